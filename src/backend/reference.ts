@@ -1,0 +1,12 @@
+/** TypeScript in float64 and exact integers: the oracle of every test, and what runs where nothing else can. */
+import type { ReferenceBackend } from './backend.js';
+import { allocateHostSpectra } from './host-spectra.js';
+
+export function openReference(): ReferenceBackend {
+  return {
+    kind: 'reference',
+    description: 'TypeScript, one thread, float64 and exact integers',
+    allocateSpectra: allocateHostSpectra,
+    close: () => Promise.resolve(),
+  };
+}

@@ -1,0 +1,121 @@
+/**
+ * Arrays whose axis order, slowest first, is part of their type. Letters as everywhere in the house:
+ * s station, p polarisation, a = s·P + p input, t time sample, c channel, b baseline, l m pixels.
+ * This file alone casts bare arrays; everyone else calls the checked makers below.
+ */
+import { refuse } from './errors.js';
+
+declare const order: unique symbol;
+export type Ordered<Order extends string, Elements> = Elements & { readonly [order]: Order };
+
+/** A voltage sample as recorded; complex ones are stored (re, im) interleaved. */
+export type VoltageType = 'i8' | 'i16' | 'f32' | 'ci8' | 'ci16' | 'cf32';
+export type VoltageElements = Int8Array | Int16Array | Float32Array;
+
+/**
+ * A channelised sample: `ci8` two int8 (re, im), each −127…127; `ci4` one byte, real part in the high
+ * nibble, imaginary in the low, two's complement, each −7…7; `cf32` two float32.
+ */
+export type SpectraType = 'ci8' | 'ci4' | 'cf32';
+export type SpectraElements = Int8Array | Uint8Array | Float32Array;
+
+export type VoltagesAT = Ordered<'[a][t]', VoltageElements>;
+export type SpectraCAT = Ordered<'[c][a][t]', SpectraElements>;
+/** Complex float64 (re, im). From integer spectra every value is a whole number, exact below 2⁵³. */
+export type VisibilitiesCBPP = Ordered<'[c][b][pi][pj]', Float64Array>;
+/** How many samples were really integrated into each baseline. */
+export type CountsCB = Ordered<'[c][b]', Float64Array>;
+/** Complex float64 (re, im); x_a = g_a · sky. */
+export type GainsCA = Ordered<'[c][a]', Float64Array>;
+/** Products XX, YY, Re XY, Im XY (XX alone with one polarisation); m grows north, l grows east. */
+export type ImageCPML = Ordered<'[c][product][m][l]', Float64Array>;
+
+export const isComplexVoltage = (type: VoltageType): boolean => type.startsWith('c');
+
+const bytesPerVoltage = { i8: 1, i16: 2, f32: 4, ci8: 2, ci16: 4, cf32: 8 } satisfies Record<
+  VoltageType,
+  number
+>;
+const bytesPerSpectra = { ci8: 2, ci4: 1, cf32: 8 } satisfies Record<SpectraType, number>;
+export const voltageSizeBytes = (type: VoltageType): number => bytesPerVoltage[type];
+export const spectraSizeBytes = (type: SpectraType): number => bytesPerSpectra[type];
+/** Array elements per sample: 2 where re and im are elements of their own. */
+export const elementsPerVoltage = (type: VoltageType): 1 | 2 => (isComplexVoltage(type) ? 2 : 1);
+export const elementsPerSpectra = (type: SpectraType): 1 | 2 => (type === 'ci4' ? 1 : 2);
+
+export function allocateVoltages(type: VoltageType, inputs: number, samples: number): VoltagesAT {
+  const length = inputs * samples * elementsPerVoltage(type);
+  const make = {
+    i8: () => new Int8Array(length),
+    ci8: () => new Int8Array(length),
+    i16: () => new Int16Array(length),
+    ci16: () => new Int16Array(length),
+    f32: () => new Float32Array(length),
+    cf32: () => new Float32Array(length),
+  } satisfies Record<VoltageType, () => VoltageElements>;
+  return make[type]() as VoltagesAT;
+}
+
+export function allocateSpectra(
+  type: SpectraType,
+  channels: number,
+  inputs: number,
+  samples: number,
+): SpectraCAT {
+  const length = channels * inputs * samples * elementsPerSpectra(type);
+  const make = {
+    ci8: () => new Int8Array(length),
+    ci4: () => new Uint8Array(length),
+    cf32: () => new Float32Array(length),
+  } satisfies Record<SpectraType, () => SpectraElements>;
+  return make[type]() as SpectraCAT;
+}
+
+function checked<Order extends string, Elements extends { length: number }>(
+  name: Order,
+  elements: Elements,
+  length: number,
+): Ordered<Order, Elements> {
+  if (elements.length !== length) {
+    refuse(`array ${name}`, `holds ${elements.length} elements where its axes make ${length}`);
+  }
+  return elements as Ordered<Order, Elements>;
+}
+
+export const voltagesAT = (
+  elements: VoltageElements,
+  type: VoltageType,
+  inputs: number,
+  samples: number,
+): VoltagesAT => checked('[a][t]', elements, inputs * samples * elementsPerVoltage(type));
+export const spectraCAT = (
+  elements: SpectraElements,
+  type: SpectraType,
+  channels: number,
+  inputs: number,
+  samples: number,
+): SpectraCAT => checked('[c][a][t]', elements, channels * inputs * samples * elementsPerSpectra(type));
+export const visibilitiesCBPP = (
+  elements: Float64Array,
+  channels: number,
+  baselines: number,
+  polarisations: number,
+): VisibilitiesCBPP => checked('[c][b][pi][pj]', elements, channels * baselines * polarisations ** 2 * 2);
+export const countsCB = (elements: Float64Array, channels: number, baselines: number): CountsCB =>
+  checked('[c][b]', elements, channels * baselines);
+export const gainsCA = (elements: Float64Array, channels: number, inputs: number): GainsCA =>
+  checked('[c][a]', elements, channels * inputs * 2);
+export const imageCPML = (
+  elements: Float64Array,
+  channels: number,
+  products: number,
+  pixels: number,
+): ImageCPML => checked('[c][product][m][l]', elements, channels * products * pixels ** 2);
+
+/** Baselines run b = i(i+1)/2 + j with i ≥ j: the lower triangle, autocorrelations included. */
+export const baselineCount = (stations: number): number => (stations * (stations + 1)) / 2;
+export const baselineIndex = (i: number, j: number): number => (i * (i + 1)) / 2 + j;
+
+/** Image products for one or two polarisations. */
+export const productNames = (polarisations: 1 | 2): readonly string[] =>
+  polarisations === 1 ? ['XX'] : ['XX', 'YY', 'Re XY', 'Im XY'];

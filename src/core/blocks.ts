@@ -1,0 +1,61 @@
+/** What walks through the rooms. Axes, units and validity travel with the numbers. */
+import type { CountsCB, SpectraCAT, SpectraType, VisibilitiesCBPP, VoltagesAT, VoltageType } from './axes.js';
+import type { SpectraGap, VoltageGap } from './gaps.js';
+import type { Instant } from './instant.js';
+
+export type BackendKind = 'reference' | 'cpu' | 'cuda';
+
+/** A stretch of recorded voltages in the canonical order, in host memory. */
+export interface VoltageBlock {
+  readonly type: VoltageType;
+  readonly inputs: number;
+  readonly samples: number;
+  /** voltages : [a][t]; zero inside every gap. */
+  readonly voltages: VoltagesAT;
+  readonly gaps: readonly VoltageGap[];
+  /** When the first sample was taken. */
+  readonly start: Instant;
+}
+
+export interface SpectraShape {
+  readonly type: SpectraType;
+  readonly channels: number;
+  readonly inputs: number;
+  /** The most spectra the block can hold. */
+  readonly capacity: number;
+}
+
+/**
+ * Channelised data where and how a backend keeps it (tiles for AMX, device memory for CUDA). The canonical
+ * order appears only when asked for, because asking costs a copy.
+ */
+export interface SpectraBlock {
+  readonly home: BackendKind;
+  readonly shape: SpectraShape;
+  /** Spectra now in the block, at most the capacity. */
+  readonly samples: number;
+  /** Missing boxes; the block holds zeros there. */
+  readonly gaps: readonly SpectraGap[];
+  /** Replaces the contents: spectra : [c][a][t] with `samples` spectra. */
+  write(spectra: SpectraCAT, samples: number, gaps?: readonly SpectraGap[]): Promise<void>;
+  /** A canonical copy: [c][a][t]. */
+  read(): Promise<SpectraCAT>;
+  close(): void;
+}
+
+/**
+ * One integration as the correlator leaves it: never phased, geometry as in docs/conventions.md.
+ * The weight of product (p_i, p_j) of baseline b is counts[c][b], or 0 where either input is flagged.
+ */
+export interface Integration {
+  readonly start: Instant;
+  readonly durationS: number;
+  readonly channels: number;
+  readonly stations: number;
+  readonly polarisations: 1 | 2;
+  /** Sums over samples, not averages: divide by counts for a correlation. */
+  readonly visibilities: VisibilitiesCBPP;
+  readonly counts: CountsCB;
+  /** flaggedInputs : [a], 1 where an input was left out. */
+  readonly flaggedInputs: Uint8Array;
+}

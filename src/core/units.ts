@@ -1,0 +1,32 @@
+/** Exact by definition of the metre. */
+export const SPEED_OF_LIGHT_M_PER_S = 299_792_458;
+
+export const DEGREES_PER_RADIAN = 180 / Math.PI;
+export const RADIANS_PER_DEGREE = Math.PI / 180;
+export const SECONDS_PER_DAY = 86_400;
+
+/** "21.5 kHz", "74 MHz": for people. Machines get hertz. */
+export function formatHz(frequencyHz: number): string {
+  const size = Math.abs(frequencyHz);
+  const [scale, unit] =
+    size >= 1e9 ? [1e9, 'GHz'] : size >= 1e6 ? [1e6, 'MHz'] : size >= 1e3 ? [1e3, 'kHz'] : [1, 'Hz'];
+  return `${Number((frequencyHz / scale).toPrecision(6))} ${unit}`;
+}
+
+export function formatBytes(sizeBytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
+  let size = sizeBytes;
+  let step = 0;
+  while (size >= 1000 && step < units.length - 1) {
+    size /= 1000;
+    step++;
+  }
+  return `${Number(size.toPrecision(3))} ${units[step]}`;
+}
+
+export function formatSeconds(seconds: number): string {
+  if (seconds >= 60) return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+  if (seconds >= 1) return `${seconds.toFixed(1)} s`;
+  if (seconds >= 1e-3) return `${Number((seconds * 1e3).toPrecision(3))} ms`;
+  return `${Number((seconds * 1e6).toPrecision(3))} µs`;
+}

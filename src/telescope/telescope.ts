@@ -1,0 +1,40 @@
+/** A telescope as the rest of the house sees it: where its stations stand and what they record. */
+
+export interface Station {
+  readonly name: string;
+  /** Local axes at the site, metres. */
+  readonly eastM: number;
+  readonly northM: number;
+  readonly upM: number;
+}
+
+export interface Site {
+  /** Geodetic, WGS84. */
+  readonly latitudeDeg: number;
+  /** East positive. */
+  readonly longitudeDeg: number;
+  readonly heightM: number;
+}
+
+/** What a recording of this telescope looks like unless the user says otherwise. */
+export interface RecordingDefaults {
+  readonly centreFrequencyHz: number;
+  /** Complex samples per second, equal to the recorded bandwidth. */
+  readonly sampleRateHz: number;
+  readonly channels: number;
+  /** Bits of each real and imaginary part after channelising. */
+  readonly bits: 4 | 8;
+}
+
+export interface Telescope {
+  /** The registry's key, or the user's own word. */
+  readonly name: string;
+  readonly title: string;
+  readonly site: Site;
+  readonly stations: readonly Station[];
+  readonly polarisations: 1 | 2;
+  readonly band: { readonly lowHz: number; readonly highHz: number };
+  readonly recording: RecordingDefaults;
+  /** Exponent of the element's voltage beam, cos(zenith angle)^exponent: 0 sees the whole sky alike. */
+  readonly beamExponent: number;
+}
