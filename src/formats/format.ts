@@ -2,11 +2,11 @@
  * What a format must offer. Each format is one file that exports a `Format`, and one line in registry.ts;
  * everything else (commands, inspect, convert) works through these interfaces.
  */
-import type { SpectraType, VoltageType } from '../core/axes.js';
+import type { SpectraCAT, SpectraType, VoltageType } from '../core/axes.js';
 import type { Integration, VoltageBlock } from '../core/blocks.js';
-import type { SpectraCAT } from '../core/axes.js';
 import type { SpectraGap } from '../core/gaps.js';
 import type { Instant } from '../core/instant.js';
+import type { SkyPosition } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 
 /** What any opened file can say of itself; `details` is the format's own header, for inspect. */
@@ -55,12 +55,6 @@ export interface SpectraRecording extends FileFacts {
   readonly start: Instant;
   blocks(blockSamples: number): AsyncIterable<CanonicalSpectra>;
   close(): Promise<void>;
-}
-
-/** Equatorial J2000. */
-export interface SkyPosition {
-  readonly raDeg: number;
-  readonly decDeg: number;
 }
 
 export interface VisibilityHeader {
