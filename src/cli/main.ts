@@ -1,0 +1,38 @@
+#!/usr/bin/env node
+/** The program: finds the command, runs it, and turns what goes wrong into one line and an exit code. */
+import { Command, CommanderError } from 'commander';
+import { CorellaError } from '../core/errors.js';
+import { commands } from './commands.js';
+import { version } from './version.js';
+
+/** Exit code 0 only if everything was written. */
+async function main(): Promise<number> {
+  const program = new Command('corella')
+    .description(
+      "A radio telescope's correlator and camera: antenna voltages in, calibrated images of the sky out.",
+    )
+    .version(version(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show help, with examples')
+    .showHelpAfterError('(add --help for the options and examples)')
+    .exitOverride();
+  for (const register of commands) register(program);
+  try {
+    await program.parseAsync();
+    return 0;
+  } catch (error) {
+    return report(error);
+  }
+}
+
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1;
+  if (error instanceof CorellaError) {
+    process.stderr.write(`corella: ${error.message}\n`);
+    return 1;
+  }
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.stderr.write(`corella: a fault of our own, please report it with this text:\n${text}\n`);
+  return 1;
+}
+
+process.exitCode = await main();

@@ -1,0 +1,46 @@
+/** Quantities as people write them: 74MHz, 25 kHz, 40ms, 30°. Converted to SI at this edge and nowhere else. */
+import { refuse } from '../core/errors.js';
+
+const frequencyUnits: Readonly<Record<string, number>> = { hz: 1, khz: 1e3, mhz: 1e6, ghz: 1e9 };
+const timeUnits: Readonly<Record<string, number>> = {
+  ns: 1e-9,
+  us: 1e-6,
+  µs: 1e-6,
+  ms: 1e-3,
+  s: 1,
+  min: 60,
+  h: 3600,
+};
+
+function quantity(
+  option: string,
+  units: Readonly<Record<string, number>>,
+  example: string,
+): (text: string) => number {
+  return (text) => {
+    const match = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([a-zµ]*)$/i.exec(text.trim());
+    const unit = match?.[2].toLowerCase() ?? '?';
+    const scale = unit === '' ? 1 : units[unit];
+    if (!match || typeof scale !== 'number') {
+      refuse(option, `'${text}' is not understood`, `write it like ${example}`);
+    }
+    return Number(match[1]) * scale;
+  };
+}
+
+export const frequency = (option: string) => quantity(option, frequencyUnits, '74MHz, 25kHz or plain hertz');
+export const duration = (option: string) => quantity(option, timeUnits, '40ms, 2s or plain seconds');
+export const plainNumber = (option: string) => quantity(option, {}, 'a plain number');
+
+/** "0,3,17-19": whole numbers and ranges, for inputs, stations and channels. */
+export function numberList(option: string): (text: string) => number[] {
+  return (text) =>
+    text.split(',').flatMap((part) => {
+      const match = /^(\d+)(?:-(\d+))?$/.exec(part.trim());
+      if (!match) refuse(option, `'${part}' is not a number or a range`, 'write it like 0,3,17-19');
+      const first = Number(match[1]);
+      const last = Number(match.at(2) ?? first);
+      if (last < first) refuse(option, `the range ${part} runs backwards`);
+      return Array.from({ length: last - first + 1 }, (_, step) => first + step);
+    });
+}
