@@ -15,7 +15,6 @@ const doors = {
   ...Object.fromEntries(rooms.map((room) => [room, [...ground, room]])),
   pipeline: [...ground, ...rooms, 'pipeline'],
   cli: [...ground, ...rooms, 'pipeline', 'cli'],
-  index: [...ground, ...rooms, 'pipeline', 'index'],
   acceptance: [...ground, ...rooms, 'pipeline', 'cli', 'acceptance'],
 };
 
@@ -30,7 +29,6 @@ export default tseslint.config(
       'import-x/resolver-next': [createTypeScriptImportResolver()],
       'import/resolver': { typescript: true },
       'boundaries/elements': [
-        { type: 'index', pattern: 'src/index.ts', partialMatch: false },
         { type: 'acceptance', pattern: 'src/acceptance' },
         ...[...ground, ...rooms, 'pipeline', 'cli'].map((type) => ({ type, pattern: `src/${type}` })),
       ],
