@@ -1,0 +1,20 @@
+/** A prepared F-engine, on whichever backend. */
+import type { SpectraBlock, VoltageBlock } from '../core/blocks.js';
+import type { ChannelisePlan } from './plan.js';
+
+export interface Channeliser {
+  readonly plan: ChannelisePlan;
+  /**
+   * Takes the next stretch of the stream, of any length up to `plan.blockSamples`, and fills `out` with the
+   * spectra it completes, possibly none. The filter's history is carried over: a stream cut anywhere gives the
+   * same output as in one piece. A refused block leaves the stream as it was. One run at a time.
+   */
+  run(voltages: VoltageBlock, out: SpectraBlock): Promise<void>;
+  /** Real and imaginary parts that would have passed the rails, since the start or the last reset. */
+  readonly saturated: number;
+  /** Spectra made since the start or the last reset. */
+  readonly produced: number;
+  /** Forgets the stream: the next sample is the first of a new one. */
+  reset(): void;
+  close(): Promise<void>;
+}

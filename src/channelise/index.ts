@@ -1,0 +1,24 @@
+/** The F-engine: voltages in, corner-turned spectra out. */
+import type { Backend } from '../backend/backend.js';
+import type { Channeliser } from './channeliser.js';
+import type { ChannelisePlan } from './plan.js';
+import { prepareReferenceChanneliser } from './reference.js';
+
+export type { Channeliser } from './channeliser.js';
+export type { FilterWindow } from './filter.js';
+export {
+  channelFrequenciesHz,
+  channelWidthHz,
+  planChannelise,
+  spectrumTime,
+  type ChanneliseOptions,
+  type ChannelisePlan,
+} from './plan.js';
+
+export function prepareChanneliser(plan: ChannelisePlan, backend: Backend): Promise<Channeliser> {
+  switch (backend.kind) {
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- one backend so far; the compiler asks for the next
+    case 'reference':
+      return Promise.resolve(prepareReferenceChanneliser(plan));
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * The bookkeeping of a stream cut into blocks, the same on every backend: how many samples wait, which spectra
+ * a new block completes, and which of those are missing. Samples wait from the first one that the next
+ * spectrum needs, so sample 0 of the waiting ones and the new block together opens the next spectrum's window.
+ */
+import { elementsPerVoltage } from '../core/axes.js';
+import type { SpectraBlock, VoltageBlock } from '../core/blocks.js';
+import { refuse, wholeNumber } from '../core/errors.js';
+import { wholeStations, type SpectraGap, type VoltageGap } from '../core/gaps.js';
+import type { ChannelisePlan } from './plan.js';
+
+/** What a block does to the stream; times are samples from the first that waits. */
+export interface StreamStep {
+  /** Samples that waited before this block: where the block's first one goes. */
+  readonly waiting: number;
+  /** Spectra now complete: number k weighs samples kP … (k+T)P − 1. */
+  readonly spectra: number;
+  /** Samples used up: the next window opens at this one. */
+  readonly consumed: number;
+  /** Missing spectra, over whole stations and all channels; they are written as zeros. */
+  readonly gaps: readonly SpectraGap[];
+}
+
+export interface Stream {
+  /** Looks ahead without moving, so that a refused block leaves the stream as it was. */
+  next(voltages: VoltageBlock): StreamStep;
+  /** Moves past a block that was looked at and worked on. */
+  advance(voltages: VoltageBlock, step: StreamStep): void;
+  readonly produced: number;
+  reset(): void;
+}
+
+export function openStream(plan: ChannelisePlan): Stream {
+  const { samplesPerSpectrum, taps } = plan;
+  let waiting = 0;
+  let produced = 0;
+  let gaps: readonly VoltageGap[] = [];
+  const withNew = (voltages: VoltageBlock): VoltageGap[] => [
+    ...gaps,
+    ...voltages.gaps.map((gap) => shifted(gap, waiting)),
+  ];
+  return {
+    next: (voltages) => {
+      const spectra = Math.max(0, Math.floor((waiting + voltages.samples) / samplesPerSpectrum) - taps + 1);
+      return {
+        waiting,
+        spectra,
+        consumed: spectra * samplesPerSpectrum,
+        gaps: missingSpectra(plan, withNew(voltages), spectra),
+      };
+    },
+    advance: (voltages, step) => {
+      gaps = withNew(voltages)
+        .filter((gap) => gap.endSample > step.consumed)
+        .map((gap) => shifted(gap, -step.consumed));
+      waiting += voltages.samples - step.consumed;
+      produced += step.spectra;
+    },
+    get produced() {
+      return produced;
+    },
+    reset: () => {
+      waiting = 0;
+      produced = 0;
+      gaps = [];
+    },
+  };
+}
+
+/** A gap may begin before sample 0 once part of it is behind us. */
+const shifted = (gap: VoltageGap, samples: number): VoltageGap => ({
+  ...gap,
+  firstSample: gap.firstSample + samples,
+  endSample: gap.endSample + samples,
+});
+
+/** Spectrum k sees [kP, (k+T)P): it is missing if that meets a gap [f, e), that is ⌊f/P⌋ − T < k < ⌈e/P⌉. */
+export function missingSpectra(
+  plan: ChannelisePlan,
+  gaps: readonly VoltageGap[],
+  spectra: number,
+): SpectraGap[] {
+  const { samplesPerSpectrum, taps, channels, polarisations } = plan;
+  const missing = wholeStations(gaps, polarisations)
+    .map((gap) => ({
+      firstChannel: 0,
+      endChannel: channels,
+      firstInput: gap.firstInput,
+      endInput: gap.endInput,
+      firstSample: Math.max(0, Math.floor(gap.firstSample / samplesPerSpectrum) - taps + 1),
+      endSample: Math.min(spectra, Math.ceil(gap.endSample / samplesPerSpectrum)),
+    }))
+    .filter((gap) => gap.firstSample < gap.endSample && gap.firstInput < gap.endInput)
+    .sort((x, y) => x.firstInput - y.firstInput || x.endInput - y.endInput || x.firstSample - y.firstSample);
+  return joined(missing);
+}
+
+/** Scattered losses overlap once the filter has widened them: one box says it as well as many. */
+function joined(sorted: readonly SpectraGap[]): SpectraGap[] {
+  const boxes: SpectraGap[] = [];
+  for (const gap of sorted) {
+    const last = boxes.at(-1);
+    if (
+      last?.firstInput === gap.firstInput &&
+      last.endInput === gap.endInput &&
+      gap.firstSample <= last.endSample
+    ) {
+      boxes[boxes.length - 1] = { ...last, endSample: Math.max(last.endSample, gap.endSample) };
+    } else {
+      boxes.push(gap);
+    }
+  }
+  return boxes;
+}
+
+/** Refuses what does not fit the plan, before anything is touched. */
+export function checkChanneliseBlocks(plan: ChannelisePlan, voltages: VoltageBlock, out: SpectraBlock): void {
+  if (voltages.type !== plan.inputType || voltages.inputs !== plan.inputs) {
+    refuse(
+      'channelise',
+      `the block has ${voltages.inputs} inputs of ${voltages.type}, the plan ${plan.inputs} of ${plan.inputType}`,
+      'plan for the recording at hand',
+    );
+  }
+  wholeNumber('channelise', 'samples in the block', voltages.samples, 0, plan.blockSamples);
+  const elements = voltages.inputs * voltages.samples * elementsPerVoltage(voltages.type);
+  if (voltages.voltages.length !== elements) {
+    refuse(
+      'channelise',
+      `the block holds ${voltages.voltages.length} elements where its axes make ${elements}`,
+    );
+  }
+  for (const gap of voltages.gaps) {
+    wholeNumber('channelise', "a gap's endInput", gap.endInput, 0, voltages.inputs);
+    wholeNumber('channelise', "a gap's firstInput", gap.firstInput, 0, gap.endInput);
+    wholeNumber('channelise', "a gap's endSample", gap.endSample, 0, voltages.samples);
+    wholeNumber('channelise', "a gap's firstSample", gap.firstSample, 0, gap.endSample);
+  }
+  const { shape } = out;
+  if (shape.type !== plan.outputType || shape.channels !== plan.channels || shape.inputs !== plan.inputs) {
+    refuse(
+      'channelise',
+      `the output block holds ${shape.channels} channels of ${shape.inputs} inputs as ${shape.type}, ` +
+        `the plan makes ${plan.channels} of ${plan.inputs} as ${plan.outputType}`,
+      'allocate it from plan.output',
+    );
+  }
+}

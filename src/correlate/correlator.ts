@@ -1,0 +1,23 @@
+/** A prepared X-engine, on whichever backend. */
+import type { CountsCB, VisibilitiesCBPP } from '../core/axes.js';
+import type { SpectraBlock } from '../core/blocks.js';
+import type { CorrelatePlan } from './plan.js';
+
+/** One integration; the arrays are the caller's to keep. */
+export interface CorrelationResult {
+  /** visibilities : [c][b][p_i][p_j], complex: Σ_t x_i · conj(x_j), zero where either input is flagged. */
+  readonly visibilities: VisibilitiesCBPP;
+  /** counts : [c][b], samples that both stations really had. */
+  readonly counts: CountsCB;
+  /** Spectra fed, missing ones included. */
+  readonly samples: number;
+}
+
+export interface Correlator {
+  readonly plan: CorrelatePlan;
+  /** Adds a block of any size to the integration. A refused block adds nothing. */
+  accumulate(block: SpectraBlock): Promise<void>;
+  /** Hands the integration over and starts the next from zero. */
+  finish(): Promise<CorrelationResult>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,16 @@
+/** The X-engine: corner-turned spectra in, visibilities and sample counts out. */
+import type { Backend } from '../backend/backend.js';
+import type { Correlator } from './correlator.js';
+import type { CorrelatePlan } from './plan.js';
+import { prepareReferenceCorrelator } from './reference.js';
+
+export type { CorrelationResult, Correlator } from './correlator.js';
+export { MOST_INTEGER_SAMPLES, planCorrelation, type CorrelateOptions, type CorrelatePlan } from './plan.js';
+
+export function prepareCorrelator(plan: CorrelatePlan, backend: Backend): Promise<Correlator> {
+  switch (backend.kind) {
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- one backend so far; the compiler asks for the next
+    case 'reference':
+      return Promise.resolve(prepareReferenceCorrelator(plan));
+  }
+}

@@ -1,0 +1,95 @@
+/** What a correlator will do, worked out before any data: pure, and the same for every backend. */
+import { baselineCount, type SpectraType } from '../core/axes.js';
+import type { SpectraBlock } from '../core/blocks.js';
+import { refuse, wholeNumber } from '../core/errors.js';
+
+const MOST_STATIONS = 2 ** 14;
+const MOST_CHANNELS = 2 ** 20;
+
+/** Each sample adds at most 2·127² to a sum; float64 holds whole numbers exactly up to 2⁵³. */
+export const MOST_INTEGER_SAMPLES = Math.floor(2 ** 53 / (2 * 127 ** 2));
+
+export interface CorrelateOptions {
+  readonly stations: number;
+  readonly polarisations: 1 | 2;
+  readonly channels: number;
+  readonly type: SpectraType;
+  /** flaggedInputs : [a], 1 for an input to leave out; none unless given. */
+  readonly flaggedInputs?: Uint8Array;
+}
+
+export interface CorrelatePlan {
+  readonly stations: number;
+  readonly polarisations: 1 | 2;
+  readonly channels: number;
+  readonly type: SpectraType;
+  /** stations · polarisations */
+  readonly inputs: number;
+  /** The lower triangle, autocorrelations included. */
+  readonly baselines: number;
+  readonly flaggedInputs: Uint8Array;
+  /** The most samples one integration may hold and stay exact. */
+  readonly mostSamples: number;
+}
+
+export function planCorrelation(options: CorrelateOptions): CorrelatePlan {
+  const { polarisations, type } = options;
+  const stations = wholeNumber('correlate', 'stations', options.stations, 1, MOST_STATIONS);
+  const channels = wholeNumber('correlate', 'channels', options.channels, 1, MOST_CHANNELS);
+  const inputs = stations * polarisations;
+  const flaggedInputs = options.flaggedInputs?.slice() ?? new Uint8Array(inputs);
+  if (flaggedInputs.length !== inputs) {
+    refuse(
+      'correlate',
+      `${flaggedInputs.length} input flags were given for ${inputs} inputs`,
+      'give one for each input, stations × polarisations',
+    );
+  }
+  const bad = flaggedInputs.findIndex((flag) => flag > 1);
+  if (bad >= 0) refuse('correlate', `the flag of input ${bad} is ${flaggedInputs[bad]}`, 'flags are 0 or 1');
+  return {
+    stations,
+    polarisations,
+    channels,
+    type,
+    inputs,
+    baselines: baselineCount(stations),
+    flaggedInputs,
+    mostSamples: type === 'cf32' ? Number.MAX_SAFE_INTEGER : MOST_INTEGER_SAMPLES,
+  };
+}
+
+/** Refuses what does not fit the plan, before anything is added. `samplesSoFar` are in the sums already. */
+export function checkCorrelateBlock(plan: CorrelatePlan, block: SpectraBlock, samplesSoFar: number): void {
+  const { shape, samples } = block;
+  if (shape.type !== plan.type || shape.channels !== plan.channels || shape.inputs !== plan.inputs) {
+    refuse(
+      'correlate',
+      `the block holds ${shape.channels} channels of ${shape.inputs} inputs as ${shape.type}, ` +
+        `the plan takes ${plan.channels} of ${plan.inputs} as ${plan.type}`,
+      'plan for the data at hand',
+    );
+  }
+  if (samplesSoFar + samples > plan.mostSamples) {
+    refuse(
+      'correlate',
+      `${samplesSoFar + samples} samples in one integration could pass 2⁵³, where sums stop being exact`,
+      `finish the integration at ${plan.mostSamples} samples or before`,
+    );
+  }
+  for (const gap of block.gaps) {
+    wholeNumber('correlate', "a gap's endChannel", gap.endChannel, 0, plan.channels);
+    wholeNumber('correlate', "a gap's firstChannel", gap.firstChannel, 0, gap.endChannel);
+    wholeNumber('correlate', "a gap's endInput", gap.endInput, 0, plan.inputs);
+    wholeNumber('correlate', "a gap's firstInput", gap.firstInput, 0, gap.endInput);
+    wholeNumber('correlate', "a gap's endSample", gap.endSample, 0, samples);
+    wholeNumber('correlate', "a gap's firstSample", gap.firstSample, 0, gap.endSample);
+    if (gap.firstInput % plan.polarisations !== 0 || gap.endInput % plan.polarisations !== 0) {
+      refuse(
+        'correlate',
+        `a gap covers inputs ${gap.firstInput} to ${gap.endInput - 1}, which are not whole stations`,
+        'widen gaps with wholeStations and zero what they cover',
+      );
+    }
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * Σ_t x_i · conj(x_j) over the lower triangle in float64. Whole numbers stay exact below 2⁵³, which the plan's
+ * limit guards, so integer and float spectra take one path.
+ */
+import { hostSpectra } from '../backend/host-spectra.js';
+import { baselineIndex, countsCB, visibilitiesCBPP } from '../core/axes.js';
+import { addSampleCounts } from '../core/gaps.js';
+import type { CorrelationResult, Correlator } from './correlator.js';
+import { checkCorrelateBlock, type CorrelatePlan } from './plan.js';
+import { checkSpectra, unpackRow } from './unpack.js';
+
+/** Samples unpacked at a time: rows of 128 inputs are then 512 kB, within a core's second cache. */
+const CHUNK = 256;
+
+export function prepareReferenceCorrelator(plan: CorrelatePlan): Correlator {
+  const { stations, polarisations, channels, inputs, baselines } = plan;
+  // An even number of rows lets inputs be taken two by two; a row without an input stays zero.
+  const rows = inputs + (inputs % 2);
+  const re = new Float64Array(rows * CHUNK);
+  const im = new Float64Array(rows * CHUNK);
+  /** sums : [c][a][a'], complex, filled for whole 2 × 2 tiles on and below the diagonal. */
+  const sums = new Float64Array(channels * rows * rows * 2);
+  let counts = countsCB(new Float64Array(channels * baselines), channels, baselines);
+  let samples = 0;
+
+  function accumulate(channel: number, length: number): void {
+    for (let i = 0; i < rows; i += 2) {
+      for (let j = 0; j <= i; j += 2) {
+        addTile(sums, (channel * rows + i) * rows + j, rows, re, im, i * CHUNK, j * CHUNK, length);
+      }
+    }
+  }
+
+  return {
+    plan,
+    // eslint-disable-next-line @typescript-eslint/require-await -- an async function turns refusals into rejections
+    accumulate: async (block) => {
+      const host = hostSpectra('correlate', block);
+      checkCorrelateBlock(plan, block, samples);
+      const spectra = host.view();
+      checkSpectra(plan, spectra, block.samples);
+      for (let channel = 0; channel < channels; channel++) {
+        for (let first = 0; first < block.samples; first += CHUNK) {
+          const length = Math.min(CHUNK, block.samples - first);
+          for (let input = 0; input < inputs; input++) {
+            if (plan.flaggedInputs[input] === 1) continue; // its row stays zero
+            const from = (channel * inputs + input) * block.samples + first;
+            unpackRow[plan.type](spectra, from, length, re, im, input * CHUNK);
+          }
+          accumulate(channel, length);
+        }
+      }
+      const shape = { channels, stations, polarisations, samples: block.samples };
+      addSampleCounts(counts, shape, block.gaps, plan.flaggedInputs);
+      samples += block.samples;
+    },
+    finish: () => {
+      const result: CorrelationResult = { visibilities: inHouseOrder(plan, sums, rows), counts, samples };
+      sums.fill(0);
+      counts = countsCB(new Float64Array(channels * baselines), channels, baselines);
+      samples = 0;
+      return Promise.resolve(result);
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+/**
+ * Adds x_i conj(x_j) of inputs i, i+1 with j, j+1 to their sums. Two by two each sample is loaded once for two
+ * products, and the eight sums stay in registers.
+ */
+function addTile(
+  sums: Float64Array,
+  corner: number,
+  rows: number,
+  re: Float64Array,
+  im: Float64Array,
+  rowI: number,
+  rowJ: number,
+  length: number,
+): void {
+  const upper = 2 * corner;
+  const lower = 2 * (corner + rows);
+  const [nextI, nextJ] = [rowI + CHUNK, rowJ + CHUNK];
+  let r00 = sums[upper];
+  let i00 = sums[upper + 1];
+  let r01 = sums[upper + 2];
+  let i01 = sums[upper + 3];
+  let r10 = sums[lower];
+  let i10 = sums[lower + 1];
+  let r11 = sums[lower + 2];
+  let i11 = sums[lower + 3];
+  for (let t = 0; t < length; t++) {
+    const ar = re[rowI + t];
+    const ai = im[rowI + t];
+    const br = re[nextI + t];
+    const bi = im[nextI + t];
+    const cr = re[rowJ + t];
+    const ci = im[rowJ + t];
+    const dr = re[nextJ + t];
+    const di = im[nextJ + t];
+    r00 += ar * cr + ai * ci;
+    i00 += ai * cr - ar * ci;
+    r01 += ar * dr + ai * di;
+    i01 += ai * dr - ar * di;
+    r10 += br * cr + bi * ci;
+    i10 += bi * cr - br * ci;
+    r11 += br * dr + bi * di;
+    i11 += bi * dr - br * di;
+  }
+  sums[upper] = r00;
+  sums[upper + 1] = i00;
+  sums[upper + 2] = r01;
+  sums[upper + 3] = i01;
+  sums[lower] = r10;
+  sums[lower + 1] = i10;
+  sums[lower + 2] = r11;
+  sums[lower + 3] = i11;
+}
+
+/** From the square of inputs to [c][b][p_i][p_j]. */
+function inHouseOrder(
+  plan: CorrelatePlan,
+  sums: Float64Array,
+  rows: number,
+): CorrelationResult['visibilities'] {
+  const { stations, polarisations, channels, baselines } = plan;
+  const products = polarisations ** 2;
+  const ordered = new Float64Array(channels * baselines * products * 2);
+  for (let c = 0; c < channels; c++) {
+    for (let i = 0; i < stations; i++) {
+      for (let j = 0; j <= i; j++) {
+        for (let product = 0; product < products; product++) {
+          const inputI = i * polarisations + Math.floor(product / polarisations);
+          const inputJ = j * polarisations + (product % polarisations);
+          const from = 2 * ((c * rows + inputI) * rows + inputJ);
+          const to = 2 * ((c * baselines + baselineIndex(i, j)) * products + product);
+          ordered[to] = sums[from];
+          ordered[to + 1] = sums[from + 1];
+        }
+      }
+    }
+  }
+  return visibilitiesCBPP(ordered, channels, baselines, polarisations);
+}
