@@ -1,0 +1,261 @@
+/** From a recording to integrations: channelise where needed, correlate, and end integrations on time. */
+import type { Backend } from '../backend/backend.js';
+import type { SpectraType } from '../core/axes.js';
+import type { Integration, SpectraBlock } from '../core/blocks.js';
+import { refuse } from '../core/errors.js';
+import { addSamples, addSeconds, type Instant } from '../core/instant.js';
+import {
+  channelFrequenciesHz,
+  channelWidthHz,
+  planChannelise,
+  prepareChanneliser,
+  spectrumTime,
+  type ChannelisePlan,
+  type FilterWindow,
+} from '../channelise/index.js';
+import { planCorrelation, prepareCorrelator, type Correlator } from '../correlate/index.js';
+import type { SpectraRecording, VoltageRecording } from '../formats/format.js';
+import { sliceSpectra } from './spectra-slices.js';
+import { cutStream } from './slices.js';
+
+/** How voltages become channels. */
+export interface ChannelSettings {
+  readonly channels: number;
+  readonly taps: number;
+  readonly window?: FilterWindow;
+  readonly outputType: SpectraType;
+  /** Before rounding; unless given, noise keeps its level in units of full scale. */
+  readonly gain?: number;
+}
+
+export interface CorrelationSettings {
+  readonly backend: Backend;
+  /** One integration over everything unless given. */
+  readonly integrationS?: number;
+  readonly flaggedInputs?: Uint8Array;
+  readonly onProgress?: (fraction: number) => void;
+}
+
+/** What a run did beside its visibilities; complete once the last integration is out. */
+export interface CorrelationTally {
+  samplesIn: number;
+  spectra: number;
+  /** Real and imaginary parts that hit the rails on requantising. */
+  saturated: number;
+  /** Input samples that were missing, over all inputs. */
+  missingSamples: number;
+}
+
+/** Big enough to keep kernels busy, small enough that a few fit in memory whatever the telescope. */
+const BLOCK_BYTES = 32 * 2 ** 20;
+
+export function planChannels(recording: VoltageRecording, settings: ChannelSettings): ChannelisePlan {
+  const samplesPerSpectrum = recording.type.startsWith('c') ? settings.channels : 2 * settings.channels;
+  const spectraPerBlock = Math.max(1, Math.floor(BLOCK_BYTES / (recording.inputs * samplesPerSpectrum * 4)));
+  return planChannelise({
+    channels: settings.channels,
+    taps: settings.taps,
+    ...(settings.window === undefined ? {} : { window: settings.window }),
+    ...(settings.gain === undefined ? {} : { gains: settings.gain }),
+    inputs: recording.inputs,
+    polarisations: recording.polarisations,
+    inputType: recording.type,
+    outputType: settings.outputType,
+    // At least the filter's own length, so that the first block already gives a spectrum.
+    blockSamples: Math.max(spectraPerBlock, settings.taps) * samplesPerSpectrum,
+  });
+}
+
+export function channelsOf(
+  recording: VoltageRecording,
+  plan: ChannelisePlan,
+): { readonly frequenciesHz: Float64Array; readonly channelWidthHz: number } {
+  return {
+    frequenciesHz: channelFrequenciesHz(plan, recording.centreFrequencyHz, recording.sampleRateHz),
+    channelWidthHz: channelWidthHz(plan, recording.sampleRateHz),
+  };
+}
+
+export const newTally = (): CorrelationTally => ({
+  samplesIn: 0,
+  spectra: 0,
+  saturated: 0,
+  missingSamples: 0,
+});
+
+export async function* correlateVoltages(
+  recording: VoltageRecording,
+  plan: ChannelisePlan,
+  settings: CorrelationSettings,
+  tally: CorrelationTally = newTally(),
+): AsyncGenerator<Integration> {
+  const { backend } = settings;
+  const spectrumRateHz = recording.sampleRateHz / plan.samplesPerSpectrum;
+  const spectraInAll = Math.floor(recording.samples / plan.samplesPerSpectrum) - plan.taps + 1;
+  if (spectraInAll < 1) {
+    refuse(
+      recording.path,
+      `${recording.samples} samples are fewer than one spectrum of ${plan.channels} channels and ${plan.taps} taps needs`,
+      `take fewer channels or taps: together they need ${plan.taps * plan.samplesPerSpectrum} samples`,
+    );
+  }
+  const perIntegration = spectraPerIntegration(settings, spectrumRateHz, spectraInAll);
+  const channeliser = await prepareChanneliser(plan, backend);
+  const spectra = backend.allocateSpectra(plan.output);
+  const correlator = await prepare(recording, plan.channels, plan.outputType, settings);
+  // The integration begins half a spectrum before the middle of its first one.
+  const first = addSeconds(
+    spectrumTime(plan, recording.start, 0, recording.sampleRateHz),
+    -0.5 / spectrumRateHz,
+  );
+  try {
+    const cuts = {
+      firstPiece: (perIntegration + plan.taps - 1) * plan.samplesPerSpectrum,
+      piece: perIntegration * plan.samplesPerSpectrum,
+    };
+    let done = 0;
+    let inThis = 0;
+    for await (const { block, endsPiece } of cutStream(
+      recording.blocks(plan.blockSamples),
+      cuts,
+      recording.sampleRateHz,
+    )) {
+      await channeliser.run(block, spectra);
+      if (spectra.samples > 0) await correlator.accumulate(spectra);
+      inThis += spectra.samples;
+      tally.samplesIn += block.samples;
+      tally.missingSamples += missingIn(block.gaps);
+      tally.saturated = channeliser.saturated;
+      settings.onProgress?.(tally.samplesIn / recording.samples);
+      if (endsPiece) {
+        yield await integration(
+          recording,
+          correlator,
+          addSeconds(first, done / spectrumRateHz),
+          inThis / spectrumRateHz,
+        );
+        done += inThis;
+        tally.spectra = done;
+        inThis = 0;
+      }
+    }
+    if (inThis > 0) {
+      tally.spectra = done + inThis;
+      yield await integration(
+        recording,
+        correlator,
+        addSeconds(first, done / spectrumRateHz),
+        inThis / spectrumRateHz,
+      );
+    }
+  } finally {
+    spectra.close();
+    await correlator.close();
+    await channeliser.close();
+  }
+}
+
+export async function* correlateSpectra(
+  recording: SpectraRecording,
+  settings: CorrelationSettings,
+  tally: CorrelationTally = newTally(),
+): AsyncGenerator<Integration> {
+  const { channels, inputs, type, spectrumRateHz } = recording;
+  const perIntegration = spectraPerIntegration(settings, spectrumRateHz, recording.samples);
+  const capacity = Math.max(1, Math.floor(BLOCK_BYTES / (channels * inputs * 4)));
+  const block: SpectraBlock = settings.backend.allocateSpectra({ type, channels, inputs, capacity });
+  const correlator = await prepare(recording, channels, type, settings);
+  try {
+    let done = 0;
+    let inThis = 0;
+    for await (const stretch of recording.blocks(capacity)) {
+      tally.missingSamples += missingIn(stretch.gaps);
+      for (let at = 0; at < stretch.samples;) {
+        const take = Math.min(stretch.samples - at, perIntegration - inThis);
+        const part = sliceSpectra(stretch, recording, { first: at, end: at + take });
+        await block.write(part.spectra, part.samples, part.gaps);
+        await correlator.accumulate(block);
+        at += take;
+        inThis += take;
+        tally.samplesIn += take;
+        tally.spectra += take;
+        settings.onProgress?.(tally.samplesIn / recording.samples);
+        if (inThis < perIntegration) continue;
+        yield await integration(
+          recording,
+          correlator,
+          addSamples(recording.start, done, spectrumRateHz),
+          inThis / spectrumRateHz,
+        );
+        done += inThis;
+        inThis = 0;
+      }
+    }
+    if (inThis > 0) {
+      yield await integration(
+        recording,
+        correlator,
+        addSamples(recording.start, done, spectrumRateHz),
+        inThis / spectrumRateHz,
+      );
+    }
+  } finally {
+    block.close();
+    await correlator.close();
+  }
+}
+
+const missingIn = (
+  gaps: readonly { firstInput: number; endInput: number; firstSample: number; endSample: number }[],
+): number =>
+  gaps.reduce((sum, gap) => sum + (gap.endInput - gap.firstInput) * (gap.endSample - gap.firstSample), 0);
+
+function spectraPerIntegration(settings: CorrelationSettings, spectrumRateHz: number, inAll: number): number {
+  if (settings.integrationS === undefined) return inAll;
+  const spectra = Math.round(settings.integrationS * spectrumRateHz);
+  if (!(spectra >= 1)) {
+    refuse(
+      'integration',
+      `${settings.integrationS} s is shorter than one spectrum`,
+      `give at least ${1 / spectrumRateHz} s`,
+    );
+  }
+  return Math.min(spectra, inAll);
+}
+
+function prepare(
+  recording: VoltageRecording | SpectraRecording,
+  channels: number,
+  type: SpectraType,
+  settings: CorrelationSettings,
+): Promise<Correlator> {
+  return prepareCorrelator(
+    planCorrelation({
+      stations: recording.inputs / recording.polarisations,
+      polarisations: recording.polarisations,
+      channels,
+      type,
+      ...(settings.flaggedInputs === undefined ? {} : { flaggedInputs: settings.flaggedInputs }),
+    }),
+    settings.backend,
+  );
+}
+
+async function integration(
+  recording: VoltageRecording | SpectraRecording,
+  correlator: Correlator,
+  start: Instant,
+  durationS: number,
+): Promise<Integration> {
+  const { visibilities, counts } = await correlator.finish();
+  return {
+    start,
+    durationS,
+    channels: correlator.plan.channels,
+    stations: correlator.plan.stations,
+    polarisations: recording.polarisations,
+    visibilities,
+    counts,
+    flaggedInputs: correlator.plan.flaggedInputs,
+  };
+}
