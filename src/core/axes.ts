@@ -27,6 +27,8 @@ export type VisibilitiesCBPP = Ordered<'[c][b][pi][pj]', Float64Array>;
 export type CountsCB = Ordered<'[c][b]', Float64Array>;
 /** Complex float64 (re, im); x_a = g_a · sky. */
 export type GainsCA = Ordered<'[c][a]', Float64Array>;
+/** Complex float64 (re, im): what perfect antennas would see, of the parallel products XX (and YY) alone. */
+export type ModelCBP = Ordered<'[c][b][p]', Float64Array>;
 /** Products XX, YY, Re XY, Im XY (XX alone with one polarisation); m grows north, l grows east. */
 export type ImageCPML = Ordered<'[c][product][m][l]', Float64Array>;
 
@@ -105,6 +107,12 @@ export const countsCB = (elements: Float64Array, channels: number, baselines: nu
   checked('[c][b]', elements, channels * baselines);
 export const gainsCA = (elements: Float64Array, channels: number, inputs: number): GainsCA =>
   checked('[c][a]', elements, channels * inputs * 2);
+export const modelCBP = (
+  elements: Float64Array,
+  channels: number,
+  baselines: number,
+  polarisations: number,
+): ModelCBP => checked('[c][b][p]', elements, channels * baselines * polarisations * 2);
 export const imageCPML = (
   elements: Float64Array,
   channels: number,

@@ -1,0 +1,27 @@
+/** Calibrate: visibilities and a model of the sky in, each antenna's complex gain out (StEFCal). */
+import type { Backend } from '../backend/backend.js';
+import type { CalibrationPlan, SolveKernel } from './plan.js';
+import { solveReference } from './reference.js';
+import { solveCalibration, type Calibration, type CalibrationInput } from './solve.js';
+
+export { planCalibration } from './plan.js';
+export type { CalibrationOptions, CalibrationPlan, IterationRule, SolveBatch, SolveKernel } from './plan.js';
+export type { Calibration, CalibrationInput, LeftOut, LeftOutReason, Solution } from './solve.js';
+export { modelVisibilities, type ModelComponent, type ModelOptions } from './model.js';
+export { compareGains, type GainComparison } from './compare.js';
+
+export interface Calibrator {
+  readonly plan: CalibrationPlan;
+  solve(input: CalibrationInput): Promise<Calibration>;
+  close(): void;
+}
+
+export function prepareCalibrator(plan: CalibrationPlan, backend: Backend): Promise<Calibrator> {
+  const kernels = { reference: solveReference } satisfies Record<Backend['kind'], SolveKernel>;
+  const kernel = kernels[backend.kind];
+  return Promise.resolve({
+    plan,
+    solve: (input) => solveCalibration(plan, kernel, input),
+    close: () => undefined,
+  });
+}

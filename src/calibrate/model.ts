@@ -1,0 +1,102 @@
+/** The visibilities that perfect antennas would record of a few points in the sky. */
+import { baselineCount, baselineIndex, modelCBP, type ModelCBP } from '../core/axes.js';
+import { refuse } from '../core/errors.js';
+import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
+import { dot, type Vector3 } from '../core/vector.js';
+
+export interface ModelComponent {
+  /** Unit vector towards the source: x east, y north, z up. */
+  readonly directionEnu: Vector3;
+  /** fluxJy : [c], Stokes I. */
+  readonly fluxJy: Float64Array;
+  /** The element's voltage beam towards the source; its square multiplies the flux. Default 1. */
+  readonly beam?: number;
+  /** Stokes Q over I, −1…1: XX = I − Q, YY = I + Q. Default 0, unpolarised. */
+  readonly fractionQ?: number;
+}
+
+export interface ModelOptions {
+  /** Positions of the stations: x east, y north, z up. */
+  readonly stationsM: readonly Vector3[];
+  readonly frequenciesHz: Float64Array;
+  readonly polarisations: 1 | 2;
+  readonly components: readonly ModelComponent[];
+}
+
+/** M_ij = Σ_q beam_q² flux_q e^(+2πi f (r_i − r_j)·ŝ_q / c), one value for XX and one for YY. */
+export function modelVisibilities(options: ModelOptions): ModelCBP {
+  const { stationsM, frequenciesHz, polarisations, components } = options;
+  const stations = stationsM.length;
+  const baselines = baselineCount(stations);
+  const channels = frequenciesHz.length;
+  const model = modelCBP(
+    new Float64Array(2 * channels * baselines * polarisations),
+    channels,
+    baselines,
+    polarisations,
+  );
+  // e^(+2πi f r·ŝ/c) of each station: a baseline's phase is one station's less the other's
+  const phasors = new Float64Array(2 * stations);
+  for (const [q, component] of components.entries()) {
+    checkComponent(component, q, channels);
+    for (let c = 0; c < channels; c++) {
+      fillPhasors(phasors, stationsM, component.directionEnu, frequenciesHz[c]);
+      for (let p = 0; p < polarisations; p++) {
+        const jy = fluxInPolarisation(component, c, p);
+        for (let i = 0; i < stations; i++) {
+          for (let j = 0; j <= i; j++) {
+            const at = 2 * ((c * baselines + baselineIndex(i, j)) * polarisations + p);
+            const [iRe, iIm, jRe, jIm] = [
+              phasors[2 * i],
+              phasors[2 * i + 1],
+              phasors[2 * j],
+              phasors[2 * j + 1],
+            ];
+            model[at] += jy * (iRe * jRe + iIm * jIm);
+            model[at + 1] += jy * (iIm * jRe - iRe * jIm);
+          }
+        }
+      }
+    }
+  }
+  return model;
+}
+
+function checkComponent({ fluxJy, directionEnu }: ModelComponent, q: number, channels: number): void {
+  if (fluxJy.length !== channels) {
+    refuse(
+      'calibrate model',
+      `source ${q} has ${fluxJy.length} fluxes for ${channels} channels`,
+      'give one flux a channel',
+    );
+  }
+  const size = Math.sqrt(dot(directionEnu, directionEnu));
+  if (!(Math.abs(size - 1) < 1e-6)) {
+    refuse(
+      'calibrate model',
+      `the direction of source ${q} has length ${size}`,
+      'directions are unit vectors',
+    );
+  }
+}
+
+function fluxInPolarisation(
+  { fluxJy, beam = 1, fractionQ = 0 }: ModelComponent,
+  c: number,
+  p: number,
+): number {
+  return fluxJy[c] * beam * beam * (p === 0 ? 1 - fractionQ : 1 + fractionQ);
+}
+
+function fillPhasors(
+  phasors: Float64Array,
+  stationsM: readonly Vector3[],
+  direction: Vector3,
+  frequencyHz: number,
+): void {
+  for (const [s, position] of stationsM.entries()) {
+    const angle = (2 * Math.PI * frequencyHz * dot(position, direction)) / SPEED_OF_LIGHT_M_PER_S;
+    phasors[2 * s] = Math.cos(angle);
+    phasors[2 * s + 1] = Math.sin(angle);
+  }
+}
