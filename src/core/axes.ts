@@ -32,6 +32,11 @@ export type ModelCBP = Ordered<'[c][b][p]', Float64Array>;
 /** Products XX, YY, Re XY, Im XY (XX alone with one polarisation); m grows north, l grows east. */
 export type ImageCPML = Ordered<'[c][product][m][l]', Float64Array>;
 
+/** One image, float64; m grows north, l grows east. */
+export type PlaneML = Ordered<'[m][l]', Float64Array>;
+/** Antenna kernels, complex float64 (re, im): a K × K patch of grid cells for each channel and station. */
+export type TapsCSKK = Ordered<'[c][s][row][column]', Float64Array>;
+
 export const isComplexVoltage = (type: VoltageType): boolean => type.startsWith('c');
 
 const bytesPerVoltage = { i8: 1, i16: 2, f32: 4, ci8: 2, ci16: 4, cf32: 8 } satisfies Record<
@@ -119,6 +124,15 @@ export const imageCPML = (
   products: number,
   pixels: number,
 ): ImageCPML => checked('[c][product][m][l]', elements, channels * products * pixels ** 2);
+
+export const planeML = (elements: Float64Array, pixels: number): PlaneML =>
+  checked('[m][l]', elements, pixels ** 2);
+export const tapsCSKK = (
+  elements: Float64Array,
+  channels: number,
+  stations: number,
+  size: number,
+): TapsCSKK => checked('[c][s][row][column]', elements, channels * stations * size ** 2 * 2);
 
 /** Baselines run b = i(i+1)/2 + j with i ≥ j: the lower triangle, autocorrelations included. */
 export const baselineCount = (stations: number): number => (stations * (stations + 1)) / 2;

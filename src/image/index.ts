@@ -1,0 +1,21 @@
+/** Image: calibrated sky out, from visibilities or directly from voltages (EPIC). */
+import type { Backend } from '../backend/backend.js';
+import type { DirectImager } from './direct.js';
+import type { ImagePlan } from './plan.js';
+import { prepareDirectReference } from './reference.js';
+
+export { planImage, pixelCosine } from './plan.js';
+export type { ImageField, ImageKernel, ImageOptions, ImagePlan, KernelSize } from './plan.js';
+export type { DirectImage, DirectImager } from './direct.js';
+export { imageVisibilities, type VisibilityImage, type VisibilityImageOptions } from './gridded.js';
+export { exactBrightness, type ExactOptions } from './exact.js';
+export { averageChannels, measureSource, placeOf, planeOf, stokesI } from './planes.js';
+export type { ImageShape, MeasuredSource } from './planes.js';
+
+export function prepareDirectImager(plan: ImagePlan, backend: Backend): Promise<DirectImager> {
+  const prepare = { reference: prepareDirectReference } satisfies Record<
+    Backend['kind'],
+    (plan: ImagePlan) => DirectImager
+  >;
+  return Promise.resolve(prepare[backend.kind](plan));
+}

@@ -1,0 +1,244 @@
+/**
+ * What an image will be, before any data: its pixels, the grid under it, and each antenna's kernel on that grid.
+ *
+ *        image, n × n pixels                        grid, n × n cells
+ *        l_k = (k − n/2)·pixel                      Δu = 1 / (n·pixel) wavelengths
+ *        ┌───────────────┐  ─┐                      ┌───────────────┐
+ *        │    .─────.    │   │ margin               │     ┌─┐       │  each antenna: K × K cells whose
+ *        │  ╱  shown  ╲  │   │                      │     └─┘ ┌─┐   │  first is `corners`, weights `taps`
+ *        │ (   (n/2,   ) │   n        FFT           │   ┌─┐   └─┘   │
+ *        │  ╲   n/2)  ╱  │   │       ◄────          │   └─┘         │  the aperture's middle at cell n/2
+ *        │    '─────'    │   │                      │               │
+ *        └───────────────┘  ─┘                      └───────────────┘
+ *
+ * The shown part is the hemisphere (or the field asked for); the image is MARGIN times wider.
+ */
+import { tapsCSKK, type TapsCSKK } from '../core/axes.js';
+import { realNumber, refuse, wholeNumber } from '../core/errors.js';
+import { formatHz, RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
+import { dot, type Vector3 } from '../core/vector.js';
+import type { TangentAxes } from '../sky/frame.js';
+import { MARGIN, prepareKernelFitter, taper, type AntennaOffset } from './kernels.js';
+
+export type ImageField =
+  | { readonly kind: 'all-sky' }
+  /** A square this wide around the phase centre. */
+  | { readonly kind: 'field'; readonly widthDeg: number };
+
+export type KernelSize = 1 | 3 | 5 | 7;
+export type ImageKernel =
+  /** K × K weights fitted to each antenna's place; K = 1 is the nearest cell with weight 1. */
+  | { readonly kind: 'fitted'; readonly size: KernelSize }
+  /** The user's own, an antenna's aperture illumination for instance; see `corners` for where they lie. */
+  | { readonly kind: 'own'; readonly size: KernelSize; readonly taps: TapsCSKK };
+
+export interface ImageOptions {
+  /** n: the image is n × n, even. */
+  readonly pixels: number;
+  readonly field: ImageField;
+  /** Positions of the stations: x east, y north, z up. */
+  readonly stationsM: readonly Vector3[];
+  /** J2000 east and north at the phase centre, written in ENU at the moment of the data. */
+  readonly axes: TangentAxes;
+  readonly frequenciesHz: Float64Array;
+  readonly polarisations: 1 | 2;
+  /** Default: fitted, 5 × 5. */
+  readonly kernel?: ImageKernel;
+  /**
+   * What becomes of an antenna's height above the array's plane. `project` (default) puts it into its kernel, so
+   * that it is right all over the field; `phase-centre` only in the middle.
+   */
+  readonly heights?: 'project' | 'phase-centre';
+}
+
+export interface ImagePlan {
+  readonly pixels: number;
+  /** Direction cosine from one pixel to the next. */
+  readonly pixelSize: number;
+  readonly field: ImageField;
+  readonly axes: TangentAxes;
+  readonly stationsM: readonly Vector3[];
+  readonly stations: number;
+  readonly frequenciesHz: Float64Array;
+  readonly channels: number;
+  readonly polarisations: 1 | 2;
+  readonly products: 1 | 4;
+  readonly kernelSize: KernelSize;
+  /** corners : [c][s][row, column], the first cell of each antenna's kernel; its middle is the nearest cell. */
+  readonly corners: Int32Array;
+  readonly taps: TapsCSKK;
+  /** correction : [m][l], what takes the taper out of a power image: multiply. */
+  readonly correction: Float64Array;
+  /** shown : [m][l], 1 where the pixel is above the horizon and inside the field. */
+  readonly shown: Uint8Array;
+  /** Only rows firstRow … endRow − 1 of the grid are ever touched, in any channel. */
+  readonly firstRow: number;
+  readonly endRow: number;
+  /** kernelErrors : [c][s], rms over the field of an antenna's response relative to the exact one, less 1. */
+  readonly kernelErrors: Float64Array;
+}
+
+const WHERE = 'image';
+const LEAST_PIXELS = 16;
+const MOST_PIXELS = 1024;
+export const cellWavelengths = (pixels: number, pixelSize: number): number => 1 / (pixels * pixelSize);
+
+export function planImage(options: ImageOptions): ImagePlan {
+  const { field, stationsM, axes, frequenciesHz, polarisations, heights = 'project' } = options;
+  const kernel = options.kernel ?? { kind: 'fitted', size: 5 };
+  const pixels = wholeNumber(WHERE, 'pixels', options.pixels, LEAST_PIXELS, MOST_PIXELS);
+  if (pixels % 2 === 1) refuse(WHERE, `${pixels} pixels`, `give an even number such as ${pixels + 1}`);
+  const stations = wholeNumber(WHERE, 'stations', stationsM.length, 1, 65_535);
+  const channels = wholeNumber(WHERE, 'channels', frequenciesHz.length, 1, 2 ** 20);
+  for (const frequencyHz of frequenciesHz) realNumber(WHERE, 'frequency in Hz', frequencyHz, 1, 1e13);
+  const halfWidth =
+    field.kind === 'all-sky'
+      ? 1
+      : Math.sin(
+          (realNumber(WHERE, 'field width in degrees', field.widthDeg, 1e-6, 180) / 2) * RADIANS_PER_DEGREE,
+        );
+  const pixelSize = (2 * MARGIN * halfWidth) / pixels;
+  const size = kernel.size;
+  const places = stationsM.map((position) => ({
+    l: dot(position, axes.l),
+    m: dot(position, axes.m),
+    n: dot(position, axes.n),
+  }));
+  const middle = {
+    l: halfway(places.map(({ l }) => l)),
+    m: halfway(places.map(({ m }) => m)),
+    n: halfway(places.map(({ n }) => n)),
+  };
+  checkFits(options, { size, pixelSize, halfWidth }, places);
+
+  const taps = tapsCSKK(
+    kernel.kind === 'own' ? kernel.taps : new Float64Array(2 * channels * stations * size * size),
+    channels,
+    stations,
+    size,
+  );
+  const cell = cellWavelengths(pixels, pixelSize);
+  const isTapered = kernel.kind === 'fitted' && size > 1;
+  const fitter = prepareKernelFitter({
+    size,
+    halfWidth,
+    cellWavelengths: cell,
+    taper: isTapered ? 'kaiser-bessel' : 'none',
+    heights,
+  });
+  const corners = new Int32Array(2 * channels * stations);
+  const kernelErrors = new Float64Array(channels * stations);
+  for (let c = 0; c < channels; c++) {
+    const wavelengthM = SPEED_OF_LIGHT_M_PER_S / frequenciesHz[c];
+    for (const [s, place] of places.entries()) {
+      const row = pixels / 2 + (place.m - middle.m) / wavelengthM / cell;
+      const column = pixels / 2 + (place.l - middle.l) / wavelengthM / cell;
+      const at = c * stations + s;
+      corners[2 * at] = Math.round(row) - (size - 1) / 2;
+      corners[2 * at + 1] = Math.round(column) - (size - 1) / 2;
+      const antenna: AntennaOffset = {
+        rowOffset: row - Math.round(row),
+        columnOffset: column - Math.round(column),
+        heightWavelengths: (place.n - middle.n) / wavelengthM,
+      };
+      const start = at * size * size;
+      if (isTapered) fitter.fit(taps, start, antenna);
+      else if (kernel.kind === 'fitted') turnOnly(taps, start, antenna.heightWavelengths);
+      kernelErrors[at] = fitter.error(taps, start, antenna);
+    }
+  }
+  const rows = Array.from({ length: channels * stations }, (_, at) => corners[2 * at]);
+  return {
+    pixels,
+    pixelSize,
+    field,
+    axes,
+    stationsM,
+    stations,
+    frequenciesHz,
+    channels,
+    polarisations,
+    products: polarisations === 1 ? 1 : 4,
+    kernelSize: size,
+    corners,
+    taps,
+    correction: taperCorrection(pixels, cell * pixelSize, isTapered ? size : 1),
+    shown: shownPixels(pixels, pixelSize, halfWidth, axes),
+    firstRow: rows.reduce((least, row) => Math.min(least, row), pixels),
+    endRow: rows.reduce((most, row) => Math.max(most, row + size), 0),
+    kernelErrors,
+  };
+}
+
+/** Direction cosine of a pixel's centre, along either axis. */
+export const pixelCosine = (plan: Pick<ImagePlan, 'pixels' | 'pixelSize'>, index: number): number =>
+  (index - plan.pixels / 2) * plan.pixelSize;
+
+const halfway = (values: readonly number[]): number => {
+  const least = values.reduce((a, b) => Math.min(a, b), Infinity);
+  const most = values.reduce((a, b) => Math.max(a, b), -Infinity);
+  return (least + most) / 2;
+};
+const spread = (values: readonly number[]): number =>
+  values.reduce((a, b) => Math.max(a, b), -Infinity) - values.reduce((a, b) => Math.min(a, b), Infinity);
+
+/** The nearest cell, turned by the height towards the phase centre: all that one number can do. */
+function turnOnly(taps: TapsCSKK, start: number, heightWavelengths: number): void {
+  taps[2 * start] = Math.cos(2 * Math.PI * heightWavelengths);
+  taps[2 * start + 1] = -Math.sin(2 * Math.PI * heightWavelengths);
+}
+
+function checkFits(
+  { pixels, frequenciesHz, stationsM, field }: ImageOptions,
+  { size, pixelSize, halfWidth }: { size: number; pixelSize: number; halfWidth: number },
+  places: readonly { l: number; m: number }[],
+): void {
+  const acrossM = Math.max(spread(places.map(({ l }) => l)), spread(places.map(({ m }) => m)));
+  if (!Number.isFinite(acrossM)) refuse(WHERE, 'a station has no finite position', 'check the telescope');
+  const highestHz = frequenciesHz.reduce((a, b) => Math.max(a, b), 0);
+  const acrossWavelengths = (acrossM * highestHz) / SPEED_OF_LIGHT_M_PER_S;
+  const cell = cellWavelengths(pixels, pixelSize);
+  // Centred on cell n/2 of 0 … n − 1, with each antenna rounded to its nearest cell: two cells of slack.
+  const needed = acrossWavelengths / cell + size + 2;
+  if (needed <= pixels) return;
+  const neededPixels = 2 * Math.ceil(needed / 2);
+  const narrower = (halfWidth * (pixels - size - 2)) / (needed - size - 2);
+  const widthDeg = Number((2 * Math.asin(narrower) * (1 / RADIANS_PER_DEGREE) * 0.995).toPrecision(3));
+  const wholeSky = field.kind === 'all-sky' ? 'the whole sky' : `${field.widthDeg}°`;
+  refuse(
+    WHERE,
+    `${stationsM.length} stations ${acrossM.toFixed(1)} m across are ${acrossWavelengths.toFixed(1)} wavelengths at ` +
+      `${formatHz(highestHz)} and need ${neededPixels} grid cells (with ${size} × ${size} kernels) to image ` +
+      `${wholeSky}, where ${pixels} pixels give ${pixels}`,
+    [
+      ...(neededPixels <= MOST_PIXELS ? [`take ${neededPixels} pixels`] : []),
+      `image a field of at most ${widthDeg}°`,
+      'or leave out the outermost stations',
+    ].join(', '),
+  );
+}
+
+function taperCorrection(pixels: number, cyclesPerCellPerPixel: number, size: number): Float64Array {
+  const tapers = Float64Array.from({ length: pixels }, (_, k) =>
+    taper(size, (k - pixels / 2) * cyclesPerCellPerPixel),
+  );
+  return Float64Array.from(
+    { length: pixels * pixels },
+    (_, at) => 1 / (tapers[Math.floor(at / pixels)] * tapers[at % pixels]) ** 2,
+  );
+}
+
+function shownPixels(pixels: number, pixelSize: number, halfWidth: number, axes: TangentAxes): Uint8Array {
+  const shown = new Uint8Array(pixels * pixels);
+  for (let row = 0; row < pixels; row++) {
+    for (let column = 0; column < pixels; column++) {
+      const l = (column - pixels / 2) * pixelSize;
+      const m = (row - pixels / 2) * pixelSize;
+      const radius = l * l + m * m;
+      if (radius >= 1 || Math.abs(l) > halfWidth || Math.abs(m) > halfWidth) continue;
+      const up = l * axes.l.z + m * axes.m.z + Math.sqrt(1 - radius) * axes.n.z;
+      if (up > 0) shown[row * pixels + column] = 1;
+    }
+  }
+  return shown;
+}

@@ -1,0 +1,114 @@
+/** Taking images apart and measuring on them. */
+import { imageCPML, planeML, type ImageCPML, type PlaneML } from '../core/axes.js';
+import { refuse, wholeNumber } from '../core/errors.js';
+import type { Vector3 } from '../core/vector.js';
+import { pixelCosine, type ImagePlan } from './plan.js';
+
+export type ImageShape = Pick<ImagePlan, 'pixels' | 'pixelSize'>;
+
+/** The mean over channels, one channel out. Channels without data (NaN throughout) are left out of it. */
+export function averageChannels(image: ImageCPML, plan: ImagePlan): ImageCPML {
+  const { channels, products, pixels } = plan;
+  imageCPML(image, channels, products, pixels);
+  const size = products * pixels * pixels;
+  const mean = new Float64Array(size);
+  for (let at = 0; at < size; at++) {
+    let sum = 0;
+    let present = 0;
+    for (let c = 0; c < channels; c++) {
+      const value = image[c * size + at];
+      if (Number.isNaN(value)) continue;
+      sum += value;
+      present++;
+    }
+    mean[at] = present > 0 ? sum / present : NaN;
+  }
+  return imageCPML(mean, 1, products, pixels);
+}
+
+/** A view of one channel's product: 0 XX, 1 YY, 2 Re XY, 3 Im XY. */
+export function planeOf(image: ImageCPML, plan: ImagePlan, channel: number, product: number): PlaneML {
+  const { products, pixels } = plan;
+  const size = pixels * pixels;
+  const channels = image.length / (products * size);
+  wholeNumber('image', 'channel', channel, 0, channels - 1);
+  wholeNumber('image', 'product', product, 0, products - 1);
+  const first = (channel * products + product) * size;
+  return planeML(image.subarray(first, first + size), pixels);
+}
+
+/** Stokes I = (XX + YY)/2 of one channel; with one polarisation XX stands for it. */
+export function stokesI(image: ImageCPML, plan: ImagePlan, channel: number): PlaneML {
+  const x = planeOf(image, plan, channel, 0);
+  if (plan.polarisations === 1) return planeML(x.slice(), plan.pixels);
+  const y = planeOf(image, plan, channel, 1);
+  return planeML(
+    x.map((value, at) => (value + y[at]) / 2),
+    plan.pixels,
+  );
+}
+
+/** Where in the image a direction falls, in direction cosines; undefined behind the tangent plane. */
+export function placeOf(
+  plan: Pick<ImagePlan, 'axes'>,
+  direction: Vector3,
+): { l: number; m: number } | undefined {
+  const { l, m, n } = plan.axes;
+  const along = (axis: Vector3): number => axis.x * direction.x + axis.y * direction.y + axis.z * direction.z;
+  return along(n) > 0 ? { l: along(l), m: along(m) } : undefined;
+}
+
+export interface MeasuredSource {
+  readonly l: number;
+  readonly m: number;
+  /** Distance from the expected place. */
+  readonly errorPixels: number;
+  /** Brightness at the top of the fitted parabola. */
+  readonly peak: number;
+}
+
+/** The brightest spot within a radius of an expected place, to a fraction of a pixel by parabolas through it. */
+export function measureSource(
+  plane: PlaneML,
+  plan: ImageShape,
+  expected: { readonly l: number; readonly m: number },
+  searchRadiusPixels: number,
+): MeasuredSource {
+  const { pixels, pixelSize } = plan;
+  planeML(plane, pixels);
+  const columnExpected = expected.l / pixelSize + pixels / 2;
+  const rowExpected = expected.m / pixelSize + pixels / 2;
+  let best = -1;
+  for (let row = 1; row < pixels - 1; row++) {
+    for (let column = 1; column < pixels - 1; column++) {
+      if (Math.hypot(row - rowExpected, column - columnExpected) > searchRadiusPixels) continue;
+      const at = row * pixels + column;
+      if (!Number.isNaN(plane[at]) && (best < 0 || plane[at] > plane[best])) best = at;
+    }
+  }
+  if (best < 0) {
+    refuse(
+      'image',
+      `no pixel is shown within ${searchRadiusPixels} pixels of l = ${expected.l}, m = ${expected.m}`,
+      'measure sources above the horizon and inside the field',
+    );
+  }
+  const alongL = vertex(plane[best - 1], plane[best], plane[best + 1]);
+  const alongM = vertex(plane[best - pixels], plane[best], plane[best + pixels]);
+  const column = (best % pixels) + alongL.offset;
+  const row = Math.floor(best / pixels) + alongM.offset;
+  return {
+    l: pixelCosine(plan, column),
+    m: pixelCosine(plan, row),
+    errorPixels: Math.hypot(column - columnExpected, row - rowExpected),
+    peak: plane[best] + alongL.rise + alongM.rise,
+  };
+}
+
+/** Top of the parabola through three neighbours; the middle itself where it is not the highest, or at an edge. */
+function vertex(before: number, middle: number, after: number): { offset: number; rise: number } {
+  const curvature = before - 2 * middle + after;
+  const slope = (after - before) / 2;
+  if (!(before <= middle && after <= middle && curvature < 0)) return { offset: 0, rise: 0 };
+  return { offset: -slope / curvature, rise: -(slope * slope) / (2 * curvature) };
+}
