@@ -1,0 +1,43 @@
+/** Which sources are up. */
+import { realNumber } from '../core/errors.js';
+import type { Vector3 } from '../core/vector.js';
+import type { Telescope } from '../telescope/telescope.js';
+import { elementVoltage } from './beam.js';
+import { altitudeDeg, azimuthDeg, type SkyFrame, type SkyPosition } from './frame.js';
+import { REFERENCE_FREQUENCY_HZ, type Source } from './source.js';
+
+export interface SourceUp {
+  readonly source: Source;
+  readonly position: SkyPosition;
+  readonly directionEnu: Vector3;
+  readonly altitudeDeg: number;
+  readonly azimuthDeg: number;
+  /** Flux times the element's power beam, where a telescope was given. */
+  readonly apparentFluxJy: number;
+}
+
+/** Sources at or above an altitude, the apparently brightest first. */
+export function sourcesUp(
+  sources: readonly Source[],
+  frame: SkyFrame,
+  minimumAltitudeDeg: number,
+  { frequencyHz = REFERENCE_FREQUENCY_HZ, telescope }: { frequencyHz?: number; telescope?: Telescope } = {},
+): SourceUp[] {
+  realNumber('sources up', 'minimum altitude in degrees', minimumAltitudeDeg, -90, 90);
+  return sources
+    .map((source): SourceUp => {
+      const position = source.position(frame.moment);
+      const directionEnu = frame.directionEnu(position);
+      const beam = telescope === undefined ? 1 : elementVoltage(telescope, directionEnu);
+      return {
+        source,
+        position,
+        directionEnu,
+        altitudeDeg: altitudeDeg(directionEnu),
+        azimuthDeg: azimuthDeg(directionEnu),
+        apparentFluxJy: source.fluxJy(frequencyHz) * beam ** 2,
+      };
+    })
+    .filter((up) => up.altitudeDeg >= minimumAltitudeDeg)
+    .sort((x, y) => y.apparentFluxJy - x.apparentFluxJy);
+}

@@ -1,0 +1,105 @@
+/**
+ * One chunk of every input, made in the frequency domain:
+ *
+ *   x_a(t) = Σ_f e^(2πi (f − f₀) t) · g_a(f) · ( noise_a(f) + Σ_sources s(f) · e^(+2πi f r_a·ŝ/c) )
+ *
+ * exact at every frequency, fractions of a sample included. Each chunk is periodic in itself; all antennas share
+ * the same period, so its edges align to within the delays (simulation-plan.ts says what that costs).
+ */
+import { allocateVoltages, elementsPerVoltage, isComplexVoltage, type VoltagesAT } from '../core/axes.js';
+import { planFft } from '../core/fft.js';
+import { randomStream } from '../core/random.js';
+import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
+import type { Vector3 } from '../core/vector.js';
+import type { Station } from '../telescope/telescope.js';
+import { gainRamp, gainTurns } from './input-gains.js';
+import type { ToneInterferer } from './interferers.js';
+import { quantise } from './quantise.js';
+import type { SimulationPlan } from './simulation-plan.js';
+import { prepareSkySignals, rmsPerPart } from './sky-signals.js';
+import { addTone, addTurned, turn } from './turn.js';
+
+export interface ChunkMaker {
+  /** voltages : [a][t], chunkSamples samples each; valid until the next make. */
+  readonly voltages: VoltagesAT;
+  /** Makes chunk `chunk` of the recording; returns how many numbers were clipped within the recording. */
+  make(chunk: number): number;
+}
+
+/** How much earlier than at the origin a wavefront arrives; nothing for what reaches all at once. */
+const earlyS = (station: Station, direction: Vector3 | undefined): number =>
+  direction === undefined
+    ? 0
+    : (station.eastM * direction.x + station.northM * direction.y + station.upM * direction.z) /
+      SPEED_OF_LIGHT_M_PER_S;
+
+export function prepareChunks(plan: SimulationPlan): ChunkMaker {
+  const { grid, polarisations, telescope, centreFrequencyHz } = plan;
+  const { chunkSamples, bins } = grid;
+  const sky = prepareSkySignals(plan);
+  const tones = plan.interferers.filter((interferer) => interferer.kind === 'tone');
+  const fft = planFft(chunkSamples);
+  const noiseRms = rmsPerPart(plan.systemFluxJy, chunkSamples);
+  const voltages = allocateVoltages(plan.type, plan.inputs, chunkSamples);
+  const rowElements = chunkSamples * elementsPerVoltage(plan.type);
+  const spectrum = new Float64Array(2 * bins);
+  const signal = new Float64Array(2 * chunkSamples);
+
+  function receive(station: Station, p: number): void {
+    for (const { spectra, directionEnu, heard } of sky.signals) {
+      if (!heard) continue;
+      const delayS = earlyS(station, directionEnu);
+      addTurned(spectrum, spectra[p], { first: grid.lowestHz * delayS, step: grid.stepHz * delayS });
+    }
+  }
+
+  function addNoise(chunk: number, a: number): void {
+    if (noiseRms === 0) return;
+    const stream = randomStream(plan.seed, 'noise', a, chunk);
+    for (let n = 0; n < 2 * bins; n++) spectrum[n] += noiseRms * stream.gaussian();
+  }
+
+  function toSamples(): void {
+    // A real signal's zero frequency is one real number where every other bin is complex: left out.
+    if (!isComplexVoltage(plan.type)) spectrum.fill(0, 0, 2);
+    const unwrapped = 2 * (chunkSamples - grid.shift);
+    signal.fill(0);
+    signal.set(spectrum.subarray(0, unwrapped), 2 * grid.shift);
+    signal.set(spectrum.subarray(Math.min(unwrapped, 2 * bins)), 0);
+    fft.inverse(signal);
+  }
+
+  /** In time, since a tone must run on in step from one chunk to the next. */
+  function addCarrier(tone: ToneInterferer, station: Station, a: number, chunk: number): void {
+    const gain = plan.inputGains[a];
+    const step = (tone.frequencyHz - grid.zeroHz) / plan.sampleRateHz;
+    const first =
+      step * chunk * chunkSamples +
+      tone.frequencyHz * earlyS(station, tone.directionEnu) +
+      gainTurns(gain, centreFrequencyHz, tone.frequencyHz);
+    // Of a real signal twice the real part is recorded, and (2A cos)² averages to 2A².
+    const power = isComplexVoltage(plan.type) ? tone.bandFluxJy : tone.bandFluxJy / 2;
+    addTone(signal, gain.amplitude * Math.sqrt(power), { first, step });
+  }
+
+  function make(chunk: number): number {
+    sky.fill(chunk);
+    const recorded = Math.min(chunkSamples, plan.samples - chunk * chunkSamples);
+    let clipped = 0;
+    telescope.stations.forEach((station, s) => {
+      for (let p = 0; p < polarisations; p++) {
+        const a = s * polarisations + p;
+        const gain = plan.inputGains[a];
+        spectrum.fill(0);
+        receive(station, p);
+        addNoise(chunk, a);
+        turn(spectrum, gain.amplitude, gainRamp(gain, centreFrequencyHz, grid.lowestHz, grid.stepHz));
+        toSamples();
+        for (const tone of tones) addCarrier(tone, station, a, chunk);
+        clipped += quantise(signal, recorded, plan, voltages, a * rowElements);
+      }
+    });
+    return clipped;
+  }
+  return { voltages, make };
+}

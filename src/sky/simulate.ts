@@ -1,0 +1,82 @@
+/** A sky over a telescope as a stream of recorded voltages. The same plan always gives the same bytes. */
+import { setImmediate } from 'node:timers/promises';
+import { allocateVoltages, elementsPerVoltage, voltagesAT, type VoltagesAT } from '../core/axes.js';
+import type { VoltageBlock } from '../core/blocks.js';
+import { wholeNumber } from '../core/errors.js';
+import type { VoltageGap } from '../core/gaps.js';
+import { addSamples } from '../core/instant.js';
+import { prepareChunks } from './chunk.js';
+import { droppedGaps } from './drops.js';
+import type { SimulationPlan } from './simulation-plan.js';
+
+/** Blocks in order, each valid until the next is asked for: the memory is used again. */
+export interface Simulation extends AsyncIterable<VoltageBlock> {
+  /** Numbers (re and im count apart) beyond full scale in what has been made so far by the latest pass. */
+  readonly clippedNumbers: number;
+}
+
+/** Successive blocks of at most `blockSamples` samples; how it is cut changes no sample. */
+export function simulate(plan: SimulationPlan, blockSamples: number): Simulation {
+  wholeNumber('simulate', 'blockSamples', blockSamples, 1, Number.MAX_SAFE_INTEGER);
+  let clippedNumbers = 0;
+  async function* blocks(): AsyncGenerator<VoltageBlock> {
+    clippedNumbers = 0;
+    const { type, inputs, samples, grid, sampleRateHz } = plan;
+    const perSample = elementsPerVoltage(type);
+    const chunks = prepareChunks(plan);
+    const storage = allocateVoltages(type, inputs, Math.min(blockSamples, samples));
+    const drops = { ...plan, stations: plan.telescope.stations.length };
+    let inHand = -1;
+    for (let first = 0; first < samples; first += blockSamples) {
+      const count = Math.min(blockSamples, samples - first);
+      const voltages = voltagesAT(storage.subarray(0, inputs * count * perSample), type, inputs, count);
+      for (let done = 0; done < count;) {
+        const chunk = Math.floor((first + done) / grid.chunkSamples);
+        if (chunk !== inHand) {
+          // Making a chunk takes a while: let timers, writes and signals through between two.
+          await setImmediate();
+          clippedNumbers += chunks.make(chunk);
+          inHand = chunk;
+        }
+        const offset = first + done - chunk * grid.chunkSamples;
+        const length = Math.min(grid.chunkSamples - offset, count - done);
+        for (let a = 0; a < inputs; a++) {
+          const from = (a * grid.chunkSamples + offset) * perSample;
+          const run = chunks.voltages.subarray(from, from + length * perSample);
+          voltages.set(run, (a * count + done) * perSample);
+        }
+        done += length;
+      }
+      const gaps = droppedGaps(drops, first, count);
+      silence(voltages, gaps, count * perSample, perSample);
+      yield {
+        type,
+        inputs,
+        samples: count,
+        voltages,
+        gaps,
+        start: addSamples(plan.start, first, sampleRateHz),
+      };
+    }
+  }
+  return {
+    [Symbol.asyncIterator]: blocks,
+    get clippedNumbers() {
+      return clippedNumbers;
+    },
+  };
+}
+
+function silence(
+  voltages: VoltagesAT,
+  gaps: readonly VoltageGap[],
+  rowElements: number,
+  perSample: number,
+): void {
+  for (const gap of gaps) {
+    for (let a = gap.firstInput; a < gap.endInput; a++) {
+      const row = a * rowElements;
+      voltages.fill(0, row + gap.firstSample * perSample, row + gap.endSample * perSample);
+    }
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * What comes down from the sky in one chunk, as it would sound at the origin: a complex spectrum for X and Y of
+ * each source, drawn afresh for every chunk. White noise has no memory, so neighbouring chunks owe each other
+ * nothing, and the same spectrum delayed exactly, bin by bin, is what every antenna hears.
+ */
+import { isComplexVoltage } from '../core/axes.js';
+import { planFft } from '../core/fft.js';
+import { addSamples } from '../core/instant.js';
+import { randomStream } from '../core/random.js';
+import type { Vector3 } from '../core/vector.js';
+import { elementVoltage } from './beam.js';
+import { coherency, mixOf } from './coherency.js';
+import { skyFrame } from './frame.js';
+import { binFrequencyHz } from './frequency-grid.js';
+import { isOn, type PulsedInterferer } from './interferers.js';
+import type { SimulationPlan } from './simulation-plan.js';
+import type { Source } from './source.js';
+
+/** spectra[p] : complex, over the grid's rising bins, √Jy. */
+export interface SkySignal {
+  readonly spectra: readonly Float64Array[];
+  directionEnu: Vector3 | undefined;
+  /** False while it is below the horizon. */
+  heard: boolean;
+}
+
+/** Refills the same signals for each chunk. */
+export interface SkySignals {
+  readonly signals: readonly SkySignal[];
+  fill(chunk: number): void;
+}
+
+/**
+ * The inverse transform carries no 1/N: N bins of variance S/N add up to samples of power S, and a DFT of L samples
+ * then has ⟨|X|²⟩ = L·S. Half of it in each part.
+ */
+export const rmsPerPart = (fluxJy: number, chunkSamples: number): number =>
+  Math.sqrt(fluxJy / (2 * chunkSamples));
+
+export function prepareSkySignals(plan: SimulationPlan): SkySignals {
+  const { grid, polarisations, sources, interferers, telescope } = plan;
+  const empty = (): SkySignal => ({
+    spectra: Array.from({ length: polarisations }, () => new Float64Array(2 * grid.bins)),
+    directionEnu: undefined,
+    heard: true,
+  });
+  const stars = sources.map((source) => ({ source, signal: empty(), rms: spectralRms(source, plan) }));
+  const pulses = interferers
+    .filter((interferer) => interferer.kind === 'pulsed')
+    .map((interferer, index) => ({ signal: empty(), draw: preparePulses(plan, interferer, index) }));
+
+  function fill(chunk: number): void {
+    // One direction for the whole chunk, that of its middle: the sky turns by 4 µrad in 50 ms.
+    const middle = addSamples(plan.start, (chunk + 0.5) * grid.chunkSamples, plan.sampleRateHz);
+    const frame = skyFrame(telescope.site, middle);
+    for (const { source, signal, rms } of stars) {
+      const direction = frame.directionEnu(source.position(middle));
+      const beam = elementVoltage(telescope, direction);
+      signal.directionEnu = direction;
+      signal.heard = beam > 0;
+      if (signal.heard) drawStar(signal.spectra, source, rms, beam, plan.seed, chunk);
+    }
+    for (const { signal, draw } of pulses) draw(signal, chunk);
+  }
+  return { signals: [...stars, ...pulses].map(({ signal }) => signal), fill };
+}
+
+/** rms[j] of each part of a source's spectrum before the beam; spectra do not change with time. */
+function spectralRms(source: Source, { grid }: SimulationPlan): Float64Array {
+  return Float64Array.from({ length: grid.bins }, (_, j) =>
+    rmsPerPart(source.fluxJy(binFrequencyHz(grid, j)), grid.chunkSamples),
+  );
+}
+
+function drawStar(
+  spectra: readonly Float64Array[],
+  source: Source,
+  rms: Float64Array,
+  beam: number,
+  seed: number,
+  chunk: number,
+): void {
+  const { x1, y1Re, y1Im, y2 } = mixOf(coherency(source.stokes));
+  const stream = randomStream(seed, 'source', source.name, chunk);
+  for (let j = 0; j < rms.length; j++) {
+    const level = rms[j] * beam;
+    const firstRe = level * stream.gaussian();
+    const firstIm = level * stream.gaussian();
+    const secondRe = level * stream.gaussian();
+    const secondIm = level * stream.gaussian();
+    spectra[0][2 * j] = x1 * firstRe;
+    spectra[0][2 * j + 1] = x1 * firstIm;
+    if (spectra.length === 1) continue;
+    spectra[1][2 * j] = y1Re * firstRe - y1Im * firstIm + y2 * secondRe;
+    spectra[1][2 * j + 1] = y1Re * firstIm + y1Im * firstRe + y2 * secondIm;
+  }
+}
+
+/** Noise switched on and off in time, then taken to the same bins as everything else. */
+function preparePulses(
+  plan: SimulationPlan,
+  interferer: PulsedInterferer,
+  index: number,
+): (signal: SkySignal, chunk: number) => void {
+  const { grid } = plan;
+  const { chunkSamples, bins, shift } = grid;
+  const fft = planFft(chunkSamples);
+  const values = new Float64Array(2 * chunkSamples);
+  const complex = isComplexVoltage(plan.type);
+  const rms = Math.sqrt(complex ? interferer.bandFluxJy / 2 : interferer.bandFluxJy);
+  return (signal, chunk) => {
+    const stream = randomStream(plan.seed, 'pulsed', index, chunk);
+    for (let t = 0; t < chunkSamples; t++) {
+      const level = isOn(interferer, chunk * chunkSamples + t, plan.sampleRateHz) ? rms : 0;
+      values[2 * t] = level * stream.gaussian();
+      values[2 * t + 1] = complex ? level * stream.gaussian() : 0;
+    }
+    fft.forward(values);
+    for (const spectrum of signal.spectra) {
+      for (let j = 0; j < bins; j++) {
+        const bin = (j + shift) % chunkSamples;
+        spectrum[2 * j] = values[2 * bin] / chunkSamples;
+        spectrum[2 * j + 1] = values[2 * bin + 1] / chunkSamples;
+      }
+    }
+    signal.directionEnu = interferer.directionEnu;
+  };
+}

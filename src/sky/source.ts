@@ -1,0 +1,99 @@
+/** A point on the sky with a spectrum: what the simulator draws and the calibrator models. */
+import { realNumber, refuse } from '../core/errors.js';
+import type { Instant } from '../core/instant.js';
+import { directionFromAltAz, type SkyFrame, type SkyPosition } from './frame.js';
+
+/** Stokes Q, U, V as fractions of I, at every frequency alike. */
+export interface StokesFractions {
+  readonly q: number;
+  readonly u: number;
+  readonly v: number;
+}
+
+export interface Source {
+  readonly name: string;
+  /** Fixed for the stars; the Sun wanders. */
+  position(moment: Instant): SkyPosition;
+  fluxJy(frequencyHz: number): number;
+  readonly stokes: StokesFractions;
+}
+
+export const unpolarised: StokesFractions = { q: 0, u: 0, v: 0 };
+
+/** Where a flux is quoted for sources given by hand: the middle of the low band. */
+export const REFERENCE_FREQUENCY_HZ = 100e6;
+
+export interface FixedSource {
+  readonly name: string;
+  readonly position: SkyPosition;
+  /** At REFERENCE_FREQUENCY_HZ. */
+  readonly fluxJy: number;
+  /** S ∝ f^index; 0, flat, unless told. */
+  readonly spectralIndex?: number;
+  readonly stokes?: StokesFractions;
+}
+
+export function fixedSource({
+  name,
+  position,
+  fluxJy,
+  spectralIndex = 0,
+  stokes = unpolarised,
+}: FixedSource): Source {
+  const where = `source ${name}`;
+  realNumber(where, 'right ascension', position.raDeg, 0, 360);
+  realNumber(where, 'declination', position.decDeg, -90, 90);
+  realNumber(where, 'flux in Jy', fluxJy, 0, 1e12);
+  realNumber(where, 'spectral index', spectralIndex, -10, 10);
+  return {
+    name,
+    position: () => position,
+    fluxJy: (frequencyHz) => fluxJy * (frequencyHz / REFERENCE_FREQUENCY_HZ) ** spectralIndex,
+    stokes: checkedStokes(where, stokes),
+  };
+}
+
+/** Nothing is more than wholly polarised. */
+function checkedStokes(where: string, stokes: StokesFractions): StokesFractions {
+  const degree = Math.hypot(stokes.q, stokes.u, stokes.v);
+  // The margin lets fractions like (0.6, 0.8, 0) through, whose squares do not add up to 1 exactly.
+  if (!(degree <= 1 + 1e-12)) {
+    refuse(where, `its Stokes fractions make ${degree} of its flux polarised`, 'keep √(q² + u² + v²) ≤ 1');
+  }
+  return stokes;
+}
+
+/** NAME:RA_DEG:DEC_DEG:FLUX_JY[:SPECTRAL_INDEX], the flux at 100 MHz. */
+export function parseSource(text: string): Source {
+  const fields = text.split(':').map((field) => field.trim());
+  const numbers = fields.slice(1).map((field) => (field === '' ? Number.NaN : Number(field)));
+  if (fields.length < 4 || fields.length > 5 || fields[0] === '' || numbers.some(Number.isNaN)) {
+    refuse(
+      `source '${text}'`,
+      'is not a source',
+      'write NAME:RA_DEG:DEC_DEG:FLUX_JY[:SPECTRAL_INDEX], like blob:187.7:12.4:1000:-0.7',
+    );
+  }
+  const [raDeg, decDeg, fluxJy, spectralIndex = 0] = numbers;
+  return fixedSource({ name: fields[0], position: { raDeg, decDeg }, fluxJy, spectralIndex });
+}
+
+/**
+ * A source that stands at an altitude and azimuth (north through east) at the frame's moment, and moves
+ * with the sky from there.
+ */
+export const sourceAt = (
+  frame: SkyFrame,
+  altDeg: number,
+  azDeg: number,
+  fluxJy: number,
+  name: string,
+  { spectralIndex = 0, stokes = unpolarised }: Pick<FixedSource, 'spectralIndex' | 'stokes'> = {},
+): Source =>
+  fixedSource({
+    name,
+    position: frame.positionOf(directionFromAltAz(altDeg, azDeg)),
+    fluxJy,
+    spectralIndex,
+    stokes,
+  });

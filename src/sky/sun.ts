@@ -1,0 +1,37 @@
+/** The Sun, quiet: where it stands by the ephemeris and how bright it is when no spots are about. */
+import { Body, GeoVector } from 'astronomy-engine';
+import { toDate } from '../core/instant.js';
+import { positionFromJ2000 } from './frame.js';
+import { unpolarised, type Source } from './source.js';
+
+/**
+ * Flux in Jy at sunspot minimum, close to the levels collected by Benz (2009, Landolt–Börnstein VI/4B,
+ * 4.1.1.6): a corona of nearly 10⁶ K, so about f² at first, flatter above. Real days are often brighter.
+ */
+const quietSunJy: readonly (readonly [frequencyHz: number, fluxJy: number])[] = [
+  [30e6, 1.7e3],
+  [50e6, 5.4e3],
+  [100e6, 2.4e4],
+  [150e6, 5.1e4],
+  [200e6, 8.1e4],
+  [300e6, 1.49e5],
+  [400e6, 2.13e5],
+];
+
+/** Straight lines between the table's points in log S over log f; the end lines go on outside. */
+function quietSunFluxJy(frequencyHz: number): number {
+  const above = quietSunJy.findIndex(([tableHz]) => tableHz >= frequencyHz);
+  const upper = above < 0 ? quietSunJy.length - 1 : Math.max(1, above);
+  const [lowHz, lowJy] = quietSunJy[upper - 1];
+  const [highHz, highJy] = quietSunJy[upper];
+  const slope = Math.log(highJy / lowJy) / Math.log(highHz / lowHz);
+  return lowJy * (frequencyHz / lowHz) ** slope;
+}
+
+export const sun: Source = {
+  name: 'Sun',
+  /** Geocentric: the parallax, 9″, is lost in a beam of degrees. Aberration is left out as everywhere. */
+  position: (moment) => positionFromJ2000(GeoVector(Body.Sun, toDate(moment), false)),
+  fluxJy: quietSunFluxJy,
+  stokes: unpolarised,
+};

@@ -1,0 +1,84 @@
+/**
+ * A telescope's JSON description: the presets and a user's own follow the same schema. Lengths in metres,
+ * angles in degrees, frequencies in hertz, as the keys say.
+ */
+import { z } from 'zod';
+import { refuse } from '../core/errors.js';
+
+const positive = z.number().positive();
+
+const schema = z
+  .strictObject({
+    name: z.string().regex(/^[\w.-]+$/, 'use letters, digits, dots, dashes and underscores'),
+    title: z.string().min(1),
+    site: z.strictObject({
+      latitudeDeg: z.number().min(-90).max(90),
+      longitudeDeg: z.number().min(-180).max(360),
+      heightM: z.number().min(-500).max(10_000),
+    }),
+    /** A CSV of stations, named relative to the description. */
+    positions: z.string().min(1),
+    polarisations: z.union([z.literal(1), z.literal(2)]),
+    band: z.strictObject({ lowHz: positive, highHz: positive }),
+    recording: z.strictObject({
+      centreFrequencyHz: positive,
+      sampleRateHz: positive,
+      channels: z.number().int().min(2),
+      bits: z.union([z.literal(4), z.literal(8)]),
+    }),
+    beamExponent: z.number().min(0).max(100),
+    /** Where the numbers come from, for people. */
+    notes: z.array(z.string()).optional(),
+  })
+  .superRefine(({ band, recording }, context) => {
+    const { centreFrequencyHz } = recording;
+    if (band.lowHz >= band.highHz) {
+      context.addIssue({ code: 'custom', path: ['band', 'lowHz'], message: 'is not below highHz' });
+    } else if (centreFrequencyHz < band.lowHz || centreFrequencyHz > band.highHz) {
+      context.addIssue({
+        code: 'custom',
+        path: ['recording', 'centreFrequencyHz'],
+        message: `is outside the band, ${band.lowHz} to ${band.highHz} Hz`,
+      });
+    }
+  });
+
+export type Description = z.infer<typeof schema>;
+
+/** `path` is only for messages: they name the file, the line and the key. */
+export function parseDescription(text: string, path: string): Description {
+  const checked = schema.safeParse(parseJson(text, path));
+  if (checked.success) return checked.data;
+  const [issue] = checked.error.issues;
+  const key = issue.path.join('.');
+  refuse(
+    `${path}, line ${lineOfKey(text, issue.path)}`,
+    `${key === '' ? 'the description' : `"${key}"`}: ${issue.message}`,
+    'correct the description; `lwasv.json` among the presets is an example',
+  );
+}
+
+function parseJson(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    // The engine gives a character's position, or none when the text ends too early.
+    const at = /position (\d+)/.exec(reason);
+    const line = lineAt(text, at ? Number(at[1]) : text.length);
+    refuse(`${path}, line ${line}`, `not valid JSON (${reason})`, 'correct the syntax there');
+  }
+}
+
+const lineAt = (text: string, position: number): number => text.slice(0, position).split('\n').length;
+
+/** The line of the deepest key that is there; a missing key is told at the line of its parent. */
+function lineOfKey(text: string, path: readonly PropertyKey[]): number {
+  let position = 0;
+  for (const key of path) {
+    const found = text.indexOf(JSON.stringify(String(key)), position);
+    if (found < 0) break;
+    position = found;
+  }
+  return lineAt(text, position);
+}

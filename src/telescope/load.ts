@@ -1,0 +1,59 @@
+/** From a preset's name or a user's JSON file to a telescope. */
+import { readFile } from 'node:fs/promises';
+import { dirname, isAbsolute, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { CorellaError, refuse } from '../core/errors.js';
+import { parseDescription } from './description.js';
+import { parsePositions } from './positions.js';
+import { presets, telescopeNames } from './registry.js';
+import type { Telescope } from './telescope.js';
+
+/** A file's text, and its name for messages. */
+export interface NamedText {
+  readonly path: string;
+  readonly text: string;
+}
+
+export function parseTelescope(files: {
+  readonly description: NamedText;
+  readonly positions: NamedText;
+}): Telescope {
+  const description = parseDescription(files.description.text, files.description.path);
+  const stations = parsePositions(files.positions.text, files.positions.path);
+  const { name, title, site, polarisations, band, recording, beamExponent } = description;
+  return { name, title, site, stations, polarisations, band, recording, beamExponent };
+}
+
+/** `nameOrPath`: a name of the registry, else the path of a .json description with its CSV beside it. */
+export async function loadTelescope(nameOrPath: string): Promise<Telescope> {
+  const path = Object.hasOwn(presets, nameOrPath)
+    ? fileURLToPath(new URL(`data/${presets[nameOrPath as keyof typeof presets]}`, import.meta.url))
+    : nameOrPath;
+  if (!path.endsWith('.json')) {
+    refuse(
+      'telescope',
+      `'${nameOrPath}' is not one we carry`,
+      `choose ${telescopeNames().join(', ')}, or give the path of a .json description`,
+    );
+  }
+  const description = { path, text: await readText(path, 'telescope description') };
+  const named = parseDescription(description.text, path).positions;
+  const positionsPath = isAbsolute(named) ? named : join(dirname(path), named);
+  const positions = {
+    path: positionsPath,
+    text: await readText(positionsPath, `positions named by ${path}`),
+  };
+  return parseTelescope({ description, positions });
+}
+
+async function readText(path: string, what: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CorellaError(
+      { where: path, what: `the ${what} cannot be read (${reason})`, fix: 'check the path' },
+      { cause: error },
+    );
+  }
+}

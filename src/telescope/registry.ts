@@ -1,0 +1,10 @@
+/** Telescopes we carry: one JSON description and one CSV of positions each in data/, one line here. */
+export const presets = {
+  lwasv: 'lwasv.json',
+  eda2: 'eda2.json',
+  aavs2: 'aavs2.json',
+  mwa128: 'mwa128.json',
+  hera350: 'hera350.json',
+} as const satisfies Record<string, string>;
+
+export const telescopeNames = (): readonly string[] => Object.keys(presets);

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { RADIANS_PER_DEGREE } from '../core/units.js';
+import { loadTelescope, parseTelescope } from './load.js';
+import { telescopeNames } from './registry.js';
+import { selectStations } from './select.js';
+import type { Site } from './telescope.js';
+
+const description = {
+  name: 'pair',
+  title: 'Two posts in a field',
+  site: { latitudeDeg: 10, longitudeDeg: 20, heightM: 30 },
+  positions: 'pair.csv',
+  polarisations: 1,
+  band: { lowHz: 40e6, highHz: 80e6 },
+  recording: { centreFrequencyHz: 60e6, sampleRateHz: 1e6, channels: 16, bits: 8 },
+  beamExponent: 1,
+};
+const table = 'name,east_m,north_m,up_m\nfirst,0,0,0\nsecond,12.5,-3,0.25\n';
+const parse = (given: unknown, positions = table) =>
+  parseTelescope({
+    description: {
+      path: 'pair.json',
+      text: typeof given === 'string' ? given : JSON.stringify(given, null, 2),
+    },
+    positions: { path: 'pair.csv', text: positions },
+  });
+
+/** WGS84, written out again here so that the presets' sites are checked by other means than their making. */
+function ecefM({ latitudeDeg, longitudeDeg, heightM }: Site): [number, number, number] {
+  const e2 = 0.00669437999014;
+  const lat = latitudeDeg * RADIANS_PER_DEGREE;
+  const lon = longitudeDeg * RADIANS_PER_DEGREE;
+  const n = 6378137 / Math.sqrt(1 - e2 * Math.sin(lat) ** 2);
+  const p = (n + heightM) * Math.cos(lat);
+  return [p * Math.cos(lon), p * Math.sin(lon), (n * (1 - e2) + heightM) * Math.sin(lat)];
+}
+
+describe('telescopes we carry', () => {
+  it('load, with as many stations as they have', async () => {
+    const counts = { lwasv: 256, eda2: 256, aavs2: 256, mwa128: 128, hera350: 350 };
+    assert.deepEqual(telescopeNames(), Object.keys(counts));
+    for (const [name, count] of Object.entries(counts)) {
+      const telescope = await loadTelescope(name);
+      assert.equal(telescope.name, name);
+      assert.equal(telescope.stations.length, count);
+      assert.equal(telescope.polarisations, 2);
+      // Up is local: no site is hilly enough for 15 m.
+      assert.ok(
+        telescope.stations.every(({ upM }) => Math.abs(upM) < 15),
+        name,
+      );
+    }
+  });
+
+  it('lwasv has its outrigger far in the west', async () => {
+    const { stations } = await loadTelescope('lwasv');
+    assert.equal(stations[255].name, 'stand256');
+    assert.ok(stations[255].eastM < -290);
+  });
+
+  it('aavs2 stands where its ECEF position says', async () => {
+    const { site } = await loadTelescope('aavs2');
+    const given = [-2559301.91, 5095070.37, -2848888.28];
+    ecefM(site).forEach((value, axis) => {
+      assert.ok(Math.abs(value - given[axis]) < 0.02, `axis ${axis}: ${value}`);
+    });
+  });
+});
+
+describe('a telescope of one’s own', () => {
+  it('is read from a JSON file and the CSV beside it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'corella-telescope-'));
+    try {
+      await writeFile(join(folder, 'pair.json'), JSON.stringify(description));
+      await writeFile(join(folder, 'pair.csv'), `\uFEFF${table.replaceAll('\n', '\r\n')}`);
+      const telescope = await loadTelescope(join(folder, 'pair.json'));
+      assert.deepEqual(telescope.stations, [
+        { name: 'first', eastM: 0, northM: 0, upM: 0 },
+        { name: 'second', eastM: 12.5, northM: -3, upM: 0.25 },
+      ]);
+      assert.equal(telescope.beamExponent, 1);
+      await rm(join(folder, 'pair.csv'));
+      await assert.rejects(loadTelescope(join(folder, 'pair.json')), /pair\.csv: the positions named by/);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('is refused when nobody knows it', async () => {
+    await assert.rejects(loadTelescope('lwasw'), /'lwasw' is not one we carry; choose lwasv, eda2/);
+    await assert.rejects(loadTelescope('toString'), /not one we carry/);
+    await assert.rejects(
+      loadTelescope('/nowhere/x.json'),
+      /x\.json: the telescope description cannot be read/,
+    );
+  });
+
+  it('is refused with file, line and reason when its JSON is wrong', () => {
+    assert.throws(() => parse('{\n"name": "x",\n"title" "y"\n}'), /pair\.json, line 3: not valid JSON/);
+    assert.throws(() => parse('{\n"name": "x",\n'), /pair\.json, line 3: not valid JSON/);
+    const north = { ...description, site: { ...description.site, latitudeDeg: 91 } };
+    assert.throws(() => parse(north), /pair\.json, line 5: "site\.latitudeDeg"/);
+    assert.throws(() => parse({ ...description, polarisations: 3 }), /line 10: "polarisations"/);
+    assert.throws(() => parse({ ...description, colour: 'red' }), /colour/);
+    assert.throws(() => parse({ ...description, beamExponent: undefined }), /"beamExponent"/);
+    const upsideDown = { ...description, band: { lowHz: 80e6, highHz: 40e6 } };
+    assert.throws(() => parse(upsideDown), /line 12: "band\.lowHz": is not below highHz/);
+    const deaf = { ...description, band: { lowHz: 70e6, highHz: 80e6 } };
+    assert.throws(() => parse(deaf), /line 16: "recording\.centreFrequencyHz": is outside the band/);
+    assert.throws(
+      () => parse(JSON.stringify(description).replace('"heightM":30', '"heightM":1e999')),
+      /"site\.heightM"/,
+    );
+  });
+
+  it('is refused with file, line and column when its CSV is wrong', () => {
+    const header = 'name,east_m,north_m,up_m\n';
+    assert.throws(() => parse(description, header), /pair\.csv, line 1: no stations/);
+    assert.throws(() => parse(description, ''), /pair\.csv, line 1: the header is ''/);
+    assert.throws(() => parse(description, 'name,x,y,z\na,0,0,0'), /line 1: the header is 'name,x,y,z'/);
+    assert.throws(() => parse(description, `${header}a,0,0,0\n\nb,1,nan,0`), /line 4, column north_m: 'nan'/);
+    assert.throws(() => parse(description, `${header}a,0,0,`), /line 2, column up_m: ''/);
+    assert.throws(() => parse(description, `${header}a,Infinity,0,0`), /line 2, column east_m/);
+    assert.throws(() => parse(description, `${header}a,0,0`), /line 2: 3 columns where 4 belong/);
+    assert.throws(() => parse(description, `${header},0,0,0`), /line 2, column name: the name is empty/);
+    assert.throws(
+      () => parse(description, `${header}a,0,0,0\na,1,0,0`),
+      /line 3, column name: 'a' already stands on line 2/,
+    );
+  });
+});
+
+describe('selectStations', () => {
+  it('spreads over the list', () => {
+    const rows = Array.from({ length: 10 }, (_, i) => `s${i},${i},0,0`).join('\n');
+    const ten = parse(description, `name,east_m,north_m,up_m\n${rows}`);
+    // ⌊i·10/4⌋ = 0, 2, 5, 7
+    assert.deepEqual(
+      selectStations(ten, 4).stations.map(({ name }) => name),
+      ['s0', 's2', 's5', 's7'],
+    );
+    assert.equal(selectStations(ten, 10).stations.length, 10);
+    assert.throws(() => selectStations(ten, 0), /stations is 0; give a whole number from 1 to 10/);
+    assert.throws(() => selectStations(ten, 11), /stations is 11/);
+    assert.throws(() => selectStations(ten, 2.5), /stations is 2.5/);
+  });
+});
