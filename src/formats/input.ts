@@ -1,0 +1,94 @@
+/** Opening and reading files, with failures in our own words. */
+import { open, stat, type FileHandle } from 'node:fs/promises';
+import { CorellaError, refuse } from '../core/errors.js';
+import { formatBytes } from '../core/units.js';
+import { errorCode } from './output.js';
+
+export interface InputFile {
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** Fills `target` from `position` on; a file that ends before is refused, saying how much is missing. */
+  readExactly(target: Uint8Array, position: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+function cannotRead(path: string, error: unknown): never {
+  if (error instanceof CorellaError) throw error;
+  const known: Partial<Record<string, [string, string]>> = {
+    ENOENT: ['there is no such file', 'check the name'],
+    ENOTDIR: ['there is no such file', 'check the name'],
+    EACCES: ['it may not be read', 'change its permissions'],
+    EPERM: ['it may not be read', 'change its permissions'],
+    EISDIR: ['it is a folder', 'name a file inside it'],
+  };
+  const [what, fix] = known[errorCode(error)] ?? [`it cannot be read (${String(error)})`, 'check the disk'];
+  throw new CorellaError({ where: path, what, fix }, { cause: error });
+}
+
+export async function openInput(path: string): Promise<InputFile> {
+  const found = await stat(path).catch((error: unknown) => cannotRead(path, error));
+  if (found.isDirectory()) refuse(path, 'it is a folder', 'name a file inside it');
+  if (!found.isFile()) refuse(path, 'it is not a plain file', 'name a file on a disk');
+  const handle: FileHandle = await open(path, 'r').catch((error: unknown) => cannotRead(path, error));
+  const sizeBytes = found.size;
+  let closed = false;
+  return {
+    path,
+    sizeBytes,
+    readExactly: async (target, position) => {
+      let done = 0;
+      while (done < target.length) {
+        const { bytesRead } = await handle
+          .read(target, done, target.length - done, position + done)
+          .catch((error: unknown) => cannotRead(path, error));
+        if (bytesRead === 0) {
+          refuse(
+            path,
+            `the file ends ${formatBytes(target.length - done)} too early (at byte ${position + done})`,
+            'it was cut short: copy it again',
+          );
+        }
+        done += bytesRead;
+      }
+    },
+    close: async () => {
+      if (closed) return;
+      closed = true;
+      await handle.close();
+    },
+  };
+}
+
+/** A small text file whole; anything larger than `mostBytes` is not what it claims to be. */
+export async function readText(path: string, mostBytes = 256 * 2 ** 20): Promise<string> {
+  const file = await openInput(path);
+  try {
+    if (file.sizeBytes > mostBytes) {
+      refuse(
+        path,
+        `holds ${formatBytes(file.sizeBytes)}, too much for a text header`,
+        'check that it is the right file',
+      );
+    }
+    const bytes = new Uint8Array(file.sizeBytes);
+    await file.readExactly(bytes, 0);
+    return new TextDecoder('utf-8').decode(bytes);
+  } finally {
+    await file.close();
+  }
+}
+
+/** JSON from outside is `unknown` until a schema has looked at it. */
+export async function readJson(path: string): Promise<unknown> {
+  const text = await readText(path);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return refuse(
+      path,
+      `is not valid JSON (${reason})`,
+      'it was damaged or cut short: copy it again or correct it',
+    );
+  }
+}

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { Format, OpenedFile } from './format.js';
+import { openFile, visibilityFormatFor } from './registry.js';
+
+const opened = (name: string): OpenedFile => ({ format: name }) as OpenedFile;
+const format = (name: string, firstByte: number, writes: 'writes' | 'reads'): Format => ({
+  name,
+  title: name.toUpperCase(),
+  extensions: [`.${name}`],
+  recognise: (_, head) => head[0] === firstByte,
+  open: () => Promise.resolve(opened(name)),
+  ...(writes === 'writes' ? { createVisibilities: () => Promise.reject(new Error('not here')) } : {}),
+});
+const known = [format('one', 1, 'reads'), format('two', 2, 'writes')];
+
+describe('format registry', () => {
+  let folder = '';
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'corella-registry-'));
+  });
+  after(async () => {
+    await rm(folder, { recursive: true });
+  });
+  const made = async (name: string, ...bytes: number[]): Promise<string> => {
+    await writeFile(join(folder, name), new Uint8Array(bytes));
+    return join(folder, name);
+  };
+
+  it('goes by content before the name', async () => {
+    assert.equal((await openFile(await made('a.one', 2), known)).format, 'two');
+  });
+
+  it('says what is wrong with what it cannot open', async () => {
+    await assert.rejects(
+      openFile(join(folder, 'none'), known),
+      /none: there is no such file; check the name/,
+    );
+    await assert.rejects(openFile(folder, known), /it is a folder/);
+    await assert.rejects(openFile(await made('empty'), known), /the file is empty/);
+    await assert.rejects(openFile(await made('b.two', 9), known), /named like TWO but does not hold it/);
+    await assert.rejects(
+      openFile(await made('c.txt', 9), known),
+      /in no format known here; known are ONE \(\.one\); TWO \(\.two\)/,
+    );
+  });
+
+  it('chooses a writer by the name', () => {
+    assert.equal(visibilityFormatFor('x/Y.TWO', known).name, 'two');
+    assert.throws(
+      () => visibilityFormatFor('x.one', known),
+      /cannot write '.one' files; visibilities are written as TWO \(\.two\)/,
+    );
+    assert.throws(() => visibilityFormatFor('x', known), /no extension/);
+  });
+});
