@@ -4,29 +4,12 @@ import type { SpectraType } from '../core/axes.js';
 import type { Integration, SpectraBlock } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import { addSamples, addSeconds, type Instant } from '../core/instant.js';
-import {
-  channelFrequenciesHz,
-  channelWidthHz,
-  planChannelise,
-  prepareChanneliser,
-  spectrumTime,
-  type ChannelisePlan,
-  type FilterWindow,
-} from '../channelise/index.js';
+import { prepareChanneliser, type ChannelisePlan } from '../channelise/index.js';
 import { planCorrelation, prepareCorrelator, type Correlator } from '../correlate/index.js';
 import type { SpectraRecording, VoltageRecording } from '../formats/format.js';
+import { BLOCK_BYTES, firstSpectrumStart, spectraIn } from './channels.js';
 import { sliceSpectra } from './spectra-slices.js';
 import { cutStream } from './slices.js';
-
-/** How voltages become channels. */
-export interface ChannelSettings {
-  readonly channels: number;
-  readonly taps: number;
-  readonly window?: FilterWindow;
-  readonly outputType: SpectraType;
-  /** Before rounding; unless given, noise keeps its level in units of full scale. */
-  readonly gain?: number;
-}
 
 export interface CorrelationSettings {
   readonly backend: Backend;
@@ -46,36 +29,6 @@ export interface CorrelationTally {
   missingSamples: number;
 }
 
-/** Big enough to keep kernels busy, small enough that a few fit in memory whatever the telescope. */
-const BLOCK_BYTES = 32 * 2 ** 20;
-
-export function planChannels(recording: VoltageRecording, settings: ChannelSettings): ChannelisePlan {
-  const samplesPerSpectrum = recording.type.startsWith('c') ? settings.channels : 2 * settings.channels;
-  const spectraPerBlock = Math.max(1, Math.floor(BLOCK_BYTES / (recording.inputs * samplesPerSpectrum * 4)));
-  return planChannelise({
-    channels: settings.channels,
-    taps: settings.taps,
-    ...(settings.window === undefined ? {} : { window: settings.window }),
-    ...(settings.gain === undefined ? {} : { gains: settings.gain }),
-    inputs: recording.inputs,
-    polarisations: recording.polarisations,
-    inputType: recording.type,
-    outputType: settings.outputType,
-    // At least the filter's own length, so that the first block already gives a spectrum.
-    blockSamples: Math.max(spectraPerBlock, settings.taps) * samplesPerSpectrum,
-  });
-}
-
-export function channelsOf(
-  recording: VoltageRecording,
-  plan: ChannelisePlan,
-): { readonly frequenciesHz: Float64Array; readonly channelWidthHz: number } {
-  return {
-    frequenciesHz: channelFrequenciesHz(plan, recording.centreFrequencyHz, recording.sampleRateHz),
-    channelWidthHz: channelWidthHz(plan, recording.sampleRateHz),
-  };
-}
-
 export const newTally = (): CorrelationTally => ({
   samplesIn: 0,
   spectra: 0,
@@ -91,23 +44,12 @@ export async function* correlateVoltages(
 ): AsyncGenerator<Integration> {
   const { backend } = settings;
   const spectrumRateHz = recording.sampleRateHz / plan.samplesPerSpectrum;
-  const spectraInAll = Math.floor(recording.samples / plan.samplesPerSpectrum) - plan.taps + 1;
-  if (spectraInAll < 1) {
-    refuse(
-      recording.path,
-      `${recording.samples} samples are fewer than one spectrum of ${plan.channels} channels and ${plan.taps} taps needs`,
-      `take fewer channels or taps: together they need ${plan.taps * plan.samplesPerSpectrum} samples`,
-    );
-  }
+  const spectraInAll = spectraIn(recording, plan);
   const perIntegration = spectraPerIntegration(settings, spectrumRateHz, spectraInAll);
   const channeliser = await prepareChanneliser(plan, backend);
   const spectra = backend.allocateSpectra(plan.output);
   const correlator = await prepare(recording, plan.channels, plan.outputType, settings);
-  // The integration begins half a spectrum before the middle of its first one.
-  const first = addSeconds(
-    spectrumTime(plan, recording.start, 0, recording.sampleRateHz),
-    -0.5 / spectrumRateHz,
-  );
+  const first = firstSpectrumStart(recording, plan);
   try {
     const cuts = {
       firstPiece: (perIntegration + plan.taps - 1) * plan.samplesPerSpectrum,

@@ -1,0 +1,73 @@
+/** How a recording's voltages become channels: one plan for both roads, so that they see the same spectra. */
+import {
+  channelFrequenciesHz,
+  channelWidthHz,
+  planChannelise,
+  spectrumTime,
+  type ChannelisePlan,
+  type FilterWindow,
+} from '../channelise/index.js';
+import type { SpectraType } from '../core/axes.js';
+import { isComplexVoltage } from '../core/axes.js';
+import { refuse } from '../core/errors.js';
+import { addSeconds, type Instant } from '../core/instant.js';
+import type { VoltageRecording } from '../formats/format.js';
+
+export interface ChannelSettings {
+  readonly channels: number;
+  readonly taps: number;
+  readonly window?: FilterWindow;
+  readonly outputType: SpectraType;
+  /** Before rounding; unless given, noise keeps its level in units of full scale. */
+  readonly gain?: number;
+}
+
+/** Big enough to keep kernels busy, small enough that a few fit in memory whatever the telescope. */
+export const BLOCK_BYTES = 32 * 2 ** 20;
+
+export function planChannels(recording: VoltageRecording, settings: ChannelSettings): ChannelisePlan {
+  const samplesPerSpectrum = isComplexVoltage(recording.type) ? settings.channels : 2 * settings.channels;
+  const spectraPerBlock = Math.max(1, Math.floor(BLOCK_BYTES / (recording.inputs * samplesPerSpectrum * 4)));
+  return planChannelise({
+    channels: settings.channels,
+    taps: settings.taps,
+    ...(settings.window === undefined ? {} : { window: settings.window }),
+    ...(settings.gain === undefined ? {} : { gains: settings.gain }),
+    inputs: recording.inputs,
+    polarisations: recording.polarisations,
+    inputType: recording.type,
+    outputType: settings.outputType,
+    // At least the filter's own length, so that the first block already gives a spectrum.
+    blockSamples: Math.max(spectraPerBlock, settings.taps) * samplesPerSpectrum,
+  });
+}
+
+export function channelsOf(
+  recording: VoltageRecording,
+  plan: ChannelisePlan,
+): { readonly frequenciesHz: Float64Array; readonly channelWidthHz: number } {
+  return {
+    frequenciesHz: channelFrequenciesHz(plan, recording.centreFrequencyHz, recording.sampleRateHz),
+    channelWidthHz: channelWidthHz(plan, recording.sampleRateHz),
+  };
+}
+
+/** Whole spectra in a recording; none is refused. */
+export function spectraIn(recording: VoltageRecording, plan: ChannelisePlan): number {
+  const spectra = Math.floor(recording.samples / plan.samplesPerSpectrum) - plan.taps + 1;
+  if (spectra < 1) {
+    refuse(
+      recording.path,
+      `${recording.samples} samples are fewer than one spectrum of ${plan.channels} channels and ${plan.taps} taps needs`,
+      `take fewer channels or taps: together they need ${plan.taps * plan.samplesPerSpectrum} samples`,
+    );
+  }
+  return spectra;
+}
+
+/** Half a spectrum before the middle of the first one: where an integration of them begins. */
+export const firstSpectrumStart = (recording: VoltageRecording, plan: ChannelisePlan): Instant =>
+  addSeconds(
+    spectrumTime(plan, recording.start, 0, recording.sampleRateHz),
+    (-0.5 * plan.samplesPerSpectrum) / recording.sampleRateHz,
+  );
