@@ -1,0 +1,66 @@
+/** Options that several commands share: which telescope, which part of it, which sources, when. */
+import type { Command } from 'commander';
+import { refuse } from '../core/errors.js';
+import { parseInstant } from '../core/instant.js';
+import { skyFrame, type SkyFrame } from '../sky/frame.js';
+import { parseSource, sourceAt, type Source } from '../sky/source.js';
+import { findSources, sourceNames } from '../sky/sources.js';
+import { loadTelescope } from '../telescope/load.js';
+import { telescopeNames } from '../telescope/registry.js';
+import { selectStations } from '../telescope/select.js';
+import type { Telescope } from '../telescope/telescope.js';
+import { parseCount } from './command.js';
+
+/** Summer's shortest night at the Sevilleta: Cyg A, Vir A and Cas A are all up. */
+export const FIRST_LIGHT_TIME = '2026-06-21T04:00:00Z';
+
+export interface TelescopeOptions {
+  readonly telescope: string;
+  readonly stations?: number;
+}
+
+export function addTelescopeOptions(command: Command, defaultName: string): Command {
+  return command
+    .option(
+      '--telescope <name>',
+      `${telescopeNames().join(', ')}, or the path of a description in JSON`,
+      defaultName,
+    )
+    .option('--stations <number>', 'only so many of its stations, spread evenly over the list', parseCount);
+}
+
+export async function chooseTelescope(options: TelescopeOptions): Promise<Telescope> {
+  const whole = await loadTelescope(options.telescope);
+  return options.stations === undefined ? whole : selectStations(whole, options.stations);
+}
+
+export const addSourceOption = (command: Command, meaning: string): Command =>
+  command.option(
+    '--sources <list>',
+    `${meaning}: all, names (${sourceNames().join(', ')}), NAME:RA_DEG:DEC_DEG:FLUX_JY[:INDEX], ` +
+      'or NAME@ALT_DEG:AZ_DEG:FLUX_JY; separated by commas',
+    'all',
+  );
+
+/** Names and hand-made sources; those given by altitude and azimuth stand there at the frame's moment. */
+export function chooseSources(text: string, frame: SkyFrame): readonly Source[] {
+  if (text.trim() === 'all') return findSources('all');
+  return text.split(',').map((part) => {
+    const local = /^([^@:]+)@([^:]+):([^:]+):([^:]+)$/.exec(part.trim());
+    if (local) {
+      const [altDeg, azDeg, fluxJy] = local.slice(2).map(Number);
+      if (![altDeg, azDeg, fluxJy].every(Number.isFinite)) {
+        refuse(
+          '--sources',
+          `'${part}' is not a source`,
+          'write NAME@ALT_DEG:AZ_DEG:FLUX_JY, like spot@60:90:5000',
+        );
+      }
+      return sourceAt(frame, altDeg, azDeg, fluxJy, local[1]);
+    }
+    return part.includes(':') ? parseSource(part) : findSources([part.trim()])[0];
+  });
+}
+
+export const frameAt = (telescope: Telescope, time: string): SkyFrame =>
+  skyFrame(telescope.site, parseInstant(time, '--time'));
