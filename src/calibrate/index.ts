@@ -17,7 +17,10 @@ export interface Calibrator {
 }
 
 export function prepareCalibrator(plan: CalibrationPlan, backend: Backend): Promise<Calibrator> {
-  const kernels = { reference: solveReference } satisfies Record<Backend['kind'], SolveKernel>;
+  const kernels = { reference: solveReference, cpu: solveReference } satisfies Record<
+    Backend['kind'],
+    SolveKernel
+  >;
   const kernel = kernels[backend.kind];
   return Promise.resolve({
     plan,

@@ -1,5 +1,6 @@
 /** The F-engine: voltages in, corner-turned spectra out. */
 import type { Backend } from '../backend/backend.js';
+import { prepareCpuChanneliser } from './cpu.js';
 import type { Channeliser } from './channeliser.js';
 import type { ChannelisePlan } from './plan.js';
 import { prepareReferenceChanneliser } from './reference.js';
@@ -17,8 +18,9 @@ export {
 
 export function prepareChanneliser(plan: ChannelisePlan, backend: Backend): Promise<Channeliser> {
   switch (backend.kind) {
-    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- one backend so far; the compiler asks for the next
     case 'reference':
       return Promise.resolve(prepareReferenceChanneliser(plan));
+    case 'cpu':
+      return Promise.resolve(prepareCpuChanneliser(plan));
   }
 }

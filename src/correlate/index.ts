@@ -1,5 +1,6 @@
 /** The X-engine: corner-turned spectra in, visibilities and sample counts out. */
 import type { Backend } from '../backend/backend.js';
+import { prepareCpuCorrelator } from './cpu.js';
 import type { Correlator } from './correlator.js';
 import type { CorrelatePlan } from './plan.js';
 import { prepareReferenceCorrelator } from './reference.js';
@@ -9,8 +10,9 @@ export { MOST_INTEGER_SAMPLES, planCorrelation, type CorrelateOptions, type Corr
 
 export function prepareCorrelator(plan: CorrelatePlan, backend: Backend): Promise<Correlator> {
   switch (backend.kind) {
-    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- one backend so far; the compiler asks for the next
     case 'reference':
       return Promise.resolve(prepareReferenceCorrelator(plan));
+    case 'cpu':
+      return Promise.resolve(prepareCpuCorrelator(plan));
   }
 }

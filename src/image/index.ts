@@ -13,7 +13,7 @@ export { averageChannels, measureSource, placeOf, planeOf, stokesI } from './pla
 export type { ImageShape, MeasuredSource } from './planes.js';
 
 export function prepareDirectImager(plan: ImagePlan, backend: Backend): Promise<DirectImager> {
-  const prepare = { reference: prepareDirectReference } satisfies Record<
+  const prepare = { reference: prepareDirectReference, cpu: prepareDirectReference } satisfies Record<
     Backend['kind'],
     (plan: ImagePlan) => DirectImager
   >;

@@ -1,0 +1,229 @@
+// Builds the native library of the cpu backend: every .cpp under src/, once, or once for each instruction-set
+// level that its first line names, into dist/native/. Objects are kept by the hash of all that made them, so a
+// second build costs nothing. Where there is no compiler the install still succeeds: dist/native/build.json
+// says why the library is absent, and `corella devices` repeats it.
+//
+//   node scripts/build-native.js             the library
+//   node scripts/build-native.js --lenient   the same; a failure is told and recorded, yet the install goes on
+//   node scripts/build-native.js --sanitize  the same with AddressSanitizer and UndefinedBehaviorSanitizer,
+//                                            into dist/native-sanitize/
+import { execFile, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { arch, availableParallelism, platform } from 'node:os';
+import { basename, dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const sanitize = process.argv.includes('--sanitize');
+const flavour = sanitize ? 'native-sanitize' : 'native';
+const objectFolder = join(root, 'build', flavour);
+const target = join(root, 'dist', flavour);
+
+const extension = { darwin: 'dylib', win32: 'dll' }[platform()] ?? 'so';
+const libraryName = `libcorella-${arch()}.${extension}`;
+
+/** What each level may use; a processor has a level only if it has all of it (src/backend/cpu/processor.cpp). */
+const x86Levels = {
+  portable: [],
+  avx2: ['-mavx2', '-mfma', '-mf16c', '-mbmi2'],
+  avx512: '-mavx2 -mfma -mf16c -mbmi2 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx512vnni'.split(' '),
+  amx: '-mavx2 -mfma -mf16c -mbmi2 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx512vnni -mamx-tile -mamx-int8'.split(
+    ' ',
+  ),
+};
+const levels = arch() === 'x64' ? x86Levels : { portable: [] };
+
+const common = [
+  '-std=c++17',
+  ...['-O3', '-g1', '-fPIC', '-pthread', '-fvisibility=hidden'],
+  // Nobody reads errno or floating-point exceptions; a·b+c may become one fused step wherever that is there.
+  ...['-fno-math-errno', '-fno-trapping-math', '-ffp-contract=fast'],
+  ...['-Wall', '-Wextra', '-Wno-psabi', '-Wno-unknown-pragmas'],
+  `-I${join(root, 'src')}`,
+];
+const sanitizers = [
+  '-fsanitize=address,undefined',
+  '-fno-sanitize-recover=undefined',
+  '-fno-omit-frame-pointer',
+];
+const flags = sanitize ? [...common.filter((flag) => flag !== '-O3'), '-O1', ...sanitizers] : common;
+
+/** The first compiler that is there and new enough, or why there is none. */
+function findCompiler() {
+  const asked = process.env.CXX?.trim();
+  const seen = [];
+  for (const command of asked ? [asked] : ['g++', 'clang++', 'c++']) {
+    const [program, ...extra] = command.split(/\s+/);
+    const probe = spawnSync(program, [...extra, '-dM', '-E', '-x', 'c++', '-'], {
+      input: '',
+      encoding: 'utf8',
+    });
+    if (probe.error || probe.status !== 0) {
+      seen.push(`${command} does not run`);
+      continue;
+    }
+    const macro = (name) => Number(new RegExp(`#define ${name} (\\d+)`).exec(probe.stdout)?.[1] ?? 0);
+    const [kind, version, least] = /__clang_major__/.test(probe.stdout)
+      ? ['clang', macro('__clang_major__'), 12]
+      : ['gcc', macro('__GNUC__'), 10];
+    if (version < least) {
+      seen.push(`${command} is ${kind} ${version}, older than ${least}`);
+      continue;
+    }
+    const full = spawnSync(program, [...extra, '--version'], { encoding: 'utf8' }).stdout.split('\n')[0];
+    return { program, extra, title: full };
+  }
+  return {
+    problem: `no C++17 compiler was found at install (${seen.join('; ')})`,
+    fix: 'install g++ 10 or clang++ 12 or newer (Debian: apt install g++), then npm run build',
+  };
+}
+
+function run(program, args) {
+  return new Promise((resolve, reject) => {
+    execFile(program, args, { maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
+      if (stderr) process.stderr.write(stderr);
+      if (error) reject(new Error(`${program} failed on ${args.at(-1)}`));
+      else resolve(stdout);
+    });
+  });
+}
+
+/** Runs the tasks, a few at a time. */
+async function inParallel(tasks) {
+  const queue = [...tasks];
+  const worker = async () => {
+    for (let task = queue.shift(); task; task = queue.shift()) await task();
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, worker));
+}
+
+function sourcesWith(ending) {
+  return readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && ending.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
+
+const hashOf = (...parts) => createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 16);
+
+/** A source and all of our headers that it includes, by whatever road. */
+function withHeaders(source, seen = []) {
+  if (seen.includes(source)) return seen;
+  seen.push(source);
+  for (const [, name] of readFileSync(source, 'utf8').matchAll(/^\s*#\s*include "(.+)"/gm)) {
+    const header = [join(dirname(source), name), join(root, 'src', name)].find((path) => existsSync(path));
+    if (header === undefined)
+      throw new Error(`${relative(root, source)} includes ${name}, which is not there`);
+    withHeaders(header, seen);
+  }
+  return seen;
+}
+
+/** Every object to be made: its source, its flags and the file named after all that decides its bytes. */
+function planObjects(compiler) {
+  return sourcesWith(/\.cpp$/).flatMap((source) => {
+    const text = readFileSync(source, 'utf8');
+    const wanted = /^\/\/ levels: (.+)$/m.exec(text.slice(0, text.indexOf('\n') + 1))?.[1].split(' ');
+    for (const level of wanted ?? []) {
+      if (!(level in x86Levels))
+        throw new Error(`${relative(root, source)} names the unknown level '${level}'`);
+    }
+    const here = wanted ? wanted.filter((level) => level in levels) : [undefined];
+    return here.map((level) => {
+      const own = level === undefined ? [] : [`-DCORELLA_LEVEL=${level}`, ...levels[level]];
+      const all = [...compiler.extra, ...flags, ...own];
+      const hash = hashOf(
+        compiler.title,
+        ...withHeaders(source).map((path) => readFileSync(path, 'utf8')),
+        ...all,
+      );
+      const object = join(objectFolder, `${basename(source, '.cpp')}-${level ?? 'once'}-${hash}.o`);
+      return { source, level, object, args: [...all, '-c', source, '-o'] };
+    });
+  });
+}
+
+/**
+ * Two objects may hold the same inline function, compiled for different levels, and the linker keeps one of
+ * them: a portable caller would run into AVX-512. So code of a level may leave no shared symbol without the
+ * level's name in it.
+ */
+async function checkSymbols({ object, level, source }) {
+  if (level === undefined || spawnSync('nm', ['--version']).error) return;
+  const shared = (await run('nm', ['--defined-only', object]))
+    .split('\n')
+    .map((line) => line.trim().split(' '))
+    .filter(([, kind, name]) => /^[VWu]$/.test(kind ?? '') && !name.startsWith('DW.ref.'))
+    .map(([, , name]) => name)
+    .filter((name) => !name.includes(`${level.length}${level}`));
+  if (shared.length > 0) {
+    throw new Error(
+      `${relative(root, source)} at level ${level} leaves ${shared.join(', ')}, which other levels could pick up; ` +
+        'put it into namespace corella::CORELLA_LEVEL or an anonymous one',
+    );
+  }
+}
+
+async function compile(compiler, unit) {
+  if (existsSync(unit.object)) return;
+  const half = `${unit.object}.${process.pid}.o`;
+  try {
+    await run(compiler.program, [...unit.args, half]);
+    await checkSymbols({ ...unit, object: half });
+    renameSync(half, unit.object);
+  } finally {
+    rmSync(half, { force: true });
+  }
+}
+
+function record(entry) {
+  mkdirSync(target, { recursive: true });
+  writeFileSync(join(target, 'build.json'), `${JSON.stringify(entry, null, 2)}\n`);
+}
+
+function recordedHash() {
+  try {
+    return JSON.parse(readFileSync(join(target, 'build.json'), 'utf8')).hash;
+  } catch {
+    return undefined;
+  }
+}
+
+async function main() {
+  const compiler = findCompiler();
+  const library = join(target, libraryName);
+  if ('problem' in compiler) {
+    rmSync(library, { force: true });
+    record(compiler);
+    console.error(`corella: the cpu backend is left out: ${compiler.problem}; ${compiler.fix}`);
+    return;
+  }
+  mkdirSync(objectFolder, { recursive: true });
+  mkdirSync(target, { recursive: true });
+  const units = planObjects(compiler);
+  const objects = units.map((unit) => unit.object);
+  const hash = hashOf(...objects);
+  if (recordedHash() === hash && existsSync(library)) return;
+  await inParallel(units.map((unit) => () => compile(compiler, unit)));
+  // A new file under the old name: a program that has the old library open keeps it whole.
+  const half = `${library}.${process.pid}`;
+  const link = ['-shared', '-pthread', ...(sanitize ? sanitizers : []), ...objects, '-o', half];
+  await run(compiler.program, [...compiler.extra, ...link]);
+  renameSync(half, library);
+  record({ library: libraryName, compiler: compiler.title, levels: Object.keys(levels), hash });
+  const kept = new Set(objects.map((object) => basename(object)));
+  for (const name of readdirSync(objectFolder)) if (!kept.has(name)) rmSync(join(objectFolder, name));
+}
+
+try {
+  await main();
+} catch (error) {
+  record({
+    problem: `the native library did not compile: ${error.message}`,
+    fix: 'look at the compiler’s messages: npm run build',
+  });
+  console.error(`corella: ${error.message}`);
+  process.exit(process.argv.includes('--lenient') ? 0 : 1);
+}

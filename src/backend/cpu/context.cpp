@@ -1,0 +1,66 @@
+// Opening and closing a backend's native half, and the memory it lends.
+#include "context.h"
+
+#include <cstdlib>
+
+#include "processor.h"
+
+namespace corella {
+
+void *Context::allocate(size_t sizeBytes) {
+  const size_t rounded = (sizeBytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  void *memory = std::aligned_alloc(ALIGNMENT, rounded == 0 ? ALIGNMENT : rounded);
+  if (memory == nullptr) throw std::bad_alloc();
+  std::memset(memory, 0, rounded);
+  std::lock_guard<std::mutex> lock(guard);
+  lent.emplace(memory, rounded);
+  return memory;
+}
+
+void Context::release(void *memory) {
+  {
+    std::lock_guard<std::mutex> lock(guard);
+    require(lent.erase(memory) == 1, "this memory is not the backend's, or was freed before");
+  }
+  std::free(memory);
+}
+
+Context::~Context() {
+  for (const auto &[memory, size] : lent) std::free(memory);
+}
+
+}  // namespace corella
+
+using namespace corella;
+
+// The best level present, and the cores this process may use.
+CORELLA_EXPORT int32_t corella_machine(char *error, int32_t *level, int32_t *cores) {
+  return guarded(error, [&] {
+    *level = static_cast<int32_t>(bestLevel());
+    *cores = usableCores();
+  });
+}
+
+CORELLA_EXPORT int32_t corella_open(char *error, int32_t level, int32_t threads, void **context) {
+  return guarded(error, [&] {
+    require(level >= 0 && level <= static_cast<int32_t>(bestLevel()), "this processor lacks that instruction set");
+    require(threads >= 1 && threads <= 4096, "threads must be from 1 to 4096");
+    *context = new Context(static_cast<Level>(level), threads);
+  });
+}
+
+// No call may be running on it, and none may follow.
+CORELLA_EXPORT int32_t corella_close(char *error, void *context) {
+  return withContext(error, context, [](Context &open) { delete &open; });
+}
+
+CORELLA_EXPORT int32_t corella_allocate(char *error, void *context, int64_t sizeBytes, void **memory) {
+  return withContext(error, context, [&](Context &open) {
+    require(sizeBytes >= 0, "a size is negative");
+    *memory = open.allocate(static_cast<size_t>(sizeBytes));
+  });
+}
+
+CORELLA_EXPORT int32_t corella_release(char *error, void *context, void *memory) {
+  return withContext(error, context, [&](Context &open) { open.release(memory); });
+}

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import { allocateSpectra, spectraCAT, type SpectraCAT, type SpectraType } from '../../core/axes.js';
+import type { SpectraShape } from '../../core/blocks.js';
+import { describeDevices, explainAuto, openBackend } from '../select.js';
+import { openCpu } from './cpu.js';
+import { chooseIsa, levelsUpTo } from './levels.js';
+import { loadNative } from './library.js';
+
+const library = loadNative();
+
+/** Every element differs from its neighbours on each axis, and all stay inside the contract. */
+function pattern(type: SpectraType, channels: number, inputs: number, samples: number): SpectraCAT {
+  const spectra = allocateSpectra(type, channels, inputs, samples);
+  for (let n = 0; n < spectra.length; n++) {
+    if (type === 'ci8') spectra[n] = ((n * 37) % 255) - 127;
+    else if (type === 'ci4') spectra[n] = ((((n * 5) % 15) - 7) & 15) << 4 || (((n * 11) % 15) - 7) & 15;
+    else spectra[n] = n * 0.25 - 7;
+  }
+  return spectra;
+}
+
+describe('the cpu backend', { skip: 'what' in library ? library.what : false }, () => {
+  const best = 'best' in library ? library.best : 'portable';
+  for (const isa of levelsUpTo(best)) {
+    it(`gives back what was written, at level ${isa}`, async () => {
+      const cpu = await openCpu({ isa, threads: 2 });
+      after(() => cpu.close());
+      for (const type of ['ci8', 'ci4', 'cf32'] as const) {
+        for (const [channels, inputs, samples] of [
+          [1, 1, 1],
+          [2, 3, 7],
+          [3, 16, 64],
+          [2, 19, 130],
+          [1, 33, 65],
+        ] as const) {
+          const shape: SpectraShape = { type, channels, inputs, capacity: 200 };
+          const block = cpu.allocateSpectra(shape);
+          // Longer contents first: nothing of them may shine through.
+          await block.write(pattern(type, channels, inputs, 200), 200);
+          const spectra = pattern(type, channels, inputs, samples);
+          await block.write(spectra, samples);
+          assert.equal(block.samples, samples);
+          assert.deepEqual(await block.read(), spectra, `${type} ${channels}×${inputs}×${samples}`);
+          assert.deepEqual(block.offences, []);
+          block.close();
+        }
+      }
+    });
+
+    it(`finds values that no spectrum may hold, at level ${isa}`, async () => {
+      const cpu = await openCpu({ isa, threads: 1 });
+      after(() => cpu.close());
+      const bad = {
+        ci8: Int8Array.of(1, 2, 3, -128, 5, 6, 7, 8, 9, -127, 127, 0),
+        ci4: Uint8Array.of(0x11, 0x08, 0x97, 0x79, 0x07, 0x70),
+        cf32: Float32Array.of(1, 2, 3, Infinity, 5, 6, 7, 8, 9, 10, 11, 12),
+      } satisfies Record<SpectraType, Int8Array | Uint8Array | Float32Array>;
+      for (const type of ['ci8', 'ci4', 'cf32'] as const) {
+        const block = cpu.allocateSpectra({ type, channels: 1, inputs: 2, capacity: 3 });
+        await block.write(spectraCAT(bad[type], type, 1, 2, 3), 3);
+        assert.deepEqual(block.offences, [{ channel: 0, input: 0, sample: 1 }], type);
+      }
+    });
+  }
+
+  it('keeps the event loop free and two backends apart', async () => {
+    const [one, two] = [await openCpu({ threads: 2 }), await openCpu({ threads: 1 })];
+    const shape: SpectraShape = { type: 'ci8', channels: 8, inputs: 32, capacity: 512 };
+    const spectra = pattern('ci8', 8, 32, 512);
+    const blocks = [one, two, one, two].map((cpu) => cpu.allocateSpectra(shape));
+    let turned = false;
+    setImmediate(() => (turned = true));
+    await Promise.all(blocks.map((block) => block.write(spectra, 512)));
+    assert.ok(turned);
+    for (const copy of await Promise.all(blocks.map((block) => block.read())))
+      assert.deepEqual(copy, spectra);
+    await Promise.all([one.close(), two.close()]);
+    await one.close();
+    await assert.rejects(blocks[0].read(), /the cpu backend is closed/);
+    blocks[0].close();
+  });
+
+  it('waits for calls under way before it closes', async () => {
+    const cpu = await openCpu({ threads: 1 });
+    const block = cpu.allocateSpectra({ type: 'cf32', channels: 4, inputs: 16, capacity: 1024 });
+    const writing = block.write(pattern('cf32', 4, 16, 1024), 1024);
+    await cpu.close();
+    await writing;
+  });
+
+  it('turns refusals and lack of memory in native code into errors for people', async () => {
+    const cpu = await openCpu({ threads: 1 });
+    after(() => cpu.close());
+    assert.throws(() => cpu.native.allocate(-1), /cpu: a size is negative/);
+    assert.throws(() => cpu.native.allocate(2 ** 50), /not enough memory/);
+    await assert.rejects(openCpu({ threads: 0 }), /threads is 0/);
+  });
+
+  it('is what auto takes, and says so', async () => {
+    assert.equal(describeDevices().find((device) => device.auto)?.kind, 'cpu');
+    assert.match(explainAuto(), /auto takes 'cpu'/);
+    const backend = await openBackend('auto', { threads: 1 });
+    assert.equal(backend.kind, 'cpu');
+    await backend.close();
+  });
+});
+
+describe('instruction-set levels', () => {
+  it('follow the option, then the environment, then the best there is', () => {
+    assert.equal(chooseIsa('avx512', undefined, ''), 'avx512');
+    assert.equal(chooseIsa('avx512', undefined, 'avx2'), 'avx2');
+    assert.equal(chooseIsa('avx512', 'portable', 'avx2'), 'portable');
+    assert.throws(() => chooseIsa('avx2', undefined, 'amx'), /CORELLA_ISA: this processor has no AMX/);
+    assert.throws(() => chooseIsa('avx2', undefined, 'sse9'), /'sse9' is not an instruction set/);
+  });
+});

@@ -1,0 +1,44 @@
+/** C++ kernels on all cores, at the best instruction-set level the processor has. */
+import { refuse, wholeNumber } from '../../core/errors.js';
+import { openContext, type NativeContext } from './context.js';
+import { chooseIsa, isaTitles, type Isa } from './levels.js';
+import { loadNative } from './library.js';
+import { spectraAllocator, type CpuSpectraBlock } from './spectra.js';
+import type { BackendBase } from '../backend-base.js';
+import type { SpectraShape } from '../../core/blocks.js';
+
+export interface CpuOptions {
+  /** One per usable core unless given. */
+  readonly threads?: number;
+  /** The best present unless given here or by CORELLA_ISA. */
+  readonly isa?: Isa;
+}
+
+export interface CpuBackend extends BackendBase {
+  readonly kind: 'cpu';
+  readonly isa: Isa;
+  readonly threads: number;
+  /** Where a room binds its kernels and keeps its tables. */
+  readonly native: NativeContext;
+  allocateSpectra(shape: SpectraShape): CpuSpectraBlock;
+}
+
+const MOST_THREADS = 4096;
+
+// eslint-disable-next-line @typescript-eslint/require-await -- an async function turns refusals into rejections
+export async function openCpu(options: CpuOptions = {}): Promise<CpuBackend> {
+  const library = loadNative();
+  if ('what' in library) refuse("backend 'cpu'", library.what, library.fix);
+  const isa = chooseIsa(library.best, options.isa);
+  const threads = wholeNumber('cpu', 'threads', options.threads ?? library.cores, 1, MOST_THREADS);
+  const native = openContext(library, { isa, threads });
+  return {
+    kind: 'cpu',
+    description: `${isaTitles[isa]}, ${threads} ${threads === 1 ? 'thread' : 'threads'}`,
+    isa,
+    threads,
+    native,
+    allocateSpectra: spectraAllocator(native),
+    close: () => native.close(),
+  };
+}

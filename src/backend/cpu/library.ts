@@ -1,0 +1,90 @@
+/**
+ * The native library as it is: found, loaded, its functions bound by their C prototypes. Every exported
+ * function takes a buffer for the reason first and returns a code (context.h).
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import koffi from 'koffi';
+import { z } from 'zod';
+import { CorellaError, refuse } from '../../core/errors.js';
+import { isaNames, type Isa } from './levels.js';
+
+/** Addresses are bigints; arrays are passed in place, never copied. */
+export type NativeArgument = number | bigint | ArrayBufferView;
+
+/** A bound function; `async` runs it on a worker thread and calls back with the code. */
+export interface NativeFunction {
+  (...args: readonly unknown[]): number;
+  async(...args: readonly unknown[]): void;
+}
+
+export interface NativeLibrary {
+  readonly path: string;
+  readonly compiler: string;
+  readonly best: Isa;
+  readonly cores: number;
+  function(prototype: string): NativeFunction;
+}
+
+/** Why the library cannot be used on this machine, and what to do about it. */
+export interface Absence {
+  readonly what: string;
+  readonly fix: string;
+}
+
+const ERROR_BYTES = 512;
+export const errorBuffer = (): Uint8Array => new Uint8Array(ERROR_BYTES);
+
+const buildRecord = z.union([
+  z.object({ library: z.string(), compiler: z.string() }),
+  z.object({ problem: z.string(), fix: z.string() }),
+]);
+
+/** dist/native, unless CORELLA_NATIVE names another build (the sanitizers' one). */
+const nativeFolder = (): string =>
+  process.env.CORELLA_NATIVE ?? fileURLToPath(new URL('../../native', import.meta.url));
+
+let loaded: NativeLibrary | undefined;
+
+/** Once per process. */
+export function loadNative(): NativeLibrary | Absence {
+  if (loaded) return loaded;
+  const recordPath = join(nativeFolder(), 'build.json');
+  if (!existsSync(recordPath)) return { what: 'the native library was never built', fix: 'npm run build' };
+  const record = buildRecord.parse(JSON.parse(readFileSync(recordPath, 'utf8')));
+  if ('problem' in record) return { what: record.problem, fix: record.fix };
+  const path = join(nativeFolder(), record.library);
+  try {
+    loaded = bindLibrary(path, record.compiler);
+  } catch (error) {
+    if (error instanceof CorellaError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    return { what: `${path} does not load: ${reason}`, fix: 'build it again: npm run build' };
+  }
+  return loaded;
+}
+
+function bindLibrary(path: string, compiler: string): NativeLibrary {
+  const library = koffi.load(path);
+  const bind = (prototype: string): NativeFunction => library.func(prototype);
+  const machine = bind('int32_t corella_machine(char *error, _Out_ int32_t *level, _Out_ int32_t *cores)');
+  const level = [0];
+  const cores = [0];
+  const error = errorBuffer();
+  settle('cpu', machine(error, level, cores), error);
+  return { path, compiler, best: isaNames[level[0]], cores: cores[0], function: bind };
+}
+
+/** Codes of the ABI (context.h); 0 is well, any other a bug of ours. */
+const REFUSED = 1;
+const OUT_OF_MEMORY = 2;
+
+/** Turns a code that is not 0 into the error it stands for. */
+export function settle(where: string, code: number, error: Uint8Array): void {
+  if (code === 0) return;
+  const text = new TextDecoder().decode(error.subarray(0, error.indexOf(0)));
+  if (code === REFUSED) refuse(where, text);
+  if (code === OUT_OF_MEMORY) refuse(where, text, 'use shorter blocks or fewer channels at a time');
+  throw new Error(`${where}: native code failed: ${text}`);
+}

@@ -1,0 +1,112 @@
+#include "pool.h"
+
+#include <algorithm>
+#include <cstdio>
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
+namespace corella {
+
+Pool::Pool(int threads) {
+  workers.reserve(static_cast<size_t>(threads));
+  try {
+    for (int worker = 0; worker < threads; worker++) workers.emplace_back([this, worker] { work(worker); });
+  } catch (...) {
+    // Threads already started must end before the members they use do.
+    {
+      std::lock_guard<std::mutex> lock(guard);
+      closing = true;
+    }
+    wake.notify_all();
+    for (auto &started : workers) started.join();
+    throw;
+  }
+}
+
+Pool::~Pool() {
+  {
+    std::lock_guard<std::mutex> lock(guard);
+    closing = true;
+  }
+  wake.notify_all();
+  for (auto &worker : workers) worker.join();
+}
+
+void Pool::runErased(int64_t newCount, Erased newCall, void *newBody) {
+  if (newCount <= 0) return;
+  std::lock_guard<std::mutex> mine(turn);
+  std::unique_lock<std::mutex> lock(guard);
+  call = newCall;
+  body = newBody;
+  count = newCount;
+  next = 0;
+  thrown = nullptr;
+  busy = static_cast<int>(workers.size());
+  round++;
+  wake.notify_all();
+  finished.wait(lock, [this] { return busy == 0; });
+  if (thrown) std::rethrow_exception(thrown);
+}
+
+void Pool::work(int worker) {
+  uint64_t seen = 0;
+  std::unique_lock<std::mutex> lock(guard);
+  for (;;) {
+    wake.wait(lock, [&] { return closing || round != seen; });
+    if (closing) return;
+    seen = round;
+    lock.unlock();
+    share(worker);
+    lock.lock();
+    if (--busy == 0) finished.notify_one();
+  }
+}
+
+void Pool::share(int worker) {
+  try {
+    for (int64_t index = next++; index < count; index = next++) call(body, index, worker);
+  } catch (...) {
+    next = count;
+    std::lock_guard<std::mutex> lock(guard);
+    if (!thrown) thrown = std::current_exception();
+  }
+}
+
+namespace {
+
+/** Cores' worth of time the control group allows, or 0 where nothing is said. */
+int quotaCores() {
+  double quota = 0, period = 0;
+  if (FILE *v2 = std::fopen("/sys/fs/cgroup/cpu.max", "r")) {
+    const int read = std::fscanf(v2, "%lf %lf", &quota, &period);  // "max 100000" reads nothing
+    std::fclose(v2);
+    return read == 2 && period > 0 ? static_cast<int>((quota + period - 1) / period) : 0;
+  }
+  const auto number = [](const char *path) {
+    double value = 0;
+    FILE *file = std::fopen(path, "r");
+    if (file == nullptr) return 0.0;
+    if (std::fscanf(file, "%lf", &value) != 1) value = 0;
+    std::fclose(file);
+    return value;
+  };
+  quota = number("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
+  period = number("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+  return quota > 0 && period > 0 ? static_cast<int>((quota + period - 1) / period) : 0;
+}
+
+}  // namespace
+
+int usableCores() {
+  int cores = static_cast<int>(std::thread::hardware_concurrency());
+#if defined(__linux__)
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0) cores = CPU_COUNT(&set);
+#endif
+  const int quota = quotaCores();
+  return std::max(1, quota > 0 ? std::min(cores, quota) : cores);
+}
+
+}  // namespace corella

@@ -1,0 +1,62 @@
+// Threads that share out the numbers 0…count−1. Each backend has a pool of its own: two backends compete for
+// cores as two programs would, and can never wait for each other.
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+namespace corella {
+
+class Pool {
+ public:
+  explicit Pool(int threads);
+  ~Pool();
+  Pool(const Pool &) = delete;
+  Pool &operator=(const Pool &) = delete;
+
+  int threads() const { return static_cast<int>(workers.size()); }
+
+  /**
+   * Calls body(index, worker) once for every index below count, on the pool's threads, lowest indices first,
+   * and returns when all are done. `worker` is below threads(): no two calls with the same one overlap, so it
+   * can choose a scratch buffer. The caller only waits: its stack may be small. Calls from several threads are
+   * run one after another. The first exception thrown by a body ends the run and is thrown again here.
+   */
+  template <class Body>
+  void run(int64_t count, Body &&body) {
+    using Plain = std::remove_reference_t<Body>;
+    runErased(
+        count, [](void *erased, int64_t index, int worker) { (*static_cast<Plain *>(erased))(index, worker); },
+        const_cast<void *>(static_cast<const void *>(&body)));
+  }
+
+ private:
+  using Erased = void (*)(void *body, int64_t index, int worker);
+  void runErased(int64_t count, Erased call, void *body);
+  void work(int worker);
+  void share(int worker);
+
+  std::mutex turn;  // one run at a time
+  std::mutex guard;
+  std::condition_variable wake, finished;
+  uint64_t round = 0;
+  int busy = 0;
+  bool closing = false;
+  Erased call = nullptr;
+  void *body = nullptr;
+  int64_t count = 0;
+  std::atomic<int64_t> next{0};
+  std::exception_ptr thrown;
+  std::vector<std::thread> workers;
+};
+
+/** Cores this process may really use: affinity and the control group's quota, at least 1. */
+int usableCores();
+
+}  // namespace corella

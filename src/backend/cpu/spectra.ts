@@ -1,0 +1,128 @@
+/** Spectra in native memory, in the tiles that the kernels read (spectra.h). */
+import {
+  allocateSpectra,
+  elementsPerSpectra,
+  spectraCAT,
+  type SpectraCAT,
+  type SpectraType,
+} from '../../core/axes.js';
+import type { SpectraBlock, SpectraShape } from '../../core/blocks.js';
+import { refuse, wholeNumber } from '../../core/errors.js';
+import type { SpectraGap } from '../../core/gaps.js';
+import type { NativeCall, NativeContext, NativeMemory } from './context.js';
+
+/** In the order of the numbers that the library knows them by (spectra.h). */
+const typeNumbers = { ci8: 0, ci4: 1, cf32: 2 } satisfies Record<SpectraType, number>;
+export const spectraTypeNumber = (type: SpectraType): number => typeNumbers[type];
+
+/** A sample outside the contract of docs/conventions.md (−128, −8, not finite), the first of its row. */
+export interface SpectraOffence {
+  readonly channel: number;
+  readonly input: number;
+  readonly sample: number;
+}
+
+export interface CpuSpectraBlock extends SpectraBlock {
+  readonly home: 'cpu';
+  readonly memory: NativeMemory;
+  /** Rows given to write that hold what no spectrum may; flagged inputs may have some. */
+  readonly offences: readonly SpectraOffence[];
+  /** For a kernel that writes in place: says how many spectra, and which of them are missing. */
+  fill(samples: number, gaps: readonly SpectraGap[]): void;
+}
+
+const broken = {
+  ci8: (x) => x === -128,
+  ci4: (x) => (x & 0xf0) === 0x80 || (x & 0x0f) === 0x08,
+  cf32: (x) => !Number.isFinite(x),
+} satisfies Record<SpectraType, (element: number) => boolean>;
+
+/** Blocks of one context share their bound functions. */
+export function spectraAllocator(context: NativeContext): (shape: SpectraShape) => CpuSpectraBlock {
+  const write: NativeCall<
+    [number, number, number, number, number, ArrayBufferView, bigint, ArrayBufferView]
+  > = context.bind(
+    'spectra block',
+    'int32_t corella_spectra_write(char *error, void *context, int32_t type, int64_t channels, int64_t inputs, ' +
+      'int64_t capacity, int64_t samples, const void *canonical, void *block, int32_t *broken)',
+  );
+  const read: NativeCall<[number, number, number, number, number, bigint, ArrayBufferView]> = context.bind(
+    'spectra block',
+    'int32_t corella_spectra_read(char *error, void *context, int32_t type, int64_t channels, int64_t inputs, ' +
+      'int64_t capacity, int64_t samples, const void *block, void *canonical)',
+  );
+  return (shape) => {
+    const { type, channels, inputs, capacity } = shape;
+    const memory = context.allocate(spectraSizeOf(shape));
+    const sizes = [typeNumbers[type], channels, inputs, capacity] as const;
+    const anyBroken = new Int32Array(1);
+    let samples = 0;
+    let gaps: readonly SpectraGap[] = [];
+    let offences: readonly SpectraOffence[] = [];
+    const fill = (newSamples: number, newGaps: readonly SpectraGap[]): void => {
+      samples = wholeNumber('spectra block', 'samples', newSamples, 0, capacity);
+      gaps = newGaps;
+      offences = [];
+    };
+    return {
+      home: 'cpu',
+      shape,
+      memory,
+      get samples() {
+        return samples;
+      },
+      get gaps() {
+        return gaps;
+      },
+      get offences() {
+        return offences;
+      },
+      fill,
+      write: async (spectra, newSamples, newGaps = []) => {
+        fill(newSamples, newGaps);
+        const checked = spectraCAT(spectra, type, channels, inputs, newSamples);
+        await write(...sizes, newSamples, checked, memory.address, anyBroken);
+        if (anyBroken[0] !== 0) offences = findOffences(checked, shape, newSamples);
+      },
+      read: async () => {
+        const canonical = allocateSpectra(type, channels, inputs, samples);
+        await read(...sizes, samples, memory.address, canonical);
+        return canonical;
+      },
+      close: () => {
+        memory.close();
+      },
+    };
+  };
+}
+
+/** SpectraLayout::sizeBytes of spectra.h: tiles of 16 inputs × 64 samples, or vectors of 16 inputs. */
+function spectraSizeOf({ type, channels, inputs, capacity }: SpectraShape): number {
+  const rows = channels * Math.ceil(inputs / 16) * 16;
+  return type === 'cf32' ? rows * capacity * 8 : rows * Math.ceil(capacity / 64) * 64 * 2;
+}
+
+function findOffences(spectra: SpectraCAT, shape: SpectraShape, samples: number): SpectraOffence[] {
+  const { type, channels, inputs } = shape;
+  const rowElements = samples * elementsPerSpectra(type);
+  const found: SpectraOffence[] = [];
+  for (let row = 0; row < channels * inputs; row++) {
+    const element = spectra.subarray(row * rowElements, (row + 1) * rowElements).findIndex(broken[type]);
+    if (element < 0) continue;
+    const sample = Math.floor(element / elementsPerSpectra(type));
+    found.push({ channel: Math.floor(row / inputs), input: row % inputs, sample });
+  }
+  return found;
+}
+
+/** The cpu backend's own block, or a refusal. */
+export function cpuSpectra(where: string, block: SpectraBlock): CpuSpectraBlock {
+  if (block.home !== 'cpu') {
+    refuse(
+      where,
+      `the block lives on '${block.home}', this kernel on 'cpu'`,
+      "allocate it from the kernel's own backend",
+    );
+  }
+  return block as CpuSpectraBlock;
+}

@@ -1,0 +1,79 @@
+/** Which backends this machine offers, and opening one of them. */
+import type { BackendKind } from '../core/blocks.js';
+import { refuse } from '../core/errors.js';
+import type { Backend } from './backend.js';
+import { openCpu, type CpuOptions } from './cpu/cpu.js';
+import { isaTitles, levelsUpTo } from './cpu/levels.js';
+import { loadNative } from './cpu/library.js';
+import { openReference } from './reference.js';
+
+export type BackendChoice = 'auto' | BackendKind;
+export type BackendSettings = CpuOptions;
+
+export type Device = {
+  readonly kind: BackendKind;
+  /** Whether `auto` takes this one. */
+  readonly auto: boolean;
+} & (
+  | { readonly present: true; readonly description: string }
+  /** Why it is absent, and what would change that. */
+  | { readonly present: false; readonly reason: string; readonly fix: string }
+);
+
+/** Fastest first: `auto` takes the first that is present. */
+export function describeDevices(): Device[] {
+  const found = [describeCuda(), describeCpu(), describeReference()];
+  const best = found.findIndex((device) => device.present);
+  return found.map((device, at) => ({ ...device, auto: at === best }));
+}
+
+type Found = Device extends infer Each ? (Each extends unknown ? Omit<Each, 'auto'> : never) : never;
+
+function describeCuda(): Found {
+  return {
+    kind: 'cuda',
+    present: false,
+    reason: 'this version of corella has no kernels for GPUs yet',
+    fix: "use 'cpu'",
+  };
+}
+
+function describeCpu(): Found {
+  const library = loadNative();
+  if ('what' in library) return { kind: 'cpu', present: false, reason: library.what, fix: library.fix };
+  const cores = `${library.cores} ${library.cores === 1 ? 'core' : 'cores'}`;
+  const levels = levelsUpTo(library.best).join(', ');
+  const description = `${isaTitles[library.best]} on ${cores} (levels ${levels}; built by ${library.compiler})`;
+  return { kind: 'cpu', present: true, description };
+}
+
+function describeReference(): Found {
+  return { kind: 'reference', present: true, description: openReference().description };
+}
+
+/** Why `auto` would take what it takes, in a sentence. */
+export function explainAuto(devices: readonly Device[] = describeDevices()): string {
+  const taken = devices.find((device) => device.auto);
+  if (taken?.present !== true) return 'auto finds no backend at all';
+  const passed = devices
+    .slice(0, devices.indexOf(taken))
+    .flatMap((device) => (device.present ? [] : [`'${device.kind}' is absent: ${device.reason}`]));
+  return [`auto takes '${taken.kind}', the fastest present (${taken.description})`, ...passed].join('; ');
+}
+
+export async function openBackend(choice: BackendChoice, settings: BackendSettings = {}): Promise<Backend> {
+  switch (choice) {
+    case 'auto': {
+      const taken = describeDevices().find((device) => device.auto);
+      return openBackend(taken?.kind ?? 'reference', settings);
+    }
+    case 'reference':
+      return openReference();
+    case 'cpu':
+      return openCpu(settings);
+    case 'cuda': {
+      const cuda = describeCuda();
+      refuse("backend 'cuda'", cuda.present ? 'cannot be opened' : cuda.reason, "choose 'auto' or 'cpu'");
+    }
+  }
+}
