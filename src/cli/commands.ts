@@ -1,4 +1,5 @@
 /** Every command, in the order of --help. A new command is one file and one line here. */
 import type { RegisterCommand } from './command.js';
+import { registerDevices } from './devices.js';
 
-export const commands: readonly RegisterCommand[] = [];
+export const commands: readonly RegisterCommand[] = [registerDevices];

@@ -1,0 +1,29 @@
+/** corella devices: what this machine offers, and which backend `auto` would take. */
+import type { Command } from 'commander';
+import { describeDevices, explainAuto } from '../backend/select.js';
+import { addCommonOptions, addExamples, type CommonOptions } from './command.js';
+import { openTerminal } from './terminal.js';
+
+export function registerDevices(program: Command): void {
+  const command = program
+    .command('devices')
+    .description('what this machine offers, and which backend auto would take')
+    .action((options: CommonOptions) => {
+      const devices = describeDevices();
+      const lines = devices.map((device) =>
+        device.present
+          ? `${device.auto ? '➤' : '✓'} ${device.kind.padEnd(10)} ${device.description}`
+          : `✗ ${device.kind.padEnd(10)} ${device.reason}; ${device.fix}`,
+      );
+      openTerminal(options).result({ devices, auto: explainAuto(devices) }, [
+        ...lines,
+        '',
+        explainAuto(devices),
+      ]);
+    });
+  addCommonOptions(command);
+  addExamples(command, [
+    ['devices', 'one line for each backend; the arrow marks what auto takes'],
+    ['devices --json', 'the same for machines'],
+  ]);
+}
