@@ -55,8 +55,7 @@ export function prepareChunks(plan: SimulationPlan): ChunkMaker {
 
   function addNoise(chunk: number, a: number): void {
     if (noiseRms === 0) return;
-    const stream = randomStream(plan.seed, 'noise', a, chunk);
-    for (let n = 0; n < 2 * bins; n++) spectrum[n] += noiseRms * stream.gaussian();
+    randomStream(plan.seed, 'noise', a, chunk).addGaussians(spectrum, noiseRms);
   }
 
   function toSamples(): void {
