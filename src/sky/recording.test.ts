@@ -139,10 +139,12 @@ describe('interferers', () => {
   });
 
   it('put a tone at its frequency, in step from chunk to chunk', async () => {
-    // 60.1 MHz: +0.1 MHz of 1.6 MHz is bin 512 of 8192; −0.1 MHz is bin 7680.
+    // ±513 bins of 1.6 MHz / 8192 = 195.3125 Hz: 256½ cycles a chunk, so that forgetting where the last one ended
+    // would break the line in two.
+    const offsetHz = 513 * 195.3125;
     for (const [frequencyHz, bin] of [
-      [60.1e6, 512],
-      [59.9e6, 7680],
+      [60e6 + offsetHz, 513],
+      [60e6 - offsetHz, 8192 - 513],
     ]) {
       const plan = planWith({ telescope: pair, samples: 8192, interferers: [tone(frequencyHz)] });
       const [row] = await record(plan);
@@ -167,6 +169,10 @@ describe('interferers', () => {
     const [x0, x1] = (await record(plan)).map((row) => spectrumOf(row, plan));
     // 3 m / c · 60.1 MHz = 0.601416 turns
     close(turnsOf(ratio(x1, x0, 256)), 0.601416 - 1, 2e-6);
+    const pulsed = { kind: 'pulsed', periodS: 62.5e-6, duty: 0.25, bandFluxJy: 4, directionEnu } as const;
+    const pulsedPlan = planWith({ telescope: pair, interferers: [pulsed] });
+    const [z0, z1] = (await record(pulsedPlan)).map((row) => spectrumOf(row, pulsedPlan));
+    close(turnsOf(ratio(z1, z0, 256)), 0.601416 - 1, 2e-6);
     const common = planWith({ telescope: pair, interferers: [tone(60.1e6)] });
     const [y0, y1] = await record(common);
     assert.deepEqual(y0, y1);
