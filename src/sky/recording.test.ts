@@ -212,6 +212,11 @@ describe('quantising', () => {
       const rows = await record(plan);
       for (const row of rows) close(Math.sqrt(power(row, 1)) / level, 1, 0.03, type);
     }
+    // A source low in the sky counts through the beam: 400 Jy · cos²(60°) + 77 Jy.
+    const telescope = { ...pair, beamExponent: 1 };
+    const sources = [sourceAt(frame, 30, 45, 400, 'low')];
+    const low = planWith({ telescope, samples: 16_384, type: 'ci8', sources, systemFluxJy: 77 });
+    for (const row of await record(low)) close(Math.sqrt(power(row, 1)), 20, 0.6);
     // 177 Jy in each real sample; half of it in each part of a complex one
     close(countsPerRootJy('i8', 177), 20 / Math.sqrt(177), 1e-12);
     close(countsPerRootJy('ci8', 177), 20 / Math.sqrt(88.5), 1e-12);

@@ -131,6 +131,13 @@ describe('powers', () => {
     }
   });
 
+  it('of two sources add: they know nothing of each other', async () => {
+    const sources = [sourceAt(frame, 90, 0, 10, 'x'), sourceAt(frame, 90, 0, 10, 'y')];
+    const [row] = await record(planWith({ telescope: telescopeAt([[0, 0, 0]]), samples, sources }));
+    // The same signal twice would make 40.
+    close(power(row, 2) / 20, 1, tolerance);
+  });
+
   it('follow the spectrum', async () => {
     const telescope = telescopeAt([[0, 0, 0]]);
     const spectrumWith = async (spectralIndex: number): Promise<Float64Array> => {
