@@ -3,7 +3,13 @@
  * limit guards, so integer and float spectra take one path.
  */
 import { hostSpectra } from '../backend/host-spectra.js';
-import { baselineIndex, countsCB, visibilitiesCBPP } from '../core/axes.js';
+import {
+  baselineIndex,
+  countsCB,
+  visibilitiesCBPP,
+  type SpectraCAT,
+  type VisibilitiesCBPP,
+} from '../core/axes.js';
 import { addSampleCounts } from '../core/gaps.js';
 import type { CorrelationResult, Correlator } from './correlator.js';
 import { checkCorrelateBlock, type CorrelatePlan } from './plan.js';
@@ -13,22 +19,35 @@ import { checkSpectra, unpackRow } from './unpack.js';
 const CHUNK = 256;
 
 export function prepareReferenceCorrelator(plan: CorrelatePlan): Correlator {
-  const { stations, polarisations, channels, inputs, baselines } = plan;
+  const { stations, polarisations, channels, inputs } = plan;
   // An even number of rows lets inputs be taken two by two; a row without an input stays zero.
   const rows = inputs + (inputs % 2);
   const re = new Float64Array(rows * CHUNK);
   const im = new Float64Array(rows * CHUNK);
-  /** sums : [c][a][a'], complex, filled for whole 2 × 2 tiles on and below the diagonal. */
-  const sums = new Float64Array(channels * rows * rows * 2);
-  let counts = countsCB(new Float64Array(channels * baselines), channels, baselines);
-  let samples = 0;
+  /** sums : [a][a'], complex, one channel of one block: whole 2 × 2 tiles on and below the diagonal. */
+  const sums = new Float64Array(rows * rows * 2);
+  let totals = emptyResult(plan);
 
-  function accumulate(channel: number, length: number): void {
+  function sumChunk(length: number): void {
     for (let i = 0; i < rows; i += 2) {
       for (let j = 0; j <= i; j += 2) {
-        addTile(sums, (channel * rows + i) * rows + j, rows, re, im, i * CHUNK, j * CHUNK, length);
+        addTile(sums, i * rows + j, rows, re, im, i * CHUNK, j * CHUNK, length);
       }
     }
+  }
+
+  function sumChannel(spectra: SpectraCAT, samples: number, channel: number): void {
+    sums.fill(0);
+    for (let first = 0; first < samples; first += CHUNK) {
+      const length = Math.min(CHUNK, samples - first);
+      for (let input = 0; input < inputs; input++) {
+        if (plan.flaggedInputs[input] === 1) continue; // its row stays zero
+        const from = (channel * inputs + input) * samples + first;
+        unpackRow[plan.type](spectra, from, length, re, im, input * CHUNK);
+      }
+      sumChunk(length);
+    }
+    addInHouseOrder(plan, totals.visibilities, channel, sums, rows);
   }
 
   return {
@@ -36,29 +55,17 @@ export function prepareReferenceCorrelator(plan: CorrelatePlan): Correlator {
     // eslint-disable-next-line @typescript-eslint/require-await -- an async function turns refusals into rejections
     accumulate: async (block) => {
       const host = hostSpectra('correlate', block);
-      checkCorrelateBlock(plan, block, samples);
+      checkCorrelateBlock(plan, block, totals.samples);
       const spectra = host.view();
       checkSpectra(plan, spectra, block.samples);
-      for (let channel = 0; channel < channels; channel++) {
-        for (let first = 0; first < block.samples; first += CHUNK) {
-          const length = Math.min(CHUNK, block.samples - first);
-          for (let input = 0; input < inputs; input++) {
-            if (plan.flaggedInputs[input] === 1) continue; // its row stays zero
-            const from = (channel * inputs + input) * block.samples + first;
-            unpackRow[plan.type](spectra, from, length, re, im, input * CHUNK);
-          }
-          accumulate(channel, length);
-        }
-      }
+      for (let channel = 0; channel < channels; channel++) sumChannel(spectra, block.samples, channel);
       const shape = { channels, stations, polarisations, samples: block.samples };
-      addSampleCounts(counts, shape, block.gaps, plan.flaggedInputs);
-      samples += block.samples;
+      addSampleCounts(totals.counts, shape, block.gaps, plan.flaggedInputs);
+      totals = { ...totals, samples: totals.samples + block.samples };
     },
     finish: () => {
-      const result: CorrelationResult = { visibilities: inHouseOrder(plan, sums, rows), counts, samples };
-      sums.fill(0);
-      counts = countsCB(new Float64Array(channels * baselines), channels, baselines);
-      samples = 0;
+      const result = totals;
+      totals = emptyResult(plan);
       return Promise.resolve(result);
     },
     close: () => Promise.resolve(),
@@ -118,28 +125,35 @@ function addTile(
   sums[lower + 3] = i11;
 }
 
-/** From the square of inputs to [c][b][p_i][p_j]. */
-function inHouseOrder(
+/** From one channel's square of inputs to [c][b][p_i][p_j]. */
+function addInHouseOrder(
   plan: CorrelatePlan,
+  visibilities: VisibilitiesCBPP,
+  channel: number,
   sums: Float64Array,
   rows: number,
-): CorrelationResult['visibilities'] {
-  const { stations, polarisations, channels, baselines } = plan;
+): void {
+  const { stations, polarisations, baselines } = plan;
   const products = polarisations ** 2;
-  const ordered = new Float64Array(channels * baselines * products * 2);
-  for (let c = 0; c < channels; c++) {
-    for (let i = 0; i < stations; i++) {
-      for (let j = 0; j <= i; j++) {
-        for (let product = 0; product < products; product++) {
-          const inputI = i * polarisations + Math.floor(product / polarisations);
-          const inputJ = j * polarisations + (product % polarisations);
-          const from = 2 * ((c * rows + inputI) * rows + inputJ);
-          const to = 2 * ((c * baselines + baselineIndex(i, j)) * products + product);
-          ordered[to] = sums[from];
-          ordered[to + 1] = sums[from + 1];
-        }
+  for (let i = 0; i < stations; i++) {
+    for (let j = 0; j <= i; j++) {
+      for (let product = 0; product < products; product++) {
+        const inputI = i * polarisations + Math.floor(product / polarisations);
+        const inputJ = j * polarisations + (product % polarisations);
+        const from = 2 * (inputI * rows + inputJ);
+        const to = 2 * ((channel * baselines + baselineIndex(i, j)) * products + product);
+        visibilities[to] += sums[from];
+        visibilities[to + 1] += sums[from + 1];
       }
     }
   }
-  return visibilitiesCBPP(ordered, channels, baselines, polarisations);
+}
+
+function emptyResult({ channels, baselines, polarisations }: CorrelatePlan): CorrelationResult {
+  const elements = channels * baselines * polarisations ** 2 * 2;
+  return {
+    visibilities: visibilitiesCBPP(new Float64Array(elements), channels, baselines, polarisations),
+    counts: countsCB(new Float64Array(channels * baselines), channels, baselines),
+    samples: 0,
+  };
 }

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  addSamples,
+  addSeconds,
+  formatInstant,
+  fromJulianDate,
+  instant,
+  julianDate,
+  modifiedJulianDays,
+  parseInstant,
+  secondsBetween,
+  toDate,
+} from './instant.js';
+
+describe('instants', () => {
+  it('parse as UTC, with any fraction', () => {
+    // 2026-06-21 is day 20,625 of Unix time: 20,625·86,400 + 4·3,600 = 1,782,014,400
+    const expected = { unixSeconds: 1_782_014_400, fraction: 0 };
+    for (const text of [
+      '2026-06-21T04:00:00Z',
+      '2026-06-21T04:00:00',
+      '2026-06-21 04:00',
+      ' 2026-06-21T04:00Z ',
+    ]) {
+      assert.deepEqual(parseInstant(text), expected, text);
+    }
+    assert.deepEqual(parseInstant('2026-06-21'), { unixSeconds: 1_782_000_000, fraction: 0 });
+    assert.deepEqual(parseInstant('2026-06-21T04:00:00.125Z'), { ...expected, fraction: 0.125 });
+    assert.equal(parseInstant('2026-06-21T04:00:00.123456789012').fraction, 0.123456789012);
+  });
+
+  it('refuse what is no time, naming it', () => {
+    for (const text of [
+      '',
+      'now',
+      '2026-13-01',
+      '2026-06-21T25:00:00',
+      '2026-06-21T04:00:00+02:00',
+      '21.6.2026',
+    ]) {
+      assert.throws(() => parseInstant(text, 'start'), /start: '.*' is not a UTC time; write it like/, text);
+    }
+  });
+
+  it('format to the nearest tick, carrying into the second', () => {
+    const moment = parseInstant('2026-12-31T23:59:59.9996');
+    assert.equal(formatInstant(moment, 4), '2026-12-31T23:59:59.9996Z');
+    assert.equal(formatInstant(moment), '2027-01-01T00:00:00.000Z');
+    assert.equal(formatInstant(moment, 0), '2027-01-01T00:00:00Z');
+    assert.equal(formatInstant(instant(0, 0.004)), '1970-01-01T00:00:00.004Z');
+    assert.equal(toDate(parseInstant('2026-06-21T04:00:00.5')).toISOString(), '2026-06-21T04:00:00.500Z');
+  });
+
+  it('carry fractions either way', () => {
+    assert.deepEqual(instant(10, 1.25), { unixSeconds: 11, fraction: 0.25 });
+    assert.deepEqual(instant(10, -0.25), { unixSeconds: 9, fraction: 0.75 });
+    assert.deepEqual(instant(10.5, 0.75), { unixSeconds: 11, fraction: 0.25 });
+    assert.deepEqual(addSeconds(instant(10, 0.75), 0.5), { unixSeconds: 11, fraction: 0.25 });
+    assert.deepEqual(addSeconds(instant(10, 0.25), -0.5), { unixSeconds: 9, fraction: 0.75 });
+    assert.equal(secondsBetween(instant(10, 0.75), instant(12, 0.25)), 1.5);
+  });
+
+  it('count samples without losing the fraction', () => {
+    // 10⁹ + 1 samples at 32 Hz: 31,250,000 s and one sample of 1/32 s
+    assert.deepEqual(addSamples(instant(5, 0.5), 1e9 + 1, 32), {
+      unixSeconds: 31_250_005,
+      fraction: 0.53125,
+    });
+    // A year of 20 MHz samples and one more: the last is 50 ns on, to a femtosecond.
+    const later = addSamples(instant(1_782_014_400), 365 * 86_400 * 20e6 + 1, 20e6);
+    assert.equal(later.unixSeconds, 1_782_014_400 + 365 * 86_400);
+    assert.ok(Math.abs(later.fraction - 50e-9) < 1e-15);
+  });
+
+  it('Julian Dates: J2000.0 and back within a nanosecond', () => {
+    // 2000-01-01T12:00 is JD 2,451,545.0, so its midnight is 2,451,544.5 and half a day has passed.
+    const noon = parseInstant('2000-01-01T12:00:00Z');
+    assert.deepEqual(julianDate(noon), { midnightJd: 2_451_544.5, dayFraction: 0.5 });
+    assert.equal(modifiedJulianDays(noon), 51_544.5);
+    assert.deepEqual(fromJulianDate(2_451_545, 0), noon);
+    for (const text of [
+      '2026-06-21T23:59:59.999999999',
+      '1969-12-31T23:59:59.5',
+      '2033-02-03T04:05:06.123456789',
+    ]) {
+      const moment = parseInstant(text);
+      const { midnightJd, dayFraction } = julianDate(moment);
+      assert.ok(dayFraction >= 0 && dayFraction < 1);
+      assert.ok(Math.abs(secondsBetween(moment, fromJulianDate(midnightJd, dayFraction))) < 1e-9, text);
+    }
+  });
+});
