@@ -1,0 +1,57 @@
+/** Seeded spectra for the shared cases. */
+import { allocateSpectra, type SpectraCAT, type SpectraType } from '../core/axes.js';
+import type { SpectraGap } from '../core/gaps.js';
+import { randomStream, type RandomStream } from '../core/random.js';
+import type { CorrelationResult } from './correlator.js';
+import type { CorrelatePlan } from './plan.js';
+
+const nibbles = (re: number, im: number): number => ((re & 15) << 4) | (im & 15);
+const evenly = (stream: RandomStream, rail: number): number => stream.below(2 * rail + 1) - rail;
+const corner = (stream: RandomStream, rail: number): number => (stream.below(2) === 0 ? rail : -rail);
+
+const randomElement = {
+  ci8: (stream) => evenly(stream, 127),
+  ci4: (stream) => nibbles(evenly(stream, 7), evenly(stream, 7)),
+  cf32: (stream) => stream.gaussian(),
+} satisfies Record<SpectraType, (stream: RandomStream) => number>;
+
+const fullScaleElement = {
+  ci8: (stream) => corner(stream, 127),
+  ci4: (stream) => nibbles(corner(stream, 7), corner(stream, 7)),
+  cf32: (stream) => corner(stream, 1),
+} satisfies Record<SpectraType, (stream: RandomStream) => number>;
+
+function filled(plan: CorrelatePlan, samples: number, element: () => number): SpectraCAT {
+  const spectra = allocateSpectra(plan.type, plan.channels, plan.inputs, samples);
+  for (let n = 0; n < spectra.length; n++) spectra[n] = element();
+  return spectra;
+}
+
+/** Every allowed value, evenly; normal deviates for floats. */
+export const randomSpectra = (plan: CorrelatePlan, samples: number, stream: RandomStream): SpectraCAT =>
+  filled(plan, samples, () => randomElement[plan.type](stream));
+
+/** Each part at one rail or the other. */
+export const fullScaleSpectra = (plan: CorrelatePlan, samples: number, stream: RandomStream): SpectraCAT =>
+  filled(plan, samples, () => fullScaleElement[plan.type](stream));
+
+/** What a block holds before the data that count: large, and unlike them. */
+export const garbage = (plan: CorrelatePlan, samples: number): SpectraCAT =>
+  fullScaleSpectra(plan, samples, randomStream(666, 'garbage'));
+
+/** An array handed out is the caller's: whatever they do to it must not come back. */
+export function poison({ visibilities, counts }: CorrelationResult): void {
+  visibilities.fill(12345.678);
+  counts.fill(-9876.5);
+}
+
+/** Zeros what a gap covers, as a block's contract asks. */
+export function zeroGap(plan: CorrelatePlan, spectra: SpectraCAT, samples: number, gap: SpectraGap): void {
+  const parts = plan.type === 'ci4' ? 1 : 2;
+  for (let c = gap.firstChannel; c < gap.endChannel; c++) {
+    for (let a = gap.firstInput; a < gap.endInput; a++) {
+      const row = (c * plan.inputs + a) * samples;
+      spectra.fill(0, (row + gap.firstSample) * parts, (row + gap.endSample) * parts);
+    }
+  }
+}
