@@ -7,6 +7,7 @@ import { prepareReferenceChanneliser } from './reference.js';
 
 export type { Channeliser } from './channeliser.js';
 export type { FilterWindow } from './filter.js';
+export { filterResponse, type FilterResponse, type ResponseOptions } from './response.js';
 export {
   channelFrequenciesHz,
   channelWidthHz,

@@ -81,7 +81,8 @@ export function missingSpectra(
   spectra: number,
 ): SpectraGap[] {
   const { samplesPerSpectrum, taps, channels, polarisations } = plan;
-  const missing = wholeStations(gaps, polarisations)
+  const some = gaps.filter((gap) => gap.firstSample < gap.endSample && gap.firstInput < gap.endInput);
+  const missing = wholeStations(some, polarisations)
     .map((gap) => ({
       firstChannel: 0,
       endChannel: channels,
@@ -90,7 +91,7 @@ export function missingSpectra(
       firstSample: Math.max(0, Math.floor(gap.firstSample / samplesPerSpectrum) - taps + 1),
       endSample: Math.min(spectra, Math.ceil(gap.endSample / samplesPerSpectrum)),
     }))
-    .filter((gap) => gap.firstSample < gap.endSample && gap.firstInput < gap.endInput)
+    .filter((gap) => gap.firstSample < gap.endSample)
     .sort((x, y) => x.firstInput - y.firstInput || x.endInput - y.endInput || x.firstSample - y.firstSample);
   return joined(missing);
 }
