@@ -12,11 +12,11 @@ export interface InputFile {
   close(): Promise<void>;
 }
 
-function cannotRead(path: string, error: unknown): never {
+function cannotRead(path: string, error: unknown, whenMissing = 'check the name'): never {
   if (error instanceof CorellaError) throw error;
   const known: Partial<Record<string, [string, string]>> = {
-    ENOENT: ['there is no such file', 'check the name'],
-    ENOTDIR: ['there is no such file', 'check the name'],
+    ENOENT: ['there is no such file', whenMissing],
+    ENOTDIR: ['there is no such file', whenMissing],
     EACCES: ['it may not be read', 'change its permissions'],
     EPERM: ['it may not be read', 'change its permissions'],
     EISDIR: ['it is a folder', 'name a file inside it'],
@@ -25,8 +25,9 @@ function cannotRead(path: string, error: unknown): never {
   throw new CorellaError({ where: path, what, fix }, { cause: error });
 }
 
-export async function openInput(path: string): Promise<InputFile> {
-  const found = await stat(path).catch((error: unknown) => cannotRead(path, error));
+/** `whenMissing` is the advice given where there is no such file. */
+export async function openInput(path: string, whenMissing?: string): Promise<InputFile> {
+  const found = await stat(path).catch((error: unknown) => cannotRead(path, error, whenMissing));
   if (found.isDirectory()) refuse(path, 'it is a folder', 'name a file inside it');
   if (!found.isFile()) refuse(path, 'it is not a plain file', 'name a file on a disk');
   const handle: FileHandle = await open(path, 'r').catch((error: unknown) => cannotRead(path, error));
@@ -59,11 +60,13 @@ export async function openInput(path: string): Promise<InputFile> {
   };
 }
 
-/** A small text file whole; anything larger than `mostBytes` is not what it claims to be. */
-export async function readText(path: string, mostBytes = 256 * 2 ** 20): Promise<string> {
-  const file = await openInput(path);
+const MOST_TEXT_BYTES = 256 * 2 ** 20;
+
+/** A text file whole; anything larger than a header could be is not what it claims to be. */
+export async function readText(path: string, whenMissing?: string): Promise<string> {
+  const file = await openInput(path, whenMissing);
   try {
-    if (file.sizeBytes > mostBytes) {
+    if (file.sizeBytes > MOST_TEXT_BYTES) {
       refuse(
         path,
         `holds ${formatBytes(file.sizeBytes)}, too much for a text header`,
@@ -79,8 +82,8 @@ export async function readText(path: string, mostBytes = 256 * 2 ** 20): Promise
 }
 
 /** JSON from outside is `unknown` until a schema has looked at it. */
-export async function readJson(path: string): Promise<unknown> {
-  const text = await readText(path);
+export async function readJson(path: string, whenMissing?: string): Promise<unknown> {
+  const text = await readText(path, whenMissing);
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {

@@ -3,8 +3,11 @@ import { extname } from 'node:path';
 import { refuse } from '../core/errors.js';
 import type { Format, OpenedFile, VisibilityHeader, VisibilityWriter } from './format.js';
 import { openInput } from './input.js';
+import { sigmf } from './sigmf.js';
 
-export const formats: readonly Format[] = [];
+export const formats: readonly Format[] = [
+  sigmf, // recordings of voltages and of channelised data
+];
 
 export type VisibilityFormat = Format & {
   createVisibilities(path: string, header: VisibilityHeader): Promise<VisibilityWriter>;

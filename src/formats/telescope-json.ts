@@ -1,0 +1,36 @@
+/** A telescope written out in full inside another file, so that a recording explains itself. */
+import { z } from 'zod';
+import type { Telescope } from '../telescope/telescope.js';
+
+const finite = z.number();
+const positive = z.number().positive();
+
+/** Strict in what it needs, deaf to what it does not know: later versions may say more. */
+export const telescopeSchema = z.object({
+  name: z.string().min(1),
+  title: z.string(),
+  site: z.object({
+    latitudeDeg: z.number().min(-90).max(90),
+    longitudeDeg: z.number().min(-360).max(360),
+    heightM: finite,
+  }),
+  stations: z
+    .array(z.object({ name: z.string(), eastM: finite, northM: finite, upM: finite }))
+    .min(1, 'a telescope needs a station'),
+  polarisations: z.union([z.literal(1), z.literal(2)]),
+  band: z.object({ lowHz: finite, highHz: finite }),
+  recording: z.object({
+    centreFrequencyHz: positive,
+    sampleRateHz: positive,
+    channels: z.number().int().positive(),
+    bits: z.union([z.literal(4), z.literal(8)]),
+  }),
+  beamExponent: z.number().min(0),
+}) satisfies z.ZodType<Telescope>;
+
+/** The first thing a schema found wrong: "telescope.stations.3.eastM: expected number". */
+export function firstIssue(error: z.ZodError): string {
+  const [issue] = error.issues;
+  const key = issue.path.map(String).join('.');
+  return key === '' ? issue.message : `${key}: ${issue.message}`;
+}
