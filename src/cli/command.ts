@@ -48,3 +48,10 @@ export function parseCount(text: string): number {
   if (!Number.isSafeInteger(value) || value < 1) refuse('option', `'${text}' is not a whole number above 0`);
   return value;
 }
+
+export function parseWhole(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isSafeInteger(value) || value < 0)
+    refuse('option', `'${text}' is not a whole number`);
+  return value;
+}

@@ -1,0 +1,187 @@
+/** corella simulate: a sky over a telescope, as voltages. */
+import type { Command } from 'commander';
+import type { VoltageType } from '../core/axes.js';
+import { refuse } from '../core/errors.js';
+import { parseInstant } from '../core/instant.js';
+import { formatBytes, formatHz, formatSeconds } from '../core/units.js';
+import { voltageSizeBytes } from '../core/axes.js';
+import { recordSimulation } from '../pipeline/record.js';
+import { directionFromAltAz, skyFrame } from '../sky/frame.js';
+import { perfectGains, type GainModel } from '../sky/input-gains.js';
+import type { Interferer } from '../sky/interferers.js';
+import { planSimulation } from '../sky/simulation-plan.js';
+import { sourcesUp } from '../sky/above.js';
+import { addCommonOptions, addExamples, parseWhole, type CommonOptions } from './command.js';
+import { history } from './history.js';
+import { duration, frequency, plainNumber } from './quantity.js';
+import {
+  addSourceOption,
+  addTelescopeOptions,
+  chooseSources,
+  chooseTelescope,
+  FIRST_LIGHT_TIME,
+  type TelescopeOptions,
+} from './sky-options.js';
+import { openTerminal } from './terminal.js';
+
+const types = ['i8', 'i16', 'f32', 'ci8', 'ci16', 'cf32'] as const satisfies readonly VoltageType[];
+
+interface SimulateOptions extends CommonOptions, TelescopeOptions {
+  readonly out: string;
+  readonly time: string;
+  readonly duration: number;
+  readonly frequency?: number;
+  readonly rate?: number;
+  readonly type: VoltageType;
+  readonly sources: string;
+  readonly noise: number;
+  readonly seed: number;
+  readonly perfect?: true;
+  readonly tone: readonly string[];
+  readonly pulse: readonly string[];
+  readonly drop: number;
+}
+
+export function registerSimulate(program: Command): void {
+  const command = program.command('simulate').description('a sky over a telescope → voltages (SigMF)');
+  addTelescopeOptions(command, 'lwasv');
+  addSourceOption(command, 'what shines')
+    .option(
+      '-o, --out <path>',
+      'the recording to write, name.sigmf-meta and name.sigmf-data',
+      'voltages.sigmf-meta',
+    )
+    .option('--time <utc>', 'when it starts', FIRST_LIGHT_TIME)
+    .option('--duration <time>', 'how long', duration('--duration'), 0.1)
+    .option('--frequency <hz>', "the band's middle (default: the telescope's)", frequency('--frequency'))
+    .option('--rate <hz>', "samples per second (default: the telescope's)", frequency('--rate'))
+    .option('--type <type>', `sample type: ${types.join(', ')}; a leading c is complex`, parseType, 'ci8')
+    .option('--noise <jy>', 'receiver noise of each input, as a flux', plainNumber('--noise'), 20_000)
+    .option('--seed <number>', 'the same seed gives the same bytes', parseWhole, 1)
+    .option('--perfect', 'antennas of gain 1, instead of unknown gains and cable delays')
+    .option(
+      '--tone <FREQ:JY[:ALT:AZ]>',
+      'a carrier, its power as flux over the band; may be repeated',
+      collect,
+      [],
+    )
+    .option('--pulse <PERIOD:DUTY:JY[:ALT:AZ]>', 'noise that comes and goes; may be repeated', collect, [])
+    .option('--drop <fraction>', 'chance of each packet to be lost', plainNumber('--drop'), 0)
+    .action(run);
+  addCommonOptions(command);
+  addExamples(command, [
+    ['simulate -o night.sigmf-meta', '0.1 s of the sky over LWA-SV'],
+    [
+      'simulate --telescope eda2 --stations 64 --time 2026-01-15T04:00:00Z --sources Sun,CygA',
+      'the Sun over EDA2',
+    ],
+    ['simulate --sources spot@60:90:50000 --perfect', 'one source 30° east of the zenith, perfect antennas'],
+    ['simulate --type i16 --tone 58.1MHz:5000 --drop 0.01', 'real 16-bit samples, a carrier, lost packets'],
+  ]);
+}
+
+async function run(options: SimulateOptions): Promise<void> {
+  const terminal = openTerminal(options);
+  const telescope = await chooseTelescope(options);
+  const start = parseInstant(options.time, '--time');
+  const frame = skyFrame(telescope.site, start);
+  const centreFrequencyHz = options.frequency ?? telescope.recording.centreFrequencyHz;
+  // Real samples of the same band come twice as fast.
+  const sampleRateHz =
+    options.rate ?? telescope.recording.sampleRateHz * (options.type.startsWith('c') ? 1 : 2);
+  const sources = chooseSources(options.sources, frame);
+  const gains: Partial<GainModel> = options.perfect === true ? perfectGains : {};
+  const plan = planSimulation({
+    telescope,
+    start,
+    samples: Math.round(options.duration * sampleRateHz),
+    sampleRateHz,
+    centreFrequencyHz,
+    type: options.type,
+    sources,
+    systemFluxJy: options.noise,
+    seed: options.seed,
+    gains,
+    interferers: [...options.tone.map(parseTone), ...options.pulse.map(parsePulse)],
+    dropFraction: options.drop,
+  });
+  const stage = terminal.stage('simulate');
+  const facts = await recordSimulation(plan, options.out, {
+    history: history(),
+    onProgress: (fraction) => {
+      stage.update(fraction);
+    },
+  });
+  const sizeBytes = plan.samples * plan.inputs * voltageSizeBytes(plan.type);
+  const seconds = stage.done(formatBytes(sizeBytes));
+  const up = sourcesUp(sources, frame, 0, { telescope, frequencyHz: centreFrequencyHz });
+  terminal.result(
+    {
+      path: options.out,
+      telescope: telescope.name,
+      stations: telescope.stations.length,
+      inputs: plan.inputs,
+      samples: plan.samples,
+      sampleRateHz,
+      centreFrequencyHz,
+      sizeBytes,
+      seconds,
+      ...facts,
+      sources: up.map(({ source, position, altitudeDeg, azimuthDeg }) => ({
+        name: source.name,
+        ...position,
+        altitudeDeg,
+        azimuthDeg,
+      })),
+    },
+    [
+      `${options.out}: ${formatSeconds(plan.samples / sampleRateHz)} of ${plan.inputs} inputs at ${formatHz(centreFrequencyHz)}, ${formatBytes(sizeBytes)}`,
+      `sources up: ${up.map(({ source, altitudeDeg }) => `${source.name} at ${altitudeDeg.toFixed(0)}°`).join(', ') || 'none'}`,
+      ...(facts.clippedNumbers > 0 ? [`${facts.clippedNumbers} numbers clipped`] : []),
+      ...(facts.missingSamples > 0 ? [`${facts.missingSamples} samples lost, and marked as missing`] : []),
+    ],
+  );
+}
+
+const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
+function parseType(text: string): VoltageType {
+  return (
+    types.find((type) => type === text) ??
+    refuse('--type', `'${text}' is not a sample type`, `choose ${types.join(', ')}`)
+  );
+}
+
+function fields(option: string, text: string, least: number, form: string): string[] {
+  const parts = text.split(':');
+  if (parts.length !== least && parts.length !== least + 2)
+    refuse(option, `'${text}' is not understood`, `write ${form}`);
+  return parts;
+}
+
+const direction = (option: string, altAz: readonly string[]): Pick<Interferer, 'directionEnu'> => {
+  if (altAz.length === 0) return {};
+  const [altDeg, azDeg] = altAz.map(plainNumber(option));
+  return { directionEnu: directionFromAltAz(altDeg, azDeg) };
+};
+
+function parseTone(text: string): Interferer {
+  const [at, flux, ...altAz] = fields('--tone', text, 2, 'FREQUENCY:JY[:ALT:AZ]');
+  return {
+    kind: 'tone',
+    frequencyHz: frequency('--tone')(at),
+    bandFluxJy: plainNumber('--tone')(flux),
+    ...direction('--tone', altAz),
+  };
+}
+
+function parsePulse(text: string): Interferer {
+  const [period, duty, flux, ...altAz] = fields('--pulse', text, 3, 'PERIOD:DUTY:JY[:ALT:AZ]');
+  return {
+    kind: 'pulsed',
+    periodS: duration('--pulse')(period),
+    duty: plainNumber('--pulse')(duty),
+    bandFluxJy: plainNumber('--pulse')(flux),
+    ...direction('--pulse', altAz),
+  };
+}

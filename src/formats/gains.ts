@@ -1,0 +1,147 @@
+/** Gains on disk: JSON, checked when read, complete enough to be used alone. */
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { gainsCA, type GainsCA } from '../core/axes.js';
+import { CorellaError, refuse } from '../core/errors.js';
+import { formatInstant, parseInstant, type Instant } from '../core/instant.js';
+import { errorCode, writeFileWhole } from './output.js';
+import { firstIssue } from './telescope-json.js';
+
+export interface GainsFile {
+  readonly telescope: string;
+  readonly stations: readonly string[];
+  readonly polarisations: 1 | 2;
+  readonly frequenciesHz: Float64Array;
+  /** Middle of the data they were solved from. */
+  readonly time: Instant;
+  readonly referenceStation: number;
+  readonly gains: GainsCA;
+  /** solved : [c][a], 1 where the gain is known. */
+  readonly solved: Uint8Array;
+  readonly solutions: readonly SolutionFacts[];
+  readonly sources: readonly string[];
+  readonly history: readonly string[];
+}
+
+export interface SolutionFacts {
+  readonly channel: number;
+  readonly polarisation: number;
+  readonly iterations: number;
+  readonly converged: boolean;
+  readonly residual: number;
+}
+
+const solutionSchema = z.object({
+  channel: z.number().int().nonnegative(),
+  polarisation: z.number().int().min(0).max(1),
+  iterations: z.number().int().nonnegative(),
+  converged: z.boolean(),
+  residual: z.number(),
+});
+const schema = z.object({
+  format: z.literal('corella-gains'),
+  version: z.literal(1),
+  convention: z.string(),
+  telescope: z.string(),
+  stations: z.array(z.string()).min(1),
+  polarisations: z.union([z.literal(1), z.literal(2)]),
+  frequenciesHz: z.array(z.number().positive()).min(1),
+  time: z.string(),
+  referenceStation: z.number().int().nonnegative(),
+  sources: z.array(z.string()),
+  /** [c][a] as [re, im], null where unsolved. */
+  gains: z.array(z.array(z.tuple([z.number(), z.number()]).nullable())),
+  solutions: z.array(solutionSchema),
+  history: z.array(z.string()),
+});
+
+const CONVENTION =
+  'V_ij = g_i M_ij conj(g_j); gains[channel][station * polarisations + polarisation] = [re, im]';
+
+export async function writeGains(path: string, file: GainsFile): Promise<void> {
+  const inputs = file.stations.length * file.polarisations;
+  gainsCA(file.gains, file.frequenciesHz.length, inputs);
+  const json: z.infer<typeof schema> = {
+    format: 'corella-gains',
+    version: 1,
+    convention: CONVENTION,
+    telescope: file.telescope,
+    stations: [...file.stations],
+    polarisations: file.polarisations,
+    frequenciesHz: Array.from(file.frequenciesHz),
+    time: formatInstant(file.time, 9),
+    referenceStation: file.referenceStation,
+    sources: [...file.sources],
+    solutions: file.solutions.map(({ channel, polarisation, iterations, converged, residual }) => ({
+      channel,
+      polarisation,
+      iterations,
+      converged,
+      residual,
+    })),
+    history: [...file.history],
+    gains: Array.from({ length: file.frequenciesHz.length }, (_, c) =>
+      Array.from({ length: inputs }, (_unused, a) => {
+        const at = c * inputs + a;
+        return file.solved[at] === 1
+          ? ([file.gains[2 * at], file.gains[2 * at + 1]] as [number, number])
+          : null;
+      }),
+    ),
+  };
+  await writeFileWhole(path, new TextEncoder().encode(`${JSON.stringify(json)}\n`));
+}
+
+export async function readGains(path: string): Promise<GainsFile> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    const missing = errorCode(error) === 'ENOENT';
+    throw new CorellaError(
+      {
+        where: path,
+        what: missing ? 'there is no such file' : `cannot be read: ${String(error)}`,
+        fix: 'make gains with corella calibrate',
+      },
+      { cause: error },
+    );
+  });
+  const checked = schema.safeParse(parseJson(path, text));
+  if (!checked.success) {
+    refuse(path, `is not a gains file (${firstIssue(checked.error)})`, 'make one with corella calibrate');
+  }
+  const json = checked.data;
+  const channels = json.frequenciesHz.length;
+  const inputs = json.stations.length * json.polarisations;
+  const gains = new Float64Array(2 * channels * inputs).fill(Number.NaN);
+  const solved = new Uint8Array(channels * inputs);
+  if (json.gains.length !== channels || json.gains.some((row) => row.length !== inputs)) {
+    refuse(
+      path,
+      `does not hold ${channels} channels × ${inputs} inputs of gains`,
+      'make it again with corella calibrate',
+    );
+  }
+  json.gains.flat().forEach((gain, at) => {
+    if (gain === null) return;
+    solved[at] = 1;
+    gains.set(gain, 2 * at);
+  });
+  return {
+    ...json,
+    frequenciesHz: Float64Array.from(json.frequenciesHz),
+    time: parseInstant(json.time, path),
+    gains: gainsCA(gains, channels, inputs),
+    solved,
+  };
+}
+
+function parseJson(path: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    return refuse(
+      path,
+      `is not JSON (${error instanceof Error ? error.message : String(error)})`,
+      'make gains with corella calibrate',
+    );
+  }
+}

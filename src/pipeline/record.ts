@@ -1,0 +1,67 @@
+/** A simulated sky onto disk, with the truth beside it. */
+import { createSigmf } from '../formats/sigmf.js';
+import { simulate } from '../sky/simulate.js';
+import type { SimulationPlan } from '../sky/simulation-plan.js';
+
+export interface RecordOptions {
+  readonly history: readonly string[];
+  readonly onProgress?: (fraction: number) => void;
+}
+
+export interface RecordedFacts {
+  /** Numbers (re and im count apart) that hit the converter's rails. */
+  readonly clippedNumbers: number;
+  readonly missingSamples: number;
+}
+
+/** Samples at a time: whole chunks of the simulator, a few megabytes for any telescope. */
+const BLOCK_SAMPLES = 65_536;
+
+export async function recordSimulation(
+  plan: SimulationPlan,
+  path: string,
+  options: RecordOptions,
+): Promise<RecordedFacts> {
+  const writer = await createSigmf(path, {
+    type: plan.type,
+    telescope: plan.telescope,
+    inputs: plan.inputs,
+    polarisations: plan.polarisations,
+    sampleRateHz: plan.sampleRateHz,
+    centreFrequencyHz: plan.centreFrequencyHz,
+    start: plan.start,
+    description: `Simulated sky over ${plan.telescope.title}`,
+    history: options.history,
+    extra: {
+      simulation: {
+        seed: plan.seed,
+        systemFluxJy: plan.systemFluxJy,
+        countsPerRootJy: plan.countsPerRootJy,
+        sources: plan.sources.map((source) => ({
+          name: source.name,
+          ...source.position(plan.start),
+          fluxJy: source.fluxJy(plan.centreFrequencyHz),
+          stokes: source.stokes,
+        })),
+        inputGains: plan.inputGains,
+      },
+    },
+  });
+  try {
+    const simulation = simulate(plan, Math.min(BLOCK_SAMPLES, plan.samples));
+    let done = 0;
+    let missingSamples = 0;
+    for await (const block of simulation) {
+      await writer.append(block);
+      done += block.samples;
+      for (const gap of block.gaps)
+        missingSamples += (gap.endInput - gap.firstInput) * (gap.endSample - gap.firstSample);
+      options.onProgress?.(done / plan.samples);
+    }
+    await writer.finish();
+    return { clippedNumbers: simulation.clippedNumbers, missingSamples };
+  } catch (error) {
+    await writer.abandon();
+    throw error;
+  }
+}
