@@ -11,9 +11,10 @@ import { baselineCount, baselineIndex } from '../core/axes.js';
 import type { GainsCA, ImageCPML } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
-import { planFft } from '../core/fft.js';
-import { inputFactors, productInputs, scaleImage, unitFactors } from './direct.js';
+import { inputFactors, scaleImage, unitFactors } from './direct.js';
+import { PairKernel } from './pair-kernels.js';
 import type { ImagePlan } from './plan.js';
+import { planTransform } from './transform.js';
 
 export interface VisibilityImageOptions {
   readonly gains?: GainsCA;
@@ -35,14 +36,18 @@ export interface VisibilityImage {
   readonly beam: ImageCPML;
 }
 
-/** One ordered pair of inputs (i, j): the sum of x_i conj(x_j) calibrated, and its weight. */
-interface Pair {
-  readonly i: number;
-  readonly j: number;
-  readonly re: number;
-  readonly im: number;
-  readonly weight: number;
-}
+/**
+ * What is gridded: pairs of stations i ≥ j with these polarisations. XX and YY need no other order, since the
+ * pair (j, i) adds the conjugate. XY of the pair (j, i) is the conjugate of YX of (i, j), gridded beside it.
+ */
+const combinations = [
+  { pi: 0, pj: 0, product: 0 },
+  { pi: 1, pj: 1, product: 1 },
+  { pi: 0, pj: 1, product: 2 },
+  { pi: 1, pj: 0, product: 2 },
+] as const;
+type Combination = (typeof combinations)[number];
+const isParallel = ({ pi, pj }: Combination): boolean => pi === pj;
 
 /**
  * Images integrations made under one sky: the plan's axes are those of one moment, and visibilities are never
@@ -53,44 +58,43 @@ export function imageVisibilities(
   integrations: readonly Integration[],
   options: VisibilityImageOptions = {},
 ): VisibilityImage {
-  const { pixels, channels, products } = plan;
+  const { pixels, channels, products, stations } = plan;
   for (const integration of integrations) checkIntegration(plan, integration);
   if (integrations.length === 0) refuse('image', 'no integrations', 'give at least one');
   const factors = options.gains ? inputFactors(plan, options.gains, options.solved) : unitFactors(plan);
+  const read = { plan, integrations, factors };
   const planeSize = pixels * pixels;
+  const used = combinations.slice(0, products);
+  const grids = used.map(() => new Float64Array(2 * planeSize));
+  const beamGrids = used.map(() => new Float64Array(2 * planeSize));
   const sums = new Float64Array(channels * products * planeSize);
   const beamSums = new Float64Array(channels * products * planeSize);
   const weightSums = new Float64Array(channels * products);
-  const grid = new Float64Array(2 * planeSize);
-  const beamGrid = new Float64Array(2 * planeSize);
   const transform = planTransform(pixels);
-  const kernels = new KernelPairs(plan);
+  const kernel = new PairKernel(plan);
   for (let c = 0; c < channels; c++) {
-    // Re XY and Im XY come out of one complex transform
-    for (let product = 0; product < Math.min(products, 3); product++) {
-      grid.fill(0);
-      beamGrid.fill(0);
-      const pairs = [...orderedPairs(plan, integrations, factors, c, product, options)];
-      const density = options.weight === 'uniform' ? uvDensity(plan, pairs, c) : undefined;
-      let weightSum = 0;
-      for (const pair of pairs) {
-        const per = density ? 1 / density[uvCell(plan, pair, c)] : 1;
-        kernels.load(c, pair.i, pair.j);
-        kernels.add(grid, pair.re * per, pair.im * per);
-        kernels.add(beamGrid, pair.weight * per, 0);
-        weightSum += pair.weight * per;
-      }
-      transform(grid);
-      transform(beamGrid);
-      for (let part = 0; part < (product === 2 ? 2 : 1); part++) {
-        const plane = c * products + product + part;
-        weightSums[plane] = weightSum;
-        for (let at = 0; at < planeSize; at++) {
-          sums[plane * planeSize + at] = grid[2 * at + part];
-          beamSums[plane * planeSize + at] = beamGrid[2 * at + part];
+    for (const grid of [...grids, ...beamGrids]) grid.fill(0);
+    const densities = options.weight === 'uniform' ? uvDensities(read, c, options) : undefined;
+    for (let i = 0; i < stations; i++) {
+      for (let j = 0; j <= i; j++) {
+        if (i === j && options.autos !== 'include') continue;
+        kernel.load(c, i, j);
+        for (const [n, combination] of used.entries()) {
+          const pair = readPair(read, c, i, j, combination);
+          if (pair.weight === 0) continue;
+          const cell = uvCell(plan, c, i, j, combination);
+          const per = pair.times / (densities?.[combination.product][cell] ?? 1);
+          kernel.add(grids[n], pair.re * per, pair.im * per);
+          kernel.add(beamGrids[n], pair.weight * per, 0);
+          weightSums[c * products + combination.product] += pair.weight * per;
         }
       }
     }
+    if (products === 4) weightSums[c * products + 3] = weightSums[c * products + 2];
+    const first = c * products * planeSize;
+    for (const grid of [...grids, ...beamGrids]) transform(grid);
+    collect(grids, sums.subarray(first, first + products * planeSize));
+    collect(beamGrids, beamSums.subarray(first, first + products * planeSize));
   }
   return { image: scaleImage(plan, sums, weightSums), beam: scaleImage(plan, beamSums, weightSums) };
 }
@@ -107,129 +111,96 @@ function checkIntegration(plan: ImagePlan, integration: Integration): void {
   }
 }
 
-/** Both orders of every pair: the lower triangle as stored, the upper as its conjugate with p and q swapped. */
-function* orderedPairs(
-  plan: ImagePlan,
-  integrations: readonly Integration[],
-  factors: Float64Array,
+interface PairSource {
+  readonly plan: ImagePlan;
+  readonly integrations: readonly Integration[];
+  readonly factors: Float64Array;
+}
+
+/**
+ * The calibrated sum of x_i conj(x_j) over all integrations and its weight; `times` says how often it enters the
+ * image: twice where the pair (j, i) adds the same real part, never where another combination holds it already.
+ */
+function readPair(
+  { plan, integrations, factors }: PairSource,
   channel: number,
-  product: number,
-  { autos = 'leave-out' }: VisibilityImageOptions,
-): Generator<Pair> {
+  i: number,
+  j: number,
+  combination: Combination,
+): { re: number; im: number; weight: number; times: number } {
   const { stations, polarisations } = plan;
-  const [pi, pj] = productInputs[product];
-  for (let i = 0; i < stations; i++) {
-    for (let j = 0; j < stations; j++) {
-      if (i === j && autos === 'leave-out') continue;
-      const ai = i * polarisations + pi;
-      const aj = j * polarisations + pj;
-      const [giRe, giIm] = factorOf(plan, factors, channel, ai);
-      const [gjRe, gjIm] = factorOf(plan, factors, channel, aj);
-      const factorRe = giRe * gjRe + giIm * gjIm;
-      const factorIm = giIm * gjRe - giRe * gjIm;
-      if (factorRe === 0 && factorIm === 0) continue;
-      let re = 0;
-      let im = 0;
-      let weight = 0;
-      for (const { visibilities, counts, flaggedInputs } of integrations) {
-        if (flaggedInputs[ai] === 1 || flaggedInputs[aj] === 1) continue;
-        const b = channel * baselineCount(stations) + (i >= j ? baselineIndex(i, j) : baselineIndex(j, i));
-        const [row, column] = i >= j ? [pi, pj] : [pj, pi];
-        const at = 2 * ((b * polarisations + row) * polarisations + column);
-        re += visibilities[at];
-        im += i >= j ? visibilities[at + 1] : -visibilities[at + 1];
-        weight += counts[b];
-      }
-      if (weight === 0) continue;
-      yield { i, j, re: re * factorRe - im * factorIm, im: re * factorIm + im * factorRe, weight };
-    }
+  const { pi, pj } = combination;
+  const [inputI, inputJ] = [i * polarisations + pi, j * polarisations + pj];
+  const factorI = 2 * (channel * stations * polarisations + inputI);
+  const factorJ = 2 * (channel * stations * polarisations + inputJ);
+  // factor_i · conj(factor_j)
+  const factorRe = factors[factorI] * factors[factorJ] + factors[factorI + 1] * factors[factorJ + 1];
+  const factorIm = factors[factorI + 1] * factors[factorJ] - factors[factorI] * factors[factorJ + 1];
+  const isLeftOut = factorRe === 0 && factorIm === 0;
+  const isHeldAlready = i === j && pi > pj;
+  let re = 0;
+  let im = 0;
+  let weight = 0;
+  for (const { visibilities, counts, flaggedInputs } of integrations) {
+    if (isLeftOut || isHeldAlready || flaggedInputs[inputI] === 1 || flaggedInputs[inputJ] === 1) continue;
+    const b = channel * baselineCount(stations) + baselineIndex(i, j);
+    const at = 2 * ((b * polarisations + pi) * polarisations + pj);
+    re += visibilities[at];
+    im += visibilities[at + 1];
+    weight += counts[b];
+  }
+  return {
+    re: re * factorRe - im * factorIm,
+    im: re * factorIm + im * factorRe,
+    weight,
+    times: i !== j && isParallel(combination) ? 2 : 1,
+  };
+}
+
+/** Sums : [product][m][l] from the transforms of the grids: Re XX, Re YY, then XY + conj(YX). */
+function collect(fields: readonly Float64Array[], sums: Float64Array): void {
+  const planeSize = fields[0].length / 2;
+  for (let at = 0; at < planeSize; at++) {
+    sums[at] = fields[0][2 * at];
+    if (fields.length === 1) continue;
+    sums[planeSize + at] = fields[1][2 * at];
+    sums[2 * planeSize + at] = fields[2][2 * at] + fields[3][2 * at];
+    sums[3 * planeSize + at] = fields[2][2 * at + 1] - fields[3][2 * at + 1];
   }
 }
 
-function factorOf(plan: ImagePlan, factors: Float64Array, channel: number, input: number): [number, number] {
-  const at = 2 * (channel * plan.stations * plan.polarisations + input);
-  return [factors[at], factors[at + 1]];
-}
-
-/** The cell of the uv plane in which a pair counts for uniform weight: the difference of its nearest cells. */
-function uvCell({ pixels, stations, corners }: ImagePlan, { i, j }: Pair, channel: number): number {
+/**
+ * The cell of the uv plane in which a pair counts for uniform weight: the difference of its nearest cells, of
+ * (j, i) for YX, which stands for the other order of XY.
+ */
+function uvCell(
+  { pixels, stations, corners }: ImagePlan,
+  channel: number,
+  i: number,
+  j: number,
+  { pi, pj }: Combination,
+): number {
+  const [from, to] = pi > pj ? [i, j] : [j, i];
   const at = 2 * channel * stations;
-  const row = (corners[at + 2 * i] - corners[at + 2 * j] + pixels) % pixels;
-  const column = (corners[at + 2 * i + 1] - corners[at + 2 * j + 1] + pixels) % pixels;
+  const row = (corners[at + 2 * to] - corners[at + 2 * from] + pixels) % pixels;
+  const column = (corners[at + 2 * to + 1] - corners[at + 2 * from + 1] + pixels) % pixels;
   return row * pixels + column;
 }
 
-function uvDensity(plan: ImagePlan, pairs: readonly Pair[], channel: number): Float64Array {
-  const density = new Float64Array(plan.pixels * plan.pixels);
-  for (const pair of pairs) density[uvCell(plan, pair, channel)] += pair.weight;
-  return density;
-}
-
-/** The cross-correlation of two antennas' kernels, and where on the grid it lies. */
-class KernelPairs {
-  private readonly size: number;
-  private readonly product: Float64Array;
-  private row = 0;
-  private column = 0;
-
-  constructor(private readonly plan: ImagePlan) {
-    this.size = 2 * plan.kernelSize - 1;
-    this.product = new Float64Array(2 * this.size ** 2);
-  }
-
-  /** product[k − k'] = Σ K_i[k] conj(K_j[k']), shifted to start at 0. */
-  load(channel: number, i: number, j: number): void {
-    const { kernelSize: size, stations, corners, taps } = this.plan;
-    const [atI, atJ] = [channel * stations + i, channel * stations + j];
-    this.row = corners[2 * atI] - corners[2 * atJ] - (size - 1);
-    this.column = corners[2 * atI + 1] - corners[2 * atJ + 1] - (size - 1);
-    this.product.fill(0);
-    for (let k = 0; k < size * size; k++) {
-      const iRe = taps[2 * (atI * size * size + k)];
-      const iIm = taps[2 * (atI * size * size + k) + 1];
-      const rowK = Math.floor(k / size) + size - 1;
-      const columnK = (k % size) + size - 1;
-      for (let q = 0; q < size * size; q++) {
-        const jRe = taps[2 * (atJ * size * size + q)];
-        const jIm = taps[2 * (atJ * size * size + q) + 1];
-        const at = 2 * ((rowK - Math.floor(q / size)) * this.size + columnK - (q % size));
-        this.product[at] += iRe * jRe + iIm * jIm;
-        this.product[at + 1] += iIm * jRe - iRe * jIm;
+/** densities : [product][cell], the weight that falls into each cell of the uv plane, both orders counted. */
+function uvDensities(read: PairSource, channel: number, { autos }: VisibilityImageOptions): Float64Array[] {
+  const { plan } = read;
+  const densities = Array.from({ length: 3 }, () => new Float64Array(plan.pixels * plan.pixels));
+  for (let i = 0; i < plan.stations; i++) {
+    for (let j = 0; j <= i; j++) {
+      if (i === j && autos !== 'include') continue;
+      for (const combination of combinations.slice(0, plan.products)) {
+        const { weight } = readPair(read, channel, i, j, combination);
+        const density = densities[combination.product];
+        density[uvCell(plan, channel, i, j, combination)] += weight;
+        if (i !== j && isParallel(combination)) density[uvCell(plan, channel, j, i, combination)] += weight;
       }
     }
   }
-
-  add(grid: Float64Array, re: number, im: number): void {
-    const { pixels } = this.plan;
-    for (let r = 0; r < this.size; r++) {
-      const row = (this.row + r + 2 * pixels) % pixels;
-      for (let c = 0; c < this.size; c++) {
-        const column = (this.column + c + 2 * pixels) % pixels;
-        const from = 2 * (r * this.size + c);
-        const to = 2 * (row * pixels + column);
-        grid[to] += re * this.product[from] - im * this.product[from + 1];
-        grid[to + 1] += re * this.product[from + 1] + im * this.product[from];
-      }
-    }
-  }
-}
-
-/** Σ cells e^(−2πi (row·m + column·l)/n) in place, both axes. */
-function planTransform(pixels: number): (grid: Float64Array) => void {
-  const fft = planFft(pixels);
-  const column = new Float64Array(2 * pixels);
-  return (grid) => {
-    for (let row = 0; row < pixels; row++) fft.forward(grid, row * pixels);
-    for (let l = 0; l < pixels; l++) {
-      for (let row = 0; row < pixels; row++) {
-        column[2 * row] = grid[2 * (row * pixels + l)];
-        column[2 * row + 1] = grid[2 * (row * pixels + l) + 1];
-      }
-      fft.forward(column);
-      for (let row = 0; row < pixels; row++) {
-        grid[2 * (row * pixels + l)] = column[2 * row];
-        grid[2 * (row * pixels + l) + 1] = column[2 * row + 1];
-      }
-    }
-  };
+  return densities;
 }
