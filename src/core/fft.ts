@@ -42,81 +42,16 @@ export function planFft(length: number): Fft {
   let source = new Float64Array(2 * length);
   let target = new Float64Array(2 * length);
 
-  /** One pass: `size` is the length still to transform, `stride` how many such transforms lie interleaved. */
-  function radix4(size: number, stride: number): void {
-    const quarter = size / 4;
-    for (let p = 0; p < quarter; p++) {
-      const step = p * stride;
-      const c1 = cosine[step];
-      const s1 = -sine[step];
-      const c2 = cosine[2 * step];
-      const s2 = -sine[2 * step];
-      const c3 = cosine[3 * step];
-      const s3 = -sine[3 * step];
-      for (let q = 0; q < stride; q++) {
-        const a = 2 * (q + stride * p);
-        const b = a + 2 * stride * quarter;
-        const c = b + 2 * stride * quarter;
-        const d = c + 2 * stride * quarter;
-        const sumACr = source[a] + source[c];
-        const sumACi = source[a + 1] + source[c + 1];
-        const differenceACr = source[a] - source[c];
-        const differenceACi = source[a + 1] - source[c + 1];
-        const sumBDr = source[b] + source[d];
-        const sumBDi = source[b + 1] + source[d + 1];
-        // −i (b − d), the forward transform's quarter turn
-        const turnedBDr = source[b + 1] - source[d + 1];
-        const turnedBDi = source[d] - source[b];
-        const to = 2 * (q + stride * 4 * p);
-        target[to] = sumACr + sumBDr;
-        target[to + 1] = sumACi + sumBDi;
-        const r1 = differenceACr + turnedBDr;
-        const i1 = differenceACi + turnedBDi;
-        target[to + 2 * stride] = r1 * c1 - i1 * s1;
-        target[to + 2 * stride + 1] = r1 * s1 + i1 * c1;
-        const r2 = sumACr - sumBDr;
-        const i2 = sumACi - sumBDi;
-        target[to + 4 * stride] = r2 * c2 - i2 * s2;
-        target[to + 4 * stride + 1] = r2 * s2 + i2 * c2;
-        const r3 = differenceACr - turnedBDr;
-        const i3 = differenceACi - turnedBDi;
-        target[to + 6 * stride] = r3 * c3 - i3 * s3;
-        target[to + 6 * stride + 1] = r3 * s3 + i3 * c3;
-      }
-    }
-  }
-
-  function anyRadix(size: number, stride: number, radix: number): void {
-    const part = size / radix;
-    for (let p = 0; p < part; p++) {
-      for (let q = 0; q < stride; q++) {
-        for (let j = 0; j < radix; j++) {
-          let re = 0;
-          let im = 0;
-          for (let k = 0; k < radix; k++) {
-            const from = 2 * (q + stride * (p + k * part));
-            // e^(−2πi jk/radix), read from the table of the whole length
-            const turn = ((j * k) % radix) * (length / radix);
-            re += source[from] * cosine[turn] + source[from + 1] * sine[turn];
-            im += source[from + 1] * cosine[turn] - source[from] * sine[turn];
-          }
-          const twist = j * p * stride;
-          const to = 2 * (q + stride * (radix * p + j));
-          target[to] = re * cosine[twist] + im * sine[twist];
-          target[to + 1] = im * cosine[twist] - re * sine[twist];
-        }
-      }
-    }
-  }
-
   function forward(values: Float64Array, start = 0): void {
     const view = values.subarray(2 * start, 2 * (start + length));
     source.set(view);
     let size = length;
     let stride = 1;
     for (const radix of factors) {
-      if (radix === 4) radix4(size, stride);
-      else anyRadix(size, stride, radix);
+      const pass: Pass = { source, target, size, stride, cosine, sine };
+      if (radix === 4) radix4(pass);
+      else if (radix === 2) radix2(pass);
+      else anyRadix(pass, radix);
       [source, target] = [target, source];
       size /= radix;
       stride *= radix;
@@ -138,5 +73,102 @@ function swapParts(values: Float64Array, start: number, length: number): void {
     const re = values[n];
     values[n] = values[n + 1];
     values[n + 1] = re;
+  }
+}
+
+/** One pass: `size` is the length still to transform, `stride` how many such transforms lie interleaved. */
+interface Pass {
+  readonly source: Float64Array;
+  readonly target: Float64Array;
+  readonly size: number;
+  readonly stride: number;
+  /** cos and sin of 2πn/N over the whole length N. */
+  readonly cosine: Float64Array;
+  readonly sine: Float64Array;
+}
+
+function radix2({ source, target, size, stride, cosine, sine }: Pass): void {
+  const half = size / 2;
+  for (let p = 0; p < half; p++) {
+    const c = cosine[p * stride];
+    const s = -sine[p * stride];
+    for (let q = 0; q < stride; q++) {
+      const a = 2 * (q + stride * p);
+      const b = a + 2 * stride * half;
+      const to = 2 * (q + stride * 2 * p);
+      target[to] = source[a] + source[b];
+      target[to + 1] = source[a + 1] + source[b + 1];
+      const re = source[a] - source[b];
+      const im = source[a + 1] - source[b + 1];
+      target[to + 2 * stride] = re * c - im * s;
+      target[to + 2 * stride + 1] = re * s + im * c;
+    }
+  }
+}
+
+function radix4({ source, target, size, stride, cosine, sine }: Pass): void {
+  const quarter = size / 4;
+  for (let p = 0; p < quarter; p++) {
+    const step = p * stride;
+    const c1 = cosine[step];
+    const s1 = -sine[step];
+    const c2 = cosine[2 * step];
+    const s2 = -sine[2 * step];
+    const c3 = cosine[3 * step];
+    const s3 = -sine[3 * step];
+    for (let q = 0; q < stride; q++) {
+      const a = 2 * (q + stride * p);
+      const b = a + 2 * stride * quarter;
+      const c = b + 2 * stride * quarter;
+      const d = c + 2 * stride * quarter;
+      const sumACr = source[a] + source[c];
+      const sumACi = source[a + 1] + source[c + 1];
+      const differenceACr = source[a] - source[c];
+      const differenceACi = source[a + 1] - source[c + 1];
+      const sumBDr = source[b] + source[d];
+      const sumBDi = source[b + 1] + source[d + 1];
+      // −i (b − d), the forward transform's quarter turn
+      const turnedBDr = source[b + 1] - source[d + 1];
+      const turnedBDi = source[d] - source[b];
+      const to = 2 * (q + stride * 4 * p);
+      target[to] = sumACr + sumBDr;
+      target[to + 1] = sumACi + sumBDi;
+      const r1 = differenceACr + turnedBDr;
+      const i1 = differenceACi + turnedBDi;
+      target[to + 2 * stride] = r1 * c1 - i1 * s1;
+      target[to + 2 * stride + 1] = r1 * s1 + i1 * c1;
+      const r2 = sumACr - sumBDr;
+      const i2 = sumACi - sumBDi;
+      target[to + 4 * stride] = r2 * c2 - i2 * s2;
+      target[to + 4 * stride + 1] = r2 * s2 + i2 * c2;
+      const r3 = differenceACr - turnedBDr;
+      const i3 = differenceACi - turnedBDi;
+      target[to + 6 * stride] = r3 * c3 - i3 * s3;
+      target[to + 6 * stride + 1] = r3 * s3 + i3 * c3;
+    }
+  }
+}
+
+function anyRadix({ source, target, size, stride, cosine, sine }: Pass, radix: number): void {
+  const length = cosine.length;
+  const part = size / radix;
+  for (let p = 0; p < part; p++) {
+    for (let q = 0; q < stride; q++) {
+      for (let j = 0; j < radix; j++) {
+        let re = 0;
+        let im = 0;
+        for (let k = 0; k < radix; k++) {
+          const from = 2 * (q + stride * (p + k * part));
+          // e^(−2πi jk/radix), read from the table of the whole length
+          const turn = ((j * k) % radix) * (length / radix);
+          re += source[from] * cosine[turn] + source[from + 1] * sine[turn];
+          im += source[from + 1] * cosine[turn] - source[from] * sine[turn];
+        }
+        const twist = j * p * stride;
+        const to = 2 * (q + stride * (radix * p + j));
+        target[to] = re * cosine[twist] + im * sine[twist];
+        target[to + 1] = im * cosine[twist] - re * sine[twist];
+      }
+    }
   }
 }
