@@ -147,6 +147,7 @@ export function planImage(options: ImageOptions): ImagePlan {
       kernelErrors[at] = fitter.error(taps, start, antenna);
     }
   }
+  if (isTapered) checkKernels(kernelErrors, heights);
   const rows = Array.from({ length: channels * stations }, (_, at) => corners[2 * at]);
   return {
     pixels,
@@ -215,6 +216,22 @@ function checkFits(
       `image a field of at most ${widthDeg}°`,
       'or leave out the outermost stations',
     ].join(', '),
+  );
+}
+
+/** An antenna's response half wrong is no image; small kernels that are merely coarse pass. */
+const WORST_KERNEL_ERROR = 0.5;
+
+/** Refuses arrays that stick so far out of the image's plane that K × K cells cannot follow. */
+function checkKernels(kernelErrors: Float64Array, heights: 'project' | 'phase-centre'): void {
+  if (heights === 'phase-centre') return;
+  const mean = kernelErrors.reduce((sum, error) => sum + error ** 2, 0) / kernelErrors.length;
+  const percent = Math.round(100 * Math.sqrt(mean));
+  if (percent <= 100 * WORST_KERNEL_ERROR) return;
+  refuse(
+    WHERE,
+    `the stations stand so far out of the plane across the phase centre that their kernels are ${percent} % wrong`,
+    'put the phase centre at the zenith, image a narrower field, or take larger kernels',
   );
 }
 
