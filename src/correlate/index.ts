@@ -13,6 +13,6 @@ export function prepareCorrelator(plan: CorrelatePlan, backend: Backend): Promis
     case 'reference':
       return Promise.resolve(prepareReferenceCorrelator(plan));
     case 'cpu':
-      return Promise.resolve(prepareCpuCorrelator(plan));
+      return Promise.resolve(prepareCpuCorrelator(plan, backend));
   }
 }

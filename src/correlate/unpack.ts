@@ -55,10 +55,19 @@ const contracts = {
   },
 } satisfies Record<SpectraType, Contract>;
 
+/** Says which value breaks the contract of its type, and how. */
+export function refuseValue(
+  type: SpectraType,
+  at: { readonly channel: number; readonly input: number; readonly sample: number },
+): never {
+  const { what, fix } = contracts[type];
+  refuse('correlate', `channel ${at.channel}, input ${at.input}, sample ${at.sample} ${what}`, fix);
+}
+
 /** Refuses values outside the contract (docs/conventions.md, Numbers), saying where; flagged inputs may hold anything. */
 export function checkSpectra(plan: CorrelatePlan, spectra: SpectraElements, samples: number): void {
   const { channels, inputs, type } = plan;
-  const { broken, what, fix } = contracts[type];
+  const { broken } = contracts[type];
   const elements = elementsPerSpectra(type);
   for (let row = 0; row < channels * inputs; row++) {
     const input = row % inputs;
@@ -66,11 +75,7 @@ export function checkSpectra(plan: CorrelatePlan, spectra: SpectraElements, samp
     for (let n = row * samples * elements; n < (row + 1) * samples * elements; n++) {
       if (!broken(spectra[n])) continue;
       const sample = Math.floor(n / elements) - row * samples;
-      refuse(
-        'correlate',
-        `channel ${Math.floor(row / inputs)}, input ${input}, sample ${sample} ${what}`,
-        fix,
-      );
+      refuseValue(type, { channel: Math.floor(row / inputs), input, sample });
     }
   }
 }

@@ -7,26 +7,28 @@
 
 namespace corella {
 
-void *Context::allocate(size_t sizeBytes) {
-  const size_t rounded = (sizeBytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-  void *memory = std::aligned_alloc(ALIGNMENT, rounded == 0 ? ALIGNMENT : rounded);
+std::unique_ptr<void, void (*)(void *)> alignedMemory(size_t sizeBytes) {
+  const size_t rounded = (sizeBytes / ALIGNMENT + 1) * ALIGNMENT;
+  void *memory = std::aligned_alloc(ALIGNMENT, rounded);
   if (memory == nullptr) throw std::bad_alloc();
-  std::memset(memory, 0, rounded);
+  return {memory, std::free};
+}
+
+void *Context::allocate(size_t sizeBytes) {
+  std::shared_ptr<void> memory = alignedMemory(sizeBytes);
+  std::memset(memory.get(), 0, sizeBytes);
   std::lock_guard<std::mutex> lock(guard);
-  lent.emplace(memory, rounded);
-  return memory;
+  lent.emplace(memory.get(), memory);
+  return memory.get();
 }
 
-void Context::release(void *memory) {
-  {
-    std::lock_guard<std::mutex> lock(guard);
-    require(lent.erase(memory) == 1, "this memory is not the backend's, or was freed before");
-  }
-  std::free(memory);
-}
-
-Context::~Context() {
-  for (const auto &[memory, size] : lent) std::free(memory);
+void Context::release(void *address) {
+  std::shared_ptr<void> last;  // ends after the lock does
+  std::lock_guard<std::mutex> lock(guard);
+  const auto found = lent.find(address);
+  require(found != lent.end(), "this memory is not the backend's, or was freed before");
+  last = std::move(found->second);
+  lent.erase(found);
 }
 
 }  // namespace corella

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <stdexcept>
@@ -15,20 +16,53 @@ namespace corella {
 
 struct Context {
   Context(Level chosen, int threads) : level(chosen), pool(threads) {}
-  ~Context();
   Context(const Context &) = delete;
   Context &operator=(const Context &) = delete;
 
   /** Zeroed, aligned to 64 bytes; freed by release or with the context. Throws std::bad_alloc. */
   void *allocate(size_t sizeBytes);
-  void release(void *memory);
+  /** Keeps an object for TypeScript, which knows it by the address returned; freed like memory. */
+  template <class Kept>
+  Kept *keep(std::unique_ptr<Kept> object) {
+    Kept *address = object.get();
+    std::lock_guard<std::mutex> lock(guard);
+    lent.emplace(address, std::shared_ptr<void>(std::move(object)));
+    return address;
+  }
+  void release(void *address);
 
   const Level level;
   Pool pool;
 
  private:
   std::mutex guard;
-  std::unordered_map<void *, size_t> lent;
+  std::unordered_map<void *, std::shared_ptr<void>> lent;
+};
+
+/** Aligned to 64 bytes and full of garbage; throws std::bad_alloc. */
+std::unique_ptr<void, void (*)(void *)> alignedMemory(size_t sizeBytes);
+
+/** An array whose pages are first touched, and zeroed, by all threads of a pool. */
+template <class Element>
+class ZeroedArray {
+ public:
+  ZeroedArray(Pool &pool, size_t length)
+      : memory(alignedMemory(length * sizeof(Element))), size(length) {
+    zero(pool);
+  }
+  Element *data() { return static_cast<Element *>(memory.get()); }
+  size_t length() const { return size; }
+  void zero(Pool &pool) {
+    constexpr size_t STEP = 1 << 18;
+    pool.run(static_cast<int64_t>((size + STEP - 1) / STEP), [&](int64_t index, int) {
+      const size_t first = static_cast<size_t>(index) * STEP;
+      std::memset(data() + first, 0, (size - first < STEP ? size - first : STEP) * sizeof(Element));
+    });
+  }
+
+ private:
+  std::unique_ptr<void, void (*)(void *)> memory;
+  size_t size;
 };
 
 /** Refusals of ours; anything else thrown is a bug and says so. */

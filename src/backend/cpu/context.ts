@@ -3,11 +3,15 @@ import { refuse } from '../../core/errors.js';
 import { isaNumber, type Isa } from './levels.js';
 import { errorBuffer, settle, type NativeArgument, type NativeLibrary } from './library.js';
 
-/** Zeroed, aligned to 64 bytes, freed by close or with its context. */
-export interface NativeMemory {
+/** An object or memory on the native side, freed by close or with its context. */
+export interface NativeHandle {
   readonly address: bigint;
-  readonly sizeBytes: number;
   close(): void;
+}
+
+/** Zeroed, aligned to 64 bytes. */
+export interface NativeMemory extends NativeHandle {
+  readonly sizeBytes: number;
 }
 
 /** A bound function; give it the argument types of its prototype where it is declared. */
@@ -22,6 +26,8 @@ export interface NativeContext {
    * alone until it has settled. `where` names the caller in refusals.
    */
   bind(where: string, prototype: string): NativeCall;
+  /** Calls, here and now, a function whose last argument is `void **` and receives a new object's address. */
+  open(where: string, prototype: string, ...args: readonly NativeArgument[]): NativeHandle;
   allocate(sizeBytes: number): NativeMemory;
   /** Waits for the calls under way, ends the threads, frees all memory; safe to call twice. */
   close(): Promise<void>;
@@ -39,10 +45,6 @@ export function openContext(library: NativeLibrary, { isa, threads }: ContextOpt
   );
   // int32_t corella_close(char *error, void *context);
   const closeContext = library.function('int32_t corella_close(char *error, void *context)');
-  // int32_t corella_allocate(char *error, void *context, int64_t sizeBytes, void **memory);
-  const allocate = library.function(
-    'int32_t corella_allocate(char *error, void *context, int64_t sizeBytes, _Out_ void **memory)',
-  );
   // int32_t corella_release(char *error, void *context, void *memory);
   const release = library.function('int32_t corella_release(char *error, void *context, void *memory)');
 
@@ -62,6 +64,21 @@ export function openContext(library: NativeLibrary, { isa, threads }: ContextOpt
 
   /** What native code is reading or writing; held here so that it is not collected meanwhile. */
   const underWay = new Map<readonly unknown[], Promise<number>>();
+
+  const openHandle = (where: string, prototype: string, ...args: readonly NativeArgument[]): NativeHandle => {
+    const native = library.function(prototype);
+    const address: [bigint] = [0n];
+    withError(where, (error) => native(error, opened(where), ...args, address));
+    let closed = false;
+    return {
+      address: address[0],
+      close: () => {
+        if (closed || context === undefined) return;
+        closed = true;
+        withError(where, (error) => release(error, opened(where), address[0]));
+      },
+    };
+  };
 
   return {
     bind: (where, prototype) => {
@@ -84,19 +101,14 @@ export function openContext(library: NativeLibrary, { isa, threads }: ContextOpt
         }
       };
     },
+    open: openHandle,
     allocate: (sizeBytes) => {
-      const memory: [bigint] = [0n];
-      withError('cpu', (error) => allocate(error, opened('cpu'), sizeBytes, memory));
-      let closed = false;
-      return {
-        address: memory[0],
+      const handle = openHandle(
+        'cpu',
+        'int32_t corella_allocate(char *error, void *context, int64_t sizeBytes, _Out_ void **memory)',
         sizeBytes,
-        close: () => {
-          if (closed || context === undefined) return;
-          closed = true;
-          withError('cpu', (error) => release(error, opened('cpu'), memory[0]));
-        },
-      };
+      );
+      return { ...handle, sizeBytes };
     },
     close: async () => {
       if (context === undefined) return;
