@@ -20,6 +20,7 @@ export interface ChannelSettings {
   readonly outputType: SpectraType;
   /** Before rounding; unless given, noise keeps its level in units of full scale. */
   readonly gain?: number;
+  readonly passbandChannels?: number;
 }
 
 /** Big enough to keep kernels busy, small enough that a few fit in memory whatever the telescope. */
@@ -33,6 +34,7 @@ export function planChannels(recording: VoltageRecording, settings: ChannelSetti
     taps: settings.taps,
     ...(settings.window === undefined ? {} : { window: settings.window }),
     ...(settings.gain === undefined ? {} : { gains: settings.gain }),
+    ...(settings.passbandChannels === undefined ? {} : { passbandChannels: settings.passbandChannels }),
     inputs: recording.inputs,
     polarisations: recording.polarisations,
     inputType: recording.type,

@@ -1,0 +1,156 @@
+/** corella channelise: the F-engine alone, or how its filter hears. */
+import type { Command } from 'commander';
+import {
+  filterResponse,
+  planChannelise,
+  type ChannelisePlan,
+  type FilterResponse,
+} from '../channelise/index.js';
+import { refuse } from '../core/errors.js';
+import { formatHz } from '../core/units.js';
+import { writeFileWhole } from '../formats/output.js';
+import { renderPng } from '../formats/picture.js';
+import { linePlots } from '../formats/plot.js';
+import { channeliseToFile } from '../pipeline/channelise.js';
+import { channelsOf, planChannels } from '../pipeline/channels.js';
+import { addChannelOptions, channelSettings, type ChannelOptions } from './channel-options.js';
+import { addBackendOptions, addExamples, type BackendOptions } from './command.js';
+import { history } from './history.js';
+import { openVoltages, withBackend } from './open.js';
+import { openTerminal } from './terminal.js';
+
+interface ChanneliseOptions extends BackendOptions, ChannelOptions {
+  readonly out?: string;
+  readonly response?: true;
+}
+
+export function registerChannelise(program: Command): void {
+  const command = program
+    .command('channelise')
+    .description('recorded voltages → channelised data (SigMF); or the response of the filter')
+    .argument('[recording]', 'voltages in any format we read')
+    .option(
+      '-o, --out <path>',
+      'what to write (default: channels.sigmf-meta, or response.png with --response)',
+    )
+    .option(
+      '--response',
+      "no recording: the filter's scalloping and leakage beside a plain DFT's, as numbers and a picture",
+    )
+    .action(run);
+  addChannelOptions(command);
+  addBackendOptions(command);
+  addExamples(command, [
+    ['channelise voltages.sigmf-meta --channels 64 -o channels.sigmf-meta', '64 channels, 8 bits'],
+    ['channelise --response --channels 1024 --taps 8', 'response.png, and the loss at a channel’s edge'],
+    ['channelise --response --taps 16 --window kaiser:9 --json', 'the curves as numbers'],
+  ]);
+}
+
+async function run(path: string | undefined, options: ChanneliseOptions): Promise<void> {
+  if (options.response === true) return showResponse(options);
+  if (path === undefined) refuse('channelise', 'no recording was named', 'name one, or ask for --response');
+  const terminal = openTerminal(options);
+  const out = options.out ?? 'channels.sigmf-meta';
+  const recording = await openVoltages(path);
+  try {
+    const plan = planChannels(recording, channelSettings(options, recording));
+    const stage = terminal.stage('channelise');
+    const facts = await withBackend(options, (backend) =>
+      channeliseToFile(recording, plan, {
+        backend,
+        path: out,
+        history: history(),
+        onProgress: (fraction) => {
+          stage.update(fraction);
+        },
+      }),
+    );
+    const seconds = stage.done();
+    const { channelWidthHz } = channelsOf(recording, plan);
+    terminal.result(
+      { path: out, channels: plan.channels, channelWidthHz, inputs: plan.inputs, ...facts, seconds },
+      [
+        `${out}: ${facts.spectra} spectra of ${plan.channels} channels, ${formatHz(channelWidthHz)} each, for ${plan.inputs} inputs`,
+        `${facts.saturated} numbers hit the rails`,
+      ],
+    );
+  } finally {
+    await recording.close();
+  }
+}
+
+async function showResponse(options: ChanneliseOptions): Promise<void> {
+  const channels = options.channels ?? 1024;
+  const planFor = (passbandChannels: number): ChannelisePlan =>
+    planChannelise({
+      channels,
+      taps: options.taps,
+      window: options.window,
+      passbandChannels,
+      inputs: 1,
+      polarisations: 1,
+      inputType: 'ci8',
+      outputType: 'cf32',
+      blockSamples: channels,
+    });
+  const response = filterResponse(planFor(options.passband ?? 1));
+  // Critically spaced channels must choose: −6 dB at the edge and quiet neighbours, or a flatter top and louder ones.
+  const wider = options.passband === undefined ? filterResponse(planFor(WIDER_PASSBAND)) : undefined;
+  const out = options.out ?? 'response.png';
+  const name = `polyphase, ${options.taps} taps, ${options.window.kind}`;
+  await writeFileWhole(out, await renderPng(responsePicture(response, name, wider), { width: 1200 }));
+  const lists = Object.fromEntries(
+    Object.entries(response).map(([key, value]: [string, number | Float64Array]) => [
+      key,
+      typeof value === 'number' ? value : Array.from(value),
+    ]),
+  );
+  openTerminal(options).result(
+    { path: out, channels, taps: options.taps, window: options.window, ...lists },
+    [
+      `loss at a channel's edge: plain DFT ${response.dftEdgeLossDb.toFixed(2)} dB, ${name} ${response.edgeLossDb.toFixed(2)} dB`,
+      `three channels from a tone between two: plain DFT ${levelAt(response, 'dftLeakageDb')} dB, ${name} ${levelAt(response, 'leakageDb')} dB`,
+      ...(wider
+        ? [
+            `with --passband ${WIDER_PASSBAND} the edge loses ${wider.edgeLossDb.toFixed(2)} dB: a flatter top for louder neighbours`,
+          ]
+        : []),
+      `curves drawn in ${out}; --json prints them`,
+    ],
+  );
+}
+
+const WIDER_PASSBAND = 1.25;
+const widerName = `the same, --passband ${WIDER_PASSBAND}`;
+
+function levelAt(response: FilterResponse, curve: 'leakageDb' | 'dftLeakageDb'): string {
+  const at = response.leakageOffsetChannels.findIndex((offset) => offset > 3);
+  return response[curve][at].toFixed(1);
+}
+
+function responsePicture(response: FilterResponse, name: string, wider?: FilterResponse): string {
+  const { offsetChannels, leakageOffsetChannels } = response;
+  return linePlots([
+    {
+      title: 'Scalloping: a tone on its way from one channel to the next',
+      x: { label: 'offset of the tone (channels)' },
+      y: { label: 'strongest channel (dB)', range: [-8, 0.5] },
+      series: [
+        { name: 'plain DFT', x: offsetChannels, y: response.dftScallopingDb, dashed: true },
+        { name, x: offsetChannels, y: response.scallopingDb },
+        ...(wider ? [{ name: widerName, x: offsetChannels, y: wider.scallopingDb }] : []),
+      ],
+    },
+    {
+      title: 'Leakage: every channel’s level for a tone midway between two',
+      x: { label: 'distance of the channel from the tone (channels)' },
+      y: { label: 'response (dB)', range: [-120, 5] },
+      series: [
+        { name: 'plain DFT', x: leakageOffsetChannels, y: response.dftLeakageDb, dashed: true },
+        { name, x: leakageOffsetChannels, y: response.leakageDb },
+        ...(wider ? [{ name: widerName, x: leakageOffsetChannels, y: wider.leakageDb }] : []),
+      ],
+    },
+  ]);
+}
