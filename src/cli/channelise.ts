@@ -136,6 +136,7 @@ function responsePicture(response: FilterResponse, name: string, wider?: FilterR
       title: 'Scalloping: a tone on its way from one channel to the next',
       x: { label: 'offset of the tone (channels)' },
       y: { label: 'strongest channel (dB)', range: [-8, 0.5] },
+      legend: 'bottom-right',
       series: [
         { name: 'plain DFT', x: offsetChannels, y: response.dftScallopingDb, dashed: true },
         { name, x: offsetChannels, y: response.scallopingDb },

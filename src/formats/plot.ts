@@ -20,6 +20,8 @@ export interface LinePlot {
   readonly x: PlotAxis;
   readonly y: PlotAxis;
   readonly series: readonly PlotSeries[];
+  /** Where the curves leave room; top right unless told. */
+  readonly legend?: 'top-right' | 'bottom-right';
 }
 
 export interface PlotFrame {
@@ -85,6 +87,7 @@ function drawPlot(plot: LinePlot, frame: PlotFrame): string {
     `<text x="${frame.left + frame.width / 2}" y="${bottom + 50}" fill="${ink}" font-size="15" text-anchor="middle">${escapeXml(plot.x.label)}</text>`,
     `<text transform="translate(${frame.left - 62} ${frame.top + frame.height / 2}) rotate(-90)" fill="${ink}" font-size="15" text-anchor="middle">${escapeXml(plot.y.label)}</text>`,
   ];
+  const legends: string[] = [];
   plot.series.forEach((series, k) => {
     const colour = colours[k % colours.length];
     const points: string[] = [];
@@ -95,16 +98,20 @@ function drawPlot(plot: LinePlot, frame: PlotFrame): string {
       points.push(`${across(series.x[n]).toFixed(2)},${y.toFixed(2)}`);
     }
     const dash = series.dashed === true ? ' stroke-dasharray="7 5"' : '';
-    const legendY = frame.top + 24 + 24 * k;
+    const legendTop = plot.legend === 'bottom-right' ? bottom - 24 * plot.series.length - 10 : frame.top;
+    const legendY = legendTop + 24 + 24 * k;
     const legendX = frame.left + frame.width - 250;
     parts.push(
       `<polyline clip-path="url(#${clip})" points="${points.join(' ')}" fill="none" stroke="${colour}" stroke-width="2.2" stroke-linejoin="round"${dash}/>`,
+    );
+    // Drawn after all curves, so that none crosses the text.
+    legends.push(
       `<rect x="${legendX - 10}" y="${legendY - 17}" width="250" height="24" fill="${paper}" fill-opacity="0.8"/>`,
       `<line x1="${legendX}" x2="${legendX + 34}" y1="${legendY - 5}" y2="${legendY - 5}" stroke="${colour}" stroke-width="3"${dash}/>`,
       `<text x="${legendX + 44}" y="${legendY}" fill="${ink}" font-size="14">${escapeXml(series.name)}</text>`,
     );
   });
-  return parts.join('');
+  return [...parts, ...legends].join('');
 }
 
 function rangeOf(

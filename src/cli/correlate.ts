@@ -1,0 +1,167 @@
+/** corella correlate: recorded voltages, or already channelised data, to visibilities. */
+import type { Command } from 'commander';
+import type { Integration } from '../core/blocks.js';
+import { addSeconds } from '../core/instant.js';
+import { formatHz, formatSeconds } from '../core/units.js';
+import type { SpectraRecording, VisibilityHeader, VoltageRecording } from '../formats/format.js';
+import { openFile, visibilityFormatFor } from '../formats/registry.js';
+import { channelsOf, planChannels } from '../pipeline/channels.js';
+import {
+  correlateSpectra,
+  correlateVoltages,
+  newTally,
+  type CorrelationSettings,
+} from '../pipeline/correlate.js';
+import { writeIntegrations } from '../pipeline/visibilities.js';
+import { skyFrame } from '../sky/frame.js';
+import { loadTelescope } from '../telescope/load.js';
+import type { Telescope } from '../telescope/telescope.js';
+import { refuse } from '../core/errors.js';
+import { addChannelOptions, channelSettings, type ChannelOptions } from './channel-options.js';
+import { addBackendOptions, addExamples, type BackendOptions } from './command.js';
+import { addFlagOption, parseFlags, type FlagOptions } from './flags.js';
+import { history } from './history.js';
+import { telescopeOf, withBackend } from './open.js';
+import { duration } from './quantity.js';
+import { openTerminal } from './terminal.js';
+
+interface CorrelateOptions extends BackendOptions, ChannelOptions, FlagOptions {
+  readonly out: string;
+  readonly integration?: number;
+  readonly telescope?: string;
+}
+
+export function registerCorrelate(program: Command): void {
+  const command = program
+    .command('correlate')
+    .description('recorded voltages, or already channelised data → visibilities')
+    .argument('<recording>', 'voltages or channelised data in any format we read')
+    .option(
+      '-o, --out <path>',
+      'visibilities to write; the extension chooses the format',
+      'visibilities.uvfits',
+    )
+    .option(
+      '--integration <time>',
+      'length of each integration (default: one over everything)',
+      duration('--integration'),
+    )
+    .option('--telescope <name>', 'where the stations stand, when the recording does not say')
+    .action(run);
+  addFlagOption(command);
+  addChannelOptions(command);
+  addBackendOptions(command);
+  addExamples(command, [
+    ['correlate voltages.sigmf-meta -o visibilities.uvfits', 'channelise and correlate, one integration'],
+    [
+      'correlate voltages.sigmf-meta --channels 128 --taps 16 --integration 40ms',
+      'finer channels, an integration every 40 ms',
+    ],
+    ['correlate voltages.sigmf-meta --flag stand17,stand40:Y', 'without a dead station and a dead dipole'],
+    ['correlate channels.sigmf-meta', 'data that are channelised already'],
+  ]);
+}
+
+async function run(path: string, options: CorrelateOptions): Promise<void> {
+  const terminal = openTerminal(options);
+  // Refused before hours of work, not after.
+  const format = visibilityFormatFor(options.out);
+  const recording = await openFile(path);
+  try {
+    if (recording.kind === 'visibilities')
+      refuse(path, 'holds visibilities already', 'calibrate or image it');
+    const telescope =
+      options.telescope === undefined ? telescopeOf(recording) : await loadTelescope(options.telescope);
+    checkInputs(recording, telescope);
+    const tally = newTally();
+    const stage = terminal.stage('correlate');
+    const { integrations, channels, backendText } = await withBackend(options, async (backend) => {
+      const settings: CorrelationSettings = {
+        backend,
+        flaggedInputs: parseFlags(options.flag, recording.inputs, recording.polarisations, telescope),
+        ...(options.integration === undefined ? {} : { integrationS: options.integration }),
+        onProgress: (fraction) => {
+          stage.update(fraction);
+        },
+      };
+      const { stream, ...facts } = begin(recording, options, settings, tally);
+      const header = headerOf(recording, telescope, facts);
+      const count = await writeIntegrations(() => format.createVisibilities(options.out, header), stream);
+      return { integrations: count, channels: facts, backendText: `${backend.kind}: ${backend.description}` };
+    });
+    const seconds = stage.done(backendText);
+    const channelCount = channels.frequenciesHz.length;
+    terminal.result(
+      {
+        path: options.out,
+        integrations,
+        stations: telescope.stations.length,
+        polarisations: recording.polarisations,
+        channels: channelCount,
+        channelWidthHz: channels.channelWidthHz,
+        ...tally,
+        seconds,
+      },
+      [
+        `${options.out}: ${integrations} integration${integrations === 1 ? '' : 's'} of ${telescope.stations.length} stations, ` +
+          `${channelCount} channels of ${formatHz(channels.channelWidthHz)}, from ${tally.spectra} spectra`,
+        ...(tally.saturated > 0 ? [`${tally.saturated} numbers hit the rails on requantising`] : []),
+        ...(tally.missingSamples > 0
+          ? [`${tally.missingSamples} input samples were missing; the counts say where`]
+          : []),
+        `${formatSeconds(seconds)}`,
+      ],
+    );
+  } finally {
+    await recording.close();
+  }
+}
+
+interface Begun {
+  readonly stream: AsyncIterable<Integration>;
+  readonly frequenciesHz: Float64Array;
+  readonly channelWidthHz: number;
+}
+
+function begin(
+  recording: VoltageRecording | SpectraRecording,
+  options: CorrelateOptions,
+  settings: CorrelationSettings,
+  tally: ReturnType<typeof newTally>,
+): Begun {
+  if (recording.kind === 'spectra') {
+    const { frequenciesHz, channelWidthHz } = recording;
+    return { stream: correlateSpectra(recording, settings, tally), frequenciesHz, channelWidthHz };
+  }
+  const plan = planChannels(recording, channelSettings(options, recording));
+  return { stream: correlateVoltages(recording, plan, settings, tally), ...channelsOf(recording, plan) };
+}
+
+function headerOf(
+  recording: VoltageRecording | SpectraRecording,
+  telescope: Telescope,
+  { frequenciesHz, channelWidthHz }: Omit<Begun, 'stream'>,
+): VisibilityHeader {
+  const rateHz = recording.kind === 'voltages' ? recording.sampleRateHz : recording.spectrumRateHz;
+  const middle = addSeconds(recording.start, recording.samples / rateHz / 2);
+  return {
+    telescope,
+    polarisations: recording.polarisations,
+    frequenciesHz,
+    channelWidthHz,
+    phaseCentre: skyFrame(telescope.site, middle).zenith,
+    object: 'zenith',
+    history: [...history(), `from ${recording.path} (${recording.format})`],
+  };
+}
+
+function checkInputs(recording: VoltageRecording | SpectraRecording, telescope: Telescope): void {
+  const wanted = telescope.stations.length * telescope.polarisations;
+  if (recording.inputs !== wanted) {
+    refuse(
+      recording.path,
+      `has ${recording.inputs} inputs where ${telescope.name} has ${telescope.stations.length} stations × ${telescope.polarisations}`,
+      'name the telescope that made it with --telescope',
+    );
+  }
+}
