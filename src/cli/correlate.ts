@@ -109,7 +109,7 @@ async function run(path: string, options: CorrelateOptions): Promise<void> {
         ...(tally.missingSamples > 0
           ? [`${tally.missingSamples} input samples were missing; the counts say where`]
           : []),
-        `${formatSeconds(seconds)}`,
+        formatSeconds(seconds),
       ],
     );
   } finally {

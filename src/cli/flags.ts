@@ -31,7 +31,7 @@ export function parseFlags(
       flags.fill(1, first, last + 1);
       continue;
     }
-    const [name, letter] = part.split(':');
+    const [name, letter] = part.split(':') as [string, string?];
     const station = telescope?.stations.findIndex((candidate) => candidate.name === name) ?? -1;
     if (station < 0)
       refuse('--flag', `'${name}' is no station here`, "give an input's number or a station's name");

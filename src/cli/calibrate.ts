@@ -1,0 +1,160 @@
+/** corella calibrate: visibilities and a model of the sky to gains. */
+import type { Command } from 'commander';
+import type { Calibration, IterationRule } from '../calibrate/index.js';
+import { addSeconds } from '../core/instant.js';
+import { refuse } from '../core/errors.js';
+import { writeGains } from '../formats/gains.js';
+import { calibrateIntegration } from '../pipeline/calibrate.js';
+import { frameAtMiddle } from '../pipeline/geometry.js';
+import { chooseIntegration, type IntegrationChoice } from '../pipeline/select.js';
+import { addBackendOptions, addExamples, parseCount, parseWhole, type BackendOptions } from './command.js';
+import { addFlagOption, parseFlags, type FlagOptions } from './flags.js';
+import { history } from './history.js';
+import { openVisibilities, withBackend } from './open.js';
+import { plainNumber } from './quantity.js';
+import { addSourceOption, chooseSources } from './sky-options.js';
+import { openTerminal } from './terminal.js';
+
+interface CalibrateOptions extends BackendOptions, FlagOptions {
+  readonly out: string;
+  readonly sources: string;
+  readonly minAltitude: number;
+  readonly iterations?: number;
+  readonly tolerance: number;
+  readonly mostIterations: number;
+  readonly reference?: string;
+  readonly minBaseline?: number;
+  readonly integration: IntegrationChoice;
+}
+
+export function registerCalibrate(program: Command): void {
+  const command = program
+    .command('calibrate')
+    .description("visibilities + sky model → each antenna's complex gain (StEFCal)")
+    .argument('<visibilities>', 'in any format we read')
+    .option('-o, --out <path>', 'gains to write, as JSON', 'gains.json');
+  addSourceOption(command, 'the model')
+    .option(
+      '--min-altitude <degrees>',
+      'leave lower sources out of the model',
+      plainNumber('--min-altitude'),
+      5,
+    )
+    .option('--tolerance <change>', 'stop when the gains change by less', plainNumber('--tolerance'), 1e-8)
+    .option('--most-iterations <number>', 'give up after so many', parseCount, 500)
+    .option('--iterations <number>', 'exactly so many instead', parseCount)
+    .option('--reference <station>', 'whose phase is zero, by number or name (default: the first good one)')
+    .option('--min-baseline <metres>', 'leave shorter baselines out', plainNumber('--min-baseline'))
+    .option('--integration <number>', 'which one of the file, or sum', parseIntegration, 'sum')
+    .action(run);
+  addFlagOption(command);
+  addBackendOptions(command);
+  addExamples(command, [
+    ['calibrate visibilities.uvfits', 'with every bright source that was up'],
+    [
+      'calibrate visibilities.uvfits --sources CygA,CasA --min-baseline 20',
+      'two sources, no short baselines',
+    ],
+    ['calibrate visibilities.uvfits --sources Sun --reference stand10 -o sun.json', 'in daylight'],
+    ['calibrate visibilities.uvfits --iterations 300 --json', 'a fixed amount of work, numbers for machines'],
+  ]);
+}
+
+export function parseIntegration(text: string): IntegrationChoice {
+  return text === 'sum' ? 'sum' : parseWhole(text);
+}
+
+async function run(path: string, options: CalibrateOptions): Promise<void> {
+  const terminal = openTerminal(options);
+  const file = await openVisibilities(path);
+  try {
+    const { telescope } = file;
+    const chosen = await chooseIntegration(file, options.integration);
+    const flags = parseFlags(options.flag, chosen.flaggedInputs.length, chosen.polarisations, telescope);
+    const integration = { ...chosen, flaggedInputs: chosen.flaggedInputs.map((flag, a) => flag | flags[a]) };
+    const iterations: IterationRule =
+      options.iterations === undefined
+        ? { kind: 'until', tolerance: options.tolerance, most: options.mostIterations }
+        : { kind: 'fixed', count: options.iterations };
+    const referenceStation =
+      options.reference === undefined ? undefined : findStation(options.reference, file.telescope.stations);
+    const stage = terminal.stage('calibrate');
+    const { calibration, sources } = await withBackend(options, (backend) =>
+      calibrateIntegration(integration, {
+        backend,
+        telescope,
+        frequenciesHz: file.header.frequenciesHz,
+        sources: chooseSources(options.sources, frameAtMiddle(telescope, integration)),
+        minimumAltitudeDeg: options.minAltitude,
+        iterations,
+        ...(referenceStation === undefined ? {} : { referenceStation }),
+        ...(options.minBaseline === undefined ? {} : { minimumBaselineM: options.minBaseline }),
+      }),
+    );
+    const seconds = stage.done();
+    await writeGains(options.out, {
+      telescope: telescope.name,
+      stations: telescope.stations.map(({ name }) => name),
+      polarisations: integration.polarisations,
+      frequenciesHz: file.header.frequenciesHz,
+      time: addSeconds(integration.start, integration.durationS / 2),
+      ...calibration,
+      sources: sources.map(({ source }) => source.name),
+      history: [...history(), `from ${file.path}`],
+    });
+    const summary = summarise(calibration);
+    terminal.result(
+      { path: options.out, sources: sources.map(({ source }) => source.name), ...summary, seconds },
+      [
+        `${options.out}: gains of ${summary.solvedInputs} of ${summary.inputs} inputs in ${summary.solves} solves`,
+        `model: ${sources.map(({ source, altitudeDeg }) => `${source.name} at ${altitudeDeg.toFixed(0)}°`).join(', ')}`,
+        `converged ${summary.converged} of ${summary.solves}, ${summary.medianIterations} iterations in the middle, ` +
+          `residual ${(100 * summary.medianResidual).toFixed(1)} % in the middle, ${(100 * summary.worstResidual).toFixed(1)} % at worst`,
+        ...summary.leftOut.map(
+          ({ station, reason }) => `left out: ${telescope.stations[station].name} (${reason})`,
+        ),
+      ],
+    );
+  } finally {
+    await file.close();
+  }
+}
+
+function findStation(text: string, stations: readonly { readonly name: string }[]): number {
+  const byName = stations.findIndex(({ name }) => name === text);
+  const station = byName >= 0 ? byName : Number(text);
+  if (!Number.isSafeInteger(station) || station < 0 || station >= stations.length) {
+    refuse(
+      '--reference',
+      `'${text}' is no station here`,
+      `give a name or a number from 0 to ${stations.length - 1}`,
+    );
+  }
+  return station;
+}
+
+const middleOf = (values: readonly number[]): number =>
+  [...values].sort((x, y) => x - y)[Math.floor(values.length / 2)];
+
+/** One line's worth of a calibration. An input counts as solved when it is in every channel. */
+export function summarise({ solved, solutions, referenceStation }: Calibration) {
+  const channels = new Set(solutions.map(({ channel }) => channel)).size;
+  const inputs = solved.length / channels;
+  const solvedInputs = Array.from({ length: inputs }, (_, a) => a).filter((a) =>
+    Array.from({ length: channels }, (_, c) => solved[c * inputs + a]).every((mark) => mark === 1),
+  ).length;
+  const leftOut = new Map(
+    solutions.flatMap((solution) => solution.leftOut.map((out) => [out.station, out] as const)),
+  );
+  return {
+    solves: solutions.length,
+    inputs,
+    solvedInputs,
+    referenceStation,
+    converged: solutions.filter(({ converged }) => converged).length,
+    medianIterations: middleOf(solutions.map(({ iterations }) => iterations)),
+    medianResidual: middleOf(solutions.map(({ residual }) => residual)),
+    worstResidual: Math.max(...solutions.map(({ residual }) => residual)),
+    leftOut: [...leftOut.values()],
+  };
+}
