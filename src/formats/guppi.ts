@@ -165,14 +165,20 @@ async function openBlocks(file: InputFile, options: OpenOptions): Promise<Spectr
   const shape = shapeOf(path, cards);
   const { antennas, channels, polarisations, blockSamples } = shape;
   const { blocks, damaged } = await findBlocks(file, first, shape);
-  const segments: Segment[] = blocks
-    .map((block, k) => ({
-      firstSample: block.firstSample,
-      samples: Math.min(blockSamples, (blocks[k + 1]?.firstSample ?? Infinity) - block.firstSample),
-      offsetBytes: block.dataOffset,
-      whole: block.whole,
-    }))
-    .filter((block) => block.whole && block.samples > 0);
+  // Where blocks overlap, the earlier one gives the samples.
+  const segments: Segment[] = [];
+  let reached = 0;
+  for (const { firstSample, dataOffset, whole } of blocks) {
+    const leadSamples = Math.max(0, reached - firstSample);
+    if (!whole || leadSamples >= blockSamples) continue;
+    segments.push({
+      firstSample: firstSample + leadSamples,
+      samples: blockSamples - leadSamples,
+      offsetBytes: dataOffset,
+      leadSamples,
+    });
+    reached = firstSample + blockSamples;
+  }
   const samples = plausibleSamples(
     path,
     (blocks.at(-1)?.firstSample ?? 0) + blockSamples,
@@ -200,7 +206,8 @@ async function openBlocks(file: InputFile, options: OpenOptions): Promise<Spectr
   const sideband = bandwidthHz < 0 ? 'lower' : 'upper';
   let scratch = new Uint8Array(0);
 
-  const read = async (segment: Segment, from: number, target: Target<SpectraElements>): Promise<void> => {
+  const read = async (segment: Segment, after: number, target: Target<SpectraElements>): Promise<void> => {
+    const from = after + (segment.leadSamples ?? 0);
     const bytes = target.count * pairBytes;
     if (scratch.length < bytes) scratch = new Uint8Array(bytes);
     const run = scratch.subarray(0, bytes);

@@ -43,6 +43,8 @@ export interface Segment {
   readonly firstSample: number;
   readonly samples: number;
   readonly offsetBytes: number;
+  /** Samples at its front that the segment before already gave. */
+  readonly leadSamples?: number;
 }
 
 export interface SegmentStore<Elements> {

@@ -60,7 +60,8 @@ function parseHeader(view: DataView, at: number): Header {
     thread: (w3 >>> 16) & 0x3ff,
     station: w3 & 0xffff,
     extension,
-    sampleRateHz: named ? (w4 & 0x7f_ffff) * ((w4 >>> 23) & 1 ? 1e6 : 1e3) : 0,
+    // The field gives the bandwidth; real samples come at twice that rate.
+    sampleRateHz: named ? (w4 & 0x7f_ffff) * ((w4 >>> 23) & 1 ? 1e6 : 1e3) * (w3 >>> 31 === 1 ? 1 : 2) : 0,
   };
 }
 
