@@ -80,6 +80,12 @@ export async function* readFrames(reading: FrameReading): AsyncGenerator<Frame[]
   tally.spareBytes += kept;
 }
 
+/** Walks to the end for the sake of what the parser notices. */
+export async function walkFrames(reading: FrameReading): Promise<void> {
+  const walk = readFrames(reading);
+  while ((await walk.next()).done !== true) continue;
+}
+
 export interface AssembledBlock {
   readonly firstSample: number;
   readonly samples: number;

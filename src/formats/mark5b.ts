@@ -13,6 +13,7 @@ import {
   plausibleSamples,
   readFrames,
   smallestTogether,
+  walkFrames,
   type FrameParser,
 } from './frames.js';
 import type { InputFile } from './input.js';
@@ -143,8 +144,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
       found.push(header);
       return undefined;
     });
-    for await (const frames of readFrames({ file, from, end, bufferBytes, tally: emptyTally(), parse }))
-      void frames;
+    await walkFrames({ file, from, end, bufferBytes, tally: emptyTally(), parse });
     return found;
   };
   const early = await headersIn(0, Math.min(file.sizeBytes, bufferBytes));

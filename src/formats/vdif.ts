@@ -13,6 +13,7 @@ import {
   plausibleSamples,
   readFrames,
   smallestTogether,
+  walkFrames,
   type FrameParser,
   type FrameReading,
 } from './frames.js';
@@ -99,7 +100,7 @@ async function headersIn(file: InputFile, first: Header, from: number, end: numb
     return { consumed: first.frameBytes };
   };
   const reading = { file, from, end, bufferBytes: bufferFor(first), tally: emptyTally(), parse };
-  for await (const frames of readFrames(reading)) void frames;
+  await walkFrames(reading);
   return found;
 }
 const bufferFor = (header: Header): number => Math.max(WINDOW_BYTES, 2 * header.frameBytes);

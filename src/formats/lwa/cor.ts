@@ -73,7 +73,7 @@ export async function openCor(
     (_, c) => (groups[Math.floor(c / perFrame)] + (c % perFrame)) * CHANNEL_WIDTH_HZ,
   );
   const tally = emptyTally();
-  // A frame's `firstSample` is its integration here, and its lane the group of channels.
+  // A frame's `firstSample` is its integration here, its lane the group of channels, its `samples` the baseline.
   const reading = lwaReading(file, shape, tally, (view, at, payload) => {
     const header = corHeader(view, at);
     const lane = groups.indexOf(header.firstChannel);

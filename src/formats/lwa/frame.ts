@@ -5,7 +5,7 @@
  */
 import { refuse } from '../../core/errors.js';
 import { instant, type Instant } from '../../core/instant.js';
-import { emptyTally, readFrames, type Frame, type FrameReading } from '../frames.js';
+import { emptyTally, walkFrames, type Frame, type FrameReading } from '../frames.js';
 import type { FrameTally } from '../format.js';
 import type { InputFile } from '../input.js';
 
@@ -84,10 +84,12 @@ export async function shapeOf(file: InputFile): Promise<LwaShape> {
   return refuse(path, 'no whole LWA frame is in it', 'it is damaged, cut short, or in another format');
 }
 
-export interface LwaVisit {
-  /** Makes a frame of the bytes, or `'invalid'`, or nothing where the frame belongs to another stream. */
-  (view: DataView, at: number, payload: Uint8Array): Frame | 'invalid' | 'other' | undefined;
-}
+/** Makes a frame of the bytes, or says that they are damaged, or belong to another stream. */
+export type LwaVisit = (
+  view: DataView,
+  at: number,
+  payload: Uint8Array,
+) => Frame | 'invalid' | 'other' | undefined;
 
 /** A walk from sync word to sync word. */
 export function lwaReading(
@@ -142,7 +144,7 @@ export async function visitEnds(
           { from: 0, end: WINDOW_BYTES },
           { from: file.sizeBytes - WINDOW_BYTES, end: file.sizeBytes },
         ];
-  for (const end of ends) for await (const frames of readFrames({ ...reading, ...end })) void frames;
+  for (const end of ends) await walkFrames({ ...reading, ...end });
 }
 
 const ticksPerSecond = BigInt(CLOCK_HZ);
