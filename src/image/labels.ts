@@ -20,7 +20,8 @@ interface Box {
 export interface LabelOptions {
   readonly fontSize: number;
   readonly markerRadius: number;
-  readonly within: Box;
+  /** Whether a point may carry text. */
+  readonly isFree: (x: number, y: number) => boolean;
 }
 
 /** DejaVu Sans is about this wide for each letter, as a fraction of the font's size. */
@@ -44,7 +45,7 @@ const overlap = (a: Box, b: Box): number =>
 
 /** Earlier markers choose first; each takes the free place nearest to it, or the least crowded. */
 export function placeLabels(markers: readonly Marker[], options: LabelOptions): PlacedLabel[] {
-  const { fontSize, markerRadius, within } = options;
+  const { fontSize, markerRadius } = options;
   const taken: Box[] = markers.map(({ x, y }) => around(x, y, markerRadius + 2));
   return markers.map((marker) => {
     let best: { placed: PlacedLabel; box: Box } | undefined;
@@ -52,8 +53,10 @@ export function placeLabels(markers: readonly Marker[], options: LabelOptions): 
     for (const distance of distances) {
       for (const direction of directions) {
         const candidate = tryPlace(marker, direction, distance * (markerRadius + 5), fontSize);
-        const outside = area(candidate.box) - overlap(candidate.box, within);
-        const cost = taken.reduce((sum, box) => sum + overlap(candidate.box, box), 4 * outside);
+        const cost = taken.reduce(
+          (sum, box) => sum + overlap(candidate.box, box),
+          cornersOutside(candidate.box, options) * fontSize ** 2,
+        );
         if (cost < least) {
           least = cost;
           best = candidate;
@@ -72,7 +75,9 @@ const around = (x: number, y: number, radius: number): Box => ({
   right: x + radius,
   bottom: y + radius,
 });
-const area = (box: Box): number => (box.right - box.left) * (box.bottom - box.top);
+const cornersOutside = ({ left, right, top, bottom }: Box, { isFree }: LabelOptions): number =>
+  [isFree(left, top), isFree(right, top), isFree(left, bottom), isFree(right, bottom)].filter((free) => !free)
+    .length;
 
 function tryPlace(
   marker: Marker,

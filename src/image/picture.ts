@@ -7,7 +7,7 @@ import { directionFromAltAz, type SkyFrame } from '../sky/frame.js';
 import { placeLabels } from './labels.js';
 import { placeOf } from './planes.js';
 import type { ImagePlan } from './plan.js';
-import { colourAt, percentileStretch, rasterPng, type Stretch } from './raster.js';
+import { colourAt, colourFraction, percentileStretch, rasterPng, type Stretch } from './raster.js';
 import { equatorialGrid, horizontalGrid, type Place, type SkyGrid } from './sky-grid.js';
 
 export interface NamedDirection {
@@ -142,17 +142,24 @@ function drawHorizon(plan: ImagePlan, view: View): string {
   return `${rim}<g font-size="17" font-weight="bold" text-anchor="middle" fill="${ink}">${letters.join('')}</g>`;
 }
 
+/** Whether a point of the picture is sky: names stay within it. */
+function skyTest(plan: ImagePlan, view: View): (x: number, y: number) => boolean {
+  return (x, y) =>
+    plan.field.kind === 'all-sky'
+      ? Math.hypot(x - CENTRE.x, y - CENTRE.y) < view.scale
+      : Math.max(Math.abs(x - CENTRE.x), Math.abs(y - CENTRE.y)) < SKY.size / 2;
+}
+
 function drawSources(sources: readonly NamedDirection[], plan: ImagePlan, view: View): string {
   const markers = sources.flatMap(({ name, directionEnu }) => {
     const place = directionEnu.z > 0 ? placeOf(plan, directionEnu) : undefined;
     return place && inside(view, place) ? [{ x: view.x(place.l), y: view.y(place.m), text: name }] : [];
   });
-  const markerRadius = 11;
+  const markerRadius = 18;
   const fontSize = 15;
-  const within = { left: SKY.left, top: SKY.top, right: SKY.left + SKY.size, bottom: SKY.top + SKY.size };
-  const drawn = placeLabels(markers, { fontSize, markerRadius, within }).map(
+  const drawn = placeLabels(markers, { fontSize, markerRadius, isFree: skyTest(plan, view) }).map(
     ({ x, y, text, textX, textY, anchor }) =>
-      `<circle cx="${fixed(x)}" cy="${fixed(y)}" r="${markerRadius}" fill="none" stroke="${accent}" stroke-width="1.4"/>` +
+      `<circle cx="${fixed(x)}" cy="${fixed(y)}" r="${markerRadius}" fill="none" stroke="${accent}" stroke-width="1.2" stroke-opacity="0.9"/>` +
       // a dark outline under the letters keeps them legible on bright sky
       `<text x="${fixed(textX)}" y="${fixed(textY)}" text-anchor="${anchor}" stroke="${paper}" stroke-width="3.5" ` +
       `stroke-opacity="0.75" stroke-linejoin="round" fill="none">${escapeXml(text)}</text>` +
@@ -161,14 +168,14 @@ function drawSources(sources: readonly NamedDirection[], plan: ImagePlan, view: 
   return `<g font-size="${fontSize}">${drawn.join('')}</g>`;
 }
 
-function drawColourBar({ low, high }: Stretch, unit: string): string {
+function drawColourBar(stretch: Stretch, unit: string): string {
   const stops = Array.from(
     { length: 17 },
     (_, k) => `<stop offset="${k / 16}" stop-color="${colourAt(k / 16)}"/>`,
   );
   const { left, top, width, height } = BAR;
-  const ticks = niceTicks(low, high).map((value) => {
-    const x = fixed(left + (width * (value - low)) / (high - low));
+  const ticks = niceTicks(stretch.low, stretch.high).map((value) => {
+    const x = fixed(left + width * colourFraction(value, stretch));
     return (
       `<path d="M${x} ${top + height}v5" stroke="${quiet}"/>` +
       `<text x="${x}" y="${top + height + 20}">${formatTick(value)}</text>`

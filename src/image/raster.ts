@@ -4,10 +4,20 @@ import { encode } from 'fast-png';
 import type { PlaneML } from '../core/axes.js';
 import { realNumber, refuse } from '../core/errors.js';
 
-/** The range of brightness that the colours span. */
+/** The range of brightness that the colours span, and how they are spread over it. */
 export interface Stretch {
   readonly low: number;
   readonly high: number;
+  /** Colour = fraction of the range to this power: below 1 lifts what is faint. */
+  readonly exponent: number;
+}
+
+/** Shows sidelobes and noise beside sources a hundred times as bright. */
+const EXPONENT = 0.6;
+
+/** Where on the colour map, 0…1, a brightness falls; what is beyond the range gets the colour of its end. */
+export function colourFraction(value: number, { low, high, exponent }: Stretch): number {
+  return Math.min(1, Math.max(0, (value - low) / (high - low))) ** exponent;
 }
 
 /** Percentiles of the pixels that are shown: a few bright sources must not leave the rest black. */
@@ -19,7 +29,8 @@ export function percentileStretch(plane: PlaneML, lowPercent: number, highPercen
   const pick = (percent: number): number => shown[Math.round((percent / 100) * (shown.length - 1))];
   const [low, high] = [pick(lowPercent), pick(highPercent)];
   // a flat image still gets a range, so that it comes out in one colour
-  return high > low ? { low, high } : { low: low - 1, high: low + 1 };
+  const range = high > low ? { low, high } : { low: low - 1, high: low + 1 };
+  return { ...range, exponent: EXPONENT };
 }
 
 /** Colour at a fraction 0…1 of the stretch, "#rrggbb". */
@@ -40,15 +51,14 @@ function colourTable(): Uint8Array {
  * easternmost. Pixels without a value are transparent, but carry the colour of a shown neighbour where they have
  * one, so that a viewer's smoothing does not darken the horizon.
  */
-export function rasterPng(plane: PlaneML, pixels: number, { low, high }: Stretch): Uint8Array {
+export function rasterPng(plane: PlaneML, pixels: number, stretch: Stretch): Uint8Array {
   const table = colourTable();
   const data = new Uint8Array(4 * pixels * pixels);
   for (let y = 0; y < pixels; y++) {
     for (let x = 0; x < pixels; x++) {
       const value = valueOrNeighbour(plane, pixels, pixels - 1 - y, pixels - 1 - x);
       if (Number.isNaN(value)) continue;
-      const fraction = Math.min(1, Math.max(0, (value - low) / (high - low)));
-      const colour = 3 * Math.round(fraction * (STEPS - 1));
+      const colour = 3 * Math.round(colourFraction(value, stretch) * (STEPS - 1));
       data.set([table[colour], table[colour + 1], table[colour + 2], 255], 4 * (y * pixels + x));
     }
   }
