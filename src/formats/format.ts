@@ -17,6 +17,46 @@ export interface FileFacts {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
+/** What the user knows and a file's header may not say; each format takes what it needs and ignores the rest. */
+export interface OpenOptions {
+  readonly sampleRateHz?: number;
+  readonly centreFrequencyHz?: number;
+  readonly telescope?: Telescope;
+  readonly polarisations?: 1 | 2;
+  /** Inputs in the file, where its header does not count them (Mark 5B, plain binary). */
+  readonly inputs?: number;
+  /** Bits a sample, where the header does not tell (Mark 5B). */
+  readonly bits?: number;
+  /** What plain binary holds. */
+  readonly type?: VoltageType;
+  /** Bytes to skip before plain binary starts. */
+  readonly skipBytes?: number;
+  /** When plain binary starts. */
+  readonly start?: Instant;
+  /** Any moment within 500 days of the recording, for formats that keep only part of the date (Mark 5B). */
+  readonly near?: Instant;
+  /** Which of a beam's two tunings (LWA DRX). */
+  readonly tuning?: 1 | 2;
+  /** Facts kept in a second file (MWA metafits). */
+  readonly companion?: string;
+}
+
+/** What reading a recording has met so far; complete once its blocks have been read to the end. */
+export interface FrameTally {
+  /** Whole and valid. */
+  frames: number;
+  /** Marked invalid by the recorder, or damaged beyond use. */
+  invalid: number;
+  /** Arrived after their block had been handed on: their samples are missing. */
+  late: number;
+  /** Outside the recording's first and last time. */
+  outside: number;
+  /** Bytes that belong to no frame. */
+  spareBytes: number;
+  /** Values at the one level a block cannot hold (−128 or −8 in spectra), moved to the next. */
+  saturated: number;
+}
+
 /** Time-domain voltages. Files may be larger than memory: only blocks are ever read. */
 export interface VoltageRecording extends FileFacts {
   readonly kind: 'voltages';
@@ -28,6 +68,7 @@ export interface VoltageRecording extends FileFacts {
   /** Sky frequency of the middle of the band (docs/conventions.md, time and frequency). */
   readonly centreFrequencyHz: number;
   readonly start: Instant;
+  readonly tally?: Readonly<FrameTally>;
   /** Successive blocks of at most `blockSamples` samples; the memory of one is used again for the next. */
   blocks(blockSamples: number): AsyncIterable<VoltageBlock>;
   close(): Promise<void>;
@@ -53,6 +94,7 @@ export interface SpectraRecording extends FileFacts {
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
   readonly start: Instant;
+  readonly tally?: Readonly<FrameTally>;
   blocks(blockSamples: number): AsyncIterable<CanonicalSpectra>;
   close(): Promise<void>;
 }
@@ -98,6 +140,6 @@ export interface Format {
   readonly extensions: readonly string[];
   /** Decides by content first: `head` is the file's first 4096 bytes or fewer. */
   recognise(path: string, head: Uint8Array): boolean;
-  open(path: string): Promise<OpenedFile>;
+  open(path: string, options?: OpenOptions): Promise<OpenedFile>;
   createVisibilities?(path: string, header: VisibilityHeader): Promise<VisibilityWriter>;
 }

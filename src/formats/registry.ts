@@ -1,12 +1,24 @@
 /** Every format we know: one line each. The first that recognises a file opens it. */
 import { extname } from 'node:path';
 import { refuse } from '../core/errors.js';
-import type { Format, OpenedFile, VisibilityHeader, VisibilityWriter } from './format.js';
+import { dada } from './dada.js';
+import type { Format, OpenedFile, OpenOptions, VisibilityHeader, VisibilityWriter } from './format.js';
+import { guppi } from './guppi.js';
 import { openInput } from './input.js';
+import { lwa } from './lwa/lwa.js';
+import { mark5b } from './mark5b.js';
+import { raw } from './raw.js';
 import { sigmf } from './sigmf.js';
+import { vdif } from './vdif.js';
 
 export const formats: readonly Format[] = [
   sigmf, // recordings of voltages and of channelised data
+  lwa, // the Long Wavelength Array's frames
+  mark5b, // VLBI, before VDIF
+  dada, // voltages or spectra after a text header
+  guppi, // spectra in blocks, each after a text header
+  vdif, // VLBI
+  raw, // anything, when it is asked for by name
 ];
 
 export type VisibilityFormat = Format & {
@@ -31,11 +43,31 @@ async function readHead(path: string): Promise<Uint8Array> {
   }
 }
 
-/** Recognised by content first; close what this returns. */
-export async function openFile(path: string, known: readonly Format[] = formats): Promise<OpenedFile> {
+export interface OpenFileOptions extends OpenOptions {
+  /** A format's name, where the file's content does not tell ("raw"). */
+  readonly format?: string;
+}
+
+/** Recognised by content first, unless the format is named; close what this returns. */
+export async function openFile(
+  path: string,
+  known: readonly Format[] = formats,
+  options: OpenFileOptions = {},
+): Promise<OpenedFile> {
   const head = await readHead(path);
+  if (options.format !== undefined) {
+    const asked = known.find((candidate) => candidate.name === options.format);
+    if (!asked) {
+      refuse(
+        path,
+        `there is no format '${options.format}'`,
+        `known are ${known.map((one) => one.name).join(', ')}`,
+      );
+    }
+    return asked.open(path, options);
+  }
   const format = known.find((candidate) => candidate.recognise(path, head));
-  if (format) return format.open(path);
+  if (format) return format.open(path, options);
   const named = known.find((candidate) => hasExtension(candidate, path));
   if (named) {
     refuse(

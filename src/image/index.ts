@@ -11,6 +11,8 @@ export { imageVisibilities, type VisibilityImage, type VisibilityImageOptions } 
 export { exactBrightness, type ExactOptions } from './exact.js';
 export { averageChannels, measureSource, placeOf, planeOf, stokesI } from './planes.js';
 export type { ImageShape, MeasuredSource } from './planes.js';
+export { skyPicture, type NamedDirection, type SkyPicture } from './picture.js';
+export { percentileStretch, type Stretch } from './raster.js';
 
 export function prepareDirectImager(plan: ImagePlan, backend: Backend): Promise<DirectImager> {
   const prepare = { reference: prepareDirectReference, cpu: prepareDirectReference } satisfies Record<

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { formatInstant, parseInstant } from '../core/instant.js';
+import { dada } from './dada.js';
+import { raw } from './raw.js';
+import { encodeDada, type DadaSample } from './testing/encoders.js';
+import { readWhole, writeSample } from './testing/reading.js';
+
+const code = (_lane: number, input: number, t: number, part: number): number =>
+  ((input * 17 + t * 5 + part * 3) % 201) - 100;
+const sample: DadaSample = {
+  channels: 1,
+  polarisations: 2,
+  samples: 600,
+  bandwidthMhz: 16,
+  instrument: 'asterix',
+  offsetBytes: 6_400_000_000,
+  code,
+};
+
+describe('PSRDADA', () => {
+  it('reads one channel as voltages from where the offset says', async () => {
+    const { recording, values } = await readWhole(dada, encodeDada(sample), { blockSamples: 97 });
+    assert.equal(recording.kind === 'voltages' && recording.sampleRateHz, 16e6);
+    // 6.4e9 bytes at 4 bytes × 16 MHz are 100 s.
+    assert.equal(formatInstant(recording.start), '2013-07-02T01:39:20.000Z');
+    for (const t of [0, 96, 97, 599]) {
+      assert.deepEqual(values[1].slice(2 * t, 2 * t + 2), [code(0, 1, t, 0), code(0, 1, t, 1)]);
+    }
+  });
+
+  for (const instrument of ['other', 'MeerKAT']) {
+    it(`reads several channels as spectra (${instrument}), whichever way they lie`, async () => {
+      const bytes = encodeDada({
+        ...sample,
+        channels: 4,
+        instrument,
+        samples: 512,
+        bandwidthMhz: -4,
+        offsetBytes: 0,
+      });
+      const { recording, values } = await readWhole(dada, bytes, { blockSamples: 100 });
+      assert.equal(recording.kind === 'spectra' && recording.spectrumRateHz, 1e6);
+      for (const [c, p, t] of [
+        [0, 0, 0],
+        [3, 1, 511],
+        [1, 0, 255],
+        [2, 1, 256],
+      ]) {
+        // Falling band: the file's channel k is the house's 3 − k, conjugated.
+        assert.deepEqual(values[(3 - c) * 2 + p].slice(2 * t, 2 * t + 2), [
+          code(0, c * 2 + p, t, 0),
+          -code(0, c * 2 + p, t, 1),
+        ]);
+      }
+    });
+  }
+
+  it('drops a half sample at the end, and refuses a lost header', async () => {
+    const bytes = encodeDada(sample);
+    const { recording } = await readWhole(dada, bytes.subarray(0, bytes.length - 3));
+    assert.equal(recording.samples, 599);
+    assert.equal(recording.details.spareBytes, 1);
+    await assert.rejects(dada.open(writeSample(bytes.subarray(0, 4096))), /ends within its header/);
+    const nameless = Buffer.from(bytes.toString('latin1').replace('TSAMP', 'TSUMP'), 'latin1');
+    await assert.rejects(dada.open(writeSample(nameless)), /lacks TSAMP/);
+  });
+});
+
+describe('plain binary', () => {
+  it('is what the user says it is', async () => {
+    const bytes = Buffer.alloc(3 + 2 * 2 * 4);
+    for (let k = 0; k < 8; k++) bytes.writeInt16LE(100 * k - 300, 3 + 2 * k);
+    const start = parseInstant('2020-01-01T00:00:00');
+    const options = {
+      type: 'ci16',
+      inputs: 2,
+      sampleRateHz: 10,
+      skipBytes: 3,
+      start,
+      polarisations: 2,
+    } as const;
+    const { recording, values } = await readWhole(raw, bytes, options);
+    assert.deepEqual(values, [
+      [-300, -200, 100, 200],
+      [-100, 0, 300, 400],
+    ]);
+    assert.equal(recording.polarisations, 2);
+    await assert.rejects(raw.open(writeSample(bytes)), /says nothing of itself/);
+  });
+});

@@ -1,0 +1,38 @@
+/** First and last of the time tags at a file's ends, as ticks from the first. */
+import { largestTogether, smallestTogether } from '../frames.js';
+
+export interface TagSpan {
+  readonly first: bigint;
+  /** Ticks from the first tag to the last. */
+  readonly lastTicks: number;
+}
+
+/** `spreadTicks`: how far neighbouring frames may lie apart before one of them is taken as damaged. */
+export function tagSpan(tags: readonly bigint[], spreadTicks: number): TagSpan {
+  const base = tags[0];
+  const ticks = tags.map((tag) => Number(tag - base));
+  const least = smallestTogether(ticks, spreadTicks);
+  return { first: base + BigInt(least), lastTicks: largestTogether(ticks, spreadTicks) - least };
+}
+
+/** The most common distance between successive times, 0 where there is only one time. */
+export function commonStep(tags: readonly bigint[]): number {
+  const sorted = [...new Set(tags)].sort((x, y) => (x < y ? -1 : 1));
+  const steps = new Map<number, number>();
+  for (let k = 1; k < sorted.length; k++) {
+    const step = Number(sorted[k] - sorted[k - 1]);
+    steps.set(step, (steps.get(step) ?? 0) + 1);
+  }
+  return [...steps].reduce((best, now) => (now[1] > best[1] ? now : best), [0, 0])[0];
+}
+
+/** Things seen, in rising order, less those that damage invented: seen once while the others recur. */
+export function common(seen: readonly number[]): number[] {
+  const times = new Map<number, number>();
+  for (const value of seen) times.set(value, (times.get(value) ?? 0) + 1);
+  const often = Math.max(...times.values());
+  return [...times]
+    .filter(([, count]) => count * 8 >= often)
+    .map(([value]) => value)
+    .sort((x, y) => x - y);
+}

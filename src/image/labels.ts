@@ -1,0 +1,95 @@
+/** Names beside their markers, none on top of another. */
+
+export interface Marker {
+  readonly x: number;
+  readonly y: number;
+  readonly text: string;
+}
+export interface PlacedLabel extends Marker {
+  /** Where the text is anchored, and how. */
+  readonly textX: number;
+  readonly textY: number;
+  readonly anchor: 'start' | 'middle' | 'end';
+}
+interface Box {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+export interface LabelOptions {
+  readonly fontSize: number;
+  readonly markerRadius: number;
+  /** Whether a point may carry text. */
+  readonly isFree: (x: number, y: number) => boolean;
+}
+
+/** DejaVu Sans is about this wide for each letter, as a fraction of the font's size. */
+const LETTER_WIDTH = 0.62;
+/** Tried in this order: beside first, as maps do. */
+const directions = [
+  { dx: 1, dy: 0, anchor: 'start' },
+  { dx: -1, dy: 0, anchor: 'end' },
+  { dx: 0, dy: -1, anchor: 'middle' },
+  { dx: 0, dy: 1, anchor: 'middle' },
+  { dx: 0.7, dy: -0.9, anchor: 'start' },
+  { dx: 0.7, dy: 0.9, anchor: 'start' },
+  { dx: -0.7, dy: -0.9, anchor: 'end' },
+  { dx: -0.7, dy: 0.9, anchor: 'end' },
+] as const;
+const distances = [1, 1.8, 2.8] as const;
+
+const overlap = (a: Box, b: Box): number =>
+  Math.max(0, Math.min(a.right, b.right) - Math.max(a.left, b.left)) *
+  Math.max(0, Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top));
+
+/** Earlier markers choose first; each takes the free place nearest to it, or the least crowded. */
+export function placeLabels(markers: readonly Marker[], options: LabelOptions): PlacedLabel[] {
+  const { fontSize, markerRadius } = options;
+  const taken: Box[] = markers.map(({ x, y }) => around(x, y, markerRadius + 2));
+  return markers.map((marker) => {
+    let best: { placed: PlacedLabel; box: Box } | undefined;
+    let least = Infinity;
+    for (const distance of distances) {
+      for (const direction of directions) {
+        const candidate = tryPlace(marker, direction, distance * (markerRadius + 5), fontSize);
+        const cost = taken.reduce(
+          (sum, box) => sum + overlap(candidate.box, box),
+          cornersOutside(candidate.box, options) * fontSize ** 2,
+        );
+        if (cost < least) {
+          least = cost;
+          best = candidate;
+        }
+      }
+    }
+    if (!best) throw new Error('there is always a first candidate');
+    taken.push(best.box);
+    return best.placed;
+  });
+}
+
+const around = (x: number, y: number, radius: number): Box => ({
+  left: x - radius,
+  top: y - radius,
+  right: x + radius,
+  bottom: y + radius,
+});
+const cornersOutside = ({ left, right, top, bottom }: Box, { isFree }: LabelOptions): number =>
+  [isFree(left, top), isFree(right, top), isFree(left, bottom), isFree(right, bottom)].filter((free) => !free)
+    .length;
+
+function tryPlace(
+  marker: Marker,
+  { dx, dy, anchor }: (typeof directions)[number],
+  gap: number,
+  fontSize: number,
+): { placed: PlacedLabel; box: Box } {
+  const width = marker.text.length * fontSize * LETTER_WIDTH;
+  const textX = marker.x + dx * gap;
+  const middleY = marker.y + dy * (gap + fontSize * 0.35);
+  const left = { start: textX, middle: textX - width / 2, end: textX - width }[anchor];
+  const box = { left, right: left + width, top: middleY - fontSize * 0.6, bottom: middleY + fontSize * 0.6 };
+  // letters stand on a line about a third of their size below their middle
+  return { placed: { ...marker, textX, textY: middleY + fontSize * 0.36, anchor }, box };
+}
