@@ -61,9 +61,7 @@ async function run(path: string | undefined, options: ChanneliseOptions): Promis
         backend,
         path: out,
         history: history(),
-        onProgress: (fraction) => {
-          stage.update(fraction);
-        },
+        onProgress: stage.update,
       }),
     );
     const seconds = stage.done();

@@ -1,7 +1,19 @@
 /** Every command, in the order of --help. A new command is one file and one line here. */
-import type { RegisterCommand } from './command.js';
+import { registerCalibrate } from './calibrate.js';
 import { registerChannelise } from './channelise.js';
-import { registerSimulate } from './simulate.js';
+import type { RegisterCommand } from './command.js';
+import { registerCorrelate } from './correlate.js';
+import { registerDemo } from './demo.js';
 import { registerDevices } from './devices.js';
+import { registerImage } from './image.js';
+import { registerSimulate } from './simulate.js';
 
-export const commands: readonly RegisterCommand[] = [registerSimulate, registerChannelise, registerDevices];
+export const commands: readonly RegisterCommand[] = [
+  registerDemo,
+  registerSimulate,
+  registerChannelise,
+  registerCorrelate,
+  registerCalibrate,
+  registerImage,
+  registerDevices,
+];

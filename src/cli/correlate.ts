@@ -80,9 +80,7 @@ async function run(path: string, options: CorrelateOptions): Promise<void> {
         backend,
         flaggedInputs: parseFlags(options.flag, recording.inputs, recording.polarisations, telescope),
         ...(options.integration === undefined ? {} : { integrationS: options.integration }),
-        onProgress: (fraction) => {
-          stage.update(fraction);
-        },
+        onProgress: stage.update,
       };
       const { stream, ...facts } = begin(recording, options, settings, tally);
       const header = headerOf(recording, telescope, facts);

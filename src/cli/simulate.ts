@@ -56,7 +56,7 @@ export function registerSimulate(program: Command): void {
     .option('--frequency <hz>', "the band's middle (default: the telescope's)", frequency('--frequency'))
     .option('--rate <hz>', "samples per second (default: the telescope's)", frequency('--rate'))
     .option('--type <type>', `sample type: ${types.join(', ')}; a leading c is complex`, parseType, 'ci8')
-    .option('--noise <jy>', 'receiver noise of each input, as a flux', plainNumber('--noise'), 20_000)
+    .option('--noise <jy>', 'receiver noise of each input, as a flux', plainNumber('--noise'), 10_000)
     .option('--seed <number>', 'the same seed gives the same bytes', parseWhole, 1)
     .option('--perfect', 'antennas of gain 1, instead of unknown gains and cable delays')
     .option(
@@ -108,9 +108,7 @@ async function run(options: SimulateOptions): Promise<void> {
   const stage = terminal.stage('simulate');
   const facts = await recordSimulation(plan, options.out, {
     history: history(),
-    onProgress: (fraction) => {
-      stage.update(fraction);
-    },
+    onProgress: stage.update,
   });
   const sizeBytes = plan.samples * plan.inputs * voltageSizeBytes(plan.type);
   const seconds = stage.done(formatBytes(sizeBytes));

@@ -4,7 +4,7 @@ import type { CommonOptions } from './command.js';
 
 export interface Stage {
   /** From 0 to 1; cheap to call often. */
-  update(fraction: number): void;
+  readonly update: (fraction: number) => void;
   /** Seconds the stage took. */
   done(note?: string): number;
 }

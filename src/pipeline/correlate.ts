@@ -70,6 +70,7 @@ export async function* correlateVoltages(
       tally.saturated = channeliser.saturated;
       settings.onProgress?.(tally.samplesIn / recording.samples);
       if (endsPiece) {
+        tally.spectra = done + inThis;
         yield await integration(
           recording,
           correlator,
@@ -77,7 +78,6 @@ export async function* correlateVoltages(
           inThis / spectrumRateHz,
         );
         done += inThis;
-        tally.spectra = done;
         inThis = 0;
       }
     }

@@ -1,0 +1,308 @@
+/** corella demo: first light. A sky over a telescope through the whole chain, by both roads. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import type { BackendKind } from '../core/blocks.js';
+import { addSeconds, formatInstant, parseInstant } from '../core/instant.js';
+import { formatBytes, formatHz } from '../core/units.js';
+import { voltageSizeBytes } from '../core/axes.js';
+import { CorellaError } from '../core/errors.js';
+import { writeGains } from '../formats/gains.js';
+import { writeFileWhole } from '../formats/output.js';
+import { visibilityFormatFor } from '../formats/registry.js';
+import { calibrateIntegration } from '../pipeline/calibrate.js';
+import { channelsOf, planChannels } from '../pipeline/channels.js';
+import { newTally } from '../pipeline/correlate.js';
+import {
+  correlateAll,
+  expectedGains,
+  findBrightSources,
+  gainErrors,
+  largestDifference,
+} from '../pipeline/demo.js';
+import { imageDirectly, imageIntegration, type ImageSettings } from '../pipeline/image.js';
+import { writeSkyFits, writeSkyPng, type PictureOptions } from '../pipeline/products.js';
+import { recordSimulation } from '../pipeline/record.js';
+import { writeIntegrations } from '../pipeline/visibilities.js';
+import { skyFrame } from '../sky/frame.js';
+import { planSimulation } from '../sky/simulation-plan.js';
+import { loadTelescope } from '../telescope/load.js';
+import { telescopeNames } from '../telescope/registry.js';
+import { selectStations } from '../telescope/select.js';
+import { addBackendOptions, addExamples, parseCount, parseWhole, type BackendOptions } from './command.js';
+import { history } from './history.js';
+import { openVoltages, withBackend } from './open.js';
+import { plainNumber } from './quantity.js';
+import { addSourceOption, chooseSources, FIRST_LIGHT_TIME } from './sky-options.js';
+import { openTerminal, table } from './terminal.js';
+
+interface DemoOptions extends BackendOptions {
+  readonly out: string;
+  readonly telescope: string;
+  readonly stations?: number;
+  readonly time: string;
+  readonly channels?: number;
+  readonly spectra?: number;
+  readonly pixels?: number;
+  readonly taps: number;
+  readonly noise: number;
+  readonly seed: number;
+  readonly sources: string;
+}
+
+interface DemoSize {
+  readonly stations: number;
+  readonly channels: number;
+  readonly spectra: number;
+  readonly pixels: number;
+}
+
+/** What each backend does in well under a minute. */
+const sizes: Readonly<Record<BackendKind, DemoSize>> = {
+  reference: { stations: 64, channels: 16, spectra: 1024, pixels: 128 },
+  cpu: { stations: 64, channels: 16, spectra: 1024, pixels: 128 },
+  cuda: { stations: 64, channels: 16, spectra: 1024, pixels: 128 },
+};
+
+export function registerDemo(program: Command): void {
+  const command = program
+    .command('demo')
+    .description('first light: simulate a sky, channelise, correlate, calibrate and image it by both roads')
+    .option('-o, --out <folder>', 'where the products go', 'first-light')
+    .option(
+      '--telescope <name>',
+      `${telescopeNames().join(', ')}, or the path of a description in JSON`,
+      'lwasv',
+    )
+    .option(
+      '--stations <number>',
+      'of them, spread evenly (default: what the backend does quickly)',
+      parseCount,
+    )
+    .option('--time <utc>', 'when', FIRST_LIGHT_TIME)
+    .option('--channels <number>', "of the telescope's own width (default by backend)", parseCount)
+    .option('--spectra <number>', 'time steps in each channel (default by backend)', parseCount)
+    .option('--pixels <number>', 'along each side (default by backend)', parseCount)
+    .option('--taps <number>', 'of the polyphase filter', parseCount, 8)
+    .option('--noise <jy>', 'receiver noise of each input, as a flux', plainNumber('--noise'), 10_000)
+    .option('--seed <number>', 'the same seed gives the same sky', parseWhole, 1)
+    .action(run);
+  addSourceOption(command, 'what shines');
+  addBackendOptions(command);
+  addExamples(command, [
+    ['demo', 'first light, into first-light/'],
+    ['demo --telescope eda2 --time 2026-01-15T04:00:00Z --out sun', 'the Sun over EDA2'],
+    ['demo --backend reference --stations 32 --json', 'smaller, and the summary on standard output'],
+  ]);
+}
+
+async function run(options: DemoOptions): Promise<void> {
+  await withBackend(options, async (backend) => {
+    const terminal = openTerminal(options);
+    const size = { ...sizes[backend.kind], ...given(options) };
+    const whole = await loadTelescope(options.telescope);
+    const telescope = selectStations(
+      whole,
+      Math.min(size.stations, options.stations ?? whole.stations.length),
+    );
+    const start = parseInstant(options.time, '--time');
+    const sources = chooseSources(options.sources, skyFrame(telescope.site, start));
+    const channelWidthHz = telescope.recording.sampleRateHz / telescope.recording.channels;
+    const out = await makeFolder(options.out);
+    terminal.say(
+      `${telescope.title}: ${telescope.stations.length} stations, ${formatInstant(start, 0)}, ` +
+        `${size.channels} channels of ${formatHz(channelWidthHz)} at ${formatHz(telescope.recording.centreFrequencyHz)}`,
+    );
+    terminal.say(`backend ${backend.kind}: ${backend.description}`);
+
+    const simulation = planSimulation({
+      telescope,
+      start,
+      samples: (size.spectra + options.taps - 1) * size.channels,
+      sampleRateHz: channelWidthHz * size.channels,
+      centreFrequencyHz: telescope.recording.centreFrequencyHz,
+      type: 'ci8',
+      sources,
+      systemFluxJy: options.noise,
+      seed: options.seed,
+    });
+    const simulateStage = terminal.stage('simulate voltages');
+    await recordSimulation(simulation, join(out, 'voltages.sigmf-meta'), {
+      history: history(),
+      onProgress: simulateStage.update,
+    });
+    const simulateS = simulateStage.done(
+      formatBytes(simulation.samples * simulation.inputs * voltageSizeBytes(simulation.type)),
+    );
+
+    const recording = await openVoltages(join(out, 'voltages.sigmf-meta'));
+    try {
+      const channels = planChannels(recording, {
+        channels: size.channels,
+        taps: options.taps,
+        outputType: 'ci8',
+      });
+      const { frequenciesHz } = channelsOf(recording, channels);
+      const tally = newTally();
+      const correlateStage = terminal.stage('channelise and correlate');
+      const integration = await correlateAll(recording, channels, backend, tally, correlateStage.update);
+      const visibilities = join(out, 'visibilities.uvfits');
+      const middle = addSeconds(integration.start, integration.durationS / 2);
+      await writeIntegrations(
+        () =>
+          visibilityFormatFor(visibilities).createVisibilities(visibilities, {
+            telescope,
+            polarisations: telescope.polarisations,
+            frequenciesHz,
+            channelWidthHz,
+            phaseCentre: skyFrame(telescope.site, middle).zenith,
+            object: 'zenith',
+            history: history(),
+          }),
+        one(integration),
+      );
+      const correlateS = correlateStage.done(
+        `${tally.spectra} spectra × ${integration.counts.length / size.channels} baselines`,
+      );
+
+      const calibrateStage = terminal.stage('calibrate');
+      const calibrated = await calibrateIntegration(integration, {
+        backend,
+        telescope,
+        frequenciesHz,
+        sources,
+        minimumAltitudeDeg: 1,
+      });
+      const { calibration } = calibrated;
+      await writeGains(join(out, 'gains.json'), {
+        telescope: telescope.name,
+        stations: telescope.stations.map(({ name }) => name),
+        polarisations: telescope.polarisations,
+        frequenciesHz,
+        time: middle,
+        ...calibration,
+        sources: calibrated.sources.map(({ source }) => source.name),
+        history: history(),
+      });
+      const gains = gainErrors(calibrated, expectedGains(simulation, channels, frequenciesHz));
+      const calibrateS = calibrateStage.done(
+        `gain phases within ${gains.rmsPhaseErrorDeg.toFixed(2)}° rms of the truth`,
+      );
+
+      const settings: ImageSettings = { pixels: size.pixels, field: { kind: 'all-sky' }, kernelSize: 5 };
+      const road = { telescope, frequenciesHz, calibrated: calibration, weight: 'natural' } as const;
+      const pictures: PictureOptions = {
+        telescope,
+        road: `From visibilities · ${backend.kind} backend`,
+        unit: 'Jy/beam',
+        channelWidthHz,
+        channels: 'average',
+        history: history(),
+        sources,
+      };
+      const imageStage = terminal.stage('image from visibilities');
+      const image = imageIntegration(integration, { ...road, autos: 'leave-out' }, settings);
+      await writeSkyFits(join(out, 'image.fits'), image, pictures);
+      await writeSkyPng(join(out, 'image.png'), image, pictures);
+      const imageS = imageStage.done();
+
+      const directStage = terminal.stage('image directly');
+      const direct = await imageDirectly(
+        recording,
+        channels,
+        { backend, telescope, frequenciesHz, calibrated: calibration, onProgress: directStage.update },
+        settings,
+      );
+      const directPictures = { ...pictures, road: `Direct imaging (EPIC) · ${backend.kind} backend` };
+      await writeSkyFits(join(out, 'direct.fits'), direct, directPictures);
+      await writeSkyPng(join(out, 'direct.png'), direct, directPictures);
+      const directS = directStage.done(`${direct.samples} time steps`);
+
+      const compareStage = terminal.stage('compare');
+      // The direct road multiplies every antenna with itself too: give the other road the same.
+      const same = imageIntegration(integration, { ...road, autos: 'include' }, settings);
+      const difference = largestDifference(same.image, direct.image);
+      const { found, faint } = findBrightSources(simulation, image, direct);
+      compareStage.done();
+
+      const seconds = {
+        simulate: simulateS,
+        correlate: correlateS,
+        calibrate: calibrateS,
+        image: imageS,
+        direct: directS,
+      };
+      const summary = {
+        backend: backend.kind,
+        telescope: telescope.name,
+        stations: telescope.stations.length,
+        polarisations: telescope.polarisations,
+        channels: size.channels,
+        spectra: tally.spectra,
+        time: formatInstant(start),
+        seed: options.seed,
+        seconds,
+        saturated: tally.saturated,
+        missingSamples: tally.missingSamples,
+        gains,
+        sources: found,
+        faintSources: faint.map(({ source, altitudeDeg, apparentFluxJy }) => ({
+          name: source.name,
+          altitudeDeg,
+          apparentFluxJy,
+        })),
+        directVersusVisibility: { maxRelativeDifference: difference },
+      };
+      await writeFileWhole(
+        join(out, 'summary.json'),
+        new TextEncoder().encode(`${JSON.stringify(summary, null, 2)}\n`),
+      );
+      terminal.result(summary, [
+        '',
+        ...table(
+          ['source', 'altitude', 'flux in the beam', 'peak found', 'error, image', 'error, direct'],
+          found.map((source) => [
+            source.name,
+            `${source.altitudeDeg.toFixed(1)}°`,
+            `${source.apparentFluxJy.toFixed(0)} Jy`,
+            `${source.peakJy.toFixed(0)} Jy`,
+            `${source.errorPixels.toFixed(2)} pixels`,
+            `${source.directErrorPixels.toFixed(2)} pixels`,
+          ]),
+        ),
+        '',
+        `gains: ${(100 * gains.rmsRelativeError).toFixed(2)} % rms, phases ${gains.rmsPhaseErrorDeg.toFixed(2)}° rms from the truth`,
+        `the two roads differ by at most ${difference.toExponential(1)} of the brightest pixel`,
+        `look at ${join(out, 'image.png')} and ${join(out, 'direct.png')}; all products are in ${out}/`,
+      ]);
+    } finally {
+      await recording.close();
+    }
+  });
+}
+
+/** Only what the user said. */
+function given({ stations, channels, spectra, pixels }: DemoOptions): Partial<DemoSize> {
+  return Object.fromEntries(
+    Object.entries({ stations, channels, spectra, pixels }).filter(([, value]) => value !== undefined),
+  );
+}
+
+async function makeFolder(path: string): Promise<string> {
+  await mkdir(path, { recursive: true }).catch((error: unknown) => {
+    throw new CorellaError(
+      {
+        where: path,
+        what: `the folder cannot be made (${error instanceof Error ? error.message : String(error)})`,
+        fix: 'name another place with --out',
+      },
+      { cause: error },
+    );
+  });
+  return path;
+}
+
+// eslint-disable-next-line @typescript-eslint/require-await -- a stream of one
+async function* one<Item>(item: Item): AsyncGenerator<Item> {
+  yield item;
+}

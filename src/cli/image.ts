@@ -1,0 +1,243 @@
+/** corella image: pictures of the sky, from visibilities or directly from voltages. */
+import type { Command } from 'commander';
+import { parse as splitPath, join } from 'node:path';
+import { refuse } from '../core/errors.js';
+import { formatSeconds } from '../core/units.js';
+import { readGains } from '../formats/gains.js';
+import type { OpenedFile, VisibilityFile, VoltageRecording } from '../formats/format.js';
+import { openFile } from '../formats/registry.js';
+import { averageChannels, stokesI, type ImageField, type KernelSize } from '../image/index.js';
+import { channelsOf, planChannels } from '../pipeline/channels.js';
+import { matchGains } from '../pipeline/gains.js';
+import {
+  imageDirectly,
+  imageIntegration,
+  type Calibrated,
+  type ImageSettings,
+  type SkyImage,
+} from '../pipeline/image.js';
+import { writeSkyFits, writeSkyPng, type ProductOptions } from '../pipeline/products.js';
+import { chooseIntegration, type IntegrationChoice } from '../pipeline/select.js';
+import { loadTelescope } from '../telescope/load.js';
+import type { Telescope } from '../telescope/telescope.js';
+import { parseIntegration } from './calibrate.js';
+import { addChannelOptions, channelSettings, type ChannelOptions } from './channel-options.js';
+import { addBackendOptions, addExamples, parseCount, type BackendOptions } from './command.js';
+import { history } from './history.js';
+import { telescopeOf, withBackend } from './open.js';
+import { duration, plainNumber } from './quantity.js';
+import { addSourceOption, chooseSources } from './sky-options.js';
+import { openTerminal, type Terminal } from './terminal.js';
+
+interface ImageOptions extends BackendOptions, ChannelOptions {
+  readonly out?: string;
+  readonly direct?: true;
+  readonly gains?: string;
+  readonly pixels: number;
+  readonly field?: number;
+  readonly kernel: KernelSize;
+  readonly weight: 'natural' | 'uniform';
+  readonly autos?: true;
+  readonly beam?: true;
+  readonly perChannel?: true;
+  readonly integration: IntegrationChoice;
+  readonly duration?: number;
+  readonly sources: string;
+  readonly telescope?: string;
+}
+
+export function registerImage(program: Command): void {
+  const command = program
+    .command('image')
+    .description('visibilities (+ gains) → FITS and PNG; --direct: from voltages (EPIC)')
+    .argument('<file>', 'visibilities; or with --direct, a recording of voltages')
+    .option(
+      '-o, --out <path>',
+      'the FITS to write; the PNG goes beside it (default: image.fits or direct.fits)',
+    )
+    .option('--direct', 'image the voltages themselves, without making visibilities')
+    .option('--gains <path>', 'calibrate with these (corella calibrate)')
+    .option('--pixels <number>', 'along each side', parseCount, 128)
+    .option(
+      '--field <degrees>',
+      'width of the field around the zenith (default: the whole sky)',
+      plainNumber('--field'),
+    )
+    .option('--kernel <size>', 'cells under each antenna: 1, 3, 5 or 7', parseKernel, 5)
+    .option(
+      '--weight <name>',
+      'natural: deepest; uniform: sharpest (visibilities only)',
+      parseWeight,
+      'natural',
+    )
+    .option('--autos', 'keep autocorrelations (visibilities only; the direct road always has them)')
+    .option('--beam', 'also write the synthesised beam (visibilities only)')
+    .option('--per-channel', 'keep channels apart in the FITS instead of averaging them')
+    .option('--integration <number>', 'which one of the file, or sum', parseIntegration, 'sum')
+    .option('--duration <time>', 'with --direct: only so much of the recording', duration('--duration'))
+    .option('--telescope <name>', 'where the stations stand, when the file does not say')
+    .action(run);
+  addSourceOption(command, 'names to write on the picture');
+  addChannelOptions(command);
+  addBackendOptions(command);
+  addExamples(command, [
+    ['image visibilities.uvfits --gains gains.json', 'image.fits and image.png, the whole sky'],
+    [
+      'image visibilities.uvfits --gains gains.json --weight uniform --field 60 --pixels 256',
+      'a sharper field of 60°',
+    ],
+    [
+      'image --direct voltages.sigmf-meta --gains gains.json',
+      'direct.fits and direct.png, no visibilities in between',
+    ],
+    ['image visibilities.uvfits -o raw.fits', 'uncalibrated'],
+  ]);
+}
+
+async function run(path: string, options: ImageOptions): Promise<void> {
+  const terminal = openTerminal(options);
+  const settings: ImageSettings = {
+    pixels: options.pixels,
+    field: fieldOf(options.field),
+    kernelSize: options.kernel,
+  };
+  const out = options.out ?? (options.direct === true ? 'direct.fits' : 'image.fits');
+  if (!/\.fits?$/i.test(out))
+    refuse('--out', `'${out}' does not end in .fits`, 'the PNG takes the same name beside it');
+  const file = await openFile(path);
+  try {
+    const telescope =
+      options.telescope === undefined ? telescopeOf(file) : await loadTelescope(options.telescope);
+    const made =
+      options.direct === true
+        ? await direct(voltagesOf(file), telescope, options, settings, terminal)
+        : await fromVisibilities(visibilitiesOf(file), telescope, options, settings, terminal);
+    const products: ProductOptions = {
+      telescope,
+      road: options.direct === true ? 'Direct imaging (EPIC)' : `From visibilities, ${options.weight} weight`,
+      unit: options.gains === undefined ? 'counts' : 'Jy/beam',
+      channelWidthHz: made.channelWidthHz,
+      channels: options.perChannel === true ? 'keep' : 'average',
+      history: [...history(), `from ${file.path}`],
+    };
+    const stage = terminal.stage('write');
+    const { dir, name } = splitPath(out);
+    const picture = join(dir, `${name}.png`);
+    await writeSkyFits(out, made.sky, products);
+    await writeSkyPng(picture, made.sky, {
+      ...products,
+      sources: chooseSources(options.sources, made.sky.frame),
+    });
+    const written = [out, picture];
+    if (options.beam === true && made.beam) {
+      written.push(join(dir, `${name}-beam.fits`));
+      await writeSkyFits(written[2], { ...made.sky, image: made.beam }, { ...products, unit: 'beam' });
+    }
+    stage.done();
+    const plane = stokesI(averageChannels(made.sky.image, made.sky.plan), made.sky.plan, 0);
+    const peak = plane.reduce((most, value) => (value > most ? value : most), -Infinity);
+    terminal.result(
+      { paths: written, pixels: options.pixels, peak, unit: products.unit, seconds: made.seconds },
+      [
+        `${written.join(', ')}: ${options.pixels} × ${options.pixels} pixels, peak ${Number(peak.toPrecision(4))} ${products.unit}, ${formatSeconds(made.seconds)}`,
+      ],
+    );
+  } finally {
+    await file.close();
+  }
+}
+
+interface Made {
+  readonly sky: SkyImage;
+  readonly beam?: SkyImage['image'];
+  readonly channelWidthHz: number;
+  readonly seconds: number;
+}
+
+async function fromVisibilities(
+  file: VisibilityFile,
+  telescope: Telescope,
+  options: ImageOptions,
+  settings: ImageSettings,
+  terminal: Terminal,
+): Promise<Made> {
+  const integration = await chooseIntegration(file, options.integration);
+  const { frequenciesHz, channelWidthHz } = file.header;
+  const stage = terminal.stage('image');
+  const sky = imageIntegration(
+    integration,
+    {
+      telescope,
+      frequenciesHz,
+      weight: options.weight,
+      autos: options.autos === true ? 'include' : 'leave-out',
+      ...(await gainsFor(options, telescope, frequenciesHz)),
+    },
+    settings,
+  );
+  return { sky, beam: sky.beam, channelWidthHz, seconds: stage.done() };
+}
+
+async function direct(
+  recording: VoltageRecording,
+  telescope: Telescope,
+  options: ImageOptions,
+  settings: ImageSettings,
+  terminal: Terminal,
+): Promise<Made> {
+  const channels = planChannels(recording, channelSettings(options, recording));
+  const { frequenciesHz, channelWidthHz } = channelsOf(recording, channels);
+  const gains = await gainsFor(options, telescope, frequenciesHz);
+  const stage = terminal.stage('image directly');
+  const sky = await withBackend(options, (backend) =>
+    imageDirectly(
+      recording,
+      channels,
+      {
+        backend,
+        telescope,
+        frequenciesHz,
+        ...gains,
+        ...(options.duration === undefined ? {} : { durationS: options.duration }),
+        onProgress: stage.update,
+      },
+      settings,
+    ),
+  );
+  return { sky, channelWidthHz, seconds: stage.done(`${sky.samples} time steps`) };
+}
+
+async function gainsFor(
+  options: ImageOptions,
+  telescope: Telescope,
+  frequenciesHz: Float64Array,
+): Promise<{ calibrated?: Calibrated }> {
+  if (options.gains === undefined) return {};
+  return { calibrated: matchGains(await readGains(options.gains), options.gains, telescope, frequenciesHz) };
+}
+
+const voltagesOf = (file: OpenedFile): VoltageRecording =>
+  file.kind === 'voltages'
+    ? file
+    : refuse(file.path, 'holds no voltages', 'leave out --direct, or name a recording');
+const visibilitiesOf = (file: OpenedFile): VisibilityFile =>
+  file.kind === 'visibilities'
+    ? file
+    : refuse(file.path, 'holds no visibilities', 'correlate it first, or ask for --direct');
+
+const fieldOf = (widthDeg: number | undefined): ImageField =>
+  widthDeg === undefined ? { kind: 'all-sky' } : { kind: 'field', widthDeg };
+
+function parseKernel(text: string): KernelSize {
+  const sizes: readonly KernelSize[] = [1, 3, 5, 7];
+  return (
+    sizes.find((size) => String(size) === text) ??
+    refuse('--kernel', `'${text}' is no kernel size`, 'choose 1, 3, 5 or 7')
+  );
+}
+
+function parseWeight(text: string): 'natural' | 'uniform' {
+  return text === 'natural' || text === 'uniform'
+    ? text
+    : refuse('--weight', `'${text}' is no weighting`, 'choose natural or uniform');
+}

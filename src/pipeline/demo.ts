@@ -1,0 +1,121 @@
+/** First light: one sky through the whole chain by both roads, measured against the truth that was put in. */
+import type { Backend } from '../backend/backend.js';
+import { compareGains, type GainComparison } from '../calibrate/index.js';
+import type { ChannelisePlan } from '../channelise/index.js';
+import { gainsCA, type GainsCA, type ImageCPML } from '../core/axes.js';
+import type { Integration } from '../core/blocks.js';
+import { refuse } from '../core/errors.js';
+import type { VoltageRecording } from '../formats/format.js';
+import { averageChannels, measureSource, placeOf, stokesI } from '../image/index.js';
+import { sourcesUp, type SourceUp } from '../sky/above.js';
+import { trueGains } from '../sky/input-gains.js';
+import type { SimulationPlan } from '../sky/simulation-plan.js';
+import type { CalibratedIntegration } from './calibrate.js';
+import { correlateVoltages, type CorrelationTally } from './correlate.js';
+import type { SkyImage } from './image.js';
+
+/** The single integration of a short recording. */
+export async function correlateAll(
+  recording: VoltageRecording,
+  plan: ChannelisePlan,
+  backend: Backend,
+  tally: CorrelationTally,
+  onProgress: (fraction: number) => void,
+): Promise<Integration> {
+  for await (const integration of correlateVoltages(recording, plan, { backend, onProgress }, tally))
+    return integration;
+  return refuse(recording.path, 'gave no integration', 'record for longer');
+}
+
+/**
+ * What the solver should have found: the simulated gains times every scale between the antenna and the spectra.
+ * White noise of power S leaves the F-engine with power S·gain²·Σh² (channelise/plan.ts, defaultGain).
+ */
+export function expectedGains(
+  simulation: SimulationPlan,
+  channels: ChannelisePlan,
+  frequenciesHz: Float64Array,
+): GainsCA {
+  const gain =
+    typeof channels.gains === 'number'
+      ? channels.gains
+      : refuse('demo', 'the channels have gains of their own');
+  const power = channels.prototype.reduce((sum, tap) => sum + tap * tap, 0);
+  const scale = simulation.countsPerRootJy * gain * Math.sqrt(power);
+  const truth = trueGains(simulation, frequenciesHz);
+  return gainsCA(
+    truth.map((value) => value * scale),
+    frequenciesHz.length,
+    simulation.inputs,
+  );
+}
+
+export const gainErrors = ({ calibration, plan }: CalibratedIntegration, truth: GainsCA): GainComparison =>
+  compareGains(calibration, truth, plan);
+
+export interface FoundSource {
+  readonly name: string;
+  readonly raDeg: number;
+  readonly decDeg: number;
+  readonly altitudeDeg: number;
+  readonly azimuthDeg: number;
+  /** Put in, through the element's beam. */
+  readonly apparentFluxJy: number;
+  /** Found in the image from visibilities, and in the direct one. */
+  readonly peakJy: number;
+  readonly errorPixels: number;
+  readonly directErrorPixels: number;
+}
+
+/** A source fainter than this part of the brightest is lost among its sidelobes in a dirty image. */
+export const BRIGHT_FRACTION = 0.2;
+const SEARCH_PIXELS = 3;
+
+/** The bright sources, looked for where they should be in both images. */
+export function findBrightSources(
+  simulation: SimulationPlan,
+  image: SkyImage,
+  direct: SkyImage,
+): { readonly found: readonly FoundSource[]; readonly faint: readonly SourceUp[] } {
+  const up = sourcesUp(simulation.sources, image.frame, 0, {
+    telescope: simulation.telescope,
+    frequencyHz: simulation.centreFrequencyHz,
+  });
+  const brightest = up.at(0)?.apparentFluxJy ?? 0;
+  const planes = [image, direct].map((sky) => stokesI(averageChannels(sky.image, sky.plan), sky.plan, 0));
+  const found = up
+    .filter(({ apparentFluxJy }) => apparentFluxJy >= BRIGHT_FRACTION * brightest)
+    .flatMap(({ source, position, altitudeDeg, azimuthDeg, apparentFluxJy, directionEnu }): FoundSource[] => {
+      const place = placeOf(image.plan, directionEnu);
+      if (!place) return [];
+      const [seen, seenDirectly] = planes.map((plane) =>
+        measureSource(plane, image.plan, place, SEARCH_PIXELS),
+      );
+      return [
+        {
+          name: source.name,
+          ...position,
+          altitudeDeg,
+          azimuthDeg,
+          apparentFluxJy,
+          peakJy: seen.peak,
+          errorPixels: seen.errorPixels,
+          directErrorPixels: seenDirectly.errorPixels,
+        },
+      ];
+    });
+  return { found, faint: up.filter(({ apparentFluxJy }) => apparentFluxJy < BRIGHT_FRACTION * brightest) };
+}
+
+/** The largest difference of two images, relative to the largest brightness. */
+export function largestDifference(x: ImageCPML, y: ImageCPML): number {
+  let difference = 0;
+  let largest = 0;
+  x.forEach((value, k) => {
+    if (Number.isNaN(value) !== Number.isNaN(y[k])) difference = Infinity;
+    if (Number.isNaN(value)) return;
+    difference = Math.max(difference, Math.abs(value - y[k]));
+    largest = Math.max(largest, Math.abs(value));
+  });
+  return difference / largest;
+}

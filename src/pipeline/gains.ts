@@ -1,0 +1,52 @@
+/** Fits gains from a file to the data at hand, or says why they do not fit. */
+import { gainsCA } from '../core/axes.js';
+import { refuse } from '../core/errors.js';
+import { formatHz } from '../core/units.js';
+import type { GainsFile } from '../formats/gains.js';
+import type { Telescope } from '../telescope/telescope.js';
+import type { Calibrated } from './image.js';
+
+/** Gains of the nearest channel, for each of ours; refused when the nearest is farther than a channel of theirs. */
+export function matchGains(
+  file: GainsFile,
+  path: string,
+  telescope: Telescope,
+  frequenciesHz: Float64Array,
+): Calibrated {
+  const names = telescope.stations.map(({ name }) => name);
+  if (names.length !== file.stations.length || names.some((name, s) => name !== file.stations[s])) {
+    refuse(
+      path,
+      `is for ${file.stations.length} stations of ${file.telescope}, not these ${names.length} of ${telescope.name}`,
+      'calibrate this data',
+    );
+  }
+  if (file.polarisations !== telescope.polarisations) {
+    refuse(
+      path,
+      `is for ${file.polarisations} polarisations, the data have ${telescope.polarisations}`,
+      'calibrate this data',
+    );
+  }
+  const theirs = file.frequenciesHz;
+  const stepHz = theirs.length > 1 ? Math.abs(theirs[1] - theirs[0]) : Infinity;
+  const inputs = names.length * file.polarisations;
+  const gains = new Float64Array(2 * frequenciesHz.length * inputs);
+  const solved = new Uint8Array(frequenciesHz.length * inputs);
+  frequenciesHz.forEach((frequencyHz, c) => {
+    const nearest = theirs.reduce(
+      (best, other, k) => (Math.abs(other - frequencyHz) < Math.abs(theirs[best] - frequencyHz) ? k : best),
+      0,
+    );
+    if (Math.abs(theirs[nearest] - frequencyHz) > stepHz) {
+      refuse(
+        path,
+        `has no gains near ${formatHz(frequencyHz)}; they span ${formatHz(theirs[0])} to ${formatHz(theirs[theirs.length - 1])}`,
+        'calibrate this band',
+      );
+    }
+    gains.set(file.gains.subarray(2 * nearest * inputs, 2 * (nearest + 1) * inputs), 2 * c * inputs);
+    solved.set(file.solved.subarray(nearest * inputs, (nearest + 1) * inputs), c * inputs);
+  });
+  return { gains: gainsCA(gains, frequenciesHz.length, inputs), solved };
+}
