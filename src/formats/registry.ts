@@ -4,9 +4,11 @@ import { refuse } from '../core/errors.js';
 import type { Format, OpenedFile, VisibilityHeader, VisibilityWriter } from './format.js';
 import { openInput } from './input.js';
 import { sigmf } from './sigmf.js';
+import { uvfits } from './uvfits.js';
 
 export const formats: readonly Format[] = [
   sigmf, // recordings of voltages and of channelised data
+  uvfits, // visibilities
 ];
 
 export type VisibilityFormat = Format & {
