@@ -9,10 +9,12 @@ import { lwa } from './lwa/lwa.js';
 import { mark5b } from './mark5b.js';
 import { raw } from './raw.js';
 import { sigmf } from './sigmf.js';
+import { uvfits } from './uvfits.js';
 import { vdif } from './vdif.js';
 
 export const formats: readonly Format[] = [
   sigmf, // recordings of voltages and of channelised data
+  uvfits, // visibilities
   lwa, // the Long Wavelength Array's frames
   mark5b, // VLBI, before VDIF
   dada, // voltages or spectra after a text header

@@ -321,7 +321,7 @@ describe('SigMF recordings', () => {
       }),
     );
     await refuses(
-      /covers samples 9 to 4/,
+      /covers samples 0 to 9 of a file that holds 4/,
       edited((m) => {
         m.captures.push({ 'core:sample_start': 9 });
       }),

@@ -1,0 +1,282 @@
+/**
+ * Writes UVFITS: fringes stopped at the phase centre, values averaged over samples, the count of samples as weight.
+ *
+ * For the pair (A1, A2) the format keeps V₁₂ = ⟨x₁·conj(x₂)⟩ beside uvw = r₁ − r₂. We hold V_ij with i ≥ j and write
+ * A1 = j + 1, A2 = i + 1 (the lower number first), so that V₁₂[p₁][p₂] = V_ji[p₁][p₂] = conj(V_ij[p₂][p₁]).
+ * Stopping the fringes takes V₁₂·e^(−2πi f (r₁ − r₂)·n/c) = V₁₂·e^(−2πi f WW).
+ */
+import { baselineIndex } from '../core/axes.js';
+import type { Integration } from '../core/blocks.js';
+import { refuse } from '../core/errors.js';
+import { addSeconds, formatInstant, julianDate, type Instant } from '../core/instant.js';
+import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
+import { dot, type Vector3 } from '../core/vector.js';
+import { skyFrame } from '../sky/frame.js';
+import {
+  headerBytes,
+  integerCard,
+  logicalCard,
+  paddedBytes,
+  realCard,
+  remarkCards,
+  textCards,
+} from './fits.js';
+import type { VisibilityHeader, VisibilityWriter } from './format.js';
+import { openOutput } from './output.js';
+import { antennaTable } from './uvfits-antennas.js';
+
+/** 256·A1 + A2 has room for 255; above, ANTENNA1 and ANTENNA2 stand by themselves. */
+const MOST_IN_BASELINE = 255;
+const CHUNK_BYTES = 2 ** 22;
+
+/** Products in the order of STOKES −5, −6, −7, −8: XX, YY, XY, YX of (A1, A2). */
+const fileProducts = {
+  1: [[0, 0]],
+  2: [
+    [0, 0],
+    [1, 1],
+    [0, 1],
+    [1, 0],
+  ],
+} as const;
+
+export async function createUvfits(path: string, header: VisibilityHeader): Promise<VisibilityWriter> {
+  checkHeader(path, header);
+  const { telescope, frequenciesHz, polarisations } = header;
+  const stations = telescope.stations.length;
+  const products = fileProducts[polarisations];
+  const channels = frequenciesHz.length;
+  const parameters = parameterNames(stations);
+  const groupElements = parameters.length + 3 * products.length * channels;
+  const chunk = new Float32Array(Math.max(1, Math.floor(CHUNK_BYTES / (4 * groupElements))) * groupElements);
+  const output = await openOutput(path);
+  let first: Integration | undefined;
+  let groups = 0;
+  let filled = 0;
+  const flush = async (): Promise<void> => {
+    const bytes = Buffer.from(chunk.buffer, 0, filled * 4);
+    filled = 0;
+    await output.write(bytes.swap32());
+  };
+  try {
+    // Its length is fixed now, its numbers only when the first and the last integration are known.
+    await output.write(
+      primaryHeader(header, parameters, { start: { unixSeconds: 0, fraction: 0 }, groups: 0 }),
+    );
+  } catch (error) {
+    await output.abandon();
+    throw error;
+  }
+
+  return {
+    append: async (integration) => {
+      checkIntegration(path, header, integration);
+      first ??= integration;
+      const middle = addSeconds(integration.start, integration.durationS / 2);
+      const uvwS = stationUvwS(header, middle);
+      const dates = dateParameters(julianDate(first.start).midnightJd, middle);
+      for (let j = 0; j < stations; j++) {
+        for (let i = j; i < stations; i++) {
+          if (filled === chunk.length) await flush();
+          const uvw = [0, 1, 2].map((axis) => Math.fround(uvwS[3 * j + axis] - uvwS[3 * i + axis]));
+          const pair = stations > MOST_IN_BASELINE ? [j + 1, i + 1, 1] : [256 * (j + 1) + i + 1];
+          chunk.set([...uvw, ...dates, ...pair, integration.durationS], filled);
+          filled += parameters.length;
+          // Phased by the very number that the file keeps, so that a reader can undo it exactly.
+          fillGroup(chunk.subarray(filled, filled + 3 * products.length * channels), integration, {
+            header,
+            i,
+            j,
+            delayS: uvw[2],
+          });
+          filled += 3 * products.length * channels;
+          groups++;
+        }
+      }
+    },
+    finish: async () => {
+      try {
+        if (first === undefined) {
+          refuse(path, 'no integration was written', 'give it at least one before finishing');
+        }
+        await flush();
+        await output.write(new Uint8Array(paddedBytes(output.sizeBytes) - output.sizeBytes));
+        await output.write(
+          antennaTable(telescope, { start: first.start, referenceFrequencyHz: frequenciesHz[0] }),
+        );
+        await output.writeAt(0, primaryHeader(header, parameters, { start: first.start, groups }));
+        await output.finish();
+      } catch (error) {
+        await output.abandon();
+        throw error;
+      }
+    },
+    abandon: () => output.abandon(),
+  };
+}
+
+/** (re, im, weight) for each channel and product of one baseline. */
+function fillGroup(
+  target: Float32Array,
+  integration: Integration,
+  pair: {
+    readonly header: VisibilityHeader;
+    readonly i: number;
+    readonly j: number;
+    readonly delayS: number;
+  },
+): void {
+  const { i, j, delayS, header } = pair;
+  const { stations, polarisations, visibilities, counts, flaggedInputs } = integration;
+  const products = fileProducts[polarisations];
+  const baselines = (stations * (stations + 1)) / 2;
+  const b = baselineIndex(i, j);
+  let at = 0;
+  for (let c = 0; c < integration.channels; c++) {
+    const count = counts[c * baselines + b];
+    const phase = 2 * Math.PI * header.frequenciesHz[c] * delayS;
+    const scale = count > 0 ? 1 / count : 0;
+    const cos = Math.cos(phase) * scale;
+    const sin = Math.sin(phase) * scale;
+    for (const [p1, p2] of products) {
+      const from = 2 * (((c * baselines + b) * polarisations + p2) * polarisations + p1);
+      const re = visibilities[from];
+      const im = visibilities[from + 1];
+      const flagged =
+        flaggedInputs[i * polarisations + p2] === 1 || flaggedInputs[j * polarisations + p1] === 1;
+      // conj(V)·(cos − i sin)
+      target[at] = re * cos - im * sin;
+      target[at + 1] = -re * sin - im * cos;
+      target[at + 2] = flagged ? -count : count;
+      at += 3;
+    }
+  }
+}
+
+/** uvw of each station, seconds : [s][u, v, w] */
+function stationUvwS({ telescope, phaseCentre }: VisibilityHeader, middle: Instant): Float64Array {
+  const { l, m, n } = skyFrame(telescope.site, middle).tangentAxes(phaseCentre);
+  const uvw = new Float64Array(3 * telescope.stations.length);
+  telescope.stations.forEach(({ eastM, northM, upM }, s) => {
+    const place: Vector3 = { x: eastM, y: northM, z: upM };
+    [l, m, n].forEach((axis, k) => {
+      uvw[3 * s + k] = dot(place, axis) / SPEED_OF_LIGHT_M_PER_S;
+    });
+  });
+  return uvw;
+}
+
+/** The day's fraction in two single-precision numbers: together they hold better than a nanosecond. */
+function dateParameters(midnightJd: number, middle: Instant): [number, number] {
+  const { midnightJd: day, dayFraction } = julianDate(middle);
+  const days = day - midnightJd + dayFraction;
+  const coarse = Math.fround(days);
+  return [coarse, Math.fround(day - midnightJd - coarse + dayFraction)];
+}
+
+const parameterNames = (stations: number): readonly string[] => [
+  'UU',
+  'VV',
+  'WW',
+  'DATE',
+  'DATE',
+  ...(stations > MOST_IN_BASELINE ? ['ANTENNA1', 'ANTENNA2', 'SUBARRAY'] : ['BASELINE']),
+  'INTTIM',
+];
+
+function primaryHeader(
+  header: VisibilityHeader,
+  parameters: readonly string[],
+  known: { readonly start: Instant; readonly groups: number },
+): Uint8Array {
+  const { phaseCentre, frequenciesHz, polarisations, telescope } = header;
+  const channels = frequenciesHz.length;
+  const spacingHz =
+    channels > 1 ? (frequenciesHz[channels - 1] - frequenciesHz[0]) / (channels - 1) : header.channelWidthHz;
+  const axes = [
+    ['COMPLEX', 3, 1, 1],
+    ['STOKES', polarisations ** 2, -5, -1],
+    ['FREQ', channels, frequenciesHz[0], spacingHz],
+    ['RA', 1, phaseCentre.raDeg, 1],
+    ['DEC', 1, phaseCentre.decDeg, 1],
+  ] as const;
+  const { midnightJd } = julianDate(known.start);
+  return headerBytes([
+    logicalCard('SIMPLE', true),
+    integerCard('BITPIX', -32),
+    integerCard('NAXIS', axes.length + 1),
+    integerCard('NAXIS1', 0, 'no image: random groups'),
+    ...axes.map(([, length], k) => integerCard(`NAXIS${k + 2}`, length)),
+    logicalCard('EXTEND', true),
+    logicalCard('GROUPS', true),
+    integerCard('PCOUNT', parameters.length),
+    // Room for any count: the header keeps its length when this is filled in.
+    integerCard('GCOUNT', known.groups),
+    ...axes.flatMap(([name, , value, step], k) => [
+      ...textCards(`CTYPE${k + 2}`, name),
+      realCard(`CRVAL${k + 2}`, value),
+      realCard(`CDELT${k + 2}`, step),
+      realCard(`CRPIX${k + 2}`, 1),
+      realCard(`CROTA${k + 2}`, 0),
+    ]),
+    ...parameters.flatMap((name, k) => [
+      ...textCards(`PTYPE${k + 1}`, name),
+      realCard(`PSCAL${k + 1}`, 1),
+      realCard(`PZERO${k + 1}`, k === 3 ? midnightJd : 0),
+    ]),
+    ...textCards('DATE-OBS', formatInstant(known.start, 6).slice(0, -1)),
+    ...textCards('TELESCOP', telescope.name),
+    ...textCards('INSTRUME', telescope.name),
+    ...textCards('OBJECT', header.object),
+    realCard('OBSRA', phaseCentre.raDeg),
+    realCard('OBSDEC', phaseCentre.decDeg),
+    realCard('EPOCH', 2000),
+    ...textCards('RADESYS', 'FK5'),
+    realCard('BSCALE', 1),
+    realCard('BZERO', 0),
+    ...textCards('BUNIT', 'UNCALIB'),
+    realCard('CHWIDTH', header.channelWidthHz, 'width of a channel, Hz'),
+    ...textCards('XORIENT', 'EAST', 'X dipoles lie east-west'),
+    ...header.history.flatMap((line) => remarkCards('HISTORY', line)),
+    // AIPS reads the sort order here: time, then baseline.
+    ...remarkCards('HISTORY', "AIPS   SORT ORDER = 'TB'"),
+  ]);
+}
+
+function checkHeader(path: string, { telescope, frequenciesHz, polarisations }: VisibilityHeader): void {
+  if (frequenciesHz.length === 0 || telescope.stations.length === 0) {
+    refuse(path, 'has no channel or no station', 'give at least one of each');
+  }
+  if (telescope.stations.length > 65_535) {
+    refuse(path, `${telescope.stations.length} stations are more than UVFITS can number`, 'write fewer');
+  }
+  const channels = frequenciesHz.length;
+  const step = channels > 1 ? (frequenciesHz[channels - 1] - frequenciesHz[0]) / (channels - 1) : 1;
+  frequenciesHz.forEach((frequencyHz, c) => {
+    // The format knows a first frequency and a step; a tenth of a channel is the most it may be off.
+    if (!(Math.abs(frequencyHz - frequenciesHz[0] - c * step) <= 0.1 * Math.abs(step))) {
+      refuse(
+        path,
+        `channel ${c} is not evenly spaced from the others`,
+        'write evenly spaced channels to UVFITS',
+      );
+    }
+  });
+  if (polarisations > telescope.polarisations) {
+    refuse(path, `${polarisations} polarisations of a telescope with ${telescope.polarisations}`);
+  }
+}
+
+function checkIntegration(path: string, header: VisibilityHeader, integration: Integration): void {
+  const told = [integration.stations, integration.channels, integration.polarisations].join(' × ');
+  const wanted = [header.telescope.stations.length, header.frequenciesHz.length, header.polarisations].join(
+    ' × ',
+  );
+  if (told !== wanted) {
+    refuse(
+      path,
+      `an integration of ${told} stations × channels × polarisations where the file has ${wanted}`,
+      'one file holds one arrangement',
+    );
+  }
+}

@@ -1,0 +1,18 @@
+/** UVFITS: visibilities as random groups, the format that AIPS, CASA, pyuvdata and WSClean's tools share. */
+import type { Format } from './format.js';
+import { openUvfits } from './uvfits-read.js';
+import { createUvfits } from './uvfits-write.js';
+
+export { openUvfits } from './uvfits-read.js';
+export { createUvfits } from './uvfits-write.js';
+
+export const uvfits: Format = {
+  name: 'uvfits',
+  title: 'UVFITS',
+  extensions: ['.uvfits'],
+  // Random groups alone have a first axis of no length.
+  recognise: (_path, head) =>
+    /^SIMPLE {2}= +T.*NAXIS1 {2}= +0 /s.test(new TextDecoder('latin1').decode(head.subarray(0, 2880))),
+  open: openUvfits,
+  createVisibilities: createUvfits,
+};
