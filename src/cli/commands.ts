@@ -6,6 +6,7 @@ import { registerCorrelate } from './correlate.js';
 import { registerDemo } from './demo.js';
 import { registerDevices } from './devices.js';
 import { registerImage } from './image.js';
+import { registerInspect } from './inspect.js';
 import { registerSimulate } from './simulate.js';
 
 export const commands: readonly RegisterCommand[] = [
@@ -15,5 +16,6 @@ export const commands: readonly RegisterCommand[] = [
   registerCorrelate,
   registerCalibrate,
   registerImage,
+  registerInspect,
   registerDevices,
 ];

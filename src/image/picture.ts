@@ -91,11 +91,16 @@ function skyShape(plan: ImagePlan, view: View, fill?: string): string {
 }
 
 function drawTitle([headline = '', ...rest]: readonly string[]): string {
+  const small = rest.join('  ·  ');
   return (
-    `<text x="${SKY.left}" y="46" font-size="25" font-weight="bold" fill="${ink}">${escapeXml(headline)}</text>` +
-    `<text x="${SKY.left}" y="74" font-size="15" fill="${quiet}">${escapeXml(rest.join('  ·  '))}</text>`
+    `<text x="${SKY.left}" y="46" font-size="${fitting(headline, 25, 0.68)}" font-weight="bold" fill="${ink}">${escapeXml(headline)}</text>` +
+    `<text x="${SKY.left}" y="74" font-size="${fitting(small, 15, 0.6)}" fill="${quiet}">${escapeXml(small)}</text>`
   );
 }
+
+/** A size at which the text fits the picture; `emWide`: a character's mean width in the font, generously. */
+const fitting = (text: string, size: number, emWide: number): number =>
+  Math.min(size, Math.floor((10 * SKY.size) / (emWide * Math.max(1, text.length))) / 10);
 
 function drawRaster(plane: PlaneML, plan: ImagePlan, stretch: Stretch, view: View): string {
   const { pixels, pixelSize } = plan;

@@ -58,7 +58,7 @@ export async function writeSkyPng(path: string, sky: SkyImage, options: PictureO
     plan,
     frame,
     title: [
-      `The sky over ${telescope.title}`,
+      telescope.title,
       `${formatInstant(addSeconds(sky.start, sky.durationS / 2), 0)} · ${formatHz(centreHz)}, ${formatHz(options.channelWidthHz * plan.channels)} wide · ` +
         `${formatSeconds(sky.durationS)} · ${telescope.stations.length} stations`,
       options.road,
