@@ -29,7 +29,9 @@ const tests = readdirSync(join(root, 'dist'), { recursive: true })
   .map((name) => join(root, 'dist', name))
   .sort();
 if (tests.length === 0) {
-  console.error(`no test of the cpu backend matches ${words.join(' ') || '(nothing is built: npm run build)'}`);
+  console.error(
+    `no test of the cpu backend matches ${words.join(' ') || '(nothing is built: npm run build)'}`,
+  );
   process.exit(1);
 }
 for (const test of tests) {
