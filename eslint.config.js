@@ -31,7 +31,10 @@ export default tseslint.config(
       'import/resolver': { typescript: true },
       'boundaries/elements': [
         { type: 'acceptance', pattern: 'src/acceptance' },
-        ...[...ground, ...rooms, 'pipeline', 'bench', 'cli'].map((type) => ({ type, pattern: `src/${type}` })),
+        ...[...ground, ...rooms, 'pipeline', 'bench', 'cli'].map((type) => ({
+          type,
+          pattern: `src/${type}`,
+        })),
       ],
     },
     rules: {
