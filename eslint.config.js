@@ -14,8 +14,9 @@ const doors = {
   backend: ['core', 'backend'],
   ...Object.fromEntries(rooms.map((room) => [room, [...ground, room]])),
   pipeline: [...ground, ...rooms, 'pipeline'],
-  cli: [...ground, ...rooms, 'pipeline', 'cli'],
-  acceptance: [...ground, ...rooms, 'pipeline', 'cli', 'acceptance'],
+  bench: [...ground, ...rooms, 'bench'],
+  cli: [...ground, ...rooms, 'pipeline', 'bench', 'cli'],
+  acceptance: [...ground, ...rooms, 'pipeline', 'bench', 'cli', 'acceptance'],
 };
 
 export default tseslint.config(
@@ -30,7 +31,10 @@ export default tseslint.config(
       'import/resolver': { typescript: true },
       'boundaries/elements': [
         { type: 'acceptance', pattern: 'src/acceptance' },
-        ...[...ground, ...rooms, 'pipeline', 'cli'].map((type) => ({ type, pattern: `src/${type}` })),
+        ...[...ground, ...rooms, 'pipeline', 'bench', 'cli'].map((type) => ({
+          type,
+          pattern: `src/${type}`,
+        })),
       ],
     },
     rules: {

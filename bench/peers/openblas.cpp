@@ -1,3 +1,5 @@
+// libraries: openblas
+// package: libopenblas-dev
 // The X-engine by OpenBLAS: bytes to floats, then the Hermitian rank-k update cherk. What a good programmer gets
 // from a good library.
 #include <cblas.h>

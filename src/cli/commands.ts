@@ -1,4 +1,5 @@
 /** Every command, in the order of --help. A new command is one file and one line here. */
+import { registerBench } from './bench.js';
 import { registerCalibrate } from './calibrate.js';
 import { registerChannelise } from './channelise.js';
 import type { RegisterCommand } from './command.js';
@@ -17,5 +18,6 @@ export const commands: readonly RegisterCommand[] = [
   registerCalibrate,
   registerImage,
   registerInspect,
+  registerBench,
   registerDevices,
 ];

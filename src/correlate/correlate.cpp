@@ -17,9 +17,11 @@ constexpr int64_t mostIn32Bits(SpectraType type) {
   return INT32_MAX / (type == SpectraType::ci4 ? 2 * 7 * 7 : 2 * 127 * 127);
 }
 
-/** Time blocks taken at once: 16 make a J side of 32 kB, which stays in the first cache for a group of I. */
-constexpr int64_t TIME_BLOCKS_AT_ONCE = 16;
-/** I sides taken together; their panels, 32 kB each, stay in the second cache. */
+/** Time blocks taken at once: a J side of 16 kB stays in the first cache while the I sides of a group go by. */
+constexpr int64_t TIME_BLOCKS_AT_ONCE = 8;
+/** Float samples taken at once: 16 kB a side, for the same reason. */
+constexpr int64_t SAMPLES_AT_ONCE = 128;
+/** I sides taken together; their panels, 16 kB each, stay in the second cache. */
 constexpr int64_t MOST_GROUP = 8;
 
 struct Correlator {
@@ -51,6 +53,8 @@ struct Correlator {
   const int64_t channels, stations, polarisations, inputBlocks, pairs;
 
  private:
+  template <class Body>
+  void eachGroup(Context &context, Body &&body);
   void addIntegers(Context &context, const SpectraLayout &layout, const int8_t *block, int64_t first, int64_t end);
   void addFloats(Context &context, const SpectraLayout &layout, const float *block, int64_t samples);
   void promote(Context &context);
@@ -85,18 +89,26 @@ void Correlator::accumulate(Context &context, const SpectraLayout &layout, const
   }
 }
 
-/** Adds time blocks first…end−1. */
-void Correlator::addIntegers(Context &context, const SpectraLayout &layout, const int8_t *block, int64_t first,
-                             int64_t end) {
-  // Groups as large as the cache likes, as small as it takes to keep every thread at work to the end.
+/**
+ * Calls body(channel, first I, end I, worker) for every channel and group of rows, on all threads. Groups are as
+ * large as the cache likes, as small as it takes to keep every thread at work to the end.
+ */
+template <class Body>
+void Correlator::eachGroup(Context &context, Body &&body) {
   const int64_t wanted = 4 * context.pool.threads();
   int64_t group = MOST_GROUP;
   while (group > 1 && channels * ((inputBlocks + group - 1) / group) < wanted) group /= 2;
   const int64_t groups = (inputBlocks + group - 1) / group;
   context.pool.run(channels * groups, [&](int64_t index, int worker) {
-    const int64_t channel = index % channels;
     const int64_t firstI = (groups - 1 - index / channels) * group;  // the longest rows first
-    const int64_t endI = std::min(firstI + group, inputBlocks);
+    body(index % channels, firstI, std::min(firstI + group, inputBlocks), worker);
+  });
+}
+
+/** Adds time blocks first…end−1. */
+void Correlator::addIntegers(Context &context, const SpectraLayout &layout, const int8_t *block, int64_t first,
+                             int64_t end) {
+  eachGroup(context, [&](int64_t channel, int64_t firstI, int64_t endI, int worker) {
     const int8_t *spectra = block + channel * layout.channelBytes();
     int32_t *channelSums = sums->data() + channel * pairs * PAIR_SUMS;
     auto *panel = static_cast<char *>(panels.get()) + worker * panelStride;
@@ -118,18 +130,17 @@ void Correlator::addIntegers(Context &context, const SpectraLayout &layout, cons
 }
 
 void Correlator::addFloats(Context &context, const SpectraLayout &layout, const float *block, int64_t samples) {
-  /** 32 kB a side: one J stays in the first cache while the I go by. */
-  constexpr int64_t AT_ONCE = 256;
   const int64_t side = layout.inputBlockBytes() / 4;
-  context.pool.run(channels * inputBlocks, [&](int64_t index, int) {
-    const int64_t channel = index % channels, i = inputBlocks - 1 - index / channels;
+  eachGroup(context, [&](int64_t channel, int64_t firstI, int64_t endI, int) {
     const float *spectra = block + channel * inputBlocks * side;
     double *channelSums = totals->data() + channel * pairs * PAIR_SUMS;
-    for (int64_t from = 0; from < samples; from += AT_ONCE) {
-      const int64_t length = std::min(AT_ONCE, samples - from), at = from * FLOATS_PER_SAMPLE;
-      for (int64_t j = 0; j <= i; j++) {
-        addFloatPair(spectra + i * side + at, spectra + j * side + at, length,
-                     channelSums + pairIndex(i, j) * PAIR_SUMS);
+    for (int64_t from = 0; from < samples; from += SAMPLES_AT_ONCE) {
+      const int64_t length = std::min(SAMPLES_AT_ONCE, samples - from);
+      const float *now = spectra + from * FLOATS_PER_SAMPLE;
+      for (int64_t j = 0; j < endI; j++) {
+        for (int64_t i = std::max(firstI, j); i < endI; i++) {
+          addFloatPair(now + i * side, now + j * side, length, channelSums + pairIndex(i, j) * PAIR_SUMS);
+        }
       }
     }
   });

@@ -80,10 +80,10 @@ void addPair(const int8_t *, const void *panel, const int8_t *tilesJ, int64_t ti
   for (int64_t block = 0; block < timeBlocks; block++, a += TILE_BYTES, b += TILE_BYTES) {
     _tile_loadd(4, a, 64);
     _tile_loadd(6, b, 64);
-    _tile_dpbssd(0, 4, 6);
     _tile_loadd(5, a + PLANE_BYTES, 64);
-    _tile_dpbssd(2, 5, 6);
     _tile_loadd(7, b + PLANE_BYTES, 64);
+    _tile_dpbssd(0, 4, 6);
+    _tile_dpbssd(2, 5, 6);
     _tile_dpbssd(1, 5, 7);
     _tile_dpbssd(3, 4, 7);
   }

@@ -17,9 +17,7 @@ constexpr int WIDTH = 4, ROWS = 1;
 constexpr int PARTS = 16 / WIDTH;
 typedef float Vector __attribute__((vector_size(4 * WIDTH), may_alias));
 
-/** Float32 sums run this long before float64 takes over: their rounding then stays near 128 · 6e-8 · |x|². */
-constexpr int64_t SHORT_WHILE = 128;
-
+/** Called with a short while of samples, so that float32 sums round little before float64 takes over. */
 void addRows(const float *vectorsI, const float *vectorsJ, int64_t samples, double *sums) {
   Vector re[ROWS][PARTS] = {}, im[ROWS][PARTS] = {};
   for (int64_t t = 0; t < samples; t++) {
@@ -39,20 +37,19 @@ void addRows(const float *vectorsI, const float *vectorsJ, int64_t samples, doub
     }
   }
   for (int row = 0; row < ROWS; row++) {
+    float flatRe[TILE_INPUTS], flatIm[TILE_INPUTS];
+    __builtin_memcpy(flatRe, re[row], sizeof flatRe);
+    __builtin_memcpy(flatIm, im[row], sizeof flatIm);
     for (int64_t j = 0; j < TILE_INPUTS; j++) {
-      sums[row * TILE_INPUTS + j] += static_cast<double>(re[row][j / WIDTH][j % WIDTH]);
-      sums[PAIR_VALUES + row * TILE_INPUTS + j] += static_cast<double>(im[row][j / WIDTH][j % WIDTH]);
+      sums[row * TILE_INPUTS + j] += static_cast<double>(flatRe[j]);
+      sums[PAIR_VALUES + row * TILE_INPUTS + j] += static_cast<double>(flatIm[j]);
     }
   }
 }
 
 void addPair(const float *vectorsI, const float *vectorsJ, int64_t samples, double *sums) {
-  for (int64_t first = 0; first < samples; first += SHORT_WHILE) {
-    const int64_t length = samples - first < SHORT_WHILE ? samples - first : SHORT_WHILE;
-    const int64_t at = first * FLOATS_PER_SAMPLE;
-    for (int64_t row = 0; row < TILE_INPUTS; row += ROWS) {
-      addRows(vectorsI + at + row, vectorsJ + at, length, sums + row * TILE_INPUTS);
-    }
+  for (int64_t row = 0; row < TILE_INPUTS; row += ROWS) {
+    addRows(vectorsI + row, vectorsJ, samples, sums + row * TILE_INPUTS);
   }
 }
 

@@ -22,7 +22,7 @@ struct CorrelateKernels {
   void (*addPair)(const int8_t *tilesI, const void *panel, const int8_t *tilesJ, int64_t timeBlocks, int32_t *sums);
 };
 
-/** Adds `samples` samples of a pair of float blocks, in float32 for a short while, then in float64. */
+/** Adds a few hundred samples at most of a pair of float blocks: in float32 by themselves, then to the sums. */
 using AddFloatPair = void (*)(const float *vectorsI, const float *vectorsJ, int64_t samples, double *sums);
 
 CORELLA_DECLARE_AMX(const CorrelateKernels, correlateKernels)

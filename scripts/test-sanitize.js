@@ -1,0 +1,46 @@
+// Builds the native library with AddressSanitizer and UndefinedBehaviorSanitizer and runs the tests of the cpu
+// backend against it: an index out of bounds or an overflow ends the run with a report.
+//   npm run test:sanitize            every test of the cpu backend
+//   npm run test:sanitize -- WORD    those whose path contains WORD
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const words = process.argv.slice(2);
+
+function run(program, args, environment = {}) {
+  const { status } = spawnSync(program, args, { stdio: 'inherit', env: { ...process.env, ...environment } });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+run(process.execPath, [join(root, 'scripts', 'build-native.js'), '--sanitize']);
+
+// Node itself is not instrumented, so the runtime must come in before it.
+const compiler = process.env.CXX?.trim().split(/\s+/)[0] ?? 'g++';
+const runtimes = ['libasan.so', 'libubsan.so'].map((name) =>
+  spawnSync(compiler, [`-print-file-name=${name}`], { encoding: 'utf8' }).stdout.trim(),
+);
+const tests = readdirSync(join(root, 'dist'), { recursive: true })
+  .map(String)
+  .filter((name) => /(^|[-/])cpu[^/]*\.test\.js$/.test(name))
+  .filter((name) => words.length === 0 || words.some((word) => name.includes(word)))
+  .map((name) => join(root, 'dist', name))
+  .sort();
+if (tests.length === 0) {
+  console.error(
+    `no test of the cpu backend matches ${words.join(' ') || '(nothing is built: npm run build)'}`,
+  );
+  process.exit(1);
+}
+for (const test of tests) {
+  // Without --test each file runs in this very process, under the preloaded runtime. Node leaks by design at
+  // exit, so leaks are not looked for; a refused allocation must come back as one, not end the run.
+  run(process.execPath, [test], {
+    CORELLA_NATIVE: join(root, 'dist', 'native-sanitize'),
+    LD_PRELOAD: runtimes.join(':'),
+    ASAN_OPTIONS: 'detect_leaks=0:allocator_may_return_null=1:detect_stack_use_after_return=0',
+    UBSAN_OPTIONS: 'print_stacktrace=1',
+  });
+}

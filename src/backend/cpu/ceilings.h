@@ -1,0 +1,18 @@
+// What this processor could do at most, by level: loops that do nothing but multiply, or nothing but read.
+#pragma once
+#include "native.h"
+
+namespace corella {
+
+struct Ceilings {
+  /** Integer multiply-adds on small integers, by the best instruction of the level; returns operations done. */
+  double (*integers)(int64_t repeats);
+  /** The same in float32. */
+  double (*floats)(int64_t repeats);
+  /** Reads memory, a multiple of 512 bytes long, once; the result only keeps the compiler honest. */
+  uint64_t (*read)(const void *memory, int64_t sizeBytes);
+};
+
+CORELLA_DECLARE_AMX(const Ceilings, ceilings)
+
+}  // namespace corella

@@ -1,0 +1,68 @@
+/** This machine's own limits, measured (ceilings.cpp): what a kernel's rate is held against. */
+import type { NativeCall } from './context.js';
+import type { CpuBackend } from './cpu.js';
+
+/** One short run at full speed; returns the work done, in the ceiling's unit times seconds. */
+export interface Ceiling {
+  readonly title: string;
+  readonly unit: 'operations' | 'bytes';
+  run(): Promise<number>;
+  close(): void;
+}
+
+export interface Ceilings {
+  /** Multiply-adds of small integers by the level's best instruction. */
+  integers(): Ceiling;
+  /** Multiply-adds in float32. */
+  floats(): Ceiling;
+  /** Reading memory that each thread has to itself, over and over: 1 MB stays in a second cache, 64 MB in none. */
+  read(bytesPerThread: number): Ceiling;
+}
+
+const arithmetic = { integers: 0, floats: 1 } as const;
+/** About 2 ms of work on one core, whichever the level. */
+const REPEATS = { amx: 1e5, avx512: 6e5, avx2: 6e5, portable: 6e5 } as const;
+const FLOAT_REPEATS = 6e5;
+const BYTES_AT_ONCE = 2 ** 27;
+
+export function cpuCeilings({ native, isa, threads }: CpuBackend): Ceilings {
+  const compute: NativeCall<[kind: number, repeats: number, operations: Float64Array]> = native.bind(
+    'ceiling',
+    'int32_t corella_ceiling_arithmetic(char *error, void *context, int32_t kind, int64_t repeats, double *operations)',
+  );
+  const read: NativeCall<[memory: bigint, sizeBytes: number, repeats: number]> = native.bind(
+    'ceiling',
+    'int32_t corella_ceiling_read(char *error, void *context, const void *memory, int64_t sizeBytes, int64_t repeats)',
+  );
+  const multiply = (kind: keyof typeof arithmetic, title: string, repeats: number): Ceiling => {
+    const operations = new Float64Array(1);
+    return {
+      title,
+      unit: 'operations',
+      run: async () => {
+        await compute(arithmetic[kind], repeats, operations);
+        return operations[0];
+      },
+      close: () => undefined,
+    };
+  };
+  return {
+    integers: () => multiply('integers', 'integer multiply-adds', REPEATS[isa]),
+    floats: () => multiply('floats', 'float32 multiply-adds', FLOAT_REPEATS),
+    read: (bytesPerThread) => {
+      const memory = native.allocate(bytesPerThread * threads);
+      const repeats = Math.max(1, Math.round(BYTES_AT_ONCE / bytesPerThread));
+      return {
+        title: `reading ${bytesPerThread / 2 ** 20} MiB a thread`,
+        unit: 'bytes',
+        run: async () => {
+          await read(memory.address, bytesPerThread, repeats);
+          return bytesPerThread * threads * repeats;
+        },
+        close: () => {
+          memory.close();
+        },
+      };
+    },
+  };
+}

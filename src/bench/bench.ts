@@ -1,0 +1,85 @@
+/** What a bench of a kernel is, and how its cases become rows. */
+import type { Backend } from '../backend/backend.js';
+import { measure, medianRatio, spreadOf, type Contestant, type MeasureOptions } from './measure.js';
+import type { Peers } from './peers.js';
+
+export type Parameters = Readonly<Record<string, number | string>>;
+
+/** One line of the table. Rates are per second, in `unit`. */
+export interface BenchRow {
+  readonly kernel: string;
+  readonly backend: Backend['kind'];
+  /** Instruction-set level; null where the backend has none. */
+  readonly isa: string | null;
+  readonly threads: number;
+  readonly parameters: Parameters;
+  readonly median: number;
+  /** The distance between the quartiles over the median. */
+  readonly spread: number;
+  readonly unit: string;
+  /** This machine's own limit, measured in turn with the kernel, in the same unit. */
+  readonly ceiling: number;
+  readonly ceilingName: string;
+  readonly fraction: number;
+  /** The peer's rate, and ours over it, from the same rounds. */
+  readonly peer?: number;
+  readonly peerName?: string;
+  readonly ratio?: number;
+}
+
+export interface PreparedCase {
+  readonly ours: Contestant;
+  readonly ceiling: Contestant & { readonly title: string };
+  readonly peer?: Contestant & { readonly name: string };
+  close(): Promise<void>;
+}
+
+export interface BenchCase {
+  readonly parameters: Parameters;
+  readonly unit: string;
+  /** A round number of units: rates are divided by it. */
+  readonly scale: number;
+  prepare(backend: Backend, peers: Peers | undefined): Promise<PreparedCase>;
+}
+
+export interface KernelBench {
+  readonly kernel: string;
+  cases(backend: Backend): readonly BenchCase[];
+}
+
+export async function runCase(
+  kernel: string,
+  backend: Backend,
+  bench: BenchCase,
+  peers: Peers | undefined,
+  options: MeasureOptions,
+): Promise<BenchRow> {
+  const prepared = await bench.prepare(backend, peers);
+  try {
+    const contestants = [prepared.ours, prepared.ceiling, ...(prepared.peer ? [prepared.peer] : [])];
+    const [ours, ceiling, peer] = await measure(contestants, options);
+    const { median, spread } = spreadOf(ours);
+    const row: BenchRow = {
+      kernel,
+      backend: backend.kind,
+      isa: backend.kind === 'cpu' ? backend.isa : null,
+      threads: backend.kind === 'cpu' ? backend.threads : 1,
+      parameters: bench.parameters,
+      median: median / bench.scale,
+      spread,
+      unit: bench.unit,
+      ceiling: spreadOf(ceiling).median / bench.scale,
+      ceilingName: prepared.ceiling.title,
+      fraction: medianRatio(ours, ceiling),
+    };
+    if (!prepared.peer) return row;
+    return {
+      ...row,
+      peer: spreadOf(peer).median / bench.scale,
+      peerName: prepared.peer.name,
+      ratio: medianRatio(ours, peer),
+    };
+  } finally {
+    await prepared.close();
+  }
+}

@@ -1,0 +1,130 @@
+/** The X-engine over sizes; the peer is OpenBLAS, conversion to floats included. */
+import type { Backend } from '../backend/backend.js';
+import { cpuCeilings } from '../backend/cpu/ceilings.js';
+import { elementsPerSpectra, type SpectraCAT, type SpectraType, allocateSpectra } from '../core/axes.js';
+import { randomStream } from '../core/random.js';
+import { planCorrelation, prepareCorrelator } from '../correlate/index.js';
+import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
+import { scriptCeiling } from './ceiling.js';
+import type { Contestant } from './measure.js';
+import { callPeer, type Peers } from './peers.js';
+
+interface Size {
+  readonly stations: number;
+  readonly samples: number;
+  readonly type: SpectraType;
+}
+
+const sizes: readonly Size[] = [
+  ...[16, 32, 64, 128, 256, 512].map((stations) => ({ stations, samples: 1024, type: 'ci8' as const })),
+  ...[64, 256, 4096].map((samples) => ({ stations: 128, samples, type: 'ci8' as const })),
+  ...(['ci4', 'cf32'] as const).map((type) => ({ stations: 128, samples: 1024, type })),
+];
+
+/** As many channels as make a call long enough to measure: operations by one backend in some milliseconds. */
+const operationsAtOnce = { reference: 2e8, cpu: 8e9 } satisfies Record<Backend['kind'], number>;
+const POLARISATIONS = 2;
+/** Useful operations only: a complex multiply-add is 8, on the lower triangle with its diagonal. */
+const operationsPerChannel = ({ stations, samples }: Size): number => {
+  const inputs = stations * POLARISATIONS;
+  return (8 * samples * inputs * (inputs + 1)) / 2;
+};
+
+export const correlateBench: KernelBench = {
+  kernel: 'correlate',
+  cases: (backend) =>
+    sizes
+      .filter(
+        (size) => backend.kind !== 'reference' || operationsPerChannel(size) <= operationsAtOnce.reference,
+      )
+      .map((size): BenchCase => {
+        const channels = Math.max(1, Math.round(operationsAtOnce[backend.kind] / operationsPerChannel(size)));
+        const most = Math.min(channels, 64);
+        return {
+          parameters: { ...size, polarisations: POLARISATIONS, channels: most },
+          unit: 'TOPS',
+          scale: 1e12,
+          prepare: (on, peers) => prepare(size, most, on, peers),
+        };
+      }),
+};
+
+async function prepare(
+  size: Size,
+  channels: number,
+  backend: Backend,
+  peers: Peers | undefined,
+): Promise<PreparedCase> {
+  const { stations, samples, type } = size;
+  const inputs = stations * POLARISATIONS;
+  const spectra = randomSpectra(type, channels, inputs, samples);
+  const block = backend.allocateSpectra({ type, channels, inputs, capacity: samples });
+  await block.write(spectra, samples);
+  const plan = planCorrelation({ stations, polarisations: POLARISATIONS, channels, type });
+  const correlator = await prepareCorrelator(plan, backend);
+  const work = channels * operationsPerChannel(size);
+  const ceiling = ceilingFor(backend, type);
+  const peer = peers && type === 'ci8' ? openblas(peers, backend, spectra, channels, size) : undefined;
+  return {
+    ours: {
+      run: async () => {
+        await correlator.accumulate(block);
+        return work;
+      },
+    },
+    ceiling,
+    ...(peer ? { peer } : {}),
+    close: async () => {
+      await correlator.close();
+      block.close();
+    },
+  };
+}
+
+function ceilingFor(backend: Backend, type: SpectraType): Contestant & { readonly title: string } {
+  switch (backend.kind) {
+    case 'reference':
+      return scriptCeiling();
+    case 'cpu':
+      return type === 'cf32' ? cpuCeilings(backend).floats() : cpuCeilings(backend).integers();
+  }
+}
+
+function randomSpectra(type: SpectraType, channels: number, inputs: number, samples: number): SpectraCAT {
+  const spectra = allocateSpectra(type, channels, inputs, samples);
+  const stream = randomStream(1, 'bench');
+  const row = Array.from({ length: 4096 * elementsPerSpectra(type) }, () =>
+    type === 'ci4' ? 17 * (1 + stream.below(7)) : stream.below(255) - 127,
+  );
+  for (let n = 0; n < spectra.length; n++) spectra[n] = row[(n * 31) % row.length];
+  return spectra;
+}
+
+function openblas(
+  peers: Peers,
+  backend: Backend,
+  spectra: SpectraCAT,
+  channels: number,
+  size: Size,
+): (Contestant & { readonly name: string }) | undefined {
+  const correlate = peers.bind(
+    'openblas',
+    'void peer_openblas_correlate(int64_t channels, int64_t inputs, int64_t samples, int32_t threads, ' +
+      'const void *spectra, void *floats, void *sums)',
+  );
+  const setThreads = peers.bind('openblas', 'void peer_openblas_threads(int32_t threads)');
+  const core = peers.bind('openblas', 'const char *peer_openblas_core()');
+  if (!correlate || !setThreads || !core) return undefined;
+  const threads = backend.kind === 'cpu' ? backend.threads : 1;
+  const inputs = size.stations * POLARISATIONS;
+  const floats = new Float32Array(inputs * size.samples * 2);
+  const sums = new Float32Array(channels * inputs * inputs * 2);
+  setThreads(threads);
+  return {
+    name: `OpenBLAS cherk (${String(core())})`,
+    run: async () => {
+      await callPeer(correlate, channels, inputs, size.samples, threads, spectra, floats, sums);
+      return channels * operationsPerChannel(size);
+    },
+  };
+}

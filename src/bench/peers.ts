@@ -1,0 +1,59 @@
+/** The same work by others' libraries (bench/peers/), built on demand where those are installed. */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import koffi from 'koffi';
+import { z } from 'zod';
+import { CorellaError } from '../core/errors.js';
+
+export interface PeerFunction {
+  (...args: readonly unknown[]): unknown;
+  async(...args: readonly unknown[]): void;
+}
+
+export interface Peers {
+  /** Peers that could not be built, and what to install. */
+  readonly absent: readonly { readonly name: string; readonly reason: string }[];
+  /** A function of a peer by its C prototype, or nothing where the peer is absent. */
+  bind(peer: string, prototype: string): PeerFunction | undefined;
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+const record = z.array(
+  z.union([
+    z.object({ name: z.string(), library: z.string() }),
+    z.object({ name: z.string(), problem: z.string() }),
+  ]),
+);
+
+export async function openPeers(): Promise<Peers> {
+  // Debian's OpenBLAS does not know newer processors and falls back to kernels four times slower.
+  process.env.OPENBLAS_CORETYPE ??= 'SkylakeX';
+  try {
+    await promisify(execFile)(process.execPath, [`${root}/scripts/build-peers.js`]);
+  } catch (error) {
+    throw new CorellaError(
+      { where: 'bench', what: 'the peers could not be built', fix: 'node scripts/build-peers.js says why' },
+      { cause: error },
+    );
+  }
+  const built = record.parse(JSON.parse(readFileSync(`${root}/build/peers/build.json`, 'utf8')));
+  const libraries = new Map(
+    built.flatMap((peer) => ('library' in peer ? [[peer.name, koffi.load(peer.library)]] : [])),
+  );
+  return {
+    absent: built.flatMap((peer) => ('problem' in peer ? [{ name: peer.name, reason: peer.problem }] : [])),
+    bind: (peer, prototype) => libraries.get(peer)?.func(prototype),
+  };
+}
+
+/** Runs a peer away from the event loop, as our own kernels do. */
+export const callPeer = (peer: PeerFunction, ...args: readonly unknown[]): Promise<void> =>
+  new Promise((resolve, reject) => {
+    peer.async(...args, (error: unknown) => {
+      if (error instanceof Error) reject(error);
+      else resolve();
+    });
+  });
