@@ -1,0 +1,259 @@
+/**
+ * Reading HDF5 through libhdf5 (compiled to WebAssembly), in our own words: what is missing or damaged is
+ * refused by name, numbers come as float64, and large datasets are read by rows. Without its throwing error
+ * handler the library returns what memory held when a filter is missing; it is always switched on.
+ */
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { Dataset, File, Group, ready, type Metadata } from 'h5wasm/node';
+import { CorellaError, refuse } from '../../core/errors.js';
+import { openInput } from '../input.js';
+
+type Library = Awaited<typeof ready> & { activate_throwing_error_handler(): void };
+
+let prepared: Promise<Library> | undefined;
+
+/** The library with its errors thrown and the usual compressors (LZF among them) at hand. */
+function library(): Promise<Library> {
+  prepared ??= ready.then((module) => {
+    const loaded = module as Library;
+    loaded.activate_throwing_error_handler();
+    const plugins = dirname(createRequire(import.meta.url).resolve('h5wasm-plugins/package.json'));
+    loaded.insert_plugin_search_path(join(plugins, 'plugins'), 0);
+    return loaded;
+  });
+  return prepared;
+}
+
+/** More than this at once is not a header item, or a damaged one. */
+const MOST_BYTES = 2 ** 29;
+
+export interface Hdf5Dataset {
+  readonly shape: readonly number[];
+  /** 2 where each value is (re, im), else 1. */
+  readonly parts: 1 | 2;
+  readonly integer: boolean;
+  readonly storage: string;
+  /** Rows [from, from + count) of the slowest axis, all of the others, as float64. */
+  rows(from: number, count: number): Float64Array;
+}
+
+export interface Hdf5File {
+  readonly path: string;
+  has(item: string): boolean;
+  keys(group: string): string[];
+  number(item: string): number;
+  numbers(item: string): Float64Array;
+  text(item: string): string;
+  texts(item: string): string[];
+  /** A number or text beside an item. */
+  attribute(item: string, name: string): number | string | undefined;
+  dataset(item: string): Hdf5Dataset;
+  close(): void;
+}
+
+export const HDF5_SIGNATURE = Uint8Array.from([0x89, 0x48, 0x44, 0x46, 0x0d, 0x0a, 0x1a, 0x0a]);
+export const isHdf5 = (head: Uint8Array): boolean => HDF5_SIGNATURE.every((byte, k) => head[k] === byte);
+
+/** One line of what libhdf5 says: its own stack of errors is for its authors. */
+function reason(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.split('\n')[0].slice(0, 160);
+}
+
+export async function openHdf5(path: string): Promise<Hdf5File> {
+  // Our own words for what is missing or may not be read, before the library is asked.
+  await (await openInput(path)).close();
+  const module = await library();
+  const guarded = <Result>(what: string, act: () => Result): Result => {
+    try {
+      return act();
+    } catch (error) {
+      if (error instanceof CorellaError) throw error;
+      throw new CorellaError(
+        { where: path, what: `${what} (${reason(error)})`, fix: 'it is damaged or cut short: copy it again' },
+        { cause: error },
+      );
+    }
+  };
+  const file = guarded('cannot be opened as HDF5', () => new File(path, 'r'));
+  const find = (item: string): unknown =>
+    guarded(`${item} cannot be found`, () => (file.keys().includes(item.split('/')[0]) ? walk(item) : null));
+  const walk = (item: string): unknown => {
+    let here: Group = file;
+    const names = item.split('/');
+    for (const [k, name] of names.entries()) {
+      if (!here.keys().includes(name)) return null;
+      const next = here.get(name);
+      if (k === names.length - 1) return next;
+      if (!(next instanceof Group)) return null;
+      here = next;
+    }
+    return null;
+  };
+  const datasetAt = (item: string): Dataset => {
+    const found = find(item);
+    if (!(found instanceof Dataset)) refuse(path, `has no ${item}`, 'it is damaged, or of another kind');
+    return found;
+  };
+
+  /** Raw bytes of a box of a dataset. */
+  const bytesOf = (
+    item: string,
+    metadata: Metadata,
+    box: { offset: number[]; count: number[] } | null,
+  ): Uint8Array => {
+    const elements = (box?.count ?? metadata.shape ?? []).reduce((product, length) => product * length, 1);
+    const sizeBytes = elements * metadata.size;
+    if (!(sizeBytes <= MOST_BYTES))
+      refuse(path, `${item} asks for ${sizeBytes} bytes at once`, 'it is damaged');
+    const pointer = module._malloc(Math.max(1, sizeBytes));
+    try {
+      module.HEAPU8.fill(0, pointer, pointer + sizeBytes);
+      const status = module.get_dataset_data(
+        file.file_id,
+        `/${item}`,
+        box ? box.count.map(BigInt) : null,
+        box ? box.offset.map(BigInt) : null,
+        box ? box.count.map(() => 1n) : null,
+        BigInt(pointer),
+      );
+      if (status < 0) refuse(path, `${item} cannot be read`, 'it is damaged or cut short: copy it again');
+      return module.HEAPU8.slice(pointer, pointer + sizeBytes);
+    } finally {
+      module._free(pointer);
+    }
+  };
+  const wholeNumbers = (item: string): Float64Array =>
+    guarded(`${item} cannot be read`, () => {
+      const { metadata } = datasetAt(item);
+      return toNumbers(path, item, metadata, bytesOf(item, metadata, null)).values;
+    });
+  const textsOf = (item: string): string[] =>
+    guarded(`${item} cannot be read`, () => {
+      const { value } = datasetAt(item);
+      const list = Array.isArray(value) ? value : [value];
+      return list.map((one) => {
+        if (typeof one !== 'string')
+          refuse(path, `${item} holds no text`, 'it is damaged, or of another kind');
+        return one;
+      });
+    });
+  return {
+    path,
+    has: (item) => find(item) !== null,
+    keys: (group) => {
+      const found = find(group);
+      return guarded(`${group} cannot be listed`, () => (found instanceof Group ? found.keys() : []));
+    },
+    number: (item) => {
+      const values = wholeNumbers(item);
+      if (values.length !== 1)
+        refuse(path, `${item} holds ${values.length} values, not one`, 'it is damaged');
+      return values[0];
+    },
+    numbers: wholeNumbers,
+    text: (item) => textsOf(item).join('\n'),
+    texts: textsOf,
+    attribute: (item, name) =>
+      guarded(`the attribute ${name} of ${item} cannot be read`, () => {
+        const found = item === '' ? file : find(item);
+        if (!(found instanceof Group || found instanceof Dataset)) return undefined;
+        if (!(name in found.attrs)) return undefined;
+        const { value } = found.attrs[name];
+        if (typeof value === 'bigint') return Number(value);
+        return typeof value === 'number' || typeof value === 'string' ? value : undefined;
+      }),
+    dataset: (item) => {
+      const metadata = guarded(`${item} cannot be read`, () => datasetAt(item).metadata);
+      const { shape } = metadata;
+      if (shape === null) refuse(path, `${item} is empty`, 'it is damaged');
+      const { parts, integer, storage } = elementOf(path, item, metadata);
+      return {
+        shape,
+        parts,
+        integer,
+        storage,
+        rows: (from, count) =>
+          guarded(`${item} cannot be read`, () => {
+            const box = {
+              offset: shape.map((_, axis) => (axis === 0 ? from : 0)),
+              count: [count, ...shape.slice(1)],
+            };
+            return toNumbers(path, item, metadata, bytesOf(item, metadata, box)).values;
+          }),
+      };
+    },
+    close: () => {
+      guarded('cannot be closed', () => file.close());
+    },
+  };
+}
+
+interface Element {
+  readonly parts: 1 | 2;
+  readonly integer: boolean;
+  readonly storage: string;
+  get(view: DataView, at: number): number;
+  /** Bytes of one part, and where the second starts. */
+  readonly partBytes: number;
+}
+
+const INTEGER = 0;
+const FLOAT = 1;
+const COMPOUND = 6;
+const ENUMERATION = 8;
+
+function elementOf(path: string, item: string, metadata: Metadata): Element {
+  const members = metadata.compound_type?.members;
+  if (metadata.type === COMPOUND && members?.length === 2) {
+    const [r, i] = members;
+    if (
+      r.type === i.type &&
+      r.size === i.size &&
+      r.offset === 0 &&
+      i.offset === r.size &&
+      metadata.size === 2 * r.size
+    ) {
+      return { ...elementOf(path, item, { ...r, shape: null }), parts: 2 };
+    }
+  }
+  // The library turns big-endian numbers round on reading.
+  const little = true;
+  const { size, signed, type } = metadata;
+  const whole = type === INTEGER || type === ENUMERATION;
+  const name = `${whole ? (signed ? 'int' : 'uint') : 'float'}${8 * size}`;
+  const getters: Partial<Record<string, Element['get']>> = {
+    int8: (view, at) => view.getInt8(at),
+    uint8: (view, at) => view.getUint8(at),
+    int16: (view, at) => view.getInt16(at, little),
+    uint16: (view, at) => view.getUint16(at, little),
+    int32: (view, at) => view.getInt32(at, little),
+    uint32: (view, at) => view.getUint32(at, little),
+    int64: (view, at) => Number(view.getBigInt64(at, little)),
+    uint64: (view, at) => Number(view.getBigUint64(at, little)),
+    float32: (view, at) => view.getFloat32(at, little),
+    float64: (view, at) => view.getFloat64(at, little),
+  };
+  const get = whole || type === FLOAT ? getters[name] : undefined;
+  if (!get)
+    refuse(
+      path,
+      `${item} holds values of a kind that is not read (HDF5 class ${type}, ${size} bytes)`,
+      'export it as numbers',
+    );
+  return { parts: 1, integer: whole, storage: name, get, partBytes: size };
+}
+
+function toNumbers(
+  path: string,
+  item: string,
+  metadata: Metadata,
+  bytes: Uint8Array,
+): { values: Float64Array } {
+  const { get, partBytes } = elementOf(path, item, metadata);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const values = new Float64Array(bytes.length / partBytes);
+  for (let k = 0; k < values.length; k++) values[k] = get(view, k * partBytes);
+  return { values };
+}

@@ -1,0 +1,153 @@
+/**
+ * The correlator dumps of the SKA-Low stations (AAVS, EDA): HDF5 with correlation_matrix/data
+ * [channel][time][baseline][product], baselines (0,0), (0,1) … (1,1) …, products XX, XY, YX, YY. The matrix
+ * holds the conjugates of V₁₂ with XY and YX exchanged, that is V₂₁ under V₁₂'s name. Antenna order is that of the
+ * telescope's preset, which the file's name or the user tells.
+ */
+import { basename } from 'node:path';
+import type { Integration } from '../core/blocks.js';
+import { refuse } from '../core/errors.js';
+import { addSeconds, instant } from '../core/instant.js';
+import { skyFrame } from '../sky/frame.js';
+import { loadTelescope } from '../telescope/load.js';
+import type { Telescope } from '../telescope/telescope.js';
+import type { Format, OpenOptions, VisibilityFile } from './format.js';
+import { gather, storedProducts, type StoredProduct } from './gather.js';
+import { isHdf5, openHdf5, type Hdf5File } from './hdf5/read.js';
+
+const CHANNEL_SPACING_HZ = 781_250;
+/** The station's filterbank oversamples by 32/27. */
+const CHANNEL_WIDTH_HZ = (CHANNEL_SPACING_HZ * 32) / 27;
+const DATA = 'correlation_matrix/data';
+const NAMES = ['eda2', 'aavs2'] as const;
+
+async function telescopeFor(path: string, options: OpenOptions): Promise<Telescope> {
+  if (options.telescope) return options.telescope;
+  const name = NAMES.find((one) => basename(path).toLowerCase().includes(one));
+  if (name === undefined)
+    refuse(
+      path,
+      'neither it nor its name tells which station made it',
+      'give the telescope, such as eda2 or aavs2',
+    );
+  return loadTelescope(name);
+}
+
+/** Products in the file's order, as V₁₂ of the row's pair after conjugation: XY and YX change places. */
+const filedProducts = [-5, -8, -7, -6].map((code) => storedProducts[code]) as readonly StoredProduct[];
+
+function opened(file: Hdf5File, telescope: Telescope): VisibilityFile {
+  const { path } = file;
+  const fact = (name: string): number => {
+    const value = file.attribute('root', name);
+    if (typeof value !== 'number' || !Number.isFinite(value))
+      refuse(path, `lacks the attribute ${name}`, 'it is damaged, or no correlator dump');
+    return value;
+  };
+  const antennas = fact('n_antennas');
+  const data = file.dataset(DATA);
+  const [channels, times, baselines, products] = data.shape;
+  if (
+    data.shape.length !== 4 ||
+    baselines !== (antennas * (antennas + 1)) / 2 ||
+    products !== 4 ||
+    data.parts !== 2
+  ) {
+    refuse(
+      path,
+      `${DATA} is [${data.shape.join('][')}] where ${antennas} antennas need [channel][time][baseline][4]`,
+      'it is damaged',
+    );
+  }
+  if (telescope.stations.length !== antennas) {
+    refuse(
+      path,
+      `holds ${antennas} antennas where ${telescope.name} has ${telescope.stations.length}`,
+      'give the telescope that made it',
+    );
+  }
+  const durationS = fact('tsamp');
+  const startS = fact('ts_start');
+  if (!(durationS > 0) || channels < 1 || times < 1)
+    refuse(path, `an integration lasts ${durationS} s`, 'it is damaged');
+  const channelId = fact('channel_id');
+  const samples = Math.round(durationS * CHANNEL_WIDTH_HZ);
+  const first = instant(startS);
+  const frequenciesHz = Float64Array.from(
+    { length: channels },
+    (_, c) => (channelId + c) * CHANNEL_SPACING_HZ,
+  );
+
+  const integrationOf = (t: number): Integration => {
+    const gathering = gather({ channels, stations: antennas, polarisations: 2, products: filedProducts });
+    for (let c = 0; c < channels; c++) {
+      const matrix = data.rows(c, 1).subarray(t * baselines * 8, (t + 1) * baselines * 8);
+      let at = 0;
+      for (let s1 = 0; s1 < antennas; s1++) {
+        for (let s2 = s1; s2 < antennas; s2++) {
+          for (const product of filedProducts) {
+            const re = matrix[at++];
+            const im = matrix[at++];
+            if (!Number.isFinite(re + im))
+              refuse(path, `baseline ${s1}, ${s2} is not a number`, 'it is damaged');
+            gathering.add({ c, s1, s2, product }, re, -im, samples);
+          }
+        }
+      }
+    }
+    return { start: addSeconds(first, t * durationS), durationS, ...gathering.finish() };
+  };
+  let closed = false;
+  return {
+    kind: 'visibilities',
+    path,
+    format: 'skalow',
+    telescope,
+    details: {
+      antennas,
+      channelId,
+      integrationS: durationS,
+      integrations: times,
+      storage: data.storage,
+      channelSpacingHz: CHANNEL_SPACING_HZ,
+    },
+    header: {
+      telescope,
+      polarisations: 2,
+      frequenciesHz,
+      channelWidthHz: CHANNEL_WIDTH_HZ,
+      phaseCentre: skyFrame(telescope.site, first).zenith,
+      object: 'zenith',
+      history: [`${basename(path)}: SKA-Low station correlator, channel ${channelId}`],
+    },
+    integrationCount: times,
+    integrations: async function* () {
+      for (let t = 0; t < times; t++) {
+        await Promise.resolve();
+        yield integrationOf(t);
+      }
+    },
+    close: () => {
+      if (!closed) file.close();
+      closed = true;
+      return Promise.resolve();
+    },
+  };
+}
+
+export const skalow: Format = {
+  name: 'skalow',
+  title: 'SKA-Low station correlator (HDF5)',
+  extensions: ['.hdf5'],
+  recognise: (path, head) => isHdf5(head) && /correlation|\.hdf5$/i.test(basename(path)),
+  open: async (path, options = {}) => {
+    const telescope = await telescopeFor(path, options);
+    const file = await openHdf5(path);
+    try {
+      return opened(file, telescope);
+    } catch (error) {
+      file.close();
+      throw error;
+    }
+  },
+};
