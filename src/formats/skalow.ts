@@ -1,8 +1,7 @@
 /**
  * The correlator dumps of the SKA-Low stations (AAVS, EDA): HDF5 with correlation_matrix/data
- * [channel][time][baseline][product], baselines (0,0), (0,1) … (1,1) …, products XX, XY, YX, YY. The matrix
- * holds the conjugates of V₁₂ with XY and YX exchanged, that is V₂₁ under V₁₂'s name. Antenna order is that of the
- * telescope's preset, which the file's name or the user tells.
+ * [channel][time][baseline][product], baselines (0,0), (0,1) … (1,1) …, products XX, XY, YX, YY. Antenna order is
+ * that of the telescope's preset, which the file's name or the user tells.
  */
 import { basename } from 'node:path';
 import type { Integration } from '../core/blocks.js';
@@ -19,11 +18,19 @@ const CHANNEL_SPACING_HZ = 781_250;
 /** The station's filterbank oversamples by 32/27. */
 const CHANNEL_WIDTH_HZ = (CHANNEL_SPACING_HZ * 32) / 27;
 const DATA = 'correlation_matrix/data';
-const NAMES = ['eda2', 'aavs2'] as const;
+/**
+ * What the matrix holds for the pair (1, 2). The station does not say; the sky does: with EDA2's values
+ * conjugated the Sun and the Galactic centre stand where they were on 2021-12-11, with AAVS2's as they are the
+ * Sun of 2023-08-23. The other way round both are mirrored through the zenith.
+ */
+const heldPair = { eda2: 'V21', aavs2: 'V12' } as const;
+type KnownStation = keyof typeof heldPair;
+const isKnown = (name: string): name is KnownStation => name in heldPair;
+const held = (name: string): 'V12' | 'V21' => (isKnown(name) ? heldPair[name] : 'V21');
 
 async function telescopeFor(path: string, options: OpenOptions): Promise<Telescope> {
   if (options.telescope) return options.telescope;
-  const name = NAMES.find((one) => basename(path).toLowerCase().includes(one));
+  const name = Object.keys(heldPair).find((one) => basename(path).toLowerCase().includes(one));
   if (name === undefined)
     refuse(
       path,
@@ -33,8 +40,11 @@ async function telescopeFor(path: string, options: OpenOptions): Promise<Telesco
   return loadTelescope(name);
 }
 
-/** Products in the file's order, as V₁₂ of the row's pair after conjugation: XY and YX change places. */
-const filedProducts = [-5, -8, -7, -6].map((code) => storedProducts[code]) as readonly StoredProduct[];
+/** Products in the file's order as polarisations of V₁₂; under V₂₁'s name XY and YX change places. */
+const filedProducts = {
+  V12: [-5, -7, -8, -6].map((code) => storedProducts[code]) as readonly StoredProduct[],
+  V21: [-5, -8, -7, -6].map((code) => storedProducts[code]) as readonly StoredProduct[],
+};
 
 function opened(file: Hdf5File, telescope: Telescope): VisibilityFile {
   const { path } = file;
@@ -78,19 +88,22 @@ function opened(file: Hdf5File, telescope: Telescope): VisibilityFile {
     (_, c) => (channelId + c) * CHANNEL_SPACING_HZ,
   );
 
+  const pair = held(telescope.name);
+  const order = filedProducts[pair];
+  const sign = pair === 'V21' ? -1 : 1;
   const integrationOf = (t: number): Integration => {
-    const gathering = gather({ channels, stations: antennas, polarisations: 2, products: filedProducts });
+    const gathering = gather({ channels, stations: antennas, polarisations: 2, products: order });
     for (let c = 0; c < channels; c++) {
       const matrix = data.rows(c, 1).subarray(t * baselines * 8, (t + 1) * baselines * 8);
       let at = 0;
       for (let s1 = 0; s1 < antennas; s1++) {
         for (let s2 = s1; s2 < antennas; s2++) {
-          for (const product of filedProducts) {
+          for (const product of order) {
             const re = matrix[at++];
             const im = matrix[at++];
             if (!Number.isFinite(re + im))
               refuse(path, `baseline ${s1}, ${s2} is not a number`, 'it is damaged');
-            gathering.add({ c, s1, s2, product }, re, -im, samples);
+            gathering.add({ c, s1, s2, product }, re, sign * im, samples);
           }
         }
       }
@@ -110,6 +123,7 @@ function opened(file: Hdf5File, telescope: Telescope): VisibilityFile {
       integrations: times,
       storage: data.storage,
       channelSpacingHz: CHANNEL_SPACING_HZ,
+      pair,
     },
     header: {
       telescope,

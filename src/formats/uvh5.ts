@@ -2,6 +2,7 @@
 import type { Format } from './format.js';
 import { isHdf5 } from './hdf5/read.js';
 import { openUvh5 } from './uvh5-read.js';
+import { createUvh5 } from './uvh5-write.js';
 
 export const uvh5: Format = {
   name: 'uvh5',
@@ -9,4 +10,5 @@ export const uvh5: Format = {
   extensions: ['.uvh5'],
   recognise: (path, head) => isHdf5(head) && /\.uvh5(?:\.[0-9a-f]+\.part)?$/i.test(path),
   open: (path) => openUvh5(path),
+  createVisibilities: (path, header) => createUvh5(path, header),
 };

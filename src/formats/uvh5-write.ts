@@ -1,0 +1,230 @@
+/**
+ * Writes UVH5 (memo 1.2), integration by integration; the file is whole after each. For the pair (1, 2) the
+ * format keeps V₁₂ beside uvw = r₂ − r₁ in metres. We hold V_ij with i ≥ j and write antenna 1 = j, antenna
+ * 2 = i: V₁₂[p₁][p₂] = conj(V_ij[p₂][p₁]). Stopping the fringes multiplies by e^(+2πi f w/c).
+ */
+import { SiderealTime } from 'astronomy-engine';
+import { baselineCount, baselineIndex } from '../core/axes.js';
+import type { Integration } from '../core/blocks.js';
+import { refuse } from '../core/errors.js';
+import { addSeconds, julianDate, toDate, type Instant } from '../core/instant.js';
+import { RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
+import { dot, normalise, type Vector3 } from '../core/vector.js';
+import { skyFrame } from '../sky/frame.js';
+import type { VisibilityHeader, VisibilityWriter } from './format.js';
+import { createHdf5 } from './hdf5/write.js';
+import { openOutput } from './output.js';
+import { fileProducts, planUvh5, type Uvh5Options } from './uvh5-plan.js';
+
+export async function createUvh5(
+  path: string,
+  header: VisibilityHeader,
+  options: Uvh5Options = { values: 'complex64' },
+): Promise<VisibilityWriter> {
+  const { telescope, polarisations, frequenciesHz } = header;
+  const stations = telescope.stations.length;
+  if (frequenciesHz.length === 0 || stations === 0)
+    refuse(path, 'has no channels or no stations', 'give at least one of each');
+  const rows = baselineCount(stations);
+  const products = fileProducts[polarisations];
+  const times = new Set<number>();
+  const output = await openOutput(path);
+  try {
+    const plan = planUvh5(header, options, () => times.size);
+    const file = await createHdf5(output, plan);
+    return {
+      append: async (integration) => {
+        checkIntegration(path, header, integration);
+        const middle = addSeconds(integration.start, integration.durationS / 2);
+        const { midnightJd, dayFraction } = julianDate(middle);
+        const days = midnightJd + dayFraction;
+        if (times.has(days))
+          refuse(path, `two integrations are at Julian Date ${days}`, 'give each its own time');
+        const geometry = geometryAt(header, options, middle);
+        const put = (name: string, bytes: ArrayBufferView): Promise<void> =>
+          file.append(name, new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+        const each = (value: number): Float64Array => new Float64Array(rows).fill(value);
+        const pairs = pairsOf(stations);
+        await put(
+          '/Header/ant_1_array',
+          BigInt64Array.from(pairs, ([one]) => BigInt(one)),
+        );
+        await put(
+          '/Header/ant_2_array',
+          BigInt64Array.from(pairs, ([, two]) => BigInt(two)),
+        );
+        await put('/Header/time_array', each(days));
+        await put('/Header/integration_time', each(integration.durationS));
+        await put('/Header/lst_array', each(geometry.siderealTimeRad));
+        await put('/Header/phase_center_app_ra', each(geometry.apparentRaRad));
+        await put('/Header/phase_center_app_dec', each(geometry.apparentDecRad));
+        await put('/Header/phase_center_frame_pa', each(geometry.positionAngleRad));
+        await put('/Header/phase_center_id_array', new BigInt64Array(rows));
+        const uvw = new Float64Array(3 * rows);
+        pairs.forEach(([one, two], row) => {
+          for (let axis = 0; axis < 3; axis++) {
+            uvw[3 * row + axis] = geometry.uvwM[3 * two + axis] - geometry.uvwM[3 * one + axis];
+          }
+        });
+        await put('/Header/uvw_array', uvw);
+        const values = valuesOf(path, integration, { header, options, pairs, uvw, products });
+        await put('/Data/visdata', values.visibilities);
+        await put('/Data/flags', values.flags);
+        await put('/Data/nsamples', values.samples);
+        times.add(days);
+        await file.commit();
+      },
+      finish: async () => {
+        try {
+          if (times.size === 0)
+            refuse(path, 'no integration was written', 'give it at least one before finishing');
+          await output.finish();
+        } catch (error) {
+          await output.abandon();
+          throw error;
+        }
+      },
+      abandon: () => output.abandon(),
+    };
+  } catch (error) {
+    await output.abandon();
+    throw error;
+  }
+}
+
+function checkIntegration(path: string, header: VisibilityHeader, integration: Integration): void {
+  const { stations, polarisations, channels } = integration;
+  if (
+    stations !== header.telescope.stations.length ||
+    polarisations !== header.polarisations ||
+    channels !== header.frequenciesHz.length
+  ) {
+    refuse(
+      path,
+      `an integration of ${stations} stations, ${polarisations} polarisations and ${channels} channels does not fit the header`,
+      'give the header that belongs to it',
+    );
+  }
+}
+
+/** (antenna 1, antenna 2) of each row: 1 ≤ 2, the second running fastest. */
+function pairsOf(stations: number): (readonly [number, number])[] {
+  return Array.from({ length: stations }, (_, one) =>
+    Array.from({ length: stations - one }, (_unused, k) => [one, one + k] as const),
+  ).flat();
+}
+
+interface Geometry {
+  /** uvwM[3·s + axis]: each station along the axes of u, v and w. */
+  readonly uvwM: Float64Array;
+  readonly siderealTimeRad: number;
+  readonly apparentRaRad: number;
+  readonly apparentDecRad: number;
+  /** Of apparent north, from north of the catalogue through its east. */
+  readonly positionAngleRad: number;
+}
+
+const turn = (angleRad: number): number => ((angleRad % (2 * Math.PI)) + 2 * Math.PI) % (2 * Math.PI);
+
+function geometryAt(header: VisibilityHeader, options: Uvh5Options, middle: Instant): Geometry {
+  const { telescope, phaseCentre } = header;
+  const { site } = telescope;
+  const siderealTimeRad = turn((SiderealTime(toDate(middle)) * 15 + site.longitudeDeg) * RADIANS_PER_DEGREE);
+  const latitude = site.latitudeDeg * RADIANS_PER_DEGREE;
+  const along = (axes: readonly Vector3[]): Float64Array =>
+    Float64Array.from(
+      telescope.stations.flatMap(({ eastM, northM, upM }) =>
+        axes.map((axis) => dot(axis, { x: eastM, y: northM, z: upM })),
+      ),
+    );
+  if (options.values === 'int32') {
+    // Running fringes: u, v, w are east, north and up, and the centre is the zenith of the moment.
+    const local = [
+      { x: 1, y: 0, z: 0 },
+      { x: 0, y: 1, z: 0 },
+      { x: 0, y: 0, z: 1 },
+    ];
+    return {
+      uvwM: along(local),
+      siderealTimeRad,
+      apparentRaRad: siderealTimeRad,
+      apparentDecRad: latitude,
+      positionAngleRad: 0,
+    };
+  }
+  const { l, m, n } = skyFrame(site, middle).tangentAxes(phaseCentre);
+  const hourAngle = Math.atan2(-n.x, n.z * Math.cos(latitude) - n.y * Math.sin(latitude));
+  const pole = { x: 0, y: Math.cos(latitude), z: Math.sin(latitude) };
+  const height = dot(pole, n);
+  const north = normalise({ x: pole.x - height * n.x, y: pole.y - height * n.y, z: pole.z - height * n.z });
+  return {
+    uvwM: along([l, m, n]),
+    siderealTimeRad,
+    apparentRaRad: turn(siderealTimeRad - hourAngle),
+    apparentDecRad: Math.asin(Math.max(-1, Math.min(1, height))),
+    positionAngleRad: Math.atan2(dot(north, l), dot(north, m)),
+  };
+}
+
+interface Filling {
+  readonly header: VisibilityHeader;
+  readonly options: Uvh5Options;
+  readonly pairs: readonly (readonly [number, number])[];
+  readonly uvw: Float64Array;
+  readonly products: readonly (readonly [number, number])[];
+}
+
+const MOST_INT32 = 2 ** 31 - 1;
+
+function valuesOf(
+  path: string,
+  integration: Integration,
+  { header, options, pairs, uvw, products }: Filling,
+): { visibilities: Float32Array | Float64Array | Int32Array; flags: Uint8Array; samples: Float32Array } {
+  const { stations, polarisations, visibilities, counts, flaggedInputs, channels } = integration;
+  const baselines = baselineCount(stations);
+  const values = pairs.length * channels * products.length;
+  const out = { complex64: Float32Array, complex128: Float64Array, int32: Int32Array }[options.values];
+  const target = new out(2 * values);
+  const flags = new Uint8Array(values);
+  const samples = new Float32Array(values);
+  let at = 0;
+  pairs.forEach(([one, two], row) => {
+    const wS = options.values === 'int32' ? 0 : uvw[3 * row + 2] / SPEED_OF_LIGHT_M_PER_S;
+    const b = baselineIndex(two, one);
+    for (let c = 0; c < channels; c++) {
+      const count = counts[c * baselines + b];
+      const phase = 2 * Math.PI * header.frequenciesHz[c] * wS;
+      const cos = Math.cos(phase);
+      const sin = Math.sin(phase);
+      const scale = options.values === 'int32' ? 1 : count > 0 ? 1 / count : 0;
+      for (const [p1, p2] of products) {
+        const from = 2 * (((c * baselines + b) * polarisations + p2) * polarisations + p1);
+        const re = visibilities[from] * scale;
+        const im = -visibilities[from + 1] * scale;
+        target[2 * at] = re * cos - im * sin;
+        target[2 * at + 1] = re * sin + im * cos;
+        if (
+          options.values === 'int32' &&
+          !(
+            Number.isInteger(re) &&
+            Number.isInteger(im) &&
+            Math.max(Math.abs(re), Math.abs(im)) <= MOST_INT32
+          )
+        ) {
+          refuse(
+            path,
+            `${re} + ${im}i is no 32-bit whole number`,
+            "write it as 'complex64', or integrate less",
+          );
+        }
+        const flagged =
+          flaggedInputs[one * polarisations + p1] === 1 || flaggedInputs[two * polarisations + p2] === 1;
+        flags[at] = flagged || !(count > 0) ? 1 : 0;
+        samples[at] = count;
+        at++;
+      }
+    }
+  });
+  return { visibilities: target, flags, samples };
+}
