@@ -30,7 +30,7 @@ export interface GatherShape {
 
 export interface Gathering {
   /**
-   * Adds V₁₂ = Σ x₁ conj(x₂) of one product, unphased, as a mean over `weight` samples; a weight of 0 is a
+   * Adds V₁₂ = Σ x₁ conj(x₂) of one product, unphased, summed over `weight` samples; a weight of 0 is a
    * flagged value. Either order of antennas.
    */
   add(
@@ -59,8 +59,8 @@ export function gather(shape: GatherShape): Gathering {
       if (!(weight > 0)) return;
       const put = (i: number, j: number, pi: number, pj: number, sign: 1 | -1): void => {
         const at = ((c * baselines + baselineIndex(i, j)) * polarisations + pi) * polarisations + pj;
-        sums[2 * at] += weight * re;
-        sums[2 * at + 1] += sign * weight * im;
+        sums[2 * at] += re;
+        sums[2 * at + 1] += sign * im;
         weights[at] += weight;
       };
       // V₂₁[p₂][p₁] is the conjugate of V₁₂[p₁][p₂].

@@ -103,7 +103,7 @@ function opened(file: Hdf5File, telescope: Telescope): VisibilityFile {
             const im = matrix[at++];
             if (!Number.isFinite(re + im))
               refuse(path, `baseline ${s1}, ${s2} is not a number`, 'it is damaged');
-            gathering.add({ c, s1, s2, product }, re, sign * im, samples);
+            gathering.add({ c, s1, s2, product }, re * samples, sign * im * samples, samples);
           }
         }
       }

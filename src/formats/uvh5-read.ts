@@ -154,7 +154,7 @@ function integrationOf(
             const at = k * rowValues + place * products.length + q;
             const weight = flags[at] !== 0 ? 0 : header.weights === 'counted' ? samples[at] : 1;
             if (!(weight > 0)) return;
-            const scale = header.values === 'sum' ? 1 / weight : 1;
+            const scale = header.values === 'sum' ? 1 : weight;
             const re = values[2 * at] * scale;
             const im = values[2 * at + 1] * scale;
             if (!Number.isFinite(re + im + weight)) {

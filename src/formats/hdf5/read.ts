@@ -194,7 +194,7 @@ interface Element {
   readonly parts: 1 | 2;
   readonly integer: boolean;
   readonly storage: string;
-  get(view: DataView, at: number): number;
+  readonly get: (view: DataView, at: number) => number;
   /** Bytes of one part, and where the second starts. */
   readonly partBytes: number;
 }
