@@ -9,12 +9,16 @@ import { lwa } from './lwa/lwa.js';
 import { mark5b } from './mark5b.js';
 import { raw } from './raw.js';
 import { sigmf } from './sigmf.js';
+import { skalow } from './skalow.js';
 import { uvfits } from './uvfits.js';
+import { uvh5 } from './uvh5.js';
 import { vdif } from './vdif.js';
 
 export const formats: readonly Format[] = [
   sigmf, // recordings of voltages and of channelised data
   uvfits, // visibilities
+  skalow, // the SKA-Low stations' correlator
+  uvh5, // visibilities in HDF5
   lwa, // the Long Wavelength Array's frames
   mark5b, // VLBI, before VDIF
   dada, // voltages or spectra after a text header

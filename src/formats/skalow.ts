@@ -12,7 +12,7 @@ import { loadTelescope } from '../telescope/load.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { Format, OpenOptions, VisibilityFile } from './format.js';
 import { gather, storedProducts, type StoredProduct } from './gather.js';
-import { isHdf5, openHdf5, type Hdf5File } from './hdf5/read.js';
+import { isHdf5, namesInHead, openHdf5, type Hdf5File } from './hdf5/read.js';
 
 const CHANNEL_SPACING_HZ = 781_250;
 /** The station's filterbank oversamples by 32/27. */
@@ -153,7 +153,8 @@ export const skalow: Format = {
   name: 'skalow',
   title: 'SKA-Low station correlator (HDF5)',
   extensions: ['.hdf5'],
-  recognise: (path, head) => isHdf5(head) && /correlation|\.hdf5$/i.test(basename(path)),
+  recognise: (path, head) =>
+    namesInHead(head, 'correlation_matrix') || (isHdf5(head) && /correlation_burst/i.test(basename(path))),
   open: async (path, options = {}) => {
     const telescope = await telescopeFor(path, options);
     const file = await openHdf5(path);

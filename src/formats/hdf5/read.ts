@@ -55,6 +55,12 @@ export interface Hdf5File {
 export const HDF5_SIGNATURE = Uint8Array.from([0x89, 0x48, 0x44, 0x46, 0x0d, 0x0a, 0x1a, 0x0a]);
 export const isHdf5 = (head: Uint8Array): boolean => HDF5_SIGNATURE.every((byte, k) => head[k] === byte);
 
+/** Whether a file's head is HDF5 and names these items: most writers put the root's names there. */
+export const namesInHead = (head: Uint8Array, ...names: readonly string[]): boolean => {
+  const text = Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1');
+  return isHdf5(head) && names.every((name) => text.includes(`${name}\0`));
+};
+
 /** One line of what libhdf5 says: its own stack of errors is for its authors. */
 function reason(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
