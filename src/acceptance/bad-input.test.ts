@@ -1,0 +1,189 @@
+/** What users get wrong: one line that says what, where and how to fix it; exit code 1; nothing half-written. */
+import assert from 'node:assert/strict';
+import { mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { corella } from './corella.js';
+
+describe('bad input', () => {
+  let folder = '';
+  const file = (name: string): string => join(folder, name);
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'corella-bad-'));
+    const made = await corella(folder, 'simulate', '--telescope', 'eda2', '--stations', '4', '--time', '2026-03-01T12:00:00Z',
+      '--sources', 'spot@60:90:5000', '--rate', '100kHz', '--duration', '20ms', '-o', 'good.sigmf-meta', '--quiet'); // prettier-ignore
+    assert.equal(made.code, 0, made.stderr);
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  /** Runs what must fail, and checks the manner of it. */
+  async function refused(says: RegExp, ...words: readonly string[]): Promise<void> {
+    const before_ = (await readdir(folder)).sort();
+    const ran = await corella(folder, ...words);
+    assert.equal(
+      ran.code,
+      1,
+      `corella ${words.join(' ')} ended with ${ran.code}\n${ran.stdout}${ran.stderr}`,
+    );
+    assert.match(ran.stderr, says);
+    assert.match(ran.stderr.trim(), /^corella: [^\n]+$/, 'one line');
+    assert.doesNotMatch(ran.stderr, /\n\s+at /, 'no stack trace');
+    assert.deepEqual((await readdir(folder)).sort(), before_, 'nothing is left behind');
+  }
+
+  async function copyRecording(name: string, change: (meta: string) => string): Promise<void> {
+    await writeFile(file(`${name}.sigmf-meta`), change(await readFile(file('good.sigmf-meta'), 'utf8')));
+    await writeFile(file(`${name}.sigmf-data`), await readFile(file('good.sigmf-data')));
+  }
+
+  it('a truncated recording', async () => {
+    await copyRecording('cut', (meta) => meta);
+    await truncate(file('cut.sigmf-data'), 1001);
+    await refused(
+      /truncated recording: \d+ bytes missing/,
+      'correlate',
+      'cut.sigmf-meta',
+      '--channels',
+      '8',
+      '--quiet',
+    );
+  });
+
+  it('metadata that contradicts the data', async () => {
+    await copyRecording('odd', (meta) => meta.replace('"core:num_channels": 8', '"core:num_channels": 6'));
+    await refused(/odd\.sigmf/, 'correlate', 'odd.sigmf-meta', '--channels', '8', '--quiet');
+  });
+
+  it('metadata that is not JSON, and a recording without data', async () => {
+    await copyRecording('torn', (meta) => meta.slice(0, 100));
+    await refused(/torn\.sigmf-meta.*JSON/, 'inspect', 'torn.sigmf-meta');
+    await writeFile(file('alone.sigmf-meta'), await readFile(file('good.sigmf-meta')));
+    await refused(/alone\.sigmf-data/, 'inspect', 'alone.sigmf-meta');
+  });
+
+  it('zero stations', async () => {
+    await refused(
+      /'0' is not a whole number above 0/,
+      'simulate',
+      '--stations',
+      '0',
+      '-o',
+      'none.sigmf-meta',
+    );
+    await writeFile(file('empty.csv'), 'name,east_m,north_m,up_m\n');
+    const description = {
+      name: 'empty',
+      title: 'A telescope without stations',
+      site: { latitudeDeg: 0, longitudeDeg: 0, heightM: 0 },
+      positions: 'empty.csv',
+      polarisations: 2,
+      band: { lowHz: 1e6, highHz: 1e8 },
+      recording: { centreFrequencyHz: 5e7, sampleRateHz: 1e6, channels: 16, bits: 8 },
+      beamExponent: 1,
+    };
+    await writeFile(file('empty.json'), JSON.stringify(description));
+    await refused(
+      /empty\.csv.*station/,
+      'simulate',
+      '--telescope',
+      'empty.json',
+      '-o',
+      'none.sigmf-meta',
+      '--quiet',
+    );
+    await writeFile(file('empty.csv'), 'name,east_m,north_m,up_m\na,0,0,0\nb,10,nonsense,0\n');
+    await refused(
+      /empty\.csv.*line 3.*north_m/,
+      'simulate',
+      '--telescope',
+      'empty.json',
+      '-o',
+      'none.sigmf-meta',
+      '--quiet',
+    );
+  });
+
+  it('one channel', async () => {
+    await refused(
+      /channels is 1; give a whole number from 2/,
+      'correlate',
+      'good.sigmf-meta',
+      '--channels',
+      '1',
+      '--quiet',
+    );
+  });
+
+  it('a NaN among the samples', async () => {
+    const made = await corella(folder, 'simulate', '--telescope', 'eda2', '--stations', '4', '--time', '2026-03-01T12:00:00Z',
+      '--sources', 'spot@60:90:5000', '--rate', '100kHz', '--duration', '20ms', '--type', 'cf32', '-o', 'nan.sigmf-meta', '--quiet'); // prettier-ignore
+    assert.equal(made.code, 0, made.stderr);
+    const data = await readFile(file('nan.sigmf-data'));
+    // Sample 100 of input 3: [t][a] with eight inputs of eight bytes each.
+    data.writeFloatLE(Number.NaN, (100 * 8 + 3) * 8);
+    await writeFile(file('nan.sigmf-data'), data);
+    const meta = await readFile(file('nan.sigmf-meta'), 'utf8');
+    await writeFile(file('nan.sigmf-meta'), meta.replace(/"core:sha512": "[^"]*",/, ''));
+    await refused(
+      /holds NaN at sample 100 of stream 3/,
+      'correlate',
+      'nan.sigmf-meta',
+      '--channels',
+      '8',
+      '--backend',
+      'reference',
+      '--quiet',
+    );
+  });
+
+  it('places that cannot be written', async () => {
+    await refused(
+      /nowhere.*does not exist/,
+      'correlate',
+      'good.sigmf-meta',
+      '--channels',
+      '8',
+      '-o',
+      'nowhere/v.uvfits',
+      '--quiet',
+    );
+    await mkdir(file('folder.uvfits'));
+    await refused(
+      /it is a folder/,
+      'correlate',
+      'good.sigmf-meta',
+      '--channels',
+      '8',
+      '-o',
+      'folder.uvfits',
+      '--quiet',
+    );
+    await refused(/cannot write '\.txt' files/, 'correlate', 'good.sigmf-meta', '-o', 'v.txt', '--quiet');
+    await writeFile(file('plain'), 'x');
+    await refused(/plain.*cannot be made|cannot be made.*plain/, 'demo', '-o', 'plain/inside', '--quiet');
+  });
+
+  it('files that are not there or not what they seem', async () => {
+    await refused(/missing\.uvfits.*no such file/i, 'image', 'missing.uvfits');
+    await refused(/holds a recording of voltages, not visibilities/, 'calibrate', 'good.sigmf-meta');
+    await writeFile(file('noise.txt'), 'this is no recording');
+    await refused(/in no format known here/, 'inspect', 'noise.txt');
+  });
+
+  it('names nobody knows', async () => {
+    await refused(
+      /'Betelgeuse' is not one we know; choose Cas A/,
+      'simulate',
+      '--sources',
+      'Betelgeuse',
+      '-o',
+      'x.sigmf-meta',
+    );
+    await refused(/'gpu' is not a backend/, 'demo', '--backend', 'gpu');
+    await refused(/telescope/, 'simulate', '--telescope', 'atlantis', '-o', 'x.sigmf-meta');
+    await refused(/not a UTC time/, 'simulate', '--time', 'yesterday', '-o', 'x.sigmf-meta');
+  });
+});

@@ -1,0 +1,43 @@
+/**
+ * Corella from TypeScript: plan, prepare, run. The command line is made of these same pieces
+ * (src/cli shows each in use; docs/design.md walks through the rooms).
+ */
+export { CorellaError } from './core/errors.js';
+export * from './core/axes.js';
+export type * from './core/blocks.js';
+export type { SpectraGap, VoltageGap } from './core/gaps.js';
+export { addSeconds, formatInstant, instant, parseInstant, type Instant } from './core/instant.js';
+
+export { openBackend, describeDevices } from './backend/select.js';
+export type { Backend } from './backend/backend.js';
+
+export { loadTelescope } from './telescope/load.js';
+export { telescopeNames } from './telescope/registry.js';
+export { selectStations } from './telescope/select.js';
+export type { Site, Station, Telescope } from './telescope/telescope.js';
+
+export { skyFrame, type SkyFrame, type SkyPosition } from './sky/frame.js';
+export { findSources, sourceNames } from './sky/sources.js';
+export { fixedSource, parseSource, sourceAt, type Source } from './sky/source.js';
+export { sourcesUp } from './sky/above.js';
+export { planSimulation, type SimulationOptions } from './sky/simulation-plan.js';
+export { simulate } from './sky/simulate.js';
+export { trueGains } from './sky/input-gains.js';
+
+export { openFile, visibilityFormatFor } from './formats/registry.js';
+export type * from './formats/format.js';
+export { createSigmf, createSigmfSpectra } from './formats/sigmf.js';
+export { readGains, writeGains } from './formats/gains.js';
+export { readFitsImage, writeFitsImage } from './formats/fits-image.js';
+export { renderPng } from './formats/picture.js';
+
+export * from './channelise/index.js';
+export * from './correlate/index.js';
+export * from './calibrate/index.js';
+export * from './image/index.js';
+
+export { channelsOf, planChannels } from './pipeline/channels.js';
+export { correlateSpectra, correlateVoltages } from './pipeline/correlate.js';
+export { calibrateIntegration } from './pipeline/calibrate.js';
+export { imageDirectly, imageIntegration } from './pipeline/image.js';
+export { writeSkyFits, writeSkyPng } from './pipeline/products.js';
