@@ -9,8 +9,13 @@ import { describe, it } from 'node:test';
 import { baselineIndex } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { addSeconds, julianDate } from '../core/instant.js';
-import { openInput } from './input.js';
+import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
+import { dot, type Vector3 } from '../core/vector.js';
+import { skyFrame } from '../sky/frame.js';
+import type { Telescope } from '../telescope/telescope.js';
 import { readUnit } from './fits.js';
+import type { VisibilityFile } from './format.js';
+import { openInput } from './input.js';
 import { openFile } from './registry.js';
 import { planUvfits } from './uvfits-layout.js';
 import { readGroups } from './uvfits-rows.js';
@@ -30,7 +35,7 @@ interface Expected {
   readonly channels: number;
   readonly products: readonly string[];
   readonly phaseCentre: readonly [number, number];
-  readonly check?: (integrations: readonly Integration[]) => void;
+  readonly check?: (integrations: readonly Integration[], file: VisibilityFile) => void;
   /** Over every value of the file, as stored. */
   readonly sumOfParts?: number;
   readonly positiveWeights?: number;
@@ -122,13 +127,38 @@ const files: readonly Expected[] = [
     firstStation: 'Ant061',
     site: [-26.703319, 116.67081, 377],
     times: 1,
-    julianDate: 2_460_179.747176,
+    julianDate: 2_460_179.747187391,
     firstFrequencyHz: 159_375_000,
     channels: 1,
     products: ['XX', 'YY', 'XY', 'YX'],
     phaseCentre: [151.6567, 11.62943],
+    // The phase centre is the Sun, alone in the daytime sky: unphased by us, it must stand where it stood.
+    check: ([one], { telescope, header }) => {
+      const sun = skyFrame(telescope.site, one.start).directionEnu(header.phaseCentre);
+      const mirrored = { x: -sun.x, y: -sun.y, z: sun.z };
+      assert.ok(coherence(one, telescope, 159_375_000, sun) > 0.3);
+      assert.ok(coherence(one, telescope, 159_375_000, mirrored) < 0.05);
+    },
   },
 ];
+
+/** Mean cosine of the XX phases against those of a source in a direction: 1 if there were nothing else. */
+function coherence(one: Integration, { stations }: Telescope, frequencyHz: number, towards: Vector3): number {
+  let sum = 0;
+  let pairs = 0;
+  for (let i = 0; i < stations.length; i++) {
+    for (let j = 0; j < i; j++) {
+      const b = baselineIndex(i, j);
+      if (one.counts[b] <= 0) continue;
+      const [p, q] = [stations[i], stations[j]];
+      const apart = { x: p.eastM - q.eastM, y: p.northM - q.northM, z: p.upM - q.upM };
+      const phase = (2 * Math.PI * frequencyHz * dot(apart, towards)) / SPEED_OF_LIGHT_M_PER_S;
+      sum += Math.cos(Math.atan2(one.visibilities[8 * b + 1], one.visibilities[8 * b]) - phase);
+      pairs++;
+    }
+  }
+  return sum / pairs;
+}
 
 describe('real UVFITS files', () => {
   for (const expected of files) {
@@ -161,7 +191,7 @@ describe('real UVFITS files', () => {
         addSeconds(integrations[0].start, integrations[0].durationS / 2),
       );
       assert.ok(Math.abs(midnightJd + dayFraction - expected.julianDate) < 1e-6);
-      expected.check?.(integrations);
+      expected.check?.(integrations, file);
       await file.close();
       if (expected.sumOfParts !== undefined) await checkSums(path, expected);
     });
