@@ -12,6 +12,7 @@ import { dot } from '../core/vector.js';
 import { directionFromAltAz, skyFrame } from '../sky/frame.js';
 import type { Station, Telescope } from '../telescope/telescope.js';
 import { readUnit } from './fits.js';
+import { readTable } from './fits-table.js';
 import type { VisibilityHeader } from './format.js';
 import { openInput } from './input.js';
 import { openFile, visibilityFormatFor } from './registry.js';
@@ -256,6 +257,31 @@ describe('UVFITS', () => {
       assert.ok(file.header.history.includes('made by a test'));
     });
   }
+
+  it('gives antenna positions in the axes of the local meridian', async () => {
+    // At latitude φ: 10 m east is (0, 10, 0), 10 m north (−10 sin φ, 0, 10 cos φ), 10 m up (10 cos φ, 0, 10 sin φ).
+    const places = [station('e', 10, 0, 0), station('n', 0, 10, 0), station('u', 0, 0, 10)];
+    const of = header(telescope(places, 1), [1e8], 1);
+    const file = await openInput(await write('axes', of, randomIntegration(of, 0)));
+    const primary = await readUnit(file, 0);
+    const unit = primary && (await readUnit(file, primary.end));
+    assert.ok(unit);
+    const found = (await readTable(file, unit)).numbers('STABXYZ', 3);
+    await file.close();
+    const [sin, cos] = [
+      Math.sin((site.latitudeDeg * Math.PI) / 180),
+      Math.cos((site.latitudeDeg * Math.PI) / 180),
+    ];
+    [
+      [0, 10, 0],
+      [-10 * sin, 0, 10 * cos],
+      [10 * cos, 0, 10 * sin],
+    ].forEach((wanted, s) => {
+      wanted.forEach((value, axis) => {
+        assert.ok(Math.abs(found[s][axis] - value) < 1e-9, `station ${s}, axis ${axis}: ${found[s][axis]}`);
+      });
+    });
+  });
 
   it('refuses what it cannot write, and leaves nothing', async () => {
     const of = header(telescope([station('a', 0, 0, 0)]), [1e8, 1.1e8, 1.3e8]);
