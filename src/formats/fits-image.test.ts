@@ -79,6 +79,12 @@ describe('FITS images', () => {
     const path = join(folder, 'cut.fits');
     await writeFitsImage(path, image());
     await writeFile(path, (await readFile(path)).subarray(0, 2880 * 2 + 10));
-    await assert.rejects(readFitsImage(path), /cut\.fits/);
+    await assert.rejects(readFitsImage(path), /cut\.fits: truncated: 246 bytes are missing/);
+    // A header that promises what no machine can hold, before it is believed.
+    await writeFitsImage(path, image());
+    const bytes = await readFile(path);
+    bytes.write('NAXIS3  =              1000000', bytes.indexOf('NAXIS3  ='), 'latin1');
+    await writeFile(path, bytes);
+    await assert.rejects(readFitsImage(path), /truncated: 25\d{7} bytes are missing/);
   });
 });

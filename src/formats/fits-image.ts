@@ -181,6 +181,10 @@ export async function readFitsImage(path: string): Promise<ReadFitsImage> {
     const pixels = header.whole('NAXIS1', 1, 2 ** 16);
     const channels = header.whole('NAXIS3', 1, 2 ** 20);
     const planes = header.whole('NAXIS4', 1, 4);
+    if (header.real('NAXIS2') !== pixels) refuse(path, 'is not square', 'open it with a FITS viewer');
+    // Before any memory is taken: a damaged header may promise terabytes.
+    const missingBytes = unit.dataStart + unit.dataBytes - file.sizeBytes;
+    if (missingBytes > 0) refuse(path, `truncated: ${missingBytes} bytes are missing`, 'copy it again');
     const bytes = new Uint8Array(unit.dataBytes);
     await file.readExactly(bytes, unit.dataStart);
     if (file.sizeBytes % FITS_BLOCK_BYTES !== 0) refuse(path, 'its last block is cut short', 'copy it again');
