@@ -5,6 +5,7 @@ import type { SpectraType } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import type { ChannelSettings } from '../pipeline/channels.js';
 import type { VoltageRecording } from '../formats/format.js';
+import { readText } from '../formats/input.js';
 import { parseCount } from './command.js';
 import { plainNumber } from './quantity.js';
 
@@ -15,6 +16,7 @@ export interface ChannelOptions {
   readonly bits: SpectraType;
   readonly gain?: number;
   readonly passband?: number;
+  readonly coefficients?: string;
 }
 
 const windowNames = ['rectangular', 'hann', 'hamming', 'blackman', 'kaiser:BETA'] as const;
@@ -29,11 +31,18 @@ export function addChannelOptions(command: Command): Command {
       "width of the filter's passband (default: 1, the channel's own)",
       plainNumber('--passband'),
     )
+    .option(
+      '--coefficients <path>',
+      'a filter of your own: one number a line, taps × samples per spectrum of them',
+    )
     .option('--bits <bits>', 'of each channelised real and imaginary part: 8, 4, or float', parseBits, 'ci8')
     .option('--gain <factor>', 'before rounding (default: noise keeps its level)', plainNumber('--gain'));
 }
 
-export function channelSettings(options: ChannelOptions, recording: VoltageRecording): ChannelSettings {
+export async function channelSettings(
+  options: ChannelOptions,
+  recording: VoltageRecording,
+): Promise<ChannelSettings> {
   const channels = options.channels ?? recording.telescope?.recording.channels;
   if (channels === undefined) {
     refuse(
@@ -45,7 +54,9 @@ export function channelSettings(options: ChannelOptions, recording: VoltageRecor
   return {
     channels,
     taps: options.taps,
-    window: options.window,
+    ...(options.coefficients === undefined
+      ? { window: options.window }
+      : { coefficients: await readCoefficients(options.coefficients) }),
     outputType: options.bits,
     ...(options.gain === undefined ? {} : { gain: options.gain }),
     ...(options.passband === undefined ? {} : { passbandChannels: options.passband }),
@@ -70,4 +81,18 @@ export function parseWindow(text: string): FilterWindow {
 export function parseBits(text: string): SpectraType {
   const types: Readonly<Partial<Record<string, SpectraType>>> = { '8': 'ci8', '4': 'ci4', float: 'cf32' };
   return types[text] ?? refuse('--bits', `'${text}' is not a sample size`, 'choose 8, 4 or float');
+}
+
+/** Numbers separated by white space or commas; a wrong one is refused with its line. */
+async function readCoefficients(path: string): Promise<Float64Array> {
+  const values: number[] = [];
+  for (const [n, line] of (await readText(path)).split('\n').entries()) {
+    for (const word of line.split(/[\s,]+/).filter((text) => text !== '')) {
+      const value = Number(word);
+      if (!Number.isFinite(value))
+        refuse(`${path}, line ${n + 1}`, `'${word}' is not a number`, 'give the coefficients one a line');
+      values.push(value);
+    }
+  }
+  return Float64Array.from(values);
 }

@@ -54,7 +54,7 @@ async function run(path: string | undefined, options: ChanneliseOptions): Promis
   const out = options.out ?? 'channels.sigmf-meta';
   const recording = await openVoltages(path);
   try {
-    const plan = planChannels(recording, channelSettings(options, recording));
+    const plan = planChannels(recording, await channelSettings(options, recording));
     const stage = terminal.stage('channelise');
     const facts = await withBackend(options, (backend) =>
       channeliseToFile(recording, plan, {

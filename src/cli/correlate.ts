@@ -82,7 +82,7 @@ async function run(path: string, options: CorrelateOptions): Promise<void> {
         ...(options.integration === undefined ? {} : { integrationS: options.integration }),
         onProgress: stage.update,
       };
-      const { stream, ...facts } = begin(recording, options, settings, tally);
+      const { stream, ...facts } = await begin(recording, options, settings, tally);
       const header = headerOf(recording, telescope, facts);
       const count = await writeIntegrations(() => format.createVisibilities(options.out, header), stream);
       return { integrations: count, channels: facts, backendText: `${backend.kind}: ${backend.description}` };
@@ -121,17 +121,17 @@ interface Begun {
   readonly channelWidthHz: number;
 }
 
-function begin(
+async function begin(
   recording: VoltageRecording | SpectraRecording,
   options: CorrelateOptions,
   settings: CorrelationSettings,
   tally: ReturnType<typeof newTally>,
-): Begun {
+): Promise<Begun> {
   if (recording.kind === 'spectra') {
     const { frequenciesHz, channelWidthHz } = recording;
     return { stream: correlateSpectra(recording, settings, tally), frequenciesHz, channelWidthHz };
   }
-  const plan = planChannels(recording, channelSettings(options, recording));
+  const plan = planChannels(recording, await channelSettings(options, recording));
   return { stream: correlateVoltages(recording, plan, settings, tally), ...channelsOf(recording, plan) };
 }
 

@@ -185,7 +185,7 @@ async function direct(
   settings: ImageSettings,
   terminal: Terminal,
 ): Promise<Made> {
-  const channels = planChannels(recording, channelSettings(options, recording));
+  const channels = planChannels(recording, await channelSettings(options, recording));
   const { frequenciesHz, channelWidthHz } = channelsOf(recording, channels);
   const gains = await gainsFor(options, telescope, frequenciesHz);
   const stage = terminal.stage('image directly');

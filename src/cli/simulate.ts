@@ -9,6 +9,7 @@ import { recordSimulation } from '../pipeline/record.js';
 import { directionFromAltAz, skyFrame } from '../sky/frame.js';
 import { perfectGains, type GainModel } from '../sky/input-gains.js';
 import type { Interferer } from '../sky/interferers.js';
+import { checkedStokes, type Source } from '../sky/source.js';
 import { planSimulation } from '../sky/simulation-plan.js';
 import { sourcesUp } from '../sky/above.js';
 import { addCommonOptions, addExamples, parseWhole, type CommonOptions } from './command.js';
@@ -40,6 +41,7 @@ interface SimulateOptions extends CommonOptions, TelescopeOptions {
   readonly tone: readonly string[];
   readonly pulse: readonly string[];
   readonly drop: number;
+  readonly polarise: readonly string[];
 }
 
 export function registerSimulate(program: Command): void {
@@ -66,6 +68,7 @@ export function registerSimulate(program: Command): void {
       [],
     )
     .option('--pulse <PERIOD:DUTY:JY[:ALT:AZ]>', 'noise that comes and goes; may be repeated', collect, [])
+    .option('--polarise <NAME:Q:U:V>', 'Stokes fractions of a source; may be repeated', collect, [])
     .option('--drop <fraction>', 'chance of each packet to be lost', plainNumber('--drop'), 0)
     .action(run);
   addCommonOptions(command);
@@ -89,7 +92,7 @@ async function run(options: SimulateOptions): Promise<void> {
   // Real samples of the same band come twice as fast.
   const sampleRateHz =
     options.rate ?? telescope.recording.sampleRateHz * (options.type.startsWith('c') ? 1 : 2);
-  const sources = chooseSources(options.sources, frame);
+  const sources = polarise(chooseSources(options.sources, frame), options.polarise);
   const gains: Partial<GainModel> = options.perfect === true ? perfectGains : {};
   const plan = planSimulation({
     telescope,
@@ -139,6 +142,29 @@ async function run(options: SimulateOptions): Promise<void> {
       ...(facts.missingSamples > 0 ? [`${facts.missingSamples} samples lost, and marked as missing`] : []),
     ],
   );
+}
+
+/** The same sources, with the Stokes fractions that the user gave some of them. */
+function polarise(sources: readonly Source[], wishes: readonly string[]): readonly Source[] {
+  return wishes.reduce<readonly Source[]>((all, wish) => {
+    const [name, ...numbers] = wish.split(':');
+    if (numbers.length !== 3)
+      refuse('--polarise', `'${wish}' is not understood`, 'write NAME:Q:U:V, like CygA:0.1:0:0');
+    const [q, u, v] = numbers.map(plainNumber('--polarise'));
+    const plain = (text: string): string => text.toLowerCase().replaceAll(/[\s_-]/g, '');
+    if (!all.some((source) => plain(source.name) === plain(name))) {
+      refuse(
+        '--polarise',
+        `'${name}' is not among the sources`,
+        `name one of ${all.map((source) => source.name).join(', ')}`,
+      );
+    }
+    return all.map((source) =>
+      plain(source.name) === plain(name)
+        ? { ...source, stokes: checkedStokes(`source ${source.name}`, { q, u, v }) }
+        : source,
+    );
+  }, sources);
 }
 
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];

@@ -21,6 +21,8 @@ export interface ChannelSettings {
   /** Before rounding; unless given, noise keeps its level in units of full scale. */
   readonly gain?: number;
   readonly passbandChannels?: number;
+  /** coefficients : [τ][n], a filter of the user's own instead of a window. */
+  readonly coefficients?: Float64Array;
 }
 
 /** Big enough to keep kernels busy, small enough that a few fit in memory whatever the telescope. */
@@ -33,6 +35,7 @@ export function planChannels(recording: VoltageRecording, settings: ChannelSetti
     channels: settings.channels,
     taps: settings.taps,
     ...(settings.window === undefined ? {} : { window: settings.window }),
+    ...(settings.coefficients === undefined ? {} : { coefficients: settings.coefficients }),
     ...(settings.gain === undefined ? {} : { gains: settings.gain }),
     ...(settings.passbandChannels === undefined ? {} : { passbandChannels: settings.passbandChannels }),
     inputs: recording.inputs,

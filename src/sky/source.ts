@@ -54,7 +54,7 @@ export function fixedSource({
 }
 
 /** Nothing is more than wholly polarised. */
-function checkedStokes(where: string, stokes: StokesFractions): StokesFractions {
+export function checkedStokes(where: string, stokes: StokesFractions): StokesFractions {
   const degree = Math.hypot(stokes.q, stokes.u, stokes.v);
   // The margin lets fractions like (0.6, 0.8, 0) through, whose squares do not add up to 1 exactly.
   if (!(degree <= 1 + 1e-12)) {
