@@ -68,6 +68,18 @@ describe('GUPPI RAW', () => {
     assert.equal(recording.tally?.frames, 2);
   });
 
+  it('passes over a block whose header is damaged', async () => {
+    const bytes = encodeGuppi({ ...sample, overlap: 0 });
+    bytes.fill(0, bytes.length / 3, bytes.length / 3 + 40);
+    const { recording, gaps } = await readWhole(guppi, bytes);
+    assert.equal(recording.samples, 60);
+    assert.deepEqual(
+      gaps.map((gap) => [gap.firstSample, gap.endSample]),
+      [[20, 40]],
+    );
+    assert.equal(recording.details.spareBytes, bytes.length / 3);
+  });
+
   it('moves −128 to −127 and counts it', async () => {
     const { recording, values } = await readWhole(guppi, encodeGuppi({ ...sample, code: () => -128 }));
     assert.equal(values[0][0], -127);

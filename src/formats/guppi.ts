@@ -4,7 +4,7 @@
  * padded to 512 bytes. Blocks are read piece by piece, never whole.
  */
 import type { SpectraElements } from '../core/axes.js';
-import { refuse, wholeNumber } from '../core/errors.js';
+import { CorellaError, refuse, wholeNumber } from '../core/errors.js';
 import { addSamples, instant } from '../core/instant.js';
 import { channelFrequencies, copyComplexBytes } from './channelised.js';
 import type { Format, OpenOptions, SpectraRecording } from './format.js';
@@ -109,8 +109,16 @@ function shapeOf(path: string, cards: Cards): Shape {
   return { antennas, channels: all / antennas, polarisations, blockBytes, blockSamples, overlapSamples };
 }
 
-const sameShape = (a: Shape, b: Shape): boolean =>
-  (Object.keys(a) as (keyof Shape)[]).every((key) => a[key] === b[key]);
+/** Whether a later header is whole and tells the same shape. */
+function sameAs(path: string, header: Header, shape: Shape): boolean {
+  try {
+    const other = shapeOf(path, header.cards);
+    return (Object.keys(shape) as (keyof Shape)[]).every((key) => other[key] === shape[key]);
+  } catch (error) {
+    if (error instanceof CorellaError) return false;
+    throw error;
+  }
+}
 
 /** Samples per packet index, where the header lets them be known. */
 function samplesPerIndex(path: string, cards: Cards, shape: Shape): number {
@@ -150,9 +158,16 @@ async function findBlocks(
     blocks.push({ firstSample, dataOffset, whole: dataOffset + shape.blockBytes <= file.sizeBytes });
     place = firstSample + advance;
     at = dataOffset + shape.blockBytes;
-    header = at < file.sizeBytes ? await readHeader(file, at) : undefined;
-    if (header && !sameShape(shapeOf(path, header.cards), shape)) header = undefined;
-    if (!header && at < file.sizeBytes) damaged = file.sizeBytes - at;
+    header = undefined;
+    // A block whose header is damaged is passed over: the next stands where an undamaged one would end.
+    while (at < file.sizeBytes) {
+      const found = await readHeader(file, at);
+      header = found && sameAs(path, found, shape) ? found : undefined;
+      if (header) break;
+      const step = Math.min(first.headerBytes + shape.blockBytes, file.sizeBytes - at);
+      damaged += step;
+      at += step;
+    }
   }
   return { blocks, damaged };
 }

@@ -63,15 +63,32 @@ interface Memory<Elements> {
 /** One buffer, allocated at the first block and used for all; a shorter block gets the front of it. */
 function memory<
   Elements extends { subarray(from: number, to: number): Elements; fill(value: number): unknown },
->(allocate: (samples: number) => Elements, elementsPerSample: number): Memory<Elements> {
+>(where: string, allocate: (samples: number) => Elements, elementsPerSample: number): Memory<Elements> {
   let buffer: Elements | undefined;
   return {
     elements: (samples) => {
-      const view = (buffer ??= allocate(samples)).subarray(0, samples * elementsPerSample);
+      const view = (buffer ??= allocated(where, () => allocate(samples))).subarray(
+        0,
+        samples * elementsPerSample,
+      );
       view.fill(0);
       return view;
     },
   };
+}
+
+/** A size that no memory holds comes from a damaged header, or from too long a block. */
+export function allocated<Made>(where: string, allocate: () => Made): Made {
+  try {
+    return allocate();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return refuse(
+      where,
+      'asks for more than memory can hold',
+      'take shorter blocks; if that does not help, it is damaged',
+    );
+  }
 }
 
 function resetTally(tally: FrameTally): void {
@@ -145,6 +162,7 @@ function voltages(
   async function* blocks(blockSamples: number): AsyncGenerator<VoltageBlock> {
     wholeNumber(facts.path, 'block length in samples', blockSamples, 1, 2 ** 31);
     const space = memory<VoltageElements>(
+      facts.path,
       (samples) => allocateVoltages(type, inputs, samples),
       inputs * elementsPerVoltage(type),
     );
@@ -179,6 +197,7 @@ function spectra(
   async function* blocks(blockSamples: number): AsyncGenerator<CanonicalSpectra> {
     wholeNumber(facts.path, 'block length in samples', blockSamples, 1, 2 ** 31);
     const space = memory<SpectraElements>(
+      facts.path,
       (samples) => allocateSpectra(type, channels, inputs, samples),
       channels * inputs * elementsPerSpectra(type),
     );

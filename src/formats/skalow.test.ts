@@ -1,41 +1,19 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { File, ready } from 'h5wasm/node';
 import { baselineIndex } from '../core/axes.js';
 import { formatInstant } from '../core/instant.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { skalow } from './skalow.js';
+import { encodeSkalow } from './testing/skalow-dump.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'corella-skalow-'));
 
 async function dump(name: string, antennas: number): Promise<string> {
-  await ready;
   const path = join(folder, name);
-  const file = new File(path, 'w');
-  const root = file.create_group('root');
-  root.create_attribute('n_antennas', antennas);
-  root.create_attribute('channel_id', 204);
-  root.create_attribute('tsamp', 2, null, '<d');
-  root.create_attribute('ts_start', 1_639_195_173.5, null, '<d');
-  const baselines = (antennas * (antennas + 1)) / 2;
-  const count = 2 * baselines * 4;
-  file.create_group('correlation_matrix').create_dataset({
-    name: 'data',
-    // Two times; re counts up, im is re + 0.5.
-    data: new Map([
-      ['r', Float32Array.from({ length: count }, (_, k) => k)],
-      ['i', Float32Array.from({ length: count }, (_, k) => k + 0.5)],
-    ]),
-    shape: [1, 2, baselines, 4],
-    dtype: [
-      ['r', '<f'],
-      ['i', '<f'],
-    ],
-  });
-  file.close();
+  writeFileSync(path, await encodeSkalow(antennas));
   return path;
 }
 

@@ -157,14 +157,16 @@ function integrationOf(
             const scale = header.values === 'sum' ? 1 : weight;
             const re = values[2 * at] * scale;
             const im = values[2 * at + 1] * scale;
-            if (!Number.isFinite(re + im + weight)) {
+            const turnedRe = re * cos - im * sin;
+            const turnedIm = re * sin + im * cos;
+            if (!Number.isFinite(turnedRe + turnedIm + weight)) {
               refuse(
                 path,
                 `row ${row}, channel ${place}, ${product.label} is not a number`,
                 'flag it or export it again',
               );
             }
-            gathering.add({ c, s1, s2, product }, re * cos - im * sin, re * sin + im * cos, weight);
+            gathering.add({ c, s1, s2, product }, turnedRe, turnedIm, weight);
           });
         });
       }

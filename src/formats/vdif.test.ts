@@ -34,6 +34,8 @@ describe('VDIF', () => {
     // 2014-01-01 + 14363767 s = 166 days 05:56:07; frame 998 of 1000.
     assert.equal(formatInstant(recording.start, 6), '2014-06-16T05:56:07.998000Z');
     assert.equal(recording.samples, 192);
+    // 0x544b: 'T' in the high byte.
+    assert.equal(recording.details.station, 'TK');
     assert.deepEqual(gaps, []);
     const level = [-HIGH, -1, 1, HIGH];
     // Thread 3 is input 0: it was the second lane encoded.

@@ -84,7 +84,7 @@ const plausible = (header: Header): boolean =>
 
 /** Two letters where they are letters, as most recorders write them; else the number. */
 const stationName = (station: number): string | number => {
-  const letters = String.fromCharCode(station & 0xff, station >>> 8);
+  const letters = String.fromCharCode(station >>> 8, station & 0xff);
   return /^[0-9A-Za-z]{2}$/.test(letters) ? letters : station;
 };
 

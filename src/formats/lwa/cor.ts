@@ -103,6 +103,12 @@ export async function openCor(
   /** The frame holds V₁₂ with stand 1 ≤ stand 2; the house keeps V₂₁ = its conjugate, polarisations exchanged. */
   const place = (into: Integration, lane: number, baseline: number, payload: Uint8Array): void => {
     const view = new DataView(payload.buffer, payload.byteOffset, payload.length);
+    for (let at = 0; at < payload.length; at += 4) {
+      if (Number.isFinite(view.getFloat32(at, true))) continue;
+      tally.invalid++;
+      return;
+    }
+    tally.frames++;
     for (let k = 0; k < perFrame; k++) {
       const cell = (lane * perFrame + k) * baselines + baseline;
       into.counts[cell] = samples;
@@ -130,7 +136,6 @@ export async function openCor(
         let into = open.get(when);
         if (!into) open.set(when, (into = empty(when)));
         place(into, lane, baseline, payload);
-        tally.frames++;
         if (open.size <= OPEN_INTEGRATIONS) continue;
         const oldest = Math.min(...open.keys());
         for (; next < oldest; next++) yield empty(next);

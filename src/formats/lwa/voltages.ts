@@ -4,15 +4,7 @@ import type { OpenOptions, VoltageRecording } from '../format.js';
 import { emptyTally, plausibleSamples, readFrames, type Lane } from '../frames.js';
 import type { InputFile } from '../input.js';
 import { framedVoltages, polarisationsFor } from '../recording.js';
-import {
-  CLOCK_HZ,
-  headerBytes,
-  instantOfTag,
-  lwaReading,
-  tuningHz,
-  visitEnds,
-  type LwaShape,
-} from './frame.js';
+import { CLOCK_HZ, instantOfTag, lwaReading, tuningHz, visitEnds, type LwaShape } from './frame.js';
 import { common, commonStep, tagSpan } from './times.js';
 
 const lanesOf = (count: number): Lane[] =>
@@ -104,6 +96,7 @@ interface DrxFrame {
   readonly tuning: number;
   readonly polarisation: number;
   readonly decimation: number;
+  readonly offset: number;
   /** Less the delay of the digital filters, as the station measures it. */
   readonly tag: bigint;
   readonly word: number;
@@ -116,6 +109,7 @@ function drxFrame(view: DataView, at: number): DrxFrame {
     tuning: (id >>> 3) & 7,
     polarisation: id >>> 7,
     decimation: view.getUint16(at + 12),
+    offset: view.getUint16(at + 14),
     tag: view.getBigUint64(at + 16) - BigInt(view.getUint16(at + 14)),
     word: view.getUint32(at + 24),
   };
@@ -142,7 +136,7 @@ export async function openDrx(
       `it holds ${[...new Set(seen.map((frame) => frame.tuning))].join(', ')}`,
     );
   }
-  const { decimation, word } = mine[0];
+  const { decimation, word, offset } = mine[0];
   const polarisationsAt = common(mine.map((frame) => frame.polarisation));
   const span = tagSpan(
     mine.map((frame) => frame.tag),
@@ -173,8 +167,8 @@ export async function openDrx(
         tuning,
         tunings: common(seen.map((frame) => frame.tuning)),
         decimation,
-        firstTimeTag: String(span.first),
-        headerBytes: headerBytes.drx,
+        firstTimeTag: String(span.first + BigInt(offset)),
+        timeOffset: offset,
       },
       type: 'ci8',
       inputs,

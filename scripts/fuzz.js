@@ -1,0 +1,111 @@
+// Feeds damaged files to every reader: npm run fuzz [-- --inputs 10000 --seed 1 --only vdif,guppi]
+// Each must end in a recording whose gaps and lengths add up, or in a CorellaError, within the time limit.
+// The same seed makes the same inputs; a failure names the reader and the input's number.
+import { mkdtempSync, rmSync, writeFileSync, existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+
+const TIME_LIMIT_MS = 10_000;
+const THREADS = 2;
+
+if (isMainThread) await main();
+else await fuzzOne(workerData);
+
+async function main() {
+  const { values } = parseArgs({
+    options: {
+      inputs: { type: 'string', default: '10000' },
+      seed: { type: 'string', default: '1' },
+      only: { type: 'string', default: '' },
+      first: { type: 'string', default: '0' },
+    },
+  });
+  const { subjects } = await import('../dist/formats/testing/subjects.js');
+  const names = (await subjects()).map(({ name }) => name);
+  const chosen = values.only === '' ? names : values.only.split(',');
+  const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'corella-fuzz-'));
+  const queue = [...chosen];
+  let failures = 0;
+  const started = performance.now();
+  const next = async () => {
+    for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
+      const result = await run({ name, folder, ...values });
+      failures += result.failed ? 1 : 0;
+      console.log(`${result.failed ? 'FAILED' : 'ok    '} ${name.padEnd(10)} ${result.text}`);
+    }
+  };
+  await Promise.all(Array.from({ length: THREADS }, next));
+  rmSync(folder, { recursive: true, force: true });
+  console.log(
+    `${failures === 0 ? 'every reader stood' : `${failures} readers fell`}, ${((performance.now() - started) / 1000).toFixed(0)} s`,
+  );
+  process.exit(failures === 0 ? 0 : 1);
+}
+
+/** One reader in a thread of its own, so that a hang can be ended and told. */
+function run(task) {
+  return new Promise((resolve) => {
+    const progress = new Int32Array(new SharedArrayBuffer(4));
+    const worker = new Worker(new URL(import.meta.url), {
+      workerData: { ...task, progress },
+      stderr: true,
+      stdout: true,
+    });
+    let seen = -1;
+    let since = performance.now();
+    const watch = setInterval(() => {
+      const now = Atomics.load(progress, 0);
+      if (now !== seen) {
+        seen = now;
+        since = performance.now();
+      } else if (performance.now() - since > TIME_LIMIT_MS) {
+        done({ failed: true, text: `input ${now} took longer than ${TIME_LIMIT_MS / 1000} s` });
+      }
+    }, 250);
+    const done = (result) => {
+      clearInterval(watch);
+      void worker.terminate();
+      resolve(result);
+    };
+    worker.on('message', done);
+    worker.on('error', (error) =>
+      done({ failed: true, text: `input ${Atomics.load(progress, 0)}: ${error.stack}` }),
+    );
+    worker.on('exit', (code) =>
+      done({ failed: true, text: `ended with ${code} at input ${Atomics.load(progress, 0)}` }),
+    );
+  });
+}
+
+async function fuzzOne({ name, folder, inputs, seed, first, progress }) {
+  const { subjects } = await import('../dist/formats/testing/subjects.js');
+  const { mutate } = await import('../dist/formats/testing/mutate.js');
+  const { tryReading } = await import('../dist/formats/testing/trial.js');
+  const { randomStream } = await import('../dist/core/random.js');
+  const subject = (await subjects()).find((one) => one.name === name);
+  if (!subject) {
+    parentPort.postMessage({ failed: true, text: 'there is no such reader' });
+    return;
+  }
+  const path = join(folder, `${name}${subject.extension}`);
+  const tally = { refused: 0, read: 0 };
+  for (let k = Number(first); k < Number(inputs); k++) {
+    Atomics.store(progress, 0, k);
+    writeFileSync(path, mutate(subject.bytes, randomStream(Number(seed), name, k)));
+    try {
+      tally[await tryReading(subject, path)]++;
+    } catch (error) {
+      parentPort.postMessage({
+        failed: true,
+        text: `input ${k}: ${error instanceof Error ? error.stack : String(error)}`,
+      });
+      return;
+    }
+  }
+  parentPort.postMessage({
+    failed: false,
+    text: `${inputs} inputs: ${tally.read} read, ${tally.refused} refused`,
+  });
+}

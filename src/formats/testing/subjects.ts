@@ -1,0 +1,233 @@
+/** A small whole file for every reader, made here. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { baselineCount, countsCB, visibilitiesCBPP } from '../../core/axes.js';
+import type { Integration } from '../../core/blocks.js';
+import { addSeconds, parseInstant } from '../../core/instant.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import { dada } from '../dada.js';
+import type { VisibilityHeader } from '../format.js';
+import { guppi } from '../guppi.js';
+import { lwa } from '../lwa/lwa.js';
+import { mark5b } from '../mark5b.js';
+import { raw } from '../raw.js';
+import { skalow } from '../skalow.js';
+import { uvfits } from '../uvfits.js';
+import { uvh5 } from '../uvh5.js';
+import { vdif } from '../vdif.js';
+import {
+  encodeCor,
+  encodeDada,
+  encodeDrx,
+  encodeGuppi,
+  encodeLwaSpectra,
+  encodeMark5b,
+  encodeTbn,
+  encodeVdif,
+} from './encoders.js';
+import { encodeSkalow } from './skalow-dump.js';
+import type { Subject } from './trial.js';
+
+const small = (lane: number, input: number, t: number, part: number): number =>
+  ((lane * 5 + input * 3 + t * 7 + part) % 15) - 7;
+const code2 = (lane: number, input: number, t: number): number => (lane + input + t) % 4;
+
+export const trio: Telescope = {
+  name: 'trio',
+  title: 'three in a field',
+  site: { latitudeDeg: -26.7, longitudeDeg: 116.67, heightM: 360 },
+  stations: [0, 1, 2].map((s) => ({ name: `s${s}`, eastM: 10 * s, northM: s * s, upM: 0 })),
+  polarisations: 2,
+  band: { lowHz: 50e6, highHz: 350e6 },
+  recording: { centreFrequencyHz: 160e6, sampleRateHz: 1e6, channels: 2, bits: 8 },
+  beamExponent: 1,
+};
+
+const header: VisibilityHeader = {
+  telescope: trio,
+  polarisations: 2,
+  frequenciesHz: Float64Array.of(159e6, 160e6),
+  channelWidthHz: 1e6,
+  phaseCentre: { raDeg: 250, decDeg: -30 },
+  object: 'a place',
+  history: ['made for the fuzzer'],
+};
+
+function integration(k: number): Integration {
+  const baselines = baselineCount(3);
+  return {
+    start: addSeconds(parseInstant('2021-12-11T04:00:00'), 2 * k),
+    durationS: 2,
+    channels: 2,
+    stations: 3,
+    polarisations: 2,
+    visibilities: visibilitiesCBPP(new Float64Array(2 * baselines * 8).fill(5), 2, baselines, 2),
+    counts: countsCB(new Float64Array(2 * baselines).fill(10), 2, baselines),
+    flaggedInputs: new Uint8Array(6),
+  };
+}
+
+async function written(format: typeof uvh5, name: string): Promise<Uint8Array> {
+  const folder = mkdtempSync(join(tmpdir(), 'corella-subject-'));
+  const path = join(folder, name);
+  const writer = await format.createVisibilities?.(path, header);
+  for (let k = 0; k < 3; k++) await writer?.append(integration(k));
+  await writer?.finish();
+  const bytes = readFileSync(path);
+  rmSync(folder, { recursive: true });
+  return bytes;
+}
+
+const tag = 283_685_766_952_000_000n;
+const vdifPlain = {
+  bits: 2,
+  parts: 1,
+  threads: [0, 1],
+  channels: 1,
+  samplesPerFrame: 128,
+  framesPerSecond: 4,
+  frames: 10,
+  epoch: 28,
+  seconds: 100,
+  firstFrame: 2,
+  code: code2,
+} as const;
+
+export async function subjects(): Promise<Subject[]> {
+  const spectra = { tag, frames: 6, stands: 4, groups: 2, code: small };
+  return [
+    {
+      name: 'vdif',
+      format: vdif,
+      extension: '.vdif',
+      options: {},
+      bytes: encodeVdif({ ...vdifPlain, extension: 3 }),
+    },
+    {
+      name: 'vdif0',
+      format: vdif,
+      extension: '.vdif',
+      options: {},
+      bytes: encodeVdif({ ...vdifPlain, bits: 8, parts: 2, channels: 2, extension: 0 }),
+    },
+    {
+      name: 'mark5b',
+      format: mark5b,
+      extension: '.m5b',
+      options: { inputs: 8, near: parseInstant('2014-01-01') },
+      bytes: encodeMark5b({
+        inputs: 8,
+        frames: [6398, 6399, 6400],
+        framesPerSecond: 6400,
+        day: 821,
+        second: 19_801,
+        code: code2,
+      }),
+    },
+    {
+      name: 'guppi',
+      format: guppi,
+      extension: '.raw',
+      options: {},
+      bytes: encodeGuppi({
+        antennas: 2,
+        channels: 3,
+        polarisations: 2,
+        blockSamples: 40,
+        overlap: 4,
+        blocks: [0, 1, 2, 4],
+        bandwidthMhz: 0.001,
+        directIo: 'yes',
+        code: small,
+      }),
+    },
+    {
+      name: 'dada',
+      format: dada,
+      extension: '.dada',
+      options: {},
+      bytes: encodeDada({
+        channels: 1,
+        polarisations: 2,
+        samples: 700,
+        bandwidthMhz: 16,
+        instrument: 'x',
+        offsetBytes: 0,
+        code: small,
+      }),
+    },
+    {
+      name: 'meerkat',
+      format: dada,
+      extension: '.dada',
+      options: {},
+      bytes: encodeDada({
+        channels: 3,
+        polarisations: 2,
+        samples: 512,
+        bandwidthMhz: 3,
+        instrument: 'MeerKAT',
+        offsetBytes: 0,
+        code: small,
+      }),
+    },
+    {
+      name: 'raw',
+      format: raw,
+      extension: '.bin',
+      options: { type: 'ci8', inputs: 3, sampleRateHz: 1e6 },
+      bytes: Buffer.alloc(3000, 7),
+    },
+    {
+      name: 'tbn',
+      format: lwa,
+      extension: '.dat',
+      options: {},
+      bytes: encodeTbn({ tag, frames: 3, inputs: 4, code: small }),
+    },
+    {
+      name: 'drx',
+      format: lwa,
+      extension: '.dat',
+      options: {},
+      bytes: encodeDrx({ tag, frames: 2, offset: 6440, code: small }),
+    },
+    {
+      name: 'tbf',
+      format: lwa,
+      extension: '.dat',
+      options: {},
+      bytes: encodeLwaSpectra({ kind: 'tbf', ...spectra }),
+    },
+    {
+      name: 'tbx',
+      format: lwa,
+      extension: '.dat',
+      options: {},
+      bytes: encodeLwaSpectra({ kind: 'tbx', ...spectra }),
+    },
+    {
+      name: 'cor',
+      format: lwa,
+      extension: '.dat',
+      options: { telescope: trio },
+      bytes: encodeCor({ tag, frames: 3, stands: 3, code: small }),
+    },
+    {
+      name: 'uvfits',
+      format: uvfits,
+      extension: '.uvfits',
+      options: {},
+      bytes: await written(uvfits, 'x.uvfits'),
+    },
+    { name: 'uvh5', format: uvh5, extension: '.uvh5', options: {}, bytes: await written(uvh5, 'x.uvh5') },
+    {
+      name: 'skalow',
+      format: skalow,
+      extension: '.hdf5',
+      options: { telescope: trio },
+      bytes: await encodeSkalow(3),
+    },
+  ];
+}
