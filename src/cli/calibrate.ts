@@ -10,12 +10,13 @@ import { chooseIntegration, type IntegrationChoice } from '../pipeline/select.js
 import { addBackendOptions, addExamples, parseCount, parseWhole, type BackendOptions } from './command.js';
 import { addFlagOption, parseFlags, type FlagOptions } from './flags.js';
 import { history } from './history.js';
+import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
 import { openVisibilities, withBackend } from './open.js';
 import { plainNumber } from './quantity.js';
 import { addSourceOption, chooseSources } from './sky-options.js';
 import { openTerminal } from './terminal.js';
 
-interface CalibrateOptions extends BackendOptions, FlagOptions {
+interface CalibrateOptions extends BackendOptions, FlagOptions, OpenFlags {
   readonly out: string;
   readonly sources: string;
   readonly minAltitude: number;
@@ -48,6 +49,7 @@ export function registerCalibrate(program: Command): void {
     .option('--integration <number>', 'which one of the file, or sum', parseIntegration, 'sum')
     .action(run);
   addFlagOption(command);
+  addOpenOptions(command);
   addBackendOptions(command);
   addExamples(command, [
     ['calibrate visibilities.uvfits', 'with every bright source that was up'],
@@ -66,7 +68,7 @@ export function parseIntegration(text: string): IntegrationChoice {
 
 async function run(path: string, options: CalibrateOptions): Promise<void> {
   const terminal = openTerminal(options);
-  const file = await openVisibilities(path);
+  const file = await openVisibilities(path, await openOptions(options));
   try {
     const { telescope } = file;
     const chosen = await chooseIntegration(file, options.integration);

@@ -16,10 +16,11 @@ import { channelsOf, planChannels } from '../pipeline/channels.js';
 import { addChannelOptions, channelSettings, type ChannelOptions } from './channel-options.js';
 import { addBackendOptions, addExamples, type BackendOptions } from './command.js';
 import { history } from './history.js';
+import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
 import { openVoltages, withBackend } from './open.js';
 import { openTerminal } from './terminal.js';
 
-interface ChanneliseOptions extends BackendOptions, ChannelOptions {
+interface ChanneliseOptions extends BackendOptions, ChannelOptions, OpenFlags {
   readonly out?: string;
   readonly response?: true;
 }
@@ -38,6 +39,7 @@ export function registerChannelise(program: Command): void {
       "no recording: the filter's scalloping and leakage beside a plain DFT's, as numbers and a picture",
     )
     .action(run);
+  addOpenOptions(command);
   addChannelOptions(command);
   addBackendOptions(command);
   addExamples(command, [
@@ -52,7 +54,7 @@ async function run(path: string | undefined, options: ChanneliseOptions): Promis
   if (path === undefined) refuse('channelise', 'no recording was named', 'name one, or ask for --response');
   const terminal = openTerminal(options);
   const out = options.out ?? 'channels.sigmf-meta';
-  const recording = await openVoltages(path);
+  const recording = await openVoltages(path, await openOptions(options));
   try {
     const plan = planChannels(recording, await channelSettings(options, recording));
     const stage = terminal.stage('channelise');

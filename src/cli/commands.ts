@@ -3,6 +3,7 @@ import { registerBench } from './bench.js';
 import { registerCalibrate } from './calibrate.js';
 import { registerChannelise } from './channelise.js';
 import type { RegisterCommand } from './command.js';
+import { registerConvert } from './convert.js';
 import { registerCorrelate } from './correlate.js';
 import { registerDemo } from './demo.js';
 import { registerDevices } from './devices.js';
@@ -18,6 +19,7 @@ export const commands: readonly RegisterCommand[] = [
   registerCalibrate,
   registerImage,
   registerInspect,
+  registerConvert,
   registerBench,
   registerDevices,
 ];

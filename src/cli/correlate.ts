@@ -21,14 +21,14 @@ import { addChannelOptions, channelSettings, type ChannelOptions } from './chann
 import { addBackendOptions, addExamples, type BackendOptions } from './command.js';
 import { addFlagOption, parseFlags, type FlagOptions } from './flags.js';
 import { history } from './history.js';
+import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
 import { telescopeOf, withBackend } from './open.js';
 import { duration } from './quantity.js';
 import { openTerminal } from './terminal.js';
 
-interface CorrelateOptions extends BackendOptions, ChannelOptions, FlagOptions {
+interface CorrelateOptions extends BackendOptions, ChannelOptions, FlagOptions, OpenFlags {
   readonly out: string;
   readonly integration?: number;
-  readonly telescope?: string;
 }
 
 export function registerCorrelate(program: Command): void {
@@ -46,9 +46,9 @@ export function registerCorrelate(program: Command): void {
       'length of each integration (default: one over everything)',
       duration('--integration'),
     )
-    .option('--telescope <name>', 'where the stations stand, when the recording does not say')
     .action(run);
   addFlagOption(command);
+  addOpenOptions(command);
   addChannelOptions(command);
   addBackendOptions(command);
   addExamples(command, [
@@ -66,7 +66,7 @@ async function run(path: string, options: CorrelateOptions): Promise<void> {
   const terminal = openTerminal(options);
   // Refused before hours of work, not after.
   const format = visibilityFormatFor(options.out);
-  const recording = await openFile(path);
+  const recording = await openFile(path, await openOptions(options));
   try {
     if (recording.kind === 'visibilities')
       refuse(path, 'holds visibilities already', 'calibrate or image it');

@@ -24,12 +24,13 @@ import { parseIntegration } from './calibrate.js';
 import { addChannelOptions, channelSettings, type ChannelOptions } from './channel-options.js';
 import { addBackendOptions, addExamples, parseCount, type BackendOptions } from './command.js';
 import { history } from './history.js';
+import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
 import { telescopeOf, withBackend } from './open.js';
 import { duration, plainNumber } from './quantity.js';
 import { addSourceOption, chooseSources } from './sky-options.js';
 import { openTerminal, type Terminal } from './terminal.js';
 
-interface ImageOptions extends BackendOptions, ChannelOptions {
+interface ImageOptions extends BackendOptions, ChannelOptions, OpenFlags {
   readonly out?: string;
   readonly direct?: true;
   readonly gains?: string;
@@ -43,7 +44,6 @@ interface ImageOptions extends BackendOptions, ChannelOptions {
   readonly integration: IntegrationChoice;
   readonly duration?: number;
   readonly sources: string;
-  readonly telescope?: string;
 }
 
 export function registerImage(program: Command): void {
@@ -75,9 +75,9 @@ export function registerImage(program: Command): void {
     .option('--per-channel', 'keep channels apart in the FITS instead of averaging them')
     .option('--integration <number>', 'which one of the file, or sum', parseIntegration, 'sum')
     .option('--duration <time>', 'with --direct: only so much of the recording', duration('--duration'))
-    .option('--telescope <name>', 'where the stations stand, when the file does not say')
     .action(run);
   addSourceOption(command, 'names to write on the picture');
+  addOpenOptions(command);
   addChannelOptions(command);
   addBackendOptions(command);
   addExamples(command, [
@@ -104,7 +104,7 @@ async function run(path: string, options: ImageOptions): Promise<void> {
   const out = options.out ?? (options.direct === true ? 'direct.fits' : 'image.fits');
   if (!/\.fits?$/i.test(out))
     refuse('--out', `'${out}' does not end in .fits`, 'the PNG takes the same name beside it');
-  const file = await openFile(path);
+  const file = await openFile(path, await openOptions(options));
   try {
     const telescope =
       options.telescope === undefined ? telescopeOf(file) : await loadTelescope(options.telescope);

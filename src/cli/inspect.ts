@@ -9,9 +9,10 @@ import { addCommonOptions, addExamples, type CommonOptions } from './command.js'
 import { writeFileWhole } from '../formats/output.js';
 import { renderPng } from '../formats/picture.js';
 import { linePlot } from '../formats/plot.js';
+import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
 import { openTerminal } from './terminal.js';
 
-interface InspectOptions extends CommonOptions {
+interface InspectOptions extends CommonOptions, OpenFlags {
   readonly spectrum?: string;
 }
 
@@ -25,6 +26,7 @@ export function registerInspect(program: Command): void {
       'draw the mean spectrum of the first block, or of the first integration, as PNG',
     )
     .action(run);
+  addOpenOptions(command);
   addCommonOptions(command);
   addExamples(command, [
     ['inspect voltages.sigmf-meta', 'format, telescope, times, frequencies, first samples, clipping'],
@@ -34,7 +36,7 @@ export function registerInspect(program: Command): void {
 }
 
 async function run(path: string, options: InspectOptions): Promise<void> {
-  const file = await openFile(path);
+  const file = await openFile(path, await openOptions(options));
   try {
     const description = describeFile(file);
     const first = await firstBlock(file);

@@ -3,7 +3,7 @@ import { openBackend } from '../backend/select.js';
 import type { Backend } from '../backend/backend.js';
 import { refuse } from '../core/errors.js';
 import type { OpenedFile, VisibilityFile, VoltageRecording } from '../formats/format.js';
-import { openFile } from '../formats/registry.js';
+import { openFile, type OpenFileOptions } from '../formats/registry.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { BackendOptions } from './command.js';
 
@@ -22,13 +22,13 @@ async function wrongKind(opened: OpenedFile, wanted: string): Promise<never> {
   );
 }
 
-export async function openVoltages(path: string): Promise<VoltageRecording> {
-  const opened = await openFile(path);
+export async function openVoltages(path: string, options: OpenFileOptions = {}): Promise<VoltageRecording> {
+  const opened = await openFile(path, options);
   return opened.kind === 'voltages' ? opened : wrongKind(opened, kindTitles.voltages);
 }
 
-export async function openVisibilities(path: string): Promise<VisibilityFile> {
-  const opened = await openFile(path);
+export async function openVisibilities(path: string, options: OpenFileOptions = {}): Promise<VisibilityFile> {
+  const opened = await openFile(path, options);
   return opened.kind === 'visibilities' ? opened : wrongKind(opened, kindTitles.visibilities);
 }
 

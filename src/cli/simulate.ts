@@ -23,9 +23,8 @@ import {
   FIRST_LIGHT_TIME,
   type TelescopeOptions,
 } from './sky-options.js';
+import { parseVoltageType, voltageTypes } from './open-options.js';
 import { openTerminal } from './terminal.js';
-
-const types = ['i8', 'i16', 'f32', 'ci8', 'ci16', 'cf32'] as const satisfies readonly VoltageType[];
 
 interface SimulateOptions extends CommonOptions, TelescopeOptions {
   readonly out: string;
@@ -57,7 +56,12 @@ export function registerSimulate(program: Command): void {
     .option('--duration <time>', 'how long', duration('--duration'), 0.1)
     .option('--frequency <hz>', "the band's middle (default: the telescope's)", frequency('--frequency'))
     .option('--rate <hz>', "samples per second (default: the telescope's)", frequency('--rate'))
-    .option('--type <type>', `sample type: ${types.join(', ')}; a leading c is complex`, parseType, 'ci8')
+    .option(
+      '--type <type>',
+      `sample type: ${voltageTypes.join(', ')}; a leading c is complex`,
+      parseVoltageType,
+      'ci8',
+    )
     .option('--noise <jy>', 'receiver noise of each input, as a flux', plainNumber('--noise'), 10_000)
     .option('--seed <number>', 'the same seed gives the same bytes', parseWhole, 1)
     .option('--perfect', 'antennas of gain 1, instead of unknown gains and cable delays')
@@ -168,13 +172,6 @@ function polarise(sources: readonly Source[], wishes: readonly string[]): readon
 }
 
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
-
-function parseType(text: string): VoltageType {
-  return (
-    types.find((type) => type === text) ??
-    refuse('--type', `'${text}' is not a sample type`, `choose ${types.join(', ')}`)
-  );
-}
 
 function fields(option: string, text: string, least: number, form: string): string[] {
   const parts = text.split(':');

@@ -31,19 +31,19 @@ describe('format registry', () => {
   };
 
   it('goes by content before the name', async () => {
-    assert.equal((await openFile(await made('a.one', 2), known)).format, 'two');
+    assert.equal((await openFile(await made('a.one', 2), {}, known)).format, 'two');
   });
 
   it('says what is wrong with what it cannot open', async () => {
     await assert.rejects(
-      openFile(join(folder, 'none'), known),
+      openFile(join(folder, 'none'), {}, known),
       /none: there is no such file; check the name/,
     );
-    await assert.rejects(openFile(folder, known), /it is a folder/);
-    await assert.rejects(openFile(await made('empty'), known), /the file is empty/);
-    await assert.rejects(openFile(await made('b.two', 9), known), /named like TWO but does not hold it/);
+    await assert.rejects(openFile(folder, {}, known), /it is a folder/);
+    await assert.rejects(openFile(await made('empty'), {}, known), /the file is empty/);
+    await assert.rejects(openFile(await made('b.two', 9), {}, known), /named like TWO but does not hold it/);
     await assert.rejects(
-      openFile(await made('c.txt', 9), known),
+      openFile(await made('c.txt', 9), {}, known),
       /in no format known here; known are ONE \(\.one\); TWO \(\.two\)/,
     );
   });

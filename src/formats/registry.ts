@@ -57,8 +57,8 @@ export interface OpenFileOptions extends OpenOptions {
 /** Recognised by content first, unless the format is named; close what this returns. */
 export async function openFile(
   path: string,
-  known: readonly Format[] = formats,
   options: OpenFileOptions = {},
+  known: readonly Format[] = formats,
 ): Promise<OpenedFile> {
   const head = await readHead(path);
   if (options.format !== undefined) {

@@ -1,0 +1,64 @@
+/** corella convert: the same data in another format. */
+import type { Command } from 'commander';
+import { refuse } from '../core/errors.js';
+import { formatSeconds } from '../core/units.js';
+import { openFile, visibilityFormatFor } from '../formats/registry.js';
+import { copyRecording } from '../pipeline/convert.js';
+import { writeIntegrations } from '../pipeline/visibilities.js';
+import { addCommonOptions, addExamples, type CommonOptions } from './command.js';
+import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
+import { history } from './history.js';
+import { openTerminal } from './terminal.js';
+
+export function registerConvert(program: Command): void {
+  const command = program
+    .command('convert')
+    .description('the same data in another format; the extension chooses it')
+    .argument('<from>', 'a file in any format we read')
+    .argument(
+      '<to>',
+      'what to write: visibilities .uvh5 or .uvfits; voltages and channelised data .sigmf-meta',
+    )
+    .action(run);
+  addOpenOptions(command);
+  addCommonOptions(command);
+  addExamples(command, [
+    ['convert visibilities.uvfits visibilities.uvh5', 'for pyuvdata'],
+    [
+      'convert eda2_correlation_burst.hdf5 burst.uvfits --telescope eda2',
+      "a station's correlator dump, for casacore and WSClean",
+    ],
+    [
+      'convert recording.vdif recording.sigmf-meta --rate 32MHz',
+      'VLBI frames to SigMF; missing frames stay missing',
+    ],
+  ]);
+}
+
+async function run(from: string, to: string, options: CommonOptions & OpenFlags): Promise<void> {
+  const terminal = openTerminal(options);
+  const file = await openFile(from, await openOptions(options));
+  const stage = terminal.stage('convert');
+  try {
+    const lines = [...history(), `from ${from} (${file.format})`];
+    let written: string;
+    if (file.kind === 'visibilities') {
+      const format = visibilityFormatFor(to);
+      const header = { ...file.header, history: [...file.header.history, ...lines] };
+      const count = await writeIntegrations(() => format.createVisibilities(to, header), file.integrations());
+      written = `${count} integrations`;
+    } else {
+      if (!/\.sigmf(-meta|-data)?$/i.test(to)) {
+        refuse(to, `${file.kind} are written as SigMF alone`, 'end the name in .sigmf-meta');
+      }
+      const samples = await copyRecording(file, to, { history: lines, onProgress: stage.update });
+      written = `${samples} samples of ${file.inputs} inputs`;
+    }
+    const seconds = stage.done();
+    terminal.result({ from, to, kind: file.kind, written, seconds }, [
+      `${to}: ${written}, ${formatSeconds(seconds)}`,
+    ]);
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,83 @@
+/** What the user knows and a file may not say: options that every command which opens files shares. */
+import type { Command } from 'commander';
+import type { VoltageType } from '../core/axes.js';
+import { refuse } from '../core/errors.js';
+import { parseInstant } from '../core/instant.js';
+import { formats, type OpenFileOptions } from '../formats/registry.js';
+import { loadTelescope } from '../telescope/load.js';
+import { parseCount, parseWhole } from './command.js';
+import { frequency } from './quantity.js';
+
+export const voltageTypes = [
+  'i8',
+  'i16',
+  'f32',
+  'ci8',
+  'ci16',
+  'cf32',
+] as const satisfies readonly VoltageType[];
+
+export function parseVoltageType(text: string): VoltageType {
+  return (
+    voltageTypes.find((type) => type === text) ??
+    refuse('sample type', `'${text}' is not one`, `choose ${voltageTypes.join(', ')}`)
+  );
+}
+
+export interface OpenFlags {
+  readonly format?: string;
+  readonly telescope?: string;
+  readonly rate?: number;
+  readonly frequency?: number;
+  readonly inputs?: number;
+  readonly polarisations?: number;
+  readonly sampleBits?: number;
+  readonly sampleType?: VoltageType;
+  readonly skip?: number;
+  readonly start?: string;
+  readonly near?: string;
+  readonly tuning?: number;
+  readonly companion?: string;
+}
+
+export function addOpenOptions(command: Command): Command {
+  const names = formats.map(({ name }) => name).join(', ');
+  return command
+    .option('--format <name>', `read it as: ${names} (default: by what it holds)`)
+    .option('--telescope <name>', 'where the stations stand, when the file does not say')
+    .option('--rate <hz>', 'samples per second, when the file does not say', frequency('--rate'))
+    .option('--frequency <hz>', "the band's middle, when the file does not say", frequency('--frequency'))
+    .option('--inputs <number>', 'inputs, when the file does not say', parseCount)
+    .option('--polarisations <number>', 'inputs a station, when the file does not say', parseCount)
+    .option('--sample-bits <number>', 'bits a sample (Mark 5B)', parseCount)
+    .option('--sample-type <type>', `what plain binary holds: ${voltageTypes.join(', ')}`, parseVoltageType)
+    .option('--skip <bytes>', 'bytes before plain binary begins', parseWhole)
+    .option('--start <utc>', 'when plain binary begins')
+    .option('--near <utc>', 'any moment near the recording, for formats that keep part of the date (Mark 5B)')
+    .option('--tuning <number>', "which of a beam's two tunings (LWA DRX)", parseCount)
+    .option('--companion <path>', 'a second file with facts (MWA metafits)');
+}
+
+export async function openOptions(flags: OpenFlags): Promise<OpenFileOptions> {
+  return {
+    ...(flags.format === undefined ? {} : { format: flags.format }),
+    ...(flags.telescope === undefined ? {} : { telescope: await loadTelescope(flags.telescope) }),
+    ...(flags.rate === undefined ? {} : { sampleRateHz: flags.rate }),
+    ...(flags.frequency === undefined ? {} : { centreFrequencyHz: flags.frequency }),
+    ...(flags.inputs === undefined ? {} : { inputs: flags.inputs }),
+    ...(flags.polarisations === undefined
+      ? {}
+      : { polarisations: oneOrTwo('--polarisations', flags.polarisations) }),
+    ...(flags.sampleBits === undefined ? {} : { bits: flags.sampleBits }),
+    ...(flags.sampleType === undefined ? {} : { type: flags.sampleType }),
+    ...(flags.skip === undefined ? {} : { skipBytes: flags.skip }),
+    ...(flags.start === undefined ? {} : { start: parseInstant(flags.start, '--start') }),
+    ...(flags.near === undefined ? {} : { near: parseInstant(flags.near, '--near') }),
+    ...(flags.tuning === undefined ? {} : { tuning: oneOrTwo('--tuning', flags.tuning) }),
+    ...(flags.companion === undefined ? {} : { companion: flags.companion }),
+  };
+}
+
+function oneOrTwo(option: string, value: number): 1 | 2 {
+  return value === 1 || value === 2 ? value : refuse(option, `is ${value}`, 'give 1 or 2');
+}

@@ -1,0 +1,68 @@
+/** Recordings to SigMF, block by block: files larger than memory pass through. */
+import type { SpectraRecording, VoltageRecording } from '../formats/format.js';
+import { createSigmf, createSigmfSpectra } from '../formats/sigmf.js';
+import { BLOCK_BYTES } from './channels.js';
+
+export interface CopyOptions {
+  readonly history: readonly string[];
+  readonly onProgress?: (fraction: number) => void;
+}
+
+/** Samples copied, missing ones included. */
+export async function copyRecording(
+  from: VoltageRecording | SpectraRecording,
+  path: string,
+  options: CopyOptions,
+): Promise<number> {
+  const common = {
+    ...(from.telescope === undefined ? {} : { telescope: from.telescope }),
+    inputs: from.inputs,
+    polarisations: from.polarisations,
+    start: from.start,
+    description: `${from.path} (${from.format})`,
+    history: options.history,
+  };
+  if (from.kind === 'voltages') {
+    const { type, sampleRateHz, centreFrequencyHz } = from;
+    const writer = await createSigmf(path, { ...common, type, sampleRateHz, centreFrequencyHz });
+    return copy(
+      writer,
+      from.blocks(Math.max(1, Math.floor(BLOCK_BYTES / (8 * from.inputs)))),
+      from.samples,
+      options,
+    );
+  }
+  const { type, channels, spectrumRateHz, frequenciesHz, channelWidthHz } = from;
+  const writer = await createSigmfSpectra(path, {
+    ...common,
+    type,
+    channels,
+    spectrumRateHz,
+    frequenciesHz,
+    channelWidthHz,
+    centreFrequencyHz: (frequenciesHz[0] + frequenciesHz[channels - 1]) / 2,
+  });
+  const perBlock = Math.max(1, Math.floor(BLOCK_BYTES / (8 * channels * from.inputs)));
+  return copy(writer, from.blocks(perBlock), from.samples, options);
+}
+
+async function copy<Block extends { readonly samples: number }>(
+  writer: { append(block: Block): Promise<void>; finish(): Promise<void>; abandon(): Promise<void> },
+  blocks: AsyncIterable<Block>,
+  inAll: number,
+  { onProgress }: CopyOptions,
+): Promise<number> {
+  try {
+    let done = 0;
+    for await (const block of blocks) {
+      await writer.append(block);
+      done += block.samples;
+      onProgress?.(done / inAll);
+    }
+    await writer.finish();
+    return done;
+  } catch (error) {
+    await writer.abandon();
+    throw error;
+  }
+}
