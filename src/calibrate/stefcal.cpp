@@ -30,8 +30,12 @@ struct Batch {
 
 /** Float32 keeps 6 digits of d: a new anchor is set when the gains move by less than this fraction of it. */
 constexpr double ANCHOR_BELOW = 1e-4;
-/** Below this distance from the anchor float64 itself has no more digits to win. */
+/** Sums are then good to 1e-6 of d; within 1e4 tolerances of the anchor that is a hundredth of the tolerance. */
+constexpr double NEAR_TOLERANCES = 1e4;
+/** Within this distance of the anchor float64 itself has no more digits to win. */
 constexpr double NEAREST = 1e-13;
+/** What a fixed number of iterations is held to. */
+constexpr double DEFAULT_TOLERANCE = 1e-8;
 /** From here on a solve is long enough to be shared by all threads. */
 constexpr int64_t SHARED_STATIONS = 256;
 
@@ -91,6 +95,8 @@ class Solve {
   /** Called by every thread of the team with its own number. */
   void run(const Batch &batch, int64_t solve, int thread) {
     load(batch, solve, thread);
+    const double near =
+        std::max(NEAREST, NEAR_TOLERANCES * (batch.tolerance < 0 ? DEFAULT_TOLERANCE : batch.tolerance));
     double change = INFINITY;
     int64_t iteration = 0;
     bool backwards = false;
@@ -106,7 +112,7 @@ class Solve {
       change = std::sqrt(all.change / all.size);
       if (even && change < batch.tolerance) break;
       const double away = std::sqrt(all.distance / all.size);
-      if (change < ANCHOR_BELOW * away && away > NEAREST) setAnchor(thread);
+      if (change < ANCHOR_BELOW * away && away > near) setAnchor(thread);
     }
     store(batch, solve, thread);
     if (thread == 0) {
