@@ -18,18 +18,14 @@
 
 namespace corella {
 
-/** Sums over a few lanes each of `fold` neighbouring outputs j share a vector. */
-struct DirectLanes {
-  int64_t lanes, fold;
-};
-
 /** What all channels share. */
+template <class Real>
 struct DirectShape {
   int64_t pixels, classes, stations, polarisations, kernelSize;
   /** Length M; its turns are those of M. */
-  LaneFft<float> fft;
-  /** turns : [k] = (cos, −sin)(2πk/n). */
-  const float *turns;
+  LaneFft<Real> fft;
+  /** classTurns : [class r][i] = (cos, −sin)(2πri/n), i < n. */
+  const Real *classTurns;
   /** slots : [l] by the transform's bin, the place of a column among those shown, or −1. */
   const int32_t *slots;
   int64_t slotCount;
@@ -44,14 +40,17 @@ struct DirectShape {
 };
 
 /** One channel of one block of spectra. */
+template <class Real>
 struct DirectChannel {
   int64_t rows, columns;
-  /** corners : [s][row, column] within the box. */
+  /** Stations from the first row to the last, so that neighbours on the grid are spread one after the other. */
+  const int32_t *order;
+  /** corners : [place in order][row, column] within the box. */
   const int32_t *corners;
-  /** taps : [s][row][column] complex. */
-  const float *taps;
+  /** taps : [place in order][row][column] complex. */
+  const Real *taps;
   /** factors : [a] complex; an input with 0 is left out, whatever it holds. */
-  const float *factors;
+  const Real *factors;
   SpectraLayout layout;
   /** The channel's first input block. */
   const char *spectra;
@@ -59,6 +58,7 @@ struct DirectChannel {
 };
 
 /** In vectors; every worker has its own. */
+template <class Real>
 struct DirectScratch {
   /** grid : [p][row][column] complex. */
   void *grid;
@@ -68,18 +68,21 @@ struct DirectScratch {
   /** Two transforms of M, and the finished column of each polarisation, M rounded up to `fold`. */
   void *buffers, *fields;
   /** sums : [product][slot][class][group]. */
-  float *sums;
+  Real *sums;
 };
 
+template <class Real>
 struct DirectKernels {
-  DirectLanes size;
+  /** Time steps taken together; how many outputs' sums, over a few lanes each, share a vector. */
+  int64_t lanes, fold;
   /** Adds time steps first · lanes … end · lanes − 1, those past the last sample being 0. */
-  void (*addSteps)(const DirectShape &shape, const DirectChannel &channel, const DirectScratch &scratch,
-                   int64_t first, int64_t end);
+  void (*addSteps)(const DirectShape<Real> &shape, const DirectChannel<Real> &channel,
+                   const DirectScratch<Real> &scratch, int64_t first, int64_t end);
   /** Adds sums to totals : [product][slot][class][j], M rounded up to `fold`, and clears them. */
-  void (*flush)(const DirectShape &shape, float *sums, double *totals);
+  void (*flush)(const DirectShape<Real> &shape, Real *sums, double *totals);
 };
 
-CORELLA_DECLARE(const DirectKernels, directKernels)
+CORELLA_DECLARE(const DirectKernels<float>, directKernels)
+CORELLA_DECLARE(const DirectKernels<double>, directKernelsExact)
 
 }  // namespace corella

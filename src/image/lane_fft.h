@@ -15,32 +15,32 @@ struct Complex {
 };
 
 template <class Vector>
-inline Complex<Vector> operator+(const Complex<Vector> &a, const Complex<Vector> &b) {
+CORELLA_INLINE Complex<Vector> operator+(const Complex<Vector> &a, const Complex<Vector> &b) {
   return {a.re + b.re, a.im + b.im};
 }
 template <class Vector>
-inline Complex<Vector> operator-(const Complex<Vector> &a, const Complex<Vector> &b) {
+CORELLA_INLINE Complex<Vector> operator-(const Complex<Vector> &a, const Complex<Vector> &b) {
   return {a.re - b.re, a.im - b.im};
 }
 /** −i a: a quarter turn of the forward transform. */
 template <class Vector>
-inline Complex<Vector> quarter(const Complex<Vector> &a) {
+CORELLA_INLINE Complex<Vector> quarter(const Complex<Vector> &a) {
   return {a.im, -a.re};
 }
 template <class Vector, class Real>
-inline Complex<Vector> turned(const Complex<Vector> &a, const Real *turn) {
+CORELLA_INLINE Complex<Vector> turned(const Complex<Vector> &a, const Real *turn) {
   return {a.re * turn[0] - a.im * turn[1], a.re * turn[1] + a.im * turn[0]};
 }
 
 template <class Vector>
-inline void butterfly2(Complex<Vector> *x) {
+CORELLA_INLINE void butterfly2(Complex<Vector> *x) {
   const Complex<Vector> sum = x[0] + x[1];
   x[1] = x[0] - x[1];
   x[0] = sum;
 }
 
 template <class Vector>
-inline void butterfly4(Complex<Vector> *x) {
+CORELLA_INLINE void butterfly4(Complex<Vector> *x) {
   const Complex<Vector> sum02 = x[0] + x[2], difference02 = x[0] - x[2];
   const Complex<Vector> sum13 = x[1] + x[3], difference13 = quarter(x[1] - x[3]);
   x[0] = sum02 + sum13;
@@ -51,7 +51,7 @@ inline void butterfly4(Complex<Vector> *x) {
 
 /** Even outputs are a radix 4 of sums, odd ones of differences turned by eighths. */
 template <class Vector, class Real>
-inline void butterfly8(Complex<Vector> *x) {
+CORELLA_INLINE void butterfly8(Complex<Vector> *x) {
   constexpr Real EIGHTH = static_cast<Real>(0.70710678118654752440);
   Complex<Vector> even[4], odd[4];
   for (int k = 0; k < 4; k++) {
@@ -71,7 +71,7 @@ inline void butterfly8(Complex<Vector> *x) {
 
 /** Odd radices: inputs j and R − j share their cosines, and their sines but for the sign. */
 template <int R, class Vector, class Real>
-inline void butterflyOdd(Complex<Vector> *x, const Real *turns, int64_t step) {
+CORELLA_INLINE void butterflyOdd(Complex<Vector> *x, const Real *turns, int64_t step) {
   constexpr int HALF = (R - 1) / 2;
   Complex<Vector> sums[HALF], differences[HALF];
   for (int j = 0; j < HALF; j++) {
@@ -95,7 +95,7 @@ inline void butterflyOdd(Complex<Vector> *x, const Real *turns, int64_t step) {
 }
 
 template <int R, class Vector, class Real>
-inline void butterfly(Complex<Vector> *x, const Real *turns, int64_t step) {
+CORELLA_INLINE void butterfly(Complex<Vector> *x, const Real *turns, int64_t step) {
   if constexpr (R == 2) butterfly2(x);
   else if constexpr (R == 4) butterfly4(x);
   else if constexpr (R == 8) butterfly8<Vector, Real>(x);
@@ -103,34 +103,43 @@ inline void butterfly(Complex<Vector> *x, const Real *turns, int64_t step) {
 }
 
 /** `size` is the length still to transform, `stride` how many such transforms lie interleaved. */
-template <int R, class Vector, class Real, class Store>
-inline void radixPass(const LaneFft<Real> &fft, const Complex<Vector> *source, int64_t size, int64_t stride,
-                      Store &&store) {
+template <int R, class Vector, class Real, class Load, class Store>
+void radixPass(const LaneFft<Real> &fft, const Load &load, int64_t size, int64_t stride, const Store &store) {
   const int64_t apart = size / R * stride;
-  for (int64_t p = 0; p < size / R; p++) {
+  const auto loadAndMix = [&](int64_t first, Complex<Vector> *x) __attribute__((always_inline)) {
+#pragma GCC unroll 8
+    for (int k = 0; k < R; k++) x[k] = load(first + apart * k);
+    butterfly<R>(x, fft.turns, fft.length / R);
+  };
+  Complex<Vector> x[R];
+  for (int64_t q = 0; q < stride; q++) {
+    loadAndMix(q, x);
+#pragma GCC unroll 8
+    for (int k = 0; k < R; k++) store(q + stride * k, x[k]);
+  }
+  for (int64_t p = 1; p < size / R; p++) {
     for (int64_t q = 0; q < stride; q++) {
-      Complex<Vector> x[R];
-      for (int k = 0; k < R; k++) x[k] = source[q + stride * p + apart * k];
-      butterfly<R>(x, fft.turns, fft.length / R);
+      loadAndMix(q + stride * p, x);
       store(q + stride * R * p, x[0]);
+#pragma GCC unroll 8
       for (int k = 1; k < R; k++) {
-        store(q + stride * (R * p + k), p == 0 ? x[k] : turned(x[k], fft.turns + 2 * p * k * stride));
+        store(q + stride * (R * p + k), turned(x[k], fft.turns + 2 * p * k * stride));
       }
     }
   }
 }
 
 /** Any other radix, sums as the formula has them. */
-template <class Vector, class Real, class Store>
-inline void slowPass(const LaneFft<Real> &fft, int64_t radix, const Complex<Vector> *source, int64_t size,
-                     int64_t stride, Store &&store) {
+template <class Vector, class Real, class Load, class Store>
+void slowPass(const LaneFft<Real> &fft, int64_t radix, const Load &load, int64_t size, int64_t stride,
+              const Store &store) {
   const int64_t parts = size / radix, step = fft.length / radix;
   for (int64_t p = 0; p < parts; p++) {
     for (int64_t q = 0; q < stride; q++) {
       for (int64_t k = 0; k < radix; k++) {
-        Complex<Vector> sum = source[q + stride * p];
+        Complex<Vector> sum = load(q + stride * p);
         for (int64_t j = 1; j < radix; j++) {
-          sum = sum + turned(source[q + stride * (p + parts * j)], fft.turns + 2 * (j * k % radix * step));
+          sum = sum + turned(load(q + stride * (p + parts * j)), fft.turns + 2 * (j * k % radix * step));
         }
         store(q + stride * (radix * p + k), turned(sum, fft.turns + 2 * p * k * stride));
       }
@@ -138,35 +147,54 @@ inline void slowPass(const LaneFft<Real> &fft, int64_t radix, const Complex<Vect
   }
 }
 
-template <class Vector, class Real, class Store>
-inline void anyPass(const LaneFft<Real> &fft, int radix, const Complex<Vector> *source, int64_t size, int64_t stride,
-                    Store &&store) {
+template <class Vector, class Real, class Load, class Store>
+inline void anyPass(const LaneFft<Real> &fft, int radix, const Load &load, int64_t size, int64_t stride,
+                    const Store &store) {
   switch (radix) {
-    case 2: return radixPass<2>(fft, source, size, stride, store);
-    case 3: return radixPass<3>(fft, source, size, stride, store);
-    case 4: return radixPass<4>(fft, source, size, stride, store);
-    case 5: return radixPass<5>(fft, source, size, stride, store);
-    case 7: return radixPass<7>(fft, source, size, stride, store);
-    case 8: return radixPass<8>(fft, source, size, stride, store);
-    default: return slowPass(fft, radix, source, size, stride, store);
+    case 2: return radixPass<2, Vector>(fft, load, size, stride, store);
+    case 3: return radixPass<3, Vector>(fft, load, size, stride, store);
+    case 4: return radixPass<4, Vector>(fft, load, size, stride, store);
+    case 5: return radixPass<5, Vector>(fft, load, size, stride, store);
+    case 7: return radixPass<7, Vector>(fft, load, size, stride, store);
+    case 8: return radixPass<8, Vector>(fft, load, size, stride, store);
+    default: return slowPass<Vector>(fft, radix, load, size, stride, store);
   }
 }
 
-/** Transforms what is in `buffer`, using `other` too; store(k, value) receives the results in no certain order. */
-template <class Vector, class Real, class Store>
-inline void transformLanes(const LaneFft<Real> &fft, Complex<Vector> *buffer, Complex<Vector> *other, Store &&store) {
-  int64_t size = fft.length, stride = 1;
-  for (int pass = 0; pass + 1 < fft.passes; pass++) {
+template <class Vector>
+struct FromMemory {
+  const Complex<Vector> *from;
+  CORELLA_INLINE Complex<Vector> operator()(int64_t k) const { return from[k]; }
+};
+
+/** Results a fixed distance apart. */
+template <class Vector>
+struct ToMemory {
+  Complex<Vector> *to;
+  int64_t apart;
+  CORELLA_INLINE void operator()(int64_t k, const Complex<Vector> &value) const { to[k * apart] = value; }
+};
+
+/**
+ * Transforms what load(k) gives, by way of two buffers of the transform's length. The first pass loads, the last
+ * stores, in no certain order; with a single pass the two must not be the same memory.
+ */
+template <class Vector, class Real, class Load>
+inline void transformLanes(const LaneFft<Real> &fft, const Load &load, Complex<Vector> *buffer, Complex<Vector> *other,
+                           const ToMemory<Vector> &store) {
+  if (fft.passes == 1) return anyPass<Vector>(fft, fft.radices[0], load, fft.length, 1, store);
+  anyPass<Vector>(fft, fft.radices[0], load, fft.length, 1, ToMemory<Vector>{buffer, 1});
+  int64_t stride = fft.radices[0], size = fft.length / stride;
+  for (int pass = 1; pass + 1 < fft.passes; pass++) {
     const int radix = fft.radices[pass];
-    anyPass(fft, radix, buffer, size, stride,
-            [other](int64_t k, const Complex<Vector> &value) { other[k] = value; });
+    anyPass<Vector>(fft, radix, FromMemory<Vector>{buffer}, size, stride, ToMemory<Vector>{other, 1});
     Complex<Vector> *swapped = buffer;
     buffer = other;
     other = swapped;
     size /= radix;
     stride *= radix;
   }
-  anyPass(fft, fft.radices[fft.passes - 1], buffer, size, stride, store);
+  anyPass<Vector>(fft, fft.radices[fft.passes - 1], FromMemory<Vector>{buffer}, size, stride, store);
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 #pragma once
 #include "native.h"
 
+/** For small functions on vectors: a call would carry them through memory. */
+#define CORELLA_INLINE inline __attribute__((always_inline))
+
 namespace corella {
 namespace CORELLA_LEVEL {
 namespace {
@@ -18,18 +21,30 @@ constexpr int VECTOR_BYTES = 16;
 typedef float Floats __attribute__((vector_size(VECTOR_BYTES)));
 typedef double Doubles __attribute__((vector_size(VECTOR_BYTES)));
 
-/** Floats in a register. */
-constexpr int LANES = VECTOR_BYTES / 4;
+template <class Real>
+struct VectorOf;
+template <>
+struct VectorOf<float> {
+  typedef Floats type;
+};
+template <>
+struct VectorOf<double> {
+  typedef Doubles type;
+};
+
+/** Numbers in a register. */
+template <class Real>
+constexpr int LANES = VECTOR_BYTES / static_cast<int>(sizeof(Real));
 
 template <class Vector, class Element>
-inline Vector loadVector(const Element *from) {
+CORELLA_INLINE Vector loadVector(const Element *from) {
   Vector vector;
   __builtin_memcpy(&vector, from, sizeof vector);
   return vector;
 }
 
 template <class Vector, class Element>
-inline void storeVector(Element *to, const Vector &vector) {
+CORELLA_INLINE void storeVector(Element *to, const Vector &vector) {
   __builtin_memcpy(to, &vector, sizeof vector);
 }
 
