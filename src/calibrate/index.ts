@@ -18,8 +18,14 @@ export interface Calibrator {
 }
 
 export function prepareCalibrator(plan: CalibrationPlan, backend: Backend): Promise<Calibrator> {
-  const { solve, close } = prepareSolver(plan, backend);
-  return Promise.resolve({ plan, solve: (input) => solveCalibration(plan, solve, input), close });
+  const solver = prepareSolver(plan, backend);
+  return Promise.resolve({
+    plan,
+    solve: (input) => solveCalibration(plan, solver.solve, input),
+    close: () => {
+      solver.close();
+    },
+  });
 }
 
 function prepareSolver(plan: CalibrationPlan, backend: Backend): Solver {
