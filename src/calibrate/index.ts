@@ -1,6 +1,7 @@
 /** Calibrate: visibilities and a model of the sky in, each antenna's complex gain out (StEFCal). */
 import type { Backend } from '../backend/backend.js';
-import type { CalibrationPlan, SolveKernel } from './plan.js';
+import { prepareCpuSolver, type Solver } from './cpu.js';
+import type { CalibrationPlan } from './plan.js';
 import { solveReference } from './reference.js';
 import { solveCalibration, type Calibration, type CalibrationInput } from './solve.js';
 
@@ -17,14 +18,21 @@ export interface Calibrator {
 }
 
 export function prepareCalibrator(plan: CalibrationPlan, backend: Backend): Promise<Calibrator> {
-  const kernels = { reference: solveReference, cpu: solveReference } satisfies Record<
-    Backend['kind'],
-    SolveKernel
-  >;
-  const kernel = kernels[backend.kind];
+  const solver = prepareSolver(plan, backend);
   return Promise.resolve({
     plan,
-    solve: (input) => solveCalibration(plan, kernel, input),
-    close: () => undefined,
+    solve: (input) => solveCalibration(plan, solver.solve, input),
+    close: () => {
+      solver.close();
+    },
   });
+}
+
+function prepareSolver(plan: CalibrationPlan, backend: Backend): Solver {
+  switch (backend.kind) {
+    case 'reference':
+      return { solve: solveReference, close: () => undefined };
+    case 'cpu':
+      return prepareCpuSolver(plan, backend);
+  }
 }

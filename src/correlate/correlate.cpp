@@ -117,10 +117,12 @@ void Correlator::addIntegers(Context &context, const SpectraLayout &layout, cons
     for (int64_t from = first; from < end; from += TIME_BLOCKS_AT_ONCE) {
       const int64_t blocks = std::min(TIME_BLOCKS_AT_ONCE, end - from);
       const auto tiles = [&](int64_t i) { return spectra + i * layout.inputBlockBytes() + from * TILE_BYTES; };
-      for (int64_t i = firstI; i < endI; i++) kernels.prepare(tiles(i), blocks, panel + (i - firstI) * panelBytes);
+      for (int64_t i = firstI; i < endI; i++) kernels.prepareI(tiles(i), blocks, panel + (i - firstI) * panelBytes);
       for (int64_t j = 0; j < endI; j++) {
+        alignas(ALIGNMENT) int32_t notes[NOTES];
+        kernels.prepareJ(tiles(j), blocks, notes);
         for (int64_t i = std::max(firstI, j); i < endI; i++) {
-          kernels.addPair(tiles(i), panel + (i - firstI) * panelBytes, tiles(j), blocks,
+          kernels.addPair(tiles(i), panel + (i - firstI) * panelBytes, tiles(j), notes, blocks,
                           channelSums + pairIndex(i, j) * PAIR_SUMS);
         }
       }

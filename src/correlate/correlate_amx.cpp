@@ -59,17 +59,20 @@ inline void transpose(const int8_t *from, int8_t *to) {
   }
 }
 
-void prepare(const int8_t *tiles, int64_t timeBlocks, void *panel) {
+void prepareI(const int8_t *tiles, int64_t timeBlocks, void *panel) {
   for (int64_t plane = 0; plane < 2 * timeBlocks; plane++) {
     transpose(tiles + plane * PLANE_BYTES, static_cast<int8_t *>(panel) + plane * PLANE_BYTES);
   }
 }
 
+void prepareNothing(const int8_t *, int64_t, int32_t *) {}
+
 /**
  * Four accumulators, one for each kind of product: the multiplier takes 16 cycles an instruction but gives its
  * result after 52, so each accumulator is touched once in four.
  */
-void addPair(const int8_t *, const void *panel, const int8_t *tilesJ, int64_t timeBlocks, int32_t *sums) {
+void addPair(const int8_t *, const void *panel, const int8_t *tilesJ, const int32_t *, int64_t timeBlocks,
+             int32_t *sums) {
   const int8_t *a = static_cast<const int8_t *>(panel);
   const int8_t *b = tilesJ;
   int32_t *re = sums, *im = sums + PAIR_VALUES;
@@ -101,7 +104,7 @@ void addPair(const int8_t *, const void *panel, const int8_t *tilesJ, int64_t ti
 
 }  // namespace
 
-extern const CorrelateKernels correlateKernels = {enter, leave, TILE_BYTES, prepare, addPair};
+extern const CorrelateKernels correlateKernels = {enter, leave, TILE_BYTES, prepareI, prepareNothing, addPair};
 
 }  // namespace amx
 }  // namespace corella

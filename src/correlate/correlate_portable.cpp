@@ -8,7 +8,8 @@ namespace portable {
 namespace {
 
 void nothing() {}
-void prepareNothing(const int8_t *, int64_t, void *) {}
+void prepareNoI(const int8_t *, int64_t, void *) {}
+void prepareNoJ(const int8_t *, int64_t, int32_t *) {}
 
 /** [t][16 inputs], so that the inner loop runs along inputs. */
 void widen(const int8_t *plane, float *wide) {
@@ -28,7 +29,8 @@ inline void addWrapping(int32_t *to, float exact) {
   *to = static_cast<int32_t>(static_cast<uint32_t>(*to) + static_cast<uint32_t>(static_cast<int32_t>(exact)));
 }
 
-void addPair(const int8_t *tilesI, const void *, const int8_t *tilesJ, int64_t timeBlocks, int32_t *sums) {
+void addPair(const int8_t *tilesI, const void *, const int8_t *tilesJ, const int32_t *, int64_t timeBlocks,
+             int32_t *sums) {
   alignas(64) float aRe[PLANE_BYTES], aIm[PLANE_BYTES], bRe[PLANE_BYTES], bIm[PLANE_BYTES];
   for (int64_t block = 0; block < timeBlocks; block++) {
     widen(tilesI + block * TILE_BYTES, aRe);
@@ -57,7 +59,7 @@ void addPair(const int8_t *tilesI, const void *, const int8_t *tilesJ, int64_t t
 
 }  // namespace
 
-extern const CorrelateKernels correlateKernels = {nothing, nothing, 64, prepareNothing, addPair};
+extern const CorrelateKernels correlateKernels = {nothing, nothing, 64, prepareNoI, prepareNoJ, addPair};
 
 }  // namespace portable
 }  // namespace corella

@@ -1,5 +1,6 @@
 /** Image: calibrated sky out, from visibilities or directly from voltages (EPIC). */
 import type { Backend } from '../backend/backend.js';
+import { prepareCpuDirectImager } from './cpu.js';
 import type { DirectImager } from './direct.js';
 import type { ImagePlan } from './plan.js';
 import { prepareDirectReference } from './reference.js';
@@ -15,9 +16,10 @@ export { skyPicture, type NamedDirection, type SkyPicture } from './picture.js';
 export { percentileStretch, type Stretch } from './raster.js';
 
 export function prepareDirectImager(plan: ImagePlan, backend: Backend): Promise<DirectImager> {
-  const prepare = { reference: prepareDirectReference, cpu: prepareDirectReference } satisfies Record<
-    Backend['kind'],
-    (plan: ImagePlan) => DirectImager
-  >;
-  return Promise.resolve(prepare[backend.kind](plan));
+  switch (backend.kind) {
+    case 'reference':
+      return Promise.resolve(prepareDirectReference(plan));
+    case 'cpu':
+      return Promise.resolve(prepareCpuDirectImager(plan, backend));
+  }
 }

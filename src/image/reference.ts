@@ -1,18 +1,9 @@
 /** The direct imager in float64: one time step after the other, plain loops. */
 import type { SpectraCAT, SpectraType } from '../core/axes.js';
 import type { SpectraBlock } from '../core/blocks.js';
-import { refuse } from '../core/errors.js';
 import { planFft } from '../core/fft.js';
-import { addSampleCounts } from '../core/gaps.js';
-import {
-  checkBlock,
-  emptyCounts,
-  inputFactors,
-  pairSum,
-  scaleImage,
-  unitFactors,
-  type DirectImager,
-} from './direct.js';
+import { DirectAccount } from './direct-account.js';
+import type { DirectImager } from './direct.js';
 import type { ImagePlan } from './plan.js';
 
 /** Writes sample `at` of the spectra (re, im) into `into`. */
@@ -44,9 +35,7 @@ export function prepareDirectReference(plan: ImagePlan): DirectImager {
   const sums = new Float64Array(channels * products * pixels * pixels);
   const isColumnShown = shownColumns(plan);
   const sample = new Float64Array(2);
-  let factors = unitFactors(plan);
-  let counts = emptyCounts(plan);
-  let samples = 0;
+  const account = new DirectAccount(plan);
 
   function spread(grid: Float64Array, channel: number, station: number, re: number, im: number): void {
     const { kernelSize, taps, corners } = plan;
@@ -84,7 +73,8 @@ export function prepareDirectReference(plan: ImagePlan): DirectImager {
   }
 
   async function accumulate(block: SpectraBlock): Promise<void> {
-    checkBlock(plan, block);
+    account.add(block);
+    const { factors } = account;
     const spectra = await block.read();
     const read = readSample[block.shape.type];
     for (let c = 0; c < channels; c++) {
@@ -103,38 +93,20 @@ export function prepareDirectReference(plan: ImagePlan): DirectImager {
         transformAndMultiply(c);
       }
     }
-    const noFlags = new Uint8Array(inputs);
-    addSampleCounts(
-      counts,
-      { channels, stations, polarisations, samples: block.samples },
-      block.gaps,
-      noFlags,
-    );
-    samples += block.samples;
-  }
-
-  function finish(): ReturnType<DirectImager['finish']> {
-    if (samples === 0) refuse('direct image', 'nothing was accumulated', 'accumulate a block first');
-    const pairSums = Float64Array.from({ length: channels * products }, (_, plane) =>
-      pairSum(plan, counts, factors, Math.floor(plane / products), plane % products),
-    );
-    const result = { image: scaleImage(plan, transposed(sums, pixels), pairSums), samples, counts };
-    sums.fill(0);
-    counts = emptyCounts(plan);
-    samples = 0;
-    return Promise.resolve(result);
   }
 
   return {
     plan,
     setGains: (gains, solved) => {
-      if (samples > 0) {
-        refuse('direct image', 'new gains in the middle of an image', 'finish it first');
-      }
-      factors = inputFactors(plan, gains, solved);
+      account.setGains(gains, solved);
     },
     accumulate,
-    finish,
+    finish: () => {
+      account.checkAny();
+      const result = account.finish(transposed(sums, pixels));
+      sums.fill(0);
+      return Promise.resolve(result);
+    },
     close: () => undefined,
   };
 }

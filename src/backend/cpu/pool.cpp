@@ -33,13 +33,14 @@ Pool::~Pool() {
   for (auto &worker : workers) worker.join();
 }
 
-void Pool::runErased(int64_t newCount, Erased newCall, void *newBody) {
+void Pool::runErased(int64_t newCount, Erased newCall, void *newBody, Sharing newSharing) {
   if (newCount <= 0) return;
   std::lock_guard<std::mutex> mine(turn);
   std::unique_lock<std::mutex> lock(guard);
   call = newCall;
   body = newBody;
   count = newCount;
+  sharing = newSharing;
   next = 0;
   thrown = nullptr;
   busy = static_cast<int>(workers.size());
@@ -64,12 +65,36 @@ void Pool::work(int worker) {
 }
 
 void Pool::share(int worker) {
+  if (sharing == Sharing::oneEach) {
+    call(body, worker, worker);
+    return;
+  }
   try {
     for (int64_t index = next++; index < count; index = next++) call(body, index, worker);
   } catch (...) {
     next = count;
     std::lock_guard<std::mutex> lock(guard);
     if (!thrown) thrown = std::current_exception();
+  }
+}
+
+void Barrier::wait() {
+  /** Some ten microseconds of looking; whoever is not here by then has lost its core, and may need this one. */
+  constexpr int LOOKS = 256;
+  const uint32_t mine = phase.load(std::memory_order_acquire);
+  if (come.fetch_add(1, std::memory_order_acq_rel) + 1 == expected) {
+    come.store(0, std::memory_order_relaxed);
+    phase.store(mine + 1, std::memory_order_release);
+    return;
+  }
+  for (int look = 0; phase.load(std::memory_order_acquire) == mine; look++) {
+    if (look >= LOOKS) {
+      std::this_thread::yield();
+    } else {
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    }
   }
 }
 

@@ -33,12 +33,25 @@ class Pool {
     using Plain = std::remove_reference_t<Body>;
     runErased(
         count, [](void *erased, int64_t index, int worker) { (*static_cast<Plain *>(erased))(index, worker); },
-        const_cast<void *>(static_cast<const void *>(&body)));
+        const_cast<void *>(static_cast<const void *>(&body)), Sharing::indices);
+  }
+
+  /**
+   * Calls body(worker) once on every thread, all at the same time, so that they may wait for each other (Barrier).
+   * The body must not throw: the others would wait for ever.
+   */
+  template <class Body>
+  void together(Body &&body) {
+    using Plain = std::remove_reference_t<Body>;
+    runErased(
+        threads(), [](void *erased, int64_t, int worker) { (*static_cast<Plain *>(erased))(worker); },
+        const_cast<void *>(static_cast<const void *>(&body)), Sharing::oneEach);
   }
 
  private:
   using Erased = void (*)(void *body, int64_t index, int worker);
-  void runErased(int64_t count, Erased call, void *body);
+  enum class Sharing { indices, oneEach };
+  void runErased(int64_t count, Erased call, void *body, Sharing sharing);
   void work(int worker);
   void share(int worker);
 
@@ -51,9 +64,22 @@ class Pool {
   Erased call = nullptr;
   void *body = nullptr;
   int64_t count = 0;
+  Sharing sharing = Sharing::indices;
   std::atomic<int64_t> next{0};
   std::exception_ptr thrown;
   std::vector<std::thread> workers;
+};
+
+/** Where threads that run together wait until all have come. */
+class Barrier {
+ public:
+  explicit Barrier(int threads) : expected(threads) {}
+  void wait();
+
+ private:
+  const int expected;
+  std::atomic<int> come{0};
+  std::atomic<uint32_t> phase{0};
 };
 
 /** Cores this process may really use: affinity and the control group's quota, at least 1. */

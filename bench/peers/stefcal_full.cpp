@@ -1,0 +1,98 @@
+// StEFCal as one would write it down: full matrices A and B in float32, rows shared out over threads, AVX-512 dot
+// products. What the calibrate kernel is measured against; same batch in, same gains out.
+#include <immintrin.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+namespace {
+
+struct Barrier {
+  explicit Barrier(int threads) : expected(threads) {}
+  void wait() {
+    const unsigned mine = phase.load();
+    if (++come == expected) {
+      come = 0;
+      phase = mine + 1;
+      return;
+    }
+    for (int look = 0; phase.load() == mine; look++) {
+      if (look < 256) _mm_pause();
+      else std::this_thread::yield();
+    }
+  }
+  const int expected;
+  std::atomic<int> come{0};
+  std::atomic<unsigned> phase{0};
+};
+
+float *aligned(size_t floats) { return static_cast<float *>(std::aligned_alloc(64, (floats * 4 + 63) / 64 * 64)); }
+
+}  // namespace
+
+// data, model : [b] complex, weights : [b], gains : [s] complex, in and out; `iterations` of them, every even one
+// averaged with the one before.
+extern "C" void peer_stefcal_full(int64_t stations, const double *data, const double *model, const double *weights,
+                                  double *gains, int64_t iterations, int32_t threads) {
+  const int64_t stride = (stations + 15) / 16 * 16;
+  float *aRe = aligned(stations * stride), *aIm = aligned(stations * stride), *b = aligned(stations * stride);
+  float *gRe = aligned(stride), *gIm = aligned(stride), *power = aligned(stride);
+  float *nextRe = aligned(stride), *nextIm = aligned(stride);
+  for (int64_t s = 0; s < stride; s++) {
+    gRe[s] = s < stations ? static_cast<float>(gains[2 * s]) : 0;
+    gIm[s] = s < stations ? static_cast<float>(gains[2 * s + 1]) : 0;
+    power[s] = gRe[s] * gRe[s] + gIm[s] * gIm[s];
+  }
+  Barrier barrier(threads);
+  const auto work = [&](int thread) {
+    const int64_t first = stations * thread / threads, end = stations * (thread + 1) / threads;
+    for (int64_t i = first; i < end; i++) {
+      for (int64_t j = stations; j < stride; j++) aRe[i * stride + j] = aIm[i * stride + j] = b[i * stride + j] = 0;
+      for (int64_t j = 0; j < stations; j++) {
+        const int64_t at = i * stride + j;
+        const int64_t from = i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i;
+        const double dRe = data[2 * from], dIm = data[2 * from + 1], mRe = model[2 * from], mIm = model[2 * from + 1];
+        const double im = weights[from] * (dIm * mRe - dRe * mIm);
+        aRe[at] = static_cast<float>(weights[from] * (dRe * mRe + dIm * mIm));
+        aIm[at] = static_cast<float>(i >= j ? im : -im);
+        b[at] = static_cast<float>(weights[from] * (mRe * mRe + mIm * mIm));
+      }
+    }
+    for (int64_t iteration = 1; iteration <= iterations; iteration++) {
+      barrier.wait();
+      for (int64_t i = first; i < end; i++) {
+        __m512 re = _mm512_setzero_ps(), im = re, re2 = re, im2 = re, sum = re;
+        for (int64_t j = 0; j < stride; j += 16) {
+          const __m512 ar = _mm512_load_ps(aRe + i * stride + j), ai = _mm512_load_ps(aIm + i * stride + j);
+          const __m512 xr = _mm512_load_ps(gRe + j), xi = _mm512_load_ps(gIm + j);
+          re = _mm512_fmadd_ps(ar, xr, re);
+          re2 = _mm512_fmadd_ps(ai, xi, re2);
+          im = _mm512_fmadd_ps(ar, xi, im);
+          im2 = _mm512_fmadd_ps(ai, xr, im2);
+          sum = _mm512_fmadd_ps(_mm512_load_ps(b + i * stride + j), _mm512_load_ps(power + j), sum);
+        }
+        const float denominator = _mm512_reduce_add_ps(sum);
+        nextRe[i] = denominator == 0 ? gRe[i] : _mm512_reduce_add_ps(_mm512_sub_ps(re, re2)) / denominator;
+        nextIm[i] = denominator == 0 ? gIm[i] : _mm512_reduce_add_ps(_mm512_add_ps(im, im2)) / denominator;
+      }
+      barrier.wait();
+      for (int64_t i = first; i < end; i++) {
+        gRe[i] = iteration % 2 == 0 ? (nextRe[i] + gRe[i]) / 2 : nextRe[i];
+        gIm[i] = iteration % 2 == 0 ? (nextIm[i] + gIm[i]) / 2 : nextIm[i];
+        power[i] = gRe[i] * gRe[i] + gIm[i] * gIm[i];
+      }
+    }
+  };
+  std::vector<std::thread> others;
+  for (int thread = 1; thread < threads; thread++) others.emplace_back(work, thread);
+  work(0);
+  for (auto &other : others) other.join();
+  for (int64_t s = 0; s < stations; s++) {
+    gains[2 * s] = gRe[s];
+    gains[2 * s + 1] = gIm[s];
+  }
+  for (float *array : {aRe, aIm, b, gRe, gIm, power, nextRe, nextIm}) std::free(array);
+}

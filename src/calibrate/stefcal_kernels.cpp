@@ -1,0 +1,91 @@
+// levels: portable avx2 avx512
+#include "calibrate/stefcal_kernels.h"
+
+#include "backend/cpu/vector.h"
+
+namespace corella {
+namespace CORELLA_LEVEL {
+namespace {
+
+/** Of a panel, taken at a time. */
+constexpr int COLUMNS = LANES<float>;
+
+/** As many float64 as a register holds float32: the compiler takes two registers. */
+typedef double WideDoubles __attribute__((vector_size(2 * VECTOR_BYTES)));
+
+template <class Vector>
+inline Vector loadMatrix(const float *from) {
+  return __builtin_convertvector(loadVector<Floats>(from), Vector);
+}
+
+template <class Real, class Vector>
+inline Real total(const Vector &vector) {
+  Real sum = 0;
+  for (int lane = 0; lane < COLUMNS; lane++) sum += vector[lane];
+  return sum;
+}
+
+/** Twelve row sums, three column sums and the three inputs fill a register file of 32. */
+template <class Real, class Vector>
+inline void addPanel(const float *panel, int64_t vectors, int64_t firstRow, StationPlanes<const Real> in,
+                     StationPlanes<Real> sums) {
+  const Real *xRe = in.first, *xIm = xRe + in.stride, *w = xIm + in.stride;
+  Real *aRe = sums.first, *aIm = aRe + sums.stride, *b = aIm + sums.stride;
+  Vector rowRe[PANEL_ROWS] = {}, rowIm[PANEL_ROWS] = {}, rowB[PANEL_ROWS] = {};
+  for (int64_t v = 0; v < vectors; v++) {
+    const int64_t column = v * COLUMNS;
+    const Vector jRe = loadVector<Vector>(xRe + column), jIm = loadVector<Vector>(xIm + column),
+                 jW = loadVector<Vector>(w + column);
+    Vector columnRe = loadVector<Vector>(aRe + column), columnIm = loadVector<Vector>(aIm + column),
+           columnB = loadVector<Vector>(b + column);
+#pragma GCC unroll 4
+    for (int64_t row = 0; row < PANEL_ROWS; row++) {
+      const Vector re = loadMatrix<Vector>(panel), im = loadMatrix<Vector>(panel + COLUMNS),
+                   power = loadMatrix<Vector>(panel + 2 * COLUMNS);
+      panel += 3 * COLUMNS;
+      const Real iRe = xRe[firstRow + row], iIm = xIm[firstRow + row], iW = w[firstRow + row];
+      rowRe[row] += re * jRe;
+      rowRe[row] -= im * jIm;
+      rowIm[row] += re * jIm;
+      rowIm[row] += im * jRe;
+      rowB[row] += power * jW;
+      columnRe += re * iRe;
+      columnRe += im * iIm;
+      columnIm += re * iIm;
+      columnIm -= im * iRe;
+      columnB += power * iW;
+    }
+    storeVector(aRe + column, columnRe);
+    storeVector(aIm + column, columnIm);
+    storeVector(b + column, columnB);
+  }
+  for (int64_t row = 0; row < PANEL_ROWS; row++) {
+    aRe[firstRow + row] += total<Real>(rowRe[row]);
+    aIm[firstRow + row] += total<Real>(rowIm[row]);
+    b[firstRow + row] += total<Real>(rowB[row]);
+  }
+}
+
+template <class Real, class Vector>
+inline void addPanels(const PanelRange &range, StationPlanes<const Real> in, StationPlanes<Real> sums) {
+  for (int64_t n = 0; n < range.end - range.first; n++) {
+    const int64_t at = range.backwards ? range.end - 1 - n : range.first + n;
+    const int64_t vectors = (range.offsets[at + 1] - range.offsets[at]) / (3 * PANEL_ROWS * COLUMNS);
+    addPanel<Real, Vector>(range.panels + range.offsets[at], vectors, at * PANEL_ROWS, in, sums);
+  }
+}
+
+void sweep(const PanelRange &range, StationPlanes<const float> in, StationPlanes<float> sums) {
+  addPanels<float, Floats>(range, in, sums);
+}
+
+void sweepExactly(const PanelRange &range, StationPlanes<const double> in, StationPlanes<double> sums) {
+  addPanels<double, WideDoubles>(range, in, sums);
+}
+
+}  // namespace
+
+extern const StefcalKernels stefcalKernels = {COLUMNS, sweep, sweepExactly};
+
+}  // namespace CORELLA_LEVEL
+}  // namespace corella

@@ -1,0 +1,260 @@
+// levels: portable avx2 avx512
+#include "image/direct_kernels.h"
+
+#include "image/lane_fft.h"
+
+namespace corella {
+namespace CORELLA_LEVEL {
+namespace {
+
+/** One time step in each lane. */
+template <class Real>
+using Steps = Complex<typename VectorOf<Real>::type>;
+
+template <class Real>
+CORELLA_INLINE Steps<Real> nothing() {
+  typedef typename VectorOf<Real>::type Vector;
+  return {Vector{}, Vector{}};
+}
+
+#if defined(__clang__)
+#define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+typedef int32_t Picks __attribute__((vector_size(VECTOR_BYTES)));
+#define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (Picks){__VA_ARGS__})
+#endif
+
+// Halves two vectors of sums into one: what belongs together is added, a's results come before b's.
+#if defined(__AVX512F__)
+constexpr int FLOAT_FOLD = 8;
+CORELLA_INLINE Floats halve1(Floats a, Floats b) {
+  return SHUFFLE(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23) +
+         SHUFFLE(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+}
+CORELLA_INLINE Floats halve2(Floats a, Floats b) {
+  return SHUFFLE(a, b, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27) +
+         SHUFFLE(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
+}
+CORELLA_INLINE Floats halve3(Floats a, Floats b) {
+  return SHUFFLE(a, b, 0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29) +
+         SHUFFLE(a, b, 2, 3, 6, 7, 10, 11, 14, 15, 18, 19, 22, 23, 26, 27, 30, 31);
+}
+#elif defined(__AVX2__)
+constexpr int FLOAT_FOLD = 8;
+CORELLA_INLINE Floats halve1(Floats a, Floats b) {
+  return SHUFFLE(a, b, 0, 1, 2, 3, 8, 9, 10, 11) + SHUFFLE(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
+}
+CORELLA_INLINE Floats halve2(Floats a, Floats b) {
+  return SHUFFLE(a, b, 0, 1, 4, 5, 8, 9, 12, 13) + SHUFFLE(a, b, 2, 3, 6, 7, 10, 11, 14, 15);
+}
+CORELLA_INLINE Floats halve3(Floats a, Floats b) {
+  return SHUFFLE(a, b, 0, 2, 4, 6, 8, 10, 12, 14) + SHUFFLE(a, b, 1, 3, 5, 7, 9, 11, 13, 15);
+}
+#else
+constexpr int FLOAT_FOLD = 4;
+CORELLA_INLINE Floats halve1(Floats a, Floats b) { return SHUFFLE(a, b, 0, 1, 4, 5) + SHUFFLE(a, b, 2, 3, 6, 7); }
+CORELLA_INLINE Floats halve2(Floats a, Floats b) { return SHUFFLE(a, b, 0, 2, 4, 6) + SHUFFLE(a, b, 1, 3, 5, 7); }
+#endif
+
+/** How many vectors are folded into one. */
+template <class Real>
+constexpr int FOLD = LANES<Real>;
+template <>
+constexpr int FOLD<float> = FLOAT_FOLD;
+
+/** FOLD vectors to one: LANES / FOLD neighbouring lanes hold what is left of each. */
+CORELLA_INLINE Floats folded(const Floats *x) {
+#if defined(__AVX2__)
+  return halve3(halve2(halve1(x[0], x[1]), halve1(x[2], x[3])), halve2(halve1(x[4], x[5]), halve1(x[6], x[7])));
+#else
+  return halve2(halve1(x[0], x[1]), halve1(x[2], x[3]));
+#endif
+}
+
+CORELLA_INLINE Doubles folded(const Doubles *x) {
+  Doubles sums = {};
+  for (int k = 0; k < FOLD<double>; k++) {
+    for (int lane = 0; lane < LANES<double>; lane++) sums[k] += x[k][lane];
+  }
+  return sums;
+}
+
+/** LANES samples of one input, from sample `first`, a multiple of LANES. */
+template <class Real>
+CORELLA_INLINE Steps<Real> readIntegers(const DirectChannel<Real> &channel, int64_t input, int64_t first) {
+  typedef int8_t Bytes __attribute__((vector_size(LANES<Real>)));
+  /** A tile keeps four samples of an input side by side. */
+  constexpr int TOGETHER = LANES<Real> < 4 ? LANES<Real> : 4;
+  const char *tile = channel.spectra + input / TILE_INPUTS * channel.layout.inputBlockBytes() +
+                     first / TILE_SAMPLES * TILE_BYTES + withinPlane(input % TILE_INPUTS, first % TILE_SAMPLES);
+  Bytes re, im;
+  for (int at = 0; at < LANES<Real>; at += TOGETHER) {
+    const char *line = tile + at * TILE_INPUTS;
+    __builtin_memcpy(reinterpret_cast<char *>(&re) + at, line, TOGETHER);
+    __builtin_memcpy(reinterpret_cast<char *>(&im) + at, line + PLANE_BYTES, TOGETHER);
+  }
+  typedef typename VectorOf<Real>::type Vector;
+  return {__builtin_convertvector(re, Vector), __builtin_convertvector(im, Vector)};
+}
+
+template <class Real>
+CORELLA_INLINE Steps<Real> readFloats(const DirectChannel<Real> &channel, int64_t input, int64_t first) {
+  const float *vectors =
+      reinterpret_cast<const float *>(channel.spectra + input / TILE_INPUTS * channel.layout.inputBlockBytes());
+  Steps<Real> x = nothing<Real>();
+  for (int64_t lane = 0; lane < LANES<Real> && first + lane < channel.samples; lane++) {
+    const float *at = vectors + (first + lane) * FLOATS_PER_SAMPLE + input % TILE_INPUTS;
+    x.re[lane] = at[0];
+    x.im[lane] = at[TILE_INPUTS];
+  }
+  return x;
+}
+
+template <class Real>
+CORELLA_INLINE Steps<Real> readInput(const DirectChannel<Real> &channel, int64_t input, int64_t first) {
+  const Real *factor = channel.factors + 2 * input;
+  if (factor[0] == 0 && factor[1] == 0) return nothing<Real>();
+  const Steps<Real> x = channel.layout.type == SpectraType::cf32 ? readFloats(channel, input, first)
+                                                                 : readIntegers(channel, input, first);
+  return turned(x, factor);
+}
+
+template <int POLARISATIONS, class Real>
+void spread(const DirectShape<Real> &shape, const DirectChannel<Real> &channel, Steps<Real> *grid, int64_t first) {
+  const int64_t size = shape.kernelSize, apart = channel.rows * channel.columns;
+  for (int64_t at = 0; at < POLARISATIONS * apart; at++) grid[at] = nothing<Real>();
+  for (int64_t s = 0; s < shape.stations; s++) {
+    Steps<Real> x[POLARISATIONS];
+    const int64_t input = channel.order[s] * POLARISATIONS;
+    for (int64_t p = 0; p < POLARISATIONS; p++) x[p] = readInput(channel, input + p, first);
+    const Real *tap = channel.taps + 2 * s * size * size;
+    Steps<Real> *row = grid + channel.corners[2 * s] * channel.columns + channel.corners[2 * s + 1];
+    for (int64_t r = 0; r < size; r++, row += channel.columns) {
+      for (int64_t c = 0; c < size; c++, tap += 2) {
+        for (int64_t p = 0; p < POLARISATIONS; p++) {
+          Steps<Real> &cell = row[p * apart + c];
+          cell = cell + turned(x[p], tap);
+        }
+      }
+    }
+  }
+}
+
+/** y_r of the heading, from `count` inputs. */
+template <class Real>
+struct ClassInputs {
+  const Steps<Real> *inputs;
+  int64_t count, length;
+  /** Those of class r. */
+  const Real *turns;
+
+  CORELLA_INLINE Steps<Real> operator()(int64_t p) const {
+    if (p >= count) return nothing<Real>();
+    Steps<Real> y = turned(inputs[p], turns + 2 * p);
+    for (int64_t i = p + length; i < count; i += length) y = y + turned(inputs[i], turns + 2 * i);
+    return y;
+  }
+};
+
+template <class Real>
+CORELLA_INLINE void transformClass(const DirectShape<Real> &shape, int64_t r, const Steps<Real> *inputs, int64_t count,
+                                   Steps<Real> *buffers, const ToMemory<typename VectorOf<Real>::type> &store) {
+  const ClassInputs<Real> load{inputs, count, shape.fft.length, shape.classTurns + 2 * r * shape.pixels};
+  transformLanes<typename VectorOf<Real>::type>(shape.fft, load, buffers, buffers + shape.fft.length, store);
+}
+
+/** sums[0…] += XX, or XX, YY, Re XY, Im XY with XY = X·conj(Y), of FOLD outputs. */
+template <int POLARISATIONS, class Real>
+CORELLA_INLINE void addProducts(const Steps<Real> *x, const Steps<Real> *y, Real *sums, int64_t apart) {
+  typedef typename VectorOf<Real>::type Vector;
+  constexpr int COUNT = FOLD<Real>;
+  Vector product[COUNT];
+  const auto add = [&](int64_t at) __attribute__((always_inline)) {
+    storeVector(sums + at * apart, loadVector<Vector>(sums + at * apart) + folded(product));
+  };
+  for (int k = 0; k < COUNT; k++) product[k] = x[k].re * x[k].re + x[k].im * x[k].im;
+  add(0);
+  if constexpr (POLARISATIONS == 2) {
+    for (int k = 0; k < COUNT; k++) product[k] = y[k].re * y[k].re + y[k].im * y[k].im;
+    add(1);
+    for (int k = 0; k < COUNT; k++) product[k] = x[k].re * y[k].re + x[k].im * y[k].im;
+    add(2);
+    for (int k = 0; k < COUNT; k++) product[k] = x[k].im * y[k].re - x[k].re * y[k].im;
+    add(3);
+  }
+}
+
+/** One column of the field, from its rows' transforms, into the sums. */
+template <int POLARISATIONS, class Real>
+void addColumn(const DirectShape<Real> &shape, const DirectChannel<Real> &channel, const DirectScratch<Real> &scratch,
+               const Steps<Real> *column, int64_t polarisationsApart, int64_t slot) {
+  const int64_t padded = shape.groups * FOLD<Real>;
+  auto *buffers = static_cast<Steps<Real> *>(scratch.buffers);
+  auto *fields = static_cast<Steps<Real> *>(scratch.fields);
+  const int64_t apart = shape.sumVectors() * LANES<Real>;
+  for (int64_t r = 0; r < shape.classes; r++) {
+    for (int64_t p = 0; p < POLARISATIONS; p++) {
+      transformClass(shape, r, column + p * polarisationsApart, channel.rows, buffers, {fields + p * padded, 1});
+    }
+    const int64_t first = (slot * shape.classes + r) * shape.groups;
+    for (int64_t group = 0; group < shape.groups; group++) {
+      if (shape.shownGroups[first + group] == 0) continue;
+      const Steps<Real> *x = fields + group * FOLD<Real>;
+      addProducts<POLARISATIONS>(x, x + padded, scratch.sums + (first + group) * LANES<Real>, apart);
+    }
+  }
+}
+
+template <int POLARISATIONS, class Real>
+void addStep(const DirectShape<Real> &shape, const DirectChannel<Real> &channel, const DirectScratch<Real> &scratch,
+             int64_t first) {
+  auto *grid = static_cast<Steps<Real> *>(scratch.grid);
+  auto *between = static_cast<Steps<Real> *>(scratch.between);
+  auto *buffers = static_cast<Steps<Real> *>(scratch.buffers);
+  const int64_t length = shape.fft.length, apart = length * scratch.betweenRows;
+  spread<POLARISATIONS>(shape, channel, grid, first);
+  for (int64_t r = 0; r < shape.classes; r++) {
+    for (int64_t p = 0; p < POLARISATIONS; p++) {
+      for (int64_t row = 0; row < channel.rows; row++) {
+        transformClass(shape, r, grid + (p * channel.rows + row) * channel.columns, channel.columns, buffers,
+                       {between + p * apart + row, scratch.betweenRows});
+      }
+    }
+    for (int64_t k = 0; k < length; k++) {
+      const int64_t slot = shape.slots[shape.classes * k + r];
+      if (slot < 0) continue;
+      addColumn<POLARISATIONS>(shape, channel, scratch, between + k * scratch.betweenRows, apart, slot);
+    }
+  }
+}
+
+template <class Real>
+void addSteps(const DirectShape<Real> &shape, const DirectChannel<Real> &channel, const DirectScratch<Real> &scratch,
+              int64_t first, int64_t end) {
+  for (int64_t step = first; step < end; step++) {
+    if (shape.polarisations == 1) addStep<1>(shape, channel, scratch, step * LANES<Real>);
+    else addStep<2>(shape, channel, scratch, step * LANES<Real>);
+  }
+}
+
+template <class Real>
+void flush(const DirectShape<Real> &shape, Real *sums, double *totals) {
+  constexpr int EACH = LANES<Real> / FOLD<Real>;
+  const int64_t outputs = shape.products() * shape.sumVectors() * FOLD<Real>;
+  for (int64_t at = 0; at < outputs; at++) {
+    double total = 0;
+    for (int lane = 0; lane < EACH; lane++) {
+      total += static_cast<double>(sums[at * EACH + lane]);
+      sums[at * EACH + lane] = 0;
+    }
+    totals[at] += total;
+  }
+}
+
+}  // namespace
+
+extern const DirectKernels<float> directKernels = {LANES<float>, FOLD<float>, addSteps<float>, flush<float>};
+extern const DirectKernels<double> directKernelsExact = {LANES<double>, FOLD<double>, addSteps<double>, flush<double>};
+
+}  // namespace CORELLA_LEVEL
+}  // namespace corella
