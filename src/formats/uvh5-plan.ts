@@ -1,8 +1,10 @@
 /** Everything a UVH5 file of ours holds, item by item, before any visibility is known. */
 import { baselineCount } from '../core/axes.js';
 import { RADIANS_PER_DEGREE } from '../core/units.js';
+import type { Telescope } from '../telescope/telescope.js';
 import { enuToEcef } from './earth.js';
 import type { VisibilityHeader } from './format.js';
+import { bytesOf, real, reals, text, texts, truth, whole, wholes } from './hdf5/items.js';
 import type { Changing, Fixed, GroupPlan, Growing } from './hdf5/write.js';
 import { typeSizeBytes, type Hdf5Type } from './hdf5/types.js';
 
@@ -25,52 +27,26 @@ export const fileProducts = {
   ],
 } as const;
 
-const view = (array: ArrayBufferView): Uint8Array =>
-  new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-const whole = (value: number): Fixed => ({
-  kind: 'fixed',
-  type: 'int64',
-  dims: [],
-  bytes: view(BigInt64Array.of(BigInt(value))),
-});
-const wholes = (values: readonly number[]): Fixed => ({
-  kind: 'fixed',
-  type: 'int64',
-  dims: [values.length],
-  bytes: view(BigInt64Array.from(values, BigInt)),
-});
-const real = (value: number): Fixed => ({
-  kind: 'fixed',
-  type: 'float64',
-  dims: [],
-  bytes: view(Float64Array.of(value)),
-});
-const reals = (values: readonly number[], dims: readonly number[] = [values.length]): Fixed => ({
-  kind: 'fixed',
-  type: 'float64',
-  dims,
-  bytes: view(Float64Array.from(values)),
-});
-const truth = (value: 'yes' | 'no'): Fixed => ({
-  kind: 'fixed',
-  type: 'boolean',
-  dims: [],
-  bytes: Uint8Array.of(value === 'yes' ? 1 : 0),
-});
-
-/** HDF5 has no text of length zero. */
-function text(value: string): Fixed {
-  const bytes = new TextEncoder().encode(value === '' ? ' ' : value);
-  return { kind: 'fixed', type: { textBytes: bytes.length }, dims: [], bytes };
-}
-function texts(values: readonly string[]): Fixed {
-  const encoded = values.map((value) => new TextEncoder().encode(value));
-  const longest = Math.max(1, ...encoded.map((one) => one.length));
-  const bytes = new Uint8Array(longest * values.length);
-  encoded.forEach((one, k) => {
-    bytes.set(one, k * longest);
+/** What UVH5 and CalH5 say of a telescope, item for item. */
+export function telescopeItems({ name, site, stations }: Telescope): Record<string, Fixed> {
+  const positions = stations.flatMap(({ eastM, northM, upM }) => {
+    const ecef = enuToEcef({ x: eastM, y: northM, z: upM }, site);
+    return [ecef.x, ecef.y, ecef.z];
   });
-  return { kind: 'fixed', type: { textBytes: longest }, dims: [values.length], bytes };
+  return {
+    latitude: real(site.latitudeDeg),
+    longitude: real(site.longitudeDeg),
+    altitude: real(site.heightM),
+    telescope_frame: text('itrs'),
+    telescope_name: text(name),
+    instrument: text(name),
+    Nants_data: whole(stations.length),
+    Nants_telescope: whole(stations.length),
+    antenna_names: texts(stations.map((station) => station.name)),
+    antenna_numbers: wholes(stations.map((_, s) => s)),
+    antenna_positions: reals(positions, [stations.length, 3]),
+    x_orientation: text('east'),
+  };
 }
 
 /** Large integrations are cut into equal chunks of whole rows, each below this. */
@@ -84,14 +60,14 @@ function chunkRowsFor(rows: number, rowBytes: number): number {
 
 export function planUvh5(header: VisibilityHeader, options: Uvh5Options, times: () => number): GroupPlan {
   const { telescope, polarisations, frequenciesHz, phaseCentre } = header;
-  const { site, stations } = telescope;
+  const { stations } = telescope;
   const rows = baselineCount(stations.length);
   const channels = frequenciesHz.length;
   const products = fileProducts[polarisations].length;
   const changing = (value: () => number): Changing => ({
     kind: 'changing',
     type: 'int64',
-    bytes: () => view(BigInt64Array.of(BigInt(value()))),
+    bytes: () => bytesOf(BigInt64Array.of(BigInt(value()))),
   });
   const growing = (type: Hdf5Type, rowDims: readonly number[] = []): Growing => ({
     kind: 'growing',
@@ -100,10 +76,6 @@ export function planUvh5(header: VisibilityHeader, options: Uvh5Options, times: 
     chunkRows: chunkRowsFor(rows, typeSizeBytes(type) * rowDims.reduce((x, y) => x * y, 1)),
   });
   const running = options.values === 'int32';
-  const positions = stations.flatMap(({ eastM, northM, upM }) => {
-    const ecef = enuToEcef({ x: eastM, y: northM, z: upM }, site);
-    return [ecef.x, ecef.y, ecef.z];
-  });
   const centre: GroupPlan = {
     kind: 'group',
     items: {
@@ -122,20 +94,9 @@ export function planUvh5(header: VisibilityHeader, options: Uvh5Options, times: 
         kind: 'group',
         items: {
           version: text('1.2'),
-          latitude: real(site.latitudeDeg),
-          longitude: real(site.longitudeDeg),
-          altitude: real(site.heightM),
-          telescope_frame: text('itrs'),
-          telescope_name: text(telescope.name),
-          instrument: text(telescope.name),
+          ...telescopeItems(telescope),
           object_name: text(header.object),
           history: text(header.history.join('\n')),
-          Nants_data: whole(stations.length),
-          Nants_telescope: whole(stations.length),
-          antenna_names: texts(stations.map(({ name }) => name)),
-          antenna_numbers: wholes(stations.map((_, s) => s)),
-          antenna_positions: reals(positions, [stations.length, 3]),
-          x_orientation: text('east'),
           Nbls: whole(rows),
           Nblts: changing(() => times() * rows),
           Ntimes: changing(times),

@@ -16,6 +16,7 @@ import { common, tagSpan } from './times.js';
 const CHANNEL_WIDTH_HZ = CLOCK_HZ / 8192;
 /** The header counts integrations in steps of 10 ms. */
 const STEP_S = 0.01;
+const STEP_TICKS = CLOCK_HZ / 100;
 const POLARISATIONS = 2;
 /** Frames of two integrations may be interleaved; a third one's arrival closes the oldest. */
 const OPEN_INTEGRATIONS = 2;
@@ -56,7 +57,7 @@ export async function openCor(
   const steps = common(seen.map((header) => header.steps))[0];
   if (steps < 1) refuse(path, 'its integrations last no time', 'it is damaged');
   const durationS = steps * STEP_S;
-  const ticks = durationS * CLOCK_HZ;
+  const ticks = steps * STEP_TICKS;
   const span = tagSpan(
     seen.map((header) => header.tag),
     16 * ticks,
