@@ -123,6 +123,9 @@ describe('VDIF', () => {
     ]);
     assert.deepEqual(values[1].slice(64, 96), new Array(32).fill(0));
     assert.ok(values[1].slice(96, 128).every((x) => x !== 0));
+    // The same hole at the end of a block.
+    const longer = await readWhole(vdif, bytes, { blockSamples: 96 });
+    assert.deepEqual(longer.gaps[0], gaps[0]);
     assert.equal(recording.tally?.invalid, 2);
     assert.equal(recording.tally.frames, 9);
   });

@@ -3,26 +3,45 @@
  * refused by name, numbers come as float64, and large datasets are read by rows. Without its throwing error
  * handler the library returns what memory held when a filter is missing; it is always switched on.
  */
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { Dataset, File, Group, ready, type Metadata } from 'h5wasm/node';
+import { fileURLToPath } from 'node:url';
+import type * as H5wasm from 'h5wasm/node';
+import type { Dataset, Group, Metadata } from 'h5wasm/node';
 import { CorellaError, refuse } from '../../core/errors.js';
 import { openInput } from '../input.js';
 
-type Library = Awaited<typeof ready> & { activate_throwing_error_handler(): void };
+interface Library {
+  readonly classes: typeof H5wasm;
+  readonly module: Awaited<typeof H5wasm.ready>;
+}
 
 let prepared: Promise<Library> | undefined;
+let lives = 0;
 
-/** The library with its errors thrown and the usual compressors (LZF among them) at hand. */
+/**
+ * The library with its errors thrown and the usual compressors (LZF among them) at hand. A file damaged in a way
+ * its authors did not foresee makes it abort, and from then on it refuses everything: `forsake` lets the next
+ * file have a fresh one. The memory of the old stays taken, some 20 MB, which one damaged file may cost.
+ */
 function library(): Promise<Library> {
-  prepared ??= ready.then((module) => {
-    const loaded = module as Library;
-    loaded.activate_throwing_error_handler();
-    const plugins = dirname(createRequire(import.meta.url).resolve('h5wasm-plugins/package.json'));
-    loaded.insert_plugin_search_path(join(plugins, 'plugins'), 0);
-    return loaded;
-  });
+  prepared ??= prepare();
   return prepared;
+}
+
+function forsake(): void {
+  prepared = undefined;
+}
+
+async function prepare(): Promise<Library> {
+  const url = new URL(import.meta.resolve('h5wasm/node'));
+  // A name of its own makes a copy of its own.
+  url.search = `life=${lives++}`;
+  const classes = (await import(url.href)) as typeof H5wasm;
+  const module = await classes.ready;
+  (module as typeof module & { activate_throwing_error_handler(): void }).activate_throwing_error_handler();
+  const plugins = dirname(fileURLToPath(import.meta.resolve('h5wasm-plugins/package.json')));
+  module.insert_plugin_search_path(join(plugins, 'plugins'), 0);
+  return { classes, module };
 }
 
 /** More than this at once is not a header item, or a damaged one. */
@@ -61,6 +80,10 @@ export const namesInHead = (head: Uint8Array, ...names: readonly string[]): bool
   return isHdf5(head) && names.every((name) => text.includes(`${name}\0`));
 };
 
+/** libhdf5's own complaints leave it in order; anything else is an abort or a trap. */
+const isOrdinary = (error: unknown): boolean =>
+  error instanceof Error && error.message.startsWith('HDF5-DIAG');
+
 /** One line of what libhdf5 says: its own stack of errors is for its authors. */
 function reason(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
@@ -70,19 +93,20 @@ function reason(error: unknown): string {
 export async function openHdf5(path: string): Promise<Hdf5File> {
   // Our own words for what is missing or may not be read, before the library is asked.
   await (await openInput(path)).close();
-  const module = await library();
+  const { module, classes } = await library();
   const guarded = <Result>(what: string, act: () => Result): Result => {
     try {
       return act();
     } catch (error) {
       if (error instanceof CorellaError) throw error;
+      if (!isOrdinary(error)) forsake();
       throw new CorellaError(
         { where: path, what: `${what} (${reason(error)})`, fix: 'it is damaged or cut short: copy it again' },
         { cause: error },
       );
     }
   };
-  const file = guarded('cannot be opened as HDF5', () => new File(path, 'r'));
+  const file = guarded('cannot be opened as HDF5', () => new classes.File(path, 'r'));
   const find = (item: string): unknown =>
     guarded(`${item} cannot be found`, () => (file.keys().includes(item.split('/')[0]) ? walk(item) : null));
   const walk = (item: string): unknown => {
@@ -92,14 +116,15 @@ export async function openHdf5(path: string): Promise<Hdf5File> {
       if (!here.keys().includes(name)) return null;
       const next = here.get(name);
       if (k === names.length - 1) return next;
-      if (!(next instanceof Group)) return null;
+      if (!(next instanceof classes.Group)) return null;
       here = next;
     }
     return null;
   };
   const datasetAt = (item: string): Dataset => {
     const found = find(item);
-    if (!(found instanceof Dataset)) refuse(path, `has no ${item}`, 'it is damaged, or of another kind');
+    if (!(found instanceof classes.Dataset))
+      refuse(path, `has no ${item}`, 'it is damaged, or of another kind');
     return found;
   };
 
@@ -150,7 +175,7 @@ export async function openHdf5(path: string): Promise<Hdf5File> {
     has: (item) => find(item) !== null,
     keys: (group) => {
       const found = find(group);
-      return guarded(`${group} cannot be listed`, () => (found instanceof Group ? found.keys() : []));
+      return guarded(`${group} cannot be listed`, () => (found instanceof classes.Group ? found.keys() : []));
     },
     number: (item) => {
       const values = wholeNumbers(item);
@@ -164,7 +189,7 @@ export async function openHdf5(path: string): Promise<Hdf5File> {
     attribute: (item, name) =>
       guarded(`the attribute ${name} of ${item} cannot be read`, () => {
         const found = item === '' ? file : find(item);
-        if (!(found instanceof Group || found instanceof Dataset)) return undefined;
+        if (!(found instanceof classes.Group || found instanceof classes.Dataset)) return undefined;
         if (!(name in found.attrs)) return undefined;
         const { value } = found.attrs[name];
         if (typeof value === 'bigint') return Number(value);
