@@ -9,8 +9,9 @@ import { julianDate, toDate } from '../core/instant.js';
 import { RADIANS_PER_DEGREE } from '../core/units.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { GainsFile } from './gains.js';
-import { bytesOf, reals, text, truth, whole, wholes } from './hdf5/items.js';
+import { reals, text, truth, whole, wholes } from './hdf5/items.js';
 import { createHdf5, type Fixed } from './hdf5/write.js';
+import { bytesOf } from './interleave.js';
 import { openOutput } from './output.js';
 import { telescopeItems } from './uvh5-plan.js';
 

@@ -3,13 +3,19 @@
  * channel is voltages, [t][pol]; several are spectra, [t][c][pol], or, as MeerKAT writes them, heaps of 256
  * samples each [c][pol][t].
  */
-import type { SpectraElements, VoltageElements, VoltageType } from '../core/axes.js';
+import {
+  voltageSizeBytes,
+  type SpectraElements,
+  type VoltageElements,
+  type VoltageType,
+} from '../core/axes.js';
 import { refuse, wholeNumber } from '../core/errors.js';
 import { addSamples, instant, parseInstant, type Instant } from '../core/instant.js';
 import { channelFrequencies, copyComplexBytes } from './channelised.js';
 import type { Format, OpenOptions, OpenedFile } from './format.js';
 import { emptyTally } from './frames.js';
 import type { InputFile } from './input.js';
+import { bytesOf, turn, type SampleBytes } from './interleave.js';
 import { unixFromMjd } from './leap-seconds.js';
 import {
   openOn,
@@ -155,24 +161,17 @@ async function openRecording(file: InputFile, options: OpenOptions): Promise<Ope
   };
 
   if (channels === 1) {
+    const type = voltageTypes[bits][parts];
     const read = async (_: Segment, from: number, target: Target<VoltageElements>): Promise<void> => {
       const run = await load(headerBytes + from * sampleBytes, target.count * sampleBytes);
-      const view = new DataView(run.buffer, run.byteOffset, run.length);
-      const get = {
-        8: (at: number) => view.getInt8(at),
-        16: (at: number) => view.getInt16(2 * at, true),
-        32: (at: number) => view.getFloat32(4 * at, true),
-      }[bits];
-      for (let p = 0; p < polarisations; p++) {
-        let out = (p * target.stride + target.at) * parts;
-        for (let t = 0; t < target.count; t++) {
-          for (let part = 0; part < parts; part++)
-            target.elements[out++] = get((t * polarisations + p) * parts + part);
-        }
-      }
+      turn(
+        { bytes: run, first: 0, stride: polarisations },
+        { bytes: bytesOf(target.elements), first: target.at, stride: target.stride },
+        { rows: target.count, columns: polarisations, sampleBytes: voltageSizeBytes(type) as SampleBytes },
+      );
     };
     return segmentedVoltages(
-      { ...facts, type: voltageTypes[bits][parts], sampleRateHz: rateHz, centreFrequencyHz },
+      { ...facts, type, sampleRateHz: rateHz, centreFrequencyHz },
       { file, segments, tally, read },
     );
   }

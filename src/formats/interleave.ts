@@ -12,6 +12,10 @@ export interface Matrix {
   readonly stride: number;
 }
 
+/** The bytes under any typed array. */
+export const bytesOf = (array: ArrayBufferView): Uint8Array =>
+  new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+
 export type SampleBytes = 1 | 2 | 4 | 8;
 
 type Words = Uint8Array | Uint16Array | Uint32Array;

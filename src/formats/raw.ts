@@ -5,6 +5,7 @@ import { instant } from '../core/instant.js';
 import type { Format, OpenOptions, VoltageRecording } from './format.js';
 import { emptyTally } from './frames.js';
 import type { InputFile } from './input.js';
+import { bytesOf, turn, type SampleBytes } from './interleave.js';
 import { openOn, polarisationsFor, segmentedVoltages, type Segment, type Target } from './recording.js';
 
 function openPlain(file: InputFile, options: OpenOptions): VoltageRecording {
@@ -41,22 +42,11 @@ function openPlain(file: InputFile, options: OpenOptions): VoltageRecording {
     if (scratch.length < bytes) scratch = new Uint8Array(bytes);
     const run = scratch.subarray(0, bytes);
     await file.readExactly(run, segment.offsetBytes + from * sampleBytes);
-    const view = new DataView(run.buffer, run.byteOffset, run.length);
-    const get = {
-      i8: (k: number) => view.getInt8(k),
-      ci8: (k: number) => view.getInt8(k),
-      i16: (k: number) => view.getInt16(2 * k, true),
-      ci16: (k: number) => view.getInt16(2 * k, true),
-      f32: (k: number) => view.getFloat32(4 * k, true),
-      cf32: (k: number) => view.getFloat32(4 * k, true),
-    }[type];
-    for (let a = 0; a < inputs; a++) {
-      let out = (a * target.stride + target.at) * parts;
-      for (let t = 0; t < target.count; t++) {
-        for (let part = 0; part < parts; part++)
-          target.elements[out++] = get((t * inputs + a) * parts + part);
-      }
-    }
+    turn(
+      { bytes: run, first: 0, stride: inputs },
+      { bytes: bytesOf(target.elements), first: target.at, stride: target.stride },
+      { rows: target.count, columns: inputs, sampleBytes: voltageSizeBytes(type) as SampleBytes },
+    );
   };
   return segmentedVoltages(
     {

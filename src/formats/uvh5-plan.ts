@@ -4,7 +4,8 @@ import { RADIANS_PER_DEGREE } from '../core/units.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { enuToEcef } from './earth.js';
 import type { VisibilityHeader } from './format.js';
-import { bytesOf, real, reals, text, texts, truth, whole, wholes } from './hdf5/items.js';
+import { real, reals, text, texts, truth, whole, wholes } from './hdf5/items.js';
+import { bytesOf } from './interleave.js';
 import type { Changing, Fixed, GroupPlan, Growing } from './hdf5/write.js';
 import { typeSizeBytes, type Hdf5Type } from './hdf5/types.js';
 

@@ -1,8 +1,6 @@
 /** Single values, lists and texts as items of an HDF5 file. */
+import { bytesOf } from '../interleave.js';
 import type { Fixed } from './write.js';
-
-export const bytesOf = (array: ArrayBufferView): Uint8Array =>
-  new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 
 const fixed = (type: Fixed['type'], dims: readonly number[], bytes: Uint8Array): Fixed => ({
   kind: 'fixed',
