@@ -15,7 +15,7 @@ import { addBackendOptions, addExamples, parseCount, parseWhole, type BackendOpt
 import { addFlagOption, parseFlags, type FlagOptions } from './flags.js';
 import { history } from './history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
-import { openVisibilities, withBackend } from './open.js';
+import { openVisibilities, telescopeFor, withBackend } from './open.js';
 import { plainNumber } from './quantity.js';
 import { addSourceOption, chooseSources } from './sky-options.js';
 import { openTerminal } from './terminal.js';
@@ -81,7 +81,7 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
   const terminal = openTerminal(options);
   const file = await openVisibilities(path, await openOptions(options));
   try {
-    const { telescope } = file;
+    const telescope = await telescopeFor(file, options);
     const chosen = await chooseIntegration(file, options.integration);
     const flags = parseFlags(options.flag, chosen.flaggedInputs.length, chosen.polarisations, telescope);
     const asked = { ...chosen, flaggedInputs: chosen.flaggedInputs.map((flag, a) => flag | flags[a]) };
@@ -91,7 +91,7 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
         ? { kind: 'until', tolerance: options.tolerance, most: options.mostIterations }
         : { kind: 'fixed', count: options.iterations };
     const referenceStation =
-      options.reference === undefined ? undefined : findStation(options.reference, file.telescope.stations);
+      options.reference === undefined ? undefined : findStation(options.reference, telescope.stations);
     const stage = terminal.stage('calibrate');
     const solve = (integration: Integration, backend: Backend): Promise<CalibratedIntegration> =>
       calibrateIntegration(integration, {

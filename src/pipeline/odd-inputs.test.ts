@@ -38,6 +38,11 @@ describe('odd inputs', () => {
     assert.deepEqual(oddByPower(powers([1, 1, 0, 1, 1], [0, 0, 1, 0, 0]), 4), []);
   });
 
+  it('are not looked for where autocorrelations were not recorded', () => {
+    const crossOnly = { ...powers([0, 0, 0, 0, 0]), counts: countsCB(new Float64Array(15), 1, 15) };
+    assert.deepEqual(oddByPower(crossOnly, 4), []);
+  });
+
   it('are found by their gains too; unsolved ones are not looked at', () => {
     const gains = gainsCA(Float64Array.of(1, 0, 0, -1.1, 0.6, 0.8, 0, 0.1, NaN, NaN), 1, 5);
     const calibration = { gains, solved: Uint8Array.of(1, 1, 1, 1, 0), solutions: [], referenceStation: 0 };

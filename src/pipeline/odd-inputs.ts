@@ -35,21 +35,25 @@ function outliers(
   });
 }
 
-/** By the power each input receives, its middle over channels. Flagged inputs are not looked at. */
+/** By the power each input receives, its middle over channels. Flagged and unrecorded inputs are not looked at. */
 export function oddByPower(integration: Integration, factor: number): OddInput[] {
   const { channels, stations, polarisations, visibilities, counts, flaggedInputs } = integration;
   const baselines = baselineCount(stations);
+  const skip = flaggedInputs.slice();
   const levels = Array.from({ length: stations * polarisations }, (_, a) => {
     const s = Math.floor(a / polarisations);
     const p = a % polarisations;
+    const recorded = Array.from(
+      { length: channels },
+      (_unused, c) => c * baselines + baselineIndex(s, s),
+    ).filter((b) => counts[b] > 0);
+    // Files without autocorrelations say nothing about powers.
+    if (recorded.length === 0) skip[a] = 1;
     return middleOf(
-      Array.from({ length: channels }, (_unused, c) => {
-        const b = c * baselines + baselineIndex(s, s);
-        return visibilities[2 * (b * polarisations ** 2 + p * polarisations + p)] / counts[b];
-      }),
+      recorded.map((b) => visibilities[2 * (b * polarisations ** 2 + p * polarisations + p)] / counts[b]),
     );
   });
-  return outliers(levels, polarisations, factor, 'autocorrelation', flaggedInputs);
+  return outliers(levels, polarisations, factor, 'autocorrelation', skip);
 }
 
 /**
