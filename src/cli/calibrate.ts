@@ -4,14 +4,18 @@ import type { Calibration, IterationRule } from '../calibrate/index.js';
 import { addSeconds } from '../core/instant.js';
 import { refuse } from '../core/errors.js';
 import { writeGains } from '../formats/gains.js';
-import { calibrateIntegration } from '../pipeline/calibrate.js';
+import { calibrateIntegration, type CalibratedIntegration } from '../pipeline/calibrate.js';
+import { oddByGain, oddByPower, type OddInput } from '../pipeline/odd-inputs.js';
+import type { Integration } from '../core/blocks.js';
+import type { Backend } from '../backend/backend.js';
+import type { Telescope } from '../telescope/telescope.js';
 import { frameAtMiddle } from '../pipeline/geometry.js';
 import { chooseIntegration, type IntegrationChoice } from '../pipeline/select.js';
 import { addBackendOptions, addExamples, parseCount, parseWhole, type BackendOptions } from './command.js';
 import { addFlagOption, parseFlags, type FlagOptions } from './flags.js';
 import { history } from './history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
-import { openVisibilities, withBackend } from './open.js';
+import { openVisibilities, telescopeFor, withBackend } from './open.js';
 import { plainNumber } from './quantity.js';
 import { addSourceOption, chooseSources } from './sky-options.js';
 import { openTerminal } from './terminal.js';
@@ -26,6 +30,7 @@ interface CalibrateOptions extends BackendOptions, FlagOptions, OpenFlags {
   readonly reference?: string;
   readonly minBaseline?: number;
   readonly integration: IntegrationChoice;
+  readonly odd: number;
 }
 
 export function registerCalibrate(program: Command): void {
@@ -47,6 +52,12 @@ export function registerCalibrate(program: Command): void {
     .option('--reference <station>', 'whose phase is zero, by number or name (default: the first good one)')
     .option('--min-baseline <metres>', 'leave shorter baselines out', plainNumber('--min-baseline'))
     .option('--integration <number>', 'which one of the file, or sum', parseIntegration, 'sum')
+    .option(
+      '--odd <factor>',
+      'leave out inputs whose power or gain is so many times off the middle; 0 keeps all',
+      plainNumber('--odd'),
+      4,
+    )
     .action(run);
   addFlagOption(command);
   addOpenOptions(command);
@@ -70,18 +81,19 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
   const terminal = openTerminal(options);
   const file = await openVisibilities(path, await openOptions(options));
   try {
-    const { telescope } = file;
+    const telescope = await telescopeFor(file, options);
     const chosen = await chooseIntegration(file, options.integration);
     const flags = parseFlags(options.flag, chosen.flaggedInputs.length, chosen.polarisations, telescope);
-    const integration = { ...chosen, flaggedInputs: chosen.flaggedInputs.map((flag, a) => flag | flags[a]) };
+    const asked = { ...chosen, flaggedInputs: chosen.flaggedInputs.map((flag, a) => flag | flags[a]) };
+    const oddPowers = options.odd === 0 ? [] : oddByPower(asked, options.odd);
     const iterations: IterationRule =
       options.iterations === undefined
         ? { kind: 'until', tolerance: options.tolerance, most: options.mostIterations }
         : { kind: 'fixed', count: options.iterations };
     const referenceStation =
-      options.reference === undefined ? undefined : findStation(options.reference, file.telescope.stations);
+      options.reference === undefined ? undefined : findStation(options.reference, telescope.stations);
     const stage = terminal.stage('calibrate');
-    const { calibration, sources } = await withBackend(options, (backend) =>
+    const solve = (integration: Integration, backend: Backend): Promise<CalibratedIntegration> =>
       calibrateIntegration(integration, {
         backend,
         telescope,
@@ -91,8 +103,20 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
         iterations,
         ...(referenceStation === undefined ? {} : { referenceStation }),
         ...(options.minBaseline === undefined ? {} : { minimumBaselineM: options.minBaseline }),
-      }),
-    );
+      });
+    const integration = without(asked, oddPowers);
+    const { calibration, sources, odd } = await withBackend(options, async (backend) => {
+      const first = await solve(integration, backend);
+      const oddGains =
+        options.odd === 0
+          ? []
+          : oddByGain(first.calibration, integration.channels, integration.polarisations, options.odd);
+      const odd = [...oddPowers, ...oddGains];
+      // Solved again without them: noise that passed for signal has bent the others a little.
+      return oddGains.length === 0
+        ? { ...first, odd }
+        : { ...(await solve(without(integration, oddGains), backend)), odd };
+    });
     const seconds = stage.done();
     await writeGains(options.out, {
       telescope: telescope.name,
@@ -112,15 +136,30 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
         `model: ${sources.map(({ source, altitudeDeg }) => `${source.name} at ${altitudeDeg.toFixed(0)}°`).join(', ')}`,
         `converged ${summary.converged} of ${summary.solves}, ${summary.medianIterations} iterations in the middle, ` +
           `residual ${(100 * summary.medianResidual).toFixed(1)} % in the middle, ${(100 * summary.worstResidual).toFixed(1)} % at worst`,
-        ...summary.leftOut.map(
-          ({ station, reason }) => `left out: ${telescope.stations[station].name} (${reason})`,
+        ...odd.map(
+          ({ input, level, by }) =>
+            `left out: ${inputName(telescope, input, integration.polarisations)} (${by} ${level.toPrecision(2)} times the middle)`,
         ),
+        ...summary.leftOut
+          .filter(({ reason }) => reason !== 'flagged')
+          .map(({ station, reason }) => `left out: ${telescope.stations[station].name} (${reason})`),
       ],
     );
   } finally {
     await file.close();
   }
 }
+
+const without = (integration: Integration, odd: readonly OddInput[]): Integration => {
+  const left = new Set(odd.map(({ input }) => input));
+  return {
+    ...integration,
+    flaggedInputs: integration.flaggedInputs.map((flag, a) => (left.has(a) ? 1 : flag)),
+  };
+};
+
+const inputName = ({ stations }: Telescope, input: number, polarisations: number): string =>
+  `${stations[Math.floor(input / polarisations)].name}${polarisations === 1 ? '' : `:${'XY'[input % polarisations]}`}`;
 
 function findStation(text: string, stations: readonly { readonly name: string }[]): number {
   const byName = stations.findIndex(({ name }) => name === text);

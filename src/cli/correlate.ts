@@ -14,7 +14,6 @@ import {
 } from '../pipeline/correlate.js';
 import { writeIntegrations } from '../pipeline/visibilities.js';
 import { skyFrame } from '../sky/frame.js';
-import { loadTelescope } from '../telescope/load.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { refuse } from '../core/errors.js';
 import { addChannelOptions, channelSettings, type ChannelOptions } from './channel-options.js';
@@ -22,7 +21,7 @@ import { addBackendOptions, addExamples, type BackendOptions } from './command.j
 import { addFlagOption, parseFlags, type FlagOptions } from './flags.js';
 import { history } from './history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
-import { telescopeOf, withBackend } from './open.js';
+import { telescopeFor, withBackend } from './open.js';
 import { duration } from './quantity.js';
 import { openTerminal } from './terminal.js';
 
@@ -70,9 +69,7 @@ async function run(path: string, options: CorrelateOptions): Promise<void> {
   try {
     if (recording.kind === 'visibilities')
       refuse(path, 'holds visibilities already', 'calibrate or image it');
-    const telescope =
-      options.telescope === undefined ? telescopeOf(recording) : await loadTelescope(options.telescope);
-    checkInputs(recording, telescope);
+    const telescope = await telescopeFor(recording, options);
     const tally = newTally();
     const stage = terminal.stage('correlate');
     const { integrations, channels, backendText } = await withBackend(options, async (backend) => {
@@ -151,15 +148,4 @@ function headerOf(
     object: 'zenith',
     history: [...history(), `from ${recording.path} (${recording.format})`],
   };
-}
-
-function checkInputs(recording: VoltageRecording | SpectraRecording, telescope: Telescope): void {
-  const wanted = telescope.stations.length * telescope.polarisations;
-  if (recording.inputs !== wanted) {
-    refuse(
-      recording.path,
-      `has ${recording.inputs} inputs where ${telescope.name} has ${telescope.stations.length} stations × ${telescope.polarisations}`,
-      'name the telescope that made it with --telescope',
-    );
-  }
 }

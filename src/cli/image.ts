@@ -18,14 +18,13 @@ import {
 } from '../pipeline/image.js';
 import { writeSkyFits, writeSkyPng, type ProductOptions } from '../pipeline/products.js';
 import { chooseIntegration, type IntegrationChoice } from '../pipeline/select.js';
-import { loadTelescope } from '../telescope/load.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { parseIntegration } from './calibrate.js';
 import { addChannelOptions, channelSettings, type ChannelOptions } from './channel-options.js';
 import { addBackendOptions, addExamples, parseCount, type BackendOptions } from './command.js';
 import { history } from './history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
-import { telescopeOf, withBackend } from './open.js';
+import { telescopeFor, withBackend } from './open.js';
 import { duration, plainNumber } from './quantity.js';
 import { addSourceOption, chooseSources } from './sky-options.js';
 import { openTerminal, type Terminal } from './terminal.js';
@@ -106,8 +105,7 @@ async function run(path: string, options: ImageOptions): Promise<void> {
     refuse('--out', `'${out}' does not end in .fits`, 'the PNG takes the same name beside it');
   const file = await openFile(path, await openOptions(options));
   try {
-    const telescope =
-      options.telescope === undefined ? telescopeOf(file) : await loadTelescope(options.telescope);
+    const telescope = await telescopeFor(file, options);
     const made =
       options.direct === true
         ? await direct(voltagesOf(file), telescope, options, settings, terminal)

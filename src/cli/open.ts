@@ -4,6 +4,7 @@ import type { Backend } from '../backend/backend.js';
 import { refuse } from '../core/errors.js';
 import type { OpenedFile, VisibilityFile, VoltageRecording } from '../formats/format.js';
 import { openFile, type OpenFileOptions } from '../formats/registry.js';
+import { loadTelescope } from '../telescope/load.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { BackendOptions } from './command.js';
 
@@ -32,11 +33,27 @@ export async function openVisibilities(path: string, options: OpenFileOptions = 
   return opened.kind === 'visibilities' ? opened : wrongKind(opened, kindTitles.visibilities);
 }
 
-export function telescopeOf(opened: OpenedFile): Telescope {
-  return (
-    opened.telescope ??
-    refuse(opened.path, 'does not say where its stations stand', 'name it with --telescope')
-  );
+/** The telescope named by the user, else the file's own; one that does not fit the file's inputs is refused. */
+export async function telescopeFor(
+  opened: OpenedFile,
+  options: { readonly telescope?: string },
+): Promise<Telescope> {
+  const telescope =
+    options.telescope === undefined
+      ? (opened.telescope ??
+        refuse(opened.path, 'does not say where its stations stand', 'name it with --telescope'))
+      : await loadTelescope(options.telescope);
+  const polarisations = opened.kind === 'visibilities' ? opened.header.polarisations : opened.polarisations;
+  const inputs =
+    opened.kind === 'visibilities' ? opened.telescope.stations.length * polarisations : opened.inputs;
+  if (inputs !== telescope.stations.length * telescope.polarisations) {
+    refuse(
+      opened.path,
+      `has ${inputs} inputs where ${telescope.name} has ${telescope.stations.length} stations × ${telescope.polarisations}`,
+      'name the telescope that made it with --telescope',
+    );
+  }
+  return telescope;
 }
 
 /** Opens the backend asked for, runs the work, and closes it whatever happens. */

@@ -1,0 +1,91 @@
+/** Recordings of the real sky, where they are: CORELLA_TEST_DATA names the folder that holds ska-low/. */
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { z } from 'zod';
+import { parseInstant } from '../core/instant.js';
+import { readFitsImage } from '../formats/fits-image.js';
+import { dot } from '../core/vector.js';
+import { positionFromJ2000, unitVectorJ2000, type SkyPosition } from '../sky/frame.js';
+import { findSources } from '../sky/sources.js';
+import { corella, withFolder } from './corella.js';
+
+const data = process.env.CORELLA_TEST_DATA;
+const found = (start: string): string | undefined => {
+  if (data === undefined) return undefined;
+  try {
+    const name = readdirSync(join(data, 'ska-low')).find(
+      (entry) => entry.startsWith(start) && entry.endsWith('.hdf5'),
+    );
+    return name === undefined ? undefined : join(data, 'ska-low', name);
+  } catch {
+    return undefined;
+  }
+};
+
+describe('the real sky', () => {
+  const recording = found('eda2_correlation');
+  const skip =
+    recording === undefined ? 'no EDA2 recording: set CORELLA_TEST_DATA to a folder with ska-low/' : false;
+  it('EDA2 on 2021-12-11: the Sun is where it was, and the brightest', { skip }, async () => {
+    await withFolder(async (folder) => {
+      const gains = await corella(
+        folder,
+        'calibrate',
+        recording ?? '',
+        '--sources',
+        'Sun',
+        '--min-baseline',
+        '5',
+        '--json',
+      );
+      assert.equal(gains.code, 0, gains.stderr);
+      const solved = z
+        .object({ solves: z.number(), converged: z.number(), inputs: z.number(), solvedInputs: z.number() })
+        .parse(JSON.parse(gains.stdout));
+      assert.equal(solved.converged, solved.solves);
+      assert.ok(
+        solved.solvedInputs > 0.8 * solved.inputs,
+        `${solved.solvedInputs} of ${solved.inputs} inputs`,
+      );
+      const image = await corella(
+        folder,
+        'image',
+        recording ?? '',
+        '--gains',
+        'gains.json',
+        '--pixels',
+        '256',
+        '--quiet',
+      );
+      assert.equal(image.code, 0, image.stderr);
+      const brightest = await brightestIn(join(folder, 'image.fits'));
+      const [sun] = findSources(['Sun']);
+      const offDeg = separationDeg(brightest, sun.position(parseInstant('2021-12-11T03:59:34Z')));
+      assert.ok(offDeg < 1, `the brightest pixel is ${offDeg}° from the Sun`);
+      assert.ok((await readFile(join(folder, 'image.png'))).length > 10_000);
+    });
+  });
+});
+
+async function brightestIn(path: string): Promise<SkyPosition> {
+  const { values, pixels, pixelSize, centre } = await readFitsImage(path);
+  let best = -1;
+  for (let k = 0; k < pixels * pixels; k++) {
+    if (!Number.isNaN(values[k]) && (best < 0 || values[k] > values[best])) best = k;
+  }
+  const l = ((best % pixels) - pixels / 2) * pixelSize;
+  const m = (Math.floor(best / pixels) - pixels / 2) * pixelSize;
+  const n = Math.sqrt(1 - l * l - m * m);
+  // The tangent plane's axes at the centre: east, north and towards it.
+  const towards = unitVectorJ2000(centre);
+  const east = unitVectorJ2000({ raDeg: centre.raDeg + 90, decDeg: 0 });
+  const north = unitVectorJ2000({ raDeg: centre.raDeg, decDeg: centre.decDeg + 90 });
+  const along = (axis: 'x' | 'y' | 'z'): number => l * east[axis] + m * north[axis] + n * towards[axis];
+  return positionFromJ2000({ x: along('x'), y: along('y'), z: along('z') });
+}
+
+const separationDeg = (a: SkyPosition, b: SkyPosition): number =>
+  (Math.acos(Math.min(1, dot(unitVectorJ2000(a), unitVectorJ2000(b)))) * 180) / Math.PI;

@@ -1,0 +1,79 @@
+/** Finds inputs that do not behave like their neighbours: dead dipoles, unplugged cables, ringing amplifiers. */
+import { baselineIndex, baselineCount } from '../core/axes.js';
+import type { Integration } from '../core/blocks.js';
+import { realNumber } from '../core/errors.js';
+import type { Calibration } from '../calibrate/index.js';
+
+export interface OddInput {
+  readonly input: number;
+  /** Its level over the middle one of its polarisation: power for autocorrelations, amplitude for gains. */
+  readonly level: number;
+  readonly by: 'autocorrelation' | 'gain';
+}
+
+const middleOf = (values: readonly number[]): number => {
+  const sorted = values.filter((value) => Number.isFinite(value) && value > 0).sort((x, y) => x - y);
+  return sorted.length === 0 ? Number.NaN : sorted[Math.floor(sorted.length / 2)];
+};
+
+/** Inputs whose level is more than `factor` times above or below the middle of their polarisation. */
+function outliers(
+  levels: readonly number[],
+  polarisations: number,
+  factor: number,
+  by: OddInput['by'],
+  skip: Uint8Array,
+): OddInput[] {
+  realNumber('odd inputs', 'factor', factor, 1, Infinity);
+  const middles = Array.from({ length: polarisations }, (_, p) =>
+    middleOf(levels.filter((_unused, a) => a % polarisations === p && skip[a] === 0)),
+  );
+  return levels.flatMap((value, input) => {
+    if (skip[input] === 1) return [];
+    const level = value / middles[input % polarisations];
+    return level > factor || !(level >= 1 / factor) ? [{ input, level, by }] : [];
+  });
+}
+
+/** By the power each input receives, its middle over channels. Flagged and unrecorded inputs are not looked at. */
+export function oddByPower(integration: Integration, factor: number): OddInput[] {
+  const { channels, stations, polarisations, visibilities, counts, flaggedInputs } = integration;
+  const baselines = baselineCount(stations);
+  const skip = flaggedInputs.slice();
+  const levels = Array.from({ length: stations * polarisations }, (_, a) => {
+    const s = Math.floor(a / polarisations);
+    const p = a % polarisations;
+    const recorded = Array.from(
+      { length: channels },
+      (_unused, c) => c * baselines + baselineIndex(s, s),
+    ).filter((b) => counts[b] > 0);
+    // Files without autocorrelations say nothing about powers.
+    if (recorded.length === 0) skip[a] = 1;
+    return middleOf(
+      recorded.map((b) => visibilities[2 * (b * polarisations ** 2 + p * polarisations + p)] / counts[b]),
+    );
+  });
+  return outliers(levels, polarisations, factor, 'autocorrelation', skip);
+}
+
+/**
+ * By the gain found for each input, its middle over channels. A gain far below the others' means that the
+ * input hears noise instead of the sky, and dividing by it would drown the image in that noise.
+ */
+export function oddByGain(
+  { gains, solved }: Calibration,
+  channels: number,
+  polarisations: number,
+  factor: number,
+): OddInput[] {
+  const inputs = solved.length / channels;
+  const skip = new Uint8Array(inputs);
+  const levels = Array.from({ length: inputs }, (_, a) => {
+    const amplitudes = Array.from({ length: channels }, (_unused, c) =>
+      Math.hypot(gains[2 * (c * inputs + a)], gains[2 * (c * inputs + a) + 1]),
+    );
+    if (amplitudes.every((value) => Number.isNaN(value))) skip[a] = 1;
+    return middleOf(amplitudes);
+  });
+  return outliers(levels, polarisations, factor, 'gain', skip);
+}
