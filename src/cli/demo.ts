@@ -190,7 +190,7 @@ async function run(options: DemoOptions): Promise<void> {
       );
 
       const settings: ImageSettings = { pixels: size.pixels, field: { kind: 'all-sky' }, kernelSize: 5 };
-      const road = { telescope, frequenciesHz, calibrated: calibration, weight: 'natural' } as const;
+      const road = { backend, telescope, frequenciesHz, calibrated: calibration, weight: 'natural' } as const;
       const pictures: PictureOptions = {
         telescope,
         road: `From visibilities · ${backend.kind} backend`,
@@ -201,7 +201,7 @@ async function run(options: DemoOptions): Promise<void> {
         sources,
       };
       const imageStage = terminal.stage('image from visibilities');
-      const image = imageIntegration(integration, { ...road, autos: 'leave-out' }, settings);
+      const image = await imageIntegration(integration, { ...road, autos: 'leave-out' }, settings);
       await writeSkyFits(join(out, 'image.fits'), image, pictures);
       await writeSkyPng(join(out, 'image.png'), image, pictures);
       const imageS = imageStage.done();
@@ -220,7 +220,7 @@ async function run(options: DemoOptions): Promise<void> {
 
       const compareStage = terminal.stage('compare');
       // The direct road multiplies every antenna with itself too: give the other road the same.
-      const same = imageIntegration(integration, { ...road, autos: 'include' }, settings);
+      const same = await imageIntegration(integration, { ...road, autos: 'include' }, settings);
       const difference = largestDifference(same.image, direct.image);
       const { found, faint } = findBrightSources(simulation, image, direct);
       compareStage.done();

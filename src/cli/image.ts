@@ -161,17 +161,21 @@ async function fromVisibilities(
 ): Promise<Made> {
   const integration = await chooseIntegration(file, options.integration);
   const { frequenciesHz, channelWidthHz } = file.header;
+  const gains = await gainsFor(options, telescope, frequenciesHz);
   const stage = terminal.stage('image');
-  const sky = imageIntegration(
-    integration,
-    {
-      telescope,
-      frequenciesHz,
-      weight: options.weight,
-      autos: options.autos === true ? 'include' : 'leave-out',
-      ...(await gainsFor(options, telescope, frequenciesHz)),
-    },
-    settings,
+  const sky = await withBackend(options, (backend) =>
+    imageIntegration(
+      integration,
+      {
+        backend,
+        telescope,
+        frequenciesHz,
+        weight: options.weight,
+        autos: options.autos === true ? 'include' : 'leave-out',
+        ...gains,
+      },
+      settings,
+    ),
   );
   return { sky, beam: sky.beam, channelWidthHz, seconds: stage.done() };
 }

@@ -59,8 +59,7 @@ export function imageVisibilities(
   options: VisibilityImageOptions = {},
 ): VisibilityImage {
   const { pixels, channels, products, stations } = plan;
-  for (const integration of integrations) checkIntegration(plan, integration);
-  if (integrations.length === 0) refuse('image', 'no integrations', 'give at least one');
+  checkIntegrations(plan, integrations);
   const factors = options.gains ? inputFactors(plan, options.gains, options.solved) : unitFactors(plan);
   const read = { plan, integrations, factors };
   const planeSize = pixels * pixels;
@@ -97,6 +96,11 @@ export function imageVisibilities(
     collect(beamGrids, beamSums.subarray(first, first + products * planeSize));
   }
   return { image: scaleImage(plan, sums, weightSums), beam: scaleImage(plan, beamSums, weightSums) };
+}
+
+export function checkIntegrations(plan: ImagePlan, integrations: readonly Integration[]): void {
+  for (const integration of integrations) checkIntegration(plan, integration);
+  if (integrations.length === 0) refuse('image', 'no integrations', 'give at least one');
 }
 
 function checkIntegration(plan: ImagePlan, integration: Integration): void {

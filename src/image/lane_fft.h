@@ -179,9 +179,9 @@ struct ToMemory {
  * Transforms what load(k) gives, by way of two buffers of the transform's length. The first pass loads, the last
  * stores, in no certain order; with a single pass the two must not be the same memory.
  */
-template <class Vector, class Real, class Load>
+template <class Vector, class Real, class Load, class Store>
 inline void transformLanes(const LaneFft<Real> &fft, const Load &load, Complex<Vector> *buffer, Complex<Vector> *other,
-                           const ToMemory<Vector> &store) {
+                           const Store &store) {
   if (fft.passes == 1) return anyPass<Vector>(fft, fft.radices[0], load, fft.length, 1, store);
   anyPass<Vector>(fft, fft.radices[0], load, fft.length, 1, ToMemory<Vector>{buffer, 1});
   int64_t stride = fft.radices[0], size = fft.length / stride;

@@ -8,9 +8,9 @@ import { refuse } from '../core/errors.js';
 import { addSeconds, type Instant } from '../core/instant.js';
 import type { VoltageRecording } from '../formats/format.js';
 import {
-  imageVisibilities,
   planImage,
   prepareDirectImager,
+  prepareVisibilityImager,
   type ImageField,
   type ImagePlan,
   type KernelSize,
@@ -61,6 +61,7 @@ export function planSky(
 }
 
 export interface VisibilityRoad {
+  readonly backend: Backend;
   readonly telescope: Telescope;
   readonly frequenciesHz: Float64Array;
   readonly calibrated?: Calibrated;
@@ -68,19 +69,21 @@ export interface VisibilityRoad {
   readonly autos: 'include' | 'leave-out';
 }
 
-export function imageIntegration(
+export async function imageIntegration(
   integration: Integration,
   road: VisibilityRoad,
   settings: ImageSettings,
-): SkyImage & { readonly beam: VisibilityImage['beam'] } {
+): Promise<SkyImage & { readonly beam: VisibilityImage['beam'] }> {
   const frame = frameAtMiddle(road.telescope, integration);
   const plan = planSky(road.telescope, frame, road.frequenciesHz, settings);
-  const { image, beam } = imageVisibilities(plan, [integration], {
-    weight: road.weight,
-    autos: road.autos,
-    ...road.calibrated,
-  });
-  return { image, beam, plan, frame, start: integration.start, durationS: integration.durationS };
+  const { weight, autos, calibrated } = road;
+  const imager = await prepareVisibilityImager(plan, road.backend);
+  try {
+    const { image, beam } = await imager.image([integration], { weight, autos, ...calibrated });
+    return { image, beam, plan, frame, start: integration.start, durationS: integration.durationS };
+  } finally {
+    imager.close();
+  }
 }
 
 export interface DirectRoad {

@@ -1,0 +1,103 @@
+/** Images from visibilities in C++ (visibilities.cpp), in float64. */
+import type { NativeCall } from '../backend/cpu/context.js';
+import type { CpuBackend } from '../backend/cpu/cpu.js';
+import type { Integration } from '../core/blocks.js';
+import { inputFactors, scaleImage, unitFactors } from './direct.js';
+import { checkIntegrations } from './gridded.js';
+import type { ImagePlan } from './plan.js';
+import type { VisibilityImager } from './visibility-imager.js';
+
+const WHERE = 'image';
+
+/** Sums over integrations and the weight of each. */
+interface Summed {
+  readonly visibilities: Float64Array;
+  /** weights : [c][b], or [c][b][pi][pj] where `weightsPerBaseline` is more than 1. */
+  readonly weights: Float64Array;
+  readonly weightsPerBaseline: number;
+  readonly flags: Uint8Array;
+}
+
+export function prepareCpuVisibilityImager(plan: ImagePlan, { native }: CpuBackend): VisibilityImager {
+  const { pixels, channels, stations, polarisations, products, kernelSize } = plan;
+  const engine = native.open(
+    WHERE,
+    'int32_t corella_visibility_imager_open(char *error, void *context, int64_t pixels, int64_t channels, ' +
+      'int64_t stations, int64_t polarisations, int64_t kernelSize, const int32_t *corners, const double *taps, ' +
+      '_Out_ void **imager)',
+    ...[pixels, channels, stations, polarisations, kernelSize, plan.corners, plan.taps],
+  );
+  const run: NativeCall<
+    [
+      imager: bigint,
+      visibilities: Float64Array,
+      weights: Float64Array,
+      weightsPerBaseline: number,
+      flags: Uint8Array,
+      factors: Float64Array,
+      uniform: number,
+      autos: number,
+      sums: Float64Array,
+      beamSums: Float64Array,
+      weightSums: Float64Array,
+    ]
+  > = native.bind(
+    WHERE,
+    'int32_t corella_visibility_imager_run(char *error, void *context, void *imager, const double *visibilities, ' +
+      'const double *weights, int64_t weightsPerBaseline, const uint8_t *flags, const double *factors, ' +
+      'int32_t uniform, int32_t autos, double *sums, double *beamSums, double *weightSums)',
+  );
+  return {
+    plan,
+    image: async (integrations, options = {}) => {
+      checkIntegrations(plan, integrations);
+      const factors = options.gains ? inputFactors(plan, options.gains, options.solved) : unitFactors(plan);
+      const { visibilities, weights, weightsPerBaseline, flags } = summed(integrations);
+      const sums = new Float64Array(channels * products * pixels * pixels);
+      const beamSums = new Float64Array(sums.length);
+      const weightSums = new Float64Array(channels * products);
+      await run(
+        ...([engine.address, visibilities, weights, weightsPerBaseline, flags, factors] as const),
+        ...([Number(options.weight === 'uniform'), Number(options.autos === 'include')] as const),
+        ...([sums, beamSums, weightSums] as const),
+      );
+      return { image: scaleImage(plan, sums, weightSums), beam: scaleImage(plan, beamSums, weightSums) };
+    },
+    close: () => {
+      engine.close();
+    },
+  };
+}
+
+/** One integration as it is; several added up, each input's flags kept by its products' weights. */
+function summed(integrations: readonly Integration[]): Summed {
+  const [first] = integrations;
+  if (integrations.length === 1) {
+    const { visibilities, counts, flaggedInputs } = first;
+    return { visibilities, weights: counts, weightsPerBaseline: 1, flags: flaggedInputs };
+  }
+  const { stations, polarisations } = first;
+  const products = polarisations ** 2;
+  const visibilities = new Float64Array(first.visibilities.length);
+  const weights = new Float64Array(first.counts.length * products);
+  for (const { visibilities: sums, counts, flaggedInputs, channels } of integrations) {
+    let b = 0;
+    for (let c = 0; c < channels; c++) {
+      for (let i = 0; i < stations; i++) {
+        for (let j = 0; j <= i; j++, b++) {
+          for (let product = 0; product < products; product++) {
+            const inputI = i * polarisations + Math.floor(product / polarisations);
+            const inputJ = j * polarisations + (product % polarisations);
+            if (flaggedInputs[inputI] === 1 || flaggedInputs[inputJ] === 1) continue;
+            const at = b * products + product;
+            visibilities[2 * at] += sums[2 * at];
+            visibilities[2 * at + 1] += sums[2 * at + 1];
+            weights[at] += counts[b];
+          }
+        }
+      }
+    }
+  }
+  const flags = new Uint8Array(stations * polarisations);
+  return { visibilities, weights, weightsPerBaseline: products, flags };
+}
