@@ -9,33 +9,45 @@ namespace {
 
 using Pairs = Complex<Doubles>;
 
+/** Eight columns of a kernel, as many registers as the level needs. */
+typedef double Row __attribute__((vector_size(64)));
+
 template <int K>
 void multiplySized(const double *tapsI, const double *tapsJ, PairProduct &product) {
   constexpr int Q = 2 * K - 1;
   // rows of conj(K_j), turned round: then both run the same way along the product
-  constexpr int PADDED = 8;
-  double jRe[K][PADDED] = {}, jIm[K][PADDED] = {};
+  Row jRe[K] = {}, jIm[K] = {};
   for (int row = 0; row < K; row++) {
     for (int column = 0; column < K; column++) {
       jRe[row][K - 1 - column] = tapsJ[2 * (row * K + column)];
       jIm[row][K - 1 - column] = -tapsJ[2 * (row * K + column) + 1];
     }
   }
-  __builtin_memset(product.re, 0, Q * PRODUCT_STRIDE * sizeof(double));
-  __builtin_memset(product.im, 0, Q * PRODUCT_STRIDE * sizeof(double));
-  // Columns outermost: a sum is taken up again at the same address, or much later.
+  // Columns of K_i outermost: what one has stored is long in the cache when the next takes it up, a column on.
+  double re[Q][PRODUCT_STRIDE / 2] = {}, im[Q][PRODUCT_STRIDE / 2] = {};
   for (int column = 0; column < K; column++) {
-    for (int rowI = 0; rowI < K; rowI++) {
-      const double re = tapsI[2 * (rowI * K + column)], im = tapsI[2 * (rowI * K + column) + 1];
-      for (int rowJ = 0; rowJ < K; rowJ++) {
-        double *toRe = product.re + (rowI - rowJ + K - 1) * PRODUCT_STRIDE + column;
-        double *toIm = product.im + (rowI - rowJ + K - 1) * PRODUCT_STRIDE + column;
-#pragma GCC ivdep
-        for (int x = 0; x < PADDED; x++) {
-          toRe[x] += re * jRe[rowJ][x] - im * jIm[rowJ][x];
-          toIm[x] += re * jIm[rowJ][x] + im * jRe[rowJ][x];
-        }
+    for (int d = 0; d < Q; d++) {
+      Row sumRe = loadVector<Row>(re[d] + column), sumIm = loadVector<Row>(im[d] + column);
+      const int first = d < K - 1 ? 0 : d - (K - 1), end = d < K - 1 ? d + 1 : K;
+      for (int row = first; row < end; row++) {
+        const double *tap = tapsI + 2 * (row * K + column);
+        const Row &otherRe = jRe[row - d + K - 1], &otherIm = jIm[row - d + K - 1];
+        sumRe += tap[0] * otherRe;
+        sumRe -= tap[1] * otherIm;
+        sumIm += tap[0] * otherIm;
+        sumIm += tap[1] * otherRe;
       }
+      storeVector(re[d] + column, sumRe);
+      storeVector(im[d] + column, sumIm);
+    }
+  }
+  for (int d = 0; d < Q; d++) {
+    for (int column = 0; column < PRODUCT_STRIDE / 2; column++) {
+      const int at = d * PRODUCT_STRIDE + 2 * column;
+      product.straight[at] = re[d][column];
+      product.straight[at + 1] = im[d][column];
+      product.turned[at] = -im[d][column];
+      product.turned[at + 1] = re[d][column];
     }
   }
 }
@@ -49,88 +61,89 @@ void multiply(int64_t kernelSize, const double *tapsI, const double *tapsJ, Pair
   }
 }
 
-void add(int64_t kernelSize, const PairProduct &product, int64_t row, int64_t column, const PairValue *values,
-         int64_t count) {
-  constexpr int64_t WIDE = LANES<double>;
-  const int64_t side = 2 * kernelSize - 1;
-  for (int64_t n = 0; n < count; n++) {
-    const PairValue &value = values[n];
-    for (int64_t r = 0; r < side; r++) {
-      const int64_t at = (row + r) * value.image.stride + column;
-      for (int64_t c = 0; c < side; c += WIDE) {
-        const Doubles re = loadVector<Doubles>(product.re + r * PRODUCT_STRIDE + c);
-        const Doubles im = loadVector<Doubles>(product.im + r * PRODUCT_STRIDE + c);
-        const auto into = [&](double *plane, const Doubles &more) __attribute__((always_inline)) {
-          storeVector(plane + at + c, loadVector<Doubles>(plane + at + c) + more);
-        };
-        into(value.image.re, re * value.re - im * value.im);
-        into(value.image.im, im * value.re + re * value.im);
-        into(value.beam.re, re * value.weight);
-        into(value.beam.im, im * value.weight);
+void add(int64_t kernelSize, const PairProduct &product, int64_t side, int64_t row, int64_t column,
+         const PairValue *values, int64_t count) {
+  const int64_t rows = 2 * kernelSize - 1;
+  for (int64_t r = 0; r < rows; r++) {
+    const int64_t at = 2 * ((row + r) * side + column);
+    for (int64_t c = 0; c < 2 * rows; c += LANES<double>) {
+      const Doubles straight = loadVector<Doubles>(product.straight + r * PRODUCT_STRIDE + c);
+      const Doubles turned = loadVector<Doubles>(product.turned + r * PRODUCT_STRIDE + c);
+      for (int64_t n = 0; n < count; n++) {
+        const PairValue &value = values[n];
+        double *image = value.image + at + c, *beam = value.beam + at + c;
+        storeVector(image, loadVector<Doubles>(image) + straight * value.re + turned * value.im);
+        storeVector(beam, loadVector<Doubles>(beam) + straight * value.weight);
       }
     }
   }
 }
 
 /** The margin's rows and columns are those at the other end of the grid. */
-void fold(double *plane, int64_t n, int64_t stride) {
-  for (int64_t row = 0; row < stride; row++) {
-    for (int64_t column = n; column < stride; column++) {
-      plane[row * stride + column - n] += plane[row * stride + column];
-      plane[row * stride + column] = 0;
+void fold(double *grid, int64_t n, int64_t side) {
+  for (int64_t row = 0; row < side; row++) {
+    double *cells = grid + 2 * row * side;
+    for (int64_t at = 2 * n; at < 2 * side; at++) {
+      cells[at - 2 * n] += cells[at];
+      cells[at] = 0;
     }
   }
-  for (int64_t row = n; row < stride; row++) {
-    for (int64_t column = 0; column < n; column++) {
-      plane[(row - n) * stride + column] += plane[row * stride + column];
-      plane[row * stride + column] = 0;
-    }
+  for (int64_t at = 2 * n * side; at < 2 * side * side; at++) {
+    grid[at - 2 * n * side] += grid[at];
+    grid[at] = 0;
   }
 }
 
-/** Vectors of neighbouring columns, down the rows. */
-struct FromRows {
-  const double *re, *im;
-  int64_t stride;
+/** Vectors of neighbouring columns of a grid, down its rows. */
+struct FromGrid {
+  const double *first;
+  int64_t side;
   CORELLA_INLINE Pairs operator()(int64_t row) const {
-    return {loadVector<Doubles>(re + row * stride), loadVector<Doubles>(im + row * stride)};
-  }
-};
-struct ToRows {
-  double *re, *im;
-  int64_t stride;
-  CORELLA_INLINE void operator()(int64_t row, const Pairs &value) const {
-    storeVector(re + row * stride, value.re);
-    storeVector(im + row * stride, value.im);
-  }
-};
-
-/** Vectors of neighbouring rows, along the columns. */
-struct FromColumns {
-  const double *re, *im;
-  int64_t stride;
-  CORELLA_INLINE Pairs operator()(int64_t column) const {
+    const double *cells = first + 2 * row * side;
     Pairs x;
     for (int lane = 0; lane < LANES<double>; lane++) {
-      x.re[lane] = re[lane * stride + column];
-      x.im[lane] = im[lane * stride + column];
+      x.re[lane] = cells[2 * lane];
+      x.im[lane] = cells[2 * lane + 1];
     }
     return x;
   }
 };
 
-void transform(const LaneFft<double> &fft, GridPlanes grid, GridPlanes field, void *memory) {
-  const int64_t n = fft.length, stride = grid.stride;
+/** Vectors of neighbouring columns into the rows of two planes. */
+struct ToPlanes {
+  double *re, *im;
+  int64_t side;
+  CORELLA_INLINE void operator()(int64_t row, const Pairs &value) const {
+    storeVector(re + row * side, value.re);
+    storeVector(im + row * side, value.im);
+  }
+};
+
+/** Vectors of neighbouring rows of two planes, along their columns. */
+struct FromPlanes {
+  const double *re, *im;
+  int64_t side;
+  CORELLA_INLINE Pairs operator()(int64_t column) const {
+    Pairs x;
+    for (int lane = 0; lane < LANES<double>; lane++) {
+      x.re[lane] = re[lane * side + column];
+      x.im[lane] = im[lane * side + column];
+    }
+    return x;
+  }
+};
+
+void transform(const LaneFft<double> &fft, double *grid, int64_t side, double *other, void *memory) {
+  const int64_t n = fft.length, plane = side * side;
   auto *buffers = static_cast<Pairs *>(memory);
-  fold(grid.re, n, stride);
-  fold(grid.im, n, stride);
+  fold(grid, n, side);
   for (int64_t column = 0; column < n; column += LANES<double>) {
-    transformLanes<Doubles>(fft, FromRows{grid.re + column, grid.im + column, stride}, buffers, buffers + n,
-                            ToRows{grid.re + column, grid.im + column, stride});
+    transformLanes<Doubles>(fft, FromGrid{grid + 2 * column, side}, buffers, buffers + n,
+                            ToPlanes{other + column, other + plane + column, side});
   }
   for (int64_t m = 0; m < n; m += LANES<double>) {
-    transformLanes<Doubles>(fft, FromColumns{grid.re + m * stride, grid.im + m * stride, stride}, buffers,
-                            buffers + n, ToRows{field.re + m, field.im + m, stride});
+    transformLanes<Doubles>(fft, FromPlanes{other + m * side, other + plane + m * side, side}, buffers, buffers + n,
+                            ToPlanes{grid + m, grid + plane + m, side});
   }
 }
 

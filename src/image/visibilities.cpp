@@ -2,6 +2,7 @@
 // pairs are gridded, where channels are few by several threads with a grid each; then every grid is transformed.
 #include <algorithm>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "backend/cpu/context.h"
@@ -60,11 +61,19 @@ class VisibilityImager {
         kernelSize(options.kernelSize),
         products(options.polarisations == 1 ? 1 : 4),
         // The margin takes a whole product and the rest of its last vector.
-        stride(roundUp(options.pixels + PRODUCT_STRIDE, kernels.lanes)),
+        side(roundUp(options.pixels + PRODUCT_STRIDE / 2, kernels.lanes)),
         corners(options.corners, options.corners + 2 * channels * stations),
         taps(options.taps, options.taps + 2 * channels * stations * kernelSize * kernelSize),
         turns(makeTurns<double>(options.pixels)),
         fft(planLaneFft(options.pixels, turns.data())) {
+    for (int64_t c = 0; c < channels; c++) {
+      const auto first = static_cast<int64_t>(order.size());
+      for (int64_t s = 0; s < stations; s++) order.push_back(static_cast<int32_t>(s));
+      std::sort(order.begin() + first, order.end(), [&](int32_t a, int32_t b) {
+        const int32_t *cornerA = cornerOf(c, a), *cornerB = cornerOf(c, b);
+        return std::tie(cornerA[0], cornerA[1], a) < std::tie(cornerB[0], cornerB[1], b);
+      });
+    }
     const int64_t bytes = setDoubles() * 8;
     const int64_t threads = context.pool.threads();
     setCount = std::clamp<int64_t>(MOST_GRID_BYTES / bytes, 1, threads);
@@ -72,7 +81,6 @@ class VisibilityImager {
     batch = std::min(channels, setCount / pieces);
     setCount = batch * pieces;
     grids = std::make_unique<ZeroedArray<double>>(context.pool, static_cast<size_t>(setCount * setDoubles()));
-    fields = std::make_unique<ZeroedArray<double>>(context.pool, static_cast<size_t>(batch * setDoubles()));
     densities.resize(static_cast<size_t>(batch * DENSITIES * n * n));
     partWeights.resize(static_cast<size_t>(setCount * products));
     buffers = alignedMemory(static_cast<size_t>(threads * bufferBytes()));
@@ -96,14 +104,12 @@ class VisibilityImager {
   }
 
  private:
-  /** A set: for each combination the image's grid, then its beam's. */
-  int64_t planeDoubles() const { return stride * stride; }
-  int64_t setDoubles() const { return 4 * products * planeDoubles(); }
-  int64_t bufferBytes() const { return 2 * n * 2 * kernels.lanes * 8; }
-  GridPlanes gridOf(ZeroedArray<double> &sets, int64_t set, int64_t grid) const {
-    double *re = sets.data() + set * setDoubles() + grid * 2 * planeDoubles();
-    return {re, re + planeDoubles(), stride};
-  }
+  /** A set: the images' grids of all combinations, then their beams'. */
+  int64_t gridDoubles() const { return 2 * side * side; }
+  int64_t setDoubles() const { return 2 * products * gridDoubles(); }
+  /** Of one worker: a grid, and two transforms of vectors. */
+  int64_t bufferBytes() const { return (gridDoubles() + 2 * n * 2 * kernels.lanes) * 8; }
+  double *gridOf(int64_t set, int64_t grid) const { return grids->data() + set * setDoubles() + grid * gridDoubles(); }
   double *density(int64_t slot) { return densities.data() + slot * DENSITIES * n * n; }
 
   /** The calibrated sum and its weight; weight 0 where nothing is to be added. */
@@ -158,8 +164,9 @@ class VisibilityImager {
     const int64_t size = 2 * kernelSize * kernelSize;
     PairProduct product;
     for (int64_t i = piece; i < stations; i += pieces) {
-      for (int64_t j = 0; j <= i; j++) {
-        if (i == j && !call.autos) continue;
+      for (int64_t place = 0; place < stations; place++) {
+        const int64_t j = order[static_cast<size_t>(channel * stations + place)];
+        if (j > i || (i == j && !call.autos)) continue;
         PairValue values[4];
         int64_t count = 0;
         for (int64_t which = 0; which < products; which++) {
@@ -169,8 +176,8 @@ class VisibilityImager {
           // the pair (j, i) adds the same real part to XX and YY
           double per = i != j && combination.isParallel() ? 2 : 1;
           if (density) per /= density[combination.product * n * n + uvCell(channel, i, j, combination)];
-          values[count++] = {pair.re * per, pair.im * per, pair.weight * per, gridOf(*grids, set, which),
-                             gridOf(*grids, set, products + which)};
+          values[count++] = {pair.re * per, pair.im * per, pair.weight * per, gridOf(set, which),
+                             gridOf(set, products + which)};
           weightSums[combination.product] += pair.weight * per;
         }
         if (count == 0) continue;
@@ -178,35 +185,38 @@ class VisibilityImager {
         kernels.multiply(kernelSize, own + i * size, own + j * size, product);
         const int32_t *at = cornerOf(channel, i), *from = cornerOf(channel, j);
         const int64_t row = at[0] - from[0] - (kernelSize - 1), column = at[1] - from[1] - (kernelSize - 1);
-        kernels.add(kernelSize, product, (row + 2 * n) % n, (column + 2 * n) % n, values, count);
+        kernels.add(kernelSize, product, side, (row + 2 * n) % n, (column + 2 * n) % n, values, count);
       }
     }
   }
 
   void transformGrid(int64_t slot, int64_t grid, int worker) {
-    const GridPlanes first = gridOf(*grids, slot * pieces, grid);
+    double *first = gridOf(slot * pieces, grid);
     for (int64_t piece = 1; piece < pieces; piece++) {
-      const GridPlanes other = gridOf(*grids, slot * pieces + piece, grid);
-      for (int64_t at = 0; at < 2 * planeDoubles(); at++) first.re[at] += other.re[at];
+      const double *other = gridOf(slot * pieces + piece, grid);
+      for (int64_t at = 0; at < gridDoubles(); at++) first[at] += other[at];
     }
-    kernels.transform(fft, first, gridOf(*fields, slot, grid),
-                      static_cast<char *>(buffers.get()) + worker * bufferBytes());
+    char *own = static_cast<char *>(buffers.get()) + worker * bufferBytes();
+    kernels.transform(fft, first, side, reinterpret_cast<double *>(own), own + gridDoubles() * 8);
   }
 
-  /** Re XX, Re YY, then XY + conj(YX), from fields : [l][m] to sums : [c][product][m][l]. */
+  /** Re XX, Re YY, then XY + conj(YX), from planes [l][m] to sums : [c][product][m][l]. */
   void collect(const Call &call, int64_t channel, int64_t slot) {
     for (int64_t kind = 0; kind < 2; kind++) {
       double *sums = (kind == 0 ? call.sums : call.beamSums) + channel * products * n * n;
-      GridPlanes field[4];
-      for (int64_t which = 0; which < products; which++) field[which] = gridOf(*fields, slot, kind * products + which);
+      const double *re[4], *im[4];
+      for (int64_t which = 0; which < products; which++) {
+        re[which] = gridOf(slot * pieces, kind * products + which);
+        im[which] = re[which] + side * side;
+      }
       for (int64_t l = 0; l < n; l++) {
         for (int64_t m = 0; m < n; m++) {
-          const int64_t from = l * stride + m, to = m * n + l;
-          sums[to] = field[0].re[from];
+          const int64_t from = l * side + m, to = m * n + l;
+          sums[to] = re[0][from];
           if (products == 1) continue;
-          sums[n * n + to] = field[1].re[from];
-          sums[2 * n * n + to] = field[2].re[from] + field[3].re[from];
-          sums[3 * n * n + to] = field[2].im[from] - field[3].im[from];
+          sums[n * n + to] = re[1][from];
+          sums[2 * n * n + to] = re[2][from] + re[3][from];
+          sums[3 * n * n + to] = im[2][from] - im[3][from];
         }
       }
     }
@@ -222,13 +232,15 @@ class VisibilityImager {
   }
 
   const GridKernels &kernels;
-  const int64_t n, channels, stations, polarisations, kernelSize, products, stride;
+  const int64_t n, channels, stations, polarisations, kernelSize, products, side;
   const std::vector<int32_t> corners;
   const std::vector<double> taps, turns;
   const LaneFft<double> fft;
+  /** order : [c][place], stations row by row, so that pairs of one station with all others walk over the grid. */
+  std::vector<int32_t> order;
   /** Channels at a time, pieces of each, and the sets of grids they need. */
   int64_t batch, pieces, setCount;
-  std::unique_ptr<ZeroedArray<double>> grids, fields;
+  std::unique_ptr<ZeroedArray<double>> grids;
   std::vector<double> densities, partWeights;
   std::unique_ptr<void, void (*)(void *)> buffers{nullptr, std::free};
 };
