@@ -1,6 +1,6 @@
 /**
- * Opens UVH5 and gives back unphased integrations in the canonical order. The file keeps V₁₂ beside
- * uvw = r₂ − r₁ in metres; where fringes were stopped, V₁₂ = file·e^(−2πi f w/c).
+ * Opens UVH5 and gives back unphased integrations in the canonical order. The file keeps conj(V₁₂) beside
+ * uvw = r₂ − r₁ in metres; where fringes were stopped, conj(V₁₂) = file·e^(+2πi f w/c).
  */
 import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
@@ -147,7 +147,7 @@ function integrationOf(
         const s2 = stationOf.get(header.ant2[row]) ?? 0;
         const wM = header.phased(row) ? uvw[3 * k + 2] : 0;
         channels.forEach(({ frequencyHz, place }, c) => {
-          const phase = (-2 * Math.PI * frequencyHz * wM) / SPEED_OF_LIGHT_M_PER_S;
+          const phase = (2 * Math.PI * frequencyHz * wM) / SPEED_OF_LIGHT_M_PER_S;
           const cos = wM === 0 ? 1 : Math.cos(phase);
           const sin = wM === 0 ? 0 : Math.sin(phase);
           products.forEach((product, q) => {
@@ -166,7 +166,7 @@ function integrationOf(
                 'flag it or export it again',
               );
             }
-            gathering.add({ c, s1, s2, product }, turnedRe, turnedIm, weight);
+            gathering.add({ c, s1, s2, product }, turnedRe, -turnedIm, weight);
           });
         });
       }

@@ -1,7 +1,7 @@
 /**
  * Writes UVH5 (memo 1.2), integration by integration; the file is whole after each. For the pair (1, 2) the
- * format keeps V₁₂ beside uvw = r₂ − r₁ in metres. We hold V_ij with i ≥ j and write antenna 1 = j, antenna
- * 2 = i: V₁₂[p₁][p₂] = conj(V_ij[p₂][p₁]). Stopping the fringes multiplies by e^(+2πi f w/c).
+ * format keeps conj(V₁₂) beside uvw = r₂ − r₁ in metres. We hold V_ij with i ≥ j and write antenna 1 = j, antenna
+ * 2 = i: conj(V₁₂[p₁][p₂]) = V_ij[p₂][p₁]. Stopping the fringes multiplies by e^(−2πi f w/c).
  */
 import { SiderealTime } from 'astronomy-engine';
 import { baselineCount, baselineIndex } from '../core/axes.js';
@@ -194,14 +194,14 @@ function valuesOf(
     const b = baselineIndex(two, one);
     for (let c = 0; c < channels; c++) {
       const count = counts[c * baselines + b];
-      const phase = 2 * Math.PI * header.frequenciesHz[c] * wS;
+      const phase = -2 * Math.PI * header.frequenciesHz[c] * wS;
       const cos = Math.cos(phase);
       const sin = Math.sin(phase);
       const scale = options.values === 'int32' ? 1 : count > 0 ? 1 / count : 0;
       for (const [p1, p2] of products) {
         const from = 2 * (((c * baselines + b) * polarisations + p2) * polarisations + p1);
         const re = visibilities[from] * scale;
-        const im = -visibilities[from + 1] * scale;
+        const im = visibilities[from + 1] * scale;
         target[2 * at] = re * cos - im * sin;
         target[2 * at + 1] = re * sin + im * cos;
         if (

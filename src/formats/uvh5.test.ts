@@ -129,11 +129,11 @@ describe('UVH5', () => {
     await writer.append(written);
     await writer.finish();
     const raw = await openHdf5(path);
-    // Row 1 is antennas 0 and 1; its XY (third product) is conj(V₁₀[Y][X]).
+    // Row 1 is antennas 0 and 1; its XY (third product) is conj(V₀₁[X][Y]) = V₁₀[Y][X].
     const from = 2 * (baselineIndex(1, 0) * 4 + 2);
     assert.deepEqual(
       [...raw.dataset('Data/visdata').rows(1, 1).subarray(4, 6)],
-      [written.visibilities[from], -written.visibilities[from + 1]],
+      [written.visibilities[from], written.visibilities[from + 1]],
     );
     // uvw = r₂ − r₁, east, north, up.
     assert.deepEqual([...raw.dataset('Header/uvw_array').rows(1, 1)], [12, -3, 0.5]);
@@ -147,7 +147,7 @@ describe('UVH5', () => {
     await refusing.abandon();
   });
 
-  it('stops fringes: a source beside the centre has the phase −2π(ul + vm + w(n − 1))', async () => {
+  it('stops fringes: a source beside the centre has the phase +2π(ul + vm + w(n − 1))', async () => {
     const path = nextPath();
     const middle = addSeconds(start, 1);
     const frame = skyFrame(telescope.site, middle);
@@ -183,7 +183,7 @@ describe('UVH5', () => {
       for (let c = 0; c < 2; c++) {
         const [u, v, w] = uvw.subarray(3 * row, 3 * row + 3);
         const phase =
-          ((-2 * Math.PI * header.frequenciesHz[c]) / SPEED_OF_LIGHT_M_PER_S) * (u * l + v * m + w * (n - 1));
+          ((2 * Math.PI * header.frequenciesHz[c]) / SPEED_OF_LIGHT_M_PER_S) * (u * l + v * m + w * (n - 1));
         const at = 2 * ((row * 2 + c) * 4);
         assert.ok(Math.abs(values[at] - Math.cos(phase)) < 1e-9);
         assert.ok(Math.abs(values[at + 1] - Math.sin(phase)) < 1e-9);
