@@ -60,8 +60,8 @@ interface DemoSize {
 /** What each backend does in well under a minute. */
 const sizes: Readonly<Record<BackendKind, DemoSize>> = {
   reference: { stations: 64, channels: 8, spectra: 2048, pixels: 128 },
-  cpu: { stations: 64, channels: 8, spectra: 2048, pixels: 128 },
-  cuda: { stations: 64, channels: 8, spectra: 2048, pixels: 128 },
+  cpu: { stations: 256, channels: 16, spectra: 2048, pixels: 256 },
+  cuda: { stations: 256, channels: 16, spectra: 2048, pixels: 256 },
 };
 
 export function registerDemo(program: Command): void {

@@ -107,7 +107,8 @@ export function planImage(options: ImageOptions): ImagePlan {
   const middle = {
     l: halfway(places.map(({ l }) => l)),
     m: halfway(places.map(({ m }) => m)),
-    n: halfway(places.map(({ n }) => n)),
+    // The middle station's height: kernels hold small heights best, and one outrigger on a hill must not lift all.
+    n: median(places.map(({ n }) => n)),
   };
   checkFits(options, { size, pixelSize, halfWidth }, places);
 
@@ -175,6 +176,8 @@ export function planImage(options: ImageOptions): ImagePlan {
 export const pixelCosine = (plan: Pick<ImagePlan, 'pixels' | 'pixelSize'>, index: number): number =>
   (index - plan.pixels / 2) * plan.pixelSize;
 
+const median = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 const halfway = (values: readonly number[]): number => {
   const least = values.reduce((a, b) => Math.min(a, b), Infinity);
   const most = values.reduce((a, b) => Math.max(a, b), -Infinity);
