@@ -20,7 +20,7 @@ import {
   gainErrors,
   largestDifference,
 } from '../pipeline/demo.js';
-import { imageDirectly, imageIntegration, type ImageSettings } from '../pipeline/image.js';
+import { imageDirectly, imageIntegration, planSky, type ImageSettings } from '../pipeline/image.js';
 import { writeSkyFits, writeSkyPng, type PictureOptions } from '../pipeline/products.js';
 import { recordSimulation } from '../pipeline/record.js';
 import { writeIntegrations } from '../pipeline/visibilities.js';
@@ -108,7 +108,6 @@ async function run(options: DemoOptions): Promise<void> {
     const start = parseInstant(options.time, '--time');
     const sources = chooseSources(options.sources, skyFrame(telescope.site, start));
     const channelWidthHz = telescope.recording.sampleRateHz / telescope.recording.channels;
-    const out = await makeFolder(options.out);
     terminal.say(
       `${telescope.title}: ${telescope.stations.length} stations, ${formatInstant(start, 0)}, ` +
         `${size.channels} channels of ${formatHz(channelWidthHz)} at ${formatHz(telescope.recording.centreFrequencyHz)}`,
@@ -126,6 +125,15 @@ async function run(options: DemoOptions): Promise<void> {
       systemFluxJy: options.noise,
       seed: options.seed,
     });
+    const settings: ImageSettings = { pixels: size.pixels, field: { kind: 'all-sky' }, kernelSize: 5 };
+    // An array too wide for the image is refused now, not after the work.
+    planSky(
+      telescope,
+      skyFrame(telescope.site, start),
+      Float64Array.of(simulation.centreFrequencyHz + simulation.sampleRateHz / 2),
+      settings,
+    );
+    const out = await makeFolder(options.out);
     const simulateStage = terminal.stage('simulate voltages');
     await recordSimulation(simulation, join(out, 'voltages.sigmf-meta'), {
       history: history(),
@@ -189,7 +197,6 @@ async function run(options: DemoOptions): Promise<void> {
         `gain phases within ${gains.rmsPhaseErrorDeg.toFixed(2)}° rms of the truth`,
       );
 
-      const settings: ImageSettings = { pixels: size.pixels, field: { kind: 'all-sky' }, kernelSize: 5 };
       const road = { backend, telescope, frequenciesHz, calibrated: calibration, weight: 'natural' } as const;
       const pictures: PictureOptions = {
         telescope,
