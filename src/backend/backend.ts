@@ -1,6 +1,7 @@
 /** The machine under the rooms. Each kernel's room prepares itself on one of these. */
 import type { BackendBase } from './backend-base.js';
 import type { CpuBackend } from './cpu/cpu.js';
+import type { CudaBackend } from './cuda/cuda.js';
 
 export type { BackendBase } from './backend-base.js';
 
@@ -9,4 +10,4 @@ export interface ReferenceBackend extends BackendBase {
 }
 
 /** Grows a member for each backend; rooms switch over `kind` and the compiler finds the ones that forgot. */
-export type Backend = ReferenceBackend | CpuBackend;
+export type Backend = ReferenceBackend | CpuBackend | CudaBackend;

@@ -1,14 +1,16 @@
 /** Which backends this machine offers, and opening one of them. */
 import type { BackendKind } from '../core/blocks.js';
-import { refuse } from '../core/errors.js';
 import type { Backend } from './backend.js';
 import { openCpu, type CpuOptions } from './cpu/cpu.js';
 import { isaTitles, levelsUpTo } from './cpu/levels.js';
 import { loadNative } from './cpu/library.js';
+import { describeCuda, openCuda, type CudaOptions } from './cuda/cuda.js';
 import { openReference } from './reference.js';
 
 export type BackendChoice = 'auto' | BackendKind;
-export type BackendSettings = CpuOptions;
+export interface BackendSettings extends CpuOptions {
+  readonly cuda?: CudaOptions;
+}
 
 export type Device = {
   readonly kind: BackendKind;
@@ -22,21 +24,12 @@ export type Device = {
 
 /** Fastest first: `auto` takes the first that is present. */
 export function describeDevices(): Device[] {
-  const found = [describeCuda(), describeCpu(), describeReference()];
+  const found = [{ kind: 'cuda', ...describeCuda() } satisfies Found, describeCpu(), describeReference()];
   const best = found.findIndex((device) => device.present);
   return found.map((device, at) => ({ ...device, auto: at === best }));
 }
 
 type Found = Device extends infer Each ? (Each extends unknown ? Omit<Each, 'auto'> : never) : never;
-
-function describeCuda(): Found {
-  return {
-    kind: 'cuda',
-    present: false,
-    reason: 'this version of corella has no kernels for GPUs yet',
-    fix: "use 'cpu'",
-  };
-}
 
 function describeCpu(): Found {
   const library = loadNative();
@@ -71,9 +64,7 @@ export async function openBackend(choice: BackendChoice, settings: BackendSettin
       return openReference();
     case 'cpu':
       return openCpu(settings);
-    case 'cuda': {
-      const cuda = describeCuda();
-      refuse("backend 'cuda'", cuda.present ? 'cannot be opened' : cuda.reason, "choose 'auto' or 'cpu'");
-    }
+    case 'cuda':
+      return openCuda(settings.cuda);
   }
 }

@@ -31,6 +31,7 @@ export function prepareCalibrator(plan: CalibrationPlan, backend: Backend): Prom
 function prepareSolver(plan: CalibrationPlan, backend: Backend): Solver {
   switch (backend.kind) {
     case 'reference':
+    case 'cuda':
       return { solve: solveReference, close: () => undefined };
     case 'cpu':
       return prepareCpuSolver(plan, backend);

@@ -1,6 +1,7 @@
 /** The F-engine: voltages in, corner-turned spectra out. */
 import type { Backend } from '../backend/backend.js';
 import { prepareCpuChanneliser } from './cpu.js';
+import { prepareCudaChanneliser } from './cuda.js';
 import type { Channeliser } from './channeliser.js';
 import type { ChannelisePlan } from './plan.js';
 import { prepareReferenceChanneliser } from './reference.js';
@@ -23,5 +24,7 @@ export function prepareChanneliser(plan: ChannelisePlan, backend: Backend): Prom
       return Promise.resolve(prepareReferenceChanneliser(plan));
     case 'cpu':
       return Promise.resolve(prepareCpuChanneliser(plan));
+    case 'cuda':
+      return Promise.resolve(prepareCudaChanneliser(plan));
   }
 }

@@ -1,6 +1,7 @@
 /** The X-engine: corner-turned spectra in, visibilities and sample counts out. */
 import type { Backend } from '../backend/backend.js';
 import { prepareCpuCorrelator } from './cpu.js';
+import { prepareCudaCorrelator } from './cuda.js';
 import type { Correlator } from './correlator.js';
 import type { CorrelatePlan } from './plan.js';
 import { prepareReferenceCorrelator } from './reference.js';
@@ -14,5 +15,7 @@ export function prepareCorrelator(plan: CorrelatePlan, backend: Backend): Promis
       return Promise.resolve(prepareReferenceCorrelator(plan));
     case 'cpu':
       return Promise.resolve(prepareCpuCorrelator(plan, backend));
+    case 'cuda':
+      return prepareCudaCorrelator(plan, backend);
   }
 }

@@ -22,6 +22,7 @@ export { percentileStretch, type Stretch } from './raster.js';
 export function prepareDirectImager(plan: ImagePlan, backend: Backend): Promise<DirectImager> {
   switch (backend.kind) {
     case 'reference':
+    case 'cuda':
       return Promise.resolve(prepareDirectReference(plan));
     case 'cpu':
       return Promise.resolve(prepareCpuDirectImager(plan, backend));

@@ -1,0 +1,104 @@
+/** NVIDIA GPUs: kernels compiled at run time for the card and the plan at hand. */
+import type { SpectraCAT } from '../../core/axes.js';
+import type { SpectraShape } from '../../core/blocks.js';
+import { CorellaError, refuse } from '../../core/errors.js';
+import type { BackendBase } from '../backend-base.js';
+import { chooseDevice, describeDevice, findDevices, LEAST_CAPABILITY, type DeviceFacts } from './device.js';
+import { openDriver } from './driver.js';
+import { openKernelShop, type KernelShop } from './kernels.js';
+import { openCompiler } from './nvrtc.js';
+import { openSession, type CudaSession } from './session.js';
+import { openSpectraAllocator, pinnedSpectra, type CudaSpectraBlock } from './spectra.js';
+
+/** How integer products are made: Hopper's wgmma, the tensor cores of any card since Ampere, or dp4a before that. */
+export type CudaPath = 'hopper' | 'tensor' | 'dp4a';
+
+interface PathNeeds {
+  readonly title: string;
+  readonly runsOn: (capability: number) => boolean;
+}
+export const cudaPaths = {
+  hopper: { title: 'wgmma (Hopper)', runsOn: (capability) => capability === 90 },
+  tensor: { title: 'tensor cores', runsOn: (capability) => capability >= 80 },
+  dp4a: { title: 'dp4a', runsOn: (capability) => capability >= LEAST_CAPABILITY },
+} satisfies Record<CudaPath, PathNeeds>;
+const pathNames = Object.keys(cudaPaths) as CudaPath[];
+
+export interface CudaOptions {
+  /** Which card, as the driver counts them; the first unless given. */
+  readonly device?: number;
+  /** The best the card has unless given, here or by CORELLA_CUDA_PATH_KIND. */
+  readonly path?: CudaPath;
+}
+
+export interface CudaBackend extends BackendBase {
+  readonly kind: 'cuda';
+  readonly path: CudaPath;
+  readonly session: CudaSession;
+  readonly shop: KernelShop;
+  allocateSpectra(shape: SpectraShape): CudaSpectraBlock;
+  /** Canonical spectra in page-locked memory, freed with the backend: writing them to a block needs no copy on the host. */
+  allocatePinned(shape: SpectraShape): SpectraCAT;
+  /** Earlier than with the backend. */
+  freePinned(spectra: SpectraCAT): void;
+}
+
+export function choosePath(
+  device: Pick<DeviceFacts, 'name' | 'capability'>,
+  wanted: string | undefined = process.env.CORELLA_CUDA_PATH_KIND,
+): CudaPath {
+  const possible = pathNames.filter((path) => cudaPaths[path].runsOn(device.capability));
+  if (wanted === undefined || wanted === '') {
+    return (
+      possible.at(0) ?? refuse('cuda', `${device.name} is too old for every path`, "choose backend 'cpu'")
+    );
+  }
+  return (
+    possible.find((path) => path === wanted) ??
+    refuse('cuda', `path '${wanted}' does not run on ${device.name}`, `choose one of ${possible.join(', ')}`)
+  );
+}
+
+export async function openCuda(options: CudaOptions = {}): Promise<CudaBackend> {
+  const driver = openDriver();
+  const device = chooseDevice(findDevices(driver), options.device);
+  const path = choosePath(device, options.path ?? process.env.CORELLA_CUDA_PATH_KIND);
+  const compiler = openCompiler();
+  const session = openSession(driver, device);
+  try {
+    const shop = openKernelShop(session, compiler);
+    const allocate = await openSpectraAllocator(session, shop);
+    return {
+      kind: 'cuda',
+      description: `${describeDevice(device)}, ${cudaPaths[path].title}`,
+      path,
+      session,
+      shop,
+      allocateSpectra: allocate,
+      allocatePinned: (shape) => pinnedSpectra(session, shape),
+      freePinned: (spectra) => {
+        session.freePinned(spectra);
+      },
+      close: () => session.close(),
+    };
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+}
+
+export type CudaPresence =
+  | { readonly present: true; readonly description: string }
+  | { readonly present: false; readonly reason: string; readonly fix: string };
+
+/** Whether a card could be opened, and if not, why: one line, nothing opened. */
+export function describeCuda(options: CudaOptions = {}): CudaPresence {
+  try {
+    const device = chooseDevice(findDevices(openDriver()), options.device);
+    const { version } = openCompiler();
+    return { present: true, description: `${describeDevice(device)}, compiler ${version}` };
+  } catch (error) {
+    if (!(error instanceof CorellaError)) throw error;
+    return { present: false, reason: error.what, fix: error.fix ?? "use 'cpu'" };
+  }
+}

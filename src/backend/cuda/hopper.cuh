@@ -1,0 +1,119 @@
+// Thin wrappers over Hopper's own PTX: barriers in shared memory, the bulk tensor copy engine, clusters, the
+// ordering of wgmma, and the sharing-out of registers. Each does one instruction and says why it exists.
+#pragma once
+#include "integers.cuh"
+
+// What the driver's cuTensorMapEncodeTiled fills; opaque to us.
+struct alignas(128) TensorMap {
+  uint64_t opaque[16];
+};
+
+namespace ptx {
+
+__device__ __forceinline__ uint32_t sharedAddress(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
+
+// ---- mbarrier ----
+__device__ __forceinline__ void barrierInit(uint32_t barrier, int arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+__device__ __forceinline__ void barrierArrive(uint32_t barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+__device__ __forceinline__ void barrierExpect(uint32_t barrier, uint32_t bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+// Arrives on the other block's barrier. This form orders nothing but the barrier itself across blocks, which is
+// enough to hand back a buffer that was only read; the releasing form publishes earlier writes and is slow.
+__device__ __forceinline__ void barrierArriveAt(uint32_t barrier, uint32_t rank) {
+  asm volatile("{\n.reg .b32 r;\nmapa.shared::cluster.u32 r, %0, %1;\n"
+               "mbarrier.arrive.shared::cluster.b64 _, [r];\n}" ::"r"(barrier), "r"(rank) : "memory");
+}
+__device__ __forceinline__ void barrierReleaseAt(uint32_t barrier, uint32_t rank) {
+  asm volatile("{\n.reg .b32 r;\nmapa.shared::cluster.u32 r, %0, %1;\n"
+               "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [r];\n}" ::"r"(barrier), "r"(rank) : "memory");
+}
+__device__ __forceinline__ void barrierWait(uint32_t barrier, uint32_t parity) {
+  asm volatile("{\n.reg .pred p;\nWAIT:\n"
+               "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
+               "@p bra DONE;\nbra WAIT;\nDONE:\n}" ::"r"(barrier), "r"(parity) : "memory");
+}
+__device__ __forceinline__ void barrierWaitAcquire(uint32_t barrier, uint32_t parity) {
+  asm volatile("{\n.reg .pred p;\nWAIT:\n"
+               "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], %1;\n"
+               "@p bra DONE;\nbra WAIT;\nDONE:\n}" ::"r"(barrier), "r"(parity) : "memory");
+}
+__device__ __forceinline__ void barrierInitFence() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+// ---- bulk tensor copies of a 3-D box (byte in row, input, channel) ----
+__device__ __forceinline__ void copyBox(uint32_t to, const TensorMap *map, uint32_t barrier, int x, int y, int z) {
+  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
+               "[%0], [%1, {%3, %4, %5}], [%2];" ::"r"(to), "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z)
+               : "memory");
+}
+// The same box to the same address of every block in the mask, signalling each one's own barrier.
+__device__ __forceinline__ void copyBoxToAll(uint32_t to, const TensorMap *map, uint32_t barrier, uint16_t mask, int x,
+                                             int y, int z) {
+  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+               "[%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(to), "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "h"(mask)
+               : "memory");
+}
+__device__ __forceinline__ void prefetchMap(const TensorMap *map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
+// ---- clusters ----
+__device__ __forceinline__ uint32_t clusterRank() {
+  uint32_t rank;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+// Not the .aligned form: the producer's warp arrives divergent.
+__device__ __forceinline__ void clusterSync() {
+  asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
+}
+__device__ __forceinline__ void storeAt(uint32_t address, uint32_t rank, int value) {
+  asm volatile("{\n.reg .b32 r;\nmapa.shared::cluster.u32 r, %0, %1;\nst.shared::cluster.u32 [r], %2;\n}" ::"r"(address),
+               "r"(rank), "r"(value)
+               : "memory");
+}
+
+// ---- wgmma ----
+__device__ __forceinline__ void wgmmaFence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ __forceinline__ void wgmmaCommit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+template <int PENDING>
+__device__ __forceinline__ void wgmmaWait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
+}
+// The compiler must not move accumulators across this point: wgmma writes them behind its back.
+template <int R>
+__device__ __forceinline__ void pin(int (&r)[R]) {
+#pragma unroll
+  for (int i = 0; i < R; ++i) asm volatile("" : "+r"(r[i])::"memory");
+}
+// Rows of 128 bytes along K under the 128-byte swizzle, groups of 8 rows 1024 bytes apart. The panel starts on a
+// 1024-byte boundary; 32 bytes further along K adds 2 to the low word.
+__device__ __forceinline__ uint64_t panelDescriptor(uint32_t address) {
+  return (uint64_t)((address & 0x3FFFF) >> 4) | (1ull << 16) | (64ull << 32) | (1ull << 62);
+}
+
+// ---- registers and named barriers ----
+template <int REGISTERS>
+__device__ __forceinline__ void takeRegisters() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(REGISTERS));
+}
+template <int REGISTERS>
+__device__ __forceinline__ void giveRegisters() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(REGISTERS));
+}
+template <int ID, int THREADS>
+__device__ __forceinline__ void namedSync() {
+  asm volatile("bar.sync %0, %1;" ::"n"(ID), "n"(THREADS) : "memory");
+}
+template <int ID, int THREADS>
+__device__ __forceinline__ void namedArrive() {
+  asm volatile("bar.arrive %0, %1;" ::"n"(ID), "n"(THREADS) : "memory");
+}
+
+}  // namespace ptx

@@ -1,0 +1,200 @@
+/** From CUDA source to something that launches: compiled for the card at hand, kept on disk, loaded, called. */
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { refuse } from '../../core/errors.js';
+import type { CompileRequest, CompileTarget, Compiler } from './nvrtc.js';
+import type { CudaSession, FunctionHandle, Stream } from './session.js';
+import {
+  CLUSTER_DIMENSION,
+  LAUNCH_ATTRIBUTE_BYTES,
+  LAUNCH_CONFIG_BYTES,
+  launchAttributeLayout,
+  launchConfigLayout,
+  type NativeMemory,
+} from './structs.js';
+
+/** A kernel's argument in the order of its signature; `bytes` reserves that much for a structure. */
+export type ArgumentKind = 'i32' | 'i64' | 'pointer' | { readonly bytes: number; readonly align: number };
+
+export interface LaunchShape {
+  readonly grid: readonly [x: number, y: number];
+  readonly threads: number;
+  readonly sharedBytes?: number;
+  /** Blocks of a cluster along x; 1 unless given. */
+  readonly cluster?: number;
+}
+
+export interface Kernel {
+  readonly name: string;
+  /** Where argument n lives until the launch; write structures here. */
+  argument(n: number): { readonly address: bigint; readonly view: DataView };
+  /** Sets plain arguments, in order; null leaves one as it is. */
+  set(values: readonly (number | bigint | null)[]): void;
+  launch(shape: LaunchShape, stream: Stream): void;
+}
+
+export interface KernelRequest extends CompileRequest {
+  /** extern "C" names and their signatures. */
+  readonly entries: Readonly<Record<string, readonly ArgumentKind[]>>;
+}
+
+export interface KernelShop {
+  readonly compiler: Compiler;
+  /** Compiles, or takes from the cache; the kernels live as long as the session. */
+  prepare<Names extends string>(
+    request: KernelRequest & { readonly entries: Readonly<Record<Names, readonly ArgumentKind[]>> },
+  ): Promise<Record<Names, Kernel>>;
+}
+
+export function cacheFolder(environment: NodeJS.ProcessEnv = process.env): string {
+  const base = environment.XDG_CACHE_HOME;
+  return join(base !== undefined && base !== '' ? base : join(homedir(), '.cache'), 'corella', 'kernels');
+}
+
+/** Everything that decides the machine code. */
+export function cacheKey(request: CompileRequest, target: CompileTarget, compilerVersion: string): string {
+  const { name, source, headers, defines } = request;
+  const sorted = (record: Readonly<Record<string, unknown>>): unknown => Object.entries(record).sort();
+  const facts = [
+    name,
+    source,
+    sorted(headers),
+    sorted(defines),
+    target.kind,
+    target.architecture,
+    compilerVersion,
+  ];
+  return createHash('sha256').update(JSON.stringify(facts)).digest('hex');
+}
+
+export function openKernelShop(session: CudaSession, compiler: Compiler): KernelShop {
+  const target = compiler.target(session.device.capability);
+
+  async function image(request: CompileRequest): Promise<Uint8Array> {
+    const folder = cacheFolder();
+    const path = join(folder, `${cacheKey(request, target, compiler.version)}.${target.kind}`);
+    try {
+      return await readFile(path);
+    } catch {
+      // Not there yet, or unreadable: compile it.
+    }
+    const compiled = await compiler.compile(request, target);
+    try {
+      await mkdir(folder, { recursive: true });
+      const temporary = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
+      await writeFile(temporary, compiled);
+      await rename(temporary, path);
+    } catch {
+      // A cache that cannot be written costs the next start a second or two, nothing else.
+    }
+    return compiled;
+  }
+
+  async function load(request: CompileRequest): Promise<bigint> {
+    const bytes = await image(request);
+    try {
+      return session.loadModule(bytes);
+    } catch {
+      // A cached file cut short, or from a driver since replaced: make it again.
+      return session.loadModule(await compiler.compile(request, target));
+    }
+  }
+
+  return {
+    compiler,
+    prepare: async (request) => {
+      const module = await load(request);
+      const kernels = Object.entries<readonly ArgumentKind[]>(request.entries).map(([name, kinds]) => {
+        const receiver = new BigUint64Array(1);
+        session.call('cuModuleGetFunction', receiver, module, name);
+        return [name, makeKernel(session, name, receiver[0] as FunctionHandle, kinds)] as const;
+      });
+      return Object.fromEntries(kernels) as Record<keyof typeof request.entries, Kernel>;
+    },
+  };
+}
+
+const MAX_DYNAMIC_SHARED_SIZE_BYTES = 8;
+/** Without leave from the driver a block gets no more than this. */
+const PLAIN_SHARED_BYTES = 48 * 1024;
+
+function makeKernel(
+  session: CudaSession,
+  name: string,
+  handle: FunctionHandle,
+  kinds: readonly ArgumentKind[],
+): Kernel {
+  const offsets: number[] = [];
+  let end = 0;
+  for (const kind of kinds) {
+    const [size, align] =
+      typeof kind === 'object' ? [kind.bytes, kind.align] : kind === 'i32' ? [4, 4] : [8, 8];
+    end = Math.ceil(end / align) * align;
+    offsets.push(end);
+    end += size;
+  }
+  const values: NativeMemory = session.allocateNative(Math.max(8, end));
+  const pointers = session.allocateNative(8 * Math.max(1, kinds.length));
+  offsets.forEach((offset, n) => {
+    pointers.bytes.setBigUint64(8 * n, values.address + BigInt(offset), true);
+  });
+  const config = session.allocateNative(LAUNCH_CONFIG_BYTES);
+  const attribute = session.allocateNative(LAUNCH_ATTRIBUTE_BYTES);
+  config.bytes.setBigUint64(launchConfigLayout.attrs, attribute.address, true);
+  attribute.bytes.setInt32(launchAttributeLayout.id, CLUSTER_DIMENSION, true);
+  let sharedAllowed = PLAIN_SHARED_BYTES;
+
+  return {
+    name,
+    argument: (n) => ({
+      address: values.address + BigInt(offsets[n]),
+      view: new DataView(values.bytes.buffer, values.bytes.byteOffset + offsets[n]),
+    }),
+    set: (given) => {
+      if (given.length !== kinds.length) {
+        throw new Error(`kernel ${name} takes ${kinds.length} arguments, ${given.length} were given`);
+      }
+      given.forEach((value, n) => {
+        if (value === null) return;
+        const kind = kinds[n];
+        if (kind === 'i32') values.bytes.setInt32(offsets[n], Number(value), true);
+        else if (kind === 'i64') values.bytes.setBigInt64(offsets[n], BigInt(value), true);
+        else if (kind === 'pointer') values.bytes.setBigUint64(offsets[n], BigInt(value), true);
+        else
+          throw new Error(`argument ${n} of kernel ${name} is a structure: write it through argument(${n})`);
+      });
+    },
+    launch: ({ grid, threads, sharedBytes = 0, cluster = 1 }, stream) => {
+      if (sharedBytes > session.device.sharedBytesPerBlock) {
+        refuse(
+          'cuda',
+          `${name} wants ${sharedBytes} bytes of shared memory, ${session.device.name} gives a block ${session.device.sharedBytesPerBlock}`,
+          'choose another path: CORELLA_CUDA_PATH_KIND=dp4a',
+        );
+      }
+      if (sharedBytes > sharedAllowed) {
+        session.call('cuFuncSetAttribute', handle, MAX_DYNAMIC_SHARED_SIZE_BYTES, sharedBytes);
+        sharedAllowed = sharedBytes;
+      }
+      const at = launchConfigLayout;
+      const put = (offset: number, value: number): void => {
+        config.bytes.setUint32(offset, value, true);
+      };
+      put(at.gridDimX, grid[0]);
+      put(at.gridDimY, grid[1]);
+      put(at.gridDimZ, 1);
+      put(at.blockDimX, threads);
+      put(at.blockDimY, 1);
+      put(at.blockDimZ, 1);
+      put(at.sharedMemBytes, sharedBytes);
+      config.bytes.setBigUint64(at.hStream, stream.handle, true);
+      put(at.numAttrs, cluster > 1 ? 1 : 0);
+      attribute.bytes.setUint32(launchAttributeLayout.value, cluster, true);
+      attribute.bytes.setUint32(launchAttributeLayout.value + 4, 1, true);
+      attribute.bytes.setUint32(launchAttributeLayout.value + 8, 1, true);
+      session.call('cuLaunchKernelEx', config.address, handle, pointers.address, null);
+    },
+  };
+}

@@ -1,0 +1,293 @@
+/**
+ * One card, opened: its context, its streams, and everything allocated on it. Whatever a session handed out is freed
+ * when it closes, also after an error; whoever frees earlier may do so once.
+ */
+import koffi from 'koffi';
+import { CorellaError, refuse } from '../../core/errors.js';
+import { formatBytes } from '../../core/units.js';
+import type { DeviceFacts } from './device.js';
+import { NOT_READY, OUT_OF_MEMORY, SUCCESS, type Driver, type DriverCall } from './driver.js';
+import type { CValue } from './prototypes.js';
+import { allocateNative, MEMCPY_2D_BYTES, writeRowCopy, type NativeMemory, type RowCopy } from './structs.js';
+
+declare const kind: unique symbol;
+type Handle<Kind extends string> = bigint & { readonly [kind]: Kind };
+export type DevicePointer = Handle<'device memory'>;
+export type HostPointer = Handle<'pinned memory'>;
+export type StreamHandle = Handle<'stream'>;
+export type EventHandle = Handle<'event'>;
+export type ModuleHandle = Handle<'module'>;
+export type FunctionHandle = Handle<'function'>;
+
+export const offsetBy = (pointer: DevicePointer, bytes: number): DevicePointer =>
+  (pointer + BigInt(bytes)) as DevicePointer;
+
+export interface DeviceMemory {
+  readonly pointer: DevicePointer;
+  readonly sizeBytes: number;
+  free(): void;
+}
+
+/** Page-locked host memory: the card copies from it by itself, at the bus's speed. */
+export interface PinnedMemory {
+  readonly pointer: HostPointer;
+  /** Valid until freed. */
+  readonly buffer: ArrayBuffer;
+  readonly sizeBytes: number;
+  free(): void;
+}
+
+export interface Stream {
+  readonly handle: StreamHandle;
+}
+
+/** A mark in a stream that others can wait for. Before it is first recorded it counts as passed. */
+export interface Mark {
+  readonly handle: EventHandle;
+  record(stream: Stream): void;
+  /** Later work in `stream` waits until the mark has passed; the host goes on. */
+  holdBack(stream: Stream): void;
+  /** Resolves when the mark has passed; the event loop goes on meanwhile. */
+  passed(): Promise<void>;
+  free(): void;
+}
+
+export type Streams = Readonly<Record<'upload' | 'prepare' | 'compute', Stream>>;
+
+export interface CudaSession {
+  readonly device: DeviceFacts;
+  readonly driver: Driver;
+  readonly streams: Streams;
+  /** Calls the driver in this card's context and refuses with the driver's own words where it fails. */
+  call(name: DriverCall, ...values: CValue[]): void;
+  allocate(what: string, sizeBytes: number): DeviceMemory;
+  allocatePinned(what: string, sizeBytes: number): PinnedMemory;
+  allocateNative(sizeBytes: number): NativeMemory;
+  /** Where `bytes` starts, if it lies in this session's pinned memory. */
+  pinnedAddress(bytes: ArrayBufferView): bigint | undefined;
+  /** Frees the pinned memory that `bytes` lies in. */
+  freePinned(bytes: ArrayBufferView): void;
+  createMark(options?: { readonly timing: 'on' | 'off' }): Mark;
+  millisecondsBetween(first: Mark, last: Mark): number;
+  loadModule(image: Uint8Array): ModuleHandle;
+  copyRows(copy: RowCopy, direction: 'up' | 'down', stream: Stream): void;
+  freeMemoryBytes(): number;
+  /** How many things are still allocated. */
+  readonly held: number;
+  close(): Promise<void>;
+}
+
+/** Which context this thread is in; setting it costs a call, so only changes are made. */
+let current: bigint | undefined;
+
+/** Polls in the same turn of the event loop cost microseconds; after this long, a millisecond between them is nothing. */
+const EAGER_POLLS = 200;
+
+export function openSession(driver: Driver, device: DeviceFacts): CudaSession {
+  const { calls } = driver;
+  const check = (name: DriverCall, code: number): void => {
+    if (code !== SUCCESS) refuse('cuda', `${name} on ${device.name}: ${driver.describe(code)}`);
+  };
+  const pointer = new BigUint64Array(1);
+  check('cuDevicePrimaryCtxRetain', calls.cuDevicePrimaryCtxRetain(pointer, device.ordinal));
+  const context = pointer[0];
+  const attempt = (name: DriverCall, ...values: CValue[]): number => {
+    if (closed) refuse('cuda', `${device.name} was already closed`, 'open the backend again');
+    if (current !== context) {
+      check('cuCtxSetCurrent', calls.cuCtxSetCurrent(context));
+      current = context;
+    }
+    return calls[name](...values);
+  };
+  const call = (name: DriverCall, ...values: CValue[]): void => {
+    check(name, attempt(name, ...values));
+  };
+  /** A call whose first argument receives a handle. */
+  const made = (name: DriverCall, ...values: CValue[]): bigint => {
+    const receiver = new BigUint64Array(1);
+    call(name, receiver, ...values);
+    return receiver[0];
+  };
+
+  let closed = false;
+  /** What is still allocated, oldest first; each entry frees itself. */
+  const held = new Set<() => void>();
+  const hold = (release: () => void): (() => void) => {
+    const once = (): void => {
+      if (held.delete(once)) release();
+    };
+    held.add(once);
+    return once;
+  };
+  const pinned = new Map<ArrayBuffer, { readonly address: bigint; readonly free: () => void }>();
+
+  const freeMemoryBytes = (): number => {
+    const sizes = new BigUint64Array(2);
+    call('cuMemGetInfo', sizes.subarray(0, 1), sizes.subarray(1, 2));
+    return Number(sizes[0]);
+  };
+  const shortOf = (what: string, sizeBytes: number, where: string, fix: string): never =>
+    refuse('cuda', `${what} needs ${formatBytes(sizeBytes)} of ${where}`, fix);
+
+  function allocate(what: string, sizeBytes: number): DeviceMemory {
+    const receiver = new BigUint64Array(1);
+    const code = attempt('cuMemAlloc', receiver, Math.max(1, sizeBytes));
+    if (code === OUT_OF_MEMORY) {
+      const left = formatBytes(freeMemoryBytes());
+      shortOf(
+        what,
+        sizeBytes,
+        `device memory, ${device.name} has ${left} left`,
+        'take fewer channels or shorter blocks',
+      );
+    }
+    check('cuMemAlloc', code);
+    const free = hold(() => {
+      call('cuMemFree', receiver[0]);
+    });
+    return { pointer: receiver[0] as DevicePointer, sizeBytes, free };
+  }
+
+  function allocatePinned(what: string, sizeBytes: number): PinnedMemory {
+    const receiver = new BigUint64Array(1);
+    const code = attempt('cuMemHostAlloc', receiver, Math.max(1, sizeBytes), 0);
+    if (code === OUT_OF_MEMORY) {
+      shortOf(
+        what,
+        sizeBytes,
+        'page-locked host memory, which this machine would not give',
+        'take shorter blocks',
+      );
+    }
+    check('cuMemHostAlloc', code);
+    const buffer = koffi.view(receiver[0], Math.max(1, sizeBytes));
+    const free = hold(() => {
+      pinned.delete(buffer);
+      call('cuMemFreeHost', receiver[0]);
+    });
+    pinned.set(buffer, { address: receiver[0], free });
+    return { pointer: receiver[0] as HostPointer, buffer, sizeBytes, free };
+  }
+
+  function createMark(options: { readonly timing: 'on' | 'off' } = { timing: 'off' }): Mark {
+    const DISABLE_TIMING = 2;
+    const handle = made('cuEventCreate', options.timing === 'on' ? 0 : DISABLE_TIMING) as EventHandle;
+    const free = hold(() => {
+      call('cuEventDestroy', handle);
+    });
+    const isPassed = (): boolean => {
+      const code = attempt('cuEventQuery', handle);
+      if (code !== NOT_READY) check('cuEventQuery', code);
+      return code === SUCCESS;
+    };
+    return {
+      handle,
+      record: (stream) => {
+        call('cuEventRecord', handle, stream.handle);
+      },
+      holdBack: (stream) => {
+        call('cuStreamWaitEvent', stream.handle, handle, 0);
+      },
+      passed: async () => {
+        for (let polls = 0; !isPassed(); polls++) {
+          await new Promise<void>((resolve) => {
+            if (polls < EAGER_POLLS) setImmediate(resolve);
+            else setTimeout(resolve, 1);
+          });
+        }
+      },
+      free,
+    };
+  }
+
+  function createStream(priority: number): Stream {
+    const NON_BLOCKING = 1;
+    const handle = made('cuStreamCreateWithPriority', NON_BLOCKING, priority) as StreamHandle;
+    hold(() => {
+      call('cuStreamDestroy', handle);
+    });
+    return { handle };
+  }
+
+  const holdNative = (sizeBytes: number): NativeMemory => {
+    const memory = allocateNative(sizeBytes);
+    const free = hold(() => {
+      memory.free();
+    });
+    return { ...memory, free };
+  };
+
+  // Preparing a block is short and the next long kernel waits for it: it goes first when the card has room.
+  const streams: Streams = { upload: createStream(0), prepare: createStream(-1), compute: createStream(0) };
+  const rowCopy = holdNative(MEMCPY_2D_BYTES);
+
+  return {
+    device,
+    driver,
+    streams,
+    call,
+    allocate,
+    allocatePinned,
+    allocateNative: holdNative,
+    pinnedAddress: (bytes) => {
+      const base = pinned.get(bytes.buffer as ArrayBuffer);
+      return base === undefined ? undefined : base.address + BigInt(bytes.byteOffset);
+    },
+    freePinned: (bytes) => {
+      pinned.get(bytes.buffer as ArrayBuffer)?.free();
+    },
+    createMark,
+    millisecondsBetween: (first, last) => {
+      const milliseconds = new Float32Array(1);
+      call('cuEventElapsedTime', milliseconds, first.handle, last.handle);
+      return milliseconds[0];
+    },
+    loadModule: (image) => {
+      const handle = made('cuModuleLoadData', image) as ModuleHandle;
+      hold(() => {
+        call('cuModuleUnload', handle);
+      });
+      return handle;
+    },
+    copyRows: (copy, direction, stream) => {
+      if (copy.rows === 0 || copy.widthBytes === 0) return;
+      if (copy.hostPitchBytes === copy.widthBytes && copy.devicePitchBytes === copy.widthBytes) {
+        const sizeBytes = copy.widthBytes * copy.rows;
+        if (direction === 'up') call('cuMemcpyHtoDAsync', copy.device, copy.host, sizeBytes, stream.handle);
+        else call('cuMemcpyDtoHAsync', copy.host, copy.device, sizeBytes, stream.handle);
+        return;
+      }
+      writeRowCopy(rowCopy.bytes, copy, direction);
+      call('cuMemcpy2DAsync', rowCopy.address, stream.handle);
+    },
+    freeMemoryBytes,
+    get held() {
+      return held.size;
+    },
+    close: async () => {
+      if (closed) return;
+      const failures: unknown[] = [];
+      const tried = (action: () => void): void => {
+        try {
+          action();
+        } catch (error) {
+          failures.push(error);
+        }
+      };
+      for (const stream of Object.values(streams)) {
+        tried(() => {
+          call('cuStreamSynchronize', stream.handle);
+        });
+      }
+      // Youngest first: what was made of something else goes before it.
+      for (const release of [...held].reverse()) tried(release);
+      closed = true;
+      if (current === context) current = undefined;
+      check('cuDevicePrimaryCtxRelease', calls.cuDevicePrimaryCtxRelease(device.ordinal));
+      await Promise.resolve();
+      // A card in trouble says so on every call: the first word is the useful one.
+      if (failures.length > 0)
+        throw failures[0] instanceof CorellaError ? failures[0] : new Error(String(failures[0]));
+    },
+  };
+}

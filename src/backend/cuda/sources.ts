@@ -1,0 +1,15 @@
+/** Kernel sources travel beside the compiled code that plans them (scripts/copy-assets.js). */
+import { readFileSync } from 'node:fs';
+import { wgmmaHeader } from './wgmma.js';
+
+export const readSource = (besideUrl: string, name: string): string =>
+  readFileSync(new URL(name, besideUrl), 'utf8');
+
+/** Headers that every room's kernels may include. */
+const common = {
+  'integers.cuh': () => readSource(import.meta.url, 'integers.cuh'),
+  'hopper.cuh': () => readSource(import.meta.url, 'hopper.cuh'),
+  'wgmma.cuh': () => wgmmaHeader(),
+};
+export const commonHeaders = (...names: (keyof typeof common)[]): Record<string, string> =>
+  Object.fromEntries(names.map((name) => [name, common[name]()]));

@@ -1,0 +1,293 @@
+/**
+ * Spectra in device memory, as every kernel of the cuda backend reads and writes them:
+ *   [c][a][pitch], rows of (re, im): int8 for ci8 and ci4, float32 for cf32.
+ * A row's pitch is a multiple of 128 bytes, and integer rows are zero from their last sample to the next such multiple,
+ * so that kernels may take whole spans.
+ */
+import {
+  allocateSpectra,
+  elementsPerSpectra,
+  spectraCAT,
+  spectraSizeBytes,
+  type SpectraCAT,
+  type SpectraType,
+} from '../../core/axes.js';
+import type { SpectraBlock, SpectraShape } from '../../core/blocks.js';
+import { refuse, wholeNumber } from '../../core/errors.js';
+import type { SpectraGap } from '../../core/gaps.js';
+import type { Kernel, KernelRequest, KernelShop } from './kernels.js';
+import type { CudaSession, DeviceMemory, DevicePointer, PinnedMemory, Stream } from './session.js';
+import { commonHeaders, readSource } from './sources.js';
+
+export interface CudaSpectraBlock extends SpectraBlock {
+  readonly home: 'cuda';
+  readonly pointer: DevicePointer;
+  readonly pitchBytes: number;
+  /** What was written breaks the contract somewhere (docs/conventions.md, Numbers). Known once write() has resolved. */
+  readonly faulty: boolean;
+  /** Before a kernel in `stream` reads the block: what fills it comes first. Afterwards, `doneReading`. */
+  reading(stream: Stream): void;
+  doneReading(stream: Stream): void;
+  /** Before a kernel in `stream` fills the block: whoever reads it comes first. Afterwards, `doneWriting`. */
+  writing(stream: Stream): void;
+  doneWriting(stream: Stream, samples: number, gaps: readonly SpectraGap[]): void;
+}
+
+export const SPAN_BYTES = 128;
+/** ci4 is kept unpacked. */
+const deviceSampleBytes = { ci8: 2, ci4: 2, cf32: 8 } satisfies Record<SpectraType, number>;
+const roundUp = (value: number, multiple: number): number => Math.ceil(value / multiple) * multiple;
+
+export const pitchBytesFor = (type: SpectraType, capacity: number): number =>
+  Math.max(SPAN_BYTES, roundUp(capacity * deviceSampleBytes[type], SPAN_BYTES));
+/** Packed 4-bit rows on the device: eight samples are read at once. */
+const packedPitchFor = (capacity: number): number => Math.max(16, roundUp(capacity, 16));
+
+const entries = {
+  unpackCi4: ['pointer', 'i64', 'pointer', 'i64', 'i32', 'i64', 'pointer'],
+  packCi4: ['pointer', 'i64', 'pointer', 'i64', 'i32', 'i64'],
+  checkCi8: ['pointer', 'i64', 'i32', 'i64', 'pointer'],
+  checkCf32: ['pointer', 'i64', 'i32', 'i64', 'pointer'],
+} as const;
+type SpectraKernels = Record<keyof typeof entries, Kernel>;
+
+export const spectraRequest = () =>
+  ({
+    name: 'spectra.cu',
+    source: readSource(import.meta.url, 'spectra.cu'),
+    headers: commonHeaders('integers.cuh'),
+    defines: {},
+    entries,
+  }) satisfies KernelRequest;
+
+export async function openSpectraAllocator(
+  session: CudaSession,
+  shop: KernelShop,
+): Promise<(shape: SpectraShape) => CudaSpectraBlock> {
+  const kernels = await shop.prepare(spectraRequest());
+  return (shape) => allocateCudaSpectra(session, kernels, shape);
+}
+
+/** Threads along a row, and as many rows as the grid's second axis takes; kernels stride over the rest. */
+function rowGrid(items: number, rows: number): { grid: readonly [number, number]; threads: number } {
+  const threads = 128;
+  return { grid: [Math.max(1, Math.ceil(items / threads)), Math.min(rows, 65_535)], threads };
+}
+
+function allocateCudaSpectra(
+  session: CudaSession,
+  kernels: SpectraKernels,
+  shape: SpectraShape,
+): CudaSpectraBlock {
+  const { type, channels, inputs, capacity } = shape;
+  const rows = channels * inputs;
+  const pitchBytes = pitchBytesFor(type, capacity);
+  const held: { free(): void }[] = [];
+  const kept = <Thing extends { free(): void }>(thing: Thing): Thing => {
+    held.push(thing);
+    return thing;
+  };
+  const title = `a block of ${channels} channels × ${inputs} inputs × ${capacity} spectra`;
+  const memory = kept(session.allocate(title, rows * pitchBytes));
+  const faultWord = kept(session.allocate('a fault word', 4));
+  const faultOnHost = kept(session.allocatePinned('a fault word', 4));
+  const faultView = new Int32Array(faultOnHost.buffer);
+  const filled = kept(session.createMark());
+  const read = kept(session.createMark());
+  const uploaded = kept(session.createMark());
+  const packedPitch = packedPitchFor(capacity);
+  const packed: DeviceMemory | undefined =
+    type === 'ci4' ? kept(session.allocate(`${title}, packed`, rows * packedPitch)) : undefined;
+  /** Pinned copy of pageable data on its way; made when first needed. */
+  let staging: PinnedMemory | undefined;
+  let samples = 0;
+  let gaps: readonly SpectraGap[] = [];
+  let faulty = false;
+
+  const rowBytes = (count: number): number => count * spectraSizeBytes(type);
+  const stage = (count: number): PinnedMemory => {
+    const sizeBytes = rows * rowBytes(count);
+    if (staging === undefined || staging.sizeBytes < sizeBytes) {
+      staging?.free();
+      staging = session.allocatePinned(title, rows * rowBytes(capacity));
+    }
+    return staging;
+  };
+
+  /** Zero tails, 4-bit samples unpacked, every sample checked: in the prepare stream, behind the upload. */
+  function prepare(): void {
+    const { handle } = session.streams.prepare;
+    session.call('cuMemsetD8Async', faultWord.pointer, 0, 4, handle);
+    const dataBytes = samples * deviceSampleBytes[type];
+    const tailBytes = roundUp(dataBytes, SPAN_BYTES) - dataBytes;
+    if (samples > 0) {
+      if (type === 'ci8' && tailBytes > 0) {
+        const tail = memory.pointer + BigInt(dataBytes);
+        session.call('cuMemsetD2D8Async', tail, pitchBytes, 0, tailBytes, rows, handle);
+      }
+      const check = {
+        ci8: () => {
+          kernels.checkCi8.set([memory.pointer, pitchBytes, samples, rows, faultWord.pointer]);
+          kernels.checkCi8.launch(rowGrid(Math.ceil(samples / 8), rows), session.streams.prepare);
+        },
+        ci4: () => {
+          const from = packed?.pointer ?? 0n;
+          kernels.unpackCi4.set([
+            from,
+            packedPitch,
+            memory.pointer,
+            pitchBytes,
+            samples,
+            rows,
+            faultWord.pointer,
+          ]);
+          kernels.unpackCi4.launch(rowGrid(roundUp(samples, 64) / 8, rows), session.streams.prepare);
+        },
+        cf32: () => {
+          kernels.checkCf32.set([memory.pointer, pitchBytes, samples, rows, faultWord.pointer]);
+          kernels.checkCf32.launch(rowGrid(samples, rows), session.streams.prepare);
+        },
+      } satisfies Record<SpectraType, () => void>;
+      check[type]();
+    }
+    session.call('cuMemcpyDtoHAsync', faultOnHost.pointer, faultWord.pointer, 4, handle);
+  }
+
+  async function write(
+    spectra: SpectraCAT,
+    newSamples: number,
+    newGaps: readonly SpectraGap[] = [],
+  ): Promise<void> {
+    const count = wholeNumber('spectra block', 'samples', newSamples, 0, capacity);
+    const canonical = spectraCAT(spectra, type, channels, inputs, count);
+    const { upload, prepare: preparing } = session.streams;
+    let host = session.pinnedAddress(canonical);
+    if (host === undefined) {
+      await uploaded.passed(); // the staging memory may still be on its way
+      const pinned = stage(count);
+      new Uint8Array(pinned.buffer).set(
+        new Uint8Array(canonical.buffer, canonical.byteOffset, canonical.byteLength),
+      );
+      host = pinned.pointer;
+    }
+    samples = count;
+    gaps = newGaps;
+    read.holdBack(upload);
+    // A packed copy is read by the unpacking of the block's former contents.
+    filled.holdBack(upload);
+    session.copyRows(
+      {
+        host,
+        hostPitchBytes: rowBytes(count),
+        device: packed?.pointer ?? memory.pointer,
+        devicePitchBytes: packed ? packedPitch : pitchBytes,
+        widthBytes: rowBytes(count),
+        rows,
+      },
+      'up',
+      upload,
+    );
+    uploaded.record(upload);
+    uploaded.holdBack(preparing);
+    prepare();
+    filled.record(preparing);
+    await filled.passed();
+    faulty = faultView[0] !== 0;
+  }
+
+  async function readBack(): Promise<SpectraCAT> {
+    const { compute } = session.streams;
+    const pinned = stage(samples);
+    const result = allocateSpectra(type, channels, inputs, samples);
+    filled.holdBack(compute);
+    if (packed && samples > 0) {
+      kernels.packCi4.set([memory.pointer, pitchBytes, packed.pointer, packedPitch, samples, rows]);
+      kernels.packCi4.launch(rowGrid(samples, rows), compute);
+    }
+    session.copyRows(
+      {
+        host: pinned.pointer,
+        hostPitchBytes: rowBytes(samples),
+        device: packed?.pointer ?? memory.pointer,
+        devicePitchBytes: packed ? packedPitch : pitchBytes,
+        widthBytes: rowBytes(samples),
+        rows,
+      },
+      'down',
+      compute,
+    );
+    read.record(compute);
+    await read.passed();
+    const bytes = new Uint8Array(pinned.buffer, 0, rows * rowBytes(samples));
+    new Uint8Array(result.buffer, result.byteOffset, result.byteLength).set(bytes);
+    return result;
+  }
+
+  return {
+    home: 'cuda',
+    shape,
+    pointer: memory.pointer,
+    pitchBytes,
+    get samples() {
+      return samples;
+    },
+    get gaps() {
+      return gaps;
+    },
+    get faulty() {
+      return faulty;
+    },
+    write,
+    read: readBack,
+    reading: (stream) => {
+      filled.holdBack(stream);
+    },
+    doneReading: (stream) => {
+      read.record(stream);
+    },
+    writing: (stream) => {
+      read.holdBack(stream);
+      filled.holdBack(stream);
+    },
+    doneWriting: (stream, newSamples, newGaps) => {
+      samples = wholeNumber('spectra block', 'samples', newSamples, 0, capacity);
+      gaps = newGaps;
+      faulty = false;
+      filled.record(stream);
+    },
+    close: () => {
+      for (const thing of held.splice(0)) thing.free();
+      staging?.free();
+      staging = undefined;
+    },
+  };
+}
+
+/** The cuda backend's own view of a block; refuses another backend's. */
+export function cudaSpectra(where: string, block: SpectraBlock): CudaSpectraBlock {
+  if (!isCudaSpectra(block)) {
+    refuse(
+      where,
+      `the block lives on backend '${block.home}', this runs on 'cuda'`,
+      'allocate blocks from the backend that works on them',
+    );
+  }
+  return block;
+}
+const isCudaSpectra = (block: SpectraBlock): block is CudaSpectraBlock => block.home === 'cuda';
+
+/** Pinned memory shaped like canonical spectra: filled by the caller, its write() goes straight to the card. */
+export function pinnedSpectra(session: CudaSession, shape: SpectraShape): SpectraCAT {
+  const { type, channels, inputs, capacity } = shape;
+  const elements = channels * inputs * capacity * elementsPerSpectra(type);
+  const { buffer } = session.allocatePinned(
+    'pinned spectra',
+    channels * inputs * capacity * spectraSizeBytes(type),
+  );
+  const views = {
+    ci8: () => new Int8Array(buffer, 0, elements),
+    ci4: () => new Uint8Array(buffer, 0, elements),
+    cf32: () => new Float32Array(buffer, 0, elements),
+  } satisfies Record<SpectraType, () => Int8Array | Uint8Array | Float32Array>;
+  return spectraCAT(views[type](), type, channels, inputs, capacity);
+}

@@ -1,0 +1,94 @@
+/**
+ * The few C structures the driver takes, as byte offsets (64-bit Linux; `npm run check:cuda` compares them with the
+ * compiler's own), and writers into memory that C may read.
+ */
+import koffi from 'koffi';
+
+/** Host memory outside the JavaScript heap: it has an address, and stays there. */
+export interface NativeMemory {
+  readonly address: bigint;
+  readonly bytes: DataView;
+  free(): void;
+}
+
+/** Zeroed, and aligned to 128 bytes, as tensor maps want. */
+export function allocateNative(sizeBytes: number): NativeMemory {
+  const raw = koffi.alloc('uint8_t', sizeBytes + 128) as bigint;
+  const address = (raw + 127n) & ~127n;
+  const bytes = new DataView(koffi.view(address, sizeBytes));
+  new Uint8Array(bytes.buffer).fill(0);
+  return {
+    address,
+    bytes,
+    free: () => {
+      koffi.free(raw);
+    },
+  };
+}
+
+export const launchConfigLayout = {
+  gridDimX: 0,
+  gridDimY: 4,
+  gridDimZ: 8,
+  blockDimX: 12,
+  blockDimY: 16,
+  blockDimZ: 20,
+  sharedMemBytes: 24,
+  hStream: 32,
+  attrs: 40,
+  numAttrs: 48,
+} as const;
+export const LAUNCH_CONFIG_BYTES = 56;
+
+/** `value` holds the cluster's x, y, z for CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION. */
+export const launchAttributeLayout = { id: 0, value: 8 } as const;
+export const LAUNCH_ATTRIBUTE_BYTES = 72;
+export const CLUSTER_DIMENSION = 4;
+
+export const memcpy2DLayout = {
+  srcXInBytes: 0,
+  srcY: 8,
+  srcMemoryType: 16,
+  srcHost: 24,
+  srcDevice: 32,
+  srcArray: 40,
+  srcPitch: 48,
+  dstXInBytes: 56,
+  dstY: 64,
+  dstMemoryType: 72,
+  dstHost: 80,
+  dstDevice: 88,
+  dstArray: 96,
+  dstPitch: 104,
+  WidthInBytes: 112,
+  Height: 120,
+} as const;
+export const MEMCPY_2D_BYTES = 128;
+const HOST = 1;
+const DEVICE = 2;
+
+/** Rows of `widthBytes` between host memory and device memory, each with its own pitch. */
+export interface RowCopy {
+  readonly host: bigint;
+  readonly hostPitchBytes: number;
+  readonly device: bigint;
+  readonly devicePitchBytes: number;
+  readonly widthBytes: number;
+  readonly rows: number;
+}
+
+export function writeRowCopy(to: DataView, copy: RowCopy, direction: 'up' | 'down'): void {
+  const at = memcpy2DLayout;
+  const put = (offset: number, value: number | bigint): void => {
+    to.setBigUint64(offset, BigInt(value), true);
+  };
+  const up = direction === 'up';
+  to.setInt32(at.srcMemoryType, up ? HOST : DEVICE, true);
+  to.setInt32(at.dstMemoryType, up ? DEVICE : HOST, true);
+  put(up ? at.srcHost : at.dstHost, copy.host);
+  put(up ? at.srcPitch : at.dstPitch, copy.hostPitchBytes);
+  put(up ? at.dstDevice : at.srcDevice, copy.device);
+  put(up ? at.dstPitch : at.srcPitch, copy.devicePitchBytes);
+  put(at.WidthInBytes, copy.widthBytes);
+  put(at.Height, copy.rows);
+}
