@@ -9,7 +9,7 @@ export type Parameters = Readonly<Record<string, number | string>>;
 export interface BenchRow {
   readonly kernel: string;
   readonly backend: Backend['kind'];
-  /** Instruction-set level; null where the backend has none. */
+  /** Instruction-set level, or a card's path; null where the backend has none. */
   readonly isa: string | null;
   readonly threads: number;
   readonly parameters: Parameters;
@@ -39,6 +39,8 @@ export interface BenchCase {
   readonly unit: string;
   /** A round number of units: rates are divided by it. */
   readonly scale: number;
+  /** Longer turns than asked for, where shorter ones would mislead. */
+  readonly secondsPerTurn?: number;
   prepare(backend: Backend, peers: Peers | undefined): Promise<PreparedCase>;
 }
 
@@ -57,12 +59,15 @@ export async function runCase(
   const prepared = await bench.prepare(backend, peers);
   try {
     const contestants = [prepared.ours, prepared.ceiling, ...(prepared.peer ? [prepared.peer] : [])];
-    const [ours, ceiling, peer] = await measure(contestants, options);
+    const [ours, ceiling, peer] = await measure(contestants, {
+      ...options,
+      secondsPerTurn: bench.secondsPerTurn ?? options.secondsPerTurn,
+    });
     const { median, spread } = spreadOf(ours);
     const row: BenchRow = {
       kernel,
       backend: backend.kind,
-      isa: backend.kind === 'cpu' ? backend.isa : null,
+      isa: isaOf(backend),
       threads: backend.kind === 'cpu' ? backend.threads : 1,
       parameters: bench.parameters,
       median: median / bench.scale,
@@ -81,5 +86,16 @@ export async function runCase(
     };
   } finally {
     await prepared.close();
+  }
+}
+
+function isaOf(backend: Backend): string | null {
+  switch (backend.kind) {
+    case 'reference':
+      return null;
+    case 'cpu':
+      return backend.isa;
+    case 'cuda':
+      return backend.path;
   }
 }

@@ -1,13 +1,17 @@
 /** The X-engine over sizes; the peer is OpenBLAS, conversion to floats included. */
 import type { Backend } from '../backend/backend.js';
 import { cpuCeilings } from '../backend/cpu/ceilings.js';
+import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { elementsPerSpectra, type SpectraCAT, type SpectraType, allocateSpectra } from '../core/axes.js';
 import { randomStream } from '../core/random.js';
 import { planCorrelation, prepareCorrelator } from '../correlate/index.js';
 import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
 import { scriptCeiling } from './ceiling.js';
+import { cudaCorrelateCases } from './correlate-cuda.js';
 import type { Contestant } from './measure.js';
 import { callPeer, type Peers } from './peers.js';
+
+type HostBackend = Exclude<Backend, CudaBackend>;
 
 interface Size {
   readonly stations: number;
@@ -22,7 +26,7 @@ const sizes: readonly Size[] = [
 ];
 
 /** As many channels as make a call long enough to measure: operations by one backend in some milliseconds. */
-const operationsAtOnce = { reference: 2e8, cpu: 8e9 } satisfies Record<Backend['kind'], number>;
+const operationsAtOnce = { reference: 2e8, cpu: 8e9 } satisfies Record<HostBackend['kind'], number>;
 const POLARISATIONS = 2;
 /** Useful operations only: a complex multiply-add is 8, on the lower triangle with its diagonal. */
 const operationsPerChannel = ({ stations, samples }: Size): number => {
@@ -32,27 +36,29 @@ const operationsPerChannel = ({ stations, samples }: Size): number => {
 
 export const correlateBench: KernelBench = {
   kernel: 'correlate',
-  cases: (backend) =>
-    sizes
-      .filter(
-        (size) => backend.kind !== 'reference' || operationsPerChannel(size) <= operationsAtOnce.reference,
-      )
-      .map((size): BenchCase => {
-        const channels = Math.max(1, Math.round(operationsAtOnce[backend.kind] / operationsPerChannel(size)));
-        const most = Math.min(channels, 64);
-        return {
-          parameters: { ...size, polarisations: POLARISATIONS, channels: most },
-          unit: 'TOPS',
-          scale: 1e12,
-          prepare: (on, peers) => prepare(size, most, on, peers),
-        };
-      }),
+  cases: (backend) => (backend.kind === 'cuda' ? cudaCorrelateCases(backend) : hostCases(backend)),
 };
+
+const hostCases = (backend: HostBackend): BenchCase[] =>
+  sizes
+    .filter(
+      (size) => backend.kind !== 'reference' || operationsPerChannel(size) <= operationsAtOnce.reference,
+    )
+    .map((size): BenchCase => {
+      const channels = Math.max(1, Math.round(operationsAtOnce[backend.kind] / operationsPerChannel(size)));
+      const most = Math.min(channels, 64);
+      return {
+        parameters: { ...size, polarisations: POLARISATIONS, channels: most },
+        unit: 'TOPS',
+        scale: 1e12,
+        prepare: (_, peers) => prepare(size, most, backend, peers),
+      };
+    });
 
 async function prepare(
   size: Size,
   channels: number,
-  backend: Backend,
+  backend: HostBackend,
   peers: Peers | undefined,
 ): Promise<PreparedCase> {
   const { stations, samples, type } = size;
@@ -81,7 +87,7 @@ async function prepare(
   };
 }
 
-function ceilingFor(backend: Backend, type: SpectraType): Contestant & { readonly title: string } {
+function ceilingFor(backend: HostBackend, type: SpectraType): Contestant & { readonly title: string } {
   switch (backend.kind) {
     case 'reference':
       return scriptCeiling();

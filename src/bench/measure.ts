@@ -3,9 +3,12 @@
  * turns in short rounds, and only what happened within a round is divided by each other.
  */
 
+/** Work done, in units; with the seconds it took where someone nearer to it held the watch, as a card does. */
+export type Work = number | { readonly work: number; readonly seconds: number };
+
 export interface Contestant {
-  /** One repetition; returns the work done, in units. */
-  run(): Promise<number>;
+  /** One repetition. */
+  run(): Promise<Work>;
 }
 
 export interface MeasureOptions {
@@ -35,12 +38,13 @@ export async function measure(
 }
 
 async function turn(contestant: Contestant, seconds: number): Promise<number> {
-  const started = performance.now();
   let work = 0;
   let elapsedS = 0;
   do {
-    work += await contestant.run();
-    elapsedS = (performance.now() - started) / 1000;
+    const started = performance.now();
+    const done = await contestant.run();
+    work += typeof done === 'number' ? done : done.work;
+    elapsedS += typeof done === 'number' ? (performance.now() - started) / 1000 : done.seconds;
   } while (elapsedS < seconds);
   return work / elapsedS;
 }

@@ -11,6 +11,7 @@ import { openTerminal, table } from './terminal.js';
 interface BenchOptions extends BackendOptions {
   readonly isa?: string;
   readonly peers?: true;
+  readonly integrated?: true;
   readonly rounds: number;
 }
 
@@ -25,21 +26,25 @@ export function registerBench(program: Command): void {
     .argument('[kernel]', `one of ${names}; all unless given`)
     .option('--isa <level>', 'instruction set of the cpu backend, or "all" for every one present')
     .option('--peers', 'also run the same work by other libraries, in turn, and print the ratio')
+    .option('--integrated', 'the kernel as data stream in from the host, uploads included (cuda)')
     .option('--rounds <number>', 'rounds of turns; more give a steadier median', parseCount, 9)
     .action(run);
   addBackendOptions(command);
   addExamples(command, [
     ['bench', 'every kernel at the best instruction set'],
     ['bench correlate --peers', 'the correlator beside OpenBLAS, in turn'],
+    ['bench correlate --backend cuda --json', 'the X-engine on a card, beside its int8 ceiling'],
+    ['bench correlate --backend cuda --integrated', 'the same fed through the bus, 8-bit and 4-bit'],
     ['bench correlate --isa all --threads 1 --json', 'every level on one core, as an array of rows'],
   ]);
 }
 
 async function run(kernel: string | undefined, options: BenchOptions): Promise<void> {
   const terminal = openTerminal(options);
-  const chosen = kernel === undefined ? benches : benches.filter((bench) => bench.kernel === kernel);
+  const wanted = options.integrated ? `${kernel ?? 'correlate'}-integrated` : kernel;
+  const chosen = wanted === undefined ? benches : benches.filter((bench) => bench.kernel === wanted);
   if (chosen.length === 0) {
-    refuse('bench', `'${kernel ?? ''}' is not a kernel`, `choose ${benches.map((b) => b.kernel).join(', ')}`);
+    refuse('bench', `'${wanted ?? ''}' is not a kernel`, `choose ${benches.map((b) => b.kernel).join(', ')}`);
   }
   const peers = options.peers ? await openPeers() : undefined;
   for (const { name, reason } of peers?.absent ?? []) terminal.say(`peer ${name} is left out: ${reason}`);
@@ -63,6 +68,9 @@ async function run(kernel: string | undefined, options: BenchOptions): Promise<v
     } finally {
       await backend.close();
     }
+  }
+  if (rows.length === 0) {
+    refuse('bench', `${wanted ?? 'no kernel'} has nothing to measure on this backend`, 'try --backend cuda');
   }
   terminal.result(rows, asTable(rows));
 }

@@ -1,0 +1,129 @@
+/** The X-engine's kernel on a card, timed by the card, beside products alone on the same card. */
+import { prepareCeilings, type Ceilings } from '../backend/cuda/ceilings.js';
+import { cudaPaths, type CudaBackend } from '../backend/cuda/cuda.js';
+import type { CudaSession } from '../backend/cuda/session.js';
+import {
+  chooseHopperVariant,
+  hopperVariants,
+  prepareXEngine,
+  type HopperVariantName,
+  type XEngineOptions,
+} from '../correlate/cuda-bench.js';
+import { planCorrelation } from '../correlate/index.js';
+import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
+import { quantile, type Contestant } from './measure.js';
+
+const STATIONS = [32, 64, 128, 256, 512] as const;
+const POLARISATIONS = 2;
+const SAMPLES = 2048;
+/** Well past the L2 cache. */
+const INPUT_BYTES = 2 ** 30;
+/** Shorter turns measure the chip before its power limit bites. */
+export const SECONDS_PER_TURN = 0.25;
+
+/**
+ * Launches back to back for a quarter of a second or more, a mark between each, after half as many that are not
+ * timed: the clock has settled under the power limit by then. The median launch counts, so that a stray interruption
+ * of the host does not.
+ */
+export function cardContestant(session: CudaSession, launch: () => void, workPerLaunch: number): Contestant {
+  const stream = session.streams.compute;
+  let launches = 8;
+  return {
+    run: async () => {
+      const marks = Array.from({ length: launches + 1 }, () => session.createMark({ timing: 'on' }));
+      for (let n = 0; n < launches / 2; n++) launch();
+      marks[0].record(stream);
+      for (const mark of marks.slice(1)) {
+        launch();
+        mark.record(stream);
+      }
+      await marks[launches].passed();
+      const secondsEach = marks.slice(1).map((mark, n) => session.millisecondsBetween(marks[n], mark) / 1000);
+      for (const mark of marks) mark.free();
+      const done = { work: launches * workPerLaunch, seconds: launches * quantile(secondsEach, 0.5) };
+      launches = Math.max(8, Math.ceil((launches * 1.2 * SECONDS_PER_TURN) / done.seconds));
+      return done;
+    },
+  };
+}
+
+/** Each size by the variant it would get: replacing the sums, as a first block does, and adding to them. */
+export const cudaCorrelateCases = (backend: CudaBackend): BenchCase[] =>
+  STATIONS.flatMap((stations) =>
+    (['replace', 'add'] as const).map((mode) => {
+      const variant = chooseHopperVariant(stations * POLARISATIONS);
+      return kernelCase(backend, stations, { mode, ...(backend.path === 'hopper' ? { variant } : {}) });
+    }),
+  );
+
+/** Every variant that can take a size, as table 3 of the xGPU paper compares levels of tiling. */
+export const variantsBench: KernelBench = {
+  kernel: 'correlate-variants',
+  cases: (backend) => {
+    if (backend.kind !== 'cuda' || backend.path !== 'hopper') return [];
+    const names = Object.keys(hopperVariants) as HopperVariantName[];
+    return STATIONS.flatMap((stations) =>
+      names
+        .filter((variant) => stations * POLARISATIONS <= hopperVariants[variant].mostInputs)
+        .map((variant) => kernelCase(backend, stations, { mode: 'replace', variant })),
+    );
+  },
+};
+
+function kernelCase(backend: CudaBackend, stations: number, options: XEngineOptions): BenchCase {
+  const inputs = stations * POLARISATIONS;
+  const channels = Math.floor(INPUT_BYTES / (inputs * SAMPLES * 2));
+  const operations = (8 * channels * SAMPLES * inputs * (inputs + 1)) / 2;
+  return {
+    parameters: {
+      stations,
+      polarisations: POLARISATIONS,
+      channels,
+      samples: SAMPLES,
+      type: 'ci8',
+      variant: options.variant ?? backend.path,
+      sums: options.mode,
+    },
+    unit: 'TOPS',
+    scale: 1e12,
+    secondsPerTurn: SECONDS_PER_TURN,
+    prepare: async (): Promise<PreparedCase> => {
+      const { session } = backend;
+      const stream = session.streams.compute;
+      const plan = planCorrelation({ stations, polarisations: POLARISATIONS, channels, type: 'ci8' });
+      const block = backend.allocateSpectra({ type: 'ci8', channels, inputs, capacity: SAMPLES });
+      const sums = session.allocate('sums', channels * plan.baselines * POLARISATIONS ** 2 * 8);
+      const ceilings = await prepareCeilings(backend);
+      ceilings.fill(block.pointer, block.pitchBytes * inputs * channels, stations);
+      block.doneWriting(stream, SAMPLES, []);
+      const engine = await prepareXEngine(plan, backend, options);
+      return {
+        ours: cardContestant(
+          session,
+          () => {
+            engine.launch(block, 0, SAMPLES, sums, stream);
+          },
+          operations,
+        ),
+        ceiling: productsAlone(backend, ceilings),
+        close: () => {
+          sums.free();
+          block.close();
+          return Promise.resolve();
+        },
+      };
+    },
+  };
+}
+
+const productsAlone = (backend: CudaBackend, ceilings: Ceilings): PreparedCase['ceiling'] => ({
+  title: `int8 products alone, ${cudaPaths[backend.path].title}`,
+  ...cardContestant(
+    backend.session,
+    () => {
+      ceilings.launch();
+    },
+    ceilings.operations,
+  ),
+});

@@ -1,0 +1,139 @@
+/**
+ * The X-engine fed from the host: every block uploaded, checked, unpacked where it is 4-bit, and added to the
+ * integration, uploads overlapping the work. The ceiling is the slower of the bus alone and the kernel alone.
+ */
+import type { CudaBackend } from '../backend/cuda/cuda.js';
+import type { CudaSpectraBlock } from '../backend/cuda/spectra.js';
+import { spectraSizeBytes, type SpectraCAT, type SpectraType } from '../core/axes.js';
+import type { SpectraShape } from '../core/blocks.js';
+import { randomStream } from '../core/random.js';
+import { planCorrelation, prepareCorrelator, type Correlator } from '../correlate/index.js';
+import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
+import { SECONDS_PER_TURN } from './correlate-cuda.js';
+import type { Contestant, Work } from './measure.js';
+
+const POLARISATIONS = 2;
+const SAMPLES = 2048;
+const BLOCK_BYTES = 2 ** 28;
+/** One uploading, one being checked and unpacked, one being correlated. */
+const BLOCKS = 3;
+/** The bandwidth that the Murchison Widefield Array correlates. */
+const MWA_BANDWIDTH_HZ = 30.72e6;
+
+export const integratedBench: KernelBench = {
+  kernel: 'correlate-integrated',
+  cases: (backend) =>
+    backend.kind === 'cuda'
+      ? (['ci8', 'ci4'] as const).flatMap((type) =>
+          [64, 128, 256, 512].map((stations) => integratedCase(backend, stations, type)),
+        )
+      : [],
+};
+
+function integratedCase(
+  backend: CudaBackend,
+  stations: number,
+  type: Exclude<SpectraType, 'cf32'>,
+): BenchCase {
+  const inputs = stations * POLARISATIONS;
+  const channels = Math.floor(BLOCK_BYTES / (inputs * SAMPLES * spectraSizeBytes(type)));
+  return {
+    parameters: { stations, polarisations: POLARISATIONS, channels, samples: SAMPLES, type },
+    unit: 'GB/s',
+    scale: 1e9,
+    secondsPerTurn: SECONDS_PER_TURN,
+    prepare: () => prepare(backend, stations, { type, channels, inputs, capacity: SAMPLES }),
+  };
+}
+
+async function prepare(backend: CudaBackend, stations: number, shape: SpectraShape): Promise<PreparedCase> {
+  const { type, channels, inputs } = shape;
+  const blockBytes = channels * inputs * SAMPLES * spectraSizeBytes(type);
+  const sources = [0, 1].map((n) => randomPinned(backend, shape, n));
+  const blocks = Array.from({ length: BLOCKS }, () => backend.allocateSpectra(shape));
+  const plan = planCorrelation({ stations, polarisations: POLARISATIONS, channels, type });
+  const correlator = await prepareCorrelator(plan, backend);
+  const turns = Math.ceil((SECONDS_PER_TURN * 60e9) / blockBytes);
+
+  const stream = timed(backend, turns * blockBytes, () => streamBlocks(correlator, blocks, sources, turns));
+  const bus = timed(backend, turns * blockBytes, () => {
+    const { session } = backend;
+    for (let n = 0; n < turns; n++) {
+      const from = session.pinnedAddress(sources[n % sources.length]) ?? 0n;
+      session.call(
+        'cuMemcpyHtoDAsync',
+        blocks[n % BLOCKS].pointer,
+        from,
+        blockBytes,
+        session.streams.upload.handle,
+      );
+    }
+    return Promise.resolve();
+  });
+  const kernel = timed(backend, turns * blockBytes, async () => {
+    for (let n = 0; n < turns; n++) await correlator.accumulate(blocks[n % BLOCKS]);
+  });
+  await stream.run();
+  const rate = (done: Work): number => (typeof done === 'number' ? done : done.work / done.seconds);
+  const busIsSlower = rate(await bus.run()) < rate(await kernel.run());
+  const realTimeBytes = inputs * MWA_BANDWIDTH_HZ * spectraSizeBytes(type);
+  return {
+    ours: stream,
+    ceiling: busIsSlower ? { ...bus, title: 'the bus alone' } : { ...kernel, title: 'the kernel alone' },
+    // Not a contest but a requirement: what this many stations deliver in a second.
+    peer: { name: 'real time at 30.72 MHz', run: () => Promise.resolve({ work: realTimeBytes, seconds: 1 }) },
+    close: async () => {
+      await correlator.close();
+      for (const block of blocks) block.close();
+      for (const source of sources) backend.freePinned(source);
+    },
+  };
+}
+
+/** Each block goes round on its own: written, handed to the correlator, written again. */
+async function streamBlocks(
+  correlator: Correlator,
+  blocks: readonly CudaSpectraBlock[],
+  sources: readonly SpectraCAT[],
+  turns: number,
+): Promise<void> {
+  let taken = 0;
+  const goRound = async (block: CudaSpectraBlock): Promise<void> => {
+    while (taken < turns) {
+      const source = sources[taken++ % sources.length];
+      await block.write(source, SAMPLES);
+      await correlator.accumulate(block);
+    }
+  };
+  await Promise.all(blocks.map(goRound));
+}
+
+/** From the first call until every stream of the card is idle. */
+const timed = (backend: CudaBackend, work: number, run: () => Promise<void>): Contestant => ({
+  run: async () => {
+    const started = performance.now();
+    await run();
+    for (const stream of Object.values(backend.session.streams)) {
+      const end = backend.session.createMark();
+      end.record(stream);
+      await end.passed();
+      end.free();
+    }
+    return { work, seconds: (performance.now() - started) / 1000 };
+  },
+});
+
+function randomPinned(backend: CudaBackend, shape: SpectraShape, seed: number): SpectraCAT {
+  const spectra = backend.allocatePinned(shape);
+  const random = randomStream(seed, 'integrated bench');
+  const element = {
+    ci8: () => random.below(255) - 127,
+    ci4: () => ((random.below(15) - 7) << 4) | ((random.below(15) - 7) & 15),
+    cf32: () => random.gaussian(),
+  } satisfies Record<SpectraType, () => number>;
+  const pattern = Array.from({ length: 65_536 }, element[shape.type]);
+  for (let n = 0; n < spectra.length; n += pattern.length) {
+    spectra.set(pattern.slice(0, Math.min(pattern.length, spectra.length - n)), n);
+  }
+  return spectra;
+}
