@@ -1,14 +1,12 @@
 /** corella demo: first light. A sky over a telescope through the whole chain, by both roads. */
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { BackendKind } from '../core/blocks.js';
 import { addSeconds, formatInstant, parseInstant } from '../core/instant.js';
 import { formatBytes, formatHz } from '../core/units.js';
 import { voltageSizeBytes } from '../core/axes.js';
-import { CorellaError } from '../core/errors.js';
 import { writeGains } from '../formats/gains.js';
-import { writeFileWhole } from '../formats/output.js';
+import { makeFolder, writeFileWhole } from '../formats/output.js';
 import { visibilityFormatFor } from '../formats/registry.js';
 import { calibrateIntegration } from '../pipeline/calibrate.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
@@ -133,7 +131,8 @@ async function run(options: DemoOptions): Promise<void> {
       Float64Array.of(simulation.centreFrequencyHz + simulation.sampleRateHz / 2),
       settings,
     );
-    const out = await makeFolder(options.out);
+    const { out } = options;
+    await makeFolder(out);
     const simulateStage = terminal.stage('simulate voltages');
     await recordSimulation(simulation, join(out, 'voltages.sigmf-meta'), {
       history: history(),
@@ -293,20 +292,6 @@ function given({ stations, channels, spectra, pixels }: DemoOptions): Partial<De
   return Object.fromEntries(
     Object.entries({ stations, channels, spectra, pixels }).filter(([, value]) => value !== undefined),
   );
-}
-
-async function makeFolder(path: string): Promise<string> {
-  await mkdir(path, { recursive: true }).catch((error: unknown) => {
-    throw new CorellaError(
-      {
-        where: path,
-        what: `the folder cannot be made (${error instanceof Error ? error.message : String(error)})`,
-        fix: 'name another place with --out',
-      },
-      { cause: error },
-    );
-  });
-  return path;
 }
 
 // eslint-disable-next-line @typescript-eslint/require-await -- a stream of one

@@ -57,6 +57,14 @@ export async function* correlateVoltages(
     };
     let done = 0;
     let inThis = 0;
+    const finish = async (): Promise<Integration> => {
+      const start = addSeconds(first, done / spectrumRateHz);
+      const made = await integration(recording, correlator, start, inThis / spectrumRateHz);
+      done += inThis;
+      tally.spectra = done;
+      inThis = 0;
+      return made;
+    };
     for await (const { block, endsPiece } of cutStream(
       recording.blocks(plan.blockSamples),
       cuts,
@@ -69,27 +77,9 @@ export async function* correlateVoltages(
       tally.missingSamples += missingIn(block.gaps);
       tally.saturated = channeliser.saturated;
       settings.onProgress?.(tally.samplesIn / recording.samples);
-      if (endsPiece) {
-        tally.spectra = done + inThis;
-        yield await integration(
-          recording,
-          correlator,
-          addSeconds(first, done / spectrumRateHz),
-          inThis / spectrumRateHz,
-        );
-        done += inThis;
-        inThis = 0;
-      }
+      if (endsPiece) yield await finish();
     }
-    if (inThis > 0) {
-      tally.spectra = done + inThis;
-      yield await integration(
-        recording,
-        correlator,
-        addSeconds(first, done / spectrumRateHz),
-        inThis / spectrumRateHz,
-      );
-    }
+    if (inThis > 0) yield await finish();
   } finally {
     spectra.close();
     await correlator.close();
@@ -110,6 +100,13 @@ export async function* correlateSpectra(
   try {
     let done = 0;
     let inThis = 0;
+    const finish = async (): Promise<Integration> => {
+      const start = addSamples(recording.start, done, spectrumRateHz);
+      const made = await integration(recording, correlator, start, inThis / spectrumRateHz);
+      done += inThis;
+      inThis = 0;
+      return made;
+    };
     for await (const stretch of recording.blocks(capacity)) {
       tally.missingSamples += missingIn(stretch.gaps);
       for (let at = 0; at < stretch.samples;) {
@@ -122,25 +119,10 @@ export async function* correlateSpectra(
         tally.samplesIn += take;
         tally.spectra += take;
         settings.onProgress?.(tally.samplesIn / recording.samples);
-        if (inThis < perIntegration) continue;
-        yield await integration(
-          recording,
-          correlator,
-          addSamples(recording.start, done, spectrumRateHz),
-          inThis / spectrumRateHz,
-        );
-        done += inThis;
-        inThis = 0;
+        if (inThis === perIntegration) yield await finish();
       }
     }
-    if (inThis > 0) {
-      yield await integration(
-        recording,
-        correlator,
-        addSamples(recording.start, done, spectrumRateHz),
-        inThis / spectrumRateHz,
-      );
-    }
+    if (inThis > 0) yield await finish();
   } finally {
     block.close();
     await correlator.close();

@@ -25,59 +25,51 @@ export interface FileDescription {
   readonly integrations?: number;
 }
 
-const named = (file: OpenedFile) =>
-  file.telescope === undefined
+const named = (file: OpenedFile) => ({
+  path: file.path,
+  format: file.format,
+  kind: file.kind,
+  ...(file.telescope === undefined
     ? {}
-    : { telescope: { name: file.telescope.name, title: file.telescope.title } };
+    : { telescope: { name: file.telescope.name, title: file.telescope.title } }),
+});
+
+const recorded = (file: VoltageRecording | SpectraRecording) => ({
+  ...named(file),
+  stations: file.inputs / file.polarisations,
+  inputs: file.inputs,
+  polarisations: file.polarisations,
+  type: file.type,
+  samples: file.samples,
+  start: file.start,
+});
 
 export function describeFile(file: OpenedFile): FileDescription {
-  const { path, format, kind } = file;
   switch (file.kind) {
     case 'voltages': {
       const halfHz = isComplexVoltage(file.type) ? file.sampleRateHz / 2 : file.sampleRateHz / 4;
       return {
-        path,
-        format,
-        kind,
-        ...named(file),
-        stations: file.inputs / file.polarisations,
-        inputs: file.inputs,
-        polarisations: file.polarisations,
-        type: file.type,
-        samples: file.samples,
+        ...recorded(file),
         rateHz: file.sampleRateHz,
         lowestHz: file.centreFrequencyHz - halfHz,
         highestHz: file.centreFrequencyHz + halfHz,
-        start: file.start,
         durationS: file.samples / file.sampleRateHz,
       };
     }
     case 'spectra':
       return {
-        path,
-        format,
-        kind,
-        ...named(file),
-        stations: file.inputs / file.polarisations,
-        inputs: file.inputs,
-        polarisations: file.polarisations,
-        type: file.type,
-        samples: file.samples,
+        ...recorded(file),
         rateHz: file.spectrumRateHz,
         channels: file.channels,
         channelWidthHz: file.channelWidthHz,
         lowestHz: file.frequenciesHz[0],
         highestHz: file.frequenciesHz[file.channels - 1],
-        start: file.start,
         durationS: file.samples / file.spectrumRateHz,
       };
     case 'visibilities': {
       const { frequenciesHz, polarisations, channelWidthHz } = file.header;
       const stations = file.telescope.stations.length;
       return {
-        path,
-        format,
-        kind,
         ...named(file),
         stations,
         inputs: stations * polarisations,

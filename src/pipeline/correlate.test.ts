@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { openReference } from '../backend/reference.js';
+import { countsCB, visibilitiesCBPP, voltagesAT } from '../core/axes.js';
+import type { Integration, VoltageBlock } from '../core/blocks.js';
+import { addSamples, instant, secondsBetween } from '../core/instant.js';
+import { randomStream } from '../core/random.js';
+import type { VoltageRecording } from '../formats/format.js';
+import { sliceBlock } from './slices.js';
+import { planChannels } from './channels.js';
+import { correlateVoltages, newTally } from './correlate.js';
+
+const RATE_HZ = 1000;
+const SAMPLES = 205;
+
+/** Two stations of one polarisation; five samples of the second are missing. */
+function recording(): VoltageRecording {
+  const random = randomStream(3, 'correlate test');
+  const values = Int8Array.from({ length: 2 * SAMPLES * 2 }, () => random.below(201) - 100);
+  values.fill(0, 2 * (SAMPLES + 100), 2 * (SAMPLES + 105));
+  const whole: VoltageBlock = {
+    type: 'ci8',
+    inputs: 2,
+    samples: SAMPLES,
+    voltages: voltagesAT(values, 'ci8', 2, SAMPLES),
+    gaps: [{ firstInput: 1, endInput: 2, firstSample: 100, endSample: 105 }],
+    start: instant(50),
+  };
+  return {
+    kind: 'voltages',
+    path: 'memory',
+    format: 'test',
+    details: {},
+    type: 'ci8',
+    inputs: 2,
+    polarisations: 1,
+    samples: SAMPLES,
+    sampleRateHz: RATE_HZ,
+    centreFrequencyHz: 1e6,
+    start: whole.start,
+    // eslint-disable-next-line @typescript-eslint/require-await -- a stream from memory
+    blocks: async function* (blockSamples) {
+      for (let first = 0; first < SAMPLES; first += blockSamples) {
+        yield sliceBlock(whole, { first, end: Math.min(SAMPLES, first + blockSamples) }, RATE_HZ);
+      }
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+async function run(
+  integrationS?: number,
+): Promise<{ all: Integration[]; tally: ReturnType<typeof newTally> }> {
+  const source = recording();
+  const plan = planChannels(source, { channels: 4, taps: 3, outputType: 'ci8' });
+  const tally = newTally();
+  const backend = openReference();
+  const all: Integration[] = [];
+  const settings = { backend, ...(integrationS === undefined ? {} : { integrationS }) };
+  for await (const one of correlateVoltages(source, plan, settings, tally)) all.push(one);
+  return { all, tally };
+}
+
+describe('from a recording to integrations', () => {
+  it('uses every whole spectrum once, and counts what was missing', async () => {
+    const { all, tally } = await run();
+    // 205 samples are 51 spectra of 4, less 2 under the filter's first window: 49.
+    assert.equal(tally.spectra, 49);
+    assert.equal(tally.samplesIn, SAMPLES);
+    assert.equal(tally.missingSamples, 5);
+    assert.equal(all.length, 1);
+    // Samples 100…104 lie under windows of 12 samples that start at 92, 96, 100 and 104: four spectra.
+    assert.deepEqual([...all[0].counts.subarray(0, 3)], [49, 45, 45]);
+    // The first spectrum's middle is 5.5 samples in, and the integration begins half a spectrum before it.
+    assert.ok(Math.abs(secondsBetween(addSamples(instant(50), 3.5, RATE_HZ), all[0].start)) < 1e-12);
+    assert.ok(Math.abs(all[0].durationS - (49 * 4) / RATE_HZ) < 1e-12);
+  });
+
+  it('ends integrations where asked; their sums are the sum of one long one', async () => {
+    const whole = (await run()).all[0];
+    // 40 ms are 10 spectra: four whole integrations and one of 9.
+    const { all, tally } = await run(0.04);
+    assert.deepEqual(
+      all.map(({ durationS }) => Math.round((durationS * RATE_HZ) / 4)),
+      [10, 10, 10, 10, 9],
+    );
+    assert.equal(tally.spectra, 49);
+    const sums = visibilitiesCBPP(new Float64Array(whole.visibilities.length), 4, 3, 1);
+    const counts = countsCB(new Float64Array(whole.counts.length), 4, 3);
+    for (const one of all) {
+      one.visibilities.forEach((value, k) => (sums[k] += value));
+      one.counts.forEach((value, k) => (counts[k] += value));
+    }
+    assert.deepEqual(sums, whole.visibilities);
+    assert.deepEqual(counts, whole.counts);
+    assert.ok(Math.abs(secondsBetween(all[0].start, all[1].start) - 0.04) < 1e-12);
+  });
+
+  it('refuses integrations shorter than a spectrum and recordings shorter than the filter', async () => {
+    await assert.rejects(run(0.001), /shorter than one spectrum/);
+    const source = recording();
+    const plan = planChannels(source, { channels: 64, taps: 8, outputType: 'ci8' });
+    const stream = correlateVoltages(source, plan, { backend: openReference() });
+    await assert.rejects(stream.next(), /fewer than one spectrum of 64 channels and 8 taps/);
+  });
+});
