@@ -5,6 +5,7 @@ import type { BackendKind } from '../core/blocks.js';
 import { addSeconds, formatInstant, parseInstant } from '../core/instant.js';
 import { formatBytes, formatHz } from '../core/units.js';
 import { voltageSizeBytes } from '../core/axes.js';
+import type { VisibilityHeader } from '../formats/format.js';
 import { writeGains } from '../formats/gains.js';
 import { makeFolder, writeFileWhole } from '../formats/output.js';
 import { visibilityFormatFor } from '../formats/registry.js';
@@ -153,21 +154,23 @@ async function run(options: DemoOptions): Promise<void> {
       const tally = newTally();
       const correlateStage = terminal.stage('channelise and correlate');
       const integration = await correlateAll(recording, channels, backend, tally, correlateStage.update);
-      const visibilities = join(out, 'visibilities.uvfits');
       const middle = addSeconds(integration.start, integration.durationS / 2);
-      await writeIntegrations(
-        () =>
-          visibilityFormatFor(visibilities).createVisibilities(visibilities, {
-            telescope,
-            polarisations: telescope.polarisations,
-            frequenciesHz,
-            channelWidthHz,
-            phaseCentre: skyFrame(telescope.site, middle).zenith,
-            object: 'zenith',
-            history: history(),
-          }),
-        one(integration),
-      );
+      const header: VisibilityHeader = {
+        telescope,
+        polarisations: telescope.polarisations,
+        frequenciesHz,
+        channelWidthHz,
+        phaseCentre: skyFrame(telescope.site, middle).zenith,
+        object: 'zenith',
+        history: history(),
+      };
+      for (const name of ['visibilities.uvfits', 'visibilities.uvh5']) {
+        const path = join(out, name);
+        await writeIntegrations(
+          () => visibilityFormatFor(path).createVisibilities(path, header),
+          one(integration),
+        );
+      }
       const correlateS = correlateStage.done(
         `${tally.spectra} spectra × ${integration.counts.length / size.channels} baselines`,
       );
