@@ -22,6 +22,6 @@ export function prepareChanneliser(plan: ChannelisePlan, backend: Backend): Prom
     case 'reference':
       return Promise.resolve(prepareReferenceChanneliser(plan));
     case 'cpu':
-      return Promise.resolve(prepareCpuChanneliser(plan));
+      return Promise.resolve(prepareCpuChanneliser(plan, backend));
   }
 }

@@ -1,0 +1,15 @@
+import { describe } from 'node:test';
+import { openCpu } from '../backend/cpu/cpu.js';
+import { levelsUpTo } from '../backend/cpu/levels.js';
+import { loadNative } from '../backend/cpu/library.js';
+import { channeliseCases } from './cases.js';
+
+const library = loadNative();
+
+describe('cpu channeliser', { skip: 'what' in library ? library.what : false }, () => {
+  for (const isa of levelsUpTo('best' in library ? library.best : 'portable')) {
+    describe(`at level ${isa}`, () => {
+      channeliseCases(() => openCpu({ isa, threads: 2 }));
+    });
+  }
+});
