@@ -55,8 +55,20 @@ class Channeliser {
   void arrangeGains(const double *factors, int64_t factorCount);
   void appendToHistory(const Step &step, int64_t input);
   void keepHistory(const Step &step, int64_t input);
+  float *workOf(int worker) const {
+    return reinterpret_cast<float *>(static_cast<char *>(scratch.get()) + worker * scratchBytes);
+  }
+  char *stagesOf(int worker) const {
+    return reinterpret_cast<char *>(workOf(worker) + workFloats * (job.chirp ? 2 : 1));
+  }
   uint32_t missingLanes(const Step &step, int64_t input, int64_t first) const;
-  int64_t transformInput(const Step &step, int64_t input, int64_t first, int worker, int64_t slot);
+  /** Up to sixteen inputs of an input block, and the spectra from `first` on that a vector's lanes hold. */
+  struct Unit {
+    int64_t first, firstInput, inputs;
+  };
+  static constexpr int ROWS = MOST_LANES + MOST_TAPS + 1;
+  void findRows(const Step &step, int64_t input, int64_t first, const char **rows) const;
+  int64_t transformInput(const Step &step, const Unit &unit, int64_t slot, int worker);
 
   const ChanneliseKernel &kernel;
   const int64_t samplesPerSpectrum, sampleBytes;
@@ -240,8 +252,7 @@ uint32_t Channeliser::missingLanes(const Step &step, int64_t input, int64_t firs
   return missing;
 }
 
-int64_t Channeliser::transformInput(const Step &step, int64_t input, int64_t first, int worker, int64_t slot) {
-  const char *rows[MOST_LANES + MOST_TAPS + 2];
+void Channeliser::findRows(const Step &step, int64_t input, int64_t first, const char **rows) const {
   const char *old = static_cast<const char *>(history.get()) + input * historyBytes;
   const char *block = step.voltages + input * step.samples * sampleBytes;
   const int64_t last = step.spectra + shape.taps - 2;
@@ -249,11 +260,17 @@ int64_t Channeliser::transformInput(const Step &step, int64_t input, int64_t fir
     const int64_t sample = std::min(first + r, last) * samplesPerSpectrum;
     rows[r] = sample < step.waiting ? old + sample * sampleBytes : block + (sample - step.waiting) * sampleBytes;
   }
-  char *mine = static_cast<char *>(scratch.get()) + worker * scratchBytes;
-  float *work = reinterpret_cast<float *>(mine);
-  char *stages = mine + workFloats * 4 * (job.chirp ? 2 : 1);
-  return kernel.transform(job, {rows, missingLanes(step, input, first), gains.data() + input * gainStride, work,
-                                work + workFloats, stages + slot * job.stageBytes});
+}
+
+int64_t Channeliser::transformInput(const Step &step, const Unit &unit, int64_t slot, int worker) {
+  const char *rows[ROWS], *next[ROWS];
+  const int64_t input = unit.firstInput + slot;
+  const bool more = slot + 1 < unit.inputs;
+  findRows(step, input, unit.first, rows);
+  if (more) findRows(step, input + 1, unit.first, next);
+  float *work = workOf(worker);
+  return kernel.transform(job, {rows, more ? next : nullptr, missingLanes(step, input, unit.first), gains.data() + input * gainStride, work,
+                                work + workFloats, stagesOf(worker) + slot * job.stageBytes});
 }
 
 int64_t Channeliser::run(Context &context, const Step &step) {
@@ -266,15 +283,13 @@ int64_t Channeliser::run(Context &context, const Step &step) {
   if (step.spectra > 0) {
     context.pool.run(shape.inputs, [&](int64_t input, int) { appendToHistory(step, input); });
     context.pool.run(inputBlocks * turns, [&](int64_t index, int worker) {
-      const int64_t first = index / inputBlocks * kernel.lanes, firstInput = index % inputBlocks * TILE_INPUTS;
-      const int64_t inputs = first < step.spectra ? std::min(TILE_INPUTS, shape.inputs - firstInput) : 0;
+      Unit unit{index / inputBlocks * kernel.lanes, index % inputBlocks * TILE_INPUTS, 0};
+      if (unit.first < step.spectra) unit.inputs = std::min(TILE_INPUTS, shape.inputs - unit.firstInput);
       int64_t here = 0;
-      for (int64_t slot = 0; slot < inputs; slot++) here += transformInput(step, firstInput + slot, first, worker, slot);
+      for (int64_t slot = 0; slot < unit.inputs; slot++) here += transformInput(step, unit, slot, worker);
       passed += here;
-      const char *stages =
-          static_cast<const char *>(scratch.get()) + worker * scratchBytes + workFloats * 4 * (job.chirp ? 2 : 1);
-      kernel.turn(job, stages, static_cast<int32_t>(inputs), step.layout,
-                  step.block + firstInput / TILE_INPUTS * step.layout.inputBlockBytes(), first, step.spectra);
+      kernel.turn(job, stagesOf(worker), static_cast<int32_t>(unit.inputs), step.layout,
+                  step.block + unit.firstInput / TILE_INPUTS * step.layout.inputBlockBytes(), unit.first, step.spectra);
     });
   }
   context.pool.run(shape.inputs, [&](int64_t input, int) { keepHistory(step, input); });

@@ -171,6 +171,7 @@ struct Filtering {
   typename Filter::Staged staged[2];
   HalfTurned halves[2];
   alignas(64) float spare[LINE_POINTS * POINT];
+  static constexpr int SIZE_IN_LINES = (LINE * Filter::SIZE + 63) / 64;
 
   /** Steps first…end−1 of widening a line's samples. */
   CORELLA_INLINE void stage(int index, int first, int end) {
@@ -179,6 +180,11 @@ struct Filtering {
     typename Filter::Staged &to = staged[index & 1];
     if (line.points == LINE_POINTS) {
       for (int s = first; s < end; s++) Filter::stage(to, s, rows.row[2 * s] + at, rows.row[2 * s + 1] + at);
+      if (rows.next == nullptr) return;
+      // Lines a row apart are no pattern that the processor would foresee.
+      for (int r = 2 * first; r < 2 * end; r++) {
+        each<SIZE_IN_LINES>(CORELLA_EACH { __builtin_prefetch(rows.next[r] + at + 64 * i, 0, 2); });
+      }
       return;
     }
     // Nothing past the end of a row may be touched: it may be the end of all memory.

@@ -73,6 +73,7 @@ struct ChanneliseJob {
 /** LANES spectra of one input. */
 struct ChanneliseRows {
   const char *const *row;  // [LANES + T + 1] where each spectrum's worth of samples begins; past the last: any
+  const char *const *next; // the same of what is filtered after this, to be fetched meanwhile; or null
   uint32_t missing;        // bit l: spectrum l is missing, or past the end; it comes out as zeros
   const float *gains;      // [places], 0 where no channel is
   float *work;             // [extent] points
