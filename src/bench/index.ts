@@ -1,9 +1,10 @@
 /** Benches: each kernel's rate, held against this machine's own ceiling and, when asked, against a peer. */
 import type { KernelBench } from './bench.js';
+import { channeliseBench } from './channelise.js';
 import { correlateBench } from './correlate.js';
 
 export { runCase, type BenchCase, type BenchRow, type KernelBench } from './bench.js';
 export { openPeers, type Peers } from './peers.js';
 
 /** A new kernel's bench is one file and one line here. */
-export const benches: readonly KernelBench[] = [correlateBench];
+export const benches: readonly KernelBench[] = [correlateBench, channeliseBench];

@@ -52,8 +52,10 @@ void turnStages(const ChanneliseJob &job, const char *stages, int32_t inputs, co
                 int64_t first, int64_t samples) {
   if (job.output == SpectraType::cf32) {
     turnFloats(job, stages, inputs, layout, block, first, samples);
+  } else if (layout.sizeBytes() > PAST_CACHES_BYTES) {
+    turnIntegers<true>(job, stages, inputs, layout, block, first);
   } else {
-    turnIntegers(job, stages, inputs, layout, block, first);
+    turnIntegers<false>(job, stages, inputs, layout, block, first);
   }
 }
 

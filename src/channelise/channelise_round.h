@@ -132,16 +132,20 @@ CORELLA_INLINE void gather(const char *stages, int64_t stride, int first, int in
   turnRows(rows);
 }
 
-/** Whole cache lines go past the caches: nothing reads them soon, and fetching them first would cost as much again. */
+/** Blocks larger than a second cache are written past the caches, since they would not stay there to be read. */
+constexpr int64_t PAST_CACHES_BYTES = 1 << 20;
+
+template <bool Past>
 CORELLA_INLINE void storeLine(float *to, Vec value) {
 #if defined(__AVX512F__)
-  _mm512_stream_ps(to, value);
-#else
-  store(to, value);
+  // A whole cache line, which then need not be fetched first.
+  if constexpr (Past) return _mm512_stream_ps(to, value);
 #endif
+  store(to, value);
 }
 
 /** block : the input block of channel 0. */
+template <bool Past>
 void turnIntegers(const ChanneliseJob &job, const char *stages, int inputs, const SpectraLayout &layout, char *block,
                   int64_t first) {
   char *tile = block + first / TILE_SAMPLES * TILE_BYTES + withinPlane(0, first % TILE_SAMPLES);
@@ -156,11 +160,14 @@ void turnIntegers(const ChanneliseJob &job, const char *stages, int inputs, cons
           constexpr int PLACE = i;
           if (channel[PLACE] < 0) return;
           char *line = to + channel[PLACE] * layout.channelBytes();
-          each<PIECES>(CORELLA_EACH { storeLine(reinterpret_cast<float *>(line + i * 64), rows[4 * i + PLACE]); });
+          each<PIECES>(CORELLA_EACH { storeLine<Past>(reinterpret_cast<float *>(line + i * 64), rows[4 * i + PLACE]); });
         });
       }
     }
   }
+#if defined(__AVX512F__)
+  if constexpr (Past) _mm_sfence();
+#endif
 }
 
 void turnFloats(const ChanneliseJob &job, const char *stages, int inputs, const SpectraLayout &layout, char *block,
