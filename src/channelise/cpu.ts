@@ -60,7 +60,6 @@ export function prepareCpuChanneliser(plan: ChannelisePlan, { native }: CpuBacke
       checkChanneliseBlocks(plan, voltages, out);
       const block = cpuSpectra('channelise', out);
       const step = stream.next(voltages);
-      block.fill(step.spectra, step.gaps);
       await run(
         engine.address,
         voltages.voltages,
@@ -75,6 +74,7 @@ export function prepareCpuChanneliser(plan: ChannelisePlan, { native }: CpuBacke
         finite,
       );
       if (finite[0] === 0) checkFinite(voltages);
+      block.fill(step.spectra, step.gaps);
       saturated += Number(passed[0]);
       stream.advance(voltages, step);
     },
