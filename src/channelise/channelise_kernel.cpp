@@ -50,13 +50,8 @@ int32_t scalarOf(bool bytes, int32_t vector, int32_t lane) {
 
 void turnStages(const ChanneliseJob &job, const char *stages, int32_t inputs, const SpectraLayout &layout, char *block,
                 int64_t first, int64_t samples) {
-  if (job.output == SpectraType::cf32) {
-    turnFloats(job, stages, inputs, layout, block, first, samples);
-  } else if (layout.sizeBytes() > PAST_CACHES_BYTES) {
-    turnIntegers<true>(job, stages, inputs, layout, block, first);
-  } else {
-    turnIntegers<false>(job, stages, inputs, layout, block, first);
-  }
+  const auto turn = layout.sizeBytes() > PAST_CACHES_BYTES ? turnPlaces<true> : turnPlaces<false>;
+  turn(job, stages, inputs, layout, block, first, samples);
 }
 
 }  // namespace

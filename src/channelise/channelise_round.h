@@ -144,6 +144,13 @@ CORELLA_INLINE void storeLine(float *to, Vec value) {
   store(to, value);
 }
 
+/** Stores past the caches may arrive late; whoever reads the block next must find them. */
+CORELLA_INLINE void finishStores() {
+#if defined(__AVX512F__)
+  _mm_sfence();
+#endif
+}
+
 /** block : the input block of channel 0. */
 template <bool Past>
 void turnIntegers(const ChanneliseJob &job, const char *stages, int inputs, const SpectraLayout &layout, char *block,
@@ -165,11 +172,10 @@ void turnIntegers(const ChanneliseJob &job, const char *stages, int inputs, cons
       }
     }
   }
-#if defined(__AVX512F__)
-  if constexpr (Past) _mm_sfence();
-#endif
+  if constexpr (Past) finishStores();
 }
 
+template <bool Past>
 void turnFloats(const ChanneliseJob &job, const char *stages, int inputs, const SpectraLayout &layout, char *block,
                 int64_t first, int64_t samples) {
   const int64_t here = samples - first < LANES ? samples - first : LANES;
@@ -181,9 +187,20 @@ void turnFloats(const ChanneliseJob &job, const char *stages, int inputs, const 
         Vec rows[LANES];
         gather(stages + (place * POINT + part * LANES) * 4, job.stageBytes, sixteenth, inputs, rows);
         float *to = channel + first * FLOATS_PER_SAMPLE + part * TILE_INPUTS + sixteenth;
-        for (int64_t t = 0; t < here; t++) store(to + t * FLOATS_PER_SAMPLE, rows[t]);
+        for (int64_t t = 0; t < here; t++) storeLine<Past>(to + t * FLOATS_PER_SAMPLE, rows[t]);
       }
     }
+  }
+  if constexpr (Past) finishStores();
+}
+
+template <bool Past>
+void turnPlaces(const ChanneliseJob &job, const char *stages, int inputs, const SpectraLayout &layout, char *block,
+                int64_t first, int64_t samples) {
+  if (job.output == SpectraType::cf32) {
+    turnFloats<Past>(job, stages, inputs, layout, block, first, samples);
+  } else {
+    turnIntegers<Past>(job, stages, inputs, layout, block, first);
   }
 }
 
