@@ -1,8 +1,6 @@
 // The filter, a line of 4·LANES neighbouring scalars (64 bytes of 8-bit samples with AVX-512) of LANES spectra at a time.
-// Scalars lie in lanes while taps are summed; then the sums are turned so that spectra do.
-//
-// Three steps of neighbouring lines are mixed, because they wait for different parts of the processor: samples of the
-// next line are widened and the sums before these are turned (shuffles) while this line's are multiplied.
+// Scalars lie in lanes while taps are summed; then the sums are turned so that spectra do. The second half of a turn,
+// all shuffles, is left until the next vector's sums, all products, so that the two can overlap.
 #pragma once
 #include "channelise/channelise_lanes.h"
 
@@ -168,21 +166,20 @@ template <class Filter>
 struct Filtering {
   const ChanneliseJob &job;
   const ChanneliseRows &rows;
-  typename Filter::Staged staged[2];
+  typename Filter::Staged staged;
   HalfTurned halves[2];
   alignas(64) float spare[LINE_POINTS * POINT];
   static constexpr int SIZE_IN_LINES = (LINE * Filter::SIZE + 63) / 64;
 
-  /** Steps first…end−1 of widening a line's samples. */
-  CORELLA_INLINE void stage(int index, int first, int end) {
-    const Line &line = job.lines[index];
+  /** Widens a line's samples. */
+  CORELLA_INLINE void stage(const Line &line) {
     const int64_t at = static_cast<int64_t>(line.first) * 2 * Filter::SIZE;
-    typename Filter::Staged &to = staged[index & 1];
+    const int steps = Filter::steps(job.taps);
     if (line.points == LINE_POINTS) {
-      for (int s = first; s < end; s++) Filter::stage(to, s, rows.row[2 * s] + at, rows.row[2 * s + 1] + at);
+      for (int s = 0; s < steps; s++) Filter::stage(staged, s, rows.row[2 * s] + at, rows.row[2 * s + 1] + at);
       if (rows.next == nullptr) return;
       // Lines a row apart are no pattern that the processor would foresee.
-      for (int r = 2 * first; r < 2 * end; r++) {
+      for (int r = 0; r < 2 * steps; r++) {
         each<SIZE_IN_LINES>(CORELLA_EACH { __builtin_prefetch(rows.next[r] + at + 64 * i, 0, 2); });
       }
       return;
@@ -190,20 +187,18 @@ struct Filtering {
     // Nothing past the end of a row may be touched: it may be the end of all memory.
     const size_t bytes = static_cast<size_t>(line.points) * 2 * Filter::SIZE;
     char even[LINE * Filter::SIZE] = {}, odd[LINE * Filter::SIZE] = {};
-    for (int s = first; s < end; s++) {
+    for (int s = 0; s < steps; s++) {
       __builtin_memcpy(even, rows.row[2 * s] + at, bytes);
       __builtin_memcpy(odd, rows.row[2 * s + 1] + at, bytes);
-      Filter::stage(to, s, even, odd);
+      Filter::stage(staged, s, even, odd);
     }
   }
 
   template <int V, bool After>
-  CORELLA_INLINE void vector(int index, int next, const char *table, float *to) {
+  CORELLA_INLINE void vector(const char *table, float *to) {
     if constexpr (After) finishTurn<Filter, (V + 3) % 4>(halves[(V + 1) % 2]);
-    const int steps = Filter::steps(job.taps);
-    if (next >= 0) stage(next, V * steps / 4, (V + 1) * steps / 4);
     Vec spectra[LANES];
-    Filter::template sum<V>(staged[index & 1], job.taps, table, spectra);
+    Filter::template sum<V>(staged, job.taps, table, spectra);
     HalfTurned &half = halves[V % 2];
     half.to = to;
     each<PIECES>(CORELLA_EACH {
@@ -216,22 +211,22 @@ struct Filtering {
     });
   }
 
-  /** Filters the lines of a group; samples of line `next`, if not negative, are widened on the way. */
-  void run(int first, int end, int next) {
+  /** Filters the lines first…end−1. */
+  void run(int first, int end) {
     for (int index = first; index < end; index++) {
       const Line &line = job.lines[index];
       const char *table = static_cast<const char *>(job.table) + index * job.tableLineBytes;
       float *place = rows.work + static_cast<int64_t>(line.place) * POINT;
       const bool whole = line.points == LINE_POINTS;
       float *to = whole ? place : spare;
-      const int following = index + 1 < end ? index + 1 : next;
-      vector<0, false>(index, following, table, to);
-      vector<1, true>(index, following, table, to);
-      vector<2, true>(index, following, table, to);
-      vector<3, true>(index, following, table, to);
+      stage(line);
+      vector<0, false>(table, to);
+      vector<1, true>(table, to);
+      vector<2, true>(table, to);
+      vector<3, true>(table, to);
       finishTurn<Filter, 3>(halves[1]);
       if (!whole) {
-        for (int point = 0; point < line.points; point++) storePoint(place + point * POINT, loadPoint(spare + point * POINT));
+        for (int n = 0; n < line.points; n++) storePoint(place + n * POINT, loadPoint(spare + n * POINT));
       }
       if (rows.missing != 0) dropMissing(place, line.points);
     }

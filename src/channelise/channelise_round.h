@@ -70,41 +70,63 @@ int64_t roundWithRails(const float *work, const float *gains, float rail, int64_
   return count;
 }
 
-/** Faster, and right unless it returns false: then something passed the rails. */
-bool roundWithin(const float *work, const float *gains, int rail, int64_t first, int64_t end, char *stage) {
-#if defined(__AVX512F__) || defined(__AVX2__)
-  IntVec largest = {};
-  for (int64_t place = first; place < end; place += 4) {
-    each<2>(CORELLA_EACH {
-      constexpr int PART = i;
-      Vec values[4];
-      scaledQuad(work + place * POINT, gains + place, PART, values);
-      // Anything past 32 bits becomes the most negative number, and is found out below.
 #if defined(__AVX512F__)
-      const __m512i a = _mm512_packs_epi32(_mm512_cvtps_epi32(values[0]), _mm512_cvtps_epi32(values[1]));
-      const __m512i b = _mm512_packs_epi32(_mm512_cvtps_epi32(values[2]), _mm512_cvtps_epi32(values[3]));
-      const __m512i here = _mm512_max_epu16(_mm512_abs_epi16(a), _mm512_abs_epi16(b));
-      largest = (IntVec)_mm512_max_epu16((__m512i)largest, here);
-      const __m512i bytes = _mm512_packs_epi16(a, b);
-      _mm512_store_si512(stage + (place / 4 * 2 + PART) * QUAD_BYTES, bytes);
-#else
-      const __m256i a = _mm256_packs_epi32(_mm256_cvtps_epi32(values[0]), _mm256_cvtps_epi32(values[1]));
-      const __m256i b = _mm256_packs_epi32(_mm256_cvtps_epi32(values[2]), _mm256_cvtps_epi32(values[3]));
-      const __m256i here = _mm256_max_epu16(_mm256_abs_epi16(a), _mm256_abs_epi16(b));
-      largest = (IntVec)_mm256_max_epu16((__m256i)largest, here);
-      const __m256i bytes = _mm256_packs_epi16(a, b);
-      _mm256_store_si256(reinterpret_cast<__m256i *>(stage + (place / 4 * 2 + PART) * QUAD_BYTES), bytes);
+/** Right only for what lies within a byte; keeps the largest magnitude of 16-bit halves in `largest`. */
+CORELLA_INLINE IntVec packedWithin(const Vec (&v)[4], IntVec &largest) {
+  // Anything past 32 bits becomes the most negative number, and shows in the magnitude.
+  const __m512i a = _mm512_packs_epi32(_mm512_cvtps_epi32(v[0]), _mm512_cvtps_epi32(v[1]));
+  const __m512i b = _mm512_packs_epi32(_mm512_cvtps_epi32(v[2]), _mm512_cvtps_epi32(v[3]));
+  const __m512i here = _mm512_max_epu16(_mm512_abs_epi16(a), _mm512_abs_epi16(b));
+  largest = (IntVec)_mm512_max_epu16((__m512i)largest, here);
+  return (IntVec)_mm512_packs_epi16(a, b);
+}
+CORELLA_INLINE bool allWithin(IntVec largest, int rail) {
+  return _mm512_cmpgt_epu16_mask((__m512i)largest, _mm512_set1_epi16(static_cast<int16_t>(rail))) == 0;
+}
+#elif defined(__AVX2__)
+CORELLA_INLINE IntVec packedWithin(const Vec (&v)[4], IntVec &largest) {
+  const __m256i a = _mm256_packs_epi32(_mm256_cvtps_epi32(v[0]), _mm256_cvtps_epi32(v[1]));
+  const __m256i b = _mm256_packs_epi32(_mm256_cvtps_epi32(v[2]), _mm256_cvtps_epi32(v[3]));
+  const __m256i here = _mm256_max_epu16(_mm256_abs_epi16(a), _mm256_abs_epi16(b));
+  largest = (IntVec)_mm256_max_epu16((__m256i)largest, here);
+  return (IntVec)_mm256_packs_epi16(a, b);
+}
+CORELLA_INLINE bool allWithin(IntVec largest, int rail) {
+  const __m256i over = _mm256_subs_epu16((__m256i)largest, _mm256_set1_epi16(static_cast<int16_t>(rail)));
+  return _mm256_testz_si256(over, over) != 0;
+}
 #endif
+constexpr bool ROUNDS_FROM_REGISTERS = LANES > 4;
+
+constexpr int railOf(SpectraType output) { return output == SpectraType::ci4 ? 7 : 127; }
+
+/** R points, R a multiple of 4, that belong to neighbouring places; returns how many parts passed the rails. */
+template <int R>
+CORELLA_INLINE int64_t roundPoints(const Complex (&x)[R], const ChanneliseJob &job, const ChanneliseRows &rows,
+                                   int64_t place) {
+#if defined(__AVX512F__) || defined(__AVX2__)
+  const float *gains = rows.gains + place;
+  const int rail = railOf(job.output);
+  char *stage = rows.stage + place / 4 * 2 * QUAD_BYTES;
+  IntVec largest = {};
+  each<R / 4>(CORELLA_EACH {
+    constexpr int QUAD = 4 * i;
+    Vec re[4], im[4];
+    each<4>(CORELLA_EACH {
+      const Vec gain = broadcast(gains[QUAD + i]);
+      re[i] = x[QUAD + i].re * gain;
+      im[i] = x[QUAD + i].im * gain;
     });
-  }
-  for (int lane = 0; lane < LANES; lane++) {
-    const uint32_t both = static_cast<uint32_t>(largest[lane]);
-    if (static_cast<int>(both & 0xffffu) > rail || static_cast<int>(both >> 16) > rail) return false;
-  }
-  return true;
+    IntVec *to = reinterpret_cast<IntVec *>(stage + QUAD / 4 * 2 * QUAD_BYTES);
+    to[0] = packedWithin(re, largest);
+    to[1] = packedWithin(im, largest);
+  });
+  if (__builtin_expect(allWithin(largest, rail), 1)) return 0;
+  each<R>(CORELLA_EACH { storePoint(rows.work + (place + i) * POINT, x[i]); });
+  return roundWithRails(rows.work, rows.gains, static_cast<float>(rail), place, place + R, rows.stage);
 #else
-  (void)work, (void)gains, (void)rail, (void)first, (void)end, (void)stage;
-  return false;
+  (void)x, (void)job, (void)rows, (void)place;
+  return 0;
 #endif
 }
 
@@ -119,9 +141,16 @@ int64_t roundPlaces(const ChanneliseJob &job, const ChanneliseRows &rows, int64_
     }
     return 0;
   }
-  const int rail = job.output == SpectraType::ci4 ? 7 : 127;
-  if (roundWithin(rows.work, rows.gains, rail, first, end, rows.stage)) return 0;
-  return roundWithRails(rows.work, rows.gains, static_cast<float>(rail), first, end, rows.stage);
+  if (!ROUNDS_FROM_REGISTERS) {
+    return roundWithRails(rows.work, rows.gains, static_cast<float>(railOf(job.output)), first, end, rows.stage);
+  }
+  int64_t passed = 0;
+  for (int64_t place = first; place < end; place += 4) {
+    Complex quad[4];
+    each<4>(CORELLA_EACH { quad[i] = loadPoint(rows.work + (place + i) * POINT); });
+    passed += roundPoints<4>(quad, job, rows, place);
+  }
+  return passed;
 }
 
 /** LANES rows, one of each input from `first` on; zeros past the last input. */
