@@ -1,4 +1,4 @@
-// The filter, a line of 4·LANES neighbouring scalars (64 bytes of 8-bit samples with AVX-512) of LANES spectra at a time.
+// The filter, a line of 4·LANES neighbouring scalars (with AVX-512 64 bytes of 8-bit samples) of LANES spectra at once.
 // Scalars lie in lanes while taps are summed; then the sums are turned so that spectra do. The second half of a turn,
 // all shuffles, is left until the next vector's sums, all products, so that the two can overlap.
 #pragma once

@@ -10,8 +10,8 @@ namespace {
 constexpr double PI = 3.14159265358979323846;
 
 /**
- * Eights while they last, since 16 registers hold eight complex points, with one 16 or 4 for what eights leave over of a
- * power of two; then the odd primes.
+ * Eights while they last, since 16 registers hold eight complex points; then the odd primes; last, a 16, 4 or 2 for
+ * what eights leave over of a power of two.
  */
 std::vector<int32_t> chooseRadices(int32_t points) {
   int twos = 0;
@@ -122,7 +122,8 @@ int32_t ChirpTables::longerThan(int32_t points) {
 }
 
 ChirpTables::ChirpTables(int32_t points, const Transform &longer) {
-  const auto phase = [&](int64_t n) { return PI * static_cast<double>(n * n % (2 * static_cast<int64_t>(points))) / points; };
+  const int64_t period = 2 * static_cast<int64_t>(points);  // of n² in units of π/N
+  const auto phase = [&](int64_t n) { return PI * static_cast<double>(n * n % period) / points; };
   for (int32_t n = 0; n < points; n++) pushTurn(turn, -phase(n));
   std::vector<std::complex<double>> conjugate(static_cast<size_t>(longer.points));
   for (int32_t n = 0; n < points; n++) {

@@ -4,7 +4,7 @@ import { openCpu } from '../backend/cpu/cpu.js';
 import { levelsUpTo } from '../backend/cpu/levels.js';
 import { loadNative } from '../backend/cpu/library.js';
 import { openReference } from '../backend/reference.js';
-import type { VoltageType } from '../core/axes.js';
+import { allocateSpectra, type VoltageType } from '../core/axes.js';
 import { randomStream } from '../core/random.js';
 import { channeliseBlocks, channeliseCases } from './cases.js';
 import { assertClose } from './compare.js';
@@ -76,6 +76,34 @@ describe('cpu channeliser', { skip: 'what' in library ? library.what : false }, 
           assert.equal(saturated, passed, `gain ${gain}`);
           // [c][t] of 4 × 20 spectra: spectra 0…2 of channel 2
           assert.deepEqual([...blocks[0].spectra.subarray(80, 86)], [0, 0, 127, 0, -127, 0]);
+        }
+        await cpu.close();
+      });
+
+      it('leaves zeros from the last spectrum to the end of its tile', async () => {
+        const sizes = { channels: 8, taps: 2, inputs: 17, polarisations: 1, blockSamples: 800 } as const;
+        const plan = planChannelise({ ...sizes, inputType: 'ci8', outputType: 'ci8' });
+        const cpu = await openCpu({ isa, threads: 2 });
+        const out = cpu.allocateSpectra(plan.output); // 100 spectra: two tiles of 64
+        const garbage = allocateSpectra('ci8', 8, 17, 100).fill(85);
+        for (const samples of [88, 528]) {
+          await out.write(garbage, 100);
+          const channeliser = await prepareChanneliser(plan, cpu);
+          await channeliser.run(noise('ci8', 17, samples, randomStream(44)), out);
+          const made = out.samples;
+          assert.equal(made, samples / 8 - 1); // 10 spectra, then 65
+          // Look past the end: the first 64, or all 100, of each row [c][a].
+          const seen = made < 64 ? 64 : 100;
+          out.fill(seen, []);
+          const rows = await out.read();
+          for (let row = 0; row < 8 * 17; row++) {
+            const rest = rows.subarray((row * seen + made) * 2, (row + 1) * seen * 2);
+            assert.ok(
+              rest.every((part) => part === 0),
+              `row ${row} after ${made}`,
+            );
+          }
+          await channeliser.close();
         }
         await cpu.close();
       });
