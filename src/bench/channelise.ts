@@ -135,16 +135,16 @@ function fftw(
   voltages: VoltagesAT,
   samples: number,
 ): FftwPeer | undefined {
-  const version = peers.bind('fftw', 'const char *peer_fftw_version()');
+  const version = peers.bind('fftw_channelise', 'const char *peer_fftw_version()');
   const open = peers.bind(
-    'fftw',
+    'fftw_channelise',
     'void *peer_fftw_open(int64_t channels, int64_t taps, const double *values, int32_t threads)',
   );
   const run = peers.bind(
-    'fftw',
+    'fftw_channelise',
     'void peer_fftw_run(void *handle, const int8_t *voltages, int64_t inputs, int64_t samples)',
   );
-  const close = peers.bind('fftw', 'void peer_fftw_close(void *handle)');
+  const close = peers.bind('fftw_channelise', 'void peer_fftw_close(void *handle)');
   const made = samples / plan.channels - plan.taps + 1;
   if (!version || !open || !run || !close || made < 1) return undefined;
   const threads = backend.kind === 'cpu' ? backend.threads : 1;
