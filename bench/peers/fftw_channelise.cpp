@@ -49,7 +49,7 @@ void filterOne(const Engine &engine, const int8_t *samples, float *sums) {
 
 }  // namespace
 
-// Names its own instruction sets: "fftw-3.3.10-sse2-avx-avx2-avx2_128" has no AVX-512.
+// Names its own instruction sets: Debian 12 says "fftw-3.3.10-sse2-avx", which knows neither AVX2 nor AVX-512.
 extern "C" const char *peer_fftw_version() { return fftwf_version; }
 
 // taps : [τ][n]
