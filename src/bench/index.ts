@@ -1,5 +1,6 @@
 /** Benches: each kernel's rate, held against this machine's own ceiling and, when asked, against a peer. */
 import type { KernelBench } from './bench.js';
+import { channeliseBench } from './channelise.js';
 import { correlateBench } from './correlate.js';
 import { variantsBench } from './correlate-cuda.js';
 import { integratedBench } from './correlate-integrated.js';
@@ -8,4 +9,9 @@ export { runCase, type BenchCase, type BenchRow, type KernelBench } from './benc
 export { openPeers, type Peers } from './peers.js';
 
 /** A new kernel's bench is one file and one line here. */
-export const benches: readonly KernelBench[] = [correlateBench, integratedBench, variantsBench];
+export const benches: readonly KernelBench[] = [
+  correlateBench,
+  channeliseBench,
+  integratedBench,
+  variantsBench,
+];

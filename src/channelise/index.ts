@@ -23,7 +23,7 @@ export function prepareChanneliser(plan: ChannelisePlan, backend: Backend): Prom
     case 'reference':
       return Promise.resolve(prepareReferenceChanneliser(plan));
     case 'cpu':
-      return Promise.resolve(prepareCpuChanneliser(plan));
+      return Promise.resolve(prepareCpuChanneliser(plan, backend));
     case 'cuda':
       return Promise.resolve(prepareCudaChanneliser(plan));
   }

@@ -1,0 +1,163 @@
+/** The F-engine over sizes; the peer is a vectorised filter and FFTW, without rounding or corner turn. */
+import type { Backend } from '../backend/backend.js';
+import { cpuCeilings } from '../backend/cpu/ceilings.js';
+import {
+  allocateVoltages,
+  isComplexVoltage,
+  type SpectraType,
+  type VoltagesAT,
+  type VoltageType,
+} from '../core/axes.js';
+import { instant } from '../core/instant.js';
+import { randomStream } from '../core/random.js';
+import { planChannelise, prepareChanneliser, type ChannelisePlan } from '../channelise/index.js';
+import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
+import { scriptCeiling } from './ceiling.js';
+import type { Contestant } from './measure.js';
+import { callPeer, type Peers } from './peers.js';
+
+interface Size {
+  readonly channels: number;
+  readonly taps: number;
+  readonly inputType: VoltageType;
+  readonly outputType: SpectraType;
+}
+
+const bytes = { inputType: 'ci8', outputType: 'ci8' } as const;
+const sizes: readonly Size[] = [
+  ...[8, 16].map((taps) => ({ ...bytes, channels: 1024, taps })),
+  ...[64, 256, 512, 2048, 4096, 16384, 65536].map((channels) => ({ ...bytes, channels, taps: 8 })),
+  ...[1, 4, 32, 64].map((taps) => ({ ...bytes, channels: 1024, taps })),
+  // 2³·5³, 2⁹·3, 2²·3·5²·7, a prime
+  ...[1000, 1536, 2100, 1009].map((channels) => ({ ...bytes, channels, taps: 8 })),
+  ...(['i8', 'ci16', 'cf32'] as const).map((inputType) => ({ ...bytes, channels: 1024, taps: 8, inputType })),
+  ...(['ci4', 'cf32'] as const).map((outputType) => ({ ...bytes, channels: 1024, taps: 8, outputType })),
+];
+
+const INPUTS = 32;
+const POLARISATIONS = 2;
+/** Some milliseconds' worth, and at least sixteen spectra: a vector's lanes are spectra. */
+const samplesAtOnce = { reference: 2 ** 15, cpu: 2 ** 22, cuda: 2 ** 15 } satisfies Record<Backend['kind'], number>;
+const spectraOf = ({ channels }: Size, backend: Backend): number =>
+  Math.max(backend.kind === 'cpu' ? 16 : 1, Math.round(samplesAtOnce[backend.kind] / (INPUTS * channels)));
+
+/** A complex sample of each tap is two multiply-adds, and the transform's usual count is 5 log₂ C. */
+function operationsPerSample({ channels, taps, inputType }: Size): number {
+  return isComplexVoltage(inputType)
+    ? 4 * taps + 5 * Math.log2(channels)
+    : 2 * taps + 2.5 * Math.log2(2 * channels);
+}
+
+export const channeliseBench: KernelBench = {
+  kernel: 'channelise',
+  cases: (backend) =>
+    sizes
+      .filter(({ channels }) => backend.kind !== 'reference' || INPUTS * channels <= samplesAtOnce.reference)
+      .map((size): BenchCase => ({
+        parameters: { ...size, inputs: INPUTS, spectra: spectraOf(size, backend) },
+        unit: 'Gsamples/s',
+        scale: 1e9,
+        prepare: (on, peers) => prepare(size, on, peers),
+      })),
+};
+
+async function prepare(size: Size, backend: Backend, peers: Peers | undefined): Promise<PreparedCase> {
+  const spectra = spectraOf(size, backend);
+  const perSpectrum = isComplexVoltage(size.inputType) ? size.channels : 2 * size.channels;
+  const samples = spectra * perSpectrum;
+  const plan = planChannelise({
+    ...size,
+    inputs: INPUTS,
+    polarisations: POLARISATIONS,
+    blockSamples: samples,
+  });
+  const voltages = noise(size.inputType, samples);
+  const block = {
+    type: size.inputType,
+    inputs: INPUTS,
+    samples,
+    voltages,
+    gaps: [],
+    start: instant(0),
+  };
+  const out = backend.allocateSpectra(plan.output);
+  const channeliser = await prepareChanneliser(plan, backend);
+  const ceiling = ceilingFor(backend);
+  const peer = peers && size.inputType === 'ci8' ? fftw(peers, backend, plan, voltages, samples) : undefined;
+  return {
+    ours: {
+      run: async () => {
+        await channeliser.run(block, out);
+        return INPUTS * samples;
+      },
+    },
+    ceiling: {
+      title: ceiling.title,
+      run: async () => (await ceiling.run()) / operationsPerSample(size),
+    },
+    ...(peer ? { peer } : {}),
+    close: async () => {
+      peer?.close();
+      await channeliser.close();
+      out.close();
+    },
+  };
+}
+
+function ceilingFor(backend: Backend): Contestant & { readonly title: string } {
+  switch (backend.kind) {
+    case 'reference':
+    case 'cuda': // runs the reference's code until it has a kernel of its own
+      return scriptCeiling();
+    case 'cpu':
+      return cpuCeilings(backend).floats();
+  }
+}
+
+/** Noise of a sixth of full scale, as a well-set receiver gives it. */
+function noise(type: VoltageType, samples: number): VoltagesAT {
+  const voltages = allocateVoltages(type, INPUTS, samples);
+  const level = { i8: 20, ci8: 20, i16: 5000, ci16: 5000, f32: 0.15, cf32: 0.15 } satisfies Record<
+    VoltageType,
+    number
+  >;
+  const stream = randomStream(1, 'bench');
+  const some = Float64Array.from({ length: 65_537 }, () => level[type] * stream.gaussian());
+  for (let n = 0; n < voltages.length; n++) voltages[n] = some[n % some.length];
+  return voltages;
+}
+
+type FftwPeer = Contestant & { readonly name: string; close(): void };
+
+function fftw(
+  peers: Peers,
+  backend: Backend,
+  plan: ChannelisePlan,
+  voltages: VoltagesAT,
+  samples: number,
+): FftwPeer | undefined {
+  const version = peers.bind('fftw_channelise', 'const char *peer_fftw_version()');
+  const open = peers.bind(
+    'fftw_channelise',
+    'void *peer_fftw_open(int64_t channels, int64_t taps, const double *values, int32_t threads)',
+  );
+  const run = peers.bind(
+    'fftw_channelise',
+    'void peer_fftw_run(void *handle, const int8_t *voltages, int64_t inputs, int64_t samples)',
+  );
+  const close = peers.bind('fftw_channelise', 'void peer_fftw_close(void *handle)');
+  const made = samples / plan.channels - plan.taps + 1;
+  if (!version || !open || !run || !close || made < 1) return undefined;
+  const threads = backend.kind === 'cpu' ? backend.threads : 1;
+  const handle = open(plan.channels, plan.taps, plan.prototype, threads);
+  return {
+    name: `vectorised filter and FFTW, neither rounded nor turned (${String(version())})`,
+    run: async () => {
+      await callPeer(run, handle, voltages, INPUTS, samples);
+      return INPUTS * made * plan.channels;
+    },
+    close: () => {
+      close(handle);
+    },
+  };
+}
