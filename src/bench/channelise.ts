@@ -37,7 +37,10 @@ const sizes: readonly Size[] = [
 const INPUTS = 32;
 const POLARISATIONS = 2;
 /** Some milliseconds' worth, and at least sixteen spectra: a vector's lanes are spectra. */
-const samplesAtOnce = { reference: 2 ** 15, cpu: 2 ** 22, cuda: 2 ** 15 } satisfies Record<Backend['kind'], number>;
+const samplesAtOnce = { reference: 2 ** 15, cpu: 2 ** 22, cuda: 2 ** 15 } satisfies Record<
+  Backend['kind'],
+  number
+>;
 const spectraOf = ({ channels }: Size, backend: Backend): number =>
   Math.max(backend.kind === 'cpu' ? 16 : 1, Math.round(samplesAtOnce[backend.kind] / (INPUTS * channels)));
 
@@ -93,7 +96,11 @@ async function prepare(size: Size, backend: Backend, peers: Peers | undefined): 
     },
     ceiling: {
       title: ceiling.title,
-      run: async () => (await ceiling.run()) / operationsPerSample(size),
+      run: async () => {
+        const done = await ceiling.run();
+        const perSample = operationsPerSample(size);
+        return typeof done === 'number' ? done / perSample : { ...done, work: done.work / perSample };
+      },
     },
     ...(peer ? { peer } : {}),
     close: async () => {
