@@ -2,7 +2,7 @@
 import type { CountsCB, GainsCA } from '../core/axes.js';
 import type { SpectraBlock } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
-import { addSampleCounts } from '../core/gaps.js';
+import { addSampleCounts, type SpectraGap } from '../core/gaps.js';
 import {
   checkBlock,
   emptyCounts,
@@ -18,6 +18,8 @@ export class DirectAccount {
   private current: Float64Array;
   private counts: CountsCB;
   private samples = 0;
+  /** Samples of blocks without gaps: every baseline counts them alike, so they are counted once, at the end. */
+  private wholeSamples = 0;
 
   constructor(private readonly plan: ImagePlan) {
     this.current = unitFactors(plan);
@@ -39,10 +41,15 @@ export class DirectAccount {
   /** Refuses a block that does not fit; counts its samples and gaps. */
   add(block: SpectraBlock): void {
     checkBlock(this.plan, block);
-    const { channels, stations, polarisations } = this.plan;
-    const shape = { channels, stations, polarisations, samples: block.samples };
-    addSampleCounts(this.counts, shape, block.gaps, new Uint8Array(stations * polarisations));
+    if (block.gaps.length === 0) this.wholeSamples += block.samples;
+    else this.count(block.samples, block.gaps);
     this.samples += block.samples;
+  }
+
+  private count(samples: number, gaps: readonly SpectraGap[]): void {
+    const { channels, stations, polarisations } = this.plan;
+    const shape = { channels, stations, polarisations, samples };
+    addSampleCounts(this.counts, shape, gaps, new Uint8Array(stations * polarisations));
   }
 
   /** Refuses an image of nothing. */
@@ -53,6 +60,8 @@ export class DirectAccount {
   /** Scales sums : [c][product][m][l] as the transform leaves them, and starts again. */
   finish(sums: Float64Array): DirectImage {
     const { plan, counts, samples } = this;
+    this.count(this.wholeSamples, []);
+    this.wholeSamples = 0;
     const pairSums = Float64Array.from({ length: plan.channels * plan.products }, (_, plane) =>
       pairSum(plan, counts, this.current, Math.floor(plane / plan.products), plane % plan.products),
     );

@@ -2,6 +2,7 @@
 import type { Backend } from '../backend/backend.js';
 import { prepareCpuVisibilityImager } from './cpu-visibilities.js';
 import { prepareCpuDirectImager } from './cpu.js';
+import { prepareCudaDirectImager } from './cuda.js';
 import type { DirectImager } from './direct.js';
 import { imageVisibilities } from './gridded.js';
 import type { ImagePlan } from './plan.js';
@@ -22,10 +23,11 @@ export { percentileStretch, type Stretch } from './raster.js';
 export function prepareDirectImager(plan: ImagePlan, backend: Backend): Promise<DirectImager> {
   switch (backend.kind) {
     case 'reference':
-    case 'cuda':
       return Promise.resolve(prepareDirectReference(plan));
     case 'cpu':
       return Promise.resolve(prepareCpuDirectImager(plan, backend));
+    case 'cuda':
+      return Promise.resolve(prepareCudaDirectImager(plan, backend));
   }
 }
 

@@ -1,0 +1,86 @@
+/** Whole arrays to the card and back, through page-locked memory. For what is moved once, not for streams of blocks. */
+import type { CudaSession, DeviceMemory, Stream } from './session.js';
+
+const PIECE_BYTES = 32 * 2 ** 20;
+
+const bytesOf = (array: ArrayBufferView): Uint8Array =>
+  new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+
+/** New device memory holding a copy of the array. */
+export async function uploadArray(
+  session: CudaSession,
+  what: string,
+  array: ArrayBufferView,
+): Promise<DeviceMemory> {
+  const memory = session.allocate(what, array.byteLength);
+  try {
+    await uploadInto(session, memory, array);
+  } catch (error) {
+    memory.free();
+    throw error;
+  }
+  return memory;
+}
+
+export async function uploadInto(
+  session: CudaSession,
+  memory: DeviceMemory,
+  array: ArrayBufferView,
+  stream: Stream = session.streams.compute,
+): Promise<void> {
+  const bytes = bytesOf(array);
+  const pinned = session.allocatePinned('an upload', Math.min(PIECE_BYTES, bytes.length));
+  const arrived = session.createMark();
+  try {
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+      const piece = bytes.subarray(at, at + PIECE_BYTES);
+      new Uint8Array(pinned.buffer).set(piece);
+      const to = memory.pointer + BigInt(at);
+      session.call('cuMemcpyHtoDAsync', to, pinned.pointer, piece.length, stream.handle);
+      arrived.record(stream);
+      await arrived.passed();
+    }
+  } finally {
+    arrived.free();
+    pinned.free();
+  }
+}
+
+/** Fills the array from the start of device memory, after everything already in the stream. */
+export async function downloadInto(
+  session: CudaSession,
+  memory: DeviceMemory,
+  array: ArrayBufferView,
+  stream: Stream = session.streams.compute,
+): Promise<void> {
+  const bytes = bytesOf(array);
+  const sizeBytes = Math.min(PIECE_BYTES, bytes.length);
+  // Two, so that one arrives while the other is copied out.
+  const buffers = [0, 1].map(() => ({
+    pinned: session.allocatePinned('a download', sizeBytes),
+    arrived: session.createMark(),
+  }));
+  const pieces = Math.ceil(bytes.length / PIECE_BYTES);
+  const start = (n: number): void => {
+    const { pinned, arrived } = buffers[n % 2];
+    const from = memory.pointer + BigInt(n * PIECE_BYTES);
+    const length = Math.min(PIECE_BYTES, bytes.length - n * PIECE_BYTES);
+    session.call('cuMemcpyDtoHAsync', pinned.pointer, from, length, stream.handle);
+    arrived.record(stream);
+  };
+  try {
+    if (pieces > 0) start(0);
+    for (let n = 0; n < pieces; n++) {
+      const { pinned, arrived } = buffers[n % 2];
+      await arrived.passed();
+      if (n + 1 < pieces) start(n + 1);
+      const length = Math.min(PIECE_BYTES, bytes.length - n * PIECE_BYTES);
+      bytes.set(new Uint8Array(pinned.buffer, 0, length), n * PIECE_BYTES);
+    }
+  } finally {
+    for (const { pinned, arrived } of buffers) {
+      arrived.free();
+      pinned.free();
+    }
+  }
+}

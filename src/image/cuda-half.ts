@@ -1,0 +1,111 @@
+/**
+ * Direct imaging in half precision on tensor cores: direct-grid.cu spreads and folds a group of channels,
+ * direct-hopper.cu transforms, multiplies and sums them.
+ */
+import type { CudaBackend } from '../backend/cuda/cuda.js';
+import { offsetBy, type DeviceMemory } from '../backend/cuda/session.js';
+import { uploadArray } from '../backend/cuda/transfer.js';
+import type { DirectEngine } from './cuda-engine.js';
+import {
+  channelsAtOnce,
+  gridBytes,
+  HALF_BOXES,
+  planFactors,
+  planGridHalf,
+  planImageHopper,
+} from './cuda-plan.js';
+import { gridTables, type GridBox } from './cuda-tables.js';
+import type { ImagePlan } from './plan.js';
+
+const THREADS = 256;
+const BATCH = 8;
+/** Steps that a gridding block takes: enough to pay for its start, few enough for many blocks. */
+const SPAN_STEPS = 64;
+/** Sums of products stay in single precision within a launch. */
+const STEPS_PER_LAUNCH = 4096;
+/** Grids go through device memory; more at once only costs memory. */
+const MOST_SCRATCH_BYTES = 2 ** 31;
+const BYTES_PER_SAMPLE = 2;
+
+export async function prepareHalf(
+  plan: ImagePlan,
+  backend: CudaBackend,
+  box: GridBox,
+  capacity: number,
+  sums: DeviceMemory,
+): Promise<DirectEngine> {
+  const { session, shop } = backend;
+  const { channels, stations, polarisations } = plan;
+  const size = HALF_BOXES.find((one) => one === box.size) ?? 64;
+  const gridding = planGridHalf(plan, size);
+  const imaging = planImageHopper(plan, size);
+  const [{ scaleFactors }, { gridHalf }, { imageHopper }] = await Promise.all([
+    shop.prepare(planFactors(plan)),
+    shop.prepare(gridding.request),
+    shop.prepare(imaging.request),
+  ]);
+  const tables = gridTables(plan, box);
+  const uploaded = await Promise.all([
+    uploadArray(session, 'gridding tasks', tables.tasks),
+    uploadArray(session, 'gridding weights', tables.groups),
+    uploadArray(session, 'sums of kernels', tapSums(plan)),
+  ]);
+  const [tasks, groups, tapSumMemory] = uploaded;
+  const scaled = session.allocate('scaled factors', 8 * channels * stations * polarisations);
+  const unscale = session.allocate('scales', 8 * channels);
+  const mostSteps = Math.min(STEPS_PER_LAUNCH, Math.ceil(Math.max(1, capacity) / BATCH) * BATCH);
+  const bytesPerChannel = gridBytes(size, mostSteps, polarisations);
+  const group = channelsAtOnce({
+    channels,
+    bytesPerChannel,
+    scratchBytes: Math.min(MOST_SCRATCH_BYTES, session.device.memoryBytes / 4),
+    blocksPerChannel: imaging.tiles,
+    multiprocessors: session.device.multiprocessors,
+  });
+  // One polarisation takes its steps in pairs: half a pair too many may be read, never used.
+  const grids = session.allocate(`grids of ${group} channels`, group * bytesPerChannel);
+  const stream = session.streams.compute;
+  return {
+    memories: [...uploaded, scaled, unscale, grids],
+    add: (block, factors) => {
+      scaleFactors.set([factors.pointer, tapSumMemory.pointer, scaled.pointer, unscale.pointer]);
+      scaleFactors.launch({ grid: [channels, 1], threads: THREADS }, stream);
+      for (let step = 0; step < block.samples; step += mostSteps) {
+        const count = Math.min(mostSteps, block.samples - step);
+        const steps = Math.ceil(count / BATCH) * BATCH;
+        const pairs = polarisations === 2 ? count : Math.ceil(count / 2);
+        for (let first = 0; first < channels; first += group) {
+          const here = Math.min(group, channels - first);
+          gridHalf.set([
+            ...[offsetBy(block.pointer, step * BYTES_PER_SAMPLE), block.pitchBytes, steps, SPAN_STEPS, first],
+            ...[scaled.pointer, tasks.pointer, groups.pointer, grids.pointer],
+          ]);
+          gridHalf.launch(
+            {
+              grid: [Math.ceil(steps / SPAN_STEPS), here],
+              threads: THREADS,
+              sharedBytes: gridding.sharedBytes,
+            },
+            stream,
+          );
+          const slots = steps * polarisations;
+          imageHopper.set([grids.pointer, slots, pairs, first, 1, unscale.pointer, sums.pointer]);
+          imageHopper.launch(
+            { grid: [imaging.tiles, here], threads: THREADS, sharedBytes: imaging.sharedBytes },
+            stream,
+          );
+        }
+      }
+    },
+  };
+}
+
+/** sums : [c][s], Σ |tap| over a kernel. */
+export function tapSums({ channels, stations, kernelSize, taps }: ImagePlan): Float32Array {
+  const cells = kernelSize * kernelSize;
+  return Float32Array.from({ length: channels * stations }, (_, at) => {
+    let sum = 0;
+    for (let n = at * cells; n < (at + 1) * cells; n++) sum += Math.hypot(taps[2 * n], taps[2 * n + 1]);
+    return sum;
+  });
+}

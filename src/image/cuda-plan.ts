@@ -1,0 +1,180 @@
+/**
+ * How a direct image is made on a card: which box of cells, which kernels compiled with which numbers, and how many
+ * channels at a time. Pure, so that every plan can be checked, and compiled, on a machine without a card.
+ */
+import type { CudaPath } from '../backend/cuda/cuda.js';
+import type { KernelRequest } from '../backend/cuda/kernels.js';
+import { commonHeaders, readSource } from '../backend/cuda/sources.js';
+import type { SpectraType } from '../core/axes.js';
+import type { GridBox } from './cuda-tables.js';
+import type { ImagePlan } from './plan.js';
+import { halfWgmmaHeader } from './wgmma-half.js';
+
+/** `half`: fp16 operands with fp32 sums on the tensor cores, to 1e-3; `single`: fp32, to 1e-5. */
+export type DirectPrecision = 'half' | 'single';
+
+type Shape = Pick<ImagePlan, 'pixels' | 'stations' | 'polarisations' | 'kernelSize'>;
+
+/** Rows and columns that any antenna touches in any channel, end exclusive. */
+export interface Touched {
+  readonly firstRow: number;
+  readonly endRow: number;
+  readonly firstColumn: number;
+  readonly endColumn: number;
+}
+
+export function touchedCells({ corners, kernelSize }: Pick<ImagePlan, 'corners' | 'kernelSize'>): Touched {
+  let [firstRow, endRow, firstColumn, endColumn] = [Infinity, -Infinity, Infinity, -Infinity];
+  for (let at = 0; at < corners.length; at += 2) {
+    firstRow = Math.min(firstRow, corners[at]);
+    endRow = Math.max(endRow, corners[at] + kernelSize);
+    firstColumn = Math.min(firstColumn, corners[at + 1]);
+    endColumn = Math.max(endColumn, corners[at + 1] + kernelSize);
+  }
+  return { firstRow, endRow, firstColumn, endColumn };
+}
+
+/** Boxes the half-precision kernels are made for. */
+export const HALF_BOXES = [32, 48, 64] as const;
+/** Stations whose fields fit in a block's shared memory beside the staging, on any card since Ampere. */
+const MOST_HALF_STATIONS = 1024;
+
+export type DirectChoice =
+  | { readonly kind: 'half'; readonly box: GridBox }
+  /** Why half precision will not do. */
+  | { readonly kind: 'single'; readonly why: string };
+
+/** Half precision where the card, the image and the aperture allow it. */
+export function chooseDirect(
+  plan: Pick<ImagePlan, 'pixels' | 'stations' | 'corners' | 'kernelSize'>,
+  path: CudaPath,
+  type: SpectraType,
+): DirectChoice {
+  const { firstRow, endRow, firstColumn, endColumn } = touchedCells(plan);
+  const cells = Math.max(endRow - firstRow, endColumn - firstColumn);
+  const size = HALF_BOXES.find((box) => box >= cells);
+  const single = (why: string): DirectChoice => ({ kind: 'single', why });
+  if (path !== 'hopper') return single("its kernels need Hopper's tensor cores");
+  if (type === 'cf32') return single('float samples know no full scale');
+  if (plan.pixels % 64 !== 0 || plan.pixels > 512)
+    return single(`${plan.pixels} pixels are not 64, 128 … 512`);
+  if (plan.stations > MOST_HALF_STATIONS) return single(`${plan.stations} stations are more than 1024`);
+  if (size === undefined) return single(`the aperture covers ${cells} cells, more than 64`);
+  // The middle of the box as near as may be to the middle of what is touched.
+  const box = {
+    firstRow: Math.floor((firstRow + endRow - size) / 2),
+    firstColumn: Math.floor((firstColumn + endColumn - size) / 2),
+    size,
+  };
+  return { kind: 'half', box };
+}
+
+const source = (name: string): { readonly name: string; readonly source: string } => ({
+  name,
+  source: readSource(import.meta.url, name),
+});
+const inputDefines = ({ stations, polarisations }: Pick<Shape, 'stations' | 'polarisations'>) => ({
+  STATIONS: stations,
+  POLARISATIONS: polarisations,
+});
+
+export const planFactors = (plan: Pick<Shape, 'stations' | 'polarisations'>) =>
+  ({
+    ...source('direct-factors.cu'),
+    headers: commonHeaders('integers.cuh'),
+    defines: inputDefines(plan),
+    entries: {
+      scaleFactors: ['pointer', 'pointer', 'pointer', 'pointer'],
+      invertGains: ['pointer', 'pointer', 'i64', 'pointer'],
+    },
+  }) as const satisfies KernelRequest;
+
+export interface SingleOptions {
+  readonly rows: number;
+  readonly columns: number;
+  readonly samples: 'integer' | 'float';
+}
+
+export const planSingle = (plan: Shape, { rows, columns, samples }: SingleOptions) =>
+  ({
+    ...source('direct-float.cu'),
+    headers: commonHeaders('integers.cuh'),
+    defines: {
+      ...inputDefines(plan),
+      PIXELS: plan.pixels,
+      KERNEL: plan.kernelSize,
+      ROWS: rows,
+      COLUMNS: columns,
+      FLOAT_SAMPLES: samples === 'float' ? 1 : 0,
+    },
+    entries: {
+      spreadFloat: ['pointer', 'i64', 'i32', 'i32', 'i32', 'pointer', 'pointer', 'pointer', 'pointer'],
+      rowsFloat: ['pointer', 'pointer', 'pointer'],
+      columnsFloat: ['pointer', 'pointer', 'i32', 'pointer'],
+    },
+  }) as const satisfies KernelRequest;
+
+export const planGridHalf = (plan: Pick<Shape, 'stations' | 'polarisations'>, box: number) =>
+  ({
+    request: {
+      ...source('direct-grid.cu'),
+      headers: commonHeaders('integers.cuh'),
+      defines: { ...inputDefines(plan), BOX: box },
+      entries: {
+        gridHalf: ['pointer', 'i64', 'i32', 'i32', 'i32', 'pointer', 'pointer', 'pointer', 'pointer'],
+      },
+    },
+    sharedBytes:
+      Math.ceil((plan.stations * (plan.polarisations * 32 + 16)) / 128) * 128 +
+      plan.polarisations * 8 * (64 * box + 16),
+  }) as const satisfies { request: KernelRequest; sharedBytes: number };
+
+/** Steps in flight for each box: as many as fit beside U, no more than help. EARLY as measured. */
+const hopperTuning = {
+  32: { STAGES: 8, EARLY: 1 },
+  48: { STAGES: 6, EARLY: 0 },
+  64: { STAGES: 4, EARLY: 0 },
+} satisfies Record<(typeof HALF_BOXES)[number], { STAGES: number; EARLY: 0 | 1 }>;
+
+export function planImageHopper(
+  plan: Pick<Shape, 'pixels' | 'polarisations'>,
+  box: (typeof HALF_BOXES)[number],
+  tuning: { readonly STAGES: number; readonly EARLY: 0 | 1 } = hopperTuning[box],
+) {
+  const uBytes = 64 * 4 * box * 2;
+  return {
+    request: {
+      ...source('direct-hopper.cu'),
+      headers: {
+        ...commonHeaders('integers.cuh', 'hopper.cuh'),
+        'wgmma-half.cuh': halfWgmmaHeader([2 * box]),
+      },
+      defines: { PIXELS: plan.pixels, POLARISATIONS: plan.polarisations, BOX: box, ...tuning },
+      entries: { imageHopper: ['pointer', 'i32', 'i32', 'i32', 'i32', 'pointer', 'pointer'] },
+    },
+    sharedBytes: 2 * uBytes + 128 * box + tuning.STAGES * 8 * box * box + 8 * tuning.STAGES,
+    tiles: Math.ceil(plan.pixels / 64) * Math.ceil(plan.pixels / 128),
+  } as const satisfies { request: KernelRequest; sharedBytes: number; tiles: number };
+}
+
+/** What half-precision grids of one channel take: two slots of 4·box² bytes for each pair. */
+export const gridBytes = (box: number, steps: number, polarisations: 1 | 2): number =>
+  4 * box * box * polarisations * Math.ceil(steps / 8) * 8;
+
+/**
+ * Channels that are worked on together: as many as the scratch memory holds, and where that leaves a choice, so many
+ * that their blocks come in whole waves over the card.
+ */
+export function channelsAtOnce(options: {
+  readonly channels: number;
+  readonly bytesPerChannel: number;
+  readonly scratchBytes: number;
+  readonly blocksPerChannel: number;
+  readonly multiprocessors: number;
+}): number {
+  const { channels, bytesPerChannel, scratchBytes, blocksPerChannel, multiprocessors } = options;
+  const fitting = Math.max(1, Math.min(channels, Math.floor(scratchBytes / bytesPerChannel)));
+  if (fitting === channels) return channels;
+  const wave = Math.ceil(multiprocessors / blocksPerChannel);
+  return fitting >= wave ? Math.floor(fitting / wave) * wave : fitting;
+}

@@ -1,0 +1,78 @@
+/** Direct imaging in single precision on a card (direct-float.cu): every option, batches of 32 time steps. */
+import type { CudaBackend } from '../backend/cuda/cuda.js';
+import type { DeviceMemory } from '../backend/cuda/session.js';
+import { uploadArray } from '../backend/cuda/transfer.js';
+import type { DirectEngine } from './cuda-engine.js';
+import { channelsAtOnce, planSingle, touchedCells } from './cuda-plan.js';
+import type { ImagePlan } from './plan.js';
+
+const STEPS = 32;
+const PIXELS_PER_BLOCK = 64;
+const THREADS = 256;
+const MOST_SCRATCH_BYTES = 2 ** 29;
+
+export async function prepareSingle(
+  plan: ImagePlan,
+  backend: CudaBackend,
+  samples: 'integer' | 'float',
+  sums: DeviceMemory,
+): Promise<DirectEngine> {
+  const { session, shop } = backend;
+  const { pixels, channels, stations, polarisations } = plan;
+  const touched = touchedCells(plan);
+  const rows = touched.endRow - touched.firstRow;
+  const columns = touched.endColumn - touched.firstColumn;
+  const kernels = await shop.prepare(planSingle(plan, { rows, columns, samples }));
+  const corners = plan.corners.map(
+    (cell, n) => cell - (n % 2 === 0 ? touched.firstRow : touched.firstColumn),
+  );
+  const turns = Float32Array.from({ length: 2 * pixels }, (_, n) => {
+    const angle = (-2 * Math.PI * Math.floor(n / 2)) / pixels;
+    return n % 2 === 0 ? Math.cos(angle) : Math.sin(angle);
+  });
+  const tables = await Promise.all([
+    uploadArray(session, `corners of ${channels} channels × ${stations} stations`, corners),
+    uploadArray(
+      session,
+      `kernels of ${channels} channels × ${stations} stations`,
+      Float32Array.from(plan.taps),
+    ),
+    uploadArray(session, 'turns', turns),
+  ]);
+  const [cornerMemory, tapMemory, turnMemory] = tables;
+  const planeBytes = 8 * STEPS * rows;
+  const group = channelsAtOnce({
+    channels,
+    bytesPerChannel: polarisations * planeBytes * (columns + pixels),
+    scratchBytes: Math.min(MOST_SCRATCH_BYTES, session.device.memoryBytes / 4),
+    blocksPerChannel: pixels,
+    multiprocessors: session.device.multiprocessors,
+  });
+  const grid = session.allocate(`grids of ${group} channels`, group * polarisations * planeBytes * columns);
+  const alongL = session.allocate(
+    `half-transformed grids of ${group} channels`,
+    group * polarisations * planeBytes * pixels,
+  );
+  const pixelBlocks = Math.ceil(pixels / PIXELS_PER_BLOCK);
+  const stream = session.streams.compute;
+  return {
+    memories: [...tables, grid, alongL],
+    add: (block, factors) => {
+      for (let first = 0; first < channels; first += group) {
+        const here = Math.min(group, channels - first);
+        const planes = here * polarisations;
+        for (let step = 0; step < block.samples; step += STEPS) {
+          kernels.spreadFloat.set([
+            ...[block.pointer, block.pitchBytes, block.samples, step, first],
+            ...[cornerMemory.pointer, tapMemory.pointer, factors.pointer, grid.pointer],
+          ]);
+          kernels.spreadFloat.launch({ grid: [planes, 1], threads: THREADS }, stream);
+          kernels.rowsFloat.set([grid.pointer, turnMemory.pointer, alongL.pointer]);
+          kernels.rowsFloat.launch({ grid: [planes, rows * pixelBlocks], threads: THREADS }, stream);
+          kernels.columnsFloat.set([alongL.pointer, turnMemory.pointer, first, sums.pointer]);
+          kernels.columnsFloat.launch({ grid: [here, pixels * pixelBlocks], threads: THREADS }, stream);
+        }
+      }
+    },
+  };
+}
