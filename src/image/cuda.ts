@@ -12,6 +12,8 @@ import type { DirectImager } from './direct.js';
 import type { ImagePlan } from './plan.js';
 
 const WHERE = 'direct image';
+/** Rounding to halves averages out over time steps: shorter blocks are quick in single precision, and exacter. */
+const LEAST_HALF_STEPS = 32;
 
 export interface CudaDirectOptions {
   /** The fastest that the card, the aperture and the samples allow unless given. `half` refuses where it cannot be. */
@@ -54,13 +56,14 @@ export function prepareCudaDirectImager(
 
   /** By kind of sample and size of block, made when first needed. */
   const engines = new Map<string, Promise<DirectEngine>>();
-  function engineFor({ shape: { type, capacity } }: CudaSpectraBlock): Promise<DirectEngine> {
+  function engineFor({ samples: steps, shape: { type, capacity } }: CudaSpectraBlock): Promise<DirectEngine> {
     const choice = chooseDirect(plan, backend.path, type);
     if (precision === 'half' && choice.kind === 'single') {
       refuse(WHERE, `half precision cannot be: ${choice.why}`, "choose precision 'single'");
     }
     const samples = type === 'cf32' ? 'float' : 'integer';
-    const useHalf = precision !== 'single' && choice.kind === 'half';
+    const isWorthHalf = precision === 'half' || (precision === undefined && steps >= LEAST_HALF_STEPS);
+    const useHalf = isWorthHalf && choice.kind === 'half';
     const key = useHalf ? `half ${capacity}` : samples;
     const known = engines.get(key);
     if (known) return known;

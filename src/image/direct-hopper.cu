@@ -16,7 +16,7 @@ constexpr int DEPTHS = BOX / 16;
 constexpr int SLOT_BYTES = 4 * BOX * BOX, STEP_BYTES = 2 * SLOT_BYTES;
 constexpr int U_BYTES = 64 * 4 * BOX * 2;   // [chunk of 16 l][part][2 x 8 l][depth block] core matrices
 constexpr int BLOCK_ROW = BOX / 8 * 128;    // bytes of 8 columns, all depths
-constexpr int L_TILES = (PIXELS + 63) / 64, M_TILES = (PIXELS + 127) / 128;
+constexpr int L_TILES = (PIXELS + 63) / 64;
 constexpr int PRODUCTS = POLARISATIONS == 1 ? 1 : 4;
 // The stage 1 operand in registers where there is room for it.
 constexpr bool ROWS_SHARED = BOX > 32;
