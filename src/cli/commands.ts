@@ -9,6 +9,7 @@ import { registerDemo } from './demo.js';
 import { registerDevices } from './devices.js';
 import { registerImage } from './image.js';
 import { registerInspect } from './inspect.js';
+import { registerPlan } from './plan.js';
 import { registerSimulate } from './simulate.js';
 
 export const commands: readonly RegisterCommand[] = [
@@ -20,6 +21,7 @@ export const commands: readonly RegisterCommand[] = [
   registerImage,
   registerInspect,
   registerConvert,
+  registerPlan,
   registerBench,
   registerDevices,
 ];

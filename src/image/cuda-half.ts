@@ -83,7 +83,7 @@ export async function prepareHalf(
           gridHalf.launch(
             {
               grid: [Math.ceil(steps / SPAN_STEPS), here],
-              threads: THREADS,
+              threads: gridding.threads,
               sharedBytes: gridding.sharedBytes,
             },
             stream,

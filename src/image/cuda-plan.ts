@@ -36,6 +36,7 @@ export function touchedCells({ corners, kernelSize }: Pick<ImagePlan, 'corners' 
 
 /** Boxes the half-precision kernels are made for. */
 export const HALF_BOXES = [32, 48, 64] as const;
+export type HalfBox = (typeof HALF_BOXES)[number];
 /** Stations whose fields fit in a block's shared memory beside the staging, on any card since Ampere. */
 const MOST_HALF_STATIONS = 1024;
 
@@ -114,31 +115,52 @@ export const planSingle = (plan: Shape, { rows, columns, samples }: SingleOption
     },
   }) as const satisfies KernelRequest;
 
-export const planGridHalf = (plan: Pick<Shape, 'stations' | 'polarisations'>, box: number) =>
-  ({
+export interface GridTuning {
+  /** Batches of 8 steps that share each load of weights. */
+  readonly BATCHES: 1 | 2;
+  readonly THREADS: 256 | 512;
+}
+/** As measured. */
+const gridTuning = {
+  32: { BATCHES: 1, THREADS: 256 },
+  48: { BATCHES: 1, THREADS: 256 },
+  64: { BATCHES: 1, THREADS: 256 },
+} satisfies Record<HalfBox, GridTuning>;
+
+export function planGridHalf(
+  plan: Pick<Shape, 'stations' | 'polarisations'>,
+  box: HalfBox,
+  tuning: GridTuning = gridTuning[box],
+) {
+  const { stations, polarisations } = plan;
+  const { BATCHES, THREADS } = tuning;
+  const samplesBytes = 16 * BATCHES * stations * polarisations;
+  const fieldBytes = stations * (BATCHES * polarisations * 32 + 16);
+  return {
     request: {
       ...source('direct-grid.cu'),
       headers: commonHeaders('integers.cuh'),
-      defines: { ...inputDefines(plan), BOX: box },
+      defines: { ...inputDefines(plan), BOX: box, ...tuning },
       entries: {
         gridHalf: ['pointer', 'i64', 'i32', 'i32', 'i32', 'pointer', 'pointer', 'pointer', 'pointer'],
       },
     },
+    threads: THREADS,
     sharedBytes:
-      Math.ceil((plan.stations * (plan.polarisations * 32 + 16)) / 128) * 128 +
-      plan.polarisations * 8 * (64 * box + 16),
-  }) as const satisfies { request: KernelRequest; sharedBytes: number };
+      Math.ceil((samplesBytes + fieldBytes) / 128) * 128 + polarisations * BATCHES * 8 * (64 * box + 16),
+  } as const satisfies { request: KernelRequest; threads: number; sharedBytes: number };
+}
 
 /** Steps in flight for each box: as many as fit beside U, no more than help. EARLY as measured. */
 const hopperTuning = {
   32: { STAGES: 8, EARLY: 1 },
   48: { STAGES: 6, EARLY: 0 },
   64: { STAGES: 4, EARLY: 0 },
-} satisfies Record<(typeof HALF_BOXES)[number], { STAGES: number; EARLY: 0 | 1 }>;
+} satisfies Record<HalfBox, { STAGES: number; EARLY: 0 | 1 }>;
 
 export function planImageHopper(
   plan: Pick<Shape, 'pixels' | 'polarisations'>,
-  box: (typeof HALF_BOXES)[number],
+  box: HalfBox,
   tuning: { readonly STAGES: number; readonly EARLY: 0 | 1 } = hopperTuning[box],
 ) {
   const uBytes = 64 * 4 * box * 2;

@@ -14,18 +14,22 @@
 // Gridding is a sparse product: per row |v| and 8 cells |u|, four quadrants; for each, the stations whose kernels touch
 // those cells, 16 at a time (cuda-tables.ts). ldmatrix takes an address per lane, so gathering stations is free.
 //
-// Set by the plan: STATIONS, POLARISATIONS, BOX (multiple of 16).
+// Set by the plan: STATIONS, POLARISATIONS, BOX (multiple of 16), BATCHES (of 8 steps that share each load of weights: 1
+// or 2), THREADS.
 #include "integers.cuh"
 
 constexpr int INPUTS = STATIONS * POLARISATIONS;
-constexpr int BATCH = 8;                                    // time steps: with (re, im) the 16 rows of an mma
-constexpr int FIELD_BYTES = POLARISATIONS * 32 + 16;        // one station: [p][re, im][8 steps]; an odd number of 16 bytes
+constexpr int STEPS = 8 * BATCHES;                          // eight steps and (re, im) are the 16 rows of an mma
+constexpr int FIELD_BYTES = BATCHES * POLARISATIONS * 32 + 16;  // one station: [p][batch][re, im][8 steps]; odd in 16 bytes
 constexpr int ROW_BLOCKS = BOX / 16;                        // blocks of 8 rows |v|, and of 8 cells |u|
 constexpr int TASKS = 8 * ROW_BLOCKS;                       // per block of rows
 constexpr int SLOT_BYTES = 4 * BOX * BOX;
 constexpr int STAGE_BYTES = 64 * BOX + 16;                  // a slot's share of a block of rows; 16 more: no bank conflicts
-constexpr int FIELDS_END = (STATIONS * FIELD_BYTES + 127) / 128 * 128;
 constexpr int BLOCK_BYTES = 4 * 512 + 128;                  // four quadrants of weights, then 16 x 4 stations
+constexpr int WARPS = THREADS / 32;
+// Shared memory: samples on their way [batch][a][16 bytes], fields, the stage.
+constexpr int FIELDS_AT = BATCHES * INPUTS * 16;
+constexpr int STAGE_AT = (FIELDS_AT + STATIONS * FIELD_BYTES + 127) / 128 * 128;
 
 struct Task {
   uint32_t blocks, first;  // how many groups of 16 stations, and where they start
@@ -69,61 +73,80 @@ __device__ __forceinline__ void scaledSamples(uint4 raw, float2 factor, uint32_t
   }
 }
 
+__device__ __forceinline__ void copyAhead(uint32_t to, const void *from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+}
+
 // spectra : [c][a][pitch] int8, zero past the last sample to the next 64. factors : [c][a], scaled. tasks : [c][row block]
-// [TASKS]. tables : [block][BLOCK_BYTES]. Grid: (spans of `spanSteps` steps, channels of the group), 256 threads.
-extern "C" __global__ void __launch_bounds__(256)
+// [TASKS]. tables : [block][BLOCK_BYTES]. Grid: (spans of `spanSteps` steps, channels of the group). `steps` is a multiple
+// of 8; with two batches a last one past it is gridded from zeros and not stored.
+extern "C" __global__ void __launch_bounds__(THREADS)
     gridHalf(const int8_t *spectra, int64_t pitch, int steps, int spanSteps, int firstChannel, const float2 *factors,
              const Task *tasks, const uint8_t *tables, uint8_t *grids) {
   extern __shared__ __align__(128) uint8_t shared[];
-  uint8_t *stage = shared + FIELDS_END;
-  const uint32_t fields = (uint32_t)__cvta_generic_to_shared(shared);
+  uint8_t *stage = shared + STAGE_AT;
+  const uint32_t base = (uint32_t)__cvta_generic_to_shared(shared);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int channel = firstChannel + blockIdx.y;
   // ldmatrix: lanes 0-7 and 16-23 point at the real parts of 8 stations each, 8-15 and 24-31 at the imaginary parts.
-  const uint32_t part = fields + (lane >> 3 & 1) * 16;
+  const uint32_t part = base + FIELDS_AT + (lane >> 3 & 1) * 16;
   const int station = (lane >> 4) * 8 + (lane & 7);
   const int stepOfLane = lane >> 2, cellOfLane = lane & 3;
-  const int end = min((int)(blockIdx.x + 1) * spanSteps, steps);
+  const int begin = blockIdx.x * spanSteps, end = min(begin + spanSteps, steps);
+  const int8_t *rows = spectra + (int64_t)channel * INPUTS * pitch;
   uint8_t *slots = grids + (int64_t)blockIdx.y * steps * POLARISATIONS * SLOT_BYTES;
 
-  for (int first = blockIdx.x * spanSteps; first < end; first += BATCH) {
-    for (int a = threadIdx.x; a < INPUTS; a += 256) {
-      const int64_t row = (int64_t)channel * INPUTS + a;
+  auto fetch = [&](int first) {
+    if (first < end)
+      for (int i = threadIdx.x; i < BATCHES * INPUTS; i += THREADS)
+        if (first + i / INPUTS * 8 < steps)
+          copyAhead(base + i * 16, rows + i % INPUTS * pitch + (int64_t)(first + i / INPUTS * 8) * 2);
+  };
+  fetch(begin);
+  for (int first = begin; first < end; first += STEPS) {
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    __syncthreads();
+    for (int i = threadIdx.x; i < BATCHES * INPUTS; i += THREADS) {
+      const int a = i % INPUTS, batch = i / INPUTS;
       uint32_t re[4], im[4];
-      scaledSamples(*(const uint4 *)(spectra + row * pitch + (int64_t)first * 2), factors[row], re, im);
-      uint4 *to = (uint4 *)(shared + a / POLARISATIONS * FIELD_BYTES + a % POLARISATIONS * 32);
+      const bool isPast = first + batch * 8 >= steps;
+      const uint4 raw = isPast ? make_uint4(0, 0, 0, 0) : *(const uint4 *)(shared + i * 16);
+      scaledSamples(raw, factors[(int64_t)channel * INPUTS + a], re, im);
+      uint4 *to = (uint4 *)(shared + FIELDS_AT + a / POLARISATIONS * FIELD_BYTES + (a % POLARISATIONS * BATCHES + batch) * 32);
       to[0] = make_uint4(re[0], re[1], re[2], re[3]);
       to[1] = make_uint4(im[0], im[1], im[2], im[3]);
     }
     __syncthreads();
+    fetch(first + STEPS);
 #pragma unroll 1
     for (int rowBlock = 0; rowBlock < ROW_BLOCKS; ++rowBlock) {
 #pragma unroll 1
-      for (int n = warp; n < TASKS; n += 8) {
+      for (int n = warp; n < TASKS; n += WARPS) {
         const Task task = tasks[((int64_t)channel * ROW_BLOCKS + rowBlock) * TASKS + n];
-        uint32_t d[POLARISATIONS][4][2] = {};
+        uint32_t d[POLARISATIONS * BATCHES][4][2] = {};
         const uint8_t *block = tables + (int64_t)task.first * BLOCK_BYTES;
 #pragma unroll 1
         for (uint32_t k = 0; k < task.blocks; ++k, block += BLOCK_BYTES) {
           const uint2 list = __ldg((const uint2 *)(block + 2048) + station);
           const uint32_t stations[4] = {list.x & 0xFFFF, list.x >> 16, list.y & 0xFFFF, list.y >> 16};
+          uint4 w[4];
 #pragma unroll
-          for (int quadrant = 0; quadrant < 4; ++quadrant) {
-            const uint4 w = __ldg((const uint4 *)(block + quadrant * 512) + lane);
+          for (int quadrant = 0; quadrant < 4; ++quadrant) w[quadrant] = __ldg((const uint4 *)(block + quadrant * 512) + lane);
 #pragma unroll
-            for (int p = 0; p < POLARISATIONS; ++p) {
+          for (int quadrant = 0; quadrant < 4; ++quadrant)
+#pragma unroll
+            for (int p = 0; p < POLARISATIONS * BATCHES; ++p) {
               uint32_t x[4];
               gather(x, part + stations[quadrant] * FIELD_BYTES + p * 32);
               // (re; im) by the weights' real parts, then (-im; re) by their imaginary parts
-              multiplyAdd(d[p][quadrant], x[0], x[1], x[2], x[3], w.x, w.y);
-              multiplyAdd(d[p][quadrant], negated(x[1]), x[0], negated(x[3]), x[2], w.z, w.w);
+              multiplyAdd(d[p][quadrant], x[0], x[1], x[2], x[3], w[quadrant].x, w[quadrant].y);
+              multiplyAdd(d[p][quadrant], negated(x[1]), x[0], negated(x[3]), x[2], w[quadrant].z, w[quadrant].w);
             }
-          }
         }
         const int column = n % 8, cells = n / 8;
 #pragma unroll
-        for (int p = 0; p < POLARISATIONS; ++p) {
-          uint8_t *to = stage + (p * BATCH + stepOfLane) * STAGE_BYTES + cells * 128 + column * 16 + cellOfLane * 4;
+        for (int p = 0; p < POLARISATIONS * BATCHES; ++p) {
+          uint8_t *to = stage + (p * 8 + stepOfLane) * STAGE_BYTES + cells * 128 + column * 16 + cellOfLane * 4;
           auto put = [&](int group, int parity, uint32_t pair) {
             *(uint32_t *)(to + group * 16 * BOX + parity * ROW_BLOCKS * 128) = pair;
           };
@@ -141,10 +164,12 @@ extern "C" __global__ void __launch_bounds__(256)
       }
       __syncthreads();
       constexpr int PIECES = 4 * BOX;  // of 16 bytes, of one slot
-      for (int i = threadIdx.x; i < POLARISATIONS * BATCH * PIECES; i += 256) {
+      for (int i = threadIdx.x; i < POLARISATIONS * STEPS * PIECES; i += THREADS) {
         const int staged = i / PIECES, piece = i % PIECES, group = piece / BOX;
-        const int slot = (first + staged % BATCH) * POLARISATIONS + staged / BATCH;
-        *(uint4 *)(slots + (int64_t)slot * SLOT_BYTES + (group * ROW_BLOCKS + rowBlock) * 16 * BOX + piece % BOX * 16) =
+        const int step = first + staged % STEPS;
+        if (BATCHES > 1 && step >= steps) continue;
+        *(uint4 *)(slots + (int64_t)(step * POLARISATIONS + staged / STEPS) * SLOT_BYTES +
+                   (group * ROW_BLOCKS + rowBlock) * 16 * BOX + piece % BOX * 16) =
             *(const uint4 *)(stage + staged * STAGE_BYTES + piece * 16);
       }
       __syncthreads();

@@ -14,6 +14,7 @@ export type { ImageField, ImageKernel, ImageOptions, ImagePlan, KernelSize } fro
 export type { DirectImage, DirectImager } from './direct.js';
 export { imageVisibilities, type VisibilityImage, type VisibilityImageOptions } from './gridded.js';
 export type { VisibilityImager } from './visibility-imager.js';
+export { MARGIN } from './kernels.js';
 export { exactBrightness, type ExactOptions } from './exact.js';
 export { averageChannels, measureSource, placeOf, planeOf, stokesI } from './planes.js';
 export type { ImageShape, MeasuredSource } from './planes.js';

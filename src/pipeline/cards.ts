@@ -1,0 +1,134 @@
+/** Cards we have measured, as data, and what their rates mean for a workload. */
+import { baselineCount } from '../core/axes.js';
+import { refuse } from '../core/errors.js';
+import type { Cost, KernelCosts, Machine } from './planner.js';
+import type { Workload } from './workload.js';
+
+export interface CardRates {
+  readonly title: string;
+  readonly memoryBytes: number;
+  readonly copyBytesPerS: number;
+  readonly busBytesPerS: number;
+  readonly floatFlops: number;
+  /** Seconds per complex sample of the channeliser: this, and this much more for each tap. */
+  readonly channelise: { readonly baseS: number; readonly perTapS: number };
+  /** Useful operations a second of the X-engine, by dual-polarisation stations, rising. */
+  readonly correlateOps: readonly (readonly [stations: number, opsPerS: number])[];
+  /** Terms A_ij g_j of StEFCal a second, and the least time 300 iterations take. */
+  readonly calibrate: { readonly termsPerS: number; readonly leastS: number };
+  /** Direct imaging: seconds per channel and step by box, 128² pixels, two polarisations. */
+  readonly directS: readonly (readonly [cells: number, seconds: number])[];
+}
+
+/** 792 channels × 1000 steps in so many milliseconds. */
+const perChannelStep = (milliseconds: number): number => milliseconds / 1000 / (792 * 1000);
+
+export const cards = {
+  h200: {
+    title: 'NVIDIA H200',
+    memoryBytes: 141e9,
+    copyBytesPerS: 4.27e12,
+    busBytesPerS: 55.5e9,
+    floatFlops: 65e12,
+    // 350 and 265 · 10⁹ samples a second with 8 and 16 taps
+    channelise: { baseS: 1.94e-12, perTapS: 0.1146e-12 },
+    correlateOps: [
+      [32, 490e12],
+      [64, 820e12],
+      [128, 1018e12],
+      [256, 1161e12],
+      [512, 1262e12],
+    ],
+    // 20 × 500 antennas, 300 iterations: 1.04 ms; 1 × 1000: 0.49 ms
+    calibrate: { termsPerS: (20 * 500 ** 2 * 300) / 1.04e-3, leastS: 0.49e-3 },
+    directS: [
+      [32, perChannelStep(12.3)],
+      [48, perChannelStep(20.2)],
+      [64, perChannelStep(33.2)],
+    ],
+  },
+} as const satisfies Record<string, CardRates>;
+export type CardName = keyof typeof cards;
+export const cardNames = Object.keys(cards) as CardName[];
+
+export function findCard(name: string): CardRates {
+  const known = cardNames.find((card) => card === name.toLowerCase());
+  return known
+    ? cards[known]
+    : refuse(
+        '--card',
+        `'${name}' has not been measured`,
+        `choose ${cardNames.join(', ')}, or leave it out to measure this machine`,
+      );
+}
+
+export const cardMachine = (card: CardRates): Machine => ({
+  title: card.title,
+  countedAs: 'card',
+  memoryBytes: card.memoryBytes,
+  bus: { upBytesPerS: card.busBytesPerS, downBytesPerS: card.busBytesPerS },
+});
+
+/** Straight lines between the points in log N; beyond the ends, the end. */
+export function interpolate(points: readonly (readonly [number, number])[], at: number): number {
+  const [first, last] = [points[0], points[points.length - 1]];
+  if (at <= first[0]) return first[1];
+  if (at >= last[0]) return last[1];
+  const above = points.findIndex(([x]) => x >= at);
+  const [[x0, y0], [x1, y1]] = [points[above - 1], points[above]];
+  return y0 + ((y1 - y0) * Math.log(at / x0)) / Math.log(x1 / x0);
+}
+
+/** Single precision reaches this part of its ceiling where tensor cores cannot be used, as such kernels tend to. */
+const FLOAT_EFFICIENCY = 0.4;
+/** Gridding visibilities scatters; it reaches far less. */
+const SCATTER_EFFICIENCY = 0.05;
+const ITERATIONS = 300;
+
+export function cardCosts(card: CardRates, workload: Workload): KernelCosts {
+  const { stations, polarisations, channels, pixels, kernelSize, apertureCells } = workload;
+  const inputs = stations * polarisations;
+  const operations = (8 * inputs * (inputs + 1)) / 2;
+  // The X-engine's tiles see inputs, whatever stations they belong to.
+  const correlateS = operations / interpolate(card.correlateOps, inputs / 2);
+  const solves = channels * polarisations;
+  const termsS = (solves * stations ** 2 * ITERATIONS) / card.calibrate.termsPerS;
+  const products = polarisations === 1 ? 1 : 4;
+  const gridFlops = baselineCount(stations) * products * (2 * kernelSize - 1) ** 2 * 8;
+  const transformFlops = products * 2 * pixels ** 2 * 5 * Math.log2(pixels);
+  const measured = (secondsPerUnit: number): Cost => ({ secondsPerUnit, basis: 'measured' });
+  const estimated = (secondsPerUnit: number): Cost => ({ secondsPerUnit, basis: 'estimated' });
+  return {
+    channelise: measured(card.channelise.baseS + card.channelise.perTapS * workload.taps),
+    correlate: measured(correlateS),
+    calibrate: measured(Math.max(termsS, card.calibrate.leastS) / solves),
+    image: estimated(
+      gridFlops / (SCATTER_EFFICIENCY * card.floatFlops) +
+        transformFlops / (FLOAT_EFFICIENCY * card.floatFlops),
+    ),
+    'direct image': directCost(card, { pixels, polarisations, apertureCells }),
+    finish: estimated((products * pixels ** 2 * (8 + 4)) / card.copyBytesPerS),
+  };
+}
+
+function directCost(
+  card: CardRates,
+  {
+    pixels,
+    polarisations,
+    apertureCells: cells,
+  }: Pick<Workload, 'pixels' | 'polarisations' | 'apertureCells'>,
+): Cost {
+  const box = card.directS.find(([size]) => size >= cells);
+  if (box && pixels % 64 === 0 && pixels <= 512) {
+    // Tiles of 64 × 128 pixels: two of them at 128². Steps of one polarisation go two at a time.
+    const tiles = Math.ceil(pixels / 64) * Math.ceil(pixels / 128);
+    const isMeasured = pixels === 128 && polarisations === 2;
+    return {
+      secondsPerUnit: ((box[1] * tiles) / 2) * (polarisations / 2),
+      basis: isMeasured ? 'measured' : 'scaled',
+    };
+  }
+  const flops = polarisations * 8 * (cells ** 2 * pixels + cells * pixels ** 2);
+  return { secondsPerUnit: flops / (FLOAT_EFFICIENCY * card.floatFlops), basis: 'estimated' };
+}

@@ -1,0 +1,233 @@
+/** What each kernel's unit of work costs on this machine, by timing small pieces of the workload. */
+import { totalmem } from 'node:os';
+import type { Backend } from '../backend/backend.js';
+import { planCalibration, prepareCalibrator } from '../calibrate/index.js';
+import { planChannelise, prepareChanneliser } from '../channelise/index.js';
+import { baselineCount, countsCB, modelCBP, visibilitiesCBPP } from '../core/axes.js';
+import type { Integration } from '../core/blocks.js';
+import { instant } from '../core/instant.js';
+import { randomStream } from '../core/random.js';
+import { planCorrelation, prepareCorrelator } from '../correlate/index.js';
+import { imageVisibilities, planImage, prepareDirectImager, type ImagePlan } from '../image/index.js';
+import { noiseSpectra, noiseVoltages, settle, spectraType } from './bench-blocks.js';
+import type { Cost, KernelCosts, KernelName, Machine } from './planner.js';
+import type { Workload } from './workload.js';
+
+export interface MeasureOptions {
+  readonly onProgress?: (kernel: KernelName) => void;
+  /** Each kernel is timed for at least this long. */
+  readonly secondsPerKernel?: number;
+}
+
+interface Piece {
+  readonly channels: number;
+  readonly samples: number;
+}
+/** Pieces that take some milliseconds: enough for the kernels to hit their stride. */
+const pieces = {
+  reference: { channels: 1, samples: 8 },
+  cpu: { channels: 8, samples: 128 },
+  cuda: { channels: 66, samples: 1024 },
+} satisfies Record<Backend['kind'], Piece>;
+/** Inputs that the channeliser is timed with. */
+const CHANNELISE_INPUTS = { reference: 4, cpu: 16, cuda: 512 } satisfies Record<Backend['kind'], number>;
+
+export function machineOf(backend: Backend): Machine {
+  if (backend.kind !== 'cuda') {
+    return { title: backend.description, countedAs: 'machine', memoryBytes: totalmem() };
+  }
+  // PCIe 5.0 × 16 as measured; older buses are slower, and the bench says by how much.
+  const BUS_BYTES_PER_S = 55e9;
+  return {
+    title: backend.description,
+    countedAs: 'card',
+    memoryBytes: backend.session.device.memoryBytes,
+    bus: { upBytesPerS: BUS_BYTES_PER_S, downBytesPerS: BUS_BYTES_PER_S },
+  };
+}
+
+export async function measureCosts(
+  backend: Backend,
+  workload: Workload,
+  { onProgress, secondsPerKernel = 0.2 }: MeasureOptions = {},
+): Promise<KernelCosts> {
+  const most = pieces[backend.kind];
+  const piece = { ...most, channels: Math.min(most.channels, workload.channels) };
+  const time = (run: () => Promise<void>): Promise<number> => secondsPerRun(backend, run, secondsPerKernel);
+  const next = (kernel: KernelName): void => onProgress?.(kernel);
+  next('channelise');
+  const channelise = await timeChannelise(backend, workload, time);
+  next('correlate');
+  const correlate = await timeCorrelate(backend, workload, piece, time);
+  next('direct image');
+  const direct = await timeDirect(backend, workload, piece, time);
+  next('image');
+  const image = await timeImage(workload, time);
+  next('calibrate');
+  const calibrate = await timeCalibrate(backend, workload, time);
+  const measured = (secondsPerUnit: number): Cost => ({ secondsPerUnit, basis: 'measured' });
+  return {
+    channelise: measured(channelise),
+    correlate: measured(correlate),
+    calibrate: measured(calibrate),
+    image: measured(image),
+    'direct image': measured(direct.step),
+    finish: measured(direct.finish),
+  };
+}
+
+type Timer = (run: () => Promise<void>) => Promise<number>;
+
+/** Once to warm up, then until the time is used, waiting for the machine only at the ends. */
+async function secondsPerRun(backend: Backend, run: () => Promise<void>, leastS: number): Promise<number> {
+  await run();
+  await settle(backend);
+  const started = performance.now();
+  let runs = 0;
+  let elapsedS = 0;
+  do {
+    await run();
+    runs++;
+    if (backend.kind !== 'cuda' || runs % 8 === 0) await settle(backend);
+    elapsedS = (performance.now() - started) / 1000;
+  } while (elapsedS < leastS);
+  await settle(backend);
+  return (performance.now() - started) / 1000 / runs;
+}
+
+export const channelisePlanOf = (workload: Workload, inputs: number, spectra: number) =>
+  planChannelise({
+    channels: Math.max(2, workload.channels),
+    taps: workload.taps,
+    inputs,
+    polarisations: workload.polarisations,
+    inputType: 'ci8',
+    outputType: spectraType(workload.bits),
+    blockSamples: Math.max(2, workload.channels) * spectra,
+  });
+
+async function timeChannelise(backend: Backend, workload: Workload, time: Timer): Promise<number> {
+  const inputs = CHANNELISE_INPUTS[backend.kind];
+  const spectra = pieces[backend.kind].samples;
+  const plan = channelisePlanOf(workload, inputs, spectra);
+  const channeliser = await prepareChanneliser(plan, backend);
+  const out = backend.allocateSpectra(plan.output);
+  try {
+    const voltages = noiseVoltages(inputs, plan.blockSamples);
+    return (await time(() => channeliser.run(voltages, out))) / (inputs * plan.blockSamples);
+  } finally {
+    out.close();
+    await channeliser.close();
+  }
+}
+
+async function timeCorrelate(
+  backend: Backend,
+  workload: Workload,
+  piece: Piece,
+  time: Timer,
+): Promise<number> {
+  const { stations, polarisations, bits } = workload;
+  const { channels, samples } = piece;
+  const block = await noiseSpectra(backend, { ...piece, inputs: stations * polarisations }, bits);
+  const plan = planCorrelation({ stations, polarisations, channels, type: spectraType(bits) });
+  const correlator = await prepareCorrelator(plan, backend);
+  try {
+    return (await time(() => correlator.accumulate(block))) / (channels * samples);
+  } finally {
+    block.close();
+    await correlator.close();
+  }
+}
+
+/** Channels spread over the workload's band. */
+export function imagePlanOf(workload: Workload, channels: number): ImagePlan {
+  const { imagedM, polarisations, pixels, field, kernelSize, highestHz, channelWidthHz } = workload;
+  return planImage({
+    pixels,
+    field,
+    stationsM: imagedM,
+    axes: { l: { x: 1, y: 0, z: 0 }, m: { x: 0, y: 1, z: 0 }, n: { x: 0, y: 0, z: 1 } },
+    frequenciesHz: Float64Array.from(
+      { length: channels },
+      (_, c) => highestHz - (c + 0.5) * channelWidthHz * (workload.channels / channels),
+    ),
+    polarisations,
+    kernel: { kind: 'fitted', size: kernelSize },
+  });
+}
+
+async function timeDirect(
+  backend: Backend,
+  workload: Workload,
+  piece: Piece,
+  time: Timer,
+): Promise<{ step: number; finish: number }> {
+  const { channels, samples } = piece;
+  const plan = imagePlanOf(workload, channels);
+  const inputs = plan.stations * plan.polarisations;
+  const block = await noiseSpectra(backend, { ...piece, inputs }, workload.bits);
+  const imager = await prepareDirectImager(plan, backend);
+  try {
+    const step = (await time(() => imager.accumulate(block))) / (channels * samples);
+    const started = performance.now();
+    await imager.finish();
+    return { step, finish: (performance.now() - started) / 1000 / channels };
+  } finally {
+    block.close();
+    imager.close();
+  }
+}
+
+/** One integration of noise over the imaged stations. */
+export function noiseIntegration(stations: number, polarisations: 1 | 2, channels: number): Integration {
+  const baselines = baselineCount(stations);
+  const random = randomStream(3, 'visibilities');
+  const values = new Float64Array(2 * channels * baselines * polarisations ** 2);
+  for (let n = 0; n < values.length; n++) values[n] = random.gaussian();
+  return {
+    start: instant(0),
+    durationS: 1,
+    channels,
+    stations,
+    polarisations,
+    visibilities: visibilitiesCBPP(values, channels, baselines, polarisations),
+    counts: countsCB(new Float64Array(channels * baselines).fill(1000), channels, baselines),
+    flaggedInputs: new Uint8Array(stations * polarisations),
+  };
+}
+
+async function timeImage(workload: Workload, time: Timer): Promise<number> {
+  const plan = imagePlanOf(workload, 1);
+  const integration = noiseIntegration(plan.stations, plan.polarisations, 1);
+  return time(() => {
+    imageVisibilities(plan, [integration]);
+    return Promise.resolve();
+  });
+}
+
+async function timeCalibrate(backend: Backend, workload: Workload, time: Timer): Promise<number> {
+  const { stations, polarisations } = workload;
+  const plan = planCalibration({
+    stations,
+    polarisations,
+    channels: 1,
+    iterations: { kind: 'fixed', count: 300 },
+  });
+  const { visibilities, counts, flaggedInputs } = noiseIntegration(stations, polarisations, 1);
+  const model = modelCBP(
+    new Float64Array(2 * plan.baselines * polarisations).map((_, n) => (n % 2 === 0 ? 1 : 0)),
+    1,
+    plan.baselines,
+    polarisations,
+  );
+  const calibrator = await prepareCalibrator(plan, backend);
+  try {
+    const run = async (): Promise<void> => {
+      await calibrator.solve({ visibilities, counts, flaggedInputs, model });
+    };
+    return (await time(run)) / plan.solves;
+  } finally {
+    calibrator.close();
+  }
+}

@@ -1,0 +1,151 @@
+/** A plan put to the test: each road run for real on a piece of the workload, beside what was predicted for it. */
+import type { Backend } from '../backend/backend.js';
+import { prepareChanneliser } from '../channelise/index.js';
+import type { SpectraBlock } from '../core/blocks.js';
+import { instant } from '../core/instant.js';
+import { planCorrelation, prepareCorrelator } from '../correlate/index.js';
+import { imageVisibilities, prepareDirectImager } from '../image/index.js';
+import { noiseSpectra, noiseVoltages, settle, spectraType } from './bench-blocks.js';
+import { channelisePlanOf, imagePlanOf } from './measure-costs.js';
+import type { KernelCosts, RoadName } from './planner.js';
+import type { Workload } from './workload.js';
+
+export interface RoadRun {
+  readonly road: RoadName;
+  readonly channels: number;
+  /** Spectra of each channel in the image. */
+  readonly spectra: number;
+  readonly predictedS: number;
+  readonly measuredS: number;
+  /** Measured over predicted. */
+  readonly ratio: number;
+}
+
+/** A road runs on so much of the workload that it should take about this long. */
+const AIM_S = 2;
+const LEAST_SPECTRA = 8;
+
+/** Kernels of one image by each road, without the calibration, which happens between images. */
+function predict(road: RoadName, workload: Workload, costs: KernelCosts, piece: Piece): number {
+  const { channels, spectra } = piece;
+  const inputs = workload.imagedM.length * workload.polarisations;
+  const front =
+    workload.input === 'voltages' ? costs.channelise.secondsPerUnit * inputs * channels * spectra : 0;
+  const back = {
+    visibilities: channels * (spectra * costs.correlate.secondsPerUnit + costs.image.secondsPerUnit),
+    direct: channels * (spectra * costs['direct image'].secondsPerUnit + costs.finish.secondsPerUnit),
+  } satisfies Record<RoadName, number>;
+  return front + back[road];
+}
+
+interface Piece {
+  readonly channels: number;
+  readonly spectra: number;
+}
+
+/** As many channels as the aim allows at the full number of spectra; fewer spectra where not even two fit. */
+export function choosePiece(road: RoadName, workload: Workload, costs: KernelCosts): Piece {
+  const spectra = Math.max(1, Math.round(workload.cadenceS * workload.channelWidthHz));
+  const least = Math.min(2, workload.channels);
+  const perChannel = predict(road, workload, costs, { channels: 1, spectra });
+  const channels = Math.min(workload.channels, Math.max(least, Math.floor(AIM_S / perChannel)));
+  const share = AIM_S / (perChannel * channels);
+  return { channels, spectra: share >= 1 ? spectra : Math.max(LEAST_SPECTRA, Math.floor(spectra * share)) };
+}
+
+export async function runRoad(
+  road: RoadName,
+  backend: Backend,
+  workload: Workload,
+  costs: KernelCosts,
+): Promise<RoadRun> {
+  const piece = choosePiece(road, workload, costs);
+  const source = await openSource(backend, { ...workload, channels: piece.channels }, piece.spectra);
+  const end = await (road === 'direct' ? directEnd : visibilityEnd)(backend, workload, piece);
+  try {
+    const image = async (): Promise<number> => {
+      const started = performance.now();
+      await end.image(await source.next());
+      await settle(backend);
+      return (performance.now() - started) / 1000;
+    };
+    await image(); // the first one compiles, allocates and warms up
+    const times = [await image(), await image(), await image()].sort((a, b) => a - b);
+    const predictedS = predict(road, workload, costs, piece);
+    return { road, ...piece, predictedS, measuredS: times[1], ratio: times[1] / predictedS };
+  } finally {
+    await end.close();
+    await source.close();
+  }
+}
+
+interface Source {
+  next(): Promise<SpectraBlock>;
+  close(): Promise<void>;
+}
+
+async function openSource(backend: Backend, workload: Workload, spectra: number): Promise<Source> {
+  const inputs = workload.imagedM.length * workload.polarisations;
+  if (workload.input === 'spectra') {
+    const shape = { channels: workload.channels, inputs, samples: spectra };
+    const block = await noiseSpectra(backend, shape, workload.bits);
+    return {
+      next: () => Promise.resolve(block),
+      close: () => {
+        block.close();
+        return Promise.resolve();
+      },
+    };
+  }
+  const plan = channelisePlanOf(workload, inputs, spectra);
+  const channeliser = await prepareChanneliser(plan, backend);
+  const block = backend.allocateSpectra(plan.output);
+  const voltages = noiseVoltages(inputs, plan.blockSamples);
+  return {
+    next: async () => {
+      await channeliser.run(voltages, block);
+      return block;
+    },
+    close: async () => {
+      block.close();
+      await channeliser.close();
+    },
+  };
+}
+
+interface RoadEnd {
+  image(block: SpectraBlock): Promise<void>;
+  close(): Promise<void>;
+}
+
+async function directEnd(backend: Backend, workload: Workload, { channels }: Piece): Promise<RoadEnd> {
+  const imager = await prepareDirectImager(imagePlanOf(workload, channels), backend);
+  return {
+    image: async (block) => {
+      await imager.accumulate(block);
+      await imager.finish();
+    },
+    close: () => {
+      imager.close();
+      return Promise.resolve();
+    },
+  };
+}
+
+async function visibilityEnd(backend: Backend, workload: Workload, { channels }: Piece): Promise<RoadEnd> {
+  const plan = imagePlanOf(workload, channels);
+  const { stations, polarisations } = plan;
+  const type = spectraType(workload.bits);
+  const correlation = planCorrelation({ stations, polarisations, channels, type });
+  const correlator = await prepareCorrelator(correlation, backend);
+  return {
+    image: async (block) => {
+      await correlator.accumulate(block);
+      const { visibilities, counts } = await correlator.finish();
+      const { flaggedInputs } = correlation;
+      const about = { start: instant(0), durationS: workload.cadenceS, channels, stations, polarisations };
+      imageVisibilities(plan, [{ ...about, visibilities, counts, flaggedInputs }]);
+    },
+    close: () => correlator.close(),
+  };
+}
