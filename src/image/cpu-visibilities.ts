@@ -1,22 +1,13 @@
 /** Images from visibilities in C++ (visibilities.cpp), in float64. */
 import type { NativeCall } from '../backend/cpu/context.js';
 import type { CpuBackend } from '../backend/cpu/cpu.js';
-import type { Integration } from '../core/blocks.js';
 import { inputFactors, scaleImage, unitFactors } from './direct.js';
 import { checkIntegrations } from './gridded.js';
 import type { ImagePlan } from './plan.js';
+import { sumIntegrations } from './summed.js';
 import type { VisibilityImager } from './visibility-imager.js';
 
 const WHERE = 'image';
-
-/** Sums over integrations and the weight of each. */
-interface Summed {
-  readonly visibilities: Float64Array;
-  /** weights : [c][b], or [c][b][pi][pj] where `weightsPerBaseline` is more than 1. */
-  readonly weights: Float64Array;
-  readonly weightsPerBaseline: number;
-  readonly flags: Uint8Array;
-}
 
 export function prepareCpuVisibilityImager(plan: ImagePlan, { native }: CpuBackend): VisibilityImager {
   const { pixels, channels, stations, polarisations, products, kernelSize } = plan;
@@ -52,7 +43,7 @@ export function prepareCpuVisibilityImager(plan: ImagePlan, { native }: CpuBacke
     image: async (integrations, options = {}) => {
       checkIntegrations(plan, integrations);
       const factors = options.gains ? inputFactors(plan, options.gains, options.solved) : unitFactors(plan);
-      const { visibilities, weights, weightsPerBaseline, flags } = summed(integrations);
+      const { visibilities, weights, weightsPerBaseline, flags } = sumIntegrations(integrations);
       const sums = new Float64Array(channels * products * pixels * pixels);
       const beamSums = new Float64Array(sums.length);
       const weightSums = new Float64Array(channels * products);
@@ -67,37 +58,4 @@ export function prepareCpuVisibilityImager(plan: ImagePlan, { native }: CpuBacke
       engine.close();
     },
   };
-}
-
-/** One integration as it is; several added up, each input's flags kept by its products' weights. */
-function summed(integrations: readonly Integration[]): Summed {
-  const [first] = integrations;
-  if (integrations.length === 1) {
-    const { visibilities, counts, flaggedInputs } = first;
-    return { visibilities, weights: counts, weightsPerBaseline: 1, flags: flaggedInputs };
-  }
-  const { stations, polarisations } = first;
-  const products = polarisations ** 2;
-  const visibilities = new Float64Array(first.visibilities.length);
-  const weights = new Float64Array(first.counts.length * products);
-  for (const { visibilities: sums, counts, flaggedInputs, channels } of integrations) {
-    let b = 0;
-    for (let c = 0; c < channels; c++) {
-      for (let i = 0; i < stations; i++) {
-        for (let j = 0; j <= i; j++, b++) {
-          for (let product = 0; product < products; product++) {
-            const inputI = i * polarisations + Math.floor(product / polarisations);
-            const inputJ = j * polarisations + (product % polarisations);
-            if (flaggedInputs[inputI] === 1 || flaggedInputs[inputJ] === 1) continue;
-            const at = b * products + product;
-            visibilities[2 * at] += sums[2 * at];
-            visibilities[2 * at + 1] += sums[2 * at + 1];
-            weights[at] += counts[b];
-          }
-        }
-      }
-    }
-  }
-  const flags = new Uint8Array(stations * polarisations);
-  return { visibilities, weights, weightsPerBaseline: products, flags };
 }

@@ -179,6 +179,22 @@ export function planImageHopper(
   } as const satisfies { request: KernelRequest; sharedBytes: number; tiles: number };
 }
 
+/** struct Source of visibilities.cu. */
+const visibilitySource = { bytes: 48, align: 8 } as const;
+export const planVisibilities = (plan: Shape) =>
+  ({
+    ...source('visibilities.cu'),
+    headers: commonHeaders('integers.cuh'),
+    defines: { ...inputDefines(plan), PIXELS: plan.pixels, KERNEL: plan.kernelSize },
+    entries: {
+      addDensities: [visibilitySource, 'i32', 'pointer'],
+      gridPairs: [visibilitySource, 'i32', 'pointer', 'pointer', 'pointer', 'pointer'],
+      transformRows: ['pointer', 'pointer', 'pointer'],
+      transformColumns: ['pointer', 'pointer', 'pointer'],
+      collectSums: ['pointer', 'i32', 'i32', 'pointer'],
+    },
+  }) as const satisfies KernelRequest;
+
 /** What half-precision grids of one channel take: two slots of 4·box² bytes for each pair. */
 export const gridBytes = (box: number, steps: number, polarisations: 1 | 2): number =>
   4 * box * box * polarisations * Math.ceil(steps / 8) * 8;

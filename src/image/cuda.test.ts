@@ -3,6 +3,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { describeCuda, openCuda, type CudaBackend } from '../backend/cuda/cuda.js';
 import { openReference } from '../backend/reference.js';
+import { baselineCount, countsCB, visibilitiesCBPP } from '../core/axes.js';
+import type { Integration } from '../core/blocks.js';
+import { instant } from '../core/instant.js';
+import { randomStream } from '../core/random.js';
 import {
   assertSameImage,
   directImageCases,
@@ -13,7 +17,14 @@ import {
 } from './cases.js';
 import type { DirectPrecision } from './cuda-plan.js';
 import { prepareCudaDirectImager } from './cuda.js';
-import { planImage, prepareDirectImager } from './index.js';
+import {
+  imageVisibilities,
+  planImage,
+  prepareDirectImager,
+  prepareVisibilityImager,
+  type ImagePlan,
+  type VisibilityImageOptions,
+} from './index.js';
 
 const presence = describeCuda();
 const tolerances = { half: 1e-3, single: 1e-5 } satisfies Record<DirectPrecision, number>;
@@ -25,6 +36,7 @@ if (!presence.present) {
     directImageCases(() => openCuda(), { image: tolerances.single });
   });
   describe('cuda, each precision', sizes);
+  describe('cuda, from visibilities', fromVisibilities);
 }
 
 function sizes(): void {
@@ -92,4 +104,69 @@ function sizes(): void {
     block.close();
     imager.close();
   });
+}
+
+/** Nothing a telescope would give: every number stands for itself; some counts are 0 and some inputs flagged. */
+function randomIntegration(seed: number, { channels, stations, polarisations }: ImagePlan): Integration {
+  const random = randomStream(seed, 'integration', stations);
+  const baselines = baselineCount(stations);
+  const length = 2 * channels * baselines * polarisations ** 2;
+  const visibilities = Float64Array.from({ length }, () => random.gaussian());
+  const counts = Float64Array.from({ length: channels * baselines }, () => Math.max(0, random.below(7) - 1));
+  return {
+    start: instant(0),
+    durationS: 1,
+    channels,
+    stations,
+    polarisations,
+    visibilities: visibilitiesCBPP(visibilities, channels, baselines, polarisations),
+    counts: countsCB(counts, channels, baselines),
+    flaggedInputs: Uint8Array.from({ length: stations * polarisations }, (_, a) => (a % 11 === seed ? 1 : 0)),
+  };
+}
+
+function fromVisibilities(): void {
+  let backend: CudaBackend;
+  before(async () => {
+    backend = await openCuda();
+  });
+  after(() => backend.close());
+  const shapes = [
+    { stations: 1, pixels: 18, polarisations: 2, size: 5 },
+    { stations: 5, pixels: 22, polarisations: 1, size: 1 },
+    { stations: 9, pixels: 48, polarisations: 2, size: 3 },
+    { stations: 7, pixels: 64, polarisations: 2, size: 5 },
+    { stations: 33, pixels: 130, polarisations: 1, size: 7 },
+    { stations: 130, pixels: 64, polarisations: 2, size: 5 },
+  ] as const;
+  for (const { stations, pixels, polarisations, size } of shapes) {
+    it(`${stations} stations, ${pixels} pixels, ${polarisations} pol, ${size} × ${size}`, async () => {
+      const plan = planImage({
+        pixels,
+        field: { kind: 'all-sky' },
+        stationsM: randomStations(8, stations, pixels / 4),
+        axes: zenithAxes,
+        frequenciesHz: Float64Array.of(60e6, 63e6, 66e6),
+        polarisations,
+        kernel: { kind: 'fitted', size },
+      });
+      const inputs = stations * polarisations;
+      const gains = randomGains(4, 3, inputs);
+      const solved = Uint8Array.from({ length: 3 * inputs }, (_, at) => (at % 9 === 4 ? 0 : 1));
+      const imager = await prepareVisibilityImager(plan, backend);
+      for (const [integrations, options] of [
+        [[1], {}],
+        [[1], { weight: 'uniform', autos: 'include' }],
+        [[1, 2, 3], { weight: 'uniform', gains, solved }],
+        [[2], { autos: 'include', gains, solved }],
+      ] as const satisfies readonly (readonly [readonly number[], VisibilityImageOptions])[]) {
+        const data = integrations.map((seed) => randomIntegration(seed, plan));
+        const found = await imager.image(data, options);
+        const wanted = imageVisibilities(plan, data, options);
+        assertSameImage(found.image, wanted.image, pixels, 1e-9);
+        assertSameImage(found.beam, wanted.beam, pixels, 1e-9);
+      }
+      imager.close();
+    });
+  }
 }

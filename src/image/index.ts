@@ -2,6 +2,7 @@
 import type { Backend } from '../backend/backend.js';
 import { prepareCpuVisibilityImager } from './cpu-visibilities.js';
 import { prepareCpuDirectImager } from './cpu.js';
+import { prepareCudaVisibilityImager } from './cuda-visibilities.js';
 import { prepareCudaDirectImager } from './cuda.js';
 import type { DirectImager } from './direct.js';
 import { imageVisibilities } from './gridded.js';
@@ -43,5 +44,7 @@ export function prepareVisibilityImager(plan: ImagePlan, backend: Backend): Prom
       });
     case 'cpu':
       return Promise.resolve(prepareCpuVisibilityImager(plan, backend));
+    case 'cuda':
+      return prepareCudaVisibilityImager(plan, backend);
   }
 }

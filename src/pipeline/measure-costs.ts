@@ -8,7 +8,7 @@ import type { Integration } from '../core/blocks.js';
 import { instant } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
 import { planCorrelation, prepareCorrelator } from '../correlate/index.js';
-import { imageVisibilities, planImage, prepareDirectImager, type ImagePlan } from '../image/index.js';
+import { planImage, prepareDirectImager, prepareVisibilityImager, type ImagePlan } from '../image/index.js';
 import { noiseSpectra, noiseVoltages, settle, spectraType } from './bench-blocks.js';
 import type { Cost, KernelCosts, KernelName, Machine } from './planner.js';
 import type { Workload } from './workload.js';
@@ -62,7 +62,7 @@ export async function measureCosts(
   next('direct image');
   const direct = await timeDirect(backend, workload, piece, time);
   next('image');
-  const image = await timeImage(workload, time);
+  const image = await timeImage(backend, workload, piece, time);
   next('calibrate');
   const calibrate = await timeCalibrate(backend, workload, time);
   const measured = (secondsPerUnit: number): Cost => ({ secondsPerUnit, basis: 'measured' });
@@ -197,13 +197,19 @@ export function noiseIntegration(stations: number, polarisations: 1 | 2, channel
   };
 }
 
-async function timeImage(workload: Workload, time: Timer): Promise<number> {
-  const plan = imagePlanOf(workload, 1);
-  const integration = noiseIntegration(plan.stations, plan.polarisations, 1);
-  return time(() => {
-    imageVisibilities(plan, [integration]);
-    return Promise.resolve();
-  });
+/** One integration at a time, from host memory. */
+async function timeImage(backend: Backend, workload: Workload, piece: Piece, time: Timer): Promise<number> {
+  const plan = imagePlanOf(workload, piece.channels);
+  const integration = noiseIntegration(plan.stations, plan.polarisations, piece.channels);
+  const imager = await prepareVisibilityImager(plan, backend);
+  try {
+    const run = async (): Promise<void> => {
+      await imager.image([integration]);
+    };
+    return (await time(run)) / piece.channels;
+  } finally {
+    imager.close();
+  }
 }
 
 async function timeCalibrate(backend: Backend, workload: Workload, time: Timer): Promise<number> {

@@ -4,7 +4,7 @@ import { prepareChanneliser } from '../channelise/index.js';
 import type { SpectraBlock } from '../core/blocks.js';
 import { instant } from '../core/instant.js';
 import { planCorrelation, prepareCorrelator } from '../correlate/index.js';
-import { imageVisibilities, prepareDirectImager } from '../image/index.js';
+import { prepareDirectImager, prepareVisibilityImager } from '../image/index.js';
 import { noiseSpectra, noiseVoltages, settle, spectraType } from './bench-blocks.js';
 import { channelisePlanOf, imagePlanOf } from './measure-costs.js';
 import type { KernelCosts, RoadName } from './planner.js';
@@ -138,14 +138,18 @@ async function visibilityEnd(backend: Backend, workload: Workload, { channels }:
   const type = spectraType(workload.bits);
   const correlation = planCorrelation({ stations, polarisations, channels, type });
   const correlator = await prepareCorrelator(correlation, backend);
+  const imager = await prepareVisibilityImager(plan, backend);
   return {
     image: async (block) => {
       await correlator.accumulate(block);
       const { visibilities, counts } = await correlator.finish();
       const { flaggedInputs } = correlation;
       const about = { start: instant(0), durationS: workload.cadenceS, channels, stations, polarisations };
-      imageVisibilities(plan, [{ ...about, visibilities, counts, flaggedInputs }]);
+      await imager.image([{ ...about, visibilities, counts, flaggedInputs }]);
     },
-    close: () => correlator.close(),
+    close: () => {
+      imager.close();
+      return correlator.close();
+    },
   };
 }

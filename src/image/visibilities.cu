@@ -1,0 +1,203 @@
+// Images from visibilities, in float64: the same sum as gridded.ts, a warp for each pair of stations.
+//
+// Each visibility is spread with the cross-correlation of its two stations' kernels, (2K - 1) cells square, around the
+// difference of their places, wrapped around the grid; then transformed along both axes by plain sums.
+//
+// Set by the plan: PIXELS, KERNEL, STATIONS, POLARISATIONS.
+#include "integers.cuh"
+
+constexpr int INPUTS = STATIONS * POLARISATIONS;
+constexpr int64_t BASELINES = (int64_t)STATIONS * (STATIONS + 1) / 2;
+constexpr int CELLS = KERNEL * KERNEL;
+constexpr int PAIR = 2 * KERNEL - 1;
+constexpr int64_t PLANE = (int64_t)PIXELS * PIXELS;
+// XX, YY, XY, YX: pairs i >= j with these polarisations (gridded.ts). One polarisation knows the first alone.
+constexpr int COMBINATIONS = POLARISATIONS == 1 ? 1 : 4;
+constexpr int PRODUCTS = COMBINATIONS;
+constexpr int DENSITIES = 3;
+constexpr int WARPS = 4;
+
+struct Source {
+  const double2 *visibilities;  // [c][b][pi][pj], sums over samples
+  const double *weights;        // [c][b] or [c][b][pi][pj]
+  const double2 *factors;       // [c][a], 0 leaves an input out
+  const uint8_t *flags;         // [a]
+  const int2 *corners;          // [c][s] (row, column)
+  int weightsPerBaseline;
+  int includeAutos;
+};
+
+__device__ __forceinline__ int product(int combination) { return combination == 3 ? 2 : combination; }
+__device__ __forceinline__ int firstPolarisation(int combination) { return combination & 1; }
+__device__ __forceinline__ int secondPolarisation(int combination) { return combination == 1 || combination == 2; }
+__device__ __forceinline__ int wrapped(int cell) { return (cell % PIXELS + PIXELS) % PIXELS; }
+
+// Stations of baseline b = i (i + 1) / 2 + j.
+__device__ __forceinline__ void stationsOf(int64_t b, int &i, int &j) {
+  int64_t row = (int64_t)((sqrt(8.0 * b + 1.0) - 1.0) * 0.5);
+  while ((row + 1) * (row + 2) / 2 <= b) ++row;
+  while (row * (row + 1) / 2 > b) --row;
+  i = (int)row;
+  j = (int)(b - row * (row + 1) / 2);
+}
+
+// The calibrated sum of x_i conj(x_j) and its weight; 0 where an input is left out or another combination holds it already.
+struct Pair {
+  double re, im, weight, times;
+};
+__device__ __forceinline__ Pair readPair(const Source &from, int channel, int64_t b, int i, int j, int combination) {
+  const int pi = firstPolarisation(combination), pj = secondPolarisation(combination);
+  const int inputI = i * POLARISATIONS + pi, inputJ = j * POLARISATIONS + pj;
+  const double2 fi = from.factors[(int64_t)channel * INPUTS + inputI], fj = from.factors[(int64_t)channel * INPUTS + inputJ];
+  const double2 f = make_double2(fi.x * fj.x + fi.y * fj.y, fi.y * fj.x - fi.x * fj.y);
+  const bool isLeftOut = (f.x == 0 && f.y == 0) || from.flags[inputI] || from.flags[inputJ] || (i == j && pi > pj) ||
+                         (i == j && !from.includeAutos);
+  if (isLeftOut) return {0, 0, 0, 0};
+  const int64_t at = (((int64_t)channel * BASELINES + b) * POLARISATIONS + pi) * POLARISATIONS + pj;
+  const double2 v = from.visibilities[at];
+  const double weight = from.weightsPerBaseline == 1 ? from.weights[(int64_t)channel * BASELINES + b] : from.weights[at];
+  // XX and YY of the pair (j, i) add the same real part.
+  return {v.x * f.x - v.y * f.y, v.x * f.y + v.y * f.x, weight, i != j && pi == pj ? 2.0 : 1.0};
+}
+// The cell in which a pair counts for uniform weight: of (j, i) for YX, which stands for the other order of XY.
+__device__ __forceinline__ int64_t uvCell(const Source &from, int channel, int i, int j, int combination) {
+  const int to = combination == 3 ? j : i, origin = combination == 3 ? i : j;
+  const int2 a = from.corners[(int64_t)channel * STATIONS + to], b = from.corners[(int64_t)channel * STATIONS + origin];
+  return (int64_t)wrapped(a.x - b.x) * PIXELS + wrapped(a.y - b.y);
+}
+
+// densities : [c in group][XX, YY, XY][cell], zeroed before. Grid: (blocks over baselines, channels of the group).
+extern "C" __global__ void addDensities(const __grid_constant__ Source from, int firstChannel, double *densities) {
+  const int64_t b = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (b >= BASELINES) return;
+  const int channel = firstChannel + blockIdx.y;
+  int i, j;
+  stationsOf(b, i, j);
+  for (int combination = 0; combination < COMBINATIONS; ++combination) {
+    const Pair pair = readPair(from, channel, b, i, j, combination);
+    if (pair.weight == 0) continue;
+    double *plane = densities + ((int64_t)blockIdx.y * DENSITIES + product(combination)) * PLANE;
+    atomicAdd(plane + uvCell(from, channel, i, j, combination), pair.weight);
+    if (i != j && combination < 2) atomicAdd(plane + uvCell(from, channel, j, i, combination), pair.weight);
+  }
+}
+
+// grids : [c in group][image, beam][combination][cell] complex, zeroed before. taps : [c][s][row][column]. weightSums :
+// [c][product], zeroed before. densities: as above, or null for natural weight.
+extern "C" __global__ void __launch_bounds__(32 * WARPS)
+    gridPairs(const __grid_constant__ Source from, int firstChannel, const double2 *taps, const double *densities,
+              double2 *grids, double *weightSums) {
+  __shared__ double2 kernels[WARPS][2][CELLS];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, channel = firstChannel + blockIdx.y;
+  const int64_t b = (int64_t)blockIdx.x * WARPS + warp;
+  if (b >= BASELINES) return;
+  int i, j;
+  stationsOf(b, i, j);
+  for (int k = lane; k < CELLS; k += 32) {
+    kernels[warp][0][k] = taps[((int64_t)channel * STATIONS + i) * CELLS + k];
+    kernels[warp][1][k] = taps[((int64_t)channel * STATIONS + j) * CELLS + k];
+  }
+  __syncwarp();
+  Pair pairs[COMBINATIONS];
+  double per[COMBINATIONS];
+  bool isAny = false;
+#pragma unroll
+  for (int combination = 0; combination < COMBINATIONS; ++combination) {
+    pairs[combination] = readPair(from, channel, b, i, j, combination);
+    const bool isUsed = pairs[combination].weight != 0;
+    isAny |= isUsed;
+    const double density =
+        densities && isUsed
+            ? densities[((int64_t)blockIdx.y * DENSITIES + product(combination)) * PLANE + uvCell(from, channel, i, j, combination)]
+            : 1.0;
+    per[combination] = isUsed ? pairs[combination].times / density : 0;
+    if (isUsed && lane == 0)
+      atomicAdd(weightSums + (int64_t)channel * PRODUCTS + product(combination), pairs[combination].weight * per[combination]);
+  }
+  if (!isAny) return;
+  const int2 cornerI = from.corners[(int64_t)channel * STATIONS + i], cornerJ = from.corners[(int64_t)channel * STATIONS + j];
+  double2 *image = grids + (int64_t)blockIdx.y * 2 * COMBINATIONS * PLANE, *beam = image + COMBINATIONS * PLANE;
+  for (int cell = lane; cell < PAIR * PAIR; cell += 32) {
+    const int rows = cell / PAIR - (KERNEL - 1), columns = cell % PAIR - (KERNEL - 1);
+    double re = 0, im = 0;  // sum of K_i[k] conj(K_j[k']) over k - k' = (rows, columns)
+    for (int r = max(0, -rows); r < min(KERNEL, KERNEL - rows); ++r)
+      for (int c = max(0, -columns); c < min(KERNEL, KERNEL - columns); ++c) {
+        const double2 x = kernels[warp][0][(r + rows) * KERNEL + c + columns], y = kernels[warp][1][r * KERNEL + c];
+        re += x.x * y.x + x.y * y.y;
+        im += x.y * y.x - x.x * y.y;
+      }
+    const int64_t to = (int64_t)wrapped(cornerI.x - cornerJ.x + rows) * PIXELS + wrapped(cornerI.y - cornerJ.y + columns);
+#pragma unroll
+    for (int combination = 0; combination < COMBINATIONS; ++combination) {
+      const Pair &pair = pairs[combination];
+      const double by = per[combination];
+      if (by == 0) continue;
+      double2 *at = image + combination * PLANE + to, *beamAt = beam + combination * PLANE + to;
+      atomicAdd(&at->x, by * (pair.re * re - pair.im * im));
+      atomicAdd(&at->y, by * (pair.re * im + pair.im * re));
+      atomicAdd(&beamAt->x, by * pair.weight * re);
+      atomicAdd(&beamAt->y, by * pair.weight * im);
+    }
+  }
+}
+
+// turns[k] = e^(-2 pi i k / PIXELS). Along l: grid (PIXELS rows, planes), a thread per pixel.
+extern "C" __global__ void transformRows(const double2 *grids, const double2 *turns, double2 *alongL) {
+  extern __shared__ double2 row[];
+  const int64_t plane = blockIdx.y * PLANE;
+  for (int k = threadIdx.x; k < PIXELS; k += blockDim.x) row[k] = grids[plane + (int64_t)blockIdx.x * PIXELS + k];
+  __syncthreads();
+  for (int l = threadIdx.x; l < PIXELS; l += blockDim.x) {
+    double re = 0, im = 0;
+    for (int k = 0, at = 0; k < PIXELS; ++k) {
+      const double2 x = row[k], by = turns[at];
+      re += x.x * by.x - x.y * by.y;
+      im += x.x * by.y + x.y * by.x;
+      at += l;
+      if (at >= PIXELS) at -= PIXELS;
+    }
+    alongL[plane + (int64_t)blockIdx.x * PIXELS + l] = make_double2(re, im);
+  }
+}
+
+// Along m, eight pixels at a time: grid (ceil(PIXELS / 8), planes), a thread per l.
+extern "C" __global__ void transformColumns(const double2 *alongL, const double2 *turns, double2 *fields) {
+  constexpr int AT_ONCE = 8;
+  const int64_t plane = blockIdx.y * PLANE;
+  const int first = blockIdx.x * AT_ONCE;
+  for (int l = threadIdx.x; l < PIXELS; l += blockDim.x) {
+    double2 sum[AT_ONCE];
+    int at[AT_ONCE];
+#pragma unroll
+    for (int n = 0; n < AT_ONCE; ++n) sum[n] = make_double2(0, 0), at[n] = 0;
+    for (int row = 0; row < PIXELS; ++row) {
+      const double2 x = alongL[plane + (int64_t)row * PIXELS + l];
+#pragma unroll
+      for (int n = 0; n < AT_ONCE; ++n) {
+        const double2 by = turns[at[n]];
+        sum[n].x += x.x * by.x - x.y * by.y;
+        sum[n].y += x.x * by.y + x.y * by.x;
+        at[n] += (first + n) % PIXELS;
+        if (at[n] >= PIXELS) at[n] -= PIXELS;
+      }
+    }
+#pragma unroll
+    for (int n = 0; n < AT_ONCE; ++n)
+      if (first + n < PIXELS) fields[plane + (int64_t)(first + n) * PIXELS + l] = sum[n];
+  }
+}
+
+// sums : [image, beam][c][product][m][l] from the transforms: Re XX, Re YY, then XY + conj(YX). `channels` in each half.
+extern "C" __global__ void collectSums(const double2 *fields, int firstChannel, int channels, double *sums) {
+  const int64_t pixel = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (pixel >= PLANE) return;
+  for (int half = 0; half < 2; ++half) {
+    const double2 *from = fields + ((int64_t)blockIdx.y * 2 + half) * COMBINATIONS * PLANE + pixel;
+    double *to = sums + (((int64_t)half * channels + firstChannel + blockIdx.y) * PRODUCTS) * PLANE + pixel;
+    to[0] = from[0].x;
+    if (COMBINATIONS == 1) continue;
+    to[PLANE] = from[PLANE].x;
+    to[2 * PLANE] = from[2 * PLANE].x + from[3 * PLANE].x;
+    to[3 * PLANE] = from[2 * PLANE].y - from[3 * PLANE].y;
+  }
+}
