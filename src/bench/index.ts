@@ -4,6 +4,7 @@ import { channeliseBench } from './channelise.js';
 import { correlateBench } from './correlate.js';
 import { variantsBench } from './correlate-cuda.js';
 import { integratedBench } from './correlate-integrated.js';
+import { cudaImageBench } from './image-cuda.js';
 
 export { runCase, type BenchCase, type BenchRow, type KernelBench } from './bench.js';
 export { openPeers, type Peers } from './peers.js';
@@ -14,4 +15,5 @@ export const benches: readonly KernelBench[] = [
   channeliseBench,
   integratedBench,
   variantsBench,
+  cudaImageBench,
 ];

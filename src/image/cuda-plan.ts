@@ -169,7 +169,7 @@ export function planImageHopper(
       ...source('direct-hopper.cu'),
       headers: {
         ...commonHeaders('integers.cuh', 'hopper.cuh'),
-        'wgmma-half.cuh': halfWgmmaHeader([2 * box]),
+        'wgmma-half.cuh': halfWgmmaHeader({ halfSums: [2 * box], floatSums: [64] }),
       },
       defines: { PIXELS: plan.pixels, POLARISATIONS: plan.polarisations, BOX: box, ...tuning },
       entries: { imageHopper: ['pointer', 'i32', 'i32', 'i32', 'i32', 'pointer', 'pointer'] },

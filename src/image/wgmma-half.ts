@@ -3,7 +3,14 @@
  * accumulator register, so it is written by this function instead of by hand. Operands lie K-major in core matrices of
  * 8 × 16 bytes without a swizzle (direct-hopper.cu).
  */
-export function halfWgmmaHeader(columns: readonly number[]): string {
+export interface HalfWgmma {
+  /** Numbers of columns, sums kept in half precision. */
+  readonly halfSums: readonly number[];
+  /** The same, sums kept in single precision. */
+  readonly floatSums: readonly number[];
+}
+
+export function halfWgmmaHeader({ halfSums: inHalf, floatSums: inFloat }: HalfWgmma): string {
   return [
     '#pragma once',
     '#include "integers.cuh"',
@@ -11,8 +18,8 @@ export function halfWgmmaHeader(columns: readonly number[]): string {
     'template <int N> struct WgmmaHalf;',
     '// Sums in single precision.',
     'template <int N> struct WgmmaFloat;',
-    ...columns.map(halfSums),
-    ...[64].map(floatSums),
+    ...inHalf.map(halfSums),
+    ...inFloat.map(floatSums),
     '',
   ].join('\n');
 }

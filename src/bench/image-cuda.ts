@@ -1,0 +1,127 @@
+/** Direct imaging on a card: 1000 steps of many channels, gridding included, beside half-precision products alone. */
+import type { CudaBackend } from '../backend/cuda/cuda.js';
+import { prepareCeilings } from '../backend/cuda/ceilings.js';
+import { uploadArray } from '../backend/cuda/transfer.js';
+import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
+import { randomStream } from '../core/random.js';
+import {
+  chooseDirect,
+  prepareHalf,
+  prepareHalfCeiling,
+  prepareSingle,
+  touchedCells,
+} from '../image/cuda-bench.js';
+import { MARGIN, planImage, type ImagePlan } from '../image/index.js';
+import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
+import { cardContestant, SECONDS_PER_TURN } from './correlate-cuda.js';
+
+const STATIONS = 256;
+const POLARISATIONS = 2;
+const PIXELS = 128;
+const STEPS = 1000;
+const KERNEL = 5;
+
+interface Size {
+  readonly boxCells: 32 | 48 | 64;
+  readonly channels: number;
+  readonly precision: 'half' | 'single';
+}
+const sizes: readonly Size[] = [
+  { boxCells: 32, channels: 792, precision: 'half' },
+  { boxCells: 48, channels: 792, precision: 'half' },
+  { boxCells: 64, channels: 792, precision: 'half' },
+  { boxCells: 32, channels: 132, precision: 'half' },
+  { boxCells: 32, channels: 66, precision: 'single' },
+];
+
+/**
+ * Operations of the pruned, folded transform of one step, two for each product of a matrix element: per polarisation
+ * n × 2·box sums of depth box, then n × 2n of depth box.
+ */
+const operationsPerStep = (box: number): number =>
+  POLARISATIONS * 2 * (PIXELS * 2 * box * box + PIXELS * 2 * PIXELS * box);
+
+/** Stations at random in a square that fills the box at the highest of the channels. */
+function planFor({ boxCells, channels }: Size): ImagePlan {
+  const highestHz = 60e6;
+  const cellM = SPEED_OF_LIGHT_M_PER_S / highestHz / (2 * MARGIN);
+  const acrossM = (boxCells - KERNEL - 1) * cellM;
+  const random = randomStream(7, 'stations', boxCells);
+  return planImage({
+    pixels: PIXELS,
+    field: { kind: 'all-sky' },
+    stationsM: Array.from({ length: STATIONS }, () => ({
+      x: acrossM * (random.uniform() - 0.5),
+      y: acrossM * (random.uniform() - 0.5),
+      z: 0,
+    })),
+    axes: { l: { x: 1, y: 0, z: 0 }, m: { x: 0, y: 1, z: 0 }, n: { x: 0, y: 0, z: 1 } },
+    frequenciesHz: Float64Array.from({ length: channels }, (_, c) => highestHz - (c % 6) * 2e5),
+    polarisations: POLARISATIONS,
+    kernel: { kind: 'fitted', size: KERNEL },
+  });
+}
+
+export const cudaImageBench: KernelBench = {
+  kernel: 'direct-image-card',
+  cases: (backend) => (backend.kind === 'cuda' ? cases(backend) : []),
+};
+
+const cases = (backend: CudaBackend): BenchCase[] =>
+  sizes
+    .filter(({ precision }) => precision === 'single' || backend.path === 'hopper')
+    .map((size) => ({
+      parameters: { stations: STATIONS, pixels: PIXELS, kernel: KERNEL, steps: STEPS, ...size },
+      unit: 'M channel steps/s',
+      scale: 1e6,
+      secondsPerTurn: SECONDS_PER_TURN,
+      prepare: () => prepare(backend, size),
+    }));
+
+async function prepare(backend: CudaBackend, size: Size): Promise<PreparedCase> {
+  const { session } = backend;
+  const stream = session.streams.compute;
+  const plan = planFor(size);
+  const { channels } = size;
+  const inputs = STATIONS * POLARISATIONS;
+  const block = backend.allocateSpectra({ type: 'ci8', channels, inputs, capacity: STEPS });
+  const filler = await prepareCeilings(backend);
+  filler.fill(block.pointer, block.pitchBytes * inputs * channels, 3);
+  block.doneWriting(stream, STEPS, []);
+  const sums = session.allocate('sums', channels * 4 * PIXELS * PIXELS * 8);
+  const ones = Float32Array.from({ length: 2 * channels * inputs }, (_, n) => (n % 2 === 0 ? 1 : 0));
+  const factors = await uploadArray(session, 'factors', ones);
+  const choice = chooseDirect(plan, backend.path, 'ci8');
+  const engine =
+    size.precision === 'half' && choice.kind === 'half'
+      ? await prepareHalf(plan, backend, choice.box, STEPS, sums)
+      : await prepareSingle(plan, backend, 'integer', sums);
+  const touched = touchedCells(plan);
+  const box = Math.max(touched.endRow - touched.firstRow, touched.endColumn - touched.firstColumn);
+  const halves = backend.path === 'hopper' ? await prepareHalfCeiling(backend) : undefined;
+  const steps = channels * STEPS;
+  return {
+    ours: cardContestant(
+      session,
+      () => {
+        engine.add(block, factors);
+      },
+      steps,
+    ),
+    ceiling: halves
+      ? {
+          title: `half-precision products of a box of ${size.boxCells} alone`,
+          ...cardContestant(session, halves.launch, halves.operations / operationsPerStep(size.boxCells)),
+        }
+      : {
+          title: `int8 products of a box of ${box} alone`,
+          ...cardContestant(session, filler.launch, filler.operations / operationsPerStep(size.boxCells)),
+        },
+    close: () => {
+      for (const thing of [sums, factors, ...engine.memories]) thing.free();
+      halves?.close();
+      block.close();
+      return Promise.resolve();
+    },
+  };
+}
