@@ -160,12 +160,41 @@ async function compileKernels() {
       }
     }
   }
+  for (const request of await imageRequests()) add(request.request, request.architectures ?? everywhere);
   let next = 0;
   const worker = async () => {
     while (next < jobs.length) await compileOne(jobs[next], next++);
   };
   await Promise.all(Array.from({ length: availableParallelism() }, worker));
   console.log(`${jobs.length} kernels tried for ${everywhere.join(', ')}`);
+}
+
+/** The imagers' kernels: every box, one and two polarisations, odd sizes. */
+async function imageRequests() {
+  const image = await dist('image/cuda-plan.js');
+  const { halfCeilingRequest } = await dist('image/cuda-bench.js');
+  const shapes = [
+    { pixels: 66, stations: 1, polarisations: 1, kernelSize: 1 },
+    { pixels: 128, stations: 256, polarisations: 2, kernelSize: 5 },
+    { pixels: 1024, stations: 33, polarisations: 2, kernelSize: 7 },
+  ];
+  const hopper = ['sm_90a'];
+  return [
+    { request: halfCeilingRequest(), architectures: hopper },
+    ...shapes.flatMap((shape) => [
+      { request: image.planFactors(shape) },
+      { request: image.planVisibilities(shape) },
+      ...['integer', 'float'].map((samples) => ({
+        request: image.planSingle(shape, { rows: 31, columns: 33, samples }),
+      })),
+      ...image.HALF_BOXES.flatMap((box) => [
+        { request: image.planGridHalf(shape, box).request },
+        ...(shape.pixels <= 512 && shape.pixels % 64 === 0
+          ? [{ request: image.planImageHopper(shape, box).request, architectures: hopper }]
+          : []),
+      ]),
+    ]),
+  ];
 }
 
 /** C75xx are the assembler's notes that it runs wgmmas one by one: no error, but a tenth of the speed. */

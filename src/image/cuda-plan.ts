@@ -118,24 +118,35 @@ export const planSingle = (plan: Shape, { rows, columns, samples }: SingleOption
 export interface GridTuning {
   /** Batches of 8 steps that share each load of weights. */
   readonly BATCHES: 1 | 2;
+  /** Buffers of finished rows: with two, rows are stored while the next are gridded. */
+  readonly STAGES: 1 | 2;
   readonly THREADS: 256 | 512;
 }
-/** As measured. */
-const gridTuning = {
-  32: { BATCHES: 1, THREADS: 256 },
-  48: { BATCHES: 1, THREADS: 256 },
-  64: { BATCHES: 1, THREADS: 256 },
-} satisfies Record<HalfBox, GridTuning>;
 
-export function planGridHalf(
-  plan: Pick<Shape, 'stations' | 'polarisations'>,
-  box: HalfBox,
-  tuning: GridTuning = gridTuning[box],
-) {
-  const { stations, polarisations } = plan;
-  const { BATCHES, THREADS } = tuning;
+/** Fastest first, as measured on an H200; the first that fits a block's shared memory is taken. */
+const gridTunings: readonly GridTuning[] = [
+  { BATCHES: 2, STAGES: 2, THREADS: 512 },
+  { BATCHES: 2, STAGES: 1, THREADS: 512 },
+  { BATCHES: 1, STAGES: 1, THREADS: 512 },
+];
+/** What a block gets on Hopper, and less than on what comes after it. */
+const MOST_SHARED_BYTES = 227 * 1024;
+
+type Inputs = Pick<Shape, 'stations' | 'polarisations'>;
+
+function gridSharedBytes({ stations, polarisations }: Inputs, box: HalfBox, tuning: GridTuning): number {
+  const { BATCHES, STAGES } = tuning;
   const samplesBytes = 16 * BATCHES * stations * polarisations;
   const fieldBytes = stations * (BATCHES * polarisations * 32 + 16);
+  const stageBytes = polarisations * BATCHES * 8 * (64 * box + 16);
+  return Math.ceil((samplesBytes + fieldBytes) / 128) * 128 + STAGES * stageBytes;
+}
+
+export function planGridHalf(plan: Inputs, box: HalfBox, wanted?: GridTuning) {
+  const tuning =
+    wanted ??
+    gridTunings.find((one) => gridSharedBytes(plan, box, one) <= MOST_SHARED_BYTES) ??
+    gridTunings[gridTunings.length - 1];
   return {
     request: {
       ...source('direct-grid.cu'),
@@ -145,9 +156,8 @@ export function planGridHalf(
         gridHalf: ['pointer', 'i64', 'i32', 'i32', 'i32', 'pointer', 'pointer', 'pointer', 'pointer'],
       },
     },
-    threads: THREADS,
-    sharedBytes:
-      Math.ceil((samplesBytes + fieldBytes) / 128) * 128 + polarisations * BATCHES * 8 * (64 * box + 16),
+    threads: tuning.THREADS,
+    sharedBytes: gridSharedBytes(plan, box, tuning),
   } as const satisfies { request: KernelRequest; threads: number; sharedBytes: number };
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { describeCuda, openCuda, type CudaBackend } from '../backend/cuda/cuda.js';
 import { openReference } from '../backend/reference.js';
-import { baselineCount, countsCB, visibilitiesCBPP } from '../core/axes.js';
+import { baselineCount, countsCB, imageCPML, visibilitiesCBPP, type ImageCPML } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { instant } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
@@ -85,7 +85,10 @@ function sizes(): void {
         block.close();
         imager.close();
       }
-      assertSameImage(images[0], images[1], pixels, tolerances[precision]);
+      // Half precision is exact to a part of the whole field's power, as it is before the taper is taken out; towards
+      // the horizon, where the antennas' kernels answer with a few per cent, that part is divided by their square.
+      if (precision === 'single') assertSameImage(images[0], images[1], pixels, tolerances.single);
+      else assertSameImage(tapered(images[0], plan), tapered(images[1], plan), pixels, tolerances.half);
     });
   }
 
@@ -106,6 +109,15 @@ function sizes(): void {
   });
 }
 
+/** The image with its taper put back. */
+const tapered = (image: ImageCPML, { correction, pixels, channels, products }: ImagePlan): ImageCPML =>
+  imageCPML(
+    image.map((value, at) => value / correction[at % correction.length]),
+    channels,
+    products,
+    pixels,
+  );
+
 /** Nothing a telescope would give: every number stands for itself; some counts are 0 and some inputs flagged. */
 function randomIntegration(seed: number, { channels, stations, polarisations }: ImagePlan): Integration {
   const random = randomStream(seed, 'integration', stations);
@@ -123,6 +135,23 @@ function randomIntegration(seed: number, { channels, stations, polarisations }: 
     counts: countsCB(counts, channels, baselines),
     flaggedInputs: Uint8Array.from({ length: stations * polarisations }, (_, a) => (a % 11 === seed ? 1 : 0)),
   };
+}
+
+/** A beam peaks at 1; its Im XY may be nothing but rounding, so differences are taken as they are. */
+function assertSameBeam(
+  found: ImageCPML,
+  wanted: ImageCPML,
+  { channels, products, pixels }: ImagePlan,
+): void {
+  imageCPML(found, channels, products, pixels);
+  let [largest, worst] = [1, 0];
+  for (const [at, value] of wanted.entries()) {
+    assert.equal(Number.isNaN(found[at]), Number.isNaN(value), `pixel ${at} is NaN in one beam alone`);
+    if (Number.isNaN(value)) continue;
+    largest = Math.max(largest, Math.abs(value));
+    worst = Math.max(worst, Math.abs(found[at] - value));
+  }
+  assert.ok(worst <= 1e-9 * largest, `beams differ by ${worst}`);
 }
 
 function fromVisibilities(): void {
@@ -164,7 +193,7 @@ function fromVisibilities(): void {
         const found = await imager.image(data, options);
         const wanted = imageVisibilities(plan, data, options);
         assertSameImage(found.image, wanted.image, pixels, 1e-9);
-        assertSameImage(found.beam, wanted.beam, pixels, 1e-9);
+        assertSameBeam(found.beam, wanted.beam, plan);
       }
       imager.close();
     });

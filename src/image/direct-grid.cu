@@ -15,7 +15,7 @@
 // those cells, 16 at a time (cuda-tables.ts). ldmatrix takes an address per lane, so gathering stations is free.
 //
 // Set by the plan: STATIONS, POLARISATIONS, BOX (multiple of 16), BATCHES (of 8 steps that share each load of weights: 1
-// or 2), THREADS.
+// or 2), STAGES (2: a block of rows is stored while the next one is gridded), THREADS.
 #include "integers.cuh"
 
 constexpr int INPUTS = STATIONS * POLARISATIONS;
@@ -84,7 +84,6 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     gridHalf(const int8_t *spectra, int64_t pitch, int steps, int spanSteps, int firstChannel, const float2 *factors,
              const Task *tasks, const uint8_t *tables, uint8_t *grids) {
   extern __shared__ __align__(128) uint8_t shared[];
-  uint8_t *stage = shared + STAGE_AT;
   const uint32_t base = (uint32_t)__cvta_generic_to_shared(shared);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int channel = firstChannel + blockIdx.y;
@@ -120,6 +119,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     fetch(first + STEPS);
 #pragma unroll 1
     for (int rowBlock = 0; rowBlock < ROW_BLOCKS; ++rowBlock) {
+      uint8_t *stage = shared + STAGE_AT + rowBlock % STAGES * (POLARISATIONS * STEPS * STAGE_BYTES);
 #pragma unroll 1
       for (int n = warp; n < TASKS; n += WARPS) {
         const Task task = tasks[((int64_t)channel * ROW_BLOCKS + rowBlock) * TASKS + n];
@@ -172,7 +172,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
                    (group * ROW_BLOCKS + rowBlock) * 16 * BOX + piece % BOX * 16) =
             *(const uint4 *)(stage + staged * STAGE_BYTES + piece * 16);
       }
-      __syncthreads();
+      if (STAGES == 1) __syncthreads();
     }
   }
 }
