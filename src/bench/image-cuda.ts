@@ -127,11 +127,23 @@ async function prepare(backend: CudaBackend, size: Size): Promise<PreparedCase> 
     ceiling: halves
       ? {
           title: `half-precision products of a box of ${size.boxCells} alone`,
-          ...cardContestant(session, halves.launch, halves.operations / operationsPerStep(size.boxCells)),
+          ...cardContestant(
+            session,
+            () => {
+              halves.launch();
+            },
+            halves.operations / operationsPerStep(size.boxCells),
+          ),
         }
       : {
           title: `int8 products of a box of ${box} alone`,
-          ...cardContestant(session, filler.launch, filler.operations / operationsPerStep(size.boxCells)),
+          ...cardContestant(
+            session,
+            () => {
+              filler.launch();
+            },
+            filler.operations / operationsPerStep(size.boxCells),
+          ),
         },
     close: () => {
       for (const thing of [sums, factors, ...engine.memories]) thing.free();

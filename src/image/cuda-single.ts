@@ -32,23 +32,22 @@ export async function prepareSingle(
   });
   const tables = await Promise.all([
     uploadArray(session, `corners of ${channels} channels × ${stations} stations`, corners),
-    uploadArray(
-      session,
-      `kernels of ${channels} channels × ${stations} stations`,
-      Float32Array.from(plan.taps),
-    ),
+    uploadArray(session, `kernels of ${channels} channels × ${stations} stations`, plan.taps),
     uploadArray(session, 'turns', turns),
   ]);
   const [cornerMemory, tapMemory, turnMemory] = tables;
   const planeBytes = 8 * STEPS * rows;
   const group = channelsAtOnce({
     channels,
-    bytesPerChannel: polarisations * planeBytes * (columns + pixels),
+    bytesPerChannel: polarisations * planeBytes * (2 * columns + pixels),
     scratchBytes: Math.min(MOST_SCRATCH_BYTES, session.device.memoryBytes / 4),
     blocksPerChannel: pixels,
     multiprocessors: session.device.multiprocessors,
   });
-  const grid = session.allocate(`grids of ${group} channels`, group * polarisations * planeBytes * columns);
+  const grid = session.allocate(
+    `grids of ${group} channels`,
+    group * polarisations * planeBytes * 2 * columns,
+  );
   const alongL = session.allocate(
     `half-transformed grids of ${group} channels`,
     group * polarisations * planeBytes * pixels,

@@ -150,13 +150,13 @@ describe('cards', () => {
     assert.equal(interpolate(points, 0.5), 10);
     assert.equal(interpolate(points, 9), 30);
   });
-  it('hold all of LWA-SV on one H200 by both roads, correlating far cheaper at an image a second', async () => {
+  it('hold all of LWA-SV on one H200 by both roads, correlating far cheaper at an image in ten seconds', async () => {
     const workload = asked({
       telescope: await loadTelescope('lwasv'),
       channels: 792,
       channelWidthHz: 25e3,
       centreFrequencyHz: 35e6,
-      cadenceS: 1,
+      cadenceS: 10,
       pixels: 128,
       input: 'spectra',
     });
@@ -171,7 +171,7 @@ describe('cards', () => {
     // correlate: 8 · 512 · 513 / 2 operations a channel and spectrum, 19.8e6 of them, at 1161e12 a second
     const correlate = visibilities.kernels.find(({ kernel }) => kernel === 'correlate');
     assert.ok(Math.abs((correlate?.load ?? 0) - (19.8e6 * 1_050_624) / 1161e12) < 1e-6);
-    assert.ok(plan.crossoverCadenceS !== undefined && plan.crossoverCadenceS < 0.1);
+    assert.ok(plan.crossoverCadenceS !== undefined && plan.crossoverCadenceS < 1);
   });
   it('refuse a name that has not been measured', () => {
     assert.throws(() => findCard('abacus'), /'abacus' has not been measured; choose h200/);
