@@ -8,6 +8,7 @@ import { openReference } from '../backend/reference.js';
 import type { SpectraCAT } from '../core/axes.js';
 import { assertSameImage, randomGains, randomSpectra, randomStations, zenithAxes } from './cases.js';
 import { channelsAtOnce, chooseDirect, gridBytes, touchedCells } from './cuda-plan.js';
+import { MOST_PAIRS_PER_CHUNK, pairChunks } from './cuda-pairs.js';
 import { BLOCK_BYTES, gridTables, type GridBox } from './cuda-tables.js';
 import { DirectAccount } from './direct-account.js';
 import { fromHalfBits, halfBits } from './half.js';
@@ -68,6 +69,35 @@ describe('the choice of kernels', () => {
     assert.equal(channelsAtOnce({ ...card, ...sizes, scratchBytes: 2 ** 40 }), 792);
     assert.equal(channelsAtOnce({ ...card, ...sizes, scratchBytes: 2 ** 25 }), 4);
     assert.equal(channelsAtOnce({ ...card, ...sizes, scratchBytes: 1 }), 1);
+  });
+});
+
+describe('chunks of pairs', () => {
+  it('hold every pair once, side by side with those on the same cells', () => {
+    const plan = makePlan();
+    const { pairs, chunks, starts, most } = pairChunks(plan);
+    const baselines = (plan.stations * (plan.stations + 1)) / 2;
+    assert.equal(starts[plan.channels], chunks.length / 2);
+    for (let c = 0; c < plan.channels; c++) {
+      const seen = new Set<number>();
+      assert.ok(starts[c + 1] - starts[c] <= most);
+      for (let chunk = starts[c]; chunk < starts[c + 1]; chunk++) {
+        const [first, count] = [chunks[2 * chunk], chunks[2 * chunk + 1]];
+        assert.ok(count >= 1 && count <= MOST_PAIRS_PER_CHUNK);
+        const cells = new Set<string>();
+        for (let n = first; n < first + count; n++) {
+          const [i, j] = [pairs[c * baselines + n] >> 16, pairs[c * baselines + n] & 0xffff];
+          assert.ok(i >= j && i < plan.stations);
+          seen.add((i * (i + 1)) / 2 + j);
+          const [to, from] = [2 * (c * plan.stations + i), 2 * (c * plan.stations + j)];
+          cells.add(
+            `${plan.corners[to] - plan.corners[from]} ${plan.corners[to + 1] - plan.corners[from + 1]}`,
+          );
+        }
+        assert.equal(cells.size, 1);
+      }
+      assert.equal(seen.size, baselines);
+    }
   });
 });
 

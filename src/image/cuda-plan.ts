@@ -198,7 +198,7 @@ export const planVisibilities = (plan: Shape) =>
     defines: { ...inputDefines(plan), PIXELS: plan.pixels, KERNEL: plan.kernelSize },
     entries: {
       addDensities: [visibilitySource, 'i32', 'pointer'],
-      gridPairs: [visibilitySource, 'i32', 'pointer', 'pointer', 'pointer', 'pointer'],
+      gridPairs: [visibilitySource, 'i32', ...Array<'pointer'>(7).fill('pointer')],
       transformRows: ['pointer', 'pointer', 'pointer'],
       transformColumns: ['pointer', 'pointer', 'pointer'],
       collectSums: ['pointer', 'i32', 'i32', 'pointer'],

@@ -3,6 +3,7 @@ import type { CudaBackend } from '../backend/cuda/cuda.js';
 import type { DeviceMemory, DevicePointer } from '../backend/cuda/session.js';
 import { downloadInto, uploadArray } from '../backend/cuda/transfer.js';
 import { baselineCount } from '../core/axes.js';
+import { pairChunks } from './cuda-pairs.js';
 import { channelsAtOnce, planVisibilities } from './cuda-plan.js';
 import { inputFactors, scaleImage, unitFactors } from './direct.js';
 import { checkIntegrations, type VisibilityImageOptions } from './gridded.js';
@@ -34,7 +35,7 @@ export interface CudaVisibilityImager extends VisibilityImager {
 const MOST_SCRATCH_BYTES = 2 ** 30;
 /** A launch counts at most 65,535 planes, eight to a channel. */
 const MOST_CHANNELS = 4096;
-const PAIRS_PER_BLOCK = 4;
+const CHUNKS_PER_BLOCK = 4;
 const THREADS = 128;
 /** struct Source of visibilities.cu. */
 export const SOURCE = {
@@ -62,12 +63,16 @@ export async function prepareCudaVisibilityImager(
     const angle = (-2 * Math.PI * Math.floor(n / 2)) / pixels;
     return n % 2 === 0 ? Math.cos(angle) : Math.sin(angle);
   });
+  const order = pairChunks(plan);
   const tables = await Promise.all([
     uploadArray(session, 'corners', plan.corners),
     uploadArray(session, `kernels of ${channels} channels × ${stations} stations`, plan.taps),
     uploadArray(session, 'turns', turns),
+    uploadArray(session, 'pairs of stations', order.pairs),
+    uploadArray(session, 'chunks of pairs', order.chunks),
+    uploadArray(session, 'chunks of channels', order.starts),
   ]);
-  const [corners, taps, turnMemory] = tables;
+  const [corners, taps, turnMemory, pairs, chunks, starts] = tables;
   const planes = 2 * products; // image and beam of each combination
   const gridBytes = planes * plane * 16;
   const group = channelsAtOnce({
@@ -117,9 +122,12 @@ export async function prepareCudaVisibilityImager(
       }
       describe(kernels.gridPairs.argument(0).view, from, autos);
       const density = weight === 'uniform' ? densities.pointer : 0n;
-      kernels.gridPairs.set([null, first, taps.pointer, density, grids.pointer, weightSums.pointer]);
+      kernels.gridPairs.set([
+        ...[null, first, taps.pointer, density, pairs.pointer, chunks.pointer, starts.pointer],
+        ...[grids.pointer, weightSums.pointer],
+      ]);
       kernels.gridPairs.launch(
-        { grid: [Math.ceil(baselines / PAIRS_PER_BLOCK), here], threads: 32 * PAIRS_PER_BLOCK },
+        { grid: [Math.ceil(order.most / CHUNKS_PER_BLOCK), here], threads: 32 * CHUNKS_PER_BLOCK },
         stream,
       );
       kernels.transformRows.set([grids.pointer, turnMemory.pointer, alongL.pointer]);

@@ -1,4 +1,4 @@
-// Images from visibilities, in float64: the same sum as gridded.ts, a warp for each pair of stations.
+// Images from visibilities, in float64: the same sum as gridded.ts, a warp for each chunk of pairs of stations.
 //
 // Each visibility is spread with the cross-correlation of its two stations' kernels, (2K - 1) cells square, around the
 // difference of their places, wrapped around the grid; then transformed along both axes by plain sums.
@@ -82,63 +82,67 @@ extern "C" __global__ void addDensities(const __grid_constant__ Source from, int
   }
 }
 
-// grids : [c in group][image, beam][combination][cell] complex, zeroed before. taps : [c][s][row][column]. weightSums :
-// [c][product], zeroed before. densities: as above, or null for natural weight.
+// grids : [c in group][image, beam][combination][cell] complex, zeroed before. taps : [c][s][row][column]. pairs, chunks,
+// starts: cuda-pairs.ts. weightSums : [c][product], zeroed before. densities: as above, or null for natural weight.
+// A warp takes a chunk of pairs that fall on the same cells, each lane some of the cells, and adds to the grid once.
 extern "C" __global__ void __launch_bounds__(32 * WARPS)
     gridPairs(const __grid_constant__ Source from, int firstChannel, const double2 *taps, const double *densities,
-              double2 *grids, double *weightSums) {
-  __shared__ double2 kernels[WARPS][2][CELLS];
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, channel = firstChannel + blockIdx.y;
-  const int64_t b = (int64_t)blockIdx.x * WARPS + warp;
-  if (b >= BASELINES) return;
-  int i, j;
-  stationsOf(b, i, j);
-  for (int k = lane; k < CELLS; k += 32) {
-    kernels[warp][0][k] = taps[((int64_t)channel * STATIONS + i) * CELLS + k];
-    kernels[warp][1][k] = taps[((int64_t)channel * STATIONS + j) * CELLS + k];
-  }
-  __syncwarp();
-  Pair pairs[COMBINATIONS];
-  double per[COMBINATIONS];
-  bool isAny = false;
-#pragma unroll
-  for (int combination = 0; combination < COMBINATIONS; ++combination) {
-    pairs[combination] = readPair(from, channel, b, i, j, combination);
-    const bool isUsed = pairs[combination].weight != 0;
-    isAny |= isUsed;
-    const double density =
-        densities && isUsed
-            ? densities[((int64_t)blockIdx.y * DENSITIES + product(combination)) * PLANE + uvCell(from, channel, i, j, combination)]
-            : 1.0;
-    per[combination] = isUsed ? pairs[combination].times / density : 0;
-    if (isUsed && lane == 0)
-      atomicAdd(weightSums + (int64_t)channel * PRODUCTS + product(combination), pairs[combination].weight * per[combination]);
-  }
-  if (!isAny) return;
-  const int2 cornerI = from.corners[(int64_t)channel * STATIONS + i], cornerJ = from.corners[(int64_t)channel * STATIONS + j];
+              const uint32_t *pairs, const int2 *chunks, const int *starts, double2 *grids, double *weightSums) {
+  const int lane = threadIdx.x % 32, channel = firstChannel + blockIdx.y;
+  const int chunk = starts[channel] + blockIdx.x * WARPS + threadIdx.x / 32;
+  if (chunk >= starts[channel + 1]) return;
+  const int2 range = chunks[chunk];
+  const uint32_t *list = pairs + channel * BASELINES + range.x;
+  const int2 *corners = from.corners + (int64_t)channel * STATIONS;
+  const double2 *kernels = taps + (int64_t)channel * STATIONS * CELLS;
+  const int2 cornerI = corners[list[0] >> 16], cornerJ = corners[list[0] & 0xFFFF];
   double2 *image = grids + (int64_t)blockIdx.y * 2 * COMBINATIONS * PLANE, *beam = image + COMBINATIONS * PLANE;
-  for (int cell = lane; cell < PAIR * PAIR; cell += 32) {
+  double weights[COMBINATIONS] = {};
+  for (int first = 0; first < PAIR * PAIR; first += 32) {
+    const int cell = min(first + lane, PAIR * PAIR - 1);  // the last lanes repeat a cell and keep it to themselves
     const int rows = cell / PAIR - (KERNEL - 1), columns = cell % PAIR - (KERNEL - 1);
-    double re = 0, im = 0;  // sum of K_i[k] conj(K_j[k']) over k - k' = (rows, columns)
-    for (int r = max(0, -rows); r < min(KERNEL, KERNEL - rows); ++r)
-      for (int c = max(0, -columns); c < min(KERNEL, KERNEL - columns); ++c) {
-        const double2 x = kernels[warp][0][(r + rows) * KERNEL + c + columns], y = kernels[warp][1][r * KERNEL + c];
-        re += x.x * y.x + x.y * y.y;
-        im += x.y * y.x - x.x * y.y;
+    double2 imageSum[COMBINATIONS] = {}, beamSum[COMBINATIONS] = {};
+    for (int n = 0; n < range.y; ++n) {
+      const int i = list[n] >> 16, j = list[n] & 0xFFFF;
+      const int64_t b = (int64_t)i * (i + 1) / 2 + j;
+      double re = 0, im = 0;  // sum of K_i[k] conj(K_j[k']) over k - k' = (rows, columns)
+      for (int r = max(0, -rows); r < min(KERNEL, KERNEL - rows); ++r)
+        for (int c = max(0, -columns); c < min(KERNEL, KERNEL - columns); ++c) {
+          const double2 x = __ldg(kernels + i * CELLS + (r + rows) * KERNEL + c + columns);
+          const double2 y = __ldg(kernels + j * CELLS + r * KERNEL + c);
+          re += x.x * y.x + x.y * y.y;
+          im += x.y * y.x - x.x * y.y;
+        }
+#pragma unroll
+      for (int combination = 0; combination < COMBINATIONS; ++combination) {
+        const Pair pair = readPair(from, channel, b, i, j, combination);
+        if (pair.weight == 0) continue;
+        const int64_t plane = (int64_t)blockIdx.y * DENSITIES + product(combination);
+        const double density = densities ? densities[plane * PLANE + uvCell(from, channel, i, j, combination)] : 1.0;
+        const double by = pair.times / density;
+        imageSum[combination].x += by * (pair.re * re - pair.im * im);
+        imageSum[combination].y += by * (pair.re * im + pair.im * re);
+        beamSum[combination].x += by * pair.weight * re;
+        beamSum[combination].y += by * pair.weight * im;
+        if (first == 0) weights[combination] += by * pair.weight;
       }
+    }
+    if (first + lane >= PAIR * PAIR) continue;
     const int64_t to = (int64_t)wrapped(cornerI.x - cornerJ.x + rows) * PIXELS + wrapped(cornerI.y - cornerJ.y + columns);
 #pragma unroll
     for (int combination = 0; combination < COMBINATIONS; ++combination) {
-      const Pair &pair = pairs[combination];
-      const double by = per[combination];
-      if (by == 0) continue;
+      if (weights[combination] == 0) continue;
       double2 *at = image + combination * PLANE + to, *beamAt = beam + combination * PLANE + to;
-      atomicAdd(&at->x, by * (pair.re * re - pair.im * im));
-      atomicAdd(&at->y, by * (pair.re * im + pair.im * re));
-      atomicAdd(&beamAt->x, by * pair.weight * re);
-      atomicAdd(&beamAt->y, by * pair.weight * im);
+      atomicAdd(&at->x, imageSum[combination].x);
+      atomicAdd(&at->y, imageSum[combination].y);
+      atomicAdd(&beamAt->x, beamSum[combination].x);
+      atomicAdd(&beamAt->y, beamSum[combination].y);
     }
   }
+  if (lane == 0)
+    for (int combination = 0; combination < COMBINATIONS; ++combination)
+      if (weights[combination] != 0)
+        atomicAdd(weightSums + (int64_t)channel * PRODUCTS + product(combination), weights[combination]);
 }
 
 // turns[k] = e^(-2 pi i k / PIXELS). Along l: grid (PIXELS rows, planes), a thread per pixel.
