@@ -30,6 +30,12 @@ export const storedProducts: Readonly<Partial<Record<number, StoredProduct>>> = 
   [-8]: { p1: 1, p2: 0, label: 'YX' },
 };
 
+export const feedsOf = ([{ label }]: readonly StoredProduct[]): 'linear' | 'circular' =>
+  /[RL]/.test(label) ? 'circular' : 'linear';
+
+/** The first of the codes in falling order XX, YY, XY, YX or RR, LL, RL, LR. */
+export const firstCode = { linear: -5, circular: -1 } as const;
+
 export interface GatherShape {
   readonly channels: number;
   readonly stations: number;

@@ -11,7 +11,7 @@ import type { Telescope } from '../telescope/telescope.js';
 import { readUnit, type FitsUnit } from './fits.js';
 import { readTable } from './fits-table.js';
 import type { VisibilityFile, VisibilityHeader } from './format.js';
-import { gather, type Gathering } from './gather.js';
+import { feedsOf, gather, type Gathering } from './gather.js';
 import { openInput, type InputFile } from './input.js';
 import { readAntennas, type Antennas } from './uvfits-antennas.js';
 import { planUvfits, type UvfitsLayout } from './uvfits-layout.js';
@@ -73,6 +73,7 @@ async function openGroups(file: InputFile): Promise<VisibilityFile> {
   const visibilityHeader: VisibilityHeader = {
     telescope: telescopeOf(antennas, layout, header.text('TELESCOP', 'unknown')),
     polarisations: layout.polarisations,
+    feeds: feedsOf(layout.products),
     frequenciesHz: Float64Array.from(layout.channels, ({ frequencyHz }) => frequencyHz),
     channelWidthHz: layout.channelWidthHz,
     phaseCentre: source?.position ?? layout.phaseCentre,

@@ -100,6 +100,7 @@ export interface Run {
 
 export interface TimeSlot {
   readonly middle: Instant;
+  /** The longest of its rows': some files give each baseline its own. */
   readonly integrationS: number | undefined;
   readonly runs: readonly Run[];
 }
@@ -168,10 +169,11 @@ export async function indexGroups(
           integrationS: reader.integrationS(group),
           runs: [{ firstGroup: row, groups: 1 }],
         });
-      } else if (tick === lastTick) {
-        slot.runs[slot.runs.length - 1].groups++;
       } else {
-        slot.runs.push({ firstGroup: row, groups: 1 });
+        const integrationS = reader.integrationS(group) ?? 0;
+        if (integrationS > (slot.integrationS ?? 0)) slot.integrationS = integrationS;
+        if (tick === lastTick) slot.runs[slot.runs.length - 1].groups++;
+        else slot.runs.push({ firstGroup: row, groups: 1 });
       }
       lastTick = tick;
     }

@@ -24,6 +24,7 @@ import {
   textCards,
 } from './fits.js';
 import type { VisibilityHeader, VisibilityWriter } from './format.js';
+import { firstCode } from './gather.js';
 import { openOutput } from './output.js';
 import { antennaTable } from './uvfits-antennas.js';
 
@@ -31,7 +32,7 @@ import { antennaTable } from './uvfits-antennas.js';
 const MOST_IN_BASELINE = 255;
 const CHUNK_BYTES = 2 ** 22;
 
-/** Products in the order of STOKES −5, −6, −7, −8: XX, YY, XY, YX of (A1, A2). */
+/** Products in the order of STOKES −5, −6, −7, −8: XX, YY, XY, YX of (A1, A2); −1 to −4 of circular feeds. */
 const fileProducts = {
   1: [[0, 0]],
   2: [
@@ -110,7 +111,11 @@ export async function createUvfits(path: string, header: VisibilityHeader): Prom
         await flush();
         await output.write(new Uint8Array(paddedBytes(output.sizeBytes) - output.sizeBytes));
         await output.write(
-          antennaTable(telescope, { start: first.start, referenceFrequencyHz: frequenciesHz[0] }),
+          antennaTable(telescope, {
+            start: first.start,
+            referenceFrequencyHz: frequenciesHz[0],
+            feeds: header.feeds ?? 'linear',
+          }),
         );
         await output.writeAt(0, primaryHeader(header, parameters, { start: first.start, groups }));
         await output.finish();
@@ -205,7 +210,7 @@ function primaryHeader(
     channels > 1 ? (frequenciesHz[channels - 1] - frequenciesHz[0]) / (channels - 1) : header.channelWidthHz;
   const axes = [
     ['COMPLEX', 3, 1, 1],
-    ['STOKES', polarisations ** 2, -5, -1],
+    ['STOKES', polarisations ** 2, firstCode[header.feeds ?? 'linear'], -1],
     ['FREQ', channels, frequenciesHz[0], spacingHz],
     ['RA', 1, phaseCentre.raDeg, 1],
     ['DEC', 1, phaseCentre.decDeg, 1],

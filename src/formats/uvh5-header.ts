@@ -144,7 +144,10 @@ function productsOf(file: Hdf5File): { products: StoredProduct[]; polarisations:
         'export XX, YY, XY and YX (codes −5 to −8)',
       );
     }
-    return northern ? { ...product, p1: other(product.p1), p2: other(product.p2) } : product;
+    // Right and left are the same whichever way X lies.
+    return northern && /[XY]/.test(product.label)
+      ? { ...product, p1: other(product.p1), p2: other(product.p2) }
+      : product;
   });
   const alone = products.every(({ p1, p2 }) => p1 === products[0].p1 && p2 === products[0].p2);
   if (alone && products[0].p1 !== products[0].p2)

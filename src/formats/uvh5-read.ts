@@ -7,7 +7,7 @@ import { refuse } from '../core/errors.js';
 import { addSeconds } from '../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import type { VisibilityFile } from './format.js';
-import { gather } from './gather.js';
+import { feedsOf, gather } from './gather.js';
 import { openHdf5, type Hdf5Dataset, type Hdf5File } from './hdf5/read.js';
 import { readUvh5Header, type TimeSlot, type Uvh5Header } from './uvh5-header.js';
 
@@ -67,6 +67,7 @@ function opened(file: Hdf5File): VisibilityFile {
     header: {
       telescope,
       polarisations,
+      feeds: feedsOf(header.products),
       frequenciesHz: Float64Array.from(channels, ({ frequencyHz }) => frequencyHz),
       channelWidthHz,
       phaseCentre,

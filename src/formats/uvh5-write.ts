@@ -66,7 +66,7 @@ export async function createUvh5(
           const filed = options.values === 'int32' ? undefined : filedUvwM(integration, header, two, one);
           for (let axis = 0; axis < 3; axis++) {
             uvw[3 * row + axis] = filed
-              ? -filed[axis]
+              ? 0 - filed[axis]
               : geometry.uvwM[3 * two + axis] - geometry.uvwM[3 * one + axis];
           }
         });
