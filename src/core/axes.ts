@@ -25,6 +25,10 @@ export type SpectraCAT = Ordered<'[c][a][t]', SpectraElements>;
 export type VisibilitiesCBPP = Ordered<'[c][b][pi][pj]', Float64Array>;
 /** How many samples were really integrated into each baseline. */
 export type CountsCB = Ordered<'[c][b]', Float64Array>;
+/** One weight for each product, as files keep them: above 0 good; below, or −0, flagged. */
+export type WeightsCBPP = Ordered<'[c][b][pi][pj] weights', Float64Array>;
+/** Metres along u, v and w. */
+export type UvwB = Ordered<'[b][u, v, w]', Float64Array>;
 /** Complex float64 (re, im); x_a = g_a · sky. */
 export type GainsCA = Ordered<'[c][a]', Float64Array>;
 /** Complex float64 (re, im): what perfect antennas would see, of the parallel products XX (and YY) alone. */
@@ -110,6 +114,14 @@ export const visibilitiesCBPP = (
 ): VisibilitiesCBPP => checked('[c][b][pi][pj]', elements, channels * baselines * polarisations ** 2 * 2);
 export const countsCB = (elements: Float64Array, channels: number, baselines: number): CountsCB =>
   checked('[c][b]', elements, channels * baselines);
+export const weightsCBPP = (
+  elements: Float64Array,
+  channels: number,
+  baselines: number,
+  polarisations: number,
+): WeightsCBPP => checked('[c][b][pi][pj] weights', elements, channels * baselines * polarisations ** 2);
+export const uvwB = (elements: Float64Array, baselines: number): UvwB =>
+  checked('[b][u, v, w]', elements, baselines * 3);
 export const gainsCA = (elements: Float64Array, channels: number, inputs: number): GainsCA =>
   checked('[c][a]', elements, channels * inputs * 2);
 export const modelCBP = (

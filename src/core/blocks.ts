@@ -1,5 +1,14 @@
 /** What walks through the rooms. Axes, units and validity travel with the numbers. */
-import type { CountsCB, SpectraCAT, SpectraType, VisibilitiesCBPP, VoltagesAT, VoltageType } from './axes.js';
+import type {
+  CountsCB,
+  SpectraCAT,
+  SpectraType,
+  UvwB,
+  VisibilitiesCBPP,
+  VoltagesAT,
+  VoltageType,
+  WeightsCBPP,
+} from './axes.js';
 import type { SpectraGap, VoltageGap } from './gaps.js';
 import type { Instant } from './instant.js';
 
@@ -58,4 +67,23 @@ export interface Integration {
   readonly counts: CountsCB;
   /** flaggedInputs : [a], 1 where an input was left out. */
   readonly flaggedInputs: Uint8Array;
+  /** Only straight from a file: whoever changes visibilities, counts or flags leaves it out. */
+  readonly filed?: Filed;
+}
+
+/**
+ * What a file said beyond sums, counts and flagged inputs, so that writing it again says the same. Only writers
+ * look at it.
+ */
+export interface Filed {
+  /** Unphased means, flagged values among them; 0 where the file had none. */
+  readonly means: VisibilitiesCBPP;
+  /** −0 where the file had none. */
+  readonly weights: WeightsCBPP;
+  /** Present where the file's fringes were stopped, all at one place. */
+  readonly stopped?: {
+    readonly phaseCentre: { readonly raDeg: number; readonly decDeg: number };
+    /** r_i − r_j as the file has it, rounded or refracted as it may be; NaN for pairs the file lacks. */
+    readonly uvwM: UvwB;
+  };
 }

@@ -102,6 +102,8 @@ export interface SpectraRecording extends FileFacts {
 export interface VisibilityHeader {
   readonly telescope: Telescope;
   readonly polarisations: 1 | 2;
+  /** What polarisations 0 and 1 are: X and Y unless said, or R and L. */
+  readonly feeds?: 'linear' | 'circular';
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
   /** Where the file's fringes are stopped; inside the house they never are. */

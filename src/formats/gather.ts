@@ -1,6 +1,15 @@
 /** Collects the rows of a visibility file, in whatever order it keeps them, into canonical integrations. */
-import { baselineCount, baselineIndex, countsCB, visibilitiesCBPP } from '../core/axes.js';
-import type { Integration } from '../core/blocks.js';
+import {
+  baselineCount,
+  baselineIndex,
+  countsCB,
+  uvwB,
+  visibilitiesCBPP,
+  weightsCBPP,
+  type CountsCB,
+} from '../core/axes.js';
+import type { Filed, Integration } from '../core/blocks.js';
+import type { SkyPosition } from '../sky/frame.js';
 
 /** Which polarisations of the first and second antenna a stored product joins; 0 is X or R, 1 is Y or L. */
 export interface StoredProduct {
@@ -21,103 +30,143 @@ export const storedProducts: Readonly<Partial<Record<number, StoredProduct>>> = 
   [-8]: { p1: 1, p2: 0, label: 'YX' },
 };
 
+export const feedsOf = ([{ label }]: readonly StoredProduct[]): 'linear' | 'circular' =>
+  /[RL]/.test(label) ? 'circular' : 'linear';
+
+/** The first of the codes in falling order XX, YY, XY, YX or RR, LL, RL, LR. */
+export const firstCode = { linear: -5, circular: -1 } as const;
+
 export interface GatherShape {
   readonly channels: number;
   readonly stations: number;
   readonly polarisations: 1 | 2;
   readonly products: readonly StoredProduct[];
+  /** What the file stores: means over samples, or whole sums. */
+  readonly values: 'mean' | 'sum';
+  /** Where every row's fringes are stopped; left out where they run, or stop at several places. */
+  readonly stoppedAt?: SkyPosition;
 }
 
 export interface Gathering {
-  /**
-   * Adds V₁₂ = Σ x₁ conj(x₂) of one product, unphased, summed over `weight` samples; a weight of 0 is a
-   * flagged value. Either order of antennas.
-   */
-  add(
-    cell: { c: number; s1: number; s2: number; product: StoredProduct },
-    re: number,
-    im: number,
-    weight: number,
-  ): void;
+  /** Begins a row: the pair of all values until the next one, and r₁ − r₂ where filed. Either order of antennas. */
+  row(s1: number, s2: number, uvwM?: readonly [number, number, number]): void;
+  /** The row's V₁₂ of one product, unphased; a weight that is not above 0 is that of a flagged value. */
+  add(c: number, product: StoredProduct, re: number, im: number, weight: number): void;
   finish(): Omit<Integration, 'start' | 'durationS'>;
 }
 
-/**
- * From weights per product to flagged inputs and one count a baseline. An input none of whose products has
- * weight is flagged. Beyond that a baseline counts as its least product: a product without weight must not pass
- * for a zero.
- */
 export function gather(shape: GatherShape): Gathering {
-  const { channels, stations, polarisations } = shape;
+  const { channels, stations, polarisations, stoppedAt } = shape;
   const baselines = baselineCount(stations);
-  const pairs = polarisations ** 2;
-  const sums = new Float64Array(channels * baselines * pairs * 2);
-  const weights = new Float64Array(channels * baselines * pairs);
+  const cells = channels * baselines * polarisations ** 2;
+  /** Of good values alone. */
+  const sums = new Float64Array(2 * cells);
+  const means = new Float64Array(2 * cells);
+  /** NaN where nothing came. */
+  const weights = new Float64Array(cells).fill(Number.NaN);
+  const uvw = new Float64Array(3 * baselines).fill(Number.NaN);
+  let b = 0;
+  let order: 'i is first' | 'i is second' = 'i is first';
+  let repeated = 0;
 
   return {
-    add: ({ c, s1, s2, product }, re, im, weight) => {
-      if (!(weight > 0)) return;
-      const put = (i: number, j: number, pi: number, pj: number, sign: 1 | -1): void => {
-        const at = ((c * baselines + baselineIndex(i, j)) * polarisations + pi) * polarisations + pj;
-        sums[2 * at] += re;
-        sums[2 * at + 1] += sign * im;
-        weights[at] += weight;
-      };
+    row: (s1, s2, uvwM) => {
+      order = s1 >= s2 ? 'i is first' : 'i is second';
+      b = baselineIndex(Math.max(s1, s2), Math.min(s1, s2));
+      if (uvwM === undefined) return;
+      const [u, v, w] = uvwM;
+      // A row that does not say where it was measured is written by our own geometry.
+      if (!Number.isFinite(u + v + w)) return;
+      uvw.set(order === 'i is first' ? uvwM : [-u, -v, -w], 3 * b);
+    },
+    add: (c, { p1, p2 }, re, im, weight) => {
       // V₂₁[p₂][p₁] is the conjugate of V₁₂[p₁][p₂].
-      if (s1 >= s2) put(s1, s2, product.p1, product.p2, 1);
-      else put(s2, s1, product.p2, product.p1, -1);
+      const [pi, pj, sign] = order === 'i is first' ? [p1, p2, 1] : [p2, p1, -1];
+      const at = ((c * baselines + b) * polarisations + pi) * polarisations + pj;
+      const isNew = Number.isNaN(weights[at]);
+      if (!isNew) repeated++;
+      const size = Math.abs(weight);
+      const perMean = shape.values === 'mean' || !(size > 0) ? 1 : size;
+      means[2 * at] = re / perMean;
+      means[2 * at + 1] = (sign * im) / perMean;
+      if (weight > 0) {
+        const perSum = shape.values === 'sum' ? 1 : weight;
+        sums[2 * at] += re * perSum;
+        sums[2 * at + 1] += sign * im * perSum;
+        weights[at] = (weights[at] > 0 ? weights[at] : 0) + weight;
+      } else if (isNew) weights[at] = size > 0 ? -size : -0;
     },
     finish: () => {
-      const flaggedInputs = new Uint8Array(stations * polarisations).fill(1);
-      const counts = new Float64Array(channels * baselines);
-      const stored = (pi: number, pj: number): boolean =>
-        shape.products.some(({ p1, p2 }) => (p1 === pi && p2 === pj) || (p1 === pj && p2 === pi));
-      const visit = (see: (cell: number, at: number, i: number, j: number) => void): void => {
-        for (let c = 0; c < channels; c++) {
-          for (let i = 0; i < stations; i++) {
-            for (let j = 0; j <= i; j++) {
-              const cell = c * baselines + baselineIndex(i, j);
-              for (let pair = 0; pair < pairs; pair++) {
-                const pi = Math.floor(pair / polarisations);
-                see(
-                  cell,
-                  cell * pairs + pair,
-                  i * polarisations + pi,
-                  j * polarisations + (pair % polarisations),
-                );
-              }
-            }
-          }
-        }
+      for (let at = 0; at < cells; at++) if (Number.isNaN(weights[at])) weights[at] = -0;
+      const { counts, flaggedInputs } = settle(shape, sums, weights);
+      const filed: Filed = {
+        means: visibilitiesCBPP(means, channels, baselines, polarisations),
+        weights: weightsCBPP(weights, channels, baselines, polarisations),
+        ...(stoppedAt && { stopped: { phaseCentre: stoppedAt, uvwM: uvwB(uvw, baselines) } }),
       };
-      visit((_cell, at, a1, a2) => {
-        if (weights[at] <= 0) return;
-        flaggedInputs[a1] = 0;
-        flaggedInputs[a2] = 0;
-      });
-      counts.fill(Number.POSITIVE_INFINITY);
-      visit((cell, at, a1, a2) => {
-        if (flaggedInputs[a1] === 1 || flaggedInputs[a2] === 1) return;
-        if (stored(a1 % polarisations, a2 % polarisations))
-          counts[cell] = Math.min(counts[cell], weights[at]);
-      });
-      for (let cell = 0; cell < counts.length; cell++)
-        if (counts[cell] === Number.POSITIVE_INFINITY) counts[cell] = 0;
-      visit((cell, at) => {
-        const factor = weights[at] > 0 ? counts[cell] / weights[at] : 0;
-        // Exact sums stay exact: nothing is scaled where all products weigh the same.
-        if (factor === 1) return;
-        sums[2 * at] *= factor;
-        sums[2 * at + 1] *= factor;
-      });
       return {
         channels,
         stations,
         polarisations,
         visibilities: visibilitiesCBPP(sums, channels, baselines, polarisations),
-        counts: countsCB(counts, channels, baselines),
+        counts,
         flaggedInputs,
+        // A pair that comes twice at one time has no single value to write again: the sums alone are kept.
+        ...(repeated === 0 && { filed }),
       };
     },
   };
+}
+
+/**
+ * From weights per product to flagged inputs and one count a baseline, to which the sums are scaled. An input none
+ * of whose products has weight is flagged. Beyond that a baseline counts as its least product: a product without
+ * weight must not pass for a zero.
+ */
+function settle(
+  { channels, stations, polarisations, products }: GatherShape,
+  sums: Float64Array,
+  weights: Float64Array,
+): { readonly counts: CountsCB; readonly flaggedInputs: Uint8Array } {
+  const baselines = baselineCount(stations);
+  const pairs = polarisations ** 2;
+  const flaggedInputs = new Uint8Array(stations * polarisations).fill(1);
+  const counts = new Float64Array(channels * baselines).fill(Number.POSITIVE_INFINITY);
+  const stored = (pi: number, pj: number, isAuto: boolean): boolean =>
+    products.some(({ p1, p2 }) => (p1 === pi && p2 === pj) || (!isAuto && p1 === pj && p2 === pi));
+  const visit = (see: (cell: number, at: number, a1: number, a2: number) => void): void => {
+    for (let c = 0; c < channels; c++) {
+      for (let i = 0; i < stations; i++) {
+        for (let j = 0; j <= i; j++) {
+          const cell = c * baselines + baselineIndex(i, j);
+          for (let pair = 0; pair < pairs; pair++) {
+            const pi = Math.floor(pair / polarisations);
+            const a1 = i * polarisations + pi;
+            see(cell, cell * pairs + pair, a1, j * polarisations + (pair % polarisations));
+          }
+        }
+      }
+    }
+  };
+  visit((_cell, at, a1, a2) => {
+    if (weights[at] <= 0) return;
+    flaggedInputs[a1] = 0;
+    flaggedInputs[a2] = 0;
+  });
+  visit((cell, at, a1, a2) => {
+    if (flaggedInputs[a1] === 1 || flaggedInputs[a2] === 1) return;
+    const isAuto = Math.floor(a1 / polarisations) === Math.floor(a2 / polarisations);
+    if (stored(a1 % polarisations, a2 % polarisations, isAuto))
+      counts[cell] = Math.min(counts[cell], Math.max(0, weights[at]));
+  });
+  for (let cell = 0; cell < counts.length; cell++)
+    if (counts[cell] === Number.POSITIVE_INFINITY) counts[cell] = 0;
+  visit((cell, at) => {
+    const factor = weights[at] > 0 ? counts[cell] / weights[at] : 0;
+    // Exact sums stay exact: nothing is scaled where all products weigh the same.
+    if (factor === 1) return;
+    sums[2 * at] *= factor;
+    sums[2 * at + 1] *= factor;
+  });
+  return { counts: countsCB(counts, channels, baselines), flaggedInputs };
 }

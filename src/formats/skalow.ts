@@ -92,18 +92,25 @@ function opened(file: Hdf5File, telescope: Telescope): VisibilityFile {
   const order = filedProducts[pair];
   const sign = pair === 'V21' ? -1 : 1;
   const integrationOf = (t: number): Integration => {
-    const gathering = gather({ channels, stations: antennas, polarisations: 2, products: order });
+    const gathering = gather({
+      channels,
+      stations: antennas,
+      polarisations: 2,
+      products: order,
+      values: 'mean',
+    });
     for (let c = 0; c < channels; c++) {
       const matrix = data.rows(c, 1).subarray(t * baselines * 8, (t + 1) * baselines * 8);
       let at = 0;
       for (let s1 = 0; s1 < antennas; s1++) {
         for (let s2 = s1; s2 < antennas; s2++) {
+          gathering.row(s1, s2);
           for (const product of order) {
             const re = matrix[at++];
             const im = matrix[at++];
             if (!Number.isFinite(re + im))
               refuse(path, `baseline ${s1}, ${s2} is not a number`, 'it is damaged');
-            gathering.add({ c, s1, s2, product }, re * samples, sign * im * samples, samples);
+            gathering.add(c, product, re, sign * im, samples);
           }
         }
       }

@@ -19,7 +19,11 @@ const DEGREES_PER_DAY = 360.9856438593;
  */
 export function antennaTable(
   telescope: Telescope,
-  facts: { readonly start: Instant; readonly referenceFrequencyHz: number },
+  facts: {
+    readonly start: Instant;
+    readonly referenceFrequencyHz: number;
+    readonly feeds: 'linear' | 'circular';
+  },
 ): Uint8Array {
   const { site, stations, recording, band } = telescope;
   const array = siteToEcef(site);
@@ -27,6 +31,7 @@ export function antennaTable(
   const each = <T>(make: (station: Station, s: number) => T): T[] => stations.map(make);
   const names = each((station) => toAscii(station.name));
   const nameWidth = Math.max(8, ...names.map((name) => name.length));
+  const letters = { linear: 'XY', circular: 'RL' }[facts.feeds];
   const columns = [
     { name: 'ANNAME', form: `${nameWidth}A`, rows: names },
     {
@@ -42,10 +47,10 @@ export function antennaTable(
     { name: 'NOSTA', form: '1J', rows: each((_, s) => [s + 1]) },
     { name: 'MNTSTA', form: '1J', rows: each(() => [0]) },
     { name: 'STAXOF', form: '1E', unit: 'METERS', rows: each(() => [0]) },
-    { name: 'POLTYA', form: '1A', rows: each(() => 'X') },
+    { name: 'POLTYA', form: '1A', rows: each(() => letters[0]) },
     // X lies east–west: 90° from north through east.
     { name: 'POLAA', form: '1E', unit: 'DEGREES', rows: each(() => [90]) },
-    { name: 'POLTYB', form: '1A', rows: each(() => 'Y') },
+    { name: 'POLTYB', form: '1A', rows: each(() => letters[1]) },
     { name: 'POLAB', form: '1E', unit: 'DEGREES', rows: each(() => [0]) },
   ];
   return tableBytes('AIPS AN', columns, [

@@ -2,14 +2,16 @@
  * Opens UVFITS and gives back unphased integrations in the canonical order. A group of the pair (A1, A2) holds
  * S = V₁₂·e^(−2πi f WW), so V₁₂ = S·e^(+2πi f WW), and V₂₁[p₂][p₁] = conj(V₁₂[p₁][p₂]).
  */
-import { baselineCount, baselineIndex, countsCB, visibilitiesCBPP } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { CorellaError, refuse } from '../core/errors.js';
 import { addSeconds, secondsBetween } from '../core/instant.js';
+import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
+import type { SkyPosition } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { readUnit, type FitsUnit } from './fits.js';
 import { readTable } from './fits-table.js';
 import type { VisibilityFile, VisibilityHeader } from './format.js';
+import { feedsOf, gather, type Gathering } from './gather.js';
 import { openInput, type InputFile } from './input.js';
 import { readAntennas, type Antennas } from './uvfits-antennas.js';
 import { planUvfits, type UvfitsLayout } from './uvfits-layout.js';
@@ -71,6 +73,7 @@ async function openGroups(file: InputFile): Promise<VisibilityFile> {
   const visibilityHeader: VisibilityHeader = {
     telescope: telescopeOf(antennas, layout, header.text('TELESCOP', 'unknown')),
     polarisations: layout.polarisations,
+    feeds: feedsOf(layout.products),
     frequenciesHz: Float64Array.from(layout.channels, ({ frequencyHz }) => frequencyHz),
     channelWidthHz: layout.channelWidthHz,
     phaseCentre: source?.position ?? layout.phaseCentre,
@@ -78,6 +81,8 @@ async function openGroups(file: InputFile): Promise<VisibilityFile> {
     history: header.remarks,
   };
   const utcOffsetS = utcOffset(antennas, path);
+  // Several sources stop their fringes at several places, and the header names the first alone.
+  const stoppedAt = index.sources.length === 1 ? visibilityHeader.phaseCentre : undefined;
   return {
     kind: 'visibilities',
     path,
@@ -91,7 +96,11 @@ async function openGroups(file: InputFile): Promise<VisibilityFile> {
         const slot = index.slots[k];
         const durationS = durationOf(index.slots, k);
         const start = addSeconds(slot.middle, -durationS / 2 - utcOffsetS);
-        yield { start, durationS, ...(await gather(file, { layout, antennas, reader, slot })) };
+        yield {
+          start,
+          durationS,
+          ...(await gatherSlot(file, { layout, antennas, reader, slot, stoppedAt })),
+        };
       }
     },
     close: () => file.close(),
@@ -164,64 +173,62 @@ function durationOf(slots: readonly TimeSlot[], k: number): number {
   return k > 0 ? secondsBetween(slots[k - 1].middle, middle) : 1;
 }
 
-interface Gathering {
+interface Gathered {
   readonly layout: UvfitsLayout;
   readonly antennas: Antennas;
   readonly reader: GroupReader;
   readonly slot: TimeSlot;
+  readonly stoppedAt: SkyPosition | undefined;
 }
 
-async function gather(file: InputFile, of: Gathering): Promise<Omit<Integration, 'start' | 'durationS'>> {
-  const { layout, antennas, reader, slot } = of;
-  const stations = antennas.stations.length;
-  const { polarisations } = layout;
-  const channels = layout.channels.length;
-  const baselines = baselineCount(stations);
-  const products = polarisations ** 2;
-  const values = new Float64Array(channels * baselines * products * 2);
-  /** weights : [c][b][pi][pj] */
-  const weights = new Float64Array(channels * baselines * products);
+async function gatherSlot(file: InputFile, of: Gathered): Promise<Omit<Integration, 'start' | 'durationS'>> {
+  const { layout, antennas, reader, slot, stoppedAt } = of;
+  const gathering = gather({
+    channels: layout.channels.length,
+    stations: antennas.stations.length,
+    polarisations: layout.polarisations,
+    products: layout.products,
+    values: 'mean',
+    ...(stoppedAt && { stoppedAt }),
+  });
   const stationOf = new Map(antennas.numbers.map((number, s) => [number, s]));
   for (const run of slot.runs) {
     for await (const chunk of readGroups(file, layout, run)) {
       for (let k = 0; k < chunk.groups; k++) {
+        const where = `${file.path}, group ${chunk.firstGroup + k}`;
         const group = chunk.values.subarray(k * layout.groupElements, (k + 1) * layout.groupElements);
         const [number1, number2] = reader.antennas(group);
         const s1 = stationOf.get(number1);
         const s2 = stationOf.get(number2);
         if (s1 === undefined || s2 === undefined) {
           refuse(
-            `${file.path}, group ${chunk.firstGroup + k}`,
+            where,
             `antenna ${s1 === undefined ? number1 : number2} is not in the AN table`,
             'correct NOSTA or the baseline numbers',
           );
         }
-        const where = `${file.path}, group ${chunk.firstGroup + k}`;
-        addGroup(values, weights, { group, layout, s1, s2, delayS: reader.delayS(group), baselines, where });
+        const [uS, vS, wS] = reader.uvwS(group);
+        const metres = SPEED_OF_LIGHT_M_PER_S;
+        gathering.row(s1, s2, [uS * metres, vS * metres, wS * metres]);
+        addGroup(gathering, { group, layout, delayS: wS, where });
       }
     }
   }
-  return settle(values, weights, { layout, stations });
+  return gathering.finish();
 }
 
-/** Adds weight × value of one group. */
+/** Sets the fringes of one group going again. */
 function addGroup(
-  values: Float64Array,
-  weights: Float64Array,
+  gathering: Gathering,
   row: {
     readonly group: Float32Array;
     readonly layout: UvfitsLayout;
-    readonly s1: number;
-    readonly s2: number;
     readonly delayS: number;
-    readonly baselines: number;
     readonly where: string;
   },
 ): void {
-  const { group, layout, s1, s2, delayS, baselines } = row;
-  const { polarisations, partStride } = layout;
-  const swapped = s1 < s2;
-  const b = swapped ? baselineIndex(s2, s1) : baselineIndex(s1, s2);
+  const { group, layout, delayS } = row;
+  const { partStride } = layout;
   layout.channels.forEach(({ frequencyHz, offset }, c) => {
     const phase = 2 * Math.PI * frequencyHz * delayS;
     const cos = Math.cos(phase);
@@ -229,88 +236,18 @@ function addGroup(
     for (const product of layout.products) {
       const at = layout.dataOffset + offset + product.offset;
       const weight = layout.weighted ? group[at + 2 * partStride] : 1;
-      if (!(weight > 0)) continue;
       const re = group[at];
       const im = group[at + partStride];
-      if (!Number.isFinite(re + im + weight)) {
+      if (weight > 0 && !Number.isFinite(re + im + weight)) {
         refuse(
           row.where,
           `channel ${c}, ${product.label} is not a number`,
           'flag it (weight 0) or export it again',
         );
       }
-      // With i = s1 we hold V₁₂ and pols (p1, p2); with i = s2 its conjugate and (p2, p1).
-      const turnedRe = re * cos - im * sin;
-      const turnedIm = im * cos + re * sin;
-      const [pi, pj] = swapped ? [product.p2, product.p1] : [product.p1, product.p2];
-      const to = ((c * baselines + b) * polarisations + pi) * polarisations + pj;
-      values[2 * to] += weight * turnedRe;
-      values[2 * to + 1] += weight * (swapped ? -turnedIm : turnedIm);
-      weights[to] += weight;
+      gathering.add(c, product, re * cos - im * sin, im * cos + re * sin, weight);
     }
   });
-}
-
-/**
- * From weights per product to flagged inputs and one count a baseline. An input none of whose products has weight is
- * flagged. Beyond that a baseline counts as its least product: a product without weight must not pass for a zero.
- */
-function settle(
-  values: Float64Array,
-  weights: Float64Array,
-  shape: { readonly layout: UvfitsLayout; readonly stations: number },
-): Omit<Integration, 'start' | 'durationS'> {
-  const { layout, stations } = shape;
-  const { polarisations } = layout;
-  const channels = layout.channels.length;
-  const baselines = baselineCount(stations);
-  const present = (pi: number, pj: number, isAuto: boolean): boolean =>
-    layout.products.some(({ p1, p2 }) => (p1 === pi && p2 === pj) || (!isAuto && p1 === pj && p2 === pi));
-  const flaggedInputs = new Uint8Array(stations * polarisations).fill(1);
-  const each = (
-    visit: (at: number, c: number, i: number, j: number, pi: number, pj: number) => void,
-  ): void => {
-    let at = 0;
-    for (let c = 0; c < channels; c++) {
-      for (let i = 0; i < stations; i++) {
-        for (let j = 0; j <= i; j++) {
-          for (let pi = 0; pi < polarisations; pi++) {
-            for (let pj = 0; pj < polarisations; pj++) visit(at++, c, i, j, pi, pj);
-          }
-        }
-      }
-    }
-  };
-  each((at, _c, i, j, pi, pj) => {
-    if (weights[at] <= 0) return;
-    flaggedInputs[i * polarisations + pi] = 0;
-    flaggedInputs[j * polarisations + pj] = 0;
-  });
-  const counts = new Float64Array(channels * baselines).fill(Number.POSITIVE_INFINITY);
-  each((at, c, i, j, pi, pj) => {
-    const flagged =
-      flaggedInputs[i * polarisations + pi] === 1 || flaggedInputs[j * polarisations + pj] === 1;
-    if (flagged || !present(pi, pj, i === j)) return;
-    const b = c * baselines + baselineIndex(i, j);
-    counts[b] = Math.min(counts[b], weights[at]);
-  });
-  counts.forEach((count, b) => {
-    if (count === Number.POSITIVE_INFINITY) counts[b] = 0;
-  });
-  each((at, c, i, j) => {
-    const count = counts[c * baselines + baselineIndex(i, j)];
-    const factor = weights[at] > 0 ? count / weights[at] : 0;
-    values[2 * at] *= factor;
-    values[2 * at + 1] *= factor;
-  });
-  return {
-    channels,
-    stations,
-    polarisations,
-    visibilities: visibilitiesCBPP(values, channels, baselines, polarisations),
-    counts: countsCB(counts, channels, baselines),
-    flaggedInputs,
-  };
 }
 
 function details(of: {

@@ -7,8 +7,8 @@ import type { Parameter, UvfitsLayout } from './uvfits-layout.js';
 export interface GroupReader {
   /** Antenna numbers as the file has them. */
   antennas(group: Float32Array): readonly [number, number];
-  /** (r₁ − r₂)·n/c towards the phase centre. */
-  delayS(group: Float32Array): number;
+  /** (r₁ − r₂)/c along u, v and w, the last towards the phase centre. */
+  uvwS(group: Float32Array): readonly [number, number, number];
   /** Julian Date as a whole number of days and the rest. */
   julian(group: Float32Array): readonly [number, number];
   /** Undefined where the file does not say. */
@@ -27,9 +27,13 @@ export function groupReader(layout: UvfitsLayout, path: string): GroupReader {
   const { parameters } = layout;
   const named = (name: string): Parameter | undefined =>
     parameters.find((parameter) => parameter.name === name);
-  const along = parameters.find(({ name }) => name.startsWith('WW')) ?? refuse(path, 'has no parameter WW');
-  // UU-L and its like are in wavelengths of the reference frequency, all others in seconds.
-  const perSecond = along.name.startsWith('WW-L') ? layout.channels[0].frequencyHz : 1;
+  const [uu, vv, ww] = ['UU', 'VV', 'WW'].map((axis) => {
+    const parameter =
+      parameters.find(({ name }) => name.startsWith(axis)) ?? refuse(path, `has no parameter ${axis}`);
+    // UU-L and its like are in wavelengths of the reference frequency, all others in seconds.
+    const perSecond = parameter.name.startsWith(`${axis}-L`) ? layout.channels[0].frequencyHz : 1;
+    return (group: Float32Array) => valueOf(parameter, group) / perSecond;
+  });
   const dates = parameters.filter(({ name }) => /^_?DATE$/.test(name));
   if (dates.length === 0) refuse(path, 'has no parameter DATE', 'export it with Julian Dates');
   const [first, second] = [named('ANTENNA1'), named('ANTENNA2')];
@@ -40,7 +44,7 @@ export function groupReader(layout: UvfitsLayout, path: string): GroupReader {
   };
   const inttim = named('INTTIM');
   const common = {
-    delayS: (group: Float32Array) => valueOf(along, group) / perSecond,
+    uvwS: (group: Float32Array): readonly [number, number, number] => [uu(group), vv(group), ww(group)],
     julian: (group: Float32Array): readonly [number, number] => {
       let days = 0;
       let rest = 0;
@@ -96,6 +100,7 @@ export interface Run {
 
 export interface TimeSlot {
   readonly middle: Instant;
+  /** The longest of its rows': some files give each baseline its own. */
   readonly integrationS: number | undefined;
   readonly runs: readonly Run[];
 }
@@ -155,7 +160,7 @@ export async function indexGroups(
       if (Number.isNaN(origin)) origin = days;
       // Microseconds since the first day: rows of one integration agree to better than that.
       const tick = Math.round((days - origin + fraction) * 86_400e6);
-      longestDelayS = Math.max(longestDelayS, Math.abs(reader.delayS(group)));
+      longestDelayS = Math.max(longestDelayS, Math.abs(reader.uvwS(group)[2]));
       sources.add(reader.source(group));
       const slot = slots.get(tick);
       if (slot === undefined) {
@@ -164,10 +169,11 @@ export async function indexGroups(
           integrationS: reader.integrationS(group),
           runs: [{ firstGroup: row, groups: 1 }],
         });
-      } else if (tick === lastTick) {
-        slot.runs[slot.runs.length - 1].groups++;
       } else {
-        slot.runs.push({ firstGroup: row, groups: 1 });
+        const integrationS = reader.integrationS(group) ?? 0;
+        if (integrationS > (slot.integrationS ?? 0)) slot.integrationS = integrationS;
+        if (tick === lastTick) slot.runs[slot.runs.length - 1].groups++;
+        else slot.runs.push({ firstGroup: row, groups: 1 });
       }
       lastTick = tick;
     }
@@ -194,6 +200,6 @@ function checkGroup(
   if (reader.frequencySetup(group) > 1) {
     refuse(where, 'belongs to a second frequency setup', 'export frequency setups to separate files');
   }
-  const delayS = reader.delayS(group);
+  const [, , delayS] = reader.uvwS(group);
   if (!(Math.abs(delayS) < 1)) refuse(where, `its WW is ${delayS} s`, 'UU, VV and WW must be in seconds');
 }

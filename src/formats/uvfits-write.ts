@@ -2,7 +2,8 @@
  * Writes UVFITS: fringes stopped at the phase centre, values averaged over samples, the count of samples as weight.
  *
  * For the pair (A1, A2) the format keeps V₁₂ = ⟨x₁·conj(x₂)⟩ beside uvw = r₁ − r₂. We hold V_ij with i ≥ j and write
- * A1 = j + 1, A2 = i + 1 (the lower number first), so that V₁₂[p₁][p₂] = V_ji[p₁][p₂] = conj(V_ij[p₂][p₁]).
+ * A1 = j + 1, A2 = i + 1 (the lower number first), so that V₁₂[p₁][p₂] = V_ji[p₁][p₂] = conj(V_ij[p₂][p₁])
+ * (of an autocorrelation V_ii[p₁][p₂] itself).
  * Stopping the fringes takes V₁₂·e^(−2πi f (r₁ − r₂)·n/c) = V₁₂·e^(−2πi f WW).
  */
 import { baselineIndex } from '../core/axes.js';
@@ -12,6 +13,7 @@ import { addSeconds, formatInstant, julianDate, type Instant } from '../core/ins
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { dot, type Vector3 } from '../core/vector.js';
 import { skyFrame } from '../sky/frame.js';
+import { filedUvwM } from './filed.js';
 import {
   headerBytes,
   integerCard,
@@ -22,6 +24,7 @@ import {
   textCards,
 } from './fits.js';
 import type { VisibilityHeader, VisibilityWriter } from './format.js';
+import { firstCode } from './gather.js';
 import { openOutput } from './output.js';
 import { antennaTable } from './uvfits-antennas.js';
 
@@ -29,7 +32,7 @@ import { antennaTable } from './uvfits-antennas.js';
 const MOST_IN_BASELINE = 255;
 const CHUNK_BYTES = 2 ** 22;
 
-/** Products in the order of STOKES −5, −6, −7, −8: XX, YY, XY, YX of (A1, A2). */
+/** Products in the order of STOKES −5, −6, −7, −8: XX, YY, XY, YX of (A1, A2); −1 to −4 of circular feeds. */
 const fileProducts = {
   1: [[0, 0]],
   2: [
@@ -78,16 +81,22 @@ export async function createUvfits(path: string, header: VisibilityHeader): Prom
       for (let j = 0; j < stations; j++) {
         for (let i = j; i < stations; i++) {
           if (filled === chunk.length) await flush();
-          const uvw = [0, 1, 2].map((axis) => Math.fround(uvwS[3 * j + axis] - uvwS[3 * i + axis]));
+          const filed = filedUvwM(integration, header, i, j);
+          const uvw = [0, 1, 2].map((axis) =>
+            Math.fround(
+              filed ? filed[axis] / SPEED_OF_LIGHT_M_PER_S : uvwS[3 * j + axis] - uvwS[3 * i + axis],
+            ),
+          );
           const pair = stations > MOST_IN_BASELINE ? [j + 1, i + 1, 1] : [256 * (j + 1) + i + 1];
           chunk.set([...uvw, ...dates, ...pair, integration.durationS], filled);
           filled += parameters.length;
-          // Phased by the very number that the file keeps, so that a reader can undo it exactly.
+          // Phased by the very number that the file keeps, so that a reader can undo it exactly; or by the one that
+          // another file kept, of whatever precision, so that its own values come out.
           fillGroup(chunk.subarray(filled, filled + 3 * products.length * channels), integration, {
             header,
             i,
             j,
-            delayS: uvw[2],
+            delayS: filed ? filed[2] / SPEED_OF_LIGHT_M_PER_S : uvw[2],
           });
           filled += 3 * products.length * channels;
           groups++;
@@ -102,7 +111,11 @@ export async function createUvfits(path: string, header: VisibilityHeader): Prom
         await flush();
         await output.write(new Uint8Array(paddedBytes(output.sizeBytes) - output.sizeBytes));
         await output.write(
-          antennaTable(telescope, { start: first.start, referenceFrequencyHz: frequenciesHz[0] }),
+          antennaTable(telescope, {
+            start: first.start,
+            referenceFrequencyHz: frequenciesHz[0],
+            feeds: header.feeds ?? 'linear',
+          }),
         );
         await output.writeAt(0, primaryHeader(header, parameters, { start: first.start, groups }));
         await output.finish();
@@ -127,7 +140,8 @@ function fillGroup(
   },
 ): void {
   const { i, j, delayS, header } = pair;
-  const { stations, polarisations, visibilities, counts, flaggedInputs } = integration;
+  const { stations, polarisations, visibilities, counts, flaggedInputs, filed } = integration;
+  const source = filed?.means ?? visibilities;
   const products = fileProducts[polarisations];
   const baselines = (stations * (stations + 1)) / 2;
   const b = baselineIndex(i, j);
@@ -135,19 +149,20 @@ function fillGroup(
   for (let c = 0; c < integration.channels; c++) {
     const count = counts[c * baselines + b];
     const phase = 2 * Math.PI * header.frequenciesHz[c] * delayS;
-    const scale = count > 0 ? 1 / count : 0;
+    const scale = filed ? 1 : count > 0 ? 1 / count : 0;
     const cos = Math.cos(phase) * scale;
     const sin = Math.sin(phase) * scale;
     for (const [p1, p2] of products) {
-      const from = 2 * (((c * baselines + b) * polarisations + p2) * polarisations + p1);
-      const re = visibilities[from];
-      const im = visibilities[from + 1];
+      const [pi, pj, sign] = i === j ? [p1, p2, 1] : [p2, p1, -1];
+      const from = ((c * baselines + b) * polarisations + pi) * polarisations + pj;
+      const re = source[2 * from];
+      const im = sign * source[2 * from + 1];
       const flagged =
         flaggedInputs[i * polarisations + p2] === 1 || flaggedInputs[j * polarisations + p1] === 1;
-      // conj(V)·(cos − i sin)
-      target[at] = re * cos - im * sin;
-      target[at + 1] = -re * sin - im * cos;
-      target[at + 2] = flagged ? -count : count;
+      // V₁₂·(cos − i sin)
+      target[at] = re * cos + im * sin;
+      target[at + 1] = im * cos - re * sin;
+      target[at + 2] = filed ? filed.weights[from] : flagged ? -count : count;
       at += 3;
     }
   }
@@ -195,7 +210,7 @@ function primaryHeader(
     channels > 1 ? (frequenciesHz[channels - 1] - frequenciesHz[0]) / (channels - 1) : header.channelWidthHz;
   const axes = [
     ['COMPLEX', 3, 1, 1],
-    ['STOKES', polarisations ** 2, -5, -1],
+    ['STOKES', polarisations ** 2, firstCode[header.feeds ?? 'linear'], -1],
     ['FREQ', channels, frequenciesHz[0], spacingHz],
     ['RA', 1, phaseCentre.raDeg, 1],
     ['DEC', 1, phaseCentre.decDeg, 1],

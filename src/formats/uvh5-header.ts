@@ -33,6 +33,8 @@ export interface Uvh5Header {
   readonly polarisations: 1 | 2;
   /** Whether fringes were stopped, row by row where the file has several phase centres. */
   readonly phased: (row: number) => boolean;
+  /** Whether they were stopped at `phaseCentre` itself. */
+  readonly atPhaseCentre: (row: number) => boolean;
   readonly phaseCentre: SkyPosition;
   readonly object: string;
   readonly history: readonly string[];
@@ -142,7 +144,10 @@ function productsOf(file: Hdf5File): { products: StoredProduct[]; polarisations:
         'export XX, YY, XY and YX (codes −5 to −8)',
       );
     }
-    return northern ? { ...product, p1: other(product.p1), p2: other(product.p2) } : product;
+    // Right and left are the same whichever way X lies.
+    return northern && /[XY]/.test(product.label)
+      ? { ...product, p1: other(product.p1), p2: other(product.p2) }
+      : product;
   });
   const alone = products.every(({ p1, p2 }) => p1 === products[0].p1 && p2 === products[0].p2);
   if (alone && products[0].p1 !== products[0].p2)
@@ -169,26 +174,19 @@ function slotsOf(file: Hdf5File, rows: number): TimeSlot[] {
       slot = { middle: fromJulianDate(midnight, days - midnight), durationS: durations[row], runs: [] };
       slots.set(days, slot);
     }
-    if (Math.abs(durations[row] - slot.durationS) > 1e-3 * slot.durationS) refuseBda(path);
+    // From one time to the next the duration may change; at one time it belongs to all baselines.
+    if (Math.abs(durations[row] - slot.durationS) > 1e-3 * slot.durationS) {
+      refuse(
+        path,
+        'its baselines were averaged over different times (baseline-dependent averaging)',
+        'bring them to one integration time first (pyuvdata: upsample_in_time)',
+      );
+    }
     const last = slot.runs.at(-1);
     if (last?.end === row) last.end = row + 1;
     else slot.runs.push({ first: row, end: row + 1 });
   }
-  const ordered = [...slots].sort((x, y) => x[0] - y[0]);
-  for (let k = 1; k < ordered.length; k++) {
-    const gapS = (ordered[k][0] - ordered[k - 1][0]) * 86_400;
-    // A double of Julian Date resolves 40 µs.
-    if (gapS < 0.5 * Math.min(ordered[k][1].durationS, ordered[k - 1][1].durationS) - 1e-4) refuseBda(path);
-  }
-  return ordered.map(([, slot]) => slot);
-}
-
-function refuseBda(path: string): never {
-  return refuse(
-    path,
-    'its baselines were averaged over different times (baseline-dependent averaging)',
-    'bring them to one integration time first (pyuvdata: upsample_in_time)',
-  );
+  return [...slots].sort(([x], [y]) => x - y).map(([, slot]) => slot);
 }
 
 function antennasOf(
@@ -223,6 +221,7 @@ function antennasOf(
 
 interface Centre {
   readonly phased: (row: number) => boolean;
+  readonly atPhaseCentre: (row: number) => boolean;
   readonly phaseCentre: SkyPosition;
   readonly object: string;
 }
@@ -249,6 +248,7 @@ function centreOf(file: Hdf5File, site: Site, middle: Instant, rows: number): Ce
     const type = file.text(`${first}/cat_type`);
     return {
       phased: (row) => !running.has(ids[row]),
+      atPhaseCentre: (row) => type === 'sidereal' && ids[row] === ids[0],
       phaseCentre:
         type === 'sidereal'
           ? position(file.numbers(`${first}/cat_lon`)[0], file.numbers(`${first}/cat_lat`)[0])
@@ -257,12 +257,13 @@ function centreOf(file: Hdf5File, site: Site, middle: Instant, rows: number): Ce
     };
   }
   const phased = optionalText(file, 'phase_type') === 'phased';
+  const known = phased && file.has('Header/phase_center_ra');
   return {
     phased: () => phased,
-    phaseCentre:
-      phased && file.has('Header/phase_center_ra')
-        ? position(file.number('Header/phase_center_ra'), file.number('Header/phase_center_dec'))
-        : zenith,
+    atPhaseCentre: () => known,
+    phaseCentre: known
+      ? position(file.number('Header/phase_center_ra'), file.number('Header/phase_center_dec'))
+      : zenith,
     object: optionalText(file, 'object_name') ?? 'unknown',
   };
 }

@@ -4,6 +4,7 @@ import { RADIANS_PER_DEGREE } from '../core/units.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { enuToEcef } from './earth.js';
 import type { VisibilityHeader } from './format.js';
+import { firstCode } from './gather.js';
 import { real, reals, text, texts, truth, whole, wholes } from './hdf5/items.js';
 import { bytesOf } from './interleave.js';
 import type { Changing, Fixed, GroupPlan, Growing } from './hdf5/write.js';
@@ -17,7 +18,7 @@ export interface Uvh5Options {
   readonly values: 'complex64' | 'complex128' | 'int32';
 }
 
-/** Products in the order of codes −5, −6, −7, −8: XX, YY, XY, YX of (antenna 1, antenna 2). */
+/** Products in the order of codes −5, −6, −7, −8: XX, YY, XY, YX of (antenna 1, antenna 2); −1 to −4 of circular feeds. */
 export const fileProducts = {
   1: [[0, 0]],
   2: [
@@ -110,7 +111,9 @@ export function planUvh5(header: VisibilityHeader, options: Uvh5Options, times: 
           flex_spw_id_array: wholes(new Array<number>(channels).fill(0)),
           freq_array: reals([...frequenciesHz]),
           channel_width: reals(new Array<number>(channels).fill(header.channelWidthHz)),
-          polarization_array: wholes([-5, -6, -7, -8].slice(0, products)),
+          polarization_array: wholes(
+            Array.from({ length: products }, (_, q) => firstCode[header.feeds ?? 'linear'] - q),
+          ),
           vis_units: text('uncalib'),
           blt_order: text('time, baseline'),
           blts_are_rectangular: truth('yes'),

@@ -7,7 +7,7 @@ import { refuse } from '../core/errors.js';
 import { addSeconds } from '../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import type { VisibilityFile } from './format.js';
-import { gather } from './gather.js';
+import { feedsOf, gather } from './gather.js';
 import { openHdf5, type Hdf5Dataset, type Hdf5File } from './hdf5/read.js';
 import { readUvh5Header, type TimeSlot, type Uvh5Header } from './uvh5-header.js';
 
@@ -67,6 +67,7 @@ function opened(file: Hdf5File): VisibilityFile {
     header: {
       telescope,
       polarisations,
+      feeds: feedsOf(header.products),
       frequenciesHz: Float64Array.from(channels, ({ frequencyHz }) => frequencyHz),
       channelWidthHz,
       phaseCentre,
@@ -126,11 +127,17 @@ function integrationOf(
   path: string,
 ): Omit<Integration, 'start' | 'durationS'> {
   const { channels, products, polarisations, stationOf, telescope } = header;
+  const atCentre = slot.runs.every((run) => {
+    for (let row = run.first; row < run.end; row++) if (!header.atPhaseCentre(row)) return false;
+    return true;
+  });
   const gathering = gather({
     channels: channels.length,
     stations: telescope.stations.length,
     polarisations,
     products,
+    values: header.values,
+    ...(atCentre && { stoppedAt: header.phaseCentre }),
   });
   const rowValues = channels.length * products.length;
   const chunkRows = Math.max(1, Math.floor(CHUNK_VALUES / rowValues));
@@ -145,28 +152,29 @@ function integrationOf(
         const row = first + k;
         const s1 = stationOf.get(header.ant1[row]) ?? 0;
         const s2 = stationOf.get(header.ant2[row]) ?? 0;
-        const wM = header.phased(row) ? uvw[3 * k + 2] : 0;
+        const [u, v, w] = uvw.subarray(3 * k, 3 * k + 3);
+        gathering.row(s1, s2, [-u, -v, -w]);
+        const wM = header.phased(row) ? w : 0;
         channels.forEach(({ frequencyHz, place }, c) => {
           const phase = (2 * Math.PI * frequencyHz * wM) / SPEED_OF_LIGHT_M_PER_S;
           const cos = wM === 0 ? 1 : Math.cos(phase);
           const sin = wM === 0 ? 0 : Math.sin(phase);
           products.forEach((product, q) => {
             const at = k * rowValues + place * products.length + q;
-            const weight = flags[at] !== 0 ? 0 : header.weights === 'counted' ? samples[at] : 1;
-            if (!(weight > 0)) return;
-            const scale = header.values === 'sum' ? 1 : weight;
-            const re = values[2 * at] * scale;
-            const im = values[2 * at + 1] * scale;
+            const good = header.weights === 'counted' ? samples[at] : 1;
+            const weight = flags[at] !== 0 ? -Math.abs(samples[at]) : good;
+            const re = values[2 * at];
+            const im = values[2 * at + 1];
             const turnedRe = re * cos - im * sin;
             const turnedIm = re * sin + im * cos;
-            if (!Number.isFinite(turnedRe + turnedIm + weight)) {
+            if (weight > 0 && !Number.isFinite(turnedRe + turnedIm + weight)) {
               refuse(
                 path,
                 `row ${row}, channel ${place}, ${product.label} is not a number`,
                 'flag it or export it again',
               );
             }
-            gathering.add({ c, s1, s2, product }, turnedRe, -turnedIm, weight);
+            gathering.add(c, product, turnedRe, -turnedIm, weight);
           });
         });
       }

@@ -1,7 +1,7 @@
 /**
  * Writes UVH5 (memo 1.2), integration by integration; the file is whole after each. For the pair (1, 2) the
  * format keeps conj(V₁₂) beside uvw = r₂ − r₁ in metres. We hold V_ij with i ≥ j and write antenna 1 = j, antenna
- * 2 = i: conj(V₁₂[p₁][p₂]) = V_ij[p₂][p₁]. Stopping the fringes multiplies by e^(−2πi f w/c).
+ * 2 = i: conj(V₁₂[p₁][p₂]) = V_ij[p₂][p₁], for autocorrelations conj(V_ii[p₁][p₂]). Stopping the fringes multiplies by e^(−2πi f w/c).
  */
 import { SiderealTime } from 'astronomy-engine';
 import { baselineCount, baselineIndex } from '../core/axes.js';
@@ -11,6 +11,7 @@ import { addSeconds, julianDate, toDate, type Instant } from '../core/instant.js
 import { RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { dot, normalise, type Vector3 } from '../core/vector.js';
 import { skyFrame } from '../sky/frame.js';
+import { filedUvwM } from './filed.js';
 import type { VisibilityHeader, VisibilityWriter } from './format.js';
 import { createHdf5 } from './hdf5/write.js';
 import { openOutput } from './output.js';
@@ -62,8 +63,11 @@ export async function createUvh5(
         await put('/Header/phase_center_id_array', new BigInt64Array(rows));
         const uvw = new Float64Array(3 * rows);
         pairs.forEach(([one, two], row) => {
+          const filed = options.values === 'int32' ? undefined : filedUvwM(integration, header, two, one);
           for (let axis = 0; axis < 3; axis++) {
-            uvw[3 * row + axis] = geometry.uvwM[3 * two + axis] - geometry.uvwM[3 * one + axis];
+            uvw[3 * row + axis] = filed
+              ? 0 - filed[axis]
+              : geometry.uvwM[3 * two + axis] - geometry.uvwM[3 * one + axis];
           }
         });
         await put('/Header/uvw_array', uvw);
@@ -182,6 +186,9 @@ function valuesOf(
   { header, options, pairs, uvw, products }: Filling,
 ): { visibilities: Float32Array | Float64Array | Int32Array; flags: Uint8Array; samples: Float32Array } {
   const { stations, polarisations, visibilities, counts, flaggedInputs, channels } = integration;
+  // Whole sums are the correlator's, whatever a file said of their means.
+  const filed = options.values === 'int32' ? undefined : integration.filed;
+  const source = filed?.means ?? visibilities;
   const baselines = baselineCount(stations);
   const values = pairs.length * channels * products.length;
   const out = { complex64: Float32Array, complex128: Float64Array, int32: Int32Array }[options.values];
@@ -197,11 +204,12 @@ function valuesOf(
       const phase = -2 * Math.PI * header.frequenciesHz[c] * wS;
       const cos = Math.cos(phase);
       const sin = Math.sin(phase);
-      const scale = options.values === 'int32' ? 1 : count > 0 ? 1 / count : 0;
+      const scale = filed || options.values === 'int32' ? 1 : count > 0 ? 1 / count : 0;
       for (const [p1, p2] of products) {
-        const from = 2 * (((c * baselines + b) * polarisations + p2) * polarisations + p1);
-        const re = visibilities[from] * scale;
-        const im = visibilities[from + 1] * scale;
+        const [pi, pj, sign] = one === two ? [p1, p2, -1] : [p2, p1, 1];
+        const from = ((c * baselines + b) * polarisations + pi) * polarisations + pj;
+        const re = source[2 * from] * scale;
+        const im = sign * source[2 * from + 1] * scale;
         target[2 * at] = re * cos - im * sin;
         target[2 * at + 1] = re * sin + im * cos;
         if (
@@ -220,8 +228,9 @@ function valuesOf(
         }
         const flagged =
           flaggedInputs[one * polarisations + p1] === 1 || flaggedInputs[two * polarisations + p2] === 1;
-        flags[at] = flagged || !(count > 0) ? 1 : 0;
-        samples[at] = count;
+        const weight = filed ? filed.weights[from] : flagged ? -count : count;
+        flags[at] = weight > 0 ? 0 : 1;
+        samples[at] = Math.abs(weight);
         at++;
       }
     }

@@ -325,6 +325,38 @@ describe('UVH5', () => {
     assert.deepEqual([...north.visibilities.subarray(0, 2)], [...east.visibilities.subarray(6, 8)]);
   });
 
+  it('takes integrations of different lengths, close together in time', async () => {
+    // The second time is 2 s after the first and lasts 10 s: they overlap, but at each time all baselines agree.
+    const path = await altered((items) => {
+      items.integration_time = reals(Array.from({ length: 12 }, (_, row) => (row < 6 ? 2 : 10)));
+    });
+    const { all } = await readAll(path);
+    assert.deepEqual(
+      all.map(({ durationS }) => durationS),
+      [2, 10],
+    );
+  });
+
+  it('leaves right and left alone in a file whose X lies north', async () => {
+    const circular = (items: Parameters<Parameters<typeof altered>[0]>[0]): void => {
+      items.polarization_array = reals([-1, -2, -3, -4]);
+    };
+    const { file, all } = await readAll(await altered(circular));
+    assert.equal(file.header.feeds, 'circular');
+    const north = await readAll(
+      await altered((items) => {
+        circular(items);
+        items.x_orientation = {
+          kind: 'fixed',
+          type: { textBytes: 5 },
+          dims: [],
+          bytes: Buffer.from('north'),
+        };
+      }),
+    );
+    assert.deepEqual(north.all[0].visibilities, all[0].visibilities);
+  });
+
   it('refuses baseline-dependent averaging and what contradicts itself', async () => {
     const refuses = async (change: Parameters<typeof altered>[0], words: RegExp): Promise<void> => {
       await assert.rejects(openUvh5(await altered(change)), { name: 'CorellaError', message: words });

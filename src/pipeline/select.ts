@@ -43,7 +43,11 @@ export function addIntegrations(x: Integration, y: Integration): Integration {
   const { channels, stations, polarisations } = x;
   const baselines = (stations * (stations + 1)) / 2;
   return {
-    ...x,
+    start: x.start,
+    channels,
+    stations,
+    polarisations,
+    // What the files said of one or the other (`filed`) does not hold for their sum.
     durationS: secondsBetween(x.start, y.start) + y.durationS,
     visibilities: visibilitiesCBPP(
       x.visibilities.map((value, k) => value + y.visibilities[k]),
