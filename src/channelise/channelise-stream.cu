@@ -7,14 +7,11 @@ extern "C" __global__ void __launch_bounds__(256)
   for (int a = blockIdx.y; a < inputs; a += gridDim.y) {
     const uint8_t *source = rows + a * pitchBytes + from;
     uint8_t *target = to + a * pitchBytes;
-    if (from % 16 == 0) {
-      // A row's end has room for the last vector's surplus: what follows is overwritten by the next samples.
-      const int64_t vectors = (bytes + 15) / 16;
-      for (int64_t i = (int64_t)blockIdx.x * 256 + threadIdx.x; i < vectors; i += (int64_t)gridDim.x * 256)
-        ((uint4 *)target)[i] = ((const uint4 *)source)[i];
-    } else {
-      for (int64_t i = (int64_t)blockIdx.x * 256 + threadIdx.x; i < bytes; i += (int64_t)gridDim.x * 256)
-        target[i] = source[i];
-    }
+    // To the byte: what follows belongs to the next block, which may be on its way there already.
+    const int64_t vectors = from % 16 == 0 ? bytes / 16 : 0;
+    for (int64_t i = (int64_t)blockIdx.x * 256 + threadIdx.x; i < vectors; i += (int64_t)gridDim.x * 256)
+      ((uint4 *)target)[i] = ((const uint4 *)source)[i];
+    for (int64_t i = vectors * 16 + (int64_t)blockIdx.x * 256 + threadIdx.x; i < bytes; i += (int64_t)gridDim.x * 256)
+      target[i] = source[i];
   }
 }

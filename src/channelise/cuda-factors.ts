@@ -17,7 +17,10 @@ export function factorise(length: number): Factors | undefined {
   if (rest !== 1) return undefined;
   // As few levels of at most 16 as there can be, and those as even as can be: 1024 is 16 · 8 · 8.
   const levels = Math.ceil(twos / 4);
-  const powers = Array.from({ length: levels }, (_, n) => 2 ** (Math.floor(twos / levels) + (n < twos % levels ? 1 : 0)));
+  const powers = Array.from(
+    { length: levels },
+    (_, n) => 2 ** (Math.floor(twos / levels) + (n < twos % levels ? 1 : 0)),
+  );
   return { radices: [...powers, ...odd].sort((x, y) => y - x) };
 }
 

@@ -66,8 +66,7 @@ const COMPLEX_BYTES = 8;
 const TILE_OF_TWO_PASSES = 8;
 const RADICES = 7;
 
-const sampleBytes = (type: VoltageType): number =>
-  voltageSizeBytes(type) / (isComplexVoltage(type) ? 2 : 1);
+const sampleBytes = (type: VoltageType): number => voltageSizeBytes(type) / (isComplexVoltage(type) ? 2 : 1);
 
 export function shapeDefines(plan: ChannelisePlan, folded: boolean): Record<string, number> {
   const rail = outputRail[plan.outputType];
