@@ -119,6 +119,7 @@ async function checkStructures() {
     ...asserts('CUlaunchAttribute', s.launchAttributeLayout, s.LAUNCH_ATTRIBUTE_BYTES),
     ...asserts('CUDA_MEMCPY2D', s.memcpy2DLayout, s.MEMCPY_2D_BYTES),
     `static_assert(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION == ${s.CLUSTER_DIMENSION}, "cluster");`,
+    `static_assert(CU_LAUNCH_ATTRIBUTE_COOPERATIVE == ${s.COOPERATIVE}, "cooperative");`,
     ...Object.entries(deviceAttributes).map(
       ([name, value]) => `static_assert(CU_DEVICE_ATTRIBUTE_${name} == ${value}, "${name}");`,
     ),

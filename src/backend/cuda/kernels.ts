@@ -8,6 +8,7 @@ import type { CompileRequest, CompileTarget, Compiler } from './nvrtc.js';
 import type { CudaSession, FunctionHandle, Stream } from './session.js';
 import {
   CLUSTER_DIMENSION,
+  COOPERATIVE,
   LAUNCH_ATTRIBUTE_BYTES,
   LAUNCH_CONFIG_BYTES,
   launchAttributeLayout,
@@ -24,6 +25,8 @@ export interface LaunchShape {
   readonly sharedBytes?: number;
   /** Blocks of a cluster along x; 1 unless given. */
   readonly cluster?: number;
+  /** `together`: refused unless all blocks fit on the card at once, so that they may wait for each other. */
+  readonly residency?: 'any' | 'together';
 }
 
 export interface Kernel {
@@ -141,9 +144,8 @@ function makeKernel(
     pointers.bytes.setBigUint64(8 * n, values.address + BigInt(offset), true);
   });
   const config = session.allocateNative(LAUNCH_CONFIG_BYTES);
-  const attribute = session.allocateNative(LAUNCH_ATTRIBUTE_BYTES);
-  config.bytes.setBigUint64(launchConfigLayout.attrs, attribute.address, true);
-  attribute.bytes.setInt32(launchAttributeLayout.id, CLUSTER_DIMENSION, true);
+  const attributes = session.allocateNative(2 * LAUNCH_ATTRIBUTE_BYTES);
+  config.bytes.setBigUint64(launchConfigLayout.attrs, attributes.address, true);
   let sharedAllowed = PLAIN_SHARED_BYTES;
 
   return {
@@ -166,7 +168,7 @@ function makeKernel(
           throw new Error(`argument ${n} of kernel ${name} is a structure: write it through argument(${n})`);
       });
     },
-    launch: ({ grid, threads, sharedBytes = 0, cluster = 1 }, stream) => {
+    launch: ({ grid, threads, sharedBytes = 0, cluster = 1, residency = 'any' }, stream) => {
       if (sharedBytes > session.device.sharedBytesPerBlock) {
         refuse(
           'cuda',
@@ -190,10 +192,17 @@ function makeKernel(
       put(at.blockDimZ, 1);
       put(at.sharedMemBytes, sharedBytes);
       config.bytes.setBigUint64(at.hStream, stream.handle, true);
-      put(at.numAttrs, cluster > 1 ? 1 : 0);
-      attribute.bytes.setUint32(launchAttributeLayout.value, cluster, true);
-      attribute.bytes.setUint32(launchAttributeLayout.value + 4, 1, true);
-      attribute.bytes.setUint32(launchAttributeLayout.value + 8, 1, true);
+      let count = 0;
+      const add = (id: number, ...values: number[]): void => {
+        const from = LAUNCH_ATTRIBUTE_BYTES * count++;
+        attributes.bytes.setInt32(from + launchAttributeLayout.id, id, true);
+        values.forEach((value, n) => {
+          attributes.bytes.setUint32(from + launchAttributeLayout.value + 4 * n, value, true);
+        });
+      };
+      if (cluster > 1) add(CLUSTER_DIMENSION, cluster, 1, 1);
+      if (residency === 'together') add(COOPERATIVE, 1);
+      put(at.numAttrs, count);
       session.call('cuLaunchKernelEx', config.address, handle, pointers.address, null);
     },
   };
