@@ -83,35 +83,43 @@ const chunkOf = (rows: number): number =>
 const costOf = ({ GROUP, COLUMNS, ROWS }: ChipVariant): number =>
   1.2 + 0.009 * ROWS * COLUMNS + 0.02 * ROWS * Math.log2(GROUP);
 
-/** The cheapest way to hold the matrices on the chip; nothing where it is too small for even one solve. */
-export function planChip(stations: number, solves: number, card: ChipLimits): ChipPlan | undefined {
+/** The cheapest way to hold the matrices on the chip, or the one given; nothing where it is too small for one solve. */
+export function planChip(
+  stations: number,
+  solves: number,
+  card: ChipLimits,
+  wanted?: ChipVariant,
+): ChipPlan | undefined {
   if (card.capability < LEAST_CAPABILITY) return undefined;
-  let best: { variant: ChipVariant; solvesPerWave: number; waves: number; cost: number } | undefined;
-  for (const GROUP of groupChoices) {
-    const COLUMNS = columnChoices.find((columns) => columns * GROUP >= stations);
-    if (COLUMNS === undefined) continue;
-    for (let ROWS = 1; ROWS <= 32; ROWS++) {
-      const REGISTER_ROWS = Math.min(ROWS, registerRows[COLUMNS]);
-      const variant = { GROUP, COLUMNS, ROWS, REGISTER_ROWS, CHUNK: chunkOf(ROWS) };
-      if (ROWS > REGISTER_ROWS && COLUMNS === 2) break; // shared rows are whole vectors
-      if (sharedBytesOf(stations, variant) > card.sharedBytesPerBlock) break;
-      const groups = card.multiprocessors * (THREADS / GROUP);
-      const solvesPerWave = Math.min(solves, Math.floor(groups / Math.ceil(stations / ROWS)));
-      if (solvesPerWave === 0) continue;
-      const waves = Math.ceil(solves / solvesPerWave);
-      const cost = waves * costOf(variant);
-      if (best === undefined || cost < best.cost) best = { variant, solvesPerWave, waves, cost };
-    }
-  }
+  const plans = (wanted ? [wanted] : variantsFor(stations)).flatMap((variant) => {
+    const groups = card.multiprocessors * (THREADS / variant.GROUP);
+    const solvesPerWave = Math.min(solves, Math.floor(groups / Math.ceil(stations / variant.ROWS)));
+    const fits = solvesPerWave > 0 && sharedBytesOf(stations, variant) <= card.sharedBytesPerBlock;
+    return fits
+      ? [{ variant, solvesPerWave, cost: Math.ceil(solves / solvesPerWave) * costOf(variant) }]
+      : [];
+  });
+  const best = plans.sort((x, y) => x.cost - y.cost).at(0);
   return best && chipPlan(stations, solves, best.variant, best.solvesPerWave);
 }
 
-export function chipPlan(
-  stations: number,
-  solves: number,
-  variant: ChipVariant,
-  solvesPerWave: number,
-): ChipPlan {
+function variantsFor(stations: number): ChipVariant[] {
+  return groupChoices.flatMap((GROUP) => {
+    const COLUMNS = columnChoices.find((columns) => columns * GROUP >= stations);
+    if (COLUMNS === undefined) return [];
+    // Rows in shared memory are whole vectors, which two columns do not make.
+    const most = COLUMNS === 2 ? registerRows[COLUMNS] : 32;
+    return Array.from({ length: most }, (_, n) => ({
+      GROUP,
+      COLUMNS,
+      ROWS: n + 1,
+      REGISTER_ROWS: Math.min(n + 1, registerRows[COLUMNS]),
+      CHUNK: chunkOf(n + 1),
+    }));
+  });
+}
+
+function chipPlan(stations: number, solves: number, variant: ChipVariant, solvesPerWave: number): ChipPlan {
   const groupsAtOnce = Math.min(solves, solvesPerWave) * Math.ceil(stations / variant.ROWS);
   return {
     request: {

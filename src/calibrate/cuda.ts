@@ -15,6 +15,7 @@ import {
   planMatrices,
   planStreaming,
   type ChipPlan,
+  type ChipVariant,
 } from './cuda-plan.js';
 import type { CalibrationPlan, IterationRule, SolveBatch, SolveKernel } from './plan.js';
 
@@ -30,6 +31,8 @@ export interface CudaSolver {
 export interface CudaSolverOptions {
   /** `memory` leaves the chip's own memory alone, to compare with. */
   readonly hold?: 'best' | 'memory';
+  /** Dealt this way instead of the one that seems cheapest. */
+  readonly variant?: ChipVariant;
 }
 
 /** Rounding moves float32 gains by a few 1e-8 an iteration: changes below this are left to float64. */
@@ -50,7 +53,8 @@ export async function prepareCudaSolver(
   const baselines = baselineCount(stations);
   const bytesPerSolve = baselines * 40 + stations ** 2 * 12;
   const atOnce = Math.max(1, Math.min(plan.solves, Math.floor(MOST_BYTES / bytesPerSolve)));
-  const chip = options.hold === 'memory' ? undefined : planChip(stations, atOnce, session.device);
+  const chip =
+    options.hold === 'memory' ? undefined : planChip(stations, atOnce, session.device, options.variant);
   const { makeMatrices } = await shop.prepare(planMatrices());
   const { stefcalStep, stefcalJudge } = await shop.prepare(planStreaming());
   const chipKernel = chip && (await shop.prepare(chip.request))[chip.entry];
