@@ -24,7 +24,7 @@ export interface CudaSolver {
   /** For people: how the matrices are held. */
   readonly description: string;
   /** The iterations of the last batch again, without the matrices' making: what the bench measures. */
-  launchAgain(): void;
+  readonly launchAgain: () => void;
   close(): void;
 }
 

@@ -77,14 +77,10 @@ constexpr bool MIRRORED = (ROWS & (ROWS - 1)) == 0 && CHUNK == ROWS;
 struct RowSum {
   float x, y, d;
 };
-template <int SLOT>
-struct Slot {
-  static constexpr int value = SLOT;
-};
 template <int SLOT, int STEP, class Sum>
 __device__ __forceinline__ RowSum sumTree(const Sum &sum) {
   if constexpr (STEP == ROWS) {
-    return sum(Slot<SLOT>{});
+    return sum(SLOT);
   } else {
     RowSum a = sumTree<SLOT, 2 * STEP>(sum);
     const RowSum b = sumTree<SLOT + STEP, 2 * STEP>(sum);
@@ -311,7 +307,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) stefcalChip(const __gri
           return sum;
         };
         if constexpr (MIRRORED) {
-          RowSum total = sumTree<0, 1>([&](auto slot) { return rowSum(decltype(slot)::value); });
+          RowSum total = sumTree<0, 1>(rowSum);
 #pragma unroll
           for (int lanes = 16 / ROWS; lanes >= 1; lanes >>= 1) {
             total.x += __shfl_xor_sync(0xFFFFFFFFu, total.x, lanes);

@@ -74,7 +74,7 @@ function sizes(): void {
       const samples = channels * 30;
       const gains = Float64Array.from(
         { length: inputs * channels },
-        (_, n) => ((n % 11) - 5) / (300 * channels),
+        (_, n) => ((((n % 11) - 5) / 5) * 0.6) / Math.sqrt(channels),
       );
       const options = { ...one, inputs, polarisations: 2 as const, channels, taps: 8, gains };
       const plan = planChannelise({ ...options, blockSamples: samples });
