@@ -72,16 +72,18 @@ function sharedBytesOf(stations: number, { GROUP, COLUMNS, ROWS, REGISTER_ROWS }
   return matrix + sums + known + 2 * WARPS * 4 + blockSolves * 4;
 }
 
-/** All rows at once up to 8, where that is a power of two; else the largest part of up to 8 that divides them. */
+/** Powers of two are summed all at once, which needs no choosing; others by the largest part of up to 8. */
 const chunkOf = (rows: number): number =>
-  Math.max(...[1, 2, 3, 4, 5, 6, 7, 8].filter((chunk) => rows % chunk === 0 && (chunk !== 8 || rows === 8)));
+  Number.isInteger(Math.log2(rows))
+    ? rows
+    : Math.max(...[1, 2, 3, 4, 5, 6, 7].filter((chunk) => rows % chunk === 0));
 
 /**
- * What an iteration of one wave costs in microseconds, roughly: the gains' journey through L2, and a thread's share of
- * the products. Only the order of the choices matters.
+ * What an iteration of one wave costs in microseconds, roughly: the gains' journey through L2, a thread's share of the
+ * products, and the sums over lanes. Only the order of the choices matters.
  */
 const costOf = ({ GROUP, COLUMNS, ROWS }: ChipVariant): number =>
-  1.2 + 0.009 * ROWS * COLUMNS + 0.02 * ROWS * Math.log2(GROUP);
+  1 + 0.012 * ROWS * COLUMNS + 0.06 * ROWS + (GROUP === THREADS ? 0 : 0.4);
 
 /** The cheapest way to hold the matrices on the chip, or the one given; nothing where it is too small for one solve. */
 export function planChip(

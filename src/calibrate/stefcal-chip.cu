@@ -226,21 +226,21 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) stefcalChip(const __gri
         }
       } else {
         float2 *now = known + parity * BLOCK_SOLVES * WIDTH;
-        for (int s = least; s < past; ++s) {
-          if (done[s - least]) continue;
-          float2 *to = now + (s - least) * WIDTH;
-          if (it == 1) {
-            for (int c = tid; c < STATIONS; c += THREADS) to[c] = work.first[(int64_t)s * STATIONS + c];
-          } else {
-            for (int i = tid; i - lane < PACKETS / 2; i += THREADS) {
-              const int pair = min(i, PACKETS / 2 - 1);
-              uint4 v;
-              do v = loadPackets(packets + (int64_t)s * PACKETS + 2 * pair);
-              while (!__all_sync(0xFFFFFFFFu, arrived(v, it - 1, 2 * pair + 1 < STATIONS)));
-              if (i < PACKETS / 2) {
-                to[2 * pair] = make_float2(__uint_as_float(v.x), __uint_as_float(v.y));
-                if (2 * pair + 1 < STATIONS) to[2 * pair + 1] = make_float2(__uint_as_float(v.z), __uint_as_float(v.w));
-              }
+        if (it == 1) {
+          for (int i = tid; i < (past - least) * STATIONS; i += THREADS)
+            now[i / STATIONS * WIDTH + i % STATIONS] = work.first[(int64_t)least * STATIONS + i];
+        } else {
+          // All of the block's solves at once: one journey to L2, not one for each.
+          const int pairs = (past - least) * (PACKETS / 2);
+          for (int i = tid; i - lane < pairs; i += THREADS) {
+            const int pair = min(i, pairs - 1), s = pair / (PACKETS / 2), c = pair % (PACKETS / 2) * 2;
+            const bool over = done[s];
+            uint4 v;
+            do v = loadPackets(packets + (int64_t)least * PACKETS + 2 * pair);
+            while (!__all_sync(0xFFFFFFFFu, over || arrived(v, it - 1, c + 1 < STATIONS)));
+            if (i < pairs && !over) {
+              now[s * WIDTH + c] = make_float2(__uint_as_float(v.x), __uint_as_float(v.y));
+              if (c + 1 < STATIONS) now[s * WIDTH + c + 1] = make_float2(__uint_as_float(v.z), __uint_as_float(v.w));
             }
           }
         }

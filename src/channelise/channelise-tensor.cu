@@ -14,7 +14,7 @@
 // With 4096 channels (RANKS = 4) four blocks of a cluster hold 32 of 128 values of n2 each. The exchange goes to the block
 // that owns k1, and the second transform, of 128 points, is 32 in registers and then 4 across lanes.
 //
-// Set by the plan besides shape.cuh: RANKS, WINDOWS (1 up to 13 taps, 2 up to 29: times 0-15 and 16-31), ENTRIES and
+// Set by the plan besides shape.cuh: RANKS, WINDOWS (1 up to 13 taps, 2 up to 17: times 0-15 and 16-19), ENTRIES and
 // ENTRIES_2 (fragments of taps that are not all zero, and one that is), KEPT (of 16 groups of fragments, those in shared
 // memory; the others come from L2 for every tile), BATCH (groups of fragments in flight).
 #include "butterflies.cuh"

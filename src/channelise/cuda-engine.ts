@@ -171,7 +171,10 @@ async function prepareTensor(
   put.int(TENSOR_WORK.factorStep, tables.factors.length > 1 ? 1 : 0);
   put.int(TENSOR_WORK.inputs, plan.inputs);
   const { threads, sharedBytes, ranks, tile } = tensor;
-  const most = Math.floor(session.device.multiprocessors / ranks);
+  const { multiprocessors } = session.device;
+  const shape = { threads, sharedBytes, cluster: ranks } as const;
+  const most =
+    ranks === 1 ? multiprocessors : kernel.clustersAtOnce({ grid: [multiprocessors, 1], ...shape });
   return {
     memories,
     description:
@@ -184,7 +187,7 @@ async function prepareTensor(
       put.long(TENSOR_WORK.outPitchBytes, out.pitchBytes);
       put.int(TENSOR_WORK.spectra, spectra);
       const walkers = Math.min(most, plan.inputs * Math.ceil(spectra / tile));
-      kernel.launch({ grid: [walkers * ranks, 1], threads, sharedBytes, cluster: ranks }, stream);
+      kernel.launch({ grid: [walkers * ranks, 1], ...shape }, stream);
     },
   };
 }

@@ -46,8 +46,11 @@ export const TENSOR_WORK = {
   bytes: 120,
 } as const;
 
-/** The window of four neighbouring spectra, T + 3 times, goes into one or two products of 16. */
-const MOST_TAPS = 29;
+/**
+ * The window of four neighbouring spectra, T + 3 times, goes into one product of 16 times or two. The ring holds 32: the
+ * last four spectra of a tile start at 12 and reach time 19 after that, and no further.
+ */
+const MOST_TAPS = 17;
 /** 127 · 256 + 127: the most that two signed bytes hold; downwards they reach −32896. */
 const MOST_TAP = 32_639;
 const LANES = 32;
