@@ -119,6 +119,7 @@ async function checkStructures() {
     ...asserts('CUlaunchAttribute', s.launchAttributeLayout, s.LAUNCH_ATTRIBUTE_BYTES),
     ...asserts('CUDA_MEMCPY2D', s.memcpy2DLayout, s.MEMCPY_2D_BYTES),
     `static_assert(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION == ${s.CLUSTER_DIMENSION}, "cluster");`,
+    `static_assert(CU_LAUNCH_ATTRIBUTE_COOPERATIVE == ${s.COOPERATIVE}, "cooperative");`,
     ...Object.entries(deviceAttributes).map(
       ([name, value]) => `static_assert(CU_DEVICE_ATTRIBUTE_${name} == ${value}, "${name}");`,
     ),
@@ -135,6 +136,7 @@ async function compileKernels() {
   const { planXEngine, planFloatEngine, planTotals, hopperVariants } = await dist('correlate/cuda-plan.js');
   const { spectraRequest } = await dist('backend/cuda/spectra.js');
   const { ceilingRequest } = await dist('backend/cuda/ceilings.js');
+  const { plainCeilingRequest } = await dist('backend/cuda/plain-ceilings.js');
   const everywhere = ['sm_80', 'sm_90a', 'sm_120'];
   const shapes = [
     { inputs: 1, polarisations: 1 },
@@ -148,6 +150,7 @@ async function compileKernels() {
   add(ceilingRequest('hopper'), ['sm_90a']);
   add(ceilingRequest('tensor'), everywhere);
   add(ceilingRequest('dp4a'), everywhere);
+  add(plainCeilingRequest(), everywhere);
   for (const shape of shapes) {
     add(planFloatEngine(shape).request, everywhere);
     add(planTotals(shape), everywhere);
@@ -161,6 +164,8 @@ async function compileKernels() {
     }
   }
   for (const request of await imageRequests()) add(request.request, request.architectures ?? everywhere);
+  await addChannelise(add, everywhere);
+  await addCalibrate(add, everywhere);
   let next = 0;
   const worker = async () => {
     while (next < jobs.length) await compileOne(jobs[next], next++);
@@ -195,6 +200,69 @@ async function imageRequests() {
       ]),
     ]),
   ];
+}
+
+/** Every pass, sample and output type of the channeliser, and both ranks of its tensor kernel. */
+async function addChannelise(add, everywhere) {
+  const { planChannelise } = await dist('channelise/plan.js');
+  const { planFused, planStream } = await dist('channelise/cuda-plan.js');
+  const { planTensor } = await dist('channelise/cuda-tensor.js');
+  const plan = (channels, taps, inputType, outputType) =>
+    planChannelise({
+      channels,
+      taps,
+      inputType,
+      outputType,
+      inputs: 2,
+      polarisations: 1,
+      blockSamples: 64 * channels,
+    });
+  add(planStream(), everywhere);
+  for (const shape of [
+    [16, 4, 'ci8', 'ci8'],
+    [15, 64, 'i8', 'ci4'],
+    [1024, 8, 'ci16', 'cf32'],
+    [4096, 8, 'ci8', 'ci8'],
+    [75, 3, 'i16', 'ci8'],
+    [8192, 16, 'f32', 'cf32'],
+    [97, 5, 'cf32', 'ci8'],
+    [66, 3, 'i8', 'ci8'],
+    [2 ** 20, 4, 'ci8', 'ci8'],
+  ]) {
+    for (const sharedBytesPerBlock of [101_376, 232_448]) {
+      for (const { request } of planFused(plan(...shape), { sharedBytesPerBlock }).passes)
+        add(request, everywhere);
+    }
+  }
+  const card = { capability: 90, sharedBytesPerBlock: 232_448, path: 'hopper' };
+  for (const channels of [1024, 4096]) {
+    for (const taps of [1, 8, 13, 17])
+      add(planTensor(plan(channels, taps, 'ci8', 'ci8'), card).request, ['sm_90a']);
+  }
+}
+
+/** StEFCal as the chip of several cards would hold it. */
+async function addCalibrate(add, everywhere) {
+  const { planChip, planMatrices, planStreaming } = await dist('calibrate/cuda-plan.js');
+  add(planMatrices(), everywhere);
+  add(planStreaming(), everywhere);
+  for (const [stations, solves] of [
+    [3, 2],
+    [33, 4],
+    [256, 264],
+    [500, 20],
+    [1000, 1],
+    [2000, 1],
+  ]) {
+    for (const [multiprocessors, sharedBytesPerBlock, architecture] of [
+      [108, 166_912, 'sm_80'],
+      [132, 232_448, 'sm_90a'],
+      [188, 101_376, 'sm_120'],
+    ]) {
+      const chip = planChip(stations, solves, { capability: 80, multiprocessors, sharedBytesPerBlock });
+      if (chip) add(chip.request, [architecture]);
+    }
+  }
 }
 
 /** C75xx are the assembler's notes that it runs wgmmas one by one: no error, but a tenth of the speed. */

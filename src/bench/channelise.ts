@@ -1,6 +1,7 @@
 /** The F-engine over sizes; the peer is a vectorised filter and FFTW, without rounding or corner turn. */
 import type { Backend } from '../backend/backend.js';
 import { cpuCeilings } from '../backend/cpu/ceilings.js';
+import type { CudaBackend } from '../backend/cuda/cuda.js';
 import {
   allocateVoltages,
   isComplexVoltage,
@@ -13,8 +14,11 @@ import { randomStream } from '../core/random.js';
 import { planChannelise, prepareChanneliser, type ChannelisePlan } from '../channelise/index.js';
 import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
 import { scriptCeiling } from './ceiling.js';
+import { cudaChanneliseCases } from './channelise-cuda.js';
 import type { Contestant } from './measure.js';
 import { callPeer, type Peers } from './peers.js';
+
+type HostBackend = Exclude<Backend, CudaBackend>;
 
 interface Size {
   readonly channels: number;
@@ -37,11 +41,8 @@ const sizes: readonly Size[] = [
 const INPUTS = 32;
 const POLARISATIONS = 2;
 /** Some milliseconds' worth, and at least sixteen spectra: a vector's lanes are spectra. */
-const samplesAtOnce = { reference: 2 ** 15, cpu: 2 ** 22, cuda: 2 ** 15 } satisfies Record<
-  Backend['kind'],
-  number
->;
-const spectraOf = ({ channels }: Size, backend: Backend): number =>
+const samplesAtOnce = { reference: 2 ** 15, cpu: 2 ** 22 } satisfies Record<HostBackend['kind'], number>;
+const spectraOf = ({ channels }: Size, backend: HostBackend): number =>
   Math.max(backend.kind === 'cpu' ? 16 : 1, Math.round(samplesAtOnce[backend.kind] / (INPUTS * channels)));
 
 /** A complex sample of each tap is two multiply-adds, and the transform's usual count is 5 log₂ C. */
@@ -53,18 +54,20 @@ function operationsPerSample({ channels, taps, inputType }: Size): number {
 
 export const channeliseBench: KernelBench = {
   kernel: 'channelise',
-  cases: (backend) =>
-    sizes
-      .filter(({ channels }) => backend.kind !== 'reference' || INPUTS * channels <= samplesAtOnce.reference)
-      .map((size): BenchCase => ({
-        parameters: { ...size, inputs: INPUTS, spectra: spectraOf(size, backend) },
-        unit: 'Gsamples/s',
-        scale: 1e9,
-        prepare: (on, peers) => prepare(size, on, peers),
-      })),
+  cases: (backend) => (backend.kind === 'cuda' ? cudaChanneliseCases(backend) : hostCases(backend)),
 };
 
-async function prepare(size: Size, backend: Backend, peers: Peers | undefined): Promise<PreparedCase> {
+const hostCases = (backend: HostBackend): BenchCase[] =>
+  sizes
+    .filter(({ channels }) => backend.kind !== 'reference' || INPUTS * channels <= samplesAtOnce.reference)
+    .map((size) => ({
+      parameters: { ...size, inputs: INPUTS, spectra: spectraOf(size, backend) },
+      unit: 'Gsamples/s',
+      scale: 1e9,
+      prepare: (_, peers) => prepare(size, backend, peers),
+    }));
+
+async function prepare(size: Size, backend: HostBackend, peers: Peers | undefined): Promise<PreparedCase> {
   const spectra = spectraOf(size, backend);
   const perSpectrum = isComplexVoltage(size.inputType) ? size.channels : 2 * size.channels;
   const samples = spectra * perSpectrum;
@@ -111,10 +114,9 @@ async function prepare(size: Size, backend: Backend, peers: Peers | undefined): 
   };
 }
 
-function ceilingFor(backend: Backend): Contestant & { readonly title: string } {
+function ceilingFor(backend: HostBackend): Contestant & { readonly title: string } {
   switch (backend.kind) {
     case 'reference':
-    case 'cuda': // runs the reference's code until it has a kernel of its own
       return scriptCeiling();
     case 'cpu':
       return cpuCeilings(backend).floats();

@@ -1,5 +1,6 @@
 /** Benches: each kernel's rate, held against this machine's own ceiling and, when asked, against a peer. */
 import type { KernelBench } from './bench.js';
+import { calibrateCardBench } from './calibrate-cuda.js';
 import { channeliseBench } from './channelise.js';
 import { correlateBench } from './correlate.js';
 import { variantsBench } from './correlate-cuda.js';
@@ -16,4 +17,5 @@ export const benches: readonly KernelBench[] = [
   integratedBench,
   variantsBench,
   cudaImageBench,
+  calibrateCardBench,
 ];

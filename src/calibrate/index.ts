@@ -1,6 +1,7 @@
 /** Calibrate: visibilities and a model of the sky in, each antenna's complex gain out (StEFCal). */
 import type { Backend } from '../backend/backend.js';
 import { prepareCpuSolver, type Solver } from './cpu.js';
+import { prepareCudaSolver } from './cuda.js';
 import type { CalibrationPlan } from './plan.js';
 import { solveReference } from './reference.js';
 import { solveCalibration, type Calibration, type CalibrationInput } from './solve.js';
@@ -17,23 +18,24 @@ export interface Calibrator {
   close(): void;
 }
 
-export function prepareCalibrator(plan: CalibrationPlan, backend: Backend): Promise<Calibrator> {
-  const solver = prepareSolver(plan, backend);
-  return Promise.resolve({
+export async function prepareCalibrator(plan: CalibrationPlan, backend: Backend): Promise<Calibrator> {
+  const solver = await prepareSolver(plan, backend);
+  return {
     plan,
     solve: (input) => solveCalibration(plan, solver.solve, input),
     close: () => {
       solver.close();
     },
-  });
+  };
 }
 
-function prepareSolver(plan: CalibrationPlan, backend: Backend): Solver {
+async function prepareSolver(plan: CalibrationPlan, backend: Backend): Promise<Solver> {
   switch (backend.kind) {
     case 'reference':
-    case 'cuda':
       return { solve: solveReference, close: () => undefined };
     case 'cpu':
       return prepareCpuSolver(plan, backend);
+    case 'cuda':
+      return prepareCudaSolver(plan, backend);
   }
 }

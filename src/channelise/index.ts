@@ -25,6 +25,6 @@ export function prepareChanneliser(plan: ChannelisePlan, backend: Backend): Prom
     case 'cpu':
       return Promise.resolve(prepareCpuChanneliser(plan, backend));
     case 'cuda':
-      return Promise.resolve(prepareCudaChanneliser(plan));
+      return prepareCudaChanneliser(plan, backend);
   }
 }

@@ -8,6 +8,7 @@ import type { CompileRequest, CompileTarget, Compiler } from './nvrtc.js';
 import type { CudaSession, FunctionHandle, Stream } from './session.js';
 import {
   CLUSTER_DIMENSION,
+  COOPERATIVE,
   LAUNCH_ATTRIBUTE_BYTES,
   LAUNCH_CONFIG_BYTES,
   launchAttributeLayout,
@@ -24,6 +25,8 @@ export interface LaunchShape {
   readonly sharedBytes?: number;
   /** Blocks of a cluster along x; 1 unless given. */
   readonly cluster?: number;
+  /** `together`: refused unless all blocks fit on the card at once, so that they may wait for each other. */
+  readonly residency?: 'any' | 'together';
 }
 
 export interface Kernel {
@@ -33,6 +36,8 @@ export interface Kernel {
   /** Sets plain arguments, in order; null leaves one as it is. */
   set(values: readonly (number | bigint | null)[]): void;
   launch(shape: LaunchShape, stream: Stream): void;
+  /** How many clusters of such a launch the card runs at once: its parts may not all hold a multiple of their size. */
+  clustersAtOnce(shape: LaunchShape): number;
 }
 
 export interface KernelRequest extends CompileRequest {
@@ -141,10 +146,50 @@ function makeKernel(
     pointers.bytes.setBigUint64(8 * n, values.address + BigInt(offset), true);
   });
   const config = session.allocateNative(LAUNCH_CONFIG_BYTES);
-  const attribute = session.allocateNative(LAUNCH_ATTRIBUTE_BYTES);
-  config.bytes.setBigUint64(launchConfigLayout.attrs, attribute.address, true);
-  attribute.bytes.setInt32(launchAttributeLayout.id, CLUSTER_DIMENSION, true);
+  const attributes = session.allocateNative(2 * LAUNCH_ATTRIBUTE_BYTES);
+  config.bytes.setBigUint64(launchConfigLayout.attrs, attributes.address, true);
   let sharedAllowed = PLAIN_SHARED_BYTES;
+
+  /** Writes the launch's structure; without a stream, only to ask about it. */
+  const describe = (
+    { grid, threads, sharedBytes = 0, cluster = 1, residency = 'any' }: LaunchShape,
+    stream?: Stream,
+  ): void => {
+    if (sharedBytes > session.device.sharedBytesPerBlock) {
+      refuse(
+        'cuda',
+        `${name} wants ${sharedBytes} bytes of shared memory, ${session.device.name} gives a block ${session.device.sharedBytesPerBlock}`,
+        'choose another path: CORELLA_CUDA_PATH_KIND=dp4a',
+      );
+    }
+    if (sharedBytes > sharedAllowed) {
+      session.call('cuFuncSetAttribute', handle, MAX_DYNAMIC_SHARED_SIZE_BYTES, sharedBytes);
+      sharedAllowed = sharedBytes;
+    }
+    const at = launchConfigLayout;
+    const put = (offset: number, value: number): void => {
+      config.bytes.setUint32(offset, value, true);
+    };
+    put(at.gridDimX, grid[0]);
+    put(at.gridDimY, grid[1]);
+    put(at.gridDimZ, 1);
+    put(at.blockDimX, threads);
+    put(at.blockDimY, 1);
+    put(at.blockDimZ, 1);
+    put(at.sharedMemBytes, sharedBytes);
+    config.bytes.setBigUint64(at.hStream, stream?.handle ?? 0n, true);
+    let count = 0;
+    const add = (id: number, ...values: number[]): void => {
+      const from = LAUNCH_ATTRIBUTE_BYTES * count++;
+      attributes.bytes.setInt32(from + launchAttributeLayout.id, id, true);
+      values.forEach((value, n) => {
+        attributes.bytes.setUint32(from + launchAttributeLayout.value + 4 * n, value, true);
+      });
+    };
+    if (cluster > 1) add(CLUSTER_DIMENSION, cluster, 1, 1);
+    if (residency === 'together') add(COOPERATIVE, 1);
+    put(at.numAttrs, count);
+  };
 
   return {
     name,
@@ -166,35 +211,15 @@ function makeKernel(
           throw new Error(`argument ${n} of kernel ${name} is a structure: write it through argument(${n})`);
       });
     },
-    launch: ({ grid, threads, sharedBytes = 0, cluster = 1 }, stream) => {
-      if (sharedBytes > session.device.sharedBytesPerBlock) {
-        refuse(
-          'cuda',
-          `${name} wants ${sharedBytes} bytes of shared memory, ${session.device.name} gives a block ${session.device.sharedBytesPerBlock}`,
-          'choose another path: CORELLA_CUDA_PATH_KIND=dp4a',
-        );
-      }
-      if (sharedBytes > sharedAllowed) {
-        session.call('cuFuncSetAttribute', handle, MAX_DYNAMIC_SHARED_SIZE_BYTES, sharedBytes);
-        sharedAllowed = sharedBytes;
-      }
-      const at = launchConfigLayout;
-      const put = (offset: number, value: number): void => {
-        config.bytes.setUint32(offset, value, true);
-      };
-      put(at.gridDimX, grid[0]);
-      put(at.gridDimY, grid[1]);
-      put(at.gridDimZ, 1);
-      put(at.blockDimX, threads);
-      put(at.blockDimY, 1);
-      put(at.blockDimZ, 1);
-      put(at.sharedMemBytes, sharedBytes);
-      config.bytes.setBigUint64(at.hStream, stream.handle, true);
-      put(at.numAttrs, cluster > 1 ? 1 : 0);
-      attribute.bytes.setUint32(launchAttributeLayout.value, cluster, true);
-      attribute.bytes.setUint32(launchAttributeLayout.value + 4, 1, true);
-      attribute.bytes.setUint32(launchAttributeLayout.value + 8, 1, true);
+    launch: (shape, stream) => {
+      describe(shape, stream);
       session.call('cuLaunchKernelEx', config.address, handle, pointers.address, null);
+    },
+    clustersAtOnce: (shape) => {
+      describe(shape);
+      const count = new Int32Array(1);
+      session.call('cuOccupancyMaxActiveClusters', count, handle, config.address);
+      return count[0];
     },
   };
 }

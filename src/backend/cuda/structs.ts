@@ -40,9 +40,10 @@ export const launchConfigLayout = {
 } as const;
 export const LAUNCH_CONFIG_BYTES = 56;
 
-/** `value` holds the cluster's x, y, z for CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION. */
+/** `value` holds the cluster's x, y, z for CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, 1 for CU_LAUNCH_ATTRIBUTE_COOPERATIVE. */
 export const launchAttributeLayout = { id: 0, value: 8 } as const;
 export const LAUNCH_ATTRIBUTE_BYTES = 72;
+export const COOPERATIVE = 2;
 export const CLUSTER_DIMENSION = 4;
 
 export const memcpy2DLayout = {

@@ -1,0 +1,82 @@
+/** The channeliser's kernels on a card, timed by the card, beside a copy of as many bytes as they must move. */
+import { prepareCeilings } from '../backend/cuda/ceilings.js';
+import type { CudaBackend } from '../backend/cuda/cuda.js';
+import { preparePlainCeilings } from '../backend/cuda/plain-ceilings.js';
+import { prepareCudaChanneliser } from '../channelise/cuda.js';
+import { planChannelise } from '../channelise/index.js';
+import { spectraSizeBytes, voltageSizeBytes, type SpectraType, type VoltageType } from '../core/axes.js';
+import type { BenchCase, PreparedCase } from './bench.js';
+import { cardContestant, SECONDS_PER_TURN } from './correlate-cuda.js';
+
+interface Size {
+  readonly channels: number;
+  readonly taps: number;
+  readonly inputType: VoltageType;
+  readonly outputType: SpectraType;
+  readonly kernels: 'best' | 'general';
+}
+
+const bytes8 = { inputType: 'ci8', outputType: 'ci8', kernels: 'best' } as const;
+const sizes: readonly Size[] = [
+  ...[1024, 4096].flatMap((channels) => [8, 16].map((taps) => ({ ...bytes8, channels, taps }))),
+  ...[1024, 4096].map((channels) => ({ ...bytes8, channels, taps: 8, kernels: 'general' as const })),
+  ...[64, 256, 1000, 2048, 32_768].map((channels) => ({ ...bytes8, channels, taps: 8 })),
+  { ...bytes8, channels: 1024, taps: 8, inputType: 'i8' },
+  { ...bytes8, channels: 1024, taps: 8, inputType: 'cf32', outputType: 'cf32' },
+];
+/** Well past the L2 cache, and enough inputs to keep every multiprocessor busy to the end. */
+const INPUTS = 66;
+const SAMPLES = 2 ** 28;
+
+export const cudaChanneliseCases = (backend: CudaBackend): BenchCase[] =>
+  sizes.map((size) => ({
+    parameters: { ...size, inputs: INPUTS },
+    unit: 'Gsamples/s',
+    scale: 1e9,
+    secondsPerTurn: SECONDS_PER_TURN,
+    prepare: () => prepare(backend, size),
+  }));
+
+async function prepare(backend: CudaBackend, size: Size): Promise<PreparedCase> {
+  const { session } = backend;
+  const { channels, taps, inputType, outputType, kernels } = size;
+  const perSpectrum = inputType.startsWith('c') ? channels : 2 * channels;
+  // Whole tiles of every kernel.
+  const spectra = Math.max(64, Math.floor(SAMPLES / INPUTS / perSpectrum / 64) * 64);
+  const samples = (spectra + taps - 1) * perSpectrum;
+  const options = { channels, taps, inputType, outputType, inputs: INPUTS, polarisations: 1 as const };
+  // Every byte is equally likely, which is louder than any sky: a quarter of the usual gain sets the output as a
+  // receiver would be set, and hardly anything saturates.
+  const usual = planChannelise({ ...options, blockSamples: samples }).gains;
+  const gains = typeof usual === 'number' ? usual / 4 : usual;
+  const plan = planChannelise({ ...options, gains, blockSamples: samples });
+  const channeliser = await prepareCudaChanneliser(plan, backend, { kernels });
+  const out = backend.allocateSpectra(plan.output);
+  const pitchBytes = Math.ceil((samples * voltageSizeBytes(inputType)) / 128) * 128;
+  const voltages = session.allocate('voltages', INPUTS * pitchBytes);
+  const random = await prepareCeilings(backend);
+  random.fill(voltages.pointer, INPUTS * pitchBytes, channels);
+  const ceilings = await preparePlainCeilings(backend);
+  const work = INPUTS * spectra * perSpectrum;
+  const bytesPerSample =
+    voltageSizeBytes(inputType) + (spectraSizeBytes(outputType) * channels) / perSpectrum;
+  return {
+    ours: cardContestant(
+      session,
+      () => {
+        channeliser.filter({ pointer: voltages.pointer, pitchBytes }, spectra, out);
+      },
+      work,
+    ),
+    ceiling: {
+      title: 'a copy of the samples, as bytes in and out',
+      ...cardContestant(session, ceilings.copy, ceilings.copyBytes / bytesPerSample),
+    },
+    close: async () => {
+      await channeliser.close();
+      ceilings.close();
+      voltages.free();
+      out.close();
+    },
+  };
+}

@@ -1,0 +1,45 @@
+/** The tables the kernels of a card read: taps, twiddles, factors. */
+import { outputFactor, type ChannelisePlan } from './plan.js';
+
+/** Taps are taken this many at a time, as in shape.cuh. */
+const chunkOf = (taps: number): number => (taps >= 8 ? 8 : Math.ceil(taps / 2) * 2);
+
+/**
+ * taps : [τ/2][n], two 16-bit taps a word, the even one low; or [τ][n], float32. Zeros up to a whole number of chunks.
+ */
+export function tapTable(plan: ChannelisePlan): Int32Array | Float32Array {
+  const { samplesPerSpectrum, taps, kernel } = plan;
+  const chunk = chunkOf(taps);
+  const rows = Math.ceil(taps / chunk) * chunk;
+  if (kernel.kind === 'float64') {
+    const table = new Float32Array(rows * samplesPerSpectrum);
+    table.set(kernel.taps);
+    return table;
+  }
+  const table = new Int32Array((rows / 2) * samplesPerSpectrum);
+  for (let tau = 0; tau < taps; tau++) {
+    for (let n = 0; n < samplesPerSpectrum; n++) {
+      const bits = kernel.taps[tau * samplesPerSpectrum + n] & 0xffff;
+      table[Math.floor(tau / 2) * samplesPerSpectrum + n] |= tau % 2 === 0 ? bits : bits << 16;
+    }
+  }
+  return table;
+}
+
+/** e^(−2πi n/period) for n = 0 … count − 1, (re, im). */
+export function twiddleTable(period: number, count = period): Float32Array {
+  const table = new Float32Array(2 * count);
+  for (let n = 0; n < count; n++) {
+    const angle = (-2 * Math.PI * n) / period;
+    table[2 * n] = Math.cos(angle);
+    table[2 * n + 1] = Math.sin(angle);
+  }
+  return table;
+}
+
+/** factors : [a][c], or one number where all are alike. */
+export function factorTable(plan: ChannelisePlan): Float32Array {
+  if (typeof plan.gains === 'number') return Float32Array.of(outputFactor(plan, 0, 0));
+  const { channels } = plan;
+  return Float32Array.from(plan.gains, (_, n) => outputFactor(plan, Math.floor(n / channels), n % channels));
+}
