@@ -9,6 +9,7 @@ export { planCalibration } from './plan.js';
 export type { CalibrationOptions, CalibrationPlan, IterationRule, SolveBatch, SolveKernel } from './plan.js';
 export type { Calibration, CalibrationInput, LeftOut, LeftOutReason, Solution } from './solve.js';
 export { modelVisibilities, type ModelComponent, type ModelOptions } from './model.js';
+export type { Solver } from './cpu.js';
 export { compareGains, type GainComparison } from './compare.js';
 
 export interface Calibrator {
@@ -28,7 +29,8 @@ export function prepareCalibrator(plan: CalibrationPlan, backend: Backend): Prom
   });
 }
 
-function prepareSolver(plan: CalibrationPlan, backend: Backend): Solver {
+/** The kernel alone, for whoever has a batch at hand. */
+export function prepareSolver(plan: Pick<CalibrationPlan, 'stations'>, backend: Backend): Solver {
   switch (backend.kind) {
     case 'reference':
     case 'cuda':

@@ -18,13 +18,6 @@ inline Vector loadMatrix(const float *from) {
   return __builtin_convertvector(loadVector<Floats>(from), Vector);
 }
 
-template <class Real, class Vector>
-inline Real total(const Vector &vector) {
-  Real sum = 0;
-  for (int lane = 0; lane < COLUMNS; lane++) sum += vector[lane];
-  return sum;
-}
-
 /** Twelve row sums, three column sums and the three inputs fill a register file of 32. */
 template <class Real, class Vector>
 inline void addPanel(const float *panel, int64_t vectors, int64_t firstRow, StationPlanes<const Real> in,
@@ -83,9 +76,58 @@ void sweepExactly(const PanelRange &range, StationPlanes<const double> in, Stati
   addPanels<double, WideDoubles>(range, in, sums);
 }
 
+/** As many float32 as a register holds float64. */
+typedef float NarrowFloats __attribute__((vector_size(VECTOR_BYTES / 2)));
+
+CORELLA_INLINE void storeNarrow(float *to, const Doubles &values) {
+  storeVector(to, __builtin_convertvector(values, NarrowFloats));
+}
+
+Movement move(const Stations &stations, int64_t first, int64_t end) {
+  const int64_t stride = stations.stride;
+  Doubles change = {}, size = {}, distance = {};
+  for (int64_t s = first; s < end; s += LANES<double>) {
+    const auto load = [s, stride](const double *planes, int64_t plane) __attribute__((always_inline)) {
+      return loadVector<Doubles>(planes + plane * stride + s);
+    };
+    Doubles sums[3];
+#pragma GCC unroll 3
+    for (int64_t plane = 0; plane < 3; plane++) {
+      sums[plane] = load(stations.anchorSums, plane);
+      for (int64_t part = 0; part < stations.parts; part++) {
+        const float *from = stations.partial + (part * 3 + plane) * stride + s;
+        sums[plane] += __builtin_convertvector(loadVector<NarrowFloats>(from), Doubles);
+      }
+    }
+    const Doubles re = load(stations.gains, 0), im = load(stations.gains, 1);
+    const Doubles ownRe = load(stations.diagonal, 0), ownIm = load(stations.diagonal, 1);
+    const Doubles numeratorRe = sums[0] + ownRe * re - ownIm * im;
+    const Doubles numeratorIm = sums[1] + ownRe * im + ownIm * re;
+    const Doubles denominator = sums[2] + load(stations.diagonal, 2) * (re * re + im * im);
+    const auto unknown = denominator == 0;
+    const Doubles scale = stations.ratio / (unknown ? Doubles{} + 1 : denominator);
+    Doubles nextRe = unknown ? re : numeratorRe * scale, nextIm = unknown ? im : numeratorIm * scale;
+    if (stations.average) {
+      nextRe = (nextRe + re) / 2;
+      nextIm = (nextIm + im) / 2;
+    }
+    const Doubles awayRe = nextRe - load(stations.anchor, 0), awayIm = nextIm - load(stations.anchor, 1);
+    const Doubles power = nextRe * nextRe + nextIm * nextIm;
+    change += (nextRe - re) * (nextRe - re) + (nextIm - im) * (nextIm - im);
+    size += power;
+    distance += awayRe * awayRe + awayIm * awayIm;
+    storeVector(stations.gains + s, nextRe);
+    storeVector(stations.gains + stride + s, nextIm);
+    storeNarrow(stations.distance + s, awayRe);
+    storeNarrow(stations.distance + stride + s, awayIm);
+    storeNarrow(stations.distance + 2 * stride + s, power - load(stations.anchor, 2));
+  }
+  return {total<double>(change), total<double>(size), total<double>(distance)};
+}
+
 }  // namespace
 
-extern const StefcalKernels stefcalKernels = {COLUMNS, sweep, sweepExactly};
+extern const StefcalKernels stefcalKernels = {COLUMNS, sweep, sweepExactly, move};
 
 }  // namespace CORELLA_LEVEL
 }  // namespace corella

@@ -48,6 +48,27 @@ CORELLA_INLINE void storeVector(Element *to, const Vector &vector) {
   __builtin_memcpy(to, &vector, sizeof vector);
 }
 
+/** The sum of all lanes, halves upon halves. */
+template <class Real, int BYTES>
+CORELLA_INLINE Real totalOf(const Real *lanes) {
+  if constexpr (BYTES == sizeof(Real)) {
+    return lanes[0];
+  } else {
+    typedef Real Half __attribute__((vector_size(BYTES / 2)));
+    const Half sum = loadVector<Half>(lanes) + loadVector<Half>(lanes + BYTES / 2 / sizeof(Real));
+    Real rest[BYTES / 2 / sizeof(Real)];
+    storeVector(rest, sum);
+    return totalOf<Real, BYTES / 2>(rest);
+  }
+}
+
+template <class Real, class Vector>
+CORELLA_INLINE Real total(const Vector &vector) {
+  Real lanes[sizeof(Vector) / sizeof(Real)];
+  storeVector(lanes, vector);
+  return totalOf<Real, sizeof(Vector)>(lanes);
+}
+
 }  // namespace
 }  // namespace CORELLA_LEVEL
 }  // namespace corella
