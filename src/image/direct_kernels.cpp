@@ -140,8 +140,20 @@ void spread(const DirectShape<Real> &shape, const DirectChannel<Real> &channel, 
   }
 }
 
-/** y_r of the heading, from `count` inputs. */
-template <class Real>
+/** (−i)^QUARTERS x */
+template <int QUARTERS, class Vector>
+CORELLA_INLINE Complex<Vector> rotated(const Complex<Vector> &x) {
+  if constexpr (QUARTERS % 4 == 0) return x;
+  else if constexpr (QUARTERS % 4 == 1) return {x.im, -x.re};
+  else if constexpr (QUARTERS % 4 == 2) return {-x.re, -x.im};
+  else return {-x.im, x.re};
+}
+
+/**
+ * y_r of the heading, from `count` inputs. Inputs M apart are a quarter turn (half a turn with two classes) times r
+ * apart, QUARTERS in all, and share one turn by their place; in class 0 nothing turns.
+ */
+template <int QUARTERS, class Real>
 struct ClassInputs {
   const Steps<Real> *inputs;
   int64_t count, length;
@@ -150,17 +162,34 @@ struct ClassInputs {
 
   CORELLA_INLINE Steps<Real> operator()(int64_t p) const {
     if (p >= count) return nothing<Real>();
-    Steps<Real> y = turned(inputs[p], turns + 2 * p);
-    for (int64_t i = p + length; i < count; i += length) y = y + turned(inputs[i], turns + 2 * i);
-    return y;
+    Steps<Real> y = inputs[p];
+    if (p + length < count) {
+      y = y + rotated<QUARTERS>(inputs[p + length]);
+      if (p + 2 * length < count) y = y + rotated<2 * QUARTERS>(inputs[p + 2 * length]);
+      if (p + 3 * length < count) y = y + rotated<3 * QUARTERS>(inputs[p + 3 * length]);
+    }
+    if constexpr (QUARTERS == 0) return y;
+    else return turned(y, turns + 2 * p);
   }
 };
+
+template <int QUARTERS, class Real>
+void transformQuarters(const DirectShape<Real> &shape, int64_t r, const Steps<Real> *inputs, int64_t count,
+                       Steps<Real> *buffers, const ToMemory<typename VectorOf<Real>::type> &store) {
+  const int64_t length = shape.fft.length;
+  const ClassInputs<QUARTERS, Real> load{inputs, count, length, shape.classTurns + 2 * r * length};
+  transformLanes<typename VectorOf<Real>::type>(shape.fft, load, buffers, buffers + length, store);
+}
 
 template <class Real>
 CORELLA_INLINE void transformClass(const DirectShape<Real> &shape, int64_t r, const Steps<Real> *inputs, int64_t count,
                                    Steps<Real> *buffers, const ToMemory<typename VectorOf<Real>::type> &store) {
-  const ClassInputs<Real> load{inputs, count, shape.fft.length, shape.classTurns + 2 * r * shape.pixels};
-  transformLanes<typename VectorOf<Real>::type>(shape.fft, load, buffers, buffers + shape.fft.length, store);
+  switch (4 / shape.classes * r) {
+    case 0: return transformQuarters<0>(shape, r, inputs, count, buffers, store);
+    case 1: return transformQuarters<1>(shape, r, inputs, count, buffers, store);
+    case 2: return transformQuarters<2>(shape, r, inputs, count, buffers, store);
+    default: return transformQuarters<3>(shape, r, inputs, count, buffers, store);
+  }
 }
 
 /** sums[0…] += XX, or XX, YY, Re XY, Im XY with XY = X·conj(Y), of FOLD outputs. */
