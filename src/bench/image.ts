@@ -41,13 +41,15 @@ const sizes = {
 } satisfies Record<Backend['kind'], readonly Size[]>;
 
 const CHANNELS = 4;
-const SAMPLES = { reference: 1, cpu: 64 } satisfies Record<Backend['kind'], number>;
+/** A call of some ten milliseconds, so that waking threads does not count: 512 steps of 128² pixels. */
+const samplesFor = (backend: Backend, pixels: number): number =>
+  backend.kind === 'reference' ? 1 : 64 * Math.ceil((8 * 128 ** 2) / pixels ** 2);
 
 export const imageBench: KernelBench = {
   kernel: 'image',
   cases: (backend) =>
     sizes[backend.kind].map((size): BenchCase => ({
-      parameters: { ...size, stations: 255, channels: CHANNELS, samples: SAMPLES[backend.kind] },
+      parameters: { ...size, stations: 255, channels: CHANNELS, samples: samplesFor(backend, size.pixels) },
       unit: 'k fields/s',
       scale: 1e3,
       prepare: (on, peers) => prepare(size, on, peers),
@@ -72,7 +74,7 @@ async function prepare(size: Size, backend: Backend, peers: Peers | undefined): 
     kernel: { kind: 'fitted', size: kernel },
   });
   const inputs = plan.stations * polarisations;
-  const samples = SAMPLES[backend.kind];
+  const samples = samplesFor(backend, pixels);
   const block = backend.allocateSpectra({ type: 'ci8', channels: CHANNELS, inputs, capacity: samples });
   await block.write(randomSpectra(inputs, samples), samples);
   const imager = await prepareDirectImager(plan, backend);

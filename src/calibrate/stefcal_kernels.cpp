@@ -14,13 +14,23 @@ constexpr int COLUMNS = LANES<float>;
 typedef double WideDoubles __attribute__((vector_size(2 * VECTOR_BYTES)));
 
 template <class Vector>
-inline Vector loadMatrix(const float *from) {
+CORELLA_INLINE Vector loadMatrix(const float *from) {
   return __builtin_convertvector(loadVector<Floats>(from), Vector);
+}
+
+/** Adds to four sums the totals of their vectors. */
+CORELLA_INLINE void addTotals(const Floats *rows, float *sums) {
+  typedef float Four __attribute__((vector_size(16)));
+  const Floats totals = totalsOfFour(rows);
+  storeVector(sums, loadVector<Four>(sums) + loadVector<Four>(&totals));
+}
+CORELLA_INLINE void addTotals(const WideDoubles *rows, double *sums) {
+  for (int64_t row = 0; row < PANEL_ROWS; row++) sums[row] += total<double>(rows[row]);
 }
 
 /** Twelve row sums, three column sums and the three inputs fill a register file of 32. */
 template <class Real, class Vector>
-inline void addPanel(const float *panel, int64_t vectors, int64_t firstRow, StationPlanes<const Real> in,
+CORELLA_INLINE void addPanel(const float *panel, int64_t vectors, int64_t firstRow, StationPlanes<const Real> in,
                      StationPlanes<Real> sums) {
   const Real *xRe = in.first, *xIm = xRe + in.stride, *w = xIm + in.stride;
   Real *aRe = sums.first, *aIm = aRe + sums.stride, *b = aIm + sums.stride;
@@ -52,15 +62,13 @@ inline void addPanel(const float *panel, int64_t vectors, int64_t firstRow, Stat
     storeVector(aIm + column, columnIm);
     storeVector(b + column, columnB);
   }
-  for (int64_t row = 0; row < PANEL_ROWS; row++) {
-    aRe[firstRow + row] += total<Real>(rowRe[row]);
-    aIm[firstRow + row] += total<Real>(rowIm[row]);
-    b[firstRow + row] += total<Real>(rowB[row]);
-  }
+  addTotals(rowRe, aRe + firstRow);
+  addTotals(rowIm, aIm + firstRow);
+  addTotals(rowB, b + firstRow);
 }
 
 template <class Real, class Vector>
-inline void addPanels(const PanelRange &range, StationPlanes<const Real> in, StationPlanes<Real> sums) {
+CORELLA_INLINE void addPanels(const PanelRange &range, StationPlanes<const Real> in, StationPlanes<Real> sums) {
   for (int64_t n = 0; n < range.end - range.first; n++) {
     const int64_t at = range.backwards ? range.end - 1 - n : range.first + n;
     const int64_t vectors = (range.offsets[at + 1] - range.offsets[at]) / (3 * PANEL_ROWS * COLUMNS);
