@@ -1,11 +1,11 @@
 /** StEFCal over sizes; the peer is the same in AVX-512 over full matrices. */
-import type { Backend } from '../backend/backend.js';
 import { cpuCeilings } from '../backend/cpu/ceilings.js';
 import { prepareSolver, type SolveBatch } from '../calibrate/index.js';
 import { baselineCount, baselineIndex } from '../core/axes.js';
 import { randomStream } from '../core/random.js';
 import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
 import { scriptCeiling } from './ceiling.js';
+import type { HostBackend } from './host.js';
 import type { Contestant } from './measure.js';
 import { callPeer, type Peers } from './peers.js';
 
@@ -25,20 +25,22 @@ const sizes = {
     { antennas: 1000, solves: 1, iterations: 300 },
     { antennas: 2000, solves: 1, iterations: 100 },
   ],
-} satisfies Record<Backend['kind'], readonly Size[]>;
+} satisfies Record<HostBackend['kind'], readonly Size[]>;
 
 export const calibrateBench: KernelBench = {
   kernel: 'calibrate',
-  cases: (backend) =>
-    sizes[backend.kind].map((size): BenchCase => ({
-      parameters: { ...size },
-      unit: 'iterations/s',
-      scale: 1,
-      prepare: (on, peers) => Promise.resolve(prepare(size, on, peers)),
-    })),
+  cases: (backend) => (backend.kind === 'cuda' ? [] : hostCases(backend)),
 };
 
-function prepare(size: Size, backend: Backend, peers: Peers | undefined): PreparedCase {
+const hostCases = (backend: HostBackend): BenchCase[] =>
+  sizes[backend.kind].map((size): BenchCase => ({
+    parameters: { ...size },
+    unit: 'iterations/s',
+    scale: 1,
+    prepare: (_, peers) => Promise.resolve(prepare(size, backend, peers)),
+  }));
+
+function prepare(size: Size, backend: HostBackend, peers: Peers | undefined): PreparedCase {
   const batch = sample(size);
   const guess = batch.gains.slice();
   const solver = prepareSolver({ stations: size.antennas }, backend);
@@ -99,7 +101,7 @@ function sample({ antennas, solves, iterations }: Size): SolveBatch {
 
 /** An iteration must read half of A and B, twelve bytes a baseline, from whichever cache they fit. */
 function ceilingFor(
-  backend: Backend,
+  backend: HostBackend,
   { antennas, solves }: Size,
 ): Contestant & { readonly title: string; close(): void } {
   const baselines = baselineCount(antennas);

@@ -1,5 +1,4 @@
 /** Gridding of visibilities and their transform, over sizes; nobody else's kernel does just this. */
-import type { Backend } from '../backend/backend.js';
 import { cpuCeilings } from '../backend/cpu/ceilings.js';
 import { baselineCount, countsCB, visibilitiesCBPP } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
@@ -8,6 +7,7 @@ import { randomStream } from '../core/random.js';
 import { planImage, prepareVisibilityImager } from '../image/index.js';
 import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
 import { scriptCeiling } from './ceiling.js';
+import type { HostBackend } from './host.js';
 
 interface Size {
   readonly stations: number;
@@ -21,7 +21,7 @@ const sizes = {
     { stations: 256, pixels: 128 },
     { stations: 256, pixels: 512 },
   ],
-} satisfies Record<Backend['kind'], readonly Size[]>;
+} satisfies Record<HostBackend['kind'], readonly Size[]>;
 
 const CHANNELS = 2;
 const KERNEL = 5;
@@ -29,16 +29,18 @@ const POLARISATIONS = 2;
 
 export const gridBench: KernelBench = {
   kernel: 'grid',
-  cases: (backend) =>
-    sizes[backend.kind].map((size): BenchCase => ({
-      parameters: { ...size, channels: CHANNELS, polarisations: POLARISATIONS, kernel: KERNEL },
-      unit: 'M visibilities/s',
-      scale: 1e6,
-      prepare: (on) => prepare(size, on),
-    })),
+  cases: (backend) => (backend.kind === 'cuda' ? [] : hostCases(backend)),
 };
 
-async function prepare({ stations, pixels }: Size, backend: Backend): Promise<PreparedCase> {
+const hostCases = (backend: HostBackend): BenchCase[] =>
+  sizes[backend.kind].map((size): BenchCase => ({
+    parameters: { ...size, channels: CHANNELS, polarisations: POLARISATIONS, kernel: KERNEL },
+    unit: 'M visibilities/s',
+    scale: 1e6,
+    prepare: () => prepare(size, backend),
+  }));
+
+async function prepare({ stations, pixels }: Size, backend: HostBackend): Promise<PreparedCase> {
   const random = randomStream(1, 'bench');
   const stationsM = Array.from({ length: stations }, () => ({
     x: 80 * random.uniform(),

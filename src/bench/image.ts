@@ -1,5 +1,4 @@
 /** Direct imaging of a compact array over sizes; the peer is FFTW's dense transform and a square, no gridding. */
-import type { Backend } from '../backend/backend.js';
 import { cpuCeilings } from '../backend/cpu/ceilings.js';
 import { allocateSpectra, type SpectraCAT } from '../core/axes.js';
 import { randomStream } from '../core/random.js';
@@ -9,6 +8,7 @@ import { stationPositions } from '../pipeline/geometry.js';
 import { loadTelescope } from '../telescope/load.js';
 import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
 import { scriptCeiling } from './ceiling.js';
+import type { HostBackend } from './host.js';
 import type { Contestant } from './measure.js';
 import { callPeer, type Peers } from './peers.js';
 
@@ -38,23 +38,25 @@ const sizes = {
       kernel: 5 as const,
     })),
   ],
-} satisfies Record<Backend['kind'], readonly Size[]>;
+} satisfies Record<HostBackend['kind'], readonly Size[]>;
 
 const CHANNELS = 4;
 /** A call of some ten milliseconds, so that waking threads does not count: 512 steps of 128² pixels. */
-const samplesFor = (backend: Backend, pixels: number): number =>
+const samplesFor = (backend: HostBackend, pixels: number): number =>
   backend.kind === 'reference' ? 1 : 64 * Math.ceil((8 * 128 ** 2) / pixels ** 2);
 
 export const imageBench: KernelBench = {
   kernel: 'image',
-  cases: (backend) =>
-    sizes[backend.kind].map((size): BenchCase => ({
-      parameters: { ...size, stations: 255, channels: CHANNELS, samples: samplesFor(backend, size.pixels) },
-      unit: 'k fields/s',
-      scale: 1e3,
-      prepare: (on, peers) => prepare(size, on, peers),
-    })),
+  cases: (backend) => (backend.kind === 'cuda' ? [] : hostCases(backend)),
 };
+
+const hostCases = (backend: HostBackend): BenchCase[] =>
+  sizes[backend.kind].map((size): BenchCase => ({
+    parameters: { ...size, stations: 255, channels: CHANNELS, samples: samplesFor(backend, size.pixels) },
+    unit: 'k fields/s',
+    scale: 1e3,
+    prepare: (_, peers) => prepare(size, backend, peers),
+  }));
 
 /** LWA-SV without its outrigger, some 290 m away from the other 255. */
 async function coreStations(): Promise<Vector3[]> {
@@ -62,7 +64,7 @@ async function coreStations(): Promise<Vector3[]> {
   return positions.filter(({ x, y }) => Math.hypot(x, y) < 100);
 }
 
-async function prepare(size: Size, backend: Backend, peers: Peers | undefined): Promise<PreparedCase> {
+async function prepare(size: Size, backend: HostBackend, peers: Peers | undefined): Promise<PreparedCase> {
   const { pixels, polarisations, kernel, frequencyMHz } = size;
   const plan = planImage({
     pixels,
@@ -120,7 +122,7 @@ function operationsPerField(plan: ImagePlan): number {
   );
 }
 
-function ceilingFor(backend: Backend, plan: ImagePlan): Contestant & { readonly title: string } {
+function ceilingFor(backend: HostBackend, plan: ImagePlan): Contestant & { readonly title: string } {
   const flops = backend.kind === 'reference' ? scriptCeiling() : cpuCeilings(backend).floats();
   return { title: flops.title, run: async () => (await flops.run()) / operationsPerField(plan) };
 }
