@@ -1,3 +1,5 @@
+// libraries: fftw3f
+// package: libfftw3-dev
 // The dense road to a direct image: FFTW's two-dimensional transform of the whole n × n grid, single precision,
 // then the square of the field added up. No gridding, one polarisation. Debian's FFTW knows AVX2, not AVX-512.
 #include <fftw3.h>

@@ -1,3 +1,5 @@
+// libraries:
+// package: g++
 // StEFCal as one would write it down: full matrices A and B in float32, rows shared out over threads, AVX-512 dot
 // products. What the calibrate kernel is measured against; same batch in, same gains out.
 #include <immintrin.h>
@@ -33,10 +35,8 @@ float *aligned(size_t floats) { return static_cast<float *>(std::aligned_alloc(6
 
 }  // namespace
 
-// data, model : [b] complex, weights : [b], gains : [s] complex, in and out; `iterations` of them, every even one
-// averaged with the one before.
-extern "C" void peer_stefcal_full(int64_t stations, const double *data, const double *model, const double *weights,
-                                  double *gains, int64_t iterations, int32_t threads) {
+static void solve(int64_t stations, const double *data, const double *model, const double *weights, double *gains,
+                  int64_t iterations, int32_t threads) {
   const int64_t stride = (stations + 15) / 16 * 16;
   float *aRe = aligned(stations * stride), *aIm = aligned(stations * stride), *b = aligned(stations * stride);
   float *gRe = aligned(stride), *gIm = aligned(stride), *power = aligned(stride);
@@ -95,4 +95,15 @@ extern "C" void peer_stefcal_full(int64_t stations, const double *data, const do
     gains[2 * s + 1] = gIm[s];
   }
   for (float *array : {aRe, aIm, b, gRe, gIm, power, nextRe, nextIm}) std::free(array);
+}
+
+// data, model : [k][b] complex, weights : [k][b], gains : [k][s] complex, in and out; `iterations` of them, every
+// even one averaged with the one before. All threads work on one solve after the other.
+extern "C" void peer_stefcal_full(int64_t solves, int64_t stations, const double *data, const double *model,
+                                  const double *weights, double *gains, int64_t iterations, int32_t threads) {
+  const int64_t baselines = stations * (stations + 1) / 2;
+  for (int64_t k = 0; k < solves; k++) {
+    solve(stations, data + 2 * k * baselines, model + 2 * k * baselines, weights + k * baselines,
+          gains + 2 * k * stations, iterations, threads);
+  }
 }

@@ -1,17 +1,14 @@
 /** The X-engine over sizes; the peer is OpenBLAS, conversion to floats included. */
-import type { Backend } from '../backend/backend.js';
 import { cpuCeilings } from '../backend/cpu/ceilings.js';
-import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { elementsPerSpectra, type SpectraCAT, type SpectraType, allocateSpectra } from '../core/axes.js';
 import { randomStream } from '../core/random.js';
 import { planCorrelation, prepareCorrelator } from '../correlate/index.js';
 import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
 import { scriptCeiling } from './ceiling.js';
 import { cudaCorrelateCases } from './correlate-cuda.js';
+import type { HostBackend } from './host.js';
 import type { Contestant } from './measure.js';
 import { callPeer, type Peers } from './peers.js';
-
-type HostBackend = Exclude<Backend, CudaBackend>;
 
 interface Size {
   readonly stations: number;
@@ -108,7 +105,7 @@ function randomSpectra(type: SpectraType, channels: number, inputs: number, samp
 
 function openblas(
   peers: Peers,
-  backend: Backend,
+  backend: HostBackend,
   spectra: SpectraCAT,
   channels: number,
   size: Size,

@@ -1,11 +1,14 @@
 /** Benches: each kernel's rate, held against this machine's own ceiling and, when asked, against a peer. */
 import type { KernelBench } from './bench.js';
 import { calibrateCardBench } from './calibrate-cuda.js';
+import { calibrateBench } from './calibrate.js';
 import { channeliseBench } from './channelise.js';
 import { correlateBench } from './correlate.js';
 import { variantsBench } from './correlate-cuda.js';
 import { integratedBench } from './correlate-integrated.js';
+import { gridBench } from './grid.js';
 import { cudaImageBench } from './image-cuda.js';
+import { imageBench } from './image.js';
 
 export { runCase, type BenchCase, type BenchRow, type KernelBench } from './bench.js';
 export { openPeers, type Peers } from './peers.js';
@@ -14,6 +17,9 @@ export { openPeers, type Peers } from './peers.js';
 export const benches: readonly KernelBench[] = [
   correlateBench,
   channeliseBench,
+  calibrateBench,
+  imageBench,
+  gridBench,
   integratedBench,
   variantsBench,
   cudaImageBench,

@@ -10,6 +10,7 @@ export { planCalibration } from './plan.js';
 export type { CalibrationOptions, CalibrationPlan, IterationRule, SolveBatch, SolveKernel } from './plan.js';
 export type { Calibration, CalibrationInput, LeftOut, LeftOutReason, Solution } from './solve.js';
 export { modelVisibilities, type ModelComponent, type ModelOptions } from './model.js';
+export type { Solver } from './cpu.js';
 export { compareGains, type GainComparison } from './compare.js';
 
 export interface Calibrator {
@@ -29,7 +30,11 @@ export async function prepareCalibrator(plan: CalibrationPlan, backend: Backend)
   };
 }
 
-async function prepareSolver(plan: CalibrationPlan, backend: Backend): Promise<Solver> {
+/** The kernel alone, for whoever has a batch at hand. */
+export async function prepareSolver(
+  plan: Pick<CalibrationPlan, 'stations' | 'solves'>,
+  backend: Backend,
+): Promise<Solver> {
   switch (backend.kind) {
     case 'reference':
       return { solve: solveReference, close: () => undefined };

@@ -39,6 +39,9 @@ constexpr double DEFAULT_TOLERANCE = 1e-8;
 /** From here on a solve is long enough to be shared by all threads. */
 constexpr int64_t SHARED_STATIONS = 256;
 
+/** Stations in the widest vector; they are padded to whole ones. */
+constexpr int64_t STATIONS_TOGETHER = 16;
+
 constexpr int64_t roundUp(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 constexpr int64_t rowStart(int64_t i) { return i * (i + 1) / 2; }
 
@@ -47,7 +50,7 @@ double powerOfTwo(double value) { return value > 0 ? std::ldexp(1.0, std::ilogb(
 
 /** What one thread finds over its own stations or rows. */
 struct alignas(64) Findings {
-  double change = 0, size = 0, distance = 0;
+  Movement movement = {0, 0, 0};
   double largestA = 0, largestB = 0;
 };
 
@@ -60,7 +63,7 @@ class Solve {
         threads(teamSize),
         barrier(teamSize),
         panelCount((stationCount + PANEL_ROWS - 1) / PANEL_ROWS),
-        stride(roundUp(stationCount, std::max<int64_t>(chosen.lanes, 16))),
+        stride(roundUp(stationCount, STATIONS_TOGETHER)),
         offsets(static_cast<size_t>(panelCount + 1)),
         shares(static_cast<size_t>(teamSize + 1)),
         findings(static_cast<size_t>(teamSize)),
@@ -97,6 +100,7 @@ class Solve {
     load(batch, solve, thread);
     const double near =
         std::max(NEAREST, NEAR_TOLERANCES * (batch.tolerance < 0 ? DEFAULT_TOLERANCE : batch.tolerance));
+    Findings &mine = findings[static_cast<size_t>(thread)];
     double change = INFINITY;
     int64_t iteration = 0;
     bool backwards = false;
@@ -106,12 +110,14 @@ class Solve {
       backwards = !backwards;
       barrier.wait();
       const bool even = iteration % 2 == 0;
-      moveStations(thread, even);
+      // all from the gains before, which the sums are made of
+      mine.movement = kernels.move({stride, gains, anchor, anchorSums, diagonal, partial, threads, distance, ratio, even},
+                                   firstStation(thread), firstStation(thread + 1));
       barrier.wait();
       const Findings all = total();
-      change = std::sqrt(all.change / all.size);
+      change = std::sqrt(all.movement.change / all.movement.size);
       if (even && change < batch.tolerance) break;
-      const double away = std::sqrt(all.distance / all.size);
+      const double away = std::sqrt(all.movement.distance / all.movement.size);
       if (change < ANCHOR_BELOW * away && away > near) setAnchor(thread);
     }
     store(batch, solve, thread);
@@ -123,14 +129,15 @@ class Solve {
   }
 
  private:
-  int64_t firstStation(int thread) const { return stations * thread / threads; }
+  /** Whole vectors to each thread, those past the last station too: their gains are and stay 0. */
+  int64_t firstStation(int thread) const { return stride / STATIONS_TOGETHER * thread / threads * STATIONS_TOGETHER; }
 
   Findings total() const {
     Findings all;
     for (const Findings &one : findings) {
-      all.change += one.change;
-      all.size += one.size;
-      all.distance += one.distance;
+      all.movement.change += one.movement.change;
+      all.movement.size += one.movement.size;
+      all.movement.distance += one.movement.distance;
       all.largestA = std::max(all.largestA, one.largestA);
       all.largestB = std::max(all.largestB, one.largestB);
     }
@@ -197,7 +204,7 @@ class Solve {
       diagonal[stride + i] = im * scaleA;
       diagonal[2 * stride + i] = elementB(rowStart(i) + i) * scaleB;
     });
-    for (int64_t s = firstStation(thread); s < firstStation(thread + 1); s++) {
+    for (int64_t s = firstStation(thread); s < std::min(stations, firstStation(thread + 1)); s++) {
       gains[s] = guess[2 * s] / gainUnit;
       gains[stride + s] = guess[2 * s + 1] / gainUnit;
       for (int64_t plane = 0; plane < 3; plane++) anchor[plane * stride + s] = anchorSums[plane * stride + s] = 0;
@@ -208,7 +215,7 @@ class Solve {
 
   void store(const Batch &batch, int64_t solve, int thread) const {
     double *found = batch.gains + 2 * solve * stations;
-    for (int64_t s = firstStation(thread); s < firstStation(thread + 1); s++) {
+    for (int64_t s = firstStation(thread); s < std::min(stations, firstStation(thread + 1)); s++) {
       found[2 * s] = gains[s] * unit;
       found[2 * s + 1] = gains[stride + s] * unit;
     }
@@ -230,41 +237,6 @@ class Solve {
     distance[s] = static_cast<float>(re - anchor[s]);
     distance[stride + s] = static_cast<float>(im - anchor[stride + s]);
     distance[2 * stride + s] = static_cast<float>(re * re + im * im - anchor[2 * stride + s]);
-  }
-
-  /** Takes the thread's stations one step on; all from the gains before, which the sums are made of. */
-  void moveStations(int thread, bool even) {
-    Findings mine;
-    for (int64_t s = firstStation(thread); s < firstStation(thread + 1); s++) {
-      const double re = gains[s], im = gains[stride + s];
-      double sums[3];
-      for (int64_t plane = 0; plane < 3; plane++) {
-        sums[plane] = anchorSums[plane * stride + s];
-        for (int other = 0; other < threads; other++) {
-          sums[plane] += static_cast<double>(partial[(other * 3 + plane) * stride + s]);
-        }
-      }
-      const double ownRe = diagonal[s], ownIm = diagonal[stride + s];
-      const double numeratorRe = sums[0] + ownRe * re - ownIm * im, numeratorIm = sums[1] + ownRe * im + ownIm * re;
-      const double denominator = sums[2] + diagonal[2 * stride + s] * (re * re + im * im);
-      double nextRe = re, nextIm = im;
-      if (denominator != 0) {
-        nextRe = ratio * numeratorRe / denominator;
-        nextIm = ratio * numeratorIm / denominator;
-      }
-      if (even) {
-        nextRe = (nextRe + re) / 2;
-        nextIm = (nextIm + im) / 2;
-      }
-      mine.change += (nextRe - re) * (nextRe - re) + (nextIm - im) * (nextIm - im);
-      mine.size += nextRe * nextRe + nextIm * nextIm;
-      const double awayRe = nextRe - anchor[s], awayIm = nextIm - anchor[stride + s];
-      mine.distance += awayRe * awayRe + awayIm * awayIm;
-      gains[s] = nextRe;
-      gains[stride + s] = nextIm;
-      keepDistance(s);
-    }
-    findings[static_cast<size_t>(thread)] = mine;
   }
 
   void setAnchor(int thread) {

@@ -14,20 +14,23 @@ constexpr int COLUMNS = LANES<float>;
 typedef double WideDoubles __attribute__((vector_size(2 * VECTOR_BYTES)));
 
 template <class Vector>
-inline Vector loadMatrix(const float *from) {
+CORELLA_INLINE Vector loadMatrix(const float *from) {
   return __builtin_convertvector(loadVector<Floats>(from), Vector);
 }
 
-template <class Real, class Vector>
-inline Real total(const Vector &vector) {
-  Real sum = 0;
-  for (int lane = 0; lane < COLUMNS; lane++) sum += vector[lane];
-  return sum;
+/** Adds to four sums the totals of their vectors. */
+CORELLA_INLINE void addTotals(const Floats *rows, float *sums) {
+  typedef float Four __attribute__((vector_size(16)));
+  const Floats totals = totalsOfFour(rows);
+  storeVector(sums, loadVector<Four>(sums) + loadVector<Four>(&totals));
+}
+CORELLA_INLINE void addTotals(const WideDoubles *rows, double *sums) {
+  for (int64_t row = 0; row < PANEL_ROWS; row++) sums[row] += total<double>(rows[row]);
 }
 
 /** Twelve row sums, three column sums and the three inputs fill a register file of 32. */
 template <class Real, class Vector>
-inline void addPanel(const float *panel, int64_t vectors, int64_t firstRow, StationPlanes<const Real> in,
+CORELLA_INLINE void addPanel(const float *panel, int64_t vectors, int64_t firstRow, StationPlanes<const Real> in,
                      StationPlanes<Real> sums) {
   const Real *xRe = in.first, *xIm = xRe + in.stride, *w = xIm + in.stride;
   Real *aRe = sums.first, *aIm = aRe + sums.stride, *b = aIm + sums.stride;
@@ -59,15 +62,13 @@ inline void addPanel(const float *panel, int64_t vectors, int64_t firstRow, Stat
     storeVector(aIm + column, columnIm);
     storeVector(b + column, columnB);
   }
-  for (int64_t row = 0; row < PANEL_ROWS; row++) {
-    aRe[firstRow + row] += total<Real>(rowRe[row]);
-    aIm[firstRow + row] += total<Real>(rowIm[row]);
-    b[firstRow + row] += total<Real>(rowB[row]);
-  }
+  addTotals(rowRe, aRe + firstRow);
+  addTotals(rowIm, aIm + firstRow);
+  addTotals(rowB, b + firstRow);
 }
 
 template <class Real, class Vector>
-inline void addPanels(const PanelRange &range, StationPlanes<const Real> in, StationPlanes<Real> sums) {
+CORELLA_INLINE void addPanels(const PanelRange &range, StationPlanes<const Real> in, StationPlanes<Real> sums) {
   for (int64_t n = 0; n < range.end - range.first; n++) {
     const int64_t at = range.backwards ? range.end - 1 - n : range.first + n;
     const int64_t vectors = (range.offsets[at + 1] - range.offsets[at]) / (3 * PANEL_ROWS * COLUMNS);
@@ -83,9 +84,58 @@ void sweepExactly(const PanelRange &range, StationPlanes<const double> in, Stati
   addPanels<double, WideDoubles>(range, in, sums);
 }
 
+/** As many float32 as a register holds float64. */
+typedef float NarrowFloats __attribute__((vector_size(VECTOR_BYTES / 2)));
+
+CORELLA_INLINE void storeNarrow(float *to, const Doubles &values) {
+  storeVector(to, __builtin_convertvector(values, NarrowFloats));
+}
+
+Movement move(const Stations &stations, int64_t first, int64_t end) {
+  const int64_t stride = stations.stride;
+  Doubles change = {}, size = {}, distance = {};
+  for (int64_t s = first; s < end; s += LANES<double>) {
+    const auto load = [s, stride](const double *planes, int64_t plane) __attribute__((always_inline)) {
+      return loadVector<Doubles>(planes + plane * stride + s);
+    };
+    Doubles sums[3];
+#pragma GCC unroll 3
+    for (int64_t plane = 0; plane < 3; plane++) {
+      sums[plane] = load(stations.anchorSums, plane);
+      for (int64_t part = 0; part < stations.parts; part++) {
+        const float *from = stations.partial + (part * 3 + plane) * stride + s;
+        sums[plane] += __builtin_convertvector(loadVector<NarrowFloats>(from), Doubles);
+      }
+    }
+    const Doubles re = load(stations.gains, 0), im = load(stations.gains, 1);
+    const Doubles ownRe = load(stations.diagonal, 0), ownIm = load(stations.diagonal, 1);
+    const Doubles numeratorRe = sums[0] + ownRe * re - ownIm * im;
+    const Doubles numeratorIm = sums[1] + ownRe * im + ownIm * re;
+    const Doubles denominator = sums[2] + load(stations.diagonal, 2) * (re * re + im * im);
+    const auto unknown = denominator == 0;
+    const Doubles scale = stations.ratio / (unknown ? Doubles{} + 1 : denominator);
+    Doubles nextRe = unknown ? re : numeratorRe * scale, nextIm = unknown ? im : numeratorIm * scale;
+    if (stations.average) {
+      nextRe = (nextRe + re) / 2;
+      nextIm = (nextIm + im) / 2;
+    }
+    const Doubles awayRe = nextRe - load(stations.anchor, 0), awayIm = nextIm - load(stations.anchor, 1);
+    const Doubles power = nextRe * nextRe + nextIm * nextIm;
+    change += (nextRe - re) * (nextRe - re) + (nextIm - im) * (nextIm - im);
+    size += power;
+    distance += awayRe * awayRe + awayIm * awayIm;
+    storeVector(stations.gains + s, nextRe);
+    storeVector(stations.gains + stride + s, nextIm);
+    storeNarrow(stations.distance + s, awayRe);
+    storeNarrow(stations.distance + stride + s, awayIm);
+    storeNarrow(stations.distance + 2 * stride + s, power - load(stations.anchor, 2));
+  }
+  return {total<double>(change), total<double>(size), total<double>(distance)};
+}
+
 }  // namespace
 
-extern const StefcalKernels stefcalKernels = {COLUMNS, sweep, sweepExactly};
+extern const StefcalKernels stefcalKernels = {COLUMNS, sweep, sweepExactly, move};
 
 }  // namespace CORELLA_LEVEL
 }  // namespace corella

@@ -31,6 +31,27 @@ struct PanelRange {
   bool backwards;
 };
 
+/** All that a step needs of the stations, in planes [re, im, power][s] `stride` apart; zeros past the last. */
+struct Stations {
+  int64_t stride;
+  double *gains;
+  const double *anchor, *anchorSums, *diagonal;
+  /** partial : [part][plane][s], to be added to anchorSums. */
+  const float *partial;
+  int64_t parts;
+  /** Out: gains less anchor. */
+  float *distance;
+  /** What turns a quotient of sums into a gain. */
+  double ratio;
+  /** With the gains before. */
+  bool average;
+};
+
+/** Squares, summed over stations: of the step, of the gains, of their distance from the anchor. */
+struct Movement {
+  double change, size, distance;
+};
+
 struct StefcalKernels {
   /** Floats in a vector: stations are padded to multiples of it, and of PANEL_ROWS. */
   int64_t lanes;
@@ -38,6 +59,8 @@ struct StefcalKernels {
   void (*sweep)(const PanelRange &range, StationPlanes<const float> in, StationPlanes<float> sums);
   /** The same with factors and sums in float64, several times slower. */
   void (*sweepExactly)(const PanelRange &range, StationPlanes<const double> in, StationPlanes<double> sums);
+  /** Takes stations first … end − 1, both multiples of 16, one step on; those whose denominator is 0 stay. */
+  Movement (*move)(const Stations &stations, int64_t first, int64_t end);
 };
 
 CORELLA_DECLARE(const StefcalKernels, stefcalKernels)

@@ -67,8 +67,8 @@ class DirectImager final : public AnyDirectImager {
     shape.fft = planLaneFft(length, turns.data());
     const std::vector<Real> all = makeTurns<Real>(options.pixels);
     for (int64_t r = 0; r < shape.classes; r++) {
-      for (int64_t i = 0; i < options.pixels; i++) {
-        const auto at = static_cast<size_t>(2 * (r * i % options.pixels));
+      for (int64_t p = 0; p < length; p++) {
+        const auto at = static_cast<size_t>(2 * r * p);
         classTurns.insert(classTurns.end(), {all[at], all[at + 1]});
       }
     }

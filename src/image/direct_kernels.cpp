@@ -17,57 +17,18 @@ CORELLA_INLINE Steps<Real> nothing() {
   return {Vector{}, Vector{}};
 }
 
-#if defined(__clang__)
-#define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#else
-typedef int32_t Picks __attribute__((vector_size(VECTOR_BYTES)));
-#define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (Picks){__VA_ARGS__})
-#endif
-
-// Halves two vectors of sums into one: what belongs together is added, a's results come before b's.
-#if defined(__AVX512F__)
-constexpr int FLOAT_FOLD = 8;
-CORELLA_INLINE Floats halve1(Floats a, Floats b) {
-  return SHUFFLE(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23) +
-         SHUFFLE(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
-}
-CORELLA_INLINE Floats halve2(Floats a, Floats b) {
-  return SHUFFLE(a, b, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27) +
-         SHUFFLE(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
-}
-CORELLA_INLINE Floats halve3(Floats a, Floats b) {
-  return SHUFFLE(a, b, 0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29) +
-         SHUFFLE(a, b, 2, 3, 6, 7, 10, 11, 14, 15, 18, 19, 22, 23, 26, 27, 30, 31);
-}
-#elif defined(__AVX2__)
-constexpr int FLOAT_FOLD = 8;
-CORELLA_INLINE Floats halve1(Floats a, Floats b) {
-  return SHUFFLE(a, b, 0, 1, 2, 3, 8, 9, 10, 11) + SHUFFLE(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
-}
-CORELLA_INLINE Floats halve2(Floats a, Floats b) {
-  return SHUFFLE(a, b, 0, 1, 4, 5, 8, 9, 12, 13) + SHUFFLE(a, b, 2, 3, 6, 7, 10, 11, 14, 15);
-}
-CORELLA_INLINE Floats halve3(Floats a, Floats b) {
-  return SHUFFLE(a, b, 0, 2, 4, 6, 8, 10, 12, 14) + SHUFFLE(a, b, 1, 3, 5, 7, 9, 11, 13, 15);
-}
-#else
-constexpr int FLOAT_FOLD = 4;
-CORELLA_INLINE Floats halve1(Floats a, Floats b) { return SHUFFLE(a, b, 0, 1, 4, 5) + SHUFFLE(a, b, 2, 3, 6, 7); }
-CORELLA_INLINE Floats halve2(Floats a, Floats b) { return SHUFFLE(a, b, 0, 2, 4, 6) + SHUFFLE(a, b, 1, 3, 5, 7); }
-#endif
-
 /** How many vectors are folded into one. */
 template <class Real>
 constexpr int FOLD = LANES<Real>;
 template <>
-constexpr int FOLD<float> = FLOAT_FOLD;
+constexpr int FOLD<float> = FLOATS_FOLDED;
 
 /** FOLD vectors to one: LANES / FOLD neighbouring lanes hold what is left of each. */
 CORELLA_INLINE Floats folded(const Floats *x) {
 #if defined(__AVX2__)
-  return halve3(halve2(halve1(x[0], x[1]), halve1(x[2], x[3])), halve2(halve1(x[4], x[5]), halve1(x[6], x[7])));
+  return halveThrice(halveTwice(halveOnce(x[0], x[1]), halveOnce(x[2], x[3])), halveTwice(halveOnce(x[4], x[5]), halveOnce(x[6], x[7])));
 #else
-  return halve2(halve1(x[0], x[1]), halve1(x[2], x[3]));
+  return halveTwice(halveOnce(x[0], x[1]), halveOnce(x[2], x[3]));
 #endif
 }
 
@@ -140,8 +101,20 @@ void spread(const DirectShape<Real> &shape, const DirectChannel<Real> &channel, 
   }
 }
 
-/** y_r of the heading, from `count` inputs. */
-template <class Real>
+/** (−i)^QUARTERS x */
+template <int QUARTERS, class Vector>
+CORELLA_INLINE Complex<Vector> rotated(const Complex<Vector> &x) {
+  if constexpr (QUARTERS % 4 == 0) return x;
+  else if constexpr (QUARTERS % 4 == 1) return {x.im, -x.re};
+  else if constexpr (QUARTERS % 4 == 2) return {-x.re, -x.im};
+  else return {-x.im, x.re};
+}
+
+/**
+ * y_r of the heading, from `count` inputs. Inputs M apart are a quarter turn (half a turn with two classes) times r
+ * apart, QUARTERS in all, and share one turn by their place; in class 0 nothing turns.
+ */
+template <int QUARTERS, class Real>
 struct ClassInputs {
   const Steps<Real> *inputs;
   int64_t count, length;
@@ -150,17 +123,34 @@ struct ClassInputs {
 
   CORELLA_INLINE Steps<Real> operator()(int64_t p) const {
     if (p >= count) return nothing<Real>();
-    Steps<Real> y = turned(inputs[p], turns + 2 * p);
-    for (int64_t i = p + length; i < count; i += length) y = y + turned(inputs[i], turns + 2 * i);
-    return y;
+    Steps<Real> y = inputs[p];
+    if (p + length < count) {
+      y = y + rotated<QUARTERS>(inputs[p + length]);
+      if (p + 2 * length < count) y = y + rotated<2 * QUARTERS>(inputs[p + 2 * length]);
+      if (p + 3 * length < count) y = y + rotated<3 * QUARTERS>(inputs[p + 3 * length]);
+    }
+    if constexpr (QUARTERS == 0) return y;
+    else return turned(y, turns + 2 * p);
   }
 };
+
+template <int QUARTERS, class Real>
+void transformQuarters(const DirectShape<Real> &shape, int64_t r, const Steps<Real> *inputs, int64_t count,
+                       Steps<Real> *buffers, const ToMemory<typename VectorOf<Real>::type> &store) {
+  const int64_t length = shape.fft.length;
+  const ClassInputs<QUARTERS, Real> load{inputs, count, length, shape.classTurns + 2 * r * length};
+  transformLanes<typename VectorOf<Real>::type>(shape.fft, load, buffers, buffers + length, store);
+}
 
 template <class Real>
 CORELLA_INLINE void transformClass(const DirectShape<Real> &shape, int64_t r, const Steps<Real> *inputs, int64_t count,
                                    Steps<Real> *buffers, const ToMemory<typename VectorOf<Real>::type> &store) {
-  const ClassInputs<Real> load{inputs, count, shape.fft.length, shape.classTurns + 2 * r * shape.pixels};
-  transformLanes<typename VectorOf<Real>::type>(shape.fft, load, buffers, buffers + shape.fft.length, store);
+  switch (4 / shape.classes * r) {
+    case 0: return transformQuarters<0>(shape, r, inputs, count, buffers, store);
+    case 1: return transformQuarters<1>(shape, r, inputs, count, buffers, store);
+    case 2: return transformQuarters<2>(shape, r, inputs, count, buffers, store);
+    default: return transformQuarters<3>(shape, r, inputs, count, buffers, store);
+  }
 }
 
 /** sums[0…] += XX, or XX, YY, Re XY, Im XY with XY = X·conj(Y), of FOLD outputs. */

@@ -9,7 +9,7 @@
 //
 // Both axes are cut the same way. Outputs k ≡ r (mod S) for S = `classes` are a transform of length M = n/S:
 //
-//   X[S·j + r] = Σ_{p<M} y_r[p] e^(−2πi pj/M)      with  y_r[p] = Σ_{i ≡ p (mod M)} x[i] e^(−2πi ri/n)
+//   X[S·j + r] = Σ_{p<M} y_r[p] e^(−2πi pj/M)   with   y_r[p] = e^(−2πi rp/n) Σ_k x[p + kM] e^(−2πi rk/S)
 //
 // which reads only the cells that are there, and lets the work proceed by a class of columns at a time in cache.
 #pragma once
@@ -24,7 +24,7 @@ struct DirectShape {
   int64_t pixels, classes, stations, polarisations, kernelSize;
   /** Length M; its turns are those of M. */
   LaneFft<Real> fft;
-  /** classTurns : [class r][i] = (cos, −sin)(2πri/n), i < n. */
+  /** classTurns : [class r][p] = (cos, −sin)(2πrp/n), p < M. */
   const Real *classTurns;
   /** slots : [l] by the transform's bin, the place of a column among those shown, or −1. */
   const int32_t *slots;

@@ -21,7 +21,7 @@ std::vector<Real> makeTurns(int64_t length) {
   return turns;
 }
 
-/** Odd primes first, then fours and eights, as few as possible; a single 2 where it must be. */
+/** Fours and eights, as few as possible, a single 2 where it must be, then the odd primes. */
 template <class Real>
 LaneFft<Real> planLaneFft(int64_t length, const Real *turns) {
   LaneFft<Real> fft{length, 0, {}, turns};
@@ -32,15 +32,15 @@ LaneFft<Real> planLaneFft(int64_t length, const Real *turns) {
   int64_t rest = length;
   int twos = 0;
   for (; rest % 2 == 0; rest /= 2) twos++;
-  for (int64_t prime = 3; rest > 1; prime += 2) {
-    for (; rest % prime == 0; rest /= prime) push(prime);
-  }
   while (twos % 3 != 0 && twos > 1) {
     push(4);
     twos -= 2;
   }
   for (; twos >= 3; twos -= 3) push(8);
   if (twos == 1) push(2);
+  for (int64_t prime = 3; rest > 1; prime += 2) {
+    for (; rest % prime == 0; rest /= prime) push(prime);
+  }
   return fft;
 }
 

@@ -175,15 +175,10 @@ struct ToMemory {
   CORELLA_INLINE void operator()(int64_t k, const Complex<Vector> &value) const { to[k * apart] = value; }
 };
 
-/**
- * Transforms what load(k) gives, by way of two buffers of the transform's length. The first pass loads, the last
- * stores, in no certain order; with a single pass the two must not be the same memory.
- */
-template <class Vector, class Real, class Load, class Store>
-inline void transformLanes(const LaneFft<Real> &fft, const Load &load, Complex<Vector> *buffer, Complex<Vector> *other,
-                           const Store &store) {
-  if (fft.passes == 1) return anyPass<Vector>(fft, fft.radices[0], load, fft.length, 1, store);
-  anyPass<Vector>(fft, fft.radices[0], load, fft.length, 1, ToMemory<Vector>{buffer, 1});
+/** Passes from the second on; the first has left its results in `buffer`. */
+template <class Vector, class Real, class Store>
+inline void finishTransform(const LaneFft<Real> &fft, Complex<Vector> *buffer, Complex<Vector> *other,
+                            const Store &store) {
   int64_t stride = fft.radices[0], size = fft.length / stride;
   for (int pass = 1; pass + 1 < fft.passes; pass++) {
     const int radix = fft.radices[pass];
@@ -195,6 +190,26 @@ inline void transformLanes(const LaneFft<Real> &fft, const Load &load, Complex<V
     stride *= radix;
   }
   anyPass<Vector>(fft, fft.radices[fft.passes - 1], FromMemory<Vector>{buffer}, size, stride, store);
+}
+
+/**
+ * Transforms what load(k) gives, by way of two buffers of the transform's length. All is loaded before anything is
+ * stored, which happens in no certain order. Lengths with a factor 4 load in their first pass, others before it.
+ */
+template <class Vector, class Real, class Load, class Store>
+inline void transformLanes(const LaneFft<Real> &fft, const Load &load, Complex<Vector> *buffer, Complex<Vector> *other,
+                           const Store &store) {
+  const int radix = fft.radices[0];
+  if (fft.passes > 1 && radix == 4) {
+    radixPass<4, Vector>(fft, load, fft.length, 1, ToMemory<Vector>{buffer, 1});
+  } else if (fft.passes > 1 && radix == 8) {
+    radixPass<8, Vector>(fft, load, fft.length, 1, ToMemory<Vector>{buffer, 1});
+  } else {
+    for (int64_t k = 0; k < fft.length; k++) other[k] = load(k);
+    if (fft.passes == 1) return anyPass<Vector>(fft, radix, FromMemory<Vector>{other}, fft.length, 1, store);
+    anyPass<Vector>(fft, radix, FromMemory<Vector>{other}, fft.length, 1, ToMemory<Vector>{buffer, 1});
+  }
+  finishTransform(fft, buffer, other, store);
 }
 
 }  // namespace

@@ -1,0 +1,152 @@
+/** StEFCal over sizes; the peer is the same in AVX-512 over full matrices. */
+import { cpuCeilings } from '../backend/cpu/ceilings.js';
+import { prepareSolver, type SolveBatch } from '../calibrate/index.js';
+import { baselineCount, baselineIndex } from '../core/axes.js';
+import { randomStream } from '../core/random.js';
+import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
+import { scriptCeiling } from './ceiling.js';
+import type { HostBackend } from './host.js';
+import type { Contestant } from './measure.js';
+import { callPeer, type Peers } from './peers.js';
+
+interface Size {
+  readonly antennas: number;
+  readonly solves: number;
+  readonly iterations: number;
+}
+
+const sizes = {
+  reference: [{ antennas: 64, solves: 1, iterations: 10 }],
+  cpu: [
+    { antennas: 64, solves: 64, iterations: 300 },
+    { antennas: 256, solves: 8, iterations: 300 },
+    { antennas: 500, solves: 20, iterations: 100 },
+    { antennas: 500, solves: 1, iterations: 300 },
+    { antennas: 1000, solves: 1, iterations: 300 },
+    { antennas: 2000, solves: 1, iterations: 100 },
+  ],
+} satisfies Record<HostBackend['kind'], readonly Size[]>;
+
+export const calibrateBench: KernelBench = {
+  kernel: 'calibrate',
+  cases: (backend) => (backend.kind === 'cuda' ? [] : hostCases(backend)),
+};
+
+const hostCases = (backend: HostBackend): BenchCase[] =>
+  sizes[backend.kind].map((size): BenchCase => ({
+    parameters: { ...size },
+    unit: 'iterations/s',
+    scale: 1,
+    prepare: (_, peers) => prepare(size, backend, peers),
+  }));
+
+async function prepare(size: Size, backend: HostBackend, peers: Peers | undefined): Promise<PreparedCase> {
+  const batch = sample(size);
+  const guess = batch.gains.slice();
+  const solver = await prepareSolver({ stations: size.antennas, solves: size.solves }, backend);
+  const work = size.solves * size.iterations;
+  const ceiling = ceilingFor(backend, size);
+  const peer = peers && backend.kind === 'cpu' ? fullMatrix(peers, batch, size, backend.threads) : undefined;
+  return {
+    ours: {
+      run: async () => {
+        batch.gains.set(guess);
+        await solver.solve(batch);
+        return work;
+      },
+    },
+    ceiling,
+    ...(peer ? { peer } : {}),
+    close: () => {
+      solver.close();
+      ceiling.close();
+      return Promise.resolve();
+    },
+  };
+}
+
+/** Unit gains of any phase on a model of random phases, and some noise: the time does not depend on it. */
+function sample({ antennas, solves, iterations }: Size): SolveBatch {
+  const random = randomStream(1, 'bench', antennas);
+  const baselines = baselineCount(antennas);
+  const batch: SolveBatch = {
+    solves,
+    stations: antennas,
+    data: new Float64Array(2 * solves * baselines),
+    model: new Float64Array(2 * solves * baselines),
+    weights: new Float64Array(solves * baselines).fill(1),
+    gains: Float64Array.from({ length: 2 * solves * antennas }, (_, n) => (n % 2 === 0 ? 1 : 0)),
+    iterations: { kind: 'fixed', count: iterations },
+    iterationsRun: new Int32Array(solves),
+    lastChange: new Float64Array(solves),
+  };
+  const phases = Float64Array.from({ length: antennas }, () => 2 * Math.PI * random.uniform());
+  for (let i = 0; i < antennas; i++) {
+    for (let j = 0; j <= i; j++) {
+      const b = baselineIndex(i, j);
+      const phase = 2 * Math.PI * random.uniform();
+      const turned = phase + phases[i] - phases[j];
+      batch.weights[b] = i === j ? 0 : 1;
+      batch.model.set([Math.cos(phase), Math.sin(phase)], 2 * b);
+      batch.data.set([Math.cos(turned) + 0.1 * random.gaussian(), Math.sin(turned)], 2 * b);
+    }
+  }
+  for (let k = 1; k < solves; k++) {
+    batch.data.copyWithin(2 * k * baselines, 0, 2 * baselines);
+    batch.model.copyWithin(2 * k * baselines, 0, 2 * baselines);
+    batch.weights.copyWithin(k * baselines, 0, baselines);
+  }
+  return batch;
+}
+
+/** An iteration must read half of A and B, twelve bytes a baseline, from whichever cache they fit. */
+function ceilingFor(
+  backend: HostBackend,
+  { antennas, solves }: Size,
+): Contestant & { readonly title: string; close(): void } {
+  const baselines = baselineCount(antennas);
+  switch (backend.kind) {
+    case 'reference': {
+      const script = scriptCeiling();
+      // five multiply-adds for each of two triangles
+      const run = async (): Promise<number> => (await script.run()) / (20 * baselines);
+      return { title: script.title, run, close: () => undefined };
+    }
+    case 'cpu': {
+      const sharing = solves % backend.threads === 0 ? 1 : backend.threads;
+      const read = cpuCeilings(backend).read(Math.ceil((12 * baselines) / sharing / 512) * 512);
+      return {
+        title: `${(12e-6 * baselines).toPrecision(2)} MB by each ${sharing === 1 ? 'thread' : 'team'}`,
+        run: async () => (await read.run()) / (12 * baselines),
+        close: () => {
+          read.close();
+        },
+      };
+    }
+  }
+}
+
+function fullMatrix(
+  peers: Peers,
+  batch: SolveBatch,
+  { iterations }: Size,
+  threads: number,
+): (Contestant & { readonly name: string }) | undefined {
+  const solve = peers.bind(
+    'stefcal_full',
+    'void peer_stefcal_full(int64_t solves, int64_t stations, const double *data, const double *model, ' +
+      'const double *weights, double *gains, int64_t iterations, int32_t threads)',
+  );
+  if (!solve) return undefined;
+  const guess = batch.gains.slice();
+  const gains = batch.gains.slice();
+  const { solves, stations, data, model, weights } = batch;
+  return {
+    name: 'full matrices in AVX-512',
+    run: async () => {
+      gains.set(guess);
+      await callPeer(solve, solves, stations, data, model, weights, gains, iterations, threads);
+      return solves * iterations;
+    },
+  };
+}

@@ -1,0 +1,98 @@
+/** Gridding of visibilities and their transform, over sizes; nobody else's kernel does just this. */
+import { cpuCeilings } from '../backend/cpu/ceilings.js';
+import { baselineCount, countsCB, visibilitiesCBPP } from '../core/axes.js';
+import type { Integration } from '../core/blocks.js';
+import { instant } from '../core/instant.js';
+import { randomStream } from '../core/random.js';
+import { planImage, prepareVisibilityImager } from '../image/index.js';
+import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
+import { scriptCeiling } from './ceiling.js';
+import type { HostBackend } from './host.js';
+
+interface Size {
+  readonly stations: number;
+  readonly pixels: number;
+}
+
+const sizes = {
+  reference: [{ stations: 16, pixels: 64 }],
+  cpu: [
+    { stations: 64, pixels: 128 },
+    { stations: 256, pixels: 128 },
+    { stations: 256, pixels: 512 },
+  ],
+} satisfies Record<HostBackend['kind'], readonly Size[]>;
+
+const CHANNELS = 2;
+const KERNEL = 5;
+const POLARISATIONS = 2;
+
+export const gridBench: KernelBench = {
+  kernel: 'grid',
+  cases: (backend) => (backend.kind === 'cuda' ? [] : hostCases(backend)),
+};
+
+const hostCases = (backend: HostBackend): BenchCase[] =>
+  sizes[backend.kind].map((size): BenchCase => ({
+    parameters: { ...size, channels: CHANNELS, polarisations: POLARISATIONS, kernel: KERNEL },
+    unit: 'M visibilities/s',
+    scale: 1e6,
+    prepare: () => prepare(size, backend),
+  }));
+
+async function prepare({ stations, pixels }: Size, backend: HostBackend): Promise<PreparedCase> {
+  const random = randomStream(1, 'bench');
+  const stationsM = Array.from({ length: stations }, () => ({
+    x: 80 * random.uniform(),
+    y: 80 * random.uniform(),
+    z: random.uniform(),
+  }));
+  const plan = planImage({
+    pixels,
+    field: { kind: 'all-sky' },
+    stationsM,
+    axes: { l: { x: 1, y: 0, z: 0 }, m: { x: 0, y: 1, z: 0 }, n: { x: 0, y: 0, z: 1 } },
+    frequenciesHz: new Float64Array(CHANNELS).fill(pixels < 128 ? 20e6 : 50e6),
+    polarisations: POLARISATIONS,
+    kernel: { kind: 'fitted', size: KERNEL },
+  });
+  const baselines = baselineCount(stations);
+  const length = CHANNELS * baselines * POLARISATIONS ** 2;
+  const integration: Integration = {
+    start: instant(0),
+    durationS: 1,
+    channels: CHANNELS,
+    stations,
+    polarisations: POLARISATIONS,
+    visibilities: visibilitiesCBPP(
+      Float64Array.from({ length: 2 * length }, () => random.gaussian()),
+      CHANNELS,
+      baselines,
+      POLARISATIONS,
+    ),
+    counts: countsCB(new Float64Array(CHANNELS * baselines).fill(10), CHANNELS, baselines),
+    flaggedInputs: new Uint8Array(stations * POLARISATIONS),
+  };
+  const imager = await prepareVisibilityImager(plan, backend);
+  // A pair's kernels multiplied, 8 operations for K⁴ products of taps, then added to an image and a beam for each
+  // of its visibilities, 12 operations a cell.
+  const operations = (8 * KERNEL ** 4) / POLARISATIONS ** 2 + 12 * (2 * KERNEL - 1) ** 2;
+  const flops = backend.kind === 'reference' ? scriptCeiling() : cpuCeilings(backend).floats();
+  return {
+    ours: {
+      run: async () => {
+        await imager.image([integration]);
+        return length;
+      },
+    },
+    // half as many numbers fit a register in float64
+    ceiling:
+      backend.kind === 'reference'
+        ? { title: flops.title, run: async () => (await flops.run()) / operations }
+        : { title: 'float64 multiply-adds', run: async () => (await flops.run()) / 2 / operations },
+    close: () => {
+      imager.close();
+      return Promise.resolve();
+    },
+  };
+}

@@ -1,0 +1,158 @@
+/** Direct imaging of a compact array over sizes; the peer is FFTW's dense transform and a square, no gridding. */
+import { cpuCeilings } from '../backend/cpu/ceilings.js';
+import { allocateSpectra, type SpectraCAT } from '../core/axes.js';
+import { randomStream } from '../core/random.js';
+import type { Vector3 } from '../core/vector.js';
+import { planImage, prepareDirectImager, type ImagePlan, type KernelSize } from '../image/index.js';
+import { stationPositions } from '../pipeline/geometry.js';
+import { loadTelescope } from '../telescope/load.js';
+import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
+import { scriptCeiling } from './ceiling.js';
+import type { HostBackend } from './host.js';
+import type { Contestant } from './measure.js';
+import { callPeer, type Peers } from './peers.js';
+
+interface Size {
+  readonly pixels: number;
+  readonly frequencyMHz: number;
+  readonly polarisations: 1 | 2;
+  readonly kernel: KernelSize;
+}
+
+const sizes = {
+  reference: [{ pixels: 64, frequencyMHz: 30, polarisations: 1, kernel: 5 }],
+  cpu: [
+    ...([1, 2] as const).flatMap((polarisations) =>
+      [38, 50, 74].map((frequencyMHz) => ({ pixels: 128, frequencyMHz, polarisations, kernel: 5 as const })),
+    ),
+    ...([3, 7] as const).map((kernel) => ({
+      pixels: 128,
+      frequencyMHz: 38,
+      polarisations: 2 as const,
+      kernel,
+    })),
+    ...[64, 100, 256, 512].map((pixels) => ({
+      pixels,
+      frequencyMHz: 38,
+      polarisations: 2 as const,
+      kernel: 5 as const,
+    })),
+  ],
+} satisfies Record<HostBackend['kind'], readonly Size[]>;
+
+const CHANNELS = 4;
+/** A call of some ten milliseconds, so that waking threads does not count: 512 steps of 128² pixels. */
+const samplesFor = (backend: HostBackend, pixels: number): number =>
+  backend.kind === 'reference' ? 1 : 64 * Math.ceil((8 * 128 ** 2) / pixels ** 2);
+
+export const imageBench: KernelBench = {
+  kernel: 'image',
+  cases: (backend) => (backend.kind === 'cuda' ? [] : hostCases(backend)),
+};
+
+const hostCases = (backend: HostBackend): BenchCase[] =>
+  sizes[backend.kind].map((size): BenchCase => ({
+    parameters: { ...size, stations: 255, channels: CHANNELS, samples: samplesFor(backend, size.pixels) },
+    unit: 'k fields/s',
+    scale: 1e3,
+    prepare: (_, peers) => prepare(size, backend, peers),
+  }));
+
+/** LWA-SV without its outrigger, some 290 m away from the other 255. */
+async function coreStations(): Promise<Vector3[]> {
+  const positions = stationPositions(await loadTelescope('lwasv'));
+  return positions.filter(({ x, y }) => Math.hypot(x, y) < 100);
+}
+
+async function prepare(size: Size, backend: HostBackend, peers: Peers | undefined): Promise<PreparedCase> {
+  const { pixels, polarisations, kernel, frequencyMHz } = size;
+  const plan = planImage({
+    pixels,
+    field: { kind: 'all-sky' },
+    stationsM: await coreStations(),
+    axes: { l: { x: 1, y: 0, z: 0 }, m: { x: 0, y: 1, z: 0 }, n: { x: 0, y: 0, z: 1 } },
+    frequenciesHz: new Float64Array(CHANNELS).fill(1e6 * frequencyMHz),
+    polarisations,
+    kernel: { kind: 'fitted', size: kernel },
+  });
+  const inputs = plan.stations * polarisations;
+  const samples = samplesFor(backend, pixels);
+  const block = backend.allocateSpectra({ type: 'ci8', channels: CHANNELS, inputs, capacity: samples });
+  await block.write(randomSpectra(inputs, samples), samples);
+  const imager = await prepareDirectImager(plan, backend);
+  const fields = CHANNELS * samples * polarisations;
+  const peer =
+    peers && backend.kind === 'cpu' ? denseTransform(peers, pixels, fields, backend.threads) : undefined;
+  return {
+    ours: {
+      run: async () => {
+        await imager.accumulate(block);
+        return fields;
+      },
+    },
+    ceiling: ceilingFor(backend, plan),
+    ...(peer ? { peer } : {}),
+    close: () => {
+      imager.close();
+      block.close();
+      peer?.close();
+      return Promise.resolve();
+    },
+  };
+}
+
+/**
+ * Operations that a field takes at least: gridding, 5 n log₂ n for each row of the box and each column shown, and
+ * the products of the pixels shown.
+ */
+function operationsPerField(plan: ImagePlan): number {
+  const { pixels, stations, kernelSize, polarisations, shown } = plan;
+  const columns = new Set<number>();
+  let pixelsShown = 0;
+  for (let at = 0; at < shown.length; at++) {
+    if (shown[at] === 0) continue;
+    pixelsShown++;
+    columns.add(at % pixels);
+  }
+  const transforms = plan.endRow - plan.firstRow + columns.size;
+  // XX alone takes 4 operations a pixel, all four products 16 for two fields
+  const products = polarisations === 1 ? 4 : 8;
+  return (
+    8 * stations * kernelSize ** 2 + 5 * pixels * Math.log2(pixels) * transforms + products * pixelsShown
+  );
+}
+
+function ceilingFor(backend: HostBackend, plan: ImagePlan): Contestant & { readonly title: string } {
+  const flops = backend.kind === 'reference' ? scriptCeiling() : cpuCeilings(backend).floats();
+  return { title: flops.title, run: async () => (await flops.run()) / operationsPerField(plan) };
+}
+
+function randomSpectra(inputs: number, samples: number): SpectraCAT {
+  const spectra = allocateSpectra('ci8', CHANNELS, inputs, samples);
+  const random = randomStream(1, 'bench');
+  for (let n = 0; n < spectra.length; n++) spectra[n] = random.below(255) - 127;
+  return spectra;
+}
+
+function denseTransform(
+  peers: Peers,
+  pixels: number,
+  fields: number,
+  threads: number,
+): (Contestant & { readonly name: string; close(): void }) | undefined {
+  const open = peers.bind('fftw_image', 'void *peer_fftw_image_open(int64_t pixels, int32_t threads)');
+  const run = peers.bind('fftw_image', 'void peer_fftw_image_run(void *peer, int64_t fields)');
+  const close = peers.bind('fftw_image', 'void peer_fftw_image_close(void *peer)');
+  if (!open || !run || !close) return undefined;
+  const peer = open(pixels, threads);
+  return {
+    name: 'FFTW 2-D and a square, no gridding',
+    run: async () => {
+      await callPeer(run, peer, fields);
+      return fields;
+    },
+    close: () => {
+      close(peer);
+    },
+  };
+}
