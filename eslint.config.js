@@ -19,6 +19,7 @@ export default tseslint.config(
         { allowNumber: true, allowBoolean: true },
       ],
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
+      'no-duplicate-case': 'error',
       '@typescript-eslint/no-non-null-assertion': 'error',
       '@typescript-eslint/consistent-type-imports': 'error',
       // node:test's describe and it return promises that the runner awaits.

@@ -36,7 +36,6 @@ export function prepareDirectImager(plan: ImagePlan, backend: Backend): Promise<
 export function prepareVisibilityImager(plan: ImagePlan, backend: Backend): Promise<VisibilityImager> {
   switch (backend.kind) {
     case 'reference':
-    case 'cuda':
       return Promise.resolve({
         plan,
         image: (integrations, options) => Promise.resolve(imageVisibilities(plan, integrations, options)),
