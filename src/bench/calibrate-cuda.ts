@@ -5,7 +5,7 @@ import { prepareCudaSolver } from '../calibrate/cuda.js';
 import type { SolveBatch } from '../calibrate/index.js';
 import { baselineCount } from '../core/axes.js';
 import { randomStream } from '../core/random.js';
-import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
+import type { BenchCase, PreparedCase } from './bench.js';
 import { cardContestant, SECONDS_PER_TURN } from './correlate-cuda.js';
 
 const ITERATIONS = 300;
@@ -19,11 +19,6 @@ const sizes = [
 /** A complex product and sum, and a real one: 10 operations for each pair of stations. */
 const OPERATIONS = 10;
 
-export const calibrateCardBench: KernelBench = {
-  kernel: 'calibrate',
-  cases: (backend) => (backend.kind === 'cuda' ? cudaCalibrateCases(backend) : []),
-};
-
 export const cudaCalibrateCases = (backend: CudaBackend): BenchCase[] =>
   sizes.map((size) => ({
     parameters: { ...size, iterations: ITERATIONS },
@@ -34,7 +29,7 @@ export const cudaCalibrateCases = (backend: CudaBackend): BenchCase[] =>
   }));
 
 /** Gains of 1 and a model of noise: the work is the same whatever the data. */
-export function benchBatch(stations: number, solves: number): SolveBatch {
+function benchBatch(stations: number, solves: number): SolveBatch {
   const baselines = baselineCount(stations);
   const random = randomStream(1, 'calibrate bench', stations, solves);
   const model = new Float64Array(2 * solves * baselines);

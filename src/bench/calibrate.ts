@@ -4,6 +4,7 @@ import { prepareSolver, type SolveBatch } from '../calibrate/index.js';
 import { baselineCount, baselineIndex } from '../core/axes.js';
 import { randomStream } from '../core/random.js';
 import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
+import { cudaCalibrateCases } from './calibrate-cuda.js';
 import { scriptCeiling } from './ceiling.js';
 import type { HostBackend } from './host.js';
 import type { Contestant } from './measure.js';
@@ -29,7 +30,7 @@ const sizes = {
 
 export const calibrateBench: KernelBench = {
   kernel: 'calibrate',
-  cases: (backend) => (backend.kind === 'cuda' ? [] : hostCases(backend)),
+  cases: (backend) => (backend.kind === 'cuda' ? cudaCalibrateCases(backend) : hostCases(backend)),
 };
 
 const hostCases = (backend: HostBackend): BenchCase[] =>
@@ -43,7 +44,7 @@ const hostCases = (backend: HostBackend): BenchCase[] =>
 async function prepare(size: Size, backend: HostBackend, peers: Peers | undefined): Promise<PreparedCase> {
   const batch = sample(size);
   const guess = batch.gains.slice();
-  const solver = await prepareSolver({ stations: size.antennas, solves: size.solves }, backend);
+  const solver = await prepareSolver(batch, backend);
   const work = size.solves * size.iterations;
   const ceiling = ceilingFor(backend, size);
   const peer = peers && backend.kind === 'cpu' ? fullMatrix(peers, batch, size, backend.threads) : undefined;

@@ -1,6 +1,5 @@
 /** Benches: each kernel's rate, held against this machine's own ceiling and, when asked, against a peer. */
 import type { KernelBench } from './bench.js';
-import { calibrateCardBench } from './calibrate-cuda.js';
 import { calibrateBench } from './calibrate.js';
 import { channeliseBench } from './channelise.js';
 import { correlateBench } from './correlate.js';
@@ -23,5 +22,4 @@ export const benches: readonly KernelBench[] = [
   integratedBench,
   variantsBench,
   cudaImageBench,
-  calibrateCardBench,
 ];

@@ -32,7 +32,7 @@ export async function prepareCalibrator(plan: CalibrationPlan, backend: Backend)
 
 /** The kernel alone, for whoever has a batch at hand. */
 export async function prepareSolver(
-  plan: Pick<CalibrationPlan, 'stations' | 'solves'>,
+  plan: Pick<CalibrationPlan, 'stations' | 'solves' | 'iterations'>,
   backend: Backend,
 ): Promise<Solver> {
   switch (backend.kind) {
