@@ -31,16 +31,3 @@ function quantity(
 export const frequency = (option: string) => quantity(option, frequencyUnits, '74MHz, 25kHz or plain hertz');
 export const duration = (option: string) => quantity(option, timeUnits, '40ms, 2s or plain seconds');
 export const plainNumber = (option: string) => quantity(option, {}, 'a plain number');
-
-/** "0,3,17-19": whole numbers and ranges, for inputs, stations and channels. */
-export function numberList(option: string): (text: string) => number[] {
-  return (text) =>
-    text.split(',').flatMap((part) => {
-      const match = /^(\d+)(?:-(\d+))?$/.exec(part.trim());
-      if (!match) refuse(option, `'${part}' is not a number or a range`, 'write it like 0,3,17-19');
-      const first = Number(match[1]);
-      const last = Number(match.at(2) ?? first);
-      if (last < first) refuse(option, `the range ${part} runs backwards`);
-      return Array.from({ length: last - first + 1 }, (_, step) => first + step);
-    });
-}

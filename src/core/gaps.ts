@@ -25,6 +25,10 @@ export interface CountShape {
   readonly samples: number;
 }
 
+/** Samples inside the gaps, over all inputs. */
+export const samplesIn = (gaps: readonly VoltageGap[]): number =>
+  gaps.reduce((sum, gap) => sum + (gap.endInput - gap.firstInput) * (gap.endSample - gap.firstSample), 0);
+
 /** The same gaps widened to every polarisation of the stations they touch; zero what they cover. */
 export function wholeStations<Gap extends VoltageGap>(gaps: readonly Gap[], polarisations: 1 | 2): Gap[] {
   return gaps.map((gap) => ({

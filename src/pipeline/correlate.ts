@@ -3,6 +3,7 @@ import type { Backend } from '../backend/backend.js';
 import type { SpectraType } from '../core/axes.js';
 import type { Integration, SpectraBlock } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
+import { samplesIn } from '../core/gaps.js';
 import { addSamples, addSeconds, type Instant } from '../core/instant.js';
 import { prepareChanneliser, type ChannelisePlan } from '../channelise/index.js';
 import { planCorrelation, prepareCorrelator, type Correlator } from '../correlate/index.js';
@@ -74,7 +75,7 @@ export async function* correlateVoltages(
       if (spectra.samples > 0) await correlator.accumulate(spectra);
       inThis += spectra.samples;
       tally.samplesIn += block.samples;
-      tally.missingSamples += missingIn(block.gaps);
+      tally.missingSamples += samplesIn(block.gaps);
       tally.saturated = channeliser.saturated;
       settings.onProgress?.(tally.samplesIn / recording.samples);
       if (endsPiece) yield await finish();
@@ -108,7 +109,7 @@ export async function* correlateSpectra(
       return made;
     };
     for await (const stretch of recording.blocks(capacity)) {
-      tally.missingSamples += missingIn(stretch.gaps);
+      tally.missingSamples += samplesIn(stretch.gaps);
       for (let at = 0; at < stretch.samples;) {
         const take = Math.min(stretch.samples - at, perIntegration - inThis);
         const part = sliceSpectra(stretch, recording, { first: at, end: at + take });
@@ -128,11 +129,6 @@ export async function* correlateSpectra(
     await correlator.close();
   }
 }
-
-const missingIn = (
-  gaps: readonly { firstInput: number; endInput: number; firstSample: number; endSample: number }[],
-): number =>
-  gaps.reduce((sum, gap) => sum + (gap.endInput - gap.firstInput) * (gap.endSample - gap.firstSample), 0);
 
 function spectraPerIntegration(settings: CorrelationSettings, spectrumRateHz: number, inAll: number): number {
   if (settings.integrationS === undefined) return inAll;

@@ -2,6 +2,7 @@
 import { elementsPerSpectra, isComplexVoltage, type VoltageType } from '../core/axes.js';
 import { baselineCount, baselineIndex } from '../core/axes.js';
 import { planFft } from '../core/fft.js';
+import { samplesIn } from '../core/gaps.js';
 import type { Instant } from '../core/instant.js';
 import type { OpenedFile, SpectraRecording, VisibilityFile, VoltageRecording } from '../formats/format.js';
 
@@ -118,11 +119,6 @@ const inDb = (power: Float64Array): Float64Array => {
   return power.map((value) => 10 * Math.log10(value / most));
 };
 
-const boxes = (
-  gaps: readonly { firstInput: number; endInput: number; firstSample: number; endSample: number }[],
-): number =>
-  gaps.reduce((sum, gap) => sum + (gap.endInput - gap.firstInput) * (gap.endSample - gap.firstSample), 0);
-
 const fullScale: Readonly<Record<VoltageType, number>> = {
   i8: 127,
   ci8: 127,
@@ -171,7 +167,7 @@ async function firstVoltages(file: VoltageRecording): Promise<FirstBlock> {
       values,
       rms: Math.sqrt(squares / numbers.length),
       ...(Number.isFinite(fullScale[file.type]) ? { clippedFraction: clipped / numbers.length } : {}),
-      missingFraction: boxes(block.gaps) / (block.inputs * block.samples),
+      missingFraction: samplesIn(block.gaps) / (block.inputs * block.samples),
       frequenciesHz: power.map((_, k) => lowestHz + k * stepHz),
       spectrumDb: inDb(power),
     };
@@ -213,7 +209,7 @@ async function firstSpectra(file: SpectraRecording): Promise<FirstBlock> {
       start: block.start,
       values: Array.from({ length: Math.min(FIRST_VALUES, block.samples) }, (_, t) => part(t)),
       rms: Math.sqrt(total / (2 * channels * inputs * block.samples)),
-      missingFraction: boxes(gapBoxes) / (channels * inputs * block.samples),
+      missingFraction: samplesIn(gapBoxes) / (channels * inputs * block.samples),
       frequenciesHz: file.frequenciesHz,
       spectrumDb: inDb(power),
     };

@@ -1,4 +1,5 @@
 /** A simulated sky onto disk, with the truth beside it. */
+import { samplesIn } from '../core/gaps.js';
 import { createSigmf } from '../formats/sigmf.js';
 import { simulate } from '../sky/simulate.js';
 import type { SimulationPlan } from '../sky/simulation-plan.js';
@@ -54,8 +55,7 @@ export async function recordSimulation(
     for await (const block of simulation) {
       await writer.append(block);
       done += block.samples;
-      for (const gap of block.gaps)
-        missingSamples += (gap.endInput - gap.firstInput) * (gap.endSample - gap.firstSample);
+      missingSamples += samplesIn(block.gaps);
       options.onProgress?.(done / plan.samples);
     }
     await writer.finish();
