@@ -18,7 +18,8 @@ import { realNumber, refuse, wholeNumber } from '../core/errors.js';
 import { formatHz, RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { dot, type Vector3 } from '../core/vector.js';
 import type { TangentAxes } from '../sky/frame.js';
-import { MARGIN, prepareKernelFitter, taper, type AntennaOffset } from './kernels.js';
+import { MARGIN, prepareKernelFitter, taper } from './kernels.js';
+import type { AntennaOffset } from './projection.js';
 
 export type ImageField =
   | { readonly kind: 'all-sky' }
@@ -143,13 +144,12 @@ export function planImage(options: ImageOptions): ImagePlan {
         heightWavelengths: (place.n - middle.n) / wavelengthM,
       };
       const start = at * size * size;
-      if (isTapered) fitter.fit(taps, start, antenna);
-      else if (kernel.kind === 'fitted') turnOnly(taps, start, antenna.heightWavelengths);
-      kernelErrors[at] = fitter.error(taps, start, antenna);
+      if (kernel.kind === 'fitted' && !isTapered) turnOnly(taps, start, antenna.heightWavelengths);
+      kernelErrors[at] = isTapered ? fitter.fit(taps, start, antenna) : fitter.error(taps, start, antenna);
     }
   }
   if (isTapered) checkKernels(kernelErrors, heights);
-  const rows = Array.from({ length: channels * stations }, (_, at) => corners[2 * at]);
+  const rows = corners.filter((_, at) => at % 2 === 0);
   return {
     pixels,
     pixelSize,
@@ -242,10 +242,13 @@ function taperCorrection(pixels: number, cyclesPerCellPerPixel: number, size: nu
   const tapers = Float64Array.from({ length: pixels }, (_, k) =>
     taper(size, (k - pixels / 2) * cyclesPerCellPerPixel),
   );
-  return Float64Array.from(
-    { length: pixels * pixels },
-    (_, at) => 1 / (tapers[Math.floor(at / pixels)] * tapers[at % pixels]) ** 2,
-  );
+  const correction = new Float64Array(pixels * pixels);
+  for (let row = 0; row < pixels; row++) {
+    for (let column = 0; column < pixels; column++) {
+      correction[row * pixels + column] = 1 / (tapers[row] * tapers[column]) ** 2;
+    }
+  }
+  return correction;
 }
 
 function shownPixels(pixels: number, pixelSize: number, halfWidth: number, axes: TangentAxes): Uint8Array {
