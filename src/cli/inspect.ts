@@ -1,19 +1,27 @@
-/** corella inspect: what is in this file, as text or JSON. */
+/** corella inspect: what is in this file, as text, JSON or pictures. */
 import type { Command } from 'commander';
-import { formatInstant } from '../core/instant.js';
-import { formatHz, formatSeconds } from '../core/units.js';
-import type { OpenedFile } from '../formats/format.js';
-import { openFile } from '../formats/registry.js';
-import { describeFile, firstBlock, type FileDescription, type FirstBlock } from '../pipeline/inspect.js';
-import { addCommonOptions, addExamples, type CommonOptions } from './command.js';
+import { addSamples, formatInstant } from '../core/instant.js';
+import type { Integration } from '../core/blocks.js';
+import type { VisibilityFile } from '../formats/format.js';
 import { writeFileWhole } from '../formats/output.js';
 import { renderPng } from '../formats/picture.js';
 import { linePlot } from '../formats/plot.js';
+import { openFile } from '../formats/registry.js';
+import { describeFile } from '../pipeline/inspect.js';
+import { recordingPicture } from '../pipeline/recording-picture.js';
+import { visibilityPicture } from '../pipeline/visibility-picture.js';
+import { lookAt, type Recording } from '../pipeline/look.js';
+import { lookAtVisibilities } from '../pipeline/look-visibilities.js';
+import { inputSpectra, meanSpectrum } from '../pipeline/waterfall.js';
+import { addCommonOptions, addExamples, type CommonOptions } from './command.js';
+import { factLines, lookLines, rowLines, visibilityLines } from './inspect-text.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
 import { openTerminal } from './terminal.js';
 
 interface InspectOptions extends CommonOptions, OpenFlags {
   readonly spectrum?: string;
+  readonly picture?: string;
+  readonly whole?: true;
 }
 
 export function registerInspect(program: Command): void {
@@ -22,6 +30,14 @@ export function registerInspect(program: Command): void {
     .description('what is in this file (any format we know), as text or JSON')
     .argument('<file>', 'a recording, channelised data or visibilities')
     .option(
+      '--whole',
+      'read all of a large file, not its first block alone: counts every gap and clipped number',
+    )
+    .option(
+      '--picture <path>',
+      'draw the first block as PNG: power over time and frequency with histograms, or amplitude and phase of the baselines',
+    )
+    .option(
       '--spectrum <path>',
       'draw the mean spectrum of the first block, or of the first integration, as PNG',
     )
@@ -29,80 +45,123 @@ export function registerInspect(program: Command): void {
   addOpenOptions(command);
   addCommonOptions(command);
   addExamples(command, [
-    ['inspect voltages.sigmf-meta', 'format, telescope, times, frequencies, first samples, clipping'],
+    ['inspect voltages.sigmf-meta', 'format, telescope, times, frequencies, first samples, clipping, gaps'],
     ['inspect visibilities.uvfits --json', 'the same for machines'],
+    [
+      'inspect voltages.sigmf-meta --picture block.png',
+      'what the first inputs heard: waterfalls, histograms',
+    ],
+    ['inspect visibilities.uvh5 --picture baselines.png', 'amplitude and phase of every pair'],
+    ['inspect night.vdif --rate 32MHz --whole', 'how much was lost, and where'],
     ['inspect voltages.sigmf-meta --spectrum spectrum.png', 'a picture of its band'],
   ]);
+}
+
+interface Report {
+  readonly json: object;
+  readonly lines: readonly string[];
+  readonly spectrum: { readonly frequenciesHz: Float64Array; readonly powerDb: Float64Array };
+  /** Undefined where there is nothing to draw. */
+  readonly picture: string | undefined;
 }
 
 async function run(path: string, options: InspectOptions): Promise<void> {
   const file = await openFile(path, await openOptions(options));
   try {
     const description = describeFile(file);
-    const first = await firstBlock(file);
-    if (options.spectrum !== undefined) await drawSpectrum(options.spectrum, file, first);
+    const { json, lines, spectrum, picture } =
+      file.kind === 'visibilities'
+        ? await visibilityReport(file, options)
+        : await recordingReport(file, options);
+    if (options.spectrum !== undefined) {
+      const plot = linePlot({
+        title: `Mean spectrum of ${path}`,
+        x: { label: 'frequency (MHz)' },
+        y: { label: 'power (dB)' },
+        series: [{ name: 'all inputs', x: spectrum.frequenciesHz.map((f) => f / 1e6), y: spectrum.powerDb }],
+      });
+      await writeFileWhole(options.spectrum, await renderPng(plot, { width: 1200 }));
+    }
+    if (options.picture !== undefined && picture !== undefined)
+      await writeFileWhole(options.picture, await renderPng(picture));
     openTerminal(options).result(
-      { ...description, first: jsonOf(first), details: file.details },
-      linesOf(description, first),
+      {
+        ...description,
+        ...(description.start && { startUtc: formatInstant(description.start, 9) }),
+        ...json,
+        spectrum: {
+          frequenciesHz: Array.from(spectrum.frequenciesHz),
+          powerDb: Array.from(spectrum.powerDb),
+        },
+        details: file.details,
+      },
+      [...factLines(description), ...lines],
     );
   } finally {
     await file.close();
   }
 }
 
-const jsonOf = ({ spectrumDb, frequenciesHz, ...rest }: FirstBlock) => ({
-  ...rest,
-  spectrum: { frequenciesHz: Array.from(frequenciesHz), powerDb: Array.from(spectrumDb) },
-});
-
-function linesOf(description: FileDescription, first: FirstBlock): string[] {
-  const row = (name: string, value: string): string => `${name.padEnd(14)} ${value}`;
-  return [
-    row('file', description.path),
-    row('format', `${description.format}, ${description.kind}`),
-    ...(description.telescope
-      ? [row('telescope', `${description.telescope.name}: ${description.telescope.title}`)]
-      : []),
-    row('inputs', `${description.inputs} (${description.stations} stations × ${description.polarisations})`),
-    ...(description.type === undefined
-      ? []
-      : [row('samples', `${description.samples} of type ${description.type}`)]),
-    ...(description.channels === undefined
-      ? []
-      : [row('channels', `${description.channels} of ${formatHz(description.channelWidthHz ?? 0)}`)]),
-    row('frequencies', `${formatHz(description.lowestHz)} to ${formatHz(description.highestHz)}`),
-    ...(description.start === undefined ? [] : [row('start', formatInstant(description.start, 9))]),
-    ...(description.durationS === undefined ? [] : [row('duration', formatSeconds(description.durationS))]),
-    ...(description.integrations === undefined
-      ? []
-      : [row('integrations', String(description.integrations))]),
-    ...(first.rms === undefined ? [] : [row('rms', Number(first.rms.toPrecision(4)).toString())]),
-    ...(first.clippedFraction === undefined
-      ? []
-      : [row('clipped', `${(100 * first.clippedFraction).toFixed(3)} % of the first block`)]),
-    row(
-      'missing',
-      `${(100 * first.missingFraction).toFixed(3)} % of the first ${description.kind === 'visibilities' ? 'integration' : 'block'}`,
-    ),
-    row(
-      'first values',
-      first.values
-        .map((value) =>
-          typeof value === 'number'
-            ? String(value)
-            : `${value.re}${value.im < 0 ? '−' : '+'}${Math.abs(value.im)}i`,
-        )
-        .join('  '),
-    ),
-  ];
+async function recordingReport(file: Recording, options: InspectOptions): Promise<Report> {
+  let band: Report['spectrum'] = { frequenciesHz: new Float64Array(), powerDb: new Float64Array() };
+  let picture: string | undefined;
+  const look = await lookAt(file, {
+    ...(options.whole && { extent: 'whole' as const }),
+    onFirst: (block) => {
+      const spectra = inputSpectra(file, block);
+      band = { frequenciesHz: spectra.frequenciesHz, powerDb: meanSpectrum(spectra) };
+      if (options.picture !== undefined) picture = recordingPicture(file, block, file.path);
+    },
+  });
+  const rateHz = file.kind === 'voltages' ? file.sampleRateHz : file.spectrumRateHz;
+  const utc = (sample: number): string => formatInstant(addSamples(file.start, sample, rateHz), 9);
+  const { rows, missing, ...read } = look;
+  return {
+    json: {
+      first: rows,
+      read: {
+        ...read,
+        missing: { ...missing, first: missing.first.map((gap) => ({ ...gap, utc: utc(gap.firstSample) })) },
+      },
+    },
+    lines: [
+      ...lookLines(file, look, utc),
+      ...rowLines(
+        'first samples',
+        rows.map(({ channel, input, values }) => [
+          `${channel === undefined ? '' : `channel ${channel}, `}input ${input}`,
+          values,
+        ]),
+      ),
+    ],
+    spectrum: band,
+    picture,
+  };
 }
 
-async function drawSpectrum(path: string, file: OpenedFile, first: FirstBlock): Promise<void> {
-  const plot = linePlot({
-    title: `Mean spectrum of ${file.path}`,
-    x: { label: 'frequency (MHz)' },
-    y: { label: 'power (dB)' },
-    series: [{ name: 'all inputs', x: first.frequenciesHz.map((f) => f / 1e6), y: first.spectrumDb }],
+async function visibilityReport(file: VisibilityFile, options: InspectOptions): Promise<Report> {
+  let picture: string | undefined;
+  const look = await lookAtVisibilities(file, {
+    ...(options.whole && { extent: 'whole' as const }),
+    onFirst: (one: Integration) => {
+      if (options.picture !== undefined) picture = visibilityPicture(file, one, file.path);
+    },
   });
-  await writeFileWhole(path, await renderPng(plot, { width: 1200 }));
+  const { rows, frequenciesHz, spectrumDb, start, durationS, ...read } = look;
+  return {
+    json: {
+      ...(start && { start, startUtc: formatInstant(start, 9), integrationS: durationS }),
+      first: rows,
+      read,
+    },
+    lines: [
+      ...visibilityLines(file, look),
+      ...rowLines(
+        'first means',
+        rows.map(({ stations: [i, j], product, values }) => [`stations ${i}, ${j} ${product}`, values]),
+      ),
+    ],
+    spectrum: { frequenciesHz, powerDb: spectrumDb },
+    picture,
+  };
 }

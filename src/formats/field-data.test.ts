@@ -70,6 +70,7 @@ describe('real recordings', { skip }, () => {
       [2.070422649383545, 3.507042169570923, -2.8591549396514893, -3.507042169570923],
     );
     assert.deepEqual(whole.values[1].slice(0, 2).map(level), [2.7183098793029785, -2.8873238563537598]);
+    near(power({ ...whole, values: whole.values.map((row) => row.map(level)) }, 2560), 42_688.394, 0.001);
   });
 
   it('Mark 5B', async () => {

@@ -61,6 +61,8 @@ export interface FrameTally {
 export interface VoltageRecording extends FileFacts {
   readonly kind: 'voltages';
   readonly type: VoltageType;
+  /** Of each number as it was recorded, where fewer than `type` holds. */
+  readonly bits?: number;
   readonly inputs: number;
   readonly polarisations: 1 | 2;
   readonly samples: number;
@@ -85,6 +87,8 @@ export interface CanonicalSpectra {
 export interface SpectraRecording extends FileFacts {
   readonly kind: 'spectra';
   readonly type: SpectraType;
+  /** Of each number as it was recorded, where `type` does not tell. */
+  readonly bits?: number;
   readonly channels: number;
   readonly inputs: number;
   readonly polarisations: 1 | 2;

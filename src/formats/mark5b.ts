@@ -192,6 +192,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
         frequencyKnown: options.centreFrequencyHz !== undefined,
       },
       type: packedType(bits, 'real'),
+      bits,
       inputs,
       polarisations: polarisationsFor(path, inputs, 1, options),
       samples: total,

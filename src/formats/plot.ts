@@ -35,9 +35,17 @@ const WIDTH = 900;
 const HEIGHT = 520;
 /** Told apart in daylight, in print and by colour-blind eyes (Okabe and Ito's set, light end). */
 const colours = ['#56b4e9', '#e69f00', '#009e73', '#cc79a7', '#f0e442', '#d55e00'] as const;
-const ink = '#d8dee9';
+export const ink = '#d8dee9';
 const faint = '#3b4252';
-const paper = '#11151c';
+export const paper = '#11151c';
+
+/** A whole picture from drawn parts. */
+export const pictureOf = (
+  { width, height }: { readonly width: number; readonly height: number },
+  parts: readonly string[],
+): string =>
+  `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" ` +
+  `font-family="${FONT_FAMILY}"><rect width="100%" height="100%" fill="${paper}"/>${parts.join('')}</svg>`;
 
 /** A whole picture of one plot, or of several one above the other. */
 export function linePlots(plots: readonly LinePlot[]): string {
@@ -45,10 +53,7 @@ export function linePlots(plots: readonly LinePlot[]): string {
   const bodies = plots.map((plot, k) =>
     drawPlot(plot, { left: 90, top: 60 + k * HEIGHT, width: WIDTH - 130, height: HEIGHT - 140 }),
   );
-  return (
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" ` +
-    `font-family="${FONT_FAMILY}"><rect width="100%" height="100%" fill="${paper}"/>${bodies.join('')}</svg>`
-  );
+  return pictureOf({ width: WIDTH, height }, bodies);
 }
 
 export const linePlot = (plot: LinePlot): string => linePlots([plot]);
@@ -144,4 +149,4 @@ export function ticks([least, most]: readonly [number, number], about: number): 
   return found;
 }
 
-const tickText = (value: number): string => String(Number(value.toPrecision(6))).replace('-', '−');
+export const tickText = (value: number): string => String(Number(value.toPrecision(6))).replace('-', '−');

@@ -100,7 +100,7 @@ function opened(file: Hdf5File, telescope: Telescope): VisibilityFile {
       values: 'mean',
     });
     for (let c = 0; c < channels; c++) {
-      const matrix = data.rows(c, 1).subarray(t * baselines * 8, (t + 1) * baselines * 8);
+      const matrix = data.box([c, t, 0, 0], [1, 1, baselines, 4]);
       let at = 0;
       for (let s1 = 0; s1 < antennas; s1++) {
         for (let s2 = s1; s2 < antennas; s2++) {
@@ -131,6 +131,8 @@ function opened(file: Hdf5File, telescope: Telescope): VisibilityFile {
       storage: data.storage,
       channelSpacingHz: CHANNEL_SPACING_HZ,
       pair,
+      // XX, XY, YX, YY of the pairs (0, 0) and (0, 1), as stored.
+      firstValues: [...data.box([0, 0, 0, 0], [1, 1, Math.min(2, baselines), 4])],
     },
     header: {
       telescope,

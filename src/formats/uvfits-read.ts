@@ -90,7 +90,11 @@ async function openGroups(file: InputFile): Promise<VisibilityFile> {
     header: visibilityHeader,
     telescope: visibilityHeader.telescope,
     integrationCount: index.slots.length,
-    details: details({ primary, layout, antennas, index, reader }),
+    details: {
+      ...details({ primary, layout, antennas, index, reader }),
+      firstGroup: await groupFacts(file, layout, 0),
+      lastGroup: await groupFacts(file, layout, layout.groupCount - 1),
+    },
     integrations: async function* () {
       for (let k = 0; k < index.slots.length; k++) {
         const slot = index.slots[k];
@@ -248,6 +252,22 @@ function addGroup(
       gathering.add(c, product, re * cos - im * sin, im * cos + re * sin, weight);
     }
   });
+}
+
+/** A group as the file has it: its parameters in their order, scaled, and its first and last (re, im, weight). */
+async function groupFacts(file: InputFile, layout: UvfitsLayout, firstGroup: number): Promise<object> {
+  for await (const { values } of readGroups(file, layout, { firstGroup, groups: 1 })) {
+    const data = values.subarray(layout.dataOffset);
+    const parts = layout.weighted ? [0, 1, 2] : [0, 1];
+    // Of an axis order other than COMPLEX first the parts lie apart.
+    const triple = (at: number): number[] => parts.map((part) => data[at + part * layout.partStride]);
+    return {
+      parameters: layout.parameters.map(({ scale, zero, index }) => values[index] * scale + zero),
+      firstVisibility: triple(0),
+      lastVisibility: triple(data.length - 1 - (parts.length - 1) * layout.partStride),
+    };
+  }
+  return {};
 }
 
 function details(of: {

@@ -224,6 +224,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
         frequencyKnown: options.centreFrequencyHz !== undefined,
       },
       type: packedType(bits, first.complex ? 'complex' : 'real'),
+      bits,
       inputs,
       polarisations: polarisationsFor(path, inputs, 1, options),
       samples: total,

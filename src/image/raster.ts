@@ -3,6 +3,7 @@ import { interpolateInferno } from 'd3-scale-chromatic';
 import { encode } from 'fast-png';
 import type { PlaneML } from '../core/axes.js';
 import { realNumber, refuse } from '../core/errors.js';
+import { COLOUR_STEPS, colourTable } from '../formats/colours.js';
 
 /** The range of brightness that the colours span, and how they are spread over it. */
 export interface Stretch {
@@ -36,29 +37,19 @@ export function percentileStretch(plane: PlaneML, lowPercent: number, highPercen
 /** Colour at a fraction 0…1 of the stretch, "#rrggbb". */
 export const colourAt = (fraction: number): string => interpolateInferno(fraction);
 
-const STEPS = 1024;
-function colourTable(): Uint8Array {
-  const table = new Uint8Array(3 * STEPS);
-  for (let step = 0; step < STEPS; step++) {
-    const colour = Number.parseInt(colourAt(step / (STEPS - 1)).slice(1), 16);
-    table.set([colour >> 16, (colour >> 8) & 255, colour & 255], 3 * step);
-  }
-  return table;
-}
-
 /**
  * The plane as PNG bytes, north up and east to the left: row 0 of the picture is the northernmost, column 0 the
  * easternmost. Pixels without a value are transparent, but carry the colour of a shown neighbour where they have
  * one, so that a viewer's smoothing does not darken the horizon.
  */
 export function rasterPng(plane: PlaneML, pixels: number, stretch: Stretch): Uint8Array {
-  const table = colourTable();
+  const table = colourTable(colourAt);
   const data = new Uint8Array(4 * pixels * pixels);
   for (let y = 0; y < pixels; y++) {
     for (let x = 0; x < pixels; x++) {
       const value = valueOrNeighbour(plane, pixels, pixels - 1 - y, pixels - 1 - x);
       if (Number.isNaN(value)) continue;
-      const colour = 3 * Math.round(colourFraction(value, stretch) * (STEPS - 1));
+      const colour = 3 * Math.round(colourFraction(value, stretch) * (COLOUR_STEPS - 1));
       data.set([table[colour], table[colour + 1], table[colour + 2], 255], 4 * (y * pixels + x));
     }
   }

@@ -55,6 +55,8 @@ export interface Hdf5Dataset {
   readonly storage: string;
   /** Rows [from, from + count) of the slowest axis, all of the others, as float64. */
   rows(from: number, count: number): Float64Array;
+  /** A box of any axes, as many numbers as the shape has. */
+  box(offset: readonly number[], count: readonly number[]): Float64Array;
 }
 
 export interface Hdf5File {
@@ -200,19 +202,18 @@ export async function openHdf5(path: string): Promise<Hdf5File> {
       const { shape } = metadata;
       if (shape === null) refuse(path, `${item} is empty`, 'it is damaged');
       const { parts, integer, storage } = elementOf(path, item, metadata);
+      const box = (offset: readonly number[], count: readonly number[]): Float64Array =>
+        guarded(`${item} cannot be read`, () => {
+          const bytes = bytesOf(item, metadata, { offset: [...offset], count: [...count] });
+          return toNumbers(path, item, metadata, bytes).values;
+        });
       return {
         shape,
         parts,
         integer,
         storage,
-        rows: (from, count) =>
-          guarded(`${item} cannot be read`, () => {
-            const box = {
-              offset: shape.map((_, axis) => (axis === 0 ? from : 0)),
-              count: [count, ...shape.slice(1)],
-            };
-            return toNumbers(path, item, metadata, bytesOf(item, metadata, box)).values;
-          }),
+        rows: (from, count) => box([from, ...shape.slice(1).map(() => 0)], [count, ...shape.slice(1)]),
+        box,
       };
     },
     close: () => {

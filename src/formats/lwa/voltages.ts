@@ -171,6 +171,7 @@ export async function openDrx(
         timeOffset: offset,
       },
       type: 'ci8',
+      bits: 4,
       inputs,
       polarisations: polarisationsFor(path, inputs, inputs === 2 ? 2 : 1, options),
       samples,

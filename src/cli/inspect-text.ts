@@ -1,0 +1,140 @@
+/** What inspect says to people. */
+import type { SpectraGap } from '../core/gaps.js';
+import { formatInstant } from '../core/instant.js';
+import { formatHz, formatSeconds } from '../core/units.js';
+import type { VisibilityFile } from '../formats/format.js';
+import type { FileDescription } from '../pipeline/inspect.js';
+import type { FirstValue, Look, Recording } from '../pipeline/look.js';
+import type { VisibilityLook } from '../pipeline/look-visibilities.js';
+
+const line = (name: string, value: string): string => `${name.padEnd(14)} ${value}`;
+const percent = (fraction: number): string => `${Number((100 * fraction).toPrecision(3))} %`;
+
+export function factLines(facts: FileDescription): string[] {
+  const { telescope } = facts;
+  return [
+    line('file', facts.path),
+    line('format', `${facts.format}, ${facts.kind}`),
+    ...(telescope
+      ? [
+          line('telescope', `${telescope.name}: ${telescope.title}`),
+          line(
+            'site',
+            `latitude ${degrees(telescope.site.latitudeDeg)}, longitude ${degrees(telescope.site.longitudeDeg)}, ${telescope.site.heightM.toFixed(1)} m`,
+          ),
+        ]
+      : []),
+    line(
+      'inputs',
+      `${facts.inputs} (${facts.stations} station${facts.stations === 1 ? '' : 's'} × ${facts.polarisations})`,
+    ),
+    ...(facts.type === undefined
+      ? []
+      : [
+          line(
+            'samples',
+            `${facts.samples} of ${facts.bits} bits (${facts.type}), ${formatHz(facts.rateHz ?? 0)}`,
+          ),
+        ]),
+    ...(facts.channels === undefined
+      ? []
+      : [line('channels', `${facts.channels} of ${formatHz(facts.channelWidthHz ?? 0)}`)]),
+    line('frequencies', `${formatHz(facts.lowestHz)} to ${formatHz(facts.highestHz)}`),
+    ...(facts.start === undefined ? [] : [line('start', formatInstant(facts.start, 9))]),
+    ...(facts.durationS === undefined ? [] : [line('duration', formatSeconds(facts.durationS))]),
+    ...(facts.integrations === undefined ? [] : [line('integrations', String(facts.integrations))]),
+    ...(facts.phaseCentre === undefined
+      ? []
+      : [
+          line(
+            'phase centre',
+            `${facts.object}, right ascension ${degrees(facts.phaseCentre.raDeg)}, declination ${degrees(facts.phaseCentre.decDeg)}`,
+          ),
+        ]),
+  ];
+}
+
+const degrees = (value: number): string => `${value.toFixed(4)}°`.replace('-', '−');
+
+/** For people; JSON has every digit. */
+const short = (value: number): string => String(Number(value.toPrecision(7)));
+
+const valueText = (value: FirstValue | null): string => {
+  if (value === null) return 'missing';
+  if (typeof value === 'number') return short(value);
+  return `${short(value.re)}${value.im < 0 ? '-' : '+'}${short(Math.abs(value.im))}i`;
+};
+
+const SHOWN = 6;
+
+/** Rows one below the other, the first beside the title. */
+export const rowLines = (
+  title: string,
+  rows: readonly (readonly [string, readonly (FirstValue | null)[]])[],
+) =>
+  rows.map(([name, values], k) =>
+    line(k === 0 ? title : '', `${name}: ${values.slice(0, SHOWN).map(valueText).join('  ')}`),
+  );
+
+export function lookLines(file: Recording, look: Look, utc: (sample: number) => string): string[] {
+  const { missing, clipped, frames } = look;
+  const gap = (one: SpectraGap): string =>
+    `input${one.endInput - one.firstInput === 1 ? ` ${one.firstInput}` : `s ${one.firstInput} to ${one.endInput - 1}`}` +
+    (file.kind === 'spectra' ? `, channels ${one.firstChannel} to ${one.endChannel - 1}` : '') +
+    `, samples ${one.firstSample} to ${one.endSample - 1} (from ${utc(one.firstSample)})`;
+  return [
+    line(
+      'read',
+      look.extent === 'whole'
+        ? 'the whole recording'
+        : `the first ${look.samples} samples (--whole reads all)`,
+    ),
+    ...(frames && look.extent === 'whole'
+      ? [line('frames', `${frames.frames} good, ${frames.invalid} invalid, ${frames.late} too late`)]
+      : []),
+    ...(look.rms === undefined ? [] : [line('rms', Number(look.rms.toPrecision(4)).toString())]),
+    ...(clipped === undefined
+      ? []
+      : [
+          line(
+            'clipped',
+            clipped.numbers === 0 ? 'none' : `${clipped.numbers} numbers, ${percent(clipped.fraction)}`,
+          ),
+        ]),
+    line(
+      'missing',
+      missing.samples === 0
+        ? 'none'
+        : `${missing.samples} samples over all inputs, ${percent(missing.fraction)}, in ${missing.gaps} gap${missing.gaps === 1 ? '' : 's'}`,
+    ),
+    ...missing.first.slice(0, 4).map((one) => line('', gap(one))),
+    ...(missing.gaps > 4 ? [line('', 'and more')] : []),
+  ];
+}
+
+export function visibilityLines(file: VisibilityFile, look: VisibilityLook): string[] {
+  const { start, durationS, flaggedInputs, missing, counts } = look;
+  const p = file.header.polarisations;
+  const names = flaggedInputs.map(
+    (a) =>
+      `${file.telescope.stations[Math.floor(a / p)].name}${p === 1 ? '' : `:${(file.header.feeds === 'circular' ? 'RL' : 'XY')[a % p]}`}`,
+  );
+  return [
+    ...(start === undefined ? [] : [line('start', formatInstant(start, 9))]),
+    ...(durationS === undefined ? [] : [line('integration', formatSeconds(durationS))]),
+    line('read', look.extent === 'whole' ? 'every integration' : 'the first integration (--whole reads all)'),
+    line(
+      'flagged',
+      names.length === 0
+        ? 'no input'
+        : `${names.length} inputs: ${names.slice(0, 12).join(', ')}${names.length > 12 ? ' …' : ''}`,
+    ),
+    line(
+      'without weight',
+      missing.values === 0 ? 'nothing' : `${percent(missing.fraction)} of all pairs and products`,
+    ),
+    ...(counts === undefined
+      ? []
+      : [line('weights', counts[0] === counts[1] ? String(counts[0]) : `${counts[0]} to ${counts[1]}`)]),
+  ];
+}

@@ -1,0 +1,169 @@
+/** A look at a visibility file: its first values, what is flagged, and its band. */
+import { baselineCount, baselineIndex } from '../core/axes.js';
+import type { Integration } from '../core/blocks.js';
+import type { Instant } from '../core/instant.js';
+import type { VisibilityFile } from '../formats/format.js';
+import type { Complex } from './look.js';
+import { inDb } from './waterfall.js';
+
+/** The means of one pair and product in the first channels, unphased; null where flagged or absent. */
+export interface FirstPair {
+  readonly stations: readonly [i: number, j: number];
+  readonly product: string;
+  readonly values: readonly (Complex | null)[];
+}
+
+export interface VisibilityLook {
+  readonly extent: 'whole' | 'first integration';
+  readonly integrations: number;
+  /** Of the first integration. */
+  readonly start?: Instant;
+  readonly durationS?: number;
+  readonly rows: readonly FirstPair[];
+  /** Inputs that the first integration leaves out. */
+  readonly flaggedInputs: readonly number[];
+  /** Values of all pairs and products that carry no weight: flagged, or absent. */
+  readonly missing: { readonly values: number; readonly fraction: number };
+  /** The least and the most samples behind a value that carries weight. */
+  readonly counts?: readonly [least: number, most: number];
+  readonly frequenciesHz: Float64Array;
+  /** Mean autocorrelation of all inputs, or mean amplitude where there are none; 0 dB at its peak. */
+  readonly spectrumDb: Float64Array;
+}
+
+const FIRST_VALUES = 8;
+const FIRST_PAIRS = 3;
+/** Values over all integrations: read within a second or so without being asked. */
+const WHOLE_VALUES = 2 ** 23;
+
+/** "XX", "RL": of the polarisations p_i, p_j. */
+export const productName = ({ header }: VisibilityFile, pi: number, pj: number): string => {
+  const letters = header.feeds === 'circular' ? 'RL' : 'XY';
+  return `${letters[pi]}${letters[pj]}`;
+};
+
+/** Weight of a product as its file said, else as the counts and flags do; above 0 it is good. */
+export function weightOf(one: Integration, cell: number, a1: number, a2: number): number {
+  const { polarisations: p, filed, counts, flaggedInputs } = one;
+  const at = cell * p * p + (a1 % p) * p + (a2 % p);
+  if (filed) return filed.weights[at];
+  return flaggedInputs[a1] === 1 || flaggedInputs[a2] === 1 ? 0 : counts[cell];
+}
+
+/** Mean of a product, undefined where it carries no weight. */
+export function meanOf(one: Integration, cell: number, a1: number, a2: number): Complex | undefined {
+  const { polarisations: p, filed, visibilities, counts } = one;
+  if (!(weightOf(one, cell, a1, a2) > 0)) return undefined;
+  const at = 2 * (cell * p * p + (a1 % p) * p + (a2 % p));
+  if (filed) return { re: filed.means[at], im: filed.means[at + 1] };
+  return { re: visibilities[at] / counts[cell], im: visibilities[at + 1] / counts[cell] };
+}
+
+/** Reads the first integration, or all where they are small or asked for. `onFirst` sees the first. */
+export async function lookAtVisibilities(
+  file: VisibilityFile,
+  options: { readonly extent?: 'whole'; readonly onFirst?: (one: Integration) => void } = {},
+): Promise<VisibilityLook> {
+  const { frequenciesHz, polarisations } = file.header;
+  const stations = file.telescope.stations.length;
+  const perIntegration = frequenciesHz.length * baselineCount(stations) * polarisations ** 2;
+  const everything = options.extent === 'whole' || perIntegration * file.integrationCount <= WHOLE_VALUES;
+  let integrations = 0;
+  let first: Pick<VisibilityLook, 'start' | 'durationS' | 'rows' | 'flaggedInputs' | 'spectrumDb'> = {
+    rows: [],
+    flaggedInputs: [],
+    spectrumDb: frequenciesHz.map(() => Number.NaN),
+  };
+  let missing = 0;
+  let [least, most] = [Infinity, 0];
+  for await (const one of file.integrations()) {
+    if (integrations++ === 0) {
+      options.onFirst?.(one);
+      first = {
+        start: one.start,
+        durationS: one.durationS,
+        rows: firstPairs(file, one),
+        flaggedInputs: [...one.flaggedInputs].flatMap((flag, a) => (flag === 1 ? [a] : [])),
+        spectrumDb: bandOf(one),
+      };
+    }
+    visitPairs(one, (cell, a1, a2) => {
+      const weight = weightOf(one, cell, a1, a2);
+      if (!(weight > 0)) missing++;
+      else {
+        least = Math.min(least, weight);
+        most = Math.max(most, weight);
+      }
+    });
+    if (!everything) break;
+  }
+  return {
+    extent: everything ? 'whole' : 'first integration',
+    integrations,
+    ...first,
+    missing: {
+      values: missing,
+      fraction: integrations === 0 ? 1 : missing / (perIntegration * integrations),
+    },
+    ...(most > 0 && { counts: [least, most] as const }),
+    frequenciesHz,
+  };
+}
+
+/** Every pair and product; autocorrelations have all of theirs. */
+function visitPairs(one: Integration, see: (cell: number, a1: number, a2: number) => void): void {
+  const { channels, stations, polarisations: p } = one;
+  const baselines = baselineCount(stations);
+  for (let c = 0; c < channels; c++)
+    for (let i = 0; i < stations; i++)
+      for (let j = 0; j <= i; j++)
+        for (let pair = 0; pair < p * p; pair++)
+          see(c * baselines + baselineIndex(i, j), i * p + Math.floor(pair / p), j * p + (pair % p));
+}
+
+/** Every product of the first pairs that carry any weight, or of the very first where none does. */
+function firstPairs(file: VisibilityFile, one: Integration): FirstPair[] {
+  const { polarisations: p, channels, stations } = one;
+  const baselines = baselineCount(stations);
+  const products = (i: number, j: number): FirstPair[] =>
+    Array.from({ length: p * p }, (_, pair) => {
+      const [pi, pj] = [Math.floor(pair / p), pair % p];
+      const values = Array.from(
+        { length: Math.min(FIRST_VALUES, channels) },
+        (_unused, c) => meanOf(one, c * baselines + baselineIndex(i, j), i * p + pi, j * p + pj) ?? null,
+      );
+      return { stations: [i, j], product: productName(file, pi, pj), values };
+    });
+  const rows: FirstPair[] = [];
+  for (let i = 0; i < stations && rows.length < FIRST_PAIRS * p * p; i++) {
+    for (let j = 0; j <= i && rows.length < FIRST_PAIRS * p * p; j++) {
+      const found = products(i, j);
+      if (found.some(({ values }) => values.some((value) => value !== null))) rows.push(...found);
+    }
+  }
+  return rows.length === 0 ? products(0, 0) : rows;
+}
+
+/** Mean over stations and both polarisations in each channel, in dB below the peak. */
+function bandOf(one: Integration): Float64Array {
+  const { channels, stations, polarisations: p } = one;
+  const baselines = baselineCount(stations);
+  const mean = (pairs: 'autocorrelations' | 'all pairs'): Float64Array =>
+    Float64Array.from({ length: channels }, (_, c) => {
+      let sum = 0;
+      let count = 0;
+      for (let i = 0; i < stations; i++)
+        for (let j = pairs === 'all pairs' ? 0 : i; j <= i; j++)
+          for (let pol = 0; pol < p; pol++) {
+            const value = meanOf(one, c * baselines + baselineIndex(i, j), i * p + pol, j * p + pol);
+            if (!value) continue;
+            sum += Math.hypot(value.re, value.im);
+            count++;
+          }
+      return count === 0 ? Number.NaN : sum / count;
+    });
+  const autos = mean('autocorrelations');
+  const power = autos.some((value) => value > 0) ? autos : mean('all pairs');
+  const most = power.reduce((x, y) => (y > x ? y : x), 0);
+  return power.map((value) => inDb(value / most));
+}

@@ -1,0 +1,35 @@
+/** What the pictures of recordings and of visibilities share. */
+import { escapeXml } from '../formats/picture.js';
+import { ink } from '../formats/plot.js';
+
+export const PICTURE_WIDTH = 1400;
+export const TITLE_HEIGHT = 84;
+
+export const heading = (title: string, below: string): string =>
+  `<text x="40" y="38" fill="${ink}" font-size="21" font-weight="bold">${escapeXml(title)}</text>` +
+  `<text x="40" y="64" fill="${ink}" font-size="15">${escapeXml(below)}</text>`;
+
+/**
+ * From the lower edge of the first cell to the upper edge of the last; cells have centres. A narrow band far up is
+ * counted from its middle, where ticks would all read alike.
+ */
+export function frequencyAxis(frequenciesHz: Float64Array, widthHz: number) {
+  const low = frequenciesHz[0] - widthHz / 2;
+  const high = frequenciesHz[frequenciesHz.length - 1] + widthHz / 2;
+  const middle = (low + high) / 2;
+  const fromHz = high - low < 1e-4 * Math.abs(middle) ? middle : 0;
+  const most = Math.max(Math.abs(low - fromHz), Math.abs(high - fromHz));
+  const [unit, perUnit] =
+    most >= 1e6 ? (['MHz', 1e6] as const) : most >= 1e3 ? (['kHz', 1e3] as const) : (['Hz', 1] as const);
+  const range = [(low - fromHz) / perUnit, (high - fromHz) / perUnit] as const;
+  return {
+    label:
+      fromHz === 0 ? `frequency (${unit})` : `${unit} from ${Number((fromHz / 1e6).toPrecision(10))} MHz`,
+    range,
+  };
+}
+
+export const stepHz = (frequenciesHz: Float64Array, otherwise: number): number =>
+  frequenciesHz.length > 1
+    ? (frequenciesHz[frequenciesHz.length - 1] - frequenciesHz[0]) / (frequenciesHz.length - 1)
+    : otherwise;
