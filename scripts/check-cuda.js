@@ -186,6 +186,7 @@ async function imageRequests() {
   const hopper = ['sm_90a'];
   return [
     { request: halfCeilingRequest(), architectures: hopper },
+    { request: image.planFinish() },
     ...shapes.flatMap((shape) => [
       { request: image.planFactors(shape) },
       { request: image.planVisibilities(shape) },

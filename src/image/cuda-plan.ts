@@ -90,6 +90,17 @@ export const planFactors = (plan: Pick<Shape, 'stations' | 'polarisations'>) =>
     },
   }) as const satisfies KernelRequest;
 
+export const planFinish = () =>
+  ({
+    ...source('direct-finish.cu'),
+    headers: commonHeaders('integers.cuh'),
+    defines: {},
+    entries: {
+      pairSums: ['pointer', 'pointer', 'i64', 'i32', 'i32', 'pointer'],
+      scaleSums: ['pointer', 'pointer', 'pointer', 'i32', 'i32', 'pointer'],
+    },
+  }) as const satisfies KernelRequest;
+
 export interface SingleOptions {
   readonly rows: number;
   readonly columns: number;

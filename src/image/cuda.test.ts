@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { describeCuda, openCuda, type CudaBackend } from '../backend/cuda/cuda.js';
+import { downloadInto, uploadArray } from '../backend/cuda/transfer.js';
 import { openReference } from '../backend/reference.js';
 import { baselineCount, countsCB, imageCPML, visibilitiesCBPP, type ImageCPML } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
@@ -89,6 +90,63 @@ function sizes(): void {
       // the horizon, where the antennas' kernels answer with a few per cent, that part is divided by their square.
       if (precision === 'single') assertSameImage(images[0], images[1], pixels, tolerances.single);
       else assertSameImage(tapered(images[0], plan), tapered(images[1], plan), pixels, tolerances.half);
+    });
+  }
+
+  for (const polarisations of [1, 2] as const) {
+    it(`gains and image on the card, ${polarisations} polarisation(s), with gaps and inputs left out`, async () => {
+      const stations = 9;
+      const plan = planImage({
+        pixels: 64,
+        field: { kind: 'all-sky' },
+        stationsM: randomStations(31, stations, 40),
+        axes: zenithAxes,
+        frequenciesHz: Float64Array.of(60e6, 61e6),
+        polarisations,
+      });
+      const inputs = stations * polarisations;
+      const gains = randomGains(9, 2, inputs);
+      const used = Uint8Array.from({ length: 2 * inputs }, (_, at) => (at % 7 === 3 ? 0 : 1));
+      gains.set([NaN, 0, 0, 0], 2 * (inputs + 4)); // unusable: left out on the card as they are here
+      const known = used.map((one, at) => (at === inputs + 4 || at === inputs + 5 ? 0 : one));
+      const samples = 40;
+      const spectra = randomSpectra(10, 'ci8', plan, samples);
+      const gaps = [
+        { firstChannel: 1, endChannel: 2, firstInput: 0, endInput: 3, firstSample: 5, endSample: 21 },
+      ];
+      for (let a = 0; a < 3; a++)
+        spectra.fill(0, 2 * ((inputs + a) * samples + 5), 2 * ((inputs + a) * samples + 21));
+      const block = backend.allocateSpectra({ type: 'ci8', channels: 2, inputs, capacity: samples });
+      const imager = prepareCudaDirectImager(plan, backend, { precision: 'single' });
+      await imager.prepare({ type: 'ci8', capacity: samples });
+      const onCard = await Promise.all([
+        uploadArray(backend.session, 'gains', gains),
+        uploadArray(backend.session, 'used', used),
+      ]);
+      const length = 2 * plan.products * 64 ** 2;
+      const image = backend.session.allocate('image', 4 * length);
+      const found = new Float32Array(length);
+      for (const withGaps of [[], gaps]) {
+        imager.setGains(gains, known);
+        await block.write(spectra, samples, withGaps);
+        await imager.accumulate(block);
+        const wanted = await imager.finish();
+        imager.setGainsOnDevice(onCard[0].pointer, onCard[1].pointer);
+        await imager.accumulate(block);
+        assert.throws(() => {
+          imager.setGainsOnDevice(onCard[0].pointer, onCard[1].pointer);
+        }, /middle of an image/);
+        assert.deepEqual(await imager.finishOnDevice(image.pointer), { samples });
+        await downloadInto(backend.session, image, found);
+        assertSameImage(imageCPML(Float64Array.from(found), 2, plan.products, 64), wanted.image, 64, 1e-6);
+        await imager.accumulate(block);
+        const again = await imager.finish();
+        assertSameImage(again.image, wanted.image, 64, 1e-6);
+        assert.deepEqual(again.counts, wanted.counts);
+      }
+      for (const memory of [...onCard, image]) memory.free();
+      block.close();
+      imager.close();
     });
   }
 

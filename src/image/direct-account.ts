@@ -14,10 +14,20 @@ import {
 } from './direct.js';
 import type { ImagePlan } from './plan.js';
 
+/** What an image was made of, where its scale is made elsewhere. */
+export interface DirectTally {
+  readonly samples: number;
+  /** Samples that every pair of stations had. */
+  readonly wholeSamples: number;
+  /** counts : [c][b], samples on top of those; undefined where no block had a gap. */
+  readonly counts?: CountsCB;
+}
+
 export class DirectAccount {
   private current: Float64Array;
   private counts: CountsCB;
   private samples = 0;
+  private hadGaps = false;
   /** Samples of blocks without gaps: every baseline counts them alike, so they are counted once, at the end. */
   private wholeSamples = 0;
 
@@ -32,10 +42,15 @@ export class DirectAccount {
   }
 
   setGains(gains: GainsCA, solved?: Uint8Array): void {
+    this.checkBetween();
+    this.current = inputFactors(this.plan, gains, solved);
+  }
+
+  /** Refuses new gains in the middle of an image: it has one calibration. */
+  checkBetween(): void {
     if (this.samples > 0) {
       refuse('direct image', 'new gains in the middle of an image', 'finish it first');
     }
-    this.current = inputFactors(this.plan, gains, solved);
   }
 
   /** Refuses a block that does not fit; counts its samples and gaps. */
@@ -47,6 +62,7 @@ export class DirectAccount {
   }
 
   private count(samples: number, gaps: readonly SpectraGap[]): void {
+    this.hadGaps ||= gaps.length > 0;
     const { channels, stations, polarisations } = this.plan;
     const shape = { channels, stations, polarisations, samples };
     addSampleCounts(this.counts, shape, gaps, new Uint8Array(stations * polarisations));
@@ -57,16 +73,40 @@ export class DirectAccount {
     if (this.samples === 0) refuse('direct image', 'nothing was accumulated', 'accumulate a block first');
   }
 
-  /** Scales sums : [c][product][m][l] as the transform leaves them, and starts again. */
-  finish(sums: Float64Array): DirectImage {
+  /** What was added, for an image that is scaled elsewhere, and a new start. */
+  tally(): DirectTally {
+    const tally = this.soFar;
+    if (tally.counts) this.counts = emptyCounts(this.plan);
+    this.restart();
+    return tally;
+  }
+
+  /** What has been added so far, as `tally` would say it. */
+  get soFar(): DirectTally {
+    const { samples, wholeSamples, counts, hadGaps } = this;
+    return { samples, wholeSamples, ...(hadGaps ? { counts } : {}) };
+  }
+
+  private restart(): void {
+    this.samples = 0;
+    this.wholeSamples = 0;
+    this.hadGaps = false;
+  }
+
+  /**
+   * Scales sums : [c][product][m][l] as the transform leaves them, and starts again. pairSums : [c][product], where the
+   * factors are not those known here.
+   */
+  finish(sums: Float64Array, pairSums?: Float64Array): DirectImage {
     const { plan, counts, samples } = this;
     this.count(this.wholeSamples, []);
-    this.wholeSamples = 0;
-    const pairSums = Float64Array.from({ length: plan.channels * plan.products }, (_, plane) =>
-      pairSum(plan, counts, this.current, Math.floor(plane / plan.products), plane % plan.products),
-    );
+    const scales =
+      pairSums ??
+      Float64Array.from({ length: plan.channels * plan.products }, (_, plane) =>
+        pairSum(plan, counts, this.current, Math.floor(plane / plan.products), plane % plan.products),
+      );
     this.counts = emptyCounts(plan);
-    this.samples = 0;
-    return { image: scaleImage(plan, sums, pairSums), samples, counts };
+    this.restart();
+    return { image: scaleImage(plan, sums, scales), samples, counts };
   }
 }
