@@ -22,7 +22,7 @@ export { MARGIN } from './kernels.js';
 export { exactBrightness, type ExactOptions } from './exact.js';
 export { averageChannels, measureSource, placeOf, planeOf, stokesI } from './planes.js';
 export type { ImageShape, MeasuredSource } from './planes.js';
-export { skyPicture, type NamedDirection, type SkyPicture } from './picture.js';
+export { skyPicture, type DrawnSky, type NamedDirection, type SkyPicture } from './picture.js';
 export { percentileStretch, type Stretch } from './raster.js';
 
 export function prepareDirectImager(plan: ImagePlan, backend: Backend): Promise<DirectImager> {

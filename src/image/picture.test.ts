@@ -3,12 +3,14 @@ import { describe, it } from 'node:test';
 import { decode } from 'fast-png';
 import { planeML, type PlaneML } from '../core/axes.js';
 import { instant } from '../core/instant.js';
+import { renderPng } from '../formats/picture.js';
 import { skyFrame } from '../sky/frame.js';
 import { zenithAxes } from './cases.js';
 import { planImage, skyPicture } from './index.js';
 import { placeLabels } from './labels.js';
+import { paintSky } from './paint.js';
 import { niceTicks } from './picture.js';
-import { colourFraction, percentileStretch, rasterPng } from './raster.js';
+import { colourAt, colourFraction, percentileStretch } from './raster.js';
 import { equatorialGrid, horizontalGrid } from './sky-grid.js';
 
 const plan = planImage({
@@ -27,24 +29,50 @@ const spot = (row: number, column: number): PlaneML => {
 };
 const linear = { low: 0, high: 1, exponent: 1 };
 
-describe('raster', () => {
-  it('has north up and east to the left', () => {
-    // row 12 is north of the middle, column 10 east of it: 15 − 12 = 3 rows from the top, 15 − 10 = 5 from the left
-    const { data, width } = decode(rasterPng(spot(12, 10), 16, linear));
-    assert.equal(width, 16);
-    const brightest = Array.from(
-      { length: 256 },
-      (_, at) => data[4 * at] + data[4 * at + 1] + data[4 * at + 2],
+describe('painted sky', () => {
+  const PAPER = 0x010203;
+  const GROUND = 0x040506;
+  /** The 16 × 16 image on a canvas of 40 × 36, three canvas pixels each, the phase centre at (20.5, 16.5). */
+  const paint = (plane: PlaneML): ((x: number, y: number) => number) => {
+    const canvas = { width: 40, height: 36, rgb: new Uint8Array(3 * 40 * 36).fill(99) };
+    paintSky(canvas, {
+      ...{ plane, pixels: 16, stretch: linear, zoom: 3, paper: PAPER, ground: GROUND },
+      centre: { x: 20.5, y: 16.5 },
+      depth: (x, y) => 15 - Math.max(Math.abs(x), Math.abs(y)),
+    });
+    return (x, y) => Buffer.from(canvas.rgb).readUIntBE(3 * (y * 40 + x), 3);
+  };
+  const colour = (fraction: number): number => Number.parseInt(colourAt(fraction).slice(1), 16);
+
+  it('has north up and east to the left, and goes through the pixels’ own values', () => {
+    // row 10 lies 2 pixels north of the middle, column 11 lies 3 east: 6 canvas pixels up, 9 to the left
+    const at = paint(spot(10, 11));
+    assert.equal(at(20 - 9, 16 - 6), colour(1));
+    assert.equal(at(20 - 9 + 3, 16 - 6), colour(0));
+    assert.equal(at(20, 16), colour(0));
+  });
+  it('lies between the pixels’ values in between', () => {
+    const ramp = planeML(
+      Float64Array.from({ length: 256 }, (_, at) => (at % 16) / 16),
+      16,
     );
-    assert.equal(brightest.indexOf(Math.max(...brightest)), 3 * 16 + 5);
+    // a third of a pixel to the west of column 9; linear brightness stays linear
+    assert.equal(paint(ramp)(20 - 3 + 1, 16), colour((9 - 1 / 3) / 16));
   });
-  it('is transparent where nothing is known, except beside the sky', () => {
+  it('is paper outside, half and half on the rim, and ground where nothing is known but beside the sky', () => {
     const plane = spot(8, 8);
-    plane.fill(NaN, 0, 6 * 16);
-    const { data } = decode(rasterPng(plane, 16, linear));
-    const alpha = (row: number): number => data[4 * ((15 - row) * 16) + 3];
-    assert.deepEqual([alpha(6), alpha(5), alpha(4), alpha(3), alpha(0)], [255, 255, 255, 0, 0]);
+    plane.fill(NaN, 0, 7 * 16);
+    const at = paint(plane);
+    assert.equal(at(0, 0), PAPER);
+    assert.equal(at(20 - 15, 16), Buffer.from(channels(colour(0), PAPER)).readUIntBE(0, 3));
+    // the sky ends with row 7, which is 3 canvas pixels below the middle; the two rows below borrow its value
+    assert.deepEqual([at(20, 19), at(20, 22), at(20, 28)], [colour(0), colour(0), GROUND]);
   });
+  const channels = (a: number, b: number): number[] =>
+    [16, 8, 0].map((shift) => Math.round((((a >> shift) & 255) + ((b >> shift) & 255)) / 2));
+});
+
+describe('stretch', () => {
   it('stretches between percentiles and bends by the exponent', () => {
     const plane = planeML(
       Float64Array.from({ length: 256 }, (_, at) => (at < 101 ? at : NaN)),
@@ -102,7 +130,7 @@ describe('grids', () => {
 });
 
 describe('sky picture', () => {
-  const svg = skyPicture({
+  const { svg, under } = skyPicture({
     plane: spot(8, 8),
     plan,
     title: ['First <light>', 'LWA-SV'],
@@ -120,9 +148,23 @@ describe('sky picture', () => {
     assert.equal(Number(y), 501);
     assert.ok(svg.includes('>East<') && !svg.includes('>Set<'));
   });
-  it('escapes what people write, and carries everything inside', () => {
+  it('escapes what people write', () => {
     assert.ok(svg.includes('First &lt;light&gt;') && !svg.includes('<light>'));
-    assert.ok(svg.includes('data:image/png;base64,') && svg.includes('Jy/beam'));
+    assert.ok(svg.includes('Jy/beam'));
+  });
+  it('becomes one PNG: the source in the middle under its lines', async () => {
+    const { width, height, data, channels } = decode(await renderPng(svg, { width: 300, under }));
+    assert.deepEqual([width, height, channels], [300, 337, 3]);
+    const at = (x: number, y: number): number[] => [...data.slice(3 * (y * 300 + x), 3 * (y * 300 + x) + 3)];
+    // the paper in a corner; the bright pixel in the middle, at (450, 501) of 900
+    assert.deepEqual(at(1, 1), [0x0b, 0x0d, 0x13]);
+    const [red, green] = at(152, 169);
+    assert.ok(red > 200 && green > 200, `${red} ${green}`);
+    // white letters of the title lie over the paper undimmed
+    const brightest = Array.from({ length: 300 * 20 }, (_, k) => data[3 * k]).reduce((a, b) =>
+      Math.max(a, b),
+    );
+    assert.ok(brightest > 0xd0, `${brightest}`);
   });
   it('ticks at round numbers', () => {
     const near = (found: number[], wanted: number[]): void => {

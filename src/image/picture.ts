@@ -1,13 +1,15 @@
-/** A picture of the sky as SVG: north up, east to the left, as seen lying on one's back with the head to the north. */
+/** A picture of the sky, its pixels under a drawing in SVG: north up, east to the left, as seen lying on one's back with the head to the north. */
 import { planeML, type PlaneML } from '../core/axes.js';
 import { RADIANS_PER_DEGREE } from '../core/units.js';
 import type { Vector3 } from '../core/vector.js';
 import { escapeXml, FONT_FAMILY } from '../formats/picture.js';
+import type { Canvas } from '../formats/png.js';
 import { directionFromAltAz, type SkyFrame } from '../sky/frame.js';
 import { placeLabels } from './labels.js';
+import { paintSky } from './paint.js';
 import { placeOf } from './planes.js';
 import type { ImagePlan } from './plan.js';
-import { colourAt, colourFraction, percentileStretch, rasterPng, type Stretch } from './raster.js';
+import { colourAt, colourFraction, percentileStretch, type Stretch } from './raster.js';
 import { equatorialGrid, horizontalGrid, type Place, type SkyGrid } from './sky-grid.js';
 
 export interface NamedDirection {
@@ -36,12 +38,16 @@ const SKY = { left: 45, top: 96, size: 810 } as const;
 const BAR = { left: 150, top: 940, width: 600, height: 14 } as const;
 const HEIGHT = 1010;
 const CENTRE = { x: SKY.left + SKY.size / 2, y: SKY.top + SKY.size / 2 } as const;
-const paper = '#0b0d13';
-const ground = '#12151d';
+const PAPER = 0x0b0d13;
+const GROUND = 0x12151d;
+const paper = `#${PAPER.toString(16).padStart(6, '0')}`;
 const ink = '#e8ecf4';
 const quiet = '#8d97aa';
 const line = '#9fb4d8';
 const accent = '#7fe3ff';
+
+/** "+60°" in small letters; a label that would be cut at the edge is left out. */
+const LABEL_HALF_WIDTH = 15;
 
 /** From direction cosines to the picture's coordinates; l grows east, which is to the left. */
 interface View {
@@ -51,26 +57,47 @@ interface View {
   readonly scale: number;
 }
 
-export function skyPicture(picture: SkyPicture): string {
+/** What `renderPng` takes. */
+export interface DrawnSky {
+  readonly svg: string;
+  readonly under: (canvas: Canvas) => void;
+}
+
+export function skyPicture(picture: SkyPicture): DrawnSky {
   const { plane, plan, title, unit, sources, frame } = picture;
   planeML(plane, plan.pixels);
   const stretch = picture.stretch ?? percentileStretch(plane, 2, 99.95);
   const view = makeView(plan);
   const grid = frame ? equatorialGrid(plan, frame) : horizontalGrid(plan);
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="${WIDTH}" ` +
-      `height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="${FONT_FAMILY}">`,
-    `<defs><clipPath id="sky">${skyShape(plan, view)}</clipPath></defs>`,
-    `<rect width="100%" height="100%" fill="${paper}"/>`,
+  const svg = [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" ` +
+      `viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="${FONT_FAMILY}">`,
     drawTitle(title),
-    `<g clip-path="url(#sky)">${skyShape(plan, view, ground)}${drawRaster(plane, plan, stretch, view)}`,
-    drawGrid(grid, view),
-    '</g>',
+    drawGrid(grid, plan, view),
     drawHorizon(plan, view),
     drawSources(sources, plan, view),
     drawColourBar(stretch, unit),
     '</svg>',
   ].join('\n');
+  return {
+    svg,
+    under: (canvas) => {
+      const scale = canvas.width / WIDTH;
+      paintSky(canvas, {
+        plane,
+        pixels: plan.pixels,
+        stretch,
+        centre: { x: scale * CENTRE.x, y: scale * CENTRE.y },
+        zoom: scale * view.scale * plan.pixelSize,
+        depth:
+          plan.field.kind === 'all-sky'
+            ? (x, y) => scale * view.scale - Math.sqrt(x * x + y * y)
+            : (x, y) => (scale * SKY.size) / 2 - Math.max(Math.abs(x), Math.abs(y)),
+        paper: PAPER,
+        ground: GROUND,
+      });
+    },
+  };
 }
 
 function makeView(plan: ImagePlan): View {
@@ -82,13 +109,6 @@ function makeView(plan: ImagePlan): View {
 }
 
 const fixed = (value: number): string => value.toFixed(2);
-
-function skyShape(plan: ImagePlan, view: View, fill?: string): string {
-  const paint = fill === undefined ? '' : ` fill="${fill}"`;
-  return plan.field.kind === 'all-sky'
-    ? `<circle cx="${CENTRE.x}" cy="${CENTRE.y}" r="${fixed(view.scale)}"${paint}/>`
-    : `<rect x="${SKY.left}" y="${SKY.top}" width="${SKY.size}" height="${SKY.size}"${paint}/>`;
-}
 
 function drawTitle([headline = '', ...rest]: readonly string[]): string {
   const small = rest.join('  ·  ');
@@ -102,34 +122,28 @@ function drawTitle([headline = '', ...rest]: readonly string[]): string {
 const fitting = (text: string, size: number, emWide: number): number =>
   Math.min(size, Math.floor((10 * SKY.size) / (emWide * Math.max(1, text.length))) / 10);
 
-function drawRaster(plane: PlaneML, plan: ImagePlan, stretch: Stretch, view: View): string {
-  const { pixels, pixelSize } = plan;
-  const bytes = rasterPng(plane, pixels, stretch);
-  // pixel k covers l_k ± half a pixel, so the easternmost edge lies half a pixel beyond the last centre
-  const edge = (pixels / 2 - 0.5) * pixelSize;
-  const size = fixed(pixels * pixelSize * view.scale);
-  const href = `data:image/png;base64,${Buffer.from(bytes).toString('base64')}`;
-  return (
-    `<image x="${fixed(view.x(edge))}" y="${fixed(view.y(edge))}" width="${size}" height="${size}" ` +
-    `preserveAspectRatio="none" xlink:href="${href}"/>`
-  );
-}
-
 const inside = (view: View, { l, m }: Place): boolean =>
   Math.abs(l) <= view.halfWidth && Math.abs(m) <= view.halfWidth;
 
-function drawGrid({ lines, labels }: SkyGrid, view: View): string {
+function drawGrid({ lines, labels }: SkyGrid, plan: ImagePlan, view: View): string {
   const paths = lines.map((points) => {
     const steps = points.map(({ l, m }) => `${fixed(view.x(l))} ${fixed(view.y(m))}`);
     return `<path d="M${steps.join('L')}"/>`;
   });
+  const isSky = skyTest(plan, view);
   const texts = labels
-    .filter((label) => inside(view, label))
+    .filter(({ l, m }) =>
+      [-LABEL_HALF_WIDTH, LABEL_HALF_WIDTH].every((dx) => isSky(view.x(l) + dx, view.y(m))),
+    )
     .map(({ l, m, text }) => `<text x="${fixed(view.x(l))}" y="${fixed(view.y(m) + 4)}">${text}</text>`);
-  return (
+  const drawn =
     `<g fill="none" stroke="${line}" stroke-opacity="0.3" stroke-width="1">${paths.join('')}</g>` +
-    `<g fill="${line}" fill-opacity="0.75" font-size="12" text-anchor="middle">${texts.join('')}</g>`
-  );
+    `<g fill="${line}" fill-opacity="0.75" font-size="12" text-anchor="middle">${texts.join('')}</g>`;
+  // The whole sky's lines end at the horizon by themselves; a field's run on. Clipping
+  // costs more than everything drawn.
+  if (plan.field.kind === 'all-sky') return drawn;
+  const square = `<rect x="${SKY.left}" y="${SKY.top}" width="${SKY.size}" height="${SKY.size}"/>`;
+  return `<clipPath id="sky">${square}</clipPath><g clip-path="url(#sky)">${drawn}</g>`;
 }
 
 function drawHorizon(plan: ImagePlan, view: View): string {

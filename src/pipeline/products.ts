@@ -53,7 +53,7 @@ export async function writeSkyPng(path: string, sky: SkyImage, options: PictureO
   const { telescope } = options;
   const average = averageChannels(sky.image, plan);
   const centreHz = middle(plan.frequenciesHz);
-  const svg = skyPicture({
+  const { svg, under } = skyPicture({
     plane: stokesI(average, plan, 0),
     plan,
     frame,
@@ -71,5 +71,5 @@ export async function writeSkyPng(path: string, sky: SkyImage, options: PictureO
       }),
     ),
   });
-  await writeFileWhole(path, await renderPng(svg, { width: options.width ?? 1200 }));
+  await writeFileWhole(path, await renderPng(svg, { width: options.width ?? 1200, under }));
 }
