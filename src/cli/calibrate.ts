@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { Calibration, IterationRule } from '../calibrate/index.js';
 import { addSeconds } from '../core/instant.js';
 import { refuse } from '../core/errors.js';
+import { middleOf } from '../core/middle.js';
 import { writeGains } from '../formats/gains.js';
 import { calibrateIntegration, type CalibratedIntegration } from '../pipeline/calibrate.js';
 import { oddByGain, oddByPower, type OddInput } from '../pipeline/odd-inputs.js';
@@ -173,9 +174,6 @@ function findStation(text: string, stations: readonly { readonly name: string }[
   }
   return station;
 }
-
-const middleOf = (values: readonly number[]): number =>
-  [...values].sort((x, y) => x - y)[Math.floor(values.length / 2)];
 
 /** One line's worth of a calibration. An input counts as solved when it is in every channel. */
 export function summarise({ solved, solutions, referenceStation }: Calibration) {

@@ -15,6 +15,7 @@
  */
 import { tapsCSKK, type TapsCSKK } from '../core/axes.js';
 import { realNumber, refuse, wholeNumber } from '../core/errors.js';
+import { middleOf } from '../core/middle.js';
 import { formatHz, RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { dot, type Vector3 } from '../core/vector.js';
 import type { TangentAxes } from '../sky/frame.js';
@@ -109,7 +110,7 @@ export function planImage(options: ImageOptions): ImagePlan {
     l: halfway(places.map(({ l }) => l)),
     m: halfway(places.map(({ m }) => m)),
     // The middle station's height: kernels hold small heights best, and one outrigger on a hill must not lift all.
-    n: median(places.map(({ n }) => n)),
+    n: middleOf(places.map(({ n }) => n)),
   };
   checkFits(options, { size, pixelSize, halfWidth }, places);
 
@@ -176,8 +177,6 @@ export function planImage(options: ImageOptions): ImagePlan {
 export const pixelCosine = (plan: Pick<ImagePlan, 'pixels' | 'pixelSize'>, index: number): number =>
   (index - plan.pixels / 2) * plan.pixelSize;
 
-const median = (values: readonly number[]): number =>
-  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 const halfway = (values: readonly number[]): number => {
   const least = values.reduce((a, b) => Math.min(a, b), Infinity);
   const most = values.reduce((a, b) => Math.max(a, b), -Infinity);

@@ -2,6 +2,7 @@
 import { baselineCount, baselineIndex } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { formatInstant } from '../core/instant.js';
+import { middleOf } from '../core/middle.js';
 import { DEGREES_PER_RADIAN, formatHz, formatSeconds } from '../core/units.js';
 import type { VisibilityFile } from '../formats/format.js';
 import { angleScale, decibelScale, drawColourBar, drawHeatMap } from '../formats/heatmap.js';
@@ -84,13 +85,9 @@ export function visibilityPicture(file: VisibilityFile, one: Integration, title:
 }
 
 const degrees = (re: number, im: number): number => Math.atan2(im, re) * DEGREES_PER_RADIAN;
-const medianOf = (values: ArrayLike<number>): number => {
-  const sorted = Float64Array.from(Array.from(values).filter((value) => !Number.isNaN(value))).sort();
-  return sorted.length === 0 ? Number.NaN : sorted[Math.floor(sorted.length / 2)];
-};
 /** Amplitudes as dB from the middle one: a few damaged values must not shift the rest. */
 const fromMedian = (amplitudes: Float64Array): Float64Array => {
-  const middle = medianOf(amplitudes.filter((value) => value > 0));
+  const middle = middleOf(amplitudes.filter((value) => value > 0));
   return amplitudes.map((value) => 2 * inDb(value / middle));
 };
 
@@ -112,7 +109,7 @@ function pairMatrices(one: Integration, channel: number) {
           phaseDeg[j * stations + i] = degrees(value.re, -value.im);
         }
       }
-      amplitudes[i * stations + j] = amplitudes[j * stations + i] = medianOf(seen);
+      amplitudes[i * stations + j] = amplitudes[j * stations + i] = middleOf(seen);
     }
   }
   return { amplitudeDb: fromMedian(amplitudes), phaseDeg };
