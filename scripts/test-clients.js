@@ -158,6 +158,20 @@ try {
       }
     }
   }
+  // An MWA observation with a coarse channel missing between two, and a time in one file alone.
+  const { encodeGpubox, encodeMetafits, smallMwa } = await import('../dist/formats/testing/mwa-files.js');
+  const mwa = smallMwa(32);
+  writeFileSync(join(folder, '1061315448.metafits'), encodeMetafits(mwa));
+  for (const [gpubox, times] of Object.entries({ '01': [0, 0.5], '04': [0.5] })) {
+    writeFileSync(
+      join(folder, `1061315448_20130823175130_gpubox${gpubox}_00.fits`),
+      encodeGpubox(mwa, { channels: 32, times: times.map((second) => 1_377_280_290 + second) }),
+    );
+  }
+  corella('convert', '1061315448.metafits', 'mwa.uvfits', '--quiet');
+  corella('convert', '1061315448.metafits', 'mwa.uvh5', '--remove-cables', '--quiet');
+  run('mwa.uvfits: astropy and casacore', 'bash', join(clients, 'check_uvfits.sh'), 'mwa.uvfits');
+  run('mwa.uvh5: every item of the memo', python, join(clients, 'check_uvh5.py'), 'mwa.uvh5', '--strict');
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -29,6 +29,10 @@ export function registerConvert(program: Command): void {
       "a station's correlator dump, for casacore and WSClean",
     ],
     [
+      'convert 1061315448.metafits observation.uvh5 --remove-cables',
+      'all MWA correlator files beside a metafits, joined; cable delays taken out',
+    ],
+    [
       'convert recording.vdif recording.sigmf-meta --rate 32MHz',
       'VLBI frames to SigMF; missing frames stay missing',
     ],

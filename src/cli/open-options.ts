@@ -37,7 +37,8 @@ export interface OpenFlags {
   readonly start?: string;
   readonly near?: string;
   readonly tuning?: number;
-  readonly companion?: string;
+  readonly metafits?: string;
+  readonly removeCables?: true;
 }
 
 export function addOpenOptions(command: Command): Command {
@@ -55,7 +56,8 @@ export function addOpenOptions(command: Command): Command {
     .option('--start <utc>', 'when plain binary begins')
     .option('--near <utc>', 'any moment near the recording, for formats that keep part of the date (Mark 5B)')
     .option('--tuning <number>', "which of a beam's two tunings (LWA DRX)", parseCount)
-    .option('--companion <path>', 'a second file with facts (MWA metafits)');
+    .option('--metafits <path>', 'what describes an MWA observation, when it is not beside the data')
+    .option('--remove-cables', "take the metafits' cable lengths out of the phases (MWA)");
 }
 
 export async function openOptions(flags: OpenFlags): Promise<OpenFileOptions> {
@@ -74,7 +76,8 @@ export async function openOptions(flags: OpenFlags): Promise<OpenFileOptions> {
     ...(flags.start === undefined ? {} : { start: parseInstant(flags.start, '--start') }),
     ...(flags.near === undefined ? {} : { near: parseInstant(flags.near, '--near') }),
     ...(flags.tuning === undefined ? {} : { tuning: oneOrTwo('--tuning', flags.tuning) }),
-    ...(flags.companion === undefined ? {} : { companion: flags.companion }),
+    ...(flags.metafits === undefined ? {} : { metafits: flags.metafits }),
+    ...(flags.removeCables === undefined ? {} : { cables: 'remove' }),
   };
 }
 

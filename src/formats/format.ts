@@ -37,8 +37,10 @@ export interface OpenOptions {
   readonly near?: Instant;
   /** Which of a beam's two tunings (LWA DRX). */
   readonly tuning?: 1 | 2;
-  /** Facts kept in a second file (MWA metafits). */
-  readonly companion?: string;
+  /** The file that describes an MWA observation, where it is not beside the data. */
+  readonly metafits?: string;
+  /** Whether known cable lengths are taken out of the phases (MWA); kept unless said. */
+  readonly cables?: 'keep' | 'remove';
 }
 
 /** What reading a recording has met so far; complete once its blocks have been read to the end. */

@@ -7,6 +7,7 @@ import { guppi } from './guppi.js';
 import { openInput } from './input.js';
 import { lwa } from './lwa/lwa.js';
 import { mark5b } from './mark5b.js';
+import { mwa } from './mwa/mwa.js';
 import { raw } from './raw.js';
 import { sigmf } from './sigmf.js';
 import { skalow } from './skalow.js';
@@ -17,6 +18,7 @@ import { vdif } from './vdif.js';
 export const formats: readonly Format[] = [
   sigmf, // recordings of voltages and of channelised data
   uvfits, // visibilities
+  mwa, // the Murchison Widefield Array's correlators
   skalow, // the SKA-Low stations' correlator
   uvh5, // visibilities in HDF5
   lwa, // the Long Wavelength Array's frames

@@ -11,6 +11,7 @@ import type { VisibilityHeader } from '../format.js';
 import { guppi } from '../guppi.js';
 import { lwa } from '../lwa/lwa.js';
 import { mark5b } from '../mark5b.js';
+import { mwa } from '../mwa/mwa.js';
 import { raw } from '../raw.js';
 import { skalow } from '../skalow.js';
 import { uvfits } from '../uvfits.js';
@@ -26,6 +27,8 @@ import {
   encodeTbn,
   encodeVdif,
 } from './encoders.js';
+import { encodeGpubox, encodeMetafits, encodeMwax, smallMwa } from './mwa-files.js';
+import { writeSample } from './reading.js';
 import { encodeSkalow } from './skalow-dump.js';
 import type { Subject } from './trial.js';
 
@@ -228,6 +231,40 @@ export async function subjects(): Promise<Subject[]> {
       extension: '.hdf5',
       options: { telescope: trio },
       bytes: await encodeSkalow(3),
+    },
+    ...mwaSubjects(),
+  ];
+}
+
+/** Files of either correlator beside a sound metafits, and a metafits beside a sound file. */
+function mwaSubjects(): Subject[] {
+  const [old, now] = [smallMwa(32), smallMwa(3)];
+  const times = [1_377_280_290, 1_377_280_290.5, 1_377_280_291];
+  const gpubox = encodeGpubox(old, { channels: 1, times });
+  const mwax = encodeMwax(now, { channels: 2, times });
+  // The name says which coarse channel a file holds; what the fuzzer writes has none.
+  const centreFrequencyHz = 128 * 1.28e6;
+  const sound = writeSample(mwax, '_ch128_000.fits');
+  const shared = { format: mwa, extension: '.fits' };
+  return [
+    {
+      ...shared,
+      name: 'gpubox',
+      options: { metafits: writeSample(encodeMetafits(old), '.metafits'), centreFrequencyHz },
+      bytes: gpubox,
+    },
+    {
+      ...shared,
+      name: 'mwax',
+      options: { metafits: writeSample(encodeMetafits(now), '.metafits'), centreFrequencyHz },
+      bytes: mwax,
+    },
+    {
+      name: 'metafits',
+      format: { ...mwa, open: (path) => mwa.open(sound, { metafits: path, cables: 'remove' }) },
+      extension: '.metafits',
+      options: {},
+      bytes: encodeMetafits(now),
     },
   ];
 }
