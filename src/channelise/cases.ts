@@ -3,8 +3,8 @@
  * The reference is the oracle.
  */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
 import type { Backend } from '../backend/backend.js';
+import { backendCases, type CaseOptions } from '../backend/cases.js';
 import { openReference } from '../backend/reference.js';
 import { allocateSpectra } from '../core/axes.js';
 import type { VoltageBlock } from '../core/blocks.js';
@@ -13,11 +13,6 @@ import { assertClose, type Channelised } from './compare.js';
 import { prepareChanneliser } from './index.js';
 import { planChannelise, type ChanneliseOptions, type ChannelisePlan } from './plan.js';
 import { cut, fullScale, noise, withGaps } from './samples.js';
-
-export interface ChanneliseCaseOptions {
-  /** Names of cases left out, each with the reason. */
-  readonly skip?: Readonly<Record<string, string>>;
-}
 
 /** Runs the blocks one by one, through memory and history that were full of garbage beforehand. */
 export async function channeliseBlocks(
@@ -44,19 +39,10 @@ export async function channeliseBlocks(
   return { blocks: made, saturated, produced };
 }
 
-export function channeliseCases(open: () => Promise<Backend>, options: ChanneliseCaseOptions = {}): void {
-  describe('every channeliser', () => {
-    let backend: Backend;
-    before(async () => {
-      backend = await open();
-    });
-    after(() => backend.close());
-
-    const theCase = (name: string, run: () => Promise<void>): void => {
-      it(name, { skip: options.skip?.[name] ?? false }, run);
-    };
+export function channeliseCases(open: () => Promise<Backend>, options: CaseOptions = {}): void {
+  backendCases('every channeliser', open, options, (theCase, backend) => {
     const agree = async (plan: ChannelisePlan, blocks: readonly VoltageBlock[]): Promise<Channelised> => {
-      const made = await channeliseBlocks(plan, backend, blocks);
+      const made = await channeliseBlocks(plan, backend(), blocks);
       assertClose(plan, made, await channeliseBlocks(plan, openReference(), blocks));
       return made;
     };
@@ -139,7 +125,7 @@ export function channeliseCases(open: () => Promise<Backend>, options: Channelis
           [17, 19],
           Array.from({ length: 199 }, () => 1),
         ]) {
-          const inPieces = await channeliseBlocks(plan, backend, cut(whole, lengths));
+          const inPieces = await channeliseBlocks(plan, backend(), cut(whole, lengths));
           assert.deepEqual(joined(plan, inPieces), joined(plan, inOne), `cut at ${lengths.join()}`);
           assert.equal(inPieces.produced, 31); // ⌊200/6⌋ − 3 + 1
           assert.equal(inPieces.saturated, inOne.saturated);
@@ -166,8 +152,8 @@ export function channeliseCases(open: () => Promise<Backend>, options: Channelis
 
     theCase('a block that does not fit leaves the stream as it was', async () => {
       const plan = planChannelise({ ...one, channels: 4, taps: 2, blockSamples: 16 });
-      const channeliser = await prepareChanneliser(plan, backend);
-      const out = backend.allocateSpectra(plan.output);
+      const channeliser = await prepareChanneliser(plan, backend());
+      const out = backend().allocateSpectra(plan.output);
       const good = noise('ci8', 1, 6, randomStream(37));
       await channeliser.run(good, out);
       const refused = async (block: VoltageBlock, message: RegExp): Promise<void> => {
@@ -178,7 +164,7 @@ export function channeliseCases(open: () => Promise<Backend>, options: Channelis
       await refused({ ...good, gaps: [gapOf([0, 1], [0, 7])] }, /endSample is 7/);
       await channeliser.run(good, out);
       assert.equal(channeliser.produced, 2);
-      const expected = await channeliseBlocks(plan, backend, [good, good]);
+      const expected = await channeliseBlocks(plan, backend(), [good, good]);
       assert.deepEqual(await out.read(), expected.blocks[1].spectra);
       await channeliser.close();
       out.close();

@@ -3,8 +3,8 @@
  * The reference is the oracle; integers must agree to the last bit.
  */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
 import type { Backend } from '../backend/backend.js';
+import { backendCases, type CaseOptions } from '../backend/cases.js';
 import { openReference } from '../backend/reference.js';
 import { baselineIndex, spectraCAT, type SpectraCAT } from '../core/axes.js';
 import type { SpectraGap } from '../core/gaps.js';
@@ -18,12 +18,6 @@ export interface Block {
   readonly spectra: SpectraCAT;
   readonly samples: number;
   readonly gaps: readonly SpectraGap[];
-}
-
-/** A case by name; the shapes give theirs as "19 stations, 2 pol, …". */
-export interface CorrelateCaseOptions {
-  /** Names of cases left out, each with the reason. */
-  readonly skip?: Readonly<Record<string, string>>;
 }
 
 /** Feeds the blocks and finishes; the block's memory and the sums are full of garbage beforehand. */
@@ -50,19 +44,10 @@ export async function correlateBlocks(
   return result;
 }
 
-export function correlateCases(open: () => Promise<Backend>, options: CorrelateCaseOptions = {}): void {
-  describe('every correlator', () => {
-    let backend: Backend;
-    before(async () => {
-      backend = await open();
-    });
-    after(() => backend.close());
-
-    const theCase = (name: string, run: () => Promise<void>): void => {
-      it(name, { skip: options.skip?.[name] ?? false }, run);
-    };
+export function correlateCases(open: () => Promise<Backend>, options: CaseOptions = {}): void {
+  backendCases('every correlator', open, options, (theCase, backend) => {
     const agree = async (plan: CorrelatePlan, blocks: readonly Block[]): Promise<CorrelationResult> => {
-      const result = await correlateBlocks(plan, backend, blocks);
+      const result = await correlateBlocks(plan, backend(), blocks);
       assertSame(plan, result, await correlateBlocks(plan, openReference(), blocks));
       return result;
     };
@@ -163,8 +148,8 @@ export function correlateCases(open: () => Promise<Backend>, options: CorrelateC
 
     theCase('each integration starts from zero', async () => {
       const plan = planCorrelation({ stations: 3, polarisations: 1, channels: 2, type: 'ci8' });
-      const block = backend.allocateSpectra({ type: 'ci8', channels: 2, inputs: 3, capacity: 4 });
-      const correlator = await prepareCorrelator(plan, backend);
+      const block = backend().allocateSpectra({ type: 'ci8', channels: 2, inputs: 3, capacity: 4 });
+      const correlator = await prepareCorrelator(plan, backend());
       await block.write(garbage(plan, 4), 4);
       await correlator.accumulate(block);
       const first = await correlator.finish();
@@ -180,10 +165,10 @@ export function correlateCases(open: () => Promise<Backend>, options: CorrelateC
 
     theCase('a block of another shape, or with half a station missing, adds nothing', async () => {
       const plan = planCorrelation({ stations: 2, polarisations: 2, channels: 1, type: 'ci8' });
-      const correlator = await prepareCorrelator(plan, backend);
-      const other = backend.allocateSpectra({ type: 'ci8', channels: 2, inputs: 4, capacity: 4 });
+      const correlator = await prepareCorrelator(plan, backend());
+      const other = backend().allocateSpectra({ type: 'ci8', channels: 2, inputs: 4, capacity: 4 });
       await assert.rejects(async () => correlator.accumulate(other), /2 channels of 4 inputs .* 1 of 4/);
-      const block = backend.allocateSpectra({ type: 'ci8', channels: 1, inputs: 4, capacity: 4 });
+      const block = backend().allocateSpectra({ type: 'ci8', channels: 1, inputs: 4, capacity: 4 });
       await block.write(garbage(plan, 4), 4, [gapOf([0, 1], [1, 2], [0, 1])]);
       await assert.rejects(async () => correlator.accumulate(block), /not whole stations/);
       const { visibilities, samples } = await correlator.finish();

@@ -1,6 +1,7 @@
 /**
  * Phases that run evenly along an array, made by one complex product per element. Every 64 elements the phase
- * is worked out afresh, so that rounding stays below 64 · 2⁻⁵³ turns however long the array.
+ * is worked out afresh, so that rounding stays below 64 · 2⁻⁵³ turns however long the array. The loop stands here
+ * three times: simulations live in it, and one loop with a function inside takes twice as long.
  */
 const RESTART = 64;
 
