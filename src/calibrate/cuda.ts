@@ -18,6 +18,7 @@ import {
   type ChipVariant,
 } from './cuda-plan.js';
 import type { CalibrationPlan, IterationRule, SolveBatch, SolveKernel } from './plan.js';
+import { relativeChange } from './reference.js';
 
 export interface CudaSolver {
   readonly solve: SolveKernel;
@@ -291,14 +292,4 @@ function scalesOf(
     scales[2 * k + 1] = 1 / beta;
   }
   return { scales, gains: sizes };
-}
-
-function relativeChange(before: Float64Array, after: Float64Array): number {
-  let difference = 0;
-  let size = 0;
-  for (let n = 0; n < after.length; n++) {
-    difference += (after[n] - before[n]) ** 2;
-    size += after[n] ** 2;
-  }
-  return Math.sqrt(difference / size);
 }

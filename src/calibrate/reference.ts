@@ -90,7 +90,8 @@ function step(
   }
 }
 
-function relativeChange(before: Float64Array, after: Float64Array): number {
+/** How far the gains moved, over their size. */
+export function relativeChange(before: Float64Array, after: Float64Array): number {
   let difference = 0;
   let size = 0;
   for (let n = 0; n < after.length; n++) {

@@ -1,7 +1,19 @@
-/** What writers take over from the file that an integration came from. */
+/** What UVFITS and UVH5 agree on: products, and what is taken over from the file that an integration came from. */
 import { baselineIndex } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
+import type { Telescope } from '../telescope/telescope.js';
 import type { VisibilityHeader } from './format.js';
+
+/** Products in the order of codes −5, −6, −7, −8: XX, YY, XY, YX of (antenna 1, antenna 2); −1 to −4 of circular feeds. */
+export const fileProducts = {
+  1: [[0, 0]],
+  2: [
+    [0, 0],
+    [1, 1],
+    [0, 1],
+    [1, 0],
+  ],
+} as const;
 
 /**
  * uvw as the other file had it, for the pair (A1, A2) = (j, i) that we write: r_j − r_i in metres. Undefined where
@@ -21,4 +33,24 @@ export function filedUvwM(
   if (Number.isNaN(w)) return undefined;
   // r_i − r_j is kept as the lower triangle has it, and turned only between two antennas. 0 − x spares us −0.
   return i === j ? [u, v, w] : [0 - u, 0 - v, 0 - w];
+}
+
+/** All that a file of visibilities tells of how they were taken. */
+export function recordingSeen(
+  channels: readonly { readonly frequencyHz: number }[],
+  channelWidthHz: number,
+): Pick<Telescope, 'band' | 'recording' | 'beamExponent'> {
+  const lowHz = channels[0].frequencyHz - channelWidthHz / 2;
+  const highHz = channels[channels.length - 1].frequencyHz + channelWidthHz / 2;
+  return {
+    band: { lowHz, highHz },
+    recording: {
+      centreFrequencyHz: (lowHz + highHz) / 2,
+      sampleRateHz: highHz - lowHz,
+      channels: channels.length,
+      bits: 8,
+    },
+    // Nothing is known of the elements: the whole sky alike.
+    beamExponent: 0,
+  };
 }

@@ -10,6 +10,7 @@ import type { SkyPosition } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { readUnit, type FitsUnit } from './fits.js';
 import { readTable } from './fits-table.js';
+import { recordingSeen } from './filed.js';
 import type { VisibilityFile, VisibilityHeader } from './format.js';
 import { feedsOf, gather, type Gathering } from './gather.js';
 import { openInput, type InputFile } from './input.js';
@@ -138,20 +139,9 @@ async function sourceOf(file: InputFile, unit: FitsUnit | undefined, { phaseCent
 }
 
 function telescopeOf(antennas: Antennas, layout: UvfitsLayout, name: string): Telescope {
-  const { channels, channelWidthHz } = layout;
-  const lowHz = channels[0].frequencyHz - channelWidthHz / 2;
-  const highHz = channels[channels.length - 1].frequencyHz + channelWidthHz / 2;
   const seen: NonNullable<Antennas['own']> = {
     title: antennas.arrayName === '' ? name : antennas.arrayName,
-    band: { lowHz, highHz },
-    recording: {
-      centreFrequencyHz: (lowHz + highHz) / 2,
-      sampleRateHz: highHz - lowHz,
-      channels: channels.length,
-      bits: 8,
-    },
-    // Nothing is known of the elements: the whole sky alike.
-    beamExponent: 0,
+    ...recordingSeen(layout.channels, layout.channelWidthHz),
   };
   return {
     name: name.trim(),

@@ -13,7 +13,7 @@ import { addSeconds, formatInstant, julianDate, type Instant } from '../core/ins
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { dot, type Vector3 } from '../core/vector.js';
 import { skyFrame } from '../sky/frame.js';
-import { filedUvwM } from './filed.js';
+import { filedUvwM, fileProducts } from './filed.js';
 import {
   headerBytes,
   integerCard,
@@ -31,17 +31,6 @@ import { antennaTable } from './uvfits-antennas.js';
 /** 256·A1 + A2 has room for 255; above, ANTENNA1 and ANTENNA2 stand by themselves. */
 const MOST_IN_BASELINE = 255;
 const CHUNK_BYTES = 2 ** 22;
-
-/** Products in the order of STOKES −5, −6, −7, −8: XX, YY, XY, YX of (A1, A2); −1 to −4 of circular feeds. */
-const fileProducts = {
-  1: [[0, 0]],
-  2: [
-    [0, 0],
-    [1, 1],
-    [0, 1],
-    [1, 0],
-  ],
-} as const;
 
 export async function createUvfits(path: string, header: VisibilityHeader): Promise<VisibilityWriter> {
   checkHeader(path, header);

@@ -5,6 +5,7 @@ import { DEGREES_PER_RADIAN } from '../core/units.js';
 import { skyFrame, type SkyPosition } from '../sky/frame.js';
 import type { Site, Station, Telescope } from '../telescope/telescope.js';
 import { ecefToEnu } from './earth.js';
+import { recordingSeen } from './filed.js';
 import { storedProducts, type StoredProduct } from './gather.js';
 import type { Hdf5File } from './hdf5/read.js';
 import { telescopeSchema } from './telescope-json.js';
@@ -277,23 +278,13 @@ function telescopeOf(
   channelWidthHz: number,
 ): Telescope {
   const name = optionalText(file, 'telescope_name') ?? 'unknown';
-  const lowHz = channels[0].frequencyHz - channelWidthHz / 2;
-  const highHz = channels[channels.length - 1].frequencyHz + channelWidthHz / 2;
   const seen: Telescope = {
     name,
     title: name,
     site,
     stations,
     polarisations,
-    band: { lowHz, highHz },
-    recording: {
-      centreFrequencyHz: (lowHz + highHz) / 2,
-      sampleRateHz: highHz - lowHz,
-      channels: channels.length,
-      bits: 8,
-    },
-    // Nothing is known of the elements: the whole sky alike.
-    beamExponent: 0,
+    ...recordingSeen(channels, channelWidthHz),
   };
   const own = ownTelescope(optionalText(file, 'extra_keywords/corella_telescope'));
   if (own?.stations.length !== stations.length) return seen;

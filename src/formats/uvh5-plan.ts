@@ -3,6 +3,7 @@ import { baselineCount } from '../core/axes.js';
 import { RADIANS_PER_DEGREE } from '../core/units.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { enuToEcef } from './earth.js';
+import { fileProducts } from './filed.js';
 import type { VisibilityHeader } from './format.js';
 import { firstCode } from './gather.js';
 import { real, reals, text, texts, truth, whole, wholes } from './hdf5/items.js';
@@ -17,17 +18,6 @@ export interface Uvh5Options {
    */
   readonly values: 'complex64' | 'complex128' | 'int32';
 }
-
-/** Products in the order of codes −5, −6, −7, −8: XX, YY, XY, YX of (antenna 1, antenna 2); −1 to −4 of circular feeds. */
-export const fileProducts = {
-  1: [[0, 0]],
-  2: [
-    [0, 0],
-    [1, 1],
-    [0, 1],
-    [1, 0],
-  ],
-} as const;
 
 /** What UVH5 and CalH5 say of a telescope, item for item. */
 export function telescopeItems({ name, site, stations }: Telescope): Record<string, Fixed> {

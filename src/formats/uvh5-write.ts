@@ -11,11 +11,11 @@ import { addSeconds, julianDate, toDate, type Instant } from '../core/instant.js
 import { RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { dot, normalise, type Vector3 } from '../core/vector.js';
 import { skyFrame } from '../sky/frame.js';
-import { filedUvwM } from './filed.js';
+import { filedUvwM, fileProducts } from './filed.js';
 import type { VisibilityHeader, VisibilityWriter } from './format.js';
 import { createHdf5 } from './hdf5/write.js';
 import { openOutput } from './output.js';
-import { fileProducts, planUvh5, type Uvh5Options } from './uvh5-plan.js';
+import { planUvh5, type Uvh5Options } from './uvh5-plan.js';
 
 export async function createUvh5(
   path: string,
