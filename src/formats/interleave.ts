@@ -26,8 +26,12 @@ const makeWords = {
   8: (bytes) => new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 2),
 } satisfies Record<SampleBytes, (bytes: Uint8Array) => Words>;
 
-/** Square tiles: both sides of a tile stay in the first cache, where whole rows would not. */
-const TILE = 64;
+/**
+ * Tiles of 64 rows and 8 columns, so that what a tile writes stays in the first cache. Only 8, since recordings like
+ * powers of two: then all of a tile's targets fall into one set of the cache, which holds 8 lines or a few more.
+ */
+const TILE_ROWS = 64;
+const TILE_COLUMNS = 8;
 
 /** target[column][row] = source[row][column] over rows × columns samples. */
 export function turn(
@@ -38,19 +42,21 @@ export function turn(
   const { rows, columns, sampleBytes } = size;
   const from: Words = makeWords[sampleBytes](source.bytes);
   const to: Words = makeWords[sampleBytes](target.bytes);
-  for (let row0 = 0; row0 < rows; row0 += TILE) {
-    const rowEnd = Math.min(rows, row0 + TILE);
-    for (let column0 = 0; column0 < columns; column0 += TILE) {
-      const columnEnd = Math.min(columns, column0 + TILE);
+  for (let row0 = 0; row0 < rows; row0 += TILE_ROWS) {
+    const rowEnd = Math.min(rows, row0 + TILE_ROWS);
+    for (let column0 = 0; column0 < columns; column0 += TILE_COLUMNS) {
+      const columnEnd = Math.min(columns, column0 + TILE_COLUMNS);
       for (let row = row0; row < rowEnd; row++) {
-        for (let column = column0; column < columnEnd; column++) {
-          const read = source.first + row * source.stride + column;
-          const write = target.first + column * target.stride + row;
-          if (sampleBytes === 8) {
-            to[2 * write] = from[2 * read];
-            to[2 * write + 1] = from[2 * read + 1];
-          } else {
-            to[write] = from[read];
+        const read = source.first + row * source.stride;
+        const write = target.first + row;
+        if (sampleBytes === 8) {
+          for (let column = column0; column < columnEnd; column++) {
+            to[2 * (write + column * target.stride)] = from[2 * (read + column)];
+            to[2 * (write + column * target.stride) + 1] = from[2 * (read + column) + 1];
+          }
+        } else {
+          for (let column = column0; column < columnEnd; column++) {
+            to[write + column * target.stride] = from[read + column];
           }
         }
       }
