@@ -3,7 +3,7 @@ import type { CudaBackend } from '../backend/cuda/cuda.js';
 import type { DeviceMemory, Stream } from '../backend/cuda/session.js';
 import { offsetBy } from '../backend/cuda/session.js';
 import type { CudaSpectraBlock } from '../backend/cuda/spectra.js';
-import { HOPPER_WORK, launchShape, planXEngine, type XEngineOptions } from './cuda-plan.js';
+import { HOPPER_WORK, launchShape, planXEngine, type FetchBytes, type XEngineOptions } from './cuda-plan.js';
 import type { CorrelatePlan } from './plan.js';
 
 export interface XEngine {
@@ -15,12 +15,12 @@ export interface XEngine {
 }
 
 const BYTES_PER_SAMPLE = 2;
-/** cuda.h: bytes, no interleave, 128-byte swizzle, 256-byte promotion in L2, zeros outside. */
+/** cuda.h: bytes, no interleave, 128-byte swizzle, zeros outside; L2 promotion by the bytes of a fetch. */
 const UINT8 = 0;
 const NO_INTERLEAVE = 0;
 const SWIZZLE_128B = 3;
-const PROMOTE_256B = 3;
 const FILL_ZEROS = 0;
+const PROMOTION = { 64: 1, 128: 2, 256: 3 } as const satisfies Record<FetchBytes, number>;
 
 export async function prepareXEngine(
   plan: CorrelatePlan,
@@ -34,8 +34,8 @@ export async function prepareXEngine(
   const shape = launchShape(engine, channels, session.device.multiprocessors);
   const steps = (count: number): number => Math.ceil((count * BYTES_PER_SAMPLE) / engine.stepBytes);
 
-  const { boxRows } = engine;
-  if (boxRows === undefined) {
+  const { boxRows, fetchBytes } = engine;
+  if (boxRows === undefined || fetchBytes === undefined) {
     return {
       launch: (block, first, count, sums, stream) => {
         const from = offsetBy(block.pointer, first * BYTES_PER_SAMPLE);
@@ -69,7 +69,7 @@ export async function prepareXEngine(
       everyElement,
       NO_INTERLEAVE,
       SWIZZLE_128B,
-      PROMOTE_256B,
+      PROMOTION[fetchBytes],
       FILL_ZEROS,
     );
   };

@@ -26,9 +26,11 @@ describe('planning the X-engine for a card', () => {
   });
 
   it('the plan becomes defines', () => {
-    const { request } = planXEngine({ inputs: 66, polarisations: 2 }, 'hopper', { mode: 'add' });
-    const { mostInputs, ...variant } = hopperVariants.single128;
+    const planned = planXEngine({ inputs: 66, polarisations: 2 }, 'hopper', { mode: 'add' });
+    const { request } = planned;
+    const { mostInputs, fetchBytes, ...variant } = hopperVariants.single128;
     assert.equal(mostInputs, 128);
+    assert.equal(planned.fetchBytes, fetchBytes);
     assert.deepEqual(request.defines, { INPUTS: 66, POLARISATIONS: 2, ADD: 1, ...variant });
     for (const name of request.source.matchAll(/#include "(.*)"/g))
       assert.ok(name[1] in request.headers, name[1]);
