@@ -17,8 +17,11 @@ import { checkSpectra } from './unpack.js';
 export interface DeviceIntegration {
   /** totals : [c][b][p_i][p_j], complex float64; valid until the next accumulate, in order on the compute stream. */
   readonly totals: DeviceMemory;
-  readonly counts: CountsCB;
   readonly samples: number;
+  /** Whether every sample was there: counts are then `samples` for every pair of stations that is not flagged. */
+  readonly gapless: boolean;
+  /** Made when asked for: millions of numbers that seldom change from one integration to the next. */
+  counts(): CountsCB;
 }
 
 export interface CudaCorrelator extends Correlator {
@@ -72,7 +75,9 @@ export async function prepareCudaCorrelator(
   let samples = 0;
   /** Samples of blocks without gaps: every baseline counts them alike, so they are counted once, at the end. */
   let wholeSamples = 0;
-  let counts = countsCB(new Float64Array(channels * baselines), channels, baselines);
+  /** Samples of blocks with gaps, pair by pair. */
+  let counted: CountsCB | undefined;
+  const emptyCounts = (): CountsCB => countsCB(new Float64Array(channels * baselines), channels, baselines);
   const countShape = (count: number) => ({ channels, stations, polarisations, samples: count });
 
   function finishOnDevice(): DeviceIntegration {
@@ -85,9 +90,18 @@ export async function prepareCudaCorrelator(
         stream,
       );
     }
-    addSampleCounts(counts, countShape(wholeSamples), [], plan.flaggedInputs);
-    const integration = { totals, counts, samples };
-    counts = countsCB(new Float64Array(channels * baselines), channels, baselines);
+    const [whole, gappy] = [wholeSamples, counted];
+    const integration = {
+      totals,
+      samples,
+      gapless: gappy === undefined,
+      counts: () => {
+        const counts = countsCB(gappy?.slice() ?? emptyCounts(), channels, baselines);
+        addSampleCounts(counts, countShape(whole), [], plan.flaggedInputs);
+        return counts;
+      },
+    };
+    counted = undefined;
     samples = 0;
     wholeSamples = 0;
     engine.restart();
@@ -132,14 +146,17 @@ export async function prepareCudaCorrelator(
         block.doneReading(stream);
       }
       if (block.gaps.length === 0) wholeSamples += block.samples;
-      else addSampleCounts(counts, countShape(block.samples), block.gaps, plan.flaggedInputs);
+      else {
+        counted ??= emptyCounts();
+        addSampleCounts(counted, countShape(block.samples), block.gaps, plan.flaggedInputs);
+      }
       samples += block.samples;
     },
     finishOnDevice,
     finish: async (): Promise<CorrelationResult> => {
       const integration = finishOnDevice();
       const visibilities = visibilitiesCBPP(await download(), channels, baselines, polarisations);
-      return { visibilities, counts: integration.counts, samples: integration.samples };
+      return { visibilities, counts: integration.counts(), samples: integration.samples };
     },
     close: () => {
       for (const thing of [totals, flags, flagsOnHost, ...engine.memories]) thing.free();

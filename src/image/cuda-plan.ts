@@ -209,10 +209,12 @@ export const planVisibilities = (plan: Shape) =>
     defines: { ...inputDefines(plan), PIXELS: plan.pixels, KERNEL: plan.kernelSize },
     entries: {
       addDensities: [visibilitySource, 'i32', 'pointer'],
-      gridPairs: [visibilitySource, 'i32', ...Array<'pointer'>(7).fill('pointer')],
+      makePairKernels: ['pointer', 'pointer', 'i64', 'pointer'],
+      weighPairs: [visibilitySource, 'i32', 'pointer', 'pointer', 'i32', 'pointer', 'pointer'],
+      gridPairs: ['pointer', 'i32', ...Array<'pointer'>(7).fill('pointer')],
       transformRows: ['pointer', 'pointer', 'pointer'],
       transformColumns: ['pointer', 'pointer', 'pointer'],
-      collectSums: ['pointer', 'i32', 'i32', 'pointer'],
+      collectSums: ['pointer', 'i32', 'pointer'],
     },
   }) as const satisfies KernelRequest;
 

@@ -24,19 +24,36 @@ export interface DeviceVisibilities {
   readonly flags: DevicePointer;
 }
 
+export interface DeviceImageOptions extends Pick<VisibilityImageOptions, 'weight' | 'autos'> {
+  /** `image` and its weights unless given; `beam` images the weights themselves. */
+  readonly of?: 'image' | 'beam';
+}
+
 export interface CudaVisibilityImager extends VisibilityImager {
-  /** sums : [image, beam][c][product][m][l] float64, in the transform's order, and their weights, left on the card. */
-  imageOnDevice(from: DeviceVisibilities, options?: Pick<VisibilityImageOptions, 'weight' | 'autos'>): void;
+  /** Leaves `sums` and, of an image, `weightSums` on the card, in order on the compute stream. Nothing waits. */
+  imageOnDevice(from: DeviceVisibilities, options?: DeviceImageOptions): void;
+  /** sums : [c][product][m][l] float64, in the transform's order. */
   readonly sums: DeviceMemory;
   /** weightSums : [c][product] float64; Im XY has Re XY's. */
   readonly weightSums: DeviceMemory;
+  /** For people: whether the pairs' kernels are kept or made anew. */
+  readonly description: string;
+}
+
+export interface CudaVisibilityOptions {
+  /** `anew` makes the pairs' kernels for every image, as happens where the card cannot keep them. */
+  readonly pairKernels?: 'best' | 'anew';
 }
 
 const MOST_SCRATCH_BYTES = 2 ** 30;
 /** A launch counts at most 65,535 planes, eight to a channel. */
 const MOST_CHANNELS = 4096;
 const CHUNKS_PER_BLOCK = 4;
+const ROWS_AT_ONCE = 4;
 const THREADS = 128;
+const PAIR_THREADS = 256;
+/** The pairs' kernels are worth a quarter of the card: made anew for every image they cost far more than reading them. */
+const KERNELS_SHARE = 1 / 4;
 /** struct Source of visibilities.cu. */
 export const SOURCE = {
   visibilities: 0,
@@ -52,6 +69,7 @@ export const SOURCE = {
 export async function prepareCudaVisibilityImager(
   plan: ImagePlan,
   backend: CudaBackend,
+  options: CudaVisibilityOptions = {},
 ): Promise<CudaVisibilityImager> {
   const { session, shop } = backend;
   const { pixels, channels, stations, products } = plan;
@@ -73,21 +91,41 @@ export async function prepareCudaVisibilityImager(
     uploadArray(session, 'chunks of channels', order.starts),
   ]);
   const [corners, taps, turnMemory, pairs, chunks, starts] = tables;
-  const planes = 2 * products; // image and beam of each combination
-  const gridBytes = planes * plane * 16;
+  const gridBytes = products * plane * 16;
+  const valueBytes = baselines * products * 16;
   const group = channelsAtOnce({
     channels: Math.min(channels, MOST_CHANNELS),
-    bytesPerChannel: 2 * gridBytes + 3 * plane * 8,
+    bytesPerChannel: 2 * gridBytes + valueBytes + 3 * plane * 8,
     scratchBytes: Math.min(MOST_SCRATCH_BYTES, session.device.memoryBytes / 4),
     blocksPerChannel: 1,
     multiprocessors: 1,
   });
-  const grids = session.allocate(`uv grids of ${group} channels`, group * gridBytes);
-  const alongL = session.allocate(`half-transformed uv grids of ${group} channels`, group * gridBytes);
-  const densities = session.allocate(`uv densities of ${group} channels`, group * 3 * plane * 8);
-  const sums = session.allocate(`sums of ${channels} channels`, 2 * channels * products * plane * 8);
-  const weightSums = session.allocate('sums of weights', channels * products * 8);
-  const held = [...tables, grids, alongL, densities, sums, weightSums];
+  const held: DeviceMemory[] = [...tables];
+  const allocate = (what: string, sizeBytes: number): DeviceMemory => {
+    const memory = session.allocate(what, sizeBytes);
+    held.push(memory);
+    return memory;
+  };
+  const grids = allocate(`uv grids of ${group} channels`, group * gridBytes);
+  const alongL = allocate(`half-transformed uv grids of ${group} channels`, group * gridBytes);
+  const densities = allocate(`uv densities of ${group} channels`, group * 3 * plane * 8);
+  const values = allocate(`weighed visibilities of ${group} channels`, group * valueBytes);
+  const sums = allocate(`sums of ${channels} channels`, channels * products * plane * 8);
+  const weightSums = allocate('sums of weights', channels * products * 8);
+  const pairKernels = options.pairKernels === 'anew' ? undefined : makeKernels();
+
+  /** The same for every image, so made once, where the card has room for them. */
+  function makeKernels(): DeviceMemory | undefined {
+    const sizeBytes = pairKernelBytes(plan);
+    if (sizeBytes > KERNELS_SHARE * session.device.memoryBytes || sizeBytes > session.freeMemoryBytes() / 2) {
+      return undefined;
+    }
+    const memory = allocate(`kernels of ${channels} channels × ${baselines} pairs`, sizeBytes);
+    kernels.makePairKernels.set([taps.pointer, pairs.pointer, channels, memory.pointer]);
+    const blocks = Math.min(65_535, Math.ceil(sizeBytes / 16 / PAIR_THREADS));
+    kernels.makePairKernels.launch({ grid: [blocks, 1], threads: PAIR_THREADS }, stream);
+    return memory;
+  }
 
   const clear = ({ pointer, sizeBytes }: DeviceMemory): void => {
     session.call('cuMemsetD8Async', pointer, 0, sizeBytes, stream.handle);
@@ -105,9 +143,9 @@ export async function prepareCudaVisibilityImager(
 
   function imageOnDevice(
     from: DeviceVisibilities,
-    { weight = 'natural', autos = 'leave-out' }: Pick<VisibilityImageOptions, 'weight' | 'autos'> = {},
+    { weight = 'natural', autos = 'leave-out', of = 'image' }: DeviceImageOptions = {},
   ): void {
-    clear(weightSums);
+    if (of === 'image') clear(weightSums);
     for (let first = 0; first < channels; first += group) {
       const here = Math.min(group, channels - first);
       clear(grids);
@@ -120,11 +158,18 @@ export async function prepareCudaVisibilityImager(
           stream,
         );
       }
-      describe(kernels.gridPairs.argument(0).view, from, autos);
-      const density = weight === 'uniform' ? densities.pointer : 0n;
+      describe(kernels.weighPairs.argument(0).view, from, autos);
+      kernels.weighPairs.set([
+        ...[null, first, weight === 'uniform' ? densities.pointer : 0n, pairs.pointer],
+        ...[of === 'beam' ? 1 : 0, values.pointer, of === 'beam' ? 0n : weightSums.pointer],
+      ]);
+      kernels.weighPairs.launch(
+        { grid: [Math.ceil(baselines / PAIR_THREADS), here], threads: PAIR_THREADS },
+        stream,
+      );
       kernels.gridPairs.set([
-        ...[null, first, taps.pointer, density, pairs.pointer, chunks.pointer, starts.pointer],
-        ...[grids.pointer, weightSums.pointer],
+        ...[values.pointer, first, taps.pointer, corners.pointer, pairKernels?.pointer ?? 0n],
+        ...[pairs.pointer, chunks.pointer, starts.pointer, grids.pointer],
       ]);
       kernels.gridPairs.launch(
         { grid: [Math.ceil(order.most / CHUNKS_PER_BLOCK), here], threads: 32 * CHUNKS_PER_BLOCK },
@@ -132,23 +177,34 @@ export async function prepareCudaVisibilityImager(
       );
       kernels.transformRows.set([grids.pointer, turnMemory.pointer, alongL.pointer]);
       kernels.transformRows.launch(
-        { grid: [pixels, here * planes], threads: THREADS, sharedBytes: 16 * pixels },
+        {
+          grid: [Math.ceil(pixels / ROWS_AT_ONCE), here * products],
+          threads: THREADS,
+          sharedBytes: 16 * pixels * ROWS_AT_ONCE,
+        },
         stream,
       );
       kernels.transformColumns.set([alongL.pointer, turnMemory.pointer, grids.pointer]);
       kernels.transformColumns.launch(
-        { grid: [Math.ceil(pixels / 8), here * planes], threads: THREADS },
+        { grid: [Math.ceil(pixels / 8), here * products], threads: THREADS },
         stream,
       );
-      kernels.collectSums.set([grids.pointer, first, channels, sums.pointer]);
+      kernels.collectSums.set([grids.pointer, first, sums.pointer]);
       kernels.collectSums.launch({ grid: [Math.ceil(plane / THREADS), here], threads: THREADS }, stream);
     }
+  }
+
+  async function download(memory: DeviceMemory, length: number): Promise<Float64Array> {
+    const values = new Float64Array(length);
+    await downloadInto(session, memory, values);
+    return values;
   }
 
   return {
     plan,
     sums,
     weightSums,
+    description: pairKernels ? "pairs' kernels kept on the card" : "pairs' kernels made anew for every image",
     imageOnDevice,
     image: async (integrations, options = {}) => {
       checkIntegrations(plan, integrations);
@@ -163,18 +219,15 @@ export async function prepareCudaVisibilityImager(
       try {
         const [visibilities, weights, onCard, flags] = uploads.map(({ pointer }) => pointer);
         const { weightsPerBaseline } = summed;
-        imageOnDevice({ visibilities, weights, weightsPerBaseline, factors: onCard, flags }, options);
-        const both = new Float64Array(2 * channels * products * plane);
-        const perProduct = new Float64Array(channels * products);
-        await downloadInto(session, sums, both);
-        await downloadInto(session, weightSums, perProduct);
+        const source = { visibilities, weights, weightsPerBaseline, factors: onCard, flags };
+        imageOnDevice(source, options);
+        const image = await download(sums, channels * products * plane);
+        const perProduct = await download(weightSums, channels * products);
+        imageOnDevice(source, { ...options, of: 'beam' });
+        const beam = await download(sums, channels * products * plane);
         // XY is one complex product: both its parts have one weight.
         if (products === 4) for (let c = 0; c < channels; c++) perProduct[4 * c + 3] = perProduct[4 * c + 2];
-        const half = both.length / 2;
-        return {
-          image: scaleImage(plan, both.subarray(0, half), perProduct),
-          beam: scaleImage(plan, both.subarray(half), perProduct),
-        };
+        return { image: scaleImage(plan, image, perProduct), beam: scaleImage(plan, beam, perProduct) };
       } finally {
         for (const memory of uploads) memory.free();
       }
@@ -184,3 +237,11 @@ export async function prepareCudaVisibilityImager(
     },
   };
 }
+
+/** pairKernels : [c][b][cell] complex float64, (2K − 1) cells square. */
+export const pairKernelBytes = ({
+  channels,
+  stations,
+  kernelSize,
+}: Pick<ImagePlan, 'channels' | 'stations' | 'kernelSize'>): number =>
+  16 * channels * baselineCount(stations) * (2 * kernelSize - 1) ** 2;

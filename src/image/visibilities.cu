@@ -1,7 +1,10 @@
 // Images from visibilities, in float64: the same sum as gridded.ts, a warp for each chunk of pairs of stations.
 //
 // Each visibility is spread with the cross-correlation of its two stations' kernels, (2K - 1) cells square, around the
-// difference of their places, wrapped around the grid; then transformed along both axes by plain sums.
+// difference of their places, wrapped around the grid; then transformed along both axes by plain sums. The beam is the
+// image of the weights: the same kernels run again with those for visibilities.
+//
+//   makePairKernels, once -> weighPairs -> gridPairs -> transformRows -> transformColumns -> collectSums
 //
 // Set by the plan: PIXELS, KERNEL, STATIONS, POLARISATIONS.
 #include "integers.cuh"
@@ -10,6 +13,7 @@ constexpr int INPUTS = STATIONS * POLARISATIONS;
 constexpr int64_t BASELINES = (int64_t)STATIONS * (STATIONS + 1) / 2;
 constexpr int CELLS = KERNEL * KERNEL;
 constexpr int PAIR = 2 * KERNEL - 1;
+constexpr int PAIR_CELLS = PAIR * PAIR;
 constexpr int64_t PLANE = (int64_t)PIXELS * PIXELS;
 // XX, YY, XY, YX: pairs i >= j with these polarisations (gridded.ts). One polarisation knows the first alone.
 constexpr int COMBINATIONS = POLARISATIONS == 1 ? 1 : 4;
@@ -82,85 +86,149 @@ extern "C" __global__ void addDensities(const __grid_constant__ Source from, int
   }
 }
 
-// grids : [c in group][image, beam][combination][cell] complex, zeroed before. taps : [c][s][row][column]. pairs, chunks,
-// starts: cuda-pairs.ts. weightSums : [c][product], zeroed before. densities: as above, or null for natural weight.
+// What the direct road's multiplication does to two stations' kernels, at one cell of the difference of their places:
+// sum of K_i[k] conj(K_j[k']) over k - k' = cell.
+__device__ __forceinline__ double2 pairCell(const double2 *kernels, int i, int j, int cell) {
+  const int rows = cell / PAIR - (KERNEL - 1), columns = cell % PAIR - (KERNEL - 1);
+  double re = 0, im = 0;
+  for (int r = max(0, -rows); r < min(KERNEL, KERNEL - rows); ++r)
+    for (int c = max(0, -columns); c < min(KERNEL, KERNEL - columns); ++c) {
+      const double2 x = __ldg(kernels + i * CELLS + (r + rows) * KERNEL + c + columns);
+      const double2 y = __ldg(kernels + j * CELLS + r * KERNEL + c);
+      re += x.x * y.x + x.y * y.y;
+      im += x.y * y.x - x.x * y.y;
+    }
+  return make_double2(re, im);
+}
+
+// pairKernels : [c][pair in order][cell], the same for every image of a plan. taps : [c][s][row][column]. pairs: cuda-pairs.ts.
+// Grid-stride over all of them.
+extern "C" __global__ void __launch_bounds__(256)
+    makePairKernels(const double2 *taps, const uint32_t *pairs, int64_t channels, double2 *pairKernels) {
+  const int64_t stride = (int64_t)gridDim.x * 256;
+  for (int64_t e = (int64_t)blockIdx.x * 256 + threadIdx.x; e < channels * BASELINES * PAIR_CELLS; e += stride) {
+    const int64_t n = e / PAIR_CELLS;
+    const uint32_t pair = pairs[n];
+    pairKernels[e] = pairCell(taps + n / BASELINES * STATIONS * CELLS, pair >> 16, pair & 0xFFFF, (int)(e % PAIR_CELLS));
+  }
+}
+
+// values : [c in group][pair in order][combination], what is spread on the grid: calibrated, weighted visibilities, or their
+// weights (for the beam). densities: as above, or null for natural weight. weightSums : [c][product], zeroed before, or null.
+// Grid: (blocks of 256 pairs, channels of the group).
+extern "C" __global__ void __launch_bounds__(256)
+    weighPairs(const __grid_constant__ Source from, int firstChannel, const double *densities, const uint32_t *pairs,
+               int takeWeights, double2 *values, double *weightSums) {
+  const int64_t n = (int64_t)blockIdx.x * 256 + threadIdx.x;
+  const int channel = firstChannel + blockIdx.y;
+  double weights[COMBINATIONS] = {};
+  if (n < BASELINES) {
+    const uint32_t pair = pairs[channel * BASELINES + n];
+    const int i = pair >> 16, j = pair & 0xFFFF;
+#pragma unroll
+    for (int combination = 0; combination < COMBINATIONS; ++combination) {
+      const Pair one = readPair(from, channel, (int64_t)i * (i + 1) / 2 + j, i, j, combination);
+      double2 value = make_double2(0, 0);
+      if (one.weight != 0) {
+        const int64_t plane = (int64_t)blockIdx.y * DENSITIES + product(combination);
+        const double density = densities ? densities[plane * PLANE + uvCell(from, channel, i, j, combination)] : 1.0;
+        const double by = one.times / density;
+        weights[combination] = by * one.weight;
+        value = takeWeights ? make_double2(by * one.weight, 0) : make_double2(by * one.re, by * one.im);
+      }
+      values[((int64_t)blockIdx.y * BASELINES + n) * COMBINATIONS + combination] = value;
+    }
+  }
+  if (!weightSums) return;
+  for (int combination = 0; combination < COMBINATIONS; ++combination) {
+    double sum = weights[combination];
+    for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xFFFFFFFF, sum, step);
+    if (threadIdx.x % 32 == 0 && sum != 0)
+      atomicAdd(weightSums + (int64_t)channel * PRODUCTS + product(combination), sum);
+  }
+}
+
+// grids : [c in group][combination][cell] complex, zeroed before. pairKernels: null where the card cannot hold them, and
+// they are made again here. chunks, starts: cuda-pairs.ts.
 // A warp takes a chunk of pairs that fall on the same cells, each lane some of the cells, and adds to the grid once.
 extern "C" __global__ void __launch_bounds__(32 * WARPS)
-    gridPairs(const __grid_constant__ Source from, int firstChannel, const double2 *taps, const double *densities,
-              const uint32_t *pairs, const int2 *chunks, const int *starts, double2 *grids, double *weightSums) {
+    gridPairs(const double2 *values, int firstChannel, const double2 *taps, const int2 *allCorners, const double2 *pairKernels,
+              const uint32_t *pairs, const int2 *chunks, const int *starts, double2 *grids) {
+  constexpr int PER_LANE = (PAIR_CELLS + 31) / 32;
+  constexpr int AT_ONCE = PER_LANE < 3 ? PER_LANE : 3;  // cells of a lane whose sums its registers hold
   const int lane = threadIdx.x % 32, channel = firstChannel + blockIdx.y;
   const int chunk = starts[channel] + blockIdx.x * WARPS + threadIdx.x / 32;
   if (chunk >= starts[channel + 1]) return;
   const int2 range = chunks[chunk];
   const uint32_t *list = pairs + channel * BASELINES + range.x;
-  const int2 *corners = from.corners + (int64_t)channel * STATIONS;
+  const double2 *known = pairKernels ? pairKernels + (channel * BASELINES + range.x) * PAIR_CELLS : nullptr;
+  const double2 *by = values + ((int64_t)blockIdx.y * BASELINES + range.x) * COMBINATIONS;
+  const int2 *corners = allCorners + (int64_t)channel * STATIONS;
   const double2 *kernels = taps + (int64_t)channel * STATIONS * CELLS;
   const int2 cornerI = corners[list[0] >> 16], cornerJ = corners[list[0] & 0xFFFF];
-  double2 *image = grids + (int64_t)blockIdx.y * 2 * COMBINATIONS * PLANE, *beam = image + COMBINATIONS * PLANE;
-  double weights[COMBINATIONS] = {};
-  for (int first = 0; first < PAIR * PAIR; first += 32) {
-    const int cell = min(first + lane, PAIR * PAIR - 1);  // the last lanes repeat a cell and keep it to themselves
-    const int rows = cell / PAIR - (KERNEL - 1), columns = cell % PAIR - (KERNEL - 1);
-    double2 imageSum[COMBINATIONS] = {}, beamSum[COMBINATIONS] = {};
+  double2 *image = grids + (int64_t)blockIdx.y * COMBINATIONS * PLANE;
+  for (int first = lane; first < PAIR_CELLS; first += 32 * AT_ONCE) {
+    double2 sums[AT_ONCE][COMBINATIONS] = {};
     for (int n = 0; n < range.y; ++n) {
-      const int i = list[n] >> 16, j = list[n] & 0xFFFF;
-      const int64_t b = (int64_t)i * (i + 1) / 2 + j;
-      double re = 0, im = 0;  // sum of K_i[k] conj(K_j[k']) over k - k' = (rows, columns)
-      for (int r = max(0, -rows); r < min(KERNEL, KERNEL - rows); ++r)
-        for (int c = max(0, -columns); c < min(KERNEL, KERNEL - columns); ++c) {
-          const double2 x = __ldg(kernels + i * CELLS + (r + rows) * KERNEL + c + columns);
-          const double2 y = __ldg(kernels + j * CELLS + r * KERNEL + c);
-          re += x.x * y.x + x.y * y.y;
-          im += x.y * y.x - x.x * y.y;
-        }
+      double2 value[COMBINATIONS];
 #pragma unroll
-      for (int combination = 0; combination < COMBINATIONS; ++combination) {
-        const Pair pair = readPair(from, channel, b, i, j, combination);
-        if (pair.weight == 0) continue;
-        const int64_t plane = (int64_t)blockIdx.y * DENSITIES + product(combination);
-        const double density = densities ? densities[plane * PLANE + uvCell(from, channel, i, j, combination)] : 1.0;
-        const double by = pair.times / density;
-        imageSum[combination].x += by * (pair.re * re - pair.im * im);
-        imageSum[combination].y += by * (pair.re * im + pair.im * re);
-        beamSum[combination].x += by * pair.weight * re;
-        beamSum[combination].y += by * pair.weight * im;
-        if (first == 0) weights[combination] += by * pair.weight;
+      for (int combination = 0; combination < COMBINATIONS; ++combination) value[combination] = by[n * COMBINATIONS + combination];
+#pragma unroll
+      for (int k = 0; k < AT_ONCE; ++k) {
+        const int cell = first + 32 * k;
+        if (cell >= PAIR_CELLS) continue;
+        const double2 weight =
+            known ? __ldcs(known + (int64_t)n * PAIR_CELLS + cell) : pairCell(kernels, list[n] >> 16, list[n] & 0xFFFF, cell);
+#pragma unroll
+        for (int combination = 0; combination < COMBINATIONS; ++combination) {
+          sums[k][combination].x += value[combination].x * weight.x - value[combination].y * weight.y;
+          sums[k][combination].y += value[combination].x * weight.y + value[combination].y * weight.x;
+        }
       }
     }
-    if (first + lane >= PAIR * PAIR) continue;
-    const int64_t to = (int64_t)wrapped(cornerI.x - cornerJ.x + rows) * PIXELS + wrapped(cornerI.y - cornerJ.y + columns);
 #pragma unroll
-    for (int combination = 0; combination < COMBINATIONS; ++combination) {
-      if (weights[combination] == 0) continue;
-      double2 *at = image + combination * PLANE + to, *beamAt = beam + combination * PLANE + to;
-      atomicAdd(&at->x, imageSum[combination].x);
-      atomicAdd(&at->y, imageSum[combination].y);
-      atomicAdd(&beamAt->x, beamSum[combination].x);
-      atomicAdd(&beamAt->y, beamSum[combination].y);
+    for (int k = 0; k < AT_ONCE; ++k) {
+      const int cell = first + 32 * k;
+      if (cell >= PAIR_CELLS) continue;
+      const int rows = cell / PAIR - (KERNEL - 1), columns = cell % PAIR - (KERNEL - 1);
+      double2 *at = image + (int64_t)wrapped(cornerI.x - cornerJ.x + rows) * PIXELS + wrapped(cornerI.y - cornerJ.y + columns);
+#pragma unroll
+      for (int combination = 0; combination < COMBINATIONS; ++combination) {
+        atomicAdd(&at[combination * PLANE].x, sums[k][combination].x);
+        atomicAdd(&at[combination * PLANE].y, sums[k][combination].y);
+      }
     }
   }
-  if (lane == 0)
-    for (int combination = 0; combination < COMBINATIONS; ++combination)
-      if (weights[combination] != 0)
-        atomicAdd(weightSums + (int64_t)channel * PRODUCTS + product(combination), weights[combination]);
 }
 
-// turns[k] = e^(-2 pi i k / PIXELS). Along l: grid (PIXELS rows, planes), a thread per pixel.
+// turns[k] = e^(-2 pi i k / PIXELS). Along l, four rows that share each turn: grid (ceil(PIXELS / 4), planes), a thread per
+// pixel.
 extern "C" __global__ void transformRows(const double2 *grids, const double2 *turns, double2 *alongL) {
-  extern __shared__ double2 row[];
+  constexpr int AT_ONCE = 4;
+  extern __shared__ double2 rows[];  // [k][row]
   const int64_t plane = blockIdx.y * PLANE;
-  for (int k = threadIdx.x; k < PIXELS; k += blockDim.x) row[k] = grids[plane + (int64_t)blockIdx.x * PIXELS + k];
+  const int first = blockIdx.x * AT_ONCE;
+  for (int e = threadIdx.x; e < AT_ONCE * PIXELS; e += blockDim.x) {
+    const int row = e / PIXELS, k = e % PIXELS;
+    rows[k * AT_ONCE + row] = first + row < PIXELS ? grids[plane + (int64_t)(first + row) * PIXELS + k] : make_double2(0, 0);
+  }
   __syncthreads();
   for (int l = threadIdx.x; l < PIXELS; l += blockDim.x) {
-    double re = 0, im = 0;
+    double2 sum[AT_ONCE] = {};
     for (int k = 0, at = 0; k < PIXELS; ++k) {
-      const double2 x = row[k], by = turns[at];
-      re += x.x * by.x - x.y * by.y;
-      im += x.x * by.y + x.y * by.x;
+      const double2 by = turns[at];
+#pragma unroll
+      for (int n = 0; n < AT_ONCE; ++n) {
+        const double2 x = rows[k * AT_ONCE + n];
+        sum[n].x += x.x * by.x - x.y * by.y;
+        sum[n].y += x.x * by.y + x.y * by.x;
+      }
       at += l;
       if (at >= PIXELS) at -= PIXELS;
     }
-    alongL[plane + (int64_t)blockIdx.x * PIXELS + l] = make_double2(re, im);
+#pragma unroll
+    for (int n = 0; n < AT_ONCE; ++n)
+      if (first + n < PIXELS) alongL[plane + (int64_t)(first + n) * PIXELS + l] = sum[n];
   }
 }
 
@@ -191,17 +259,15 @@ extern "C" __global__ void transformColumns(const double2 *alongL, const double2
   }
 }
 
-// sums : [image, beam][c][product][m][l] from the transforms: Re XX, Re YY, then XY + conj(YX). `channels` in each half.
-extern "C" __global__ void collectSums(const double2 *fields, int firstChannel, int channels, double *sums) {
+// sums : [c][product][m][l] from the transforms: Re XX, Re YY, then XY + conj(YX).
+extern "C" __global__ void collectSums(const double2 *fields, int firstChannel, double *sums) {
   const int64_t pixel = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
   if (pixel >= PLANE) return;
-  for (int half = 0; half < 2; ++half) {
-    const double2 *from = fields + ((int64_t)blockIdx.y * 2 + half) * COMBINATIONS * PLANE + pixel;
-    double *to = sums + (((int64_t)half * channels + firstChannel + blockIdx.y) * PRODUCTS) * PLANE + pixel;
-    to[0] = from[0].x;
-    if (COMBINATIONS == 1) continue;
-    to[PLANE] = from[PLANE].x;
-    to[2 * PLANE] = from[2 * PLANE].x + from[3 * PLANE].x;
-    to[3 * PLANE] = from[2 * PLANE].y - from[3 * PLANE].y;
-  }
+  const double2 *from = fields + (int64_t)blockIdx.y * COMBINATIONS * PLANE + pixel;
+  double *to = sums + (int64_t)(firstChannel + blockIdx.y) * PRODUCTS * PLANE + pixel;
+  to[0] = from[0].x;
+  if (COMBINATIONS == 1) return;
+  to[PLANE] = from[PLANE].x;
+  to[2 * PLANE] = from[2 * PLANE].x + from[3 * PLANE].x;
+  to[3 * PLANE] = from[2 * PLANE].y - from[3 * PLANE].y;
 }

@@ -52,7 +52,7 @@ export interface Mark {
   free(): void;
 }
 
-export type Streams = Readonly<Record<'upload' | 'prepare' | 'compute', Stream>>;
+export type Streams = Readonly<Record<'upload' | 'prepare' | 'compute' | 'download', Stream>>;
 
 export interface CudaSession {
   readonly device: DeviceFacts;
@@ -218,7 +218,12 @@ export function openSession(driver: Driver, device: DeviceFacts): CudaSession {
   };
 
   // Preparing a block is short and the next long kernel waits for it: it goes first when the card has room.
-  const streams: Streams = { upload: createStream(0), prepare: createStream(-1), compute: createStream(0) };
+  const streams: Streams = {
+    upload: createStream(0),
+    prepare: createStream(-1),
+    compute: createStream(0),
+    download: createStream(0),
+  };
   const rowCopy = holdNative(MEMCPY_2D_BYTES);
 
   return {
