@@ -3,22 +3,31 @@
  * the one before it is still being filtered.
  */
 import type { CudaBackend } from '../backend/cuda/cuda.js';
-import { offsetBy, type PinnedMemory } from '../backend/cuda/session.js';
+import { offsetBy, type PinnedMemory, type Stream } from '../backend/cuda/session.js';
 import { cudaSpectra, SPAN_BYTES, type CudaSpectraBlock } from '../backend/cuda/spectra.js';
 import { voltageSizeBytes } from '../core/axes.js';
 import type { VoltageBlock } from '../core/blocks.js';
+import { refuse } from '../core/errors.js';
 import type { Channeliser } from './channeliser.js';
 import { prepareEngine, type DeviceVoltages } from './cuda-engine.js';
 import { planStream } from './cuda-plan.js';
 import type { ChannelisePlan } from './plan.js';
 import { checkFinite } from './reference.js';
-import { checkChanneliseBlocks, openStream, type StreamStep } from './stream.js';
+import { checkChanneliseBlocks, checkVoltageBlock, openStream, type StreamStep } from './stream.js';
 
 export type { DeviceVoltages } from './cuda-engine.js';
 
 export interface CudaChanneliser extends Channeliser {
   /** For people: which kernels, how many passes. */
   readonly description: string;
+  /** Later work in `stream` waits until there is room for the next block. */
+  room(stream: Stream): void;
+  /**
+   * The two halves of `run`, in turn: sends the next block up, resolving when it has arrived; then queues the filter on
+   * the compute stream, so that whoever times kernels does not time the bus.
+   */
+  send(voltages: VoltageBlock): Promise<void>;
+  make(out: CudaSpectraBlock): void;
   /**
    * Outside the stream: the spectra of voltages that lie on the card already, in order on the compute stream. Nothing
    * waits for anything, and no history is kept.
@@ -63,6 +72,7 @@ export async function prepareCudaChanneliser(
   const stream = openStream(plan);
   let which = 0;
   let saturated: number | undefined = 0;
+  let absent: typeof missing | undefined;
 
   const clearCount = (): void => {
     session.call('cuMemsetD8Async', counter.pointer, 0, 8, compute.handle);
@@ -98,7 +108,6 @@ export async function prepareCudaChanneliser(
       upload,
     );
     uploaded.record(upload);
-    uploaded.holdBack(compute);
     // The caller may write to its own memory again once this resolves.
     if (pinned) await uploaded.passed();
   }
@@ -154,23 +163,51 @@ export async function prepareCudaChanneliser(
     which = 1 - which;
   }
 
+  /** What was sent and not yet made. */
+  let sent: { readonly voltages: VoltageBlock; readonly step: StreamStep } | undefined;
+
+  async function send(voltages: VoltageBlock): Promise<void> {
+    checkVoltageBlock(plan, voltages);
+    checkFinite(voltages);
+    if (sent) refuse('channelise', 'a block was sent before the last one was made', 'make it first');
+    const step = stream.next(voltages);
+    sent = { voltages, step };
+    try {
+      await append(voltages, step.waiting);
+      absent = await sendMissing(step);
+    } catch (error) {
+      sent = undefined;
+      throw error;
+    }
+  }
+
+  function make(out: CudaSpectraBlock): void {
+    if (!sent) return refuse('channelise', 'nothing was sent', 'send a block first');
+    const { voltages, step } = sent;
+    sent = undefined;
+    uploaded.holdBack(compute);
+    out.writing(compute);
+    if (step.spectra > 0) {
+      produce({ pointer: buffers[which].memory.pointer, pitchBytes }, step.spectra, absent, out);
+    }
+    out.doneWriting(compute, step.spectra, step.gaps);
+    moveOn(step, step.waiting + voltages.samples);
+    stream.advance(voltages, step);
+  }
+
   return {
     plan,
     description: engine.description,
+    room: (waiting) => {
+      buffers[which].free.holdBack(waiting);
+    },
+    send,
+    make,
     run: async (voltages, given) => {
       checkChanneliseBlocks(plan, voltages, given);
-      checkFinite(voltages);
       const out = cudaSpectra('channelise', given);
-      const step = stream.next(voltages);
-      await append(voltages, step.waiting);
-      const absent = await sendMissing(step);
-      out.writing(compute);
-      if (step.spectra > 0) {
-        produce({ pointer: buffers[which].memory.pointer, pitchBytes }, step.spectra, absent, out);
-      }
-      out.doneWriting(compute, step.spectra, step.gaps);
-      moveOn(step, step.waiting + voltages.samples);
-      stream.advance(voltages, step);
+      await send(voltages);
+      make(out);
     },
     filter: (voltages, spectra, out) => {
       out.writing(compute);

@@ -116,6 +116,19 @@ function joined(sorted: readonly SpectraGap[]): SpectraGap[] {
 
 /** Refuses what does not fit the plan, before anything is touched. */
 export function checkChanneliseBlocks(plan: ChannelisePlan, voltages: VoltageBlock, out: SpectraBlock): void {
+  checkVoltageBlock(plan, voltages);
+  const { shape } = out;
+  if (shape.type !== plan.outputType || shape.channels !== plan.channels || shape.inputs !== plan.inputs) {
+    refuse(
+      'channelise',
+      `the output block holds ${shape.channels} channels of ${shape.inputs} inputs as ${shape.type}, ` +
+        `the plan makes ${plan.channels} of ${plan.inputs} as ${plan.outputType}`,
+      'allocate it from plan.output',
+    );
+  }
+}
+
+export function checkVoltageBlock(plan: ChannelisePlan, voltages: VoltageBlock): void {
   if (voltages.type !== plan.inputType || voltages.inputs !== plan.inputs) {
     refuse(
       'channelise',
@@ -136,14 +149,5 @@ export function checkChanneliseBlocks(plan: ChannelisePlan, voltages: VoltageBlo
     wholeNumber('channelise', "a gap's firstInput", gap.firstInput, 0, gap.endInput);
     wholeNumber('channelise', "a gap's endSample", gap.endSample, 0, voltages.samples);
     wholeNumber('channelise', "a gap's firstSample", gap.firstSample, 0, gap.endSample);
-  }
-  const { shape } = out;
-  if (shape.type !== plan.outputType || shape.channels !== plan.channels || shape.inputs !== plan.inputs) {
-    refuse(
-      'channelise',
-      `the output block holds ${shape.channels} channels of ${shape.inputs} inputs as ${shape.type}, ` +
-        `the plan makes ${plan.channels} of ${plan.inputs} as ${plan.outputType}`,
-      'allocate it from plan.output',
-    );
   }
 }
