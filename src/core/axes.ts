@@ -29,6 +29,8 @@ export type CountsCB = Ordered<'[c][b]', Float64Array>;
 export type WeightsCBPP = Ordered<'[c][b][pi][pj] weights', Float64Array>;
 /** Metres along u, v and w. */
 export type UvwB = Ordered<'[b][u, v, w]', Float64Array>;
+/** Seconds behind each pair. */
+export type DurationsB = Ordered<'[b] seconds', Float64Array>;
 /** Complex float64 (re, im); x_a = g_a · sky. */
 export type GainsCA = Ordered<'[c][a]', Float64Array>;
 /** Complex float64 (re, im): what perfect antennas would see, of the parallel products XX (and YY) alone. */
@@ -122,6 +124,8 @@ export const weightsCBPP = (
 ): WeightsCBPP => checked('[c][b][pi][pj] weights', elements, channels * baselines * polarisations ** 2);
 export const uvwB = (elements: Float64Array, baselines: number): UvwB =>
   checked('[b][u, v, w]', elements, baselines * 3);
+export const durationsB = (elements: Float64Array, baselines: number): DurationsB =>
+  checked('[b] seconds', elements, baselines);
 export const gainsCA = (elements: Float64Array, channels: number, inputs: number): GainsCA =>
   checked('[c][a]', elements, channels * inputs * 2);
 export const modelCBP = (

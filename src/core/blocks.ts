@@ -1,6 +1,7 @@
 /** What walks through the rooms. Axes, units and validity travel with the numbers. */
 import type {
   CountsCB,
+  DurationsB,
   SpectraCAT,
   SpectraType,
   UvwB,
@@ -80,6 +81,8 @@ export interface Filed {
   readonly means: VisibilitiesCBPP;
   /** −0 where the file had none. */
   readonly weights: WeightsCBPP;
+  /** Present where pairs of one time were integrated for longer or shorter; NaN for pairs the file lacks. */
+  readonly integrationS?: DurationsB;
   /** Present where the file's fringes were stopped, all at one place. */
   readonly stopped?: {
     readonly phaseCentre: { readonly raDeg: number; readonly decDeg: number };

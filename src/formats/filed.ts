@@ -15,6 +15,12 @@ export const fileProducts = {
   ],
 } as const;
 
+/** How long a pair was integrated: as the other file had it, else as long as all. */
+export const filedIntegrationS = ({ filed, durationS }: Integration, i: number, j: number): number => {
+  const own = filed?.integrationS?.[baselineIndex(i, j)] ?? Number.NaN;
+  return Number.isNaN(own) ? durationS : own;
+};
+
 /**
  * uvw as the other file had it, for the pair (A1, A2) = (j, i) that we write: r_j − r_i in metres. Undefined where
  * that file had none, or stopped its fringes elsewhere: then our own geometry says.

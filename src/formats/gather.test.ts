@@ -18,7 +18,7 @@ describe('gathering rows', () => {
   it('keeps every value as filed, flagged ones too, and sums the good alone', () => {
     const rows = gather(shape);
     // The pair (0, 1) is our (1, 0) turned: V₁₀[p₂][p₁] = conj(V₀₁[p₁][p₂]) and r₁ − r₀ = −(r₀ − r₁).
-    rows.row(0, 1, [1, -2, 3]);
+    rows.row(0, 1, { uvwM: [1, -2, 3] });
     rows.add(0, xx, 1, 2, 4);
     rows.add(0, yy, 3, 4, 8);
     rows.add(0, xy, 5, 6, 2);
@@ -36,7 +36,7 @@ describe('gathering rows', () => {
 
   it('marks what the file lacks: weight −0, uvw not a number', () => {
     const rows = gather(shape);
-    rows.row(1, 0, [1, 2, Number.POSITIVE_INFINITY]);
+    rows.row(1, 0, { uvwM: [1, 2, Number.POSITIVE_INFINITY] });
     rows.add(0, xx, 1, 2, Number.NaN);
     const { filed } = rows.finish();
     assert.ok(filed);
@@ -56,9 +56,9 @@ describe('gathering rows', () => {
 
   it('keeps the sums alone of a pair that comes twice', () => {
     const rows = gather({ ...shape, polarisations: 1, products: [xx] });
-    rows.row(1, 0, [1, 2, 3]);
+    rows.row(1, 0, { uvwM: [1, 2, 3] });
     rows.add(0, xx, 1, 0, 2);
-    rows.row(0, 1, [-1, -2, -3]);
+    rows.row(0, 1, { uvwM: [-1, -2, -3] });
     rows.add(0, xx, 4, -1, 3);
     const one = rows.finish();
     // 2·1 + 3·4 = 14 and 2·0 + 3·1 = 3 over 5 samples.

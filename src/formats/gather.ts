@@ -3,6 +3,7 @@ import {
   baselineCount,
   baselineIndex,
   countsCB,
+  durationsB,
   uvwB,
   visibilitiesCBPP,
   weightsCBPP,
@@ -47,9 +48,16 @@ export interface GatherShape {
   readonly stoppedAt?: SkyPosition;
 }
 
+/** What a file says of a row beside its values. */
+export interface FiledRow {
+  /** r₁ − r₂. */
+  readonly uvwM: readonly [number, number, number];
+  readonly integrationS?: number | undefined;
+}
+
 export interface Gathering {
-  /** Begins a row: the pair of all values until the next one, and r₁ − r₂ where filed. Either order of antennas. */
-  row(s1: number, s2: number, uvwM?: readonly [number, number, number]): void;
+  /** Begins a row: the pair of all values until the next one, and what is filed of it. Either order of antennas. */
+  row(s1: number, s2: number, filed?: FiledRow): void;
   /** The row's V₁₂ of one product, unphased; a weight that is not above 0 is that of a flagged value. */
   add(c: number, product: StoredProduct, re: number, im: number, weight: number): void;
   finish(): Omit<Integration, 'start' | 'durationS'>;
@@ -65,19 +73,21 @@ export function gather(shape: GatherShape): Gathering {
   /** NaN where nothing came. */
   const weights = new Float64Array(cells).fill(Number.NaN);
   const uvw = new Float64Array(3 * baselines).fill(Number.NaN);
+  const durations = new Float64Array(baselines).fill(Number.NaN);
   let b = 0;
   let order: 'i is first' | 'i is second' = 'i is first';
   let repeated = 0;
 
   return {
-    row: (s1, s2, uvwM) => {
+    row: (s1, s2, row) => {
       order = s1 >= s2 ? 'i is first' : 'i is second';
       b = baselineIndex(Math.max(s1, s2), Math.min(s1, s2));
-      if (uvwM === undefined) return;
-      const [u, v, w] = uvwM;
+      if (row === undefined) return;
+      durations[b] = row.integrationS ?? Number.NaN;
+      const [u, v, w] = row.uvwM;
       // A row that does not say where it was measured is written by our own geometry.
       if (!Number.isFinite(u + v + w)) return;
-      uvw.set(order === 'i is first' ? uvwM : [-u, -v, -w], 3 * b);
+      uvw.set(order === 'i is first' ? row.uvwM : [-u, -v, -w], 3 * b);
     },
     add: (c, { p1, p2 }, re, im, weight) => {
       // V₂₁[p₂][p₁] is the conjugate of V₁₂[p₁][p₂].
@@ -102,6 +112,7 @@ export function gather(shape: GatherShape): Gathering {
       const filed: Filed = {
         means: visibilitiesCBPP(means, channels, baselines, polarisations),
         weights: weightsCBPP(weights, channels, baselines, polarisations),
+        ...(differ(durations) && { integrationS: durationsB(durations, baselines) }),
         ...(stoppedAt && { stopped: { phaseCentre: stoppedAt, uvwM: uvwB(uvw, baselines) } }),
       };
       return {
@@ -117,6 +128,11 @@ export function gather(shape: GatherShape): Gathering {
     },
   };
 }
+
+const differ = (values: Float64Array): boolean => {
+  const first = values.find((value) => !Number.isNaN(value));
+  return values.some((value) => !Number.isNaN(value) && value !== first);
+};
 
 /**
  * From weights per product to flagged inputs and one count a baseline, to which the sums are scaled. An input none

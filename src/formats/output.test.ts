@@ -47,11 +47,16 @@ describe('output files', () => {
     assert.deepEqual(await readdir(folder), ['a.bin']);
   });
 
-  it('refuse a patch outside what was written', async () => {
+  it('take a patch that runs on beyond the end, and refuse one that leaves a hole', async () => {
     const file = await openOutput(join(folder, 'c.bin'));
     await file.write(text('abc'));
-    await assert.rejects(file.writeAt(2, text('de')), /outside/);
-    await file.abandon();
+    await file.writeAt(2, text('de'));
+    assert.equal(file.sizeBytes, 4);
+    await file.write(text('f'));
+    await assert.rejects(file.writeAt(6, text('g')), /outside/);
+    await file.finish();
+    assert.equal(await readFile(join(folder, 'c.bin'), 'utf8'), 'abdef');
+    await rm(join(folder, 'c.bin'));
   });
 
   it('say why a place cannot be written', async () => {

@@ -14,7 +14,7 @@ export interface OutputFile {
   readonly sizeBytes: number;
   /** Appends; resolves when the system has taken the bytes, so that awaiting it is the back-pressure. */
   write(bytes: Uint8Array): Promise<void>;
-  /** Overwrites what was appended before, for headers known only at the end. */
+  /** Overwrites what was appended before, and may run on beyond its end. */
   writeAt(position: number, bytes: Uint8Array): Promise<void>;
   finish(): Promise<void>;
   /** Leaves nothing behind; harmless after finish or a second time. */
@@ -150,9 +150,10 @@ async function openPending(path: string): Promise<PendingFile> {
       await put(bytes, position);
     },
     writeAt: async (position, bytes) => {
-      if (position < 0 || position + bytes.length > sizeBytes) {
-        throw new Error(`${path}: bytes ${position}…${position + bytes.length} lie outside what was written`);
+      if (position < 0 || position > sizeBytes) {
+        throw new Error(`${path}: byte ${position} lies outside what was written`);
       }
+      sizeBytes = Math.max(sizeBytes, position + bytes.length);
       await put(bytes, position);
     },
     seal,

@@ -196,7 +196,7 @@ describe('visibility files again', () => {
     }
   });
 
-  it('keeps the length of each integration, the longest where its rows differ', async () => {
+  it('keeps the length of each integration, and of each pair where they differ', async () => {
     const second = { ...integration, start: addSeconds(start, 3), durationS: 10 };
     const first = await write('long.uvfits', header, [integration, second]);
     const input = await openInput(first);
@@ -214,6 +214,9 @@ describe('visibility files again', () => {
       all.map(({ durationS }) => durationS),
       [5, 10],
     );
+    // The second row is the pair (1, 2): baseline 1 of (0, 0), (1, 0), (1, 1).
+    assert.deepEqual([...(all[0].filed?.integrationS ?? [])], [2, 5, 2]);
+    assert.equal(all[1].filed?.integrationS, undefined);
   });
 
   const data = process.env.CORELLA_TEST_DATA;
@@ -263,6 +266,9 @@ function checkSame(sent: Integration, got: Integration, { frequenciesHz }: Visib
   assert.ok(Math.abs(sent.durationS - got.durationS) < 1e-6 * sent.durationS, 'durations');
   const [a, b] = [sent.filed, got.filed];
   assert.ok(a && b);
+  a.integrationS?.forEach((value, pair) => {
+    assert.ok(Number.isNaN(value) || b.integrationS?.[pair] === value, 'durations of pairs');
+  });
   // Weights are single precision on either side.
   assert.ok(
     a.weights.every((weight, at) => Math.fround(weight) === b.weights[at]),

@@ -203,7 +203,10 @@ async function gatherSlot(file: InputFile, of: Gathered): Promise<Omit<Integrati
         }
         const [uS, vS, wS] = reader.uvwS(group);
         const metres = SPEED_OF_LIGHT_M_PER_S;
-        gathering.row(s1, s2, [uS * metres, vS * metres, wS * metres]);
+        gathering.row(s1, s2, {
+          uvwM: [uS * metres, vS * metres, wS * metres],
+          integrationS: reader.integrationS(group),
+        });
         addGroup(gathering, { group, layout, delayS: wS, where });
       }
     }

@@ -13,7 +13,7 @@ import { addSeconds, formatInstant, julianDate, type Instant } from '../core/ins
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { dot, type Vector3 } from '../core/vector.js';
 import { skyFrame } from '../sky/frame.js';
-import { filedUvwM, fileProducts } from './filed.js';
+import { filedIntegrationS, filedUvwM, fileProducts } from './filed.js';
 import {
   headerBytes,
   integerCard,
@@ -30,7 +30,8 @@ import { antennaTable } from './uvfits-antennas.js';
 
 /** 256·A1 + A2 has room for 255; above, ANTENNA1 and ANTENNA2 stand by themselves. */
 const MOST_IN_BASELINE = 255;
-const CHUNK_BYTES = 2 ** 22;
+/** An integration up to this size is one write: a crash between its parts is next to impossible. */
+const CHUNK_BYTES = 2 ** 26;
 
 export async function createUvfits(path: string, header: VisibilityHeader): Promise<VisibilityWriter> {
   checkHeader(path, header);
@@ -40,21 +41,28 @@ export async function createUvfits(path: string, header: VisibilityHeader): Prom
   const channels = frequenciesHz.length;
   const parameters = parameterNames(stations);
   const groupElements = parameters.length + 3 * products.length * channels;
-  const chunk = new Float32Array(Math.max(1, Math.floor(CHUNK_BYTES / (4 * groupElements))) * groupElements);
+  const baselines = (stations * (stations + 1)) / 2;
+  const chunkGroups = Math.max(1, Math.min(baselines, Math.floor(CHUNK_BYTES / (4 * groupElements))));
+  const chunk = new Float32Array(chunkGroups * groupElements);
   const output = await openOutput(path);
   let first: Integration | undefined;
   let groups = 0;
   let filled = 0;
-  const flush = async (): Promise<void> => {
+  let end = 0;
+  /** Writes what is filled, and after an integration's last groups the tables, in one go. */
+  const flush = async (closing?: { readonly start: Instant }): Promise<void> => {
     const bytes = Buffer.from(chunk.buffer, 0, filled * 4);
     filled = 0;
-    await output.write(bytes.swap32());
+    const tables = closing ? tablesAfter(end + bytes.length, closing.start) : [];
+    await output.writeAt(end, Buffer.concat([bytes.swap32(), ...tables]));
+    end += bytes.length;
   };
   try {
-    // Its length is fixed now, its numbers only when the first and the last integration are known.
+    // Its length is fixed now, its numbers after each integration.
     await output.write(
       primaryHeader(header, parameters, { start: { unixSeconds: 0, fraction: 0 }, groups: 0 }),
     );
+    end = output.sizeBytes;
   } catch (error) {
     await output.abandon();
     throw error;
@@ -77,7 +85,7 @@ export async function createUvfits(path: string, header: VisibilityHeader): Prom
             ),
           );
           const pair = stations > MOST_IN_BASELINE ? [j + 1, i + 1, 1] : [256 * (j + 1) + i + 1];
-          chunk.set([...uvw, ...dates, ...pair, integration.durationS], filled);
+          chunk.set([...uvw, ...dates, ...pair, filedIntegrationS(integration, i, j)], filled);
           filled += parameters.length;
           // Phased by the very number that the file keeps, so that a reader can undo it exactly; or by the one that
           // another file kept, of whatever precision, so that its own values come out.
@@ -91,22 +99,15 @@ export async function createUvfits(path: string, header: VisibilityHeader): Prom
           groups++;
         }
       }
+      await flush(first);
+      // The file is whole again, and holds every integration so far.
+      await output.writeAt(0, primaryHeader(header, parameters, { start: first.start, groups }));
     },
     finish: async () => {
       try {
         if (first === undefined) {
           refuse(path, 'no integration was written', 'give it at least one before finishing');
         }
-        await flush();
-        await output.write(new Uint8Array(paddedBytes(output.sizeBytes) - output.sizeBytes));
-        await output.write(
-          antennaTable(telescope, {
-            start: first.start,
-            referenceFrequencyHz: frequenciesHz[0],
-            feeds: header.feeds ?? 'linear',
-          }),
-        );
-        await output.writeAt(0, primaryHeader(header, parameters, { start: first.start, groups }));
         await output.finish();
       } catch (error) {
         await output.abandon();
@@ -115,6 +116,13 @@ export async function createUvfits(path: string, header: VisibilityHeader): Prom
     },
     abandon: () => output.abandon(),
   };
+
+  /** What follows the groups, from where they end. */
+  function tablesAfter(groupsEnd: number, start: Instant): Uint8Array[] {
+    const padding = new Uint8Array(paddedBytes(groupsEnd) - groupsEnd);
+    const feeds = header.feeds ?? 'linear';
+    return [padding, antennaTable(telescope, { start, referenceFrequencyHz: frequenciesHz[0], feeds })];
+  }
 }
 
 /** (re, im, weight) for each channel and product of one baseline. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -281,6 +281,29 @@ describe('UVFITS', () => {
         assert.ok(Math.abs(found[s][axis] - value) < 1e-9, `station ${s}, axis ${axis}: ${found[s][axis]}`);
       });
     });
+  });
+
+  it('leaves a readable file with every finished integration when it is cut off', async () => {
+    const of = header(telescope([station('a', 0, 0, 0), station('b', 30, 5, 1)]), [1.5e8]);
+    const writer = await createUvfits(join(folder, 'night.uvfits'), of);
+    const integrations = [1, 2, 3].map((k) => ({
+      ...randomIntegration(of, k),
+      start: addSeconds(start, 2 * k),
+    }));
+    for (const [k, one] of integrations.entries()) {
+      await writer.append(one);
+      const part = (await readdir(folder)).find((name) => name.endsWith('.part')) ?? '';
+      await copyFile(join(folder, part), join(folder, 'left.uvfits'));
+      const file = await openFile(join(folder, 'left.uvfits'));
+      assert.ok(file.kind === 'visibilities');
+      assert.equal(file.integrationCount, k + 1);
+      let latest: Integration | undefined;
+      for await (const found of file.integrations()) latest = found;
+      await file.close();
+      assert.deepEqual(latest?.counts, one.counts);
+    }
+    await writer.abandon();
+    await rm(join(folder, 'left.uvfits'));
   });
 
   it('refuses what it cannot write, and leaves nothing', async () => {

@@ -13,6 +13,7 @@ import { telescopeSchema } from './telescope-json.js';
 /** One time: which rows hold it. */
 export interface TimeSlot {
   readonly middle: Instant;
+  /** The longest of its rows'. */
   readonly durationS: number;
   /** [first, end) of rows that follow each other. */
   readonly runs: { first: number; end: number }[];
@@ -27,6 +28,8 @@ export interface Uvh5Header {
   readonly ant1: Float64Array;
   readonly ant2: Float64Array;
   readonly slots: readonly TimeSlot[];
+  /** Of every row. */
+  readonly integrationS: Float64Array;
   /** Rising; `place` is where the file keeps each. */
   readonly channels: readonly { readonly frequencyHz: number; readonly place: number }[];
   readonly channelWidthHz: number;
@@ -93,7 +96,7 @@ export function readUvh5Header(file: Hdf5File): Uvh5Header {
     refuse(path, `its lowest channel is at ${channels[0].frequencyHz} Hz`, 'it is damaged');
   const channelWidthHz = Math.abs(widths[0]);
   const { products, polarisations } = productsOf(file);
-  const slots = slotsOf(file, rows);
+  const { slots, integrationS } = slotsOf(file, ant1, ant2);
   const { stationOf, stations, antennaCount } = antennasOf(file, site, ant1, ant2);
   const centre = centreOf(file, site, slots[0].middle, rows);
   const telescope = telescopeOf(file, site, stations, polarisations, channels, channelWidthHz);
@@ -105,6 +108,7 @@ export function readUvh5Header(file: Hdf5File): Uvh5Header {
     ant1,
     ant2,
     slots,
+    integrationS,
     channels,
     channelWidthHz,
     products,
@@ -158,36 +162,54 @@ function productsOf(file: Hdf5File): { products: StoredProduct[]; polarisations:
     : { products, polarisations: 2 };
 }
 
-function slotsOf(file: Hdf5File, rows: number): TimeSlot[] {
+/**
+ * Rows of one time together. Their integrations may differ in length (some correlators give each pair its own), as
+ * long as every pair is there at every time: else baselines were averaged over different times, and no time holds all.
+ */
+function slotsOf(
+  file: Hdf5File,
+  ant1: Float64Array,
+  ant2: Float64Array,
+): { readonly slots: readonly TimeSlot[]; readonly integrationS: Float64Array } {
   const { path } = file;
+  const rows = ant1.length;
   const times = column(file, 'time_array', rows);
-  const durations = column(file, 'integration_time', rows);
-  const slots = new Map<number, TimeSlot>();
+  const integrationS = column(file, 'integration_time', rows);
+  const slots = new Map<
+    number,
+    { middle: Instant; durationS: number; runs: TimeSlot['runs']; rows: number }
+  >();
+  const pairs = new Set<string>();
+  let differ = false;
   for (let row = 0; row < rows; row++) {
     const days = times[row];
     if (!(days > 2_400_000 && days < 2_500_000))
       refuse(path, `row ${row} is at Julian Date ${days}`, 'it is damaged: copy it again');
+    const durationS = integrationS[row];
+    if (!(durationS > 0 && durationS < 1e6))
+      refuse(path, `row ${row} lasts ${durationS} s`, 'it is damaged: copy it again');
     let slot = slots.get(days);
     if (!slot) {
-      if (!(durations[row] > 0 && durations[row] < 1e6))
-        refuse(path, `row ${row} lasts ${durations[row]} s`, 'it is damaged: copy it again');
       const midnight = Math.floor(days - 0.5) + 0.5;
-      slot = { middle: fromJulianDate(midnight, days - midnight), durationS: durations[row], runs: [] };
+      slot = { middle: fromJulianDate(midnight, days - midnight), durationS, runs: [], rows: 0 };
       slots.set(days, slot);
     }
-    // From one time to the next the duration may change; at one time it belongs to all baselines.
-    if (Math.abs(durations[row] - slot.durationS) > 1e-3 * slot.durationS) {
-      refuse(
-        path,
-        'its baselines were averaged over different times (baseline-dependent averaging)',
-        'bring them to one integration time first (pyuvdata: upsample_in_time)',
-      );
-    }
+    if (Math.abs(durationS - slot.durationS) > 1e-3 * slot.durationS) differ = true;
+    slot.durationS = Math.max(slot.durationS, durationS);
+    slot.rows++;
+    pairs.add(`${Math.min(ant1[row], ant2[row])} ${Math.max(ant1[row], ant2[row])}`);
     const last = slot.runs.at(-1);
     if (last?.end === row) last.end = row + 1;
     else slot.runs.push({ first: row, end: row + 1 });
   }
-  return [...slots].sort(([x], [y]) => x - y).map(([, slot]) => slot);
+  if (differ && [...slots.values()].some((slot) => slot.rows !== pairs.size)) {
+    refuse(
+      path,
+      'its baselines were averaged over different times (baseline-dependent averaging)',
+      'bring them to one integration time first (pyuvdata: upsample_in_time)',
+    );
+  }
+  return { slots: [...slots].sort(([x], [y]) => x - y).map(([, slot]) => slot), integrationS };
 }
 
 function antennasOf(

@@ -153,7 +153,7 @@ function integrationOf(
         const s1 = stationOf.get(header.ant1[row]) ?? 0;
         const s2 = stationOf.get(header.ant2[row]) ?? 0;
         const [u, v, w] = uvw.subarray(3 * k, 3 * k + 3);
-        gathering.row(s1, s2, [-u, -v, -w]);
+        gathering.row(s1, s2, { uvwM: [-u, -v, -w], integrationS: header.integrationS[row] });
         const wM = header.phased(row) ? w : 0;
         channels.forEach(({ frequencyHz, place }, c) => {
           const phase = (2 * Math.PI * frequencyHz * wM) / SPEED_OF_LIGHT_M_PER_S;

@@ -11,7 +11,7 @@ import { addSeconds, julianDate, toDate, type Instant } from '../core/instant.js
 import { RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { dot, normalise, type Vector3 } from '../core/vector.js';
 import { skyFrame } from '../sky/frame.js';
-import { filedUvwM, fileProducts } from './filed.js';
+import { filedIntegrationS, filedUvwM, fileProducts } from './filed.js';
 import type { VisibilityHeader, VisibilityWriter } from './format.js';
 import { createHdf5 } from './hdf5/write.js';
 import { openOutput } from './output.js';
@@ -55,7 +55,10 @@ export async function createUvh5(
           BigInt64Array.from(pairs, ([, two]) => BigInt(two)),
         );
         await put('/Header/time_array', each(days));
-        await put('/Header/integration_time', each(integration.durationS));
+        await put(
+          '/Header/integration_time',
+          Float64Array.from(pairs, ([one, two]) => filedIntegrationS(integration, two, one)),
+        );
         await put('/Header/lst_array', each(geometry.siderealTimeRad));
         await put('/Header/phase_center_app_ra', each(geometry.apparentRaRad));
         await put('/Header/phase_center_app_dec', each(geometry.apparentDecRad));

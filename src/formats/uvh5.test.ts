@@ -362,7 +362,9 @@ describe('UVH5', () => {
       await assert.rejects(openUvh5(await altered(change)), { name: 'CorellaError', message: words });
     };
     await refuses((items) => {
+      // The fifth row lasts twice as long and is at a time of its own: one time has five pairs, another six.
       items.integration_time = reals(Array.from({ length: 12 }, (_, row) => (row === 4 ? 4 : 2)));
+      items.time_array = reals(Array.from({ length: 12 }, (_, row) => 2_459_560 + (row < 5 ? 0 : 1e-4)));
     }, /baseline-dependent averaging/);
     await refuses((items) => {
       items.ant_2_array = reals(new Array<number>(12).fill(9));
