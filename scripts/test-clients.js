@@ -50,6 +50,58 @@ off = np.degrees(np.arccos(min(1, c))); print('found', np.degrees([found_ra, fou
 sys.exit(0 if off < tolerance else 1)
 `;
 
+/** Every item the CalH5 memo requires, its kind and its shape; then the gains applied as pyuvdata applies them. */
+const calh5Check = `
+import sys, json
+import numpy as np, h5py
+from astropy.time import Time
+from astropy.utils import iers
+import astropy.units as u
+iers.conf.auto_download = False
+calfile, jsonfile, visfile, fixed = sys.argv[1:5]
+f = h5py.File(calfile, 'r'); H, D = f['Header'], f['Data']
+value = lambda name: H[name][()]
+word = lambda name: value(name).decode()
+ants, tel, freqs, jones, spws, times = (int(value('N' + k)) for k in ('ants_data', 'ants_telescope', 'freqs', 'jones', 'spws', 'times'))
+texts = 'cal_type cal_style gain_convention telescope_name x_orientation history gain_scale pol_convention ref_antenna_name sky_catalog telescope_frame'.split()
+for name in texts: assert H[name].dtype.kind == 'S' and H[name].shape == (), name
+shapes = {'latitude': ('f', ()), 'longitude': ('f', ()), 'altitude': ('f', ()), 'antenna_numbers': ('i', (tel,)),
+  'antenna_names': ('S', (tel,)), 'antenna_positions': ('f', (tel, 3)), 'ant_array': ('i', (ants,)), 'spw_array': ('i', (spws,)),
+  'jones_array': ('i', (jones,)), 'integration_time': ('f', (times,)), 'time_array': ('f', (times,)), 'lst_array': ('f', (times,)),
+  'freq_array': ('f', (freqs,)), 'channel_width': ('f', (freqs,)), 'flex_spw_id_array': ('i', (freqs,)), 'wide_band': ('b', ())}
+for name, (kind, shape) in shapes.items():
+  assert H[name].dtype.kind == kind and H[name].shape == shape, (name, H[name].dtype, H[name].shape)
+assert (word('cal_type'), word('cal_style'), word('gain_convention')) == ('gain', 'sky', 'divide') and not value('wide_band')
+assert list(value('jones_array')) == [-5, -6] and set(value('ant_array')) <= set(value('antenna_numbers'))
+assert word('ref_antenna_name').encode() in list(value('antenna_names'))
+for name in ('gains', 'flags'): assert D[name].shape == (ants, freqs, times, jones), name
+assert D['gains'].dtype == np.complex128 and D['flags'].dtype == np.bool_
+v = h5py.File(visfile, 'r')
+for name in ('freq_array', 'antenna_names', 'antenna_positions', 'antenna_numbers'): assert (v['Header'][name][()] == value(name)).all(), name
+# UT1 - UTC is beyond the tables of years to come: a second of time is 7e-5.
+lst = Time(value('time_array')[0], format='jd', scale='utc', location=(value('longitude') * u.deg, value('latitude') * u.deg))
+lst.delta_ut1_utc = 0
+assert abs((lst.sidereal_time('apparent').rad - value('lst_array')[0] + np.pi) % (2 * np.pi) - np.pi) < 7e-5, (lst, value('lst_array'))
+for part in ('corella calibrate', 'corella correlate', 'corella simulate', 'telescope aavs2', 'from raw.uvh5', 'from raw.sigmf-meta'):
+  assert part in word('history'), part
+gains = D['gains'][:, :, 0, :]
+own = np.array(json.load(open(jsonfile))['gains'])
+own = (own[..., 0] + 1j * own[..., 1]).reshape(freqs, ants, jones).transpose(1, 0, 2)
+assert np.allclose(gains, np.conj(own), rtol=1e-12), 'CalH5 is not the conjugate of the JSON'
+# What pyuvdata's uvcalibrate does: data of (1, 2) over gain 1 times the conjugate of gain 2.
+out = h5py.File(fixed, 'w')
+v.copy('Header', out); v.copy('Data', out)
+a1, a2 = v['Header/ant_1_array'][()], v['Header/ant_2_array'][()]
+pols = {-5: (0, 0), -6: (1, 1), -7: (0, 1), -8: (1, 0)}
+data = v['Data/visdata'][()]
+for q, code in enumerate(v['Header/polarization_array'][()]):
+  p1, p2 = pols[int(code)]
+  data[:, :, q] /= gains[a1, :, p1] * np.conj(gains[a2, :, p2])
+out['Data/visdata'][...] = data
+out.close()
+print('gains of', ants, 'antennas,', freqs, 'channels')
+`;
+
 const folder = mkdtempSync(join(tmpdir(), 'corella-clients-'));
 let failures = 0;
 
@@ -77,6 +129,19 @@ const sky = [
   '--perfect',
 ];
 try {
+  // Antennas with unknown gains: as they are the sky is scrambled; over what CalH5 holds the source stands in its place.
+  const scrambled = sky.filter((word) => word !== '--perfect');
+  const unknown = JSON.parse(
+    corella('simulate', '--telescope', 'aavs2', '--stations', 48, ...scrambled, '--rate', '800kHz', '--frequency', '100MHz',
+      '--duration', '5ms', '--noise', '2000', '-o', 'raw.sigmf-meta', '--json'), // prettier-ignore
+  );
+  const main = unknown.sources.find(({ name }) => name === 'main');
+  corella('correlate', 'raw.sigmf-meta', '--channels', 8, '--taps', 4, '-o', 'raw.uvh5', '--quiet');
+  corella('calibrate', 'raw.uvh5', ...scrambled.slice(0, 2), '-o', 'solved.json', '--quiet');
+  run('solved.calh5: every item of the memo', python, '-c', calh5Check, 'solved.calh5', 'solved.json', 'raw.uvh5', 'fixed.uvh5'); // prettier-ignore
+  run('fixed.uvh5: h5py', python, join(clients, 'check_uvh5.py'), 'fixed.uvh5', '--strict');
+  run('raw.uvh5 over solved.calh5: a plain transform finds the source', python, '-c', uvh5Transform, 'fixed.uvh5',
+    main.raDeg, main.decDeg, TOLERANCE_DEG); // prettier-ignore
   for (const [telescope, stations] of [
     ['aavs2', 48],
     ['hera350', 300],

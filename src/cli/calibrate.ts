@@ -4,7 +4,7 @@ import type { Calibration, IterationRule } from '../calibrate/index.js';
 import { addSeconds } from '../core/instant.js';
 import { refuse } from '../core/errors.js';
 import { middleOf } from '../core/middle.js';
-import { writeGains } from '../formats/gains.js';
+import { gainPaths, writeGainFiles } from '../formats/gain-files.js';
 import { calibrateIntegration, type CalibratedIntegration } from '../pipeline/calibrate.js';
 import { oddByGain, oddByPower, type OddInput } from '../pipeline/odd-inputs.js';
 import type { Integration } from '../core/blocks.js';
@@ -39,7 +39,7 @@ export function registerCalibrate(program: Command): void {
     .command('calibrate')
     .description("visibilities + sky model → each antenna's complex gain (StEFCal)")
     .argument('<visibilities>', 'in any format we read')
-    .option('-o, --out <path>', 'gains to write, as JSON', 'gains.json');
+    .option('-o, --out <path>', 'gains to write, as JSON; CalH5 takes the same name beside it', 'gains.json');
   addSourceOption(command, 'the model')
     .option(
       '--min-altitude <degrees>',
@@ -80,6 +80,8 @@ export function parseIntegration(text: string): IntegrationChoice {
 
 async function run(path: string, options: CalibrateOptions): Promise<void> {
   const terminal = openTerminal(options);
+  // Refused before the work, not after.
+  gainPaths(options.out);
   const file = await openVisibilities(path, await openOptions(options));
   try {
     const telescope = await telescopeFor(file, options);
@@ -119,21 +121,26 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
         : { ...(await solve(without(integration, oddGains), backend)), odd };
     });
     const seconds = stage.done();
-    await writeGains(options.out, {
-      telescope: telescope.name,
-      stations: telescope.stations.map(({ name }) => name),
-      polarisations: integration.polarisations,
-      frequenciesHz: file.header.frequenciesHz,
-      time: addSeconds(integration.start, integration.durationS / 2),
-      ...calibration,
-      sources: sources.map(({ source }) => source.name),
-      history: [...history(), `from ${file.path}`],
-    });
+    const { frequenciesHz, channelWidthHz, feeds } = file.header;
+    const paths = await writeGainFiles(
+      options.out,
+      {
+        telescope: telescope.name,
+        stations: telescope.stations.map(({ name }) => name),
+        polarisations: integration.polarisations,
+        frequenciesHz,
+        time: addSeconds(integration.start, integration.durationS / 2),
+        ...calibration,
+        sources: sources.map(({ source }) => source.name),
+        history: history({ from: file, telescope }),
+      },
+      { telescope, channelWidthHz, durationS: integration.durationS, ...(feeds && { feeds }) },
+    );
     const summary = summarise(calibration);
     terminal.result(
-      { path: options.out, sources: sources.map(({ source }) => source.name), ...summary, seconds },
+      { path: options.out, paths, sources: sources.map(({ source }) => source.name), ...summary, seconds },
       [
-        `${options.out}: gains of ${summary.solvedInputs} of ${summary.inputs} inputs in ${summary.solves} solves`,
+        `${paths.join(', ')}: gains of ${summary.solvedInputs} of ${summary.inputs} inputs in ${summary.solves} solves`,
         `model: ${sources.map(({ source, altitudeDeg }) => `${source.name} at ${altitudeDeg.toFixed(0)}°`).join(', ')}`,
         `converged ${summary.converged} of ${summary.solves}, ${summary.medianIterations} iterations in the middle, ` +
           `residual ${(100 * summary.medianResidual).toFixed(1)} % in the middle, ${(100 * summary.worstResidual).toFixed(1)} % at worst`,

@@ -62,7 +62,7 @@ async function run(path: string | undefined, options: ChanneliseOptions): Promis
       channeliseToFile(recording, plan, {
         backend,
         path: out,
-        history: history(),
+        history: history({ from: recording }),
         onProgress: stage.update,
       }),
     );

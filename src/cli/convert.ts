@@ -44,11 +44,11 @@ async function run(from: string, to: string, options: CommonOptions & OpenFlags)
   const file = await openFile(from, await openOptions(options));
   const stage = terminal.stage('convert');
   try {
-    const lines = [...history(), `from ${from} (${file.format})`];
+    const lines = history({ from: file });
     let written: string;
     if (file.kind === 'visibilities') {
       const format = visibilityFormatFor(to);
-      const header = { ...file.header, history: [...file.header.history, ...lines] };
+      const header = { ...file.header, history: lines };
       const count = await writeIntegrations(() => format.createVisibilities(to, header), file.integrations());
       written = `${count} integrations`;
     } else {

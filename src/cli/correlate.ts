@@ -146,6 +146,6 @@ function headerOf(
     channelWidthHz,
     phaseCentre: skyFrame(telescope.site, middle).zenith,
     object: 'zenith',
-    history: [...history(), `from ${recording.path} (${recording.format})`],
+    history: history({ from: recording, telescope }),
   };
 }

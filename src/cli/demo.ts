@@ -6,7 +6,7 @@ import { addSeconds, formatInstant, parseInstant } from '../core/instant.js';
 import { formatBytes, formatHz } from '../core/units.js';
 import { voltageSizeBytes } from '../core/axes.js';
 import type { VisibilityHeader } from '../formats/format.js';
-import { writeGains } from '../formats/gains.js';
+import { writeGainFiles } from '../formats/gain-files.js';
 import { makeFolder, writeFileWhole } from '../formats/output.js';
 import { visibilityFormatFor } from '../formats/registry.js';
 import { calibrateIntegration } from '../pipeline/calibrate.js';
@@ -136,7 +136,7 @@ async function run(options: DemoOptions): Promise<void> {
     await makeFolder(out);
     const simulateStage = terminal.stage('simulate voltages');
     await recordSimulation(simulation, join(out, 'voltages.sigmf-meta'), {
-      history: history(),
+      history: history({ telescope }),
       onProgress: simulateStage.update,
     });
     const simulateS = simulateStage.done(
@@ -162,7 +162,7 @@ async function run(options: DemoOptions): Promise<void> {
         channelWidthHz,
         phaseCentre: skyFrame(telescope.site, middle).zenith,
         object: 'zenith',
-        history: history(),
+        history: history({ telescope }),
       };
       for (const name of ['visibilities.uvfits', 'visibilities.uvh5']) {
         const path = join(out, name);
@@ -184,16 +184,20 @@ async function run(options: DemoOptions): Promise<void> {
         minimumAltitudeDeg: 1,
       });
       const { calibration } = calibrated;
-      await writeGains(join(out, 'gains.json'), {
-        telescope: telescope.name,
-        stations: telescope.stations.map(({ name }) => name),
-        polarisations: telescope.polarisations,
-        frequenciesHz,
-        time: middle,
-        ...calibration,
-        sources: calibrated.sources.map(({ source }) => source.name),
-        history: history(),
-      });
+      await writeGainFiles(
+        join(out, 'gains.json'),
+        {
+          telescope: telescope.name,
+          stations: telescope.stations.map(({ name }) => name),
+          polarisations: telescope.polarisations,
+          frequenciesHz,
+          time: middle,
+          ...calibration,
+          sources: calibrated.sources.map(({ source }) => source.name),
+          history: history({ telescope }),
+        },
+        { telescope, channelWidthHz, durationS: integration.durationS },
+      );
       const gains = gainErrors(calibrated, expectedGains(simulation, channels, frequenciesHz));
       const calibrateS = calibrateStage.done(
         `gain phases within ${gains.rmsPhaseErrorDeg.toFixed(2)}° rms of the truth`,
@@ -206,7 +210,7 @@ async function run(options: DemoOptions): Promise<void> {
         unit: 'Jy/beam',
         channelWidthHz,
         channels: 'average',
-        history: history(),
+        history: history({ telescope }),
         sources,
       };
       const imageStage = terminal.stage('image from visibilities');

@@ -116,7 +116,10 @@ async function run(path: string, options: ImageOptions): Promise<void> {
       unit: options.gains === undefined ? 'counts' : 'Jy/beam',
       channelWidthHz: made.channelWidthHz,
       channels: options.perChannel === true ? 'keep' : 'average',
-      history: [...history(), `from ${file.path}`],
+      history: [
+        ...history({ from: file, telescope }),
+        ...(options.gains === undefined ? [] : [`gains ${options.gains}`]),
+      ],
     };
     const stage = terminal.stage('write');
     const { dir, name } = splitPath(out);

@@ -114,7 +114,7 @@ async function run(options: SimulateOptions): Promise<void> {
   });
   const stage = terminal.stage('simulate');
   const facts = await recordSimulation(plan, options.out, {
-    history: history(),
+    history: history({ telescope }),
     onProgress: stage.update,
   });
   const sizeBytes = plan.samples * plan.inputs * voltageSizeBytes(plan.type);

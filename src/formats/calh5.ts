@@ -1,6 +1,6 @@
 /**
- * Gains as CalH5, pyuvdata's format for calibration solutions, beside our own JSON. "divide" is our convention:
- * calibrated data are V_ij / (g_i conj(g_j)).
+ * Gains as CalH5, pyuvdata's format for calibration solutions, beside our own JSON. Its readers divide what UVH5 holds
+ * of (A1, A2) by γ₁·conj(γ₂). UVH5 holds conj(V₁₂), and V₁₂ = g₁ M₁₂ conj(g₂): so γ is conj(g), and the file keeps that.
  */
 import { SiderealTime } from 'astronomy-engine';
 import { gainsCA } from '../core/axes.js';
@@ -8,24 +8,26 @@ import { refuse } from '../core/errors.js';
 import { julianDate, toDate } from '../core/instant.js';
 import { RADIANS_PER_DEGREE } from '../core/units.js';
 import type { Telescope } from '../telescope/telescope.js';
+import type { VisibilityHeader } from './format.js';
 import type { GainsFile } from './gains.js';
+import { firstCode } from './gather.js';
 import { reals, text, truth, whole, wholes } from './hdf5/items.js';
 import { createHdf5, type Fixed } from './hdf5/write.js';
 import { bytesOf } from './interleave.js';
-import { openOutput } from './output.js';
+import type { OutputFile } from './output.js';
 import { telescopeItems } from './uvh5-plan.js';
 
 export interface CalH5Facts {
   readonly telescope: Telescope;
   readonly channelWidthHz: number;
+  readonly feeds?: VisibilityHeader['feeds'];
   /** How long the data lasted that the gains were solved from. */
   readonly durationS: number;
 }
 
-/** Diagonal terms of the Jones matrix, in AIPS's manner: −5 is X, −6 is Y. */
-const JONES = [-5, -6] as const;
-
-export async function writeCalH5(path: string, gains: GainsFile, facts: CalH5Facts): Promise<void> {
+/** Writes the whole file into an output, which the caller finishes or abandons. */
+export async function encodeCalH5(output: OutputFile, gains: GainsFile, facts: CalH5Facts): Promise<void> {
+  const { path } = output;
   const { telescope, channelWidthHz, durationS } = facts;
   const { polarisations, frequenciesHz } = gains;
   const stations = gains.stations.length;
@@ -51,56 +53,55 @@ export async function writeCalH5(path: string, gains: GainsFile, facts: CalH5Fac
         const solved = gains.solved[from] === 1;
         // An unknown gain is one, and flagged: nothing is divided by zero.
         values[2 * at] = solved ? gains.gains[2 * from] : 1;
-        values[2 * at + 1] = solved ? gains.gains[2 * from + 1] : 0;
+        values[2 * at + 1] = solved ? 0 - gains.gains[2 * from + 1] : 0;
         flags[at] = solved ? 0 : 1;
       }
     }
   }
-  const output = await openOutput(path);
-  try {
-    const data = (type: Fixed['type'], array: ArrayBufferView): Fixed => ({
-      kind: 'fixed',
-      type,
-      dims,
-      bytes: bytesOf(array),
-    });
-    const file = await createHdf5(output, {
-      kind: 'group',
-      items: {
-        Header: {
-          kind: 'group',
-          items: {
-            ...telescopeItems(telescope),
-            version: text('1.0'),
-            history: text(gains.history.join('\n')),
-            Nfreqs: whole(channels),
-            Njones: whole(polarisations),
-            Nspws: whole(1),
-            Ntimes: whole(1),
-            ant_array: wholes(telescope.stations.map((_, s) => s)),
-            spw_array: wholes([0]),
-            flex_spw_id_array: wholes(new Array<number>(channels).fill(0)),
-            jones_array: wholes(JONES.slice(0, polarisations)),
-            freq_array: reals([...frequenciesHz]),
-            channel_width: reals(new Array<number>(channels).fill(channelWidthHz)),
-            time_array: reals([midnightJd + dayFraction]),
-            lst_array: reals([(((siderealDeg % 360) + 360) % 360) * RADIANS_PER_DEGREE]),
-            integration_time: reals([durationS]),
-            cal_type: text('gain'),
-            cal_style: text('sky'),
-            gain_convention: text('divide'),
-            wide_band: truth('no'),
-            sky_catalog: text(gains.sources.join(', ')),
-            ref_antenna_name: text(gains.stations[gains.referenceStation]),
-          },
+  const data = (type: Fixed['type'], array: ArrayBufferView): Fixed => ({
+    kind: 'fixed',
+    type,
+    dims,
+    bytes: bytesOf(array),
+  });
+  const file = await createHdf5(output, {
+    kind: 'group',
+    items: {
+      Header: {
+        kind: 'group',
+        items: {
+          ...telescopeItems(telescope),
+          version: text('0.1'),
+          history: text(gains.history.join('\n')),
+          Nfreqs: whole(channels),
+          Njones: whole(polarisations),
+          Nspws: whole(1),
+          Ntimes: whole(1),
+          ant_array: wholes(telescope.stations.map((_, s) => s)),
+          spw_array: wholes([0]),
+          flex_spw_id_array: wholes(new Array<number>(channels).fill(0)),
+          // In AIPS's manner: −5 is X with X, −6 Y with Y; −1 and −2 of right and left.
+          jones_array: wholes(
+            Array.from({ length: polarisations }, (_, p) => firstCode[facts.feeds ?? 'linear'] - p),
+          ),
+          freq_array: reals([...frequenciesHz]),
+          channel_width: reals(new Array<number>(channels).fill(channelWidthHz)),
+          time_array: reals([midnightJd + dayFraction]),
+          lst_array: reals([(((siderealDeg % 360) + 360) % 360) * RADIANS_PER_DEGREE]),
+          integration_time: reals([durationS]),
+          cal_type: text('gain'),
+          cal_style: text('sky'),
+          gain_convention: text('divide'),
+          wide_band: truth('no'),
+          gain_scale: text('Jy'),
+          pol_convention: text('avg'),
+          Nsources: whole(gains.sources.length),
+          sky_catalog: text(gains.sources.join(', ')),
+          ref_antenna_name: text(gains.stations[gains.referenceStation]),
         },
-        Data: { kind: 'group', items: { gains: data('complex128', values), flags: data('boolean', flags) } },
       },
-    });
-    await file.commit();
-    await output.finish();
-  } catch (error) {
-    await output.abandon();
-    throw error;
-  }
+      Data: { kind: 'group', items: { gains: data('complex128', values), flags: data('boolean', flags) } },
+    },
+  });
+  await file.commit();
 }

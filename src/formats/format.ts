@@ -14,6 +14,8 @@ export interface FileFacts {
   readonly path: string;
   readonly format: string;
   readonly telescope?: Telescope;
+  /** How a recording came to be, line by line, where it says. */
+  readonly history?: readonly string[];
   readonly details: Readonly<Record<string, unknown>>;
 }
 

@@ -58,7 +58,8 @@ const schema = z.object({
 const CONVENTION =
   'V_ij = g_i M_ij conj(g_j); gains[channel][station * polarisations + polarisation] = [re, im]';
 
-export async function writeGains(path: string, file: GainsFile): Promise<void> {
+/** The JSON, as bytes. */
+export function encodeGains(file: GainsFile): Uint8Array {
   const inputs = file.stations.length * file.polarisations;
   gainsCA(file.gains, file.frequenciesHz.length, inputs);
   const json: z.infer<typeof schema> = {
@@ -89,8 +90,11 @@ export async function writeGains(path: string, file: GainsFile): Promise<void> {
       }),
     ),
   };
-  await writeFileWhole(path, new TextEncoder().encode(`${JSON.stringify(json)}\n`));
+  return new TextEncoder().encode(`${JSON.stringify(json)}\n`);
 }
+
+export const writeGains = (path: string, file: GainsFile): Promise<void> =>
+  writeFileWhole(path, encodeGains(file));
 
 export async function readGains(path: string): Promise<GainsFile> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {

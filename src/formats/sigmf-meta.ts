@@ -63,6 +63,7 @@ const metaSchema = z.looseObject({
       .array(z.looseObject({ name: z.string(), optional: z.boolean().optional() }))
       .optional(),
     'corella:telescope': z.union([z.string(), telescopeSchema]).optional(),
+    'corella:history': z.array(z.string()).optional(),
     'corella:polarisations': z.union([z.literal(1), z.literal(2)]).optional(),
     'corella:spectra_type': z.enum(['ci8', 'ci4', 'cf32']).optional(),
     'corella:channels': z.number().int().positive().optional(),

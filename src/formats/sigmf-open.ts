@@ -223,6 +223,7 @@ async function commonFacts(file: InputFile, meta: SigmfMeta, metaPath: string, s
     format: 'sigmf',
     polarisations,
     details: details(meta, layout),
+    ...(meta.global['corella:history'] && { history: meta.global['corella:history'] }),
     ...(telescope ? { telescope } : {}),
   };
   return { layout, start, rateHz, centreFrequencyHz, facts };

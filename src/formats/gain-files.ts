@@ -1,0 +1,32 @@
+/** Gains to disk: JSON for us, and beside it CalH5 for pyuvdata. Both appear, or neither. */
+import { refuse } from '../core/errors.js';
+import { encodeCalH5, type CalH5Facts } from './calh5.js';
+import { encodeGains, type GainsFile } from './gains.js';
+import { openOutputSet } from './output.js';
+
+/** "gains.json" and "gains.calh5". */
+export function gainPaths(path: string): readonly [json: string, calh5: string] {
+  if (/\.(calh5|h5|hdf5)$/i.test(path))
+    refuse(path, 'is no name for JSON', 'end it in .json: CalH5 takes the same name beside it');
+  return [path, `${path.replace(/\.json$/i, '')}.calh5`];
+}
+
+/** The paths that were written. */
+export async function writeGainFiles(
+  path: string,
+  gains: GainsFile,
+  facts: CalH5Facts,
+): Promise<readonly string[]> {
+  const paths = gainPaths(path);
+  const set = await openOutputSet(paths);
+  try {
+    const [json, calh5] = set.files;
+    await json.write(encodeGains(gains));
+    await encodeCalH5(calh5, gains, facts);
+    await set.finish();
+  } catch (error) {
+    await set.abandon();
+    throw error;
+  }
+  return paths;
+}
