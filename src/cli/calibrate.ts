@@ -47,12 +47,21 @@ export function registerCalibrate(program: Command): void {
       plainNumber('--min-altitude'),
       5,
     )
-    .option('--tolerance <change>', 'stop when the gains change by less', plainNumber('--tolerance'), 1e-8)
+    .option(
+      '--tolerance <change>',
+      'stop when the gains change by less, as a fraction',
+      plainNumber('--tolerance'),
+      1e-8,
+    )
     .option('--most-iterations <number>', 'give up after so many', parseCount, 500)
     .option('--iterations <number>', 'exactly so many instead', parseCount)
     .option('--reference <station>', 'whose phase is zero, by number or name (default: the first good one)')
-    .option('--min-baseline <metres>', 'leave shorter baselines out', plainNumber('--min-baseline'))
-    .option('--integration <number>', 'which one of the file, or sum', parseIntegration, 'sum')
+    .option(
+      '--min-baseline <metres>',
+      'leave shorter baselines out (default: none)',
+      plainNumber('--min-baseline'),
+    )
+    .option('--integration <number>', 'which one of the file, from 0, or sum', parseIntegration, 'sum')
     .option(
       '--odd <factor>',
       'leave out inputs whose power or gain is so many times off the middle; 0 keeps all',
@@ -69,7 +78,7 @@ export function registerCalibrate(program: Command): void {
       'calibrate visibilities.uvfits --sources CygA,CasA --min-baseline 20',
       'two sources, no short baselines',
     ],
-    ['calibrate visibilities.uvfits --sources Sun --reference stand10 -o sun.json', 'in daylight'],
+    ['calibrate visibilities.uvfits --sources Sun --reference stand21 -o sun.json', 'in daylight'],
     ['calibrate visibilities.uvfits --iterations 300 --json', 'a fixed amount of work, numbers for machines'],
   ]);
 }

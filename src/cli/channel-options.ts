@@ -6,7 +6,7 @@ import { refuse } from '../core/errors.js';
 import type { ChannelSettings } from '../pipeline/channels.js';
 import type { VoltageRecording } from '../formats/format.js';
 import { readText } from '../formats/input.js';
-import { parseCount } from './command.js';
+import { optionWith, parseCount } from './command.js';
 import { plainNumber } from './quantity.js';
 
 export interface ChannelOptions {
@@ -25,7 +25,12 @@ export function addChannelOptions(command: Command): Command {
   return command
     .option('--channels <number>', "how many (default: the telescope's own)", parseCount)
     .option('--taps <number>', 'spectra under the polyphase filter, 1 to 64', parseCount, 8)
-    .option('--window <name>', `of the filter: ${windowNames.join(', ')}`, parseWindow, { kind: 'hann' })
+    .addOption(
+      optionWith('--window <name>', `of the filter: ${windowNames.join(', ')}`, parseWindow, {
+        value: { kind: 'hann' },
+        words: 'hann',
+      }),
+    )
     .option(
       '--passband <channels>',
       "width of the filter's passband (default: 1, the channel's own)",
@@ -35,7 +40,12 @@ export function addChannelOptions(command: Command): Command {
       '--coefficients <path>',
       'a filter of your own: one number a line, taps × samples per spectrum of them',
     )
-    .option('--bits <bits>', 'of each channelised real and imaginary part: 8, 4, or float', parseBits, 'ci8')
+    .addOption(
+      optionWith('--bits <bits>', 'of each channelised real and imaginary part: 8, 4, or float', parseBits, {
+        value: 'ci8',
+        words: '8',
+      }),
+    )
     .option('--gain <factor>', 'before rounding (default: noise keeps its level)', plainNumber('--gain'));
 }
 

@@ -1,6 +1,6 @@
 /** What all commands share: a way to join the program, common options, examples under every --help. */
-import type { Command } from 'commander';
-import { refuse } from '../core/errors.js';
+import { Option, type Command } from 'commander';
+import { CorellaError, refuse } from '../core/errors.js';
 
 /** One file per command exports one of these; commands.ts lists them. */
 export type RegisterCommand = (program: Command) => void;
@@ -17,6 +17,33 @@ export interface BackendOptions extends CommonOptions {
   readonly backend: BackendName;
   readonly threads?: number;
 }
+
+/** An option whose default --help tells in the user's words. */
+export const optionWith = <Value>(
+  flags: string,
+  description: string,
+  parse: (text: string, before: Value) => Value,
+  preset: { readonly value: Value; readonly words: string },
+): Option => new Option(flags, description).argParser(parse).default(preset.value, preset.words);
+
+/** What a parser refuses without knowing for which option is told with the option's name. */
+export function nameOptionsInErrors(command: Command): void {
+  for (const option of command.options) {
+    const { parseArg } = option;
+    if (!parseArg) continue;
+    option.argParser((text: string, before: unknown): unknown => {
+      try {
+        return parseArg(text, before);
+      } catch (error) {
+        if (error instanceof CorellaError && error.where === ANY_OPTION) {
+          refuse(option.long ?? option.flags, error.what, error.fix);
+        }
+        throw error;
+      }
+    });
+  }
+}
+const ANY_OPTION = 'option';
 
 export function addCommonOptions(command: Command): Command {
   return command
@@ -45,13 +72,14 @@ export function parseBackend(text: string): BackendName {
 
 export function parseCount(text: string): number {
   const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 1) refuse('option', `'${text}' is not a whole number above 0`);
+  if (!Number.isSafeInteger(value) || value < 1)
+    refuse(ANY_OPTION, `'${text}' is not a whole number above 0`);
   return value;
 }
 
 export function parseWhole(text: string): number {
   const value = Number(text);
   if (text.trim() === '' || !Number.isSafeInteger(value) || value < 0)
-    refuse('option', `'${text}' is not a whole number`);
+    refuse(ANY_OPTION, `'${text}' is not a whole number`);
   return value;
 }

@@ -42,7 +42,7 @@ export function registerCorrelate(program: Command): void {
     )
     .option(
       '--integration <time>',
-      'length of each integration (default: one over everything)',
+      'length of each integration, like 40ms (default: one over everything)',
       duration('--integration'),
     )
     .action(run);
@@ -56,7 +56,7 @@ export function registerCorrelate(program: Command): void {
       'correlate voltages.sigmf-meta --channels 128 --taps 16 --integration 40ms',
       'finer channels, an integration every 40 ms',
     ],
-    ['correlate voltages.sigmf-meta --flag stand17,stand40:Y', 'without a dead station and a dead dipole'],
+    ['correlate voltages.sigmf-meta --flag stand17,stand41:Y', 'without a dead station and a dead dipole'],
     ['correlate channels.sigmf-meta', 'data that are channelised already'],
   ]);
 }

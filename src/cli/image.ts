@@ -55,7 +55,7 @@ export function registerImage(program: Command): void {
       'the FITS to write; the PNG goes beside it (default: image.fits or direct.fits)',
     )
     .option('--direct', 'image the voltages themselves, without making visibilities')
-    .option('--gains <path>', 'calibrate with these (corella calibrate)')
+    .option('--gains <path>', 'calibrate with these, from corella calibrate (default: none)')
     .option('--pixels <number>', 'along each side', parseCount, 128)
     .option(
       '--field <degrees>',
@@ -72,8 +72,12 @@ export function registerImage(program: Command): void {
     .option('--autos', 'keep autocorrelations (visibilities only; the direct road always has them)')
     .option('--beam', 'also write the synthesised beam (visibilities only)')
     .option('--per-channel', 'keep channels apart in the FITS instead of averaging them')
-    .option('--integration <number>', 'which one of the file, or sum', parseIntegration, 'sum')
-    .option('--duration <time>', 'with --direct: only so much of the recording', duration('--duration'))
+    .option('--integration <number>', 'which one of the file, from 0, or sum', parseIntegration, 'sum')
+    .option(
+      '--duration <time>',
+      'with --direct: only so much of the recording, like 40ms (default: all)',
+      duration('--duration'),
+    )
     .action(run);
   addSourceOption(command, 'names to write on the picture');
   addOpenOptions(command);

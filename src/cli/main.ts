@@ -2,6 +2,7 @@
 /** The program: finds the command, runs it, and turns what goes wrong into one line and an exit code. */
 import { Command, CommanderError } from 'commander';
 import { CorellaError } from '../core/errors.js';
+import { nameOptionsInErrors } from './command.js';
 import { commands } from './commands.js';
 import { version } from './version.js';
 
@@ -16,6 +17,7 @@ async function main(): Promise<number> {
     .showHelpAfterError('(add --help for the options and examples)')
     .exitOverride();
   for (const register of commands) register(program);
+  program.commands.forEach(nameOptionsInErrors);
   try {
     await program.parseAsync();
     return 0;

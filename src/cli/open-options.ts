@@ -46,16 +46,20 @@ export function addOpenOptions(command: Command): Command {
   return command
     .option('--format <name>', `read it as: ${names} (default: by what it holds)`)
     .option('--telescope <name>', 'where the stations stand, when the file does not say')
-    .option('--rate <hz>', 'samples per second, when the file does not say', frequency('--rate'))
-    .option('--frequency <hz>', "the band's middle, when the file does not say", frequency('--frequency'))
+    .option('--rate <hz>', 'samples per second, like 32MHz, when the file does not say', frequency('--rate'))
+    .option(
+      '--frequency <hz>',
+      "the band's middle, like 58MHz, when the file does not say",
+      frequency('--frequency'),
+    )
     .option('--inputs <number>', 'inputs, when the file does not say', parseCount)
-    .option('--polarisations <number>', 'inputs a station, when the file does not say', parseCount)
-    .option('--sample-bits <number>', 'bits a sample (Mark 5B)', parseCount)
+    .option('--polarisations <number>', 'inputs a station, 1 or 2, when the file does not say', parseCount)
+    .option('--sample-bits <number>', 'bits a sample (Mark 5B; default: 2)', parseCount)
     .option('--sample-type <type>', `what plain binary holds: ${voltageTypes.join(', ')}`, parseVoltageType)
-    .option('--skip <bytes>', 'bytes before plain binary begins', parseWhole)
+    .option('--skip <bytes>', 'bytes before plain binary begins (default: 0)', parseWhole)
     .option('--start <utc>', 'when plain binary begins')
     .option('--near <utc>', 'any moment near the recording, for formats that keep part of the date (Mark 5B)')
-    .option('--tuning <number>', "which of a beam's two tunings (LWA DRX)", parseCount)
+    .option('--tuning <number>', "which of a beam's two tunings, 1 or 2 (LWA DRX; default: 1)", parseCount)
     .option('--metafits <path>', 'what describes an MWA observation, when it is not beside the data')
     .option('--remove-cables', "take the metafits' cable lengths out of the phases (MWA)");
 }

@@ -8,7 +8,7 @@ import { machineOf, measureCosts } from '../pipeline/measure-costs.js';
 import { runRoad, type RoadRun } from '../pipeline/measure-plan.js';
 import { HEADROOM, planRoads, type Plan, type RoadName, type RoadPlan } from '../pipeline/planner.js';
 import { workloadOf, type Workload } from '../pipeline/workload.js';
-import { addBackendOptions, addExamples, parseCount, type BackendOptions } from './command.js';
+import { addBackendOptions, addExamples, optionWith, parseCount, type BackendOptions } from './command.js';
 import { withBackend } from './open.js';
 import { duration, frequency, plainNumber } from './quantity.js';
 import { addTelescopeOptions, chooseTelescope, type TelescopeOptions } from './sky-options.js';
@@ -43,21 +43,44 @@ export function registerPlan(program: Command): void {
     );
   addTelescopeOptions(command, 'lwasv');
   command
-    .option('--cadence <time>', 'seconds of sky in one image', duration('--cadence'), 0.04)
-    .option('--channels <number>', "channels; the telescope's own unless given", parseCount)
-    .option('--channel-width <frequency>', 'width of a channel', frequency('--channel-width'))
-    .option('--frequency <frequency>', 'centre of the band', frequency('--frequency'))
-    .option('--bits <number>', 'bits of each real and imaginary part of the spectra: 4 or 8', parseBits)
-    .option('--spectra', 'spectra arrive, channelised elsewhere; voltages unless given')
-    .option('--taps <number>', 'taps of the polyphase filter', parseCount, 8)
+    .addOption(
+      optionWith('--cadence <time>', 'how much sky goes into one image', duration('--cadence'), {
+        value: 0.04,
+        words: '40ms',
+      }),
+    )
+    .option('--channels <number>', "how many (default: the telescope's own)", parseCount)
     .option(
-      '--calibrate-every <time>',
-      'time between two solutions of the gains',
-      duration('--calibrate-every'),
-      10,
+      '--channel-width <frequency>',
+      "width of a channel, like 25kHz (default: the telescope's)",
+      frequency('--channel-width'),
+    )
+    .option(
+      '--frequency <frequency>',
+      "centre of the band, like 58MHz (default: the telescope's)",
+      frequency('--frequency'),
+    )
+    .option(
+      '--bits <number>',
+      "of each real and imaginary part of the spectra: 4 or 8 (default: the telescope's)",
+      parseBits,
+    )
+    .option('--spectra', 'spectra arrive, channelised elsewhere, instead of voltages')
+    .option('--taps <number>', 'taps of the polyphase filter', parseCount, 8)
+    .addOption(
+      optionWith(
+        '--calibrate-every <time>',
+        'time between two solutions of the gains',
+        duration('--calibrate-every'),
+        { value: 10, words: '10s' },
+      ),
     )
     .option('--pixels <number>', 'pixels along a side of the image', parseCount, 128)
-    .option('--field <degrees>', 'width of the field; the whole sky unless given', plainNumber('--field'))
+    .option(
+      '--field <degrees>',
+      'width of the field around the zenith (default: the whole sky)',
+      plainNumber('--field'),
+    )
     .option('--kernel <cells>', 'cells along a side of the antenna kernels: 1, 3, 5 or 7', parseKernel, 5)
     .option('--card <name>', `a card we have measured (${cardNames.join(', ')}) instead of this machine`)
     .option('--measure', 'also run each road on a piece of the work, and print predicted beside measured')

@@ -1,5 +1,5 @@
 /** corella simulate: a sky over a telescope, as voltages. */
-import type { Command } from 'commander';
+import type { Command, Option } from 'commander';
 import type { VoltageType } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import { parseInstant } from '../core/instant.js';
@@ -12,7 +12,7 @@ import type { Interferer } from '../sky/interferers.js';
 import { checkedStokes, type Source } from '../sky/source.js';
 import { planSimulation } from '../sky/simulation-plan.js';
 import { sourcesUp } from '../sky/above.js';
-import { addCommonOptions, addExamples, parseWhole, type CommonOptions } from './command.js';
+import { addCommonOptions, addExamples, optionWith, parseWhole, type CommonOptions } from './command.js';
 import { history } from './history.js';
 import { duration, frequency, plainNumber } from './quantity.js';
 import {
@@ -53,7 +53,12 @@ export function registerSimulate(program: Command): void {
       'voltages.sigmf-meta',
     )
     .option('--time <utc>', 'when it starts', FIRST_LIGHT_TIME)
-    .option('--duration <time>', 'how long', duration('--duration'), 0.1)
+    .addOption(
+      optionWith('--duration <time>', 'how long, like 40ms or 2s', duration('--duration'), {
+        value: 0.1,
+        words: '100ms',
+      }),
+    )
     .option('--frequency <hz>', "the band's middle (default: the telescope's)", frequency('--frequency'))
     .option('--rate <hz>', "samples per second (default: the telescope's)", frequency('--rate'))
     .option(
@@ -65,15 +70,15 @@ export function registerSimulate(program: Command): void {
     .option('--noise <jy>', 'receiver noise of each input, as a flux', plainNumber('--noise'), 10_000)
     .option('--seed <number>', 'the same seed gives the same bytes', parseWhole, 1)
     .option('--perfect', 'antennas of gain 1, instead of unknown gains and cable delays')
-    .option(
-      '--tone <FREQ:JY[:ALT:AZ]>',
-      'a carrier, its power as flux over the band; may be repeated',
-      collect,
-      [],
+    .addOption(repeated('--tone <FREQ:JY[:ALT:AZ]>', 'a carrier, its power as flux over the band'))
+    .addOption(
+      repeated(
+        '--pulse <PERIOD:DUTY:JY[:ALT:AZ]>',
+        'noise that comes and goes, on for DUTY (0 to 1) of each PERIOD',
+      ),
     )
-    .option('--pulse <PERIOD:DUTY:JY[:ALT:AZ]>', 'noise that comes and goes; may be repeated', collect, [])
-    .option('--polarise <NAME:Q:U:V>', 'Stokes fractions of a source; may be repeated', collect, [])
-    .option('--drop <fraction>', 'chance of each packet to be lost', plainNumber('--drop'), 0)
+    .addOption(repeated('--polarise <NAME:Q:U:V>', 'Stokes fractions of a source, −1 to 1'))
+    .option('--drop <fraction>', 'chance of each packet to be lost, 0 to 1', plainNumber('--drop'), 0)
     .action(run);
   addCommonOptions(command);
   addExamples(command, [
@@ -172,6 +177,8 @@ function polarise(sources: readonly Source[], wishes: readonly string[]): readon
 }
 
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+const repeated = (flags: string, description: string): Option =>
+  optionWith(flags, `${description}; may be repeated`, collect, { value: [], words: 'none' });
 
 function fields(option: string, text: string, least: number, form: string): string[] {
   const parts = text.split(':');
