@@ -29,6 +29,9 @@ export function channelFrequencies(
   return { frequenciesHz, channelWidthHz };
 }
 
+/** Bits of each part of a complex sample. */
+export type PairBits = 4 | 8 | 16;
+
 /** A run of bytes to samples of one channel and input. */
 export interface Copy {
   readonly from: Uint8Array;
@@ -36,30 +39,47 @@ export interface Copy {
   /** Bytes from one sample to the next. */
   readonly step: number;
   readonly count: number;
-  readonly to: Int8Array;
+  readonly to: Int8Array | Float32Array;
   readonly toIndex: number;
 }
 
+/** How the bytes hold their pairs (re, im), two's complement throughout. */
+const pairs: Readonly<
+  Record<PairBits, Readonly<Record<'re' | 'im', (bytes: Uint8Array, at: number) => number>>>
+> = {
+  4: { re: (bytes, at) => (bytes[at] << 24) >> 28, im: (bytes, at) => (bytes[at] << 28) >> 28 },
+  8: { re: (bytes, at) => (bytes[at] << 24) >> 24, im: (bytes, at) => (bytes[at + 1] << 24) >> 24 },
+  16: {
+    re: (bytes, at) => ((bytes[at] | (bytes[at + 1] << 8)) << 16) >> 16,
+    im: (bytes, at) => ((bytes[at + 2] | (bytes[at + 3] << 8)) << 16) >> 16,
+  },
+};
+
 /**
- * Copies complex int8. A band that falls in frequency was mixed with its sidebands swapped, so its samples are
- * the conjugates of what a rising band would hold. −128, which spectra never hold, becomes −127 and is counted.
+ * Copies complex integers. A band that falls in frequency was mixed with its sidebands swapped, so its samples are
+ * the conjugates of what a rising band would hold. −128, which spectra of bytes never hold, becomes −127 and is counted.
  */
-export function copyComplexBytes(copy: Copy, sideband: 'upper' | 'lower', tally: FrameTally): void {
+export function copyComplex(
+  copy: Copy,
+  as: { readonly bits: PairBits; readonly sideband: 'upper' | 'lower'; readonly tally: FrameTally },
+): void {
   const { from, to, step } = copy;
+  const { re: readRe, im: readIm } = pairs[as.bits];
+  const lowest = as.bits === 16 ? -Infinity : -127;
   let at = copy.fromIndex;
   let out = copy.toIndex;
   for (let t = 0; t < copy.count; t++, at += step) {
-    let re = (from[at] << 24) >> 24;
-    let im = (from[at + 1] << 24) >> 24;
-    if (re === -128) {
-      re = -127;
-      tally.saturated++;
+    let re = readRe(from, at);
+    let im = readIm(from, at);
+    if (re < lowest) {
+      re = lowest;
+      as.tally.saturated++;
     }
-    if (im === -128) {
-      im = -127;
-      tally.saturated++;
+    if (im < lowest) {
+      im = lowest;
+      as.tally.saturated++;
     }
     to[out++] = re;
-    to[out++] = sideband === 'lower' ? -im : im;
+    to[out++] = as.sideband === 'lower' ? -im : im;
   }
 }

@@ -56,6 +56,30 @@ describe('PSRDADA', () => {
     });
   }
 
+  it('turns a falling band of voltages round: conjugates, or every second real sample', async () => {
+    const falling = encodeDada({
+      ...sample,
+      bandwidthMhz: -16,
+      code: (...at) => (at[2] === 7 ? -128 : code(...at)),
+    });
+    const { recording, values } = await readWhole(dada, falling, { blockSamples: 97 });
+    for (const t of [0, 96, 97, 599]) {
+      assert.deepEqual(values[1].slice(2 * t, 2 * t + 2), [code(0, 1, t, 0), -code(0, 1, t, 1)]);
+    }
+    // −128 has no opposite among bytes: of both inputs it became 127.
+    assert.deepEqual([values[1].slice(14, 16), recording.tally?.saturated], [[-128, 127], 2]);
+    // The same bytes as real samples: two numbers in turn belong to the two polarisations.
+    const real = Buffer.from(falling.toString('latin1').replace('NDIM 2', 'NDIM 1'), 'latin1');
+    const mirrored = await readWhole(dada, real, { blockSamples: 97 });
+    // Sample 2t of input 0 is re of input 0 at t, sample 2t + 1 its neighbour's re, with the other sign.
+    assert.deepEqual(mirrored.values[0].slice(194, 198), [
+      code(0, 0, 97, 0),
+      0 - code(0, 1, 97, 0),
+      code(0, 0, 98, 0),
+      0 - code(0, 1, 98, 0),
+    ]);
+  });
+
   it('drops a half sample at the end, and refuses a lost header', async () => {
     const bytes = encodeDada(sample);
     const { recording } = await readWhole(dada, bytes.subarray(0, bytes.length - 3));

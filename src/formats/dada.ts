@@ -11,8 +11,8 @@ import {
 } from '../core/axes.js';
 import { refuse, wholeNumber } from '../core/errors.js';
 import { addSamples, instant, parseInstant, type Instant } from '../core/instant.js';
-import { channelFrequencies, copyComplexBytes } from './channelised.js';
-import type { Format, OpenOptions, OpenedFile } from './format.js';
+import { channelFrequencies, copyComplex } from './channelised.js';
+import type { Format, FrameTally, OpenedFile, OpenOptions } from './format.js';
 import { emptyTally } from './frames.js';
 import type { InputFile } from './input.js';
 import { bytesOf, turn, type SampleBytes } from './interleave.js';
@@ -117,6 +117,26 @@ const voltageTypes = {
   32: { 1: 'f32', 2: 'cf32' },
 } as const satisfies Record<8 | 16 | 32, Record<1 | 2, VoltageType>>;
 
+/**
+ * Turns a band that falls in frequency round: complex samples become their conjugates, and of real ones every second
+ * changes sign, which mirrors the band about its middle. The lowest integer has no opposite: it becomes the highest,
+ * and is counted.
+ */
+function invertBand(
+  { elements, stride, at, count }: Target<VoltageElements>,
+  row: number,
+  of: { readonly parts: 1 | 2; readonly from: number; readonly tally: FrameTally },
+): void {
+  const lowest = elements instanceof Int8Array ? -128 : elements instanceof Int16Array ? -32_768 : undefined;
+  const first = (row * stride + at) * of.parts;
+  const start = of.parts === 2 ? 1 : (of.from + 1) % 2;
+  for (let k = start; k < count * of.parts; k += 2) {
+    const value = elements[first + k];
+    if (value === lowest) of.tally.saturated++;
+    elements[first + k] = value === lowest ? -(value + 1) : 0 - value;
+  }
+}
+
 const wholeIfNear = (value: number): number =>
   Math.abs(value - Math.round(value)) <= 1e-9 * value ? Math.round(value) : value;
 
@@ -169,6 +189,8 @@ async function openRecording(file: InputFile, options: OpenOptions): Promise<Ope
         { bytes: bytesOf(target.elements), first: target.at, stride: target.stride },
         { rows: target.count, columns: polarisations, sampleBytes: voltageSizeBytes(type) as SampleBytes },
       );
+      if (numberOf(path, keys, 'BW', 1) < 0)
+        for (let p = 0; p < polarisations; p++) invertBand(target, p, { parts, from, tally });
     };
     return segmentedVoltages(
       { ...facts, type, sampleRateHz: rateHz, centreFrequencyHz },
@@ -197,7 +219,7 @@ async function openRecording(file: InputFile, options: OpenOptions): Promise<Ope
       const c = sideband === 'lower' ? channels - 1 - k : k;
       for (let p = 0; p < polarisations; p++) {
         const inside = k * polarisations + p;
-        copyComplexBytes(
+        copyComplex(
           {
             from: run,
             fromIndex: heaped ? (inside * unit + skip) * 2 : inside * 2,
@@ -206,8 +228,7 @@ async function openRecording(file: InputFile, options: OpenOptions): Promise<Ope
             to: target.elements as Int8Array,
             toIndex: ((c * polarisations + p) * target.stride + target.at + done) * 2,
           },
-          sideband,
-          tally,
+          { bits: 8, sideband, tally },
         );
       }
     }

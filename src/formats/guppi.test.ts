@@ -56,6 +56,28 @@ describe('GUPPI RAW', () => {
     ]);
   });
 
+  it('reads 4 and 16 bits to the last one', async () => {
+    for (const [bits, type, level] of [
+      [4, 'ci8', (n: number) => (n % 16) - 8],
+      [16, 'cf32', (n: number) => ((n * 977) % 65_536) - 32_768],
+    ] as const) {
+      const coded = (s: number, input: number, t: number, part: number): number =>
+        level(s * 31 + input * 17 + t * 5 + part * 3 + 100);
+      const bytes = encodeGuppi({ ...sample, bits, bandwidthMhz: -0.001, code: coded });
+      const { recording, values } = await readWhole(guppi, bytes, { blockSamples: 7 });
+      assert.deepEqual([recording.type, recording.bits, recording.samples], [type, bits, 52]);
+      assert.equal(recording.tally?.saturated, 0);
+      for (const [k, s, p, t] of [
+        [0, 0, 0, 0],
+        [3, 2, 1, 51],
+        [1, 2, 0, 16],
+      ]) {
+        const pair = values[((3 - k) * 3 + s) * 2 + p].slice(2 * t, 2 * t + 2);
+        assert.deepEqual(pair, [coded(s, k * 2 + p, t, 0), -coded(s, k * 2 + p, t, 1)]);
+      }
+    }
+  });
+
   it('lists lost blocks, reads DIRECTIO padding, and leaves out a block cut short', async () => {
     const bytes = encodeGuppi({ ...sample, overlap: 0, blocks: [0, 2, 3], directIo: 'yes' });
     const { recording, gaps } = await readWhole(guppi, bytes.subarray(0, bytes.length - 1));
@@ -92,7 +114,11 @@ describe('GUPPI RAW', () => {
       writeSample(Buffer.from(bytes.toString('latin1').replace(from, to), 'latin1'));
     await assert.rejects(
       guppi.open(broken('NBITS   =                    8', 'NBITS   =                    2')),
-      /samples of 2 bits/,
+      /samples of 2 bits; GUPPI RAW of 4, 8 and 16 bits is read/,
+    );
+    await assert.rejects(
+      guppi.open(broken("TELESCOP= 'TEST    '", "PKTFMT  = 'SIMPLE  '")),
+      /keeps all channels of a time together/,
     );
     await assert.rejects(guppi.open(broken('OBSNCHAN=', 'OBSNOISE=')), /lacks OBSNCHAN/);
     await assert.rejects(guppi.open(writeSample(bytes.subarray(0, 200))), /no whole GUPPI RAW header/);

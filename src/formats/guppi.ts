@@ -1,12 +1,12 @@
 /**
- * GUPPI RAW: blocks of an 80-column text header and BLOCSIZE bytes, [antenna][channel][time][pol] complex int8.
- * Already channelised. A block may repeat the last OVERLAP samples of the one before; DIRECTIO headers are
+ * GUPPI RAW: blocks of an 80-column text header and BLOCSIZE bytes, [antenna][channel][time][pol] complex. Each part
+ * has 8 bits; or 4, real in the high nibble; or 16, little-endian. Already channelised. A block may repeat the last OVERLAP samples of the one before; DIRECTIO headers are
  * padded to 512 bytes. Blocks are read piece by piece, never whole.
  */
 import type { SpectraElements } from '../core/axes.js';
 import { CorellaError, refuse, wholeNumber } from '../core/errors.js';
 import { addSamples, instant } from '../core/instant.js';
-import { channelFrequencies, copyComplexBytes } from './channelised.js';
+import { channelFrequencies, copyComplex, type PairBits } from './channelised.js';
 import type { Format, OpenOptions, SpectraRecording } from './format.js';
 import { emptyTally, plausibleSamples } from './frames.js';
 import type { InputFile } from './input.js';
@@ -71,6 +71,9 @@ function numberOf(path: string, cards: Cards, key: string, otherwise?: number): 
 
 /** What every block of a recording must agree on. */
 interface Shape {
+  readonly bits: PairBits;
+  /** One complex sample of one input. */
+  readonly pairBytes: number;
   readonly antennas: number;
   readonly channels: number;
   readonly polarisations: 1 | 2;
@@ -81,8 +84,21 @@ interface Shape {
 
 function shapeOf(path: string, cards: Cards): Shape {
   const bits = numberOf(path, cards, 'NBITS', 8);
-  if (bits !== 8)
-    refuse(path, `holds samples of ${bits} bits`, 'only 8-bit GUPPI RAW is read: convert it first');
+  if (bits !== 4 && bits !== 8 && bits !== 16) {
+    refuse(
+      path,
+      `holds samples of ${bits} bits`,
+      'GUPPI RAW of 4, 8 and 16 bits is read; recorders differ on what fewer bits mean: convert it first',
+    );
+  }
+  if (cards.get('PKTFMT') === 'SIMPLE' || cards.get('CHANMAJ') === '1') {
+    refuse(
+      path,
+      `keeps all channels of a time together (${cards.get('CHANMAJ') === '1' ? 'CHANMAJ 1' : "PKTFMT 'SIMPLE'"})`,
+      'only blocks with the times of a channel together are read: convert it first',
+    );
+  }
+  const pairBytes = bits / 4;
   const antennas = wholeNumber(path, 'NANTS', numberOf(path, cards, 'NANTS', 1), 1, 4096);
   const all = wholeNumber(path, 'OBSNCHAN', numberOf(path, cards, 'OBSNCHAN'), 1, 2 ** 22);
   if (all % antennas !== 0)
@@ -92,7 +108,7 @@ function shapeOf(path: string, cards: Cards): Shape {
   // 4 counts the products a detector would make of two polarisations.
   const polarisations = listed === 1 ? 1 : 2;
   const blockBytes = wholeNumber(path, 'BLOCSIZE', numberOf(path, cards, 'BLOCSIZE'), 1, 2 ** 40);
-  const blockSamples = blockBytes / (all * polarisations * 2);
+  const blockSamples = blockBytes / (all * polarisations * pairBytes);
   if (!Number.isInteger(blockSamples))
     refuse(
       path,
@@ -106,7 +122,8 @@ function shapeOf(path: string, cards: Cards): Shape {
     0,
     blockSamples - 1,
   );
-  return { antennas, channels: all / antennas, polarisations, blockBytes, blockSamples, overlapSamples };
+  const channels = all / antennas;
+  return { bits, pairBytes, antennas, channels, polarisations, blockBytes, blockSamples, overlapSamples };
 }
 
 /** Whether a later header is whole and tells the same shape. */
@@ -178,7 +195,7 @@ async function openBlocks(file: InputFile, options: OpenOptions): Promise<Spectr
   if (!first) refuse(path, 'has no whole GUPPI RAW header', 'it is damaged, cut short, or in another format');
   const { cards } = first;
   const shape = shapeOf(path, cards);
-  const { antennas, channels, polarisations, blockSamples } = shape;
+  const { antennas, channels, polarisations, blockSamples, bits, pairBytes } = shape;
   const { blocks, damaged } = await findBlocks(file, first, shape);
   // Where blocks overlap, the earlier one gives the samples.
   const segments: Segment[] = [];
@@ -217,13 +234,13 @@ async function openBlocks(file: InputFile, options: OpenOptions): Promise<Spectr
   );
   const tally = emptyTally();
   const inputs = antennas * polarisations;
-  const pairBytes = polarisations * 2;
+  const timeBytes = polarisations * pairBytes;
   const sideband = bandwidthHz < 0 ? 'lower' : 'upper';
   let scratch = new Uint8Array(0);
 
   const read = async (segment: Segment, after: number, target: Target<SpectraElements>): Promise<void> => {
     const from = after + (segment.leadSamples ?? 0);
-    const bytes = target.count * pairBytes;
+    const bytes = target.count * timeBytes;
     if (scratch.length < bytes) scratch = new Uint8Array(bytes);
     const run = scratch.subarray(0, bytes);
     for (let s = 0; s < antennas; s++) {
@@ -231,21 +248,20 @@ async function openBlocks(file: InputFile, options: OpenOptions): Promise<Spectr
         const c = sideband === 'lower' ? channels - 1 - k : k;
         await file.readExactly(
           run,
-          segment.offsetBytes + ((s * channels + k) * blockSamples + from) * pairBytes,
+          segment.offsetBytes + ((s * channels + k) * blockSamples + from) * timeBytes,
         );
         for (let p = 0; p < polarisations; p++) {
           const row = c * inputs + s * polarisations + p;
-          copyComplexBytes(
+          copyComplex(
             {
               from: run,
-              fromIndex: 2 * p,
-              step: pairBytes,
+              fromIndex: pairBytes * p,
+              step: timeBytes,
               count: target.count,
-              to: target.elements as Int8Array,
+              to: target.elements as Int8Array | Float32Array,
               toIndex: (row * target.stride + target.at) * 2,
             },
-            sideband,
-            tally,
+            { bits, sideband, tally },
           );
         }
       }
@@ -265,7 +281,9 @@ async function openBlocks(file: InputFile, options: OpenOptions): Promise<Spectr
         truncatedBlocks: blocks.filter((block) => !block.whole).length,
         spareBytes: damaged,
       },
-      type: 'ci8',
+      // Spectra of whole numbers have eight bits; floats hold sixteen exactly.
+      type: bits === 16 ? 'cf32' : 'ci8',
+      bits,
       channels,
       inputs,
       polarisations: polarisationsFor(path, inputs, polarisations, options),

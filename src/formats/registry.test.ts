@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -46,6 +46,33 @@ describe('format registry', () => {
       openFile(await made('c.txt', 9), {}, known),
       /in no format known here; known are ONE \(\.one\); TWO \(\.two\)/,
     );
+  });
+
+  it('refuses formats of the field that are not read here by their own names', async () => {
+    const cards = (...lines: string[]): string => lines.map((line) => line.padEnd(80)).join('');
+    const idi = cards(
+      'SIMPLE  =                    T',
+      'NAXIS   =                    0',
+      'GROUPS  =                    T',
+    );
+    for (const [name, text, words] of [
+      ['a.fits', idi, /is FITS-IDI, which is not read here; convert it to UVFITS/],
+      [
+        'b.fits',
+        cards('SIMPLE  =                    T', 'NAXIS   =                    2'),
+        /is FITS, but holds neither/,
+      ],
+      ['c.fil', '\u000c\0\0\0HEADER_START', /SIGPROC filterbank/],
+      ['d.timestamp', '2015 04 27 18 45 00 0.000000240 \n', /time stamps of a GMRT/],
+      ['d.dat', '\u00e0\u000e', /a GMRT \(GSB\) recording by the \.timestamp file beside it/],
+      ['e.ms.tar.gz', '\u001f\u008b', /is compressed \(gzip\); unpack it first/],
+    ] as const) {
+      await writeFile(join(folder, name), text, 'latin1');
+      await assert.rejects(openFile(join(folder, name)), words);
+    }
+    await mkdir(join(folder, 'f.ms'));
+    await made('f.ms/table.dat', 1);
+    await assert.rejects(openFile(join(folder, 'f.ms')), /is a Measurement Set, which is not read here/);
   });
 
   it('chooses a writer by the name', () => {

@@ -3,6 +3,7 @@ import { extname } from 'node:path';
 import { refuse } from '../core/errors.js';
 import { dada } from './dada.js';
 import type { Format, OpenedFile, OpenOptions, VisibilityHeader, VisibilityWriter } from './format.js';
+import { refuseForeign, refuseForeignFolder } from './foreign.js';
 import { guppi } from './guppi.js';
 import { openInput } from './input.js';
 import { lwa } from './lwa/lwa.js';
@@ -62,6 +63,7 @@ export async function openFile(
   options: OpenFileOptions = {},
   known: readonly Format[] = formats,
 ): Promise<OpenedFile> {
+  refuseForeignFolder(path);
   const head = await readHead(path);
   if (options.format !== undefined) {
     const asked = known.find((candidate) => candidate.name === options.format);
@@ -76,6 +78,7 @@ export async function openFile(
   }
   const format = known.find((candidate) => candidate.recognise(path, head));
   if (format) return format.open(path, options);
+  refuseForeign(path, head);
   const named = known.find((candidate) => hasExtension(candidate, path));
   if (named) {
     refuse(

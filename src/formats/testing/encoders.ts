@@ -118,6 +118,8 @@ export interface GuppiSample {
   /** Numbers of the blocks that were kept. */
   readonly blocks: readonly number[];
   readonly bandwidthMhz: number;
+  /** 8 unless told. */
+  readonly bits?: 4 | 8 | 16;
   readonly directIo: 'yes' | 'no';
   /** Lane is the antenna, input is channel·polarisations + polarisation as the file orders them. */
   readonly code: CodeAt;
@@ -129,9 +131,9 @@ const card = (key: string, value: string | number): string =>
   );
 
 export function encodeGuppi(sample: GuppiSample): Buffer {
-  const { antennas, channels, polarisations, blockSamples } = sample;
+  const { antennas, channels, polarisations, blockSamples, bits = 8 } = sample;
   const advance = blockSamples - sample.overlap;
-  const sampleBytes = antennas * channels * polarisations * 2;
+  const sampleBytes = (antennas * channels * polarisations * bits) / 4;
   return Buffer.concat(
     sample.blocks.flatMap((k) => {
       const text = [
@@ -141,7 +143,7 @@ export function encodeGuppi(sample: GuppiSample): Buffer {
         card('OBSNCHAN', antennas * channels),
         ...(antennas > 1 ? [card('NANTS', antennas)] : []),
         card('NPOL', polarisations === 2 ? 4 : 1),
-        card('NBITS', 8),
+        card('NBITS', bits),
         card('STT_IMJD', 58132),
         card('STT_SMJD', 51093),
         card('STT_OFFS', 0),
@@ -159,9 +161,14 @@ export function encodeGuppi(sample: GuppiSample): Buffer {
       for (let s = 0; s < antennas; s++)
         for (let c = 0; c < channels; c++)
           for (let t = 0; t < blockSamples; t++)
-            for (let p = 0; p < polarisations; p++)
-              for (let part = 0; part < 2; part++)
-                data.writeInt8(sample.code(s, c * polarisations + p, k * advance + t, part), at++);
+            for (let p = 0; p < polarisations; p++) {
+              const [re, im] = [0, 1].map((part) =>
+                sample.code(s, c * polarisations + p, k * advance + t, part),
+              );
+              if (bits === 4) data[at++] = ((re & 15) << 4) | (im & 15);
+              else if (bits === 8) at = data.writeInt8(im, data.writeInt8(re, at));
+              else at = data.writeInt16LE(im, data.writeInt16LE(re, at));
+            }
       return [Buffer.from(text, 'latin1'), Buffer.alloc(padding), data];
     }),
   );

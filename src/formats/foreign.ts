@@ -1,0 +1,76 @@
+/** Formats of the field that are not read here: a file of theirs is refused by its own name, with a way on. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { refuse } from '../core/errors.js';
+import { isHdf5 } from './hdf5/read.js';
+
+interface Foreign {
+  readonly what: string;
+  readonly fix: string;
+  /** `text` is the head as Latin letters. */
+  recognise(head: Uint8Array, text: string, path: string): boolean;
+}
+
+const card = (key: string, value: string): RegExp => new RegExp(`(?:^| )${key} *= *${value}(?: |$)`);
+const isFits = (text: string): boolean => text.startsWith('SIMPLE  =');
+
+const foreigners: readonly Foreign[] = [
+  {
+    what: 'is FITS-IDI, which is not read here',
+    fix: 'convert it to UVFITS first, with AIPS (FITLD, then FITTP) or CASA (importfitsidi, then exportuvfits)',
+    recognise: (_head, text) =>
+      isFits(text) && card('NAXIS', '0').test(text) && card('GROUPS', 'T').test(text),
+  },
+  {
+    what: 'is PSRFITS, which is not read here',
+    fix: 'give the voltages it was made from',
+    recognise: (_head, text) => isFits(text) && /FITSTYPE= *'PSRFITS/.test(text),
+  },
+  {
+    what: 'is FITS, but holds neither UVFITS nor MWA visibilities',
+    fix: 'images and tables are for FITS viewers; give the visibilities',
+    recognise: (_head, text) => isFits(text),
+  },
+  {
+    what: 'is a SIGPROC filterbank: detected power, whose phases are gone',
+    fix: 'give the voltages it was made from',
+    recognise: (_head, text) => text.slice(0, 32).includes('HEADER_START'),
+  },
+  {
+    what: 'holds the time stamps of a GMRT (GSB) recording, which is not read here',
+    fix: 'read its samples as plain binary (--format raw) once they are unpacked to bytes',
+    recognise: (_head, text) => /^\d{4} \d\d \d\d \d\d \d\d \d\d +0\.\d+/.test(text),
+  },
+  {
+    what: 'is a GMRT (GSB) recording by the .timestamp file beside it, which is not read here',
+    fix: 'unpack its samples to bytes and read those as plain binary (--format raw)',
+    recognise: (_head, _text, path) => existsSync(path.replace(/\.[^./]*$/, '.timestamp')),
+  },
+  {
+    what: 'is compressed (gzip)',
+    fix: 'unpack it first',
+    recognise: (head) => head[0] === 0x1f && head[1] === 0x8b,
+  },
+  {
+    what: "is HDF5, but neither UVH5 nor an SKA-Low station's dump",
+    fix: 'see what is in it with h5dump -n',
+    recognise: (head) => isHdf5(head),
+  },
+];
+
+/** Refuses a file that is known for what it is; returns where it is not. */
+export function refuseForeign(path: string, head: Uint8Array): void {
+  const text = Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1');
+  const found = foreigners.find((one) => one.recognise(head, text, path));
+  if (found) refuse(path, found.what, found.fix);
+}
+
+/** A Measurement Set is a folder of tables. */
+export function refuseForeignFolder(path: string): void {
+  if (existsSync(join(path, 'table.dat')))
+    refuse(
+      path,
+      'is a Measurement Set, which is not read here',
+      'convert it to UVFITS or UVH5 first (CASA: exportuvfits; pyuvdata: write_uvh5)',
+    );
+}
