@@ -10,7 +10,7 @@ export interface Ran {
   readonly stderr: string;
 }
 
-const program = new URL('../cli/main.js', import.meta.url).pathname;
+export const program = new URL('../cli/main.js', import.meta.url).pathname;
 
 export function corella(folder: string, ...words: readonly string[]): Promise<Ran> {
   return new Promise((resolve, reject) => {

@@ -15,6 +15,11 @@ async function main(): Promise<number> {
     .version(version(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help, with examples')
     .showHelpAfterError('(add --help for the options and examples)')
+    .configureOutput({
+      outputError: (text, write) => {
+        write(text.replace(/^error: /, 'corella: '));
+      },
+    })
     .exitOverride();
   for (const register of commands) register(program);
   program.commands.forEach(nameOptionsInErrors);
@@ -37,4 +42,26 @@ function report(error: unknown): number {
   return 1;
 }
 
+/**
+ * A reader that has seen enough closes the pipe (corella inspect … | head -1), which is no fault; a full disk under
+ * standard output is.
+ */
+function watchOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EPIPE') return;
+      // Set at the very end, since main gives an exit code of its own.
+      process.once('exit', () => {
+        process.exitCode = 1;
+      });
+      if (stream === process.stdout) {
+        process.stderr.write(
+          `corella: standard output: cannot be written (${error.code ?? error.message})\n`,
+        );
+      }
+    });
+  }
+}
+
+watchOutput();
 process.exitCode = await main();

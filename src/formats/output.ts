@@ -80,9 +80,13 @@ function cannotWrite(path: string, error: unknown): never {
   throw new CorellaError({ where: path, what: `cannot be written: ${what}`, fix }, { cause: error });
 }
 
-async function refuseFolder(path: string): Promise<void> {
+/** Finishing replaces what has the name: never a folder, and never a device or pipe (/dev/null, /dev/stdout). */
+async function refuseUnlessFile(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory()) refuse(path, 'cannot be written: it is a folder', 'name a file inside it');
+  if (found && !found.isFile()) {
+    refuse(path, 'cannot be written: it is not a plain file', 'name a file on a disk');
+  }
 }
 
 async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
@@ -95,7 +99,7 @@ async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number)
 
 async function openPending(path: string): Promise<PendingFile> {
   if (path === '') refuse('output', 'no file name was given', 'name the file to write');
-  await refuseFolder(path);
+  await refuseUnlessFile(path);
   const folder = dirname(path);
   const temporary = join(folder, `.${basename(path)}.${randomBytes(6).toString('hex')}.part`);
   remember(temporary);
@@ -130,7 +134,7 @@ async function openPending(path: string): Promise<PendingFile> {
   };
   const publish = async (): Promise<void> => {
     try {
-      await refuseFolder(path);
+      await refuseUnlessFile(path);
       await rename(temporary, path);
       state = 'closed';
       forget(temporary);
