@@ -260,8 +260,11 @@ async function addCalibrate(add, everywhere) {
       [132, 232_448, 'sm_90a'],
       [188, 101_376, 'sm_120'],
     ]) {
-      const chip = planChip(stations, solves, { capability: 80, multiprocessors, sharedBytesPerBlock });
-      if (chip) add(chip.request, [architecture]);
+      for (const rule of ['fixed', 'until']) {
+        const card = { capability: 80, multiprocessors, sharedBytesPerBlock };
+        const chip = planChip(stations, solves, card, rule);
+        if (chip) add(chip.request, [architecture]);
+      }
     }
   }
 }

@@ -56,8 +56,9 @@ async function prepare(
   { stations, solves }: { readonly stations: number; readonly solves: number },
 ): Promise<PreparedCase> {
   const { session } = backend;
-  const solver = await prepareCudaSolver({ stations, solves }, backend);
-  await solver.solve(benchBatch(stations, solves));
+  const batch = benchBatch(stations, solves);
+  const solver = await prepareCudaSolver(batch, backend);
+  await solver.solve(batch);
   const ceilings = await preparePlainCeilings(backend);
   return {
     ours: cardContestant(session, solver.launchAgain, OPERATIONS * solves * stations ** 2 * ITERATIONS),

@@ -4,6 +4,7 @@
  */
 import type { KernelRequest } from '../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../backend/cuda/sources.js';
+import type { IterationRule } from './plan.js';
 
 /** What a plan must know of the card. */
 export interface ChipLimits {
@@ -14,6 +15,10 @@ export interface ChipLimits {
 
 /** How rows and columns are dealt (stefcal-chip.cu). */
 export interface ChipVariant {
+  /** Of a block. */
+  readonly THREADS: number;
+  /** Blocks on a multiprocessor: while one waits for gains another may be at its sums, if they belong to different solves. */
+  readonly RESIDENT: number;
   readonly GROUP: number;
   readonly COLUMNS: number;
   readonly ROWS: number;
@@ -25,8 +30,9 @@ export interface ChipPlan {
   readonly request: KernelRequest;
   readonly entry: 'stefcalChip';
   readonly variant: ChipVariant;
-  readonly threads: 512;
+  readonly threads: number;
   readonly sharedBytes: number;
+  readonly groupsPerSolve: number;
   readonly solvesPerWave: number;
   readonly waves: number;
   readonly blocks: number;
@@ -48,28 +54,43 @@ export const CHIP_WORK = {
   bytes: 72,
 } as const;
 
-const THREADS = 512;
-const WARPS = THREADS / 32;
 /** ld.relaxed and st.relaxed, which carry the gains, and cooperative launches at their best came with 7.0. */
 const LEAST_CAPABILITY = 70;
+/** What the driver keeps of a multiprocessor's shared memory for each block on it. */
+const RESERVED_BYTES = 1024;
 /**
- * Rows a thread keeps in registers, by its columns of each: what 128 registers leave beside the sums, as measured.
+ * Few threads with many registers each: what a thread needs besides the matrices it needs once, and a warp's sums over
+ * its lanes cost the same however many columns they are of.
  */
-const registerRows = { 2: 12, 4: 7, 8: 3 } as const;
-const columnChoices = [2, 4, 8] as const;
-const groupChoices = [512, 256, 128, 64, 32] as const;
+const shapes = [
+  { THREADS: 256, RESIDENT: 1 },
+  { THREADS: 128, RESIDENT: 2 },
+] as const;
+/** Rows a thread keeps in registers, by its columns of each: what 255 registers leave beside gains and sums. */
+const registerRows = { 2: 24, 4: 14, 8: 7, 16: 3 } as const;
+const columnChoices = [2, 4, 8, 16] as const;
+const groupChoices = [256, 128, 64, 32] as const;
 
 /** Packets are dealt in pairs, so that one load takes two. */
 export const packetsOf = (stations: number): number => 2 * Math.ceil(stations / 2);
 
-function sharedBytesOf(stations: number, { GROUP, COLUMNS, ROWS, REGISTER_ROWS }: ChipVariant): number {
+interface Deal {
+  readonly variant: ChipVariant;
+  readonly groupsPerSolve: number;
+  readonly solvesPerWave: number;
+}
+
+function sharedBytesOf({ variant, groupsPerSolve }: Deal, rule: IterationRule['kind']): number {
+  const { THREADS, GROUP, COLUMNS, ROWS, REGISTER_ROWS } = variant;
   const groups = THREADS / GROUP;
-  const groupsPerSolve = Math.ceil(stations / ROWS);
-  const blockSolves = groups === 1 ? 1 : Math.floor((groups + groupsPerSolve - 2) / groupsPerSolve) + 1;
-  const matrix = (ROWS - REGISTER_ROWS) * ((COLUMNS * 3) / 4) * THREADS * 16;
-  const sums = 2 * WARPS * 3 * ROWS * 4;
-  const known = groups === 1 ? 0 : 2 * blockSolves * GROUP * COLUMNS * 8;
-  return matrix + sums + known + 2 * WARPS * 4 + blockSolves * 4;
+  const warps = THREADS / 32;
+  const blockSolves =
+    groupsPerSolve % groups === 0 ? 1 : Math.floor((groups + groupsPerSolve - 2) / groupsPerSolve) + 1;
+  const matrix = (ROWS - REGISTER_ROWS) * ((COLUMNS * 3) / 4) * THREADS;
+  const sums = 2 * warps * ROWS;
+  const known = groups === 1 ? 0 : blockSolves * GROUP * COLUMNS;
+  const judged = rule === 'until' ? warps / 2 + Math.ceil(blockSolves / 4) : 0;
+  return 16 * (matrix + sums + known + judged);
 }
 
 /** Powers of two are summed all at once, which needs no choosing; others by the largest part of up to 8. */
@@ -79,50 +100,66 @@ const chunkOf = (rows: number): number =>
     : Math.max(...[1, 2, 3, 4, 5, 6, 7].filter((chunk) => rows % chunk === 0));
 
 /**
- * What an iteration of one wave costs in microseconds, roughly: the gains' journey through L2, a thread's share of the
- * products, and the sums over lanes. Only the order of the choices matters.
+ * What an iteration of one wave costs in microseconds, roughly: the gains' journey through L2, a multiprocessor's share of
+ * the products, and the sums over lanes. Only the order of the choices matters.
  */
-const costOf = ({ GROUP, COLUMNS, ROWS }: ChipVariant): number =>
-  1 + 0.012 * ROWS * COLUMNS + 0.06 * ROWS + (GROUP === THREADS ? 0 : 0.4);
+const costOf = ({ THREADS, RESIDENT, GROUP, COLUMNS, ROWS }: ChipVariant): number =>
+  1 + RESIDENT * THREADS * ROWS * (5e-5 * COLUMNS + 5e-5) + (GROUP === THREADS ? 0 : 0.1);
 
 /** The cheapest way to hold the matrices on the chip, or the one given; nothing where it is too small for one solve. */
 export function planChip(
   stations: number,
   solves: number,
   card: ChipLimits,
+  rule: IterationRule['kind'],
   wanted?: ChipVariant,
 ): ChipPlan | undefined {
   if (card.capability < LEAST_CAPABILITY) return undefined;
   const plans = (wanted ? [wanted] : variantsFor(stations)).flatMap((variant) => {
-    const groups = card.multiprocessors * (THREADS / variant.GROUP);
-    const solvesPerWave = Math.min(solves, Math.floor(groups / Math.ceil(stations / variant.ROWS)));
-    const fits = solvesPerWave > 0 && sharedBytesOf(stations, variant) <= card.sharedBytesPerBlock;
-    return fits
-      ? [{ variant, solvesPerWave, cost: Math.ceil(solves / solvesPerWave) * costOf(variant) }]
-      : [];
+    const deal = dealSolves(stations, solves, card, variant);
+    const each = (card.sharedBytesPerBlock + RESERVED_BYTES) / variant.RESIDENT - RESERVED_BYTES;
+    const fits = deal.solvesPerWave > 0 && sharedBytesOf(deal, rule) <= each;
+    return fits ? [{ deal, cost: Math.ceil(solves / deal.solvesPerWave) * costOf(variant) }] : [];
   });
   const best = plans.sort((x, y) => x.cost - y.cost).at(0);
-  return best && chipPlan(stations, solves, best.variant, best.solvesPerWave);
+  return best && chipPlan(stations, solves, rule, best.deal);
+}
+
+/** Whole blocks for each solve where that costs no further wave: then a block waits for the gains of one solve alone. */
+function dealSolves(stations: number, solves: number, card: ChipLimits, variant: ChipVariant): Deal {
+  const groups = variant.THREADS / variant.GROUP;
+  const room = card.multiprocessors * variant.RESIDENT * groups;
+  const needed = Math.ceil(stations / variant.ROWS);
+  const wavesOf = (each: number): number => Math.ceil(solves / Math.min(solves, Math.floor(room / each)));
+  const whole = groups * Math.ceil(needed / groups);
+  const groupsPerSolve = wavesOf(whole) <= wavesOf(needed) ? whole : needed;
+  return {
+    variant,
+    groupsPerSolve,
+    solvesPerWave: Math.min(solves, Math.floor(room / groupsPerSolve)),
+  };
 }
 
 function variantsFor(stations: number): ChipVariant[] {
-  return groupChoices.flatMap((GROUP) => {
-    const COLUMNS = columnChoices.find((columns) => columns * GROUP >= stations);
-    if (COLUMNS === undefined) return [];
-    // Rows in shared memory are whole vectors, which two columns do not make.
-    const most = COLUMNS === 2 ? registerRows[COLUMNS] : 32;
-    return Array.from({ length: most }, (_, n) => ({
-      GROUP,
-      COLUMNS,
-      ROWS: n + 1,
-      REGISTER_ROWS: Math.min(n + 1, registerRows[COLUMNS]),
-      CHUNK: chunkOf(n + 1),
-    }));
-  });
+  return shapes.flatMap(({ THREADS, RESIDENT }) =>
+    groupChoices.flatMap((GROUP) => {
+      const COLUMNS = columnChoices.find((columns) => columns * GROUP >= stations);
+      if (COLUMNS === undefined || GROUP > THREADS) return [];
+      // Rows in shared memory are whole vectors, which two columns do not make.
+      const most = COLUMNS === 2 ? registerRows[COLUMNS] : 32;
+      return Array.from({ length: most }, (_, n) => ({
+        ...{ THREADS, RESIDENT, GROUP, COLUMNS },
+        ROWS: n + 1,
+        REGISTER_ROWS: Math.min(n + 1, registerRows[COLUMNS]),
+        CHUNK: chunkOf(n + 1),
+      }));
+    }),
+  );
 }
 
-function chipPlan(stations: number, solves: number, variant: ChipVariant, solvesPerWave: number): ChipPlan {
-  const groupsAtOnce = Math.min(solves, solvesPerWave) * Math.ceil(stations / variant.ROWS);
+function chipPlan(stations: number, solves: number, rule: IterationRule['kind'], deal: Deal): ChipPlan {
+  const { variant, groupsPerSolve, solvesPerWave } = deal;
+  const groupsAtOnce = Math.min(solves, solvesPerWave) * groupsPerSolve;
   return {
     request: {
       name: 'stefcal-chip.cu',
@@ -130,25 +167,36 @@ function chipPlan(stations: number, solves: number, variant: ChipVariant, solves
       headers: {
         ...commonHeaders('integers.cuh'),
         'packets.cuh': readSource(import.meta.url, 'packets.cuh'),
+        'row-sums.cuh': readSource(import.meta.url, 'row-sums.cuh'),
       },
-      defines: { STATIONS: stations, ...variant },
+      defines: {
+        STATIONS: stations,
+        ...variant,
+        GROUPS_PER_SOLVE: groupsPerSolve,
+        JUDGES: rule === 'until' ? 1 : 0,
+      },
       entries: { stefcalChip: [{ bytes: CHIP_WORK.bytes, align: 8 }] },
     },
     entry: 'stefcalChip',
     variant,
-    threads: THREADS,
-    sharedBytes: sharedBytesOf(stations, variant),
+    threads: variant.THREADS,
+    sharedBytes: sharedBytesOf(deal, rule),
+    groupsPerSolve,
     solvesPerWave,
     waves: Math.ceil(solves / solvesPerWave),
-    blocks: Math.ceil(groupsAtOnce / (THREADS / variant.GROUP)),
+    blocks: Math.ceil(groupsAtOnce / (variant.THREADS / variant.GROUP)),
   };
 }
+
+/** For people. */
+export const describeWaves = ({ waves, solvesPerWave }: Pick<ChipPlan, 'waves' | 'solvesPerWave'>): string =>
+  `on the chip, ${waves} ${waves === 1 ? 'wave' : 'waves'} of ${solvesPerWave}`;
 
 export const planMatrices = () =>
   ({
     name: 'stefcal-matrices.cu',
     source: readSource(import.meta.url, 'stefcal-matrices.cu'),
-    headers: commonHeaders('integers.cuh'),
+    headers: commonHeaders('integers.cuh', 'baselines.cuh'),
     defines: {},
     entries: {
       makeMatrices: ['pointer', 'pointer', 'pointer', 'pointer', 'pointer', 'pointer', 'i32', 'i32'],

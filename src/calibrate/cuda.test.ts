@@ -85,7 +85,7 @@ function sizes(): void {
     const batch = randomBatch(stations, solves, iterations);
     const wanted = copyOf(batch);
     await solveReference(wanted);
-    const solver = await prepareCudaSolver({ stations, solves }, backend, options);
+    const solver = await prepareCudaSolver({ stations, solves, iterations }, backend, options);
     await solver.solve(randomBatch(stations, solves, iterations)); // anything left over from it would show
     await solver.solve(batch);
     solver.close();
@@ -137,10 +137,11 @@ function sizes(): void {
     await agree(30, 3, fixed(5), { hold: 'memory' });
   });
   for (const variant of [
-    { GROUP: 512, COLUMNS: 2, ROWS: 8, REGISTER_ROWS: 8, CHUNK: 8 },
-    { GROUP: 512, COLUMNS: 4, ROWS: 16, REGISTER_ROWS: 7, CHUNK: 4 },
-    { GROUP: 256, COLUMNS: 4, ROWS: 4, REGISTER_ROWS: 4, CHUNK: 4 },
-    { GROUP: 64, COLUMNS: 8, ROWS: 5, REGISTER_ROWS: 3, CHUNK: 5 },
+    { THREADS: 512, RESIDENT: 1, GROUP: 512, COLUMNS: 2, ROWS: 8, REGISTER_ROWS: 8, CHUNK: 8 },
+    { THREADS: 256, RESIDENT: 1, GROUP: 256, COLUMNS: 4, ROWS: 16, REGISTER_ROWS: 7, CHUNK: 4 },
+    { THREADS: 256, RESIDENT: 2, GROUP: 128, COLUMNS: 4, ROWS: 4, REGISTER_ROWS: 4, CHUNK: 4 },
+    { THREADS: 128, RESIDENT: 2, GROUP: 64, COLUMNS: 8, ROWS: 10, REGISTER_ROWS: 7, CHUNK: 5 },
+    { THREADS: 128, RESIDENT: 2, GROUP: 32, COLUMNS: 8, ROWS: 3, REGISTER_ROWS: 2, CHUNK: 3 },
   ]) {
     const name = Object.entries(variant).join(' ');
     it(`dealt as ${name}`, async () => {

@@ -4,20 +4,11 @@
  * few more iterations from memory, with gains and sums in float64. What no chip holds runs from memory altogether.
  */
 import type { CudaBackend } from '../backend/cuda/cuda.js';
-import type { Kernel } from '../backend/cuda/kernels.js';
 import { offsetBy, type DeviceMemory, type PinnedMemory } from '../backend/cuda/session.js';
 import { baselineCount } from '../core/axes.js';
-import {
-  CHIP_WORK,
-  JUDGE_TOLERANCE,
-  packetsOf,
-  planChip,
-  planMatrices,
-  planStreaming,
-  type ChipPlan,
-  type ChipVariant,
-} from './cuda-plan.js';
-import type { CalibrationPlan, IterationRule, SolveBatch, SolveKernel } from './plan.js';
+import { FINEST_FLOAT32, limitsOf, prepareChip } from './cuda-chip.js';
+import { describeWaves, JUDGE_TOLERANCE, planMatrices, planStreaming, type ChipVariant } from './cuda-plan.js';
+import type { CalibrationPlan, SolveBatch, SolveKernel } from './plan.js';
 import { relativeChange } from './reference.js';
 
 export interface CudaSolver {
@@ -36,15 +27,13 @@ export interface CudaSolverOptions {
   readonly variant?: ChipVariant;
 }
 
-/** Rounding moves float32 gains by a few 1e-8 an iteration: changes below this are left to float64. */
-const FINEST_FLOAT32 = 1e-6;
 /** Matrices, and what they are made of, on the card at a time. */
 const MOST_BYTES = 4 * 2 ** 30;
 /** Iterations between looks at whether all solves are done. */
 const STEPS_AT_ONCE = 16;
 
 export async function prepareCudaSolver(
-  plan: Pick<CalibrationPlan, 'stations' | 'solves'>,
+  plan: Pick<CalibrationPlan, 'stations' | 'solves' | 'iterations'>,
   backend: CudaBackend,
   options: CudaSolverOptions = {},
 ): Promise<CudaSolver> {
@@ -55,12 +44,18 @@ export async function prepareCudaSolver(
   const bytesPerSolve = baselines * 40 + stations ** 2 * 12;
   const atOnce = Math.max(1, Math.min(plan.solves, Math.floor(MOST_BYTES / bytesPerSolve)));
   const chip =
-    options.hold === 'memory' ? undefined : planChip(stations, atOnce, session.device, options.variant);
+    options.hold === 'memory'
+      ? undefined
+      : await prepareChip(backend, {
+          stations,
+          solves: atOnce,
+          rule: plan.iterations.kind,
+          variant: options.variant,
+        });
   const { makeMatrices } = await shop.prepare(planMatrices());
   const { stefcalStep, stefcalJudge } = await shop.prepare(planStreaming());
-  const chipKernel = chip && (await shop.prepare(chip.request))[chip.entry];
 
-  const held: { free(): void }[] = [];
+  const held: { free(): void }[] = chip ? [chip] : [];
   const kept = <Thing extends { free(): void }>(thing: Thing): Thing => {
     held.push(thing);
     return thing;
@@ -79,7 +74,6 @@ export async function prepareCudaSolver(
     first: allocate('first guesses', atOnce * stations * 8),
     gains: allocate('gains', atOnce * stations * 8),
     before: allocate('gains before', atOnce * stations * 8),
-    packets: allocate('packets', 2 * atOnce * packetsOf(stations) * 8),
     /** gains : [2][k][i], float64. */
     wide: allocate('gains', 2 * atOnce * stations * 16),
     iterations: allocate('iterations', atOnce * 4),
@@ -107,9 +101,6 @@ export async function prepareCudaSolver(
     new Uint8Array(values.buffer).set(new Uint8Array(down.buffer, 0, values.byteLength));
     return values;
   }
-  const clear = (what: DeviceMemory): void => {
-    session.call('cuMemsetD8Async', what.pointer, 0, what.sizeBytes, stream.handle);
-  };
 
   /** Iterations from memory, from wide[0] on, until every solve is done; where each one's gains lie: its steps' parity. */
   async function iterateFromMemory(solves: number, most: number, tolerance: number): Promise<void> {
@@ -155,10 +146,15 @@ export async function prepareCudaSolver(
     );
     const { most, tolerance } = limitsOf(batch.iterations);
     let found: Found;
-    if (chip && chipKernel) {
+    if (chip) {
       await send(memory.first, Float32Array.from(scaled));
+      const { first: guess, gains, before, iterations } = memory;
+      const pointers = {
+        ...{ numerator: numerator.pointer, denominator: denominator.pointer, first: guess.pointer },
+        ...{ gains: gains.pointer, before: before.pointer, iterations: iterations.pointer },
+      };
       launchAgain = () => {
-        launchChip(chip, chipKernel, solves, most, tolerance);
+        chip.launch(pointers, solves, batch.iterations);
       };
       launchAgain();
       found = {
@@ -183,33 +179,6 @@ export async function prepareCudaSolver(
         batch.gains[2 * (first + k) * stations + n] = gains[n] * sizes.gains[k];
       }
     }
-  }
-
-  function launchChip(
-    { solvesPerWave, blocks, threads, sharedBytes }: ChipPlan,
-    kernel: Kernel,
-    solves: number,
-    most: number,
-    tolerance: number,
-  ): void {
-    const { view } = kernel.argument(0);
-    for (const name of [
-      'numerator',
-      'denominator',
-      'first',
-      'gains',
-      'before',
-      'iterations',
-      'packets',
-    ] as const) {
-      view.setBigUint64(CHIP_WORK[name], memory[name].pointer, true);
-    }
-    view.setInt32(CHIP_WORK.solves, solves, true);
-    view.setInt32(CHIP_WORK.solvesPerWave, solvesPerWave, true);
-    view.setInt32(CHIP_WORK.most, most, true);
-    view.setFloat32(CHIP_WORK.tolerance, tolerance > 0 ? Math.max(tolerance, FINEST_FLOAT32) : 0, true);
-    clear(memory.packets);
-    kernel.launch({ grid: [blocks, 1], threads, sharedBytes, residency: 'together' }, stream);
   }
 
   /** Goes on from what was found so far; a solve that has had its most iterations stays as it is. */
@@ -240,7 +209,7 @@ export async function prepareCudaSolver(
 
   return {
     description: chip
-      ? `on the chip, ${chip.waves} ${chip.waves === 1 ? 'wave' : 'waves'} of ${chip.solvesPerWave}`
+      ? describeWaves(chip.plan)
       : 'from memory',
     launchAgain: () => {
       launchAgain();
@@ -262,10 +231,6 @@ interface Found {
   readonly before: Float64Array;
   readonly iterations: Int32Array;
 }
-
-/** A tolerance of 0 never stops anything. */
-const limitsOf = (rule: IterationRule): { readonly most: number; readonly tolerance: number } =>
-  rule.kind === 'fixed' ? { most: rule.count, tolerance: 0 } : rule;
 
 /**
  * With g = γ g′, A′ = A / (γ²β) and B′ = B / β the same iteration holds for g′: γ the largest first guess, β the largest

@@ -1,5 +1,5 @@
 // A_ij = w_ij R_ij conj(M_ij) and B_ij = w_ij |M_ij|^2 from the lower triangles, as both triangles in float32.
-#include "integers.cuh"
+#include "baselines.cuh"
 
 // data, model : [k][b] complex float64; weights : [k][b] float64; scales : [k][2], what A and B are multiplied by so that
 // gains and B are near 1. numerator : [k][i][j] complex float32; denominator : [k][i][j] float32. Grid-stride over k, b.
@@ -10,10 +10,8 @@ extern "C" __global__ void __launch_bounds__(256)
   const int64_t stride = (int64_t)gridDim.x * 256;
   for (int64_t e = (int64_t)blockIdx.x * 256 + threadIdx.x; e < solves * baselines; e += stride) {
     const int64_t k = e / baselines, b = e % baselines;
-    int64_t i = (int64_t)((sqrt(8.0 * b + 1.0) - 1.0) * 0.5);
-    if ((i + 1) * (i + 2) / 2 <= b) ++i;
-    if (i * (i + 1) / 2 > b) --i;
-    const int64_t j = b - i * (i + 1) / 2;
+    int64_t i, j;
+    stationsOf(b, i, j);
     const double2 r = data[e], m = model[e];
     const double w = weights[e], forA = w * scales[2 * k], forB = w * scales[2 * k + 1];
     const float re = (float)(forA * (r.x * m.x + r.y * m.y)), im = (float)(forA * (r.y * m.x - r.x * m.y));

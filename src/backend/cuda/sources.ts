@@ -8,6 +8,7 @@ export const readSource = (besideUrl: string, name: string): string =>
 /** Headers that every room's kernels may include. */
 const common = {
   'integers.cuh': () => readSource(import.meta.url, 'integers.cuh'),
+  'baselines.cuh': () => readSource(import.meta.url, 'baselines.cuh'),
   'hopper.cuh': () => readSource(import.meta.url, 'hopper.cuh'),
   'wgmma.cuh': () => wgmmaHeader(),
 };
