@@ -247,6 +247,14 @@ async function addCalibrate(add, everywhere) {
   const { planChip, planMatrices, planStreaming } = await dist('calibrate/cuda-plan.js');
   add(planMatrices(), everywhere);
   add(planStreaming(), everywhere);
+  const { planResident } = await dist('calibrate/resident-plan.js');
+  for (const [stations, polarisations] of [
+    [3, 1],
+    [33, 2],
+    [256, 2],
+  ]) {
+    for (const request of Object.values(planResident({ stations, polarisations }))) add(request, everywhere);
+  }
   for (const [stations, solves] of [
     [3, 2],
     [33, 4],

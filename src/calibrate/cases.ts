@@ -18,7 +18,10 @@ import {
   prepareCalibrator,
   type Calibration,
   type CalibrationInput,
+  type CalibrationPlan,
+  type Calibrator,
   type IterationRule,
+  type ModelOptions,
 } from './index.js';
 
 export interface SampleOptions {
@@ -33,6 +36,8 @@ export interface SampleOptions {
 export interface CalibrationSample {
   readonly input: CalibrationInput;
   readonly truth: GainsCA;
+  /** What the model was made of. */
+  readonly sky: ModelOptions;
 }
 
 /** Two sources over a random array with random gains: phases anywhere, sizes 0.5…1.5, uneven counts. */
@@ -47,7 +52,7 @@ export function calibrationSample(options: SampleOptions): CalibrationSample {
     z: random.gaussian(),
   }));
   const frequenciesHz = Float64Array.from({ length: channels }, (_, c) => 60e6 + 25e3 * c);
-  const model = modelVisibilities({
+  const sky: ModelOptions = {
     stationsM,
     frequenciesHz,
     polarisations,
@@ -59,7 +64,8 @@ export function calibrationSample(options: SampleOptions): CalibrationSample {
         fractionQ: 0.2,
       },
     ],
-  });
+  };
+  const model = modelVisibilities(sky);
   const truth = gainsCA(new Float64Array(2 * channels * inputs), channels, inputs);
   for (let at = 0; at < channels * inputs; at++) {
     const size = 0.5 + random.uniform();
@@ -95,18 +101,26 @@ export function calibrationSample(options: SampleOptions): CalibrationSample {
       }
     }
   }
-  return { input: { visibilities, counts, flaggedInputs: new Uint8Array(inputs), model }, truth };
+  return { input: { visibilities, counts, flaggedInputs: new Uint8Array(inputs), model }, truth, sky };
 }
 
-export interface CalibrateTolerances {
+/** Another way to calibrate than from arrays on the host; it may look at the sample it will be given. */
+export type PrepareCase = (
+  plan: CalibrationPlan,
+  backend: Backend,
+  sample: CalibrationSample,
+) => Promise<Pick<Calibrator, 'solve' | 'close'>>;
+
+export interface CalibrateCaseOptions {
   /** Largest |found − reference| over the rms gain: float32 keeps 7 digits, and sums of hundreds lose one. */
   readonly gains?: number;
+  readonly prepare?: PrepareCase;
 }
 
 /** Registers the cases; `open` is called once for each. */
 export function calibrateCases(
   open: () => Promise<Backend>,
-  { gains = 1e-5 }: CalibrateTolerances = {},
+  { gains = 1e-5, prepare = prepareCalibrator }: CalibrateCaseOptions = {},
 ): void {
   const compare = (found: Calibration, wanted: Calibration): void => {
     assert.deepEqual(found.solved, wanted.solved);
@@ -128,13 +142,14 @@ export function calibrateCases(
     iterations: IterationRule,
     change: (input: CalibrationInput) => void = () => undefined,
   ): Promise<void> => {
-    const { input } = calibrationSample(sample);
+    const made = calibrationSample(sample);
+    const { input } = made;
     const { input: other } = calibrationSample({ ...sample, seed: sample.seed + 1000 });
     change(input);
     const plan = planCalibration({ ...sample, iterations });
     const wanted = await (await prepareCalibrator(plan, openReference())).solve(input);
     const backend = await open();
-    const calibrator = await prepareCalibrator(plan, backend);
+    const calibrator = await prepare(plan, backend, made);
     // other data first, so that anything left over from it would show
     await calibrator.solve(other);
     compare(await calibrator.solve(input), wanted);

@@ -6,8 +6,14 @@
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { offsetBy, type DeviceMemory, type PinnedMemory } from '../backend/cuda/session.js';
 import { baselineCount } from '../core/axes.js';
-import { FINEST_FLOAT32, limitsOf, prepareChip } from './cuda-chip.js';
-import { describeWaves, JUDGE_TOLERANCE, planMatrices, planStreaming, type ChipVariant } from './cuda-plan.js';
+import { FINEST_FLOAT32, limitsOf, prepareChip, type ChipBatch } from './cuda-chip.js';
+import {
+  describeWaves,
+  JUDGE_TOLERANCE,
+  planMatrices,
+  planStreaming,
+  type ChipVariant,
+} from './cuda-plan.js';
 import type { CalibrationPlan, SolveBatch, SolveKernel } from './plan.js';
 import { relativeChange } from './reference.js';
 
@@ -149,9 +155,13 @@ export async function prepareCudaSolver(
     if (chip) {
       await send(memory.first, Float32Array.from(scaled));
       const { first: guess, gains, before, iterations } = memory;
-      const pointers = {
-        ...{ numerator: numerator.pointer, denominator: denominator.pointer, first: guess.pointer },
-        ...{ gains: gains.pointer, before: before.pointer, iterations: iterations.pointer },
+      const pointers: ChipBatch = {
+        numerator: numerator.pointer,
+        denominator: denominator.pointer,
+        first: guess.pointer,
+        gains: gains.pointer,
+        before: before.pointer,
+        iterations: iterations.pointer,
       };
       launchAgain = () => {
         chip.launch(pointers, solves, batch.iterations);
@@ -208,9 +218,7 @@ export async function prepareCudaSolver(
   }
 
   return {
-    description: chip
-      ? describeWaves(chip.plan)
-      : 'from memory',
+    description: chip ? describeWaves(chip.plan) : 'from memory',
     launchAgain: () => {
       launchAgain();
     },

@@ -11,6 +11,12 @@ export type { CalibrationOptions, CalibrationPlan, IterationRule, SolveBatch, So
 export type { Calibration, CalibrationInput, LeftOut, LeftOutReason, Solution } from './solve.js';
 export { modelVisibilities, type ModelComponent, type ModelOptions } from './model.js';
 export type { Solver } from './cpu.js';
+export {
+  prepareResidentCalibrator,
+  type DeviceCorrelations,
+  type ResidentCalibrator,
+  type ResidentOptions,
+} from './cuda-resident.js';
 export { compareGains, type GainComparison } from './compare.js';
 
 export interface Calibrator {

@@ -62,7 +62,7 @@ export function modelVisibilities(options: ModelOptions): ModelCBP {
   return model;
 }
 
-function checkComponent({ fluxJy, directionEnu }: ModelComponent, q: number, channels: number): void {
+export function checkComponent({ fluxJy, directionEnu }: ModelComponent, q: number, channels: number): void {
   if (fluxJy.length !== channels) {
     refuse(
       'calibrate model',
@@ -80,7 +80,7 @@ function checkComponent({ fluxJy, directionEnu }: ModelComponent, q: number, cha
   }
 }
 
-function fluxInPolarisation(
+export function fluxInPolarisation(
   { fluxJy, beam = 1, fractionQ = 0 }: ModelComponent,
   c: number,
   p: number,

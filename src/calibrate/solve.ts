@@ -48,7 +48,7 @@ export interface Calibration {
 }
 
 const polarisationName = (p: number): string => (p === 0 ? 'X' : 'Y');
-const solveName = (plan: CalibrationPlan, solve: number): string => {
+export const solveName = (plan: CalibrationPlan, solve: number): string => {
   const channel = Math.floor(solve / plan.polarisations);
   return `calibrate, channel ${channel}, polarisation ${polarisationName(solve % plan.polarisations)}`;
 };
@@ -100,20 +100,28 @@ export async function solveCalibration(
       gains[2 * a + 1] = found[2 * s + 1];
       solved[a] = 1;
     }
-    const lastChange = batch.lastChange[solve];
-    solutions.push({
-      channel,
-      polarisation,
-      iterations: batch.iterationsRun[solve],
-      converged:
-        lastChange < (plan.iterations.kind === 'until' ? plan.iterations.tolerance : DEFAULT_TOLERANCE),
-      lastChange,
-      residual: residualOf(batch, solve),
-      leftOut: leftOut[solve],
-    });
+    solutions.push(
+      describeSolve(plan, solve, {
+        iterations: batch.iterationsRun[solve],
+        lastChange: batch.lastChange[solve],
+        residual: residualOf(batch, solve),
+        leftOut: leftOut[solve],
+      }),
+    );
   }
   return { gains, solved, solutions, referenceStation };
 }
+
+export const describeSolve = (
+  { polarisations, iterations }: CalibrationPlan,
+  solve: number,
+  found: Pick<Solution, 'iterations' | 'lastChange' | 'residual' | 'leftOut'>,
+): Solution => ({
+  channel: Math.floor(solve / polarisations),
+  polarisation: solve % polarisations,
+  converged: found.lastChange < (iterations.kind === 'until' ? iterations.tolerance : DEFAULT_TOLERANCE),
+  ...found,
+});
 
 function checkShapes(plan: CalibrationPlan, input: CalibrationInput): void {
   visibilitiesCBPP(input.visibilities, plan.channels, plan.baselines, plan.polarisations);
@@ -127,6 +135,23 @@ function checkShapes(plan: CalibrationPlan, input: CalibrationInput): void {
   }
 }
 
+export const refuseCount = (where: string, i: number, j: number, count: string): never =>
+  refuse(where, `the sample count of stations ${i} and ${j} is ${count}`, 'counts are 0 or more');
+export const refusePair = (where: string, i: number, j: number, which: 'visibility' | 'model'): never =>
+  refuse(
+    where,
+    `the ${which} of stations ${i} and ${j} is not a finite number`,
+    'flag one of the two stations, or mend what wrote it',
+  );
+export const refuseDarkModel = (where: string): never =>
+  refuse(where, 'the model is zero on every baseline', 'give a model with a source above the horizon');
+export const refuseTooFew = (where: string, good: number, stations: number): never =>
+  refuse(
+    where,
+    `${good} of ${stations} stations have data and a model, and it takes three to solve for gains`,
+    'flag fewer inputs, or leave this channel out',
+  );
+
 /** Averages the sums and carries data, model and weights of one channel and polarisation into the batch. */
 function fillSolve(plan: CalibrationPlan, input: CalibrationInput, batch: SolveBatch, solve: number): void {
   const { stations, polarisations, baselines } = plan;
@@ -137,13 +162,7 @@ function fillSolve(plan: CalibrationPlan, input: CalibrationInput, batch: SolveB
       const b = baselineIndex(i, j);
       const from = channel * baselines + b;
       const count = input.counts[from];
-      if (!(count >= 0 && count < Infinity)) {
-        refuse(
-          solveName(plan, solve),
-          `the sample count of stations ${i} and ${j} is ${count}`,
-          'counts are 0 or more',
-        );
-      }
+      if (!(count >= 0 && count < Infinity)) refuseCount(solveName(plan, solve), i, j, String(count));
       const flagged = input.flaggedInputs[i * polarisations + p] + input.flaggedInputs[j * polarisations + p];
       if (plan.usedBaselines[b] === 0 || flagged > 0 || count === 0) continue;
       const to = solve * baselines + b;
@@ -153,11 +172,7 @@ function fillSolve(plan: CalibrationPlan, input: CalibrationInput, batch: SolveB
         batch.model[2 * to + part] = input.model[2 * (from * polarisations + p) + part];
         if (!Number.isFinite(batch.data[2 * to + part]) || !Number.isFinite(batch.model[2 * to + part])) {
           const which = Number.isFinite(batch.data[2 * to + part]) ? 'model' : 'visibility';
-          refuse(
-            solveName(plan, solve),
-            `the ${which} of stations ${i} and ${j} is not a finite number`,
-            'flag one of the two stations, or mend what wrote it',
-          );
+          refusePair(solveName(plan, solve), i, j, which);
         }
       }
       batch.weights[to] = count;
@@ -179,7 +194,7 @@ function dropUnsolvable(
   const model = batch.model.subarray(2 * solve * baselines, 2 * (solve + 1) * baselines);
   const isZero = (values: Float64Array, b: number): boolean => values[2 * b] === 0 && values[2 * b + 1] === 0;
   if (weights.some((w) => w > 0) && weights.every((w, b) => w === 0 || isZero(model, b))) {
-    refuse(where, 'the model is zero on every baseline', 'give a model with a source above the horizon');
+    refuseDarkModel(where);
   }
   const leftOut = new Map<number, LeftOutReason>();
   const reasonAgainst = (i: number): LeftOutReason | undefined => {
@@ -209,13 +224,7 @@ function dropUnsolvable(
     }
   }
   const good = stations - leftOut.size;
-  if (good < 3) {
-    refuse(
-      where,
-      `${good} of ${stations} stations have data and a model, and it takes three to solve for gains`,
-      'flag fewer inputs, or leave this channel out',
-    );
-  }
+  if (good < 3) refuseTooFew(where, good, stations);
   return [...leftOut].map(([station, reason]) => ({ station, reason })).sort((a, b) => a.station - b.station);
 }
 
@@ -240,7 +249,7 @@ function firstGuess(batch: SolveBatch, solve: number): void {
   for (let s = 0; s < stations; s++) gains[2 * (solve * stations + s)] = alive[s] === 1 ? size : 0;
 }
 
-function chooseReference(plan: CalibrationPlan, leftOut: readonly (readonly LeftOut[])[]): number {
+export function chooseReference(plan: CalibrationPlan, leftOut: readonly (readonly LeftOut[])[]): number {
   const wanted = plan.referenceStation;
   const missingIn = (station: number): number =>
     leftOut.findIndex((list) => list.some((one) => one.station === station));
