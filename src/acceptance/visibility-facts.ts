@@ -3,6 +3,23 @@ import { complex, type Facts } from './recording-facts.js';
 
 export const visibilityFacts: readonly Facts[] = [
   {
+    path: 'fitsidi/lsl-idi-test.fits',
+    says: {
+      format: 'fitsidi',
+      'telescope.name': 'LWA1',
+      stations: 5,
+      channels: 418,
+      lowestHz: 40_003_906.25,
+      highestHz: 59_958_007.8125,
+      integrations: 1,
+      'details.rows': 15,
+      'details.products': ['XX'],
+      'details.dateObs': '2013-03-04T20:36:26',
+      'details.firstRow.antennas': [4, 4],
+      'details.firstRow.firstVisibilities': [10963.4033203125, 0, 11295.53125, 0],
+    },
+  },
+  {
     path: 'uvfits/lsl-uv-test.uvfits',
     says: {
       'telescope.name': 'LWA1',

@@ -1,6 +1,6 @@
 /** FITS binary tables, as far as antenna and source tables need them: A, L, I, J, E and D columns. */
 import { refuse } from '../core/errors.js';
-import { paddedBytes, headerBytes, integerCard, textCards, type FitsUnit } from './fits.js';
+import { paddedBytes, headerBytes, integerCard, textCards, type FitsHeader, type FitsUnit } from './fits.js';
 import type { InputFile } from './input.js';
 
 export interface TableColumn {
@@ -121,18 +121,16 @@ export interface FitsTable {
 
 const MOST_TABLE_BYTES = 2 ** 28;
 
-export async function readTable(file: InputFile, unit: FitsUnit): Promise<FitsTable> {
-  const { header } = unit;
-  const where = `${file.path}, table ${header.text('EXTNAME', '?')}`;
-  if (header.text('XTENSION') !== 'BINTABLE') refuse(where, 'is not a binary table', 'export it as one');
+/** Where a column lies in each row. */
+export interface ColumnPlace extends Form {
+  /** Bytes from the row's start. */
+  readonly offset: number;
+}
+
+/** By name in capitals. */
+export function columnPlaces(header: FitsHeader, where: string): ReadonlyMap<string, ColumnPlace> {
   const rowBytes = header.whole('NAXIS1', 0, MOST_TABLE_BYTES);
-  const rowCount = header.whole('NAXIS2', 0, MOST_TABLE_BYTES);
-  if (rowBytes * rowCount > MOST_TABLE_BYTES)
-    refuse(where, `${rowCount} rows of ${rowBytes} bytes are too many`);
-  const bytes = new Uint8Array(rowBytes * rowCount);
-  await file.readExactly(bytes, unit.dataStart);
-  const view = new DataView(bytes.buffer);
-  const columns = new Map<string, Form & { readonly offset: number }>();
+  const columns = new Map<string, ColumnPlace>();
   let offset = 0;
   const fields = header.whole('TFIELDS', 0, 999);
   for (let k = 1; k <= fields; k++) {
@@ -150,7 +148,22 @@ export async function readTable(file: InputFile, unit: FitsUnit): Promise<FitsTa
       'the file is damaged: copy it again',
     );
   }
-  const column = (name: string): Form & { readonly offset: number } =>
+  return columns;
+}
+
+export async function readTable(file: InputFile, unit: FitsUnit): Promise<FitsTable> {
+  const { header } = unit;
+  const where = `${file.path}, table ${header.text('EXTNAME', '?')}`;
+  if (header.text('XTENSION') !== 'BINTABLE') refuse(where, 'is not a binary table', 'export it as one');
+  const rowBytes = header.whole('NAXIS1', 0, MOST_TABLE_BYTES);
+  const rowCount = header.whole('NAXIS2', 0, MOST_TABLE_BYTES);
+  if (rowBytes * rowCount > MOST_TABLE_BYTES)
+    refuse(where, `${rowCount} rows of ${rowBytes} bytes are too many`);
+  const bytes = new Uint8Array(rowBytes * rowCount);
+  await file.readExactly(bytes, unit.dataStart);
+  const view = new DataView(bytes.buffer);
+  const columns = columnPlaces(header, where);
+  const column = (name: string): ColumnPlace =>
     columns.get(name) ?? refuse(where, `column ${name} is missing`, 'the file is damaged or of another kind');
   const read = {
     A: (p) => view.getUint8(p),

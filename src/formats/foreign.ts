@@ -11,23 +11,16 @@ interface Foreign {
   recognise(head: Uint8Array, text: string, path: string): boolean;
 }
 
-const card = (key: string, value: string): RegExp => new RegExp(`(?:^| )${key} *= *${value}(?: |$)`);
 const isFits = (text: string): boolean => text.startsWith('SIMPLE  =');
 
 const foreigners: readonly Foreign[] = [
-  {
-    what: 'is FITS-IDI, which is not read here',
-    fix: 'convert it to UVFITS first, with AIPS (FITLD, then FITTP) or CASA (importfitsidi, then exportuvfits)',
-    recognise: (_head, text) =>
-      isFits(text) && card('NAXIS', '0').test(text) && card('GROUPS', 'T').test(text),
-  },
   {
     what: 'is PSRFITS, which is not read here',
     fix: 'give the voltages it was made from',
     recognise: (_head, text) => isFits(text) && /FITSTYPE= *'PSRFITS/.test(text),
   },
   {
-    what: 'is FITS, but holds neither UVFITS nor MWA visibilities',
+    what: 'is FITS, but holds neither UVFITS, FITS-IDI nor MWA visibilities',
     fix: 'images and tables are for FITS viewers; give the visibilities',
     recognise: (_head, text) => isFits(text),
   },

@@ -95,3 +95,20 @@ export async function readJson(path: string, whenMissing?: string): Promise<unkn
     );
   }
 }
+
+/** What a damaged header promises may be more than memory holds: told as such, not as a fault of ours. */
+export async function withinMemory<Opened>(path: string, open: () => Promise<Opened>): Promise<Opened> {
+  try {
+    return await open();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new CorellaError(
+      {
+        where: path,
+        what: 'promises more than memory can hold',
+        fix: 'its header is damaged: copy it again',
+      },
+      { cause: error },
+    );
+  }
+}

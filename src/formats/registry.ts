@@ -2,6 +2,7 @@
 import { extname } from 'node:path';
 import { refuse } from '../core/errors.js';
 import { dada } from './dada.js';
+import { fitsidi } from './fitsidi.js';
 import type { Format, OpenedFile, OpenOptions, VisibilityHeader, VisibilityWriter } from './format.js';
 import { refuseForeign, refuseForeignFolder } from './foreign.js';
 import { guppi } from './guppi.js';
@@ -18,6 +19,7 @@ import { vdif } from './vdif.js';
 
 export const formats: readonly Format[] = [
   sigmf, // recordings of voltages and of channelised data
+  fitsidi, // visibilities in a table, before UVFITS, whose header is much alike
   uvfits, // visibilities
   mwa, // the Murchison Widefield Array's correlators
   skalow, // the SKA-Low stations' correlator

@@ -1,4 +1,7 @@
-/** What a UVFITS file's primary header promises: where each parameter, channel and product of a group lies. */
+/**
+ * What a UVFITS file's primary header promises: where each parameter, channel and product of a group lies. The
+ * matrix of visibilities is described alike in FITS-IDI.
+ */
 import { refuse } from '../core/errors.js';
 import type { SkyPosition } from '../sky/frame.js';
 import type { FitsHeader, FitsUnit } from './fits.js';
@@ -15,6 +18,8 @@ export interface FileChannel {
   readonly frequencyHz: number;
   /** Elements from the start of the group's data. */
   readonly offset: number;
+  /** Elements from the start of its weights. */
+  readonly weightOffset: number;
 }
 
 export interface FileProduct {
@@ -23,15 +28,11 @@ export interface FileProduct {
   readonly p2: 0 | 1;
   readonly label: string;
   readonly offset: number;
+  readonly weightOffset: number;
 }
 
-export interface UvfitsLayout {
-  readonly groupCount: number;
-  readonly groupElements: number;
-  readonly dataStart: number;
-  readonly parameters: readonly Parameter[];
-  /** Where the group's data begins, in elements. */
-  readonly dataOffset: number;
+export interface MatrixLayout {
+  readonly elements: number;
   readonly weighted: boolean;
   /** Elements from re to im, and from re to the weight. */
   readonly partStride: number;
@@ -40,6 +41,18 @@ export interface UvfitsLayout {
   readonly channelWidthHz: number;
   readonly products: readonly FileProduct[];
   readonly polarisations: 1 | 2;
+  /** Of the RA and DEC axes. */
+  readonly centre: { readonly raDeg: number | undefined; readonly decDeg: number | undefined };
+}
+
+export interface UvfitsLayout extends Omit<MatrixLayout, 'elements' | 'centre'> {
+  readonly groupCount: number;
+  readonly groupElements: number;
+  readonly dataStart: number;
+  readonly parameters: readonly Parameter[];
+  /** Where the group's data begins, and where the first weight lies, in elements. */
+  readonly dataOffset: number;
+  readonly weightStart: number;
   readonly phaseCentre: SkyPosition;
 }
 
@@ -77,45 +90,64 @@ export function planUvfits(unit: FitsUnit, ifOffsetsHz: readonly number[] | unde
       'export it with BITPIX -32 (float)',
     );
   }
-  const axes = readAxes(header);
+  const { elements, centre, ...matrix } = planMatrix(header, 'NAXIS', ifOffsetsHz);
+  const dataOffset = header.whole('PCOUNT', 1, 1000);
+  return {
+    ...matrix,
+    groupCount: header.whole('GCOUNT', 0, 2 ** 40),
+    groupElements: dataOffset + elements,
+    dataStart: unit.dataStart,
+    parameters: readParameters(header, dataOffset),
+    dataOffset,
+    weightStart: dataOffset + 2 * matrix.partStride,
+    phaseCentre: {
+      raDeg: centre.raDeg ?? header.real('OBSRA'),
+      decDeg: centre.decDeg ?? header.real('OBSDEC'),
+    },
+  };
+}
+
+/** Random groups give the lengths of their axes from NAXIS2 on, tables of FITS-IDI from MAXIS1 on. */
+export function planMatrix(
+  header: FitsHeader,
+  lengths: 'NAXIS' | 'MAXIS',
+  bandOffsetsHz: readonly number[] | undefined,
+): MatrixLayout {
+  const { where } = header;
+  const axes = readAxes(header, lengths);
   const complex = axes.find((axis) => axis.name === 'COMPLEX') ?? refuse(where, 'has no COMPLEX axis');
   if (complex.length !== 2 && complex.length !== 3) {
     refuse(where, `its COMPLEX axis has length ${complex.length}`, 'it must be 2, or 3 with weights');
   }
-  const known = ['COMPLEX', 'STOKES', 'FREQ', 'IF', 'RA', 'DEC'];
+  const known = ['COMPLEX', 'STOKES', 'FREQ', 'IF', 'BAND', 'RA', 'DEC'];
   const odd = axes.find((axis) => axis.length !== 1 && !known.includes(axis.name));
   if (odd)
     refuse(where, `its axis ${odd.name} has length ${odd.length}`, 'export it with that axis of length 1');
-  const parameterCount = header.whole('PCOUNT', 1, 1000);
-  const dataElements = axes.reduce((product, axis) => product * axis.length, 1);
   const products = readProducts(axes, where);
   const bothHands = products.some(({ label }) => label !== products[0].label);
   return {
-    groupCount: header.whole('GCOUNT', 0, 2 ** 40),
-    groupElements: parameterCount + dataElements,
-    dataStart: unit.dataStart,
-    parameters: readParameters(header, parameterCount),
-    dataOffset: parameterCount,
+    elements: axes.reduce((product, axis) => product * axis.length, 1),
     weighted: complex.length === 3,
     partStride: complex.stride,
-    ...readChannels(header, axes, ifOffsetsHz),
+    ...readChannels(header, axes, bandOffsetsHz),
     // One lone hand, whichever it is, becomes our only polarisation.
     products: bothHands
       ? products
       : products.map((product) => ({ ...product, p1: 0 as const, p2: 0 as const })),
     polarisations: bothHands ? 2 : 1,
-    phaseCentre: {
-      raDeg: axes.find((axis) => axis.name === 'RA')?.at(0) ?? header.real('OBSRA'),
-      decDeg: axes.find((axis) => axis.name === 'DEC')?.at(0) ?? header.real('OBSDEC'),
+    centre: {
+      raDeg: axes.find((axis) => axis.name === 'RA')?.at(0),
+      decDeg: axes.find((axis) => axis.name === 'DEC')?.at(0),
     },
   };
 }
 
-function readAxes(header: FitsHeader): Axis[] {
+function readAxes(header: FitsHeader, lengths: 'NAXIS' | 'MAXIS'): Axis[] {
   const axes: Axis[] = [];
+  const first = lengths === 'NAXIS' ? 2 : 1;
   let stride = 1;
-  for (let n = 2; n <= header.whole('NAXIS', 2, 999); n++) {
-    const length = header.whole(`NAXIS${n}`, 1, 2 ** 31);
+  for (let n = first; n <= header.whole(lengths, first, 999); n++) {
+    const length = header.whole(`${lengths}${n}`, 1, 2 ** 31);
     const value = header.real(`CRVAL${n}`, 0);
     const step = header.real(`CDELT${n}`, 1);
     const reference = header.real(`CRPIX${n}`, 1);
@@ -155,7 +187,7 @@ function readProducts(axes: readonly Axis[], where: string): FileProduct[] {
       );
     }
     const [p1, p2, label] = stokes[code];
-    return { p1, p2, label, offset: k * axis.stride };
+    return { p1, p2, label, offset: k * axis.stride, weightOffset: k * axis.stride };
   });
   const linear = products.filter(({ label }) => /[XY]/.test(label)).length;
   if (linear !== 0 && linear !== products.length) {
@@ -177,7 +209,7 @@ function readChannels(
   ifOffsetsHz: readonly number[] | undefined,
 ): Pick<UvfitsLayout, 'channels' | 'channelWidthHz'> {
   const frequency = axes.find(({ name }) => name === 'FREQ') ?? refuse(header.where, 'has no FREQ axis');
-  const band = axes.find(({ name }) => name === 'IF');
+  const band = axes.find(({ name }) => name === 'IF' || name === 'BAND');
   const bands = band?.length ?? 1;
   if (bands > 1 && (ifOffsetsHz === undefined || ifOffsetsHz.length < bands)) {
     refuse(
@@ -189,10 +221,8 @@ function readChannels(
   const channels: FileChannel[] = [];
   for (let k = 0; k < bands; k++) {
     for (let c = 0; c < frequency.length; c++) {
-      channels.push({
-        frequencyHz: frequency.at(c) + (ifOffsetsHz?.[k] ?? 0),
-        offset: k * (band?.stride ?? 0) + c * frequency.stride,
-      });
+      const offset = k * (band?.stride ?? 0) + c * frequency.stride;
+      channels.push({ frequencyHz: frequency.at(c) + (ifOffsetsHz?.[k] ?? 0), offset, weightOffset: offset });
     }
   }
   channels.sort((x, y) => x.frequencyHz - y.frequencyHz);

@@ -45,20 +45,8 @@ export function groupReader(layout: UvfitsLayout, path: string): GroupReader {
   const inttim = named('INTTIM');
   const common = {
     uvwS: (group: Float32Array): readonly [number, number, number] => [uu(group), vv(group), ww(group)],
-    julian: (group: Float32Array): readonly [number, number] => {
-      let days = 0;
-      let rest = 0;
-      // Whole days apart from the rest, term by term: a Julian Date in one double is good to 40 µs only.
-      for (const { scale, zero, index } of dates) {
-        for (const term of [zero, group[index] * scale]) {
-          const whole = Math.floor(term);
-          days += whole;
-          rest += term - whole;
-        }
-      }
-      const carry = Math.floor(rest);
-      return [days + carry, rest - carry];
-    },
+    julian: (group: Float32Array) =>
+      sumDays(dates.flatMap(({ scale, zero, index }) => [zero, group[index] * scale])),
     integrationS: (group: Float32Array) => (inttim ? valueOf(inttim, group) : undefined),
     frequencySetup: optional('FREQSEL', 1),
     source: optional('SOURCE', 1),
@@ -81,15 +69,28 @@ export function groupReader(layout: UvfitsLayout, path: string): GroupReader {
       const value = valueOf(baseline, group);
       return value > 65_536 ? 1 : Math.round((value - Math.floor(value)) * 100) + 1;
     },
-    antennas: (group) => {
-      const value = Math.floor(valueOf(baseline, group) + 0.001);
-      if (value > 65_536) {
-        const rest = value - 65_536;
-        return [Math.floor(rest / 2048), rest % 2048];
-      }
-      return [Math.floor(value / 256), value % 256];
-    },
+    antennas: (group) => antennasOf(Math.floor(valueOf(baseline, group) + 0.001)),
   };
+}
+
+/** 256·A1 + A2, or 65536 + 2048·A1 + A2 where 256 are too few. */
+export function antennasOf(baseline: number): readonly [number, number] {
+  if (baseline <= 65_536) return [Math.floor(baseline / 256), baseline % 256];
+  const rest = baseline - 65_536;
+  return [Math.floor(rest / 2048), rest % 2048];
+}
+
+/** Whole days apart from the rest, term by term: a Julian Date in one double is good to 40 µs only. */
+export function sumDays(terms: readonly number[]): readonly [number, number] {
+  let days = 0;
+  let rest = 0;
+  for (const term of terms) {
+    const whole = Math.floor(term);
+    days += whole;
+    rest += term - whole;
+  }
+  const carry = Math.floor(rest);
+  return [days + carry, rest - carry];
 }
 
 /** Rows that lie together in the file and in time. */

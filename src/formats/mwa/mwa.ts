@@ -6,12 +6,12 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Integration } from '../../core/blocks.js';
-import { CorellaError, refuse } from '../../core/errors.js';
+import { refuse } from '../../core/errors.js';
 import { addSeconds, instant, type Instant } from '../../core/instant.js';
 import { readUnit } from '../fits.js';
 import type { Format, OpenOptions, VisibilityFile } from '../format.js';
 import { gather } from '../gather.js';
-import { openInput } from '../input.js';
+import { openInput, withinMemory } from '../input.js';
 import { details } from './details.js';
 import { firstFineHz, planLayout, products, type Layout } from './layout.js';
 import { readMetafits, type Observation } from './metafits.js';
@@ -33,23 +33,10 @@ export const mwa: Format = {
     const text = headText(head);
     return isPiece(text) || isMetafits(text);
   },
-  open: async (path, options = {}) => {
-    try {
-      return await ((await describesObservation(path))
-        ? openObservation(path, options)
-        : openOne(path, options));
-    } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
-      throw new CorellaError(
-        {
-          where: path,
-          what: 'promises more than memory can hold',
-          fix: 'its header is damaged: copy it again',
-        },
-        { cause: error },
-      );
-    }
-  },
+  open: (path, options = {}) =>
+    withinMemory(path, async () =>
+      (await describesObservation(path)) ? openObservation(path, options) : openOne(path, options),
+    ),
 };
 
 async function describesObservation(path: string): Promise<boolean> {

@@ -7,6 +7,7 @@ import type { Integration } from '../../core/blocks.js';
 import { addSeconds, parseInstant } from '../../core/instant.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { dada } from '../dada.js';
+import { fitsidi } from '../fitsidi.js';
 import type { VisibilityHeader } from '../format.js';
 import { guppi } from '../guppi.js';
 import { lwa } from '../lwa/lwa.js';
@@ -27,6 +28,7 @@ import {
   encodeTbn,
   encodeVdif,
 } from './encoders.js';
+import { encodeIdi, smallIdi } from './idi-file.js';
 import { encodeGpubox, encodeMetafits, encodeMwax, smallMwa } from './mwa-files.js';
 import { writeSample } from './reading.js';
 import { encodeSkalow } from './skalow-dump.js';
@@ -232,6 +234,7 @@ export async function subjects(): Promise<Subject[]> {
       options: { telescope: trio },
       bytes: await encodeSkalow(3),
     },
+    { name: 'fitsidi', format: fitsidi, extension: '.idifits', options: {}, bytes: encodeIdi(smallIdi()) },
     ...mwaSubjects(),
   ];
 }
