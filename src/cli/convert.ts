@@ -50,7 +50,7 @@ async function run(from: string, to: string, options: CommonOptions & OpenFlags)
       const format = visibilityFormatFor(to);
       const header = { ...file.header, history: lines };
       const count = await writeIntegrations(() => format.createVisibilities(to, header), file.integrations());
-      written = `${count} integrations`;
+      written = `${count} integration${count === 1 ? '' : 's'}`;
     } else {
       if (!/\.sigmf(-meta|-data)?$/i.test(to)) {
         refuse(to, `${file.kind} are written as SigMF alone`, 'end the name in .sigmf-meta');

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { BackendKind } from '../core/blocks.js';
+import { refuse } from '../core/errors.js';
 import { addSeconds, formatInstant, parseInstant } from '../core/instant.js';
 import { formatBytes, formatHz } from '../core/units.js';
 import { voltageSizeBytes } from '../core/axes.js';
@@ -125,7 +126,9 @@ async function run(options: DemoOptions): Promise<void> {
       seed: options.seed,
     });
     const settings: ImageSettings = { pixels: size.pixels, field: { kind: 'all-sky' }, kernelSize: 5 };
-    // An array too wide for the image is refused now, not after the work.
+    // An array too small to calibrate, or too wide for the image, is refused now, not after the work.
+    if (telescope.stations.length < 3)
+      refuse('demo', `${telescope.name} has ${telescope.stations.length} stations`, 'calibrating takes three');
     planSky(
       telescope,
       skyFrame(telescope.site, start),
