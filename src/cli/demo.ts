@@ -17,6 +17,7 @@ import {
   correlateAll,
   expectedGains,
   findBrightSources,
+  type FoundSource,
   gainErrors,
   largestDifference,
 } from '../pipeline/demo.js';
@@ -31,6 +32,7 @@ import { telescopeNames } from '../telescope/registry.js';
 import { selectStations } from '../telescope/select.js';
 import { addBackendOptions, addExamples, parseCount, parseWhole, type BackendOptions } from './command.js';
 import { history } from './history.js';
+import { fieldOf } from './image.js';
 import { openVoltages, withBackend } from './open.js';
 import { plainNumber } from './quantity.js';
 import { addSourceOption, chooseSources, FIRST_LIGHT_TIME } from './sky-options.js';
@@ -44,6 +46,7 @@ interface DemoOptions extends BackendOptions {
   readonly channels?: number;
   readonly spectra?: number;
   readonly pixels?: number;
+  readonly field?: number;
   readonly taps: number;
   readonly noise: number;
   readonly seed: number;
@@ -83,6 +86,11 @@ export function registerDemo(program: Command): void {
     .option('--channels <number>', "of the telescope's own width (default by backend)", parseCount)
     .option('--spectra <number>', 'time steps in each channel (default by backend)', parseCount)
     .option('--pixels <number>', 'along each side (default by backend)', parseCount)
+    .option(
+      '--field <degrees>',
+      'width of the field around the zenith (default: the whole sky)',
+      plainNumber('--field'),
+    )
     .option('--taps <number>', 'of the polyphase filter', parseCount, 8)
     .option('--noise <jy>', 'receiver noise of each input, as a flux', plainNumber('--noise'), 10_000)
     .option('--seed <number>', 'the same seed gives the same sky', parseWhole, 1)
@@ -92,6 +100,10 @@ export function registerDemo(program: Command): void {
   addExamples(command, [
     ['demo', 'first light, into first-light/'],
     ['demo --telescope eda2 --time 2026-01-15T04:00:00Z --out sun', 'the Sun over EDA2'],
+    [
+      'demo --telescope mwa128 --stations 32 --field 8 --sources spot@88:90:5000',
+      'one source near the zenith: an array this wide images a narrow field',
+    ],
     ['demo --backend reference --stations 32 --json', 'smaller, and the summary on standard output'],
   ]);
 }
@@ -125,10 +137,18 @@ async function run(options: DemoOptions): Promise<void> {
       systemFluxJy: options.noise,
       seed: options.seed,
     });
-    const settings: ImageSettings = { pixels: size.pixels, field: { kind: 'all-sky' }, kernelSize: 5 };
+    const settings: ImageSettings = {
+      pixels: size.pixels,
+      field: fieldOf(options.field),
+      kernelSize: 5,
+    };
     // An array too small to calibrate, or too wide for the image, is refused now, not after the work.
     if (telescope.stations.length < 3)
-      refuse('demo', `${telescope.name} has ${telescope.stations.length} stations`, 'calibrating takes three');
+      refuse(
+        'demo',
+        `${telescope.name} has ${telescope.stations.length} stations`,
+        'calibrating takes three',
+      );
     planSky(
       telescope,
       skyFrame(telescope.site, start),
@@ -275,17 +295,7 @@ async function run(options: DemoOptions): Promise<void> {
       );
       terminal.result(summary, [
         '',
-        ...table(
-          ['source', 'altitude', 'flux in the beam', 'peak found', 'error, image', 'error, direct'],
-          found.map((source) => [
-            source.name,
-            `${source.altitudeDeg.toFixed(1)}°`,
-            `${source.apparentFluxJy.toFixed(0)} Jy`,
-            `${source.peakJy.toFixed(0)} Jy`,
-            `${source.errorPixels.toFixed(2)} pixels`,
-            `${source.directErrorPixels.toFixed(2)} pixels`,
-          ]),
-        ),
+        ...(found.length === 0 ? ['no bright source is inside the field'] : foundTable(found)),
         '',
         `gains: ${(100 * gains.rmsRelativeError).toFixed(2)} % rms, phases ${gains.rmsPhaseErrorDeg.toFixed(2)}° rms from the truth`,
         `the two roads differ by at most ${difference.toExponential(1)} of the brightest pixel`,
@@ -296,6 +306,19 @@ async function run(options: DemoOptions): Promise<void> {
     }
   });
 }
+
+const foundTable = (found: readonly FoundSource[]): string[] =>
+  table(
+    ['source', 'altitude', 'flux in the beam', 'peak found', 'error, image', 'error, direct'],
+    found.map((source) => [
+      source.name,
+      `${source.altitudeDeg.toFixed(1)}°`,
+      `${source.apparentFluxJy.toFixed(0)} Jy`,
+      `${source.peakJy.toFixed(0)} Jy`,
+      `${source.errorPixels.toFixed(2)} pixels`,
+      `${source.directErrorPixels.toFixed(2)} pixels`,
+    ]),
+  );
 
 /** Only what the user said. */
 function given({ stations, channels, spectra, pixels }: DemoOptions): Partial<DemoSize> {

@@ -33,7 +33,7 @@ interface ImageOptions extends BackendOptions, ChannelOptions, OpenFlags {
   readonly out?: string;
   readonly direct?: true;
   readonly gains?: string;
-  readonly pixels: number;
+  readonly pixels?: number;
   readonly field?: number;
   readonly kernel: KernelSize;
   readonly weight: 'natural' | 'uniform';
@@ -56,7 +56,11 @@ export function registerImage(program: Command): void {
     )
     .option('--direct', 'image the voltages themselves, without making visibilities')
     .option('--gains <path>', 'calibrate with these, from corella calibrate (default: none)')
-    .option('--pixels <number>', 'along each side', parseCount, 128)
+    .option(
+      '--pixels <number>',
+      'along each side (default: 128, or more where the array needs more)',
+      parseCount,
+    )
     .option(
       '--field <degrees>',
       'width of the field around the zenith (default: the whole sky)',
@@ -100,7 +104,7 @@ export function registerImage(program: Command): void {
 async function run(path: string, options: ImageOptions): Promise<void> {
   const terminal = openTerminal(options);
   const settings: ImageSettings = {
-    pixels: options.pixels,
+    ...(options.pixels === undefined ? {} : { pixels: options.pixels }),
     field: fieldOf(options.field),
     kernelSize: options.kernel,
   };
@@ -139,14 +143,13 @@ async function run(path: string, options: ImageOptions): Promise<void> {
       await writeSkyFits(written[2], { ...made.sky, image: made.beam }, { ...products, unit: 'beam' });
     }
     stage.done();
-    const plane = stokesI(averageChannels(made.sky.image, made.sky.plan), made.sky.plan, 0);
+    const { image, plan } = made.sky;
+    const { pixels } = plan;
+    const plane = stokesI(averageChannels(image, plan), plan, 0);
     const peak = plane.reduce((most, value) => (value > most ? value : most), -Infinity);
-    terminal.result(
-      { paths: written, pixels: options.pixels, peak, unit: products.unit, seconds: made.seconds },
-      [
-        `${written.join(', ')}: ${options.pixels} × ${options.pixels} pixels, peak ${Number(peak.toPrecision(4))} ${products.unit}, ${formatSeconds(made.seconds)}`,
-      ],
-    );
+    terminal.result({ paths: written, pixels, peak, unit: products.unit, seconds: made.seconds }, [
+      `${written.join(', ')}: ${pixels} × ${pixels} pixels, peak ${Number(peak.toPrecision(4))} ${products.unit}, ${formatSeconds(made.seconds)}`,
+    ]);
   } finally {
     await file.close();
   }
@@ -234,7 +237,7 @@ const visibilitiesOf = (file: OpenedFile): VisibilityFile =>
     ? file
     : refuse(file.path, 'holds no visibilities', 'correlate it first, or ask for --direct');
 
-const fieldOf = (widthDeg: number | undefined): ImageField =>
+export const fieldOf = (widthDeg: number | undefined): ImageField =>
   widthDeg === undefined ? { kind: 'all-sky' } : { kind: 'field', widthDeg };
 
 function parseKernel(text: string): KernelSize {

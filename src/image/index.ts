@@ -10,6 +10,7 @@ import type { ImagePlan } from './plan.js';
 import { prepareDirectReference } from './reference.js';
 import type { VisibilityImager } from './visibility-imager.js';
 
+export { fittingPixels } from './aperture.js';
 export { planImage, pixelCosine } from './plan.js';
 export type { ImageField, ImageKernel, ImageOptions, ImagePlan, KernelSize } from './plan.js';
 export type { DirectImage, DirectImager } from './direct.js';

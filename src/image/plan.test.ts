@@ -3,7 +3,15 @@ import { describe, it } from 'node:test';
 import { imageCPML, planeML, tapsCSKK } from '../core/axes.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { randomStations, zenithAxes } from './cases.js';
-import { averageChannels, measureSource, pixelCosine, placeOf, planImage, stokesI } from './index.js';
+import {
+  averageChannels,
+  fittingPixels,
+  measureSource,
+  pixelCosine,
+  placeOf,
+  planImage,
+  stokesI,
+} from './index.js';
 import type { ImageOptions, ImagePlan } from './index.js';
 
 const plan = (options: Partial<ImageOptions>): ImagePlan =>
@@ -74,6 +82,28 @@ describe('image plan', () => {
       });
       assert.ok(corners.every((cell) => cell >= 0 && cell + size <= 64));
     }
+  });
+});
+
+describe('pixels for who has no wish', () => {
+  const fitting = (acrossM: number, field: ImageOptions['field'] = { kind: 'all-sky' }): number =>
+    fittingPixels({
+      ...{ field, axes: zenithAxes, frequenciesHz: Float64Array.of(50e6, 60e6), polarisations: 1 },
+      stationsM: [
+        { x: 0, y: 0, z: 0 },
+        { x: 3, y: acrossM, z: 0 },
+      ],
+    });
+  it('are 128, or the next good size that holds the array', () => {
+    // 60 MHz are 4.997 m: an array of A m covers 2.3·A/4.997 cells and 7 more
+    assert.equal(fitting(20), 128);
+    assert.equal(fitting(((128 - 7.01) * 4.9965) / 2.3), 128);
+    assert.equal(fitting(((128 - 6.99) * 4.9965) / 2.3), 160);
+    assert.equal(fitting(300), 160);
+    assert.equal(fitting(300, { kind: 'field', widthDeg: 48 }), 128);
+  });
+  it('are few where nothing would hold it: the plan then says what would help', () => {
+    assert.equal(fitting(3000), 128);
   });
 });
 

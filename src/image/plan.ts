@@ -16,18 +16,24 @@
 import { tapsCSKK, type TapsCSKK } from '../core/axes.js';
 import { realNumber, refuse, wholeNumber } from '../core/errors.js';
 import { middleOf } from '../core/middle.js';
-import { formatHz, RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
-import { dot, type Vector3 } from '../core/vector.js';
+import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
+import type { Vector3 } from '../core/vector.js';
 import type { TangentAxes } from '../sky/frame.js';
+import {
+  checkFits,
+  halfWidthOf,
+  MOST_PIXELS,
+  placesOf,
+  sizeOf,
+  WHERE,
+  type ImageField,
+  type KernelSize,
+} from './aperture.js';
 import { MARGIN, prepareKernelFitter, taper } from './kernels.js';
 import type { AntennaOffset } from './projection.js';
 
-export type ImageField =
-  | { readonly kind: 'all-sky' }
-  /** A square this wide around the phase centre. */
-  | { readonly kind: 'field'; readonly widthDeg: number };
+export type { ImageField, KernelSize };
 
-export type KernelSize = 1 | 3 | 5 | 7;
 export type ImageKernel =
   /** K × K weights fitted to each antenna's place; K = 1 is the nearest cell with weight 1. */
   | { readonly kind: 'fitted'; readonly size: KernelSize }
@@ -80,39 +86,28 @@ export interface ImagePlan {
   readonly kernelErrors: Float64Array;
 }
 
-const WHERE = 'image';
 const LEAST_PIXELS = 16;
-const MOST_PIXELS = 1024;
 export const cellWavelengths = (pixels: number, pixelSize: number): number => 1 / (pixels * pixelSize);
 
 export function planImage(options: ImageOptions): ImagePlan {
   const { field, stationsM, axes, frequenciesHz, polarisations, heights = 'project' } = options;
-  const kernel = options.kernel ?? { kind: 'fitted', size: 5 };
+  const kernel = options.kernel ?? { kind: 'fitted', size: sizeOf(options) };
   const pixels = wholeNumber(WHERE, 'pixels', options.pixels, LEAST_PIXELS, MOST_PIXELS);
   if (pixels % 2 === 1) refuse(WHERE, `${pixels} pixels`, `give an even number such as ${pixels + 1}`);
   const stations = wholeNumber(WHERE, 'stations', stationsM.length, 1, 65_535);
   const channels = wholeNumber(WHERE, 'channels', frequenciesHz.length, 1, 2 ** 20);
   for (const frequencyHz of frequenciesHz) realNumber(WHERE, 'frequency in Hz', frequencyHz, 1, 1e13);
-  const halfWidth =
-    field.kind === 'all-sky'
-      ? 1
-      : Math.sin(
-          (realNumber(WHERE, 'field width in degrees', field.widthDeg, 1e-6, 180) / 2) * RADIANS_PER_DEGREE,
-        );
+  const halfWidth = halfWidthOf(field);
   const pixelSize = (2 * MARGIN * halfWidth) / pixels;
   const size = kernel.size;
-  const places = stationsM.map((position) => ({
-    l: dot(position, axes.l),
-    m: dot(position, axes.m),
-    n: dot(position, axes.n),
-  }));
+  const places = placesOf(stationsM, axes);
   const middle = {
     l: halfway(places.map(({ l }) => l)),
     m: halfway(places.map(({ m }) => m)),
     // The middle station's height: kernels hold small heights best, and one outrigger on a hill must not lift all.
     n: middleOf(places.map(({ n }) => n)),
   };
-  checkFits(options, { size, pixelSize, halfWidth }, places);
+  checkFits(pixels, options);
 
   const taps = tapsCSKK(
     kernel.kind === 'own' ? kernel.taps : new Float64Array(2 * channels * stations * size * size),
@@ -182,43 +177,11 @@ const halfway = (values: readonly number[]): number => {
   const most = values.reduce((a, b) => Math.max(a, b), -Infinity);
   return (least + most) / 2;
 };
-const spread = (values: readonly number[]): number =>
-  values.reduce((a, b) => Math.max(a, b), -Infinity) - values.reduce((a, b) => Math.min(a, b), Infinity);
 
 /** The nearest cell, turned by the height towards the phase centre: all that one number can do. */
 function turnOnly(taps: TapsCSKK, start: number, heightWavelengths: number): void {
   taps[2 * start] = Math.cos(2 * Math.PI * heightWavelengths);
   taps[2 * start + 1] = -Math.sin(2 * Math.PI * heightWavelengths);
-}
-
-function checkFits(
-  { pixels, frequenciesHz, stationsM, field }: ImageOptions,
-  { size, pixelSize, halfWidth }: { size: number; pixelSize: number; halfWidth: number },
-  places: readonly { l: number; m: number }[],
-): void {
-  const acrossM = Math.max(spread(places.map(({ l }) => l)), spread(places.map(({ m }) => m)));
-  if (!Number.isFinite(acrossM)) refuse(WHERE, 'a station has no finite position', 'check the telescope');
-  const highestHz = frequenciesHz.reduce((a, b) => Math.max(a, b), 0);
-  const acrossWavelengths = (acrossM * highestHz) / SPEED_OF_LIGHT_M_PER_S;
-  const cell = cellWavelengths(pixels, pixelSize);
-  // Centred on cell n/2 of 0 … n − 1, with each antenna rounded to its nearest cell: two cells of slack.
-  const needed = acrossWavelengths / cell + size + 2;
-  if (needed <= pixels) return;
-  const neededPixels = 2 * Math.ceil(needed / 2);
-  const narrower = (halfWidth * (pixels - size - 2)) / (needed - size - 2);
-  const widthDeg = Number((2 * Math.asin(narrower) * (1 / RADIANS_PER_DEGREE) * 0.995).toPrecision(3));
-  const wholeSky = field.kind === 'all-sky' ? 'the whole sky' : `${field.widthDeg}°`;
-  refuse(
-    WHERE,
-    `${stationsM.length} stations ${acrossM.toFixed(1)} m across are ${acrossWavelengths.toFixed(1)} wavelengths at ` +
-      `${formatHz(highestHz)} and need ${neededPixels} grid cells (with ${size} × ${size} kernels) to image ` +
-      `${wholeSky}, where ${pixels} pixels give ${pixels}`,
-    [
-      ...(neededPixels <= MOST_PIXELS ? [`take ${neededPixels} pixels`] : []),
-      `image a field of at most ${widthDeg}°`,
-      'or leave out the outermost stations',
-    ].join(', '),
-  );
 }
 
 /** An antenna's response half wrong is no image; small kernels that are merely coarse pass. */

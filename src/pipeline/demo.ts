@@ -6,7 +6,7 @@ import { gainsCA, type GainsCA, type ImageCPML } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import type { VoltageRecording } from '../formats/format.js';
-import { averageChannels, measureSource, placeOf, stokesI } from '../image/index.js';
+import { averageChannels, measureSource, placeOf, stokesI, type ImagePlan } from '../image/index.js';
 import { sourcesUp, type SourceUp } from '../sky/above.js';
 import { trueGains } from '../sky/input-gains.js';
 import type { SimulationPlan } from '../sky/simulation-plan.js';
@@ -87,7 +87,7 @@ export function findBrightSources(
     .filter(({ apparentFluxJy }) => apparentFluxJy >= BRIGHT_FRACTION * brightest)
     .flatMap(({ source, position, altitudeDeg, azimuthDeg, apparentFluxJy, directionEnu }): FoundSource[] => {
       const place = placeOf(image.plan, directionEnu);
-      if (!place) return [];
+      if (!place || !isShown(image.plan, place)) return [];
       const [seen, seenDirectly] = planes.map((plane) =>
         measureSource(plane, image.plan, place, SEARCH_PIXELS),
       );
@@ -105,6 +105,13 @@ export function findBrightSources(
       ];
     });
   return { found, faint: up.filter(({ apparentFluxJy }) => apparentFluxJy < BRIGHT_FRACTION * brightest) };
+}
+
+/** Whether the pixel under a place is above the horizon and inside the field. */
+function isShown({ pixels, pixelSize, shown }: ImagePlan, { l, m }: { l: number; m: number }): boolean {
+  const column = Math.round(l / pixelSize + pixels / 2);
+  const row = Math.round(m / pixelSize + pixels / 2);
+  return Math.min(row, column) >= 0 && Math.max(row, column) < pixels && shown[row * pixels + column] === 1;
 }
 
 /** The largest difference of two images, relative to the largest brightness. */

@@ -8,10 +8,12 @@ import { refuse } from '../core/errors.js';
 import { addSeconds, type Instant } from '../core/instant.js';
 import type { VoltageRecording } from '../formats/format.js';
 import {
+  fittingPixels,
   planImage,
   prepareDirectImager,
   prepareVisibilityImager,
   type ImageField,
+  type ImageOptions,
   type ImagePlan,
   type KernelSize,
   type VisibilityImage,
@@ -24,7 +26,8 @@ import { frameAtMiddle, stationPositions } from './geometry.js';
 import { cutStream } from './slices.js';
 
 export interface ImageSettings {
-  readonly pixels: number;
+  /** Along each side. Default: 128, or the next good size that holds the array. */
+  readonly pixels?: number;
   readonly field: ImageField;
   readonly kernelSize: KernelSize;
 }
@@ -49,15 +52,15 @@ export function planSky(
   frequenciesHz: Float64Array,
   settings: ImageSettings,
 ): ImagePlan {
-  return planImage({
-    pixels: settings.pixels,
+  const options: Omit<ImageOptions, 'pixels'> = {
     field: settings.field,
     stationsM: stationPositions(telescope),
     axes: frame.tangentAxes(frame.zenith),
     frequenciesHz,
     polarisations: telescope.polarisations,
     kernel: { kind: 'fitted', size: settings.kernelSize },
-  });
+  };
+  return planImage({ ...options, pixels: settings.pixels ?? fittingPixels(options) });
 }
 
 export interface VisibilityRoad {

@@ -1,0 +1,96 @@
+/** How many grid cells an array covers, and so how many pixels its image needs. */
+import { realNumber, refuse } from '../core/errors.js';
+import { formatHz, RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
+import { dot, type Vector3 } from '../core/vector.js';
+import type { TangentAxes } from '../sky/frame.js';
+import { MARGIN } from './kernels.js';
+
+export type ImageField =
+  | { readonly kind: 'all-sky' }
+  /** A square this wide around the phase centre. */
+  | { readonly kind: 'field'; readonly widthDeg: number };
+
+export type KernelSize = 1 | 3 | 5 | 7;
+/** What of an image's options says how wide the grid must be. */
+export interface Aperture {
+  readonly stationsM: readonly Vector3[];
+  readonly axes: TangentAxes;
+  readonly frequenciesHz: Float64Array;
+  readonly field: ImageField;
+  readonly kernel?: { readonly size: KernelSize };
+}
+
+export const WHERE = 'image';
+export const MOST_PIXELS = 1024;
+
+/** Sizes that every transform takes in its stride: 2ⁿ and a quarter or a half more. */
+const goodPixels = [128, 160, 192, 256, 320, 384, 512, 640, 768, 1024] as const;
+
+/** Pixels for who has no wish: 128, or the next good size that holds the array. */
+export function fittingPixels(options: Aperture): number {
+  const { needed } = apertureOf(options);
+  // Where none does, planImage says what would help.
+  return goodPixels.find((pixels) => needed <= pixels) ?? goodPixels[0];
+}
+
+const spread = (values: readonly number[]): number =>
+  values.reduce((a, b) => Math.max(a, b), -Infinity) - values.reduce((a, b) => Math.min(a, b), Infinity);
+
+export const sizeOf = ({ kernel }: Pick<Aperture, 'kernel'>): KernelSize => kernel?.size ?? 5;
+export const halfWidthOf = (field: ImageField): number =>
+  field.kind === 'all-sky'
+    ? 1
+    : Math.sin(
+        (realNumber(WHERE, 'field width in degrees', field.widthDeg, 1e-6, 180) / 2) * RADIANS_PER_DEGREE,
+      );
+export const placesOf = (
+  stationsM: readonly Vector3[],
+  axes: TangentAxes,
+): { l: number; m: number; n: number }[] =>
+  stationsM.map((position) => ({
+    l: dot(position, axes.l),
+    m: dot(position, axes.m),
+    n: dot(position, axes.n),
+  }));
+
+/** How wide the array is, and how many grid cells it needs. */
+function apertureOf(options: Aperture): {
+  readonly acrossM: number;
+  readonly acrossWavelengths: number;
+  readonly highestHz: number;
+  readonly needed: number;
+} {
+  const places = placesOf(options.stationsM, options.axes);
+  const acrossM = Math.max(spread(places.map(({ l }) => l)), spread(places.map(({ m }) => m)));
+  if (!Number.isFinite(acrossM)) refuse(WHERE, 'a station has no finite position', 'check the telescope');
+  const highestHz = options.frequenciesHz.reduce((a, b) => Math.max(a, b), 0);
+  const acrossWavelengths = (acrossM * highestHz) / SPEED_OF_LIGHT_M_PER_S;
+  // Cells are as wide as the image is narrow, however many pixels it has. Centred on cell n/2 of 0 … n − 1, with each
+  // antenna rounded to its nearest cell: two cells of slack.
+  const needed = acrossWavelengths * 2 * MARGIN * halfWidthOf(options.field) + sizeOf(options) + 2;
+  return { acrossM, acrossWavelengths, highestHz, needed };
+}
+
+/** Refuses arrays that the grid does not hold, and says what would. */
+export function checkFits(pixels: number, options: Aperture): void {
+  const { stationsM, field } = options;
+  const { acrossM, acrossWavelengths, highestHz, needed } = apertureOf(options);
+  if (needed <= pixels) return;
+  const size = sizeOf(options);
+  const halfWidth = halfWidthOf(field);
+  const neededPixels = 2 * Math.ceil(needed / 2);
+  const narrower = (halfWidth * (pixels - size - 2)) / (needed - size - 2);
+  const widthDeg = Number((2 * Math.asin(narrower) * (1 / RADIANS_PER_DEGREE) * 0.995).toPrecision(3));
+  const wholeSky = field.kind === 'all-sky' ? 'the whole sky' : `${field.widthDeg}°`;
+  refuse(
+    WHERE,
+    `${stationsM.length} stations ${acrossM.toFixed(1)} m across are ${acrossWavelengths.toFixed(1)} wavelengths at ` +
+      `${formatHz(highestHz)} and need ${neededPixels} grid cells (with ${size} × ${size} kernels) to image ` +
+      `${wholeSky}, where ${pixels} pixels give ${pixels}`,
+    [
+      ...(neededPixels <= MOST_PIXELS ? [`take ${neededPixels} pixels`] : []),
+      `image a field of at most ${widthDeg}°`,
+      'or leave out the outermost stations',
+    ].join(', '),
+  );
+}
