@@ -102,6 +102,21 @@ out.close()
 print('gains of', ants, 'antennas,', freqs, 'channels')
 `;
 
+/** Whole sums in integers, fringes running, against means in floats, fringes stopped: the same sizes. */
+const sumsCheck = `
+import sys
+import numpy as np, h5py
+sums, means = (h5py.File(path, 'r') for path in sys.argv[1:3])
+v = sums['Data/visdata'][()]
+assert v.dtype['r'] == np.int32 and v.dtype['i'] == np.int32, v.dtype
+n = sums['Data/nsamples'][()]
+assert (n == means['Data/nsamples'][()]).all() and (n > 0).all()
+catalogue = sums['Header/phase_center_catalog']
+assert [catalogue[k]['cat_type'][()] for k in catalogue] == [b'unprojected']
+size = np.abs(v['r'] + 1j * v['i']) / n
+assert np.allclose(size, np.abs(means['Data/visdata'][()]), rtol=1e-6, atol=1e-6 * size.max())
+`;
+
 const folder = mkdtempSync(join(tmpdir(), 'corella-clients-'));
 let failures = 0;
 
@@ -138,6 +153,21 @@ try {
   const main = unknown.sources.find(({ name }) => name === 'main');
   corella('correlate', 'raw.sigmf-meta', '--channels', 8, '--taps', 4, '-o', 'raw.uvh5', '--quiet');
   corella('calibrate', 'raw.uvh5', ...scrambled.slice(0, 2), '-o', 'solved.json', '--quiet');
+  corella(
+    'correlate',
+    'raw.sigmf-meta',
+    '--channels',
+    8,
+    '--taps',
+    4,
+    '--values',
+    'sums',
+    '-o',
+    'sums.uvh5',
+    '--quiet',
+  );
+  run('sums.uvh5: every item of the memo', python, join(clients, 'check_uvh5.py'), 'sums.uvh5', '--strict');
+  run('sums.uvh5: exact integers', python, '-c', sumsCheck, 'sums.uvh5', 'raw.uvh5');
   run('solved.calh5: every item of the memo', python, '-c', calh5Check, 'solved.calh5', 'solved.json', 'raw.uvh5', 'fixed.uvh5'); // prettier-ignore
   run('fixed.uvh5: h5py', python, join(clients, 'check_uvh5.py'), 'fixed.uvh5', '--strict');
   run('raw.uvh5 over solved.calh5: a plain transform finds the source', python, '-c', uvh5Transform, 'fixed.uvh5',

@@ -173,6 +173,25 @@ describe('bad input', () => {
     await refused(/in no format known here/, 'inspect', 'noise.txt');
   });
 
+  it('whole sums in a format of means', async () => {
+    await refused(
+      /not whole sums; write sums as \.uvh5/,
+      'correlate',
+      'good.sigmf-meta',
+      '--values',
+      'sums',
+      '-o',
+      'x.uvfits',
+    );
+    await refused(
+      /'totals' is not a kind of values; choose means or sums/,
+      'correlate',
+      'good.sigmf-meta',
+      '--values',
+      'totals',
+    );
+  });
+
   it('names nobody knows', async () => {
     await refused(
       /'Betelgeuse' is not one we know; choose Cas A/,

@@ -3,7 +3,12 @@ import type { Command } from 'commander';
 import type { Integration } from '../core/blocks.js';
 import { addSeconds } from '../core/instant.js';
 import { formatHz, formatSeconds } from '../core/units.js';
-import type { SpectraRecording, VisibilityHeader, VoltageRecording } from '../formats/format.js';
+import type {
+  SpectraRecording,
+  StoredValues,
+  VisibilityHeader,
+  VoltageRecording,
+} from '../formats/format.js';
 import { openFile, visibilityFormatFor } from '../formats/registry.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
 import {
@@ -28,6 +33,7 @@ import { openTerminal } from './terminal.js';
 interface CorrelateOptions extends BackendOptions, ChannelOptions, FlagOptions, OpenFlags {
   readonly out: string;
   readonly integration?: number;
+  readonly values: StoredValues;
 }
 
 export function registerCorrelate(program: Command): void {
@@ -45,6 +51,12 @@ export function registerCorrelate(program: Command): void {
       'length of each integration, like 40ms (default: one over everything)',
       duration('--integration'),
     )
+    .option(
+      '--values <kind>',
+      'means, or sums: whole numbers bit for bit as they were summed, fringes running (.uvh5 alone)',
+      parseValues,
+      'means',
+    )
     .action(run);
   addFlagOption(command);
   addOpenOptions(command);
@@ -58,6 +70,7 @@ export function registerCorrelate(program: Command): void {
     ],
     ['correlate voltages.sigmf-meta --flag stand17,stand41:Y', 'without a dead station and a dead dipole'],
     ['correlate channels.sigmf-meta', 'data that are channelised already'],
+    ['correlate voltages.sigmf-meta --values sums -o sums.uvh5', 'exact integers'],
   ]);
 }
 
@@ -81,7 +94,10 @@ async function run(path: string, options: CorrelateOptions): Promise<void> {
       };
       const { stream, ...facts } = await begin(recording, options, settings, tally);
       const header = headerOf(recording, telescope, facts);
-      const count = await writeIntegrations(() => format.createVisibilities(options.out, header), stream);
+      const count = await writeIntegrations(
+        () => format.createVisibilities(options.out, header, options.values),
+        stream,
+      );
       return { integrations: count, channels: facts, backendText: `${backend.kind}: ${backend.description}` };
     });
     const seconds = stage.done(backendText);
@@ -110,6 +126,12 @@ async function run(path: string, options: CorrelateOptions): Promise<void> {
   } finally {
     await recording.close();
   }
+}
+
+function parseValues(text: string): StoredValues {
+  return text === 'means' || text === 'sums'
+    ? text
+    : refuse('--values', `'${text}' is not a kind of values`, 'choose means or sums');
 }
 
 interface Begun {

@@ -132,6 +132,12 @@ export interface VisibilityFile extends FileFacts {
   close(): Promise<void>;
 }
 
+/**
+ * `means` over samples, in floats with fringes stopped; or whole `sums` bit for bit as the correlator left them, in
+ * integers with fringes running. Formats that have no such integers refuse them.
+ */
+export type StoredValues = 'means' | 'sums';
+
 /** Appends integration by integration; the name appears only when `finish` succeeds. */
 export interface VisibilityWriter {
   append(integration: Integration): Promise<void>;
@@ -151,5 +157,9 @@ export interface Format {
   /** Decides by content first: `head` is the file's first 4096 bytes or fewer. */
   recognise(path: string, head: Uint8Array): boolean;
   open(path: string, options?: OpenOptions): Promise<OpenedFile>;
-  createVisibilities?(path: string, header: VisibilityHeader): Promise<VisibilityWriter>;
+  createVisibilities?(
+    path: string,
+    header: VisibilityHeader,
+    values?: StoredValues,
+  ): Promise<VisibilityWriter>;
 }

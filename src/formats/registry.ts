@@ -3,7 +3,14 @@ import { extname } from 'node:path';
 import { refuse } from '../core/errors.js';
 import { dada } from './dada.js';
 import { fitsidi } from './fitsidi.js';
-import type { Format, OpenedFile, OpenOptions, VisibilityHeader, VisibilityWriter } from './format.js';
+import type {
+  Format,
+  OpenedFile,
+  OpenOptions,
+  StoredValues,
+  VisibilityHeader,
+  VisibilityWriter,
+} from './format.js';
 import { refuseForeign, refuseForeignFolder } from './foreign.js';
 import { guppi } from './guppi.js';
 import { openInput } from './input.js';
@@ -33,7 +40,11 @@ export const formats: readonly Format[] = [
 ];
 
 export type VisibilityFormat = Format & {
-  createVisibilities(path: string, header: VisibilityHeader): Promise<VisibilityWriter>;
+  createVisibilities(
+    path: string,
+    header: VisibilityHeader,
+    values?: StoredValues,
+  ): Promise<VisibilityWriter>;
 };
 
 const HEAD_BYTES = 4096;

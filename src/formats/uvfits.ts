@@ -1,4 +1,5 @@
 /** UVFITS: visibilities as random groups, the format that AIPS, CASA, pyuvdata and WSClean's tools share. */
+import { refuse } from '../core/errors.js';
 import type { Format } from './format.js';
 import { openUvfits } from './uvfits-read.js';
 import { createUvfits } from './uvfits-write.js';
@@ -14,5 +15,8 @@ export const uvfits: Format = {
   recognise: (_path, head) =>
     /^SIMPLE {2}= +T.*NAXIS1 {2}= +0 /s.test(new TextDecoder('latin1').decode(head.subarray(0, 2880))),
   open: openUvfits,
-  createVisibilities: createUvfits,
+  createVisibilities: (path, header, values = 'means') =>
+    values === 'means'
+      ? createUvfits(path, header)
+      : refuse(path, 'UVFITS keeps means in floats, not whole sums', 'write sums as .uvh5'),
 };

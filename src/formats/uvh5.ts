@@ -12,5 +12,6 @@ export const uvh5: Format = {
   recognise: (path, head) =>
     namesInHead(head, 'Data', 'Header') || (isHdf5(head) && /\.uvh5(?:\.[0-9a-f]+\.part)?$/i.test(path)),
   open: (path) => openUvh5(path),
-  createVisibilities: (path, header) => createUvh5(path, header),
+  createVisibilities: (path, header, values = 'means') =>
+    createUvh5(path, header, { values: values === 'sums' ? 'int32' : 'complex64' }),
 };
