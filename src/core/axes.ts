@@ -38,6 +38,9 @@ export type ModelCBP = Ordered<'[c][b][p]', Float64Array>;
 /** Products XX, YY, Re XY, Im XY (XX alone with one polarisation); m grows north, l grows east. */
 export type ImageCPML = Ordered<'[c][product][m][l]', Float64Array>;
 
+/** The same as it leaves a card. */
+export type ImageF32CPML = Ordered<'[c][product][m][l]', Float32Array>;
+
 /** One image, float64; m grows north, l grows east. */
 export type PlaneML = Ordered<'[m][l]', Float64Array>;
 /** Antenna kernels, complex float64 (re, im): a K × K patch of grid cells for each channel and station. */
@@ -140,6 +143,13 @@ export const imageCPML = (
   products: number,
   pixels: number,
 ): ImageCPML => checked('[c][product][m][l]', elements, channels * products * pixels ** 2);
+
+export const imageF32CPML = (
+  elements: Float32Array,
+  channels: number,
+  products: number,
+  pixels: number,
+): ImageF32CPML => checked('[c][product][m][l]', elements, channels * products * pixels ** 2);
 
 export const planeML = (elements: Float64Array, pixels: number): PlaneML =>
   checked('[m][l]', elements, pixels ** 2);

@@ -15,8 +15,6 @@ import { checkSpectra } from './unpack.js';
 
 /** An integration that stays on the card for the next stage. */
 export interface DeviceIntegration {
-  /** totals : [c][b][p_i][p_j], complex float64; valid until the next accumulate, in order on the compute stream. */
-  readonly totals: DeviceMemory;
   readonly samples: number;
   /** Whether every sample was there: counts are then `samples` for every pair of stations that is not flagged. */
   readonly gapless: boolean;
@@ -25,6 +23,11 @@ export interface DeviceIntegration {
 }
 
 export interface CudaCorrelator extends Correlator {
+  /**
+   * totals : [c][b][p_i][p_j], complex float64: the integration that finishOnDevice left, valid until the next
+   * accumulate, in order on the compute stream.
+   */
+  readonly totals: DeviceMemory;
   /** Like finish, without the journey to the host. */
   finishOnDevice(): DeviceIntegration;
 }
@@ -92,7 +95,6 @@ export async function prepareCudaCorrelator(
     }
     const [whole, gappy] = [wholeSamples, counted];
     const integration = {
-      totals,
       samples,
       gapless: gappy === undefined,
       counts: () => {
@@ -135,6 +137,7 @@ export async function prepareCudaCorrelator(
 
   return {
     plan,
+    totals,
     accumulate: async (given) => {
       const block = cudaSpectra('correlate', given);
       checkCorrelateBlock(plan, block, samples);

@@ -1,0 +1,66 @@
+/** How long each step of a resident chain takes on the card: marks around it, read once they have passed. */
+import type { CudaSession, Mark, Stream } from '../backend/cuda/session.js';
+import type { ResidentStep } from './resident-plan.js';
+
+interface Lap {
+  readonly step: ResidentStep;
+  readonly begun: Mark;
+  readonly ended: Mark;
+}
+
+export class ResidentClock {
+  private readonly seconds = new Map<ResidentStep, number>();
+  /** Laps under way, oldest first. */
+  private readonly laps: Lap[] = [];
+  /** Marks nobody uses; a steady stream of blocks makes no new ones. */
+  private readonly spare: Mark[] = [];
+  private readonly all: Mark[] = [];
+  private collected = 0;
+
+  constructor(private readonly session: CudaSession) {}
+
+  begin(stream: Stream): Mark {
+    let mark = this.spare.pop();
+    if (mark === undefined) {
+      mark = this.session.createMark({ timing: 'on' });
+      this.all.push(mark);
+    }
+    mark.record(stream);
+    return mark;
+  }
+
+  end(step: ResidentStep, begun: Mark, stream: Stream): void {
+    this.laps.push({ step, begun, ended: this.begin(stream) });
+  }
+
+  /** How many laps were begun and ended so far: what `collect` takes once the last of them has passed. */
+  get count(): number {
+    return this.collected + this.laps.length;
+  }
+
+  /** Reads the laps up to the given count; all of them have passed. */
+  collect(count: number): void {
+    while (this.collected < count) {
+      const lap = this.laps.shift();
+      if (lap === undefined) return;
+      this.collected++;
+      const { step, begun, ended } = lap;
+      const seconds = this.session.millisecondsBetween(begun, ended) / 1000;
+      this.seconds.set(step, (this.seconds.get(step) ?? 0) + seconds);
+      this.spare.push(begun, ended);
+    }
+  }
+
+  /** Seconds of each step among the laps collected since the start or the last reset. */
+  get times(): Readonly<Partial<Record<ResidentStep, number>>> {
+    return Object.fromEntries(this.seconds);
+  }
+
+  reset(): void {
+    this.seconds.clear();
+  }
+
+  free(): void {
+    for (const mark of this.all.splice(0)) mark.free();
+  }
+}

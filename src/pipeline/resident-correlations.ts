@@ -1,0 +1,52 @@
+/** Visibilities and their sample counts, both left on the card for calibration and image. */
+import type { CudaBackend } from '../backend/cuda/cuda.js';
+import type { DeviceMemory } from '../backend/cuda/session.js';
+import type { CudaSpectraBlock } from '../backend/cuda/spectra.js';
+import type { CorrelatePlan } from '../correlate/index.js';
+import { prepareCudaCorrelator } from '../correlate/cuda.js';
+
+export interface ResidentCorrelations {
+  accumulate(block: CudaSpectraBlock): Promise<void>;
+  /** Hands the integration over, in order on the compute stream, and starts the next; its samples. */
+  finish(): Promise<number>;
+  /** visibilities : [c][b][p_i][p_j] complex float64, sums over samples; valid until the next accumulate. */
+  readonly visibilities: DeviceMemory;
+  /** counts : [c][b] float64. */
+  readonly counts: DeviceMemory;
+  close(): Promise<void>;
+}
+
+export async function prepareResidentCorrelations(
+  plan: CorrelatePlan,
+  backend: CudaBackend,
+): Promise<ResidentCorrelations> {
+  const { session } = backend;
+  const stream = session.streams.compute;
+  const sizeBytes = 8 * plan.channels * plan.baselines;
+  const correlator = await prepareCudaCorrelator(plan, backend);
+  const counts = session.allocate('sample counts', sizeBytes);
+  const onHost = session.allocatePinned('sample counts', sizeBytes);
+  const sent = session.createMark();
+  /** The samples of an integration without gaps whose counts lie on the card: the next one's are mostly the same. */
+  let sentSamples: number | undefined;
+  return {
+    visibilities: correlator.totals,
+    counts,
+    accumulate: (block) => correlator.accumulate(block),
+    finish: async () => {
+      const integration = correlator.finishOnDevice();
+      const { samples, gapless } = integration;
+      if (gapless && samples === sentSamples) return samples;
+      await sent.passed();
+      new Float64Array(onHost.buffer).set(integration.counts());
+      session.call('cuMemcpyHtoDAsync', counts.pointer, onHost.pointer, sizeBytes, stream.handle);
+      sent.record(stream);
+      sentSamples = gapless ? samples : undefined;
+      return samples;
+    },
+    close: async () => {
+      for (const thing of [counts, onHost, sent]) thing.free();
+      await correlator.close();
+    },
+  };
+}

@@ -1,0 +1,100 @@
+/** How blocks come to the card: sent up on a stream of their own, and channelised there where they are voltages. */
+import type { CudaBackend } from '../backend/cuda/cuda.js';
+import type { CudaSpectraBlock } from '../backend/cuda/spectra.js';
+import { prepareCudaChanneliser } from '../channelise/cuda.js';
+import type { ChannelisePlan } from '../channelise/index.js';
+import { spectraSizeBytes, voltageSizeBytes, type SpectraCAT } from '../core/axes.js';
+import type { VoltageBlock } from '../core/blocks.js';
+import { refuse } from '../core/errors.js';
+import type { SpectraGap } from '../core/gaps.js';
+import type { Closers } from './closers.js';
+import type { ResidentClock } from './resident-clock.js';
+import { IN_FLIGHT, type ResidentPlan } from './resident-plan.js';
+
+/** Spectra as they arrive; from pinned memory (`backend.allocatePinned`) they go up without a copy on the host. */
+export interface HostSpectra {
+  readonly spectra: SpectraCAT;
+  readonly samples: number;
+  readonly gaps: readonly SpectraGap[];
+}
+/** What the plan's input asks for. */
+export type HostBlock = VoltageBlock | HostSpectra;
+
+export interface ResidentFront {
+  /** Sends a block up; resolves when it has arrived, with the bytes that went. */
+  send(block: HostBlock, clock: ResidentClock): Promise<number>;
+  /** Its spectra, where it brought voltages. */
+  make(): void;
+  /** The block that was sent last, as spectra. */
+  block(): CudaSpectraBlock;
+  readonly description: string;
+}
+
+export function prepareFront(
+  plan: ResidentPlan,
+  backend: CudaBackend,
+  closers: Closers,
+): Promise<ResidentFront> {
+  return plan.input.kind === 'voltages'
+    ? voltageFront(plan, plan.input.plan, backend, closers)
+    : Promise.resolve(spectraFront(plan, backend, closers));
+}
+
+async function voltageFront(
+  plan: ResidentPlan,
+  channelise: ChannelisePlan,
+  backend: CudaBackend,
+  closers: Closers,
+): Promise<ResidentFront> {
+  const { session } = backend;
+  const { upload, compute } = session.streams;
+  const channeliser = closers.keep(await prepareCudaChanneliser(channelise, backend));
+  // Written and read on the compute stream alone: one is enough.
+  const spectra = closers.keep(backend.allocateSpectra(plan.spectra));
+  return {
+    description: `channeliser: ${channeliser.description}`,
+    send: async (given, clock) => {
+      if (!('voltages' in given))
+        return refuse('resident chain', 'spectra came where voltages go', 'plan for spectra');
+      channeliser.room(upload);
+      const begun = clock.begin(upload);
+      const arrived = channeliser.send(given);
+      clock.end('upload', begun, upload);
+      await arrived;
+      return given.inputs * given.samples * voltageSizeBytes(given.type);
+    },
+    make: () => {
+      channeliser.make(spectra);
+    },
+    block: () => {
+      spectra.reading(compute);
+      return spectra;
+    },
+  };
+}
+
+function spectraFront(plan: ResidentPlan, backend: CudaBackend, closers: Closers): ResidentFront {
+  const { session } = backend;
+  const { upload, compute } = session.streams;
+  const { type, channels, inputs } = plan.spectra;
+  const ring = Array.from({ length: IN_FLIGHT }, () => closers.keep(backend.allocateSpectra(plan.spectra)));
+  let sent = 0;
+  const latest = (): CudaSpectraBlock => ring[(sent - 1) % IN_FLIGHT];
+  return {
+    description: 'spectra as they come',
+    send: async (given, clock) => {
+      if ('voltages' in given)
+        return refuse('resident chain', 'voltages came where spectra go', 'plan for voltages');
+      const block = ring[sent++ % IN_FLIGHT];
+      block.writing(upload);
+      const begun = clock.begin(upload);
+      const arrived = block.write(given.spectra, given.samples, given.gaps);
+      clock.end('upload', begun, upload);
+      await arrived;
+      block.reading(compute);
+      return channels * inputs * given.samples * spectraSizeBytes(type);
+    },
+    make: () => undefined,
+    block: latest,
+  };
+}

@@ -1,0 +1,257 @@
+/**
+ * The whole chain on a card: voltages or spectra from host memory in, finished float32 images out, and nothing in
+ * between comes back. While a block is worked on, the next one goes up and the image before comes down, each on a stream
+ * of its own.
+ */
+import type { CudaBackend } from '../backend/cuda/cuda.js';
+import type { DeviceMemory, Mark, PinnedMemory } from '../backend/cuda/session.js';
+import type { ModelComponent } from '../calibrate/index.js';
+import {
+  gainsCA,
+  imageF32CPML,
+  visibilitiesCBPP,
+  type GainsCA,
+  type ImageF32CPML,
+  type VisibilitiesCBPP,
+} from '../core/axes.js';
+import { refuse } from '../core/errors.js';
+import { Closers } from './closers.js';
+import { ResidentClock } from './resident-clock.js';
+import { prepareFront, type HostBlock } from './resident-front.js';
+import {
+  closingStepsOf,
+  IN_FLIGHT,
+  solvesIn,
+  stepsOf,
+  type ResidentExtra,
+  type ResidentPlan,
+  type ResidentStep,
+} from './resident-plan.js';
+import { prepareRoad } from './resident-roads.js';
+
+export type { HostBlock, HostSpectra } from './resident-front.js';
+
+/** Valid until the next one is asked for: the memory is used again. */
+export interface ResidentImage {
+  readonly index: number;
+  /** NaN where nothing is shown. */
+  readonly image: ImageF32CPML;
+  /** Spectra in it. */
+  readonly samples: number;
+  /** Where they were asked for and solved from this image: 0 where an input has none. */
+  readonly gains?: GainsCA;
+  readonly visibilities?: VisibilitiesCBPP;
+}
+
+export interface ResidentTimes {
+  readonly blocks: number;
+  readonly images: number;
+  readonly uploadedBytes: number;
+  readonly downloadedBytes: number;
+  /** Seconds that the card, or the bus, spent on each step. */
+  readonly seconds: Readonly<Partial<Record<ResidentStep, number>>>;
+}
+
+export interface ResidentChain {
+  readonly plan: ResidentPlan;
+  readonly description: string;
+  /** The sources that gains are solved with, from the next block on. */
+  setSky(components: readonly ModelComponent[]): Promise<void>;
+  /**
+   * An image for every `blocksPerImage` blocks, and one of what is left over. A block's memory may be filled again once
+   * the next is asked for. Whoever stops half-way, or meets an error, closes the chain.
+   */
+  images(blocks: AsyncIterable<HostBlock> | Iterable<HostBlock>): AsyncGenerator<ResidentImage>;
+  /** Since the start or the last reset, of images that were handed out. */
+  readonly times: ResidentTimes;
+  resetTimes(): void;
+  close(): Promise<void>;
+}
+
+/** One image on its way: on the card, then in pinned memory. */
+interface Slot {
+  readonly onCard: DeviceMemory;
+  readonly onHost: PinnedMemory;
+  readonly extras: Readonly<Partial<Record<ResidentExtra, PinnedMemory>>>;
+  readonly landed: Mark;
+}
+interface Flight {
+  readonly slot: Slot;
+  readonly index: number;
+  readonly samples: number;
+  readonly laps: number;
+  readonly blocks: number;
+}
+
+export async function prepareResidentChain(plan: ResidentPlan, backend: CudaBackend): Promise<ResidentChain> {
+  const closers = new Closers();
+  try {
+    return await prepare(plan, backend, closers);
+  } catch (error) {
+    await closers.close();
+    throw error;
+  }
+}
+
+async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closers): Promise<ResidentChain> {
+  const { session } = backend;
+  const { compute, download } = session.streams;
+  const front = await prepareFront(plan, backend, closers);
+  const road = await prepareRoad(plan, backend, closers);
+  const clock = closers.hold(new ResidentClock(session));
+  const computed = closers.hold(session.createMark());
+  const slots = Array.from({ length: IN_FLIGHT }, () => prepareSlot(plan, backend, closers));
+  let blocks = 0;
+  let index = 0;
+  let uploadedBytes = 0;
+  const landed = { blocks: 0, images: 0, uploadedBytes: 0, downloadedBytes: 0 };
+  let state: 'ready' | 'running' | 'spoiled' | 'closed' = 'ready';
+
+  /** Queues a step of the road on the compute stream, between two marks. */
+  async function queue(step: ResidentStep): Promise<void> {
+    const action = step === 'upload' || step === 'download' ? undefined : road.steps[step];
+    const begun = clock.begin(compute);
+    if (step === 'channelise') front.make();
+    else await action?.({ block: front.block(), to: slots[index % IN_FLIGHT].onCard.pointer });
+    clock.end(step, begun, compute);
+  }
+
+  async function feed(block: HostBlock): Promise<void> {
+    for (const step of stepsOf(plan, blocks)) {
+      if (step === 'upload') uploadedBytes += await front.send(block, clock);
+      else await queue(step);
+    }
+    blocks++;
+  }
+
+  async function finish(ofBlocks: number): Promise<Flight> {
+    const slot = slots[index % IN_FLIGHT];
+    for (const step of closingStepsOf(plan, index)) {
+      if (step === 'download') send(slot);
+      else await queue(step);
+    }
+    return { slot, index: index++, samples: road.samples(), laps: clock.count, blocks: ofBlocks };
+  }
+
+  /** Down on its own stream, while the next image is made. */
+  function send(slot: Slot): void {
+    computed.record(compute);
+    computed.holdBack(download);
+    const begun = clock.begin(download);
+    const copy = (from: DeviceMemory, to: PinnedMemory): void => {
+      session.call('cuMemcpyDtoHAsync', to.pointer, from.pointer, to.sizeBytes, download.handle);
+      landed.downloadedBytes += to.sizeBytes;
+    };
+    copy(slot.onCard, slot.onHost);
+    const { gains, visibilities } = slot.extras;
+    if (gains && road.calibrator) copy(road.calibrator.gains, gains);
+    if (visibilities && road.visibilities) copy(road.visibilities, visibilities);
+    clock.end('download', begun, download);
+    slot.landed.record(download);
+    // These lie where the next image's will: it waits until they have left.
+    if (gains ?? visibilities) slot.landed.holdBack(compute);
+  }
+
+  async function land(flight: Flight): Promise<ResidentImage> {
+    const { slot } = flight;
+    await slot.landed.passed();
+    clock.collect(flight.laps);
+    landed.images++;
+    landed.blocks += flight.blocks;
+    const { channels, products, pixels, stations, polarisations } = plan.image;
+    const { gains, visibilities } = slot.extras;
+    const hasGains = gains && solvesIn(plan, flight.index);
+    const values = new Float32Array(slot.onHost.buffer, 0, plan.imageBytes / 4);
+    return {
+      index: flight.index,
+      samples: flight.samples,
+      image: imageF32CPML(values, channels, products, pixels),
+      ...(hasGains ? { gains: gainsCA(doubles(gains), channels, stations * polarisations) } : {}),
+      ...(visibilities && plan.correlation
+        ? {
+            visibilities: visibilitiesCBPP(
+              doubles(visibilities),
+              channels,
+              plan.correlation.baselines,
+              polarisations,
+            ),
+          }
+        : {}),
+    };
+  }
+
+  async function* images(
+    source: AsyncIterable<HostBlock> | Iterable<HostBlock>,
+  ): AsyncGenerator<ResidentImage> {
+    if (state !== 'ready') {
+      refuse('resident chain', `images were asked for while it is ${state}`, 'open a new chain');
+    }
+    state = 'running';
+    const flying: Flight[] = [];
+    let inHand = 0;
+    try {
+      for await (const block of source) {
+        await feed(block);
+        inHand++;
+        if (inHand < plan.blocksPerImage) continue;
+        flying.push(await finish(inHand));
+        inHand = 0;
+        const first = flying.length === IN_FLIGHT ? flying.shift() : undefined;
+        if (first) yield await land(first);
+      }
+      if (inHand > 0) flying.push(await finish(inHand));
+      for (let first = flying.shift(); first; first = flying.shift()) yield await land(first);
+      // Blocks are counted in whole images: an image cut short ends the count.
+      blocks = index * plan.blocksPerImage;
+      state = 'ready';
+    } finally {
+      if (state === 'running') state = 'spoiled';
+    }
+  }
+
+  return {
+    plan,
+    description: [front.description, road.calibrator?.description, road.description]
+      .filter((part) => part !== undefined)
+      .join('; '),
+    setSky: async (components) => {
+      if (!road.calibrator) return refuse('resident chain', 'it solves no gains', 'give it a calibration');
+      await road.calibrator.setSky(components);
+    },
+    images,
+    get times() {
+      return { ...landed, uploadedBytes, seconds: clock.times };
+    },
+    resetTimes: () => {
+      Object.assign(landed, { blocks: 0, images: 0, downloadedBytes: 0 });
+      uploadedBytes = 0;
+      clock.reset();
+    },
+    close: async () => {
+      if (state === 'closed') return;
+      state = 'closed';
+      for (const stream of Object.values(session.streams)) session.call('cuStreamSynchronize', stream.handle);
+      await closers.close();
+    },
+  };
+}
+
+const doubles = (memory: PinnedMemory): Float64Array =>
+  new Float64Array(memory.buffer, 0, memory.sizeBytes / 8);
+
+function prepareSlot(plan: ResidentPlan, { session }: CudaBackend, closers: Closers): Slot {
+  const pin = (what: string, sizeBytes: number): PinnedMemory =>
+    closers.hold(session.allocatePinned(what, sizeBytes));
+  const { image, correlation, deliver } = plan;
+  const gainBytes = 16 * image.channels * image.stations * image.polarisations;
+  const visibilityBytes = 16 * image.channels * (correlation?.baselines ?? 0) * image.polarisations ** 2;
+  return {
+    onCard: closers.hold(session.allocate('an image', plan.imageBytes)),
+    onHost: pin('an image', plan.imageBytes),
+    extras: {
+      ...(deliver.includes('gains') ? { gains: pin('gains', gainBytes) } : {}),
+      ...(deliver.includes('visibilities') ? { visibilities: pin('visibilities', visibilityBytes) } : {}),
+    },
+    landed: closers.hold(session.createMark()),
+  };
+}
