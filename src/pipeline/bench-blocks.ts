@@ -1,12 +1,12 @@
 /** Blocks to time kernels with: noise, since zeros run faster than any sky. */
 import type { Backend } from '../backend/backend.js';
-import { allocateSpectra, allocateVoltages, type SpectraType } from '../core/axes.js';
+import { allocateSpectra, allocateVoltages, type SpectraElements, type SpectraType } from '../core/axes.js';
 import type { SpectraBlock, VoltageBlock } from '../core/blocks.js';
 import { instant } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
 
 /** A few thousand random bytes, over and over: the kernels cannot tell. */
-function fillWithNoise(bytes: Int8Array | Uint8Array, most: number): void {
+export function fillWithNoise(bytes: Int8Array | Uint8Array, most: number): void {
   const random = randomStream(1, 'noise to time with');
   const noise = Int8Array.from({ length: 8191 }, () => random.below(2 * most + 1) - most);
   for (let at = 0; at < bytes.length; at += noise.length) bytes.set(noise.subarray(0, bytes.length - at), at);
@@ -20,6 +20,14 @@ export async function noiseSpectra(
   const { channels, inputs, samples } = shape;
   const type = spectraType(bits);
   const spectra = allocateSpectra(type, channels, inputs, samples);
+  fillSpectra(spectra);
+  const block = backend.allocateSpectra({ type, channels, inputs, capacity: samples });
+  await block.write(spectra, samples);
+  return block;
+}
+
+/** Integers of either kind, as large as they may be. */
+export function fillSpectra(spectra: SpectraElements): void {
   if (spectra instanceof Uint8Array) {
     const random = randomStream(2, 'packed noise');
     const nibble = (): number => (random.below(15) - 7) & 15;
@@ -27,9 +35,6 @@ export async function noiseSpectra(
     for (let at = 0; at < spectra.length; at += noise.length)
       spectra.set(noise.subarray(0, spectra.length - at), at);
   } else if (spectra instanceof Int8Array) fillWithNoise(spectra, 127);
-  const block = backend.allocateSpectra({ type, channels, inputs, capacity: samples });
-  await block.write(spectra, samples);
-  return block;
 }
 
 export const spectraType = (bits: 4 | 8): SpectraType => (bits === 4 ? 'ci4' : 'ci8');

@@ -69,7 +69,7 @@ export interface FoundSource {
 
 /** A source fainter than this part of the brightest is lost among its sidelobes in a dirty image. */
 export const BRIGHT_FRACTION = 0.2;
-const SEARCH_PIXELS = 3;
+export const SEARCH_PIXELS = 3;
 
 /** The bright sources, looked for where they should be in both images. */
 export function findBrightSources(

@@ -7,11 +7,11 @@
  *
  * A load is seconds of work for a second of sky: 1 is exactly real time on one machine.
  */
-import { baselineCount } from '../core/axes.js';
+import { residentBytes } from './resident-memory.js';
+import type { KernelName, RoadName } from './roads.js';
 import type { Workload } from './workload.js';
 
-export type RoadName = 'visibilities' | 'direct';
-export type KernelName = 'channelise' | 'correlate' | 'calibrate' | 'image' | 'direct image' | 'finish';
+export type { KernelName, RoadName } from './roads.js';
 
 export interface Cost {
   readonly secondsPerUnit: number;
@@ -77,10 +77,6 @@ export interface Plan {
 
 /** A live system that is busier than this falls behind at the first hiccup. */
 export const HEADROOM = 0.95;
-/** Upload, compute, download. */
-const BLOCKS_IN_FLIGHT = 3;
-/** A block lasts as long as an image, but no longer than this. */
-const LONGEST_BLOCK_S = 0.25;
 
 export function planRoads(workload: Workload, costs: KernelCosts, machine: Machine): Plan {
   const roads = {
@@ -134,7 +130,8 @@ function planRoad(road: RoadName, workload: Workload, costs: KernelCosts, machin
   }));
   const load = kernels.reduce((sum, kernel) => sum + kernel.load, 0);
   const bus = busTraffic(workload, machine);
-  const memoryBytes = memoryNeeded(road, workload);
+  // Only a card keeps what it can work out again.
+  const memoryBytes = residentBytes(road, workload, machine.bus ? machine.memoryBytes : 0);
   const needs = {
     kernels: load / HEADROOM,
     bus: bus.load / HEADROOM,
@@ -166,20 +163,6 @@ function busTraffic(workload: Workload, { bus }: Machine): RoadPlan['bus'] {
   const downBytesPerS = (channels * products(workload) * pixels ** 2 * IMAGE_BYTES) / cadenceS;
   const load = bus ? Math.max(upBytesPerS / bus.upBytesPerS, downBytesPerS / bus.downBytesPerS) : 0;
   return { upBytesPerS, downBytesPerS, load };
-}
-
-function memoryNeeded(road: RoadName, workload: Workload): number {
-  const { channels, channelWidthHz, stations, polarisations, cadenceS, pixels, kernelSize, input } = workload;
-  const inputs = stations * polarisations;
-  const blockSamples = channels * channelWidthHz * Math.min(cadenceS, LONGEST_BLOCK_S) * inputs;
-  // int8 (re, im) voltages beside int8 (re, im) spectra, or spectra alone
-  const blocks = BLOCKS_IN_FLIGHT * blockSamples * (input === 'voltages' ? 4 : 2);
-  const images = channels * products(workload) * pixels ** 2 * (8 + IMAGE_BYTES);
-  // int32 sums and float64 totals of complex visibilities
-  const visibilities = channels * baselineCount(stations) * polarisations ** 2 * (8 + 16);
-  const kernels = channels * stations * kernelSize ** 2 * 8;
-  const own = { visibilities: 0, direct: kernels } satisfies Record<RoadName, number>;
-  return blocks + images + visibilities + own[road];
 }
 
 /**

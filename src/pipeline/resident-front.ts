@@ -9,7 +9,8 @@ import { refuse } from '../core/errors.js';
 import type { SpectraGap } from '../core/gaps.js';
 import type { Closers } from './closers.js';
 import type { ResidentClock } from './resident-clock.js';
-import { IN_FLIGHT, type ResidentPlan } from './resident-plan.js';
+import { IN_FLIGHT } from './resident-memory.js';
+import type { ResidentPlan } from './resident-plan.js';
 
 /** Spectra as they arrive; from pinned memory (`backend.allocatePinned`) they go up without a copy on the host. */
 export interface HostSpectra {

@@ -17,7 +17,7 @@ import { refuse, wholeNumber } from '../core/errors.js';
 import type { Vector3 } from '../core/vector.js';
 import { planCorrelation, type CorrelatePlan } from '../correlate/index.js';
 import type { ImagePlan } from '../image/index.js';
-import type { KernelName, RoadName } from './planner.js';
+import type { KernelName, RoadName } from './roads.js';
 
 export type ResidentInput =
   /** Voltages arrive and are channelised on the card. */
@@ -65,8 +65,6 @@ export interface ResidentPlan {
 export type ResidentStep = 'upload' | KernelName | 'download';
 
 const WHERE = 'resident chain';
-/** Being downloaded, being computed, being uploaded. */
-export const IN_FLIGHT = 3;
 
 export function planResident(options: ResidentOptions): ResidentPlan {
   const { road, input, image, calibration, deliver = [] } = options;

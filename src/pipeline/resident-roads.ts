@@ -8,9 +8,9 @@ import { gainsCA } from '../core/axes.js';
 import { prepareCudaVisibilityImager } from '../image/cuda-visibilities.js';
 import { prepareCudaDirectImager, prepareImageScaler } from '../image/index.js';
 import type { Closers } from './closers.js';
-import type { KernelName } from './planner.js';
 import { prepareResidentCorrelations, type ResidentCorrelations } from './resident-correlations.js';
 import type { ResidentPlan } from './resident-plan.js';
+import type { KernelName } from './roads.js';
 
 /** What a step works on: the block at hand, and where the image in the making will lie. */
 export interface StepWork {

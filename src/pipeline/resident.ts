@@ -18,9 +18,9 @@ import { refuse } from '../core/errors.js';
 import { Closers } from './closers.js';
 import { ResidentClock } from './resident-clock.js';
 import { prepareFront, type HostBlock } from './resident-front.js';
+import { IN_FLIGHT } from './resident-memory.js';
 import {
   closingStepsOf,
-  IN_FLIGHT,
   solvesIn,
   stepsOf,
   type ResidentExtra,
