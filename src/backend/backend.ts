@@ -11,3 +11,6 @@ export interface ReferenceBackend extends BackendBase {
 
 /** Grows a member for each backend; rooms switch over `kind` and the compiler finds the ones that forgot. */
 export type Backend = ReferenceBackend | CpuBackend | CudaBackend;
+
+/** Backends whose work is done when a call returns, so that the host's clock times it. */
+export type HostBackend = Exclude<Backend, CudaBackend>;

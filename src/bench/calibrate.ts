@@ -6,7 +6,7 @@ import { randomStream } from '../core/random.js';
 import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
 import { cudaCalibrateCases } from './calibrate-cuda.js';
 import { scriptCeiling } from './ceiling.js';
-import type { HostBackend } from './host.js';
+import type { HostBackend } from '../backend/backend.js';
 import type { Contestant } from './measure.js';
 import { callPeer, type Peers } from './peers.js';
 

@@ -6,7 +6,7 @@ import { planCorrelation, prepareCorrelator } from '../correlate/index.js';
 import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
 import { scriptCeiling } from './ceiling.js';
 import { cudaCorrelateCases } from './correlate-cuda.js';
-import type { HostBackend } from './host.js';
+import type { HostBackend } from '../backend/backend.js';
 import type { Contestant } from './measure.js';
 import { callPeer, type Peers } from './peers.js';
 

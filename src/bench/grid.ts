@@ -7,7 +7,7 @@ import { randomStream } from '../core/random.js';
 import { planImage, prepareVisibilityImager } from '../image/index.js';
 import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
 import { scriptCeiling } from './ceiling.js';
-import type { HostBackend } from './host.js';
+import type { HostBackend } from '../backend/backend.js';
 
 interface Size {
   readonly stations: number;

@@ -8,7 +8,7 @@ import { stationPositions } from '../pipeline/geometry.js';
 import { loadTelescope } from '../telescope/load.js';
 import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
 import { scriptCeiling } from './ceiling.js';
-import type { HostBackend } from './host.js';
+import type { HostBackend } from '../backend/backend.js';
 import type { Contestant } from './measure.js';
 import { callPeer, type Peers } from './peers.js';
 

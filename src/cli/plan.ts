@@ -1,18 +1,33 @@
 /** corella plan: which road is cheaper for a telescope, how busy a machine would be, and how many it takes. */
 import type { Command } from 'commander';
+import type { HostBackend } from '../backend/backend.js';
+import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { refuse } from '../core/errors.js';
-import { formatBytes, formatHz, formatSeconds } from '../core/units.js';
+import { parseInstant } from '../core/instant.js';
+import { formatSeconds } from '../core/units.js';
 import type { KernelSize } from '../image/index.js';
 import { cardCosts, cardMachine, cardNames, findCard } from '../pipeline/cards.js';
+import { measureCard } from '../pipeline/measure-card.js';
 import { machineOf, measureCosts } from '../pipeline/measure-costs.js';
 import { runRoad, type RoadRun } from '../pipeline/measure-plan.js';
-import { HEADROOM, planRoads, type Plan, type RoadName, type RoadPlan } from '../pipeline/planner.js';
+import { planRoads } from '../pipeline/planner.js';
+import { roadNames } from '../pipeline/roads.js';
+import { runResident, type ResidentRun } from '../pipeline/run-resident.js';
 import { workloadOf, type Workload } from '../pipeline/workload.js';
+import { skyFrame } from '../sky/frame.js';
+import { findSources } from '../sky/sources.js';
+import type { Telescope } from '../telescope/telescope.js';
 import { addBackendOptions, addExamples, optionWith, parseCount, type BackendOptions } from './command.js';
 import { withBackend } from './open.js';
+import { reportPlan, roadTitles } from './plan-report.js';
 import { duration, frequency, plainNumber } from './quantity.js';
-import { addTelescopeOptions, chooseTelescope, type TelescopeOptions } from './sky-options.js';
-import { openTerminal, table, type Terminal } from './terminal.js';
+import {
+  addTelescopeOptions,
+  chooseTelescope,
+  FIRST_LIGHT_TIME,
+  type TelescopeOptions,
+} from './sky-options.js';
+import { openTerminal, type Terminal } from './terminal.js';
 
 interface PlanOptions extends BackendOptions, TelescopeOptions {
   readonly cadence: number;
@@ -28,12 +43,13 @@ interface PlanOptions extends BackendOptions, TelescopeOptions {
   readonly kernel: KernelSize;
   readonly card?: string;
   readonly measure?: true;
+  readonly seconds?: number;
+  readonly time: string;
 }
 
-const roadTitles = {
-  visibilities: 'correlate, then image',
-  direct: 'direct imaging',
-} as const satisfies Record<RoadName, string>;
+/** Blocks of simulated sky that a run goes through over and over. */
+const DISTINCT_BLOCKS = 3;
+const DEFAULT_SKY_S = 2;
 
 export function registerPlan(program: Command): void {
   const command = program
@@ -83,7 +99,13 @@ export function registerPlan(program: Command): void {
     )
     .option('--kernel <cells>', 'cells along a side of the antenna kernels: 1, 3, 5 or 7', parseKernel, 5)
     .option('--card <name>', `a card we have measured (${cardNames.join(', ')}) instead of this machine`)
-    .option('--measure', 'also run each road on a piece of the work, and print predicted beside measured')
+    .option('--measure', 'also run each road, and print predicted beside measured')
+    .option(
+      '--seconds <time>',
+      'with --measure on a card: how much simulated sky goes through the chain (default: 2s)',
+      duration('--seconds'),
+    )
+    .option('--time <utc>', 'when that sky is', FIRST_LIGHT_TIME)
     .action(run);
   addBackendOptions(command);
   addExamples(command, [
@@ -96,6 +118,10 @@ export function registerPlan(program: Command): void {
       'plan --telescope eda2 --cadence 1s --backend cpu --measure',
       'predicted beside measured on this processor',
     ],
+    [
+      'plan --telescope lwasv --channels 132 --cadence 40ms --spectra --backend cuda --measure --seconds 60s',
+      'a minute of simulated sky through the whole chain on a card, by both roads',
+    ],
   ]);
 }
 
@@ -107,8 +133,9 @@ const parseKernel = (text: string): KernelSize =>
 
 async function run(options: PlanOptions): Promise<void> {
   const terminal = openTerminal(options);
+  const telescope = await chooseTelescope(options);
   const workload = workloadOf({
-    telescope: await chooseTelescope(options),
+    telescope,
     ...(options.channels === undefined ? {} : { channels: options.channels }),
     ...(options.channelWidth === undefined ? {} : { channelWidthHz: options.channelWidth }),
     ...(options.frequency === undefined ? {} : { centreFrequencyHz: options.frequency }),
@@ -126,102 +153,73 @@ async function run(options: PlanOptions): Promise<void> {
       refuse('plan', '--measure runs on this machine, --card names another', 'give one of the two');
     }
     const card = findCard(options.card);
-    report(terminal, planRoads(workload, cardCosts(card, workload), cardMachine(card)), []);
+    reportPlan(terminal, planRoads(workload, cardCosts(card, workload), cardMachine(card)), []);
     return;
   }
-  await withBackend(options, async (backend) => {
-    const stage = terminal.stage(`timing ${backend.description}`);
-    const costs = await measureCosts(backend, workload);
-    stage.done();
-    const runs: RoadRun[] = [];
-    for (const road of options.measure ? (['visibilities', 'direct'] as const) : []) {
-      const running = terminal.stage(`running: ${roadTitles[road]}`);
-      runs.push(await runRoad(road, backend, workload, costs));
-      running.done();
-    }
-    report(terminal, planRoads(workload, costs, machineOf(backend)), runs);
-  });
-}
-
-function report(terminal: Terminal, plan: Plan, runs: readonly RoadRun[]): void {
-  const { imagedM, ...workload } = plan.workload;
-  terminal.result({ ...plan, workload: { ...workload, imagedStations: imagedM.length }, runs }, [
-    ...describeWorkload(plan.workload),
-    `on ${plan.machine.title}`,
-    '',
-    ...table(['', ...roadNames.map((road) => roadTitles[road])], loadRows(plan)),
-    '',
-    ...verdict(plan),
-    ...(runs.length === 0 ? [] : ['', ...measuredRows(runs)]),
-  ]);
-}
-
-const roadNames = ['visibilities', 'direct'] as const satisfies readonly RoadName[];
-
-function describeWorkload(workload: Workload): string[] {
-  const { stations, polarisations, channels, channelWidthHz, bits, pixels, kernelSize, cadenceS } = workload;
-  const { length } = workload.leftOut;
-  return [
-    `${workload.title}: ${stations} stations × ${polarisations}, ${channels} channels of ${formatHz(channelWidthHz)} ` +
-      `up to ${formatHz(workload.highestHz)}, ${bits} bits, from ${workload.input}`,
-    `images of ${pixels}² pixels every ${formatSeconds(cadenceS)}, ${kernelSize} × ${kernelSize} kernels, ` +
-      `aperture ${workload.apertureCells} cells across` +
-      (length === 0 ? '' : `, imaged without ${length} outlying: ${workload.leftOut.join(', ')}`),
-  ];
-}
-
-const percent = (load: number): string =>
-  load >= 10 ? `${load.toFixed(0)} × real time` : `${Number((100 * load).toPrecision(3))} %`;
-
-function loadRows({ roads, machine }: Plan): string[][] {
-  const kernels = [...new Set(roadNames.flatMap((road) => roads[road].kernels.map(({ kernel }) => kernel)))];
-  const each = (text: (road: RoadPlan) => string): string[] => roadNames.map((road) => text(roads[road]));
-  return [
-    ...kernels.map((kernel) => [
-      kernel,
-      ...each(({ kernels: own }) => {
-        const found = own.find((one) => one.kernel === kernel);
-        return found ? `${percent(found.load)}${found.basis === 'measured' ? '' : ` (${found.basis})`}` : '–';
-      }),
-    ]),
-    ['all kernels', ...each(({ load }) => percent(load))],
-    ...(machine.bus
-      ? [
-          [
-            'bus',
-            ...each(
-              ({ bus }) =>
-                `${percent(bus.load)} (${formatBytes(bus.upBytesPerS)}/s up, ${formatBytes(bus.downBytesPerS)}/s down)`,
-            ),
-          ],
-        ]
-      : []),
-    ['memory', ...each((road) => `${formatBytes(road.memoryBytes)} of ${formatBytes(machine.memoryBytes)}`)],
-    [`${machine.countedAs}s needed`, ...each((road) => `${road.machines}, bound by ${road.boundBy}`)],
-  ];
-}
-
-function verdict({ cheaper, crossoverCadenceS, machine, roads }: Plan): string[] {
-  const count = roads[cheaper].machines;
-  const headroom = `at most ${Math.round(100 * HEADROOM)} % busy`;
-  const crossing =
-    crossoverCadenceS === undefined
-      ? 'the other road is never cheaper, however often images are made'
-      : `direct imaging is cheaper for images closer together than ${formatSeconds(crossoverCadenceS)}`;
-  return [
-    `cheaper: ${roadTitles[cheaper]}, on ${count} ${machine.countedAs}${count === 1 ? '' : 's'} ${headroom}; ${crossing}`,
-  ];
-}
-
-function measuredRows(runs: readonly RoadRun[]): string[] {
-  return table(
-    ['measured', 'channels × spectra', 'predicted', 'measured', 'ratio'],
-    runs.map((one) => [
-      roadTitles[one.road],
-      `${one.channels} × ${one.spectra}`,
-      formatSeconds(one.predictedS),
-      formatSeconds(one.measuredS),
-      one.ratio.toFixed(2),
-    ]),
+  await withBackend(options, (backend) =>
+    backend.kind === 'cuda'
+      ? planOnCard(backend, { terminal, options, telescope, workload })
+      : planOnProcessor(backend, { terminal, options, workload }),
   );
+}
+
+interface Planning {
+  readonly terminal: Terminal;
+  readonly options: PlanOptions;
+  readonly workload: Workload;
+}
+
+async function planOnProcessor(
+  backend: HostBackend,
+  { terminal, options, workload }: Planning,
+): Promise<void> {
+  if (options.seconds !== undefined) {
+    refuse(
+      '--seconds',
+      `sky is run through the whole chain on a card, not on '${backend.kind}'`,
+      'leave it out',
+    );
+  }
+  const stage = terminal.stage(`timing ${backend.description}`);
+  const costs = await measureCosts(backend, workload);
+  stage.done();
+  const runs: RoadRun[] = [];
+  for (const road of options.measure ? roadNames : []) {
+    const running = terminal.stage(`running: ${roadTitles[road]}`);
+    runs.push(await runRoad(road, backend, workload, costs));
+    running.done();
+  }
+  reportPlan(terminal, planRoads(workload, costs, machineOf(backend)), runs);
+}
+
+async function planOnCard(
+  backend: CudaBackend,
+  { terminal, options, telescope, workload }: Planning & { readonly telescope: Telescope },
+): Promise<void> {
+  const start = parseInstant(options.time, '--time');
+  const frame = skyFrame(telescope.site, start);
+  const stage = terminal.stage(`timing ${backend.description}`);
+  const { costs, machine } = await measureCard(backend, { telescope, frame }, workload);
+  stage.done();
+  const plan = planRoads(workload, costs, machine);
+  const runs: ResidentRun[] = [];
+  for (const road of options.measure ? roadNames : []) {
+    const running = terminal.stage(`running: ${roadTitles[road]}`);
+    runs.push(
+      await runResident(road, backend, plan, {
+        ...{ telescope, frame, start, sources: findSources('all'), seed: 1 },
+        blocks: DISTINCT_BLOCKS,
+        skyS: options.seconds ?? DEFAULT_SKY_S,
+      }),
+    );
+    running.done();
+  }
+  reportPlan(terminal, plan, runs);
+  const late = runs.filter(({ elapsedS, skyS }) => elapsedS > skyS);
+  if (late.length === 0) return;
+  const slowest = late.map(
+    ({ road, elapsedS, skyS }) =>
+      `${roadTitles[road]} took ${formatSeconds(elapsedS)} for ${formatSeconds(skyS)} of sky`,
+  );
+  refuse('plan', `fell behind real time: ${slowest.join(', ')}`, 'take fewer channels, or images less often');
 }

@@ -1,5 +1,5 @@
 /** Blocks to time kernels with: noise, since zeros run faster than any sky. */
-import type { Backend } from '../backend/backend.js';
+import type { HostBackend } from '../backend/backend.js';
 import { allocateSpectra, allocateVoltages, type SpectraElements, type SpectraType } from '../core/axes.js';
 import type { SpectraBlock, VoltageBlock } from '../core/blocks.js';
 import { instant } from '../core/instant.js';
@@ -13,7 +13,7 @@ export function fillWithNoise(bytes: Int8Array | Uint8Array, most: number): void
 }
 
 export async function noiseSpectra(
-  backend: Backend,
+  backend: HostBackend,
   shape: { readonly channels: number; readonly inputs: number; readonly samples: number },
   bits: 4 | 8,
 ): Promise<SpectraBlock> {
@@ -43,17 +43,4 @@ export function noiseVoltages(inputs: number, samples: number): VoltageBlock {
   const voltages = allocateVoltages('ci8', inputs, samples);
   if (voltages instanceof Int8Array) fillWithNoise(voltages, 60);
   return { type: 'ci8', inputs, samples, voltages, gaps: [], start: instant(0) };
-}
-
-/** Waits for whatever a backend still has under way. */
-export async function settle(backend: Backend): Promise<void> {
-  if (backend.kind !== 'cuda') return;
-  const { session } = backend;
-  const mark = session.createMark();
-  try {
-    mark.record(session.streams.compute);
-    await mark.passed();
-  } finally {
-    mark.free();
-  }
 }

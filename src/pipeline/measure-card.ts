@@ -122,7 +122,8 @@ async function runFor(
       for (let n = 0; n < blocksPerImage; n++, fed++) yield block;
     }
   }
-  for await (const image of chain.images(blocks())) void image;
+  const images = chain.images(blocks());
+  while ((await images.next()).done !== true);
 }
 
 function pinnedNoise({ plan, channelise }: WorkloadChain, backend: CudaBackend): HostBlock {

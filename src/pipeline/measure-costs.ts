@@ -1,6 +1,6 @@
-/** What each kernel's unit of work costs on this machine, by timing small pieces of the workload. */
+/** What each kernel's unit of work costs on this processor, by timing small pieces of the workload. Cards: measure-card.ts. */
 import { totalmem } from 'node:os';
-import type { Backend } from '../backend/backend.js';
+import type { HostBackend } from '../backend/backend.js';
 import { planCalibration, prepareCalibrator } from '../calibrate/index.js';
 import { planChannelise, prepareChanneliser } from '../channelise/index.js';
 import { baselineCount, countsCB, modelCBP, visibilitiesCBPP } from '../core/axes.js';
@@ -9,7 +9,7 @@ import { instant } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
 import { planCorrelation, prepareCorrelator } from '../correlate/index.js';
 import { planImage, prepareDirectImager, prepareVisibilityImager, type ImagePlan } from '../image/index.js';
-import { noiseSpectra, noiseVoltages, settle, spectraType } from './bench-blocks.js';
+import { noiseSpectra, noiseVoltages, spectraType } from './bench-blocks.js';
 import type { Cost, KernelCosts, KernelName, Machine } from './planner.js';
 import type { Workload } from './workload.js';
 
@@ -27,33 +27,24 @@ interface Piece {
 const pieces = {
   reference: { channels: 1, samples: 8 },
   cpu: { channels: 8, samples: 128 },
-  cuda: { channels: 66, samples: 1024 },
-} satisfies Record<Backend['kind'], Piece>;
+} satisfies Record<HostBackend['kind'], Piece>;
 /** Inputs that the channeliser is timed with. */
-const CHANNELISE_INPUTS = { reference: 4, cpu: 16, cuda: 512 } satisfies Record<Backend['kind'], number>;
+const CHANNELISE_INPUTS = { reference: 4, cpu: 16 } satisfies Record<HostBackend['kind'], number>;
 
-export function machineOf(backend: Backend): Machine {
-  if (backend.kind !== 'cuda') {
-    return { title: backend.description, countedAs: 'machine', memoryBytes: totalmem() };
-  }
-  // PCIe 5.0 × 16 as measured; older buses are slower, and the bench says by how much.
-  const BUS_BYTES_PER_S = 55e9;
-  return {
-    title: backend.description,
-    countedAs: 'card',
-    memoryBytes: backend.session.device.memoryBytes,
-    bus: { upBytesPerS: BUS_BYTES_PER_S, downBytesPerS: BUS_BYTES_PER_S },
-  };
-}
+export const machineOf = (backend: HostBackend): Machine => ({
+  title: backend.description,
+  countedAs: 'machine',
+  memoryBytes: totalmem(),
+});
 
 export async function measureCosts(
-  backend: Backend,
+  backend: HostBackend,
   workload: Workload,
   { onProgress, secondsPerKernel = 0.2 }: MeasureOptions = {},
 ): Promise<KernelCosts> {
   const most = pieces[backend.kind];
   const piece = { ...most, channels: Math.min(most.channels, workload.channels) };
-  const time = (run: () => Promise<void>): Promise<number> => secondsPerRun(backend, run, secondsPerKernel);
+  const time = (run: () => Promise<void>): Promise<number> => secondsPerRun(run, secondsPerKernel);
   const next = (kernel: KernelName): void => onProgress?.(kernel);
   next('channelise');
   const channelise = await timeChannelise(backend, workload, time);
@@ -78,21 +69,18 @@ export async function measureCosts(
 
 type Timer = (run: () => Promise<void>) => Promise<number>;
 
-/** Once to warm up, then until the time is used, waiting for the machine only at the ends. */
-async function secondsPerRun(backend: Backend, run: () => Promise<void>, leastS: number): Promise<number> {
+/** Once to warm up, then until the time is used. */
+async function secondsPerRun(run: () => Promise<void>, leastS: number): Promise<number> {
   await run();
-  await settle(backend);
   const started = performance.now();
   let runs = 0;
   let elapsedS = 0;
   do {
     await run();
     runs++;
-    if (backend.kind !== 'cuda' || runs % 8 === 0) await settle(backend);
     elapsedS = (performance.now() - started) / 1000;
   } while (elapsedS < leastS);
-  await settle(backend);
-  return (performance.now() - started) / 1000 / runs;
+  return elapsedS / runs;
 }
 
 export const channelisePlanOf = (workload: Workload, inputs: number, spectra: number) =>
@@ -106,7 +94,7 @@ export const channelisePlanOf = (workload: Workload, inputs: number, spectra: nu
     blockSamples: Math.max(2, workload.channels) * spectra,
   });
 
-async function timeChannelise(backend: Backend, workload: Workload, time: Timer): Promise<number> {
+async function timeChannelise(backend: HostBackend, workload: Workload, time: Timer): Promise<number> {
   const inputs = CHANNELISE_INPUTS[backend.kind];
   const spectra = pieces[backend.kind].samples;
   const plan = channelisePlanOf(workload, inputs, spectra);
@@ -122,7 +110,7 @@ async function timeChannelise(backend: Backend, workload: Workload, time: Timer)
 }
 
 async function timeCorrelate(
-  backend: Backend,
+  backend: HostBackend,
   workload: Workload,
   piece: Piece,
   time: Timer,
@@ -158,7 +146,7 @@ export function imagePlanOf(workload: Workload, channels: number): ImagePlan {
 }
 
 async function timeDirect(
-  backend: Backend,
+  backend: HostBackend,
   workload: Workload,
   piece: Piece,
   time: Timer,
@@ -198,7 +186,12 @@ export function noiseIntegration(stations: number, polarisations: 1 | 2, channel
 }
 
 /** One integration at a time, from host memory. */
-async function timeImage(backend: Backend, workload: Workload, piece: Piece, time: Timer): Promise<number> {
+async function timeImage(
+  backend: HostBackend,
+  workload: Workload,
+  piece: Piece,
+  time: Timer,
+): Promise<number> {
   const plan = imagePlanOf(workload, piece.channels);
   const integration = noiseIntegration(plan.stations, plan.polarisations, piece.channels);
   const imager = await prepareVisibilityImager(plan, backend);
@@ -212,7 +205,7 @@ async function timeImage(backend: Backend, workload: Workload, piece: Piece, tim
   }
 }
 
-async function timeCalibrate(backend: Backend, workload: Workload, time: Timer): Promise<number> {
+async function timeCalibrate(backend: HostBackend, workload: Workload, time: Timer): Promise<number> {
   const { stations, polarisations } = workload;
   const plan = planCalibration({
     stations,

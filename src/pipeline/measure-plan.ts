@@ -1,11 +1,11 @@
-/** A plan put to the test: each road run for real on a piece of the workload, beside what was predicted for it. */
-import type { Backend } from '../backend/backend.js';
+/** A plan put to the test on a processor: each road run for real on a piece of the workload, beside what was predicted for it. */
+import type { HostBackend } from '../backend/backend.js';
 import { prepareChanneliser } from '../channelise/index.js';
 import type { SpectraBlock } from '../core/blocks.js';
 import { instant } from '../core/instant.js';
 import { planCorrelation, prepareCorrelator } from '../correlate/index.js';
 import { prepareDirectImager, prepareVisibilityImager } from '../image/index.js';
-import { noiseSpectra, noiseVoltages, settle, spectraType } from './bench-blocks.js';
+import { noiseSpectra, noiseVoltages, spectraType } from './bench-blocks.js';
 import { channelisePlanOf, imagePlanOf } from './measure-costs.js';
 import type { KernelCosts, RoadName } from './planner.js';
 import type { Workload } from './workload.js';
@@ -55,7 +55,7 @@ export function choosePiece(road: RoadName, workload: Workload, costs: KernelCos
 
 export async function runRoad(
   road: RoadName,
-  backend: Backend,
+  backend: HostBackend,
   workload: Workload,
   costs: KernelCosts,
 ): Promise<RoadRun> {
@@ -66,7 +66,6 @@ export async function runRoad(
     const image = async (): Promise<number> => {
       const started = performance.now();
       await end.image(await source.next());
-      await settle(backend);
       return (performance.now() - started) / 1000;
     };
     await image(); // the first one compiles, allocates and warms up
@@ -84,7 +83,7 @@ interface Source {
   close(): Promise<void>;
 }
 
-async function openSource(backend: Backend, workload: Workload, spectra: number): Promise<Source> {
+async function openSource(backend: HostBackend, workload: Workload, spectra: number): Promise<Source> {
   const inputs = workload.imagedM.length * workload.polarisations;
   if (workload.input === 'spectra') {
     const shape = { channels: workload.channels, inputs, samples: spectra };
@@ -118,7 +117,7 @@ interface RoadEnd {
   close(): Promise<void>;
 }
 
-async function directEnd(backend: Backend, workload: Workload, { channels }: Piece): Promise<RoadEnd> {
+async function directEnd(backend: HostBackend, workload: Workload, { channels }: Piece): Promise<RoadEnd> {
   const imager = await prepareDirectImager(imagePlanOf(workload, channels), backend);
   return {
     image: async (block) => {
@@ -132,7 +131,11 @@ async function directEnd(backend: Backend, workload: Workload, { channels }: Pie
   };
 }
 
-async function visibilityEnd(backend: Backend, workload: Workload, { channels }: Piece): Promise<RoadEnd> {
+async function visibilityEnd(
+  backend: HostBackend,
+  workload: Workload,
+  { channels }: Piece,
+): Promise<RoadEnd> {
   const plan = imagePlanOf(workload, channels);
   const { stations, polarisations } = plan;
   const type = spectraType(workload.bits);
