@@ -132,9 +132,8 @@ async function directRoad(
         imager.setGainsOnDevice(calibrator.gains.pointer, calibrator.solved.pointer);
       },
       'direct image': ({ block }) => imager.accumulate(block),
-      finish: ({ to }) => {
-        ({ samples } = imager.finishOnDevice(to));
-        return Promise.resolve();
+      finish: async ({ to }) => {
+        ({ samples } = await imager.finishOnDevice(to));
       },
     },
     samples: () => samples,
