@@ -173,7 +173,7 @@ function onCard(): void {
     for (const road of roadNames) {
       it(`${road}, from ${input}: gains, and sources in their places, as on the reference`, async () => {
         const workload = workloadOf({
-          ...{ telescope, input, taps: 4, cadenceS: 0.0128, calibrateEveryS: 0.0256, pixels: 64 },
+          ...{ telescope, input, taps: 4, cadenceS: 0.0064, calibrateEveryS: 0.0128, pixels: 64 },
           ...{ field: { kind: 'all-sky' }, kernelSize: 5, bits: 8 },
         });
         const chainPlan = planWorkloadChain(telescope, frame, workload, {
