@@ -124,17 +124,19 @@ extern "C" __global__ void __launch_bounds__(256)
   double weights[COMBINATIONS] = {};
   if (n < BASELINES) {
     const uint32_t pair = pairs[channel * BASELINES + n];
-    const int i = pair >> 16, j = pair & 0xFFFF;
+    const bool isTurned = pair >> 16 < (pair & 0xFFFF);  // (j, i): the conjugate, and XY for YX
+    const int i = max(pair >> 16, pair & 0xFFFF), j = min(pair >> 16, pair & 0xFFFF);
 #pragma unroll
     for (int combination = 0; combination < COMBINATIONS; ++combination) {
-      const Pair one = readPair(from, channel, (int64_t)i * (i + 1) / 2 + j, i, j, combination);
+      const int held = isTurned && combination >= 2 ? 5 - combination : combination;
+      const Pair one = readPair(from, channel, (int64_t)i * (i + 1) / 2 + j, i, j, held);
       double2 value = make_double2(0, 0);
       if (one.weight != 0) {
-        const int64_t plane = (int64_t)blockIdx.y * DENSITIES + product(combination);
-        const double density = densities ? densities[plane * PLANE + uvCell(from, channel, i, j, combination)] : 1.0;
+        const int64_t plane = (int64_t)blockIdx.y * DENSITIES + product(held);
+        const double density = densities ? densities[plane * PLANE + uvCell(from, channel, i, j, held)] : 1.0;
         const double by = one.times / density;
         weights[combination] = by * one.weight;
-        value = takeWeights ? make_double2(by * one.weight, 0) : make_double2(by * one.re, by * one.im);
+        value = takeWeights ? make_double2(by * one.weight, 0) : make_double2(by * one.re, isTurned ? -by * one.im : by * one.im);
       }
       values[((int64_t)blockIdx.y * BASELINES + n) * COMBINATIONS + combination] = value;
     }
