@@ -12,6 +12,7 @@ export interface XEngine {
    * 64; the caller keeps the total below what int32 holds.
    */
   launch(block: CudaSpectraBlock, first: number, count: number, sums: DeviceMemory, stream: Stream): void;
+  readonly memories: readonly DeviceMemory[];
 }
 
 const BYTES_PER_SAMPLE = 2;
@@ -37,6 +38,7 @@ export async function prepareXEngine(
   const { boxRows, fetchBytes } = engine;
   if (boxRows === undefined || fetchBytes === undefined) {
     return {
+      memories: [],
       launch: (block, first, count, sums, stream) => {
         const from = offsetBy(block.pointer, first * BYTES_PER_SAMPLE);
         kernel.set([from, block.pitchBytes, steps(count), sums.pointer]);
@@ -74,6 +76,7 @@ export async function prepareXEngine(
     );
   };
   return {
+    memories: [counter],
     launch: (block, first, count, sums, stream) => {
       describe(0, boxRows, block, first, count);
       describe(1, boxRows / 2, block, first, count);

@@ -202,7 +202,7 @@ async function prepareInteger(
     anyInTotals = true;
   };
   return {
-    memories: [sums],
+    memories: [sums, ...replacing.memories, ...adding.memories],
     add: (block) => {
       for (let first = 0; first < block.samples; first += MOST_SAMPLES_PER_LAUNCH) {
         const count = Math.min(MOST_SAMPLES_PER_LAUNCH, block.samples - first);

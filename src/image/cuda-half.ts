@@ -24,7 +24,7 @@ const SPAN_STEPS = 64;
 /** Sums of products stay in single precision within a launch. */
 const STEPS_PER_LAUNCH = 4096;
 /** Grids go through device memory; more at once only costs memory. */
-const MOST_SCRATCH_BYTES = 2 ** 31;
+const MOST_SCRATCH_BYTES = 3 * 2 ** 30;
 const BYTES_PER_SAMPLE = 2;
 
 export async function prepareHalf(

@@ -10,6 +10,7 @@ interface Lap {
 
 export class ResidentClock {
   private readonly seconds = new Map<ResidentStep, number>();
+  private readonly least = new Map<ResidentStep, number>();
   /** Laps under way, oldest first. */
   private readonly laps: Lap[] = [];
   /** Marks nobody uses; a steady stream of blocks makes no new ones. */
@@ -47,6 +48,7 @@ export class ResidentClock {
       const { step, begun, ended } = lap;
       const seconds = this.session.millisecondsBetween(begun, ended) / 1000;
       this.seconds.set(step, (this.seconds.get(step) ?? 0) + seconds);
+      this.least.set(step, Math.min(this.least.get(step) ?? Infinity, seconds));
       this.spare.push(begun, ended);
     }
   }
@@ -56,8 +58,14 @@ export class ResidentClock {
     return Object.fromEntries(this.seconds);
   }
 
+  /** The shortest lap of each. */
+  get leastTimes(): Readonly<Partial<Record<ResidentStep, number>>> {
+    return Object.fromEntries(this.least);
+  }
+
   reset(): void {
     this.seconds.clear();
+    this.least.clear();
   }
 
   free(): void {

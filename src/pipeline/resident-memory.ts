@@ -29,10 +29,12 @@ export interface ResidentBuffer {
 }
 
 const roundUp = (value: number, multiple: number): number => Math.ceil(value / multiple) * multiple;
-/** What the imagers allow themselves for grids (image/cuda-half.ts, image/cuda-visibilities.ts). */
-const DIRECT_GRID_BYTES = 2 ** 31;
+/** What the imagers allow themselves (image/cuda-half.ts, image/cuda-visibilities.ts). */
+const DIRECT_GRID_BYTES = 3 * 2 ** 30;
 const VISIBILITY_GRID_BYTES = 2 ** 30;
 const KERNELS_SHARE = 1 / 4;
+/** What calibration does (calibrate/cuda-resident.ts). */
+const CALIBRATION_BYTES = 2 ** 32;
 const boxes = [32, 48, 64] as const;
 
 export function residentBuffers(
@@ -76,7 +78,14 @@ export function residentBuffers(
     { what: 'spectra', sizeBytes: (input === 'voltages' ? 1 : IN_FLIGHT) * spectraBytes },
     // int32 sums, float64 totals, and a count for every baseline
     { what: 'visibilities', sizeBytes: 24 * visibilities + 8 * channels * baselines },
-    { what: 'calibration', sizeBytes: channels * polarisations * stations ** 2 * 12 },
+    // correlations, model and weights of each pair, and the two matrices made of them
+    {
+      what: 'calibration',
+      sizeBytes: Math.min(
+        CALIBRATION_BYTES,
+        channels * polarisations * (40 * baselines + 12 * stations ** 2),
+      ),
+    },
     { what: 'antenna kernels', sizeBytes: 16 * channels * stations * kernelSize ** 2 },
     ...roads[road],
     { what: 'sums', sizeBytes: 8 * planes },

@@ -50,6 +50,8 @@ export interface ResidentTimes {
   readonly downloadedBytes: number;
   /** Seconds that the card, or the bus, spent on each step. */
   readonly seconds: Readonly<Partial<Record<ResidentStep, number>>>;
+  /** The shortest that a step took for one block or image. */
+  readonly leastSeconds: Readonly<Partial<Record<ResidentStep, number>>>;
 }
 
 export interface ResidentChain {
@@ -104,7 +106,7 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
   let blocks = 0;
   let index = 0;
   let uploadedBytes = 0;
-  const landed = { blocks: 0, images: 0, uploadedBytes: 0, downloadedBytes: 0 };
+  const landed = { blocks: 0, images: 0, downloadedBytes: 0 };
   let state: 'ready' | 'running' | 'spoiled' | 'closed' = 'ready';
 
   /** Queues a step of the road on the compute stream, between two marks. */
@@ -220,7 +222,7 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
     },
     images,
     get times() {
-      return { ...landed, uploadedBytes, seconds: clock.times };
+      return { ...landed, uploadedBytes, seconds: clock.times, leastSeconds: clock.leastTimes };
     },
     resetTimes: () => {
       Object.assign(landed, { blocks: 0, images: 0, downloadedBytes: 0 });
