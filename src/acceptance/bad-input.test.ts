@@ -117,6 +117,12 @@ describe('bad input', () => {
     );
   });
 
+  it('sky for a plan that is not run, or not on a card', async () => {
+    const plan = ['plan', '--backend', 'reference', '--seconds', '1s', '--quiet'] as const;
+    await refused(/--seconds: nothing is run; add --measure/, ...plan);
+    await refused(/--seconds: .* on a card, not on 'reference'; leave it out/, ...plan, '--measure');
+  });
+
   it('a NaN among the samples', async () => {
     const made = await corella(folder, 'simulate', '--telescope', 'eda2', '--stations', '4', '--time', '2026-03-01T12:00:00Z',
       '--sources', 'spot@60:90:5000', '--rate', '100kHz', '--duration', '20ms', '--type', 'cf32', '-o', 'nan.sigmf-meta', '--quiet'); // prettier-ignore

@@ -133,6 +133,9 @@ const parseKernel = (text: string): KernelSize =>
 
 async function run(options: PlanOptions): Promise<void> {
   const terminal = openTerminal(options);
+  if (options.seconds !== undefined && !options.measure) {
+    refuse('--seconds', 'nothing is run', 'add --measure');
+  }
   const telescope = await chooseTelescope(options);
   const workload = workloadOf({
     telescope,
