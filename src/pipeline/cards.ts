@@ -1,4 +1,5 @@
 /** Cards we have measured, as data, and what their rates mean for a workload. */
+import { factorise } from '../channelise/cuda-factors.js';
 import { baselineCount } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import type { Cost, KernelCosts, Machine } from './planner.js';
@@ -7,11 +8,16 @@ import type { Workload } from './workload.js';
 export interface CardRates {
   readonly title: string;
   readonly memoryBytes: number;
-  readonly copyBytesPerS: number;
   readonly busBytesPerS: number;
   readonly floatFlops: number;
-  /** Seconds per complex sample of the channeliser: this, and this much more for each tap. */
-  readonly channelise: { readonly baseS: number; readonly perTapS: number };
+  /** Seconds per complex sample of the channeliser. */
+  readonly channelise: {
+    /** 1024 or 4096 channels, on the tensor cores: this, and this much more for each tap. */
+    readonly tensor: { readonly baseS: number; readonly perTapS: number };
+    /** Other numbers of channels, with 8 taps: made up of 2, 3, 5 and 7, or not. */
+    readonly smoothS: number;
+    readonly otherS: number;
+  };
   /** Useful operations a second of the X-engine, by dual-polarisation stations, rising. */
   readonly correlateOps: readonly (readonly [stations: number, opsPerS: number])[];
   /** Terms A_ij g_j of StEFCal a second, and the least time 300 iterations take. */
@@ -20,6 +26,8 @@ export interface CardRates {
   readonly directS: readonly (readonly [cells: number, seconds: number])[];
   /** Imaging visibilities: seconds for each cell that a pair's kernel touches in one product. */
   readonly gridS: { readonly perCell: number };
+  /** Finishing a direct image: seconds a pixel and product. */
+  readonly finishS: { readonly perPixel: number };
 }
 
 /** 792 channels × 1000 steps in so many milliseconds. */
@@ -29,11 +37,15 @@ export const cards = {
   h200: {
     title: 'NVIDIA H200',
     memoryBytes: 141e9,
-    copyBytesPerS: 4.27e12,
     busBytesPerS: 55.5e9,
     floatFlops: 65e12,
     // 350 and 265 · 10⁹ samples a second with 8 and 16 taps
-    channelise: { baseS: 1.94e-12, perTapS: 0.1146e-12 },
+    channelise: {
+      tensor: { baseS: 1.94e-12, perTapS: 0.1146e-12 },
+      // 512 inputs × 1000 spectra, 8 taps: 128 channels in 0.397 ms, 132 in 2.40
+      smoothS: 0.397e-3 / (512_000 * 128),
+      otherS: 2.4e-3 / (512_000 * 132),
+    },
     correlateOps: [
       [32, 490e12],
       [64, 820e12],
@@ -43,14 +55,16 @@ export const cards = {
     ],
     // 20 × 500 antennas, 300 iterations: 1.04 ms; 1 × 1000: 0.49 ms
     calibrate: { termsPerS: (20 * 500 ** 2 * 300) / 1.04e-3, leastS: 0.49e-3 },
-    // sustained, gridding included
+    // sustained, gridding included; 64 in the resident chain, 132 channels in 4.61 ms
     directS: [
       [32, perChannelStep(13.9)],
       [48, perChannelStep(21.6)],
-      [64, perChannelStep(31.8)],
+      [64, perChannelStep(6 * 4.61)],
     ],
-    // 256 stations, 5 × 5 kernels, four products: 498 µs a channel, image and beam, transforms included
-    gridS: { perCell: 498e-6 / (4 * 32_896 * 81) },
+    // 256 stations, 5 × 5 kernels, four products, 132 channels in the resident chain: 8.17 ms, totals and scale included
+    gridS: { perCell: 8.17e-3 / 132 / (4 * 32_896 * 81) },
+    // the same, directly: 0.231 ms
+    finishS: { perPixel: 0.231e-3 / (132 * 4 * 128 ** 2) },
   },
 } as const satisfies Record<string, CardRates>;
 export type CardName = keyof typeof cards;
@@ -100,9 +114,8 @@ export function cardCosts(card: CardRates, workload: Workload): KernelCosts {
   const pairCells = baselineCount(stations) * products * (2 * kernelSize - 1) ** 2;
   const isImageMeasured = stations === 256 && kernelSize === 5 && pixels === 128 && products === 4;
   const measured = (secondsPerUnit: number): Cost => ({ secondsPerUnit, basis: 'measured' });
-  const estimated = (secondsPerUnit: number): Cost => ({ secondsPerUnit, basis: 'estimated' });
   return {
-    channelise: measured(card.channelise.baseS + card.channelise.perTapS * workload.taps),
+    channelise: channeliseCost(card, workload),
     correlate: measured(correlateS),
     calibrate: measured(Math.max(termsS, card.calibrate.leastS) / solves),
     image: {
@@ -110,7 +123,25 @@ export function cardCosts(card: CardRates, workload: Workload): KernelCosts {
       basis: isImageMeasured ? 'measured' : 'scaled',
     },
     'direct image': directCost(card, { pixels, polarisations, apertureCells }),
-    finish: estimated((products * pixels ** 2 * (8 + 4)) / card.copyBytesPerS),
+    finish: {
+      secondsPerUnit: products * pixels ** 2 * card.finishS.perPixel,
+      basis: isImageMeasured ? 'measured' : 'scaled',
+    },
+  };
+}
+
+/** Taps that the tensor cores take (channelise/cuda-tensor.ts). */
+const MOST_TENSOR_TAPS = 17;
+
+function channeliseCost({ channelise }: CardRates, { channels, taps }: Workload): Cost {
+  const { tensor, smoothS, otherS } = channelise;
+  if ((channels === 1024 || channels === 4096) && taps <= MOST_TENSOR_TAPS) {
+    return { secondsPerUnit: tensor.baseS + tensor.perTapS * taps, basis: 'measured' };
+  }
+  const isMeasured = taps === 8 && (channels === 128 || channels === 132);
+  return {
+    secondsPerUnit: factorise(channels) ? smoothS : otherS,
+    basis: isMeasured ? 'measured' : 'scaled',
   };
 }
 

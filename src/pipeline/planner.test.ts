@@ -173,6 +173,30 @@ describe('cards', () => {
     assert.ok(Math.abs((correlate?.load ?? 0) - (19.8e6 * 1_050_624) / 1161e12) < 1e-6);
     assert.ok(plan.crossoverCadenceS !== undefined && plan.crossoverCadenceS < 1);
   });
+  it('predict LWA-SV on an H200 as it ran there, within a fifth', async () => {
+    const card = cards.h200;
+    const telescope = await loadTelescope('lwasv');
+    const lwasv = { telescope, channels: 132, channelWidthHz: 25e3, cadenceS: 0.04, pixels: 128 };
+    // milliseconds an image, over a minute of sky (bench/RESULTS.md)
+    for (const [input, visibilitiesMs, directMs] of [
+      ['spectra', 8.31, 4.86],
+      ['voltages', 10.7, 7.32],
+    ] as const) {
+      const workload = asked({ ...lwasv, input });
+      const { visibilities, direct } = planRoads(
+        workload,
+        cardCosts(card, workload),
+        cardMachine(card),
+      ).roads;
+      for (const [road, measuredMs] of [
+        [visibilities, visibilitiesMs],
+        [direct, directMs],
+      ] as const) {
+        const predictedMs = 40 * Math.max(road.load, road.bus.load);
+        assert.ok(Math.abs(predictedMs / measuredMs - 1) < 0.2, `${road.road}, ${input}: ${predictedMs} ms`);
+      }
+    }
+  });
   it('refuse a name that has not been measured', () => {
     assert.throws(() => findCard('abacus'), /'abacus' has not been measured; choose h200/);
   });

@@ -38,7 +38,10 @@ export async function prepareResidentCorrelations(
       const { samples, gapless } = integration;
       if (gapless && samples === sentSamples) return samples;
       await sent.passed();
-      new Float64Array(onHost.buffer).set(integration.counts());
+      const values = new Float64Array(onHost.buffer, 0, sizeBytes / 8);
+      // Nothing is flagged here: without gaps every pair has every sample.
+      if (gapless) values.fill(samples);
+      else values.set(integration.counts());
       session.call('cuMemcpyHtoDAsync', counts.pointer, onHost.pointer, sizeBytes, stream.handle);
       sent.record(stream);
       sentSamples = gapless ? samples : undefined;

@@ -1,5 +1,6 @@
 /** How an image's spectra are cut into blocks, and what a resident chain keeps on a card for them. Pure. */
 import { baselineCount } from '../core/axes.js';
+import { channelsAtOnce, gridBytes } from '../image/cuda-plan.js';
 import type { RoadName } from './roads.js';
 import type { Workload } from './workload.js';
 
@@ -36,6 +37,8 @@ const KERNELS_SHARE = 1 / 4;
 /** What calibration does (calibrate/cuda-resident.ts). */
 const CALIBRATION_BYTES = 2 ** 32;
 const boxes = [32, 48, 64] as const;
+/** Of the cards we know; grids come in whole waves over them. */
+const MULTIPROCESSORS = 132;
 
 export function residentBuffers(
   road: RoadName,
@@ -54,7 +57,11 @@ export function residentBuffers(
     rows * (roundUp(2 * spectraPerBlock, 128) + (bits === 4 ? roundUp(spectraPerBlock, 16) : 0));
   const kernelBytes = 16 * channels * baselines * (2 * kernelSize - 1) ** 2;
   const box = boxes.find((cells) => cells >= workload.apertureCells) ?? pixels;
-  const gridBytes = 4 * box ** 2 * polarisations * roundUp(spectraPerBlock, 8) * channels;
+  const bytesPerChannel = gridBytes(box, spectraPerBlock, polarisations);
+  const channelsOfGrids = channelsAtOnce({
+    ...{ channels, bytesPerChannel, scratchBytes: DIRECT_GRID_BYTES, multiprocessors: MULTIPROCESSORS },
+    blocksPerChannel: Math.ceil(pixels / 64) * Math.ceil(pixels / 128),
+  });
   const scratchBytes = 2 * 16 * planes + 16 * visibilities + 24 * channels * pixels ** 2;
   const roads = {
     visibilities: [
@@ -64,7 +71,7 @@ export function residentBuffers(
       },
       { what: 'uv grids', sizeBytes: Math.min(VISIBILITY_GRID_BYTES, scratchBytes) },
     ],
-    direct: [{ what: 'grids', sizeBytes: Math.min(DIRECT_GRID_BYTES, gridBytes) }],
+    direct: [{ what: 'grids', sizeBytes: channelsOfGrids * bytesPerChannel }],
   } satisfies Record<RoadName, readonly ResidentBuffer[]>;
   return [
     ...(input === 'voltages'
