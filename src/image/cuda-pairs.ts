@@ -1,64 +1,51 @@
 /**
- * Pairs of stations in the order in which visibilities.cu grids them: those whose kernels fall on the same cells together,
- * so that their sums meet in registers and touch the grid once. Of the two orders of a pair the one is taken whose
- * difference lies in the upper half of the plane: twice as many then meet.
+ * Pairs of stations in the order in which visibilities.cu grids them: by the difference of their places, row by row and
+ * along each row, so that what falls on the same cells meets in registers before it touches the grid. Of the two orders
+ * of a pair the one is taken whose difference lies in the upper half of the plane: more of them then meet.
  */
 import { baselineCount } from '../core/axes.js';
 import type { ImagePlan } from './plan.js';
 
-/** A warp takes so many pairs at most: enough to spare the grid, few enough to keep all warps busy. */
-export const MOST_PAIRS_PER_CHUNK = 32;
-
-export interface PairChunks {
-  /** pairs : [c][b], i · 2¹⁶ + j in either order, those of equal corner difference side by side. */
+export interface PairOrder {
+  /** pairs : [c][n], i · 2¹⁶ + j in either order of the two. */
   readonly pairs: Uint32Array;
-  /** chunks : [chunk] (first, count): pairs of one channel with one corner difference. */
-  readonly chunks: Int32Array;
-  /** starts : [c + 1], the first chunk of each channel. */
-  readonly starts: Int32Array;
-  /** The most chunks of any channel. */
-  readonly most: number;
+  /** differences : [c][n] (rows, columns) from j's corner to i's; rows never fall, columns rise along equal rows. */
+  readonly differences: Int32Array;
 }
 
-export function pairChunks({
+export function orderPairs({
   channels,
   stations,
   pixels,
   corners,
-}: Pick<ImagePlan, 'channels' | 'stations' | 'pixels' | 'corners'>): PairChunks {
+}: Pick<ImagePlan, 'channels' | 'stations' | 'pixels' | 'corners'>): PairOrder {
   const baselines = baselineCount(stations);
   const pairs = new Uint32Array(channels * baselines);
-  const chunks: number[] = [];
-  const starts = new Int32Array(channels + 1);
+  const differences = new Int32Array(2 * channels * baselines);
   const keys = new Float64Array(baselines);
-  const differenceOf = (key: number): number => Math.floor(key / stations ** 2);
-  let most = 0;
+  const span = 2 * pixels;
   for (let c = 0; c < channels; c++) {
     for (let i = 0, b = 0; i < stations; i++) {
       for (let j = 0; j <= i; j++, b++) {
         const [to, from] = [2 * (c * stations + i), 2 * (c * stations + j)];
-        const row = corners[to] - corners[from];
-        const column = corners[to + 1] - corners[from + 1];
-        const isUpper = row > 0 || (row === 0 && column >= 0);
+        const rows = corners[to] - corners[from];
+        const columns = corners[to + 1] - corners[from + 1];
+        const isUpper = rows > 0 || (rows === 0 && columns >= 0);
         const pair = isUpper ? i * stations + j : j * stations + i;
         // difference first, then the pair: exact in a double up to 2²² differences of 46,000 stations
-        keys[b] = (Math.abs(row) * 2 * pixels + (isUpper ? column : -column) + pixels) * stations ** 2 + pair;
+        const difference = Math.abs(rows) * span + (isUpper ? columns : -columns) + pixels;
+        keys[b] = difference * stations ** 2 + pair;
       }
     }
     keys.sort();
-    let first = 0;
-    for (let b = 0; b < baselines; b++) {
-      const pair = keys[b] % stations ** 2;
-      pairs[c * baselines + b] = Math.floor(pair / stations) * 2 ** 16 + (pair % stations);
-      const isLast = b + 1 === baselines;
-      const isNextElsewhere = isLast || differenceOf(keys[b + 1]) !== differenceOf(keys[b]);
-      if (isNextElsewhere || b + 1 - first === MOST_PAIRS_PER_CHUNK) {
-        chunks.push(first, b + 1 - first);
-        first = b + 1;
-      }
+    for (let n = 0; n < baselines; n++) {
+      const at = c * baselines + n;
+      const pair = keys[n] % stations ** 2;
+      const difference = Math.floor(keys[n] / stations ** 2);
+      pairs[at] = Math.floor(pair / stations) * 2 ** 16 + (pair % stations);
+      differences[2 * at] = Math.floor(difference / span);
+      differences[2 * at + 1] = (difference % span) - pixels;
     }
-    starts[c + 1] = chunks.length / 2;
-    most = Math.max(most, starts[c + 1] - starts[c]);
   }
-  return { pairs, chunks: Int32Array.from(chunks), starts, most };
+  return { pairs, differences };
 }

@@ -8,7 +8,7 @@ import { openReference } from '../backend/reference.js';
 import type { SpectraCAT } from '../core/axes.js';
 import { assertSameImage, randomGains, randomSpectra, randomStations, zenithAxes } from './cases.js';
 import { channelsAtOnce, chooseDirect, gridBytes, touchedCells } from './cuda-plan.js';
-import { MOST_PAIRS_PER_CHUNK, pairChunks } from './cuda-pairs.js';
+import { orderPairs } from './cuda-pairs.js';
 import { BLOCK_BYTES, gridTables, type GridBox } from './cuda-tables.js';
 import { DirectAccount } from './direct-account.js';
 import { fromHalfBits, halfBits } from './half.js';
@@ -72,31 +72,26 @@ describe('the choice of kernels', () => {
   });
 });
 
-describe('chunks of pairs', () => {
-  it('hold every pair once, side by side with those on the same cells', () => {
+describe('the order of pairs', () => {
+  it('holds every pair once, by the difference of its places, all of them in the upper half', () => {
     const plan = makePlan();
-    const { pairs, chunks, starts, most } = pairChunks(plan);
+    const { pairs, differences } = orderPairs(plan);
     const baselines = (plan.stations * (plan.stations + 1)) / 2;
-    assert.equal(starts[plan.channels], chunks.length / 2);
     for (let c = 0; c < plan.channels; c++) {
       const seen = new Set<number>();
-      assert.ok(starts[c + 1] - starts[c] <= most);
-      for (let chunk = starts[c]; chunk < starts[c + 1]; chunk++) {
-        const [first, count] = [chunks[2 * chunk], chunks[2 * chunk + 1]];
-        assert.ok(count >= 1 && count <= MOST_PAIRS_PER_CHUNK);
-        const cells = new Set<string>();
-        for (let n = first; n < first + count; n++) {
-          const [i, j] = [pairs[c * baselines + n] >> 16, pairs[c * baselines + n] & 0xffff];
-          const [high, low] = [Math.max(i, j), Math.min(i, j)];
-          assert.ok(high < plan.stations);
-          seen.add((high * (high + 1)) / 2 + low);
-          const [to, from] = [2 * (c * plan.stations + i), 2 * (c * plan.stations + j)];
-          const row = plan.corners[to] - plan.corners[from];
-          const column = plan.corners[to + 1] - plan.corners[from + 1];
-          assert.ok(row > 0 || (row === 0 && column >= 0), `${row} ${column} lies in the lower half`);
-          cells.add(`${row} ${column}`);
-        }
-        assert.equal(cells.size, 1);
+      let before = -Infinity;
+      for (let n = c * baselines; n < (c + 1) * baselines; n++) {
+        const [i, j] = [pairs[n] >> 16, pairs[n] & 0xffff];
+        const [high, low] = [Math.max(i, j), Math.min(i, j)];
+        assert.ok(high < plan.stations);
+        seen.add((high * (high + 1)) / 2 + low);
+        const [to, from] = [2 * (c * plan.stations + i), 2 * (c * plan.stations + j)];
+        const [rows, columns] = differences.subarray(2 * n, 2 * n + 2);
+        assert.equal(rows, plan.corners[to] - plan.corners[from]);
+        assert.equal(columns, plan.corners[to + 1] - plan.corners[from + 1]);
+        assert.ok(rows > 0 || (rows === 0 && columns >= 0), `${rows} ${columns} lies in the lower half`);
+        assert.ok(1000 * rows + columns >= before, 'rows never fall, and columns rise along them');
+        before = 1000 * rows + columns;
       }
       assert.equal(seen.size, baselines);
     }

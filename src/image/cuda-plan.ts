@@ -211,7 +211,7 @@ export const planVisibilities = (plan: Shape) =>
       addDensities: [visibilitySource, 'i32', 'pointer'],
       makePairKernels: ['pointer', 'pointer', 'i64', 'pointer'],
       weighPairs: [visibilitySource, 'i32', 'pointer', 'pointer', 'i32', 'pointer', 'pointer'],
-      gridPairs: ['pointer', 'i32', ...Array<'pointer'>(7).fill('pointer')],
+      gridPairs: ['pointer', 'i32', 'pointer', 'pointer', 'pointer', 'pointer', 'pointer'],
       transformRows: ['pointer', 'pointer', 'pointer'],
       transformColumns: ['pointer', 'pointer', 'pointer'],
       collectSums: ['pointer', 'i32', 'pointer'],

@@ -3,7 +3,7 @@ import type { CudaBackend } from '../backend/cuda/cuda.js';
 import type { DeviceMemory, DevicePointer } from '../backend/cuda/session.js';
 import { downloadInto, uploadArray } from '../backend/cuda/transfer.js';
 import { baselineCount } from '../core/axes.js';
-import { pairChunks } from './cuda-pairs.js';
+import { orderPairs } from './cuda-pairs.js';
 import { channelsAtOnce, planVisibilities } from './cuda-plan.js';
 import { inputFactors, scaleImage, unitFactors } from './direct.js';
 import { checkIntegrations, type VisibilityImageOptions } from './gridded.js';
@@ -48,7 +48,9 @@ export interface CudaVisibilityOptions {
 const MOST_SCRATCH_BYTES = 2 ** 30;
 /** A launch counts at most 65,535 planes, eight to a channel. */
 const MOST_CHANNELS = 4096;
-const CHUNKS_PER_BLOCK = 4;
+/** RUN and WARPS of visibilities.cu. */
+const PAIRS_PER_WARP = 64;
+const WARPS_PER_BLOCK = 4;
 const ROWS_AT_ONCE = 4;
 const THREADS = 128;
 const PAIR_THREADS = 256;
@@ -81,16 +83,15 @@ export async function prepareCudaVisibilityImager(
     const angle = (-2 * Math.PI * Math.floor(n / 2)) / pixels;
     return n % 2 === 0 ? Math.cos(angle) : Math.sin(angle);
   });
-  const order = pairChunks(plan);
+  const order = orderPairs(plan);
   const tables = await Promise.all([
     uploadArray(session, 'corners', plan.corners),
     uploadArray(session, `kernels of ${channels} channels × ${stations} stations`, plan.taps),
     uploadArray(session, 'turns', turns),
     uploadArray(session, 'pairs of stations', order.pairs),
-    uploadArray(session, 'chunks of pairs', order.chunks),
-    uploadArray(session, 'chunks of channels', order.starts),
+    uploadArray(session, 'differences of pairs', order.differences),
   ]);
-  const [corners, taps, turnMemory, pairs, chunks, starts] = tables;
+  const [corners, taps, turnMemory, pairs, differences] = tables;
   const gridBytes = products * plane * 16;
   const valueBytes = baselines * products * 16;
   const group = channelsAtOnce({
@@ -168,11 +169,14 @@ export async function prepareCudaVisibilityImager(
         stream,
       );
       kernels.gridPairs.set([
-        ...[values.pointer, first, taps.pointer, corners.pointer, pairKernels?.pointer ?? 0n],
-        ...[pairs.pointer, chunks.pointer, starts.pointer, grids.pointer],
+        ...[values.pointer, first, taps.pointer, pairKernels?.pointer ?? 0n],
+        ...[pairs.pointer, differences.pointer, grids.pointer],
       ]);
       kernels.gridPairs.launch(
-        { grid: [Math.ceil(order.most / CHUNKS_PER_BLOCK), here], threads: 32 * CHUNKS_PER_BLOCK },
+        {
+          grid: [Math.ceil(baselines / (PAIRS_PER_WARP * WARPS_PER_BLOCK)), here],
+          threads: 32 * WARPS_PER_BLOCK,
+        },
         stream,
       );
       kernels.transformRows.set([grids.pointer, turnMemory.pointer, alongL.pointer]);

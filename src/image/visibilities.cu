@@ -1,4 +1,4 @@
-// Images from visibilities, in float64: the same sum as gridded.ts, a warp for each chunk of pairs of stations.
+// Images from visibilities, in float64: the same sum as gridded.ts, a warp for each run of pairs of stations.
 //
 // Each visibility is spread with the cross-correlation of its two stations' kernels, (2K - 1) cells square, around the
 // difference of their places, wrapped around the grid; then transformed along both axes by plain sums. The beam is the
@@ -20,6 +20,7 @@ constexpr int COMBINATIONS = POLARISATIONS == 1 ? 1 : 4;
 constexpr int PRODUCTS = COMBINATIONS;
 constexpr int DENSITIES = 3;
 constexpr int WARPS = 4;
+constexpr int RUN = 64;  // pairs of a warp: enough to spare the grid, few enough to keep all warps busy
 
 struct Source {
   const double2 *visibilities;  // [c][b][pi][pj], sums over samples
@@ -151,56 +152,79 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 
 // grids : [c in group][combination][cell] complex, zeroed before. pairKernels: null where the card cannot hold them, and
-// they are made again here. chunks, starts: cuda-pairs.ts.
-// A warp takes a chunk of pairs that fall on the same cells, each lane some of the cells, and adds to the grid once.
+// they are made again here. pairs, differences: cuda-pairs.ts.
+//
+// A warp takes a run of pairs in their order, the cells of a kernel dealt to its lanes. Along a row of differences the
+// window of (2K - 1) columns slides over the grid: a cell's lane keeps its sum until the window has left it, so that it
+// touches the grid once. Column x is held by the lanes of x mod (2K - 1), so that nothing moves between lanes.
 extern "C" __global__ void __launch_bounds__(32 * WARPS)
-    gridPairs(const double2 *values, int firstChannel, const double2 *taps, const int2 *allCorners, const double2 *pairKernels,
-              const uint32_t *pairs, const int2 *chunks, const int *starts, double2 *grids) {
-  constexpr int PER_LANE = (PAIR_CELLS + 31) / 32;
-  constexpr int AT_ONCE = PER_LANE < 3 ? PER_LANE : 3;  // cells of a lane whose sums its registers hold
+    gridPairs(const double2 *values, int firstChannel, const double2 *taps, const double2 *pairKernels, const uint32_t *pairs,
+              const int2 *differences, double2 *grids) {
+  constexpr int PER_LANE = (PAIR_CELLS + 31) / 32, REACH = KERNEL - 1;
   const int lane = threadIdx.x % 32, channel = firstChannel + blockIdx.y;
-  const int chunk = starts[channel] + blockIdx.x * WARPS + threadIdx.x / 32;
-  if (chunk >= starts[channel + 1]) return;
-  const int2 range = chunks[chunk];
-  const uint32_t *list = pairs + channel * BASELINES + range.x;
-  const double2 *known = pairKernels ? pairKernels + (channel * BASELINES + range.x) * PAIR_CELLS : nullptr;
-  const double2 *by = values + ((int64_t)blockIdx.y * BASELINES + range.x) * COMBINATIONS;
-  const int2 *corners = allCorners + (int64_t)channel * STATIONS;
+  const int64_t first = ((int64_t)blockIdx.x * WARPS + threadIdx.x / 32) * RUN;
+  if (first >= BASELINES) return;
+  const int count = (int)min((int64_t)RUN, BASELINES - first);
+  const int64_t start = channel * BASELINES + first;
+  const uint32_t *list = pairs + start;
+  const int2 *places = differences + start;
+  const double2 *known = pairKernels ? pairKernels + start * PAIR_CELLS : nullptr;
+  const double2 *by = values + ((int64_t)blockIdx.y * BASELINES + first) * COMBINATIONS;
   const double2 *kernels = taps + (int64_t)channel * STATIONS * CELLS;
-  const int2 cornerI = corners[list[0] >> 16], cornerJ = corners[list[0] & 0xFFFF];
   double2 *image = grids + (int64_t)blockIdx.y * COMBINATIONS * PLANE;
-  for (int first = lane; first < PAIR_CELLS; first += 32 * AT_ONCE) {
-    double2 sums[AT_ONCE][COMBINATIONS] = {};
-    for (int n = 0; n < range.y; ++n) {
-      double2 value[COMBINATIONS];
+  double2 sums[PER_LANE][COMBINATIONS] = {};
+
+  // The window's first column modulo its width, and the column of the window that slot k holds then.
+  const auto turnOf = [](int column) { return ((column - REACH) % PAIR + PAIR) % PAIR; };
+  const auto columnOf = [&](int k, int turn) {
+    const int column = (lane + 32 * k) % PAIR - turn;
+    return column < 0 ? column + PAIR : column;
+  };
+  // Adds to the grid what the window leaves behind on its way from `here`: columns before `end`, or all of them.
+  const auto leave = [&](int2 here, int turn, int end) {
 #pragma unroll
-      for (int combination = 0; combination < COMBINATIONS; ++combination) value[combination] = by[n * COMBINATIONS + combination];
-#pragma unroll
-      for (int k = 0; k < AT_ONCE; ++k) {
-        const int cell = first + 32 * k;
-        if (cell >= PAIR_CELLS) continue;
-        const double2 weight =
-            known ? __ldcs(known + (int64_t)n * PAIR_CELLS + cell) : pairCell(kernels, list[n] >> 16, list[n] & 0xFFFF, cell);
-#pragma unroll
-        for (int combination = 0; combination < COMBINATIONS; ++combination) {
-          sums[k][combination].x += value[combination].x * weight.x - value[combination].y * weight.y;
-          sums[k][combination].y += value[combination].x * weight.y + value[combination].y * weight.x;
-        }
-      }
-    }
-#pragma unroll
-    for (int k = 0; k < AT_ONCE; ++k) {
-      const int cell = first + 32 * k;
-      if (cell >= PAIR_CELLS) continue;
-      const int rows = cell / PAIR - (KERNEL - 1), columns = cell % PAIR - (KERNEL - 1);
-      double2 *at = image + (int64_t)wrapped(cornerI.x - cornerJ.x + rows) * PIXELS + wrapped(cornerI.y - cornerJ.y + columns);
+    for (int k = 0; k < PER_LANE; ++k) {
+      const int slot = lane + 32 * k, column = here.y - REACH + columnOf(k, turn);
+      if (slot >= PAIR_CELLS || column >= end) continue;
+      double2 *at = image + (int64_t)wrapped(here.x - REACH + slot / PAIR) * PIXELS + wrapped(column);
 #pragma unroll
       for (int combination = 0; combination < COMBINATIONS; ++combination) {
         atomicAdd(&at[combination * PLANE].x, sums[k][combination].x);
         atomicAdd(&at[combination * PLANE].y, sums[k][combination].y);
+        sums[k][combination] = make_double2(0, 0);
       }
     }
+  };
+
+  int2 here = places[0];
+  int turn = turnOf(here.y);
+  for (int n = 0; n < count; ++n) {
+    const int2 next = places[n];
+    const int nextTurn = turnOf(next.y);
+    // Asked for before the window moves, so that the memory works meanwhile.
+    double2 value[COMBINATIONS], weight[PER_LANE];
+#pragma unroll
+    for (int combination = 0; combination < COMBINATIONS; ++combination) value[combination] = by[n * COMBINATIONS + combination];
+#pragma unroll
+    for (int k = 0; k < PER_LANE; ++k) {
+      const int slot = lane + 32 * k, cell = slot / PAIR * PAIR + columnOf(k, nextTurn);
+      if (slot >= PAIR_CELLS) weight[k] = make_double2(0, 0);
+      else if (known) weight[k] = __ldcs(known + (int64_t)n * PAIR_CELLS + cell);
+      else weight[k] = pairCell(kernels, list[n] >> 16, list[n] & 0xFFFF, cell);
+    }
+    if (next.x != here.x) leave(here, turn, 2 * PIXELS);
+    else if (next.y != here.y) leave(here, turn, next.y - REACH);
+    here = next;
+    turn = nextTurn;
+#pragma unroll
+    for (int k = 0; k < PER_LANE; ++k)
+#pragma unroll
+      for (int combination = 0; combination < COMBINATIONS; ++combination) {
+        sums[k][combination].x += value[combination].x * weight[k].x - value[combination].y * weight[k].y;
+        sums[k][combination].y += value[combination].x * weight[k].y + value[combination].y * weight[k].x;
+      }
   }
+  leave(here, turn, 2 * PIXELS);
 }
 
 // turns[k] = e^(-2 pi i k / PIXELS). Along l, four rows that share each turn: grid (ceil(PIXELS / 4), planes), a thread per
