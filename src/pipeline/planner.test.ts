@@ -179,8 +179,8 @@ describe('cards', () => {
     const lwasv = { telescope, channels: 132, channelWidthHz: 25e3, cadenceS: 0.04, pixels: 128 };
     // milliseconds an image, over a minute of sky (bench/RESULTS.md)
     for (const [input, visibilitiesMs, directMs] of [
-      ['spectra', 8.31, 4.86],
-      ['voltages', 10.7, 7.32],
+      ['spectra', 5.4, 4.86],
+      ['voltages', 7.82, 7.17],
     ] as const) {
       const workload = asked({ ...lwasv, input });
       const { visibilities, direct } = planRoads(
