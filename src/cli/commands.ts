@@ -1,27 +1,17 @@
 /** Every command, in the order of --help. A new command is one file and one line here. */
-import { registerBench } from './bench.js';
-import { registerCalibrate } from './calibrate.js';
-import { registerChannelise } from './channelise.js';
 import type { RegisterCommand } from './command.js';
-import { registerConvert } from './convert.js';
-import { registerCorrelate } from './correlate.js';
-import { registerDemo } from './demo.js';
-import { registerDevices } from './devices.js';
-import { registerImage } from './image.js';
-import { registerInspect } from './inspect.js';
-import { registerPlan } from './plan.js';
-import { registerSimulate } from './simulate.js';
 
-export const commands: readonly RegisterCommand[] = [
-  registerDemo,
-  registerSimulate,
-  registerChannelise,
-  registerCorrelate,
-  registerCalibrate,
-  registerImage,
-  registerInspect,
-  registerConvert,
-  registerPlan,
-  registerBench,
-  registerDevices,
-];
+/** Loaded when called, so that a command starts without waiting for the others' code. */
+export const commands: Readonly<Record<string, () => Promise<RegisterCommand>>> = {
+  demo: async () => (await import('./demo.js')).registerDemo,
+  simulate: async () => (await import('./simulate.js')).registerSimulate,
+  channelise: async () => (await import('./channelise.js')).registerChannelise,
+  correlate: async () => (await import('./correlate.js')).registerCorrelate,
+  calibrate: async () => (await import('./calibrate.js')).registerCalibrate,
+  image: async () => (await import('./image.js')).registerImage,
+  inspect: async () => (await import('./inspect.js')).registerInspect,
+  convert: async () => (await import('./convert.js')).registerConvert,
+  plan: async () => (await import('./plan.js')).registerPlan,
+  bench: async () => (await import('./bench.js')).registerBench,
+  devices: async () => (await import('./devices.js')).registerDevices,
+};

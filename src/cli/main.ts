@@ -21,7 +21,10 @@ async function main(): Promise<number> {
       },
     })
     .exitOverride();
-  for (const register of commands) register(program);
+  // All of them for --help and for advice on what was meant.
+  const [wanted = ''] = process.argv.slice(2);
+  const load = Object.hasOwn(commands, wanted) ? [commands[wanted]] : Object.values(commands);
+  for (const register of await Promise.all(load.map((loaded) => loaded()))) register(program);
   program.commands.forEach(nameOptionsInErrors);
   try {
     await program.parseAsync();
