@@ -127,7 +127,7 @@ export function visibilityLines(file: VisibilityFile, look: VisibilityLook): str
       'flagged',
       names.length === 0
         ? 'no input'
-        : `${names.length} inputs: ${names.slice(0, 12).join(', ')}${names.length > 12 ? ' …' : ''}`,
+        : `${names.length} input${names.length === 1 ? '' : 's'}: ${names.slice(0, 12).join(', ')}${names.length > 12 ? ' …' : ''}`,
     ),
     line(
       'without weight',

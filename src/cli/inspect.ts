@@ -1,5 +1,6 @@
 /** corella inspect: what is in this file, as text, JSON or pictures. */
 import type { Command } from 'commander';
+import { refuse } from '../core/errors.js';
 import { addSamples, formatInstant } from '../core/instant.js';
 import type { Integration } from '../core/blocks.js';
 import type { VisibilityFile } from '../formats/format.js';
@@ -82,8 +83,10 @@ async function run(path: string, options: InspectOptions): Promise<void> {
       });
       await writeFileWhole(options.spectrum, await renderPng(plot, { width: 1200 }));
     }
-    if (options.picture !== undefined && picture !== undefined)
-      await writeFileWhole(options.picture, await renderPng(picture));
+    if (options.picture !== undefined) {
+      const drawn = picture ?? refuse(path, 'holds nothing to draw', 'leave --picture out');
+      await writeFileWhole(options.picture, await renderPng(drawn));
+    }
     openTerminal(options).result(
       {
         ...description,

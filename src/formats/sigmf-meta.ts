@@ -232,14 +232,13 @@ function missingBoxes(
       firstSample,
       endSample: firstSample + (annotation['core:sample_count'] ?? samples - firstSample),
     };
-    if (gap.endInput > inputs || gap.endChannel > channels || gap.endSample > samples) {
-      refuse(
-        `${metaPath}, annotation ${k}`,
-        'reaches outside the recording',
-        'correct its sample, input and channel ranges',
-      );
-    }
-    return [gap];
+    const fix = 'correct its sample, input and channel ranges';
+    const where = `${metaPath}, annotation ${k}`;
+    if (gap.endInput > inputs || gap.endChannel > channels || gap.endSample > samples)
+      refuse(where, 'reaches outside the recording', fix);
+    if (gap.firstInput >= gap.endInput || gap.firstChannel >= gap.endChannel)
+      refuse(where, 'ends before it begins', fix);
+    return gap.endSample > gap.firstSample ? [gap] : [];
   });
 }
 

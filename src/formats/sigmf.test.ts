@@ -339,6 +339,19 @@ describe('SigMF recordings', () => {
       }),
     );
     await refuses(
+      /annotation 0: ends before it begins/,
+      edited((m) => {
+        m.annotations = [
+          {
+            'core:sample_start': 0,
+            'core:sample_count': 1,
+            'corella:missing': true,
+            'corella:first_input': 9,
+          },
+        ];
+      }),
+    );
+    await refuses(
       /reaches outside the recording/,
       edited((m) => {
         m.annotations = [{ 'core:sample_start': 0, 'core:sample_count': 99, 'corella:missing': true }];

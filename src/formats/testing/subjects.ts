@@ -1,10 +1,10 @@
 /** A small whole file for every reader, made here. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { baselineCount, countsCB, visibilitiesCBPP } from '../../core/axes.js';
+import { allocateVoltages, baselineCount, countsCB, visibilitiesCBPP } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
-import { addSeconds, parseInstant } from '../../core/instant.js';
+import { addSamples, addSeconds, parseInstant } from '../../core/instant.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { dada } from '../dada.js';
 import { fitsidi } from '../fitsidi.js';
@@ -14,6 +14,7 @@ import { lwa } from '../lwa/lwa.js';
 import { mark5b } from '../mark5b.js';
 import { mwa } from '../mwa/mwa.js';
 import { raw } from '../raw.js';
+import { createSigmf, sigmf } from '../sigmf.js';
 import { skalow } from '../skalow.js';
 import { uvfits } from '../uvfits.js';
 import { uvh5 } from '../uvh5.js';
@@ -236,7 +237,57 @@ export async function subjects(): Promise<Subject[]> {
     },
     { name: 'fitsidi', format: fitsidi, extension: '.idifits', options: {}, bytes: encodeIdi(smallIdi()) },
     ...mwaSubjects(),
+    ...(await sigmfSubjects()),
   ];
+}
+
+/** SigMF is two files: either one damaged beside a sound other. Two blocks, with a gap and a hole between them. */
+async function sigmfSubjects(): Promise<Subject[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'corella-subject-'));
+  const path = join(folder, 'x.sigmf-meta');
+  const shape = { type: 'ci8', inputs: 6 } as const;
+  const start = parseInstant('2021-12-11T04:00:00');
+  const writer = await createSigmf(path, {
+    ...shape,
+    telescope: trio,
+    polarisations: 2,
+    sampleRateHz: 1e6,
+    centreFrequencyHz: 160e6,
+    start,
+    description: 'made for the fuzzer',
+    history: ['by hand'],
+  });
+  for (const first of [0, 500]) {
+    const samples = 400;
+    const voltages = allocateVoltages(shape.type, shape.inputs, samples);
+    voltages.forEach((_, k) => (voltages[k] = small(0, 0, k, 0)));
+    voltages.fill(0, 2 * samples, 2 * samples + 20);
+    const gaps = [{ firstInput: 1, endInput: 2, firstSample: 0, endSample: 10 }];
+    await writer.append({ ...shape, samples, voltages, gaps, start: addSamples(start, first, 1e6) });
+  }
+  await writer.finish();
+  const parts = ['meta', 'data'].map((part) => ({
+    part,
+    bytes: readFileSync(join(folder, `x.sigmf-${part}`)),
+  }));
+  rmSync(folder, { recursive: true });
+  return parts.map(({ part, bytes }, k) => {
+    const other = parts[1 - k];
+    return {
+      name: k === 0 ? 'sigmf' : 'sigmfdata',
+      extension: `.sigmf-${part}`,
+      options: {},
+      bytes,
+      format: {
+        ...sigmf,
+        open: (from, options) => {
+          const beside = from.replace(/(meta|data)$/, other.part);
+          if (!existsSync(beside)) writeFileSync(beside, other.bytes);
+          return sigmf.open(from, options);
+        },
+      },
+    };
+  });
 }
 
 /** Files of either correlator beside a sound metafits, and a metafits beside a sound file. */
