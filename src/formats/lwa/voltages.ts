@@ -5,7 +5,7 @@ import { emptyTally, plausibleSamples, readFrames, type Lane } from '../frames.j
 import type { InputFile } from '../input.js';
 import { framedVoltages, polarisationsFor } from '../recording.js';
 import { CLOCK_HZ, instantOfTag, lwaReading, tuningHz, visitEnds, type LwaShape } from './frame.js';
-import { common, commonStep, tagSpan } from './times.js';
+import { common, commonStep, tagSpan, type TagSpan } from './times.js';
 
 const lanesOf = (count: number): Lane[] =>
   Array.from({ length: count }, (_, a) => ({
@@ -14,6 +14,39 @@ const lanesOf = (count: number): Lane[] =>
     firstChannel: 0,
     endChannel: 1,
   }));
+
+/** How many samples of each input lie between the first and the last time tag, counted in ticks of the clock. */
+const samplesOver = (
+  file: InputFile,
+  shape: LwaShape,
+  span: TagSpan,
+  frame: { readonly ticksPerSample: number; readonly samples: number },
+): number =>
+  plausibleSamples(
+    file.path,
+    Math.floor(span.lastTicks / frame.ticksPerSample) + frame.samples,
+    Math.ceil(file.sizeBytes / shape.frameBytes) * frame.samples,
+  );
+
+/** What every recording of voltages here says of itself. */
+const headOf = (
+  file: InputFile,
+  shape: LwaShape,
+  { telescope }: OpenOptions,
+  mode: 'TBN' | 'DRX',
+  details: Readonly<Record<string, unknown>>,
+) => ({
+  path: file.path,
+  format: 'lwa',
+  type: 'ci8' as const,
+  ...(telescope && { telescope }),
+  details: {
+    mode,
+    frames: Math.floor(file.sizeBytes / shape.frameBytes),
+    frameBytes: shape.frameBytes,
+    ...details,
+  },
+});
 
 const TBN_SAMPLES = 512;
 /** Bit 15 marks a wide-band frame; the rest counts stand and polarisation from 1. */
@@ -44,8 +77,7 @@ export async function openTbn(
   const inputs = inputsAt.length;
   const frameTicks = step * TBN_SAMPLES;
   const span = tagSpan(tags, 64 * frameTicks);
-  const stored = Math.ceil(file.sizeBytes / shape.frameBytes) * TBN_SAMPLES;
-  const samples = plausibleSamples(path, Math.floor(span.lastTicks / step) + TBN_SAMPLES, stored);
+  const samples = samplesOver(file, shape, span, { ticksPerSample: step, samples: TBN_SAMPLES });
   const sampleRateHz = CLOCK_HZ / step;
   const tally = emptyTally();
   const reading = lwaReading(file, shape, tally, (view, at, payload) => {
@@ -57,18 +89,11 @@ export async function openTbn(
   const paired = inputs % 2 === 0 && inputsAt.every((id, lane) => id % 2 === lane % 2);
   return framedVoltages(
     {
-      path,
-      format: 'lwa',
-      ...(options.telescope && { telescope: options.telescope }),
-      details: {
-        mode: 'TBN',
-        frames: Math.floor(file.sizeBytes / shape.frameBytes),
-        frameBytes: shape.frameBytes,
+      ...headOf(file, shape, options, 'TBN', {
         stands: [...new Set(inputsAt.map((id) => Math.floor(id / 2) + 1))],
         firstTimeTag: String(span.first),
         clockSet: span.first > BigInt(CLOCK_HZ) * 1_000_000_000n,
-      },
-      type: 'ci8',
+      }),
       inputs,
       polarisations: polarisationsFor(path, inputs, paired ? 2 : 1, options),
       samples,
@@ -142,8 +167,7 @@ export async function openDrx(
     mine.map((frame) => frame.tag),
     64 * DRX_SAMPLES * decimation,
   );
-  const stored = Math.ceil(file.sizeBytes / shape.frameBytes) * DRX_SAMPLES;
-  const samples = plausibleSamples(path, Math.floor(span.lastTicks / decimation) + DRX_SAMPLES, stored);
+  const samples = samplesOver(file, shape, span, { ticksPerSample: decimation, samples: DRX_SAMPLES });
   const tally = emptyTally();
   const reading = lwaReading(file, shape, tally, (view, at, payload) => {
     const frame = drxFrame(view, at);
@@ -156,21 +180,14 @@ export async function openDrx(
   const inputs = polarisationsAt.length;
   return framedVoltages(
     {
-      path,
-      format: 'lwa',
-      ...(options.telescope && { telescope: options.telescope }),
-      details: {
-        mode: 'DRX',
-        frames: Math.floor(file.sizeBytes / shape.frameBytes),
-        frameBytes: shape.frameBytes,
+      ...headOf(file, shape, options, 'DRX', {
         beam,
         tuning,
         tunings: common(seen.map((frame) => frame.tuning)),
         decimation,
         firstTimeTag: String(span.first + BigInt(offset)),
         timeOffset: offset,
-      },
-      type: 'ci8',
+      }),
       bits: 4,
       inputs,
       polarisations: polarisationsFor(path, inputs, inputs === 2 ? 2 : 1, options),
