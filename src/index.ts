@@ -42,10 +42,10 @@ export { correlateSpectra, correlateVoltages } from './pipeline/correlate.js';
 export { calibrateIntegration } from './pipeline/calibrate.js';
 export { imageDirectly, imageIntegration } from './pipeline/image.js';
 export { writeSkyFits, writeSkyPng } from './pipeline/products.js';
-export { planResident, type ResidentPlan } from './pipeline/resident-plan.js';
+export { planResident, type ResidentPlan } from './pipeline/resident/plan.js';
 export {
   prepareResidentChain,
   type HostBlock,
   type ResidentChain,
   type ResidentImage,
-} from './pipeline/resident.js';
+} from './pipeline/resident/chain.js';

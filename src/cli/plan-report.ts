@@ -1,10 +1,10 @@
 /** What corella plan prints: the loads of both roads, the verdict, and how runs compared with it. */
 import { formatBytes, formatHz, formatSeconds } from '../core/units.js';
-import type { RoadRun } from '../pipeline/measure-plan.js';
-import { HEADROOM, type Plan, type RoadPlan } from '../pipeline/planner.js';
+import type { RoadRun } from '../pipeline/planner/measure-plan.js';
+import { HEADROOM, type Plan, type RoadPlan } from '../pipeline/planner/planner.js';
 import { roadNames, type RoadName } from '../pipeline/roads.js';
-import type { Compared, ResidentRun } from '../pipeline/run-resident.js';
-import type { Workload } from '../pipeline/workload.js';
+import type { Compared, ResidentRun } from '../pipeline/resident/run.js';
+import type { Workload } from '../pipeline/planner/workload.js';
 import { table, type Terminal } from './terminal.js';
 
 export const roadTitles = {

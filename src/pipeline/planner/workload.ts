@@ -1,10 +1,10 @@
 /** What a telescope asks of a machine, in numbers a planner can count with. */
-import { realNumber, refuse, wholeNumber } from '../core/errors.js';
-import { middleOf } from '../core/middle.js';
-import type { Vector3 } from '../core/vector.js';
-import { RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
-import { MARGIN, type ImageField, type KernelSize } from '../image/index.js';
-import type { Station, Telescope } from '../telescope/telescope.js';
+import { realNumber, refuse, wholeNumber } from '../../core/errors.js';
+import { middleOf } from '../../core/middle.js';
+import type { Vector3 } from '../../core/vector.js';
+import { RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
+import { MARGIN, type ImageField, type KernelSize } from '../../image/index.js';
+import type { Station, Telescope } from '../../telescope/telescope.js';
 
 export interface WorkloadOptions {
   readonly telescope: Telescope;

@@ -1,9 +1,9 @@
 /** The planner by hand: every number below is worked out beside it. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { openReference } from '../backend/reference.js';
-import { loadTelescope } from '../telescope/load.js';
-import type { Telescope } from '../telescope/telescope.js';
+import { openReference } from '../../backend/reference.js';
+import { loadTelescope } from '../../telescope/load.js';
+import type { Telescope } from '../../telescope/telescope.js';
 import { cardCosts, cardMachine, cards, findCard, interpolate } from './cards.js';
 import { choosePiece, runRoad } from './measure-plan.js';
 import { machineOf, measureCosts } from './measure-costs.js';

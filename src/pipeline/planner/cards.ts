@@ -1,7 +1,7 @@
 /** Cards we have measured, as data, and what their rates mean for a workload. */
-import { factorise } from '../channelise/cuda-factors.js';
-import { baselineCount } from '../core/axes.js';
-import { refuse } from '../core/errors.js';
+import { factorise } from '../../channelise/cuda-factors.js';
+import { baselineCount } from '../../core/axes.js';
+import { refuse } from '../../core/errors.js';
 import type { Cost, KernelCosts, Machine } from './planner.js';
 import type { Workload } from './workload.js';
 

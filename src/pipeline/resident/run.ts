@@ -1,15 +1,15 @@
 /** A plan put to the test on a card: the resident chain on simulated sky, flat out, beside what was predicted for it. */
-import type { CudaBackend } from '../backend/cuda/cuda.js';
-import { imageCPML, type ImageF32CPML } from '../core/axes.js';
-import { averageChannels, measureSource, placeOf, stokesI, type ImagePlan } from '../image/index.js';
-import type { SourceUp } from '../sky/above.js';
-import { modelComponents } from './calibrate.js';
-import { BRIGHT_FRACTION, SEARCH_PIXELS } from './demo.js';
-import type { Plan } from './planner.js';
-import { prepareResidentChain, type HostBlock, type ResidentTimes } from './resident.js';
-import { simulateSky, type SkyOptions } from './resident-sky.js';
-import { imagesBetweenSolutions, planWorkloadChain } from './resident-workload.js';
-import type { KernelName, RoadName } from './roads.js';
+import type { CudaBackend } from '../../backend/cuda/cuda.js';
+import { imageCPML, type ImageF32CPML } from '../../core/axes.js';
+import { averageChannels, measureSource, placeOf, stokesI, type ImagePlan } from '../../image/index.js';
+import type { SourceUp } from '../../sky/above.js';
+import { modelComponents } from '../calibrate.js';
+import { BRIGHT_FRACTION, SEARCH_PIXELS } from '../demo.js';
+import type { Plan } from '../planner/planner.js';
+import { prepareResidentChain, type HostBlock, type ResidentTimes } from './chain.js';
+import { simulateSky, type SkyOptions } from './sky.js';
+import { imagesBetweenSolutions, planWorkloadChain } from './workload.js';
+import type { KernelName, RoadName } from '../roads.js';
 
 /** Seconds for one image. */
 export interface Compared {

@@ -1,9 +1,14 @@
 /** Blocks to time kernels with: noise, since zeros run faster than any sky. */
-import type { HostBackend } from '../backend/backend.js';
-import { allocateSpectra, allocateVoltages, type SpectraElements, type SpectraType } from '../core/axes.js';
-import type { SpectraBlock, VoltageBlock } from '../core/blocks.js';
-import { instant } from '../core/instant.js';
-import { randomStream } from '../core/random.js';
+import type { HostBackend } from '../../backend/backend.js';
+import {
+  allocateSpectra,
+  allocateVoltages,
+  type SpectraElements,
+  type SpectraType,
+} from '../../core/axes.js';
+import type { SpectraBlock, VoltageBlock } from '../../core/blocks.js';
+import { instant } from '../../core/instant.js';
+import { randomStream } from '../../core/random.js';
 
 /** A few thousand random bytes, over and over: the kernels cannot tell. */
 export function fillWithNoise(bytes: Int8Array | Uint8Array, most: number): void {

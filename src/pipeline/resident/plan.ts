@@ -9,15 +9,15 @@
  * An image is made of one block or several. Gains are solved from an image's own data before it is made: on the direct
  * road, which needs them first, from its first block.
  */
-import type { CalibrationPlan } from '../calibrate/index.js';
-import type { ChannelisePlan } from '../channelise/index.js';
-import type { SpectraType } from '../core/axes.js';
-import type { SpectraShape } from '../core/blocks.js';
-import { refuse, wholeNumber } from '../core/errors.js';
-import type { Vector3 } from '../core/vector.js';
-import { planCorrelation, type CorrelatePlan } from '../correlate/index.js';
-import type { ImagePlan } from '../image/index.js';
-import type { KernelName, RoadName } from './roads.js';
+import type { CalibrationPlan } from '../../calibrate/index.js';
+import type { ChannelisePlan } from '../../channelise/index.js';
+import type { SpectraType } from '../../core/axes.js';
+import type { SpectraShape } from '../../core/blocks.js';
+import { refuse, wholeNumber } from '../../core/errors.js';
+import type { Vector3 } from '../../core/vector.js';
+import { planCorrelation, type CorrelatePlan } from '../../correlate/index.js';
+import type { ImagePlan } from '../../image/index.js';
+import type { KernelName, RoadName } from '../roads.js';
 
 export type ResidentInput =
   /** Voltages arrive and are channelised on the card. */

@@ -1,15 +1,20 @@
 /** What each kernel's unit of work costs on this processor, by timing small pieces of the workload. Cards: measure-card.ts. */
 import { totalmem } from 'node:os';
-import type { HostBackend } from '../backend/backend.js';
-import { planCalibration, prepareCalibrator } from '../calibrate/index.js';
-import { planChannelise, prepareChanneliser } from '../channelise/index.js';
-import { baselineCount, countsCB, modelCBP, visibilitiesCBPP } from '../core/axes.js';
-import type { Integration } from '../core/blocks.js';
-import { instant } from '../core/instant.js';
-import { randomStream } from '../core/random.js';
-import { planCorrelation, prepareCorrelator } from '../correlate/index.js';
-import { planImage, prepareDirectImager, prepareVisibilityImager, type ImagePlan } from '../image/index.js';
-import { noiseSpectra, noiseVoltages, spectraType } from './bench-blocks.js';
+import type { HostBackend } from '../../backend/backend.js';
+import { planCalibration, prepareCalibrator } from '../../calibrate/index.js';
+import { planChannelise, prepareChanneliser } from '../../channelise/index.js';
+import { baselineCount, countsCB, modelCBP, visibilitiesCBPP } from '../../core/axes.js';
+import type { Integration } from '../../core/blocks.js';
+import { instant } from '../../core/instant.js';
+import { randomStream } from '../../core/random.js';
+import { planCorrelation, prepareCorrelator } from '../../correlate/index.js';
+import {
+  planImage,
+  prepareDirectImager,
+  prepareVisibilityImager,
+  type ImagePlan,
+} from '../../image/index.js';
+import { noiseSpectra, noiseVoltages, spectraType } from './blocks.js';
 import type { Cost, KernelCosts, KernelName, Machine } from './planner.js';
 import type { Workload } from './workload.js';
 

@@ -1,12 +1,12 @@
 /**
  * The chain on a card against the reference, image by image: blocks that all differ, so that a buffer used too early or
- * too late shows, and a sky with sources in known places. Without a card all of it is skipped; see resident-plan.test.ts.
+ * too late shows, and a sky with sources in known places. Without a card all of it is skipped; see plan.test.ts.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { describeCuda, openCuda, type CudaBackend } from '../backend/cuda/cuda.js';
-import type { CudaSession } from '../backend/cuda/session.js';
-import { planCalibration } from '../calibrate/index.js';
+import { describeCuda, openCuda, type CudaBackend } from '../../backend/cuda/cuda.js';
+import type { CudaSession } from '../../backend/cuda/session.js';
+import { planCalibration } from '../../calibrate/index.js';
 import {
   baselineCount,
   gainsCA,
@@ -16,23 +16,23 @@ import {
   type ImageCPML,
   type ImageF32CPML,
   type SpectraType,
-} from '../core/axes.js';
-import type { SpectraGap } from '../core/gaps.js';
-import { instant } from '../core/instant.js';
-import { randomSpectra, randomStations, zenithAxes } from '../image/cases.js';
-import { planImage, type ImagePlan } from '../image/index.js';
-import { skyFrame } from '../sky/frame.js';
-import { sourceAt } from '../sky/source.js';
-import type { Telescope } from '../telescope/telescope.js';
-import { modelComponents } from './calibrate.js';
-import { planResident, type ResidentPlan } from './resident-plan.js';
-import { prepareResidentChain, type HostBlock, type HostSpectra, type ResidentImage } from './resident.js';
-import { referenceImages, referenceSpectra } from './resident.testing.js';
-import { simulateSky } from './resident-sky.js';
-import { planWorkloadChain } from './resident-workload.js';
-import { roadNames } from './roads.js';
-import { findSources } from './run-resident.js';
-import { workloadOf } from './workload.js';
+} from '../../core/axes.js';
+import type { SpectraGap } from '../../core/gaps.js';
+import { instant } from '../../core/instant.js';
+import { randomSpectra, randomStations, zenithAxes } from '../../image/cases.js';
+import { planImage, type ImagePlan } from '../../image/index.js';
+import { skyFrame } from '../../sky/frame.js';
+import { sourceAt } from '../../sky/source.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import { modelComponents } from '../calibrate.js';
+import { planResident, type ResidentPlan } from './plan.js';
+import { prepareResidentChain, type HostBlock, type HostSpectra, type ResidentImage } from './chain.js';
+import { referenceImages, referenceSpectra } from './testing.js';
+import { simulateSky } from './sky.js';
+import { planWorkloadChain } from './workload.js';
+import { roadNames } from '../roads.js';
+import { findSources } from './run.js';
+import { workloadOf } from '../planner/workload.js';
 
 const presence = describeCuda();
 if (!presence.present) {

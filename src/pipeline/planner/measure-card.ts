@@ -2,16 +2,21 @@
  * What each kernel's unit of work costs on a card, and how fast its bus is: the resident chain itself, by both roads, on
  * part of the channels and for a few blocks of noise, timed step by step.
  */
-import type { CudaBackend } from '../backend/cuda/cuda.js';
-import { voltagesAT } from '../core/axes.js';
-import { instant } from '../core/instant.js';
-import type { SkyFrame } from '../sky/frame.js';
-import type { Telescope } from '../telescope/telescope.js';
-import { fillSpectra, fillWithNoise } from './bench-blocks.js';
+import type { CudaBackend } from '../../backend/cuda/cuda.js';
+import { voltagesAT } from '../../core/axes.js';
+import { instant } from '../../core/instant.js';
+import type { SkyFrame } from '../../sky/frame.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import { fillSpectra, fillWithNoise } from './blocks.js';
 import type { Cost, KernelCosts, Machine } from './planner.js';
-import { prepareResidentChain, type HostBlock, type ResidentChain, type ResidentTimes } from './resident.js';
-import { planWorkloadChain, type WorkloadChain } from './resident-workload.js';
-import { roadNames, type KernelName, type RoadName } from './roads.js';
+import {
+  prepareResidentChain,
+  type HostBlock,
+  type ResidentChain,
+  type ResidentTimes,
+} from '../resident/chain.js';
+import { planWorkloadChain, type WorkloadChain } from '../resident/workload.js';
+import { roadNames, type KernelName, type RoadName } from '../roads.js';
 import type { Workload } from './workload.js';
 
 export interface CardMeasurement {

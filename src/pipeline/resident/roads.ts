@@ -1,16 +1,16 @@
 /** The two roads on a card: what each of their steps queues on the compute stream. */
-import type { CudaBackend } from '../backend/cuda/cuda.js';
-import type { DeviceMemory, DevicePointer } from '../backend/cuda/session.js';
-import type { CudaSpectraBlock } from '../backend/cuda/spectra.js';
-import { uploadArray } from '../backend/cuda/transfer.js';
-import { prepareResidentCalibrator, type ResidentCalibrator } from '../calibrate/index.js';
-import { gainsCA } from '../core/axes.js';
-import { prepareCudaVisibilityImager } from '../image/cuda-visibilities.js';
-import { prepareCudaDirectImager, prepareImageScaler } from '../image/index.js';
-import type { Closers } from './closers.js';
-import { prepareResidentCorrelations, type ResidentCorrelations } from './resident-correlations.js';
-import type { ResidentPlan } from './resident-plan.js';
-import type { KernelName } from './roads.js';
+import type { CudaBackend } from '../../backend/cuda/cuda.js';
+import type { DeviceMemory, DevicePointer } from '../../backend/cuda/session.js';
+import type { CudaSpectraBlock } from '../../backend/cuda/spectra.js';
+import { uploadArray } from '../../backend/cuda/transfer.js';
+import { prepareResidentCalibrator, type ResidentCalibrator } from '../../calibrate/index.js';
+import { gainsCA } from '../../core/axes.js';
+import { prepareCudaVisibilityImager } from '../../image/cuda-visibilities.js';
+import { prepareCudaDirectImager, prepareImageScaler } from '../../image/index.js';
+import type { Closers } from '../closers.js';
+import { prepareResidentCorrelations, type ResidentCorrelations } from './correlations.js';
+import type { ResidentPlan } from './plan.js';
+import type { KernelName } from '../roads.js';
 
 /** What a step works on: the block at hand, and where the image in the making will lie. */
 export interface StepWork {

@@ -3,9 +3,9 @@
  * between comes back. While a block is worked on, the next one goes up and the image before comes down, each on a stream
  * of its own.
  */
-import type { CudaBackend } from '../backend/cuda/cuda.js';
-import type { DeviceMemory, Mark, PinnedMemory } from '../backend/cuda/session.js';
-import type { ModelComponent } from '../calibrate/index.js';
+import type { CudaBackend } from '../../backend/cuda/cuda.js';
+import type { DeviceMemory, Mark, PinnedMemory } from '../../backend/cuda/session.js';
+import type { ModelComponent } from '../../calibrate/index.js';
 import {
   gainsCA,
   imageF32CPML,
@@ -13,12 +13,12 @@ import {
   type GainsCA,
   type ImageF32CPML,
   type VisibilitiesCBPP,
-} from '../core/axes.js';
-import { refuse } from '../core/errors.js';
-import { Closers } from './closers.js';
-import { ResidentClock } from './resident-clock.js';
-import { prepareFront, type HostBlock } from './resident-front.js';
-import { IN_FLIGHT } from './resident-memory.js';
+} from '../../core/axes.js';
+import { refuse } from '../../core/errors.js';
+import { Closers } from '../closers.js';
+import { ResidentClock } from './clock.js';
+import { prepareFront, type HostBlock } from './front.js';
+import { IN_FLIGHT } from './memory.js';
 import {
   closingStepsOf,
   solvesIn,
@@ -26,10 +26,10 @@ import {
   type ResidentExtra,
   type ResidentPlan,
   type ResidentStep,
-} from './resident-plan.js';
-import { prepareRoad } from './resident-roads.js';
+} from './plan.js';
+import { prepareRoad } from './roads.js';
 
-export type { HostBlock, HostSpectra } from './resident-front.js';
+export type { HostBlock, HostSpectra } from './front.js';
 
 /** Valid until the next one is asked for: the memory is used again. */
 export interface ResidentImage {

@@ -1,18 +1,18 @@
 /** A simulated sky in pinned memory: a few different blocks, to be fed to a resident chain over and over. */
-import type { CudaBackend } from '../backend/cuda/cuda.js';
-import { prepareCudaChanneliser } from '../channelise/cuda.js';
-import { planChannelise } from '../channelise/index.js';
-import { voltagesAT, type VoltagesAT } from '../core/axes.js';
-import type { VoltageBlock } from '../core/blocks.js';
-import type { Instant } from '../core/instant.js';
-import { sourcesUp, type SourceUp } from '../sky/above.js';
-import type { SkyFrame } from '../sky/frame.js';
-import { simulate } from '../sky/simulate.js';
-import { planSimulation } from '../sky/simulation-plan.js';
-import type { Source } from '../sky/source.js';
-import type { Telescope } from '../telescope/telescope.js';
-import type { HostBlock } from './resident-front.js';
-import type { WorkloadChain } from './resident-workload.js';
+import type { CudaBackend } from '../../backend/cuda/cuda.js';
+import { prepareCudaChanneliser } from '../../channelise/cuda.js';
+import { planChannelise } from '../../channelise/index.js';
+import { voltagesAT, type VoltagesAT } from '../../core/axes.js';
+import type { VoltageBlock } from '../../core/blocks.js';
+import type { Instant } from '../../core/instant.js';
+import { sourcesUp, type SourceUp } from '../../sky/above.js';
+import type { SkyFrame } from '../../sky/frame.js';
+import { simulate } from '../../sky/simulate.js';
+import { planSimulation } from '../../sky/simulation-plan.js';
+import type { Source } from '../../sky/source.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import type { HostBlock } from './front.js';
+import type { WorkloadChain } from './workload.js';
 
 export interface SimulatedSky {
   /** In page-locked memory, each another stretch of the same sky. */

@@ -1,11 +1,11 @@
 /** A plan put to the test on a processor: each road run for real on a piece of the workload, beside what was predicted for it. */
-import type { HostBackend } from '../backend/backend.js';
-import { prepareChanneliser } from '../channelise/index.js';
-import type { SpectraBlock } from '../core/blocks.js';
-import { instant } from '../core/instant.js';
-import { planCorrelation, prepareCorrelator } from '../correlate/index.js';
-import { prepareDirectImager, prepareVisibilityImager } from '../image/index.js';
-import { noiseSpectra, noiseVoltages, spectraType } from './bench-blocks.js';
+import type { HostBackend } from '../../backend/backend.js';
+import { prepareChanneliser } from '../../channelise/index.js';
+import type { SpectraBlock } from '../../core/blocks.js';
+import { instant } from '../../core/instant.js';
+import { planCorrelation, prepareCorrelator } from '../../correlate/index.js';
+import { prepareDirectImager, prepareVisibilityImager } from '../../image/index.js';
+import { noiseSpectra, noiseVoltages, spectraType } from './blocks.js';
 import { channelisePlanOf, imagePlanOf } from './measure-costs.js';
 import type { KernelCosts, RoadName } from './planner.js';
 import type { Workload } from './workload.js';

@@ -1,15 +1,15 @@
 /** The resident chain of a telescope's workload, or of a part of its channels. */
-import { planCalibration } from '../calibrate/index.js';
-import { channelFrequenciesHz, planChannelise, type ChannelisePlan } from '../channelise/index.js';
-import { planImage } from '../image/index.js';
-import type { SkyFrame } from '../sky/frame.js';
-import type { Telescope } from '../telescope/telescope.js';
-import { spectraType } from './bench-blocks.js';
-import { stationPositions } from './geometry.js';
-import { cutImage } from './resident-memory.js';
-import { planResident, type ResidentPlan } from './resident-plan.js';
-import type { RoadName } from './roads.js';
-import type { Workload } from './workload.js';
+import { planCalibration } from '../../calibrate/index.js';
+import { channelFrequenciesHz, planChannelise, type ChannelisePlan } from '../../channelise/index.js';
+import { planImage } from '../../image/index.js';
+import type { SkyFrame } from '../../sky/frame.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import { spectraType } from '../planner/blocks.js';
+import { stationPositions } from '../geometry.js';
+import { cutImage } from './memory.js';
+import { planResident, type ResidentPlan } from './plan.js';
+import type { RoadName } from '../roads.js';
+import type { Workload } from '../planner/workload.js';
 
 /** As the papers count: enough for any array. */
 const ITERATIONS = 300;

@@ -1,9 +1,9 @@
 /** Visibilities and their sample counts, both left on the card for calibration and image. */
-import type { CudaBackend } from '../backend/cuda/cuda.js';
-import type { DeviceMemory } from '../backend/cuda/session.js';
-import type { CudaSpectraBlock } from '../backend/cuda/spectra.js';
-import type { CorrelatePlan } from '../correlate/index.js';
-import { prepareCudaCorrelator } from '../correlate/cuda.js';
+import type { CudaBackend } from '../../backend/cuda/cuda.js';
+import type { DeviceMemory } from '../../backend/cuda/session.js';
+import type { CudaSpectraBlock } from '../../backend/cuda/spectra.js';
+import type { CorrelatePlan } from '../../correlate/index.js';
+import { prepareCudaCorrelator } from '../../correlate/cuda.js';
 
 export interface ResidentCorrelations {
   accumulate(block: CudaSpectraBlock): Promise<void>;

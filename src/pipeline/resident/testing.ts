@@ -1,14 +1,14 @@
 /** What a resident chain should make, worked out on the reference, one room after the other. */
-import { openReference } from '../backend/reference.js';
-import { modelVisibilities, prepareCalibrator, type ModelComponent } from '../calibrate/index.js';
-import { prepareChanneliser, type ChannelisePlan } from '../channelise/index.js';
-import { gainsCA, type GainsCA, type ImageCPML, type VisibilitiesCBPP } from '../core/axes.js';
-import type { Integration } from '../core/blocks.js';
-import { instant } from '../core/instant.js';
-import { prepareCorrelator } from '../correlate/index.js';
-import { imageVisibilities, prepareDirectImager } from '../image/index.js';
-import type { HostBlock, HostSpectra } from './resident-front.js';
-import { solvesIn, type ResidentPlan } from './resident-plan.js';
+import { openReference } from '../../backend/reference.js';
+import { modelVisibilities, prepareCalibrator, type ModelComponent } from '../../calibrate/index.js';
+import { prepareChanneliser, type ChannelisePlan } from '../../channelise/index.js';
+import { gainsCA, type GainsCA, type ImageCPML, type VisibilitiesCBPP } from '../../core/axes.js';
+import type { Integration } from '../../core/blocks.js';
+import { instant } from '../../core/instant.js';
+import { prepareCorrelator } from '../../correlate/index.js';
+import { imageVisibilities, prepareDirectImager } from '../../image/index.js';
+import type { HostBlock, HostSpectra } from './front.js';
+import { solvesIn, type ResidentPlan } from './plan.js';
 
 export interface ReferenceImage {
   readonly image: ImageCPML;

@@ -1,11 +1,11 @@
 /** What a resident chain will do, without a card: the order of its steps, its blocks, its memory. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { planCalibration } from '../calibrate/index.js';
-import { planChannelise } from '../channelise/index.js';
-import { planImage } from '../image/index.js';
-import { loadTelescope } from '../telescope/load.js';
-import { cutImage, residentBuffers, residentBytes } from './resident-memory.js';
+import { planCalibration } from '../../calibrate/index.js';
+import { planChannelise } from '../../channelise/index.js';
+import { planImage } from '../../image/index.js';
+import { loadTelescope } from '../../telescope/load.js';
+import { cutImage, residentBuffers, residentBytes } from './memory.js';
 import {
   closingStepsOf,
   planResident,
@@ -13,9 +13,9 @@ import {
   stepsOf,
   type ResidentInput,
   type ResidentOptions,
-} from './resident-plan.js';
-import { placeOutriggers } from './resident-workload.js';
-import { workloadOf } from './workload.js';
+} from './plan.js';
+import { placeOutriggers } from './workload.js';
+import { workloadOf } from '../planner/workload.js';
 
 const stationsM = [
   { x: 0, y: 0, z: 0 },

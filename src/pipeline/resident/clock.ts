@@ -1,6 +1,6 @@
 /** How long each step of a resident chain takes on the card: marks around it, read once they have passed. */
-import type { CudaSession, Mark, Stream } from '../backend/cuda/session.js';
-import type { ResidentStep } from './resident-plan.js';
+import type { CudaSession, Mark, Stream } from '../../backend/cuda/session.js';
+import type { ResidentStep } from './plan.js';
 
 interface Lap {
   readonly step: ResidentStep;
