@@ -29,8 +29,8 @@ const goodPixels = [128, 160, 192, 256, 320, 384, 512, 640, 768, 1024] as const;
 /** Pixels for who has no wish: 128, or the next good size that holds the array. */
 export function fittingPixels(options: Aperture): number {
   const { needed } = apertureOf(options);
-  // Where none does, planImage says what would help.
-  return goodPixels.find((pixels) => needed <= pixels) ?? goodPixels[0];
+  // Where none does, planImage refuses the largest, and says which field would fit it.
+  return goodPixels.find((pixels) => needed <= pixels) ?? MOST_PIXELS;
 }
 
 const spread = (values: readonly number[]): number =>

@@ -102,8 +102,8 @@ describe('pixels for who has no wish', () => {
     assert.equal(fitting(300), 160);
     assert.equal(fitting(300, { kind: 'field', widthDeg: 48 }), 128);
   });
-  it('are few where nothing would hold it: the plan then says what would help', () => {
-    assert.equal(fitting(3000), 128);
+  it('are the most where nothing holds it: the plan then says which field would fit those', () => {
+    assert.equal(fitting(3000), 1024);
   });
 });
 
