@@ -17,8 +17,6 @@ export interface ChipLimits {
 export interface ChipVariant {
   /** Of a block. */
   readonly THREADS: number;
-  /** Blocks on a multiprocessor: while one waits for gains another may be at its sums, if they belong to different solves. */
-  readonly RESIDENT: number;
   readonly GROUP: number;
   readonly COLUMNS: number;
   readonly ROWS: number;
@@ -56,20 +54,19 @@ export const CHIP_WORK = {
 
 /** ld.relaxed and st.relaxed, which carry the gains, and cooperative launches at their best came with 7.0. */
 const LEAST_CAPABILITY = 70;
-/** What the driver keeps of a multiprocessor's shared memory for each block on it. */
-const RESERVED_BYTES = 1024;
 /**
- * Few threads with many registers each: what a thread needs besides the matrices it needs once, and a warp's sums over
- * its lanes cost the same however many columns they are of.
+ * Threads of a block, and the rows that each keeps in registers by its columns of them: what is left beside gains and sums.
+ * Few threads with many registers are best, for what a thread needs besides the matrices it needs once, and a warp's sums
+ * over its lanes cost the same however many columns they are of; where registers hold everything, twice the warps wait less.
  */
 const shapes = [
-  { THREADS: 256, RESIDENT: 1 },
-  { THREADS: 128, RESIDENT: 2 },
-] as const;
-/** Rows a thread keeps in registers, by its columns of each: what 255 registers leave beside gains and sums. */
-const registerRows = { 2: 24, 4: 14, 8: 7, 16: 3 } as const;
-const columnChoices = [2, 4, 8, 16] as const;
-const groupChoices = [256, 128, 64, 32] as const;
+  { THREADS: 256, registerRows: { 2: 24, 4: 12, 8: 7, 16: 4 } },
+  { THREADS: 512, registerRows: { 2: 8 } },
+] as const satisfies readonly {
+  readonly THREADS: number;
+  readonly registerRows: Readonly<Record<number, number>>;
+}[];
+const groupChoices = [512, 256, 128, 64, 32] as const;
 
 /** Packets are dealt in pairs, so that one load takes two. */
 export const packetsOf = (stations: number): number => 2 * Math.ceil(stations / 2);
@@ -93,18 +90,22 @@ function sharedBytesOf({ variant, groupsPerSolve }: Deal, rule: IterationRule['k
   return 16 * (matrix + sums + known + judged);
 }
 
+const isPowerOfTwo = (rows: number): boolean => Number.isInteger(Math.log2(rows));
 /** Powers of two are summed all at once, which needs no choosing; others by the largest part of up to 8. */
 const chunkOf = (rows: number): number =>
-  Number.isInteger(Math.log2(rows))
-    ? rows
-    : Math.max(...[1, 2, 3, 4, 5, 6, 7].filter((chunk) => rows % chunk === 0));
+  isPowerOfTwo(rows) ? rows : Math.max(...[1, 2, 3, 4, 5, 6, 7].filter((chunk) => rows % chunk === 0));
 
 /**
- * What an iteration of one wave costs in microseconds, roughly: the gains' journey through L2, a multiprocessor's share of
- * the products, and the sums over lanes. Only the order of the choices matters.
+ * What an iteration of one wave costs in microseconds, roughly, as measured on an H200: the gains' journey through L2, a
+ * multiprocessor's share of the products, the sums over lanes, those that need choosing, and the block's copy of the gains
+ * where its groups share one. Only the order matters.
  */
-const costOf = ({ THREADS, RESIDENT, GROUP, COLUMNS, ROWS }: ChipVariant): number =>
-  1 + RESIDENT * THREADS * ROWS * (5e-5 * COLUMNS + 5e-5) + (GROUP === THREADS ? 0 : 0.1);
+const costOf = (stations: number, { THREADS, GROUP, COLUMNS, ROWS, CHUNK }: ChipVariant): number =>
+  (THREADS === 512 ? 0.65 : 0.75) +
+  2.8e-5 * THREADS * ROWS * COLUMNS +
+  1.5e-3 * ROWS * (THREADS / 32) +
+  (isPowerOfTwo(ROWS) && CHUNK === ROWS ? 0 : (0.1 * ROWS) / CHUNK) +
+  (GROUP === THREADS ? 0 : 4e-4 * stations);
 
 /** The cheapest way to hold the matrices on the chip, or the one given; nothing where it is too small for one solve. */
 export function planChip(
@@ -117,9 +118,8 @@ export function planChip(
   if (card.capability < LEAST_CAPABILITY) return undefined;
   const plans = (wanted ? [wanted] : variantsFor(stations)).flatMap((variant) => {
     const deal = dealSolves(stations, solves, card, variant);
-    const each = (card.sharedBytesPerBlock + RESERVED_BYTES) / variant.RESIDENT - RESERVED_BYTES;
-    const fits = deal.solvesPerWave > 0 && sharedBytesOf(deal, rule) <= each;
-    return fits ? [{ deal, cost: Math.ceil(solves / deal.solvesPerWave) * costOf(variant) }] : [];
+    const fits = deal.solvesPerWave > 0 && sharedBytesOf(deal, rule) <= card.sharedBytesPerBlock;
+    return fits ? [{ deal, cost: Math.ceil(solves / deal.solvesPerWave) * costOf(stations, variant) }] : [];
   });
   const best = plans.sort((x, y) => x.cost - y.cost).at(0);
   return best && chipPlan(stations, solves, rule, best.deal);
@@ -127,32 +127,32 @@ export function planChip(
 
 /** Whole blocks for each solve where that costs no further wave: then a block waits for the gains of one solve alone. */
 function dealSolves(stations: number, solves: number, card: ChipLimits, variant: ChipVariant): Deal {
-  const groups = variant.THREADS / variant.GROUP;
-  const room = card.multiprocessors * variant.RESIDENT * groups;
-  const needed = Math.ceil(stations / variant.ROWS);
-  const wavesOf = (each: number): number => Math.ceil(solves / Math.min(solves, Math.floor(room / each)));
+  const { THREADS, GROUP, ROWS } = variant;
+  const groups = THREADS / GROUP;
+  const needed = Math.ceil(stations / ROWS);
   const whole = groups * Math.ceil(needed / groups);
-  const groupsPerSolve = wavesOf(whole) <= wavesOf(needed) ? whole : needed;
-  return {
-    variant,
-    groupsPerSolve,
-    solvesPerWave: Math.min(solves, Math.floor(room / groupsPerSolve)),
-  };
+  const perWave = (each: number): number =>
+    Math.min(solves, Math.floor((card.multiprocessors * groups) / each));
+  const isWhole = Math.ceil(solves / perWave(whole)) <= Math.ceil(solves / perWave(needed));
+  const groupsPerSolve = isWhole ? whole : needed;
+  return { variant, groupsPerSolve, solvesPerWave: perWave(groupsPerSolve) };
 }
 
 function variantsFor(stations: number): ChipVariant[] {
-  return shapes.flatMap(({ THREADS, RESIDENT }) =>
+  return shapes.flatMap(({ THREADS, registerRows }) =>
     groupChoices.flatMap((GROUP) => {
-      const COLUMNS = columnChoices.find((columns) => columns * GROUP >= stations);
-      if (COLUMNS === undefined || GROUP > THREADS) return [];
+      const choice = Object.entries(registerRows).find(([columns]) => Number(columns) * GROUP >= stations);
+      if (choice === undefined || GROUP > THREADS) return [];
+      const [COLUMNS, inRegisters] = choice.map(Number);
       // Rows in shared memory are whole vectors, which two columns do not make.
-      const most = COLUMNS === 2 ? registerRows[COLUMNS] : 32;
-      return Array.from({ length: most }, (_, n) => ({
-        ...{ THREADS, RESIDENT, GROUP, COLUMNS },
-        ROWS: n + 1,
-        REGISTER_ROWS: Math.min(n + 1, registerRows[COLUMNS]),
-        CHUNK: chunkOf(n + 1),
-      }));
+      const most = COLUMNS === 2 ? inRegisters : 32;
+      return Array.from({ length: most }, (_, n) => {
+        const ROWS = n + 1;
+        // Summed all at once, rows leave less room: the gains of all columns stay in registers meanwhile.
+        const room = COLUMNS === 16 && isPowerOfTwo(ROWS) ? inRegisters - 1 : inRegisters;
+        const REGISTER_ROWS = Math.min(ROWS, room);
+        return { THREADS, GROUP, COLUMNS, ROWS, REGISTER_ROWS, CHUNK: chunkOf(ROWS) };
+      });
     }),
   );
 }
@@ -166,6 +166,7 @@ function chipPlan(stations: number, solves: number, rule: IterationRule['kind'],
       source: readSource(import.meta.url, 'stefcal-chip.cu'),
       headers: {
         ...commonHeaders('integers.cuh'),
+        'chip-rows.cuh': readSource(import.meta.url, 'chip-rows.cuh'),
         'packets.cuh': readSource(import.meta.url, 'packets.cuh'),
         'row-sums.cuh': readSource(import.meta.url, 'row-sums.cuh'),
       },

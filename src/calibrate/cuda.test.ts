@@ -137,15 +137,15 @@ function sizes(): void {
     await agree(30, 3, fixed(5), { hold: 'memory' });
   });
   for (const variant of [
-    { THREADS: 512, RESIDENT: 1, GROUP: 512, COLUMNS: 2, ROWS: 8, REGISTER_ROWS: 8, CHUNK: 8 },
-    { THREADS: 256, RESIDENT: 1, GROUP: 256, COLUMNS: 4, ROWS: 16, REGISTER_ROWS: 7, CHUNK: 4 },
-    { THREADS: 256, RESIDENT: 2, GROUP: 128, COLUMNS: 4, ROWS: 4, REGISTER_ROWS: 4, CHUNK: 4 },
-    { THREADS: 128, RESIDENT: 2, GROUP: 64, COLUMNS: 8, ROWS: 10, REGISTER_ROWS: 7, CHUNK: 5 },
-    { THREADS: 128, RESIDENT: 2, GROUP: 32, COLUMNS: 8, ROWS: 3, REGISTER_ROWS: 2, CHUNK: 3 },
+    { THREADS: 512, GROUP: 512, COLUMNS: 2, ROWS: 8, REGISTER_ROWS: 8, CHUNK: 8 },
+    { THREADS: 256, GROUP: 256, COLUMNS: 4, ROWS: 16, REGISTER_ROWS: 7, CHUNK: 4 },
+    { THREADS: 256, GROUP: 128, COLUMNS: 4, ROWS: 4, REGISTER_ROWS: 4, CHUNK: 4 },
+    { THREADS: 128, GROUP: 64, COLUMNS: 8, ROWS: 10, REGISTER_ROWS: 7, CHUNK: 5 },
+    { THREADS: 128, GROUP: 32, COLUMNS: 8, ROWS: 3, REGISTER_ROWS: 2, CHUNK: 3 },
   ]) {
     const name = Object.entries(variant).join(' ');
     it(`dealt as ${name}`, async () => {
-      await agree(200, 3, until(1e-5), { variant });
+      await agree(200, 5, until(1e-5), { variant });
     });
     it(`dealt as ${name}, an odd number of stations`, async () => {
       await agree(201, 2, fixed(9), { variant });

@@ -1,7 +1,8 @@
 // Gains on their way between blocks. A gain is one 8-byte packet: two floats whose last bits are two bits of the iteration's
 // number. Readers poll the packets themselves, so the data is its own flag: one write and one read in L2 an iteration, no
 // atomics, no fence. Two sets of packets, by the iteration's parity, suffice: whoever writes iteration i + 2 has seen all of
-// i + 1, so everybody has read i. All are zero before the launch.
+// i + 1, so everybody has read i: every block that reads a solve's packets must also write some. All are zero before the
+// launch.
 #pragma once
 #include "integers.cuh"
 
