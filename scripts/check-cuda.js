@@ -194,7 +194,7 @@ async function imageRequests() {
         request: image.planSingle(shape, { rows: 31, columns: 33, samples }),
       })),
       ...image.HALF_BOXES.flatMap((box) => [
-        { request: image.planGridHalf(shape, box).request },
+        { request: image.planGridHalf(shape, box).request, architectures: hopper },
         ...(shape.pixels <= 512 && shape.pixels % 64 === 0
           ? [{ request: image.planImageHopper(shape, box).request, architectures: hopper }]
           : []),

@@ -15,12 +15,13 @@ import {
   planImageHopper,
 } from './cuda-plan.js';
 import { gridTables, type GridBox } from './cuda-tables.js';
+import { halfTurns } from './half-rounding.js';
 import type { ImagePlan } from './plan.js';
 
 const THREADS = 256;
 const BATCH = 8;
 /** Steps that a gridding block takes: enough to pay for its start, few enough for many blocks. */
-const SPAN_STEPS = 64;
+const SPAN_STEPS = 128;
 /** Sums of products stay in single precision within a launch. */
 const STEPS_PER_LAUNCH = 4096;
 /** Grids go through device memory; more at once only costs memory. */
@@ -45,12 +46,15 @@ export async function prepareHalf(
     shop.prepare(imaging.request),
   ]);
   const tables = gridTables(plan, box);
+  const { turns, unscale: unscaleTurns } = halfTurns(plan, size);
   const uploaded = await Promise.all([
     uploadArray(session, 'gridding tasks', tables.tasks),
     uploadArray(session, 'gridding weights', tables.groups),
     uploadArray(session, 'sums of kernels', tapSums(plan)),
+    uploadArray(session, 'factors of the transform', turns),
+    uploadArray(session, 'their scales', unscaleTurns),
   ]);
-  const [tasks, groups, tapSumMemory] = uploaded;
+  const [tasks, groups, tapSumMemory, turnMemory, turnScales] = uploaded;
   const scaled = session.allocate('scaled factors', 8 * channels * stations * polarisations);
   const unscale = session.allocate('scales', 8 * channels);
   const mostSteps = Math.min(STEPS_PER_LAUNCH, Math.ceil(Math.max(1, capacity) / BATCH) * BATCH);
@@ -82,14 +86,17 @@ export async function prepareHalf(
           ]);
           gridHalf.launch(
             {
-              grid: [Math.ceil(steps / SPAN_STEPS), here],
+              grid: [Math.ceil(steps / SPAN_STEPS) * gridding.blocksPerSpan, here],
               threads: gridding.threads,
               sharedBytes: gridding.sharedBytes,
             },
             stream,
           );
           const slots = steps * polarisations;
-          imageHopper.set([grids.pointer, slots, pairs, first, 1, unscale.pointer, sums.pointer]);
+          imageHopper.set([
+            ...[grids.pointer, slots, pairs, first, 1, unscale.pointer],
+            ...[turnMemory.pointer, turnScales.pointer, sums.pointer],
+          ]);
           imageHopper.launch(
             { grid: [imaging.tiles, here], threads: THREADS, sharedBytes: imaging.sharedBytes },
             stream,

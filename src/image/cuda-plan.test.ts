@@ -9,7 +9,7 @@ import type { SpectraCAT } from '../core/axes.js';
 import { assertSameImage, randomGains, randomSpectra, randomStations, zenithAxes } from './cases.js';
 import { channelsAtOnce, chooseDirect, gridBytes, touchedCells } from './cuda-plan.js';
 import { orderPairs } from './cuda-pairs.js';
-import { BLOCK_BYTES, gridTables, type GridBox } from './cuda-tables.js';
+import { GROUP_BYTES, gridTables, STATIONS_AT, TASK_WORDS, tasksOf, type GridBox } from './cuda-tables.js';
 import { DirectAccount } from './direct-account.js';
 import { fromHalfBits, halfBits } from './half.js';
 import { planImage, prepareDirectImager, type ImagePlan } from './index.js';
@@ -108,48 +108,44 @@ function foldedGrid(
   const half = box.size / 2;
   const cellBlocks = box.size / 16;
   const slot = new Float64Array(4 * half * box.size);
-  for (let task = 0; task < half * cellBlocks; task++) {
-    const v = 8 * Math.floor(task / 8 / cellBlocks) + (task % 8);
-    const u0 = 8 * (Math.floor(task / 8) % cellBlocks);
-    const at = 2 * (channel * half * cellBlocks + task);
-    for (let cell = 0; cell < 8; cell++) {
-      const quadrants = [0, 1, 2, 3].map((quadrant) => {
-        let [re, im] = [0, 0];
-        for (let group = 0; group < tables.tasks[at]; group++) {
-          const view = new DataView(
-            tables.groups.buffer,
-            (tables.tasks[at + 1] + group) * BLOCK_BYTES,
-            BLOCK_BYTES,
-          );
-          for (let n = 0; n < 16; n++) {
-            const [x, y] = fields[view.getUint16(2048 + 2 * (4 * n + quadrant), true)];
-            const lane = cell * 4 + ((n % 8) >> 1);
-            const byte = quadrant * 512 + lane * 16 + (n >> 3) * 4 + (n % 2) * 2;
-            const wRe = fromHalfBits(view.getUint16(byte, true));
-            const wIm = fromHalfBits(view.getUint16(byte + 8, true));
-            re += x * wRe - y * wIm;
-            im += x * wIm + y * wRe;
-          }
+  const tasks = tasksOf(box.size);
+  for (let n = 0; n < 2 * 8 * tasks; n++) {
+    const [task, row, cell] = [Math.floor(n / 16), Math.floor(n / 8) % 2, n % 8];
+    const [length, place, first] = tables.tasks.subarray(TASK_WORDS * (channel * tasks + task));
+    const v = 2 * Math.floor(place / cellBlocks) + row;
+    const u0 = 8 * (place % cellBlocks);
+    const quadrants = [0, 1, 2, 3].map((quadrant) => {
+      let [re, im] = [0, 0];
+      for (let group = 0; group < length; group++) {
+        const view = new DataView(tables.groups.buffer, (first + group) * GROUP_BYTES, GROUP_BYTES);
+        for (let k = 0; k < 16; k++) {
+          const [x, y] = fields[view.getUint16(STATIONS_AT + 2 * (4 * k + quadrant), true)];
+          const lane = cell * 4 + ((k % 8) >> 1);
+          const byte = (row * 4 + quadrant) * 512 + lane * 16 + (k >> 3) * 4 + (k % 2) * 2;
+          const wRe = fromHalfBits(view.getUint16(byte, true));
+          const wIm = fromHalfBits(view.getUint16(byte + 8, true));
+          re += x * wRe - y * wIm;
+          im += x * wIm + y * wRe;
         }
-        return [re, im] as const;
-      });
-      const fold = (part: 0 | 1) => {
-        const [a, b, c, d] = quadrants.map((quadrant) => quadrant[part]);
-        return { ee: a + b + c + d, oe: a - b + c - d, eo: a + b - c - d, oo: a - b - c + d };
-      };
-      const [re, im] = [fold(0), fold(1)];
-      const put = (group: number, parity: number, value: number): void => {
-        slot[(group * half + v) * box.size + parity * half + u0 + cell] = value;
-      };
-      put(0, 0, re.ee);
-      put(0, 1, -im.oe);
-      put(1, 0, -im.eo);
-      put(1, 1, -re.oo);
-      put(2, 0, im.ee);
-      put(2, 1, re.oe);
-      put(3, 0, re.eo);
-      put(3, 1, -im.oo);
-    }
+      }
+      return [re, im] as const;
+    });
+    const fold = (part: 0 | 1) => {
+      const [a, b, c, d] = quadrants.map((quadrant) => quadrant[part]);
+      return { ee: a + b + c + d, oe: a - b + c - d, eo: a + b - c - d, oo: a - b - c + d };
+    };
+    const [re, im] = [fold(0), fold(1)];
+    const put = (group: number, parity: number, value: number): void => {
+      slot[(group * half + v) * box.size + parity * half + u0 + cell] = value;
+    };
+    put(0, 0, re.ee);
+    put(0, 1, -im.oe);
+    put(1, 0, -im.eo);
+    put(1, 1, -re.oo);
+    put(2, 0, im.ee);
+    put(2, 1, re.oe);
+    put(3, 0, re.eo);
+    put(3, 1, -im.oo);
   }
   return slot;
 }

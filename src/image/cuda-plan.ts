@@ -6,7 +6,7 @@ import type { CudaPath } from '../backend/cuda/cuda.js';
 import type { KernelRequest } from '../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../backend/cuda/sources.js';
 import type { SpectraType } from '../core/axes.js';
-import type { GridBox } from './cuda-tables.js';
+import { tasksOf, type GridBox } from './cuda-tables.js';
 import type { ImagePlan } from './plan.js';
 import { halfWgmmaHeader } from './wgmma-half.js';
 
@@ -127,37 +127,37 @@ export const planSingle = (plan: Shape, { rows, columns, samples }: SingleOption
   }) as const satisfies KernelRequest;
 
 export interface GridTuning {
-  /** Batches of 8 steps that share each load of weights. */
-  readonly BATCHES: 1 | 2;
-  /** Buffers of finished rows: with two, rows are stored while the next are gridded. */
-  readonly STAGES: 1 | 2;
-  readonly THREADS: 256 | 512;
+  /** Tasks of a block, one to a warp. */
+  readonly WARPS: number;
+  /** Blocks on a multiprocessor at once. */
+  readonly BLOCKS: 1 | 2;
+  /** Groups of 16 stations whose weights a warp keeps in registers. */
+  readonly HELD: 1 | 2;
+  /** Buffers of unpacked samples: with two, the next are unpacked while these are gridded. */
+  readonly BUFFERS: 1 | 2;
 }
 
-/** Fastest first, as measured on an H200; the first that fits a block's shared memory is taken. */
-const gridTunings: readonly GridTuning[] = [
-  { BATCHES: 2, STAGES: 2, THREADS: 512 },
-  { BATCHES: 2, STAGES: 1, THREADS: 512 },
-  { BATCHES: 1, STAGES: 1, THREADS: 512 },
-];
+/** As measured on an H200. */
+const gridTuning = {
+  32: { WARPS: 8, BLOCKS: 2, HELD: 2 },
+  48: { WARPS: 12, BLOCKS: 1, HELD: 1 },
+  64: { WARPS: 16, BLOCKS: 1, HELD: 1 },
+} satisfies Record<HalfBox, Omit<GridTuning, 'BUFFERS'>>;
 /** What a block gets on Hopper, and less than on what comes after it. */
 const MOST_SHARED_BYTES = 227 * 1024;
 
 type Inputs = Pick<Shape, 'stations' | 'polarisations'>;
 
-function gridSharedBytes({ stations, polarisations }: Inputs, box: HalfBox, tuning: GridTuning): number {
-  const { BATCHES, STAGES } = tuning;
-  const samplesBytes = 16 * BATCHES * stations * polarisations;
-  const fieldBytes = stations * (BATCHES * polarisations * 32 + 16);
-  const stageBytes = polarisations * BATCHES * 8 * (64 * box + 16);
-  return Math.ceil((samplesBytes + fieldBytes) / 128) * 128 + STAGES * stageBytes;
+function gridSharedBytes({ stations, polarisations }: Inputs, buffers: number): number {
+  const sampleBytes = stations * polarisations * (16 + 8);
+  return sampleBytes + buffers * stations * (polarisations * 32 + 16);
 }
 
 export function planGridHalf(plan: Inputs, box: HalfBox, wanted?: GridTuning) {
-  const tuning =
-    wanted ??
-    gridTunings.find((one) => gridSharedBytes(plan, box, one) <= MOST_SHARED_BYTES) ??
-    gridTunings[gridTunings.length - 1];
+  const tuning: GridTuning = wanted ?? {
+    ...gridTuning[box],
+    BUFFERS: gridSharedBytes(plan, 2) <= MOST_SHARED_BYTES ? 2 : 1,
+  };
   return {
     request: {
       ...source('direct-grid.cu'),
@@ -167,23 +167,41 @@ export function planGridHalf(plan: Inputs, box: HalfBox, wanted?: GridTuning) {
         gridHalf: ['pointer', 'i64', 'i32', 'i32', 'i32', 'pointer', 'pointer', 'pointer', 'pointer'],
       },
     },
-    threads: tuning.THREADS,
-    sharedBytes: gridSharedBytes(plan, box, tuning),
-  } as const satisfies { request: KernelRequest; threads: number; sharedBytes: number };
+    threads: 32 * tuning.WARPS,
+    /** Blocks that share a channel's steps, each with its rows. */
+    blocksPerSpan: tasksOf(box) / tuning.WARPS,
+    sharedBytes: gridSharedBytes(plan, tuning.BUFFERS),
+  } as const satisfies {
+    request: KernelRequest;
+    threads: number;
+    blocksPerSpan: number;
+    sharedBytes: number;
+  };
 }
 
-/** Steps in flight for each box: as many as fit beside U, no more than help. EARLY as measured. */
+export interface HopperTuning {
+  /** Bulk copies of grids in flight, of UNROLL steps each: as many as fit beside U, no more than help. */
+  readonly STAGES: number;
+  readonly UNROLL: 2 | 4;
+  /** 1: a step's last products are summed during the next. */
+  readonly ACROSS: 0 | 1;
+  /** 1: stage 1 takes its factors from shared memory. */
+  readonly ROWS_SHARED: 0 | 1;
+}
+
+/** As measured on an H200. */
 const hopperTuning = {
-  32: { STAGES: 8, EARLY: 1 },
-  48: { STAGES: 6, EARLY: 0 },
-  64: { STAGES: 4, EARLY: 0 },
-} satisfies Record<HalfBox, { STAGES: number; EARLY: 0 | 1 }>;
+  32: { STAGES: 3, UNROLL: 4, ACROSS: 1, ROWS_SHARED: 0 },
+  48: { STAGES: 3, UNROLL: 2, ACROSS: 0, ROWS_SHARED: 1 },
+  64: { STAGES: 2, UNROLL: 2, ACROSS: 0, ROWS_SHARED: 1 },
+} satisfies Record<HalfBox, HopperTuning>;
 
 export function planImageHopper(
   plan: Pick<Shape, 'pixels' | 'polarisations'>,
   box: HalfBox,
-  tuning: { readonly STAGES: number; readonly EARLY: 0 | 1 } = hopperTuning[box],
+  tuning: HopperTuning = hopperTuning[box],
 ) {
+  const { STAGES, UNROLL } = tuning;
   const uBytes = 64 * 4 * box * 2;
   return {
     request: {
@@ -193,9 +211,11 @@ export function planImageHopper(
         'wgmma-half.cuh': halfWgmmaHeader({ halfSums: [2 * box], floatSums: [64] }),
       },
       defines: { PIXELS: plan.pixels, POLARISATIONS: plan.polarisations, BOX: box, ...tuning },
-      entries: { imageHopper: ['pointer', 'i32', 'i32', 'i32', 'i32', 'pointer', 'pointer'] },
+      entries: {
+        imageHopper: ['pointer', 'i32', 'i32', 'i32', 'i32', 'pointer', 'pointer', 'pointer', 'pointer'],
+      },
     },
-    sharedBytes: 2 * uBytes + 128 * box + tuning.STAGES * 8 * box * box + 8 * tuning.STAGES,
+    sharedBytes: 2 * uBytes + 128 * box + STAGES * UNROLL * 8 * box * box + 8 * STAGES,
     tiles: Math.ceil(plan.pixels / 64) * Math.ceil(plan.pixels / 128),
   } as const satisfies { request: KernelRequest; sharedBytes: number; tiles: number };
 }

@@ -1,6 +1,7 @@
 /**
- * Which stations touch which cells of the folded grid, as direct-grid.cu reads it. A task is one row |v| and 8 cells |u|
- * in all four quadrants; for each quadrant, the stations whose kernels touch those cells, in groups of 16.
+ * Which stations touch which cells of the folded grid, as direct-grid.cu reads it. A task is two rows |v| and 8 cells |u|
+ * in all four quadrants; for each quadrant, the stations whose kernels touch those cells, in groups of 16. Two rows share
+ * most of their stations, and make whole sectors of memory.
  *
  *           u−  │  u+           cells of the box, counted from its middle:
  *        ───────┼───────        column |u| of u+ is BOX/2 + |u|, of u− is BOX/2 − 1 − |u|; rows likewise
@@ -8,6 +9,7 @@
  *        ───────┼───────
  *   v−    q3    │   q2
  */
+import { roundTaps } from './half-rounding.js';
 import { halfBits } from './half.js';
 import type { ImagePlan } from './plan.js';
 
@@ -20,44 +22,49 @@ export interface GridBox {
 }
 
 export interface GridTables {
-  /** tasks : [c][row block][cells][row in block] (groups, first group). */
+  /** tasks : [c][task] (groups, place, first group, 0); place = pair of rows · BOX/16 + block of cells. The four
+   * pairs of a block of 8 rows stand together, so that their warps fill whole lines. */
   readonly tasks: Uint32Array;
-  /** groups : [group] BLOCK_BYTES each: [quadrant][lane] weights, then [16][quadrant] stations. */
+  /** groups : [group] GROUP_BYTES each: [row][quadrant][lane] weights, then [16][quadrant] stations. */
   readonly groups: Uint8Array;
 }
 
-export const BLOCK_BYTES = 4 * 512 + 128;
+export const TASK_WORDS = 4;
+export const STATIONS_AT = 2 * 4 * 512;
+export const GROUP_BYTES = STATIONS_AT + 128;
 const GROUP = 16;
-const STATIONS_AT = 2048;
 
-type GridPlan = Pick<ImagePlan, 'channels' | 'stations' | 'kernelSize' | 'corners' | 'taps'>;
+type RoundedPlan = Omit<GridPlan, 'taps'> & { readonly taps: Float64Array };
+type GridPlan = Pick<
+  ImagePlan,
+  'channels' | 'stations' | 'kernelSize' | 'corners' | 'taps' | 'pixels' | 'correction' | 'shown'
+>;
 
-export function gridTables(plan: GridPlan, box: GridBox): GridTables {
-  const half = box.size / 2;
-  const cellBlocks = box.size / 16;
-  const tasksPerChannel = half * cellBlocks;
-  const tasks = new Uint32Array(2 * plan.channels * tasksPerChannel);
-  // lists[task][quadrant]: stations in the order in which they are gathered
+export function gridTables(given: GridPlan, box: GridBox): GridTables {
+  const plan = { ...given, taps: roundTaps(given) };
+  const places = tasksOf(box.size);
+  const tasks = new Uint32Array(TASK_WORDS * plan.channels * places);
   const byChannel = Array.from({ length: plan.channels }, (_, c) => stationLists(plan, box, c));
   let groups = 0;
   for (const [c, lists] of byChannel.entries()) {
-    for (let task = 0; task < tasksPerChannel; task++) {
-      const longest = Math.max(...lists.slice(4 * task, 4 * task + 4).map((list) => list.length));
-      const at = 2 * (c * tasksPerChannel + task);
-      tasks[at] = Math.ceil(longest / GROUP);
-      tasks[at + 1] = groups;
-      groups += tasks[at];
+    const lengths = Array.from({ length: places }, (_, place) =>
+      Math.ceil(Math.max(...lists.slice(4 * place, 4 * place + 4).map((list) => list.length)) / GROUP),
+    );
+    for (let n = 0; n < places; n++) {
+      const place = placeOfTask(box.size, n);
+      tasks.set([lengths[place], place, groups], TASK_WORDS * (c * places + n));
+      groups += lengths[place];
     }
   }
-  const bytes = new Uint8Array(Math.max(1, groups) * BLOCK_BYTES);
+  const bytes = new Uint8Array(Math.max(1, groups) * GROUP_BYTES);
   for (const [c, lists] of byChannel.entries()) {
-    for (let task = 0; task < tasksPerChannel; task++) {
-      const at = 2 * (c * tasksPerChannel + task);
-      for (let n = 0; n < tasks[at]; n++) {
-        const group = new DataView(bytes.buffer, (tasks[at + 1] + n) * BLOCK_BYTES, BLOCK_BYTES);
+    for (let n = 0; n < places; n++) {
+      const [length, place, first] = tasks.subarray(TASK_WORDS * (c * places + n));
+      for (let k = 0; k < length; k++) {
+        const group = new DataView(bytes.buffer, (first + k) * GROUP_BYTES, GROUP_BYTES);
         for (let quadrant = 0; quadrant < 4; quadrant++) {
-          const list = lists[4 * task + quadrant].slice(n * GROUP, (n + 1) * GROUP);
-          writeGroup(group, plan, box, { channel: c, task, quadrant, list });
+          const list = lists[4 * place + quadrant].slice(k * GROUP, (k + 1) * GROUP);
+          writeGroup(group, plan, box, { channel: c, place, quadrant, list });
         }
       }
     }
@@ -65,43 +72,55 @@ export function gridTables(plan: GridPlan, box: GridBox): GridTables {
   return { tasks, groups: bytes };
 }
 
-/** Where a task's quadrant lies: the row, and its first cell and the direction in which |u| grows. */
-function placeOf(
+/** Tasks of a channel: pairs of rows times blocks of 8 cells of a quadrant. */
+export const tasksOf = (boxSize: number): number => (boxSize / 4) * (boxSize / 16);
+
+/** Tasks go by block of 8 rows, block of cells, pair of rows; places by pair of rows, block of cells. */
+function placeOfTask(boxSize: number, task: number): number {
+  const cellBlocks = boxSize / 16;
+  const [pair, cells, rowBlock] = [
+    task % 4,
+    Math.floor(task / 4) % cellBlocks,
+    Math.floor(task / 4 / cellBlocks),
+  ];
+  return (4 * rowBlock + pair) * cellBlocks + cells;
+}
+
+/** Where a place's quadrant lies: its two rows, and its first cell and the direction in which |u| grows. */
+function cornerOf(
   box: GridBox,
-  task: number,
+  place: number,
   quadrant: number,
-): { row: number; column: number; step: 1 | -1 } {
+): { rows: readonly [number, number]; column: number; step: 1 | -1 } {
   const half = box.size / 2;
   const cellBlocks = box.size / 16;
-  const rowInBlock = task % 8;
-  const cells = Math.floor(task / 8) % cellBlocks;
-  const v = 8 * Math.floor(task / 8 / cellBlocks) + rowInBlock;
+  const cells = place % cellBlocks;
+  const v = 2 * Math.floor(place / cellBlocks);
   const isDown = quadrant >= 2;
   const isLeft = quadrant % 2 === 1;
   return {
-    row: isDown ? half - 1 - v : half + v,
+    rows: isDown ? [half - 1 - v, half - 2 - v] : [half + v, half + v + 1],
     column: isLeft ? half - 1 - 8 * cells : half + 8 * cells,
     step: isLeft ? -1 : 1,
   };
 }
 
-/** lists[4 · task + quadrant] of one channel. */
-function stationLists(plan: GridPlan, box: GridBox, channel: number): number[][] {
+/** lists[4 · place + quadrant] of one channel. */
+function stationLists(plan: RoundedPlan, box: GridBox, channel: number): number[][] {
   const half = box.size / 2;
   const cellBlocks = box.size / 16;
-  const lists = Array.from({ length: 4 * half * cellBlocks }, (): number[] => []);
+  const lists = Array.from({ length: 4 * tasksOf(box.size) }, (): number[] => []);
   const { kernelSize, stations, corners } = plan;
   for (let s = 0; s < stations; s++) {
     const row = corners[2 * (channel * stations + s)] - box.firstRow;
     const column = corners[2 * (channel * stations + s) + 1] - box.firstColumn;
     for (let r = row; r < row + kernelSize; r++) {
       const v = r >= half ? r - half : half - 1 - r;
-      const rowBlock = Math.floor(v / 8);
       for (let k = column; k < column + kernelSize; k++) {
         const u = k >= half ? k - half : half - 1 - k;
         const quadrant = (r >= half ? 0 : 2) + (k >= half ? 0 : 1);
-        const task = (rowBlock * cellBlocks + Math.floor(u / 8)) * 8 + (v % 8);
-        const list = lists[4 * task + quadrant];
+        const place = Math.floor(v / 2) * cellBlocks + Math.floor(u / 8);
+        const list = lists[4 * place + quadrant];
         if (list.at(-1) !== s) list.push(s);
       }
     }
@@ -127,7 +146,7 @@ function spreadOverBanks(list: readonly number[]): number[] {
 
 interface Group {
   readonly channel: number;
-  readonly task: number;
+  readonly place: number;
   readonly quadrant: number;
   readonly list: readonly number[];
 }
@@ -138,26 +157,28 @@ interface Group {
  */
 function writeGroup(
   to: DataView,
-  plan: GridPlan,
+  plan: RoundedPlan,
   box: GridBox,
-  { channel, task, quadrant, list }: Group,
+  { channel, place, quadrant, list }: Group,
 ): void {
   const { kernelSize: size, stations, corners, taps } = plan;
-  const place = placeOf(box, task, quadrant);
+  const corner = cornerOf(box, place, quadrant);
   for (let n = 0; n < GROUP; n++) {
     const s = n < list.length ? list[n] : n % Math.min(8, stations);
     to.setUint16(STATIONS_AT + 2 * (4 * n + quadrant), s, true);
     if (n >= list.length) continue;
     const at = channel * stations + s;
-    const row = place.row - (corners[2 * at] - box.firstRow);
-    for (let cell = 0; cell < 8; cell++) {
-      const column = place.column + place.step * cell - (corners[2 * at + 1] - box.firstColumn);
-      if (row < 0 || row >= size || column < 0 || column >= size) continue;
-      const tap = 2 * (at * size * size + row * size + column);
-      const lane = cell * 4 + Math.floor((n % 8) / 2);
-      const byte = quadrant * 512 + lane * 16 + Math.floor(n / 8) * 4 + (n % 2) * 2;
-      to.setUint16(byte, halfBits(taps[tap]), true);
-      to.setUint16(byte + 8, halfBits(taps[tap + 1]), true);
+    for (let which = 0; which < 2; which++) {
+      const row = corner.rows[which] - (corners[2 * at] - box.firstRow);
+      for (let cell = 0; cell < 8; cell++) {
+        const column = corner.column + corner.step * cell - (corners[2 * at + 1] - box.firstColumn);
+        if (row < 0 || row >= size || column < 0 || column >= size) continue;
+        const tap = 2 * (at * size * size + row * size + column);
+        const lane = cell * 4 + Math.floor((n % 8) / 2);
+        const byte = (which * 4 + quadrant) * 512 + lane * 16 + Math.floor(n / 8) * 4 + (n % 2) * 2;
+        to.setUint16(byte, halfBits(taps[tap]), true);
+        to.setUint16(byte + 8, halfBits(taps[tap + 1]), true);
+      }
     }
   }
 }

@@ -17,10 +17,18 @@ import type { ImagePlan } from './plan.js';
 
 const WHERE = 'direct image';
 /** Rounding to halves averages out over time steps: shorter blocks are quick in single precision, and exacter. */
-const LEAST_HALF_STEPS = 32;
+const LEAST_HALF_STEPS = 128;
+/**
+ * What the horizon is multiplied by when the taper is taken out multiplies the halves' errors too: 320 for 5 × 5 kernels
+ * and the whole sky, within 1e-3; 4800 for 7 × 7, where they come to 4e-3.
+ */
+const MOST_HALF_CORRECTION = 1000;
 
 export interface CudaDirectOptions {
-  /** The fastest that the card, the aperture and the samples allow unless given. `half` refuses where it cannot be. */
+  /**
+   * Unless given, the fastest that the card, the aperture and the samples allow and that is right to 1e-3. `half` takes
+   * halves for short blocks and large kernels too, and refuses where they cannot be.
+   */
   readonly precision?: DirectPrecision;
 }
 
@@ -121,6 +129,9 @@ export function prepareCudaDirectImager(
     sent = account.factors;
   }
 
+  const isShallow = plan.correction.every(
+    (value, at) => plan.shown[at] === 0 || value <= MOST_HALF_CORRECTION,
+  );
   /** By kind of sample and size of block, made when first needed. */
   const engines = new Map<string, Promise<DirectEngine>>();
   function engineFor({ type, capacity, samples: steps = capacity }: ExpectedBlocks): Promise<DirectEngine> {
@@ -129,7 +140,8 @@ export function prepareCudaDirectImager(
       refuse(WHERE, `half precision cannot be: ${choice.why}`, "choose precision 'single'");
     }
     const samples = type === 'cf32' ? 'float' : 'integer';
-    const isWorthHalf = precision === 'half' || (precision === undefined && steps >= LEAST_HALF_STEPS);
+    const isWorthHalf =
+      precision === 'half' || (precision === undefined && steps >= LEAST_HALF_STEPS && isShallow);
     const useHalf = isWorthHalf && choice.kind === 'half';
     const key = useHalf ? `half ${capacity}` : samples;
     const known = engines.get(key);

@@ -11,28 +11,30 @@
 // grids : [c][slot][column block of 8][depth block of 8][8 columns][8 depths] halves, slot = t * POLARISATIONS + p;
 //   column = group * BOX/2 + |v|, depth = parity * BOX/2 + |u|: the core matrices that wgmma reads, no swizzle.
 //
-// Gridding is a sparse product: per row |v| and 8 cells |u|, four quadrants; for each, the stations whose kernels touch
-// those cells, 16 at a time (cuda-tables.ts). ldmatrix takes an address per lane, so gathering stations is free.
+// Gridding is a sparse product: per two rows |v| and 8 cells |u|, four quadrants; for each, the stations whose kernels
+// touch those cells, 16 at a time (cuda-tables.ts). ldmatrix takes an address per lane, so gathering stations is free, and
+// what was gathered serves both rows. A warp has one such task for all its steps and keeps the weights in registers.
+// Two rows of 8 halves are a whole sector of memory, and the four tasks of a line are done at the same time: lanes store
+// what they made as it is, and lines are whole before they leave the cache.
 //
-// Set by the plan: STATIONS, POLARISATIONS, BOX (multiple of 16), BATCHES (of 8 steps that share each load of weights: 1
-// or 2), STAGES (2: a block of rows is stored while the next one is gridded), THREADS.
+// Set by the plan: STATIONS, POLARISATIONS, BOX (multiple of 16), WARPS (tasks that a block has), BLOCKS (on a
+// multiprocessor at once), HELD (groups of 16 stations whose weights are kept; those of more crowded tasks are read again
+// each time), BUFFERS (1 or 2 of fields: with one, unpacking and gridding take turns).
 #include "integers.cuh"
 
+constexpr int THREADS = 32 * WARPS;
 constexpr int INPUTS = STATIONS * POLARISATIONS;
-constexpr int STEPS = 8 * BATCHES;                          // eight steps and (re, im) are the 16 rows of an mma
-constexpr int FIELD_BYTES = BATCHES * POLARISATIONS * 32 + 16;  // one station: [p][batch][re, im][8 steps]; odd in 16 bytes
-constexpr int ROW_BLOCKS = BOX / 16;                        // blocks of 8 rows |v|, and of 8 cells |u|
-constexpr int TASKS = 8 * ROW_BLOCKS;                       // per block of rows
+constexpr int STEPS = 8;                                    // eight steps and (re, im) are the 16 rows of an mma
+constexpr int FIELD_BYTES = POLARISATIONS * 32 + 16;        // one station: [p][re, im][8 steps]; odd in 16 bytes
+constexpr int CELL_BLOCKS = BOX / 16;                       // of 8 cells |u|; as many blocks of 8 rows |v|
+constexpr int TASKS = BOX / 4 * CELL_BLOCKS, TASK_BLOCKS = TASKS / WARPS;
 constexpr int SLOT_BYTES = 4 * BOX * BOX;
-constexpr int STAGE_BYTES = 64 * BOX + 16;                  // a slot's share of a block of rows; 16 more: no bank conflicts
-constexpr int BLOCK_BYTES = 4 * 512 + 128;                  // four quadrants of weights, then 16 x 4 stations
-constexpr int WARPS = THREADS / 32;
-// Shared memory: samples on their way [batch][a][16 bytes], fields, the stage.
-constexpr int FIELDS_AT = BATCHES * INPUTS * 16;
-constexpr int STAGE_AT = (FIELDS_AT + STATIONS * FIELD_BYTES + 127) / 128 * 128;
+constexpr int LIST_AT = 2 * 4 * 512, GROUP_BYTES = LIST_AT + 128;  // weights of two rows and four quadrants, 16 x 4 stations
+// Shared memory: samples on their way [a][16 bytes], factors, fields.
+constexpr int FACTORS_AT = INPUTS * 16, FIELDS_AT = FACTORS_AT + INPUTS * 8, FIELDS_BYTES = STATIONS * FIELD_BYTES;
 
-struct Task {
-  uint32_t blocks, first;  // how many groups of 16 stations, and where they start
+struct __align__(16) Task {
+  uint32_t groups, place, first, unused;  // how many groups of 16 stations; which rows and cells; where the groups start
 };
 
 __device__ __forceinline__ uint32_t packHalves(float low, float high) {
@@ -77,102 +79,146 @@ __device__ __forceinline__ void copyAhead(uint32_t to, const void *from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 
-// spectra : [c][a][pitch] int8, zero past the last sample to the next 64. factors : [c][a], scaled. tasks : [c][row block]
-// [TASKS]. tables : [block][BLOCK_BYTES]. Grid: (spans of `spanSteps` steps, channels of the group). `steps` is a multiple
-// of 8; with two batches a last one past it is gridded from zeros and not stored.
-extern "C" __global__ void __launch_bounds__(THREADS)
+// One quadrant's part of a group: weights of both rows; (re; im) by their real parts, then (-im; re) by the imaginary.
+__device__ __forceinline__ void multiplyQuadrant(uint32_t (&d)[2][4][2], int quadrant, uint4 upper, uint4 lower,
+                                                 uint32_t field) {
+  uint32_t x[4];
+  gather(x, field);
+  multiplyAdd(d[0][quadrant], x[0], x[1], x[2], x[3], upper.x, upper.y);
+  multiplyAdd(d[1][quadrant], x[0], x[1], x[2], x[3], lower.x, lower.y);
+  const uint32_t low = negated(x[1]), high = negated(x[3]);
+  multiplyAdd(d[0][quadrant], low, x[0], high, x[2], upper.z, upper.w);
+  multiplyAdd(d[1][quadrant], low, x[0], high, x[2], lower.z, lower.w);
+}
+// Which of the group's stations a lane gathers in a quadrant: two bytes of its list.
+__device__ __forceinline__ uint32_t stationOf(uint2 list, int quadrant) {
+  return __byte_perm(quadrant < 2 ? list.x : list.y, 0, quadrant % 2 ? 0x4432 : 0x4410);
+}
+
+// spectra : [c][a][pitch] int8, zero past the last sample to the next 64. factors : [c][a], scaled. tasks : [c][TASKS].
+// tables : [group][GROUP_BYTES]. Grid: (spans of `spanSteps` steps times TASK_BLOCKS, channels of the group). `steps` and
+// `spanSteps` are multiples of 8.
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     gridHalf(const int8_t *spectra, int64_t pitch, int steps, int spanSteps, int firstChannel, const float2 *factors,
              const Task *tasks, const uint8_t *tables, uint8_t *grids) {
   extern __shared__ __align__(128) uint8_t shared[];
   const uint32_t base = (uint32_t)__cvta_generic_to_shared(shared);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int channel = firstChannel + blockIdx.y;
+  const int begin = (int)blockIdx.x / TASK_BLOCKS * spanSteps, end = min(begin + spanSteps, steps);
+  const int8_t *rows = spectra + (int64_t)channel * INPUTS * pitch;
   // ldmatrix: lanes 0-7 and 16-23 point at the real parts of 8 stations each, 8-15 and 24-31 at the imaginary parts.
   const uint32_t part = base + FIELDS_AT + (lane >> 3 & 1) * 16;
   const int station = (lane >> 4) * 8 + (lane & 7);
-  const int stepOfLane = lane >> 2, cellOfLane = lane & 3;
-  const int begin = blockIdx.x * spanSteps, end = min(begin + spanSteps, steps);
-  const int8_t *rows = spectra + (int64_t)channel * INPUTS * pitch;
-  uint8_t *slots = grids + (int64_t)blockIdx.y * steps * POLARISATIONS * SLOT_BYTES;
-
-  auto fetch = [&](int first) {
-    if (first < end)
-      for (int i = threadIdx.x; i < BATCHES * INPUTS; i += THREADS)
-        if (first + i / INPUTS * 8 < steps)
-          copyAhead(base + i * 16, rows + i % INPUTS * pitch + (int64_t)(first + i / INPUTS * 8) * 2);
+  const Task task = tasks[(int64_t)channel * TASKS + blockIdx.x % TASK_BLOCKS * WARPS + warp];
+  const uint8_t *groups = tables + (int64_t)task.first * GROUP_BYTES;
+  auto weightsOf = [&](uint32_t k, int row, int quadrant) {
+    return __ldg((const uint4 *)(groups + (int64_t)k * GROUP_BYTES + (row * 4 + quadrant) * 512) + lane);
   };
-  fetch(begin);
-  for (int first = begin; first < end; first += STEPS) {
+  auto listOf = [&](uint32_t k) { return __ldg((const uint2 *)(groups + (int64_t)k * GROUP_BYTES + LIST_AT) + station); };
+  uint4 held[HELD][2][4];
+  uint2 lists[HELD];
+#pragma unroll
+  for (int k = 0; k < HELD; ++k)
+    if (k < task.groups) {
+#pragma unroll
+      for (int n = 0; n < 8; ++n) held[k][n / 4][n % 4] = weightsOf(k, n / 4, n % 4);
+      lists[k] = listOf(k);
+    }
+
+  const uint32_t pairOfRows = task.place / CELL_BLOCKS, cells = task.place % CELL_BLOCKS;
+  // Lanes of a step exchange cells so that each stores 8 bytes of one row: the even ones of the first, the odd ones of the
+  // second.
+  const bool isOdd = lane & 1;
+  uint8_t *slots = grids + ((int64_t)blockIdx.y * steps + (lane >> 2)) * (POLARISATIONS * SLOT_BYTES) +
+                   pairOfRows / 4 * (16 * BOX) + cells * 128 + pairOfRows % 4 * 32 + (lane & 1) * 16 + (lane >> 1 & 1) * 8;
+  for (int a = threadIdx.x; a < INPUTS; a += THREADS)
+    *(float2 *)(shared + FACTORS_AT + a * 8) = factors[(int64_t)channel * INPUTS + a];
+  __syncthreads();
+
+  // A thread unpacks what it fetched itself: only the fields need a barrier.
+  constexpr int TURNS = (INPUTS + THREADS - 1) / THREADS;
+  auto fetch = [&](int first) {
+    if (first >= end) return;
+#pragma unroll 1
+    for (int n = 0; n < TURNS; ++n) {
+      const int a = n * THREADS + threadIdx.x;
+      if (INPUTS % THREADS == 0 || a < INPUTS) copyAhead(base + a * 16, rows + a * pitch + (int64_t)first * 2);
+    }
+  };
+  auto unpack = [&](int first) {
     asm volatile("cp.async.wait_all;" ::: "memory");
-    __syncthreads();
-    for (int i = threadIdx.x; i < BATCHES * INPUTS; i += THREADS) {
-      const int a = i % INPUTS, batch = i / INPUTS;
+    if (first >= end) return;
+#pragma unroll 1
+    for (int n = 0; n < TURNS; ++n) {
+      const int a = n * THREADS + threadIdx.x;
+      if (INPUTS % THREADS != 0 && a >= INPUTS) break;
       uint32_t re[4], im[4];
-      const bool isPast = first + batch * 8 >= steps;
-      const uint4 raw = isPast ? make_uint4(0, 0, 0, 0) : *(const uint4 *)(shared + i * 16);
-      scaledSamples(raw, factors[(int64_t)channel * INPUTS + a], re, im);
-      uint4 *to = (uint4 *)(shared + FIELDS_AT + a / POLARISATIONS * FIELD_BYTES + (a % POLARISATIONS * BATCHES + batch) * 32);
+      scaledSamples(*(const uint4 *)(shared + a * 16), *(const float2 *)(shared + FACTORS_AT + a * 8), re, im);
+      uint4 *to = (uint4 *)(shared + FIELDS_AT + first / STEPS % BUFFERS * FIELDS_BYTES + a / POLARISATIONS * FIELD_BYTES +
+                            a % POLARISATIONS * 32);
       to[0] = make_uint4(re[0], re[1], re[2], re[3]);
       to[1] = make_uint4(im[0], im[1], im[2], im[3]);
     }
-    __syncthreads();
-    fetch(first + STEPS);
+  };
+  fetch(begin);
+  unpack(begin);
+  fetch(begin + STEPS);
+  __syncthreads();
 #pragma unroll 1
-    for (int rowBlock = 0; rowBlock < ROW_BLOCKS; ++rowBlock) {
-      uint8_t *stage = shared + STAGE_AT + rowBlock % STAGES * (POLARISATIONS * STEPS * STAGE_BYTES);
+  for (int first = begin; first < end; first += STEPS) {
+    if (BUFFERS == 2) {
+      unpack(first + STEPS);
+      fetch(first + 2 * STEPS);
+    }
 #pragma unroll 1
-      for (int n = warp; n < TASKS; n += WARPS) {
-        const Task task = tasks[((int64_t)channel * ROW_BLOCKS + rowBlock) * TASKS + n];
-        uint32_t d[POLARISATIONS * BATCHES][4][2] = {};
-        const uint8_t *block = tables + (int64_t)task.first * BLOCK_BYTES;
-#pragma unroll 1
-        for (uint32_t k = 0; k < task.blocks; ++k, block += BLOCK_BYTES) {
-          const uint2 list = __ldg((const uint2 *)(block + 2048) + station);
-          const uint32_t stations[4] = {list.x & 0xFFFF, list.x >> 16, list.y & 0xFFFF, list.y >> 16};
-          uint4 w[4];
+    for (int p = 0; p < POLARISATIONS; ++p) {
+      const uint32_t fields = part + first / STEPS % BUFFERS * FIELDS_BYTES + p * 32;
+      uint32_t d[2][4][2] = {};
 #pragma unroll
-          for (int quadrant = 0; quadrant < 4; ++quadrant) w[quadrant] = __ldg((const uint4 *)(block + quadrant * 512) + lane);
+      for (int k = 0; k < HELD; ++k)
+        if (k < task.groups) {
 #pragma unroll
           for (int quadrant = 0; quadrant < 4; ++quadrant)
-#pragma unroll
-            for (int p = 0; p < POLARISATIONS * BATCHES; ++p) {
-              uint32_t x[4];
-              gather(x, part + stations[quadrant] * FIELD_BYTES + p * 32);
-              // (re; im) by the weights' real parts, then (-im; re) by their imaginary parts
-              multiplyAdd(d[p][quadrant], x[0], x[1], x[2], x[3], w[quadrant].x, w[quadrant].y);
-              multiplyAdd(d[p][quadrant], negated(x[1]), x[0], negated(x[3]), x[2], w[quadrant].z, w[quadrant].w);
-            }
+            multiplyQuadrant(d, quadrant, held[k][0][quadrant], held[k][1][quadrant],
+                             fields + stationOf(lists[k], quadrant) * FIELD_BYTES);
         }
-        const int column = n % 8, cells = n / 8;
+#pragma unroll 1
+      for (uint32_t k = HELD; k < task.groups; ++k) {
+        const uint2 list = listOf(k);
 #pragma unroll
-        for (int p = 0; p < POLARISATIONS * BATCHES; ++p) {
-          uint8_t *to = stage + (p * 8 + stepOfLane) * STAGE_BYTES + cells * 128 + column * 16 + cellOfLane * 4;
-          auto put = [&](int group, int parity, uint32_t pair) {
-            *(uint32_t *)(to + group * 16 * BOX + parity * ROW_BLOCKS * 128) = pair;
-          };
-#pragma unroll
-          for (int h = 0; h < 2; ++h) {
-            // quadrants: (v+, u+), (v+, u-), (v-, u+), (v-, u-)
-            const uint32_t evenUp = addHalves(d[p][0][h], d[p][1][h]), oddUp = subHalves(d[p][0][h], d[p][1][h]);
-            const uint32_t evenDown = addHalves(d[p][2][h], d[p][3][h]), oddDown = subHalves(d[p][2][h], d[p][3][h]);
-            const uint32_t ee = addHalves(evenUp, evenDown), oe = addHalves(oddUp, oddDown);
-            const uint32_t eo = subHalves(evenUp, evenDown), oo = subHalves(oddUp, oddDown);
-            if (h == 0) put(0, 0, ee), put(2, 1, oe), put(3, 0, eo), put(1, 1, negated(oo));
-            else put(2, 0, ee), put(0, 1, negated(oe)), put(1, 0, negated(eo)), put(3, 1, negated(oo));
-          }
-        }
+        for (int quadrant = 0; quadrant < 4; ++quadrant)
+          multiplyQuadrant(d, quadrant, weightsOf(k, 0, quadrant), weightsOf(k, 1, quadrant),
+                           fields + stationOf(list, quadrant) * FIELD_BYTES);
       }
+      uint8_t *to = slots + ((int64_t)first * POLARISATIONS + p) * SLOT_BYTES;
+      auto put = [&](int group, int parity, const uint32_t (&rows)[2], uint32_t sign) {
+        const uint32_t other = __shfl_xor_sync(0xFFFFFFFFu, isOdd ? rows[0] : rows[1], 1);
+        *(uint2 *)(to + group * (CELL_BLOCKS * 16 * BOX) + parity * (CELL_BLOCKS * 128)) =
+            isOdd ? make_uint2(other ^ sign, rows[1] ^ sign) : make_uint2(rows[0] ^ sign, other ^ sign);
+      };
+      constexpr uint32_t PLUS = 0, MINUS = 0x80008000u;
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        uint32_t ee[2], oe[2], eo[2], oo[2];
+#pragma unroll
+        for (int row = 0; row < 2; ++row) {
+          // quadrants: (v+, u+), (v+, u-), (v-, u+), (v-, u-)
+          const uint32_t(&q)[4][2] = d[row];
+          const uint32_t evenUp = addHalves(q[0][h], q[1][h]), oddUp = subHalves(q[0][h], q[1][h]);
+          const uint32_t evenDown = addHalves(q[2][h], q[3][h]), oddDown = subHalves(q[2][h], q[3][h]);
+          ee[row] = addHalves(evenUp, evenDown), oe[row] = addHalves(oddUp, oddDown);
+          eo[row] = subHalves(evenUp, evenDown), oo[row] = subHalves(oddUp, oddDown);
+        }
+        if (h == 0) put(0, 0, ee, PLUS), put(2, 1, oe, PLUS), put(3, 0, eo, PLUS), put(1, 1, oo, MINUS);
+        else put(2, 0, ee, PLUS), put(0, 1, oe, MINUS), put(1, 0, eo, MINUS), put(3, 1, oo, MINUS);
+      }
+    }
+    __syncthreads();
+    if (BUFFERS == 1) {
+      unpack(first + STEPS);
+      fetch(first + 2 * STEPS);
       __syncthreads();
-      constexpr int PIECES = 4 * BOX;  // of 16 bytes, of one slot
-      for (int i = threadIdx.x; i < POLARISATIONS * STEPS * PIECES; i += THREADS) {
-        const int staged = i / PIECES, piece = i % PIECES, group = piece / BOX;
-        const int step = first + staged % STEPS;
-        if (BATCHES > 1 && step >= steps) continue;
-        *(uint4 *)(slots + (int64_t)(step * POLARISATIONS + staged / STEPS) * SLOT_BYTES +
-                   (group * ROW_BLOCKS + rowBlock) * 16 * BOX + piece % BOX * 16) =
-            *(const uint4 *)(stage + staged * STAGE_BYTES + piece * 16);
-      }
-      if (STAGES == 1) __syncthreads();
     }
   }
 }

@@ -3,12 +3,17 @@
 // A block images 64 l x 128 m of one channel; its sums fill the registers of two warpgroups, one for each 64 m. Per step:
 //   stage 1   U[64 l][2 BOX] = [cos | sin][64 l][BOX] x grid[BOX][2 BOX]    warpgroup p for slot p, sums in halves
 //   stage 2   F[64 m][4 parts x 16 l] = [cos | sin][64 m][BOX] x U^T        four chunks of 16 l, sums in floats
-// U passes through shared memory, two buffers. Parts (re, im of both slots) of one pixel land in one thread: the products
-// need no exchange. A step's two grids arrive by one bulk copy, STAGES steps ahead; the barrier that hands U over also
-// says that the grid two products ago is free. With one polarisation the two slots are two time steps, and XX + YY is
-// the sum of both.
+// U passes through shared memory, two buffers; the barrier that hands it over also says that the grids it was made of are
+// free. Parts (re, im of both slots) of one pixel land in one thread: the products need no exchange. Grids arrive UNROLL
+// steps at a time by one bulk copy, STAGES such copies ahead: waiting for one costs more than a barrier does. With one
+// polarisation the two slots are two time steps, and XX + YY is the sum of both.
 //
-// Set by the plan: BOX (32, 48, 64), PIXELS, POLARISATIONS, STAGES, EARLY (1: the next step's stage 1 goes in early).
+// Tensor cores and multiply-adds share the registers' ports and hardly overlap; what counts is that neither waits. So
+// every product is put in before the wait for the one before it: sums that have been waited for any earlier are moved by
+// the assembler in between the parts of a product.
+//
+// Set by the plan: BOX (32, 48, 64), PIXELS, POLARISATIONS, STAGES, UNROLL (even), ACROSS (1: a step's last products are
+// summed while the next step's first are made), ROWS_SHARED (1: stage 1 takes its factors from shared memory).
 #include "hopper.cuh"
 #include "wgmma-half.cuh"
 
@@ -18,22 +23,16 @@ constexpr int U_BYTES = 64 * 4 * BOX * 2;   // [chunk of 16 l][part][2 x 8 l][de
 constexpr int BLOCK_ROW = BOX / 8 * 128;    // bytes of 8 columns, all depths
 constexpr int L_TILES = (PIXELS + 63) / 64;
 constexpr int PRODUCTS = POLARISATIONS == 1 ? 1 : 4;
-// The stage 1 operand in registers where there is room for it.
-constexpr bool ROWS_SHARED = BOX > 32;
-constexpr int U_AT = 0, ROWS_AT = U_AT + 2 * U_BYTES, RING_AT = ROWS_AT + 128 * BOX, BARS_AT = RING_AT + STAGES * STEP_BYTES;
+constexpr int PART_BYTES = UNROLL * STEP_BYTES;
+constexpr int U_AT = 0, ROWS_AT = U_AT + 2 * U_BYTES, RING_AT = ROWS_AT + 128 * BOX, BARS_AT = RING_AT + STAGES * PART_BYTES;
 
 __device__ __forceinline__ uint64_t coreMatrices(uint32_t address) {
   return (uint64_t)((address & 0x3FFFF) >> 4) | (uint64_t)(128 >> 4) << 16 | (uint64_t)(BLOCK_ROW >> 4) << 32;
 }
-__device__ __forceinline__ uint32_t packHalves(float low, float high) {
-  uint32_t packed;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
-  return packed;
-}
-__device__ __forceinline__ void copyStep(uint32_t to, const uint8_t *from, uint32_t barrier) {
-  ptx::barrierExpect(barrier, STEP_BYTES);
+__device__ __forceinline__ void copySteps(uint32_t to, const uint8_t *from, uint32_t bytes, uint32_t barrier) {
+  ptx::barrierExpect(barrier, bytes);
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from),
-               "r"(STEP_BYTES), "r"(barrier)
+               "r"(bytes), "r"(barrier)
                : "memory");
 }
 __device__ __forceinline__ void storeMatrices(uint32_t address, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
@@ -42,22 +41,16 @@ __device__ __forceinline__ void storeMatrices(uint32_t address, uint32_t a, uint
                : "memory");
 }
 
-// cos and sin of the transform e^(-2 pi i pixel u / PIXELS) at u = (depth mod BOX/2) + 1/2: cos first, then sin.
-__device__ __forceinline__ float turn(int pixel, int depth) {
-  const int twice = 2 * (depth % (BOX / 2)) + 1;
-  float sine, cosine;
-  sincospif((float)(pixel * twice % (2 * PIXELS)) / PIXELS, &sine, &cosine);
-  return depth < BOX / 2 ? cosine : -sine;
+// The A operand of 16 pixels a warp, as wgmma wants it in registers. turns : [pixel][BOX] halves (half-rounding.ts).
+__device__ __forceinline__ uint32_t turnPair(const uint32_t *turns, int pixel, int depth) {
+  return pixel < PIXELS ? __ldg(turns + (pixel * BOX + depth) / 2) : 0;
 }
-// The A operand of 16 pixels a warp, as wgmma wants it in registers.
-__device__ __forceinline__ void loadTurns(uint32_t (&a)[DEPTHS][4], int firstPixel, int lane) {
+__device__ __forceinline__ void loadTurns(uint32_t (&a)[DEPTHS][4], const uint32_t *turns, int firstPixel, int lane) {
 #pragma unroll
   for (int k = 0; k < DEPTHS; ++k)
 #pragma unroll
-    for (int x = 0; x < 4; ++x) {
-      const int pixel = firstPixel + (lane >> 2) + (x & 1) * 8, depth = k * 16 + (lane & 3) * 2 + (x >> 1) * 8;
-      a[k][x] = packHalves(turn(pixel, depth), turn(pixel, depth + 1));
-    }
+    for (int x = 0; x < 4; ++x)
+      a[k][x] = turnPair(turns, firstPixel + (lane >> 2) + (x & 1) * 8, k * 16 + (lane & 3) * 2 + (x >> 1) * 8);
 }
 
 // wgmma writes its sums behind the compiler's back: nothing that reads them may move above this point.
@@ -80,10 +73,11 @@ __device__ __forceinline__ void addProducts(float (&sum)[4], float xr, float xi,
 }
 
 // grids : [c in group][slot] (direct-grid.cu), slotsPerChannel of them, of which the first 2 * pairs are used. unscale : [c].
+// turnTable : [pixel][BOX] halves, unscaleTurns : [pixel], what products are multiplied by for their scale.
 // sums : [c][product][m][l] float64, replaced or added to. Grid: (tiles, channels of the group), 256 threads.
 extern "C" __global__ void __launch_bounds__(256, 1)
     imageHopper(const uint8_t *grids, int slotsPerChannel, int pairs, int firstChannel, int add, const double *unscale,
-                double *sums) {
+                const uint32_t *turnTable, const double *unscaleTurns, double *sums) {
   extern __shared__ __align__(1024) uint8_t shared[];
   const uint32_t base = ptx::sharedAddress(shared);
   // Through a shuffle, so that the compiler knows the warp's number to be the same in all its lanes, as wgmma demands.
@@ -94,20 +88,20 @@ extern "C" __global__ void __launch_bounds__(256, 1)
   if (threadIdx.x == 0) {
     for (int s = 0; s < STAGES; ++s) ptx::barrierInit(bars + 8 * s, 1);
     asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
-    for (int s = 0; s < STAGES && s < pairs; ++s)
-      copyStep(base + RING_AT + s * STEP_BYTES, steps + (int64_t)s * STEP_BYTES, bars + 8 * s);
+    for (int s = 0; s < STAGES && s * UNROLL < pairs; ++s)
+      copySteps(base + RING_AT + s * PART_BYTES, steps + (int64_t)s * PART_BYTES, min(UNROLL, pairs - s * UNROLL) * STEP_BYTES,
+                bars + 8 * s);
   }
   if (ROWS_SHARED) {
     for (int i = threadIdx.x; i < 64 * BOX / 2; i += 256) {  // [l block][depth block][8 l][8 depths], two halves at a time
       const int pair = i % 4, l = i / 4 % 8, depthBlock = i / 32 % (BOX / 8), block = i / 32 / (BOX / 8);
-      const int pixel = firstL + block * 8 + l, depth = depthBlock * 8 + pair * 2;
-      ((uint32_t *)(shared + ROWS_AT))[i] = packHalves(turn(pixel, depth), turn(pixel, depth + 1));
+      ((uint32_t *)(shared + ROWS_AT))[i] = turnPair(turnTable, firstL + block * 8 + l, depthBlock * 8 + pair * 2);
     }
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   }
   uint32_t rows[DEPTHS][4], turns[DEPTHS][4];
-  if (!ROWS_SHARED) loadTurns(rows, firstL + warp % 4 * 16, lane);
-  loadTurns(turns, firstM + warp % 4 * 16, lane);
+  if (!ROWS_SHARED) loadTurns(rows, turnTable, firstL + warp % 4 * 16, lane);
+  loadTurns(turns, turnTable, firstM + warp % 4 * 16, lane);
   float sum[8][4][4];
 #pragma unroll
   for (int i = 0; i < 8; ++i)
@@ -119,10 +113,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 
   const uint32_t uLane = base + U_AT + (warp % 4 * 8 + (lane >> 3 & 1)) * BLOCK_ROW + (lane >> 4) * 128 + (lane & 7) * 16 +
                          group * 4 * BLOCK_ROW;
-  auto stage1 = [&](uint32_t (&u)[BOX / 2], int t) {
-    const int s = t % STAGES;
-    ptx::barrierWait(bars + 8 * s, t / STAGES & 1);
-    const uint64_t columns = coreMatrices(base + RING_AT + s * STEP_BYTES + group * SLOT_BYTES);
+  auto stage1 = [&](uint32_t (&u)[BOX / 2], uint32_t grid) {
+    const uint64_t columns = coreMatrices(grid + group * SLOT_BYTES);
     ptx::wgmmaFence();
 #pragma unroll
     for (int k = 0; k < DEPTHS; ++k) {
@@ -159,54 +151,51 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         addProducts(sum[chunk * 2 + h][i], f[h * 4 + i], f[8 + h * 4 + i], f[16 + h * 4 + i], f[24 + h * 4 + i]);
   };
 
-  {
-    uint32_t u[BOX / 2];
-    stage1(u, 0);
-    ptx::wgmmaWait<0>();
-    storeU(u, 0);
-  }
+  const uint32_t ring = base + RING_AT;
+  uint32_t u[BOX / 2];
+  ptx::barrierWait(bars, 0);
+  stage1(u, ring);
+  ptx::wgmmaWait<0>();
+  storeU(u, 0);
+  float f0[32], f1[32];
+  int part = 0, lap = 0;
 #pragma unroll 1
-  for (int t = 0; t < pairs; ++t) {
-    // U of this step is whole; both warpgroups are done with the U before it and with this step's grids.
-    ptx::namedSync<1, 256>();
-    if (threadIdx.x == 0 && t + STAGES < pairs)
-      copyStep(base + RING_AT + t % STAGES * STEP_BYTES, steps + (int64_t)(t + STAGES) * STEP_BYTES, bars + 8 * (t % STAGES));
-    float f0[32], f1[32];
-    uint32_t u[BOX / 2];
-    stage2(f0, t, 0);
-#if EARLY
-    // The next step's stage 1 goes in early, so that storing U hides behind this step's products.
-    stage1(u, t + 1 < pairs ? t + 1 : t);
-    ptx::wgmmaWait<1>();
-    stage2(f1, t, 1);
-    accumulate(f0, 0);
-    ptx::wgmmaWait<1>();
-    storeU(u, t + 1);
-    stage2(f0, t, 2);
-    ptx::wgmmaWait<1>();
-    accumulate(f1, 1);
-    stage2(f1, t, 3);
-    ptx::wgmmaWait<1>();
-    accumulate(f0, 2);
-    ptx::wgmmaWait<0>();
-    accumulate(f1, 3);
-#else
-    stage2(f1, t, 1);
-    ptx::wgmmaWait<1>();
-    accumulate(f0, 0);
-    stage2(f0, t, 2);
-    ptx::wgmmaWait<1>();
-    accumulate(f1, 1);
-    stage2(f1, t, 3);
-    ptx::wgmmaWait<1>();
-    accumulate(f0, 2);
-    stage1(u, t + 1 < pairs ? t + 1 : t);
-    ptx::wgmmaWait<1>();
-    accumulate(f1, 3);
-    ptx::wgmmaWait<0>();
-    storeU(u, t + 1);
-#endif
+  for (int first = 0; first < pairs; first += UNROLL) {
+    const int nextPart = part + 1 == STAGES ? 0 : part + 1, nextLap = part + 1 == STAGES ? lap ^ 1 : lap;
+#pragma unroll
+    for (int i = 0; i < UNROLL; ++i) {
+      const int t = first + i;
+      if (i > 0 && t >= pairs) break;
+      // U of this step is whole; both warpgroups are done with the U before it and with this step's grids.
+      ptx::namedSync<1, 256>();
+      if (i == UNROLL - 1) {
+        if (threadIdx.x == 0 && first + STAGES * UNROLL < pairs)
+          copySteps(ring + part * PART_BYTES, steps + (int64_t)(first + STAGES * UNROLL) * STEP_BYTES,
+                    min(UNROLL, pairs - first - STAGES * UNROLL) * STEP_BYTES, bars + 8 * part);
+        if (t + 1 < pairs) ptx::barrierWait(bars + 8 * nextPart, nextLap);
+      }
+      const uint32_t next = i == UNROLL - 1 ? ring + nextPart * PART_BYTES : ring + part * PART_BYTES + (i + 1) * STEP_BYTES;
+      stage2(f0, i, 0);
+      // Behind a branch, or the assembler would move these too.
+      if (ACROSS && t > 0) accumulate(f1, 3);
+      stage2(f1, i, 1);
+      stage1(u, next);
+      ptx::wgmmaWait<2>();
+      accumulate(f0, 0);
+      stage2(f0, i, 2);
+      ptx::wgmmaWait<2>();
+      accumulate(f1, 1);
+      ptx::wgmmaWait<1>();
+      storeU(u, i + 1);
+      stage2(f1, i, 3);
+      ptx::wgmmaWait<1>();
+      accumulate(f0, 2);
+      ptx::wgmmaWait<0>();
+      if (!ACROSS) accumulate(f1, 3);
+    }
+    part = nextPart, lap = nextLap;
   }
+  if (ACROSS) accumulate(f1, 3);
 
   const double by = unscale[firstChannel + blockIdx.y];
   constexpr int64_t PLANE = (int64_t)PIXELS * PIXELS;
@@ -221,6 +210,6 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         if (l >= PIXELS || m >= PIXELS) continue;
         const float value = POLARISATIONS == 1 ? sum[block][i][0] + sum[block][i][1] : sum[block][i][product];
         double *to = image + product * PLANE + (int64_t)m * PIXELS + l;
-        *to = (add ? *to : 0.0) + value * by;
+        *to = (add ? *to : 0.0) + value * (by * unscaleTurns[l] * unscaleTurns[m]);
       }
 }
