@@ -139,7 +139,7 @@ export interface GridTuning {
 
 /** As measured on an H200. */
 const gridTuning = {
-  32: { WARPS: 8, BLOCKS: 2, HELD: 2 },
+  32: { WARPS: 16, BLOCKS: 1, HELD: 2 },
   48: { WARPS: 12, BLOCKS: 1, HELD: 1 },
   64: { WARPS: 16, BLOCKS: 1, HELD: 1 },
 } satisfies Record<HalfBox, Omit<GridTuning, 'BUFFERS'>>;
@@ -180,7 +180,7 @@ export function planGridHalf(plan: Inputs, box: HalfBox, wanted?: GridTuning) {
 }
 
 export interface HopperTuning {
-  /** Bulk copies of grids in flight, of UNROLL steps each: as many as fit beside U, no more than help. */
+  /** Bulk copies of grids in flight, of UNROLL steps each. With more than two, registers get scarce and operands clash. */
   readonly STAGES: number;
   readonly UNROLL: 2 | 4;
   /** 1: a step's last products are summed during the next. */
@@ -191,8 +191,8 @@ export interface HopperTuning {
 
 /** As measured on an H200. */
 const hopperTuning = {
-  32: { STAGES: 3, UNROLL: 4, ACROSS: 1, ROWS_SHARED: 0 },
-  48: { STAGES: 3, UNROLL: 2, ACROSS: 0, ROWS_SHARED: 1 },
+  32: { STAGES: 2, UNROLL: 4, ACROSS: 1, ROWS_SHARED: 1 },
+  48: { STAGES: 2, UNROLL: 4, ACROSS: 0, ROWS_SHARED: 1 },
   64: { STAGES: 2, UNROLL: 2, ACROSS: 0, ROWS_SHARED: 1 },
 } satisfies Record<HalfBox, HopperTuning>;
 

@@ -58,11 +58,11 @@ function sizes(): void {
   after(() => backend.close());
 
   const shapes = [
-    { pixels: 64, acrossM: 40, stations: 40, polarisations: 2, size: 5, samples: 134, precision: 'half' },
-    { pixels: 128, acrossM: 50, stations: 256, polarisations: 2, size: 5, samples: 129, precision: 'half' },
-    { pixels: 128, acrossM: 90, stations: 100, polarisations: 1, size: 7, samples: 177, precision: 'half' },
-    { pixels: 192, acrossM: 120, stations: 30, polarisations: 2, size: 3, samples: 154, precision: 'half' },
-    { pixels: 256, acrossM: 100, stations: 12, polarisations: 1, size: 1, samples: 129, precision: 'half' },
+    { pixels: 64, acrossM: 40, stations: 40, polarisations: 2, size: 5, samples: 262, precision: 'half' },
+    { pixels: 128, acrossM: 50, stations: 256, polarisations: 2, size: 5, samples: 257, precision: 'half' },
+    { pixels: 128, acrossM: 90, stations: 100, polarisations: 1, size: 7, samples: 265, precision: 'half' },
+    { pixels: 192, acrossM: 120, stations: 30, polarisations: 2, size: 3, samples: 258, precision: 'half' },
+    { pixels: 256, acrossM: 100, stations: 12, polarisations: 1, size: 1, samples: 257, precision: 'half' },
     { pixels: 80, acrossM: 70, stations: 30, polarisations: 2, size: 5, samples: 40, precision: 'single' },
     { pixels: 66, acrossM: 70, stations: 15, polarisations: 1, size: 3, samples: 33, precision: 'single' },
     { pixels: 256, acrossM: 280, stations: 10, polarisations: 2, size: 7, samples: 2, precision: 'single' },
@@ -114,7 +114,7 @@ function sizes(): void {
         frequenciesHz: Float64Array.of(60e6),
         polarisations: 2,
       });
-      const samples = 200;
+      const samples = 256;
       const images = [];
       for (const [on, imager] of [
         [backend, prepareCudaDirectImager(plan, backend, { precision: 'half' })],

@@ -17,7 +17,7 @@ import type { ImagePlan } from './plan.js';
 
 const WHERE = 'direct image';
 /** Rounding to halves averages out over time steps: shorter blocks are quick in single precision, and exacter. */
-const LEAST_HALF_STEPS = 128;
+const LEAST_HALF_STEPS = 256;
 /**
  * What the horizon is multiplied by when the taper is taken out multiplies the halves' errors too: 320 for 5 × 5 kernels
  * and the whole sky, within 1e-3; 4800 for 7 × 7, where they come to 4e-3.
