@@ -186,4 +186,33 @@ describe('HDF5', () => {
     await assert.rejects(openHdf5(cut), { name: 'CorellaError' });
     await assert.rejects(openHdf5(join(folder, 'nowhere')), /there is no such file/);
   });
+
+  it('reads a sound file where a damaged one of the same name was refused', async () => {
+    const path = join(folder, 'again.h5');
+    const output = inMemory(path);
+    const reals = { kind: 'fixed', type: 'float64', dims: [1], bytes: float64(7) } as const;
+    const file = await createHdf5(output, {
+      kind: 'group',
+      items: { Header: { kind: 'group', items: { reals } }, Data: { kind: 'group', items: { reals } } },
+    });
+    await file.commit();
+    const sound = output.snapshot();
+    // Every list of names loses its mark, so that libhdf5 gives up in the midst of a walk.
+    const damaged = Buffer.from(sound.toString('latin1').replaceAll('SNOD', 'ZZZZ'), 'latin1');
+    for (let round = 0; round < 3; round++) {
+      writeFileSync(path, damaged);
+      await assert.rejects(async () => {
+        const opened = await openHdf5(path);
+        try {
+          opened.number('Header/reals');
+        } finally {
+          opened.close();
+        }
+      }, /again\.h5: .*it is damaged or cut short/);
+      writeFileSync(path, sound);
+      const opened = await openHdf5(path);
+      assert.equal(opened.number('Header/reals'), 7);
+      opened.close();
+    }
+  });
 });

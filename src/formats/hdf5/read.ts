@@ -3,6 +3,7 @@
  * refused by name, numbers come as float64, and large datasets are read by rows. Without its throwing error
  * handler the library returns what memory held when a filter is missing; it is always switched on.
  */
+import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type * as H5wasm from 'h5wasm/node';
@@ -17,6 +18,8 @@ interface Library {
 
 let prepared: Promise<Library> | undefined;
 let lives = 0;
+/** Files that the library may still hold open, by device and inode: an error of its own leaves handles behind. */
+let held = new Set<string>();
 
 /**
  * The library with its errors thrown and the usual compressors (LZF among them) at hand. A file damaged in a way
@@ -30,6 +33,7 @@ function library(): Promise<Library> {
 
 function forsake(): void {
   prepared = undefined;
+  held = new Set();
 }
 
 async function prepare(): Promise<Library> {
@@ -95,13 +99,18 @@ function reason(error: unknown): string {
 export async function openHdf5(path: string): Promise<Hdf5File> {
   // Our own words for what is missing or may not be read, before the library is asked.
   await (await openInput(path)).close();
+  const { dev, ino } = await stat(path, { bigint: true });
+  const identity = `${dev} ${ino}`;
+  // The library knows an open file again by these, and would give what the file held when it failed.
+  if (held.has(identity)) forsake();
   const { module, classes } = await library();
   const guarded = <Result>(what: string, act: () => Result): Result => {
     try {
       return act();
     } catch (error) {
       if (error instanceof CorellaError) throw error;
-      if (!isOrdinary(error)) forsake();
+      if (isOrdinary(error)) held.add(identity);
+      else forsake();
       throw new CorellaError(
         { where: path, what: `${what} (${reason(error)})`, fix: 'it is damaged or cut short: copy it again' },
         { cause: error },
