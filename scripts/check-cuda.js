@@ -237,8 +237,10 @@ async function addChannelise(add, everywhere) {
   }
   const card = { capability: 90, sharedBytesPerBlock: 232_448, path: 'hopper' };
   for (const channels of [1024, 4096]) {
-    for (const taps of [1, 8, 13, 17])
-      add(planTensor(plan(channels, taps, 'ci8', 'ci8'), card).request, ['sm_90a']);
+    for (const taps of [1, 8, 13, 17]) {
+      const { requests } = planTensor(plan(channels, taps, 'ci8', 'ci8'), card);
+      for (const request of Object.values(requests)) add(request, ['sm_90a']);
+    }
   }
 }
 

@@ -1,11 +1,12 @@
 /** One prepared kernel, or two: spectra of voltages that lie on the card. */
 import type { CudaBackend } from '../backend/cuda/cuda.js';
-import type { Kernel } from '../backend/cuda/kernels.js';
+import type { Kernel, KernelRequest } from '../backend/cuda/kernels.js';
 import type { DeviceMemory, DevicePointer, Stream } from '../backend/cuda/session.js';
 import type { CudaSpectraBlock } from '../backend/cuda/spectra.js';
 import { planFused, WORK, type ChannelisePass } from './cuda-plan.js';
 import { factorTable, tapTable, twiddleTable } from './cuda-tables.js';
-import { planTensor, TENSOR_WORK, tensorTables, type TensorPlan } from './cuda-tensor.js';
+import { tensorTables } from './cuda-tensor-tables.js';
+import { planTensor, TENSOR_WORK, type TensorPlan } from './cuda-tensor.js';
 import type { ChannelisePlan } from './plan.js';
 
 /** voltages : [a][pitch]; sample 0 of each row opens the window of spectrum 0. */
@@ -63,8 +64,8 @@ interface PreparedPass {
   readonly blocks: number;
 }
 
-const writer = (kernel: Kernel) => {
-  const { view } = kernel.argument(0);
+const writer = (kernel: Kernel, argument = 0) => {
+  const { view } = kernel.argument(argument);
   return {
     pointer: (at: number, value: bigint) => {
       view.setBigUint64(at, value, true);
@@ -74,6 +75,9 @@ const writer = (kernel: Kernel) => {
     },
     int: (at: number, value: number) => {
       view.setInt32(at, value, true);
+    },
+    float: (at: number, value: number) => {
+      view.setFloat32(at, value, true);
     },
   };
 };
@@ -143,6 +147,10 @@ async function prepareGeneral(
   };
 }
 
+/** cuda.h: two bytes an element, which is one sample; neither interleaved, swizzled, promoted nor filled. */
+const UINT16 = 1;
+const PLAIN = 0;
+
 async function prepareTensor(
   plan: ChannelisePlan,
   tensor: TensorPlan,
@@ -150,42 +158,64 @@ async function prepareTensor(
   saturated: DeviceMemory,
 ): Promise<ChanneliseEngine> {
   const { session, shop } = backend;
-  const tables = tensorTables(plan, tensor);
-  const kernel = (await shop.prepare(tensor.request))[tensor.entry];
-  const put = writer(kernel);
-  const memories: DeviceMemory[] = [];
-  for (const name of [
-    'taps',
-    'moreTaps',
-    'entries',
-    'twiddles',
-    'lastTwiddles',
-    'factors',
-    'limits',
-  ] as const) {
-    const memory = uploadTable(backend, name, tables[name]);
-    memories.push(memory);
-    put.pointer(TENSOR_WORK[name], memory.pointer);
-  }
-  put.pointer(TENSOR_WORK.saturated, saturated.pointer);
-  put.int(TENSOR_WORK.factorStep, tables.factors.length > 1 ? 1 : 0);
-  put.int(TENSOR_WORK.inputs, plan.inputs);
-  const { threads, sharedBytes, ranks, tile } = tensor;
-  const { multiprocessors } = session.device;
+  const { requests, entry, threads, sharedBytes, ranks, tile, box, blocksPerMultiprocessor } = tensor;
+  const tables = tensorTables(plan, tensor.sign);
+  const names = ['taps', 'moreTaps', 'entries', 'twiddles', 'lastTwiddles', 'factors'] as const;
+  const memories = names.map((name) => uploadTable(backend, name, tables[name]));
+  const prepare = async (request: KernelRequest) => {
+    const kernel = (await shop.prepare(request))[entry];
+    const put = writer(kernel, 1);
+    names.forEach((name, n) => {
+      put.pointer(TENSOR_WORK[name], memories[n].pointer);
+    });
+    put.pointer(TENSOR_WORK.saturated, saturated.pointer);
+    put.int(TENSOR_WORK.inputs, plan.inputs);
+    put.float(TENSOR_WORK.factor, tables.factors[0]);
+    put.int(TENSOR_WORK.factorStep, tables.factors.length > 1 ? 1 : 0);
+    return { kernel, put };
+  };
+  const whole = await prepare(requests.whole);
+  const withGaps = await prepare(requests.gaps);
+  const blocks = session.device.multiprocessors * blocksPerMultiprocessor;
   const shape = { threads, sharedBytes, cluster: ranks } as const;
-  const most =
-    ranks === 1 ? multiprocessors : kernel.clustersAtOnce({ grid: [multiprocessors, 1], ...shape });
+  const most = ranks === 1 ? blocks : whole.kernel.clustersAtOnce({ grid: [blocks, 1], ...shape });
+
+  const dimensions = new BigUint64Array(4);
+  const strides = new BigUint64Array(3);
+  const boxOf = Uint32Array.from(box);
+  const everyElement = new Uint32Array([1, 1, 1, 1]);
+  /** A view of the block as (spectrum, input, k1, k2), k = k1 + 32 k2: what lies outside it is not written. */
+  const describe = (kernel: Kernel, out: CudaSpectraBlock, spectra: number): void => {
+    const row = plan.inputs * out.pitchBytes;
+    dimensions.set([spectra, plan.inputs, 32, plan.channels / 32].map(BigInt));
+    strides.set([out.pitchBytes, row, 32 * row].map(BigInt));
+    session.call(
+      'cuTensorMapEncodeTiled',
+      kernel.argument(0).address,
+      UINT16,
+      4,
+      out.pointer,
+      dimensions,
+      strides,
+      boxOf,
+      everyElement,
+      PLAIN,
+      PLAIN,
+      PLAIN,
+      PLAIN,
+    );
+  };
   return {
     memories,
     description:
       ranks === 1 ? 'tensor cores, one pass' : `tensor cores, one pass, ${ranks} blocks to a spectrum`,
     launch: (from, spectra, missing, out, stream) => {
+      const { kernel, put } = missing ? withGaps : whole;
       put.pointer(TENSOR_WORK.voltages, from.pointer);
       put.long(TENSOR_WORK.pitchBytes, from.pitchBytes);
       put.pointer(TENSOR_WORK.missing, missing?.pointer ?? 0n);
-      put.pointer(TENSOR_WORK.out, out.pointer);
-      put.long(TENSOR_WORK.outPitchBytes, out.pitchBytes);
       put.int(TENSOR_WORK.spectra, spectra);
+      describe(kernel, out, spectra);
       const walkers = Math.min(most, plan.inputs * Math.ceil(spectra / tile));
       kernel.launch({ grid: [walkers * ranks, 1], ...shape }, stream);
     },

@@ -1,10 +1,11 @@
-/** The channeliser on tensor cores (channelise-tensor.cu): when it can be had, with which numbers, and its tables. */
+/** The channelisers on tensor cores (channelise-tensor.cu, channelise-cluster.cu): when they can be had, with which numbers. */
 import type { CudaPath } from '../backend/cuda/cuda.js';
 import type { KernelRequest } from '../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../backend/cuda/sources.js';
 import { shapeDefines } from './cuda-plan.js';
 import { factorTable } from './cuda-tables.js';
-import { outputRail, type ChannelisePlan } from './plan.js';
+import { entriesOf, MOST_TAPS, signOf } from './cuda-tensor-tables.js';
+import type { ChannelisePlan } from './plan.js';
 
 export interface TensorCard {
   readonly capability: number;
@@ -13,19 +14,23 @@ export interface TensorCard {
 }
 
 export interface TensorPlan {
-  readonly request: KernelRequest;
-  readonly entry: 'channeliseTensor';
-  readonly threads: 512;
+  /** With no word of missing spectra, which costs registers, and with them. */
+  readonly requests: Readonly<Record<'whole' | 'gaps', KernelRequest>>;
+  readonly entry: 'channeliseTensor' | 'channeliseCluster';
+  readonly threads: number;
   readonly sharedBytes: number;
-  /** Blocks of a cluster: each takes 1024 channels. */
-  readonly ranks: 1 | 4;
+  readonly blocksPerMultiprocessor: number;
+  /** Blocks of a cluster, which share a spectrum. */
+  readonly ranks: number;
   /** Spectra of a tile. */
   readonly tile: 16;
+  /** What one copy carries away: spectra, inputs, k1, k2, where k = k1 + 32 k2. */
+  readonly box: readonly [number, number, number, number];
   /** −1 where the taps are taken with the other sign, which their factors make good. */
   readonly sign: 1 | -1;
 }
 
-/** struct TensorWork of channelise-tensor.cu. */
+/** struct TensorWork of tensor.cuh. */
 export const TENSOR_WORK = {
   voltages: 0,
   pitchBytes: 8,
@@ -35,215 +40,146 @@ export const TENSOR_WORK = {
   twiddles: 40,
   lastTwiddles: 48,
   factors: 56,
-  limits: 64,
-  missing: 72,
-  out: 80,
-  outPitchBytes: 88,
-  saturated: 96,
-  factorStep: 104,
-  inputs: 108,
-  spectra: 112,
-  bytes: 120,
+  missing: 64,
+  saturated: 72,
+  inputs: 80,
+  spectra: 84,
+  factor: 88,
+  factorStep: 92,
+  bytes: 96,
 } as const;
+/** What cuTensorMapEncodeTiled fills. */
+const MAP_BYTES = 128;
 
-/**
- * The window of four neighbouring spectra, T + 3 times, goes into one product of 16 times or two. The ring holds 32: the
- * last four spectra of a tile start at 12 and reach time 19 after that, and no further.
- */
-const MOST_TAPS = 17;
-/** 127 · 256 + 127: the most that two signed bytes hold; downwards they reach −32896. */
-const MOST_TAP = 32_639;
-const LANES = 32;
-const WARPS = 16;
+const TILE = 16;
 const GROUPS = 16;
 const FRAGMENT_BYTES = 16;
-/** The exchange, the ring, twiddles and factors, and a barrier: what a block needs beside its taps. */
-const FIXED_BYTES = {
-  1: 131_072 + 65_536 + 32 * 18 * 8 + 32 * 36 * 4 + 64,
-  4: 131_072 + 65_536 + 8 * 18 * 8 + 32 * 36 * 4 + 32 * 34 * 8 + 64,
-} as const;
+const COMPLEX_BYTES = 8;
+/** A block's barriers. */
+const BARRIER_BYTES = 64;
+/** The driver keeps this much of every resident block's shared memory. */
+const RESERVED_BYTES = 1024;
 
-const ranksOf = (channels: number): 1 | 4 | undefined =>
-  channels === 1024 ? 1 : channels === 4096 ? 4 : undefined;
+/** How 1024 or 4096 channels are shared out. */
+interface Layout {
+  readonly entry: TensorPlan['entry'];
+  readonly source: string;
+  readonly ranks: number;
+  readonly warps: number;
+  readonly blocksPerMultiprocessor: number;
+  readonly box: TensorPlan['box'];
+  /** Exchange, ring, twiddles, barriers: what a block needs beside factors and taps. */
+  readonly fixedBytes: number;
+  readonly factorBytes: number;
+}
+
+const ringBytes = (warps: number): number => 32 * warps * 128;
+const turnBytes = (rows: number): number => rows * 18 * COMPLEX_BYTES;
+
+const single: Layout = {
+  entry: 'channeliseTensor',
+  source: 'channelise-tensor.cu',
+  ranks: 1,
+  warps: 16,
+  blocksPerMultiprocessor: 1,
+  box: [TILE, 1, 2, 32],
+  fixedBytes: 1024 * TILE * COMPLEX_BYTES + ringBytes(16) + turnBytes(32) + BARRIER_BYTES,
+  factorBytes: 32 * 36 * 4,
+};
+
+function clusterOf(ranks: 4 | 8): Layout {
+  const warps = 64 / ranks;
+  const rows = 32 / ranks;
+  const lastBytes = rows * 4 * 34 * COMPLEX_BYTES;
+  return {
+    entry: 'channeliseCluster',
+    source: 'channelise-cluster.cu',
+    ranks,
+    warps,
+    blocksPerMultiprocessor: 16 / warps,
+    box: [TILE, 1, 1, 128],
+    fixedBytes:
+      rows * 128 * TILE * COMPLEX_BYTES + ringBytes(warps) + turnBytes(rows) + lastBytes + BARRIER_BYTES,
+    factorBytes: rows * 4 * 36 * 4,
+  };
+}
+
+const layoutOf = (channels: number): Layout | undefined =>
+  channels === 1024 ? single : channels === 4096 ? clusterOf(4) : undefined;
 
 /** Nothing where the plan or the card asks for the general kernels. */
-export function planTensor(
-  plan: ChannelisePlan,
-  card: TensorCard,
-  batch: 1 | 2 | 4 = plan.taps + 3 <= 16 ? 4 : 2,
-): TensorPlan | undefined {
-  const ranks = ranksOf(plan.channels);
+export function planTensor(plan: ChannelisePlan, card: TensorCard): TensorPlan | undefined {
+  const layout = layoutOf(plan.channels);
   const sign = signOf(plan);
-  if (ranks === undefined || sign === undefined || plan.inputType !== 'ci8') return undefined;
+  if (layout === undefined || sign === undefined || plan.inputType !== 'ci8') return undefined;
   if (plan.outputType === 'cf32' || plan.taps > MOST_TAPS) return undefined;
   if (card.capability < 90 || card.path === 'dp4a') return undefined;
-  const [first, second] = entryCounts(plan.taps);
-  const room = card.sharedBytesPerBlock - FIXED_BYTES[ranks];
-  const groupBytes = WARPS * first * FRAGMENT_BYTES;
-  const kept = Math.min(GROUPS, Math.floor(room / groupBytes));
+  const { entry, ranks, warps, blocksPerMultiprocessor, box } = layout;
+  const windows = plan.taps + 3 <= 16 ? 1 : 2;
+  // One gain for all saves memory and loads. With one window a table is still faster: given one number, the compiler
+  // keeps every rounded value for the rare clamping, and stores late.
+  const oneFactor = typeof plan.gains === 'number' && (windows === 2 || ranks > 1);
+  const fixedBytes = layout.fixedBytes + (oneFactor ? 0 : layout.factorBytes);
+  const share = (card.sharedBytesPerBlock + RESERVED_BYTES) / blocksPerMultiprocessor - RESERVED_BYTES;
+  const room = Math.floor(share) - fixedBytes;
   if (room < 0) return undefined;
-  return {
-    request: {
-      name: 'channelise-tensor.cu',
-      source: readSource(import.meta.url, 'channelise-tensor.cu'),
-      headers: {
-        ...commonHeaders('integers.cuh'),
-        'shape.cuh': readSource(import.meta.url, 'shape.cuh'),
-        'butterflies.cuh': readSource(import.meta.url, 'butterflies.cuh'),
-      },
-      defines: {
-        ...shapeDefines(plan, true),
-        RANKS: ranks,
-        WINDOWS: plan.taps + 3 <= 16 ? 1 : 2,
-        ENTRIES: first,
-        ENTRIES_2: second,
-        KEPT: kept,
-        BATCH: batch,
-      },
-      entries: { channeliseTensor: [{ bytes: TENSOR_WORK.bytes, align: 8 }] },
+  const [first, second] = [0, 1].map((window) => entriesOf(plan.taps, window).count);
+  // Of the short second window as many groups as fit; then of the first.
+  const groupBytes = (entries: number): number => warps * entries * FRAGMENT_BYTES;
+  const fitting = (bytes: number, entries: number): number =>
+    Math.min(GROUPS, Math.floor(bytes / groupBytes(entries)));
+  const keptMore = windows === 2 ? fitting(room, second) : 0;
+  const kept = fitting(room - keptMore * groupBytes(second), first);
+  const defines = {
+    ...shapeDefines(plan, true),
+    ONE_FACTOR: oneFactor ? 1 : 0,
+    CLAMP: largestOutput(plan) < 2 ** 15 ? 0 : 1,
+    WARPS: warps,
+    WINDOWS: windows,
+    ENTRIES: first,
+    ENTRIES_2: second,
+    KEPT: kept,
+    KEPT_2: keptMore,
+    ...(ranks > 1 ? { RANKS: ranks } : {}),
+  };
+  const request = (gaps: 0 | 1): KernelRequest => ({
+    name: layout.source,
+    source: readSource(import.meta.url, layout.source),
+    headers: {
+      ...commonHeaders('integers.cuh', 'hopper.cuh'),
+      ...Object.fromEntries(
+        ['shape.cuh', 'butterflies.cuh', 'tensor.cuh'].map((name) => [
+          name,
+          readSource(import.meta.url, name),
+        ]),
+      ),
     },
-    entry: 'channeliseTensor',
-    threads: 512,
-    sharedBytes: FIXED_BYTES[ranks] + kept * groupBytes,
+    defines: { ...defines, GAPS: gaps },
+    entries: {
+      [entry]: [
+        { bytes: MAP_BYTES, align: MAP_BYTES },
+        { bytes: TENSOR_WORK.bytes, align: 8 },
+      ],
+    },
+  });
+  return {
+    requests: { whole: request(0), gaps: request(1) },
+    entry,
+    threads: 32 * warps,
+    sharedBytes: fixedBytes + kept * groupBytes(first) + keptMore * groupBytes(second),
+    blocksPerMultiprocessor,
     ranks,
-    tile: 16,
+    tile: TILE,
+    box,
     sign,
   };
 }
 
-/** A filter's peak is 32767, one sign of which two bytes can hold. */
-function signOf({ kernel }: ChannelisePlan): 1 | -1 | undefined {
-  if (kernel.kind !== 'int16') return undefined;
-  let [least, most] = [0, 0];
-  for (const tap of kernel.taps) {
-    least = Math.min(least, tap);
-    most = Math.max(most, tap);
-  }
-  return most <= MOST_TAP ? 1 : -least <= MOST_TAP ? -1 : undefined;
-}
-
-/** Times, within a window of 16, whose taps lane (group g, q) holds: byte b of its fragment. */
-const timeOf = (lane: number, byte: number): number => {
-  const pair = 2 * (lane % 4) + Math.floor(byte / 2);
-  return 2 * (pair < 4 ? 2 * pair : 2 * (pair - 4) + 1) + (byte % 2);
-};
-/** The tap that lane and byte hold: the window's time less the lane's spectrum, 0…3. */
-const tapOf = (lane: number, byte: number, window: number): number =>
-  16 * window + timeOf(lane, byte) - (Math.floor(lane / 4) % 4);
-
-/** Lanes whose taps are all beyond the filter share one fragment of zeros. */
-function entriesOf(taps: number, window: number): { readonly entries: Uint8Array; readonly count: number } {
-  const isUsed = (lane: number): boolean =>
-    [0, 1, 2, 3].some((byte) => {
-      const tap = tapOf(lane, byte, window);
-      return tap >= 0 && tap < taps;
-    });
-  const used = Array.from({ length: LANES }, (_, lane) => lane).filter(isUsed);
-  const entries = Uint8Array.from({ length: LANES }, (_, lane) =>
-    isUsed(lane) ? used.indexOf(lane) : used.length,
-  );
-  return { entries, count: used.length < LANES ? used.length + 1 : LANES };
-}
-const entryCounts = (taps: number): readonly [number, number] => [
-  entriesOf(taps, 0).count,
-  entriesOf(taps, 1).count,
-];
-
-export interface TensorTables {
-  /** Fragments: [rank][warp][group][entry]{high, low of n1 = group, high, low of n1 = group + 16}. */
-  readonly taps: Uint32Array;
-  readonly moreTaps: Uint32Array;
-  /** entries : [window][lane]. */
-  readonly entries: Uint8Array;
-  readonly twiddles: Float32Array;
-  readonly lastTwiddles: Float32Array;
-  readonly factors: Float32Array;
-  /** Below this magnitude before the factor, nothing of an input saturates. */
-  readonly limits: Float32Array;
-}
-
-export function tensorTables(plan: ChannelisePlan, { ranks, sign }: TensorPlan): TensorTables {
-  const first = entriesOf(plan.taps, 0);
-  const second = entriesOf(plan.taps, 1);
-  const factors = factorTable(plan).map((factor) => sign * factor);
-  return {
-    taps: fragments(plan, ranks, sign, 0, first),
-    moreTaps: fragments(plan, ranks, sign, 1, second),
-    entries: Uint8Array.from([...first.entries, ...second.entries]),
-    twiddles: turnedTwiddles(),
-    lastTwiddles: lastTwiddles(),
-    factors,
-    limits: limitsOf(plan, factors),
-  };
-}
-
-function fragments(
-  plan: ChannelisePlan,
-  ranks: number,
-  sign: number,
-  window: number,
-  { entries, count }: { readonly entries: Uint8Array; readonly count: number },
-): Uint32Array {
-  const { channels, taps, kernel } = plan;
-  const table = new Uint32Array(ranks * WARPS * GROUPS * count * 4);
-  for (let rank = 0; rank < ranks; rank++) {
-    for (let warp = 0; warp < WARPS; warp++) {
-      for (let n1 = 0; n1 < 32; n1++) {
-        const group = (rank * WARPS + warp) * GROUPS + (n1 % GROUPS);
-        for (let lane = 0; lane < LANES; lane++) {
-          const channel = 32 * rank + 2 * warp + Math.floor(lane / 16) + 32 * ranks * n1;
-          const to = (group * count + entries[lane]) * 4 + 2 * Math.floor(n1 / GROUPS);
-          for (let byte = 0; byte < 4; byte++) {
-            const tap = tapOf(lane, byte, window);
-            if (tap < 0 || tap >= taps) continue;
-            const value = sign * kernel.taps[tap * channels + channel];
-            const low = ((value + 128) & 255) - 128;
-            table[to] |= (((value - low) / 256) & 255) << (8 * byte);
-            table[to + 1] |= (low & 255) << (8 * byte);
-          }
-        }
-      }
-    }
-  }
-  return table;
-}
-
-const put = (table: Float32Array, at: number, turns: number): void => {
-  table[2 * at] = Math.cos(-2 * Math.PI * turns);
-  table[2 * at + 1] = Math.sin(-2 * Math.PI * turns);
-};
-
-/** For each k1 the sixteen twiddles of butterflies.cuh, ω = e^(−2πi k1/1024). */
-function turnedTwiddles(): Float32Array {
-  const table = new Float32Array(2 * 32 * 16);
-  for (let k1 = 0; k1 < 32; k1++) {
-    const omega = k1 / 1024;
-    for (let k = 0; k < 8; k++) put(table, 16 * k1 + k, omega + k / 32);
-    for (let k = 0; k < 4; k++) put(table, 16 * k1 + 8 + k, 2 * omega + k / 16);
-    for (let k = 0; k < 2; k++) put(table, 16 * k1 + 12 + k, 4 * omega + k / 8);
-    put(table, 16 * k1 + 14, 8 * omega);
-    put(table, 16 * k1 + 15, 16 * omega);
-  }
-  return table;
-}
-
-function lastTwiddles(): Float32Array {
-  const table = new Float32Array(2 * 32 * 4 * 32);
-  for (let k1 = 0; k1 < 32; k1++) {
-    for (let u = 0; u < 4; u++) {
-      for (let q = 0; q < 32; q++) put(table, (k1 * 4 + u) * 32 + q, (u * (k1 + 32 * q)) / 4096);
-    }
-  }
-  return table;
-}
-
-function limitsOf(plan: ChannelisePlan, factors: Float32Array): Float32Array {
-  const step = factors.length > 1 ? plan.channels : 1;
-  const edge = (outputRail[plan.outputType] + 0.5) * (1 - 1e-6);
-  return Float32Array.from({ length: factors.length / step }, (_, a) => {
-    let largest = 0;
-    for (const factor of factors.subarray(a * step, (a + 1) * step))
-      largest = Math.max(largest, Math.abs(factor));
-    return edge / largest;
-  });
+/** No output is larger before it is clamped, whatever comes in: every sample at −128 − 128i, each turned the worst way. */
+function largestOutput(plan: ChannelisePlan): number {
+  let taps = 0;
+  for (const tap of plan.kernel.taps) taps += Math.abs(tap);
+  let factor = 0;
+  for (const one of factorTable(plan)) factor = Math.max(factor, Math.abs(one));
+  return Math.SQRT2 * 128 * taps * factor;
 }

@@ -63,6 +63,24 @@ __device__ __forceinline__ void prefetchMap(const TensorMap *map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 
+// ---- bulk tensor stores of a 4-D box, from shared memory ----
+// One lane, known to the compiler as one: or each copy becomes a loop over the warp.
+__device__ __forceinline__ bool elected() {
+  uint32_t is;
+  asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xFFFFFFFF;\nselp.u32 %0, 1, 0, p;\n}" : "=r"(is));
+  return is != 0;
+}
+// What plain stores put into shared memory becomes visible to the copy engine.
+__device__ __forceinline__ void showToCopies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+__device__ __forceinline__ void storeBox(const TensorMap *map, uint32_t from, int x, int y, int z, int w) {
+  asm volatile("cp.async.bulk.tensor.4d.global.shared::cta.bulk_group [%0, {%2, %3, %4, %5}], [%1];\n"
+               "cp.async.bulk.commit_group;" ::"l"(map), "r"(from), "r"(x), "r"(y), "r"(z), "r"(w)
+               : "memory");
+}
+// This thread's stores have read their source; or are all done.
+__device__ __forceinline__ void storesRead() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+__device__ __forceinline__ void storesDone() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
+
 // ---- clusters ----
 __device__ __forceinline__ uint32_t clusterRank() {
   uint32_t rank;
