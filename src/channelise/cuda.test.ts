@@ -105,6 +105,19 @@ function sizes(): void {
     });
   }
 
+  for (const channels of [1024, 4096]) {
+    it(`${channels} channels: a gain that carries most values far past the rails`, async () => {
+      const base = { ...one, inputs: 2, channels, taps: 8, blockSamples: 26 * channels };
+      const usual = planChannelise(base).gains;
+      assert.ok(typeof usual === 'number');
+      const plan = planChannelise({ ...base, gains: 50 * usual });
+      const whole = noise('ci8', 2, base.blockSamples, randomStream(44, channels));
+      const wanted = await channeliseBlocks(plan, openReference(), [whole]);
+      assert.ok(wanted.saturated > channels * 2 * 19, 'the case is meant to saturate');
+      assertClose(plan, await channeliseBlocks(plan, backend, [whole]), wanted);
+    });
+  }
+
   it('many blocks, one after another without a wait, are one stream; all is freed', async () => {
     const held = backend.session.held;
     const plan = planChannelise({ ...one, channels: 1024, taps: 8, inputs: 2, blockSamples: 20_000 });
