@@ -27,7 +27,7 @@ export { trueGains } from './sky/input-gains.js';
 export { openFile, visibilityFormatFor } from './formats/registry.js';
 export type * from './formats/format.js';
 export { createSigmf, createSigmfSpectra } from './formats/sigmf.js';
-export { writeGainFiles } from './formats/gain-files.js';
+export { readGainFile, writeGainFiles } from './formats/gain-files.js';
 export { readGains, writeGains } from './formats/gains.js';
 export { readFitsImage, writeFitsImage } from './formats/fits-image.js';
 export { renderPng } from './formats/picture.js';

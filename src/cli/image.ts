@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { parse as splitPath, join } from 'node:path';
 import { refuse } from '../core/errors.js';
 import { formatSeconds } from '../core/units.js';
-import { readGains } from '../formats/gains.js';
+import { readGainFile } from '../formats/gain-files.js';
 import type { OpenedFile, VisibilityFile, VoltageRecording } from '../formats/format.js';
 import { openFile } from '../formats/registry.js';
 import { averageChannels, stokesI, type ImageField, type KernelSize } from '../image/index.js';
@@ -225,7 +225,9 @@ async function gainsFor(
   frequenciesHz: Float64Array,
 ): Promise<{ calibrated?: Calibrated }> {
   if (options.gains === undefined) return {};
-  return { calibrated: matchGains(await readGains(options.gains), options.gains, telescope, frequenciesHz) };
+  return {
+    calibrated: matchGains(await readGainFile(options.gains), options.gains, telescope, frequenciesHz),
+  };
 }
 
 const voltagesOf = (file: OpenedFile): VoltageRecording =>

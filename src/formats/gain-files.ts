@@ -1,7 +1,10 @@
 /** Gains to disk: JSON for us, and beside it CalH5 for pyuvdata. Both appear, or neither. */
 import { refuse } from '../core/errors.js';
 import { encodeCalH5, type CalH5Facts } from './calh5.js';
-import { encodeGains, type GainsFile } from './gains.js';
+import { readCalH5 } from './calh5-read.js';
+import { encodeGains, readGains, type GainsFile } from './gains.js';
+import { isHdf5 } from './hdf5/read.js';
+import { openInput } from './input.js';
 import { openOutputSet } from './output.js';
 
 /** "gains.json" and "gains.calh5". */
@@ -29,4 +32,16 @@ export async function writeGainFiles(
     throw error;
   }
   return paths;
+}
+
+/** Gains in either form, by what the file holds. */
+export async function readGainFile(path: string): Promise<GainsFile> {
+  const file = await openInput(path, 'make gains with corella calibrate');
+  const head = new Uint8Array(Math.min(8, file.sizeBytes));
+  try {
+    await file.readExactly(head, 0);
+  } finally {
+    await file.close();
+  }
+  return isHdf5(head) ? readCalH5(path) : readGains(path);
 }
