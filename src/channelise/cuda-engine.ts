@@ -174,8 +174,7 @@ async function prepareTensor(
     put.int(TENSOR_WORK.factorStep, tables.factors.length > 1 ? 1 : 0);
     return { kernel, put };
   };
-  const whole = await prepare(requests.whole);
-  const withGaps = await prepare(requests.gaps);
+  const [whole, withGaps] = await Promise.all([prepare(requests.whole), prepare(requests.gaps)]);
   const blocks = session.device.multiprocessors * blocksPerMultiprocessor;
   const shape = { threads, sharedBytes, cluster: ranks } as const;
   const most = ranks === 1 ? blocks : whole.kernel.clustersAtOnce({ grid: [blocks, 1], ...shape });
