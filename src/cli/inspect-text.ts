@@ -3,9 +3,9 @@ import type { SpectraGap } from '../core/gaps.js';
 import { formatInstant } from '../core/instant.js';
 import { formatHz, formatSeconds } from '../core/units.js';
 import type { VisibilityFile } from '../formats/format.js';
-import type { FileDescription } from '../pipeline/inspect.js';
-import type { FirstValue, Look, Recording } from '../pipeline/look.js';
-import type { VisibilityLook } from '../pipeline/look-visibilities.js';
+import type { FileDescription } from '../pipeline/inspect/inspect.js';
+import type { FirstValue, Look, Recording } from '../pipeline/inspect/voltages.js';
+import type { VisibilityLook } from '../pipeline/inspect/visibilities.js';
 
 const line = (name: string, value: string): string => `${name.padEnd(14)} ${value}`;
 const percent = (fraction: number): string => `${Number((100 * fraction).toPrecision(3))} %`;

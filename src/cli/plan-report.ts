@@ -2,7 +2,7 @@
 import { formatBytes, formatHz, formatSeconds } from '../core/units.js';
 import type { RoadRun } from '../pipeline/planner/measure-plan.js';
 import { HEADROOM, type Plan, type RoadPlan } from '../pipeline/planner/planner.js';
-import { roadNames, type RoadName } from '../pipeline/roads.js';
+import { roadNames, type RoadName } from '../pipeline/planner/roads.js';
 import type { Compared, ResidentRun } from '../pipeline/resident/run.js';
 import type { Workload } from '../pipeline/planner/workload.js';
 import { table, type Terminal } from './terminal.js';

@@ -11,7 +11,7 @@ import { measureCard } from '../pipeline/planner/measure-card.js';
 import { machineOf, measureCosts } from '../pipeline/planner/measure-costs.js';
 import { runRoad, type RoadRun } from '../pipeline/planner/measure-plan.js';
 import { planRoads } from '../pipeline/planner/planner.js';
-import { roadNames } from '../pipeline/roads.js';
+import { roadNames } from '../pipeline/planner/roads.js';
 import { runResident, type ResidentRun } from '../pipeline/resident/run.js';
 import { workloadOf, type Workload } from '../pipeline/planner/workload.js';
 import { skyFrame } from '../sky/frame.js';

@@ -16,7 +16,7 @@ import {
   type ResidentTimes,
 } from '../resident/chain.js';
 import { planWorkloadChain, type WorkloadChain } from '../resident/workload.js';
-import { roadNames, type KernelName, type RoadName } from '../roads.js';
+import { roadNames, type KernelName, type RoadName } from './roads.js';
 import type { Workload } from './workload.js';
 
 export interface CardMeasurement {

@@ -8,10 +8,10 @@
  * A load is seconds of work for a second of sky: 1 is exactly real time on one machine.
  */
 import { residentBytes } from '../resident/memory.js';
-import type { KernelName, RoadName } from '../roads.js';
+import type { KernelName, RoadName } from './roads.js';
 import type { Workload } from './workload.js';
 
-export type { KernelName, RoadName } from '../roads.js';
+export type { KernelName, RoadName } from './roads.js';
 
 export interface Cost {
   readonly secondsPerUnit: number;

@@ -30,7 +30,7 @@ import { prepareResidentChain, type HostBlock, type HostSpectra, type ResidentIm
 import { referenceImages, referenceSpectra } from './testing.js';
 import { simulateSky } from './sky.js';
 import { planWorkloadChain } from './workload.js';
-import { roadNames } from '../roads.js';
+import { roadNames } from '../planner/roads.js';
 import { findSources } from './run.js';
 import { workloadOf } from '../planner/workload.js';
 

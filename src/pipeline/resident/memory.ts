@@ -1,7 +1,7 @@
 /** How an image's spectra are cut into blocks, and what a resident chain keeps on a card for them. Pure. */
 import { baselineCount } from '../../core/axes.js';
 import { channelsAtOnce, gridBytes } from '../../image/cuda-plan.js';
-import type { RoadName } from '../roads.js';
+import type { RoadName } from '../planner/roads.js';
 import type { Workload } from '../planner/workload.js';
 
 /** Being downloaded, being computed, being uploaded. */

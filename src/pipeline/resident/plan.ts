@@ -17,7 +17,7 @@ import { refuse, wholeNumber } from '../../core/errors.js';
 import type { Vector3 } from '../../core/vector.js';
 import { planCorrelation, type CorrelatePlan } from '../../correlate/index.js';
 import type { ImagePlan } from '../../image/index.js';
-import type { KernelName, RoadName } from '../roads.js';
+import type { KernelName, RoadName } from '../planner/roads.js';
 
 export type ResidentInput =
   /** Voltages arrive and are channelised on the card. */

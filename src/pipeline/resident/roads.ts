@@ -10,7 +10,7 @@ import { prepareCudaDirectImager, prepareImageScaler } from '../../image/index.j
 import type { Closers } from '../closers.js';
 import { prepareResidentCorrelations, type ResidentCorrelations } from './correlations.js';
 import type { ResidentPlan } from './plan.js';
-import type { KernelName } from '../roads.js';
+import type { KernelName } from '../planner/roads.js';
 
 /** What a step works on: the block at hand, and where the image in the making will lie. */
 export interface StepWork {

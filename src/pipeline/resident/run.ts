@@ -9,7 +9,7 @@ import type { Plan } from '../planner/planner.js';
 import { prepareResidentChain, type HostBlock, type ResidentTimes } from './chain.js';
 import { simulateSky, type SkyOptions } from './sky.js';
 import { imagesBetweenSolutions, planWorkloadChain } from './workload.js';
-import type { KernelName, RoadName } from '../roads.js';
+import type { KernelName, RoadName } from '../planner/roads.js';
 
 /** Seconds for one image. */
 export interface Compared {

@@ -8,7 +8,7 @@ import { spectraType } from '../planner/blocks.js';
 import { stationPositions } from '../geometry.js';
 import { cutImage } from './memory.js';
 import { planResident, type ResidentPlan } from './plan.js';
-import type { RoadName } from '../roads.js';
+import type { RoadName } from '../planner/roads.js';
 import type { Workload } from '../planner/workload.js';
 
 /** As the papers count: enough for any array. */

@@ -1,9 +1,9 @@
 /** A look at a visibility file: its first values, what is flagged, and its band. */
-import { baselineCount, baselineIndex } from '../core/axes.js';
-import type { Integration } from '../core/blocks.js';
-import type { Instant } from '../core/instant.js';
-import type { VisibilityFile } from '../formats/format.js';
-import type { Complex } from './look.js';
+import { baselineCount, baselineIndex } from '../../core/axes.js';
+import type { Integration } from '../../core/blocks.js';
+import type { Instant } from '../../core/instant.js';
+import type { VisibilityFile } from '../../formats/format.js';
+import type { Complex } from './voltages.js';
 import { inDb } from './waterfall.js';
 
 /** The means of one pair and product in the first channels, unphased; null where flagged or absent. */

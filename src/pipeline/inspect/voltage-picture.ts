@@ -1,6 +1,6 @@
 /** The first block of a recording as a picture: waterfalls and histograms. */
-import { formatInstant } from '../core/instant.js';
-import { formatSeconds } from '../core/units.js';
+import { formatInstant } from '../../core/instant.js';
+import { formatSeconds } from '../../core/units.js';
 import {
   decibelScale,
   drawBars,
@@ -8,9 +8,9 @@ import {
   drawHeatMap,
   type HeatMap,
   type HeatScale,
-} from '../formats/heatmap.js';
-import { pictureOf, type PlotFrame } from '../formats/plot.js';
-import { isReal, type LookedBlock, type Recording } from './look.js';
+} from '../../formats/heatmap.js';
+import { pictureOf, type PlotFrame } from '../../formats/plot.js';
+import { isReal, type LookedBlock, type Recording } from './voltages.js';
 import { frequencyAxis, heading, PICTURE_WIDTH, stepHz, TITLE_HEIGHT } from './picture-parts.js';
 import { histogramOf, inputSpectra, waterfallOf, type Waterfall } from './waterfall.js';
 

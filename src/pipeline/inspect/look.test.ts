@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { allocateVoltages, voltagesAT } from '../core/axes.js';
-import type { VoltageGap } from '../core/gaps.js';
-import { addSamples, parseInstant } from '../core/instant.js';
-import type { VoltageRecording } from '../formats/format.js';
-import { lookAt, lookedBlocks, type LookedBlock } from './look.js';
+import { allocateVoltages, voltagesAT } from '../../core/axes.js';
+import type { VoltageGap } from '../../core/gaps.js';
+import { addSamples, parseInstant } from '../../core/instant.js';
+import type { VoltageRecording } from '../../formats/format.js';
+import { lookAt, lookedBlocks, type LookedBlock } from './voltages.js';
 import { histogramOf, inputSpectra, meanSpectrum, waterfallOf } from './waterfall.js';
 
 const start = parseInstant('2026-01-01T00:00:00');

@@ -1,5 +1,5 @@
 /** Gaps of block after block, as one list. */
-import type { SpectraGap } from '../core/gaps.js';
+import type { SpectraGap } from '../../core/gaps.js';
 
 const FIRST_GAPS = 8;
 

@@ -1,6 +1,6 @@
 /** A block of samples as power over time and frequency, and as a histogram: what inspect draws. */
-import { planFft } from '../core/fft.js';
-import { holesOf, isHole, isReal, sampleReader, type LookedBlock, type Recording } from './look.js';
+import { planFft } from '../../core/fft.js';
+import { holesOf, isHole, isReal, sampleReader, type LookedBlock, type Recording } from './voltages.js';
 
 /** Power of one input. 0 dB is that of samples whose numbers have an rms of 1; NaN where anything was missing. */
 export interface Waterfall {

@@ -6,11 +6,11 @@ import {
   type SpectraType,
   type VoltageElements,
   type VoltageType,
-} from '../core/axes.js';
-import type { SpectraGap } from '../core/gaps.js';
-import type { Instant } from '../core/instant.js';
+} from '../../core/axes.js';
+import type { SpectraGap } from '../../core/gaps.js';
+import type { Instant } from '../../core/instant.js';
 import { gapCollector } from './gap-collector.js';
-import type { FrameTally, SpectraRecording, VoltageRecording } from '../formats/format.js';
+import type { FrameTally, SpectraRecording, VoltageRecording } from '../../formats/format.js';
 
 export type Recording = VoltageRecording | SpectraRecording;
 export interface Complex {
