@@ -3,6 +3,7 @@ import type { CudaBackend } from '../backend/cuda/cuda.js';
 import type { Kernel, KernelRequest } from '../backend/cuda/kernels.js';
 import type { DeviceMemory, DevicePointer, Stream } from '../backend/cuda/session.js';
 import type { CudaSpectraBlock } from '../backend/cuda/spectra.js';
+import { uploadArray } from '../backend/cuda/transfer.js';
 import { planFused, WORK, type ChannelisePass } from './cuda-plan.js';
 import { factorTable, tapTable, twiddleTable } from './cuda-tables.js';
 import { tensorTables } from './cuda-tensor-tables.js';
@@ -43,19 +44,6 @@ export async function prepareEngine(
   return tensor ? prepareTensor(plan, tensor, backend, saturated) : prepareGeneral(plan, backend, saturated);
 }
 
-/** Tables go up once, through pinned memory that is let go again. */
-function uploadTable(backend: CudaBackend, what: string, table: NodeJS.TypedArray): DeviceMemory {
-  const { session } = backend;
-  const memory = session.allocate(what, table.byteLength);
-  const pinned = session.allocatePinned(what, table.byteLength);
-  new Uint8Array(pinned.buffer).set(new Uint8Array(table.buffer, table.byteOffset, table.byteLength));
-  const { handle } = session.streams.compute;
-  session.call('cuMemcpyHtoDAsync', memory.pointer, pinned.pointer, table.byteLength, handle);
-  session.call('cuStreamSynchronize', handle);
-  pinned.free();
-  return memory;
-}
-
 interface PreparedPass {
   readonly pass: ChannelisePass;
   readonly kernel: Kernel;
@@ -94,10 +82,10 @@ async function prepareGeneral(
   const itemsAtOnce =
     scratchBytes === 0 ? most : Math.max(1, Math.min(most, Math.floor(MOST_SCRATCH_BYTES / scratchBytes)));
   const factorValues = factorTable(plan);
-  const taps = uploadTable(backend, 'the filter', tapTable(plan));
-  const factors = uploadTable(backend, 'gains', factorValues);
-  const long = uploadTable(
-    backend,
+  const taps = await uploadArray(session, 'the filter', tapTable(plan));
+  const factors = await uploadArray(session, 'gains', factorValues);
+  const long = await uploadArray(
+    session,
     'twiddles',
     passes.length === 1 ? twiddleTable(2 * plan.channels, plan.channels) : twiddleTable(columns),
   );
@@ -105,7 +93,7 @@ async function prepareGeneral(
   const memories = [taps, factors, long, scratch];
   const kernels: PreparedPass[] = [];
   for (const pass of passes) {
-    const twiddles = uploadTable(backend, 'twiddles', twiddleTable(pass.points));
+    const twiddles = await uploadArray(session, 'twiddles', twiddleTable(pass.points));
     memories.push(twiddles);
     const kernel = (await shop.prepare(pass.request))[pass.entry];
     const put = writer(kernel);
@@ -161,7 +149,7 @@ async function prepareTensor(
   const { requests, entry, threads, sharedBytes, ranks, tile, box, blocksPerMultiprocessor } = tensor;
   const tables = tensorTables(plan, tensor.sign);
   const names = ['taps', 'moreTaps', 'entries', 'twiddles', 'lastTwiddles', 'factors'] as const;
-  const memories = names.map((name) => uploadTable(backend, name, tables[name]));
+  const memories = await Promise.all(names.map((name) => uploadArray(session, name, tables[name])));
   const prepare = async (request: KernelRequest) => {
     const kernel = (await shop.prepare(request))[entry];
     const put = writer(kernel, 1);

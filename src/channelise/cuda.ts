@@ -8,6 +8,7 @@ import { cudaSpectra, SPAN_BYTES, type CudaSpectraBlock } from '../backend/cuda/
 import { voltageSizeBytes } from '../core/axes.js';
 import type { VoltageBlock } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
+import { roundUp } from '../core/round-up.js';
 import type { Channeliser } from './channeliser.js';
 import { prepareEngine, type DeviceVoltages } from './cuda-engine.js';
 import { planStream } from './cuda-plan.js';
@@ -40,7 +41,6 @@ export interface CudaChanneliserOptions {
   readonly kernels?: 'best' | 'general';
 }
 
-const roundUp = (value: number, multiple: number): number => Math.ceil(value / multiple) * multiple;
 const INTEGER_BYTES = 2;
 
 export async function prepareCudaChanneliser(

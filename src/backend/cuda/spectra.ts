@@ -14,6 +14,7 @@ import {
 } from '../../core/axes.js';
 import type { SpectraBlock, SpectraShape } from '../../core/blocks.js';
 import { refuse, wholeNumber } from '../../core/errors.js';
+import { roundUp } from '../../core/round-up.js';
 import type { SpectraGap } from '../../core/gaps.js';
 import type { Kernel, KernelRequest, KernelShop } from './kernels.js';
 import type { CudaSession, DeviceMemory, DevicePointer, PinnedMemory, Stream } from './session.js';
@@ -36,7 +37,6 @@ export interface CudaSpectraBlock extends SpectraBlock {
 export const SPAN_BYTES = 128;
 /** ci4 is kept unpacked. */
 const deviceSampleBytes = { ci8: 2, ci4: 2, cf32: 8 } satisfies Record<SpectraType, number>;
-const roundUp = (value: number, multiple: number): number => Math.ceil(value / multiple) * multiple;
 
 export const pitchBytesFor = (type: SpectraType, capacity: number): number =>
   Math.max(SPAN_BYTES, roundUp(capacity * deviceSampleBytes[type], SPAN_BYTES));

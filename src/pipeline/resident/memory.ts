@@ -1,5 +1,6 @@
 /** How an image's spectra are cut into blocks, and what a resident chain keeps on a card for them. Pure. */
 import { baselineCount } from '../../core/axes.js';
+import { roundUp } from '../../core/round-up.js';
 import { channelsAtOnce, gridBytes } from '../../image/cuda-plan.js';
 import type { RoadName } from '../planner/roads.js';
 import type { Workload } from '../planner/workload.js';
@@ -29,7 +30,6 @@ export interface ResidentBuffer {
   readonly sizeBytes: number;
 }
 
-const roundUp = (value: number, multiple: number): number => Math.ceil(value / multiple) * multiple;
 /** What the imagers allow themselves (image/cuda-half.ts, image/cuda-visibilities.ts). */
 const DIRECT_GRID_BYTES = 3 * 2 ** 30;
 const VISIBILITY_GRID_BYTES = 2 ** 30;
