@@ -6,13 +6,8 @@ import { RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js'
 import { MARGIN, type ImageField, type KernelSize } from '../../image/index.js';
 import type { Station, Telescope } from '../../telescope/telescope.js';
 
-export interface WorkloadOptions {
-  readonly telescope: Telescope;
-  /** The telescope's own recording unless given. */
-  readonly channels?: number;
-  readonly channelWidthHz?: number;
-  readonly centreFrequencyHz?: number;
-  readonly bits?: 4 | 8;
+/** What is wanted of the machine, whatever the telescope. */
+interface Wanted {
   /** Whether voltages arrive and are channelised here, or spectra that another machine made. */
   readonly input: 'voltages' | 'spectra';
   readonly taps: number;
@@ -25,7 +20,16 @@ export interface WorkloadOptions {
   readonly kernelSize: KernelSize;
 }
 
-export interface Workload {
+export interface WorkloadOptions extends Wanted {
+  readonly telescope: Telescope;
+  /** The telescope's own recording unless given. */
+  readonly channels?: number;
+  readonly channelWidthHz?: number;
+  readonly centreFrequencyHz?: number;
+  readonly bits?: 4 | 8;
+}
+
+export interface Workload extends Wanted {
   readonly title: string;
   readonly stations: number;
   readonly polarisations: 1 | 2;
@@ -33,13 +37,6 @@ export interface Workload {
   readonly channelWidthHz: number;
   readonly highestHz: number;
   readonly bits: 4 | 8;
-  readonly input: 'voltages' | 'spectra';
-  readonly taps: number;
-  readonly cadenceS: number;
-  readonly calibrateEveryS: number;
-  readonly pixels: number;
-  readonly field: ImageField;
-  readonly kernelSize: KernelSize;
   /** Grid cells across the aperture, kernels included. */
   readonly apertureCells: number;
   /** Positions of the stations that are imaged: x east, y north, z up. */
