@@ -16,7 +16,7 @@ import type { DirectImager } from './direct.js';
 import type { ImagePlan } from './plan.js';
 
 const WHERE = 'direct image';
-/** Rounding to halves averages out over time steps: shorter blocks are quick in single precision, and exacter. */
+/** Rounding to halves averages out over time steps: shorter blocks would miss 1e-3, and go in single precision. */
 const LEAST_HALF_STEPS = 256;
 /**
  * What the horizon is multiplied by when the taper is taken out multiplies the halves' errors too: 320 for 5 × 5 kernels
