@@ -198,6 +198,68 @@ describe('bad input', () => {
     );
   });
 
+  it('options that mean nothing for what is read', async () => {
+    const direct = ['image', '--direct', 'good.sigmf-meta', '--channels', '8'] as const;
+    await refused(
+      /--weight: is for visibilities, not for --direct; leave it out/,
+      ...direct,
+      '--weight',
+      'natural',
+    );
+    await refused(/--duration: .*--direct alone/, 'image', 'good.sigmf-meta', '--duration', '1ms');
+    await refused(/--taps: .*--direct alone/, 'image', 'good.sigmf-meta', '--taps', '8');
+    await refused(/--gain: does not change/, 'channelise', '--response', '--gain', '2');
+    await refused(/--response: needs no recording/, 'channelise', 'good.sigmf-meta', '--response');
+    await writeFile(file('taps.txt'), '1\n'.repeat(8 * 16));
+    const own = ['channelise', '--response', '--channels', '16', '--coefficients', 'taps.txt'] as const;
+    await refused(/both a window and coefficients/, ...own, '--window', 'hann');
+    await refused(/nowhere\.txt.*no such file/, ...own.slice(0, -1), 'nowhere.txt');
+  });
+
+  it('results that would take the place of what is read, or end in another name', async () => {
+    await refused(
+      /good\.sigmf-data: is the very file that is read/,
+      'convert',
+      'good.sigmf-data',
+      'good.sigmf-meta',
+    );
+    await refused(
+      /good\.sigmf-meta: is the very file/,
+      'channelise',
+      'good.sigmf-meta',
+      '--channels',
+      '8',
+      '-o',
+      'good',
+    );
+    await refused(
+      /--picture: 'a\.jpg' does not end in \.png/,
+      'inspect',
+      'good.sigmf-meta',
+      '--picture',
+      'a.jpg',
+    );
+    await refused(/nowhere.*does not exist/, 'inspect', 'good.sigmf-meta', '--spectrum', 'nowhere/a.png');
+    await refused(/nowhere.*does not exist/, 'image', 'good.sigmf-meta', '-o', 'nowhere/a.fits');
+    await refused(/g\.txt: is no name for JSON/, 'calibrate', 'good.sigmf-meta', '-o', 'g.txt');
+  });
+
+  it('quantities out of their range', async () => {
+    const out = ['-o', 'x.sigmf-meta'] as const;
+    await refused(
+      /altitude in degrees is 95; give a number from -90 to 90/,
+      'simulate',
+      '--sources',
+      'a@95:0:1',
+      ...out,
+    );
+    await refused(/--tone: altitude in degrees is -91/, 'simulate', '--tone', '58MHz:1:-91:0', ...out);
+    await refused(/--duration: '-1s' is no length of time/, 'simulate', '--duration', '-1s', ...out);
+    await refused(/--window: 'kaiser' lacks its β/, 'correlate', 'good.sigmf-meta', '--window', 'kaiser');
+    await refused(/--type: 'ci9' is not a type of samples/, 'simulate', '--type', 'ci9', ...out);
+    await refused(/--noise: '5km' .*give a plain number/, 'simulate', '--noise', '5km', ...out);
+  });
+
   it('names nobody knows', async () => {
     await refused(
       /'Betelgeuse' is not one we know; choose Cas A/,

@@ -149,7 +149,7 @@ export const refuseTooFew = (where: string, good: number, stations: number): nev
   refuse(
     where,
     `${good} of ${stations} stations have data and a model, and it takes three to solve for gains`,
-    'flag fewer inputs, or leave this channel out',
+    'flag fewer inputs, keep shorter baselines, or leave this channel out',
   );
 
 /** Averages the sums and carries data, model and weights of one channel and polarisation into the batch. */

@@ -11,17 +11,19 @@ import type { Integration } from '../core/blocks.js';
 import type { Backend } from '../backend/backend.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { frameAtMiddle } from '../pipeline/geometry.js';
-import { chooseIntegration, type IntegrationChoice } from '../pipeline/select.js';
-import { addBackendOptions, addExamples, parseCount, parseWhole, type BackendOptions } from './command.js';
+import { chooseIntegration } from '../pipeline/select.js';
+import { addBackendOptions, addExamples, parseCount, type BackendOptions } from './command.js';
 import { addFlagOption, parseFlags, type FlagOptions } from './flags.js';
 import { history } from './history.js';
+import { addIntegrationOption, choiceLines, type IntegrationOptions } from './integration-options.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
 import { openVisibilities, telescopeFor, withBackend } from './open.js';
+import { checkOutputs } from './outputs.js';
 import { plainNumber } from './quantity.js';
 import { addSourceOption, chooseSources } from './sky-options.js';
 import { openTerminal } from './terminal.js';
 
-interface CalibrateOptions extends BackendOptions, FlagOptions, OpenFlags {
+interface CalibrateOptions extends BackendOptions, FlagOptions, IntegrationOptions, OpenFlags {
   readonly out: string;
   readonly sources: string;
   readonly minAltitude: number;
@@ -30,7 +32,6 @@ interface CalibrateOptions extends BackendOptions, FlagOptions, OpenFlags {
   readonly mostIterations: number;
   readonly reference?: string;
   readonly minBaseline?: number;
-  readonly integration: IntegrationChoice;
   readonly odd: number;
 }
 
@@ -61,7 +62,6 @@ export function registerCalibrate(program: Command): void {
       'leave shorter baselines out (default: none)',
       plainNumber('--min-baseline'),
     )
-    .option('--integration <number>', 'which one of the file, from 0, or sum', parseIntegration, 'sum')
     .option(
       '--odd <factor>',
       'leave out inputs whose power or gain is so many times off the middle; 0 keeps all',
@@ -69,6 +69,7 @@ export function registerCalibrate(program: Command): void {
       4,
     )
     .action(run);
+  addIntegrationOption(command);
   addFlagOption(command);
   addOpenOptions(command);
   addBackendOptions(command);
@@ -83,18 +84,14 @@ export function registerCalibrate(program: Command): void {
   ]);
 }
 
-export function parseIntegration(text: string): IntegrationChoice {
-  return text === 'sum' ? 'sum' : parseWhole(text);
-}
-
 async function run(path: string, options: CalibrateOptions): Promise<void> {
   const terminal = openTerminal(options);
-  // Refused before the work, not after.
-  gainPaths(options.out);
+  await checkOutputs({ paths: gainPaths(options.out), from: path });
   const file = await openVisibilities(path, await openOptions(options));
   try {
     const telescope = await telescopeFor(file, options);
-    const chosen = await chooseIntegration(file, options.integration);
+    const choice = await chooseIntegration(file, options.integration);
+    const chosen = choice.integration;
     const flags = parseFlags(options.flag, chosen.flaggedInputs.length, chosen.polarisations, telescope);
     const asked = { ...chosen, flaggedInputs: chosen.flaggedInputs.map((flag, a) => flag | flags[a]) };
     const oddPowers = options.odd === 0 ? [] : oddByPower(asked, options.odd);
@@ -147,12 +144,20 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
     );
     const summary = summarise(calibration);
     terminal.result(
-      { path: options.out, paths, sources: sources.map(({ source }) => source.name), ...summary, seconds },
+      {
+        path: options.out,
+        paths,
+        sources: sources.map(({ source }) => source.name),
+        integrations: choice.used,
+        ...summary,
+        seconds,
+      },
       [
         `${paths.join(', ')}: gains of ${summary.solvedInputs} of ${summary.inputs} inputs in ${summary.solves} solves`,
         `model: ${sources.map(({ source, altitudeDeg }) => `${source.name} at ${altitudeDeg.toFixed(0)}°`).join(', ')}`,
         `converged ${summary.converged} of ${summary.solves}, ${summary.medianIterations} iterations in the middle, ` +
           `residual ${(100 * summary.medianResidual).toFixed(1)} % in the middle, ${(100 * summary.worstResidual).toFixed(1)} % at worst`,
+        ...choiceLines(choice),
         ...odd.map(
           ({ input, level, by }) =>
             `left out: ${inputName(telescope, input, integration.polarisations)} (${by} ${level.toPrecision(2)} times the middle)`,

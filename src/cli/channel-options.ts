@@ -12,12 +12,23 @@ import { plainNumber } from './quantity.js';
 export interface ChannelOptions {
   readonly channels?: number;
   readonly taps: number;
-  readonly window: FilterWindow;
+  readonly window?: FilterWindow;
   readonly bits: SpectraType;
   readonly gain?: number;
   readonly passband?: number;
   readonly coefficients?: string;
 }
+
+/** For refuseGiven, where nothing is channelised. */
+export const channelOptionNames = [
+  'channels',
+  'taps',
+  'window',
+  'bits',
+  'gain',
+  'passband',
+  'coefficients',
+] as const satisfies readonly (keyof ChannelOptions)[];
 
 const windowNames = ['rectangular', 'hann', 'hamming', 'blackman', 'kaiser:BETA'] as const;
 
@@ -25,12 +36,7 @@ export function addChannelOptions(command: Command): Command {
   return command
     .option('--channels <number>', "how many (default: the telescope's own)", parseCount)
     .option('--taps <number>', 'spectra under the polyphase filter, 1 to 64', parseCount, 8)
-    .addOption(
-      optionWith('--window <name>', `of the filter: ${windowNames.join(', ')}`, parseWindow, {
-        value: { kind: 'hann' },
-        words: 'hann',
-      }),
-    )
+    .option('--window <name>', `of the filter: ${windowNames.join(', ')} (default: hann)`, parseWindow)
     .option(
       '--passband <channels>',
       "width of the filter's passband (default: 1, the channel's own)",
@@ -63,18 +69,24 @@ export async function channelSettings(
   }
   return {
     channels,
-    taps: options.taps,
-    ...(options.coefficients === undefined
-      ? { window: options.window }
-      : { coefficients: await readCoefficients(options.coefficients) }),
+    ...(await filterSettings(options)),
     outputType: options.bits,
     ...(options.gain === undefined ? {} : { gain: options.gain }),
-    ...(options.passband === undefined ? {} : { passbandChannels: options.passband }),
   };
 }
 
+/** What the user wants of the filter; the plan refuses wishes that contradict each other. */
+export const filterSettings = async (options: Omit<ChannelOptions, 'channels' | 'bits' | 'gain'>) => ({
+  taps: options.taps,
+  ...(options.window === undefined ? {} : { window: options.window }),
+  ...(options.passband === undefined ? {} : { passbandChannels: options.passband }),
+  ...(options.coefficients === undefined
+    ? {}
+    : { coefficients: await readCoefficients(options.coefficients) }),
+});
+
 export function parseWindow(text: string): FilterWindow {
-  const [name, beta] = text.split(':');
+  const [name, beta] = text.split(':') as [string, string?];
   switch (name) {
     case 'rectangular':
     case 'hann':
@@ -82,6 +94,7 @@ export function parseWindow(text: string): FilterWindow {
     case 'blackman':
       return { kind: name };
     case 'kaiser':
+      if (beta === undefined) refuse('--window', "'kaiser' lacks its β", 'write kaiser:BETA, like kaiser:9');
       return { kind: name, beta: plainNumber('--window')(beta) };
     default:
       return refuse('--window', `'${text}' is not a window`, `choose ${windowNames.join(', ')}`);

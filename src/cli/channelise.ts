@@ -5,19 +5,27 @@ import {
   planChannelise,
   type ChannelisePlan,
   type FilterResponse,
+  type FilterWindow,
 } from '../channelise/index.js';
 import { refuse } from '../core/errors.js';
 import { formatHz } from '../core/units.js';
 import { writeFileWhole } from '../formats/output.js';
 import { renderPng } from '../formats/picture.js';
 import { linePlots } from '../formats/plot.js';
+import { sigmfPaths } from '../formats/sigmf.js';
 import { channeliseToFile } from '../pipeline/channelise.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
-import { addChannelOptions, channelSettings, type ChannelOptions } from './channel-options.js';
-import { addBackendOptions, addExamples, type BackendOptions } from './command.js';
+import {
+  addChannelOptions,
+  channelSettings,
+  filterSettings,
+  type ChannelOptions,
+} from './channel-options.js';
+import { addBackendOptions, addExamples, refuseGiven, type BackendOptions } from './command.js';
 import { history } from './history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
 import { openVoltages, withBackend } from './open.js';
+import { checkOutputs, checkPngName } from './outputs.js';
 import { openTerminal } from './terminal.js';
 
 interface ChanneliseOptions extends BackendOptions, ChannelOptions, OpenFlags {
@@ -49,11 +57,18 @@ export function registerChannelise(program: Command): void {
   ]);
 }
 
-async function run(path: string | undefined, options: ChanneliseOptions): Promise<void> {
-  if (options.response === true) return showResponse(options);
+async function run(path: string | undefined, options: ChanneliseOptions, command: Command): Promise<void> {
+  if (options.response === true) {
+    if (path !== undefined)
+      refuse('--response', `needs no recording, such as ${path}`, 'leave one of them out');
+    refuseGiven(command, ['bits', 'gain'], 'does not change the response');
+    return showResponse(options);
+  }
   if (path === undefined) refuse('channelise', 'no recording was named', 'name one, or ask for --response');
   const terminal = openTerminal(options);
-  const out = options.out ?? 'channels.sigmf-meta';
+  const outputs = sigmfPaths(options.out ?? 'channels.sigmf-meta');
+  const [, out] = outputs;
+  await checkOutputs({ paths: outputs, from: path });
   const recording = await openVoltages(path, await openOptions(options));
   try {
     const plan = planChannels(recording, await channelSettings(options, recording));
@@ -82,45 +97,52 @@ async function run(path: string | undefined, options: ChanneliseOptions): Promis
 
 async function showResponse(options: ChanneliseOptions): Promise<void> {
   const channels = options.channels ?? 1024;
-  const planFor = (passbandChannels: number): ChannelisePlan =>
+  const filter = await filterSettings(options);
+  const planFor = (change: { readonly passbandChannels?: number } = {}): ChannelisePlan =>
     planChannelise({
       channels,
-      taps: options.taps,
-      window: options.window,
-      passbandChannels,
+      ...filter,
+      ...change,
       inputs: 1,
       polarisations: 1,
       inputType: 'ci8',
       outputType: 'cf32',
       blockSamples: channels,
     });
-  const response = filterResponse(planFor(options.passband ?? 1));
+  const response = filterResponse(planFor());
   // Critically spaced channels must choose: −6 dB at the edge and quiet neighbours, or a flatter top and louder ones.
-  const wider = options.passband === undefined ? filterResponse(planFor(WIDER_PASSBAND)) : undefined;
+  const wider =
+    options.passband === undefined && options.coefficients === undefined
+      ? filterResponse(planFor({ passbandChannels: WIDER_PASSBAND }))
+      : undefined;
   const out = options.out ?? 'response.png';
-  const name = `polyphase, ${options.taps} taps, ${options.window.kind}`;
+  checkPngName('--out', out);
+  const shape = options.coefficients ?? (options.window ?? DEFAULT_WINDOW).kind;
+  const name = `polyphase, ${options.taps} taps, ${shape}`;
   await writeFileWhole(out, await renderPng(responsePicture(response, name, wider), { width: 1200 }));
+  const filterFacts =
+    options.coefficients === undefined
+      ? { window: options.window ?? DEFAULT_WINDOW }
+      : { coefficients: options.coefficients };
   const lists = Object.fromEntries(
     Object.entries(response).map(([key, value]: [string, number | Float64Array]) => [
       key,
       typeof value === 'number' ? value : Array.from(value),
     ]),
   );
-  openTerminal(options).result(
-    { path: out, channels, taps: options.taps, window: options.window, ...lists },
-    [
-      `loss at a channel's edge: plain DFT ${response.dftEdgeLossDb.toFixed(2)} dB, ${name} ${response.edgeLossDb.toFixed(2)} dB`,
-      `three channels from a tone between two: plain DFT ${levelAt(response, 'dftLeakageDb')} dB, ${name} ${levelAt(response, 'leakageDb')} dB`,
-      ...(wider
-        ? [
-            `with --passband ${WIDER_PASSBAND} the edge loses ${wider.edgeLossDb.toFixed(2)} dB: a flatter top for louder neighbours`,
-          ]
-        : []),
-      `curves drawn in ${out}; --json prints them`,
-    ],
-  );
+  openTerminal(options).result({ path: out, channels, taps: options.taps, ...filterFacts, ...lists }, [
+    `loss at a channel's edge: plain DFT ${response.dftEdgeLossDb.toFixed(2)} dB, ${name} ${response.edgeLossDb.toFixed(2)} dB`,
+    `three channels from a tone between two: plain DFT ${levelAt(response, 'dftLeakageDb')} dB, ${name} ${levelAt(response, 'leakageDb')} dB`,
+    ...(wider
+      ? [
+          `with --passband ${WIDER_PASSBAND} the edge loses ${wider.edgeLossDb.toFixed(2)} dB: a flatter top for louder neighbours`,
+        ]
+      : []),
+    `curves drawn in ${out}; --json prints them`,
+  ]);
 }
 
+const DEFAULT_WINDOW: FilterWindow = { kind: 'hann' };
 const WIDER_PASSBAND = 1.25;
 const widerName = `the same, --passband ${WIDER_PASSBAND}`;
 

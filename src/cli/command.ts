@@ -43,7 +43,17 @@ export function nameOptionsInErrors(command: Command): void {
     });
   }
 }
-const ANY_OPTION = 'option';
+/** Where a parser that serves several options stands. */
+export const ANY_OPTION = 'option';
+
+/** Options that were given although they mean nothing here are refused: ignoring one would mislead. */
+export function refuseGiven(command: Command, names: readonly string[], why: string): void {
+  for (const option of command.options) {
+    const name = option.attributeName();
+    if (names.includes(name) && command.getOptionValueSource(name) === 'cli')
+      refuse(option.long ?? option.flags, why, 'leave it out');
+  }
+}
 
 export function addCommonOptions(command: Command): Command {
   return command

@@ -3,11 +3,13 @@ import type { Command } from 'commander';
 import { refuse } from '../core/errors.js';
 import { formatSeconds } from '../core/units.js';
 import { openFile, visibilityFormatFor } from '../formats/registry.js';
+import { sigmfPaths } from '../formats/sigmf.js';
 import { copyRecording } from '../pipeline/convert.js';
 import { writeIntegrations } from '../pipeline/visibilities.js';
 import { addCommonOptions, addExamples, type CommonOptions } from './command.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
 import { history } from './history.js';
+import { checkOutputs } from './outputs.js';
 import { openTerminal } from './terminal.js';
 
 export function registerConvert(program: Command): void {
@@ -41,6 +43,8 @@ export function registerConvert(program: Command): void {
 
 async function run(from: string, to: string, options: CommonOptions & OpenFlags): Promise<void> {
   const terminal = openTerminal(options);
+  const paths = /\.sigmf(-meta|-data)?$/i.test(to) ? sigmfPaths(to) : [to];
+  await checkOutputs({ paths, from });
   const file = await openFile(from, await openOptions(options));
   const stage = terminal.stage('convert');
   try {

@@ -21,8 +21,13 @@ import { writeIntegrations } from '../pipeline/visibilities.js';
 import { skyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { refuse } from '../core/errors.js';
-import { addChannelOptions, channelSettings, type ChannelOptions } from './channel-options.js';
-import { addBackendOptions, addExamples, type BackendOptions } from './command.js';
+import {
+  addChannelOptions,
+  channelOptionNames,
+  channelSettings,
+  type ChannelOptions,
+} from './channel-options.js';
+import { addBackendOptions, addExamples, refuseGiven, type BackendOptions } from './command.js';
 import { addFlagOption, parseFlags, type FlagOptions } from './flags.js';
 import { history } from './history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
@@ -74,7 +79,7 @@ export function registerCorrelate(program: Command): void {
   ]);
 }
 
-async function run(path: string, options: CorrelateOptions): Promise<void> {
+async function run(path: string, options: CorrelateOptions, command: Command): Promise<void> {
   const terminal = openTerminal(options);
   // Refused before hours of work, not after.
   const format = visibilityFormatFor(options.out);
@@ -82,6 +87,8 @@ async function run(path: string, options: CorrelateOptions): Promise<void> {
   try {
     if (recording.kind === 'visibilities')
       refuse(path, 'holds visibilities already', 'calibrate or image it');
+    if (recording.kind === 'spectra')
+      refuseGiven(command, channelOptionNames, `is for voltages, and ${path} is channelised already`);
     const telescope = await telescopeFor(recording, options);
     const tally = newTally();
     const stage = terminal.stage('correlate');

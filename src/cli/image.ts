@@ -17,19 +17,25 @@ import {
   type SkyImage,
 } from '../pipeline/image.js';
 import { writeSkyFits, writeSkyPng, type ProductOptions } from '../pipeline/products.js';
-import { chooseIntegration, type IntegrationChoice } from '../pipeline/select.js';
+import { chooseIntegration } from '../pipeline/select.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { parseIntegration } from './calibrate.js';
-import { addChannelOptions, channelSettings, type ChannelOptions } from './channel-options.js';
-import { addBackendOptions, addExamples, parseCount, type BackendOptions } from './command.js';
+import {
+  addChannelOptions,
+  channelOptionNames,
+  channelSettings,
+  type ChannelOptions,
+} from './channel-options.js';
+import { addBackendOptions, addExamples, parseCount, refuseGiven, type BackendOptions } from './command.js';
 import { history } from './history.js';
+import { addIntegrationOption, choiceLines, type IntegrationOptions } from './integration-options.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
 import { telescopeFor, withBackend } from './open.js';
+import { checkOutputs } from './outputs.js';
 import { duration, plainNumber } from './quantity.js';
 import { addSourceOption, chooseSources } from './sky-options.js';
 import { openTerminal, type Terminal } from './terminal.js';
 
-interface ImageOptions extends BackendOptions, ChannelOptions, OpenFlags {
+interface ImageOptions extends BackendOptions, ChannelOptions, IntegrationOptions, OpenFlags {
   readonly out?: string;
   readonly direct?: true;
   readonly gains?: string;
@@ -40,7 +46,6 @@ interface ImageOptions extends BackendOptions, ChannelOptions, OpenFlags {
   readonly autos?: true;
   readonly beam?: true;
   readonly perChannel?: true;
-  readonly integration: IntegrationChoice;
   readonly duration?: number;
   readonly sources: string;
 }
@@ -76,13 +81,13 @@ export function registerImage(program: Command): void {
     .option('--autos', 'keep autocorrelations (visibilities only; the direct road always has them)')
     .option('--beam', 'also write the synthesised beam (visibilities only)')
     .option('--per-channel', 'keep channels apart in the FITS instead of averaging them')
-    .option('--integration <number>', 'which one of the file, from 0, or sum', parseIntegration, 'sum')
     .option(
       '--duration <time>',
       'with --direct: only so much of the recording, like 40ms (default: all)',
       duration('--duration'),
     )
     .action(run);
+  addIntegrationOption(command);
   addSourceOption(command, 'names to write on the picture');
   addOpenOptions(command);
   addChannelOptions(command);
@@ -101,7 +106,12 @@ export function registerImage(program: Command): void {
   ]);
 }
 
-async function run(path: string, options: ImageOptions): Promise<void> {
+async function run(path: string, options: ImageOptions, command: Command): Promise<void> {
+  if (options.direct === true) {
+    refuseGiven(command, ['weight', 'autos', 'beam', 'integration'], 'is for visibilities, not for --direct');
+  } else {
+    refuseGiven(command, ['duration', ...channelOptionNames], 'is for voltages, with --direct alone');
+  }
   const terminal = openTerminal(options);
   const settings: ImageSettings = {
     ...(options.pixels === undefined ? {} : { pixels: options.pixels }),
@@ -111,6 +121,10 @@ async function run(path: string, options: ImageOptions): Promise<void> {
   const out = options.out ?? (options.direct === true ? 'direct.fits' : 'image.fits');
   if (!/\.fits?$/i.test(out))
     refuse('--out', `'${out}' does not end in .fits`, 'the PNG takes the same name beside it');
+  const { dir, name } = splitPath(out);
+  const beside = (ending: string): string => join(dir, `${name}${ending}`);
+  const written = [out, beside('.png'), ...(options.beam === true ? [beside('-beam.fits')] : [])] as const;
+  await checkOutputs({ paths: written, from: path });
   const file = await openFile(path, await openOptions(options));
   try {
     const telescope = await telescopeFor(file, options);
@@ -130,18 +144,14 @@ async function run(path: string, options: ImageOptions): Promise<void> {
       ],
     };
     const stage = terminal.stage('write');
-    const { dir, name } = splitPath(out);
-    const picture = join(dir, `${name}.png`);
+    const [, picture, beam] = written;
     await writeSkyFits(out, made.sky, products);
     await writeSkyPng(picture, made.sky, {
       ...products,
       sources: chooseSources(options.sources, made.sky.frame),
     });
-    const written = [out, picture];
-    if (options.beam === true && made.beam) {
-      written.push(join(dir, `${name}-beam.fits`));
-      await writeSkyFits(written[2], { ...made.sky, image: made.beam }, { ...products, unit: 'beam' });
-    }
+    if (beam !== undefined && made.beam)
+      await writeSkyFits(beam, { ...made.sky, image: made.beam }, { ...products, unit: 'beam' });
     stage.done();
     const { image, plan } = made.sky;
     const { pixels } = plan;
@@ -149,6 +159,7 @@ async function run(path: string, options: ImageOptions): Promise<void> {
     const peak = plane.reduce((most, value) => (value > most ? value : most), -Infinity);
     terminal.result({ paths: written, pixels, peak, unit: products.unit, seconds: made.seconds }, [
       `${written.join(', ')}: ${pixels} × ${pixels} pixels, peak ${Number(peak.toPrecision(4))} ${products.unit}, ${formatSeconds(made.seconds)}`,
+      ...made.notes,
     ]);
   } finally {
     await file.close();
@@ -160,6 +171,8 @@ interface Made {
   readonly beam?: SkyImage['image'];
   readonly channelWidthHz: number;
   readonly seconds: number;
+  /** What the user should know of the data's choice. */
+  readonly notes: readonly string[];
 }
 
 async function fromVisibilities(
@@ -169,13 +182,13 @@ async function fromVisibilities(
   settings: ImageSettings,
   terminal: Terminal,
 ): Promise<Made> {
-  const integration = await chooseIntegration(file, options.integration);
+  const choice = await chooseIntegration(file, options.integration);
   const { frequenciesHz, channelWidthHz } = file.header;
   const gains = await gainsFor(options, telescope, frequenciesHz);
   const stage = terminal.stage('image');
   const sky = await withBackend(options, (backend) =>
     imageIntegration(
-      integration,
+      choice.integration,
       {
         backend,
         telescope,
@@ -187,7 +200,7 @@ async function fromVisibilities(
       settings,
     ),
   );
-  return { sky, beam: sky.beam, channelWidthHz, seconds: stage.done() };
+  return { sky, beam: sky.beam, channelWidthHz, seconds: stage.done(), notes: choiceLines(choice) };
 }
 
 async function direct(
@@ -216,7 +229,7 @@ async function direct(
       settings,
     ),
   );
-  return { sky, channelWidthHz, seconds: stage.done(`${sky.samples} time steps`) };
+  return { sky, channelWidthHz, seconds: stage.done(`${sky.samples} time steps`), notes: [] };
 }
 
 async function gainsFor(

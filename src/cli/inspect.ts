@@ -17,6 +17,7 @@ import { inputSpectra, meanSpectrum } from '../pipeline/inspect/waterfall.js';
 import { addCommonOptions, addExamples, type CommonOptions } from './command.js';
 import { factLines, lookLines, rowLines, visibilityLines } from './inspect-text.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
+import { checkOutputs, checkPngName } from './outputs.js';
 import { openTerminal } from './terminal.js';
 
 interface InspectOptions extends CommonOptions, OpenFlags {
@@ -67,6 +68,12 @@ interface Report {
 }
 
 async function run(path: string, options: InspectOptions): Promise<void> {
+  const drawings = { '--picture': options.picture, '--spectrum': options.spectrum };
+  for (const [option, drawing] of Object.entries(drawings)) {
+    if (drawing === undefined) continue;
+    checkPngName(option, drawing);
+    await checkOutputs({ paths: [drawing], from: path });
+  }
   const file = await openFile(path, await openOptions(options));
   try {
     const description = describeFile(file);
@@ -98,7 +105,13 @@ async function run(path: string, options: InspectOptions): Promise<void> {
         },
         details: file.details,
       },
-      [...factLines(description), ...lines],
+      [
+        ...factLines(description),
+        ...lines,
+        ...Object.values(drawings).flatMap((drawing) =>
+          drawing === undefined ? [] : [`drawn in ${drawing}`],
+        ),
+      ],
     );
   } finally {
     await file.close();

@@ -5,7 +5,7 @@ import { refuse } from '../core/errors.js';
 import { parseInstant } from '../core/instant.js';
 import { formats, type OpenFileOptions } from '../formats/registry.js';
 import { loadTelescope } from '../telescope/load.js';
-import { parseCount, parseWhole } from './command.js';
+import { ANY_OPTION, parseCount, parseWhole } from './command.js';
 import { frequency } from './quantity.js';
 
 export const voltageTypes = [
@@ -20,7 +20,7 @@ export const voltageTypes = [
 export function parseVoltageType(text: string): VoltageType {
   return (
     voltageTypes.find((type) => type === text) ??
-    refuse('sample type', `'${text}' is not one`, `choose ${voltageTypes.join(', ')}`)
+    refuse(ANY_OPTION, `'${text}' is not a type of samples`, `choose ${voltageTypes.join(', ')}`)
   );
 }
 

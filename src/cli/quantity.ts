@@ -15,19 +15,29 @@ const timeUnits: Readonly<Record<string, number>> = {
 function quantity(
   option: string,
   units: Readonly<Record<string, number>>,
-  example: string,
+  form: string,
 ): (text: string) => number {
   return (text) => {
     const match = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([a-zµ]*)$/i.exec(text.trim());
     const unit = match?.[2].toLowerCase() ?? '?';
     const scale = unit === '' ? 1 : units[unit];
     if (!match || typeof scale !== 'number') {
-      refuse(option, `'${text}' is not understood`, `write it like ${example}`);
+      refuse(option, `'${text}' is not understood`, form);
     }
     return Number(match[1]) * scale;
   };
 }
 
-export const frequency = (option: string) => quantity(option, frequencyUnits, '74MHz, 25kHz or plain hertz');
-export const duration = (option: string) => quantity(option, timeUnits, '40ms, 2s or plain seconds');
-export const plainNumber = (option: string) => quantity(option, {}, 'a plain number');
+export const frequency = (option: string) =>
+  quantity(option, frequencyUnits, 'write it like 74MHz, 25kHz or plain hertz');
+export const plainNumber = (option: string) => quantity(option, {}, 'give a plain number, like 2.5');
+
+/** Nothing here lasts no time, or less than none. */
+export const duration = (option: string) => {
+  const seconds = quantity(option, timeUnits, 'write it like 40ms, 2s or plain seconds');
+  return (text: string): number => {
+    const value = seconds(text);
+    if (!(value > 0)) refuse(option, `'${text}' is no length of time`, 'give more than 0, like 40ms');
+    return value;
+  };
+};

@@ -5,11 +5,12 @@ import { refuse } from '../core/errors.js';
 import { parseInstant } from '../core/instant.js';
 import { formatBytes, formatHz, formatSeconds } from '../core/units.js';
 import { voltageSizeBytes } from '../core/axes.js';
+import { sigmfPaths } from '../formats/sigmf.js';
 import { recordSimulation } from '../pipeline/record.js';
-import { directionFromAltAz, skyFrame } from '../sky/frame.js';
+import { skyFrame } from '../sky/frame.js';
 import { perfectGains, type GainModel } from '../sky/input-gains.js';
 import type { Interferer } from '../sky/interferers.js';
-import { checkedStokes, type Source } from '../sky/source.js';
+import { checkedDirection, checkedStokes, type Source } from '../sky/source.js';
 import { planSimulation } from '../sky/simulation-plan.js';
 import { sourcesUp } from '../sky/above.js';
 import { addCommonOptions, addExamples, optionWith, parseWhole, type CommonOptions } from './command.js';
@@ -117,8 +118,9 @@ async function run(options: SimulateOptions): Promise<void> {
     interferers: [...options.tone.map(parseTone), ...options.pulse.map(parsePulse)],
     dropFraction: options.drop,
   });
+  const [, path] = sigmfPaths(options.out);
   const stage = terminal.stage('simulate');
-  const facts = await recordSimulation(plan, options.out, {
+  const facts = await recordSimulation(plan, path, {
     history: history({ telescope }),
     onProgress: stage.update,
   });
@@ -127,7 +129,7 @@ async function run(options: SimulateOptions): Promise<void> {
   const up = sourcesUp(sources, frame, 0, { telescope, frequencyHz: centreFrequencyHz });
   terminal.result(
     {
-      path: options.out,
+      path,
       telescope: telescope.name,
       stations: telescope.stations.length,
       inputs: plan.inputs,
@@ -145,7 +147,7 @@ async function run(options: SimulateOptions): Promise<void> {
       })),
     },
     [
-      `${options.out}: ${formatSeconds(plan.samples / sampleRateHz)} of ${plan.inputs} inputs at ${formatHz(centreFrequencyHz)}, ${formatBytes(sizeBytes)}`,
+      `${path}: ${formatSeconds(plan.samples / sampleRateHz)} of ${plan.inputs} inputs at ${formatHz(centreFrequencyHz)}, ${formatBytes(sizeBytes)}`,
       `sources up: ${up.map(({ source, altitudeDeg }) => `${source.name} at ${altitudeDeg.toFixed(0)}°`).join(', ') || 'none'}`,
       ...(facts.clippedNumbers > 0 ? [`${facts.clippedNumbers} numbers clipped`] : []),
       ...(facts.missingSamples > 0 ? [`${facts.missingSamples} samples lost, and marked as missing`] : []),
@@ -190,7 +192,7 @@ function fields(option: string, text: string, least: number, form: string): stri
 const direction = (option: string, altAz: readonly string[]): Pick<Interferer, 'directionEnu'> => {
   if (altAz.length === 0) return {};
   const [altDeg, azDeg] = altAz.map(plainNumber(option));
-  return { directionEnu: directionFromAltAz(altDeg, azDeg) };
+  return { directionEnu: checkedDirection(option, altDeg, azDeg) };
 };
 
 function parseTone(text: string): Interferer {

@@ -9,9 +9,9 @@ import { openOutputSet } from './output.js';
 
 /** "gains.json" and "gains.calh5". */
 export function gainPaths(path: string): readonly [json: string, calh5: string] {
-  if (/\.(calh5|h5|hdf5)$/i.test(path))
+  if (!/\.json$/i.test(path))
     refuse(path, 'is no name for JSON', 'end it in .json: CalH5 takes the same name beside it');
-  return [path, `${path.replace(/\.json$/i, '')}.calh5`];
+  return [path, path.replace(/\.json$/i, '.calh5')];
 }
 
 /** The paths that were written. */

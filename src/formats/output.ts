@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { mkdir, open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { access, constants, mkdir, open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { CorellaError, refuse } from '../core/errors.js';
 
@@ -87,6 +87,12 @@ async function refuseUnlessFile(path: string): Promise<void> {
   if (found && !found.isFile()) {
     refuse(path, 'cannot be written: it is not a plain file', 'name a file on a disk');
   }
+}
+
+/** Refuses a place where nothing can be written, for those who work long before they write. */
+export async function checkOutput(path: string): Promise<void> {
+  await refuseUnlessFile(path);
+  await access(dirname(resolve(path)), constants.W_OK).catch((error: unknown) => cannotWrite(path, error));
 }
 
 async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {

@@ -108,6 +108,12 @@ export interface SigmfLayout {
 /** name.sigmf-meta, .sigmf-data, .sigmf or the bare name, to the bare name. */
 export const sigmfBase = (path: string): string => path.replace(/\.sigmf(-meta|-data)?$/i, '');
 
+/** The two files that make a recording. */
+export const sigmfPaths = (path: string): readonly [data: string, meta: string] => [
+  `${sigmfBase(path)}.sigmf-data`,
+  `${sigmfBase(path)}.sigmf-meta`,
+];
+
 export function dataPathOf(metaPath: string, meta: SigmfMeta): string {
   const { 'core:dataset': named, 'core:metadata_only': alone } = meta.global;
   if (alone === true)

@@ -9,7 +9,7 @@ import type { Telescope } from '../telescope/telescope.js';
 import type { CanonicalSpectra } from './format.js';
 import { turn, type SampleBytes } from './interleave.js';
 import { openOutputSet } from './output.js';
-import { EXTENSION_VERSION, sigmfBase, spectraDatatypes, voltageDatatypes } from './sigmf-meta.js';
+import { EXTENSION_VERSION, sigmfPaths, spectraDatatypes, voltageDatatypes } from './sigmf-meta.js';
 
 interface CommonHeader {
   /** Written out in full, so that the recording explains itself. */
@@ -123,11 +123,10 @@ const CHUNK_BYTES = 2 ** 21;
 
 async function createFrames(path: string, plan: FramesHeader): Promise<RecordingWriter<Frames>> {
   const { header, channels, rateHz, sampleBytes } = plan;
-  const base = sigmfBase(path);
   checkHeader(path, header);
   const streams = channels * header.inputs;
   const frameBytes = streams * sampleBytes;
-  const output = await openOutputSet([`${base}.sigmf-data`, `${base}.sigmf-meta`]);
+  const output = await openOutputSet(sigmfPaths(path));
   const [data, metaFile] = output.files;
   const hash = createHash('sha512');
   const captures: Record<string, unknown>[] = [];

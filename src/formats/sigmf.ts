@@ -2,6 +2,7 @@
 import type { Format } from './format.js';
 import { openSigmf } from './sigmf-open.js';
 
+export { sigmfPaths } from './sigmf-meta.js';
 export { openSigmf } from './sigmf-open.js';
 export {
   createSigmf,

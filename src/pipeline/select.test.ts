@@ -3,7 +3,9 @@ import { describe, it } from 'node:test';
 import { countsCB, visibilitiesCBPP, weightsCBPP } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { instant } from '../core/instant.js';
-import { addIntegrations } from './select.js';
+import type { VisibilityFile } from '../formats/format.js';
+import type { Telescope } from '../telescope/telescope.js';
+import { addIntegrations, chooseIntegration, longestSumS } from './select.js';
 
 const one = (unixSeconds: number, value: number): Integration => ({
   start: instant(unixSeconds),
@@ -18,6 +20,74 @@ const one = (unixSeconds: number, value: number): Integration => ({
     means: visibilitiesCBPP(Float64Array.of(value / 4, 0), 1, 1, 1),
     weights: weightsCBPP(Float64Array.of(4), 1, 1, 1),
   },
+});
+
+const HZ = 150e6;
+
+/** Two stations so far apart, east and west. */
+const pair = (apartM: number): Telescope => ({
+  name: 'pair',
+  title: 'Two stations',
+  site: { latitudeDeg: 0, longitudeDeg: 0, heightM: 0 },
+  stations: [
+    { name: 'a', eastM: 0, northM: 0, upM: 0 },
+    { name: 'b', eastM: apartM, northM: 0, upM: 0 },
+  ],
+  polarisations: 1,
+  band: { lowHz: 1e8, highHz: 2e8 },
+  recording: { centreFrequencyHz: HZ, sampleRateHz: 1e6, channels: 1, bits: 8 },
+  beamExponent: 1,
+});
+
+/** Integrations of two seconds, one after the other, whose only visibility is their number. */
+function fileOf(integrations: number, apartM: number): VisibilityFile {
+  const telescope = pair(apartM);
+  return {
+    kind: 'visibilities',
+    path: 'memory',
+    format: 'test',
+    details: {},
+    telescope,
+    header: {
+      telescope,
+      polarisations: 1,
+      frequenciesHz: Float64Array.of(HZ),
+      channelWidthHz: 1e4,
+      phaseCentre: { raDeg: 0, decDeg: 0 },
+      object: 'zenith',
+      history: [],
+    },
+    integrationCount: integrations,
+    integrations: async function* () {
+      await Promise.resolve();
+      for (let k = 0; k < integrations; k++) yield one(100 + 2 * k, k);
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+describe('how long visibilities may be summed', () => {
+  it('a tenth of the finest fringe, and never more than half a minute', () => {
+    // λ/D = 1.99862 m / 3 km; the sky turns by 7.29212e-5 rad a second.
+    assert.ok(Math.abs(longestSumS(pair(3000), HZ) - 0.9136) < 1e-4);
+    assert.equal(longestSumS(pair(10), HZ), 30);
+  });
+
+  it('the sum of a small array takes all that fits, of a wide one the first alone, and says so', async () => {
+    const all = await chooseIntegration(fileOf(5, 10), 'sum');
+    assert.deepEqual([all.used, all.inFile, all.integration.visibilities[0]], [5, 5, 10]);
+    const short = await chooseIntegration(fileOf(20, 10), 'sum');
+    assert.deepEqual([short.used, short.inFile, short.integration.durationS], [15, 20, 30]);
+    const first = await chooseIntegration(fileOf(5, 3000), 'sum');
+    assert.deepEqual([first.used, first.inFile, first.integration.visibilities[0]], [1, 5, 0]);
+  });
+
+  it('one by its number, which must be there', async () => {
+    const third = await chooseIntegration(fileOf(5, 10), 2);
+    assert.deepEqual([third.first, third.used, third.integration.visibilities[0]], [2, 1, 2]);
+    await assert.rejects(chooseIntegration(fileOf(1, 10), 1), /has 1 integration, so .* 1; give 0/);
+    await assert.rejects(chooseIntegration(fileOf(5, 10), 7), /has 5 integrations.*from 0 to 4/);
+  });
 });
 
 describe('adding integrations', () => {

@@ -3,36 +3,68 @@ import { visibilitiesCBPP, countsCB } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import { secondsBetween } from '../core/instant.js';
+import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import type { VisibilityFile } from '../formats/format.js';
+import type { Telescope } from '../telescope/telescope.js';
+import { stationPositions } from './geometry.js';
 
-/** The sky turns by a tenth of a 1° pixel in this time: summing for longer would smear. */
-export const LONGEST_SUM_S = 30;
+/** No sum is longer, however small the array: the sky turns by an eighth of a degree in this time. */
+const LONGEST_SUM_S = 30;
+/** How far the sky may turn under a sum, in widths of the longest baseline's fringes (λ/D). */
+const MOST_FRINGES = 0.1;
+/** A turn in a sidereal day of 86,164.1 s. */
+const EARTH_TURN_RAD_PER_S = (2 * Math.PI) / 86_164.1;
 
 /** Which part of a file: an integration by its number, or as many from the first as the sky allows. */
 export type IntegrationChoice = number | 'sum';
 
+export interface ChosenIntegration {
+  readonly integration: Integration;
+  /** The number of the first that is in it, how many are, and how many the file has. */
+  readonly first: number;
+  readonly used: number;
+  readonly inFile: number;
+}
+
+/** Visibilities are summed with their fringes running, so what the sky turns meanwhile is smeared. */
+export function longestSumS(telescope: Telescope, highestHz: number): number {
+  const positions = stationPositions(telescope);
+  let longestM = 0;
+  positions.forEach((x, i) => {
+    for (const y of positions.slice(0, i))
+      longestM = Math.max(longestM, Math.hypot(x.x - y.x, x.y - y.y, x.z - y.z));
+  });
+  const fringeRad = SPEED_OF_LIGHT_M_PER_S / highestHz / longestM;
+  return Math.min(LONGEST_SUM_S, (MOST_FRINGES * fringeRad) / EARTH_TURN_RAD_PER_S);
+}
+
 export async function chooseIntegration(
   file: VisibilityFile,
   choice: IntegrationChoice,
-): Promise<Integration> {
+): Promise<ChosenIntegration> {
+  const { integrationCount: inFile, telescope } = file;
+  if (choice !== 'sum' && choice >= inFile) {
+    refuse(
+      file.path,
+      `has ${inFile} integration${inFile === 1 ? '' : 's'}, so there is no number ${choice}`,
+      inFile === 1 ? 'give 0, or leave it out' : `give one from 0 to ${inFile - 1}`,
+    );
+  }
+  const highestHz = file.header.frequenciesHz.reduce((x, y) => Math.max(x, y), 0);
+  const mostS = choice === 'sum' ? longestSumS(telescope, highestHz) : 0;
   let at = 0;
   let sum: Integration | undefined;
   for await (const integration of file.integrations()) {
-    if (choice === at) return integration;
+    if (choice === at) return { integration, first: at, used: 1, inFile };
     if (choice === 'sum') {
-      if (sum && secondsBetween(sum.start, integration.start) + integration.durationS > LONGEST_SUM_S) break;
+      if (sum && secondsBetween(sum.start, integration.start) + integration.durationS > mostS) break;
       sum = sum === undefined ? integration : addIntegrations(sum, integration);
     }
     at++;
   }
-  return (
-    sum ??
-    refuse(
-      file.path,
-      `has ${at} integrations, so there is no number ${choice}`,
-      `give one from 0 to ${at - 1}`,
-    )
-  );
+  return sum
+    ? { integration: sum, first: 0, used: at, inFile }
+    : refuse(file.path, 'holds no integration', 'it is damaged or cut short: copy it again');
 }
 
 /** Sums are sums: visibilities and counts add. An input flagged in either is flagged. */

@@ -1,6 +1,7 @@
 /** A point on the sky with a spectrum: what the simulator draws and the calibrator models. */
 import { realNumber, refuse } from '../core/errors.js';
 import type { Instant } from '../core/instant.js';
+import type { Vector3 } from '../core/vector.js';
 import { directionFromAltAz, type SkyFrame, type SkyPosition } from './frame.js';
 
 /** Stokes Q, U, V as fractions of I, at every frequency alike. */
@@ -89,11 +90,14 @@ export const sourceAt = (
   fluxJy: number,
   name: string,
   { spectralIndex = 0, stokes = unpolarised }: Pick<FixedSource, 'spectralIndex' | 'stokes'> = {},
-): Source =>
-  fixedSource({
-    name,
-    position: frame.positionOf(directionFromAltAz(altDeg, azDeg)),
-    fluxJy,
-    spectralIndex,
-    stokes,
-  });
+): Source => {
+  const position = frame.positionOf(checkedDirection(`source ${name}`, altDeg, azDeg));
+  return fixedSource({ name, position, fluxJy, spectralIndex, stokes });
+};
+
+/** Past the zenith an altitude would land on the other side of the sky. */
+export function checkedDirection(where: string, altDeg: number, azDeg: number): Vector3 {
+  realNumber(where, 'altitude in degrees', altDeg, -90, 90);
+  realNumber(where, 'azimuth in degrees', azDeg, -360, 360);
+  return directionFromAltAz(altDeg, azDeg);
+}
