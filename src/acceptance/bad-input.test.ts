@@ -198,6 +198,20 @@ describe('bad input', () => {
     );
   });
 
+  it('a recording that tells neither its frequency nor its time, and ends within a sample', async () => {
+    await writeFile(file('plain.bin'), new Uint8Array(16 * 100 + 5));
+    const plain = ['plain.bin', '--format', 'raw', '--sample-type', 'ci8', '--inputs', '8', '--rate', '100kHz'] as const; // prettier-ignore
+    await refused(/does not say its sky frequency; give.* --frequency/, 'correlate', ...plain);
+    const tuned = [...plain, '--frequency', '58MHz'] as const;
+    await refused(/does not say when it was recorded; .* --start/, 'image', '--direct', ...tuned);
+    await refused(/plain binary says nothing of itself; .*--sample-type.*--inputs and --rate/, 'inspect', ...plain.slice(0, 3)); // prettier-ignore
+    const { code, stdout } = await corella(folder, 'inspect', ...plain);
+    assert.equal(code, 0);
+    assert.match(stdout, /frequencies +−50 kHz to 50 kHz \(counted from 0: give --frequency for the sky\)/);
+    assert.match(stdout, /start +not known \(give --start\)/);
+    assert.match(stdout, /5 B in no whole frame: the file is cut short/);
+  });
+
   it('options that mean nothing for what is read', async () => {
     const direct = ['image', '--direct', 'good.sigmf-meta', '--channels', '8'] as const;
     await refused(

@@ -8,7 +8,7 @@ import {
   type FilterWindow,
 } from '../channelise/index.js';
 import { refuse } from '../core/errors.js';
-import { formatHz } from '../core/units.js';
+import { formatHz, withMinus } from '../core/units.js';
 import { writeFileWhole } from '../formats/output.js';
 import { renderPng } from '../formats/picture.js';
 import { linePlots } from '../formats/plot.js';
@@ -24,7 +24,8 @@ import {
 import { addBackendOptions, addExamples, refuseGiven, type BackendOptions } from './command.js';
 import { history } from './history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
-import { openVoltages, withBackend } from './open.js';
+import { frameLines } from './frame-lines.js';
+import { openVoltages, untoldLines, withBackend } from './open.js';
 import { checkOutputs, checkPngName } from './outputs.js';
 import { openTerminal } from './terminal.js';
 
@@ -87,7 +88,9 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
       { path: out, channels: plan.channels, channelWidthHz, inputs: plan.inputs, ...facts, seconds },
       [
         `${out}: ${facts.spectra} spectra of ${plan.channels} channels, ${formatHz(channelWidthHz)} each, for ${plan.inputs} inputs`,
-        `${facts.saturated} numbers hit the rails`,
+        ...(facts.saturated > 0 ? [`${facts.saturated} numbers hit the rails`] : []),
+        ...untoldLines(recording),
+        ...frameLines(recording.tally),
       ],
     );
   } finally {
@@ -148,7 +151,7 @@ const widerName = `the same, --passband ${WIDER_PASSBAND}`;
 
 function levelAt(response: FilterResponse, curve: 'leakageDb' | 'dftLeakageDb'): string {
   const at = response.leakageOffsetChannels.findIndex((offset) => offset > 3);
-  return response[curve][at].toFixed(1);
+  return withMinus(response[curve][at].toFixed(1));
 }
 
 function responsePicture(response: FilterResponse, name: string, wider?: FilterResponse): string {

@@ -7,6 +7,8 @@ import { sigmfPaths } from '../formats/sigmf.js';
 import { copyRecording } from '../pipeline/convert.js';
 import { writeIntegrations } from '../pipeline/visibilities.js';
 import { addCommonOptions, addExamples, type CommonOptions } from './command.js';
+import { frameLines } from './frame-lines.js';
+import { untoldLines } from './open.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
 import { history } from './history.js';
 import { checkOutputs } from './outputs.js';
@@ -65,6 +67,8 @@ async function run(from: string, to: string, options: CommonOptions & OpenFlags)
     const seconds = stage.done();
     terminal.result({ from, to, kind: file.kind, written, seconds }, [
       `${to}: ${written}, ${formatSeconds(seconds)}`,
+      ...untoldLines(file),
+      ...(file.kind === 'visibilities' ? [] : frameLines(file.tally)),
     ]);
   } finally {
     await file.close();

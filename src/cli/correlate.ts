@@ -31,8 +31,9 @@ import { addBackendOptions, addExamples, refuseGiven, type BackendOptions } from
 import { addFlagOption, parseFlags, type FlagOptions } from './flags.js';
 import { history } from './history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
-import { telescopeFor, withBackend } from './open.js';
+import { refuseUntold, telescopeFor, withBackend } from './open.js';
 import { duration } from './quantity.js';
+import { frameLines } from './frame-lines.js';
 import { openTerminal } from './terminal.js';
 
 interface CorrelateOptions extends BackendOptions, ChannelOptions, FlagOptions, OpenFlags {
@@ -89,6 +90,7 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
       refuse(path, 'holds visibilities already', 'calibrate or image it');
     if (recording.kind === 'spectra')
       refuseGiven(command, channelOptionNames, `is for voltages, and ${path} is channelised already`);
+    refuseUntold(recording);
     const telescope = await telescopeFor(recording, options);
     const tally = newTally();
     const stage = terminal.stage('correlate');
@@ -122,12 +124,12 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
       },
       [
         `${options.out}: ${integrations} integration${integrations === 1 ? '' : 's'} of ${telescope.stations.length} stations, ` +
-          `${channelCount} channels of ${formatHz(channels.channelWidthHz)}, from ${tally.spectra} spectra`,
+          `${channelCount} channels of ${formatHz(channels.channelWidthHz)}, from ${tally.spectra} spectra, ${formatSeconds(seconds)}`,
         ...(tally.saturated > 0 ? [`${tally.saturated} numbers hit the rails on requantising`] : []),
         ...(tally.missingSamples > 0
           ? [`${tally.missingSamples} input samples were missing; the counts say where`]
           : []),
-        formatSeconds(seconds),
+        ...frameLines(recording.tally),
       ],
     );
   } finally {

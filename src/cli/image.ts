@@ -29,7 +29,7 @@ import { addBackendOptions, addExamples, parseCount, refuseGiven, type BackendOp
 import { history } from './history.js';
 import { addIntegrationOption, choiceLines, type IntegrationOptions } from './integration-options.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
-import { telescopeFor, withBackend } from './open.js';
+import { refuseUntold, telescopeFor, withBackend } from './open.js';
 import { checkOutputs } from './outputs.js';
 import { duration, plainNumber } from './quantity.js';
 import { addSourceOption, chooseSources } from './sky-options.js';
@@ -127,6 +127,7 @@ async function run(path: string, options: ImageOptions, command: Command): Promi
   await checkOutputs({ paths: written, from: path });
   const file = await openFile(path, await openOptions(options));
   try {
+    refuseUntold(file);
     const telescope = await telescopeFor(file, options);
     const made =
       options.direct === true
@@ -150,7 +151,7 @@ async function run(path: string, options: ImageOptions, command: Command): Promi
       ...products,
       sources: chooseSources(options.sources, made.sky.frame),
     });
-    if (beam !== undefined && made.beam)
+    if (options.beam === true && made.beam)
       await writeSkyFits(beam, { ...made.sky, image: made.beam }, { ...products, unit: 'beam' });
     stage.done();
     const { image, plan } = made.sky;

@@ -1,9 +1,10 @@
 /** What inspect says to people. */
 import type { SpectraGap } from '../core/gaps.js';
 import { formatInstant } from '../core/instant.js';
-import { formatHz, formatSeconds } from '../core/units.js';
+import { formatHz, formatSeconds, withMinus } from '../core/units.js';
 import type { VisibilityFile } from '../formats/format.js';
 import type { FileDescription } from '../pipeline/inspect/inspect.js';
+import { frameLines } from './frame-lines.js';
 import type { FirstValue, Look, Recording } from '../pipeline/inspect/voltages.js';
 import type { VisibilityLook } from '../pipeline/inspect/visibilities.js';
 
@@ -20,7 +21,7 @@ export function factLines(facts: FileDescription): string[] {
           line('telescope', `${telescope.name}: ${telescope.title}`),
           line(
             'site',
-            `latitude ${degrees(telescope.site.latitudeDeg)}, longitude ${degrees(telescope.site.longitudeDeg)}, ${telescope.site.heightM.toFixed(1)} m`,
+            `latitude ${degrees(telescope.site.latitudeDeg)}, longitude ${degrees(telescope.site.longitudeDeg)}, ${withMinus(telescope.site.heightM.toFixed(1))} m`,
           ),
         ]
       : []),
@@ -39,8 +40,17 @@ export function factLines(facts: FileDescription): string[] {
     ...(facts.channels === undefined
       ? []
       : [line('channels', `${facts.channels} of ${formatHz(facts.channelWidthHz ?? 0)}`)]),
-    line('frequencies', `${formatHz(facts.lowestHz)} to ${formatHz(facts.highestHz)}`),
-    ...(facts.start === undefined ? [] : [line('start', formatInstant(facts.start, 9))]),
+    line('frequencies', band(facts)),
+    ...(facts.start === undefined
+      ? []
+      : [
+          line(
+            'start',
+            facts.untold?.includes('start') === true
+              ? 'not known (give --start)'
+              : formatInstant(facts.start, 9),
+          ),
+        ]),
     ...(facts.durationS === undefined ? [] : [line('duration', formatSeconds(facts.durationS))]),
     ...(facts.integrations === undefined ? [] : [line('integrations', String(facts.integrations))]),
     ...(facts.phaseCentre === undefined
@@ -54,7 +64,20 @@ export function factLines(facts: FileDescription): string[] {
   ];
 }
 
-const degrees = (value: number): string => `${value.toFixed(4)}°`.replace('-', '−');
+const degrees = (value: number): string => `${withMinus(value.toFixed(4))}°`;
+
+/** As many digits as tell neighbouring channels apart. */
+function band({ lowestHz, highestHz, channels, channelWidthHz, untold }: FileDescription): string {
+  const most = Math.max(Math.abs(lowestHz), Math.abs(highestHz));
+  const finest = channelWidthHz ?? highestHz - lowestHz;
+  const digits = Math.min(15, Math.max(6, Math.ceil(Math.log10(most / finest)) + 2));
+  return (
+    (channels === 1
+      ? formatHz(lowestHz, digits)
+      : `${formatHz(lowestHz, digits)} to ${formatHz(highestHz, digits)}`) +
+    (untold?.includes('frequency') === true ? ' (counted from 0: give --frequency for the sky)' : '')
+  );
+}
 
 /** For people; JSON has every digit. */
 const short = (value: number): string => String(Number(value.toPrecision(7)));
@@ -90,7 +113,7 @@ export function lookLines(file: Recording, look: Look, utc: (sample: number) => 
         : `the first ${look.samples} samples (--whole reads all)`,
     ),
     ...(frames && look.extent === 'whole'
-      ? [line('frames', `${frames.frames} good, ${frames.invalid} invalid, ${frames.late} too late`)]
+      ? [`${frames.frames} good`, ...frameLines(frames)].map((text, k) => line(k === 0 ? 'frames' : '', text))
       : []),
     ...(look.rms === undefined ? [] : [line('rms', Number(look.rms.toPrecision(4)).toString())]),
     ...(clipped === undefined
@@ -135,6 +158,11 @@ export function visibilityLines(file: VisibilityFile, look: VisibilityLook): str
     ),
     ...(counts === undefined
       ? []
-      : [line('weights', counts[0] === counts[1] ? String(counts[0]) : `${counts[0]} to ${counts[1]}`)]),
+      : [
+          line(
+            'weights',
+            counts[0] === counts[1] ? short(counts[0]) : `${short(counts[0])} to ${short(counts[1])}`,
+          ),
+        ]),
   ];
 }

@@ -2,7 +2,7 @@
 import { openBackend } from '../backend/select.js';
 import type { Backend } from '../backend/backend.js';
 import { refuse } from '../core/errors.js';
-import type { OpenedFile, VisibilityFile, VoltageRecording } from '../formats/format.js';
+import type { OpenedFile, Untold, VisibilityFile, VoltageRecording } from '../formats/format.js';
 import { openFile, type OpenFileOptions } from '../formats/registry.js';
 import { loadTelescope } from '../telescope/load.js';
 import type { Telescope } from '../telescope/telescope.js';
@@ -41,7 +41,11 @@ export async function telescopeFor(
   const telescope =
     options.telescope === undefined
       ? (opened.telescope ??
-        refuse(opened.path, 'does not say where its stations stand', 'name it with --telescope'))
+        refuse(
+          opened.path,
+          'does not say where its stations stand',
+          'name its telescope, or a JSON description of it, with --telescope',
+        ))
       : await loadTelescope(options.telescope);
   const polarisations = opened.kind === 'visibilities' ? opened.header.polarisations : opened.polarisations;
   const inputs =
@@ -55,6 +59,29 @@ export async function telescopeFor(
   }
   return telescope;
 }
+
+const untoldWords = {
+  frequency: ['its sky frequency', "give its band's middle with --frequency, like 58MHz"],
+  start: ['when it was recorded', 'give the time with --start'],
+} as const satisfies Record<Untold, readonly [what: string, fix: string]>;
+
+/** Where the result would be wrong: fringes turn with frequency, and the sky with time. */
+export function refuseUntold(file: OpenedFile): void {
+  for (const one of untoldOf(file)) {
+    const [what, fix] = untoldWords[one];
+    refuse(file.path, `does not say ${what}`, fix);
+  }
+}
+
+/** Where it would only be incomplete. */
+export const untoldLines = (file: OpenedFile): string[] =>
+  untoldOf(file).map((one) => {
+    const [what, fix] = untoldWords[one];
+    return `nothing says ${what}; ${fix}`;
+  });
+
+const untoldOf = (file: OpenedFile): readonly Untold[] =>
+  file.kind === 'voltages' ? (file.untold ?? []) : [];
 
 /** Opens the backend asked for, runs the work, and closes it whatever happens. */
 export async function withBackend<Result>(

@@ -19,7 +19,7 @@ export async function checkOutputs({ paths, from }: PlannedOutputs): Promise<voi
 
 async function sameFile(x: string, y: string): Promise<boolean> {
   const [a, b] = await Promise.all([x, y].map((path) => stat(path, { bigint: true }).catch(() => undefined)));
-  return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino;
+  return a !== undefined && a.dev === b?.dev && a.ino === b.ino;
 }
 
 export function checkPngName(option: string, path: string): void {

@@ -53,8 +53,7 @@ function openStage(
       drawn = now;
       const filled = Math.round(Math.min(1, Math.max(0, fraction)) * BAR_WIDTH);
       const elapsedS = (now - started) / 1000;
-      const left =
-        fraction > 0.02 ? `, about ${formatSeconds((elapsedS * (1 - fraction)) / fraction)} left` : '';
+      const left = fraction > 0.02 ? leftText((elapsedS * (1 - fraction)) / fraction) : '';
       draw(
         `  ${title.padEnd(28)} ${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)} ${Math.floor(fraction * 100)} %${left}`,
       );
@@ -68,6 +67,10 @@ function openStage(
     },
   };
 }
+
+/** Whole seconds: a guess has no digits to spare. */
+const leftText = (seconds: number): string =>
+  seconds < 1 ? '' : `, about ${seconds < 60 ? `${Math.round(seconds)} s` : formatSeconds(seconds)} left`;
 
 /** Columns padded to their widest cell; numbers should come ready formatted. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {

@@ -6,12 +6,15 @@ export const RADIANS_PER_DEGREE = Math.PI / 180;
 export const SECONDS_PER_DAY = 86_400;
 
 /** "21.5 kHz", "74 MHz": for people. Machines get hertz. */
-export function formatHz(frequencyHz: number): string {
+export function formatHz(frequencyHz: number, digits = 6): string {
   const size = Math.abs(frequencyHz);
   const [scale, unit] =
     size >= 1e9 ? [1e9, 'GHz'] : size >= 1e6 ? [1e6, 'MHz'] : size >= 1e3 ? [1e3, 'kHz'] : [1, 'Hz'];
-  return `${Number((frequencyHz / scale).toPrecision(6))} ${unit}`;
+  return `${withMinus(Number((frequencyHz / scale).toPrecision(digits)))} ${unit}`;
 }
+
+/** A number with the minus sign of print, not a hyphen. */
+export const withMinus = (value: number | string): string => String(value).replace(/^-/, '−');
 
 export function formatBytes(sizeBytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
@@ -25,7 +28,10 @@ export function formatBytes(sizeBytes: number): string {
 }
 
 export function formatSeconds(seconds: number): string {
-  if (seconds >= 60) return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+  if (Math.round(seconds) >= 60) {
+    const whole = Math.round(seconds);
+    return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  }
   if (seconds >= 1) return `${seconds.toFixed(1)} s`;
   if (seconds >= 1e-3) return `${Number((seconds * 1e3).toPrecision(3))} ms`;
   return `${Number((seconds * 1e6).toPrecision(3))} µs`;

@@ -84,7 +84,7 @@ describe('PSRDADA', () => {
     const bytes = encodeDada(sample);
     const { recording } = await readWhole(dada, bytes.subarray(0, bytes.length - 3));
     assert.equal(recording.samples, 599);
-    assert.equal(recording.details.spareBytes, 1);
+    assert.equal(recording.tally?.spareBytes, 1);
     await assert.rejects(dada.open(writeSample(bytes.subarray(0, 4096))), /ends within its header/);
     const nameless = Buffer.from(bytes.toString('latin1').replace('TSAMP', 'TSUMP'), 'latin1');
     await assert.rejects(dada.open(writeSample(nameless)), /lacks TSAMP/);

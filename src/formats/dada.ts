@@ -155,6 +155,7 @@ async function openRecording(file: InputFile, options: OpenOptions): Promise<Ope
   const payloadBytes = file.sizeBytes - headerBytes;
   const samples = Math.floor(payloadBytes / (sampleBytes * unit)) * unit;
   if (samples === 0) refuse(path, 'holds no whole sample', 'it was cut short: copy it again');
+  const spareBytes = payloadBytes - samples * sampleBytes;
   const segments: Segment[] = [{ firstSample: 0, samples, offsetBytes: headerBytes }];
   const tally = emptyTally();
   const centreFrequencyHz = options.centreFrequencyHz ?? numberOf(path, keys, 'FREQ') * 1e6;
@@ -165,7 +166,6 @@ async function openRecording(file: InputFile, options: OpenOptions): Promise<Ope
     details: {
       header: Object.fromEntries(keys),
       headerBytes,
-      spareBytes: payloadBytes - samples * sampleBytes,
     },
     inputs: polarisations,
     polarisations: polarisationsFor(path, polarisations, polarisations, options),
@@ -194,7 +194,7 @@ async function openRecording(file: InputFile, options: OpenOptions): Promise<Ope
     };
     return segmentedVoltages(
       { ...facts, type, sampleRateHz: rateHz, centreFrequencyHz },
-      { file, segments, tally, read },
+      { file, segments, spareBytes, tally, read },
     );
   }
 
@@ -260,7 +260,7 @@ async function openRecording(file: InputFile, options: OpenOptions): Promise<Ope
   };
   return segmentedSpectra(
     { ...facts, type: 'ci8', channels, spectrumRateHz: rateHz, ...band },
-    { file, segments, tally, read },
+    { file, segments, spareBytes, tally, read },
   );
 }
 

@@ -61,9 +61,13 @@ export interface FrameTally {
   saturated: number;
 }
 
+/** What neither a file nor the user told; a stand-in is there instead: a band from 0 Hz, the first day of 1970. */
+export type Untold = 'frequency' | 'start';
+
 /** Time-domain voltages. Files may be larger than memory: only blocks are ever read. */
 export interface VoltageRecording extends FileFacts {
   readonly kind: 'voltages';
+  readonly untold?: readonly Untold[];
   readonly type: VoltageType;
   /** Of each number as it was recorded, where fewer than `type` holds. */
   readonly bits?: number;

@@ -99,7 +99,7 @@ describe('GUPPI RAW', () => {
       gaps.map((gap) => [gap.firstSample, gap.endSample]),
       [[20, 40]],
     );
-    assert.equal(recording.details.spareBytes, bytes.length / 3);
+    assert.equal(recording.tally?.spareBytes, bytes.length / 3);
   });
 
   it('moves −128 to −127 and counts it', async () => {

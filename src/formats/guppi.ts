@@ -279,7 +279,6 @@ async function openBlocks(file: InputFile, options: OpenOptions): Promise<Spectr
         blockSamples,
         overlapSamples: shape.overlapSamples,
         truncatedBlocks: blocks.filter((block) => !block.whole).length,
-        spareBytes: damaged,
       },
       // Spectra of whole numbers have eight bits; floats hold sixteen exactly.
       type: bits === 16 ? 'cf32' : 'ci8',
@@ -292,7 +291,7 @@ async function openBlocks(file: InputFile, options: OpenOptions): Promise<Spectr
       ...band,
       start: leadSamples > 0 ? addSamples(scanStart, leadSamples, spectrumRateHz) : scanStart,
     },
-    { file, segments, tally, read },
+    { file, segments, spareBytes: damaged, tally, read },
   );
 }
 

@@ -85,7 +85,7 @@ function framesPerSecond(
       refuse(
         path,
         `${options.sampleRateHz} samples a second make ${frames} frames a second`,
-        'give the sample rate of each channel',
+        'give the sample rate of each channel with --rate',
       );
     }
     return frames;
@@ -97,7 +97,11 @@ function framesPerSecond(
     return agreeing.length > headers.length / 2 && headers.some(({ frame }) => frame > 0);
   });
   if (fits.length !== 1) {
-    refuse(path, 'its time stamps do not settle the sample rate', 'give the sample rate of each channel');
+    refuse(
+      path,
+      'its time stamps do not settle the sample rate',
+      'give the sample rate of each channel with --rate',
+    );
   }
   return fits[0];
 }
@@ -108,7 +112,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
     refuse(
       path,
       'Mark 5B does not say how many channels it holds nor in which thousand days it was made',
-      'give the number of inputs and a date near the recording',
+      'give --inputs, and --near with any date close to the recording',
     );
   }
   const inputs = wholeNumber(path, 'the number of inputs', options.inputs, 1, 32);
@@ -160,7 +164,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
   const inRange = (headers: readonly Header[]): number[] =>
     headers.filter(({ frame }) => frame < perSecond).map(elapsed);
   if (inRange(early).length === 0)
-    refuse(path, `frame numbers pass ${perSecond}, the frames of a second`, 'give a higher sample rate');
+    refuse(path, `frame numbers pass ${perSecond}, the frames of a second`, 'give a higher --rate');
   const startFrame = smallestTogether(inRange(early), spread);
   const endFrame = largestTogether([...inRange(late), startFrame], spread) + 1;
   const total = plausibleSamples(path, (endFrame - startFrame) * samples, Math.max(1, count) * samples);
@@ -189,10 +193,10 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
         framesPerSecond: perSecond,
         bits,
         dayModulo1000: baseDay,
-        frequencyKnown: options.centreFrequencyHz !== undefined,
       },
       type: packedType(bits, 'real'),
       bits,
+      ...(options.centreFrequencyHz === undefined && { untold: ['frequency' as const] }),
       inputs,
       polarisations: polarisationsFor(path, inputs, 1, options),
       samples: total,

@@ -18,7 +18,7 @@ function openPlain(file: InputFile, options: OpenOptions): VoltageRecording {
     refuse(
       path,
       'plain binary says nothing of itself',
-      'give its type (i8, ci8, i16, ci16, f32 or cf32), the number of inputs and the sample rate',
+      'describe it with --sample-type (i8, ci8, i16, ci16, f32 or cf32), --inputs and --rate',
     );
   }
   const inputs = wholeNumber(path, 'the number of inputs', inputsTold, 1, 65_536);
@@ -53,7 +53,11 @@ function openPlain(file: InputFile, options: OpenOptions): VoltageRecording {
       path,
       format: 'raw',
       ...(options.telescope && { telescope: options.telescope }),
-      details: { skipBytes, spareBytes: file.sizeBytes - skipBytes - samples * sampleBytes },
+      details: { skipBytes },
+      untold: [
+        ...(options.centreFrequencyHz === undefined ? ['frequency' as const] : []),
+        ...(options.start === undefined ? ['start' as const] : []),
+      ],
       type,
       inputs,
       polarisations: polarisationsFor(path, inputs, 1, options),
@@ -62,7 +66,13 @@ function openPlain(file: InputFile, options: OpenOptions): VoltageRecording {
       centreFrequencyHz: options.centreFrequencyHz ?? (parts === 2 ? 0 : sampleRateHz / 4),
       start: options.start ?? instant(0),
     },
-    { file, segments: [{ firstSample: 0, samples, offsetBytes: skipBytes }], tally, read },
+    {
+      file,
+      segments: [{ firstSample: 0, samples, offsetBytes: skipBytes }],
+      spareBytes: file.sizeBytes - skipBytes - samples * sampleBytes,
+      tally,
+      read,
+    },
   );
 }
 

@@ -14,7 +14,7 @@ import { addSamples } from '../core/instant.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { CanonicalSpectra, FrameTally, SpectraRecording, VoltageRecording } from './format.js';
 import type { VoltageBlock } from '../core/blocks.js';
-import { assembleFrames, gapsOf, type AssembledBlock, type Frame, type Lane } from './frames.js';
+import { assembleFrames, emptyTally, gapsOf, type AssembledBlock, type Frame, type Lane } from './frames.js';
 import { openInput, type InputFile } from './input.js';
 
 /** Where samples go: `elements` has `stride` samples a row; write `count` of them from sample `at` on. */
@@ -51,6 +51,8 @@ export interface SegmentStore<Elements> {
   readonly file: InputFile;
   /** In time order, not overlapping. */
   readonly segments: readonly Segment[];
+  /** Bytes that belong to none of them, known beforehand. */
+  readonly spareBytes?: number;
   readonly tally: FrameTally;
   /** Reads and decodes samples of a segment from its sample `from` on. */
   read(segment: Segment, from: number, target: Target<Elements>): Promise<void>;
@@ -91,9 +93,7 @@ export function allocated<Made>(where: string, allocate: () => Made): Made {
   }
 }
 
-function resetTally(tally: FrameTally): void {
-  Object.assign(tally, { frames: 0, invalid: 0, late: 0, outside: 0, spareBytes: 0, saturated: 0 });
-}
+const resetTally = (tally: FrameTally): FrameTally => Object.assign(tally, emptyTally());
 
 async function* framedBlocks<Elements>(
   store: FrameStore<Elements>,
@@ -128,7 +128,7 @@ async function* segmentedBlocks<Elements>(
   samples: number,
   blockSamples: number,
 ): AsyncGenerator<AssembledBlock & { elements: Elements }> {
-  resetTally(store.tally);
+  resetTally(store.tally).spareBytes = store.spareBytes ?? 0;
   let next = 0;
   for (let first = 0; first < samples; first += blockSamples) {
     const length = Math.min(blockSamples, samples - first);
@@ -251,14 +251,18 @@ export function polarisationsFor(
 ): 1 | 2 {
   const polarisations = options.polarisations ?? options.telescope?.polarisations ?? guess;
   if (inputs % polarisations !== 0) {
-    refuse(path, `${inputs} inputs do not divide into ${polarisations} polarisations`, 'give 1 polarisation');
+    refuse(
+      path,
+      `${inputs} inputs do not divide into ${polarisations} polarisations`,
+      'give --polarisations 1',
+    );
   }
   const { telescope } = options;
   if (telescope && telescope.stations.length * polarisations !== inputs) {
     refuse(
       path,
       `holds ${inputs} inputs where ${telescope.name} has ${telescope.stations.length} stations of ${polarisations} polarisations`,
-      'name the telescope that made this recording, or select its stations',
+      'name the telescope that made it with --telescope; a JSON description may list these stations alone',
     );
   }
   return polarisations;

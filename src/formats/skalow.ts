@@ -35,7 +35,7 @@ async function telescopeFor(path: string, options: OpenOptions): Promise<Telesco
     refuse(
       path,
       'neither it nor its name tells which station made it',
-      'give the telescope, such as eda2 or aavs2',
+      'name it with --telescope, like eda2 or aavs2',
     );
   return loadTelescope(name);
 }
@@ -73,7 +73,7 @@ function opened(file: Hdf5File, telescope: Telescope): VisibilityFile {
     refuse(
       path,
       `holds ${antennas} antennas where ${telescope.name} has ${telescope.stations.length}`,
-      'give the telescope that made it',
+      'name the telescope that made it with --telescope',
     );
   }
   const durationS = fact('tsamp');

@@ -119,7 +119,7 @@ function framesPerSecond(
       refuse(
         path,
         `${rateHz} samples a second are not a whole number of frames of ${samples} samples`,
-        'give the sample rate of each channel',
+        'give the sample rate of each channel with --rate',
       );
     }
     return frames;
@@ -131,7 +131,7 @@ function framesPerSecond(
     refuse(
       path,
       'nothing in it tells the sample rate: no extension names it, and no whole second is at its start',
-      'give the sample rate of each channel',
+      'give the sample rate of each channel with --rate',
     );
   }
   return Math.max(...whole);
@@ -221,10 +221,10 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
         referenceEpoch: first.epoch,
         seconds: first.seconds,
         firstFrame: first.frame,
-        frequencyKnown: options.centreFrequencyHz !== undefined,
       },
       type: packedType(bits, first.complex ? 'complex' : 'real'),
       bits,
+      ...(options.centreFrequencyHz === undefined && { untold: ['frequency' as const] }),
       inputs,
       polarisations: polarisationsFor(path, inputs, 1, options),
       samples: total,

@@ -90,10 +90,11 @@ export const namesInHead = (head: Uint8Array, ...names: readonly string[]): bool
 const isOrdinary = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('HDF5-DIAG');
 
-/** One line of what libhdf5 says: its own stack of errors is for its authors. */
+/** One line of what libhdf5 says: the innermost of its stack of errors, which is where it began. */
 function reason(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return text.split('\n')[0].slice(0, 160);
+  const innermost = [...text.matchAll(/^ *#\d+: .*?\(\): (.+)$/gm)].at(-1)?.[1];
+  return (innermost ?? text.split('\n')[0]).slice(0, 160);
 }
 
 export async function openHdf5(path: string): Promise<Hdf5File> {

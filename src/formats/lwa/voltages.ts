@@ -70,7 +70,7 @@ export async function openTbn(
   const step =
     options.sampleRateHz === undefined ? commonStep(tags) / TBN_SAMPLES : CLOCK_HZ / options.sampleRateHz;
   if (!Number.isInteger(step) || step < 1) {
-    refuse(path, 'its time tags do not tell the sample rate', 'give the sample rate of the recording');
+    refuse(path, 'its time tags do not tell the sample rate', 'give it with --rate');
   }
   const inputsAt = common(ids);
   const laneOf = new Map(inputsAt.map((id, lane) => [id, lane]));

@@ -1,7 +1,7 @@
 /** What a file holds, in a few numbers: the same words whatever the format. */
 import { isComplexVoltage } from '../../core/axes.js';
 import type { Instant } from '../../core/instant.js';
-import type { OpenedFile } from '../../formats/format.js';
+import type { OpenedFile, Untold } from '../../formats/format.js';
 import type { SkyPosition } from '../../sky/frame.js';
 import type { Site } from '../../telescope/telescope.js';
 import { bitsOf, type Recording } from './voltages.js';
@@ -10,6 +10,7 @@ export interface FileDescription {
   readonly path: string;
   readonly format: string;
   readonly kind: OpenedFile['kind'];
+  readonly untold?: readonly Untold[];
   readonly telescope?: {
     readonly name: string;
     readonly title: string;
@@ -68,6 +69,7 @@ export function describeFile(file: OpenedFile): FileDescription {
       const halfHz = isComplexVoltage(file.type) ? file.sampleRateHz / 2 : file.sampleRateHz / 4;
       return {
         ...recorded(file),
+        ...(file.untold && { untold: file.untold }),
         rateHz: file.sampleRateHz,
         lowestHz: file.centreFrequencyHz - halfHz,
         highestHz: file.centreFrequencyHz + halfHz,
