@@ -71,7 +71,7 @@ export function registerCalibrate(program: Command): void {
     .action(run);
   addIntegrationOption(command);
   addFlagOption(command);
-  addOpenOptions(command);
+  addOpenOptions(command, 'visibilities');
   addBackendOptions(command);
   addExamples(command, [
     ['calibrate visibilities.uvfits', 'with every bright source that was up'],

@@ -34,6 +34,7 @@ const windowNames = ['rectangular', 'hann', 'hamming', 'blackman', 'kaiser:BETA'
 
 export function addChannelOptions(command: Command): Command {
   return command
+    .optionsGroup('Channels, from voltages:')
     .option('--channels <number>', "how many (default: the telescope's own)", parseCount)
     .option('--taps <number>', 'spectra under the polyphase filter, 1 to 64', parseCount, 8)
     .option('--window <name>', `of the filter: ${windowNames.join(', ')} (default: hann)`, parseWindow)

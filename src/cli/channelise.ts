@@ -48,8 +48,8 @@ export function registerChannelise(program: Command): void {
       "no recording: the filter's scalloping and leakage beside a plain DFT's, as numbers and a picture",
     )
     .action(run);
-  addOpenOptions(command);
   addChannelOptions(command);
+  addOpenOptions(command, 'recordings');
   addBackendOptions(command);
   addExamples(command, [
     ['channelise voltages.sigmf-meta --channels 64 -o channels.sigmf-meta', '64 channels, 8 bits'],

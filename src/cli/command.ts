@@ -57,6 +57,7 @@ export function refuseGiven(command: Command, names: readonly string[], why: str
 
 export function addCommonOptions(command: Command): Command {
   return command
+    .optionsGroup('Running:')
     .option('--json', 'print one JSON document on standard output, nothing else')
     .option('--quiet', 'no progress, only the result');
 }

@@ -24,7 +24,7 @@ export function registerConvert(program: Command): void {
       'what to write: visibilities .uvh5 or .uvfits; voltages and channelised data .sigmf-meta',
     )
     .action(run);
-  addOpenOptions(command);
+  addOpenOptions(command, 'anything');
   addCommonOptions(command);
   addExamples(command, [
     ['convert visibilities.uvfits visibilities.uvh5', 'for pyuvdata'],

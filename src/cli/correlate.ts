@@ -65,8 +65,8 @@ export function registerCorrelate(program: Command): void {
     )
     .action(run);
   addFlagOption(command);
-  addOpenOptions(command);
   addChannelOptions(command);
+  addOpenOptions(command, 'recordings');
   addBackendOptions(command);
   addExamples(command, [
     ['correlate voltages.sigmf-meta -o visibilities.uvfits', 'channelise and correlate, one integration'],

@@ -89,8 +89,8 @@ export function registerImage(program: Command): void {
     .action(run);
   addIntegrationOption(command);
   addSourceOption(command, 'names to write on the picture');
-  addOpenOptions(command);
   addChannelOptions(command);
+  addOpenOptions(command, 'anything');
   addBackendOptions(command);
   addExamples(command, [
     ['image visibilities.uvfits --gains gains.json', 'image.fits and image.png, the whole sky'],

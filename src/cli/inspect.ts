@@ -44,7 +44,7 @@ export function registerInspect(program: Command): void {
       'draw the mean spectrum of the first block, or of the first integration, as PNG',
     )
     .action(run);
-  addOpenOptions(command);
+  addOpenOptions(command, 'anything');
   addCommonOptions(command);
   addExamples(command, [
     ['inspect voltages.sigmf-meta', 'format, telescope, times, frequencies, first samples, clipping, gaps'],

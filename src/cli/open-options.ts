@@ -5,6 +5,7 @@ import { refuse } from '../core/errors.js';
 import { parseInstant } from '../core/instant.js';
 import { formats, type OpenFileOptions } from '../formats/registry.js';
 import { loadTelescope } from '../telescope/load.js';
+import { telescopeWords } from './sky-options.js';
 import { ANY_OPTION, parseCount, parseWhole } from './command.js';
 import { frequency } from './quantity.js';
 
@@ -41,27 +42,34 @@ export interface OpenFlags {
   readonly removeCables?: true;
 }
 
-export function addOpenOptions(command: Command): Command {
+/** What a command reads; options that no such file needs are not offered. */
+export type ReadKind = 'anything' | 'recordings' | 'visibilities';
+
+export function addOpenOptions(command: Command, kind: ReadKind): Command {
   const names = formats.map(({ name }) => name).join(', ');
-  return command
+  command
+    .optionsGroup('Reading, where the file does not say:')
     .option('--format <name>', `read it as: ${names} (default: by what it holds)`)
-    .option('--telescope <name>', 'where the stations stand, when the file does not say')
-    .option('--rate <hz>', 'samples per second, like 32MHz, when the file does not say', frequency('--rate'))
-    .option(
-      '--frequency <hz>',
-      "the band's middle, like 58MHz, when the file does not say",
-      frequency('--frequency'),
-    )
-    .option('--inputs <number>', 'inputs, when the file does not say', parseCount)
-    .option('--polarisations <number>', 'inputs a station, 1 or 2, when the file does not say', parseCount)
-    .option('--sample-bits <number>', 'bits a sample (Mark 5B; default: 2)', parseCount)
-    .option('--sample-type <type>', `what plain binary holds: ${voltageTypes.join(', ')}`, parseVoltageType)
-    .option('--skip <bytes>', 'bytes before plain binary begins (default: 0)', parseWhole)
-    .option('--start <utc>', 'when plain binary begins')
-    .option('--near <utc>', 'any moment near the recording, for formats that keep part of the date (Mark 5B)')
-    .option('--tuning <number>', "which of a beam's two tunings, 1 or 2 (LWA DRX; default: 1)", parseCount)
-    .option('--metafits <path>', 'what describes an MWA observation, when it is not beside the data')
-    .option('--remove-cables', "take the metafits' cable lengths out of the phases (MWA)");
+    .option('--telescope <name>', `where the stations stand: ${telescopeWords()}`)
+    .option('--frequency <hz>', "the band's middle, like 58MHz", frequency('--frequency'));
+  if (kind !== 'visibilities') {
+    command
+      .option('--rate <hz>', 'samples per second, like 32MHz', frequency('--rate'))
+      .option('--inputs <number>', 'how many inputs (Mark 5B, plain binary)', parseCount)
+      .option('--polarisations <number>', 'inputs a station, 1 or 2', parseCount)
+      .option('--sample-bits <number>', 'bits a sample (Mark 5B; default: 2)', parseCount)
+      .option('--sample-type <type>', `what plain binary holds: ${voltageTypes.join(', ')}`, parseVoltageType)
+      .option('--skip <bytes>', 'bytes before plain binary begins (default: 0)', parseWhole)
+      .option('--start <utc>', 'when plain binary begins, like 2026-06-21T04:00:00Z')
+      .option('--near <utc>', 'any moment near the recording, for Mark 5B, which keeps part of the date')
+      .option('--tuning <number>', "which of a beam's two tunings, 1 or 2 (LWA DRX; default: 1)", parseCount);
+  }
+  if (kind !== 'recordings') {
+    command
+      .option('--metafits <path>', 'what describes an MWA observation (default: OBSID.metafits beside it)')
+      .option('--remove-cables', "take the metafits' cable lengths out of the phases (MWA)");
+  }
+  return command;
 }
 
 export async function openOptions(flags: OpenFlags): Promise<OpenFileOptions> {

@@ -19,13 +19,12 @@ export interface TelescopeOptions {
   readonly stations?: number;
 }
 
+export const telescopeWords = (): string =>
+  `${telescopeNames().join(', ')}, or the path of a description in JSON`;
+
 export function addTelescopeOptions(command: Command, defaultName: string): Command {
   return command
-    .option(
-      '--telescope <name>',
-      `${telescopeNames().join(', ')}, or the path of a description in JSON`,
-      defaultName,
-    )
+    .option('--telescope <name>', telescopeWords(), defaultName)
     .option('--stations <number>', 'only so many of its stations, spread evenly over the list', parseCount);
 }
 
