@@ -46,7 +46,7 @@ export interface BenchCase {
 
 export interface KernelBench {
   readonly kernel: string;
-  cases(backend: Backend): readonly BenchCase[];
+  readonly cases: (backend: Backend) => readonly BenchCase[];
 }
 
 export async function runCase(

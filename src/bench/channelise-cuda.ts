@@ -18,11 +18,11 @@ interface Size {
 
 const bytes8 = { inputType: 'ci8', outputType: 'ci8', kernels: 'best' } as const;
 const sizes: readonly Size[] = [
-  ...[1024, 4096].flatMap((channels) => [8, 16].map((taps) => ({ ...bytes8, channels, taps }))),
-  ...[1024, 4096].map((channels) => ({ ...bytes8, channels, taps: 8, kernels: 'general' as const })),
-  ...[64, 256, 1000, 2048, 32_768].map((channels) => ({ ...bytes8, channels, taps: 8 })),
-  { ...bytes8, channels: 1024, taps: 8, inputType: 'i8' },
-  { ...bytes8, channels: 1024, taps: 8, inputType: 'cf32', outputType: 'cf32' },
+  ...[1024, 4096].flatMap((channels) => [8, 16].map((taps) => ({ channels, taps, ...bytes8 }))),
+  ...[1024, 4096].map((channels) => ({ channels, taps: 8, ...bytes8, kernels: 'general' as const })),
+  ...[64, 256, 1000, 2048, 32_768].map((channels) => ({ channels, taps: 8, ...bytes8 })),
+  { channels: 1024, taps: 8, ...bytes8, inputType: 'i8' },
+  { channels: 1024, taps: 8, ...bytes8, inputType: 'cf32', outputType: 'cf32' },
 ];
 /** Well past the L2 cache, and enough inputs to keep every multiprocessor busy to the end. */
 const INPUTS = 66;

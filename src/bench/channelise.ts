@@ -29,13 +29,13 @@ interface Size {
 
 const bytes = { inputType: 'ci8', outputType: 'ci8' } as const;
 const sizes: readonly Size[] = [
-  ...[8, 16].map((taps) => ({ ...bytes, channels: 1024, taps })),
-  ...[64, 256, 512, 2048, 4096, 16384, 65536].map((channels) => ({ ...bytes, channels, taps: 8 })),
-  ...[1, 4, 32, 64].map((taps) => ({ ...bytes, channels: 1024, taps })),
+  ...[8, 16].map((taps) => ({ channels: 1024, taps, ...bytes })),
+  ...[64, 256, 512, 2048, 4096, 16384, 65536].map((channels) => ({ channels, taps: 8, ...bytes })),
+  ...[1, 4, 32, 64].map((taps) => ({ channels: 1024, taps, ...bytes })),
   // 2³·5³, 2⁹·3, 2²·3·5²·7, a prime
-  ...[1000, 1536, 2100, 1009].map((channels) => ({ ...bytes, channels, taps: 8 })),
-  ...(['i8', 'ci16', 'cf32'] as const).map((inputType) => ({ ...bytes, channels: 1024, taps: 8, inputType })),
-  ...(['ci4', 'cf32'] as const).map((outputType) => ({ ...bytes, channels: 1024, taps: 8, outputType })),
+  ...[1000, 1536, 2100, 1009].map((channels) => ({ channels, taps: 8, ...bytes })),
+  ...(['i8', 'ci16', 'cf32'] as const).map((inputType) => ({ channels: 1024, taps: 8, ...bytes, inputType })),
+  ...(['ci4', 'cf32'] as const).map((outputType) => ({ channels: 1024, taps: 8, ...bytes, outputType })),
 ];
 
 const INPUTS = 32;

@@ -10,7 +10,9 @@ import { cudaImageBench } from './image-cuda.js';
 import { imageBench } from './image.js';
 
 export { runCase, type BenchCase, type BenchRow, type KernelBench } from './bench.js';
+export { parseOnly, pickCases, type KernelCases } from './only.js';
 export { openPeers, type Peers } from './peers.js';
+export { integratedBench };
 
 /** A new kernel's bench is one file and one line here. */
 export const benches: readonly KernelBench[] = [

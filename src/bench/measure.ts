@@ -2,6 +2,7 @@
  * Rates that can be compared. A shared machine changes speed from one second to the next, so contestants take
  * turns in short rounds, and only what happened within a round is divided by each other.
  */
+import { setImmediate } from 'node:timers/promises';
 
 /** Work done, in units; with the seconds it took where someone nearer to it held the watch, as a card does. */
 export type Work = number | { readonly work: number; readonly seconds: number };
@@ -31,8 +32,10 @@ export async function measure(
   const rates = contestants.map((): number[] => []);
   for (const contestant of contestants) await turn(contestant, secondsPerTurn / 4); // caches, pages, clocks
   for (let round = 0; round < rounds; round++) {
-    for (const [n, contestant] of contestants.entries())
+    for (const [n, contestant] of contestants.entries()) {
       rates[n].push(await turn(contestant, secondsPerTurn));
+      await setImmediate(); // a contestant that never waits would keep signals from being heard
+    }
   }
   return rates;
 }

@@ -1,18 +1,31 @@
 /** corella bench: each kernel's rate, and the fraction of this machine's own measured ceiling. */
 import type { Command } from 'commander';
+import type { Backend } from '../backend/backend.js';
 import { levelsUpTo, parseIsa, type Isa } from '../backend/cpu/levels.js';
 import { loadNative } from '../backend/cpu/library.js';
 import { openBackend } from '../backend/select.js';
-import { benches, openPeers, runCase, type BenchRow } from '../bench/index.js';
+import {
+  benches,
+  integratedBench,
+  openPeers,
+  parseOnly,
+  pickCases,
+  runCase,
+  type BenchRow,
+  type KernelCases,
+} from '../bench/index.js';
+import { beforeEnding } from '../core/ending.js';
 import { refuse } from '../core/errors.js';
+import { openBenchTable } from './bench-table.js';
 import { addBackendOptions, addExamples, parseCount, type BackendOptions } from './command.js';
-import { openTerminal, table } from './terminal.js';
+import { openTerminal } from './terminal.js';
 
 interface BenchOptions extends BackendOptions {
   readonly isa?: string;
   readonly peers?: true;
   readonly integrated?: true;
   readonly rounds: number;
+  readonly only?: ReadonlyMap<string, string>;
 }
 
 /** A turn long enough to forget the timer, short enough that the machine's mood lasts through a round. */
@@ -28,6 +41,11 @@ export function registerBench(program: Command): void {
     .option('--peers', 'also run the same work by other libraries, in turn, and print the ratio')
     .option('--integrated', 'the kernel as data stream in from the host, uploads included (cuda)')
     .option('--rounds <number>', 'rounds of turns; more give a steadier median', parseCount, 9)
+    .option(
+      '--only <name=value,...>',
+      'the cases with these parameters, for example channels=4096,taps=8',
+      parseOnly,
+    )
     .action(run);
   addBackendOptions(command);
   addExamples(command, [
@@ -35,6 +53,7 @@ export function registerBench(program: Command): void {
     ['bench correlate --peers', 'the correlator beside OpenBLAS, in turn'],
     ['bench correlate --backend cuda --json', 'the X-engine on a card, beside its int8 ceiling'],
     ['bench correlate --backend cuda --integrated', 'the same fed through the bus, 8-bit and 4-bit'],
+    ['bench channelise --only channels=4096,taps=8', 'one case, by its parameters'],
     ['bench correlate --isa all --threads 1 --json', 'every level on one core, as an array of rows'],
   ]);
 }
@@ -49,30 +68,53 @@ async function run(kernel: string | undefined, options: BenchOptions): Promise<v
   const peers = options.peers ? await openPeers() : undefined;
   for (const { name, reason } of peers?.absent ?? []) terminal.say(`peer ${name} is left out: ${reason}`);
   const rows: BenchRow[] = [];
-  for (const isa of levelsOf(options.isa)) {
-    const backend = await openBackend(options.backend, {
-      ...(options.threads === undefined ? {} : { threads: options.threads }),
-      ...(isa === undefined ? {} : { isa }),
-    });
-    try {
-      for (const bench of chosen) {
-        const stage = terminal.stage(`${bench.kernel} on ${backend.description}`);
-        const cases = bench.cases(backend);
-        for (const [n, each] of cases.entries()) {
-          const measuring = { rounds: options.rounds, secondsPerTurn: SECONDS_PER_TURN };
-          rows.push(await runCase(bench.kernel, backend, each, peers, measuring));
-          stage.update((n + 1) / cases.length);
+  // People have seen the rows already; machines get what there is, as the array they expect, however it ends.
+  const finish = (): void => {
+    terminal.result(rows, []);
+  };
+  const callOff = options.json ? beforeEnding(finish) : (): void => undefined;
+  try {
+    for (const isa of levelsOf(options.isa)) {
+      const backend = await openBackend(options.backend, {
+        ...(options.threads === undefined ? {} : { threads: options.threads }),
+        ...(isa === undefined ? {} : { isa }),
+      });
+      try {
+        terminal.say(`backend ${backend.kind}: ${backend.description}`);
+        const all = chosen.map(({ kernel: name, cases }) => ({ kernel: name, cases: cases(backend) }));
+        for (const picked of pickCases(all, options.only ?? new Map<string, string>())) {
+          await runKernel(picked, backend);
         }
-        stage.done();
+      } finally {
+        await backend.close();
       }
-    } finally {
-      await backend.close();
     }
+    if (rows.length === 0) {
+      refuse(
+        'bench',
+        `${wanted ?? 'no kernel'} has nothing to measure on this backend`,
+        'try --backend cuda',
+      );
+    }
+  } finally {
+    callOff();
+    if (rows.length > 0) finish();
   }
-  if (rows.length === 0) {
-    refuse('bench', `${wanted ?? 'no kernel'} has nothing to measure on this backend`, 'try --backend cuda');
+
+  async function runKernel(some: KernelCases, backend: Backend): Promise<void> {
+    const withRatio = peers !== undefined || some.kernel === integratedBench.kernel;
+    const table = openBenchTable(some, backend, { withRatio });
+    const stage = terminal.stage(some.kernel);
+    terminal.show(table.head);
+    for (const [n, each] of some.cases.entries()) {
+      stage.at(n / some.cases.length, `${n + 1} of ${some.cases.length}, ${table.describe(each)}`);
+      const measuring = { rounds: options.rounds, secondsPerTurn: SECONDS_PER_TURN };
+      const row = await runCase(some.kernel, backend, each, peers, measuring);
+      rows.push(row);
+      terminal.show([table.line(row)]);
+    }
+    stage.done();
   }
-  terminal.result(rows, asTable(rows));
 }
 
 function levelsOf(text: string | undefined): readonly (Isa | undefined)[] {
@@ -80,35 +122,4 @@ function levelsOf(text: string | undefined): readonly (Isa | undefined)[] {
   if (text !== 'all') return [parseIsa('--isa', text)];
   const library = loadNative();
   return 'best' in library ? [...levelsUpTo(library.best)].reverse() : [undefined];
-}
-
-const percent = (fraction: number): string => `${(100 * fraction).toFixed(0)} %`;
-
-function asTable(rows: readonly BenchRow[]): string[] {
-  const withPeers = rows.some((row) => row.ratio !== undefined);
-  const head = [
-    'kernel',
-    'on',
-    'parameters',
-    'rate',
-    '±',
-    'of ceiling',
-    ...(withPeers ? ['peer', 'ratio'] : []),
-  ];
-  return table(
-    head,
-    rows.map((row) => [
-      row.kernel,
-      `${row.isa ?? row.backend} ×${row.threads}`,
-      Object.entries(row.parameters)
-        .map(([name, value]) => `${name} ${value}`)
-        .join(', '),
-      `${row.median.toPrecision(3)} ${row.unit}`,
-      percent(row.spread),
-      `${percent(row.fraction)} of ${row.ceiling.toPrecision(3)} (${row.ceilingName})`,
-      ...(row.ratio === undefined
-        ? []
-        : [`${row.peer?.toPrecision(3) ?? ''} ${row.peerName ?? ''}`, `${row.ratio.toFixed(1)} ×`]),
-    ]),
-  );
 }

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { access, constants, mkdir, open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { beforeEnding } from '../core/ending.js';
 import { CorellaError, refuse } from '../core/errors.js';
 
 export interface OutputFile {
@@ -29,24 +30,17 @@ interface PendingFile extends OutputFile {
 }
 
 const unfinished = new Set<string>();
-const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+let stopWatching = (): void => undefined;
 
 function removeUnfinished(): void {
   for (const path of unfinished) rmSync(path, { force: true });
   unfinished.clear();
 }
 
-/** Cleans up, then lets the signal do what it would have done, unless someone else answers it. */
-function onSignal(signal: NodeJS.Signals): void {
-  removeUnfinished();
-  for (const name of signals) process.removeListener(name, onSignal);
-  if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
-}
-
 function remember(path: string): void {
   if (unfinished.size === 0) {
     process.on('exit', removeUnfinished);
-    for (const name of signals) process.on(name, onSignal);
+    stopWatching = beforeEnding(removeUnfinished);
   }
   unfinished.add(path);
 }
@@ -55,7 +49,7 @@ function forget(path: string): void {
   unfinished.delete(path);
   if (unfinished.size > 0) return;
   process.removeListener('exit', removeUnfinished);
-  for (const name of signals) process.removeListener(name, onSignal);
+  stopWatching();
 }
 
 export const errorCode = (error: unknown): string =>

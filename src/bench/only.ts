@@ -1,0 +1,66 @@
+/** Picks cases by their parameters, and says which there are where none is meant. */
+import { refuse } from '../core/errors.js';
+import type { BenchCase, Parameters } from './bench.js';
+
+export interface KernelCases {
+  readonly kernel: string;
+  readonly cases: readonly BenchCase[];
+}
+
+const WHERE = '--only';
+
+/** `channels=4096,taps=8` as names and values. */
+export function parseOnly(text: string): ReadonlyMap<string, string> {
+  const wanted = new Map<string, string>();
+  for (const part of text.split(',')) {
+    const [name, value, ...more] = part.split('=').map((word) => word.trim());
+    if (!name || !value || more.length > 0) {
+      refuse(WHERE, `'${part}' is not name=value`, 'give for example --only channels=4096,taps=8');
+    }
+    if (wanted.has(name)) refuse(WHERE, `${name} is given twice`, 'give one value for each parameter');
+    wanted.set(name, value);
+  }
+  return wanted;
+}
+
+/** The cases that have every wanted value; kernels without one are left out. */
+export function pickCases(
+  kernels: readonly KernelCases[],
+  wanted: ReadonlyMap<string, string>,
+): readonly KernelCases[] {
+  const all = kernels.flatMap(({ cases }) => cases.map(({ parameters }) => parameters));
+  if (all.length === 0) return [];
+  for (const [name, value] of wanted) refuseUnlessKnown(all, name, value, kernels);
+  const picked = kernels
+    .map(({ kernel, cases }) => ({
+      kernel,
+      cases: cases.filter(({ parameters }) =>
+        [...wanted].every(([name, value]) => name in parameters && String(parameters[name]) === value),
+      ),
+    }))
+    .filter(({ cases }) => cases.length > 0);
+  if (picked.length === 0 && wanted.size > 0) {
+    const words = [...wanted].map(([name, value]) => `${name}=${value}`).join(' and ');
+    refuse(WHERE, `no case has ${words} together`, 'run without --only to see all of them');
+  }
+  return picked;
+}
+
+function refuseUnlessKnown(
+  all: readonly Parameters[],
+  name: string,
+  value: string,
+  kernels: readonly KernelCases[],
+): void {
+  const withIt = all.filter((parameters) => name in parameters);
+  if (withIt.length === 0) {
+    const names = [...new Set(all.flatMap((parameters) => Object.keys(parameters)))];
+    const whose = kernels.map(({ kernel }) => kernel).join(', ');
+    refuse(WHERE, `${whose} has no parameter '${name}'`, `choose ${names.join(', ')}`);
+  }
+  const values = [...new Set(withIt.map((parameters) => String(parameters[name])))];
+  if (!values.includes(value)) {
+    values.sort((a, b) => Number(a) - Number(b)); // words stay as they come
+    refuse(WHERE, `no case has ${name}=${value}`, `choose ${values.join(', ')}`);
+  }
+}
