@@ -41,7 +41,7 @@ function openLiveLine(): LiveLine {
   return {
     // A line that wraps could not be taken back.
     draw: (line) => {
-      drawn = line.slice(0, process.stderr.columns - 1);
+      drawn = process.stderr.columns > 0 ? line.slice(0, process.stderr.columns - 1) : line;
       clear();
       process.stderr.write(drawn);
     },
