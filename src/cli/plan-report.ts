@@ -1,8 +1,8 @@
 /** What corella plan prints: the loads of both roads, the verdict, and how runs compared with it. */
 import { formatBytes, formatHz, formatSeconds } from '../core/units.js';
 import type { RoadRun } from '../pipeline/planner/measure-plan.js';
-import { HEADROOM, type Plan, type RoadPlan } from '../pipeline/planner/planner.js';
-import { roadNames, type RoadName } from '../pipeline/planner/roads.js';
+import { HEADROOM, kernelUnits, type Cost, type Plan, type RoadPlan } from '../pipeline/planner/planner.js';
+import { roadNames, type KernelName, type RoadName } from '../pipeline/planner/roads.js';
 import type { Compared, ResidentRun } from '../pipeline/resident/run.js';
 import type { Workload } from '../pipeline/planner/workload.js';
 import { table, type Terminal } from './terminal.js';
@@ -11,20 +11,28 @@ export const roadTitles = {
   visibilities: 'correlate, then image',
   direct: 'direct imaging',
 } as const satisfies Record<RoadName, string>;
+/** In the order of the chain. */
+const kernelNames = Object.keys(kernelUnits) as KernelName[];
 
 export function reportPlan(terminal: Terminal, plan: Plan, runs: readonly (RoadRun | ResidentRun)[]): void {
   const { imagedM, ...workload } = plan.workload;
   terminal.result({ ...plan, workload: { ...workload, imagedStations: imagedM.length }, runs }, [
-    ...describeWorkload(plan.workload),
-    `on ${plan.machine.title}`,
-    '',
-    ...table(['', ...roadNames.map((road) => roadTitles[road])], loadRows(plan)),
-    '',
-    ...verdict(plan),
+    ...planLines(plan),
     ...runs.flatMap((one) => ('images' in one ? ['', ...describeRun(one, plan.workload.cadenceS)] : [])),
     ...(runs.some((one) => !('images' in one)) ? ['', ...measuredRows(runs)] : []),
   ]);
 }
+
+export const planLines = (plan: Plan): string[] => [
+  ...describeWorkload(plan.workload),
+  plan.machine.countedAs === 'card' ? `on ${plan.machine.title}` : `on this machine: ${plan.machine.title}`,
+  '',
+  `how busy one ${plan.machine.countedAs} would be with all of it; 100 % is exactly real time`,
+  ...table(['', ...roadNames.map((road) => roadTitles[road])], loadRows(plan)),
+  ...footnotes(plan),
+  '',
+  ...verdict(plan),
+];
 
 /** A sustained run: what each step of an image took, beside what was predicted. */
 function describeRun(run: ResidentRun, cadenceS: number): string[] {
@@ -38,7 +46,7 @@ function describeRun(run: ResidentRun, cadenceS: number): string[] {
   const { memory } = run;
   return [
     `${roadTitles[run.road]}: ${run.images} images, ${formatSeconds(run.skyS)} of sky in ${formatSeconds(run.elapsedS)}, ` +
-      `${(run.skyS / run.elapsedS).toFixed(1)} × real time`,
+      `${(run.skyS / run.elapsedS).toFixed(1)} times as fast as real time`,
     ...table(
       ['each image', 'predicted', 'measured', 'ratio', `of ${formatSeconds(cadenceS)}`],
       [
@@ -60,23 +68,32 @@ function describeRun(run: ResidentRun, cadenceS: number): string[] {
 }
 
 function describeWorkload(workload: Workload): string[] {
-  const { stations, polarisations, channels, channelWidthHz, bits, pixels, kernelSize, cadenceS } = workload;
-  const { length } = workload.leftOut;
+  const { channels, channelWidthHz, highestHz, bits, pixels, kernelSize, cadenceS, leftOut, taps } = workload;
+  const lowestHz = highestHz - channels * channelWidthHz;
+  const arrives = {
+    voltages: `8-bit voltages, channelised by ${taps} taps to ${bits}-bit spectra`,
+    spectra: `${bits}-bit spectra, channelised elsewhere`,
+  } as const satisfies Record<Workload['input'], string>;
   return [
-    `${workload.title}: ${stations} stations × ${polarisations}, ${channels} channels of ${formatHz(channelWidthHz)} ` +
-      `up to ${formatHz(workload.highestHz)}, ${bits} bits, from ${workload.input}`,
-    `images of ${pixels}² pixels every ${formatSeconds(cadenceS)}, ${kernelSize} × ${kernelSize} kernels, ` +
-      `aperture ${workload.apertureCells} cells across` +
-      (length === 0 ? '' : `, imaged without ${length} outlying: ${workload.leftOut.join(', ')}`),
+    `${workload.title}: ${workload.stations} stations × ${workload.polarisations === 1 ? '1 polarisation' : '2 polarisations'}`,
+    `${channels} channels of ${formatHz(channelWidthHz)}, ${formatHz(lowestHz)} to ${formatHz(highestHz)}; ${arrives[workload.input]}`,
+    `an image of ${pixels} × ${pixels} pixels every ${formatSeconds(cadenceS)}, new gains every ${formatSeconds(workload.calibrateEveryS)}; ` +
+      `kernels of ${kernelSize} × ${kernelSize} cells, aperture of ${workload.apertureCells}`,
+    ...(leftOut.length === 0
+      ? []
+      : [`left out of the image, being far from the rest: ${leftOut.join(', ')}`]),
   ];
 }
 
+/** What nobody would notice is not worth its decimals. */
 const percent = (load: number): string =>
-  load >= 10 ? `${load.toFixed(0)} × real time` : `${Number((100 * load).toPrecision(3))} %`;
+  load > 0 && load < 1e-4 ? '< 0.01 %' : `${Number((100 * load).toPrecision(3))} %`;
 
 function loadRows({ roads, machine }: Plan): string[][] {
-  const kernels = [...new Set(roadNames.flatMap((road) => roads[road].kernels.map(({ kernel }) => kernel)))];
   const each = (text: (road: RoadPlan) => string): string[] => roadNames.map((road) => text(roads[road]));
+  const kernels = kernelNames.filter((name) =>
+    roadNames.some((road) => roads[road].kernels.some(({ kernel }) => kernel === name)),
+  );
   return [
     ...kernels.map((kernel) => [
       kernel,
@@ -98,19 +115,37 @@ function loadRows({ roads, machine }: Plan): string[][] {
         ]
       : []),
     ['memory', ...each((road) => `${formatBytes(road.memoryBytes)} of ${formatBytes(machine.memoryBytes)}`)],
-    [`${machine.countedAs}s needed`, ...each((road) => `${road.machines}, bound by ${road.boundBy}`)],
+    ['runs out first', ...each(({ boundBy }) => boundBy)],
+    [`${machine.countedAs}s needed`, ...each((road) => String(road.machines))],
   ];
 }
 
-function verdict({ cheaper, crossoverCadenceS, machine, roads }: Plan): string[] {
-  const count = roads[cheaper].machines;
-  const headroom = `at most ${Math.round(100 * HEADROOM)} % busy`;
-  const crossing =
-    crossoverCadenceS === undefined
-      ? 'the other road is never cheaper, however often images are made'
-      : `direct imaging is cheaper for images closer together than ${formatSeconds(crossoverCadenceS)}`;
+function footnotes({ roads }: Plan): string[] {
+  const meanings = {
+    measured: '',
+    scaled: 'scaled: from a timing of another size',
+    estimated: 'estimated: counted, never timed',
+  } as const satisfies Record<Cost['basis'], string>;
+  const found = new Set(roadNames.flatMap((road) => roads[road].kernels.map(({ basis }) => meanings[basis])));
+  return [...found].filter((meaning) => meaning !== '');
+}
+
+function verdict({ cheaper, crossoverCadenceS, machine, roads, workload }: Plan): string[] {
+  const [ours, others] = roadNames
+    .map((road) => roads[road])
+    .sort((a, b) => Number(b.road === cheaper) - Number(a.road === cheaper));
+  const count = ({ machines }: RoadPlan): string =>
+    `${machines} ${machine.countedAs}${machines === 1 ? '' : 's'}`;
+  const busy = machine.countedAs === 'card' ? 'the card' : 'the machine';
   return [
-    `cheaper: ${roadTitles[cheaper]}, on ${count} ${machine.countedAs}${count === 1 ? '' : 's'} ${headroom}; ${crossing}`,
+    `cheaper at ${formatSeconds(workload.cadenceS)}: ${roadTitles[cheaper]}, on ${count(ours)}; ` +
+      (ours.machines === others.machines
+        ? `${roadTitles[others.road]} takes as many and keeps ${ours.machines === 1 ? busy : 'them'} busier`
+        : `${roadTitles[others.road]} takes ${others.machines}`),
+    crossoverCadenceS === undefined
+      ? 'the other road costs more, however often images are made'
+      : `images closer together than ${formatSeconds(crossoverCadenceS)} are cheaper directly, others by correlating first`,
+    ...(ours.machines > 1 ? [`none is planned busier than ${Math.round(100 * HEADROOM)} %`] : []),
   ];
 }
 

@@ -75,11 +75,12 @@ describe('a workload', () => {
   });
   it('refuses an array that fits no grid, with a size that would do', () => {
     const wide = { ...square, stations: square.stations.map((s) => ({ ...s, eastM: 50 * s.eastM })) };
-    // 500 m: 115.1 cells + 5 + 2 → 128
+    // 500 m: 115.1 cells + 5 + 2 → 128; 64 pixels hold 57 / 115.1 of them, 2 · asin 0.495 = 59.4°, and a little less
     assert.throws(
       () => asked({ telescope: wide }),
-      /needs 123 grid cells .*; take --pixels 128 or a narrower/,
+      /needs 123 grid cells .*; take --pixels 128 or --field 59\.1$/,
     );
+    assert.ok(asked({ telescope: wide, field: { kind: 'field', widthDeg: 59.1 } }).apertureCells + 2 <= 64);
   });
   it('refuses images faster than spectra', () => {
     assert.throws(() => asked({ cadenceS: 1e-6 }), /cadence in seconds is 0.000001/);

@@ -71,11 +71,13 @@ export function workloadOf(options: WorkloadOptions): Workload {
   const { stations, leftOut } = compactPart(telescope.stations);
   const apertureCells = Math.ceil(acrossM(stations) * cellsPerM) + kernelSize;
   if (!fits(apertureCells, pixels)) {
+    const narrower = (halfWidth * (pixels - kernelSize - 2)) / (acrossM(stations) * cellsPerM);
+    const widestDeg = Number(((0.995 * 2 * Math.asin(narrower)) / RADIANS_PER_DEGREE).toPrecision(3));
     refuse(
       WHERE,
       `${telescope.title} is ${acrossM(stations).toFixed(0)} m across and needs ${apertureCells + 2} grid cells for this ` +
         `field at ${(highestHz / 1e6).toFixed(1)} MHz, where ${pixels} pixels give ${pixels}`,
-      `take --pixels ${2 ** Math.ceil(Math.log2(apertureCells + 2))} or a narrower --field`,
+      `take --pixels ${2 ** Math.ceil(Math.log2(apertureCells + 2))} or --field ${widestDeg}`,
     );
   }
   return {
