@@ -1,5 +1,5 @@
 /** The visibilities that perfect antennas would record of a few points in the sky. */
-import { baselineCount, baselineIndex, modelCBP, type ModelCBP } from '../core/axes.js';
+import { baselineCount, modelCBP, type ModelCBP } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { dot, type Vector3 } from '../core/vector.js';
@@ -35,25 +35,23 @@ export function modelVisibilities(options: ModelOptions): ModelCBP {
     baselines,
     polarisations,
   );
+  for (const [q, component] of components.entries()) checkComponent(component, q, channels);
   // e^(+2πi f r·ŝ/c) of each station: a baseline's phase is one station's less the other's
   const phasors = new Float64Array(2 * stations);
-  for (const [q, component] of components.entries()) {
-    checkComponent(component, q, channels);
-    for (let c = 0; c < channels; c++) {
+  const jy = new Float64Array(polarisations);
+  for (let c = 0; c < channels; c++) {
+    for (const component of components) {
       fillPhasors(phasors, stationsM, component.directionEnu, frequenciesHz[c]);
-      for (let p = 0; p < polarisations; p++) {
-        const jy = fluxInPolarisation(component, c, p);
-        for (let i = 0; i < stations; i++) {
-          for (let j = 0; j <= i; j++) {
-            const at = 2 * ((c * baselines + baselineIndex(i, j)) * polarisations + p);
-            const [iRe, iIm, jRe, jIm] = [
-              phasors[2 * i],
-              phasors[2 * i + 1],
-              phasors[2 * j],
-              phasors[2 * j + 1],
-            ];
-            model[at] += jy * (iRe * jRe + iIm * jIm);
-            model[at + 1] += jy * (iIm * jRe - iRe * jIm);
+      for (let p = 0; p < polarisations; p++) jy[p] = fluxInPolarisation(component, c, p);
+      // Pairs in the order of their baselines.
+      let at = 2 * c * baselines * polarisations;
+      for (let i = 0; i < 2 * stations; i += 2) {
+        for (let j = 0; j <= i; j += 2) {
+          const re = phasors[i] * phasors[j] + phasors[i + 1] * phasors[j + 1];
+          const im = phasors[i + 1] * phasors[j] - phasors[i] * phasors[j + 1];
+          for (let p = 0; p < polarisations; p++) {
+            model[at++] += jy[p] * re;
+            model[at++] += jy[p] * im;
           }
         }
       }

@@ -240,9 +240,9 @@ function firstGuess(batch: SolveBatch, solve: number): void {
       const b = solve * baselines + baselineIndex(i, j);
       if (weights[b] === 0) continue;
       alive[i] = alive[j] = 1;
-      const modelSize = Math.hypot(model[2 * b], model[2 * b + 1]);
-      product += weights[b] * Math.hypot(data[2 * b], data[2 * b + 1]) * modelSize;
-      power += weights[b] * modelSize ** 2;
+      const modelPower = model[2 * b] ** 2 + model[2 * b + 1] ** 2;
+      product += weights[b] * Math.sqrt((data[2 * b] ** 2 + data[2 * b + 1] ** 2) * modelPower);
+      power += weights[b] * modelPower;
     }
   }
   const size = Math.sqrt(product / power);
@@ -296,10 +296,9 @@ function residualOf({ stations, solves, data, model, weights, gains }: SolveBatc
     for (let j = 0; j <= i; j++) {
       const b = solve * baselines + baselineIndex(i, j);
       if (weights[b] === 0) continue;
-      const [iRe, iIm] = gains.subarray(2 * (solve * stations + i));
-      const [jRe, jIm] = gains.subarray(2 * (solve * stations + j));
-      const pairRe = iRe * jRe + iIm * jIm;
-      const pairIm = iIm * jRe - iRe * jIm;
+      const [atI, atJ] = [2 * (solve * stations + i), 2 * (solve * stations + j)];
+      const pairRe = gains[atI] * gains[atJ] + gains[atI + 1] * gains[atJ + 1];
+      const pairIm = gains[atI + 1] * gains[atJ] - gains[atI] * gains[atJ + 1];
       const re = data[2 * b] - (pairRe * model[2 * b] - pairIm * model[2 * b + 1]);
       const im = data[2 * b + 1] - (pairRe * model[2 * b + 1] + pairIm * model[2 * b]);
       missed += weights[b] * (re * re + im * im);

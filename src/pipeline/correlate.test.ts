@@ -77,7 +77,8 @@ describe('from a recording to integrations', () => {
   });
 
   it('ends integrations where asked; their sums are the sum of one long one', async () => {
-    const whole = (await run()).all[0];
+    const inOne = await run();
+    const whole = inOne.all[0];
     // 40 ms are 10 spectra: four whole integrations and one of 9.
     const { all, tally } = await run(0.04);
     assert.deepEqual(
@@ -85,6 +86,8 @@ describe('from a recording to integrations', () => {
       [10, 10, 10, 10, 9],
     );
     assert.equal(tally.spectra, 49);
+    assert.ok(tally.saturated > 0, 'voltages this loud are meant to hit the rails');
+    assert.equal(tally.saturated, inOne.tally.saturated);
     const sums = visibilitiesCBPP(new Float64Array(whole.visibilities.length), 4, 3, 1);
     const counts = countsCB(new Float64Array(whole.counts.length), 4, 3);
     for (const one of all) {

@@ -63,6 +63,8 @@ export async function* correlateVoltages(
       const made = await integration(recording, correlator, start, inThis / spectrumRateHz);
       done += inThis;
       tally.spectra = done;
+      // Asked for once an integration: the answer is on the card, and waiting for it would hold up the next block.
+      tally.saturated = channeliser.saturated;
       inThis = 0;
       return made;
     };
@@ -76,7 +78,6 @@ export async function* correlateVoltages(
       inThis += spectra.samples;
       tally.samplesIn += block.samples;
       tally.missingSamples += samplesIn(block.gaps);
-      tally.saturated = channeliser.saturated;
       settings.onProgress?.(tally.samplesIn / recording.samples);
       if (endsPiece) yield await finish();
     }
