@@ -2,7 +2,7 @@
  * How a calibration runs on a card: whether its matrices fit on the chip, dealt how, and compiled with which numbers.
  * Pure, so that every plan can be checked, and compiled, on a machine without a card.
  */
-import type { KernelRequest } from '../backend/cuda/kernels.js';
+import type { KernelRequest, LaunchShape } from '../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../backend/cuda/sources.js';
 import type { IterationRule } from './plan.js';
 
@@ -203,6 +203,12 @@ export const planMatrices = () =>
       makeMatrices: ['pointer', 'pointer', 'pointer', 'pointer', 'pointer', 'pointer', 'i32', 'i32'],
     },
   }) as const satisfies KernelRequest;
+
+/** 32 × 32 pairs to a block. */
+export function matricesShape(stations: number, solves: number): LaunchShape {
+  const tiles = Math.ceil(stations / 32);
+  return { grid: [(tiles * (tiles + 1)) / 2, Math.min(solves, 65_535)], threads: 256 };
+}
 
 /** Where the tolerance of stefcalJudge is written: a float64 among its arguments. */
 export const JUDGE_TOLERANCE = 4;

@@ -10,7 +10,7 @@ import { refuse, wholeNumber } from '../core/errors.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import type { Vector3 } from '../core/vector.js';
 import { FINEST_FLOAT32, prepareChip, type ChipBatch } from './cuda-chip.js';
-import { describeWaves, planMatrices } from './cuda-plan.js';
+import { describeWaves, matricesShape, planMatrices } from './cuda-plan.js';
 import { checkComponent, fluxInPolarisation, type ModelComponent } from './model.js';
 import type { CalibrationPlan } from './plan.js';
 import { CHUNKS, HANDED, PAIRS, planResident } from './resident-plan.js';
@@ -203,8 +203,7 @@ export async function prepareResidentCalibrator(
     firstGuess.set([parts.pointer, reasons.pointer, good.pointer, ...guess, first]);
     firstGuess.launch({ grid: [some, 1], threads: THREADS }, stream);
     makeMatrices.set([...pairs, scales.pointer, numerator.pointer, denominator.pointer, some, stations]);
-    const rows = Math.min(65_535, Math.ceil((some * baselines) / THREADS));
-    makeMatrices.launch({ grid: [rows, 1], threads: THREADS }, stream);
+    makeMatrices.launch(matricesShape(stations, some), stream);
     const chipBatch: ChipBatch = {
       numerator: numerator.pointer,
       denominator: denominator.pointer,

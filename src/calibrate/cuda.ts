@@ -10,6 +10,7 @@ import { FINEST_FLOAT32, limitsOf, prepareChip, type ChipBatch } from './cuda-ch
 import {
   describeWaves,
   JUDGE_TOLERANCE,
+  matricesShape,
   planMatrices,
   planStreaming,
   type ChipVariant,
@@ -143,8 +144,7 @@ export async function prepareCudaSolver(
     const { data, model, weights, scales, numerator, denominator } = memory;
     const sources = [data.pointer, model.pointer, weights.pointer, scales.pointer];
     makeMatrices.set([...sources, numerator.pointer, denominator.pointer, solves, stations]);
-    const blocks = Math.min(65_535, Math.ceil((solves * baselines) / 256));
-    makeMatrices.launch({ grid: [blocks, 1], threads: 256 }, stream);
+    makeMatrices.launch(matricesShape(stations, solves), stream);
 
     const scaled = Float64Array.from(
       part(batch.gains, 2 * stations),

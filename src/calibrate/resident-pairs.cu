@@ -33,12 +33,11 @@ struct Pairs {
 // Grid: (TILES (TILES + 1) / 2, channels of the group).
 extern "C" __global__ void __launch_bounds__(THREADS) fillPairs(const __grid_constant__ Pairs to) {
   __shared__ double2 rows[TILE][TILE], columns[TILE][TILE];  // [q][station]
-  __shared__ unsigned rowBits[POLARISATIONS][3][TILE], columnBits[POLARISATIONS][3][TILE];
+  __shared__ uint16_t rowBits[POLARISATIONS][3][TILE];
   int64_t ti, tj;
   stationsOf(blockIdx.x, ti, tj);
   const int y = threadIdx.x / TILE, x = threadIdx.x % TILE;
   const int i = (int)ti * TILE + y, j = (int)tj * TILE + x, c = to.firstChannel + blockIdx.y;
-  for (int n = threadIdx.x; n < POLARISATIONS * 3 * TILE; n += THREADS) (&rowBits[0][0][0])[n] = (&columnBits[0][0][0])[n] = 0;
   double2 model[POLARISATIONS];
   for (int p = 0; p < POLARISATIONS; ++p) model[p] = make_double2(0, 0);
   for (int first = 0; first < to.sources; first += TILE) {
@@ -55,41 +54,48 @@ extern "C" __global__ void __launch_bounds__(THREADS) fillPairs(const __grid_con
       for (int p = 0; p < POLARISATIONS; ++p) model[p].x += jy[p] * re, model[p].y += jy[p] * im;
     }
   }
-  __syncthreads();
-  if (i < STATIONS && j <= i) {
-    const int64_t b = (int64_t)i * (i + 1) / 2 + j;
-    const double count = to.counts[c * BASELINES + b];
-    const bool counts = count >= 0 && isfinite(count);
-    for (int p = 0; p < POLARISATIONS; ++p) {
+  const bool isPair = i < STATIONS && j <= i;
+  const int64_t b = isPair ? (int64_t)i * (i + 1) / 2 + j : 0;
+  const double count = isPair ? to.counts[c * BASELINES + b] : 0;
+  const bool isCount = count >= 0 && isfinite(count);
+  for (int p = 0; p < POLARISATIONS; ++p) {
+    bool is[3] = {false, false, false};  // used, modelled, heard
+    if (isPair) {
       const int64_t solve = (int64_t)c * POLARISATIONS + p, k = (int64_t)blockIdx.y * POLARISATIONS + p;
       const double2 sum = to.visibilities[((c * BASELINES + b) * POLARISATIONS + p) * POLARISATIONS + p];
       const double2 mean = make_double2(sum.x / count, sum.y / count), m = model[p];
-      const bool takesPart = counts && count > 0 && to.usedBaselines[b] && !to.flags[i * POLARISATIONS + p] &&
+      const bool takesPart = isCount && count > 0 && to.usedBaselines[b] && !to.flags[i * POLARISATIONS + p] &&
                              !to.flags[j * POLARISATIONS + p];
-      const bool sane = isfinite(mean.x) && isfinite(mean.y), modelled = isfinite(m.x) && isfinite(m.y);
-      if (!counts) atomicMin(to.faults + solve, 4ull * b + BAD_COUNT);
-      else if (takesPart && !sane) atomicMin(to.faults + solve, 4ull * b + BAD_VISIBILITY);
-      else if (takesPart && !modelled) atomicMin(to.faults + solve, 4ull * b + BAD_MODEL);
-      const bool good = takesPart && sane && modelled;
+      const bool isHeard = isfinite(mean.x) && isfinite(mean.y), isModelled = isfinite(m.x) && isfinite(m.y);
+      if (!isCount) atomicMin(to.faults + solve, 4ull * b + BAD_COUNT);
+      else if (takesPart && !isHeard) atomicMin(to.faults + solve, 4ull * b + BAD_VISIBILITY);
+      else if (takesPart && !isModelled) atomicMin(to.faults + solve, 4ull * b + BAD_MODEL);
+      const bool good = takesPart && isHeard && isModelled;
       to.data[k * BASELINES + b] = good ? mean : make_double2(0, 0);
       to.model[k * BASELINES + b] = good ? m : make_double2(0, 0);
       to.weights[k * BASELINES + b] = good ? count : 0;
-      if (!good || i == j) continue;
-      const bool is[3] = {true, m.x != 0 || m.y != 0, mean.x != 0 || mean.y != 0};
-      for (int n = 0; n < 3; ++n)
-        if (is[n]) {
-          atomicOr(&rowBits[p][n][y], 1u << x);
-          atomicOr(ti == tj ? &rowBits[p][n][x] : &columnBits[p][n][x], 1u << y);
-        }
+      is[0] = good && i != j;
+      is[1] = is[0] && (m.x != 0 || m.y != 0), is[2] = is[0] && (mean.x != 0 || mean.y != 0);
+    }
+    for (int n = 0; n < 3; ++n) {
+      const unsigned two = __ballot_sync(0xFFFFFFFFu, is[n]);  // a warp has two rows
+      if (x == 0) rowBits[p][n][y] = (uint16_t)(two >> TILE * (y % 2));
     }
   }
   __syncthreads();
+  // A station's neighbours are the columns of its row and the rows of its column.
   for (int n = threadIdx.x; n < POLARISATIONS * 2 * TILE; n += THREADS) {
     const int station = n % TILE, isColumn = n / TILE % 2, p = n / TILE / 2;
-    const int64_t s = (isColumn ? tj : ti) * TILE + station, neighbours = isColumn ? ti : tj;
+    const int64_t s = (isColumn ? tj : ti) * TILE + station;
     if (s >= STATIONS || (isColumn && ti == tj)) continue;
-    auto &from = isColumn ? columnBits[p] : rowBits[p];
-    to.bits[(((int64_t)blockIdx.y * POLARISATIONS + p) * STATIONS + s) * TILES + neighbours] =
-        Bits{(uint16_t)from[0][station], (uint16_t)from[1][station], (uint16_t)from[2][station], 0};
+    uint16_t found[3];
+    for (int kind = 0; kind < 3; ++kind) {
+      unsigned column = 0;
+      for (int row = 0; row < TILE; ++row) column |= (rowBits[p][kind][row] >> station & 1u) << row;
+      const unsigned row = rowBits[p][kind][station];
+      found[kind] = (uint16_t)(ti == tj ? row | column : isColumn ? column : row);
+    }
+    to.bits[(((int64_t)blockIdx.y * POLARISATIONS + p) * STATIONS + s) * TILES + (isColumn ? ti : tj)] =
+        Bits{found[0], found[1], found[2], 0};
   }
 }
