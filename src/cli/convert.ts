@@ -55,7 +55,10 @@ async function run(from: string, to: string, options: CommonOptions & OpenFlags)
     if (file.kind === 'visibilities') {
       const format = visibilityFormatFor(to);
       const header = { ...file.header, history: lines };
-      const count = await writeIntegrations(() => format.createVisibilities(to, header), file.integrations());
+      const count = await writeIntegrations(
+        () => format.createVisibilities(to, header),
+        file.integrations('reused'),
+      );
       written = `${count} integration${count === 1 ? '' : 's'}`;
     } else {
       if (!/\.sigmf(-meta|-data)?$/i.test(to)) {

@@ -131,8 +131,11 @@ export interface VisibilityFile extends FileFacts {
   readonly header: VisibilityHeader;
   readonly telescope: Telescope;
   readonly integrationCount: number;
-  /** Unphased and in the canonical order, whatever the file holds. */
-  integrations(): AsyncIterable<Integration>;
+  /**
+   * Unphased and in the canonical order, whatever the file holds. With memory `reused` the caller is done with each
+   * before it asks for the next: a large one may then take the place of the one before.
+   */
+  integrations(memory?: 'own' | 'reused'): AsyncIterable<Integration>;
   close(): Promise<void>;
 }
 

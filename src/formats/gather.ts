@@ -61,6 +61,8 @@ export interface Gathering {
   /** The row's V₁₂ of one product, unphased; a weight that is not above 0 is that of a flagged value. */
   add(c: number, product: StoredProduct, re: number, im: number, weight: number): void;
   finish(): Omit<Integration, 'start' | 'durationS'>;
+  /** Begins anew in the same memory: what `finish` gave last is no longer true. */
+  clear(): void;
 }
 
 export function gather(shape: GatherShape): Gathering {
@@ -71,9 +73,10 @@ export function gather(shape: GatherShape): Gathering {
   const sums = new Float64Array(2 * cells);
   const means = new Float64Array(2 * cells);
   /** NaN where nothing came. */
-  const weights = new Float64Array(cells).fill(Number.NaN);
-  const uvw = new Float64Array(3 * baselines).fill(Number.NaN);
-  const durations = new Float64Array(baselines).fill(Number.NaN);
+  const weights = new Float64Array(cells);
+  const uvw = new Float64Array(3 * baselines);
+  const durations = new Float64Array(baselines);
+  for (const unknown of [weights, uvw, durations]) unknown.fill(Number.NaN);
   let b = 0;
   let order: 'i is first' | 'i is second' = 'i is first';
   let repeated = 0;
@@ -125,6 +128,11 @@ export function gather(shape: GatherShape): Gathering {
         // A pair that comes twice at one time has no single value to write again: the sums alone are kept.
         ...(repeated === 0 && { filed }),
       };
+    },
+    clear: () => {
+      for (const sum of [sums, means]) sum.fill(0);
+      for (const unknown of [weights, uvw, durations]) unknown.fill(Number.NaN);
+      repeated = 0;
     },
   };
 }

@@ -45,15 +45,16 @@ export async function createUvfits(path: string, header: VisibilityHeader): Prom
   const chunkGroups = Math.max(1, Math.min(baselines, Math.floor(CHUNK_BYTES / (4 * groupElements))));
   const chunk = new Float32Array(chunkGroups * groupElements);
   const output = await openOutput(path);
-  let first: Integration | undefined;
+  /** The time alone: an integration kept for its sake would be memory that nothing frees. */
+  let firstStart: Instant | undefined;
   let groups = 0;
   let filled = 0;
   let end = 0;
   /** Writes what is filled, and after an integration's last groups the tables, in one go. */
-  const flush = async (closing?: { readonly start: Instant }): Promise<void> => {
+  const flush = async (recordingStart?: Instant): Promise<void> => {
     const bytes = Buffer.from(chunk.buffer, 0, filled * 4);
     filled = 0;
-    const tables = closing ? tablesAfter(end + bytes.length, closing.start) : [];
+    const tables = recordingStart ? tablesAfter(end + bytes.length, recordingStart) : [];
     await output.writeAt(end, Buffer.concat([bytes.swap32(), ...tables]));
     end += bytes.length;
   };
@@ -71,10 +72,10 @@ export async function createUvfits(path: string, header: VisibilityHeader): Prom
   return {
     append: async (integration) => {
       checkIntegration(path, header, integration);
-      first ??= integration;
+      firstStart ??= integration.start;
       const middle = addSeconds(integration.start, integration.durationS / 2);
       const uvwS = stationUvwS(header, middle);
-      const dates = dateParameters(julianDate(first.start).midnightJd, middle);
+      const dates = dateParameters(julianDate(firstStart).midnightJd, middle);
       for (let j = 0; j < stations; j++) {
         for (let i = j; i < stations; i++) {
           if (filled === chunk.length) await flush();
@@ -99,13 +100,13 @@ export async function createUvfits(path: string, header: VisibilityHeader): Prom
           groups++;
         }
       }
-      await flush(first);
+      await flush(firstStart);
       // The file is whole again, and holds every integration so far.
-      await output.writeAt(0, primaryHeader(header, parameters, { start: first.start, groups }));
+      await output.writeAt(0, primaryHeader(header, parameters, { start: firstStart, groups }));
     },
     finish: async () => {
       try {
-        if (first === undefined) {
+        if (firstStart === undefined) {
           refuse(path, 'no integration was written', 'give it at least one before finishing');
         }
         await output.finish();

@@ -33,9 +33,8 @@ export async function details(of: {
       );
       return sum + times.length - own.size;
     }, 0);
-  const reader = pieceReader(first, of.layout);
   const [earliest] = first.held.keys();
-  await reader.read(earliest);
+  const read = await pieceReader(of.layout).read(first, earliest);
   return {
     correlator: first.correlator,
     observation: observation.obsId,
@@ -76,8 +75,8 @@ export async function details(of: {
     },
     rawScale: observation.rawScale,
     storedScale: first.scale,
-    weights: reader.weights === undefined ? 'none: every value counts whole' : 'in the file',
+    weights: read?.weights === undefined ? 'none: every value counts whole' : 'in the file',
     /** As stored, in the file's own order. */
-    firstValues: Array.from(reader.values.subarray(0, FIRST_VALUES)),
+    firstValues: Array.from(read?.values.subarray(0, FIRST_VALUES) ?? []),
   };
 }

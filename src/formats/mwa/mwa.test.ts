@@ -109,6 +109,27 @@ describe('MWA gpubox files', () => {
     assert.equal(one.counts[baselineIndex(1, 0)], 20_000);
   });
 
+  it('memory that is used again holds nothing of the time before', async () => {
+    const both = folderOf({
+      '1061315448.metafits': encodeMetafits(sample),
+      '1061315448_x_gpubox01_00.fits': encodeGpubox(sample, { channels: 2, times: [START, START + 0.5] }),
+      // The second time is missing here: what stays there would be the first one's.
+      '1061315448_x_gpubox02_00.fits': encodeGpubox(sample, { channels: 2, times: [START] }),
+    });
+    const { all } = await readAll(both('1061315448.metafits'));
+    const file = await openFile(both('1061315448.metafits'));
+    assert.ok(file.kind === 'visibilities');
+    const again: Integration[] = [];
+    const memories = new Set<ArrayBufferLike>();
+    for await (const one of file.integrations('reused')) {
+      again.push(structuredClone(one));
+      memories.add(one.visibilities.buffer);
+    }
+    await file.close();
+    assert.equal(memories.size, 1);
+    assert.deepEqual(again, all);
+  });
+
   it('a file cut short keeps its whole integrations, and counts the other', async () => {
     const whole = encodeGpubox(sample, { channels: 3, times: [START, START + 0.5] });
     const cut = folderOf({

@@ -10,7 +10,7 @@ import { refuse } from '../../core/errors.js';
 import { addSeconds, instant, type Instant } from '../../core/instant.js';
 import { readUnit } from '../fits.js';
 import type { Format, OpenOptions, VisibilityFile } from '../format.js';
-import { gather } from '../gather.js';
+import { gather, type Gathering } from '../gather.js';
 import { openInput, withinMemory } from '../input.js';
 import { details } from './details.js';
 import { firstFineHz, planLayout, products, type Layout } from './layout.js';
@@ -166,20 +166,22 @@ async function visibilityFile(joined: Joined): Promise<VisibilityFile> {
   const { telescope, applied, integrationS } = observation;
   const samples = Math.max(1, Math.round(integrationS * observation.fineChannelHz));
 
-  const readAt = async (millis: number, readers: readonly PieceReader[]): Promise<Integration> => {
-    const start = instantOf(millis);
-    const gathering = gather({
+  const newGathering = (): Gathering =>
+    gather({
       channels: frequenciesHz.length,
       stations: telescope.stations.length,
       polarisations: 2,
       products,
       values: 'mean',
     });
+  const readAt = async (millis: number, reader: PieceReader, gathering: Gathering): Promise<Integration> => {
+    const start = instantOf(millis);
     const lateM = latenessM(observation, cables, start);
-    for (const reader of readers) {
-      if (!(await reader.read(millis))) continue;
-      const firstChannel = band.indexOf(reader.piece.coarse) * channels;
-      addPiece(gathering, reader, {
+    for (const piece of pieces) {
+      const read = await reader.read(piece, millis);
+      if (read === undefined) continue;
+      const firstChannel = band.indexOf(piece.coarse) * channels;
+      addPiece(gathering, read, {
         layout,
         flagged: observation.flagged,
         samples,
@@ -213,9 +215,16 @@ async function visibilityFile(joined: Joined): Promise<VisibilityFile> {
       ],
     },
     integrationCount: times.length,
-    integrations: async function* () {
-      const readers = pieces.map((piece) => pieceReader(piece, layout));
-      for (const millis of times) yield await readAt(millis, readers);
+    // A gigabyte each for the whole band of 128 tiles: worth using again.
+    integrations: async function* (memory = 'own') {
+      const reader = pieceReader(layout);
+      let gathering: Gathering | undefined;
+      for (const millis of times) {
+        if (memory === 'reused') gathering?.clear();
+        else gathering = undefined;
+        gathering ??= newGathering();
+        yield await readAt(millis, reader, gathering);
+      }
     },
     close: joined.close,
   };

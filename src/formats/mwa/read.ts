@@ -4,42 +4,38 @@ import { products, type Layout } from './layout.js';
 import { phaseOf } from './phases.js';
 import type { Piece } from './pieces.js';
 
-export interface PieceReader {
+export interface PieceValues {
   readonly piece: Piece;
-  /** values : in the file's order; overwritten by the next read. */
+  /** values : in the file's order. */
   readonly values: Float32Array;
   /** weights : [baseline][product], all 1 where the file keeps none. */
   readonly weights: Float32Array | undefined;
-  /** False where the file lacks this time. */
-  read(millis: number): Promise<boolean>;
 }
 
-export function pieceReader(piece: Piece, layout: Layout): PieceReader {
-  const bytes = new Uint8Array(4 * layout.axes[0] * layout.axes[1]);
-  const weightBytes = new Uint8Array(piece.correlator === 'mwax' ? 16 * layout.pairs.length : 0);
-  const fill = async (target: Uint8Array, position: number): Promise<void> => {
+/** Reads any of the files that share a layout into one memory. */
+export interface PieceReader {
+  /** Good until the next read; undefined where the file lacks this time. */
+  read(piece: Piece, millis: number): Promise<PieceValues | undefined>;
+}
+
+export function pieceReader({ axes, pairs }: Layout): PieceReader {
+  const bytes = new Uint8Array(4 * axes[0] * axes[1]);
+  const weightBytes = new Uint8Array(16 * pairs.length);
+  const fill = async (piece: Piece, target: Uint8Array, position: number): Promise<void> => {
     await piece.file.readExactly(target, position);
     // FITS keeps the high byte first; every machine this runs on keeps the low one.
     Buffer.from(target.buffer, 0, target.length).swap32();
   };
-  const whole = new Float32Array(weightBytes.buffer);
-  let weights: Float32Array | undefined;
+  const values = new Float32Array(bytes.buffer);
+  const weights = new Float32Array(weightBytes.buffer);
   return {
-    piece,
-    values: new Float32Array(bytes.buffer),
-    get weights() {
-      return weights;
-    },
-    read: async (millis) => {
+    read: async (piece, millis) => {
       const held = piece.held.get(millis);
-      if (held === undefined) return false;
-      await fill(bytes, held.dataStart);
-      weights = undefined;
-      if (held.weightsStart !== undefined) {
-        await fill(weightBytes, held.weightsStart);
-        weights = whole;
-      }
-      return true;
+      if (held === undefined) return undefined;
+      await fill(piece, bytes, held.dataStart);
+      if (held.weightsStart === undefined) return { piece, values, weights: undefined };
+      await fill(piece, weightBytes, held.weightsStart);
+      return { piece, values, weights };
     },
   };
 }
@@ -60,11 +56,11 @@ export interface Placing {
  * Values that are no numbers, and those of no weight, are missing; those of flagged inputs are kept, flagged.
  * Channel by channel, as the canonical order has it: pair by pair a large observation takes twice as long.
  */
-export function addPiece(gathering: Gathering, reader: PieceReader, placing: Placing): void {
-  const { piece, values } = reader;
+export function addPiece(gathering: Gathering, read: PieceValues, placing: Placing): void {
+  const { piece, values } = read;
   const { layout, firstChannel, frequenciesHz, lateM } = placing;
   const { pairs, channelStride } = layout;
-  const counts = signedCounts(reader, placing);
+  const counts = signedCounts(read, placing);
   for (let c = 0; c < piece.channels; c++) {
     const target = firstChannel + c;
     for (let pair = 0; pair < pairs.length; pair++) {
@@ -91,7 +87,7 @@ export function addPiece(gathering: Gathering, reader: PieceReader, placing: Pla
 }
 
 /** [baseline][product]: samples integrated, negative where an input is flagged, 0 where nothing arrived. */
-function signedCounts({ weights }: PieceReader, { layout, flagged, samples }: Placing): Float64Array {
+function signedCounts({ weights }: PieceValues, { layout, flagged, samples }: Placing): Float64Array {
   const counts = new Float64Array(4 * layout.pairs.length);
   layout.pairs.forEach(({ s1, s2 }, pair) => {
     products.forEach(({ p1, p2 }, k) => {

@@ -76,7 +76,7 @@ export async function lookAtVisibilities(
   };
   let missing = 0;
   let [least, most] = [Infinity, 0];
-  for await (const one of file.integrations()) {
+  for await (const one of file.integrations('reused')) {
     if (integrations++ === 0) {
       options.onFirst?.(one);
       first = {
