@@ -76,18 +76,29 @@ export function fullScale(file: Recording): number | undefined {
   return bits >= 4 && bits <= 16 ? 2 ** (bits - 1) - 1 : undefined;
 }
 
-/** (re, im) of sample k of a block's elements; im is 0 of real ones. */
+/** Fills target with (re, im) of every `stride`th sample from `first` on; im is 0 of real ones. */
+export type SampleReader = (target: Float64Array, first: number, stride?: number) => void;
+
 export function sampleReader(
   type: VoltageType | SpectraType,
   elements: VoltageElements | SpectraElements,
-): (k: number) => Complex {
+): SampleReader {
   if (type === 'ci4') {
-    // A nibble of four bits with its sign, high one first.
-    return (k) => ({ re: (elements[k] << 24) >> 28, im: (elements[k] << 28) >> 28 });
+    return (target, first, stride = 1) => {
+      for (let n = 0, k = first; n < target.length; n += 2, k += stride) {
+        // A nibble of four bits with its sign, high one first.
+        target[n] = (elements[k] << 24) >> 28;
+        target[n + 1] = (elements[k] << 28) >> 28;
+      }
+    };
   }
-  return type.startsWith('c')
-    ? (k) => ({ re: elements[2 * k], im: elements[2 * k + 1] })
-    : (k) => ({ re: elements[k], im: 0 });
+  const parts = type.startsWith('c') ? 2 : 1;
+  return (target, first, stride = 1) => {
+    for (let n = 0, k = first * parts; n < target.length; n += 2, k += stride * parts) {
+      target[n] = elements[k];
+      target[n + 1] = parts === 2 ? elements[k + 1] : 0;
+    }
+  };
 }
 
 export const isReal = (file: Recording): boolean => !file.type.startsWith('c');
@@ -198,13 +209,15 @@ const numberCounter =
   };
 
 function nibbleCounter(): Counter {
-  const read = sampleReader(
+  const pairs = new Float64Array(512);
+  sampleReader(
     'ci4',
     Uint8Array.from({ length: 256 }, (_, byte) => byte),
-  );
-  const pairs = Array.from({ length: 256 }, (_, byte) => read(byte));
-  const squares = pairs.map(({ re, im }) => re * re + im * im);
-  const clipped = pairs.map(({ re, im }) => [re, im].filter((part) => Math.abs(part) >= 7).length);
+  )(pairs, 0);
+  const bothOf = (of: (part: number) => number): Float64Array =>
+    Float64Array.from({ length: 256 }, (_, byte) => of(pairs[2 * byte]) + of(pairs[2 * byte + 1]));
+  const squares = bothOf((part) => part * part);
+  const clipped = bothOf((part) => (Math.abs(part) >= 7 ? 1 : 0));
   return (elements, sums) => {
     for (const byte of elements) {
       sums.squares += squares[byte];
@@ -224,13 +237,15 @@ function firstRows(file: Recording, block: LookedBlock): FirstRow[] {
   return [...chosen].map((row) => {
     const [channel, input] = [Math.floor(row / inputs), row % inputs];
     const holes = holesOf(block, channel, input);
+    const values = new Float64Array(2 * Math.min(FIRST_VALUES, samples));
+    read(values, row * samples);
     return {
       ...(file.kind === 'spectra' && { channel }),
       input,
-      values: Array.from({ length: Math.min(FIRST_VALUES, samples) }, (_, t) => {
+      values: Array.from({ length: values.length / 2 }, (_, t) => {
         if (isHole(holes, t)) return null;
-        const value = read(row * samples + t);
-        return isReal(file) ? value.re : value;
+        const [re, im] = values.subarray(2 * t);
+        return isReal(file) ? re : { re, im };
       }),
     };
   });

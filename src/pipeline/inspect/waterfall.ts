@@ -46,15 +46,16 @@ function powersOf(file: Recording, block: LookedBlock, input: number, points: nu
   const read = sampleReader(file.type, block.elements);
   if (file.kind === 'spectra') {
     const holes = Array.from({ length: file.channels }, (_, c) => holesOf(block, c, input));
+    const spectrum = new Float64Array(2 * file.channels);
     return {
       columns: file.channels,
       rows: samples,
       frequenciesHz: file.frequenciesHz,
       samplesPerRow: 1,
       row: (t, power) => {
+        read(spectrum, input * samples + t, inputs * samples);
         for (let c = 0; c < file.channels; c++) {
-          const { re, im } = read((c * inputs + input) * samples + t);
-          power[c] = isHole(holes[c], t) ? Number.NaN : (re * re + im * im) / 2;
+          power[c] = isHole(holes[c], t) ? Number.NaN : (spectrum[2 * c] ** 2 + spectrum[2 * c + 1] ** 2) / 2;
         }
       },
     };
@@ -84,10 +85,10 @@ function powersOf(file: Recording, block: LookedBlock, input: number, points: nu
         power.fill(Number.NaN);
         return;
       }
+      read(scratch, input * samples + row * points);
       for (let n = 0; n < points; n++) {
-        const { re, im } = read(input * samples + row * points + n);
-        scratch[2 * n] = re * window[n];
-        scratch[2 * n + 1] = im * window[n];
+        scratch[2 * n] *= window[n];
+        scratch[2 * n + 1] *= window[n];
       }
       fft.forward(scratch);
       for (let k = 0; k < columns; k++) {
@@ -177,40 +178,50 @@ export function meanSpectrum(spectra: {
 export function histogramOf(file: Recording, block: LookedBlock, input: number): Histogram {
   const { samples, inputs, channels } = block;
   const read = sampleReader(file.type, block.elements);
-  const numbers: number[] = [];
-  for (let c = 0; c < channels; c++) {
-    const holes = holesOf(block, c, input);
-    for (let t = 0; t < samples; t++) {
-      if (isHole(holes, t)) continue;
-      const { re, im } = read((c * inputs + input) * samples + t);
-      numbers.push(re);
-      if (!isReal(file)) numbers.push(im);
+  const parts = isReal(file) ? 1 : 2;
+  const row = new Float64Array(2 * samples);
+  const eachNumber = (see: (value: number) => void): void => {
+    for (let c = 0; c < channels; c++) {
+      const holes = holesOf(block, c, input);
+      read(row, (c * inputs + input) * samples);
+      for (let t = 0; t < samples; t++) {
+        if (isHole(holes, t)) continue;
+        for (let part = 0; part < parts; part++) see(row[2 * t + part]);
+      }
     }
-  }
-  const { least, width, bins } = binning(numbers);
-  const counts = new Float64Array(bins);
-  for (const value of numbers) counts[Math.min(bins - 1, Math.floor((value - least) / width))]++;
-  return {
-    values: counts.map((_, k) => least + (k + 0.5) * width),
-    binWidth: width,
-    fractions: counts.map((count) => count / numbers.length),
   };
-}
-
-function binning(numbers: readonly number[]): { least: number; width: number; bins: number } {
   let [least, most] = [Infinity, -Infinity];
   let whole = true;
-  for (const value of numbers) {
+  let numbers = 0;
+  eachNumber((value) => {
     least = Math.min(least, value);
     most = Math.max(most, value);
     whole &&= Number.isInteger(value);
-  }
-  if (!(least <= most)) return { least: 0, width: 1, bins: 0 };
-  if (whole) {
+    numbers++;
+  });
+  const { from, width, bins } = binning(least, most, whole ? 'whole' : 'any');
+  const counts = new Float64Array(bins);
+  eachNumber((value) => {
+    counts[Math.min(bins - 1, Math.floor((value - from) / width))]++;
+  });
+  return {
+    values: counts.map((_, k) => from + (k + 0.5) * width),
+    binWidth: width,
+    fractions: counts.map((count) => count / numbers),
+  };
+}
+
+function binning(
+  least: number,
+  most: number,
+  numbers: 'whole' | 'any',
+): { readonly from: number; readonly width: number; readonly bins: number } {
+  if (!(least <= most)) return { from: 0, width: 1, bins: 0 };
+  if (numbers === 'whole') {
     const width = 2 ** Math.max(0, Math.ceil(Math.log2((most - least + 1) / MOST_BINS)));
     const from = Math.floor(least / width) * width - (width === 1 ? 0.5 : 0);
-    return { least: from, width, bins: Math.ceil((most - from + (width === 1 ? 0 : 1)) / width) };
+    return { from, width, bins: Math.ceil((most - from + (width === 1 ? 0 : 1)) / width) };
   }
   const width = Math.max((most - least) / MOST_BINS, Number.MIN_VALUE);
-  return { least: least - width / 2, width, bins: MOST_BINS + 1 };
+  return { from: least - width / 2, width, bins: MOST_BINS + 1 };
 }
