@@ -9,7 +9,7 @@ import { calibrateIntegration, type CalibratedIntegration } from '../pipeline/ca
 import { oddByGain, oddByPower, type OddInput } from '../pipeline/odd-inputs.js';
 import type { Integration } from '../core/blocks.js';
 import type { Backend } from '../backend/backend.js';
-import type { Telescope } from '../telescope/telescope.js';
+import { inputName } from '../telescope/telescope.js';
 import { frameAtMiddle } from '../pipeline/geometry.js';
 import { chooseIntegration } from '../pipeline/select.js';
 import { addBackendOptions, addExamples, parseCount, type BackendOptions } from './command.js';
@@ -160,7 +160,7 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
         ...choiceLines(choice),
         ...odd.map(
           ({ input, level, by }) =>
-            `left out: ${inputName(telescope, input, integration.polarisations)} (${by} ${level.toPrecision(2)} times the middle)`,
+            `left out: ${inputName(telescope, input, integration.polarisations, feeds)} (${by} ${level.toPrecision(2)} times the middle)`,
         ),
         ...summary.leftOut
           .filter(({ reason }) => reason !== 'flagged')
@@ -179,9 +179,6 @@ const without = (integration: Integration, odd: readonly OddInput[]): Integratio
     flaggedInputs: integration.flaggedInputs.map((flag, a) => (left.has(a) ? 1 : flag)),
   };
 };
-
-const inputName = ({ stations }: Telescope, input: number, polarisations: number): string =>
-  `${stations[Math.floor(input / polarisations)].name}${polarisations === 1 ? '' : `:${'XY'[input % polarisations]}`}`;
 
 function findStation(text: string, stations: readonly { readonly name: string }[]): number {
   const byName = stations.findIndex(({ name }) => name === text);

@@ -3,6 +3,7 @@ import type { SpectraGap } from '../core/gaps.js';
 import { formatInstant } from '../core/instant.js';
 import { formatHz, formatSeconds, withMinus } from '../core/units.js';
 import type { VisibilityFile } from '../formats/format.js';
+import { inputName } from '../telescope/telescope.js';
 import type { FileDescription } from '../pipeline/inspect/inspect.js';
 import { frameLines } from './frame-lines.js';
 import type { FirstValue, Look, Recording } from '../pipeline/inspect/voltages.js';
@@ -137,11 +138,8 @@ export function lookLines(file: Recording, look: Look, utc: (sample: number) => 
 
 export function visibilityLines(file: VisibilityFile, look: VisibilityLook): string[] {
   const { start, durationS, flaggedInputs, missing, counts } = look;
-  const p = file.header.polarisations;
-  const names = flaggedInputs.map(
-    (a) =>
-      `${file.telescope.stations[Math.floor(a / p)].name}${p === 1 ? '' : `:${(file.header.feeds === 'circular' ? 'RL' : 'XY')[a % p]}`}`,
-  );
+  const { polarisations, feeds } = file.header;
+  const names = flaggedInputs.map((a) => inputName(file.telescope, a, polarisations, feeds));
   return [
     ...(start === undefined ? [] : [line('start', formatInstant(start, 9))]),
     ...(durationS === undefined ? [] : [line('integration', formatSeconds(durationS))]),

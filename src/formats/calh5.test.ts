@@ -3,8 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { gainsCA } from '../core/axes.js';
-import { formatInstant, parseInstant } from '../core/instant.js';
+import { formatInstant } from '../core/instant.js';
 import { readGainFile, writeGainFiles } from './gain-files.js';
 import { readGains } from './gains.js';
 import { reals, text, texts, truth, wholes } from './hdf5/items.js';
@@ -12,27 +11,11 @@ import { openHdf5 } from './hdf5/read.js';
 import { createHdf5, type GroupPlan } from './hdf5/write.js';
 import { bytesOf } from './interleave.js';
 import { openOutput } from './output.js';
-import { trio } from './testing/subjects.js';
+import { trioGains } from './testing/gain-subjects.js';
+import { trio } from './testing/trio.js';
 
 describe('CalH5', () => {
-  const gains = {
-    telescope: 'trio',
-    stations: trio.stations.map(({ name }) => name),
-    polarisations: 2 as const,
-    frequenciesHz: Float64Array.of(100e6, 101e6),
-    time: parseInstant('2021-12-11T12:00:00'),
-    referenceStation: 1,
-    // [c][a]: re counts inputs over channels, im is a half more.
-    gains: gainsCA(
-      Float64Array.from({ length: 24 }, (_, k) => Math.floor(k / 2) + (k % 2) / 2),
-      2,
-      6,
-    ),
-    solved: Uint8Array.from({ length: 12 }, (_, k) => (k === 7 ? 0 : 1)),
-    solutions: [],
-    sources: ['Sun', 'Cas A'],
-    history: ['solved by hand'],
-  };
+  const gains = trioGains;
   const facts = { telescope: trio, channelWidthHz: 1e6, durationS: 2 };
 
   it('keeps [station][channel][time][polarisation], unsolved gains flagged', async () => {

@@ -39,16 +39,24 @@ describe('gains on disk', () => {
     assert.deepEqual(read.solutions, file.solutions);
   });
 
+  it('of zero divide nothing, and so count as unsolved', async () => {
+    const path = join(folder, 'zero.json');
+    await writeGains(path, { ...file, gains: gainsCA(Float64Array.of(0, 0, 0.5, -2, 3, 0, NaN, NaN), 2, 2) });
+    assert.deepEqual([...(await readGains(path)).solved], [0, 1, 1, 0]);
+  });
+
   it('are refused when something is wrong, saying what and where', async () => {
     const path = join(folder, 'bad.json');
     await assert.rejects(readGains(join(folder, 'none.json')), /none\.json: there is no such file/);
     await writeFile(path, '{');
-    await assert.rejects(readGains(path), /bad\.json: is not JSON/);
+    await assert.rejects(readGains(path), /bad\.json: is not valid JSON/);
     await writeFile(path, '{"format":"corella-gains","version":2}');
     await assert.rejects(readGains(path), /not a gains file \(version/);
     await writeGains(path, file);
     const { readFile } = await import('node:fs/promises');
     await writeFile(path, (await readFile(path, 'utf8')).replace('[3,0],null', '[3,0]'));
     await assert.rejects(readGains(path), /2 channels × 2 inputs/);
+    await writeGains(path, { ...file, referenceStation: 2 });
+    await assert.rejects(readGains(path), /its reference is station 2 of 0 to 1/);
   });
 });

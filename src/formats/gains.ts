@@ -1,10 +1,10 @@
 /** Gains on disk: JSON, checked when read, complete enough to be used alone. */
-import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { gainsCA, type GainsCA } from '../core/axes.js';
-import { CorellaError, refuse } from '../core/errors.js';
+import { refuse } from '../core/errors.js';
 import { formatInstant, parseInstant, type Instant } from '../core/instant.js';
-import { errorCode, writeFileWhole } from './output.js';
+import { readJson } from './input.js';
+import { writeFileWhole } from './output.js';
 import { firstIssue } from './telescope-json.js';
 
 export interface GainsFile {
@@ -97,18 +97,7 @@ export const writeGains = (path: string, file: GainsFile): Promise<void> =>
   writeFileWhole(path, encodeGains(file));
 
 export async function readGains(path: string): Promise<GainsFile> {
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    const missing = errorCode(error) === 'ENOENT';
-    throw new CorellaError(
-      {
-        where: path,
-        what: missing ? 'there is no such file' : `cannot be read: ${String(error)}`,
-        fix: 'make gains with corella calibrate',
-      },
-      { cause: error },
-    );
-  });
-  const checked = schema.safeParse(parseJson(path, text));
+  const checked = schema.safeParse(await readJson(path, 'make gains with corella calibrate'));
   if (!checked.success) {
     refuse(path, `is not a gains file (${firstIssue(checked.error)})`, 'make one with corella calibrate');
   }
@@ -124,8 +113,16 @@ export async function readGains(path: string): Promise<GainsFile> {
       'make it again with corella calibrate',
     );
   }
+  if (json.referenceStation >= json.stations.length) {
+    refuse(
+      path,
+      `its reference is station ${json.referenceStation} of 0 to ${json.stations.length - 1}`,
+      'it is damaged: make it again with corella calibrate',
+    );
+  }
   json.gains.flat().forEach((gain, at) => {
-    if (gain === null) return;
+    // Nothing can be divided by a gain of zero: it is as good as unsolved.
+    if (gain === null || (gain[0] === 0 && gain[1] === 0)) return;
     solved[at] = 1;
     gains.set(gain, 2 * at);
   });
@@ -136,16 +133,4 @@ export async function readGains(path: string): Promise<GainsFile> {
     gains: gainsCA(gains, channels, inputs),
     solved,
   };
-}
-
-function parseJson(path: string, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    return refuse(
-      path,
-      `is not JSON (${error instanceof Error ? error.message : String(error)})`,
-      'make gains with corella calibrate',
-    );
-  }
 }

@@ -14,6 +14,8 @@ export interface HeatScale {
   readonly low: number;
   readonly high: number;
   readonly label: string;
+  /** Where the bar has its numbers; round ones unless told. */
+  readonly ticks?: readonly number[];
   /** Whether cells lie below `low` or above `high`: the bar then says so. */
   readonly below?: true;
   readonly above?: true;
@@ -59,7 +61,13 @@ export function decibelScale(cells: readonly Float64Array[], label: string): Hea
   };
 }
 
-export const angleScale: HeatScale = { map: 'angle', low: -180, high: 180, label: 'phase (degrees)' };
+export const angleScale: HeatScale = {
+  map: 'angle',
+  low: -180,
+  high: 180,
+  label: 'phase (degrees)',
+  ticks: [-180, -90, 0, 90, 180],
+};
 
 /** Drawn cell by cell at the frame's own size, so that no viewer's smoothing invents values between cells. */
 function raster({ rows, columns, values, scale }: HeatMap, { width, height }: PlotFrame): string {
@@ -126,6 +134,8 @@ export function drawAxes(
   ].join('');
 }
 
+const edge = (value: number): string => tickText(Number(value.toPrecision(2)));
+
 /** A standing bar of a scale's colours, its numbers on the right. */
 export function drawColourBar(scale: HeatScale, frame: PlotFrame): string {
   const { left, top, width, height } = frame;
@@ -142,13 +152,13 @@ export function drawColourBar(scale: HeatScale, frame: PlotFrame): string {
   return [
     `<image x="${left}" y="${top}" width="${width}" height="${height}" preserveAspectRatio="none" image-rendering="optimizeSpeed" href="${raster({ ...bar, rows: 256, values, scale }, frame)}"/>`,
     `<rect x="${left}" y="${top}" width="${width}" height="${height}" fill="none" stroke="${ink}"/>`,
-    ...ticks(range, Math.max(3, Math.floor(height / 40))).map(
+    ...(scale.ticks ?? ticks(range, Math.max(3, Math.floor(height / 40)))).map(
       (tick) =>
         `<line x1="${left + width}" x2="${left + width + 5}" y1="${up(tick)}" y2="${up(tick)}" stroke="${ink}"/>` +
         words(up(tick), tickText(tick)),
     ),
-    ...(scale.below ? [words(top + height + 16, 'or less')] : []),
-    ...(scale.above ? [words(top - 14, 'or more')] : []),
+    ...(scale.below ? [words(top + height + 13, `${edge(scale.low)} or less`)] : []),
+    ...(scale.above ? [words(top - 14, `${edge(scale.high)} or more`)] : []),
     `<rect x="${left}" y="${top + height + 26}" width="${width}" height="14" fill="rgb(${NOTHING.join(',')})"/>`,
     words(top + height + 33, 'missing'),
     `<text transform="translate(${left + width + 62} ${top + height / 2}) rotate(-90)" fill="${ink}" font-size="14" text-anchor="middle">${escapeXml(scale.label)}</text>`,

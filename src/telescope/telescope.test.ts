@@ -6,6 +6,7 @@ import { describe, it } from 'node:test';
 import { RADIANS_PER_DEGREE } from '../core/units.js';
 import { loadTelescope, parseTelescope } from './load.js';
 import { telescopeNames } from './registry.js';
+import { inputName } from './telescope.js';
 import { selectStations } from './select.js';
 import type { Site } from './telescope.js';
 
@@ -147,5 +148,20 @@ describe('selectStations', () => {
     assert.throws(() => selectStations(ten, 0), /stations is 0; give a whole number from 1 to 10/);
     assert.throws(() => selectStations(ten, 11), /stations is 11/);
     assert.throws(() => selectStations(ten, 2.5), /stations is 2.5/);
+  });
+});
+
+describe('inputName', () => {
+  it('is the station, and its feed where it has two', () => {
+    const pair = { stations: ['a', 'b'].map((name) => ({ name, eastM: 0, northM: 0, upM: 0 })) };
+    assert.deepEqual(
+      [
+        inputName(pair, 1, 1),
+        inputName(pair, 1, 2),
+        inputName(pair, 2, 2),
+        inputName(pair, 3, 2, 'circular'),
+      ],
+      ['b', 'a:Y', 'b:X', 'b:L'],
+    );
   });
 });

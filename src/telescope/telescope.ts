@@ -38,3 +38,15 @@ export interface Telescope {
   /** Exponent of the element's voltage beam, cos(zenith angle)^exponent: 0 sees the whole sky alike. */
   readonly beamExponent: number;
 }
+
+/** "stand17:Y": input a = s·P + p as people name it; the station alone where it has one polarisation. */
+export function inputName(
+  { stations }: Pick<Telescope, 'stations'>,
+  input: number,
+  polarisations: 1 | 2,
+  feeds: 'linear' | 'circular' = 'linear',
+): string {
+  const { name } = stations[Math.floor(input / polarisations)];
+  const letters = { linear: 'XY', circular: 'RL' }[feeds];
+  return polarisations === 1 ? name : `${name}:${letters[input % 2]}`;
+}

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { allocateVoltages, baselineCount, countsCB, visibilitiesCBPP } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { addSamples, addSeconds, parseInstant } from '../../core/instant.js';
-import type { Telescope } from '../../telescope/telescope.js';
 import { dada } from '../dada.js';
 import { fitsidi } from '../fitsidi.js';
 import type { VisibilityHeader } from '../format.js';
@@ -33,22 +32,13 @@ import { encodeIdi, smallIdi } from './idi-file.js';
 import { encodeGpubox, encodeMetafits, encodeMwax, smallMwa } from './mwa-files.js';
 import { writeSample } from './reading.js';
 import { encodeSkalow } from './skalow-dump.js';
-import type { Subject } from './trial.js';
+import { gainSubjects } from './gain-subjects.js';
+import type { AnySubject, Subject } from './trial.js';
+import { trio } from './trio.js';
 
 const small = (lane: number, input: number, t: number, part: number): number =>
   ((lane * 5 + input * 3 + t * 7 + part) % 15) - 7;
 const code2 = (lane: number, input: number, t: number): number => (lane + input + t) % 4;
-
-export const trio: Telescope = {
-  name: 'trio',
-  title: 'three in a field',
-  site: { latitudeDeg: -26.7, longitudeDeg: 116.67, heightM: 360 },
-  stations: [0, 1, 2].map((s) => ({ name: `s${s}`, eastM: 10 * s, northM: s * s, upM: 0 })),
-  polarisations: 2,
-  band: { lowHz: 50e6, highHz: 350e6 },
-  recording: { centreFrequencyHz: 160e6, sampleRateHz: 1e6, channels: 2, bits: 8 },
-  beamExponent: 1,
-};
 
 const header: VisibilityHeader = {
   telescope: trio,
@@ -100,7 +90,7 @@ const vdifPlain = {
   code: code2,
 } as const;
 
-export async function subjects(): Promise<Subject[]> {
+export async function subjects(): Promise<AnySubject[]> {
   const spectra = { tag, frames: 6, stands: 4, groups: 2, code: small };
   return [
     {
@@ -238,6 +228,7 @@ export async function subjects(): Promise<Subject[]> {
     { name: 'fitsidi', format: fitsidi, extension: '.idifits', options: {}, bytes: encodeIdi(smallIdi()) },
     ...mwaSubjects(),
     ...(await sigmfSubjects()),
+    ...(await gainSubjects()),
   ];
 }
 

@@ -1,5 +1,6 @@
 /** Reads a possibly damaged file to the end and checks that what comes out adds up. */
 import { CorellaError } from '../../core/errors.js';
+import { readGainFile } from '../gain-files.js';
 import type { Format, OpenedFile, OpenOptions } from '../format.js';
 
 export interface Subject {
@@ -10,6 +11,12 @@ export interface Subject {
   readonly options: OpenOptions;
 }
 
+/** Gains are read by what their file holds, with no options. */
+export interface GainSubject extends Omit<Subject, 'format' | 'options'> {
+  readonly holds: 'gains';
+}
+export type AnySubject = Subject | GainSubject;
+
 /** A damaged but plausible file may promise much; what it holds in the first blocks is enough to judge. */
 const MOST_BLOCKS = 40;
 const BLOCK_SAMPLES = 300;
@@ -18,7 +25,28 @@ const claim = (holds: boolean, what: string): void => {
   if (!holds) throw new Error(`what was read does not add up: ${what}`);
 };
 
-export async function tryReading({ format, options }: Subject, path: string): Promise<'read' | 'refused'> {
+export const tryReading = (subject: AnySubject, path: string): Promise<'read' | 'refused'> =>
+  'holds' in subject ? tryGains(path) : tryFile(subject, path);
+
+async function tryGains(path: string): Promise<'read' | 'refused'> {
+  try {
+    const { stations, polarisations, frequenciesHz, gains, solved, referenceStation } =
+      await readGainFile(path);
+    const cells = frequenciesHz.length * stations.length * polarisations;
+    claim(solved.length === cells && gains.length === 2 * cells, 'the number of gains');
+    claim(referenceStation >= 0 && referenceStation < stations.length, 'the reference station');
+    solved.forEach((known, at) => {
+      if (known === 1)
+        claim(Number.isFinite(gains[2 * at]) && Number.isFinite(gains[2 * at + 1]), 'a gain is no number');
+    });
+    return 'read';
+  } catch (error) {
+    if (error instanceof CorellaError) return 'refused';
+    throw error;
+  }
+}
+
+async function tryFile({ format, options }: Subject, path: string): Promise<'read' | 'refused'> {
   let file: OpenedFile | undefined;
   try {
     file = await format.open(path, options);

@@ -79,7 +79,7 @@ export function visibilityPicture(file: VisibilityFile, one: Integration, title:
       );
     });
   }
-  const told = `${file.format}, ${file.telescope.title}, first integration from ${formatInstant(one.start, 3)}, ${formatSeconds(one.durationS)}; fringes running; 0 dB: the median`;
+  const told = `${file.format}, ${file.telescope.title}, first integration from ${formatInstant(one.start, 3)}, ${formatSeconds(one.durationS)}; fringes running; 0 dB is the median`;
   const height = TITLE_HEIGHT + side + 100 + (reference === undefined ? 0 : 400);
   return pictureOf({ width: PICTURE_WIDTH, height }, [heading(title, told), ...parts]);
 }

@@ -10,6 +10,7 @@ import {
   type HeatScale,
 } from '../../formats/heatmap.js';
 import { pictureOf, type PlotFrame } from '../../formats/plot.js';
+import { inputName } from '../../telescope/telescope.js';
 import { isReal, type LookedBlock, type Recording } from './voltages.js';
 import { frequencyAxis, heading, PICTURE_WIDTH, stepHz, TITLE_HEIGHT } from './picture-parts.js';
 import { histogramOf, inputSpectra, waterfallOf, type Waterfall } from './waterfall.js';
@@ -62,7 +63,7 @@ export function recordingPicture(file: Recording, block: LookedBlock, title: str
     );
   }
   const rateHz = file.kind === 'voltages' ? file.sampleRateHz : file.spectrumRateHz;
-  const told = `${file.format}, from ${formatInstant(block.start, 6)}, ${formatSeconds(block.samples / rateHz)}: ${block.samples} samples of ${file.inputs} inputs; 0 dB: numbers of rms 1`;
+  const told = `${file.format}, from ${formatInstant(block.start, 6)}, ${formatSeconds(block.samples / rateHz)}: ${block.samples} samples of ${file.inputs} inputs; 0 dB is the power of samples of rms 1`;
   const height = TITLE_HEIGHT + rowHeight * shown.length + (all ? 360 : 0);
   return pictureOf({ width: PICTURE_WIDTH, height }, [heading(title, told), ...parts]);
 }
@@ -73,7 +74,7 @@ const cellHz = (file: Recording, frequenciesHz: Float64Array): number =>
 function waterfallPanel(file: Recording, fall: Waterfall, input: number, scale: HeatScale): HeatMap {
   const unit = timeUnit(fall.durationS);
   return {
-    title: `Input ${input}`,
+    title: `Input ${input}${file.telescope ? `, ${inputName(file.telescope, input, file.polarisations)}` : ''}`,
     x: frequencyAxis(fall.frequenciesHz, cellHz(file, fall.frequenciesHz)),
     y: { label: `time (${unit.name})`, range: [0, fall.durationS * unit.perSecond] },
     rows: fall.rows,

@@ -191,15 +191,15 @@ export function histogramOf(file: Recording, block: LookedBlock, input: number):
     }
   };
   let [least, most] = [Infinity, -Infinity];
-  let whole = true;
   let numbers = 0;
+  let broken = 0;
   eachNumber((value) => {
     least = Math.min(least, value);
     most = Math.max(most, value);
-    whole &&= Number.isInteger(value);
     numbers++;
+    if (!Number.isInteger(value)) broken++;
   });
-  const { from, width, bins } = binning(least, most, whole ? 'whole' : 'any');
+  const { from, width, bins } = binning(least, most, broken === 0 ? 'whole' : 'any');
   const counts = new Float64Array(bins);
   eachNumber((value) => {
     counts[Math.min(bins - 1, Math.floor((value - from) / width))]++;
