@@ -3,6 +3,7 @@
  * when it closes, also after an error; whoever frees earlier may do so once.
  */
 import koffi from 'koffi';
+import { beforeEnding } from '../../core/ending.js';
 import { CorellaError, refuse } from '../../core/errors.js';
 import { formatBytes } from '../../core/units.js';
 import type { DeviceFacts } from './device.js';
@@ -110,6 +111,10 @@ export function openSession(driver: Driver, device: DeviceFacts): CudaSession {
   };
 
   let closed = false;
+  // The driver lets go of everything by itself when the process ends; listening is what lets it end. NVRTC puts the
+  // handlers it finds back without SA_RESETHAND, and Node's own, which raises its signal anew, then runs for ever. The
+  // one we listen with does not depend on that flag.
+  const stopListening = beforeEnding(() => undefined);
   /** What is still allocated, oldest first; each entry frees itself. */
   const held = new Set<() => void>();
   const hold = (release: () => void): (() => void) => {
@@ -287,6 +292,7 @@ export function openSession(driver: Driver, device: DeviceFacts): CudaSession {
       // Youngest first: what was made of something else goes before it.
       for (const release of [...held].reverse()) tried(release);
       closed = true;
+      stopListening();
       if (current === context) current = undefined;
       check('cuDevicePrimaryCtxRelease', calls.cuDevicePrimaryCtxRelease(device.ordinal));
       await Promise.resolve();
