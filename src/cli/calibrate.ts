@@ -194,7 +194,7 @@ function findStation(text: string, stations: readonly { readonly name: string }[
 }
 
 /** One line's worth of a calibration. An input counts as solved when it is in every channel. */
-export function summarise({ solved, solutions, referenceStation }: Calibration) {
+function summarise({ solved, solutions, referenceStation }: Calibration) {
   const channels = new Set(solutions.map(({ channel }) => channel)).size;
   const inputs = solved.length / channels;
   const solvedInputs = Array.from({ length: inputs }, (_, a) => a).filter((a) =>

@@ -86,7 +86,7 @@ export const filterSettings = async (options: Omit<ChannelOptions, 'channels' | 
     : { coefficients: await readCoefficients(options.coefficients) }),
 });
 
-export function parseWindow(text: string): FilterWindow {
+function parseWindow(text: string): FilterWindow {
   const [name, beta] = text.split(':') as [string, string?];
   switch (name) {
     case 'rectangular':
@@ -102,7 +102,7 @@ export function parseWindow(text: string): FilterWindow {
   }
 }
 
-export function parseBits(text: string): SpectraType {
+function parseBits(text: string): SpectraType {
   const types: Readonly<Partial<Record<string, SpectraType>>> = { '8': 'ci8', '4': 'ci4', float: 'cf32' };
   return types[text] ?? refuse('--bits', `'${text}' is not a sample size`, 'choose 8, 4 or float');
 }

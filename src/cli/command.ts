@@ -5,7 +5,7 @@ import { CorellaError, refuse } from '../core/errors.js';
 /** One file per command exports one of these; commands.ts lists them. */
 export type RegisterCommand = (program: Command) => void;
 
-export const backendNames = ['auto', 'reference', 'cpu', 'cuda'] as const;
+const backendNames = ['auto', 'reference', 'cpu', 'cuda'] as const;
 export type BackendName = (typeof backendNames)[number];
 
 export interface CommonOptions {
@@ -76,7 +76,7 @@ export function addExamples(
   return command.addHelpText('after', `\nExamples:\n${text}\n`);
 }
 
-export function parseBackend(text: string): BackendName {
+function parseBackend(text: string): BackendName {
   const name = backendNames.find((known) => known === text);
   return name ?? refuse('--backend', `'${text}' is not a backend`, `choose ${backendNames.join(', ')}`);
 }

@@ -1,8 +1,7 @@
 /** Options that several commands share: which telescope, which part of it, which sources, when. */
 import type { Command } from 'commander';
 import { refuse } from '../core/errors.js';
-import { parseInstant } from '../core/instant.js';
-import { skyFrame, type SkyFrame } from '../sky/frame.js';
+import type { SkyFrame } from '../sky/frame.js';
 import { parseSource, sourceAt, type Source } from '../sky/source.js';
 import { findSources, sourceNames } from '../sky/sources.js';
 import { loadTelescope } from '../telescope/load.js';
@@ -60,6 +59,3 @@ export function chooseSources(text: string, frame: SkyFrame): readonly Source[] 
     return part.includes(':') ? parseSource(part) : findSources([part.trim()])[0];
   });
 }
-
-export const frameAt = (telescope: Telescope, time: string): SkyFrame =>
-  skyFrame(telescope.site, parseInstant(time, '--time'));

@@ -106,7 +106,7 @@ const axisTicks = ({ range, steps }: PanelAxis, about: number): number[] =>
   ticks(range, about).filter((tick) => steps !== 'whole' || Number.isInteger(tick));
 
 /** Title, border and ticks round a panel. */
-export function drawAxes(
+function drawAxes(
   panel: Pick<HeatMap, 'title' | 'x' | 'y'>,
   { left, top, width, height }: PlotFrame,
 ): string {

@@ -2,7 +2,6 @@
  * UTC among clocks that never pause. Recorders that count elapsed seconds (VDIF, GPS) count leap seconds too;
  * Unix time does not. Leap seconds come only at the end of June or December.
  */
-import { instant, type Instant } from '../core/instant.js';
 
 const utc = (year: number, month: number, day: number): number => Date.UTC(year, month - 1, day) / 1000;
 
@@ -37,12 +36,6 @@ export function afterElapsedSeconds(epochUnixSeconds: number, elapsedS: number):
   }
   return unix;
 }
-
-const GPS_EPOCH_UNIX = utc(1980, 1, 6);
-export const instantFromGps = (gpsSeconds: number): Instant => {
-  const whole = Math.floor(gpsSeconds);
-  return instant(afterElapsedSeconds(GPS_EPOCH_UNIX, whole), gpsSeconds - whole);
-};
 
 const MJD_OF_UNIX_EPOCH = 40_587;
 export const unixFromMjd = (mjdDays: number): number => (mjdDays - MJD_OF_UNIX_EPOCH) * 86_400;

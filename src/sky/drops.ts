@@ -3,7 +3,7 @@ import type { VoltageGap } from '../core/gaps.js';
 import { randomStream } from '../core/random.js';
 
 /** Samples of one station, all its polarisations, that travel and get lost together. */
-export const PACKET_SAMPLES = 512;
+const PACKET_SAMPLES = 512;
 
 export interface Drops {
   readonly seed: number;

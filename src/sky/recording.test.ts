@@ -8,6 +8,7 @@ import { countsPerRootJy, quantise } from './quantise.js';
 import { simulate } from './simulate.js';
 import type { SimulationPlan } from './simulation-plan.js';
 import {
+  close,
   frame,
   planWith,
   power,
@@ -20,9 +21,6 @@ import {
 } from './simulate.testing.js';
 import { sourceAt } from './source.js';
 
-const close = (got: number, expected: number, tolerance: number, what = ''): void => {
-  assert.ok(Math.abs(got - expected) <= tolerance, `${what} ${got} should be ${expected} ± ${tolerance}`);
-};
 const pair = telescopeAt([
   [0, 0, 0],
   [3, 0, 0],

@@ -5,6 +5,7 @@ import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { skyFrame } from './frame.js';
 import { perfectGains, trueGains } from './input-gains.js';
 import {
+  close,
   frame,
   planWith,
   power,
@@ -18,10 +19,6 @@ import {
 } from './simulate.testing.js';
 import { fixedSource, sourceAt } from './source.js';
 import { addTone, addTurned, turn } from './turn.js';
-
-const close = (got: number, expected: number, tolerance: number, what = ''): void => {
-  assert.ok(Math.abs(got - expected) <= tolerance, `${what} ${got} should be ${expected} ± ${tolerance}`);
-};
 
 /** Phase in turns of x₁·conj(x₀) at some bins of the DFT, for a source at an altitude and azimuth. */
 async function fringes(

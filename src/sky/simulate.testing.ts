@@ -1,4 +1,5 @@
 /** Small telescopes and short recordings for the tests of this room. */
+import assert from 'node:assert/strict';
 import { elementsPerVoltage } from '../core/axes.js';
 import { planFft } from '../core/fft.js';
 import { parseInstant } from '../core/instant.js';
@@ -81,3 +82,7 @@ export function ratio(x: Float64Array, y: Float64Array, bin: number): Complex {
 /** Turns in [−½, ½). */
 export const turnsOf = ({ re, im }: Complex): number => Math.atan2(im, re) / (2 * Math.PI);
 export const wrapped = (turns: number): number => turns - Math.floor(turns + 0.5);
+
+export const close = (got: number, expected: number, tolerance: number, what = ''): void => {
+  assert.ok(Math.abs(got - expected) <= tolerance, `${what} ${got} should be ${expected} ± ${tolerance}`);
+};

@@ -77,7 +77,7 @@ export interface Hdf5File {
   close(): void;
 }
 
-export const HDF5_SIGNATURE = Uint8Array.from([0x89, 0x48, 0x44, 0x46, 0x0d, 0x0a, 0x1a, 0x0a]);
+const HDF5_SIGNATURE = Uint8Array.from([0x89, 0x48, 0x44, 0x46, 0x0d, 0x0a, 0x1a, 0x0a]);
 export const isHdf5 = (head: Uint8Array): boolean => HDF5_SIGNATURE.every((byte, k) => head[k] === byte);
 
 /** Whether a file's head is HDF5 and names these items: most writers put the root's names there. */

@@ -12,7 +12,7 @@ const GROUP_INTERNAL_K = 16;
 /** Fixed by superblock 0: a chunk index node has up to 64 entries. */
 const CHUNK_K = 32;
 export const CHUNK_NODE_ENTRIES = 2 * CHUNK_K;
-export const MOST_NAMES = 2 * GROUP_LEAF_K;
+const MOST_NAMES = 2 * GROUP_LEAF_K;
 
 export interface GroupAddresses {
   readonly header: number;
@@ -52,7 +52,7 @@ function objectHeader(messages: readonly Message[]): Uint8Array {
   return byteWriter().u8(1, 0).u16(messages.length).u32(1, bodies.length, 0).bytes(bodies.done()).done();
 }
 
-export const groupHeader = (tree: number, heap: number): Uint8Array =>
+const groupHeader = (tree: number, heap: number): Uint8Array =>
   objectHeader([{ kind: 0x11, body: byteWriter().u64(tree, heap).done() }]);
 
 export interface Space {

@@ -15,8 +15,6 @@ const SYNC = [0xde, 0xc0, 0xde, 0x5c] as const;
 export type LwaKind = 'tbn' | 'tbf' | 'tbx' | 'drx' | 'cor';
 
 export const headerBytes = { tbn: 24, tbf: 24, tbx: 28, drx: 32, cor: 32 } satisfies Record<LwaKind, number>;
-/** Where the eight bytes of the time tag stand. */
-export const tagOffset = { tbn: 16, tbf: 16, tbx: 20, drx: 16, cor: 16 } satisfies Record<LwaKind, number>;
 
 export interface LwaShape {
   readonly kind: LwaKind;

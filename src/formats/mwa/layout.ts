@@ -58,7 +58,7 @@ function mwaxLayout({ telescope }: Observation, channels: number): Layout {
  * [channel][lower triangle of pairs of outputs][2][2]. The boards of the fine filterbank leave their 64 inputs in
  * another order: input 16·k + m of a board is its output 4·m + k.
  */
-export const outputOf = (input: number): number => {
+const outputOf = (input: number): number => {
   const inBoard = input % BOARD_INPUTS;
   return input - inBoard + 4 * (inBoard % 16) + Math.floor(inBoard / 16);
 };

@@ -27,8 +27,8 @@ export interface IdiSample {
 }
 
 export const IDI_REFERENCE_HZ = 1.6e9;
-export const IDI_CHANNEL_HZ = 500_000;
-export const IDI_INTEGRATION_S = 2;
+const IDI_CHANNEL_HZ = 500_000;
+const IDI_INTEGRATION_S = 2;
 
 /** Two times and all pairs of three antennas, circular hands, two bands; every value differs. */
 export function smallIdi(more: Partial<IdiSample> = {}): IdiSample {

@@ -43,7 +43,7 @@ export const productName = ({ header }: VisibilityFile, pi: number, pj: number):
 };
 
 /** Weight of a product as its file said, else as the counts and flags do; above 0 it is good. */
-export function weightOf(one: Integration, cell: number, a1: number, a2: number): number {
+function weightOf(one: Integration, cell: number, a1: number, a2: number): number {
   const { polarisations: p, filed, counts, flaggedInputs } = one;
   const at = cell * p * p + (a1 % p) * p + (a2 % p);
   if (filed) return filed.weights[at];

@@ -62,7 +62,7 @@ const FIRST_INPUTS = 4;
 const WHOLE_SAMPLES = 2 ** 25;
 const BLOCK_SAMPLES = 2 ** 23;
 
-export const channelsIn = (file: Recording): number => (file.kind === 'spectra' ? file.channels : 1);
+const channelsIn = (file: Recording): number => (file.kind === 'spectra' ? file.channels : 1);
 
 const bitsOfType = { i8: 8, ci8: 8, i16: 16, ci16: 16, ci4: 4, f32: 32, cf32: 32 } satisfies Record<
   VoltageType | SpectraType,

@@ -80,7 +80,7 @@ const neverMeasured = (road: RoadName): never => {
 };
 
 /** Units of work (planner.ts) that a run of the chain did. */
-export function unitsOf(
+function unitsOf(
   { plan }: WorkloadChain,
   { blocks, images }: ResidentTimes,
 ): Record<KernelName, number> {

@@ -173,7 +173,7 @@ async function timeDirect(
 }
 
 /** One integration of noise over the imaged stations. */
-export function noiseIntegration(stations: number, polarisations: 1 | 2, channels: number): Integration {
+function noiseIntegration(stations: number, polarisations: 1 | 2, channels: number): Integration {
   const baselines = baselineCount(stations);
   const random = randomStream(3, 'visibilities');
   const values = new Float64Array(2 * channels * baselines * polarisations ** 2);
