@@ -1,6 +1,6 @@
 /**
  * Corella from TypeScript: plan, prepare, run. The command line is made of these same pieces
- * (src/cli shows each in use; docs/design.md walks through the rooms).
+ * (docs/library.md begins with a whole program; src/cli shows each piece in use).
  */
 export { CorellaError } from './core/errors.js';
 export * from './core/axes.js';
@@ -38,7 +38,16 @@ export * from './calibrate/index.js';
 export * from './image/index.js';
 
 export { channelsOf, planChannels } from './pipeline/channels.js';
-export { correlateSpectra, correlateVoltages } from './pipeline/correlate.js';
+export {
+  correlateSpectra,
+  correlateVoltages,
+  newTally,
+  type CorrelationSettings,
+  type CorrelationTally,
+} from './pipeline/correlate.js';
+export { chooseIntegration, type ChosenIntegration, type IntegrationChoice } from './pipeline/select.js';
+export { matchGains } from './pipeline/gains.js';
+export { writeIntegrations } from './pipeline/visibilities.js';
 export { calibrateIntegration } from './pipeline/calibrate.js';
 export { imageDirectly, imageIntegration } from './pipeline/image.js';
 export { writeSkyFits, writeSkyPng } from './pipeline/products.js';
