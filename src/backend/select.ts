@@ -51,7 +51,7 @@ export function explainAuto(devices: readonly Device[] = describeDevices()): str
   const passed = devices
     .slice(0, devices.indexOf(taken))
     .flatMap((device) => (device.present ? [] : [`'${device.kind}' is absent: ${device.reason}`]));
-  return [`auto takes '${taken.kind}', the fastest present (${taken.description})`, ...passed].join('; ');
+  return [`auto takes '${taken.kind}', the fastest present`, ...passed].join('; ');
 }
 
 export async function openBackend(choice: BackendChoice, settings: BackendSettings = {}): Promise<Backend> {
