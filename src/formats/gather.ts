@@ -60,7 +60,8 @@ export interface Gathering {
   row(s1: number, s2: number, filed?: FiledRow): void;
   /** The row's V₁₂ of one product, unphased; a weight that is not above 0 is that of a flagged value. */
   add(c: number, product: StoredProduct, re: number, im: number, weight: number): void;
-  finish(): Omit<Integration, 'start' | 'durationS'>;
+  /** Its sums are made when someone asks for them: who copies what is filed has no use for them. */
+  finish(when: Pick<Integration, 'start' | 'durationS'>): Integration;
   /** Begins anew in the same memory: what `finish` gave last is no longer true. */
   clear(): void;
 }
@@ -69,8 +70,8 @@ export function gather(shape: GatherShape): Gathering {
   const { channels, stations, polarisations, stoppedAt } = shape;
   const baselines = baselineCount(stations);
   const cells = channels * baselines * polarisations ** 2;
-  /** Of good values alone. */
-  const sums = new Float64Array(2 * cells);
+  /** Of good values alone. Of means they are weight · mean, and so not kept until a value comes twice. */
+  let sums: Float64Array | undefined = shape.values === 'sum' ? new Float64Array(2 * cells) : undefined;
   const means = new Float64Array(2 * cells);
   /** NaN where nothing came. */
   const weights = new Float64Array(cells);
@@ -97,21 +98,31 @@ export function gather(shape: GatherShape): Gathering {
       const [pi, pj, sign] = order === 'i is first' ? [p1, p2, 1] : [p2, p1, -1];
       const at = ((c * baselines + b) * polarisations + pi) * polarisations + pj;
       const isNew = Number.isNaN(weights[at]);
-      if (!isNew) repeated++;
+      if (!isNew) {
+        repeated++;
+        sums ??= weighted(means, weights);
+      }
       const size = Math.abs(weight);
       const perMean = shape.values === 'mean' || !(size > 0) ? 1 : size;
       means[2 * at] = re / perMean;
       means[2 * at + 1] = (sign * im) / perMean;
       if (weight > 0) {
-        const perSum = shape.values === 'sum' ? 1 : weight;
-        sums[2 * at] += re * perSum;
-        sums[2 * at + 1] += sign * im * perSum;
+        if (sums) {
+          const perSum = shape.values === 'sum' ? 1 : weight;
+          sums[2 * at] += re * perSum;
+          sums[2 * at + 1] += sign * im * perSum;
+        }
         weights[at] = (weights[at] > 0 ? weights[at] : 0) + weight;
       } else if (isNew) weights[at] = size > 0 ? -size : -0;
     },
-    finish: () => {
+    finish: (when) => {
       for (let at = 0; at < cells; at++) if (Number.isNaN(weights[at])) weights[at] = -0;
-      const { counts, flaggedInputs } = settle(shape, sums, weights);
+      const { counts, flaggedInputs } = settle(shape, weights);
+      const summed = once(() => {
+        const all = sums ?? weighted(means, weights);
+        scaleToCounts(all, weights, counts, polarisations ** 2);
+        return visibilitiesCBPP(all, channels, baselines, polarisations);
+      });
       const filed: Filed = {
         means: visibilitiesCBPP(means, channels, baselines, polarisations),
         weights: weightsCBPP(weights, channels, baselines, polarisations),
@@ -119,10 +130,13 @@ export function gather(shape: GatherShape): Gathering {
         ...(stoppedAt && { stopped: { phaseCentre: stoppedAt, uvwM: uvwB(uvw, baselines) } }),
       };
       return {
+        ...when,
         channels,
         stations,
         polarisations,
-        visibilities: visibilitiesCBPP(sums, channels, baselines, polarisations),
+        get visibilities() {
+          return summed();
+        },
         counts,
         flaggedInputs,
         // A pair that comes twice at one time has no single value to write again: the sums alone are kept.
@@ -130,11 +144,39 @@ export function gather(shape: GatherShape): Gathering {
       };
     },
     clear: () => {
-      for (const sum of [sums, means]) sum.fill(0);
+      means.fill(0);
+      sums = shape.values === 'sum' ? new Float64Array(2 * cells) : undefined;
       for (const unknown of [weights, uvw, durations]) unknown.fill(Number.NaN);
       repeated = 0;
     },
   };
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+/** weight · mean of what has weight. */
+function weighted(means: Float64Array, weights: Float64Array): Float64Array {
+  const sums = new Float64Array(means.length);
+  for (let at = 0; at < weights.length; at++) {
+    if (!(weights[at] > 0)) continue;
+    sums[2 * at] += means[2 * at] * weights[at];
+    sums[2 * at + 1] += means[2 * at + 1] * weights[at];
+  }
+  return sums;
+}
+
+/** A product that weighs more than its baseline counts gives its share; one of no weight gives nothing. */
+function scaleToCounts(sums: Float64Array, weights: Float64Array, counts: CountsCB, pairs: number): void {
+  for (let at = 0; at < weights.length; at++) {
+    const factor = weights[at] > 0 ? counts[Math.floor(at / pairs)] / weights[at] : 0;
+    // Exact sums stay exact: nothing is scaled where all products weigh the same.
+    if (factor === 1) continue;
+    sums[2 * at] *= factor;
+    sums[2 * at + 1] *= factor;
+  }
 }
 
 const differ = (values: Float64Array): boolean => {
@@ -149,7 +191,6 @@ const differ = (values: Float64Array): boolean => {
  */
 function settle(
   { channels, stations, polarisations, products }: GatherShape,
-  sums: Float64Array,
   weights: Float64Array,
 ): { readonly counts: CountsCB; readonly flaggedInputs: Uint8Array } {
   const baselines = baselineCount(stations);
@@ -185,12 +226,5 @@ function settle(
   });
   for (let cell = 0; cell < counts.length; cell++)
     if (counts[cell] === Number.POSITIVE_INFINITY) counts[cell] = 0;
-  visit((cell, at) => {
-    const factor = weights[at] > 0 ? counts[cell] / weights[at] : 0;
-    // Exact sums stay exact: nothing is scaled where all products weigh the same.
-    if (factor === 1) return;
-    sums[2 * at] *= factor;
-    sums[2 * at + 1] *= factor;
-  });
   return { counts: countsCB(counts, channels, baselines), flaggedInputs };
 }

@@ -115,7 +115,7 @@ function opened(file: Hdf5File, telescope: Telescope): VisibilityFile {
         }
       }
     }
-    return { start: addSeconds(first, t * durationS), durationS, ...gathering.finish() };
+    return gathering.finish({ start: addSeconds(first, t * durationS), durationS });
   };
   let closed = false;
   return {

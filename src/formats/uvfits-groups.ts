@@ -89,11 +89,8 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
         const slot = index.slots[k];
         const durationS = durationOf(index.slots, k);
         const start = addSeconds(slot.middle, -durationS / 2 - utcOffsetS);
-        yield {
-          start,
-          durationS,
-          ...(await gatherSlot(file, { layout, antennas, reader, slot, stoppedAt })),
-        };
+        const when = { start, durationS };
+        yield await gatherSlot(file, { layout, antennas, reader, slot, stoppedAt, when });
       }
     },
     close: () => file.close(),
@@ -135,9 +132,10 @@ interface Gathered {
   readonly reader: GroupReader;
   readonly slot: TimeSlot;
   readonly stoppedAt: SkyPosition | undefined;
+  readonly when: Pick<Integration, 'start' | 'durationS'>;
 }
 
-async function gatherSlot(file: InputFile, of: Gathered): Promise<Omit<Integration, 'start' | 'durationS'>> {
+async function gatherSlot(file: InputFile, of: Gathered): Promise<Integration> {
   const { layout, antennas, reader, slot, stoppedAt } = of;
   const gathering = gather({
     channels: layout.channels.length,
@@ -173,7 +171,7 @@ async function gatherSlot(file: InputFile, of: Gathered): Promise<Omit<Integrati
       }
     }
   }
-  return gathering.finish();
+  return gathering.finish(of.when);
 }
 
 /** Sets the fringes of one group going again. */

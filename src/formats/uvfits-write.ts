@@ -138,8 +138,8 @@ function fillGroup(
   },
 ): void {
   const { i, j, delayS, header } = pair;
-  const { stations, polarisations, visibilities, counts, flaggedInputs, filed } = integration;
-  const source = filed?.means ?? visibilities;
+  const { stations, polarisations, counts, flaggedInputs, filed } = integration;
+  const source = filed ? filed.means : integration.visibilities;
   const products = fileProducts[polarisations];
   const baselines = (stations * (stations + 1)) / 2;
   const b = baselineIndex(i, j);

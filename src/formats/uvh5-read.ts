@@ -85,11 +85,7 @@ function opened(file: Hdf5File): VisibilityFile {
       for (const slot of header.slots) {
         // Reading is synchronous; others get their turn between integrations.
         await Promise.resolve();
-        yield {
-          start: addSeconds(slot.middle, -slot.durationS / 2),
-          durationS: slot.durationS,
-          ...integrationOf(data, header, slot, path),
-        };
+        yield integrationOf(data, header, slot, path);
       }
     },
     close: () => {
@@ -120,12 +116,7 @@ function ends({ visibilities, uvw }: Data, { rows }: Uvh5Header): Record<string,
   };
 }
 
-function integrationOf(
-  data: Data,
-  header: Weighed,
-  slot: TimeSlot,
-  path: string,
-): Omit<Integration, 'start' | 'durationS'> {
+function integrationOf(data: Data, header: Weighed, slot: TimeSlot, path: string): Integration {
   const { channels, products, polarisations, stationOf, telescope } = header;
   const atCentre = slot.runs.every((run) => {
     for (let row = run.first; row < run.end; row++) if (!header.atPhaseCentre(row)) return false;
@@ -180,5 +171,6 @@ function integrationOf(
       }
     }
   }
-  return gathering.finish();
+  const { middle, durationS } = slot;
+  return gathering.finish({ start: addSeconds(middle, -durationS / 2), durationS });
 }

@@ -188,10 +188,10 @@ function valuesOf(
   integration: Integration,
   { header, options, pairs, uvw, products }: Filling,
 ): { visibilities: Float32Array | Float64Array | Int32Array; flags: Uint8Array; samples: Float32Array } {
-  const { stations, polarisations, visibilities, counts, flaggedInputs, channels } = integration;
+  const { stations, polarisations, counts, flaggedInputs, channels } = integration;
   // Whole sums are the correlator's, whatever a file said of their means.
   const filed = options.values === 'int32' ? undefined : integration.filed;
-  const source = filed?.means ?? visibilities;
+  const source = filed ? filed.means : integration.visibilities;
   const baselines = baselineCount(stations);
   const values = pairs.length * channels * products.length;
   const out = { complex64: Float32Array, complex128: Float64Array, int32: Int32Array }[options.values];

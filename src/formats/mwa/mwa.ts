@@ -190,7 +190,7 @@ async function visibilityFile(joined: Joined): Promise<VisibilityFile> {
         lateM,
       });
     }
-    return { start, durationS: integrationS, ...gathering.finish() };
+    return gathering.finish({ start, durationS: integrationS });
   };
 
   return {
@@ -215,7 +215,7 @@ async function visibilityFile(joined: Joined): Promise<VisibilityFile> {
       ],
     },
     integrationCount: times.length,
-    // A gigabyte each for the whole band of 128 tiles: worth using again.
+    // 0.7 GB each for the whole band of 128 tiles: worth using again.
     integrations: async function* (memory = 'own') {
       const reader = pieceReader(layout);
       let gathering: Gathering | undefined;

@@ -52,10 +52,11 @@ function weightOf(one: Integration, cell: number, a1: number, a2: number): numbe
 
 /** Mean of a product, undefined where it carries no weight. */
 export function meanOf(one: Integration, cell: number, a1: number, a2: number): Complex | undefined {
-  const { polarisations: p, filed, visibilities, counts } = one;
+  const { polarisations: p, filed, counts } = one;
   if (!(weightOf(one, cell, a1, a2) > 0)) return undefined;
   const at = 2 * (cell * p * p + (a1 % p) * p + (a2 % p));
   if (filed) return { re: filed.means[at], im: filed.means[at + 1] };
+  const { visibilities } = one;
   return { re: visibilities[at] / counts[cell], im: visibilities[at + 1] / counts[cell] };
 }
 

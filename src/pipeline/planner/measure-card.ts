@@ -80,10 +80,7 @@ const neverMeasured = (road: RoadName): never => {
 };
 
 /** Units of work (planner.ts) that a run of the chain did. */
-function unitsOf(
-  { plan }: WorkloadChain,
-  { blocks, images }: ResidentTimes,
-): Record<KernelName, number> {
+function unitsOf({ plan }: WorkloadChain, { blocks, images }: ResidentTimes): Record<KernelName, number> {
   const { channels, inputs, capacity } = plan.spectra;
   const spectra = blocks * channels * capacity;
   return {
