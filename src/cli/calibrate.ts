@@ -79,7 +79,7 @@ export function registerCalibrate(program: Command): void {
       'calibrate visibilities.uvfits --sources CygA,CasA --min-baseline 20',
       'two sources, no short baselines',
     ],
-    ['calibrate visibilities.uvfits --sources Sun --reference stand21 -o sun.json', 'in daylight'],
+    ['calibrate noon.uvfits --sources Sun --reference stand21 -o sun.json', 'in daylight, on the Sun alone'],
     ['calibrate visibilities.uvfits --iterations 300 --json', 'a fixed amount of work, numbers for machines'],
   ]);
 }

@@ -83,9 +83,9 @@ async function run(path: string, options: InspectOptions): Promise<void> {
         : await recordingReport(file, options);
     if (options.spectrum !== undefined) {
       const plot = linePlot({
-        title: `Mean spectrum of ${path}`,
+        title: `Mean spectrum of all inputs, ${path}`,
         x: { label: 'frequency (MHz)' },
-        y: { label: 'power (dB)' },
+        y: { label: 'power (dB from its peak)' },
         series: [{ name: 'all inputs', x: spectrum.frequenciesHz.map((f) => f / 1e6), y: spectrum.powerDb }],
       });
       await writeFileWhole(options.spectrum, await renderPng(plot, { width: 1200 }));

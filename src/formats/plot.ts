@@ -116,7 +116,8 @@ function drawPlot(plot: LinePlot, frame: PlotFrame): string {
       `<text x="${legendX + 44}" y="${legendY}" fill="${ink}" font-size="14">${escapeXml(series.name)}</text>`,
     );
   });
-  return [...parts, ...legends].join('');
+  // A lone curve is named by the title.
+  return [...parts, ...(plot.series.length > 1 ? legends : [])].join('');
 }
 
 function rangeOf(
