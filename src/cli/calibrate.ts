@@ -86,9 +86,10 @@ export function registerCalibrate(program: Command): void {
 
 async function run(path: string, options: CalibrateOptions): Promise<void> {
   const terminal = openTerminal(options);
-  await checkOutputs({ paths: gainPaths(options.out), from: path });
+  const paths = gainPaths(options.out);
   const file = await openVisibilities(path, await openOptions(options));
   try {
+    await checkOutputs({ paths, from: path });
     const telescope = await telescopeFor(file, options);
     const choice = await chooseIntegration(file, options.integration);
     const chosen = choice.integration;
@@ -128,7 +129,7 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
     });
     const seconds = stage.done();
     const { frequenciesHz, channelWidthHz, feeds } = file.header;
-    const paths = await writeGainFiles(
+    await writeGainFiles(
       options.out,
       {
         telescope: telescope.name,

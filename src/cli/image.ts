@@ -124,9 +124,9 @@ async function run(path: string, options: ImageOptions, command: Command): Promi
   const { dir, name } = splitPath(out);
   const beside = (ending: string): string => join(dir, `${name}${ending}`);
   const written = [out, beside('.png'), ...(options.beam === true ? [beside('-beam.fits')] : [])] as const;
-  await checkOutputs({ paths: written, from: path });
   const file = await openFile(path, await openOptions(options));
   try {
+    await checkOutputs({ paths: written, from: path });
     refuseUntold(file);
     const telescope = await telescopeFor(file, options);
     const made =

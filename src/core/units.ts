@@ -7,7 +7,7 @@ export const SECONDS_PER_DAY = 86_400;
 
 /** "21.5 kHz", "74 MHz": for people. Machines get hertz. */
 export function formatHz(frequencyHz: number, digits = 6): string {
-  const size = Math.abs(frequencyHz);
+  const size = Math.abs(Number(frequencyHz.toPrecision(digits)));
   const [scale, unit] =
     size >= 1e9 ? [1e9, 'GHz'] : size >= 1e6 ? [1e6, 'MHz'] : size >= 1e3 ? [1e3, 'kHz'] : [1, 'Hz'];
   return `${withMinus(Number((frequencyHz / scale).toPrecision(digits)))} ${unit}`;
@@ -20,7 +20,7 @@ export function formatBytes(sizeBytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
   let size = sizeBytes;
   let step = 0;
-  while (size >= 1000 && step < units.length - 1) {
+  while (Number(size.toPrecision(3)) >= 1000 && step < units.length - 1) {
     size /= 1000;
     step++;
   }
@@ -32,7 +32,9 @@ export function formatSeconds(seconds: number): string {
     const whole = Math.round(seconds);
     return `${Math.floor(whole / 60)} min ${whole % 60} s`;
   }
-  if (seconds >= 1) return `${seconds.toFixed(1)} s`;
-  if (seconds >= 1e-3) return `${Number((seconds * 1e3).toPrecision(3))} ms`;
+  // Rounded first: 999.9 ms are 1.0 s, not 1000 ms.
+  const rounded = Number(seconds.toPrecision(3));
+  if (rounded >= 1) return `${seconds.toFixed(1)} s`;
+  if (rounded >= 1e-3) return `${Number((seconds * 1e3).toPrecision(3))} ms`;
   return `${Number((seconds * 1e6).toPrecision(3))} µs`;
 }

@@ -43,5 +43,8 @@ export async function readGainFile(path: string): Promise<GainsFile> {
   } finally {
     await file.close();
   }
-  return isHdf5(head) ? readCalH5(path) : readGains(path);
+  if (isHdf5(head)) return readCalH5(path);
+  if (!/^\s*\{/.test(new TextDecoder().decode(head)))
+    refuse(path, 'holds no gains: it is neither JSON nor CalH5', 'make gains with corella calibrate');
+  return readGains(path);
 }

@@ -29,7 +29,8 @@ export function matchGains(
     );
   }
   const theirs = file.frequenciesHz;
-  const stepHz = theirs.length > 1 ? Math.abs(theirs[1] - theirs[0]) : Infinity;
+  // One channel does not say how wide it is; within a hundredth of its frequency it may still hold.
+  const stepHz = theirs.length > 1 ? Math.abs(theirs[1] - theirs[0]) : 0.01 * theirs[0];
   const inputs = names.length * file.polarisations;
   const gains = new Float64Array(2 * frequenciesHz.length * inputs);
   const solved = new Uint8Array(frequenciesHz.length * inputs);
