@@ -1,4 +1,4 @@
-/** The pictures that inspect draws: written whole, of voltages and of visibilities, with what is missing in grey. */
+/** The pictures that inspect draws: written whole, of voltages, visibilities and gains, with what is missing in grey. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ async function share(path: string, colour: readonly number[]): Promise<number> {
 }
 const GREY = [96, 104, 116] as const;
 
-it('inspect draws voltages, their gaps in grey, and visibilities', async () => {
+it('inspect draws voltages, their gaps in grey, visibilities and gains', async () => {
   await withFolder(async (folder) => {
     const run = async (...words: string[]): Promise<void> => {
       const { code, stderr } = await corella(folder, ...words, '--quiet');
@@ -26,7 +26,8 @@ it('inspect draws voltages, their gaps in grey, and visibilities', async () => {
     await run(...simulate, '-o', 'sound.sigmf-meta');
     await run(...simulate, '--drop', '0.5', '-o', 'lossy.sigmf-meta');
     await run('correlate', 'sound.sigmf-meta', '--channels', '16', '--flag', '2-3', '-o', 'v.uvh5');
-    for (const name of ['sound.sigmf-meta', 'lossy.sigmf-meta', 'v.uvh5'])
+    await run('calibrate', 'v.uvh5', '-o', 'g.json');
+    for (const name of ['sound.sigmf-meta', 'lossy.sigmf-meta', 'v.uvh5', 'g.json', 'g.calh5'])
       await run('inspect', name, '--picture', `${name}.png`);
     const grey = (name: string): Promise<number> => share(join(folder, `${name}.png`), GREY);
     // The key to the colours alone is grey in a sound recording.
@@ -37,5 +38,15 @@ it('inspect draws voltages, their gaps in grey, and visibilities', async () => {
     // One flagged station of four: 7 of 16 pairs in two squares that fill a third of the picture.
     const flagged = await grey('v.uvh5');
     assert.ok(flagged > 0.1 && flagged < 0.3, `${flagged}`);
+    // Two inputs of eight have no gain, in two squares that fill half of the picture; both files hold the same.
+    const unsolved = await grey('g.json');
+    assert.ok(unsolved > 0.1 && unsolved < 0.15, `${unsolved}`);
+    assert.ok(Math.abs((await grey('g.calh5')) - unsolved) < 0.001);
+    const { stdout } = await corella(folder, 'inspect', 'g.calh5');
+    assert.match(stdout, /format +calh5, gains\n/);
+    assert.match(
+      stdout,
+      /solved +6 of 8 inputs in every channel\nunsolved +2 inputs: stand65:X, stand65:Y\n/,
+    );
   });
 });

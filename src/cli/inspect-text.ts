@@ -9,7 +9,12 @@ import { frameLines } from './frame-lines.js';
 import type { FirstValue, Look, Recording } from '../pipeline/inspect/voltages.js';
 import type { VisibilityLook } from '../pipeline/inspect/visibilities.js';
 
-const line = (name: string, value: string): string => `${name.padEnd(14)} ${value}`;
+export const line = (name: string, value: string): string => `${name.padEnd(14)} ${value}`;
+/** "3 inputs: a, b, c", the first dozen by name. */
+export const nameList = (names: readonly string[], none: string): string =>
+  names.length === 0
+    ? none
+    : `${names.length} input${names.length === 1 ? '' : 's'}: ${names.slice(0, 12).join(', ')}${names.length > 12 ? ' …' : ''}`;
 const percent = (fraction: number): string => `${Number((100 * fraction).toPrecision(3))} %`;
 
 export function factLines(facts: FileDescription): string[] {
@@ -144,12 +149,7 @@ export function visibilityLines(file: VisibilityFile, look: VisibilityLook): str
     ...(start === undefined ? [] : [line('start', formatInstant(start, 9))]),
     ...(durationS === undefined ? [] : [line('integration', formatSeconds(durationS))]),
     line('read', look.extent === 'whole' ? 'every integration' : 'the first integration (--whole reads all)'),
-    line(
-      'flagged',
-      names.length === 0
-        ? 'no input'
-        : `${names.length} input${names.length === 1 ? '' : 's'}: ${names.slice(0, 12).join(', ')}${names.length > 12 ? ' …' : ''}`,
-    ),
+    line('flagged', nameList(names, 'no input')),
     line(
       'without weight',
       missing.values === 0 ? 'nothing' : `${percent(missing.fraction)} of all pairs and products`,

@@ -4,17 +4,21 @@ import { refuse } from '../core/errors.js';
 import { addSamples, formatInstant } from '../core/instant.js';
 import type { Integration } from '../core/blocks.js';
 import type { VisibilityFile } from '../formats/format.js';
+import { holdsGains, readGainFile } from '../formats/gain-files.js';
 import { writeFileWhole } from '../formats/output.js';
 import { renderPng } from '../formats/picture.js';
 import { linePlot } from '../formats/plot.js';
 import { openFile } from '../formats/registry.js';
 import { describeFile } from '../pipeline/inspect/inspect.js';
+import { gainPicture } from '../pipeline/inspect/gain-picture.js';
+import { lookAtGains } from '../pipeline/inspect/gains.js';
 import { recordingPicture } from '../pipeline/inspect/voltage-picture.js';
 import { visibilityPicture } from '../pipeline/inspect/visibility-picture.js';
 import { lookAt, type Recording } from '../pipeline/inspect/voltages.js';
 import { lookAtVisibilities } from '../pipeline/inspect/visibilities.js';
 import { inputSpectra, meanSpectrum } from '../pipeline/inspect/waterfall.js';
 import { addCommonOptions, addExamples, type CommonOptions } from './command.js';
+import { gainJson, gainLines } from './inspect-gains.js';
 import { factLines, lookLines, rowLines, visibilityLines } from './inspect-text.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
 import { checkOutputs, checkPngName } from './outputs.js';
@@ -29,15 +33,15 @@ interface InspectOptions extends CommonOptions, OpenFlags {
 export function registerInspect(program: Command): void {
   const command = program
     .command('inspect')
-    .description('what is in this file (any format we know), as text or JSON')
-    .argument('<file>', 'a recording, channelised data or visibilities')
+    .description('what is in this file (any format we know), as text, JSON or pictures')
+    .argument('<file>', 'a recording, channelised data, visibilities or gains')
     .option(
       '--whole',
       'read all of a large file, not its first block alone: counts every gap and clipped number',
     )
     .option(
       '--picture <path>',
-      'draw the first block as PNG: power over time and frequency with histograms, or amplitude and phase of the baselines',
+      'draw the first block as PNG: power over time and frequency with histograms, or amplitude and phase of the baselines or the gains',
     )
     .option(
       '--spectrum <path>',
@@ -54,6 +58,7 @@ export function registerInspect(program: Command): void {
       'what the first inputs heard: waterfalls, histograms',
     ],
     ['inspect visibilities.uvh5 --picture baselines.png', 'amplitude and phase of every pair'],
+    ['inspect gains.json --picture gains.png', 'amplitude and phase of every gain'],
     ['inspect night.vdif --rate 32MHz --whole', 'how much was lost, and where'],
     ['inspect voltages.sigmf-meta --spectrum spectrum.png', 'a picture of its band'],
   ]);
@@ -74,6 +79,19 @@ async function run(path: string, options: InspectOptions): Promise<void> {
     checkPngName(option, drawing);
     await checkOutputs({ paths: [drawing], from: path });
   }
+  const drawn = Object.values(drawings).flatMap((drawing) =>
+    drawing === undefined ? [] : [`drawn in ${drawing}`],
+  );
+  if (options.format === undefined && (await holdsGains(path))) {
+    if (options.spectrum !== undefined)
+      refuse('--spectrum', `is not for gains, which ${path} holds`, 'draw them with --picture');
+    const gains = await readGainFile(path);
+    if (options.picture !== undefined)
+      await writeFileWhole(options.picture, await renderPng(gainPicture(gains, path)));
+    const look = lookAtGains(gains);
+    openTerminal(options).result(gainJson(path, gains, look), [...gainLines(path, gains, look), ...drawn]);
+    return;
+  }
   const file = await openFile(path, await openOptions(options));
   try {
     const description = describeFile(file);
@@ -91,8 +109,8 @@ async function run(path: string, options: InspectOptions): Promise<void> {
       await writeFileWhole(options.spectrum, await renderPng(plot, { width: 1200 }));
     }
     if (options.picture !== undefined) {
-      const drawn = picture ?? refuse(path, 'holds nothing to draw', 'leave --picture out');
-      await writeFileWhole(options.picture, await renderPng(drawn));
+      const whole = picture ?? refuse(path, 'holds nothing to draw', 'leave --picture out');
+      await writeFileWhole(options.picture, await renderPng(whole));
     }
     openTerminal(options).result(
       {
@@ -105,13 +123,7 @@ async function run(path: string, options: InspectOptions): Promise<void> {
         },
         details: file.details,
       },
-      [
-        ...factLines(description),
-        ...lines,
-        ...Object.values(drawings).flatMap((drawing) =>
-          drawing === undefined ? [] : [`drawn in ${drawing}`],
-        ),
-      ],
+      [...factLines(description), ...lines, ...drawn],
     );
   } finally {
     await file.close();

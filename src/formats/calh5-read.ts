@@ -24,8 +24,6 @@ const wordOf = (file: Hdf5File, name: string, otherwise?: string): string =>
 
 function gainsOf(file: Hdf5File): GainsFile {
   const { path } = file;
-  if (!file.has('Header/cal_type'))
-    refuse(path, 'is HDF5, but holds no gains (Header/cal_type)', 'make gains with corella calibrate');
   if (wordOf(file, 'cal_type') !== 'gain' || file.number('Header/wide_band') !== 0) {
     refuse(
       path,

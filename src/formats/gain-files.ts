@@ -1,9 +1,10 @@
 /** Gains to disk: JSON for us, and beside it CalH5 for pyuvdata. Both appear, or neither. */
+import { stat } from 'node:fs/promises';
 import { refuse } from '../core/errors.js';
 import { encodeCalH5, type CalH5Facts } from './calh5.js';
 import { readCalH5 } from './calh5-read.js';
 import { encodeGains, readGains, type GainsFile } from './gains.js';
-import { isHdf5 } from './hdf5/read.js';
+import { isHdf5, openHdf5 } from './hdf5/read.js';
 import { openInput } from './input.js';
 import { openOutputSet } from './output.js';
 
@@ -34,17 +35,41 @@ export async function writeGainFiles(
   return paths;
 }
 
-/** Gains in either form, by what the file holds. */
-export async function readGainFile(path: string): Promise<GainsFile> {
+/** 'marked' JSON begins by saying that it holds gains; 'json' may hold anything. */
+type GainForm = 'marked' | 'json' | 'calh5';
+
+async function gainForm(path: string): Promise<GainForm | undefined> {
   const file = await openInput(path, 'make gains with corella calibrate');
-  const head = new Uint8Array(Math.min(8, file.sizeBytes));
+  const head = new Uint8Array(Math.min(64, file.sizeBytes));
   try {
     await file.readExactly(head, 0);
   } finally {
     await file.close();
   }
-  if (isHdf5(head)) return readCalH5(path);
-  if (!/^\s*\{/.test(new TextDecoder().decode(head)))
+  const text = new TextDecoder('latin1').decode(head);
+  if (/^\s*\{\s*"format":\s*"corella-gains"/.test(text)) return 'marked';
+  if (/^\s*\{/.test(text)) return 'json';
+  if (!isHdf5(head)) return undefined;
+  const hdf5 = await openHdf5(path);
+  try {
+    return hdf5.has('Header/cal_type') ? 'calh5' : undefined;
+  } finally {
+    hdf5.close();
+  }
+}
+
+/** Whether this is surely a file of gains, for those who take any kind; what is no file is for others to refuse. */
+export async function holdsGains(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isFile() !== true) return false;
+  const form = await gainForm(path);
+  return form === 'marked' || form === 'calh5';
+}
+
+/** Gains in either form, by what the file holds. */
+export async function readGainFile(path: string): Promise<GainsFile> {
+  const form = await gainForm(path);
+  if (form === undefined)
     refuse(path, 'holds no gains: it is neither JSON nor CalH5', 'make gains with corella calibrate');
-  return readGains(path);
+  return form === 'calh5' ? readCalH5(path) : readGains(path);
 }
