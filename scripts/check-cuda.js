@@ -177,6 +177,7 @@ async function compileKernels() {
 /** The imagers' kernels: every box, one and two polarisations, odd sizes. */
 async function imageRequests() {
   const image = await dist('image/cuda-plan.js');
+  const folded = await dist('image/folded-plan.js');
   const { halfCeilingRequest } = await dist('image/cuda-bench.js');
   const shapes = [
     { pixels: 66, stations: 1, polarisations: 1, kernelSize: 1 },
@@ -193,12 +194,12 @@ async function imageRequests() {
       ...['integer', 'float'].map((samples) => ({
         request: image.planSingle(shape, { rows: 31, columns: 33, samples }),
       })),
-      ...image.HALF_BOXES.flatMap((box) => [
-        { request: image.planGridHalf(shape, box).request, architectures: hopper },
-        ...(shape.pixels <= 512 && shape.pixels % 64 === 0
-          ? [{ request: image.planImageHopper(shape, box).request, architectures: hopper }]
-          : []),
-      ]),
+      ...folded.FOLDED_BOXES.flatMap((box) =>
+        ['half', 'split'].flatMap((precision) => [
+          { request: folded.planGridding(shape, box, precision).request, architectures: hopper },
+          { request: folded.planImaging(shape, box, precision).request, architectures: hopper },
+        ]),
+      ),
     ]),
   ];
 }

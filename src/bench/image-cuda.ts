@@ -1,4 +1,4 @@
-/** Direct imaging on a card: 1000 steps of many channels, gridding included, beside half-precision products alone. */
+/** Direct imaging on a card: many channels, long and short images, gridding included, beside half-precision products alone. */
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { prepareCeilings } from '../backend/cuda/ceilings.js';
 import { uploadArray } from '../backend/cuda/transfer.js';
@@ -6,35 +6,47 @@ import { tapsCSKK } from '../core/axes.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { randomStream } from '../core/random.js';
 import {
-  chooseDirect,
-  prepareHalf,
+  prepareDirectChoice,
+  prepareFolded,
   prepareHalfCeiling,
   prepareSingle,
   touchedCells,
 } from '../image/cuda-bench.js';
-import { MARGIN, planImage, type ImagePlan } from '../image/index.js';
+import { MARGIN, planImage, type ImagePlan, type KernelSize } from '../image/index.js';
 import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
 import { cardContestant, SECONDS_PER_TURN } from './correlate-cuda.js';
 
 const STATIONS = 256;
 const POLARISATIONS = 2;
 const PIXELS = 128;
-const STEPS = 1000;
-const KERNEL = 5;
 const PLANNED = 6;
 
 interface Size {
   readonly boxCells: 32 | 48 | 64;
   readonly channels: number;
-  readonly precision: 'half' | 'single';
+  readonly kernel: KernelSize;
+  /** Of one image. */
+  readonly steps: number;
+  /** `plain`: single precision without tensor cores. */
+  readonly precision: 'half' | 'single' | 'plain';
 }
+const long = { channels: 792, kernel: 5, steps: 1000 } as const;
 const sizes: readonly Size[] = [
-  { boxCells: 32, channels: 792, precision: 'half' },
-  { boxCells: 48, channels: 792, precision: 'half' },
-  { boxCells: 64, channels: 792, precision: 'half' },
-  { boxCells: 32, channels: 132, precision: 'half' },
-  { boxCells: 32, channels: 66, precision: 'single' },
+  { ...long, boxCells: 32, precision: 'half' },
+  { ...long, boxCells: 48, precision: 'half' },
+  { ...long, boxCells: 64, precision: 'half' },
+  { ...long, boxCells: 32, channels: 132, precision: 'half' },
+  { ...long, boxCells: 32, precision: 'single' },
+  { ...long, boxCells: 48, precision: 'single' },
+  { ...long, boxCells: 64, precision: 'single' },
+  { ...long, boxCells: 32, kernel: 7, precision: 'single' },
+  { ...long, boxCells: 32, steps: 100, precision: 'single' },
+  { ...long, boxCells: 32, steps: 25, precision: 'single' },
+  { ...long, boxCells: 32, kernel: 7, steps: 25, precision: 'single' },
+  { ...long, boxCells: 32, channels: 66, precision: 'plain' },
 ];
+/** Products of halves for each product of numbers. */
+const productsOf = { half: 1, single: 3, plain: 1 } satisfies Record<Size['precision'], number>;
 
 /**
  * Operations of the pruned, folded transform of one step, two for each product of a matrix element: per polarisation
@@ -44,10 +56,10 @@ const operationsPerStep = (box: number): number =>
   POLARISATIONS * 2 * (PIXELS * 2 * box * box + PIXELS * 2 * PIXELS * box);
 
 /** Stations at random in a square that fills the box at the highest of the channels. */
-function planFor({ boxCells, channels }: Size): ImagePlan {
+function planFor({ boxCells, channels, kernel }: Size): ImagePlan {
   const highestHz = 60e6;
   const cellM = SPEED_OF_LIGHT_M_PER_S / highestHz / (2 * MARGIN);
-  const acrossM = (boxCells - KERNEL - 1) * cellM;
+  const acrossM = (boxCells - kernel - 1) * cellM;
   const random = randomStream(7, 'stations', boxCells);
   // Fitting kernels takes longer than anything measured here: a few channels are planned, and stand for all.
   const few = planImage({
@@ -61,7 +73,7 @@ function planFor({ boxCells, channels }: Size): ImagePlan {
     axes: { l: { x: 1, y: 0, z: 0 }, m: { x: 0, y: 1, z: 0 }, n: { x: 0, y: 0, z: 1 } },
     frequenciesHz: Float64Array.from({ length: PLANNED }, (_, c) => highestHz - c * 2e5),
     polarisations: POLARISATIONS,
-    kernel: { kind: 'fitted', size: KERNEL },
+    kernel: { kind: 'fitted', size: kernel },
   });
   const taps = new Float64Array((few.taps.length / PLANNED) * channels);
   const corners = new Int32Array((few.corners.length / PLANNED) * channels);
@@ -75,7 +87,7 @@ function planFor({ boxCells, channels }: Size): ImagePlan {
       (c * few.corners.length) / PLANNED,
     );
   }
-  return { ...few, channels, corners, taps: tapsCSKK(taps, channels, STATIONS, KERNEL) };
+  return { ...few, channels, corners, taps: tapsCSKK(taps, channels, STATIONS, kernel) };
 }
 
 export const cudaImageBench: KernelBench = {
@@ -85,9 +97,9 @@ export const cudaImageBench: KernelBench = {
 
 const cases = (backend: CudaBackend): BenchCase[] =>
   sizes
-    .filter(({ precision }) => precision === 'single' || backend.path === 'hopper')
+    .filter(({ precision }) => precision === 'plain' || backend.path === 'hopper')
     .map((size) => ({
-      parameters: { stations: STATIONS, pixels: PIXELS, kernel: KERNEL, steps: STEPS, ...size },
+      parameters: { stations: STATIONS, pixels: PIXELS, ...size },
       unit: 'M channel steps/s',
       scale: 1e6,
       secondsPerTurn: SECONDS_PER_TURN,
@@ -98,24 +110,25 @@ async function prepare(backend: CudaBackend, size: Size): Promise<PreparedCase> 
   const { session } = backend;
   const stream = session.streams.compute;
   const plan = planFor(size);
-  const { channels } = size;
+  const { channels, precision, steps: capacity } = size;
   const inputs = STATIONS * POLARISATIONS;
-  const block = backend.allocateSpectra({ type: 'ci8', channels, inputs, capacity: STEPS });
+  const block = backend.allocateSpectra({ type: 'ci8', channels, inputs, capacity });
   const filler = await prepareCeilings(backend);
   filler.fill(block.pointer, block.pitchBytes * inputs * channels, 3);
-  block.doneWriting(stream, STEPS, []);
+  block.doneWriting(stream, capacity, []);
   const sums = session.allocate('sums', channels * 4 * PIXELS * PIXELS * 8);
   const ones = Float32Array.from({ length: 2 * channels * inputs }, (_, n) => (n % 2 === 0 ? 1 : 0));
   const factors = await uploadArray(session, 'factors', ones);
-  const choice = chooseDirect(plan, backend.path, 'ci8');
+  const choose = prepareDirectChoice(plan, backend.path, precision === 'half' ? 'half' : 'single');
+  const choice = choose({ type: 'ci8', samples: capacity });
   const engine =
-    size.precision === 'half' && choice.kind === 'half'
-      ? await prepareHalf(plan, backend, choice.box, STEPS, sums)
-      : await prepareSingle(plan, backend, 'integer', sums);
+    precision === 'plain' || choice.kind === 'float'
+      ? await prepareSingle(plan, backend, 'integer', sums)
+      : await prepareFolded(plan, backend, { precision: choice.kind, box: choice.box, capacity }, sums);
   const touched = touchedCells(plan);
   const box = Math.max(touched.endRow - touched.firstRow, touched.endColumn - touched.firstColumn);
   const halves = backend.path === 'hopper' ? await prepareHalfCeiling(backend) : undefined;
-  const steps = channels * STEPS;
+  const steps = channels * capacity;
   return {
     ours: cardContestant(
       session,
@@ -126,13 +139,13 @@ async function prepare(backend: CudaBackend, size: Size): Promise<PreparedCase> 
     ),
     ceiling: halves
       ? {
-          title: `half-precision products of a box of ${size.boxCells} alone`,
+          title: `half-precision products of a box of ${size.boxCells} alone, ${productsOf[precision]} to a number`,
           ...cardContestant(
             session,
             () => {
               halves.launch();
             },
-            halves.operations / operationsPerStep(size.boxCells),
+            halves.operations / (productsOf[precision] * operationsPerStep(size.boxCells)),
           ),
         }
       : {

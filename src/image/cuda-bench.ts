@@ -4,9 +4,9 @@ import type { KernelRequest } from '../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../backend/cuda/sources.js';
 import { halfWgmmaHeader } from './wgmma-half.js';
 
-export { prepareHalf } from './cuda-half.js';
+export { prepareFolded } from './cuda-folded.js';
 export { prepareSingle } from './cuda-single.js';
-export { chooseDirect, touchedCells } from './cuda-plan.js';
+export { prepareDirectChoice, touchedCells, type DirectPrecision } from './direct-choice.js';
 
 export const halfCeilingRequest = () =>
   ({

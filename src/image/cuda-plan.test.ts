@@ -7,12 +7,23 @@ import { describe, it } from 'node:test';
 import { openReference } from '../backend/reference.js';
 import type { SpectraCAT } from '../core/axes.js';
 import { assertSameImage, randomGains, randomSpectra, randomStations, zenithAxes } from './cases.js';
-import { channelsAtOnce, chooseDirect, gridBytes, touchedCells } from './cuda-plan.js';
+import { channelsAtOnce } from './cuda-plan.js';
 import { orderPairs } from './cuda-pairs.js';
-import { GROUP_BYTES, gridTables, STATIONS_AT, TASK_WORDS, tasksOf, type GridBox } from './cuda-tables.js';
+import { gridTables, TASK_WORDS, tasksOf, WEIGHT_BYTES, type GridBox } from './cuda-tables.js';
 import { DirectAccount } from './direct-account.js';
+import {
+  LEAST_HALF_STEPS,
+  prepareDirectChoice,
+  touchedCells,
+  type ChoosableBlocks,
+  type DirectChoice,
+  type DirectPrecision,
+} from './direct-choice.js';
+import { gridBytes } from './folded-plan.js';
 import { fromHalfBits, halfBits } from './half.js';
-import { planImage, prepareDirectImager, type ImagePlan } from './index.js';
+import { halfTurns } from './half-rounding.js';
+import { planImage, prepareDirectImager, type ImagePlan, type KernelSize } from './index.js';
+import { halvesOf, splitHalf, splitTurns, TAP_SCALE, type FoldedPrecision } from './split-halves.js';
 
 describe('half precision', () => {
   it('knows its landmarks', () => {
@@ -30,9 +41,25 @@ describe('half precision', () => {
     assert.equal(halfBits(2 - 2 ** -12), 0x4000);
     for (let bits = 0; bits < 0x7c00; bits++) assert.equal(halfBits(fromHalfBits(bits)), bits);
   });
+  it('holds 22 bits in two halves', () => {
+    for (const value of [1 + 2 ** -22, -Math.PI, 0.1, 1000 / 3, -(2 ** 15) - 1 / 64, 0, 1]) {
+      const [nearest, rest] = splitHalf(value);
+      assert.ok(
+        Math.abs(fromHalfBits(nearest) + fromHalfBits(rest) - value) <=
+          Math.max(2 ** -23 * Math.abs(value), 2 ** -25),
+      );
+      assert.equal(nearest, halfBits(value));
+    }
+  });
 });
 
-const makePlan = (options: { pixels?: number; acrossM?: number; polarisations?: 1 | 2 } = {}): ImagePlan =>
+interface Wishes {
+  readonly pixels?: number;
+  readonly acrossM?: number;
+  readonly polarisations?: 1 | 2;
+  readonly size?: KernelSize;
+}
+const makePlan = (options: Wishes = {}): ImagePlan =>
   planImage({
     pixels: options.pixels ?? 64,
     field: { kind: 'all-sky' },
@@ -40,22 +67,40 @@ const makePlan = (options: { pixels?: number; acrossM?: number; polarisations?: 
     axes: zenithAxes,
     frequenciesHz: Float64Array.of(60e6, 52e6),
     polarisations: options.polarisations ?? 2,
+    kernel: { kind: 'fitted', size: options.size ?? 5 },
   });
 
 describe('the choice of kernels', () => {
-  it('takes halves for compact apertures on Hopper, and says why not elsewhere', () => {
+  const long: ChoosableBlocks = { type: 'ci8', samples: LEAST_HALF_STEPS };
+  const short: ChoosableBlocks = { type: 'ci8', samples: LEAST_HALF_STEPS - 1 };
+  const choose = (plan: ImagePlan, blocks = long, precision?: DirectPrecision): DirectChoice =>
+    prepareDirectChoice(plan, 'hopper', precision)(blocks);
+
+  it('takes halves where they hold 1e-3, two to a number where they do not', () => {
+    const [plan, deep] = [makePlan(), makePlan({ size: 7 })];
+    assert.equal(choose(plan).kind, 'half');
+    assert.equal(choose(plan, short).kind, 'split');
+    assert.equal(choose(deep).kind, 'split');
+    assert.equal(choose(makePlan({ pixels: 82 })).kind, 'half');
+    assert.match(choose(plan).description, /^half precision on the tensor cores, in a box of 32 cells$/);
+    assert.match(choose(plan, short).description, /^single precision .* 255 steps are too few/);
+    assert.match(choose(deep).description, /taper of 7 × 7 kernels/);
+  });
+  it('takes what is asked for', () => {
+    const plan = makePlan({ size: 7 });
+    assert.equal(choose(plan, short, 'half').kind, 'half');
+    assert.equal(choose(plan, long, 'single').kind, 'split');
+  });
+  it('takes plain single precision where the tensor cores cannot be, and says why', () => {
     const plan = makePlan();
-    const choice = chooseDirect(plan, 'hopper', 'ci8');
-    assert.equal(choice.kind, 'half');
-    const why = (kind: ReturnType<typeof chooseDirect>): string => (kind.kind === 'single' ? kind.why : '');
-    assert.match(why(chooseDirect(plan, 'tensor', 'ci8')), /Hopper/);
-    assert.match(why(chooseDirect(plan, 'hopper', 'cf32')), /full scale/);
-    assert.match(why(chooseDirect(makePlan({ pixels: 80 }), 'hopper', 'ci4')), /80 pixels/);
-    assert.match(why(chooseDirect(makePlan({ pixels: 256, acrossM: 300 }), 'hopper', 'ci4')), /more than 64/);
+    const why = (choice: DirectChoice): string => (choice.kind === 'float' ? choice.why : '');
+    assert.match(why(prepareDirectChoice(plan, 'tensor')(long)), /Hopper/);
+    assert.match(why(prepareDirectChoice(plan, 'hopper')({ type: 'cf32', samples: 1000 })), /full scale/);
+    assert.match(why(choose(makePlan({ pixels: 256, acrossM: 300 }))), /more than 64/);
   });
   it('puts the box around every cell that is touched', () => {
     const plan = makePlan();
-    const choice = chooseDirect(plan, 'hopper', 'ci8');
+    const choice = choose(plan);
     assert.ok(choice.kind === 'half');
     const { firstRow, endRow, firstColumn, endColumn } = touchedCells(plan);
     assert.ok(choice.box.firstRow <= firstRow && endRow <= choice.box.firstRow + choice.box.size);
@@ -63,12 +108,13 @@ describe('the choice of kernels', () => {
   });
   it('takes channels in whole waves when they do not all fit', () => {
     const card = { blocksPerChannel: 2, multiprocessors: 132 };
-    const sizes = { channels: 792, bytesPerChannel: gridBytes(32, 1000, 2) };
+    const sizes = { channels: 792, bytesPerChannel: gridBytes(32, 1000, 2, 'half') };
     // 8 kB a step: 8.192 MB a channel, 262 of them in 2 GiB, three waves of 66
     assert.equal(channelsAtOnce({ ...card, ...sizes, scratchBytes: 2 ** 31 }), 198);
     assert.equal(channelsAtOnce({ ...card, ...sizes, scratchBytes: 2 ** 40 }), 792);
     assert.equal(channelsAtOnce({ ...card, ...sizes, scratchBytes: 2 ** 25 }), 4);
     assert.equal(channelsAtOnce({ ...card, ...sizes, scratchBytes: 1 }), 1);
+    assert.equal(gridBytes(32, 1000, 2, 'split'), 2 * sizes.bytesPerChannel);
   });
 });
 
@@ -98,13 +144,15 @@ describe('the order of pairs', () => {
   });
 });
 
-/** One slot as direct-grid.cu leaves it: [group][|v|][depth], in float64, walked from the tables alone. */
+/** One slot as the gridding kernels leave it: [group][|v|][depth], in float64, walked from the tables alone. */
 function foldedGrid(
   box: GridBox,
   tables: ReturnType<typeof gridTables>,
+  halves: number,
   channel: number,
   fields: readonly (readonly [number, number])[],
 ): Float64Array {
+  const { groupBytes } = tables;
   const half = box.size / 2;
   const cellBlocks = box.size / 16;
   const slot = new Float64Array(4 * half * box.size);
@@ -117,13 +165,16 @@ function foldedGrid(
     const quadrants = [0, 1, 2, 3].map((quadrant) => {
       let [re, im] = [0, 0];
       for (let group = 0; group < length; group++) {
-        const view = new DataView(tables.groups.buffer, (first + group) * GROUP_BYTES, GROUP_BYTES);
+        const view = new DataView(tables.groups.buffer, (first + group) * groupBytes, groupBytes);
         for (let k = 0; k < 16; k++) {
-          const [x, y] = fields[view.getUint16(STATIONS_AT + 2 * (4 * k + quadrant), true)];
+          const [x, y] = fields[view.getUint16(halves * WEIGHT_BYTES + 2 * (4 * k + quadrant), true)];
           const lane = cell * 4 + ((k % 8) >> 1);
           const byte = (row * 4 + quadrant) * 512 + lane * 16 + (k >> 3) * 4 + (k % 2) * 2;
-          const wRe = fromHalfBits(view.getUint16(byte, true));
-          const wIm = fromHalfBits(view.getUint16(byte + 8, true));
+          let [wRe, wIm] = [0, 0];
+          for (let at = byte; at < halves * WEIGHT_BYTES; at += WEIGHT_BYTES) {
+            wRe += fromHalfBits(view.getUint16(at, true));
+            wIm += fromHalfBits(view.getUint16(at + 8, true));
+          }
           re += x * wRe - y * wIm;
           im += x * wIm + y * wRe;
         }
@@ -150,14 +201,24 @@ function foldedGrid(
   return slot;
 }
 
-/** cos and sin of e^(−2πi pixel·u/n) at u = (depth mod BOX/2) + ½, stacked. */
-function turn(pixels: number, box: number, pixel: number, depth: number): number {
-  const angle = (2 * Math.PI * pixel * ((depth % (box / 2)) + 0.5)) / pixels;
-  return depth < box / 2 ? Math.cos(angle) : -Math.sin(angle);
-}
+/** The transform's factors : [pixel][depth], from the tables that the card gets. */
+const turnsOf = {
+  half: (plan, size) => {
+    const { turns, unscale } = halfTurns(plan, size);
+    return Float64Array.from(
+      turns,
+      (bits, at) => fromHalfBits(bits) * Math.sqrt(unscale[Math.floor(at / size)]),
+    );
+  },
+  split: (plan, size) => {
+    const turns = splitTurns(plan, size);
+    const rests = turns.subarray(turns.length / 2);
+    return Float64Array.from(rests, (bits, at) => fromHalfBits(turns[at]) + fromHalfBits(bits));
+  },
+} satisfies Record<FoldedPrecision, (plan: ImagePlan, size: number) => Float64Array>;
 
-/** field : [m][l] (re, im) from a folded slot, by the two real stages of direct-hopper.cu. */
-function fieldOf(slot: Float64Array, pixels: number, box: number): Float64Array {
+/** field : [m][l] (re, im) from a folded slot, by the two real stages of the imaging kernels. */
+function fieldOf(slot: Float64Array, turns: Float64Array, pixels: number, box: number): Float64Array {
   const half = box / 2;
   const field = new Float64Array(2 * pixels * pixels);
   const u = new Float64Array(4 * half);
@@ -165,12 +226,12 @@ function fieldOf(slot: Float64Array, pixels: number, box: number): Float64Array 
     for (let column = 0; column < 4 * half; column++) {
       u[column] = 0;
       for (let depth = 0; depth < box; depth++)
-        u[column] += turn(pixels, box, l, depth) * slot[column * box + depth];
+        u[column] += turns[l * box + depth] * slot[column * box + depth];
     }
     for (let m = 0; m < pixels; m++) {
       for (let part = 0; part < 2; part++) {
         let sum = 0;
-        for (let depth = 0; depth < box; depth++) sum += turn(pixels, box, m, depth) * u[part * box + depth];
+        for (let depth = 0; depth < box; depth++) sum += turns[m * box + depth] * u[part * box + depth];
         field[2 * (m * pixels + l) + part] = sum;
       }
     }
@@ -179,13 +240,21 @@ function fieldOf(slot: Float64Array, pixels: number, box: number): Float64Array 
 }
 
 describe('the folded transform', () => {
-  for (const polarisations of [1, 2] as const) {
-    it(`gives the reference's image, ${polarisations} polarisation(s)`, async () => {
+  // One half: weights and factors are wrong by up to 2⁻¹² of themselves; at the field's edge the taper's removal triples
+  // that, and one time step averages nothing. Two: 2⁻²³. A wrong sign or index anywhere makes this of order 1.
+  for (const [precision, polarisations, tolerance] of [
+    ['half', 1, 3e-3],
+    ['half', 2, 3e-3],
+    ['split', 2, 1e-6],
+  ] as const) {
+    it(`gives the reference's image from ${precision} tables, ${polarisations} polarisation(s)`, async () => {
       const plan = makePlan({ polarisations });
       const { pixels, channels, stations, products } = plan;
-      const choice = chooseDirect(plan, 'hopper', 'ci8');
-      assert.ok(choice.kind === 'half');
-      const tables = gridTables(plan, choice.box);
+      const choice = prepareDirectChoice(plan, 'hopper')({ type: 'ci8', samples: 1 });
+      assert.ok(choice.kind !== 'float');
+      const tables = gridTables(plan, choice.box, precision);
+      const turns = turnsOf[precision](plan, choice.box.size);
+      const tapScale = precision === 'split' ? TAP_SCALE : 1;
       const spectra = randomSpectra(7, 'ci8', plan, 1);
       const gains = randomGains(8, channels, stations * polarisations);
       const account = new DirectAccount(plan);
@@ -196,8 +265,8 @@ describe('the folded transform', () => {
           const calibrated = Array.from({ length: stations }, (_unused, s) =>
             calibratedSample(spectra, account.factors, (c * stations + s) * polarisations + p),
           );
-          const slot = foldedGrid(choice.box, tables, c, calibrated);
-          return fieldOf(slot, pixels, choice.box.size);
+          const slot = foldedGrid(choice.box, tables, halvesOf[precision], c, calibrated);
+          return fieldOf(slot, turns, pixels, choice.box.size).map((value) => value / tapScale);
         });
         const [x, y] = [fields[0], fields.at(-1) ?? fields[0]];
         for (let at = 0; at < pixels * pixels; at++) {
@@ -220,9 +289,7 @@ describe('the folded transform', () => {
       await imager.accumulate(block);
       const wanted = await imager.finish();
       account.add(block);
-      // Weights are halves, wrong by up to 2⁻¹² of themselves; at the field's edge the taper's removal triples that.
-      // One time step averages nothing. A wrong sign or index anywhere makes this of order 1.
-      assertSameImage(account.finish(sums).image, wanted.image, pixels, 2e-3);
+      assertSameImage(account.finish(sums).image, wanted.image, pixels, tolerance);
     });
   }
 });

@@ -3,7 +3,8 @@ import type { CudaBackend } from '../backend/cuda/cuda.js';
 import type { DeviceMemory } from '../backend/cuda/session.js';
 import { uploadArray } from '../backend/cuda/transfer.js';
 import type { DirectEngine } from './cuda-engine.js';
-import { channelsAtOnce, planSingle, touchedCells } from './cuda-plan.js';
+import { channelsAtOnce, planSingle } from './cuda-plan.js';
+import { touchedCells } from './direct-choice.js';
 import type { ImagePlan } from './plan.js';
 
 const STEPS = 32;

@@ -1,5 +1,5 @@
 /**
- * Which stations touch which cells of the folded grid, as direct-grid.cu reads it. A task is two rows |v| and 8 cells |u|
+ * Which stations touch which cells of the folded grid, as direct-grid.cu and direct-grid-split.cu read it. A task is two rows |v| and 8 cells |u|
  * in all four quadrants; for each quadrant, the stations whose kernels touch those cells, in groups of 16. Two rows share
  * most of their stations, and make whole sectors of memory.
  *
@@ -12,6 +12,7 @@
 import { roundTaps } from './half-rounding.js';
 import { halfBits } from './half.js';
 import type { ImagePlan } from './plan.js';
+import { splitHalf, TAP_SCALE, type FoldedPrecision } from './split-halves.js';
 
 export interface GridBox {
   /** First row and column of the box on the plan's grid. May lie outside it: such cells are never touched. */
@@ -25,23 +26,27 @@ export interface GridTables {
   /** tasks : [c][task] (groups, place, first group, 0); place = pair of rows · BOX/16 + block of cells. The four
    * pairs of a block of 8 rows stand together, so that their warps fill whole lines. */
   readonly tasks: Uint32Array;
-  /** groups : [group] GROUP_BYTES each: [row][quadrant][lane] weights, then [16][quadrant] stations. */
+  /** groups : [group] `groupBytes` each: [half][row][quadrant][lane] weights, then [16][quadrant] stations. */
   readonly groups: Uint8Array;
+  readonly groupBytes: number;
 }
 
 export const TASK_WORDS = 4;
-export const STATIONS_AT = 2 * 4 * 512;
-export const GROUP_BYTES = STATIONS_AT + 128;
+/** Weights of two rows and four quadrants. */
+export const WEIGHT_BYTES = 2 * 4 * 512;
+const STATION_BYTES = 128;
 const GROUP = 16;
 
-type RoundedPlan = Omit<GridPlan, 'taps'> & { readonly taps: Float64Array };
+/** halves : for each half of a weight, [c][s][row][column] complex bits. */
+type RoundedPlan = Omit<GridPlan, 'taps'> & { readonly halves: readonly Uint16Array[] };
 type GridPlan = Pick<
   ImagePlan,
   'channels' | 'stations' | 'kernelSize' | 'corners' | 'taps' | 'pixels' | 'correction' | 'shown'
 >;
 
-export function gridTables(given: GridPlan, box: GridBox): GridTables {
-  const plan = { ...given, taps: roundTaps(given) };
+export function gridTables(given: GridPlan, box: GridBox, precision: FoldedPrecision): GridTables {
+  const plan = { ...given, halves: precision === 'half' ? [halvesTogether(given)] : splitTaps(given.taps) };
+  const groupBytes = plan.halves.length * WEIGHT_BYTES + STATION_BYTES;
   const places = tasksOf(box.size);
   const tasks = new Uint32Array(TASK_WORDS * plan.channels * places);
   const byChannel = Array.from({ length: plan.channels }, (_, c) => stationLists(plan, box, c));
@@ -56,12 +61,12 @@ export function gridTables(given: GridPlan, box: GridBox): GridTables {
       groups += lengths[place];
     }
   }
-  const bytes = new Uint8Array(Math.max(1, groups) * GROUP_BYTES);
+  const bytes = new Uint8Array(Math.max(1, groups) * groupBytes);
   for (const [c, lists] of byChannel.entries()) {
     for (let n = 0; n < places; n++) {
       const [length, place, first] = tasks.subarray(TASK_WORDS * (c * places + n));
       for (let k = 0; k < length; k++) {
-        const group = new DataView(bytes.buffer, (first + k) * GROUP_BYTES, GROUP_BYTES);
+        const group = new DataView(bytes.buffer, (first + k) * groupBytes, groupBytes);
         for (let quadrant = 0; quadrant < 4; quadrant++) {
           const list = lists[4 * place + quadrant].slice(k * GROUP, (k + 1) * GROUP);
           writeGroup(group, plan, box, { channel: c, place, quadrant, list });
@@ -69,7 +74,16 @@ export function gridTables(given: GridPlan, box: GridBox): GridTables {
       }
     }
   }
-  return { tasks, groups: bytes };
+  return { tasks, groups: bytes, groupBytes };
+}
+
+const halvesTogether = (plan: GridPlan): Uint16Array => Uint16Array.from(roundTaps(plan), halfBits);
+
+/** [nearest, rest] of every weight, scaled. */
+function splitTaps(taps: Float64Array): readonly [Uint16Array, Uint16Array] {
+  const halves = [new Uint16Array(taps.length), new Uint16Array(taps.length)] as const;
+  for (const [at, tap] of taps.entries()) [halves[0][at], halves[1][at]] = splitHalf(TAP_SCALE * tap);
+  return halves;
 }
 
 /** Tasks of a channel: pairs of rows times blocks of 8 cells of a quadrant. */
@@ -161,11 +175,12 @@ function writeGroup(
   box: GridBox,
   { channel, place, quadrant, list }: Group,
 ): void {
-  const { kernelSize: size, stations, corners, taps } = plan;
+  const { kernelSize: size, stations, corners, halves } = plan;
+  const stationsAt = halves.length * WEIGHT_BYTES;
   const corner = cornerOf(box, place, quadrant);
   for (let n = 0; n < GROUP; n++) {
     const s = n < list.length ? list[n] : n % Math.min(8, stations);
-    to.setUint16(STATIONS_AT + 2 * (4 * n + quadrant), s, true);
+    to.setUint16(stationsAt + 2 * (4 * n + quadrant), s, true);
     if (n >= list.length) continue;
     const at = channel * stations + s;
     for (let which = 0; which < 2; which++) {
@@ -176,8 +191,10 @@ function writeGroup(
         const tap = 2 * (at * size * size + row * size + column);
         const lane = cell * 4 + Math.floor((n % 8) / 2);
         const byte = (which * 4 + quadrant) * 512 + lane * 16 + Math.floor(n / 8) * 4 + (n % 2) * 2;
-        to.setUint16(byte, halfBits(taps[tap]), true);
-        to.setUint16(byte + 8, halfBits(taps[tap + 1]), true);
+        for (const [n, taps] of halves.entries()) {
+          to.setUint16(n * WEIGHT_BYTES + byte, taps[tap], true);
+          to.setUint16(n * WEIGHT_BYTES + byte + 8, taps[tap + 1], true);
+        }
       }
     }
   }

@@ -25,9 +25,9 @@ import {
   randomStations,
   zenithAxes,
 } from './cases.js';
-import type { DirectPrecision } from './cuda-plan.js';
 import { prepareCudaVisibilityImager } from './cuda-visibilities.js';
 import { prepareCudaDirectImager } from './cuda.js';
+import type { DirectPrecision } from './direct-choice.js';
 import {
   imageVisibilities,
   planImage,
@@ -39,12 +39,17 @@ import {
 
 const presence = describeCuda();
 const tolerances = { half: 1e-3, single: 1e-5 } satisfies Record<DirectPrecision, number>;
+const twoHalves = 'single precision on the tensor cores';
+const plainFloats = 'single precision without tensor cores';
 
 if (!presence.present) {
   it('direct images on a card', { skip: `${presence.reason}; ${presence.fix}` }, () => undefined);
 } else {
   describe('cuda, the precision that suits', () => {
     directImageCases(() => openCuda(), { image: tolerances.single });
+  });
+  describe('cuda without tensor cores', () => {
+    directImageCases(() => openCuda({ path: 'dp4a' }), { image: tolerances.single });
   });
   describe('cuda, each precision', sizes);
   describe('cuda, from visibilities', fromVisibilities);
@@ -63,8 +68,17 @@ function sizes(): void {
     { pixels: 128, acrossM: 90, stations: 100, polarisations: 1, size: 7, samples: 265, precision: 'half' },
     { pixels: 192, acrossM: 120, stations: 30, polarisations: 2, size: 3, samples: 258, precision: 'half' },
     { pixels: 256, acrossM: 100, stations: 12, polarisations: 1, size: 1, samples: 257, precision: 'half' },
+    { pixels: 82, acrossM: 70, stations: 30, polarisations: 2, size: 5, samples: 258, precision: 'half' },
     { pixels: 80, acrossM: 70, stations: 30, polarisations: 2, size: 5, samples: 40, precision: 'single' },
     { pixels: 66, acrossM: 70, stations: 15, polarisations: 1, size: 3, samples: 33, precision: 'single' },
+    { pixels: 64, acrossM: 40, stations: 40, polarisations: 2, size: 5, samples: 1, precision: 'single' },
+    { pixels: 128, acrossM: 50, stations: 256, polarisations: 2, size: 5, samples: 25, precision: 'single' },
+    { pixels: 128, acrossM: 90, stations: 100, polarisations: 1, size: 7, samples: 19, precision: 'single' },
+    { pixels: 128, acrossM: 110, stations: 256, polarisations: 2, size: 7, samples: 12, precision: 'single' },
+    { pixels: 192, acrossM: 120, stations: 30, polarisations: 1, size: 3, samples: 2, precision: 'single' },
+    { pixels: 512, acrossM: 100, stations: 12, polarisations: 2, size: 1, samples: 3, precision: 'single' },
+    { pixels: 64, acrossM: 40, stations: 5, polarisations: 2, size: 5, samples: 1100, precision: 'single' },
+    { pixels: 64, acrossM: 40, stations: 1024, polarisations: 2, size: 5, samples: 9, precision: 'single' },
     { pixels: 256, acrossM: 280, stations: 10, polarisations: 2, size: 7, samples: 2, precision: 'single' },
   ] as const;
   for (const { pixels, acrossM, stations, polarisations, size, samples, precision } of shapes) {
@@ -188,17 +202,40 @@ function sizes(): void {
     });
   }
 
+  it('says which kernels it takes', () => {
+    const describeFor = (size: 3 | 7, pixels: number, samples: number): string => {
+      const plan = planImage({
+        pixels,
+        field: { kind: 'all-sky' },
+        stationsM: randomStations(31, 4, pixels / 3),
+        axes: zenithAxes,
+        frequenciesHz: Float64Array.of(60e6),
+        polarisations: 1,
+        kernel: { kind: 'fitted', size },
+      });
+      const imager = prepareCudaDirectImager(plan, backend);
+      const description = imager.describe({ type: 'ci8', capacity: 1000, samples });
+      imager.close();
+      return description;
+    };
+    const isHopper = backend.path === 'hopper';
+    assert.match(describeFor(3, 66, 300), new RegExp(isHopper ? '^half precision' : plainFloats));
+    assert.match(describeFor(3, 66, 25), new RegExp(isHopper ? twoHalves : plainFloats));
+    assert.match(describeFor(7, 66, 300), new RegExp(isHopper ? twoHalves : plainFloats));
+    assert.match(describeFor(3, 300, 25), new RegExp(plainFloats));
+  });
+
   it('refuses half precision where it cannot be, saying why', async () => {
     const plan = planImage({
-      pixels: 66,
+      pixels: 256,
       field: { kind: 'all-sky' },
-      stationsM: randomStations(31, 4, 20),
+      stationsM: randomStations(31, 40, 300),
       axes: zenithAxes,
       frequenciesHz: Float64Array.of(60e6),
       polarisations: 1,
     });
     const imager = prepareCudaDirectImager(plan, backend, { precision: 'half' });
-    const block = backend.allocateSpectra({ type: 'ci8', channels: 1, inputs: 4, capacity: 1 });
+    const block = backend.allocateSpectra({ type: 'ci8', channels: 1, inputs: 40, capacity: 1 });
     await assert.rejects(imager.accumulate(block), /half precision cannot be: .*; choose precision 'single'/);
     block.close();
     imager.close();

@@ -1,4 +1,4 @@
-/** Direct imaging on a card: in half precision on its tensor cores where that can be, in single precision elsewhere. */
+/** Direct imaging on a card: on its tensor cores in half or single precision where that can be, in plain single elsewhere. */
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import type { Kernel } from '../backend/cuda/kernels.js';
 import type { DeviceMemory, DevicePointer } from '../backend/cuda/session.js';
@@ -7,27 +7,21 @@ import { downloadInto, uploadInto } from '../backend/cuda/transfer.js';
 import type { CountsCB, SpectraType } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import type { DirectEngine } from './cuda-engine.js';
-import { prepareHalf } from './cuda-half.js';
-import { chooseDirect, planFactors, type DirectPrecision } from './cuda-plan.js';
+import { prepareFolded } from './cuda-folded.js';
+import { planFactors } from './cuda-plan.js';
 import { prepareImageScaler, type ImageScaler } from './cuda-scale.js';
 import { prepareSingle } from './cuda-single.js';
 import { DirectAccount } from './direct-account.js';
+import { prepareDirectChoice, type DirectChoice, type DirectPrecision } from './direct-choice.js';
 import type { DirectImager } from './direct.js';
 import type { ImagePlan } from './plan.js';
 
 const WHERE = 'direct image';
-/** Rounding to halves averages out over time steps: shorter blocks would miss 1e-3, and go in single precision. */
-const LEAST_HALF_STEPS = 256;
-/**
- * What the horizon is multiplied by when the taper is taken out multiplies the halves' errors too: 320 for 5 × 5 kernels
- * and the whole sky, within 1e-3; 4800 for 7 × 7, where they come to 4e-3.
- */
-const MOST_HALF_CORRECTION = 1000;
 
 export interface CudaDirectOptions {
   /**
-   * Unless given, the fastest that the card, the aperture and the samples allow and that is right to 1e-3. `half` takes
-   * halves for short blocks and large kernels too, and refuses where they cannot be.
+   * Unless given, the fastest that the card, the aperture and the samples allow and that is right to 1e-3. `single` is
+   * right to 1e-5; `half` takes halves for short blocks and large kernels too, and refuses where they cannot be.
    */
   readonly precision?: DirectPrecision;
 }
@@ -42,6 +36,8 @@ export interface ExpectedBlocks {
 
 /** A direct imager whose gains and images may stay on the card. Everything is queued on the compute stream. */
 export interface CudaDirectImager extends DirectImager {
+  /** Which kernels such blocks are imaged by, and why. */
+  describe(blocks: ExpectedBlocks): string;
   /** Makes the kernels for such blocks now, and those that finish on the card; `accumulate` then waits for nothing. */
   prepare(blocks: ExpectedBlocks): Promise<void>;
   /**
@@ -129,32 +125,32 @@ export function prepareCudaDirectImager(
     sent = account.factors;
   }
 
-  const isShallow = plan.correction.every(
-    (value, at) => plan.shown[at] === 0 || value <= MOST_HALF_CORRECTION,
-  );
+  const choose = prepareDirectChoice(plan, backend.path, precision);
+  const choiceFor = ({ type, capacity, samples = capacity }: ExpectedBlocks): DirectChoice =>
+    choose({ type, samples });
   /** By kind of sample and size of block, made when first needed. */
   const engines = new Map<string, Promise<DirectEngine>>();
-  function engineFor({ type, capacity, samples: steps = capacity }: ExpectedBlocks): Promise<DirectEngine> {
-    const choice = chooseDirect(plan, backend.path, type);
-    if (precision === 'half' && choice.kind === 'single') {
+  function engineFor(blocks: ExpectedBlocks): Promise<DirectEngine> {
+    const { type, capacity } = blocks;
+    const choice = choiceFor(blocks);
+    if (precision === 'half' && choice.kind === 'float') {
       refuse(WHERE, `half precision cannot be: ${choice.why}`, "choose precision 'single'");
     }
     const samples = type === 'cf32' ? 'float' : 'integer';
-    const isWorthHalf =
-      precision === 'half' || (precision === undefined && steps >= LEAST_HALF_STEPS && isShallow);
-    const useHalf = isWorthHalf && choice.kind === 'half';
-    const key = useHalf ? `half ${capacity}` : samples;
+    const key = choice.kind === 'float' ? samples : `${choice.kind} ${capacity}`;
     const known = engines.get(key);
     if (known) return known;
-    const made = useHalf
-      ? prepareHalf(plan, backend, choice.box, capacity, sums)
-      : prepareSingle(plan, backend, samples, sums);
+    const made =
+      choice.kind === 'float'
+        ? prepareSingle(plan, backend, samples, sums)
+        : prepareFolded(plan, backend, { precision: choice.kind, box: choice.box, capacity }, sums);
     engines.set(key, made);
     return made;
   }
 
   return {
     plan,
+    describe: (blocks) => choiceFor(blocks).description,
     prepare: async (blocks) => {
       await Promise.all([engineFor(blocks), prepareFinisher()]);
     },

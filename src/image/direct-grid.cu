@@ -20,7 +20,7 @@
 // Set by the plan: STATIONS, POLARISATIONS, BOX (multiple of 16), WARPS (tasks that a block has), BLOCKS (on a
 // multiprocessor at once), HELD (groups of 16 stations whose weights are kept; those of more crowded tasks are read again
 // each time), BUFFERS (1 or 2 of fields: with one, unpacking and gridding take turns).
-#include "integers.cuh"
+#include "direct-grid.cuh"
 
 constexpr int THREADS = 32 * WARPS;
 constexpr int INPUTS = STATIONS * POLARISATIONS;
@@ -33,28 +33,13 @@ constexpr int LIST_AT = 2 * 4 * 512, GROUP_BYTES = LIST_AT + 128;  // weights of
 // Shared memory: samples on their way [a][16 bytes], factors, fields.
 constexpr int FACTORS_AT = INPUTS * 16, FIELDS_AT = FACTORS_AT + INPUTS * 8, FIELDS_BYTES = STATIONS * FIELD_BYTES;
 
-struct __align__(16) Task {
-  uint32_t groups, place, first, unused;  // how many groups of 16 stations; which rows and cells; where the groups start
-};
-
-__device__ __forceinline__ uint32_t packHalves(float low, float high) {
-  uint32_t packed;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
-  return packed;
-}
 __device__ __forceinline__ uint32_t addHalves(uint32_t a, uint32_t b) {
   uint32_t sum;
   asm("add.f16x2 %0, %1, %2;" : "=r"(sum) : "r"(a), "r"(b));
   return sum;
 }
-__device__ __forceinline__ uint32_t negated(uint32_t a) { return a ^ 0x80008000u; }
 __device__ __forceinline__ uint32_t subHalves(uint32_t a, uint32_t b) { return addHalves(a, negated(b)); }
 
-__device__ __forceinline__ void gather(uint32_t (&a)[4], uint32_t address) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3])
-               : "r"(address));
-}
 __device__ __forceinline__ void multiplyAdd(uint32_t (&d)[2], uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3,
                                             uint32_t b0, uint32_t b1) {
   asm("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3, %4, %5}, {%6, %7}, {%0, %1};"
@@ -62,21 +47,15 @@ __device__ __forceinline__ void multiplyAdd(uint32_t (&d)[2], uint32_t a0, uint3
       : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
 
-// Eight int8 samples (re, im) times the factor, as halves. A byte b under 0x4B0000 is the float 2^23 + b.
+// Eight int8 samples (re, im) times the factor, as halves.
 __device__ __forceinline__ void scaledSamples(uint4 raw, float2 factor, uint32_t (&re)[4], uint32_t (&im)[4]) {
   const uint32_t words[4] = {raw.x, raw.y, raw.z, raw.w};
 #pragma unroll
   for (int pair = 0; pair < 4; ++pair) {
-    const uint32_t biased = words[pair] ^ 0x80808080u;
-    auto value = [&](uint32_t selector) { return __uint_as_float(__byte_perm(biased, 0x4B000000u, selector)) - 8388736.0f; };
-    const float x0 = value(0x7440), y0 = value(0x7441), x1 = value(0x7442), y1 = value(0x7443);
-    re[pair] = packHalves(x0 * factor.x - y0 * factor.y, x1 * factor.x - y1 * factor.y);
-    im[pair] = packHalves(x0 * factor.y + y0 * factor.x, x1 * factor.y + y1 * factor.x);
+    float x[2], y[2];
+    scaledPair(words[pair], factor, x, y);
+    re[pair] = packHalves(x[0], x[1]), im[pair] = packHalves(y[0], y[1]);
   }
-}
-
-__device__ __forceinline__ void copyAhead(uint32_t to, const void *from) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 
 // One quadrant's part of a group: weights of both rows; (re; im) by their real parts, then (-im; re) by the imaginary.
@@ -90,16 +69,11 @@ __device__ __forceinline__ void multiplyQuadrant(uint32_t (&d)[2][4][2], int qua
   multiplyAdd(d[0][quadrant], low, x[0], high, x[2], upper.z, upper.w);
   multiplyAdd(d[1][quadrant], low, x[0], high, x[2], lower.z, lower.w);
 }
-// Which of the group's stations a lane gathers in a quadrant: two bytes of its list.
-__device__ __forceinline__ uint32_t stationOf(uint2 list, int quadrant) {
-  return __byte_perm(quadrant < 2 ? list.x : list.y, 0, quadrant % 2 ? 0x4432 : 0x4410);
-}
-
 // spectra : [c][a][pitch] int8, zero past the last sample to the next 64. factors : [c][a], scaled. tasks : [c][TASKS].
 // tables : [group][GROUP_BYTES]. Grid: (spans of `spanSteps` steps times TASK_BLOCKS, channels of the group). `steps` and
 // `spanSteps` are multiples of 8.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-    gridHalf(const int8_t *spectra, int64_t pitch, int steps, int spanSteps, int firstChannel, const float2 *factors,
+    spreadFolded(const int8_t *spectra, int64_t pitch, int steps, int spanSteps, int firstChannel, const float2 *factors,
              const Task *tasks, const uint8_t *tables, uint8_t *grids) {
   extern __shared__ __align__(128) uint8_t shared[];
   const uint32_t base = (uint32_t)__cvta_generic_to_shared(shared);

@@ -14,69 +14,23 @@
 //
 // Set by the plan: BOX (32, 48, 64), PIXELS, POLARISATIONS, STAGES, UNROLL (even), ACROSS (1: a step's last products are
 // summed while the next step's first are made), ROWS_SHARED (1: stage 1 takes its factors from shared memory).
-#include "hopper.cuh"
+#include "direct-hopper.cuh"
 #include "wgmma-half.cuh"
 
-constexpr int DEPTHS = BOX / 16;
-constexpr int SLOT_BYTES = 4 * BOX * BOX, STEP_BYTES = 2 * SLOT_BYTES;
-constexpr int U_BYTES = 64 * 4 * BOX * 2;   // [chunk of 16 l][part][2 x 8 l][depth block] core matrices
-constexpr int BLOCK_ROW = BOX / 8 * 128;    // bytes of 8 columns, all depths
-constexpr int L_TILES = (PIXELS + 63) / 64;
-constexpr int PRODUCTS = POLARISATIONS == 1 ? 1 : 4;
+constexpr int STEP_BYTES = 2 * SLOT_BYTES;
 constexpr int PART_BYTES = UNROLL * STEP_BYTES;
-constexpr int U_AT = 0, ROWS_AT = U_AT + 2 * U_BYTES, RING_AT = ROWS_AT + 128 * BOX, BARS_AT = RING_AT + STAGES * PART_BYTES;
+constexpr int U_AT = 0, ROWS_AT = U_AT + 2 * U_BYTES, RING_AT = ROWS_AT + ROWS_BYTES, BARS_AT = RING_AT + STAGES * PART_BYTES;
 
-__device__ __forceinline__ uint64_t coreMatrices(uint32_t address) {
-  return (uint64_t)((address & 0x3FFFF) >> 4) | (uint64_t)(128 >> 4) << 16 | (uint64_t)(BLOCK_ROW >> 4) << 32;
-}
 __device__ __forceinline__ void copySteps(uint32_t to, const uint8_t *from, uint32_t bytes, uint32_t barrier) {
   ptx::barrierExpect(barrier, bytes);
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from),
-               "r"(bytes), "r"(barrier)
-               : "memory");
-}
-__device__ __forceinline__ void storeMatrices(uint32_t address, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(a), "r"(b), "r"(c),
-               "r"(d)
-               : "memory");
-}
-
-// The A operand of 16 pixels a warp, as wgmma wants it in registers. turns : [pixel][BOX] halves (half-rounding.ts).
-__device__ __forceinline__ uint32_t turnPair(const uint32_t *turns, int pixel, int depth) {
-  return pixel < PIXELS ? __ldg(turns + (pixel * BOX + depth) / 2) : 0;
-}
-__device__ __forceinline__ void loadTurns(uint32_t (&a)[DEPTHS][4], const uint32_t *turns, int firstPixel, int lane) {
-#pragma unroll
-  for (int k = 0; k < DEPTHS; ++k)
-#pragma unroll
-    for (int x = 0; x < 4; ++x)
-      a[k][x] = turnPair(turns, firstPixel + (lane >> 2) + (x & 1) * 8, k * 16 + (lane & 3) * 2 + (x >> 1) * 8);
-}
-
-// wgmma writes its sums behind the compiler's back: nothing that reads them may move above this point.
-template <int R>
-__device__ __forceinline__ void settled(float (&r)[R]) {
-#pragma unroll
-  for (int i = 0; i < R; ++i) asm volatile("" : "+f"(r[i])::"memory");
-}
-template <int R>
-__device__ __forceinline__ void settled(uint32_t (&r)[R]) {
-#pragma unroll
-  for (int i = 0; i < R; ++i) asm volatile("" : "+r"(r[i])::"memory");
-}
-
-__device__ __forceinline__ void addProducts(float (&sum)[4], float xr, float xi, float yr, float yi) {
-  sum[0] = fmaf(xr, xr, sum[0]), sum[1] = fmaf(yr, yr, sum[1]);
-  sum[2] = fmaf(xr, yr, sum[2]), sum[3] = fmaf(xi, yr, sum[3]);
-  sum[0] = fmaf(xi, xi, sum[0]), sum[1] = fmaf(yi, yi, sum[1]);
-  sum[2] = fmaf(xi, yi, sum[2]), sum[3] = fmaf(-xr, yi, sum[3]);
+  copyBytes(to, from, bytes, barrier);
 }
 
 // grids : [c in group][slot] (direct-grid.cu), slotsPerChannel of them, of which the first 2 * pairs are used. unscale : [c].
 // turnTable : [pixel][BOX] halves, unscaleTurns : [pixel], what products are multiplied by for their scale.
 // sums : [c][product][m][l] float64, replaced or added to. Grid: (tiles, channels of the group), 256 threads.
 extern "C" __global__ void __launch_bounds__(256, 1)
-    imageHopper(const uint8_t *grids, int slotsPerChannel, int pairs, int firstChannel, int add, const double *unscale,
+    imageFolded(const uint8_t *grids, int slotsPerChannel, int pairs, int firstChannel, int add, const double *unscale,
                 const uint32_t *turnTable, const double *unscaleTurns, double *sums) {
   extern __shared__ __align__(1024) uint8_t shared[];
   const uint32_t base = ptx::sharedAddress(shared);
@@ -93,10 +47,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                 bars + 8 * s);
   }
   if (ROWS_SHARED) {
-    for (int i = threadIdx.x; i < 64 * BOX / 2; i += 256) {  // [l block][depth block][8 l][8 depths], two halves at a time
-      const int pair = i % 4, l = i / 4 % 8, depthBlock = i / 32 % (BOX / 8), block = i / 32 / (BOX / 8);
-      ((uint32_t *)(shared + ROWS_AT))[i] = turnPair(turnTable, firstL + block * 8 + l, depthBlock * 8 + pair * 2);
-    }
+    shareTurns(shared + ROWS_AT, turnTable, firstL);
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   }
   uint32_t rows[DEPTHS][4], turns[DEPTHS][4];
@@ -142,14 +93,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     for (int k = 0; k < DEPTHS; ++k) WgmmaFloat<64>::multiply(f, turns[k], columns + k * 16, k != 0);
     ptx::wgmmaCommit();
   };
-  auto accumulate = [&](float (&f)[32], int chunk) {
-    settled(f);
-#pragma unroll
-    for (int h = 0; h < 2; ++h)
-#pragma unroll
-      for (int i = 0; i < 4; ++i)
-        addProducts(sum[chunk * 2 + h][i], f[h * 4 + i], f[8 + h * 4 + i], f[16 + h * 4 + i], f[24 + h * 4 + i]);
-  };
+  auto accumulate = [&](float (&f)[32], int chunk) { addChunk(sum, f, chunk); };
 
   const uint32_t ring = base + RING_AT;
   uint32_t u[BOX / 2];
@@ -197,19 +141,5 @@ extern "C" __global__ void __launch_bounds__(256, 1)
   }
   if (ACROSS) accumulate(f1, 3);
 
-  const double by = unscale[firstChannel + blockIdx.y];
-  constexpr int64_t PLANE = (int64_t)PIXELS * PIXELS;
-  double *image = sums + (firstChannel + blockIdx.y) * PRODUCTS * PLANE;
-#pragma unroll
-  for (int product = 0; product < PRODUCTS; ++product)
-#pragma unroll
-    for (int block = 0; block < 8; ++block)
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int l = firstL + block * 8 + (lane & 3) * 2 + (i & 1), m = firstM + warp % 4 * 16 + (lane >> 2) + (i >> 1) * 8;
-        if (l >= PIXELS || m >= PIXELS) continue;
-        const float value = POLARISATIONS == 1 ? sum[block][i][0] + sum[block][i][1] : sum[block][i][product];
-        double *to = image + product * PLANE + (int64_t)m * PIXELS + l;
-        *to = (add ? *to : 0.0) + value * (by * unscaleTurns[l] * unscaleTurns[m]);
-      }
+  storeSums(sum, sums, firstChannel + blockIdx.y, firstL, firstM + warp % 4 * 16, lane, add, unscale, unscaleTurns);
 }

@@ -35,18 +35,25 @@ interface Form {
   readonly type: string;
 }
 
-/** Rows from registers (`a`) or from shared memory (`rows`); columns by descriptor; `add` 0 starts a new sum. */
+/**
+ * Rows from registers (`a`) or from shared memory (`rows`); columns by descriptor; `add` 0 starts a new sum. Sums may
+ * have more registers than these columns need: the first are taken.
+ */
 function methods({ columns, registers: r, sums, constraint, type }: Form): string {
   const d = numbered(r, (n) => `%${n}`);
   const outputs = numbered(r, (n) => `"+${constraint}"(d[${n}])`);
   const name = `wgmma.mma_async.sync.aligned.m64n${columns}k16.${sums}.f16.f16`;
   return `
-  static __device__ __forceinline__ void multiply(${type} (&d)[${r}], const uint32_t (&a)[4], uint64_t columns, int add) {
+  template <int R>
+  static __device__ __forceinline__ void multiply(${type} (&d)[R], const uint32_t (&a)[4], uint64_t columns, int add) {
+    static_assert(R >= ${r}, "a register for every sum");
     asm volatile("{.reg .pred p; setp.ne.b32 p, %${r + 5}, 0; ${name} {${d}}, {${numbered(4, (n) => `%${r + n}`)}}, %${r + 4}, p, 1, 1, 0;}"
                  : ${outputs}
                  : ${numbered(4, (n) => `"r"(a[${n}])`)}, "l"(columns), "r"(add));
   }
-  static __device__ __forceinline__ void multiply(${type} (&d)[${r}], uint64_t rows, uint64_t columns, int add) {
+  template <int R>
+  static __device__ __forceinline__ void multiply(${type} (&d)[R], uint64_t rows, uint64_t columns, int add) {
+    static_assert(R >= ${r}, "a register for every sum");
     asm volatile("{.reg .pred p; setp.ne.b32 p, %${r + 2}, 0; ${name} {${d}}, %${r}, %${r + 1}, p, 1, 1, 0, 0;}"
                  : ${outputs}
                  : "l"(rows), "l"(columns), "r"(add));

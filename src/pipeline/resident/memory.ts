@@ -1,7 +1,9 @@
 /** How an image's spectra are cut into blocks, and what a resident chain keeps on a card for them. Pure. */
 import { baselineCount } from '../../core/axes.js';
 import { roundUp } from '../../core/round-up.js';
-import { channelsAtOnce, gridBytes } from '../../image/cuda-plan.js';
+import { channelsAtOnce } from '../../image/cuda-plan.js';
+import { suitsHalves } from '../../image/direct-choice.js';
+import { gridBytes } from '../../image/folded-plan.js';
 import type { RoadName } from '../planner/roads.js';
 import type { Workload } from '../planner/workload.js';
 
@@ -30,7 +32,7 @@ export interface ResidentBuffer {
   readonly sizeBytes: number;
 }
 
-/** What the imagers allow themselves (image/cuda-half.ts, image/cuda-visibilities.ts). */
+/** What the imagers allow themselves (image/cuda-folded.ts, image/cuda-visibilities.ts). */
 const DIRECT_GRID_BYTES = 3 * 2 ** 30;
 const VISIBILITY_GRID_BYTES = 2 ** 30;
 const KERNELS_SHARE = 1 / 4;
@@ -57,7 +59,8 @@ export function residentBuffers(
     rows * (roundUp(2 * spectraPerBlock, 128) + (bits === 4 ? roundUp(spectraPerBlock, 16) : 0));
   const kernelBytes = 16 * channels * baselines * (2 * kernelSize - 1) ** 2;
   const box = boxes.find((cells) => cells >= workload.apertureCells) ?? pixels;
-  const bytesPerChannel = gridBytes(box, spectraPerBlock, polarisations);
+  const precision = suitsHalves({ kernelSize, samples: spectraPerBlock }) ? 'half' : 'split';
+  const bytesPerChannel = gridBytes(box, spectraPerBlock, polarisations, precision);
   const channelsOfGrids = channelsAtOnce({
     ...{ channels, bytesPerChannel, scratchBytes: DIRECT_GRID_BYTES, multiprocessors: MULTIPROCESSORS },
     blocksPerChannel: Math.ceil(pixels / 64) * Math.ceil(pixels / 128),

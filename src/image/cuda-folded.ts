@@ -1,64 +1,66 @@
 /**
- * Direct imaging in half precision on tensor cores: direct-grid.cu spreads and folds a group of channels,
- * direct-hopper.cu transforms, multiplies and sums them.
+ * Direct imaging on tensor cores, in half precision (direct-grid.cu, direct-hopper.cu) or single (direct-grid-split.cu,
+ * direct-hopper-split.cu): the first of either spreads and folds a group of channels, the second transforms, multiplies
+ * and sums them.
  */
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { offsetBy, type DeviceMemory } from '../backend/cuda/session.js';
 import { uploadArray } from '../backend/cuda/transfer.js';
 import type { DirectEngine } from './cuda-engine.js';
-import {
-  channelsAtOnce,
-  gridBytes,
-  HALF_BOXES,
-  planFactors,
-  planGridHalf,
-  planImageHopper,
-} from './cuda-plan.js';
+import { channelsAtOnce, planFactors } from './cuda-plan.js';
 import { gridTables, type GridBox } from './cuda-tables.js';
-import { halfTurns } from './half-rounding.js';
+import { FOLDED_BOXES, gridBytes, planGridding, planImaging } from './folded-plan.js';
+import { halfTurns, type HalfTurns } from './half-rounding.js';
 import type { ImagePlan } from './plan.js';
+import { splitTurns, TAP_SCALE, type FoldedPrecision } from './split-halves.js';
 
 const THREADS = 256;
 const BATCH = 8;
 /** Steps that a gridding block takes: enough to pay for its start, few enough for many blocks. */
 const SPAN_STEPS = 128;
 /** Sums of products stay in single precision within a launch. */
-const STEPS_PER_LAUNCH = 4096;
+const stepsPerLaunch = { half: 4096, split: 1024 } satisfies Record<FoldedPrecision, number>;
 /** Grids go through device memory; more at once only costs memory. */
 const MOST_SCRATCH_BYTES = 3 * 2 ** 30;
 const BYTES_PER_SAMPLE = 2;
 
-export async function prepareHalf(
+export interface FoldedOptions {
+  readonly precision: FoldedPrecision;
+  readonly box: GridBox;
+  /** Most steps of a block. */
+  readonly capacity: number;
+}
+
+export async function prepareFolded(
   plan: ImagePlan,
   backend: CudaBackend,
-  box: GridBox,
-  capacity: number,
+  { precision, box, capacity }: FoldedOptions,
   sums: DeviceMemory,
 ): Promise<DirectEngine> {
   const { session, shop } = backend;
   const { channels, stations, polarisations } = plan;
-  const size = HALF_BOXES.find((one) => one === box.size) ?? 64;
-  const gridding = planGridHalf(plan, size);
-  const imaging = planImageHopper(plan, size);
-  const [{ scaleFactors }, { gridHalf }, { imageHopper }] = await Promise.all([
+  const size = FOLDED_BOXES.find((one) => one === box.size) ?? 64;
+  const gridding = planGridding(plan, size, precision);
+  const imaging = planImaging(plan, size, precision);
+  const [{ scaleFactors }, { spreadFolded }, { imageFolded }] = await Promise.all([
     shop.prepare(planFactors(plan)),
     shop.prepare(gridding.request),
     shop.prepare(imaging.request),
   ]);
-  const tables = gridTables(plan, box);
-  const { turns, unscale: unscaleTurns } = halfTurns(plan, size);
+  const tables = gridTables(plan, box, precision);
+  const { turns, unscale: unscaleTurns } = turnsFor[precision](plan, size);
   const uploaded = await Promise.all([
     uploadArray(session, 'gridding tasks', tables.tasks),
     uploadArray(session, 'gridding weights', tables.groups),
-    uploadArray(session, 'sums of kernels', tapSums(plan)),
+    uploadArray(session, 'sums of kernels', tapSums(plan, precision)),
     uploadArray(session, 'factors of the transform', turns),
     uploadArray(session, 'their scales', unscaleTurns),
   ]);
   const [tasks, groups, tapSumMemory, turnMemory, turnScales] = uploaded;
   const scaled = session.allocate('scaled factors', 8 * channels * stations * polarisations);
   const unscale = session.allocate('scales', 8 * channels);
-  const mostSteps = Math.min(STEPS_PER_LAUNCH, Math.ceil(Math.max(1, capacity) / BATCH) * BATCH);
-  const bytesPerChannel = gridBytes(size, mostSteps, polarisations);
+  const mostSteps = Math.min(stepsPerLaunch[precision], Math.ceil(Math.max(1, capacity) / BATCH) * BATCH);
+  const bytesPerChannel = gridBytes(size, mostSteps, polarisations, precision);
   const group = channelsAtOnce({
     channels,
     bytesPerChannel,
@@ -80,11 +82,11 @@ export async function prepareHalf(
         const pairs = polarisations === 2 ? count : Math.ceil(count / 2);
         for (let first = 0; first < channels; first += group) {
           const here = Math.min(group, channels - first);
-          gridHalf.set([
+          spreadFolded.set([
             ...[offsetBy(block.pointer, step * BYTES_PER_SAMPLE), block.pitchBytes, steps, SPAN_STEPS, first],
             ...[scaled.pointer, tasks.pointer, groups.pointer, grids.pointer],
           ]);
-          gridHalf.launch(
+          spreadFolded.launch(
             {
               grid: [Math.ceil(steps / SPAN_STEPS) * gridding.blocksPerSpan, here],
               threads: gridding.threads,
@@ -93,11 +95,11 @@ export async function prepareHalf(
             stream,
           );
           const slots = steps * polarisations;
-          imageHopper.set([
+          imageFolded.set([
             ...[grids.pointer, slots, pairs, first, 1, unscale.pointer],
             ...[turnMemory.pointer, turnScales.pointer, sums.pointer],
           ]);
-          imageHopper.launch(
+          imageFolded.launch(
             { grid: [imaging.tiles, here], threads: THREADS, sharedBytes: imaging.sharedBytes },
             stream,
           );
@@ -107,12 +109,25 @@ export async function prepareHalf(
   };
 }
 
-/** sums : [c][s], Σ |tap| over a kernel. */
-export function tapSums({ channels, stations, kernelSize, taps }: ImagePlan): Float32Array {
+/** Factors of the transform, and what the square root of a product's scale is at each pixel. */
+const turnsFor = {
+  half: halfTurns,
+  split: (plan, size) => ({
+    turns: splitTurns(plan, size),
+    unscale: new Float64Array(plan.pixels).fill(1 / TAP_SCALE),
+  }),
+} satisfies Record<FoldedPrecision, (plan: ImagePlan, size: number) => HalfTurns>;
+
+/** sums : [c][s], Σ |tap| over a kernel, as its weights are scaled. */
+export function tapSums(
+  { channels, stations, kernelSize, taps }: ImagePlan,
+  precision: FoldedPrecision,
+): Float32Array {
   const cells = kernelSize * kernelSize;
+  const scale = precision === 'split' ? TAP_SCALE : 1;
   return Float32Array.from({ length: channels * stations }, (_, at) => {
     let sum = 0;
     for (let n = at * cells; n < (at + 1) * cells; n++) sum += Math.hypot(taps[2 * n], taps[2 * n + 1]);
-    return sum;
+    return scale * sum;
   });
 }

@@ -1,0 +1,96 @@
+// What both imaging kernels do (direct-hopper.cu, direct-hopper-split.cu): operands as wgmma wants them, products, sums.
+// Before this: BOX, PIXELS, POLARISATIONS.
+#pragma once
+#include "hopper.cuh"
+
+constexpr int DEPTHS = BOX / 16;
+constexpr int SLOT_BYTES = 4 * BOX * BOX;
+constexpr int U_BYTES = 64 * 4 * BOX * 2;   // [chunk of 16 l][part][2 x 8 l][depth block] core matrices
+constexpr int BLOCK_ROW = BOX / 8 * 128;    // bytes of 8 columns, all depths
+constexpr int ROWS_BYTES = 64 * BOX * 2;    // factors of 64 pixels
+constexpr int L_TILES = (PIXELS + 63) / 64;
+constexpr int PRODUCTS = POLARISATIONS == 1 ? 1 : 4;
+
+__device__ __forceinline__ uint64_t coreMatrices(uint32_t address) {
+  return (uint64_t)((address & 0x3FFFF) >> 4) | (uint64_t)(128 >> 4) << 16 | (uint64_t)(BLOCK_ROW >> 4) << 32;
+}
+// The barrier must expect them.
+__device__ __forceinline__ void copyBytes(uint32_t to, const uint8_t *from, uint32_t bytes, uint32_t barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from),
+               "r"(bytes), "r"(barrier)
+               : "memory");
+}
+__device__ __forceinline__ void storeMatrices(uint32_t address, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(a), "r"(b), "r"(c),
+               "r"(d)
+               : "memory");
+}
+
+// The A operand of 16 pixels a warp, as wgmma wants it in registers. turns : [pixel][BOX] halves (half-rounding.ts).
+__device__ __forceinline__ uint32_t turnPair(const uint32_t *turns, int pixel, int depth) {
+  return pixel < PIXELS ? __ldg(turns + (pixel * BOX + depth) / 2) : 0;
+}
+__device__ __forceinline__ void loadTurns(uint32_t (&a)[DEPTHS][4], const uint32_t *turns, int firstPixel, int lane) {
+#pragma unroll
+  for (int k = 0; k < DEPTHS; ++k)
+#pragma unroll
+    for (int x = 0; x < 4; ++x)
+      a[k][x] = turnPair(turns, firstPixel + (lane >> 2) + (x & 1) * 8, k * 16 + (lane & 3) * 2 + (x >> 1) * 8);
+}
+
+// The same of 64 pixels into shared memory : [l block][depth block][8 l][8 depths], two halves at a time.
+__device__ __forceinline__ void shareTurns(uint8_t *to, const uint32_t *turns, int firstPixel) {
+  for (int i = threadIdx.x; i < 64 * BOX / 2; i += 256) {
+    const int pair = i % 4, l = i / 4 % 8, depthBlock = i / 32 % (BOX / 8), block = i / 32 / (BOX / 8);
+    ((uint32_t *)to)[i] = turnPair(turns, firstPixel + block * 8 + l, depthBlock * 8 + pair * 2);
+  }
+}
+
+// wgmma writes its sums behind the compiler's back: nothing that reads them may move above this point.
+template <int R>
+__device__ __forceinline__ void settled(float (&r)[R]) {
+#pragma unroll
+  for (int i = 0; i < R; ++i) asm volatile("" : "+f"(r[i])::"memory");
+}
+template <int R>
+__device__ __forceinline__ void settled(uint32_t (&r)[R]) {
+#pragma unroll
+  for (int i = 0; i < R; ++i) asm volatile("" : "+r"(r[i])::"memory");
+}
+
+__device__ __forceinline__ void addProducts(float (&sum)[4], float xr, float xi, float yr, float yi) {
+  sum[0] = fmaf(xr, xr, sum[0]), sum[1] = fmaf(yr, yr, sum[1]);
+  sum[2] = fmaf(xr, yr, sum[2]), sum[3] = fmaf(xi, yr, sum[3]);
+  sum[0] = fmaf(xi, xi, sum[0]), sum[1] = fmaf(yi, yi, sum[1]);
+  sum[2] = fmaf(xi, yi, sum[2]), sum[3] = fmaf(-xr, yi, sum[3]);
+}
+
+// The products of one chunk of 16 l, whose parts (re, im of both slots) lie 8 registers apart.
+__device__ __forceinline__ void addChunk(float (&sum)[8][4][4], float (&f)[32], int chunk) {
+  settled(f);
+#pragma unroll
+  for (int h = 0; h < 2; ++h)
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      addProducts(sum[chunk * 2 + h][i], f[h * 4 + i], f[8 + h * 4 + i], f[16 + h * 4 + i], f[24 + h * 4 + i]);
+}
+
+// sums : [c][product][m][l] float64, replaced or added to; 64 l x 16 m of a warp.
+__device__ __forceinline__ void storeSums(const float (&sum)[8][4][4], double *sums, int channel, int firstL, int firstM,
+                                          int lane, int add, const double *unscale, const double *unscaleTurns) {
+  const double by = unscale[channel];
+  constexpr int64_t PLANE = (int64_t)PIXELS * PIXELS;
+  double *image = sums + (int64_t)channel * PRODUCTS * PLANE;
+#pragma unroll
+  for (int product = 0; product < PRODUCTS; ++product)
+#pragma unroll
+    for (int block = 0; block < 8; ++block)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int l = firstL + block * 8 + (lane & 3) * 2 + (i & 1), m = firstM + (lane >> 2) + (i >> 1) * 8;
+        if (l >= PIXELS || m >= PIXELS) continue;
+        const float value = POLARISATIONS == 1 ? sum[block][i][0] + sum[block][i][1] : sum[block][i][product];
+        double *to = image + product * PLANE + (int64_t)m * PIXELS + l;
+        *to = (add ? *to : 0.0) + value * (by * unscaleTurns[l] * unscaleTurns[m]);
+      }
+}

@@ -1,0 +1,176 @@
+/**
+ * Kernels that grid, fold and image on Hopper's tensor cores, compiled with which numbers. Pure, so that every plan can
+ * be checked, and compiled, on a machine without a card.
+ */
+import type { KernelRequest } from '../backend/cuda/kernels.js';
+import { commonHeaders, readSource } from '../backend/cuda/sources.js';
+import { tasksOf } from './cuda-tables.js';
+import type { ImagePlan } from './plan.js';
+import { halvesOf, type FoldedPrecision } from './split-halves.js';
+import { halfWgmmaHeader } from './wgmma-half.js';
+
+/** Boxes of cells the kernels are made for. */
+export const FOLDED_BOXES = [32, 48, 64] as const;
+export type FoldedBox = (typeof FOLDED_BOXES)[number];
+
+type Inputs = Pick<ImagePlan, 'stations' | 'polarisations'>;
+const source = (name: string): string => readSource(import.meta.url, name);
+
+interface GridTuning {
+  /** Tasks of a block, one to a warp. */
+  readonly WARPS: number;
+  /** Blocks on a multiprocessor at once. */
+  readonly BLOCKS: 1 | 2;
+  /** Groups of 16 stations whose weights a warp keeps in registers. */
+  readonly HELD?: 1 | 2;
+}
+
+/** As measured on an H200. */
+const gridTuning = {
+  half: {
+    32: { WARPS: 16, BLOCKS: 1, HELD: 2 },
+    48: { WARPS: 12, BLOCKS: 1, HELD: 1 },
+    64: { WARPS: 16, BLOCKS: 1, HELD: 1 },
+  },
+  split: {
+    32: { WARPS: 16, BLOCKS: 1 },
+    48: { WARPS: 12, BLOCKS: 1 },
+    64: { WARPS: 16, BLOCKS: 1 },
+  },
+} satisfies Record<FoldedPrecision, Record<FoldedBox, GridTuning>>;
+/** What a block gets on Hopper. */
+const MOST_SHARED_BYTES = 227 * 1024;
+
+function gridSharedBytes({ stations, polarisations }: Inputs, halves: number, buffers: number): number {
+  const sampleBytes = stations * polarisations * (16 + 8);
+  return sampleBytes + buffers * stations * (polarisations * 32 * halves + 16);
+}
+
+export function planGridding(
+  plan: Inputs,
+  box: FoldedBox,
+  precision: FoldedPrecision,
+  tuning: GridTuning = gridTuning[precision][box],
+) {
+  const halves = halvesOf[precision];
+  // With two buffers of unpacked samples the next are unpacked while these are gridded.
+  const BUFFERS = gridSharedBytes(plan, halves, 2) <= MOST_SHARED_BYTES ? 2 : 1;
+  const name = { half: 'direct-grid.cu', split: 'direct-grid-split.cu' }[precision];
+  return {
+    request: {
+      name,
+      source: source(name),
+      headers: {
+        ...commonHeaders('integers.cuh'),
+        'halves.cuh': source('halves.cuh'),
+        'direct-grid.cuh': source('direct-grid.cuh'),
+      },
+      defines: {
+        ...{ STATIONS: plan.stations, POLARISATIONS: plan.polarisations, BOX: box },
+        ...tuning,
+        BUFFERS,
+      },
+      entries: {
+        spreadFolded: ['pointer', 'i64', 'i32', 'i32', 'i32', 'pointer', 'pointer', 'pointer', 'pointer'],
+      },
+    },
+    threads: 32 * tuning.WARPS,
+    /** Blocks that share a channel's steps, each with its rows. */
+    blocksPerSpan: tasksOf(box) / tuning.WARPS,
+    sharedBytes: gridSharedBytes(plan, halves, BUFFERS),
+  } as const satisfies {
+    request: KernelRequest;
+    threads: number;
+    blocksPerSpan: number;
+    sharedBytes: number;
+  };
+}
+
+interface HalfTuning {
+  /** Bulk copies of grids in flight, of UNROLL steps each. With more than two, registers get scarce and operands clash. */
+  readonly STAGES: number;
+  readonly UNROLL: 2 | 4 | 8;
+  /** 1: a step's last products are summed during the next. */
+  readonly ACROSS: 0 | 1;
+  /** 1: stage 1 takes its factors from shared memory. */
+  readonly ROWS_SHARED: 0 | 1;
+}
+interface SplitTuning {
+  /** Steps of grids in shared memory. */
+  readonly RING: number;
+  /** Of a slot: with two, each is asked for again as soon as it has been used. */
+  readonly COPIES: 1 | 2;
+  /** 1: stage 2 takes the rests of its factors from shared memory; registers would not hold them. */
+  readonly RESTS_SHARED: 0 | 1;
+}
+
+/** As measured on an H200. */
+const halfTuning = {
+  32: { STAGES: 2, UNROLL: 8, ACROSS: 1, ROWS_SHARED: 1 },
+  48: { STAGES: 2, UNROLL: 4, ACROSS: 0, ROWS_SHARED: 1 },
+  64: { STAGES: 2, UNROLL: 2, ACROSS: 0, ROWS_SHARED: 1 },
+} satisfies Record<FoldedBox, HalfTuning>;
+const splitTuning = {
+  32: { RING: 8, COPIES: 1, RESTS_SHARED: 0 },
+  48: { RING: 3, COPIES: 1, RESTS_SHARED: 0 },
+  64: { RING: 1, COPIES: 2, RESTS_SHARED: 1 },
+} satisfies Record<FoldedBox, SplitTuning>;
+
+type Picture = Pick<ImagePlan, 'pixels' | 'polarisations'>;
+
+export function planImaging(
+  plan: Picture,
+  box: FoldedBox,
+  precision: FoldedPrecision,
+  split: SplitTuning = splitTuning[box],
+) {
+  const uBytes = 64 * 4 * box * 2;
+  const rowBytes = 64 * box * 2;
+  const slotBytes = 4 * box * box;
+  const { name, tuning, sharedBytes, sums } = {
+    half: () => {
+      const { STAGES, UNROLL } = halfTuning[box];
+      return {
+        name: 'direct-hopper.cu',
+        tuning: { ...halfTuning[box] },
+        sharedBytes: 2 * uBytes + rowBytes + STAGES * UNROLL * 2 * slotBytes + 8 * STAGES,
+        sums: { halfSums: [2 * box], floatSums: [64] },
+      };
+    },
+    split: () => {
+      const { RING, COPIES, RESTS_SHARED } = split;
+      return {
+        name: 'direct-hopper-split.cu',
+        tuning: { ...split },
+        sharedBytes: 4 * uBytes + (2 + 2 * RESTS_SHARED) * rowBytes + RING * (4 * slotBytes + 16 * COPIES),
+        sums: { halfSums: [], floatSums: [64] },
+      };
+    },
+  }[precision]();
+  return {
+    request: {
+      name,
+      source: source(name),
+      headers: {
+        ...commonHeaders('integers.cuh', 'hopper.cuh'),
+        'halves.cuh': source('halves.cuh'),
+        'direct-hopper.cuh': source('direct-hopper.cuh'),
+        'wgmma-half.cuh': halfWgmmaHeader(sums),
+      },
+      defines: { PIXELS: plan.pixels, POLARISATIONS: plan.polarisations, BOX: box, ...tuning },
+      entries: {
+        imageFolded: ['pointer', 'i32', 'i32', 'i32', 'i32', 'pointer', 'pointer', 'pointer', 'pointer'],
+      },
+    },
+    sharedBytes,
+    tiles: Math.ceil(plan.pixels / 64) * Math.ceil(plan.pixels / 128),
+  } as const satisfies { request: KernelRequest; sharedBytes: number; tiles: number };
+}
+
+/** What folded grids of one channel take: two slots of 4·box² bytes for each pair, or twice that. */
+export const gridBytes = (
+  box: number,
+  steps: number,
+  polarisations: 1 | 2,
+  precision: FoldedPrecision,
+): number => halvesOf[precision] * 4 * box * box * polarisations * Math.ceil(steps / 8) * 8;
