@@ -1,14 +1,17 @@
-/** Direct imaging in single precision on a card (direct-float.cu): every option, batches of 32 time steps. */
+/** Direct imaging in single precision on any card (direct-float.cu): every option, batches of 32 time steps. */
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import type { DeviceMemory } from '../backend/cuda/session.js';
 import { uploadArray } from '../backend/cuda/transfer.js';
+import { roundUp } from '../core/round-up.js';
 import type { DirectEngine } from './cuda-engine.js';
 import { channelsAtOnce, planSingle } from './cuda-plan.js';
 import { touchedCells } from './direct-choice.js';
 import type { ImagePlan } from './plan.js';
 
 const STEPS = 32;
-const PIXELS_PER_BLOCK = 64;
+const TILE = 128;
+/** Depths that a product takes at a time: its factors are padded with zeros to so many. */
+const DEPTH = 16;
 const THREADS = 256;
 const MOST_SCRATCH_BYTES = 2 ** 29;
 
@@ -21,16 +24,14 @@ export async function prepareSingle(
   const { session, shop } = backend;
   const { pixels, channels, stations, polarisations } = plan;
   const touched = touchedCells(plan);
-  const rows = touched.endRow - touched.firstRow;
-  const columns = touched.endColumn - touched.firstColumn;
+  const rows = roundUp(touched.endRow - touched.firstRow, 2);
+  const columns = roundUp(touched.endColumn - touched.firstColumn, 2);
   const kernels = await shop.prepare(planSingle(plan, { rows, columns, samples }));
   const corners = plan.corners.map(
     (cell, n) => cell - (n % 2 === 0 ? touched.firstRow : touched.firstColumn),
   );
-  const turns = Float32Array.from({ length: 2 * pixels }, (_, n) => {
-    const angle = (-2 * Math.PI * Math.floor(n / 2)) / pixels;
-    return n % 2 === 0 ? Math.cos(angle) : Math.sin(angle);
-  });
+  const tiles = Math.ceil(pixels / TILE);
+  const turns = foldedTurns(pixels, tiles * TILE, Math.max(rows, columns));
   const tables = await Promise.all([
     uploadArray(session, `corners of ${channels} channels × ${stations} stations`, corners),
     uploadArray(session, `kernels of ${channels} channels × ${stations} stations`, plan.taps),
@@ -53,7 +54,6 @@ export async function prepareSingle(
     `half-transformed grids of ${group} channels`,
     group * polarisations * planeBytes * pixels,
   );
-  const pixelBlocks = Math.ceil(pixels / PIXELS_PER_BLOCK);
   const stream = session.streams.compute;
   return {
     memories: [...tables, grid, alongL],
@@ -68,11 +68,23 @@ export async function prepareSingle(
           ]);
           kernels.spreadFloat.launch({ grid: [planes, 1], threads: THREADS }, stream);
           kernels.rowsFloat.set([grid.pointer, turnMemory.pointer, alongL.pointer]);
-          kernels.rowsFloat.launch({ grid: [planes, rows * pixelBlocks], threads: THREADS }, stream);
+          kernels.rowsFloat.launch({ grid: [planes, (rows / 2) * tiles], threads: THREADS }, stream);
           kernels.columnsFloat.set([alongL.pointer, turnMemory.pointer, first, sums.pointer]);
-          kernels.columnsFloat.launch({ grid: [here, pixels * pixelBlocks], threads: THREADS }, stream);
+          kernels.columnsFloat.launch({ grid: [pixels * tiles, here], threads: THREADS }, stream);
         }
       }
     },
   };
+}
+
+/** turns : [depth = 2·|u| + parity][pixel, padded]: cos, then −sin, of 2π·pixel·(|u| + ½)/n. */
+function foldedTurns(pixels: number, padded: number, depths: number): Float32Array {
+  const turns = new Float32Array(padded * roundUp(depths, DEPTH));
+  for (let depth = 0; depth < depths; depth++) {
+    for (let pixel = 0; pixel < pixels; pixel++) {
+      const angle = (2 * Math.PI * pixel * (Math.floor(depth / 2) + 0.5)) / pixels;
+      turns[depth * padded + pixel] = depth % 2 === 0 ? Math.cos(angle) : -Math.sin(angle);
+    }
+  }
+  return turns;
 }
