@@ -133,7 +133,7 @@ async function prepare(backend: CudaBackend, size: Size): Promise<PreparedCase> 
     ours: cardContestant(
       session,
       () => {
-        engine.add(block, factors);
+        engine.sum(block, factors, 'replace');
       },
       steps,
     ),

@@ -6,18 +6,19 @@
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { offsetBy, type DeviceMemory } from '../backend/cuda/session.js';
 import { uploadArray } from '../backend/cuda/transfer.js';
+import { roundUp } from '../core/round-up.js';
 import type { DirectEngine } from './cuda-engine.js';
 import { channelsAtOnce, planFactors } from './cuda-plan.js';
 import { gridTables, type GridBox } from './cuda-tables.js';
-import { FOLDED_BOXES, gridBytes, planGridding, planImaging } from './folded-plan.js';
+import { FOLDED_BOXES, gridBytes, planGridding, planImaging, stepsAtOnce } from './folded-plan.js';
 import { halfTurns, type HalfTurns } from './half-rounding.js';
 import type { ImagePlan } from './plan.js';
 import { splitTurns, TAP_SCALE, type FoldedPrecision } from './split-halves.js';
 
 const THREADS = 256;
 const BATCH = 8;
-/** Steps that a gridding block takes: enough to pay for its start, few enough for many blocks. */
-const SPAN_STEPS = 128;
+/** Steps that a gridding block takes: enough to pay for its start, few enough for many blocks of a short image too. */
+const spanOf = (steps: number): number => Math.min(128, Math.max(16, roundUp(Math.ceil(steps / 4), BATCH)));
 /** Sums of products stay in single precision within a launch. */
 const stepsPerLaunch = { half: 4096, split: 1024 } satisfies Record<FoldedPrecision, number>;
 /** Grids go through device memory; more at once only costs memory. */
@@ -59,36 +60,41 @@ export async function prepareFolded(
   const [tasks, groups, tapSumMemory, turnMemory, turnScales] = uploaded;
   const scaled = session.allocate('scaled factors', 8 * channels * stations * polarisations);
   const unscale = session.allocate('scales', 8 * channels);
-  const mostSteps = Math.min(stepsPerLaunch[precision], Math.ceil(Math.max(1, capacity) / BATCH) * BATCH);
+  const scratchBytes = Math.min(MOST_SCRATCH_BYTES, session.device.memoryBytes / 4);
+  const { multiprocessors } = session.device;
+  const mostSteps = stepsAtOnce({
+    steps: Math.min(stepsPerLaunch[precision], capacity),
+    bytesPerStep: gridBytes(size, BATCH, polarisations, precision) / BATCH,
+    channels: Math.min(channels, Math.ceil(multiprocessors / imaging.tiles)),
+    scratchBytes,
+  });
   const bytesPerChannel = gridBytes(size, mostSteps, polarisations, precision);
   const group = channelsAtOnce({
-    channels,
-    bytesPerChannel,
-    scratchBytes: Math.min(MOST_SCRATCH_BYTES, session.device.memoryBytes / 4),
+    ...{ channels, bytesPerChannel, scratchBytes, multiprocessors },
     blocksPerChannel: imaging.tiles,
-    multiprocessors: session.device.multiprocessors,
   });
   // One polarisation takes its steps in pairs: half a pair too many may be read, never used.
   const grids = session.allocate(`grids of ${group} channels`, group * bytesPerChannel);
   const stream = session.streams.compute;
   return {
     memories: [...uploaded, scaled, unscale, grids],
-    add: (block, factors) => {
+    sum: (block, factors, mode) => {
       scaleFactors.set([factors.pointer, tapSumMemory.pointer, scaled.pointer, unscale.pointer]);
       scaleFactors.launch({ grid: [channels, 1], threads: THREADS }, stream);
       for (let step = 0; step < block.samples; step += mostSteps) {
         const count = Math.min(mostSteps, block.samples - step);
-        const steps = Math.ceil(count / BATCH) * BATCH;
+        const steps = roundUp(count, BATCH);
+        const span = spanOf(steps);
         const pairs = polarisations === 2 ? count : Math.ceil(count / 2);
         for (let first = 0; first < channels; first += group) {
           const here = Math.min(group, channels - first);
           spreadFolded.set([
-            ...[offsetBy(block.pointer, step * BYTES_PER_SAMPLE), block.pitchBytes, steps, SPAN_STEPS, first],
+            ...[offsetBy(block.pointer, step * BYTES_PER_SAMPLE), block.pitchBytes, steps, span, first],
             ...[scaled.pointer, tasks.pointer, groups.pointer, grids.pointer],
           ]);
           spreadFolded.launch(
             {
-              grid: [Math.ceil(steps / SPAN_STEPS) * gridding.blocksPerSpan, here],
+              grid: [Math.ceil(steps / span) * gridding.blocksPerSpan, here],
               threads: gridding.threads,
               sharedBytes: gridding.sharedBytes,
             },
@@ -96,7 +102,14 @@ export async function prepareFolded(
           );
           const slots = steps * polarisations;
           imageFolded.set([
-            ...[grids.pointer, slots, pairs, first, 1, unscale.pointer],
+            ...[
+              grids.pointer,
+              slots,
+              pairs,
+              first,
+              mode === 'replace' && step === 0 ? 0 : 1,
+              unscale.pointer,
+            ],
             ...[turnMemory.pointer, turnScales.pointer, sums.pointer],
           ]);
           imageFolded.launch(

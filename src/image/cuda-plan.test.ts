@@ -81,7 +81,7 @@ describe('the choice of kernels', () => {
     assert.equal(choose(plan).kind, 'half');
     assert.equal(choose(plan, short).kind, 'split');
     assert.equal(choose(deep).kind, 'split');
-    assert.equal(choose(makePlan({ pixels: 82 })).kind, 'half');
+    assert.equal(choose(makePlan({ pixels: 84 })).kind, 'half');
     assert.match(choose(plan).description, /^half precision on the tensor cores, in a box of 32 cells$/);
     assert.match(choose(plan, short).description, /^single precision .* 255 steps are too few/);
     assert.match(choose(deep).description, /taper of 7 × 7 kernels/);

@@ -58,7 +58,10 @@ export const planSingle = (plan: Shape, { rows, columns, samples }: SingleOption
       FLOAT_SAMPLES: samples === 'float' ? 1 : 0,
     },
     entries: {
-      spreadFloat: ['pointer', 'i64', 'i32', 'i32', 'i32', 'pointer', 'pointer', 'pointer', 'pointer'],
+      spreadFloat: [
+        ...(['pointer', 'i64', 'i32', 'i32', 'i32', 'pointer'] as const),
+        ...(['pointer', 'pointer', 'pointer', 'pointer'] as const),
+      ],
       rowsFloat: ['pointer', 'pointer', 'pointer'],
       columnsFloat: ['pointer', 'pointer', 'i32', 'pointer'],
     },

@@ -3,6 +3,7 @@ import type { CudaBackend } from '../backend/cuda/cuda.js';
 import type { DeviceMemory } from '../backend/cuda/session.js';
 import { uploadArray } from '../backend/cuda/transfer.js';
 import { roundUp } from '../core/round-up.js';
+import { cellLists } from './cell-lists.js';
 import type { DirectEngine } from './cuda-engine.js';
 import { channelsAtOnce, planSingle } from './cuda-plan.js';
 import { touchedCells } from './direct-choice.js';
@@ -22,34 +23,30 @@ export async function prepareSingle(
   sums: DeviceMemory,
 ): Promise<DirectEngine> {
   const { session, shop } = backend;
-  const { pixels, channels, stations, polarisations } = plan;
+  const { pixels, channels, polarisations, products } = plan;
   const touched = touchedCells(plan);
   const rows = roundUp(touched.endRow - touched.firstRow, 2);
   const columns = roundUp(touched.endColumn - touched.firstColumn, 2);
   const kernels = await shop.prepare(planSingle(plan, { rows, columns, samples }));
-  const corners = plan.corners.map(
-    (cell, n) => cell - (n % 2 === 0 ? touched.firstRow : touched.firstColumn),
-  );
+  const lists = cellLists(plan, touched, { rows, columns });
   const tiles = Math.ceil(pixels / TILE);
   const turns = foldedTurns(pixels, tiles * TILE, Math.max(rows, columns));
   const tables = await Promise.all([
-    uploadArray(session, `corners of ${channels} channels × ${stations} stations`, corners),
-    uploadArray(session, `kernels of ${channels} channels × ${stations} stations`, plan.taps),
+    uploadArray(session, `cells of ${channels} channels`, lists.starts),
+    uploadArray(session, 'their stations', lists.stations),
+    uploadArray(session, 'their weights', lists.taps),
     uploadArray(session, 'turns', turns),
   ]);
-  const [cornerMemory, tapMemory, turnMemory] = tables;
+  const [startMemory, stationMemory, tapMemory, turnMemory] = tables;
   const planeBytes = 8 * STEPS * rows;
   const group = channelsAtOnce({
     channels,
-    bytesPerChannel: polarisations * planeBytes * (2 * columns + pixels),
+    bytesPerChannel: polarisations * planeBytes * (columns + pixels),
     scratchBytes: Math.min(MOST_SCRATCH_BYTES, session.device.memoryBytes / 4),
     blocksPerChannel: pixels,
     multiprocessors: session.device.multiprocessors,
   });
-  const grid = session.allocate(
-    `grids of ${group} channels`,
-    group * polarisations * planeBytes * 2 * columns,
-  );
+  const grid = session.allocate(`grids of ${group} channels`, group * polarisations * planeBytes * columns);
   const alongL = session.allocate(
     `half-transformed grids of ${group} channels`,
     group * polarisations * planeBytes * pixels,
@@ -57,16 +54,24 @@ export async function prepareSingle(
   const stream = session.streams.compute;
   return {
     memories: [...tables, grid, alongL],
-    add: (block, factors) => {
+    sum: (block, factors, mode) => {
+      if (mode === 'replace')
+        session.call(
+          'cuMemsetD8Async',
+          sums.pointer,
+          0,
+          8 * channels * products * pixels ** 2,
+          stream.handle,
+        );
       for (let first = 0; first < channels; first += group) {
         const here = Math.min(group, channels - first);
         const planes = here * polarisations;
         for (let step = 0; step < block.samples; step += STEPS) {
           kernels.spreadFloat.set([
             ...[block.pointer, block.pitchBytes, block.samples, step, first],
-            ...[cornerMemory.pointer, tapMemory.pointer, factors.pointer, grid.pointer],
+            ...[startMemory.pointer, stationMemory.pointer, tapMemory.pointer, factors.pointer, grid.pointer],
           ]);
-          kernels.spreadFloat.launch({ grid: [planes, 1], threads: THREADS }, stream);
+          kernels.spreadFloat.launch({ grid: [planes, rows], threads: THREADS }, stream);
           kernels.rowsFloat.set([grid.pointer, turnMemory.pointer, alongL.pointer]);
           kernels.rowsFloat.launch({ grid: [planes, (rows / 2) * tiles], threads: THREADS }, stream);
           kernels.columnsFloat.set([alongL.pointer, turnMemory.pointer, first, sums.pointer]);

@@ -67,10 +67,8 @@ export function prepareCudaDirectImager(
     `sums of ${channels} channels × ${products} × ${pixels}² pixels`,
     8 * sumCount,
   );
-  const clear = (): void => {
-    session.call('cuMemsetD8Async', sums.pointer, 0, 8 * sumCount, stream.handle);
-  };
-  clear();
+  /** Sums of an image that has been finished are nobody's: the next block replaces them. */
+  let isFresh = true;
   const factorCount = channels * stations * polarisations;
   const factors = session.allocate('factors', 8 * factorCount);
   const factorsOnHost = session.allocatePinned('factors', 8 * factorCount);
@@ -172,28 +170,26 @@ export function prepareCudaDirectImager(
       account.add(block);
       if (block.samples === 0) return;
       block.reading(stream);
-      engine.add(block, factors);
+      engine.sum(block, factors, isFresh ? 'replace' : 'add');
+      isFresh = false;
       block.doneReading(stream);
     },
     finish: async () => {
       account.checkAny();
       const onHost = new Float64Array(sumCount);
       await downloadInto(session, sums, onHost);
-      if (sent !== 'made on the card') {
-        clear();
-        return account.finish(onHost);
-      }
+      isFresh = true;
+      if (sent !== 'made on the card') return account.finish(onHost);
       const { weights } = await addPairs();
       const pairSums = new Float64Array(channels * products);
       await downloadInto(session, weights, pairSums);
-      clear();
       return account.finish(onHost, pairSums);
     },
     finishOnDevice: async (to) => {
       account.checkAny();
       const { scaler, weights } = await addPairs();
       scaler.scale({ sums: sums.pointer, weights: weights.pointer, to });
-      clear();
+      isFresh = true;
       return { samples: account.tally().samples };
     },
     close: () => {

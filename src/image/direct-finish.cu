@@ -8,8 +8,8 @@ __device__ __forceinline__ bool takesPart(const float2 *factors, int64_t input) 
 
 // Samples that pairs of stations had in common, where both inputs take part, over ordered pairs: what a source of flux 1
 // puts into the sums. factors : [c][a]. counts : [c][b], or 0 where no block had a gap; `whole` samples, of blocks without
-// gaps, come on top. sums : [c][product], products of which Re and Im XY have the same. All whole numbers: exact in any order.
-// Grid: (channels, products), 256 threads.
+// gaps, come on top: of so many inputs of either polarisation, as many pairs as their product. sums : [c][product], products
+// of which Re and Im XY have the same. All whole numbers: exact in any order. Grid: (channels, products), 256 threads.
 extern "C" __global__ void pairSums(const float2 *factors, const double *counts, int64_t whole, int stations,
                                     int polarisations, double *sums) {
   __shared__ double shares[256];
@@ -18,22 +18,36 @@ extern "C" __global__ void pairSums(const float2 *factors, const double *counts,
   const int64_t first = (int64_t)channel * stations * polarisations;
   const double *ofChannel = counts + (int64_t)channel * stations * (stations + 1) / 2;
   auto part = [&](int station, int which) { return takesPart(factors, first + (int64_t)station * polarisations + which); };
-  double sum = 0;
-  for (int i = 0; i < stations; ++i) {
-    const bool ip = part(i, p), iq = part(i, q);
-    if (!ip && !iq) continue;
-    for (int j = threadIdx.x; j <= i; j += 256) {
-      const int pairs = (ip && part(j, q) ? 1 : 0) + (i != j && iq && part(j, p) ? 1 : 0);
-      if (pairs == 0) continue;
-      sum += pairs * ((double)whole + (counts ? ofChannel[(int64_t)i * (i + 1) / 2 + j] : 0.0));
-    }
-  }
-  shares[threadIdx.x] = sum;
-  for (int half = 128; half > 0; half /= 2) {
+  auto overThreads = [&](double share) {
     __syncthreads();
-    if (threadIdx.x < half) shares[threadIdx.x] += shares[threadIdx.x + half];
+    shares[threadIdx.x] = share;
+    for (int half = 128; half > 0; half /= 2) {
+      __syncthreads();
+      if (threadIdx.x < half) shares[threadIdx.x] += shares[threadIdx.x + half];
+    }
+    __syncthreads();
+    return shares[0];
+  };
+  double ofP = 0, ofQ = 0;
+  for (int i = threadIdx.x; i < stations; i += 256) {
+    ofP += part(i, p) ? 1 : 0;
+    ofQ += part(i, q) ? 1 : 0;
   }
-  if (threadIdx.x == 0) sums[channel * gridDim.y + product] = shares[0];
+  ofP = overThreads(ofP);
+  ofQ = overThreads(ofQ);
+  double counted = 0;
+  if (counts) {
+    for (int i = 0; i < stations; ++i) {
+      const bool ip = part(i, p), iq = part(i, q);
+      if (!ip && !iq) continue;
+      for (int j = threadIdx.x; j <= i; j += 256) {
+        const int pairs = (ip && part(j, q) ? 1 : 0) + (i != j && iq && part(j, p) ? 1 : 0);
+        if (pairs != 0) counted += pairs * ofChannel[(int64_t)i * (i + 1) / 2 + j];
+      }
+    }
+    counted = overThreads(counted);
+  }
+  if (threadIdx.x == 0) sums[channel * gridDim.y + product] = (double)whole * ofP * ofQ + counted;
 }
 
 // sums : [plane][m][l] as the transform leaves them, bin 0 first; plane = channel * products + product. weights : [plane],

@@ -2,7 +2,8 @@
 // with, and what runs where they cannot.
 //
 // Kernels answer the field's edge with a small part of what they hold, the rest cancels: cells are summed in double and
-// rounded once, which keeps four times the precision there and costs next to nothing.
+// rounded once, which keeps four times the precision there. A cell is summed by one warp, over the antennas that touch it
+// (cell-lists.ts), and written once.
 //
 // Three kernels over batches of 32 time steps:
 //   grid : [plane][row][column][t]   ->   U : [plane][l][row |v|, parity][part][t]   ->   along m, multiplied, summed over t
@@ -31,43 +32,32 @@ __device__ __forceinline__ float2 sampleAt(const int8_t *row, int t) {
   return make_float2(x.x, x.y);
 #endif
 }
-__device__ __forceinline__ void multiplyAdd(double2 &sum, double2 a, double2 b) {
-  sum.x += a.x * b.x - a.y * b.y;
-  sum.y += a.x * b.y + a.y * b.x;
-}
-// spectra : [c][a][pitch]. corners : [c][s] (row, column) in the box. taps : [c][s][row][column]. factors : [c][a].
-// Each lane owns its time step's grid, and each warp every eighth row of it: nobody waits, and sums keep their order.
+// spectra : [c][a][pitch]. starts : [c][cell + 1], where each cell's antennas begin. stations, taps : by antenna of a cell.
+// factors : [c][a]. grid : [plane][row][column][t]. Grid: (planes, ROWS). A warp takes every eighth cell of a row, a lane one
+// step.
 extern "C" __global__ void __launch_bounds__(32 * WARPS)
-    spreadFloat(const int8_t *spectra, int64_t pitch, int samples, int firstStep, int firstChannel, const int2 *corners,
-                const double2 *taps, const float2 *factors, double2 *grid) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    spreadFloat(const int8_t *spectra, int64_t pitch, int samples, int firstStep, int firstChannel, const uint32_t *starts,
+                const int *stations, const double2 *taps, const float2 *factors, float2 *grid) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, row = blockIdx.y;
   const int channel = firstChannel + blockIdx.x / POLARISATIONS, polarisation = blockIdx.x % POLARISATIONS;
   const int t = firstStep + lane;
-  double2 *cells = grid + (int64_t)blockIdx.x * ROWS * COLUMNS * STEPS + lane;
-  for (int row = warp; row < ROWS; row += WARPS)
-    for (int column = 0; column < COLUMNS; ++column) cells[(int64_t)(row * COLUMNS + column) * STEPS] = make_double2(0, 0);
-  for (int s = 0; s < STATIONS; ++s) {
-    const int input = s * POLARISATIONS + polarisation;
-    const float2 factor = factors[(int64_t)channel * INPUTS + input];
-    if (factor.x == 0 && factor.y == 0) continue;  // left out, whatever it holds
-    const int2 corner = corners[(int64_t)channel * STATIONS + s];
-    double2 x = make_double2(0, 0);
-    if (t < samples) {
-      const float2 sample = sampleAt(spectra + ((int64_t)channel * INPUTS + input) * pitch, t);
-      multiplyAdd(x, make_double2(sample.x, sample.y), make_double2(factor.x, factor.y));
+  const int8_t *inputs = spectra + ((int64_t)channel * INPUTS + polarisation) * pitch;
+  const float2 *factor = factors + (int64_t)channel * INPUTS + polarisation;
+  starts += (int64_t)channel * (ROWS * COLUMNS + 1) + row * COLUMNS;
+  for (int column = warp; column < COLUMNS; column += WARPS) {
+    double re = 0, im = 0;
+    const uint32_t end = __ldg(starts + column + 1);
+    for (uint32_t n = __ldg(starts + column); n < end; ++n) {
+      const int64_t input = (int64_t)__ldg(stations + n) * POLARISATIONS;
+      const float2 f = __ldg(factor + input);
+      if ((f.x == 0 && f.y == 0) || t >= samples) continue;  // left out, whatever it holds
+      const double2 w = __ldg(taps + n);
+      const float2 sample = sampleAt(inputs + input * pitch, t);
+      const double x = sample.x * f.x - sample.y * f.y, y = sample.x * f.y + sample.y * f.x;
+      re += x * w.x - y * w.y;
+      im += x * w.y + y * w.x;
     }
-    const double2 *weights = taps + ((int64_t)channel * STATIONS + s) * KERNEL * KERNEL;
-    for (int r = 0; r < KERNEL; ++r) {
-      const int row = corner.x + r;
-      if (row % WARPS != warp) continue;
-#pragma unroll
-      for (int k = 0; k < KERNEL; ++k) {
-        double2 *cell = cells + (int64_t)(row * COLUMNS + corner.y + k) * STEPS;
-        double2 sum = *cell;
-        multiplyAdd(sum, x, weights[r * KERNEL + k]);
-        *cell = sum;
-      }
-    }
+    grid[(((int64_t)blockIdx.x * ROWS + row) * COLUMNS + column) * STEPS + lane] = make_float2(re, im);
   }
 }
 
@@ -104,19 +94,18 @@ __device__ __forceinline__ void multiplyTile(float (&sum)[8][N][2], const float 
   }
 }
 
-__device__ __forceinline__ float2 cellAt(const double2 *cells, int row, int column) {
-  const double2 exact = cells[(int64_t)(row * COLUMNS + column) * STEPS];
-  return make_float2(exact.x, exact.y);
+__device__ __forceinline__ float2 cellAt(const float2 *cells, int row, int column) {
+  return cells[(int64_t)(row * COLUMNS + column) * STEPS];
 }
 
 // Grid: (planes, ROWS / 2 * TILES).
-extern "C" __global__ void __launch_bounds__(32 * WARPS, 2) rowsFloat(const double2 *grid, const float *turns, float *alongL) {
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 2) rowsFloat(const float2 *grid, const float *turns, float *alongL) {
   __shared__ __align__(16) float turn[DEPTH][TILE];
   __shared__ __align__(16) float columns[DEPTH][4][STEPS];
   const int v = blockIdx.y / TILES, firstPixel = blockIdx.y % TILES * TILE;
   // A thread folds the four cells at (+-v, +-u) of its step.
   const int ahead = threadIdx.x / STEPS, t = threadIdx.x % STEPS;
-  const double2 *cells = grid + (int64_t)blockIdx.x * ROWS * COLUMNS * STEPS + t;
+  const float2 *cells = grid + (int64_t)blockIdx.x * ROWS * COLUMNS * STEPS + t;
   float sum[8][4][2] = {};
   for (int first = 0; first < COLUMNS / 2; first += DEPTH / 2) {
     const int u = first + ahead;

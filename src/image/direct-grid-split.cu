@@ -3,11 +3,11 @@
 //
 // grids : [c][slot][nearest, rest][column block of 8][depth block of 8][8 columns][8 depths] halves.
 //
-// A warp has one task for all its steps, two rows |v| and 8 cells |u| in four quadrants. Two halves to a weight are more
-// than its registers hold: weights are read again for every 8 steps, which all polarisations share.
+// A warp has one task for all its steps, two rows |v| and 8 cells |u| in four quadrants, and both polarisations at once, so
+// that weights which registers do not hold are read but once for every 8 steps.
 //
 // Set by the plan: STATIONS, POLARISATIONS, BOX (multiple of 16), WARPS (tasks that a block has), BLOCKS (on a
-// multiprocessor at once), BUFFERS (1 or 2 of fields: with one, unpacking and gridding take turns).
+// multiprocessor at once), HELD (groups of 16 stations whose weights are kept), BUFFERS (1 or 2 of fields: with one, unpacking and gridding take turns).
 #include "direct-grid.cuh"
 
 constexpr int THREADS = 32 * WARPS;
@@ -19,7 +19,7 @@ constexpr int TASKS = BOX / 4 * CELL_BLOCKS, TASK_BLOCKS = TASKS / WARPS;
 constexpr int SLOT_BYTES = 4 * BOX * BOX;
 constexpr int LIST_AT = 2 * 2 * 4 * 512, GROUP_BYTES = LIST_AT + 128;  // [nearest, rest][row][quadrant] weights, 16 x 4 stations
 // Shared memory: samples on their way [a][16 bytes], factors, fields.
-constexpr int FACTORS_AT = INPUTS * 16, FIELDS_AT = FACTORS_AT + INPUTS * 8, FIELDS_BYTES = STATIONS * FIELD_BYTES;
+constexpr int FACTORS_AT = INPUTS * 16, FIELDS_AT = (FACTORS_AT + INPUTS * 8 + 15) / 16 * 16, FIELDS_BYTES = STATIONS * FIELD_BYTES;
 
 __device__ __forceinline__ void multiplyAdd(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
   asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -30,6 +30,27 @@ __device__ __forceinline__ void multiplyAdd(float (&d)[4], const uint32_t (&a)[4
 __device__ __forceinline__ void multiplyComplex(float (&d)[4], const uint32_t (&x)[4], const uint32_t (&turned)[4], uint4 w) {
   multiplyAdd(d, x, w.x, w.y);
   multiplyAdd(d, turned, w.z, w.w);
+}
+
+// Of one quadrant and 16 stations: [nearest, rest][row].
+struct Weights {
+  uint4 of[2][2];
+};
+__device__ __forceinline__ void multiplyQuadrant(float (&d)[POLARISATIONS][2][4][4], int quadrant, const Weights &w,
+                                                 uint32_t field) {
+#pragma unroll
+  for (int p = 0; p < POLARISATIONS; ++p)
+#pragma unroll
+    for (int rest = 1; rest >= 0; --rest) {
+      uint32_t x[4];
+      gather(x, field + p * 64 + rest * 32);
+      const uint32_t turned[4] = {negated(x[1]), x[0], negated(x[3]), x[2]};
+#pragma unroll
+      for (int row = 0; row < 2; ++row) {
+        if (rest == 0) multiplyComplex(d[p][row][quadrant], x, turned, w.of[1][row]);
+        multiplyComplex(d[p][row][quadrant], x, turned, w.of[0][row]);
+      }
+    }
 }
 
 // spectra : [c][a][pitch] int8, zero past the last sample to the next 64. factors : [c][a], scaled. tasks : [c][TASKS].
@@ -49,6 +70,23 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
   const int station = (lane >> 4) * 8 + (lane & 7);
   const Task task = tasks[(int64_t)channel * TASKS + blockIdx.x % TASK_BLOCKS * WARPS + warp];
   const uint8_t *groups = tables + (int64_t)task.first * GROUP_BYTES;
+  auto weightsOf = [&](uint32_t k, int quadrant) {
+    Weights w;
+#pragma unroll
+    for (int n = 0; n < 4; ++n)
+      w.of[n / 2][n % 2] = __ldg((const uint4 *)(groups + (int64_t)k * GROUP_BYTES + (n * 4 + quadrant) * 512) + lane);
+    return w;
+  };
+  auto listOf = [&](uint32_t k) { return __ldg((const uint2 *)(groups + (int64_t)k * GROUP_BYTES + LIST_AT) + station); };
+  Weights held[HELD + 1][4];
+  uint2 lists[HELD + 1];
+#pragma unroll
+  for (int k = 0; k < HELD; ++k)
+    if (k < task.groups) {
+#pragma unroll
+      for (int quadrant = 0; quadrant < 4; ++quadrant) held[k][quadrant] = weightsOf(k, quadrant);
+      lists[k] = listOf(k);
+    }
   const uint32_t pairOfRows = task.place / CELL_BLOCKS, cells = task.place % CELL_BLOCKS;
   // Lanes of a step exchange cells so that each stores 8 bytes of one row: the even ones of the first, the odd ones of the
   // second.
@@ -110,30 +148,19 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     }
     const uint32_t fields = part + first / STEPS % BUFFERS * FIELDS_BYTES;
     float d[POLARISATIONS][2][4][4] = {};
-#pragma unroll 1
-    for (uint32_t k = 0; k < task.groups; ++k) {
-      const uint8_t *from = groups + (int64_t)k * GROUP_BYTES;
-      const uint2 list = __ldg((const uint2 *)(from + LIST_AT) + station);
 #pragma unroll
-      for (int quadrant = 0; quadrant < 4; ++quadrant) {
-        uint4 w[2][2];
+    for (int k = 0; k < HELD; ++k)
+      if (k < task.groups) {
 #pragma unroll
-        for (int n = 0; n < 4; ++n) w[n / 2][n % 2] = __ldg((const uint4 *)(from + (n * 4 + quadrant) * 512) + lane);
-        const uint32_t field = fields + stationOf(list, quadrant) * FIELD_BYTES;
-#pragma unroll
-        for (int p = 0; p < POLARISATIONS; ++p)
-#pragma unroll
-          for (int rest = 1; rest >= 0; --rest) {
-            uint32_t x[4];
-            gather(x, field + p * 64 + rest * 32);
-            const uint32_t turned[4] = {negated(x[1]), x[0], negated(x[3]), x[2]};
-#pragma unroll
-            for (int row = 0; row < 2; ++row) {
-              if (rest == 0) multiplyComplex(d[p][row][quadrant], x, turned, w[1][row]);
-              multiplyComplex(d[p][row][quadrant], x, turned, w[0][row]);
-            }
-          }
+        for (int quadrant = 0; quadrant < 4; ++quadrant)
+          multiplyQuadrant(d, quadrant, held[k][quadrant], fields + stationOf(lists[k], quadrant) * FIELD_BYTES);
       }
+#pragma unroll 1
+    for (uint32_t k = HELD; k < task.groups; ++k) {
+      const uint2 list = listOf(k);
+#pragma unroll
+      for (int quadrant = 0; quadrant < 4; ++quadrant)
+        multiplyQuadrant(d, quadrant, weightsOf(k, quadrant), fields + stationOf(list, quadrant) * FIELD_BYTES);
     }
 #pragma unroll
     for (int p = 0; p < POLARISATIONS; ++p) {

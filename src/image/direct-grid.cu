@@ -31,7 +31,7 @@ constexpr int TASKS = BOX / 4 * CELL_BLOCKS, TASK_BLOCKS = TASKS / WARPS;
 constexpr int SLOT_BYTES = 4 * BOX * BOX;
 constexpr int LIST_AT = 2 * 4 * 512, GROUP_BYTES = LIST_AT + 128;  // weights of two rows and four quadrants, 16 x 4 stations
 // Shared memory: samples on their way [a][16 bytes], factors, fields.
-constexpr int FACTORS_AT = INPUTS * 16, FIELDS_AT = FACTORS_AT + INPUTS * 8, FIELDS_BYTES = STATIONS * FIELD_BYTES;
+constexpr int FACTORS_AT = INPUTS * 16, FIELDS_AT = (FACTORS_AT + INPUTS * 8 + 15) / 16 * 16, FIELDS_BYTES = STATIONS * FIELD_BYTES;
 
 __device__ __forceinline__ uint32_t addHalves(uint32_t a, uint32_t b) {
   uint32_t sum;

@@ -75,22 +75,34 @@ __device__ __forceinline__ void addChunk(float (&sum)[8][4][4], float (&f)[32], 
       addProducts(sum[chunk * 2 + h][i], f[h * 4 + i], f[8 + h * 4 + i], f[16 + h * 4 + i], f[24 + h * 4 + i]);
 }
 
-// sums : [c][product][m][l] float64, replaced or added to; 64 l x 16 m of a warp.
+// sums : [c][product][m][l] float64, replaced or added to; 64 l x 16 m of a warp. Four pairs of pixels are read before the
+// first is written: one after the other, each would wait for memory.
 __device__ __forceinline__ void storeSums(const float (&sum)[8][4][4], double *sums, int channel, int firstL, int firstM,
                                           int lane, int add, const double *unscale, const double *unscaleTurns) {
-  const double by = unscale[channel];
   constexpr int64_t PLANE = (int64_t)PIXELS * PIXELS;
-  double *image = sums + (int64_t)channel * PRODUCTS * PLANE;
+  constexpr int BATCH = 4;
+  // Or addresses and scales would be made ready before there are registers for them.
+  asm volatile("" : "+r"(lane));
 #pragma unroll
-  for (int product = 0; product < PRODUCTS; ++product)
+  for (int n = 0; n < 2 * PRODUCTS * 8 / BATCH; ++n) {
+    const int firstBlock = n % (8 / BATCH) * BATCH, product = n / (8 / BATCH) % PRODUCTS, row = n / (8 / BATCH) / PRODUCTS;
+    const int l = firstL + firstBlock * 8 + (lane & 3) * 2, m = firstM + (lane >> 2) + row * 8;
+    if (m >= PIXELS) break;
+    const double by = unscale[channel] * __ldg(unscaleTurns + m);
+    double2 *to = (double2 *)(sums + ((int64_t)channel * PRODUCTS + product) * PLANE + (int64_t)m * PIXELS + l);
+    double2 before[BATCH];
 #pragma unroll
-    for (int block = 0; block < 8; ++block)
+    for (int i = 0; i < BATCH; ++i) before[i] = add && l + i * 8 < PIXELS ? to[i * 4] : make_double2(0, 0);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int l = firstL + block * 8 + (lane & 3) * 2 + (i & 1), m = firstM + (lane >> 2) + (i >> 1) * 8;
-        if (l >= PIXELS || m >= PIXELS) continue;
-        const float value = POLARISATIONS == 1 ? sum[block][i][0] + sum[block][i][1] : sum[block][i][product];
-        double *to = image + product * PLANE + (int64_t)m * PIXELS + l;
-        *to = (add ? *to : 0.0) + value * (by * unscaleTurns[l] * unscaleTurns[m]);
-      }
+    for (int i = 0; i < BATCH; ++i) {
+      if (l + i * 8 >= PIXELS) break;
+      const double2 turn = __ldg((const double2 *)(unscaleTurns + l + i * 8));
+      const float(&even)[4] = sum[firstBlock + i][2 * row], (&odd)[4] = sum[firstBlock + i][2 * row + 1];
+      const float first = POLARISATIONS == 1 ? even[0] + even[1] : even[product];
+      const float second = POLARISATIONS == 1 ? odd[0] + odd[1] : odd[product];
+      to[i * 4] = make_double2(before[i].x + first * (by * turn.x), before[i].y + second * (by * turn.y));
+    }
+    // Or the compiler would read everything at once, and have no registers for it.
+    asm volatile("" ::: "memory");
+  }
 }

@@ -4,6 +4,7 @@
  */
 import type { KernelRequest } from '../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../backend/cuda/sources.js';
+import { roundUp } from '../core/round-up.js';
 import { tasksOf } from './cuda-tables.js';
 import type { ImagePlan } from './plan.js';
 import { halvesOf, type FoldedPrecision } from './split-halves.js';
@@ -22,7 +23,7 @@ interface GridTuning {
   /** Blocks on a multiprocessor at once. */
   readonly BLOCKS: 1 | 2;
   /** Groups of 16 stations whose weights a warp keeps in registers. */
-  readonly HELD?: 1 | 2;
+  readonly HELD: 0 | 1 | 2;
 }
 
 /** As measured on an H200. */
@@ -33,16 +34,16 @@ const gridTuning = {
     64: { WARPS: 16, BLOCKS: 1, HELD: 1 },
   },
   split: {
-    32: { WARPS: 16, BLOCKS: 1 },
-    48: { WARPS: 12, BLOCKS: 1 },
-    64: { WARPS: 16, BLOCKS: 1 },
+    32: { WARPS: 8, BLOCKS: 1, HELD: 1 },
+    48: { WARPS: 6, BLOCKS: 1, HELD: 1 },
+    64: { WARPS: 8, BLOCKS: 1, HELD: 1 },
   },
 } satisfies Record<FoldedPrecision, Record<FoldedBox, GridTuning>>;
 /** What a block gets on Hopper. */
 const MOST_SHARED_BYTES = 227 * 1024;
 
 function gridSharedBytes({ stations, polarisations }: Inputs, halves: number, buffers: number): number {
-  const sampleBytes = stations * polarisations * (16 + 8);
+  const sampleBytes = roundUp(stations * polarisations * (16 + 8), 16);
   return sampleBytes + buffers * stations * (polarisations * 32 * halves + 16);
 }
 
@@ -111,7 +112,7 @@ const halfTuning = {
   64: { STAGES: 2, UNROLL: 2, ACROSS: 0, ROWS_SHARED: 1 },
 } satisfies Record<FoldedBox, HalfTuning>;
 const splitTuning = {
-  32: { RING: 8, COPIES: 1, RESTS_SHARED: 0 },
+  32: { RING: 6, COPIES: 1, RESTS_SHARED: 1 },
   48: { RING: 3, COPIES: 1, RESTS_SHARED: 0 },
   64: { RING: 1, COPIES: 2, RESTS_SHARED: 1 },
 } satisfies Record<FoldedBox, SplitTuning>;
@@ -174,3 +175,16 @@ export const gridBytes = (
   polarisations: 1 | 2,
   precision: FoldedPrecision,
 ): number => halvesOf[precision] * 4 * box * box * polarisations * Math.ceil(steps / 8) * 8;
+
+/** Steps of a launch: all of them, or as many as leave room for channels that fill the card. */
+export function stepsAtOnce(options: {
+  readonly steps: number;
+  readonly bytesPerStep: number;
+  /** That fill the card once. */
+  readonly channels: number;
+  readonly scratchBytes: number;
+}): number {
+  const { steps, bytesPerStep, channels, scratchBytes } = options;
+  const fitting = Math.floor(scratchBytes / (channels * bytesPerStep * 8)) * 8;
+  return roundUp(Math.max(1, Math.min(steps, Math.max(8, fitting))), 8);
+}

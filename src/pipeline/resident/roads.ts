@@ -139,7 +139,7 @@ async function directRoad(
     samples: () => samples,
     calibrator,
     visibilities: undefined,
-    description: 'sums kept on the card',
+    description: imager.describe(plan.spectra),
   };
 }
 
