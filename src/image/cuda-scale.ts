@@ -33,6 +33,7 @@ export interface ImageScaler {
 }
 
 const THREADS = 256;
+const PIXELS_PER_THREAD = 8;
 
 export async function prepareImageScaler(plan: ImagePlan, backend: CudaBackend): Promise<ImageScaler> {
   const { session, shop } = backend;
@@ -41,7 +42,7 @@ export async function prepareImageScaler(plan: ImagePlan, backend: CudaBackend):
   const shownCorrection = plan.correction.map((value, at) => (plan.shown[at] === 1 ? value : NaN));
   const correction = await uploadArray(session, 'the taper', shownCorrection);
   const stream = session.streams.compute;
-  const blocks = channels * products * Math.ceil(pixels ** 2 / THREADS);
+  const blocks = channels * products * Math.ceil(pixels ** 2 / (PIXELS_PER_THREAD * THREADS));
   return {
     scale: ({ sums, weights, to }) => {
       scaleSums.set([sums, weights, correction.pointer, pixels, products, to]);

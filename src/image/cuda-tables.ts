@@ -77,12 +77,21 @@ export function gridTables(given: GridPlan, box: GridBox, precision: FoldedPreci
   return { tasks, groups: bytes, groupBytes };
 }
 
-const halvesTogether = (plan: GridPlan): Uint16Array => Uint16Array.from(roundTaps(plan), halfBits);
+function halvesTogether(plan: GridPlan): Uint16Array {
+  const rounded = roundTaps(plan);
+  const halves = new Uint16Array(rounded.length);
+  for (let at = 0; at < rounded.length; at++) halves[at] = halfBits(rounded[at]);
+  return halves;
+}
 
 /** [nearest, rest] of every weight, scaled. */
 function splitTaps(taps: Float64Array): readonly [Uint16Array, Uint16Array] {
   const halves = [new Uint16Array(taps.length), new Uint16Array(taps.length)] as const;
-  for (const [at, tap] of taps.entries()) [halves[0][at], halves[1][at]] = splitHalf(TAP_SCALE * tap);
+  for (let at = 0; at < taps.length; at++) {
+    const [nearest, rest] = splitHalf(TAP_SCALE * taps[at]);
+    halves[0][at] = nearest;
+    halves[1][at] = rest;
+  }
   return halves;
 }
 

@@ -52,15 +52,21 @@ extern "C" __global__ void pairSums(const float2 *factors, const double *counts,
 
 // sums : [plane][m][l] as the transform leaves them, bin 0 first; plane = channel * products + product. weights : [plane],
 // of which Im XY reads Re XY's. correction : [m][l], NaN where nothing is shown. image : [plane][m][l], centred, NaN where
-// nothing is shown or nothing was added. Grid: (planes * blocks of 256 pixels, 1).
+// nothing is shown or nothing was added. Grid: (planes * blocks of 2048 pixels, 1), 256 threads.
 extern "C" __global__ void scaleSums(const double *sums, const double *weights, const double *correction, int pixels,
                                      int products, float *image) {
-  const int area = pixels * pixels, blocks = (area + 255) / 256;
-  const int plane = blockIdx.x / blocks, at = blockIdx.x % blocks * 256 + threadIdx.x;
-  if (at >= area) return;
-  const int m = at / pixels, l = at % pixels, half = pixels / 2;
-  const int bin = (m + half) % pixels * pixels + (l + half) % pixels;
+  constexpr int PER_THREAD = 8;
+  const int area = pixels * pixels, blocks = (area + 256 * PER_THREAD - 1) / (256 * PER_THREAD);
+  const int plane = blockIdx.x / blocks, half = pixels / 2;
   const double weight = weights[plane % products == 3 ? plane - 1 : plane];
+  const double by = weight > 0 ? 1 / weight : __longlong_as_double(0x7FF8000000000000);
   const int64_t first = (int64_t)plane * area;
-  image[first + at] = weight > 0 ? (float)(sums[first + bin] / weight * correction[at]) : __int_as_float(0x7FC00000);
+#pragma unroll
+  for (int n = 0; n < PER_THREAD; ++n) {
+    const int at = (blockIdx.x % blocks * PER_THREAD + n) * 256 + threadIdx.x;
+    if (at >= area) break;
+    const int row = at / pixels, column = at % pixels;
+    const int m = row < half ? row + half : row - half, l = column < half ? column + half : column - half;
+    image[first + at] = (float)(sums[first + m * pixels + l] * by * correction[at]);
+  }
 }

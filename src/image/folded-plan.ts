@@ -35,7 +35,7 @@ const gridTuning = {
   },
   split: {
     32: { WARPS: 8, BLOCKS: 1, HELD: 1 },
-    48: { WARPS: 6, BLOCKS: 1, HELD: 1 },
+    48: { WARPS: 12, BLOCKS: 1, HELD: 0 },
     64: { WARPS: 8, BLOCKS: 1, HELD: 1 },
   },
 } satisfies Record<FoldedPrecision, Record<FoldedBox, GridTuning>>;

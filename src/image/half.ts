@@ -5,11 +5,17 @@ export function halfBits(value: number): number {
   if (Number.isNaN(value)) return 0x7e00;
   if (size >= 65_520) return sign | 0x7c00; // halfway to 2¹⁶ rounds up
   // The spacing of halves around `size`: 2⁻²⁴ below 2⁻¹⁴, then 2¹⁰ steps to each octave.
-  const exponent = size < 2 ** -14 ? -14 : Math.floor(Math.log2(size));
-  // Math.log2 may err by an ulp at powers of two: a mantissa of 2048 simply carries into the next octave below.
-  const mantissa = roundEven(size / 2 ** (exponent - 10));
-  return sign | (mantissa + 1024 * (exponent + 14));
+  asDouble[0] = size;
+  const octave = Math.max(0, (asWords[1] >>> 20) - 1023 + 14);
+  // A mantissa of 2048 simply carries into the next octave.
+  return sign | (roundEven(size * perSpacing[octave]) + 1024 * octave);
 }
+
+/** A double's exponent is in the upper of its two words. Kernels are made of millions of weights: this is the quick way. */
+const asDouble = new Float64Array(1);
+const asWords = new Uint32Array(asDouble.buffer);
+const perSpacing = Float64Array.from({ length: 31 }, (_, octave) => 2 ** (24 - octave));
+const spacing = perSpacing.map((value) => 1 / value);
 
 function roundEven(value: number): number {
   const below = Math.floor(value);
@@ -24,5 +30,5 @@ export function fromHalfBits(bits: number): number {
   const exponent = (bits >> 10) & 31;
   const mantissa = bits & 1023;
   if (exponent === 31) return mantissa === 0 ? sign * Infinity : NaN;
-  return sign * (exponent === 0 ? mantissa * 2 ** -24 : (1024 + mantissa) * 2 ** (exponent - 25));
+  return sign * (exponent === 0 ? mantissa * spacing[0] : (1024 + mantissa) * spacing[exponent - 1]);
 }

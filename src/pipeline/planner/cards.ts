@@ -2,6 +2,9 @@
 import { factorise } from '../../channelise/cuda-factors.js';
 import { baselineCount } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
+import { suitsHalves } from '../../image/direct-choice.js';
+import type { FoldedPrecision } from '../../image/split-halves.js';
+import { cutImage } from '../resident/memory.js';
 import type { Cost, KernelCosts, Machine } from './planner.js';
 import type { Workload } from './workload.js';
 
@@ -22,8 +25,8 @@ export interface CardRates {
   readonly correlateOps: readonly (readonly [stations: number, opsPerS: number])[];
   /** Terms A_ij g_j of StEFCal a second, and the least time 300 iterations take. */
   readonly calibrate: { readonly termsPerS: number; readonly leastS: number };
-  /** Direct imaging: seconds per channel and step by box, 128² pixels, two polarisations. */
-  readonly directS: readonly (readonly [cells: number, seconds: number])[];
+  /** Direct imaging on the tensor cores: seconds per channel and step by box, 128² pixels, two polarisations. */
+  readonly directS: Readonly<Record<FoldedPrecision, readonly (readonly [cells: number, seconds: number])[]>>;
   /** Imaging visibilities: seconds for each cell that a pair's kernel touches in one product. */
   readonly gridS: { readonly perCell: number };
   /** Finishing a direct image: seconds a pixel and product. */
@@ -56,11 +59,18 @@ export const cards = {
     // 20 × 500 antennas, 300 iterations: 1.04 ms; 1 × 1000: 0.49 ms
     calibrate: { termsPerS: (20 * 500 ** 2 * 300) / 1.04e-3, leastS: 0.49e-3 },
     // sustained: gridding and imaging 2.73 + 9.15 ms, 6.18 + 13.42 ms; 64 in the resident chain, 132 channels in 4.51 ms
-    directS: [
-      [32, perChannelStep(2.73 + 9.15)],
-      [48, perChannelStep(6.18 + 13.42)],
-      [64, perChannelStep(6 * 4.51)],
-    ],
+    directS: {
+      half: [
+        [32, perChannelStep(2.73 + 9.15)],
+        [48, perChannelStep(6.18 + 13.42)],
+        [64, perChannelStep(6 * 4.51)],
+      ],
+      split: [
+        [32, perChannelStep(27.97)],
+        [48, perChannelStep(48.3)],
+        [64, perChannelStep(69.6)],
+      ],
+    },
     // 256 stations, 5 × 5 kernels, four products, 132 channels in the resident chain: 5.26 ms, totals and scale included
     gridS: { perCell: 5.26e-3 / 132 / (4 * 32_896 * 81) },
     // the same, directly: 0.222 ms
@@ -98,12 +108,15 @@ export function interpolate(points: readonly (readonly [number, number])[], at: 
   return y0 + ((y1 - y0) * Math.log(at / x0)) / Math.log(x1 / x0);
 }
 
-/** Single precision reaches this part of its ceiling: 0.79 µs a channel and step in a box of 32, on an H200. */
-const FLOAT_EFFICIENCY = 0.2;
+/**
+ * Plain single precision does a full transform's arithmetic, half of it folded away, at this part of the card's ceiling:
+ * 0.28 µs a channel and step in a box of 32, on an H200.
+ */
+const FLOAT_EFFICIENCY = 0.57;
 const ITERATIONS = 300;
 
 export function cardCosts(card: CardRates, workload: Workload): KernelCosts {
-  const { stations, polarisations, channels, pixels, kernelSize, apertureCells } = workload;
+  const { stations, polarisations, channels, pixels, kernelSize } = workload;
   const inputs = stations * polarisations;
   const operations = (8 * inputs * (inputs + 1)) / 2;
   // The X-engine's tiles see inputs, whatever stations they belong to.
@@ -122,7 +135,7 @@ export function cardCosts(card: CardRates, workload: Workload): KernelCosts {
       secondsPerUnit: pairCells * card.gridS.perCell,
       basis: isImageMeasured ? 'measured' : 'scaled',
     },
-    'direct image': directCost(card, { pixels, polarisations, apertureCells, kernelSize }),
+    'direct image': directCost(card, workload),
     finish: {
       secondsPerUnit: products * pixels ** 2 * card.finishS.perPixel,
       basis: isImageMeasured ? 'measured' : 'scaled',
@@ -145,21 +158,15 @@ function channeliseCost({ channelise }: CardRates, { channels, taps }: Workload)
   };
 }
 
-function directCost(
-  card: CardRates,
-  {
-    pixels,
-    polarisations,
-    apertureCells: cells,
-    kernelSize,
-  }: Pick<Workload, 'pixels' | 'polarisations' | 'apertureCells' | 'kernelSize'>,
-): Cost {
-  const box = card.directS.find(([size]) => size >= cells);
-  // The taper of larger kernels is too deep for half precision.
-  if (box && pixels % 64 === 0 && pixels <= 512 && kernelSize <= 5) {
+function directCost(card: CardRates, workload: Workload): Cost {
+  const { pixels, polarisations, apertureCells: cells, kernelSize } = workload;
+  const { spectraPerBlock: samples } = cutImage(workload);
+  const precision = suitsHalves({ kernelSize, samples }) ? 'half' : 'split';
+  const box = card.directS[precision].find(([size]) => size >= cells);
+  if (box) {
     // Tiles of 64 × 128 pixels: two of them at 128². Steps of one polarisation go two at a time.
     const tiles = Math.ceil(pixels / 64) * Math.ceil(pixels / 128);
-    const isMeasured = pixels === 128 && polarisations === 2;
+    const isMeasured = pixels === 128 && polarisations === 2 && kernelSize === 5;
     return {
       secondsPerUnit: ((box[1] * tiles) / 2) * (polarisations / 2),
       basis: isMeasured ? 'measured' : 'scaled',
