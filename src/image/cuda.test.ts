@@ -68,6 +68,7 @@ function sizes(): void {
     { pixels: 128, acrossM: 90, stations: 100, polarisations: 1, size: 7, samples: 265, precision: 'half' },
     { pixels: 192, acrossM: 120, stations: 30, polarisations: 2, size: 3, samples: 258, precision: 'half' },
     { pixels: 256, acrossM: 100, stations: 12, polarisations: 1, size: 1, samples: 257, precision: 'half' },
+    { pixels: 64, acrossM: 40, stations: 33, polarisations: 1, size: 3, samples: 257, precision: 'half' },
     { pixels: 84, acrossM: 70, stations: 30, polarisations: 2, size: 5, samples: 256, precision: 'half' },
     { pixels: 80, acrossM: 70, stations: 30, polarisations: 2, size: 5, samples: 40, precision: 'single' },
     { pixels: 66, acrossM: 70, stations: 15, polarisations: 1, size: 3, samples: 33, precision: 'single' },
