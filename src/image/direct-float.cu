@@ -61,36 +61,48 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS)
   }
 }
 
-// turns : [depth][TILES * TILE pixels], 0 past the last pixel and the last depth. To shared memory, DEPTH rows of a tile.
-__device__ __forceinline__ void loadTurns(float (&to)[DEPTH][TILE], const float *turns, int firstDepth, int firstPixel) {
+// What a thread has fetched of the next DEPTH rows of factors and of columns, while these are being multiplied.
+struct Ahead {
+  float4 turns[DEPTH * TILE / 4 / (32 * WARPS)];
+};
+
+// turns : [depth][TILES * TILE pixels], 0 past the last pixel and the last depth.
+__device__ __forceinline__ void fetchTurns(Ahead &ahead, const float *turns, int firstDepth, int firstPixel) {
 #pragma unroll
-  for (int n = threadIdx.x; n < DEPTH * TILE / 4; n += 32 * WARPS) {
-    const int depth = n / (TILE / 4), four = n % (TILE / 4);
-    ((float4 *)to[depth])[four] =
-        __ldg((const float4 *)(turns + (int64_t)(firstDepth + depth) * (TILES * TILE) + firstPixel) + four);
+  for (int n = 0; n < DEPTH * TILE / 4 / (32 * WARPS); ++n) {
+    const int at = n * 32 * WARPS + threadIdx.x, depth = at / (TILE / 4), four = at % (TILE / 4);
+    ahead.turns[n] = __ldg((const float4 *)(turns + (int64_t)(firstDepth + depth) * (TILES * TILE) + firstPixel) + four);
   }
 }
+__device__ __forceinline__ void storeTurns(float (&to)[DEPTH][TILE], const Ahead &ahead) {
+#pragma unroll
+  for (int n = 0; n < DEPTH * TILE / 4 / (32 * WARPS); ++n) ((float4 *)to)[n * 32 * WARPS + threadIdx.x] = ahead.turns[n];
+}
+
+// Columns of a depth : [two parts][pair of steps][part][step], so that a thread's come in whole vectors without conflict.
+template <int N>
+using Columns = float[DEPTH][N / 2][STEPS / 2][2][2];
 
 // sum[pixel][part][step] += turns x columns: threads are 16 (two steps each) by 16 (eight pixels each).
 template <int N>
 __device__ __forceinline__ void multiplyTile(float (&sum)[8][N][2], const float (&turns)[DEPTH][TILE],
-                                             const float (&columns)[DEPTH][N][STEPS]) {
+                                             const Columns<N> &columns) {
   const int pair = threadIdx.x % 16, eight = threadIdx.x / 16;
 #pragma unroll
   for (int k = 0; k < DEPTH; ++k) {
-    float by[8];
-    float2 value[N];
-    *(float4 *)by = ((const float4 *)turns[k])[2 * eight];
-    *(float4 *)(by + 4) = ((const float4 *)turns[k])[2 * eight + 1];
+    const float4 low = ((const float4 *)turns[k])[2 * eight], high = ((const float4 *)turns[k])[2 * eight + 1];
+    const float by[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
 #pragma unroll
-    for (int part = 0; part < N; ++part) value[part] = ((const float2 *)columns[k][part])[pair];
+    for (int two = 0; two < N / 2; ++two) {
+      const float4 value = *(const float4 *)columns[k][two][pair];
 #pragma unroll
-    for (int i = 0; i < 8; ++i)
-#pragma unroll
-      for (int part = 0; part < N; ++part) {
-        sum[i][part][0] = fmaf(by[i], value[part].x, sum[i][part][0]);
-        sum[i][part][1] = fmaf(by[i], value[part].y, sum[i][part][1]);
+      for (int i = 0; i < 8; ++i) {
+        sum[i][2 * two][0] = fmaf(by[i], value.x, sum[i][2 * two][0]);
+        sum[i][2 * two][1] = fmaf(by[i], value.y, sum[i][2 * two][1]);
+        sum[i][2 * two + 1][0] = fmaf(by[i], value.z, sum[i][2 * two + 1][0]);
+        sum[i][2 * two + 1][1] = fmaf(by[i], value.w, sum[i][2 * two + 1][1]);
       }
+    }
   }
 }
 
@@ -101,30 +113,40 @@ __device__ __forceinline__ float2 cellAt(const float2 *cells, int row, int colum
 // Grid: (planes, ROWS / 2 * TILES).
 extern "C" __global__ void __launch_bounds__(32 * WARPS, 2) rowsFloat(const float2 *grid, const float *turns, float *alongL) {
   __shared__ __align__(16) float turn[DEPTH][TILE];
-  __shared__ __align__(16) float columns[DEPTH][4][STEPS];
+  __shared__ __align__(16) Columns<4> columns;
   const int v = blockIdx.y / TILES, firstPixel = blockIdx.y % TILES * TILE;
   // A thread folds the four cells at (+-v, +-u) of its step.
-  const int ahead = threadIdx.x / STEPS, t = threadIdx.x % STEPS;
+  const int cell = threadIdx.x / STEPS, t = threadIdx.x % STEPS;
   const float2 *cells = grid + (int64_t)blockIdx.x * ROWS * COLUMNS * STEPS + t;
-  float sum[8][4][2] = {};
-  for (int first = 0; first < COLUMNS / 2; first += DEPTH / 2) {
-    const int u = first + ahead;
-    float2 ee = make_float2(0, 0), oe = ee, eo = ee, oo = ee;
+  float2 a, b, c, d;
+  Ahead ahead;
+  auto fetch = [&](int first) {
+    const int u = first + cell;
+    a = b = c = d = make_float2(0, 0);
     if (u < COLUMNS / 2) {
       const int up = ROWS / 2 + v, down = ROWS / 2 - 1 - v, right = COLUMNS / 2 + u, left = COLUMNS / 2 - 1 - u;
-      const float2 a = cellAt(cells, up, right), b = cellAt(cells, up, left);
-      const float2 c = cellAt(cells, down, right), d = cellAt(cells, down, left);
-      ee = make_float2((a.x + b.x) + (c.x + d.x), (a.y + b.y) + (c.y + d.y));
-      oe = make_float2((a.x - b.x) + (c.x - d.x), (a.y - b.y) + (c.y - d.y));
-      eo = make_float2((a.x + b.x) - (c.x + d.x), (a.y + b.y) - (c.y + d.y));
-      oo = make_float2((a.x - b.x) - (c.x - d.x), (a.y - b.y) - (c.y - d.y));
+      a = cellAt(cells, up, right), b = cellAt(cells, up, left);
+      c = cellAt(cells, down, right), d = cellAt(cells, down, left);
     }
+    fetchTurns(ahead, turns, 2 * first, firstPixel);
+  };
+  float sum[8][4][2] = {};
+  fetch(0);
+  for (int first = 0; first < COLUMNS / 2; first += DEPTH / 2) {
+    const float2 ee = make_float2((a.x + b.x) + (c.x + d.x), (a.y + b.y) + (c.y + d.y));
+    const float2 oe = make_float2((a.x - b.x) + (c.x - d.x), (a.y - b.y) + (c.y - d.y));
+    const float2 eo = make_float2((a.x + b.x) - (c.x + d.x), (a.y + b.y) - (c.y + d.y));
+    const float2 oo = make_float2((a.x - b.x) - (c.x - d.x), (a.y - b.y) - (c.y - d.y));
+    const float even[4] = {ee.x, -eo.y, ee.y, eo.x}, odd[4] = {-oe.y, -oo.x, oe.x, -oo.y};
     __syncthreads();
-    float(&even)[4][STEPS] = columns[2 * ahead], (&odd)[4][STEPS] = columns[2 * ahead + 1];
-    even[0][t] = ee.x, even[1][t] = -eo.y, even[2][t] = ee.y, even[3][t] = eo.x;
-    odd[0][t] = -oe.y, odd[1][t] = -oo.x, odd[2][t] = oe.x, odd[3][t] = -oo.y;
-    loadTurns(turn, turns, 2 * first, firstPixel);
+#pragma unroll
+    for (int group = 0; group < 4; ++group) {
+      columns[2 * cell][group / 2][t / 2][group % 2][t % 2] = even[group];
+      columns[2 * cell + 1][group / 2][t / 2][group % 2][t % 2] = odd[group];
+    }
+    storeTurns(turn, ahead);
     __syncthreads();
+    if (first + DEPTH / 2 < COLUMNS / 2) fetch(first + DEPTH / 2);
     multiplyTile(sum, turn, columns);
   }
 #pragma unroll
@@ -139,11 +161,24 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 2) rowsFloat(const floa
   }
 }
 
-// Over the 16 threads that share a pixel.
-__device__ __forceinline__ float overSteps(float value) {
+// N values of each of the 16 threads that share pixels, added over them: a thread hands away half of what it has left, until
+// each has N / 16 sums, or some have the same one. They are the ones from the thread's number times N / 16 on.
+template <int N, int APART>
+__device__ __forceinline__ void overSteps(float *values) {
+  if constexpr (APART > 0) {
+    const bool isUpper = threadIdx.x & APART;
+    if constexpr (N > 1) {
 #pragma unroll
-  for (int apart = 8; apart > 0; apart /= 2) value += __shfl_xor_sync(0xFFFFFFFFu, value, apart);
-  return value;
+      for (int n = 0; n < N / 2; ++n) {
+        const float kept = isUpper ? values[N / 2 + n] : values[n], given = isUpper ? values[n] : values[N / 2 + n];
+        values[n] = kept + __shfl_xor_sync(0xFFFFFFFFu, given, APART);
+      }
+      overSteps<N / 2, APART / 2>(values);
+    } else {
+      values[0] += __shfl_xor_sync(0xFFFFFFFFu, values[0], APART);
+      overSteps<1, APART / 2>(values);
+    }
+  }
 }
 
 // sums : [c][product][m][l], float64, added to. Grid: (PIXELS * TILES, channels of the group): neighbouring l together, so
@@ -151,38 +186,59 @@ __device__ __forceinline__ float overSteps(float value) {
 extern "C" __global__ void __launch_bounds__(32 * WARPS, 2)
     columnsFloat(const float *alongL, const float *turns, int firstChannel, double *sums) {
   __shared__ __align__(16) float turn[DEPTH][TILE];
-  __shared__ __align__(16) float columns[DEPTH][PARTS][STEPS];
+  __shared__ __align__(16) Columns<PARTS> columns;
   const int l = blockIdx.x % PIXELS, firstPixel = blockIdx.x / PIXELS * TILE;
+  constexpr int FOURS = DEPTH * PARTS * STEPS / 4 / (32 * WARPS);
+  float4 values[FOURS];
+  Ahead ahead;
+  auto fetch = [&](int first) {
+#pragma unroll
+    for (int n = 0; n < FOURS; ++n) {
+      const int at = n * 32 * WARPS + threadIdx.x;
+      const int four = at % (STEPS / 4), part = at / (STEPS / 4) % PARTS, depth = at / (STEPS / 4) / PARTS;
+      const int64_t plane = (int64_t)blockIdx.y * POLARISATIONS + part / 2;
+      const float *from = alongL + (((plane * PIXELS + l) * ROWS + first + depth) * 2 + part % 2) * STEPS;
+      values[n] = first + depth < ROWS ? ((const float4 *)from)[four] : make_float4(0, 0, 0, 0);
+    }
+    fetchTurns(ahead, turns, first, firstPixel);
+  };
   float sum[8][PARTS][2] = {};
+  fetch(0);
   for (int first = 0; first < ROWS; first += DEPTH) {
     __syncthreads();
 #pragma unroll
-    for (int n = threadIdx.x; n < DEPTH * PARTS * STEPS / 4; n += 32 * WARPS) {
-      const int four = n % (STEPS / 4), part = n / (STEPS / 4) % PARTS, depth = n / (STEPS / 4) / PARTS;
-      const int64_t plane = (int64_t)blockIdx.y * POLARISATIONS + part / 2;
-      const float *from = alongL + (((plane * PIXELS + l) * ROWS + first + depth) * 2 + part % 2) * STEPS;
-      ((float4 *)columns[depth][part])[four] = first + depth < ROWS ? ((const float4 *)from)[four] : make_float4(0, 0, 0, 0);
+    for (int n = 0; n < FOURS; ++n) {
+      const int at = n * 32 * WARPS + threadIdx.x;
+      const int four = at % (STEPS / 4), part = at / (STEPS / 4) % PARTS, depth = at / (STEPS / 4) / PARTS;
+      *(float2 *)columns[depth][part / 2][2 * four][part % 2] = make_float2(values[n].x, values[n].y);
+      *(float2 *)columns[depth][part / 2][2 * four + 1][part % 2] = make_float2(values[n].z, values[n].w);
     }
-    loadTurns(turn, turns, first, firstPixel);
+    storeTurns(turn, ahead);
     __syncthreads();
+    if (first + DEPTH < ROWS) fetch(first + DEPTH);
     multiplyTile(sum, turn, columns);
   }
-  constexpr int64_t PLANE = (int64_t)PIXELS * PIXELS;
-  double *image = sums + (int64_t)(firstChannel + blockIdx.y) * PRODUCTS * PLANE + l;
+  float products[8 * PRODUCTS];
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    float products[4] = {};
+    float of[4] = {};
 #pragma unroll
     for (int t = 0; t < 2; ++t) {
       const float xr = sum[i][0][t], xi = sum[i][1][t], yr = sum[i][PARTS - 2][t], yi = sum[i][PARTS - 1][t];
-      products[0] += xr * xr + xi * xi, products[1] += yr * yr + yi * yi;
-      products[2] += xr * yr + xi * yi, products[3] += xi * yr - xr * yi;
+      of[0] += xr * xr + xi * xi, of[1] += yr * yr + yi * yi;
+      of[2] += xr * yr + xi * yi, of[3] += xi * yr - xr * yi;
     }
-    const int m = firstPixel + threadIdx.x / 16 * 8 + i;
 #pragma unroll
-    for (int product = 0; product < PRODUCTS; ++product) {
-      const float total = overSteps(products[product]);
-      if (threadIdx.x % 16 == 0 && m < PIXELS) image[product * PLANE + (int64_t)m * PIXELS] += total;
-    }
+    for (int product = 0; product < PRODUCTS; ++product) products[i * PRODUCTS + product] = of[product];
+  }
+  overSteps<8 * PRODUCTS, 8>(products);
+  constexpr int LEFT = PRODUCTS == 1 ? 1 : 2, SHARING = PRODUCTS == 1 ? 2 : 1;  // sums of a thread; threads with the same
+  constexpr int64_t PLANE = (int64_t)PIXELS * PIXELS;
+  double *image = sums + (int64_t)(firstChannel + blockIdx.y) * PRODUCTS * PLANE + l;
+  const int first = threadIdx.x % 16 / SHARING * LEFT;
+#pragma unroll
+  for (int n = 0; n < LEFT; ++n) {
+    const int m = firstPixel + threadIdx.x / 16 * 8 + (first + n) / PRODUCTS, product = (first + n) % PRODUCTS;
+    if (threadIdx.x % SHARING == 0 && m < PIXELS) image[product * PLANE + (int64_t)m * PIXELS] += products[n];
   }
 }
