@@ -4,6 +4,9 @@ import type { Kernel, KernelRequest } from '../backend/cuda/kernels.js';
 import type { DeviceMemory, DevicePointer, Stream } from '../backend/cuda/session.js';
 import type { CudaSpectraBlock } from '../backend/cuda/spectra.js';
 import { uploadArray } from '../backend/cuda/transfer.js';
+import { writer } from './cuda-arguments.js';
+import { LONG_WORK, longTables, planLong, type LongPlan } from './cuda-long.js';
+import { outputMap } from './cuda-output-map.js';
 import { planFused, WORK, type ChannelisePass } from './cuda-plan.js';
 import { factorTable, tapTable, twiddleTable } from './cuda-tables.js';
 import { tensorTables } from './cuda-tensor-tables.js';
@@ -40,8 +43,11 @@ export async function prepareEngine(
   kind: 'best' | 'general' = 'best',
 ): Promise<ChanneliseEngine> {
   const { device } = backend.session;
-  const tensor = kind === 'best' ? planTensor(plan, { ...device, path: backend.path }) : undefined;
-  return tensor ? prepareTensor(plan, tensor, backend, saturated) : prepareGeneral(plan, backend, saturated);
+  const card = { ...device, path: backend.path };
+  const tensor = kind === 'best' ? planTensor(plan, card) : undefined;
+  if (tensor) return prepareTensor(plan, tensor, backend, saturated);
+  const long = kind === 'best' ? planLong(plan, card) : undefined;
+  return long ? prepareLong(plan, long, backend, saturated) : prepareGeneral(plan, backend, saturated);
 }
 
 interface PreparedPass {
@@ -51,24 +57,6 @@ interface PreparedPass {
   /** The most blocks that work at once. */
   readonly blocks: number;
 }
-
-const writer = (kernel: Kernel, argument = 0) => {
-  const { view } = kernel.argument(argument);
-  return {
-    pointer: (at: number, value: bigint) => {
-      view.setBigUint64(at, value, true);
-    },
-    long: (at: number, value: number) => {
-      view.setBigInt64(at, BigInt(value), true);
-    },
-    int: (at: number, value: number) => {
-      view.setInt32(at, value, true);
-    },
-    float: (at: number, value: number) => {
-      view.setFloat32(at, value, true);
-    },
-  };
-};
 
 async function prepareGeneral(
   plan: ChannelisePlan,
@@ -135,10 +123,6 @@ async function prepareGeneral(
   };
 }
 
-/** cuda.h: two bytes an element, which is one sample; neither interleaved, swizzled, promoted nor filled. */
-const UINT16 = 1;
-const PLAIN = 0;
-
 async function prepareTensor(
   plan: ChannelisePlan,
   tensor: TensorPlan,
@@ -146,9 +130,9 @@ async function prepareTensor(
   saturated: DeviceMemory,
 ): Promise<ChanneliseEngine> {
   const { session, shop } = backend;
-  const { requests, entry, threads, sharedBytes, ranks, tile, box, blocksPerMultiprocessor } = tensor;
+  const { requests, entry, threads, sharedBytes, tile, box } = tensor;
   const tables = tensorTables(plan, tensor.sign);
-  const names = ['taps', 'moreTaps', 'entries', 'twiddles', 'lastTwiddles', 'factors'] as const;
+  const names = ['taps', 'moreTaps', 'entries', 'twiddles', 'factors'] as const;
   const memories = await Promise.all(names.map((name) => uploadArray(session, name, tables[name])));
   const prepare = async (request: KernelRequest) => {
     const kernel = (await shop.prepare(request))[entry];
@@ -163,48 +147,60 @@ async function prepareTensor(
     return { kernel, put };
   };
   const [whole, withGaps] = await Promise.all([prepare(requests.whole), prepare(requests.gaps)]);
-  const blocks = session.device.multiprocessors * blocksPerMultiprocessor;
-  const shape = { threads, sharedBytes, cluster: ranks } as const;
-  const most = ranks === 1 ? blocks : whole.kernel.clustersAtOnce({ grid: [blocks, 1], ...shape });
-
-  const dimensions = new BigUint64Array(4);
-  const strides = new BigUint64Array(3);
-  const boxOf = Uint32Array.from(box);
-  const everyElement = new Uint32Array([1, 1, 1, 1]);
-  /** A view of the block as (spectrum, input, k1, k2), k = k1 + 32 k2: what lies outside it is not written. */
-  const describe = (kernel: Kernel, out: CudaSpectraBlock, spectra: number): void => {
-    const row = plan.inputs * out.pitchBytes;
-    dimensions.set([spectra, plan.inputs, 32, plan.channels / 32].map(BigInt));
-    strides.set([out.pitchBytes, row, 32 * row].map(BigInt));
-    session.call(
-      'cuTensorMapEncodeTiled',
-      kernel.argument(0).address,
-      UINT16,
-      4,
-      out.pointer,
-      dimensions,
-      strides,
-      boxOf,
-      everyElement,
-      PLAIN,
-      PLAIN,
-      PLAIN,
-      PLAIN,
-    );
-  };
+  const map = outputMap(session, { ...plan, low: 32 }, box);
   return {
     memories,
-    description:
-      ranks === 1 ? 'tensor cores, one pass' : `tensor cores, one pass, ${ranks} blocks to a spectrum`,
+    description: 'tensor cores, one pass',
     launch: (from, spectra, missing, out, stream) => {
       const { kernel, put } = missing ? withGaps : whole;
       put.pointer(TENSOR_WORK.voltages, from.pointer);
       put.long(TENSOR_WORK.pitchBytes, from.pitchBytes);
       put.pointer(TENSOR_WORK.missing, missing?.pointer ?? 0n);
       put.int(TENSOR_WORK.spectra, spectra);
-      describe(kernel, out, spectra);
-      const walkers = Math.min(most, plan.inputs * Math.ceil(spectra / tile));
-      kernel.launch({ grid: [walkers * ranks, 1], ...shape }, stream);
+      map.describe(kernel, out, spectra);
+      const blocks = Math.min(session.device.multiprocessors, plan.inputs * Math.ceil(spectra / tile));
+      kernel.launch({ grid: [blocks, 1], threads, sharedBytes }, stream);
+    },
+  };
+}
+
+async function prepareLong(
+  plan: ChannelisePlan,
+  long: LongPlan,
+  backend: CudaBackend,
+  saturated: DeviceMemory,
+): Promise<ChanneliseEngine> {
+  const { session, shop } = backend;
+  const { threads, sharedBytes, unit } = long;
+  const blocksFor = (spectra: number): number =>
+    Math.min(session.device.multiprocessors, plan.inputs * Math.ceil(spectra / unit));
+  const tables = longTables(plan);
+  const names = ['taps', 'turns', 'lastTurns', 'factors'] as const;
+  const memories = await Promise.all(names.map((name) => uploadArray(session, name, tables[name])));
+  const scratch = session.allocate(
+    'results on their way',
+    blocksFor(plan.capacity) * long.scratchBytesPerBlock,
+  );
+  const kernel = (await shop.prepare(long.request))[long.entry];
+  const put = writer(kernel, 1);
+  names.forEach((name, n) => {
+    put.pointer(LONG_WORK[name], memories[n].pointer);
+  });
+  put.pointer(LONG_WORK.scratch, scratch.pointer);
+  put.pointer(LONG_WORK.saturated, saturated.pointer);
+  put.int(LONG_WORK.inputs, plan.inputs);
+  put.float(LONG_WORK.factor, tables.factors[0]);
+  const map = outputMap(session, { ...plan, low: 16 }, long.box);
+  return {
+    memories: [...memories, scratch],
+    description: 'one pass, a block to a spectrum',
+    launch: (from, spectra, missing, out, stream) => {
+      put.pointer(LONG_WORK.voltages, from.pointer);
+      put.long(LONG_WORK.pitchBytes, from.pitchBytes);
+      put.pointer(LONG_WORK.missing, missing?.pointer ?? 0n);
+      put.int(LONG_WORK.spectra, spectra);
+      map.describe(kernel, out, spectra);
+      kernel.launch({ grid: [blocksFor(spectra), 1], threads, sharedBytes }, stream);
     },
   };
 }

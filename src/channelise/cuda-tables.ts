@@ -43,3 +43,12 @@ export function factorTable(plan: ChannelisePlan): Float32Array {
   const { channels } = plan;
   return Float32Array.from(plan.gains, (_, n) => outputFactor(plan, Math.floor(n / channels), n % channels));
 }
+
+/** No output is larger before it is clamped, whatever comes in: every sample at −128 − 128i, each turned the worst way. */
+export function largestOutput(plan: ChannelisePlan): number {
+  let taps = 0;
+  for (const tap of plan.kernel.taps) taps += Math.abs(tap);
+  let factor = 0;
+  for (const one of factorTable(plan)) factor = Math.max(factor, Math.abs(one));
+  return Math.SQRT2 * 128 * taps * factor;
+}

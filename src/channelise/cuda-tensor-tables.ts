@@ -1,4 +1,4 @@
-/** The tables of the channelisers on tensor cores (tensor.cuh): taps as operands, twiddles, factors. */
+/** The tables of the channeliser on tensor cores (tensor.cuh): taps as operands, twiddles, factors. */
 import { randomStream } from '../core/random.js';
 import { factorTable } from './cuda-tables.js';
 import type { ChannelisePlan } from './plan.js';
@@ -120,7 +120,6 @@ export interface TensorTables {
   /** entries : [window][lane]. */
   readonly entries: Uint8Array;
   readonly twiddles: Float32Array;
-  readonly lastTwiddles: Float32Array;
   readonly factors: Float32Array;
 }
 
@@ -131,7 +130,6 @@ export function tensorTables(plan: ChannelisePlan, sign: 1 | -1): TensorTables {
     moreTaps: fragmentTable(plan, sign, 1, windows[1]),
     entries: Uint8Array.from(windows.flatMap(({ entries }) => [...entries])),
     twiddles: turnedTwiddles(),
-    lastTwiddles: lastTwiddles(),
     factors: factorTable(plan).map((factor) => sign * factor),
   };
 }
@@ -180,17 +178,6 @@ function turnedTwiddles(): Float32Array {
     for (let k = 0; k < 2; k++) put(table, 16 * k1 + 12 + k, 4 * omega + k / 8);
     put(table, 16 * k1 + 14, 8 * omega);
     put(table, 16 * k1 + 15, 16 * omega);
-  }
-  return table;
-}
-
-/** [k1][u][q]: e^(−2πi u (k1 + 32 q)/4096). */
-function lastTwiddles(): Float32Array {
-  const table = new Float32Array(2 * 32 * 4 * 32);
-  for (let k1 = 0; k1 < 32; k1++) {
-    for (let u = 0; u < 4; u++) {
-      for (let q = 0; q < 32; q++) put(table, (k1 * 4 + u) * 32 + q, (u * (k1 + 32 * q)) / 4096);
-    }
   }
   return table;
 }

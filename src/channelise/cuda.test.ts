@@ -32,7 +32,7 @@ function sizes(): void {
   const one = { inputs: 1, polarisations: 1, inputType: 'ci8', outputType: 'ci8' } as const;
 
   const shapes: readonly (Omit<ChanneliseOptions, 'blockSamples'> & { readonly spectra: number })[] = [
-    // Tensor cores: one window of taps and two, the ends of both, part-filled tiles, both ranks, both output types.
+    // Tensor cores: one window of taps and two, the ends of both, part-filled tiles, both output types.
     { ...one, channels: 1024, taps: 8, inputs: 3, spectra: 37 },
     { ...one, channels: 1024, taps: 1, spectra: 17 },
     { ...one, channels: 1024, taps: 13, outputType: 'ci4', spectra: 16 },
@@ -40,8 +40,14 @@ function sizes(): void {
     { ...one, channels: 1024, taps: 16, inputs: 2, spectra: 50 },
     { ...one, channels: 1024, taps: 17, spectra: 40 },
     { ...one, channels: 1024, taps: 18, spectra: 20 },
+    // One block to a spectrum of 4096: part-filled units, more of them than blocks, odd taps, taps that stay in L2.
     { ...one, channels: 4096, taps: 8, inputs: 3, spectra: 35 },
+    { ...one, channels: 4096, taps: 8, inputs: 5, spectra: 900 },
     { ...one, channels: 4096, taps: 16, inputs: 2, spectra: 18 },
+    { ...one, channels: 4096, taps: 1, outputType: 'ci4', spectra: 5 },
+    { ...one, channels: 4096, taps: 11, spectra: 17 },
+    { ...one, channels: 4096, taps: 17, inputs: 2, spectra: 40 },
+    { ...one, channels: 4096, taps: 18, spectra: 6 },
     { ...one, channels: 4096, taps: 4, inputType: 'i8', spectra: 7 },
     // One pass of several radices, and real ones.
     { ...one, channels: 960, taps: 5, spectra: 20 },

@@ -1,17 +1,18 @@
-// What the channelisers on tensor cores share: the filter, its operands in a ring, and the rounding at the end.
+// The filter on tensor cores, its operands in a ring, and the rounding at the end.
 //
 // Filter, exact: taps = 256 high + low, int8 each. A sparse product of 16 x 8 x 32: rows {high, low} x 2 channels x 4
 // spectra (shifts of the taps), columns 4 groups of 4 spectra x {re, im}, k = 16 times x 2 channels. Which channel a row
 // means is said by the pattern of its zeros, so the zeros cost nothing. One product for each pair of channels; a lane
 // gets one spectrum, one n2, all n1: what it transforms next. From 14 taps on a dense product adds times 16-19.
 //
-// Set by the plan besides shape.cuh: GAPS (1: some spectra are missing), ONE_FACTOR (1: the same for all channels and
-// inputs, in a register), CLAMP (1: with these gains a value could outgrow 16 bits), WARPS (of a block), WINDOWS (1 up to 13 taps, 2 up to 17), ENTRIES and ENTRIES_2 (fragments of taps, each
+// Set by the plan besides shape.cuh and rounding.cuh: GAPS (1: some spectra are missing), ONE_FACTOR (1: the same for all channels and
+// inputs, in a register), WARPS (of a block), WINDOWS (1 up to 13 taps, 2 up to 17), ENTRIES and ENTRIES_2 (fragments of taps, each
 // of them once), KEPT and KEPT_2 (of 16 groups of fragments, those in shared memory; the others come from L2 for every
 // tile).
 #pragma once
 #include "butterflies.cuh"
 #include "hopper.cuh"
+#include "rounding.cuh"
 #include "shape.cuh"
 
 constexpr int THREADS = 32 * WARPS, TILE = 16;
@@ -27,7 +28,6 @@ struct TensorWork {
   const uint4 *moreTaps;          // [pair of n2][16][ENTRIES_2], times 16-19
   const uint8_t *entries;         // [2][32], the fragment each lane reads
   const float2 *twiddles;         // [k1 32][16], butterflies.cuh with omega = e^(-2 pi i k1 / 1024)
-  const float2 *lastTwiddles;     // channelise-cluster.cu
   const float *factors;           // [a][c], or one for all where factorStep is 0; unless ONE_FACTOR
   const uint8_t *missing;         // [a][t], 1 where a spectrum is missing, where GAPS
   unsigned long long *saturated;
@@ -184,38 +184,6 @@ struct Filter {
   }
 };
 
-// Values as bytes, two complex ones to a word. Adding 1.5 * 2^23 rounds halves to the even number and leaves the whole
-// number in the last bits. Nothing is clamped on the way: extremes are kept, and only where one has passed the rails are
-// the values made and stored again, clamped and counted.
-struct Rounding {
-  uint32_t most = 0, least = 0;  // of 16-bit halves
-
-  static __device__ __forceinline__ uint32_t round(float value, float factor) {
-    constexpr float MAGIC = 12582912.0f;
-#if CLAMP
-    return __float_as_uint(fminf(fmaxf(value * factor, -(RAIL + 1.0f)), RAIL + 1.0f) + MAGIC);
-#else
-    return __float_as_uint(fmaf(value, factor, MAGIC));
-#endif
-  }
-  __device__ __forceinline__ uint32_t pack(uint32_t re0, uint32_t im0, uint32_t re1, uint32_t im1) {
-    const uint32_t reals = __byte_perm(re0, re1, 0x5410), imaginaries = __byte_perm(im0, im1, 0x5410);
-    most = __vimax3_s16x2(most, reals, imaginaries);
-    least = __vimin3_s16x2(least, reals, imaginaries);
-    return __byte_perm(reals, imaginaries, 0x6240);
-  }
-  // True where a value has passed the rails, and now and then where one is at them: bit 15 of each half says so, and a
-  // borrow from the lower half is made up for.
-  __device__ __forceinline__ bool beyond() const {
-    constexpr uint32_t ROOM = 0x7FFF - RAIL;
-    return (((most + (ROOM << 16 | ROOM)) | ((ROOM + 1 << 16 | ROOM) - least)) & 0x80008000u) != 0;
-  }
-  static __device__ __forceinline__ uint32_t clamped(uint32_t rounded, int &saturated) {
-    const int value = (int)(rounded - 0x4B400000u);
-    saturated += value > RAIL || value < -RAIL;
-    return (uint32_t)max(-RAIL, min(RAIL, value));
-  }
-};
 // A warp's values; `store` takes four words at a time, k = 8 quarter ... 8 quarter + 7.
 template <class Factor, class Store>
 __device__ __forceinline__ void roundAll(const float (&re)[32], const float (&im)[32], Factor factor, Store store,
