@@ -166,12 +166,15 @@ async function compileKernels() {
   for (const request of await imageRequests()) add(request.request, request.architectures ?? everywhere);
   await addChannelise(add, everywhere);
   await addCalibrate(add, everywhere);
+  const runtime = await runtimeCompiler();
   let next = 0;
   const worker = async () => {
-    while (next < jobs.length) await compileOne(jobs[next], next++);
+    while (next < jobs.length) await compileOne(jobs[next], next++, runtime);
   };
   await Promise.all(Array.from({ length: availableParallelism() }, worker));
-  console.log(`${jobs.length} kernels tried for ${everywhere.join(', ')}`);
+  console.log(
+    `${jobs.length} kernels tried for ${everywhere.join(', ')}, ${runtime ? 'also' : 'not'} by the run-time compiler`,
+  );
 }
 
 /** The imagers' kernels: every box, one and two polarisations, odd sizes. */
@@ -281,7 +284,17 @@ async function addCalibrate(add, everywhere) {
 }
 
 /** C75xx are the assembler's notes that it runs wgmmas one by one: no error, but a tenth of the speed. */
-async function compileOne({ request, architecture }, n) {
+/** What compiles kernels on a card's machine, where it is installed: it takes a little less than nvcc does. */
+async function runtimeCompiler() {
+  const { openCompiler } = await dist('backend/cuda/nvrtc.js');
+  try {
+    return openCompiler();
+  } catch {
+    return undefined;
+  }
+}
+
+async function compileOne({ request, architecture }, n, runtime) {
   const folder = join(scratch, String(n));
   mkdirSync(folder);
   writeFileSync(join(folder, request.name), request.source);
@@ -296,6 +309,9 @@ async function compileOne({ request, architecture }, n) {
   if (failed) problems.push(`${title} does not compile:\n${output}`);
   else if (/\(C75(?:1[0-8]|2\d)\)/.test(output))
     problems.push(`${title}: the assembler serialises wgmma:\n${output}`);
+  await runtime
+    ?.compile(request, { kind: 'cubin', architecture })
+    .catch((error) => problems.push(String(error)));
 }
 
 function compile(words) {

@@ -324,34 +324,34 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
       }
     }
     unsigned char *const results = exchange + warp * STAGE_BYTES + (hidden(tid) & 31) * 16;
-    auto roundQuarter = [&](int quarter, auto rounded) {
-#if ONE_FACTOR
-      const float factors[4] = {work.factor, work.factor, work.factor, work.factor};
-#else
-      const float4 four = __ldg(work.factors + ((int64_t)input * 256 + m) * 4 + quarter);
-      const float factors[4] = {four.x, four.y, four.z, four.w};
-#endif
-      uint32_t words[4];
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int k = 4 * quarter + i;
-        words[i] = rounded(Rounding::round(re[0][k], factors[i]), Rounding::round(im[0][k], factors[i]),
-                           Rounding::round(re[1][k], factors[i]), Rounding::round(im[1][k], factors[i]));
-      }
-      *(uint4 *)(results + quarter * 512) = make_uint4(words[0], words[1], words[2], words[3]);
-    };
     Rounding rounding;
+    int saturated = 0;
+    auto roundAll = [&](bool clamped) {
+      auto rounded = [&](float value, float factor) {
+        const uint32_t bits = Rounding::round(value, factor);
+        return clamped ? Rounding::clamped(bits, saturated) : bits;
+      };
 #pragma unroll
-    for (int quarter = 0; quarter < 4; ++quarter)
-      roundQuarter(quarter, [&](uint32_t a, uint32_t b, uint32_t c, uint32_t d) { return rounding.pack(a, b, c, d); });
+      for (int quarter = 0; quarter < 4; ++quarter) {
+#if ONE_FACTOR
+        const float factors[4] = {work.factor, work.factor, work.factor, work.factor};
+#else
+        const float4 four = __ldg(work.factors + ((int64_t)input * 256 + m) * 4 + quarter);
+        const float factors[4] = {four.x, four.y, four.z, four.w};
+#endif
+        uint32_t words[4];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const int k = 4 * quarter + i;
+          words[i] = rounding.pack(rounded(re[0][k], factors[i]), rounded(im[0][k], factors[i]),
+                                   rounded(re[1][k], factors[i]), rounded(im[1][k], factors[i]));
+        }
+        *(uint4 *)(results + quarter * 512) = make_uint4(words[0], words[1], words[2], words[3]);
+      }
+    };
+    roundAll(false);
     if (__any_sync(0xFFFFFFFFu, rounding.beyond())) {  // rare, so it may be slow
-      int saturated = 0;
-      auto clamped = [&](uint32_t value) { return Rounding::clamped(value, saturated); };
-#pragma unroll
-      for (int quarter = 0; quarter < 4; ++quarter)
-        roundQuarter(quarter, [&](uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
-          return rounding.pack(clamped(a), clamped(b), clamped(c), clamped(d));
-        });
+      roundAll(true);
       if (saturated > 0) atomicAdd(work.saturated, (unsigned long long)saturated);
     }
     ptx::showToCopies();
