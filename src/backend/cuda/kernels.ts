@@ -36,8 +36,6 @@ export interface Kernel {
   /** Sets plain arguments, in order; null leaves one as it is. */
   set(values: readonly (number | bigint | null)[]): void;
   launch(shape: LaunchShape, stream: Stream): void;
-  /** How many clusters of such a launch the card runs at once: its parts may not all hold a multiple of their size. */
-  clustersAtOnce(shape: LaunchShape): number;
 }
 
 export interface KernelRequest extends CompileRequest {
@@ -150,10 +148,10 @@ function makeKernel(
   config.bytes.setBigUint64(launchConfigLayout.attrs, attributes.address, true);
   let sharedAllowed = PLAIN_SHARED_BYTES;
 
-  /** Writes the launch's structure; without a stream, only to ask about it. */
+  /** Writes the launch's structure. */
   const describe = (
     { grid, threads, sharedBytes = 0, cluster = 1, residency = 'any' }: LaunchShape,
-    stream?: Stream,
+    stream: Stream,
   ): void => {
     if (sharedBytes > session.device.sharedBytesPerBlock) {
       refuse(
@@ -177,7 +175,7 @@ function makeKernel(
     put(at.blockDimY, 1);
     put(at.blockDimZ, 1);
     put(at.sharedMemBytes, sharedBytes);
-    config.bytes.setBigUint64(at.hStream, stream?.handle ?? 0n, true);
+    config.bytes.setBigUint64(at.hStream, stream.handle, true);
     let count = 0;
     const add = (id: number, ...values: number[]): void => {
       const from = LAUNCH_ATTRIBUTE_BYTES * count++;
@@ -214,12 +212,6 @@ function makeKernel(
     launch: (shape, stream) => {
       describe(shape, stream);
       session.call('cuLaunchKernelEx', config.address, handle, pointers.address, null);
-    },
-    clustersAtOnce: (shape) => {
-      describe(shape);
-      const count = new Int32Array(1);
-      session.call('cuOccupancyMaxActiveClusters', count, handle, config.address);
-      return count[0];
     },
   };
 }
