@@ -41,9 +41,18 @@ describe('the real sky', () => {
       );
       assert.equal(gains.code, 0, gains.stderr);
       const solved = z
-        .object({ solves: z.number(), converged: z.number(), inputs: z.number(), solvedInputs: z.number() })
+        .object({
+          solves: z.number(),
+          converged: z.number(),
+          inputs: z.number(),
+          solvedInputs: z.number(),
+          oddInputs: z.array(z.object({ name: z.string() })),
+        })
         .parse(JSON.parse(gains.stdout));
       assert.equal(solved.converged, solved.solves);
+      // Every input that has no gain is named, with the reason.
+      assert.equal(solved.oddInputs.length, solved.inputs - solved.solvedInputs);
+      assert.equal(solved.oddInputs[0].name, 'Ant086:X');
       assert.ok(
         solved.solvedInputs > 0.8 * solved.inputs,
         `${solved.solvedInputs} of ${solved.inputs} inputs`,

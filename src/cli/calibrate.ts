@@ -144,6 +144,16 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
       { telescope, channelWidthHz, durationS: integration.durationS, ...(feeds && { feeds }) },
     );
     const summary = summarise(calibration);
+    const oddInputs = odd.map((one) => ({
+      ...one,
+      name: inputName(telescope, one.input, integration.polarisations, feeds),
+    }));
+    const left = [
+      ...oddInputs.map(({ name, level, by }) => `${name} (${by} ${level.toPrecision(2)} times the middle)`),
+      ...summary.leftOut
+        .filter(({ reason }) => reason !== 'flagged')
+        .map(({ station, reason }) => `${telescope.stations[station].name} (${reason})`),
+    ];
     terminal.result(
       {
         path: options.out,
@@ -151,6 +161,7 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
         sources: sources.map(({ source }) => source.name),
         integrations: choice.used,
         ...summary,
+        oddInputs,
         seconds,
       },
       [
@@ -159,19 +170,17 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
         `converged ${summary.converged} of ${summary.solves}, ${summary.medianIterations} iterations in the middle, ` +
           `residual ${(100 * summary.medianResidual).toFixed(1)} % in the middle, ${(100 * summary.worstResidual).toFixed(1)} % at worst`,
         ...choiceLines(choice),
-        ...odd.map(
-          ({ input, level, by }) =>
-            `left out: ${inputName(telescope, input, integration.polarisations, feeds)} (${by} ${level.toPrecision(2)} times the middle)`,
-        ),
-        ...summary.leftOut
-          .filter(({ reason }) => reason !== 'flagged')
-          .map(({ station, reason }) => `left out: ${telescope.stations[station].name} (${reason})`),
+        ...left.slice(0, MOST_LINES).map((one) => `left out: ${one}`),
+        ...(left.length > MOST_LINES ? [`left out: ${left.length - MOST_LINES} more; --json lists all`] : []),
       ],
     );
   } finally {
     await file.close();
   }
 }
+
+/** A station half dead is told in a screenful. */
+const MOST_LINES = 20;
 
 const without = (integration: Integration, odd: readonly OddInput[]): Integration => {
   const left = new Set(odd.map(({ input }) => input));
