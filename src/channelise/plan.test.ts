@@ -92,6 +92,7 @@ describe('channelise plan', () => {
     refused({ inputs: 0 }, /inputs is 0/);
     refused({ blockSamples: 0 }, /blockSamples is 0/);
     refused({ passbandChannels: 0 }, /passbandChannels is 0/);
+    refused({ inputFullScale: 0 }, /inputFullScale is 0/);
     refused({ coefficients: new Float64Array(8).fill(1) }, /both a window and coefficients/);
     refused({ gains: NaN }, /gain is NaN/);
     refused({ gains: new Float64Array(7) }, /7 gains .* need 8/);

@@ -28,6 +28,8 @@ export interface ChanneliseOptions {
    * rounded. Unless given, white noise keeps its rms (`defaultGain`).
    */
   readonly gains?: number | Float64Array;
+  /** The largest number of the input, where fewer bits were recorded than its type holds: for the default gain. */
+  readonly inputFullScale?: number;
   /** The most samples a call will bring. */
   readonly blockSamples: number;
 }
@@ -128,7 +130,15 @@ function choosePrototype(options: ChanneliseOptions, samplesPerSpectrum: number)
 
 function chooseGains(options: ChanneliseOptions, prototype: Float64Array): number | Float64Array {
   const { gains, inputs, channels } = options;
-  if (gains === undefined) return defaultGain(prototype, options.inputType, options.outputType);
+  if (gains === undefined) {
+    const { inputType, outputType } = options;
+    const largest = options.inputFullScale ?? inputFullScale[inputType];
+    return defaultGain(
+      prototype,
+      outputType,
+      realNumber('channelise', 'inputFullScale', largest, Number.MIN_VALUE, Number.MAX_VALUE),
+    );
+  }
   if (typeof gains === 'number') {
     if (!Number.isFinite(gains)) refuse('channelise', `the gain is ${gains}`, 'give a finite number');
     return gains;
@@ -154,10 +164,10 @@ function chooseGains(options: ChanneliseOptions, prototype: Float64Array): numbe
  * 32767 of 16, 1.0 of floats): an input set well for its converter is set well here. A tone gathers into one
  * channel, gains a factor of about √P against noise, and may need a gain of the user's own.
  */
-export function defaultGain(prototype: Float64Array, input: VoltageType, output: SpectraType): number {
+export function defaultGain(prototype: Float64Array, output: SpectraType, inputLargest: number): number {
   let power = 0;
   for (const tap of prototype) power += tap * tap;
-  const fullScales = output === 'cf32' ? 1 : outputRail[output] / inputFullScale[input];
+  const fullScales = output === 'cf32' ? 1 : outputRail[output] / inputLargest;
   return fullScales / Math.sqrt(power);
 }
 

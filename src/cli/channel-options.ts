@@ -3,17 +3,17 @@ import type { Command } from 'commander';
 import type { FilterWindow } from '../channelise/index.js';
 import type { SpectraType } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
-import type { ChannelSettings } from '../pipeline/channels.js';
+import { usualSpectra, type ChannelSettings } from '../pipeline/channels.js';
 import type { VoltageRecording } from '../formats/format.js';
 import { readText } from '../formats/input.js';
-import { optionWith, parseCount } from './command.js';
+import { parseCount } from './command.js';
 import { plainNumber } from './quantity.js';
 
 export interface ChannelOptions {
   readonly channels?: number;
   readonly taps: number;
   readonly window?: FilterWindow;
-  readonly bits: SpectraType;
+  readonly bits?: SpectraType;
   readonly gain?: number;
   readonly passband?: number;
   readonly coefficients?: string;
@@ -47,11 +47,10 @@ export function addChannelOptions(command: Command): Command {
       '--coefficients <path>',
       'a filter of your own: one number a line, taps × samples per spectrum of them',
     )
-    .addOption(
-      optionWith('--bits <bits>', 'of each channelised real and imaginary part: 8, 4, or float', parseBits, {
-        value: 'ci8',
-        words: '8',
-      }),
+    .option(
+      '--bits <bits>',
+      'of each channelised real and imaginary part: 8, 4, or float (default: 8, or float where the recording is)',
+      parseBits,
     )
     .option('--gain <factor>', 'before rounding (default: noise keeps its level)', plainNumber('--gain'));
 }
@@ -71,7 +70,7 @@ export async function channelSettings(
   return {
     channels,
     ...(await filterSettings(options)),
-    outputType: options.bits,
+    outputType: options.bits ?? usualSpectra(recording),
     ...(options.gain === undefined ? {} : { gain: options.gain }),
   };
 }

@@ -123,7 +123,7 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
         seconds,
       },
       [
-        `${options.out}: ${integrations} integration${integrations === 1 ? '' : 's'} of ${telescope.stations.length} stations, ` +
+        `${options.out}: ${integrations} integration${integrations === 1 ? '' : 's'} of ${telescope.stations.length} station${telescope.stations.length === 1 ? '' : 's'}, ` +
           `${channelCount} channels of ${formatHz(channels.channelWidthHz)}, from ${tally.spectra} spectra, ${formatSeconds(seconds)}`,
         ...(tally.saturated > 0 ? [`${tally.saturated} numbers hit the rails on requantising`] : []),
         ...(tally.missingSamples > 0

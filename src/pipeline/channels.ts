@@ -38,6 +38,7 @@ export function planChannels(recording: VoltageRecording, settings: ChannelSetti
     ...(settings.coefficients === undefined ? {} : { coefficients: settings.coefficients }),
     ...(settings.gain === undefined ? {} : { gains: settings.gain }),
     ...(settings.passbandChannels === undefined ? {} : { passbandChannels: settings.passbandChannels }),
+    ...inputFullScale(recording),
     inputs: recording.inputs,
     polarisations: recording.polarisations,
     inputType: recording.type,
@@ -46,6 +47,19 @@ export function planChannels(recording: VoltageRecording, settings: ChannelSetti
     blockSamples: Math.max(spectraPerBlock, settings.taps) * samplesPerSpectrum,
   });
 }
+
+/** Four bits in bytes of eight reach 7, not 127. */
+function inputFullScale({ type, bits }: VoltageRecording): { readonly inputFullScale?: number } {
+  const narrow = bits !== undefined && bits > 2 && type !== 'f32' && type !== 'cf32';
+  return narrow ? { inputFullScale: 2 ** (bits - 1) - 1 } : {};
+}
+
+/**
+ * Eight bits, or floats of a recording of floats: those have no full scale to measure by (one and two bits become
+ * ±1 and ±3.3, simulations come in √Jy), and most of their numbers would hit the rails.
+ */
+export const usualSpectra = ({ type }: VoltageRecording): SpectraType =>
+  type === 'f32' || type === 'cf32' ? 'cf32' : 'ci8';
 
 export function channelsOf(
   recording: VoltageRecording,
