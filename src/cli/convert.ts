@@ -58,6 +58,9 @@ async function run(from: string, to: string, options: CommonOptions & OpenFlags)
       const count = await writeIntegrations(
         () => format.createVisibilities(to, header),
         file.integrations('reused'),
+        (done) => {
+          stage.update(done / file.integrationCount);
+        },
       );
       written = `${count} integration${count === 1 ? '' : 's'}`;
     } else {

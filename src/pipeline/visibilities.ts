@@ -6,6 +6,7 @@ import type { VisibilityWriter } from '../formats/format.js';
 export async function writeIntegrations(
   create: () => Promise<VisibilityWriter>,
   integrations: AsyncIterable<Integration>,
+  onWritten?: (count: number) => void,
 ): Promise<number> {
   const writer = await create();
   try {
@@ -13,6 +14,7 @@ export async function writeIntegrations(
     for await (const integration of integrations) {
       await writer.append(integration);
       count++;
+      onWritten?.(count);
     }
     await writer.finish();
     return count;
