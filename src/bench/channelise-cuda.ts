@@ -20,7 +20,7 @@ const bytes8 = { inputType: 'ci8', outputType: 'ci8', kernels: 'best' } as const
 const sizes: readonly Size[] = [
   ...[1024, 4096].flatMap((channels) => [8, 16].map((taps) => ({ channels, taps, ...bytes8 }))),
   ...[1024, 4096].map((channels) => ({ channels, taps: 8, ...bytes8, kernels: 'general' as const })),
-  ...[64, 256, 1000, 2048, 32_768].map((channels) => ({ channels, taps: 8, ...bytes8 })),
+  ...[64, 132, 256, 1000, 1536, 2048, 2100, 32_768].map((channels) => ({ channels, taps: 8, ...bytes8 })),
   { channels: 1024, taps: 8, ...bytes8, inputType: 'i8' },
   { channels: 1024, taps: 8, ...bytes8, inputType: 'cf32', outputType: 'cf32' },
 ];

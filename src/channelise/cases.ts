@@ -68,6 +68,9 @@ export function channeliseCases(open: () => Promise<Backend>, options: CaseOptio
     shape({ ...one, channels: 97, taps: 3, inputs: 33, blockSamples: 1000 }, 3);
     shape({ ...two, channels: 100, taps: 8, inputs: 38, blockSamples: 900 }, 4);
     shape({ ...two, channels: 16, taps: 64, blockSamples: 5000, inputType: 'i16' }, 30);
+    shape({ ...two, channels: 132, taps: 8, blockSamples: 900 }, 20);
+    shape({ ...one, channels: 143, taps: 3, blockSamples: 1500 }, 18);
+    shape({ ...one, channels: 1000, taps: 4, blockSamples: 5000 }, 5);
     shape({ ...one, channels: 1024, taps: 4, blockSamples: 5000 }, 3);
     shape(
       { ...one, channels: 8, taps: 16, blockSamples: 3, window: { kind: 'kaiser', beta: 8 } },

@@ -38,8 +38,19 @@ extern "C" __global__ void __launch_bounds__(THREADS) channelisePlain(const __gr
     const int bin = k1 + OTHER * k2;
     const int channel = REAL ? bin : (bin + CHANNELS / 2) % CHANNELS;
     if (k2 >= N || channel >= CHANNELS) continue;
+    const int input = item / tiles, spectrum = item % tiles * TILE + t;
+    if (spectrum >= work.spectra) continue;
+    const bool there = isThere(work, input, spectrum);
+    const float factors[1] = {there ? factorOf(work, input, channel) : 0.0f};
+    int8_t *out = work.out + ((int64_t)channel * work.inputs + input) * work.outPitchBytes;
+#if OUTPUT_FLOAT
+    ((float2 *)out)[spectrum] = there ? make_float2(total.x * factors[0], total.y * factors[0]) : make_float2(0, 0);
+#else
     const float2 values[1] = {total};
-    finish<1>(work, item / tiles, channel, item % tiles * TILE, t, values, saturated);
+    uint16_t rounded[1];
+    roundAll(values, factors, rounded, saturated);
+    ((uint16_t *)out)[spectrum] = rounded[0];
+#endif
   }
   if (!OUTPUT_FLOAT) addSaturated(saturated, work.saturated);
 }

@@ -8,7 +8,7 @@ import { writer } from './cuda-arguments.js';
 import { LONG_WORK, longTables, planLong, type LongPlan } from './cuda-long.js';
 import { outputMap } from './cuda-output-map.js';
 import { planFused, WORK, type ChannelisePass } from './cuda-plan.js';
-import { factorTable, tapTable, twiddleTable } from './cuda-tables.js';
+import { factorTable, levelTwiddles, tapTable, twiddleTable } from './cuda-tables.js';
 import { tensorTables } from './cuda-tensor-tables.js';
 import { planTensor, TENSOR_WORK, type TensorPlan } from './cuda-tensor.js';
 import type { ChannelisePlan } from './plan.js';
@@ -65,13 +65,12 @@ async function prepareGeneral(
 ): Promise<ChanneliseEngine> {
   const { session, shop } = backend;
   const fused = planFused(plan, session.device);
-  const { passes, tile, scratchBytes, columns } = fused;
-  const most = plan.inputs * Math.ceil(plan.capacity / tile);
+  const { passes, span, scratchBytes, columns } = fused;
+  const most = plan.inputs * Math.ceil(plan.capacity / span);
   const itemsAtOnce =
     scratchBytes === 0 ? most : Math.max(1, Math.min(most, Math.floor(MOST_SCRATCH_BYTES / scratchBytes)));
-  const factorValues = factorTable(plan);
   const taps = await uploadArray(session, 'the filter', tapTable(plan));
-  const factors = await uploadArray(session, 'gains', factorValues);
+  const factors = await uploadArray(session, 'gains', factorTable(plan));
   const long = await uploadArray(
     session,
     'twiddles',
@@ -81,7 +80,11 @@ async function prepareGeneral(
   const memories = [taps, factors, long, scratch];
   const kernels: PreparedPass[] = [];
   for (const pass of passes) {
-    const twiddles = await uploadArray(session, 'twiddles', twiddleTable(pass.points));
+    const twiddles = await uploadArray(
+      session,
+      'twiddles',
+      pass.radices ? levelTwiddles(pass.radices) : twiddleTable(pass.points),
+    );
     memories.push(twiddles);
     const kernel = (await shop.prepare(pass.request))[pass.entry];
     const put = writer(kernel);
@@ -91,19 +94,15 @@ async function prepareGeneral(
     put.pointer(WORK.scratch, scratch.pointer);
     put.pointer(WORK.factors, factors.pointer);
     put.pointer(WORK.saturated, saturated.pointer);
-    put.int(WORK.factorStep, factorValues.length > 1 ? 1 : 0);
     put.int(WORK.inputs, plan.inputs);
-    // As many blocks as a multiprocessor holds at once; each then walks along time.
-    const fit = Math.floor((session.device.sharedBytesPerBlock + 1024) / (pass.sharedBytes + 1024));
-    const blocks =
-      session.device.multiprocessors * Math.max(1, Math.min(fit, Math.floor(1024 / pass.threads)));
+    const blocks = session.device.multiprocessors * pass.blocks;
     kernels.push({ pass, kernel, put, blocks });
   }
   return {
     memories,
     description: passes.length === 1 ? 'one pass' : 'two passes',
     launch: (from, spectra, missing, out, stream) => {
-      const items = plan.inputs * Math.ceil(spectra / tile);
+      const items = plan.inputs * Math.ceil(spectra / span);
       for (let first = 0; first < items; first += itemsAtOnce) {
         const count = Math.min(itemsAtOnce, items - first);
         for (const { pass, kernel, put, blocks } of kernels) {

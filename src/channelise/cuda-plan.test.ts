@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { randomStream } from '../core/random.js';
 import { factorise, splitPoints } from './cuda-factors.js';
 import { planFused } from './cuda-plan.js';
-import { factorTable, tapTable, twiddleTable } from './cuda-tables.js';
+import { binOfDigits, factorTable, levelTwiddles, tapTable, twiddleTable } from './cuda-tables.js';
 import { entriesOf, tensorTables } from './cuda-tensor-tables.js';
 import { planTensor } from './cuda-tensor.js';
 import { planChannelise, type ChanneliseOptions } from './plan.js';
@@ -23,50 +23,96 @@ const plan = (options: Partial<ChanneliseOptions>) =>
 const hopper = { capability: 90, sharedBytesPerBlock: 232_448, path: 'hopper' } as const;
 
 describe('lengths of transforms', () => {
-  it('are made of 2, 3, 5 and 7, twos in as few even levels as can be', () => {
+  it('are made of primes up to 13, in as few radices of at most 16 as can be, and those small', () => {
     assert.deepEqual(factorise(1024)?.radices, [16, 8, 8]);
     assert.deepEqual(factorise(4096)?.radices, [16, 16, 16]);
+    assert.deepEqual(factorise(1000)?.radices, [10, 10, 10]);
+    assert.deepEqual(factorise(132)?.radices, [12, 11]);
+    assert.deepEqual(factorise(143)?.radices, [13, 11]);
+    assert.deepEqual(factorise(96)?.radices, [12, 8]); // not 16 · 6
     assert.deepEqual(factorise(2)?.radices, [2]);
     assert.deepEqual(factorise(1)?.radices, []);
-    assert.deepEqual(factorise(2100)?.radices, [7, 5, 5, 4, 3]);
-    assert.equal(factorise(22), undefined);
+    assert.deepEqual(factorise(2100)?.radices, [15, 14, 10]);
+    assert.equal(factorise(34), undefined);
     for (let n = 1; n < 3000; n++) {
-      assert.equal(factorise(n)?.radices.reduce((product, radix) => product * radix, 1) ?? n, n);
+      const radices = factorise(n)?.radices ?? [n];
+      assert.equal(
+        radices.reduce((product, radix) => product * radix, 1),
+        n,
+      );
+      assert.ok(factorise(n) === undefined || radices.every((radix) => radix <= 16));
     }
   });
 
-  it('are cut as square as can be, or the large prime apart', () => {
-    assert.deepEqual(splitPoints(2 ** 20, 2048, 7), { first: 1024, second: 1024, smooth: true });
-    assert.deepEqual(splitPoints(97, 2048, 7), { first: 1, second: 97, smooth: false });
-    assert.deepEqual(splitPoints(66, 2048, 7), { first: 6, second: 11, smooth: false });
-    const { first, second, smooth } = splitPoints(13_122, 2048, 7); // 2 · 3⁸: nine radices, too many for one pass
-    assert.ok(smooth && first * second === 13_122 && first <= 2048 && second <= 2048);
+  it('are cut into a short part and one that a block does well, or the large prime apart', () => {
+    const points = { wellPoints: 512, mostPoints: 2048, mostRadices: 7 };
+    assert.deepEqual(splitPoints(32_768, points), { first: 64, second: 512, smooth: true });
+    assert.deepEqual(splitPoints(2 ** 20, points), { first: 1024, second: 1024, smooth: true });
+    assert.deepEqual(splitPoints(2 ** 21, points), { first: 1024, second: 2048, smooth: true });
+    assert.deepEqual(splitPoints(97, points), { first: 1, second: 97, smooth: false });
+    assert.deepEqual(splitPoints(102, points), { first: 6, second: 17, smooth: false });
+    const { first, second, smooth } = splitPoints(2 * 13 ** 5, points); // 2197 = 13³ is too long
+    assert.ok(!smooth && first * second === 2 * 13 ** 5);
   });
 });
 
 describe('passes', () => {
-  it('one while two spectra fit in a block, two above', () => {
+  it('one while a block holds a spectrum and the rows it leaves in, two above', () => {
     const passes = (channels: number, sharedBytesPerBlock: number): number =>
       planFused(plan({ channels }), { sharedBytesPerBlock }).passes.length;
-    assert.equal(passes(4096, 232_448), 1);
-    assert.equal(passes(4096, 101_376), 1); // two of 32 KB
-    assert.equal(passes(8192, 232_448), 1);
-    assert.equal(passes(8192, 101_376), 2);
-    assert.equal(passes(16_384, 232_448), 2);
+    assert.equal(passes(132, 232_448), 1); // 12 · 11
+    assert.equal(passes(4096, 232_448), 1); // two spectra of 36 KB, rows of 128 KB
+    assert.equal(passes(4096, 101_376), 2);
+    assert.equal(passes(1024, 101_376), 1);
+    assert.equal(passes(8192, 232_448), 2);
     assert.equal(passes(97, 232_448), 2);
+  });
+
+  it('write whole sectors of 32 bytes, while the block holds them', () => {
+    for (const channels of [2, 64, 132, 1000, 1024, 1536, 2048, 2100, 4096, 8192, 2 ** 17, 2 ** 20]) {
+      for (const outputType of ['ci8', 'ci4', 'cf32'] as const) {
+        const { span, passes } = planFused(plan({ channels, outputType }), hopper);
+        assert.ok(span * (outputType === 'cf32' ? 8 : 2) >= 32, `${channels} channels to ${outputType}`);
+        for (const { request } of passes) {
+          if (outputType === 'cf32' && 'GROUP' in request.defines) assert.ok(request.defines.TILE >= 4);
+        }
+      }
+    }
   });
 
   it('stay within the block, whatever the length', () => {
     for (const sharedBytesPerBlock of [49_152, 101_376, 232_448]) {
-      for (const channels of [2, 3, 5, 60, 75, 97, 1000, 1023, 4096, 6561, 9973, 2 ** 17, 2 ** 20]) {
+      for (const channels of [
+        2,
+        3,
+        5,
+        17,
+        60,
+        75,
+        97,
+        132,
+        1000,
+        1023,
+        1536,
+        2048,
+        2100,
+        4096,
+        6561,
+        9973,
+        2 ** 17,
+        2 ** 20,
+      ]) {
         for (const inputType of ['ci8', 'i16'] as const) {
-          const { passes, columns } = planFused(plan({ channels, inputType }), { sharedBytesPerBlock });
+          const { passes, columns, span } = planFused(plan({ channels, inputType }), { sharedBytesPerBlock });
           assert.equal(
             passes.reduce((product, { points }) => product * points, 1),
             columns,
           );
-          for (const { sharedBytes, threads } of passes) {
-            assert.ok(sharedBytes <= sharedBytesPerBlock && threads <= 512 && threads % 32 === 0);
+          for (const { sharedBytes, threads, blocks, radices, request } of passes) {
+            assert.ok(sharedBytes <= sharedBytesPerBlock && threads <= 1024 && threads % 32 === 0);
+            assert.ok(blocks >= 1 && blocks * threads <= 1024, `${blocks} blocks of ${threads}`);
+            const { TILE } = request.defines;
+            assert.ok(threads % TILE === 0 && span % TILE === 0 && (radices?.length ?? 0) <= 7);
           }
         }
       }
@@ -74,8 +120,9 @@ describe('passes', () => {
   });
 
   it('no longer tiles than a block brings spectra', () => {
-    const { tile } = planFused(plan({ blockSamples: 5 * 16 }), hopper);
-    assert.equal(tile, 8);
+    const { passes, span } = planFused(plan({ blockSamples: 5 * 16 }), hopper);
+    assert.equal(passes[0].request.defines.TILE, 8);
+    assert.equal(span, 16);
   });
 });
 
@@ -98,6 +145,44 @@ describe('tables', () => {
     };
     near(twiddleTable(4), [1, 0, 0, -1, -1, 0, 0, 1]);
     near(twiddleTable(8, 2), [1, 0, Math.SQRT1_2, -Math.SQRT1_2]);
+  });
+
+  it('levels turn what the ones before have made, digits in the order they lie in', () => {
+    // Done in place: digit by digit over [n0][n1][n2], each level first turning its points by the table.
+    for (const radices of [[4, 3], [3, 2, 5], [2, 3, 2, 2], [7]]) {
+      const points = radices.reduce((product, radix) => product * radix, 1);
+      const random = randomStream(6, points);
+      const signal = Array.from({ length: points }, () => [random.below(256) - 128, random.below(256) - 128]);
+      const table = levelTwiddles(radices);
+      const work = signal.map((value) => [...value]);
+      let before = 1;
+      let at = 0;
+      radices.forEach((radix, level) => {
+        const apart = points / before / radix;
+        const width = radix + (radix % 2);
+        for (let d = 0; d < before; d++) {
+          for (let rest = 0; rest < apart; rest++) {
+            const rows = Array.from({ length: radix }, (_, k) => (d * radix + k) * apart + rest);
+            const turned = rows.map((row, k) => {
+              const w = 2 * (at + d * width + k);
+              return level === 0 ? work[row] : times(work[row], [table[w], table[w + 1]]);
+            });
+            rows.forEach((row, k) => {
+              work[row] = dft(turned, k);
+            });
+          }
+        }
+        if (level > 0) at += before * width;
+        before *= radix;
+      });
+      for (let position = 0; position < points; position++) {
+        const [re, im] = dft(signal, binOfDigits(position, radices));
+        assert.ok(
+          Math.hypot(re - work[position][0], im - work[position][1]) < 1e-2,
+          `${radices.join()} ${position}`,
+        );
+      }
+    }
   });
 
   it('one factor where all are alike, else one for each input and channel', () => {
@@ -201,6 +286,20 @@ describe('tensor cores', () => {
     assert.equal(defines({ gains: new Float64Array(2 * 1024).fill(1e-3) }).ONE_FACTOR, 0);
   });
 });
+
+const times = ([a, b]: readonly number[], [c, d]: readonly number[]): number[] => [
+  a * c - b * d,
+  a * d + b * c,
+];
+const dft = (x: readonly (readonly number[])[], k: number): number[] =>
+  x.reduce<number[]>(
+    ([re, im], value, n) => {
+      const angle = (-2 * Math.PI * ((k * n) % x.length)) / x.length;
+      const [a, b] = times(value, [Math.cos(angle), Math.sin(angle)]);
+      return [re + a, im + b];
+    },
+    [0, 0],
+  );
 
 /**
  * The sum that a lane's row and column get: high and low digits in turn, the sparse product of times 0–15, where the row's

@@ -5,23 +5,33 @@
 import type { ArgumentKind, KernelRequest } from '../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../backend/cuda/sources.js';
 import { isComplexVoltage, voltageSizeBytes, type VoltageType } from '../core/axes.js';
+import { refuse } from '../core/errors.js';
 import { factorise, splitPoints } from './cuda-factors.js';
+import {
+  blockOf,
+  COMPLEX_BYTES,
+  shapeOfOneOfTwo,
+  shapeOfOnePass,
+  THREADS_AT_ONCE,
+  type CardLimits,
+  type Shape,
+  type Waiting,
+} from './cuda-shapes.js';
 import { outputRail, type ChannelisePlan } from './plan.js';
-
-/** What a plan must know of the card. */
-export interface CardLimits {
-  readonly sharedBytesPerBlock: number;
-}
 
 export interface ChannelisePass {
   readonly request: KernelRequest;
   readonly entry: string;
   readonly threads: number;
+  /** Blocks that a multiprocessor holds at once. */
+  readonly blocks: number;
   readonly sharedBytes: number;
   /** Blocks' worth of work for each tile of an input. */
   readonly groups: number;
-  /** How many points this pass transforms; its twiddles are e^(−2πi n/points). */
+  /** How many points this pass transforms. */
   readonly points: number;
+  /** Made up of these; nothing where they are summed as they are. */
+  readonly radices: readonly number[] | undefined;
 }
 
 /** One or two passes of the general kernels. */
@@ -31,9 +41,9 @@ export interface FusedPlan {
   readonly folded: boolean;
   /** Columns of a spectrum: the points of all passes together. */
   readonly columns: number;
-  /** Spectra of a tile. */
-  readonly tile: number;
-  /** Between passes, for each tile of an input; 0 with one pass. */
+  /** Spectra that a block turns round together: rows of output are this long. */
+  readonly span: number;
+  /** Between passes, for each row of `span` spectra of an input; 0 with one pass. */
   readonly scratchBytes: number;
 }
 
@@ -50,21 +60,16 @@ export const WORK = {
   out: 64,
   outPitchBytes: 72,
   saturated: 80,
-  factorStep: 88,
-  inputs: 92,
-  spectra: 96,
-  firstItem: 100,
-  items: 104,
-  bytes: 112,
+  inputs: 88,
+  spectra: 92,
+  firstItem: 96,
+  items: 100,
+  bytes: 104,
 } as const;
 const workArgument: readonly ArgumentKind[] = [{ bytes: WORK.bytes, align: 8 }];
 
-/** Complex numbers a block keeps in shared memory: 32 for each of 512 threads is what its registers can turn over. */
-const MOST_ELEMENTS = 16_384;
-const COMPLEX_BYTES = 8;
-/** In two passes; rows of eight 8-bit spectra are 16 bytes, one vector. */
-const TILE_OF_TWO_PASSES = 8;
 const RADICES = 7;
+const POINTS_OF_TWO_PASSES = { wellPoints: 512, mostPoints: 2048, mostRadices: RADICES } as const;
 
 const sampleBytes = (type: VoltageType): number => voltageSizeBytes(type) / (isComplexVoltage(type) ? 2 : 1);
 
@@ -85,36 +90,37 @@ const headers = (...names: string[]): Record<string, string> => ({
   ...commonHeaders('integers.cuh'),
   ...Object.fromEntries(names.map((name) => [name, readSource(import.meta.url, name)])),
 });
-const powerOfTwoUpTo = (value: number): number => 2 ** Math.floor(Math.log2(Math.max(1, value)));
-const threadsFor = (elements: number): number =>
-  Math.min(512, Math.max(64, Math.ceil(elements / 16 / 32) * 32));
+const waitingOf = ({ outputType }: ChannelisePlan): Waiting => (outputType === 'cf32' ? 'nothing' : 'bytes');
 
 function fusedPass(
   plan: ChannelisePlan,
+  card: CardLimits,
   folded: boolean,
-  pass: { which: 0 | 1 | 2; points: number; other: number; tile: number; group: number },
+  pass: Shape & { which: 0 | 1 | 2; points: number; other: number },
 ): ChannelisePass {
-  const { which, points, other, tile, group } = pass;
+  const { which, points, other, tile, span, group } = pass;
   const radices = factorise(points)?.radices ?? [];
-  const elements = points * tile * group;
-  const threads = threadsFor(elements);
+  const samples = which !== 2 && sampleBytes(plan.inputType) > 1 ? 'wide' : 'bytes';
+  const block = blockOf(radices, pass, which === 1 ? 'nothing' : waitingOf(plan), samples, card);
   return {
     request: {
       name: 'channelise-fused.cu',
       source: readSource(import.meta.url, 'channelise-fused.cu'),
-      headers: headers('shape.cuh', 'filter.cuh', 'finish.cuh', 'transform.cuh'),
+      headers: headers('shape.cuh', 'filter.cuh', 'finish.cuh', 'rows.cuh', 'transform.cuh'),
       defines: {
         ...shapeDefines(plan, folded),
-        ...{ PASS: which, N: points, OTHER: other, TILE: tile, GROUP: group, THREADS: threads },
+        ONE_FACTOR: typeof plan.gains === 'number' ? 1 : 0,
+        ...{ PASS: which, N: points, OTHER: other, TILE: tile, SPAN: span, GROUP: group },
+        ...{ THREADS: block.threads, BLOCKS: block.blocks, TURNS_KEPT: block.turnsKept ? 1 : 0 },
         ...Object.fromEntries(Array.from({ length: RADICES }, (_, n) => [`R${n}`, radices[n] ?? 1])),
       },
       entries: { channelise: workArgument },
     },
     entry: 'channelise',
-    threads,
-    sharedBytes: elements * COMPLEX_BYTES,
+    ...block,
     groups: which === 0 ? 1 : Math.ceil(other / group),
     points,
+    radices,
   };
 }
 
@@ -125,52 +131,57 @@ function plainPass(plan: ChannelisePlan, points: number, other: number, tile: nu
       name: 'channelise-plain.cu',
       source: readSource(import.meta.url, 'channelise-plain.cu'),
       headers: headers('shape.cuh', 'finish.cuh'),
-      defines: { ...shapeDefines(plan, false), N: points, OTHER: other, TILE: tile, THREADS: threads },
+      defines: {
+        ...shapeDefines(plan, false),
+        ONE_FACTOR: typeof plan.gains === 'number' ? 1 : 0,
+        ...{ N: points, OTHER: other, TILE: tile, THREADS: threads },
+      },
       entries: { channelisePlain: workArgument },
     },
     entry: 'channelisePlain',
     threads,
+    blocks: THREADS_AT_ONCE / threads,
     sharedBytes: 0,
     groups: other * Math.ceil(points / (threads / tile)),
     points,
+    radices: undefined,
   };
 }
 
 export function planFused(plan: ChannelisePlan, card: CardLimits): FusedPlan {
-  const most = Math.min(MOST_ELEMENTS, Math.floor(card.sharedBytesPerBlock / COMPLEX_BYTES));
-  const enough = 2 ** Math.ceil(Math.log2(plan.capacity));
+  const { channels } = plan;
   // One pass: a real spectrum of 2C samples is transformed as C complex points.
-  const tile = Math.min(64, enough, powerOfTwoUpTo(most / plan.channels));
-  const small = factorise(plan.channels);
-  if (small && small.radices.length <= RADICES && plan.channels * Math.min(2, enough) <= most) {
-    const pass = fusedPass(plan, true, { which: 0, points: plan.channels, other: 1, tile, group: 1 });
-    return { passes: [pass], folded: true, columns: plan.channels, tile, scratchBytes: 0 };
-  }
+  const { radices } = factorise(channels) ?? {};
+  const shape = radices && radices.length <= RADICES ? shapeOfOnePass(plan, card) : undefined;
+  if (!shape) return planTwoPasses(plan, card);
+  const pass = fusedPass(plan, card, true, { which: 0, points: channels, other: 1, ...shape });
+  return { passes: [pass], folded: true, columns: channels, span: shape.span, scratchBytes: 0 };
+}
+
+/** Rows of 32 bytes where a block holds them; where none fit, shorter ones are slower and as right. */
+const SPANS_OF_TWO_PASSES = [16, 8, 4, 2] as const;
+
+function planTwoPasses(plan: ChannelisePlan, card: CardLimits): FusedPlan {
   const columns = plan.samplesPerSpectrum;
   const folded = plan.sampling === 'complex';
-  const inTwo = Math.min(TILE_OF_TWO_PASSES, enough);
-  const { first, second, smooth } = splitPoints(columns, most / inTwo, RADICES);
-  const group = (points: number, other: number): number =>
-    Math.min(powerOfTwoUpTo(most / 2 / (points * inTwo)), 2 ** Math.ceil(Math.log2(other)));
-  const passes = [
-    fusedPass(plan, folded, {
-      which: 1,
-      points: first,
-      other: second,
-      tile: inTwo,
-      group: group(first, second),
-    }),
-    smooth
-      ? fusedPass(plan, folded, {
-          which: 2,
-          points: second,
-          other: first,
-          tile: inTwo,
-          group: group(second, first),
-        })
-      : plainPass(plan, second, first, inTwo),
-  ];
-  return { passes, folded, columns, tile: inTwo, scratchBytes: columns * inTwo * COMPLEX_BYTES };
+  const { first, second, smooth } = splitPoints(columns, POINTS_OF_TWO_PASSES);
+  for (const span of SPANS_OF_TWO_PASSES) {
+    const one = shapeOfOneOfTwo(first, second, span, 'nothing', card);
+    const two = shapeOfOneOfTwo(second, first, span, waitingOf(plan), card);
+    if (!one || (smooth && !two)) continue;
+    const passes = [
+      fusedPass(plan, card, folded, { which: 1, points: first, other: second, ...one }),
+      smooth && two
+        ? fusedPass(plan, card, folded, { which: 2, points: second, other: first, ...two })
+        : plainPass(plan, second, first, span),
+    ];
+    return { passes, folded, columns, span, scratchBytes: columns * span * COMPLEX_BYTES };
+  }
+  return refuse(
+    'channelise',
+    `blocks of this card hold ${card.sharedBytesPerBlock} bytes, too few for ${plan.channels} channels`,
+    'choose fewer channels, or backend cpu',
+  );
 }
 
 export const planStream = () =>

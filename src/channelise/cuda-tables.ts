@@ -37,6 +37,41 @@ export function twiddleTable(period: number, count = period): Float32Array {
   return table;
 }
 
+/**
+ * What each level but the first turns its points by, as channelise-fused.cu reads it: [level][d][k], e^(−2πi k q/(B·R))
+ * where levels before have made B points of which d is one, in the order of its digits, and q its bin. Pairs of k lie
+ * together: after an odd number of them one is left empty.
+ */
+export function levelTwiddles(radices: readonly number[]): Float32Array {
+  const table: number[] = [];
+  let before = 1;
+  radices.forEach((radix, level) => {
+    for (let d = 0; level > 0 && d < before; d++) {
+      const bin = binOfDigits(d, radices.slice(0, level));
+      for (let k = 0; k < radix; k++) {
+        const angle = (-2 * Math.PI * ((k * bin) % (before * radix))) / (before * radix);
+        table.push(Math.cos(angle), Math.sin(angle));
+      }
+      if (radix % 2 === 1) table.push(0, 0);
+    }
+    before *= radix;
+  });
+  return Float32Array.from(table.length > 0 ? table : [1, 0]);
+}
+
+/** The digits of a position, first one slowest, are those of its bin, first one fastest. */
+export function binOfDigits(position: number, radices: readonly number[]): number {
+  let rest = position;
+  let weight = radices.reduce((product, radix) => product * radix, 1);
+  let bin = 0;
+  for (const radix of radices.toReversed()) {
+    weight /= radix;
+    bin += weight * (rest % radix);
+    rest = Math.floor(rest / radix);
+  }
+  return bin;
+}
+
 /** factors : [a][c], or one number where all are alike. */
 export function factorTable(plan: ChannelisePlan): Float32Array {
   if (typeof plan.gains === 'number') return Float32Array.of(outputFactor(plan, 0, 0));

@@ -49,16 +49,27 @@ function sizes(): void {
     { ...one, channels: 4096, taps: 17, inputs: 2, spectra: 40 },
     { ...one, channels: 4096, taps: 18, spectra: 6 },
     { ...one, channels: 4096, taps: 4, inputType: 'i8', spectra: 7 },
-    // One pass of several radices, and real ones.
+    // One pass: every radix, odd lengths, tiles of 2 to 64 spectra, part-filled rows, real samples.
+    { ...one, channels: 132, taps: 8, inputs: 3, spectra: 75 },
+    { ...one, channels: 143, taps: 5, inputs: 2, spectra: 40 },
+    { ...one, channels: 1000, taps: 8, inputs: 2, spectra: 37 },
+    { ...one, channels: 1536, taps: 3, spectra: 21 },
+    { ...one, channels: 2048, taps: 8, inputs: 2, spectra: 35 },
+    { ...one, channels: 2100, taps: 4, spectra: 19 },
+    { ...one, channels: 1638, taps: 2, outputType: 'cf32', spectra: 11 }, // 14 · 13 · 9
+    { ...one, channels: 1815, taps: 2, inputType: 'i8', spectra: 18 }, // 15 · 11 · 11
     { ...one, channels: 960, taps: 5, spectra: 20 },
     { ...one, channels: 2940, taps: 3, inputType: 'ci16', spectra: 9 },
     { ...one, channels: 512, taps: 8, inputType: 'i8', outputType: 'ci4', spectra: 70 },
     { ...one, channels: 75, taps: 7, inputType: 'i16', outputType: 'cf32', spectra: 70 },
+    { ...one, channels: 4096, taps: 3, inputType: 'ci16', spectra: 17 },
     // Two passes.
+    { ...one, channels: 8192, taps: 3, inputs: 2, spectra: 19 },
     { ...one, channels: 16384, taps: 4, spectra: 9 },
     { ...one, channels: 6561, taps: 2, inputType: 'i8', spectra: 4 },
     { ...one, channels: 12288, taps: 3, inputType: 'f32', outputType: 'cf32', spectra: 3 },
     { ...one, channels: 1023, taps: 3, spectra: 12 },
+    { ...one, channels: 323, taps: 4, inputs: 2, spectra: 20 },
   ];
   for (const { spectra, ...options } of shapes) {
     const { channels, taps, inputType, outputType, inputs } = options;

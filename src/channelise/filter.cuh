@@ -11,9 +11,18 @@ constexpr int CHUNK_ROWS = SAMPLE_BYTES == 1 ? CHUNK / 2 : CHUNK;  // of the tab
 
 __device__ __forceinline__ void multiplyAdd(float &sum, float tap, float sample) { sum = fmaf(tap, sample, sum); }
 
-// One column of SPECTRA spectra, the first of which opens at row `first`; rows past the last one repeat it, where
-// nothing is asked of them.
-template <int SPECTRA, int COLUMNS>
+// Two elements side by side, in one load.
+#if SAMPLE_BYTES == 1
+using SamplePair = char2;
+#elif SAMPLE_BYTES == 2
+using SamplePair = short2;
+#else
+using SamplePair = float2;
+#endif
+
+// One column of SPECTRA spectra, the first of which opens at row `first`. INSIDE: every row is there; else rows past the
+// last one repeat it, where nothing is asked of them.
+template <int SPECTRA, int COLUMNS, bool INSIDE>
 __device__ __forceinline__ void filterColumn(const Sample *input, int column, int first, int lastRow, const Tap *taps,
                                              Sum (&re)[SPECTRA], Sum (&im)[SPECTRA]) {
   const Sample *at = input + (int64_t)column * ELEMENTS;
@@ -24,12 +33,20 @@ __device__ __forceinline__ void filterColumn(const Sample *input, int column, in
 #pragma unroll
       for (int e = 0; e < TAPS_PER_COLUMN; ++e) {
         const int64_t row = chunk / CHUNK * CHUNK_ROWS + tau;
-        h[tau][e] = taps[(row * COLUMNS + column) * TAPS_PER_COLUMN + e];
+        h[tau][e] = __ldg(taps + (row * COLUMNS + column) * TAPS_PER_COLUMN + e);
       }
+    const Sample *from = at + (int64_t)(first + chunk) * (COLUMNS * ELEMENTS);
 #pragma unroll
     for (int r = 0; r < CHUNK + SPECTRA - 1; ++r) {
-      const Sample *x = at + (int64_t)min(first + chunk + r, lastRow) * (COLUMNS * ELEMENTS);
-      const Sum a = x[0], b = FOLDED ? (Sum)x[ELEMENTS - 1] : 0;
+      const Sample *x = INSIDE ? from + (int64_t)r * (COLUMNS * ELEMENTS)
+                               : at + (int64_t)min(first + chunk + r, lastRow) * (COLUMNS * ELEMENTS);
+      Sum a, b = 0;
+      if constexpr (FOLDED) {
+        const SamplePair both = __ldg((const SamplePair *)x);
+        a = both.x, b = both.y;
+      } else {
+        a = __ldg(x);
+      }
 #pragma unroll
       for (int m = 0; m < SPECTRA; ++m) {
         const int tau = r - m;
@@ -51,29 +68,33 @@ __device__ __forceinline__ void filterColumn(const Sample *input, int column, in
 #if SAMPLE_BYTES == 1
 // Two neighbouring columns of 8-bit samples: a word of each row holds (re, im, re, im). Rows r and r + 1 side by side are
 // what two taps meet, and dp2a takes both at once.
-template <int SPECTRA, int COLUMNS>
+template <int SPECTRA, int COLUMNS, bool INSIDE>
 __device__ __forceinline__ void filterColumnPair(const Sample *input, int column, int first, int lastRow, const Tap *taps,
                                                  int (&re)[2][SPECTRA], int (&im)[2][SPECTRA]) {
   const Sample *at = input + (int64_t)column * 2;
-  auto row = [&](int r) { return __ldg((const unsigned int *)(at + (int64_t)min(r, lastRow) * (COLUMNS * 2))); };
   for (int chunk = 0; chunk < TAPS; chunk += CHUNK) {
+    const Sample *from = at + (int64_t)(first + chunk) * (COLUMNS * 2);
+    auto row = [&](int r) {
+      return __ldg((const unsigned int *)(INSIDE ? from + (int64_t)r * (COLUMNS * 2)
+                                                 : at + (int64_t)min(first + chunk + r, lastRow) * (COLUMNS * 2)));
+    };
     int h[CHUNK_ROWS][2][TAPS_PER_COLUMN];
 #pragma unroll
     for (int tau = 0; tau < CHUNK_ROWS; ++tau) {
-      const Tap *from = taps + ((int64_t)(chunk / CHUNK * CHUNK_ROWS + tau) * COLUMNS + column) * TAPS_PER_COLUMN;
+      const Tap *tap = taps + ((int64_t)(chunk / CHUNK * CHUNK_ROWS + tau) * COLUMNS + column) * TAPS_PER_COLUMN;
 #if FOLDED && REAL
-      const int4 four = __ldg((const int4 *)from);
+      const int4 four = __ldg((const int4 *)tap);
       h[tau][0][0] = four.x, h[tau][0][TAPS_PER_COLUMN - 1] = four.y;
       h[tau][1][0] = four.z, h[tau][1][TAPS_PER_COLUMN - 1] = four.w;
 #else
-      const int2 two = __ldg((const int2 *)from);
+      const int2 two = __ldg((const int2 *)tap);
       h[tau][0][0] = two.x, h[tau][1][0] = two.y;
 #endif
     }
-    unsigned int word = row(first + chunk);
+    unsigned int word = row(0);
 #pragma unroll
     for (int r = 0; r < CHUNK + SPECTRA - 2; ++r) {
-      const unsigned int next = row(first + chunk + r + 1);
+      const unsigned int next = row(r + 1);
       const int reals = __byte_perm(word, next, 0x6240), imaginaries = __byte_perm(word, next, 0x7351);
       word = next;
 #pragma unroll

@@ -1,5 +1,6 @@
-// Transforms of 2, 3, 4, 5, 7, 8 and 16 points in registers, e^(-2 pi i k n / R), in natural order.
+// Transforms of 1 to 16 points in registers, e^(-2 pi i k n / R), in natural order.
 #pragma once
+#include "shape.cuh"
 
 __device__ __forceinline__ float2 plus(float2 a, float2 b) { return make_float2(a.x + b.x, a.y + b.y); }
 __device__ __forceinline__ float2 minus(float2 a, float2 b) { return make_float2(a.x - b.x, a.y - b.y); }
@@ -7,6 +8,11 @@ __device__ __forceinline__ float2 timesMinusI(float2 a) { return make_float2(a.y
 
 template <int R>
 struct Transform;
+
+template <>
+struct Transform<1> {
+  static __device__ __forceinline__ void run(float2 (&)[1]) {}
+};
 
 template <>
 struct Transform<2> {
@@ -91,20 +97,42 @@ struct Transform<16> {
 
 // cos and sin of 2 pi k / R for k = 1..(R - 1) / 2.
 __device__ constexpr float cosines(int R, int k) {
-  return R == 3   ? -0.5f
-         : R == 5 ? (k == 1 ? 0.30901699437494742f : -0.80901699437494742f)
-                  : (k == 1 ? 0.62348980185873353f : k == 2 ? -0.22252093395631440f : -0.90096886790241913f);
+  if (R == 3) return -0.5f;
+  if (R == 5) return k == 1 ? 0.30901699437494745f : -0.80901699437494734f;
+  if (R == 7) return k == 1 ? 0.62348980185873359f : k == 2 ? -0.22252093395631434f : -0.90096886790241903f;
+  if (R == 11) return k == 1 ? 0.84125353283118121f
+         : k == 2 ? 0.41541501300188644f
+         : k == 3 ? -0.14231483827328500f
+         : k == 4 ? -0.65486073394528499f
+         : -0.95949297361449737f;
+  return k == 1 ? 0.88545602565320991f
+         : k == 2 ? 0.56806474673115592f
+         : k == 3 ? 0.12053668025532301f
+         : k == 4 ? -0.35460488704253545f
+         : k == 5 ? -0.74851074817110119f
+         : -0.97094181742605201f;
 }
 __device__ constexpr float sines(int R, int k) {
-  return R == 3   ? 0.86602540378443865f
-         : R == 5 ? (k == 1 ? 0.95105651629515357f : 0.58778525229247313f)
-                  : (k == 1 ? 0.78183148246802981f : k == 2 ? 0.97492791218182361f : 0.43388373911755812f);
+  if (R == 3) return 0.86602540378443871f;
+  if (R == 5) return k == 1 ? 0.95105651629515353f : 0.58778525229247325f;
+  if (R == 7) return k == 1 ? 0.78183148246802980f : k == 2 ? 0.97492791218182362f : 0.43388373911755823f;
+  if (R == 11) return k == 1 ? 0.54064081745559756f
+         : k == 2 ? 0.90963199535451833f
+         : k == 3 ? 0.98982144188093280f
+         : k == 4 ? 0.75574957435425827f
+         : 0.28173255684142967f;
+  return k == 1 ? 0.46472317204376851f
+         : k == 2 ? 0.82298386589365635f
+         : k == 3 ? 0.99270887409805397f
+         : k == 4 ? 0.93501624268541483f
+         : k == 5 ? 0.66312265824079519f
+         : 0.23931566428755768f;
 }
 
 // Odd points by their pairs: x_m + x_(R-m) meets cosines alone, x_m - x_(R-m) sines alone.
 template <int R>
-struct Transform {
-  static_assert(R == 3 || R == 5 || R == 7, "no such transform");
+struct OddTransform {
+  static_assert(R == 3 || R == 5 || R == 7 || R == 11 || R == 13, "no such transform");
   static __device__ __forceinline__ void run(float2 (&x)[R]) {
     constexpr int H = (R - 1) / 2;
     float2 sums[H], differences[H];
@@ -131,5 +159,83 @@ struct Transform {
       x[R - k] = minus(even, side);
     }
     x[0] = all;
+  }
+};
+template <>
+struct Transform<3> : OddTransform<3> {};
+template <>
+struct Transform<5> : OddTransform<5> {};
+template <>
+struct Transform<7> : OddTransform<7> {};
+template <>
+struct Transform<11> : OddTransform<11> {};
+template <>
+struct Transform<13> : OddTransform<13> {};
+
+// A and B without a common factor: with n = B n1 + A n2, k mod A = k1 and k mod B = k2 nothing is
+// left to turn between the two.
+template <int A, int B>
+struct ProductTransform {
+  static __device__ __forceinline__ void run(float2 (&x)[A * B]) {
+    constexpr int R = A * B, toA = B * inverse(B, A), toB = A * inverse(A, B);
+    float2 rows[B][A];
+#pragma unroll
+    for (int n2 = 0; n2 < B; ++n2) {
+#pragma unroll
+      for (int n1 = 0; n1 < A; ++n1) rows[n2][n1] = x[(B * n1 + A * n2) % R];
+      Transform<A>::run(rows[n2]);
+    }
+#pragma unroll
+    for (int k1 = 0; k1 < A; ++k1) {
+      float2 column[B];
+#pragma unroll
+      for (int n2 = 0; n2 < B; ++n2) column[n2] = rows[n2][k1];
+      Transform<B>::run(column);
+#pragma unroll
+      for (int k2 = 0; k2 < B; ++k2) x[(toA * k1 + toB * k2) % R] = column[k2];
+    }
+  }
+  static __device__ constexpr int inverse(int a, int modulus) {
+    for (int i = 1; i < modulus; ++i)
+      if (a * i % modulus == 1) return i;
+    return 1;
+  }
+};
+template <>
+struct Transform<6> : ProductTransform<2, 3> {};
+template <>
+struct Transform<10> : ProductTransform<2, 5> {};
+template <>
+struct Transform<12> : ProductTransform<4, 3> {};
+template <>
+struct Transform<14> : ProductTransform<2, 7> {};
+template <>
+struct Transform<15> : ProductTransform<5, 3> {};
+
+// n = n1 + 3 n2, k = 3 k1 + k2: three transforms of three, turned by n1 k2, three of three.
+template <>
+struct Transform<9> {
+  static __device__ __forceinline__ void run(float2 (&x)[9]) {
+    const float2 turns[3] = {make_float2(0.76604444311897804f, -0.64278760968653933f),
+                             make_float2(0.17364817766693035f, -0.98480775301220806f),
+                             make_float2(-0.93969262078590838f, -0.34202014332566873f)};
+    float2 rows[3][3];
+#pragma unroll
+    for (int n1 = 0; n1 < 3; ++n1) {
+#pragma unroll
+      for (int n2 = 0; n2 < 3; ++n2) rows[n1][n2] = x[n1 + 3 * n2];
+      Transform<3>::run(rows[n1]);
+    }
+    rows[1][1] = times(rows[1][1], turns[0]);
+    rows[1][2] = times(rows[1][2], turns[1]);
+    rows[2][1] = times(rows[2][1], turns[1]);
+    rows[2][2] = times(rows[2][2], turns[2]);
+#pragma unroll
+    for (int k2 = 0; k2 < 3; ++k2) {
+      float2 column[3] = {rows[0][k2], rows[1][k2], rows[2][k2]};
+      Transform<3>::run(column);
+#pragma unroll
+      for (int k1 = 0; k1 < 3; ++k1) x[3 * k1 + k2] = column[k1];
+    }
   }
 };
