@@ -27,7 +27,7 @@ static_assert(THREADS % TILE == 0 && SPAN % TILE == 0 && SPAN >= 2 && SPAN <= 64
 __host__ __device__ constexpr int radix(int level) {
   return level == 0 ? R0 : level == 1 ? R1 : level == 2 ? R2 : level == 3 ? R3 : level == 4 ? R4 : level == 5 ? R5 : R6;
 }
-// Points that levels below this one have made of, and where its twiddles start in their table.
+// How many points the levels before this one have made one of, and where its twiddles start in their table.
 __host__ __device__ constexpr int before(int level) { return level == 0 ? 1 : before(level - 1) * radix(level - 1); }
 __host__ __device__ constexpr int even(int n) { return (n + 1) / 2 * 2; }
 __host__ __device__ constexpr int twiddlesBefore(int level) {
@@ -150,6 +150,7 @@ __device__ __forceinline__ void level(const Work &work, const Place &at, int &sa
 
 constexpr int TOGETHER = TILE < 8 ? TILE : 8;  // spectra a thread filters in one go
 constexpr bool PAIRS = SAMPLE_BYTES == 1 && FOLDED && (PASS == 0 ? N % 2 == 0 : OTHER % 2 == 0 && GROUP % 2 == 0);
+constexpr int TAPS_FILLED = (TAPS + CHUNK - 1) / CHUNK * CHUNK;
 constexpr int UNIT = PAIRS ? 2 : 1;  // columns a thread filters side by side
 
 template <bool INSIDE>
@@ -257,13 +258,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) channelise(const _
       const unsigned first = at.firstSpectrum + at.sub * TILE;
       at.there = isThere(work, at.input, first + threadIdx.x % TILE);
       if constexpr (PASS != 2) {
-        if (first + TILE <= work.spectra) filterTile<true>(work, at);
+        // Taps are filled up with zeros, which meet rows of their own.
+        if (first + TILE + TAPS_FILLED - TAPS <= work.spectra) filterTile<true>(work, at);
         else filterTile<false>(work, at);
       }
       level<0>(work, at, saturated);
       if constexpr (UNFOLDS) unfoldTile(work, at, saturated);
     }
     if constexpr (STAGED) sendRows(work, at);
+    if constexpr (PASS == 2 && LEVELS == 1) __syncthreads();  // else barriers lie between these rows and the next
   }
   if (STAGED) addSaturated(saturated, work.saturated);
 }
