@@ -100,7 +100,7 @@ function fusedPass(
 ): ChannelisePass {
   const { which, points, other, tile, span, group } = pass;
   const radices = factorise(points)?.radices ?? [];
-  const samples = which !== 2 && sampleBytes(plan.inputType) > 1 ? 'wide' : 'bytes';
+  const samples = which === 0 && sampleBytes(plan.inputType) === 1 ? 'bytes' : 'wide';
   const block = blockOf(radices, pass, which === 1 ? 'nothing' : waitingOf(plan), samples, card);
   return {
     request: {

@@ -34,7 +34,7 @@ export interface Block {
 export const COMPLEX_BYTES = 8;
 /** Registers allow a multiprocessor this many threads of 64, and transforms of 16 points need those. */
 export const THREADS_AT_ONCE = 1024;
-/** Where blocks work while others wait, fewer threads with more registers do more, unless they wait for wide samples. */
+/** Where blocks work while others wait, fewer threads with more registers do more, unless what they read is wide. */
 const THREADS_OF_BYTES = 640;
 /** What a multiprocessor keeps of shared memory for each block. */
 const RESERVED_BYTES = 1024;
@@ -109,7 +109,9 @@ export function blockOf(
   const leastBytes = sharedBytesOf(points, shape, waiting);
   const fitting = (bytes: number): number =>
     Math.floor((card.sharedBytesPerBlock + RESERVED_BYTES) / (bytes + RESERVED_BYTES));
-  const few = Math.min(MOST_BLOCKS, fitting(leastBytes));
+  const several = Math.min(MOST_BLOCKS, fitting(leastBytes));
+  // Those that wait for memory want all threads there can be: two blocks of 512 rather than three of 256.
+  const few = samples === 'bytes' ? several : powerOfTwoUpTo(several);
   const most = few > 1 && samples === 'bytes' ? THREADS_OF_BYTES : THREADS_AT_ONCE;
   const threads = threadsFor(radices, shape, most / few);
   const blocks = Math.min(fitting(leastBytes), Math.floor(THREADS_AT_ONCE / threads));
