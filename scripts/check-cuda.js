@@ -233,6 +233,10 @@ async function addChannelise(add, everywhere) {
     [8192, 16, 'f32', 'cf32'],
     [97, 5, 'cf32', 'ci8'],
     [66, 3, 'i8', 'ci8'],
+    [132, 8, 'ci8', 'ci4'],
+    [1001, 3, 'ci8', 'ci8'],
+    [2100, 8, 'i16', 'ci8'],
+    [102, 3, 'i8', 'ci8'],
     [2 ** 20, 4, 'ci8', 'ci8'],
   ]) {
     for (const sharedBytesPerBlock of [101_376, 232_448]) {

@@ -100,8 +100,9 @@ function fusedPass(
 ): ChannelisePass {
   const { which, points, other, tile, span, group } = pass;
   const radices = factorise(points)?.radices ?? [];
-  const samples = which === 0 && sampleBytes(plan.inputType) === 1 ? 'bytes' : 'wide';
-  const block = blockOf(radices, pass, which === 1 ? 'nothing' : waitingOf(plan), samples, card);
+  const isLean = which === 0 && plan.inputType === 'ci8';
+  const waiting = which === 1 ? 'nothing' : waitingOf(plan);
+  const block = blockOf(radices, pass, waiting, isLean ? 'few' : 'all', card);
   return {
     request: {
       name: 'channelise-fused.cu',

@@ -34,8 +34,11 @@ export interface Block {
 export const COMPLEX_BYTES = 8;
 /** Registers allow a multiprocessor this many threads of 64, and transforms of 16 points need those. */
 export const THREADS_AT_ONCE = 1024;
-/** Where blocks work while others wait, fewer threads with more registers do more, unless what they read is wide. */
-const THREADS_OF_BYTES = 640;
+/**
+ * Where several blocks filter 8-bit complex samples, fewer threads with more registers do more. Those that wait for wider
+ * samples or for the other pass, or part real transforms, want all there can be: two blocks of 512, not three of 256.
+ */
+const FEW_THREADS = 640;
 /** What a multiprocessor keeps of shared memory for each block. */
 const RESERVED_BYTES = 1024;
 /** Rows of output are whole sectors of memory: parts of them cost several times as much. */
@@ -98,11 +101,12 @@ export function shapeOfOneOfTwo(
     .find((shape) => sharedBytesOf(points, shape, waiting) <= card.sharedBytesPerBlock);
 }
 
+/** `wanted`: how many threads, see FEW_THREADS. */
 export function blockOf(
   radices: readonly number[],
   shape: Shape,
   waiting: Waiting,
-  samples: 'bytes' | 'wide',
+  wanted: 'few' | 'all',
   card: CardLimits,
 ): Block {
   const points = radices.reduce((product, radix) => product * radix, 1);
@@ -110,9 +114,8 @@ export function blockOf(
   const fitting = (bytes: number): number =>
     Math.floor((card.sharedBytesPerBlock + RESERVED_BYTES) / (bytes + RESERVED_BYTES));
   const several = Math.min(MOST_BLOCKS, fitting(leastBytes));
-  // Those that wait for memory want all threads there can be: two blocks of 512 rather than three of 256.
-  const few = samples === 'bytes' ? several : powerOfTwoUpTo(several);
-  const most = few > 1 && samples === 'bytes' ? THREADS_OF_BYTES : THREADS_AT_ONCE;
+  const few = wanted === 'few' ? several : powerOfTwoUpTo(several);
+  const most = few > 1 && wanted === 'few' ? FEW_THREADS : THREADS_AT_ONCE;
   const threads = threadsFor(radices, shape, most / few);
   const blocks = Math.min(fitting(leastBytes), Math.floor(THREADS_AT_ONCE / threads));
   const withTurns = leastBytes + levelTwiddles(radices).byteLength;

@@ -17,7 +17,7 @@ export interface CardRates {
   readonly channelise: {
     /** 1024 or 4096 channels, on the tensor cores: this, and this much more for each tap. */
     readonly tensor: { readonly baseS: number; readonly perTapS: number };
-    /** Other numbers of channels, with 8 taps: made up of 2, 3, 5 and 7, or not. */
+    /** Other numbers of channels, with 8 taps: made up of primes up to 13, or not. */
     readonly smoothS: number;
     readonly otherS: number;
   };
@@ -45,8 +45,9 @@ export const cards = {
     // 350 and 265 · 10⁹ samples a second with 8 and 16 taps
     channelise: {
       tensor: { baseS: 1.94e-12, perTapS: 0.1146e-12 },
-      // 512 inputs × 1000 spectra, 8 taps: 128 channels in 0.397 ms, 132 in 2.40
-      smoothS: 0.397e-3 / (512_000 * 128),
+      // 512 inputs × 1000 spectra, 8 taps, 132 = 12 · 11 channels: 0.275 ms in the resident chain; when 11 still was
+      // too large a prime, 2.40
+      smoothS: 0.275e-3 / (512_000 * 132),
       otherS: 2.4e-3 / (512_000 * 132),
     },
     correlateOps: [
@@ -151,7 +152,7 @@ function channeliseCost({ channelise }: CardRates, { channels, taps }: Workload)
   if ((channels === 1024 || channels === 4096) && taps <= MOST_TENSOR_TAPS) {
     return { secondsPerUnit: tensor.baseS + tensor.perTapS * taps, basis: 'measured' };
   }
-  const isMeasured = taps === 8 && (channels === 128 || channels === 132);
+  const isMeasured = taps === 8 && channels === 132;
   return {
     secondsPerUnit: factorise(channels) ? smoothS : otherS,
     basis: isMeasured ? 'measured' : 'scaled',

@@ -178,10 +178,10 @@ describe('cards', () => {
     const card = cards.h200;
     const telescope = await loadTelescope('lwasv');
     const lwasv = { telescope, channels: 132, channelWidthHz: 25e3, cadenceS: 0.04, pixels: 128 };
-    // milliseconds an image, over a minute of sky (bench/RESULTS.md)
+    // milliseconds an image (bench/RESULTS.md)
     for (const [input, road, measuredMs] of [
-      ['voltages', 'visibilities', 7.82],
-      ['voltages', 'direct', 7.17],
+      ['voltages', 'visibilities', 5.67],
+      ['voltages', 'direct', 4.75],
       ['spectra', 'direct', 4.86],
     ] as const) {
       const workload = asked({ ...lwasv, input });
