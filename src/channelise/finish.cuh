@@ -47,8 +47,12 @@ __device__ __forceinline__ void roundAll(const float2 (&x)[VALUES], const float 
   if (largest >= RAIL + 0.5f) {
 #pragma unroll
     for (int k = 0; k < VALUES; ++k) {
-      const int re = requantise(x[k].x * factors[k], saturated), im = requantise(x[k].y * factors[k], saturated);
-      rounded[k] = (uint16_t)((re & 0xFF) | (im & 0xFF) << 8);
+      // The rails are odd: half a step past one is rounded away from it, to the even number, and so is past it.
+      const float re = x[k].x * factors[k], im = x[k].y * factors[k];
+      saturated += (fabsf(re) >= RAIL + 0.5f) + (fabsf(im) >= RAIL + 0.5f);
+      const unsigned int clampedRe = __float_as_uint(fminf(fmaxf(re, -RAIL), RAIL) + MAGIC);
+      const unsigned int clampedIm = __float_as_uint(fminf(fmaxf(im, -RAIL), RAIL) + MAGIC);
+      rounded[k] = (uint16_t)__byte_perm(clampedRe, clampedIm, 0x0040);
     }
   }
 }

@@ -27,15 +27,6 @@ __device__ __forceinline__ float2 times(float2 a, float2 b) {
   return make_float2(fmaf(a.x, b.x, -a.y * b.y), fmaf(a.x, b.y, a.y * b.x));
 }
 
-// To the nearest whole number, halves to the even one, within the rails; counts what passed them.
-__device__ __forceinline__ int requantise(float value, int &saturated) {
-  constexpr float MAGIC = 12582912.0f;  // 1.5 * 2^23: adding it rounds as asked
-  const float near = fminf(fmaxf(value, -(RAIL + 1.0f)), RAIL + 1.0f);
-  const int whole = __float_as_int(near + MAGIC) - __float_as_int(MAGIC);
-  saturated += whole > RAIL || whole < -RAIL;
-  return max(-RAIL, min(RAIL, whole));
-}
-
 // The whole block's count, added to the total by one thread of each warp.
 __device__ __forceinline__ void addSaturated(int saturated, unsigned long long *total) {
 #pragma unroll
