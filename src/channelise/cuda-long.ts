@@ -3,7 +3,8 @@ import type { CudaPath } from '../backend/cuda/cuda.js';
 import type { KernelRequest } from '../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../backend/cuda/sources.js';
 import { mapArgument } from './cuda-output-map.js';
-import { shapeDefines, type CardLimits } from './cuda-plan.js';
+import { shapeDefines } from './cuda-plan.js';
+import type { CardLimits } from './cuda-shapes.js';
 import { factorTable, largestOutput } from './cuda-tables.js';
 import type { ChannelisePlan } from './plan.js';
 
