@@ -169,7 +169,7 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
         `model: ${sources.map(({ source, altitudeDeg }) => `${source.name} at ${altitudeDeg.toFixed(0)}°`).join(', ')}`,
         `converged ${summary.converged} of ${summary.solves}, ${summary.medianIterations} iterations in the middle, ` +
           `residual ${(100 * summary.medianResidual).toFixed(1)} % in the middle, ${(100 * summary.worstResidual).toFixed(1)} % at worst`,
-        ...choiceLines(choice),
+        ...choiceLines(choice, options.integration),
         ...left.slice(0, MOST_LINES).map((one) => `left out: ${one}`),
         ...(left.length > MOST_LINES ? [`left out: ${left.length - MOST_LINES} more; --json lists all`] : []),
       ],

@@ -201,7 +201,13 @@ async function fromVisibilities(
       settings,
     ),
   );
-  return { sky, beam: sky.beam, channelWidthHz, seconds: stage.done(), notes: choiceLines(choice) };
+  return {
+    sky,
+    beam: sky.beam,
+    channelWidthHz,
+    seconds: stage.done(),
+    notes: choiceLines(choice, options.integration),
+  };
 }
 
 async function direct(

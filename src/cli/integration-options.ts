@@ -21,14 +21,15 @@ function parseIntegration(text: string): IntegrationChoice {
 }
 
 /** What a sum left out is told, never lost silently. */
-export const choiceLines = ({ integration, first, used, inFile }: ChosenIntegration): string[] =>
-  used === inFile
-    ? []
-    : used === 1
-      ? [
-          `integration ${first} of 0 to ${inFile - 1}, ${formatSeconds(integration.durationS)}; --integration chooses`,
-        ]
-      : [
-          `the first ${used} of ${inFile} integrations, ${formatSeconds(integration.durationS)}: ` +
-            'a longer sum would smear the turning sky; --integration chooses',
-        ];
+export function choiceLines(
+  { integration, first, used, inFile }: ChosenIntegration,
+  choice: IntegrationChoice,
+): string[] {
+  if (used === inFile) return [];
+  const lasted = formatSeconds(integration.durationS);
+  if (choice !== 'sum') return [`integration ${first} of 0 to ${inFile - 1}, ${lasted}`];
+  return [
+    `the first ${used === 1 ? '' : `${used} `}of ${inFile} integrations, ${lasted}: ` +
+      'a longer sum would smear the turning sky; --integration chooses',
+  ];
+}
