@@ -19,7 +19,7 @@ import {
   type DirectChoice,
   type DirectPrecision,
 } from './direct-choice.js';
-import { gridBytes } from './folded-plan.js';
+import { gridBytes, stepsAtOnce } from './folded-plan.js';
 import { fromHalfBits, halfBits } from './half.js';
 import { halfTurns } from './half-rounding.js';
 import { planImage, prepareDirectImager, type ImagePlan, type KernelSize } from './index.js';
@@ -115,6 +115,14 @@ describe('the choice of kernels', () => {
     assert.equal(channelsAtOnce({ ...card, ...sizes, scratchBytes: 2 ** 25 }), 4);
     assert.equal(channelsAtOnce({ ...card, ...sizes, scratchBytes: 1 }), 1);
     assert.equal(gridBytes(32, 1000, 2, 'split'), 2 * sizes.bytesPerChannel);
+  });
+  it('takes fewer steps where a card full of channels would not fit with all of them', () => {
+    const wide = { bytesPerStep: gridBytes(64, 8, 2, 'split') / 8, channels: 66, scratchBytes: 3 * 2 ** 30 };
+    // 64 kB a step and channel: 744.7 steps of 66 channels
+    assert.equal(stepsAtOnce({ ...wide, steps: 1000 }), 744);
+    assert.equal(stepsAtOnce({ ...wide, steps: 25 }), 32);
+    assert.equal(stepsAtOnce({ ...wide, steps: 25, scratchBytes: 1 }), 8);
+    assert.equal(stepsAtOnce({ ...wide, steps: 0 }), 8);
   });
 });
 

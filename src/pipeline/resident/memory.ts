@@ -3,7 +3,7 @@ import { baselineCount } from '../../core/axes.js';
 import { roundUp } from '../../core/round-up.js';
 import { channelsAtOnce } from '../../image/cuda-plan.js';
 import { suitsHalves } from '../../image/direct-choice.js';
-import { gridBytes } from '../../image/folded-plan.js';
+import { FOLDED_BOXES, gridBytes } from '../../image/folded-plan.js';
 import type { RoadName } from '../planner/roads.js';
 import type { Workload } from '../planner/workload.js';
 
@@ -38,7 +38,6 @@ const VISIBILITY_GRID_BYTES = 2 ** 30;
 const KERNELS_SHARE = 1 / 4;
 /** What calibration does (calibrate/cuda-resident.ts). */
 const CALIBRATION_BYTES = 2 ** 32;
-const boxes = [32, 48, 64] as const;
 /** Of the cards we know; grids come in whole waves over them. */
 const MULTIPROCESSORS = 132;
 
@@ -58,7 +57,7 @@ export function residentBuffers(
   const spectraBytes =
     rows * (roundUp(2 * spectraPerBlock, 128) + (bits === 4 ? roundUp(spectraPerBlock, 16) : 0));
   const kernelBytes = 16 * channels * baselines * (2 * kernelSize - 1) ** 2;
-  const box = boxes.find((cells) => cells >= workload.apertureCells) ?? pixels;
+  const box = FOLDED_BOXES.find((cells) => cells >= workload.apertureCells) ?? pixels;
   const precision = suitsHalves({ kernelSize, samples: spectraPerBlock }) ? 'half' : 'split';
   const bytesPerChannel = gridBytes(box, spectraPerBlock, polarisations, precision);
   const channelsOfGrids = channelsAtOnce({
