@@ -31,9 +31,7 @@ constexpr int ROW_BYTES = 2 * CHANNELS, QUAD_BYTES = 4 * ROW_BYTES;
 constexpr int EXCHANGE_BYTES = CHANNELS * 2 * 8, STAGE_BYTES = EXCHANGE_BYTES / 16;
 constexpr int RING_BYTES = QUADS * QUAD_BYTES, KEPT_BYTES = KEPT * EIGHTS * 256 * 16;
 constexpr int WRITE_AT = 8;  // columns of the filter after which results go out: they have come from scratch by then
-#ifndef FREE_AT
 constexpr int FREE_AT = KEPT == 16 ? 15 : 16;  // ... and after which the exchange is given up; both by measurement
-#endif
 static_assert(CHANNELS == 4096, "16 x 16 x 16 points");
 
 struct LongWork {
