@@ -1,8 +1,10 @@
-// 32-point transforms in registers, e^(-2 pi i k n / 32): input in bit-reversed order, output in natural order.
+// Transforms of up to 32 points in registers, e^(-2 pi i k n / points): input in bit-reversed order, output in natural order.
 #pragma once
 
-__host__ __device__ constexpr int reversed(int i) {
-  return (i & 1) << 4 | (i & 2) << 2 | (i & 4) | (i & 8) >> 2 | (i & 16) >> 4;
+template <int POINTS> __host__ __device__ constexpr int reversed(int i) {
+  int turned = 0;
+  for (int bit = 1; bit < POINTS; bit *= 2) turned = 2 * turned + (i & bit ? 1 : 0);
+  return turned;
 }
 __host__ __device__ constexpr float cosine32(int i) {  // cos(2 pi i / 32), i = 0..8
   return i == 0   ? 1.0f
@@ -29,11 +31,11 @@ __device__ __forceinline__ void butterfly(float &ar, float &ai, float &br, float
 }
 
 // With constant twiddles; 1 and -i are free.
-__device__ __forceinline__ void transform32(float (&r)[32], float (&i)[32]) {
+template <int POINTS> __device__ __forceinline__ void transform(float (&r)[POINTS], float (&i)[POINTS]) {
 #pragma unroll
-  for (int n = 2; n <= 32; n *= 2)
+  for (int n = 2; n <= POINTS; n *= 2)
 #pragma unroll
-    for (int b = 0; b < 32; b += n)
+    for (int b = 0; b < POINTS; b += n)
 #pragma unroll
       for (int k = 0; k < n / 2; ++k) {
         const int x = b + k, y = x + n / 2;
@@ -53,34 +55,31 @@ __device__ __forceinline__ void transform32(float (&r)[32], float (&i)[32]) {
 
 // One level of a transform whose input n is first multiplied by omega^n: every twiddle is then a number of its own, and
 // that multiplication costs nothing.
-template <int SPAN, int OFFSET>
-__device__ __forceinline__ void turnedLevel(float (&r)[32], float (&i)[32], const float4 *twiddles) {
-  constexpr int DISTINCT = SPAN >= 4 ? SPAN / 4 : 1;
+template <int SPAN, int POINTS>
+__device__ __forceinline__ void turnedLevel(float (&r)[POINTS], float (&i)[POINTS], const float4 *twiddles) {
+  constexpr int DISTINCT = SPAN >= 4 ? SPAN / 4 : 1, OFFSET = (POINTS - SPAN) / 2;
 #pragma unroll
-  for (int pair = 0; pair < (DISTINCT + 1) / 2; ++pair) {
-    const float4 both = twiddles[OFFSET / 2 + pair];
+  for (int k = 0; k < DISTINCT; ++k) {
+    const float4 both = twiddles[(OFFSET + k) / 2];
+    const float wr = (OFFSET + k) % 2 ? both.z : both.x, wi = (OFFSET + k) % 2 ? both.w : both.y;
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      if (DISTINCT == 1 && half != (OFFSET & 1)) continue;
-      const int k = DISTINCT == 1 ? 0 : 2 * pair + half;
-      const float wr = half ? both.z : both.x, wi = half ? both.w : both.y;
-#pragma unroll
-      for (int b = 0; b < 32; b += SPAN) {
-        butterfly(r[b + k], i[b + k], r[b + k + SPAN / 2], i[b + k + SPAN / 2], wr, wi);
-        if (SPAN >= 4) {  // a quarter further the twiddle is -i times this one
-          const int q = b + k + SPAN / 4;
-          butterfly(r[q], i[q], r[q + SPAN / 2], i[q + SPAN / 2], wi, -wr);
-        }
+    for (int b = 0; b < POINTS; b += SPAN) {
+      butterfly(r[b + k], i[b + k], r[b + k + SPAN / 2], i[b + k + SPAN / 2], wr, wi);
+      if (SPAN >= 4) {  // a quarter further the twiddle is -i times this one
+        const int q = b + k + SPAN / 4;
+        butterfly(r[q], i[q], r[q + SPAN / 2], i[q + SPAN / 2], wi, -wr);
       }
     }
   }
 }
 
-// twiddles, 16 complex: 0-7 omega W_32^k, 8-11 omega^2 W_16^k, 12-13 omega^4 W_8^k, 14 omega^8, 15 omega^16.
-__device__ __forceinline__ void turnedTransform32(float (&r)[32], float (&i)[32], const float4 *twiddles) {
-  turnedLevel<2, 15>(r, i, twiddles);
-  turnedLevel<4, 14>(r, i, twiddles);
-  turnedLevel<8, 12>(r, i, twiddles);
-  turnedLevel<16, 8>(r, i, twiddles);
-  turnedLevel<32, 0>(r, i, twiddles);
+// twiddles, POINTS / 2 complex: omega W_N^k, k < N / 4, with N = POINTS; behind them omega^2 with N / 2, and so on; the last
+// two are omega^(POINTS / 4) and omega^(POINTS / 2).
+template <int POINTS>
+__device__ __forceinline__ void turnedTransform(float (&r)[POINTS], float (&i)[POINTS], const float4 *twiddles) {
+  turnedLevel<2>(r, i, twiddles);
+  turnedLevel<4>(r, i, twiddles);
+  turnedLevel<8>(r, i, twiddles);
+  turnedLevel<16>(r, i, twiddles);
+  if constexpr (POINTS == 32) turnedLevel<32>(r, i, twiddles);
 }

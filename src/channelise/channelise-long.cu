@@ -18,7 +18,7 @@
 // Set by the plan besides shape.cuh and rounding.cuh: ONE_FACTOR (1: the same for all channels and inputs), KEPT (of the
 // 16 columns whose taps a thread needs, those in shared memory; the others come from L2 for every tile), AHEAD (columns
 // whose taps are on their way).
-#include "butterflies16.cuh"
+#include "butterflies.cuh"
 #include "hopper.cuh"
 #include "rounding.cuh"
 #include "shape.cuh"
@@ -48,10 +48,6 @@ struct LongWork {
   float factor;             // ONE_FACTOR: of all
 };
 
-__device__ __forceinline__ void warpArrive(uint32_t barrier) {
-  __syncwarp();
-  ptx::barrierArrive(barrier);
-}
 __device__ __forceinline__ void copyIn(uint32_t to, const int8_t *from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
@@ -148,7 +144,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 #pragma unroll
     for (int n = 0; n < 16; ++n) {
       const float2 v = *(const float2 *)(exchange + (at ^ n * 8) + n * 128);
-      re[reversed16(n)] = v.x, im[reversed16(n)] = v.y;
+      re[reversed<16>(n)] = v.x, im[reversed<16>(n)] = v.y;
     }
   };
   auto exchangeInWarp = [&](float (&re)[16], float (&im)[16]) {
@@ -159,7 +155,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 #pragma unroll
     for (int n = 0; n < 16; ++n) {
       const float2 v = *(const float2 *)(exchange + (along ^ n * 8));
-      re[reversed16(n)] = v.x, im[reversed16(n)] = v.y;
+      re[reversed<16>(n)] = v.x, im[reversed<16>(n)] = v.y;
     }
     __syncwarp();
   };
@@ -191,7 +187,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 
   auto giveUp = [&] {  // once the copy engine has read the stage
     if (ptx::elected()) ptx::storesRead();
-    warpArrive(free);
+    ptx::warpArrive(free);
   };
 
   int unit = (int)blockIdx.x, input = inputOf(unit), first = firstOf(unit);
@@ -253,30 +249,30 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         }
 #pragma unroll
       for (int t = 0; t < 2; ++t) {
-        re[t][reversed16(n1)] = __int2float_rn(sums[t][0]);
-        im[t][reversed16(n1)] = __int2float_rn(sums[t][1]);
+        re[t][reversed<16>(n1)] = __int2float_rn(sums[t][0]);
+        im[t][reversed<16>(n1)] = __int2float_rn(sums[t][1]);
       }
       askTaps(n1 + AHEAD);
     }
-    warpArrive(filtered);
+    ptx::warpArrive(filtered);
 
-    transform16(re[0], im[0]);
+    transform(re[0], im[0]);
     if (step) {
       if (FREE_AT == 16) giveUp();
       ptx::barrierWait(free, phase ^ 1);
     }
 #pragma unroll
     for (int k = 0; k < 16; ++k) *(float2 *)(give + k * 2048) = make_float2(re[0][k], im[0][k]);
-    warpArrive(givenA);
-    transform16(re[1], im[1]);
+    ptx::warpArrive(givenA);
+    transform(re[1], im[1]);
     ptx::barrierWait(givenA, phase);
     take(re[0], im[0]);
-    warpArrive(takenA);
-    turnedTransform16(re[0], im[0], turns);
+    ptx::warpArrive(takenA);
+    turnedTransform(re[0], im[0], turns);
     ptx::barrierWait(takenA, phase);
 #pragma unroll
     for (int k = 0; k < 16; ++k) *(float2 *)(give + k * 2048) = make_float2(re[1][k], im[1][k]);
-    warpArrive(givenB);
+    ptx::warpArrive(givenB);
 
     // The oldest slot is free once every warp is past its filter; after a unit's last tile all of them are.
     ptx::barrierWait(filtered, phase);
@@ -295,20 +291,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     take(re[1], im[1]);
     __syncwarp();
     exchangeInWarp(re[0], im[0]);
-    turnedTransform16(re[1], im[1], turns);
+    turnedTransform(re[1], im[1], turns);
     exchangeInWarp(re[1], im[1]);
     float4 lastTurn[4];
 #pragma unroll
     for (int j = 0; j < 4; ++j) lastTurn[j] = __ldg(lastTurns + j * 256);
-    turnedTransform16(re[0], im[0], lastTurn);
+    turnedTransform(re[0], im[0], lastTurn);
     copiesIn();
     if (last)
 #pragma unroll 1
       for (int s = 1; s < QUADS; ++s) turn(slotAfter(slot, s));
     turn(slot);
     if (ptx::elected()) ptx::storesDone();  // also: the last tile's results are in scratch
-    warpArrive(ringReady);
-    turnedTransform16(re[1], im[1], lastTurn);
+    ptx::warpArrive(ringReady);
+    turnedTransform(re[1], im[1], lastTurn);
 
     if (work.missing != nullptr || first + TILE > work.spectra) {
 #pragma unroll

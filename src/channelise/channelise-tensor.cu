@@ -83,17 +83,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
       if (tile) ptx::barrierWait(ringReady, phase ^ 1);
       if (staged) {
         if (ptx::elected()) ptx::storesRead();
-        warpArrive(stageFree);
+        ptx::warpArrive(stageFree);
       }
       float re[32], im[32];
       filter.run(ring, (tile & 1) << 6, re, im);
-      warpArrive(filtered);
-      transform32(re, im);
+      ptx::warpArrive(filtered);
+      transform(re, im);
       if (staged) ptx::barrierWait(stageFree, phase ^ 1);
 #pragma unroll
       for (int k = 0; k < 32; ++k) *(float2 *)((k & 1 ? storeOdd : store) + k * 4096) = make_float2(re[k], im[k]);
       // The ring is free once every warp is past its filter; while the last ones fill the exchange, it is refilled.
-      warpArrive(exchanged);
+      ptx::warpArrive(exchanged);
       ptx::barrierWait(filtered, phase);
       // Pinned here: the assembler would turn the rows over where they arrive, and wait for them in the filter.
 #pragma unroll
@@ -103,12 +103,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 #pragma unroll
       for (int n = 0; n < 32; ++n) {
         const float2 value = *(const float2 *)(load + n * 128);
-        re[reversed(n)] = value.x;
-        im[reversed(n)] = value.y;
+        re[reversed<32>(n)] = value.x;
+        im[reversed<32>(n)] = value.y;
       }
-      warpArrive(ringReady);  // also: the stage goes where the warp has read from
+      ptx::warpArrive(ringReady);  // also: the stage goes where the warp has read from
       fetch(tile + 3);
-      turnedTransform32(re, im, turn);
+      turnedTransform(re, im, turn);
 
       const int spectrum = (firstTile + tile) * TILE + t;
 #if GAPS

@@ -81,7 +81,7 @@ export function planLong(plan: ChannelisePlan, card: LongCard): LongPlan | undef
       headers: {
         ...commonHeaders('integers.cuh', 'hopper.cuh'),
         ...Object.fromEntries(
-          ['shape.cuh', 'butterflies.cuh', 'butterflies16.cuh', 'rounding.cuh'].map((name) => [
+          ['shape.cuh', 'butterflies.cuh', 'rounding.cuh'].map((name) => [
             name,
             readSource(import.meta.url, name),
           ]),

@@ -52,11 +52,6 @@ __device__ __forceinline__ void addProduct(int (&d)[4], uint32_t a0, uint32_t a1
       : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
       : "r"(a0), "r"(a1), "r"(b));
 }
-// Every lane arrives for itself, for what it has read and written, and all of them at once.
-__device__ __forceinline__ void warpArrive(uint32_t barrier) {
-  __syncwarp();
-  ptx::barrierArrive(barrier);
-}
 __device__ __forceinline__ uint4 loadOnce(const uint4 *p) {
   uint4 v;
   asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0,%1,%2,%3},[%4];"
@@ -177,8 +172,8 @@ struct Filter {
 #pragma unroll
       for (int j = 0; j < 2 * BATCH; ++j) {
         const int n1 = batch * BATCH + j / 2 + 16 * (j & 1);
-        re[reversed(n1)] = __int2float_rn(sums[j][0] * 256 + sums[j][2]);
-        im[reversed(n1)] = __int2float_rn(sums[j][1] * 256 + sums[j][3]);
+        re[reversed<32>(n1)] = __int2float_rn(sums[j][0] * 256 + sums[j][2]);
+        im[reversed<32>(n1)] = __int2float_rn(sums[j][1] * 256 + sums[j][3]);
       }
     }
   }
@@ -189,32 +184,26 @@ template <class Factor, class Store>
 __device__ __forceinline__ void roundAll(const float (&re)[32], const float (&im)[32], Factor factor, Store store,
                                          bool counted, unsigned long long *total) {
   Rounding rounding;
-#pragma unroll
-  for (int quarter = 0; quarter < 4; ++quarter) {
-    uint32_t words[4];
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const int k = 8 * quarter + 2 * i;
-      words[i] = rounding.pack(Rounding::round(re[k], factor(k)), Rounding::round(im[k], factor(k)),
-                               Rounding::round(re[k + 1], factor(k + 1)), Rounding::round(im[k + 1], factor(k + 1)));
-    }
-    store(quarter, words);
-  }
-  if (__any_sync(0xFFFFFFFFu, rounding.beyond())) {  // rare, so it may be slow
-    int saturated = 0;
+  int saturated = 0;
+  auto roundQuarters = [&](bool clamped) {
+    auto rounded = [&](float value, int k) {
+      const uint32_t bits = Rounding::round(value, factor(k));
+      return clamped ? Rounding::clamped(bits, saturated) : bits;
+    };
 #pragma unroll
     for (int quarter = 0; quarter < 4; ++quarter) {
       uint32_t words[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const int k = 8 * quarter + 2 * i;
-        words[i] = rounding.pack(Rounding::clamped(Rounding::round(re[k], factor(k)), saturated),
-                                 Rounding::clamped(Rounding::round(im[k], factor(k)), saturated),
-                                 Rounding::clamped(Rounding::round(re[k + 1], factor(k + 1)), saturated),
-                                 Rounding::clamped(Rounding::round(im[k + 1], factor(k + 1)), saturated));
+        words[i] = rounding.pack(rounded(re[k], k), rounded(im[k], k), rounded(re[k + 1], k + 1), rounded(im[k + 1], k + 1));
       }
       store(quarter, words);
     }
+  };
+  roundQuarters(false);
+  if (__any_sync(0xFFFFFFFFu, rounding.beyond())) {  // rare, so it may be slow
+    roundQuarters(true);
     if (counted && saturated > 0) atomicAdd(total, (unsigned long long)saturated);
   }
 }

@@ -113,15 +113,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
   // A thread unpacks what it fetched itself: only the fields need a barrier.
   constexpr int TURNS = (INPUTS + THREADS - 1) / THREADS;
   auto fetch = [&](int first) {
-    if (first >= end) return;
-#pragma unroll 1
-    for (int n = 0; n < TURNS; ++n) {
-      const int a = n * THREADS + threadIdx.x;
-      if (INPUTS % THREADS == 0 || a < INPUTS) copyAhead(base + a * 16, rows + a * pitch + (int64_t)first * 2);
-    }
+    if (first < end) fetchSamples<INPUTS, THREADS>(base, rows, pitch, first);
   };
   auto unpack = [&](int first) {
-    asm volatile("cp.async.wait_all;" ::: "memory");
+    copiesAhead();
     if (first >= end) return;
 #pragma unroll 1
     for (int n = 0; n < TURNS; ++n) {

@@ -27,6 +27,18 @@ __device__ __forceinline__ void copyAhead(uint32_t to, const void *from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 
+__device__ __forceinline__ void copiesAhead() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+
+// 16 bytes of each input's row on their way: a thread brings what it will unpack itself.
+template <int INPUTS, int THREADS>
+__device__ __forceinline__ void fetchSamples(uint32_t to, const int8_t *rows, int64_t pitch, int first) {
+#pragma unroll 1
+  for (int n = 0; n < (INPUTS + THREADS - 1) / THREADS; ++n) {
+    const int a = n * THREADS + threadIdx.x;
+    if (INPUTS % THREADS == 0 || a < INPUTS) copyAhead(to + a * 16, rows + a * pitch + (int64_t)first * 2);
+  }
+}
+
 // Which of the group's stations a lane gathers in a quadrant: two bytes of its list.
 __device__ __forceinline__ uint32_t stationOf(uint2 list, int quadrant) {
   return __byte_perm(quadrant < 2 ? list.x : list.y, 0, quadrant % 2 ? 0x4432 : 0x4410);

@@ -19,6 +19,11 @@ __device__ __forceinline__ void barrierInit(uint32_t barrier, int arrivals) {
 __device__ __forceinline__ void barrierArrive(uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
+// Every lane arrives for itself, for what it has read and written, and all of them at once.
+__device__ __forceinline__ void warpArrive(uint32_t barrier) {
+  __syncwarp();
+  barrierArrive(barrier);
+}
 __device__ __forceinline__ void barrierExpect(uint32_t barrier, uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
