@@ -36,6 +36,10 @@ describe('instants', () => {
       'now',
       '2026-13-01',
       '2026-06-21T25:00:00',
+      // The platform would read on into March, and into the next day.
+      '2026-02-29',
+      '2026-04-31T12:00:00',
+      '2026-06-21T24:00:00',
       '2026-06-21T04:00:00+02:00',
       '21.6.2026',
     ]) {
@@ -52,6 +56,16 @@ describe('instants', () => {
     assert.equal(toDate(parseInstant('2026-06-21T04:00:00.5')).toISOString(), '2026-06-21T04:00:00.500Z');
   });
 
+  it('are told in any year the calendar has, and refused beyond', () => {
+    assert.equal(parseInstant('2024-02-29').unixSeconds, 1_709_164_800);
+    // 10,000-01-01 is day 2,932,897.
+    assert.equal(formatInstant(instant(2_932_897 * 86_400), 0), '+010000-01-01T00:00:00Z');
+    assert.equal(formatInstant(instant(-1), 0), '1969-12-31T23:59:59Z');
+    for (const seconds of [9e12, -9e12, NaN]) {
+      assert.throws(() => formatInstant({ unixSeconds: seconds, fraction: 0 }), /no calendar reaches/);
+    }
+  });
+
   it('carry fractions either way', () => {
     assert.deepEqual(instant(10, 1.25), { unixSeconds: 11, fraction: 0.25 });
     assert.deepEqual(instant(10, -0.25), { unixSeconds: 9, fraction: 0.75 });
@@ -59,6 +73,8 @@ describe('instants', () => {
     assert.deepEqual(addSeconds(instant(10, 0.75), 0.5), { unixSeconds: 11, fraction: 0.25 });
     assert.deepEqual(addSeconds(instant(10, 0.25), -0.5), { unixSeconds: 9, fraction: 0.75 });
     assert.equal(secondsBetween(instant(10, 0.75), instant(12, 0.25)), 1.5);
+    // A hair below a second is that second: one minus so little is one.
+    assert.deepEqual(instant(10, -1e-20), { unixSeconds: 10, fraction: 0 });
   });
 
   it('count samples without losing the fraction', () => {

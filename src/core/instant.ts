@@ -20,7 +20,11 @@ export function instant(unixSeconds: number, fraction = 0): Instant {
   const whole = Math.floor(unixSeconds);
   const rest = unixSeconds - whole + fraction;
   const carry = Math.floor(rest);
-  return { unixSeconds: whole + carry, fraction: rest - carry };
+  const left = rest - carry;
+  // A fraction of −1e-20 leaves 1 − 1e-20, which rounds to a whole second.
+  return left >= 1
+    ? { unixSeconds: whole + carry + 1, fraction: 0 }
+    : { unixSeconds: whole + carry, fraction: left };
 }
 
 export const addSeconds = (start: Instant, seconds: number): Instant => {
@@ -45,7 +49,8 @@ export function parseInstant(text: string, where = 'time'): Instant {
   const match = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(\.\d+)?)?Z?$/.exec(text.trim());
   const time = match?.at(2) ?? '00:00:00';
   const milliseconds = match ? Date.parse(`${match[1]}T${time.length === 5 ? `${time}:00` : time}Z`) : NaN;
-  if (!match || Number.isNaN(milliseconds)) {
+  // Date.parse reads 31 April as 1 May and 24:00 as the next day.
+  if (!match || Number.isNaN(milliseconds) || !new Date(milliseconds).toISOString().startsWith(match[1])) {
     refuse(where, `'${text}' is not a UTC time`, 'write it like 2026-06-21T04:00:00Z');
   }
   return instant(milliseconds / 1000, Number(`0${match.at(3) ?? ''}`));
@@ -56,7 +61,11 @@ export function formatInstant(moment: Instant, decimals = 3): string {
   const scale = 10 ** decimals;
   const ticks = Math.round(moment.fraction * scale);
   const carried = ticks >= scale ? 1 : 0;
-  const seconds = new Date((moment.unixSeconds + carried) * 1000).toISOString().slice(0, 19);
+  const date = new Date((moment.unixSeconds + carried) * 1000);
+  if (Number.isNaN(date.getTime())) {
+    refuse('time', `no calendar reaches ${moment.unixSeconds} s from 1970`, 'check what wrote it');
+  }
+  const seconds = date.toISOString().slice(0, -'.000Z'.length);
   if (decimals === 0) return `${seconds}Z`;
   return `${seconds}.${String(carried ? 0 : ticks).padStart(decimals, '0')}Z`;
 }
