@@ -65,6 +65,7 @@ const metaSchema = z.looseObject({
     'corella:telescope': z.union([z.string(), telescopeSchema]).optional(),
     'corella:history': z.array(z.string()).optional(),
     'corella:polarisations': z.union([z.literal(1), z.literal(2)]).optional(),
+    'corella:bits': z.number().int().min(1).max(32).optional(),
     'corella:spectra_type': z.enum(['ci8', 'ci4', 'cf32']).optional(),
     'corella:channels': z.number().int().positive().optional(),
     'corella:frequencies_hz': z.array(z.number()).optional(),

@@ -224,6 +224,7 @@ async function commonFacts(file: InputFile, meta: SigmfMeta, metaPath: string, s
     polarisations,
     details: details(meta, layout),
     ...(meta.global['corella:history'] && { history: meta.global['corella:history'] }),
+    ...(meta.global['corella:bits'] !== undefined && { bits: meta.global['corella:bits'] }),
     ...(telescope ? { telescope } : {}),
   };
   return { layout, start, rateHz, centreFrequencyHz, facts };

@@ -16,6 +16,8 @@ interface CommonHeader {
   readonly telescope?: Telescope;
   readonly inputs: number;
   readonly polarisations: 1 | 2;
+  /** Of each number as it was first recorded, where fewer than `type` holds: they tell full scale. */
+  readonly bits?: number;
   readonly centreFrequencyHz: number;
   readonly start: Instant;
   readonly description?: string;
@@ -226,9 +228,11 @@ function globalOf(plan: FramesHeader, sha512: string): Record<string, unknown> {
     ...(header.description === undefined ? {} : { 'core:description': header.description }),
     ...(header.telescope ? siteOf(header.telescope) : {}),
     'core:extensions': [
-      { name: 'corella', version: EXTENSION_VERSION, optional: plan.channels > 1 ? false : true },
+      // Channelised data, of one channel too, are nobody's voltages.
+      { name: 'corella', version: EXTENSION_VERSION, optional: !('corella:spectra_type' in plan.keys) },
     ],
     'corella:polarisations': header.polarisations,
+    ...(header.bits === undefined ? {} : { 'corella:bits': header.bits }),
     ...plan.keys,
     ...(header.history ? { 'corella:history': header.history } : {}),
     ...extra,

@@ -18,6 +18,7 @@ export async function copyRecording(
     ...(from.telescope === undefined ? {} : { telescope: from.telescope }),
     inputs: from.inputs,
     polarisations: from.polarisations,
+    ...(from.bits === undefined ? {} : { bits: from.bits }),
     start: from.start,
     description: `${from.path} (${from.format})`,
     history: options.history,
