@@ -2,7 +2,6 @@
 import { hostSpectra } from '../backend/host-spectra.js';
 import {
   allocateVoltages,
-  elementsPerSpectra,
   elementsPerVoltage,
   type SpectraCAT,
   type SpectraElements,
@@ -11,7 +10,7 @@ import {
 import type { VoltageBlock } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import { planFft } from '../core/fft.js';
-import type { SpectraGap } from '../core/gaps.js';
+import { zeroGaps } from '../core/gaps.js';
 import type { Channeliser } from './channeliser.js';
 import { binOfChannel, outputFactor, type ChannelisePlan } from './plan.js';
 import { packNibbles, roundHalfEven } from './requantise.js';
@@ -92,7 +91,8 @@ export function prepareReferenceChanneliser(plan: ChannelisePlan): Channeliser {
           if (missing[spectrum] === 0) transform(input, spectrum, step, spectra);
         }
       }
-      zeroGaps(plan, spectra, step);
+      const made = { type: plan.outputType, inputs, samples: step.spectra };
+      zeroGaps(spectra, made, step.gaps);
       forget(step.consumed, step.waiting + voltages.samples);
       stream.advance(voltages, step);
     },
@@ -141,19 +141,6 @@ function missingOf(input: number, step: StreamStep): Uint8Array {
     if (input >= gap.firstInput && input < gap.endInput) missing.fill(1, gap.firstSample, gap.endSample);
   }
   return missing;
-}
-
-function zeroGaps(plan: ChannelisePlan, spectra: SpectraCAT, step: StreamStep): void {
-  const parts = elementsPerSpectra(plan.outputType);
-  const zero = (channel: number, input: number, gap: SpectraGap): void => {
-    const row = (channel * plan.inputs + input) * step.spectra;
-    spectra.fill(0, (row + gap.firstSample) * parts, (row + gap.endSample) * parts);
-  };
-  for (const gap of step.gaps) {
-    for (let channel = gap.firstChannel; channel < gap.endChannel; channel++) {
-      for (let input = gap.firstInput; input < gap.endInput; input++) zero(channel, input, gap);
-    }
-  }
 }
 
 export function checkFinite(voltages: VoltageBlock): void {

@@ -127,7 +127,9 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
           `${channelCount} channels of ${formatHz(channels.channelWidthHz)}, from ${tally.spectra} spectra, ${formatSeconds(seconds)}`,
         ...(tally.saturated > 0 ? [`${tally.saturated} numbers hit the rails on requantising`] : []),
         ...(tally.missingSamples > 0
-          ? [`${tally.missingSamples} input samples were missing; the counts say where`]
+          ? [
+              `${tally.missingSamples} samples were missing${recording.kind === 'spectra' ? ', over all channels' : ''}; the counts say where`,
+            ]
           : []),
         ...frameLines(recording.tally),
       ],

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { countsCB } from './axes.js';
-import { addSampleCounts, wholeStations, type SpectraGap } from './gaps.js';
+import { allocateSpectra, countsCB, elementsPerSpectra } from './axes.js';
+import {
+  addSampleCounts,
+  channelSamplesIn,
+  samplesIn,
+  wholeStations,
+  zeroGaps,
+  type SpectraGap,
+} from './gaps.js';
 
 const box = (
   channels: [number, number],
@@ -60,6 +67,46 @@ describe('gaps', () => {
     assert.equal(counts[0], 2);
     addSampleCounts(counts, shape, [], new Uint8Array(2));
     assert.equal(counts[0], 10);
+  });
+
+  it('take both polarisations of any station, and no other', () => {
+    // Three stations of two polarisations; station 1, inputs 2 and 3, misses samples 2…4 of 9.
+    const shape = { channels: 1, stations: 3, polarisations: 2, samples: 9 } as const;
+    for (const inputs of [
+      [2, 4],
+      [2, 3],
+      [3, 4],
+    ] as const) {
+      const counts = countsCB(new Float64Array(6), 1, 6);
+      addSampleCounts(counts, shape, [box([0, 1], [...inputs], [2, 5])], new Uint8Array(6));
+      // 00 · 10 11 · 20 21 22
+      assert.deepEqual([...counts], [9, 6, 6, 9, 6, 9], `inputs ${inputs.join('…')}`);
+    }
+  });
+
+  it('hold the samples of all their inputs', () => {
+    assert.equal(samplesIn([]), 0);
+    assert.equal(channelSamplesIn([box([2, 5], [1, 4], [10, 15]), box([0, 1], [7, 8], [0, 2])]), 3 * 15 + 2);
+    assert.equal(samplesIn([box([0, 1], [1, 4], [10, 15]), box([0, 1], [7, 8], [0, 2])]), 3 * 5 + 2);
+  });
+
+  it('are written as zeros, and nothing else is', () => {
+    for (const type of ['ci4', 'ci8', 'cf32'] as const) {
+      const [channels, inputs, samples] = [3, 4, 5];
+      const spectra = allocateSpectra(type, channels, inputs, samples).fill(1);
+      zeroGaps(spectra, { type, inputs, samples }, [
+        box([1, 3], [2, 3], [1, 4]),
+        box([0, 1], [0, 1], [0, 1]),
+      ]);
+      const width = elementsPerSpectra(type);
+      spectra.forEach((value, n) => {
+        const t = Math.floor(n / width) % samples;
+        const row = Math.floor(n / width / samples);
+        const [c, a] = [Math.floor(row / inputs), row % inputs];
+        const gone = (c >= 1 && a === 2 && t >= 1 && t < 4) || (c === 0 && a === 0 && t === 0);
+        assert.equal(value, gone ? 0 : 1, `${type}, channel ${c}, input ${a}, sample ${t}`);
+      });
+    }
   });
 
   it('stations flagged in all their inputs count nothing; in one of two, they count', () => {

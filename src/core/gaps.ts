@@ -3,7 +3,14 @@
  * writes zeros there, so that they add nothing, and lists the box, so that nobody counts them. Before
  * correlation gaps cover whole stations (`wholeStations`): half a station's sample is nobody's sample.
  */
-import { baselineCount, baselineIndex, type CountsCB } from './axes.js';
+import {
+  baselineCount,
+  baselineIndex,
+  elementsPerSpectra,
+  type CountsCB,
+  type SpectraCAT,
+  type SpectraType,
+} from './axes.js';
 
 /** Half-open ranges; times are samples from the start of the block. */
 export interface VoltageGap {
@@ -28,6 +35,27 @@ export interface CountShape {
 /** Samples inside the gaps, over all inputs. */
 export const samplesIn = (gaps: readonly VoltageGap[]): number =>
   gaps.reduce((sum, gap) => sum + (gap.endInput - gap.firstInput) * (gap.endSample - gap.firstSample), 0);
+
+/** The same of channelised data, where every channel's samples count. */
+export const channelSamplesIn = (gaps: readonly SpectraGap[]): number =>
+  gaps.reduce((sum, gap) => sum + (gap.endChannel - gap.firstChannel) * samplesIn([gap]), 0);
+
+/** Writes zeros where gaps are, as whoever fills a block must. */
+export function zeroGaps(
+  spectra: SpectraCAT,
+  shape: { readonly type: SpectraType; readonly inputs: number; readonly samples: number },
+  gaps: readonly SpectraGap[],
+): void {
+  const elements = elementsPerSpectra(shape.type);
+  for (const gap of gaps) {
+    for (let c = gap.firstChannel; c < gap.endChannel; c++) {
+      for (let a = gap.firstInput; a < gap.endInput; a++) {
+        const row = (c * shape.inputs + a) * shape.samples;
+        spectra.fill(0, (row + gap.firstSample) * elements, (row + gap.endSample) * elements);
+      }
+    }
+  }
+}
 
 /** The same gaps widened to every polarisation of the stations they touch; zero what they cover. */
 export function wholeStations<Gap extends VoltageGap>(gaps: readonly Gap[], polarisations: 1 | 2): Gap[] {
@@ -54,9 +82,9 @@ export function addSampleCounts(
   const dead = Array.from({ length: stations }, (_, s) =>
     flaggedInputs.subarray(s * polarisations, (s + 1) * polarisations).every((flag) => flag === 1),
   );
-  const edges = [...new Set([0, channels, ...gaps.flatMap((gap) => [gap.firstChannel, gap.endChannel])])]
-    .filter((edge) => edge >= 0 && edge <= channels)
-    .sort((x, y) => x - y);
+  const edges = [
+    ...new Set([0, channels, ...gaps.flatMap((gap) => [gap.firstChannel, gap.endChannel])]),
+  ].sort((x, y) => x - y);
   for (let run = 0; run + 1 < edges.length; run++) {
     const here = gaps.filter((gap) => gap.firstChannel <= edges[run] && gap.endChannel > edges[run]);
     const missing = stationMasks(here, shape);
@@ -79,7 +107,7 @@ function stationMasks(
   const masks = new Array<Uint8Array | undefined>(stations).fill(undefined);
   for (const gap of wholeStations(gaps, polarisations)) {
     for (let s = gap.firstInput / polarisations; s < gap.endInput / polarisations; s++) {
-      (masks[s] ??= new Uint8Array(samples)).fill(1, gap.firstSample, Math.min(gap.endSample, samples));
+      (masks[s] ??= new Uint8Array(samples)).fill(1, gap.firstSample, gap.endSample);
     }
   }
   return masks;

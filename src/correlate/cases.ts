@@ -7,12 +7,12 @@ import type { Backend } from '../backend/backend.js';
 import { backendCases, type CaseOptions } from '../backend/cases.js';
 import { openReference } from '../backend/reference.js';
 import { baselineIndex, spectraCAT, type SpectraCAT } from '../core/axes.js';
-import type { SpectraGap } from '../core/gaps.js';
+import { zeroGaps, type SpectraGap } from '../core/gaps.js';
 import { randomStream } from '../core/random.js';
 import type { CorrelationResult } from './correlator.js';
 import { prepareCorrelator } from './index.js';
 import { planCorrelation, type CorrelateOptions, type CorrelatePlan } from './plan.js';
-import { fullScaleSpectra, garbage, poison, randomSpectra, zeroGap } from './samples.js';
+import { fullScaleSpectra, garbage, poison, randomSpectra } from './samples.js';
 
 export interface Block {
   readonly spectra: SpectraCAT;
@@ -134,7 +134,7 @@ export function correlateCases(open: () => Promise<Backend>, options: CaseOption
           gapOf([3, 4], [0, 10], [0, 60]),
         ];
         const spectra = randomSpectra(plan, 60, stream);
-        for (const gap of gaps) zeroGap(plan, spectra, 60, gap);
+        zeroGaps(spectra, { type, inputs: plan.inputs, samples: 60 }, gaps);
         const { counts } = await agree(plan, [
           { spectra, samples: 60, gaps },
           whole(randomSpectra(plan, 9, stream), 9),

@@ -1,6 +1,5 @@
 /** Seeded spectra for the shared cases. */
 import { allocateSpectra, type SpectraCAT, type SpectraType } from '../core/axes.js';
-import type { SpectraGap } from '../core/gaps.js';
 import { randomStream, type RandomStream } from '../core/random.js';
 import type { CorrelationResult } from './correlator.js';
 import type { CorrelatePlan } from './plan.js';
@@ -43,15 +42,4 @@ export const garbage = (plan: CorrelatePlan, samples: number): SpectraCAT =>
 export function poison({ visibilities, counts }: CorrelationResult): void {
   visibilities.fill(12345.678);
   counts.fill(-9876.5);
-}
-
-/** Zeros what a gap covers, as a block's contract asks. */
-export function zeroGap(plan: CorrelatePlan, spectra: SpectraCAT, samples: number, gap: SpectraGap): void {
-  const parts = plan.type === 'ci4' ? 1 : 2;
-  for (let c = gap.firstChannel; c < gap.endChannel; c++) {
-    for (let a = gap.firstInput; a < gap.endInput; a++) {
-      const row = (c * plan.inputs + a) * samples;
-      spectra.fill(0, (row + gap.firstSample) * parts, (row + gap.endSample) * parts);
-    }
-  }
 }

@@ -5,7 +5,7 @@ import type { Backend } from '../backend/backend.js';
 import { openReference } from '../backend/reference.js';
 import { allocateSpectra, gainsCA, spectraCAT } from '../core/axes.js';
 import type { GainsCA, ImageCPML, SpectraCAT, SpectraType } from '../core/axes.js';
-import type { SpectraGap } from '../core/gaps.js';
+import { zeroGaps, type SpectraGap } from '../core/gaps.js';
 import { randomStream } from '../core/random.js';
 import type { Vector3 } from '../core/vector.js';
 import {
@@ -117,8 +117,10 @@ async function runDirect(backend: Backend, direct: DirectCase): Promise<DirectIm
   for (let round = 0; round < 2; round++) {
     for (const [n, samples] of direct.blocks.entries()) {
       const spectra = randomSpectra(seed + 100 * round + n, type, plan, samples);
-      const gaps = (direct.gaps ?? []).filter((gap) => gap.firstSample < samples);
-      zeroGaps(spectra, gaps, inputs, samples, type === 'ci4' ? 1 : 2);
+      const gaps = (direct.gaps ?? [])
+        .filter((gap) => gap.firstSample < samples)
+        .map((gap) => ({ ...gap, endSample: Math.min(gap.endSample, samples) }));
+      zeroGaps(spectra, { type, inputs, samples }, gaps);
       await block.write(spectraCAT(spectra, type, plan.channels, inputs, samples), samples, gaps);
       await imager.accumulate(block);
     }
@@ -127,24 +129,6 @@ async function runDirect(backend: Backend, direct: DirectCase): Promise<DirectIm
   block.close();
   imager.close();
   return images;
-}
-
-function zeroGaps(
-  spectra: SpectraCAT,
-  gaps: readonly SpectraGap[],
-  inputs: number,
-  samples: number,
-  elements: number,
-): void {
-  for (const gap of gaps) {
-    for (let c = gap.firstChannel; c < gap.endChannel; c++) {
-      for (let a = gap.firstInput; a < gap.endInput; a++) {
-        const first = (c * inputs + a) * samples;
-        const end = first + Math.min(gap.endSample, samples);
-        spectra.fill(0, (first + gap.firstSample) * elements, end * elements);
-      }
-    }
-  }
 }
 
 export interface DirectImageTolerances {

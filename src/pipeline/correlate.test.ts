@@ -6,9 +6,9 @@ import type { Integration, VoltageBlock } from '../core/blocks.js';
 import { addSamples, instant, secondsBetween } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
 import type { VoltageRecording } from '../formats/format.js';
-import { sliceBlock } from './slices.js';
 import { planChannels } from './channels.js';
 import { correlateVoltages, newTally } from './correlate.js';
+import { voltagesInMemory } from './testing.js';
 
 const RATE_HZ = 1000;
 const SAMPLES = 205;
@@ -26,26 +26,7 @@ function recording(): VoltageRecording {
     gaps: [{ firstInput: 1, endInput: 2, firstSample: 100, endSample: 105 }],
     start: instant(50),
   };
-  return {
-    kind: 'voltages',
-    path: 'memory',
-    format: 'test',
-    details: {},
-    type: 'ci8',
-    inputs: 2,
-    polarisations: 1,
-    samples: SAMPLES,
-    sampleRateHz: RATE_HZ,
-    centreFrequencyHz: 1e6,
-    start: whole.start,
-    // eslint-disable-next-line @typescript-eslint/require-await -- a stream from memory
-    blocks: async function* (blockSamples) {
-      for (let first = 0; first < SAMPLES; first += blockSamples) {
-        yield sliceBlock(whole, { first, end: Math.min(SAMPLES, first + blockSamples) }, RATE_HZ);
-      }
-    },
-    close: () => Promise.resolve(),
-  };
+  return voltagesInMemory(whole, { polarisations: 1, sampleRateHz: RATE_HZ, centreFrequencyHz: 1e6 });
 }
 
 async function run(

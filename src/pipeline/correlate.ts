@@ -3,7 +3,7 @@ import type { Backend } from '../backend/backend.js';
 import type { SpectraType } from '../core/axes.js';
 import type { Integration, SpectraBlock } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
-import { samplesIn } from '../core/gaps.js';
+import { channelSamplesIn, samplesIn, wholeStations, zeroGaps } from '../core/gaps.js';
 import { addSamples, addSeconds, type Instant } from '../core/instant.js';
 import { prepareChanneliser, type ChannelisePlan } from '../channelise/index.js';
 import { planCorrelation, prepareCorrelator, type Correlator } from '../correlate/index.js';
@@ -26,7 +26,7 @@ export interface CorrelationTally {
   spectra: number;
   /** Real and imaginary parts that hit the rails on requantising. */
   saturated: number;
-  /** Input samples that were missing, over all inputs. */
+  /** Samples that were missing, over all inputs; of a channelised recording each channel's count. */
   missingSamples: number;
 }
 
@@ -110,11 +110,14 @@ export async function* correlateSpectra(
       return made;
     };
     for await (const stretch of recording.blocks(capacity)) {
-      tally.missingSamples += samplesIn(stretch.gaps);
+      tally.missingSamples += channelSamplesIn(stretch.gaps);
       for (let at = 0; at < stretch.samples;) {
         const take = Math.min(stretch.samples - at, perIntegration - inThis);
         const part = sliceSpectra(stretch, recording, { first: at, end: at + take });
-        await block.write(part.spectra, part.samples, part.gaps);
+        // A recording may lack one polarisation of a station; half a station's sample is nobody's.
+        const gaps = wholeStations(part.gaps, recording.polarisations);
+        zeroGaps(part.spectra, { type, inputs, samples: part.samples }, gaps);
+        await block.write(part.spectra, part.samples, gaps);
         await correlator.accumulate(block);
         at += take;
         inThis += take;

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { openReference } from '../backend/reference.js';
+import { baselineIndex, spectraCAT } from '../core/axes.js';
+import type { Integration } from '../core/blocks.js';
+import type { SpectraGap } from '../core/gaps.js';
+import { addSamples, instant, secondsBetween } from '../core/instant.js';
+import { randomStream } from '../core/random.js';
+import type { CanonicalSpectra, SpectraRecording } from '../formats/format.js';
+import { correlateSpectra, newTally } from './correlate.js';
+import { sliceSpectra } from './spectra-slices.js';
+import { spectraInMemory } from './testing.js';
+
+const RATE_HZ = 100;
+const SAMPLES = 23;
+const [CHANNELS, INPUTS] = [2, 4];
+/** Y of station 1, in channel 1 alone: across the end of the first integration and of the second stretch. */
+const gap: SpectraGap = {
+  firstChannel: 1,
+  endChannel: 2,
+  firstInput: 3,
+  endInput: 4,
+  firstSample: 8,
+  endSample: 16,
+};
+
+const random = randomStream(5, 'spectra test');
+const values = Int8Array.from({ length: 2 * CHANNELS * INPUTS * SAMPLES }, () => random.below(255) - 127);
+for (let t = gap.firstSample; t < gap.endSample; t++) {
+  const at = 2 * ((CHANNELS * INPUTS - 1) * SAMPLES + t);
+  values.fill(0, at, at + 2);
+}
+
+const whole = (): CanonicalSpectra => ({
+  samples: SAMPLES,
+  spectra: spectraCAT(values.slice(), 'ci8', CHANNELS, INPUTS, SAMPLES),
+  gaps: [gap],
+  start: instant(50),
+});
+
+/** Two stations of two polarisations, handed out seven spectra at a time. */
+const recording = (): SpectraRecording =>
+  spectraInMemory(whole(), {
+    type: 'ci8',
+    inputs: INPUTS,
+    polarisations: 2,
+    spectrumRateHz: RATE_HZ,
+    frequenciesHz: Float64Array.of(1e6, 1.001e6),
+    stretch: 7,
+  });
+
+async function run(integrationS?: number) {
+  const tally = newTally();
+  const all: Integration[] = [];
+  const settings = { backend: openReference(), ...(integrationS === undefined ? {} : { integrationS }) };
+  for await (const one of correlateSpectra(recording(), settings, tally)) all.push(one);
+  return { all, tally };
+}
+
+/** Σ x_i conj(x_j) of two inputs in a channel over samples that both their stations have. */
+function sumOf(channel: number, a: number, b: number, first: number, end: number): [number, number, number] {
+  let [re, im, count] = [0, 0, 0];
+  for (let t = first; t < end; t++) {
+    const gone = channel === 1 && t >= gap.firstSample && t < gap.endSample && (a > 1 || b > 1);
+    if (gone) continue;
+    const [x, y] = [a, b].map((input) => 2 * ((channel * INPUTS + input) * SAMPLES + t));
+    re += values[x] * values[y] + values[x + 1] * values[y + 1];
+    im += values[x + 1] * values[y] - values[x] * values[y + 1];
+    count++;
+  }
+  return [re, im, count];
+}
+
+describe('from channelised data to integrations', () => {
+  it('ends them where asked, in the middle of a stretch too, and loses no sample', async () => {
+    const { all, tally } = await run(0.1);
+    const ends = [0, 10, 20, 23];
+    assert.equal(all.length, 3);
+    all.forEach((one, n) => {
+      const [first, end] = [ends[n], ends[n + 1]];
+      assert.ok(Math.abs(one.durationS - (end - first) / RATE_HZ) < 1e-12);
+      assert.ok(Math.abs(secondsBetween(addSamples(instant(50), first, RATE_HZ), one.start)) < 1e-12);
+      assert.deepEqual([one.stations, one.polarisations, one.channels], [2, 2, 2]);
+      for (let c = 0; c < CHANNELS; c++) {
+        for (let a = 0; a < INPUTS; a++) {
+          for (let b = 0; b <= a; b++) {
+            const pair = c * 3 + baselineIndex(Math.floor(a / 2), Math.floor(b / 2));
+            const at = 2 * (pair * 4 + 2 * (a % 2) + (b % 2));
+            const found = [one.visibilities[at], one.visibilities[at + 1], one.counts[pair]];
+            assert.deepEqual(found, sumOf(c, a, b, first, end), `channel ${c}, inputs ${a} and ${b}`);
+          }
+        }
+      }
+    });
+    assert.deepEqual([tally.samplesIn, tally.spectra], [23, 23]);
+    // Eight of one input in one channel were missing, though its station loses sixteen by it.
+    assert.equal(tally.missingSamples, 8);
+  });
+
+  it('makes one of everything unless told, and refuses less than a spectrum', async () => {
+    const { all } = await run();
+    assert.deepEqual(
+      all.map(({ durationS }) => durationS),
+      [0.23],
+    );
+    await assert.rejects(run(0.004), /0.004 s is shorter than one spectrum; give at least 0.01 s/);
+  });
+});
+
+describe('a part of channelised data', () => {
+  const axes = { type: 'ci8', channels: CHANNELS, inputs: INPUTS, spectrumRateHz: RATE_HZ } as const;
+
+  it('keeps its samples, its gaps and its time', () => {
+    const part = sliceSpectra(whole(), axes, { first: 9, end: 11 });
+    assert.equal(part.samples, 2);
+    for (let row = 0; row < CHANNELS * INPUTS; row++) {
+      const [from, to] = [2 * (row * SAMPLES + 9), 4 * row];
+      assert.deepEqual([...part.spectra.subarray(to, to + 4)], [...values.subarray(from, from + 4)]);
+    }
+    assert.deepEqual(part.gaps, [{ ...gap, firstSample: 0, endSample: 2 }]);
+    assert.ok(Math.abs(secondsBetween(instant(50.09), part.start)) < 1e-12);
+  });
+
+  it('leaves out gaps that end before it or begin after it', () => {
+    assert.deepEqual(sliceSpectra(whole(), axes, { first: 16, end: 20 }).gaps, []);
+    assert.deepEqual(sliceSpectra(whole(), axes, { first: 0, end: 8 }).gaps, []);
+    const all = whole();
+    assert.equal(sliceSpectra(all, axes, { first: 0, end: SAMPLES }), all);
+  });
+});
