@@ -171,6 +171,7 @@ describe('calibration', () => {
     assert.ok(rmsRelativeError < 1e-6, `${rmsRelativeError}`);
     assert.ok(rmsPhaseErrorDeg < 1e-4, `${rmsPhaseErrorDeg}`);
     assert.equal(compared, 72);
+    assert.deepEqual(found.solved, new Uint8Array(72).fill(1));
     for (const { converged, residual } of found.solutions) assert.ok(converged && residual < 1e-6);
     for (let c = 0; c < 3; c++) {
       for (let p = 0; p < 2; p++) {
@@ -227,6 +228,12 @@ describe('calibration', () => {
       shortest: { stationsM: [at(0), at(5), at(20)], minimumM: 10 },
     });
     assert.deepEqual([...plan.usedBaselines], [0, 0, 0, 1, 1, 0]);
+    // 5, 20 and 15 m: one that is just as long as the shortest stays.
+    const just = { stationsM: [at(0), at(5), at(20)], minimumM: 15 };
+    const shape3 = { stations: 3, polarisations: 1, channels: 1 } as const;
+    assert.deepEqual([...planCalibration({ ...shape3, shortest: just }).usedBaselines], [0, 0, 0, 1, 1, 0]);
+    const all = planCalibration({ ...shape3, autos: 'include' });
+    assert.deepEqual([...all.usedBaselines], [1, 1, 1, 1, 1, 1]);
   });
 });
 
@@ -239,6 +246,16 @@ describe('calibration refuses', () => {
       solve(shape, data),
       /channel 1, polarisation Y: the visibility of stations 4 and 2 is not a finite number/,
     );
+  });
+  it('counts that are no counts', async () => {
+    for (const count of [-1, NaN, Infinity]) {
+      const data = input({ seed: 1, ...shape });
+      data.counts[15 + baselineIndex(3, 1)] = count;
+      await assert.rejects(
+        solve(shape, data),
+        new RegExp(`channel 1, polarisation X: the sample count of stations 3 and 1 is ${count}`),
+      );
+    }
   });
   it('fewer than three good stations', async () => {
     const data = input({ seed: 1, ...shape });
@@ -262,6 +279,15 @@ describe('calibration refuses', () => {
   it('sizes and rules that make no sense', () => {
     assert.throws(() => planCalibration({ ...shape, stations: 2 }), /stations is 2/);
     assert.throws(() => planCalibration({ ...shape, referenceStation: 5 }), /reference station is 5/);
+    assert.equal(planCalibration({ ...shape, referenceStation: 4 }).referenceStation, 4);
+    assert.throws(
+      () => planCalibration({ ...shape, shortest: { stationsM: [], minimumM: 1 } }),
+      /0 positions for 5 stations/,
+    );
+    assert.throws(
+      () => planCalibration({ ...shape, iterations: { kind: 'until', tolerance: 1e-16, most: 9 } }),
+      /tolerance is 1e-16/,
+    );
     assert.throws(
       () => planCalibration({ ...shape, iterations: { kind: 'fixed', count: 0 } }),
       /iteration count is 0/,

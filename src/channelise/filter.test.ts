@@ -77,6 +77,12 @@ describe('prototype filter', () => {
     // 0.5·32767 = 16383.5 rounds up, 0.25·32767 = 8191.75 too
     assert.deepEqual([...taps], [16384, -32767, 8192, 0]);
     assert.equal(scale, 1 / 32767);
+    // The largest fills all 15 bits, however small or large it was.
+    for (const largest of [2 ** -20, 3000]) {
+      const rounded = roundTaps(Float64Array.from([largest / 4, largest, -largest]));
+      assert.deepEqual([...rounded.taps], [8192, 32767, -32767]);
+      assert.equal(rounded.scale, largest / 32767);
+    }
   });
 
   it("takes the user's own as they are, and refuses what cannot be a filter", () => {

@@ -6,13 +6,21 @@ import {
   baselineCount,
   baselineIndex,
   countsCB,
+  durationsB,
+  gainsCA,
   imageCPML,
+  imageF32CPML,
+  modelCBP,
+  planeML,
   productNames,
   spectraCAT,
   spectraSizeBytes,
+  tapsCSKK,
+  uvwB,
   visibilitiesCBPP,
   voltagesAT,
   voltageSizeBytes,
+  weightsCBPP,
   type SpectraType,
   type VoltageType,
 } from './axes.js';
@@ -61,6 +69,14 @@ describe('axes', () => {
     assert.throws(() => visibilitiesCBPP(new Float64Array(8), 1, 3, 2), /8 elements .* make 24/);
     assert.throws(() => countsCB(new Float64Array(1), 1, 3), /1 elements .* make 3/);
     assert.throws(() => imageCPML(new Float64Array(1), 1, 4, 2), /1 elements .* make 16/);
+    assert.throws(() => imageF32CPML(new Float32Array(1), 3, 4, 2), /1 elements .* make 48/);
+    assert.throws(() => planeML(new Float64Array(1), 5), /\[m\]\[l\].*1 elements .* make 25/);
+    assert.throws(() => weightsCBPP(new Float64Array(1), 5, 3, 2), /1 elements .* make 60/);
+    assert.throws(() => uvwB(new Float64Array(2), 6), /2 elements .* make 18/);
+    assert.throws(() => durationsB(new Float64Array(2), 6), /2 elements .* make 6/);
+    assert.throws(() => gainsCA(new Float64Array(2), 3, 5), /\[c\]\[a\].*2 elements .* make 30/);
+    assert.throws(() => modelCBP(new Float64Array(2), 3, 6, 2), /2 elements .* make 72/);
+    assert.throws(() => tapsCSKK(new Float64Array(2), 3, 5, 7), /2 elements .* make 1470/);
     const own = new Int8Array(6);
     assert.equal(voltagesAT(own, 'ci8', 1, 3), own);
   });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openReference } from '../backend/reference.js';
 import { allocateSpectra } from '../core/axes.js';
+import type { SpectraGap } from '../core/gaps.js';
 import { checkCorrelateBlock, MOST_INTEGER_SAMPLES, planCorrelation } from './plan.js';
 
 describe('correlate plan', () => {
@@ -31,6 +32,43 @@ describe('correlate plan', () => {
       () => planCorrelation({ ...good, flaggedInputs: Uint8Array.from([0, 0, 2, 0]) }),
       /flag of input 2 is 2/,
     );
+  });
+
+  it('refuses gaps that reach outside the block, are turned round, or split a station', async () => {
+    const plan = planCorrelation({ stations: 2, polarisations: 2, channels: 3, type: 'ci4' });
+    const block = openReference().allocateSpectra({ type: 'ci4', channels: 3, inputs: 4, capacity: 5 });
+    const whole = {
+      firstChannel: 0,
+      endChannel: 3,
+      firstInput: 0,
+      endInput: 4,
+      firstSample: 0,
+      endSample: 5,
+    };
+    const check = async (changes: Partial<SpectraGap>): Promise<void> => {
+      await block.write(allocateSpectra('ci4', 3, 4, 5), 5, [{ ...whole, ...changes }]);
+      checkCorrelateBlock(plan, block, 0);
+    };
+    await check({});
+    await check({ firstChannel: 3, firstInput: 4, firstSample: 5 });
+    await assert.rejects(check({ endChannel: 4 }), /a gap's endChannel is 4; .* from 0 to 3/);
+    await assert.rejects(check({ endInput: 6 }), /a gap's endInput is 6; .* from 0 to 4/);
+    await assert.rejects(check({ endSample: 6 }), /a gap's endSample is 6; .* from 0 to 5/);
+    await assert.rejects(check({ firstChannel: 2, endChannel: 1 }), /firstChannel is 2; .* from 0 to 1/);
+    await assert.rejects(check({ firstInput: 4, endInput: 2 }), /firstInput is 4; .* from 0 to 2/);
+    await assert.rejects(check({ firstSample: -1 }), /firstSample is -1/);
+    await assert.rejects(check({ firstInput: 1 }), /inputs 1 to 3, which are not whole stations/);
+    await assert.rejects(check({ endInput: 3 }), /inputs 0 to 2, which are not whole stations/);
+  });
+
+  it('refuses blocks of another shape', () => {
+    const plan = planCorrelation({ stations: 2, polarisations: 2, channels: 3, type: 'ci4' });
+    for (const other of [{ channels: 2 }, { inputs: 2 }, { type: 'ci8' }] as const) {
+      const shape = { type: 'ci4', channels: 3, inputs: 4, capacity: 5, ...other } as const;
+      assert.throws(() => {
+        checkCorrelateBlock(plan, openReference().allocateSpectra(shape), 0);
+      }, /the block holds .* the plan takes 3 of 4 as ci4/);
+    }
   });
 
   it('refuses the sample that could make a sum inexact', async () => {

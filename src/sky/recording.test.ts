@@ -137,23 +137,32 @@ describe('interferers', () => {
   });
 
   it('put a tone at its frequency, in step from chunk to chunk', async () => {
+    // A centre that is no multiple of half the sample rate: with one, its wrong sign would alias to the right bin.
+    const centreFrequencyHz = 60.1e6;
     // ±513 bins of 1.6 MHz / 8192 = 195.3125 Hz: 256½ cycles a chunk, so that forgetting where the last one ended
     // would break the line in two.
     const offsetHz = 513 * 195.3125;
     for (const [frequencyHz, bin] of [
-      [60e6 + offsetHz, 513],
-      [60e6 - offsetHz, 8192 - 513],
+      [centreFrequencyHz + offsetHz, 513],
+      [centreFrequencyHz - offsetHz, 8192 - 513],
     ]) {
-      const plan = planWith({ telescope: pair, samples: 8192, interferers: [tone(frequencyHz)] });
+      const interferers = [tone(frequencyHz)];
+      const plan = planWith({ telescope: pair, samples: 8192, centreFrequencyHz, interferers });
       const [row] = await record(plan);
       const found = peak(spectrumOf(row, plan));
       assert.equal(found.bin, bin);
       close(found.part, 1, 1e-6);
       close(power(row, 2), 9, 1e-4);
     }
-    // Real at 3.2 MHz: 60.1 MHz is 0.9 MHz above the lower edge, bin 2304 of 8192, and its mirror holds the rest.
-    const interferers = [tone(60.1e6)];
-    const plan = planWith({ telescope: pair, samples: 8192, type: 'f32', sampleRateHz: 3.2e6, interferers });
+    // Real at 3.2 MHz: 60.2 MHz is 0.9 MHz above the lower edge, bin 2304 of 8192, and its mirror holds the rest.
+    const plan = planWith({
+      telescope: pair,
+      samples: 8192,
+      type: 'f32',
+      sampleRateHz: 3.2e6,
+      centreFrequencyHz,
+      interferers: [tone(60.2e6)],
+    });
     const [row] = await record(plan);
     const found = peak(spectrumOf(row, plan).subarray(0, 8192));
     assert.equal(found.bin, 2304);
@@ -199,6 +208,9 @@ describe('interferers', () => {
     refused(tone(61e6), /tone interferer: frequency in Hz is 61000000; give a number from 59200000/);
     refused(tone(60e6, { directionEnu: { x: 1, y: 1, z: 0 } }), /not a unit vector/);
     refused({ kind: 'pulsed', periodS: 1, duty: 1.5, bandFluxJy: 1 }, /pulsed interferer: duty is 1.5/);
+    // Shorter than two samples nothing can be switched on and off.
+    refused({ kind: 'pulsed', periodS: 1e-6, duty: 0.5, bandFluxJy: 1 }, /period in seconds is 0.000001/);
+    refused(tone(60e6, { bandFluxJy: -1 }), /power in Jy over the band is -1/);
   });
 });
 

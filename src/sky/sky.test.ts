@@ -92,6 +92,41 @@ describe('sources', () => {
     close(fluxJy('Sun', 50e6), 5.4e3, 1e-6);
     close(fluxJy('Sun', Math.sqrt(50e6 * 100e6)), Math.sqrt(5.4e3 * 2.4e4), 1e-6);
     assert.ok(fluxJy('Sun', 10e6) < 1.7e3 && fluxJy('Sun', 1e9) > 2.13e5);
+    // Outside the table its end lines go on, from 30 to 15 MHz as from 30 to 50 and from 400 to 800 as from 300.
+    close(fluxJy('Sun', 15e6), 1.7e3 * 0.5 ** (Math.log(5.4 / 1.7) / Math.log(5 / 3)), 1e-6);
+    close(fluxJy('Sun', 800e6), 2.13e5 * 2 ** (Math.log(213 / 149) / Math.log(4 / 3)), 1e-4);
+    close(fluxJy('Sun', 30e6), 1.7e3, 1e-6);
+    // The curves' higher terms, summed by hand at 10 GHz, where every power of log₁₀ f is one.
+    close(fluxJy('Hyd A', 1e10), 10 ** (1.7795 - 0.9176 - 0.0843 - 0.0139 + 0.0295), 1e-9);
+    close(fluxJy('Cas A', 1e10), 10 ** (3.3584 - 0.7518 - 0.0347 - 0.0705), 1e-9);
+    close(fluxJy('Her A', 1e10), 10 ** (1.8298 - 1.0247 - 0.0951), 1e-9);
+    close(fluxJy('Pic A', 1e10), 10 ** (1.938 - 0.747 - 0.0739), 1e-9);
+    close(fluxJy('For A', 1e10), 10 ** (2.2175 - 0.6606), 1e-9);
+  });
+
+  it('stand where catalogues have them', () => {
+    // Hours, minutes, seconds and degrees, minutes, seconds of J2000, as they are usually written.
+    const catalogue: readonly [
+      string,
+      readonly [number, number, number],
+      readonly [number, number, number],
+    ][] = [
+      ['Cas A', [23, 23, 24], [58, 48, 54]],
+      ['Cyg A', [19, 59, 28.36], [40, 44, 2.1]],
+      ['Vir A', [12, 30, 49.42], [12, 23, 28]],
+      ['Tau A', [5, 34, 31.94], [22, 0, 52.2]],
+      ['Cen A', [13, 25, 27.6], [-43, 1, 8.8]],
+      ['Her A', [16, 51, 8.15], [4, 59, 33.3]],
+      ['Hyd A', [9, 18, 5.65], [-12, 5, 44]],
+      ['Pic A', [5, 19, 49.72], [-45, 46, 43.8]],
+      ['For A', [3, 22, 41.7], [-37, 12, 29.6]],
+    ];
+    for (const [name, [hours, minutes, seconds], [degrees, arcminutes, arcseconds]] of catalogue) {
+      const { raDeg, decDeg } = findSources([name])[0].position(moment);
+      close(raDeg, 15 * (hours + minutes / 60 + seconds / 3600), 1e-3, name);
+      const sign = degrees < 0 ? -1 : 1;
+      close(decDeg, sign * (Math.abs(degrees) + arcminutes / 60 + arcseconds / 3600), 1e-3, name);
+    }
   });
 
   it('include the Sun, which stands at RA 6 h, +23.4° at the June solstice', () => {
@@ -146,6 +181,10 @@ describe('beam', () => {
     assert.equal(elementVoltage(telescope, { x: 0, y: 0, z: 1 }), 1);
     assert.equal(elementVoltage(telescope, directionFromAltAz(-10, 0)), 0);
     assert.equal(elementVoltage({ beamExponent: 0 } as Telescope, directionFromAltAz(-10, 0)), 0);
+    // The horizon itself hears nothing, of any beam.
+    for (const beamExponent of [0, 1]) {
+      assert.equal(elementVoltage({ beamExponent } as Telescope, { x: 1, y: 0, z: 0 }), 0);
+    }
   });
 });
 

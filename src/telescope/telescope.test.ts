@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -84,6 +84,11 @@ describe('a telescope of one’s own', () => {
         { name: 'second', eastM: 12.5, northM: -3, upM: 0.25 },
       ]);
       assert.equal(telescope.beamExponent, 1);
+      // A table may lie elsewhere: its whole path is taken as it is.
+      const elsewhere = { ...description, positions: join(folder, 'pair.csv') };
+      await mkdir(join(folder, 'deeper'));
+      await writeFile(join(folder, 'deeper', 'pair.json'), JSON.stringify(elsewhere));
+      assert.equal((await loadTelescope(join(folder, 'deeper', 'pair.json'))).stations.length, 2);
       await rm(join(folder, 'pair.csv'));
       await assert.rejects(loadTelescope(join(folder, 'pair.json')), /pair\.csv: the positions named by/);
     } finally {
@@ -103,8 +108,12 @@ describe('a telescope of one’s own', () => {
   it('is refused with file, line and reason when its JSON is wrong', () => {
     assert.throws(() => parse('{\n"name": "x",\n"title" "y"\n}'), /pair\.json, line 3: not valid JSON/);
     assert.throws(() => parse('{\n"name": "x",\n'), /pair\.json, line 3: not valid JSON/);
-    const north = { ...description, site: { ...description.site, latitudeDeg: 91 } };
-    assert.throws(() => parse(north), /pair\.json, line 5: "site\.latitudeDeg"/);
+    for (const latitudeDeg of [90.1, -90.1]) {
+      const beyond = { ...description, site: { ...description.site, latitudeDeg } };
+      assert.throws(() => parse(beyond), /pair\.json, line 5: "site\.latitudeDeg"/);
+    }
+    const pole = { ...description, site: { ...description.site, latitudeDeg: 90 } };
+    assert.equal(parse(pole).site.latitudeDeg, 90);
     assert.throws(() => parse({ ...description, polarisations: 3 }), /line 10: "polarisations"/);
     assert.throws(() => parse({ ...description, colour: 'red' }), /colour/);
     assert.throws(() => parse({ ...description, beamExponent: undefined }), /"beamExponent"/);
@@ -144,7 +153,10 @@ describe('selectStations', () => {
       selectStations(ten, 4).stations.map(({ name }) => name),
       ['s0', 's2', 's5', 's7'],
     );
-    assert.equal(selectStations(ten, 10).stations.length, 10);
+    assert.deepEqual(selectStations(ten, 10), ten);
+    const one = selectStations(ten, 1);
+    assert.deepEqual(one, { ...ten, stations: [ten.stations[0]] });
+    assert.equal(one.beamExponent, 1);
     assert.throws(() => selectStations(ten, 0), /stations is 0; give a whole number from 1 to 10/);
     assert.throws(() => selectStations(ten, 11), /stations is 11/);
     assert.throws(() => selectStations(ten, 2.5), /stations is 2.5/);
