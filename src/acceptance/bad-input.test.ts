@@ -212,6 +212,27 @@ describe('bad input', () => {
     assert.match(stdout, /5 B in no whole frame: the file is cut short/);
   });
 
+  it('a recording that ends before its header says, in every command and for machines', async () => {
+    // Two inputs of complex bytes: 500 samples are there, and 750 were asked for.
+    const keys = 'HEADER DADA|HDR_SIZE 4096|FILE_SIZE 3000|UTC_START 2026-06-21-04:00:00|FREQ 58|BW 0.1|TSAMP 10|NBIT 8|NDIM 2|NPOL 2|NCHAN 1|'; // prettier-ignore
+    const bytes = new Uint8Array(4096 + 4 * 500).fill(1, 4096);
+    bytes.set(Buffer.from(keys.replaceAll('|', '\n')));
+    await writeFile(file('early.dada'), bytes);
+    const said = /250 samples of each input \(2\.5 ms\) before its header's FILE_SIZE: 2 kB of 3 kB are there; it was cut short/; // prettier-ignore
+    for (const words of [
+      ['inspect', 'early.dada'],
+      ['convert', 'early.dada', 'early.sigmf-meta'],
+      ['channelise', 'early.dada', '--channels', '8', '-o', 'channels.sigmf-meta'],
+    ]) {
+      const people = await corella(folder, ...words);
+      assert.equal(people.code, 0, people.stderr);
+      assert.match(people.stdout, said, words[0]);
+      const machines = await corella(folder, ...words, '--json');
+      const { endsEarly } = JSON.parse(machines.stdout) as { endsEarly?: { missingSamples: number } };
+      assert.equal(endsEarly?.missingSamples, 250, words[0]);
+    }
+  });
+
   it('options that mean nothing for what is read', async () => {
     const direct = ['image', '--direct', 'good.sigmf-meta', '--channels', '8'] as const;
     await refused(

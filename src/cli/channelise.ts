@@ -24,7 +24,7 @@ import {
 import { addBackendOptions, addExamples, refuseGiven, type BackendOptions } from './command.js';
 import { history } from './history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
-import { frameLines } from './frame-lines.js';
+import { lossFacts, lossLines } from './loss-lines.js';
 import { openVoltages, untoldLines, withBackend } from './open.js';
 import { checkOutputs, checkPngName } from './outputs.js';
 import { openTerminal } from './terminal.js';
@@ -85,12 +85,20 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
     const seconds = stage.done();
     const { channelWidthHz } = channelsOf(recording, plan);
     terminal.result(
-      { path: out, channels: plan.channels, channelWidthHz, inputs: plan.inputs, ...facts, seconds },
+      {
+        path: out,
+        channels: plan.channels,
+        channelWidthHz,
+        inputs: plan.inputs,
+        ...facts,
+        ...lossFacts(recording, facts.missingSamples),
+        seconds,
+      },
       [
         `${out}: ${facts.spectra} spectra of ${plan.channels} channels, ${formatHz(channelWidthHz)} each, for ${plan.inputs} inputs`,
         ...(facts.saturated > 0 ? [`${facts.saturated} numbers hit the rails`] : []),
         ...untoldLines(recording),
-        ...frameLines(recording.tally),
+        ...lossLines(recording, facts.missingSamples, 'spectra that need them are marked as missing'),
       ],
     );
   } finally {

@@ -7,7 +7,7 @@ import { sigmfPaths } from '../formats/sigmf.js';
 import { copyRecording } from '../pipeline/convert.js';
 import { writeIntegrations } from '../pipeline/visibilities.js';
 import { addCommonOptions, addExamples, type CommonOptions } from './command.js';
-import { frameLines } from './frame-lines.js';
+import { lossFacts, lossLines } from './loss-lines.js';
 import { untoldLines } from './open.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
 import { history } from './history.js';
@@ -51,7 +51,7 @@ async function run(from: string, to: string, options: CommonOptions & OpenFlags)
   const stage = terminal.stage('convert');
   try {
     const lines = history({ from: file });
-    let written: string;
+    let written: { readonly text: string; readonly json: object; readonly notes: readonly string[] };
     if (file.kind === 'visibilities') {
       const format = visibilityFormatFor(to);
       const header = { ...file.header, history: lines };
@@ -62,19 +62,30 @@ async function run(from: string, to: string, options: CommonOptions & OpenFlags)
           stage.update(done / file.integrationCount);
         },
       );
-      written = `${count} integration${count === 1 ? '' : 's'}`;
+      written = {
+        text: `${count} integration${count === 1 ? '' : 's'}`,
+        json: { integrations: count },
+        notes: [],
+      };
     } else {
       if (!/\.sigmf(-meta|-data)?$/i.test(to)) {
         refuse(to, `${file.kind} are written as SigMF alone`, 'end the name in .sigmf-meta');
       }
-      const samples = await copyRecording(file, to, { history: lines, onProgress: stage.update });
-      written = `${samples} samples of ${file.inputs} inputs`;
+      const { samples, missingSamples } = await copyRecording(file, to, {
+        history: lines,
+        onProgress: stage.update,
+      });
+      written = {
+        text: `${samples} samples of ${file.inputs} inputs`,
+        json: { samples, inputs: file.inputs, ...lossFacts(file, missingSamples) },
+        notes: lossLines(file, missingSamples, 'they stay missing'),
+      };
     }
     const seconds = stage.done();
-    terminal.result({ from, to, kind: file.kind, written, seconds }, [
-      `${to}: ${written}, ${formatSeconds(seconds)}`,
+    terminal.result({ from, to, kind: file.kind, written: written.text, ...written.json, seconds }, [
+      `${to}: ${written.text}, ${formatSeconds(seconds)}`,
       ...untoldLines(file),
-      ...(file.kind === 'visibilities' ? [] : frameLines(file.tally)),
+      ...written.notes,
     ]);
   } finally {
     await file.close();

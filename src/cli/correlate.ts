@@ -33,7 +33,7 @@ import { history } from './history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
 import { refuseUntold, telescopeFor, withBackend } from './open.js';
 import { duration } from './quantity.js';
-import { frameLines } from './frame-lines.js';
+import { lossFacts, lossLines, sampleRateOf } from './loss-lines.js';
 import { openTerminal } from './terminal.js';
 
 interface CorrelateOptions extends BackendOptions, ChannelOptions, FlagOptions, OpenFlags {
@@ -120,18 +120,14 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
         channels: channelCount,
         channelWidthHz: channels.channelWidthHz,
         ...tally,
+        ...lossFacts(recording, tally.missingSamples),
         seconds,
       },
       [
         `${options.out}: ${integrations} integration${integrations === 1 ? '' : 's'} of ${telescope.stations.length} station${telescope.stations.length === 1 ? '' : 's'}, ` +
           `${channelCount} channels of ${formatHz(channels.channelWidthHz)}, from ${tally.spectra} spectra, ${formatSeconds(seconds)}`,
         ...(tally.saturated > 0 ? [`${tally.saturated} numbers hit the rails on requantising`] : []),
-        ...(tally.missingSamples > 0
-          ? [
-              `${tally.missingSamples} samples were missing${recording.kind === 'spectra' ? ', over all channels' : ''}; the counts say where`,
-            ]
-          : []),
-        ...frameLines(recording.tally),
+        ...lossLines(recording, tally.missingSamples, 'the counts say where'),
       ],
     );
   } finally {
@@ -170,8 +166,7 @@ function headerOf(
   telescope: Telescope,
   { frequenciesHz, channelWidthHz }: Omit<Begun, 'stream'>,
 ): VisibilityHeader {
-  const rateHz = recording.kind === 'voltages' ? recording.sampleRateHz : recording.spectrumRateHz;
-  const middle = addSeconds(recording.start, recording.samples / rateHz / 2);
+  const middle = addSeconds(recording.start, recording.samples / sampleRateOf(recording) / 2);
   return {
     telescope,
     polarisations: recording.polarisations,

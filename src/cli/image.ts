@@ -28,6 +28,7 @@ import {
 import { addBackendOptions, addExamples, parseCount, refuseGiven, type BackendOptions } from './command.js';
 import { history } from './history.js';
 import { addIntegrationOption, choiceLines, type IntegrationOptions } from './integration-options.js';
+import { lossFacts, lossLines } from './loss-lines.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
 import { refuseUntold, telescopeFor, withBackend } from './open.js';
 import { checkOutputs } from './outputs.js';
@@ -158,10 +159,13 @@ async function run(path: string, options: ImageOptions, command: Command): Promi
     const { pixels } = plan;
     const plane = stokesI(averageChannels(image, plan), plan, 0);
     const peak = plane.reduce((most, value) => (value > most ? value : most), -Infinity);
-    terminal.result({ paths: written, pixels, peak, unit: products.unit, seconds: made.seconds }, [
-      `${written.join(', ')}: ${pixels} × ${pixels} pixels, peak ${Number(peak.toPrecision(4))} ${products.unit}, ${formatSeconds(made.seconds)}`,
-      ...made.notes,
-    ]);
+    terminal.result(
+      { paths: written, pixels, peak, unit: products.unit, ...made.json, seconds: made.seconds },
+      [
+        `${written.join(', ')}: ${pixels} × ${pixels} pixels, peak ${Number(peak.toPrecision(4))} ${products.unit}, ${formatSeconds(made.seconds)}`,
+        ...made.notes,
+      ],
+    );
   } finally {
     await file.close();
   }
@@ -174,6 +178,7 @@ interface Made {
   readonly seconds: number;
   /** What the user should know of the data's choice. */
   readonly notes: readonly string[];
+  readonly json: object;
 }
 
 async function fromVisibilities(
@@ -207,6 +212,7 @@ async function fromVisibilities(
     channelWidthHz,
     seconds: stage.done(),
     notes: choiceLines(choice, options.integration),
+    json: {},
   };
 }
 
@@ -236,7 +242,13 @@ async function direct(
       settings,
     ),
   );
-  return { sky, channelWidthHz, seconds: stage.done(`${sky.samples} time steps`), notes: [] };
+  return {
+    sky,
+    channelWidthHz,
+    seconds: stage.done(`${sky.samples} time steps`),
+    notes: lossLines(recording, sky.missingSamples, 'they add nothing'),
+    json: lossFacts(recording, sky.missingSamples),
+  };
 }
 
 async function gainsFor(

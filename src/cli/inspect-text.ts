@@ -5,7 +5,7 @@ import { formatHz, formatSeconds, withMinus } from '../core/units.js';
 import type { VisibilityFile } from '../formats/format.js';
 import { inputName } from '../telescope/telescope.js';
 import type { FileDescription } from '../pipeline/inspect/inspect.js';
-import { frameLines } from './frame-lines.js';
+import { earlyLine, frameLines, sampleRateOf } from './loss-lines.js';
 import type { FirstValue, Look, Recording } from '../pipeline/inspect/voltages.js';
 import type { VisibilityLook } from '../pipeline/inspect/visibilities.js';
 
@@ -138,6 +138,7 @@ export function lookLines(file: Recording, look: Look, utc: (sample: number) => 
     ),
     ...missing.first.slice(0, 4).map((one) => line('', gap(one))),
     ...(missing.gaps > 4 ? [line('', 'and more')] : []),
+    ...(file.endsEarly ? [line('ends early', earlyLine(file.endsEarly, sampleRateOf(file)))] : []),
   ];
 }
 

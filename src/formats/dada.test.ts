@@ -80,6 +80,45 @@ describe('PSRDADA', () => {
     ]);
   });
 
+  it('tells a file that holds less than its header promises', async () => {
+    // Four bytes a sample, 600 samples there: 2400 bytes.
+    const early = async (...more: string[]) => {
+      const { recording, gaps } = await readWhole(dada, encodeDada({ ...sample, more, offsetBytes: 8000 }));
+      assert.deepEqual([recording.samples, gaps], [600, []], 'what may never have been taken is no gap');
+      return recording.endsEarly;
+    };
+    assert.deepEqual(await early('FILE_SIZE 4000'), {
+      said: 'FILE_SIZE',
+      promisedBytes: 4000,
+      heldBytes: 2400,
+      missingSamples: 400,
+    });
+    assert.equal((await early('TRANSFER_SIZE 12000'))?.missingSamples, 2400);
+    // Whichever is less.
+    assert.equal((await early('FILE_SIZE 2404', 'TRANSFER_SIZE 12000'))?.missingSamples, 1);
+    // 8000 bytes before this file and 2400 in it are all there was.
+    assert.equal(await early('FILE_SIZE 4000', 'TRANSFER_SIZE 10400'), undefined);
+    for (const whole of ['FILE_SIZE 2400', 'FILE_SIZE 0', 'FILE_SIZE 2403'])
+      assert.equal(await early(whole), undefined, whole);
+  });
+
+  it('counts the samples of a heap that is cut as missing', async () => {
+    const bytes = encodeDada({ ...sample, channels: 4, instrument: 'MeerKAT', samples: 768, offsetBytes: 0 });
+    const { recording, gaps, values } = await readWhole(dada, bytes.subarray(0, bytes.length - 7), {
+      blockSamples: 300,
+    });
+    assert.equal(recording.samples, 768);
+    assert.deepEqual(
+      gaps.map(({ firstSample, endSample }) => [firstSample, endSample]),
+      [
+        [512, 600],
+        [600, 768],
+      ],
+    );
+    assert.deepEqual(values[0].slice(2 * 511), [code(0, 0, 511, 0), code(0, 0, 511, 1), ...new Array<number>(512).fill(0)]); // prettier-ignore
+    assert.equal(recording.tally?.spareBytes, 256 * 16 - 7);
+  });
+
   it('drops a half sample at the end, and refuses a lost header', async () => {
     const bytes = encodeDada(sample);
     const { recording } = await readWhole(dada, bytes.subarray(0, bytes.length - 3));

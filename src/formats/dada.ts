@@ -10,13 +10,13 @@ import {
   type VoltageType,
 } from '../core/axes.js';
 import { refuse, wholeNumber } from '../core/errors.js';
-import { addSamples, instant, parseInstant, type Instant } from '../core/instant.js';
+import { addSamples } from '../core/instant.js';
 import { channelFrequencies, copyComplex } from './channelised.js';
+import { numberOf, observationStart, promiseOf, readKeys, type Keys } from './dada-header.js';
 import type { Format, FrameTally, OpenedFile, OpenOptions } from './format.js';
 import { emptyTally } from './frames.js';
 import type { InputFile } from './input.js';
 import { bytesOf, turn, type SampleBytes } from './interleave.js';
-import { unixFromMjd } from './leap-seconds.js';
 import {
   openOn,
   polarisationsFor,
@@ -26,69 +26,7 @@ import {
   type Target,
 } from './recording.js';
 
-const DEFAULT_HEADER_BYTES = 4096;
-const MOST_HEADER_BYTES = 1 << 20;
 const MEERKAT_HEAP_SAMPLES = 256;
-
-type Keys = ReadonlyMap<string, string>;
-
-function parseKeys(bytes: Uint8Array): Keys {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1').split('\0')[0];
-  const keys = new Map<string, string>();
-  for (const line of text.split('\n')) {
-    const match = /^([A-Z][A-Z0-9_]*)\s+(\S.*?)\s*$/.exec(line.split('#')[0]);
-    if (match) keys.set(match[1], match[2]);
-  }
-  return keys;
-}
-
-function numberOf(path: string, keys: Keys, key: string, otherwise?: number): number {
-  const text = keys.get(key);
-  const value = text === undefined ? otherwise : Number(text);
-  if (value === undefined || !Number.isFinite(value)) {
-    refuse(
-      path,
-      text === undefined ? `its header lacks ${key}` : `its header says ${key} ${text}`,
-      'the header is damaged, or of another kind of file',
-    );
-  }
-  return value;
-}
-
-async function readKeys(file: InputFile): Promise<{ keys: Keys; headerBytes: number }> {
-  const { path } = file;
-  const front = new Uint8Array(Math.min(DEFAULT_HEADER_BYTES, file.sizeBytes));
-  await file.readExactly(front, 0);
-  const told = parseKeys(front);
-  const headerBytes = wholeNumber(
-    path,
-    'HDR_SIZE',
-    numberOf(path, told, 'HDR_SIZE', DEFAULT_HEADER_BYTES),
-    64,
-    MOST_HEADER_BYTES,
-  );
-  if (headerBytes >= file.sizeBytes)
-    refuse(path, 'ends within its header', 'it was cut short: copy it again');
-  const whole = new Uint8Array(headerBytes);
-  await file.readExactly(whole, 0);
-  return { keys: parseKeys(whole), headerBytes };
-}
-
-/** UTC_START to the second; else MJD_START, of which a double keeps only microseconds. */
-function observationStart(path: string, keys: Keys): Instant {
-  const utc = keys.get('UTC_START');
-  if (utc !== undefined) {
-    const match = /^(\d{4}-\d{2}-\d{2})[-T ](\d{2}:\d{2}:\d{2})(\.\d+)?$/.exec(utc);
-    if (!match) refuse(path, `its header says UTC_START ${utc}`, 'write it like 2013-07-02-01:37:40');
-    const picoseconds = numberOf(path, keys, 'PICOSECONDS', 0);
-    const start = parseInstant(`${match[1]}T${match[2]}${match.at(3) ?? ''}`, path);
-    return instant(start.unixSeconds, start.fraction + picoseconds * 1e-12);
-  }
-  const mjd = /^(\d+)(\.\d*)?$/.exec(keys.get('MJD_START') ?? '');
-  if (!mjd)
-    refuse(path, 'its header has neither UTC_START nor MJD_START', 'it is damaged, or not a recording');
-  return instant(unixFromMjd(Number(mjd[1])), Number(`0${mjd.at(2) ?? ''}`) * 86_400);
-}
 
 interface Shape {
   readonly bits: 8 | 16 | 32;
@@ -153,10 +91,19 @@ async function openRecording(file: InputFile, options: OpenOptions): Promise<Ope
   const heaped = channels > 1 && /meerkat/i.test(keys.get('INSTRUMENT') ?? keys.get('TELESCOPE') ?? '');
   const unit = heaped ? MEERKAT_HEAP_SAMPLES : 1;
   const payloadBytes = file.sizeBytes - headerBytes;
-  const samples = Math.floor(payloadBytes / (sampleBytes * unit)) * unit;
-  if (samples === 0) refuse(path, 'holds no whole sample', 'it was cut short: copy it again');
-  const spareBytes = payloadBytes - samples * sampleBytes;
-  const segments: Segment[] = [{ firstSample: 0, samples, offsetBytes: headerBytes }];
+  const heldSamples = Math.floor(payloadBytes / (sampleBytes * unit)) * unit;
+  if (heldSamples === 0)
+    refuse(
+      path,
+      heaped ? `holds no whole heap of ${unit} samples` : 'holds no whole sample',
+      'it was cut short: copy it again',
+    );
+  const spareBytes = payloadBytes - heldSamples * sampleBytes;
+  // The samples of a heap that is cut are known to have been taken: they are missing.
+  const samples = heldSamples + (heaped && spareBytes > 0 ? unit : 0);
+  const segments: Segment[] = [{ firstSample: 0, samples: heldSamples, offsetBytes: headerBytes }];
+  const promise = promiseOf(path, keys, payloadBytes);
+  const missingSamples = promise ? Math.floor(promise.promisedBytes / sampleBytes) - samples : 0;
   const tally = emptyTally();
   const centreFrequencyHz = options.centreFrequencyHz ?? numberOf(path, keys, 'FREQ') * 1e6;
   const facts = {
@@ -167,6 +114,8 @@ async function openRecording(file: InputFile, options: OpenOptions): Promise<Ope
       header: Object.fromEntries(keys),
       headerBytes,
     },
+    ...(promise &&
+      missingSamples > 0 && { endsEarly: { ...promise, heldBytes: payloadBytes, missingSamples } }),
     inputs: polarisations,
     polarisations: polarisationsFor(path, polarisations, polarisations, options),
     samples,

@@ -19,6 +19,16 @@ export interface FileFacts {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
+/** A recording that holds less than its header promises: cut short in copying, or ended before it was full. */
+export interface EndsEarly {
+  /** The header's word for what it promises. */
+  readonly said: string;
+  readonly promisedBytes: number;
+  readonly heldBytes: number;
+  /** Of each input, after the last one that `samples` counts. */
+  readonly missingSamples: number;
+}
+
 /** What the user knows and a file's header may not say; each format takes what it needs and ignores the rest. */
 export interface OpenOptions {
   readonly sampleRateHz?: number;
@@ -64,8 +74,14 @@ export interface FrameTally {
 /** What neither a file nor the user told; a stand-in is there instead: a band from 0 Hz, the first day of 1970. */
 export type Untold = 'frequency' | 'start';
 
+/** Of recordings alone, voltages and spectra. */
+interface RecordingFacts extends FileFacts {
+  readonly endsEarly?: EndsEarly;
+  readonly tally?: Readonly<FrameTally>;
+}
+
 /** Time-domain voltages. Files may be larger than memory: only blocks are ever read. */
-export interface VoltageRecording extends FileFacts {
+export interface VoltageRecording extends RecordingFacts {
   readonly kind: 'voltages';
   readonly untold?: readonly Untold[];
   readonly type: VoltageType;
@@ -78,7 +94,6 @@ export interface VoltageRecording extends FileFacts {
   /** Sky frequency of the middle of the band (docs/conventions.md, time and frequency). */
   readonly centreFrequencyHz: number;
   readonly start: Instant;
-  readonly tally?: Readonly<FrameTally>;
   /** Successive blocks of at most `blockSamples` samples; the memory of one is used again for the next. */
   blocks(blockSamples: number): AsyncIterable<VoltageBlock>;
   close(): Promise<void>;
@@ -92,7 +107,7 @@ export interface CanonicalSpectra {
   readonly start: Instant;
 }
 
-export interface SpectraRecording extends FileFacts {
+export interface SpectraRecording extends RecordingFacts {
   readonly kind: 'spectra';
   readonly type: SpectraType;
   /** Of each number as it was recorded, where `type` does not tell. */
@@ -106,7 +121,6 @@ export interface SpectraRecording extends FileFacts {
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
   readonly start: Instant;
-  readonly tally?: Readonly<FrameTally>;
   blocks(blockSamples: number): AsyncIterable<CanonicalSpectra>;
   close(): Promise<void>;
 }

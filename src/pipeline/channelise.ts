@@ -1,6 +1,7 @@
 /** Voltages to channelised data on disk, for those who want the F-engine alone. */
 import type { Backend } from '../backend/backend.js';
 import { prepareChanneliser, type ChannelisePlan } from '../channelise/index.js';
+import { samplesIn } from '../core/gaps.js';
 import { addSamples } from '../core/instant.js';
 import type { VoltageRecording } from '../formats/format.js';
 import { createSigmfSpectra } from '../formats/sigmf.js';
@@ -16,6 +17,8 @@ export interface ChanneliseRun {
 export interface ChannelisedFacts {
   readonly spectra: number;
   readonly saturated: number;
+  /** Of the voltages, over all inputs. */
+  readonly missingSamples: number;
 }
 
 export async function channeliseToFile(
@@ -43,7 +46,9 @@ export async function channeliseToFile(
   });
   try {
     let done = 0;
+    let missingSamples = 0;
     for await (const voltages of recording.blocks(plan.blockSamples)) {
+      missingSamples += samplesIn(voltages.gaps);
       await channeliser.run(voltages, block);
       if (block.samples === 0) continue;
       await writer.append({
@@ -56,7 +61,7 @@ export async function channeliseToFile(
       run.onProgress?.(done / spectraInAll);
     }
     await writer.finish();
-    return { spectra: done, saturated: channeliser.saturated };
+    return { spectra: done, saturated: channeliser.saturated, missingSamples };
   } catch (error) {
     await writer.abandon();
     throw error;

@@ -1,4 +1,5 @@
 /** Recordings to SigMF, block by block: files larger than memory pass through. */
+import { channelSamplesIn, samplesIn } from '../core/gaps.js';
 import type { SpectraRecording, VoltageRecording } from '../formats/format.js';
 import { createSigmf, createSigmfSpectra } from '../formats/sigmf.js';
 import { BLOCK_BYTES } from './channels.js';
@@ -8,12 +9,18 @@ export interface CopyOptions {
   readonly onProgress?: (fraction: number) => void;
 }
 
-/** Samples copied, missing ones included. */
+export interface Copied {
+  /** Of each input, missing ones included. */
+  readonly samples: number;
+  /** Over all inputs and channels. */
+  readonly missingSamples: number;
+}
+
 export async function copyRecording(
   from: VoltageRecording | SpectraRecording,
   path: string,
   options: CopyOptions,
-): Promise<number> {
+): Promise<Copied> {
   const common = {
     ...(from.telescope === undefined ? {} : { telescope: from.telescope }),
     inputs: from.inputs,
@@ -26,12 +33,8 @@ export async function copyRecording(
   if (from.kind === 'voltages') {
     const { type, sampleRateHz, centreFrequencyHz } = from;
     const writer = await createSigmf(path, { ...common, type, sampleRateHz, centreFrequencyHz });
-    return copy(
-      writer,
-      from.blocks(Math.max(1, Math.floor(BLOCK_BYTES / (8 * from.inputs)))),
-      from.samples,
-      options,
-    );
+    const perBlock = Math.max(1, Math.floor(BLOCK_BYTES / (8 * from.inputs)));
+    return copy(writer, from.blocks(perBlock), (block) => samplesIn(block.gaps), from.samples, options);
   }
   const { type, channels, spectrumRateHz, frequenciesHz, channelWidthHz } = from;
   const writer = await createSigmfSpectra(path, {
@@ -44,24 +47,27 @@ export async function copyRecording(
     centreFrequencyHz: (frequenciesHz[0] + frequenciesHz[channels - 1]) / 2,
   });
   const perBlock = Math.max(1, Math.floor(BLOCK_BYTES / (8 * channels * from.inputs)));
-  return copy(writer, from.blocks(perBlock), from.samples, options);
+  return copy(writer, from.blocks(perBlock), (block) => channelSamplesIn(block.gaps), from.samples, options);
 }
 
 async function copy<Block extends { readonly samples: number }>(
   writer: { append(block: Block): Promise<void>; finish(): Promise<void>; abandon(): Promise<void> },
   blocks: AsyncIterable<Block>,
+  missingIn: (block: Block) => number,
   inAll: number,
   { onProgress }: CopyOptions,
-): Promise<number> {
+): Promise<Copied> {
   try {
     let done = 0;
+    let missingSamples = 0;
     for await (const block of blocks) {
       await writer.append(block);
       done += block.samples;
+      missingSamples += missingIn(block);
       onProgress?.(done / inAll);
     }
     await writer.finish();
-    return done;
+    return { samples: done, missingSamples };
   } catch (error) {
     await writer.abandon();
     throw error;

@@ -5,6 +5,7 @@ import { prepareChanneliser } from '../channelise/index.js';
 import type { GainsCA, ImageCPML } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
+import { samplesIn } from '../core/gaps.js';
 import { addSeconds, type Instant } from '../core/instant.js';
 import type { VoltageRecording } from '../formats/format.js';
 import {
@@ -105,7 +106,7 @@ export async function imageDirectly(
   channels: ChannelisePlan,
   road: DirectRoad,
   settings: ImageSettings,
-): Promise<SkyImage & { readonly samples: number }> {
+): Promise<SkyImage & { readonly samples: number; readonly missingSamples: number }> {
   const { backend } = road;
   const spectrumRateHz = recording.sampleRateHz / channels.samplesPerSpectrum;
   const wanted = Math.min(
@@ -128,6 +129,7 @@ export async function imageDirectly(
   try {
     if (road.calibrated) imager.setGains(road.calibrated.gains, road.calibrated.solved);
     let done = 0;
+    let missingSamples = 0;
     const piece = (wanted + channels.taps - 1) * channels.samplesPerSpectrum;
     const stream = cutStream(
       recording.blocks(channels.blockSamples),
@@ -135,6 +137,7 @@ export async function imageDirectly(
       recording.sampleRateHz,
     );
     for await (const { block, endsPiece } of stream) {
+      missingSamples += samplesIn(block.gaps);
       await channeliser.run(block, spectra);
       if (spectra.samples > 0) await imager.accumulate(spectra);
       done += spectra.samples;
@@ -142,7 +145,7 @@ export async function imageDirectly(
       if (endsPiece) break;
     }
     const { image, samples } = await imager.finish();
-    return { image, plan, frame, start, durationS, samples };
+    return { image, plan, frame, start, durationS, samples, missingSamples };
   } finally {
     spectra.close();
     imager.close();

@@ -181,6 +181,8 @@ export interface DadaSample {
   readonly bandwidthMhz: number;
   readonly instrument: string;
   readonly offsetBytes: number;
+  /** More lines of the header, like "FILE_SIZE 64000". */
+  readonly more?: readonly string[];
   /** Input is channel·polarisations + polarisation. */
   readonly code: CodeAt;
 }
@@ -202,6 +204,7 @@ export function encodeDada(sample: DadaSample): Buffer {
       'NDIM 2',
       `NPOL ${polarisations}`,
       `NCHAN ${channels}`,
+      ...(sample.more ?? []),
       '',
     ].join('\n'),
   );

@@ -1,7 +1,7 @@
 /** What a file holds, in a few numbers: the same words whatever the format. */
 import { isComplexVoltage } from '../../core/axes.js';
 import type { Instant } from '../../core/instant.js';
-import type { OpenedFile, Untold } from '../../formats/format.js';
+import type { EndsEarly, OpenedFile, Untold } from '../../formats/format.js';
 import type { SkyPosition } from '../../sky/frame.js';
 import type { Site } from '../../telescope/telescope.js';
 import { bitsOf, type Recording } from './voltages.js';
@@ -29,6 +29,7 @@ export interface FileDescription {
   readonly channelWidthHz?: number;
   readonly lowestHz: number;
   readonly highestHz: number;
+  readonly endsEarly?: EndsEarly;
   readonly start?: Instant;
   readonly durationS?: number;
   readonly integrations?: number;
@@ -60,6 +61,7 @@ const recorded = (file: Recording) => ({
   type: file.type,
   bits: bitsOf(file),
   samples: file.samples,
+  ...(file.endsEarly && { endsEarly: file.endsEarly }),
   start: file.start,
 });
 
