@@ -4,30 +4,30 @@
  * 2 = i: conj(V₁₂[p₁][p₂]) = V_ij[p₂][p₁], for autocorrelations conj(V_ii[p₁][p₂]). Stopping the fringes multiplies by e^(−2πi f w/c).
  */
 import { SiderealTime } from 'astronomy-engine';
-import { baselineCount, baselineIndex } from '../core/axes.js';
+import { baselineCount } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import { addSeconds, julianDate, toDate, type Instant } from '../core/instant.js';
-import { RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
+import { RADIANS_PER_DEGREE } from '../core/units.js';
 import { dot, normalise, type Vector3 } from '../core/vector.js';
 import { skyFrame } from '../sky/frame.js';
-import { filedIntegrationS, filedUvwM, fileProducts } from './filed.js';
+import { filedIntegrationS, filedUvwM } from './filed.js';
 import type { VisibilityHeader, VisibilityWriter } from './format.js';
 import { createHdf5 } from './hdf5/write.js';
 import { openOutput } from './output.js';
 import { planUvh5, type Uvh5Options } from './uvh5-plan.js';
+import { rowFillers } from './uvh5-values.js';
 
 export async function createUvh5(
   path: string,
   header: VisibilityHeader,
   options: Uvh5Options = { values: 'complex64' },
 ): Promise<VisibilityWriter> {
-  const { telescope, polarisations, frequenciesHz } = header;
+  const { telescope, frequenciesHz } = header;
   const stations = telescope.stations.length;
   if (frequenciesHz.length === 0 || stations === 0)
     refuse(path, 'has no channels or no stations', 'give at least one of each');
   const rows = baselineCount(stations);
-  const products = fileProducts[polarisations];
   const times = new Set<number>();
   const output = await openOutput(path);
   try {
@@ -74,10 +74,17 @@ export async function createUvh5(
           }
         });
         await put('/Header/uvw_array', uvw);
-        const values = valuesOf(path, integration, { header, options, pairs, uvw, products });
-        await put('/Data/visdata', values.visibilities);
-        await put('/Data/flags', values.flags);
-        await put('/Data/nsamples', values.samples);
+        const fill = rowFillers(path, integration, { header, options, pairs, uvw });
+        for (const name of ['visdata', 'flags', 'nsamples'] as const) {
+          const dataset = `/Data/${name}`;
+          // Chunk by chunk: an integration of a large array is many times what should be in memory twice.
+          const chunkRows = file.chunkRowsOf(dataset);
+          const filler = fill[name](chunkRows);
+          for (let row = 0; row < rows; row += chunkRows) {
+            filler.fill(row);
+            await put(dataset, filler.elements);
+          }
+        }
         times.add(days);
         await file.commit();
       },
@@ -171,72 +178,4 @@ function geometryAt(header: VisibilityHeader, options: Uvh5Options, middle: Inst
     apparentDecRad: Math.asin(Math.max(-1, Math.min(1, height))),
     positionAngleRad: Math.atan2(dot(north, l), dot(north, m)),
   };
-}
-
-interface Filling {
-  readonly header: VisibilityHeader;
-  readonly options: Uvh5Options;
-  readonly pairs: readonly (readonly [number, number])[];
-  readonly uvw: Float64Array;
-  readonly products: readonly (readonly [number, number])[];
-}
-
-const MOST_INT32 = 2 ** 31 - 1;
-
-function valuesOf(
-  path: string,
-  integration: Integration,
-  { header, options, pairs, uvw, products }: Filling,
-): { visibilities: Float32Array | Float64Array | Int32Array; flags: Uint8Array; samples: Float32Array } {
-  const { stations, polarisations, counts, flaggedInputs, channels } = integration;
-  // Whole sums are the correlator's, whatever a file said of their means.
-  const filed = options.values === 'int32' ? undefined : integration.filed;
-  const source = filed ? filed.means : integration.visibilities;
-  const baselines = baselineCount(stations);
-  const values = pairs.length * channels * products.length;
-  const out = { complex64: Float32Array, complex128: Float64Array, int32: Int32Array }[options.values];
-  const target = new out(2 * values);
-  const flags = new Uint8Array(values);
-  const samples = new Float32Array(values);
-  let at = 0;
-  pairs.forEach(([one, two], row) => {
-    const wS = options.values === 'int32' ? 0 : uvw[3 * row + 2] / SPEED_OF_LIGHT_M_PER_S;
-    const b = baselineIndex(two, one);
-    for (let c = 0; c < channels; c++) {
-      const count = counts[c * baselines + b];
-      const phase = -2 * Math.PI * header.frequenciesHz[c] * wS;
-      const cos = Math.cos(phase);
-      const sin = Math.sin(phase);
-      const scale = filed || options.values === 'int32' ? 1 : count > 0 ? 1 / count : 0;
-      for (const [p1, p2] of products) {
-        const [pi, pj, sign] = one === two ? [p1, p2, -1] : [p2, p1, 1];
-        const from = ((c * baselines + b) * polarisations + pi) * polarisations + pj;
-        const re = source[2 * from] * scale;
-        const im = sign * source[2 * from + 1] * scale;
-        target[2 * at] = re * cos - im * sin;
-        target[2 * at + 1] = re * sin + im * cos;
-        if (
-          options.values === 'int32' &&
-          !(
-            Number.isInteger(re) &&
-            Number.isInteger(im) &&
-            Math.max(Math.abs(re), Math.abs(im)) <= MOST_INT32
-          )
-        ) {
-          refuse(
-            path,
-            `${re} + ${im}i is no 32-bit whole number`,
-            "write it as 'complex64', or integrate less",
-          );
-        }
-        const flagged =
-          flaggedInputs[one * polarisations + p1] === 1 || flaggedInputs[two * polarisations + p2] === 1;
-        const weight = filed ? filed.weights[from] : flagged ? -count : count;
-        flags[at] = weight > 0 ? 0 : 1;
-        samples[at] = Math.abs(weight);
-        at++;
-      }
-    }
-  });
-  return { visibilities: target, flags, samples };
 }

@@ -47,6 +47,8 @@ export type ItemPlan = Changing | Fixed | Growing | GroupPlan;
 export interface Hdf5Writer {
   /** Adds whole chunks of rows to a growing dataset, named by its path; not part of the file before `commit`. */
   append(path: string, bytes: Uint8Array): Promise<void>;
+  /** How many rows of a growing dataset make a chunk. */
+  chunkRowsOf(path: string): number;
   commit(): Promise<void>;
 }
 
@@ -128,8 +130,7 @@ export async function createHdf5(output: OutputFile, root: GroupPlan): Promise<H
         return { header: await put(datasetHeader(item.type, { dims: [], growth: 'fixed' }, storage)) };
       }
       case 'growing': {
-        const chunks = growing.get(path);
-        if (!chunks) throw new Error(`${path} was not planned`);
+        const chunks = planned(path);
         const storage = {
           kind: 'chunked',
           tree: await indexOf(chunks),
@@ -166,10 +167,17 @@ export async function createHdf5(output: OutputFile, root: GroupPlan): Promise<H
   };
   plan('', root);
 
+  const planned = (path: string): Chunks => {
+    const chunks = growing.get(path);
+    if (!chunks) throw new Error(`${path} was not planned`);
+    return chunks;
+  };
+
   return {
+    chunkRowsOf: (path) => planned(path).plan.chunkRows,
     append: async (path, bytes) => {
-      const chunks = growing.get(path);
-      if (!chunks || bytes.length % chunks.chunkBytes !== 0)
+      const chunks = planned(path);
+      if (bytes.length % chunks.chunkBytes !== 0)
         throw new Error(`${path}: ${bytes.length} bytes are not whole chunks`);
       for (let at = 0; at < bytes.length; at += chunks.chunkBytes) {
         const address = await put(bytes.subarray(at, at + chunks.chunkBytes));
