@@ -5,13 +5,14 @@
 //
 // A block stays on its multiprocessor and takes tiles of four spectra of one input, four tiles to a unit. Two groups of
 // eight warps take the even and the odd spectra; a thread holds two of them at 16 points, first over n1, then m1, then m0:
-// 1. Rows come by asynchronous copies into a ring and are turned over there, two times of a channel side by side. The
+// 1. The copy engine brings rows into a ring, where they are turned over, two times of a channel side by side. The
 //    filter is exact: a pair of times meets two 16-bit taps in dp2a, re and im from the same word.
 // 2. 16 points over n1, an exchange of the group, 16 over m1, an exchange within the warp, 16 over m0. One spectrum is in
 //    the exchange while the other is worked on: half the memory, and something to do while others are waited for.
 // 3. Gain, rounding and saturation. What is written in pieces of less than 32 bytes costs memory a multiple, so results
 //    wait in scratch memory until all 16 spectra of a unit are there; then a quarter of them goes out with each tile of
-//    the next unit. The copy engine carries both: stores by threads would hold up their registers.
+//    the next unit. The copy engine carries both: stores by threads would hold up their registers. L2 is asked to keep
+//    scratch rather than what only passes through, and told when it is done with.
 //
 // Blocks work side by side on neighbouring units: a line of the output is written by four of them at about the same time.
 //
@@ -22,6 +23,7 @@
 #include "hopper.cuh"
 #include "rounding.cuh"
 #include "shape.cuh"
+#include "shared.cuh"
 
 constexpr int TILE = 4, EACH = 4, UNIT = TILE * EACH;
 constexpr int THREADS = 512, GROUP = THREADS / 2;
@@ -30,8 +32,9 @@ constexpr int PAIRS = (TAPS + 1) / 2, EIGHTS = (TAPS + 7) / 8;
 constexpr int ROW_BYTES = 2 * CHANNELS, QUAD_BYTES = 4 * ROW_BYTES;
 constexpr int EXCHANGE_BYTES = CHANNELS * 2 * 8, STAGE_BYTES = EXCHANGE_BYTES / 16;
 constexpr int RING_BYTES = QUADS * QUAD_BYTES, KEPT_BYTES = KEPT * EIGHTS * 256 * 16;
-constexpr int WRITE_AT = 8;  // columns of the filter after which results go out: they have come from scratch by then
-constexpr int FREE_AT = KEPT == 16 ? 15 : 16;  // ... and after which the exchange is given up; both by measurement
+// By measurement: columns of the filter after which results go out, for they have come from scratch by then; and after
+// which the exchange is given up.
+constexpr int WRITE_AT = KEPT == 16 ? 8 : 12, FREE_AT = KEPT == 16 ? 15 : 16;
 static_assert(CHANNELS == 4096, "16 x 16 x 16 points");
 
 struct LongWork {
@@ -48,16 +51,6 @@ struct LongWork {
   float factor;             // ONE_FACTOR: of all
 };
 
-__device__ __forceinline__ void copyIn(uint32_t to, const int8_t *from) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
-}
-__device__ __forceinline__ void copiesIn() { asm volatile("cp.async.wait_all;" ::: "memory"); }
-__device__ __forceinline__ void copyOut(uint4 *to, uint32_t from, int bytes) {
-  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\ncp.async.bulk.commit_group;" ::"l"(to), "r"(from),
-               "r"(bytes)
-               : "memory");
-}
-__device__ __forceinline__ void prefetchLine(const int8_t *from) { asm volatile("prefetch.global.L2 [%0];" ::"l"(from)); }
 __device__ __forceinline__ uint4 loadTaps(const unsigned char *p) {  // volatile: stays where it is asked for
   uint4 v;
   asm volatile("ld.global.nc.v4.u32 {%0,%1,%2,%3},[%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
@@ -72,6 +65,8 @@ __device__ __forceinline__ uint4 loadScratch(const uint4 *p) {
                : "memory");
   return v;
 }
+// What has been read once is of no use to anybody: L2 need not carry it to memory.
+__device__ __forceinline__ void discardLine(const uint4 *p) { asm volatile("discard.global.L2 [%0], 128;" ::"l"(p) : "memory"); }
 // Hidden from the compiler, which would work out places once, and keep them in registers it does not have.
 __device__ __forceinline__ int hidden(int value) {
   asm volatile("" : "+r"(value));
@@ -82,19 +77,18 @@ __device__ __forceinline__ uint32_t part(const uint4 &v, int i) { return i == 0 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     channeliseLong(const __grid_constant__ TensorMap map, const __grid_constant__ LongWork work) {
   extern __shared__ __align__(128) unsigned char shared[];
-  unsigned char *exchange = shared, *ring = exchange + EXCHANGE_BYTES;
-  uint4 *kept = (uint4 *)(ring + RING_BYTES);
-  float4 *allTurns = (float4 *)(ring + RING_BYTES + KEPT_BYTES);
+  const uint32_t exchange = ptx::sharedAddress(shared), ring = exchange + EXCHANGE_BYTES, kept = ring + RING_BYTES;
+  float4 *allTurns = (float4 *)(shared + EXCHANGE_BYTES + RING_BYTES + KEPT_BYTES);
   const uint32_t barriers = ptx::sharedAddress(allTurns + 64);
 
   const int tid = threadIdx.x, warp = __shfl_sync(0xFFFFFFFFu, tid >> 5, 0);
   const int m = tid & 255, odd = warp >> 3;  // filter: the thread's column, and its first spectrum: odd and odd + 2
   const int k1 = m >> 4, index = m & 15;     // after it: row of the group's exchange, and place in it
-  const uint32_t ringReady = barriers, filtered = barriers + 8;
-  const uint32_t free = barriers + 16 + 32 * odd, givenA = free + 8, takenA = free + 16, givenB = free + 24;
-  if (tid < 10) ptx::barrierInit(barriers + 8 * tid, tid < 2 ? THREADS : GROUP);
+  const uint32_t ringReady = barriers, filtered = barriers + 8, arrived = barriers + 16;
+  const uint32_t free = barriers + 24 + 32 * odd, givenA = free + 8, takenA = free + 16, givenB = free + 24;
+  if (tid < 11) ptx::barrierInit(barriers + 8 * tid, tid < 2 ? THREADS : tid == 2 ? 1 : GROUP);
   if (tid < 64) allTurns[tid] = work.turns[tid];
-  for (int e = tid; e < KEPT * EIGHTS * 256; e += THREADS) kept[e] = work.taps[e];
+  for (int e = tid; e < KEPT * EIGHTS * 256; e += THREADS) store16(kept + e * 16, work.taps[e]);
 
   const int unitsEach = (work.spectra + UNIT - 1) / UNIT, units = work.inputs * unitsEach, stride = (int)gridDim.x;
   if ((int)blockIdx.x >= units) return;
@@ -102,87 +96,86 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
   auto inputOf = [&](int unit) { return unit / unitsEach; };
   auto firstOf = [&](int unit) { return unit % unitsEach * UNIT; };
 
-  // Four rows of input lie in a slot as they came, 16 bytes of eight channels to a thread, until it turns them over in
-  // place: [channel / 2 % 4][channel / 8][channel % 2], words of {re, re, im, im}. Rows are shifted against each other, so
-  // that neighbouring channels meet in no bank.
+  // Four rows of input lie in a slot as they came until each warp turns over what it finds at 512 bytes of them, 16 bytes
+  // of eight channels to a lane: [channel / 2 % 4][channel / 8][channel % 2], words of {re, re, im, im}. Rows are then
+  // shifted against each other, so that neighbouring channels meet in no bank.
   const int columnAt = (m >> 1 & 3) * ROW_BYTES + ((m >> 3) * 16 ^ (m >> 1 & 3) * 32) + (m & 1) * 8;
   auto slotAfter = [](int slot, int steps) { return slot + steps < QUADS ? slot + steps : slot + steps - QUADS; };
+  auto rowsAt = [&](int input, int firstRow) { return work.voltages + input * work.pitchBytes + (int64_t)firstRow * ROW_BYTES; };
+  // Rows past the last one are left as they are: they only meet spectra that nobody asked for.
   auto fetch = [&](int slot, int input, int firstRow) {
-    const int at = hidden(16 * tid);
-    const int8_t *source = work.voltages + input * work.pitchBytes + at;
-    const uint32_t to = ptx::sharedAddress(ring) + slot * QUAD_BYTES;
-#pragma unroll
-    for (int r = 0; r < 4; ++r)
-      copyIn(to + r * ROW_BYTES + (at ^ r * 32), source + (int64_t)min(firstRow + r, lastRow) * ROW_BYTES);
+    const int bytes = min(4, lastRow + 1 - firstRow) * ROW_BYTES;
+    if (bytes <= 0) return;
+    ptx::barrierExpectMore(arrived, bytes);
+    ptx::copyBytes(ring + slot * QUAD_BYTES, rowsAt(input, firstRow), bytes, arrived, ptx::evictFirst());
+  };
+  auto prefetch = [&](int input, int firstRow, int rows) {  // on their way into L2
+    const int bytes = min(rows, lastRow + 1 - firstRow) * ROW_BYTES;
+    if (bytes > 0) ptx::prefetchBytes(rowsAt(input, firstRow), bytes, ptx::evictFirst());
   };
   auto turn = [&](int slot) {
     const int at = hidden(16 * tid);
-    unsigned char *rows = ring + slot * QUAD_BYTES;
+    const uint32_t rows = ring + slot * QUAD_BYTES;
     uint4 w[4];
 #pragma unroll
-    for (int r = 0; r < 4; ++r) w[r] = *(const uint4 *)(rows + r * ROW_BYTES + (at ^ r * 32));
+    for (int r = 0; r < 4; ++r) w[r] = load16(rows + r * ROW_BYTES + at);
+    __syncwarp();
 #pragma unroll
     for (int c = 0; c < 4; ++c) {  // two channels each
       const uint32_t w0 = part(w[0], c), w1 = part(w[1], c), w2 = part(w[2], c), w3 = part(w[3], c);
-      *(uint4 *)(rows + c * ROW_BYTES + (at ^ c * 32)) = make_uint4(__byte_perm(w0, w1, 0x5140), __byte_perm(w2, w3, 0x5140),
-                                                                    __byte_perm(w0, w1, 0x7362), __byte_perm(w2, w3, 0x7362));
-    }
-  };
-  auto prefetch = [&](int input, int firstRow, int rows) {  // on their way into L2
-#pragma unroll 1
-    for (int i = hidden(tid); i < rows * (ROW_BYTES / 128); i += THREADS) {
-      const int row = min(firstRow + i / (ROW_BYTES / 128), lastRow);
-      prefetchLine(work.voltages + input * work.pitchBytes + (int64_t)row * ROW_BYTES + i % (ROW_BYTES / 128) * 128);
+      store16(rows + c * ROW_BYTES + (at ^ c * 32), make_uint4(__byte_perm(w0, w1, 0x5140), __byte_perm(w2, w3, 0x5140),
+                                                               __byte_perm(w0, w1, 0x7362), __byte_perm(w2, w3, 0x7362)));
     }
   };
 
   // [odd][k1][row][column], columns turned over by rows: neither neighbouring rows nor columns meet in a bank.
-  unsigned char *const give = exchange + odd * (EXCHANGE_BYTES / 2) + k1 * 128 + (index ^ k1) * 8;
+  const uint32_t give = exchange + odd * (EXCHANGE_BYTES / 2) + k1 * 128 + (index ^ k1) * 8;
   const int column = tid / 16 * 2048 + index * 8, row = column + index * 128;
   auto take = [&](float (&re)[16], float (&im)[16]) {
     const int at = hidden(column);
 #pragma unroll
-    for (int n = 0; n < 16; ++n) {
-      const float2 v = *(const float2 *)(exchange + (at ^ n * 8) + n * 128);
-      re[reversed<16>(n)] = v.x, im[reversed<16>(n)] = v.y;
-    }
+    for (int n = 0; n < 16; ++n) load8(re[reversed<16>(n)], im[reversed<16>(n)], exchange + (at ^ n * 8) + n * 128);
   };
   auto exchangeInWarp = [&](float (&re)[16], float (&im)[16]) {
     const int down = hidden(column), along = hidden(row);
 #pragma unroll
-    for (int k = 0; k < 16; ++k) *(float2 *)(exchange + (down ^ k * 8) + k * 128) = make_float2(re[k], im[k]);
+    for (int k = 0; k < 16; ++k) store8(exchange + (down ^ k * 8) + k * 128, re[k], im[k]);
     __syncwarp();
 #pragma unroll
-    for (int n = 0; n < 16; ++n) {
-      const float2 v = *(const float2 *)(exchange + (along ^ n * 8));
-      re[reversed<16>(n)] = v.x, im[reversed<16>(n)] = v.y;
-    }
+    for (int n = 0; n < 16; ++n) load8(re[reversed<16>(n)], im[reversed<16>(n)], exchange + (along ^ n * 8));
     __syncwarp();
   };
   const float4 *turns = allTurns + k1 * 4, *lastTurns = work.lastTurns + m;
 
   // A warp's own rows of the exchange are its stage: half for results on their way to scratch, half for those going out.
-  const uint32_t stage = ptx::sharedAddress(exchange) + warp * STAGE_BYTES;
+  const uint32_t stage = exchange + warp * STAGE_BYTES;
   auto scratch = [&](int side, int tile) { return work.scratch + (((int)blockIdx.x * 2 + side) * EACH + tile) * (4 * THREADS); };
   // A warp writes what both groups have made of 16 channels, k1 = warp: two lanes to a channel, 16 bytes of its 32 each.
-  auto ask = [&](uint4 (&held)[4], int side, int quarter) {
+  auto heldAt = [&](int side, int quarter, int i) {
     const int t = hidden(tid);
-    const uint4 *from = scratch(side, 2 * (t & 1)) + (t >> 6) * 128 + quarter * 32 + (t >> 5 & 1) * 16 + (t >> 1 & 15);
-#pragma unroll
-    for (int i = 0; i < 4; ++i) held[i] = loadScratch(from + i / 2 * (4 * THREADS) + i % 2 * (8 * 128));
+    return scratch(side, 2 * (t & 1) + i / 2) + (t >> 6) * 128 + i % 2 * (8 * 128) + quarter * 32 + (t >> 5 & 1) * 16 + (t >> 1 & 15);
   };
-  auto write = [&](const uint4 (&held)[4], int input, int first, int quarter) {
-    unsigned char *to = exchange + warp * STAGE_BYTES + STAGE_BYTES / 2 + (hidden(tid) & 31) * 16;
+  auto ask = [&](uint4 (&held)[4], int side, int quarter) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) held[i] = loadScratch(heldAt(side, quarter, i));
+  };
+  auto write = [&](const uint4 (&held)[4], int side, int input, int first, int quarter) {
+    const uint32_t to = stage + STAGE_BYTES / 2 + (hidden(tid) & 31) * 16;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const uint32_t even0 = part(held[0], i), odd0 = part(held[1], i), even1 = part(held[2], i), odd1 = part(held[3], i);
-      *(uint4 *)(to + i * 512) = make_uint4(__byte_perm(even0, odd0, 0x5410), __byte_perm(even0, odd0, 0x7632),
-                                            __byte_perm(even1, odd1, 0x5410), __byte_perm(even1, odd1, 0x7632));
+      store16(to + i * 512, make_uint4(__byte_perm(even0, odd0, 0x5410), __byte_perm(even0, odd0, 0x7632),
+                                       __byte_perm(even1, odd1, 0x5410), __byte_perm(even1, odd1, 0x7632)));
     }
     ptx::showToCopies();
     __syncwarp();
+    // Eight lanes have read a line; those of the last quarter are about to be written anew.
+    if (quarter != 3 && (hidden(tid) >> 1 & 7) == 0)
+#pragma unroll
+      for (int i = 0; i < 4; ++i) discardLine(heldAt(side, quarter, i));
     // Channels rise from the middle of the transform: the upper half comes first.
-    if (ptx::elected()) ptx::storeBox(&map, stage + STAGE_BYTES / 2, first, input, warp, 16 * (4 * quarter ^ 8));
+    if (ptx::elected())
+      ptx::storeBox(&map, stage + STAGE_BYTES / 2, first, input, warp, 16 * (4 * quarter ^ 8), ptx::evictFirst());
   };
 
   auto giveUp = [&] {  // once the copy engine has read the stage
@@ -192,12 +185,18 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 
   int unit = (int)blockIdx.x, input = inputOf(unit), first = firstOf(unit);
   int lastInput = 0, lastFirst = 0;  // of the unit that goes out
+  ptx::barrierInitFence();
+  __syncthreads();
+  if (tid == 0) {
 #pragma unroll 1
-  for (int s = 0; s < QUADS; ++s) fetch(s, input, first + 4 * s);
-  prefetch(input, first + 4 * QUADS, 4);
-  copiesIn();
+    for (int s = 0; s < QUADS; ++s) fetch(s, input, first + 4 * s);
+    ptx::barrierArrive(arrived);
+    prefetch(input, first + 4 * QUADS, 4);
+  }
+  ptx::barrierWait(arrived, 0);
 #pragma unroll 1
   for (int s = 0; s < QUADS; ++s) turn(s);
+  ptx::showToCopies();
   __syncthreads();
   uint4 held[4];
   for (int step = 0;; ++step) {
@@ -214,7 +213,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     };
 #pragma unroll
     for (int n1 = 0; n1 < AHEAD; ++n1) askTaps(n1);
-    const unsigned char *quads[QUADS];
+    uint32_t quads[QUADS];
 #pragma unroll
     for (int s = 0; s < QUADS; ++s) quads[s] = ring + slotAfter(slot, s) * QUAD_BYTES + columnAt;
     const uint32_t shift = odd ? 0x6341 : 0x3210;  // windows that open at an odd row take pairs shifted by one time
@@ -222,16 +221,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     float re[2][16], im[2][16];
 #pragma unroll
     for (int n1 = 0; n1 < 16; ++n1) {
-      if (n1 == WRITE_AT && step > EACH) write(held, lastInput, lastFirst, (tile + 3) % 4);
+      if (n1 == WRITE_AT && step > EACH) write(held, side ^ 1, lastInput, lastFirst, (tile + 3) % 4);
       if (n1 == FREE_AT && step) giveUp();
       uint4 taps[EIGHTS];
 #pragma unroll
-      for (int e = 0; e < EIGHTS; ++e) taps[e] = n1 < KEPT ? kept[(n1 * EIGHTS + e) * 256 + m] : far[n1 % AHEAD][e];
+      for (int e = 0; e < EIGHTS; ++e) taps[e] = n1 < KEPT ? load16(kept + ((n1 * EIGHTS + e) * 256 + m) * 16) : far[n1 % AHEAD][e];
       uint32_t pairs[2 * QUADS + 1];
       pairs[2 * QUADS] = 0;
 #pragma unroll
       for (int s = 0; s < QUADS; ++s) {
-        const uint2 quad = *(const uint2 *)(quads[s] + n1 * 512);
+        const uint2 quad = load8(quads[s] + n1 * 512);
         pairs[2 * s] = quad.x, pairs[2 * s + 1] = quad.y;
       }
       uint32_t x[PAIRS + 1];
@@ -262,30 +261,35 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
       ptx::barrierWait(free, phase ^ 1);
     }
 #pragma unroll
-    for (int k = 0; k < 16; ++k) *(float2 *)(give + k * 2048) = make_float2(re[0][k], im[0][k]);
+    for (int k = 0; k < 16; ++k) store8(give + k * 2048, re[0][k], im[0][k]);
     ptx::warpArrive(givenA);
     transform(re[1], im[1]);
+    if (warp == 0) {
+      // The oldest slot is free once every warp is past its filter; after a unit's last tile all of them are.
+      ptx::barrierWait(filtered, phase);
+      if (ptx::elected()) {
+        if (!last) {
+          fetch(slot, input, first + 4 * QUADS);
+          if (tile < EACH - 2) prefetch(input, first + 4 * QUADS + 4, 4);
+          else if (unit + stride < units) prefetch(inputOf(unit + stride), firstOf(unit + stride), 4 * QUADS);
+        } else if (unit + stride < units) {
+          const int nextInput = inputOf(unit + stride), nextFirst = firstOf(unit + stride);
+#pragma unroll 1
+          for (int s = 0; s < QUADS; ++s) fetch(slotAfter(slot, s + 1), nextInput, nextFirst + 4 * s);
+          prefetch(nextInput, nextFirst + 4 * QUADS, 4);
+        }
+        ptx::barrierArrive(arrived);
+      }
+      __syncwarp();
+    }
     ptx::barrierWait(givenA, phase);
     take(re[0], im[0]);
     ptx::warpArrive(takenA);
     turnedTransform(re[0], im[0], turns);
     ptx::barrierWait(takenA, phase);
 #pragma unroll
-    for (int k = 0; k < 16; ++k) *(float2 *)(give + k * 2048) = make_float2(re[1][k], im[1][k]);
+    for (int k = 0; k < 16; ++k) store8(give + k * 2048, re[1][k], im[1][k]);
     ptx::warpArrive(givenB);
-
-    // The oldest slot is free once every warp is past its filter; after a unit's last tile all of them are.
-    ptx::barrierWait(filtered, phase);
-    if (!last) {
-      fetch(slot, input, first + 4 * QUADS);
-      if (tile < EACH - 2) prefetch(input, first + 4 * QUADS + 4, 4);
-      else if (unit + stride < units) prefetch(inputOf(unit + stride), firstOf(unit + stride), 4 * QUADS);
-    } else if (unit + stride < units) {
-      const int nextInput = inputOf(unit + stride), nextFirst = firstOf(unit + stride);
-#pragma unroll 1
-      for (int s = 0; s < QUADS; ++s) fetch(slotAfter(slot, s + 1), nextInput, nextFirst + 4 * s);
-      prefetch(nextInput, nextFirst + 4 * QUADS, 4);
-    }
 
     ptx::barrierWait(givenB, phase);
     take(re[1], im[1]);
@@ -297,7 +301,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 #pragma unroll
     for (int j = 0; j < 4; ++j) lastTurn[j] = __ldg(lastTurns + j * 256);
     turnedTransform(re[0], im[0], lastTurn);
-    copiesIn();
+    ptx::barrierWait(arrived, phase ^ 1);
     if (last)
 #pragma unroll 1
       for (int s = 1; s < QUADS; ++s) turn(slotAfter(slot, s));
@@ -317,7 +321,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         }
       }
     }
-    unsigned char *const results = exchange + warp * STAGE_BYTES + (hidden(tid) & 31) * 16;
+    const uint32_t results = stage + (hidden(tid) & 31) * 16;
     Rounding rounding;
     int saturated = 0;
     auto roundAll = [&](bool clamped) {
@@ -340,7 +344,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
           words[i] = rounding.pack(rounded(re[0][k], factors[i]), rounded(im[0][k], factors[i]),
                                    rounded(re[1][k], factors[i]), rounded(im[1][k], factors[i]));
         }
-        *(uint4 *)(results + quarter * 512) = make_uint4(words[0], words[1], words[2], words[3]);
+        store16(results + quarter * 512, make_uint4(words[0], words[1], words[2], words[3]));
       }
     };
     roundAll(false);
@@ -349,8 +353,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
       if (saturated > 0) atomicAdd(work.saturated, (unsigned long long)saturated);
     }
     ptx::showToCopies();
+    if (last) ptx::orderWithCopies();  // lines discarded, of which the next unit writes the first
     __syncwarp();
-    if (ptx::elected()) copyOut(scratch(side, tile) + warp * 128, stage, STAGE_BYTES / 2);
+    if (ptx::elected()) ptx::storeBytes(scratch(side, tile) + warp * 128, stage, STAGE_BYTES / 2);
 
     ptx::barrierWait(ringReady, phase);
     if (step >= EACH) {
@@ -368,13 +373,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
   const int done = (unit - (int)blockIdx.x) / stride;
   if (ptx::elected()) ptx::storesDone();
   __syncthreads();
-  if (done > 1) write(held, lastInput, lastFirst, 3);
+  if (done > 1) write(held, 0, lastInput, lastFirst, 3);
 #pragma unroll 1
   for (int quarter = 0; quarter < 4; ++quarter) {
     ask(held, done - 1 & 1, quarter);
     if (ptx::elected()) ptx::storesRead();
     __syncwarp();
-    write(held, inputOf(unit - stride), firstOf(unit - stride), quarter);
+    write(held, done - 1 & 1, inputOf(unit - stride), firstOf(unit - stride), quarter);
   }
   ptx::storesDone();
 }

@@ -60,7 +60,7 @@ const EIGHT_BYTES = 16;
 const EXCHANGE_BYTES = CHANNELS * 2 * 8;
 const QUAD_BYTES = 4 * 2 * CHANNELS;
 const TWIDDLE_BYTES = POINTS * 64;
-const BARRIER_BYTES = 80;
+const BARRIER_BYTES = 88;
 
 /** Nothing where the plan or the card asks for other kernels. */
 export function planLong(plan: ChannelisePlan, card: LongCard): LongPlan | undefined {
@@ -79,7 +79,7 @@ export function planLong(plan: ChannelisePlan, card: LongCard): LongPlan | undef
       name: 'channelise-long.cu',
       source: readSource(import.meta.url, 'channelise-long.cu'),
       headers: {
-        ...commonHeaders('integers.cuh', 'hopper.cuh'),
+        ...commonHeaders('integers.cuh', 'hopper.cuh', 'shared.cuh'),
         ...Object.fromEntries(
           ['shape.cuh', 'butterflies.cuh', 'rounding.cuh'].map((name) => [
             name,
@@ -92,7 +92,7 @@ export function planLong(plan: ChannelisePlan, card: LongCard): LongPlan | undef
         ONE_FACTOR: typeof plan.gains === 'number' ? 1 : 0,
         CLAMP: largestOutput(plan) < 2 ** 15 ? 0 : 1,
         KEPT: kept,
-        AHEAD: kept === POINTS ? 1 : 2,
+        AHEAD: kept === POINTS ? 1 : 3,
       },
       entries: { channeliseLong: [mapArgument, { bytes: LONG_WORK.bytes, align: 8 }] },
     },

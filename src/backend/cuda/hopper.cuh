@@ -24,6 +24,10 @@ __device__ __forceinline__ void warpArrive(uint32_t barrier) {
   __syncwarp();
   barrierArrive(barrier);
 }
+// Bytes that the phase must see besides its arrivals.
+__device__ __forceinline__ void barrierExpectMore(uint32_t barrier, uint32_t bytes) {
+  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
 __device__ __forceinline__ void barrierExpect(uint32_t barrier, uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
@@ -82,9 +86,37 @@ __device__ __forceinline__ void storeBox(const TensorMap *map, uint32_t from, in
                "cp.async.bulk.commit_group;" ::"l"(map), "r"(from), "r"(x), "r"(y), "r"(z), "r"(w)
                : "memory");
 }
+__device__ __forceinline__ void storeBox(const TensorMap *map, uint32_t from, int x, int y, int z, int w, uint64_t policy) {
+  asm volatile("cp.async.bulk.tensor.4d.global.shared::cta.bulk_group.L2::cache_hint [%0, {%2, %3, %4, %5}], [%1], %6;\n"
+               "cp.async.bulk.commit_group;" ::"l"(map), "r"(from), "r"(x), "r"(y), "r"(z), "r"(w), "l"(policy)
+               : "memory");
+}
 // This thread's stores have read their source; or are all done.
 __device__ __forceinline__ void storesRead() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
 __device__ __forceinline__ void storesDone() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
+
+// ---- bulk copies of bytes, 16 or a multiple ----
+// For what passes through L2 only once: it is to leave before anything else.
+__device__ __forceinline__ uint64_t evictFirst() {
+  uint64_t policy;
+  asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+__device__ __forceinline__ void copyBytes(uint32_t to, const void *from, int bytes, uint32_t barrier, uint64_t policy) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
+               "[%0], [%1], %2, [%3], %4;" ::"r"(to), "l"(from), "r"(bytes), "r"(barrier), "l"(policy)
+               : "memory");
+}
+__device__ __forceinline__ void prefetchBytes(const void *from, int bytes, uint64_t policy) {
+  asm volatile("cp.async.bulk.prefetch.L2.global.L2::cache_hint [%0], %1, %2;" ::"l"(from), "r"(bytes), "l"(policy));
+}
+__device__ __forceinline__ void storeBytes(void *to, uint32_t from, int bytes) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\ncp.async.bulk.commit_group;" ::"l"(to), "r"(from),
+               "r"(bytes)
+               : "memory");
+}
+// What threads did to global memory comes before what the copy engine does next.
+__device__ __forceinline__ void orderWithCopies() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
 
 // ---- clusters ----
 __device__ __forceinline__ uint32_t clusterRank() {

@@ -10,6 +10,7 @@ const common = {
   'integers.cuh': () => readSource(import.meta.url, 'integers.cuh'),
   'baselines.cuh': () => readSource(import.meta.url, 'baselines.cuh'),
   'hopper.cuh': () => readSource(import.meta.url, 'hopper.cuh'),
+  'shared.cuh': () => readSource(import.meta.url, 'shared.cuh'),
   'wgmma.cuh': () => wgmmaHeader(),
 };
 export const commonHeaders = (...names: (keyof typeof common)[]): Record<string, string> =>
