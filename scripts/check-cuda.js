@@ -287,7 +287,6 @@ async function addCalibrate(add, everywhere) {
   }
 }
 
-/** C75xx are the assembler's notes that it runs wgmmas one by one: no error, but a tenth of the speed. */
 /** What compiles kernels on a card's machine, where it is installed: it takes a little less than nvcc does. */
 async function runtimeCompiler() {
   const { openCompiler } = await dist('backend/cuda/nvrtc.js');
@@ -298,6 +297,7 @@ async function runtimeCompiler() {
   }
 }
 
+/** C75xx are the assembler's notes that it runs wgmmas one by one: no error, but a tenth of the speed. */
 async function compileOne({ request, architecture }, n, runtime) {
   const folder = join(scratch, String(n));
   mkdirSync(folder);
