@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { allocateSpectra, spectraCAT, type SpectraCAT, type SpectraType } from '../../core/axes.js';
 import type { SpectraShape } from '../../core/blocks.js';
-import { describeDevices, explainAuto, openBackend } from '../select.js';
 import { openCpu } from './cpu.js';
 import { chooseIsa, levelsUpTo } from './levels.js';
 import { loadNative } from './library.js';
@@ -95,14 +94,6 @@ describe('the cpu backend', { skip: 'what' in library ? library.what : false }, 
     assert.throws(() => cpu.native.allocate(-1), /cpu: a size is negative/);
     assert.throws(() => cpu.native.allocate(2 ** 50), /not enough memory/);
     await assert.rejects(openCpu({ threads: 0 }), /threads is 0/);
-  });
-
-  it('is what auto takes, and says so', async () => {
-    assert.equal(describeDevices().find((device) => device.auto)?.kind, 'cpu');
-    assert.match(explainAuto(), /auto takes 'cpu'/);
-    const backend = await openBackend('auto', { threads: 1 });
-    assert.equal(backend.kind, 'cpu');
-    await backend.close();
   });
 });
 
