@@ -219,6 +219,31 @@ describe('calibration', () => {
     assert.ok(Number.isNaN(gains[2 * 2 * 3]));
     assert.ok(!Number.isNaN(gains[2 * (2 * 3 + 1)]));
   });
+  it('leaves channels and polarisations without any data unsolved, and solves the others', async () => {
+    const { input: data, truth } = calibrationSample({ seed: 9, ...shape });
+    data.counts.fill(0, baselineCount(12), 2 * baselineCount(12));
+    data.visibilities.fill(NaN, 8 * baselineCount(12), 16 * baselineCount(12));
+    const plan = planCalibration(shape);
+    const found = await (await prepareCalibrator(plan, openReference())).solve(data);
+    assert.deepEqual(
+      found.solutions.map(({ converged }) => converged),
+      [true, true, false, false, true, true],
+    );
+    const { leftOut, iterations, residual } = found.solutions[2];
+    assert.equal(leftOut.length, 12);
+    assert.ok(leftOut.every(({ reason }) => reason === 'no baselines'));
+    assert.deepEqual([iterations, residual], [0, NaN]);
+    assert.ok(found.gains.subarray(2 * 24, 4 * 24).every(Number.isNaN));
+    const { rmsRelativeError, compared } = compareGains(found, truth, plan);
+    assert.equal(compared, 48);
+    assert.ok(rmsRelativeError < 1e-6, `${rmsRelativeError}`);
+    // Y of every station flagged: X is solved as if nothing else had been recorded.
+    const oneFeed = input({ seed: 9, ...shape });
+    for (let s = 0; s < 12; s++) oneFeed.flaggedInputs[2 * s + 1] = 1;
+    const { solved, solutions } = await solve(shape, oneFeed);
+    assert.deepEqual([...solved.subarray(0, 4)], [1, 0, 1, 0]);
+    assert.ok(solutions[1].leftOut.every(({ reason }) => reason === 'flagged'));
+  });
   it('leaves short baselines out when asked', () => {
     const at = (x: number) => ({ x, y: 0, z: 0 });
     const plan = planCalibration({
@@ -261,6 +286,14 @@ describe('calibration refuses', () => {
     const data = input({ seed: 1, ...shape });
     for (const s of [0, 1, 4]) data.flaggedInputs[2 * s] = 1;
     await assert.rejects(solve(shape, data), /channel 0, polarisation X: 2 of 5 stations .* takes three/);
+  });
+  it('data of which nothing counts', async () => {
+    const data = input({ seed: 1, ...shape });
+    data.counts.fill(0);
+    await assert.rejects(
+      solve(shape, data),
+      /calibrate: no baseline has samples: all are flagged or missing/,
+    );
   });
   it('a model that is zero', async () => {
     const data = input({ seed: 1, ...shape });

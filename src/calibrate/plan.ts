@@ -43,7 +43,7 @@ export interface CalibrationPlan {
 
 /**
  * What a backend's kernel receives: everything checked, averaged and finite, so that it only iterates.
- * All arrays hold one solve after the other, k = c·P + p.
+ * All arrays hold one solve after the other: those of the plan, k = c·P + p, that have data.
  *
  *   data    : [k][b] complex float64   R_ij, averaged correlations, i ≥ j; the other triangle is its conjugate
  *   model   : [k][b] complex float64   M_ij likewise

@@ -31,7 +31,7 @@ export interface Solution {
   readonly converged: boolean;
   /** ‖g − g_before‖ / ‖g‖ of the last iteration. */
   readonly lastChange: number;
-  /** Weighted rms of |V − g M g*| over that of |V|: 0 is perfect, 1 explains nothing. */
+  /** Weighted rms of |V − g M g*| over that of |V|: 0 is perfect, 1 explains nothing; NaN where there was no data. */
   readonly residual: number;
   readonly leftOut: readonly LeftOut[];
 }
@@ -59,7 +59,15 @@ export async function solveCalibration(
   input: CalibrationInput,
 ): Promise<Calibration> {
   checkShapes(plan, input);
-  const { stations, solves, polarisations, channels } = plan;
+  const { stations, polarisations, channels } = plan;
+  // Whole channels are flagged in many files: those without data are left unsolved, and the others are not.
+  const withData = Array.from({ length: plan.solves }, (_, solve) => solve).filter((solve) =>
+    hasData(plan, input, solve),
+  );
+  const solves = withData.length;
+  if (solves === 0) {
+    refuse('calibrate', 'no baseline has samples: all are flagged or missing', 'choose another integration');
+  }
   const batch: SolveBatch = {
     solves,
     stations,
@@ -71,11 +79,12 @@ export async function solveCalibration(
     iterationsRun: new Int32Array(solves),
     lastChange: new Float64Array(solves).fill(Infinity),
   };
-  const leftOut: LeftOut[][] = [];
-  for (let solve = 0; solve < solves; solve++) {
-    fillSolve(plan, input, batch, solve);
-    leftOut.push(dropUnsolvable(plan, input, batch, solve));
-    firstGuess(batch, solve);
+  /** Of every solve of the plan. */
+  const leftOut = Array.from({ length: plan.solves }, (_, solve) => allLeftOut(plan, input, solve));
+  for (const [at, solve] of withData.entries()) {
+    fillSolve(plan, input, batch, { solve, at });
+    leftOut[solve] = dropUnsolvable(plan, input, batch, { solve, at });
+    firstGuess(batch, at);
   }
   const referenceStation = chooseReference(plan, leftOut);
   await kernel(batch);
@@ -86,9 +95,11 @@ export async function solveCalibration(
     stations * polarisations,
   );
   const solved = new Uint8Array(channels * stations * polarisations);
-  const solutions: Solution[] = [];
-  for (let solve = 0; solve < solves; solve++) {
-    const found = batch.gains.subarray(2 * solve * stations, 2 * (solve + 1) * stations);
+  const solutions = leftOut.map((list, solve) =>
+    describeSolve(plan, solve, { iterations: 0, lastChange: NaN, residual: NaN, leftOut: list }),
+  );
+  for (const [at, solve] of withData.entries()) {
+    const found = batch.gains.subarray(2 * at * stations, 2 * (at + 1) * stations);
     turnToReference(found, referenceStation, solveName(plan, solve));
     const channel = Math.floor(solve / polarisations);
     const polarisation = solve % polarisations;
@@ -100,14 +111,12 @@ export async function solveCalibration(
       gains[2 * a + 1] = found[2 * s + 1];
       solved[a] = 1;
     }
-    solutions.push(
-      describeSolve(plan, solve, {
-        iterations: batch.iterationsRun[solve],
-        lastChange: batch.lastChange[solve],
-        residual: residualOf(batch, solve),
-        leftOut: leftOut[solve],
-      }),
-    );
+    solutions[solve] = describeSolve(plan, solve, {
+      iterations: batch.iterationsRun[at],
+      lastChange: batch.lastChange[at],
+      residual: residualOf(batch, at),
+      leftOut: leftOut[solve],
+    });
   }
   return { gains, solved, solutions, referenceStation };
 }
@@ -152,8 +161,45 @@ export const refuseTooFew = (where: string, good: number, stations: number): nev
     'flag fewer inputs, keep shorter baselines, or leave this channel out',
   );
 
+/** A solve of the plan, k = c·P + p, and its place in the batch, which holds only those that have data. */
+interface PlacedSolve {
+  readonly solve: number;
+  readonly at: number;
+}
+
+function hasData(plan: CalibrationPlan, input: CalibrationInput, solve: number): boolean {
+  const { stations, polarisations, baselines, usedBaselines } = plan;
+  const first = Math.floor(solve / polarisations) * baselines;
+  const flagged = (s: number): boolean =>
+    input.flaggedInputs[s * polarisations + (solve % polarisations)] > 0;
+  for (let i = 0; i < stations; i++) {
+    if (flagged(i)) continue;
+    for (let j = 0; j <= i; j++) {
+      const b = baselineIndex(i, j);
+      // Counts below 0 and NaN are refused when they are carried over.
+      if (usedBaselines[b] === 1 && input.counts[first + b] !== 0 && !flagged(j)) return true;
+    }
+  }
+  return false;
+}
+
+const allLeftOut = (
+  { stations, polarisations }: CalibrationPlan,
+  { flaggedInputs }: CalibrationInput,
+  solve: number,
+): LeftOut[] =>
+  Array.from({ length: stations }, (_, station) => {
+    const isFlagged = flaggedInputs[station * polarisations + (solve % polarisations)] > 0;
+    return { station, reason: isFlagged ? 'flagged' : 'no baselines' };
+  });
+
 /** Averages the sums and carries data, model and weights of one channel and polarisation into the batch. */
-function fillSolve(plan: CalibrationPlan, input: CalibrationInput, batch: SolveBatch, solve: number): void {
+function fillSolve(
+  plan: CalibrationPlan,
+  input: CalibrationInput,
+  batch: SolveBatch,
+  { solve, at }: PlacedSolve,
+): void {
   const { stations, polarisations, baselines } = plan;
   const channel = Math.floor(solve / polarisations);
   const p = solve % polarisations;
@@ -165,7 +211,7 @@ function fillSolve(plan: CalibrationPlan, input: CalibrationInput, batch: SolveB
       if (!(count >= 0 && count < Infinity)) refuseCount(solveName(plan, solve), i, j, String(count));
       const flagged = input.flaggedInputs[i * polarisations + p] + input.flaggedInputs[j * polarisations + p];
       if (plan.usedBaselines[b] === 0 || flagged > 0 || count === 0) continue;
-      const to = solve * baselines + b;
+      const to = at * baselines + b;
       const visibility = 2 * ((from * polarisations + p) * polarisations + p);
       for (let part = 0; part < 2; part++) {
         batch.data[2 * to + part] = input.visibilities[visibility + part] / count;
@@ -185,13 +231,13 @@ function dropUnsolvable(
   plan: CalibrationPlan,
   input: CalibrationInput,
   batch: SolveBatch,
-  solve: number,
+  { solve, at }: PlacedSolve,
 ): LeftOut[] {
   const { stations, polarisations, baselines } = plan;
   const where = solveName(plan, solve);
-  const weights = batch.weights.subarray(solve * baselines, (solve + 1) * baselines);
-  const data = batch.data.subarray(2 * solve * baselines, 2 * (solve + 1) * baselines);
-  const model = batch.model.subarray(2 * solve * baselines, 2 * (solve + 1) * baselines);
+  const weights = batch.weights.subarray(at * baselines, (at + 1) * baselines);
+  const data = batch.data.subarray(2 * at * baselines, 2 * (at + 1) * baselines);
+  const model = batch.model.subarray(2 * at * baselines, 2 * (at + 1) * baselines);
   const isZero = (values: Float64Array, b: number): boolean => values[2 * b] === 0 && values[2 * b + 1] === 0;
   if (weights.some((w) => w > 0) && weights.every((w, b) => w === 0 || isZero(model, b))) {
     refuseDarkModel(where);
@@ -249,10 +295,11 @@ function firstGuess(batch: SolveBatch, solve: number): void {
   for (let s = 0; s < stations; s++) gains[2 * (solve * stations + s)] = alive[s] === 1 ? size : 0;
 }
 
+/** `leftOut` of every solve; those that leave out all stations had no data and have no say. */
 export function chooseReference(plan: CalibrationPlan, leftOut: readonly (readonly LeftOut[])[]): number {
   const wanted = plan.referenceStation;
   const missingIn = (station: number): number =>
-    leftOut.findIndex((list) => list.some((one) => one.station === station));
+    leftOut.findIndex((list) => list.length < plan.stations && list.some((one) => one.station === station));
   let common = 0;
   while (common < plan.stations && missingIn(common) >= 0) common++;
   const advice =

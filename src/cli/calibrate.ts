@@ -170,6 +170,11 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
         `converged ${summary.converged} of ${summary.solves}, ${summary.medianIterations} iterations in the middle, ` +
           `residual ${(100 * summary.medianResidual).toFixed(1)} % in the middle, ${(100 * summary.worstResidual).toFixed(1)} % at worst`,
         ...choiceLines(choice, options.integration),
+        ...(summary.solvesWithoutData > 0
+          ? [
+              `${summary.solvesWithoutData} more have no data and no gains: all of a channel or a feed is flagged or missing`,
+            ]
+          : []),
         ...left.slice(0, MOST_LINES).map((one) => `left out: ${one}`),
         ...(left.length > MOST_LINES ? [`left out: ${left.length - MOST_LINES} more; --json lists all`] : []),
       ],
@@ -207,21 +212,25 @@ function findStation(text: string, stations: readonly { readonly name: string }[
 function summarise({ solved, solutions, referenceStation }: Calibration) {
   const channels = new Set(solutions.map(({ channel }) => channel)).size;
   const inputs = solved.length / channels;
-  const solvedInputs = Array.from({ length: inputs }, (_, a) => a).filter((a) =>
-    Array.from({ length: channels }, (_, c) => solved[c * inputs + a]).every((mark) => mark === 1),
-  ).length;
+  const withData = solutions.filter(({ residual }) => !Number.isNaN(residual));
+  const polarisations = solutions.length / channels;
+  const solvedInputs = Array.from({ length: inputs }, (_, a) => a).filter((a) => {
+    const own = withData.filter(({ polarisation }) => polarisation === a % polarisations);
+    return own.length > 0 && own.every(({ channel }) => solved[channel * inputs + a] === 1);
+  }).length;
   const leftOut = new Map(
-    solutions.flatMap((solution) => solution.leftOut.map((out) => [out.station, out] as const)),
+    withData.flatMap((solution) => solution.leftOut.map((out) => [out.station, out] as const)),
   );
   return {
-    solves: solutions.length,
+    solves: withData.length,
+    solvesWithoutData: solutions.length - withData.length,
     inputs,
     solvedInputs,
     referenceStation,
-    converged: solutions.filter(({ converged }) => converged).length,
-    medianIterations: middleOf(solutions.map(({ iterations }) => iterations)),
-    medianResidual: middleOf(solutions.map(({ residual }) => residual)),
-    worstResidual: Math.max(...solutions.map(({ residual }) => residual)),
+    converged: withData.filter(({ converged }) => converged).length,
+    medianIterations: middleOf(withData.map(({ iterations }) => iterations)),
+    medianResidual: middleOf(withData.map(({ residual }) => residual)),
+    worstResidual: withData.reduce((worst, { residual }) => Math.max(worst, residual), 0),
     leftOut: [...leftOut.values()],
   };
 }

@@ -31,7 +31,12 @@ export function gainLines(path: string, file: GainsFile, look: GainLook): string
     line('time', formatInstant(file.time, 9)),
     line('model', file.sources.join(', ') || 'not told'),
     line('reference', stations[file.referenceStation]),
-    line('solved', `${look.solvedInputs} of ${inputs} inputs in every channel`),
+    line(
+      'solved',
+      look.emptyChannels === 0
+        ? `${look.solvedInputs} of ${inputs} inputs in every channel`
+        : `${look.solvedInputs} of ${inputs} inputs in every channel but ${look.emptyChannels} that ${look.emptyChannels === 1 ? 'has' : 'have'} no gains`,
+    ),
     line('unsolved', nameList(look.unsolved, 'no input')),
     line(
       'amplitudes',

@@ -28,6 +28,7 @@ export interface SolutionFacts {
   readonly polarisation: number;
   readonly iterations: number;
   readonly converged: boolean;
+  /** NaN where there was no data. */
   readonly residual: number;
 }
 
@@ -36,7 +37,8 @@ const solutionSchema = z.object({
   polarisation: z.number().int().min(0).max(1),
   iterations: z.number().int().nonnegative(),
   converged: z.boolean(),
-  residual: z.number(),
+  /** JSON has no NaN. */
+  residual: z.number().nullable(),
 });
 const schema = z.object({
   format: z.literal('corella-gains'),
@@ -78,7 +80,7 @@ export function encodeGains(file: GainsFile): Uint8Array {
       polarisation,
       iterations,
       converged,
-      residual,
+      residual: Number.isNaN(residual) ? null : residual,
     })),
     history: [...file.history],
     gains: Array.from({ length: file.frequenciesHz.length }, (_, c) =>
@@ -128,6 +130,7 @@ export async function readGains(path: string): Promise<GainsFile> {
   });
   return {
     ...json,
+    solutions: json.solutions.map((one) => ({ ...one, residual: one.residual ?? Number.NaN })),
     frequenciesHz: Float64Array.from(json.frequenciesHz),
     time: parseInstant(json.time, path),
     gains: gainsCA(gains, channels, inputs),

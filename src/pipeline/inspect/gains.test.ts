@@ -19,6 +19,15 @@ describe('a look at gains', () => {
     assert.equal(look.inputs[1].phaseDeg, undefined);
   });
 
+  it('counts channels that have no gains at all, and looks at the others', () => {
+    const first = trioGains.solved.map((mark, at) => (at < 6 ? 0 : mark));
+    const look = lookAtGains({ ...trioGains, solved: first });
+    // Channel 1 alone is left, in which input 1 is unsolved.
+    assert.deepEqual([look.emptyChannels, look.solvedInputs, look.unsolved], [1, 5, ['s0:Y']]);
+    const none = lookAtGains({ ...trioGains, solved: new Uint8Array(12) });
+    assert.deepEqual([none.emptyChannels, none.solvedInputs, none.unsolved.length], [2, 0, 6]);
+  });
+
   it('names inputs that have no gain at all', () => {
     const solved = trioGains.solved.map((mark, at) => (at % 6 === 4 ? 0 : mark));
     const look = lookAtGains({ ...trioGains, solved });

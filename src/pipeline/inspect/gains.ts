@@ -18,7 +18,9 @@ export interface GainRow {
 
 export interface GainLook {
   readonly inputs: readonly GainRow[];
-  /** Solved in every channel, and in none. */
+  /** Channels in which no input is solved. */
+  readonly emptyChannels: number;
+  /** Solved in every other channel, and in none. */
   readonly solvedInputs: number;
   readonly unsolved: readonly string[];
   /** Middle amplitude of all inputs, and the spread about it in decibels: what half of the inputs keep within. */
@@ -61,12 +63,15 @@ export function lookAtGains(file: GainsFile): GainLook {
     };
   });
   const known = inputs.flatMap(({ amplitudeDb }) => (amplitudeDb === undefined ? [] : [amplitudeDb]));
-  const solvedInputs = inputs.filter(({ input }) =>
-    amplitudes.subarray(input * channels, (input + 1) * channels).every((value) => !Number.isNaN(value)),
-  ).length;
+  const isSolved = (a: number, c: number): boolean => !Number.isNaN(amplitudes[a * channels + c]);
+  const solvedChannels = Array.from({ length: channels }, (_, c) => c).filter((c) =>
+    inputs.some(({ input }) => isSolved(input, c)),
+  );
+  const solvedInputs = inputs.filter(({ input }) => solvedChannels.every((c) => isSolved(input, c))).length;
   return {
     inputs,
-    solvedInputs,
+    emptyChannels: channels - solvedChannels.length,
+    solvedInputs: solvedChannels.length === 0 ? 0 : solvedInputs,
     unsolved: inputs.flatMap(({ amplitude, name }) => (amplitude === undefined ? [name] : [])),
     amplitude: middle,
     spreadDb: middleOf(known.map(Math.abs)),
