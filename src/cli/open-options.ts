@@ -60,7 +60,7 @@ export function addOpenOptions(command: Command, kind: ReadKind): Command {
       .option('--sample-bits <number>', 'bits a sample (Mark 5B; default: 2)', parseCount)
       .option('--sample-type <type>', `what plain binary holds: ${voltageTypes.join(', ')}`, parseVoltageType)
       .option('--skip <bytes>', 'bytes before plain binary begins (default: 0)', parseWhole)
-      .option('--start <utc>', 'when plain binary begins, like 2026-06-21T04:00:00Z')
+      .option('--start <utc>', 'when it begins, like 2026-06-21T04:00:00Z')
       .option('--near <utc>', 'any moment near the recording, for Mark 5B, which keeps part of the date')
       .option('--tuning <number>', "which of a beam's two tunings, 1 or 2 (LWA DRX; default: 1)", parseCount);
   }

@@ -50,10 +50,10 @@ export async function telescopeFor(
   const polarisations = opened.kind === 'visibilities' ? opened.header.polarisations : opened.polarisations;
   const inputs =
     opened.kind === 'visibilities' ? opened.telescope.stations.length * polarisations : opened.inputs;
-  if (inputs !== telescope.stations.length * telescope.polarisations) {
+  if (inputs !== telescope.stations.length * polarisations || polarisations !== telescope.polarisations) {
     refuse(
       opened.path,
-      `has ${inputs} inputs where ${telescope.name} has ${telescope.stations.length} stations × ${telescope.polarisations}`,
+      `has ${inputs} inputs, ${inputs / polarisations} × ${polarisations}, where ${telescope.name} has ${telescope.stations.length} stations × ${telescope.polarisations}`,
       'name the telescope that made it with --telescope',
     );
   }

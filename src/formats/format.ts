@@ -43,7 +43,7 @@ export interface OpenOptions {
   readonly type?: VoltageType;
   /** Bytes to skip before plain binary starts. */
   readonly skipBytes?: number;
-  /** When plain binary starts. */
+  /** When it starts, where nothing tells (plain binary, SigMF without core:datetime). */
   readonly start?: Instant;
   /** Any moment within 500 days of the recording, for formats that keep only part of the date (Mark 5B). */
   readonly near?: Instant;

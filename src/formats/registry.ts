@@ -13,6 +13,7 @@ import type {
 } from './format.js';
 import { refuseForeign, refuseForeignFolder } from './foreign.js';
 import { guppi } from './guppi.js';
+import { refuseUnheeded } from './heeded.js';
 import { openInput } from './input.js';
 import { lwa } from './lwa/lwa.js';
 import { mark5b } from './mark5b.js';
@@ -70,6 +71,17 @@ export interface OpenFileOptions extends OpenOptions {
   readonly format?: string;
 }
 
+async function openHeeded(format: Format, path: string, options: OpenOptions): Promise<OpenedFile> {
+  const file = await format.open(path, options);
+  try {
+    refuseUnheeded(file, options);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
 /** Recognised by content first, unless the format is named; close what this returns. */
 export async function openFile(
   path: string,
@@ -87,10 +99,10 @@ export async function openFile(
         `known are ${known.map((one) => one.name).join(', ')}`,
       );
     }
-    return asked.open(path, options);
+    return openHeeded(asked, path, options);
   }
   const format = known.find((candidate) => candidate.recognise(path, head));
-  if (format) return format.open(path, options);
+  if (format) return openHeeded(format, path, options);
   refuseForeign(path, head);
   const named = known.find((candidate) => hasExtension(candidate, path));
   if (named) {

@@ -13,9 +13,10 @@ import {
 import { refuse } from '../core/errors.js';
 import { addSamples, parseInstant } from '../core/instant.js';
 import type { VoltageBlock } from '../core/blocks.js';
-import type { CanonicalSpectra, SpectraRecording, VoltageRecording } from './format.js';
+import type { CanonicalSpectra, OpenOptions, SpectraRecording, VoltageRecording } from './format.js';
 import { openInput, readJson, type InputFile } from './input.js';
 import type { SampleBytes } from './interleave.js';
+import { polarisationsFor } from './recording.js';
 import { checkRange, refuseNotFinite, verifyChecksum } from './sigmf-check.js';
 import { readFrames } from './sigmf-frames.js';
 import {
@@ -51,15 +52,15 @@ const PAIR =
 /** `verify` reads all the data once and compares it with core:sha512, where the metadata has it. */
 export async function openSigmf(
   path: string,
-  options: { readonly verify?: 'checksum' } = {},
+  options: OpenOptions & { readonly verify?: 'checksum' } = {},
 ): Promise<VoltageRecording | SpectraRecording> {
   const metaPath = /\.sigmf-meta$/i.test(path) ? path : `${sigmfBase(path)}.sigmf-meta`;
   const meta = checkMeta(await readJson(metaPath, PAIR), metaPath);
   const file = await openInput(dataPathOf(metaPath, meta), PAIR);
   try {
     const type = meta.global['corella:spectra_type'];
-    const recording =
-      type === undefined ? await voltages(file, meta, metaPath) : await spectra(file, meta, metaPath, type);
+    const opening = { file, meta, metaPath, options };
+    const recording = type === undefined ? await voltages(opening) : await spectra(opening, type);
     if (options.verify === 'checksum') await verifyChecksum(file, meta);
     return recording;
   } catch (error) {
@@ -68,10 +69,19 @@ export async function openSigmf(
   }
 }
 
-async function voltages(file: InputFile, meta: SigmfMeta, metaPath: string): Promise<VoltageRecording> {
+interface Opening {
+  readonly file: InputFile;
+  readonly meta: SigmfMeta;
+  readonly metaPath: string;
+  /** What the metadata leaves out and the user knows. */
+  readonly options: OpenOptions;
+}
+
+async function voltages(opening: Opening): Promise<VoltageRecording> {
+  const { file, meta, metaPath } = opening;
   const type = voltageTypeOf(meta.global['core:datatype'], metaPath);
   const inputs = meta.global['core:num_channels'] ?? 1;
-  const common = await commonFacts(file, meta, metaPath, {
+  const common = await commonFacts(opening, {
     inputs,
     channels: 1,
     sampleBytes: voltageSizeBytes(type) as SampleBytes,
@@ -113,13 +123,9 @@ async function voltages(file: InputFile, meta: SigmfMeta, metaPath: string): Pro
   };
 }
 
-async function spectra(
-  file: InputFile,
-  meta: SigmfMeta,
-  metaPath: string,
-  type: SpectraType,
-): Promise<SpectraRecording> {
-  const { global } = meta;
+async function spectra(opening: Opening, type: SpectraType): Promise<SpectraRecording> {
+  const { file, metaPath } = opening;
+  const { global } = opening.meta;
   const accepted = type === 'ci4' ? ['ru8', 'ri8'] : [spectraDatatypes[type]];
   if (!accepted.includes(global['core:datatype'])) {
     refuse(
@@ -146,7 +152,7 @@ async function spectra(
       'list one a channel, in hertz',
     );
   }
-  const common = await commonFacts(file, meta, metaPath, {
+  const common = await commonFacts(opening, {
     inputs,
     channels,
     sampleBytes: spectraSizeBytes(type) as SampleBytes,
@@ -183,22 +189,29 @@ interface Shape {
 }
 
 /** What both kinds of recording share. */
-async function commonFacts(file: InputFile, meta: SigmfMeta, metaPath: string, shape: Shape) {
+async function commonFacts({ file, meta, metaPath, options }: Opening, shape: Shape) {
   const { global, captures } = meta;
   const [first] = captures;
   const rateHz =
-    global['core:sample_rate'] ?? refuse(metaPath, 'says no core:sample_rate', 'add it, in samples a second');
+    global['core:sample_rate'] ??
+    options.sampleRateHz ??
+    refuse(metaPath, 'says no core:sample_rate', 'add it, in samples a second, or give --rate');
   const centreFrequencyHz =
     first['core:frequency'] ??
-    refuse(metaPath, 'says no core:frequency in its first capture', "add the band's centre, in hertz");
-  const datetime =
-    first['core:datetime'] ??
+    options.centreFrequencyHz ??
+    refuse(
+      metaPath,
+      'says no core:frequency in its first capture',
+      "add the band's centre, in hertz, or give --frequency",
+    );
+  const datetime = first['core:datetime'];
+  const start =
+    (datetime === undefined ? options.start : parseInstant(datetime, `${metaPath}, capture 0`)) ??
     refuse(
       metaPath,
       'says no core:datetime in its first capture',
-      'add when the first sample was taken, UTC',
+      'add when the first sample was taken, UTC, or give --start',
     );
-  const start = parseInstant(datetime, `${metaPath}, capture 0`);
   if ((global['core:trailing_bytes'] ?? 0) > 0) {
     refuse(metaPath, 'has trailing bytes after its data', 'strip them: only plain samples are read');
   }
@@ -215,9 +228,11 @@ async function commonFacts(file: InputFile, meta: SigmfMeta, metaPath: string, s
     start,
     sampleRateHz: rateHz,
   });
-  const telescope = await telescopeOf(meta, metaPath);
-  const polarisations = global['corella:polarisations'] ?? telescope?.polarisations ?? 1;
-  checkInputs(metaPath, shape.inputs, polarisations, telescope?.stations.length);
+  const own = await telescopeOf(meta, metaPath);
+  const said = global['corella:polarisations'] ?? own?.polarisations;
+  if (said !== undefined) checkInputs(metaPath, shape.inputs, said, own?.stations.length);
+  const polarisations = said ?? polarisationsFor(metaPath, shape.inputs, 1, options);
+  const telescope = own ?? options.telescope;
   const facts = {
     path: metaPath,
     format: 'sigmf',

@@ -113,6 +113,9 @@ describe('SigMF recordings', () => {
     assert.equal(meta.global['core:num_channels'], 4);
     assert.equal(meta.captures[0]['core:datetime'], '2026-06-21T04:00:00.000000125000Z');
     assert.deepEqual(meta.global['core:extensions'], [{ name: 'corella', version: '1.0.0', optional: true }]);
+    assert.equal(meta.global['core:hw'], 'Two dipoles in a field');
+    // GeoJSON puts the longitude first.
+    assert.deepEqual(meta.global['core:geolocation'], { type: 'Point', coordinates: [116.67, -26.7, 377] });
   });
 
   it('come back whole from either file, in blocks of any size', async () => {

@@ -20,5 +20,5 @@ export const sigmf: Format = {
   recognise: (path, head) =>
     /\.sigmf-(meta|data)$/i.test(path) ||
     /^\s*\{[^]*"core:(datatype|version|sample_rate)"/.test(new TextDecoder('latin1').decode(head)),
-  open: (path) => openSigmf(path),
+  open: openSigmf,
 };
