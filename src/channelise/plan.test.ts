@@ -95,6 +95,7 @@ describe('channelise plan', () => {
     refused({ inputFullScale: 0 }, /inputFullScale is 0/);
     refused({ coefficients: new Float64Array(8).fill(1) }, /both a window and coefficients/);
     refused({ gains: NaN }, /gain is NaN/);
+    refused({ gains: 0 }, /gain is 0; give a finite number other than 0/);
     refused({ gains: new Float64Array(7) }, /7 gains .* need 8/);
     refused({ gains: new Float64Array(8).fill(Infinity, 5, 6) }, /gain of input 1, channel 1 is Infinity/);
   });

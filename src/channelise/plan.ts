@@ -140,7 +140,8 @@ function chooseGains(options: ChanneliseOptions, prototype: Float64Array): numbe
     );
   }
   if (typeof gains === 'number') {
-    if (!Number.isFinite(gains)) refuse('channelise', `the gain is ${gains}`, 'give a finite number');
+    if (!Number.isFinite(gains) || gains === 0)
+      refuse('channelise', `the gain is ${gains}`, 'give a finite number other than 0');
     return gains;
   }
   if (gains.length !== inputs * channels) {

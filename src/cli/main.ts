@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 /** The program: finds the command, runs it, and turns what goes wrong into one line and an exit code. */
 import { Command, CommanderError } from 'commander';
-import { CorellaError } from '../core/errors.js';
 import { nameOptionsInErrors } from './command.js';
 import { commands } from './commands.js';
+import { failureText } from './failure.js';
 import { version } from './version.js';
 
 /** Exit code 0 only if everything was written. */
@@ -36,12 +36,7 @@ async function main(): Promise<number> {
 
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1;
-  if (error instanceof CorellaError) {
-    process.stderr.write(`corella: ${error.message}\n`);
-    return 1;
-  }
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  process.stderr.write(`corella: a fault of our own, please report it with this text:\n${text}\n`);
+  process.stderr.write(failureText(error));
   return 1;
 }
 

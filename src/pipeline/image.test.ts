@@ -131,6 +131,36 @@ describe('an image of an integration', () => {
   });
 });
 
+describe('an image of nothing', () => {
+  it('is refused, whatever left nothing', async () => {
+    const integration = integrationOf();
+    const flagged = { ...integration, flaggedInputs: new Uint8Array(18).fill(1) };
+    await assert.rejects(imageIntegration(flagged, road, settings), /every cross-correlation is flagged/);
+    await assert.rejects(
+      imageIntegration(flagged, { ...road, autos: 'include' }, settings),
+      /every visibility is flagged/,
+    );
+    const uncounted = {
+      ...integration,
+      counts: integration.counts.map(() => 0) as typeof integration.counts,
+    };
+    await assert.rejects(imageIntegration(uncounted, road, settings), /nothing is left of the data/);
+    const calibrated = { gains: gainsCA(new Float64Array(72).fill(NaN), 2, 18), solved: new Uint8Array(36) };
+    await assert.rejects(imageIntegration(integration, { ...road, calibrated }, settings), /without gains/);
+    // One channel that is left is an image.
+    const solved = new Uint8Array(36).fill(1, 18);
+    const half = {
+      gains: gainsCA(
+        Float64Array.from({ length: 72 }, (_, n) => 1 - (n % 2)),
+        2,
+        18,
+      ),
+      solved,
+    };
+    assertFound(await imageIntegration(integration, { ...road, calibrated: half }, settings), 20, 2);
+  });
+});
+
 describe('gains of an integration', () => {
   const calibrate = (options: object = {}) =>
     calibrateIntegration(integrationOf(), {

@@ -84,10 +84,23 @@ export async function imageIntegration(
   const imager = await prepareVisibilityImager(plan, road.backend);
   try {
     const { image, beam } = await imager.image([integration], { weight, autos, ...calibrated });
+    refuseEmpty(
+      image,
+      `every ${autos === 'include' ? 'visibility' : 'cross-correlation'} is flagged, missing or without gains`,
+      autos === 'include'
+        ? 'image another integration'
+        : 'keep autocorrelations, or image another integration',
+    );
     return { image, beam, plan, frame, start: integration.start, durationS: integration.durationS };
   } finally {
     imager.close();
   }
+}
+
+/** A picture of nothing is refused before anything is written. */
+function refuseEmpty(image: ImageCPML, why: string, fix: string): void {
+  if (image.every((value) => Number.isNaN(value)))
+    refuse('image', `nothing is left of the data: ${why}`, fix);
 }
 
 export interface DirectRoad {
@@ -145,6 +158,7 @@ export async function imageDirectly(
       if (endsPiece) break;
     }
     const { image, samples } = await imager.finish();
+    refuseEmpty(image, 'every input is missing or without gains', 'calibrate some of them');
     return { image, plan, frame, start, durationS, samples, missingSamples };
   } finally {
     spectra.close();
