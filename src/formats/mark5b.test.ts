@@ -26,7 +26,7 @@ describe('Mark 5B', () => {
     // Code bit 0 is the sign, bit 1 the magnitude: 0 → −high, 1 → +1, 2 → −1, 3 → +high.
     const level = [-HIGH, 1, -1, HIGH];
     const first = 6398 * 5000;
-    for (const a of [0, 3, 7]) assert.equal(values[a][2], level[(a + first + 2) % 4]);
+    for (let a = 0; a < 8; a++) assert.equal(values[a][2], level[(a + first + 2) % 4], `input ${a}`);
     assert.deepEqual(
       gaps.map((gap) => [gap.firstInput, gap.endInput, gap.firstSample, gap.endSample]),
       Array.from({ length: 5 }, (_, k) => [0, 8, 15_000 + 1000 * k, 16_000 + 1000 * k]),

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { common, commonStep, tagSpan } from './times.js';
+
+/** Past 2⁵³, where a double would lose the last ticks. */
+const base = 2n ** 60n;
+const tags = (...ticks: readonly number[]): bigint[] => ticks.map((tick) => base + BigInt(tick));
+
+describe('time tags', () => {
+  it('span from the first to the last, in whatever order frames came', () => {
+    assert.deepEqual(tagSpan(tags(20, 0, 10, 50, 30), 100), { first: base, lastTicks: 50 });
+    assert.deepEqual(tagSpan(tags(7), 100), { first: base + 7n, lastTicks: 0 });
+    // The first to come is not the earliest: ticks count from the earliest all the same.
+    assert.deepEqual(tagSpan(tags(40, 10, 60), 100), { first: base + 10n, lastTicks: 50 });
+  });
+
+  it('step by the distance that is most common', () => {
+    // 10, 20, 30 and 50 in any order: twice ten and once twenty
+    assert.equal(commonStep(tags(30, 10, 50, 20)), 10);
+    assert.equal(commonStep(tags(10, 10, 10)), 0);
+    assert.equal(commonStep(tags(0, 3, 6, 16, 26, 36)), 10);
+  });
+});
+
+describe('things seen', () => {
+  it('come in rising order, without those that damage invented', () => {
+    const often = (value: number, times: number): number[] => new Array<number>(times).fill(value);
+    assert.deepEqual(common([...often(30, 16), ...often(4, 9), ...often(17, 2), 99]), [4, 17, 30]);
+    assert.deepEqual(common([5]), [5]);
+  });
+});
