@@ -5,6 +5,7 @@
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import type { DeviceMemory } from '../backend/cuda/session.js';
 import { cudaSpectra, type CudaSpectraBlock } from '../backend/cuda/spectra.js';
+import { downloadInto } from '../backend/cuda/transfer.js';
 import { countsCB, visibilitiesCBPP, type CountsCB, type SpectraType } from '../core/axes.js';
 import { addSampleCounts } from '../core/gaps.js';
 import type { CorrelationResult, Correlator } from './correlator.js';
@@ -69,12 +70,6 @@ export async function prepareCudaCorrelator(
   const flagsOnHost = session.allocatePinned('input flags', inputs);
   new Uint8Array(flagsOnHost.buffer).set(plan.flaggedInputs);
   session.call('cuMemcpyHtoDAsync', flags.pointer, flagsOnHost.pointer, inputs, stream.handle);
-  const downloadBytes = Math.min(products * 16, 32 * 2 ** 20);
-  const downloads = [0, 1].map(() => ({
-    memory: session.allocatePinned('a download', downloadBytes),
-    arrived: session.createMark(),
-  }));
-
   let samples = 0;
   /** Samples of blocks without gaps: every baseline counts them alike, so they are counted once, at the end. */
   let wholeSamples = 0;
@@ -110,31 +105,6 @@ export async function prepareCudaCorrelator(
     return integration;
   }
 
-  /** Through two pinned buffers: one arrives while the other is copied out. */
-  async function download(): Promise<Float64Array> {
-    const result = new Float64Array(products * 2);
-    const bytes = new Uint8Array(result.buffer);
-    const pieces = Math.ceil(bytes.length / downloadBytes);
-    const piece = (n: number) => ({
-      at: n * downloadBytes,
-      end: Math.min(bytes.length, (n + 1) * downloadBytes),
-    });
-    const start = (n: number): void => {
-      const { at, end } = piece(n);
-      const { memory, arrived } = downloads[n % 2];
-      session.call('cuMemcpyDtoHAsync', memory.pointer, totals.pointer + BigInt(at), end - at, stream.handle);
-      arrived.record(stream);
-    };
-    start(0);
-    for (let n = 0; n < pieces; n++) {
-      await downloads[n % 2].arrived.passed();
-      if (n + 1 < pieces) start(n + 1);
-      const { at, end } = piece(n);
-      bytes.set(new Uint8Array(downloads[n % 2].memory.buffer, 0, end - at), at);
-    }
-    return result;
-  }
-
   return {
     plan,
     totals,
@@ -158,15 +128,13 @@ export async function prepareCudaCorrelator(
     finishOnDevice,
     finish: async (): Promise<CorrelationResult> => {
       const integration = finishOnDevice();
-      const visibilities = visibilitiesCBPP(await download(), channels, baselines, polarisations);
+      const values = new Float64Array(products * 2);
+      await downloadInto(session, totals, values);
+      const visibilities = visibilitiesCBPP(values, channels, baselines, polarisations);
       return { visibilities, counts: integration.counts(), samples: integration.samples };
     },
     close: () => {
       for (const thing of [totals, flags, flagsOnHost, ...engine.memories]) thing.free();
-      for (const { memory, arrived } of downloads) {
-        memory.free();
-        arrived.free();
-      }
       return Promise.resolve();
     },
   };

@@ -1,7 +1,5 @@
 /** Whole arrays to the card and back, through page-locked memory. For what is moved once, not for streams of blocks. */
-import type { CudaSession, DeviceMemory, Stream } from './session.js';
-
-const PIECE_BYTES = 32 * 2 ** 20;
+import { PIECE_BYTES, type CudaSession, type DeviceMemory, type Stream } from './session.js';
 
 const bytesOf = (array: ArrayBufferView): Uint8Array =>
   new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
@@ -29,7 +27,7 @@ export async function uploadInto(
   stream: Stream = session.streams.compute,
 ): Promise<void> {
   const bytes = bytesOf(array);
-  const pinned = session.allocatePinned('an upload', Math.min(PIECE_BYTES, bytes.length));
+  const pinned = session.borrowPiece();
   const arrived = session.createMark();
   try {
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
@@ -40,9 +38,9 @@ export async function uploadInto(
       arrived.record(stream);
       await arrived.passed();
     }
+    pinned.free(); // not after an error, when something may still be on its way through it
   } finally {
     arrived.free();
-    pinned.free();
   }
 }
 
@@ -54,10 +52,9 @@ export async function downloadInto(
   stream: Stream = session.streams.compute,
 ): Promise<void> {
   const bytes = bytesOf(array);
-  const sizeBytes = Math.min(PIECE_BYTES, bytes.length);
   // Two, so that one arrives while the other is copied out.
   const buffers = [0, 1].map(() => ({
-    pinned: session.allocatePinned('a download', sizeBytes),
+    pinned: session.borrowPiece(),
     arrived: session.createMark(),
   }));
   const pieces = Math.ceil(bytes.length / PIECE_BYTES);
@@ -77,10 +74,8 @@ export async function downloadInto(
       const length = Math.min(PIECE_BYTES, bytes.length - n * PIECE_BYTES);
       bytes.set(new Uint8Array(pinned.buffer, 0, length), n * PIECE_BYTES);
     }
+    for (const { pinned } of buffers) pinned.free();
   } finally {
-    for (const { pinned, arrived } of buffers) {
-      arrived.free();
-      pinned.free();
-    }
+    for (const { arrived } of buffers) arrived.free();
   }
 }
