@@ -47,9 +47,12 @@ export async function* correlateVoltages(
   const spectrumRateHz = recording.sampleRateHz / plan.samplesPerSpectrum;
   const spectraInAll = spectraIn(recording, plan);
   const perIntegration = spectraPerIntegration(settings, spectrumRateHz, spectraInAll);
-  const channeliser = await prepareChanneliser(plan, backend);
+  // Together: where kernels are compiled, that is most of a short run.
+  const [channeliser, correlator] = await Promise.all([
+    prepareChanneliser(plan, backend),
+    prepare(recording, plan.channels, plan.outputType, settings),
+  ]);
   const spectra = backend.allocateSpectra(plan.output);
-  const correlator = await prepare(recording, plan.channels, plan.outputType, settings);
   const first = firstSpectrumStart(recording, plan);
   try {
     const cuts = {
