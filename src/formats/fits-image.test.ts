@@ -64,6 +64,10 @@ describe('FITS images', () => {
     // The reference pixel (2, 3), counted from 1, is where l = m = 0: our row 2, column 2.
     assert.match(header, /CRPIX1 {2}= *2\.0 /);
     assert.match(header, /CRPIX2 {2}= *3\.0 /);
+    // Stokes 1, 2, 3, 4 are I, Q, U, V.
+    for (const card of [/CRVAL4 {2}= *1\.0 /, /CDELT4 {2}= *1\.0 /, /CRPIX4 {2}= *1\.0 /]) {
+      assert.match(header, card);
+    }
   });
 
   it('come back in our own order', async () => {

@@ -309,9 +309,18 @@ function telescopeOf(
     ...recordingSeen(channels, channelWidthHz),
   };
   const own = ownTelescope(optionalText(file, 'extra_keywords/corella_telescope'));
-  if (own?.stations.length !== stations.length) return seen;
-  return own;
+  return own && standAlike(own.stations, stations) ? own : seen;
 }
+
+/** Other programs leave our words in a file whose antennas they chose, reordered or moved: then the arrays hold. */
+const standAlike = (own: readonly Station[], seen: readonly Station[]): boolean =>
+  own.length === seen.length &&
+  own.every(({ name, eastM, northM, upM }, s) => {
+    const there = seen[s];
+    const apartM = Math.hypot(eastM - there.eastM, northM - there.northM, upM - there.upM);
+    // Single precision places a station on the Earth to half a metre.
+    return name === there.name && apartM < 1;
+  });
 
 /** The telescope as we wrote it; someone else's text of that name is left alone. */
 function ownTelescope(text: string | undefined): Telescope | undefined {

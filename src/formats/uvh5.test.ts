@@ -13,6 +13,7 @@ import { dot } from '../core/vector.js';
 import { skyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { VisibilityHeader } from './format.js';
+import { texts } from './hdf5/items.js';
 import { openHdf5 } from './hdf5/read.js';
 import { createHdf5, type GroupPlan } from './hdf5/write.js';
 import { openOutput } from './output.js';
@@ -303,7 +304,33 @@ describe('UVH5', () => {
     assert.equal(file.details.version, '0.x');
     assert.equal(all.length, 2);
     assert.equal(all[0].counts[0], 5);
-    assert.equal(file.telescope.stations.length, 3);
+    // Their antennas stand where ours were put, by way of the Earth's centre.
+    telescope.stations.forEach(({ name, eastM, northM, upM }, s) => {
+      const there = file.telescope.stations[s];
+      assert.equal(there.name, name);
+      assert.ok(Math.hypot(eastM - there.eastM, northM - there.northM, upM - there.upM) < 1e-6, name);
+    });
+  });
+
+  it('believes the arrays where someone has moved or renamed the antennas of a file of ours', async () => {
+    const untouched = await readAll(await altered(() => undefined));
+    assert.equal(untouched.file.telescope.title, telescope.title);
+    const shifted = await altered((items) => {
+      const { bytes } = items.antenna_positions as { bytes: Uint8Array };
+      const places = new Float64Array(bytes.slice().buffer);
+      places[4] += 5;
+      items.antenna_positions = reals([...places], [3, 3]);
+    });
+    const [, two] = (await readAll(shifted)).file.telescope.stations;
+    assert.equal(two.name, 'two');
+    assert.ok(Math.abs(Math.hypot(two.eastM - 12, two.northM + 3, two.upM - 0.5) - 5) < 1e-6);
+    const renamed = await altered((items) => {
+      items.antenna_names = texts(['one', 'three', 'two']);
+    });
+    assert.deepEqual(
+      (await readAll(renamed)).file.telescope.stations.map(({ name }) => name),
+      ['one', 'three', 'two'],
+    );
   });
 
   it('takes unset sample counts as one each', async () => {

@@ -105,6 +105,11 @@ describe('LWA frames', () => {
     const file = await lwa.open(writeSample(bytes), { telescope });
     assert.ok(file.kind === 'visibilities');
     assert.equal(file.integrationCount, 2);
+    const { frequenciesHz } = file.header;
+    assert.deepEqual(
+      frequenciesHz,
+      frequenciesHz.map((_, c) => frequenciesHz[0] + c * (196e6 / 8192)),
+    );
     const all = [];
     for await (const integration of file.integrations()) all.push(integration);
     await file.close();

@@ -1,8 +1,8 @@
 /** Phases that are put right as an integration is read: the correlator's stopped fringes, and the cables if asked. */
 import { addSeconds, type Instant } from '../../core/instant.js';
-import { RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
+import { SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import { dot, type Vector3 } from '../../core/vector.js';
-import { skyFrame } from '../../sky/frame.js';
+import { directionFromAltAz, skyFrame } from '../../sky/frame.js';
 import type { Observation } from './metafits.js';
 
 const TURN = 2 * Math.PI;
@@ -15,16 +15,8 @@ function stoppedDirection(observation: Observation, middle: Instant): Vector3 | 
       return undefined;
     case 'zenith':
       return { x: 0, y: 0, z: 1 };
-    case 'tile pointing': {
-      const [azimuth, altitude] = [pointing.azimuthDeg, pointing.altitudeDeg].map(
-        (a) => a * RADIANS_PER_DEGREE,
-      );
-      return {
-        x: Math.cos(altitude) * Math.sin(azimuth),
-        y: Math.cos(altitude) * Math.cos(azimuth),
-        z: Math.sin(altitude),
-      };
-    }
+    case 'tile pointing':
+      return directionFromAltAz(pointing.altitudeDeg, pointing.azimuthDeg);
     case 'phase centre':
       return skyFrame(telescope.site, middle).directionEnu(phaseCentre);
   }
