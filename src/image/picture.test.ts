@@ -84,6 +84,10 @@ describe('stretch', () => {
     assert.equal(colourFraction(-9, linear), 0);
     assert.equal(colourFraction(9, linear), 1);
     assert.throws(() => percentileStretch(planeML(new Float64Array(256).fill(NaN), 16), 0, 100), /no pixel/);
+    // A flat image has one colour, in the middle of a range around it.
+    const flat = percentileStretch(planeML(new Float64Array(256).fill(3), 16), 1, 99);
+    assert.deepEqual([flat.low, flat.high], [2, 4]);
+    assert.throws(() => percentileStretch(plane, 60, 50), /high percentile is 50/);
   });
 });
 
@@ -147,6 +151,24 @@ describe('sky picture', () => {
     assert.ok(Math.abs(Number(x) - (450 - 227.1)) < 0.1);
     assert.equal(Number(y), 501);
     assert.ok(svg.includes('>East<') && !svg.includes('>Set<'));
+  });
+  it('shows a narrow field from edge to edge', () => {
+    const narrow = planImage({
+      pixels: 16,
+      field: { kind: 'field', widthDeg: 60 },
+      stationsM: [{ x: 0, y: 0, z: 0 }],
+      axes: zenithAxes,
+      frequenciesHz: Float64Array.of(60e6),
+      polarisations: 1,
+    });
+    const picture = skyPicture({
+      ...{ plane: spot(8, 8), plan: narrow, title: ['x'], unit: 'Jy/beam', stretch: linear },
+      sources: [{ name: 'North', directionEnu: { x: 0, y: 0.25, z: Math.sqrt(1 - 0.0625) } }],
+    });
+    // sin 30° fills the half width of 405, so m = 0.25 lies 202.5 above the middle.
+    const [, x, y] = /<circle cx="([\d.]+)" cy="([\d.]+)" r="18"/.exec(picture.svg) ?? [];
+    assert.equal(Number(x), 450);
+    assert.ok(Math.abs(Number(y) - (501 - 202.5)) < 0.1, y);
   });
   it('escapes what people write', () => {
     assert.ok(svg.includes('First &lt;light&gt;') && !svg.includes('<light>'));

@@ -166,6 +166,12 @@ describe('measuring', () => {
     assert.ok(mean.every((value) => value === 3));
     mean.fill(7, size, 2 * size);
     assert.ok(stokesI(mean, three, 0).every((value) => value === 5));
+    // With one polarisation XX stands for I, in memory of its own.
+    const one = plan({ frequenciesHz: Float64Array.of(60e6), polarisations: 1, pixels: 64 });
+    const alone = imageCPML(new Float64Array(size).fill(4), 1, 1, 64);
+    const stokes = stokesI(alone, one, 0);
+    alone.fill(9);
+    assert.ok(stokes.every((value) => value === 4));
   });
   it('places directions by the axes, and none behind', () => {
     assert.deepEqual(placeOf(plan({}), { x: 0.6, y: 0, z: 0.8 }), { l: 0.6, m: 0 });
