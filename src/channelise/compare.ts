@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { type SpectraCAT, type SpectraType } from '../core/axes.js';
 import type { SpectraGap } from '../core/gaps.js';
+import { highNibble, lowNibble } from '../core/nibbles.js';
 import type { ChannelisePlan } from './plan.js';
 
 /** All that came out of a run of blocks. */
@@ -73,8 +74,8 @@ const asParts = {
   ci4: (spectra) => {
     const parts = new Float64Array(2 * spectra.length);
     spectra.forEach((byte, n) => {
-      parts[2 * n] = (byte << 24) >> 28;
-      parts[2 * n + 1] = (byte << 28) >> 28;
+      parts[2 * n] = highNibble(byte);
+      parts[2 * n + 1] = lowNibble(byte);
     });
     return parts;
   },

@@ -165,7 +165,7 @@ function chooseGains(options: ChanneliseOptions, prototype: Float64Array): numbe
  * 32767 of 16, 1.0 of floats): an input set well for its converter is set well here. A tone gathers into one
  * channel, gains a factor of about √P against noise, and may need a gain of the user's own.
  */
-export function defaultGain(prototype: Float64Array, output: SpectraType, inputLargest: number): number {
+function defaultGain(prototype: Float64Array, output: SpectraType, inputLargest: number): number {
   let power = 0;
   for (const tap of prototype) power += tap * tap;
   const fullScales = output === 'cf32' ? 1 : outputRail[output] / inputLargest;

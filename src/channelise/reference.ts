@@ -11,9 +11,10 @@ import type { VoltageBlock } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import { planFft } from '../core/fft.js';
 import { zeroGaps } from '../core/gaps.js';
+import { packNibbles } from '../core/nibbles.js';
 import type { Channeliser } from './channeliser.js';
 import { binOfChannel, outputFactor, type ChannelisePlan } from './plan.js';
-import { packNibbles, roundHalfEven } from './requantise.js';
+import { roundHalfEven } from './requantise.js';
 import { checkChanneliseBlocks, openStream, type StreamStep } from './stream.js';
 
 export function prepareReferenceChanneliser(plan: ChannelisePlan): Channeliser {

@@ -5,6 +5,3 @@ export function roundHalfEven(value: number): number {
   const nearest = Math.round(value); // halves go up
   return nearest - value === 0.5 && nearest % 2 !== 0 ? nearest - 1 : nearest;
 }
-
-/** Two's complement nibbles: real part high, imaginary low. */
-export const packNibbles = (re: number, im: number): number => ((re & 15) << 4) | (im & 15);

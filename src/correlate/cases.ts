@@ -183,7 +183,7 @@ export function correlateCases(open: () => Promise<Backend>, options: CaseOption
 
 export const whole = (spectra: SpectraCAT, samples: number): Block => ({ spectra, samples, gaps: [] });
 
-export const gapOf = (
+const gapOf = (
   [firstChannel, endChannel]: [number, number],
   [firstInput, endInput]: [number, number],
   [firstSample, endSample]: [number, number],

@@ -1,22 +1,22 @@
 /** Seeded spectra for the shared cases. */
 import { allocateSpectra, type SpectraCAT, type SpectraType } from '../core/axes.js';
+import { packNibbles } from '../core/nibbles.js';
 import { randomStream, type RandomStream } from '../core/random.js';
 import type { CorrelationResult } from './correlator.js';
 import type { CorrelatePlan } from './plan.js';
 
-const nibbles = (re: number, im: number): number => ((re & 15) << 4) | (im & 15);
 const evenly = (stream: RandomStream, rail: number): number => stream.below(2 * rail + 1) - rail;
 const corner = (stream: RandomStream, rail: number): number => (stream.below(2) === 0 ? rail : -rail);
 
 const randomElement = {
   ci8: (stream) => evenly(stream, 127),
-  ci4: (stream) => nibbles(evenly(stream, 7), evenly(stream, 7)),
+  ci4: (stream) => packNibbles(evenly(stream, 7), evenly(stream, 7)),
   cf32: (stream) => stream.gaussian(),
 } satisfies Record<SpectraType, (stream: RandomStream) => number>;
 
 const fullScaleElement = {
   ci8: (stream) => corner(stream, 127),
-  ci4: (stream) => nibbles(corner(stream, 7), corner(stream, 7)),
+  ci4: (stream) => packNibbles(corner(stream, 7), corner(stream, 7)),
   cf32: (stream) => corner(stream, 1),
 } satisfies Record<SpectraType, (stream: RandomStream) => number>;
 

@@ -1,6 +1,7 @@
 /** From stored spectra to numbers, and the contract that stored spectra must keep. */
 import { elementsPerSpectra, type SpectraElements, type SpectraType } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
+import { highNibble, lowNibble } from '../core/nibbles.js';
 import type { CorrelatePlan } from './plan.js';
 
 /** Unpacks `length` samples from complex index `from` into re and im, starting at `to`. */
@@ -19,10 +20,6 @@ const unpackPairs: UnpackRow = (spectra, from, length, re, im, to) => {
     im[to + t] = spectra[2 * (from + t) + 1];
   }
 };
-
-/** Moving a nibble to the top of 32 bits and back spreads its sign. */
-export const highNibble = (byte: number): number => (byte << 24) >> 28;
-export const lowNibble = (byte: number): number => (byte << 28) >> 28;
 
 export const unpackRow = {
   ci8: unpackPairs,

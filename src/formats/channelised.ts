@@ -1,5 +1,6 @@
 /** What recordings that arrive already channelised (GUPPI RAW, DADA) share: bands and bytes. */
 import { refuse } from '../core/errors.js';
+import { highNibble, lowNibble } from '../core/nibbles.js';
 import type { FrameTally } from './format.js';
 
 export interface Band {
@@ -47,7 +48,7 @@ export interface Copy {
 const pairs: Readonly<
   Record<PairBits, Readonly<Record<'re' | 'im', (bytes: Uint8Array, at: number) => number>>>
 > = {
-  4: { re: (bytes, at) => (bytes[at] << 24) >> 28, im: (bytes, at) => (bytes[at] << 28) >> 28 },
+  4: { re: (bytes, at) => highNibble(bytes[at]), im: (bytes, at) => lowNibble(bytes[at]) },
   8: { re: (bytes, at) => (bytes[at] << 24) >> 24, im: (bytes, at) => (bytes[at + 1] << 24) >> 24 },
   16: {
     re: (bytes, at) => ((bytes[at] | (bytes[at + 1] << 8)) << 16) >> 16,

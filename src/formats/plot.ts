@@ -37,7 +37,7 @@ const HEIGHT = 520;
 const colours = ['#56b4e9', '#e69f00', '#009e73', '#cc79a7', '#f0e442', '#d55e00'] as const;
 export const ink = '#d8dee9';
 const faint = '#3b4252';
-export const paper = '#11151c';
+const paper = '#11151c';
 
 /** A whole picture from drawn parts. */
 export const pictureOf = (

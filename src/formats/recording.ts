@@ -80,7 +80,7 @@ function memory<
 }
 
 /** A size that no memory holds comes from a damaged header, or from too long a block. */
-export function allocated<Made>(where: string, allocate: () => Made): Made {
+function allocated<Made>(where: string, allocate: () => Made): Made {
   try {
     return allocate();
   } catch (error) {

@@ -6,6 +6,7 @@ import { openReference } from '../backend/reference.js';
 import { allocateSpectra, gainsCA, spectraCAT } from '../core/axes.js';
 import type { GainsCA, ImageCPML, SpectraCAT, SpectraType } from '../core/axes.js';
 import { zeroGaps, type SpectraGap } from '../core/gaps.js';
+import { packNibbles } from '../core/nibbles.js';
 import { randomStream } from '../core/random.js';
 import type { Vector3 } from '../core/vector.js';
 import {
@@ -44,8 +45,7 @@ export function randomSpectra(
   const spectra = allocateSpectra(type, plan.channels, inputs, samples);
   const draw = {
     ci8: () => random.below(255) - 127,
-    // both nibbles in −7…7, two's complement
-    ci4: () => (((random.below(15) - 7) & 15) << 4) | ((random.below(15) - 7) & 15),
+    ci4: () => packNibbles(random.below(15) - 7, random.below(15) - 7),
     cf32: () => random.gaussian(),
   } satisfies Record<SpectraType, () => number>;
   for (let n = 0; n < spectra.length; n++) spectra[n] = draw[type]();

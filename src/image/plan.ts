@@ -87,7 +87,7 @@ export interface ImagePlan {
 }
 
 const LEAST_PIXELS = 16;
-export const cellWavelengths = (pixels: number, pixelSize: number): number => 1 / (pixels * pixelSize);
+const cellWavelengths = (pixels: number, pixelSize: number): number => 1 / (pixels * pixelSize);
 
 export function planImage(options: ImageOptions): ImagePlan {
   const { field, stationsM, axes, frequenciesHz, polarisations, heights = 'project' } = options;

@@ -2,6 +2,7 @@
 import type { SpectraCAT, SpectraType } from '../core/axes.js';
 import type { SpectraBlock } from '../core/blocks.js';
 import { planFft } from '../core/fft.js';
+import { highNibble, lowNibble } from '../core/nibbles.js';
 import { DirectAccount } from './direct-account.js';
 import type { DirectImager } from './direct.js';
 import type { ImagePlan } from './plan.js';
@@ -16,10 +17,9 @@ const readPair: ReadSample = (spectra, at, into) => {
 const readSample = {
   ci8: readPair,
   cf32: readPair,
-  // two's complement nibbles: shifting to the top of 32 bits and back carries the sign
   ci4: (spectra, at, into) => {
-    into[0] = (spectra[at] << 24) >> 28;
-    into[1] = (spectra[at] << 28) >> 28;
+    into[0] = highNibble(spectra[at]);
+    into[1] = lowNibble(spectra[at]);
   },
 } satisfies Record<SpectraType, ReadSample>;
 

@@ -2,7 +2,7 @@
 import { isComplexVoltage, type VoltageElements, type VoltageType } from '../core/axes.js';
 
 /** The largest magnitude a type holds here: symmetric, so −128 never occurs; floats hold anything. */
-export const fullScale = {
+const fullScale = {
   i8: 127,
   ci8: 127,
   i16: 32_767,

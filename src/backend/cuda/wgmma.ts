@@ -4,7 +4,7 @@
  */
 
 /** Numbers of columns that Hopper's row groups use (src/correlate/correlate-hopper.cu). */
-export const WGMMA_COLUMNS = [32, 64, 96, 128, 160, 192, 224, 256] as const;
+const WGMMA_COLUMNS = [32, 64, 96, 128, 160, 192, 224, 256] as const;
 
 /** `Wgmma<N>::multiplyAdd`: m64nNk32, int32 += int8 × int8, rows in registers, columns by descriptor. */
 export function wgmmaHeader(columns: readonly number[] = WGMMA_COLUMNS): string {

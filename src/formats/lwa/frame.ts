@@ -26,7 +26,7 @@ export function isSync(bytes: Uint8Array, at: number): boolean {
 }
 
 /** Where the next sync word starts at or after `from`, or the first place where one could still be. */
-export function nextSync(bytes: Uint8Array, from: number): number {
+function nextSync(bytes: Uint8Array, from: number): number {
   let at = from;
   while (at + SYNC.length <= bytes.length) {
     at = bytes.indexOf(SYNC[0], at);

@@ -1,5 +1,6 @@
 /** LWA time-domain recordings: TBN (every stand, 8+8 bits, narrow band) and DRX (a beam, 4+4 bits). */
 import { refuse } from '../../core/errors.js';
+import { highNibble, lowNibble } from '../../core/nibbles.js';
 import type { OpenOptions, VoltageRecording } from '../format.js';
 import { emptyTally, plausibleSamples, readFrames, type Lane } from '../frames.js';
 import type { InputFile } from '../input.js';
@@ -205,8 +206,8 @@ export async function openDrx(
         let out = (frame.lane * stride + at) * 2;
         for (let t = from; t < from + count; t++) {
           const byte = frame.payload[t];
-          elements[out++] = (byte << 24) >> 28;
-          elements[out++] = (byte << 28) >> 28;
+          elements[out++] = highNibble(byte);
+          elements[out++] = lowNibble(byte);
         }
       },
     },

@@ -1,4 +1,5 @@
 /** Tiny recordings in each format, made byte by byte, for the tests and the fuzzer. */
+import { packNibbles } from '../../core/nibbles.js';
 import { Buffer } from 'node:buffer';
 
 /** A code to pack: which lane, input of the lane, sample and part (0 re, 1 im). */
@@ -253,8 +254,6 @@ export function encodeTbn(sample: LwaSample & { readonly inputs: number }): Buff
   return Buffer.concat(parts);
 }
 
-const nibbles = (re: number, im: number): number => ((re & 15) << 4) | (im & 15);
-
 /** 4096 samples a frame, 4+4 bits; lane is the polarisation, both tunings carry the same. */
 export function encodeDrx(sample: LwaSample & { readonly offset: number }): Buffer {
   const parts: Buffer[] = [];
@@ -269,7 +268,7 @@ export function encodeDrx(sample: LwaSample & { readonly offset: number }): Buff
         header.writeUInt32BE(2 ** 30, 24);
         const data = Buffer.alloc(4096);
         for (let t = 0; t < 4096; t++) {
-          data[t] = nibbles(sample.code(pol, 0, k * 4096 + t, 0), sample.code(pol, 0, k * 4096 + t, 1));
+          data[t] = packNibbles(sample.code(pol, 0, k * 4096 + t, 0), sample.code(pol, 0, k * 4096 + t, 1));
         }
         parts.push(header, data);
       }
@@ -298,7 +297,7 @@ export function encodeLwaSpectra(
       }
       const data = Buffer.alloc(width);
       for (let a = 0; a < width; a++)
-        data[a] = nibbles(sample.code(group, a, k, 0), sample.code(group, a, k, 1));
+        data[a] = packNibbles(sample.code(group, a, k, 0), sample.code(group, a, k, 1));
       parts.push(header, data);
     }
   }

@@ -9,6 +9,7 @@ import {
 } from '../../core/axes.js';
 import type { SpectraGap } from '../../core/gaps.js';
 import type { Instant } from '../../core/instant.js';
+import { highNibble, lowNibble } from '../../core/nibbles.js';
 import { gapCollector } from './gap-collector.js';
 import type { FrameTally, SpectraRecording, VoltageRecording } from '../../formats/format.js';
 
@@ -71,7 +72,7 @@ const bitsOfType = { i8: 8, ci8: 8, i16: 16, ci16: 16, ci4: 4, f32: 32, cf32: 32
 export const bitsOf = (file: Recording): number => file.bits ?? bitsOfType[file.type];
 
 /** The largest number the recorder could write; none where two bits or one leave no room above the signal. */
-export function fullScale(file: Recording): number | undefined {
+function fullScale(file: Recording): number | undefined {
   const bits = bitsOf(file);
   return bits >= 4 && bits <= 16 ? 2 ** (bits - 1) - 1 : undefined;
 }
@@ -86,9 +87,8 @@ export function sampleReader(
   if (type === 'ci4') {
     return (target, first, stride = 1) => {
       for (let n = 0, k = first; n < target.length; n += 2, k += stride) {
-        // A nibble of four bits with its sign, high one first.
-        target[n] = (elements[k] << 24) >> 28;
-        target[n + 1] = (elements[k] << 28) >> 28;
+        target[n] = highNibble(elements[k]);
+        target[n + 1] = lowNibble(elements[k]);
       }
     };
   }
