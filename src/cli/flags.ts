@@ -13,6 +13,9 @@ export interface FlagOptions {
   readonly flag?: string;
 }
 
+/** As inputName writes them: of a file's two feeds each is the first or the second. */
+const feedNumbers: Readonly<Partial<Record<string, 0 | 1>>> = { X: 0, Y: 1, R: 0, L: 1 };
+
 /** flags : [a], 1 where an input is to be left out. */
 export function parseFlags(
   text: string | undefined,
@@ -35,9 +38,9 @@ export function parseFlags(
     const station = telescope?.stations.findIndex((candidate) => candidate.name === name) ?? -1;
     if (station < 0)
       refuse('--flag', `'${name}' is no station here`, "give an input's number or a station's name");
-    const p = letter === undefined ? undefined : ['X', 'Y'].indexOf(letter.toUpperCase());
-    if (p !== undefined && (p < 0 || p >= polarisations))
-      refuse('--flag', `'${part}' names no polarisation`, 'write NAME:X or NAME:Y');
+    const p = letter === undefined ? undefined : feedNumbers[letter.toUpperCase()];
+    if (letter !== undefined && (p === undefined || p >= polarisations))
+      refuse('--flag', `'${part}' names no polarisation`, 'write NAME:X or NAME:Y, of circular feeds R or L');
     if (p === undefined) flags.fill(1, station * polarisations, (station + 1) * polarisations);
     else flags[station * polarisations + p] = 1;
   }

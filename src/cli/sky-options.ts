@@ -46,7 +46,9 @@ export function chooseSources(text: string, frame: SkyFrame): readonly Source[] 
   return text.split(',').map((part) => {
     const local = /^([^@:]+)@([^:]+):([^:]+):([^:]+)$/.exec(part.trim());
     if (local) {
-      const [altDeg, azDeg, fluxJy] = local.slice(2).map(Number);
+      const [altDeg, azDeg, fluxJy] = local
+        .slice(2)
+        .map((field) => (field.trim() === '' ? Number.NaN : Number(field)));
       if (![altDeg, azDeg, fluxJy].every(Number.isFinite)) {
         refuse(
           '--sources',
