@@ -233,6 +233,23 @@ describe('bad input', () => {
     }
   });
 
+  it('names that are nearly right, and gains where data belong', async () => {
+    await refused(/godo\.sigmf-meta: there is no such file; did you mean good\.sigmf-meta\?/, 'inspect', 'godo.sigmf-meta'); // prettier-ignore
+    await refused(/there is no such file; did you mean good\.sigmf-data\?/, 'correlate', 'good');
+    await refused(/there is no such file; check the name/, 'inspect', 'elsewhere.vdif');
+    await writeFile(file('gains.json'), '{ "format": "corella-gains" }');
+    await refused(/gains\.json: holds gains; .*--gains/, 'image', 'gains.json');
+  });
+
+  it('an image that cannot be drawn leaves neither FITS nor picture', async () => {
+    const correlated = await corella(folder, 'correlate', 'good.sigmf-meta', '--channels', '4', '--taps', '2', '-o', 'sky.uvfits'); // prettier-ignore
+    assert.equal(correlated.code, 0, correlated.stderr);
+    await refused(/'CygX' is not one we know/, 'image', 'sky.uvfits', '--sources', 'CygX', '-o', 'sky.fits', '--quiet'); // prettier-ignore
+    const all = await corella(folder, 'correlate', 'good.sigmf-meta', '--channels', '4', '--taps', '2', '--flag', '0-7', '-o', 'flagged.uvfits'); // prettier-ignore
+    assert.equal(all.code, 0, all.stderr);
+    await refused(/nothing is left of the data: every cross-correlation is flagged/, 'image', 'flagged.uvfits', '-o', 'sky.fits', '--quiet'); // prettier-ignore
+  });
+
   it('options that mean nothing for what is read', async () => {
     const direct = ['image', '--direct', 'good.sigmf-meta', '--channels', '8'] as const;
     await refused(

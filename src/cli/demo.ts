@@ -22,7 +22,7 @@ import {
   largestDifference,
 } from '../pipeline/demo.js';
 import { imageDirectly, imageIntegration, planSky, type ImageSettings } from '../pipeline/image.js';
-import { writeSkyFits, writeSkyPng, type PictureOptions } from '../pipeline/products.js';
+import { writeSky, type PictureOptions } from '../pipeline/products.js';
 import { recordSimulation } from '../pipeline/record.js';
 import { writeIntegrations } from '../pipeline/visibilities.js';
 import { skyFrame } from '../sky/frame.js';
@@ -238,8 +238,7 @@ async function run(options: DemoOptions): Promise<void> {
       };
       const imageStage = terminal.stage('image from visibilities');
       const image = await imageIntegration(integration, { ...road, autos: 'leave-out' }, settings);
-      await writeSkyFits(join(out, 'image.fits'), image, pictures);
-      await writeSkyPng(join(out, 'image.png'), image, pictures);
+      await writeSky({ fits: join(out, 'image.fits'), png: join(out, 'image.png') }, image, pictures);
       const imageS = imageStage.done();
 
       const directStage = terminal.stage('image directly');
@@ -250,8 +249,11 @@ async function run(options: DemoOptions): Promise<void> {
         settings,
       );
       const directPictures = { ...pictures, road: `Direct imaging (EPIC) · ${backend.kind} backend` };
-      await writeSkyFits(join(out, 'direct.fits'), direct, directPictures);
-      await writeSkyPng(join(out, 'direct.png'), direct, directPictures);
+      await writeSky(
+        { fits: join(out, 'direct.fits'), png: join(out, 'direct.png') },
+        direct,
+        directPictures,
+      );
       const directS = directStage.done(`${direct.samples} time steps`);
 
       const compareStage = terminal.stage('compare');

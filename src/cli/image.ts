@@ -16,7 +16,7 @@ import {
   type ImageSettings,
   type SkyImage,
 } from '../pipeline/image.js';
-import { writeSkyFits, writeSkyPng, type ProductOptions } from '../pipeline/products.js';
+import { writeSky, type PictureOptions } from '../pipeline/products.js';
 import { chooseIntegration } from '../pipeline/select.js';
 import type { Telescope } from '../telescope/telescope.js';
 import {
@@ -33,7 +33,7 @@ import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
 import { refuseUntold, telescopeFor, withBackend } from './open.js';
 import { checkOutputs } from './outputs.js';
 import { duration, plainNumber } from './quantity.js';
-import { addSourceOption, chooseSources } from './sky-options.js';
+import { addSourceOption, parseSources } from './sky-options.js';
 import { openTerminal, type Terminal } from './terminal.js';
 
 interface ImageOptions extends BackendOptions, ChannelOptions, IntegrationOptions, OpenFlags {
@@ -124,7 +124,13 @@ async function run(path: string, options: ImageOptions, command: Command): Promi
     refuse('--out', `'${out}' does not end in .fits`, 'the PNG takes the same name beside it');
   const { dir, name } = splitPath(out);
   const beside = (ending: string): string => join(dir, `${name}${ending}`);
-  const written = [out, beside('.png'), ...(options.beam === true ? [beside('-beam.fits')] : [])] as const;
+  const outputs = {
+    fits: out,
+    png: beside('.png'),
+    ...(options.beam === true && { beam: beside('-beam.fits') }),
+  };
+  const written = Object.values(outputs);
+  const sourcesAt = parseSources(options.sources);
   const file = await openFile(path, await openOptions(options));
   try {
     await checkOutputs({ paths: written, from: path });
@@ -134,7 +140,7 @@ async function run(path: string, options: ImageOptions, command: Command): Promi
       options.direct === true
         ? await direct(voltagesOf(file), telescope, options, settings, terminal)
         : await fromVisibilities(visibilitiesOf(file), telescope, options, settings, terminal);
-    const products: ProductOptions = {
+    const products: PictureOptions = {
       telescope,
       road: options.direct === true ? 'Direct imaging (EPIC)' : `From visibilities, ${options.weight} weight`,
       unit: options.gains === undefined ? 'counts' : 'Jy/beam',
@@ -144,16 +150,10 @@ async function run(path: string, options: ImageOptions, command: Command): Promi
         ...history({ from: file, telescope }),
         ...(options.gains === undefined ? [] : [`gains ${options.gains}`]),
       ],
+      sources: sourcesAt(made.sky.frame),
     };
     const stage = terminal.stage('write');
-    const [, picture, beam] = written;
-    await writeSkyFits(out, made.sky, products);
-    await writeSkyPng(picture, made.sky, {
-      ...products,
-      sources: chooseSources(options.sources, made.sky.frame),
-    });
-    if (options.beam === true && made.beam)
-      await writeSkyFits(beam, { ...made.sky, image: made.beam }, { ...products, unit: 'beam' });
+    await writeSky(outputs, made.sky, products);
     stage.done();
     const { image, plan } = made.sky;
     const { pixels } = plan;
@@ -172,8 +172,7 @@ async function run(path: string, options: ImageOptions, command: Command): Promi
 }
 
 interface Made {
-  readonly sky: SkyImage;
-  readonly beam?: SkyImage['image'];
+  readonly sky: SkyImage & { readonly beam?: SkyImage['image'] };
   readonly channelWidthHz: number;
   readonly seconds: number;
   /** What the user should know of the data's choice. */
@@ -208,7 +207,6 @@ async function fromVisibilities(
   );
   return {
     sky,
-    beam: sky.beam,
     channelWidthHz,
     seconds: stage.done(),
     notes: choiceLines(choice, options.integration),

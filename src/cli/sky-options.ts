@@ -40,10 +40,13 @@ export const addSourceOption = (command: Command, meaning: string): Command =>
     'all',
   );
 
-/** Names and hand-made sources; those given by altitude and azimuth stand there at the frame's moment. */
-export function chooseSources(text: string, frame: SkyFrame): readonly Source[] {
-  if (text.trim() === 'all') return findSources('all');
-  return text.split(',').map((part) => {
+/** Where the sources are at a frame's moment: those given by altitude and azimuth stand there then. */
+export type ChosenSources = (frame: SkyFrame) => readonly Source[];
+
+/** Names and hand-made sources, checked at once: before the work, not after it. */
+export function parseSources(text: string): ChosenSources {
+  if (text.trim() === 'all') return () => findSources('all');
+  const each = text.split(',').map((part): ((frame: SkyFrame) => Source) => {
     const local = /^([^@:]+)@([^:]+):([^:]+):([^:]+)$/.exec(part.trim());
     if (local) {
       const [altDeg, azDeg, fluxJy] = local
@@ -56,8 +59,12 @@ export function chooseSources(text: string, frame: SkyFrame): readonly Source[] 
           'write NAME@ALT_DEG:AZ_DEG:FLUX_JY, like spot@60:90:5000',
         );
       }
-      return sourceAt(frame, altDeg, azDeg, fluxJy, local[1]);
+      return (frame) => sourceAt(frame, altDeg, azDeg, fluxJy, local[1]);
     }
-    return part.includes(':') ? parseSource(part) : findSources([part.trim()])[0];
+    const source = part.includes(':') ? parseSource(part) : findSources([part.trim()])[0];
+    return () => source;
   });
+  return (frame) => each.map((one) => one(frame));
 }
+
+export const chooseSources = (text: string, frame: SkyFrame): readonly Source[] => parseSources(text)(frame);

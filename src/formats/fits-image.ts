@@ -19,7 +19,7 @@ import {
   textCards,
 } from './fits.js';
 import { openInput } from './input.js';
-import { openOutput } from './output.js';
+import { openOutput, type OutputFile } from './output.js';
 
 export interface FitsImage {
   readonly image: ImageCPML;
@@ -51,24 +51,29 @@ const stokesWeights = [
 /** FITS Stokes codes: I, Q, U, V are 1 to 4; a lone XX is −5. */
 const firstStokes = { 1: -5, 2: 1 } as const;
 
-export async function writeFitsImage(path: string, file: FitsImage): Promise<void> {
+/** Into a file that is open: whoever opened it finishes it. */
+export async function encodeFitsImage(output: OutputFile, file: FitsImage): Promise<void> {
   const { pixels, polarisations, frequenciesHz } = file;
   const channels = frequenciesHz.length;
   const products = polarisations === 1 ? 1 : 4;
   imageCPML(file.image, channels, products, pixels);
+  await output.write(headerBytes(headerCards(file, channels, products)));
+  // One plane at a time: an image of many channels never stands twice in memory.
+  const plane = new DataView(new ArrayBuffer(4 * pixels * pixels));
+  for (let stokes = 0; stokes < products; stokes++) {
+    for (let c = 0; c < channels; c++) {
+      fillPlane(plane, file, c, stokes, products);
+      await output.write(new Uint8Array(plane.buffer));
+    }
+  }
+  const size = 4 * pixels * pixels * channels * products;
+  await output.write(new Uint8Array(paddedBytes(size) - size));
+}
+
+export async function writeFitsImage(path: string, file: FitsImage): Promise<void> {
   const output = await openOutput(path);
   try {
-    await output.write(headerBytes(headerCards(file, channels, products)));
-    // One plane at a time: an image of many channels never stands twice in memory.
-    const plane = new DataView(new ArrayBuffer(4 * pixels * pixels));
-    for (let stokes = 0; stokes < products; stokes++) {
-      for (let c = 0; c < channels; c++) {
-        fillPlane(plane, file, c, stokes, products);
-        await output.write(new Uint8Array(plane.buffer));
-      }
-    }
-    const size = 4 * pixels * pixels * channels * products;
-    await output.write(new Uint8Array(paddedBytes(size) - size));
+    await encodeFitsImage(output, file);
     await output.finish();
   } catch (error) {
     await output.abandon();

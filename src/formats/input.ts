@@ -1,6 +1,8 @@
 /** Opening and reading files, with failures in our own words. */
-import { open, stat, type FileHandle } from 'node:fs/promises';
+import { open, readdir, stat, type FileHandle } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { CorellaError, refuse } from '../core/errors.js';
+import { meantName } from '../core/spelling.js';
 import { formatBytes } from '../core/units.js';
 import { errorCode } from './output.js';
 
@@ -25,9 +27,19 @@ function cannotRead(path: string, error: unknown, whenMissing = 'check the name'
   throw new CorellaError({ where: path, what, fix }, { cause: error });
 }
 
-/** `whenMissing` is the advice given where there is no such file. */
+/** Advice where there is no such file: a name beside it that is spelt nearly so. */
+async function meantBeside(path: string): Promise<string | undefined> {
+  const folder = dirname(path);
+  const names = await readdir(folder).catch((): string[] => []);
+  const meant = meantName(basename(path), names.filter((name) => !name.startsWith('.')).sort());
+  return meant === undefined ? undefined : `did you mean ${join(folder, meant)}?`;
+}
+
+/** `whenMissing` is the advice given where there is no such file, nor one of nearly that name. */
 export async function openInput(path: string, whenMissing?: string): Promise<InputFile> {
-  const found = await stat(path).catch((error: unknown) => cannotRead(path, error, whenMissing));
+  const found = await stat(path).catch(async (error: unknown) =>
+    cannotRead(path, error, (await meantBeside(path)) ?? whenMissing),
+  );
   if (found.isDirectory()) refuse(path, 'it is a folder', 'name a file inside it');
   if (!found.isFile()) refuse(path, 'it is not a plain file', 'name a file on a disk');
   const handle: FileHandle = await open(path, 'r').catch((error: unknown) => cannotRead(path, error));

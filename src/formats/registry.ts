@@ -11,6 +11,7 @@ import type {
   VisibilityHeader,
   VisibilityWriter,
 } from './format.js';
+import { holdsGains } from './gain-files.js';
 import { refuseForeign, refuseForeignFolder } from './foreign.js';
 import { guppi } from './guppi.js';
 import { refuseUnheeded } from './heeded.js';
@@ -102,6 +103,9 @@ export async function openFile(
     return openHeeded(asked, path, options);
   }
   const format = known.find((candidate) => candidate.recognise(path, head));
+  // HDF5 may be visibilities too: looking inside is for files whose name asks for it.
+  if ((!format || /\.calh5$/i.test(path)) && (await holdsGains(path)))
+    refuse(path, 'holds gains', 'name visibilities or a recording, and give gains to image with --gains');
   if (format) return openHeeded(format, path, options);
   refuseForeign(path, head);
   const named = known.find((candidate) => hasExtension(candidate, path));

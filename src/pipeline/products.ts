@@ -2,8 +2,8 @@
 import type { Telescope } from '../telescope/telescope.js';
 import { addSeconds, formatInstant } from '../core/instant.js';
 import { formatHz, formatSeconds } from '../core/units.js';
-import { writeFitsImage } from '../formats/fits-image.js';
-import { writeFileWhole } from '../formats/output.js';
+import { encodeFitsImage, writeFitsImage, type FitsImage } from '../formats/fits-image.js';
+import { openOutputSet, writeFileWhole } from '../formats/output.js';
 import { renderPng } from '../formats/picture.js';
 import { averageChannels, skyPicture, stokesI } from '../image/index.js';
 import { sourcesUp } from '../sky/above.js';
@@ -22,10 +22,13 @@ export interface ProductOptions {
 
 const middle = (values: Float64Array): number => (values[0] + values[values.length - 1]) / 2;
 
-export async function writeSkyFits(path: string, sky: SkyImage, options: ProductOptions): Promise<void> {
+export const writeSkyFits = (path: string, sky: SkyImage, options: ProductOptions): Promise<void> =>
+  writeFitsImage(path, fitsOf(sky, options));
+
+function fitsOf(sky: SkyImage, options: ProductOptions): FitsImage {
   const { plan, frame } = sky;
   const keep = options.channels === 'keep';
-  await writeFitsImage(path, {
+  return {
     image: keep ? sky.image : averageChannels(sky.image, plan),
     pixels: plan.pixels,
     pixelSize: plan.pixelSize,
@@ -39,7 +42,7 @@ export async function writeSkyFits(path: string, sky: SkyImage, options: Product
     object: 'zenith',
     unit: options.unit,
     history: options.history,
-  });
+  };
 }
 
 export interface PictureOptions extends ProductOptions {
@@ -48,7 +51,38 @@ export interface PictureOptions extends ProductOptions {
   readonly width?: number;
 }
 
-export async function writeSkyPng(path: string, sky: SkyImage, options: PictureOptions): Promise<void> {
+export const writeSkyPng = async (path: string, sky: SkyImage, options: PictureOptions): Promise<void> =>
+  writeFileWhole(path, await pngOf(sky, options));
+
+export interface SkyPaths {
+  readonly fits: string;
+  readonly png: string;
+  /** Of the synthesised beam, as FITS. */
+  readonly beam?: string;
+}
+
+/** An image for programs and for people, and its beam where one is asked for: all of them appear, or none. */
+export async function writeSky(
+  paths: SkyPaths,
+  sky: SkyImage & { readonly beam?: SkyImage['image'] },
+  options: PictureOptions,
+): Promise<void> {
+  const png = await pngOf(sky, options);
+  const set = await openOutputSet([paths.fits, paths.png, ...(paths.beam === undefined ? [] : [paths.beam])]);
+  try {
+    const [fits, picture, beam] = set.files;
+    await encodeFitsImage(fits, fitsOf(sky, options));
+    await picture.write(png);
+    if (sky.beam && paths.beam !== undefined)
+      await encodeFitsImage(beam, fitsOf({ ...sky, image: sky.beam }, { ...options, unit: 'beam' }));
+    await set.finish();
+  } catch (error) {
+    await set.abandon();
+    throw error;
+  }
+}
+
+async function pngOf(sky: SkyImage, options: PictureOptions): Promise<Uint8Array> {
   const { plan, frame } = sky;
   const { telescope } = options;
   const average = averageChannels(sky.image, plan);
@@ -71,5 +105,5 @@ export async function writeSkyPng(path: string, sky: SkyImage, options: PictureO
       }),
     ),
   });
-  await writeFileWhole(path, await renderPng(svg, { width: options.width ?? 1200, under }));
+  return renderPng(svg, { width: options.width ?? 1200, under });
 }

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { editDistance, meantName } from './spelling.js';
+
+describe('spelling', () => {
+  it('counts letters inserted, left out and changed', () => {
+    assert.equal(editDistance('kitten', 'sitting'), 3);
+    assert.equal(editDistance('', 'abc'), 3);
+    assert.equal(editDistance('same', 'same'), 0);
+  });
+
+  it('finds what was begun or misspelt, and nothing that is only short', () => {
+    const names = ['gains.json', 'night.sigmf-data', 'night.sigmf-meta', 'visibilities.uvfits'];
+    assert.equal(meantName('night', names), 'night.sigmf-data');
+    assert.equal(meantName('night.sigmf', names), 'night.sigmf-data');
+    assert.equal(meantName('visibilites.uvfits', names), 'visibilities.uvfits');
+    assert.equal(meantName('Gains.json', names), 'gains.json');
+    assert.equal(meantName('visibilities.uvh5', names), undefined);
+    assert.equal(meantName('ab', ['cd', 'xy']), undefined);
+    assert.equal(meantName('', names), undefined);
+  });
+});
