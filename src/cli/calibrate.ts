@@ -169,6 +169,11 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
         `model: ${sources.map(({ source, altitudeDeg }) => `${source.name} at ${altitudeDeg.toFixed(0)}°`).join(', ')}`,
         `converged ${summary.converged} of ${summary.solves}, ${summary.medianIterations} iterations in the middle, ` +
           `residual ${(100 * summary.medianResidual).toFixed(1)} % in the middle, ${(100 * summary.worstResidual).toFixed(1)} % at worst`,
+        ...(summary.medianResidual > LITTLE_EXPLAINED
+          ? [
+              'the model explains next to nothing of the data: either they are mostly noise, or another sky was up; look at an image before you trust these gains',
+            ]
+          : []),
         ...choiceLines(choice, options.integration),
         ...(summary.solvesWithoutData > 0
           ? [
@@ -183,6 +188,9 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
     await file.close();
   }
 }
+
+/** A residual above this: gains still come out, and may mean nothing. */
+const LITTLE_EXPLAINED = 0.9;
 
 /** A station half dead is told in a screenful. */
 const MOST_LINES = 20;

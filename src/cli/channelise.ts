@@ -27,7 +27,7 @@ import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
 import { lossFacts, lossLines } from './loss-lines.js';
 import { openVoltages, untoldLines, withBackend } from './open.js';
 import { checkOutputs, checkPngName } from './outputs.js';
-import { openTerminal } from './terminal.js';
+import { openTerminal, spectraText } from './terminal.js';
 
 interface ChanneliseOptions extends BackendOptions, ChannelOptions, OpenFlags {
   readonly out?: string;
@@ -95,7 +95,7 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
         seconds,
       },
       [
-        `${out}: ${facts.spectra} spectra of ${plan.channels} channels, ${formatHz(channelWidthHz)} each, for ${plan.inputs} inputs`,
+        `${out}: ${spectraText(facts.spectra)} of ${plan.channels} channels, ${formatHz(channelWidthHz)} each, for ${plan.inputs} inputs`,
         ...(facts.saturated > 0 ? [`${facts.saturated} numbers hit the rails`] : []),
         ...untoldLines(recording),
         ...lossLines(recording, facts.missingSamples, 'spectra that need them are marked as missing'),

@@ -55,9 +55,13 @@ export function refuseGiven(command: Command, names: readonly string[], why: str
   }
 }
 
+/** Said again by every command, so that --help stands in a group that all of them have. */
+export const HELP_OPTION = ['-h, --help', 'show help, with examples'] as const;
+
 export function addCommonOptions(command: Command): Command {
   return command
     .optionsGroup('Running:')
+    .helpOption(...HELP_OPTION)
     .option('--json', 'print one JSON document on standard output, nothing else')
     .option('--quiet', 'no progress, only the result');
 }

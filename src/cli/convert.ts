@@ -69,7 +69,11 @@ async function run(from: string, to: string, options: CommonOptions & OpenFlags)
       };
     } else {
       if (!/\.sigmf(-meta|-data)?$/i.test(to)) {
-        refuse(to, `${file.kind} are written as SigMF alone`, 'end the name in .sigmf-meta');
+        refuse(
+          to,
+          `${file.kind} are written as SigMF alone`,
+          'end the name in .sigmf-meta; corella correlate makes visibilities of them',
+        );
       }
       const { samples, missingSamples } = await copyRecording(file, to, {
         history: lines,

@@ -34,7 +34,7 @@ import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
 import { refuseUntold, telescopeFor, withBackend } from './open.js';
 import { duration } from './quantity.js';
 import { lossFacts, lossLines, sampleRateOf } from './loss-lines.js';
-import { openTerminal } from './terminal.js';
+import { openTerminal, spectraText } from './terminal.js';
 
 interface CorrelateOptions extends BackendOptions, ChannelOptions, FlagOptions, OpenFlags {
   readonly out: string;
@@ -125,7 +125,7 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
       },
       [
         `${options.out}: ${integrations} integration${integrations === 1 ? '' : 's'} of ${telescope.stations.length} station${telescope.stations.length === 1 ? '' : 's'}, ` +
-          `${channelCount} channels of ${formatHz(channels.channelWidthHz)}, from ${tally.spectra} spectra, ${formatSeconds(seconds)}`,
+          `${channelCount} channels of ${formatHz(channels.channelWidthHz)}, from ${spectraText(tally.spectra)}, ${formatSeconds(seconds)}`,
         ...(tally.saturated > 0 ? [`${tally.saturated} numbers hit the rails on requantising`] : []),
         ...lossLines(recording, tally.missingSamples, 'the counts say where'),
       ],

@@ -36,7 +36,7 @@ import { fieldOf } from './image.js';
 import { openVoltages, withBackend } from './open.js';
 import { plainNumber } from './quantity.js';
 import { addSourceOption, chooseSources, FIRST_LIGHT_TIME } from './sky-options.js';
-import { openTerminal, table } from './terminal.js';
+import { openTerminal, spectraText, table } from './terminal.js';
 
 interface DemoOptions extends BackendOptions {
   readonly out: string;
@@ -195,7 +195,7 @@ async function run(options: DemoOptions): Promise<void> {
         );
       }
       const correlateS = correlateStage.done(
-        `${tally.spectra} spectra × ${integration.counts.length / size.channels} baselines`,
+        `${spectraText(tally.spectra)} × ${integration.counts.length / size.channels} baselines`,
       );
 
       const calibrateStage = terminal.stage('calibrate');

@@ -210,7 +210,7 @@ async function fromVisibilities(
     channelWidthHz,
     seconds: stage.done(),
     notes: choiceLines(choice, options.integration),
-    json: {},
+    json: { firstIntegration: choice.first, integrations: choice.used, integrationsInFile: choice.inFile },
   };
 }
 

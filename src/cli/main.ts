@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The program: finds the command, runs it, and turns what goes wrong into one line and an exit code. */
 import { Command, CommanderError } from 'commander';
-import { nameOptionsInErrors } from './command.js';
+import { HELP_OPTION, nameOptionsInErrors } from './command.js';
 import { commands } from './commands.js';
 import { failureText } from './failure.js';
 import { version } from './version.js';
@@ -13,7 +13,7 @@ async function main(): Promise<number> {
       "A radio telescope's correlator and camera: antenna voltages in, calibrated images of the sky out.",
     )
     .version(version(), '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'show help, with examples')
+    .helpOption(...HELP_OPTION)
     .showHelpAfterError('(add --help for the options and examples)')
     .configureOutput({
       outputError: (text, write) => {

@@ -81,7 +81,7 @@ export const untoldLines = (file: OpenedFile): string[] =>
   });
 
 const untoldOf = (file: OpenedFile): readonly Untold[] =>
-  file.kind === 'voltages' ? (file.untold ?? []) : [];
+  file.kind === 'visibilities' ? [] : (file.untold ?? []);
 
 /** Opens the backend asked for, runs the work, and closes it whatever happens. */
 export async function withBackend<Result>(

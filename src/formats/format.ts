@@ -76,6 +76,7 @@ export type Untold = 'frequency' | 'start';
 
 /** Of recordings alone, voltages and spectra. */
 interface RecordingFacts extends FileFacts {
+  readonly untold?: readonly Untold[];
   readonly endsEarly?: EndsEarly;
   readonly tally?: Readonly<FrameTally>;
 }
@@ -83,7 +84,6 @@ interface RecordingFacts extends FileFacts {
 /** Time-domain voltages. Files may be larger than memory: only blocks are ever read. */
 export interface VoltageRecording extends RecordingFacts {
   readonly kind: 'voltages';
-  readonly untold?: readonly Untold[];
   readonly type: VoltageType;
   /** Of each number as it was recorded, where fewer than `type` holds. */
   readonly bits?: number;

@@ -1,6 +1,6 @@
 /** Opening and reading files, with failures in our own words. */
 import { open, readdir, stat, type FileHandle } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, extname, join } from 'node:path';
 import { CorellaError, refuse } from '../core/errors.js';
 import { meantName } from '../core/spelling.js';
 import { formatBytes } from '../core/units.js';
@@ -27,18 +27,23 @@ function cannotRead(path: string, error: unknown, whenMissing = 'check the name'
   throw new CorellaError({ where: path, what, fix }, { cause: error });
 }
 
-/** Advice where there is no such file: a name beside it that is spelt nearly so. */
-async function meantBeside(path: string): Promise<string | undefined> {
+/** Advice where there is no such file: a name beside it that is spelt nearly so, and ends as asked. */
+async function meantBeside(path: string, ending: string): Promise<string | undefined> {
   const folder = dirname(path);
   const names = await readdir(folder).catch((): string[] => []);
-  const meant = meantName(basename(path), names.filter((name) => !name.startsWith('.')).sort());
+  const shown = names.filter((name) => !name.startsWith('.') && name.endsWith(ending)).sort();
+  const meant = meantName(basename(path), shown);
   return meant === undefined ? undefined : `did you mean ${join(folder, meant)}?`;
 }
 
-/** `whenMissing` is the advice given where there is no such file, nor one of nearly that name. */
+/** `whenMissing` is the advice given where there is no such file, nor one of nearly that name and of its kind. */
 export async function openInput(path: string, whenMissing?: string): Promise<InputFile> {
   const found = await stat(path).catch(async (error: unknown) =>
-    cannotRead(path, error, (await meantBeside(path)) ?? whenMissing),
+    cannotRead(
+      path,
+      error,
+      (await meantBeside(path, whenMissing === undefined ? '' : extname(path))) ?? whenMissing,
+    ),
   );
   if (found.isDirectory()) refuse(path, 'it is a folder', 'name a file inside it');
   if (!found.isFile()) refuse(path, 'it is not a plain file', 'name a file on a disk');

@@ -19,6 +19,7 @@ import {
 import type { InputFile } from './input.js';
 import { unixFromMjd } from './leap-seconds.js';
 import { framedVoltages, openOn, polarisationsFor } from './recording.js';
+import { untoldFacts } from './untold.js';
 
 const SYNC = 0xabad_deed;
 const SYNC_BYTES = new Uint8Array([0xed, 0xde, 0xad, 0xab]);
@@ -196,7 +197,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
       },
       type: packedType(bits, 'real'),
       bits,
-      ...(options.centreFrequencyHz === undefined && { untold: ['frequency' as const] }),
+      ...untoldFacts({ frequency: options.centreFrequencyHz === undefined }),
       inputs,
       polarisations: polarisationsFor(path, inputs, 1, options),
       samples: total,

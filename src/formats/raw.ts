@@ -7,6 +7,7 @@ import { emptyTally } from './frames.js';
 import type { InputFile } from './input.js';
 import { bytesOf, turn, type SampleBytes } from './interleave.js';
 import { openOn, polarisationsFor, segmentedVoltages, type Segment, type Target } from './recording.js';
+import { untoldFacts } from './untold.js';
 
 function openPlain(file: InputFile, options: OpenOptions): VoltageRecording {
   const { path } = file;
@@ -54,10 +55,10 @@ function openPlain(file: InputFile, options: OpenOptions): VoltageRecording {
       format: 'raw',
       ...(options.telescope && { telescope: options.telescope }),
       details: { skipBytes },
-      untold: [
-        ...(options.centreFrequencyHz === undefined ? ['frequency' as const] : []),
-        ...(options.start === undefined ? ['start' as const] : []),
-      ],
+      ...untoldFacts({
+        frequency: options.centreFrequencyHz === undefined,
+        start: options.start === undefined,
+      }),
       type,
       inputs,
       polarisations: polarisationsFor(path, inputs, 1, options),

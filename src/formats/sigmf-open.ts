@@ -1,6 +1,7 @@
 /** Opens a SigMF recording, either file of the pair, as voltages or as channelised data. */
 import {
   elementsPerVoltage,
+  isComplexVoltage,
   spectraCAT,
   spectraSizeBytes,
   voltagesAT,
@@ -11,7 +12,7 @@ import {
   type VoltageType,
 } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
-import { addSamples, parseInstant } from '../core/instant.js';
+import { addSamples, instant, parseInstant } from '../core/instant.js';
 import type { VoltageBlock } from '../core/blocks.js';
 import type { CanonicalSpectra, OpenOptions, SpectraRecording, VoltageRecording } from './format.js';
 import { openInput, readJson, type InputFile } from './input.js';
@@ -30,6 +31,7 @@ import {
   type SigmfLayout,
   type SigmfMeta,
 } from './sigmf-meta.js';
+import { untoldFacts } from './untold.js';
 
 const voltageViews = {
   i8: (bytes) => new Int8Array(bytes.buffer, 0, bytes.length),
@@ -86,7 +88,9 @@ async function voltages(opening: Opening): Promise<VoltageRecording> {
     channels: 1,
     sampleBytes: voltageSizeBytes(type) as SampleBytes,
   });
-  const { layout, start, rateHz: sampleRateHz, centreFrequencyHz, facts } = common;
+  const { layout, start, rateHz: sampleRateHz, facts } = common;
+  // Unless told, the band counts from zero: its middle is R/4 (real) or 0 (complex).
+  const centreFrequencyHz = common.centreFrequencyHz ?? (isComplexVoltage(type) ? 0 : sampleRateHz / 4);
   async function* blocks(blockSamples: number): AsyncGenerator<VoltageBlock> {
     for await (const { bytes, samples, firstSample, gaps } of readFrames(file, layout, blockSamples)) {
       const elements = voltageViews[type](bytes);
@@ -144,11 +148,11 @@ async function spectra(opening: Opening, type: SpectraType): Promise<SpectraReco
     );
   }
   const inputs = streams / channels;
-  const frequenciesHz = Float64Array.from(global['corella:frequencies_hz'] ?? []);
-  if (frequenciesHz.length !== channels) {
+  const listedHz = global['corella:frequencies_hz'] ?? [];
+  if (listedHz.length !== channels) {
     refuse(
       metaPath,
-      `corella:frequencies_hz lists ${frequenciesHz.length} frequencies for ${channels} channels`,
+      `corella:frequencies_hz lists ${listedHz.length} frequencies for ${channels} channels`,
       'list one a channel, in hertz',
     );
   }
@@ -157,6 +161,10 @@ async function spectra(opening: Opening, type: SpectraType): Promise<SpectraReco
     channels,
     sampleBytes: spectraSizeBytes(type) as SampleBytes,
   });
+  // Where nothing says where the band lies, the list counts from its middle.
+  const isPlaced = opening.meta.captures[0]['core:frequency'] !== undefined;
+  const fromHz = isPlaced ? 0 : (opening.options.centreFrequencyHz ?? 0);
+  const frequenciesHz = Float64Array.from(listedHz, (offsetHz) => offsetHz + fromHz);
   const { layout, start, rateHz: spectrumRateHz, facts } = common;
   async function* blocks(blockSamples: number): AsyncGenerator<CanonicalSpectra> {
     for await (const { bytes, samples, firstSample, gaps } of readFrames(file, layout, blockSamples)) {
@@ -196,22 +204,10 @@ async function commonFacts({ file, meta, metaPath, options }: Opening, shape: Sh
     global['core:sample_rate'] ??
     options.sampleRateHz ??
     refuse(metaPath, 'says no core:sample_rate', 'add it, in samples a second, or give --rate');
-  const centreFrequencyHz =
-    first['core:frequency'] ??
-    options.centreFrequencyHz ??
-    refuse(
-      metaPath,
-      'says no core:frequency in its first capture',
-      "add the band's centre, in hertz, or give --frequency",
-    );
+  const centreFrequencyHz = first['core:frequency'] ?? options.centreFrequencyHz;
   const datetime = first['core:datetime'];
-  const start =
-    (datetime === undefined ? options.start : parseInstant(datetime, `${metaPath}, capture 0`)) ??
-    refuse(
-      metaPath,
-      'says no core:datetime in its first capture',
-      'add when the first sample was taken, UTC, or give --start',
-    );
+  const toldStart = datetime === undefined ? options.start : parseInstant(datetime, `${metaPath}, capture 0`);
+  const start = toldStart ?? instant(0);
   if ((global['core:trailing_bytes'] ?? 0) > 0) {
     refuse(metaPath, 'has trailing bytes after its data', 'strip them: only plain samples are read');
   }
@@ -236,6 +232,7 @@ async function commonFacts({ file, meta, metaPath, options }: Opening, shape: Sh
   const facts = {
     path: metaPath,
     format: 'sigmf',
+    ...untoldFacts({ frequency: centreFrequencyHz === undefined, start: toldStart === undefined }),
     polarisations,
     details: details(meta, layout),
     ...(meta.global['corella:history'] && { history: meta.global['corella:history'] }),

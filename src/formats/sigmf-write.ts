@@ -6,7 +6,7 @@ import { refuse, wholeNumber } from '../core/errors.js';
 import type { SpectraGap } from '../core/gaps.js';
 import { addSamples, formatInstant, secondsBetween, type Instant } from '../core/instant.js';
 import type { Telescope } from '../telescope/telescope.js';
-import type { CanonicalSpectra } from './format.js';
+import type { CanonicalSpectra, Untold } from './format.js';
 import { turn, type SampleBytes } from './interleave.js';
 import { openOutputSet } from './output.js';
 import { EXTENSION_VERSION, sigmfPaths, spectraDatatypes, voltageDatatypes } from './sigmf-meta.js';
@@ -20,6 +20,8 @@ interface CommonHeader {
   readonly bits?: number;
   readonly centreFrequencyHz: number;
   readonly start: Instant;
+  /** What of these two is only a stand-in: it is left out of the metadata, so that nobody takes it for true. */
+  readonly untold?: readonly Untold[];
   readonly description?: string;
   readonly history?: readonly string[];
   /** Anything else worth keeping (a seed, true gains): each key becomes `corella:key`. */
@@ -91,7 +93,11 @@ export async function createSigmfSpectra(
     keys: {
       'corella:spectra_type': header.type,
       'corella:channels': header.channels,
-      'corella:frequencies_hz': Array.from(header.frequenciesHz),
+      // Of a band that nobody placed, from its middle.
+      'corella:frequencies_hz': Array.from(
+        header.frequenciesHz,
+        (hz) => hz - (header.untold?.includes('frequency') === true ? header.centreFrequencyHz : 0),
+      ),
       'corella:channel_width_hz': header.channelWidthHz,
       'corella:spectrum_rate_hz': header.spectrumRateHz,
       'corella:order': '[t][c][a]',
@@ -138,12 +144,15 @@ async function createFrames(path: string, plan: FramesHeader): Promise<Recording
   let frames = 0;
   let nextIndex = 0;
 
+  const untold = (what: Untold): boolean => header.untold?.includes(what) === true;
   const beginCapture = (index: number): void => {
     captures.push({
       'core:sample_start': frames,
       'core:global_index': index,
-      'core:frequency': header.centreFrequencyHz,
-      'core:datetime': formatInstant(addSamples(header.start, index, rateHz), 12),
+      ...(untold('frequency') ? {} : { 'core:frequency': header.centreFrequencyHz }),
+      ...(untold('start')
+        ? {}
+        : { 'core:datetime': formatInstant(addSamples(header.start, index, rateHz), 12) }),
     });
   };
   const annotate = (gap: SpectraGap): void => {

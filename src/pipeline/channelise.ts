@@ -41,6 +41,7 @@ export async function channeliseToFile(
     centreFrequencyHz: recording.centreFrequencyHz,
     ...channelsOf(recording, plan),
     start,
+    ...(recording.untold && { untold: recording.untold }),
     description: `${plan.channels} channels of ${recording.path}`,
     history: run.history,
   });

@@ -27,6 +27,7 @@ export async function copyRecording(
     polarisations: from.polarisations,
     ...(from.bits === undefined ? {} : { bits: from.bits }),
     start: from.start,
+    ...(from.untold && { untold: from.untold }),
     description: `${from.path} (${from.format})`,
     history: options.history,
   };
@@ -44,7 +45,11 @@ export async function copyRecording(
     spectrumRateHz,
     frequenciesHz,
     channelWidthHz,
-    centreFrequencyHz: (frequenciesHz[0] + frequenciesHz[channels - 1]) / 2,
+    // A band that nobody placed counts from its middle already.
+    centreFrequencyHz:
+      from.untold?.includes('frequency') === true
+        ? 0
+        : (frequenciesHz[0] + frequenciesHz[channels - 1]) / 2,
   });
   const perBlock = Math.max(1, Math.floor(BLOCK_BYTES / (8 * channels * from.inputs)));
   return copy(writer, from.blocks(perBlock), (block) => channelSamplesIn(block.gaps), from.samples, options);

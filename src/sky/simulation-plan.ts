@@ -64,7 +64,7 @@ export function planSimulation(options: SimulationOptions): SimulationPlan {
     refuse(
       where,
       `the band of ${bandwidthHz(band)} Hz around ${centreFrequencyHz} Hz reaches below zero`,
-      'raise centreFrequencyHz or lower sampleRateHz',
+      'give a higher frequency, like 58MHz, or a lower sample rate',
     );
   }
   const twice = sources.find((source, n) => sources.findIndex(({ name }) => name === source.name) < n);

@@ -5,6 +5,7 @@ import type { OpenOptions, VoltageRecording } from '../format.js';
 import { emptyTally, plausibleSamples, readFrames, type Lane } from '../frames.js';
 import type { InputFile } from '../input.js';
 import { framedVoltages, polarisationsFor } from '../recording.js';
+import { untoldFacts } from '../untold.js';
 import { CLOCK_HZ, instantOfTag, lwaReading, tuningHz, visitEnds, type LwaShape } from './frame.js';
 import { common, commonStep, tagSpan, type TagSpan } from './times.js';
 
@@ -15,6 +16,10 @@ const lanesOf = (count: number): Lane[] =>
     firstChannel: 0,
     endChannel: 1,
   }));
+
+/** A tuning word of zero is no frequency that anybody tuned to. */
+const isUntuned = (word: number, options: OpenOptions): boolean =>
+  word === 0 && options.centreFrequencyHz === undefined;
 
 /** How many samples of each input lie between the first and the last time tag, counted in ticks of the clock. */
 const samplesOver = (
@@ -87,20 +92,26 @@ export async function openTbn(
     if (lane === undefined || !Number.isInteger(firstSample)) return 'invalid';
     return { lane, firstSample, samples: TBN_SAMPLES, payload };
   });
+  // A clock that nobody set counts from when it was switched on, near the beginning of 1970.
+  const clockSet = span.first > BigInt(CLOCK_HZ) * 1_000_000_000n;
   const paired = inputs % 2 === 0 && inputsAt.every((id, lane) => id % 2 === lane % 2);
   return framedVoltages(
     {
       ...headOf(file, shape, options, 'TBN', {
         stands: [...new Set(inputsAt.map((id) => Math.floor(id / 2) + 1))],
         firstTimeTag: String(span.first),
-        clockSet: span.first > BigInt(CLOCK_HZ) * 1_000_000_000n,
+        clockSet,
       }),
       inputs,
       polarisations: polarisationsFor(path, inputs, paired ? 2 : 1, options),
       samples,
       sampleRateHz,
+      ...untoldFacts({
+        frequency: isUntuned(words[0], options),
+        start: options.start === undefined && !clockSet,
+      }),
       centreFrequencyHz: options.centreFrequencyHz ?? tuningHz(words[0]),
-      start: instantOfTag(span.first),
+      start: clockSet ? instantOfTag(span.first) : (options.start ?? instantOfTag(span.first)),
     },
     {
       file,
@@ -194,6 +205,7 @@ export async function openDrx(
       polarisations: polarisationsFor(path, inputs, inputs === 2 ? 2 : 1, options),
       samples,
       sampleRateHz: CLOCK_HZ / decimation,
+      ...untoldFacts({ frequency: isUntuned(word, options) }),
       centreFrequencyHz: options.centreFrequencyHz ?? tuningHz(word),
       start: instantOfTag(span.first),
     },

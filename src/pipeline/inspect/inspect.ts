@@ -61,6 +61,7 @@ const recorded = (file: Recording) => ({
   type: file.type,
   bits: bitsOf(file),
   samples: file.samples,
+  ...(file.untold && { untold: file.untold }),
   ...(file.endsEarly && { endsEarly: file.endsEarly }),
   start: file.start,
 });
@@ -71,7 +72,6 @@ export function describeFile(file: OpenedFile): FileDescription {
       const halfHz = isComplexVoltage(file.type) ? file.sampleRateHz / 2 : file.sampleRateHz / 4;
       return {
         ...recorded(file),
-        ...(file.untold && { untold: file.untold }),
         rateHz: file.sampleRateHz,
         lowestHz: file.centreFrequencyHz - halfHz,
         highestHz: file.centreFrequencyHz + halfHz,
