@@ -25,7 +25,7 @@ describe('plain binary', () => {
       [recording.type, recording.samples, recording.sampleRateHz, recording.centreFrequencyHz],
       ['i16', 3, 8e6, 6e7],
     );
-    assert.deepEqual([recording.untold, recording.start], [[], start]);
+    assert.deepEqual([recording.untold, recording.start], [undefined, start]);
   });
 
   it('stands at zero frequency and in 1970 where nobody says otherwise, and says so', async () => {

@@ -47,9 +47,7 @@ export async function copyRecording(
     channelWidthHz,
     // A band that nobody placed counts from its middle already.
     centreFrequencyHz:
-      from.untold?.includes('frequency') === true
-        ? 0
-        : (frequenciesHz[0] + frequenciesHz[channels - 1]) / 2,
+      from.untold?.includes('frequency') === true ? 0 : (frequenciesHz[0] + frequenciesHz[channels - 1]) / 2,
   });
   const perBlock = Math.max(1, Math.floor(BLOCK_BYTES / (8 * channels * from.inputs)));
   return copy(writer, from.blocks(perBlock), (block) => channelSamplesIn(block.gaps), from.samples, options);
