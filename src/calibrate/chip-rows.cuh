@@ -3,15 +3,23 @@
 #pragma once
 #include "integers.cuh"
 #include "row-sums.cuh"
+#include "shared.cuh"
 
-constexpr int WARPS = GROUP / 32, ALL_WARPS = THREADS / 32;
+constexpr int WARPS = GROUP / 32, ALL_WARPS = THREADS / 32, GROUPS = THREADS / GROUP;
+constexpr bool DIRECT = GROUPS == 1;  // every thread needs its own columns' gains alone: no shared copy
 constexpr int SHARED_ROWS = ROWS - REGISTER_ROWS, VECTORS = COLUMNS * 3 / 4;
 constexpr int SHARE = SHARED_ROWS * VECTORS * THREADS;                // float4s in shared memory
 constexpr bool MIRRORED = (ROWS & (ROWS - 1)) == 0 && CHUNK == ROWS;  // row-sums.cuh
+constexpr bool IN_LANES = WARPS == 1 && !MIRRORED && CHUNK == ROWS;   // totals of all rows lie in the lanes of one warp
 constexpr int AT_ONCE = MIRRORED || COLUMNS < 4 ? COLUMNS : 4;        // columns, a whole number of vectors of either matrix
 static_assert(COLUMNS % 2 == 0 && GROUP * COLUMNS >= STATIONS, "a group covers a row");
 static_assert(SHARED_ROWS == 0 || COLUMNS * 3 % 4 == 0, "rows in shared memory are whole vectors");
 static_assert(ROWS % CHUNK == 0 && ROWS <= 32, "chunks of rows; a lane for each row");
+
+__device__ __forceinline__ float4 loadFour(uint32_t from) {
+  const uint4 v = load16(from);
+  return make_float4(__uint_as_float(v.x), __uint_as_float(v.y), __uint_as_float(v.z), __uint_as_float(v.w));
+}
 
 // Columns are dealt in pairs, one after the other to the threads of a group.
 __device__ __forceinline__ int columnOf(int j) { return j / 2 * 2 * GROUP + 2 * (threadIdx.x % GROUP) + j % 2; }
@@ -65,8 +73,8 @@ struct Share {
     }
   }
 
-  // Adds to the sum of row slot r what columns j to j + AT_ONCE give it.
-  __device__ __forceinline__ void add(int r, int j, const Gains &gains, RowSum &sum, const float4 *shared) const {
+  // Adds to the sum of row slot r what columns j to j + AT_ONCE give it. matrixAt: where this thread's slots begin.
+  __device__ __forceinline__ void add(int r, int j, const Gains &gains, RowSum &sum, uint32_t matrixAt) const {
     float a[2 * AT_ONCE], b[AT_ONCE];
     if (r < REGISTER_ROWS) {
 #pragma unroll
@@ -75,15 +83,15 @@ struct Share {
         a[2 * n] = ar[from][j + n], a[2 * n + 1] = ai[from][j + n], b[n] = bb[from][j + n];
       }
     } else {
-      const float4 *from = shared + (r - REGISTER_ROWS) * VECTORS * THREADS + threadIdx.x;
+      const uint32_t from = matrixAt + (r - REGISTER_ROWS) * (VECTORS * THREADS * 16);
 #pragma unroll
       for (int n = 0; n < AT_ONCE / 2; ++n) {
-        const float4 four = from[(j / 2 + n) * THREADS];
+        const float4 four = loadFour(from + (j / 2 + n) * (THREADS * 16));
         a[4 * n] = four.x, a[4 * n + 1] = four.y, a[4 * n + 2] = four.z, a[4 * n + 3] = four.w;
       }
 #pragma unroll
       for (int n = 0; n < AT_ONCE / 4; ++n) {
-        const float4 four = from[(COLUMNS / 2 + j / 4 + n) * THREADS];
+        const float4 four = loadFour(from + (COLUMNS / 2 + j / 4 + n) * (THREADS * 16));
         b[4 * n] = four.x, b[4 * n + 1] = four.y, b[4 * n + 2] = four.z, b[4 * n + 3] = four.w;
       }
     }
@@ -95,9 +103,10 @@ struct Share {
     }
   }
 
-  // The sums over all of a warp's columns : [ROWS], (x, y, d, -). gainPair(j) gives the gains of columns j and j + 1.
+  // The sums over all of a warp's columns : [ROWS], (x, y, d, -), or where IN_LANES this lane's total of them (row-sums.cuh).
+  // gainPair(j) gives the gains of columns j and j + 1.
   template <class GainPair>
-  __device__ __forceinline__ void sumRows(const GainPair &gainPair, const float4 *shared, float4 *warpSums) const {
+  __device__ __forceinline__ float sumRows(const GainPair &gainPair, uint32_t matrixAt, float4 *warpSums) const {
     const int lane = threadIdx.x % 32;
     auto gainsOf = [&](int j) {
       Gains g;
@@ -114,7 +123,7 @@ struct Share {
       const Gains gains = gainsOf(0);
       RowSum total = sumTree<ROWS, 0, 1>([&](int r) {
         RowSum sum{0, 0, 0};
-        add(r, 0, gains, sum, shared);
+        add(r, 0, gains, sum, matrixAt);
         return sum;
       });
 #pragma unroll
@@ -124,7 +133,9 @@ struct Share {
         total.d += __shfl_xor_sync(0xFFFFFFFFu, total.d, lanes);
       }
       if (lane % (32 / ROWS) == 0) warpSums[mirror()] = make_float4(total.x, total.y, total.d, 0);
+      return 0;
     } else {
+      float total = 0;
       // Column after column: the sums of a chunk of rows stay in registers instead of the gains of all columns.
 #pragma unroll
       for (int chunk = 0; chunk < ROWS; chunk += CHUNK) {
@@ -135,16 +146,17 @@ struct Share {
         for (int j = 0; j < COLUMNS; j += AT_ONCE) {
           const Gains gains = gainsOf(j);
 #pragma unroll
-          for (int q = 0; q < CHUNK; ++q) add(chunk + q, j, gains, part[q], shared);
+          for (int q = 0; q < CHUNK; ++q) add(chunk + q, j, gains, part[q], matrixAt);
         }
         float v[3 * CHUNK];
 #pragma unroll
         for (int q = 0; q < CHUNK; ++q) v[3 * q] = part[q].x, v[3 * q + 1] = part[q].y, v[3 * q + 2] = part[q].d;
         int index;
         bool valid;
-        const float total = sumLanes<3 * CHUNK>(v, lane, index, valid);
-        if (valid && lane % sharing(3 * CHUNK) == 0) ((float *)(warpSums + chunk + index / 3))[index % 3] = total;
+        total = sumLanes<3 * CHUNK>(v, lane, index, valid);
+        if (!IN_LANES && valid && lane % sharing(3 * CHUNK) == 0) ((float *)(warpSums + chunk + index / 3))[index % 3] = total;
       }
+      return total;
     }
   }
 };

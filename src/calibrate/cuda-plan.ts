@@ -165,7 +165,7 @@ function chipPlan(stations: number, solves: number, rule: IterationRule['kind'],
       name: 'stefcal-chip.cu',
       source: readSource(import.meta.url, 'stefcal-chip.cu'),
       headers: {
-        ...commonHeaders('integers.cuh'),
+        ...commonHeaders('integers.cuh', 'shared.cuh'),
         'chip-rows.cuh': readSource(import.meta.url, 'chip-rows.cuh'),
         'packets.cuh': readSource(import.meta.url, 'packets.cuh'),
         'row-sums.cuh': readSource(import.meta.url, 'row-sums.cuh'),

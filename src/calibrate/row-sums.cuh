@@ -38,6 +38,22 @@ __device__ __forceinline__ float sumLanes(float (&v)[VALUES], int lane, int &ind
   valid = real > 0;
   return v[0];
 }
+// Which lanes hold the totals of `first` and the two after it, five bits each; for some lane or other past the last.
+template <int VALUES>
+__device__ __forceinline__ uint32_t totalLanes(int first) {
+  uint32_t sources = 0;
+#pragma unroll
+  for (int i = 0; i < 3; ++i) {
+    int value = first + i, n = VALUES;
+#pragma unroll
+    for (int lanes = 16; lanes >= 1; lanes >>= 1) {
+      const int half = (n + 1) / 2;
+      if (n > 1 && value >= half) sources |= lanes << 5 * i, value -= half;
+      n = half;
+    }
+  }
+  return sources;
+}
 // How many lanes share one total of `sumLanes`.
 __host__ __device__ constexpr int sharing(int values) {
   int n = values, lanes = 1;

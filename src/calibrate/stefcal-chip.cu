@@ -14,14 +14,13 @@
 #include "chip-rows.cuh"
 #include "packets.cuh"
 
-constexpr int GROUPS = THREADS / GROUP;
 // A block's solves, at most.
 constexpr int BLOCK_SOLVES =
     GROUPS_PER_SOLVE % GROUPS == 0 ? 1 : (GROUPS + GROUPS_PER_SOLVE - 2) / GROUPS_PER_SOLVE + 1;
 constexpr bool ALONE = BLOCK_SOLVES == 1;
-constexpr bool DIRECT = GROUPS == 1;             // every thread needs its own columns' gains alone: no shared copy
 constexpr int WIDTH = GROUP * COLUMNS;
 constexpr int PACKETS = (STATIONS + 1) / 2 * 2;  // per solve: pairs of packets stay within one
+constexpr bool ONCE = ALONE && PACKETS / 2 <= THREADS;  // a thread fetches one pair at most
 static_assert(GROUPS_PER_SOLVE * ROWS >= STATIONS, "groups cover a solve");
 static_assert(!ALONE || (GROUPS_PER_SOLVE - GROUPS) * ROWS < STATIONS, "every block has rows: packets.cuh");
 
@@ -43,10 +42,11 @@ constexpr int KNOWN = SUMS + 2 * ALL_WARPS * ROWS;                   // float2 [
 constexpr int JUDGED = KNOWN + (DIRECT ? 0 : BLOCK_SOLVES * WIDTH);  // float2 [warp], where JUDGES
 constexpr int DONE = JUDGED + (JUDGES ? ALL_WARPS / 2 : 0);          // int [solve], where JUDGES and not ALONE
 
-// Right to the last bit or two, which is what the sums are.
+// Right to the last bit or two, which is what the sums are. Of normal numbers: others would cost a detour.
+constexpr float LEAST_NORMAL = 1.1754944e-38f;
 __device__ __forceinline__ float reciprocal(float value) {
   float inverse;
-  asm("rcp.approx.f32 %0, %1;" : "=f"(inverse) : "f"(value));
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(value));
   return inverse;
 }
 
@@ -67,12 +67,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) stefcalChip(const __gri
   int *done = (int *)(shared + DONE);
   const int tid = threadIdx.x, lane = tid & 31, warp = tid >> 5;
   const int group = tid / GROUP, inGroup = tid % GROUP, groupWarp = warp % WARPS;
+  // Places in shared memory by their own addresses; kept, or the compiler would work them out anew while everybody waits.
+  uint32_t matrixAt = (uint32_t)__cvta_generic_to_shared(shared + MATRIX + tid);
+  uint32_t knownAt = (uint32_t)__cvta_generic_to_shared(shared + KNOWN);
+  asm volatile("" : "+r"(matrixAt), "+r"(knownAt));
 
   for (int firstSolve = 0; firstSolve < work.solves; firstSolve += work.solvesPerWave) {
     const int groups = min(work.solvesPerWave, work.solves - firstSolve) * GROUPS_PER_SOLVE;
     const int firstGroup = blockIdx.x * GROUPS;
     if (firstGroup >= groups) break;
-    const bool active = firstGroup + group < groups;
+    const bool active = ALONE || firstGroup + group < groups;  // a block of one solve has no groups to spare
     const int least = firstSolve + firstGroup / GROUPS_PER_SOLVE;  // the block's solves
     const int past = ALONE ? least + 1 : firstSolve + min(firstGroup + GROUPS - 1, groups - 1) / GROUPS_PER_SOLVE + 1;
     const int solve = ALONE || !active ? least : firstSolve + (firstGroup + group) / GROUPS_PER_SOLVE;
@@ -91,6 +95,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) stefcalChip(const __gri
     const bool finishes = active && groupWarp == 0 && lane < ROWS && firstRow + lane < STATIONS;
     float2 mine = finishes ? work.first[base + firstRow + lane] : make_float2(0, 0);
     float2 old = mine;
+    // Where its packets go; worked out once, for everybody waits for them.
+    int packetAt = solve * PACKETS + firstRow + lane;
+    uint32_t sources = totalLanes<3 * ROWS>(3 * lane);
+    asm volatile("" : "+r"(packetAt), "+r"(sources));  // or they would be worked out anew each time
     auto hand = [&](int iteration) {  // over to whoever asked
       if (!finishes) return;
       work.gains[base + firstRow + lane] = mine;
@@ -104,7 +112,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) stefcalChip(const __gri
       const int parity = it & 1;
       const bool judging = JUDGES && parity == 1 && it > 1;  // what the last, even iteration changed
       if (JUDGES && it > work.most && !judging) break;
-      const uint2 *packets = work.packets + ((int64_t)(1 - parity) * work.solves + least) * PACKETS;
+      const uint2 *packets = work.packets + ((1 - parity) * work.solves + least) * PACKETS;
+      const Tag tag(it - 1);
+      const uint32_t nowAt = knownAt + parity * (BLOCK_SOLVES * WIDTH * 8);
       float2 *now = known + parity * BLOCK_SOLVES * WIDTH;
       const float2 *earlier = known + (1 - parity) * BLOCK_SOLVES * WIDTH;
       // ---- the gains of iteration it - 1
@@ -125,7 +135,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) stefcalChip(const __gri
             for (int j = 0; j < COLUMNS / 2; ++j) v[j] = loadPackets(packets + min(columnOf(2 * j), PACKETS - 2));
 #pragma unroll
             for (int j = 0; j < COLUMNS / 2; ++j)
-              all &= arrived(v[j], it - 1, STATIONS % 2 == 0 || columnOf(2 * j) + 1 < STATIONS);
+              all &= arrived(v[j], tag, STATIONS % 2 == 0 || columnOf(2 * j) + 1 < STATIONS);
           } while (!__all_sync(0xFFFFFFFFu, all));  // together: a warp that leaves in pieces stays in pieces
 #pragma unroll
           for (int j = 0; j < COLUMNS; ++j) {
@@ -146,17 +156,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) stefcalChip(const __gri
             const int pair = min(i, pairs - 1), s = ALONE ? 0 : pair / (PACKETS / 2);
             const int c = (pair - s * (PACKETS / 2)) * 2;
             const bool over = JUDGES && !ALONE && done[s];
+            uint32_t to = nowAt + (s * WIDTH + c) * 8;
+            asm volatile("" : "+r"(to));
             uint4 v;
             do v = loadPackets(packets + 2 * pair);
-            while (!__all_sync(0xFFFFFFFFu, over || arrived(v, it - 1, STATIONS % 2 == 0 || c + 1 < STATIONS)));
-            if (i < pairs && !over) {
-              *(uint4 *)(now + s * WIDTH + c) = v;
-              if (judging && ALONE) {
+            while (!__all_sync(0xFFFFFFFFu, over || arrived(v, tag, STATIONS % 2 == 0 || c + 1 < STATIONS)));
+            if (!over) {
+              store16(to, v);  // past the last pair: the same once more
+              if (judging && ALONE && i < pairs) {
                 const float4 was = *(const float4 *)(earlier + c);
                 change.add(__uint_as_float(v.x), __uint_as_float(v.y), was.x, was.y);
                 change.add(__uint_as_float(v.z), __uint_as_float(v.w), was.z, was.w);
               }
             }
+            if (ONCE) break;
           }
         }
         if (!judging || !ALONE) __syncthreads();
@@ -195,29 +208,37 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) stefcalChip(const __gri
       if (JUDGES && it > work.most) break;  // this turn only judged
       if (!running) continue;
       // ---- row sums
-      const float4 *ours = (const float4 *)(now + (solve - least) * WIDTH) + inGroup;
-      share.sumRows([&](int j) { return DIRECT ? make_float4(gr[j], gi[j], gr[j + 1], gi[j + 1]) : ours[j / 2 * GROUP]; },
-                    shared + MATRIX, sums + (parity * ALL_WARPS + warp) * ROWS);
-      if constexpr (WARPS == 1) __syncwarp();
+      uint2 *packetTo = work.packets + (parity * work.solves * PACKETS + packetAt);
+      asm volatile("" : "+l"(packetTo));  // ready before the sums are
+      const uint32_t ours = nowAt + (solve - least) * (WIDTH * 8) + inGroup * 16;
+      const float total = share.sumRows(
+          [&](int j) {
+            return DIRECT ? make_float4(gr[j], gi[j], gr[j + 1], gi[j + 1]) : loadFour(ours + j / 2 * (GROUP * 16));
+          },
+          matrixAt, sums + (parity * ALL_WARPS + warp) * ROWS);
+      if constexpr (IN_LANES) {
+      } else if constexpr (WARPS == 1) __syncwarp();
       else groupSync(group, GROUP);
       // ---- new gains, by the group's first warp
       if (groupWarp == 0) {
         const float4 *groupSums = sums + (parity * ALL_WARPS + group * WARPS) * ROWS + min(lane, ROWS - 1);
         float x = 0, y = 0, d = 0;
+        if constexpr (IN_LANES) {
+          x = __shfl_sync(0xFFFFFFFFu, total, sources), y = __shfl_sync(0xFFFFFFFFu, total, sources >> 5);
+          d = __shfl_sync(0xFFFFFFFFu, total, sources >> 10);
+        } else {
 #pragma unroll
-        for (int w = 0; w < WARPS; ++w) {
-          const float4 part = groupSums[w * ROWS];
-          x += part.x, y += part.y, d += part.z;
+          for (int w = 0; w < WARPS; ++w) {
+            const float4 part = groupSums[w * ROWS];
+            x += part.x, y += part.y, d += part.z;
+          }
         }
         const float inverse = reciprocal(d);
-        float2 next = d > 0 ? make_float2(x * inverse, y * inverse) : mine;  // nothing determines it: it stays
+        float2 next = d >= LEAST_NORMAL ? make_float2(x * inverse, y * inverse) : mine;  // nothing determines it: it stays
         if (parity == 0) next = make_float2(0.5f * (next.x + mine.x), 0.5f * (next.y + mine.y));
-        if (finishes) {
-          uint2 *to = work.packets + ((int64_t)parity * work.solves + solve) * PACKETS + firstRow + lane;
-          storePacket(to, next.x, next.y, it);
-        }
+        if (finishes) storePacket(packetTo, next.x, next.y, it);
         old = mine, mine = next;
-        __syncwarp();
+        if constexpr (!IN_LANES) __syncwarp();
       }
     }
     if (running) hand(work.most);
