@@ -188,6 +188,11 @@ async function imageRequests() {
     { pixels: 1024, stations: 33, polarisations: 2, kernelSize: 7 },
   ];
   const hopper = ['sm_90a'];
+  const imagingOf = ({ request, refining }) =>
+    [request, ...(refining ? [refining.request] : [])].map((one) => ({
+      request: one,
+      architectures: hopper,
+    }));
   return [
     { request: halfCeilingRequest(), architectures: hopper },
     { request: image.planFinish() },
@@ -200,7 +205,7 @@ async function imageRequests() {
       ...folded.FOLDED_BOXES.flatMap((box) =>
         ['half', 'split'].flatMap((precision) => [
           { request: folded.planGridding(shape, box, precision).request, architectures: hopper },
-          { request: folded.planImaging(shape, box, precision).request, architectures: hopper },
+          ...imagingOf(folded.planImaging(shape, { box, precision, steps: 1000 })),
         ]),
       ),
     ]),

@@ -6,6 +6,7 @@ import { tapsCSKK } from '../core/axes.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { randomStream } from '../core/random.js';
 import {
+  planSampling,
   prepareDirectChoice,
   prepareFolded,
   prepareHalfCeiling,
@@ -49,11 +50,11 @@ const sizes: readonly Size[] = [
 const productsOf = { half: 1, single: 3, plain: 1 } satisfies Record<Size['precision'], number>;
 
 /**
- * Operations of the pruned, folded transform of one step, two for each product of a matrix element: per polarisation
- * n × 2·box sums of depth box, then n × 2n of depth box.
+ * Operations of the pruned, folded transform of one step to n² samples, two for each product of a matrix element: per
+ * polarisation n × 2·box sums of depth box, then n × 2n of depth box.
  */
-const operationsPerStep = (box: number): number =>
-  POLARISATIONS * 2 * (PIXELS * 2 * box * box + PIXELS * 2 * PIXELS * box);
+const operationsPerStep = (box: number, n: number): number =>
+  POLARISATIONS * 2 * (n * 2 * box * box + n * 2 * n * box);
 
 /** Stations at random in a square that fills the box at the highest of the channels. */
 function planFor({ boxCells, channels, kernel }: Size): ImagePlan {
@@ -128,6 +129,11 @@ async function prepare(backend: CudaBackend, size: Size): Promise<PreparedCase> 
   const touched = touchedCells(plan);
   const box = Math.max(touched.endRow - touched.firstRow, touched.endColumn - touched.firstColumn);
   const halves = backend.path === 'hopper' ? await prepareHalfCeiling(backend) : undefined;
+  const samples =
+    precision === 'half'
+      ? planSampling(plan, { box: size.boxCells, precision, steps: capacity }).samples
+      : PIXELS;
+  const operations = operationsPerStep(size.boxCells, samples);
   const steps = channels * capacity;
   return {
     ours: cardContestant(
@@ -139,13 +145,13 @@ async function prepare(backend: CudaBackend, size: Size): Promise<PreparedCase> 
     ),
     ceiling: halves
       ? {
-          title: `half-precision products of a box of ${size.boxCells} alone, ${productsOf[precision]} to a number`,
+          title: `half-precision products of ${samples}² samples in a box of ${size.boxCells} alone, ${productsOf[precision]} to a number`,
           ...cardContestant(
             session,
             () => {
               halves.launch();
             },
-            halves.operations / (productsOf[precision] * operationsPerStep(size.boxCells)),
+            halves.operations / (productsOf[precision] * operations),
           ),
         }
       : {
@@ -155,7 +161,7 @@ async function prepare(backend: CudaBackend, size: Size): Promise<PreparedCase> 
             () => {
               filler.launch();
             },
-            filler.operations / operationsPerStep(size.boxCells),
+            filler.operations / operations,
           ),
         },
     close: () => {

@@ -7,6 +7,7 @@ import { halfWgmmaHeader } from './wgmma-half.js';
 export { prepareFolded } from './cuda-folded.js';
 export { prepareSingle } from './cuda-single.js';
 export { prepareDirectChoice, touchedCells, type DirectPrecision } from './direct-choice.js';
+export { planSampling } from './sampling.js';
 
 export const halfCeilingRequest = () =>
   ({

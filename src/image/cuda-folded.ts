@@ -13,12 +13,14 @@ import { gridTables, type GridBox } from './cuda-tables.js';
 import { FOLDED_BOXES, gridBytes, planGridding, planImaging, stepsAtOnce } from './folded-plan.js';
 import { halfTurns, type HalfTurns } from './half-rounding.js';
 import type { ImagePlan } from './plan.js';
+import { sampleWeights } from './sampling.js';
 import { splitTurns, TAP_SCALE, type FoldedPrecision } from './split-halves.js';
 
 const THREADS = 256;
 const BATCH = 8;
-/** Steps that a gridding block takes: enough to pay for its start, few enough for many blocks of a short image too. */
-const spanOf = (steps: number): number => Math.min(128, Math.max(16, roundUp(Math.ceil(steps / 4), BATCH)));
+/** Steps that a gridding block takes: many, to pay for its start, yet so few that there are blocks for eight waves. */
+const spanOf = (steps: number, blocks: number, multiprocessors: number): number =>
+  Math.max(16, roundUp(Math.ceil(steps / Math.ceil((8 * multiprocessors) / blocks)), BATCH));
 /** Sums of products stay in single precision within a launch. */
 const stepsPerLaunch = { half: 4096, split: 1024 } satisfies Record<FoldedPrecision, number>;
 /** Grids go through device memory; more at once only costs memory. */
@@ -30,34 +32,43 @@ export interface FoldedOptions {
   readonly box: GridBox;
   /** Most steps of a block. */
   readonly capacity: number;
+  /** Steps that blocks have, where they are not filled. */
+  readonly steps?: number;
 }
 
 export async function prepareFolded(
   plan: ImagePlan,
   backend: CudaBackend,
-  { precision, box, capacity }: FoldedOptions,
+  { precision, box, capacity, steps: expected = capacity }: FoldedOptions,
   sums: DeviceMemory,
 ): Promise<DirectEngine> {
   const { session, shop } = backend;
   const { channels, stations, polarisations } = plan;
   const size = FOLDED_BOXES.find((one) => one === box.size) ?? 64;
   const gridding = planGridding(plan, size, precision);
-  const imaging = planImaging(plan, size, precision);
-  const [{ scaleFactors }, { spreadFolded }, { imageFolded }] = await Promise.all([
+  const imaging = planImaging(plan, { box: size, precision, steps: expected });
+  const { samples, refining } = imaging;
+  const [{ scaleFactors }, { spreadFolded }, { imageFolded }, refiner] = await Promise.all([
     shop.prepare(planFactors(plan)),
     shop.prepare(gridding.request),
     shop.prepare(imaging.request),
+    refining && shop.prepare(refining.request),
   ]);
   const tables = gridTables(plan, box, precision);
-  const { turns, unscale: unscaleTurns } = turnsFor[precision](plan, size);
+  const { turns, unscale: unscaleTurns } = turnsFor[precision]({ ...plan, pixels: samples }, size);
   const uploaded = await Promise.all([
     uploadArray(session, 'gridding tasks', tables.tasks),
     uploadArray(session, 'gridding weights', tables.groups),
     uploadArray(session, 'sums of kernels', tapSums(plan, precision)),
     uploadArray(session, 'factors of the transform', turns),
     uploadArray(session, 'their scales', unscaleTurns),
+    uploadArray(
+      session,
+      'weights of samples',
+      refining ? sampleWeights(samples, plan.pixels) : new Float32Array(1),
+    ),
   ]);
-  const [tasks, groups, tapSumMemory, turnMemory, turnScales] = uploaded;
+  const [tasks, groups, tapSumMemory, turnMemory, turnScales, weights] = uploaded;
   const scaled = session.allocate('scaled factors', 8 * channels * stations * polarisations);
   const unscale = session.allocate('scales', 8 * channels);
   const scratchBytes = Math.min(MOST_SCRATCH_BYTES, session.device.memoryBytes / 4);
@@ -65,29 +76,32 @@ export async function prepareFolded(
   const mostSteps = stepsAtOnce({
     steps: Math.min(stepsPerLaunch[precision], capacity),
     bytesPerStep: gridBytes(size, BATCH, polarisations, precision) / BATCH,
-    channels: Math.min(channels, Math.ceil(multiprocessors / imaging.tiles)),
+    channels: Math.min(channels, Math.ceil(multiprocessors / imaging.multiprocessors)),
     scratchBytes,
   });
   const bytesPerChannel = gridBytes(size, mostSteps, polarisations, precision);
   const group = channelsAtOnce({
     ...{ channels, bytesPerChannel, scratchBytes, multiprocessors },
-    blocksPerChannel: imaging.tiles,
+    multiprocessorsPerChannel: imaging.multiprocessors,
   });
   // One polarisation takes its steps in pairs: half a pair too many may be read, never used.
   const grids = session.allocate(`grids of ${group} channels`, group * bytesPerChannel);
+  const coarse = refining
+    ? session.allocate(`samples of ${group} channels`, 4 * group * plan.products * samples * samples)
+    : undefined;
   const stream = session.streams.compute;
   return {
-    memories: [...uploaded, scaled, unscale, grids],
+    memories: [...uploaded, scaled, unscale, grids, ...(coarse ? [coarse] : [])],
     sum: (block, factors, mode) => {
       scaleFactors.set([factors.pointer, tapSumMemory.pointer, scaled.pointer, unscale.pointer]);
       scaleFactors.launch({ grid: [channels, 1], threads: THREADS }, stream);
       for (let step = 0; step < block.samples; step += mostSteps) {
         const count = Math.min(mostSteps, block.samples - step);
         const steps = roundUp(count, BATCH);
-        const span = spanOf(steps);
         const pairs = polarisations === 2 ? count : Math.ceil(count / 2);
         for (let first = 0; first < channels; first += group) {
           const here = Math.min(group, channels - first);
+          const span = spanOf(steps, here * gridding.blocksPerSpan, multiprocessors);
           spreadFolded.set([
             ...[offsetBy(block.pointer, step * BYTES_PER_SAMPLE), block.pitchBytes, steps, span, first],
             ...[scaled.pointer, tasks.pointer, groups.pointer, grids.pointer],
@@ -101,19 +115,26 @@ export async function prepareFolded(
             stream,
           );
           const slots = steps * polarisations;
+          const adds = mode === 'replace' && step === 0 ? 0 : 1;
           imageFolded.set([
-            ...[
-              grids.pointer,
-              slots,
-              pairs,
-              first,
-              mode === 'replace' && step === 0 ? 0 : 1,
-              unscale.pointer,
-            ],
-            ...[turnMemory.pointer, turnScales.pointer, sums.pointer],
+            ...[grids.pointer, slots, pairs, first, adds, unscale.pointer],
+            ...[turnMemory.pointer, turnScales.pointer, (coarse ?? sums).pointer],
           ]);
           imageFolded.launch(
-            { grid: [imaging.tiles, here], threads: THREADS, sharedBytes: imaging.sharedBytes },
+            { grid: [imaging.tiles, here], threads: imaging.threads, sharedBytes: imaging.sharedBytes },
+            stream,
+          );
+          if (!refining || !refiner || !coarse) continue;
+          const { refineSums } = refiner;
+          const planes = here * plan.products;
+          refineSums.set([
+            ...[coarse.pointer, weights.pointer, planes, first, adds],
+            ...[unscale.pointer, sums.pointer],
+          ]);
+          // Two blocks to a multiprocessor share the planes.
+          const blocks = Math.min(planes, Math.ceil((2 * multiprocessors) / refining.tiles));
+          refineSums.launch(
+            { grid: [refining.tiles, blocks], threads: THREADS, sharedBytes: refining.sharedBytes },
             stream,
           );
         }

@@ -23,6 +23,7 @@ import { gridBytes, stepsAtOnce } from './folded-plan.js';
 import { fromHalfBits, halfBits } from './half.js';
 import { halfTurns } from './half-rounding.js';
 import { planImage, prepareDirectImager, type ImagePlan, type KernelSize } from './index.js';
+import { LEAST_SAMPLED_STEPS, planSampling, sampleWeights } from './sampling.js';
 import { halvesOf, splitHalf, splitTurns, TAP_SCALE, type FoldedPrecision } from './split-halves.js';
 
 describe('half precision', () => {
@@ -107,7 +108,7 @@ describe('the choice of kernels', () => {
     assert.ok(choice.box.firstColumn <= firstColumn && endColumn <= choice.box.firstColumn + choice.box.size);
   });
   it('takes channels in whole waves when they do not all fit', () => {
-    const card = { blocksPerChannel: 2, multiprocessors: 132 };
+    const card = { multiprocessorsPerChannel: 2, multiprocessors: 132 };
     const sizes = { channels: 792, bytesPerChannel: gridBytes(32, 1000, 2, 'half') };
     // 8 kB a step: 8.192 MB a channel, 262 of them in 2 GiB, three waves of 66
     assert.equal(channelsAtOnce({ ...card, ...sizes, scratchBytes: 2 ** 31 }), 198);
@@ -250,18 +251,21 @@ function fieldOf(slot: Float64Array, turns: Float64Array, pixels: number, box: n
 describe('the folded transform', () => {
   // One half: weights and factors are wrong by up to 2⁻¹² of themselves; at the field's edge the taper's removal triples
   // that, and one time step averages nothing. Two: 2⁻²³. A wrong sign or index anywhere makes this of order 1.
-  for (const [precision, polarisations, tolerance] of [
-    ['half', 1, 3e-3],
-    ['half', 2, 3e-3],
-    ['split', 2, 1e-6],
+  for (const [precision, polarisations, pixels, tolerance] of [
+    ['half', 1, 64, 3e-3],
+    ['half', 2, 64, 3e-3],
+    ['half', 2, 100, 3e-3],
+    ['split', 2, 64, 1e-6],
   ] as const) {
-    it(`gives the reference's image from ${precision} tables, ${polarisations} polarisation(s)`, async () => {
-      const plan = makePlan({ polarisations });
-      const { pixels, channels, stations, products } = plan;
+    const title = `${polarisations} polarisation(s), ${pixels} pixels`;
+    it(`gives the reference's image from ${precision} tables, ${title}`, async () => {
+      const plan = makePlan({ polarisations, pixels });
+      const { channels, stations, products } = plan;
       const choice = prepareDirectChoice(plan, 'hopper')({ type: 'ci8', samples: 1 });
       assert.ok(choice.kind !== 'float');
       const tables = gridTables(plan, choice.box, precision);
-      const turns = turnsOf[precision](plan, choice.box.size);
+      const { samples } = planSampling(plan, { box: choice.box.size, precision, steps: 1000 });
+      const turns = turnsOf[precision]({ ...plan, pixels: samples }, choice.box.size);
       const tapScale = precision === 'split' ? TAP_SCALE : 1;
       const spectra = randomSpectra(7, 'ci8', plan, 1);
       const gains = randomGains(8, channels, stations * polarisations);
@@ -274,15 +278,17 @@ describe('the folded transform', () => {
             calibratedSample(spectra, account.factors, (c * stations + s) * polarisations + p),
           );
           const slot = foldedGrid(choice.box, tables, halvesOf[precision], c, calibrated);
-          return fieldOf(slot, turns, pixels, choice.box.size).map((value) => value / tapScale);
+          return fieldOf(slot, turns, samples, choice.box.size).map((value) => value / tapScale);
         });
         const [x, y] = [fields[0], fields.at(-1) ?? fields[0]];
-        for (let at = 0; at < pixels * pixels; at++) {
+        const planes = Array.from({ length: products }, () => new Float64Array(samples * samples));
+        for (let at = 0; at < samples * samples; at++) {
           const [xr, xi, yr, yi] = [x[2 * at], x[2 * at + 1], y[2 * at], y[2 * at + 1]];
           const values = [xr * xr + xi * xi, yr * yr + yi * yi, xr * yr + xi * yi, xi * yr - xr * yi];
-          for (let product = 0; product < products; product++)
-            sums[(c * products + product) * pixels * pixels + at] = values[product];
+          for (const [product, plane] of planes.entries()) plane[at] = values[product];
         }
+        for (const [product, plane] of planes.entries())
+          sums.set(refined(plane, samples, pixels), (c * products + product) * pixels * pixels);
       }
       const backend = openReference();
       const block = backend.allocateSpectra({
@@ -300,6 +306,72 @@ describe('the folded transform', () => {
       assertSameImage(account.finish(sums).image, wanted.image, pixels, tolerance);
     });
   }
+});
+
+/** pixels : [m][l] from samples : [m][l], as direct-refine.cu makes them. */
+function refined(plane: Float64Array, samples: number, pixels: number): Float64Array {
+  if (samples === pixels) return plane;
+  const weights = sampleWeights(samples, pixels);
+  const along = (values: Float64Array): Float64Array =>
+    // [row][sample] to [pixel][row]: twice, and both sides have had their turn
+    Float64Array.from({ length: (values.length / samples) * pixels }, (_, at) => {
+      const [pixel, row] = [Math.floor(at / (values.length / samples)), at % (values.length / samples)];
+      let sum = 0;
+      for (let k = 0; k < samples; k++) sum += weights[k * pixels + pixel] * values[row * samples + k];
+      return sum;
+    });
+  return along(along(plane));
+}
+
+describe('samples of an image', () => {
+  it('are as few as the aperture allows, where that saves tiles', () => {
+    const cases = [
+      [128, 32, 'half', { samples: 64, groups: 1, tiles: 1, multiprocessors: 0.5 }],
+      [66, 32, 'half', { samples: 64, groups: 1, tiles: 1, multiprocessors: 0.5 }],
+      [64, 32, 'half', { samples: 64, groups: 1, tiles: 1, multiprocessors: 0.5 }],
+      // 96² samples would take as many tiles of 64 × 128 as 128² pixels
+      [128, 48, 'half', { samples: 128, groups: 2, tiles: 2, multiprocessors: 2 }],
+      [256, 48, 'half', { samples: 96, groups: 2, tiles: 2, multiprocessors: 2 }],
+      [512, 64, 'half', { samples: 128, groups: 2, tiles: 2, multiprocessors: 2 }],
+      [64, 64, 'half', { samples: 64, groups: 2, tiles: 1, multiprocessors: 1 }],
+      [128, 32, 'split', { samples: 128, groups: 2, tiles: 2, multiprocessors: 2 }],
+    ] as const;
+    for (const [pixels, box, precision, wanted] of cases)
+      assert.deepEqual(
+        planSampling({ pixels, kernelSize: 5 }, { box, precision, steps: LEAST_SAMPLED_STEPS }),
+        wanted,
+      );
+  });
+  it('are taken where enough steps average the errors out that weights carry to the horizon', () => {
+    const samplesOf = (kernelSize: KernelSize, steps: number): number =>
+      planSampling({ pixels: 128, kernelSize }, { box: 32, precision: 'half', steps }).samples;
+    assert.equal(samplesOf(5, LEAST_SAMPLED_STEPS), 64);
+    assert.equal(samplesOf(5, LEAST_SAMPLED_STEPS - 1), 128);
+    assert.equal(samplesOf(7, 1000), 128);
+  });
+  it('give every wave that an aperture can make, whatever the pixels', () => {
+    for (const [samples, pixels] of [
+      [64, 128],
+      [64, 66],
+      [96, 250],
+    ]) {
+      const weights = sampleWeights(samples, pixels);
+      for (const waves of [0, 1, 17, samples / 2 - 1]) {
+        const wave = (at: number, of: number): number => Math.cos((2 * Math.PI * waves * at) / of - 0.3);
+        for (let pixel = 0; pixel < pixels; pixel++) {
+          let sum = 0;
+          for (let k = 0; k < samples; k++) sum += weights[k * pixels + pixel] * wave(k, samples);
+          assert.ok(Math.abs(sum - wave(pixel, pixels)) < 1e-6, `${waves} waves at ${pixel} of ${pixels}`);
+        }
+      }
+    }
+  });
+  it('are pixels themselves where they fall on one', () => {
+    const weights = sampleWeights(64, 128);
+    for (let k = 0; k < 64; k++)
+      for (let pixel = 0; pixel < 128; pixel += 2)
+        assert.ok(Math.abs(weights[k * 128 + pixel] - (pixel === 2 * k ? 1 : 0)) < 1e-7);
+  });
 });
 
 function calibratedSample(spectra: SpectraCAT, factors: Float64Array, at: number): readonly [number, number] {

@@ -93,12 +93,13 @@ export function channelsAtOnce(options: {
   readonly channels: number;
   readonly bytesPerChannel: number;
   readonly scratchBytes: number;
-  readonly blocksPerChannel: number;
+  /** That the blocks of one channel fill. */
+  readonly multiprocessorsPerChannel: number;
   readonly multiprocessors: number;
 }): number {
-  const { channels, bytesPerChannel, scratchBytes, blocksPerChannel, multiprocessors } = options;
+  const { channels, bytesPerChannel, scratchBytes, multiprocessorsPerChannel, multiprocessors } = options;
   const fitting = Math.max(1, Math.min(channels, Math.floor(scratchBytes / bytesPerChannel)));
   if (fitting === channels) return channels;
-  const wave = Math.ceil(multiprocessors / blocksPerChannel);
+  const wave = Math.ceil(multiprocessors / multiprocessorsPerChannel);
   return fitting >= wave ? Math.floor(fitting / wave) * wave : fitting;
 }

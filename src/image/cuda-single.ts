@@ -43,7 +43,7 @@ export async function prepareSingle(
     channels,
     bytesPerChannel: polarisations * planeBytes * (columns + pixels),
     scratchBytes: Math.min(MOST_SCRATCH_BYTES, session.device.memoryBytes / 4),
-    blocksPerChannel: pixels,
+    multiprocessorsPerChannel: pixels,
     multiprocessors: session.device.multiprocessors,
   });
   const grid = session.allocate(`grids of ${group} channels`, group * polarisations * planeBytes * columns);

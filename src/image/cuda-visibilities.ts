@@ -98,7 +98,7 @@ export async function prepareCudaVisibilityImager(
     channels: Math.min(channels, MOST_CHANNELS),
     bytesPerChannel: 2 * gridBytes + valueBytes + 3 * plane * 8,
     scratchBytes: Math.min(MOST_SCRATCH_BYTES, session.device.memoryBytes / 4),
-    blocksPerChannel: 1,
+    multiprocessorsPerChannel: 1,
     multiprocessors: 1,
   });
   const held: DeviceMemory[] = [...tables];

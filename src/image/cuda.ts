@@ -15,6 +15,7 @@ import { DirectAccount } from './direct-account.js';
 import { prepareDirectChoice, type DirectChoice, type DirectPrecision } from './direct-choice.js';
 import type { DirectImager } from './direct.js';
 import type { ImagePlan } from './plan.js';
+import { LEAST_SAMPLED_STEPS } from './sampling.js';
 
 const WHERE = 'direct image';
 
@@ -129,19 +130,22 @@ export function prepareCudaDirectImager(
   /** By kind of sample and size of block, made when first needed. */
   const engines = new Map<string, Promise<DirectEngine>>();
   function engineFor(blocks: ExpectedBlocks): Promise<DirectEngine> {
-    const { type, capacity } = blocks;
+    const { type, capacity, samples: steps = capacity } = blocks;
     const choice = choiceFor(blocks);
     if (precision === 'half' && choice.kind === 'float') {
       refuse(WHERE, `half precision cannot be: ${choice.why}`, "choose precision 'single'");
     }
     const samples = type === 'cf32' ? 'float' : 'integer';
-    const key = choice.kind === 'float' ? samples : `${choice.kind} ${capacity}`;
+    const key =
+      choice.kind === 'float'
+        ? samples
+        : `${choice.kind} ${capacity} ${steps < LEAST_SAMPLED_STEPS ? 'pixels' : 'samples'}`;
     const known = engines.get(key);
     if (known) return known;
     const made =
       choice.kind === 'float'
         ? prepareSingle(plan, backend, samples, sums)
-        : prepareFolded(plan, backend, { precision: choice.kind, box: choice.box, capacity }, sums);
+        : prepareFolded(plan, backend, { precision: choice.kind, box: choice.box, capacity, steps }, sums);
     engines.set(key, made);
     return made;
   }

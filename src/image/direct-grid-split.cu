@@ -101,9 +101,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
   constexpr int TURNS = (INPUTS + THREADS - 1) / THREADS;
   auto fetch = [&](int first) {
     if (first < end) fetchSamples<INPUTS, THREADS>(base, rows, pitch, first);
+    fetched();
   };
   auto unpack = [&](int first) {
-    copiesAhead();
+    fetchesArrived<0>();
     if (first >= end) return;
 #pragma unroll 1
     for (int n = 0; n < TURNS; ++n) {

@@ -14,12 +14,14 @@
 // Gridding is a sparse product: per two rows |v| and 8 cells |u|, four quadrants; for each, the stations whose kernels
 // touch those cells, 16 at a time (cuda-tables.ts). ldmatrix takes an address per lane, so gathering stations is free, and
 // what was gathered serves both rows. A warp has one such task for all its steps and keeps the weights in registers.
-// Two rows of 8 halves are a whole sector of memory, and the four tasks of a line are done at the same time: lanes store
-// what they made as it is, and lines are whole before they leave the cache.
+// Where there is room the copy engine carries grids away, eight steps at a time (STAGED). Elsewhere lanes store what they
+// made: two rows of 8 halves are a whole sector of memory, the four tasks of a line are done at the same time, and lines are
+// whole before they leave the cache.
 //
 // Set by the plan: STATIONS, POLARISATIONS, BOX (multiple of 16), WARPS (tasks that a block has), BLOCKS (on a
 // multiprocessor at once), HELD (groups of 16 stations whose weights are kept; those of more crowded tasks are read again
-// each time), BUFFERS (1 or 2 of fields: with one, unpacking and gridding take turns).
+// each time), BUFFERS (1 or 2 of fields: with one, unpacking and gridding take turns), AHEAD (1 or 2: turns of eight steps
+// whose samples are on their way), STAGED.
 #include "direct-grid.cuh"
 
 constexpr int THREADS = 32 * WARPS;
@@ -30,15 +32,30 @@ constexpr int CELL_BLOCKS = BOX / 16;                       // of 8 cells |u|; a
 constexpr int TASKS = BOX / 4 * CELL_BLOCKS, TASK_BLOCKS = TASKS / WARPS;
 constexpr int SLOT_BYTES = 4 * BOX * BOX;
 constexpr int LIST_AT = 2 * 4 * 512, GROUP_BYTES = LIST_AT + 128;  // weights of two rows and four quadrants, 16 x 4 stations
-// Shared memory: samples on their way [a][16 bytes], factors, fields.
-constexpr int FACTORS_AT = INPUTS * 16, FIELDS_AT = (FACTORS_AT + INPUTS * 8 + 15) / 16 * 16, FIELDS_BYTES = STATIONS * FIELD_BYTES;
+// Shared memory: samples on their way [turn][a][16 bytes], factors, fields.
+constexpr int FACTORS_AT = AHEAD * INPUTS * 16, FIELDS_AT = (FACTORS_AT + INPUTS * 8 + 15) / 16 * 16;
+constexpr int FIELDS_BYTES = STATIONS * FIELD_BYTES;
+// Where STAGED, a block makes whole blocks of 8 rows, of all four groups of columns, and two buffers hold eight steps of them
+// on their way out : [step][p][group][piece]; the steps' pitch keeps their rows in different banks.
+constexpr int STEP_BYTES = POLARISATIONS * SLOT_BYTES;
+constexpr int ROW_BLOCK_BYTES = 16 * BOX, GROUP_OF_COLUMNS = CELL_BLOCKS * ROW_BLOCK_BYTES;
+constexpr int ROW_BLOCKS = WARPS / (4 * CELL_BLOCKS);
+constexpr bool WHOLE = ROW_BLOCKS == CELL_BLOCKS;  // of a step's grids: a single piece
+constexpr int PIECES = WHOLE ? 1 : 4 * POLARISATIONS, PIECE_BYTES = WHOLE ? STEP_BYTES : ROW_BLOCKS * ROW_BLOCK_BYTES;
+constexpr int STAGED_GROUP = ROW_BLOCKS * ROW_BLOCK_BYTES, STEP_PITCH = POLARISATIONS * 4 * STAGED_GROUP + 16;
+constexpr int GRIDS_AT = FIELDS_AT + BUFFERS * FIELDS_BYTES;
+static_assert(STAGED == 0 || WARPS == 4 * CELL_BLOCKS * ROW_BLOCKS, "a block makes whole blocks of rows");
 
 __device__ __forceinline__ uint32_t addHalves(uint32_t a, uint32_t b) {
   uint32_t sum;
   asm("add.f16x2 %0, %1, %2;" : "=r"(sum) : "r"(a), "r"(b));
   return sum;
 }
-__device__ __forceinline__ uint32_t subHalves(uint32_t a, uint32_t b) { return addHalves(a, negated(b)); }
+__device__ __forceinline__ uint32_t subHalves(uint32_t a, uint32_t b) {
+  uint32_t difference;
+  asm("sub.f16x2 %0, %1, %2;" : "=r"(difference) : "r"(a), "r"(b));
+  return difference;
+}
 
 __device__ __forceinline__ void multiplyAdd(uint32_t (&d)[2], uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3,
                                             uint32_t b0, uint32_t b1) {
@@ -101,11 +118,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     }
 
   const uint32_t pairOfRows = task.place / CELL_BLOCKS, cells = task.place % CELL_BLOCKS;
-  // Lanes of a step exchange cells so that each stores 8 bytes of one row: the even ones of the first, the odd ones of the
-  // second.
+  // Without STAGED lanes of a step exchange cells so that each stores 8 bytes of one row: the even ones of the first, the odd
+  // ones of the second.
   const bool isOdd = lane & 1;
-  uint8_t *slots = grids + ((int64_t)blockIdx.y * steps + (lane >> 2)) * (POLARISATIONS * SLOT_BYTES) +
-                   pairOfRows / 4 * (16 * BOX) + cells * 128 + pairOfRows % 4 * 32 + (lane & 1) * 16 + (lane >> 1 & 1) * 8;
+  const uint32_t inSlot = (STAGED ? pairOfRows / 4 % ROW_BLOCKS : pairOfRows / 4) * ROW_BLOCK_BYTES + cells * 128 +
+                          pairOfRows % 4 * 32 + (STAGED ? (lane & 3) * 4 : (lane & 1) * 16 + (lane >> 1 & 1) * 8);
+  uint8_t *channelGrids = grids + (int64_t)blockIdx.y * steps * STEP_BYTES;
   for (int a = threadIdx.x; a < INPUTS; a += THREADS)
     *(float2 *)(shared + FACTORS_AT + a * 8) = factors[(int64_t)channel * INPUTS + a];
   __syncthreads();
@@ -113,32 +131,47 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
   // A thread unpacks what it fetched itself: only the fields need a barrier.
   constexpr int TURNS = (INPUTS + THREADS - 1) / THREADS;
   auto fetch = [&](int first) {
-    if (first < end) fetchSamples<INPUTS, THREADS>(base, rows, pitch, first);
+    if (first < end) fetchSamples<INPUTS, THREADS>(base + first / STEPS % AHEAD * (INPUTS * 16), rows, pitch, first);
+    fetched();
   };
   auto unpack = [&](int first) {
-    copiesAhead();
+    fetchesArrived<AHEAD - 1>();
     if (first >= end) return;
 #pragma unroll 1
     for (int n = 0; n < TURNS; ++n) {
       const int a = n * THREADS + threadIdx.x;
       if (INPUTS % THREADS != 0 && a >= INPUTS) break;
       uint32_t re[4], im[4];
-      scaledSamples(*(const uint4 *)(shared + a * 16), *(const float2 *)(shared + FACTORS_AT + a * 8), re, im);
+      scaledSamples(*(const uint4 *)(shared + (first / STEPS % AHEAD * INPUTS + a) * 16),
+                    *(const float2 *)(shared + FACTORS_AT + a * 8), re, im);
       uint4 *to = (uint4 *)(shared + FIELDS_AT + first / STEPS % BUFFERS * FIELDS_BYTES + a / POLARISATIONS * FIELD_BYTES +
                             a % POLARISATIONS * 32);
       to[0] = make_uint4(re[0], re[1], re[2], re[3]);
       to[1] = make_uint4(im[0], im[1], im[2], im[3]);
     }
   };
+  // Pieces of eight steps, spread over the warps: one that sent them all would keep the others waiting.
+  auto send = [&](int first) {
+    constexpr int LANES = PIECES == 1 ? 1 : 4;
+    if (lane >= LANES) return;
+    for (int i = warp * LANES + lane; i < STEPS * PIECES; i += WARPS * LANES) {
+      const int step = i / PIECES, piece = i % PIECES;
+      const uint32_t inStep =
+          WHOLE ? 0 : piece / 4 * SLOT_BYTES + piece % 4 * GROUP_OF_COLUMNS + blockIdx.x % TASK_BLOCKS * STAGED_GROUP;
+      sendGrid(channelGrids + (int64_t)(first + step) * STEP_BYTES + inStep,
+               base + GRIDS_AT + (first / STEPS % 2 * STEPS + step) * STEP_PITCH + piece * PIECE_BYTES, PIECE_BYTES);
+    }
+  };
   fetch(begin);
+  if (AHEAD == 2) fetch(begin + STEPS);
   unpack(begin);
-  fetch(begin + STEPS);
+  fetch(begin + AHEAD * STEPS);
   __syncthreads();
 #pragma unroll 1
   for (int first = begin; first < end; first += STEPS) {
     if (BUFFERS == 2) {
       unpack(first + STEPS);
-      fetch(first + 2 * STEPS);
+      fetch(first + (1 + AHEAD) * STEPS);
     }
 #pragma unroll 1
     for (int p = 0; p < POLARISATIONS; ++p) {
@@ -160,34 +193,44 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
           multiplyQuadrant(d, quadrant, weightsOf(k, 0, quadrant), weightsOf(k, 1, quadrant),
                            fields + stationOf(list, quadrant) * FIELD_BYTES);
       }
-      uint8_t *to = slots + ((int64_t)first * POLARISATIONS + p) * SLOT_BYTES;
-      auto put = [&](int group, int parity, const uint32_t (&rows)[2], uint32_t sign) {
-        const uint32_t other = __shfl_xor_sync(0xFFFFFFFFu, isOdd ? rows[0] : rows[1], 1);
-        *(uint2 *)(to + group * (CELL_BLOCKS * 16 * BOX) + parity * (CELL_BLOCKS * 128)) =
-            isOdd ? make_uint2(other ^ sign, rows[1] ^ sign) : make_uint2(rows[0] ^ sign, other ^ sign);
+      uint8_t *to = STAGED ? shared + GRIDS_AT + first / STEPS % 2 * (STEPS * STEP_PITCH) + (lane >> 2) * STEP_PITCH
+                           : channelGrids + (int64_t)(first + (lane >> 2)) * STEP_BYTES;
+      to += p * (STAGED ? 4 * STAGED_GROUP : SLOT_BYTES) + inSlot;
+      auto put = [&](int group, int parity, const uint32_t (&rows)[2]) {
+        uint8_t *at = to + group * (STAGED ? STAGED_GROUP : GROUP_OF_COLUMNS) + parity * (CELL_BLOCKS * 128);
+        if constexpr (STAGED) {
+          *(uint32_t *)at = rows[0], *(uint32_t *)(at + 16) = rows[1];
+        } else {
+          const uint32_t other = __shfl_xor_sync(0xFFFFFFFFu, isOdd ? rows[0] : rows[1], 1);
+          *(uint2 *)at = isOdd ? make_uint2(other, rows[1]) : make_uint2(rows[0], other);
+        }
       };
-      constexpr uint32_t PLUS = 0, MINUS = 0x80008000u;
 #pragma unroll
-      for (int h = 0; h < 2; ++h) {
+      for (int h = 0; h < 2; ++h) {  // real parts, then imaginary ones, whose odd parts are all stored with a minus
         uint32_t ee[2], oe[2], eo[2], oo[2];
 #pragma unroll
         for (int row = 0; row < 2; ++row) {
           // quadrants: (v+, u+), (v+, u-), (v-, u+), (v-, u-)
           const uint32_t(&q)[4][2] = d[row];
-          const uint32_t evenUp = addHalves(q[0][h], q[1][h]), oddUp = subHalves(q[0][h], q[1][h]);
-          const uint32_t evenDown = addHalves(q[2][h], q[3][h]), oddDown = subHalves(q[2][h], q[3][h]);
+          const uint32_t evenUp = addHalves(q[0][h], q[1][h]), evenDown = addHalves(q[2][h], q[3][h]);
+          const uint32_t oddUp = h == 0 ? subHalves(q[0][h], q[1][h]) : subHalves(q[1][h], q[0][h]);
+          const uint32_t oddDown = h == 0 ? subHalves(q[2][h], q[3][h]) : subHalves(q[3][h], q[2][h]);
           ee[row] = addHalves(evenUp, evenDown), oe[row] = addHalves(oddUp, oddDown);
-          eo[row] = subHalves(evenUp, evenDown), oo[row] = subHalves(oddUp, oddDown);
+          eo[row] = h == 0 ? subHalves(evenUp, evenDown) : subHalves(evenDown, evenUp);
+          oo[row] = h == 0 ? subHalves(oddDown, oddUp) : subHalves(oddUp, oddDown);
         }
-        if (h == 0) put(0, 0, ee, PLUS), put(2, 1, oe, PLUS), put(3, 0, eo, PLUS), put(1, 1, oo, MINUS);
-        else put(2, 0, ee, PLUS), put(0, 1, oe, MINUS), put(1, 0, eo, MINUS), put(3, 1, oo, MINUS);
+        if (h == 0) put(0, 0, ee), put(2, 1, oe), put(3, 0, eo), put(1, 1, oo);
+        else put(2, 0, ee), put(0, 1, oe), put(1, 0, eo), put(3, 1, oo);
       }
     }
+    if (STAGED) gridsStaged();
     __syncthreads();
+    if (STAGED) send(first);
     if (BUFFERS == 1) {
       unpack(first + STEPS);
-      fetch(first + 2 * STEPS);
+      fetch(first + (1 + AHEAD) * STEPS);
       __syncthreads();
     }
   }
+  if (STAGED) gridsSent();
 }

@@ -23,11 +23,16 @@ __device__ __forceinline__ void scaledPair(uint32_t word, float2 factor, float (
   im[0] = x0 * factor.y + y0 * factor.x, im[1] = x1 * factor.y + y1 * factor.x;
 }
 
+// The whole line comes to L2 at once: what is fetched for later steps is there by then.
 __device__ __forceinline__ void copyAhead(uint32_t to, const void *from) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+  asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
-
-__device__ __forceinline__ void copiesAhead() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+// What a thread fetches at a time; and all such fetches have arrived but the last so many.
+__device__ __forceinline__ void fetched() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int PENDING>
+__device__ __forceinline__ void fetchesArrived() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
+}
 
 // 16 bytes of each input's row on their way: a thread brings what it will unpack itself.
 template <int INPUTS, int THREADS>
@@ -43,3 +48,15 @@ __device__ __forceinline__ void fetchSamples(uint32_t to, const int8_t *rows, in
 __device__ __forceinline__ uint32_t stationOf(uint2 list, int quadrant) {
   return __byte_perm(quadrant < 2 ? list.x : list.y, 0, quadrant % 2 ? 0x4432 : 0x4410);
 }
+
+// Grids that the copy engine takes to memory: what was stored becomes visible to it, and what this thread sent before has
+// been read, so that the other buffer may be filled.
+__device__ __forceinline__ void gridsStaged() {
+  asm volatile("fence.proxy.async.shared::cta;\ncp.async.bulk.wait_group.read 0;" ::: "memory");
+}
+__device__ __forceinline__ void sendGrid(uint8_t *to, uint32_t from, uint32_t bytes) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\ncp.async.bulk.commit_group;" ::"l"(to),
+               "r"(from), "r"(bytes)
+               : "memory");
+}
+__device__ __forceinline__ void gridsSent() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }

@@ -11,9 +11,9 @@
 //
 // Small terms are added first: the tensor cores cut off what a sum has no bits for.
 //
-// Set by the plan: BOX (32, 48, 64), PIXELS, POLARISATIONS, RING (steps of grids in shared memory), COPIES (of a slot: 2
-// where each of two pieces of stage 1 hands back its own), RESTS_SHARED (1: stage 2 takes its factors' rests from shared
-// memory).
+// Set by the plan: BOX (32, 48, 64), PIXELS, POLARISATIONS, GROUPS (2), REFINED (0), RING (steps of grids in shared memory),
+// COPIES (of a slot: 2 where each of two pieces of stage 1 hands back its own), RESTS_SHARED (1: stage 2 takes its factors'
+// rests from shared memory).
 #include "direct-hopper.cuh"
 #include "halves.cuh"
 #include "wgmma-half.cuh"
@@ -22,6 +22,7 @@
 constexpr int PIECES = (2 * BOX + 63) / 64;
 __device__ constexpr int firstColumn(int piece) { return piece * 64 <= 2 * BOX - 64 ? piece * 64 : 2 * BOX - 64; }
 constexpr int COPY_BYTES = SLOT_BYTES / COPIES;
+static_assert(GROUPS == 2 && REFINED == 0, "a warpgroup for each slot; every pixel made by itself");
 static_assert(COPIES == 1 || (COPIES == PIECES && 2 * BOX == 64 * PIECES), "a copy is a slot, or a piece of it");
 // U : [buffer][nearest, rest], rows : [nearest, rest], rests : [warpgroup], ring : [step][slot][nearest, rest]
 constexpr int U_AT = 0, ROWS_AT = U_AT + 4 * U_BYTES, RESTS_AT = ROWS_AT + 2 * ROWS_BYTES;

@@ -1,5 +1,6 @@
 // What both imaging kernels do (direct-hopper.cu, direct-hopper-split.cu): operands as wgmma wants them, products, sums.
-// Before this: BOX, PIXELS, POLARISATIONS.
+// Before this: BOX, PIXELS, POLARISATIONS, GROUPS (warpgroups of a block, one for each 64 m), REFINED (1: what is imaged are
+// samples, of which direct-refine.cu makes the pixels).
 #pragma once
 #include "hopper.cuh"
 
@@ -40,7 +41,7 @@ __device__ __forceinline__ void loadTurns(uint32_t (&a)[DEPTHS][4], const uint32
 
 // The same of 64 pixels into shared memory : [l block][depth block][8 l][8 depths], two halves at a time.
 __device__ __forceinline__ void shareTurns(uint8_t *to, const uint32_t *turns, int firstPixel) {
-  for (int i = threadIdx.x; i < 64 * BOX / 2; i += 256) {
+  for (int i = threadIdx.x; i < 64 * BOX / 2; i += 128 * GROUPS) {
     const int pair = i % 4, l = i / 4 % 8, depthBlock = i / 32 % (BOX / 8), block = i / 32 / (BOX / 8);
     ((uint32_t *)to)[i] = turnPair(turns, firstPixel + block * 8 + l, depthBlock * 8 + pair * 2);
   }
@@ -105,4 +106,40 @@ __device__ __forceinline__ void storeSums(const float (&sum)[8][4][4], double *s
     // Or the compiler would read everything at once, and have no registers for it.
     asm volatile("" ::: "memory");
   }
+}
+
+// samples : [c in group][product][m][l], of which direct-refine.cu makes pixels, in the scale of the factors.
+__device__ __forceinline__ void storeSamples(const float (&sum)[8][4][4], float *samples, int channel, int firstL, int firstM,
+                                             int lane, const double *unscaleTurns) {
+  constexpr int PLANE = PIXELS * PIXELS;
+  asm volatile("" : "+r"(lane));
+#pragma unroll
+  for (int row = 0; row < 2; ++row) {
+    const int m = firstM + (lane >> 2) + row * 8;
+    if (m >= PIXELS) break;
+    const float by = (float)__ldg(unscaleTurns + m);
+#pragma unroll
+    for (int block = 0; block < 8; ++block) {
+      const int l = firstL + block * 8 + (lane & 3) * 2;
+      if (l >= PIXELS) break;
+      const double2 turn = __ldg((const double2 *)(unscaleTurns + l));
+      const float x = by * (float)turn.x, y = by * (float)turn.y;
+      const float(&even)[4] = sum[block][2 * row], (&odd)[4] = sum[block][2 * row + 1];
+      float *to = samples + (int64_t)channel * PRODUCTS * PLANE + m * PIXELS + l;
+#pragma unroll
+      for (int product = 0; product < PRODUCTS; ++product)
+        *(float2 *)(to + product * PLANE) =
+            make_float2(x * (POLARISATIONS == 1 ? even[0] + even[1] : even[product]),
+                        y * (POLARISATIONS == 1 ? odd[0] + odd[1] : odd[product]));
+    }
+  }
+}
+
+// sums : [c][product][m][l] float64, or where REFINED samples of the group, always replaced.
+__device__ __forceinline__ void storeImage(const float (&sum)[8][4][4], void *sums, int firstChannel, int firstL, int firstM,
+                                           int lane, int add, const double *unscale, const double *unscaleTurns) {
+  if constexpr (REFINED)
+    storeSamples(sum, (float *)sums, blockIdx.y, firstL, firstM, lane, unscaleTurns);
+  else
+    storeSums(sum, (double *)sums, firstChannel + blockIdx.y, firstL, firstM, lane, add, unscale, unscaleTurns);
 }

@@ -7,6 +7,7 @@ import { commonHeaders, readSource } from '../backend/cuda/sources.js';
 import { roundUp } from '../core/round-up.js';
 import { tasksOf } from './cuda-tables.js';
 import type { ImagePlan } from './plan.js';
+import { planSampling, type SamplingOptions } from './sampling.js';
 import { halvesOf, type FoldedPrecision } from './split-halves.js';
 import { halfWgmmaHeader } from './wgmma-half.js';
 
@@ -42,10 +43,18 @@ const gridTuning = {
 /** What a block gets on Hopper. */
 const MOST_SHARED_BYTES = 227 * 1024;
 
-function gridSharedBytes({ stations, polarisations }: Inputs, halves: number, buffers: number): number {
-  const sampleBytes = roundUp(stations * polarisations * (16 + 8), 16);
+function gridSharedBytes(
+  { stations, polarisations }: Inputs,
+  halves: number,
+  buffers: number,
+  ahead: number,
+): number {
+  const sampleBytes = roundUp(stations * polarisations * (16 * ahead + 8), 16);
   return sampleBytes + buffers * stations * (polarisations * 32 * halves + 16);
 }
+/** A block's part of eight steps' grids on its way out, twice. */
+const stagedBytes = ({ polarisations }: Inputs, box: FoldedBox, warps: number): number =>
+  2 * 8 * ((polarisations * 4 * box * box * warps) / tasksOf(box) + 16);
 
 export function planGridding(
   plan: Inputs,
@@ -55,7 +64,15 @@ export function planGridding(
 ) {
   const halves = halvesOf[precision];
   // With two buffers of unpacked samples the next are unpacked while these are gridded.
-  const BUFFERS = gridSharedBytes(plan, halves, 2) <= MOST_SHARED_BYTES ? 2 : 1;
+  const AHEAD = precision === 'half' && gridSharedBytes(plan, halves, 2, 2) <= MOST_SHARED_BYTES ? 2 : 1;
+  const BUFFERS = gridSharedBytes(plan, halves, 2, AHEAD) <= MOST_SHARED_BYTES ? 2 : 1;
+  // Where a block makes whole blocks of rows and has room for them, the copy engine carries them away.
+  const STAGED =
+    precision === 'half' &&
+    tuning.WARPS % (box / 4) === 0 &&
+    gridSharedBytes(plan, halves, BUFFERS, AHEAD) + stagedBytes(plan, box, tuning.WARPS) <= MOST_SHARED_BYTES
+      ? 1
+      : 0;
   const name = { half: 'direct-grid.cu', split: 'direct-grid-split.cu' }[precision];
   return {
     request: {
@@ -70,6 +87,7 @@ export function planGridding(
         ...{ STATIONS: plan.stations, POLARISATIONS: plan.polarisations, BOX: box },
         ...tuning,
         BUFFERS,
+        ...(precision === 'half' ? { AHEAD, STAGED } : {}),
       },
       entries: {
         spreadFolded: ['pointer', 'i64', 'i32', 'i32', 'i32', 'pointer', 'pointer', 'pointer', 'pointer'],
@@ -78,7 +96,8 @@ export function planGridding(
     threads: 32 * tuning.WARPS,
     /** Blocks that share a channel's steps, each with its rows. */
     blocksPerSpan: tasksOf(box) / tuning.WARPS,
-    sharedBytes: gridSharedBytes(plan, halves, BUFFERS),
+    sharedBytes:
+      gridSharedBytes(plan, halves, BUFFERS, AHEAD) + STAGED * stagedBytes(plan, box, tuning.WARPS),
   } as const satisfies {
     request: KernelRequest;
     threads: number;
@@ -111,31 +130,35 @@ const halfTuning = {
   48: { STAGES: 2, UNROLL: 4, ACROSS: 0, ROWS_SHARED: 1 },
   64: { STAGES: 2, UNROLL: 2, ACROSS: 0, ROWS_SHARED: 1 },
 } satisfies Record<FoldedBox, HalfTuning>;
+/** Of blocks of one warpgroup, two to a multiprocessor. */
+const smallTuning: HalfTuning = { STAGES: 2, UNROLL: 4, ACROSS: 1, ROWS_SHARED: 1 };
 const splitTuning = {
   32: { RING: 6, COPIES: 1, RESTS_SHARED: 1 },
   48: { RING: 3, COPIES: 1, RESTS_SHARED: 0 },
   64: { RING: 1, COPIES: 2, RESTS_SHARED: 1 },
 } satisfies Record<FoldedBox, SplitTuning>;
 
-type Picture = Pick<ImagePlan, 'pixels' | 'polarisations'>;
+type Picture = Pick<ImagePlan, 'pixels' | 'polarisations' | 'kernelSize'>;
 
 export function planImaging(
   plan: Picture,
-  box: FoldedBox,
-  precision: FoldedPrecision,
+  { box, precision, steps }: SamplingOptions & { readonly box: FoldedBox },
   split: SplitTuning = splitTuning[box],
 ) {
+  const { samples, groups, tiles, multiprocessors } = planSampling(plan, { box, precision, steps });
+  const isRefined = samples < plan.pixels;
   const uBytes = 64 * 4 * box * 2;
   const rowBytes = 64 * box * 2;
   const slotBytes = 4 * box * box;
   const { name, tuning, sharedBytes, sums } = {
     half: () => {
-      const { STAGES, UNROLL } = halfTuning[box];
+      const half = groups === 1 ? smallTuning : halfTuning[box];
+      const { STAGES, UNROLL } = half;
       return {
         name: 'direct-hopper.cu',
-        tuning: { ...halfTuning[box] },
+        tuning: { ...half },
         sharedBytes: 2 * uBytes + rowBytes + STAGES * UNROLL * 2 * slotBytes + 8 * STAGES,
-        sums: { halfSums: [2 * box], floatSums: [64] },
+        sums: { halfSums: [(4 * box) / groups], floatSums: [64] },
       };
     },
     split: () => {
@@ -158,14 +181,48 @@ export function planImaging(
         'direct-hopper.cuh': source('direct-hopper.cuh'),
         'wgmma-half.cuh': halfWgmmaHeader(sums),
       },
-      defines: { PIXELS: plan.pixels, POLARISATIONS: plan.polarisations, BOX: box, ...tuning },
+      defines: {
+        ...{ PIXELS: samples, POLARISATIONS: plan.polarisations, BOX: box },
+        ...{ GROUPS: groups, REFINED: isRefined ? 1 : 0, ...tuning },
+      },
       entries: {
         imageFolded: ['pointer', 'i32', 'i32', 'i32', 'i32', 'pointer', 'pointer', 'pointer', 'pointer'],
       },
     },
     sharedBytes,
-    tiles: Math.ceil(plan.pixels / 64) * Math.ceil(plan.pixels / 128),
-  } as const satisfies { request: KernelRequest; sharedBytes: number; tiles: number };
+    threads: 128 * groups,
+    tiles,
+    /** That the tiles of a channel fill. */
+    multiprocessors,
+    /** Along either side of what is imaged. */
+    samples,
+    refining: isRefined ? planRefining(plan, samples) : undefined,
+  } as const satisfies { request: KernelRequest; [name: string]: unknown };
+}
+
+/** Rows and columns of pixels that direct-refine.cu makes at a time. */
+const REFINED_ROWS = 64;
+const REFINED_COLUMNS = 128;
+
+/** From samples to pixels. */
+function planRefining(
+  { pixels, polarisations }: Pick<ImagePlan, 'pixels' | 'polarisations'>,
+  samples: number,
+) {
+  return {
+    request: {
+      name: 'direct-refine.cu',
+      source: source('direct-refine.cu'),
+      headers: commonHeaders('integers.cuh'),
+      defines: {
+        ...{ SAMPLES: samples, PIXELS: pixels, PRODUCTS: polarisations === 2 ? 4 : 1 },
+        ...{ ROWS: REFINED_ROWS, COLUMNS: REFINED_COLUMNS },
+      },
+      entries: { refineSums: ['pointer', 'pointer', 'i32', 'i32', 'i32', 'pointer', 'pointer'] },
+    },
+    tiles: Math.ceil(pixels / REFINED_ROWS) * Math.ceil(pixels / REFINED_COLUMNS),
+    sharedBytes: 4 * samples * (samples + REFINED_COLUMNS + 2 * REFINED_ROWS),
+  } as const satisfies { request: KernelRequest; tiles: number; sharedBytes: number };
 }
 
 /** What folded grids of one channel take: two slots of 4·box² bytes for each pair, or twice that. */

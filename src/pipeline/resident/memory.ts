@@ -4,6 +4,7 @@ import { roundUp } from '../../core/round-up.js';
 import { channelsAtOnce } from '../../image/cuda-plan.js';
 import { suitsHalves } from '../../image/direct-choice.js';
 import { FOLDED_BOXES, gridBytes } from '../../image/folded-plan.js';
+import { planSampling } from '../../image/sampling.js';
 import type { RoadName } from '../planner/roads.js';
 import type { Workload } from '../planner/workload.js';
 
@@ -62,7 +63,8 @@ export function residentBuffers(
   const bytesPerChannel = gridBytes(box, spectraPerBlock, polarisations, precision);
   const channelsOfGrids = channelsAtOnce({
     ...{ channels, bytesPerChannel, scratchBytes: DIRECT_GRID_BYTES, multiprocessors: MULTIPROCESSORS },
-    blocksPerChannel: Math.ceil(pixels / 64) * Math.ceil(pixels / 128),
+    multiprocessorsPerChannel: planSampling(workload, { box, precision, steps: spectraPerBlock })
+      .multiprocessors,
   });
   const scratchBytes = 2 * 16 * planes + 16 * visibilities + 24 * channels * pixels ** 2;
   const roads = {
