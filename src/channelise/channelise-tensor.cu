@@ -23,6 +23,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
   unsigned char *afterTables = (unsigned char *)factors + FACTOR_BYTES;
   const uint32_t ringReady = ptx::sharedAddress(afterTables), stageFree = ringReady + 8, filtered = ringReady + 16,
                  exchanged = ringReady + 24;
+  float *oneFactor = (float *)(afterTables + 32);
 
   const int tid = threadIdx.x, lane = tid & 31, warp = __shfl_sync(0xFFFFFFFFu, tid >> 5, 0), g = lane >> 2, q = lane & 3;
   if (tid == 0) {
@@ -30,17 +31,18 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     ptx::barrierInit(stageFree, THREADS);
     ptx::barrierInit(filtered, THREADS);
     ptx::barrierInit(exchanged, THREADS);
+    *oneFactor = work.factor;
   }
   for (int i = tid; i < 32 * 16; i += THREADS) turns[i / 16 * TURN_STRIDE + i % 16] = work.twiddles[i];
   Filter filter(work, (uint4 *)(afterTables + 64), warp, warp, lane);
 
   const int loadQuad = warp >> 2, loadPairs = (tid & 127) * 4;
   // With odd k1 fours of t change places, so that the lanes that read meet different banks.
-  unsigned char *store = exchange + (2 * warp + (g >> 2)) * 128 + (4 * q + (g & 3)) * 8;
-  unsigned char *storeOdd = exchange + (2 * warp + (g >> 2)) * 128 + (4 * q + (g & 3) ^ 4) * 8;
+  const uint32_t store = ptx::sharedAddress(exchange + (2 * warp + (g >> 2)) * 128 + (4 * q + (g & 3)) * 8);
+  const uint32_t storeOdd = ptx::sharedAddress(exchange + (2 * warp + (g >> 2)) * 128 + (4 * q + (g & 3) ^ 4) * 8);
   // A lane's spectrum and k1 are what the turning store of matrices takes.
   const int t = (lane >> 2) + 8 * (lane & 1), k1 = 2 * warp + (lane >> 1 & 1);
-  const unsigned char *load = exchange + k1 * 4096 + (t ^ (k1 & 1) << 2) * 8;
+  const uint32_t load = ptx::sharedAddress(exchange + k1 * 4096 + (t ^ (k1 & 1) << 2) * 8);
   const uint32_t stage = ptx::sharedAddress(exchange + warp * 8192);
   const uint32_t stageRow = stage + (2 * (lane >> 3) + (lane & 1)) * 64 + (lane >> 2 & 1) * 32 + (lane >> 1 & 1) * 16;
   const float4 *turn = (const float4 *)(turns + k1 * TURN_STRIDE);
@@ -51,7 +53,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
   const int64_t all = (int64_t)work.inputs * tiles;
   const int64_t end = all * (blockIdx.x + 1) / gridDim.x;
   uint32_t phase = 0;
-  bool staged = false;
   __syncthreads();
   for (int64_t at = all * blockIdx.x / gridDim.x; at < end;) {
     const int input = (int)(at / tiles), firstTile = (int)(at % tiles);
@@ -81,17 +82,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     for (int tile = 0; tile < count; ++tile) {
       filter.begin();
       if (tile) ptx::barrierWait(ringReady, phase ^ 1);
-      if (staged) {
-        if (ptx::elected()) ptx::storesRead();
-        ptx::warpArrive(stageFree);
-      }
+      ptx::storesRead();
+      ptx::warpArrive(stageFree);
       float re[32], im[32];
-      filter.run(ring, (tile & 1) << 6, re, im);
+      filter.run(ptx::sharedAddress(ring), (tile & 1) << 6, re, im);
       ptx::warpArrive(filtered);
       transform(re, im);
-      if (staged) ptx::barrierWait(stageFree, phase ^ 1);
+      ptx::barrierWait(stageFree, phase);
 #pragma unroll
-      for (int k = 0; k < 32; ++k) *(float2 *)((k & 1 ? storeOdd : store) + k * 4096) = make_float2(re[k], im[k]);
+      for (int k = 0; k < 32; ++k) store8((k & 1 ? storeOdd : store) + k * 4096, re[k], im[k]);
       // The ring is free once every warp is past its filter; while the last ones fill the exchange, it is refilled.
       ptx::warpArrive(exchanged);
       ptx::barrierWait(filtered, phase);
@@ -101,11 +100,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
       putUnits(ring, rows, loadPairs, 4 * (tile & 1) + loadQuad);
       ptx::barrierWait(exchanged, phase);
 #pragma unroll
-      for (int n = 0; n < 32; ++n) {
-        const float2 value = *(const float2 *)(load + n * 128);
-        re[reversed<32>(n)] = value.x;
-        im[reversed<32>(n)] = value.y;
-      }
+      for (int n = 0; n < 32; ++n) load8(re[reversed<32>(n)], im[reversed<32>(n)], load + n * 128);
       ptx::warpArrive(ringReady);  // also: the stage goes where the warp has read from
       fetch(tile + 3);
       turnedTransform(re, im, turn);
@@ -119,13 +114,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 #endif
       // Channels rise from the middle of the transform: the upper half comes first.
       roundAll(
-          re, im, [&](int k) { return ONE_FACTOR ? work.factor : factor[k]; },
+          re, im,
+          [&] {
+            const float one = ONE_FACTOR ? loadAgain(oneFactor) : 0;
+            return [=](int k) { return ONE_FACTOR ? one : factor[k]; };
+          },
           [&](int quarter, const uint32_t (&words)[4]) { storeMatrices(stageRow + (8 * quarter ^ 16) * 64, words); },
           spectrum < work.spectra, work.saturated);
       ptx::showToCopies();
       __syncwarp();
       if (ptx::elected()) ptx::storeBox(&map, stage, (firstTile + tile) * TILE, input, 2 * warp, 0);
-      staged = true;
       phase ^= 1;
     }
     ptx::barrierWait(ringReady, phase ^ 1);

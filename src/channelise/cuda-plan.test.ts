@@ -280,9 +280,10 @@ describe('tensor cores', () => {
       assert.ok(tensor && tensor.sharedBytes <= hopper.sharedBytesPerBlock);
       return tensor.requests.whole.defines;
     };
-    assert.ok(defines({ taps: 8 }).KEPT >= 5);
+    assert.ok(defines({ taps: 8 }).KEPT >= 6);
     assert.equal(defines({ taps: 8 }).KEPT_2, 0);
     assert.equal(defines({ taps: 16 }).KEPT_2, 16);
+    for (const taps of [8, 16]) assert.equal(defines({ taps }).ONE_FACTOR, 1);
     assert.equal(defines({ gains: new Float64Array(2 * 1024).fill(1e-3) }).ONE_FACTOR, 0);
   });
 });

@@ -63,9 +63,8 @@ export function planTensor(plan: ChannelisePlan, card: TensorCard): TensorPlan |
   if (plan.outputType === 'cf32' || plan.taps > MOST_TAPS) return undefined;
   if (card.capability < 90 || card.path === 'dp4a') return undefined;
   const windows = plan.taps + 3 <= 16 ? 1 : 2;
-  // One gain for all saves memory and loads. With one window a table is still faster: given one number, the compiler
-  // keeps every rounded value for the rare clamping, and stores late.
-  const oneFactor = typeof plan.gains === 'number' && windows === 2;
+  // One gain for all saves memory and loads.
+  const oneFactor = typeof plan.gains === 'number';
   const fixedBytes = FIXED_BYTES + (oneFactor ? 0 : FACTOR_BYTES);
   const room = card.sharedBytesPerBlock - fixedBytes;
   if (room < 0) return undefined;
@@ -91,7 +90,7 @@ export function planTensor(plan: ChannelisePlan, card: TensorCard): TensorPlan |
     name: 'channelise-tensor.cu',
     source: readSource(import.meta.url, 'channelise-tensor.cu'),
     headers: {
-      ...commonHeaders('integers.cuh', 'hopper.cuh'),
+      ...commonHeaders('integers.cuh', 'hopper.cuh', 'shared.cuh'),
       ...Object.fromEntries(
         ['shape.cuh', 'butterflies.cuh', 'rounding.cuh', 'tensor.cuh'].map((name) => [
           name,

@@ -6,7 +6,7 @@
 // gets one spectrum, one n2, all n1: what it transforms next. From 14 taps on a dense product adds times 16-19.
 //
 // Set by the plan besides shape.cuh and rounding.cuh: GAPS (1: some spectra are missing), ONE_FACTOR (1: the same for all channels and
-// inputs, in a register), WARPS (of a block), WINDOWS (1 up to 13 taps, 2 up to 17), ENTRIES and ENTRIES_2 (fragments of taps, each
+// inputs), WARPS (of a block), WINDOWS (1 up to 13 taps, 2 up to 17), ENTRIES and ENTRIES_2 (fragments of taps, each
 // of them once), KEPT and KEPT_2 (of 16 groups of fragments, those in shared memory; the others come from L2 for every
 // tile).
 #pragma once
@@ -14,6 +14,7 @@
 #include "hopper.cuh"
 #include "rounding.cuh"
 #include "shape.cuh"
+#include "shared.cuh"
 
 constexpr int THREADS = 32 * WARPS, TILE = 16;
 constexpr int RING_BYTES = 32 * WARPS * 128;  // [channel pair][8 units of 4 times][16 bytes]
@@ -131,7 +132,8 @@ struct Filter {
     ask(0, KEPT + AHEAD);
   }
   // half: 64 where the tile starts in the upper half of the ring. Sums come out in bit-reversed order of n1.
-  __device__ __forceinline__ void run(const unsigned char *ring, int half, float (&re)[32], float (&im)[32]) {
+  __device__ __forceinline__ void run(uint32_t ring, int half, float (&re)[32], float (&im)[32]) {
+    [[maybe_unused]] const uint32_t near = ptx::sharedAddress(kept), nearMore = ptx::sharedAddress(keptMore);
 #pragma unroll
     for (int batch = 0; batch < 16 / BATCH; ++batch) {
       int sums[2 * BATCH][4];
@@ -142,14 +144,14 @@ struct Filter {
       for (int j = 0; j < BATCH; ++j) {
         // A unit's place is its slot ^ (pair / 4 % 8), and pair = WARPS n1 + warp.
         const int group = batch * BATCH + j, place = (group * (WARPS / 4) & 7) << 4;
-        fragments[j] = group < KEPT ? kept[group * ENTRIES] : far[group < KEPT ? 0 : group - KEPT];
-        const unsigned char *from = ring + (operand ^ half ^ place);
-        x[2 * j] = *(const uint2 *)(from + group * (WARPS * 128));
-        x[2 * j + 1] = *(const uint2 *)(from + (group + 16) * (WARPS * 128));
+        fragments[j] = group < KEPT ? load16(near + group * ENTRIES * 16) : far[group < KEPT ? 0 : group - KEPT];
+        uint32_t from = ring + (operand ^ half ^ place);
+        x[2 * j] = load8(from + group * (WARPS * 128));
+        x[2 * j + 1] = load8(from + (group + 16) * (WARPS * 128));
         if (WINDOWS == 2) {
           from = ring + (moreOperand ^ half ^ place);
-          y[2 * j] = *(const uint32_t *)(from + group * (WARPS * 128));
-          y[2 * j + 1] = *(const uint32_t *)(from + (group + 16) * (WARPS * 128));
+          y[2 * j] = load4(from + group * (WARPS * 128));
+          y[2 * j + 1] = load4(from + (group + 16) * (WARPS * 128));
         }
       }
 #pragma unroll
@@ -161,7 +163,8 @@ struct Filter {
 #pragma unroll
         for (int j = 0; j < BATCH; ++j) {
           const int group = batch * BATCH + j;
-          const uint4 last = group < KEPT_2 ? keptMore[group * ENTRIES_2] : farMore[group < KEPT_2 ? 0 : group - KEPT_2];
+          const uint4 last =
+              group < KEPT_2 ? load16(nearMore + group * ENTRIES_2 * 16) : farMore[group < KEPT_2 ? 0 : group - KEPT_2];
           addProduct(sums[2 * j], last.x, last.y, y[2 * j]);
           addProduct(sums[2 * j + 1], last.z, last.w, y[2 * j + 1]);
         }
@@ -179,19 +182,29 @@ struct Filter {
   }
 };
 
-// A warp's values; `store` takes four words at a time, k = 8 quarter ... 8 quarter + 7.
-template <class Factor, class Store>
-__device__ __forceinline__ void roundAll(const float (&re)[32], const float (&im)[32], Factor factor, Store store,
+// Shared memory read where this stands, behind every store before it.
+__device__ __forceinline__ float loadAgain(const float *p) {
+  float value;
+  asm volatile("ld.volatile.shared.f32 %0, [%1];" : "=f"(value) : "r"(ptx::sharedAddress(p)));
+  return value;
+}
+
+// A warp's values; `store` takes four words at a time, k = 8 quarter ... 8 quarter + 7. `factors` gives a quarter its
+// factors, from shared memory: loads that may not pass the last quarter's stores keep the assembler from rounding all
+// values first, and from keeping them for the rare clamping.
+template <class Factors, class Store>
+__device__ __forceinline__ void roundAll(const float (&re)[32], const float (&im)[32], Factors factors, Store store,
                                          bool counted, unsigned long long *total) {
   Rounding rounding;
   int saturated = 0;
   auto roundQuarters = [&](bool clamped) {
-    auto rounded = [&](float value, int k) {
-      const uint32_t bits = Rounding::round(value, factor(k));
-      return clamped ? Rounding::clamped(bits, saturated) : bits;
-    };
 #pragma unroll
     for (int quarter = 0; quarter < 4; ++quarter) {
+      const auto factor = factors();
+      auto rounded = [&](float value, int k) {
+        const uint32_t bits = Rounding::round(value, factor(k));
+        return clamped ? Rounding::clamped(bits, saturated) : bits;
+      };
       uint32_t words[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) {

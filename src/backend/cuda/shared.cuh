@@ -13,6 +13,11 @@ __device__ __forceinline__ uint2 load8(uint32_t from) {
   asm volatile("ld.shared.v2.u32 {%0,%1},[%2];" : "=r"(v.x), "=r"(v.y) : "r"(from));
   return v;
 }
+__device__ __forceinline__ uint32_t load4(uint32_t from) {
+  uint32_t v;
+  asm volatile("ld.shared.u32 %0,[%1];" : "=r"(v) : "r"(from));
+  return v;
+}
 __device__ __forceinline__ void load8(float &a, float &b, uint32_t from) {
   asm volatile("ld.shared.v2.f32 {%0,%1},[%2];" : "=f"(a), "=f"(b) : "r"(from));
 }
