@@ -140,8 +140,10 @@ async function run(path: string, options: ImageOptions, command: Command): Promi
       options.direct === true
         ? await direct(voltagesOf(file), telescope, options, settings, terminal)
         : await fromVisibilities(visibilitiesOf(file), telescope, options, settings, terminal);
+    const feeds = file.kind === 'visibilities' ? file.header.feeds : undefined;
     const products: PictureOptions = {
       telescope,
+      ...(feeds === undefined ? {} : { feeds }),
       road: options.direct === true ? 'Direct imaging (EPIC)' : `From visibilities, ${options.weight} weight`,
       unit: options.gains === undefined ? 'counts' : 'Jy/beam',
       channelWidthHz: made.channelWidthHz,

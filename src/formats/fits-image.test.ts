@@ -70,6 +70,42 @@ describe('FITS images', () => {
     }
   });
 
+  it('hold I, Q, U, V of circular feeds too, and one feed by its name', async () => {
+    const path = join(folder, 'circular.fits');
+    await writeFitsImage(path, { ...image(), feeds: 'circular' });
+    const bytes = await readFile(path);
+    const header = bytes.toString('latin1');
+    const dataStart = Math.ceil((header.indexOf('END     ') + 1) / 2880) * 2880;
+    const at = (stokes: number): number =>
+      bytes.readFloatBE(dataStart + 4 * ((stokes * PIXELS + 1) * PIXELS + 1));
+    // RR = 10, LL = 20, RL = 3 + 4i: I = (RR + LL)/2, Q + iU = RL, V = (RR − LL)/2.
+    assert.deepEqual([0, 1, 2, 3].map(at), [15, 3, 4, -5]);
+    const one = { ...image(), image: imageCPML(new Float64Array(PIXELS ** 2), 1, 1, PIXELS) };
+    for (const [feeds, code] of [
+      ['linear', '-5'],
+      ['circular', '-1'],
+    ] as const) {
+      await writeFitsImage(path, { ...one, polarisations: 1, feeds });
+      assert.match((await readFile(path)).toString('latin1'), new RegExp(`CRVAL4 {2}= *${code}\\.0 `));
+    }
+  });
+
+  it('are refused where channels lie unevenly, which their axis could not tell', async () => {
+    const three = {
+      ...image(),
+      image: imageCPML(new Float64Array(3 * 4 * PIXELS ** 2), 3, 4, PIXELS),
+      frequenciesHz: Float64Array.of(58e6, 59e6, 61e6),
+    };
+    await assert.rejects(
+      writeFitsImage(join(folder, 'uneven.fits'), three),
+      /channel 1 is not evenly spaced/,
+    );
+    await writeFitsImage(join(folder, 'even.fits'), {
+      ...three,
+      frequenciesHz: Float64Array.of(58e6, 59.0001e6, 60e6),
+    });
+  });
+
   it('come back in our own order', async () => {
     const path = join(folder, 'again.fits');
     await writeFitsImage(path, image());

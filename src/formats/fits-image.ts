@@ -7,6 +7,7 @@ import { refuse } from '../core/errors.js';
 import { addSeconds, formatInstant, type Instant } from '../core/instant.js';
 import { DEGREES_PER_RADIAN } from '../core/units.js';
 import type { SkyPosition } from '../sky/frame.js';
+import { refuseUneven } from './even-channels.js';
 import {
   FITS_BLOCK_BYTES,
   headerBytes,
@@ -18,6 +19,7 @@ import {
   remarkCards,
   textCards,
 } from './fits.js';
+import { firstCode } from './gather.js';
 import { openInput } from './input.js';
 import { openOutput, type OutputFile } from './output.js';
 
@@ -27,6 +29,8 @@ export interface FitsImage {
   /** Direction cosine from one pixel to the next. */
   readonly pixelSize: number;
   readonly polarisations: 1 | 2;
+  /** What polarisations 0 and 1 are: X and Y unless said, or R and L. */
+  readonly feeds?: 'linear' | 'circular';
   /** One for each channel of the image; the middle of the band where channels were averaged. */
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
@@ -40,16 +44,27 @@ export interface FitsImage {
   readonly history: readonly string[];
 }
 
-/** How each Stokes plane is made of our products XX, YY, Re XY, Im XY (docs/conventions.md, polarisation). */
-const stokesWeights = [
-  [0.5, 0.5, 0, 0],
-  [-0.5, 0.5, 0, 0],
-  [0, 0, 1, 0],
-  [0, 0, 0, -1],
-] as const;
+/** How each Stokes plane is made of our four products (docs/conventions.md, polarisation). */
+const stokesWeights = {
+  // Of XX, YY, Re XY, Im XY.
+  linear: [
+    [0.5, 0.5, 0, 0],
+    [-0.5, 0.5, 0, 0],
+    [0, 0, 1, 0],
+    [0, 0, 0, -1],
+  ],
+  // Of RR, LL, Re RL, Im RL.
+  circular: [
+    [0.5, 0.5, 0, 0],
+    [0, 0, 1, 0],
+    [0, 0, 0, 1],
+    [0.5, -0.5, 0, 0],
+  ],
+} as const;
 
-/** FITS Stokes codes: I, Q, U, V are 1 to 4; a lone XX is −5. */
-const firstStokes = { 1: -5, 2: 1 } as const;
+/** FITS Stokes codes: I, Q, U, V are 1 to 4; a lone XX is −5, a lone RR −1. */
+const firstStokes = ({ polarisations, feeds = 'linear' }: FitsImage): number =>
+  polarisations === 2 ? 1 : firstCode[feeds];
 
 /** Into a file that is open: whoever opened it finishes it. */
 export async function encodeFitsImage(output: OutputFile, file: FitsImage): Promise<void> {
@@ -57,6 +72,7 @@ export async function encodeFitsImage(output: OutputFile, file: FitsImage): Prom
   const channels = frequenciesHz.length;
   const products = polarisations === 1 ? 1 : 4;
   imageCPML(file.image, channels, products, pixels);
+  refuseUneven(output.path, frequenciesHz, 'average the channels, or image those that are');
   await output.write(headerBytes(headerCards(file, channels, products)));
   // One plane at a time: an image of many channels never stands twice in memory.
   const plane = new DataView(new ArrayBuffer(4 * pixels * pixels));
@@ -84,12 +100,12 @@ export async function writeFitsImage(path: string, file: FitsImage): Promise<voi
 /** Big-endian float32, row 0 in the south, columns from east to west. */
 function fillPlane(
   plane: DataView,
-  { image, pixels }: FitsImage,
+  { image, pixels, feeds = 'linear' }: FitsImage,
   channel: number,
   stokes: number,
   products: 1 | 4,
 ): void {
-  const weights = products === 1 ? [1] : stokesWeights[stokes];
+  const weights = products === 1 ? [1] : stokesWeights[feeds][stokes];
   const size = pixels * pixels;
   for (let row = 0; row < pixels; row++) {
     for (let column = 0; column < pixels; column++) {
@@ -104,7 +120,7 @@ function fillPlane(
 }
 
 function headerCards(file: FitsImage, channels: number, products: 1 | 4): string[] {
-  const { pixels, pixelSize, centre, frequenciesHz, polarisations } = file;
+  const { pixels, pixelSize, centre, frequenciesHz } = file;
   const stepDeg = pixelSize * DEGREES_PER_RADIAN;
   const time = (moment: Instant): string => formatInstant(moment, 3).replace('Z', '');
   return [
@@ -126,7 +142,7 @@ function headerCards(file: FitsImage, channels: number, products: 1 | 4): string
       1,
       'Hz',
     ),
-    ...axis(4, 'STOKES', firstStokes[polarisations], 1, 1, ''),
+    ...axis(4, 'STOKES', firstStokes(file), 1, 1, ''),
     ...textCards('RADESYS', 'FK5'),
     realCard('EQUINOX', 2000),
     // The zenith looks along the projection's own pole.

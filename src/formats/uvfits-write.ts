@@ -13,6 +13,7 @@ import { addSeconds, formatInstant, julianDate, type Instant } from '../core/ins
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { dot, type Vector3 } from '../core/vector.js';
 import { skyFrame } from '../sky/frame.js';
+import { refuseUneven } from './even-channels.js';
 import { filedIntegrationS, filedUvwM, fileProducts } from './filed.js';
 import {
   headerBytes,
@@ -263,18 +264,7 @@ function checkHeader(path: string, { telescope, frequenciesHz, polarisations }: 
   if (telescope.stations.length > 65_535) {
     refuse(path, `${telescope.stations.length} stations are more than UVFITS can number`, 'write fewer');
   }
-  const channels = frequenciesHz.length;
-  const step = channels > 1 ? (frequenciesHz[channels - 1] - frequenciesHz[0]) / (channels - 1) : 1;
-  frequenciesHz.forEach((frequencyHz, c) => {
-    // The format knows a first frequency and a step; a tenth of a channel is the most it may be off.
-    if (!(Math.abs(frequencyHz - frequenciesHz[0] - c * step) <= 0.1 * Math.abs(step))) {
-      refuse(
-        path,
-        `channel ${c} is not evenly spaced from the others`,
-        'write evenly spaced channels to UVFITS',
-      );
-    }
-  });
+  refuseUneven(path, frequenciesHz, 'write evenly spaced channels to UVFITS');
   if (polarisations > telescope.polarisations) {
     refuse(path, `${polarisations} polarisations of a telescope with ${telescope.polarisations}`);
   }

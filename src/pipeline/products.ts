@@ -12,6 +12,8 @@ import type { SkyImage } from './image.js';
 
 export interface ProductOptions {
   readonly telescope: Telescope;
+  /** What the data's polarisations are: X and Y unless said. */
+  readonly feeds?: 'linear' | 'circular';
   /** "From visibilities", "Direct": the headline says which road. */
   readonly road: string;
   readonly unit: string;
@@ -33,6 +35,7 @@ function fitsOf(sky: SkyImage, options: ProductOptions): FitsImage {
     pixels: plan.pixels,
     pixelSize: plan.pixelSize,
     polarisations: plan.polarisations,
+    ...(options.feeds === undefined ? {} : { feeds: options.feeds }),
     frequenciesHz: keep ? plan.frequenciesHz : Float64Array.of(middle(plan.frequenciesHz)),
     channelWidthHz: keep ? options.channelWidthHz : options.channelWidthHz * plan.channels,
     centre: frame.zenith,
