@@ -202,6 +202,7 @@ describe('calibration', () => {
           c * baselineCount(12) + baselineIndex(Math.max(s, j), Math.min(s, j));
         data.counts[without(5)] = 0;
         data.visibilities.fill(0, 8 * without(8), 8 * without(8) + 8);
+        data.model.fill(0, 4 * without(11), 4 * without(11) + 4);
       }
     }
     const { solutions, solved, gains } = await solve(shape, data);
@@ -209,10 +210,11 @@ describe('calibration', () => {
       { station: 3, reason: 'flagged' },
       { station: 5, reason: 'no baselines' },
       { station: 8, reason: 'no signal' },
+      { station: 11, reason: 'no model' },
     ]);
     assert.deepEqual(
       solutions[1].leftOut.map(({ station }) => station),
-      [5, 8],
+      [5, 8, 11],
     );
     assert.equal(solved[2 * 3], 0);
     assert.equal(solved[2 * 3 + 1], 1);

@@ -4,6 +4,7 @@ import { openCpu } from '../backend/cpu/cpu.js';
 import { levelsUpTo } from '../backend/cpu/levels.js';
 import { loadNative } from '../backend/cpu/library.js';
 import { openReference } from '../backend/reference.js';
+import { elementsPerSpectra, spectraCAT } from '../core/axes.js';
 import { randomStream } from '../core/random.js';
 import { correlateBlocks, correlateCases, whole } from './cases.js';
 import { prepareCorrelator } from './index.js';
@@ -58,6 +59,34 @@ describe('cpu correlator', { skip: 'what' in library ? library.what : false }, (
     const lenient = await prepareCorrelator(planCorrelation({ ...options, flaggedInputs }), cpu);
     await lenient.accumulate(block);
     assert.equal((await lenient.finish()).samples, 3);
+    await cpu.close();
+  });
+
+  it('finds such values of any type in any place, and takes all others', async () => {
+    const cpu = await openCpu({ threads: 1 });
+    // Values are looked at several at a time: eleven samples end between two looks.
+    const [inputs, samples] = [2, 11];
+    const wrong = { ci8: [-128], ci4: [0x80, 0x38, 0x08, 0x87], cf32: [NaN, Infinity, -Infinity] } as const;
+    for (const type of ['ci8', 'ci4', 'cf32'] as const) {
+      const plan = planCorrelation({ stations: 2, polarisations: 1, channels: 1, type });
+      const block = cpu.allocateSpectra({ type, channels: 1, inputs, capacity: samples });
+      const correlator = await prepareCorrelator(plan, cpu);
+      const parts = elementsPerSpectra(type);
+      const spectra = fullScaleSpectra(plan, samples, randomStream(34, type));
+      await block.write(spectra, samples);
+      await correlator.accumulate(block);
+      for (const value of wrong[type]) {
+        for (let at = 0; at < spectra.length; at++) {
+          const broken = spectraCAT(spectra.slice(), type, 1, inputs, samples);
+          broken[at] = value;
+          await block.write(broken, samples);
+          const [input, sample] = [Math.floor(at / parts / samples), Math.floor(at / parts) % samples];
+          const words = new RegExp(`channel 0, input ${input}, sample ${sample} (holds −|is not a finite)`);
+          await assert.rejects(correlator.accumulate(block), words);
+        }
+      }
+      block.close();
+    }
     await cpu.close();
   });
 });

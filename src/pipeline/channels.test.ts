@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { instant } from '../core/instant.js';
 import type { VoltageRecording } from '../formats/format.js';
-import { planChannels, usualSpectra } from './channels.js';
+import { planChannels, usualSpectra, type ChannelSettings } from './channels.js';
 
 const recording = (of: Pick<VoltageRecording, 'type' | 'bits'>): VoltageRecording => ({
   kind: 'voltages',
@@ -34,6 +34,29 @@ describe('channels of a recording', () => {
     assert.equal(gainOf({ type: 'ci8', bits: 8 }), whole);
     // 7 of four bits is as loud as 127 of eight.
     assert.ok(Math.abs(gainOf({ type: 'ci8', bits: 4 }) / whole - 127 / 7) < 1e-12);
+  });
+
+  it('are made as asked: gain, window, passband, or a filter of one’s own', () => {
+    const plan = (more: Partial<ChannelSettings>) =>
+      planChannels(recording({ type: 'cf32' }), { channels: 4, taps: 2, outputType: 'cf32', ...more });
+    assert.equal(plan({ gain: 0.25 }).gains, 0.25);
+    const usual = plan({}).prototype;
+    assert.notDeepEqual(plan({ window: { kind: 'rectangular' } }).prototype, usual);
+    assert.notDeepEqual(plan({ passbandChannels: 0.8 }).prototype, usual);
+    const coefficients = Float64Array.of(1, 2, 3, 4, 5, 6, 7, 8);
+    assert.deepEqual(plan({ coefficients }).prototype, coefficients);
+    assert.throws(() => plan({ coefficients, window: { kind: 'hann' } }), /both a window and coefficients/);
+  });
+
+  it('come in blocks of a few megabytes, of at least a filter’s length', () => {
+    const blockOf = (type: VoltageRecording['type'], inputs: number, channels: number) =>
+      planChannels({ ...recording({ type }), inputs }, { channels, taps: 8, outputType: 'ci8' }).blockSamples;
+    // 2²⁵ bytes for 2 inputs of 4 bytes at most are 2²² samples, whole spectra of 16 (complex) or 32 (real).
+    assert.equal(blockOf('ci8', 2, 16), 2 ** 22);
+    assert.equal(blockOf('i8', 2, 16), 2 ** 22);
+    assert.equal(blockOf('ci8', 2, 1000), Math.floor(2 ** 22 / 1000) * 1000);
+    // A thousand inputs of a million channels: eight spectra, the filter's own length, are more than that.
+    assert.equal(blockOf('ci8', 1000, 2 ** 20), 8 * 2 ** 20);
   });
 
   it('stay floats where the recording is of floats, whose level nothing tells', () => {

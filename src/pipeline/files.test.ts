@@ -128,6 +128,13 @@ describe('recordings made of recordings', () => {
     const facts = await channeliseToFile(recording, plan, { backend: openReference(), path, history: ['x'] });
     // 12 spectra of 4 samples, one less under two taps.
     assert.deepEqual([facts.spectra, facts.missingSamples], [11, 6]);
+    // Numbers of up to seven stay within 127 through a gain of four, and most do not through four thousand.
+    assert.equal(facts.saturated, 0);
+    const loud = planChannels(recording, { channels: 4, taps: 2, outputType: 'ci8', gain: 4000 });
+    const clipped = await channeliseToFile(recording, loud, {
+      ...{ backend: openReference(), path: join(folder, 'loud.sigmf-meta'), history: [] },
+    });
+    assert.ok(clipped.saturated > 11 * 4 * INPUTS, `${clipped.saturated}`);
     const opened = await spectraOf(path);
     assert.equal(opened.samples, 11);
     assert.deepEqual(opened.telescope, trio);

@@ -34,5 +34,9 @@ describe('gains for the data at hand', () => {
       () => match({ ...trioGains, stations: ['x', 's1', 's2'] }, 100e6),
       /is for 3 stations of trio/,
     );
+    assert.throws(
+      () => match({ ...trioGains, polarisations: 1 }, 100e6),
+      /is for 1 polarisations, the data have 2/,
+    );
   });
 });

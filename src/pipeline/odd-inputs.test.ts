@@ -30,6 +30,22 @@ describe('odd inputs', () => {
     ]);
   });
 
+  it('are measured by their own polarisation', () => {
+    // Three stations of X 1, 1.2, 0.9 and Y 50, 60, 5: only the last Y is far from the other Ys.
+    const visibilities = visibilitiesCBPP(new Float64Array(2 * 6 * 4), 1, 6, 2);
+    const levels = [1, 50, 1.2, 60, 0.9, 5];
+    levels.forEach((level, a) => {
+      const s = Math.floor(a / 2);
+      visibilities[2 * (((s * (s + 1)) / 2 + s) * 4 + 3 * (a % 2))] = 10 * level;
+    });
+    const integration: Integration = {
+      ...{ start: instant(0), durationS: 1, channels: 1, stations: 3, polarisations: 2, visibilities },
+      counts: countsCB(new Float64Array(6).fill(10), 1, 6),
+      flaggedInputs: new Uint8Array(6),
+    };
+    assert.deepEqual(oddByPower(integration, 4), [{ input: 5, level: 0.1, by: 'autocorrelation' }]);
+  });
+
   it('include a dead one, and leave flagged ones alone', () => {
     assert.deepEqual(
       oddByPower(powers([1, 1, 0, 1, 1]), 4).map(({ input }) => input),
