@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { BackendKind } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import { addSeconds, formatInstant, parseInstant } from '../core/instant.js';
-import { formatBytes, formatHz } from '../core/units.js';
+import { DEGREES_PER_RADIAN, formatBytes, formatHz } from '../core/units.js';
 import { voltageSizeBytes } from '../core/axes.js';
 import type { VisibilityHeader } from '../formats/format.js';
 import { writeGainFiles } from '../formats/gain-files.js';
@@ -14,6 +14,7 @@ import { calibrateIntegration } from '../pipeline/calibrate.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
 import { newTally } from '../pipeline/correlate.js';
 import {
+  beamPixels,
   correlateAll,
   expectedGains,
   findBrightSources,
@@ -260,6 +261,7 @@ async function run(options: DemoOptions): Promise<void> {
       // The direct road multiplies every antenna with itself too: give the other road the same.
       const same = await imageIntegration(integration, { ...road, autos: 'include' }, settings);
       const difference = largestDifference(same.image, direct.image);
+      const beam = beamPixels(telescope, image.plan);
       const { found, faint } = findBrightSources(simulation, image, direct);
       compareStage.done();
 
@@ -283,6 +285,7 @@ async function run(options: DemoOptions): Promise<void> {
         saturated: tally.saturated,
         missingSamples: tally.missingSamples,
         gains,
+        beamPixels: beam,
         sources: found,
         faintSources: faint.map(({ source, altitudeDeg, apparentFluxJy }) => ({
           name: source.name,
@@ -298,6 +301,7 @@ async function run(options: DemoOptions): Promise<void> {
       terminal.result(summary, [
         '',
         ...(found.length === 0 ? ['no bright source is inside the field'] : foundTable(found)),
+        `a pixel is ${Number((image.plan.pixelSize * DEGREES_PER_RADIAN).toPrecision(2))}°, the array's beam about ${Number(beam.toPrecision(2))} pixels wide`,
         '',
         `gains: ${(100 * gains.rmsRelativeError).toFixed(2)} % rms, phases ${gains.rmsPhaseErrorDeg.toFixed(2)}° rms from the truth`,
         `the two roads differ by at most ${difference.toExponential(1)} of the brightest pixel`,

@@ -2,9 +2,9 @@
 import type { Command } from 'commander';
 import { parse as splitPath, join } from 'node:path';
 import { refuse } from '../core/errors.js';
-import { formatSeconds } from '../core/units.js';
+import { DEGREES_PER_RADIAN, formatSeconds } from '../core/units.js';
 import { readGainFile } from '../formats/gain-files.js';
-import type { OpenedFile, VisibilityFile, VoltageRecording } from '../formats/format.js';
+import type { OpenedFile, VisibilityFile, VisibilityHeader, VoltageRecording } from '../formats/format.js';
 import { openFile } from '../formats/registry.js';
 import { averageChannels, stokesI, type ImageField, type KernelSize } from '../image/index.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
@@ -18,6 +18,7 @@ import {
 } from '../pipeline/image.js';
 import { writeSky, type PictureOptions } from '../pipeline/products.js';
 import { chooseIntegration } from '../pipeline/select.js';
+import type { SkyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 import {
   addChannelOptions,
@@ -211,9 +212,27 @@ async function fromVisibilities(
     sky,
     channelWidthHz,
     seconds: stage.done(),
-    notes: choiceLines(choice, options.integration),
+    notes: [
+      ...choiceLines(choice, options.integration),
+      ...outsideLines(file.header, sky.frame, settings.field),
+    ],
     json: { firstIntegration: choice.first, integrations: choice.used, integrationsInFile: choice.inFile },
   };
+}
+
+/** Fields lie round the zenith: what a telescope followed elsewhere may not be in them. */
+export function outsideLines(
+  { object, phaseCentre }: Pick<VisibilityHeader, 'object' | 'phaseCentre'>,
+  frame: SkyFrame,
+  field: ImageField,
+): string[] {
+  const { x, y, z } = frame.directionEnu(phaseCentre);
+  const fromZenithDeg = Math.atan2(Math.hypot(x, y), z) * DEGREES_PER_RADIAN;
+  if (fromZenithDeg <= (field.kind === 'field' ? field.widthDeg / 2 : 90)) return [];
+  return [
+    `the file's phase centre, ${object}, is ${fromZenithDeg.toFixed(1)}° from the zenith, ` +
+      (fromZenithDeg > 90 ? 'below the horizon' : 'outside this field round the zenith'),
+  ];
 }
 
 async function direct(

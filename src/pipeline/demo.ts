@@ -5,11 +5,13 @@ import type { ChannelisePlan } from '../channelise/index.js';
 import { gainsCA, type GainsCA, type ImageCPML } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
+import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import type { VoltageRecording } from '../formats/format.js';
 import { averageChannels, measureSource, placeOf, stokesI, type ImagePlan } from '../image/index.js';
 import { sourcesUp, type SourceUp } from '../sky/above.js';
 import { trueGains } from '../sky/input-gains.js';
 import type { SimulationPlan } from '../sky/simulation-plan.js';
+import type { Telescope } from '../telescope/telescope.js';
 import type { CalibratedIntegration } from './calibrate.js';
 import { correlateVoltages, type CorrelationTally } from './correlate.js';
 import type { SkyImage } from './image.js';
@@ -71,7 +73,27 @@ export interface FoundSource {
 export const BRIGHT_FRACTION = 0.2;
 export const SEARCH_PIXELS = 3;
 
-/** The bright sources, looked for where they should be in both images. */
+/**
+ * Width of the beam that an array's stations make, at half its height. Stations that scatter by σ make baselines that
+ * scatter by √2·σ, and a Gaussian of those a beam of 2√(2 ln 2)/(2π)·λ/(√2·σ) = 0.265 λ/σ: 1.06 λ/D of a round field.
+ */
+export function beamPixels(telescope: Telescope, plan: ImagePlan): number {
+  const scatterM = Math.sqrt(
+    (variance(telescope.stations.map(({ eastM }) => eastM)) +
+      variance(telescope.stations.map(({ northM }) => northM))) /
+      2,
+  );
+  const { frequenciesHz, pixelSize } = plan;
+  const wavelengthM = (2 * SPEED_OF_LIGHT_M_PER_S) / (frequenciesHz[0] + frequenciesHz[plan.channels - 1]);
+  return (Math.sqrt(2 * Math.LN2) / (Math.PI * Math.SQRT2)) * (wavelengthM / scatterM / pixelSize);
+}
+
+function variance(values: readonly number[]): number {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  return values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
+}
+
+/** The bright sources, looked for where they should be in both images, within half a beam. */
 export function findBrightSources(
   simulation: SimulationPlan,
   image: SkyImage,
@@ -81,6 +103,7 @@ export function findBrightSources(
     telescope: simulation.telescope,
     frequencyHz: simulation.centreFrequencyHz,
   });
+  const searchPixels = Math.max(SEARCH_PIXELS, Math.ceil(beamPixels(simulation.telescope, image.plan) / 2));
   const brightest = up.at(0)?.apparentFluxJy ?? 0;
   const planes = [image, direct].map((sky) => stokesI(averageChannels(sky.image, sky.plan), sky.plan, 0));
   const found = up
@@ -89,7 +112,7 @@ export function findBrightSources(
       const place = placeOf(image.plan, directionEnu);
       if (!place || !isShown(image.plan, place)) return [];
       const [seen, seenDirectly] = planes.map((plane) =>
-        measureSource(plane, image.plan, place, SEARCH_PIXELS),
+        measureSource(plane, image.plan, place, searchPixels),
       );
       return [
         {
