@@ -250,6 +250,13 @@ describe('bad input', () => {
     await refused(/nothing is left of the data: every cross-correlation is flagged/, 'image', 'flagged.uvfits', '-o', 'sky.fits', '--quiet'); // prettier-ignore
   });
 
+  it('a sky of which nothing is up, more than the disk holds, and options of another machine', async () => {
+    await refused(/none of spot is above 1° at that time; choose another --time/, 'demo', '--quiet', '--stations', '4', '--sources', 'spot@-20:90:5000', '-o', 'dark'); // prettier-ignore
+    await refused(/would take 59000 TB, and the disk of .* has .* left/, 'simulate', '--duration', '10000h', '-o', 'huge.sigmf-meta'); // prettier-ignore
+    await refused(/--backend: is for this machine, and --card names another/, 'plan', '--card', 'h200', '--backend', 'cpu'); // prettier-ignore
+    await refused(/--time: is for --measure: nothing is run/, 'plan', '--card', 'h200', '--time', '2026-06-21T04:00:00Z'); // prettier-ignore
+  });
+
   it('options that mean nothing for what is read', async () => {
     const direct = ['image', '--direct', 'good.sigmf-meta', '--channels', '8'] as const;
     await refused(

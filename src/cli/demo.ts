@@ -26,6 +26,7 @@ import { imageDirectly, imageIntegration, planSky, type ImageSettings } from '..
 import { writeSky, type PictureOptions } from '../pipeline/products.js';
 import { recordSimulation } from '../pipeline/record.js';
 import { writeIntegrations } from '../pipeline/visibilities.js';
+import { sourcesUp } from '../sky/above.js';
 import { skyFrame } from '../sky/frame.js';
 import { planSimulation } from '../sky/simulation-plan.js';
 import { loadTelescope } from '../telescope/load.js';
@@ -38,6 +39,9 @@ import { openVoltages, withBackend } from './open.js';
 import { plainNumber } from './quantity.js';
 import { addSourceOption, chooseSources, FIRST_LIGHT_TIME } from './sky-options.js';
 import { openTerminal, spectraText, table } from './terminal.js';
+
+/** Of what the gains are solved with. */
+const MINIMUM_ALTITUDE_DEG = 1;
 
 interface DemoOptions extends BackendOptions {
   readonly out: string;
@@ -150,6 +154,13 @@ async function run(options: DemoOptions): Promise<void> {
         `${telescope.name} has ${telescope.stations.length} stations`,
         'calibrating takes three',
       );
+    const element = { telescope, frequencyHz: simulation.centreFrequencyHz };
+    if (sourcesUp(sources, skyFrame(telescope.site, start), MINIMUM_ALTITUDE_DEG, element).length === 0)
+      refuse(
+        'demo',
+        `none of ${sources.map(({ name }) => name).join(', ')} is above ${MINIMUM_ALTITUDE_DEG}° at that time`,
+        'choose another --time, or other --sources',
+      );
     planSky(
       telescope,
       skyFrame(telescope.site, start),
@@ -205,7 +216,7 @@ async function run(options: DemoOptions): Promise<void> {
         telescope,
         frequenciesHz,
         sources,
-        minimumAltitudeDeg: 1,
+        minimumAltitudeDeg: MINIMUM_ALTITUDE_DEG,
       });
       const { calibration } = calibrated;
       await writeGainFiles(

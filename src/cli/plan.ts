@@ -17,7 +17,14 @@ import { workloadOf, type Workload } from '../pipeline/planner/workload.js';
 import { skyFrame } from '../sky/frame.js';
 import { findSources } from '../sky/sources.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { addBackendOptions, addExamples, optionWith, parseCount, type BackendOptions } from './command.js';
+import {
+  addBackendOptions,
+  addExamples,
+  optionWith,
+  parseCount,
+  refuseGiven,
+  type BackendOptions,
+} from './command.js';
 import { withBackend } from './open.js';
 import { reportPlan, roadTitles } from './plan-report.js';
 import { duration, frequency, plainNumber } from './quantity.js';
@@ -131,11 +138,14 @@ const parseKernel = (text: string): KernelSize =>
   ([1, 3, 5, 7] as const).find((size) => String(size) === text) ??
   refuse('--kernel', `'${text}' cells`, 'choose 1, 3, 5 or 7');
 
-async function run(options: PlanOptions): Promise<void> {
+async function run(options: PlanOptions, command: Command): Promise<void> {
   const terminal = openTerminal(options);
+  if (options.card !== undefined)
+    refuseGiven(command, ['backend', 'threads'], 'is for this machine, and --card names another');
   if (options.seconds !== undefined && !options.measure) {
     refuse('--seconds', 'nothing is run', 'add --measure');
   }
+  if (!options.measure) refuseGiven(command, ['time'], 'is for --measure: nothing is run');
   const telescope = await chooseTelescope(options);
   const workload = workloadOf({
     telescope,

@@ -5,6 +5,7 @@ import { refuse } from '../core/errors.js';
 import { parseInstant } from '../core/instant.js';
 import { formatBytes, formatHz, formatSeconds } from '../core/units.js';
 import { voltageSizeBytes } from '../core/axes.js';
+import { checkRoom } from '../formats/output.js';
 import { sigmfPaths } from '../formats/sigmf.js';
 import { recordSimulation } from '../pipeline/record.js';
 import { skyFrame } from '../sky/frame.js';
@@ -119,12 +120,13 @@ async function run(options: SimulateOptions): Promise<void> {
     dropFraction: options.drop,
   });
   const [, path] = sigmfPaths(options.out);
+  const sizeBytes = plan.samples * plan.inputs * voltageSizeBytes(plan.type);
+  await checkRoom(path, sizeBytes);
   const stage = terminal.stage('simulate');
   const facts = await recordSimulation(plan, path, {
     history: history({ telescope }),
     onProgress: stage.update,
   });
-  const sizeBytes = plan.samples * plan.inputs * voltageSizeBytes(plan.type);
   const seconds = stage.done(formatBytes(sizeBytes));
   const up = sourcesUp(sources, frame, 0, { telescope, frequencyHz: centreFrequencyHz });
   terminal.result(

@@ -4,10 +4,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { access, constants, mkdir, open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { access, constants, mkdir, open, rename, rm, stat, statfs, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { beforeEnding } from '../core/ending.js';
 import { CorellaError, refuse } from '../core/errors.js';
+import { formatBytes } from '../core/units.js';
 
 export interface OutputFile {
   readonly path: string;
@@ -87,6 +88,22 @@ async function refuseUnlessFile(path: string): Promise<void> {
 export async function checkOutput(path: string): Promise<void> {
   await refuseUnlessFile(path);
   await access(dirname(resolve(path)), constants.W_OK).catch((error: unknown) => cannotWrite(path, error));
+}
+
+/** Refuses what the disk has no room for, for those who know beforehand how much they write. */
+export async function checkRoom(path: string, sizeBytes: number): Promise<void> {
+  const folder = dirname(resolve(path));
+  const disk = await statfs(folder).catch((error: unknown) => cannotWrite(path, error));
+  // Some file systems do not count: all is zero.
+  if (disk.blocks === 0) return;
+  const freeBytes = disk.bavail * disk.bsize;
+  // What is replaced stays until the new one is whole: it makes no room.
+  if (sizeBytes > freeBytes)
+    refuse(
+      path,
+      `would take ${formatBytes(sizeBytes)}, and the disk of ${folder} has ${formatBytes(freeBytes)} left`,
+      'make room, write less, or name another place',
+    );
 }
 
 async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {

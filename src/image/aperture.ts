@@ -89,7 +89,7 @@ export function checkFits(pixels: number, options: Aperture): void {
       `${wholeSky}, where ${pixels} pixels give ${pixels}`,
     [
       ...(neededPixels <= MOST_PIXELS ? [`take ${neededPixels} pixels`] : []),
-      `image a field of at most ${widthDeg}°`,
+      `image a field of at most ${widthDeg}° (--field)`,
       'or leave out the outermost stations',
     ].join(', '),
   );

@@ -18,7 +18,7 @@ const schema = z
     }),
     /** A CSV of stations, named relative to the description. */
     positions: z.string().min(1),
-    polarisations: z.union([z.literal(1), z.literal(2)]),
+    polarisations: z.union([z.literal(1), z.literal(2)], { error: 'is neither 1 nor 2' }),
     band: z.strictObject({ lowHz: positive, highHz: positive }),
     recording: z.strictObject({
       centreFrequencyHz: positive,

@@ -101,7 +101,7 @@ describe('a telescope of one’s own', () => {
     await assert.rejects(loadTelescope('toString'), /not one we carry/);
     await assert.rejects(
       loadTelescope('/nowhere/x.json'),
-      /x\.json: the telescope description cannot be read/,
+      /x\.json: the telescope description cannot be found; check the path/,
     );
   });
 
