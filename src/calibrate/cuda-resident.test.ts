@@ -27,6 +27,7 @@ if (!presence.present) {
   describe('cuda, resident', () => {
     calibrateCases(() => openCuda(), {
       prepare: (plan, backend, sample) => prepareOnCard(plan, backend as CudaBackend, sample),
+      refusesEmptyChannels: 'a live chain has data in every channel: one without any is a fault to be told',
     });
     whatOnlyItHas();
   });
