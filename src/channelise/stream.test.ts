@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { openReference } from '../backend/reference.js';
+import type { SpectraShape, VoltageBlock } from '../core/blocks.js';
+import { randomStream } from '../core/random.js';
 import { planChannelise } from './plan.js';
 import { noise } from './samples.js';
-import { missingSpectra, openStream } from './stream.js';
-import { randomStream } from '../core/random.js';
+import { checkChanneliseBlocks, missingSpectra, openStream } from './stream.js';
 
 const plan = planChannelise({
   channels: 4,
@@ -58,6 +60,42 @@ describe('stream of blocks', () => {
       { ...box, firstSample: 0, endSample: 3 },
     ]);
     assert.deepEqual(missingSpectra(plan, [gap(2, 3, 12, 13)], 1), []);
+  });
+
+  it('refuses blocks that do not fit the plan, before anything is touched', () => {
+    const { allocateSpectra } = openReference();
+    const check = (block: VoltageBlock, output: Partial<SpectraShape> = {}): void => {
+      checkChanneliseBlocks(plan, block, allocateSpectra({ ...plan.output, ...output }));
+    };
+    const good = voltages(20);
+    check(good);
+    assert.throws(() => {
+      check(noise('ci8', 2, 20, randomStream(51)));
+    }, /the block has 2 inputs of ci8, the plan 4 of ci8/);
+    assert.throws(() => {
+      check(noise('ci16', 4, 20, randomStream(51)));
+    }, /4 inputs of ci16, the plan 4 of ci8/);
+    assert.throws(() => {
+      check(voltages(21));
+    }, /samples in the block is 21; give a whole number from 0 to 20/);
+    assert.throws(() => {
+      check({ ...good, samples: 19 });
+    }, /holds 160 elements where its axes make 152/);
+    for (const output of [{ channels: 3 }, { inputs: 2 }, { type: 'ci4' }] as const) {
+      assert.throws(() => {
+        check(good, output);
+      }, /the output block holds .*, the plan makes 4 of 4 as ci8; allocate it from plan.output/);
+    }
+    for (const [wrong, words] of [
+      [gap(0, 5, 0, 1), /a gap's endInput is 5/],
+      [gap(3, 2, 0, 1), /a gap's firstInput is 3/],
+      [gap(0, 1, 0, 21), /a gap's endSample is 21/],
+      [gap(0, 1, 5, 4), /a gap's firstSample is 5/],
+    ] as const) {
+      assert.throws(() => {
+        check({ ...good, gaps: [wrong] });
+      }, words);
+    }
   });
 
   it('remembers a gap for as long as its samples wait', () => {

@@ -199,10 +199,9 @@ function readInputs(path: string, table: FitsTable): InputRow[] {
 
 /** "EL_-656.14" is an electrical length; a bare number is the cable's own, in which signals run slower. */
 function electricalM(text: string, where: string): number {
-  const electrical = text.startsWith('EL_');
-  const metres = electrical
-    ? Number(text.slice(3))
-    : CABLE_SLOWNESS * Number(text === '' ? Number.NaN : text);
+  const digits = text.replace(/^EL_/, '');
+  const lengthM = digits.trim() === '' ? Number.NaN : Number(digits);
+  const metres = digits === text ? CABLE_SLOWNESS * lengthM : lengthM;
   if (!(Math.abs(metres) < 1e5))
     refuse(where, `cable length '${text}' is no length`, 'copy the metafits again');
   return metres;

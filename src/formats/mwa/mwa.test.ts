@@ -320,6 +320,14 @@ describe('phases of the MWA', () => {
     );
   });
 
+  it('refuses cables that have no length, and an array of no tile', async () => {
+    for (const cable of ['EL_', 'EL_x', 'long', '', 'EL_1e6']) {
+      const sample = smallMwa(3, { tiles: tiles.map((tile, s) => (s === 1 ? { ...tile, cable } : tile)) });
+      await assert.rejects(inOpen(sample), /TILEDATA row \d: cable length '.*' is no length/, cable);
+    }
+    await assert.rejects(inOpen(smallMwa(0)), /lists 0 inputs/);
+  });
+
   it('sets fringes that the correlator stopped going again', async () => {
     // What the correlator leaves of a source where it stopped the fringes is a constant.
     const sample = smallMwa(3, { tiles, value: () => [1, 0] });
