@@ -63,9 +63,9 @@ describe('stream of blocks', () => {
   });
 
   it('refuses blocks that do not fit the plan, before anything is touched', () => {
-    const { allocateSpectra } = openReference();
+    const backend = openReference();
     const check = (block: VoltageBlock, output: Partial<SpectraShape> = {}): void => {
-      checkChanneliseBlocks(plan, block, allocateSpectra({ ...plan.output, ...output }));
+      checkChanneliseBlocks(plan, block, backend.allocateSpectra({ ...plan.output, ...output }));
     };
     const good = voltages(20);
     check(good);
