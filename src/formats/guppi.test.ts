@@ -88,6 +88,8 @@ describe('GUPPI RAW', () => {
     ]);
     assert.equal(recording.details.truncatedBlocks, 1);
     assert.equal(recording.tally?.frames, 2);
+    // All of the last block but a byte: 20 samples of 24 rows of two bytes.
+    assert.equal(recording.tally.spareBytes, 20 * 24 * 2 - 1);
   });
 
   it('passes over a block whose header is damaged', async () => {

@@ -197,6 +197,10 @@ async function openBlocks(file: InputFile, options: OpenOptions): Promise<Spectr
   const shape = shapeOf(path, cards);
   const { antennas, channels, polarisations, blockSamples, bits, pairBytes } = shape;
   const { blocks, damaged } = await findBlocks(file, first, shape);
+  const cutBytes = blocks.reduce(
+    (sum, { whole, dataOffset }) => sum + (whole ? 0 : file.sizeBytes - dataOffset),
+    0,
+  );
   // Where blocks overlap, the earlier one gives the samples.
   const segments: Segment[] = [];
   let reached = 0;
@@ -291,7 +295,7 @@ async function openBlocks(file: InputFile, options: OpenOptions): Promise<Spectr
       ...band,
       start: leadSamples > 0 ? addSamples(scanStart, leadSamples, spectrumRateHz) : scanStart,
     },
-    { file, segments, spareBytes: damaged, tally, read },
+    { file, segments, spareBytes: damaged + cutBytes, tally, read },
   );
 }
 
