@@ -50,7 +50,7 @@ export { matchGains } from './pipeline/gains.js';
 export { writeIntegrations } from './pipeline/visibilities.js';
 export { calibrateIntegration } from './pipeline/calibrate.js';
 export { imageDirectly, imageIntegration } from './pipeline/image.js';
-export { writeSkyFits, writeSkyPng } from './pipeline/products.js';
+export { writeSky, writeSkyFits, writeSkyPng } from './pipeline/products.js';
 export { planResident, type ResidentPlan } from './pipeline/resident/plan.js';
 export {
   prepareResidentChain,

@@ -74,11 +74,14 @@ export function observationStart(path: string, keys: Keys): Instant {
  * not filled with samples that may never have been taken. A recording that ends where TRANSFER_SIZE says is whole.
  */
 export function promiseOf(
-  path: string,
   keys: Keys,
   heldBytes: number,
 ): { readonly said: string; readonly promisedBytes: number } | undefined {
-  const size = (key: string): number => numberOf(path, keys, key, 0);
+  // "unset" promises nothing, and nothing here is worth refusing a recording for.
+  const size = (key: string): number => {
+    const bytes = Number(keys.get(key));
+    return Number.isFinite(bytes) ? bytes : 0;
+  };
   const transferBytes = size('TRANSFER_SIZE');
   if (transferBytes > 0 && size('OBS_OFFSET') + heldBytes >= transferBytes) return undefined;
   const promised = (['FILE_SIZE', 'TRANSFER_SIZE'] as const)

@@ -98,7 +98,7 @@ describe('PSRDADA', () => {
     assert.equal((await early('FILE_SIZE 2404', 'TRANSFER_SIZE 12000'))?.missingSamples, 1);
     // 8000 bytes before this file and 2400 in it are all there was.
     assert.equal(await early('FILE_SIZE 4000', 'TRANSFER_SIZE 10400'), undefined);
-    for (const whole of ['FILE_SIZE 2400', 'FILE_SIZE 0', 'FILE_SIZE 2403'])
+    for (const whole of ['FILE_SIZE 2400', 'FILE_SIZE 0', 'FILE_SIZE 2403', 'FILE_SIZE unset'])
       assert.equal(await early(whole), undefined, whole);
   });
 

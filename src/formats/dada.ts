@@ -102,7 +102,7 @@ async function openRecording(file: InputFile, options: OpenOptions): Promise<Ope
   // The samples of a heap that is cut are known to have been taken: they are missing.
   const samples = heldSamples + (heaped && spareBytes > 0 ? unit : 0);
   const segments: Segment[] = [{ firstSample: 0, samples: heldSamples, offsetBytes: headerBytes }];
-  const promise = promiseOf(path, keys, payloadBytes);
+  const promise = promiseOf(keys, payloadBytes);
   const missingSamples = promise ? Math.floor(promise.promisedBytes / sampleBytes) - samples : 0;
   const tally = emptyTally();
   const centreFrequencyHz = options.centreFrequencyHz ?? numberOf(path, keys, 'FREQ') * 1e6;
