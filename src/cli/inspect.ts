@@ -92,13 +92,17 @@ async function run(path: string, options: InspectOptions): Promise<void> {
     openTerminal(options).result(gainJson(path, gains, look), [...gainLines(path, gains, look), ...drawn]);
     return;
   }
+  const terminal = openTerminal(options);
   const file = await openFile(path, await openOptions(options));
   try {
     const description = describeFile(file);
+    // A glance needs no progress; all of a large file may take minutes.
+    const stage = options.whole === true ? terminal.stage('read') : undefined;
     const { json, lines, spectrum, picture } =
       file.kind === 'visibilities'
-        ? await visibilityReport(file, options)
-        : await recordingReport(file, options);
+        ? await visibilityReport(file, options, stage?.update)
+        : await recordingReport(file, options, stage?.update);
+    stage?.done();
     if (options.spectrum !== undefined) {
       const plot = linePlot({
         title: `Mean spectrum of all inputs, ${path}`,
@@ -112,7 +116,7 @@ async function run(path: string, options: InspectOptions): Promise<void> {
       const whole = picture ?? refuse(path, 'holds nothing to draw', 'leave --picture out');
       await writeFileWhole(options.picture, await renderPng(whole));
     }
-    openTerminal(options).result(
+    terminal.result(
       {
         ...description,
         ...(description.start && { startUtc: formatInstant(description.start, 9) }),
@@ -130,11 +134,16 @@ async function run(path: string, options: InspectOptions): Promise<void> {
   }
 }
 
-async function recordingReport(file: Recording, options: InspectOptions): Promise<Report> {
+async function recordingReport(
+  file: Recording,
+  options: InspectOptions,
+  onProgress?: (fraction: number) => void,
+): Promise<Report> {
   let band: Report['spectrum'] = { frequenciesHz: new Float64Array(), powerDb: new Float64Array() };
   let picture: string | undefined;
   const look = await lookAt(file, {
     ...(options.whole && { extent: 'whole' as const }),
+    ...(onProgress && { onProgress }),
     onFirst: (block) => {
       const spectra = inputSpectra(file, block);
       band = { frequenciesHz: spectra.frequenciesHz, powerDb: meanSpectrum(spectra) };
@@ -167,10 +176,15 @@ async function recordingReport(file: Recording, options: InspectOptions): Promis
   };
 }
 
-async function visibilityReport(file: VisibilityFile, options: InspectOptions): Promise<Report> {
+async function visibilityReport(
+  file: VisibilityFile,
+  options: InspectOptions,
+  onProgress?: (fraction: number) => void,
+): Promise<Report> {
   let picture: string | undefined;
   const look = await lookAtVisibilities(file, {
     ...(options.whole && { extent: 'whole' as const }),
+    ...(onProgress && { onProgress }),
     onFirst: (one: Integration) => {
       if (options.picture !== undefined) picture = visibilityPicture(file, one, file.path);
     },

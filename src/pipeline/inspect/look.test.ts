@@ -105,7 +105,12 @@ describe('a look at a recording', () => {
     assert.deepEqual([look.extent, look.samples, look.missing.samples], ['first block', 32_768, 0]);
     // −128, −127 and 127 are at full scale: three inputs of 256.
     assert.equal(look.clipped?.fraction, 3 / 256);
-    const whole = await lookAt(file, { extent: 'whole' });
+    const progress: number[] = [];
+    const whole = await lookAt(file, { extent: 'whole', onProgress: (part) => void progress.push(part) });
+    assert.deepEqual(
+      progress,
+      Array.from({ length: 8 }, (_, k) => (k + 1) / 8),
+    );
     assert.deepEqual([whole.extent, whole.samples, whole.missing.samples], ['whole', 2 ** 18, 1]);
   });
 

@@ -63,7 +63,12 @@ export function meanOf(one: Integration, cell: number, a1: number, a2: number): 
 /** Reads the first integration, or all where they are small or asked for. `onFirst` sees the first. */
 export async function lookAtVisibilities(
   file: VisibilityFile,
-  options: { readonly extent?: 'whole'; readonly onFirst?: (one: Integration) => void } = {},
+  options: {
+    readonly extent?: 'whole';
+    readonly onFirst?: (one: Integration) => void;
+    /** From 0 to 1. */
+    readonly onProgress?: (fraction: number) => void;
+  } = {},
 ): Promise<VisibilityLook> {
   const { frequenciesHz, polarisations } = file.header;
   const stations = file.telescope.stations.length;
@@ -97,6 +102,7 @@ export async function lookAtVisibilities(
       }
     });
     if (!everything) break;
+    options.onProgress?.(integrations / file.integrationCount);
   }
   return {
     extent: everything ? 'whole' : 'first integration',

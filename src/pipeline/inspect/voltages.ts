@@ -144,7 +144,12 @@ export async function* lookedBlocks(file: Recording): AsyncGenerator<LookedBlock
 /** Reads the first block, or everything where that is little or asked for. `onFirst` sees the first block. */
 export async function lookAt(
   file: Recording,
-  options: { readonly extent?: 'whole'; readonly onFirst?: (block: LookedBlock) => void } = {},
+  options: {
+    readonly extent?: 'whole';
+    readonly onFirst?: (block: LookedBlock) => void;
+    /** From 0 to 1. */
+    readonly onProgress?: (fraction: number) => void;
+  } = {},
 ): Promise<Look> {
   const rowCount = file.inputs * channelsIn(file);
   const everything = options.extent === 'whole' || file.samples * rowCount <= WHOLE_SAMPLES;
@@ -163,6 +168,7 @@ export async function lookAt(
     missing.add(block.gaps, samples, block.samples);
     samples += block.samples;
     if (!everything) break;
+    options.onProgress?.(samples / file.samples);
   }
   const all = rowCount * samples;
   const perSample =
