@@ -254,6 +254,7 @@ describe('bad input', () => {
     await refused(/none of spot is above 1° at that time; choose another --time/, 'demo', '--quiet', '--stations', '4', '--sources', 'spot@-20:90:5000', '-o', 'dark'); // prettier-ignore
     await refused(/would take 59000 TB, and the disk of .* has .* left/, 'simulate', '--duration', '10000h', '-o', 'huge.sigmf-meta'); // prettier-ignore
     await refused(/--backend: is for this machine, and --card names another/, 'plan', '--card', 'h200', '--backend', 'cpu'); // prettier-ignore
+    await refused(/--values: sums are whole numbers, and these channels are floats/, 'correlate', 'good.sigmf-meta', '--values', 'sums', '--bits', 'float', '-o', 'x.uvh5'); // prettier-ignore
     await refused(/--time: is for --measure: nothing is run/, 'plan', '--card', 'h200', '--time', '2026-06-21T04:00:00Z'); // prettier-ignore
   });
 

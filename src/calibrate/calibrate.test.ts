@@ -294,7 +294,7 @@ describe('calibration refuses', () => {
     data.counts.fill(0);
     await assert.rejects(
       solve(shape, data),
-      /calibrate: no baseline has samples: all are flagged or missing/,
+      /calibrate: no baseline has samples: all are flagged, missing or too short/,
     );
   });
   it('a model that is zero', async () => {

@@ -66,7 +66,11 @@ export async function solveCalibration(
   );
   const solves = withData.length;
   if (solves === 0) {
-    refuse('calibrate', 'no baseline has samples: all are flagged or missing', 'choose another integration');
+    refuse(
+      'calibrate',
+      'no baseline has samples: all are flagged, missing or too short',
+      'choose another integration',
+    );
   }
   const batch: SolveBatch = {
     solves,

@@ -24,7 +24,7 @@ import {
 import { addBackendOptions, addExamples, refuseGiven, type BackendOptions } from './command.js';
 import { history } from './history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
-import { lossFacts, lossLines } from './loss-lines.js';
+import { lossFacts, lossLines, railLines } from './loss-lines.js';
 import { openVoltages, untoldLines, withBackend } from './open.js';
 import { checkOutputs, checkPngName } from './outputs.js';
 import { openTerminal, spectraText } from './terminal.js';
@@ -96,7 +96,7 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
       },
       [
         `${out}: ${spectraText(facts.spectra)} of ${plan.channels} channels, ${formatHz(channelWidthHz)} each, for ${plan.inputs} inputs`,
-        ...(facts.saturated > 0 ? [`${facts.saturated} numbers hit the rails`] : []),
+        ...railLines(facts.saturated, 2 * facts.spectra * plan.channels * plan.inputs),
         ...untoldLines(recording),
         ...lossLines(recording, facts.missingSamples, 'spectra that need them are marked as missing'),
       ],

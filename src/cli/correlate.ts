@@ -1,5 +1,6 @@
 /** corella correlate: recorded voltages, or already channelised data, to visibilities. */
 import type { Command } from 'commander';
+import type { SpectraType } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { addSeconds } from '../core/instant.js';
 import { formatHz, formatSeconds } from '../core/units.js';
@@ -33,7 +34,7 @@ import { history } from './history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
 import { refuseUntold, telescopeFor, withBackend } from './open.js';
 import { duration } from './quantity.js';
-import { lossFacts, lossLines, sampleRateOf } from './loss-lines.js';
+import { lossFacts, lossLines, railLines, sampleRateOf } from './loss-lines.js';
 import { openTerminal, spectraText } from './terminal.js';
 
 interface CorrelateOptions extends BackendOptions, ChannelOptions, FlagOptions, OpenFlags {
@@ -126,7 +127,7 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
       [
         `${options.out}: ${integrations} integration${integrations === 1 ? '' : 's'} of ${telescope.stations.length} station${telescope.stations.length === 1 ? '' : 's'}, ` +
           `${channelCount} channels of ${formatHz(channels.channelWidthHz)}, from ${spectraText(tally.spectra)}, ${formatSeconds(seconds)}`,
-        ...(tally.saturated > 0 ? [`${tally.saturated} numbers hit the rails on requantising`] : []),
+        ...railLines(tally.saturated, 2 * tally.spectra * channelCount * recording.inputs),
         ...lossLines(recording, tally.missingSamples, 'the counts say where'),
       ],
     );
@@ -155,10 +156,18 @@ async function begin(
 ): Promise<Begun> {
   if (recording.kind === 'spectra') {
     const { frequenciesHz, channelWidthHz } = recording;
+    refuseFloatSums(recording.type, options);
     return { stream: correlateSpectra(recording, settings, tally), frequenciesHz, channelWidthHz };
   }
   const plan = planChannels(recording, await channelSettings(options, recording));
+  refuseFloatSums(plan.outputType, options);
   return { stream: correlateVoltages(recording, plan, settings, tally), ...channelsOf(recording, plan) };
+}
+
+/** Floats have no whole sums: refused before the work, not at its end. */
+function refuseFloatSums(type: SpectraType, { values }: CorrelateOptions): void {
+  if (values === 'sums' && type === 'cf32')
+    refuse('--values', 'sums are whole numbers, and these channels are floats', 'take means, or --bits 8');
 }
 
 function headerOf(

@@ -45,6 +45,21 @@ export const lossFacts = ({ tally, endsEarly }: Recording, missingSamples: numbe
   ...(endsEarly && { endsEarly }),
 });
 
+/** More than this of all numbers on the rails bends what is made of them. */
+const MUCH_CLIPPED = 0.01;
+
+/** What requantising clipped: real and imaginary parts, of so many in all. */
+export function railLines(saturated: number, numbers: number): string[] {
+  if (saturated === 0) return [];
+  const part = saturated / numbers;
+  return [
+    `${saturated} number${s(saturated)} hit the rails on requantising` +
+      (part > MUCH_CLIPPED
+        ? `, ${Number((100 * part).toPrecision(2))} % of all: give a lower --gain, or --bits float`
+        : ''),
+  ];
+}
+
 export const sampleRateOf = (recording: Recording): number =>
   recording.kind === 'voltages' ? recording.sampleRateHz : recording.spectrumRateHz;
 
