@@ -16,8 +16,8 @@ export interface CardRates {
   readonly floatFlops: number;
   /** Seconds per complex sample of the channeliser. */
   readonly channelise: {
-    /** 1024 or 4096 channels, on the tensor cores: this, and this much more for each tap. */
-    readonly tensor: { readonly baseS: number; readonly perTapS: number };
+    /** Numbers of channels with a kernel of their own: this, and this much more for each tap. */
+    readonly own: Readonly<Record<1024 | 4096, { readonly baseS: number; readonly perTapS: number }>>;
     /** Other numbers of channels, with 8 taps: made up of primes up to 13, or not. */
     readonly smoothS: number;
     readonly otherS: number;
@@ -43,23 +43,26 @@ export const cards = {
     memoryBytes: 141e9,
     busBytesPerS: 55.5e9,
     floatFlops: 65e12,
-    // 350 and 265 · 10⁹ samples a second with 8 and 16 taps
     channelise: {
-      tensor: { baseS: 1.94e-12, perTapS: 0.1146e-12 },
+      // With 8 and 16 taps 371 and 310 · 10⁹ samples a second, and 298 and 228
+      own: {
+        1024: { baseS: 2.17e-12, perTapS: 0.0663e-12 },
+        4096: { baseS: 2.33e-12, perTapS: 0.1288e-12 },
+      },
       // 512 inputs × 1000 spectra, 8 taps, 132 = 12 · 11 channels: 0.275 ms in the resident chain; when 11 still was
       // too large a prime, 2.40
       smoothS: 0.275e-3 / (512_000 * 132),
       otherS: 2.4e-3 / (512_000 * 132),
     },
     correlateOps: [
-      [32, 490e12],
-      [64, 820e12],
-      [128, 1018e12],
-      [256, 1161e12],
-      [512, 1262e12],
+      [32, 497e12],
+      [64, 828e12],
+      [128, 1045e12],
+      [256, 1188e12],
+      [512, 1288e12],
     ],
-    // 20 × 500 antennas, 300 iterations: 1.04 ms; 1 × 1000: 0.49 ms
-    calibrate: { termsPerS: (20 * 500 ** 2 * 300) / 1.04e-3, leastS: 0.49e-3 },
+    // 20 × 500 antennas, 300 iterations: 0.78 ms; 1 × 1000: 0.331 ms
+    calibrate: { termsPerS: (20 * 500 ** 2 * 300) / 0.78e-3, leastS: 0.331e-3 },
     // 32 by the bench; 48 sustained: gridding and imaging; 64 in the resident chain, 132 channels in 4.51 ms
     directS: {
       half: [
@@ -145,13 +148,14 @@ export function cardCosts(card: CardRates, workload: Workload): KernelCosts {
   };
 }
 
-/** Taps that the tensor cores take (channelise/cuda-tensor.ts). */
-const MOST_TENSOR_TAPS = 17;
+/** Taps that kernels of their own take (channelise/cuda-tensor.ts, cuda-long.ts). */
+const MOST_OWN_TAPS = 17;
 
 function channeliseCost({ channelise }: CardRates, { channels, taps }: Workload): Cost {
-  const { tensor, smoothS, otherS } = channelise;
-  if ((channels === 1024 || channels === 4096) && taps <= MOST_TENSOR_TAPS) {
-    return { secondsPerUnit: tensor.baseS + tensor.perTapS * taps, basis: 'measured' };
+  const { own, smoothS, otherS } = channelise;
+  if ((channels === 1024 || channels === 4096) && taps <= MOST_OWN_TAPS) {
+    const { baseS, perTapS } = own[channels];
+    return { secondsPerUnit: baseS + perTapS * taps, basis: 'measured' };
   }
   const isMeasured = taps === 8 && channels === 132;
   return {

@@ -169,9 +169,9 @@ describe('cards', () => {
     assert.equal(direct.machines, 1);
     assert.equal(plan.cheaper, 'visibilities');
     assert.ok(visibilities.load < direct.load / 4);
-    // correlate: 8 · 512 · 513 / 2 operations a channel and spectrum, 19.8e6 of them, at 1161e12 a second
+    // correlate: 8 · 512 · 513 / 2 operations a channel and spectrum, 19.8e6 of them, at 1188e12 a second
     const correlate = visibilities.kernels.find(({ kernel }) => kernel === 'correlate');
-    assert.ok(Math.abs((correlate?.load ?? 0) - (19.8e6 * 1_050_624) / 1161e12) < 1e-6);
+    assert.ok(Math.abs((correlate?.load ?? 0) - (19.8e6 * 1_050_624) / 1188e12) < 1e-6);
     assert.ok(plan.crossoverCadenceS !== undefined && plan.crossoverCadenceS < 1);
   });
   it('predict LWA-SV on an H200 as it ran there, within a fifth', async () => {
@@ -190,6 +190,20 @@ describe('cards', () => {
       const predictedMs = 40 * Math.max(load, bus.load);
       assert.ok(Math.abs(predictedMs / measuredMs - 1) < 0.2, `${road}, ${input}: ${predictedMs} ms`);
     }
+  });
+  it('channelise as they were measured: kernels of their own by channels and taps', () => {
+    for (const [channels, taps, samplesPerS] of [
+      [1024, 8, 371e9],
+      [1024, 16, 310e9],
+      [4096, 8, 298e9],
+      [4096, 16, 228e9],
+    ] as const) {
+      const { channelise } = cardCosts(cards.h200, asked({ channels, taps }));
+      assert.ok(Math.abs(channelise.secondsPerUnit * samplesPerS - 1) < 0.01, `${channels}, ${taps}`);
+      assert.equal(channelise.basis, 'measured');
+    }
+    const { channelise } = cardCosts(cards.h200, asked({ channels: 1024, taps: 18 }));
+    assert.equal(channelise.basis, 'scaled');
   });
   it('refuse a name that has not been measured', () => {
     assert.throws(() => findCard('abacus'), /'abacus' has not been measured; choose h200/);
