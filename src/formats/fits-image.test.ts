@@ -80,13 +80,14 @@ describe('FITS images', () => {
       bytes.readFloatBE(dataStart + 4 * ((stokes * PIXELS + 1) * PIXELS + 1));
     // RR = 10, LL = 20, RL = 3 + 4i: I = (RR + LL)/2, Q + iU = RL, V = (RR − LL)/2.
     assert.deepEqual([0, 1, 2, 3].map(at), [15, 3, 4, -5]);
-    const one = { ...image(), image: imageCPML(new Float64Array(PIXELS ** 2), 1, 1, PIXELS) };
+    const one = { ...image(), image: imageCPML(new Float64Array(PIXELS ** 2).fill(7), 1, 1, PIXELS) };
     for (const [feeds, code] of [
       ['linear', '-5'],
       ['circular', '-1'],
     ] as const) {
       await writeFitsImage(path, { ...one, polarisations: 1, feeds });
       assert.match((await readFile(path)).toString('latin1'), new RegExp(`CRVAL4 {2}= *${code}\\.0 `));
+      assert.ok((await readFitsImage(path)).values.every((value) => value === 7));
     }
   });
 

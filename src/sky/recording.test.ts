@@ -227,6 +227,12 @@ describe('quantising', () => {
     const sources = [sourceAt(frame, 30, 45, 400, 'low')];
     const low = planWith({ telescope, samples: 16_384, type: 'ci8', sources, systemFluxJy: 77 });
     for (const row of await record(low)) close(Math.sqrt(power(row, 1)), 20, 0.6);
+    // An interferer counts too: a tone always, a pulse as long as it is on.
+    const levelOf = (interferer: Interferer): number =>
+      planWith({ telescope: pair, type: 'ci8', interferers: [interferer] }).countsPerRootJy;
+    close(levelOf({ kind: 'tone', frequencyHz: 60e6, bandFluxJy: 8 }), 20 / Math.sqrt(4), 1e-12);
+    const pulsed = { kind: 'pulsed', periodS: 1e-3, duty: 0.25, bandFluxJy: 8 } as const;
+    close(levelOf(pulsed), 20 / Math.sqrt(1), 1e-12);
     // 177 Jy in each real sample; half of it in each part of a complex one
     close(countsPerRootJy('i8', 177), 20 / Math.sqrt(177), 1e-12);
     close(countsPerRootJy('ci8', 177), 20 / Math.sqrt(88.5), 1e-12);

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { allocateVoltages, voltagesAT } from '../../core/axes.js';
+import { allocateVoltages, spectraCAT, voltagesAT } from '../../core/axes.js';
 import type { VoltageGap } from '../../core/gaps.js';
 import { addSamples, parseInstant } from '../../core/instant.js';
+import { packNibbles } from '../../core/nibbles.js';
 import type { VoltageRecording } from '../../formats/format.js';
+import { spectraInMemory } from '../testing.js';
 import { lookAt, lookedBlocks, type LookedBlock } from './voltages.js';
 import { histogramOf, inputSpectra, meanSpectrum, waterfallOf } from './waterfall.js';
 
@@ -120,6 +122,28 @@ describe('a look at a recording', () => {
     assert.equal((await lookAt(narrow)).clipped?.numbers, 6);
     const twoBits = recording({ type: 'f32', inputs: 1, samples: 16, bits: 2 }, (_a, t) => (t % 2 ? 1 : -1));
     assert.equal((await lookAt(twoBits)).clipped, undefined);
+  });
+});
+
+describe('a look at channelised samples of four bits', () => {
+  it('takes both nibbles with their signs', async () => {
+    // Samples −7 + 3i, 7 − 7i and 0 − i: three parts at the rails, squares 58, 98 and 1.
+    const bytes = Uint8Array.of(packNibbles(-7, 3), packNibbles(7, -7), packNibbles(0, -1));
+    const look = await lookAt(
+      spectraInMemory(
+        { samples: 3, spectra: spectraCAT(bytes, 'ci4', 1, 1, 3), gaps: [], start },
+        {
+          ...{ type: 'ci4', inputs: 1, polarisations: 1, spectrumRateHz: 10, stretch: 3 },
+          frequenciesHz: Float64Array.of(1e6),
+        },
+      ),
+    );
+    assert.equal(look.clipped?.numbers, 3);
+    assert.ok(Math.abs((look.rms ?? NaN) - Math.sqrt((58 + 98 + 1) / 6)) < 1e-12, `${look.rms ?? 'none'}`);
+    assert.deepEqual(look.rows[0].values.slice(0, 2), [
+      { re: -7, im: 3 },
+      { re: 7, im: -7 },
+    ]);
   });
 });
 

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { CudaSession, Mark, Stream } from '../../backend/cuda/session.js';
+import { ResidentClock } from './clock.js';
+
+/** A card whose marks are passed at the milliseconds given, one after the other. */
+function card(...milliseconds: readonly number[]) {
+  const times = new Map<Mark, number>();
+  const passes = [...milliseconds];
+  let freed = 0;
+  const session = {
+    createMark: () => {
+      const mark = {
+        record: () => void times.set(mark, passes.shift() ?? NaN),
+        free: () => {
+          freed++;
+        },
+      } as unknown as Mark;
+      return mark;
+    },
+    millisecondsBetween: (begun: Mark, ended: Mark) => (times.get(ended) ?? NaN) - (times.get(begun) ?? NaN),
+  } as unknown as CudaSession;
+  return { session, made: () => times.size, freed: () => freed };
+}
+const stream = {} as Stream;
+
+it('steps are timed in seconds, summed, and the shortest of each remembered', () => {
+  const machine = card(0, 500, 500, 750, 1000, 1100, 2000, 2010);
+  const clock = new ResidentClock(machine.session);
+  const lap = (step: 'image' | 'upload'): void => {
+    clock.end(step, clock.begin(stream), stream);
+  };
+  lap('image');
+  lap('upload');
+  lap('image');
+  assert.equal(clock.count, 3);
+  // Only what has passed is read.
+  clock.collect(2);
+  assert.deepEqual(clock.times, { image: 0.5, upload: 0.25 });
+  assert.equal(clock.count, 3);
+  clock.collect(3);
+  assert.deepEqual(clock.times, { image: 0.6, upload: 0.25 });
+  assert.deepEqual(clock.leastTimes, { image: 0.1, upload: 0.25 });
+  clock.reset();
+  assert.deepEqual([clock.times, clock.leastTimes], [{}, {}]);
+  // Marks that were read serve again: three laps made six, the fourth none.
+  lap('image');
+  assert.equal(machine.made(), 6);
+  clock.collect(9);
+  assert.deepEqual([clock.times, clock.count], [{ image: 0.01 }, 4]);
+  clock.free();
+  assert.equal(machine.freed(), 6);
+});
