@@ -12,7 +12,6 @@ import { formatHz, withMinus } from '../core/units.js';
 import { writeFileWhole } from '../formats/output.js';
 import { renderPng } from '../formats/picture.js';
 import { linePlots } from '../formats/plot.js';
-import { sigmfPaths } from '../formats/sigmf.js';
 import { channeliseToFile } from '../pipeline/channelise.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
 import {
@@ -26,7 +25,7 @@ import { history } from './history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
 import { lossFacts, lossLines, railLines } from './loss-lines.js';
 import { openVoltages, untoldLines, withBackend } from './open.js';
-import { checkOutputs, checkPngName } from './outputs.js';
+import { checkOutputs, checkPngName, recordingPaths } from './outputs.js';
 import { openTerminal, spectraText } from './terminal.js';
 
 interface ChanneliseOptions extends BackendOptions, ChannelOptions, OpenFlags {
@@ -67,7 +66,7 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
   }
   if (path === undefined) refuse('channelise', 'no recording was named', 'name one, or ask for --response');
   const terminal = openTerminal(options);
-  const outputs = sigmfPaths(options.out ?? 'channels.sigmf-meta');
+  const outputs = recordingPaths(options.out ?? 'channels.sigmf-meta');
   const [, out] = outputs;
   await checkOutputs({ paths: outputs, from: path });
   const recording = await openVoltages(path, await openOptions(options));

@@ -3,7 +3,7 @@ import { link, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { checkOutputs, checkPngName } from './outputs.js';
+import { checkOutputs, checkPngName, recordingPaths } from './outputs.js';
 
 it('results never replace what they are made from, by whatever name, and land where one can write', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'corella-outputs-'));
@@ -30,4 +30,12 @@ it('pictures end in .png', () => {
   assert.throws(() => {
     checkPngName('--picture', 'x.jpg');
   }, /--picture: 'x.jpg' does not end in .png/);
+});
+
+it('recordings are written as SigMF, and no name that asks for another format is lengthened to one', () => {
+  for (const name of ['night', 'night.sigmf', 'night.sigmf-data', 'night.sigmf-meta'])
+    assert.deepEqual(recordingPaths(name), ['night.sigmf-data', 'night.sigmf-meta'], name);
+  assert.equal(recordingPaths('night.2026')[1], 'night.2026.sigmf-meta');
+  for (const name of ['night.uvfits', 'night.UVH5', 'night.vdif', 'night.fits', 'night.json'])
+    assert.throws(() => recordingPaths(name), /written as SigMF; end the name in \.sigmf-meta/, name);
 });

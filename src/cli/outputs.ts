@@ -2,6 +2,8 @@
 import { stat } from 'node:fs/promises';
 import { refuse } from '../core/errors.js';
 import { checkOutput } from '../formats/output.js';
+import { formats } from '../formats/registry.js';
+import { sigmfPaths } from '../formats/sigmf.js';
 
 export interface PlannedOutputs {
   readonly paths: readonly string[];
@@ -20,6 +22,20 @@ export async function checkOutputs({ paths, from }: PlannedOutputs): Promise<voi
 async function sameFile(x: string, y: string): Promise<boolean> {
   const [a, b] = await Promise.all([x, y].map((path) => stat(path, { bigint: true }).catch(() => undefined)));
   return a !== undefined && a.dev === b?.dev && a.ino === b.ino;
+}
+
+/** The two files of a recording to write; a name that asks for another format is refused, not lengthened. */
+export function recordingPaths(path: string): ReturnType<typeof sigmfPaths> {
+  const asked = [...formats.flatMap(({ extensions }) => extensions), '.fits', '.json', '.png', '.wav'].find(
+    (extension) => !extension.startsWith('.sigmf') && path.toLowerCase().endsWith(extension),
+  );
+  if (asked !== undefined)
+    refuse(
+      path,
+      `cannot be written as '${asked}': recordings are written as SigMF`,
+      'end the name in .sigmf-meta',
+    );
+  return sigmfPaths(path);
 }
 
 export function checkPngName(option: string, path: string): void {

@@ -6,7 +6,6 @@ import { parseInstant } from '../core/instant.js';
 import { formatBytes, formatHz, formatSeconds } from '../core/units.js';
 import { voltageSizeBytes } from '../core/axes.js';
 import { checkRoom } from '../formats/output.js';
-import { sigmfPaths } from '../formats/sigmf.js';
 import { recordSimulation } from '../pipeline/record.js';
 import { skyFrame } from '../sky/frame.js';
 import { perfectGains, type GainModel } from '../sky/input-gains.js';
@@ -16,6 +15,7 @@ import { planSimulation } from '../sky/simulation-plan.js';
 import { sourcesUp } from '../sky/above.js';
 import { addCommonOptions, addExamples, optionWith, parseWhole, type CommonOptions } from './command.js';
 import { history } from './history.js';
+import { recordingPaths } from './outputs.js';
 import { duration, frequency, plainNumber } from './quantity.js';
 import {
   addSourceOption,
@@ -119,7 +119,7 @@ async function run(options: SimulateOptions): Promise<void> {
     interferers: [...options.tone.map(parseTone), ...options.pulse.map(parsePulse)],
     dropFraction: options.drop,
   });
-  const [, path] = sigmfPaths(options.out);
+  const [, path] = recordingPaths(options.out);
   const sizeBytes = plan.samples * plan.inputs * voltageSizeBytes(plan.type);
   await checkRoom(path, sizeBytes);
   const stage = terminal.stage('simulate');
