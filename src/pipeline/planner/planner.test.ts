@@ -81,6 +81,10 @@ describe('a workload', () => {
       /needs 123 grid cells .*; take --pixels 128 or --field 59\.1$/,
     );
     assert.ok(asked({ telescope: wide, field: { kind: 'field', widthDeg: 59.1 } }).apertureCells + 2 <= 64);
+    // 30° on either side is half of the sky's cosines: 121 cells less 5 under the kernel become 58, and 5 again.
+    assert.equal(asked({ telescope: wide, pixels: 128 }).apertureCells, 121);
+    const half = { kind: 'field', widthDeg: 60 } as const;
+    assert.equal(asked({ telescope: wide, pixels: 128, field: half }).apertureCells, 63);
   });
   it('refuses images faster than spectra', () => {
     assert.throws(() => asked({ cadenceS: 1e-6 }), /cadence in seconds is 0.000001/);
