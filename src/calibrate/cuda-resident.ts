@@ -1,6 +1,6 @@
 /**
  * Calibration that stays on the card: visibilities that are there and sources in, gains and what voltages are multiplied by
- * out, nothing back to the host in between. The same steps as solve.ts, by resident-pairs.cu, stefcal-matrices.cu,
+ * out, nothing back to the host in between. The same steps as batch.ts and solve.ts, by resident-pairs.cu, stefcal-matrices.cu,
  * stefcal-chip.cu and resident-gains.cu; the iterations in float32, everything else in float64.
  */
 import type { CudaBackend } from '../backend/cuda/cuda.js';
@@ -15,7 +15,8 @@ import { checkComponent, fluxInPolarisation, type ModelComponent } from './model
 import type { CalibrationPlan } from './plan.js';
 import { CHUNKS, HANDED, PAIRS, planResident } from './resident-plan.js';
 import { readResident } from './resident-report.js';
-import { refuseDarkModel, solveName, type Calibration } from './solve.js';
+import { refuseDarkModel, solveName } from './batch.js';
+import type { Calibration } from './solve.js';
 
 /** What the matrices are made of, already on the card. */
 export interface DeviceCorrelations {
@@ -50,7 +51,7 @@ export interface ResidentCalibrator {
   readonly factors: DeviceMemory;
   /** solved : [c][a] bytes, 1 where the gain is known. */
   readonly solved: DeviceMemory;
-  /** Waits for the last solve and says what `Calibrator.solve` would, or refuses as it would. */
+  /** Waits for the last solve and says what `Calibrator.solve` would, or refuses; also where a channel has no data. */
   read(): Promise<Calibration>;
   /** The last group of channels as it went into the matrices, to look at: data, model, weights : [k][b] (SolveBatch). */
   readonly batch: Readonly<Record<'data' | 'model' | 'weights', DeviceMemory>>;

@@ -4,11 +4,13 @@ import { prepareCpuSolver, type Solver } from './cpu.js';
 import { prepareCudaSolver } from './cuda.js';
 import type { CalibrationPlan } from './plan.js';
 import { solveReference } from './reference.js';
-import { solveCalibration, type Calibration, type CalibrationInput } from './solve.js';
+import type { CalibrationInput } from './batch.js';
+import { solveCalibration, type Calibration } from './solve.js';
 
 export { planCalibration } from './plan.js';
 export type { CalibrationOptions, CalibrationPlan, IterationRule, SolveBatch, SolveKernel } from './plan.js';
-export type { Calibration, CalibrationInput, LeftOut, LeftOutReason, Solution } from './solve.js';
+export type { CalibrationInput, LeftOut, LeftOutReason } from './batch.js';
+export type { Calibration, Solution } from './solve.js';
 export { modelVisibilities, type ModelComponent, type ModelOptions } from './model.js';
 export type { Solver } from './cpu.js';
 export {

@@ -2,18 +2,16 @@
 import type { CudaSession, DeviceMemory } from '../backend/cuda/session.js';
 import { downloadInto } from '../backend/cuda/transfer.js';
 import { gainsCA } from '../core/axes.js';
-import type { CalibrationPlan } from './plan.js';
 import {
-  chooseReference,
-  describeSolve,
   refuseCount,
   refusePair,
   refuseTooFew,
   solveName,
-  type Calibration,
   type LeftOut,
   type LeftOutReason,
-} from './solve.js';
+} from './batch.js';
+import type { CalibrationPlan } from './plan.js';
+import { chooseReference, describeSolve, type Calibration } from './solve.js';
 
 type Found = Readonly<
   Record<
