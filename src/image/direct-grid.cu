@@ -23,6 +23,7 @@
 // each time), BUFFERS (1 or 2 of fields: with one, unpacking and gridding take turns), AHEAD (1 or 2: turns of eight steps
 // whose samples are on their way), STAGED.
 #include "direct-grid.cuh"
+#include "hopper.cuh"
 
 constexpr int THREADS = 32 * WARPS;
 constexpr int INPUTS = STATIONS * POLARISATIONS;
@@ -158,8 +159,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
       const int step = i / PIECES, piece = i % PIECES;
       const uint32_t inStep =
           WHOLE ? 0 : piece / 4 * SLOT_BYTES + piece % 4 * GROUP_OF_COLUMNS + blockIdx.x % TASK_BLOCKS * STAGED_GROUP;
-      sendGrid(channelGrids + (int64_t)(first + step) * STEP_BYTES + inStep,
-               base + GRIDS_AT + (first / STEPS % 2 * STEPS + step) * STEP_PITCH + piece * PIECE_BYTES, PIECE_BYTES);
+      ptx::storeBytes(channelGrids + (int64_t)(first + step) * STEP_BYTES + inStep,
+                      base + GRIDS_AT + (first / STEPS % 2 * STEPS + step) * STEP_PITCH + piece * PIECE_BYTES, PIECE_BYTES);
     }
   };
   fetch(begin);
@@ -223,7 +224,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         else put(2, 0, ee), put(0, 1, oe), put(1, 0, eo), put(3, 1, oo);
       }
     }
-    if (STAGED) gridsStaged();
+    if (STAGED) {
+      ptx::showToCopies();
+      ptx::storesRead();  // what was sent before: the other buffer may be filled
+    }
     __syncthreads();
     if (STAGED) send(first);
     if (BUFFERS == 1) {
@@ -232,5 +236,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
       __syncthreads();
     }
   }
-  if (STAGED) gridsSent();
+  if (STAGED) ptx::storesDone();
 }

@@ -48,15 +48,3 @@ __device__ __forceinline__ void fetchSamples(uint32_t to, const int8_t *rows, in
 __device__ __forceinline__ uint32_t stationOf(uint2 list, int quadrant) {
   return __byte_perm(quadrant < 2 ? list.x : list.y, 0, quadrant % 2 ? 0x4432 : 0x4410);
 }
-
-// Grids that the copy engine takes to memory: what was stored becomes visible to it, and what this thread sent before has
-// been read, so that the other buffer may be filled.
-__device__ __forceinline__ void gridsStaged() {
-  asm volatile("fence.proxy.async.shared::cta;\ncp.async.bulk.wait_group.read 0;" ::: "memory");
-}
-__device__ __forceinline__ void sendGrid(uint8_t *to, uint32_t from, uint32_t bytes) {
-  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\ncp.async.bulk.commit_group;" ::"l"(to),
-               "r"(from), "r"(bytes)
-               : "memory");
-}
-__device__ __forceinline__ void gridsSent() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }

@@ -79,15 +79,16 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     const uint32_t to = ring + at * (4 * SLOT_BYTES) + copy * COPY_BYTES, bar = bars + at * (16 * COPIES) + 8 * copy;
     ptx::barrierExpect(bar, 2 * COPY_BYTES);
     if constexpr (COPIES == 1) {
-      copyBytes(to, from, 2 * SLOT_BYTES, bar);
+      ptx::copyBytes(to, from, 2 * SLOT_BYTES, bar);
     } else {
-      copyBytes(to, from, COPY_BYTES, bar);
-      copyBytes(to + SLOT_BYTES, from + SLOT_BYTES, COPY_BYTES, bar);
+      ptx::copyBytes(to, from, COPY_BYTES, bar);
+      ptx::copyBytes(to + SLOT_BYTES, from + SLOT_BYTES, COPY_BYTES, bar);
     }
   };
   if (threadIdx.x == 0) {
     for (int n = 0; n < 2 * COPIES * RING; ++n) ptx::barrierInit(base + BARS_AT + 8 * n, 1);
-    asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
+    ptx::barrierInitFence();
+    ptx::showToCopies();
   }
   constexpr int TABLE = PIXELS * BOX / 2;
   for (int rest = 0; rest < 2; ++rest)
@@ -95,7 +96,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
   if constexpr (RESTS_SHARED)
     for (int n = 0; n < 2; ++n)
       shareTurns(shared + RESTS_AT + n * ROWS_BYTES, turnTable + TABLE, blockIdx.x / L_TILES * 128 + n * 64);
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  ptx::showToCopies();
   HeldRows turns;
   loadTurns(turns.halves, turnTable, firstM, lane);
   if constexpr (RESTS_SHARED) turns.restMatrices = coreMatrices(base + RESTS_AT + group * ROWS_BYTES);
@@ -143,7 +144,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
       storeMatrices(to, nearest[0], nearest[1], nearest[2], nearest[3]);
       storeMatrices(to + U_BYTES, rest[0], rest[1], rest[2], rest[3]);
     }
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    ptx::showToCopies();
   };
   auto stage2 = [&](float (&f)[32], int buffer, int chunk) {
     multiplySplit(f, turns, coreMatrices(base + U_AT + buffer * (2 * U_BYTES) + chunk * 8 * BLOCK_ROW), U_BYTES);

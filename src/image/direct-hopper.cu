@@ -26,7 +26,7 @@ constexpr int U_AT = 0, ROWS_AT = U_AT + 2 * U_BYTES, RING_AT = ROWS_AT + ROWS_B
 
 __device__ __forceinline__ void copySteps(uint32_t to, const uint8_t *from, uint32_t bytes, uint32_t barrier) {
   ptx::barrierExpect(barrier, bytes);
-  copyBytes(to, from, bytes, barrier);
+  ptx::copyBytes(to, from, bytes, barrier);
 }
 
 // grids : [c in group][slot] (direct-grid.cu), slotsPerChannel of them, of which the first 2 * pairs are used. unscale : [c].
@@ -44,14 +44,15 @@ extern "C" __global__ void __launch_bounds__(128 * GROUPS, 2 / GROUPS)
   const uint32_t bars = base + BARS_AT;
   if (threadIdx.x == 0) {
     for (int s = 0; s < STAGES; ++s) ptx::barrierInit(bars + 8 * s, 1);
-    asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
+    ptx::barrierInitFence();
+    ptx::showToCopies();
     for (int s = 0; s < STAGES && s * UNROLL < pairs; ++s)
       copySteps(base + RING_AT + s * PART_BYTES, steps + (int64_t)s * PART_BYTES, min(UNROLL, pairs - s * UNROLL) * STEP_BYTES,
                 bars + 8 * s);
   }
   if (ROWS_SHARED) {
     shareTurns(shared + ROWS_AT, turnTable, firstL);
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    ptx::showToCopies();
   }
   uint32_t rows[DEPTHS][4], turns[DEPTHS][4];
   if (!ROWS_SHARED) loadTurns(rows, turnTable, firstL + warp % 4 * 16, lane);
@@ -89,7 +90,6 @@ extern "C" __global__ void __launch_bounds__(128 * GROUPS, 2 / GROUPS)
     }
   };
   // Stores reach the tensor cores' side of shared memory; not at once, or the warp would wait for them.
-  auto showU = [] { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); };
   auto stage2 = [&](float (&f)[32], int t, int chunk) {
     const uint64_t columns = coreMatrices(base + U_AT + (t & 1) * U_BYTES + chunk * 8 * BLOCK_ROW);
     ptx::wgmmaFence();
@@ -105,7 +105,7 @@ extern "C" __global__ void __launch_bounds__(128 * GROUPS, 2 / GROUPS)
   stage1(u, ring);
   ptx::wgmmaWait<0>();
   storeU(u, 0);
-  showU();
+  ptx::showToCopies();
   float f0[32], f1[32];
   int part = 0, lap = 0;
 #pragma unroll 1
@@ -139,7 +139,7 @@ extern "C" __global__ void __launch_bounds__(128 * GROUPS, 2 / GROUPS)
       stage2(f1, i, 3);
       ptx::wgmmaWait<1>();
       accumulate(f0, 2);
-      showU();
+      ptx::showToCopies();
       ptx::wgmmaWait<0>();
       if (!ACROSS) accumulate(f1, 3);
     }

@@ -15,12 +15,6 @@ constexpr int PRODUCTS = POLARISATIONS == 1 ? 1 : 4;
 __device__ __forceinline__ uint64_t coreMatrices(uint32_t address) {
   return (uint64_t)((address & 0x3FFFF) >> 4) | (uint64_t)(128 >> 4) << 16 | (uint64_t)(BLOCK_ROW >> 4) << 32;
 }
-// The barrier must expect them.
-__device__ __forceinline__ void copyBytes(uint32_t to, const uint8_t *from, uint32_t bytes, uint32_t barrier) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from),
-               "r"(bytes), "r"(barrier)
-               : "memory");
-}
 __device__ __forceinline__ void storeMatrices(uint32_t address, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
   asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(a), "r"(b), "r"(c),
                "r"(d)

@@ -79,7 +79,7 @@ export function planGridding(
       name,
       source: source(name),
       headers: {
-        ...commonHeaders('integers.cuh'),
+        ...commonHeaders('integers.cuh', 'hopper.cuh'),
         'halves.cuh': source('halves.cuh'),
         'direct-grid.cuh': source('direct-grid.cuh'),
       },

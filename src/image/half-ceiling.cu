@@ -14,7 +14,7 @@ __device__ __forceinline__ uint32_t halves(uint32_t seed) { return (scrambled(se
 extern "C" __global__ void __launch_bounds__(256, 1) multiplyHalves(int iterations, float *out) {
   __shared__ __align__(128) uint32_t columns[128 * 64 / 2];
   for (int i = threadIdx.x; i < 128 * 64 / 2; i += 256) columns[i] = halves(i + 77 * blockIdx.x);
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  ptx::showToCopies();
   __syncthreads();
   uint32_t a[4][4];
   for (int k = 0; k < 4; ++k)

@@ -102,6 +102,12 @@ __device__ __forceinline__ uint64_t evictFirst() {
   asm volatile("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
   return policy;
 }
+// The barrier must expect them.
+__device__ __forceinline__ void copyBytes(uint32_t to, const void *from, int bytes, uint32_t barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from),
+               "r"(bytes), "r"(barrier)
+               : "memory");
+}
 __device__ __forceinline__ void copyBytes(uint32_t to, const void *from, int bytes, uint32_t barrier, uint64_t policy) {
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
                "[%0], [%1], %2, [%3], %4;" ::"r"(to), "l"(from), "r"(bytes), "r"(barrier), "l"(policy)
