@@ -1,4 +1,6 @@
 /** Names that were meant: what is there and spelt nearly like what was asked for. */
+import { readdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 
 /** Letters to insert, leave out or change on the way from one word to the other. */
 export function editDistance(from: string, to: string): number {
@@ -28,4 +30,13 @@ export function meantName(asked: string, names: readonly string[]): string | und
     .filter(({ distance }) => distance <= slips)
     .sort((a, b) => a.distance - b.distance)
     .at(0)?.name;
+}
+
+/** Advice where there is no such file: a name beside it that is spelt nearly so, and ends as asked. */
+export async function meantBeside(path: string, ending: string): Promise<string | undefined> {
+  const folder = dirname(path);
+  const names = await readdir(folder).catch((): string[] => []);
+  const shown = names.filter((name) => !name.startsWith('.') && name.endsWith(ending)).sort();
+  const meant = meantName(basename(path), shown);
+  return meant === undefined ? undefined : `did you mean ${join(folder, meant)}?`;
 }

@@ -1,8 +1,8 @@
 /** Opening and reading files, with failures in our own words. */
-import { open, readdir, stat, type FileHandle } from 'node:fs/promises';
-import { basename, dirname, extname, join } from 'node:path';
+import { open, stat, type FileHandle } from 'node:fs/promises';
+import { extname } from 'node:path';
 import { CorellaError, refuse } from '../core/errors.js';
-import { meantName } from '../core/spelling.js';
+import { meantBeside } from '../core/spelling.js';
 import { formatBytes } from '../core/units.js';
 import { errorCode } from './output.js';
 
@@ -25,15 +25,6 @@ function cannotRead(path: string, error: unknown, whenMissing = 'check the name'
   };
   const [what, fix] = known[errorCode(error)] ?? [`it cannot be read (${String(error)})`, 'check the disk'];
   throw new CorellaError({ where: path, what, fix }, { cause: error });
-}
-
-/** Advice where there is no such file: a name beside it that is spelt nearly so, and ends as asked. */
-async function meantBeside(path: string, ending: string): Promise<string | undefined> {
-  const folder = dirname(path);
-  const names = await readdir(folder).catch((): string[] => []);
-  const shown = names.filter((name) => !name.startsWith('.') && name.endsWith(ending)).sort();
-  const meant = meantName(basename(path), shown);
-  return meant === undefined ? undefined : `did you mean ${join(folder, meant)}?`;
 }
 
 /** `whenMissing` is the advice given where there is no such file, nor one of nearly that name and of its kind. */

@@ -1,9 +1,9 @@
 /** From a preset's name or a user's JSON file to a telescope. */
-import { readdir, readFile } from 'node:fs/promises';
-import { basename, dirname, extname, isAbsolute, join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { dirname, extname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CorellaError, refuse } from '../core/errors.js';
-import { meantName } from '../core/spelling.js';
+import { meantBeside } from '../core/spelling.js';
 import { parseDescription } from './description.js';
 import { parsePositions } from './positions.js';
 import { presets, telescopeNames } from './registry.js';
@@ -51,16 +51,13 @@ async function readText(path: string, what: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    const names = await readdir(dirname(path)).catch((): string[] => []);
-    const meant = meantName(basename(path), names.filter((name) => name.endsWith(extname(path))).sort());
     const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     const reason = error instanceof Error ? error.message : String(error);
     throw new CorellaError(
       {
         where: path,
         what: `the ${what} cannot be ${missing ? 'found' : `read (${reason})`}`,
-        fix:
-          missing && meant !== undefined ? `did you mean ${join(dirname(path), meant)}?` : 'check the path',
+        fix: (missing ? await meantBeside(path, extname(path)) : undefined) ?? 'check the path',
       },
       { cause: error },
     );
