@@ -4,12 +4,7 @@ import type { SpectraType } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { addSeconds } from '../core/instant.js';
 import { formatHz, formatSeconds } from '../core/units.js';
-import type {
-  SpectraRecording,
-  StoredValues,
-  VisibilityHeader,
-  VoltageRecording,
-} from '../formats/format.js';
+import { sampleRateOf, type Recording, type StoredValues, type VisibilityHeader } from '../formats/format.js';
 import { openFile, visibilityFormatFor } from '../formats/registry.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
 import {
@@ -34,7 +29,7 @@ import { history } from './history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
 import { refuseUntold, telescopeFor, withBackend } from './open.js';
 import { duration } from './quantity.js';
-import { lossFacts, lossLines, railLines, sampleRateOf } from './loss-lines.js';
+import { lossFacts, lossLines, railLines } from './loss-lines.js';
 import { openTerminal, spectraText } from './terminal.js';
 
 interface CorrelateOptions extends BackendOptions, ChannelOptions, FlagOptions, OpenFlags {
@@ -149,7 +144,7 @@ interface Begun {
 }
 
 async function begin(
-  recording: VoltageRecording | SpectraRecording,
+  recording: Recording,
   options: CorrelateOptions,
   settings: CorrelationSettings,
   tally: ReturnType<typeof newTally>,
@@ -171,7 +166,7 @@ function refuseFloatSums(type: SpectraType, { values }: CorrelateOptions): void 
 }
 
 function headerOf(
-  recording: VoltageRecording | SpectraRecording,
+  recording: Recording,
   telescope: Telescope,
   { frequenciesHz, channelWidthHz }: Omit<Begun, 'stream'>,
 ): VisibilityHeader {

@@ -2,11 +2,12 @@
 import type { SpectraGap } from '../core/gaps.js';
 import { formatInstant } from '../core/instant.js';
 import { formatHz, formatSeconds, withMinus } from '../core/units.js';
-import type { VisibilityFile } from '../formats/format.js';
+import { sampleRateOf, type Recording, type VisibilityFile } from '../formats/format.js';
+import { isUntold } from '../formats/untold.js';
 import { inputName } from '../telescope/telescope.js';
 import type { FileDescription } from '../pipeline/inspect/inspect.js';
-import { earlyLine, frameLines, sampleRateOf } from './loss-lines.js';
-import type { FirstValue, Look, Recording } from '../pipeline/inspect/voltages.js';
+import { earlyLine, frameLines } from './loss-lines.js';
+import type { FirstValue, Look } from '../pipeline/inspect/voltages.js';
 import type { VisibilityLook } from '../pipeline/inspect/visibilities.js';
 
 export const line = (name: string, value: string): string => `${name.padEnd(14)} ${value}`;
@@ -52,9 +53,7 @@ export function factLines(facts: FileDescription): string[] {
       : [
           line(
             'start',
-            facts.untold?.includes('start') === true
-              ? 'not known (give --start)'
-              : formatInstant(facts.start, 9),
+            isUntold(facts, 'start') ? 'not known (give --start)' : formatInstant(facts.start, 9),
           ),
         ]),
     ...(facts.durationS === undefined ? [] : [line('duration', formatSeconds(facts.durationS))]),
@@ -81,7 +80,7 @@ function band({ lowestHz, highestHz, channels, channelWidthHz, untold }: FileDes
     (channels === 1
       ? formatHz(lowestHz, digits)
       : `${formatHz(lowestHz, digits)} to ${formatHz(highestHz, digits)}`) +
-    (untold?.includes('frequency') === true ? ' (counted from 0: give --frequency for the sky)' : '')
+    (isUntold({ untold }, 'frequency') ? ' (counted from 0: give --frequency for the sky)' : '')
   );
 }
 

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { refuse } from '../core/errors.js';
 import { addSamples, formatInstant } from '../core/instant.js';
 import type { Integration } from '../core/blocks.js';
-import type { VisibilityFile } from '../formats/format.js';
+import { sampleRateOf, type Recording, type VisibilityFile } from '../formats/format.js';
 import { holdsGains, readGainFile } from '../formats/gain-files.js';
 import { writeFileWhole } from '../formats/output.js';
 import { renderPng } from '../formats/picture.js';
@@ -14,7 +14,7 @@ import { gainPicture } from '../pipeline/inspect/gain-picture.js';
 import { lookAtGains } from '../pipeline/inspect/gains.js';
 import { recordingPicture } from '../pipeline/inspect/voltage-picture.js';
 import { visibilityPicture } from '../pipeline/inspect/visibility-picture.js';
-import { lookAt, type Recording } from '../pipeline/inspect/voltages.js';
+import { lookAt } from '../pipeline/inspect/voltages.js';
 import { lookAtVisibilities } from '../pipeline/inspect/visibilities.js';
 import { inputSpectra, meanSpectrum } from '../pipeline/inspect/waterfall.js';
 import { addCommonOptions, addExamples, type CommonOptions } from './command.js';
@@ -150,7 +150,7 @@ async function recordingReport(
       if (options.picture !== undefined) picture = recordingPicture(file, block, file.path);
     },
   });
-  const rateHz = file.kind === 'voltages' ? file.sampleRateHz : file.spectrumRateHz;
+  const rateHz = sampleRateOf(file);
   const utc = (sample: number): string => formatInstant(addSamples(file.start, sample, rateHz), 9);
   const { rows, missing, ...read } = look;
   return {

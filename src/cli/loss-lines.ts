@@ -1,8 +1,6 @@
 /** What was missing from a recording, and what its frames had against them: nothing is lost silently. */
 import { formatBytes, formatSeconds } from '../core/units.js';
-import type { EndsEarly, FrameTally, SpectraRecording, VoltageRecording } from '../formats/format.js';
-
-type Recording = VoltageRecording | SpectraRecording;
+import { sampleRateOf, type EndsEarly, type FrameTally, type Recording } from '../formats/format.js';
 
 export function frameLines(tally: Readonly<FrameTally> | undefined): string[] {
   if (!tally) return [];
@@ -59,8 +57,5 @@ export function railLines(saturated: number, numbers: number): string[] {
         : ''),
   ];
 }
-
-export const sampleRateOf = (recording: Recording): number =>
-  recording.kind === 'voltages' ? recording.sampleRateHz : recording.spectrumRateHz;
 
 const s = (count: number): string => (count === 1 ? '' : 's');

@@ -167,7 +167,13 @@ export interface VisibilityWriter {
   abandon(): Promise<void>;
 }
 
-export type OpenedFile = VoltageRecording | SpectraRecording | VisibilityFile;
+/** Voltages, or what arrived channelised already. */
+export type Recording = VoltageRecording | SpectraRecording;
+/** Of each input, and of each of its channels. */
+export const sampleRateOf = (recording: Recording): number =>
+  recording.kind === 'voltages' ? recording.sampleRateHz : recording.spectrumRateHz;
+
+export type OpenedFile = Recording | VisibilityFile;
 
 export interface Format {
   /** The word users type: "uvfits". */

@@ -14,7 +14,13 @@ import {
 import { refuse } from '../core/errors.js';
 import { addSamples, instant, parseInstant } from '../core/instant.js';
 import type { VoltageBlock } from '../core/blocks.js';
-import type { CanonicalSpectra, OpenOptions, SpectraRecording, VoltageRecording } from './format.js';
+import type {
+  CanonicalSpectra,
+  OpenOptions,
+  Recording,
+  SpectraRecording,
+  VoltageRecording,
+} from './format.js';
 import { openInput, readJson, type InputFile } from './input.js';
 import type { SampleBytes } from './interleave.js';
 import { polarisationsFor } from './recording.js';
@@ -55,7 +61,7 @@ const PAIR =
 export async function openSigmf(
   path: string,
   options: OpenOptions & { readonly verify?: 'checksum' } = {},
-): Promise<VoltageRecording | SpectraRecording> {
+): Promise<Recording> {
   const metaPath = /\.sigmf-meta$/i.test(path) ? path : `${sigmfBase(path)}.sigmf-meta`;
   const meta = checkMeta(await readJson(metaPath, PAIR), metaPath);
   const file = await openInput(dataPathOf(metaPath, meta), PAIR);

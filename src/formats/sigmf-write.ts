@@ -10,6 +10,7 @@ import type { CanonicalSpectra, Untold } from './format.js';
 import { turn, type SampleBytes } from './interleave.js';
 import { openOutputSet } from './output.js';
 import { EXTENSION_VERSION, sigmfPaths, spectraDatatypes, voltageDatatypes } from './sigmf-meta.js';
+import { isUntold } from './untold.js';
 
 interface CommonHeader {
   /** Written out in full, so that the recording explains itself. */
@@ -96,7 +97,7 @@ export async function createSigmfSpectra(
       // Of a band that nobody placed, from its middle.
       'corella:frequencies_hz': Array.from(
         header.frequenciesHz,
-        (hz) => hz - (header.untold?.includes('frequency') === true ? header.centreFrequencyHz : 0),
+        (hz) => hz - (isUntold(header, 'frequency') ? header.centreFrequencyHz : 0),
       ),
       'corella:channel_width_hz': header.channelWidthHz,
       'corella:spectrum_rate_hz': header.spectrumRateHz,
@@ -144,13 +145,12 @@ async function createFrames(path: string, plan: FramesHeader): Promise<Recording
   let frames = 0;
   let nextIndex = 0;
 
-  const untold = (what: Untold): boolean => header.untold?.includes(what) === true;
   const beginCapture = (index: number): void => {
     captures.push({
       'core:sample_start': frames,
       'core:global_index': index,
-      ...(untold('frequency') ? {} : { 'core:frequency': header.centreFrequencyHz }),
-      ...(untold('start')
+      ...(isUntold(header, 'frequency') ? {} : { 'core:frequency': header.centreFrequencyHz }),
+      ...(isUntold(header, 'start')
         ? {}
         : { 'core:datetime': formatInstant(addSamples(header.start, index, rateHz), 12) }),
     });

@@ -8,3 +8,8 @@ export function untoldFacts(missing: Readonly<Partial<Record<Untold, boolean>>>)
   const untold = (['frequency', 'start'] as const).filter((what) => missing[what] === true);
   return untold.length > 0 ? { untold } : {};
 }
+
+export const isUntold = (
+  { untold }: { readonly untold?: readonly Untold[] | undefined },
+  what: Untold,
+): boolean => untold?.includes(what) === true;

@@ -1,7 +1,8 @@
 /** Recordings to SigMF, block by block: files larger than memory pass through. */
 import { channelSamplesIn, samplesIn } from '../core/gaps.js';
-import type { SpectraRecording, VoltageRecording } from '../formats/format.js';
+import type { Recording } from '../formats/format.js';
 import { createSigmf, createSigmfSpectra } from '../formats/sigmf.js';
+import { isUntold } from '../formats/untold.js';
 import { BLOCK_BYTES } from './channels.js';
 
 export interface CopyOptions {
@@ -16,11 +17,7 @@ export interface Copied {
   readonly missingSamples: number;
 }
 
-export async function copyRecording(
-  from: VoltageRecording | SpectraRecording,
-  path: string,
-  options: CopyOptions,
-): Promise<Copied> {
+export async function copyRecording(from: Recording, path: string, options: CopyOptions): Promise<Copied> {
   const common = {
     ...(from.telescope === undefined ? {} : { telescope: from.telescope }),
     inputs: from.inputs,
@@ -46,8 +43,7 @@ export async function copyRecording(
     frequenciesHz,
     channelWidthHz,
     // A band that nobody placed counts from its middle already.
-    centreFrequencyHz:
-      from.untold?.includes('frequency') === true ? 0 : (frequenciesHz[0] + frequenciesHz[channels - 1]) / 2,
+    centreFrequencyHz: isUntold(from, 'frequency') ? 0 : (frequenciesHz[0] + frequenciesHz[channels - 1]) / 2,
   });
   const perBlock = Math.max(1, Math.floor(BLOCK_BYTES / (8 * channels * from.inputs)));
   return copy(writer, from.blocks(perBlock), (block) => channelSamplesIn(block.gaps), from.samples, options);

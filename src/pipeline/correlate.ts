@@ -7,7 +7,7 @@ import { channelSamplesIn, samplesIn, wholeStations, zeroGaps } from '../core/ga
 import { addSamples, addSeconds, type Instant } from '../core/instant.js';
 import { prepareChanneliser, type ChannelisePlan } from '../channelise/index.js';
 import { planCorrelation, prepareCorrelator, type Correlator } from '../correlate/index.js';
-import type { SpectraRecording, VoltageRecording } from '../formats/format.js';
+import type { Recording, SpectraRecording, VoltageRecording } from '../formats/format.js';
 import { BLOCK_BYTES, firstSpectrumStart, spectraIn } from './channels.js';
 import { sliceSpectra } from './spectra-slices.js';
 import { cutStream } from './slices.js';
@@ -151,7 +151,7 @@ function spectraPerIntegration(settings: CorrelationSettings, spectrumRateHz: nu
 }
 
 function prepare(
-  recording: VoltageRecording | SpectraRecording,
+  recording: Recording,
   channels: number,
   type: SpectraType,
   settings: CorrelationSettings,
@@ -169,7 +169,7 @@ function prepare(
 }
 
 async function integration(
-  recording: VoltageRecording | SpectraRecording,
+  recording: Recording,
   correlator: Correlator,
   start: Instant,
   durationS: number,

@@ -11,7 +11,8 @@ import {
 } from '../../formats/heatmap.js';
 import { pictureOf, type PlotFrame } from '../../formats/plot.js';
 import { inputName } from '../../telescope/telescope.js';
-import { isReal, type LookedBlock, type Recording } from './voltages.js';
+import { sampleRateOf, type Recording } from '../../formats/format.js';
+import { isReal, type LookedBlock } from './voltages.js';
 import { frequencyAxis, heading, PICTURE_WIDTH, stepHz, TITLE_HEIGHT } from './picture-parts.js';
 import { histogramOf, inputSpectra, waterfallOf, type Waterfall } from './waterfall.js';
 
@@ -62,8 +63,7 @@ export function recordingPicture(file: Recording, block: LookedBlock, title: str
       drawColourBar(scale, { ...place, left: 860, width: 18 }),
     );
   }
-  const rateHz = file.kind === 'voltages' ? file.sampleRateHz : file.spectrumRateHz;
-  const told = `${file.format}, from ${formatInstant(block.start, 6)}, ${formatSeconds(block.samples / rateHz)}: ${block.samples} samples of ${file.inputs} inputs; 0 dB is the power of samples of rms 1`;
+  const told = `${file.format}, from ${formatInstant(block.start, 6)}, ${formatSeconds(block.samples / sampleRateOf(file))}: ${block.samples} samples of ${file.inputs} inputs; 0 dB is the power of samples of rms 1`;
   const height = TITLE_HEIGHT + rowHeight * shown.length + (all ? 360 : 0);
   return pictureOf({ width: PICTURE_WIDTH, height }, [heading(title, told), ...parts]);
 }

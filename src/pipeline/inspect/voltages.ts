@@ -11,9 +11,8 @@ import type { SpectraGap } from '../../core/gaps.js';
 import type { Instant } from '../../core/instant.js';
 import { highNibble, lowNibble } from '../../core/nibbles.js';
 import { gapCollector } from './gap-collector.js';
-import type { FrameTally, SpectraRecording, VoltageRecording } from '../../formats/format.js';
+import type { FrameTally, Recording } from '../../formats/format.js';
 
-export type Recording = VoltageRecording | SpectraRecording;
 export interface Complex {
   readonly re: number;
   readonly im: number;

@@ -1,6 +1,7 @@
 /** A block of samples as power over time and frequency, and as a histogram: what inspect draws. */
 import { planFft } from '../../core/fft.js';
-import { holesOf, isHole, isReal, sampleReader, type LookedBlock, type Recording } from './voltages.js';
+import { sampleRateOf, type Recording } from '../../formats/format.js';
+import { holesOf, isHole, isReal, sampleReader, type LookedBlock } from './voltages.js';
 
 /** Power of one input. 0 dB is that of samples whose numbers have an rms of 1; NaN where anything was missing. */
 export interface Waterfall {
@@ -27,8 +28,6 @@ const SPECTRUM_POINTS = 256;
 const SPECTRUM_SAMPLES = 2 ** 22;
 const MOST_BINS = 128;
 
-const rateOf = (file: Recording): number =>
-  file.kind === 'voltages' ? file.sampleRateHz : file.spectrumRateHz;
 export const inDb = (power: number): number => 10 * Math.log10(power);
 
 /** Spectra of one input, one after the other; NaN where a sample is missing. Complex numbers carry two squares. */
@@ -126,7 +125,7 @@ export function waterfallOf(file: Recording, block: LookedBlock, input: number):
     columns,
     powerDb: sums.map((sum, at) => (counts[at] === 0 ? Number.NaN : inDb(sum / counts[at]))),
     frequenciesHz: powers.frequenciesHz,
-    durationS: (powers.rows * powers.samplesPerRow) / rateOf(file),
+    durationS: (powers.rows * powers.samplesPerRow) / sampleRateOf(file),
   };
 }
 
