@@ -24,13 +24,21 @@ export { planSimulation, type SimulationOptions } from './sky/simulation-plan.js
 export { simulate } from './sky/simulate.js';
 export { trueGains } from './sky/input-gains.js';
 
-export { openFile, visibilityFormatFor } from './formats/registry.js';
 export type * from './formats/format.js';
-export { createSigmf, createSigmfSpectra } from './formats/sigmf.js';
-export { readGainFile, writeGainFiles } from './formats/gain-files.js';
-export { readGains, writeGains } from './formats/gains.js';
-export { readFitsImage, writeFitsImage } from './formats/fits-image.js';
-export { renderPng } from './formats/picture.js';
+export {
+  createSigmf,
+  createSigmfSpectra,
+  openFile,
+  readFitsImage,
+  readGainFile,
+  readGains,
+  visibilityFormatFor,
+  writeFitsImage,
+  writeGainFiles,
+  writeGains,
+} from './formats/index.js';
+export { percentileStretch, renderPng, skyPicture, type Stretch } from './draw/index.js';
+export type { DrawnSky, NamedDirection, SkyPicture } from './draw/index.js';
 
 export * from './channelise/index.js';
 export * from './correlate/index.js';

@@ -8,7 +8,7 @@ import {
   prepareXEngine,
   type HopperVariantName,
   type XEngineOptions,
-} from '../correlate/cuda-bench.js';
+} from '../correlate/on-card.js';
 import { planCorrelation } from '../correlate/index.js';
 import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
 import { quantile, type Contestant } from './measure.js';

@@ -2,17 +2,16 @@
 import type { Command } from 'commander';
 import { refuse } from '../core/errors.js';
 import { formatSeconds } from '../core/units.js';
-import { openFile, visibilityFormatFor } from '../formats/registry.js';
-import { sigmfPaths } from '../formats/sigmf.js';
+import { openFile, sigmfPaths, visibilityFormatFor } from '../formats/index.js';
 import { copyRecording } from '../pipeline/convert.js';
 import { writeIntegrations } from '../pipeline/visibilities.js';
-import { addCommonOptions, addExamples, type CommonOptions } from './command.js';
-import { lossFacts, lossLines } from './loss-lines.js';
+import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
+import { lossFacts, lossLines } from './report/loss-lines.js';
 import { untoldLines } from './open.js';
-import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
-import { history } from './history.js';
-import { checkOutputs } from './outputs.js';
-import { openTerminal } from './terminal.js';
+import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
+import { history } from './report/history.js';
+import { checkOutputs } from './options/outputs.js';
+import { openTerminal } from './report/terminal.js';
 
 export function registerConvert(program: Command): void {
   const command = program

@@ -4,8 +4,14 @@ import type { SpectraType } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { addSeconds } from '../core/instant.js';
 import { formatHz, formatSeconds } from '../core/units.js';
-import { sampleRateOf, type Recording, type StoredValues, type VisibilityHeader } from '../formats/format.js';
-import { openFile, visibilityFormatFor } from '../formats/registry.js';
+import {
+  openFile,
+  type Recording,
+  sampleRateOf,
+  type StoredValues,
+  visibilityFormatFor,
+  type VisibilityHeader,
+} from '../formats/index.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
 import {
   correlateSpectra,
@@ -22,15 +28,15 @@ import {
   channelOptionNames,
   channelSettings,
   type ChannelOptions,
-} from './channel-options.js';
-import { addBackendOptions, addExamples, refuseGiven, type BackendOptions } from './command.js';
-import { addFlagOption, parseFlags, type FlagOptions } from './flags.js';
-import { history } from './history.js';
-import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
+} from './options/channel-options.js';
+import { addBackendOptions, addExamples, refuseGiven, type BackendOptions } from './options/command.js';
+import { addFlagOption, parseFlags, type FlagOptions } from './options/flags.js';
+import { history } from './report/history.js';
+import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { refuseUntold, telescopeFor, withBackend } from './open.js';
-import { duration } from './quantity.js';
-import { lossFacts, lossLines, railLines } from './loss-lines.js';
-import { openTerminal, spectraText } from './terminal.js';
+import { duration } from './options/quantity.js';
+import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
+import { openTerminal, spectraText } from './report/terminal.js';
 
 interface CorrelateOptions extends BackendOptions, ChannelOptions, FlagOptions, OpenFlags {
   readonly out: string;

@@ -6,10 +6,13 @@ import { refuse } from '../core/errors.js';
 import { addSeconds, formatInstant, parseInstant } from '../core/instant.js';
 import { DEGREES_PER_RADIAN, formatBytes, formatHz } from '../core/units.js';
 import { voltageSizeBytes } from '../core/axes.js';
-import type { VisibilityHeader } from '../formats/format.js';
-import { writeGainFiles } from '../formats/gain-files.js';
-import { makeFolder, writeFileWhole } from '../formats/output.js';
-import { visibilityFormatFor } from '../formats/registry.js';
+import {
+  makeFolder,
+  visibilityFormatFor,
+  type VisibilityHeader,
+  writeFileWhole,
+  writeGainFiles,
+} from '../formats/index.js';
 import { calibrateIntegration } from '../pipeline/calibrate.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
 import { newTally } from '../pipeline/correlate.js';
@@ -32,13 +35,19 @@ import { planSimulation } from '../sky/simulation-plan.js';
 import { loadTelescope } from '../telescope/load.js';
 import { telescopeNames } from '../telescope/registry.js';
 import { selectStations } from '../telescope/select.js';
-import { addBackendOptions, addExamples, parseCount, parseWhole, type BackendOptions } from './command.js';
-import { history } from './history.js';
+import {
+  addBackendOptions,
+  addExamples,
+  parseCount,
+  parseWhole,
+  type BackendOptions,
+} from './options/command.js';
+import { history } from './report/history.js';
 import { fieldOf } from './image.js';
 import { openVoltages, withBackend } from './open.js';
-import { plainNumber } from './quantity.js';
-import { addSourceOption, chooseSources, FIRST_LIGHT_TIME } from './sky-options.js';
-import { openTerminal, spectraText, table } from './terminal.js';
+import { plainNumber } from './options/quantity.js';
+import { addSourceOption, chooseSources, FIRST_LIGHT_TIME } from './options/sky-options.js';
+import { openTerminal, spectraText, table } from './report/terminal.js';
 
 /** Of what the gains are solved with. */
 const MINIMUM_ALTITUDE_DEG = 1;

@@ -3,9 +3,14 @@ import type { Command } from 'commander';
 import { parse as splitPath, join } from 'node:path';
 import { refuse } from '../core/errors.js';
 import { DEGREES_PER_RADIAN, formatSeconds } from '../core/units.js';
-import { readGainFile } from '../formats/gain-files.js';
-import type { OpenedFile, VisibilityFile, VisibilityHeader, VoltageRecording } from '../formats/format.js';
-import { openFile } from '../formats/registry.js';
+import {
+  type OpenedFile,
+  openFile,
+  readGainFile,
+  type VisibilityFile,
+  type VisibilityHeader,
+  type VoltageRecording,
+} from '../formats/index.js';
 import { averageChannels, stokesI, type ImageField, type KernelSize } from '../image/index.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
 import { matchGains } from '../pipeline/gains.js';
@@ -25,17 +30,23 @@ import {
   channelOptionNames,
   channelSettings,
   type ChannelOptions,
-} from './channel-options.js';
-import { addBackendOptions, addExamples, parseCount, refuseGiven, type BackendOptions } from './command.js';
-import { history } from './history.js';
-import { addIntegrationOption, choiceLines, type IntegrationOptions } from './integration-options.js';
-import { lossFacts, lossLines } from './loss-lines.js';
-import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
+} from './options/channel-options.js';
+import {
+  addBackendOptions,
+  addExamples,
+  parseCount,
+  refuseGiven,
+  type BackendOptions,
+} from './options/command.js';
+import { history } from './report/history.js';
+import { addIntegrationOption, choiceLines, type IntegrationOptions } from './options/integration-options.js';
+import { lossFacts, lossLines } from './report/loss-lines.js';
+import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { refuseUntold, telescopeFor, withBackend } from './open.js';
-import { checkOutputs } from './outputs.js';
-import { duration, plainNumber } from './quantity.js';
-import { addSourceOption, parseSources } from './sky-options.js';
-import { openTerminal, type Terminal } from './terminal.js';
+import { checkOutputs } from './options/outputs.js';
+import { duration, plainNumber } from './options/quantity.js';
+import { addSourceOption, parseSources } from './options/sky-options.js';
+import { openTerminal, type Terminal } from './report/terminal.js';
 
 interface ImageOptions extends BackendOptions, ChannelOptions, IntegrationOptions, OpenFlags {
   readonly out?: string;

@@ -2,11 +2,17 @@
 import { openBackend } from '../backend/select.js';
 import type { Backend } from '../backend/backend.js';
 import { refuse } from '../core/errors.js';
-import type { OpenedFile, Untold, VisibilityFile, VoltageRecording } from '../formats/format.js';
-import { openFile, type OpenFileOptions } from '../formats/registry.js';
+import {
+  type OpenedFile,
+  openFile,
+  type OpenFileOptions,
+  type Untold,
+  type VisibilityFile,
+  type VoltageRecording,
+} from '../formats/index.js';
 import { loadTelescope } from '../telescope/load.js';
 import type { Telescope } from '../telescope/telescope.js';
-import type { BackendOptions } from './command.js';
+import type { BackendOptions } from './options/command.js';
 
 const kindTitles = {
   voltages: 'a recording of voltages',

@@ -1,8 +1,8 @@
 /** Every format we know: one line each. The first that recognises a file opens it. */
 import { extname } from 'node:path';
 import { refuse } from '../core/errors.js';
-import { dada } from './dada.js';
-import { fitsidi } from './fitsidi.js';
+import { dada } from './recordings/dada.js';
+import { fitsidi } from './visibilities/fitsidi.js';
 import type {
   Format,
   OpenedFile,
@@ -11,20 +11,20 @@ import type {
   VisibilityHeader,
   VisibilityWriter,
 } from './format.js';
-import { holdsGains } from './gain-files.js';
+import { holdsGains } from './gains/gain-files.js';
 import { refuseForeign, refuseForeignFolder } from './foreign.js';
-import { guppi } from './guppi.js';
+import { guppi } from './recordings/guppi.js';
 import { refuseUnheeded } from './heeded.js';
-import { openInput } from './input.js';
-import { lwa } from './lwa/lwa.js';
-import { mark5b } from './mark5b.js';
-import { mwa } from './mwa/mwa.js';
-import { raw } from './raw.js';
-import { sigmf } from './sigmf.js';
-import { skalow } from './skalow.js';
-import { uvfits } from './uvfits.js';
-import { uvh5 } from './uvh5.js';
-import { vdif } from './vdif.js';
+import { openInput } from './io/input.js';
+import { lwa } from './recordings/lwa/lwa.js';
+import { mark5b } from './recordings/mark5b.js';
+import { mwa } from './visibilities/mwa/mwa.js';
+import { raw } from './recordings/raw.js';
+import { sigmf } from './recordings/sigmf/sigmf.js';
+import { skalow } from './visibilities/skalow.js';
+import { uvfits } from './visibilities/uvfits/uvfits.js';
+import { uvh5 } from './visibilities/uvh5/uvh5.js';
+import { vdif } from './recordings/vdif.js';
 
 export const formats: readonly Format[] = [
   sigmf, // recordings of voltages and of channelised data

@@ -10,13 +10,13 @@ import type { Filed, Integration } from '../core/blocks.js';
 import { addSeconds, parseInstant, secondsBetween } from '../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { skyFrame } from '../sky/frame.js';
-import { readUnit } from './fits.js';
+import { readUnit } from './fits/fits.js';
 import type { VisibilityHeader } from './format.js';
 import { openHdf5 } from './hdf5/read.js';
-import { openInput } from './input.js';
+import { openInput } from './io/input.js';
 import { openFile, visibilityFormatFor } from './registry.js';
-import { planUvfits } from './uvfits-layout.js';
-import { readGroups } from './uvfits-rows.js';
+import { planUvfits } from './visibilities/uvfits/layout.js';
+import { readGroups } from './visibilities/uvfits/rows.js';
 
 const site = { latitudeDeg: -26.7, longitudeDeg: 116.67, heightM: 360 };
 const start = parseInstant('2026-06-21T23:59:59Z');

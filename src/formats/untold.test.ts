@@ -6,9 +6,9 @@ import { after, before, describe, it } from 'node:test';
 import { allocateVoltages, spectraCAT } from '../core/axes.js';
 import type { VoltageBlock } from '../core/blocks.js';
 import { addSamples, formatInstant, parseInstant } from '../core/instant.js';
-import { lwa } from './lwa/lwa.js';
+import { lwa } from './recordings/lwa/lwa.js';
 import { openFile } from './registry.js';
-import { createSigmf, createSigmfSpectra, type SigmfHeader } from './sigmf.js';
+import { createSigmf, createSigmfSpectra, type SigmfHeader } from './recordings/sigmf/sigmf.js';
 import { encodeDrx, encodeTbn } from './testing/encoders.js';
 import { readWhole } from './testing/reading.js';
 

@@ -3,8 +3,7 @@ import type { Backend } from '../backend/backend.js';
 import { prepareChanneliser, type ChannelisePlan } from '../channelise/index.js';
 import { samplesIn } from '../core/gaps.js';
 import { addSamples } from '../core/instant.js';
-import type { VoltageRecording } from '../formats/format.js';
-import { createSigmfSpectra } from '../formats/sigmf.js';
+import { createSigmfSpectra, type VoltageRecording } from '../formats/index.js';
 import { channelsOf, firstSpectrumStart, spectraIn } from './channels.js';
 
 export interface ChanneliseRun {

@@ -11,7 +11,7 @@ import type { SpectraType } from '../core/axes.js';
 import { isComplexVoltage } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import { addSeconds, type Instant } from '../core/instant.js';
-import type { VoltageRecording } from '../formats/format.js';
+import type { VoltageRecording } from '../formats/index.js';
 
 export interface ChannelSettings {
   readonly channels: number;

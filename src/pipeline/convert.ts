@@ -1,8 +1,6 @@
 /** Recordings to SigMF, block by block: files larger than memory pass through. */
 import { channelSamplesIn, samplesIn } from '../core/gaps.js';
-import type { Recording } from '../formats/format.js';
-import { createSigmf, createSigmfSpectra } from '../formats/sigmf.js';
-import { isUntold } from '../formats/untold.js';
+import { createSigmf, createSigmfSpectra, isUntold, type Recording } from '../formats/index.js';
 import { BLOCK_BYTES } from './channels.js';
 
 export interface CopyOptions {

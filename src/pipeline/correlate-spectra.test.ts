@@ -6,7 +6,7 @@ import type { Integration } from '../core/blocks.js';
 import type { SpectraGap } from '../core/gaps.js';
 import { addSamples, instant, secondsBetween } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
-import type { CanonicalSpectra, SpectraRecording } from '../formats/format.js';
+import type { CanonicalSpectra, SpectraRecording } from '../formats/index.js';
 import { correlateSpectra, newTally } from './correlate.js';
 import { sliceSpectra } from './spectra-slices.js';
 import { spectraInMemory } from './testing.js';

@@ -5,7 +5,7 @@ import { countsCB, visibilitiesCBPP, voltagesAT } from '../core/axes.js';
 import type { Integration, VoltageBlock } from '../core/blocks.js';
 import { addSamples, instant, secondsBetween } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
-import type { VoltageRecording } from '../formats/format.js';
+import type { VoltageRecording } from '../formats/index.js';
 import { planChannels } from './channels.js';
 import { correlateVoltages, newTally } from './correlate.js';
 import { voltagesInMemory } from './testing.js';

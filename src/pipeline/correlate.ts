@@ -7,7 +7,7 @@ import { channelSamplesIn, samplesIn, wholeStations, zeroGaps } from '../core/ga
 import { addSamples, addSeconds, type Instant } from '../core/instant.js';
 import { prepareChanneliser, type ChannelisePlan } from '../channelise/index.js';
 import { planCorrelation, prepareCorrelator, type Correlator } from '../correlate/index.js';
-import type { Recording, SpectraRecording, VoltageRecording } from '../formats/format.js';
+import type { Recording, SpectraRecording, VoltageRecording } from '../formats/index.js';
 import { BLOCK_BYTES, firstSpectrumStart, spectraIn } from './channels.js';
 import { sliceSpectra } from './spectra-slices.js';
 import { cutStream } from './slices.js';

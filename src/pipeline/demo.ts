@@ -6,7 +6,7 @@ import { gainsCA, type GainsCA, type ImageCPML } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
-import type { VoltageRecording } from '../formats/format.js';
+import type { VoltageRecording } from '../formats/index.js';
 import { averageChannels, measureSource, placeOf, stokesI, type ImagePlan } from '../image/index.js';
 import { sourcesUp, type SourceUp } from '../sky/above.js';
 import { trueGains } from '../sky/input-gains.js';

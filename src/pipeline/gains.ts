@@ -2,7 +2,7 @@
 import { gainsCA } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import { formatHz } from '../core/units.js';
-import type { GainsFile } from '../formats/gains.js';
+import type { GainsFile } from '../formats/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { Calibrated } from './image.js';
 

@@ -5,7 +5,7 @@ import { modelVisibilities } from '../calibrate/index.js';
 import { baselineCount, countsCB, gainsCA, visibilitiesCBPP } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { secondsBetween, addSeconds, parseInstant } from '../core/instant.js';
-import type { VoltageRecording } from '../formats/format.js';
+import type { VoltageRecording } from '../formats/index.js';
 import { averageChannels, measureSource, placeOf, stokesI } from '../image/index.js';
 import { skyFrame } from '../sky/frame.js';
 import { perfectGains } from '../sky/input-gains.js';

@@ -7,7 +7,7 @@ import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import { samplesIn } from '../core/gaps.js';
 import { addSeconds, type Instant } from '../core/instant.js';
-import type { VoltageRecording } from '../formats/format.js';
+import type { VoltageRecording } from '../formats/index.js';
 import {
   fittingPixels,
   planImage,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { parseInstant } from '../core/instant.js';
-import { openFile } from '../formats/registry.js';
+import { openFile } from '../formats/index.js';
 import { trio } from '../formats/testing/trio.js';
 import { skyFrame } from '../sky/frame.js';
 import { simulate } from '../sky/simulate.js';

@@ -1,6 +1,6 @@
 /** A simulated sky onto disk, with the truth beside it. */
 import { samplesIn } from '../core/gaps.js';
-import { createSigmf } from '../formats/sigmf.js';
+import { createSigmf } from '../formats/index.js';
 import { simulate } from '../sky/simulate.js';
 import type { SimulationPlan } from '../sky/simulation-plan.js';
 

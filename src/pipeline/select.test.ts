@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { countsCB, visibilitiesCBPP, weightsCBPP } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { instant } from '../core/instant.js';
-import type { VisibilityFile } from '../formats/format.js';
+import type { VisibilityFile } from '../formats/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { addIntegrations, chooseIntegration, longestSumS } from './select.js';
 

@@ -1,6 +1,6 @@
 /** Integrations to disk, whole or not at all. */
 import type { Integration } from '../core/blocks.js';
-import type { VisibilityWriter } from '../formats/format.js';
+import type { VisibilityWriter } from '../formats/index.js';
 
 /** How many were written. */
 export async function writeIntegrations(

@@ -1,7 +1,7 @@
 /** A look at gains: how strong, how steady over the band, and which inputs have none. */
 import { middleOf } from '../../core/middle.js';
 import { DEGREES_PER_RADIAN } from '../../core/units.js';
-import type { GainsFile } from '../../formats/gains.js';
+import type { GainsFile } from '../../formats/index.js';
 import { inputName } from '../../telescope/telescope.js';
 import { inDb } from './waterfall.js';
 

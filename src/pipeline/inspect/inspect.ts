@@ -1,7 +1,7 @@
 /** What a file holds, in a few numbers: the same words whatever the format. */
 import { isComplexVoltage } from '../../core/axes.js';
 import type { Instant } from '../../core/instant.js';
-import type { EndsEarly, OpenedFile, Recording, Untold } from '../../formats/format.js';
+import type { EndsEarly, OpenedFile, Recording, Untold } from '../../formats/index.js';
 import type { SkyPosition } from '../../sky/frame.js';
 import type { Site } from '../../telescope/telescope.js';
 import { bitsOf } from './voltages.js';

@@ -4,7 +4,7 @@ import { allocateVoltages, spectraCAT, voltagesAT } from '../../core/axes.js';
 import type { VoltageGap } from '../../core/gaps.js';
 import { addSamples, parseInstant } from '../../core/instant.js';
 import { packNibbles } from '../../core/nibbles.js';
-import type { VoltageRecording } from '../../formats/format.js';
+import type { VoltageRecording } from '../../formats/index.js';
 import { spectraInMemory } from '../testing.js';
 import { lookAt, lookedBlocks, type LookedBlock } from './voltages.js';
 import { histogramOf, inputSpectra, meanSpectrum, waterfallOf } from './waterfall.js';

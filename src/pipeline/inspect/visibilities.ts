@@ -2,7 +2,7 @@
 import { baselineCount, baselineIndex } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import type { Instant } from '../../core/instant.js';
-import type { VisibilityFile } from '../../formats/format.js';
+import type { VisibilityFile } from '../../formats/index.js';
 import type { Complex } from './voltages.js';
 import { inDb } from './waterfall.js';
 

@@ -4,9 +4,15 @@ import type { Integration } from '../../core/blocks.js';
 import { formatInstant } from '../../core/instant.js';
 import { middleOf } from '../../core/middle.js';
 import { DEGREES_PER_RADIAN, formatHz, formatSeconds } from '../../core/units.js';
-import type { VisibilityFile } from '../../formats/format.js';
-import { angleScale, decibelScale, drawColourBar, drawHeatMap } from '../../formats/heatmap.js';
-import { pictureOf, type PlotFrame } from '../../formats/plot.js';
+import type { VisibilityFile } from '../../formats/index.js';
+import {
+  angleScale,
+  decibelScale,
+  drawColourBar,
+  drawHeatMap,
+  pictureOf,
+  type PlotFrame,
+} from '../../draw/index.js';
 import { meanOf, productName } from './visibilities.js';
 import { frequencyAxis, heading, PICTURE_WIDTH, stepHz, TITLE_HEIGHT } from './picture-parts.js';
 import { inDb } from './waterfall.js';

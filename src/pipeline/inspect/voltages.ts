@@ -11,7 +11,7 @@ import type { SpectraGap } from '../../core/gaps.js';
 import type { Instant } from '../../core/instant.js';
 import { highNibble, lowNibble } from '../../core/nibbles.js';
 import { gapCollector } from './gap-collector.js';
-import type { FrameTally, Recording } from '../../formats/format.js';
+import type { FrameTally, Recording } from '../../formats/index.js';
 
 export interface Complex {
   readonly re: number;

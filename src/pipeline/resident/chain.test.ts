@@ -28,10 +28,10 @@ import { modelComponents } from '../calibrate.js';
 import { planResident, type ResidentPlan } from './plan.js';
 import { prepareResidentChain, type HostBlock, type HostSpectra, type ResidentImage } from './chain.js';
 import { referenceImages, referenceSpectra } from './testing.js';
-import { simulateSky } from './sky.js';
-import { planWorkloadChain } from './workload.js';
-import { roadNames } from '../planner/roads.js';
-import { findSources } from './run.js';
+import { simulateSky } from '../planner/simulated-sky.js';
+import { planWorkloadChain } from '../planner/workload-chain.js';
+import { roadNames } from './road-names.js';
+import { findSources } from '../planner/run.js';
 import { workloadOf } from '../planner/workload.js';
 
 const presence = describeCuda();

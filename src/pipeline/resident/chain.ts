@@ -18,8 +18,8 @@ import { refuse } from '../../core/errors.js';
 import { Closers } from '../closers.js';
 import { ResidentClock } from './clock.js';
 import { prepareFront, type HostBlock } from './front.js';
-import { IN_FLIGHT } from './memory.js';
 import {
+  IN_FLIGHT,
   closingStepsOf,
   solvesIn,
   stepsOf,

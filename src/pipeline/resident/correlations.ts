@@ -3,7 +3,7 @@ import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { DeviceMemory } from '../../backend/cuda/session.js';
 import type { CudaSpectraBlock } from '../../backend/cuda/spectra.js';
 import type { CorrelatePlan } from '../../correlate/index.js';
-import { prepareCudaCorrelator } from '../../correlate/cuda.js';
+import { prepareCudaCorrelator } from '../../correlate/on-card.js';
 
 export interface ResidentCorrelations {
   accumulate(block: CudaSpectraBlock): Promise<void>;

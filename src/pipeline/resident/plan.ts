@@ -17,7 +17,7 @@ import { refuse, wholeNumber } from '../../core/errors.js';
 import type { Vector3 } from '../../core/vector.js';
 import { planCorrelation, type CorrelatePlan } from '../../correlate/index.js';
 import type { ImagePlan } from '../../image/index.js';
-import type { KernelName, RoadName } from '../planner/roads.js';
+import type { KernelName, RoadName } from './road-names.js';
 
 export type ResidentInput =
   /** Voltages arrive and are channelised on the card. */
@@ -61,6 +61,9 @@ export interface ResidentPlan {
   /** Bytes of one float32 image of all channels and products. */
   readonly imageBytes: number;
 }
+
+/** Blocks and images at once: being downloaded, being computed, being uploaded. */
+export const IN_FLIGHT = 3;
 
 export type ResidentStep = 'upload' | KernelName | 'download';
 

@@ -3,14 +3,17 @@ import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { DeviceMemory, DevicePointer } from '../../backend/cuda/session.js';
 import type { CudaSpectraBlock } from '../../backend/cuda/spectra.js';
 import { uploadArray } from '../../backend/cuda/transfer.js';
-import { prepareResidentCalibrator, type ResidentCalibrator } from '../../calibrate/index.js';
+import { prepareResidentCalibrator, type ResidentCalibrator } from '../../calibrate/on-card.js';
 import { gainsCA } from '../../core/axes.js';
-import { prepareCudaVisibilityImager } from '../../image/cuda-visibilities.js';
-import { prepareCudaDirectImager, prepareImageScaler } from '../../image/index.js';
+import {
+  prepareCudaDirectImager,
+  prepareCudaVisibilityImager,
+  prepareImageScaler,
+} from '../../image/on-card.js';
 import type { Closers } from '../closers.js';
 import { prepareResidentCorrelations, type ResidentCorrelations } from './correlations.js';
 import type { ResidentPlan } from './plan.js';
-import type { KernelName } from '../planner/roads.js';
+import type { KernelName } from './road-names.js';
 
 /** What a step works on: the block at hand, and where the image in the making will lie. */
 export interface StepWork {
