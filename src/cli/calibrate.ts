@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Calibration, IterationRule } from '../calibrate/index.js';
 import { addSeconds } from '../core/instant.js';
 import { refuse } from '../core/errors.js';
-import { middleOf } from '../core/middle.js';
+import { median } from '../core/median.js';
 import { gainPaths, writeGainFiles } from '../formats/index.js';
 import { calibrateIntegration, type CalibratedIntegration } from '../pipeline/calibrate.js';
 import { oddByGain, oddByPower, type OddInput } from '../pipeline/odd-inputs.js';
@@ -236,8 +236,8 @@ function summarise({ solved, solutions, referenceStation }: Calibration) {
     solvedInputs,
     referenceStation,
     converged: withData.filter(({ converged }) => converged).length,
-    medianIterations: middleOf(withData.map(({ iterations }) => iterations)),
-    medianResidual: middleOf(withData.map(({ residual }) => residual)),
+    medianIterations: median(withData.map(({ iterations }) => iterations)),
+    medianResidual: median(withData.map(({ residual }) => residual)),
     worstResidual: withData.reduce((worst, { residual }) => Math.max(worst, residual), 0),
     leftOut: [...leftOut.values()],
   };

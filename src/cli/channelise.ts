@@ -23,7 +23,7 @@ import { addBackendOptions, addExamples, refuseGiven, type BackendOptions } from
 import { history } from './report/history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
-import { openVoltages, untoldLines, withBackend } from './open.js';
+import { openVoltages, unknownFactLines, withBackend } from './open.js';
 import { checkOutputs, checkPngName, recordingPaths } from './options/outputs.js';
 import { openTerminal, spectraText } from './report/terminal.js';
 
@@ -95,7 +95,7 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
       [
         `${out}: ${spectraText(facts.spectra)} of ${plan.channels} channels, ${formatHz(channelWidthHz)} each, for ${plan.inputs} inputs`,
         ...railLines(facts.saturated, 2 * facts.spectra * plan.channels * plan.inputs),
-        ...untoldLines(recording),
+        ...unknownFactLines(recording),
         ...lossLines(recording, facts.missingSamples, 'spectra that need them are marked as missing'),
       ],
     );

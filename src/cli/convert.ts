@@ -7,7 +7,7 @@ import { copyRecording } from '../pipeline/convert.js';
 import { writeIntegrations } from '../pipeline/visibilities.js';
 import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
 import { lossFacts, lossLines } from './report/loss-lines.js';
-import { untoldLines } from './open.js';
+import { unknownFactLines } from './open.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { history } from './report/history.js';
 import { checkOutputs } from './options/outputs.js';
@@ -87,7 +87,7 @@ async function run(from: string, to: string, options: CommonOptions & OpenFlags)
     const seconds = stage.done();
     terminal.result({ from, to, kind: file.kind, written: written.text, ...written.json, seconds }, [
       `${to}: ${written.text}, ${formatSeconds(seconds)}`,
-      ...untoldLines(file),
+      ...unknownFactLines(file),
       ...written.notes,
     ]);
   } finally {

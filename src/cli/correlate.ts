@@ -33,7 +33,7 @@ import { addBackendOptions, addExamples, refuseGiven, type BackendOptions } from
 import { addFlagOption, parseFlags, type FlagOptions } from './options/flags.js';
 import { history } from './report/history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
-import { refuseUntold, telescopeFor, withBackend } from './open.js';
+import { refuseUnknown, telescopeFor, withBackend } from './open.js';
 import { duration } from './options/quantity.js';
 import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
 import { openTerminal, spectraText } from './report/terminal.js';
@@ -92,7 +92,7 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
       refuse(path, 'holds visibilities already', 'calibrate or image it');
     if (recording.kind === 'spectra')
       refuseGiven(command, channelOptionNames, `is for voltages, and ${path} is channelised already`);
-    refuseUntold(recording);
+    refuseUnknown(recording);
     const telescope = await telescopeFor(recording, options);
     const tally = newTally();
     const stage = terminal.stage('correlate');

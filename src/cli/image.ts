@@ -42,7 +42,7 @@ import { history } from './report/history.js';
 import { addIntegrationOption, choiceLines, type IntegrationOptions } from './options/integration-options.js';
 import { lossFacts, lossLines } from './report/loss-lines.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
-import { refuseUntold, telescopeFor, withBackend } from './open.js';
+import { refuseUnknown, telescopeFor, withBackend } from './open.js';
 import { checkOutputs } from './options/outputs.js';
 import { duration, plainNumber } from './options/quantity.js';
 import { addSourceOption, parseSources } from './options/sky-options.js';
@@ -146,7 +146,7 @@ async function run(path: string, options: ImageOptions, command: Command): Promi
   const file = await openFile(path, await openOptions(options));
   try {
     await checkOutputs({ paths: written, from: path });
-    refuseUntold(file);
+    refuseUnknown(file);
     const telescope = await telescopeFor(file, options);
     const made =
       options.direct === true

@@ -69,14 +69,14 @@ export interface Integration {
   /** flaggedInputs : [a], 1 where an input was left out. */
   readonly flaggedInputs: Uint8Array;
   /** Only straight from a file: whoever changes visibilities, counts or flags leaves it out. */
-  readonly filed?: Filed;
+  readonly asStored?: AsStored;
 }
 
 /**
  * What a file said beyond sums, counts and flagged inputs, so that writing it again says the same. Only writers
  * look at it.
  */
-export interface Filed {
+export interface AsStored {
   /** Unphased means, flagged values among them; 0 where the file had none. */
   readonly means: VisibilitiesCBPP;
   /** −0 where the file had none. */

@@ -72,11 +72,11 @@ export interface FrameTally {
 }
 
 /** What neither a file nor the user told; a stand-in is there instead: a band from 0 Hz, the first day of 1970. */
-export type Untold = 'frequency' | 'start';
+export type UnknownFact = 'frequency' | 'start';
 
 /** Of recordings alone, voltages and spectra. */
 interface RecordingFacts extends FileFacts {
-  readonly untold?: readonly Untold[];
+  readonly unknownFacts?: readonly UnknownFact[];
   readonly endsEarly?: EndsEarly;
   readonly tally?: Readonly<FrameTally>;
 }

@@ -14,7 +14,7 @@ import type {
 import { holdsGains } from './gains/gain-files.js';
 import { refuseForeign, refuseForeignFolder } from './foreign.js';
 import { guppi } from './recordings/guppi.js';
-import { refuseUnheeded } from './heeded.js';
+import { refuseContradictions } from './contradictions.js';
 import { openInput } from './io/input.js';
 import { lwa } from './recordings/lwa/lwa.js';
 import { mark5b } from './recordings/mark5b.js';
@@ -72,10 +72,10 @@ export interface OpenFileOptions extends OpenOptions {
   readonly format?: string;
 }
 
-async function openHeeded(format: Format, path: string, options: OpenOptions): Promise<OpenedFile> {
+async function openAgreeing(format: Format, path: string, options: OpenOptions): Promise<OpenedFile> {
   const file = await format.open(path, options);
   try {
-    refuseUnheeded(file, options);
+    refuseContradictions(file, options);
     return file;
   } catch (error) {
     await file.close();
@@ -100,13 +100,13 @@ export async function openFile(
         `known are ${known.map((one) => one.name).join(', ')}`,
       );
     }
-    return openHeeded(asked, path, options);
+    return openAgreeing(asked, path, options);
   }
   const format = known.find((candidate) => candidate.recognise(path, head));
   // HDF5 may be visibilities too: looking inside is for files whose name asks for it.
   if ((!format || /\.calh5$/i.test(path)) && (await holdsGains(path)))
     refuse(path, 'holds gains', 'name visibilities or a recording, and give gains to image with --gains');
-  if (format) return openHeeded(format, path, options);
+  if (format) return openAgreeing(format, path, options);
   refuseForeign(path, head);
   const named = known.find((candidate) => hasExtension(candidate, path));
   if (named) {

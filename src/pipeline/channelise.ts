@@ -40,7 +40,7 @@ export async function channeliseToFile(
     centreFrequencyHz: recording.centreFrequencyHz,
     ...channelsOf(recording, plan),
     start,
-    ...(recording.untold && { untold: recording.untold }),
+    ...(recording.unknownFacts && { unknownFacts: recording.unknownFacts }),
     description: `${plan.channels} channels of ${recording.path}`,
     history: run.history,
   });

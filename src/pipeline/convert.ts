@@ -1,6 +1,6 @@
 /** Recordings to SigMF, block by block: files larger than memory pass through. */
 import { channelSamplesIn, samplesIn } from '../core/gaps.js';
-import { createSigmf, createSigmfSpectra, isUntold, type Recording } from '../formats/index.js';
+import { createSigmf, createSigmfSpectra, isUnknown, type Recording } from '../formats/index.js';
 import { BLOCK_BYTES } from './channels.js';
 
 export interface CopyOptions {
@@ -22,7 +22,7 @@ export async function copyRecording(from: Recording, path: string, options: Copy
     polarisations: from.polarisations,
     ...(from.bits === undefined ? {} : { bits: from.bits }),
     start: from.start,
-    ...(from.untold && { untold: from.untold }),
+    ...(from.unknownFacts && { unknownFacts: from.unknownFacts }),
     description: `${from.path} (${from.format})`,
     history: options.history,
   };
@@ -41,7 +41,9 @@ export async function copyRecording(from: Recording, path: string, options: Copy
     frequenciesHz,
     channelWidthHz,
     // A band that nobody placed counts from its middle already.
-    centreFrequencyHz: isUntold(from, 'frequency') ? 0 : (frequenciesHz[0] + frequenciesHz[channels - 1]) / 2,
+    centreFrequencyHz: isUnknown(from, 'frequency')
+      ? 0
+      : (frequenciesHz[0] + frequenciesHz[channels - 1]) / 2,
   });
   const perBlock = Math.max(1, Math.floor(BLOCK_BYTES / (8 * channels * from.inputs)));
   return copy(writer, from.blocks(perBlock), (block) => channelSamplesIn(block.gaps), from.samples, options);

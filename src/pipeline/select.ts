@@ -79,7 +79,7 @@ export function addIntegrations(x: Integration, y: Integration): Integration {
     channels,
     stations,
     polarisations,
-    // What the files said of one or the other (`filed`) does not hold for their sum.
+    // What the files said of one or the other (`asStored`) does not hold for their sum.
     durationS: secondsBetween(x.start, y.start) + y.durationS,
     visibilities: visibilitiesCBPP(
       x.visibilities.map((value, k) => value + y.visibilities[k]),

@@ -69,7 +69,7 @@ export async function prepareCudaSolver(
   };
   const allocate = (what: string, bytes: number): DeviceMemory => kept(session.allocate(what, bytes));
   const pin = (what: string, bytes: number): PinnedMemory => kept(session.allocatePinned(what, bytes));
-  const arrived = kept(session.createMark());
+  const arrived = kept(session.createEvent());
 
   const memory = {
     data: allocate('correlations', atOnce * baselines * 16),

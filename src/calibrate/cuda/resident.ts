@@ -118,7 +118,7 @@ export async function prepareResidentCalibrator(
   const skyBytes = mostSources * (3 + channels * polarisations) * 8;
   const sky = allocate(`${mostSources} sources`, skyBytes);
   const skyOnHost = kept(session.allocatePinned('sources', skyBytes));
-  const skyTaken = kept(session.createMark());
+  const skyTaken = kept(session.createEvent());
   /** Of a group of channels, one after the other. */
   const batch = {
     phasors: allocate('phasors', group * mostSources * stations * 16),

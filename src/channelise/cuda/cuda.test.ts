@@ -158,7 +158,7 @@ function sizes(): void {
       }
       at += block.samples;
     }
-    // Kernels and what they hold live with the session; buffers, tables and marks must not.
+    // Kernels and what they hold live with the session; buffers, tables and events must not.
     const again = await prepareCudaChanneliser(plan, backend);
     const during = backend.session.held;
     await again.close();

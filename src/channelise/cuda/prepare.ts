@@ -61,12 +61,12 @@ export async function prepareCudaChanneliser(
   const buffers = [0, 1].map(() => ({
     memory: session.allocate(`voltages of ${inputs} inputs`, inputs * pitchBytes),
     /** Nobody reads the buffer any more. */
-    free: session.createMark(),
+    free: session.createEvent(),
   }));
   const missing = session.allocate('missing spectra', inputs * capacity);
   const missingOnHost = session.allocatePinned('missing spectra', inputs * capacity);
-  const missingSent = session.createMark();
-  const uploaded = session.createMark();
+  const missingSent = session.createEvent();
+  const uploaded = session.createEvent();
   /** Pinned copy of pageable voltages on their way; made when first needed. */
   let staging: PinnedMemory | undefined;
   const stream = openStream(plan);

@@ -2,7 +2,7 @@
 import type { SpectraGap } from '../../core/gaps.js';
 import { formatInstant } from '../../core/instant.js';
 import { formatHz, formatSeconds, withMinus } from '../../core/units.js';
-import { isUntold, type Recording, sampleRateOf, type VisibilityFile } from '../../formats/index.js';
+import { isUnknown, type Recording, sampleRateOf, type VisibilityFile } from '../../formats/index.js';
 import { inputName } from '../../telescope/telescope.js';
 import type { FileDescription } from '../../pipeline/inspect/inspect.js';
 import { earlyLine, frameLines } from './loss-lines.js';
@@ -52,7 +52,7 @@ export function factLines(facts: FileDescription): string[] {
       : [
           line(
             'start',
-            isUntold(facts, 'start') ? 'not known (give --start)' : formatInstant(facts.start, 9),
+            isUnknown(facts, 'start') ? 'not known (give --start)' : formatInstant(facts.start, 9),
           ),
         ]),
     ...(facts.durationS === undefined ? [] : [line('duration', formatSeconds(facts.durationS))]),
@@ -71,7 +71,7 @@ export function factLines(facts: FileDescription): string[] {
 const degrees = (value: number): string => `${withMinus(value.toFixed(4))}°`;
 
 /** As many digits as tell neighbouring channels apart. */
-function band({ lowestHz, highestHz, channels, channelWidthHz, untold }: FileDescription): string {
+function band({ lowestHz, highestHz, channels, channelWidthHz, unknownFacts }: FileDescription): string {
   const most = Math.max(Math.abs(lowestHz), Math.abs(highestHz));
   const finest = channelWidthHz ?? highestHz - lowestHz;
   const digits = Math.min(15, Math.max(6, Math.ceil(Math.log10(most / finest)) + 2));
@@ -79,7 +79,7 @@ function band({ lowestHz, highestHz, channels, channelWidthHz, untold }: FileDes
     (channels === 1
       ? formatHz(lowestHz, digits)
       : `${formatHz(lowestHz, digits)} to ${formatHz(highestHz, digits)}`) +
-    (isUntold({ untold }, 'frequency') ? ' (counted from 0: give --frequency for the sky)' : '')
+    (isUnknown({ unknownFacts }, 'frequency') ? ' (counted from 0: give --frequency for the sky)' : '')
   );
 }
 

@@ -17,7 +17,7 @@ const shape: GatherShape = {
 };
 
 describe('gathering rows', () => {
-  it('keeps every value as filed, flagged ones too, and sums the good alone', () => {
+  it('keeps every value as stored, flagged ones too, and sums the good alone', () => {
     const rows = gather(shape);
     // The pair (0, 1) is our (1, 0) turned: V₁₀[p₂][p₁] = conj(V₀₁[p₁][p₂]) and r₁ − r₀ = −(r₀ − r₁).
     rows.row(0, 1, { uvwM: [1, -2, 3] });
@@ -25,12 +25,12 @@ describe('gathering rows', () => {
     rows.add(0, yy, 3, 4, 8);
     rows.add(0, xy, 5, 6, 2);
     rows.add(0, yx, 7, 8, -16);
-    const { filed, visibilities, counts } = rows.finish(when);
-    assert.ok(filed?.stopped);
-    assert.deepEqual([...filed.means.subarray(8, 16)], [1, -2, 7, -8, 5, -6, 3, -4]);
-    assert.deepEqual([...filed.weights.subarray(4, 8)], [4, -16, 2, 8]);
-    assert.deepEqual(filed.stopped.phaseCentre, centre);
-    assert.deepEqual([...filed.stopped.uvwM.subarray(3, 6)], [-1, 2, -3]);
+    const { asStored, visibilities, counts } = rows.finish(when);
+    assert.ok(asStored?.stopped);
+    assert.deepEqual([...asStored.means.subarray(8, 16)], [1, -2, 7, -8, 5, -6, 3, -4]);
+    assert.deepEqual([...asStored.weights.subarray(4, 8)], [4, -16, 2, 8]);
+    assert.deepEqual(asStored.stopped.phaseCentre, centre);
+    assert.deepEqual([...asStored.stopped.uvwM.subarray(3, 6)], [-1, 2, -3]);
     // One product is flagged though its inputs are not: the baseline counts for nothing.
     assert.equal(counts[1], 0);
     assert.deepEqual([...visibilities.subarray(8, 16)].map(Math.abs), new Array<number>(8).fill(0));
@@ -40,20 +40,20 @@ describe('gathering rows', () => {
     const rows = gather(shape);
     rows.row(1, 0, { uvwM: [1, 2, Number.POSITIVE_INFINITY] });
     rows.add(0, xx, 1, 2, Number.NaN);
-    const { filed } = rows.finish(when);
-    assert.ok(filed);
-    assert.ok(filed.weights.every((weight) => Object.is(weight, -0)));
-    assert.ok(filed.stopped?.uvwM.every((value) => Number.isNaN(value)));
-    assert.deepEqual([...filed.means.subarray(8, 10)], [1, 2]);
+    const { asStored } = rows.finish(when);
+    assert.ok(asStored);
+    assert.ok(asStored.weights.every((weight) => Object.is(weight, -0)));
+    assert.ok(asStored.stopped?.uvwM.every((value) => Number.isNaN(value)));
+    assert.deepEqual([...asStored.means.subarray(8, 10)], [1, 2]);
   });
 
   it('takes whole sums as they are, and divides them for means', () => {
     const rows = gather({ ...shape, values: 'sum', polarisations: 1, products: [xx] });
     rows.row(1, 0);
     rows.add(0, xx, 10, -30, 5);
-    const { filed, visibilities, counts } = rows.finish(when);
+    const { asStored, visibilities, counts } = rows.finish(when);
     assert.deepEqual([...visibilities.subarray(2, 4), counts[1]], [10, -30, 5]);
-    assert.deepEqual([...(filed?.means.subarray(2, 4) ?? [])], [2, -6]);
+    assert.deepEqual([...(asStored?.means.subarray(2, 4) ?? [])], [2, -6]);
   });
 
   it('makes sums once, when asked, as the counts of their baseline want them', () => {
@@ -76,6 +76,6 @@ describe('gathering rows', () => {
     const one = rows.finish(when);
     // 2·1 + 3·4 = 14 and 2·0 + 3·1 = 3 over 5 samples.
     assert.deepEqual([...one.visibilities.subarray(2, 4), one.counts[1]], [14, 3, 5]);
-    assert.equal(one.filed, undefined);
+    assert.equal(one.asStored, undefined);
   });
 });

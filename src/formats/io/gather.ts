@@ -9,7 +9,7 @@ import {
   weightsCBPP,
   type CountsCB,
 } from '../../core/axes.js';
-import type { Filed, Integration } from '../../core/blocks.js';
+import type { AsStored, Integration } from '../../core/blocks.js';
 import type { SkyPosition } from '../../sky/frame.js';
 
 /** Which polarisations of the first and second antenna a stored product joins; 0 is X or R, 1 is Y or L. */
@@ -49,18 +49,18 @@ export interface GatherShape {
 }
 
 /** What a file says of a row beside its values. */
-export interface FiledRow {
+export interface StoredRow {
   /** r₁ − r₂. */
   readonly uvwM: readonly [number, number, number];
   readonly integrationS?: number | undefined;
 }
 
 export interface Gathering {
-  /** Begins a row: the pair of all values until the next one, and what is filed of it. Either order of antennas. */
-  row(s1: number, s2: number, filed?: FiledRow): void;
+  /** Begins a row: the pair of all values until the next one, and what the file stored of it. Either order of antennas. */
+  row(s1: number, s2: number, asStored?: StoredRow): void;
   /** The row's V₁₂ of one product, unphased; a weight that is not above 0 is that of a flagged value. */
   add(c: number, product: StoredProduct, re: number, im: number, weight: number): void;
-  /** Its sums are made when someone asks for them: who copies what is filed has no use for them. */
+  /** Its sums are made when someone asks for them: who copies what is stored has no use for them. */
   finish(when: Pick<Integration, 'start' | 'durationS'>): Integration;
   /** Begins anew in the same memory: what `finish` gave last is no longer true. */
   clear(): void;
@@ -123,7 +123,7 @@ export function gather(shape: GatherShape): Gathering {
         scaleToCounts(all, weights, counts, polarisations ** 2);
         return visibilitiesCBPP(all, channels, baselines, polarisations);
       });
-      const filed: Filed = {
+      const asStored: AsStored = {
         means: visibilitiesCBPP(means, channels, baselines, polarisations),
         weights: weightsCBPP(weights, channels, baselines, polarisations),
         ...(differ(durations) && { integrationS: durationsB(durations, baselines) }),
@@ -140,7 +140,7 @@ export function gather(shape: GatherShape): Gathering {
         counts,
         flaggedInputs,
         // A pair that comes twice at one time has no single value to write again: the sums alone are kept.
-        ...(repeated === 0 && { filed }),
+        ...(repeated === 0 && { asStored }),
       };
     },
     clear: () => {

@@ -19,7 +19,7 @@ import {
 import type { InputFile } from '../io/input.js';
 import { unixFromMjd } from './leap-seconds.js';
 import { framedVoltages, openOn, polarisationsFor } from './recording.js';
-import { untoldFacts } from '../untold.js';
+import { unknownFactsOf } from '../unknown-facts.js';
 
 const SYNC = 0xabad_deed;
 const SYNC_BYTES = new Uint8Array([0xed, 0xde, 0xad, 0xab]);
@@ -197,7 +197,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
       },
       type: packedType(bits, 'real'),
       bits,
-      ...untoldFacts({ frequency: options.centreFrequencyHz === undefined }),
+      ...unknownFactsOf({ frequency: options.centreFrequencyHz === undefined }),
       inputs,
       polarisations: polarisationsFor(path, inputs, 1, options),
       samples: total,

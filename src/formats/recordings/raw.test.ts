@@ -25,14 +25,14 @@ describe('plain binary', () => {
       [recording.type, recording.samples, recording.sampleRateHz, recording.centreFrequencyHz],
       ['i16', 3, 8e6, 6e7],
     );
-    assert.deepEqual([recording.untold, recording.start], [undefined, start]);
+    assert.deepEqual([recording.unknownFacts, recording.start], [undefined, start]);
   });
 
   it('stands at zero frequency and in 1970 where nobody says otherwise, and says so', async () => {
     const { type, inputs, sampleRateHz } = told;
     const real = await raw.open(writeSample(bytes), { type, inputs, sampleRateHz });
     assert.ok(real.kind === 'voltages');
-    assert.deepEqual(real.untold, ['frequency', 'start']);
+    assert.deepEqual(real.unknownFacts, ['frequency', 'start']);
     // A real band of 8 MHz reaches from 0 to 4 MHz, a complex one lies about 0.
     assert.equal(real.centreFrequencyHz, 2e6);
     await real.close();

@@ -7,7 +7,7 @@ import { emptyTally } from './frames.js';
 import type { InputFile } from '../io/input.js';
 import { bytesOf, turn, type SampleBytes } from '../io/interleave.js';
 import { openOn, polarisationsFor, segmentedVoltages, type Segment, type Target } from './recording.js';
-import { untoldFacts } from '../untold.js';
+import { unknownFactsOf } from '../unknown-facts.js';
 
 function openPlain(file: InputFile, options: OpenOptions): VoltageRecording {
   const { path } = file;
@@ -55,7 +55,7 @@ function openPlain(file: InputFile, options: OpenOptions): VoltageRecording {
       format: 'raw',
       ...(options.telescope && { telescope: options.telescope }),
       details: { skipBytes },
-      ...untoldFacts({
+      ...unknownFactsOf({
         frequency: options.centreFrequencyHz === undefined,
         start: options.start === undefined,
       }),

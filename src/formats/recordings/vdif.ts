@@ -20,7 +20,7 @@ import {
 import type { InputFile } from '../io/input.js';
 import { afterElapsedSeconds, vdifEpochUnixSeconds } from './leap-seconds.js';
 import { framedVoltages, openOn, polarisationsFor } from './recording.js';
-import { untoldFacts } from '../untold.js';
+import { unknownFactsOf } from '../unknown-facts.js';
 
 interface Header {
   readonly invalid: boolean;
@@ -225,7 +225,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
       },
       type: packedType(bits, first.complex ? 'complex' : 'real'),
       bits,
-      ...untoldFacts({ frequency: options.centreFrequencyHz === undefined }),
+      ...unknownFactsOf({ frequency: options.centreFrequencyHz === undefined }),
       inputs,
       polarisations: polarisationsFor(path, inputs, 1, options),
       samples: total,

@@ -41,7 +41,7 @@ async function telescopeFor(path: string, options: OpenOptions): Promise<Telesco
 }
 
 /** Products in the file's order as polarisations of V₁₂; under V₂₁'s name XY and YX change places. */
-const filedProducts = {
+const productsHeldAs = {
   V12: [-5, -7, -8, -6].map((code) => storedProducts[code]) as readonly StoredProduct[],
   V21: [-5, -8, -7, -6].map((code) => storedProducts[code]) as readonly StoredProduct[],
 };
@@ -89,7 +89,7 @@ function opened(file: Hdf5File, telescope: Telescope): VisibilityFile {
   );
 
   const pair = held(telescope.name);
-  const order = filedProducts[pair];
+  const order = productsHeldAs[pair];
   const sign = pair === 'V21' ? -1 : 1;
   const integrationOf = (t: number): Integration => {
     const gathering = gather({

@@ -277,7 +277,7 @@ function onCard(): void {
   });
 }
 
-/** A backend that counts the memory and marks it has handed out. */
+/** A backend that counts the memory and events it has handed out. */
 function countingBackend(backend: CudaBackend): { counting: CudaBackend; held: () => number } {
   let held = 0;
   const counted = <Thing extends { free(): void }>(thing: Thing): Thing => {
@@ -297,7 +297,7 @@ function countingBackend(backend: CudaBackend): { counting: CudaBackend; held: (
     ...session,
     allocate: (what, bytes) => counted(session.allocate(what, bytes)),
     allocatePinned: (what, bytes) => counted(session.allocatePinned(what, bytes)),
-    createMark: (options) => counted(session.createMark(options)),
+    createEvent: (options) => counted(session.createEvent(options)),
   };
   return { counting: { ...backend, session: counting }, held: () => held };
 }

@@ -4,7 +4,7 @@
  * of its own.
  */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
-import type { DeviceMemory, Mark, PinnedMemory } from '../../backend/cuda/session.js';
+import type { DeviceMemory, CudaEvent, PinnedMemory } from '../../backend/cuda/session.js';
 import type { ModelComponent } from '../../calibrate/index.js';
 import {
   gainsCA,
@@ -75,7 +75,7 @@ interface Slot {
   readonly onCard: DeviceMemory;
   readonly onHost: PinnedMemory;
   readonly extras: Readonly<Partial<Record<ResidentExtra, PinnedMemory>>>;
-  readonly landed: Mark;
+  readonly landed: CudaEvent;
 }
 interface Flight {
   readonly slot: Slot;
@@ -101,7 +101,7 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
   const front = await prepareFront(plan, backend, closers);
   const road = await prepareRoad(plan, backend, closers);
   const clock = closers.hold(new ResidentClock(session));
-  const computed = closers.hold(session.createMark());
+  const computed = closers.hold(session.createEvent());
   const slots = Array.from({ length: IN_FLIGHT }, () => prepareSlot(plan, backend, closers));
   let blocks = 0;
   let index = 0;
@@ -109,7 +109,7 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
   const landed = { blocks: 0, images: 0, downloadedBytes: 0 };
   let state: 'ready' | 'running' | 'spoiled' | 'closed' = 'ready';
 
-  /** Queues a step of the road on the compute stream, between two marks. */
+  /** Queues a step of the road on the compute stream, between two events. */
   async function queue(step: ResidentStep): Promise<void> {
     const action = step === 'upload' || step === 'download' ? undefined : road.steps[step];
     const begun = clock.begin(compute);
@@ -254,6 +254,6 @@ function prepareSlot(plan: ResidentPlan, { session }: CudaBackend, closers: Clos
       ...(deliver.includes('gains') ? { gains: pin('gains', gainBytes) } : {}),
       ...(deliver.includes('visibilities') ? { visibilities: pin('visibilities', visibilityBytes) } : {}),
     },
-    landed: closers.hold(session.createMark()),
+    landed: closers.hold(session.createEvent()),
   };
 }

@@ -26,7 +26,7 @@ export async function prepareResidentCorrelations(
   const correlator = await prepareCudaCorrelator(plan, backend);
   const counts = session.allocate('sample counts', sizeBytes);
   const onHost = session.allocatePinned('sample counts', sizeBytes);
-  const sent = session.createMark();
+  const sent = session.createEvent();
   /** The samples of an integration without gaps whose counts lie on the card: the next one's are mostly the same. */
   let sentSamples: number | undefined;
   return {

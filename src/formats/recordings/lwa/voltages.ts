@@ -5,7 +5,7 @@ import type { OpenOptions, VoltageRecording } from '../../format.js';
 import { emptyTally, plausibleSamples, readFrames, type Lane } from '../frames.js';
 import type { InputFile } from '../../io/input.js';
 import { framedVoltages, polarisationsFor } from '../recording.js';
-import { untoldFacts } from '../../untold.js';
+import { unknownFactsOf } from '../../unknown-facts.js';
 import { CLOCK_HZ, instantOfTag, lwaReading, tuningHz, visitEnds, type LwaShape } from './frame.js';
 import { common, commonStep, tagSpan, type TagSpan } from './times.js';
 
@@ -106,7 +106,7 @@ export async function openTbn(
       polarisations: polarisationsFor(path, inputs, paired ? 2 : 1, options),
       samples,
       sampleRateHz,
-      ...untoldFacts({
+      ...unknownFactsOf({
         frequency: isUntuned(words[0], options),
         start: options.start === undefined && !clockSet,
       }),
@@ -205,7 +205,7 @@ export async function openDrx(
       polarisations: polarisationsFor(path, inputs, inputs === 2 ? 2 : 1, options),
       samples,
       sampleRateHz: CLOCK_HZ / decimation,
-      ...untoldFacts({ frequency: isUntuned(word, options) }),
+      ...unknownFactsOf({ frequency: isUntuned(word, options) }),
       centreFrequencyHz: options.centreFrequencyHz ?? tuningHz(word),
       start: instantOfTag(span.first),
     },

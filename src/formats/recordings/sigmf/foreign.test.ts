@@ -56,13 +56,13 @@ describe('SigMF recordings', () => {
     const [sampleRateHz, centreFrequencyHz] = [5e5, 7e7];
     const told = { sampleRateHz, centreFrequencyHz, start };
     await assert.rejects(openFile(path, { centreFrequencyHz, start }), /core:sample_rate.*--rate/);
-    for (const [some, untold] of [
+    for (const [some, unknownFacts] of [
       [{ sampleRateHz, start }, ['frequency']],
       [{ sampleRateHz, centreFrequencyHz }, ['start']],
       [told, undefined],
     ] as const) {
       const opened = await openFile(path, some);
-      assert.deepEqual(opened.kind === 'voltages' && opened.untold, untold);
+      assert.deepEqual(opened.kind === 'voltages' && opened.unknownFacts, unknownFacts);
       await opened.close();
     }
     const bareOne = await openFile(path, told);
@@ -85,7 +85,7 @@ describe('SigMF recordings', () => {
     const own = `${await record('own')}.sigmf-meta`;
     const said = { sampleRateHz: 1e6, centreFrequencyHz: 1.6e8, start, inputs: 4, polarisations: 2 } as const;
     await (await openFile(own, said)).close();
-    for (const [unheeded, words] of [
+    for (const [contradicting, words] of [
       [{ sampleRateHz }, /own\.sigmf-meta: says itself that it has 1 MHz; leave out --rate/],
       [{ centreFrequencyHz }, /that its band is around 160 MHz; leave out --frequency/],
       [{ start: addSamples(start, 1, 1e6) }, /begins at 2026-06-21T04:00:00\.000000125Z; leave out --start/],
@@ -93,7 +93,7 @@ describe('SigMF recordings', () => {
       [{ polarisations: 1 }, /that a station has 2; leave out --polarisations/],
       [{ type: 'i8' }, /that its samples are ci8; leave out --sample-type/],
     ] as const) {
-      await assert.rejects(openFile(own, unheeded), words);
+      await assert.rejects(openFile(own, contradicting), words);
     }
   });
 });

@@ -37,7 +37,7 @@ import {
   type SigmfLayout,
   type SigmfMeta,
 } from './meta.js';
-import { untoldFacts } from '../../untold.js';
+import { unknownFactsOf } from '../../unknown-facts.js';
 
 const voltageViews = {
   i8: (bytes) => new Int8Array(bytes.buffer, 0, bytes.length),
@@ -238,7 +238,7 @@ async function commonFacts({ file, meta, metaPath, options }: Opening, shape: Sh
   const facts = {
     path: metaPath,
     format: 'sigmf',
-    ...untoldFacts({ frequency: centreFrequencyHz === undefined, start: toldStart === undefined }),
+    ...unknownFactsOf({ frequency: centreFrequencyHz === undefined, start: toldStart === undefined }),
     polarisations,
     details: details(meta, layout),
     ...(meta.global['corella:history'] && { history: meta.global['corella:history'] }),

@@ -11,11 +11,11 @@ import { refuse, wholeNumber } from '../../../core/errors.js';
 import type { SpectraGap } from '../../../core/gaps.js';
 import { addSamples, formatInstant, secondsBetween, type Instant } from '../../../core/instant.js';
 import type { Telescope } from '../../../telescope/telescope.js';
-import type { CanonicalSpectra, Untold } from '../../format.js';
+import type { CanonicalSpectra, UnknownFact } from '../../format.js';
 import { turn, type SampleBytes } from '../../io/interleave.js';
 import { openOutputSet } from '../../io/output.js';
 import { EXTENSION_VERSION, sigmfPaths, spectraDatatypes, voltageDatatypes } from './meta.js';
-import { isUntold } from '../../untold.js';
+import { isUnknown } from '../../unknown-facts.js';
 
 interface CommonHeader {
   /** Written out in full, so that the recording explains itself. */
@@ -27,7 +27,7 @@ interface CommonHeader {
   readonly centreFrequencyHz: number;
   readonly start: Instant;
   /** What of these two is only a stand-in: it is left out of the metadata, so that nobody takes it for true. */
-  readonly untold?: readonly Untold[];
+  readonly unknownFacts?: readonly UnknownFact[];
   readonly description?: string;
   readonly history?: readonly string[];
   /** Anything else worth keeping (a seed, true gains): each key becomes `corella:key`. */
@@ -102,7 +102,7 @@ export async function createSigmfSpectra(
       // Of a band that nobody placed, from its middle.
       'corella:frequencies_hz': Array.from(
         header.frequenciesHz,
-        (hz) => hz - (isUntold(header, 'frequency') ? header.centreFrequencyHz : 0),
+        (hz) => hz - (isUnknown(header, 'frequency') ? header.centreFrequencyHz : 0),
       ),
       'corella:channel_width_hz': header.channelWidthHz,
       'corella:spectrum_rate_hz': header.spectrumRateHz,
@@ -154,8 +154,8 @@ async function createFrames(path: string, plan: FramesHeader): Promise<Recording
     captures.push({
       'core:sample_start': frames,
       'core:global_index': index,
-      ...(isUntold(header, 'frequency') ? {} : { 'core:frequency': header.centreFrequencyHz }),
-      ...(isUntold(header, 'start')
+      ...(isUnknown(header, 'frequency') ? {} : { 'core:frequency': header.centreFrequencyHz }),
+      ...(isUnknown(header, 'start')
         ? {}
         : { 'core:datetime': formatInstant(addSamples(header.start, index, rateHz), 12) }),
     });

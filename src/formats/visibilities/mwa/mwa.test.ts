@@ -43,14 +43,14 @@ async function readAll(
   return { file, all };
 }
 
-/** The filed mean of V between inputs a₁ and a₂, whichever of them comes first in the triangle. */
-function meanOf({ filed, stations }: Integration, c: number, a1: number, a2: number): [number, number] {
+/** The stored mean of V between inputs a₁ and a₂, whichever of them comes first in the triangle. */
+function meanOf({ asStored, stations }: Integration, c: number, a1: number, a2: number): [number, number] {
   const [i, j] = [a1 >> 1, a2 >> 1];
   const [first, second, sign] = i >= j ? [a1, a2, 1] : [a2, a1, -1];
   const cell = c * baselineCount(stations) + baselineIndex(first >> 1, second >> 1);
   const at = 2 * (cell * 4 + 2 * (first % 2) + (second % 2));
-  assert.ok(filed);
-  return [filed.means[at], sign * filed.means[at + 1]];
+  assert.ok(asStored);
+  return [asStored.means[at], sign * asStored.means[at + 1]];
 }
 
 function assertHolds(integration: Integration, sample: MwaSample, unixS: number): void {
@@ -109,9 +109,9 @@ describe('MWA gpubox files', () => {
     const [one] = all;
     assert.deepEqual([...one.flaggedInputs].flatMap((flag, a) => (flag === 1 ? [a] : [])), [4, 5]); // prettier-ignore
     assert.deepEqual(file.details.flaggedTiles, ['Tile13']);
-    assert.ok(one.filed);
-    assert.equal(one.filed.weights[4 * baselineIndex(2, 1)], -20_000);
-    assert.equal(one.filed.weights[4 * baselineIndex(1, 0)], 20_000);
+    assert.ok(one.asStored);
+    assert.equal(one.asStored.weights[4 * baselineIndex(2, 1)], -20_000);
+    assert.equal(one.asStored.weights[4 * baselineIndex(1, 0)], 20_000);
     assert.equal(one.counts[baselineIndex(1, 0)], 20_000);
   });
 
@@ -129,7 +129,7 @@ describe('MWA gpubox files', () => {
     const memories = new Set<ArrayBufferLike>();
     for await (const one of file.integrations('reused')) {
       again.push(structuredClone(one));
-      if (one.filed) memories.add(one.filed.means.buffer);
+      if (one.asStored) memories.add(one.asStored.means.buffer);
     }
     await file.close();
     assert.equal(memories.size, 1);
@@ -184,14 +184,14 @@ describe('MWAX files', () => {
 
   it('weights count samples; what has no weight is missing', async () => {
     const { all } = await readAll(path);
-    const [{ filed, counts }] = all;
-    assert.ok(filed);
-    assert.equal(filed.weights[4 * baselineIndex(1, 0)], 20_000);
-    assert.equal(filed.weights[4 * baselineIndex(1, 0) + 3], 80_000);
+    const [{ asStored, counts }] = all;
+    assert.ok(asStored);
+    assert.equal(asStored.weights[4 * baselineIndex(1, 0)], 20_000);
+    assert.equal(asStored.weights[4 * baselineIndex(1, 0) + 3], 80_000);
     // A baseline counts as its least product.
     assert.equal(counts[baselineIndex(1, 0)], 20_000);
     assert.equal(counts[baselineIndex(3, 1)], 0);
-    assert.ok(Object.is(filed.weights[4 * baselineIndex(3, 1)], -0));
+    assert.ok(Object.is(asStored.weights[4 * baselineIndex(3, 1)], -0));
   });
 
   it('a value that is no number is missing', async () => {

@@ -9,7 +9,7 @@ import { addSeconds, secondsBetween } from '../../../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
 import type { SkyPosition } from '../../../sky/frame.js';
 import type { Telescope } from '../../../telescope/telescope.js';
-import { recordingSeen } from '../filed.js';
+import { recordingSeen } from '../as-stored.js';
 import { readUnit, type FitsUnit } from '../../fits/fits.js';
 import type { VisibilityFile, VisibilityHeader } from '../../format.js';
 import { feedsOf, gather, type Gathering } from '../../io/gather.js';

@@ -14,7 +14,7 @@ import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
 import { dot, type Vector3 } from '../../../core/vector.js';
 import { skyFrame } from '../../../sky/frame.js';
 import { refuseUneven } from '../../fits/even-channels.js';
-import { filedIntegrationS, filedUvwM, fileProducts } from '../filed.js';
+import { storedIntegrationS, storedUvwM, fileProducts } from '../as-stored.js';
 import {
   headerBytes,
   integerCard,
@@ -80,14 +80,14 @@ export async function createUvfits(path: string, header: VisibilityHeader): Prom
       for (let j = 0; j < stations; j++) {
         for (let i = j; i < stations; i++) {
           if (filled === chunk.length) await flush();
-          const filed = filedUvwM(integration, header, i, j);
+          const asStored = storedUvwM(integration, header, i, j);
           const uvw = [0, 1, 2].map((axis) =>
             Math.fround(
-              filed ? filed[axis] / SPEED_OF_LIGHT_M_PER_S : uvwS[3 * j + axis] - uvwS[3 * i + axis],
+              asStored ? asStored[axis] / SPEED_OF_LIGHT_M_PER_S : uvwS[3 * j + axis] - uvwS[3 * i + axis],
             ),
           );
           const pair = stations > MOST_IN_BASELINE ? [j + 1, i + 1, 1] : [256 * (j + 1) + i + 1];
-          chunk.set([...uvw, ...dates, ...pair, filedIntegrationS(integration, i, j)], filled);
+          chunk.set([...uvw, ...dates, ...pair, storedIntegrationS(integration, i, j)], filled);
           filled += parameters.length;
           // Phased by the very number that the file keeps, so that a reader can undo it exactly; or by the one that
           // another file kept, of whatever precision, so that its own values come out.
@@ -95,7 +95,7 @@ export async function createUvfits(path: string, header: VisibilityHeader): Prom
             header,
             i,
             j,
-            delayS: filed ? filed[2] / SPEED_OF_LIGHT_M_PER_S : uvw[2],
+            delayS: asStored ? asStored[2] / SPEED_OF_LIGHT_M_PER_S : uvw[2],
           });
           filled += 3 * products.length * channels;
           groups++;
@@ -139,8 +139,8 @@ function fillGroup(
   },
 ): void {
   const { i, j, delayS, header } = pair;
-  const { stations, polarisations, counts, flaggedInputs, filed } = integration;
-  const source = filed ? filed.means : integration.visibilities;
+  const { stations, polarisations, counts, flaggedInputs, asStored } = integration;
+  const source = asStored ? asStored.means : integration.visibilities;
   const products = fileProducts[polarisations];
   const baselines = (stations * (stations + 1)) / 2;
   const b = baselineIndex(i, j);
@@ -148,7 +148,7 @@ function fillGroup(
   for (let c = 0; c < integration.channels; c++) {
     const count = counts[c * baselines + b];
     const phase = 2 * Math.PI * header.frequenciesHz[c] * delayS;
-    const scale = filed ? 1 : count > 0 ? 1 / count : 0;
+    const scale = asStored ? 1 : count > 0 ? 1 / count : 0;
     const cos = Math.cos(phase) * scale;
     const sin = Math.sin(phase) * scale;
     for (const [p1, p2] of products) {
@@ -161,7 +161,7 @@ function fillGroup(
       // V₁₂·(cos − i sin)
       target[at] = re * cos + im * sin;
       target[at + 1] = im * cos - re * sin;
-      target[at + 2] = filed ? filed.weights[from] : flagged ? -count : count;
+      target[at + 2] = asStored ? asStored.weights[from] : flagged ? -count : count;
       at += 3;
     }
   }

@@ -3,7 +3,7 @@ import { baselineCount } from '../../../core/axes.js';
 import { RADIANS_PER_DEGREE } from '../../../core/units.js';
 import type { Telescope } from '../../../telescope/telescope.js';
 import { enuToEcef } from '../earth.js';
-import { fileProducts } from '../filed.js';
+import { fileProducts } from '../as-stored.js';
 import type { VisibilityHeader } from '../../format.js';
 import { firstCode } from '../../io/gather.js';
 import { real, reals, text, texts, truth, whole, wholes } from '../../hdf5/items.js';

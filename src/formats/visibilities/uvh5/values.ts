@@ -3,7 +3,7 @@ import { baselineCount, baselineIndex } from '../../../core/axes.js';
 import type { Integration } from '../../../core/blocks.js';
 import { refuse } from '../../../core/errors.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
-import { fileProducts } from '../filed.js';
+import { fileProducts } from '../as-stored.js';
 import type { VisibilityHeader } from '../../format.js';
 import type { Uvh5Options } from './plan.js';
 
@@ -36,8 +36,8 @@ export function rowFillers(path: string, integration: Integration, context: RowC
   const crossPlaces = Uint8Array.from(products, ([p1, p2]) => p2 * polarisations + p1);
   const wholeSums = options.values === 'int32';
   // Whole sums are the correlator's, whatever a file said of their means.
-  const filed = wholeSums ? undefined : integration.filed;
-  const source = filed ? filed.means : integration.visibilities;
+  const asStored = wholeSums ? undefined : integration.asStored;
+  const source = asStored ? asStored.means : integration.visibilities;
   const baselines = baselineCount(stations);
   const perRow = channels * perCell;
 
@@ -62,7 +62,11 @@ export function rowFillers(path: string, integration: Integration, context: RowC
       const cell = c * baselines + b;
       const count = counts[cell];
       for (let q = 0; q < perCell; q++) {
-        weights[at++] = filed ? filed.weights[cell * perCell + places[q]] : left[q] === 1 ? -count : count;
+        weights[at++] = asStored
+          ? asStored.weights[cell * perCell + places[q]]
+          : left[q] === 1
+            ? -count
+            : count;
       }
     }
   };
@@ -84,7 +88,7 @@ export function rowFillers(path: string, integration: Integration, context: RowC
             const phase = -2 * Math.PI * header.frequenciesHz[c] * wS;
             const cos = Math.cos(phase);
             const sin = Math.sin(phase);
-            const scale = filed || wholeSums ? 1 : count > 0 ? 1 / count : 0;
+            const scale = asStored || wholeSums ? 1 : count > 0 ? 1 / count : 0;
             for (let q = 0; q < perCell; q++) {
               const from = 2 * (cell * perCell + places[q]);
               const re = source[from] * scale;

@@ -11,7 +11,7 @@ import { addSeconds, julianDate, toDate, type Instant } from '../../../core/inst
 import { RADIANS_PER_DEGREE } from '../../../core/units.js';
 import { dot, normalise, type Vector3 } from '../../../core/vector.js';
 import { skyFrame } from '../../../sky/frame.js';
-import { filedIntegrationS, filedUvwM } from '../filed.js';
+import { storedIntegrationS, storedUvwM } from '../as-stored.js';
 import type { VisibilityHeader, VisibilityWriter } from '../../format.js';
 import { createHdf5 } from '../../hdf5/write.js';
 import { openOutput } from '../../io/output.js';
@@ -57,7 +57,7 @@ export async function createUvh5(
         await put('/Header/time_array', each(days));
         await put(
           '/Header/integration_time',
-          Float64Array.from(pairs, ([one, two]) => filedIntegrationS(integration, two, one)),
+          Float64Array.from(pairs, ([one, two]) => storedIntegrationS(integration, two, one)),
         );
         await put('/Header/lst_array', each(geometry.siderealTimeRad));
         await put('/Header/phase_center_app_ra', each(geometry.apparentRaRad));
@@ -66,10 +66,10 @@ export async function createUvh5(
         await put('/Header/phase_center_id_array', new BigInt64Array(rows));
         const uvw = new Float64Array(3 * rows);
         pairs.forEach(([one, two], row) => {
-          const filed = options.values === 'int32' ? undefined : filedUvwM(integration, header, two, one);
+          const asStored = options.values === 'int32' ? undefined : storedUvwM(integration, header, two, one);
           for (let axis = 0; axis < 3; axis++) {
-            uvw[3 * row + axis] = filed
-              ? 0 - filed[axis]
+            uvw[3 * row + axis] = asStored
+              ? 0 - asStored[axis]
               : geometry.uvwM[3 * two + axis] - geometry.uvwM[3 * one + axis];
           }
         });

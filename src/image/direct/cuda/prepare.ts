@@ -73,7 +73,7 @@ export function prepareCudaDirectImager(
   const factorCount = channels * stations * polarisations;
   const factors = session.allocate('factors', 8 * factorCount);
   const factorsOnHost = session.allocatePinned('factors', 8 * factorCount);
-  const factorsSent = session.createMark();
+  const factorsSent = session.createEvent();
   /** What is on the card; the account makes a new array for new gains. */
   let sent: Float64Array | 'made on the card' | undefined;
 

@@ -4,7 +4,7 @@ import { formatInstant, secondsBetween } from '../core/instant.js';
 import { formatHz } from '../core/units.js';
 import type { OpenedFile, OpenOptions } from './format.js';
 
-export function refuseUnheeded(file: OpenedFile, options: OpenOptions): void {
+export function refuseContradictions(file: OpenedFile, options: OpenOptions): void {
   const differs = (option: string, said: string): never =>
     refuse(file.path, `says itself ${said}`, `leave out --${option}, which is for files that do not`);
   const { inputs, polarisations, sampleRateHz, centreFrequencyHz, start, type } = options;

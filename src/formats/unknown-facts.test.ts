@@ -38,9 +38,9 @@ describe('what nobody told of a recording', () => {
   after(() => rm(folder, { recursive: true }));
 
   it('leaves a band and a time that only stand in out of SigMF', async () => {
-    const path = join(folder, 'untold.sigmf-meta');
-    const untold = ['frequency', 'start'] as const;
-    const writer = await createSigmf(path, { ...header, centreFrequencyHz: 0, untold });
+    const path = join(folder, 'unknown-facts.sigmf-meta');
+    const unknownFacts = ['frequency', 'start'] as const;
+    const writer = await createSigmf(path, { ...header, centreFrequencyHz: 0, unknownFacts });
     await writer.append(block(0, 4));
     await writer.append(block(6, 2));
     await writer.finish();
@@ -54,16 +54,16 @@ describe('what nobody told of a recording', () => {
     );
     const opened = await openFile(path);
     assert.ok(opened.kind === 'voltages');
-    assert.deepEqual([opened.untold, opened.samples, opened.centreFrequencyHz], [untold, 8, 0]);
+    assert.deepEqual([opened.unknownFacts, opened.samples, opened.centreFrequencyHz], [unknownFacts, 8, 0]);
     await opened.close();
     const told = await openFile(path, { centreFrequencyHz: 5e7, start });
     assert.ok(told.kind === 'voltages');
-    assert.deepEqual([told.untold, told.centreFrequencyHz, told.start], [undefined, 5e7, start]);
+    assert.deepEqual([told.unknownFacts, told.centreFrequencyHz, told.start], [undefined, 5e7, start]);
     await told.close();
   });
 
   it('lists the channels of a band that nobody placed from its middle', async () => {
-    const path = join(folder, 'untold-spectra.sigmf-meta');
+    const path = join(folder, 'unknown-spectra.sigmf-meta');
     const writer = await createSigmfSpectra(path, {
       ...header,
       type: 'ci8',
@@ -74,18 +74,18 @@ describe('what nobody told of a recording', () => {
       centreFrequencyHz: 25e3,
       frequenciesHz: Float64Array.of(0, 25e3),
       channelWidthHz: 25e3,
-      untold: ['frequency'],
+      unknownFacts: ['frequency'],
     });
     const spectra = spectraCAT(new Int8Array(8), 'ci8', 2, 2, 1);
     await writer.append({ samples: 1, spectra, gaps: [], start });
     await writer.finish();
-    for (const [options, untold, frequenciesHz] of [
+    for (const [options, unknownFacts, frequenciesHz] of [
       [{}, ['frequency'], [-25e3, 0]],
       [{ centreFrequencyHz: 6e7 }, undefined, [6e7 - 25e3, 6e7]],
     ] as const) {
       const opened = await openFile(path, options);
       assert.ok(opened.kind === 'spectra');
-      assert.deepEqual([opened.untold, [...opened.frequenciesHz]], [untold, frequenciesHz]);
+      assert.deepEqual([opened.unknownFacts, [...opened.frequenciesHz]], [unknownFacts, frequenciesHz]);
       await opened.close();
     }
   });
@@ -116,14 +116,14 @@ describe('what nobody told of a recording', () => {
     const tag = 283_685_766_952_000_000n;
     const drx = encodeDrx({ tag, frames: 2, offset: 0, code });
     for (let at = 0; at < drx.length; at += 4128) drx.writeUInt32BE(0, at + 24);
-    assert.deepEqual((await readWhole(lwa, drx)).recording.untold, ['frequency']);
-    assert.equal((await readWhole(lwa, drx, { centreFrequencyHz: 4e7 })).recording.untold, undefined);
+    assert.deepEqual((await readWhole(lwa, drx)).recording.unknownFacts, ['frequency']);
+    assert.equal((await readWhole(lwa, drx, { centreFrequencyHz: 4e7 })).recording.unknownFacts, undefined);
     // The clock has 196 million ticks a second: this one was switched on a minute ago.
     const young = encodeTbn({ tag: 60n * 196_000_000n, frames: 2, inputs: 2, code });
-    assert.deepEqual((await readWhole(lwa, young)).recording.untold, ['start']);
+    assert.deepEqual((await readWhole(lwa, young)).recording.unknownFacts, ['start']);
     const dated = (await readWhole(lwa, young, { start })).recording;
-    assert.deepEqual([dated.untold, dated.start], [undefined, start]);
+    assert.deepEqual([dated.unknownFacts, dated.start], [undefined, start]);
     const set = (await readWhole(lwa, encodeTbn({ tag, frames: 2, inputs: 2, code }))).recording;
-    assert.deepEqual([set.untold, formatInstant(set.start)], [undefined, '2015-11-13T00:59:22.000Z']);
+    assert.deepEqual([set.unknownFacts, formatInstant(set.start)], [undefined, '2015-11-13T00:59:22.000Z']);
   });
 });

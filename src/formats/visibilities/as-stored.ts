@@ -16,8 +16,8 @@ export const fileProducts = {
 } as const;
 
 /** How long a pair was integrated: as the other file had it, else as long as all. */
-export const filedIntegrationS = ({ filed, durationS }: Integration, i: number, j: number): number => {
-  const own = filed?.integrationS?.[baselineIndex(i, j)] ?? Number.NaN;
+export const storedIntegrationS = ({ asStored, durationS }: Integration, i: number, j: number): number => {
+  const own = asStored?.integrationS?.[baselineIndex(i, j)] ?? Number.NaN;
   return Number.isNaN(own) ? durationS : own;
 };
 
@@ -25,13 +25,13 @@ export const filedIntegrationS = ({ filed, durationS }: Integration, i: number, 
  * uvw as the other file had it, for the pair (A1, A2) = (j, i) that we write: r_j − r_i in metres. Undefined where
  * that file had none, or stopped its fringes elsewhere: then our own geometry says.
  */
-export function filedUvwM(
-  { filed }: Integration,
+export function storedUvwM(
+  { asStored }: Integration,
   { phaseCentre }: VisibilityHeader,
   i: number,
   j: number,
 ): readonly [number, number, number] | undefined {
-  const stopped = filed?.stopped;
+  const stopped = asStored?.stopped;
   if (stopped === undefined) return undefined;
   const { raDeg, decDeg } = stopped.phaseCentre;
   if (raDeg !== phaseCentre.raDeg || decDeg !== phaseCentre.decDeg) return undefined;
