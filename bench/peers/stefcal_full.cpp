@@ -22,8 +22,10 @@ struct Barrier {
       return;
     }
     for (int look = 0; phase.load() == mine; look++) {
-      if (look < 256) _mm_pause();
-      else std::this_thread::yield();
+      if (look < 256)
+        _mm_pause();
+      else
+        std::this_thread::yield();
     }
   }
   const int expected;

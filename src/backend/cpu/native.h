@@ -35,22 +35,32 @@ constexpr size_t ALIGNMENT = 64;
 // Declares `type name` as it stands in every level's namespace, and picks the one for a context's level.
 // The second pair is for kernels with an AMX version of their own; the others run their AVX-512 code there.
 #if CORELLA_X86
-#define CORELLA_DECLARE(type, name)        \
-  namespace portable { extern type name; } \
-  namespace avx2 { extern type name; }     \
-  namespace avx512 { extern type name; }
-#define CORELLA_PICK(level, name)                              \
+#define CORELLA_DECLARE(type, name) \
+  namespace portable {              \
+  extern type name;                 \
+  }                                 \
+  namespace avx2 {                  \
+  extern type name;                 \
+  }                                 \
+  namespace avx512 {                \
+  extern type name;                 \
+  }
+#define CORELLA_PICK(level, name)                                \
   ((level) >= ::corella::Level::avx512 ? ::corella::avx512::name \
    : (level) == ::corella::Level::avx2 ? ::corella::avx2::name   \
                                        : ::corella::portable::name)
 #define CORELLA_DECLARE_AMX(type, name) \
   CORELLA_DECLARE(type, name)           \
-  namespace amx { extern type name; }
+  namespace amx {                       \
+  extern type name;                     \
+  }
 #define CORELLA_PICK_AMX(level, name) \
   ((level) == ::corella::Level::amx ? ::corella::amx::name : CORELLA_PICK(level, name))
 #else
 #define CORELLA_DECLARE(type, name) \
-  namespace portable { extern type name; }
+  namespace portable {              \
+  extern type name;                 \
+  }
 #define CORELLA_PICK(level, name) (::corella::portable::name)
 #define CORELLA_DECLARE_AMX(type, name) CORELLA_DECLARE(type, name)
 #define CORELLA_PICK_AMX(level, name) CORELLA_PICK(level, name)

@@ -78,8 +78,7 @@ class Solve {
     // Neighbouring panels to one thread, the same number of bytes to each: they stay in its cache.
     for (int thread = 0; thread <= threads; thread++) {
       const int64_t bytes = offsets.back() * thread / threads;
-      shares[static_cast<size_t>(thread)] =
-          std::lower_bound(offsets.begin(), offsets.end(), bytes) - offsets.begin();
+      shares[static_cast<size_t>(thread)] = std::lower_bound(offsets.begin(), offsets.end(), bytes) - offsets.begin();
     }
     shares.back() = panelCount;
     auto *floats = static_cast<float *>(floatMemory.get());
@@ -111,8 +110,9 @@ class Solve {
       barrier.wait();
       const bool even = iteration % 2 == 0;
       // all from the gains before, which the sums are made of
-      mine.movement = kernels.move({stride, gains, anchor, anchorSums, diagonal, partial, threads, distance, ratio, even},
-                                   firstStation(thread), firstStation(thread + 1));
+      mine.movement =
+          kernels.move({stride, gains, anchor, anchorSums, diagonal, partial, threads, distance, ratio, even},
+                       firstStation(thread), firstStation(thread + 1));
       barrier.wait();
       const Findings all = total();
       change = std::sqrt(all.movement.change / all.movement.size);
@@ -328,12 +328,12 @@ CORELLA_EXPORT int32_t corella_calibrator_open(char *error, void *context, int64
 // Arrays as SolveBatch of plan.ts; tolerance < 0 runs exactly `most` iterations.
 CORELLA_EXPORT int32_t corella_calibrator_solve(char *error, void *context, void *calibrator, int64_t solves,
                                                 const double *data, const double *model, const double *weights,
-                                                double *gains, int64_t most, double tolerance,
-                                                int32_t *iterationsRun, double *lastChange) {
+                                                double *gains, int64_t most, double tolerance, int32_t *iterationsRun,
+                                                double *lastChange) {
   return withContext(error, context, [&](Context &open) {
     auto &engine = *static_cast<Calibrator *>(calibrator);
     require(solves >= 0 && most >= 0, "a batch has a size below 0");
-    engine.run(open, {solves, engine.stations, data, model, weights, gains, most, tolerance, iterationsRun,
-                      lastChange});
+    engine.run(open,
+               {solves, engine.stations, data, model, weights, gains, most, tolerance, iterationsRun, lastChange});
   });
 }

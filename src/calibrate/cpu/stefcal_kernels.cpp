@@ -31,7 +31,7 @@ CORELLA_INLINE void addTotals(const WideDoubles *rows, double *sums) {
 /** Twelve row sums, three column sums and the three inputs fill a register file of 32. */
 template <class Real, class Vector>
 CORELLA_INLINE void addPanel(const float *panel, int64_t vectors, int64_t firstRow, StationPlanes<const Real> in,
-                     StationPlanes<Real> sums) {
+                             StationPlanes<Real> sums) {
   const Real *xRe = in.first, *xIm = xRe + in.stride, *w = xIm + in.stride;
   Real *aRe = sums.first, *aIm = aRe + sums.stride, *b = aIm + sums.stride;
   Vector rowRe[PANEL_ROWS] = {}, rowIm[PANEL_ROWS] = {}, rowB[PANEL_ROWS] = {};
@@ -95,7 +95,7 @@ Movement move(const Stations &stations, int64_t first, int64_t end) {
   const int64_t stride = stations.stride;
   Doubles change = {}, size = {}, distance = {};
   for (int64_t s = first; s < end; s += LANES<double>) {
-    const auto load = [s, stride](const double *planes, int64_t plane) __attribute__((always_inline)) {
+    const auto load = [ s, stride ](const double *planes, int64_t plane) __attribute__((always_inline)) {
       return loadVector<Doubles>(planes + plane * stride + s);
     };
     Doubles sums[3];

@@ -11,7 +11,7 @@ constexpr int SHARED_ROWS = ROWS - REGISTER_ROWS, VECTORS = COLUMNS * 3 / 4;
 constexpr int SHARE = SHARED_ROWS * VECTORS * THREADS;                // float4s in shared memory
 constexpr bool MIRRORED = (ROWS & (ROWS - 1)) == 0 && CHUNK == ROWS;  // row-sums.cuh
 constexpr bool IN_LANES = WARPS == 1 && !MIRRORED && CHUNK == ROWS;   // totals of all rows lie in the lanes of one warp
-constexpr int AT_ONCE = MIRRORED || COLUMNS < 4 ? COLUMNS : 4;        // columns, a whole number of vectors of either matrix
+constexpr int AT_ONCE = MIRRORED || COLUMNS < 4 ? COLUMNS : 4;  // columns, a whole number of vectors of either matrix
 static_assert(COLUMNS % 2 == 0 && GROUP * COLUMNS >= STATIONS, "a group covers a row");
 static_assert(SHARED_ROWS == 0 || COLUMNS * 3 % 4 == 0, "rows in shared memory are whole vectors");
 static_assert(ROWS % CHUNK == 0 && ROWS <= 32, "chunks of rows; a lane for each row");
@@ -154,7 +154,8 @@ struct Share {
         int index;
         bool valid;
         total = sumLanes<3 * CHUNK>(v, lane, index, valid);
-        if (!IN_LANES && valid && lane % sharing(3 * CHUNK) == 0) ((float *)(warpSums + chunk + index / 3))[index % 3] = total;
+        if (!IN_LANES && valid && lane % sharing(3 * CHUNK) == 0)
+          ((float *)(warpSums + chunk + index / 3))[index % 3] = total;
       }
       return total;
     }

@@ -15,8 +15,10 @@ __device__ __forceinline__ uint4 loadPackets(const uint2 *from) {
   return v;
 }
 __device__ __forceinline__ void storePacket(uint2 *to, float re, float im, uint32_t iteration) {
-  const uint32_t x = (__float_as_uint(re) & ~1u) | (iteration & 1), y = (__float_as_uint(im) & ~1u) | (iteration >> 1 & 1);
-  asm volatile("{.reg .b64 a; mov.b64 a, {%1, %2}; st.relaxed.gpu.global.b64 [%0], a;}" ::"l"(to), "r"(x), "r"(y) : "memory");
+  const uint32_t x = (__float_as_uint(re) & ~1u) | (iteration & 1),
+                 y = (__float_as_uint(im) & ~1u) | (iteration >> 1 & 1);
+  asm volatile("{.reg .b64 a; mov.b64 a, {%1, %2}; st.relaxed.gpu.global.b64 [%0], a;}" ::"l"(to), "r"(x), "r"(y)
+               : "memory");
 }
 // What an iteration's packets have in their last bits: all ones or none, for either float.
 struct Tag {

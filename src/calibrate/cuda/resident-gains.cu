@@ -12,7 +12,8 @@ extern "C" __global__ void __launch_bounds__(128)
   if (k >= solves) return;
   uint16_t *stays = staying[threadIdx.x / 32];
   uint8_t *why = reasons + (int64_t)(firstSolve + k) * STATIONS;
-  for (int t = lane; t < TILES; t += 32) stays[t] = (uint16_t)(STATIONS - t * TILE >= TILE ? 0xFFFF : (1 << STATIONS % TILE) - 1);
+  for (int t = lane; t < TILES; t += 32)
+    stays[t] = (uint16_t)(STATIONS - t * TILE >= TILE ? 0xFFFF : (1 << STATIONS % TILE) - 1);
   for (int s = lane; s < STATIONS; s += 32) why[s] = KEPT;
   __syncwarp();
   int left = STATIONS;
@@ -26,15 +27,16 @@ extern "C" __global__ void __launch_bounds__(128)
         bool used = false, modelled = false, signals = false;
         for (int t = lane; t < TILES; t += 32) {
           const Bits b = bits[((int64_t)k * STATIONS + row) * TILES + t];
-          used |= (b.used & stays[t]) != 0, modelled |= (b.modelled & stays[t]) != 0, signals |= (b.signals & stays[t]) != 0;
+          used |= (b.used & stays[t]) != 0, modelled |= (b.modelled & stays[t]) != 0,
+              signals |= (b.signals & stays[t]) != 0;
         }
         const bool isOut = !(stays[row / TILE] >> row % TILE & 1);
-        reason[n] = isOut                                    ? KEPT
-                    : flags[row * POLARISATIONS + p]         ? FLAGGED
-                    : !__any_sync(0xFFFFFFFFu, used)         ? NO_BASELINES
-                    : !__any_sync(0xFFFFFFFFu, modelled)     ? NO_MODEL
-                    : !__any_sync(0xFFFFFFFFu, signals)      ? NO_SIGNAL
-                                                             : KEPT;
+        reason[n] = isOut                                ? KEPT
+                    : flags[row * POLARISATIONS + p]     ? FLAGGED
+                    : !__any_sync(0xFFFFFFFFu, used)     ? NO_BASELINES
+                    : !__any_sync(0xFFFFFFFFu, modelled) ? NO_MODEL
+                    : !__any_sync(0xFFFFFFFFu, signals)  ? NO_SIGNAL
+                                                         : KEPT;
       }
       // The first to go changes what holds for those after it: they are looked at again.
       int gone = -1;
@@ -109,8 +111,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 // scales : [k][2] as makeMatrices takes them; sizes : [k] of all solves, what the gains are divided by while they iterate;
 // first : [k][s], 1 where a station stays. One block for each solve.
 extern "C" __global__ void __launch_bounds__(THREADS)
-    firstGuess(const double *parts, const uint8_t *reasons, const int *good, double *scales, double *sizes, float2 *first,
-               int firstSolve) {
+    firstGuess(const double *parts, const uint8_t *reasons, const int *good, double *scales, double *sizes,
+               float2 *first, int firstSolve) {
   const int k = blockIdx.x;
   double product = 0, power = 0, most = 0;
   for (int n = 0; n < CHUNKS; ++n) {
@@ -130,8 +132,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 
 // parts : [k of all solves][CHUNKS][sum w|R - g M g*|^2, sum w|R|^2]. gains : [k][s], divided by sizes. Grid: (CHUNKS, solves).
 extern "C" __global__ void __launch_bounds__(THREADS)
-    missPairs(const double2 *data, const double2 *model, const double *weights, const float2 *gains, const double *sizes,
-              double *parts, int firstSolve) {
+    missPairs(const double2 *data, const double2 *model, const double *weights, const float2 *gains,
+              const double *sizes, double *parts, int firstSolve) {
   __shared__ double scratch[THREADS];
   const int k = blockIdx.y, solve = firstSolve + k;
   const double square = sizes[solve] * sizes[solve];
@@ -172,13 +174,13 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 }
 
 struct Handed {
-  const float2 *gains, *before;  // [k][s], divided by sizes
-  const double *sizes;           // [k]
-  const double *missed;          // [k][CHUNKS][2]
-  const uint8_t *reasons;        // [k][s]
-  const int *good, *reference;   // [k]; one
-  double2 *turned, *factors;     // [c][a]
-  uint8_t *solved;               // [c][a]
+  const float2 *gains, *before;   // [k][s], divided by sizes
+  const double *sizes;            // [k]
+  const double *missed;           // [k][CHUNKS][2]
+  const uint8_t *reasons;         // [k][s]
+  const int *good, *reference;    // [k]; one
+  double2 *turned, *factors;      // [c][a]
+  uint8_t *solved;                // [c][a]
   double *lastChange, *residual;  // [k]
 };
 
@@ -210,6 +212,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) handGains(const __grid_con
   if (threadIdx.x > 0) return;
   to.lastChange[k] = sqrt(changed / whole);
   double missed = 0, total = 0;
-  for (int n = 0; n < CHUNKS; ++n) missed += to.missed[2 * ((int64_t)k * CHUNKS + n)], total += to.missed[2 * ((int64_t)k * CHUNKS + n) + 1];
+  for (int n = 0; n < CHUNKS; ++n)
+    missed += to.missed[2 * ((int64_t)k * CHUNKS + n)], total += to.missed[2 * ((int64_t)k * CHUNKS + n) + 1];
   to.residual[k] = sqrt(missed / total);
 }

@@ -7,7 +7,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     fillPhasors(const double *stationsM, const double *directions, const double *wavesPerM, double2 *phasors,
                 int firstChannel, int channels, int sources) {
   const int64_t stride = (int64_t)gridDim.x * THREADS;
-  for (int64_t e = (int64_t)blockIdx.x * THREADS + threadIdx.x; e < (int64_t)channels * sources * STATIONS; e += stride) {
+  for (int64_t e = (int64_t)blockIdx.x * THREADS + threadIdx.x; e < (int64_t)channels * sources * STATIONS;
+       e += stride) {
     const int s = e % STATIONS, q = e / STATIONS % sources, c = e / STATIONS / sources;
     const double *r = stationsM + 3 * s, *d = directions + 3 * q;
     const double waves = wavesPerM[firstChannel + c] * (r[0] * d[0] + r[1] * d[1] + r[2] * d[2]);
@@ -16,16 +17,16 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 }
 
 struct Pairs {
-  const double2 *visibilities;  // [c][b][pi][pj], sums over samples, all channels
-  const double *counts;         // [c][b], all channels
+  const double2 *visibilities;   // [c][b][pi][pj], sums over samples, all channels
+  const double *counts;          // [c][b], all channels
   const uint8_t *usedBaselines;  // [b]
-  const uint8_t *flags;         // [a]
-  const double2 *phasors;       // [c in group][q][s]
-  const double *fluxes;         // [c][q][p], all channels
-  double2 *data, *model;        // [k][b]
-  double *weights;              // [k][b]
-  Bits *bits;                   // [k][s][tile]
-  unsigned long long *faults;   // [k], of all solves
+  const uint8_t *flags;          // [a]
+  const double2 *phasors;        // [c in group][q][s]
+  const double *fluxes;          // [c][q][p], all channels
+  double2 *data, *model;         // [k][b]
+  double *weights;               // [k][b]
+  Bits *bits;                    // [k][s][tile]
+  unsigned long long *faults;    // [k], of all solves
   int firstChannel, sources;
 };
 
@@ -67,9 +68,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) fillPairs(const __grid_con
       const bool takesPart = isCount && count > 0 && to.usedBaselines[b] && !to.flags[i * POLARISATIONS + p] &&
                              !to.flags[j * POLARISATIONS + p];
       const bool isHeard = isfinite(mean.x) && isfinite(mean.y), isModelled = isfinite(m.x) && isfinite(m.y);
-      if (!isCount) atomicMin(to.faults + solve, 4ull * b + BAD_COUNT);
-      else if (takesPart && !isHeard) atomicMin(to.faults + solve, 4ull * b + BAD_VISIBILITY);
-      else if (takesPart && !isModelled) atomicMin(to.faults + solve, 4ull * b + BAD_MODEL);
+      if (!isCount)
+        atomicMin(to.faults + solve, 4ull * b + BAD_COUNT);
+      else if (takesPart && !isHeard)
+        atomicMin(to.faults + solve, 4ull * b + BAD_VISIBILITY);
+      else if (takesPart && !isModelled)
+        atomicMin(to.faults + solve, 4ull * b + BAD_MODEL);
       const bool good = takesPart && isHeard && isModelled;
       to.data[k * BASELINES + b] = good ? mean : make_double2(0, 0);
       to.model[k * BASELINES + b] = good ? m : make_double2(0, 0);

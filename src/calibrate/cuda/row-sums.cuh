@@ -58,8 +58,10 @@ __device__ __forceinline__ uint32_t totalLanes(int first) {
 __host__ __device__ constexpr int sharing(int values) {
   int n = values, lanes = 1;
   for (int step = 0; step < 5; ++step) {
-    if (n == 1) lanes *= 2;
-    else n = (n + 1) / 2;
+    if (n == 1)
+      lanes *= 2;
+    else
+      n = (n + 1) / 2;
   }
   return lanes;
 }

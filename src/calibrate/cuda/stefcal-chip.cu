@@ -19,7 +19,7 @@ constexpr int BLOCK_SOLVES =
     GROUPS_PER_SOLVE % GROUPS == 0 ? 1 : (GROUPS + GROUPS_PER_SOLVE - 2) / GROUPS_PER_SOLVE + 1;
 constexpr bool ALONE = BLOCK_SOLVES == 1;
 constexpr int WIDTH = GROUP * COLUMNS;
-constexpr int PACKETS = (STATIONS + 1) / 2 * 2;  // per solve: pairs of packets stay within one
+constexpr int PACKETS = (STATIONS + 1) / 2 * 2;         // per solve: pairs of packets stay within one
 constexpr bool ONCE = ALONE && PACKETS / 2 <= THREADS;  // a thread fetches one pair at most
 static_assert(GROUPS_PER_SOLVE * ROWS >= STATIONS, "groups cover a solve");
 static_assert(!ALONE || (GROUPS_PER_SOLVE - GROUPS) * ROWS < STATIONS, "every block has rows: packets.cuh");
@@ -32,7 +32,7 @@ struct ChipWork {
   int *iterations;           // [k]
   uint2 *packets;            // [2][k][PACKETS]
   int solves, solvesPerWave, most;
-  float tolerance;           // where JUDGES
+  float tolerance;  // where JUDGES
 };
 
 // Shared memory, in order, in float4s.
@@ -76,7 +76,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) stefcalChip(const __gri
     const int groups = min(work.solvesPerWave, work.solves - firstSolve) * GROUPS_PER_SOLVE;
     const int firstGroup = blockIdx.x * GROUPS;
     if (firstGroup >= groups) break;
-    const bool active = ALONE || firstGroup + group < groups;  // a block of one solve has no groups to spare
+    const bool active = ALONE || firstGroup + group < groups;      // a block of one solve has no groups to spare
     const int least = firstSolve + firstGroup / GROUPS_PER_SOLVE;  // the block's solves
     const int past = ALONE ? least + 1 : firstSolve + min(firstGroup + GROUPS - 1, groups - 1) / GROUPS_PER_SOLVE + 1;
     const int solve = ALONE || !active ? least : firstSolve + (firstGroup + group) / GROUPS_PER_SOLVE;
@@ -99,7 +99,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) stefcalChip(const __gri
     int packetAt = solve * PACKETS + firstRow + lane;
     uint32_t sources = totalLanes<3 * ROWS>(3 * lane);
     asm volatile("" : "+r"(packetAt), "+r"(sources));  // or they would be worked out anew each time
-    auto hand = [&](int iteration) {  // over to whoever asked
+    auto hand = [&](int iteration) {                   // over to whoever asked
       if (!finishes) return;
       work.gains[base + firstRow + lane] = mine;
       work.before[base + firstRow + lane] = old;
@@ -217,8 +217,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) stefcalChip(const __gri
           },
           matrixAt, sums + (parity * ALL_WARPS + warp) * ROWS);
       if constexpr (IN_LANES) {
-      } else if constexpr (WARPS == 1) __syncwarp();
-      else groupSync(group, GROUP);
+      } else if constexpr (WARPS == 1)
+        __syncwarp();
+      else
+        groupSync(group, GROUP);
       // ---- new gains, by the group's first warp
       if (groupWarp == 0) {
         const float4 *groupSums = sums + (parity * ALL_WARPS + group * WARPS) * ROWS + min(lane, ROWS - 1);
@@ -234,7 +236,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1) stefcalChip(const __gri
           }
         }
         const float inverse = reciprocal(d);
-        float2 next = d >= LEAST_NORMAL ? make_float2(x * inverse, y * inverse) : mine;  // nothing determines it: it stays
+        float2 next =
+            d >= LEAST_NORMAL ? make_float2(x * inverse, y * inverse) : mine;  // nothing determines it: it stays
         if (parity == 0) next = make_float2(0.5f * (next.x + mine.x), 0.5f * (next.y + mine.y));
         if (finishes) storePacket(packetTo, next.x, next.y, it);
         old = mine, mine = next;

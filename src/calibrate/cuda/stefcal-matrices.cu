@@ -6,8 +6,8 @@
 // A block makes 32 x 32 pairs and turns them round in shared memory, so that the other triangle is written in rows as well.
 // Grid: (tiles (tiles + 1) / 2, solves), grid-stride over solves; 256 threads.
 extern "C" __global__ void __launch_bounds__(256)
-    makeMatrices(const double2 *data, const double2 *model, const double *weights, const double *scales, float2 *numerator,
-                 float *denominator, int solves, int stations) {
+    makeMatrices(const double2 *data, const double2 *model, const double *weights, const double *scales,
+                 float2 *numerator, float *denominator, int solves, int stations) {
   constexpr int TILE = 32, ROWS = 8;
   __shared__ float2 turnedA[TILE][TILE + 1];
   __shared__ float turnedB[TILE][TILE + 1];

@@ -5,8 +5,8 @@
 // numerator : [k][i][j] complex float32; denominator : [k][i][j]; gains : [2][k][i] complex float64, `step` reads the set of
 // its parity before it and writes its own. Grid: (stations, solves).
 extern "C" __global__ void __launch_bounds__(128)
-    stefcalStep(const float2 *numerator, const float *denominator, double2 *gains, const int *done, int solves, int stations,
-                int step) {
+    stefcalStep(const float2 *numerator, const float *denominator, double2 *gains, const int *done, int solves,
+                int stations, int step) {
   const int i = blockIdx.x;
   for (int k = blockIdx.y; k < solves; k += gridDim.y) {
     if (done[k]) continue;

@@ -131,9 +131,9 @@ int64_t Channeliser::transformInput(const Step &step, const Unit &unit, int64_t 
   findRows(step, input, unit.first, rows);
   if (more) findRows(step, input + 1, unit.first, next);
   float *work = workOf(worker);
-  return kernel.transform(job, {rows, more ? next : nullptr, missingLanes(step, input, unit.first),
-                                tables.gainsOf(input), work, work + workFloats,
-                                stagesOf(worker) + slot * job.stageBytes});
+  return kernel.transform(
+      job, {rows, more ? next : nullptr, missingLanes(step, input, unit.first), tables.gainsOf(input), work,
+            work + workFloats, stagesOf(worker) + slot * job.stageBytes});
 }
 
 int64_t Channeliser::run(Context &context, const Step &step) {
@@ -193,8 +193,8 @@ CORELLA_EXPORT int32_t corella_channeliser_open(char *error, void *context, int3
     require(taps >= 1 && taps <= MOST_TAPS, "taps must be from 1 to 64");
     require(inputs >= 1, "a channeliser has a size below 1");
     require(factorCount == 1 || factorCount == inputs * channels, "gains must be one, or one an input and channel");
-    const ChanneliseShape shape{static_cast<Scalar>(scalar), real != 0, static_cast<SpectraType>(output),
-                                channels,                    taps,      inputs};
+    const ChanneliseShape shape{
+        static_cast<Scalar>(scalar), real != 0, static_cast<SpectraType>(output), channels, taps, inputs};
     *channeliser = open.keep(std::make_unique<Channeliser>(open, shape, tapValues, factors, factorCount));
   });
 }
@@ -216,8 +216,13 @@ CORELLA_EXPORT int32_t corella_channeliser_run(char *error, void *context, void 
     *passed = 0;
     *finite = shape.scalar != Scalar::f32 || engine.allFinite(open, static_cast<const float *>(voltages), samples);
     if (*finite == 0) return;
-    const Channeliser::Step step{static_cast<const char *>(voltages), samples, waiting, spectra,
-                                 reinterpret_cast<const Gap *>(gaps), gapCount, static_cast<char *>(block),
+    const Channeliser::Step step{static_cast<const char *>(voltages),
+                                 samples,
+                                 waiting,
+                                 spectra,
+                                 reinterpret_cast<const Gap *>(gaps),
+                                 gapCount,
+                                 static_cast<char *>(block),
                                  {shape.output, shape.channels, shape.inputs, capacity}};
     *passed = engine.run(open, step);
   });

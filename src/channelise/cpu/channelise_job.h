@@ -65,20 +65,20 @@ struct ChanneliseJob {
   const Line *lines;
   const Group *groups;
   int32_t groupCount;
-  const void *table;       // [line][4 vectors][taps, or pairs of taps][lanes], as the filter wants them
+  const void *table;  // [line][4 vectors][taps, or pairs of taps][lanes], as the filter wants them
   int64_t tableLineBytes;
-  int64_t stageBytes;      // from one input's stage to the next
+  int64_t stageBytes;  // from one input's stage to the next
 };
 
 /** LANES spectra of one input. */
 struct ChanneliseRows {
-  const char *const *row;  // [LANES + T + 1] where each spectrum's worth of samples begins; past the last: any
-  const char *const *next; // the same of what is filtered after this, to be fetched meanwhile; or null
-  uint32_t missing;        // bit l: spectrum l is missing, or past the end; it comes out as zeros
-  const float *gains;      // [places], 0 where no channel is
-  float *work;             // [extent] points
-  float *more;             // [extent] points, for a convolution
-  char *stage;             // rounded values on their way to the block
+  const char *const *row;   // [LANES + T + 1] where each spectrum's worth of samples begins; past the last: any
+  const char *const *next;  // the same of what is filtered after this, to be fetched meanwhile; or null
+  uint32_t missing;         // bit l: spectrum l is missing, or past the end; it comes out as zeros
+  const float *gains;       // [places], 0 where no channel is
+  float *work;              // [extent] points
+  float *more;              // [extent] points, for a convolution
+  char *stage;              // rounded values on their way to the block
 };
 
 struct ChanneliseKernel {

@@ -196,7 +196,8 @@ void turnIntegers(const ChanneliseJob &job, const char *stages, int inputs, cons
           constexpr int PLACE = i;
           if (channel[PLACE] < 0) return;
           char *line = to + channel[PLACE] * layout.channelBytes();
-          each<PIECES>(CORELLA_EACH { storeLine<Past>(reinterpret_cast<float *>(line + i * 64), rows[4 * i + PLACE]); });
+          each<PIECES>(
+              CORELLA_EACH { storeLine<Past>(reinterpret_cast<float *>(line + i * 64), rows[4 * i + PLACE]); });
         });
       }
     }

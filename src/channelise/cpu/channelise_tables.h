@@ -17,9 +17,7 @@ struct ChanneliseShape {
   int64_t channels, taps, inputs;
 
   int64_t samplesPerSpectrum() const { return real ? 2 * channels : channels; }
-  int64_t sampleBytes() const {
-    return (scalar == Scalar::i8 ? 1 : scalar == Scalar::i16 ? 2 : 4) * (real ? 1 : 2);
-  }
+  int64_t sampleBytes() const { return (scalar == Scalar::i8 ? 1 : scalar == Scalar::i16 ? 2 : 4) * (real ? 1 : 2); }
 };
 
 class ChanneliseTables {

@@ -68,8 +68,7 @@ bool hasSmallFactors(int32_t points) {
   return points == 1;
 }
 
-TransformTables::TransformTables(int32_t length, int64_t pointBytes)
-    : points(length), radices(chooseRadices(length)) {
+TransformTables::TransformTables(int32_t length, int64_t pointBytes) : points(length), radices(chooseRadices(length)) {
   columns.resize(radices.size());
   twiddles.resize(radices.size());
   circles.resize(radices.size());

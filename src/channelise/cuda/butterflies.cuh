@@ -1,7 +1,8 @@
 // Transforms of up to 32 points in registers, e^(-2 pi i k n / points): input in bit-reversed order, output in natural order.
 #pragma once
 
-template <int POINTS> __host__ __device__ constexpr int reversed(int i) {
+template <int POINTS>
+__host__ __device__ constexpr int reversed(int i) {
   int turned = 0;
   for (int bit = 1; bit < POINTS; bit *= 2) turned = 2 * turned + (i & bit ? 1 : 0);
   return turned;
@@ -17,7 +18,7 @@ __host__ __device__ constexpr float cosine32(int i) {  // cos(2 pi i / 32), i = 
          : i == 7 ? 0.19509032201612825f
                   : 0.0f;
 }
-__host__ __device__ constexpr float turnRe(int i) { return i <= 8 ? cosine32(i) : -cosine32(16 - i); }   // i = 0..15
+__host__ __device__ constexpr float turnRe(int i) { return i <= 8 ? cosine32(i) : -cosine32(16 - i); }  // i = 0..15
 __host__ __device__ constexpr float turnIm(int i) { return i <= 8 ? -cosine32(8 - i) : -cosine32(i - 8); }
 
 // a' = a + w b in four steps, b' = 2 a - a' in two: the twiddle costs nothing beside the butterfly.
@@ -31,7 +32,8 @@ __device__ __forceinline__ void butterfly(float &ar, float &ai, float &br, float
 }
 
 // With constant twiddles; 1 and -i are free.
-template <int POINTS> __device__ __forceinline__ void transform(float (&r)[POINTS], float (&i)[POINTS]) {
+template <int POINTS>
+__device__ __forceinline__ void transform(float (&r)[POINTS], float (&i)[POINTS]) {
 #pragma unroll
   for (int n = 2; n <= POINTS; n *= 2)
 #pragma unroll

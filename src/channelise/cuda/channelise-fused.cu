@@ -35,7 +35,8 @@ __host__ __device__ constexpr int twiddlesBefore(int level) {
 }
 
 extern __shared__ float4 memory[];
-constexpr int ROWS_AT = TILE_ELEMENTS / 2, TURNS_AT = ROWS_AT + (STAGED ? (N * GROUP * SPAN + 7) / 8 : 0);  // in 16 bytes
+constexpr int ROWS_AT = TILE_ELEMENTS / 2,
+              TURNS_AT = ROWS_AT + (STAGED ? (N * GROUP * SPAN + 7) / 8 : 0);  // in 16 bytes
 
 // Where a block is: one row of SPAN spectra of one input, of which it works on TILE; in two passes, GROUP columns or rows.
 struct Place {
@@ -47,13 +48,17 @@ struct Place {
 // The digits of a position, the first one slowest, are those of a bin, the first one fastest.
 template <int LEVEL>
 __device__ __forceinline__ unsigned binOf(unsigned position) {
-  if constexpr (LEVEL == 0) return position;
-  else return binOf<LEVEL - 1>(position / radix(LEVEL)) + before(LEVEL) * (position % radix(LEVEL));
+  if constexpr (LEVEL == 0)
+    return position;
+  else
+    return binOf<LEVEL - 1>(position / radix(LEVEL)) + before(LEVEL) * (position % radix(LEVEL));
 }
 template <int LEVEL>
 __device__ __forceinline__ unsigned positionOf(unsigned bin) {
-  if constexpr (LEVEL == 0) return bin;
-  else return positionOf<LEVEL - 1>(bin % before(LEVEL)) * radix(LEVEL) + bin / before(LEVEL);
+  if constexpr (LEVEL == 0)
+    return bin;
+  else
+    return positionOf<LEVEL - 1>(bin % before(LEVEL)) * radix(LEVEL) + bin / before(LEVEL);
 }
 
 __device__ __forceinline__ unsigned channelOf(unsigned bin) {
@@ -62,8 +67,8 @@ __device__ __forceinline__ unsigned channelOf(unsigned bin) {
 
 // What becomes of bins first + k STEP of this thread's spectrum.
 template <int R, int STEP>
-__device__ __forceinline__ void emit(const Work &work, const Place &at, const float2 (&x)[R], unsigned first, unsigned g,
-                                     int &saturated) {
+__device__ __forceinline__ void emit(const Work &work, const Place &at, const float2 (&x)[R], unsigned first,
+                                     unsigned g, int &saturated) {
   const unsigned t = threadIdx.x % TILE;
   if (PASS != 0 && at.group + g >= OTHER) return;
   if constexpr (PASS == 1) {
@@ -138,7 +143,7 @@ __device__ __forceinline__ void level(const Work &work, const Place &at, int &sa
     }
     Transform<R>::run(x);
     if constexpr (LAST && !UNFOLDS) {
-      emit<R, N / R>(work, at, x, binOf<LEVELS - 2 < 0 ? 0 : LEVELS - 2>(digits), rest % GROUP, saturated);
+      emit<R, N / R>(work, at, x, binOf < LEVELS - 2 < 0 ? 0 : LEVELS - 2 > (digits), rest % GROUP, saturated);
     } else {
 #pragma unroll
       for (int k = 0; k < R; ++k) tile[place(k)] = x[k];
@@ -259,8 +264,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) channelise(const _
       at.there = isThere(work, at.input, first + threadIdx.x % TILE);
       if constexpr (PASS != 2) {
         // Taps are filled up with zeros, which meet rows of their own.
-        if (first + TILE + TAPS_FILLED - TAPS <= work.spectra) filterTile<true>(work, at);
-        else filterTile<false>(work, at);
+        if (first + TILE + TAPS_FILLED - TAPS <= work.spectra)
+          filterTile<true>(work, at);
+        else
+          filterTile<false>(work, at);
       }
       level<0>(work, at, saturated);
       if constexpr (UNFOLDS) unfoldTile(work, at, saturated);

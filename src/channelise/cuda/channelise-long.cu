@@ -38,7 +38,7 @@ constexpr int WRITE_AT = KEPT == 16 ? 8 : 12, FREE_AT = KEPT == 16 ? 15 : 16;
 static_assert(CHANNELS == 4096, "16 x 16 x 16 points");
 
 struct LongWork {
-  const int8_t *voltages;   // [a][pitch]
+  const int8_t *voltages;  // [a][pitch]
   int64_t pitchBytes;
   const uint4 *taps;        // [n1][eight][256]: taps 2p and 2p + 1 in word p
   const float4 *turns;      // [k1][4]: two twiddles each, omega = e^(-2 pi i k1 / 256)
@@ -48,7 +48,7 @@ struct LongWork {
   uint4 *scratch;           // [block][2][tile][warp][quarter][lane]
   unsigned long long *saturated;
   int inputs, spectra;
-  float factor;             // ONE_FACTOR: of all
+  float factor;  // ONE_FACTOR: of all
 };
 
 __device__ __forceinline__ uint4 loadTaps(const unsigned char *p) {  // volatile: stays where it is asked for
@@ -66,13 +66,17 @@ __device__ __forceinline__ uint4 loadScratch(const uint4 *p) {
   return v;
 }
 // What has been read once is of no use to anybody: L2 need not carry it to memory.
-__device__ __forceinline__ void discardLine(const uint4 *p) { asm volatile("discard.global.L2 [%0], 128;" ::"l"(p) : "memory"); }
+__device__ __forceinline__ void discardLine(const uint4 *p) {
+  asm volatile("discard.global.L2 [%0], 128;" ::"l"(p) : "memory");
+}
 // Hidden from the compiler, which would work out places once, and keep them in registers it does not have.
 __device__ __forceinline__ int hidden(int value) {
   asm volatile("" : "+r"(value));
   return value;
 }
-__device__ __forceinline__ uint32_t part(const uint4 &v, int i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
+__device__ __forceinline__ uint32_t part(const uint4 &v, int i) {
+  return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
+}
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     channeliseLong(const __grid_constant__ TensorMap map, const __grid_constant__ LongWork work) {
@@ -101,7 +105,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
   // shifted against each other, so that neighbouring channels meet in no bank.
   const int columnAt = (m >> 1 & 3) * ROW_BYTES + ((m >> 3) * 16 ^ (m >> 1 & 3) * 32) + (m & 1) * 8;
   auto slotAfter = [](int slot, int steps) { return slot + steps < QUADS ? slot + steps : slot + steps - QUADS; };
-  auto rowsAt = [&](int input, int firstRow) { return work.voltages + input * work.pitchBytes + (int64_t)firstRow * ROW_BYTES; };
+  auto rowsAt = [&](int input, int firstRow) {
+    return work.voltages + input * work.pitchBytes + (int64_t)firstRow * ROW_BYTES;
+  };
   // Rows past the last one are left as they are: they only meet spectra that nobody asked for.
   auto fetch = [&](int slot, int input, int firstRow) {
     const int bytes = min(4, lastRow + 1 - firstRow) * ROW_BYTES;
@@ -123,20 +129,21 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 #pragma unroll
     for (int c = 0; c < 4; ++c) {  // two channels each
       const uint32_t w0 = part(w[0], c), w1 = part(w[1], c), w2 = part(w[2], c), w3 = part(w[3], c);
-      store16(rows + c * ROW_BYTES + (at ^ c * 32), make_uint4(__byte_perm(w0, w1, 0x5140), __byte_perm(w2, w3, 0x5140),
-                                                               __byte_perm(w0, w1, 0x7362), __byte_perm(w2, w3, 0x7362)));
+      store16(rows + c * ROW_BYTES + (at ^ c * 32),
+              make_uint4(__byte_perm(w0, w1, 0x5140), __byte_perm(w2, w3, 0x5140), __byte_perm(w0, w1, 0x7362),
+                         __byte_perm(w2, w3, 0x7362)));
     }
   };
 
   // [odd][k1][row][column], columns turned over by rows: neither neighbouring rows nor columns meet in a bank.
   const uint32_t give = exchange + odd * (EXCHANGE_BYTES / 2) + k1 * 128 + (index ^ k1) * 8;
   const int column = tid / 16 * 2048 + index * 8, row = column + index * 128;
-  auto take = [&](float (&re)[16], float (&im)[16]) {
+  auto take = [&](float(&re)[16], float(&im)[16]) {
     const int at = hidden(column);
 #pragma unroll
     for (int n = 0; n < 16; ++n) load8(re[reversed<16>(n)], im[reversed<16>(n)], exchange + (at ^ n * 8) + n * 128);
   };
-  auto exchangeInWarp = [&](float (&re)[16], float (&im)[16]) {
+  auto exchangeInWarp = [&](float(&re)[16], float(&im)[16]) {
     const int down = hidden(column), along = hidden(row);
 #pragma unroll
     for (int k = 0; k < 16; ++k) store8(exchange + (down ^ k * 8) + k * 128, re[k], im[k]);
@@ -149,21 +156,25 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 
   // A warp's own rows of the exchange are its stage: half for results on their way to scratch, half for those going out.
   const uint32_t stage = exchange + warp * STAGE_BYTES;
-  auto scratch = [&](int side, int tile) { return work.scratch + (((int)blockIdx.x * 2 + side) * EACH + tile) * (4 * THREADS); };
+  auto scratch = [&](int side, int tile) {
+    return work.scratch + (((int)blockIdx.x * 2 + side) * EACH + tile) * (4 * THREADS);
+  };
   // A warp writes what both groups have made of 16 channels, k1 = warp: two lanes to a channel, 16 bytes of its 32 each.
   auto heldAt = [&](int side, int quarter, int i) {
     const int t = hidden(tid);
-    return scratch(side, 2 * (t & 1) + i / 2) + (t >> 6) * 128 + i % 2 * (8 * 128) + quarter * 32 + (t >> 5 & 1) * 16 + (t >> 1 & 15);
+    return scratch(side, 2 * (t & 1) + i / 2) + (t >> 6) * 128 + i % 2 * (8 * 128) + quarter * 32 + (t >> 5 & 1) * 16 +
+           (t >> 1 & 15);
   };
-  auto ask = [&](uint4 (&held)[4], int side, int quarter) {
+  auto ask = [&](uint4(&held)[4], int side, int quarter) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) held[i] = loadScratch(heldAt(side, quarter, i));
   };
-  auto write = [&](const uint4 (&held)[4], int side, int input, int first, int quarter) {
+  auto write = [&](const uint4(&held)[4], int side, int input, int first, int quarter) {
     const uint32_t to = stage + STAGE_BYTES / 2 + (hidden(tid) & 31) * 16;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const uint32_t even0 = part(held[0], i), odd0 = part(held[1], i), even1 = part(held[2], i), odd1 = part(held[3], i);
+      const uint32_t even0 = part(held[0], i), odd0 = part(held[1], i), even1 = part(held[2], i),
+                     odd1 = part(held[3], i);
       store16(to + i * 512, make_uint4(__byte_perm(even0, odd0, 0x5410), __byte_perm(even0, odd0, 0x7632),
                                        __byte_perm(even1, odd1, 0x5410), __byte_perm(even1, odd1, 0x7632)));
     }
@@ -225,7 +236,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
       if (n1 == FREE_AT && step) giveUp();
       uint4 taps[EIGHTS];
 #pragma unroll
-      for (int e = 0; e < EIGHTS; ++e) taps[e] = n1 < KEPT ? load16(kept + ((n1 * EIGHTS + e) * 256 + m) * 16) : far[n1 % AHEAD][e];
+      for (int e = 0; e < EIGHTS; ++e)
+        taps[e] = n1 < KEPT ? load16(kept + ((n1 * EIGHTS + e) * 256 + m) * 16) : far[n1 % AHEAD][e];
       uint32_t pairs[2 * QUADS + 1];
       pairs[2 * QUADS] = 0;
 #pragma unroll
@@ -270,8 +282,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
       if (ptx::elected()) {
         if (!last) {
           fetch(slot, input, first + 4 * QUADS);
-          if (tile < EACH - 2) prefetch(input, first + 4 * QUADS + 4, 4);
-          else if (unit + stride < units) prefetch(inputOf(unit + stride), firstOf(unit + stride), 4 * QUADS);
+          if (tile < EACH - 2)
+            prefetch(input, first + 4 * QUADS + 4, 4);
+          else if (unit + stride < units)
+            prefetch(inputOf(unit + stride), firstOf(unit + stride), 4 * QUADS);
         } else if (unit + stride < units) {
           const int nextInput = inputOf(unit + stride), nextFirst = firstOf(unit + stride);
 #pragma unroll 1

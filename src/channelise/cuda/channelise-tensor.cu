@@ -25,7 +25,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                  exchanged = ringReady + 24;
   float *oneFactor = (float *)(afterTables + 32);
 
-  const int tid = threadIdx.x, lane = tid & 31, warp = __shfl_sync(0xFFFFFFFFu, tid >> 5, 0), g = lane >> 2, q = lane & 3;
+  const int tid = threadIdx.x, lane = tid & 31, warp = __shfl_sync(0xFFFFFFFFu, tid >> 5, 0), g = lane >> 2,
+            q = lane & 3;
   if (tid == 0) {
     ptx::barrierInit(ringReady, THREADS);
     ptx::barrierInit(stageFree, THREADS);
@@ -119,7 +120,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             const float one = ONE_FACTOR ? loadAgain(oneFactor) : 0;
             return [=](int k) { return ONE_FACTOR ? one : factor[k]; };
           },
-          [&](int quarter, const uint32_t (&words)[4]) { storeMatrices(stageRow + (8 * quarter ^ 16) * 64, words); },
+          [&](int quarter, const uint32_t(&words)[4]) { storeMatrices(stageRow + (8 * quarter ^ 16) * 64, words); },
           spectrum < work.spectra, work.saturated);
       ptx::showToCopies();
       __syncwarp();

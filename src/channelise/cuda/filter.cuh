@@ -69,8 +69,8 @@ __device__ __forceinline__ void filterColumn(const Sample *input, int column, in
 // Two neighbouring columns of 8-bit samples: a word of each row holds (re, im, re, im). Rows r and r + 1 side by side are
 // what two taps meet, and dp2a takes both at once.
 template <int SPECTRA, int COLUMNS, bool INSIDE>
-__device__ __forceinline__ void filterColumnPair(const Sample *input, int column, int first, int lastRow, const Tap *taps,
-                                                 int (&re)[2][SPECTRA], int (&im)[2][SPECTRA]) {
+__device__ __forceinline__ void filterColumnPair(const Sample *input, int column, int first, int lastRow,
+                                                 const Tap *taps, int (&re)[2][SPECTRA], int (&im)[2][SPECTRA]) {
   const Sample *at = input + (int64_t)column * 2;
   for (int chunk = 0; chunk < TAPS; chunk += CHUNK) {
     const Sample *from = at + (int64_t)(first + chunk) * (COLUMNS * 2);

@@ -5,19 +5,19 @@
 #include "shape.cuh"
 
 struct Work {
-  const Sample *voltages;         // [a][pitch]
+  const Sample *voltages;  // [a][pitch]
   int64_t pitchBytes;
-  const Tap *taps;                // filter.cuh
-  const float2 *twiddles;         // fused: [level][digits][k]; plain: [N], e^(-2 pi i n / N)
-  const float2 *longTwiddles;     // PASS 1: [N OTHER]; PASS 0 and REAL: [N], e^(-pi i k / N)
-  float2 *scratch;                // [item][k1][n2][t]
-  const float *factors;           // [a][c], or one for all
-  const uint8_t *missing;         // [a][t], 1 where a spectrum is missing; or null
-  int8_t *out;                    // [c][a][pitch]
+  const Tap *taps;             // filter.cuh
+  const float2 *twiddles;      // fused: [level][digits][k]; plain: [N], e^(-2 pi i n / N)
+  const float2 *longTwiddles;  // PASS 1: [N OTHER]; PASS 0 and REAL: [N], e^(-pi i k / N)
+  float2 *scratch;             // [item][k1][n2][t]
+  const float *factors;        // [a][c], or one for all
+  const uint8_t *missing;      // [a][t], 1 where a spectrum is missing; or null
+  int8_t *out;                 // [c][a][pitch]
   int64_t outPitchBytes;
   unsigned long long *saturated;
   int inputs, spectra;
-  int firstItem, items;           // (input, row of SPAN spectra) pairs
+  int firstItem, items;  // (input, row of SPAN spectra) pairs
 };
 
 __device__ __forceinline__ float factorOf(const Work &work, unsigned input, unsigned channel) {

@@ -13,9 +13,12 @@ constexpr int TILE_ELEMENTS = (placeOf(N * GROUP) + 1) / 2 * 2;
 // of the first two, all is known when compiling, unless gaps fall anywhere.
 template <int RADIX, int APART>
 __device__ __forceinline__ unsigned pointOf(unsigned row, unsigned first, unsigned second, int k) {
-  if constexpr (APART % ROWS_PER_GAP == 0 || (APART == 1 && RADIX % ROWS_PER_GAP == 0)) return first + placeOf(k * APART);
-  else if constexpr (ROWS_PER_GAP == 2) return (k % 2 ? second : first) + placeOf(k / 2 * 2 * APART);
-  else return first - placeOf(row) + placeOf(row + k * APART);
+  if constexpr (APART % ROWS_PER_GAP == 0 || (APART == 1 && RADIX % ROWS_PER_GAP == 0))
+    return first + placeOf(k * APART);
+  else if constexpr (ROWS_PER_GAP == 2)
+    return (k % 2 ? second : first) + placeOf(k / 2 * 2 * APART);
+  else
+    return first - placeOf(row) + placeOf(row + k * APART);
 }
 
 // Neighbouring butterflies of the last level make bins STEP apart: their rows of bytes change places, so that they lie in
@@ -25,7 +28,10 @@ constexpr int LAST_BUT_ONE = R6 > 1 ? R5 : R5 > 1 ? R4 : R4 > 1 ? R3 : R3 > 1 ? 
 constexpr int STEP = N / LAST_RADIX / LAST_BUT_ONE;
 __device__ __forceinline__ unsigned stagedRow(unsigned row) {
   const unsigned digit = row % (N / LAST_RADIX) / STEP;
-  if constexpr (GROUP > 1 || STEP % 2 == 1) return row;
-  else if constexpr (STEP % 4 == 2) return row ^ (digit / 2 % 2);
-  else return row ^ (digit % 4);
+  if constexpr (GROUP > 1 || STEP % 2 == 1)
+    return row;
+  else if constexpr (STEP % 4 == 2)
+    return row ^ (digit / 2 % 2);
+  else
+    return row ^ (digit % 4);
 }

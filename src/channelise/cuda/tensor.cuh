@@ -23,17 +23,17 @@ constexpr int BATCH = WINDOWS == 1 ? 4 : 2;   // groups multiplied together
 constexpr int AHEAD = WINDOWS == 1 ? 16 : 4;  // groups from L2 asked for before the first product
 
 struct TensorWork {
-  const int8_t *voltages;         // [a][pitch]
+  const int8_t *voltages;  // [a][pitch]
   int64_t pitchBytes;
-  const uint4 *taps;              // [pair of n2][16][ENTRIES]: {high, low} of n1 = group and of n1 = group + 16, times 0-15
-  const uint4 *moreTaps;          // [pair of n2][16][ENTRIES_2], times 16-19
-  const uint8_t *entries;         // [2][32], the fragment each lane reads
-  const float2 *twiddles;         // [k1 32][16], butterflies.cuh with omega = e^(-2 pi i k1 / 1024)
-  const float *factors;           // [a][c], or one for all where factorStep is 0; unless ONE_FACTOR
-  const uint8_t *missing;         // [a][t], 1 where a spectrum is missing, where GAPS
+  const uint4 *taps;       // [pair of n2][16][ENTRIES]: {high, low} of n1 = group and of n1 = group + 16, times 0-15
+  const uint4 *moreTaps;   // [pair of n2][16][ENTRIES_2], times 16-19
+  const uint8_t *entries;  // [2][32], the fragment each lane reads
+  const float2 *twiddles;  // [k1 32][16], butterflies.cuh with omega = e^(-2 pi i k1 / 1024)
+  const float *factors;    // [a][c], or one for all where factorStep is 0; unless ONE_FACTOR
+  const uint8_t *missing;  // [a][t], 1 where a spectrum is missing, where GAPS
   unsigned long long *saturated;
   int inputs, spectra;
-  float factor;                   // ONE_FACTOR: of all
+  float factor;  // ONE_FACTOR: of all
   int factorStep;
 };
 
@@ -209,7 +209,8 @@ __device__ __forceinline__ void roundAll(const float (&re)[32], const float (&im
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const int k = 8 * quarter + 2 * i;
-        words[i] = rounding.pack(rounded(re[k], k), rounded(im[k], k), rounded(re[k + 1], k + 1), rounded(im[k + 1], k + 1));
+        words[i] =
+            rounding.pack(rounded(re[k], k), rounded(im[k], k), rounded(re[k + 1], k + 1), rounded(im[k + 1], k + 1));
       }
       store(quarter, words);
     }
@@ -223,7 +224,7 @@ __device__ __forceinline__ void roundAll(const float (&re)[32], const float (&im
 
 // Four matrices of 8 rows of 8 (re, im) pairs each, turned over: a lane gives spectrum lane / 4 of two rows.
 __device__ __forceinline__ void storeMatrices(uint32_t row, const uint32_t (&words)[4]) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(row), "r"(words[0]), "r"(words[1]),
-               "r"(words[2]), "r"(words[3])
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(row), "r"(words[0]),
+               "r"(words[1]), "r"(words[2]), "r"(words[3])
                : "memory");
 }

@@ -220,7 +220,6 @@ CORELLA_EXPORT int32_t corella_correlator_accumulate(char *error, void *context,
 // flags : [a]; visibilities : [c][b][p_i][p_j], complex.
 CORELLA_EXPORT int32_t corella_correlator_finish(char *error, void *context, void *correlator, const uint8_t *flags,
                                                  double *visibilities) {
-  return withContext(error, context, [&](Context &open) {
-    static_cast<Correlator *>(correlator)->finish(open, flags, visibilities);
-  });
+  return withContext(error, context,
+                     [&](Context &open) { static_cast<Correlator *>(correlator)->finish(open, flags, visibilities); });
 }

@@ -67,7 +67,7 @@ void addWide(const int16_t *i, const int16_t *j, int32_t *sums) {
           re[row][half] = _mm256_add_epi32(
               re[row][half], _mm256_add_epi32(_mm256_madd_epi16(aRe, bRe[half]), _mm256_madd_epi16(aIm, bIm[half])));
           im[row][half] = _mm256_add_epi32(im[row][half], _mm256_add_epi32(_mm256_madd_epi16(aIm, bRe[half]),
-                                                                            _mm256_madd_epi16(minusRe, bIm[half])));
+                                                                           _mm256_madd_epi16(minusRe, bIm[half])));
         }
       }
     }

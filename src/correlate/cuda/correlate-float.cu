@@ -4,9 +4,9 @@
 // float64 sums above them lose nothing that matters, however long the integration.
 #include "shape.cuh"
 
-constexpr int TILE = 64, SAMPLES = 16;    // per step
-constexpr int STEPS_PER_SUM = 16;         // steps of fp32 before float64 takes over
-constexpr int PITCH = TILE + 2;           // float2: keeps 16-byte alignment of pairs, spreads the transposing stores
+constexpr int TILE = 64, SAMPLES = 16;  // per step
+constexpr int STEPS_PER_SUM = 16;       // steps of fp32 before float64 takes over
+constexpr int PITCH = TILE + 2;         // float2: keeps 16-byte alignment of pairs, spreads the transposing stores
 constexpr int BLOCKS = (INPUTS + TILE - 1) / TILE;
 constexpr int TILES = BLOCKS * (BLOCKS + 1) / 2;
 
@@ -71,6 +71,6 @@ extern "C" __global__ void __launch_bounds__(256)
   for (int i = 0; i < 4; ++i)
 #pragma unroll
     for (int j = 0; j < 4; ++j)
-      storeDouble(channelTotals, tileRow * TILE + threadRow + i, tileCol * TILE + threadCol + j, reSum[i][j], imSum[i][j],
-                  add);
+      storeDouble(channelTotals, tileRow * TILE + threadRow + i, tileCol * TILE + threadCol + j, reSum[i][j],
+                  imSum[i][j], add);
 }

@@ -23,7 +23,7 @@
 
 constexpr int SPAN = 128;  // bytes of K in a row of a panel: 64 samples, one swizzle span
 constexpr int LEAD_STEPS = 80;
-constexpr int SLOTS = 8;   // items the leading block of a cluster may be ahead of the other: more than STAGES
+constexpr int SLOTS = 8;  // items the leading block of a cluster may be ahead of the other: more than STAGES
 constexpr int BLOCKS = (INPUTS + TILE - 1) / TILE;
 constexpr bool SPLIT_REGISTERS = WARPGROUPS > 1;  // the producer's warpgroup gives its registers to the consumers
 constexpr int CONSUMERS = WARPGROUPS * 128;
@@ -36,10 +36,10 @@ static_assert(!DIAGONAL_ONLY || BLOCKS == 1, "one tile must hold all inputs");
 static_assert(CLUSTER == 1 || (TILE == 128 && SPANS == 1 && !DIAGONAL_ONLY && STAGES < SLOTS), "see above");
 
 struct Work {
-  int kSteps;     // stages per tile: ceil(2T / (SPANS * 128))
-  int items;      // channels * tiles (or pairs of tiles) per channel
-  int *sums;      // see products.cuh
-  int *counter;   // zero before the first launch; every launch leaves it at zero
+  int kSteps;    // stages per tile: ceil(2T / (SPANS * 128))
+  int items;     // channels * tiles (or pairs of tiles) per channel
+  int *sums;     // see products.cuh
+  int *counter;  // zero before the first launch; every launch leaves it at zero
 };
 
 struct Tile {
@@ -146,8 +146,8 @@ __device__ __forceinline__ void correlate(const Work &work, Ring &ring, Tile til
   const int row = tile.row * TILE + warp * 8 + (lane >> 2), col = tile.col * TILE + (lane & 3) * 2;
   // Zeroed: left undefined, the assembler keeps every path's set alive and runs the wgmmas one by one (C7512).
   int acc0[N0 / 2] = {}, acc1[N1 / 2] = {};
-  multiply<N0, N1>(ring, work.kSteps, signalAt, (g0 * 32 + r) * SPAN + chunk, (g1 * 32 + r) * SPAN + chunk, colSide, acc0,
-                   acc1);
+  multiply<N0, N1>(ring, work.kSteps, signalAt, (g0 * 32 + r) * SPAN + chunk, (g1 * 32 + r) * SPAN + chunk, colSide,
+                   acc0, acc1);
   storeGroup<N0>(channelSums, row + g0 * 32, col, acc0);
   storeGroup<N1>(channelSums, row + g1 * 32, col, acc1);
 }
@@ -167,23 +167,33 @@ __device__ __forceinline__ void consume(const Work &work, Ring ring, const volat
     const Tile tile = CLUSTER == 2 ? tileOfPair(item, ptx::clusterRank()) : tileOf(item);
     // Diagonal tiles: row group g of 32 needs 32 (g + 1) columns, dealt out so that all have the same work.
     if constexpr (TILE == 64) {
-      if (DIAGONAL_ONLY || tile.row == tile.col) correlate<32, 64>(work, ring, tile, signalAt, 0, 1, 0);
-      else correlate<64, 64>(work, ring, tile, signalAt, 0, 1, SIDE_BYTES);
+      if (DIAGONAL_ONLY || tile.row == tile.col)
+        correlate<32, 64>(work, ring, tile, signalAt, 0, 1, 0);
+      else
+        correlate<64, 64>(work, ring, tile, signalAt, 0, 1, SIDE_BYTES);
     } else if constexpr (DIAGONAL_ONLY) {
-      if (wg == 0) correlate<32, 128>(work, ring, tile, signalAt, 0, 3, 0);
-      else correlate<64, 96>(work, ring, tile, signalAt, 1, 2, 0);
+      if (wg == 0)
+        correlate<32, 128>(work, ring, tile, signalAt, 0, 3, 0);
+      else
+        correlate<64, 96>(work, ring, tile, signalAt, 1, 2, 0);
     } else if (tile.row != tile.col) {
       correlate<128, 128>(work, ring, tile, signalAt, 2 * wg, 2 * wg + 1, SIDE_BYTES);
     } else if constexpr (CLUSTER == 1) {
-      if (wg == 0) correlate<32, 128>(work, ring, tile, signalAt, 0, 3, 0);
-      else correlate<64, 96>(work, ring, tile, signalAt, 1, 2, 0);
+      if (wg == 0)
+        correlate<32, 128>(work, ring, tile, signalAt, 0, 3, 0);
+      else
+        correlate<64, 96>(work, ring, tile, signalAt, 1, 2, 0);
     } else {  // a triangle of 256 inputs over two blocks: 288 columns for each of the four warpgroups
       if (ptx::clusterRank() == 0) {
-        if (wg == 0) correlate<32, 256>(work, ring, tile, signalAt, 0, 7, 0);
-        else correlate<128, 160>(work, ring, tile, signalAt, 3, 4, 0);
+        if (wg == 0)
+          correlate<32, 256>(work, ring, tile, signalAt, 0, 7, 0);
+        else
+          correlate<128, 160>(work, ring, tile, signalAt, 3, 4, 0);
       } else {
-        if (wg == 0) correlate<64, 224>(work, ring, tile, signalAt, 1, 6, 0);
-        else correlate<96, 192>(work, ring, tile, signalAt, 2, 5, 0);
+        if (wg == 0)
+          correlate<64, 224>(work, ring, tile, signalAt, 1, 6, 0);
+        else
+          correlate<96, 192>(work, ring, tile, signalAt, 2, 5, 0);
       }
     }
   }
@@ -249,8 +259,10 @@ __device__ __forceinline__ void producePair(const Work &work, const TensorMap *m
     const Tile tile = tileOfPair(item, rank);
     for (int k = 0; k < work.kSteps; ++k) {
       const uint32_t full = ring.fullBarrier(), panel = ring.panel();
-      if (k > 0) ptx::barrierWait(ring.emptyBarrier(), ring.phase ^ 1);
-      else itemOfStage[ring.stage] = item;
+      if (k > 0)
+        ptx::barrierWait(ring.emptyBarrier(), ring.phase ^ 1);
+      else
+        itemOfStage[ring.stage] = item;
       ptx::barrierExpect(full, STAGE_BYTES);
       if (tile.row == tile.col) {  // a triangle: both sides of the stage are one panel of 256 rows
         ptx::copyBoxToAll(panel + rank * SIDE_BYTES, map, full, 3, k * SPAN, (tile.row + rank) * TILE, tile.channel);
@@ -284,15 +296,19 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
     for (int s = 0; s < SLOTS; ++s) ptx::barrierInit(ptx::sharedAddress(slotFull + s), 1);
     ptx::barrierInitFence();
   }
-  if constexpr (CLUSTER > 1) ptx::clusterSync();
-  else __syncthreads();
+  if constexpr (CLUSTER > 1)
+    ptx::clusterSync();
+  else
+    __syncthreads();
   const Ring ring{ptx::sharedAddress(base), ptx::sharedAddress(full), ptx::sharedAddress(empty), 0, 0};
   if (threadIdx.x >= CONSUMERS) {
     if constexpr (SPLIT_REGISTERS) ptx::giveRegisters<40>();
     if (threadIdx.x == CONSUMERS) {
-      if constexpr (CLUSTER == 1) produce(work, &map, ring, itemOfStage);
+      if constexpr (CLUSTER == 1)
+        produce(work, &map, ring, itemOfStage);
       else
-        producePair(work, &map, &halfMap, ring, itemOfStage, ptx::sharedAddress(slotFull), ptx::sharedAddress(slots), slots);
+        producePair(work, &map, &halfMap, ring, itemOfStage, ptx::sharedAddress(slotFull), ptx::sharedAddress(slots),
+                    slots);
     }
   } else {
     if constexpr (SPLIT_REGISTERS) ptx::takeRegisters<232>();

@@ -96,17 +96,21 @@ CORELLA_INLINE void butterflyOdd(Complex<Vector> *x, const Real *turns, int64_t 
 
 template <int R, class Vector, class Real>
 CORELLA_INLINE void butterfly(Complex<Vector> *x, const Real *turns, int64_t step) {
-  if constexpr (R == 2) butterfly2(x);
-  else if constexpr (R == 4) butterfly4(x);
-  else if constexpr (R == 8) butterfly8<Vector, Real>(x);
-  else butterflyOdd<R>(x, turns, step);
+  if constexpr (R == 2)
+    butterfly2(x);
+  else if constexpr (R == 4)
+    butterfly4(x);
+  else if constexpr (R == 8)
+    butterfly8<Vector, Real>(x);
+  else
+    butterflyOdd<R>(x, turns, step);
 }
 
 /** `size` is the length still to transform, `stride` how many such transforms lie interleaved. */
 template <int R, class Vector, class Real, class Load, class Store>
 void radixPass(const LaneFft<Real> &fft, const Load &load, int64_t size, int64_t stride, const Store &store) {
   const int64_t apart = size / R * stride;
-  const auto loadAndMix = [&](int64_t first, Complex<Vector> *x) __attribute__((always_inline)) {
+  const auto loadAndMix = [&](int64_t first, Complex<Vector> * x) __attribute__((always_inline)) {
 #pragma GCC unroll 8
     for (int k = 0; k < R; k++) x[k] = load(first + apart * k);
     butterfly<R>(x, fft.turns, fft.length / R);

@@ -17,7 +17,8 @@ extern "C" __global__ void scaleFactors(const float2 *factors, const float *tapS
   const int64_t first = (int64_t)blockIdx.x * INPUTS;
   float sum = 0;
   for (int a = threadIdx.x; a < INPUTS; a += 256)
-    sum += hypotf(factors[first + a].x, factors[first + a].y) * tapSums[(int64_t)blockIdx.x * STATIONS + a / POLARISATIONS];
+    sum += hypotf(factors[first + a].x, factors[first + a].y) *
+           tapSums[(int64_t)blockIdx.x * STATIONS + a / POLARISATIONS];
   sums[threadIdx.x] = sum;
   for (int half = 128; half > 0; half /= 2) {
     __syncthreads();

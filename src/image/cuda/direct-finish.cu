@@ -17,7 +17,9 @@ extern "C" __global__ void pairSums(const float2 *factors, const double *counts,
   const int p = product == 1 ? 1 : 0, q = product == 0 ? 0 : 1;
   const int64_t first = (int64_t)channel * stations * polarisations;
   const double *ofChannel = counts + (int64_t)channel * stations * (stations + 1) / 2;
-  auto part = [&](int station, int which) { return takesPart(factors, first + (int64_t)station * polarisations + which); };
+  auto part = [&](int station, int which) {
+    return takesPart(factors, first + (int64_t)station * polarisations + which);
+  };
   auto overThreads = [&](double share) {
     __syncthreads();
     shares[threadIdx.x] = share;

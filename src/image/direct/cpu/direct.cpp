@@ -97,14 +97,14 @@ class DirectImager final : public AnyDirectImager {
         const Box &box = boxes[static_cast<size_t>(c)];
         const int64_t size = shape.stations * shape.kernelSize * shape.kernelSize;
         const DirectChannel<Real> channel{box.rows,
-                                    box.columns,
-                                    order.data() + c * shape.stations,
-                                    corners.data() + 2 * c * shape.stations,
-                                    taps.data() + 2 * c * size,
-                                    ownFactors.data() + 2 * c * inputs,
-                                    layout,
-                                    block + c * layout.channelBytes(),
-                                    samples};
+                                          box.columns,
+                                          order.data() + c * shape.stations,
+                                          corners.data() + 2 * c * shape.stations,
+                                          taps.data() + 2 * c * size,
+                                          ownFactors.data() + 2 * c * inputs,
+                                          layout,
+                                          block + c * layout.channelBytes(),
+                                          samples};
         double *sums = totals->data() + (c * pieces + piece) * outputs();
         const int64_t end = steps * (piece + 1) / cut;
         for (int64_t first = steps * piece / cut; first < end; first += STEPS_BETWEEN_FLUSHES) {
@@ -250,8 +250,10 @@ CORELLA_EXPORT int32_t corella_direct_open(char *error, void *context, int64_t p
     const Options options{pixels, channels, stations, polarisations, kernelSize, corners, taps, shown};
     require(bits == 32 || bits == 64, "numbers must have 32 or 64 bits");
     std::unique_ptr<AnyDirectImager> made;
-    if (bits == 32) made = std::make_unique<DirectImager<float>>(open, options);
-    else made = std::make_unique<DirectImager<double>>(open, options);
+    if (bits == 32)
+      made = std::make_unique<DirectImager<float>>(open, options);
+    else
+      made = std::make_unique<DirectImager<double>>(open, options);
     *imager = open.keep(std::move(made));
   });
 }
@@ -264,7 +266,7 @@ CORELLA_EXPORT int32_t corella_direct_accumulate(char *error, void *context, voi
     require(type >= 0 && type <= 2, "no such type of spectra");
     require(samples >= 0 && samples <= capacity, "more samples than the block holds");
     static_cast<AnyDirectImager *>(imager)->accumulate(open, static_cast<SpectraType>(type),
-                                                    static_cast<const char *>(block), capacity, samples, factors);
+                                                       static_cast<const char *>(block), capacity, samples, factors);
   });
 }
 

@@ -26,7 +26,8 @@ constexpr int FOLD<float> = FLOATS_FOLDED;
 /** FOLD vectors to one: LANES / FOLD neighbouring lanes hold what is left of each. */
 CORELLA_INLINE Floats folded(const Floats *x) {
 #if defined(__AVX2__)
-  return halveThrice(halveTwice(halveOnce(x[0], x[1]), halveOnce(x[2], x[3])), halveTwice(halveOnce(x[4], x[5]), halveOnce(x[6], x[7])));
+  return halveThrice(halveTwice(halveOnce(x[0], x[1]), halveOnce(x[2], x[3])),
+                     halveTwice(halveOnce(x[4], x[5]), halveOnce(x[6], x[7])));
 #else
   return halveTwice(halveOnce(x[0], x[1]), halveOnce(x[2], x[3]));
 #endif
@@ -104,10 +105,14 @@ void spread(const DirectShape<Real> &shape, const DirectChannel<Real> &channel, 
 /** (−i)^QUARTERS x */
 template <int QUARTERS, class Vector>
 CORELLA_INLINE Complex<Vector> rotated(const Complex<Vector> &x) {
-  if constexpr (QUARTERS % 4 == 0) return x;
-  else if constexpr (QUARTERS % 4 == 1) return {x.im, -x.re};
-  else if constexpr (QUARTERS % 4 == 2) return {-x.re, -x.im};
-  else return {-x.im, x.re};
+  if constexpr (QUARTERS % 4 == 0)
+    return x;
+  else if constexpr (QUARTERS % 4 == 1)
+    return {x.im, -x.re};
+  else if constexpr (QUARTERS % 4 == 2)
+    return {-x.re, -x.im};
+  else
+    return {-x.im, x.re};
 }
 
 /**
@@ -129,8 +134,10 @@ struct ClassInputs {
       if (p + 2 * length < count) y = y + rotated<2 * QUARTERS>(inputs[p + 2 * length]);
       if (p + 3 * length < count) y = y + rotated<3 * QUARTERS>(inputs[p + 3 * length]);
     }
-    if constexpr (QUARTERS == 0) return y;
-    else return turned(y, turns + 2 * p);
+    if constexpr (QUARTERS == 0)
+      return y;
+    else
+      return turned(y, turns + 2 * p);
   }
 };
 
@@ -222,8 +229,10 @@ template <class Real>
 void addSteps(const DirectShape<Real> &shape, const DirectChannel<Real> &channel, const DirectScratch<Real> &scratch,
               int64_t first, int64_t end) {
   for (int64_t step = first; step < end; step++) {
-    if (shape.polarisations == 1) addStep<1>(shape, channel, scratch, step * LANES<Real>);
-    else addStep<2>(shape, channel, scratch, step * LANES<Real>);
+    if (shape.polarisations == 1)
+      addStep<1>(shape, channel, scratch, step * LANES<Real>);
+    else
+      addStep<2>(shape, channel, scratch, step * LANES<Real>);
   }
 }
 

@@ -18,10 +18,10 @@
 constexpr int INPUTS = STATIONS * POLARISATIONS;
 constexpr int STEPS = 32;
 constexpr int WARPS = 8;
-constexpr int TILE = 128;                       // pixels of a block
+constexpr int TILE = 128;  // pixels of a block
 constexpr int TILES = (PIXELS + TILE - 1) / TILE;
-constexpr int DEPTH = 16;                       // of a product at a time: 8 cells |u|, both parities
-constexpr int PARTS = 2 * POLARISATIONS;        // (re, im) of each polarisation
+constexpr int DEPTH = 16;                 // of a product at a time: 8 cells |u|, both parities
+constexpr int PARTS = 2 * POLARISATIONS;  // (re, im) of each polarisation
 constexpr int PRODUCTS = POLARISATIONS == 1 ? 1 : 4;
 
 __device__ __forceinline__ float2 sampleAt(const int8_t *row, int t) {
@@ -36,8 +36,8 @@ __device__ __forceinline__ float2 sampleAt(const int8_t *row, int t) {
 // factors : [c][a]. grid : [plane][row][column][t]. Grid: (planes, ROWS). A warp takes every eighth cell of a row, a lane one
 // step.
 extern "C" __global__ void __launch_bounds__(32 * WARPS)
-    spreadFloat(const int8_t *spectra, int64_t pitch, int samples, int firstStep, int firstChannel, const uint32_t *starts,
-                const int *stations, const double2 *taps, const float2 *factors, float2 *grid) {
+    spreadFloat(const int8_t *spectra, int64_t pitch, int samples, int firstStep, int firstChannel,
+                const uint32_t *starts, const int *stations, const double2 *taps, const float2 *factors, float2 *grid) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, row = blockIdx.y;
   const int channel = firstChannel + blockIdx.x / POLARISATIONS, polarisation = blockIdx.x % POLARISATIONS;
   const int t = firstStep + lane;
@@ -71,12 +71,14 @@ __device__ __forceinline__ void fetchTurns(Ahead &ahead, const float *turns, int
 #pragma unroll
   for (int n = 0; n < DEPTH * TILE / 4 / (32 * WARPS); ++n) {
     const int at = n * 32 * WARPS + threadIdx.x, depth = at / (TILE / 4), four = at % (TILE / 4);
-    ahead.turns[n] = __ldg((const float4 *)(turns + (int64_t)(firstDepth + depth) * (TILES * TILE) + firstPixel) + four);
+    ahead.turns[n] =
+        __ldg((const float4 *)(turns + (int64_t)(firstDepth + depth) * (TILES * TILE) + firstPixel) + four);
   }
 }
 __device__ __forceinline__ void storeTurns(float (&to)[DEPTH][TILE], const Ahead &ahead) {
 #pragma unroll
-  for (int n = 0; n < DEPTH * TILE / 4 / (32 * WARPS); ++n) ((float4 *)to)[n * 32 * WARPS + threadIdx.x] = ahead.turns[n];
+  for (int n = 0; n < DEPTH * TILE / 4 / (32 * WARPS); ++n)
+    ((float4 *)to)[n * 32 * WARPS + threadIdx.x] = ahead.turns[n];
 }
 
 // Columns of a depth : [two parts][pair of steps][part][step], so that a thread's come in whole vectors without conflict.
@@ -111,7 +113,8 @@ __device__ __forceinline__ float2 cellAt(const float2 *cells, int row, int colum
 }
 
 // Grid: (planes, ROWS / 2 * TILES).
-extern "C" __global__ void __launch_bounds__(32 * WARPS, 2) rowsFloat(const float2 *grid, const float *turns, float *alongL) {
+extern "C" __global__ void __launch_bounds__(32 * WARPS, 2)
+    rowsFloat(const float2 *grid, const float *turns, float *alongL) {
   __shared__ __align__(16) float turn[DEPTH][TILE];
   __shared__ __align__(16) Columns<4> columns;
   const int v = blockIdx.y / TILES, firstPixel = blockIdx.y % TILES * TILE;
@@ -156,7 +159,8 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 2) rowsFloat(const floa
 #pragma unroll
     for (int group = 0; group < 4; ++group) {  // (part, parity along v)
       const int64_t row = ((int64_t)blockIdx.x * PIXELS + l) * ROWS + 2 * v + group % 2;
-      ((float2 *)(alongL + (row * 2 + group / 2) * STEPS))[threadIdx.x % 16] = make_float2(sum[i][group][0], sum[i][group][1]);
+      ((float2 *)(alongL + (row * 2 + group / 2) * STEPS))[threadIdx.x % 16] =
+          make_float2(sum[i][group][0], sum[i][group][1]);
     }
   }
 }
@@ -232,7 +236,8 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 2)
     for (int product = 0; product < PRODUCTS; ++product) products[i * PRODUCTS + product] = of[product];
   }
   overSteps<8 * PRODUCTS, 8>(products);
-  constexpr int LEFT = PRODUCTS == 1 ? 1 : 2, SHARING = PRODUCTS == 1 ? 2 : 1;  // sums of a thread; threads with the same
+  constexpr int LEFT = PRODUCTS == 1 ? 1 : 2,
+                SHARING = PRODUCTS == 1 ? 2 : 1;  // sums of a thread; threads with the same
   constexpr int64_t PLANE = (int64_t)PIXELS * PIXELS;
   double *image = sums + (int64_t)(firstChannel + blockIdx.y) * PRODUCTS * PLANE + l;
   const int first = threadIdx.x % 16 / SHARING * LEFT;

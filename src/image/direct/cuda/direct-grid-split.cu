@@ -12,14 +12,16 @@
 
 constexpr int THREADS = 32 * WARPS;
 constexpr int INPUTS = STATIONS * POLARISATIONS;
-constexpr int STEPS = 8;                                    // eight steps and (re, im) are the 16 rows of an mma
-constexpr int FIELD_BYTES = POLARISATIONS * 64 + 16;        // a station: [p][nearest, rest][re, im][8 steps]; odd in 16 bytes
-constexpr int CELL_BLOCKS = BOX / 16;                       // of 8 cells |u|; as many blocks of 8 rows |v|
+constexpr int STEPS = 8;                              // eight steps and (re, im) are the 16 rows of an mma
+constexpr int FIELD_BYTES = POLARISATIONS * 64 + 16;  // a station: [p][nearest, rest][re, im][8 steps]; odd in 16 bytes
+constexpr int CELL_BLOCKS = BOX / 16;                 // of 8 cells |u|; as many blocks of 8 rows |v|
 constexpr int TASKS = BOX / 4 * CELL_BLOCKS, TASK_BLOCKS = TASKS / WARPS;
 constexpr int SLOT_BYTES = 4 * BOX * BOX;
-constexpr int LIST_AT = 2 * 2 * 4 * 512, GROUP_BYTES = LIST_AT + 128;  // [nearest, rest][row][quadrant] weights, 16 x 4 stations
+constexpr int LIST_AT = 2 * 2 * 4 * 512,
+              GROUP_BYTES = LIST_AT + 128;  // [nearest, rest][row][quadrant] weights, 16 x 4 stations
 // Shared memory: samples on their way [a][16 bytes], factors, fields.
-constexpr int FACTORS_AT = INPUTS * 16, FIELDS_AT = (FACTORS_AT + INPUTS * 8 + 15) / 16 * 16, FIELDS_BYTES = STATIONS * FIELD_BYTES;
+constexpr int FACTORS_AT = INPUTS * 16, FIELDS_AT = (FACTORS_AT + INPUTS * 8 + 15) / 16 * 16,
+              FIELDS_BYTES = STATIONS * FIELD_BYTES;
 
 __device__ __forceinline__ void multiplyAdd(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
   asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -27,7 +29,8 @@ __device__ __forceinline__ void multiplyAdd(float (&d)[4], const uint32_t (&a)[4
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 // (re; im) by the weights' real parts, then (-im; re) by the imaginary.
-__device__ __forceinline__ void multiplyComplex(float (&d)[4], const uint32_t (&x)[4], const uint32_t (&turned)[4], uint4 w) {
+__device__ __forceinline__ void multiplyComplex(float (&d)[4], const uint32_t (&x)[4], const uint32_t (&turned)[4],
+                                                uint4 w) {
   multiplyAdd(d, x, w.x, w.y);
   multiplyAdd(d, turned, w.z, w.w);
 }
@@ -57,8 +60,8 @@ __device__ __forceinline__ void multiplyQuadrant(float (&d)[POLARISATIONS][2][4]
 // tables : [group][GROUP_BYTES]. Grid: (spans of `spanSteps` steps times TASK_BLOCKS, channels of the group). `steps` and
 // `spanSteps` are multiples of 8.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-    spreadFolded(const int8_t *spectra, int64_t pitch, int steps, int spanSteps, int firstChannel, const float2 *factors,
-                 const Task *tasks, const uint8_t *tables, uint8_t *grids) {
+    spreadFolded(const int8_t *spectra, int64_t pitch, int steps, int spanSteps, int firstChannel,
+                 const float2 *factors, const Task *tasks, const uint8_t *tables, uint8_t *grids) {
   extern __shared__ __align__(128) uint8_t shared[];
   const uint32_t base = (uint32_t)__cvta_generic_to_shared(shared);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -77,7 +80,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
       w.of[n / 2][n % 2] = __ldg((const uint4 *)(groups + (int64_t)k * GROUP_BYTES + (n * 4 + quadrant) * 512) + lane);
     return w;
   };
-  auto listOf = [&](uint32_t k) { return __ldg((const uint2 *)(groups + (int64_t)k * GROUP_BYTES + LIST_AT) + station); };
+  auto listOf = [&](uint32_t k) {
+    return __ldg((const uint2 *)(groups + (int64_t)k * GROUP_BYTES + LIST_AT) + station);
+  };
   Weights held[HELD + 1][4];
   uint2 lists[HELD + 1];
 #pragma unroll
@@ -92,7 +97,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
   // second.
   const bool isOdd = lane & 1;
   uint8_t *slots = grids + ((int64_t)blockIdx.y * steps + (lane >> 2)) * (POLARISATIONS * 2 * SLOT_BYTES) +
-                   pairOfRows / 4 * (16 * BOX) + cells * 128 + pairOfRows % 4 * 32 + (lane & 1) * 16 + (lane >> 1 & 1) * 8;
+                   pairOfRows / 4 * (16 * BOX) + cells * 128 + pairOfRows % 4 * 32 + (lane & 1) * 16 +
+                   (lane >> 1 & 1) * 8;
   for (int a = threadIdx.x; a < INPUTS; a += THREADS)
     *(float2 *)(shared + FACTORS_AT + a * 8) = factors[(int64_t)channel * INPUTS + a];
   __syncthreads();
@@ -161,7 +167,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 #pragma unroll
     for (int p = 0; p < POLARISATIONS; ++p) {
       uint8_t *to = slots + ((int64_t)first * POLARISATIONS + p) * (2 * SLOT_BYTES);
-      auto put = [&](int group, int parity, const float (&values)[2][2], uint32_t sign) {
+      auto put = [&](int group, int parity, const float(&values)[2][2], uint32_t sign) {
         uint32_t halves[2][2];  // [nearest, rest][row]
 #pragma unroll
         for (int row = 0; row < 2; ++row) splitHalves(values[row][0], values[row][1], halves[0][row], halves[1][row]);
@@ -188,8 +194,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
           ee[row][cell] = evenUp + evenDown, oe[row][cell] = oddUp + oddDown;
           eo[row][cell] = evenUp - evenDown, oo[row][cell] = oddUp - oddDown;
         }
-        if (h == 0) put(0, 0, ee, PLUS), put(2, 1, oe, PLUS), put(3, 0, eo, PLUS), put(1, 1, oo, MINUS);
-        else put(2, 0, ee, PLUS), put(0, 1, oe, MINUS), put(1, 0, eo, MINUS), put(3, 1, oo, MINUS);
+        if (h == 0)
+          put(0, 0, ee, PLUS), put(2, 1, oe, PLUS), put(3, 0, eo, PLUS), put(1, 1, oo, MINUS);
+        else
+          put(2, 0, ee, PLUS), put(0, 1, oe, MINUS), put(1, 0, eo, MINUS), put(3, 1, oo, MINUS);
       }
     }
     __syncthreads();

@@ -27,12 +27,13 @@
 
 constexpr int THREADS = 32 * WARPS;
 constexpr int INPUTS = STATIONS * POLARISATIONS;
-constexpr int STEPS = 8;                                    // eight steps and (re, im) are the 16 rows of an mma
-constexpr int FIELD_BYTES = POLARISATIONS * 32 + 16;        // one station: [p][re, im][8 steps]; odd in 16 bytes
-constexpr int CELL_BLOCKS = BOX / 16;                       // of 8 cells |u|; as many blocks of 8 rows |v|
+constexpr int STEPS = 8;                              // eight steps and (re, im) are the 16 rows of an mma
+constexpr int FIELD_BYTES = POLARISATIONS * 32 + 16;  // one station: [p][re, im][8 steps]; odd in 16 bytes
+constexpr int CELL_BLOCKS = BOX / 16;                 // of 8 cells |u|; as many blocks of 8 rows |v|
 constexpr int TASKS = BOX / 4 * CELL_BLOCKS, TASK_BLOCKS = TASKS / WARPS;
 constexpr int SLOT_BYTES = 4 * BOX * BOX;
-constexpr int LIST_AT = 2 * 4 * 512, GROUP_BYTES = LIST_AT + 128;  // weights of two rows and four quadrants, 16 x 4 stations
+constexpr int LIST_AT = 2 * 4 * 512,
+              GROUP_BYTES = LIST_AT + 128;  // weights of two rows and four quadrants, 16 x 4 stations
 // Shared memory: samples on their way [turn][a][16 bytes], factors, fields.
 constexpr int FACTORS_AT = AHEAD * INPUTS * 16, FIELDS_AT = (FACTORS_AT + INPUTS * 8 + 15) / 16 * 16;
 constexpr int FIELDS_BYTES = STATIONS * FIELD_BYTES;
@@ -91,8 +92,8 @@ __device__ __forceinline__ void multiplyQuadrant(uint32_t (&d)[2][4][2], int qua
 // tables : [group][GROUP_BYTES]. Grid: (spans of `spanSteps` steps times TASK_BLOCKS, channels of the group). `steps` and
 // `spanSteps` are multiples of 8.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-    spreadFolded(const int8_t *spectra, int64_t pitch, int steps, int spanSteps, int firstChannel, const float2 *factors,
-             const Task *tasks, const uint8_t *tables, uint8_t *grids) {
+    spreadFolded(const int8_t *spectra, int64_t pitch, int steps, int spanSteps, int firstChannel,
+                 const float2 *factors, const Task *tasks, const uint8_t *tables, uint8_t *grids) {
   extern __shared__ __align__(128) uint8_t shared[];
   const uint32_t base = (uint32_t)__cvta_generic_to_shared(shared);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -107,7 +108,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
   auto weightsOf = [&](uint32_t k, int row, int quadrant) {
     return __ldg((const uint4 *)(groups + (int64_t)k * GROUP_BYTES + (row * 4 + quadrant) * 512) + lane);
   };
-  auto listOf = [&](uint32_t k) { return __ldg((const uint2 *)(groups + (int64_t)k * GROUP_BYTES + LIST_AT) + station); };
+  auto listOf = [&](uint32_t k) {
+    return __ldg((const uint2 *)(groups + (int64_t)k * GROUP_BYTES + LIST_AT) + station);
+  };
   uint4 held[HELD][2][4];
   uint2 lists[HELD];
 #pragma unroll
@@ -145,8 +148,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
       uint32_t re[4], im[4];
       scaledSamples(*(const uint4 *)(shared + (first / STEPS % AHEAD * INPUTS + a) * 16),
                     *(const float2 *)(shared + FACTORS_AT + a * 8), re, im);
-      uint4 *to = (uint4 *)(shared + FIELDS_AT + first / STEPS % BUFFERS * FIELDS_BYTES + a / POLARISATIONS * FIELD_BYTES +
-                            a % POLARISATIONS * 32);
+      uint4 *to = (uint4 *)(shared + FIELDS_AT + first / STEPS % BUFFERS * FIELDS_BYTES +
+                            a / POLARISATIONS * FIELD_BYTES + a % POLARISATIONS * 32);
       to[0] = make_uint4(re[0], re[1], re[2], re[3]);
       to[1] = make_uint4(im[0], im[1], im[2], im[3]);
     }
@@ -160,7 +163,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
       const uint32_t inStep =
           WHOLE ? 0 : piece / 4 * SLOT_BYTES + piece % 4 * GROUP_OF_COLUMNS + blockIdx.x % TASK_BLOCKS * STAGED_GROUP;
       ptx::storeBytes(channelGrids + (int64_t)(first + step) * STEP_BYTES + inStep,
-                      base + GRIDS_AT + (first / STEPS % 2 * STEPS + step) * STEP_PITCH + piece * PIECE_BYTES, PIECE_BYTES);
+                      base + GRIDS_AT + (first / STEPS % 2 * STEPS + step) * STEP_PITCH + piece * PIECE_BYTES,
+                      PIECE_BYTES);
     }
   };
   fetch(begin);
@@ -197,7 +201,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
       uint8_t *to = STAGED ? shared + GRIDS_AT + first / STEPS % 2 * (STEPS * STEP_PITCH) + (lane >> 2) * STEP_PITCH
                            : channelGrids + (int64_t)(first + (lane >> 2)) * STEP_BYTES;
       to += p * (STAGED ? 4 * STAGED_GROUP : SLOT_BYTES) + inSlot;
-      auto put = [&](int group, int parity, const uint32_t (&rows)[2]) {
+      auto put = [&](int group, int parity, const uint32_t(&rows)[2]) {
         uint8_t *at = to + group * (STAGED ? STAGED_GROUP : GROUP_OF_COLUMNS) + parity * (CELL_BLOCKS * 128);
         if constexpr (STAGED) {
           *(uint32_t *)at = rows[0], *(uint32_t *)(at + 16) = rows[1];
@@ -220,8 +224,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
           eo[row] = h == 0 ? subHalves(evenUp, evenDown) : subHalves(evenDown, evenUp);
           oo[row] = h == 0 ? subHalves(oddDown, oddUp) : subHalves(oddUp, oddDown);
         }
-        if (h == 0) put(0, 0, ee), put(2, 1, oe), put(3, 0, eo), put(1, 1, oo);
-        else put(2, 0, ee), put(0, 1, oe), put(1, 0, eo), put(3, 1, oo);
+        if (h == 0)
+          put(0, 0, ee), put(2, 1, oe), put(3, 0, eo), put(1, 1, oo);
+        else
+          put(2, 0, ee), put(0, 1, oe), put(1, 0, eo), put(3, 1, oo);
       }
     }
     if (STAGED) {

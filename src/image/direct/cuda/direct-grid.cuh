@@ -3,7 +3,8 @@
 #include "halves.cuh"
 
 struct __align__(16) Task {
-  uint32_t groups, place, first, unused;  // how many groups of 16 stations; which rows and cells; where the groups start
+  uint32_t groups, place, first,
+      unused;  // how many groups of 16 stations; which rows and cells; where the groups start
 };
 
 __device__ __forceinline__ uint32_t negated(uint32_t a) { return a ^ 0x80008000u; }
@@ -17,7 +18,9 @@ __device__ __forceinline__ void gather(uint32_t (&a)[4], uint32_t address) {
 // Two int8 samples (re, im) times the factor. A byte b under 0x4B0000 is the float 2^23 + b.
 __device__ __forceinline__ void scaledPair(uint32_t word, float2 factor, float (&re)[2], float (&im)[2]) {
   const uint32_t biased = word ^ 0x80808080u;
-  auto value = [&](uint32_t selector) { return __uint_as_float(__byte_perm(biased, 0x4B000000u, selector)) - 8388736.0f; };
+  auto value = [&](uint32_t selector) {
+    return __uint_as_float(__byte_perm(biased, 0x4B000000u, selector)) - 8388736.0f;
+  };
   const float x0 = value(0x7440), y0 = value(0x7441), x1 = value(0x7442), y1 = value(0x7443);
   re[0] = x0 * factor.x - y0 * factor.y, re[1] = x1 * factor.x - y1 * factor.y;
   im[0] = x0 * factor.y + y0 * factor.x, im[1] = x1 * factor.y + y1 * factor.x;

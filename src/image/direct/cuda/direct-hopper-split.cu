@@ -30,7 +30,8 @@ constexpr int RING_AT = RESTS_AT + RESTS_SHARED * 2 * ROWS_BYTES, BARS_AT = RING
 
 // The three products, small ones first. `rows` and `columns` : those of the nearest halves; their rests lie further on.
 template <class Rows>
-__device__ __forceinline__ void multiplySplit(float (&sums)[32], const Rows &rows, uint64_t columns, uint32_t restBytes) {
+__device__ __forceinline__ void multiplySplit(float (&sums)[32], const Rows &rows, uint64_t columns,
+                                              uint32_t restBytes) {
   ptx::wgmmaFence();
 #pragma unroll
   for (int k = 0; k < DEPTHS; ++k) rows.rest(sums, k, columns + k * 16, k != 0);
@@ -56,8 +57,10 @@ struct HeldRows {
     WgmmaFloat<64>::multiply(d, halves[k], columns, add);
   }
   __device__ __forceinline__ void rest(float (&d)[32], int k, uint64_t columns, int add) const {
-    if constexpr (RESTS_SHARED) WgmmaFloat<64>::multiply(d, restMatrices + k * 16, columns, add);
-    else WgmmaFloat<64>::multiply(d, rests[k], columns, add);
+    if constexpr (RESTS_SHARED)
+      WgmmaFloat<64>::multiply(d, restMatrices + k * 16, columns, add);
+    else
+      WgmmaFloat<64>::multiply(d, rests[k], columns, add);
   }
 };
 
@@ -99,8 +102,10 @@ extern "C" __global__ void __launch_bounds__(256, 1)
   ptx::showToCopies();
   HeldRows turns;
   loadTurns(turns.halves, turnTable, firstM, lane);
-  if constexpr (RESTS_SHARED) turns.restMatrices = coreMatrices(base + RESTS_AT + group * ROWS_BYTES);
-  else loadTurns(turns.rests, turnTable + TABLE, firstM, lane);
+  if constexpr (RESTS_SHARED)
+    turns.restMatrices = coreMatrices(base + RESTS_AT + group * ROWS_BYTES);
+  else
+    loadTurns(turns.rests, turnTable + TABLE, firstM, lane);
   const SharedRows rows = {coreMatrices(base + ROWS_AT)};
   float sum[8][4][4];
 #pragma unroll
@@ -116,13 +121,13 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 
   // Where the next step of stage 1 lies in the ring, and how often the ring has been round.
   int at = 0, lap = 0, t1 = 0;
-  auto stage1 = [&](float (&u)[32], int piece) {
+  auto stage1 = [&](float(&u)[32], int piece) {
     if (piece < COPIES && t1 < pairs) ptx::barrierWait(bars + at * (16 * COPIES) + 8 * piece, lap);
     multiplySplit(u, rows, coreMatrices(ring + at * (4 * SLOT_BYTES) + firstColumn(piece) / 8 * BLOCK_ROW), SLOT_BYTES);
   };
-  const uint32_t uLane = base + U_AT + (warp % 4 * 8 + (lane >> 3 & 1)) * BLOCK_ROW + (lane >> 4) * 128 + (lane & 7) * 16 +
-                         group * 4 * BLOCK_ROW;
-  auto storeU = [&](float (&u)[32], int buffer, int piece) {
+  const uint32_t uLane = base + U_AT + (warp % 4 * 8 + (lane >> 3 & 1)) * BLOCK_ROW + (lane >> 4) * 128 +
+                         (lane & 7) * 16 + group * 4 * BLOCK_ROW;
+  auto storeU = [&](float(&u)[32], int buffer, int piece) {
     settled(u);
     if (COPIES == PIECES || piece == PIECES - 1) {
       // All four warps have read this part: the next may come.
@@ -146,7 +151,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     }
     ptx::showToCopies();
   };
-  auto stage2 = [&](float (&f)[32], int buffer, int chunk) {
+  auto stage2 = [&](float(&f)[32], int buffer, int chunk) {
     multiplySplit(f, turns, coreMatrices(base + U_AT + buffer * (2 * U_BYTES) + chunk * 8 * BLOCK_ROW), U_BYTES);
   };
 
@@ -158,7 +163,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     storeU(a, 0, piece);
   }
   // `b` holds the last chunk of the step before; where PIECES is odd, `a` holds that of this one.
-  auto step = [&](float (&a)[32], float (&b)[32], int t, int i) {
+  auto step = [&](float(&a)[32], float(&b)[32], int t, int i) {
     // U of this step is whole; both warpgroups are done with the U before it.
     ptx::namedSync<1, 256>();
     stage2(a, i, 0);
@@ -191,10 +196,14 @@ extern "C" __global__ void __launch_bounds__(256, 1)
   for (int first = 0; first < pairs; first += 2) {
     step(a, b, first, 0);
     if (first + 1 >= pairs) break;
-    if constexpr (PIECES == 1) step(b, a, first + 1, 1);
-    else step(a, b, first + 1, 1);
+    if constexpr (PIECES == 1)
+      step(b, a, first + 1, 1);
+    else
+      step(a, b, first + 1, 1);
   }
-  if (PIECES == 1 && pairs % 2 == 1) addChunk(sum, a, 3);
-  else addChunk(sum, b, 3);
+  if (PIECES == 1 && pairs % 2 == 1)
+    addChunk(sum, a, 3);
+  else
+    addChunk(sum, b, 3);
   storeSums(sum, sums, firstChannel + blockIdx.y, firstL, firstM, lane, add, unscale, unscaleTurns);
 }

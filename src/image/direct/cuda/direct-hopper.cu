@@ -22,7 +22,8 @@
 constexpr int STEP_BYTES = 2 * SLOT_BYTES;
 constexpr int SLOTS = 2 / GROUPS;  // of a warpgroup
 constexpr int PART_BYTES = UNROLL * STEP_BYTES;
-constexpr int U_AT = 0, ROWS_AT = U_AT + 2 * U_BYTES, RING_AT = ROWS_AT + ROWS_BYTES, BARS_AT = RING_AT + STAGES * PART_BYTES;
+constexpr int U_AT = 0, ROWS_AT = U_AT + 2 * U_BYTES, RING_AT = ROWS_AT + ROWS_BYTES,
+              BARS_AT = RING_AT + STAGES * PART_BYTES;
 
 __device__ __forceinline__ void copySteps(uint32_t to, const uint8_t *from, uint32_t bytes, uint32_t barrier) {
   ptx::barrierExpect(barrier, bytes);
@@ -47,8 +48,8 @@ extern "C" __global__ void __launch_bounds__(128 * GROUPS, 2 / GROUPS)
     ptx::barrierInitFence();
     ptx::showToCopies();
     for (int s = 0; s < STAGES && s * UNROLL < pairs; ++s)
-      copySteps(base + RING_AT + s * PART_BYTES, steps + (int64_t)s * PART_BYTES, min(UNROLL, pairs - s * UNROLL) * STEP_BYTES,
-                bars + 8 * s);
+      copySteps(base + RING_AT + s * PART_BYTES, steps + (int64_t)s * PART_BYTES,
+                min(UNROLL, pairs - s * UNROLL) * STEP_BYTES, bars + 8 * s);
   }
   if (ROWS_SHARED) {
     shareTurns(shared + ROWS_AT, turnTable, firstL);
@@ -66,9 +67,9 @@ extern "C" __global__ void __launch_bounds__(128 * GROUPS, 2 / GROUPS)
       for (int k = 0; k < 4; ++k) sum[i][j][k] = 0;
   __syncthreads();
 
-  const uint32_t uLane = base + U_AT + (warp % 4 * 8 + (lane >> 3 & 1)) * BLOCK_ROW + (lane >> 4) * 128 + (lane & 7) * 16 +
-                         group * SLOTS * 4 * BLOCK_ROW;
-  auto stage1 = [&](uint32_t (&u)[SLOTS * BOX / 2], uint32_t grid) {
+  const uint32_t uLane = base + U_AT + (warp % 4 * 8 + (lane >> 3 & 1)) * BLOCK_ROW + (lane >> 4) * 128 +
+                         (lane & 7) * 16 + group * SLOTS * 4 * BLOCK_ROW;
+  auto stage1 = [&](uint32_t(&u)[SLOTS * BOX / 2], uint32_t grid) {
     const uint64_t columns = coreMatrices(grid + group * SLOTS * SLOT_BYTES);
     ptx::wgmmaFence();
 #pragma unroll
@@ -80,24 +81,25 @@ extern "C" __global__ void __launch_bounds__(128 * GROUPS, 2 / GROUPS)
     }
     ptx::wgmmaCommit();
   };
-  auto storeU = [&](uint32_t (&u)[SLOTS * BOX / 2], int t) {
+  auto storeU = [&](uint32_t(&u)[SLOTS * BOX / 2], int t) {
     settled(u);
 #pragma unroll
     for (int i = 0; i < SLOTS * BOX / 8; ++i) {  // two column blocks, four matrices, at a time
-      const int part = 2 * i / (BOX / 8), depthBlock = 2 * i % (BOX / 8);  // parts of one slot follow those of the other
-      storeMatrices(uLane + (t & 1) * U_BYTES + part * 2 * BLOCK_ROW + depthBlock * 128, u[4 * i], u[4 * i + 1], u[4 * i + 2],
-                    u[4 * i + 3]);
+      const int part = 2 * i / (BOX / 8),
+                depthBlock = 2 * i % (BOX / 8);  // parts of one slot follow those of the other
+      storeMatrices(uLane + (t & 1) * U_BYTES + part * 2 * BLOCK_ROW + depthBlock * 128, u[4 * i], u[4 * i + 1],
+                    u[4 * i + 2], u[4 * i + 3]);
     }
   };
   // Stores reach the tensor cores' side of shared memory; not at once, or the warp would wait for them.
-  auto stage2 = [&](float (&f)[32], int t, int chunk) {
+  auto stage2 = [&](float(&f)[32], int t, int chunk) {
     const uint64_t columns = coreMatrices(base + U_AT + (t & 1) * U_BYTES + chunk * 8 * BLOCK_ROW);
     ptx::wgmmaFence();
 #pragma unroll
     for (int k = 0; k < DEPTHS; ++k) WgmmaFloat<64>::multiply(f, turns[k], columns + k * 16, k != 0);
     ptx::wgmmaCommit();
   };
-  auto accumulate = [&](float (&f)[32], int chunk) { addChunk(sum, f, chunk); };
+  auto accumulate = [&](float(&f)[32], int chunk) { addChunk(sum, f, chunk); };
 
   const uint32_t ring = base + RING_AT;
   uint32_t u[SLOTS * BOX / 2];
@@ -123,7 +125,8 @@ extern "C" __global__ void __launch_bounds__(128 * GROUPS, 2 / GROUPS)
                     min(UNROLL, pairs - first - STAGES * UNROLL) * STEP_BYTES, bars + 8 * part);
         if (t + 1 < pairs) ptx::barrierWait(bars + 8 * nextPart, nextLap);
       }
-      const uint32_t next = i == UNROLL - 1 ? ring + nextPart * PART_BYTES : ring + part * PART_BYTES + (i + 1) * STEP_BYTES;
+      const uint32_t next =
+          i == UNROLL - 1 ? ring + nextPart * PART_BYTES : ring + part * PART_BYTES + (i + 1) * STEP_BYTES;
       stage2(f0, i, 0);
       // Behind a branch, or the assembler would move these too.
       if (ACROSS && t > 0) accumulate(f1, 3);

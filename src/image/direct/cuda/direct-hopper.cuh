@@ -6,9 +6,9 @@
 
 constexpr int DEPTHS = BOX / 16;
 constexpr int SLOT_BYTES = 4 * BOX * BOX;
-constexpr int U_BYTES = 64 * 4 * BOX * 2;   // [chunk of 16 l][part][2 x 8 l][depth block] core matrices
-constexpr int BLOCK_ROW = BOX / 8 * 128;    // bytes of 8 columns, all depths
-constexpr int ROWS_BYTES = 64 * BOX * 2;    // factors of 64 pixels
+constexpr int U_BYTES = 64 * 4 * BOX * 2;  // [chunk of 16 l][part][2 x 8 l][depth block] core matrices
+constexpr int BLOCK_ROW = BOX / 8 * 128;   // bytes of 8 columns, all depths
+constexpr int ROWS_BYTES = 64 * BOX * 2;   // factors of 64 pixels
 constexpr int L_TILES = (PIXELS + 63) / 64;
 constexpr int PRODUCTS = POLARISATIONS == 1 ? 1 : 4;
 
@@ -16,8 +16,8 @@ __device__ __forceinline__ uint64_t coreMatrices(uint32_t address) {
   return (uint64_t)((address & 0x3FFFF) >> 4) | (uint64_t)(128 >> 4) << 16 | (uint64_t)(BLOCK_ROW >> 4) << 32;
 }
 __device__ __forceinline__ void storeMatrices(uint32_t address, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(a), "r"(b), "r"(c),
-               "r"(d)
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(a), "r"(b),
+               "r"(c), "r"(d)
                : "memory");
 }
 
@@ -72,15 +72,17 @@ __device__ __forceinline__ void addChunk(float (&sum)[8][4][4], float (&f)[32], 
 
 // sums : [c][product][m][l] float64, replaced or added to; 64 l x 16 m of a warp. Four pairs of pixels are read before the
 // first is written: one after the other, each would wait for memory.
-__device__ __forceinline__ void storeSums(const float (&sum)[8][4][4], double *sums, int channel, int firstL, int firstM,
-                                          int lane, int add, const double *unscale, const double *unscaleTurns) {
+__device__ __forceinline__ void storeSums(const float (&sum)[8][4][4], double *sums, int channel, int firstL,
+                                          int firstM, int lane, int add, const double *unscale,
+                                          const double *unscaleTurns) {
   constexpr int64_t PLANE = (int64_t)PIXELS * PIXELS;
   constexpr int BATCH = 4;
   // Or addresses and scales would be made ready before there are registers for them.
   asm volatile("" : "+r"(lane));
 #pragma unroll
   for (int n = 0; n < 2 * PRODUCTS * 8 / BATCH; ++n) {
-    const int firstBlock = n % (8 / BATCH) * BATCH, product = n / (8 / BATCH) % PRODUCTS, row = n / (8 / BATCH) / PRODUCTS;
+    const int firstBlock = n % (8 / BATCH) * BATCH, product = n / (8 / BATCH) % PRODUCTS,
+              row = n / (8 / BATCH) / PRODUCTS;
     const int l = firstL + firstBlock * 8 + (lane & 3) * 2, m = firstM + (lane >> 2) + row * 8;
     if (m >= PIXELS) break;
     const double by = unscale[channel] * __ldg(unscaleTurns + m);
@@ -103,8 +105,8 @@ __device__ __forceinline__ void storeSums(const float (&sum)[8][4][4], double *s
 }
 
 // samples : [c in group][product][m][l], of which direct-refine.cu makes pixels, in the scale of the factors.
-__device__ __forceinline__ void storeSamples(const float (&sum)[8][4][4], float *samples, int channel, int firstL, int firstM,
-                                             int lane, const double *unscaleTurns) {
+__device__ __forceinline__ void storeSamples(const float (&sum)[8][4][4], float *samples, int channel, int firstL,
+                                             int firstM, int lane, const double *unscaleTurns) {
   constexpr int PLANE = PIXELS * PIXELS;
   asm volatile("" : "+r"(lane));
 #pragma unroll
@@ -122,16 +124,16 @@ __device__ __forceinline__ void storeSamples(const float (&sum)[8][4][4], float 
       float *to = samples + (int64_t)channel * PRODUCTS * PLANE + m * PIXELS + l;
 #pragma unroll
       for (int product = 0; product < PRODUCTS; ++product)
-        *(float2 *)(to + product * PLANE) =
-            make_float2(x * (POLARISATIONS == 1 ? even[0] + even[1] : even[product]),
-                        y * (POLARISATIONS == 1 ? odd[0] + odd[1] : odd[product]));
+        *(float2 *)(to + product * PLANE) = make_float2(x * (POLARISATIONS == 1 ? even[0] + even[1] : even[product]),
+                                                        y * (POLARISATIONS == 1 ? odd[0] + odd[1] : odd[product]));
     }
   }
 }
 
 // sums : [c][product][m][l] float64, or where REFINED samples of the group, always replaced.
-__device__ __forceinline__ void storeImage(const float (&sum)[8][4][4], void *sums, int firstChannel, int firstL, int firstM,
-                                           int lane, int add, const double *unscale, const double *unscaleTurns) {
+__device__ __forceinline__ void storeImage(const float (&sum)[8][4][4], void *sums, int firstChannel, int firstL,
+                                           int firstM, int lane, int add, const double *unscale,
+                                           const double *unscaleTurns) {
   if constexpr (REFINED)
     storeSamples(sum, (float *)sums, blockIdx.y, firstL, firstM, lane, unscaleTurns);
   else

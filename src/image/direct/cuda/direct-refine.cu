@@ -52,11 +52,13 @@ extern "C" __global__ void __launch_bounds__(THREADS)
       for (int k = 0; k < SAMPLES; ++k) {
         const float4 w = *(const float4 *)(shared + k * ROWS + m);
         const float4 s = *(const float4 *)(shared + SAMPLES_AT + k * SAMPLES + l);
-        addProduct(part[0], s.x, w), addProduct(part[1], s.y, w), addProduct(part[2], s.z, w), addProduct(part[3], s.w, w);
+        addProduct(part[0], s.x, w), addProduct(part[1], s.y, w), addProduct(part[2], s.z, w),
+            addProduct(part[3], s.w, w);
       }
 #pragma unroll
       for (int i = 0; i < 4; ++i)
-        *(float4 *)(shared + WEIGHTED_AT + (l + i) * ROWS + m) = make_float4(part[i][0], part[i][1], part[i][2], part[i][3]);
+        *(float4 *)(shared + WEIGHTED_AT + (l + i) * ROWS + m) =
+            make_float4(part[i][0], part[i][1], part[i][2], part[i][3]);
     }
     __syncthreads();
     float part[8][4] = {};  // [m][l]

@@ -272,7 +272,7 @@ CORELLA_EXPORT int32_t corella_visibility_imager_run(char *error, void *context,
                                                      const double *factors, int32_t uniform, int32_t autos,
                                                      double *sums, double *beamSums, double *weightSums) {
   return withContext(error, context, [&](Context &open) {
-    const Call call{visibilities, weights, weightsPerBaseline, flags,    factors,   uniform != 0,
+    const Call call{visibilities, weights, weightsPerBaseline, flags,     factors, uniform != 0,
                     autos != 0,   sums,    beamSums,           weightSums};
     static_cast<VisibilityImager *>(imager)->image(open, call);
   });

@@ -53,14 +53,16 @@ struct Pair {
 __device__ __forceinline__ Pair readPair(const Source &from, int channel, int64_t b, int i, int j, int combination) {
   const int pi = firstPolarisation(combination), pj = secondPolarisation(combination);
   const int inputI = i * POLARISATIONS + pi, inputJ = j * POLARISATIONS + pj;
-  const double2 fi = from.factors[(int64_t)channel * INPUTS + inputI], fj = from.factors[(int64_t)channel * INPUTS + inputJ];
+  const double2 fi = from.factors[(int64_t)channel * INPUTS + inputI],
+                fj = from.factors[(int64_t)channel * INPUTS + inputJ];
   const double2 f = make_double2(fi.x * fj.x + fi.y * fj.y, fi.y * fj.x - fi.x * fj.y);
   const bool isLeftOut = (f.x == 0 && f.y == 0) || from.flags[inputI] || from.flags[inputJ] || (i == j && pi > pj) ||
                          (i == j && !from.includeAutos);
   if (isLeftOut) return {0, 0, 0, 0};
   const int64_t at = (((int64_t)channel * BASELINES + b) * POLARISATIONS + pi) * POLARISATIONS + pj;
   const double2 v = from.visibilities[at];
-  const double weight = from.weightsPerBaseline == 1 ? from.weights[(int64_t)channel * BASELINES + b] : from.weights[at];
+  const double weight =
+      from.weightsPerBaseline == 1 ? from.weights[(int64_t)channel * BASELINES + b] : from.weights[at];
   // XX and YY of the pair (j, i) add the same real part.
   return {v.x * f.x - v.y * f.y, v.x * f.y + v.y * f.x, weight, i != j && pi == pj ? 2.0 : 1.0};
 }
@@ -110,7 +112,8 @@ extern "C" __global__ void __launch_bounds__(256)
   for (int64_t e = (int64_t)blockIdx.x * 256 + threadIdx.x; e < channels * BASELINES * PAIR_CELLS; e += stride) {
     const int64_t n = e / PAIR_CELLS;
     const uint32_t pair = pairs[n];
-    pairKernels[e] = pairCell(taps + n / BASELINES * STATIONS * CELLS, pair >> 16, pair & 0xFFFF, (int)(e % PAIR_CELLS));
+    pairKernels[e] =
+        pairCell(taps + n / BASELINES * STATIONS * CELLS, pair >> 16, pair & 0xFFFF, (int)(e % PAIR_CELLS));
   }
 }
 
@@ -137,7 +140,8 @@ extern "C" __global__ void __launch_bounds__(256)
         const double density = densities ? densities[plane * PLANE + uvCell(from, channel, i, j, held)] : 1.0;
         const double by = one.times / density;
         weights[combination] = by * one.weight;
-        value = takeWeights ? make_double2(by * one.weight, 0) : make_double2(by * one.re, isTurned ? -by * one.im : by * one.im);
+        value = takeWeights ? make_double2(by * one.weight, 0)
+                            : make_double2(by * one.re, isTurned ? -by * one.im : by * one.im);
       }
       values[((int64_t)blockIdx.y * BASELINES + n) * COMBINATIONS + combination] = value;
     }
@@ -158,8 +162,8 @@ extern "C" __global__ void __launch_bounds__(256)
 // window of (2K - 1) columns slides over the grid: a cell's lane keeps its sum until the window has left it, so that it
 // touches the grid once. Column x is held by the lanes of x mod (2K - 1), so that nothing moves between lanes.
 extern "C" __global__ void __launch_bounds__(32 * WARPS)
-    gridPairs(const double2 *values, int firstChannel, const double2 *taps, const double2 *pairKernels, const uint32_t *pairs,
-              const int2 *differences, double2 *grids) {
+    gridPairs(const double2 *values, int firstChannel, const double2 *taps, const double2 *pairKernels,
+              const uint32_t *pairs, const int2 *differences, double2 *grids) {
   constexpr int PER_LANE = (PAIR_CELLS + 31) / 32, REACH = KERNEL - 1;
   const int lane = threadIdx.x % 32, channel = firstChannel + blockIdx.y;
   const int64_t first = ((int64_t)blockIdx.x * WARPS + threadIdx.x / 32) * RUN;
@@ -204,16 +208,22 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS)
     // Asked for before the window moves, so that the memory works meanwhile.
     double2 value[COMBINATIONS], weight[PER_LANE];
 #pragma unroll
-    for (int combination = 0; combination < COMBINATIONS; ++combination) value[combination] = by[n * COMBINATIONS + combination];
+    for (int combination = 0; combination < COMBINATIONS; ++combination)
+      value[combination] = by[n * COMBINATIONS + combination];
 #pragma unroll
     for (int k = 0; k < PER_LANE; ++k) {
       const int slot = lane + 32 * k, cell = slot / PAIR * PAIR + columnOf(k, nextTurn);
-      if (slot >= PAIR_CELLS) weight[k] = make_double2(0, 0);
-      else if (known) weight[k] = __ldcs(known + (int64_t)n * PAIR_CELLS + cell);
-      else weight[k] = pairCell(kernels, list[n] >> 16, list[n] & 0xFFFF, cell);
+      if (slot >= PAIR_CELLS)
+        weight[k] = make_double2(0, 0);
+      else if (known)
+        weight[k] = __ldcs(known + (int64_t)n * PAIR_CELLS + cell);
+      else
+        weight[k] = pairCell(kernels, list[n] >> 16, list[n] & 0xFFFF, cell);
     }
-    if (next.x != here.x) leave(here, turn, 2 * PIXELS);
-    else if (next.y != here.y) leave(here, turn, next.y - REACH);
+    if (next.x != here.x)
+      leave(here, turn, 2 * PIXELS);
+    else if (next.y != here.y)
+      leave(here, turn, next.y - REACH);
     here = next;
     turn = nextTurn;
 #pragma unroll
@@ -236,7 +246,8 @@ extern "C" __global__ void transformRows(const double2 *grids, const double2 *tu
   const int first = blockIdx.x * AT_ONCE;
   for (int e = threadIdx.x; e < AT_ONCE * PIXELS; e += blockDim.x) {
     const int row = e / PIXELS, k = e % PIXELS;
-    rows[k * AT_ONCE + row] = first + row < PIXELS ? grids[plane + (int64_t)(first + row) * PIXELS + k] : make_double2(0, 0);
+    rows[k * AT_ONCE + row] =
+        first + row < PIXELS ? grids[plane + (int64_t)(first + row) * PIXELS + k] : make_double2(0, 0);
   }
   __syncthreads();
   for (int l = threadIdx.x; l < PIXELS; l += blockDim.x) {
