@@ -3,7 +3,7 @@ import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import { imageCPML, type ImageF32CPML } from '../../core/axes.js';
 import { averageChannels, measureSource, placeOf, stokesI, type ImagePlan } from '../../image/index.js';
 import type { SourceUp } from '../../sky/above.js';
-import { modelComponents } from '../calibrate.js';
+import { modelComponents } from '../stages/calibrate.js';
 import { BRIGHT_FRACTION, SEARCH_PIXELS } from '../demo.js';
 import type { Plan } from './planner.js';
 import { prepareResidentChain, type HostBlock, type ResidentTimes } from '../resident/chain.js';

@@ -24,7 +24,7 @@ import { planImage, type ImagePlan } from '../../image/index.js';
 import { skyFrame } from '../../sky/frame.js';
 import { sourceAt } from '../../sky/source.js';
 import type { Telescope } from '../../telescope/telescope.js';
-import { modelComponents } from '../calibrate.js';
+import { modelComponents } from '../stages/calibrate.js';
 import { planResident, type ResidentPlan } from './plan.js';
 import { prepareResidentChain, type HostBlock, type HostSpectra, type ResidentImage } from './chain.js';
 import { referenceImages, referenceSpectra } from './testing.js';

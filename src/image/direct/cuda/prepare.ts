@@ -124,6 +124,8 @@ export function prepareCudaDirectImager(
     sent = account.factors;
   }
 
+  /** Sums as they come down; made when first asked for, since the resident chain never does. */
+  let onHost: Float64Array | undefined;
   const choose = prepareDirectChoice(plan, backend.path, precision);
   const choiceFor = ({ type, capacity, samples = capacity }: ExpectedBlocks): DirectChoice =>
     choose({ type, samples });
@@ -178,16 +180,16 @@ export function prepareCudaDirectImager(
       isFresh = false;
       block.doneReading(stream);
     },
-    finish: async () => {
+    finish: async (into) => {
       account.checkAny();
-      const onHost = new Float64Array(sumCount);
+      onHost ??= new Float64Array(sumCount);
       await downloadInto(session, sums, onHost);
       isFresh = true;
-      if (sent !== 'made on the card') return account.finish(onHost);
+      if (sent !== 'made on the card') return account.finish(onHost, undefined, into);
       const { weights } = await addPairs();
       const pairSums = new Float64Array(channels * products);
       await downloadInto(session, weights, pairSums);
-      return account.finish(onHost, pairSums);
+      return account.finish(onHost, pairSums, into);
     },
     finishOnDevice: async (to) => {
       account.checkAny();
