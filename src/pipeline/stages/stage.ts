@@ -39,21 +39,31 @@ export interface Stage<In, Out> {
   close(): Promise<void>;
 }
 
-/** Two stages as one: what the first hands on, the second takes. */
-export function chain<In, Between, Out>(
-  first: Stage<In, Between>,
-  second: Stage<Between, Out>,
-): Stage<In, Out> {
-  return {
-    push: (item, emit) => first.push(item, (between) => second.push(between, emit)),
-    flush: async (emit) => {
-      await first.flush((between) => second.push(between, emit));
-      await second.flush(emit);
-    },
-    account: () => addAccounts(first.account(), second.account()),
-    close: () => closeAll([second, first]),
-  };
+/** Stages as one: what each hands on, the next takes. */
+export function chain<A, B, C>(first: Stage<A, B>, second: Stage<B, C>): Stage<A, C>;
+export function chain<A, B, C, D>(first: Stage<A, B>, second: Stage<B, C>, third: Stage<C, D>): Stage<A, D>;
+export function chain<A, B, C, D, E>(
+  first: Stage<A, B>,
+  second: Stage<B, C>,
+  third: Stage<C, D>,
+  fourth: Stage<D, E>,
+): Stage<A, E>;
+export function chain(
+  first: Stage<unknown, unknown>,
+  ...others: readonly Stage<unknown, unknown>[]
+): Stage<unknown, unknown> {
+  return others.reduce(join, first);
 }
+
+const join = <In, Between, Out>(first: Stage<In, Between>, second: Stage<Between, Out>): Stage<In, Out> => ({
+  push: (item, emit) => first.push(item, (between) => second.push(between, emit)),
+  flush: async (emit) => {
+    await first.flush((between) => second.push(between, emit));
+    await second.flush(emit);
+  },
+  account: () => addAccounts(first.account(), second.account()),
+  close: () => closeAll([second, first]),
+});
 
 /** Both stages take everything; what either makes is handed on, the first one's first. */
 export function both<In, Out>(first: Stage<In, Out>, second: Stage<In, Out>): Stage<In, Out> {
