@@ -92,7 +92,7 @@ export async function* results<Out>(
   const next = (): typeof waiting => waiting;
   try {
     for (;;) {
-      if (!waiting && !hasEnded) {
+      if (!next() && !hasEnded) {
         await new Promise<void>((resolve) => {
           wake = resolve;
         });

@@ -54,7 +54,12 @@ function endless(all: VoltageBlock, lost: (block: number) => boolean = () => fal
       for (let n = 0; 40 * n < all.samples; n++) {
         if (lost(n)) continue;
         const block = sliceBlock(all, { first: 40 * n, end: Math.min(all.samples, 40 * n + 40) }, RATE_HZ);
-        yield { ...block, release: () => void state.released++ };
+        yield {
+          ...block,
+          release: () => {
+            state.released++;
+          },
+        };
       }
     },
     close: () => Promise.resolve(),

@@ -8,7 +8,7 @@ import type { CountsCB, SpectraType } from '../../../core/axes.js';
 import { refuse } from '../../../core/errors.js';
 import type { DirectEngine } from './engine.js';
 import { prepareFolded } from './folded.js';
-import { planFactors } from '../../cuda/plan.js';
+import { planFactors, type CardPixels } from '../../cuda/plan.js';
 import { prepareImageScaler, type ImageScaler } from '../../cuda/scale.js';
 import { prepareSingle } from './single.js';
 import { DirectAccount } from '../account.js';
@@ -25,6 +25,8 @@ export interface CudaDirectOptions {
    * right to 1e-5; `half` takes halves for short blocks and large kernels too, and refuses where they cannot be.
    */
   readonly precision?: DirectPrecision;
+  /** Of the images that `finishOnDevice` leaves; float32 unless given. */
+  readonly pixels?: CardPixels;
 }
 
 /** What a block of spectra must be known by for its kernels to be made. */
@@ -57,7 +59,7 @@ export interface CudaDirectImager extends DirectImager {
 export function prepareCudaDirectImager(
   plan: ImagePlan,
   backend: CudaBackend,
-  { precision }: CudaDirectOptions = {},
+  { precision, pixels: cardPixels }: CudaDirectOptions = {},
 ): CudaDirectImager {
   const { session } = backend;
   const { pixels, channels, stations, polarisations, products } = plan;
@@ -90,7 +92,7 @@ export function prepareCudaDirectImager(
   const prepareFinisher = (): Promise<Finisher> => (finisherMade ??= makeFinisher());
   async function makeFinisher(): Promise<Finisher> {
     const [scaler, { invertGains }] = await Promise.all([
-      prepareImageScaler(plan, backend),
+      prepareImageScaler(plan, backend, cardPixels),
       backend.shop.prepare(planFactors(plan)),
     ]);
     finisher = { scaler, invertGains, weights: session.allocate('pair sums', 8 * channels * products) };
