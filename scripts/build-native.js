@@ -20,10 +20,16 @@ const flavour = sanitize ? 'native-sanitize' : 'native';
 const objectFolder = join(root, 'build', flavour);
 const target = join(root, 'dist', flavour);
 
-const extension = { darwin: 'dylib', win32: 'dll' }[platform()] ?? 'so';
+const extension = platform() === 'darwin' ? 'dylib' : platform() === 'win32' ? 'dll' : 'so';
 const libraryName = `libcorella-${arch()}.${extension}`;
 
-/** What each level may use; a processor has a level only if it has all of it (src/backend/cpu/processor.cpp). */
+/** @typedef {{ program: string, extra: string[], title: string }} Compiler */
+/** @typedef {{ source: string, level: string | undefined, object: string, args: string[] }} Unit */
+
+/**
+ * What each level may use; a processor has a level only if it has all of it (src/backend/cpu/processor.cpp).
+ * @type {Record<string, string[]>}
+ */
 const x86Levels = {
   portable: [],
   avx2: ['-mavx2', '-mfma', '-mf16c', '-mbmi2'],
@@ -57,7 +63,10 @@ const sanitizers = [
 ];
 const flags = sanitize ? [...common.filter((flag) => flag !== '-O3'), '-O1', ...sanitizers] : common;
 
-/** The first compiler that is there and new enough, or why there is none. */
+/**
+ * The first compiler that is there and new enough, or why there is none.
+ * @returns {Compiler | { problem: string, fix: string }}
+ */
 function findCompiler() {
   const asked = process.env.CXX?.trim();
   const seen = [];
@@ -71,10 +80,11 @@ function findCompiler() {
       seen.push(`${command} does not run`);
       continue;
     }
+    /** @param {string} name */
     const macro = (name) => Number(new RegExp(`#define ${name} (\\d+)`).exec(probe.stdout)?.[1] ?? 0);
-    const [kind, version, least] = /__clang_major__/.test(probe.stdout)
-      ? ['clang', macro('__clang_major__'), 12]
-      : ['gcc', macro('__GNUC__'), 10];
+    const isClang = probe.stdout.includes('__clang_major__');
+    const { kind, least } = isClang ? { kind: 'clang', least: 12 } : { kind: 'gcc', least: 10 };
+    const version = macro(isClang ? '__clang_major__' : '__GNUC__');
     if (version < least) {
       seen.push(`${command} is ${kind} ${version}, older than ${least}`);
       continue;
@@ -88,6 +98,11 @@ function findCompiler() {
   };
 }
 
+/**
+ * @param {string} program
+ * @param {readonly string[]} args
+ * @returns {Promise<string>}
+ */
 function run(program, args) {
   return new Promise((resolve, reject) => {
     execFile(program, args, { maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
@@ -98,7 +113,10 @@ function run(program, args) {
   });
 }
 
-/** Runs the tasks, a few at a time. */
+/**
+ * Runs the tasks, a few at a time.
+ * @param {readonly (() => Promise<void>)[]} tasks
+ */
 async function inParallel(tasks) {
   const queue = [...tasks];
   const worker = async () => {
@@ -107,6 +125,7 @@ async function inParallel(tasks) {
   await Promise.all(Array.from({ length: availableParallelism() }, worker));
 }
 
+/** @param {RegExp} ending */
 function sourcesWith(ending) {
   return readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && ending.test(entry.name))
@@ -114,9 +133,14 @@ function sourcesWith(ending) {
     .sort();
 }
 
+/** @param {readonly string[]} parts */
 const hashOf = (...parts) => createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 16);
 
-/** A source and all of our headers that it includes, by whatever road. */
+/**
+ * A source and all of our headers that it includes, by whatever road.
+ * @param {string} source
+ * @param {string[]} seen
+ */
 function withHeaders(source, seen = []) {
   if (seen.includes(source)) return seen;
   seen.push(source);
@@ -129,7 +153,11 @@ function withHeaders(source, seen = []) {
   return seen;
 }
 
-/** Every object to be made: its source, its flags and the file named after all that decides its bytes. */
+/**
+ * Every object to be made: its source, its flags and the file named after all that decides its bytes.
+ * @param {Compiler} compiler
+ * @returns {Unit[]}
+ */
 function planObjects(compiler) {
   return sourcesWith(/\.cpp$/).flatMap((source) => {
     const text = readFileSync(source, 'utf8');
@@ -157,13 +185,14 @@ function planObjects(compiler) {
  * Two objects may hold the same inline function, compiled for different levels, and the linker keeps one of
  * them: a portable caller would run into AVX-512. So code of a level may leave no shared symbol without the
  * level's name in it.
+ * @param {Unit} unit
  */
 async function checkSymbols({ object, level, source }) {
   if (level === undefined || spawnSync('nm', ['--version']).error) return;
   const shared = (await run('nm', ['--defined-only', object]))
     .split('\n')
     .map((line) => line.trim().split(' '))
-    .filter(([, kind, name]) => /^[VWu]$/.test(kind ?? '') && !name.startsWith('DW.ref.'))
+    .filter((words) => words.length === 3 && /^[VWu]$/.test(words[1]) && !words[2].startsWith('DW.ref.'))
     .map(([, , name]) => name)
     .filter((name) => !name.includes(`${level.length}${level}`));
   if (shared.length > 0) {
@@ -174,6 +203,10 @@ async function checkSymbols({ object, level, source }) {
   }
 }
 
+/**
+ * @param {Compiler} compiler
+ * @param {Unit} unit
+ */
 async function compile(compiler, unit) {
   if (existsSync(unit.object)) return;
   const half = `${unit.object}.${process.pid}.o`;
@@ -186,14 +219,18 @@ async function compile(compiler, unit) {
   }
 }
 
+/** @param {object} entry */
 function record(entry) {
   mkdirSync(target, { recursive: true });
   writeFileSync(join(target, 'build.json'), `${JSON.stringify(entry, null, 2)}\n`);
 }
 
+/** @returns {unknown} */
 function recordedHash() {
   try {
-    return JSON.parse(readFileSync(join(target, 'build.json'), 'utf8')).hash;
+    /** @type {unknown} */
+    const entry = JSON.parse(readFileSync(join(target, 'build.json'), 'utf8'));
+    return typeof entry === 'object' && entry !== null && 'hash' in entry ? entry.hash : undefined;
   } catch {
     return undefined;
   }
@@ -228,10 +265,11 @@ async function main() {
 try {
   await main();
 } catch (error) {
+  const why = error instanceof Error ? error.message : String(error);
   record({
-    problem: `the native library did not compile: ${error.message}`,
+    problem: `the native library did not compile: ${why}`,
     fix: 'look at the compiler’s messages: npm run build',
   });
-  console.error(`corella: ${error.message}`);
+  console.error(`corella: ${why}`);
   process.exit(process.argv.includes('--lenient') ? 0 : 1);
 }
