@@ -5,6 +5,7 @@
 //
 //   node scripts/build-native.js             the library
 //   node scripts/build-native.js --lenient   the same; a failure is told and recorded, yet the install goes on
+//   node scripts/build-native.js --strict    the same; a compiler's warning is a failure, as in CI
 //   node scripts/build-native.js --sanitize  the same with AddressSanitizer and UndefinedBehaviorSanitizer,
 //                                            into dist/native-sanitize/
 import { execFile, spawnSync } from 'node:child_process';
@@ -16,6 +17,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sanitize = process.argv.includes('--sanitize');
+const strict = process.argv.includes('--strict');
 const flavour = sanitize ? 'native-sanitize' : 'native';
 const objectFolder = join(root, 'build', flavour);
 const target = join(root, 'dist', flavour);
@@ -101,14 +103,14 @@ function findCompiler() {
 /**
  * @param {string} program
  * @param {readonly string[]} args
- * @returns {Promise<string>}
+ * @returns {Promise<{ stdout: string, stderr: string }>}
  */
 function run(program, args) {
   return new Promise((resolve, reject) => {
     execFile(program, args, { maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
       if (stderr) process.stderr.write(stderr);
       if (error) reject(new Error(`${program} failed on ${args.at(-1)}`));
-      else resolve(stdout);
+      else resolve({ stdout, stderr });
     });
   });
 }
@@ -189,7 +191,7 @@ function planObjects(compiler) {
  */
 async function checkSymbols({ object, level, source }) {
   if (level === undefined || spawnSync('nm', ['--version']).error) return;
-  const shared = (await run('nm', ['--defined-only', object]))
+  const shared = (await run('nm', ['--defined-only', object])).stdout
     .split('\n')
     .map((line) => line.trim().split(' '))
     .filter((words) => words.length === 3 && /^[VWu]$/.test(words[1]) && !words[2].startsWith('DW.ref.'))
@@ -211,12 +213,31 @@ async function compile(compiler, unit) {
   if (existsSync(unit.object)) return;
   const half = `${unit.object}.${process.pid}.o`;
   try {
-    await run(compiler.program, [...unit.args, half]);
+    const { stderr } = await run(compiler.program, [...unit.args, half]);
+    if (stderr) writeFileSync(warningsOf(unit.object), stderr);
     await checkSymbols({ ...unit, object: half });
     renameSync(half, unit.object);
   } finally {
     rmSync(half, { force: true });
   }
+}
+
+/**
+ * What the compiler had to say of an object is kept beside it, so that a later strict build sees it too.
+ * @param {string} object
+ */
+const warningsOf = (object) => `${object}.warnings`;
+
+/** @param {readonly Unit[]} units */
+function refuseWarnings(units) {
+  const warned = units.filter(({ object }) => existsSync(warningsOf(object)));
+  for (const { object } of warned) process.stderr.write(readFileSync(warningsOf(object), 'utf8'));
+  if (warned.length === 0) return;
+  const names = [...new Set(warned.map(({ source }) => relative(root, source)))];
+  console.error(
+    `corella: ${names.join(', ')}: the compiler warns, see above; a strict build must compile without`,
+  );
+  process.exit(1);
 }
 
 /** @param {object} entry */
@@ -250,7 +271,10 @@ async function main() {
   const units = planObjects(compiler);
   const objects = units.map((unit) => unit.object);
   const hash = hashOf(...objects);
-  if (recordedHash() === hash && existsSync(library)) return;
+  if (recordedHash() === hash && existsSync(library)) {
+    if (strict) refuseWarnings(units);
+    return;
+  }
   await inParallel(units.map((unit) => () => compile(compiler, unit)));
   // A new file under the old name: a program that has the old library open keeps it whole.
   const half = `${library}.${process.pid}`;
@@ -258,8 +282,9 @@ async function main() {
   await run(compiler.program, [...compiler.extra, ...link]);
   renameSync(half, library);
   record({ library: libraryName, compiler: compiler.title, levels: Object.keys(levels), hash });
-  const kept = new Set(objects.map((object) => basename(object)));
+  const kept = new Set(objects.flatMap((object) => [basename(object), basename(warningsOf(object))]));
   for (const name of readdirSync(objectFolder)) if (!kept.has(name)) rmSync(join(objectFolder, name));
+  if (strict) refuseWarnings(units);
 }
 
 try {

@@ -61,7 +61,7 @@ constexpr size_t ALIGNMENT = 64;
   namespace portable {              \
   extern type name;                 \
   }
-#define CORELLA_PICK(level, name) (::corella::portable::name)
+#define CORELLA_PICK(level, name) (static_cast<void>(level), ::corella::portable::name)
 #define CORELLA_DECLARE_AMX(type, name) CORELLA_DECLARE(type, name)
 #define CORELLA_PICK_AMX(level, name) CORELLA_PICK(level, name)
 #endif
