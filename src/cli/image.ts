@@ -14,13 +14,8 @@ import {
 import { averageChannels, stokesI, type ImageField, type KernelSize } from '../image/index.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
 import { matchGains } from '../pipeline/gains.js';
-import {
-  imageDirectly,
-  imageIntegration,
-  type Calibrated,
-  type ImageSettings,
-  type SkyImage,
-} from '../pipeline/image.js';
+import { imageDirectly, imageIntegration } from '../pipeline/image.js';
+import type { Calibrated, ImageSettings, SkyImage } from '../pipeline/sky-image.js';
 import { writeSky, type PictureOptions } from '../pipeline/products.js';
 import { chooseIntegration } from '../pipeline/select.js';
 import type { SkyFrame } from '../sky/frame.js';
@@ -257,7 +252,7 @@ async function direct(
   const { frequenciesHz, channelWidthHz } = channelsOf(recording, channels);
   const gains = await gainsFor(options, telescope, frequenciesHz);
   const stage = terminal.stage('image directly');
-  const sky = await withBackend(options, (backend) =>
+  const { sky, account } = await withBackend(options, (backend) =>
     imageDirectly(
       recording,
       channels,
@@ -276,8 +271,8 @@ async function direct(
     sky,
     channelWidthHz,
     seconds: stage.done(`${sky.samples} time steps`),
-    notes: lossLines(recording, sky.missingSamples, 'they add nothing'),
-    json: lossFacts(recording, sky.missingSamples),
+    notes: lossLines(recording, account.missingSamples, 'they add nothing'),
+    json: lossFacts(recording, account.missingSamples),
   };
 }
 

@@ -1,4 +1,5 @@
 /** corella inspect: what is in this file, as text, JSON or pictures. */
+import type { OnProgress } from '../core/progress.js';
 import type { Command } from 'commander';
 import { refuse } from '../core/errors.js';
 import { addSamples, formatInstant } from '../core/instant.js';
@@ -141,7 +142,7 @@ async function run(path: string, options: InspectOptions): Promise<void> {
 async function recordingReport(
   file: Recording,
   options: InspectOptions,
-  onProgress?: (fraction: number) => void,
+  onProgress?: OnProgress,
 ): Promise<Report> {
   let band: Report['spectrum'] = { frequenciesHz: new Float64Array(), powerDb: new Float64Array() };
   let picture: string | undefined;
@@ -183,7 +184,7 @@ async function recordingReport(
 async function visibilityReport(
   file: VisibilityFile,
   options: InspectOptions,
-  onProgress?: (fraction: number) => void,
+  onProgress?: OnProgress,
 ): Promise<Report> {
   let picture: string | undefined;
   const look = await lookAtVisibilities(file, {

@@ -25,6 +25,20 @@ export interface VoltageBlock {
   readonly gaps: readonly VoltageGap[];
   /** When the first sample was taken. */
   readonly start: Instant;
+  /** Gives the memory back to where it came from; without it, it is valid until the next block is asked for. */
+  release?(): void;
+}
+
+/** A stretch of channelised data in the canonical order, in host memory. */
+export interface CanonicalSpectra {
+  readonly samples: number;
+  /** spectra : [c][a][t]; zero inside every gap. */
+  readonly spectra: SpectraCAT;
+  readonly gaps: readonly SpectraGap[];
+  /** When the first spectrum begins. */
+  readonly start: Instant;
+  /** As of voltages. */
+  release?(): void;
 }
 
 export interface SpectraShape {

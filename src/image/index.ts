@@ -41,7 +41,8 @@ export function prepareVisibilityImager(plan: ImagePlan, backend: Backend): Prom
     case 'reference':
       return Promise.resolve({
         plan,
-        image: (integrations, options) => Promise.resolve(imageVisibilities(plan, integrations, options)),
+        image: (integrations, options, into) =>
+          Promise.resolve(imageVisibilities(plan, integrations, options, into)),
         close: () => undefined,
       });
     case 'cpu':

@@ -1,3 +1,4 @@
+import type { Progress } from '../core/progress.js';
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -53,7 +54,10 @@ describe('recordings made of recordings', () => {
   it('copy voltages with all that is known of them', async () => {
     const path = join(folder, 'copy.sigmf-meta');
     const progress: number[] = [];
-    const options = { history: ['a test'], onProgress: (part: number) => void progress.push(part) };
+    const options = {
+      history: ['a test'],
+      onProgress: ({ done, of = NaN }: Progress) => void progress.push(done / of),
+    };
     // Two inputs lack three samples each.
     assert.deepEqual(await copyRecording(recording, path, options), { samples: SAMPLES, missingSamples: 6 });
     assert.equal(progress.at(-1), 1);

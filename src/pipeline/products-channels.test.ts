@@ -9,7 +9,7 @@ import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import { readFitsImage } from '../formats/index.js';
 import { trio } from '../formats/testing/trio.js';
 import { skyFrame } from '../sky/frame.js';
-import { planSky, type SkyImage } from './image.js';
+import { planSky, type SkyImage } from './sky-image.js';
 import { writeSkyFits, writeSkyPng, type ProductOptions } from './products.js';
 
 const start = parseInstant('2026-06-21T04:00:00');

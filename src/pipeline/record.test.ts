@@ -25,7 +25,7 @@ it('a simulated sky is recorded sample by sample, with the truth beside it', asy
     const progress: number[] = [];
     const facts = await recordSimulation(plan, path, {
       history: ['a test'],
-      onProgress: (part) => void progress.push(part),
+      onProgress: ({ done, of = NaN }) => void progress.push(done / of),
     });
     assert.equal(progress.at(-1), 1);
     const opened = await openFile(path);

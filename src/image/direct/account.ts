@@ -97,16 +97,18 @@ export class DirectAccount {
    * Scales sums : [c][product][m][l] as the transform leaves them, and starts again. pairSums : [c][product], where the
    * factors are not those known here.
    */
-  finish(sums: Float64Array, pairSums?: Float64Array): DirectImage {
-    const { plan, counts, samples } = this;
+  finish(sums: Float64Array, pairSums?: Float64Array, into?: DirectImage): DirectImage {
+    const { plan, samples } = this;
     this.count(this.wholeSamples, []);
+    const counts = into?.counts ?? emptyCounts(plan);
+    counts.set(this.counts);
     const scales =
       pairSums ??
       Float64Array.from({ length: plan.channels * plan.products }, (_, plane) =>
         pairSum(plan, counts, this.current, Math.floor(plane / plan.products), plane % plan.products),
       );
-    this.counts = emptyCounts(plan);
+    this.counts.fill(0);
     this.restart();
-    return { image: scaleImage(plan, sums, scales), samples, counts };
+    return { image: scaleImage(plan, sums, scales, into?.image), samples, counts };
   }
 }

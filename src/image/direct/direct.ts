@@ -26,8 +26,8 @@ export interface DirectImager {
    */
   setGains(gains: GainsCA, solved?: Uint8Array): void;
   accumulate(block: SpectraBlock): Promise<void>;
-  /** The image of all that was accumulated, and a fresh start. */
-  finish(): Promise<DirectImage>;
+  /** The image of all that was accumulated, and a fresh start. A new one unless one is given to be filled. */
+  finish(into?: DirectImage): Promise<DirectImage>;
   close(): void;
 }
 
@@ -107,11 +107,16 @@ export const emptyCounts = (plan: ImagePlan): CountsCB =>
 
 /**
  * Turns sums : [c][product][m][l], as the transform leaves them (bin 0 first), into the image: centred, scaled,
- * the taper taken out, NaN where nothing is shown.
+ * the taper taken out, NaN where nothing is shown. A new image unless one is given to be filled.
  */
-export function scaleImage(plan: ImagePlan, sums: Float64Array, pairSums: Float64Array): ImageCPML {
+export function scaleImage(
+  plan: ImagePlan,
+  sums: Float64Array,
+  pairSums: Float64Array,
+  into?: ImageCPML,
+): ImageCPML {
   const { pixels, channels, products } = plan;
-  const image = imageCPML(new Float64Array(sums.length), channels, products, pixels);
+  const image = imageCPML(into ?? new Float64Array(sums.length), channels, products, pixels);
   for (let plane = 0; plane < channels * products; plane++) {
     const first = plane * pixels * pixels;
     const scale = 1 / pairSums[plane];

@@ -101,9 +101,9 @@ export function prepareDirectReference(plan: ImagePlan): DirectImager {
       account.setGains(gains, solved);
     },
     accumulate,
-    finish: () => {
+    finish: (into) => {
       account.checkAny();
-      const result = account.finish(transposed(sums, pixels));
+      const result = account.finish(transposed(sums, pixels), undefined, into);
       sums.fill(0);
       return Promise.resolve(result);
     },

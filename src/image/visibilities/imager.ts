@@ -5,7 +5,14 @@ import type { ImagePlan } from '../plan.js';
 
 export interface VisibilityImager {
   readonly plan: ImagePlan;
-  /** What imageVisibilities(plan, integrations, options) gives, to 1e-9 of the largest value. */
-  image(integrations: readonly Integration[], options?: VisibilityImageOptions): Promise<VisibilityImage>;
+  /**
+   * What imageVisibilities(plan, integrations, options) gives, to 1e-9 of the largest value: new arrays, unless some are
+   * given to be filled.
+   */
+  image(
+    integrations: readonly Integration[],
+    options?: VisibilityImageOptions,
+    into?: VisibilityImage,
+  ): Promise<VisibilityImage>;
   close(): void;
 }

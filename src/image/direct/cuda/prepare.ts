@@ -8,7 +8,7 @@ import type { CountsCB, SpectraType } from '../../../core/axes.js';
 import { refuse } from '../../../core/errors.js';
 import type { DirectEngine } from './engine.js';
 import { prepareFolded } from './folded.js';
-import { planFactors } from '../../cuda/plan.js';
+import { planFactors, type CardPixels } from '../../cuda/plan.js';
 import { prepareImageScaler, type ImageScaler } from '../../cuda/scale.js';
 import { prepareSingle } from './single.js';
 import { DirectAccount } from '../account.js';
@@ -25,6 +25,8 @@ export interface CudaDirectOptions {
    * right to 1e-5; `half` takes halves for short blocks and large kernels too, and refuses where they cannot be.
    */
   readonly precision?: DirectPrecision;
+  /** Of the images that `finishOnDevice` leaves; float32 unless given. */
+  readonly pixels?: CardPixels;
 }
 
 /** What a block of spectra must be known by for its kernels to be made. */
@@ -57,7 +59,7 @@ export interface CudaDirectImager extends DirectImager {
 export function prepareCudaDirectImager(
   plan: ImagePlan,
   backend: CudaBackend,
-  { precision }: CudaDirectOptions = {},
+  { precision, pixels: cardPixels }: CudaDirectOptions = {},
 ): CudaDirectImager {
   const { session } = backend;
   const { pixels, channels, stations, polarisations, products } = plan;
@@ -90,7 +92,7 @@ export function prepareCudaDirectImager(
   const prepareFinisher = (): Promise<Finisher> => (finisherMade ??= makeFinisher());
   async function makeFinisher(): Promise<Finisher> {
     const [scaler, { invertGains }] = await Promise.all([
-      prepareImageScaler(plan, backend),
+      prepareImageScaler(plan, backend, cardPixels),
       backend.shop.prepare(planFactors(plan)),
     ]);
     finisher = { scaler, invertGains, weights: session.allocate('pair sums', 8 * channels * products) };
@@ -124,6 +126,8 @@ export function prepareCudaDirectImager(
     sent = account.factors;
   }
 
+  /** Sums as they come down; made when first asked for, since the resident chain never does. */
+  let onHost: Float64Array | undefined;
   const choose = prepareDirectChoice(plan, backend.path, precision);
   const choiceFor = ({ type, capacity, samples = capacity }: ExpectedBlocks): DirectChoice =>
     choose({ type, samples });
@@ -178,16 +182,16 @@ export function prepareCudaDirectImager(
       isFresh = false;
       block.doneReading(stream);
     },
-    finish: async () => {
+    finish: async (into) => {
       account.checkAny();
-      const onHost = new Float64Array(sumCount);
+      onHost ??= new Float64Array(sumCount);
       await downloadInto(session, sums, onHost);
       isFresh = true;
-      if (sent !== 'made on the card') return account.finish(onHost);
+      if (sent !== 'made on the card') return account.finish(onHost, undefined, into);
       const { weights } = await addPairs();
       const pairSums = new Float64Array(channels * products);
       await downloadInto(session, weights, pairSums);
-      return account.finish(onHost, pairSums);
+      return account.finish(onHost, pairSums, into);
     },
     finishOnDevice: async (to) => {
       account.checkAny();

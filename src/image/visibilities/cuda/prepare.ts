@@ -199,11 +199,8 @@ export async function prepareCudaVisibilityImager(
     }
   }
 
-  async function download(memory: DeviceMemory, length: number): Promise<Float64Array> {
-    const values = new Float64Array(length);
-    await downloadInto(session, memory, values);
-    return values;
-  }
+  const sumsOnHost = new Float64Array(channels * products * plane);
+  const weightSumsOnHost = new Float64Array(channels * products);
 
   return {
     plan,
@@ -211,7 +208,7 @@ export async function prepareCudaVisibilityImager(
     weightSums,
     description: pairKernels ? "pairs' kernels kept on the card" : "pairs' kernels made anew for every image",
     imageOnDevice,
-    image: async (integrations, options = {}) => {
+    image: async (integrations, options = {}, into) => {
       checkIntegrations(plan, integrations);
       const factors = options.gains ? inputFactors(plan, options.gains, options.solved) : unitFactors(plan);
       const summed = sumIntegrations(integrations);
@@ -226,13 +223,15 @@ export async function prepareCudaVisibilityImager(
         const { weightsPerBaseline } = summed;
         const source = { visibilities, weights, weightsPerBaseline, factors: onCard, flags };
         imageOnDevice(source, options);
-        const image = await download(sums, channels * products * plane);
-        const perProduct = await download(weightSums, channels * products);
-        imageOnDevice(source, { ...options, of: 'beam' });
-        const beam = await download(sums, channels * products * plane);
+        await downloadInto(session, sums, sumsOnHost);
+        await downloadInto(session, weightSums, weightSumsOnHost);
         // XY is one complex product: both its parts have one weight.
-        if (products === 4) for (let c = 0; c < channels; c++) perProduct[4 * c + 3] = perProduct[4 * c + 2];
-        return { image: scaleImage(plan, image, perProduct), beam: scaleImage(plan, beam, perProduct) };
+        if (products === 4)
+          for (let c = 0; c < channels; c++) weightSumsOnHost[4 * c + 3] = weightSumsOnHost[4 * c + 2];
+        const image = scaleImage(plan, sumsOnHost, weightSumsOnHost, into?.image);
+        imageOnDevice(source, { ...options, of: 'beam' });
+        await downloadInto(session, sums, sumsOnHost);
+        return { image, beam: scaleImage(plan, sumsOnHost, weightSumsOnHost, into?.beam) };
       } finally {
         for (const memory of uploads) memory.free();
       }
