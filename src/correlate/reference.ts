@@ -3,15 +3,9 @@
  * limit guards, so integer and float spectra take one path.
  */
 import { hostSpectra } from '../backend/host-spectra.js';
-import {
-  baselineIndex,
-  countsCB,
-  visibilitiesCBPP,
-  type SpectraCAT,
-  type VisibilitiesCBPP,
-} from '../core/axes.js';
-import { addSampleCounts } from '../core/gaps.js';
-import type { CorrelationResult, Correlator } from './correlator.js';
+import { baselineIndex, visibilitiesCBPP, type SpectraCAT, type VisibilitiesCBPP } from '../core/axes.js';
+import { SampleCounter } from '../core/sample-counter.js';
+import type { Correlator } from './correlator.js';
 import { checkCorrelateBlock, type CorrelatePlan } from './plan.js';
 import { checkSpectra, unpackRow } from './unpack.js';
 
@@ -19,14 +13,15 @@ import { checkSpectra, unpackRow } from './unpack.js';
 const CHUNK = 256;
 
 export function prepareReferenceCorrelator(plan: CorrelatePlan): Correlator {
-  const { stations, polarisations, channels, inputs } = plan;
+  const { channels, inputs } = plan;
   // An even number of rows lets inputs be taken two by two; a row without an input stays zero.
   const rows = inputs + (inputs % 2);
   const re = new Float64Array(rows * CHUNK);
   const im = new Float64Array(rows * CHUNK);
   /** sums : [a][a'], complex, one channel of one block: whole 2 × 2 tiles on and below the diagonal. */
   const sums = new Float64Array(rows * rows * 2);
-  let totals = emptyResult(plan);
+  let visibilities = emptyVisibilities(plan);
+  const counter = new SampleCounter(plan, plan.flaggedInputs);
 
   function sumChunk(length: number): void {
     for (let i = 0; i < rows; i += 2) {
@@ -47,7 +42,7 @@ export function prepareReferenceCorrelator(plan: CorrelatePlan): Correlator {
       }
       sumChunk(length);
     }
-    addInHouseOrder(plan, totals.visibilities, channel, sums, rows);
+    addInHouseOrder(plan, visibilities, channel, sums, rows);
   }
 
   return {
@@ -55,17 +50,16 @@ export function prepareReferenceCorrelator(plan: CorrelatePlan): Correlator {
     // eslint-disable-next-line @typescript-eslint/require-await -- an async function turns refusals into rejections
     accumulate: async (block) => {
       const host = hostSpectra('correlate', block);
-      checkCorrelateBlock(plan, block, totals.samples);
+      checkCorrelateBlock(plan, block, counter.samples);
       const spectra = host.view();
       checkSpectra(plan, spectra, block.samples);
       for (let channel = 0; channel < channels; channel++) sumChannel(spectra, block.samples, channel);
-      const shape = { channels, stations, polarisations, samples: block.samples };
-      addSampleCounts(totals.counts, shape, block.gaps, plan.flaggedInputs);
-      totals = { ...totals, samples: totals.samples + block.samples };
+      counter.add(block.samples, block.gaps);
     },
     finish: () => {
-      const result = totals;
-      totals = emptyResult(plan);
+      const { samples } = counter;
+      const result = { visibilities, counts: counter.finish(), samples };
+      visibilities = emptyVisibilities(plan);
       return Promise.resolve(result);
     },
     close: () => Promise.resolve(),
@@ -149,11 +143,7 @@ function addInHouseOrder(
   }
 }
 
-function emptyResult({ channels, baselines, polarisations }: CorrelatePlan): CorrelationResult {
+function emptyVisibilities({ channels, baselines, polarisations }: CorrelatePlan): VisibilitiesCBPP {
   const elements = channels * baselines * polarisations ** 2 * 2;
-  return {
-    visibilities: visibilitiesCBPP(new Float64Array(elements), channels, baselines, polarisations),
-    counts: countsCB(new Float64Array(channels * baselines), channels, baselines),
-    samples: 0,
-  };
+  return visibilitiesCBPP(new Float64Array(elements), channels, baselines, polarisations);
 }
