@@ -3,7 +3,7 @@ import type { NativeCall } from '../backend/cpu/context.js';
 import type { CpuBackend } from '../backend/cpu/cpu.js';
 import { cpuSpectra, spectraTypeNumber } from '../backend/cpu/spectra.js';
 import { countsCB, visibilitiesCBPP } from '../core/axes.js';
-import { addSampleCounts, type SpectraGap } from '../core/gaps.js';
+import { SampleCounts } from '../core/presence/sample-counts.js';
 import type { Correlator } from './correlator.js';
 import { checkCorrelateBlock, type CorrelatePlan } from './plan.js';
 import { refuseValue } from './unpack.js';
@@ -27,14 +27,8 @@ export function prepareCpuCorrelator(plan: CorrelatePlan, { native }: CpuBackend
     'int32_t corella_correlator_finish(char *error, void *context, void *correlator, const uint8_t *flags, ' +
       'double *visibilities)',
   );
-  const newCounts = () => countsCB(new Float64Array(channels * baselines), channels, baselines);
-  let counts = newCounts();
+  const counted = new SampleCounts(plan);
   let samples = 0;
-  /** Samples of blocks without gaps: alike for all baselines, so counted in one go at the end. */
-  let whole = 0;
-  const count = (length: number, gaps: readonly SpectraGap[]): void => {
-    addSampleCounts(counts, { channels, stations, polarisations, samples: length }, gaps, flaggedInputs);
-  };
   return {
     plan,
     accumulate: async (given) => {
@@ -42,13 +36,11 @@ export function prepareCpuCorrelator(plan: CorrelatePlan, { native }: CpuBackend
       checkCorrelateBlock(plan, block, samples);
       const offence = block.offences.find(({ input }) => flaggedInputs[input] === 0);
       if (offence) refuseValue(plan.type, offence);
-      if (block.gaps.length === 0) whole += block.samples;
-      else count(block.samples, block.gaps);
+      counted.add(block.samples, block.gaps);
       samples += block.samples;
       await accumulate(engine.address, block.memory.address, block.shape.capacity, block.samples);
     },
     finish: async () => {
-      count(whole, []);
       const result = {
         visibilities: visibilitiesCBPP(
           new Float64Array(channels * baselines * polarisations ** 2 * 2),
@@ -56,12 +48,12 @@ export function prepareCpuCorrelator(plan: CorrelatePlan, { native }: CpuBackend
           baselines,
           polarisations,
         ),
-        counts,
+        counts: countsCB(new Float64Array(channels * baselines), channels, baselines),
         samples,
       };
-      counts = newCounts();
+      counted.spread(result.counts, flaggedInputs);
+      counted.clear();
       samples = 0;
-      whole = 0;
       await finish(engine.address, flaggedInputs, result.visibilities);
       return result;
     },

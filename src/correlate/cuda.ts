@@ -7,7 +7,7 @@ import type { DeviceMemory } from '../backend/cuda/session.js';
 import { cudaSpectra, type CudaSpectraBlock } from '../backend/cuda/spectra.js';
 import { downloadInto } from '../backend/cuda/transfer.js';
 import { countsCB, visibilitiesCBPP, type CountsCB, type SpectraType } from '../core/axes.js';
-import { addSampleCounts } from '../core/gaps.js';
+import { SampleCounts } from '../core/presence/sample-counts.js';
 import type { CorrelationResult, Correlator } from './correlator.js';
 import { prepareXEngine } from './cuda-engine.js';
 import { planFloatEngine, planTotals } from './cuda-plan.js';
@@ -55,7 +55,7 @@ export async function prepareCudaCorrelator(
   backend: CudaBackend,
 ): Promise<CudaCorrelator> {
   const { session, shop } = backend;
-  const { channels, stations, polarisations, baselines, inputs } = plan;
+  const { channels, polarisations, baselines, inputs } = plan;
   const stream = session.streams.compute;
   const products = channels * baselines * polarisations ** 2;
   const totals = session.allocate(`totals of ${channels} channels × ${baselines} baselines`, products * 16);
@@ -71,12 +71,7 @@ export async function prepareCudaCorrelator(
   new Uint8Array(flagsOnHost.buffer).set(plan.flaggedInputs);
   session.call('cuMemcpyHtoDAsync', flags.pointer, flagsOnHost.pointer, inputs, stream.handle);
   let samples = 0;
-  /** Samples of blocks without gaps: every baseline counts them alike, so they are counted once, at the end. */
-  let wholeSamples = 0;
-  /** Samples of blocks with gaps, pair by pair. */
-  let counted: CountsCB | undefined;
-  const emptyCounts = (): CountsCB => countsCB(new Float64Array(channels * baselines), channels, baselines);
-  const countShape = (count: number) => ({ channels, stations, polarisations, samples: count });
+  let counted = new SampleCounts(plan);
 
   function finishOnDevice(): DeviceIntegration {
     engine.settle();
@@ -88,19 +83,18 @@ export async function prepareCudaCorrelator(
         stream,
       );
     }
-    const [whole, gappy] = [wholeSamples, counted];
+    const done = counted;
     const integration = {
       samples,
-      gapless: gappy === undefined,
+      gapless: !done.anyMissing,
       counts: () => {
-        const counts = countsCB(gappy?.slice() ?? emptyCounts(), channels, baselines);
-        addSampleCounts(counts, countShape(whole), [], plan.flaggedInputs);
+        const counts = countsCB(new Float64Array(channels * baselines), channels, baselines);
+        done.spread(counts, plan.flaggedInputs);
         return counts;
       },
     };
-    counted = undefined;
+    counted = new SampleCounts(plan);
     samples = 0;
-    wholeSamples = 0;
     engine.restart();
     return integration;
   }
@@ -118,11 +112,7 @@ export async function prepareCudaCorrelator(
         engine.add(block);
         block.doneReading(stream);
       }
-      if (block.gaps.length === 0) wholeSamples += block.samples;
-      else {
-        counted ??= emptyCounts();
-        addSampleCounts(counted, countShape(block.samples), block.gaps, plan.flaggedInputs);
-      }
+      counted.add(block.samples, block.gaps);
       samples += block.samples;
     },
     finishOnDevice,

@@ -2,7 +2,7 @@
 import type { CountsCB, GainsCA } from '../core/axes.js';
 import type { SpectraBlock } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
-import { addSampleCounts, type SpectraGap } from '../core/gaps.js';
+import { SampleCounts } from '../core/presence/sample-counts.js';
 import {
   checkBlock,
   emptyCounts,
@@ -25,15 +25,15 @@ export interface DirectTally {
 
 export class DirectAccount {
   private current: Float64Array;
-  private counts: CountsCB;
+  /** Of blocks with gaps. */
+  private readonly gappy: SampleCounts;
   private samples = 0;
-  private hadGaps = false;
   /** Samples of blocks without gaps: every baseline counts them alike, so they are counted once, at the end. */
   private wholeSamples = 0;
 
   constructor(private readonly plan: ImagePlan) {
     this.current = unitFactors(plan);
-    this.counts = emptyCounts(plan);
+    this.gappy = new SampleCounts(plan);
   }
 
   /** factors : [c][a] complex, what each voltage is multiplied by; 0 leaves the input out, whatever it holds. */
@@ -57,15 +57,14 @@ export class DirectAccount {
   add(block: SpectraBlock): void {
     checkBlock(this.plan, block);
     if (block.gaps.length === 0) this.wholeSamples += block.samples;
-    else this.count(block.samples, block.gaps);
+    else this.gappy.add(block.samples, block.gaps);
     this.samples += block.samples;
   }
 
-  private count(samples: number, gaps: readonly SpectraGap[]): void {
-    this.hadGaps ||= gaps.length > 0;
-    const { channels, stations, polarisations } = this.plan;
-    const shape = { channels, stations, polarisations, samples };
-    addSampleCounts(this.counts, shape, gaps, new Uint8Array(stations * polarisations));
+  private gappyCounts(): CountsCB {
+    const counts = emptyCounts(this.plan);
+    this.gappy.spread(counts);
+    return counts;
   }
 
   /** Refuses an image of nothing. */
@@ -73,24 +72,23 @@ export class DirectAccount {
     if (this.samples === 0) refuse('direct image', 'nothing was accumulated', 'accumulate a block first');
   }
 
-  /** What was added, for an image that is scaled elsewhere, and a new start. */
-  tally(): DirectTally {
-    const tally = this.soFar;
-    if (tally.counts) this.counts = emptyCounts(this.plan);
+  /** How much was added, for an image that is scaled elsewhere, and a new start. */
+  tally(): Pick<DirectTally, 'samples'> {
+    const { samples } = this;
     this.restart();
-    return tally;
+    return { samples };
   }
 
-  /** What has been added so far, as `tally` would say it. */
+  /** What has been added so far. */
   get soFar(): DirectTally {
-    const { samples, wholeSamples, counts, hadGaps } = this;
-    return { samples, wholeSamples, ...(hadGaps ? { counts } : {}) };
+    const { samples, wholeSamples } = this;
+    return { samples, wholeSamples, ...(samples > wholeSamples ? { counts: this.gappyCounts() } : {}) };
   }
 
   private restart(): void {
     this.samples = 0;
     this.wholeSamples = 0;
-    this.hadGaps = false;
+    this.gappy.clear();
   }
 
   /**
@@ -98,14 +96,14 @@ export class DirectAccount {
    * factors are not those known here.
    */
   finish(sums: Float64Array, pairSums?: Float64Array): DirectImage {
-    const { plan, counts, samples } = this;
-    this.count(this.wholeSamples, []);
+    const { plan, samples } = this;
+    this.gappy.add(this.wholeSamples, []);
+    const counts = this.gappyCounts();
     const scales =
       pairSums ??
       Float64Array.from({ length: plan.channels * plan.products }, (_, plane) =>
         pairSum(plan, counts, this.current, Math.floor(plane / plan.products), plane % plan.products),
       );
-    this.counts = emptyCounts(plan);
     this.restart();
     return { image: scaleImage(plan, sums, scales), samples, counts };
   }
