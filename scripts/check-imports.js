@@ -13,12 +13,13 @@ const doors = {
   sky: ['core', 'telescope', 'sky'],
   formats: ['core', 'telescope', 'sky', 'formats'],
   backend: ['core', 'backend'],
+  packets: ['core', 'packets'],
   ...Object.fromEntries(rooms.map((room) => [room, [...ground, room]])),
-  pipeline: [...ground, ...rooms, 'pipeline'],
-  bench: [...ground, ...rooms, 'pipeline', 'bench'],
-  cli: [...ground, ...rooms, 'pipeline', 'bench', 'cli'],
-  acceptance: [...ground, ...rooms, 'pipeline', 'bench', 'cli', 'acceptance'],
-  'index.ts': [...ground, ...rooms, 'pipeline'],
+  pipeline: [...ground, ...rooms, 'packets', 'pipeline'],
+  bench: [...ground, ...rooms, 'packets', 'pipeline', 'bench'],
+  cli: [...ground, ...rooms, 'packets', 'pipeline', 'bench', 'cli'],
+  acceptance: [...ground, ...rooms, 'packets', 'pipeline', 'bench', 'cli', 'acceptance'],
+  'index.ts': [...ground, ...rooms, 'packets', 'pipeline'],
 };
 
 const files = readdirSync(source, { recursive: true })
