@@ -1,41 +1,11 @@
-/**
- * UTC among clocks that never pause. Recorders that count elapsed seconds (VDIF, GPS) count leap seconds too;
- * Unix time does not. Leap seconds come only at the end of June or December.
- */
+/** Clocks that never pause: recorders that count elapsed seconds (VDIF, GPS) count leap seconds too. */
+import { addSeconds, instant, type Instant } from '../core/instant.js';
 
 const utc = (year: number, month: number, day: number): number => Date.UTC(year, month - 1, day) / 1000;
 
-/** Unix time of the first second after each leap second since GPS time began (IERS Bulletin C). */
-const AFTER_LEAP = [
-  utc(1981, 7, 1),
-  utc(1982, 7, 1),
-  utc(1983, 7, 1),
-  utc(1985, 7, 1),
-  utc(1988, 1, 1),
-  utc(1990, 1, 1),
-  utc(1991, 1, 1),
-  utc(1992, 7, 1),
-  utc(1993, 7, 1),
-  utc(1994, 7, 1),
-  utc(1996, 1, 1),
-  utc(1997, 7, 1),
-  utc(1999, 1, 1),
-  utc(2006, 1, 1),
-  utc(2009, 1, 1),
-  utc(2012, 7, 1),
-  utc(2015, 7, 1),
-  utc(2017, 1, 1),
-];
-
-/** Unix seconds after `elapsedS` real seconds from a moment; within a leap second, the second it repeats. */
-export function afterElapsedSeconds(epochUnixSeconds: number, elapsedS: number): number {
-  let unix = epochUnixSeconds + elapsedS;
-  for (const after of AFTER_LEAP) {
-    // Each leap second already passed was counted by the clock but not by Unix time.
-    if (after > epochUnixSeconds && unix >= after) unix -= 1;
-  }
-  return unix;
-}
+/** The moment `elapsedS` real seconds after another. */
+export const afterElapsedSeconds = (epochUnixSeconds: number, elapsedS: number): Instant =>
+  addSeconds(instant(epochUnixSeconds), elapsedS);
 
 const MJD_OF_UNIX_EPOCH = 40_587;
 export const unixFromMjd = (mjdDays: number): number => (mjdDays - MJD_OF_UNIX_EPOCH) * 86_400;
