@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { siteToEcef, ecefToSite, ecefToEnu, enuToEcef } from './earth.js';
+import { siteToEcef, ecefToSite, ecefToEnu, enuToEcef } from '../telescope/earth.js';
 import {
   headerBytes,
   integerCard,

@@ -1,6 +1,7 @@
 /** A simulated sky onto disk, with the truth beside it. */
 import { samplesIn } from '../core/gaps.js';
 import { createSigmf } from '../formats/sigmf.js';
+import { skyFrame } from '../sky/frame.js';
 import { simulate } from '../sky/simulate.js';
 import type { SimulationPlan } from '../sky/simulation-plan.js';
 
@@ -23,6 +24,7 @@ export async function recordSimulation(
   path: string,
   options: RecordOptions,
 ): Promise<RecordedFacts> {
+  const atStart = skyFrame(plan.telescope.site, plan.start);
   const writer = await createSigmf(path, {
     type: plan.type,
     telescope: plan.telescope,
@@ -40,7 +42,7 @@ export async function recordSimulation(
         countsPerRootJy: plan.countsPerRootJy,
         sources: plan.sources.map((source) => ({
           name: source.name,
-          ...source.position(plan.start),
+          ...source.position(atStart),
           fluxJy: source.fluxJy(plan.centreFrequencyHz),
           stokes: source.stokes,
         })),
