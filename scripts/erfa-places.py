@@ -65,8 +65,7 @@ def utc_of(date):
 
 def orientation(utc1, utc2):
     """UT1 - UTC in seconds, the pole in radians."""
-    tai1, tai2 = erfa.utctai(utc1, utc2)
-    year, month, day, fraction = erfa.jd2cal(utc1, utc2)
+    year, month, day, _ = erfa.jd2cal(utc1, utc2)
     tai_minus_utc = erfa.dat(year, month, day, 0.0)
     mjd = (utc1 - 2400000.5) + utc2
     ut1_tai, x, y = (np.interp(mjd, TABLE[0], column) for column in TABLE[1:])
@@ -138,6 +137,34 @@ write("erfa-places.csv", "utc,site,source,azimuthDeg,altitudeDeg", places)
 write("erfa-sidereal.csv", "utc,greenwichDeg,ut1MinusUtcS,poleXArcsec,poleYArcsec", sidereal)
 write("erfa-sun.csv", "utc,site,azimuthDeg,altitudeDeg", suns)
 
+
+
+def enu(utc, site, ra, dec):
+    az, alt = np.radians(observed(utc, site, ra, dec))
+    return np.array([np.cos(alt) * np.sin(az), np.cos(alt) * np.cos(az), np.sin(alt)])
+
+
+# What visibility files tell of a phase centre: sidereal time, apparent place, the catalogue's north, and a baseline's uvw.
+BASELINE = np.array([1700.0, -900.0, 12.0])
+axes = []
+for date, name, (ra, dec) in (
+    ((2021, 12, 11, 4, 0, 1.0), "boolardy", (250.0, -30.0)),
+    ((2026, 6, 21, 4, 0, 0.0), "sevilleta", SOURCES["Cyg A"]),
+    ((2010, 9, 23, 3, 9, 59.9), "exloo", SOURCES["Cas A"]),
+):
+    utc, site, step = utc_of(date), SITES[name], 1e-5
+    w = enu(utc, site, ra, dec)
+    north = enu(utc, site, ra, dec + step) - enu(utc, site, ra, dec - step)
+    u = np.cross(north, w)
+    u /= np.linalg.norm(u)
+    v = np.cross(w, u)
+    hours, decs = zip(*(erfa.ae2hd(*np.radians(observed(utc, site, ra, dec + k * step)), np.radians(site[0])) for k in (-1, 0, 1)))
+    angle = erfa.pas(-hours[0], decs[0], -hours[2], decs[2])
+    lst = np.radians((greenwich(utc) + site[1]) % 360)
+    numbers = (lst, (lst - hours[1]) % (2 * np.pi), decs[1], angle, *(BASELINE @ axis for axis in (u, v, w)))
+    axes.append([text_of(date), name, ra, dec, *(f"{number:.12f}" for number in numbers)])
+write("erfa-axes.csv", "utc,site,raDeg,decDeg,siderealRad,apparentRaRad,apparentDecRad,northRad,uM,vM,wM", axes)
+
 # How much earlier than the origin a wave reaches stations a kilometre and more away, through a leap second.
 STATIONS = [(1000.0, 0.0, 0.0), (0.0, 1000.0, 0.0), (-2100.0, 1700.0, 35.0)]
 delays = []
@@ -146,7 +173,6 @@ for start, source in (((2026, 6, 21, 4, 0, 0.0), "Cyg A"), ((2016, 12, 31, 23, 5
     tai = erfa.utctai(*first)
     for seconds in range(0, 121, 5):
         utc = erfa.taiutc(tai[0], tai[1] + seconds / 86400)
-        az, alt = np.radians(observed(utc, SITES["sevilleta"], *SOURCES[source]))
-        towards = np.array([np.cos(alt) * np.sin(az), np.cos(alt) * np.cos(az), np.sin(alt)])
+        towards = enu(utc, SITES["sevilleta"], *SOURCES[source])
         delays.append([text_of(start), source, seconds, *(f"{np.dot(at, towards) / erfa.CMPS:.17e}" for at in STATIONS)])
 write("erfa-delays.csv", "startUtc,source,seconds,eastS,northS,farS", delays)
