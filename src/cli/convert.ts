@@ -7,6 +7,7 @@ import { sigmfPaths } from '../formats/sigmf.js';
 import { copyRecording } from '../pipeline/convert.js';
 import { writeIntegrations } from '../pipeline/visibilities.js';
 import { addCommonOptions, addExamples, type CommonOptions } from './command.js';
+import { addEopOption } from './eop-option.js';
 import { lossFacts, lossLines } from './loss-lines.js';
 import { untoldLines } from './open.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
@@ -26,6 +27,7 @@ export function registerConvert(program: Command): void {
     .action(run);
   addOpenOptions(command, 'anything');
   addCommonOptions(command);
+  addEopOption(command);
   addExamples(command, [
     ['convert visibilities.uvfits visibilities.uvh5', 'for pyuvdata'],
     [

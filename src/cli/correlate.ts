@@ -24,6 +24,7 @@ import {
   type ChannelOptions,
 } from './channel-options.js';
 import { addBackendOptions, addExamples, refuseGiven, type BackendOptions } from './command.js';
+import { addEopOption } from './eop-option.js';
 import { addFlagOption, parseFlags, type FlagOptions } from './flags.js';
 import { history } from './history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
@@ -64,6 +65,7 @@ export function registerCorrelate(program: Command): void {
   addChannelOptions(command);
   addOpenOptions(command, 'recordings');
   addBackendOptions(command);
+  addEopOption(command);
   addExamples(command, [
     ['correlate voltages.sigmf-meta -o visibilities.uvfits', 'channelise and correlate, one integration'],
     [

@@ -33,6 +33,7 @@ import { loadTelescope } from '../telescope/load.js';
 import { telescopeNames } from '../telescope/registry.js';
 import { selectStations } from '../telescope/select.js';
 import { addBackendOptions, addExamples, parseCount, parseWhole, type BackendOptions } from './command.js';
+import { addEopOption } from './eop-option.js';
 import { history } from './history.js';
 import { fieldOf } from './image.js';
 import { openVoltages, withBackend } from './open.js';
@@ -102,6 +103,7 @@ export function registerDemo(program: Command): void {
     .action(run);
   addSourceOption(command, 'what shines');
   addBackendOptions(command);
+  addEopOption(command);
   addExamples(command, [
     ['demo', 'first light, into first-light/'],
     ['demo --telescope eda2 --time 2026-01-15T04:00:00Z --out sun', 'the Sun over EDA2'],

@@ -27,6 +27,7 @@ import {
   type ChannelOptions,
 } from './channel-options.js';
 import { addBackendOptions, addExamples, parseCount, refuseGiven, type BackendOptions } from './command.js';
+import { addEopOption } from './eop-option.js';
 import { history } from './history.js';
 import { addIntegrationOption, choiceLines, type IntegrationOptions } from './integration-options.js';
 import { lossFacts, lossLines } from './loss-lines.js';
@@ -94,6 +95,7 @@ export function registerImage(program: Command): void {
   addChannelOptions(command);
   addOpenOptions(command, 'anything');
   addBackendOptions(command);
+  addEopOption(command);
   addExamples(command, [
     ['image visibilities.uvfits --gains gains.json', 'image.fits and image.png, the whole sky'],
     [

@@ -18,6 +18,7 @@ import { lookAt } from '../pipeline/inspect/voltages.js';
 import { lookAtVisibilities } from '../pipeline/inspect/visibilities.js';
 import { inputSpectra, meanSpectrum } from '../pipeline/inspect/waterfall.js';
 import { addCommonOptions, addExamples, type CommonOptions } from './command.js';
+import { addEopOption } from './eop-option.js';
 import { gainJson, gainLines } from './inspect-gains.js';
 import { factLines, lookLines, rowLines, visibilityLines } from './inspect-text.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
@@ -50,6 +51,7 @@ export function registerInspect(program: Command): void {
     .action(run);
   addOpenOptions(command, 'anything');
   addCommonOptions(command);
+  addEopOption(command);
   addExamples(command, [
     ['inspect voltages.sigmf-meta', 'format, telescope, times, frequencies, first samples, clipping, gaps'],
     ['inspect visibilities.uvfits --json', 'the same for machines'],

@@ -14,6 +14,7 @@ import { checkedDirection, checkedStokes, type Source } from '../sky/source.js';
 import { planSimulation } from '../sky/simulation-plan.js';
 import { sourcesUp } from '../sky/above.js';
 import { addCommonOptions, addExamples, optionWith, parseWhole, type CommonOptions } from './command.js';
+import { addEopOption } from './eop-option.js';
 import { history } from './history.js';
 import { recordingPaths } from './outputs.js';
 import { duration, frequency, plainNumber } from './quantity.js';
@@ -83,6 +84,7 @@ export function registerSimulate(program: Command): void {
     .option('--drop <fraction>', 'chance of each packet to be lost, 0 to 1', plainNumber('--drop'), 0)
     .action(run);
   addCommonOptions(command);
+  addEopOption(command);
   addExamples(command, [
     ['simulate -o night.sigmf-meta', '0.1 s of the sky over LWA-SV'],
     [
