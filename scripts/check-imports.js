@@ -5,12 +5,13 @@ import { dirname, join, normalize, relative } from 'node:path';
 const source = new URL('../src/', import.meta.url).pathname;
 
 /** Which rooms each room may open the door to. Anything not listed is forbidden. */
-const ground = ['core', 'telescope', 'sky', 'formats', 'backend'];
+const ground = ['core', 'telescope', 'sky', 'delay', 'formats', 'backend'];
 const rooms = ['channelise', 'correlate', 'calibrate', 'image'];
 const doors = {
   core: ['core'],
   telescope: ['core', 'telescope'],
   sky: ['core', 'telescope', 'sky'],
+  delay: ['core', 'telescope', 'sky', 'delay'],
   formats: ['core', 'telescope', 'sky', 'formats'],
   backend: ['core', 'backend'],
   ...Object.fromEntries(rooms.map((room) => [room, [...ground, room]])),
