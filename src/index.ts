@@ -21,7 +21,7 @@ export { findSources, sourceNames } from './sky/sources.js';
 export { fixedSource, parseSource, sourceAt, type Source } from './sky/source.js';
 export { sourcesUp } from './sky/above.js';
 export { fixedCentre, localCentre, parsePhaseCentre, type PhaseCentre } from './sky/phase-centre.js';
-export { localSiderealTimeRad } from './sky/sidereal.js';
+export { localSiderealTimeRad } from './sky/earth/sidereal.js';
 export { onUnknownOrientation, useEarthOrientation } from './sky/earth/orientation.js';
 export { readEarthOrientation } from './sky/earth/orientation-file.js';
 export * from './delay/index.js';

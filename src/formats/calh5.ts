@@ -5,7 +5,7 @@
 import { gainsCA } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import { julianDate } from '../core/instant.js';
-import { localSiderealTimeRad } from '../sky/sidereal.js';
+import { localSiderealTimeRad } from '../sky/earth/sidereal.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { VisibilityHeader } from './format.js';
 import type { GainsFile } from './gains.js';

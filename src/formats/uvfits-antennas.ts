@@ -2,7 +2,7 @@
 import { refuse } from '../core/errors.js';
 import type { Instant } from '../core/instant.js';
 import { dot, scale, type Vector3 } from '../core/vector.js';
-import { DEGREES_PER_DAY, earthAtMidnight } from '../sky/sidereal.js';
+import { DEGREES_PER_DAY, earthAtMidnight } from '../sky/earth/sidereal.js';
 import type { RecordingDefaults, Site, Station, Telescope } from '../telescope/telescope.js';
 import { ecefToEnu, ecefToSite, enuToEcef, siteToEcef, turnAboutAxis } from '../telescope/earth.js';
 import { integerCard, realCard, textCards, toAscii, type FitsUnit } from './fits.js';

@@ -2,7 +2,7 @@
 import { baselineCount } from '../core/axes.js';
 import { RADIANS_PER_DEGREE } from '../core/units.js';
 import type { Instant } from '../core/instant.js';
-import { DEGREES_PER_DAY, earthAtMidnight, type EarthAtMidnight } from '../sky/sidereal.js';
+import { DEGREES_PER_DAY, earthAtMidnight, type EarthAtMidnight } from '../sky/earth/sidereal.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { enuToEcef } from '../telescope/earth.js';
 import { fileProducts } from './filed.js';

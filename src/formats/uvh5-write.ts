@@ -10,7 +10,7 @@ import { addSeconds, julianDate, type Instant } from '../core/instant.js';
 import { RADIANS_PER_DEGREE } from '../core/units.js';
 import { dot, normalise, type Vector3 } from '../core/vector.js';
 import { skyFrame } from '../sky/frame.js';
-import { localSiderealTimeRad } from '../sky/sidereal.js';
+import { localSiderealTimeRad } from '../sky/earth/sidereal.js';
 import { filedIntegrationS, filedUvwM } from './filed.js';
 import type { VisibilityHeader, VisibilityWriter } from './format.js';
 import { createHdf5 } from './hdf5/write.js';

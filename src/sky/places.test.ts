@@ -6,7 +6,7 @@ import { DEGREES_PER_RADIAN } from '../core/units.js';
 import { cross, dot, type Vector3 } from '../core/vector.js';
 import { earthOrientation } from './earth/orientation.js';
 import { directionFromAltAz, skyFrame } from './frame.js';
-import { localSiderealTimeRad } from './sidereal.js';
+import { localSiderealTimeRad } from './earth/sidereal.js';
 import { findSources } from './sources.js';
 import { erfaRows, erfaSites } from './testing/erfa.js';
 

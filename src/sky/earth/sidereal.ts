@@ -1,11 +1,11 @@
 /** Sidereal time: which right ascension of date stands in a meridian. */
-import { formatInstant, instant, type Instant } from '../core/instant.js';
-import { DEGREES_PER_RADIAN, RADIANS_PER_DEGREE, SECONDS_PER_DAY } from '../core/units.js';
-import { RADIANS_PER_ARCSECOND } from './earth/angles.js';
-import { earthClock } from './earth/clock.js';
-import { earthOrientation } from './earth/orientation.js';
-import { siderealTimeRad } from './earth/rotation.js';
-import { slowSky } from './earth/slow.js';
+import { formatInstant, instant, type Instant } from '../../core/instant.js';
+import { DEGREES_PER_RADIAN, RADIANS_PER_DEGREE, SECONDS_PER_DAY } from '../../core/units.js';
+import { RADIANS_PER_ARCSECOND } from './angles.js';
+import { earthClock } from './clock.js';
+import { earthOrientation } from './orientation.js';
+import { siderealTimeRad } from './rotation.js';
+import { slowSky } from './slow.js';
 
 /** Apparent, at a longitude east of Greenwich; radians in [0, 2π). */
 export function localSiderealTimeRad(moment: Instant, longitudeDeg: number): number {
