@@ -7,32 +7,36 @@
 //   node scripts/build-native.js --lenient   the same; a failure is told and recorded, yet the install goes on
 //   node scripts/build-native.js --sanitize  the same with AddressSanitizer and UndefinedBehaviorSanitizer,
 //                                            into dist/native-sanitize/
+// With CORELLA_ARCH=x64 or arm64 it is built for that processor by Debian's cross compiler, or by CXX, into
+// dist/native-x64/ or dist/native-arm64/.
 import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { arch, availableParallelism, platform } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { levelsOf, targets } from './targets.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sanitize = process.argv.includes('--sanitize');
-const flavour = sanitize ? 'native-sanitize' : 'native';
+const architecture = process.env.CORELLA_ARCH?.trim() || arch();
+/** Tools for another processor than this one. */
+const cross =
+  architecture === arch()
+    ? undefined
+    : Object.values(targets).find((known) => known.architecture === architecture);
+if (architecture !== arch() && cross === undefined) {
+  console.error(`corella: CORELLA_ARCH is '${architecture}'; choose ${Object.keys(levelsOf).join(' or ')}`);
+  process.exit(1);
+}
+const flavour = ['native', ...(sanitize ? ['sanitize'] : []), ...(cross ? [architecture] : [])].join('-');
 const objectFolder = join(root, 'build', flavour);
 const target = join(root, 'dist', flavour);
 
-const extension = { darwin: 'dylib', win32: 'dll' }[platform()] ?? 'so';
-const libraryName = `libcorella-${arch()}.${extension}`;
+const extension = cross ? 'so' : ({ darwin: 'dylib', win32: 'dll' }[platform()] ?? 'so');
+const libraryName = `libcorella-${architecture}.${extension}`;
 
-/** What each level may use; a processor has a level only if it has all of it (src/backend/cpu/processor.cpp). */
-const x86Levels = {
-  portable: [],
-  avx2: ['-mavx2', '-mfma', '-mf16c', '-mbmi2'],
-  avx512: '-mavx2 -mfma -mf16c -mbmi2 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx512vnni'.split(' '),
-  amx: '-mavx2 -mfma -mf16c -mbmi2 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx512vnni -mamx-tile -mamx-int8'.split(
-    ' ',
-  ),
-};
-const levels = arch() === 'x64' ? x86Levels : { portable: [] };
+const levels = levelsOf[architecture] ?? { portable: [] };
 
 const common = [
   '-std=c++17',
@@ -61,7 +65,8 @@ const flags = sanitize ? [...common.filter((flag) => flag !== '-O3'), '-O1', ...
 function findCompiler() {
   const asked = process.env.CXX?.trim();
   const seen = [];
-  for (const command of asked ? [asked] : ['g++', 'clang++', 'c++']) {
+  const usual = cross ? [`${cross.prefix}g++`] : ['g++', 'clang++', 'c++'];
+  for (const command of asked ? [asked] : usual) {
     const [program, ...extra] = command.split(/\s+/);
     const probe = spawnSync(program, [...extra, '-dM', '-E', '-x', 'c++', '-'], {
       input: '',
@@ -84,7 +89,7 @@ function findCompiler() {
   }
   return {
     problem: `no C++17 compiler was found at install (${seen.join('; ')})`,
-    fix: 'install g++ 10 or clang++ 12 or newer (Debian: apt install g++), then npm run build',
+    fix: `install g++ 10 or clang++ 12 or newer (Debian: apt install ${cross?.compilerPackage ?? 'g++'}), then npm run build`,
   };
 }
 
@@ -135,7 +140,7 @@ function planObjects(compiler) {
     const text = readFileSync(source, 'utf8');
     const wanted = /^\/\/ levels: (.+)$/m.exec(text.slice(0, text.indexOf('\n') + 1))?.[1].split(' ');
     for (const level of wanted ?? []) {
-      if (!(level in x86Levels))
+      if (!Object.values(levelsOf).some((known) => level in known))
         throw new Error(`${relative(root, source)} names the unknown level '${level}'`);
     }
     const here = wanted ? wanted.filter((level) => level in levels) : [undefined];
@@ -159,8 +164,9 @@ function planObjects(compiler) {
  * level's name in it.
  */
 async function checkSymbols({ object, level, source }) {
-  if (level === undefined || spawnSync('nm', ['--version']).error) return;
-  const shared = (await run('nm', ['--defined-only', object]))
+  const nm = `${cross?.prefix ?? ''}nm`;
+  if (level === undefined || spawnSync(nm, ['--version']).error) return;
+  const shared = (await run(nm, ['--defined-only', object]))
     .split('\n')
     .map((line) => line.trim().split(' '))
     .filter(([, kind, name]) => /^[VWu]$/.test(kind ?? '') && !name.startsWith('DW.ref.'))
@@ -206,6 +212,7 @@ async function main() {
     rmSync(library, { force: true });
     record(compiler);
     console.error(`corella: the cpu backend is left out: ${compiler.problem}; ${compiler.fix}`);
+    if (cross) process.exitCode = 1; // whoever asks for another processor's library wants that one
     return;
   }
   mkdirSync(objectFolder, { recursive: true });

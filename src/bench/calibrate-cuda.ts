@@ -1,7 +1,7 @@
 /** StEFCal's iterations on a card, timed by the card, beside float32 multiply-adds alone. */
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { preparePlainCeilings } from '../backend/cuda/plain-ceilings.js';
-import { prepareCudaSolver } from '../calibrate/cuda.js';
+import { prepareCudaSolver } from '../calibrate/on-card.js';
 import type { SolveBatch } from '../calibrate/index.js';
 import { baselineCount } from '../core/axes.js';
 import { randomStream } from '../core/random.js';

@@ -2,7 +2,7 @@
 import { prepareCeilings } from '../backend/cuda/ceilings.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { preparePlainCeilings } from '../backend/cuda/plain-ceilings.js';
-import { prepareCudaChanneliser } from '../channelise/cuda.js';
+import { prepareCudaChanneliser } from '../channelise/on-card.js';
 import { planChannelise } from '../channelise/index.js';
 import { spectraSizeBytes, voltageSizeBytes, type SpectraType, type VoltageType } from '../core/axes.js';
 import type { BenchCase, PreparedCase } from './bench.js';

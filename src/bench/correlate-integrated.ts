@@ -114,7 +114,7 @@ const timed = (backend: CudaBackend, work: number, run: () => Promise<void>): Co
     const started = performance.now();
     await run();
     for (const stream of Object.values(backend.session.streams)) {
-      const end = backend.session.createMark();
+      const end = backend.session.createEvent();
       end.record(stream);
       await end.passed();
       end.free();

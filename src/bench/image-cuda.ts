@@ -12,7 +12,7 @@ import {
   prepareHalfCeiling,
   prepareSingle,
   touchedCells,
-} from '../image/cuda-bench.js';
+} from '../image/on-card.js';
 import { MARGIN, planImage, type ImagePlan, type KernelSize } from '../image/index.js';
 import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
 import { cardContestant, SECONDS_PER_TURN } from './correlate-cuda.js';

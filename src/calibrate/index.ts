@@ -1,7 +1,7 @@
 /** Calibrate: visibilities and a model of the sky in, each antenna's complex gain out (StEFCal). */
 import type { Backend } from '../backend/backend.js';
-import { prepareCpuSolver, type Solver } from './cpu.js';
-import { prepareCudaSolver } from './cuda.js';
+import { prepareCpuSolver, type Solver } from './cpu/prepare.js';
+import { prepareCudaSolver } from './cuda/prepare.js';
 import type { CalibrationPlan } from './plan.js';
 import { solveReference } from './reference.js';
 import type { CalibrationInput } from './batch.js';
@@ -12,13 +12,7 @@ export type { CalibrationOptions, CalibrationPlan, IterationRule, SolveBatch, So
 export type { CalibrationInput, LeftOut, LeftOutReason } from './batch.js';
 export type { Calibration, Solution } from './solve.js';
 export { modelVisibilities, type ModelComponent, type ModelOptions } from './model.js';
-export type { Solver } from './cpu.js';
-export {
-  prepareResidentCalibrator,
-  type DeviceCorrelations,
-  type ResidentCalibrator,
-  type ResidentOptions,
-} from './cuda-resident.js';
+export type { Solver } from './cpu/prepare.js';
 export { compareGains, type GainComparison } from './compare.js';
 
 export interface Calibrator {

@@ -1,7 +1,7 @@
 /** The X-engine: corner-turned spectra in, visibilities and sample counts out. */
 import type { Backend } from '../backend/backend.js';
-import { prepareCpuCorrelator } from './cpu.js';
-import { prepareCudaCorrelator } from './cuda.js';
+import { prepareCpuCorrelator } from './cpu/prepare.js';
+import { prepareCudaCorrelator } from './cuda/prepare.js';
 import type { Correlator } from './correlator.js';
 import type { CorrelatePlan } from './plan.js';
 import { prepareReferenceCorrelator } from './reference.js';

@@ -15,7 +15,7 @@
  */
 import { tapsCSKK, type TapsCSKK } from '../core/axes.js';
 import { realNumber, refuse, wholeNumber } from '../core/errors.js';
-import { middleOf } from '../core/middle.js';
+import { median } from '../core/median.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import type { Vector3 } from '../core/vector.js';
 import type { TangentAxes } from '../sky/frame.js';
@@ -105,7 +105,7 @@ export function planImage(options: ImageOptions): ImagePlan {
     l: halfway(places.map(({ l }) => l)),
     m: halfway(places.map(({ m }) => m)),
     // The middle station's height: kernels hold small heights best, and one outrigger on a hill must not lift all.
-    n: middleOf(places.map(({ n }) => n)),
+    n: median(places.map(({ n }) => n)),
   };
   checkFits(pixels, options);
 

@@ -1,3 +1,4 @@
+import type { Progress } from '../core/progress.js';
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,8 +9,7 @@ import { spectraCAT, voltagesAT } from '../core/axes.js';
 import type { VoltageBlock } from '../core/blocks.js';
 import { parseInstant, secondsBetween } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
-import type { SpectraRecording, VoltageRecording } from '../formats/format.js';
-import { openFile } from '../formats/registry.js';
+import { openFile, type SpectraRecording, type VoltageRecording } from '../formats/index.js';
 import { trio } from '../formats/testing/trio.js';
 import { planChannels } from './channels.js';
 import { channeliseToFile } from './channelise.js';
@@ -60,7 +60,10 @@ describe('recordings made of recordings', () => {
   it('copy voltages with all that is known of them', async () => {
     const path = join(folder, 'copy.sigmf-meta');
     const progress: number[] = [];
-    const options = { history: ['a test'], onProgress: (part: number) => void progress.push(part) };
+    const options = {
+      history: ['a test'],
+      onProgress: ({ done, of = NaN }: Progress) => void progress.push(done / of),
+    };
     // Two inputs lack three samples each.
     assert.deepEqual(await copyRecording(recording, path, options), { samples: SAMPLES, missingSamples: 6 });
     assert.equal(progress.at(-1), 1);

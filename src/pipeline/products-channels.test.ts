@@ -6,10 +6,10 @@ import { after, before, describe, it } from 'node:test';
 import { decode } from 'fast-png';
 import { imageCPML } from '../core/axes.js';
 import { addSeconds, parseInstant } from '../core/instant.js';
-import { readFitsImage } from '../formats/fits-image.js';
+import { readFitsImage } from '../formats/index.js';
 import { trio } from '../formats/testing/trio.js';
 import { skyFrame } from '../sky/frame.js';
-import { planSky, type SkyImage } from './image.js';
+import { planSky, type SkyImage } from './sky-image.js';
 import { writeSkyFits, writeSkyPng, type ProductOptions } from './products.js';
 
 const start = parseInstant('2026-06-21T04:00:00');

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { imageCPML } from '../core/axes.js';
 import { parseInstant } from '../core/instant.js';
-import { readFitsImage } from '../formats/fits-image.js';
+import { readFitsImage } from '../formats/index.js';
 import { trio } from '../formats/testing/trio.js';
 import { skyFrame } from '../sky/frame.js';
-import { planSky, type SkyImage } from './image.js';
+import { planSky, type SkyImage } from './sky-image.js';
 import { writeSky, type PictureOptions } from './products.js';
 
 const start = parseInstant('2026-06-21T04:00:00Z');

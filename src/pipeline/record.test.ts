@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { parseInstant } from '../core/instant.js';
-import { openFile } from '../formats/registry.js';
+import { openFile } from '../formats/index.js';
 import { trio } from '../formats/testing/trio.js';
 import { skyFrame } from '../sky/frame.js';
 import { simulate } from '../sky/simulate.js';
@@ -25,7 +25,7 @@ it('a simulated sky is recorded sample by sample, with the truth beside it', asy
     const progress: number[] = [];
     const facts = await recordSimulation(plan, path, {
       history: ['a test'],
-      onProgress: (part) => void progress.push(part),
+      onProgress: ({ done, of = NaN }) => void progress.push(done / of),
     });
     assert.equal(progress.at(-1), 1);
     const opened = await openFile(path);

@@ -45,13 +45,13 @@ export interface Stream {
   readonly handle: StreamHandle;
 }
 
-/** A mark in a stream that others can wait for. Before it is first recorded it counts as passed. */
-export interface Mark {
+/** A event in a stream that others can wait for. Before it is first recorded it counts as passed. */
+export interface CudaEvent {
   readonly handle: EventHandle;
   record(stream: Stream): void;
-  /** Later work in `stream` waits until the mark has passed; the host goes on. */
+  /** Later work in `stream` waits until the event has passed; the host goes on. */
   holdBack(stream: Stream): void;
-  /** Resolves when the mark has passed; the event loop goes on meanwhile. */
+  /** Resolves when the event has passed; the event loop goes on meanwhile. */
   passed(): Promise<void>;
   free(): void;
 }
@@ -73,8 +73,8 @@ export interface CudaSession {
   pinnedAddress(bytes: ArrayBufferView): bigint | undefined;
   /** Frees the pinned memory that `bytes` lies in. */
   freePinned(bytes: ArrayBufferView): void;
-  createMark(options?: { readonly timing: 'on' | 'off' }): Mark;
-  millisecondsBetween(first: Mark, last: Mark): number;
+  createEvent(options?: { readonly timing: 'on' | 'off' }): CudaEvent;
+  millisecondsBetween(first: CudaEvent, last: CudaEvent): number;
   loadModule(image: Uint8Array): ModuleHandle;
   copyRows(copy: RowCopy, direction: 'up' | 'down', stream: Stream): void;
   freeMemoryBytes(): number;
@@ -185,7 +185,7 @@ export function openSession(driver: Driver, device: DeviceFacts): CudaSession {
     return { ...piece, free: () => pieces.push(piece) };
   }
 
-  function createMark(options: { readonly timing: 'on' | 'off' } = { timing: 'off' }): Mark {
+  function createEvent(options: { readonly timing: 'on' | 'off' } = { timing: 'off' }): CudaEvent {
     const DISABLE_TIMING = 2;
     const handle = made('cuEventCreate', options.timing === 'on' ? 0 : DISABLE_TIMING) as EventHandle;
     const free = hold(() => {
@@ -258,7 +258,7 @@ export function openSession(driver: Driver, device: DeviceFacts): CudaSession {
     freePinned: (bytes) => {
       pinned.get(bytes.buffer as ArrayBuffer)?.free();
     },
-    createMark,
+    createEvent,
     millisecondsBetween: (first, last) => {
       const milliseconds = new Float32Array(1);
       call('cuEventElapsedTime', milliseconds, first.handle, last.handle);

@@ -92,9 +92,9 @@ function allocateCudaSpectra(
   const faultWord = kept(session.allocate('a fault word', 4));
   const faultOnHost = kept(session.allocatePinned('a fault word', 4));
   const faultView = new Int32Array(faultOnHost.buffer);
-  const filled = kept(session.createMark());
-  const read = kept(session.createMark());
-  const uploaded = kept(session.createMark());
+  const filled = kept(session.createEvent());
+  const read = kept(session.createEvent());
+  const uploaded = kept(session.createEvent());
   const packedPitch = packedPitchFor(capacity);
   const packed: DeviceMemory | undefined =
     type === 'ci4' ? kept(session.allocate(`${title}, packed`, rows * packedPitch)) : undefined;

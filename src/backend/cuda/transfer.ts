@@ -28,7 +28,7 @@ export async function uploadInto(
 ): Promise<void> {
   const bytes = bytesOf(array);
   const pinned = session.borrowPiece();
-  const arrived = session.createMark();
+  const arrived = session.createEvent();
   try {
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
       const piece = bytes.subarray(at, at + PIECE_BYTES);
@@ -55,7 +55,7 @@ export async function downloadInto(
   // Two, so that one arrives while the other is copied out.
   const buffers = [0, 1].map(() => ({
     pinned: session.borrowPiece(),
-    arrived: session.createMark(),
+    arrived: session.createEvent(),
   }));
   const pieces = Math.ceil(bytes.length / PIECE_BYTES);
   const start = (n: number): void => {

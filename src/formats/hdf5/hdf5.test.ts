@@ -4,7 +4,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { openOutput, type OutputFile } from '../output.js';
+import { openOutput, type OutputFile } from '../io/output.js';
 import { openHdf5 } from './read.js';
 import { createHdf5, type GroupPlan } from './write.js';
 

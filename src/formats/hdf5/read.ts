@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import type * as H5wasm from 'h5wasm/node';
 import type { Dataset, Group, Metadata } from 'h5wasm/node';
 import { CorellaError, refuse } from '../../core/errors.js';
-import { openInput } from '../input.js';
+import { openInput } from '../io/input.js';
 
 interface Library {
   readonly classes: typeof H5wasm;

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gainsCA } from '../../core/axes.js';
 import { parseInstant } from '../../core/instant.js';
-import { writeGainFiles } from '../gain-files.js';
-import type { GainsFile } from '../gains.js';
+import { writeGainFiles } from '../gains/gain-files.js';
+import type { GainsFile } from '../gains/gains.js';
 import type { GainSubject } from './trial.js';
 import { trio } from './trio.js';
 

@@ -5,19 +5,19 @@ import { join } from 'node:path';
 import { allocateVoltages, baselineCount, countsCB, visibilitiesCBPP } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { addSamples, addSeconds, parseInstant } from '../../core/instant.js';
-import { dada } from '../dada.js';
-import { fitsidi } from '../fitsidi.js';
+import { dada } from '../recordings/dada.js';
+import { fitsidi } from '../visibilities/fitsidi.js';
 import type { VisibilityHeader } from '../format.js';
-import { guppi } from '../guppi.js';
-import { lwa } from '../lwa/lwa.js';
-import { mark5b } from '../mark5b.js';
-import { mwa } from '../mwa/mwa.js';
-import { raw } from '../raw.js';
-import { createSigmf, sigmf } from '../sigmf.js';
-import { skalow } from '../skalow.js';
-import { uvfits } from '../uvfits.js';
-import { uvh5 } from '../uvh5.js';
-import { vdif } from '../vdif.js';
+import { guppi } from '../recordings/guppi.js';
+import { lwa } from '../recordings/lwa/lwa.js';
+import { mark5b } from '../recordings/mark5b.js';
+import { mwa } from '../visibilities/mwa/mwa.js';
+import { raw } from '../recordings/raw.js';
+import { createSigmf, sigmf } from '../recordings/sigmf/sigmf.js';
+import { skalow } from '../visibilities/skalow.js';
+import { uvfits } from '../visibilities/uvfits/uvfits.js';
+import { uvh5 } from '../visibilities/uvh5/uvh5.js';
+import { vdif } from '../recordings/vdif.js';
 import {
   encodeCor,
   encodeDada,

@@ -15,8 +15,8 @@ import {
   type ResidentChain,
   type ResidentTimes,
 } from '../resident/chain.js';
-import { planWorkloadChain, type WorkloadChain } from '../resident/workload.js';
-import { roadNames, type KernelName, type RoadName } from './roads.js';
+import { planWorkloadChain, type WorkloadChain } from './workload-chain.js';
+import { roadNames, type KernelName, type RoadName } from '../resident/road-names.js';
 import type { Workload } from './workload.js';
 
 export interface CardMeasurement {

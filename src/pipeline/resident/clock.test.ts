@@ -1,24 +1,25 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { CudaSession, Mark, Stream } from '../../backend/cuda/session.js';
+import type { CudaSession, CudaEvent, Stream } from '../../backend/cuda/session.js';
 import { ResidentClock } from './clock.js';
 
-/** A card whose marks are passed at the milliseconds given, one after the other. */
+/** A card whose events are passed at the milliseconds given, one after the other. */
 function card(...milliseconds: readonly number[]) {
-  const times = new Map<Mark, number>();
+  const times = new Map<CudaEvent, number>();
   const passes = [...milliseconds];
   let freed = 0;
   const session = {
-    createMark: () => {
-      const mark = {
-        record: () => void times.set(mark, passes.shift() ?? NaN),
+    createEvent: () => {
+      const event = {
+        record: () => void times.set(event, passes.shift() ?? NaN),
         free: () => {
           freed++;
         },
-      } as unknown as Mark;
-      return mark;
+      } as unknown as CudaEvent;
+      return event;
     },
-    millisecondsBetween: (begun: Mark, ended: Mark) => (times.get(ended) ?? NaN) - (times.get(begun) ?? NaN),
+    millisecondsBetween: (begun: CudaEvent, ended: CudaEvent) =>
+      (times.get(ended) ?? NaN) - (times.get(begun) ?? NaN),
   } as unknown as CudaSession;
   return { session, made: () => times.size, freed: () => freed };
 }

@@ -3,7 +3,7 @@ import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { DeviceMemory } from '../../backend/cuda/session.js';
 import type { CudaSpectraBlock } from '../../backend/cuda/spectra.js';
 import type { CorrelatePlan } from '../../correlate/index.js';
-import { prepareCudaCorrelator } from '../../correlate/cuda.js';
+import { prepareCudaCorrelator } from '../../correlate/on-card.js';
 
 export interface ResidentCorrelations {
   accumulate(block: CudaSpectraBlock): Promise<void>;
@@ -26,7 +26,7 @@ export async function prepareResidentCorrelations(
   const correlator = await prepareCudaCorrelator(plan, backend);
   const counts = session.allocate('sample counts', sizeBytes);
   const onHost = session.allocatePinned('sample counts', sizeBytes);
-  const sent = session.createMark();
+  const sent = session.createEvent();
   /** The samples of an integration without gaps whose counts lie on the card: the next one's are mostly the same. */
   let sentSamples: number | undefined;
   return {

@@ -1,0 +1,211 @@
+/**
+ * The X-engine on a card. Each block adds to int32 sums; before these could overflow they are added to float64 totals,
+ * which hold whole numbers exactly to 2⁵³. Both stay on the card until the integration is handed over.
+ */
+import type { CudaBackend } from '../../backend/cuda/cuda.js';
+import type { DeviceMemory } from '../../backend/cuda/session.js';
+import { cudaSpectra, type CudaSpectraBlock } from '../../backend/cuda/spectra.js';
+import { downloadInto } from '../../backend/cuda/transfer.js';
+import { countsCB, visibilitiesCBPP, type CountsCB, type SpectraType } from '../../core/axes.js';
+import { addSampleCounts } from '../../core/gaps.js';
+import type { CorrelationResult, Correlator } from '../correlator.js';
+import { prepareXEngine } from './engine.js';
+import { planFloatEngine, planTotals } from './plan.js';
+import { checkCorrelateBlock, type CorrelatePlan } from '../plan.js';
+import { checkSpectra } from '../unpack.js';
+
+/** An integration that stays on the card for the next stage. */
+export interface DeviceIntegration {
+  readonly samples: number;
+  /** Whether every sample was there: counts are then `samples` for every pair of stations that is not flagged. */
+  readonly gapless: boolean;
+  /** Made when asked for: millions of numbers that seldom change from one integration to the next. */
+  counts(): CountsCB;
+}
+
+export interface CudaCorrelator extends Correlator {
+  /**
+   * totals : [c][b][p_i][p_j], complex float64: the integration that finishOnDevice left, valid until the next
+   * accumulate, in order on the compute stream.
+   */
+  readonly totals: DeviceMemory;
+  /** Like finish, without the journey to the host. */
+  finishOnDevice(): DeviceIntegration;
+}
+
+/** A launch adds at most this many samples, a multiple of the kernels' spans. */
+const MOST_SAMPLES_PER_LAUNCH = 65_536;
+/** A sample adds at most 2·max² to a sum: 66,572 samples of 8 bits stay below 2³¹. */
+export const mostInt32Samples = {
+  ci8: Math.floor((2 ** 31 - 1) / (2 * 127 ** 2)),
+  ci4: Math.floor((2 ** 31 - 1) / (2 * 7 ** 2)),
+} satisfies Record<Exclude<SpectraType, 'cf32'>, number>;
+
+/** Adds one block's products to what the integration holds so far. */
+interface Engine {
+  add(block: CudaSpectraBlock): void;
+  /** After this the totals hold everything added since the last call of `restart`. */
+  settle(): void;
+  restart(): void;
+  readonly memories: readonly DeviceMemory[];
+}
+
+export async function prepareCudaCorrelator(
+  plan: CorrelatePlan,
+  backend: CudaBackend,
+): Promise<CudaCorrelator> {
+  const { session, shop } = backend;
+  const { channels, stations, polarisations, baselines, inputs } = plan;
+  const stream = session.streams.compute;
+  const products = channels * baselines * polarisations ** 2;
+  const totals = session.allocate(`totals of ${channels} channels × ${baselines} baselines`, products * 16);
+  const kernels = await shop.prepare(planTotals(plan));
+  const { type } = plan;
+  const engine = await (type === 'cf32'
+    ? prepareFloat(plan, backend, totals)
+    : prepareInteger(plan, backend, totals, kernels.addToTotals, mostInt32Samples[type]));
+
+  const anyFlagged = plan.flaggedInputs.includes(1);
+  const flags = session.allocate('input flags', inputs);
+  const flagsOnHost = session.allocatePinned('input flags', inputs);
+  new Uint8Array(flagsOnHost.buffer).set(plan.flaggedInputs);
+  session.call('cuMemcpyHtoDAsync', flags.pointer, flagsOnHost.pointer, inputs, stream.handle);
+  let samples = 0;
+  /** Samples of blocks without gaps: every baseline counts them alike, so they are counted once, at the end. */
+  let wholeSamples = 0;
+  /** Samples of blocks with gaps, pair by pair. */
+  let counted: CountsCB | undefined;
+  const emptyCounts = (): CountsCB => countsCB(new Float64Array(channels * baselines), channels, baselines);
+  const countShape = (count: number) => ({ channels, stations, polarisations, samples: count });
+
+  function finishOnDevice(): DeviceIntegration {
+    engine.settle();
+    if (samples === 0) session.call('cuMemsetD8Async', totals.pointer, 0, products * 16, stream.handle);
+    if (anyFlagged) {
+      kernels.zeroFlagged.set([totals.pointer, flags.pointer, channels]);
+      kernels.zeroFlagged.launch(
+        { grid: [Math.min(4096, Math.ceil(baselines / 128)), 1], threads: 128 },
+        stream,
+      );
+    }
+    const [whole, gappy] = [wholeSamples, counted];
+    const integration = {
+      samples,
+      gapless: gappy === undefined,
+      counts: () => {
+        const counts = countsCB(gappy?.slice() ?? emptyCounts(), channels, baselines);
+        addSampleCounts(counts, countShape(whole), [], plan.flaggedInputs);
+        return counts;
+      },
+    };
+    counted = undefined;
+    samples = 0;
+    wholeSamples = 0;
+    engine.restart();
+    return integration;
+  }
+
+  return {
+    plan,
+    totals,
+    accumulate: async (given) => {
+      const block = cudaSpectra('correlate', given);
+      checkCorrelateBlock(plan, block, samples);
+      // Rare, so the search for the culprit, and whether its input is flagged anyway, may be slow.
+      if (block.faulty) checkSpectra(plan, await block.read(), block.samples);
+      if (block.samples > 0) {
+        block.reading(stream);
+        engine.add(block);
+        block.doneReading(stream);
+      }
+      if (block.gaps.length === 0) wholeSamples += block.samples;
+      else {
+        counted ??= emptyCounts();
+        addSampleCounts(counted, countShape(block.samples), block.gaps, plan.flaggedInputs);
+      }
+      samples += block.samples;
+    },
+    finishOnDevice,
+    finish: async (): Promise<CorrelationResult> => {
+      const integration = finishOnDevice();
+      const values = new Float64Array(products * 2);
+      await downloadInto(session, totals, values);
+      const visibilities = visibilitiesCBPP(values, channels, baselines, polarisations);
+      return { visibilities, counts: integration.counts(), samples: integration.samples };
+    },
+    close: () => {
+      for (const thing of [totals, flags, flagsOnHost, ...engine.memories]) thing.free();
+      return Promise.resolve();
+    },
+  };
+}
+
+type Kernel = Awaited<ReturnType<CudaBackend['shop']['prepare']>>[string];
+
+async function prepareInteger(
+  plan: CorrelatePlan,
+  backend: CudaBackend,
+  totals: DeviceMemory,
+  addToTotals: Kernel,
+  mostSamples: number,
+): Promise<Engine> {
+  const { session } = backend;
+  const stream = session.streams.compute;
+  const products = plan.channels * plan.baselines * plan.polarisations ** 2;
+  const sums = session.allocate(
+    `sums of ${plan.channels} channels × ${plan.baselines} baselines`,
+    products * 8,
+  );
+  const [replacing, adding] = await Promise.all([
+    prepareXEngine(plan, backend, { mode: 'replace' }),
+    prepareXEngine(plan, backend, { mode: 'add' }),
+  ]);
+  let inSums = 0;
+  let anyInTotals = false;
+  const settle = (): void => {
+    if (inSums === 0) return;
+    addToTotals.set([sums.pointer, totals.pointer, products, anyInTotals ? 1 : 0]);
+    addToTotals.launch({ grid: [Math.min(65_536, Math.ceil(products / 256)), 1], threads: 256 }, stream);
+    inSums = 0;
+    anyInTotals = true;
+  };
+  return {
+    memories: [sums, ...replacing.memories, ...adding.memories],
+    add: (block) => {
+      for (let first = 0; first < block.samples; first += MOST_SAMPLES_PER_LAUNCH) {
+        const count = Math.min(MOST_SAMPLES_PER_LAUNCH, block.samples - first);
+        if (inSums + count > mostSamples) settle();
+        (inSums === 0 ? replacing : adding).launch(block, first, count, sums, stream);
+        inSums += count;
+      }
+    },
+    settle,
+    restart: () => {
+      inSums = 0;
+      anyInTotals = false;
+    },
+  };
+}
+
+async function prepareFloat(
+  plan: CorrelatePlan,
+  backend: CudaBackend,
+  totals: DeviceMemory,
+): Promise<Engine> {
+  const { request, itemsPerChannel } = planFloatEngine(plan);
+  const { correlateFloat } = await backend.shop.prepare(request);
+  const grid = [plan.channels * itemsPerChannel, 1] as const;
+  let any = false;
+  return {
+    memories: [],
+    add: (block) => {
+      correlateFloat.set([block.pointer, block.pitchBytes, block.samples, any ? 1 : 0, totals.pointer]);
+      correlateFloat.launch({ grid, threads: 256 }, backend.session.streams.compute);
+      any = true;
+    },
+    settle: () => undefined,
+    restart: () => {
+      any = false;
+    },
+  };
+}

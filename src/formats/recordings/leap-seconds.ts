@@ -1,0 +1,15 @@
+/** Clocks that never pause: recorders that count elapsed seconds (VDIF, GPS) count leap seconds too. */
+import { addSeconds, instant, type Instant } from '../../core/instant.js';
+
+const utc = (year: number, month: number, day: number): number => Date.UTC(year, month - 1, day) / 1000;
+
+/** The moment `elapsedS` real seconds after another. */
+export const afterElapsedSeconds = (epochUnixSeconds: number, elapsedS: number): Instant =>
+  addSeconds(instant(epochUnixSeconds), elapsedS);
+
+const MJD_OF_UNIX_EPOCH = 40_587;
+export const unixFromMjd = (mjdDays: number): number => (mjdDays - MJD_OF_UNIX_EPOCH) * 86_400;
+
+/** VDIF counts half-years from 2000: epoch 29 is July 2014. */
+export const vdifEpochUnixSeconds = (epoch: number): number =>
+  utc(2000 + Math.floor(epoch / 2), epoch % 2 === 0 ? 1 : 7, 1);
