@@ -94,7 +94,7 @@ describe('UVH5 of a large integration', () => {
       }
     }
     assert.equal(row, baselines);
-    file.close();
+    await file.close();
     await rm(folder, { recursive: true });
   });
 });
