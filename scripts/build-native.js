@@ -7,6 +7,7 @@
 //   node scripts/build-native.js --lenient   the same; a failure is told and recorded, yet the install goes on
 //   node scripts/build-native.js --sanitize  the same with AddressSanitizer and UndefinedBehaviorSanitizer,
 //                                            into dist/native-sanitize/
+//   node scripts/build-native.js --threads   the same with ThreadSanitizer, into dist/native-threads/
 // With CORELLA_ARCH=x64 or arm64 it is built for that processor by Debian's cross compiler, or by CXX, into
 // dist/native-x64/ or dist/native-arm64/.
 import { execFile, spawnSync } from 'node:child_process';
@@ -18,7 +19,7 @@ import { fileURLToPath } from 'node:url';
 import { levelsOf, targets } from './targets.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const sanitize = process.argv.includes('--sanitize');
+const sanitize = ['sanitize', 'threads'].find((flavour) => process.argv.includes(`--${flavour}`));
 const architecture = process.env.CORELLA_ARCH?.trim() || arch();
 /** Tools for another processor than this one. */
 const cross =
@@ -29,7 +30,7 @@ if (architecture !== arch() && cross === undefined) {
   console.error(`corella: CORELLA_ARCH is '${architecture}'; choose ${Object.keys(levelsOf).join(' or ')}`);
   process.exit(1);
 }
-const flavour = ['native', ...(sanitize ? ['sanitize'] : []), ...(cross ? [architecture] : [])].join('-');
+const flavour = ['native', ...(sanitize ? [sanitize] : []), ...(cross ? [architecture] : [])].join('-');
 const objectFolder = join(root, 'build', flavour);
 const target = join(root, 'dist', flavour);
 
@@ -54,11 +55,11 @@ const common = [
   ],
   `-I${join(root, 'src')}`,
 ];
-const sanitizers = [
-  '-fsanitize=address,undefined',
-  '-fno-sanitize-recover=undefined',
-  '-fno-omit-frame-pointer',
-];
+const sanitizersOf = {
+  sanitize: ['-fsanitize=address,undefined', '-fno-sanitize-recover=undefined', '-fno-omit-frame-pointer'],
+  threads: ['-fsanitize=thread', '-fno-omit-frame-pointer'],
+};
+const sanitizers = sanitize ? sanitizersOf[sanitize] : [];
 const flags = sanitize ? [...common.filter((flag) => flag !== '-O3'), '-O1', ...sanitizers] : common;
 
 /** The first compiler that is there and new enough, or why there is none. */
@@ -224,7 +225,7 @@ async function main() {
   await inParallel(units.map((unit) => () => compile(compiler, unit)));
   // A new file under the old name: a program that has the old library open keeps it whole.
   const half = `${library}.${process.pid}`;
-  const link = ['-shared', '-pthread', ...(sanitize ? sanitizers : []), ...objects, '-o', half];
+  const link = ['-shared', '-pthread', ...sanitizers, ...objects, '-o', half];
   await run(compiler.program, [...compiler.extra, ...link]);
   renameSync(half, library);
   record({ library: libraryName, compiler: compiler.title, levels: Object.keys(levels), hash });
