@@ -69,7 +69,7 @@ export function runCase(
       kernel,
       backend: backend.kind,
       isa: isaOf(backend),
-      threads: backend.kind === 'cpu' ? backend.threads : 1,
+      threads: threadsOf(backend),
       parameters: bench.parameters,
       median: median / bench.scale,
       spread,
@@ -87,6 +87,9 @@ export function runCase(
     };
   });
 }
+
+/** Work of a call grows with them: a thread should have some milliseconds' worth, however many there are. */
+export const threadsOf = (backend: Backend): number => (backend.kind === 'cpu' ? backend.threads : 1);
 
 function isaOf(backend: Backend): string | null {
   switch (backend.kind) {

@@ -13,7 +13,7 @@ import { closes, type Closable, type Closers } from '../core/closing.js';
 import { instant } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
 import { planChannelise, prepareChanneliser, type ChannelisePlan } from '../channelise/index.js';
-import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
+import { threadsOf, type BenchCase, type KernelBench, type PreparedCase } from './bench.js';
 import { scriptCeiling } from './ceiling.js';
 import { cudaChanneliseCases } from './channelise-cuda.js';
 import type { Contestant } from './measure.js';
@@ -41,10 +41,14 @@ const sizes: readonly Size[] = [
 
 const INPUTS = 32;
 const POLARISATIONS = 2;
-/** Some milliseconds' worth, and at least sixteen spectra: a vector's lanes are spectra. */
-const samplesAtOnce = { reference: 2 ** 15, cpu: 2 ** 22 } satisfies Record<HostBackend['kind'], number>;
-const spectraOf = ({ channels }: Size, backend: HostBackend): number =>
-  Math.max(backend.kind === 'cpu' ? 16 : 1, Math.round(samplesAtOnce[backend.kind] / (INPUTS * channels)));
+/** Some milliseconds' worth for each thread, and at least sixteen spectra: a vector's lanes are spectra. */
+const samplesPerThread = { reference: 2 ** 15, cpu: 2 ** 22 } satisfies Record<HostBackend['kind'], number>;
+/** A quarter of a gigabyte of bytes in and out. */
+const MOST_SAMPLES = 2 ** 26;
+const spectraOf = ({ channels }: Size, backend: HostBackend): number => {
+  const samples = Math.min(samplesPerThread[backend.kind] * threadsOf(backend), MOST_SAMPLES);
+  return Math.max(backend.kind === 'cpu' ? 16 : 1, Math.round(samples / (INPUTS * channels)));
+};
 
 /** A complex sample of each tap is two multiply-adds, and the transform's usual count is 5 log₂ C. */
 function operationsPerSample({ channels, taps, inputType }: Size): number {
@@ -60,7 +64,7 @@ export const channeliseBench: KernelBench = {
 
 const hostCases = (backend: HostBackend): BenchCase[] =>
   sizes
-    .filter(({ channels }) => backend.kind !== 'reference' || INPUTS * channels <= samplesAtOnce.reference)
+    .filter(({ channels }) => backend.kind !== 'reference' || INPUTS * channels <= samplesPerThread.reference)
     .map((size) => ({
       parameters: { ...size, inputs: INPUTS, spectra: spectraOf(size, backend) },
       unit: 'Gsamples/s',
@@ -159,8 +163,7 @@ function fftw(
   const close = peers.bind('fftw_channelise', 'void peer_fftw_close(void *handle)');
   const made = samples / plan.channels - plan.taps + 1;
   if (!version || !open || !run || !close || made < 1) return undefined;
-  const threads = backend.kind === 'cpu' ? backend.threads : 1;
-  const handle = open(plan.channels, plan.taps, plan.prototype, threads);
+  const handle = open(plan.channels, plan.taps, plan.prototype, threadsOf(backend));
   return {
     name: `vectorised filter and FFTW, neither rounded nor turned (${String(version())})`,
     run: async () => {

@@ -4,7 +4,7 @@ import { elementsPerSpectra, type SpectraCAT, type SpectraType, allocateSpectra 
 import type { Closers } from '../core/closing.js';
 import { randomStream } from '../core/random.js';
 import { planCorrelation, prepareCorrelator } from '../correlate/index.js';
-import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
+import { threadsOf, type BenchCase, type KernelBench, type PreparedCase } from './bench.js';
 import { scriptCeiling } from './ceiling.js';
 import { cudaCorrelateCases } from './correlate-cuda.js';
 import type { HostBackend } from '../backend/backend.js';
@@ -23,8 +23,10 @@ const sizes: readonly Size[] = [
   ...(['ci4', 'cf32'] as const).map((type) => ({ stations: 128, samples: 1024, type })),
 ];
 
-/** As many channels as make a call long enough to measure: operations by one backend in some milliseconds. */
-const operationsAtOnce = { reference: 2e8, cpu: 8e9 } satisfies Record<HostBackend['kind'], number>;
+/** As many channels as make a call long enough to measure: operations by one thread in some milliseconds. */
+const operationsPerThread = { reference: 2e8, cpu: 8e9 } satisfies Record<HostBackend['kind'], number>;
+/** Of one thread; a small array's call is short all the same. */
+const MOST_CHANNELS = 64;
 const POLARISATIONS = 2;
 /** Useful operations only: a complex multiply-add is 8, on the lower triangle with its diagonal. */
 const operationsPerChannel = ({ stations, samples }: Size): number => {
@@ -40,11 +42,12 @@ export const correlateBench: KernelBench = {
 const hostCases = (backend: HostBackend): BenchCase[] =>
   sizes
     .filter(
-      (size) => backend.kind !== 'reference' || operationsPerChannel(size) <= operationsAtOnce.reference,
+      (size) => backend.kind !== 'reference' || operationsPerChannel(size) <= operationsPerThread.reference,
     )
     .map((size): BenchCase => {
-      const channels = Math.max(1, Math.round(operationsAtOnce[backend.kind] / operationsPerChannel(size)));
-      const most = Math.min(channels, 64);
+      const threads = threadsOf(backend);
+      const channels = Math.round((threads * operationsPerThread[backend.kind]) / operationsPerChannel(size));
+      const most = Math.max(1, Math.min(channels, MOST_CHANNELS * threads));
       return {
         parameters: { ...size, polarisations: POLARISATIONS, channels: most },
         unit: 'TOPS',
@@ -116,7 +119,7 @@ function openblas(
   const setThreads = peers.bind('openblas', 'void peer_openblas_threads(int32_t threads)');
   const core = peers.bind('openblas', 'const char *peer_openblas_core()');
   if (!correlate || !setThreads || !core) return undefined;
-  const threads = backend.kind === 'cpu' ? backend.threads : 1;
+  const threads = threadsOf(backend);
   const inputs = size.stations * POLARISATIONS;
   const floats = new Float32Array(inputs * size.samples * 2);
   const sums = new Float32Array(channels * inputs * inputs * 2);

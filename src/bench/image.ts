@@ -7,7 +7,7 @@ import type { Vector3 } from '../core/vector.js';
 import { planImage, prepareDirectImager, type ImagePlan, type KernelSize } from '../image/index.js';
 import { stationPositions } from '../pipeline/geometry.js';
 import { loadTelescope } from '../telescope/load.js';
-import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
+import { threadsOf, type BenchCase, type KernelBench, type PreparedCase } from './bench.js';
 import { scriptCeiling } from './ceiling.js';
 import type { HostBackend } from '../backend/backend.js';
 import type { Contestant } from './measure.js';
@@ -42,9 +42,11 @@ const sizes = {
 } satisfies Record<HostBackend['kind'], readonly Size[]>;
 
 const CHANNELS = 4;
-/** A call of some ten milliseconds, so that waking threads does not count: 512 steps of 128² pixels. */
+/** A call of some ten milliseconds, so that waking threads does not count: 512 steps of 128² pixels for four of them. */
 const samplesFor = (backend: HostBackend, pixels: number): number =>
-  backend.kind === 'reference' ? 1 : 64 * Math.ceil((8 * 128 ** 2) / pixels ** 2);
+  backend.kind === 'reference'
+    ? 1
+    : 64 * Math.ceil((8 * 128 ** 2 * Math.max(1, threadsOf(backend) / 4)) / pixels ** 2);
 
 export const imageBench: KernelBench = {
   kernel: 'image',
