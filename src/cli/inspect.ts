@@ -18,6 +18,7 @@ import { lookAt } from '../pipeline/inspect/voltages.js';
 import { lookAtVisibilities } from '../pipeline/inspect/visibilities.js';
 import { inputSpectra, meanSpectrum } from '../pipeline/inspect/waterfall.js';
 import { addCommonOptions, addExamples, type CommonOptions } from './command.js';
+import { inspectCapture } from './inspect-capture.js';
 import { gainJson, gainLines } from './inspect-gains.js';
 import { factLines, lookLines, rowLines, visibilityLines } from './inspect-text.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
@@ -34,7 +35,10 @@ export function registerInspect(program: Command): void {
   const command = program
     .command('inspect')
     .description('what is in this file (any format we know), as text, JSON or pictures')
-    .argument('<file>', 'a recording, channelised data, visibilities or gains')
+    .argument(
+      '<file>',
+      'a recording, channelised data, visibilities, gains, or captured packets (pcap, pcapng)',
+    )
     .option(
       '--whole',
       'read all of a large file, not its first block alone: counts every gap and clipped number',
@@ -61,6 +65,7 @@ export function registerInspect(program: Command): void {
     ['inspect gains.json --picture gains.png', 'amplitude and phase of every gain'],
     ['inspect night.vdif --rate 32MHz --whole', 'how much was lost, and where'],
     ['inspect voltages.sigmf-meta --spectrum spectrum.png', 'a picture of its band'],
+    ['inspect capture.pcap', 'packets: formats, senders, what was lost'],
   ]);
 }
 
@@ -93,6 +98,11 @@ async function run(path: string, options: InspectOptions): Promise<void> {
     return;
   }
   const terminal = openTerminal(options);
+  const packets = await inspectCapture(path, options, terminal);
+  if (packets) {
+    terminal.result(packets.json, packets.lines);
+    return;
+  }
   const file = await openFile(path, await openOptions(options));
   try {
     const description = describeFile(file);
