@@ -51,7 +51,7 @@ export async function inspectCapture(
     const all = await lookAtCapture(path, chunksOf(file, end), {
       ...(format === undefined ? {} : { format: packetFormatNamed(format) }),
       ...(flags.rate === undefined ? {} : { hints: { rateHz: flags.rate } }),
-      onProgress: (read) => stage?.update(read / end),
+      onProgress: (done) => stage?.update({ done, of: end, unit: 'bytes' }),
     });
     stage?.done();
     const extent = end === file.sizeBytes ? 'whole' : 'first';
