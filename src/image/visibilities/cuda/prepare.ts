@@ -93,12 +93,13 @@ async function makeImager(
     return n % 2 === 0 ? Math.cos(angle) : Math.sin(angle);
   });
   const order = orderPairs(plan);
-  const [corners, taps, turnMemory, pairs, differences] = await closers.keepAll([
+  const [corners, taps, turnMemory, pairs, differences, centre] = await closers.keepAll([
     uploadArray(session, 'corners', plan.corners),
     uploadArray(session, `kernels of ${channels} channels × ${stations} stations`, plan.taps),
     uploadArray(session, 'turns', turns),
     uploadArray(session, 'pairs of stations', order.pairs),
     uploadArray(session, 'differences of pairs', order.differences),
+    uploadArray(session, 'phases of the centre', plan.centre),
   ]);
   const gridBytes = products * plane * 16;
   const valueBytes = baselines * products * 16;
@@ -166,7 +167,7 @@ async function makeImager(
       describe(kernels.weighPairs.argument(0).view, from, autos);
       kernels.weighPairs.set([
         ...[null, first, weight === 'uniform' ? densities.pointer : 0n, pairs.pointer],
-        ...[of === 'beam' ? 1 : 0, values.pointer, of === 'beam' ? 0n : weightSums.pointer],
+        ...[of === 'beam' ? centre.pointer : 0n, values.pointer, of === 'beam' ? 0n : weightSums.pointer],
       ]);
       kernels.weighPairs.launch(
         { grid: [Math.ceil(baselines / PAIR_THREADS), here], threads: PAIR_THREADS },
