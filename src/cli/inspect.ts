@@ -27,11 +27,11 @@ import { addEopOption } from './options/eop-option.js';
 import { gainJson, gainLines } from './report/inspect-gains.js';
 import { factLines, lookLines, rowLines, visibilityLines } from './report/inspect-text.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
-import { checkOutputs, checkPngName } from './options/outputs.js';
+import { addOverwriteOption, checkOutputs, checkPngName, type OutputOptions } from './options/outputs.js';
 import { openTerminal } from './report/terminal.js';
 import { inspectCapture } from './report/inspect-capture.js';
 
-interface InspectOptions extends CommonOptions, OpenFlags {
+interface InspectOptions extends CommonOptions, OutputOptions, OpenFlags {
   readonly spectrum?: string;
   readonly picture?: string;
   readonly whole?: true;
@@ -59,6 +59,7 @@ export function registerInspect(program: Command): void {
     )
     .action(run);
   addOpenOptions(command, 'anything');
+  addOverwriteOption(command);
   addCommonOptions(command);
   addEopOption(command);
   addExamples(command, [
@@ -89,7 +90,7 @@ async function run(path: string, options: InspectOptions): Promise<void> {
   for (const [option, drawing] of Object.entries(drawings)) {
     if (drawing === undefined) continue;
     checkPngName(option, drawing);
-    await checkOutputs({ paths: [drawing], from: path });
+    await checkOutputs({ ...options, paths: [drawing], from: path });
   }
   const drawn = Object.values(drawings).flatMap((drawing) =>
     drawing === undefined ? [] : [`drawn in ${drawing}`],
