@@ -10,6 +10,11 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const words = process.argv.slice(2);
 
+/**
+ * @param {string} program
+ * @param {readonly string[]} args
+ * @param {NodeJS.ProcessEnv} environment
+ */
 function run(program, args, environment = {}) {
   const { status } = spawnSync(program, args, { stdio: 'inherit', env: { ...process.env, ...environment } });
   if (status !== 0) process.exit(status ?? 1);
