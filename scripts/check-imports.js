@@ -5,9 +5,9 @@ import { dirname, join, normalize, relative } from 'node:path';
 
 const source = new URL('../src/', import.meta.url).pathname;
 
-const ground = ['core', 'telescope', 'sky', 'backend'];
+const ground = ['core', 'telescope', 'sky', 'delay', 'backend'];
 const kernels = ['channelise', 'correlate', 'calibrate', 'image'];
-const edges = ['formats', 'draw'];
+const edges = ['formats', 'draw', 'packets'];
 /**
  * Which rooms each room may import. Anything not listed is forbidden.
  * @type {Record<string, readonly string[] | undefined>}
@@ -16,7 +16,9 @@ const below = {
   core: [],
   telescope: ['core'],
   sky: ['core', 'telescope'],
+  delay: ['core', 'telescope', 'sky'],
   backend: ['core'],
+  packets: ['core'],
   ...Object.fromEntries(kernels.map((room) => [room, ground])),
   formats: ['core', 'telescope', 'sky'],
   draw: ['core', 'telescope', 'sky', 'image'],

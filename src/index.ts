@@ -22,6 +22,11 @@ export { skyFrame, type SkyFrame, type SkyPosition } from './sky/frame.js';
 export { findSources, sourceNames } from './sky/sources.js';
 export { fixedSource, parseSource, sourceAt, type Source } from './sky/source.js';
 export { sourcesUp } from './sky/above.js';
+export { fixedCentre, localCentre, parsePhaseCentre, type PhaseCentre } from './sky/phase-centre.js';
+export { localSiderealTimeRad } from './sky/earth/sidereal.js';
+export { onUnknownOrientation, useEarthOrientation } from './sky/earth/orientation.js';
+export { readEarthOrientation } from './sky/earth/orientation-file.js';
+export * from './delay/index.js';
 export { planSimulation, type SimulationOptions } from './sky/simulation-plan.js';
 export { simulate } from './sky/simulate.js';
 export { trueGains } from './sky/input-gains.js';
@@ -59,6 +64,7 @@ export { prepareTakeSpectra, type TakeSpectraSettings } from './pipeline/stages/
 export { prepareCorrelate, type CorrelateSettings } from './pipeline/stages/correlate.js';
 export { prepareCalibrate, type CalibrateSettings } from './pipeline/stages/calibrate.js';
 export type { CalibratedIntegration } from './pipeline/stages/calibrate.js';
+export { preparePower, type InputPowers } from './pipeline/stages/power.js';
 export { prepareImage, type ImageInput, type ImageStageSettings } from './pipeline/stages/image.js';
 export { prepareDirectImage, type DirectImageSettings } from './pipeline/stages/direct-image.js';
 export {

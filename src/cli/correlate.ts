@@ -27,6 +27,7 @@ import {
   type ChannelOptions,
 } from './options/channel-options.js';
 import { addBackendOptions, addExamples, refuseGiven, type BackendOptions } from './options/command.js';
+import { addEopOption } from './options/eop-option.js';
 import { addFlagOption, parseFlags, type FlagOptions } from './options/flags.js';
 import { history } from './report/history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
@@ -74,6 +75,7 @@ export function registerCorrelate(program: Command): void {
   addChannelOptions(command);
   addOpenOptions(command, 'recordings');
   addBackendOptions(command);
+  addEopOption(command);
   addExamples(command, [
     ['correlate voltages.sigmf-meta -o visibilities.uvfits', 'channelise and correlate, one integration'],
     [

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';
-import { siteToEcef, ecefToSite, ecefToEnu, enuToEcef } from '../visibilities/earth.js';
+import { siteToEcef, ecefToSite, ecefToEnu, enuToEcef } from '../../telescope/earth.js';
 import {
   headerBytes,
   integerCard,

@@ -2,6 +2,7 @@
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { DevicePointer } from '../../backend/cuda/session.js';
 import { uploadArray } from '../../backend/cuda/transfer.js';
+import type { Closable } from '../../core/closing.js';
 import { planFinish, type CardPixels } from './plan.js';
 import type { ImagePlan } from '../plan.js';
 
@@ -18,18 +19,17 @@ export interface PairSums {
   /** factors : [c][a] complex float32; 0 where an input takes no part. */
   readonly factors: DevicePointer;
   /** Samples that every pair had. */
-  readonly wholeSamples: number;
+  readonly gaplessSamples: number;
   /** counts : [c][b] float64, samples on top of those where some were missing. */
   readonly counts?: DevicePointer;
   /** to : [c][product] float64, what a source of flux 1 puts into the sums. */
   readonly to: DevicePointer;
 }
 
-export interface ImageScaler {
+export interface ImageScaler extends Closable {
   /** All on the compute stream; nothing waits, nothing is allocated. */
   scale(from: DeviceSums): void;
   pairSums(from: PairSums): void;
-  close(): void;
 }
 
 const THREADS = 256;
@@ -52,12 +52,10 @@ export async function prepareImageScaler(
       scaleSums.set([sums, weights, correction.pointer, pixels, products, to]);
       scaleSums.launch({ grid: [blocks, 1], threads: THREADS }, stream);
     },
-    pairSums: ({ factors, wholeSamples, counts = 0n as DevicePointer, to }) => {
-      pairSums.set([factors, counts, wholeSamples, stations, polarisations, to]);
+    pairSums: ({ factors, gaplessSamples, counts = 0n as DevicePointer, to }) => {
+      pairSums.set([factors, counts, gaplessSamples, stations, polarisations, to]);
       pairSums.launch({ grid: [channels, products], threads: THREADS }, stream);
     },
-    close: () => {
-      correction.free();
-    },
+    close: () => correction.close(),
   };
 }

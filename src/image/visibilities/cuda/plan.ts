@@ -26,7 +26,7 @@ export const planVisibilities = (plan: ImageShapeOnCard) =>
     entries: {
       addDensities: [visibilitySource, 'i32', 'pointer'],
       makePairKernels: ['pointer', 'pointer', 'i64', 'pointer'],
-      weighPairs: [visibilitySource, 'i32', 'pointer', 'pointer', 'i32', 'pointer', 'pointer'],
+      weighPairs: [visibilitySource, 'i32', 'pointer', 'pointer', 'pointer', 'pointer', 'pointer'],
       gridPairs: ['pointer', 'i32', 'pointer', 'pointer', 'pointer', 'pointer', 'pointer'],
       transformRows: ['pointer', 'pointer', 'pointer'],
       transformColumns: ['pointer', 'pointer', 'pointer'],
