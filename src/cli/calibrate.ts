@@ -13,6 +13,7 @@ import { inputName } from '../telescope/telescope.js';
 import { frameAtMiddle } from '../pipeline/geometry.js';
 import { chooseIntegration } from '../pipeline/select.js';
 import { addBackendOptions, addExamples, parseCount, type BackendOptions } from './options/command.js';
+import { addEopOption } from './options/eop-option.js';
 import { addFlagOption, parseFlags, type FlagOptions } from './options/flags.js';
 import { history } from './report/history.js';
 import { addIntegrationOption, choiceLines, type IntegrationOptions } from './options/integration-options.js';
@@ -73,6 +74,7 @@ export function registerCalibrate(program: Command): void {
   addFlagOption(command);
   addOpenOptions(command, 'visibilities');
   addBackendOptions(command);
+  addEopOption(command);
   addExamples(command, [
     ['calibrate visibilities.uvfits', 'with every bright source that was up'],
     [

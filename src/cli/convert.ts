@@ -6,6 +6,7 @@ import { openFile, sigmfPaths, visibilityFormatFor } from '../formats/index.js';
 import { copyRecording } from '../pipeline/convert.js';
 import { written } from '../pipeline/write.js';
 import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
+import { addEopOption } from './options/eop-option.js';
 import { lossFacts, lossLines } from './report/loss-lines.js';
 import { unknownFactLines } from './open.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
@@ -25,6 +26,7 @@ export function registerConvert(program: Command): void {
     .action(run);
   addOpenOptions(command, 'anything');
   addCommonOptions(command);
+  addEopOption(command);
   addExamples(command, [
     ['convert visibilities.uvfits visibilities.uvh5', 'for pyuvdata'],
     [

@@ -27,6 +27,7 @@ import {
   type ChannelOptions,
 } from './options/channel-options.js';
 import { addBackendOptions, addExamples, refuseGiven, type BackendOptions } from './options/command.js';
+import { addEopOption } from './options/eop-option.js';
 import { addFlagOption, parseFlags, type FlagOptions } from './options/flags.js';
 import { history } from './report/history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
@@ -38,6 +39,7 @@ import { openTerminal, spectraText } from './report/terminal.js';
 interface CorrelateOptions extends BackendOptions, ChannelOptions, FlagOptions, OpenFlags {
   readonly out: string;
   readonly integration?: number;
+  readonly align: Align;
   readonly values: StoredValues;
 }
 
@@ -57,6 +59,12 @@ export function registerCorrelate(program: Command): void {
       duration('--integration'),
     )
     .option(
+      '--align <clock>',
+      "first-sample: integrations are counted from the recording's own start; utc: they end on UTC's boundaries",
+      parseAlign,
+      'first-sample',
+    )
+    .option(
       '--values <kind>',
       'means, or sums: whole numbers bit for bit as they were summed, fringes running (.uvh5 alone)',
       parseValues,
@@ -67,6 +75,7 @@ export function registerCorrelate(program: Command): void {
   addChannelOptions(command);
   addOpenOptions(command, 'recordings');
   addBackendOptions(command);
+  addEopOption(command);
   addExamples(command, [
     ['correlate voltages.sigmf-meta -o visibilities.uvfits', 'channelise and correlate, one integration'],
     [
@@ -74,6 +83,10 @@ export function registerCorrelate(program: Command): void {
       'finer channels, an integration every 40 ms',
     ],
     ['correlate voltages.sigmf-meta --flag stand17,stand41:Y', 'without a dead station and a dead dipole'],
+    [
+      'correlate voltages.sigmf-meta --integration 1s --align utc',
+      'on whole seconds of UTC, whenever the recording began',
+    ],
     ['correlate channels.sigmf-meta', 'data that are channelised already'],
     ['correlate voltages.sigmf-meta --values sums -o sums.uvh5', 'exact integers'],
   ]);
@@ -99,6 +112,7 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
         backend,
         flaggedInputs: parseFlags(options.flag, recording.inputs, recording.polarisations, telescope),
         ...(options.integration === undefined ? {} : { integrationS: options.integration }),
+        align: options.align,
         onProgress: stage.update,
       };
       const counted = await written(
@@ -134,6 +148,14 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
   } finally {
     await recording.close();
   }
+}
+
+type Align = NonNullable<CorrelationSettings['align']>;
+
+function parseAlign(text: string): Align {
+  return text === 'first-sample' || text === 'utc'
+    ? text
+    : refuse('--align', `'${text}' is no clock`, 'choose first-sample or utc');
 }
 
 function parseValues(text: string): StoredValues {

@@ -19,6 +19,7 @@ import {
   parseWhole,
   type BackendOptions,
 } from './options/command.js';
+import { addEopOption } from './options/eop-option.js';
 import { plainNumber } from './options/quantity.js';
 import { addSourceOption, chooseSources, FIRST_LIGHT_TIME } from './options/sky-options.js';
 import { fieldOf } from './image.js';
@@ -85,6 +86,7 @@ export function registerDemo(program: Command): void {
     .action(run);
   addSourceOption(command, 'what shines');
   addBackendOptions(command);
+  addEopOption(command);
   addExamples(command, [
     ['demo', 'first light, into first-light/'],
     ['demo --telescope eda2 --time 2026-01-15T04:00:00Z --out sun', 'the Sun over EDA2'],

@@ -33,6 +33,7 @@ import {
   refuseGiven,
   type BackendOptions,
 } from './options/command.js';
+import { addEopOption } from './options/eop-option.js';
 import { history } from './report/history.js';
 import { addIntegrationOption, choiceLines, type IntegrationOptions } from './options/integration-options.js';
 import { lossFacts, lossLines } from './report/loss-lines.js';
@@ -100,6 +101,7 @@ export function registerImage(program: Command): void {
   addChannelOptions(command);
   addOpenOptions(command, 'anything');
   addBackendOptions(command);
+  addEopOption(command);
   addExamples(command, [
     ['image visibilities.uvfits --gains gains.json', 'image.fits and image.png, the whole sky'],
     [

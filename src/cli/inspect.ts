@@ -23,6 +23,7 @@ import { lookAt } from '../pipeline/inspect/voltages.js';
 import { lookAtVisibilities } from '../pipeline/inspect/visibilities.js';
 import { inputSpectra, meanSpectrum } from '../pipeline/inspect/waterfall.js';
 import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
+import { addEopOption } from './options/eop-option.js';
 import { gainJson, gainLines } from './report/inspect-gains.js';
 import { factLines, lookLines, rowLines, visibilityLines } from './report/inspect-text.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
@@ -55,6 +56,7 @@ export function registerInspect(program: Command): void {
     .action(run);
   addOpenOptions(command, 'anything');
   addCommonOptions(command);
+  addEopOption(command);
   addExamples(command, [
     ['inspect voltages.sigmf-meta', 'format, telescope, times, frequencies, first samples, clipping, gaps'],
     ['inspect visibilities.uvfits --json', 'the same for machines'],

@@ -58,7 +58,7 @@ function integrationOf(gains: readonly [number, number][] = places.map(() => [1,
     polarisations: 2,
     components: [
       {
-        directionEnu: middle.directionEnu(source.position(middle.moment)),
+        directionEnu: middle.directionEnu(source.position(middle)),
         fluxJy: Float64Array.of(20, 20),
       },
     ],
@@ -93,7 +93,7 @@ function integrationOf(gains: readonly [number, number][] = places.map(() => [1,
 
 /** The brightest spot of the whole image is the source. */
 function assertFound(sky: SkyImage, peak: number, tolerance: number): void {
-  const place = placeOf(sky.plan, sky.frame.directionEnu(source.position(sky.frame.moment)));
+  const place = placeOf(sky.plan, sky.frame.directionEnu(source.position(sky.frame)));
   assert.ok(place);
   const plane = stokesI(averageChannels(sky.image, sky.plan), sky.plan, 0);
   const found = measureSource(plane, sky.plan, place, sky.plan.pixels);

@@ -2,8 +2,9 @@
 import type { OnProgress } from '../core/progress.js';
 import type { Backend } from '../backend/backend.js';
 import type { ChannelisePlan } from '../channelise/index.js';
-import type { Integration } from '../core/blocks.js';
+import type { Integration, VoltageBlock } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
+import type { VoltageSource } from '../core/sources.js';
 import type { VoltageRecording } from '../formats/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { spectraIn } from './channels.js';
@@ -12,9 +13,10 @@ import { run, runOne } from './run.js';
 import type { Calibrated, ImageSettings } from './sky-image.js';
 import { prepareChannelise, spectrumGrid } from './stages/channelise.js';
 import { oneIntegration } from './stages/clock.js';
-import { prepareDirectImage, type DirectSkyImage } from './stages/direct-image.js';
+import { prepareDirectImage, type DirectImageSettings, type DirectSkyImage } from './stages/direct-image.js';
 import { prepareImage, type ImageStageSettings, type VisibilitySkyImage } from './stages/image.js';
-import { chain, type Account } from './stages/stage.js';
+import { prepareResidentDirect } from './stages/resident-direct.js';
+import { chain, type Account, type Stage } from './stages/stage.js';
 
 /** Of a single integration, for whoever has no stream of them. */
 export const imageIntegration = (
@@ -54,21 +56,13 @@ export async function imageDirectly(
     );
   }
   const lastsS = wanted / grid.spectrumRateHz;
-  const channelise = await prepareChannelise({
-    backend,
-    plan: channels,
-    source: recording,
-    clock: oneIntegration,
-  });
-  const image = prepareDirectImage({
-    ...{ backend, telescope, frequenciesHz, image: settings, grid, lastsS },
-    ...(calibrated && { calibrated }),
-  });
+  const imaging = { telescope, frequenciesHz, image: settings, lastsS, ...(calibrated && { calibrated }) };
+  const stages = await prepareDirect(recording, channels, backend, imaging);
   const samples = (wanted + channels.taps - 1) * channels.samplesPerSpectrum;
   let sky: DirectSkyImage | undefined;
   const account = await run(
     firstSamples(recording.blocks(channels.blockSamples), samples, recording.sampleRateHz),
-    chain(channelise, image),
+    stages,
     (made) => {
       sky = made;
       return Promise.resolve();
@@ -79,4 +73,18 @@ export async function imageDirectly(
     sky: sky ?? refuse(recording.path, 'gave no image', 'record for longer'),
     account,
   };
+}
+
+/** On a card that has room for it the whole chain at once, elsewhere stage after stage. */
+async function prepareDirect(
+  source: VoltageSource,
+  plan: ChannelisePlan,
+  backend: Backend,
+  imaging: Omit<DirectImageSettings, 'backend' | 'grid'>,
+): Promise<Stage<VoltageBlock, DirectSkyImage>> {
+  const resident =
+    backend.kind === 'cuda' ? await prepareResidentDirect({ ...imaging, backend, plan, source }) : undefined;
+  if (resident) return resident;
+  const channelise = await prepareChannelise({ backend, plan, source, clock: oneIntegration });
+  return chain(channelise, prepareDirectImage({ ...imaging, backend, grid: spectrumGrid(source, plan) }));
 }

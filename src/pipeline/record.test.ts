@@ -46,7 +46,14 @@ it('a simulated sky is recorded sample by sample, with the truth beside it', asy
       seed: 11,
       systemFluxJy: 100,
       countsPerRootJy: plan.countsPerRootJy,
-      sources: [{ name: 'spot', ...source.position(start), fluxJy: 500, stokes: { q: 0, u: 0, v: 0 } }],
+      sources: [
+        {
+          name: 'spot',
+          ...source.position(skyFrame(trio.site, start)),
+          fluxJy: 500,
+          stokes: { q: 0, u: 0, v: 0 },
+        },
+      ],
       inputGains: plan.inputGains,
     });
     assert.deepEqual([opened.telescope, opened.history], [trio, ['a test']]);

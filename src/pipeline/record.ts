@@ -2,6 +2,7 @@
 import type { OnProgress } from '../core/progress.js';
 import { samplesIn } from '../core/gaps.js';
 import { createSigmf } from '../formats/index.js';
+import { skyFrame } from '../sky/frame.js';
 import { simulate } from '../sky/simulate.js';
 import type { SimulationPlan } from '../sky/simulation-plan.js';
 import { written } from './write.js';
@@ -25,6 +26,7 @@ export async function recordSimulation(
   path: string,
   options: RecordOptions,
 ): Promise<RecordedFacts> {
+  const atStart = skyFrame(plan.telescope.site, plan.start);
   const create = () =>
     createSigmf(path, {
       type: plan.type,
@@ -43,7 +45,7 @@ export async function recordSimulation(
           countsPerRootJy: plan.countsPerRootJy,
           sources: plan.sources.map((source) => ({
             name: source.name,
-            ...source.position(plan.start),
+            ...source.position(atStart),
             fluxJy: source.fluxJy(plan.centreFrequencyHz),
             stokes: source.stokes,
           })),

@@ -21,7 +21,7 @@ export interface Ceilings {
 
 const arithmetic = { integers: 0, floats: 1 } as const;
 /** About 2 ms of work on one core, whichever the level. */
-const REPEATS = { amx: 1e5, avx512: 6e5, avx2: 6e5, portable: 6e5 } as const;
+const REPEATS = { amx: 1e5, avx512: 6e5, avx2: 6e5, portable: 6e5, dotprod: 6e5, i8mm: 6e5 } as const;
 const FLOAT_REPEATS = 6e5;
 const BYTES_AT_ONCE = 2 ** 27;
 

@@ -1,6 +1,6 @@
 /** A plan put to the test on a card: the resident chain on simulated sky, flat out, beside what was predicted for it. */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
-import { imageCPML, type ImageF32CPML } from '../../core/axes.js';
+import { imageCPML, type ImageCPML, type ImageF32CPML } from '../../core/axes.js';
 import { closingAfter } from '../../core/closing.js';
 import { averageChannels, measureSource, placeOf, stokesI, type ImagePlan } from '../../image/index.js';
 import type { SourceUp } from '../../sky/above.js';
@@ -65,7 +65,7 @@ export function runResident(
     const running = closers.keep(await prepareResidentChain(plan, backend));
     const measuredBytes = freeBytes - backend.session.freeMemoryBytes();
     await running.setSky(modelComponents(telescope, plan.image.frequenciesHz, sky.up));
-    let image: ImageF32CPML | undefined;
+    let image: ImageF32CPML | ImageCPML | undefined;
     const run = async (images: number): Promise<void> => {
       const last = images - 1;
       let n = 0;
@@ -129,7 +129,7 @@ function compareSteps(road: RoadName, { roads, workload, machine }: Plan, times:
 
 /** The bright sources looked for where they should be, in Stokes I over all channels. */
 export function findSources(
-  image: ImageF32CPML,
+  image: ImageF32CPML | ImageCPML,
   plan: ImagePlan,
   up: readonly SourceUp[],
 ): ResidentRun['sources'] {

@@ -8,9 +8,11 @@ import type { DeviceMemory, CudaEvent, PinnedMemory } from '../../backend/cuda/s
 import type { ModelComponent } from '../../calibrate/index.js';
 import {
   gainsCA,
+  imageCPML,
   imageF32CPML,
   visibilitiesCBPP,
   type GainsCA,
+  type ImageCPML,
   type ImageF32CPML,
   type VisibilitiesCBPP,
 } from '../../core/axes.js';
@@ -34,8 +36,8 @@ export type { HostBlock, HostSpectra } from './front.js';
 /** Valid until the next one is asked for: the memory is used again. */
 export interface ResidentImage {
   readonly index: number;
-  /** NaN where nothing is shown. */
-  readonly image: ImageF32CPML;
+  /** NaN where nothing is shown; float32 or float64 as the plan says. */
+  readonly image: ImageF32CPML | ImageCPML;
   /** Spectra in it. */
   readonly samples: number;
   /** Where they were asked for and solved from this image: 0 where an input has none. */
@@ -59,6 +61,15 @@ export interface ResidentChain extends Closable {
   readonly description: string;
   /** The sources that gains are solved with, from the next block on. */
   setSky(components: readonly ModelComponent[]): Promise<void>;
+  /** Gains for all images from now on, where none are solved; [c][a], those with solved = 0 left out. Direct road alone. */
+  setGains(gains: GainsCA, solved: Uint8Array): void;
+  /**
+   * The next block: an image is handed over for every `blocksPerImage` of them, a few blocks later, and valid until the
+   * next push. A block's memory may be filled again once this has resolved.
+   */
+  push(block: HostBlock, emit: (image: ResidentImage) => Promise<void>): Promise<void>;
+  /** Hands over what is on its way, and an image of what is left over. */
+  flush(emit: (image: ResidentImage) => Promise<void>): Promise<void>;
   /**
    * An image for every `blocksPerImage` blocks, and one of what is left over. A block's memory may be filled again once
    * the next is asked for. Whoever stops half-way, or meets an error, closes the chain.
@@ -155,11 +166,18 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
     const { channels, products, pixels, stations, polarisations } = plan.image;
     const { gains, visibilities } = slot.extras;
     const hasGains = gains && solvesIn(plan, flight.index);
-    const values = new Float32Array(slot.onHost.buffer, 0, plan.imageBytes / 4);
     return {
       index: flight.index,
       samples: flight.samples,
-      image: imageF32CPML(values, channels, products, pixels),
+      image:
+        plan.pixels === 'f64'
+          ? imageCPML(doubles(slot.onHost), channels, products, pixels)
+          : imageF32CPML(
+              new Float32Array(slot.onHost.buffer, 0, plan.imageBytes / 4),
+              channels,
+              products,
+              pixels,
+            ),
       ...(hasGains ? { gains: gainsCA(doubles(gains), channels, stations * polarisations) } : {}),
       ...(visibilities && plan.correlation
         ? {
@@ -174,32 +192,63 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
     };
   }
 
-  async function* images(
-    source: AsyncIterable<HostBlock> | Iterable<HostBlock>,
-  ): AsyncGenerator<ResidentImage> {
+  const flying: Flight[] = [];
+  let inHand = 0;
+  type Give = (image: ResidentImage) => Promise<void>;
+
+  /** Work on the chain; if it fails, what is under way is nobody's and the chain is of no more use. */
+  async function guarded(work: () => Promise<void>): Promise<void> {
     if (state !== 'ready') {
-      refuse('resident chain', `images were asked for while it is ${state}`, 'open a new chain');
+      refuse('resident chain', `it was given work while it is ${state}`, 'open a new chain');
     }
     state = 'running';
-    const flying: Flight[] = [];
-    let inHand = 0;
     try {
-      for await (const block of source) {
-        await feed(block);
-        inHand++;
-        if (inHand < plan.blocksPerImage) continue;
-        flying.push(await finish(inHand));
-        inHand = 0;
-        const first = flying.length === IN_FLIGHT ? flying.shift() : undefined;
-        if (first) yield await land(first);
-      }
-      if (inHand > 0) flying.push(await finish(inHand));
-      for (let first = flying.shift(); first; first = flying.shift()) yield await land(first);
-      // Blocks are counted in whole images: an image cut short ends the count.
-      blocks = index * plan.blocksPerImage;
+      await work();
       state = 'ready';
     } finally {
       if (state === 'running') state = 'spoiled';
+    }
+  }
+
+  const push = (block: HostBlock, give: Give): Promise<void> =>
+    guarded(async () => {
+      await feed(block);
+      inHand++;
+      if (inHand < plan.blocksPerImage) return;
+      flying.push(await finish(inHand));
+      inHand = 0;
+      const first = flying.length === IN_FLIGHT ? flying.shift() : undefined;
+      if (first) await give(await land(first));
+    });
+
+  const flush = (give: Give): Promise<void> =>
+    guarded(async () => {
+      if (inHand > 0) flying.push(await finish(inHand));
+      inHand = 0;
+      for (let first = flying.shift(); first; first = flying.shift()) await give(await land(first));
+      // Blocks are counted in whole images: an image cut short ends the count.
+      blocks = index * plan.blocksPerImage;
+    });
+
+  async function* images(
+    source: AsyncIterable<HostBlock> | Iterable<HostBlock>,
+  ): AsyncGenerator<ResidentImage> {
+    const made: ResidentImage[] = [];
+    const keep: Give = (image) => {
+      made.push(image);
+      return Promise.resolve();
+    };
+    let isDone = false;
+    try {
+      for await (const block of source) {
+        await push(block, keep);
+        yield* made.splice(0);
+      }
+      await flush(keep);
+      yield* made.splice(0);
+      isDone = true;
+    } finally {
+      if (!isDone && state === 'ready') state = 'spoiled';
     }
   }
 
@@ -212,6 +261,17 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
       if (!road.calibrator) return refuse('resident chain', 'it solves no gains', 'give it a calibration');
       await road.calibrator.setSky(components);
     },
+    setGains: (gains, solved) => {
+      if (!road.setGains || road.calibrator)
+        refuse(
+          'resident chain',
+          'it takes no gains from outside',
+          'take the direct road without a calibration',
+        );
+      road.setGains(gains, solved);
+    },
+    push,
+    flush,
     images,
     get times() {
       return { ...landed, uploadedBytes, seconds: clock.times, leastSeconds: clock.leastTimes };

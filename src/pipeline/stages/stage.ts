@@ -3,7 +3,7 @@
  * the link before it hands on, and hands on what that completes; `flush` hands on what was begun when the data end. A
  * stage does not know its neighbours: `chain` joins them, and `pipeline/run.ts` runs the whole.
  */
-import { Closers, nothingToClose, type Closable } from '../../core/closing.js';
+import { closeTogether, nothingToClose, type Closable } from '../../core/closing.js';
 
 /** Whoever takes what a stage makes. What is handed over stays valid until this has resolved, unless its type says more. */
 export type Emit<Item> = (item: Item) => Promise<void>;
@@ -39,28 +39,34 @@ export interface Stage<In, Out> extends Closable {
   account(): Partial<Account>;
 }
 
-/** Two stages as one: what the first hands on, the second takes. */
-export function chain<In, Between, Out>(
-  first: Stage<In, Between>,
-  second: Stage<Between, Out>,
-): Stage<In, Out> {
-  const closers = new Closers();
-  for (const stage of [first, second]) closers.keep(stage);
-  return {
-    push: (item, emit) => first.push(item, (between) => second.push(between, emit)),
-    flush: async (emit) => {
-      await first.flush((between) => second.push(between, emit));
-      await second.flush(emit);
-    },
-    account: () => addAccounts(first.account(), second.account()),
-    close: () => closers.close(),
-  };
+/** Stages as one: what each hands on, the next takes. */
+export function chain<A, B, C>(first: Stage<A, B>, second: Stage<B, C>): Stage<A, C>;
+export function chain<A, B, C, D>(first: Stage<A, B>, second: Stage<B, C>, third: Stage<C, D>): Stage<A, D>;
+export function chain<A, B, C, D, E>(
+  first: Stage<A, B>,
+  second: Stage<B, C>,
+  third: Stage<C, D>,
+  fourth: Stage<D, E>,
+): Stage<A, E>;
+export function chain(
+  first: Stage<unknown, unknown>,
+  ...others: readonly Stage<unknown, unknown>[]
+): Stage<unknown, unknown> {
+  return others.reduce(join, first);
 }
+
+const join = <In, Between, Out>(first: Stage<In, Between>, second: Stage<Between, Out>): Stage<In, Out> => ({
+  push: (item, emit) => first.push(item, (between) => second.push(between, emit)),
+  flush: async (emit) => {
+    await first.flush((between) => second.push(between, emit));
+    await second.flush(emit);
+  },
+  account: () => addAccounts(first.account(), second.account()),
+  close: closeTogether(first, second),
+});
 
 /** Both stages take everything; what either makes is handed on, the first one's first. */
 export function both<In, Out>(first: Stage<In, Out>, second: Stage<In, Out>): Stage<In, Out> {
-  const closers = new Closers();
-  for (const stage of [first, second]) closers.keep(stage);
   return {
     push: async (item, emit) => {
       await first.push(item, emit);
@@ -71,7 +77,7 @@ export function both<In, Out>(first: Stage<In, Out>, second: Stage<In, Out>): St
       await second.flush(emit);
     },
     account: () => addAccounts(first.account(), second.account()),
-    close: () => closers.close(),
+    close: closeTogether(first, second),
   };
 }
 

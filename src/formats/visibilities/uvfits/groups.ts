@@ -6,7 +6,7 @@
 import type { Integration } from '../../../core/blocks.js';
 import { preparing } from '../../../core/closing.js';
 import { refuse } from '../../../core/errors.js';
-import { addSeconds, secondsBetween } from '../../../core/instant.js';
+import { addSeconds, instant, secondsBetween } from '../../../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
 import type { SkyPosition } from '../../../sky/frame.js';
 import type { Telescope } from '../../../telescope/telescope.js';
@@ -81,7 +81,9 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
       for (let k = 0; k < index.slots.length; k++) {
         const slot = index.slots[k];
         const durationS = durationOf(index.slots, k);
-        const start = addSeconds(slot.middle, -durationS / 2 - utcOffsetS);
+        // Another clock's reading, so no seconds that passed: plain subtraction.
+        const middle = instant(slot.middle.unixSeconds - utcOffsetS, slot.middle.fraction);
+        const start = addSeconds(middle, -durationS / 2);
         const when = { start, durationS };
         yield await gatherSlot(file, { layout, antennas, reader, slot, stoppedAt, when });
       }

@@ -9,7 +9,7 @@ import { preparing, type Closers } from '../../../core/closing.js';
 import { refuse } from '../../../core/errors.js';
 import type { DirectEngine } from './engine.js';
 import { prepareFolded } from './folded.js';
-import { planFactors } from '../../cuda/plan.js';
+import { planFactors, type CardPixels } from '../../cuda/plan.js';
 import { prepareImageScaler, type ImageScaler } from '../../cuda/scale.js';
 import { prepareSingle } from './single.js';
 import { DirectAccount } from '../account.js';
@@ -26,6 +26,8 @@ export interface CudaDirectOptions {
    * right to 1e-5; `half` takes halves for short blocks and large kernels too, and refuses where they cannot be.
    */
   readonly precision?: DirectPrecision;
+  /** Of the images that `finishOnDevice` leaves; float32 unless given. */
+  readonly pixels?: CardPixels;
 }
 
 /** What a block of spectra must be known by for its kernels to be made. */
@@ -64,7 +66,7 @@ export const prepareCudaDirectImager = (
 function makeImager(
   plan: ImagePlan,
   backend: CudaBackend,
-  { precision }: CudaDirectOptions,
+  { precision, pixels: cardPixels }: CudaDirectOptions,
   closers: Closers,
 ): CudaDirectImager {
   const { session } = backend;
@@ -95,7 +97,7 @@ function makeImager(
   let counts: DeviceMemory | undefined;
   const prepareFinisher = (): Promise<Finisher> => (finisherMade ??= makeFinisher());
   async function makeFinisher(): Promise<Finisher> {
-    const scaler = closers.keep(await prepareImageScaler(plan, backend));
+    const scaler = closers.keep(await prepareImageScaler(plan, backend, cardPixels));
     const { invertGains } = await backend.shop.prepare(planFactors(plan));
     finisher = { scaler, invertGains, weights: allocate('pair sums', 8 * channels * products) };
     return finisher;
