@@ -1,7 +1,7 @@
 /** corella demo: first light. A sky over a telescope through the whole chain, by both roads. */
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import type { BackendKind } from '../core/blocks.js';
+import type { BackendKind } from '../core/backend-kinds.js';
 import { formatInstant, parseInstant } from '../core/instant.js';
 import { DEGREES_PER_RADIAN, formatHz } from '../core/units.js';
 import { writeFileWhole } from '../formats/index.js';
