@@ -63,7 +63,7 @@ export async function* results<Out>(
 ): AsyncGenerator<Out> {
   let waiting: { readonly item: Out; readonly taken: () => void; readonly enough: () => void } | undefined;
   let wake: () => void = () => undefined;
-  let hasEnded = false;
+  const state = { hasEnded: false };
   let failure: { readonly error: unknown } | undefined;
   const running = start(
     (item) =>
@@ -79,12 +79,12 @@ export async function* results<Out>(
       }),
   ).then(
     (account) => {
-      hasEnded = true;
+      state.hasEnded = true;
       onEnd?.(account);
       wake();
     },
     (error: unknown) => {
-      hasEnded = true;
+      state.hasEnded = true;
       if (!(error instanceof EnoughError)) failure = { error };
       wake();
     },
@@ -92,7 +92,7 @@ export async function* results<Out>(
   const next = (): typeof waiting => waiting;
   try {
     for (;;) {
-      if (!next() && !hasEnded) {
+      if (!next() && !state.hasEnded) {
         await new Promise<void>((resolve) => {
           wake = resolve;
         });

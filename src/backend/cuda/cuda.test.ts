@@ -1,9 +1,9 @@
 /** What can be told without a card: names, numbers, places, and how absence is reported. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { describeDevices, explainAuto, openBackend } from '../select.js';
 import { choosePath, describeCuda, openCuda } from './cuda.js';
 import { chooseDevice, type DeviceFacts } from './device.js';
@@ -94,10 +94,7 @@ describe('choosing a card, a path and a target', () => {
 });
 
 describe('where libraries and compiled kernels are', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'corella-libraries-'));
-  after(() => {
-    rmSync(folder, { recursive: true });
-  });
+  const folder = temporaryFolder('libraries');
 
   it('looks where the user says first, and below it', () => {
     const folders = userFolders({ CORELLA_CUDA_PATH: '/opt/a:/opt/b' });

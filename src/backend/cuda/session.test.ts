@@ -1,10 +1,8 @@
 /** How a session lets the process end. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { describeCuda } from './cuda.js';
 import { driverPrototypes, SUCCESS, type Driver, type DriverCall } from './driver.js';
 import { openSession } from './session.js';
@@ -48,7 +46,7 @@ describe('a session', () => {
       await shop.prepare({ name: 'nothing.cu', source, headers: {}, defines: {}, entries: { nothing: [] } });
       setInterval(() => undefined, 1000);
       process.kill(process.pid, 'SIGTERM');`;
-    const cache = mkdtempSync(join(tmpdir(), 'corella-cache-'));
+    const cache = temporaryFolder('cache');
     const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
       env: { ...process.env, XDG_CACHE_HOME: cache },
       stdio: 'ignore',
@@ -60,7 +58,6 @@ describe('a session', () => {
       });
     });
     clearTimeout(patience);
-    rmSync(cache, { recursive: true });
     assert.equal(by, 'SIGTERM');
   });
 });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { Command } from 'commander';
 import { parseInstant } from '../../core/instant.js';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { earthOrientation, useEarthOrientation } from '../../sky/earth/orientation.js';
 import { addEopOption } from './eop-option.js';
 
@@ -14,7 +14,7 @@ describe('--eop', () => {
   });
 
   it('is the table that a command goes by; what it does not reach is told once, after the result', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'corella-eop-'));
+    const folder = temporaryFolder('eop');
     const path = join(folder, 'finals');
     const row = (day: number): string =>
       `30 1 ${day} ${62_501 + day}.00 I  0.100000 0.000052  0.200000 0.000037  I 0.300000${day} 0.0000079`;

@@ -12,11 +12,11 @@ import {
   type CudaPath,
 } from '../../backend/cuda/cuda.js';
 import { findDevices } from '../../backend/cuda/device.js';
-import { openReference } from '../../backend/reference.js';
 import { spectraCAT } from '../../core/axes.js';
 import { randomStream } from '../../core/random.js';
-import { correlateBlocks, correlateCases, whole, type Block } from '../cases.js';
+import { correlateBlocks, correlateCases, whole } from '../cases.js';
 import { planCorrelation, type CorrelateOptions } from '../plan.js';
+import { correlateReference, type CorrelateBlock } from '../reference.js';
 import { fullScaleSpectra, randomSpectra } from '../samples.js';
 
 const presence = describeCuda();
@@ -46,12 +46,12 @@ function sizes(path: CudaPath): void {
 
   const agree = async (
     options: CorrelateOptions,
-    blocks: (plan: ReturnType<typeof planCorrelation>) => Block[],
+    blocks: (plan: ReturnType<typeof planCorrelation>) => CorrelateBlock[],
   ) => {
     const plan = planCorrelation(options);
     const given = blocks(plan);
     const got = await correlateBlocks(plan, backend, given);
-    const want = await correlateBlocks(plan, openReference(), given);
+    const want = correlateReference(plan, given);
     const wrong = got.visibilities.findIndex((value, n) => value !== want.visibilities[n]);
     assert.equal(
       wrong,

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { openOutput, type OutputFile } from '../io/output.js';
 import { openHdf5 } from './read.js';
 import { createHdf5, type GroupPlan } from './write.js';
 
-const folder = await mkdtemp(join(tmpdir(), 'corella-hdf5-'));
+const folder = temporaryFolder('hdf5');
 const int64 = (...values: number[]): Uint8Array => new Uint8Array(BigInt64Array.from(values, BigInt).buffer);
 const float64 = (...values: number[]): Uint8Array => new Uint8Array(Float64Array.from(values).buffer);
 

@@ -1,11 +1,10 @@
 /** What files tell of the sky at their times, held to ERFA's numbers. */
 import assert from 'node:assert/strict';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { countsCB, visibilitiesCBPP } from '../../core/axes.js';
 import { addSeconds, parseInstant, secondsBetween } from '../../core/instant.js';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { DEGREES_PER_RADIAN, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import { erfaRows, erfaSites } from '../../sky/testing/erfa.js';
 import { readUnit } from '../fits/fits.js';
@@ -15,7 +14,7 @@ import { openInput } from '../io/input.js';
 import { createUvfits } from './uvfits/write.js';
 import { createUvh5 } from './uvh5/write.js';
 
-const folder = await mkdtemp(join(tmpdir(), 'corella-sky-facts-'));
+const folder = temporaryFolder('sky-facts');
 const close = (got: number, expected: number, tolerance: number, what: string): void => {
   assert.ok(Math.abs(got - expected) <= tolerance, `${what} is ${got}, should be ${expected}`);
 };

@@ -18,7 +18,7 @@ export interface PairSums {
   /** factors : [c][a] complex float32; 0 where an input takes no part. */
   readonly factors: DevicePointer;
   /** Samples that every pair had. */
-  readonly wholeSamples: number;
+  readonly gaplessSamples: number;
   /** counts : [c][b] float64, samples on top of those where some were missing. */
   readonly counts?: DevicePointer;
   /** to : [c][product] float64, what a source of flux 1 puts into the sums. */
@@ -52,8 +52,8 @@ export async function prepareImageScaler(
       scaleSums.set([sums, weights, correction.pointer, pixels, products, to]);
       scaleSums.launch({ grid: [blocks, 1], threads: THREADS }, stream);
     },
-    pairSums: ({ factors, wholeSamples, counts = 0n as DevicePointer, to }) => {
-      pairSums.set([factors, counts, wholeSamples, stations, polarisations, to]);
+    pairSums: ({ factors, gaplessSamples, counts = 0n as DevicePointer, to }) => {
+      pairSums.set([factors, counts, gaplessSamples, stations, polarisations, to]);
       pairSums.launch({ grid: [channels, products], threads: THREADS }, stream);
     },
     close: () => {

@@ -3,7 +3,7 @@
  * and multiplied; no visibility is ever made. This file holds what every backend shares: the interface, the
  * calibration of its inputs and the scale of its image.
  */
-import { baselineCount, baselineIndex, countsCB, gainsCA, imageCPML } from '../../core/axes.js';
+import { baselineCount, baselineIndex, gainsCA, imageCPML } from '../../core/axes.js';
 import type { CountsCB, GainsCA, ImageCPML } from '../../core/axes.js';
 import type { SpectraBlock } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
@@ -97,13 +97,6 @@ export function pairSum(
   }
   return sum;
 }
-
-export const emptyCounts = (plan: ImagePlan): CountsCB =>
-  countsCB(
-    new Float64Array(plan.channels * baselineCount(plan.stations)),
-    plan.channels,
-    baselineCount(plan.stations),
-  );
 
 /**
  * Turns sums : [c][product][m][l], as the transform leaves them (bin 0 first), into the image: centred, scaled,

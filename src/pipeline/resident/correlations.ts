@@ -2,6 +2,7 @@
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { DeviceMemory } from '../../backend/cuda/session.js';
 import type { CudaSpectraBlock } from '../../backend/cuda/spectra.js';
+import { countsCB } from '../../core/axes.js';
 import type { CorrelatePlan } from '../../correlate/index.js';
 import { prepareCudaCorrelator } from '../../correlate/on-card.js';
 
@@ -26,6 +27,11 @@ export async function prepareResidentCorrelations(
   const correlator = await prepareCudaCorrelator(plan, backend);
   const counts = session.allocate('sample counts', sizeBytes);
   const onHost = session.allocatePinned('sample counts', sizeBytes);
+  const countsOnHost = countsCB(
+    new Float64Array(onHost.buffer, 0, sizeBytes / 8),
+    plan.channels,
+    plan.baselines,
+  );
   const sent = session.createEvent();
   /** The samples of an integration without gaps whose counts lie on the card: the next one's are mostly the same. */
   let sentSamples: number | undefined;
@@ -34,17 +40,17 @@ export async function prepareResidentCorrelations(
     counts,
     accumulate: (block) => correlator.accumulate(block),
     finish: async () => {
-      const integration = correlator.finishOnDevice();
-      const { samples, gapless } = integration;
-      if (gapless && samples === sentSamples) return samples;
+      const { samples, gappyCounts } = correlator.counted;
+      const isGapless = gappyCounts === undefined;
+      if (isGapless && samples === sentSamples) {
+        correlator.finishOnDevice();
+        return samples;
+      }
       await sent.passed();
-      const values = new Float64Array(onHost.buffer, 0, sizeBytes / 8);
-      // Nothing is flagged here: without gaps every pair has every sample.
-      if (gapless) values.fill(samples);
-      else values.set(integration.counts());
+      correlator.finishOnDevice(countsOnHost);
       session.call('cuMemcpyHtoDAsync', counts.pointer, onHost.pointer, sizeBytes, stream.handle);
       sent.record(stream);
-      sentSamples = gapless ? samples : undefined;
+      sentSamples = isGapless ? samples : undefined;
       return samples;
     },
     close: async () => {

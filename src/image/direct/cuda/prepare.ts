@@ -107,11 +107,11 @@ export function prepareCudaDirectImager(
   async function addPairs(): Promise<Finisher> {
     const made = await prepareFinisher();
     await sendFactors();
-    const { wholeSamples, counts: counted } = account.soFar;
+    const { gaplessSamples, gappyCounts } = account.counted;
     made.scaler.pairSums({
       factors: factors.pointer,
-      wholeSamples,
-      ...(counted ? { counts: await sendCounts(counted) } : {}),
+      gaplessSamples,
+      ...(gappyCounts ? { counts: await sendCounts(gappyCounts) } : {}),
       to: made.weights.pointer,
     });
     return made;
@@ -198,7 +198,9 @@ export function prepareCudaDirectImager(
       const { scaler, weights } = await addPairs();
       scaler.scale({ sums: sums.pointer, weights: weights.pointer, to });
       isFresh = true;
-      return { samples: account.tally().samples };
+      const { samples } = account.counted;
+      account.restart();
+      return { samples };
     },
     close: () => {
       for (const thing of [sums, factors, factorsOnHost, factorsSent]) thing.free();
