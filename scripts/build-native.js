@@ -8,6 +8,7 @@
 //   node scripts/build-native.js --strict    the same; a compiler's warning is a failure, as in CI
 //   node scripts/build-native.js --sanitize  the same with AddressSanitizer and UndefinedBehaviorSanitizer,
 //                                            into dist/native-sanitize/
+//   node scripts/build-native.js --threads   the same with ThreadSanitizer, into dist/native-threads/
 // With CORELLA_ARCH=x64 or arm64 it is built for that processor by Debian's cross compiler, or by CXX, into
 // dist/native-x64/ or dist/native-arm64/.
 import { execFile, spawnSync } from 'node:child_process';
@@ -19,7 +20,9 @@ import { fileURLToPath } from 'node:url';
 import { levelsOf, targets } from './targets.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const sanitize = process.argv.includes('--sanitize');
+const sanitize = /** @type {const} */ (['sanitize', 'threads']).find((flavour) =>
+  process.argv.includes(`--${flavour}`),
+);
 const strict = process.argv.includes('--strict');
 const asked = process.env.CORELLA_ARCH?.trim() ?? '';
 const architecture = asked === '' ? arch() : asked;
@@ -32,7 +35,7 @@ if (architecture !== arch() && cross === undefined) {
   console.error(`corella: CORELLA_ARCH is '${architecture}'; choose ${Object.keys(levelsOf).join(' or ')}`);
   process.exit(1);
 }
-const flavour = ['native', ...(sanitize ? ['sanitize'] : []), ...(cross ? [architecture] : [])].join('-');
+const flavour = ['native', ...(sanitize ? [sanitize] : []), ...(cross ? [architecture] : [])].join('-');
 const objectFolder = join(root, 'build', flavour);
 const target = join(root, 'dist', flavour);
 
@@ -61,11 +64,11 @@ const common = [
   ],
   `-I${join(root, 'src')}`,
 ];
-const sanitizers = [
-  '-fsanitize=address,undefined',
-  '-fno-sanitize-recover=undefined',
-  '-fno-omit-frame-pointer',
-];
+const sanitizersOf = {
+  sanitize: ['-fsanitize=address,undefined', '-fno-sanitize-recover=undefined', '-fno-omit-frame-pointer'],
+  threads: ['-fsanitize=thread', '-fno-omit-frame-pointer'],
+};
+const sanitizers = sanitize ? sanitizersOf[sanitize] : [];
 const flags = sanitize ? [...common.filter((flag) => flag !== '-O3'), '-O1', ...sanitizers] : common;
 
 /**
@@ -284,7 +287,7 @@ async function main() {
   await inParallel(units.map((unit) => () => compile(compiler, unit)));
   // A new file under the old name: a program that has the old library open keeps it whole.
   const half = `${library}.${process.pid}`;
-  const link = ['-shared', '-pthread', ...(sanitize ? sanitizers : []), ...objects, '-o', half];
+  const link = ['-shared', '-pthread', ...sanitizers, ...objects, '-o', half];
   await run(compiler.program, [...compiler.extra, ...link]);
   renameSync(half, library);
   record({ library: libraryName, compiler: compiler.title, levels: Object.keys(levels), hash });

@@ -2,6 +2,7 @@
 import type { HostBackend } from '../backend/backend.js';
 import { baselineCount, countsCB, visibilitiesCBPP } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
+import type { Closers } from '../core/closing.js';
 import { addSeconds, parseInstant } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
 import { prepareVisibilityImager, type VisibilityImage } from '../image/index.js';
@@ -30,11 +31,11 @@ const seriesCase = (backend: HostBackend): BenchCase => {
     parameters: { stations, pixels: settings.pixels ?? 0, channels: CHANNELS },
     unit: 'images/s',
     scale: 1,
-    prepare: () => prepare(stations, backend),
+    prepare: (closers) => prepare(stations, backend, closers),
   };
 };
 
-async function prepare(stations: number, backend: HostBackend): Promise<PreparedCase> {
+async function prepare(stations: number, backend: HostBackend, closers: Closers): Promise<PreparedCase> {
   const telescope = selectStations(await loadTelescope('lwasv'), stations);
   const { polarisations } = telescope;
   const frequenciesHz = Float64Array.from({ length: CHANNELS }, (_, c) => 40e6 + 25e3 * c);
@@ -59,9 +60,9 @@ async function prepare(stations: number, backend: HostBackend): Promise<Prepared
   const next = (): Integration =>
     (integration = { ...integration, start: addSeconds(integration.start, CADENCE_S) });
   const road = { backend, telescope, frequenciesHz, weight: 'natural', autos: 'leave-out' } as const;
-  const stage = prepareImage({ ...road, image: settings });
+  const stage = closers.keep(prepareImage({ ...road, image: settings }));
   const plan = planSky(telescope, frameAtMiddle(telescope, integration), frequenciesHz, settings);
-  const imager = await prepareVisibilityImager(plan, backend);
+  const imager = closers.keep(await prepareVisibilityImager(plan, backend));
   let into: VisibilityImage | undefined;
   return {
     ours: {
@@ -83,10 +84,6 @@ async function prepare(stations: number, backend: HostBackend): Promise<Prepared
         await imageIntegration(next(), road, settings);
         return 1;
       },
-    },
-    close: async () => {
-      await stage.close();
-      imager.close();
     },
   };
 }

@@ -29,6 +29,7 @@ import { factLines, lookLines, rowLines, visibilityLines } from './report/inspec
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { checkOutputs, checkPngName } from './options/outputs.js';
 import { openTerminal } from './report/terminal.js';
+import { inspectCapture } from './report/inspect-capture.js';
 
 interface InspectOptions extends CommonOptions, OpenFlags {
   readonly spectrum?: string;
@@ -40,7 +41,10 @@ export function registerInspect(program: Command): void {
   const command = program
     .command('inspect')
     .description('what is in this file (any format we know), as text, JSON or pictures')
-    .argument('<file>', 'a recording, channelised data, visibilities or gains')
+    .argument(
+      '<file>',
+      'a recording, channelised data, visibilities, gains, or captured packets (pcap, pcapng)',
+    )
     .option(
       '--whole',
       'read all of a large file, not its first block alone: counts every gap and clipped number',
@@ -68,6 +72,7 @@ export function registerInspect(program: Command): void {
     ['inspect gains.json --picture gains.png', 'amplitude and phase of every gain'],
     ['inspect night.vdif --rate 32MHz --whole', 'how much was lost, and where'],
     ['inspect voltages.sigmf-meta --spectrum spectrum.png', 'a picture of its band'],
+    ['inspect capture.pcap', 'packets: formats, senders, what was lost'],
   ]);
 }
 
@@ -100,6 +105,11 @@ async function run(path: string, options: InspectOptions): Promise<void> {
     return;
   }
   const terminal = openTerminal(options);
+  const packets = await inspectCapture(path, options, terminal);
+  if (packets) {
+    terminal.result(packets.json, packets.lines);
+    return;
+  }
   const file = await openFile(path, await openOptions(options));
   try {
     const description = describeFile(file);

@@ -10,6 +10,7 @@ import type {
   VoltageType,
   WeightsCBPP,
 } from './axes.js';
+import type { Closable } from './closing.js';
 import type { SpectraGap, VoltageGap } from './gaps.js';
 import type { Instant } from './instant.js';
 
@@ -53,7 +54,7 @@ export interface SpectraShape {
  * Channelised data where and how a backend keeps it (tiles for AMX, device memory for CUDA). The canonical
  * order appears only when asked for, because asking costs a copy.
  */
-export interface SpectraBlock {
+export interface SpectraBlock extends Closable {
   readonly home: BackendKind;
   readonly shape: SpectraShape;
   /** Spectra now in the block, at most the capacity. */
@@ -64,7 +65,6 @@ export interface SpectraBlock {
   write(spectra: SpectraCAT, samples: number, gaps?: readonly SpectraGap[]): Promise<void>;
   /** A canonical copy: [c][a][t]. */
   read(): Promise<SpectraCAT>;
-  close(): void;
 }
 
 /**

@@ -1,23 +1,22 @@
 /**
  * How many samples each pair of stations had, over the blocks of an integration or an image. A block without gaps counts
- * alike for every pair, so such blocks are one number until the end; only blocks with gaps are counted pair by pair.
+ * alike for every pair, so such blocks are one number until the end; those with gaps are counted by presence bits.
  */
 import { baselineCount, countsCB, type CountsCB } from './axes.js';
-import { addSampleCounts, type CountShape, type SpectraGap } from './gaps.js';
+import type { CountShape, SpectraGap } from './gaps.js';
+import { SampleCounts } from './presence/sample-counts.js';
 
 export class SampleCounter {
   private total = 0;
   private gapless = 0;
-  private hadGaps = false;
-  /** Made with the first gap and kept. */
-  private partial: CountsCB | undefined;
-  private readonly flaggedInputs: Uint8Array;
+  /** Of blocks with gaps. */
+  private readonly gappy: SampleCounts;
 
   constructor(
     private readonly shape: Omit<CountShape, 'samples'>,
-    flaggedInputs?: Uint8Array,
+    private readonly flaggedInputs?: Uint8Array,
   ) {
-    this.flaggedInputs = flaggedInputs ?? new Uint8Array(shape.stations * shape.polarisations);
+    this.gappy = new SampleCounts(shape);
   }
 
   /** Samples added so far, missing ones included. */
@@ -30,29 +29,27 @@ export class SampleCounter {
     return this.gapless;
   }
 
-  /** counts : [c][b], what the blocks with gaps add to those; undefined where there was none. Valid until a fresh start. */
+  /** counts : [c][b], what the blocks with gaps add to those, made when asked for; undefined where there was none. */
   get gappyCounts(): CountsCB | undefined {
-    return this.hadGaps ? this.partial : undefined;
+    if (this.total === this.gapless) return undefined;
+    const counts = this.emptyCounts();
+    this.gappy.spread(counts, this.flaggedInputs);
+    return counts;
   }
 
   add(samples: number, gaps: readonly SpectraGap[]): void {
     if (gaps.length === 0) this.gapless += samples;
-    else {
-      this.partial ??= this.emptyCounts();
-      this.hadGaps = true;
-      addSampleCounts(this.partial, { ...this.shape, samples }, gaps, this.flaggedInputs);
-    }
+    else this.gappy.add(samples, gaps);
     this.total += samples;
   }
 
   /** counts : [c][b] of all that was added, and a fresh start. A new array unless one is given to be filled. */
   finish(into: CountsCB = this.emptyCounts()): CountsCB {
-    const { gapless, gappyCounts, flaggedInputs } = this;
-    if (!gappyCounts && !flaggedInputs.includes(1)) into.fill(gapless);
+    if (this.total === this.gapless && this.flaggedInputs?.includes(1) !== true) into.fill(this.gapless);
     else {
-      if (gappyCounts) into.set(gappyCounts);
-      else into.fill(0);
-      addSampleCounts(into, { ...this.shape, samples: gapless }, [], flaggedInputs);
+      this.gappy.add(this.gapless, []);
+      into.fill(0);
+      this.gappy.spread(into, this.flaggedInputs);
     }
     this.restart();
     return into;
@@ -60,10 +57,9 @@ export class SampleCounter {
 
   /** Forgets what was added. */
   restart(): void {
-    if (this.hadGaps) this.partial?.fill(0);
+    this.gappy.clear();
     this.total = 0;
     this.gapless = 0;
-    this.hadGaps = false;
   }
 
   private emptyCounts(): CountsCB {

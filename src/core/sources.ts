@@ -5,16 +5,16 @@
  */
 import type { SpectraType, VoltageType } from './axes.js';
 import type { CanonicalSpectra, VoltageBlock } from './blocks.js';
+import type { Closable } from './closing.js';
 import type { Instant } from './instant.js';
 
-interface SourceFacts {
+interface SourceFacts extends Closable {
   readonly inputs: number;
   readonly polarisations: 1 | 2;
   /** Of each number as it was sampled, where fewer than the type holds. */
   readonly bits?: number;
   /** Of the first sample; all samples lie on its grid. */
   readonly start: Instant;
-  close(): Promise<void>;
 }
 
 export interface VoltageSource extends SourceFacts {

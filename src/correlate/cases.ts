@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import type { Backend } from '../backend/backend.js';
 import { backendCases, type CaseOptions } from '../backend/cases.js';
 import { baselineIndex, spectraCAT, type SpectraCAT } from '../core/axes.js';
+import { closingAfter } from '../core/closing.js';
 import { zeroGaps, type SpectraGap } from '../core/gaps.js';
 import { randomStream } from '../core/random.js';
 import type { CorrelationResult } from './correlator.js';
@@ -15,27 +16,26 @@ import { correlateReference, type CorrelateBlock } from './reference.js';
 import { fullScaleSpectra, garbage, poison, randomSpectra } from './samples.js';
 
 /** Feeds the blocks and finishes; the block's memory and the sums are full of garbage beforehand. */
-export async function correlateBlocks(
+export function correlateBlocks(
   plan: CorrelatePlan,
   backend: Backend,
   blocks: readonly CorrelateBlock[],
 ): Promise<CorrelationResult> {
   const { type, channels, inputs } = plan;
   const capacity = Math.max(1, ...blocks.map(({ samples }) => samples));
-  const block = backend.allocateSpectra({ type, channels, inputs, capacity });
-  const correlator = await prepareCorrelator(plan, backend);
-  await block.write(garbage(plan, capacity), capacity);
-  await correlator.accumulate(block);
-  poison(await correlator.finish());
-  for (const { spectra, samples, gaps } of blocks) {
+  return closingAfter(async (closers) => {
+    const block = closers.keep(backend.allocateSpectra({ type, channels, inputs, capacity }));
+    const correlator = closers.keep(await prepareCorrelator(plan, backend));
     await block.write(garbage(plan, capacity), capacity);
-    await block.write(spectra, samples, gaps);
     await correlator.accumulate(block);
-  }
-  const result = await correlator.finish();
-  await correlator.close();
-  block.close();
-  return result;
+    poison(await correlator.finish());
+    for (const { spectra, samples, gaps } of blocks) {
+      await block.write(garbage(plan, capacity), capacity);
+      await block.write(spectra, samples, gaps);
+      await correlator.accumulate(block);
+    }
+    return correlator.finish();
+  });
 }
 
 export function correlateCases(open: () => Promise<Backend>, options: CaseOptions = {}): void {
@@ -163,7 +163,7 @@ export function correlateCases(open: () => Promise<Backend>, options: CaseOption
       await correlator.accumulate(block);
       assertSame(plan, await correlator.finish(), first, 'bits');
       await correlator.close();
-      block.close();
+      await block.close();
     });
 
     theCase('a block of another shape, or with half a station missing, adds nothing', async () => {
@@ -178,8 +178,8 @@ export function correlateCases(open: () => Promise<Backend>, options: CaseOption
       assert.ok(visibilities.every((value) => value === 0));
       assert.equal(samples, 0);
       await correlator.close();
-      block.close();
-      other.close();
+      await block.close();
+      await other.close();
     });
   });
 }

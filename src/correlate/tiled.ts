@@ -5,6 +5,7 @@
  */
 import { hostSpectra } from '../backend/host-spectra.js';
 import { baselineIndex, visibilitiesCBPP, type SpectraCAT, type VisibilitiesCBPP } from '../core/axes.js';
+import { nothingToClose } from '../core/closing.js';
 import { SampleCounter } from '../core/sample-counter.js';
 import type { Correlator } from './correlator.js';
 import { checkCorrelateBlock, type CorrelatePlan } from './plan.js';
@@ -63,7 +64,7 @@ export function prepareTiledCorrelator(plan: CorrelatePlan): Correlator {
       visibilities = emptyVisibilities(plan);
       return Promise.resolve(result);
     },
-    close: () => Promise.resolve(),
+    close: nothingToClose,
   };
 }
 

@@ -4,6 +4,7 @@
  */
 import type { VoltageType } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
+import type { Closable } from '../core/closing.js';
 import type { Instant } from '../core/instant.js';
 import type { KnownLength, SpectraSource, VoltageSource } from '../core/sources.js';
 import type { SkyPosition } from '../sky/frame.js';
@@ -100,7 +101,7 @@ export interface VisibilityHeader {
   readonly history: readonly string[];
 }
 
-export interface VisibilityFile extends FileFacts {
+export interface VisibilityFile extends FileFacts, Closable {
   readonly kind: 'visibilities';
   readonly header: VisibilityHeader;
   readonly telescope: Telescope;
@@ -110,7 +111,6 @@ export interface VisibilityFile extends FileFacts {
    * before it asks for the next: a large one may then take the place of the one before.
    */
   integrations(memory?: 'own' | 'reused'): AsyncIterable<Integration>;
-  close(): Promise<void>;
 }
 
 /**

@@ -147,7 +147,7 @@ describe('visibility files again', () => {
     near(rows('Data/flags'), [0, 0, 0, 1, 0, 0, 1, 1]);
     near(rows('Data/nsamples'), [1, 4, 2, 3, 2, 4, 0, 3]);
     near(file.numbers('Header/polarization_array'), [-1, -2, -3, -4]);
-    file.close();
+    await file.close();
   };
 
   it('UVFITS → UVH5 → UVFITS', async () => {

@@ -40,11 +40,10 @@ export async function channeliseToFile(
       description: `${plan.channels} channels of ${recording.path}`,
       history,
     });
-  const stage = await prepareChannelise({ backend, plan, source: recording, clock: oneIntegration });
-  return written(create, (append) =>
+  return written(create, async (append) =>
     run(
       recording.blocks(plan.blockSamples),
-      stage,
+      await prepareChannelise({ backend, plan, source: recording, clock: oneIntegration }),
       async ({ block, index }) => {
         await append({
           samples: block.samples,

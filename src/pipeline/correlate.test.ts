@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { assertClosesAll } from '../backend/cuda/testing.js';
 import { openReference } from '../backend/reference.js';
 import { countsCB, visibilitiesCBPP, voltagesAT } from '../core/axes.js';
 import type { Integration, VoltageBlock } from '../core/blocks.js';
@@ -7,7 +8,7 @@ import { addSamples, instant, secondsBetween } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
 import type { VoltageRecording } from '../formats/index.js';
 import { planChannels } from './channels.js';
-import { correlateVoltages } from './correlate.js';
+import { correlateVoltages, prepareVoltageCorrelation } from './correlate.js';
 import type { Account } from './stages/stage.js';
 import { voltagesInMemory } from './testing.js';
 
@@ -87,5 +88,12 @@ describe('from a recording to integrations', () => {
     const plan = planChannels(source, { channels: 64, taps: 8, outputType: 'ci8' });
     const refused = correlateVoltages(source, plan, { backend: openReference() }, () => Promise.resolve());
     await assert.rejects(refused, /fewer than one spectrum of 64 channels and 8 taps/);
+  });
+
+  it('prepared on a card, closes all it opened, also where it cannot be prepared', async () => {
+    const source = recording();
+    const plan = planChannels(source, { channels: 4, taps: 3, outputType: 'ci8' });
+    const places = await assertClosesAll((backend) => prepareVoltageCorrelation(source, plan, { backend }));
+    assert.ok(places > 20);
   });
 });

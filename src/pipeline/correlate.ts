@@ -3,6 +3,7 @@ import type { OnProgress } from '../core/progress.js';
 import type { Backend } from '../backend/backend.js';
 import type { ChannelisePlan } from '../channelise/index.js';
 import type { CanonicalSpectra, Integration, VoltageBlock } from '../core/blocks.js';
+import { preparing } from '../core/closing.js';
 import type { KnownLength, SpectraSource, VoltageSource } from '../core/sources.js';
 import { spectraIn } from './channels.js';
 import { lengthOf, run } from './run.js';
@@ -22,7 +23,7 @@ interface Watched {
 }
 
 /** Voltages to integrations, prepared once for a stream of any length. */
-export async function prepareVoltageCorrelation(
+export function prepareVoltageCorrelation(
   source: VoltageSource,
   plan: ChannelisePlan,
   settings: CorrelationSettings,
@@ -30,35 +31,40 @@ export async function prepareVoltageCorrelation(
   const { backend, flaggedInputs } = settings;
   const grid = spectrumGrid(source, plan);
   const clock = integrationClock(settings, grid);
-  // Together: where kernels are compiled, that is most of a short run.
-  const [channelise, correlate] = await Promise.all([
-    prepareChannelise({ backend, plan, source, clock }),
-    prepareCorrelate({
-      backend,
-      spectra: plan.output,
-      polarisations: source.polarisations,
-      grid,
-      ...(flaggedInputs && { flaggedInputs }),
-    }),
-  ]);
-  return chain(channelise, correlate);
+  return preparing(async (closers) => {
+    // Together: where kernels are compiled, that is most of a short run.
+    const [channelise, correlate] = await closers.keepAll([
+      prepareChannelise({ backend, plan, source, clock }),
+      prepareCorrelate({
+        backend,
+        spectra: plan.output,
+        polarisations: source.polarisations,
+        grid,
+        ...(flaggedInputs && { flaggedInputs }),
+      }),
+    ]);
+    return chain(channelise, correlate);
+  });
 }
 
 /** The same of data that arrive channelised. */
-export async function prepareSpectraCorrelation(
+export function prepareSpectraCorrelation(
   source: SpectraSource,
   settings: CorrelationSettings,
 ): Promise<Stage<CanonicalSpectra, Integration>> {
   const { backend, flaggedInputs } = settings;
   const clock = integrationClock(settings, source);
-  const correlate = await prepareCorrelate({
-    backend,
-    spectra: source,
-    polarisations: source.polarisations,
-    grid: source,
-    ...(flaggedInputs && { flaggedInputs }),
+  return preparing(async (closers) => {
+    const take = closers.keep(prepareTakeSpectra({ backend, source, clock }));
+    const correlate = await prepareCorrelate({
+      backend,
+      spectra: source,
+      polarisations: source.polarisations,
+      grid: source,
+      ...(flaggedInputs && { flaggedInputs }),
+    });
+    return chain(take, correlate);
   });
-  return chain(prepareTakeSpectra({ backend, source, clock }), correlate);
 }
 
 /** Every integration of a source's voltages, until it ends. */

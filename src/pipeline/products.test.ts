@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import { imageCPML } from '../core/axes.js';
 import { parseInstant } from '../core/instant.js';
 import { readFitsImage } from '../formats/index.js';
@@ -36,7 +36,7 @@ const options: PictureOptions = {
 
 describe('an image and its picture', () => {
   it('appear together with the beam, or not at all', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'corella-products-'));
+    const folder = temporaryFolder('products');
     const path = (name: string): string => join(folder, name);
     try {
       const fits = path('sky.fits');

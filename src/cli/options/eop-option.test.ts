@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { Command } from 'commander';
 import { parseInstant } from '../../core/instant.js';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';

@@ -85,7 +85,7 @@ describe('cpu correlator', { skip: 'what' in library ? library.what : false }, (
           await assert.rejects(correlator.accumulate(block), words);
         }
       }
-      block.close();
+      await block.close();
     }
     await cpu.close();
   });

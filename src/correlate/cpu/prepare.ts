@@ -46,9 +46,6 @@ export function prepareCpuCorrelator(plan: CorrelatePlan, { native }: CpuBackend
       await finish(engine.address, flaggedInputs, visibilities);
       return { visibilities, counts, samples };
     },
-    close: () => {
-      engine.close();
-      return Promise.resolve();
-    },
+    close: () => engine.close(),
   };
 }

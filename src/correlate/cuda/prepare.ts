@@ -5,8 +5,9 @@
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { DeviceMemory } from '../../backend/cuda/session.js';
 import { cudaSpectra, type CudaSpectraBlock } from '../../backend/cuda/spectra.js';
-import { downloadInto } from '../../backend/cuda/transfer.js';
+import { downloadInto, uploadArray } from '../../backend/cuda/transfer.js';
 import { visibilitiesCBPP, type CountsCB, type SpectraType } from '../../core/axes.js';
+import { preparing, type Closers } from '../../core/closing.js';
 import { SampleCounter } from '../../core/sample-counter.js';
 import type { CorrelationResult, Correlator } from '../correlator.js';
 import { prepareXEngine } from './engine.js';
@@ -43,29 +44,35 @@ interface Engine {
   /** After this the totals hold everything added since the last call of `restart`. */
   settle(): void;
   restart(): void;
-  readonly memories: readonly DeviceMemory[];
 }
 
-export async function prepareCudaCorrelator(
+export const prepareCudaCorrelator = (plan: CorrelatePlan, backend: CudaBackend): Promise<CudaCorrelator> =>
+  preparing((closers) => makeCorrelator(plan, backend, closers));
+
+async function makeCorrelator(
   plan: CorrelatePlan,
   backend: CudaBackend,
+  closers: Closers,
 ): Promise<CudaCorrelator> {
   const { session, shop } = backend;
-  const { channels, polarisations, baselines, inputs } = plan;
+  const { channels, polarisations, baselines } = plan;
   const stream = session.streams.compute;
   const products = channels * baselines * polarisations ** 2;
-  const totals = session.allocate(`totals of ${channels} channels × ${baselines} baselines`, products * 16);
+  const totals = closers.keep(
+    session.allocate(`totals of ${channels} channels × ${baselines} baselines`, products * 16),
+  );
   const kernels = await shop.prepare(planTotals(plan));
   const { type } = plan;
   const engine = await (type === 'cf32'
     ? prepareFloat(plan, backend, totals)
-    : prepareInteger(plan, backend, totals, kernels.addToTotals, mostInt32Samples[type]));
+    : prepareInteger(plan, backend, closers, {
+        totals,
+        addToTotals: kernels.addToTotals,
+        mostSamples: mostInt32Samples[type],
+      }));
 
   const anyFlagged = plan.flaggedInputs.includes(1);
-  const flags = session.allocate('input flags', inputs);
-  const flagsOnHost = session.allocatePinned('input flags', inputs);
-  new Uint8Array(flagsOnHost.buffer).set(plan.flaggedInputs);
-  session.call('cuMemcpyHtoDAsync', flags.pointer, flagsOnHost.pointer, inputs, stream.handle);
+  const flags = closers.keep(await uploadArray(session, 'input flags', plan.flaggedInputs));
   const counter = new SampleCounter(plan, plan.flaggedInputs);
 
   /** Leaves the integration in the totals. */
@@ -113,30 +120,32 @@ export async function prepareCudaCorrelator(
       const visibilities = visibilitiesCBPP(values, channels, baselines, polarisations);
       return { visibilities, counts, samples };
     },
-    close: () => {
-      for (const thing of [totals, flags, flagsOnHost, ...engine.memories]) thing.free();
-      return Promise.resolve();
-    },
+    close: () => closers.close(),
   };
 }
 
 type Kernel = Awaited<ReturnType<CudaBackend['shop']['prepare']>>[string];
 
+interface Totalling {
+  readonly totals: DeviceMemory;
+  readonly addToTotals: Kernel;
+  /** Samples that int32 sums hold. */
+  readonly mostSamples: number;
+}
+
 async function prepareInteger(
   plan: CorrelatePlan,
   backend: CudaBackend,
-  totals: DeviceMemory,
-  addToTotals: Kernel,
-  mostSamples: number,
+  closers: Closers,
+  { totals, addToTotals, mostSamples }: Totalling,
 ): Promise<Engine> {
   const { session } = backend;
   const stream = session.streams.compute;
   const products = plan.channels * plan.baselines * plan.polarisations ** 2;
-  const sums = session.allocate(
-    `sums of ${plan.channels} channels × ${plan.baselines} baselines`,
-    products * 8,
+  const sums = closers.keep(
+    session.allocate(`sums of ${plan.channels} channels × ${plan.baselines} baselines`, products * 8),
   );
-  const [replacing, adding] = await Promise.all([
+  const [replacing, adding] = await closers.keepAll([
     prepareXEngine(plan, backend, { mode: 'replace' }),
     prepareXEngine(plan, backend, { mode: 'add' }),
   ]);
@@ -150,7 +159,6 @@ async function prepareInteger(
     anyInTotals = true;
   };
   return {
-    memories: [sums, ...replacing.memories, ...adding.memories],
     add: (block) => {
       for (let first = 0; first < block.samples; first += MOST_SAMPLES_PER_LAUNCH) {
         const count = Math.min(MOST_SAMPLES_PER_LAUNCH, block.samples - first);
@@ -177,7 +185,6 @@ async function prepareFloat(
   const grid = [plan.channels * itemsPerChannel, 1] as const;
   let any = false;
   return {
-    memories: [],
     add: (block) => {
       correlateFloat.set([block.pointer, block.pitchBytes, block.samples, any ? 1 : 0, totals.pointer]);
       correlateFloat.launch({ grid, threads: 256 }, backend.session.streams.compute);

@@ -36,7 +36,7 @@ describe('CalH5', () => {
     assert.equal(file.number('Header/time_array'), 2_459_560);
     assert.equal(file.text('Header/gain_convention'), 'divide');
     assert.equal(file.text('Header/ref_antenna_name'), 's1');
-    file.close();
+    await file.close();
     // The JSON beside it says the same, unconjugated.
     const json = await readGains(path);
     assert.deepEqual([...json.gains.subarray(16, 18)], [8, 8.5]);

@@ -103,7 +103,7 @@ describe('HDF5', () => {
     assert.deepEqual(read.keys('deep'), ['deeper']);
     assert.ok(!read.has('deep/shallow'));
     assert.throws(() => read.number('nothing'), /has no nothing/);
-    read.close();
+    await read.close();
   });
 
   it('indexes thousands of chunks over several levels', async () => {
@@ -124,7 +124,7 @@ describe('HDF5', () => {
       assert.deepEqual(shape, [3 * (chunk + 1), 2]);
       const all = dataset.rows(0, shape[0]);
       assert.ok(all.every((value, k) => value === k));
-      read.close();
+      await read.close();
     }
   });
 
@@ -164,7 +164,7 @@ describe('HDF5', () => {
         [...read.numbers('y')],
         Array.from({ length: done }, (_, k) => k),
       );
-      read.close();
+      await read.close();
     }
   });
 
@@ -205,13 +205,13 @@ describe('HDF5', () => {
         try {
           opened.number('Header/reals');
         } finally {
-          opened.close();
+          await opened.close();
         }
       }, /again\.h5: .*it is damaged or cut short/);
       writeFileSync(path, sound);
       const opened = await openHdf5(path);
       assert.equal(opened.number('Header/reals'), 7);
-      opened.close();
+      await opened.close();
     }
   });
 });

@@ -18,7 +18,7 @@ import {
   type FrameParser,
 } from './frames.js';
 import type { InputFile } from '../io/input.js';
-import { unixFromMjd } from './leap-seconds.js';
+import { unixFromMjd } from '../../core/clock/epochs.js';
 import { framedVoltages, openOn, polarisationsFor } from './recording.js';
 import { unknownFactsOf } from '../unknown-facts.js';
 

@@ -18,7 +18,7 @@ import {
   type FrameReading,
 } from './frames.js';
 import type { InputFile } from '../io/input.js';
-import { afterElapsedSeconds, vdifEpochUnixSeconds } from './leap-seconds.js';
+import { afterElapsedSeconds, vdifEpochUnixSeconds } from '../../core/clock/epochs.js';
 import { framedVoltages, openOn, polarisationsFor } from './recording.js';
 import { unknownFactsOf } from '../unknown-facts.js';
 

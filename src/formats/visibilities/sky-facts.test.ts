@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { countsCB, visibilitiesCBPP } from '../../core/axes.js';
 import { addSeconds, parseInstant, secondsBetween } from '../../core/instant.js';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';

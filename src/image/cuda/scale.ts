@@ -2,6 +2,7 @@
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { DevicePointer } from '../../backend/cuda/session.js';
 import { uploadArray } from '../../backend/cuda/transfer.js';
+import type { Closable } from '../../core/closing.js';
 import { planFinish, type CardPixels } from './plan.js';
 import type { ImagePlan } from '../plan.js';
 
@@ -25,11 +26,10 @@ export interface PairSums {
   readonly to: DevicePointer;
 }
 
-export interface ImageScaler {
+export interface ImageScaler extends Closable {
   /** All on the compute stream; nothing waits, nothing is allocated. */
   scale(from: DeviceSums): void;
   pairSums(from: PairSums): void;
-  close(): void;
 }
 
 const THREADS = 256;
@@ -56,8 +56,6 @@ export async function prepareImageScaler(
       pairSums.set([factors, counts, gaplessSamples, stations, polarisations, to]);
       pairSums.launch({ grid: [channels, products], threads: THREADS }, stream);
     },
-    close: () => {
-      correction.free();
-    },
+    close: () => correction.close(),
   };
 }

@@ -6,6 +6,7 @@
 import { baselineCount, baselineIndex, gainsCA, imageCPML } from '../../core/axes.js';
 import type { CountsCB, GainsCA, ImageCPML } from '../../core/axes.js';
 import type { SpectraBlock } from '../../core/blocks.js';
+import type { Closable } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import type { ImagePlan } from '../plan.js';
 
@@ -18,7 +19,7 @@ export interface DirectImage {
   readonly counts: CountsCB;
 }
 
-export interface DirectImager {
+export interface DirectImager extends Closable {
   readonly plan: ImagePlan;
   /**
    * Divides every input by its gain from now on; inputs with solved[c][a] = 0 are left out. Refused between
@@ -28,7 +29,6 @@ export interface DirectImager {
   accumulate(block: SpectraBlock): Promise<void>;
   /** The image of all that was accumulated, and a fresh start. A new one unless one is given to be filled. */
   finish(into?: DirectImage): Promise<DirectImage>;
-  close(): void;
 }
 
 /** factors : [c][a] complex, what each voltage is multiplied by: 1/gain, 0 for inputs left out. */

@@ -1,6 +1,7 @@
 /** A plan put to the test on a card: the resident chain on simulated sky, flat out, beside what was predicted for it. */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import { imageCPML, type ImageCPML, type ImageF32CPML } from '../../core/axes.js';
+import { closingAfter } from '../../core/closing.js';
 import { averageChannels, measureSource, placeOf, stokesI, type ImagePlan } from '../../image/index.js';
 import type { SourceUp } from '../../sky/above.js';
 import { modelComponents } from '../stages/calibrate.js';
@@ -43,7 +44,7 @@ export interface ResidentRunOptions extends SkyOptions {
 
 const WARM_UP_IMAGES = 5;
 
-export async function runResident(
+export function runResident(
   road: RoadName,
   backend: CudaBackend,
   predicted: Plan,
@@ -58,10 +59,10 @@ export async function runResident(
     everyImages: imagesBetweenSolutions(workload),
   });
   const { plan } = chain;
-  const sky = await simulateSky(chain, backend, options);
-  const freeBytes = backend.session.freeMemoryBytes();
-  const running = await prepareResidentChain(plan, backend);
-  try {
+  return closingAfter(async (closers) => {
+    const sky = closers.keep(await simulateSky(chain, backend, options));
+    const freeBytes = backend.session.freeMemoryBytes();
+    const running = closers.keep(await prepareResidentChain(plan, backend));
     const measuredBytes = freeBytes - backend.session.freeMemoryBytes();
     await running.setSky(modelComponents(telescope, plan.image.frequenciesHz, sky.up));
     let image: ImageF32CPML | ImageCPML | undefined;
@@ -95,10 +96,7 @@ export async function runResident(
       sources: image ? findSources(image, plan.image, sky.up) : [],
       description: running.description,
     };
-  } finally {
-    await running.close();
-    sky.close();
-  }
+  });
 }
 
 function* over(blocks: readonly HostBlock[], count: number): Generator<HostBlock> {

@@ -17,6 +17,7 @@ import {
   type SpectraType,
 } from '../../core/axes.js';
 import type { SpectraGap } from '../../core/gaps.js';
+import type { Closable } from '../../core/closing.js';
 import { instant } from '../../core/instant.js';
 import { randomSpectra, randomStations, zenithAxes } from '../../image/cases.js';
 import { planImage, type ImagePlan } from '../../image/index.js';
@@ -125,7 +126,8 @@ function onCard(): void {
         }
       }
       if (n % 2 === 0) return { spectra, samples, gaps };
-      const pinned = backend.allocatePinned({ type, channels: image.channels, inputs, capacity: samples });
+      const shape = { type, channels: image.channels, inputs, capacity: samples };
+      const pinned = backend.allocatePinned(shape).spectra;
       pinned.set(spectra);
       return { spectra: pinned, samples, gaps };
     });
@@ -236,7 +238,7 @@ function onCard(): void {
         assert.equal(times.images, 5);
         assert.ok((times.seconds.calibrate ?? 0) > 0 && (times.seconds.download ?? 0) > 0);
         await chain.close();
-        sky.close();
+        await sky.close();
       });
     }
   }
@@ -279,15 +281,15 @@ function onCard(): void {
 /** A backend that counts the memory and events it has handed out. */
 function countingBackend(backend: CudaBackend): { counting: CudaBackend; held: () => number } {
   let held = 0;
-  const counted = <Thing extends { free(): void }>(thing: Thing): Thing => {
+  const counted = <Thing extends Closable>(thing: Thing): Thing => {
     held++;
-    let isFree = false;
+    let isClosed = false;
     return {
       ...thing,
-      free: () => {
-        if (!isFree) held--;
-        isFree = true;
-        thing.free();
+      close: () => {
+        if (!isClosed) held--;
+        isClosed = true;
+        return thing.close();
       },
     };
   };

@@ -16,8 +16,8 @@ import {
   type ImageF32CPML,
   type VisibilitiesCBPP,
 } from '../../core/axes.js';
+import { preparing, type Closable, type Closers } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
-import { Closers } from '../closers.js';
 import { ResidentClock } from './clock.js';
 import { prepareFront, type HostBlock } from './front.js';
 import {
@@ -56,7 +56,7 @@ export interface ResidentTimes {
   readonly leastSeconds: Readonly<Partial<Record<ResidentStep, number>>>;
 }
 
-export interface ResidentChain {
+export interface ResidentChain extends Closable {
   readonly plan: ResidentPlan;
   readonly description: string;
   /** The sources that gains are solved with, from the next block on. */
@@ -78,7 +78,6 @@ export interface ResidentChain {
   /** Since the start or the last reset, of images that were handed out. */
   readonly times: ResidentTimes;
   resetTimes(): void;
-  close(): Promise<void>;
 }
 
 /** One image on its way: on the card, then in pinned memory. */
@@ -96,23 +95,16 @@ interface Flight {
   readonly blocks: number;
 }
 
-export async function prepareResidentChain(plan: ResidentPlan, backend: CudaBackend): Promise<ResidentChain> {
-  const closers = new Closers();
-  try {
-    return await prepare(plan, backend, closers);
-  } catch (error) {
-    await closers.close();
-    throw error;
-  }
-}
+export const prepareResidentChain = (plan: ResidentPlan, backend: CudaBackend): Promise<ResidentChain> =>
+  preparing((closers) => prepare(plan, backend, closers));
 
 async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closers): Promise<ResidentChain> {
   const { session } = backend;
   const { compute, download } = session.streams;
   const front = await prepareFront(plan, backend, closers);
   const road = await prepareRoad(plan, backend, closers);
-  const clock = closers.hold(new ResidentClock(session));
-  const computed = closers.hold(session.createEvent());
+  const clock = closers.keep(new ResidentClock(session));
+  const computed = closers.keep(session.createEvent());
   const slots = Array.from({ length: IN_FLIGHT }, () => prepareSlot(plan, backend, closers));
   let blocks = 0;
   let index = 0;
@@ -303,17 +295,17 @@ const doubles = (memory: PinnedMemory): Float64Array =>
 
 function prepareSlot(plan: ResidentPlan, { session }: CudaBackend, closers: Closers): Slot {
   const pin = (what: string, sizeBytes: number): PinnedMemory =>
-    closers.hold(session.allocatePinned(what, sizeBytes));
+    closers.keep(session.allocatePinned(what, sizeBytes));
   const { image, correlation, deliver } = plan;
   const gainBytes = 16 * image.channels * image.stations * image.polarisations;
   const visibilityBytes = 16 * image.channels * (correlation?.baselines ?? 0) * image.polarisations ** 2;
   return {
-    onCard: closers.hold(session.allocate('an image', plan.imageBytes)),
+    onCard: closers.keep(session.allocate('an image', plan.imageBytes)),
     onHost: pin('an image', plan.imageBytes),
     extras: {
       ...(deliver.includes('gains') ? { gains: pin('gains', gainBytes) } : {}),
       ...(deliver.includes('visibilities') ? { visibilities: pin('visibilities', visibilityBytes) } : {}),
     },
-    landed: closers.hold(session.createEvent()),
+    landed: closers.keep(session.createEvent()),
   };
 }

@@ -5,12 +5,12 @@ import type { CudaSpectraBlock } from '../../backend/cuda/spectra.js';
 import { uploadArray } from '../../backend/cuda/transfer.js';
 import { prepareResidentCalibrator, type ResidentCalibrator } from '../../calibrate/on-card.js';
 import { gainsCA, type GainsCA } from '../../core/axes.js';
+import type { Closers } from '../../core/closing.js';
 import {
   prepareCudaDirectImager,
   prepareCudaVisibilityImager,
   prepareImageScaler,
 } from '../../image/on-card.js';
-import type { Closers } from '../closers.js';
 import { prepareResidentCorrelations, type ResidentCorrelations } from './correlations.js';
 import type { ResidentPlan } from './plan.js';
 import type { KernelName } from './road-names.js';
@@ -72,9 +72,9 @@ async function visibilityRoad(
   const { session } = backend;
   const imager = closers.keep(await prepareCudaVisibilityImager(plan.image, backend));
   const scaler = closers.keep(await prepareImageScaler(plan.image, backend, plan.pixels));
-  const flags = closers.hold(await uploadArray(session, 'input flags', plan.flaggedInputs));
+  const flags = closers.keep(await uploadArray(session, 'input flags', plan.flaggedInputs));
   const factors =
-    calibrator?.factors ?? closers.hold(await uploadArray(session, 'factors', unsolvedGains(plan).gains));
+    calibrator?.factors ?? closers.keep(await uploadArray(session, 'factors', unsolvedGains(plan).gains));
   let samples = 0;
   let isSettled = false;
   /** Once an image, before the first step that needs its visibilities. */
@@ -119,7 +119,7 @@ async function directRoad(
   closers: Closers,
   { correlations, calibrator }: Solving,
 ): Promise<ResidentRoad> {
-  const imager = closers.keep(prepareCudaDirectImager(plan.image, backend, { pixels: plan.pixels }));
+  const imager = closers.keep(await prepareCudaDirectImager(plan.image, backend, { pixels: plan.pixels }));
   await imager.prepare(plan.spectra);
   const { gains, solved } = unsolvedGains(plan);
   imager.setGains(gains, solved);

@@ -87,9 +87,6 @@ export async function prepareCalibrate(
     },
     flush: () => Promise.resolve(),
     account: () => ({}),
-    close: () => {
-      calibrator.close();
-      return Promise.resolve();
-    },
+    close: () => calibrator.close(),
   };
 }

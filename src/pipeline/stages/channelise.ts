@@ -3,6 +3,7 @@ import type { Backend } from '../../backend/backend.js';
 import { prepareChanneliser, type ChannelisePlan } from '../../channelise/index.js';
 import { allocateVoltages } from '../../core/axes.js';
 import type { VoltageBlock } from '../../core/blocks.js';
+import { preparing, type Closers } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { samplesIn } from '../../core/gaps.js';
 import { addSamples, formatInstant, secondsBetween } from '../../core/instant.js';
@@ -29,15 +30,19 @@ export const spectrumGrid = (
   spectrumRateHz: source.sampleRateHz / plan.samplesPerSpectrum,
 });
 
-export async function prepareChannelise(
+export const prepareChannelise = (settings: ChanneliseSettings): Promise<Stage<VoltageBlock, TimedSpectra>> =>
+  preparing((closers) => makeStage(settings, closers));
+
+async function makeStage(
   settings: ChanneliseSettings,
+  closers: Closers,
 ): Promise<Stage<VoltageBlock, TimedSpectra>> {
   const { backend, plan, source, clock } = settings;
   const { samplesPerSpectrum: perSpectrum, taps } = plan;
   const { sampleRateHz } = source;
   const grid = spectrumGrid(source, plan);
-  const channeliser = await prepareChanneliser(plan, backend);
-  const spectra = backend.allocateSpectra(plan.output);
+  const channeliser = closers.keep(await prepareChanneliser(plan, backend));
+  const spectra = closers.keep(backend.allocateSpectra(plan.output));
   const account = emptyAccount();
   const slicer = new BlockSlicer(sampleRateHz);
   /** Of the source's first sample on; what the next block should begin with. */
@@ -127,10 +132,7 @@ export async function prepareChannelise(
     },
     flush: () => Promise.resolve(),
     account: () => ({ ...account, saturated: saturatedBefore + channeliser.saturated }),
-    close: async () => {
-      spectra.close();
-      await channeliser.close();
-    },
+    close: () => closers.close(),
   };
 }
 

@@ -3,6 +3,7 @@
  * Against the ground they turn slowly, by what precession has moved the pole, so the plan of one image serves the next:
  * it is made anew once the axes have turned by so much that the edge of the image would be off by a hundredth of a pixel.
  */
+import type { Closable } from '../../core/closing.js';
 import { dot, type Vector3 } from '../../core/vector.js';
 import type { ImagePlan } from '../../image/index.js';
 import type { SkyFrame } from '../../sky/frame.js';
@@ -18,7 +19,7 @@ export interface PlannedImagerOptions<Imager> {
   readonly prepare: (plan: ImagePlan) => Promise<Imager>;
 }
 
-export class PlannedImager<Imager extends { close(): void | Promise<void> }> {
+export class PlannedImager<Imager extends Closable> implements Closable {
   private current: { readonly plan: ImagePlan; readonly imager: Imager } | undefined;
   private count = 0;
 

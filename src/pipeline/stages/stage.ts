@@ -3,6 +3,7 @@
  * the link before it hands on, and hands on what that completes; `flush` hands on what was begun when the data end. A
  * stage does not know its neighbours: `chain` joins them, and `pipeline/run.ts` runs the whole.
  */
+import { Closers, nothingToClose, type Closable } from '../../core/closing.js';
 
 /** Whoever takes what a stage makes. What is handed over stays valid until this has resolved, unless its type says more. */
 export type Emit<Item> = (item: Item) => Promise<void>;
@@ -30,13 +31,12 @@ export const emptyAccount = (): Account => ({
   images: 0,
 });
 
-export interface Stage<In, Out> {
+export interface Stage<In, Out> extends Closable {
   /** One at a time: a caller waits for a push before the next. */
   push(item: In, emit: Emit<Out>): Promise<void>;
   flush(emit: Emit<Out>): Promise<void>;
   /** What this stage counted since it was prepared. */
   account(): Partial<Account>;
-  close(): Promise<void>;
 }
 
 /** Stages as one: what each hands on, the next takes. */
@@ -55,18 +55,24 @@ export function chain(
   return others.reduce(join, first);
 }
 
-const join = <In, Between, Out>(first: Stage<In, Between>, second: Stage<Between, Out>): Stage<In, Out> => ({
-  push: (item, emit) => first.push(item, (between) => second.push(between, emit)),
-  flush: async (emit) => {
-    await first.flush((between) => second.push(between, emit));
-    await second.flush(emit);
-  },
-  account: () => addAccounts(first.account(), second.account()),
-  close: () => closeAll([second, first]),
-});
+function join<In, Between, Out>(first: Stage<In, Between>, second: Stage<Between, Out>): Stage<In, Out> {
+  const closers = new Closers();
+  for (const stage of [first, second]) closers.keep(stage);
+  return {
+    push: (item, emit) => first.push(item, (between) => second.push(between, emit)),
+    flush: async (emit) => {
+      await first.flush((between) => second.push(between, emit));
+      await second.flush(emit);
+    },
+    account: () => addAccounts(first.account(), second.account()),
+    close: () => closers.close(),
+  };
+}
 
 /** Both stages take everything; what either makes is handed on, the first one's first. */
 export function both<In, Out>(first: Stage<In, Out>, second: Stage<In, Out>): Stage<In, Out> {
+  const closers = new Closers();
+  for (const stage of [first, second]) closers.keep(stage);
   return {
     push: async (item, emit) => {
       await first.push(item, emit);
@@ -77,7 +83,7 @@ export function both<In, Out>(first: Stage<In, Out>, second: Stage<In, Out>): St
       await second.flush(emit);
     },
     account: () => addAccounts(first.account(), second.account()),
-    close: () => closeAll([second, first]),
+    close: () => closers.close(),
   };
 }
 
@@ -90,7 +96,7 @@ export function passing<Item>(look: Emit<Item>): Stage<Item, Item> {
     },
     flush: () => Promise.resolve(),
     account: () => ({}),
-    close: () => Promise.resolve(),
+    close: nothingToClose,
   };
 }
 
@@ -98,17 +104,4 @@ export function addAccounts(x: Partial<Account>, y: Partial<Account>): Account {
   const sum = emptyAccount();
   for (const key of Object.keys(sum) as (keyof Account)[]) sum[key] = (x[key] ?? 0) + (y[key] ?? 0);
   return sum;
-}
-
-/** Closes all, whatever fails on the way, then says what failed first. */
-async function closeAll(stages: readonly { close(): Promise<void> }[]): Promise<void> {
-  const failures: unknown[] = [];
-  for (const stage of stages) {
-    try {
-      await stage.close();
-    } catch (error) {
-      failures.push(error);
-    }
-  }
-  if (failures.length > 0) throw failures[0];
 }

@@ -64,9 +64,6 @@ export function prepareTakeSpectra({
     },
     flush: () => Promise.resolve(),
     account: () => account,
-    close: () => {
-      block.close();
-      return Promise.resolve();
-    },
+    close: () => block.close(),
   };
 }

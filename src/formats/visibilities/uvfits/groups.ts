@@ -4,6 +4,7 @@
  * and V₂₁[p₂][p₁] = conj(V₁₂[p₁][p₂]).
  */
 import type { Integration } from '../../../core/blocks.js';
+import { preparing } from '../../../core/closing.js';
 import { refuse } from '../../../core/errors.js';
 import { addSeconds, instant, secondsBetween } from '../../../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
@@ -23,15 +24,7 @@ export const openTaken = (
   path: string,
   read: (file: InputFile) => Promise<VisibilityFile>,
 ): Promise<VisibilityFile> =>
-  withinMemory(path, async () => {
-    const file = await openInput(path);
-    try {
-      return await read(file);
-    } catch (error) {
-      await file.close();
-      throw error;
-    }
-  });
+  withinMemory(path, () => preparing(async (closers) => read(closers.keep(await openInput(path)))));
 
 /** Every table by its name; some come several times. */
 export async function readTables(

@@ -93,6 +93,6 @@ describe('UVH5 of a large integration', () => {
       }
     }
     assert.equal(row, baselines);
-    file.close();
+    await file.close();
   });
 });

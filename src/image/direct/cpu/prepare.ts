@@ -61,8 +61,6 @@ export function prepareCpuDirectImager(plan: ImagePlan, { native }: CpuBackend):
       await finish(engine.address, sums);
       return account.finish(sums, undefined, into);
     },
-    close: () => {
-      engine.close();
-    },
+    close: () => engine.close(),
   };
 }

@@ -57,8 +57,6 @@ export function prepareCpuVisibilityImager(plan: ImagePlan, { native }: CpuBacke
         beam: scaleImage(plan, beamSums, weightSums, into?.beam),
       };
     },
-    close: () => {
-      engine.close();
-    },
+    close: () => engine.close(),
   };
 }

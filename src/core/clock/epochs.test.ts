@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseInstant } from '../../core/instant.js';
-import { afterElapsedSeconds, unixFromMjd, vdifEpochUnixSeconds } from './leap-seconds.js';
+import { parseInstant } from '../instant.js';
+import { afterElapsedSeconds, unixFromMjd, vdifEpochUnixSeconds } from './epochs.js';
 
 const unix = (text: string): number => parseInstant(text).unixSeconds;
 

@@ -1,5 +1,5 @@
-/** Clocks that never pause: recorders that count elapsed seconds (VDIF, GPS) count leap seconds too. */
-import { addSeconds, instant, type Instant } from '../../core/instant.js';
+/** Where clocks begin that count elapsed seconds, leap seconds among them (VDIF, GPS), and how Unix time reads them. */
+import { addSeconds, instant, type Instant } from '../instant.js';
 
 const utc = (year: number, month: number, day: number): number => Date.UTC(year, month - 1, day) / 1000;
 
@@ -13,3 +13,6 @@ export const unixFromMjd = (mjdDays: number): number => (mjdDays - MJD_OF_UNIX_E
 /** VDIF counts half-years from 2000: epoch 29 is July 2014. */
 export const vdifEpochUnixSeconds = (epoch: number): number =>
   utc(2000 + Math.floor(epoch / 2), epoch % 2 === 0 ? 1 : 7, 1);
+
+/** 1980-01-06T00:00:00 UTC. */
+export const GPS_EPOCH_UNIX_SECONDS = utc(1980, 1, 6);
