@@ -5,7 +5,6 @@ import { after, describe, it } from 'node:test';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { Command } from 'commander';
 import { parseInstant } from '../../core/instant.js';
-import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { earthOrientation, useEarthOrientation } from '../../sky/earth/orientation.js';
 import { addEopOption } from './eop-option.js';
 

@@ -5,7 +5,6 @@ import { describe, it } from 'node:test';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { countsCB, visibilitiesCBPP } from '../../core/axes.js';
 import { addSeconds, parseInstant, secondsBetween } from '../../core/instant.js';
-import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { DEGREES_PER_RADIAN, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import { erfaRows, erfaSites } from '../../sky/testing/erfa.js';
 import { readUnit } from '../fits/fits.js';
