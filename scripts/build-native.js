@@ -5,6 +5,7 @@
 //
 //   node scripts/build-native.js             the library
 //   node scripts/build-native.js --lenient   the same; a failure is told and recorded, yet the install goes on
+//   node scripts/build-native.js --strict    the same; a compiler's warning is a failure, as in CI
 //   node scripts/build-native.js --sanitize  the same with AddressSanitizer and UndefinedBehaviorSanitizer,
 //                                            into dist/native-sanitize/
 //   node scripts/build-native.js --threads   the same with ThreadSanitizer, into dist/native-threads/
@@ -19,8 +20,12 @@ import { fileURLToPath } from 'node:url';
 import { levelsOf, targets } from './targets.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const sanitize = ['sanitize', 'threads'].find((flavour) => process.argv.includes(`--${flavour}`));
-const architecture = process.env.CORELLA_ARCH?.trim() || arch();
+const sanitize = /** @type {const} */ (['sanitize', 'threads']).find((flavour) =>
+  process.argv.includes(`--${flavour}`),
+);
+const strict = process.argv.includes('--strict');
+const asked = process.env.CORELLA_ARCH?.trim() ?? '';
+const architecture = asked === '' ? arch() : asked;
 /** Tools for another processor than this one. */
 const cross =
   architecture === arch()
@@ -34,8 +39,12 @@ const flavour = ['native', ...(sanitize ? [sanitize] : []), ...(cross ? [archite
 const objectFolder = join(root, 'build', flavour);
 const target = join(root, 'dist', flavour);
 
-const extension = cross ? 'so' : ({ darwin: 'dylib', win32: 'dll' }[platform()] ?? 'so');
+const system = cross ? 'linux' : platform();
+const extension = system === 'darwin' ? 'dylib' : system === 'win32' ? 'dll' : 'so';
 const libraryName = `libcorella-${architecture}.${extension}`;
+
+/** @typedef {{ program: string, extra: string[], title: string }} Compiler */
+/** @typedef {{ source: string, level: string | undefined, object: string, args: string[] }} Unit */
 
 const levels = levelsOf[architecture] ?? { portable: [] };
 
@@ -62,7 +71,10 @@ const sanitizersOf = {
 const sanitizers = sanitize ? sanitizersOf[sanitize] : [];
 const flags = sanitize ? [...common.filter((flag) => flag !== '-O3'), '-O1', ...sanitizers] : common;
 
-/** The first compiler that is there and new enough, or why there is none. */
+/**
+ * The first compiler that is there and new enough, or why there is none.
+ * @returns {Compiler | { problem: string, fix: string }}
+ */
 function findCompiler() {
   const asked = process.env.CXX?.trim();
   const seen = [];
@@ -77,10 +89,11 @@ function findCompiler() {
       seen.push(`${command} does not run`);
       continue;
     }
+    /** @param {string} name */
     const macro = (name) => Number(new RegExp(`#define ${name} (\\d+)`).exec(probe.stdout)?.[1] ?? 0);
-    const [kind, version, least] = /__clang_major__/.test(probe.stdout)
-      ? ['clang', macro('__clang_major__'), 12]
-      : ['gcc', macro('__GNUC__'), 10];
+    const isClang = probe.stdout.includes('__clang_major__');
+    const { kind, least } = isClang ? { kind: 'clang', least: 12 } : { kind: 'gcc', least: 10 };
+    const version = macro(isClang ? '__clang_major__' : '__GNUC__');
     if (version < least) {
       seen.push(`${command} is ${kind} ${version}, older than ${least}`);
       continue;
@@ -94,17 +107,25 @@ function findCompiler() {
   };
 }
 
+/**
+ * @param {string} program
+ * @param {readonly string[]} args
+ * @returns {Promise<{ stdout: string, stderr: string }>}
+ */
 function run(program, args) {
   return new Promise((resolve, reject) => {
     execFile(program, args, { maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
       if (stderr) process.stderr.write(stderr);
       if (error) reject(new Error(`${program} failed on ${args.at(-1)}`));
-      else resolve(stdout);
+      else resolve({ stdout, stderr });
     });
   });
 }
 
-/** Runs the tasks, a few at a time. */
+/**
+ * Runs the tasks, a few at a time.
+ * @param {readonly (() => Promise<void>)[]} tasks
+ */
 async function inParallel(tasks) {
   const queue = [...tasks];
   const worker = async () => {
@@ -113,6 +134,7 @@ async function inParallel(tasks) {
   await Promise.all(Array.from({ length: availableParallelism() }, worker));
 }
 
+/** @param {RegExp} ending */
 function sourcesWith(ending) {
   return readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && ending.test(entry.name))
@@ -120,9 +142,14 @@ function sourcesWith(ending) {
     .sort();
 }
 
+/** @param {readonly string[]} parts */
 const hashOf = (...parts) => createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 16);
 
-/** A source and all of our headers that it includes, by whatever road. */
+/**
+ * A source and all of our headers that it includes, by whatever road.
+ * @param {string} source
+ * @param {string[]} seen
+ */
 function withHeaders(source, seen = []) {
   if (seen.includes(source)) return seen;
   seen.push(source);
@@ -135,7 +162,11 @@ function withHeaders(source, seen = []) {
   return seen;
 }
 
-/** Every object to be made: its source, its flags and the file named after all that decides its bytes. */
+/**
+ * Every object to be made: its source, its flags and the file named after all that decides its bytes.
+ * @param {Compiler} compiler
+ * @returns {Unit[]}
+ */
 function planObjects(compiler) {
   return sourcesWith(/\.cpp$/).flatMap((source) => {
     const text = readFileSync(source, 'utf8');
@@ -163,14 +194,15 @@ function planObjects(compiler) {
  * Two objects may hold the same inline function, compiled for different levels, and the linker keeps one of
  * them: a portable caller would run into AVX-512. So code of a level may leave no shared symbol without the
  * level's name in it.
+ * @param {Unit} unit
  */
 async function checkSymbols({ object, level, source }) {
   const nm = `${cross?.prefix ?? ''}nm`;
   if (level === undefined || spawnSync(nm, ['--version']).error) return;
-  const shared = (await run(nm, ['--defined-only', object]))
+  const shared = (await run(nm, ['--defined-only', object])).stdout
     .split('\n')
     .map((line) => line.trim().split(' '))
-    .filter(([, kind, name]) => /^[VWu]$/.test(kind ?? '') && !name.startsWith('DW.ref.'))
+    .filter((words) => words.length === 3 && /^[VWu]$/.test(words[1]) && !words[2].startsWith('DW.ref.'))
     .map(([, , name]) => name)
     .filter((name) => !name.includes(`${level.length}${level}`));
   if (shared.length > 0) {
@@ -181,11 +213,16 @@ async function checkSymbols({ object, level, source }) {
   }
 }
 
+/**
+ * @param {Compiler} compiler
+ * @param {Unit} unit
+ */
 async function compile(compiler, unit) {
   if (existsSync(unit.object)) return;
   const half = `${unit.object}.${process.pid}.o`;
   try {
-    await run(compiler.program, [...unit.args, half]);
+    const { stderr } = await run(compiler.program, [...unit.args, half]);
+    if (stderr) writeFileSync(warningsOf(unit.object), stderr);
     await checkSymbols({ ...unit, object: half });
     renameSync(half, unit.object);
   } finally {
@@ -193,14 +230,36 @@ async function compile(compiler, unit) {
   }
 }
 
+/**
+ * What the compiler had to say of an object is kept beside it, so that a later strict build sees it too.
+ * @param {string} object
+ */
+const warningsOf = (object) => `${object}.warnings`;
+
+/** @param {readonly Unit[]} units */
+function refuseWarnings(units) {
+  const warned = units.filter(({ object }) => existsSync(warningsOf(object)));
+  for (const { object } of warned) process.stderr.write(readFileSync(warningsOf(object), 'utf8'));
+  if (warned.length === 0) return;
+  const names = [...new Set(warned.map(({ source }) => relative(root, source)))];
+  console.error(
+    `corella: ${names.join(', ')}: the compiler warns, see above; a strict build must compile without`,
+  );
+  process.exit(1);
+}
+
+/** @param {object} entry */
 function record(entry) {
   mkdirSync(target, { recursive: true });
   writeFileSync(join(target, 'build.json'), `${JSON.stringify(entry, null, 2)}\n`);
 }
 
+/** @returns {unknown} */
 function recordedHash() {
   try {
-    return JSON.parse(readFileSync(join(target, 'build.json'), 'utf8')).hash;
+    /** @type {unknown} */
+    const entry = JSON.parse(readFileSync(join(target, 'build.json'), 'utf8'));
+    return typeof entry === 'object' && entry !== null && 'hash' in entry ? entry.hash : undefined;
   } catch {
     return undefined;
   }
@@ -221,7 +280,10 @@ async function main() {
   const units = planObjects(compiler);
   const objects = units.map((unit) => unit.object);
   const hash = hashOf(...objects);
-  if (recordedHash() === hash && existsSync(library)) return;
+  if (recordedHash() === hash && existsSync(library)) {
+    if (strict) refuseWarnings(units);
+    return;
+  }
   await inParallel(units.map((unit) => () => compile(compiler, unit)));
   // A new file under the old name: a program that has the old library open keeps it whole.
   const half = `${library}.${process.pid}`;
@@ -229,17 +291,19 @@ async function main() {
   await run(compiler.program, [...compiler.extra, ...link]);
   renameSync(half, library);
   record({ library: libraryName, compiler: compiler.title, levels: Object.keys(levels), hash });
-  const kept = new Set(objects.map((object) => basename(object)));
+  const kept = new Set(objects.flatMap((object) => [basename(object), basename(warningsOf(object))]));
   for (const name of readdirSync(objectFolder)) if (!kept.has(name)) rmSync(join(objectFolder, name));
+  if (strict) refuseWarnings(units);
 }
 
 try {
   await main();
 } catch (error) {
+  const why = error instanceof Error ? error.message : String(error);
   record({
-    problem: `the native library did not compile: ${error.message}`,
+    problem: `the native library did not compile: ${why}`,
     fix: 'look at the compiler’s messages: npm run build',
   });
-  console.error(`corella: ${error.message}`);
+  console.error(`corella: ${why}`);
   process.exit(process.argv.includes('--lenient') ? 0 : 1);
 }

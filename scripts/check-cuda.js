@@ -197,7 +197,8 @@ async function imageRequests() {
     }));
   return [
     { request: halfCeilingRequest(), architectures: hopper },
-    { request: image.planFinish() },
+    { request: image.planFinish('f32') },
+    { request: image.planFinish('f64') },
     ...shapes.flatMap((shape) => [
       { request: image.planFactors(shape) },
       { request: planVisibilities(shape) },

@@ -6,14 +6,16 @@ import { dirname, join, normalize, relative } from 'node:path';
 const source = new URL('../src/', import.meta.url).pathname;
 
 /** Which rooms each room may import. Anything not listed is forbidden. */
-const ground = ['core', 'telescope', 'sky', 'backend'];
+const ground = ['core', 'telescope', 'sky', 'delay', 'backend'];
 const kernels = ['channelise', 'correlate', 'calibrate', 'image'];
-const edges = ['formats', 'draw'];
+const edges = ['formats', 'draw', 'packets'];
 const below = {
   core: [],
   telescope: ['core'],
   sky: ['core', 'telescope'],
+  delay: ['core', 'telescope', 'sky'],
   backend: ['core'],
+  packets: ['core'],
   ...Object.fromEntries(kernels.map((room) => [room, ground])),
   formats: ['core', 'telescope', 'sky'],
   draw: ['core', 'telescope', 'sky', 'image'],

@@ -29,9 +29,12 @@ export const targets = {
   },
 };
 
-/** What each level of an architecture may use; a processor has a level only if it has all of it (processor.cpp). */
 const avx2 = ['-mavx2', '-mfma', '-mf16c', '-mbmi2'];
 const avx512 = [...avx2, '-mavx512f', '-mavx512dq', '-mavx512bw', '-mavx512vl', '-mavx512vnni'];
+/**
+ * What each level of an architecture may use; a processor has a level only if it has all of it (processor.cpp).
+ * @type {Record<string, Record<string, string[]> | undefined>}
+ */
 export const levelsOf = {
   x64: { portable: [], avx2, avx512, amx: [...avx512, '-mamx-tile', '-mamx-int8'] },
   arm64: {

@@ -2,6 +2,7 @@
 import { cpuCeilings, type Ceiling } from '../backend/cpu/ceilings.js';
 import { prepareSolver, type SolveBatch } from '../calibrate/index.js';
 import { baselineCount, baselineIndex } from '../core/axes.js';
+import type { Closers } from '../core/closing.js';
 import { randomStream } from '../core/random.js';
 import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
 import { cudaCalibrateCases } from './calibrate-cuda.js';
@@ -38,15 +39,20 @@ const hostCases = (backend: HostBackend): BenchCase[] =>
     parameters: { ...size },
     unit: 'iterations/s',
     scale: 1,
-    prepare: (_, peers) => prepare(size, backend, peers),
+    prepare: (closers, peers) => prepare(size, backend, closers, peers),
   }));
 
-async function prepare(size: Size, backend: HostBackend, peers: Peers | undefined): Promise<PreparedCase> {
+async function prepare(
+  size: Size,
+  backend: HostBackend,
+  closers: Closers,
+  peers: Peers | undefined,
+): Promise<PreparedCase> {
   const batch = sample(size);
   const guess = batch.gains.slice();
-  const solver = await prepareSolver(batch, backend);
+  const solver = closers.keep(await prepareSolver(batch, backend));
   const work = size.solves * size.iterations;
-  const ceiling = ceilingFor(backend, size);
+  const ceiling = ceilingFor(backend, size, closers);
   const peer = peers && backend.kind === 'cpu' ? fullMatrix(peers, batch, size, backend.threads) : undefined;
   return {
     ours: {
@@ -58,11 +64,6 @@ async function prepare(size: Size, backend: HostBackend, peers: Peers | undefine
     },
     ceiling,
     ...(peer ? { peer } : {}),
-    close: () => {
-      solver.close();
-      ceiling.close();
-      return Promise.resolve();
-    },
   };
 }
 
@@ -107,20 +108,21 @@ function sample({ antennas, solves, iterations }: Size): SolveBatch {
 function ceilingFor(
   backend: HostBackend,
   { antennas, solves }: Size,
-): Contestant & { readonly title: string; close(): void } {
+  closers: Closers,
+): Contestant & { readonly title: string } {
   const baselines = baselineCount(antennas);
   const flops = 20 * baselines;
   switch (backend.kind) {
     case 'reference': {
       const script = scriptCeiling();
       const run = async (): Promise<number> => (await script.run()) / flops;
-      return { title: script.title, run, close: () => undefined };
+      return { title: script.title, run };
     }
     case 'cpu': {
       const sharing = solves % backend.threads === 0 ? 1 : backend.threads;
       const ceilings = cpuCeilings(backend);
-      const read = ceilings.read(Math.ceil((12 * baselines) / sharing / 512) * 512);
-      const multiply = ceilings.floats();
+      const read = closers.keep(ceilings.read(Math.ceil((12 * baselines) / sharing / 512) * 512));
+      const multiply = closers.keep(ceilings.floats());
       const megabytes = `${(12e-6 * baselines).toPrecision(2)} MB by each ${sharing === 1 ? 'thread' : 'team'}`;
       return {
         title: `reading ${megabytes}, or its multiply-adds where they take longer`,
@@ -130,10 +132,6 @@ function ceilingFor(
           const seconds = reading.seconds + multiplying.seconds;
           const rate = Math.min(reading.work / reading.seconds, multiplying.work / multiplying.seconds);
           return { work: rate * seconds, seconds };
-        },
-        close: () => {
-          read.close();
-          multiply.close();
         },
       };
     }

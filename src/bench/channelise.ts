@@ -9,6 +9,7 @@ import {
   type VoltagesAT,
   type VoltageType,
 } from '../core/axes.js';
+import { closes, type Closable, type Closers } from '../core/closing.js';
 import { instant } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
 import { planChannelise, prepareChanneliser, type ChannelisePlan } from '../channelise/index.js';
@@ -68,10 +69,15 @@ const hostCases = (backend: HostBackend): BenchCase[] =>
       parameters: { ...size, inputs: INPUTS, spectra: spectraOf(size, backend) },
       unit: 'Gsamples/s',
       scale: 1e9,
-      prepare: (_, peers) => prepare(size, backend, peers),
+      prepare: (closers, peers) => prepare(size, backend, closers, peers),
     }));
 
-async function prepare(size: Size, backend: HostBackend, peers: Peers | undefined): Promise<PreparedCase> {
+async function prepare(
+  size: Size,
+  backend: HostBackend,
+  closers: Closers,
+  peers: Peers | undefined,
+): Promise<PreparedCase> {
   const spectra = spectraOf(size, backend);
   const perSpectrum = isComplexVoltage(size.inputType) ? size.channels : 2 * size.channels;
   const samples = spectra * perSpectrum;
@@ -90,10 +96,11 @@ async function prepare(size: Size, backend: HostBackend, peers: Peers | undefine
     gaps: [],
     start: instant(0),
   };
-  const out = backend.allocateSpectra(plan.output);
-  const channeliser = await prepareChanneliser(plan, backend);
+  const out = closers.keep(backend.allocateSpectra(plan.output));
+  const channeliser = closers.keep(await prepareChanneliser(plan, backend));
   const ceiling = ceilingFor(backend);
   const peer = peers && size.inputType === 'ci8' ? fftw(peers, backend, plan, voltages, samples) : undefined;
+  if (peer) closers.keep(peer);
   return {
     ours: {
       run: async () => {
@@ -110,11 +117,6 @@ async function prepare(size: Size, backend: HostBackend, peers: Peers | undefine
       },
     },
     ...(peer ? { peer } : {}),
-    close: async () => {
-      peer?.close();
-      await channeliser.close();
-      out.close();
-    },
   };
 }
 
@@ -140,7 +142,7 @@ function noise(type: VoltageType, samples: number): VoltagesAT {
   return voltages;
 }
 
-type FftwPeer = Contestant & { readonly name: string; close(): void };
+type FftwPeer = Contestant & Closable & { readonly name: string };
 
 function fftw(
   peers: Peers,
@@ -168,8 +170,8 @@ function fftw(
       await callPeer(run, handle, voltages, INPUTS, samples);
       return INPUTS * made * plan.channels;
     },
-    close: () => {
+    close: closes(() => {
       close(handle);
-    },
+    }),
   };
 }

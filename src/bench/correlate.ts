@@ -1,6 +1,7 @@
 /** The X-engine over sizes; the peer is OpenBLAS, conversion to floats included. */
 import { cpuCeilings } from '../backend/cpu/ceilings.js';
 import { elementsPerSpectra, type SpectraCAT, type SpectraType, allocateSpectra } from '../core/axes.js';
+import type { Closers } from '../core/closing.js';
 import { randomStream } from '../core/random.js';
 import { planCorrelation, prepareCorrelator } from '../correlate/index.js';
 import { threadsOf, type BenchCase, type KernelBench, type PreparedCase } from './bench.js';
@@ -51,7 +52,7 @@ const hostCases = (backend: HostBackend): BenchCase[] =>
         parameters: { ...size, polarisations: POLARISATIONS, channels: most },
         unit: 'TOPS',
         scale: 1e12,
-        prepare: (_, peers) => prepare(size, most, backend, peers),
+        prepare: (closers, peers) => prepare(size, most, backend, closers, peers),
       };
     });
 
@@ -59,15 +60,16 @@ async function prepare(
   size: Size,
   channels: number,
   backend: HostBackend,
+  closers: Closers,
   peers: Peers | undefined,
 ): Promise<PreparedCase> {
   const { stations, samples, type } = size;
   const inputs = stations * POLARISATIONS;
   const spectra = randomSpectra(type, channels, inputs, samples);
-  const block = backend.allocateSpectra({ type, channels, inputs, capacity: samples });
+  const block = closers.keep(backend.allocateSpectra({ type, channels, inputs, capacity: samples }));
   await block.write(spectra, samples);
   const plan = planCorrelation({ stations, polarisations: POLARISATIONS, channels, type });
-  const correlator = await prepareCorrelator(plan, backend);
+  const correlator = closers.keep(await prepareCorrelator(plan, backend));
   const work = channels * operationsPerChannel(size);
   const ceiling = ceilingFor(backend, type);
   const peer = peers && type === 'ci8' ? openblas(peers, backend, spectra, channels, size) : undefined;
@@ -80,10 +82,6 @@ async function prepare(
     },
     ceiling,
     ...(peer ? { peer } : {}),
-    close: async () => {
-      await correlator.close();
-      block.close();
-    },
   };
 }
 

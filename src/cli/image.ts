@@ -14,13 +14,8 @@ import {
 import { averageChannels, stokesI, type ImageField, type KernelSize } from '../image/index.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
 import { matchGains } from '../pipeline/gains.js';
-import {
-  imageDirectly,
-  imageIntegration,
-  type Calibrated,
-  type ImageSettings,
-  type SkyImage,
-} from '../pipeline/image.js';
+import { imageDirectly, imageIntegration } from '../pipeline/image.js';
+import type { Calibrated, ImageSettings, SkyImage } from '../pipeline/sky-image.js';
 import { writeSky, type PictureOptions } from '../pipeline/products.js';
 import { chooseIntegration } from '../pipeline/select.js';
 import type { SkyFrame } from '../sky/frame.js';
@@ -38,6 +33,7 @@ import {
   refuseGiven,
   type BackendOptions,
 } from './options/command.js';
+import { addEopOption } from './options/eop-option.js';
 import { history } from './report/history.js';
 import { addIntegrationOption, choiceLines, type IntegrationOptions } from './options/integration-options.js';
 import { lossFacts, lossLines } from './report/loss-lines.js';
@@ -105,6 +101,7 @@ export function registerImage(program: Command): void {
   addChannelOptions(command);
   addOpenOptions(command, 'anything');
   addBackendOptions(command);
+  addEopOption(command);
   addExamples(command, [
     ['image visibilities.uvfits --gains gains.json', 'image.fits and image.png, the whole sky'],
     [
@@ -257,7 +254,7 @@ async function direct(
   const { frequenciesHz, channelWidthHz } = channelsOf(recording, channels);
   const gains = await gainsFor(options, telescope, frequenciesHz);
   const stage = terminal.stage('image directly');
-  const sky = await withBackend(options, (backend) =>
+  const { sky, account } = await withBackend(options, (backend) =>
     imageDirectly(
       recording,
       channels,
@@ -276,8 +273,8 @@ async function direct(
     sky,
     channelWidthHz,
     seconds: stage.done(`${sky.samples} time steps`),
-    notes: lossLines(recording, sky.missingSamples, 'they add nothing'),
-    json: lossFacts(recording, sky.missingSamples),
+    notes: lossLines(recording, account.missingSamples, 'they add nothing'),
+    json: lossFacts(recording, account.missingSamples),
   };
 }
 

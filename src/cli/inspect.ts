@@ -1,4 +1,5 @@
 /** corella inspect: what is in this file, as text, JSON or pictures. */
+import type { OnProgress } from '../core/progress.js';
 import type { Command } from 'commander';
 import { refuse } from '../core/errors.js';
 import { addSamples, formatInstant } from '../core/instant.js';
@@ -22,6 +23,7 @@ import { lookAt } from '../pipeline/inspect/voltages.js';
 import { lookAtVisibilities } from '../pipeline/inspect/visibilities.js';
 import { inputSpectra, meanSpectrum } from '../pipeline/inspect/waterfall.js';
 import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
+import { addEopOption } from './options/eop-option.js';
 import { gainJson, gainLines } from './report/inspect-gains.js';
 import { factLines, lookLines, rowLines, visibilityLines } from './report/inspect-text.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
@@ -54,6 +56,7 @@ export function registerInspect(program: Command): void {
     .action(run);
   addOpenOptions(command, 'anything');
   addCommonOptions(command);
+  addEopOption(command);
   addExamples(command, [
     ['inspect voltages.sigmf-meta', 'format, telescope, times, frequencies, first samples, clipping, gaps'],
     ['inspect visibilities.uvfits --json', 'the same for machines'],
@@ -141,7 +144,7 @@ async function run(path: string, options: InspectOptions): Promise<void> {
 async function recordingReport(
   file: Recording,
   options: InspectOptions,
-  onProgress?: (fraction: number) => void,
+  onProgress?: OnProgress,
 ): Promise<Report> {
   let band: Report['spectrum'] = { frequenciesHz: new Float64Array(), powerDb: new Float64Array() };
   let picture: string | undefined;
@@ -183,7 +186,7 @@ async function recordingReport(
 async function visibilityReport(
   file: VisibilityFile,
   options: InspectOptions,
-  onProgress?: (fraction: number) => void,
+  onProgress?: OnProgress,
 ): Promise<Report> {
   let picture: string | undefined;
   const look = await lookAtVisibilities(file, {

@@ -20,6 +20,7 @@ import {
   parseWhole,
   type CommonOptions,
 } from './options/command.js';
+import { addEopOption } from './options/eop-option.js';
 import { history } from './report/history.js';
 import { recordingPaths } from './options/outputs.js';
 import { duration, frequency, plainNumber } from './options/quantity.js';
@@ -89,6 +90,7 @@ export function registerSimulate(program: Command): void {
     .option('--drop <fraction>', 'chance of each packet to be lost, 0 to 1', plainNumber('--drop'), 0)
     .action(run);
   addCommonOptions(command);
+  addEopOption(command);
   addExamples(command, [
     ['simulate -o night.sigmf-meta', '0.1 s of the sky over LWA-SV'],
     [

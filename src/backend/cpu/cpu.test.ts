@@ -42,7 +42,7 @@ describe('the cpu backend', { skip: 'what' in library ? library.what : false }, 
           assert.equal(block.samples, samples);
           assert.deepEqual(await block.read(), spectra, `${type} ${channels}×${inputs}×${samples}`);
           assert.deepEqual(block.offences, []);
-          block.close();
+          await block.close();
         }
       }
     });
@@ -77,7 +77,7 @@ describe('the cpu backend', { skip: 'what' in library ? library.what : false }, 
     await Promise.all([one.close(), two.close()]);
     await one.close();
     await assert.rejects(blocks[0].read(), /the cpu backend is closed/);
-    blocks[0].close();
+    await blocks[0].close();
   });
 
   it('waits for calls under way before it closes', async () => {

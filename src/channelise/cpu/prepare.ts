@@ -88,10 +88,7 @@ export function prepareCpuChanneliser(plan: ChannelisePlan, { native }: CpuBacke
       stream.reset();
       saturated = 0;
     },
-    close: () => {
-      engine.close();
-      return Promise.resolve();
-    },
+    close: () => engine.close(),
   };
 }
 

@@ -1,28 +1,24 @@
 import assert from 'node:assert/strict';
-import { link, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { link, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { checkOutputs, checkPngName, recordingPaths } from './outputs.js';
 
 it('results never replace what they are made from, by whatever name, and land where one can write', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'corella-outputs-'));
-  try {
-    const [from, other] = [join(folder, 'a.uvh5'), join(folder, 'b.uvh5')];
-    await writeFile(from, 'x');
-    await link(from, other);
-    await checkOutputs({ paths: [join(folder, 'new.fits')], from });
-    await checkOutputs({ paths: [from] });
-    for (const path of [from, other, join(folder, '.', 'a.uvh5')]) {
-      await assert.rejects(
-        checkOutputs({ paths: [join(folder, 'c'), path], from }),
-        /the very file that is read/,
-      );
-    }
-    await assert.rejects(checkOutputs({ paths: [join(folder, 'nowhere', 'x.fits')] }), /nowhere/);
-  } finally {
-    await rm(folder, { recursive: true });
+  const folder = temporaryFolder('outputs');
+  const [from, other] = [join(folder, 'a.uvh5'), join(folder, 'b.uvh5')];
+  await writeFile(from, 'x');
+  await link(from, other);
+  await checkOutputs({ paths: [join(folder, 'new.fits')], from });
+  await checkOutputs({ paths: [from] });
+  for (const path of [from, other, join(folder, '.', 'a.uvh5')]) {
+    await assert.rejects(
+      checkOutputs({ paths: [join(folder, 'c'), path], from }),
+      /the very file that is read/,
+    );
   }
+  await assert.rejects(checkOutputs({ paths: [join(folder, 'nowhere', 'x.fits')] }), /nowhere/);
 });
 
 it('pictures end in .png', () => {

@@ -57,6 +57,7 @@ export function imageVisibilities(
   plan: ImagePlan,
   integrations: readonly Integration[],
   options: VisibilityImageOptions = {},
+  into?: VisibilityImage,
 ): VisibilityImage {
   const { pixels, channels, products, stations } = plan;
   checkIntegrations(plan, integrations);
@@ -95,7 +96,10 @@ export function imageVisibilities(
     collect(grids, sums.subarray(first, first + products * planeSize));
     collect(beamGrids, beamSums.subarray(first, first + products * planeSize));
   }
-  return { image: scaleImage(plan, sums, weightSums), beam: scaleImage(plan, beamSums, weightSums) };
+  return {
+    image: scaleImage(plan, sums, weightSums, into?.image),
+    beam: scaleImage(plan, beamSums, weightSums, into?.beam),
+  };
 }
 
 export function checkIntegrations(plan: ImagePlan, integrations: readonly Integration[]): void {

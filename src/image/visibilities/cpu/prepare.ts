@@ -38,24 +38,25 @@ export function prepareCpuVisibilityImager(plan: ImagePlan, { native }: CpuBacke
       'const double *weights, int64_t weightsPerBaseline, const uint8_t *flags, const double *factors, ' +
       'int32_t uniform, int32_t autos, double *sums, double *beamSums, double *weightSums)',
   );
+  const sums = new Float64Array(channels * products * pixels * pixels);
+  const beamSums = new Float64Array(sums.length);
+  const weightSums = new Float64Array(channels * products);
   return {
     plan,
-    image: async (integrations, options = {}) => {
+    image: async (integrations, options = {}, into) => {
       checkIntegrations(plan, integrations);
       const factors = options.gains ? inputFactors(plan, options.gains, options.solved) : unitFactors(plan);
       const { visibilities, weights, weightsPerBaseline, flags } = sumIntegrations(integrations);
-      const sums = new Float64Array(channels * products * pixels * pixels);
-      const beamSums = new Float64Array(sums.length);
-      const weightSums = new Float64Array(channels * products);
       await run(
         ...([engine.address, visibilities, weights, weightsPerBaseline, flags, factors] as const),
         ...([Number(options.weight === 'uniform'), Number(options.autos === 'include')] as const),
         ...([sums, beamSums, weightSums] as const),
       );
-      return { image: scaleImage(plan, sums, weightSums), beam: scaleImage(plan, beamSums, weightSums) };
+      return {
+        image: scaleImage(plan, sums, weightSums, into?.image),
+        beam: scaleImage(plan, beamSums, weightSums, into?.beam),
+      };
     },
-    close: () => {
-      engine.close();
-    },
+    close: () => engine.close(),
   };
 }

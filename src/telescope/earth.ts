@@ -1,7 +1,7 @@
 /** Between the site's local axes (ENU) and the axes fixed in the Earth (ECEF, ITRF), on the WGS84 ellipsoid. */
-import { DEGREES_PER_RADIAN, RADIANS_PER_DEGREE } from '../../core/units.js';
-import type { Vector3 } from '../../core/vector.js';
-import type { Site } from '../../telescope/telescope.js';
+import { DEGREES_PER_RADIAN, RADIANS_PER_DEGREE } from '../core/units.js';
+import type { Vector3 } from '../core/vector.js';
+import type { Site } from './telescope.js';
 
 const SEMI_MAJOR_M = 6_378_137;
 const FLATTENING = 1 / 298.257223563;
