@@ -12,26 +12,47 @@ import { here, levelsOf, targets } from './targets.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Processors that qemu knows and the best level that must be found there; AVX-512 and AMX are in no qemu. */
+/** @typedef {NonNullable<(typeof targets)[keyof typeof targets]>} Target */
+
+/**
+ * Processors that qemu knows and the best level that must be found there; AVX-512 and AMX are in no qemu.
+ * @type {Record<string, Record<string, string> | undefined>}
+ */
 const processors = {
   'linux-x64': { max: 'avx2', qemu64: 'portable' },
   'linux-arm64': { max: 'i8mm', 'neoverse-n1': 'dotprod', 'cortex-a72': 'portable' },
 };
 
+/** @param {string} program */
 const runs = (program) => spawnSync(program, ['--version']).status === 0;
-const numberOf = (target, level) => Object.keys(levelsOf[target.architecture]).indexOf(level);
-const emulate = (target, cpu, words, options) =>
-  execFileSync(
-    target.emulator,
-    ['-cpu', cpu, ...(existsSync(target.sysroot) ? ['-L', target.sysroot] : []), ...words],
-    {
-      stdio: 'inherit',
-      ...options,
-    },
-  );
+/**
+ * @param {Target} target
+ * @param {string} level
+ */
+const numberOf = (target, level) => Object.keys(levelsOf[target.architecture] ?? {}).indexOf(level);
+/**
+ * @param {Target} target
+ * @param {string} cpu
+ * @param {string[]} words
+ * @param {NodeJS.ProcessEnv} environment
+ */
+const emulate = (target, cpu, words, environment = {}) => {
+  const sysroot = existsSync(target.sysroot) ? ['-L', target.sysroot] : [];
+  const env = { ...process.env, ...environment };
+  execFileSync(target.emulator, ['-cpu', cpu, ...sysroot, ...words], { stdio: 'inherit', env });
+};
+/**
+ * @param {string} name
+ * @returns {Target | undefined}
+ */
+const targetOf = (name) => Object.entries(targets).find(([key]) => key === name)?.[1];
 
-function testMachine(name, recordings) {
-  const target = targets[name];
+/**
+ * @param {string} name
+ * @param {Target} target
+ * @param {string[]} recordings
+ */
+function testMachine(name, target, recordings) {
   const own = name === here;
   const compiler = own ? 'g++' : `${target.prefix}g++`;
   if (!runs(compiler) || !runs(target.emulator)) {
@@ -46,8 +67,8 @@ function testMachine(name, recordings) {
   const file = join(library, `libcorella-${target.architecture}.so`);
   const program = buildReplay(compiler, target.architecture);
   // What this very processor has, npm test has tried.
-  const tried = own ? JSON.parse(nativeLevel()) + 1 : 0;
-  for (const [cpu, best] of Object.entries(processors[name])) {
+  const tried = own ? nativeLevel() + 1 : 0;
+  for (const [cpu, best] of Object.entries(processors[name] ?? {})) {
     console.log(`${name}, ${cpu}:`);
     const all = cpu === 'max';
     const least = all ? tried : numberOf(target, best);
@@ -62,11 +83,16 @@ function nativeLevel() {
   const levels = new URL('../dist/backend/cpu/levels.js', import.meta.url).href;
   const program = `const { best } = (await import('${library}')).loadNative();
     console.log((await import('${levels}')).isaNumber(best));`;
-  return execFileSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
+  const words = ['--input-type=module', '-e', program];
+  return Number(execFileSync(process.execPath, words, { encoding: 'utf8' }));
 }
 
+/**
+ * @param {string} name
+ * @param {string[]} words
+ */
 function testWhole(name, words) {
-  const target = targets[name];
+  const target = targetOf(name);
   const bundle = join(root, 'build', 'bundle');
   const made = existsSync(join(bundle, 'target'))
     ? readFileSync(join(bundle, 'target'), 'utf8').trim()
@@ -86,14 +112,16 @@ function testWhole(name, words) {
     console.log(`${name}, ${file}:`);
     // node --test would start children that no emulator catches; a file by itself is run where it is.
     emulate(target, 'max', [join(bundle, 'node'), join(dist, file)], {
-      env: { ...process.env, QEMU_SET_ENV: `LD_LIBRARY_PATH=${join(bundle, 'lib')}` },
+      QEMU_SET_ENV: `LD_LIBRARY_PATH=${join(bundle, 'lib')}`,
     });
   }
 }
 
 const [first, ...rest] = process.argv.slice(2);
+/** @type {[string, Target | undefined][]} */
+const known = Object.entries(targets);
 if (first === '--whole') testWhole(rest[0], rest.slice(1));
-else if (Object.values(targets).some(({ emulator }) => runs(emulator))) {
+else if (known.some(([, target]) => target && runs(target.emulator))) {
   const recordings = record();
-  for (const name of Object.keys(targets)) testMachine(name, recordings);
+  for (const [name, target] of known) if (target) testMachine(name, target, recordings);
 } else console.log('no other machine is tried: apt install qemu-user');
