@@ -3,10 +3,12 @@
 //   npm run test:machines                            what compilers and emulators are here for; a minute or two
 //   npm run test:machines -- --whole linux-x64 WORD  whole test files in that machine's own Node, out of its bundle
 //                                                    (npm run bundle -- --target linux-x64); many minutes
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { availableParallelism } from 'node:os';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { buildReplay, record } from './replay/recordings.js';
 import { here, levelsOf, targets } from './targets.js';
 
@@ -31,15 +33,14 @@ const runs = (program) => spawnSync(program, ['--version']).status === 0;
  */
 const numberOf = (target, level) => Object.keys(levelsOf[target.architecture] ?? {}).indexOf(level);
 /**
+ * The words that run a program in an emulator.
  * @param {Target} target
  * @param {string} cpu
  * @param {string[]} words
- * @param {NodeJS.ProcessEnv} environment
  */
-const emulate = (target, cpu, words, environment = {}) => {
+const emulated = (target, cpu, words) => {
   const sysroot = existsSync(target.sysroot) ? ['-L', target.sysroot] : [];
-  const env = { ...process.env, ...environment };
-  execFileSync(target.emulator, ['-cpu', cpu, ...sysroot, ...words], { stdio: 'inherit', env });
+  return ['-cpu', cpu, ...sysroot, ...words];
 };
 /**
  * @param {string} name
@@ -48,16 +49,18 @@ const emulate = (target, cpu, words, environment = {}) => {
 const targetOf = (name) => Object.entries(targets).find(([key]) => key === name)?.[1];
 
 /**
+ * Builds for a machine; returns what is to be tried in its emulator.
  * @param {string} name
  * @param {Target} target
  * @param {string[]} recordings
+ * @returns {{ title: string, program: string, words: string[] }[]}
  */
-function testMachine(name, target, recordings) {
+function planMachine(name, target, recordings) {
   const own = name === here;
   const compiler = own ? 'g++' : `${target.prefix}g++`;
   if (!runs(compiler) || !runs(target.emulator)) {
     console.log(`${name} is left out: apt install ${own ? 'g++' : target.compilerPackage} qemu-user`);
-    return;
+    return [];
   }
   if (!own) {
     const env = { ...process.env, CORELLA_ARCH: target.architecture };
@@ -68,13 +71,31 @@ function testMachine(name, target, recordings) {
   const program = buildReplay(compiler, target.architecture);
   // What this very processor has, npm test has tried.
   const tried = own ? nativeLevel() + 1 : 0;
-  for (const [cpu, best] of Object.entries(processors[name] ?? {})) {
-    console.log(`${name}, ${cpu}:`);
+  return Object.entries(processors[name] ?? {}).flatMap(([cpu, best]) => {
+    // One processor takes everything; the others must find their level, and hold it.
     const all = cpu === 'max';
     const least = all ? tried : numberOf(target, best);
-    const words = [numberOf(target, best), least, ...(all ? recordings : recordings.slice(0, 1))];
-    emulate(target, cpu, [program, file, ...words.map(String)]);
-  }
+    return (all ? recordings : recordings.slice(0, 1)).map((recording) => ({
+      title: `${name}, ${cpu}, ${basename(recording, '.bin')}`,
+      program: target.emulator,
+      words: emulated(target, cpu, [program, file, `${numberOf(target, best)}`, `${least}`, recording]),
+    }));
+  });
+}
+
+/**
+ * As many at a time as there are cores; what each says comes out in one piece.
+ * @param {ReturnType<typeof planMachine>} tasks
+ */
+async function runAll(tasks) {
+  const queue = [...tasks];
+  const worker = async () => {
+    for (let task = queue.shift(); task; task = queue.shift()) {
+      const { stdout } = await promisify(execFile)(task.program, task.words);
+      console.log(`${task.title}:\n${stdout.trimEnd()}`);
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, worker));
 }
 
 /** The number of this processor's best level. */
@@ -111,8 +132,9 @@ function testWhole(name, words) {
   for (const file of files) {
     console.log(`${name}, ${file}:`);
     // node --test would start children that no emulator catches; a file by itself is run where it is.
-    emulate(target, 'max', [join(bundle, 'node'), join(dist, file)], {
-      QEMU_SET_ENV: `LD_LIBRARY_PATH=${join(bundle, 'lib')}`,
+    execFileSync(target.emulator, emulated(target, 'max', [join(bundle, 'node'), join(dist, file)]), {
+      stdio: 'inherit',
+      env: { ...process.env, QEMU_SET_ENV: `LD_LIBRARY_PATH=${join(bundle, 'lib')}` },
     });
   }
 }
@@ -123,5 +145,5 @@ const known = Object.entries(targets);
 if (first === '--whole') testWhole(rest[0], rest.slice(1));
 else if (known.some(([, target]) => target && runs(target.emulator))) {
   const recordings = record();
-  for (const [name, target] of known) if (target) testMachine(name, target, recordings);
+  await runAll(known.flatMap(([name, target]) => (target ? planMachine(name, target, recordings) : [])));
 } else console.log('no other machine is tried: apt install qemu-user');
