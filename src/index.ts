@@ -64,6 +64,7 @@ export { prepareTakeSpectra, type TakeSpectraSettings } from './pipeline/stages/
 export { prepareCorrelate, type CorrelateSettings } from './pipeline/stages/correlate.js';
 export { prepareCalibrate, type CalibrateSettings } from './pipeline/stages/calibrate.js';
 export type { CalibratedIntegration } from './pipeline/stages/calibrate.js';
+export { preparePower, type InputPowers } from './pipeline/stages/power.js';
 export { prepareImage, type ImageInput, type ImageStageSettings } from './pipeline/stages/image.js';
 export { prepareDirectImage, type DirectImageSettings } from './pipeline/stages/direct-image.js';
 export {

@@ -135,6 +135,7 @@ export const chips = packetFormat<ChipsHeader, ChipsOptions, Names>({
     means: 'the second at which the F-engines were started, which the control system knows',
   },
   numbers: ['channels', 'firstChannel', 'sequenceFrom'],
+  senderName: (board) => `board ${board}`,
   plan,
   parse,
   write,

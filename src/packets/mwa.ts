@@ -142,6 +142,7 @@ export const mwa = packetFormat<MwaHeader, MwaOptions, Names>({
   holds: 'voltages',
   epoch: { told: 'packet', of: () => instant(GPS_EPOCH_UNIX_SECONDS) },
   numbers: ['code', 'coarseChannel', 'packetsPerSecond'],
+  senderName: (input) => `tile ${input >> 1} ${input & 1 ? 'Y' : 'X'}`,
   plan,
   parse,
   write,

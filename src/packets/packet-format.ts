@@ -73,8 +73,8 @@ export type Guess<Options> =
 
 /** What the operator may know. */
 export interface GuessHints {
-  /** Of the samples: VDIF numbers frames within a second, and needs it. */
-  readonly sampleRateHz?: number;
+  /** Samples a second (VDIF numbers frames within a second, and needs it), clock ticks (SPEAD) or spectra (SNAP2). */
+  readonly rateHz?: number;
 }
 
 /** Where tick 0 lies in UTC: told by every packet, or by nobody. */
@@ -89,6 +89,8 @@ export interface FormatParts<Header, Options, Names extends string> {
   readonly epoch: PacketEpoch;
   /** The names of the plan's numbers, in the order a native parser takes them. */
   readonly numbers: readonly Names[];
+  /** For people: who a source number is. */
+  senderName(source: number): string;
   /** Refuses what cannot be. */
   plan(options: Options): StreamPlan<Names>;
   /** Never throws. */

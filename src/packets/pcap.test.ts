@@ -68,10 +68,10 @@ describe('pcap', () => {
   it('cut short or damaged: what comes before, and where it ended', async () => {
     const cut = await read(big.subarray(0, big.length - 1));
     assert.equal(cut.records.length, 1);
-    assert.deepEqual(cut.ended, { atByte: 24 + 19, why: 'the capture ends inside a record' });
+    assert.deepEqual(cut.ended, { cause: 'cut', atByte: 24 + 19, why: 'the capture ends inside a record' });
     const wild = await read(changed(big, 24 + 19 + 8, '7fffffff'));
     assert.equal(wild.records.length, 1);
-    assert.deepEqual(wild.ended, { atByte: 24 + 19, why: 'a record of 2147483647 bytes' });
+    assert.deepEqual(wild.ended, { cause: 'damaged', atByte: 24 + 19, why: 'a record of 2147483647 bytes' });
   });
 
   it('anything else is refused', async () => {

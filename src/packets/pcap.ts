@@ -12,6 +12,7 @@ export type { CaptureRecord } from './capture-record.js';
 
 /** Where reading stopped before the end, and why. */
 export interface CaptureEnd {
+  readonly cause: 'cut' | 'damaged';
   readonly atByte: number;
   readonly why: string;
 }
@@ -70,7 +71,7 @@ async function* walk(
     while (at < bytes.length) {
       const length = parser.lengthAt(bytes, at);
       if (typeof length !== 'number') {
-        state.end = { atByte: state.read - bytes.length + at, why: length.damaged };
+        state.end = { cause: 'damaged', atByte: state.read - bytes.length + at, why: length.damaged };
         break;
       }
       if (length === 0 || at + length > bytes.length) break;
@@ -87,7 +88,11 @@ async function* walk(
     at = 0;
   }
   if (at < bytes.length) {
-    state.end = { atByte: state.read - bytes.length + at, why: 'the capture ends inside a record' };
+    state.end = {
+      cause: 'cut',
+      atByte: state.read - bytes.length + at,
+      why: 'the capture ends inside a record',
+    };
   }
 }
 

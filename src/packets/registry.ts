@@ -24,6 +24,9 @@ export const anyPacketFormats: readonly PacketFormat[] = Object.values(packetFor
   ({ format }): PacketFormat => format,
 );
 
+export const isPacketFormatName = (name: string): name is PacketFormatName =>
+  Object.hasOwn(packetFormats, name);
+
 export function packetFormatNamed(name: string): PacketFormat {
   return (
     anyPacketFormats.find((format) => format.name === name) ??

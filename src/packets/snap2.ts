@@ -4,7 +4,7 @@
  * numbers count from.
  */
 import { refuse, wholeNumber } from '../core/errors.js';
-import type { Rational } from '../core/clock/rational.js';
+import { rationalOf, type Rational } from '../core/clock/rational.js';
 import { instant } from '../core/instant.js';
 import { viewOf } from './bytes.js';
 import { checkedPlan } from './checked-plan.js';
@@ -13,6 +13,7 @@ import {
   packetFormat,
   placed,
   type Guess,
+  type GuessHints,
   type ParsedPacket,
   type RefusedPacket,
   type StreamPlan,
@@ -138,7 +139,7 @@ function plan(options: Snap2Options): StreamPlan<Names> {
   });
 }
 
-function guess(packets: readonly ParsedPacket<Snap2Header>[]): Guess<Snap2Options> {
+function guess(packets: readonly ParsedPacket<Snap2Header>[], { rateHz }: GuessHints): Guess<Snap2Options> {
   const signalsPerPacket = usual(packets.map(({ header }) => header.signals)) ?? 0;
   const channelsPerPacket = usual(packets.map(({ header }) => header.channels)) ?? 0;
   const firstSignals = commonNumbers(packets.map(({ header }) => header.firstSignal));
@@ -151,7 +152,12 @@ function guess(packets: readonly ParsedPacket<Snap2Header>[]): Guess<Snap2Option
     return { unknown: 'how its packets lie', fix: 'they are not whole packets apart' };
   }
   const [firstSignal, firstChannel] = [firstSignals[0], firstChannels[0]];
-  return { options: { signals, signalsPerPacket, firstSignal, channels, channelsPerPacket, firstChannel } };
+  return {
+    options: {
+      ...{ signals, signalsPerPacket, firstSignal, channels, channelsPerPacket, firstChannel },
+      ...(rateHz === undefined ? {} : { spectrumRateHz: rationalOf(rateHz) }),
+    },
+  };
 }
 
 export const snap2 = packetFormat<Snap2Header, Snap2Options, Names>({
@@ -160,6 +166,7 @@ export const snap2 = packetFormat<Snap2Header, Snap2Options, Names>({
   holds: 'spectra',
   epoch: { told: 'packet', of: (session) => instant(Number(session ?? 0n)) },
   numbers: ['signals', 'channels', 'firstChannel'],
+  senderName: (signal) => `signals from ${signal}`,
   plan,
   parse,
   write,

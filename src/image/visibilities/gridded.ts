@@ -79,13 +79,14 @@ export function imageVisibilities(
       for (let j = 0; j <= i; j++) {
         if (i === j && options.autos !== 'include') continue;
         kernel.load(c, i, j);
+        const beam = centrePhase(plan, c, i, j);
         for (const [n, combination] of used.entries()) {
           const pair = readPair(read, c, i, j, combination);
           if (pair.weight === 0) continue;
           const cell = uvCell(plan, c, i, j, combination);
           const per = pair.times / (densities?.[combination.product][cell] ?? 1);
           kernel.add(grids[n], pair.re * per, pair.im * per);
-          kernel.add(beamGrids[n], pair.weight * per, 0);
+          kernel.add(beamGrids[n], pair.weight * per * beam.re, pair.weight * per * beam.im);
           weightSums[c * products + combination.product] += pair.weight * per;
         }
       }
@@ -117,6 +118,15 @@ function checkIntegration(plan: ImagePlan, integration: Integration): void {
       'plan the image for the data at hand',
     );
   }
+}
+
+/** What a source of 1 Jy at the image's centre puts into V_ij: heights alone turn its phase. */
+function centrePhase({ stations, centre }: ImagePlan, channel: number, i: number, j: number) {
+  const [x, y] = [2 * (channel * stations + i), 2 * (channel * stations + j)];
+  return {
+    re: centre[x] * centre[y] + centre[x + 1] * centre[y + 1],
+    im: centre[x + 1] * centre[y] - centre[x] * centre[y + 1],
+  };
 }
 
 interface PairSource {

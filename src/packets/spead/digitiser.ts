@@ -3,9 +3,16 @@
  * heap. The lowest bit of digitiser_id is the polarisation.
  */
 import { wholeNumber } from '../../core/errors.js';
-import type { Rational } from '../../core/clock/rational.js';
+import { rationalOf, type Rational } from '../../core/clock/rational.js';
 import { checkedPlan, lanesSideBySide } from '../checked-plan.js';
-import { packetFormat, placed, type Guess, type ParsedPacket, type StreamPlan } from '../packet-format.js';
+import {
+  packetFormat,
+  placed,
+  type Guess,
+  type GuessHints,
+  type ParsedPacket,
+  type StreamPlan,
+} from '../packet-format.js';
 import { commonNumbers, usual } from '../survey.js';
 import { hasData, heapFacts } from './data-heap.js';
 import {
@@ -71,7 +78,10 @@ export function digitiserStatus(header: SpeadHeader): {
   return { saturated: ((status >> 1n) & 1n) === 1n, samples: Number((status >> 32n) & 0xffffn) };
 }
 
-function guess(packets: readonly ParsedPacket<SpeadHeader>[]): Guess<DigitiserOptions> {
+function guess(
+  packets: readonly ParsedPacket<SpeadHeader>[],
+  { rateHz }: GuessHints,
+): Guess<DigitiserOptions> {
   const data = packets.filter(({ header }) => hasData(header, ids));
   const bytes = usual(data.map(({ payload }) => payload.length)) ?? 0;
   if (bytes === 0 || (bytes * 8) % BITS !== 0) {
@@ -81,6 +91,7 @@ function guess(packets: readonly ParsedPacket<SpeadHeader>[]): Guess<DigitiserOp
     options: {
       digitisers: commonNumbers(data.map(({ header }) => Number(itemOf(header, ids.source) ?? 0n))),
       samplesPerHeap: (bytes * 8) / BITS,
+      ...(rateHz === undefined ? {} : { sampleRateHz: rationalOf(rateHz) }),
     },
   };
 }
@@ -91,6 +102,7 @@ export const speadDigitiser = packetFormat<SpeadHeader, DigitiserOptions, 'heapB
   holds: 'voltages',
   epoch: { told: 'nobody', means: "the digitisers' sync time, which the control system knows" },
   numbers: HEAP_NAMES,
+  senderName: (source) => `digitiser_id ${source}`,
   plan,
   parse: parseSpead,
   write: writeSpead,

@@ -4,13 +4,14 @@
  * its offset, so that a heap that lost one keeps the others.
  */
 import { refuse, wholeNumber } from '../../core/errors.js';
-import type { Rational } from '../../core/clock/rational.js';
+import { rationalOf, type Rational } from '../../core/clock/rational.js';
 import { checkedPlan, lanesSideBySide } from '../checked-plan.js';
 import {
   invalid,
   packetFormat,
   placed,
   type Guess,
+  type GuessHints,
   type ParsedPacket,
   type StreamPlan,
 } from '../packet-format.js';
@@ -116,7 +117,7 @@ export function describesOtherwise(
 }
 
 /** Channels, spectra and polarisations of a heap are told by the descriptor alone. */
-function guess(packets: readonly ParsedPacket<SpeadHeader>[]): Guess<FengOptions> {
+function guess(packets: readonly ParsedPacket<SpeadHeader>[], { rateHz }: GuessHints): Guess<FengOptions> {
   const data = packets.filter(({ header }) => hasData(header, ids));
   const value = (header: SpeadHeader, id: number): number => Number(itemOf(header, id) ?? -1n);
   const heard = data.map(({ header }) => ({
@@ -147,6 +148,7 @@ function guess(packets: readonly ParsedPacket<SpeadHeader>[]): Guess<FengOptions
   return {
     options: {
       antennas: commonNumbers(heard.map(({ source }) => source)),
+      ...(rateHz === undefined ? {} : { clockRateHz: rationalOf(rateHz) }),
       ...{
         firstChannel,
         channelsPerHeap,
@@ -167,6 +169,7 @@ export const speadFeng = packetFormat<SpeadHeader, FengOptions, Names>({
   holds: 'spectra',
   epoch: { told: 'nobody', means: "the digitisers' sync time, which the control system knows" },
   numbers: ['heapBytes', 'packetsPerHeap', 'firstChannel', 'channelsPerHeap'],
+  senderName: (source) => `feng_id ${source}`,
   plan,
   parse: parseSpead,
   write: writeSpead,

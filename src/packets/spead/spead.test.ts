@@ -104,6 +104,8 @@ describe("F-engine's heaps by hand", () => {
       '53040206 0000 0006 8001000000000024 8002000000000001 8003000000000000 8004000000000001 8006000000000002 0000000000000000 00',
     );
     assert.equal(speadFeng.decode(stop, plan), 'control');
+    // Of a data heap's length, but with stream control where the time would be.
+    assert.equal(speadFeng.decode(changed(fengPacket, 40, '8006'), plan), 'control');
     // The same length as data, without time: its sender does not repeat items.
     refusedBy(speadFeng, changed(fengPacket, 40, '9601'), plan, 'invalid', /must repeat the items/);
     const other = speadFeng.plan({ ...fengOptions, channelsPerHeap: 8, packetBytes: 16 });

@@ -84,6 +84,9 @@ describe('VDIF by hand', () => {
     assert.equal(at('10008001'), 16e6);
     assert.equal(at('10000003'), 16e3);
     assert.equal(at('10000002'), undefined);
+    const real = vdif.parse(changed(changed(datagram, 16, '10008001'), 15, '1c'));
+    assert.ok(!('refused' in real));
+    assert.equal(namedRateHz(real.header), 32e6, 'real samples come at twice the bandwidth');
     assert.equal(at('00000001'), undefined);
   });
 
@@ -115,7 +118,7 @@ describe('VDIF by hand', () => {
     const packet = vdif.parse(datagram);
     assert.ok(!('refused' in packet));
     assert.ok('unknown' in vdif.guess([packet], {}));
-    const told = vdif.guess([packet], { sampleRateHz: 100 });
+    const told = vdif.guess([packet], { rateHz: 100 });
     assert.ok('options' in told && told.concluded === undefined);
     assert.deepEqual(told.options.threads, [{ thread: 5, station: 0x436f }]);
   });

@@ -21,7 +21,14 @@ import {
   type StreamPlan,
 } from '../packet-format.js';
 import { commonNumbers, usual } from '../survey.js';
-import { namedRateHz, parseVdif, vdifHeaderBytes, writeVdif, type VdifHeader } from './header.js';
+import {
+  namedRateHz,
+  parseVdif,
+  stationName,
+  vdifHeaderBytes,
+  writeVdif,
+  type VdifHeader,
+} from './header.js';
 
 export interface VdifOptions {
   /** In the order of inputs. */
@@ -111,7 +118,7 @@ function guess(packets: readonly ParsedPacket<VdifHeader>[], hints: GuessHints):
   const samples = ((frameBytes - (legacy ? 16 : 32)) * 8) / (bits * parts * channels);
   const named = usual(same.map(namedRateHz));
   const turned = framesBeforeTurn(same);
-  const sampleRateHz = hints.sampleRateHz ?? named ?? (turned === undefined ? undefined : turned * samples);
+  const sampleRateHz = hints.rateHz ?? named ?? (turned === undefined ? undefined : turned * samples);
   if (sampleRateHz === undefined) {
     return {
       unknown: 'its sample rate: no extension names it, and no second ends in what was read',
@@ -125,7 +132,7 @@ function guess(packets: readonly ParsedPacket<VdifHeader>[], hints: GuessHints):
   const header = legacy ? 'legacy' : 'whole';
   return {
     options: { threads, channels, parts, bits, frameBytes, header, sampleRateHz },
-    ...(hints.sampleRateHz === undefined && named === undefined
+    ...(hints.rateHz === undefined && named === undefined
       ? { concluded: 'the sample rate, from the highest frame number before a second ended' }
       : {}),
   };
@@ -154,6 +161,7 @@ function formatAs<Header extends VdifHeader>(
     holds: 'voltages',
     epoch: { told: 'packet', of: (session) => instant(vdifEpochUnixSeconds(Number(session ?? 0n))) },
     numbers: ['headerBytes', 'framesPerSecond', 'log2Channels', 'parts', 'bits'],
+    senderName: (source) => `${stationName(Math.floor(source / 1024))} thread ${source % 1024}`,
     plan: (options) => planAs(parts.name, options),
     place: ({ header, payload }, stream) => {
       const { headerBytes, framesPerSecond, log2Channels, parts: planned, bits } = stream.numbers;

@@ -15,8 +15,8 @@ export function prepareCpuVisibilityImager(plan: ImagePlan, { native }: CpuBacke
     WHERE,
     'int32_t corella_visibility_imager_open(char *error, void *context, int64_t pixels, int64_t channels, ' +
       'int64_t stations, int64_t polarisations, int64_t kernelSize, const int32_t *corners, const double *taps, ' +
-      '_Out_ void **imager)',
-    ...[pixels, channels, stations, polarisations, kernelSize, plan.corners, plan.taps],
+      'const double *centre, _Out_ void **imager)',
+    ...[pixels, channels, stations, polarisations, kernelSize, plan.corners, plan.taps, plan.centre],
   );
   const run: NativeCall<
     [

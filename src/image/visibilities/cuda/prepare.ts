@@ -6,7 +6,7 @@ import { closingAfter, preparing, type Closers } from '../../../core/closing.js'
 import { baselineCount } from '../../../core/axes.js';
 import { orderPairs } from './pairs.js';
 import { channelsAtOnce } from '../../cuda/plan.js';
-import { planVisibilities } from './plan.js';
+import { planVisibilities, SOURCE } from './plan.js';
 import { inputFactors, scaleImage, unitFactors } from '../../direct/direct.js';
 import { checkIntegrations, type VisibilityImageOptions } from '../gridded.js';
 import type { ImagePlan } from '../../plan.js';
@@ -58,17 +58,6 @@ const THREADS = 128;
 const PAIR_THREADS = 256;
 /** The pairs' kernels are worth a quarter of the card: made anew for every image they cost far more than reading them. */
 const KERNELS_SHARE = 1 / 4;
-/** struct Source of visibilities.cu. */
-export const SOURCE = {
-  visibilities: 0,
-  weights: 8,
-  factors: 16,
-  flags: 24,
-  corners: 32,
-  weightsPerBaseline: 40,
-  includeAutos: 44,
-  bytes: 48,
-} as const;
 
 export const prepareCudaVisibilityImager = (
   plan: ImagePlan,
@@ -93,12 +82,13 @@ async function makeImager(
     return n % 2 === 0 ? Math.cos(angle) : Math.sin(angle);
   });
   const order = orderPairs(plan);
-  const [corners, taps, turnMemory, pairs, differences] = await closers.keepAll([
+  const [corners, taps, turnMemory, pairs, differences, centre] = await closers.keepAll([
     uploadArray(session, 'corners', plan.corners),
     uploadArray(session, `kernels of ${channels} channels × ${stations} stations`, plan.taps),
     uploadArray(session, 'turns', turns),
     uploadArray(session, 'pairs of stations', order.pairs),
     uploadArray(session, 'differences of pairs', order.differences),
+    uploadArray(session, 'phases of the centre', plan.centre),
   ]);
   const gridBytes = products * plane * 16;
   const valueBytes = baselines * products * 16;
@@ -166,7 +156,7 @@ async function makeImager(
       describe(kernels.weighPairs.argument(0).view, from, autos);
       kernels.weighPairs.set([
         ...[null, first, weight === 'uniform' ? densities.pointer : 0n, pairs.pointer],
-        ...[of === 'beam' ? 1 : 0, values.pointer, of === 'beam' ? 0n : weightSums.pointer],
+        ...[of === 'beam' ? centre.pointer : 0n, values.pointer, of === 'beam' ? 0n : weightSums.pointer],
       ]);
       kernels.weighPairs.launch(
         { grid: [Math.ceil(baselines / PAIR_THREADS), here], threads: PAIR_THREADS },
