@@ -3,10 +3,11 @@ import type { NativeCall } from '../../../backend/cpu/context.js';
 import type { CpuBackend } from '../../../backend/cpu/cpu.js';
 import { planeML, visibilitiesRC, type VisibilitiesRC } from '../../../core/axes.js';
 import { refuse } from '../../../core/errors.js';
+import { collectRows } from '../collect.js';
 import { radicesOf } from '../grid-size.js';
 import type { WideImager } from '../imager.js';
 import type { WidePlan, WidePrecision } from '../plan.js';
-import { checkRows, rowCount, wavelengthsPerMetre } from '../rows.js';
+import { checkRows, rowCount, wavelengthsPerMetre, type WideRows } from '../rows.js';
 
 const WHERE = 'image';
 
@@ -61,21 +62,26 @@ export function prepareCpuWideImager(plan: WidePlan, { native }: CpuBackend): Wi
   );
   let weightSum = 0;
   let visibilities = 0;
-  const totals = new Float64Array(2);
+  const pass = async (rows: WideRows): Promise<void> => {
+    const totals = new Float64Array(2);
+    const scales = wavelengthsPerMetre(rows.frequenciesHz);
+    const values = rows.visibilities ? inPrecision(rows.visibilities, precision) : 0n;
+    await add(
+      ...([engine.address, rowCount(rows), scales.length, rows.uvwM, scales] as const),
+      ...([values, rows.weights, totals] as const),
+    );
+    weightSum += totals[0];
+    visibilities += totals[1];
+  };
+  const collector = plan.planesHeld < plan.w.planes ? collectRows(pass) : undefined;
   return {
     plan,
     accumulate: async (rows) => {
       checkRows(rows);
-      const scales = wavelengthsPerMetre(rows.frequenciesHz);
-      const values = rows.visibilities ? inPrecision(rows.visibilities, precision) : 0n;
-      await add(
-        ...([engine.address, rowCount(rows), scales.length, rows.uvwM, scales] as const),
-        ...([values, rows.weights, totals] as const),
-      );
-      weightSum += totals[0];
-      visibilities += totals[1];
+      await (collector ? collector.add(rows) : pass(rows));
     },
     finish: async () => {
+      await collector?.flush();
       const image = new Float64Array(pixels * pixels);
       await finish(engine.address, image);
       const used = { weightSum, visibilities };

@@ -23,7 +23,18 @@ class WideImager {
   virtual void finish(double *image) = 0;
   virtual void loadModel(const double *image) = 0;
   virtual void predict(const Block &block, void *out) = 0;
+  /** One call at a time. */
+  std::mutex turn;
 };
+
+template <class Body>
+int32_t withImager(char *error, void *context, void *imager, Body &&body) noexcept {
+  return withContext(error, context, [&](Context &) {
+    WideImager &open = *static_cast<WideImager *>(imager);
+    std::lock_guard<std::mutex> lock(open.turn);
+    body(open);
+  });
+}
 
 template <class Real>
 class Imager final : public WideImager {
@@ -142,7 +153,8 @@ CORELLA_EXPORT int32_t corella_wide_open(char *error, void *context, const int64
                            sizes[8],  sizes[9],  sizes[10],  sizes[11] != 0, numbers[0], numbers[1], numbers[2],
                            numbers[3], numbers[4], numbers[5], taps,      wTaps,      corrections, series, radices};
     require(plan.pixels >= 2 && plan.pixels % 2 == 0, "pixels must be even");
-    require(plan.side % (2 * WIDE_TILE) == 0 && plan.side >= plan.pixels + 16, "the grid's side does not fit");
+    require(plan.side % (2 * WIDE_TILE) == 0 && plan.side >= (plan.pixels + 15) / 16 * 16,
+            "the grid's side does not fit");
     require(plan.support >= 3 && plan.support < 16 && plan.wSupport >= 1 && plan.wSupport <= MOST_W_SUPPORT,
             "a kernel's support is out of range");
     require(plan.planes >= plan.wSupport && plan.planes <= 65535 && plan.planesHeld >= 1 &&
@@ -160,24 +172,24 @@ CORELLA_EXPORT int32_t corella_wide_open(char *error, void *context, const int64
 CORELLA_EXPORT int32_t corella_wide_add(char *error, void *context, void *imager, int64_t rows, int64_t channels,
                                         const double *uvw, const double *scales, const void *values,
                                         const float *weights, double *totals) {
-  return withContext(error, context, [&](Context &) {
-    static_cast<WideImager *>(imager)->add({rows, channels, uvw, scales, values, weights}, totals);
+  return withImager(error, context, imager, [&](WideImager &open) {
+    open.add({rows, channels, uvw, scales, values, weights}, totals);
   });
 }
 
 // image : [m][l], sums of weighted visibilities; NaN below the horizon. What was added is gone afterwards.
 CORELLA_EXPORT int32_t corella_wide_finish(char *error, void *context, void *imager, double *image) {
-  return withContext(error, context, [&](Context &) { static_cast<WideImager *>(imager)->finish(image); });
+  return withImager(error, context, imager, [&](WideImager &open) { open.finish(image); });
 }
 
 CORELLA_EXPORT int32_t corella_wide_model(char *error, void *context, void *imager, const double *image) {
-  return withContext(error, context, [&](Context &) { static_cast<WideImager *>(imager)->loadModel(image); });
+  return withImager(error, context, imager, [&](WideImager &open) { open.loadModel(image); });
 }
 
 // values : [row][c] complex of the plan's precision.
 CORELLA_EXPORT int32_t corella_wide_predict(char *error, void *context, void *imager, int64_t rows, int64_t channels,
                                             const double *uvw, const double *scales, void *values) {
-  return withContext(error, context, [&](Context &) {
-    static_cast<WideImager *>(imager)->predict({rows, channels, uvw, scales, nullptr, nullptr}, values);
+  return withImager(error, context, imager, [&](WideImager &open) {
+    open.predict({rows, channels, uvw, scales, nullptr, nullptr}, values);
   });
 }
