@@ -3,6 +3,7 @@
  * put together first, as many as memory may hold, and pass as one.
  */
 import { uvwR, visibilitiesRC, weightsRC } from '../../core/axes.js';
+import type { WidePlan } from './plan.js';
 import type { WideRows } from './rows.js';
 
 /** Visibilities that pass together: some 400 MB of them in float32. */
@@ -72,4 +73,27 @@ export function joinRows(blocks: readonly WideRows[]): WideRows {
     ...(values ? { visibilities: visibilitiesRC(values, rows, channels) } : {}),
     weights: weightsRC(weights, rows, channels),
   };
+}
+
+/** Blocks as they come, or put together where a plan does not hold all its planes. */
+export async function* joinedBlocks(
+  blocks: Iterable<WideRows> | AsyncIterable<WideRows>,
+  { planesHeld, w }: Pick<WidePlan, 'planesHeld' | 'w'>,
+  together = TOGETHER,
+): AsyncIterable<WideRows> {
+  if (planesHeld === w.planes) {
+    yield* blocks;
+    return;
+  }
+  const ready: WideRows[] = [];
+  const collector = collectRows((rows) => {
+    ready.push(rows);
+    return Promise.resolve();
+  }, together);
+  for await (const rows of blocks) {
+    await collector.add(rows);
+    yield* ready.splice(0);
+  }
+  await collector.flush();
+  yield* ready;
 }

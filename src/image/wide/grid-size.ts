@@ -27,7 +27,10 @@ export function radicesOf(length: number): readonly number[] | undefined {
 
 /** Operations for each element of a transform of this length. */
 export const transformCost = (length: number): number =>
-  (radicesOf(length) ?? [Number.POSITIVE_INFINITY]).reduce((sum, radix) => sum + (passCosts[radix] ?? radix), 0);
+  (radicesOf(length) ?? [Number.POSITIVE_INFINITY]).reduce(
+    (sum, radix) => sum + (passCosts[radix] ?? radix),
+    0,
+  );
 
 /** All sides from `least` to `most` cells, and the first beyond where there is none between. */
 export function gridSides(least: number, most: number): number[] {

@@ -54,11 +54,7 @@ export function prepareTransform({ support, steepness, exponent }: Kernel): (xi:
   const heights = nodes.map((node, i) => {
     const cosine = Math.cos((node * Math.PI) / 2);
     return (
-      weights[i] *
-      support *
-      (Math.PI / 2) *
-      cosine *
-      Math.exp(steepness * (cosine ** (2 * exponent) - 1))
+      weights[i] * support * (Math.PI / 2) * cosine * Math.exp(steepness * (cosine ** (2 * exponent) - 1))
     );
   });
   return (xi) => {

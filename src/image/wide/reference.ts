@@ -89,12 +89,16 @@ export function prepareWideReference(plan: WidePlan): WideImager {
       return Promise.resolve();
     },
     // eslint-disable-next-line @typescript-eslint/require-await -- as above
-    predict: async (geometry) => directPrediction(plan, model ?? refuse('image', 'no model was loaded'), geometry),
+    predict: async (geometry) =>
+      directPrediction(plan, model ?? refuse('image', 'no model was loaded'), geometry),
     close: () => undefined,
   };
 }
 
-function forEachPixel(plan: Geometry, act: (at: number, direction: PixelDirection | undefined) => void): void {
+function forEachPixel(
+  plan: Geometry,
+  act: (at: number, direction: PixelDirection | undefined) => void,
+): void {
   for (let row = 0; row < plan.pixels; row++) {
     for (let column = 0; column < plan.pixels; column++) {
       act(row * plan.pixels + column, pixelDirection(plan, column, row));

@@ -30,7 +30,8 @@ export function checkRows(rows: WideRows): void {
     ['weights', rows.weights.length, values],
     ['visibilities', rows.visibilities?.length ?? 2 * values, 2 * values],
   ] as const) {
-    if (length !== expected) refuse(WHERE, `${name} hold ${length} numbers where rows and channels make ${expected}`);
+    if (length !== expected)
+      refuse(WHERE, `${name} hold ${length} numbers where rows and channels make ${expected}`);
   }
 }
 

@@ -2,7 +2,14 @@
  * Integrations become rows: fringes stopped at the centre, sums turned into means, one product taken out.
  * Visibilities are never phased in the house, so geometry says it all: V·e^(−2πi f w/c), w = (r_i − r_j)·n.
  */
-import { baselineCount, baselineIndex, uvwR, visibilitiesRC, weightsRC, type GainsCA } from '../../core/axes.js';
+import {
+  baselineCount,
+  baselineIndex,
+  uvwR,
+  visibilitiesRC,
+  weightsRC,
+  type GainsCA,
+} from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
@@ -79,7 +86,10 @@ export function stopFringes(integration: Integration, options: StopOptions): Wid
   }
   if (options.stationsM.length !== stations || frequenciesHz.length !== channels) {
     const planned = `${options.stationsM.length} stations and ${frequenciesHz.length} channels`;
-    refuse(WHERE, `an integration of ${stations} stations and ${channels} channels where there are ${planned}`);
+    refuse(
+      WHERE,
+      `an integration of ${stations} stations and ${channels} channels where there are ${planned}`,
+    );
   }
   const geometry = pairGeometry(options);
   const rows = geometry.uvwM.length / 3;
@@ -106,8 +116,8 @@ export function stopFringes(integration: Integration, options: StopOptions): Wid
           const isLeftOut =
             flaggedInputs[inputI] === 1 ||
             flaggedInputs[inputJ] === 1 ||
-            (solved !== undefined && solved[c * stations * polarisations + inputI] === 0) ||
-            (solved !== undefined && solved[c * stations * polarisations + inputJ] === 0);
+            solved?.[c * stations * polarisations + inputI] === 0 ||
+            solved?.[c * stations * polarisations + inputJ] === 0;
           if (isLeftOut || !Number.isFinite(re) || !Number.isFinite(im)) isGood = false;
           sum[0] += part.re * re - part.im * im;
           sum[1] += part.re * im + part.im * re;

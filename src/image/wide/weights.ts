@@ -49,7 +49,8 @@ export function prepareWeights(
   const side = 2 * Math.ceil((padding * pixels) / 2);
   const cells = { side, perLambda: side * pixelCosine };
   if (weighting.kind === 'briggs') realNumber('image', 'robustness', weighting.robustness, -10, 10);
-  if (weighting.taperFwhm !== undefined) realNumber('image', 'taper (direction cosine)', weighting.taperFwhm, 1e-12, 4);
+  if (weighting.taperFwhm !== undefined)
+    realNumber('image', 'taper (direction cosine)', weighting.taperFwhm, 1e-12, 4);
   const density = weighting.kind === 'natural' ? undefined : new Float64Array((side * side) / 2);
   let total = 0;
   /** factors : [cell], made from the counts when they are first asked for. */
