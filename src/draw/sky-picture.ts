@@ -5,6 +5,7 @@ import type { Vector3 } from '../core/vector.js';
 import { escapeXml, FONT_FAMILY } from './render.js';
 import type { Canvas } from './png.js';
 import { directionFromAltAz, type SkyFrame } from '../sky/frame.js';
+import { cutLine } from './cut.js';
 import { placeLabels } from './labels.js';
 import { paintSky } from './paint.js';
 import { type ImagePlan, placeOf } from '../image/index.js';
@@ -36,6 +37,12 @@ const WIDTH = 900;
 const SKY = { left: 45, top: 96, size: 810 } as const;
 const BAR = { left: 150, top: 940, width: 600, height: 14 } as const;
 const HEIGHT = 1010;
+const SKY_BOX = {
+  left: SKY.left,
+  top: SKY.top,
+  right: SKY.left + SKY.size,
+  bottom: SKY.top + SKY.size,
+} as const;
 const CENTRE = { x: SKY.left + SKY.size / 2, y: SKY.top + SKY.size / 2 } as const;
 const PAPER = 0x0b0d13;
 const GROUND = 0x12151d;
@@ -125,24 +132,20 @@ const inside = (view: View, { l, m }: Place): boolean =>
   Math.abs(l) <= view.halfWidth && Math.abs(m) <= view.halfWidth;
 
 function drawGrid({ lines, labels }: SkyGrid, plan: ImagePlan, view: View): string {
-  const paths = lines.map((points) => {
-    const steps = points.map(({ l, m }) => `${fixed(view.x(l))} ${fixed(view.y(m))}`);
-    return `<path d="M${steps.join('L')}"/>`;
-  });
+  const paths = lines
+    .map((points) => points.map(({ l, m }) => ({ x: view.x(l), y: view.y(m) })))
+    .flatMap((points) => cutLine(points, SKY_BOX))
+    .map((points) => `<path d="M${points.map(({ x, y }) => `${fixed(x)} ${fixed(y)}`).join('L')}"/>`);
   const isSky = skyTest(plan, view);
   const texts = labels
     .filter(({ l, m }) =>
       [-LABEL_HALF_WIDTH, LABEL_HALF_WIDTH].every((dx) => isSky(view.x(l) + dx, view.y(m))),
     )
     .map(({ l, m, text }) => `<text x="${fixed(view.x(l))}" y="${fixed(view.y(m) + 4)}">${text}</text>`);
-  const drawn =
+  return (
     `<g fill="none" stroke="${line}" stroke-opacity="0.3" stroke-width="1">${paths.join('')}</g>` +
-    `<g fill="${line}" fill-opacity="0.75" font-size="12" text-anchor="middle">${texts.join('')}</g>`;
-  // The whole sky's lines end at the horizon by themselves; a field's run on. Clipping
-  // costs more than everything drawn.
-  if (plan.field.kind === 'all-sky') return drawn;
-  const square = `<rect x="${SKY.left}" y="${SKY.top}" width="${SKY.size}" height="${SKY.size}"/>`;
-  return `<clipPath id="sky">${square}</clipPath><g clip-path="url(#sky)">${drawn}</g>`;
+    `<g fill="${line}" fill-opacity="0.75" font-size="12" text-anchor="middle">${texts.join('')}</g>`
+  );
 }
 
 function drawHorizon(plan: ImagePlan, view: View): string {
