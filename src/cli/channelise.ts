@@ -10,7 +10,7 @@ import {
 import { refuse } from '../core/errors.js';
 import { formatHz, withMinus } from '../core/units.js';
 import { writeFileWhole } from '../formats/index.js';
-import { linePlots, renderPng } from '../draw/index.js';
+import { linePlots, renderPng, type Picture } from '../draw/index.js';
 import { channeliseToFile } from '../pipeline/channelise.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
 import {
@@ -160,7 +160,7 @@ function levelAt(response: FilterResponse, curve: 'leakageDb' | 'dftLeakageDb'):
   return withMinus(response[curve][at].toFixed(1));
 }
 
-function responsePicture(response: FilterResponse, name: string, wider?: FilterResponse): string {
+function responsePicture(response: FilterResponse, name: string, wider?: FilterResponse): Picture {
   const { offsetChannels, leakageOffsetChannels } = response;
   return linePlots([
     {
@@ -169,7 +169,7 @@ function responsePicture(response: FilterResponse, name: string, wider?: FilterR
       y: { label: 'strongest channel (dB)', range: [-8, 0.5] },
       legend: 'bottom-right',
       series: [
-        { name: 'plain DFT', x: offsetChannels, y: response.dftScallopingDb, dashed: true },
+        { name: 'plain DFT', x: offsetChannels, y: response.dftScallopingDb, drawn: 'dashes' },
         { name, x: offsetChannels, y: response.scallopingDb },
         ...(wider ? [{ name: widerName, x: offsetChannels, y: wider.scallopingDb }] : []),
       ],
@@ -179,7 +179,7 @@ function responsePicture(response: FilterResponse, name: string, wider?: FilterR
       x: { label: 'distance of the channel from the tone (channels)' },
       y: { label: 'response (dB)', range: [-120, 5] },
       series: [
-        { name: 'plain DFT', x: leakageOffsetChannels, y: response.dftLeakageDb, dashed: true },
+        { name: 'plain DFT', x: leakageOffsetChannels, y: response.dftLeakageDb, drawn: 'dashes' },
         { name, x: leakageOffsetChannels, y: response.leakageDb },
         ...(wider ? [{ name: widerName, x: leakageOffsetChannels, y: wider.leakageDb }] : []),
       ],

@@ -1,5 +1,8 @@
 /** Names beside their markers, none on top of another. */
 
+import type { Box } from './cut.js';
+import { textWidth } from './letters.js';
+
 export interface Marker {
   readonly x: number;
   readonly y: number;
@@ -11,12 +14,6 @@ export interface PlacedLabel extends Marker {
   readonly textY: number;
   readonly anchor: 'start' | 'middle' | 'end';
 }
-interface Box {
-  readonly left: number;
-  readonly top: number;
-  readonly right: number;
-  readonly bottom: number;
-}
 export interface LabelOptions {
   readonly fontSize: number;
   readonly markerRadius: number;
@@ -24,8 +21,6 @@ export interface LabelOptions {
   readonly isFree: (x: number, y: number) => boolean;
 }
 
-/** DejaVu Sans is about this wide for each letter, as a fraction of the font's size. */
-const LETTER_WIDTH = 0.62;
 /** Tried in this order: beside first, as maps do. */
 const directions = [
   { dx: 1, dy: 0, anchor: 'start' },
@@ -85,7 +80,7 @@ function tryPlace(
   gap: number,
   fontSize: number,
 ): { placed: PlacedLabel; box: Box } {
-  const width = marker.text.length * fontSize * LETTER_WIDTH;
+  const width = textWidth(marker.text, fontSize);
   const textX = marker.x + dx * gap;
   const middleY = marker.y + dy * (gap + fontSize * 0.35);
   const left = { start: textX, middle: textX - width / 2, end: textX - width }[anchor];

@@ -95,7 +95,7 @@ async function pngOf(sky: SkyImage, options: PictureOptions): Promise<Uint8Array
   const { telescope } = options;
   const average = averageChannels(sky.image, plan);
   const centreHz = middle(plan.frequenciesHz);
-  const { svg, under } = skyPicture({
+  const picture = skyPicture({
     plane: stokesI(average, plan, 0),
     plan,
     frame,
@@ -113,5 +113,5 @@ async function pngOf(sky: SkyImage, options: PictureOptions): Promise<Uint8Array
       }),
     ),
   });
-  return renderPng(svg, { width: options.width ?? 1200, under });
+  return renderPng(picture, { width: options.width ?? 1200 });
 }

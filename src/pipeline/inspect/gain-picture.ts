@@ -1,13 +1,20 @@
 /** Gains as a picture: amplitude and phase of every input over the band. */
 import { formatInstant } from '../../core/instant.js';
 import type { GainsFile } from '../../formats/index.js';
-import { angleScale, decibelScale, drawColourBar, drawHeatMap, pictureOf } from '../../draw/index.js';
+import {
+  angleScale,
+  decibelScale,
+  drawColourBar,
+  drawHeatMap,
+  pictureOf,
+  type Picture,
+} from '../../draw/index.js';
 import { gainMatrices } from './gains.js';
 import { frequencyAxis, heading, PICTURE_WIDTH, stepHz, TITLE_HEIGHT } from './picture-parts.js';
 
 const SIDE = 480;
 
-export function gainPicture(file: GainsFile, title: string): string {
+export function gainPicture(file: GainsFile, title: string): Picture {
   const { frequenciesHz, stations, polarisations } = file;
   const rows = stations.length * polarisations;
   const { amplitudeDb, phaseDeg } = gainMatrices(file);
@@ -29,14 +36,15 @@ export function gainPicture(file: GainsFile, title: string): string {
   ];
   const parts = panels.flatMap((panel, k) => {
     const frame = { left: 100 + k * 690, top: TITLE_HEIGHT + 26, width: SIDE, height: SIDE };
+    const bar = { ...frame, left: frame.left + SIDE + 18, width: 18 };
     return [
-      drawHeatMap({ ...grid, ...panel }, frame),
-      drawColourBar(panel.scale, { ...frame, left: frame.left + SIDE + 18, width: 18 }),
+      ...drawHeatMap({ ...grid, ...panel }, frame),
+      ...drawColourBar(panel.scale, bar, { stands: 'beside', missing: true }),
     ];
   });
   const told = `gains of ${rows} inputs of ${file.telescope}, ${formatInstant(file.time, 3)}, from ${file.sources.join(', ') || 'an unnamed model'}; 0 dB is the middle`;
   return pictureOf({ width: PICTURE_WIDTH, height: TITLE_HEIGHT + SIDE + 100 }, [
-    heading(title, told),
+    ...heading(title, told),
     ...parts,
   ]);
 }

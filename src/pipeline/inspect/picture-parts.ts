@@ -1,12 +1,13 @@
 /** What the pictures of recordings and of visibilities share. */
-import { escapeXml, ink } from '../../draw/index.js';
+import { text, type Shape } from '../../draw/index.js';
 
 export const PICTURE_WIDTH = 1400;
 export const TITLE_HEIGHT = 84;
 
-export const heading = (title: string, below: string): string =>
-  `<text x="40" y="38" fill="${ink}" font-size="21" font-weight="bold">${escapeXml(title)}</text>` +
-  `<text x="40" y="64" fill="${ink}" font-size="15">${escapeXml(below)}</text>`;
+export const heading = (title: string, below: string): Shape[] => [
+  text('title', title, { x: 40, y: 38 }),
+  text('body', below, { x: 40, y: 64 }),
+];
 
 /**
  * From the lower edge of the first cell to the upper edge of the last; cells have centres. A narrow band far up is

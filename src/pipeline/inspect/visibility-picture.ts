@@ -11,6 +11,7 @@ import {
   drawColourBar,
   drawHeatMap,
   pictureOf,
+  type Picture,
   type PlotFrame,
 } from '../../draw/index.js';
 import { meanOf, productName } from './visibilities.js';
@@ -18,7 +19,7 @@ import { frequencyAxis, heading, PICTURE_WIDTH, stepHz, TITLE_HEIGHT } from './p
 import { inDb } from './waterfall.js';
 
 /** Amplitude and phase of every pair, and over channels of the pairs with the first station. */
-export function visibilityPicture(file: VisibilityFile, one: Integration, title: string): string {
+export function visibilityPicture(file: VisibilityFile, one: Integration, title: string): Picture {
   const { channels, stations } = one;
   const { frequenciesHz, channelWidthHz } = file.header;
   const product = productName(file, 0, 0);
@@ -31,6 +32,8 @@ export function visibilityPicture(file: VisibilityFile, one: Integration, title:
     width: side,
     height: side,
   }));
+  const bar = (frame: PlotFrame): PlotFrame => ({ ...frame, left: frame.left + side + 18, width: 18 });
+  const beside = { stands: 'beside', missing: true } as const;
   const axis = { label: 'station', range: [-0.5, stations - 0.5] as const, steps: 'whole' as const };
   const strength = decibelScale([matrices.amplitudeDb], 'amplitude (dB)');
   const square = {
@@ -40,7 +43,7 @@ export function visibilityPicture(file: VisibilityFile, one: Integration, title:
     columns: stations,
   };
   const parts = [
-    drawHeatMap(
+    ...drawHeatMap(
       {
         ...square,
         title: `${product}: amplitude${channels === 1 ? '' : `, median of ${channels} channels`}`,
@@ -49,8 +52,8 @@ export function visibilityPicture(file: VisibilityFile, one: Integration, title:
       },
       places[0],
     ),
-    drawColourBar(strength, { ...places[0], left: places[0].left + side + 18, width: 18 }),
-    drawHeatMap(
+    ...drawColourBar(strength, bar(places[0]), beside),
+    ...drawHeatMap(
       {
         ...square,
         title: `${product}: phase of V_ij at ${formatHz(frequenciesHz[middle])}`,
@@ -59,7 +62,7 @@ export function visibilityPicture(file: VisibilityFile, one: Integration, title:
       },
       places[1],
     ),
-    drawColourBar(angleScale, { ...places[1], left: places[1].left + side + 18, width: 18 }),
+    ...drawColourBar(angleScale, bar(places[1]), beside),
   ];
   const reference = channels > 1 ? referenceStation(one, middle) : undefined;
   if (reference !== undefined) {
@@ -72,7 +75,7 @@ export function visibilityPicture(file: VisibilityFile, one: Integration, title:
       const frame = { ...place, top: place.top + side + 100, height: 300 };
       const scale = k === 0 ? own : angleScale;
       parts.push(
-        drawHeatMap(
+        ...drawHeatMap(
           {
             ...grid,
             title: `${product} with ${name}: ${k === 0 ? 'amplitude' : 'phase'}`,
@@ -81,13 +84,13 @@ export function visibilityPicture(file: VisibilityFile, one: Integration, title:
           },
           frame,
         ),
-        drawColourBar(scale, { ...frame, left: frame.left + side + 18, width: 18 }),
+        ...drawColourBar(scale, bar(frame), beside),
       );
     });
   }
   const told = `${file.format}, ${file.telescope.title}, first integration from ${formatInstant(one.start, 3)}, ${formatSeconds(one.durationS)}; fringes running; 0 dB is the median`;
   const height = TITLE_HEIGHT + side + 100 + (reference === undefined ? 0 : 400);
-  return pictureOf({ width: PICTURE_WIDTH, height }, [heading(title, told), ...parts]);
+  return pictureOf({ width: PICTURE_WIDTH, height }, [...heading(title, told), ...parts]);
 }
 
 const degrees = (re: number, im: number): number => Math.atan2(im, re) * DEGREES_PER_RADIAN;

@@ -7,9 +7,11 @@ import {
   drawColourBar,
   drawHeatMap,
   type HeatMap,
-  type HeatScale,
+  type ColourScale,
+  type Picture,
   pictureOf,
   type PlotFrame,
+  type Shape,
 } from '../../draw/index.js';
 import { inputName } from '../../telescope/telescope.js';
 import { sampleRateOf, type Recording } from '../../formats/index.js';
@@ -18,6 +20,7 @@ import { frequencyAxis, heading, PICTURE_WIDTH, stepHz, TITLE_HEIGHT } from './p
 import { histogramOf, inputSpectra, waterfallOf, type Waterfall } from './waterfall.js';
 
 const PANELS = 4;
+const beside = { stands: 'beside', missing: true } as const;
 
 /** A range that fits short times: seconds, milliseconds or microseconds. */
 function timeUnit(durationS: number): { readonly name: string; readonly perSecond: number } {
@@ -26,7 +29,7 @@ function timeUnit(durationS: number): { readonly name: string; readonly perSecon
 }
 
 /** Waterfall and histogram of the first inputs, and where there are more the spectrum of every input. */
-export function recordingPicture(file: Recording, block: LookedBlock, title: string): string {
+export function recordingPicture(file: Recording, block: LookedBlock, title: string): Picture {
   const shown = Array.from({ length: Math.min(PANELS, file.inputs) }, (_, a) => a);
   const falls = shown.map((a) => waterfallOf(file, block, a));
   const all = file.inputs > PANELS ? inputSpectra(file, block) : undefined;
@@ -42,14 +45,14 @@ export function recordingPicture(file: Recording, block: LookedBlock, title: str
     height: 170,
   });
   const parts = shown.flatMap((a, k) => [
-    drawHeatMap(waterfallPanel(file, falls[k], a, scale), frame(k)),
-    drawColourBar(scale, { ...frame(k), left: 860, width: 18 }),
-    histogramPanel(file, block, a, { ...frame(k), left: 1030, width: 330 }),
+    ...drawHeatMap(waterfallPanel(file, falls[k], a, scale), frame(k)),
+    ...drawColourBar(scale, { ...frame(k), left: 860, width: 18 }, beside),
+    ...histogramPanel(file, block, a, { ...frame(k), left: 1030, width: 330 }),
   ]);
   if (all) {
     const place = { ...frame(shown.length), height: 260 };
     parts.push(
-      drawHeatMap(
+      ...drawHeatMap(
         {
           title: 'Mean power of every input',
           x: frequencyAxis(all.frequenciesHz, cellHz(file, all.frequenciesHz)),
@@ -61,18 +64,18 @@ export function recordingPicture(file: Recording, block: LookedBlock, title: str
         },
         place,
       ),
-      drawColourBar(scale, { ...place, left: 860, width: 18 }),
+      ...drawColourBar(scale, { ...place, left: 860, width: 18 }, beside),
     );
   }
   const told = `${file.format}, from ${formatInstant(block.start, 6)}, ${formatSeconds(block.samples / sampleRateOf(file))}: ${block.samples} samples of ${file.inputs} inputs; 0 dB is the power of samples of rms 1`;
   const height = TITLE_HEIGHT + rowHeight * shown.length + (all ? 360 : 0);
-  return pictureOf({ width: PICTURE_WIDTH, height }, [heading(title, told), ...parts]);
+  return pictureOf({ width: PICTURE_WIDTH, height }, [...heading(title, told), ...parts]);
 }
 
 const cellHz = (file: Recording, frequenciesHz: Float64Array): number =>
   file.kind === 'spectra' ? file.channelWidthHz : stepHz(frequenciesHz, file.sampleRateHz);
 
-function waterfallPanel(file: Recording, fall: Waterfall, input: number, scale: HeatScale): HeatMap {
+function waterfallPanel(file: Recording, fall: Waterfall, input: number, scale: ColourScale): HeatMap {
   const unit = timeUnit(fall.durationS);
   return {
     title: `Input ${input}${file.telescope ? `, ${inputName(file.telescope, input, file.polarisations)}` : ''}`,
@@ -85,7 +88,7 @@ function waterfallPanel(file: Recording, fall: Waterfall, input: number, scale: 
   };
 }
 
-function histogramPanel(file: Recording, block: LookedBlock, input: number, frame: PlotFrame): string {
+function histogramPanel(file: Recording, block: LookedBlock, input: number, frame: PlotFrame): Shape[] {
   const { values, binWidth, fractions } = histogramOf(file, block, input);
   const percent = fractions.map((fraction) => 100 * fraction);
   const most = percent.reduce((x, y) => Math.max(x, y), 0);
