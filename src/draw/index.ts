@@ -6,6 +6,9 @@ export { angleScale, decibelScale, drawHeatMap, type HeatMap } from './heatmap.j
 export { linePlot, linePlots, pictureOf } from './plot.js';
 export { renderPng, type RenderOptions } from './render.js';
 export type { Picture, Shape } from './shapes.js';
-export { skyPicture, type NamedDirection, type SkyPicture } from './sky-picture.js';
+export type { SkyDirections } from './sky-grid.js';
+export type { BeamEllipse, NamedDirection } from './sky-marks.js';
+export { skyPicture, type SkyPicture } from './sky-picture.js';
+export type { SkyPlan } from './sky-view.js';
 export { percentileStretch, type Stretch } from './stretch.js';
 export { text } from './style.js';

@@ -13,6 +13,7 @@ export interface PlacedLabel extends Marker {
   readonly textX: number;
   readonly textY: number;
   readonly anchor: 'start' | 'middle' | 'end';
+  readonly box: Box;
 }
 export interface LabelOptions {
   readonly fontSize: number;
@@ -34,7 +35,7 @@ const directions = [
 ] as const;
 const distances = [1, 1.8, 2.8] as const;
 
-const overlap = (a: Box, b: Box): number =>
+export const overlap = (a: Box, b: Box): number =>
   Math.max(0, Math.min(a.right, b.right) - Math.max(a.left, b.left)) *
   Math.max(0, Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top));
 
@@ -43,7 +44,7 @@ export function placeLabels(markers: readonly Marker[], options: LabelOptions): 
   const { fontSize, markerRadius } = options;
   const taken: Box[] = markers.map(({ x, y }) => around(x, y, markerRadius + 2));
   return markers.map((marker) => {
-    let best: { placed: PlacedLabel; box: Box } | undefined;
+    let best: PlacedLabel | undefined;
     let least = Infinity;
     for (const distance of distances) {
       for (const direction of directions) {
@@ -60,11 +61,11 @@ export function placeLabels(markers: readonly Marker[], options: LabelOptions): 
     }
     if (!best) throw new Error('there is always a first candidate');
     taken.push(best.box);
-    return best.placed;
+    return best;
   });
 }
 
-const around = (x: number, y: number, radius: number): Box => ({
+export const around = (x: number, y: number, radius: number): Box => ({
   left: x - radius,
   top: y - radius,
   right: x + radius,
@@ -79,12 +80,12 @@ function tryPlace(
   { dx, dy, anchor }: (typeof directions)[number],
   gap: number,
   fontSize: number,
-): { placed: PlacedLabel; box: Box } {
+): PlacedLabel {
   const width = textWidth(marker.text, fontSize);
   const textX = marker.x + dx * gap;
   const middleY = marker.y + dy * (gap + fontSize * 0.35);
   const left = { start: textX, middle: textX - width / 2, end: textX - width }[anchor];
   const box = { left, right: left + width, top: middleY - fontSize * 0.6, bottom: middleY + fontSize * 0.6 };
   // letters stand on a line about a third of their size below their middle
-  return { placed: { ...marker, textX, textY: middleY + fontSize * 0.36, anchor }, box };
+  return { ...marker, textX, textY: middleY + fontSize * 0.36, anchor, box };
 }

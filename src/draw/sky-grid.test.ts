@@ -4,7 +4,8 @@ import { instant } from '../core/instant.js';
 import { skyFrame } from '../sky/frame.js';
 import { zenithAxes } from '../image/cases.js';
 import { placeOf, planImage, type ImageField, type ImagePlan } from '../image/index.js';
-import { equatorialGrid, fieldReach, horizontalGrid, type Place, type SkyGrid } from './sky-grid.js';
+import { equatorialGrid, fieldReach, horizontalGrid, type SkyGrid } from './sky-grid.js';
+import type { Place } from './sky-view.js';
 
 const planFor = (field: ImageField, axes: ImagePlan['axes'] = zenithAxes): ImagePlan =>
   planImage({
@@ -21,9 +22,9 @@ const frameAt = (longitudeDeg: number) =>
 const frame = frameAt(-107);
 
 /** How far a place is from the nearest segment of a grid. */
-function distanceFrom({ lines }: SkyGrid, { l, m }: Place): number {
+function distanceFrom(grid: SkyGrid, { l, m }: Place): number {
   let least = Infinity;
-  for (const line of lines) {
+  for (const line of grid.flatMap(({ pieces }) => pieces)) {
     for (let k = 1; k < line.length; k++) {
       const [a, b] = [line[k - 1], line[k]];
       const [dl, dm] = [b.l - a.l, b.m - a.m];
@@ -37,37 +38,35 @@ function distanceFrom({ lines }: SkyGrid, { l, m }: Place): number {
 
 describe('grids', () => {
   it('draw altitude 60° at half the radius, and the pole at the latitude’s altitude', () => {
-    const { lines, labels } = horizontalGrid(wholeSky);
-    assert.ok(lines[3].every(({ l, m }) => Math.abs(Math.hypot(l, m) - 0.5) < 1e-9));
+    const altitudes = horizontalGrid(wholeSky).filter(({ kind }) => kind === 'parallel');
     assert.deepEqual(
-      labels.map(({ text }) => text),
+      altitudes.map(({ text }) => text),
       ['15°', '30°', '45°', '60°', '75°'],
     );
+    assert.ok(altitudes[3].pieces[0].every(({ l, m }) => Math.abs(Math.hypot(l, m) - 0.5) < 1e-9));
     const grid = equatorialGrid({ ...wholeSky, axes: frame.tangentAxes(frame.zenith) }, frame);
     // declination +60° circles the pole, which stands at m = cos 34°, l = 0 (J2000 axes at J2000)
-    const circle = grid.lines.find((line) => line.length > 200 && line.every(({ m }) => m > 0));
-    assert.ok(circle);
+    const circle = grid.find(({ text }) => text === '+60°')?.pieces[0];
+    assert.ok(circle && circle.length > 200 && circle.every(({ m }) => m > 0));
     const middle = circle.reduce((sum, { l }) => sum + l, 0) / circle.length;
     assert.ok(Math.abs(middle) < 0.01, `${middle}`);
   });
 
   const fields = [
-    { widthDeg: 2, centre: frame.zenith, longitudeDeg: -107 },
-    { widthDeg: 20, centre: frame.zenith, longitudeDeg: -107 },
+    { widthDeg: 2, centre: frame.zenith, longitudeDeg: -107, decStep: 1 / 3, raStep: 0.5 },
+    { widthDeg: 20, centre: frame.zenith, longitudeDeg: -107, decStep: 5, raStep: 5 },
     // RA passes 0h in it, which is overhead at 80° E
-    { widthDeg: 10, centre: { raDeg: 0.5, decDeg: 30 }, longitudeDeg: 80 },
+    { widthDeg: 10, centre: { raDeg: 0.5, decDeg: 30 }, longitudeDeg: 80, decStep: 2, raStep: 2.5 },
     // the pole in it, and just outside
-    { widthDeg: 20, centre: { raDeg: 100, decDeg: 85 }, longitudeDeg: -107 },
-    { widthDeg: 4, centre: { raDeg: 100, decDeg: 86 }, longitudeDeg: -107 },
+    { widthDeg: 20, centre: { raDeg: 100, decDeg: 85 }, longitudeDeg: -107, decStep: 5, raStep: 30 },
+    { widthDeg: 4, centre: { raDeg: 100, decDeg: 86 }, longitudeDeg: -107, decStep: 1, raStep: 15 },
   ];
-  for (const { widthDeg, centre, longitudeDeg } of fields) {
+  for (const { widthDeg, centre, longitudeDeg, decStep, raStep } of fields) {
     it(`keep all of a field ${widthDeg}° wide at declination ${centre.decDeg.toFixed(0)}°, and little beside`, () => {
       const frame = frameAt(longitudeDeg);
       const plan = planFor({ kind: 'field', widthDeg }, frame.tangentAxes(centre));
       const grid = equatorialGrid(plan, frame);
       const half = Math.sin((widthDeg / 2) * (Math.PI / 180));
-      const { decStep, raStep } =
-        widthDeg > 6 ? { decStep: 2, raStep: 3.75 } : { decStep: 0.5, raStep: 1.25 };
       let seen = 0;
       const check = (raDeg: number, decDeg: number): void => {
         const direction = frame.directionEnu({ raDeg, decDeg });
@@ -84,10 +83,23 @@ describe('grids', () => {
       for (let ra = 0; ra < 360; ra += raStep)
         for (let dec = decStep - 90; dec <= 90 - decStep; dec += 0.37) check(ra, dec);
       assert.ok(seen > 10, `${seen} places`);
-      const points = grid.lines.reduce((sum, line) => sum + line.length, 0);
+      const lines = grid.flatMap(({ pieces }) => pieces);
+      const points = lines.reduce((sum, line) => sum + line.length, 0);
       assert.ok(points < 60 * 100, `${points} points`);
     });
   }
+
+  it('are as close as a field is narrow, and named to the minute or second', () => {
+    const texts = (widthDeg: number, centre: { raDeg: number; decDeg: number }): string[] => {
+      const at = frameAt(80);
+      const plan = planFor({ kind: 'field', widthDeg }, at.tangentAxes(centre));
+      return equatorialGrid(plan, at).map(({ text }) => text);
+    };
+    assert.deepEqual(texts(2, { raDeg: 0, decDeg: 30 }).slice(0, 3), ['+28°40′', '+29°', '+29°20′']);
+    const fine = texts(0.1, { raDeg: 0, decDeg: 30 });
+    assert.ok(fine.includes('+30°01′') && fine.includes('23h59m50s') && fine.includes('0h'), fine.join());
+    assert.ok(texts(20, { raDeg: 0, decDeg: 1 }).includes('−5°'));
+  });
 
   it('reach to a field’s corners and no further', () => {
     const reach = fieldReach({ field: { kind: 'field', widthDeg: 2 } }, { lonDeg: 10, latDeg: 60 });

@@ -1,6 +1,7 @@
 /** Numbers to colours: the range that a palette spans, and how it is spread over it. */
 import type { PlaneML } from '../core/axes.js';
 import { realNumber, refuse } from '../core/errors.js';
+import { numberText } from './ticks.js';
 import { paletteTable, type Palette } from './palettes.js';
 
 /** The range of brightness that the colours span, and how they are spread over it. */
@@ -31,6 +32,24 @@ export function percentileStretch(plane: PlaneML, lowPercent: number, highPercen
   const range = high > low ? { low, high } : { low: low - 1, high: low + 1 };
   return { ...range, exponent: EXPONENT };
 }
+
+/** A peak up to this many times as high as the rest is worth its colours: the bar then reaches it. */
+const WORTH_REACHING = 1.3;
+
+/** For an image nobody chose a stretch for. */
+export function imageStretch(plane: PlaneML): Stretch {
+  const stretch = percentileStretch(plane, 2, 99.95);
+  const peak = plane.reduce((most, value) => (value > most ? value : most), stretch.high);
+  return peak - stretch.low <= WORTH_REACHING * (stretch.high - stretch.low)
+    ? { ...stretch, high: peak }
+    : stretch;
+}
+
+/** "linear stretch", "stretch ∝ brightness^0.6". */
+export const stretchName = ({ exponent }: Stretch): string =>
+  exponent === 1
+    ? 'colours linear in brightness'
+    : `colours ∝ brightness to the power ${numberText(exponent)}`;
 
 /** So many that none shows at the bottom, where the exponent spreads them most. */
 const BRIGHTNESS_STEPS = 16_384;
