@@ -1,7 +1,7 @@
 /** The frame of a panel: its title, its border, and numbers along two sides. */
 import { CAPITAL_HEIGHT, textWidth } from './letters.js';
 import { rectangle, type Shape } from './shapes.js';
-import { FAINT, INK, sizeOf, text } from './style.js';
+import { FAINT, INK, sizeOf, text, WARNING } from './style.js';
 import { ticks, tickTexts, type Range } from './ticks.js';
 
 export interface PlotFrame {
@@ -17,6 +17,8 @@ export interface PanelAxis {
   readonly range: Range;
   /** Stations and inputs have whole numbers alone. */
   readonly steps?: 'whole';
+  /** Where the numbers are; at round ones unless given. */
+  readonly ticks?: readonly number[];
   /** What stands at 0, 1, 2, … in the place of their numbers. */
   readonly names?: readonly string[];
 }
@@ -51,6 +53,7 @@ export interface Tick {
 
 /** How many numbers an axis may have so that they keep apart: the most of those tried whose words fit. */
 function fitting(axis: PanelAxis, most: number, fits: (found: readonly Tick[]) => boolean): readonly Tick[] {
+  if (axis.ticks) return withTexts(axis.ticks);
   let found: readonly Tick[] = [];
   for (let about = most; about >= 1; about--) {
     found = axis.names ? namedTicks(axis.names, axis.range, about) : numberTicks(axis, about);
@@ -62,6 +65,10 @@ function fitting(axis: PanelAxis, most: number, fits: (found: readonly Tick[]) =
 function numberTicks({ range, steps }: PanelAxis, about: number): Tick[] {
   const rising: Range = range[0] < range[1] ? range : [range[1], range[0]];
   const values = ticks(rising, about).filter((tick) => steps !== 'whole' || Number.isInteger(tick));
+  return withTexts(values);
+}
+
+function withTexts(values: readonly number[]): Tick[] {
   const words = tickTexts(values);
   return values.map((at, k) => ({ at, words: words[k] }));
 }
@@ -135,4 +142,18 @@ export function drawAxes(panel: Panel, frame: PlotFrame, grid: 'outside' | 'acro
     text('label', x.label, { x: left + width / 2, y: bottom + 38, anchor: 'middle' }),
     text('label', y.label, { x: labelX, y: top + height / 2, anchor: 'middle', turned: true }),
   ];
+}
+
+/** Small arrows on the right of a panel that point at rows: what one should not overlook among many. */
+export function markRows(rows: readonly number[], panel: Pick<Panel, 'x' | 'y'>, frame: PlotFrame): Shape[] {
+  const { up } = placesIn(panel, frame);
+  const { right } = boxOf(frame);
+  return rows.map((row) => ({
+    ...{ kind: 'area', colour: WARNING },
+    points: [
+      { x: right + 2, y: up(row) },
+      { x: right + 10, y: up(row) - 4 },
+      { x: right + 10, y: up(row) + 4 },
+    ],
+  }));
 }

@@ -1,13 +1,13 @@
 /** What the colours of a picture mean: a bar of them, with numbers, lying or standing. */
 import type { Canvas } from './canvas.js';
-import { boxOf, levelWith, xTicks, yTicks, type PlotFrame, type Tick } from './axes.js';
+import { boxOf, levelWith, xTicks, yTicks, type PanelAxis, type PlotFrame, type Tick } from './axes.js';
 import type { Box } from './cut.js';
 import { textWidth } from './letters.js';
 import { NOTHING, paletteColour, paletteTable, type Palette } from './palettes.js';
 import { rectangle, type Shape } from './shapes.js';
 import { colourFraction, type Stretch } from './stretch.js';
 import { INK, sizeOf, text } from './style.js';
-import { numberText, tickTexts } from './ticks.js';
+import { numberText } from './ticks.js';
 
 export interface ColourScale extends Stretch {
   readonly palette: Palette;
@@ -39,7 +39,7 @@ const isBelow = ({ low, least = low }: ColourScale): boolean => least < low;
 const isAbove = ({ high, most = high }: ColourScale): boolean => most > high;
 
 /** So few digits that they say no more than one sees. */
-const extreme = (value: number): string => numberText(value, 4);
+const extreme = (value: number): string => numberText(value, 3);
 
 function lying(scale: ColourScale, frame: PlotFrame): Shape[] {
   const { left, top, width, height } = frame;
@@ -125,13 +125,8 @@ function tip({ palette }: ColourScale, end: 'low' | 'high', corners: readonly nu
   ];
 }
 
-type Axis = Parameters<typeof xTicks>[0];
-
-function ticksOf(scale: ColourScale, round: (axis: Axis) => readonly Tick[]): readonly Tick[] {
-  if (!scale.ticks) return round({ label: '', range: [scale.low, scale.high] });
-  const words = tickTexts(scale.ticks);
-  return scale.ticks.map((at, k) => ({ at, words: words[k] }));
-}
+const ticksOf = (scale: ColourScale, find: (axis: PanelAxis) => readonly Tick[]): readonly Tick[] =>
+  find({ label: '', range: [scale.low, scale.high], ...(scale.ticks && { ticks: scale.ticks }) });
 
 /** The palette from end to end; numbers are spread by the ticks. */
 const colours = ({ palette }: ColourScale, frame: PlotFrame, direction: 'along x' | 'along y'): Shape => ({

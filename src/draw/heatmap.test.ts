@@ -72,7 +72,7 @@ describe('colour bars', () => {
   });
   it('mark the ends that numbers lie beyond, and say how far they go', () => {
     const shapes = drawColourBar({ ...power, least: -36.12, most: 700 }, bar, { stands: 'beside' });
-    assert.ok(wordsOf(shapes).includes('down to −36.12') && wordsOf(shapes).includes('up to 700'));
+    assert.ok(wordsOf(shapes).includes('down to −36.1') && wordsOf(shapes).includes('up to 700'));
     // a tip of 14 above the bar, in the highest colour
     assert.ok(colourIn(shapes, { width: 220, height: 220 })(90, 34)[0] > 240);
     const within = drawColourBar({ ...power, least: 0, most: 10 }, bar, { stands: 'beside' });

@@ -1,9 +1,9 @@
 /** Pictures: skies, plots and heat maps as shapes over pixels, rendered to PNG. */
-export type { PanelAxis, PlotFrame } from './axes.js';
+export { markRows, type PanelAxis, type PlotFrame } from './axes.js';
 export { drawBars } from './bars.js';
 export { drawColourBar, type ColourScale } from './colour-bar.js';
 export { angleScale, decibelScale, drawHeatMap, type HeatMap } from './heatmap.js';
-export { linePlot, linePlots, pictureOf } from './plot.js';
+export { drawPlot, linePlot, linePlots, pictureOf, type LinePlot, type PlotSeries } from './plot.js';
 export { renderPng, type RenderOptions } from './render.js';
 export type { Picture, Shape } from './shapes.js';
 export type { SkyDirections } from './sky-grid.js';
@@ -11,4 +11,4 @@ export type { BeamEllipse, NamedDirection } from './sky-marks.js';
 export { skyPicture, type SkyPicture } from './sky-picture.js';
 export type { SkyPlan } from './sky-view.js';
 export { percentileStretch, type Stretch } from './stretch.js';
-export { text } from './style.js';
+export { text, WARNING } from './style.js';

@@ -1,6 +1,6 @@
 /** Curves and dots over two axes, legible on a screen and on paper. */
 import { refuse } from '../core/errors.js';
-import { boxOf, drawAxes, placesIn, type Panel, type PlotFrame } from './axes.js';
+import { boxOf, drawAxes, placesIn, type Panel, type PanelAxis, type PlotFrame } from './axes.js';
 import { cutLine, type Box, type Point } from './cut.js';
 import { textWidth } from './letters.js';
 import { seriesColour } from './palettes.js';
@@ -22,8 +22,7 @@ export interface PlotSeries {
   readonly unnamed?: true;
 }
 
-export interface PlotAxis {
-  readonly label: string;
+export interface PlotAxis extends Omit<PanelAxis, 'range'> {
   /** Taken from the data unless given. */
   readonly range?: Range;
 }
@@ -33,9 +32,11 @@ export interface LinePlot {
   readonly x: PlotAxis;
   readonly y: PlotAxis;
   readonly series: readonly PlotSeries[];
-  /** Where the curves leave room; top right unless told. */
-  readonly legend?: 'top-right' | 'bottom-right';
+  /** Where the curves leave room; top right unless told, or beside the title. */
+  readonly legend?: LegendPlace;
 }
+
+type LegendPlace = 'top-right' | 'bottom-right' | 'above';
 
 const WIDTH = 900;
 const HEIGHT = 520;
@@ -103,9 +104,16 @@ function drawSeries(series: Coloured, panel: Panel, frame: PlotFrame): Shape[] {
   }));
 }
 
-function drawLegend(series: readonly Coloured[], box: Box, place: 'top-right' | 'bottom-right'): Shape[] {
+function drawLegend(series: readonly Coloured[], box: Box, place: LegendPlace): Shape[] {
   if (series.length < 2) return [];
   const { lineHeight, sample, gap } = LEGEND;
+  if (place === 'above') {
+    let right = box.right;
+    return [...series].reverse().flatMap((one) => {
+      right -= textWidth(one.name, LABEL_SIZE) + sample + 2 * gap;
+      return legendEntry(one, { x: right + gap, y: box.top - 15 });
+    });
+  }
   const wide = Math.max(...series.map(({ name }) => textWidth(name, LABEL_SIZE))) + sample + 3 * gap;
   const tall = lineHeight * series.length + gap;
   const top = place === 'top-right' ? box.top + 1 : box.bottom - tall - 1;
@@ -113,23 +121,25 @@ function drawLegend(series: readonly Coloured[], box: Box, place: 'top-right' | 
   const plate = { left, top, right: box.right - 1, bottom: top + tall };
   return [
     { kind: 'area', points: rectangle(plate), colour: PAPER, opacity: 0.85 },
-    ...series.flatMap(({ name, colour, drawn = 'line', size = 2.2 }, k): Shape[] => {
-      const y = top + gap / 2 + lineHeight * (k + 0.5);
-      const from = left + gap;
-      return [
-        drawn === 'dots'
-          ? { kind: 'area', points: ellipse({ x: from + sample / 2, y }, Math.max(3, size)), colour }
-          : {
-              ...{ kind: 'line', width: 3, colour },
-              points: [
-                { x: from, y },
-                { x: from + sample, y },
-              ],
-              ...(drawn === 'dashes' && { dash: [7, 5] as const }),
-            },
-        text('label', name, { x: from + sample + gap, y: y + 5 }),
-      ];
-    }),
+    ...series.flatMap((one, k) =>
+      legendEntry(one, { x: left + gap, y: top + gap / 2 + lineHeight * (k + 0.5) }),
+    ),
+  ];
+}
+
+/** A sample of how it is drawn, and its name. */
+function legendEntry({ name, colour, drawn = 'line', size = 2.2 }: Coloured, { x, y }: Point): Shape[] {
+  const { sample, gap } = LEGEND;
+  const words = text('label', name, { x: x + sample + gap, y: y + 5 });
+  if (drawn === 'dots')
+    return [{ kind: 'area', points: ellipse({ x: x + sample / 2, y }, Math.max(3, size)), colour }, words];
+  const points = [
+    { x, y },
+    { x: x + sample, y },
+  ];
+  return [
+    { kind: 'line', width: 3, colour, points, ...(drawn === 'dashes' && { dash: [7, 5] as const }) },
+    words,
   ];
 }
 

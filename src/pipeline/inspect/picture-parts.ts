@@ -33,3 +33,14 @@ export const stepHz = (frequenciesHz: Float64Array, otherwise: number): number =
   frequenciesHz.length > 1
     ? (frequenciesHz[frequenciesHz.length - 1] - frequenciesHz[0]) / (frequenciesHz.length - 1)
     : otherwise;
+
+/** So many pixels that every one of `cells` has the same whole number of them. */
+export const evenSide = (cells: number, least = 480): number => cells * Math.max(1, Math.ceil(least / cells));
+
+const MOST_LISTED = 12;
+
+/** "a, b, c", or the first of many and how many more. */
+export const listed = (names: readonly string[]): string =>
+  names.length <= MOST_LISTED
+    ? names.join(', ')
+    : `${names.slice(0, MOST_LISTED).join(', ')} and ${names.length - MOST_LISTED} more`;
