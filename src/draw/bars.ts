@@ -1,7 +1,7 @@
 /** Bars over an axis: histograms. */
 import { boxOf, drawAxes, placesIn, type Panel, type PlotFrame } from './axes.js';
 import { seriesColour } from './palettes.js';
-import { rectangle, type Shape } from './shapes.js';
+import type { Shape } from './shapes.js';
 
 export interface Bars extends Panel {
   /** Middles of the bars, and how wide each is. */
@@ -13,16 +13,14 @@ export interface Bars extends Panel {
 export function drawBars(bars: Bars, frame: PlotFrame): Shape[] {
   const { across, up } = placesIn(bars, frame);
   const { bottom } = boxOf(frame);
+  const outline = Array.from(bars.values, (value, k) =>
+    [value - bars.width / 2, value + bars.width / 2].map((x) => ({ x: across(x), y: up(bars.heights[k]) })),
+  ).flat();
+  const ends = outline.length === 0 ? [] : [outline[outline.length - 1], outline[0]];
+  const floor = ends.map(({ x }) => ({ x, y: bottom }));
   return [
-    ...Array.from(bars.values, (value, k): Shape => {
-      const box = {
-        left: across(value - bars.width / 2),
-        right: across(value + bars.width / 2),
-        top: up(bars.heights[k]),
-        bottom,
-      };
-      return { kind: 'area', points: rectangle(box), colour: seriesColour(0) };
-    }),
+    // One outline for all: between areas of their own the paper would shine through.
+    { kind: 'area', points: [...outline, ...floor], colour: seriesColour(0) },
     ...drawAxes(bars, frame),
   ];
 }

@@ -35,7 +35,8 @@ export const stepHz = (frequenciesHz: Float64Array, otherwise: number): number =
     : otherwise;
 
 /** So many pixels that every one of `cells` has the same whole number of them. */
-export const evenSide = (cells: number, least = 480): number => cells * Math.max(1, Math.ceil(least / cells));
+export const evenSide = (cells: number, about = 480): number =>
+  cells * Math.max(1, Math.round(about / cells));
 
 const MOST_LISTED = 12;
 
