@@ -4,6 +4,7 @@ export { drawBars } from './bars.js';
 export { drawColourBar, type ColourScale } from './colour-bar.js';
 export { angleScale, decibelScale, drawHeatMap, type HeatMap } from './heatmap.js';
 export { drawPlot, linePlot, linePlots, pictureOf, type LinePlot, type PlotSeries } from './plot.js';
+export { seriesColour } from './palettes.js';
 export { renderPng, type RenderOptions } from './render.js';
 export type { Picture, Shape } from './shapes.js';
 export type { SkyDirections } from './sky-grid.js';
