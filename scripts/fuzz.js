@@ -1,19 +1,24 @@
 // Feeds damaged files to every reader: npm run fuzz [-- --inputs 10000 --seed 1 --only vdif,guppi]
 // Each must end in a recording whose gaps and lengths add up, or in a CorellaError, within the time limit.
 // The same seed makes the same inputs; a failure names the reader and the input's number.
-import { mkdtempSync, readdirSync, rmSync, writeFileSync, existsSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync, existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { parentPort, Worker, workerData } from 'node:worker_threads';
 
 const TIME_LIMIT_MS = 10_000;
 /** Making the sound files takes a busy machine a while. */
 const START_LIMIT_MS = 120_000;
 const THREADS = 2;
 
-if (isMainThread) await main();
-else await fuzzOne(workerData);
+/** @typedef {{ name: string, folder: string, inputs: string, seed: string, first: string }} Task */
+/** @typedef {{ failed: boolean, text: string }} Result */
+
+/** @type {unknown} */
+const given = workerData;
+if (parentPort === null) await main();
+else parentPort.postMessage(await fuzzOne(/** @type {Task & { progress: Int32Array }} */ (given)));
 
 async function main() {
   const { values } = parseArgs({
@@ -24,10 +29,16 @@ async function main() {
       first: { type: 'string', default: '0' },
     },
   });
+  const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'corella-fuzz-'));
+  process.once('exit', () => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+  // What a reader's thread makes for itself lies there too: a thread that is ended clears nothing up.
+  process.env.TMPDIR = join(folder, 'temporary');
+  mkdirSync(process.env.TMPDIR);
   const { subjects } = await import('../dist/formats/testing/subjects.js');
   const names = (await subjects()).map(({ name }) => name);
   const chosen = values.only === '' ? names : values.only.split(',');
-  const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'corella-fuzz-'));
   const queue = [...chosen];
   let failures = 0;
   const started = performance.now();
@@ -39,14 +50,17 @@ async function main() {
     }
   };
   await Promise.all(Array.from({ length: THREADS }, next));
-  rmSync(folder, { recursive: true, force: true });
   console.log(
     `${failures === 0 ? 'every reader stood' : `${failures} readers fell`}, ${((performance.now() - started) / 1000).toFixed(0)} s`,
   );
   process.exit(failures === 0 ? 0 : 1);
 }
 
-/** One reader in a thread of its own, so that a hang can be ended and told. */
+/**
+ * One reader in a thread of its own, so that a hang can be ended and told.
+ * @param {Task} task
+ * @returns {Promise<Result>}
+ */
 function run(task) {
   return new Promise((resolve) => {
     const progress = new Int32Array(new SharedArrayBuffer(4)).fill(-1);
@@ -69,31 +83,33 @@ function run(task) {
         });
       }
     }, 250);
+    /** @param {Result} result */
     const done = (result) => {
       clearInterval(watch);
       void worker.terminate();
       resolve(result);
     };
     worker.on('message', done);
-    worker.on('error', (error) =>
-      done({ failed: true, text: `input ${Atomics.load(progress, 0)}: ${error.stack}` }),
-    );
-    worker.on('exit', (code) =>
-      done({ failed: true, text: `ended with ${code} at input ${Atomics.load(progress, 0)}` }),
-    );
+    worker.on('error', (error) => {
+      done({ failed: true, text: `input ${Atomics.load(progress, 0)}: ${error.stack}` });
+    });
+    worker.on('exit', (code) => {
+      done({ failed: true, text: `ended with ${code} at input ${Atomics.load(progress, 0)}` });
+    });
   });
 }
 
+/**
+ * @param {Task & { progress: Int32Array }} task
+ * @returns {Promise<Result>}
+ */
 async function fuzzOne({ name, folder, inputs, seed, first, progress }) {
   const { subjects } = await import('../dist/formats/testing/subjects.js');
   const { mutate } = await import('../dist/formats/testing/mutate.js');
   const { tryReading } = await import('../dist/formats/testing/trial.js');
   const { randomStream } = await import('../dist/core/random.js');
   const subject = (await subjects()).find((one) => one.name === name);
-  if (!subject) {
-    parentPort.postMessage({ failed: true, text: 'there is no such reader' });
-    return;
-  }
+  if (!subject) return { failed: true, text: 'there is no such reader' };
   const tally = { refused: 0, read: 0 };
   for (let k = Number(first); k < Number(inputs); k++) {
     Atomics.store(progress, 0, k);
@@ -103,16 +119,12 @@ async function fuzzOne({ name, folder, inputs, seed, first, progress }) {
     try {
       tally[await tryReading(subject, path)]++;
     } catch (error) {
-      parentPort.postMessage({
+      return {
         failed: true,
         text: `input ${k}: ${error instanceof Error ? error.stack : String(error)}`,
-      });
-      return;
+      };
     }
     for (const one of readdirSync(folder)) if (one.startsWith(`${name}-${k}.`)) rmSync(join(folder, one));
   }
-  parentPort.postMessage({
-    failed: false,
-    text: `${inputs} inputs: ${tally.read} read, ${tally.refused} refused`,
-  });
+  return { failed: false, text: `${inputs} inputs: ${tally.read} read, ${tally.refused} refused` };
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CudaSession, CudaEvent } from '../backend/cuda/session.js';
+import { closes } from '../core/closing.js';
 import { cardContestant } from './correlate-cuda.js';
 
 /** A card of paper: each launch takes as long as told, events remember when they were passed. */
@@ -14,9 +15,9 @@ function paperCard(secondsOf: (launch: number) => number) {
     const event = {
       record: () => void times.set(event, clockS),
       passed: () => Promise.resolve(),
-      free: () => {
+      close: closes(() => {
         events--;
-      },
+      }),
     } as unknown as CudaEvent;
     return event;
   };

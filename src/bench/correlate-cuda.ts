@@ -42,7 +42,7 @@ export function cardContestant(session: CudaSession, launch: () => void, workPer
       const secondsEach = events
         .slice(1)
         .map((event, n) => session.millisecondsBetween(events[n], event) / 1000);
-      for (const event of events) event.free();
+      for (const event of events) await event.close();
       const done = { work: launches * workPerLaunch, seconds: launches * quantile(secondsEach, 0.5) };
       launches = Math.max(8, Math.ceil((launches * 1.2 * SECONDS_PER_TURN) / done.seconds));
       return done;
@@ -90,16 +90,18 @@ function kernelCase(backend: CudaBackend, stations: number, options: XEngineOpti
     unit: 'TOPS',
     scale: 1e12,
     secondsPerTurn: SECONDS_PER_TURN,
-    prepare: async (): Promise<PreparedCase> => {
+    prepare: async (closers): Promise<PreparedCase> => {
       const { session } = backend;
       const stream = session.streams.compute;
       const plan = planCorrelation({ stations, polarisations: POLARISATIONS, channels, type: 'ci8' });
-      const block = backend.allocateSpectra({ type: 'ci8', channels, inputs, capacity: SAMPLES });
-      const sums = session.allocate('sums', channels * plan.baselines * POLARISATIONS ** 2 * 8);
-      const ceilings = await prepareCeilings(backend);
+      const block = closers.keep(
+        backend.allocateSpectra({ type: 'ci8', channels, inputs, capacity: SAMPLES }),
+      );
+      const sums = closers.keep(session.allocate('sums', channels * plan.baselines * POLARISATIONS ** 2 * 8));
+      const ceilings = closers.keep(await prepareCeilings(backend));
       ceilings.fill(block.pointer, block.pitchBytes * inputs * channels, stations);
       block.doneWriting(stream, SAMPLES, []);
-      const engine = await prepareXEngine(plan, backend, options);
+      const engine = closers.keep(await prepareXEngine(plan, backend, options));
       return {
         ours: cardContestant(
           session,
@@ -109,11 +111,6 @@ function kernelCase(backend: CudaBackend, stations: number, options: XEngineOpti
           operations,
         ),
         ceiling: productsAlone(backend, ceilings),
-        close: () => {
-          sums.free();
-          block.close();
-          return Promise.resolve();
-        },
       };
     },
   };

@@ -1,5 +1,6 @@
 /** Calibrate: visibilities and a model of the sky in, each antenna's complex gain out (StEFCal). */
 import type { Backend } from '../backend/backend.js';
+import { nothingToClose, type Closable } from '../core/closing.js';
 import { prepareCpuSolver, type Solver } from './cpu/prepare.js';
 import { prepareCudaSolver } from './cuda/prepare.js';
 import type { CalibrationPlan } from './plan.js';
@@ -15,10 +16,9 @@ export { modelVisibilities, type ModelComponent, type ModelOptions } from './mod
 export type { Solver } from './cpu/prepare.js';
 export { compareGains, type GainComparison } from './compare.js';
 
-export interface Calibrator {
+export interface Calibrator extends Closable {
   readonly plan: CalibrationPlan;
   solve(input: CalibrationInput): Promise<Calibration>;
-  close(): void;
 }
 
 export async function prepareCalibrator(plan: CalibrationPlan, backend: Backend): Promise<Calibrator> {
@@ -26,9 +26,7 @@ export async function prepareCalibrator(plan: CalibrationPlan, backend: Backend)
   return {
     plan,
     solve: (input) => solveCalibration(plan, solver.solve, input),
-    close: () => {
-      solver.close();
-    },
+    close: () => solver.close(),
   };
 }
 
@@ -39,7 +37,7 @@ export async function prepareSolver(
 ): Promise<Solver> {
   switch (backend.kind) {
     case 'reference':
-      return { solve: solveReference, close: () => undefined };
+      return { solve: solveReference, close: nothingToClose };
     case 'cpu':
       return prepareCpuSolver(plan, backend);
     case 'cuda':

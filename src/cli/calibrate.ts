@@ -5,25 +5,26 @@ import { addSeconds } from '../core/instant.js';
 import { refuse } from '../core/errors.js';
 import { median } from '../core/median.js';
 import { gainPaths, writeGainFiles } from '../formats/index.js';
-import { calibrateIntegration, type CalibratedIntegration } from '../pipeline/calibrate.js';
+import { through } from '../pipeline/run.js';
+import { prepareCalibrate } from '../pipeline/stages/calibrate.js';
 import { oddByGain, oddByPower, type OddInput } from '../pipeline/odd-inputs.js';
 import type { Integration } from '../core/blocks.js';
-import type { Backend } from '../backend/backend.js';
 import { inputName } from '../telescope/telescope.js';
 import { frameAtMiddle } from '../pipeline/geometry.js';
 import { chooseIntegration } from '../pipeline/select.js';
 import { addBackendOptions, addExamples, parseCount, type BackendOptions } from './options/command.js';
+import { addEopOption } from './options/eop-option.js';
 import { addFlagOption, parseFlags, type FlagOptions } from './options/flags.js';
 import { history } from './report/history.js';
 import { addIntegrationOption, choiceLines, type IntegrationOptions } from './options/integration-options.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { openVisibilities, telescopeFor, withBackend } from './open.js';
-import { checkOutputs } from './options/outputs.js';
+import { addOverwriteOption, checkOutputs, type OutputOptions } from './options/outputs.js';
 import { plainNumber } from './options/quantity.js';
 import { addSourceOption, chooseSources } from './options/sky-options.js';
 import { openTerminal } from './report/terminal.js';
 
-interface CalibrateOptions extends BackendOptions, FlagOptions, IntegrationOptions, OpenFlags {
+interface CalibrateOptions extends BackendOptions, OutputOptions, FlagOptions, IntegrationOptions, OpenFlags {
   readonly out: string;
   readonly sources: string;
   readonly minAltitude: number;
@@ -71,8 +72,10 @@ export function registerCalibrate(program: Command): void {
     .action(run);
   addIntegrationOption(command);
   addFlagOption(command);
+  addOverwriteOption(command);
   addOpenOptions(command, 'visibilities');
   addBackendOptions(command);
+  addEopOption(command);
   addExamples(command, [
     ['calibrate visibilities.uvfits', 'with every bright source that was up'],
     [
@@ -89,7 +92,7 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
   const paths = gainPaths(options.out);
   const file = await openVisibilities(path, await openOptions(options));
   try {
-    await checkOutputs({ paths, from: path });
+    await checkOutputs({ ...options, paths, from: path });
     const telescope = await telescopeFor(file, options);
     const choice = await chooseIntegration(file, options.integration);
     const chosen = choice.integration;
@@ -103,32 +106,36 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
     const referenceStation =
       options.reference === undefined ? undefined : findStation(options.reference, telescope.stations);
     const stage = terminal.stage('calibrate');
-    const solve = (integration: Integration, backend: Backend): Promise<CalibratedIntegration> =>
-      calibrateIntegration(integration, {
+    const integration = without(asked, oddPowers);
+    const { frequenciesHz, channelWidthHz, feeds } = file.header;
+    const { calibration, sources, odd } = await withBackend(options, async (backend) => {
+      const solver = await prepareCalibrate({
         backend,
         telescope,
-        frequenciesHz: file.header.frequenciesHz,
+        frequenciesHz,
+        polarisations: integration.polarisations,
         sources: chooseSources(options.sources, frameAtMiddle(telescope, integration)),
         minimumAltitudeDeg: options.minAltitude,
         iterations,
         ...(referenceStation === undefined ? {} : { referenceStation }),
         ...(options.minBaseline === undefined ? {} : { minimumBaselineM: options.minBaseline }),
       });
-    const integration = without(asked, oddPowers);
-    const { calibration, sources, odd } = await withBackend(options, async (backend) => {
-      const first = await solve(integration, backend);
-      const oddGains =
-        options.odd === 0
-          ? []
-          : oddByGain(first.calibration, integration.channels, integration.polarisations, options.odd);
-      const odd = [...oddPowers, ...oddGains];
-      // Solved again without them: noise that passed for signal has bent the others a little.
-      return oddGains.length === 0
-        ? { ...first, odd }
-        : { ...(await solve(without(integration, oddGains), backend)), odd };
+      try {
+        const first = await through(solver, integration);
+        const oddGains =
+          options.odd === 0
+            ? []
+            : oddByGain(first.calibration, integration.channels, integration.polarisations, options.odd);
+        const odd = [...oddPowers, ...oddGains];
+        // Solved again without them: noise that passed for signal has bent the others a little.
+        return oddGains.length === 0
+          ? { ...first, odd }
+          : { ...(await through(solver, without(integration, oddGains))), odd };
+      } finally {
+        await solver.close();
+      }
     });
     const seconds = stage.done();
-    const { frequenciesHz, channelWidthHz, feeds } = file.header;
     await writeGainFiles(
       options.out,
       {

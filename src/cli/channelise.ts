@@ -24,10 +24,16 @@ import { history } from './report/history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
 import { openVoltages, unknownFactLines, withBackend } from './open.js';
-import { checkOutputs, checkPngName, recordingPaths } from './options/outputs.js';
+import {
+  addOverwriteOption,
+  checkOutputs,
+  checkPngName,
+  recordingPaths,
+  type OutputOptions,
+} from './options/outputs.js';
 import { openTerminal, spectraText } from './report/terminal.js';
 
-interface ChanneliseOptions extends BackendOptions, ChannelOptions, OpenFlags {
+interface ChanneliseOptions extends BackendOptions, ChannelOptions, OpenFlags, OutputOptions {
   readonly out?: string;
   readonly response?: true;
 }
@@ -48,6 +54,7 @@ export function registerChannelise(program: Command): void {
     .action(run);
   addChannelOptions(command);
   addOpenOptions(command, 'recordings');
+  addOverwriteOption(command);
   addBackendOptions(command);
   addExamples(command, [
     ['channelise voltages.sigmf-meta --channels 64 -o channels.sigmf-meta', '64 channels, 8 bits'],
@@ -67,7 +74,7 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
   const terminal = openTerminal(options);
   const outputs = recordingPaths(options.out ?? 'channels.sigmf-meta');
   const [, out] = outputs;
-  await checkOutputs({ paths: outputs, from: path });
+  await checkOutputs({ ...options, paths: outputs, from: path });
   const recording = await openVoltages(path, await openOptions(options));
   try {
     const plan = planChannels(recording, await channelSettings(options, recording));
@@ -88,7 +95,8 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
         channels: plan.channels,
         channelWidthHz,
         inputs: plan.inputs,
-        ...facts,
+        spectra: facts.spectra,
+        saturated: facts.saturated,
         ...lossFacts(recording, facts.missingSamples),
         seconds,
       },
@@ -126,6 +134,7 @@ async function showResponse(options: ChanneliseOptions): Promise<void> {
       : undefined;
   const out = options.out ?? 'response.png';
   checkPngName('--out', out);
+  await checkOutputs({ ...options, paths: [out] });
   const shape = options.coefficients ?? (options.window ?? DEFAULT_WINDOW).kind;
   const name = `polyphase, ${options.taps} taps, ${shape}`;
   await writeFileWhole(

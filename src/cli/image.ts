@@ -14,13 +14,8 @@ import {
 import { averageChannels, stokesI, type ImageField, type KernelSize } from '../image/index.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
 import { matchGains } from '../pipeline/gains.js';
-import {
-  imageDirectly,
-  imageIntegration,
-  type Calibrated,
-  type ImageSettings,
-  type SkyImage,
-} from '../pipeline/image.js';
+import { imageDirectly, imageIntegration } from '../pipeline/image.js';
+import type { Calibrated, ImageSettings, SkyImage } from '../pipeline/sky-image.js';
 import { writeSky, type PictureOptions } from '../pipeline/products.js';
 import { chooseIntegration } from '../pipeline/select.js';
 import type { SkyFrame } from '../sky/frame.js';
@@ -38,17 +33,18 @@ import {
   refuseGiven,
   type BackendOptions,
 } from './options/command.js';
+import { addEopOption } from './options/eop-option.js';
 import { history } from './report/history.js';
 import { addIntegrationOption, choiceLines, type IntegrationOptions } from './options/integration-options.js';
 import { lossFacts, lossLines } from './report/loss-lines.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { refuseUnknown, telescopeFor, withBackend } from './open.js';
-import { checkOutputs } from './options/outputs.js';
+import { addOverwriteOption, checkOutputs, type OutputOptions } from './options/outputs.js';
 import { duration, plainNumber } from './options/quantity.js';
 import { addSourceOption, parseSources } from './options/sky-options.js';
 import { openTerminal, type Terminal } from './report/terminal.js';
 
-interface ImageOptions extends BackendOptions, ChannelOptions, IntegrationOptions, OpenFlags {
+interface ImageOptions extends BackendOptions, OutputOptions, ChannelOptions, IntegrationOptions, OpenFlags {
   readonly out?: string;
   readonly direct?: true;
   readonly gains?: string;
@@ -101,10 +97,12 @@ export function registerImage(program: Command): void {
     )
     .action(run);
   addIntegrationOption(command);
+  addOverwriteOption(command);
   addSourceOption(command, 'names to write on the picture');
   addChannelOptions(command);
   addOpenOptions(command, 'anything');
   addBackendOptions(command);
+  addEopOption(command);
   addExamples(command, [
     ['image visibilities.uvfits --gains gains.json', 'image.fits and image.png, the whole sky'],
     [
@@ -145,7 +143,7 @@ async function run(path: string, options: ImageOptions, command: Command): Promi
   const sourcesAt = parseSources(options.sources);
   const file = await openFile(path, await openOptions(options));
   try {
-    await checkOutputs({ paths: written, from: path });
+    await checkOutputs({ ...options, paths: written, from: path });
     refuseUnknown(file);
     const telescope = await telescopeFor(file, options);
     const made =
@@ -257,7 +255,7 @@ async function direct(
   const { frequenciesHz, channelWidthHz } = channelsOf(recording, channels);
   const gains = await gainsFor(options, telescope, frequenciesHz);
   const stage = terminal.stage('image directly');
-  const sky = await withBackend(options, (backend) =>
+  const { sky, account } = await withBackend(options, (backend) =>
     imageDirectly(
       recording,
       channels,
@@ -276,8 +274,8 @@ async function direct(
     sky,
     channelWidthHz,
     seconds: stage.done(`${sky.samples} time steps`),
-    notes: lossLines(recording, sky.missingSamples, 'they add nothing'),
-    json: lossFacts(recording, sky.missingSamples),
+    notes: lossLines(recording, account.missingSamples, 'they add nothing'),
+    json: lossFacts(recording, account.missingSamples),
   };
 }
 

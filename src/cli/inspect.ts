@@ -1,4 +1,5 @@
 /** corella inspect: what is in this file, as text, JSON or pictures. */
+import type { OnProgress } from '../core/progress.js';
 import type { Command } from 'commander';
 import { refuse } from '../core/errors.js';
 import { addSamples, formatInstant } from '../core/instant.js';
@@ -22,13 +23,15 @@ import { lookAt } from '../pipeline/inspect/voltages.js';
 import { lookAtVisibilities } from '../pipeline/inspect/visibilities.js';
 import { inputSpectra, meanSpectrum } from '../pipeline/inspect/waterfall.js';
 import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
+import { addEopOption } from './options/eop-option.js';
 import { gainJson, gainLines } from './report/inspect-gains.js';
 import { factLines, lookLines, rowLines, visibilityLines } from './report/inspect-text.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
-import { checkOutputs, checkPngName } from './options/outputs.js';
+import { addOverwriteOption, checkOutputs, checkPngName, type OutputOptions } from './options/outputs.js';
 import { openTerminal } from './report/terminal.js';
+import { inspectCapture } from './report/inspect-capture.js';
 
-interface InspectOptions extends CommonOptions, OpenFlags {
+interface InspectOptions extends CommonOptions, OutputOptions, OpenFlags {
   readonly spectrum?: string;
   readonly picture?: string;
   readonly whole?: true;
@@ -38,7 +41,10 @@ export function registerInspect(program: Command): void {
   const command = program
     .command('inspect')
     .description('what is in this file (any format we know), as text, JSON or pictures')
-    .argument('<file>', 'a recording, channelised data, visibilities or gains')
+    .argument(
+      '<file>',
+      'a recording, channelised data, visibilities, gains, or captured packets (pcap, pcapng)',
+    )
     .option(
       '--whole',
       'read all of a large file, not its first block alone: counts every gap and clipped number',
@@ -53,7 +59,9 @@ export function registerInspect(program: Command): void {
     )
     .action(run);
   addOpenOptions(command, 'anything');
+  addOverwriteOption(command);
   addCommonOptions(command);
+  addEopOption(command);
   addExamples(command, [
     ['inspect voltages.sigmf-meta', 'format, telescope, times, frequencies, first samples, clipping, gaps'],
     ['inspect visibilities.uvfits --json', 'the same for machines'],
@@ -65,6 +73,7 @@ export function registerInspect(program: Command): void {
     ['inspect gains.json --picture gains.png', 'amplitude and phase of every gain'],
     ['inspect night.vdif --rate 32MHz --whole', 'how much was lost, and where'],
     ['inspect voltages.sigmf-meta --spectrum spectrum.png', 'a picture of its band'],
+    ['inspect capture.pcap', 'packets: formats, senders, what was lost'],
   ]);
 }
 
@@ -81,7 +90,7 @@ async function run(path: string, options: InspectOptions): Promise<void> {
   for (const [option, drawing] of Object.entries(drawings)) {
     if (drawing === undefined) continue;
     checkPngName(option, drawing);
-    await checkOutputs({ paths: [drawing], from: path });
+    await checkOutputs({ ...options, paths: [drawing], from: path });
   }
   const drawn = Object.values(drawings).flatMap((drawing) =>
     drawing === undefined ? [] : [`drawn in ${drawing}`],
@@ -97,6 +106,11 @@ async function run(path: string, options: InspectOptions): Promise<void> {
     return;
   }
   const terminal = openTerminal(options);
+  const packets = await inspectCapture(path, options, terminal);
+  if (packets) {
+    terminal.result(packets.json, packets.lines);
+    return;
+  }
   const file = await openFile(path, await openOptions(options));
   try {
     const description = describeFile(file);
@@ -141,7 +155,7 @@ async function run(path: string, options: InspectOptions): Promise<void> {
 async function recordingReport(
   file: Recording,
   options: InspectOptions,
-  onProgress?: (fraction: number) => void,
+  onProgress?: OnProgress,
 ): Promise<Report> {
   let band: Report['spectrum'] = { frequenciesHz: new Float64Array(), powerDb: new Float64Array() };
   let picture: Picture | undefined;
@@ -183,7 +197,7 @@ async function recordingReport(
 async function visibilityReport(
   file: VisibilityFile,
   options: InspectOptions,
-  onProgress?: (fraction: number) => void,
+  onProgress?: OnProgress,
 ): Promise<Report> {
   let picture: Picture | undefined;
   const look = await lookAtVisibilities(file, {

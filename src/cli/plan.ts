@@ -25,6 +25,7 @@ import {
   refuseGiven,
   type BackendOptions,
 } from './options/command.js';
+import { addEopOption } from './options/eop-option.js';
 import { withBackend } from './open.js';
 import { reportPlan, roadTitles } from './report/plan-report.js';
 import { duration, frequency, plainNumber } from './options/quantity.js';
@@ -115,6 +116,7 @@ export function registerPlan(program: Command): void {
     .option('--time <utc>', 'when that sky is', FIRST_LIGHT_TIME)
     .action(run);
   addBackendOptions(command);
+  addEopOption(command);
   addExamples(command, [
     ['plan --telescope lwasv --cadence 40ms', 'what this machine, timed for some seconds, can do of it'],
     [

@@ -10,10 +10,10 @@ import type {
   VoltageType,
   WeightsCBPP,
 } from './axes.js';
+import type { BackendKind } from './backend-kinds.js';
+import type { Closable } from './closing.js';
 import type { SpectraGap, VoltageGap } from './gaps.js';
 import type { Instant } from './instant.js';
-
-export type BackendKind = 'reference' | 'cpu' | 'cuda';
 
 /** A stretch of recorded voltages in the canonical order, in host memory. */
 export interface VoltageBlock {
@@ -25,6 +25,20 @@ export interface VoltageBlock {
   readonly gaps: readonly VoltageGap[];
   /** When the first sample was taken. */
   readonly start: Instant;
+  /** Gives the memory back to where it came from; without it, it is valid until the next block is asked for. */
+  release?(): void;
+}
+
+/** A stretch of channelised data in the canonical order, in host memory. */
+export interface CanonicalSpectra {
+  readonly samples: number;
+  /** spectra : [c][a][t]; zero inside every gap. */
+  readonly spectra: SpectraCAT;
+  readonly gaps: readonly SpectraGap[];
+  /** When the first spectrum begins. */
+  readonly start: Instant;
+  /** As of voltages. */
+  release?(): void;
 }
 
 export interface SpectraShape {
@@ -39,7 +53,7 @@ export interface SpectraShape {
  * Channelised data where and how a backend keeps it (tiles for AMX, device memory for CUDA). The canonical
  * order appears only when asked for, because asking costs a copy.
  */
-export interface SpectraBlock {
+export interface SpectraBlock extends Closable {
   readonly home: BackendKind;
   readonly shape: SpectraShape;
   /** Spectra now in the block, at most the capacity. */
@@ -50,7 +64,6 @@ export interface SpectraBlock {
   write(spectra: SpectraCAT, samples: number, gaps?: readonly SpectraGap[]): Promise<void>;
   /** A canonical copy: [c][a][t]. */
   read(): Promise<SpectraCAT>;
-  close(): void;
 }
 
 /**

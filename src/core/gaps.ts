@@ -3,32 +3,14 @@
  * writes zeros there, so that they add nothing, and lists the box, so that nobody counts them. Before
  * correlation gaps cover whole stations (`wholeStations`): half a station's sample is nobody's sample.
  */
-import {
-  baselineCount,
-  baselineIndex,
-  elementsPerSpectra,
-  type CountsCB,
-  type SpectraCAT,
-  type SpectraType,
-} from './axes.js';
+import { elementsPerSpectra, type CountsCB, type SpectraCAT, type SpectraType } from './axes.js';
+import type { SpectraGap, VoltageGap } from './presence/gap-boxes.js';
+import type { PairShape } from './presence/pair-counts.js';
+import { SampleCounts } from './presence/sample-counts.js';
 
-/** Half-open ranges; times are samples from the start of the block. */
-export interface VoltageGap {
-  readonly firstInput: number;
-  readonly endInput: number;
-  readonly firstSample: number;
-  readonly endSample: number;
-}
+export type { SpectraGap, VoltageGap } from './presence/gap-boxes.js';
 
-export interface SpectraGap extends VoltageGap {
-  readonly firstChannel: number;
-  readonly endChannel: number;
-}
-
-export interface CountShape {
-  readonly channels: number;
-  readonly stations: number;
-  readonly polarisations: 1 | 2;
+export interface CountShape extends PairShape {
   readonly samples: number;
 }
 
@@ -69,7 +51,7 @@ export function wholeStations<Gap extends VoltageGap>(gaps: readonly Gap[], pola
 /**
  * Adds to counts[c][b] how many of a block's samples both stations of each baseline really have.
  * `flaggedInputs[a]` is 1 for an input left out; a station flagged in all its inputs counts nothing.
- * Channels are taken in runs between gap edges, and only pairs with a gap are compared sample by sample.
+ * Who adds many blocks up keeps `SampleCounts` instead, and spreads them over channels once.
  */
 export function addSampleCounts(
   counts: CountsCB,
@@ -77,45 +59,7 @@ export function addSampleCounts(
   gaps: readonly SpectraGap[],
   flaggedInputs: Uint8Array,
 ): void {
-  const { channels, stations, polarisations, samples } = shape;
-  const baselines = baselineCount(stations);
-  const dead = Array.from({ length: stations }, (_, s) =>
-    flaggedInputs.subarray(s * polarisations, (s + 1) * polarisations).every((flag) => flag === 1),
-  );
-  const edges = [
-    ...new Set([0, channels, ...gaps.flatMap((gap) => [gap.firstChannel, gap.endChannel])]),
-  ].sort((x, y) => x - y);
-  for (let run = 0; run + 1 < edges.length; run++) {
-    const here = gaps.filter((gap) => gap.firstChannel <= edges[run] && gap.endChannel > edges[run]);
-    const missing = stationMasks(here, shape);
-    for (let i = 0; i < stations; i++) {
-      for (let j = 0; j <= i; j++) {
-        if (dead[i] || dead[j]) continue;
-        const present = samples - countEither(missing[i], missing[j]);
-        for (let c = edges[run]; c < edges[run + 1]; c++)
-          counts[c * baselines + baselineIndex(i, j)] += present;
-      }
-    }
-  }
-}
-
-/** For each station with a gap, one byte a sample: 1 where it is missing. */
-function stationMasks(
-  gaps: readonly SpectraGap[],
-  { stations, polarisations, samples }: CountShape,
-): (Uint8Array | undefined)[] {
-  const masks = new Array<Uint8Array | undefined>(stations).fill(undefined);
-  for (const gap of wholeStations(gaps, polarisations)) {
-    for (let s = gap.firstInput / polarisations; s < gap.endInput / polarisations; s++) {
-      (masks[s] ??= new Uint8Array(samples)).fill(1, gap.firstSample, gap.endSample);
-    }
-  }
-  return masks;
-}
-
-function countEither(x: Uint8Array | undefined, y: Uint8Array | undefined): number {
-  let either = 0;
-  const length = (x ?? y)?.length ?? 0;
-  for (let t = 0; t < length; t++) either += (x?.[t] ?? 0) | (y?.[t] ?? 0);
-  return either;
+  const block = new SampleCounts(shape);
+  block.add(shape.samples, gaps);
+  block.spread(counts, flaggedInputs);
 }

@@ -4,6 +4,8 @@ export const SPEED_OF_LIGHT_M_PER_S = 299_792_458;
 export const DEGREES_PER_RADIAN = 180 / Math.PI;
 export const RADIANS_PER_DEGREE = Math.PI / 180;
 export const SECONDS_PER_DAY = 86_400;
+/** Outer level of an optimally set two-bit sampler, in units of the inner one. */
+export const HIGH_LEVEL = 3.316505;
 
 /** "21.5 kHz", "74 MHz": for people. Machines get hertz. */
 export function formatHz(frequencyHz: number, digits = 6): string {

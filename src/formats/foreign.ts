@@ -40,6 +40,15 @@ const foreigners: readonly Foreign[] = [
     recognise: (_head, _text, path) => existsSync(path.replace(/\.[^./]*$/, '.timestamp')),
   },
   {
+    what: 'is a capture of packets',
+    fix: 'corella inspect says what is in it',
+    // pcap in both byte orders, of microseconds or nanoseconds; pcapng.
+    recognise: (head) =>
+      ['a1b2c3d4', 'd4c3b2a1', 'a1b23c4d', '4d3cb2a1', '0a0d0d0a'].includes(
+        Buffer.from(head.subarray(0, 4)).toString('hex'),
+      ),
+  },
+  {
     what: 'is compressed (gzip)',
     fix: 'unpack it first',
     recognise: (head) => head[0] === 0x1f && head[1] === 0x8b,

@@ -1,5 +1,6 @@
 /** Every format we know: one line each. The first that recognises a file opens it. */
 import { extname } from 'node:path';
+import { preparing } from '../core/closing.js';
 import { refuse } from '../core/errors.js';
 import { dada } from './recordings/dada.js';
 import { fitsidi } from './visibilities/fitsidi.js';
@@ -72,16 +73,12 @@ export interface OpenFileOptions extends OpenOptions {
   readonly format?: string;
 }
 
-async function openAgreeing(format: Format, path: string, options: OpenOptions): Promise<OpenedFile> {
-  const file = await format.open(path, options);
-  try {
+const openAgreeing = (format: Format, path: string, options: OpenOptions): Promise<OpenedFile> =>
+  preparing(async (closers) => {
+    const file = closers.keep(await format.open(path, options));
     refuseContradictions(file, options);
     return file;
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
-}
+  });
 
 /** Recognised by content first, unless the format is named; close what this returns. */
 export async function openFile(

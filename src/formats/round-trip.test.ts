@@ -1,13 +1,13 @@
 /** What one visibility file said, another says again: values, flags, weights, uvw and times. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { countsCB, uvwB, visibilitiesCBPP, weightsCBPP } from '../core/axes.js';
 import type { AsStored, Integration } from '../core/blocks.js';
 import { addSeconds, parseInstant, secondsBetween } from '../core/instant.js';
+import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { skyFrame } from '../sky/frame.js';
 import { readUnit } from './fits/fits.js';
@@ -78,13 +78,7 @@ const near = (actual: Iterable<number>, expected: readonly number[], tolerance =
 };
 
 describe('visibility files again', () => {
-  let folder = '';
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'corella-again-'));
-  });
-  after(async () => {
-    await rm(folder, { recursive: true });
-  });
+  const folder = temporaryFolder('again');
 
   const write = async (
     name: string,
@@ -153,7 +147,7 @@ describe('visibility files again', () => {
     near(rows('Data/flags'), [0, 0, 0, 1, 0, 0, 1, 1]);
     near(rows('Data/nsamples'), [1, 4, 2, 3, 2, 4, 0, 3]);
     near(file.numbers('Header/polarization_array'), [-1, -2, -3, -4]);
-    file.close();
+    await file.close();
   };
 
   it('UVFITS → UVH5 → UVFITS', async () => {

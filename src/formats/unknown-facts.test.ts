@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { allocateVoltages, spectraCAT } from '../core/axes.js';
 import type { VoltageBlock } from '../core/blocks.js';
 import { addSamples, formatInstant, parseInstant } from '../core/instant.js';
+import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import { lwa } from './recordings/lwa/lwa.js';
 import { openFile } from './registry.js';
 import { createSigmf, createSigmfSpectra, type SigmfHeader } from './recordings/sigmf/sigmf.js';
@@ -31,11 +31,7 @@ const block = (first: number, samples: number): VoltageBlock => ({
 });
 
 describe('what nobody told of a recording', () => {
-  let folder = '';
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'corella-told-'));
-  });
-  after(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder('told');
 
   it('leaves a band and a time that only stand in out of SigMF', async () => {
     const path = join(folder, 'unknown-facts.sigmf-meta');

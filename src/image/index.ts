@@ -1,5 +1,6 @@
 /** Image: calibrated sky out, from visibilities or directly from voltages (EPIC). */
 import type { Backend } from '../backend/backend.js';
+import { nothingToClose } from '../core/closing.js';
 import { prepareCpuVisibilityImager } from './visibilities/cpu/prepare.js';
 import { prepareCpuDirectImager } from './direct/cpu/prepare.js';
 import { prepareCudaVisibilityImager } from './visibilities/cuda/prepare.js';
@@ -32,7 +33,7 @@ export function prepareDirectImager(plan: ImagePlan, backend: Backend): Promise<
     case 'cpu':
       return Promise.resolve(prepareCpuDirectImager(plan, backend));
     case 'cuda':
-      return Promise.resolve(prepareCudaDirectImager(plan, backend));
+      return prepareCudaDirectImager(plan, backend);
   }
 }
 
@@ -41,8 +42,9 @@ export function prepareVisibilityImager(plan: ImagePlan, backend: Backend): Prom
     case 'reference':
       return Promise.resolve({
         plan,
-        image: (integrations, options) => Promise.resolve(imageVisibilities(plan, integrations, options)),
-        close: () => undefined,
+        image: (integrations, options, into) =>
+          Promise.resolve(imageVisibilities(plan, integrations, options, into)),
+        close: nothingToClose,
       });
     case 'cpu':
       return Promise.resolve(prepareCpuVisibilityImager(plan, backend));

@@ -1,5 +1,5 @@
 /** Images on a card, for whoever keeps data there: the resident chain, the planner and the bench. */
-export { channelsAtOnce } from './cuda/plan.js';
+export { channelsAtOnce, type CardPixels } from './cuda/plan.js';
 export { prepareImageScaler, type DeviceSums, type ImageScaler } from './cuda/scale.js';
 export { prepareHalfCeiling } from './direct/cuda/half-ceiling.js';
 export {

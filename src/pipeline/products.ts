@@ -13,7 +13,7 @@ import { renderPng, skyPicture } from '../draw/index.js';
 import { averageChannels, stokesI } from '../image/index.js';
 import { sourcesUp } from '../sky/above.js';
 import type { Source } from '../sky/source.js';
-import type { SkyImage } from './image.js';
+import type { SkyImage } from './sky-image.js';
 
 export interface ProductOptions {
   readonly telescope: Telescope;

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import koffi from 'koffi';
 import { z } from 'zod';
 import { CorellaError, refuse } from '../../core/errors.js';
-import { isaNames, type Isa } from './levels.js';
+import { levelsOf, type Isa } from './levels.js';
 
 /** Addresses are bigints; arrays are passed in place, never copied. */
 export type NativeArgument = number | bigint | ArrayBufferView;
@@ -73,18 +73,18 @@ function bindLibrary(path: string, compiler: string): NativeLibrary {
   const cores = [0];
   const error = errorBuffer();
   settle('cpu', machine(error, level, cores), error);
-  return { path, compiler, best: isaNames[level[0]], cores: cores[0], function: bind };
+  return { path, compiler, best: levelsOf(process.arch)[level[0]], cores: cores[0], function: bind };
 }
 
-/** Codes of the ABI (context.h); 0 is well, any other a bug of ours. */
-const REFUSED = 1;
-const OUT_OF_MEMORY = 2;
+/** Codes of the ABI (context.h); any other is a bug of ours. */
+export const nativeCodes = { OK: 0, REFUSED: 1, OUT_OF_MEMORY: 2 } as const;
 
 /** Turns a code that is not 0 into the error it stands for. */
 export function settle(where: string, code: number, error: Uint8Array): void {
-  if (code === 0) return;
+  if (code === nativeCodes.OK) return;
   const text = new TextDecoder().decode(error.subarray(0, error.indexOf(0)));
-  if (code === REFUSED) refuse(where, text);
-  if (code === OUT_OF_MEMORY) refuse(where, text, 'use shorter blocks or fewer channels at a time');
+  if (code === nativeCodes.REFUSED) refuse(where, text);
+  if (code === nativeCodes.OUT_OF_MEMORY)
+    refuse(where, text, 'use shorter blocks or fewer channels at a time');
   throw new Error(`${where}: native code failed: ${text}`);
 }

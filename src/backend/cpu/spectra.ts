@@ -89,15 +89,13 @@ export function spectraAllocator(context: NativeContext): (shape: SpectraShape) 
         await read(...sizes, samples, memory.address, canonical);
         return canonical;
       },
-      close: () => {
-        memory.close();
-      },
+      close: () => memory.close(),
     };
   };
 }
 
 /** SpectraLayout::sizeBytes of spectra.h: tiles of 16 inputs × 64 samples, or vectors of 16 inputs. */
-function spectraSizeOf({ type, channels, inputs, capacity }: SpectraShape): number {
+export function spectraSizeOf({ type, channels, inputs, capacity }: SpectraShape): number {
   const rows = channels * Math.ceil(inputs / 16) * 16;
   return type === 'cf32' ? rows * capacity * 8 : rows * Math.ceil(capacity / 64) * 64 * 2;
 }

@@ -45,7 +45,7 @@ async function assertAgrees(cpu: CpuBackend, batch: SolveBatch, tolerance: numbe
   const solver = prepareCpuSolver(batch, cpu);
   await solver.solve(copyOf(batch));
   await solver.solve(batch);
-  solver.close();
+  await solver.close();
   const largest = wanted.gains.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   for (let n = 0; n < wanted.gains.length; n++) {
     const difference = Math.abs(batch.gains[n] - wanted.gains[n]);

@@ -1,11 +1,11 @@
 /** StEFCal in C++ (stefcal.cpp): float32 over one Hermitian half, converging to any tolerance. */
 import type { NativeCall } from '../../backend/cpu/context.js';
 import type { CpuBackend } from '../../backend/cpu/cpu.js';
+import type { Closable } from '../../core/closing.js';
 import type { CalibrationPlan, SolveKernel } from '../plan.js';
 
-export interface Solver {
+export interface Solver extends Closable {
   readonly solve: SolveKernel;
-  close(): void;
 }
 
 export function prepareCpuSolver(
@@ -47,8 +47,6 @@ export function prepareCpuSolver(
         ...([most, tolerance, iterationsRun, lastChange] as const),
       );
     },
-    close: () => {
-      engine.close();
-    },
+    close: () => engine.close(),
   };
 }

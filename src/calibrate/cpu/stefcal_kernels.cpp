@@ -28,6 +28,23 @@ CORELLA_INLINE void addTotals(const WideDoubles *rows, double *sums) {
   for (int64_t row = 0; row < PANEL_ROWS; row++) sums[row] += total<double>(rows[row]);
 }
 
+// A number for each row of a panel: ARM multiplies by a lane of a register, x86 by a number in memory.
+#if CORELLA_ARM
+template <class Real>
+using RowFactors __attribute__((vector_size(PANEL_ROWS * sizeof(Real)))) = Real;
+#else
+template <class Real>
+using RowFactors = const Real *;
+#endif
+template <class Real>
+CORELLA_INLINE RowFactors<Real> rowFactors(const Real *from) {
+#if CORELLA_ARM
+  return loadVector<RowFactors<Real>>(from);
+#else
+  return from;
+#endif
+}
+
 /** Twelve row sums, three column sums and the three inputs fill a register file of 32. */
 template <class Real, class Vector>
 CORELLA_INLINE void addPanel(const float *panel, int64_t vectors, int64_t firstRow, StationPlanes<const Real> in,
@@ -35,6 +52,8 @@ CORELLA_INLINE void addPanel(const float *panel, int64_t vectors, int64_t firstR
   const Real *xRe = in.first, *xIm = xRe + in.stride, *w = xIm + in.stride;
   Real *aRe = sums.first, *aIm = aRe + sums.stride, *b = aIm + sums.stride;
   Vector rowRe[PANEL_ROWS] = {}, rowIm[PANEL_ROWS] = {}, rowB[PANEL_ROWS] = {};
+  const RowFactors<Real> rowsRe = rowFactors(xRe + firstRow), rowsIm = rowFactors(xIm + firstRow),
+                         rowsW = rowFactors(w + firstRow);
   for (int64_t v = 0; v < vectors; v++) {
     const int64_t column = v * COLUMNS;
     const Vector jRe = loadVector<Vector>(xRe + column), jIm = loadVector<Vector>(xIm + column),
@@ -46,7 +65,7 @@ CORELLA_INLINE void addPanel(const float *panel, int64_t vectors, int64_t firstR
       const Vector re = loadMatrix<Vector>(panel), im = loadMatrix<Vector>(panel + COLUMNS),
                    power = loadMatrix<Vector>(panel + 2 * COLUMNS);
       panel += 3 * COLUMNS;
-      const Real iRe = xRe[firstRow + row], iIm = xIm[firstRow + row], iW = w[firstRow + row];
+      const Real iRe = rowsRe[row], iIm = rowsIm[row], iW = rowsW[row];
       rowRe[row] += re * jRe;
       rowRe[row] -= im * jIm;
       rowIm[row] += re * jIm;

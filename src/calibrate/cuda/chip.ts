@@ -1,6 +1,7 @@
 /** StEFCal's iterations on the chip (stefcal-chip.cu), compiled and ready: one launch for matrices already on the card. */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { DevicePointer } from '../../backend/cuda/session.js';
+import type { Closable } from '../../core/closing.js';
 import { CHIP_WORK, packetsOf, planChip, type ChipPlan, type ChipVariant } from './plan.js';
 import type { IterationRule } from '../plan.js';
 
@@ -26,11 +27,10 @@ export interface ChipBatch {
   readonly iterations: DevicePointer;
 }
 
-export interface ChipSolver {
+export interface ChipSolver extends Closable {
   readonly plan: ChipPlan;
   /** Queued on the compute stream; at most as many solves as were planned. */
   launch(batch: ChipBatch, solves: number, rule: IterationRule): void;
-  free(): void;
 }
 
 export interface ChipOptions {
@@ -68,8 +68,6 @@ export async function prepareChip(
       session.call('cuMemsetD8Async', packets.pointer, 0, packets.sizeBytes, stream.handle);
       kernel.launch(shape, stream);
     },
-    free: () => {
-      packets.free();
-    },
+    close: () => packets.close(),
   };
 }

@@ -88,7 +88,7 @@ function sizes(): void {
     const solver = await prepareCudaSolver({ stations, solves, iterations }, backend, options);
     await solver.solve(randomBatch(stations, solves, iterations)); // anything left over from it would show
     await solver.solve(batch);
-    solver.close();
+    await solver.close();
     let worst = 0;
     wanted.gains.forEach((value, n) => {
       const difference = Math.abs(batch.gains[n] - value);
@@ -158,6 +158,6 @@ function sizes(): void {
     const calibrator = await prepareCalibrator(planCalibration(shape), backend);
     const { solutions } = await calibrator.solve(input);
     for (const { residual, converged } of solutions) assert.ok(residual < 1e-6 && converged);
-    calibrator.close();
+    await calibrator.close();
   });
 }

@@ -6,6 +6,7 @@
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import { offsetBy, type DeviceMemory, type PinnedMemory } from '../../backend/cuda/session.js';
 import { baselineCount } from '../../core/axes.js';
+import { preparing, type Closable, type Closers } from '../../core/closing.js';
 import { FINEST_FLOAT32, limitsOf, prepareChip, type ChipBatch } from './chip.js';
 import {
   describeWaves,
@@ -18,13 +19,12 @@ import {
 import type { CalibrationPlan, SolveBatch, SolveKernel } from '../plan.js';
 import { relativeChange } from '../reference.js';
 
-export interface CudaSolver {
+export interface CudaSolver extends Closable {
   readonly solve: SolveKernel;
   /** For people: how the matrices are held. */
   readonly description: string;
   /** The iterations of the last batch again, without the matrices' making: what the bench measures. */
   readonly launchAgain: () => void;
-  close(): void;
 }
 
 export interface CudaSolverOptions {
@@ -39,10 +39,19 @@ const MOST_BYTES = 4 * 2 ** 30;
 /** Iterations between looks at whether all solves are done. */
 const STEPS_AT_ONCE = 16;
 
-export async function prepareCudaSolver(
-  plan: Pick<CalibrationPlan, 'stations' | 'solves' | 'iterations'>,
+type SolverPlan = Pick<CalibrationPlan, 'stations' | 'solves' | 'iterations'>;
+
+export const prepareCudaSolver = (
+  plan: SolverPlan,
   backend: CudaBackend,
   options: CudaSolverOptions = {},
+): Promise<CudaSolver> => preparing((closers) => makeSolver(plan, backend, options, closers));
+
+async function makeSolver(
+  plan: SolverPlan,
+  backend: CudaBackend,
+  options: CudaSolverOptions,
+  closers: Closers,
 ): Promise<CudaSolver> {
   const { session, shop } = backend;
   const { stations } = plan;
@@ -59,17 +68,14 @@ export async function prepareCudaSolver(
           rule: plan.iterations.kind,
           variant: options.variant,
         });
+  if (chip) closers.keep(chip);
   const { makeMatrices } = await shop.prepare(planMatrices());
   const { stefcalStep, stefcalJudge } = await shop.prepare(planStreaming());
 
-  const held: { free(): void }[] = chip ? [chip] : [];
-  const kept = <Thing extends { free(): void }>(thing: Thing): Thing => {
-    held.push(thing);
-    return thing;
-  };
-  const allocate = (what: string, bytes: number): DeviceMemory => kept(session.allocate(what, bytes));
-  const pin = (what: string, bytes: number): PinnedMemory => kept(session.allocatePinned(what, bytes));
-  const arrived = kept(session.createEvent());
+  const allocate = (what: string, bytes: number): DeviceMemory => closers.keep(session.allocate(what, bytes));
+  const pin = (what: string, bytes: number): PinnedMemory =>
+    closers.keep(session.allocatePinned(what, bytes));
+  const arrived = closers.keep(session.createEvent());
 
   const memory = {
     data: allocate('correlations', atOnce * baselines * 16),
@@ -227,9 +233,7 @@ export async function prepareCudaSolver(
         await solveSome(batch, first, Math.min(atOnce, batch.solves - first));
       }
     },
-    close: () => {
-      for (const thing of held.splice(0)) thing.free();
-    },
+    close: () => closers.close(),
   };
 }
 

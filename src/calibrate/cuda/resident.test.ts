@@ -43,9 +43,7 @@ async function prepareOnCard(
   const calibrator = await prepareResidentCalibrator(plan, backend, { ...sky, flaggedInputs, ...options });
   await calibrator.setSky(sky.components);
   return {
-    close: () => {
-      calibrator.close();
-    },
+    close: () => calibrator.close(),
     solve: async ({ visibilities, counts }) => {
       const sums = await uploadArray(session, 'visibilities', visibilities);
       const samples = await uploadArray(session, 'counts', counts);
@@ -53,8 +51,8 @@ async function prepareOnCard(
       try {
         return await calibrator.read();
       } finally {
-        sums.free();
-        samples.free();
+        await sums.close();
+        await samples.close();
       }
     },
   };
@@ -85,7 +83,7 @@ function whatOnlyItHas(): void {
     try {
       return await calibrator.solve(sample.input);
     } finally {
-      calibrator.close();
+      await calibrator.close();
     }
   };
   const onHost = async (
@@ -163,9 +161,9 @@ function whatOnlyItHas(): void {
         assert.ok(Math.abs(found[n] - value) <= 1e-11 * largest, `${name} ${n}: ${found[n]}, not ${value}`);
       }
     }
-    calibrator.close();
-    sums.free();
-    counts.free();
+    await calibrator.close();
+    await sums.close();
+    await counts.close();
   });
 
   it('a few channels at a time give the same as all at once', async () => {
@@ -232,9 +230,9 @@ function whatOnlyItHas(): void {
       if (isFlagged) assert.deepEqual([re, im, x, y], [0, 0, 0, 0]);
       else assert.ok(Math.abs(re * x - im * y - 1) < 1e-12 && Math.abs(re * y + im * x) < 1e-12);
     }
-    calibrator.close();
-    sums.free();
-    counts.free();
+    await calibrator.close();
+    await sums.close();
+    await counts.close();
   });
 
   it('refuses what the host refuses', async () => {

@@ -6,6 +6,7 @@
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import { offsetBy, type DeviceMemory, type DevicePointer } from '../../backend/cuda/session.js';
 import { uploadArray } from '../../backend/cuda/transfer.js';
+import { preparing, type Closable, type Closers } from '../../core/closing.js';
 import { refuse, wholeNumber } from '../../core/errors.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import type { Vector3 } from '../../core/vector.js';
@@ -37,7 +38,7 @@ export interface ResidentOptions {
   readonly channelsAtOnce?: number;
 }
 
-export interface ResidentCalibrator {
+export interface ResidentCalibrator extends Closable {
   readonly plan: CalibrationPlan;
   /** For people: how the matrices are held. */
   readonly description: string;
@@ -55,7 +56,6 @@ export interface ResidentCalibrator {
   read(): Promise<Calibration>;
   /** The last group of channels as it went into the matrices, to look at: data, model, weights : [k][b] (SolveBatch). */
   readonly batch: Readonly<Record<'data' | 'model' | 'weights', DeviceMemory>>;
-  close(): void;
 }
 
 const WHERE = 'calibrate on the card';
@@ -66,10 +66,17 @@ const MOST_SOLVES = 65_535;
 const TILE = 16;
 const THREADS = 256;
 
-export async function prepareResidentCalibrator(
+export const prepareResidentCalibrator = (
   plan: CalibrationPlan,
   backend: CudaBackend,
   options: ResidentOptions,
+): Promise<ResidentCalibrator> => preparing((closers) => makeCalibrator(plan, backend, options, closers));
+
+async function makeCalibrator(
+  plan: CalibrationPlan,
+  backend: CudaBackend,
+  options: ResidentOptions,
+  closers: Closers,
 ): Promise<ResidentCalibrator> {
   const { session, shop } = backend;
   const { stations, polarisations, channels, baselines, solves } = plan;
@@ -86,13 +93,14 @@ export async function prepareResidentCalibrator(
   const group = Math.max(1, Math.min(wanted, room));
   const atOnce = group * polarisations;
 
-  const chip =
+  const chip = closers.keep(
     (await prepareChip(backend, { stations, solves: atOnce, rule: plan.iterations.kind })) ??
-    refuse(
-      WHERE,
-      `the matrices of ${stations} stations do not fit on the chip of ${session.device.name}`,
-      'calibrate from the host: prepareCalibrator',
-    );
+      refuse(
+        WHERE,
+        `the matrices of ${stations} stations do not fit on the chip of ${session.device.name}`,
+        'calibrate from the host: prepareCalibrator',
+      ),
+  );
   const requests = planResident(plan);
   const { fillPhasors, fillPairs } = await shop.prepare(requests.pairs);
   const { dropStations, weighPairs, firstGuess, missPairs, chooseReference, handGains } = await shop.prepare(
@@ -100,25 +108,20 @@ export async function prepareResidentCalibrator(
   );
   const { makeMatrices } = await shop.prepare(planMatrices());
 
-  const held: { free(): void }[] = [chip];
-  const kept = <Thing extends { free(): void }>(thing: Thing): Thing => {
-    held.push(thing);
-    return thing;
-  };
-  const allocate = (what: string, bytes: number): DeviceMemory => kept(session.allocate(what, bytes));
+  const allocate = (what: string, bytes: number): DeviceMemory => closers.keep(session.allocate(what, bytes));
   const wavesPerM = frequenciesHz.map((hertz) => hertz / SPEED_OF_LIGHT_M_PER_S);
   const positions = Float64Array.from(stationsM.flatMap(({ x, y, z }) => [x, y, z]));
   const tables = {
-    stationsM: kept(await uploadArray(session, 'positions', positions)),
-    wavesPerM: kept(await uploadArray(session, 'frequencies', wavesPerM)),
-    flags: kept(await uploadArray(session, 'input flags', flaggedInputs)),
-    usedBaselines: kept(await uploadArray(session, 'used baselines', plan.usedBaselines)),
+    stationsM: closers.keep(await uploadArray(session, 'positions', positions)),
+    wavesPerM: closers.keep(await uploadArray(session, 'frequencies', wavesPerM)),
+    flags: closers.keep(await uploadArray(session, 'input flags', flaggedInputs)),
+    usedBaselines: closers.keep(await uploadArray(session, 'used baselines', plan.usedBaselines)),
   };
   /** directions : [q][3], then fluxes : [c][q][p], float64. */
   const skyBytes = mostSources * (3 + channels * polarisations) * 8;
   const sky = allocate(`${mostSources} sources`, skyBytes);
-  const skyOnHost = kept(session.allocatePinned('sources', skyBytes));
-  const skyTaken = kept(session.createEvent());
+  const skyOnHost = closers.keep(session.allocatePinned('sources', skyBytes));
+  const skyTaken = closers.keep(session.createEvent());
   /** Of a group of channels, one after the other. */
   const batch = {
     phasors: allocate('phasors', group * mostSources * stations * 16),
@@ -241,9 +244,7 @@ export async function prepareResidentCalibrator(
       handGains.launch({ grid: [solves, 1], threads: THREADS }, stream);
     },
     read: () => readResident(session, plan, found),
-    close: () => {
-      for (const thing of held.splice(0)) thing.free();
-    },
+    close: () => closers.close(),
   };
 }
 

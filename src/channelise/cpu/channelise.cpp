@@ -3,6 +3,7 @@
 #include <atomic>
 #include <memory>
 
+#include "channelise/cpu/channelise_sharing.h"
 #include "channelise/cpu/channelise_tables.h"
 
 namespace corella {
@@ -42,32 +43,41 @@ class Channeliser {
   float *workOf(int worker) const {
     return reinterpret_cast<float *>(static_cast<char *>(scratch.get()) + worker * scratchBytes);
   }
-  char *stagesOf(int worker) const {
-    return reinterpret_cast<char *>(workOf(worker) + workFloats * (job.chirp ? 2 : 1));
-  }
+  char *stagesOf(int stage) const { return reinterpret_cast<char *>(workOf(stage) + workFloats * (job.chirp ? 2 : 1)); }
   uint32_t missingLanes(const Step &step, int64_t input, int64_t first) const;
   /** Up to sixteen inputs of an input block, and the spectra from `first` on that a vector's lanes hold. */
   struct Unit {
     int64_t first, firstInput, inputs;
   };
-  static constexpr int ROWS = MOST_LANES + MOST_TAPS + 1;
+  static constexpr int ROWS = MOST_LANES + MOST_TAPS + 3;
   void findRows(const Step &step, int64_t input, int64_t first, const char **rows) const;
-  int64_t transformInput(const Step &step, const Unit &unit, int64_t slot, int worker);
+  int64_t transformInput(const Step &step, const Unit &unit, int64_t slot, int worker, char *stages);
+  void makeUnit(const Step &step, int64_t number, int worker);
+  void makePart(const Step &step, int64_t number, int64_t part, int worker);
+  Unit unitOf(const Step &step, int64_t number) const;
+  void carryAway(const Step &step, const Unit &unit, const char *stages) const;
 
   const ChanneliseKernel &kernel;
   const ChanneliseTables tables;
   const ChanneliseJob &job;
   const int64_t samplesPerSpectrum, sampleBytes, historyBytes, workFloats, scratchBytes;
-  /** [a] the samples that the next spectrum's window begins with, T·P at most. */
-  Memory history;
-  /** For each thread: points to transform, and sixteen inputs' stages. */
+  /** [a] the samples that the next spectrum's window begins with, T·P at most; and room for those of the run after. */
+  Memory history, nextHistory;
+  /** For each thread, and once more for a shared unit: points to transform, and sixteen inputs' stages. */
   Memory scratch;
+  SharedUnits shared;
+  std::atomic<int64_t> passed{0};
 };
+
+/** Fewer units than this for each thread, and each is made in parts: one late thread holds up less. */
+constexpr int64_t LEAST_UNITS = 4;
+constexpr int64_t PARTS = 4;
+constexpr int64_t PART_INPUTS = TILE_INPUTS / PARTS;
 
 Channeliser::Channeliser(Context &context, const ChanneliseShape &wanted, const void *taps, const double *factors,
                          int64_t factorCount)
     : shape(wanted),
-      kernel(CORELLA_PICK(context.level, channeliseKernel)),
+      kernel(CORELLA_PICK_BYTES(context.level, channeliseKernel)),
       tables(kernel, shape, taps, factors, factorCount),
       job(tables.job()),
       samplesPerSpectrum(shape.samplesPerSpectrum()),
@@ -76,9 +86,11 @@ Channeliser::Channeliser(Context &context, const ChanneliseShape &wanted, const 
       workFloats(job.transform.extent * 2 * kernel.lanes),
       scratchBytes(roundUp(workFloats * 4 * (job.chirp ? 2 : 1) + TILE_INPUTS * job.stageBytes, 4096) + 64),
       history(alignedMemory(static_cast<size_t>(historyBytes * shape.inputs))),
-      scratch(alignedMemory(static_cast<size_t>(scratchBytes * context.pool.threads()))) {
+      nextHistory(alignedMemory(static_cast<size_t>(historyBytes * shape.inputs))),
+      scratch(alignedMemory(static_cast<size_t>(scratchBytes * (context.pool.threads() + 1)))),
+      shared(LEAST_UNITS * context.pool.threads(), context.pool.threads()) {
   // Padding between legs is transformed with the rest: it must hold numbers.
-  std::memset(scratch.get(), 0, static_cast<size_t>(scratchBytes * context.pool.threads()));
+  std::memset(scratch.get(), 0, static_cast<size_t>(scratchBytes * (context.pool.threads() + 1)));
 }
 
 /** Completes the spectrum's worth of samples that the history ends in the middle of. */
@@ -91,11 +103,12 @@ void Channeliser::appendToHistory(const Step &step, int64_t input) {
 
 /** What the next spectrum's window begins with, and all that follows. */
 void Channeliser::keepHistory(const Step &step, int64_t input) {
-  char *kept = static_cast<char *>(history.get()) + input * historyBytes;
+  const char *before = static_cast<const char *>(history.get()) + input * historyBytes;
+  char *kept = static_cast<char *>(nextHistory.get()) + input * historyBytes;
   const char *block = step.voltages + input * step.samples * sampleBytes;
   const int64_t used = step.spectra * samplesPerSpectrum;
   const int64_t old = std::max<int64_t>(step.waiting - used, 0), skipped = std::max<int64_t>(used - step.waiting, 0);
-  std::memmove(kept, kept + std::min(used, step.waiting) * sampleBytes, static_cast<size_t>(old * sampleBytes));
+  std::memcpy(kept, before + std::min(used, step.waiting) * sampleBytes, static_cast<size_t>(old * sampleBytes));
   std::memcpy(kept + old * sampleBytes, block + skipped * sampleBytes,
               static_cast<size_t>((step.samples - skipped) * sampleBytes));
 }
@@ -118,22 +131,56 @@ void Channeliser::findRows(const Step &step, int64_t input, int64_t first, const
   const char *old = static_cast<const char *>(history.get()) + input * historyBytes;
   const char *block = step.voltages + input * step.samples * sampleBytes;
   const int64_t last = step.spectra + shape.taps - 2;
-  for (int64_t r = 0; r <= kernel.lanes + shape.taps; r++) {
+  for (int64_t r = 0; r < kernel.lanes + shape.taps + 3; r++) {
     const int64_t sample = std::min(first + r, last) * samplesPerSpectrum;
     rows[r] = sample < step.waiting ? old + sample * sampleBytes : block + (sample - step.waiting) * sampleBytes;
   }
 }
 
-int64_t Channeliser::transformInput(const Step &step, const Unit &unit, int64_t slot, int worker) {
+int64_t Channeliser::transformInput(const Step &step, const Unit &unit, int64_t slot, int worker, char *stages) {
   const char *rows[ROWS], *next[ROWS];
   const int64_t input = unit.firstInput + slot;
   const bool more = slot + 1 < unit.inputs;
   findRows(step, input, unit.first, rows);
   if (more) findRows(step, input + 1, unit.first, next);
   float *work = workOf(worker);
-  return kernel.transform(
-      job, {rows, more ? next : nullptr, missingLanes(step, input, unit.first), tables.gainsOf(input), work,
-            work + workFloats, stagesOf(worker) + slot * job.stageBytes});
+  return kernel.transform(job, {rows, more ? next : nullptr, missingLanes(step, input, unit.first),
+                                tables.gainsOf(input), work, work + workFloats, stages + slot * job.stageBytes});
+}
+
+Channeliser::Unit Channeliser::unitOf(const Step &step, int64_t number) const {
+  const int64_t inputBlocks = step.layout.inputBlocks();
+  Unit unit{number / inputBlocks * kernel.lanes, number % inputBlocks * TILE_INPUTS, 0};
+  if (unit.first < step.spectra) unit.inputs = std::min(TILE_INPUTS, shape.inputs - unit.firstInput);
+  return unit;
+}
+
+void Channeliser::carryAway(const Step &step, const Unit &unit, const char *stages) const {
+  kernel.turn(job, stages, static_cast<int32_t>(unit.inputs), step.layout,
+              step.block + unit.firstInput / TILE_INPUTS * step.layout.inputBlockBytes(), unit.first, step.spectra);
+}
+
+void Channeliser::makeUnit(const Step &step, int64_t number, int worker) {
+  const Unit unit = unitOf(step, number);
+  char *stages = stagesOf(worker);
+  int64_t here = 0;
+  for (int64_t slot = 0; slot < unit.inputs; slot++) here += transformInput(step, unit, slot, worker, stages);
+  passed += here;
+  carryAway(step, unit, stages);
+}
+
+/** Some inputs of a unit. */
+void Channeliser::makePart(const Step &step, int64_t number, int64_t part, int worker) {
+  const Unit unit = unitOf(step, number);
+  char *stages = stagesOf(shared.enter(number));
+  int64_t here = 0;
+  for (int64_t slot = part * PART_INPUTS; slot < std::min((part + 1) * PART_INPUTS, unit.inputs); slot++) {
+    here += transformInput(step, unit, slot, worker, stages);
+  }
+  passed += here;
+  if (!shared.leave(number)) return;
+  carryAway(step, unit, stages);
+  shared.giveBack(number);
 }
 
 int64_t Channeliser::run(Context &context, const Step &step) {
@@ -141,22 +188,27 @@ int64_t Channeliser::run(Context &context, const Step &step) {
   const int64_t chunks = (step.spectra + kernel.lanes - 1) / kernel.lanes;
   // Integer blocks end with whole tiles: zeros follow the last sample.
   const int64_t tiles = SpectraLayout::timeBlocksOf(step.spectra) * (TILE_SAMPLES / kernel.lanes);
-  const int64_t turns = shape.output == SpectraType::cf32 ? chunks : tiles;
   const int64_t inputBlocks = step.layout.inputBlocks();
-  std::atomic<int64_t> passed{0};
-  if (step.spectra > 0) {
+  const int64_t units = inputBlocks * (shape.output == SpectraType::cf32 ? chunks : tiles);
+  if (step.spectra > 0 && step.waiting % samplesPerSpectrum != 0) {
     context.pool.run(shape.inputs, [&](int64_t input, int) { appendToHistory(step, input); });
-    context.pool.run(inputBlocks * turns, [&](int64_t index, int worker) {
-      Unit unit{index / inputBlocks * kernel.lanes, index % inputBlocks * TILE_INPUTS, 0};
-      if (unit.first < step.spectra) unit.inputs = std::min(TILE_INPUTS, shape.inputs - unit.firstInput);
-      int64_t here = 0;
-      for (int64_t slot = 0; slot < unit.inputs; slot++) here += transformInput(step, unit, slot, worker);
-      passed += here;
-      kernel.turn(job, stagesOf(worker), static_cast<int32_t>(unit.inputs), step.layout,
-                  step.block + unit.firstInput / TILE_INPUTS * step.layout.inputBlockBytes(), unit.first, step.spectra);
-    });
   }
-  context.pool.run(shape.inputs, [&](int64_t input, int) { keepHistory(step, input); });
+  const bool together = units < LEAST_UNITS * context.pool.threads();
+  if (together) shared.begin(units, PARTS);
+  const int64_t made = together ? units * PARTS : units;
+  passed = 0;
+  // One run for all: what the next block begins with is kept elsewhere than what this one reads.
+  context.pool.run(made + inputBlocks, [&](int64_t index, int worker) {
+    if (index >= made) {
+      const int64_t first = (index - made) * TILE_INPUTS, end = std::min(first + TILE_INPUTS, shape.inputs);
+      for (int64_t input = first; input < end; input++) keepHistory(step, input);
+    } else if (together) {
+      makePart(step, index / PARTS, index % PARTS, worker);
+    } else {
+      makeUnit(step, index, worker);
+    }
+  });
+  std::swap(history, nextHistory);
   return passed;
 }
 

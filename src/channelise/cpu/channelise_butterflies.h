@@ -99,8 +99,8 @@ CORELLA_INLINE void butterfly<8>(Complex (&x)[8]) {
   x[7] = e3 - o3;
 }
 
-template <>
-CORELLA_INLINE void butterfly<16>(Complex (&x)[16]) {
+/** Its first half: four transforms of 4, turned. */
+CORELLA_INLINE void turnedFours(Complex (&x)[16]) {
   constexpr float C1 = 0.92387953251128674f, S1 = 0.38268343236508977f;  // of 2π/16
   each<4>(CORELLA_EACH { four(x[i], x[i + 4], x[i + 8], x[i + 12]); });
   // x[n + 4k] holds bin k of the points n, n+4, …: turn by e^(−2πink/16).
@@ -114,16 +114,13 @@ CORELLA_INLINE void butterfly<16>(Complex (&x)[16]) {
   x[7] = times(x[7], S1, -C1);
   x[11] = turned(eighth(x[11]));
   x[15] = times(x[15], -C1, S1);
+}
+
+template <>
+CORELLA_INLINE void butterfly<16>(Complex (&x)[16]) {
+  turnedFours(x);
   each<4>(CORELLA_EACH { four(x[4 * i], x[4 * i + 1], x[4 * i + 2], x[4 * i + 3]); });
-  // Bin k + 4j now stands at 4k + j.
-  each<16>(CORELLA_EACH {
-    constexpr int AT = i, TO = AT / 4 + 4 * (AT % 4);
-    if constexpr (AT < TO) {
-      const Complex kept = x[AT];
-      x[AT] = x[TO];
-      x[TO] = kept;
-    }
-  });
+  // Bin k + 4j now stands at 4k + j, and stays there (placeOfBin in channelise_transform.cpp).
 }
 
 }  // namespace

@@ -1,15 +1,13 @@
 // The filter, a line of 4·LANES neighbouring scalars (with AVX-512 64 bytes of 8-bit samples) of LANES spectra at once.
 // Scalars lie in lanes while taps are summed; then the sums are turned so that spectra do. The second half of a turn,
-// all shuffles, is left until the next vector's sums, all products, so that the two can overlap.
+// all shuffles, is left until the next vector's sums, all products, so that the two can overlap. A filter that is
+// BY_LINES (channelise_dots.h) does all of this by itself.
 #pragma once
 #include "channelise/cpu/channelise_lanes.h"
 
 namespace corella {
 namespace CORELLA_LEVEL {
 namespace {
-
-constexpr int LINE = 4 * LANES;
-constexpr int LINE_POINTS = LINE / 2;
 
 /** 8-bit samples and 16-bit taps in exact integers. */
 struct ByteFilter {
@@ -21,6 +19,7 @@ struct ByteFilter {
     IntVec pairs[4][LANES / 2 + MOST_TAPS / 2];
   };
   static constexpr int SIZE = 1;
+  static constexpr bool BY_LINES = false;
 
   /** Widening and pairing leave the scalars in this order. */
   static CORELLA_INLINE constexpr int scalarOf(int vector, int lane) {
@@ -113,6 +112,7 @@ struct FloatFilter {
     Vec rows[4][LANES + MOST_TAPS];
   };
   static constexpr int SIZE = sizeof(Sample);
+  static constexpr bool BY_LINES = false;
   static CORELLA_INLINE constexpr int scalarOf(int vector, int lane) { return LANES * vector + lane; }
   /** Two rows a step. */
   static CORELLA_INLINE int steps(int taps) { return (LANES + taps) / 2; }
@@ -219,12 +219,16 @@ struct Filtering {
       float *place = rows.work + static_cast<int64_t>(line.place) * POINT;
       const bool whole = line.points == LINE_POINTS;
       float *to = whole ? place : spare;
-      stage(line);
-      vector<0, false>(table, to);
-      vector<1, true>(table, to);
-      vector<2, true>(table, to);
-      vector<3, true>(table, to);
-      finishTurn<Filter, 3>(halves[1]);
+      if constexpr (Filter::BY_LINES) {
+        Filter::filterLine(job, rows, line, table, to);
+      } else {
+        stage(line);
+        vector<0, false>(table, to);
+        vector<1, true>(table, to);
+        vector<2, true>(table, to);
+        vector<3, true>(table, to);
+        finishTurn<Filter, 3>(halves[1]);
+      }
       if (!whole) {
         for (int n = 0; n < line.points; n++) storePoint(place + n * POINT, loadPoint(spare + n * POINT));
       }

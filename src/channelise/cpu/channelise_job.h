@@ -65,6 +65,7 @@ struct ChanneliseJob {
   const Line *lines;
   const Group *groups;
   int32_t groupCount;
+  bool bytesApart;    // whether taps of 8-bit samples lie as layOutByteTable has them
   const void *table;  // [line][4 vectors][taps, or pairs of taps][lanes], as the filter wants them
   int64_t tableLineBytes;
   int64_t stageBytes;  // from one input's stage to the next
@@ -72,7 +73,7 @@ struct ChanneliseJob {
 
 /** LANES spectra of one input. */
 struct ChanneliseRows {
-  const char *const *row;   // [LANES + T + 1] where each spectrum's worth of samples begins; past the last: any
+  const char *const *row;   // [LANES + T + 3] where each spectrum's worth of samples begins; past the last: any
   const char *const *next;  // the same of what is filtered after this, to be fetched meanwhile; or null
   uint32_t missing;         // bit l: spectrum l is missing, or past the end; it comes out as zeros
   const float *gains;       // [places], 0 where no channel is
@@ -83,6 +84,9 @@ struct ChanneliseRows {
 
 struct ChanneliseKernel {
   int32_t lanes;
+  /** Bytes of a line's table of 16-bit taps, and how they are laid out there: tap : [τ][scalar of the line]; or null. */
+  int64_t (*byteTableBytes)(int32_t taps, bool real);
+  void (*layOutByteTable)(const int16_t *tap, int32_t taps, bool real, void *table);
   /** Which scalar of a line lies in a lane of one of its four vectors while it is filtered. */
   int32_t (*scalarOf)(bool bytes, int32_t vector, int32_t lane);
   /** Filters, transforms and rounds into the stage; returns how many parts passed the rails. */
@@ -95,6 +99,6 @@ struct ChanneliseKernel {
                int64_t first, int64_t samples);
 };
 
-CORELLA_DECLARE(const ChanneliseKernel, channeliseKernel)
+CORELLA_DECLARE_BYTES(const ChanneliseKernel, channeliseKernel)
 
 }  // namespace corella

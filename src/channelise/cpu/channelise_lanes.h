@@ -5,6 +5,8 @@
 #include "channelise/cpu/channelise_job.h"
 #if CORELLA_X86
 #include <immintrin.h>
+#elif defined(__ARM_FEATURE_DOTPROD)
+#include <arm_neon.h>
 #endif
 
 #define CORELLA_INLINE inline __attribute__((always_inline))
@@ -20,6 +22,10 @@ constexpr int LANES = 8;
 #else
 constexpr int LANES = 4;
 #endif
+
+/** Scalars that are filtered in one go, and points: a complex sample each, or two real ones. */
+constexpr int LINE = 4 * LANES;
+constexpr int LINE_POINTS = LINE / 2;
 
 typedef float Vec __attribute__((vector_size(4 * LANES)));
 typedef int32_t IntVec __attribute__((vector_size(4 * LANES)));
@@ -85,6 +91,15 @@ CORELLA_INLINE void turnSquares(Vec (&r)[4]) {
   r[1] = _mm256_castpd_ps(_mm256_unpackhi_pd(_mm256_castps_pd(a), _mm256_castps_pd(c)));
   r[2] = _mm256_castpd_ps(_mm256_unpacklo_pd(_mm256_castps_pd(b), _mm256_castps_pd(d)));
   r[3] = _mm256_castpd_ps(_mm256_unpackhi_pd(_mm256_castps_pd(b), _mm256_castps_pd(d)));
+#elif defined(__ARM_FEATURE_DOTPROD)
+  const float64x2_t a = vreinterpretq_f64_f32(vtrn1q_f32(r[0], r[1])),
+                    b = vreinterpretq_f64_f32(vtrn2q_f32(r[0], r[1]));
+  const float64x2_t c = vreinterpretq_f64_f32(vtrn1q_f32(r[2], r[3])),
+                    d = vreinterpretq_f64_f32(vtrn2q_f32(r[2], r[3]));
+  r[0] = vreinterpretq_f32_f64(vtrn1q_f64(a, c));
+  r[1] = vreinterpretq_f32_f64(vtrn1q_f64(b, d));
+  r[2] = vreinterpretq_f32_f64(vtrn2q_f64(a, c));
+  r[3] = vreinterpretq_f32_f64(vtrn2q_f64(b, d));
 #else
   const Vec a = r[0], b = r[1], c = r[2], d = r[3];
   r[0] = Vec{a[0], b[0], c[0], d[0]};

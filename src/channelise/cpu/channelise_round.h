@@ -11,6 +11,13 @@ namespace {
 
 constexpr int QUAD_BYTES = 4 * LANES;  // four places, LANES samples: one vector
 
+/** Whether this level can round points that are still in registers and find out later whether all fitted. */
+#if defined(__AVX2__) || defined(__ARM_FEATURE_DOTPROD)
+#define CORELLA_ROUNDS_FROM_REGISTERS 1
+#else
+#define CORELLA_ROUNDS_FROM_REGISTERS 0
+#endif
+
 /** To the nearest whole number, halves to the even one; |value| below 2²². */
 CORELLA_INLINE IntVec rounded(Vec value) {
 #if defined(__AVX512F__)
@@ -71,8 +78,8 @@ int64_t roundWithRails(const float *work, const float *gains, float rail, int64_
 }
 
 #if defined(__AVX512F__)
-/** Right only for what lies within a byte; keeps the largest magnitude of 16-bit halves in `largest`. */
-CORELLA_INLINE IntVec packedWithin(const Vec (&v)[4], IntVec &largest) {
+/** Right only for what lies within the rails; `largest` tells (allWithin). Here it keeps magnitudes of 16-bit halves. */
+CORELLA_INLINE IntVec packedWithin(const Vec (&v)[4], IntVec &largest, int) {
   // Anything past 32 bits becomes the most negative number, and shows in the magnitude.
   const __m512i a = _mm512_packs_epi32(_mm512_cvtps_epi32(v[0]), _mm512_cvtps_epi32(v[1]));
   const __m512i b = _mm512_packs_epi32(_mm512_cvtps_epi32(v[2]), _mm512_cvtps_epi32(v[3]));
@@ -84,7 +91,7 @@ CORELLA_INLINE bool allWithin(IntVec largest, int rail) {
   return _mm512_cmpgt_epu16_mask((__m512i)largest, _mm512_set1_epi16(static_cast<int16_t>(rail))) == 0;
 }
 #elif defined(__AVX2__)
-CORELLA_INLINE IntVec packedWithin(const Vec (&v)[4], IntVec &largest) {
+CORELLA_INLINE IntVec packedWithin(const Vec (&v)[4], IntVec &largest, int) {
   const __m256i a = _mm256_packs_epi32(_mm256_cvtps_epi32(v[0]), _mm256_cvtps_epi32(v[1]));
   const __m256i b = _mm256_packs_epi32(_mm256_cvtps_epi32(v[2]), _mm256_cvtps_epi32(v[3]));
   const __m256i here = _mm256_max_epu16(_mm256_abs_epi16(a), _mm256_abs_epi16(b));
@@ -95,40 +102,43 @@ CORELLA_INLINE bool allWithin(IntVec largest, int rail) {
   const __m256i over = _mm256_subs_epu16((__m256i)largest, _mm256_set1_epi16(static_cast<int16_t>(rail)));
   return _mm256_testz_si256(over, over) != 0;
 }
+#elif defined(__ARM_FEATURE_DOTPROD)
+/** y = n + rail, from 0 to 2 · rail, from the low bits of the sum with 3·2²² (and 128: even, lest halves go the odd way). */
+CORELLA_INLINE IntVec packedWithin(const Vec (&v)[4], IntVec &largest, int rail) {
+  const Vec magic = broadcast(12582912.0f + 128.0f);
+  const uint32x4_t bits = vdupq_n_u32(0x4b400000u + 128u - static_cast<uint32_t>(rail));
+  uint32x4_t y[4];
+  each<4>(CORELLA_EACH {
+    Vec value = v[i];
+    __asm__("" : "+w"(value));  // rounded to a float before the sum, as on every level: halves are halves
+    y[i] = vsubq_u32((uint32x4_t)(value + magic), bits);
+    largest = (IntVec)vmaxq_u32((uint32x4_t)largest, y[i]);
+  });
+  const uint16x8_t a = vuzp1q_u16(vreinterpretq_u16_u32(y[0]), vreinterpretq_u16_u32(y[1]));
+  const uint16x8_t b = vuzp1q_u16(vreinterpretq_u16_u32(y[2]), vreinterpretq_u16_u32(y[3]));
+  const uint8x16_t words = vuzp1q_u8(vreinterpretq_u8_u16(a), vreinterpretq_u8_u16(b));
+  return (IntVec)vsubq_u8(words, vdupq_n_u8(static_cast<uint8_t>(rail)));
+}
+CORELLA_INLINE bool allWithin(IntVec largest, int rail) {
+  return vmaxvq_u32((uint32x4_t)largest) <= static_cast<uint32_t>(2 * rail);
+}
 #endif
-constexpr bool ROUNDS_FROM_REGISTERS = LANES > 4;
-
 constexpr int railOf(SpectraType output) { return output == SpectraType::ci4 ? 7 : 127; }
 
-/** R points, R a multiple of 4, that belong to neighbouring places; returns how many parts passed the rails. */
-template <int R>
-CORELLA_INLINE int64_t roundPoints(const Complex (&x)[R], const ChanneliseJob &job, const ChanneliseRows &rows,
-                                   int64_t place) {
-#if defined(__AVX512F__) || defined(__AVX2__)
-  const float *gains = rows.gains + place;
-  const int rail = railOf(job.output);
-  char *stage = rows.stage + place / 4 * 2 * QUAD_BYTES;
-  IntVec largest = {};
-  each<R / 4>(CORELLA_EACH {
-    constexpr int QUAD = 4 * i;
-    Vec re[4], im[4];
-    each<4>(CORELLA_EACH {
-      const Vec gain = broadcast(gains[QUAD + i]);
-      re[i] = x[QUAD + i].re * gain;
-      im[i] = x[QUAD + i].im * gain;
-    });
-    IntVec *to = reinterpret_cast<IntVec *>(stage + QUAD / 4 * 2 * QUAD_BYTES);
-    to[0] = packedWithin(re, largest);
-    to[1] = packedWithin(im, largest);
+#if CORELLA_ROUNDS_FROM_REGISTERS
+/** Four points of neighbouring places, right only for what lies within the rails; `largest` will tell. */
+CORELLA_INLINE void roundQuad(const Complex *x, const ChanneliseRows &rows, int64_t place, int rail, IntVec &largest) {
+  Vec re[4], im[4];
+  each<4>(CORELLA_EACH {
+    const Vec gain = broadcast(rows.gains[place + i]);
+    re[i] = x[i].re * gain;
+    im[i] = x[i].im * gain;
   });
-  if (__builtin_expect(allWithin(largest, rail), 1)) return 0;
-  each<R>(CORELLA_EACH { storePoint(rows.work + (place + i) * POINT, x[i]); });
-  return roundWithRails(rows.work, rows.gains, static_cast<float>(rail), place, place + R, rows.stage);
-#else
-  (void)x, (void)job, (void)rows, (void)place;
-  return 0;
-#endif
+  IntVec *to = reinterpret_cast<IntVec *>(rows.stage + place / 4 * 2 * QUAD_BYTES);
+  to[0] = packedWithin(re, largest, rail);
+  to[1] = packedWithin(im, largest, rail);
 }
+#endif
 
 /** Places first…end−1, multiples of 4, into the stage; returns how many parts passed the rails. */
 int64_t roundPlaces(const ChanneliseJob &job, const ChanneliseRows &rows, int64_t first, int64_t end) {
@@ -141,16 +151,21 @@ int64_t roundPlaces(const ChanneliseJob &job, const ChanneliseRows &rows, int64_
     }
     return 0;
   }
-  if (!ROUNDS_FROM_REGISTERS) {
-    return roundWithRails(rows.work, rows.gains, static_cast<float>(railOf(job.output)), first, end, rows.stage);
-  }
+#if CORELLA_ROUNDS_FROM_REGISTERS
   int64_t passed = 0;
+  const int rail = railOf(job.output);
   for (int64_t place = first; place < end; place += 4) {
     Complex quad[4];
+    IntVec largest = {};
     each<4>(CORELLA_EACH { quad[i] = loadPoint(rows.work + (place + i) * POINT); });
-    passed += roundPoints<4>(quad, job, rows, place);
+    roundQuad(quad, rows, place, rail, largest);
+    if (__builtin_expect(allWithin(largest, rail), 1)) continue;
+    passed += roundWithRails(rows.work, rows.gains, static_cast<float>(rail), place, place + 4, rows.stage);
   }
   return passed;
+#else
+  return roundWithRails(rows.work, rows.gains, static_cast<float>(railOf(job.output)), first, end, rows.stage);
+#endif
 }
 
 /** LANES rows, one of each input from `first` on; zeros past the last input. */
@@ -180,6 +195,59 @@ CORELLA_INLINE void finishStores() {
 #endif
 }
 
+#if defined(__ARM_FEATURE_DOTPROD)
+/** A whole cache line in one go; past the caches as a hint. */
+template <bool Past>
+CORELLA_INLINE void storeWholeLine(char *to, Vec a, Vec b, Vec c, Vec d) {
+  if constexpr (Past) {
+    __asm__ volatile("stnp %q1, %q2, [%0]\n\tstnp %q3, %q4, [%0, #32]"
+                     :
+                     : "r"(to), "w"(a), "w"(b), "w"(c), "w"(d)
+                     : "memory");
+    return;
+  }
+  auto *line = reinterpret_cast<float *>(to);
+  store(line, a);
+  store(line + 4, b);
+  store(line + 8, c);
+  store(line + 12, d);
+}
+
+/** block : the input block of channel 0. */
+template <bool Past>
+void turnIntegers(const ChanneliseJob &job, const char *stages, int inputs, const SpectraLayout &layout, char *block,
+                  int64_t first) {
+  char *tile = block + first / TILE_SAMPLES * TILE_BYTES + withinPlane(0, first % TILE_SAMPLES);
+  const int64_t stride = job.stageBytes;
+  for (int64_t quad = 0; quad < job.places / 4; quad++) {
+    const int32_t *channel = job.channel + 4 * quad;
+    for (int part = 0; part < 2; part++) {
+      Vec rows[4][4];
+      const char *from = stages + (quad * 2 + part) * QUAD_BYTES;
+      if (__builtin_expect(inputs == TILE_INPUTS, 1)) {
+        each<4>(CORELLA_EACH {
+          constexpr int G = i;
+          each<4>(CORELLA_EACH { rows[G][i] = load(reinterpret_cast<const float *>(from + (4 * G + i) * stride)); });
+        });
+      } else {
+        each<4>(CORELLA_EACH {
+          constexpr int G = i;
+          each<4>(CORELLA_EACH {
+            rows[G][i] =
+                4 * G + i < inputs ? load(reinterpret_cast<const float *>(from + (4 * G + i) * stride)) : Vec{};
+          });
+        });
+      }
+      each<4>(CORELLA_EACH { turnSquares(rows[i]); });
+      each<4>(CORELLA_EACH {
+        if (channel[i] < 0) return;
+        storeWholeLine<Past>(tile + part * PLANE_BYTES + channel[i] * layout.channelBytes(), rows[0][i], rows[1][i],
+                             rows[2][i], rows[3][i]);
+      });
+    }
+  }
+}
+#else
 /** block : the input block of channel 0. */
 template <bool Past>
 void turnIntegers(const ChanneliseJob &job, const char *stages, int inputs, const SpectraLayout &layout, char *block,
@@ -204,6 +272,7 @@ void turnIntegers(const ChanneliseJob &job, const char *stages, int inputs, cons
   }
   if constexpr (Past) finishStores();
 }
+#endif
 
 template <bool Past>
 void turnFloats(const ChanneliseJob &job, const char *stages, int inputs, const SpectraLayout &layout, char *block,

@@ -65,7 +65,7 @@ void ChanneliseTables::planLines() {
   };
   const Pass &pass = made.transform.passes[0];
   const bool byColumns = made.chirp == nullptr && pass.columns >= most;
-  const int32_t step = byColumns ? most : pass.columns;
+  const int32_t step = byColumns && kernel.lanes > 4 ? most : pass.columns;
   for (int32_t column = 0; column < pass.columns; column += step) {
     const auto firstLine = static_cast<int32_t>(lines.size());
     const int32_t endColumn = std::min(column + step, pass.columns);
@@ -86,7 +86,17 @@ void ChanneliseTables::planLines() {
 void ChanneliseTables::arrangeTaps(const void *taps) {
   const bool bytes = shape.scalar == Scalar::i8;
   const int64_t perLane = bytes ? (shape.taps + 1) / 2 : shape.taps;
-  made.tableLineBytes = 4 * perLane * kernel.lanes * 4;
+  // Two signed bytes reach from −128·257 to 127·257: a filter with a larger peak is taken with the other sign.
+  constexpr int16_t MOST_POSITIVE = 127 * 257;
+  const auto *integers = static_cast<const int16_t *>(taps);
+  const int64_t tapCount = shape.taps * shape.samplesPerSpectrum();
+  const auto reaches = [&](int sign) {
+    return !bytes || std::all_of(integers, integers + tapCount, [&](int tap) { return sign * tap <= MOST_POSITIVE; });
+  };
+  made.bytesApart = bytes && kernel.layOutByteTable != nullptr && (reaches(1) || reaches(-1));
+  sign = made.bytesApart && !reaches(1) ? -1 : 1;
+  const bool ownLayout = made.bytesApart;
+  made.tableLineBytes = ownLayout ? kernel.byteTableBytes(made.taps, shape.real) : 4 * perLane * kernel.lanes * 4;
   table = alignedMemory(lines.size() * static_cast<size_t>(made.tableLineBytes));
   const auto tapAt = [&](const auto *all, int64_t tap, int64_t point, int64_t scalar) {
     const int64_t sample = shape.real ? 2 * point + scalar % 2 : point;
@@ -94,6 +104,19 @@ void ChanneliseTables::arrangeTaps(const void *taps) {
   };
   for (size_t l = 0; l < lines.size(); l++) {
     char *line = static_cast<char *>(table.get()) + static_cast<int64_t>(l) * made.tableLineBytes;
+    if (ownLayout) {
+      const int32_t most = 4 * kernel.lanes;  // scalars of a line
+      std::vector<int16_t> own(static_cast<size_t>(shape.taps * most));
+      for (int64_t tap = 0; tap < shape.taps; tap++) {
+        for (int32_t scalar = 0; scalar < most; scalar++) {
+          if (scalar / 2 >= lines[l].points) continue;
+          own[static_cast<size_t>(tap * most + scalar)] =
+              static_cast<int16_t>(sign * tapAt(integers, tap, lines[l].first + scalar / 2, scalar));
+        }
+      }
+      kernel.layOutByteTable(own.data(), made.taps, shape.real, line);
+      continue;
+    }
     for (int32_t vector = 0; vector < 4; vector++) {
       for (int32_t lane = 0; lane < kernel.lanes; lane++) {
         const int32_t scalar = kernel.scalarOf(bytes, vector, lane), point = lines[l].first + scalar / 2;
@@ -120,7 +143,7 @@ void ChanneliseTables::arrangeGains(const double *factors, int64_t factorCount) 
   gainStride = factorCount == 1 ? 0 : made.places;
   gains.assign(static_cast<size_t>(made.places * (factorCount == 1 ? 1 : shape.inputs)), 0.0f);
   // Real samples come out of `untangle` twice as large.
-  const double share = shape.real ? 0.5 : 1;
+  const double share = sign * (shape.real ? 0.5 : 1);
   for (int64_t input = 0; input < (factorCount == 1 ? 1 : shape.inputs); input++) {
     for (int64_t place = 0; place < made.places; place++) {
       const int32_t channel = channelAt[static_cast<size_t>(place)];

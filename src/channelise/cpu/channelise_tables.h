@@ -52,6 +52,8 @@ class ChanneliseTables {
   std::unique_ptr<void, void (*)(void *)> table{nullptr, std::free};
   std::vector<float> gains;  // [a][place], or [place] for all
   int64_t gainStride = 0;
+  /** −1 where the taps lie negated, and so the gains. */
+  int sign = 1;
 };
 
 }  // namespace corella

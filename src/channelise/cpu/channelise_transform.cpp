@@ -33,6 +33,9 @@ std::vector<int32_t> chooseRadices(int32_t points) {
   return radices;
 }
 
+/** Which leg of a butterfly a bin comes out at: radix 16, always the last pass, leaves its bins as two radices 4 do. */
+int32_t placeOfBin(int32_t radix, int32_t bin) { return radix == 16 ? 4 * (bin % 4) + bin / 4 : bin; }
+
 void pushTurn(std::vector<float> &table, double radians) {
   table.push_back(static_cast<float>(std::cos(radians)));
   table.push_back(static_cast<float>(std::sin(radians)));
@@ -93,9 +96,9 @@ int64_t TransformTables::layOut(size_t level, int32_t length, int64_t pointBytes
   bins.resize(static_cast<size_t>(length));
   for (int32_t leg = 0; leg < radix; leg++) {
     for (int32_t j = 0; j < count; j++) {
-      const auto at = static_cast<int32_t>(leg * pitch);
+      const auto at = static_cast<int32_t>(leg * pitch), out = static_cast<int32_t>(placeOfBin(radix, leg) * pitch);
       places[static_cast<size_t>(leg * count + j)] = at + innerPlaces[static_cast<size_t>(j)];
-      bins[static_cast<size_t>(leg + radix * j)] = at + innerBins[static_cast<size_t>(j)];
+      bins[static_cast<size_t>(leg + radix * j)] = out + innerBins[static_cast<size_t>(j)];
     }
   }
   for (int32_t m = 0; m < radix; m++) pushTurn(circles[level], -2 * PI * m / radix);

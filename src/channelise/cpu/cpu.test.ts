@@ -53,6 +53,48 @@ describe('cpu channeliser', { skip: 'what' in library ? library.what : false }, 
         }
       });
 
+      it('filters of any number of taps, their peak up, down or both', async () => {
+        // 32767 is more than 257 times any byte, so that a kernel of bytes must turn such a filter round, or not take it.
+        const peaks = { up: [1], down: [-1], both: [1, -1] };
+        for (const [name, ends] of Object.entries(peaks)) {
+          for (const inputType of ['ci8', 'i8'] satisfies VoltageType[]) {
+            for (const taps of [1, 3, 4, 5, 8, 12, 16, 33, 64]) {
+              const samplesPerSpectrum = inputType === 'i8' ? 40 : 20;
+              const random = randomStream(45, name, taps);
+              const coefficients = Float64Array.from(
+                { length: taps * samplesPerSpectrum },
+                (_, n) => ends[n] ?? 1.99 * random.uniform() - 0.995,
+              );
+              const samples = (taps + 21) * samplesPerSpectrum;
+              const sizes = {
+                channels: 20,
+                taps,
+                inputs: 2,
+                polarisations: 1,
+                blockSamples: samples,
+              } as const;
+              const types = { inputType, outputType: 'cf32' } as const;
+              await agree({ ...sizes, ...types, coefficients }, [samples]);
+            }
+          }
+        }
+      });
+
+      it('any number of threads gives the same bits, block after block', async () => {
+        const sizes = { channels: 12, taps: 4, inputs: 35, polarisations: 1, blockSamples: 1200 } as const;
+        for (const outputType of ['ci8', 'cf32'] as const) {
+          const plan = planChannelise({ ...sizes, inputType: 'ci8', outputType });
+          const blocks = cut(noise('ci8', 35, 5000, randomStream(46)), [1200, 600, 5, 1195, 1200, 800]);
+          const made = [];
+          for (const threads of [1, 2, 5, 40]) {
+            const cpu = await openCpu({ isa, threads });
+            made.push(await channeliseBlocks(plan, cpu, blocks));
+            await cpu.close();
+          }
+          for (const other of made.slice(1)) assert.deepEqual(other, made[0]);
+        }
+      });
+
       it('counts what passes the rails, far past 32 bits as well', async () => {
         const base = { channels: 4, taps: 1, inputs: 1, polarisations: 1, blockSamples: 80 } as const;
         const types = {

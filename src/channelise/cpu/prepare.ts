@@ -10,7 +10,7 @@ import { checkFinite } from '../reference.js';
 import { checkChanneliseBlocks, openStream } from '../stream.js';
 
 /** As the library knows them (channelise_job.h). */
-const scalarNumbers = { i8: 0, ci8: 0, i16: 1, ci16: 1, f32: 2, cf32: 2 } satisfies Record<
+export const scalarNumbers = { i8: 0, ci8: 0, i16: 1, ci16: 1, f32: 2, cf32: 2 } satisfies Record<
   VoltageType,
   number
 >;
@@ -88,10 +88,7 @@ export function prepareCpuChanneliser(plan: ChannelisePlan, { native }: CpuBacke
       stream.reset();
       saturated = 0;
     },
-    close: () => {
-      engine.close();
-      return Promise.resolve();
-    },
+    close: () => engine.close(),
   };
 }
 
@@ -106,7 +103,9 @@ function factorsOf(plan: ChannelisePlan): [Float64Array, number] {
 }
 
 /** [gap][first input, end input, first spectrum, end spectrum]; gaps of spectra cover all channels here. */
+const noGaps = new BigInt64Array(0);
 function packGaps(gaps: readonly SpectraGap[]): BigInt64Array {
+  if (gaps.length === 0) return noGaps;
   return BigInt64Array.from(
     gaps.flatMap((gap) => [gap.firstInput, gap.endInput, gap.firstSample, gap.endSample].map(BigInt)),
   );

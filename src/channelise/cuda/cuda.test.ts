@@ -118,7 +118,7 @@ function sizes(): void {
         wanted,
       );
       await general.close();
-      out.close();
+      await out.close();
     });
   }
 

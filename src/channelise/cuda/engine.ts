@@ -4,6 +4,7 @@ import type { Kernel, KernelRequest } from '../../backend/cuda/kernels.js';
 import type { DeviceMemory, DevicePointer, Stream } from '../../backend/cuda/session.js';
 import type { CudaSpectraBlock } from '../../backend/cuda/spectra.js';
 import { uploadArray } from '../../backend/cuda/transfer.js';
+import type { Closers } from '../../core/closing.js';
 import { writer } from './arguments.js';
 import { LONG_WORK, longTables, planLong, type LongPlan } from './long.js';
 import { outputMap } from './output-map.js';
@@ -28,7 +29,6 @@ export interface ChanneliseEngine {
     out: CudaSpectraBlock,
     stream: Stream,
   ): void;
-  readonly memories: readonly DeviceMemory[];
   /** For people: which kernels, how many passes. */
   readonly description: string;
 }
@@ -40,14 +40,17 @@ export async function prepareEngine(
   plan: ChannelisePlan,
   backend: CudaBackend,
   saturated: DeviceMemory,
+  closers: Closers,
   kind: 'best' | 'general' = 'best',
 ): Promise<ChanneliseEngine> {
   const { device } = backend.session;
   const card = { ...device, path: backend.path };
   const tensor = kind === 'best' ? planTensor(plan, card) : undefined;
-  if (tensor) return prepareTensor(plan, tensor, backend, saturated);
+  if (tensor) return prepareTensor(plan, tensor, backend, saturated, closers);
   const long = kind === 'best' ? planLong(plan, card) : undefined;
-  return long ? prepareLong(plan, long, backend, saturated) : prepareGeneral(plan, backend, saturated);
+  return long
+    ? prepareLong(plan, long, backend, saturated, closers)
+    : prepareGeneral(plan, backend, saturated, closers);
 }
 
 interface PreparedPass {
@@ -62,6 +65,7 @@ async function prepareGeneral(
   plan: ChannelisePlan,
   backend: CudaBackend,
   saturated: DeviceMemory,
+  closers: Closers,
 ): Promise<ChanneliseEngine> {
   const { session, shop } = backend;
   const fused = planFused(plan, session.device);
@@ -69,23 +73,23 @@ async function prepareGeneral(
   const most = plan.inputs * Math.ceil(plan.capacity / span);
   const itemsAtOnce =
     scratchBytes === 0 ? most : Math.max(1, Math.min(most, Math.floor(MOST_SCRATCH_BYTES / scratchBytes)));
-  const taps = await uploadArray(session, 'the filter', tapTable(plan));
-  const factors = await uploadArray(session, 'gains', factorTable(plan));
-  const long = await uploadArray(
-    session,
+  const upload = async (what: string, array: ArrayBufferView): Promise<DeviceMemory> =>
+    closers.keep(await uploadArray(session, what, array));
+  const taps = await upload('the filter', tapTable(plan));
+  const factors = await upload('gains', factorTable(plan));
+  const long = await upload(
     'twiddles',
     passes.length === 1 ? twiddleTable(2 * plan.channels, plan.channels) : twiddleTable(columns),
   );
-  const scratch = session.allocate('half-made spectra', Math.max(8, scratchBytes * itemsAtOnce));
-  const memories = [taps, factors, long, scratch];
+  const scratch = closers.keep(
+    session.allocate('half-made spectra', Math.max(8, scratchBytes * itemsAtOnce)),
+  );
   const kernels: PreparedPass[] = [];
   for (const pass of passes) {
-    const twiddles = await uploadArray(
-      session,
+    const twiddles = await upload(
       'twiddles',
       pass.radices ? levelTwiddles(pass.radices) : twiddleTable(pass.points),
     );
-    memories.push(twiddles);
     const kernel = (await shop.prepare(pass.request))[pass.entry];
     const put = writer(kernel);
     put.pointer(WORK.taps, taps.pointer);
@@ -99,7 +103,6 @@ async function prepareGeneral(
     kernels.push({ pass, kernel, put, blocks });
   }
   return {
-    memories,
     description: passes.length === 1 ? 'one pass' : 'two passes',
     launch: (from, spectra, missing, out, stream) => {
       const items = plan.inputs * Math.ceil(spectra / span);
@@ -127,12 +130,13 @@ async function prepareTensor(
   tensor: TensorPlan,
   backend: CudaBackend,
   saturated: DeviceMemory,
+  closers: Closers,
 ): Promise<ChanneliseEngine> {
   const { session, shop } = backend;
   const { requests, entry, threads, sharedBytes, tile, box } = tensor;
   const tables = tensorTables(plan, tensor.sign);
   const names = ['taps', 'moreTaps', 'entries', 'twiddles', 'factors'] as const;
-  const memories = await Promise.all(names.map((name) => uploadArray(session, name, tables[name])));
+  const memories = await closers.keepAll(names.map((name) => uploadArray(session, name, tables[name])));
   const prepare = async (request: KernelRequest) => {
     const kernel = (await shop.prepare(request))[entry];
     const put = writer(kernel, 1);
@@ -148,7 +152,6 @@ async function prepareTensor(
   const [whole, withGaps] = await Promise.all([prepare(requests.whole), prepare(requests.gaps)]);
   const map = outputMap(session, { ...plan, low: 32 }, box);
   return {
-    memories,
     description: 'tensor cores, one pass',
     launch: (from, spectra, missing, out, stream) => {
       const { kernel, put } = missing ? withGaps : whole;
@@ -168,6 +171,7 @@ async function prepareLong(
   long: LongPlan,
   backend: CudaBackend,
   saturated: DeviceMemory,
+  closers: Closers,
 ): Promise<ChanneliseEngine> {
   const { session, shop } = backend;
   const { threads, sharedBytes, unit } = long;
@@ -175,10 +179,9 @@ async function prepareLong(
     Math.min(session.device.multiprocessors, plan.inputs * Math.ceil(spectra / unit));
   const tables = longTables(plan);
   const names = ['taps', 'turns', 'lastTurns', 'factors'] as const;
-  const memories = await Promise.all(names.map((name) => uploadArray(session, name, tables[name])));
-  const scratch = session.allocate(
-    'results on their way',
-    blocksFor(plan.capacity) * long.scratchBytesPerBlock,
+  const memories = await closers.keepAll(names.map((name) => uploadArray(session, name, tables[name])));
+  const scratch = closers.keep(
+    session.allocate('results on their way', blocksFor(plan.capacity) * long.scratchBytesPerBlock),
   );
   const kernel = (await shop.prepare(long.request))[long.entry];
   const put = writer(kernel, 1);
@@ -191,7 +194,6 @@ async function prepareLong(
   put.float(LONG_WORK.factor, tables.factors[0]);
   const map = outputMap(session, { ...plan, low: 16 }, long.box);
   return {
-    memories: [...memories, scratch],
     description: 'one pass, a block to a spectrum',
     launch: (from, spectra, missing, out, stream) => {
       put.pointer(LONG_WORK.voltages, from.pointer);

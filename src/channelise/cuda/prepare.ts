@@ -3,10 +3,17 @@
  * the one before it is still being filtered.
  */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
-import { offsetBy, type PinnedMemory, type Stream } from '../../backend/cuda/session.js';
+import {
+  offsetBy,
+  type CudaEvent,
+  type DeviceMemory,
+  type PinnedMemory,
+  type Stream,
+} from '../../backend/cuda/session.js';
 import { cudaSpectra, SPAN_BYTES, type CudaSpectraBlock } from '../../backend/cuda/spectra.js';
 import { voltageSizeBytes } from '../../core/axes.js';
 import type { VoltageBlock } from '../../core/blocks.js';
+import { preparing, type Closers } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { roundUp } from '../../core/round-up.js';
 import type { Channeliser } from '../channeliser.js';
@@ -43,10 +50,17 @@ export interface CudaChanneliserOptions {
 
 const INTEGER_BYTES = 2;
 
-export async function prepareCudaChanneliser(
+export const prepareCudaChanneliser = (
   plan: ChannelisePlan,
   backend: CudaBackend,
   options: CudaChanneliserOptions = {},
+): Promise<CudaChanneliser> => preparing((closers) => makeChanneliser(plan, backend, options, closers));
+
+async function makeChanneliser(
+  plan: ChannelisePlan,
+  backend: CudaBackend,
+  options: CudaChanneliserOptions,
+  closers: Closers,
 ): Promise<CudaChanneliser> {
   const { session, shop } = backend;
   const { inputs, taps, samplesPerSpectrum, blockSamples, capacity } = plan;
@@ -54,25 +68,30 @@ export async function prepareCudaChanneliser(
   const sampleBytes = voltageSizeBytes(plan.inputType);
   // At most T·P − 1 samples wait; beside them there is room for the longest block.
   const pitchBytes = roundUp((taps * samplesPerSpectrum - 1 + blockSamples) * sampleBytes, 128);
-  const counter = session.allocate('the count of saturated samples', 8);
-  const counterOnHost = session.allocatePinned('the count of saturated samples', 8);
-  const engine = await prepareEngine(plan, backend, counter, options.kernels);
+  const allocate = (what: string, bytes: number): DeviceMemory => closers.keep(session.allocate(what, bytes));
+  const pin = (what: string, bytes: number): PinnedMemory =>
+    closers.keep(session.allocatePinned(what, bytes));
+  const createEvent = (): CudaEvent => closers.keep(session.createEvent());
+  const counter = allocate('the count of saturated samples', 8);
+  const counterOnHost = pin('the count of saturated samples', 8);
+  const engine = await prepareEngine(plan, backend, counter, closers, options.kernels);
   const { moveWaiting } = await shop.prepare(planStream());
   const buffers = [0, 1].map(() => ({
-    memory: session.allocate(`voltages of ${inputs} inputs`, inputs * pitchBytes),
+    memory: allocate(`voltages of ${inputs} inputs`, inputs * pitchBytes),
     /** Nobody reads the buffer any more. */
-    free: session.createEvent(),
+    done: createEvent(),
   }));
-  const missing = session.allocate('missing spectra', inputs * capacity);
-  const missingOnHost = session.allocatePinned('missing spectra', inputs * capacity);
-  const missingSent = session.createEvent();
-  const uploaded = session.createEvent();
+  const missing = allocate('missing spectra', inputs * capacity);
+  const missingOnHost = pin('missing spectra', inputs * capacity);
+  const missingSent = createEvent();
+  const uploaded = createEvent();
   /** Pinned copy of pageable voltages on their way; made when first needed. */
   let staging: PinnedMemory | undefined;
   const stream = openStream(plan);
   let which = 0;
   let saturated: number | undefined = 0;
-  let absent: typeof missing | undefined;
+  let absent: DeviceMemory | undefined;
+  let isClosed = false;
 
   const clearCount = (): void => {
     session.call('cuMemsetD8Async', counter.pointer, 0, 8, compute.handle);
@@ -82,19 +101,19 @@ export async function prepareCudaChanneliser(
 
   /** Copies the block behind the samples that wait. */
   async function append(voltages: VoltageBlock, waiting: number): Promise<void> {
-    const { memory, free } = buffers[which];
+    const { memory, done } = buffers[which];
     const rowBytes = voltages.samples * sampleBytes;
     if (rowBytes === 0) return;
     let host = session.pinnedAddress(voltages.voltages);
     const pinned = host !== undefined;
     if (host === undefined) {
       await uploaded.passed(); // the staging memory may still be on its way
-      staging ??= session.allocatePinned('voltages', inputs * blockSamples * sampleBytes);
+      staging ??= pin('voltages', inputs * blockSamples * sampleBytes);
       const { buffer, byteOffset, byteLength } = voltages.voltages;
       new Uint8Array(staging.buffer).set(new Uint8Array(buffer, byteOffset, byteLength));
       host = staging.pointer;
     }
-    free.holdBack(upload);
+    done.holdBack(upload);
     session.copyRows(
       {
         host,
@@ -113,7 +132,7 @@ export async function prepareCudaChanneliser(
   }
 
   /** missing : [a][t] on the card, or nothing where every spectrum is there. */
-  async function sendMissing(step: StreamStep): Promise<typeof missing | undefined> {
+  async function sendMissing(step: StreamStep): Promise<DeviceMemory | undefined> {
     if (step.gaps.length === 0) return undefined;
     await missingSent.passed();
     const flags = new Uint8Array(missingOnHost.buffer, 0, inputs * step.spectra).fill(0);
@@ -136,7 +155,7 @@ export async function prepareCudaChanneliser(
   function produce(
     from: DeviceVoltages,
     spectra: number,
-    absent: typeof missing | undefined,
+    absent: DeviceMemory | undefined,
     out: CudaSpectraBlock,
   ): void {
     engine.launch(from, spectra, absent, out, compute);
@@ -154,12 +173,12 @@ export async function prepareCudaChanneliser(
   function moveOn(step: StreamStep, inAll: number): void {
     if (step.consumed === 0) return;
     const bytes = (inAll - step.consumed) * sampleBytes;
-    const { memory, free } = buffers[which];
+    const { memory, done } = buffers[which];
     const other = buffers[1 - which].memory;
     moveWaiting.set([memory.pointer, other.pointer, pitchBytes, step.consumed * sampleBytes, bytes, inputs]);
     const grid = [Math.max(1, Math.min(64, Math.ceil(bytes / 4096))), Math.min(inputs, 65_535)] as const;
     if (bytes > 0) moveWaiting.launch({ grid, threads: 256 }, compute);
-    free.record(compute);
+    done.record(compute);
     which = 1 - which;
   }
 
@@ -199,7 +218,7 @@ export async function prepareCudaChanneliser(
     plan,
     description: engine.description,
     room: (waiting) => {
-      buffers[which].free.holdBack(waiting);
+      buffers[which].done.holdBack(waiting);
     },
     send,
     make,
@@ -229,17 +248,13 @@ export async function prepareCudaChanneliser(
       stream.reset();
       clearCount();
       // The next sample goes to the front, where samples may just now be moved to.
-      buffers[which].free.record(compute);
+      buffers[which].done.record(compute);
     },
     close: async () => {
+      if (isClosed) return;
+      isClosed = true;
       await uploaded.passed();
-      const memories = buffers.flatMap(({ memory, free }) => [memory, free]);
-      for (const thing of [...memories, ...engine.memories, counter, counterOnHost, missing, missingOnHost]) {
-        thing.free();
-      }
-      missingSent.free();
-      uploaded.free();
-      staging?.free();
+      await closers.close();
     },
   };
 }

@@ -1,28 +1,50 @@
 import assert from 'node:assert/strict';
-import { link, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { link, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { checkOutputs, checkPngName, recordingPaths } from './outputs.js';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
+import { checkDemoFolder, checkOutputs, checkPngName, recordingPaths } from './outputs.js';
 
 it('results never replace what they are made from, by whatever name, and land where one can write', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'corella-outputs-'));
-  try {
-    const [from, other] = [join(folder, 'a.uvh5'), join(folder, 'b.uvh5')];
-    await writeFile(from, 'x');
-    await link(from, other);
-    await checkOutputs({ paths: [join(folder, 'new.fits')], from });
-    await checkOutputs({ paths: [from] });
-    for (const path of [from, other, join(folder, '.', 'a.uvh5')]) {
-      await assert.rejects(
-        checkOutputs({ paths: [join(folder, 'c'), path], from }),
-        /the very file that is read/,
-      );
-    }
-    await assert.rejects(checkOutputs({ paths: [join(folder, 'nowhere', 'x.fits')] }), /nowhere/);
-  } finally {
-    await rm(folder, { recursive: true });
+  const folder = temporaryFolder('outputs');
+  const [from, other] = [join(folder, 'a.uvh5'), join(folder, 'b.uvh5')];
+  await writeFile(from, 'x');
+  await link(from, other);
+  await checkOutputs({ paths: [join(folder, 'new.fits')], from });
+  await checkOutputs({ paths: [from], overwrite: true });
+  for (const path of [from, other, join(folder, '.', 'a.uvh5')]) {
+    await assert.rejects(
+      checkOutputs({ paths: [join(folder, 'c'), path], from }),
+      /the very file that is read/,
+    );
   }
+  await assert.rejects(checkOutputs({ paths: [join(folder, 'nowhere', 'x.fits')] }), /nowhere/);
+});
+
+it('nothing that is there is replaced unless someone says so', async () => {
+  const folder = temporaryFolder('outputs');
+  const [there, absent] = [join(folder, 'night.sigmf-data'), join(folder, 'night.sigmf-meta')];
+  await writeFile(there, 'the only copy');
+  await assert.rejects(
+    checkOutputs({ paths: [absent, there] }),
+    /night\.sigmf-data: is there already; give the result another name, or say --overwrite/,
+  );
+  await checkOutputs({ paths: [absent, there], overwrite: true });
+  await checkOutputs({ paths: [absent] });
+});
+
+it('a demo takes a folder that is new, empty or an earlier demo’s, and no other', async () => {
+  const folder = temporaryFolder('demo-folder');
+  await checkDemoFolder(join(folder, 'new'), {});
+  await checkDemoFolder(folder, {});
+  await writeFile(join(folder, 'voltages.sigmf-data'), 'someone’s');
+  await assert.rejects(
+    checkDemoFolder(folder, {}),
+    /holds voltages\.sigmf-data already; name another folder/,
+  );
+  await checkDemoFolder(folder, { overwrite: true });
+  await writeFile(join(folder, 'summary.json'), '{}');
+  await checkDemoFolder(folder, {});
 });
 
 it('pictures end in .png', () => {

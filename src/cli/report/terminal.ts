@@ -1,10 +1,11 @@
 /** What people see: progress on standard error when it is a terminal, results on standard output. */
+import type { OnProgress } from '../../core/progress.js';
 import { formatSeconds } from '../../core/units.js';
 import type { CommonOptions } from '../options/command.js';
 
 export interface Stage {
-  /** From 0 to 1; cheap to call often. */
-  readonly update: (fraction: number) => void;
+  /** Cheap to call often. A bar where the end is known, else a count. */
+  readonly update: OnProgress;
   /** What it is at now, where that is worth a word of its own. */
   readonly at: (fraction: number, what: string) => void;
   /** Seconds the stage took. */
@@ -100,8 +101,14 @@ function openStage(
   };
   live?.draw(`  ${title} …`);
   return {
-    update: (fraction) => {
-      if (live && performance.now() - drawnMs >= REDRAW_MS) draw(fraction, '');
+    update: ({ done, of, unit }) => {
+      if (!live || performance.now() - drawnMs < REDRAW_MS) return;
+      if (of !== undefined) {
+        draw(done / of, '');
+        return;
+      }
+      drawnMs = performance.now();
+      live.draw(`  ${title.padEnd(28)} ${done.toLocaleString('en')} ${unit}`);
     },
     at: (fraction, what) => {
       if (live) draw(fraction, what);

@@ -32,13 +32,13 @@ struct Correlator {
         polarisations(pols),
         inputBlocks((stationCount * pols + TILE_INPUTS - 1) / TILE_INPUTS),
         pairs(pairIndex(inputBlocks, 0)),
-        kernels(CORELLA_PICK_AMX(context.level, correlateKernels)),
+        kernels(CORELLA_PICK_MATRIX(context.level, correlateKernels)),
         addFloatPair(CORELLA_PICK(context.level, addFloatPair)) {
     if (type == SpectraType::cf32) {
       addTotals(context);
     } else {
       sums = std::make_unique<ZeroedArray<int32_t>>(context.pool, sumCount());
-      panelStride = MOST_GROUP * TIME_BLOCKS_AT_ONCE * kernels.panelBytes;
+      panelStride = TIME_BLOCKS_AT_ONCE * (MOST_GROUP * kernels.panelBytes + kernels.notesBytes);
       panels = alignedMemory(static_cast<size_t>(context.pool.threads() * panelStride));
     }
   }
@@ -105,6 +105,11 @@ void Correlator::eachGroup(Context &context, Body &&body) {
   });
 }
 
+/** Sums of a pair lie where the last time blocks left them, far away: they are asked for one pair ahead. */
+inline void prefetchSums(const int32_t *sums) {
+  for (int64_t at = 0; at < PAIR_SUMS; at += 16) __builtin_prefetch(sums + at, 1);
+}
+
 /** Adds time blocks first…end−1. */
 void Correlator::addIntegers(Context &context, const SpectraLayout &layout, const int8_t *block, int64_t first,
                              int64_t end) {
@@ -113,15 +118,17 @@ void Correlator::addIntegers(Context &context, const SpectraLayout &layout, cons
     int32_t *channelSums = sums->data() + channel * pairs * PAIR_SUMS;
     auto *panel = static_cast<char *>(panels.get()) + worker * panelStride;
     const int64_t panelBytes = TIME_BLOCKS_AT_ONCE * kernels.panelBytes;
+    char *notes = panel + MOST_GROUP * panelBytes;
     kernels.enter();
     for (int64_t from = first; from < end; from += TIME_BLOCKS_AT_ONCE) {
       const int64_t blocks = std::min(TIME_BLOCKS_AT_ONCE, end - from);
       const auto tiles = [&](int64_t i) { return spectra + i * layout.inputBlockBytes() + from * TILE_BYTES; };
       for (int64_t i = firstI; i < endI; i++) kernels.prepareI(tiles(i), blocks, panel + (i - firstI) * panelBytes);
       for (int64_t j = 0; j < endI; j++) {
-        alignas(ALIGNMENT) int32_t notes[NOTES];
         kernels.prepareJ(tiles(j), blocks, notes);
         for (int64_t i = std::max(firstI, j); i < endI; i++) {
+          const int64_t nextI = i + 1 < endI ? i + 1 : std::max(firstI, j + 1), nextJ = i + 1 < endI ? j : j + 1;
+          if (nextJ < endI) prefetchSums(channelSums + pairIndex(nextI, nextJ) * PAIR_SUMS);
           kernels.addPair(tiles(i), panel + (i - firstI) * panelBytes, tiles(j), notes, blocks,
                           channelSums + pairIndex(i, j) * PAIR_SUMS);
         }

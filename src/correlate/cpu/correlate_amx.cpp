@@ -65,14 +65,13 @@ void prepareI(const int8_t *tiles, int64_t timeBlocks, void *panel) {
   }
 }
 
-void prepareNothing(const int8_t *, int64_t, int32_t *) {}
+void prepareNothing(const int8_t *, int64_t, void *) {}
 
 /**
  * Four accumulators, one for each kind of product: the multiplier takes 16 cycles an instruction but gives its
  * result after 52, so each accumulator is touched once in four.
  */
-void addPair(const int8_t *, const void *panel, const int8_t *tilesJ, const int32_t *, int64_t timeBlocks,
-             int32_t *sums) {
+void addPair(const int8_t *, const void *panel, const int8_t *tilesJ, const void *, int64_t timeBlocks, int32_t *sums) {
   const int8_t *a = static_cast<const int8_t *>(panel);
   const int8_t *b = tilesJ;
   int32_t *re = sums, *im = sums + PAIR_VALUES;
@@ -104,7 +103,7 @@ void addPair(const int8_t *, const void *panel, const int8_t *tilesJ, const int3
 
 }  // namespace
 
-extern const CorrelateKernels correlateKernels = {enter, leave, TILE_BYTES, prepareI, prepareNothing, addPair};
+extern const CorrelateKernels correlateKernels = {enter, leave, TILE_BYTES, 0, prepareI, prepareNothing, addPair};
 
 }  // namespace amx
 }  // namespace corella

@@ -10,7 +10,7 @@ namespace {
 
 void nothing() {}
 void prepareNoI(const int8_t *, int64_t, void *) {}
-void prepareNoJ(const int8_t *, int64_t, int32_t *) {}
+void prepareNoJ(const int8_t *, int64_t, void *) {}
 
 /** Words of two samples: [t / 2][re, im][16 inputs][2 t], 64 bytes of 16 inputs each. */
 constexpr int64_t WIDE_VALUES = TILE_SAMPLES * TILE_INPUTS * 2;
@@ -81,7 +81,7 @@ void addWide(const int16_t *i, const int16_t *j, int32_t *sums) {
   }
 }
 
-void addPair(const int8_t *tilesI, const void *, const int8_t *tilesJ, const int32_t *, int64_t timeBlocks,
+void addPair(const int8_t *tilesI, const void *, const int8_t *tilesJ, const void *, int64_t timeBlocks,
              int32_t *sums) {
   alignas(64) int16_t i[WIDE_VALUES], j[WIDE_VALUES];
   for (int64_t block = 0; block < timeBlocks; block++) {
@@ -93,7 +93,7 @@ void addPair(const int8_t *tilesI, const void *, const int8_t *tilesJ, const int
 
 }  // namespace
 
-extern const CorrelateKernels correlateKernels = {nothing, nothing, 64, prepareNoI, prepareNoJ, addPair};
+extern const CorrelateKernels correlateKernels = {nothing, nothing, 64, 0, prepareNoI, prepareNoJ, addPair};
 
 }  // namespace avx2
 }  // namespace corella

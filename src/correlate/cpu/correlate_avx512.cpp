@@ -23,7 +23,7 @@ void prepareI(const int8_t *tiles, int64_t timeBlocks, void *panel) {
 }
 
 /** What the offset adds to Re and to Im, for each of sixteen j. */
-void prepareJ(const int8_t *tiles, int64_t timeBlocks, int32_t *notes) {
+void prepareJ(const int8_t *tiles, int64_t timeBlocks, void *notes) {
   const __m512i offset = _mm512_set1_epi8(-128);  // 128, unsigned
   // Two sums of each, because an addition takes five cycles.
   __m512i re[2] = {}, im[2] = {};
@@ -36,7 +36,7 @@ void prepareJ(const int8_t *tiles, int64_t timeBlocks, int32_t *notes) {
   }
   const __m512i sumRe = _mm512_add_epi32(re[0], re[1]), sumIm = _mm512_add_epi32(im[0], im[1]);
   _mm512_store_si512(notes, _mm512_add_epi32(sumRe, sumIm));
-  _mm512_store_si512(notes + 16, _mm512_sub_epi32(sumRe, sumIm));
+  _mm512_store_si512(static_cast<int32_t *>(notes) + 16, _mm512_sub_epi32(sumRe, sumIm));
 }
 
 /** Eight rows: 16 sums, 3 forms of the j side and 2 of the i side fit the 32 registers. */
@@ -48,9 +48,10 @@ inline __m512i fourSamplesOf(const int8_t *at) {
   return _mm512_set1_epi32(word);
 }
 
-void addPair(const int8_t *, const void *panel, const int8_t *tilesJ, const int32_t *notes, int64_t timeBlocks,
+void addPair(const int8_t *, const void *panel, const int8_t *tilesJ, const void *notes, int64_t timeBlocks,
              int32_t *sums) {
-  const __m512i excessRe = _mm512_load_si512(notes), excessIm = _mm512_load_si512(notes + 16);
+  const __m512i excessRe = _mm512_load_si512(notes),
+                excessIm = _mm512_load_si512(static_cast<const int32_t *>(notes) + 16);
   for (int first = 0; first < 16; first += ROWS) {
     __m512i re[ROWS], im[ROWS];
     for (int row = 0; row < ROWS; row++) {
@@ -84,7 +85,8 @@ void addPair(const int8_t *, const void *panel, const int8_t *tilesJ, const int3
 
 }  // namespace
 
-extern const CorrelateKernels correlateKernels = {nothing, nothing, TILE_BYTES, prepareI, prepareJ, addPair};
+extern const CorrelateKernels correlateKernels = {nothing,  nothing,  TILE_BYTES, 2 * TILE_INPUTS * 4,
+                                                  prepareI, prepareJ, addPair};
 
 }  // namespace avx512
 }  // namespace corella

@@ -2,8 +2,8 @@
 import type { NativeCall } from '../../backend/cpu/context.js';
 import type { CpuBackend } from '../../backend/cpu/cpu.js';
 import { cpuSpectra, spectraTypeNumber } from '../../backend/cpu/spectra.js';
-import { countsCB, visibilitiesCBPP } from '../../core/axes.js';
-import { addSampleCounts, type SpectraGap } from '../../core/gaps.js';
+import { visibilitiesCBPP } from '../../core/axes.js';
+import { SampleCounter } from '../../core/sample-counter.js';
 import type { Correlator } from '../correlator.js';
 import { checkCorrelateBlock, type CorrelatePlan } from '../plan.js';
 import { refuseValue } from '../unpack.js';
@@ -27,47 +27,25 @@ export function prepareCpuCorrelator(plan: CorrelatePlan, { native }: CpuBackend
     'int32_t corella_correlator_finish(char *error, void *context, void *correlator, const uint8_t *flags, ' +
       'double *visibilities)',
   );
-  const newCounts = () => countsCB(new Float64Array(channels * baselines), channels, baselines);
-  let counts = newCounts();
-  let samples = 0;
-  /** Samples of blocks without gaps: alike for all baselines, so counted in one go at the end. */
-  let whole = 0;
-  const count = (length: number, gaps: readonly SpectraGap[]): void => {
-    addSampleCounts(counts, { channels, stations, polarisations, samples: length }, gaps, flaggedInputs);
-  };
+  const counter = new SampleCounter(plan, flaggedInputs);
   return {
     plan,
     accumulate: async (given) => {
       const block = cpuSpectra('correlate', given);
-      checkCorrelateBlock(plan, block, samples);
+      checkCorrelateBlock(plan, block, counter.samples);
       const offence = block.offences.find(({ input }) => flaggedInputs[input] === 0);
       if (offence) refuseValue(plan.type, offence);
-      if (block.gaps.length === 0) whole += block.samples;
-      else count(block.samples, block.gaps);
-      samples += block.samples;
+      counter.add(block.samples, block.gaps);
       await accumulate(engine.address, block.memory.address, block.shape.capacity, block.samples);
     },
     finish: async () => {
-      count(whole, []);
-      const result = {
-        visibilities: visibilitiesCBPP(
-          new Float64Array(channels * baselines * polarisations ** 2 * 2),
-          channels,
-          baselines,
-          polarisations,
-        ),
-        counts,
-        samples,
-      };
-      counts = newCounts();
-      samples = 0;
-      whole = 0;
-      await finish(engine.address, flaggedInputs, result.visibilities);
-      return result;
+      const values = new Float64Array(channels * baselines * polarisations ** 2 * 2);
+      const visibilities = visibilitiesCBPP(values, channels, baselines, polarisations);
+      const { samples } = counter;
+      const counts = counter.finish();
+      await finish(engine.address, flaggedInputs, visibilities);
+      return { visibilities, counts, samples };
     },
-    close: () => {
-      engine.close();
-      return Promise.resolve();
-    },
+    close: () => engine.close(),
   };
 }

@@ -12,11 +12,11 @@ import {
   type CudaPath,
 } from '../../backend/cuda/cuda.js';
 import { findDevices } from '../../backend/cuda/device.js';
-import { openReference } from '../../backend/reference.js';
 import { spectraCAT } from '../../core/axes.js';
 import { randomStream } from '../../core/random.js';
-import { correlateBlocks, correlateCases, whole, type Block } from '../cases.js';
+import { correlateBlocks, correlateCases, whole } from '../cases.js';
 import { planCorrelation, type CorrelateOptions } from '../plan.js';
+import { correlateReference, type CorrelateBlock } from '../reference.js';
 import { fullScaleSpectra, randomSpectra } from '../samples.js';
 
 const presence = describeCuda();
@@ -46,12 +46,12 @@ function sizes(path: CudaPath): void {
 
   const agree = async (
     options: CorrelateOptions,
-    blocks: (plan: ReturnType<typeof planCorrelation>) => Block[],
+    blocks: (plan: ReturnType<typeof planCorrelation>) => CorrelateBlock[],
   ) => {
     const plan = planCorrelation(options);
     const given = blocks(plan);
     const got = await correlateBlocks(plan, backend, given);
-    const want = await correlateBlocks(plan, openReference(), given);
+    const want = correlateReference(plan, given);
     const wrong = got.visibilities.findIndex((value, n) => value !== want.visibilities[n]);
     assert.equal(
       wrong,
@@ -102,12 +102,11 @@ function sizes(path: CudaPath): void {
       const block = backend.allocateSpectra({ type, channels: 3, inputs: 10, capacity: 50 });
       await block.write(spectra, 37);
       assert.deepEqual(await block.read(), spectra);
-      block.close();
+      await block.close();
     }
   });
 
-  it('refuses what breaks the contract, naming it, and frees all it took', async () => {
-    const held = backend.session.held;
+  it('refuses what breaks the contract, naming it', async () => {
     const plan = planCorrelation({ stations: 3, polarisations: 1, channels: 2, type: 'ci8' });
     const spectra = randomSpectra(plan, 20, randomStream(4, path));
     spectra[2 * ((1 * 3 + 2) * 20 + 13) + 1] = -128;
@@ -115,11 +114,6 @@ function sizes(path: CudaPath): void {
       correlateBlocks(plan, backend, [whole(spectra, 20)]),
       /channel 1, input 2, sample 13 holds −128/,
     );
-    const taken = backend.session.held - held;
-    assert.ok(taken >= 0);
-    const block = backend.allocateSpectra({ type: 'ci4', channels: 2, inputs: 3, capacity: 9 });
-    block.close();
-    assert.equal(backend.session.held, held + taken);
   });
 
   it('refuses more memory than the card has, saying how much', () => {

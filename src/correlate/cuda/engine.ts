@@ -3,16 +3,16 @@ import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { DeviceMemory, Stream } from '../../backend/cuda/session.js';
 import { offsetBy } from '../../backend/cuda/session.js';
 import type { CudaSpectraBlock } from '../../backend/cuda/spectra.js';
+import { nothingToClose, type Closable } from '../../core/closing.js';
 import { HOPPER_WORK, launchShape, planXEngine, type FetchBytes, type XEngineOptions } from './plan.js';
 import type { CorrelatePlan } from '../plan.js';
 
-export interface XEngine {
+export interface XEngine extends Closable {
   /**
    * Samples [first, first + count) of the block into sums : [c][b][p_i][p_j], complex int32. `first` is a multiple of
    * 64; the caller keeps the total below what int32 holds.
    */
   launch(block: CudaSpectraBlock, first: number, count: number, sums: DeviceMemory, stream: Stream): void;
-  readonly memories: readonly DeviceMemory[];
 }
 
 const BYTES_PER_SAMPLE = 2;
@@ -38,7 +38,7 @@ export async function prepareXEngine(
   const { boxRows, fetchBytes } = engine;
   if (boxRows === undefined || fetchBytes === undefined) {
     return {
-      memories: [],
+      close: nothingToClose,
       launch: (block, first, count, sums, stream) => {
         const from = offsetBy(block.pointer, first * BYTES_PER_SAMPLE);
         kernel.set([from, block.pitchBytes, steps(count), sums.pointer]);
@@ -76,7 +76,7 @@ export async function prepareXEngine(
     );
   };
   return {
-    memories: [counter],
+    close: () => counter.close(),
     launch: (block, first, count, sums, stream) => {
       describe(0, boxRows, block, first, count);
       describe(1, boxRows / 2, block, first, count);

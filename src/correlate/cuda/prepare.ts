@@ -5,23 +5,15 @@
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { DeviceMemory } from '../../backend/cuda/session.js';
 import { cudaSpectra, type CudaSpectraBlock } from '../../backend/cuda/spectra.js';
-import { downloadInto } from '../../backend/cuda/transfer.js';
-import { countsCB, visibilitiesCBPP, type CountsCB, type SpectraType } from '../../core/axes.js';
-import { addSampleCounts } from '../../core/gaps.js';
+import { downloadInto, uploadArray } from '../../backend/cuda/transfer.js';
+import { visibilitiesCBPP, type CountsCB, type SpectraType } from '../../core/axes.js';
+import { preparing, type Closers } from '../../core/closing.js';
+import { SampleCounter } from '../../core/sample-counter.js';
 import type { CorrelationResult, Correlator } from '../correlator.js';
 import { prepareXEngine } from './engine.js';
 import { planFloatEngine, planTotals } from './plan.js';
 import { checkCorrelateBlock, type CorrelatePlan } from '../plan.js';
 import { checkSpectra } from '../unpack.js';
-
-/** An integration that stays on the card for the next stage. */
-export interface DeviceIntegration {
-  readonly samples: number;
-  /** Whether every sample was there: counts are then `samples` for every pair of stations that is not flagged. */
-  readonly gapless: boolean;
-  /** Made when asked for: millions of numbers that seldom change from one integration to the next. */
-  counts(): CountsCB;
-}
 
 export interface CudaCorrelator extends Correlator {
   /**
@@ -29,8 +21,13 @@ export interface CudaCorrelator extends Correlator {
    * accumulate, in order on the compute stream.
    */
   readonly totals: DeviceMemory;
-  /** Like finish, without the journey to the host. */
-  finishOnDevice(): DeviceIntegration;
+  /** What the integration holds so far: whether every sample was there, and how many they are. */
+  readonly counted: Pick<SampleCounter, 'samples' | 'gappyCounts'>;
+  /**
+   * Like finish, without the journey to the host. Counts are written only where someone asks for them: they are
+   * millions of numbers that seldom change from one integration to the next.
+   */
+  finishOnDevice(counts?: CountsCB): void;
 }
 
 /** A launch adds at most this many samples, a multiple of the kernels' spans. */
@@ -47,40 +44,42 @@ interface Engine {
   /** After this the totals hold everything added since the last call of `restart`. */
   settle(): void;
   restart(): void;
-  readonly memories: readonly DeviceMemory[];
 }
 
-export async function prepareCudaCorrelator(
+export const prepareCudaCorrelator = (plan: CorrelatePlan, backend: CudaBackend): Promise<CudaCorrelator> =>
+  preparing((closers) => makeCorrelator(plan, backend, closers));
+
+async function makeCorrelator(
   plan: CorrelatePlan,
   backend: CudaBackend,
+  closers: Closers,
 ): Promise<CudaCorrelator> {
   const { session, shop } = backend;
-  const { channels, stations, polarisations, baselines, inputs } = plan;
+  const { channels, polarisations, baselines } = plan;
   const stream = session.streams.compute;
   const products = channels * baselines * polarisations ** 2;
-  const totals = session.allocate(`totals of ${channels} channels × ${baselines} baselines`, products * 16);
+  const totals = closers.keep(
+    session.allocate(`totals of ${channels} channels × ${baselines} baselines`, products * 16),
+  );
   const kernels = await shop.prepare(planTotals(plan));
   const { type } = plan;
   const engine = await (type === 'cf32'
     ? prepareFloat(plan, backend, totals)
-    : prepareInteger(plan, backend, totals, kernels.addToTotals, mostInt32Samples[type]));
+    : prepareInteger(plan, backend, closers, {
+        totals,
+        addToTotals: kernels.addToTotals,
+        mostSamples: mostInt32Samples[type],
+      }));
 
   const anyFlagged = plan.flaggedInputs.includes(1);
-  const flags = session.allocate('input flags', inputs);
-  const flagsOnHost = session.allocatePinned('input flags', inputs);
-  new Uint8Array(flagsOnHost.buffer).set(plan.flaggedInputs);
-  session.call('cuMemcpyHtoDAsync', flags.pointer, flagsOnHost.pointer, inputs, stream.handle);
-  let samples = 0;
-  /** Samples of blocks without gaps: every baseline counts them alike, so they are counted once, at the end. */
-  let wholeSamples = 0;
-  /** Samples of blocks with gaps, pair by pair. */
-  let counted: CountsCB | undefined;
-  const emptyCounts = (): CountsCB => countsCB(new Float64Array(channels * baselines), channels, baselines);
-  const countShape = (count: number) => ({ channels, stations, polarisations, samples: count });
+  const flags = closers.keep(await uploadArray(session, 'input flags', plan.flaggedInputs));
+  const counter = new SampleCounter(plan, plan.flaggedInputs);
 
-  function finishOnDevice(): DeviceIntegration {
+  /** Leaves the integration in the totals. */
+  function settle(): void {
     engine.settle();
-    if (samples === 0) session.call('cuMemsetD8Async', totals.pointer, 0, products * 16, stream.handle);
+    if (counter.samples === 0)
+      session.call('cuMemsetD8Async', totals.pointer, 0, products * 16, stream.handle);
     if (anyFlagged) {
       kernels.zeroFlagged.set([totals.pointer, flags.pointer, channels]);
       kernels.zeroFlagged.launch(
@@ -88,21 +87,7 @@ export async function prepareCudaCorrelator(
         stream,
       );
     }
-    const [whole, gappy] = [wholeSamples, counted];
-    const integration = {
-      samples,
-      gapless: gappy === undefined,
-      counts: () => {
-        const counts = countsCB(gappy?.slice() ?? emptyCounts(), channels, baselines);
-        addSampleCounts(counts, countShape(whole), [], plan.flaggedInputs);
-        return counts;
-      },
-    };
-    counted = undefined;
-    samples = 0;
-    wholeSamples = 0;
     engine.restart();
-    return integration;
   }
 
   return {
@@ -110,7 +95,7 @@ export async function prepareCudaCorrelator(
     totals,
     accumulate: async (given) => {
       const block = cudaSpectra('correlate', given);
-      checkCorrelateBlock(plan, block, samples);
+      checkCorrelateBlock(plan, block, counter.samples);
       // Rare, so the search for the culprit, and whether its input is flagged anyway, may be slow.
       if (block.faulty) checkSpectra(plan, await block.read(), block.samples);
       if (block.samples > 0) {
@@ -118,45 +103,49 @@ export async function prepareCudaCorrelator(
         engine.add(block);
         block.doneReading(stream);
       }
-      if (block.gaps.length === 0) wholeSamples += block.samples;
-      else {
-        counted ??= emptyCounts();
-        addSampleCounts(counted, countShape(block.samples), block.gaps, plan.flaggedInputs);
-      }
-      samples += block.samples;
+      counter.add(block.samples, block.gaps);
     },
-    finishOnDevice,
+    counted: counter,
+    finishOnDevice: (counts) => {
+      settle();
+      if (counts) counter.finish(counts);
+      else counter.restart();
+    },
     finish: async (): Promise<CorrelationResult> => {
-      const integration = finishOnDevice();
+      settle();
+      const { samples } = counter;
+      const counts = counter.finish();
       const values = new Float64Array(products * 2);
       await downloadInto(session, totals, values);
       const visibilities = visibilitiesCBPP(values, channels, baselines, polarisations);
-      return { visibilities, counts: integration.counts(), samples: integration.samples };
+      return { visibilities, counts, samples };
     },
-    close: () => {
-      for (const thing of [totals, flags, flagsOnHost, ...engine.memories]) thing.free();
-      return Promise.resolve();
-    },
+    close: () => closers.close(),
   };
 }
 
 type Kernel = Awaited<ReturnType<CudaBackend['shop']['prepare']>>[string];
 
+interface Totalling {
+  readonly totals: DeviceMemory;
+  readonly addToTotals: Kernel;
+  /** Samples that int32 sums hold. */
+  readonly mostSamples: number;
+}
+
 async function prepareInteger(
   plan: CorrelatePlan,
   backend: CudaBackend,
-  totals: DeviceMemory,
-  addToTotals: Kernel,
-  mostSamples: number,
+  closers: Closers,
+  { totals, addToTotals, mostSamples }: Totalling,
 ): Promise<Engine> {
   const { session } = backend;
   const stream = session.streams.compute;
   const products = plan.channels * plan.baselines * plan.polarisations ** 2;
-  const sums = session.allocate(
-    `sums of ${plan.channels} channels × ${plan.baselines} baselines`,
-    products * 8,
+  const sums = closers.keep(
+    session.allocate(`sums of ${plan.channels} channels × ${plan.baselines} baselines`, products * 8),
   );
-  const [replacing, adding] = await Promise.all([
+  const [replacing, adding] = await closers.keepAll([
     prepareXEngine(plan, backend, { mode: 'replace' }),
     prepareXEngine(plan, backend, { mode: 'add' }),
   ]);
@@ -170,7 +159,6 @@ async function prepareInteger(
     anyInTotals = true;
   };
   return {
-    memories: [sums, ...replacing.memories, ...adding.memories],
     add: (block) => {
       for (let first = 0; first < block.samples; first += MOST_SAMPLES_PER_LAUNCH) {
         const count = Math.min(MOST_SAMPLES_PER_LAUNCH, block.samples - first);
@@ -197,7 +185,6 @@ async function prepareFloat(
   const grid = [plan.channels * itemsPerChannel, 1] as const;
   let any = false;
   return {
-    memories: [],
     add: (block) => {
       correlateFloat.set([block.pointer, block.pitchBytes, block.samples, any ? 1 : 0, totals.pointer]);
       correlateFloat.launch({ grid, threads: 256 }, backend.session.streams.compute);

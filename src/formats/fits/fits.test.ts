@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { siteToEcef, ecefToSite, ecefToEnu, enuToEcef } from '../visibilities/earth.js';
+import { describe, it } from 'node:test';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
+import { siteToEcef, ecefToSite, ecefToEnu, enuToEcef } from '../../telescope/earth.js';
 import {
   headerBytes,
   integerCard,
@@ -64,13 +64,7 @@ describe('FITS cards', () => {
 });
 
 describe('FITS units and tables', () => {
-  let folder = '';
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'corella-fits-'));
-  });
-  after(async () => {
-    await rm(folder, { recursive: true });
-  });
+  const folder = temporaryFolder('fits');
   const opened = async (bytes: Uint8Array) => {
     await writeFile(join(folder, 'x.fits'), bytes);
     return openInput(join(folder, 'x.fits'));

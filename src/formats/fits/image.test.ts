@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { imageCPML } from '../../core/axes.js';
 import { instant } from '../../core/instant.js';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { readFitsImage, writeFitsImage, type FitsImage } from './image.js';
 
 const PIXELS = 4;
@@ -34,11 +34,7 @@ function image(): FitsImage {
 }
 
 describe('FITS images', () => {
-  let folder = '';
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'corella-fits-'));
-  });
-  after(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder('fits');
 
   it('hold I, Q, U, V with east to the left', async () => {
     const path = join(folder, 'sky.fits');

@@ -143,7 +143,7 @@ function headerCards(file: FitsImage, channels: number, products: 1 | 4): string
       'Hz',
     ),
     ...axis(4, 'STOKES', firstStokes(file), 1, 1, ''),
-    ...textCards('RADESYS', 'FK5'),
+    ...textCards('RADESYS', 'ICRS'),
     realCard('EQUINOX', 2000),
     // The zenith looks along the projection's own pole.
     realCard('LONPOLE', 180),

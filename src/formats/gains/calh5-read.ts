@@ -1,5 +1,6 @@
 /** Gains from CalH5, of ours or of pyuvdata's users: one time, a gain for each channel. */
 import { gainsCA } from '../../core/axes.js';
+import { closingAfter } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { fromJulianDate } from '../../core/instant.js';
 import type { GainsFile } from './gains.js';
@@ -8,14 +9,8 @@ import { openHdf5, type Hdf5File } from '../hdf5/read.js';
 /** Diagonal terms alone, in AIPS's manner: X or R with itself, Y or L with itself. */
 const polarisationOf: Readonly<Partial<Record<number, 0 | 1>>> = { [-5]: 0, [-6]: 1, [-1]: 0, [-2]: 1 };
 
-export async function readCalH5(path: string): Promise<GainsFile> {
-  const file = await openHdf5(path);
-  try {
-    return gainsOf(file);
-  } finally {
-    file.close();
-  }
-}
+export const readCalH5 = (path: string): Promise<GainsFile> =>
+  closingAfter(async (closers) => gainsOf(closers.keep(await openHdf5(path))));
 
 const wordOf = (file: Hdf5File, name: string, otherwise?: string): string =>
   otherwise !== undefined && !file.has(`Header/${name}`)

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { formatInstant } from '../../core/instant.js';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { readGainFile, writeGainFiles } from './gain-files.js';
 import { readGains } from './gains.js';
 import { reals, text, texts, truth, wholes } from '../hdf5/items.js';
@@ -19,7 +18,7 @@ describe('CalH5', () => {
   const facts = { telescope: trio, channelWidthHz: 1e6, durationS: 2 };
 
   it('keeps [station][channel][time][polarisation], unsolved gains flagged', async () => {
-    const path = join(mkdtempSync(join(tmpdir(), 'corella-calh5-')), 'gains.json');
+    const path = join(temporaryFolder('calh5'), 'gains.json');
     const [, calh5] = await writeGainFiles(path, gains, facts);
     const file = await openHdf5(calh5);
     const { shape } = file.dataset('Data/gains');
@@ -37,7 +36,7 @@ describe('CalH5', () => {
     assert.equal(file.number('Header/time_array'), 2_459_560);
     assert.equal(file.text('Header/gain_convention'), 'divide');
     assert.equal(file.text('Header/ref_antenna_name'), 's1');
-    file.close();
+    await file.close();
     // The JSON beside it says the same, unconjugated.
     const json = await readGains(path);
     assert.deepEqual([...json.gains.subarray(16, 18)], [8, 8.5]);
@@ -60,7 +59,7 @@ describe('CalH5', () => {
   });
 
   it('takes gains to multiply with, X lying north, and refuses what is no gain of a channel', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'corella-calh5-'));
+    const folder = temporaryFolder('calh5');
     /** Two antennas of three, one channel, Y before X; γ = 2i for antenna 7's second term. */
     const write = async (name: string, changed: GroupPlan['items'] = {}): Promise<string> => {
       const path = join(folder, name);

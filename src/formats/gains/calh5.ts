@@ -2,11 +2,10 @@
  * Gains as CalH5, pyuvdata's format for calibration solutions, beside our own JSON. Its readers divide what UVH5 holds
  * of (A1, A2) by γ₁·conj(γ₂). UVH5 holds conj(V₁₂), and V₁₂ = g₁ M₁₂ conj(g₂): so γ is conj(g), and the file keeps that.
  */
-import { SiderealTime } from 'astronomy-engine';
 import { gainsCA } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
-import { julianDate, toDate } from '../../core/instant.js';
-import { RADIANS_PER_DEGREE } from '../../core/units.js';
+import { julianDate } from '../../core/instant.js';
+import { localSiderealTimeRad } from '../../sky/earth/sidereal.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import type { VisibilityHeader } from '../format.js';
 import type { GainsFile } from './gains.js';
@@ -41,7 +40,7 @@ export async function encodeCalH5(output: OutputFile, gains: GainsFile, facts: C
   }
   gainsCA(gains.gains, channels, stations * polarisations);
   const { midnightJd, dayFraction } = julianDate(gains.time);
-  const siderealDeg = SiderealTime(toDate(gains.time)) * 15 + telescope.site.longitudeDeg;
+  const siderealTimeRad = localSiderealTimeRad(gains.time, telescope.site.longitudeDeg);
   const dims = [stations, channels, 1, polarisations];
   const values = new Float64Array(2 * stations * channels * polarisations);
   const flags = new Uint8Array(values.length / 2);
@@ -87,7 +86,7 @@ export async function encodeCalH5(output: OutputFile, gains: GainsFile, facts: C
           freq_array: reals([...frequenciesHz]),
           channel_width: reals(new Array<number>(channels).fill(channelWidthHz)),
           time_array: reals([midnightJd + dayFraction]),
-          lst_array: reals([(((siderealDeg % 360) + 360) % 360) * RADIANS_PER_DEGREE]),
+          lst_array: reals([siderealTimeRad]),
           integration_time: reals([durationS]),
           cal_type: text('gain'),
           cal_style: text('sky'),

@@ -1,20 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { gainPaths, holdsGains, readGainFile, writeGainFiles } from './gain-files.js';
 import { trioGains } from '../testing/gain-subjects.js';
 import { trio } from '../testing/trio.js';
 
 describe('files of gains', () => {
-  let folder = '';
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'corella-gains-'));
-  });
-  after(async () => {
-    await rm(folder, { recursive: true });
-  });
+  const folder = temporaryFolder('gains');
   const facts = { telescope: trio, channelWidthHz: 1e6, durationS: 1 };
 
   it('come in pairs, and are known for what they are', async () => {

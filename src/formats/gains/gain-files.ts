@@ -54,7 +54,7 @@ async function gainForm(path: string): Promise<GainForm | undefined> {
   try {
     return hdf5.has('Header/cal_type') ? 'calh5' : undefined;
   } finally {
-    hdf5.close();
+    await hdf5.close();
   }
 }
 

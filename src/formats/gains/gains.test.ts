@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { gainsCA } from '../../core/axes.js';
 import { instant } from '../../core/instant.js';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { readGains, writeGains, type GainsFile } from './gains.js';
 
 const file: GainsFile = {
@@ -22,11 +22,7 @@ const file: GainsFile = {
 };
 
 describe('gains on disk', () => {
-  let folder = '';
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'corella-gains-'));
-  });
-  after(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder('gains');
 
   it('come back as they were, unsolved ones as NaN', async () => {
     const path = join(folder, 'gains.json');

@@ -1,17 +1,17 @@
 /** Opening and reading files, with failures in our own words. */
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import { extname } from 'node:path';
+import type { Closable } from '../../core/closing.js';
 import { CorellaError, refuse } from '../../core/errors.js';
 import { meantBeside } from '../../core/spelling.js';
 import { formatBytes } from '../../core/units.js';
 import { errorCode } from './output.js';
 
-export interface InputFile {
+export interface InputFile extends Closable {
   readonly path: string;
   readonly sizeBytes: number;
   /** Fills `target` from `position` on; a file that ends before is refused, saying how much is missing. */
   readExactly(target: Uint8Array, position: number): Promise<void>;
-  close(): Promise<void>;
 }
 
 function cannotRead(path: string, error: unknown, whenMissing = 'check the name'): never {

@@ -1,22 +1,16 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtemp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { CorellaError } from '../../core/errors.js';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { makeFolder, openOutput, openOutputSet, writeFileWhole } from './output.js';
 
 const text = (value: string): Uint8Array => new TextEncoder().encode(value);
 
 describe('output files', () => {
-  let folder = '';
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'corella-output-'));
-  });
-  after(async () => {
-    await rm(folder, { recursive: true });
-  });
+  const folder = temporaryFolder('output');
 
   it('appear only when finished, with headers patched', async () => {
     const path = join(folder, 'a.bin');

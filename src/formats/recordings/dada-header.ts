@@ -2,7 +2,7 @@
 import { refuse, wholeNumber } from '../../core/errors.js';
 import { instant, parseInstant, type Instant } from '../../core/instant.js';
 import type { InputFile } from '../io/input.js';
-import { unixFromMjd } from './leap-seconds.js';
+import { unixFromMjd } from '../../core/clock/epochs.js';
 
 const DEFAULT_HEADER_BYTES = 4096;
 const MOST_HEADER_BYTES = 1 << 20;

@@ -1,10 +1,10 @@
 /** Packed samples to numbers. Few-bit codes become the levels their recorder meant. */
 import type { VoltageElements, VoltageType } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
+import { HIGH_LEVEL } from '../../core/units.js';
 import type { Target } from './recording.js';
 
-/** Outer level of an optimally set two-bit sampler, in units of the inner one. */
-export const HIGH_LEVEL = 3.316505;
+export { HIGH_LEVEL } from '../../core/units.js';
 
 export type SampleBits = 1 | 2 | 4 | 8 | 16;
 /** `offset`: 0 is the lowest level (VDIF). `sign-magnitude`: the low bit is the sign, set for positive (Mark 5B). */

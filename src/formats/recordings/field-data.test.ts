@@ -196,7 +196,8 @@ describe('real recordings', { skip }, () => {
       const { file, all } = await correlated(`ska-low/${name}`);
       const [one] = all;
       assert.deepEqual([one.stations, one.channels, all.length], [256, 1, 1]);
-      const sun = skyFrame(file.telescope.site, one.start).directionEnu(theSun.position(one.start));
+      const frame = skyFrame(file.telescope.site, one.start);
+      const sun = frame.directionEnu(theSun.position(frame));
       /** Mean cosine between the phases of XX and those of a source at ±(l, m). */
       const coherence = (side: 1 | -1): number => {
         let sum = 0;

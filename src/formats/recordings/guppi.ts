@@ -10,7 +10,7 @@ import { channelFrequencies, copyComplex, type PairBits } from './channelised.js
 import type { Format, OpenOptions, SpectraRecording } from '../format.js';
 import { emptyTally, plausibleSamples } from './frames.js';
 import type { InputFile } from '../io/input.js';
-import { unixFromMjd } from './leap-seconds.js';
+import { unixFromMjd } from '../../core/clock/epochs.js';
 import { openOn, polarisationsFor, segmentedSpectra, type Segment, type Target } from './recording.js';
 
 const CARD_BYTES = 80;

@@ -34,6 +34,23 @@ describe('Mark 5B', () => {
     assert.equal(recording.samples, 25_000);
   });
 
+  it('runs through a leap second, 86 401 seconds a day, and knows no such second on other days', async () => {
+    // MJD 57753 is 2016-12-31. The last frame of its last but one second, its leap second, the first of 2017.
+    const frames = Array.from({ length: 26 }, (_, k) => 24 + k);
+    const over = { ...sample, framesPerSecond: 25, second: 86_399, frames };
+    const bytes = (day: number): Buffer =>
+      Buffer.concat([
+        encodeMark5b({ ...over, day }),
+        encodeMark5b({ ...over, day: day + 1, second: 0, frames: [0] }),
+      ]);
+    const told2016 = { inputs: 8, near: parseInstant('2016-12-01') };
+    const { recording, gaps } = await readWhole(mark5b, bytes(753), told2016);
+    assert.equal(formatInstant(recording.start), '2016-12-31T23:59:59.960Z');
+    assert.deepEqual([recording.samples, gaps.length], [27 * 5000, 0]);
+    const other = await readWhole(mark5b, bytes(752), told2016);
+    assert.deepEqual([other.recording.samples, other.recording.tally?.invalid], [2 * 5000, 25]);
+  });
+
   it('finds its feet again after spare bytes, and leaves out what has lost its sync word', async () => {
     const bytes = encodeMark5b({ ...sample, frames: [0, 1, 2, 3] });
     bytes[10_016] = 0;

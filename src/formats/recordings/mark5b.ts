@@ -4,7 +4,8 @@
  * bits there are, and which thousand days are meant, the user must say.
  */
 import { refuse, wholeNumber } from '../../core/errors.js';
-import { instant, modifiedJulianDays } from '../../core/instant.js';
+import { addSeconds, instant, modifiedJulianDays, secondsBetween, type Instant } from '../../core/instant.js';
+import { leapSecondFollows } from '../../core/leap-seconds.js';
 import { isSampleBits, packedType, planUnpacker, samplesIn } from './decode.js';
 import type { Format, OpenOptions, VoltageRecording } from '../format.js';
 import {
@@ -17,7 +18,7 @@ import {
   type FrameParser,
 } from './frames.js';
 import type { InputFile } from '../io/input.js';
-import { unixFromMjd } from './leap-seconds.js';
+import { unixFromMjd } from '../../core/clock/epochs.js';
 import { framedVoltages, openOn, polarisationsFor } from './recording.js';
 import { unknownFactsOf } from '../unknown-facts.js';
 
@@ -56,7 +57,8 @@ function parseHeader(view: DataView, at: number): Header | undefined {
     second: decimal(time & 0xf_ffff, 5),
     fraction: decimal(view.getUint32(at + 12, true) >>> 16, 4) / 1e4,
   };
-  const good = header.day >= 0 && header.second < SECONDS_PER_DAY && header.fraction < 1;
+  // Second 86 400 is a leap second's.
+  const good = header.day >= 0 && header.second <= SECONDS_PER_DAY && header.fraction < 1;
   return good ? header : undefined;
 }
 
@@ -158,23 +160,29 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
   const perSecond = framesPerSecond(path, early, samples, options);
   // Days count modulo 1000; the first header's day becomes 0 and a turn over 999 → 0 is followed.
   const baseDay = early[0].day;
-  const elapsed = ({ day, second, frame }: Header): number =>
-    ((((day - baseDay + 1500) % 1000) - 500) * SECONDS_PER_DAY + second) * perSecond + frame;
+  const firstDay = baseDay + 1000 * Math.round((modifiedJulianDays(options.near) - baseDay) / 1000);
+  const midnight = (header: Header): Instant =>
+    instant(unixFromMjd(firstDay + ((header.day - baseDay + 1500) % 1000) - 500));
+  const origin = midnight(early[0]);
+  const elapsed = (header: Header): number =>
+    (secondsBetween(origin, midnight(header)) + header.second) * perSecond + header.frame;
+  /** Frame numbers and seconds that their second and day have. */
+  const possible = (header: Header): boolean =>
+    header.frame < perSecond &&
+    (header.second < SECONDS_PER_DAY ||
+      leapSecondFollows(midnight(header).unixSeconds + SECONDS_PER_DAY - 1));
   const count = Math.floor(file.sizeBytes / FRAME_BYTES);
   const spread = 4 * Math.ceil(bufferBytes / FRAME_BYTES);
-  const inRange = (headers: readonly Header[]): number[] =>
-    headers.filter(({ frame }) => frame < perSecond).map(elapsed);
+  const inRange = (headers: readonly Header[]): number[] => headers.filter(possible).map(elapsed);
   if (inRange(early).length === 0)
     refuse(path, `frame numbers pass ${perSecond}, the frames of a second`, 'give a higher --rate');
   const startFrame = smallestTogether(inRange(early), spread);
   const endFrame = largestTogether([...inRange(late), startFrame], spread) + 1;
   const total = plausibleSamples(path, (endFrame - startFrame) * samples, Math.max(1, count) * samples);
 
-  const nearDay = modifiedJulianDays(options.near);
-  const day = baseDay + 1000 * Math.round((nearDay - baseDay) / 1000);
   const startSecond = Math.floor(startFrame / perSecond);
   const parse = walk((header, payload) => {
-    if (header.frame >= perSecond) {
+    if (!possible(header)) {
       tally.invalid++;
       return undefined;
     }
@@ -203,7 +211,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
       samples: total,
       sampleRateHz,
       centreFrequencyHz: options.centreFrequencyHz ?? sampleRateHz / 4,
-      start: instant(unixFromMjd(day) + startSecond, (startFrame - startSecond * perSecond) / perSecond),
+      start: addSeconds(addSeconds(origin, startSecond), (startFrame - startSecond * perSecond) / perSecond),
     },
     {
       file,

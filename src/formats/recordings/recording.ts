@@ -9,6 +9,7 @@ import {
   type SpectraElements,
   type VoltageElements,
 } from '../../core/axes.js';
+import { preparing } from '../../core/closing.js';
 import { refuse, wholeNumber } from '../../core/errors.js';
 import { addSamples } from '../../core/instant.js';
 import type { Telescope } from '../../telescope/telescope.js';
@@ -269,15 +270,5 @@ export function polarisationsFor(
 }
 
 /** Opens the file for `use`, and closes it again should `use` refuse it. */
-export async function openOn<Opened>(
-  path: string,
-  use: (file: InputFile) => Promise<Opened>,
-): Promise<Opened> {
-  const file = await openInput(path);
-  try {
-    return await use(file);
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
-}
+export const openOn = <Opened>(path: string, use: (file: InputFile) => Promise<Opened>): Promise<Opened> =>
+  preparing(async (closers) => use(closers.keep(await openInput(path))));

@@ -4,7 +4,7 @@
  * a = thread·channels + channel. Bytes of 8 bits become byte − 128, words of 16 bits word − 32768.
  */
 import { refuse } from '../../core/errors.js';
-import { instant } from '../../core/instant.js';
+import { addSeconds } from '../../core/instant.js';
 import { isSampleBits, packedType, planUnpacker, samplesIn, type SampleBits } from './decode.js';
 import type { Format, OpenOptions, VoltageRecording } from '../format.js';
 import {
@@ -18,7 +18,7 @@ import {
   type FrameReading,
 } from './frames.js';
 import type { InputFile } from '../io/input.js';
-import { afterElapsedSeconds, vdifEpochUnixSeconds } from './leap-seconds.js';
+import { afterElapsedSeconds, vdifEpochUnixSeconds } from '../../core/clock/epochs.js';
 import { framedVoltages, openOn, polarisationsFor } from './recording.js';
 import { unknownFactsOf } from '../unknown-facts.js';
 
@@ -232,7 +232,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
       sampleRateHz,
       // Unless told, the band counts from zero: its middle is R/4 (real) or 0 (complex).
       centreFrequencyHz: options.centreFrequencyHz ?? (first.complex ? 0 : sampleRateHz / 4),
-      start: instant(
+      start: addSeconds(
         afterElapsedSeconds(vdifEpochUnixSeconds(first.epoch), startSecond),
         (startFrame - startSecond * perSecond) / perSecond,
       ),

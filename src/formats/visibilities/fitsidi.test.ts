@@ -129,7 +129,7 @@ describe('real FITS-IDI', () => {
     /** Mean cosine between the phases of all pairs and channels and those of a source there. */
     const coherence = (name: string, side: 1 | -1): number => {
       const [source] = findSources([name]);
-      const towards = frame.directionEnu(source.position(one.start));
+      const towards = frame.directionEnu(source.position(frame));
       let [sum, count] = [0, 0];
       for (let c = 0; c < one.channels; c++) {
         for (let i = 1; i < stations.length; i++) {

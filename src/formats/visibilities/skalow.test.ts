@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { baselineIndex } from '../../core/axes.js';
 import { formatInstant } from '../../core/instant.js';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { skalow } from './skalow.js';
 import { encodeSkalow } from '../testing/skalow-dump.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'corella-skalow-'));
+const folder = temporaryFolder('skalow');
 
 async function dump(name: string, antennas: number): Promise<string> {
   const path = join(folder, name);

@@ -5,6 +5,7 @@
  */
 import { basename } from 'node:path';
 import type { Integration } from '../../core/blocks.js';
+import { preparing } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { addSeconds, instant } from '../../core/instant.js';
 import { skyFrame } from '../../sky/frame.js';
@@ -117,7 +118,6 @@ function opened(file: Hdf5File, telescope: Telescope): VisibilityFile {
     }
     return gathering.finish({ start: addSeconds(first, t * durationS), durationS });
   };
-  let closed = false;
   return {
     kind: 'visibilities',
     path,
@@ -150,11 +150,7 @@ function opened(file: Hdf5File, telescope: Telescope): VisibilityFile {
         yield integrationOf(t);
       }
     },
-    close: () => {
-      if (!closed) file.close();
-      closed = true;
-      return Promise.resolve();
-    },
+    close: () => file.close(),
   };
 }
 
@@ -166,12 +162,6 @@ export const skalow: Format = {
     namesInHead(head, 'correlation_matrix') || (isHdf5(head) && /correlation_burst/i.test(basename(path))),
   open: async (path, options = {}) => {
     const telescope = await telescopeFor(path, options);
-    const file = await openHdf5(path);
-    try {
-      return opened(file, telescope);
-    } catch (error) {
-      file.close();
-      throw error;
-    }
+    return preparing(async (closers) => opened(closers.keep(await openHdf5(path)), telescope));
   },
 };

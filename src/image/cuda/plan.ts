@@ -29,11 +29,14 @@ export const planFactors = (plan: Inputs) =>
     },
   }) as const satisfies KernelRequest;
 
-export const planFinish = () =>
+/** What a finished image's pixels are kept in on the card: float64 where it must be what the host would have made. */
+export type CardPixels = 'f32' | 'f64';
+
+export const planFinish = (pixels: CardPixels = 'f32') =>
   ({
     ...source('direct-finish.cu'),
     headers: commonHeaders('integers.cuh'),
-    defines: {},
+    defines: { DOUBLE_PIXELS: pixels === 'f64' ? 1 : 0 },
     entries: {
       pairSums: ['pointer', 'pointer', 'i64', 'i32', 'i32', 'pointer'],
       scaleSums: ['pointer', 'pointer', 'pointer', 'i32', 'i32', 'pointer'],

@@ -3,9 +3,10 @@
  * and multiplied; no visibility is ever made. This file holds what every backend shares: the interface, the
  * calibration of its inputs and the scale of its image.
  */
-import { baselineCount, baselineIndex, countsCB, gainsCA, imageCPML } from '../../core/axes.js';
+import { baselineCount, baselineIndex, gainsCA, imageCPML } from '../../core/axes.js';
 import type { CountsCB, GainsCA, ImageCPML } from '../../core/axes.js';
 import type { SpectraBlock } from '../../core/blocks.js';
+import type { Closable } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import type { ImagePlan } from '../plan.js';
 
@@ -18,7 +19,7 @@ export interface DirectImage {
   readonly counts: CountsCB;
 }
 
-export interface DirectImager {
+export interface DirectImager extends Closable {
   readonly plan: ImagePlan;
   /**
    * Divides every input by its gain from now on; inputs with solved[c][a] = 0 are left out. Refused between
@@ -26,9 +27,8 @@ export interface DirectImager {
    */
   setGains(gains: GainsCA, solved?: Uint8Array): void;
   accumulate(block: SpectraBlock): Promise<void>;
-  /** The image of all that was accumulated, and a fresh start. */
-  finish(): Promise<DirectImage>;
-  close(): void;
+  /** The image of all that was accumulated, and a fresh start. A new one unless one is given to be filled. */
+  finish(into?: DirectImage): Promise<DirectImage>;
 }
 
 /** factors : [c][a] complex, what each voltage is multiplied by: 1/gain, 0 for inputs left out. */
@@ -98,20 +98,18 @@ export function pairSum(
   return sum;
 }
 
-export const emptyCounts = (plan: ImagePlan): CountsCB =>
-  countsCB(
-    new Float64Array(plan.channels * baselineCount(plan.stations)),
-    plan.channels,
-    baselineCount(plan.stations),
-  );
-
 /**
  * Turns sums : [c][product][m][l], as the transform leaves them (bin 0 first), into the image: centred, scaled,
- * the taper taken out, NaN where nothing is shown.
+ * the taper taken out, NaN where nothing is shown. A new image unless one is given to be filled.
  */
-export function scaleImage(plan: ImagePlan, sums: Float64Array, pairSums: Float64Array): ImageCPML {
+export function scaleImage(
+  plan: ImagePlan,
+  sums: Float64Array,
+  pairSums: Float64Array,
+  into?: ImageCPML,
+): ImageCPML {
   const { pixels, channels, products } = plan;
-  const image = imageCPML(new Float64Array(sums.length), channels, products, pixels);
+  const image = imageCPML(into ?? new Float64Array(sums.length), channels, products, pixels);
   for (let plane = 0; plane < channels * products; plane++) {
     const first = plane * pixels * pixels;
     const scale = 1 / pairSums[plane];

@@ -1,6 +1,7 @@
 /** The direct imager in float64: one time step after the other, plain loops. */
 import type { SpectraCAT, SpectraType } from '../../core/axes.js';
 import type { SpectraBlock } from '../../core/blocks.js';
+import { nothingToClose } from '../../core/closing.js';
 import { planFft } from '../../core/fft.js';
 import { highNibble, lowNibble } from '../../core/nibbles.js';
 import { DirectAccount } from './account.js';
@@ -101,13 +102,13 @@ export function prepareDirectReference(plan: ImagePlan): DirectImager {
       account.setGains(gains, solved);
     },
     accumulate,
-    finish: () => {
+    finish: (into) => {
       account.checkAny();
-      const result = account.finish(transposed(sums, pixels));
+      const result = account.finish(transposed(sums, pixels), undefined, into);
       sums.fill(0);
       return Promise.resolve(result);
     },
-    close: () => undefined,
+    close: nothingToClose,
   };
 }
 

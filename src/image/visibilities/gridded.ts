@@ -57,6 +57,7 @@ export function imageVisibilities(
   plan: ImagePlan,
   integrations: readonly Integration[],
   options: VisibilityImageOptions = {},
+  into?: VisibilityImage,
 ): VisibilityImage {
   const { pixels, channels, products, stations } = plan;
   checkIntegrations(plan, integrations);
@@ -78,13 +79,14 @@ export function imageVisibilities(
       for (let j = 0; j <= i; j++) {
         if (i === j && options.autos !== 'include') continue;
         kernel.load(c, i, j);
+        const beam = centrePhase(plan, c, i, j);
         for (const [n, combination] of used.entries()) {
           const pair = readPair(read, c, i, j, combination);
           if (pair.weight === 0) continue;
           const cell = uvCell(plan, c, i, j, combination);
           const per = pair.times / (densities?.[combination.product][cell] ?? 1);
           kernel.add(grids[n], pair.re * per, pair.im * per);
-          kernel.add(beamGrids[n], pair.weight * per, 0);
+          kernel.add(beamGrids[n], pair.weight * per * beam.re, pair.weight * per * beam.im);
           weightSums[c * products + combination.product] += pair.weight * per;
         }
       }
@@ -95,7 +97,10 @@ export function imageVisibilities(
     collect(grids, sums.subarray(first, first + products * planeSize));
     collect(beamGrids, beamSums.subarray(first, first + products * planeSize));
   }
-  return { image: scaleImage(plan, sums, weightSums), beam: scaleImage(plan, beamSums, weightSums) };
+  return {
+    image: scaleImage(plan, sums, weightSums, into?.image),
+    beam: scaleImage(plan, beamSums, weightSums, into?.beam),
+  };
 }
 
 export function checkIntegrations(plan: ImagePlan, integrations: readonly Integration[]): void {
@@ -113,6 +118,15 @@ function checkIntegration(plan: ImagePlan, integration: Integration): void {
       'plan the image for the data at hand',
     );
   }
+}
+
+/** What a source of 1 Jy at the image's centre puts into V_ij: heights alone turn its phase. */
+function centrePhase({ stations, centre }: ImagePlan, channel: number, i: number, j: number) {
+  const [x, y] = [2 * (channel * stations + i), 2 * (channel * stations + j)];
+  return {
+    re: centre[x] * centre[y] + centre[x + 1] * centre[y + 1],
+    im: centre[x + 1] * centre[y] - centre[x] * centre[y + 1],
+  };
 }
 
 interface PairSource {

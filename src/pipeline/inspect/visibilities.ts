@@ -1,4 +1,5 @@
 /** A look at a visibility file: its first values, what is flagged, and its band. */
+import type { OnProgress } from '../../core/progress.js';
 import { baselineCount, baselineIndex } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import type { Instant } from '../../core/instant.js';
@@ -67,7 +68,7 @@ export async function lookAtVisibilities(
     readonly extent?: 'whole';
     readonly onFirst?: (one: Integration) => void;
     /** From 0 to 1. */
-    readonly onProgress?: (fraction: number) => void;
+    readonly onProgress?: OnProgress;
   } = {},
 ): Promise<VisibilityLook> {
   const { frequenciesHz, polarisations } = file.header;
@@ -102,7 +103,7 @@ export async function lookAtVisibilities(
       }
     });
     if (!everything) break;
-    options.onProgress?.(integrations / file.integrationCount);
+    options.onProgress?.({ done: integrations, of: file.integrationCount, unit: 'integrations' });
   }
   return {
     extent: everything ? 'whole' : 'first integration',

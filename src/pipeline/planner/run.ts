@@ -1,9 +1,10 @@
 /** A plan put to the test on a card: the resident chain on simulated sky, flat out, beside what was predicted for it. */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
-import { imageCPML, type ImageF32CPML } from '../../core/axes.js';
+import { imageCPML, type ImageCPML, type ImageF32CPML } from '../../core/axes.js';
+import { closingAfter } from '../../core/closing.js';
 import { averageChannels, measureSource, placeOf, stokesI, type ImagePlan } from '../../image/index.js';
 import type { SourceUp } from '../../sky/above.js';
-import { modelComponents } from '../calibrate.js';
+import { modelComponents } from '../stages/calibrate.js';
 import { BRIGHT_FRACTION, SEARCH_PIXELS } from '../demo.js';
 import type { Plan } from './planner.js';
 import { prepareResidentChain, type HostBlock, type ResidentTimes } from '../resident/chain.js';
@@ -43,7 +44,7 @@ export interface ResidentRunOptions extends SkyOptions {
 
 const WARM_UP_IMAGES = 5;
 
-export async function runResident(
+export function runResident(
   road: RoadName,
   backend: CudaBackend,
   predicted: Plan,
@@ -58,13 +59,13 @@ export async function runResident(
     everyImages: imagesBetweenSolutions(workload),
   });
   const { plan } = chain;
-  const sky = await simulateSky(chain, backend, options);
-  const freeBytes = backend.session.freeMemoryBytes();
-  const running = await prepareResidentChain(plan, backend);
-  try {
+  return closingAfter(async (closers) => {
+    const sky = closers.keep(await simulateSky(chain, backend, options));
+    const freeBytes = backend.session.freeMemoryBytes();
+    const running = closers.keep(await prepareResidentChain(plan, backend));
     const measuredBytes = freeBytes - backend.session.freeMemoryBytes();
     await running.setSky(modelComponents(telescope, plan.image.frequenciesHz, sky.up));
-    let image: ImageF32CPML | undefined;
+    let image: ImageF32CPML | ImageCPML | undefined;
     const run = async (images: number): Promise<void> => {
       const last = images - 1;
       let n = 0;
@@ -95,10 +96,7 @@ export async function runResident(
       sources: image ? findSources(image, plan.image, sky.up) : [],
       description: running.description,
     };
-  } finally {
-    await running.close();
-    sky.close();
-  }
+  });
 }
 
 function* over(blocks: readonly HostBlock[], count: number): Generator<HostBlock> {
@@ -131,7 +129,7 @@ function compareSteps(road: RoadName, { roads, workload, machine }: Plan, times:
 
 /** The bright sources looked for where they should be, in Stokes I over all channels. */
 export function findSources(
-  image: ImageF32CPML,
+  image: ImageF32CPML | ImageCPML,
   plan: ImagePlan,
   up: readonly SourceUp[],
 ): ResidentRun['sources'] {

@@ -4,6 +4,7 @@ import { prepareCudaChanneliser } from '../../channelise/on-card.js';
 import { planChannelise } from '../../channelise/index.js';
 import { voltagesAT, type VoltagesAT } from '../../core/axes.js';
 import type { VoltageBlock } from '../../core/blocks.js';
+import { closingAfter, preparing, type Closable, type Closers } from '../../core/closing.js';
 import type { Instant } from '../../core/instant.js';
 import { sourcesUp, type SourceUp } from '../../sky/above.js';
 import type { SkyFrame } from '../../sky/frame.js';
@@ -14,12 +15,11 @@ import type { Telescope } from '../../telescope/telescope.js';
 import type { HostBlock } from '../resident/front.js';
 import type { WorkloadChain } from './workload-chain.js';
 
-export interface SimulatedSky {
+export interface SimulatedSky extends Closable {
   /** In page-locked memory, each another stretch of the same sky. */
   readonly blocks: readonly HostBlock[];
   /** What shines in it, the apparently brightest first. */
   readonly up: readonly SourceUp[];
-  close(): void;
 }
 
 export interface SkyOptions {
@@ -39,7 +39,7 @@ const SYSTEM_FLUX_JY = 10_000;
 const LEAST_SAMPLES = 16_384;
 const BYTES_PER_SAMPLE = 2;
 
-export async function simulateSky(
+export function simulateSky(
   chain: WorkloadChain,
   backend: CudaBackend,
   options: SkyOptions,
@@ -57,71 +57,68 @@ export async function simulateSky(
     systemFluxJy: SYSTEM_FLUX_JY,
     seed,
   });
-  const blocks: HostBlock[] = [];
-  const close = (): void => {
-    for (const block of blocks) {
-      backend.session.freePinned('voltages' in block ? block.voltages : block.spectra);
-    }
-  };
-  try {
-    const toHost = await (plan.input.kind === 'voltages' ? asVoltages : asSpectra)(chain, backend);
-    for await (const block of simulate(simulation, once)) {
-      blocks.push(await toHost.block(block));
-      options.onProgress?.(blocks.length / options.blocks);
-    }
-    await toHost.close();
-  } catch (error) {
-    close();
-    throw error;
-  }
-  const frequencyHz = centreFrequencyHz;
-  return { blocks, up: sourcesUp(sources, frame, 1, { telescope, frequencyHz }), close };
+  return preparing(async (closers) => {
+    const blocks: HostBlock[] = [];
+    await closingAfter(async (meanwhile) => {
+      const toHost = await (plan.input.kind === 'voltages' ? asVoltages : asSpectra)(chain, backend, {
+        closers,
+        meanwhile,
+      });
+      for await (const block of simulate(simulation, once)) {
+        blocks.push(await toHost(block));
+        options.onProgress?.(blocks.length / options.blocks);
+      }
+    });
+    const frequencyHz = centreFrequencyHz;
+    const up = sourcesUp(sources, frame, 1, { telescope, frequencyHz });
+    return { blocks, up, close: () => closers.close() };
+  });
 }
 
-interface ToHost {
-  /** The block in pinned memory, as the chain wants it, made of a shorter stretch over and over. */
-  block(stretch: VoltageBlock): Promise<HostBlock>;
-  close(): Promise<void>;
+/** The block in pinned memory, as the chain wants it, made of a shorter stretch over and over. */
+type ToHost = (stretch: VoltageBlock) => Promise<HostBlock>;
+
+interface Owners {
+  /** Of the blocks. */
+  readonly closers: Closers;
+  /** Of what makes them. */
+  readonly meanwhile: Closers;
 }
 
-function asVoltages({ channelise }: WorkloadChain, backend: CudaBackend): Promise<ToHost> {
+function asVoltages(
+  { channelise }: WorkloadChain,
+  { session }: CudaBackend,
+  { closers }: Owners,
+): Promise<ToHost> {
   const { blockSamples: samples, inputs } = channelise;
-  return Promise.resolve({
-    block: (stretch) => {
-      const { buffer } = backend.session.allocatePinned('voltages', inputs * samples * BYTES_PER_SAMPLE);
-      const voltages = repeated(
-        stretch,
-        samples,
-        new Int8Array(buffer, 0, inputs * samples * BYTES_PER_SAMPLE),
-      );
-      return Promise.resolve({ ...stretch, samples, voltages });
-    },
-    close: () => Promise.resolve(),
+  const sizeBytes = inputs * samples * BYTES_PER_SAMPLE;
+  return Promise.resolve((stretch) => {
+    const { buffer } = closers.keep(session.allocatePinned('voltages', sizeBytes));
+    const voltages = repeated(stretch, samples, new Int8Array(buffer, 0, sizeBytes));
+    return Promise.resolve({ ...stretch, samples, voltages });
   });
 }
 
 /** Channelised on the card, and brought back to where an F-engine elsewhere would have put it. */
-async function asSpectra({ channelise, plan }: WorkloadChain, backend: CudaBackend): Promise<ToHost> {
+async function asSpectra(
+  { channelise, plan }: WorkloadChain,
+  backend: CudaBackend,
+  { closers, meanwhile }: Owners,
+): Promise<ToHost> {
   const { inputs, channels, taps } = channelise;
   const { spectra: shape } = plan;
   // Longer by the filter's window, so that every block is full.
   const samples = channels * (shape.capacity + taps - 1);
   const longer = planChannelise({ ...channelise, blockSamples: samples });
-  const channeliser = await prepareCudaChanneliser(longer, backend);
-  const onCard = backend.allocateSpectra(shape);
-  return {
-    block: async (stretch) => {
-      const bytes = new Int8Array(inputs * samples * BYTES_PER_SAMPLE);
-      channeliser.reset();
-      await channeliser.run({ ...stretch, samples, voltages: repeated(stretch, samples, bytes) }, onCard);
-      const spectra = backend.allocatePinned(shape);
-      spectra.set(await onCard.read());
-      return { spectra, samples: shape.capacity, gaps: [] };
-    },
-    close: async () => {
-      onCard.close();
-      await channeliser.close();
-    },
+  const channeliser = meanwhile.keep(await prepareCudaChanneliser(longer, backend));
+  const onCard = meanwhile.keep(backend.allocateSpectra(shape));
+  return async (stretch) => {
+    const bytes = new Int8Array(inputs * samples * BYTES_PER_SAMPLE);
+    channeliser.reset();
+    await channeliser.run({ ...stretch, samples, voltages: repeated(stretch, samples, bytes) }, onCard);
+    const { spectra } = closers.keep(backend.allocatePinned(shape));
+    spectra.set(await onCard.read());
+    return { spectra, samples: shape.capacity, gaps: [] };
   };
 }
 

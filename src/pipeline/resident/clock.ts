@@ -68,7 +68,7 @@ export class ResidentClock {
     this.least.clear();
   }
 
-  free(): void {
-    for (const event of this.all.splice(0)) event.free();
+  async close(): Promise<void> {
+    for (const event of this.all.splice(0)) await event.close();
   }
 }

@@ -5,9 +5,9 @@ import { prepareCudaChanneliser } from '../../channelise/on-card.js';
 import type { ChannelisePlan } from '../../channelise/index.js';
 import { spectraSizeBytes, voltageSizeBytes, type SpectraCAT } from '../../core/axes.js';
 import type { VoltageBlock } from '../../core/blocks.js';
+import type { Closers } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import type { SpectraGap } from '../../core/gaps.js';
-import type { Closers } from '../closers.js';
 import type { ResidentClock } from './clock.js';
 import { IN_FLIGHT, type ResidentPlan } from './plan.js';
 

@@ -1,11 +1,11 @@
 /** SigMF that other programs wrote: what it leaves out, the user may know. */
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { allocateVoltages } from '../../../core/axes.js';
 import { addSamples, parseInstant } from '../../../core/instant.js';
+import { temporaryFolder } from '../../../core/testing/temporary-folder.js';
 import { openFile } from '../../registry.js';
 import { createSigmf } from './sigmf.js';
 import { trio } from '../../testing/trio.js';
@@ -15,13 +15,7 @@ const start = parseInstant('2026-06-21T04:00:00.000000125Z');
 const telescope = { ...trio, name: 'pair', stations: trio.stations.slice(1) };
 
 describe('SigMF recordings', () => {
-  let folder = '';
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'corella-sigmf-'));
-  });
-  after(async () => {
-    await rm(folder, { recursive: true });
-  });
+  const folder = temporaryFolder('sigmf');
   const record = async (name: string): Promise<string> => {
     const writer = await createSigmf(join(folder, `${name}.sigmf-meta`), {
       ...{ type: 'ci8', inputs: 4, polarisations: 2, sampleRateHz: 1e6, centreFrequencyHz: 1.6e8, start },

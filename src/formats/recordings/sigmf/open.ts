@@ -11,6 +11,7 @@ import {
   type VoltageElements,
   type VoltageType,
 } from '../../../core/axes.js';
+import { preparing } from '../../../core/closing.js';
 import { refuse } from '../../../core/errors.js';
 import { addSamples, instant, parseInstant } from '../../../core/instant.js';
 import type { VoltageBlock } from '../../../core/blocks.js';
@@ -64,17 +65,14 @@ export async function openSigmf(
 ): Promise<Recording> {
   const metaPath = /\.sigmf-meta$/i.test(path) ? path : `${sigmfBase(path)}.sigmf-meta`;
   const meta = checkMeta(await readJson(metaPath, PAIR), metaPath);
-  const file = await openInput(dataPathOf(metaPath, meta), PAIR);
-  try {
+  return preparing(async (closers) => {
+    const file = closers.keep(await openInput(dataPathOf(metaPath, meta), PAIR));
     const type = meta.global['corella:spectra_type'];
     const opening = { file, meta, metaPath, options };
     const recording = type === undefined ? await voltages(opening) : await spectra(opening, type);
     if (options.verify === 'checksum') await verifyChecksum(file, meta);
     return recording;
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
+  });
 }
 
 interface Opening {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { allocateVoltages, spectraCAT, voltagesAT, type VoltageType } from '../../../core/axes.js';
 import type { VoltageBlock } from '../../../core/blocks.js';
 import { addSamples, parseInstant } from '../../../core/instant.js';
+import { temporaryFolder } from '../../../core/testing/temporary-folder.js';
 import type { Telescope } from '../../../telescope/telescope.js';
 import { openFile } from '../../registry.js';
 import { createSigmf, createSigmfSpectra, openSigmf, type SigmfHeader } from './sigmf.js';
@@ -49,13 +49,7 @@ function block(first: number, samples: number, gaps: VoltageBlock['gaps'] = []):
 }
 
 describe('SigMF recordings', () => {
-  let folder = '';
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'corella-sigmf-'));
-  });
-  after(async () => {
-    await rm(folder, { recursive: true });
-  });
+  const folder = temporaryFolder('sigmf');
   const record = async (name: string, ...blocks: VoltageBlock[]): Promise<string> => {
     const writer = await createSigmf(join(folder, `${name}.sigmf-meta`), header);
     for (const one of blocks) await writer.append(one);

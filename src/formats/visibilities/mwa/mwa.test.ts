@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { baselineCount, baselineIndex } from '../../../core/axes.js';
 import type { Integration } from '../../../core/blocks.js';
 import { formatInstant } from '../../../core/instant.js';
+import { temporaryFolder } from '../../../core/testing/temporary-folder.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
 import { skyFrame } from '../../../sky/frame.js';
 import type { OpenOptions, VisibilityFile } from '../../format.js';
@@ -19,14 +19,9 @@ import {
 } from '../../testing/mwa-files.js';
 
 const START = 1_377_280_290;
-const roots: string[] = [];
-after(() => {
-  for (const root of roots) rmSync(root, { recursive: true });
-});
 
 function folderOf(files: Readonly<Record<string, Uint8Array>>): (name: string) => string {
-  const root = mkdtempSync(join(tmpdir(), 'corella-mwa-'));
-  roots.push(root);
+  const root = temporaryFolder('mwa');
   for (const [name, bytes] of Object.entries(files)) writeFileSync(join(root, name), bytes);
   return (name) => join(root, name);
 }

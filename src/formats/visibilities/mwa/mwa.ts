@@ -6,6 +6,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Integration } from '../../../core/blocks.js';
+import { preparing } from '../../../core/closing.js';
 import { refuse } from '../../../core/errors.js';
 import { addSeconds, instant, type Instant } from '../../../core/instant.js';
 import { readUnit } from '../../fits/fits.js';
@@ -97,7 +98,7 @@ async function openObservation(path: string, options: OpenOptions): Promise<Visi
   );
 }
 
-async function openPieces(
+function openPieces(
   path: string,
   paths: readonly string[],
   observation: Observation,
@@ -107,38 +108,29 @@ async function openPieces(
   if (cables === 'remove' && observation.applied.cables === 'applied') {
     refuse(path, 'the correlator has already taken the cables out', 'leave out --remove-cables');
   }
-  const pieces: Piece[] = [];
-  const close = async (): Promise<void> => {
-    await Promise.all(pieces.map(({ file }) => file.close()));
-  };
-  try {
+  return preparing(async (closers) => {
+    const pieces: Piece[] = [];
     let layout: Layout | undefined;
     for (const one of paths) {
       const piece = await openPiece(one);
-      try {
-        const [first] = pieces as readonly (Piece | undefined)[];
-        const channels = await channelsOf(piece, observation);
-        if (first && (first.channels !== channels || first.correlator !== piece.correlator)) {
-          refuse(
-            one,
-            `has ${channels} fine channels of the ${piece.correlator} correlator, ${first.file.path} ${first.channels} of the ${first.correlator}`,
-            'join files of one kind',
-          );
-        }
-        layout ??= planLayout(piece.correlator, observation, channels);
-        const coarse = coarseChannelOf(piece, observation, options.centreFrequencyHz);
-        pieces.push(await indexPiece(piece, coarse, channels, layout));
-      } catch (error) {
-        await piece.file.close();
-        throw error;
+      closers.keep(piece.file);
+      const [first] = pieces as readonly (Piece | undefined)[];
+      const channels = await channelsOf(piece, observation);
+      if (first && (first.channels !== channels || first.correlator !== piece.correlator)) {
+        refuse(
+          one,
+          `has ${channels} fine channels of the ${piece.correlator} correlator, ${first.file.path} ${first.channels} of the ${first.correlator}`,
+          'join files of one kind',
+        );
       }
+      layout ??= planLayout(piece.correlator, observation, channels);
+      const coarse = coarseChannelOf(piece, observation, options.centreFrequencyHz);
+      pieces.push(await indexPiece(piece, coarse, channels, layout));
     }
     if (layout === undefined) return refuse(path, 'holds no file', 'copy it again');
-    return await visibilityFile({ path, observation, pieces, layout, cables, close });
-  } catch (error) {
-    await close();
-    throw error;
-  }
+    const close = (): Promise<void> => closers.close();
+    return visibilityFile({ path, observation, pieces, layout, cables, close });
+  });
 }
 
 interface Joined {

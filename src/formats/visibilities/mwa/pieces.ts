@@ -1,5 +1,6 @@
 /** One gpubox or MWAX file: which coarse channel it holds, and where in it each integration lies. */
 import { basename } from 'node:path';
+import { preparing } from '../../../core/closing.js';
 import { refuse } from '../../../core/errors.js';
 import { FITS_BLOCK_BYTES, readUnit, type FitsHeader, type FitsUnit } from '../../fits/fits.js';
 import { openInput, type InputFile } from '../../io/input.js';
@@ -49,9 +50,9 @@ export const isPieceName = (name: string, obsId: number): boolean =>
   name.startsWith(`${obsId}_`) && /\.fits$/i.test(name) && (gpuboxName.test(name) || mwaxName.test(name));
 
 /** Close `file` of what this returns. */
-export async function openPiece(path: string): Promise<PieceHeader> {
-  const file = await openInput(path);
-  try {
+export const openPiece = (path: string): Promise<PieceHeader> =>
+  preparing(async (closers) => {
+    const file = closers.keep(await openInput(path));
     const primary = (await readUnit(file, 0)) ?? refuse(path, 'is empty', 'copy it again');
     const { header } = primary;
     const named = /^(\d{10})_/.exec(basename(path))?.[1];
@@ -65,11 +66,7 @@ export async function openPiece(path: string): Promise<PieceHeader> {
       correlator: header.has('CORR_VER') ? 'mwax' : 'legacy',
       obsId,
     };
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
-}
+  });
 
 export function coarseChannelOf(
   { file, correlator }: PieceHeader,

@@ -1,17 +1,13 @@
 /** The AIPS AN table: where the antennas stand, in the axes other software expects, and back. */
-import { SiderealTime } from 'astronomy-engine';
 import { refuse } from '../../../core/errors.js';
-import { formatInstant, instant, toDate, type Instant } from '../../../core/instant.js';
-import { SECONDS_PER_DAY } from '../../../core/units.js';
+import type { Instant } from '../../../core/instant.js';
 import { dot, scale, type Vector3 } from '../../../core/vector.js';
+import { DEGREES_PER_DAY, earthAtMidnight } from '../../../sky/earth/sidereal.js';
 import type { RecordingDefaults, Site, Station, Telescope } from '../../../telescope/telescope.js';
-import { ecefToEnu, ecefToSite, enuToEcef, siteToEcef, turnAboutAxis } from '../earth.js';
+import { ecefToEnu, ecefToSite, enuToEcef, siteToEcef, turnAboutAxis } from '../../../telescope/earth.js';
 import { integerCard, realCard, textCards, toAscii, type FitsUnit } from '../../fits/fits.js';
 import { readTable, tableBytes } from '../../fits/table.js';
 import type { InputFile } from '../../io/input.js';
-
-/** The Earth's turn in a day of UT, degrees. */
-const DEGREES_PER_DAY = 360.9856438593;
 
 /**
  * STABXYZ holds offsets from ARRAYX, ARRAYY, ARRAYZ in the frame whose x axis points to the local meridian: ECEF
@@ -27,7 +23,7 @@ export function antennaTable(
 ): Uint8Array {
   const { site, stations, recording, band } = telescope;
   const array = siteToEcef(site);
-  const midnight = instant(Math.floor(facts.start.unixSeconds / SECONDS_PER_DAY) * SECONDS_PER_DAY);
+  const earth = earthAtMidnight(facts.start);
   const each = <T>(make: (station: Station, s: number) => T): T[] => stations.map(make);
   const names = each((station) => toAscii(station.name));
   const nameWidth = Math.max(8, ...names.map((name) => name.length));
@@ -57,13 +53,13 @@ export function antennaTable(
     realCard('ARRAYX', array.x),
     realCard('ARRAYY', array.y),
     realCard('ARRAYZ', array.z),
-    realCard('GSTIA0', SiderealTime(toDate(midnight)) * 15, 'degrees at 0h on RDATE'),
+    realCard('GSTIA0', earth.siderealDeg, 'degrees at 0h on RDATE'),
     realCard('DEGPDY', DEGREES_PER_DAY),
     realCard('FREQ', facts.referenceFrequencyHz),
-    ...textCards('RDATE', formatInstant(midnight, 0).slice(0, 10)),
-    realCard('POLARX', 0),
-    realCard('POLARY', 0),
-    realCard('UT1UTC', 0),
+    ...textCards('RDATE', earth.date),
+    realCard('POLARX', earth.poleXArcsec, 'arcsec'),
+    realCard('POLARY', earth.poleYArcsec, 'arcsec'),
+    realCard('UT1UTC', earth.ut1MinusUtcS, 's'),
     realCard('DATUTC', 0),
     ...textCards('TIMSYS', 'UTC'),
     ...textCards('ARRNAM', telescope.name),

@@ -1,11 +1,11 @@
 /** UVFITS as other programs write it, made here number by number, and as accidents leave it. */
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { Integration } from '../../../core/blocks.js';
 import { formatInstant } from '../../../core/instant.js';
+import { temporaryFolder } from '../../../core/testing/temporary-folder.js';
 import { headerBytes, integerCard, logicalCard, paddedBytes, realCard, textCards } from '../../fits/fits.js';
 import { tableBytes } from '../../fits/table.js';
 import { openUvfits } from './uvfits.js';
@@ -83,13 +83,7 @@ const least: Foreign = {
 };
 
 describe('UVFITS of other programs', () => {
-  let folder = '';
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'corella-foreign-'));
-  });
-  after(async () => {
-    await rm(folder, { recursive: true });
-  });
+  const folder = temporaryFolder('foreign');
   const path = (): string => join(folder, 'foreign.uvfits');
   const readBytes = async (bytes: Uint8Array) => {
     await writeFile(path(), bytes);

@@ -4,8 +4,9 @@
  * and V₂₁[p₂][p₁] = conj(V₁₂[p₁][p₂]).
  */
 import type { Integration } from '../../../core/blocks.js';
+import { preparing } from '../../../core/closing.js';
 import { refuse } from '../../../core/errors.js';
-import { addSeconds, secondsBetween } from '../../../core/instant.js';
+import { addSeconds, instant, secondsBetween } from '../../../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
 import type { SkyPosition } from '../../../sky/frame.js';
 import type { Telescope } from '../../../telescope/telescope.js';
@@ -23,15 +24,7 @@ export const openTaken = (
   path: string,
   read: (file: InputFile) => Promise<VisibilityFile>,
 ): Promise<VisibilityFile> =>
-  withinMemory(path, async () => {
-    const file = await openInput(path);
-    try {
-      return await read(file);
-    } catch (error) {
-      await file.close();
-      throw error;
-    }
-  });
+  withinMemory(path, () => preparing(async (closers) => read(closers.keep(await openInput(path)))));
 
 /** Every table by its name; some come several times. */
 export async function readTables(
@@ -88,7 +81,9 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
       for (let k = 0; k < index.slots.length; k++) {
         const slot = index.slots[k];
         const durationS = durationOf(index.slots, k);
-        const start = addSeconds(slot.middle, -durationS / 2 - utcOffsetS);
+        // Another clock's reading, so no seconds that passed: plain subtraction.
+        const middle = instant(slot.middle.unixSeconds - utcOffsetS, slot.middle.fraction);
+        const start = addSeconds(middle, -durationS / 2);
         const when = { start, durationS };
         yield await gatherSlot(file, { layout, antennas, reader, slot, stoppedAt, when });
       }

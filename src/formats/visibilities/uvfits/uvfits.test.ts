@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { copyFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { baselineCount, baselineIndex, countsCB, visibilitiesCBPP } from '../../../core/axes.js';
 import type { Integration } from '../../../core/blocks.js';
 import { addSeconds, parseInstant, secondsBetween } from '../../../core/instant.js';
 import { randomStream } from '../../../core/random.js';
+import { temporaryFolder } from '../../../core/testing/temporary-folder.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
 import { dot } from '../../../core/vector.js';
 import { directionFromAltAz, skyFrame } from '../../../sky/frame.js';
@@ -82,13 +82,7 @@ function randomIntegration(of: VisibilityHeader, seed: number): Integration {
 }
 
 describe('UVFITS', () => {
-  let folder = '';
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'corella-uvfits-'));
-  });
-  after(async () => {
-    await rm(folder, { recursive: true });
-  });
+  const folder = temporaryFolder('uvfits');
   const write = async (
     name: string,
     of: VisibilityHeader,

@@ -245,7 +245,8 @@ function primaryHeader(
     realCard('OBSRA', phaseCentre.raDeg),
     realCard('OBSDEC', phaseCentre.decDeg),
     realCard('EPOCH', 2000),
-    ...textCards('RADESYS', 'FK5'),
+    // In small letters, as pyuvdata writes it and alone can read it; AIPS and casacore go by EPOCH.
+    ...textCards('RADESYS', 'icrs'),
     realCard('BSCALE', 1),
     realCard('BZERO', 0),
     ...textCards('BUNIT', 'UNCALIB'),

@@ -13,7 +13,7 @@ describe('UVH5 that others have made or changed', () => {
     change: (items: Record<string, GroupPlan['items'][string]>) => void,
   ): Promise<string> {
     const path = nextPath();
-    const plan = planUvh5(header, { values: 'complex64' }, () => 2);
+    const plan = planUvh5(header, { values: 'complex64' }, { count: () => 2, first: () => undefined });
     const grow = (group: string): Record<string, GroupPlan['items'][string]> => ({
       ...(plan.items[group] as GroupPlan).items,
     });

@@ -4,7 +4,7 @@ import { fromJulianDate, type Instant } from '../../../core/instant.js';
 import { DEGREES_PER_RADIAN } from '../../../core/units.js';
 import { skyFrame, type SkyPosition } from '../../../sky/frame.js';
 import type { Site, Station, Telescope } from '../../../telescope/telescope.js';
-import { ecefToEnu } from '../earth.js';
+import { ecefToEnu } from '../../../telescope/earth.js';
 import { recordingSeen } from '../as-stored.js';
 import { storedProducts, type StoredProduct } from '../../io/gather.js';
 import type { Hdf5File } from '../../hdf5/read.js';

@@ -1,8 +1,10 @@
 /** Everything a UVH5 file of ours holds, item by item, before any visibility is known. */
 import { baselineCount } from '../../../core/axes.js';
 import { RADIANS_PER_DEGREE } from '../../../core/units.js';
+import type { Instant } from '../../../core/instant.js';
+import { DEGREES_PER_DAY, earthAtMidnight, type EarthAtMidnight } from '../../../sky/earth/sidereal.js';
 import type { Telescope } from '../../../telescope/telescope.js';
-import { enuToEcef } from '../earth.js';
+import { enuToEcef } from '../../../telescope/earth.js';
 import { fileProducts } from '../as-stored.js';
 import type { VisibilityHeader } from '../../format.js';
 import { firstCode } from '../../io/gather.js';
@@ -41,6 +43,25 @@ export function telescopeItems({ name, site, stations }: Telescope): Record<stri
   };
 }
 
+/** How the Earth stood at midnight before the first integration. */
+function earthItems(first: GrowingTimes['first']): Record<string, Changing | Fixed> {
+  const earth = (of: (at: EarthAtMidnight) => Uint8Array, type: Hdf5Type): Changing => ({
+    kind: 'changing',
+    type,
+    bytes: () => {
+      const moment = first();
+      return moment ? of(earthAtMidnight(moment)) : new Uint8Array(typeSizeBytes(type));
+    },
+  });
+  return {
+    timesys: text('UTC'),
+    rdate: earth(({ date }) => new TextEncoder().encode(date), { textBytes: 10 }),
+    gst0: earth(({ siderealDeg }) => bytesOf(Float64Array.of(siderealDeg)), 'float64'),
+    dut1: earth(({ ut1MinusUtcS }) => bytesOf(Float64Array.of(ut1MinusUtcS)), 'float64'),
+    earth_omega: real(DEGREES_PER_DAY),
+  };
+}
+
 /** Large integrations are cut into equal chunks of whole rows, each below this. */
 const MOST_CHUNK_BYTES = 2 ** 24;
 
@@ -50,7 +71,13 @@ function chunkRowsFor(rows: number, rowBytes: number): number {
   return 1;
 }
 
-export function planUvh5(header: VisibilityHeader, options: Uvh5Options, times: () => number): GroupPlan {
+/** What is known only once integrations come. */
+export interface GrowingTimes {
+  readonly count: () => number;
+  readonly first: () => Instant | undefined;
+}
+
+export function planUvh5(header: VisibilityHeader, options: Uvh5Options, times: GrowingTimes): GroupPlan {
   const { telescope, polarisations, frequenciesHz, phaseCentre } = header;
   const { stations } = telescope;
   const rows = baselineCount(stations.length);
@@ -90,12 +117,13 @@ export function planUvh5(header: VisibilityHeader, options: Uvh5Options, times: 
           object_name: text(header.object),
           history: text(header.history.join('\n')),
           Nbls: whole(rows),
-          Nblts: changing(() => times() * rows),
-          Ntimes: changing(times),
+          Nblts: changing(() => times.count() * rows),
+          Ntimes: changing(times.count),
           Nfreqs: whole(channels),
           Npols: whole(products),
           Nspws: whole(1),
           Nphase: whole(1),
+          ...earthItems(times.first),
           spw_array: wholes([0]),
           flex_spw: truth('no'),
           flex_spw_id_array: wholes(new Array<number>(channels).fill(0)),

@@ -3,6 +3,7 @@
  * uvw = r₂ − r₁ in metres; where fringes were stopped, conj(V₁₂) = file·e^(+2πi f w/c).
  */
 import type { Integration } from '../../../core/blocks.js';
+import { preparing } from '../../../core/closing.js';
 import { refuse } from '../../../core/errors.js';
 import { addSeconds } from '../../../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
@@ -14,15 +15,8 @@ import { readUvh5Header, type TimeSlot, type Uvh5Header } from './header.js';
 /** Rows are read a few megabytes at a time. */
 const CHUNK_VALUES = 2 ** 19;
 
-export async function openUvh5(path: string): Promise<VisibilityFile> {
-  const file = await openHdf5(path);
-  try {
-    return opened(file);
-  } catch (error) {
-    file.close();
-    throw error;
-  }
-}
+export const openUvh5 = (path: string): Promise<VisibilityFile> =>
+  preparing(async (closers) => opened(closers.keep(await openHdf5(path))));
 
 interface Data {
   readonly visibilities: Hdf5Dataset;
@@ -58,7 +52,6 @@ function opened(file: Hdf5File): VisibilityFile {
   const data = dataOf(file, facts);
   const header: Weighed = { ...facts, weights: weightsOf(data, facts) };
   const { telescope, polarisations, channels, channelWidthHz, phaseCentre, object, history } = header;
-  let closed = false;
   return {
     kind: 'visibilities',
     path,
@@ -88,11 +81,7 @@ function opened(file: Hdf5File): VisibilityFile {
         yield integrationOf(data, header, slot, path);
       }
     },
-    close: () => {
-      if (!closed) file.close();
-      closed = true;
-      return Promise.resolve();
-    },
+    close: () => file.close(),
   };
 }
 

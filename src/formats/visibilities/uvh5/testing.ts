@@ -1,16 +1,15 @@
 /** Three stations in a field, and files of theirs in a folder of their own. */
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { baselineCount, baselineIndex, countsCB, visibilitiesCBPP } from '../../../core/axes.js';
 import type { Integration } from '../../../core/blocks.js';
 import { addSeconds, parseInstant } from '../../../core/instant.js';
 import { randomStream } from '../../../core/random.js';
+import { temporaryFolder } from '../../../core/testing/temporary-folder.js';
 import type { Telescope } from '../../../telescope/telescope.js';
 import type { VisibilityHeader } from '../../format.js';
 import { openUvh5 } from './read.js';
 
-export const folder = await mkdtemp(join(tmpdir(), 'corella-uvh5-'));
+export const folder = temporaryFolder('uvh5');
 let files = 0;
 export const nextPath = (): string => join(folder, `${files++}.uvh5`);
 

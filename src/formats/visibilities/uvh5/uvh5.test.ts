@@ -56,7 +56,7 @@ describe('UVH5', () => {
     );
     // uvw = r₂ − r₁, east, north, up.
     assert.deepEqual([...raw.dataset('Header/uvw_array').rows(1, 1)], [12, -3, 0.5]);
-    raw.close();
+    await raw.close();
     const { all } = await readAll(path);
     assert.deepEqual(all[0].visibilities, written.visibilities);
     const half = integration(1);
@@ -108,7 +108,7 @@ describe('UVH5', () => {
         assert.ok(Math.abs(values[at + 1] - Math.sin(phase)) < 1e-9);
       }
     }
-    raw.close();
+    await raw.close();
   });
 
   it('leaves a readable file with every finished integration when it is cut off', async () => {

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { baselineCount, baselineIndex, countsCB, visibilitiesCBPP } from '../../../core/axes.js';
 import { parseInstant } from '../../../core/instant.js';
+import { temporaryFolder } from '../../../core/testing/temporary-folder.js';
 import { openHdf5 } from '../../hdf5/read.js';
 import { createUvh5 } from './write.js';
 
@@ -25,7 +24,7 @@ describe('UVH5 of a large integration', () => {
       northM: s * s,
       upM: 0,
     }));
-    const folder = await mkdtemp(join(tmpdir(), 'corella-uvh5-large-'));
+    const folder = temporaryFolder('uvh5-large');
     const path = join(folder, 'large.uvh5');
     const writer = await createUvh5(
       path,
@@ -94,7 +93,6 @@ describe('UVH5 of a large integration', () => {
       }
     }
     assert.equal(row, baselines);
-    file.close();
-    await rm(folder, { recursive: true });
+    await file.close();
   });
 });

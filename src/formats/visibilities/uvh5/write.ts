@@ -3,14 +3,14 @@
  * format keeps conj(V₁₂) beside uvw = r₂ − r₁ in metres. We hold V_ij with i ≥ j and write antenna 1 = j, antenna
  * 2 = i: conj(V₁₂[p₁][p₂]) = V_ij[p₂][p₁], for autocorrelations conj(V_ii[p₁][p₂]). Stopping the fringes multiplies by e^(−2πi f w/c).
  */
-import { SiderealTime } from 'astronomy-engine';
 import { baselineCount } from '../../../core/axes.js';
 import type { Integration } from '../../../core/blocks.js';
 import { refuse } from '../../../core/errors.js';
-import { addSeconds, julianDate, toDate, type Instant } from '../../../core/instant.js';
+import { addSeconds, julianDate, type Instant } from '../../../core/instant.js';
 import { RADIANS_PER_DEGREE } from '../../../core/units.js';
 import { dot, normalise, type Vector3 } from '../../../core/vector.js';
 import { skyFrame } from '../../../sky/frame.js';
+import { localSiderealTimeRad } from '../../../sky/earth/sidereal.js';
 import { storedIntegrationS, storedUvwM } from '../as-stored.js';
 import type { VisibilityHeader, VisibilityWriter } from '../../format.js';
 import { createHdf5 } from '../../hdf5/write.js';
@@ -29,9 +29,10 @@ export async function createUvh5(
     refuse(path, 'has no channels or no stations', 'give at least one of each');
   const rows = baselineCount(stations);
   const times = new Set<number>();
+  let firstTime: Instant | undefined;
   const output = await openOutput(path);
   try {
-    const plan = planUvh5(header, options, () => times.size);
+    const plan = planUvh5(header, options, { count: () => times.size, first: () => firstTime });
     const file = await createHdf5(output, plan);
     return {
       append: async (integration) => {
@@ -42,6 +43,7 @@ export async function createUvh5(
         if (times.has(days))
           refuse(path, `two integrations are at Julian Date ${days}`, 'give each its own time');
         const geometry = geometryAt(header, options, middle);
+        firstTime ??= middle;
         const put = (name: string, bytes: ArrayBufferView): Promise<void> =>
           file.append(name, new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength));
         const each = (value: number): Float64Array => new Float64Array(rows).fill(value);
@@ -134,7 +136,7 @@ interface Geometry {
   readonly siderealTimeRad: number;
   readonly apparentRaRad: number;
   readonly apparentDecRad: number;
-  /** Of apparent north, from north of the catalogue through its east. */
+  /** Of the catalogue's north, from apparent north through east. */
   readonly positionAngleRad: number;
 }
 
@@ -143,7 +145,7 @@ const turn = (angleRad: number): number => ((angleRad % (2 * Math.PI)) + 2 * Mat
 function geometryAt(header: VisibilityHeader, options: Uvh5Options, middle: Instant): Geometry {
   const { telescope, phaseCentre } = header;
   const { site } = telescope;
-  const siderealTimeRad = turn((SiderealTime(toDate(middle)) * 15 + site.longitudeDeg) * RADIANS_PER_DEGREE);
+  const siderealTimeRad = localSiderealTimeRad(middle, site.longitudeDeg);
   const latitude = site.latitudeDeg * RADIANS_PER_DEGREE;
   const along = (axes: readonly Vector3[]): Float64Array =>
     Float64Array.from(
@@ -176,6 +178,6 @@ function geometryAt(header: VisibilityHeader, options: Uvh5Options, middle: Inst
     siderealTimeRad,
     apparentRaRad: turn(siderealTimeRad - hourAngle),
     apparentDecRad: Math.asin(Math.max(-1, Math.min(1, height))),
-    positionAngleRad: Math.atan2(dot(north, l), dot(north, m)),
+    positionAngleRad: Math.atan2(-dot(north, l), dot(north, m)),
   };
 }

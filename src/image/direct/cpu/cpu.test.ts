@@ -53,8 +53,8 @@ async function imageOf(
   if (solved) imager.setGains(randomGains(4, plan.channels, inputs), solved);
   await imager.accumulate(block);
   const image = await imager.finish();
-  block.close();
-  imager.close();
+  await block.close();
+  await imager.close();
   return image;
 }
 

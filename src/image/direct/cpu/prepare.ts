@@ -43,6 +43,7 @@ export function prepareCpuDirectImager(plan: ImagePlan, { native }: CpuBackend):
     'int32_t corella_direct_finish(char *error, void *context, void *imager, double *sums)',
   );
   const account = new DirectAccount(plan);
+  const sums = new Float64Array(channels * products * pixels * pixels);
   return {
     plan,
     setGains: (gains, solved) => {
@@ -55,14 +56,11 @@ export function prepareCpuDirectImager(plan: ImagePlan, { native }: CpuBackend):
       const sizes = [spectraTypeNumber(type), block.memory.address, capacity, block.samples] as const;
       await accumulate(engine.address, ...sizes, account.factors);
     },
-    finish: async () => {
+    finish: async (into) => {
       account.checkAny();
-      const sums = new Float64Array(channels * products * pixels * pixels);
       await finish(engine.address, sums);
-      return account.finish(sums);
+      return account.finish(sums, undefined, into);
     },
-    close: () => {
-      engine.close();
-    },
+    close: () => engine.close(),
   };
 }

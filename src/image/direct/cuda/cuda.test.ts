@@ -103,7 +103,7 @@ function sizes(): void {
       const shape = { type: 'ci8', channels: 3, inputs, capacity: samples } as const;
       const images = [];
       for (const [on, imager] of [
-        [backend, prepareCudaDirectImager(plan, backend, { precision })],
+        [backend, await prepareCudaDirectImager(plan, backend, { precision })],
         [openReference(), await prepareDirectImager(plan, openReference())],
       ] as const) {
         const block = on.allocateSpectra(shape);
@@ -112,8 +112,8 @@ function sizes(): void {
         // Once more where samples are made into pixels: the first block replaces sums, the second adds to them.
         for (let n = 0; n < (pixels === 96 ? 2 : 1); n++) await imager.accumulate(block);
         images.push((await imager.finish()).image);
-        block.close();
-        imager.close();
+        await block.close();
+        await imager.close();
       }
       if (precision === 'single') assertSameImage(images[0], images[1], pixels, tolerances.single);
       else assertSameSky(images[0], images[1], plan, size === 7 ? DEEP_TAPER : tolerances.half);
@@ -137,15 +137,15 @@ function sizes(): void {
       });
       const images = [];
       for (const [on, imager] of [
-        [backend, prepareCudaDirectImager(plan, backend, { precision: 'half' })],
+        [backend, await prepareCudaDirectImager(plan, backend, { precision: 'half' })],
         [openReference(), await prepareDirectImager(plan, openReference())],
       ] as const) {
         const block = on.allocateSpectra({ type: 'ci8', channels: 1, inputs: 128, capacity: samples });
         await block.write(polarisedSource(plan, samples, l, m), samples);
         await imager.accumulate(block);
         images.push((await imager.finish()).image);
-        block.close();
-        imager.close();
+        await block.close();
+        await imager.close();
       }
       assertSameImage(images[0], images[1], 128, tolerances.half);
     });
@@ -175,7 +175,7 @@ function sizes(): void {
       for (let a = 0; a < 3; a++)
         spectra.fill(0, 2 * ((inputs + a) * samples + 5), 2 * ((inputs + a) * samples + 21));
       const block = backend.allocateSpectra({ type: 'ci8', channels: 2, inputs, capacity: samples });
-      const imager = prepareCudaDirectImager(plan, backend, { precision: 'single' });
+      const imager = await prepareCudaDirectImager(plan, backend, { precision: 'single' });
       await imager.prepare({ type: 'ci8', capacity: samples });
       const onCard = await Promise.all([
         uploadArray(backend.session, 'gains', gains),
@@ -202,14 +202,14 @@ function sizes(): void {
         assertSameImage(again.image, wanted.image, 64, 1e-6);
         assert.deepEqual(again.counts, wanted.counts);
       }
-      for (const memory of [...onCard, image]) memory.free();
-      block.close();
-      imager.close();
+      for (const memory of [...onCard, image]) await memory.close();
+      await block.close();
+      await imager.close();
     });
   }
 
-  it('says which kernels it takes', () => {
-    const describeFor = (size: 3 | 7, acrossM: number, samples: number): string => {
+  it('says which kernels it takes', async () => {
+    const describeFor = async (size: 3 | 7, acrossM: number, samples: number): Promise<string> => {
       const plan = planImage({
         pixels: 256,
         field: { kind: 'all-sky' },
@@ -219,16 +219,16 @@ function sizes(): void {
         polarisations: 1,
         kernel: { kind: 'fitted', size },
       });
-      const imager = prepareCudaDirectImager(plan, backend);
+      const imager = await prepareCudaDirectImager(plan, backend);
       const description = imager.describe({ type: 'ci8', capacity: 1000, samples });
-      imager.close();
+      await imager.close();
       return description;
     };
     const isHopper = backend.path === 'hopper';
-    assert.match(describeFor(3, 50, 300), new RegExp(isHopper ? '^half precision' : plainFloats));
-    assert.match(describeFor(3, 50, 25), new RegExp(isHopper ? twoHalves : plainFloats));
-    assert.match(describeFor(7, 50, 300), new RegExp(isHopper ? twoHalves : plainFloats));
-    assert.match(describeFor(3, 300, 25), new RegExp(plainFloats));
+    assert.match(await describeFor(3, 50, 300), new RegExp(isHopper ? '^half precision' : plainFloats));
+    assert.match(await describeFor(3, 50, 25), new RegExp(isHopper ? twoHalves : plainFloats));
+    assert.match(await describeFor(7, 50, 300), new RegExp(isHopper ? twoHalves : plainFloats));
+    assert.match(await describeFor(3, 300, 25), new RegExp(plainFloats));
   });
 
   it('refuses half precision where it cannot be, saying why', async () => {
@@ -240,11 +240,11 @@ function sizes(): void {
       frequenciesHz: Float64Array.of(60e6),
       polarisations: 1,
     });
-    const imager = prepareCudaDirectImager(plan, backend, { precision: 'half' });
+    const imager = await prepareCudaDirectImager(plan, backend, { precision: 'half' });
     const block = backend.allocateSpectra({ type: 'ci8', channels: 1, inputs: 40, capacity: 1 });
     await assert.rejects(imager.accumulate(block), /half precision cannot be: .*; choose precision 'single'/);
-    block.close();
-    imager.close();
+    await block.close();
+    await imager.close();
   });
 }
 
@@ -381,7 +381,7 @@ function fromVisibilities(): void {
         assertSameImage(found.image, wanted.image, pixels, 1e-9);
         assertSameBeam(found.beam, wanted.beam, plan);
       }
-      imager.close();
+      await imager.close();
       // Where the card cannot keep the pairs' kernels it makes them as it goes, and gets the same.
       const frugal = await prepareCudaVisibilityImager(plan, backend, { pairKernels: 'anew' });
       const data = randomIntegration(2, plan);
@@ -389,7 +389,7 @@ function fromVisibilities(): void {
       const wanted = imageVisibilities(plan, [data], { gains, solved });
       assertSameImage(image, wanted.image, pixels, 1e-9);
       assertSameBeam(beam, wanted.beam, plan);
-      frugal.close();
+      await frugal.close();
     });
   }
 }

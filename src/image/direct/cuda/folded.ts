@@ -6,6 +6,7 @@
 import type { CudaBackend } from '../../../backend/cuda/cuda.js';
 import { offsetBy, type DeviceMemory } from '../../../backend/cuda/session.js';
 import { uploadArray } from '../../../backend/cuda/transfer.js';
+import { preparing, type Closers } from '../../../core/closing.js';
 import { roundUp } from '../../../core/round-up.js';
 import type { DirectEngine } from './engine.js';
 import { channelsAtOnce, planFactors } from '../../cuda/plan.js';
@@ -36,11 +37,19 @@ export interface FoldedOptions {
   readonly steps?: number;
 }
 
-export async function prepareFolded(
+export const prepareFolded = (
+  plan: ImagePlan,
+  backend: CudaBackend,
+  options: FoldedOptions,
+  sums: DeviceMemory,
+): Promise<DirectEngine> => preparing((closers) => makeFolded(plan, backend, options, sums, closers));
+
+async function makeFolded(
   plan: ImagePlan,
   backend: CudaBackend,
   { precision, box, capacity, steps: expected = capacity }: FoldedOptions,
   sums: DeviceMemory,
+  closers: Closers,
 ): Promise<DirectEngine> {
   const { session, shop } = backend;
   const { channels, stations, polarisations } = plan;
@@ -56,7 +65,7 @@ export async function prepareFolded(
   ]);
   const tables = gridTables(plan, box, precision);
   const { turns, unscale: unscaleTurns } = turnsFor[precision]({ ...plan, pixels: samples }, size);
-  const uploaded = await Promise.all([
+  const [tasks, groups, tapSumMemory, turnMemory, turnScales, weights] = await closers.keepAll([
     uploadArray(session, 'gridding tasks', tables.tasks),
     uploadArray(session, 'gridding weights', tables.groups),
     uploadArray(session, 'sums of kernels', tapSums(plan, precision)),
@@ -68,9 +77,9 @@ export async function prepareFolded(
       refining ? sampleWeights(samples, plan.pixels) : new Float32Array(1),
     ),
   ]);
-  const [tasks, groups, tapSumMemory, turnMemory, turnScales, weights] = uploaded;
-  const scaled = session.allocate('scaled factors', 8 * channels * stations * polarisations);
-  const unscale = session.allocate('scales', 8 * channels);
+  const allocate = (what: string, bytes: number): DeviceMemory => closers.keep(session.allocate(what, bytes));
+  const scaled = allocate('scaled factors', 8 * channels * stations * polarisations);
+  const unscale = allocate('scales', 8 * channels);
   const scratchBytes = Math.min(MOST_SCRATCH_BYTES, session.device.memoryBytes / 4);
   const { multiprocessors } = session.device;
   const mostSteps = stepsAtOnce({
@@ -85,13 +94,13 @@ export async function prepareFolded(
     multiprocessorsPerChannel: imaging.multiprocessors,
   });
   // One polarisation takes its steps in pairs: half a pair too many may be read, never used.
-  const grids = session.allocate(`grids of ${group} channels`, group * bytesPerChannel);
+  const grids = allocate(`grids of ${group} channels`, group * bytesPerChannel);
   const coarse = refining
-    ? session.allocate(`samples of ${group} channels`, 4 * group * plan.products * samples * samples)
+    ? allocate(`samples of ${group} channels`, 4 * group * plan.products * samples * samples)
     : undefined;
   const stream = session.streams.compute;
   return {
-    memories: [...uploaded, scaled, unscale, grids, ...(coarse ? [coarse] : [])],
+    close: () => closers.close(),
     sum: (block, factors, mode) => {
       scaleFactors.set([factors.pointer, tapSumMemory.pointer, scaled.pointer, unscale.pointer]);
       scaleFactors.launch({ grid: [channels, 1], threads: THREADS }, stream);

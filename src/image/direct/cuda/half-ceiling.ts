@@ -2,6 +2,7 @@
 import type { CudaBackend } from '../../../backend/cuda/cuda.js';
 import type { KernelRequest } from '../../../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../../../backend/cuda/sources.js';
+import type { Closable } from '../../../core/closing.js';
 import { halfWgmmaHeader } from './wgmma-half.js';
 
 export const halfCeilingRequest = () =>
@@ -16,11 +17,10 @@ export const halfCeilingRequest = () =>
     entries: { multiplyHalves: ['i32', 'pointer'] },
   }) as const satisfies KernelRequest;
 
-export interface HalfCeiling {
+export interface HalfCeiling extends Closable {
   /** Operations of one launch. */
   readonly operations: number;
   launch(): void;
-  close(): void;
 }
 
 /** Half-precision products alone, for some milliseconds. */
@@ -35,8 +35,6 @@ export async function prepareHalfCeiling({ session, shop }: CudaBackend): Promis
       multiplyHalves.set([iterations, out.pointer]);
       multiplyHalves.launch({ grid: [blocks, 1], threads: 256 }, session.streams.compute);
     },
-    close: () => {
-      out.free();
-    },
+    close: () => out.close(),
   };
 }

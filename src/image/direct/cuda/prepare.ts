@@ -5,10 +5,11 @@ import type { DeviceMemory, DevicePointer } from '../../../backend/cuda/session.
 import { cudaSpectra } from '../../../backend/cuda/spectra.js';
 import { downloadInto, uploadInto } from '../../../backend/cuda/transfer.js';
 import type { CountsCB, SpectraType } from '../../../core/axes.js';
+import { preparing, type Closers } from '../../../core/closing.js';
 import { refuse } from '../../../core/errors.js';
 import type { DirectEngine } from './engine.js';
 import { prepareFolded } from './folded.js';
-import { planFactors } from '../../cuda/plan.js';
+import { planFactors, type CardPixels } from '../../cuda/plan.js';
 import { prepareImageScaler, type ImageScaler } from '../../cuda/scale.js';
 import { prepareSingle } from './single.js';
 import { DirectAccount } from '../account.js';
@@ -25,6 +26,8 @@ export interface CudaDirectOptions {
    * right to 1e-5; `half` takes halves for short blocks and large kernels too, and refuses where they cannot be.
    */
   readonly precision?: DirectPrecision;
+  /** Of the images that `finishOnDevice` leaves; float32 unless given. */
+  readonly pixels?: CardPixels;
 }
 
 /** What a block of spectra must be known by for its kernels to be made. */
@@ -54,26 +57,31 @@ export interface CudaDirectImager extends DirectImager {
   finishOnDevice(to: DevicePointer): Promise<{ readonly samples: number }>;
 }
 
-export function prepareCudaDirectImager(
+export const prepareCudaDirectImager = (
   plan: ImagePlan,
   backend: CudaBackend,
-  { precision }: CudaDirectOptions = {},
+  options: CudaDirectOptions = {},
+): Promise<CudaDirectImager> => preparing((closers) => makeImager(plan, backend, options, closers));
+
+function makeImager(
+  plan: ImagePlan,
+  backend: CudaBackend,
+  { precision, pixels: cardPixels }: CudaDirectOptions,
+  closers: Closers,
 ): CudaDirectImager {
   const { session } = backend;
   const { pixels, channels, stations, polarisations, products } = plan;
   const stream = session.streams.compute;
   const account = new DirectAccount(plan);
   const sumCount = channels * products * pixels * pixels;
-  const sums = session.allocate(
-    `sums of ${channels} channels × ${products} × ${pixels}² pixels`,
-    8 * sumCount,
-  );
+  const allocate = (what: string, bytes: number): DeviceMemory => closers.keep(session.allocate(what, bytes));
+  const sums = allocate(`sums of ${channels} channels × ${products} × ${pixels}² pixels`, 8 * sumCount);
   /** Sums of an image that has been finished are nobody's: the next block replaces them. */
   let isFresh = true;
   const factorCount = channels * stations * polarisations;
-  const factors = session.allocate('factors', 8 * factorCount);
-  const factorsOnHost = session.allocatePinned('factors', 8 * factorCount);
-  const factorsSent = session.createEvent();
+  const factors = allocate('factors', 8 * factorCount);
+  const factorsOnHost = closers.keep(session.allocatePinned('factors', 8 * factorCount));
+  const factorsSent = closers.keep(session.createEvent());
   /** What is on the card; the account makes a new array for new gains. */
   let sent: Float64Array | 'made on the card' | undefined;
 
@@ -89,15 +97,13 @@ export function prepareCudaDirectImager(
   let counts: DeviceMemory | undefined;
   const prepareFinisher = (): Promise<Finisher> => (finisherMade ??= makeFinisher());
   async function makeFinisher(): Promise<Finisher> {
-    const [scaler, { invertGains }] = await Promise.all([
-      prepareImageScaler(plan, backend),
-      backend.shop.prepare(planFactors(plan)),
-    ]);
-    finisher = { scaler, invertGains, weights: session.allocate('pair sums', 8 * channels * products) };
+    const scaler = closers.keep(await prepareImageScaler(plan, backend, cardPixels));
+    const { invertGains } = await backend.shop.prepare(planFactors(plan));
+    finisher = { scaler, invertGains, weights: allocate('pair sums', 8 * channels * products) };
     return finisher;
   }
   async function sendCounts(from: CountsCB): Promise<DevicePointer> {
-    counts ??= session.allocate('sample counts', from.byteLength);
+    counts ??= allocate('sample counts', from.byteLength);
     await uploadInto(session, counts, from);
     return counts.pointer;
   }
@@ -105,11 +111,11 @@ export function prepareCudaDirectImager(
   async function addPairs(): Promise<Finisher> {
     const made = await prepareFinisher();
     await sendFactors();
-    const { wholeSamples, counts: counted } = account.soFar;
+    const { gaplessSamples, gappyCounts } = account.counted;
     made.scaler.pairSums({
       factors: factors.pointer,
-      wholeSamples,
-      ...(counted ? { counts: await sendCounts(counted) } : {}),
+      gaplessSamples,
+      ...(gappyCounts ? { counts: await sendCounts(gappyCounts) } : {}),
       to: made.weights.pointer,
     });
     return made;
@@ -124,6 +130,8 @@ export function prepareCudaDirectImager(
     sent = account.factors;
   }
 
+  /** Sums as they come down; made when first asked for, since the resident chain never does. */
+  let onHost: Float64Array | undefined;
   const choose = prepareDirectChoice(plan, backend.path, precision);
   const choiceFor = ({ type, capacity, samples = capacity }: ExpectedBlocks): DirectChoice =>
     choose({ type, samples });
@@ -142,10 +150,11 @@ export function prepareCudaDirectImager(
         : `${choice.kind} ${capacity} ${steps < LEAST_SAMPLED_STEPS ? 'pixels' : 'samples'}`;
     const known = engines.get(key);
     if (known) return known;
-    const made =
+    const making =
       choice.kind === 'float'
         ? prepareSingle(plan, backend, samples, sums)
         : prepareFolded(plan, backend, { precision: choice.kind, box: choice.box, capacity, steps }, sums);
+    const made = making.then((engine) => closers.keep(engine));
     engines.set(key, made);
     return made;
   }
@@ -178,38 +187,30 @@ export function prepareCudaDirectImager(
       isFresh = false;
       block.doneReading(stream);
     },
-    finish: async () => {
+    finish: async (into) => {
       account.checkAny();
-      const onHost = new Float64Array(sumCount);
+      onHost ??= new Float64Array(sumCount);
       await downloadInto(session, sums, onHost);
       isFresh = true;
-      if (sent !== 'made on the card') return account.finish(onHost);
+      if (sent !== 'made on the card') return account.finish(onHost, undefined, into);
       const { weights } = await addPairs();
       const pairSums = new Float64Array(channels * products);
       await downloadInto(session, weights, pairSums);
-      return account.finish(onHost, pairSums);
+      return account.finish(onHost, pairSums, into);
     },
     finishOnDevice: async (to) => {
       account.checkAny();
       const { scaler, weights } = await addPairs();
       scaler.scale({ sums: sums.pointer, weights: weights.pointer, to });
       isFresh = true;
-      return { samples: account.tally().samples };
+      const { samples } = account.counted;
+      account.restart();
+      return { samples };
     },
-    close: () => {
-      for (const thing of [sums, factors, factorsOnHost, factorsSent]) thing.free();
-      finisher?.scaler.close();
-      finisher?.weights.free();
-      counts?.free();
-      for (const engine of engines.values()) {
-        void engine.then(
-          ({ memories }) => {
-            for (const memory of memories) memory.free();
-          },
-          () => undefined,
-        );
-      }
-      engines.clear();
+    close: async () => {
+      // What is still being made would not be there to be closed.
+      await Promise.allSettled([...engines.values(), finisherMade]);
+      await closers.close();
     },
   };
 }

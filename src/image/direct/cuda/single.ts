@@ -2,6 +2,7 @@
 import type { CudaBackend } from '../../../backend/cuda/cuda.js';
 import type { DeviceMemory } from '../../../backend/cuda/session.js';
 import { uploadArray } from '../../../backend/cuda/transfer.js';
+import { preparing, type Closers } from '../../../core/closing.js';
 import { roundUp } from '../../../core/round-up.js';
 import { cellLists } from './cell-lists.js';
 import type { DirectEngine } from './engine.js';
@@ -17,11 +18,19 @@ const DEPTH = 16;
 const THREADS = 256;
 const MOST_SCRATCH_BYTES = 2 ** 29;
 
-export async function prepareSingle(
+export const prepareSingle = (
   plan: ImagePlan,
   backend: CudaBackend,
   samples: 'integer' | 'float',
   sums: DeviceMemory,
+): Promise<DirectEngine> => preparing((closers) => makeSingle(plan, backend, samples, sums, closers));
+
+async function makeSingle(
+  plan: ImagePlan,
+  backend: CudaBackend,
+  samples: 'integer' | 'float',
+  sums: DeviceMemory,
+  closers: Closers,
 ): Promise<DirectEngine> {
   const { session, shop } = backend;
   const { pixels, channels, polarisations, products } = plan;
@@ -32,13 +41,12 @@ export async function prepareSingle(
   const lists = cellLists(plan, touched, { rows, columns });
   const tiles = Math.ceil(pixels / TILE);
   const turns = foldedTurns(pixels, tiles * TILE, Math.max(rows, columns));
-  const tables = await Promise.all([
+  const [startMemory, stationMemory, tapMemory, turnMemory] = await closers.keepAll([
     uploadArray(session, `cells of ${channels} channels`, lists.starts),
     uploadArray(session, 'their stations', lists.stations),
     uploadArray(session, 'their weights', lists.taps),
     uploadArray(session, 'turns', turns),
   ]);
-  const [startMemory, stationMemory, tapMemory, turnMemory] = tables;
   const planeBytes = 8 * STEPS * rows;
   const group = channelsAtOnce({
     channels,
@@ -47,14 +55,18 @@ export async function prepareSingle(
     multiprocessorsPerChannel: pixels,
     multiprocessors: session.device.multiprocessors,
   });
-  const grid = session.allocate(`grids of ${group} channels`, group * polarisations * planeBytes * columns);
-  const alongL = session.allocate(
-    `half-transformed grids of ${group} channels`,
-    group * polarisations * planeBytes * pixels,
+  const grid = closers.keep(
+    session.allocate(`grids of ${group} channels`, group * polarisations * planeBytes * columns),
+  );
+  const alongL = closers.keep(
+    session.allocate(
+      `half-transformed grids of ${group} channels`,
+      group * polarisations * planeBytes * pixels,
+    ),
   );
   const stream = session.streams.compute;
   return {
-    memories: [...tables, grid, alongL],
+    close: () => closers.close(),
     sum: (block, factors, mode) => {
       if (mode === 'replace')
         session.call(

@@ -65,7 +65,7 @@ describe('cpu visibility imager', { skip: 'what' in library ? library.what : fal
         const wanted = imageVisibilities(plan, integrations, options);
         assertSameImage(found.image, wanted.image, plan.pixels, 1e-11);
         assertSameImage(found.beam, wanted.beam, plan.pixels, 1e-11);
-        imager.close();
+        await imager.close();
         await cpu.close();
       };
 

@@ -73,7 +73,7 @@ void add(int64_t kernelSize, const PairProduct &product, int64_t side, int64_t r
         const PairValue &value = values[n];
         double *image = value.image + at + c, *beam = value.beam + at + c;
         storeVector(image, loadVector<Doubles>(image) + straight * value.re + turned * value.im);
-        storeVector(beam, loadVector<Doubles>(beam) + straight * value.weight);
+        storeVector(beam, loadVector<Doubles>(beam) + straight * value.beamRe + turned * value.beamIm);
       }
     }
   }

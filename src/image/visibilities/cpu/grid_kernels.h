@@ -20,9 +20,12 @@ struct PairProduct {
   alignas(64) double turned[(2 * MOST_KERNEL - 1) * PRODUCT_STRIDE];
 };
 
-/** One sum of x_i conj(x_j), and its weight for the beam, both times what they count for, and their grids. */
+/**
+ * One sum of x_i conj(x_j), and the same of a source at the centre for the beam, both times what they count for, and
+ * their grids.
+ */
 struct PairValue {
-  double re, im, weight;
+  double re, im, beamRe, beamIm;
   double *image, *beam;
 };
 

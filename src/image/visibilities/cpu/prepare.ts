@@ -15,8 +15,8 @@ export function prepareCpuVisibilityImager(plan: ImagePlan, { native }: CpuBacke
     WHERE,
     'int32_t corella_visibility_imager_open(char *error, void *context, int64_t pixels, int64_t channels, ' +
       'int64_t stations, int64_t polarisations, int64_t kernelSize, const int32_t *corners, const double *taps, ' +
-      '_Out_ void **imager)',
-    ...[pixels, channels, stations, polarisations, kernelSize, plan.corners, plan.taps],
+      'const double *centre, _Out_ void **imager)',
+    ...[pixels, channels, stations, polarisations, kernelSize, plan.corners, plan.taps, plan.centre],
   );
   const run: NativeCall<
     [
@@ -38,24 +38,25 @@ export function prepareCpuVisibilityImager(plan: ImagePlan, { native }: CpuBacke
       'const double *weights, int64_t weightsPerBaseline, const uint8_t *flags, const double *factors, ' +
       'int32_t uniform, int32_t autos, double *sums, double *beamSums, double *weightSums)',
   );
+  const sums = new Float64Array(channels * products * pixels * pixels);
+  const beamSums = new Float64Array(sums.length);
+  const weightSums = new Float64Array(channels * products);
   return {
     plan,
-    image: async (integrations, options = {}) => {
+    image: async (integrations, options = {}, into) => {
       checkIntegrations(plan, integrations);
       const factors = options.gains ? inputFactors(plan, options.gains, options.solved) : unitFactors(plan);
       const { visibilities, weights, weightsPerBaseline, flags } = sumIntegrations(integrations);
-      const sums = new Float64Array(channels * products * pixels * pixels);
-      const beamSums = new Float64Array(sums.length);
-      const weightSums = new Float64Array(channels * products);
       await run(
         ...([engine.address, visibilities, weights, weightsPerBaseline, flags, factors] as const),
         ...([Number(options.weight === 'uniform'), Number(options.autos === 'include')] as const),
         ...([sums, beamSums, weightSums] as const),
       );
-      return { image: scaleImage(plan, sums, weightSums), beam: scaleImage(plan, beamSums, weightSums) };
+      return {
+        image: scaleImage(plan, sums, weightSums, into?.image),
+        beam: scaleImage(plan, beamSums, weightSums, into?.beam),
+      };
     },
-    close: () => {
-      engine.close();
-    },
+    close: () => engine.close(),
   };
 }

@@ -23,7 +23,7 @@ constexpr int64_t PAIRS_PER_PIECE = 4096;
 struct Options {
   int64_t pixels, channels, stations, polarisations, kernelSize;
   const int32_t *corners;
-  const double *taps;
+  const double *taps, *centre;
 };
 
 /** One call's arrays, as gridded.ts has them. */
@@ -64,6 +64,7 @@ class VisibilityImager {
         side(roundUp(options.pixels + PRODUCT_STRIDE / 2, kernels.lanes)),
         corners(options.corners, options.corners + 2 * channels * stations),
         taps(options.taps, options.taps + 2 * channels * stations * kernelSize * kernelSize),
+        centre(options.centre, options.centre + 2 * channels * stations),
         turns(makeTurns<double>(options.pixels)),
         fft(planLaneFft(options.pixels, turns.data())) {
     for (int64_t c = 0; c < channels; c++) {
@@ -167,6 +168,10 @@ class VisibilityImager {
       for (int64_t place = 0; place < stations; place++) {
         const int64_t j = order[static_cast<size_t>(channel * stations + place)];
         if (j > i || (i == j && !call.autos)) continue;
+        // What a source of 1 Jy at the image's centre puts into this pair: heights alone turn its phase.
+        const double *x = centre.data() + 2 * (channel * stations + i),
+                     *y = centre.data() + 2 * (channel * stations + j);
+        const double centreRe = x[0] * y[0] + x[1] * y[1], centreIm = x[1] * y[0] - x[0] * y[1];
         PairValue values[4];
         int64_t count = 0;
         for (int64_t which = 0; which < products; which++) {
@@ -176,8 +181,9 @@ class VisibilityImager {
           // the pair (j, i) adds the same real part to XX and YY
           double per = i != j && combination.isParallel() ? 2 : 1;
           if (density) per /= density[combination.product * n * n + uvCell(channel, i, j, combination)];
-          values[count++] = {pair.re * per, pair.im * per, pair.weight * per, gridOf(set, which),
-                             gridOf(set, products + which)};
+          const double weight = pair.weight * per;
+          values[count++] = {pair.re * per,     pair.im * per,      weight * centreRe,
+                             weight * centreIm, gridOf(set, which), gridOf(set, products + which)};
           weightSums[combination.product] += pair.weight * per;
         }
         if (count == 0) continue;
@@ -234,7 +240,7 @@ class VisibilityImager {
   const GridKernels &kernels;
   const int64_t n, channels, stations, polarisations, kernelSize, products, side;
   const std::vector<int32_t> corners;
-  const std::vector<double> taps, turns;
+  const std::vector<double> taps, centre, turns;
   const LaneFft<double> fft;
   /** order : [c][place], stations row by row, so that pairs of one station with all others walk over the grid. */
   std::vector<int32_t> order;
@@ -250,16 +256,17 @@ class VisibilityImager {
 
 using namespace corella;
 
-// corners : [c][s][row, column]; taps : [c][s][row][column] complex.
+// corners : [c][s][row, column]; taps : [c][s][row][column] complex; centre : [c][s] complex.
 CORELLA_EXPORT int32_t corella_visibility_imager_open(char *error, void *context, int64_t pixels, int64_t channels,
                                                       int64_t stations, int64_t polarisations, int64_t kernelSize,
-                                                      const int32_t *corners, const double *taps, void **imager) {
+                                                      const int32_t *corners, const double *taps, const double *centre,
+                                                      void **imager) {
   return withContext(error, context, [&](Context &open) {
     require(pixels >= 16 && pixels <= 1024 && pixels % 2 == 0, "pixels must be even, from 16 to 1024");
     require(channels >= 1 && stations >= 1, "an imager has a size below 1");
     require(kernelSize >= 1 && kernelSize <= MOST_KERNEL && kernelSize % 2 == 1, "kernels must be 1, 3, 5 or 7 wide");
     require(polarisations == 1 || polarisations == 2, "polarisations must be 1 or 2");
-    const Options options{pixels, channels, stations, polarisations, kernelSize, corners, taps};
+    const Options options{pixels, channels, stations, polarisations, kernelSize, corners, taps, centre};
     *imager = open.keep(std::make_unique<VisibilityImager>(open, options));
   });
 }

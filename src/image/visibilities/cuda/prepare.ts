@@ -2,10 +2,11 @@
 import type { CudaBackend } from '../../../backend/cuda/cuda.js';
 import type { DeviceMemory, DevicePointer } from '../../../backend/cuda/session.js';
 import { downloadInto, uploadArray } from '../../../backend/cuda/transfer.js';
+import { closingAfter, preparing, type Closers } from '../../../core/closing.js';
 import { baselineCount } from '../../../core/axes.js';
 import { orderPairs } from './pairs.js';
 import { channelsAtOnce } from '../../cuda/plan.js';
-import { planVisibilities } from './plan.js';
+import { planVisibilities, SOURCE } from './plan.js';
 import { inputFactors, scaleImage, unitFactors } from '../../direct/direct.js';
 import { checkIntegrations, type VisibilityImageOptions } from '../gridded.js';
 import type { ImagePlan } from '../../plan.js';
@@ -57,22 +58,18 @@ const THREADS = 128;
 const PAIR_THREADS = 256;
 /** The pairs' kernels are worth a quarter of the card: made anew for every image they cost far more than reading them. */
 const KERNELS_SHARE = 1 / 4;
-/** struct Source of visibilities.cu. */
-export const SOURCE = {
-  visibilities: 0,
-  weights: 8,
-  factors: 16,
-  flags: 24,
-  corners: 32,
-  weightsPerBaseline: 40,
-  includeAutos: 44,
-  bytes: 48,
-} as const;
 
-export async function prepareCudaVisibilityImager(
+export const prepareCudaVisibilityImager = (
   plan: ImagePlan,
   backend: CudaBackend,
   options: CudaVisibilityOptions = {},
+): Promise<CudaVisibilityImager> => preparing((closers) => makeImager(plan, backend, options, closers));
+
+async function makeImager(
+  plan: ImagePlan,
+  backend: CudaBackend,
+  options: CudaVisibilityOptions,
+  closers: Closers,
 ): Promise<CudaVisibilityImager> {
   const { session, shop } = backend;
   const { pixels, channels, stations, products } = plan;
@@ -85,14 +82,14 @@ export async function prepareCudaVisibilityImager(
     return n % 2 === 0 ? Math.cos(angle) : Math.sin(angle);
   });
   const order = orderPairs(plan);
-  const tables = await Promise.all([
+  const [corners, taps, turnMemory, pairs, differences, centre] = await closers.keepAll([
     uploadArray(session, 'corners', plan.corners),
     uploadArray(session, `kernels of ${channels} channels × ${stations} stations`, plan.taps),
     uploadArray(session, 'turns', turns),
     uploadArray(session, 'pairs of stations', order.pairs),
     uploadArray(session, 'differences of pairs', order.differences),
+    uploadArray(session, 'phases of the centre', plan.centre),
   ]);
-  const [corners, taps, turnMemory, pairs, differences] = tables;
   const gridBytes = products * plane * 16;
   const valueBytes = baselines * products * 16;
   const group = channelsAtOnce({
@@ -102,12 +99,8 @@ export async function prepareCudaVisibilityImager(
     multiprocessorsPerChannel: 1,
     multiprocessors: 1,
   });
-  const held: DeviceMemory[] = [...tables];
-  const allocate = (what: string, sizeBytes: number): DeviceMemory => {
-    const memory = session.allocate(what, sizeBytes);
-    held.push(memory);
-    return memory;
-  };
+  const allocate = (what: string, sizeBytes: number): DeviceMemory =>
+    closers.keep(session.allocate(what, sizeBytes));
   const grids = allocate(`uv grids of ${group} channels`, group * gridBytes);
   const alongL = allocate(`half-transformed uv grids of ${group} channels`, group * gridBytes);
   const densities = allocate(`uv densities of ${group} channels`, group * 3 * plane * 8);
@@ -163,7 +156,7 @@ export async function prepareCudaVisibilityImager(
       describe(kernels.weighPairs.argument(0).view, from, autos);
       kernels.weighPairs.set([
         ...[null, first, weight === 'uniform' ? densities.pointer : 0n, pairs.pointer],
-        ...[of === 'beam' ? 1 : 0, values.pointer, of === 'beam' ? 0n : weightSums.pointer],
+        ...[of === 'beam' ? centre.pointer : 0n, values.pointer, of === 'beam' ? 0n : weightSums.pointer],
       ]);
       kernels.weighPairs.launch(
         { grid: [Math.ceil(baselines / PAIR_THREADS), here], threads: PAIR_THREADS },
@@ -199,11 +192,8 @@ export async function prepareCudaVisibilityImager(
     }
   }
 
-  async function download(memory: DeviceMemory, length: number): Promise<Float64Array> {
-    const values = new Float64Array(length);
-    await downloadInto(session, memory, values);
-    return values;
-  }
+  const sumsOnHost = new Float64Array(channels * products * plane);
+  const weightSumsOnHost = new Float64Array(channels * products);
 
   return {
     plan,
@@ -211,35 +201,36 @@ export async function prepareCudaVisibilityImager(
     weightSums,
     description: pairKernels ? "pairs' kernels kept on the card" : "pairs' kernels made anew for every image",
     imageOnDevice,
-    image: async (integrations, options = {}) => {
-      checkIntegrations(plan, integrations);
-      const factors = options.gains ? inputFactors(plan, options.gains, options.solved) : unitFactors(plan);
-      const summed = sumIntegrations(integrations);
-      const uploads = await Promise.all([
-        uploadArray(session, 'visibilities', summed.visibilities),
-        uploadArray(session, 'weights', summed.weights),
-        uploadArray(session, 'factors', factors),
-        uploadArray(session, 'flags', summed.flags),
-      ]);
-      try {
-        const [visibilities, weights, onCard, flags] = uploads.map(({ pointer }) => pointer);
-        const { weightsPerBaseline } = summed;
-        const source = { visibilities, weights, weightsPerBaseline, factors: onCard, flags };
+    image: (integrations, options = {}, into) =>
+      closingAfter(async (uploads) => {
+        checkIntegrations(plan, integrations);
+        const given = options.gains ? inputFactors(plan, options.gains, options.solved) : unitFactors(plan);
+        const summed = sumIntegrations(integrations);
+        const [visibilities, weights, factors, flags] = await uploads.keepAll([
+          uploadArray(session, 'visibilities', summed.visibilities),
+          uploadArray(session, 'weights', summed.weights),
+          uploadArray(session, 'factors', given),
+          uploadArray(session, 'flags', summed.flags),
+        ]);
+        const source = {
+          visibilities: visibilities.pointer,
+          weights: weights.pointer,
+          weightsPerBaseline: summed.weightsPerBaseline,
+          factors: factors.pointer,
+          flags: flags.pointer,
+        };
         imageOnDevice(source, options);
-        const image = await download(sums, channels * products * plane);
-        const perProduct = await download(weightSums, channels * products);
-        imageOnDevice(source, { ...options, of: 'beam' });
-        const beam = await download(sums, channels * products * plane);
+        await downloadInto(session, sums, sumsOnHost);
+        await downloadInto(session, weightSums, weightSumsOnHost);
         // XY is one complex product: both its parts have one weight.
-        if (products === 4) for (let c = 0; c < channels; c++) perProduct[4 * c + 3] = perProduct[4 * c + 2];
-        return { image: scaleImage(plan, image, perProduct), beam: scaleImage(plan, beam, perProduct) };
-      } finally {
-        for (const memory of uploads) memory.free();
-      }
-    },
-    close: () => {
-      for (const memory of held) memory.free();
-    },
+        if (products === 4)
+          for (let c = 0; c < channels; c++) weightSumsOnHost[4 * c + 3] = weightSumsOnHost[4 * c + 2];
+        const image = scaleImage(plan, sumsOnHost, weightSumsOnHost, into?.image);
+        imageOnDevice(source, { ...options, of: 'beam' });
+        await downloadInto(session, sums, sumsOnHost);
+        return { image, beam: scaleImage(plan, sumsOnHost, weightSumsOnHost, into?.beam) };
+      }),
+    close: () => closers.close(),
   };
 }
 

@@ -118,11 +118,11 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 
 // values : [c in group][pair in order][combination], what is spread on the grid: calibrated, weighted visibilities, or their
-// weights (for the beam). densities: as above, or null for natural weight. weightSums : [c][product], zeroed before, or null.
+// weights times what a source at the centre puts there (for the beam, where centre : [c][s] is given). densities: as above, or null for natural weight. weightSums : [c][product], zeroed before, or null.
 // Grid: (blocks of 256 pairs, channels of the group).
 extern "C" __global__ void __launch_bounds__(256)
     weighPairs(const __grid_constant__ Source from, int firstChannel, const double *densities, const uint32_t *pairs,
-               int takeWeights, double2 *values, double *weightSums) {
+               const double2 *centre, double2 *values, double *weightSums) {
   const int64_t n = (int64_t)blockIdx.x * 256 + threadIdx.x;
   const int channel = firstChannel + blockIdx.y;
   double weights[COMBINATIONS] = {};
@@ -140,8 +140,13 @@ extern "C" __global__ void __launch_bounds__(256)
         const double density = densities ? densities[plane * PLANE + uvCell(from, channel, i, j, held)] : 1.0;
         const double by = one.times / density;
         weights[combination] = by * one.weight;
-        value = takeWeights ? make_double2(by * one.weight, 0)
-                            : make_double2(by * one.re, isTurned ? -by * one.im : by * one.im);
+        double re = by * one.re, im = by * one.im;
+        if (centre) {
+          const double2 x = centre[channel * STATIONS + i], y = centre[channel * STATIONS + j];
+          re = by * one.weight * (x.x * y.x + x.y * y.y);
+          im = by * one.weight * (x.y * y.x - x.x * y.y);
+        }
+        value = make_double2(re, isTurned ? -im : im);
       }
       values[((int64_t)blockIdx.y * BASELINES + n) * COMBINATIONS + combination] = value;
     }

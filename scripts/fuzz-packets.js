@@ -1,0 +1,31 @@
+// Feeds damaged packets to every decoder: npm run fuzz:packets [-- --packets 100000 --seed 1 --only chips,vdif]
+// Each must be placed inside its plan, be control, or be refused with a reason; nothing may throw, and what can be
+// parsed must be written again byte for byte. The same seed makes the same packets; a failure names the packet.
+import { parseArgs } from 'node:util';
+import { allStreams } from '../dist/packets/testing/streams.js';
+import { tryDamaged } from '../dist/packets/testing/trial.js';
+
+const { values } = parseArgs({
+  options: {
+    packets: { type: 'string', default: '100000' },
+    seed: { type: 'string', default: '1' },
+    only: { type: 'string', default: '' },
+  },
+});
+const chosen = allStreams.filter(
+  ({ plan }) => values.only === '' || values.only.split(',').includes(plan.format),
+);
+let failures = 0;
+for (const stream of chosen) {
+  const name = stream.plan.format.padEnd(16);
+  try {
+    const tally = tryDamaged(stream, Number(values.seed), 0, Number(values.packets));
+    const words = Object.entries(tally).map(([reason, count]) => `${count} ${reason}`);
+    console.log(`ok     ${name} ${values.packets} packets: ${words.join(', ')}`);
+  } catch (error) {
+    failures++;
+    console.log(`FAILED ${name} ${error instanceof Error ? error.stack : String(error)}`);
+  }
+}
+console.log(failures === 0 ? 'every decoder stood' : `${failures} decoders fell`);
+process.exit(failures === 0 && chosen.length > 0 ? 0 : 1);

@@ -1,0 +1,222 @@
+/**
+ * What arrived, one bit a cell. A lane is who sends (a board, a digitiser, a VDIF thread), a fragment which part of its
+ * band, a slot a step in time. Rows are padded to whole 64-bit words, so that native code sees the same memory as
+ * `uint64_t [lane][fragment][word]`, lowest bit first.
+ */
+import { refuse, wholeNumber } from '../errors.js';
+import type { SpectraGap } from './gap-boxes.js';
+
+/** The box of inputs and channels that one kind of packet or frame fills. */
+export interface Lane {
+  readonly firstInput: number;
+  readonly endInput: number;
+  readonly firstChannel: number;
+  readonly endChannel: number;
+}
+
+/** Where the cells of a block lie. Fragment f of a lane holds the lane's channels, shifted by f times their number. */
+export interface CellLayout {
+  /** The box of fragment 0 of each lane. */
+  readonly lanes: readonly Lane[];
+  readonly fragments: number;
+  readonly samplesPerSlot: number;
+}
+
+export interface Presence {
+  readonly lanes: number;
+  readonly fragments: number;
+  readonly slots: number;
+  /** 32-bit words a row; even. */
+  readonly rowWords: number;
+  /** bits : [lane][fragment][word], slot s at bit s mod 32 of word ⌊s/32⌋; 0 beyond the last slot. */
+  readonly bits: Uint32Array;
+}
+
+export const presenceRowWords = (slots: number): number => 2 * Math.ceil(slots / 64);
+
+/** Nothing is there yet. `bits` may be memory of someone else's, as long as the shape asks. */
+export function emptyPresence(
+  lanes: number,
+  fragments: number,
+  slots: number,
+  bits = new Uint32Array(lanes * fragments * presenceRowWords(slots)),
+): Presence {
+  const rowWords = presenceRowWords(wholeNumber('presence', 'slots', slots, 0, 2 ** 31));
+  const words = lanes * fragments * rowWords;
+  if (bits.length !== words) {
+    refuse(
+      'presence',
+      `${bits.length} words where ${lanes} × ${fragments} rows of ${slots} bits take ${words}`,
+    );
+  }
+  return { lanes, fragments, slots, rowWords, bits };
+}
+
+export const rowOf = ({ fragments }: Presence, lane: number, fragment: number): number =>
+  lane * fragments + fragment;
+
+export function isPresent(presence: Presence, row: number, slot: number): boolean {
+  return ((presence.bits[row * presence.rowWords + (slot >>> 5)] >>> (slot & 31)) & 1) === 1;
+}
+
+/** Sets (or clears) the slots from `from` to before `to` of a row. */
+export function markSlots(
+  presence: Presence,
+  row: number,
+  from: number,
+  to: number,
+  as: 'present' | 'missing',
+): void {
+  if (row < 0 || row >= presence.lanes * presence.fragments || from < 0 || to > presence.slots) {
+    refuse('presence', `row ${row}, slots ${from} to ${to} lie outside`, 'check the plan');
+  }
+  const start = row * presence.rowWords;
+  for (let word = from >>> 5; word * 32 < to; word++) {
+    const mask = bitsBetween(from - word * 32, to - word * 32);
+    if (as === 'present') presence.bits[start + word] |= mask;
+    else presence.bits[start + word] &= ~mask;
+  }
+}
+
+/** The bits from `from` (below 32) to before `to` of one word; either may lie outside it. */
+function bitsBetween(from: number, to: number): number {
+  const upTo = to >= 32 ? -1 : (1 << Math.max(0, to)) - 1;
+  const below = from <= 0 ? 0 : (1 << from) - 1;
+  return upTo & ~below;
+}
+
+/** Ones in a word: pairs, nibbles and bytes are added side by side, then all bytes by one product. */
+export function popcount(word: number): number {
+  let x = word - ((word >>> 1) & 0x5555_5555);
+  x = (x & 0x3333_3333) + ((x >>> 2) & 0x3333_3333);
+  return Math.imul((x + (x >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24;
+}
+
+/** Cells that are there. */
+export function presentCells({ bits }: Presence): number {
+  let sum = 0;
+  for (const word of bits) sum += popcount(word);
+  return sum;
+}
+
+/** The box of one fragment of a lane. */
+export function fragmentBox({ lanes }: CellLayout, lane: number, fragment: number): Lane {
+  const box = lanes[lane];
+  const shift = fragment * (box.endChannel - box.firstChannel);
+  return { ...box, firstChannel: box.firstChannel + shift, endChannel: box.endChannel + shift };
+}
+
+function checkShape(presence: Presence, layout: CellLayout): void {
+  if (presence.lanes !== layout.lanes.length || presence.fragments !== layout.fragments) {
+    refuse(
+      'presence',
+      `${presence.lanes} lanes of ${presence.fragments} fragments where the plan has ${layout.lanes.length} of ${layout.fragments}`,
+    );
+  }
+}
+
+/** What is not there, as boxes; the same hole in neighbouring fragments or lanes makes one. */
+export function gapsOfPresence(presence: Presence, layout: CellLayout): SpectraGap[] {
+  checkShape(presence, layout);
+  const { samplesPerSlot } = layout;
+  const gaps: SpectraGap[] = [];
+  /** Where the last gap with these times stands. */
+  const latest = new Map<string, number>();
+  for (let lane = 0; lane < presence.lanes; lane++) {
+    for (let fragment = 0; fragment < presence.fragments; fragment++) {
+      const box = fragmentBox(layout, lane, fragment);
+      for (const [from, to] of holesOf(presence, rowOf(presence, lane, fragment))) {
+        const gap = { ...box, firstSample: from * samplesPerSlot, endSample: to * samplesPerSlot };
+        const times = `${from} ${to}`;
+        const before = latest.get(times);
+        if (before !== undefined && continues(gaps[before], gap)) {
+          gaps[before] = { ...gaps[before], endInput: gap.endInput, endChannel: gap.endChannel };
+        } else {
+          latest.set(times, gaps.push(gap) - 1);
+        }
+      }
+    }
+  }
+  return joinLanes(gaps);
+}
+
+/** A lane's fragments are joined first; whole lanes that miss the same are joined after. */
+function joinLanes(gaps: readonly SpectraGap[]): SpectraGap[] {
+  const joined: SpectraGap[] = [];
+  const latest = new Map<string, number>();
+  for (const gap of gaps) {
+    const times = `${gap.firstSample} ${gap.endSample} ${gap.firstChannel} ${gap.endChannel}`;
+    const before = latest.get(times);
+    if (before !== undefined && joined[before].endInput === gap.firstInput) {
+      joined[before] = { ...joined[before], endInput: gap.endInput };
+    } else {
+      latest.set(times, joined.push(gap) - 1);
+    }
+  }
+  return joined;
+}
+
+const continues = (a: SpectraGap, b: SpectraGap): boolean =>
+  a.firstInput === b.firstInput && a.endInput === b.endInput && a.endChannel === b.firstChannel;
+
+/** [from, to) of each run of missing slots. */
+export function holesOf(presence: Presence, row: number): [number, number][] {
+  const holes: [number, number][] = [];
+  const start = row * presence.rowWords;
+  let from = -1;
+  for (let slot = 0; slot < presence.slots; slot++) {
+    const word = presence.bits[start + (slot >>> 5)];
+    // Whole words that change nothing are passed over.
+    if ((slot & 31) === 0 && word === (from < 0 ? 0xffff_ffff : 0)) {
+      slot += 31;
+      continue;
+    }
+    const there = ((word >>> (slot & 31)) & 1) === 1;
+    if (!there && from < 0) from = slot;
+    else if (there && from >= 0) {
+      holes.push([from, slot]);
+      from = -1;
+    }
+  }
+  if (from >= 0) holes.push([from, presence.slots]);
+  return holes;
+}
+
+/** The bits that leave just these gaps. A gap that cuts a cell is refused: one bit cannot say half. */
+export function presenceOfGaps(gaps: readonly SpectraGap[], layout: CellLayout, slots: number): Presence {
+  const { lanes, fragments, samplesPerSlot } = layout;
+  const presence = emptyPresence(lanes.length, fragments, slots);
+  for (let row = 0; row < lanes.length * fragments; row++) markSlots(presence, row, 0, slots, 'present');
+  for (const gap of gaps) {
+    const [from, to] = [gap.firstSample / samplesPerSlot, gap.endSample / samplesPerSlot];
+    if (!Number.isInteger(from) || !Number.isInteger(to)) refuseCut(gap);
+    lanes.forEach((_, lane) => {
+      for (let fragment = 0; fragment < fragments; fragment++) {
+        const box = fragmentBox(layout, lane, fragment);
+        if (!overlap(box, gap)) continue;
+        const whole =
+          gap.firstInput <= box.firstInput &&
+          gap.endInput >= box.endInput &&
+          gap.firstChannel <= box.firstChannel &&
+          gap.endChannel >= box.endChannel;
+        if (!whole) refuseCut(gap);
+        markSlots(presence, rowOf(presence, lane, fragment), from, to, 'missing');
+      }
+    });
+  }
+  return presence;
+}
+
+const overlap = (a: Lane, b: Lane): boolean =>
+  a.firstInput < b.endInput &&
+  b.firstInput < a.endInput &&
+  a.firstChannel < b.endChannel &&
+  b.firstChannel < a.endChannel;
+
+function refuseCut(gap: SpectraGap): never {
+  refuse(
+    'presence',
+    `the gap of inputs ${gap.firstInput}…${gap.endInput - 1}, channels ${gap.firstChannel}…${gap.endChannel - 1}, samples ${gap.firstSample}…${gap.endSample - 1} cuts a cell`,
+    'give gaps of whole cells',
+  );
+}

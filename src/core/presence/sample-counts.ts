@@ -1,0 +1,137 @@
+/**
+ * How many samples both stations of each baseline have, from gaps of any shape. Blocks are added up as pairs of
+ * stations for each run of channels between gap edges, and spread over [c][b] when asked: with the same lanes missing
+ * in every channel, a block of 132 channels costs as much as one of a single channel.
+ */
+import { baselineCount, type CountsCB } from '../axes.js';
+import type { SpectraGap } from './gap-boxes.js';
+import { addSharedBits, addToChannels, deadStations, type PairShape } from './pair-counts.js';
+import { emptyPresence, markSlots } from './presence.js';
+
+interface Run {
+  readonly firstChannel: number;
+  readonly endChannel: number;
+  /** Samples of blocks that lacked nothing here: alike for all pairs. */
+  whole: number;
+  /** pairs : [b], the others. */
+  readonly pairs: Float64Array | undefined;
+}
+
+export class SampleCounts {
+  private runs: Run[];
+
+  constructor(private readonly shape: PairShape) {
+    this.runs = this.emptyRuns();
+  }
+
+  /** Whether a gap was among what was added. */
+  get anyMissing(): boolean {
+    return this.runs.some(({ pairs }) => pairs !== undefined);
+  }
+
+  /** What of a gap lies outside the block is nobody's. */
+  add(samples: number, gaps: readonly SpectraGap[]): void {
+    if (samples === 0) return;
+    if (gaps.length > 0) this.cutAt(gaps.flatMap((gap) => [gap.firstChannel, gap.endChannel]));
+    this.runs = this.runs.map((run) => {
+      const here = gaps.filter(
+        (gap) => gap.firstChannel <= run.firstChannel && gap.endChannel > run.firstChannel,
+      );
+      if (here.length === 0) {
+        run.whole += samples;
+        return run;
+      }
+      const pairs = run.pairs ?? new Float64Array(baselineCount(this.shape.stations));
+      this.addPairs(pairs, samples, here);
+      return { ...run, pairs };
+    });
+  }
+
+  /** counts[c][b] += what was added; a station whose inputs are all flagged (1) has nothing. */
+  spread(counts: CountsCB, flaggedInputs?: Uint8Array): void {
+    const { stations } = this.shape;
+    const dead = deadStations(this.shape, flaggedInputs);
+    const row = new Float64Array(baselineCount(stations));
+    for (const { firstChannel, endChannel, whole, pairs } of this.runs) {
+      for (let i = 0, b = 0; i < stations; i++) {
+        for (let j = 0; j <= i; j++, b++) row[b] = dead[i] || dead[j] ? 0 : whole + (pairs?.[b] ?? 0);
+      }
+      addToChannels(counts, row, firstChannel, endChannel);
+    }
+  }
+
+  clear(): void {
+    this.runs = this.emptyRuns();
+  }
+
+  private emptyRuns(): Run[] {
+    return [{ firstChannel: 0, endChannel: this.shape.channels, whole: 0, pairs: undefined }];
+  }
+
+  /** Runs end wherever a gap begins or ends; each half keeps what was counted. */
+  private cutAt(channels: readonly number[]): void {
+    const cuts = new Set(channels);
+    this.runs = this.runs.flatMap((run) => {
+      const inside = [...cuts].filter((c) => c > run.firstChannel && c < run.endChannel);
+      if (inside.length === 0) return [run];
+      const edges = [run.firstChannel, ...inside.sort((x, y) => x - y), run.endChannel];
+      return edges.slice(0, -1).map((firstChannel, k) => ({
+        ...run,
+        firstChannel,
+        endChannel: edges[k + 1],
+        pairs: run.pairs?.slice(),
+      }));
+    });
+  }
+
+  private addPairs(pairs: Float64Array, samples: number, gaps: readonly SpectraGap[]): void {
+    const { stations, polarisations } = this.shape;
+    const presence = emptyPresence(stations, 1, samples);
+    for (let s = 0; s < stations; s++) markSlots(presence, s, 0, samples, 'present');
+    for (const gap of gaps) {
+      // Polarisations are widened together: half a station's sample is nobody's sample.
+      const end = Math.min(stations, Math.ceil(gap.endInput / polarisations));
+      const to = Math.min(samples, gap.endSample);
+      for (let s = Math.floor(gap.firstInput / polarisations); s < end; s++) {
+        markSlots(presence, s, Math.max(0, gap.firstSample), to, 'missing');
+      }
+    }
+    const { classOf, rows } = alikeRows(presence.bits, presence.rowWords, stations);
+    const classes = rows.length / presence.rowWords;
+    const sums = new Float64Array(baselineCount(classes));
+    addSharedBits(sums, rows, presence.rowWords, samples);
+    for (let i = 0, b = 0; i < stations; i++) {
+      const x = classOf[i];
+      for (let j = 0; j <= i; j++, b++) {
+        const y = classOf[j];
+        pairs[b] += x >= y ? sums[(x * (x + 1)) / 2 + y] : sums[(y * (y + 1)) / 2 + x];
+      }
+    }
+  }
+}
+
+/** Stations of one board miss the same: each different row once, and which of them is whose. */
+function alikeRows(
+  bits: Uint32Array,
+  rowWords: number,
+  count: number,
+): { readonly classOf: Int32Array; readonly rows: Uint32Array } {
+  const classOf = new Int32Array(count);
+  const rows = new Uint32Array(bits.length);
+  const byHash = new Map<number, number[]>();
+  let classes = 0;
+  for (let row = 0; row < count; row++) {
+    const words = bits.subarray(row * rowWords, (row + 1) * rowWords);
+    let hash = 0x811c9dc5;
+    for (const word of words) hash = Math.imul(hash ^ word, 0x01000193) ^ (hash >>> 15);
+    const candidates = byHash.get(hash) ?? [];
+    let found = candidates.find((one) => words.every((word, w) => word === rows[one * rowWords + w]));
+    if (found === undefined) {
+      found = classes++;
+      rows.set(words, found * rowWords);
+      byHash.set(hash, [...candidates, found]);
+    }
+    classOf[row] = found;
+  }
+  return { classOf, rows: rows.subarray(0, classes * rowWords) };
+}

@@ -1,0 +1,151 @@
+/**
+ * Captures as tcpdump and Wireshark keep them: classic pcap here, pcapng in pcapng.ts, told apart by their first bytes.
+ * Records come as the bytes do, so that a capture may be larger than memory, or a pipe. A capture that is cut short or
+ * damaged gives what comes before, and says where and why it ended.
+ */
+import { refuse } from '../core/errors.js';
+import { viewOf } from './bytes.js';
+import type { CaptureParser, CaptureRecord } from './capture-record.js';
+import { isPcapng, pcapngBlocks } from './pcapng.js';
+
+export type { CaptureRecord } from './capture-record.js';
+
+/** Where reading stopped before the end, and why. */
+export interface CaptureEnd {
+  readonly cause: 'cut' | 'damaged';
+  readonly atByte: number;
+  readonly why: string;
+}
+
+/** No frame is longer: more is a damaged length. */
+export const MOST_FRAME_BYTES = 2 ** 20;
+
+export interface Capture {
+  readonly kind: 'pcap' | 'pcapng';
+  /** Records in batches, in the order they were captured. */
+  readonly batches: AsyncGenerator<CaptureRecord[]>;
+  /** After the batches: undefined where the capture ended as it should. */
+  readonly ended: () => CaptureEnd | undefined;
+  /** Bytes read so far. */
+  readonly bytesRead: () => number;
+}
+
+/** Whether a file may be a capture, by its first bytes. */
+export const isCapture = (head: Uint8Array): boolean => isPcapng(head) || classicOrder(head) !== undefined;
+
+/** `chunks` is the file from its first byte, in pieces of any size; `name` is for refusals. */
+export async function readCapture(name: string, chunks: AsyncIterable<Uint8Array>): Promise<Capture> {
+  const source = chunks[Symbol.asyncIterator]();
+  let head: Uint8Array = new Uint8Array();
+  while (head.length < HEADER_BYTES) {
+    const next = await source.next();
+    if (next.done === true) break;
+    head = joined(head, next.value);
+  }
+  const classic = classicOrder(head);
+  if (!classic && !isPcapng(head)) {
+    refuse(name, 'is no capture: neither pcap nor pcapng', 'record one with tcpdump -s 0 -w FILE');
+  }
+  if (head.length < HEADER_BYTES) refuse(name, 'ends inside its header', 'it was cut short: copy it again');
+  const [parser, start] = classic ? [classicParser(head, classic), HEADER_BYTES] : [pcapngBlocks(), 0];
+  const state: { end?: CaptureEnd; read: number } = { read: head.length };
+  return {
+    kind: classic ? 'pcap' : 'pcapng',
+    batches: walk(parser, head, start, source, state),
+    ended: () => state.end,
+    bytesRead: () => state.read,
+  };
+}
+
+async function* walk(
+  parser: CaptureParser,
+  head: Uint8Array,
+  start: number,
+  source: AsyncIterator<Uint8Array>,
+  state: { end?: CaptureEnd; read: number },
+): AsyncGenerator<CaptureRecord[]> {
+  let bytes = head;
+  let at = start;
+  for (;;) {
+    const records: CaptureRecord[] = [];
+    while (at < bytes.length) {
+      const length = parser.lengthAt(bytes, at);
+      if (typeof length !== 'number') {
+        state.end = { cause: 'damaged', atByte: state.read - bytes.length + at, why: length.damaged };
+        break;
+      }
+      if (length === 0 || at + length > bytes.length) break;
+      const record = parser.recordAt(bytes, at, length);
+      if (record) records.push(record);
+      at += length;
+    }
+    if (records.length > 0) yield records;
+    if (state.end) return;
+    const next = await source.next();
+    if (next.done === true) break;
+    state.read += next.value.length;
+    bytes = joined(bytes.subarray(at), next.value);
+    at = 0;
+  }
+  if (at < bytes.length) {
+    state.end = {
+      cause: 'cut',
+      atByte: state.read - bytes.length + at,
+      why: 'the capture ends inside a record',
+    };
+  }
+}
+
+/** Plain bytes: a Buffer's slice would be a view. */
+function joined(before: Uint8Array, after: Uint8Array): Uint8Array {
+  if (before.length === 0) return new Uint8Array(after.buffer, after.byteOffset, after.length);
+  const both = new Uint8Array(before.length + after.length);
+  both.set(before);
+  both.set(after, before.length);
+  return both;
+}
+
+const HEADER_BYTES = 24;
+const RECORD_BYTES = 16;
+const MICROSECONDS = 0xa1b2_c3d4;
+const NANOSECONDS = 0xa1b2_3c4d;
+
+interface ClassicOrder {
+  readonly littleEndian: boolean;
+  /** Nanoseconds in a unit of the second field. */
+  readonly unitNs: bigint;
+}
+
+function classicOrder(head: Uint8Array): ClassicOrder | undefined {
+  if (head.length < 4) return undefined;
+  for (const littleEndian of [true, false]) {
+    const magic = viewOf(head).getUint32(0, littleEndian);
+    if (magic === MICROSECONDS) return { littleEndian, unitNs: 1000n };
+    if (magic === NANOSECONDS) return { littleEndian, unitNs: 1n };
+  }
+  return undefined;
+}
+
+function classicParser(head: Uint8Array, { littleEndian, unitNs }: ClassicOrder): CaptureParser {
+  // The upper half tells of check sequences after each frame.
+  const link = viewOf(head).getUint32(20, littleEndian) & 0xffff;
+  return {
+    lengthAt: (bytes, at) => {
+      if (at + RECORD_BYTES > bytes.length) return 0;
+      const captured = viewOf(bytes).getUint32(at + 8, littleEndian);
+      return captured > MOST_FRAME_BYTES
+        ? { damaged: `a record of ${captured} bytes` }
+        : RECORD_BYTES + captured;
+    },
+    recordAt: (bytes, at, length) => {
+      const view = viewOf(bytes);
+      const word = (k: number): number => view.getUint32(at + 4 * k, littleEndian);
+      return {
+        unixNs: BigInt(word(0)) * 1_000_000_000n + BigInt(word(1)) * unitNs,
+        link,
+        frame: bytes.subarray(at + RECORD_BYTES, at + length),
+        originalBytes: word(3),
+      };
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { packetFormatNamed, packetFormats, anyPacketFormats, recogniseDatagram } from './registry.js';
+import { allStreams, payloadOf, placesOf, soundPacket, testStreams } from './testing/streams.js';
+import { tryDamaged } from './testing/trial.js';
+import { nativePlan, verdictCodes, verdictOf } from './verdict.js';
+
+describe('packet formats', () => {
+  it('are registered under their own names and numbers', () => {
+    for (const [name, { format }] of Object.entries(packetFormats)) assert.equal(format.name, name);
+    const codes = Object.values(packetFormats).map(({ code }) => code);
+    assert.equal(new Set(codes).size, codes.length);
+    assert.throws(() => packetFormatNamed('chip'), /there is no packet format 'chip'; known are spead-feng,/);
+  });
+
+  for (const stream of allStreams) {
+    const { plan } = stream;
+    const format = packetFormatNamed(plan.format);
+
+    it(`${plan.format}: every cell of a stream is encoded, recognised, decoded and written again`, () => {
+      const seen = new Set<string>();
+      for (const place of placesOf(stream, 5)) {
+        const packet = soundPacket(stream, place);
+        const facts = format.decode(packet, plan);
+        assert.deepEqual(facts, { ...place, payload: payloadOf(stream, place) });
+        assert.deepEqual(
+          anyPacketFormats.filter((one) => one.recognise(packet)).map((one) => one.name),
+          [plan.format],
+        );
+        assert.equal(recogniseDatagram(packet), format);
+        const parsed = format.parse(packet);
+        assert.ok(!('refused' in parsed));
+        assert.deepEqual(format.write(parsed.header, parsed.payload), packet);
+        // Wherever the datagram lies in memory.
+        const elsewhere = new Uint8Array(packet.length + 13).fill(0xee);
+        elsewhere.set(packet, 5);
+        assert.deepEqual(format.decode(elsewhere.subarray(5, 5 + packet.length), plan), facts);
+        seen.add(Buffer.from(packet).toString('hex'));
+      }
+      assert.equal(seen.size, 5 * plan.sources.length * plan.fragments, 'no two packets are alike');
+    });
+
+    it(`${plan.format}: a plan can be guessed from its packets`, () => {
+      const packets = placesOf(stream, 5).flatMap((place) => {
+        const packet = format.parse(soundPacket(stream, place));
+        return 'refused' in packet ? [] : [packet];
+      });
+      const guess = format.guess(packets, {});
+      if (plan.format === 'spead-feng') {
+        // Nothing but a descriptor tells how a heap is laid out.
+        assert.ok('unknown' in guess && guess.unknown.includes('descriptor'));
+        return;
+      }
+      assert.ok('options' in guess);
+      const { tickRateHz, ...found } = format.plan(guess.options);
+      const { tickRateHz: told, ...expected } = plan;
+      assert.deepEqual(found, expected);
+      if (tickRateHz) assert.deepEqual(tickRateHz, told);
+    });
+
+    it(`${plan.format}: ten thousand damaged packets, none of which throws`, () => {
+      const tally = tryDamaged(stream, 1, 0, 10_000);
+      assert.equal(
+        Object.values(tally).reduce((sum, count) => sum + count, 0),
+        10_000,
+      );
+      // Damage in the payload leaves a packet to be placed; most other damage is seen.
+      assert.ok(
+        tally.placed > 100 && tally.invalid > 1000 && tally.unknown_source > 10,
+        JSON.stringify(tally),
+      );
+    });
+  }
+});
+
+describe('verdicts', () => {
+  it('are numbers alone, where the cell lies among them', () => {
+    const stream = testStreams.snap2;
+    const [place] = placesOf(stream, 1).slice(-1);
+    const packet = soundPacket(stream, place);
+    assert.deepEqual(verdictOf(packet, stream.plan), {
+      ...{ code: 0, tick: 9600n, lane: 2, fragment: 1, session: 1_700_000_000n, payloadAt: 32 },
+    });
+    packet[31] = 1;
+    const nothing = { tick: 0n, lane: 0, fragment: 0, session: 0n, payloadAt: 0 };
+    assert.deepEqual(verdictOf(packet, stream.plan), { code: verdictCodes.unknown_source, ...nothing });
+    assert.deepEqual(verdictOf(packet.subarray(1), stream.plan), { code: verdictCodes.invalid, ...nothing });
+  });
+
+  it('plans are handed to native code as numbers', () => {
+    assert.deepEqual(nativePlan(testStreams.chips.plan), {
+      format: 6,
+      lanes: 3,
+      fragments: 2,
+      cellBytes: 96,
+      ticksPerSlot: 1n,
+      wrapBits: 64,
+      numbers: BigInt64Array.of(3n, 1128n, 1n),
+      sources: BigInt64Array.of(1n, 2n, 4n),
+    });
+  });
+});

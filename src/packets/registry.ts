@@ -1,0 +1,42 @@
+/** Every packet format we know: one line each. Where several would take a datagram the first does. */
+import { refuse } from '../core/errors.js';
+import { chips } from './chips.js';
+import { mwa } from './mwa.js';
+import type { PacketFormat, PacketFormatName } from './packet-format.js';
+import { snap2 } from './snap2.js';
+import { speadDigitiser } from './spead/digitiser.js';
+import { speadFeng } from './spead/feng.js';
+import { vdif, vdifVtp } from './vdif/vdif.js';
+
+/** `code` is the format's number in native tables: never used again for another. */
+export const packetFormats = {
+  'spead-feng': { code: 0, format: speadFeng }, // F-engines of MeerKAT
+  'spead-digitiser': { code: 1, format: speadDigitiser }, // and its digitisers
+  vdif: { code: 2, format: vdif }, // VLBI recorders
+  'vdif-vtp': { code: 3, format: vdifVtp }, // the same behind a sequence number
+  mwa: { code: 4, format: mwa }, // the Murchison Widefield Array's receivers
+  snap2: { code: 5, format: snap2 }, // F-engines of OVRO-LWA and LWA-NA
+  chips: { code: 6, format: chips }, // F-engines of LWA-SV
+} as const satisfies Record<PacketFormatName, { readonly code: number; readonly format: unknown }>;
+
+/** With headers and options of any kind: what one format made is given back to the same. */
+export const anyPacketFormats: readonly PacketFormat[] = Object.values(packetFormats).map(
+  ({ format }): PacketFormat => format,
+);
+
+export const isPacketFormatName = (name: string): name is PacketFormatName =>
+  Object.hasOwn(packetFormats, name);
+
+export function packetFormatNamed(name: string): PacketFormat {
+  return (
+    anyPacketFormats.find((format) => format.name === name) ??
+    refuse(
+      'packets',
+      `there is no packet format '${name}'`,
+      `known are ${Object.keys(packetFormats).join(', ')}`,
+    )
+  );
+}
+
+export const recogniseDatagram = (datagram: Uint8Array): PacketFormat | undefined =>
+  anyPacketFormats.find((format) => format.recognise(datagram));

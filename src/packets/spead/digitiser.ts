@@ -1,0 +1,134 @@
+/**
+ * MeerKAT's digitiser heaps: real voltages of 10 bits, the most significant bit first, without padding; one packet a
+ * heap. The lowest bit of digitiser_id is the polarisation.
+ */
+import { wholeNumber } from '../../core/errors.js';
+import { rationalOf, type Rational } from '../../core/clock/rational.js';
+import { checkedPlan, lanesSideBySide } from '../checked-plan.js';
+import {
+  packetFormat,
+  placed,
+  type Guess,
+  type GuessHints,
+  type ParsedPacket,
+  type StreamPlan,
+} from '../packet-format.js';
+import { commonNumbers, usual } from '../survey.js';
+import { hasData, heapFacts } from './data-heap.js';
+import {
+  address,
+  immediate,
+  itemOf,
+  parseSpead,
+  speadHeader,
+  speadIds,
+  writeSpead,
+  type SpeadHeader,
+} from './packet.js';
+
+const ids = { source: 0x3101, samples: 0x3300 } as const;
+const STATUS = 0x3102;
+
+export interface DigitiserOptions {
+  /** digitiser_id of each input, in the order of inputs. */
+  readonly digitisers: readonly number[];
+  readonly samplesPerHeap: number;
+  readonly sampleRateHz?: Rational;
+}
+
+const BITS = 10;
+const HEAP_NAMES = ['heapBytes'] as const;
+
+function plan({ digitisers, samplesPerHeap, sampleRateHz }: DigitiserOptions): StreamPlan<'heapBytes'> {
+  wholeNumber('spead-digitiser', 'samplesPerHeap', samplesPerHeap, 1, 2 ** 20);
+  const heapBytes = (samplesPerHeap * BITS) / 8;
+  return checkedPlan({
+    format: 'spead-digitiser',
+    holds: 'voltages',
+    type: 'i16',
+    inputs: digitisers.length,
+    channels: 1,
+    lanes: lanesSideBySide(digitisers.length, 1, 1),
+    sources: digitisers,
+    fragments: 1,
+    cellBytes: heapBytes,
+    ticksPerSlot: samplesPerHeap,
+    samplesPerSlot: samplesPerHeap,
+    ...(sampleRateHz && { tickRateHz: sampleRateHz }),
+    wrapBits: 48,
+    cell: {
+      axes: ['c', 'a', 't'],
+      sizes: { c: 1, t: samplesPerHeap, a: 1 },
+      parts: 1,
+      bits: BITS,
+      code: 'twos-complement',
+      bitsFrom: 'highest',
+      levels: 'all',
+    },
+    numbers: { heapBytes },
+  });
+}
+
+/** What digitiser_status says: bit 1 is saturation, bits 32…47 how many samples were. */
+export function digitiserStatus(header: SpeadHeader): {
+  readonly saturated: boolean;
+  readonly samples: number;
+} {
+  const status = itemOf(header, STATUS) ?? 0n;
+  return { saturated: ((status >> 1n) & 1n) === 1n, samples: Number((status >> 32n) & 0xffffn) };
+}
+
+function guess(
+  packets: readonly ParsedPacket<SpeadHeader>[],
+  { rateHz }: GuessHints,
+): Guess<DigitiserOptions> {
+  const data = packets.filter(({ header }) => hasData(header, ids));
+  const bytes = usual(data.map(({ payload }) => payload.length)) ?? 0;
+  if (bytes === 0 || (bytes * 8) % BITS !== 0) {
+    return { unknown: 'how many samples a heap holds', fix: `${bytes} bytes are no whole number of 10 bits` };
+  }
+  return {
+    options: {
+      digitisers: commonNumbers(data.map(({ header }) => Number(itemOf(header, ids.source) ?? 0n))),
+      samplesPerHeap: (bytes * 8) / BITS,
+      ...(rateHz === undefined ? {} : { sampleRateHz: rationalOf(rateHz) }),
+    },
+  };
+}
+
+export const speadDigitiser = packetFormat<SpeadHeader, DigitiserOptions, 'heapBytes'>({
+  name: 'spead-digitiser',
+  title: "SPEAD, a digitiser's voltages of 10 bits (MeerKAT)",
+  holds: 'voltages',
+  epoch: { told: 'nobody', means: "the digitisers' sync time, which the control system knows" },
+  numbers: HEAP_NAMES,
+  senderName: (source) => `digitiser_id ${source}`,
+  plan,
+  parse: parseSpead,
+  write: writeSpead,
+  place: (packet, stream) => {
+    const facts = heapFacts(packet, ids, {
+      heapBytes: stream.numbers.heapBytes,
+      cellBytes: stream.cellBytes,
+    });
+    if (facts === 'control' || 'refused' in facts) return facts;
+    return placed(stream, Number(facts.source), facts.packet, facts.timestamp);
+  },
+  headerOf: ({ tick, lane }, stream) =>
+    speadHeader(
+      {
+        heap: (tick / BigInt(stream.ticksPerSlot)) * BigInt(stream.sources.length) + BigInt(lane),
+        heapBytes: stream.numbers.heapBytes,
+        offset: 0,
+        payloadBytes: stream.cellBytes,
+      },
+      [
+        immediate(speadIds.timestamp, tick),
+        immediate(ids.source, BigInt(stream.sources[lane])),
+        immediate(STATUS, 0n),
+        address(ids.samples, 0n),
+      ],
+    ),
+  looksLike: ({ header }) => hasData(header, ids),
+  guess,
+});

@@ -1,0 +1,212 @@
+/**
+ * MeerKAT's F-engine heaps: channelised voltages, [channel][spectrum][polarisation] of (re, im), as katgpucbf sends
+ * them. Lanes are told by feng_id, never by heap number, which different F-engines may share. Each packet is placed by
+ * its offset, so that a heap that lost one keeps the others.
+ */
+import { refuse, wholeNumber } from '../../core/errors.js';
+import { rationalOf, type Rational } from '../../core/clock/rational.js';
+import { checkedPlan, lanesSideBySide } from '../checked-plan.js';
+import {
+  invalid,
+  packetFormat,
+  placed,
+  type Guess,
+  type GuessHints,
+  type ParsedPacket,
+  type StreamPlan,
+} from '../packet-format.js';
+import { commonNumbers, usual, usualStep } from '../survey.js';
+import { hasData, heapFacts } from './data-heap.js';
+import { descriptorsOf, type SpeadDescriptor } from './descriptors.js';
+import {
+  address,
+  immediate,
+  itemOf,
+  parseSpead,
+  speadHeader,
+  speadIds,
+  writeSpead,
+  type SpeadHeader,
+} from './packet.js';
+
+const ids = { source: 0x4101, samples: 0x4300 } as const;
+const FREQUENCY = 0x4103;
+
+export interface FengOptions {
+  /** feng_id of each station, in the order of stations. */
+  readonly antennas: readonly number[];
+  /** Number of the first channel received. */
+  readonly firstChannel: number;
+  readonly channelsPerHeap: number;
+  /** Heaps side by side in frequency, where several streams are received; 1 unless said. */
+  readonly heaps?: number;
+  readonly spectraPerHeap: number;
+  /** Clock ticks (samples of the digitiser) from one spectrum to the next. */
+  readonly ticksPerSpectrum: number;
+  /** Payload of one packet. */
+  readonly packetBytes: number;
+  readonly polarisations?: 1 | 2;
+  /** Of each part of a sample. */
+  readonly bits?: 4 | 8;
+  /** The digitisers' clock. */
+  readonly clockRateHz?: Rational;
+}
+
+type Names = 'heapBytes' | 'packetsPerHeap' | 'firstChannel' | 'channelsPerHeap';
+
+function plan(options: FengOptions): StreamPlan<Names> {
+  const {
+    antennas,
+    channelsPerHeap,
+    spectraPerHeap,
+    packetBytes,
+    heaps = 1,
+    polarisations = 2,
+    bits = 8,
+  } = options;
+  for (const name of ['channelsPerHeap', 'spectraPerHeap', 'packetBytes', 'ticksPerSpectrum'] as const) {
+    wholeNumber('spead-feng', name, options[name], 1, 2 ** 31);
+  }
+  const heapBytes = (channelsPerHeap * spectraPerHeap * polarisations * 2 * bits) / 8;
+  const channelsPerPacket = (channelsPerHeap * packetBytes) / heapBytes;
+  if (!Number.isInteger(channelsPerPacket) || channelsPerHeap % channelsPerPacket !== 0) {
+    refuse(
+      'spead-feng',
+      `packets of ${packetBytes} bytes do not hold whole channels of ${heapBytes / channelsPerHeap} bytes, or do not fill a heap of ${channelsPerHeap}`,
+      'give the payload of one packet',
+    );
+  }
+  const packetsPerHeap = channelsPerHeap / channelsPerPacket;
+  return checkedPlan({
+    format: 'spead-feng',
+    holds: 'spectra',
+    type: bits === 8 ? 'ci8' : 'ci4',
+    inputs: antennas.length * polarisations,
+    channels: channelsPerHeap * heaps,
+    lanes: lanesSideBySide(antennas.length, polarisations, channelsPerPacket),
+    sources: antennas,
+    fragments: packetsPerHeap * heaps,
+    cellBytes: packetBytes,
+    ticksPerSlot: options.ticksPerSpectrum * spectraPerHeap,
+    samplesPerSlot: spectraPerHeap,
+    ...(options.clockRateHz && { tickRateHz: options.clockRateHz }),
+    wrapBits: 48,
+    cell: {
+      axes: ['c', 't', 'a'],
+      sizes: { c: channelsPerPacket, t: spectraPerHeap, a: polarisations },
+      parts: 2,
+      bits,
+      code: 'twos-complement',
+      bitsFrom: 'highest',
+      levels: 'symmetric',
+    },
+    numbers: { heapBytes, packetsPerHeap, firstChannel: options.firstChannel, channelsPerHeap },
+  });
+}
+
+/** What a sender's descriptor says against the plan, both told; undefined where they agree. */
+export function describesOtherwise(
+  descriptors: readonly SpeadDescriptor[],
+  { cell, numbers }: StreamPlan<Names>,
+): string | undefined {
+  const said = descriptors.find(({ id }) => id === ids.samples);
+  if (!said) return undefined;
+  const planned = [numbers.channelsPerHeap, cell.sizes.t, cell.sizes.a, ...(cell.bits === 8 ? [2] : [])];
+  if (said.shape.join(' ') === planned.join(' ')) return undefined;
+  return `feng_raw is (${said.shape.join(', ')}) of ${said.type} by its descriptor, (${planned.join(', ')}) by the plan`;
+}
+
+/** Channels, spectra and polarisations of a heap are told by the descriptor alone. */
+function guess(packets: readonly ParsedPacket<SpeadHeader>[], { rateHz }: GuessHints): Guess<FengOptions> {
+  const data = packets.filter(({ header }) => hasData(header, ids));
+  const value = (header: SpeadHeader, id: number): number => Number(itemOf(header, id) ?? -1n);
+  const heard = data.map(({ header }) => ({
+    source: value(header, ids.source),
+    tick: itemOf(header, speadIds.timestamp) ?? 0n,
+  }));
+  const described = packets.flatMap(descriptorsOf).find(({ id }) => id === ids.samples);
+  const [channelsPerHeap, spectraPerHeap, polarisations] = described?.shape ?? [];
+  const unknown = (what: string, fix: string): Guess<FengOptions> => ({ unknown: what, fix });
+  if (!(channelsPerHeap > 0 && spectraPerHeap > 0) || (polarisations !== 1 && polarisations !== 2)) {
+    return unknown(
+      'how many channels and spectra a heap holds (no descriptor of feng_raw came)',
+      'record for longer: descriptors come every few seconds',
+    );
+  }
+  const step = usualStep(heard, 48);
+  if (step === undefined) return unknown('the time between heaps', 'record more than one heap of a sender');
+  const frequencies = commonNumbers(data.map(({ header }) => value(header, FREQUENCY)));
+  const packetBytes = usual(data.map(({ payload }) => payload.length)) ?? 0;
+  const heapBytes = usual(data.map(({ header }) => Number(header.heapBytes ?? 0n))) ?? 0;
+  const bits = (heapBytes * 8) / (channelsPerHeap * spectraPerHeap * polarisations * 2);
+  const ticksPerSpectrum = Number(step) / spectraPerHeap;
+  const firstChannel = frequencies[0];
+  const heaps = (frequencies[frequencies.length - 1] - firstChannel) / channelsPerHeap + 1;
+  if ((bits !== 4 && bits !== 8) || !Number.isInteger(ticksPerSpectrum) || !Number.isInteger(heaps)) {
+    return unknown('a layout that fits its heaps', 'the descriptor and the packets disagree');
+  }
+  return {
+    options: {
+      antennas: commonNumbers(heard.map(({ source }) => source)),
+      ...(rateHz === undefined ? {} : { clockRateHz: rationalOf(rateHz) }),
+      ...{
+        firstChannel,
+        channelsPerHeap,
+        heaps,
+        spectraPerHeap,
+        ticksPerSpectrum,
+        packetBytes,
+        polarisations,
+        bits,
+      },
+    },
+  };
+}
+
+export const speadFeng = packetFormat<SpeadHeader, FengOptions, Names>({
+  name: 'spead-feng',
+  title: "SPEAD, an F-engine's channelised voltages (MeerKAT)",
+  holds: 'spectra',
+  epoch: { told: 'nobody', means: "the digitisers' sync time, which the control system knows" },
+  numbers: ['heapBytes', 'packetsPerHeap', 'firstChannel', 'channelsPerHeap'],
+  senderName: (source) => `feng_id ${source}`,
+  plan,
+  parse: parseSpead,
+  write: writeSpead,
+  place: (packet, stream) => {
+    const { heapBytes, packetsPerHeap, firstChannel, channelsPerHeap } = stream.numbers;
+    const facts = heapFacts(packet, ids, { heapBytes, cellBytes: stream.cellBytes });
+    if (facts === 'control' || 'refused' in facts) return facts;
+    const frequency = itemOf(packet.header, FREQUENCY);
+    if (frequency === undefined) return invalid('no frequency (item 0x4103)');
+    const beyond = Number(frequency) - firstChannel;
+    const heap = Math.floor(beyond / channelsPerHeap);
+    if (beyond < 0 || beyond % channelsPerHeap !== 0 || heap * packetsPerHeap >= stream.fragments) {
+      return invalid(`channels from ${frequency} are not planned`);
+    }
+    return placed(stream, Number(facts.source), heap * packetsPerHeap + facts.packet, facts.timestamp);
+  },
+  headerOf: ({ tick, lane, fragment }, stream) => {
+    const { heapBytes, packetsPerHeap, firstChannel, channelsPerHeap } = stream.numbers;
+    const heaps = stream.fragments / packetsPerHeap;
+    const which = Math.floor(fragment / packetsPerHeap);
+    const slot = tick / BigInt(stream.ticksPerSlot);
+    return speadHeader(
+      {
+        // Spaced, so that no two F-engines ever share a number.
+        heap: (slot * BigInt(stream.sources.length) + BigInt(lane)) * BigInt(heaps) + BigInt(which),
+        heapBytes,
+        offset: (fragment - which * packetsPerHeap) * stream.cellBytes,
+        payloadBytes: stream.cellBytes,
+      },
+      [
+        immediate(speadIds.timestamp, tick),
+        immediate(ids.source, BigInt(stream.sources[lane])),
+        immediate(FREQUENCY, BigInt(firstChannel + which * channelsPerHeap)),
+        address(ids.samples, 0n),
+      ],
+    );
+  },
+  looksLike: ({ header }) => hasData(header, ids),
+  guess,
+});

@@ -1,0 +1,51 @@
+/** What guesses are made of: which numbers packets carry, and how far their times lie apart. */
+import { greatestCommonDivisor } from '../core/clock/rational.js';
+import { unwrapTick } from '../core/clock/tick-clock.js';
+
+/** Numbers in rising order, less those that damage invented: seen once or twice while the others recur. */
+export function commonNumbers(numbers: Iterable<number>): number[] {
+  const seen = new Map<number, number>();
+  for (const number of numbers) seen.set(number, (seen.get(number) ?? 0) + 1);
+  const often = Math.max(0, ...seen.values());
+  return [...seen]
+    .filter(([, times]) => times * 8 >= often)
+    .map(([number]) => number)
+    .sort((x, y) => x - y);
+}
+
+/** The number most packets carry. */
+export function usual<Value>(values: Iterable<Value>): Value | undefined {
+  const seen = new Map<Value, number>();
+  let best: Value | undefined;
+  for (const value of values) {
+    const times = (seen.get(value) ?? 0) + 1;
+    seen.set(value, times);
+    if (best === undefined || times > (seen.get(best) ?? 0)) best = value;
+  }
+  return best;
+}
+
+/**
+ * The step from one packet of a sender to its next: the largest that most differences are multiples of. Undefined
+ * where no sender is heard at two times.
+ */
+export function usualStep(
+  packets: Iterable<{ readonly source: number; readonly tick: bigint }>,
+  wrapBits: number,
+): bigint | undefined {
+  const last = new Map<number, bigint>();
+  const steps: bigint[] = [];
+  for (const { source, tick } of packets) {
+    const before = last.get(source);
+    last.set(source, tick);
+    if (before === undefined) continue;
+    const step = unwrapTick(tick, before, wrapBits) - before;
+    if (step !== 0n) steps.push(step < 0n ? -step : step);
+  }
+  // Packets that were lost make multiples; a damaged time makes anything: it must not shorten the step of all others.
+  const common = usual(steps);
+  if (common === undefined) return undefined;
+  return steps
+    .filter((step) => step % common === 0n || common % step === 0n)
+    .reduce((all, step) => greatestCommonDivisor(all, step), common);
+}

@@ -1,0 +1,47 @@
+/** Whether a decoder stands a damaged packet: what tests and the fuzzer ask of every format. */
+import assert from 'node:assert/strict';
+import { randomStream } from '../../core/random.js';
+import { MOST_TICK, type RefusalReason } from '../packet-format.js';
+import { anyPacketFormats, packetFormatNamed } from '../registry.js';
+import { damaged } from './damage.js';
+import { placesOf, soundPacket, type TestStream } from './streams.js';
+
+export type TrialTally = Record<'placed' | 'control' | RefusalReason, number>;
+
+/** Decodes `count` damaged packets of a stream, from number `first` on; throws at the first that breaks a rule. */
+export function tryDamaged(stream: TestStream, seed: number, first: number, count: number): TrialTally {
+  const { plan } = stream;
+  const format = packetFormatNamed(plan.format);
+  const sound = placesOf(stream, 4).map((place) => soundPacket(stream, place));
+  const tally: TrialTally = { placed: 0, control: 0, invalid: 0, unknown_source: 0, misaligned: 0 };
+  for (let k = first; k < first + count; k++) {
+    const random = randomStream(seed, plan.format, k);
+    const packet = damaged(sound[random.below(sound.length)], random);
+    const where = `${plan.format}, packet ${k} of seed ${seed}`;
+    const before = packet.slice();
+    const facts = format.decode(packet, plan);
+    assert.ok(Buffer.compare(packet, before) === 0, `${where} was changed`);
+    if (facts === 'control') tally.control++;
+    else if ('refused' in facts) {
+      tally[facts.refused]++;
+      assert.ok(facts.why.length > 0, where);
+    } else {
+      tally.placed++;
+      const { tick, lane, fragment, payload } = facts;
+      assert.ok(tick >= 0n && tick <= MOST_TICK && tick % BigInt(plan.ticksPerSlot) === 0n, where);
+      assert.ok(lane >= 0 && lane < plan.lanes.length, where);
+      assert.ok(Number.isInteger(fragment) && fragment >= 0 && fragment < plan.fragments, where);
+      assert.equal(payload.length, plan.cellBytes, where);
+    }
+    // What can be parsed is written again as it was; by every format, now and then.
+    for (const any of k % 8 === 0 ? anyPacketFormats : [format]) {
+      const parsed = any.parse(packet);
+      any.recognise(packet);
+      if (!('refused' in parsed)) {
+        const again = any.write(parsed.header, parsed.payload);
+        assert.ok(Buffer.compare(again, packet) === 0, `${where} as ${any.name}`);
+      }
+    }
+  }
+  return tally;
+}

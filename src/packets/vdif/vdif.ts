@@ -1,0 +1,246 @@
+/**
+ * VDIF frames in datagrams, bare or behind VTP's 8 bytes: a sequence number that tells what was lost on the way, while the
+ * frame tells the place. A frame has no absolute number: its tick is seconds · frames a second + frame, so that the
+ * sample rate must be known. Inputs are threads in the order of the plan, each with its channels.
+ */
+import { refuse, wholeNumber } from '../../core/errors.js';
+import { vdifEpochUnixSeconds } from '../../core/clock/epochs.js';
+import { rational } from '../../core/clock/rational.js';
+import { instant } from '../../core/instant.js';
+import { viewOf } from '../bytes.js';
+import type { CellBits } from '../cell.js';
+import { checkedPlan, lanesSideBySide } from '../checked-plan.js';
+import {
+  invalid,
+  packetFormat,
+  placed,
+  type Guess,
+  type GuessHints,
+  type PacketFormat,
+  type ParsedPacket,
+  type StreamPlan,
+} from '../packet-format.js';
+import { commonNumbers, usual } from '../survey.js';
+import {
+  namedRateHz,
+  parseVdif,
+  stationName,
+  vdifHeaderBytes,
+  writeVdif,
+  type VdifHeader,
+} from './header.js';
+
+export interface VdifOptions {
+  /** In the order of inputs. */
+  readonly threads: readonly { readonly thread: number; readonly station: number }[];
+  /** Inputs in a thread: a power of two. */
+  readonly channels?: number;
+  readonly parts: 1 | 2;
+  readonly bits: 1 | 2 | 4 | 8 | 16;
+  /** Header and samples. */
+  readonly frameBytes: number;
+  readonly header?: 'whole' | 'legacy';
+  /** Of each channel. */
+  readonly sampleRateHz: number;
+}
+
+type Names = 'headerBytes' | 'framesPerSecond' | 'log2Channels' | 'parts' | 'bits';
+
+const isBits = (bits: number): bits is VdifOptions['bits'] => [1, 2, 4, 8, 16].includes(bits);
+const typeOf = (bits: VdifOptions['bits'], parts: 1 | 2): StreamPlan['type'] => {
+  const real = ({ 1: 'f32', 2: 'f32', 4: 'i8', 8: 'i8', 16: 'i16' } as const)[bits];
+  return parts === 2 ? `c${real}` : real;
+};
+/** A frame names its sender by station and thread. */
+const sourceOf = ({ station, thread }: { readonly station: number; readonly thread: number }): number =>
+  station * 1024 + thread;
+
+function planAs(format: 'vdif' | 'vdif-vtp', options: VdifOptions): StreamPlan<Names> {
+  const { threads, channels = 1, parts, bits, frameBytes, sampleRateHz } = options;
+  const headerBytes = options.header === 'legacy' ? 16 : 32;
+  const log2Channels = Math.log2(wholeNumber(format, 'channels', channels, 1, 4096));
+  if (!Number.isInteger(log2Channels))
+    refuse(format, `${channels} channels in a thread`, 'give a power of two');
+  for (const { thread, station } of threads) {
+    wholeNumber(format, 'a thread', thread, 0, 1023);
+    wholeNumber(format, "a station's number", station, 0, 65_535);
+  }
+  wholeNumber(format, 'frameBytes', frameBytes, headerBytes + 8, 65_504);
+  if (frameBytes % 8 !== 0) refuse(format, `frames of ${frameBytes} bytes`, 'give a multiple of 8');
+  const cellBytes = frameBytes - headerBytes;
+  const samples = (cellBytes * 8) / (bits * parts * channels);
+  const framesPerSecond = sampleRateHz / samples;
+  if (!Number.isInteger(samples) || !Number.isInteger(framesPerSecond) || framesPerSecond < 1) {
+    refuse(
+      format,
+      `${sampleRateHz} samples a second are not a whole number of frames of ${samples} samples`,
+      'give the sample rate of each channel with --rate',
+    );
+  }
+  return checkedPlan({
+    format,
+    holds: 'voltages',
+    type: typeOf(bits, parts),
+    inputs: threads.length * channels,
+    channels: 1,
+    lanes: lanesSideBySide(threads.length, channels, 1),
+    sources: threads.map(sourceOf),
+    fragments: 1,
+    cellBytes,
+    ticksPerSlot: 1,
+    samplesPerSlot: samples,
+    tickRateHz: rational(BigInt(framesPerSecond)),
+    wrapBits: 64,
+    cell: {
+      axes: ['c', 't', 'a'],
+      sizes: { c: 1, t: samples, a: channels },
+      parts,
+      bits: bits satisfies CellBits,
+      code: 'offset',
+      bitsFrom: 'lowest',
+      levels: 'all',
+    },
+    numbers: { headerBytes, framesPerSecond, log2Channels, parts, bits },
+  });
+}
+
+function guess(packets: readonly ParsedPacket<VdifHeader>[], hints: GuessHints): Guess<VdifOptions> {
+  const headers = packets.map(({ header }) => header);
+  const frameBytes = usual(headers.map((header) => header.frameBytes)) ?? 0;
+  const same = headers.filter((header) => header.frameBytes === frameBytes);
+  const bits = usual(same.map((header) => header.bits)) ?? 0;
+  if (!isBits(bits)) {
+    return { unknown: `how ${bits} bits a sample lie`, fix: 'frames of 1, 2, 4, 8 and 16 bits are read' };
+  }
+  const parts = usual(same.map((header) => header.parts)) ?? 1;
+  const legacy = usual(same.map((header) => header.legacy)) === true;
+  const channels = 2 ** (usual(same.map((header) => header.log2Channels)) ?? 0);
+  const samples = ((frameBytes - (legacy ? 16 : 32)) * 8) / (bits * parts * channels);
+  const named = usual(same.map(namedRateHz));
+  const turned = framesBeforeTurn(same);
+  const sampleRateHz = hints.rateHz ?? named ?? (turned === undefined ? undefined : turned * samples);
+  if (sampleRateHz === undefined) {
+    return {
+      unknown: 'its sample rate: no extension names it, and no second ends in what was read',
+      fix: 'give --rate, the samples a second of each channel',
+    };
+  }
+  const threads = commonNumbers(same.map(sourceOf)).map((source) => ({
+    station: Math.floor(source / 1024),
+    thread: source % 1024,
+  }));
+  const header = legacy ? 'legacy' : 'whole';
+  return {
+    options: { threads, channels, parts, bits, frameBytes, header, sampleRateHz },
+    ...(hints.rateHz === undefined && named === undefined
+      ? { concluded: 'the sample rate, from the highest frame number before a second ended' }
+      : {}),
+  };
+}
+
+/** Frames a second, where a second ends among the headers: the highest number before the next one begins. */
+function framesBeforeTurn(headers: readonly VdifHeader[]): number | undefined {
+  const highest = new Map<number, number>();
+  for (const { seconds, frame } of headers) highest.set(seconds, Math.max(highest.get(seconds) ?? 0, frame));
+  const whole = [...highest].filter(([second]) => highest.has(second + 1)).map(([, frame]) => frame + 1);
+  return whole.length === 0 ? undefined : Math.max(...whole);
+}
+
+/** Eight bytes little-endian, as MeerKAT's sender writes them. */
+export interface VtpHeader extends VdifHeader {
+  readonly sequence: bigint;
+}
+
+function formatAs<Header extends VdifHeader>(
+  parts: Pick<PacketFormat<Header, VdifOptions, Names>, 'title' | 'parse' | 'write' | 'headerOf'> & {
+    readonly name: 'vdif' | 'vdif-vtp';
+  },
+): PacketFormat<Header, VdifOptions, Names> {
+  return packetFormat<Header, VdifOptions, Names>({
+    ...parts,
+    holds: 'voltages',
+    epoch: { told: 'packet', of: (session) => instant(vdifEpochUnixSeconds(Number(session ?? 0n))) },
+    numbers: ['headerBytes', 'framesPerSecond', 'log2Channels', 'parts', 'bits'],
+    senderName: (source) => `${stationName(Math.floor(source / 1024))} thread ${source % 1024}`,
+    plan: (options) => planAs(parts.name, options),
+    place: ({ header, payload }, stream) => {
+      const { headerBytes, framesPerSecond, log2Channels, parts: planned, bits } = stream.numbers;
+      if (
+        vdifHeaderBytes(header) !== headerBytes ||
+        payload.length !== stream.cellBytes ||
+        header.log2Channels !== log2Channels ||
+        header.parts !== planned ||
+        header.bits !== bits
+      ) {
+        return invalid(
+          `${payload.length} bytes of ${2 ** header.log2Channels} channels, ${header.bits} bits, ${header.parts === 2 ? 'complex' : 'real'}: not as planned`,
+        );
+      }
+      if (header.marked === 'invalid') return invalid('its recorder marked it invalid');
+      if (header.frame >= framesPerSecond)
+        return invalid(`frame ${header.frame} of a second of ${framesPerSecond}`);
+      const tick = BigInt(header.seconds) * BigInt(framesPerSecond) + BigInt(header.frame);
+      return placed(stream, sourceOf(header), 0, tick, BigInt(header.epoch));
+    },
+    looksLike: ({ header }) => header.version <= 1 && isBits(header.bits) && header.log2Channels <= 12,
+    guess,
+  });
+}
+
+const frameHeader = (
+  { tick, lane, session }: { readonly tick: bigint; readonly lane: number; readonly session?: bigint },
+  stream: StreamPlan<Names>,
+): VdifHeader => {
+  const { headerBytes, framesPerSecond, log2Channels, parts, bits } = stream.numbers;
+  const perSecond = BigInt(framesPerSecond);
+  return {
+    marked: 'valid',
+    legacy: headerBytes === 16,
+    seconds: Number(tick / perSecond),
+    epoch: Number(session ?? refuse(stream.format, 'no reference epoch', 'give the half-years since 2000')),
+    frame: Number(tick % perSecond),
+    version: 0,
+    log2Channels,
+    frameBytes: headerBytes + stream.cellBytes,
+    parts: parts === 2 ? 2 : 1,
+    bits,
+    thread: stream.sources[lane] % 1024,
+    station: Math.floor(stream.sources[lane] / 1024),
+    unassigned: 0,
+    extension: headerBytes === 16 ? [] : [0, 0, 0, 0],
+  };
+};
+
+export const vdif = formatAs<VdifHeader>({
+  name: 'vdif',
+  title: 'VDIF',
+  parse: parseVdif,
+  write: writeVdif,
+  headerOf: frameHeader,
+});
+
+const VTP_BYTES = 8;
+
+export const vdifVtp = formatAs<VtpHeader>({
+  name: 'vdif-vtp',
+  title: 'VDIF behind VTP',
+  parse: (datagram) => {
+    if (datagram.length < VTP_BYTES) return invalid(`${datagram.length} bytes are too few for VTP`);
+    const frame = parseVdif(datagram.subarray(VTP_BYTES));
+    if ('refused' in frame) return frame;
+    const view = viewOf(datagram);
+    return { header: { ...frame.header, sequence: view.getBigUint64(0, true) }, payload: frame.payload };
+  },
+  write: (header, payload) => {
+    const frame = writeVdif(header, payload);
+    const datagram = new Uint8Array(VTP_BYTES + frame.length);
+    new DataView(datagram.buffer).setBigUint64(0, header.sequence, true);
+    datagram.set(frame, VTP_BYTES);
+    return datagram;
+  },
+  // One number for all threads of a slot in turn: what a sender that loses nothing counts.
+  headerOf: (place, stream) => ({
+    ...frameHeader(place, stream),
+    sequence: place.tick * BigInt(stream.sources.length) + BigInt(place.lane),
+  }),
+});

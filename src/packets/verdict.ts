@@ -1,0 +1,64 @@
+/**
+ * What a native parser must answer. Its table is handed numbers alone (`nativePlan`), and its answers are compared
+ * field by field with `verdictOf`, over sound and damaged packets.
+ */
+import type { RefusalReason, StreamPlan } from './packet-format.js';
+import { packetFormatNamed, packetFormats } from './registry.js';
+
+export const verdictCodes = {
+  placed: 0,
+  control: 1,
+  invalid: 2,
+  unknown_source: 3,
+  misaligned: 4,
+} as const satisfies Record<RefusalReason | 'placed' | 'control', number>;
+
+export interface Verdict {
+  readonly code: number;
+  /** The rest is 0 unless the packet was placed. */
+  readonly tick: bigint;
+  readonly lane: number;
+  readonly fragment: number;
+  /** 0 where the packet tells none. */
+  readonly session: bigint;
+  /** Of the cell in the datagram; it is as long as the plan says. */
+  readonly payloadAt: number;
+}
+
+export function verdictOf(datagram: Uint8Array, plan: StreamPlan): Verdict {
+  const facts = packetFormatNamed(plan.format).decode(datagram, plan);
+  const nothing = { tick: 0n, lane: 0, fragment: 0, session: 0n, payloadAt: 0 };
+  if (facts === 'control') return { code: verdictCodes.control, ...nothing };
+  if ('refused' in facts) return { code: verdictCodes[facts.refused], ...nothing };
+  const { tick, lane, fragment, session = 0n, payload } = facts;
+  const payloadAt = payload.byteOffset - datagram.byteOffset;
+  return { code: verdictCodes.placed, tick, lane, fragment, session, payloadAt };
+}
+
+/** A plan as native code takes it. */
+export interface NativePlan {
+  readonly format: number;
+  readonly lanes: number;
+  readonly fragments: number;
+  readonly cellBytes: number;
+  readonly ticksPerSlot: bigint;
+  readonly wrapBits: number;
+  /** numbers : the format's own, in the order of its `numbers`. */
+  readonly numbers: BigInt64Array;
+  /** sources : [lane]. */
+  readonly sources: BigInt64Array;
+}
+
+export function nativePlan(plan: StreamPlan): NativePlan {
+  const { code, format } = packetFormats[plan.format];
+  return {
+    format: code,
+    lanes: plan.lanes.length,
+    fragments: plan.fragments,
+    cellBytes: plan.cellBytes,
+    ticksPerSlot: BigInt(plan.ticksPerSlot),
+    wrapBits: plan.wrapBits,
+    numbers: BigInt64Array.from(format.numbers, (name) => BigInt(plan.numbers[name])),
+    sources: BigInt64Array.from(plan.sources, BigInt),
+  };
+}
