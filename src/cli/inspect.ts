@@ -13,7 +13,7 @@ import {
   type VisibilityFile,
   writeFileWhole,
 } from '../formats/index.js';
-import { linePlot, renderPng } from '../draw/index.js';
+import { linePlot, renderPng, type Picture } from '../draw/index.js';
 import { describeFile } from '../pipeline/inspect/inspect.js';
 import { gainPicture } from '../pipeline/inspect/gain-picture.js';
 import { lookAtGains } from '../pipeline/inspect/gains.js';
@@ -82,7 +82,7 @@ interface Report {
   readonly lines: readonly string[];
   readonly spectrum: { readonly frequenciesHz: Float64Array; readonly powerDb: Float64Array };
   /** Undefined where there is nothing to draw. */
-  readonly picture: string | undefined;
+  readonly picture: Picture | undefined;
 }
 
 async function run(path: string, options: InspectOptions): Promise<void> {
@@ -158,7 +158,7 @@ async function recordingReport(
   onProgress?: OnProgress,
 ): Promise<Report> {
   let band: Report['spectrum'] = { frequenciesHz: new Float64Array(), powerDb: new Float64Array() };
-  let picture: string | undefined;
+  let picture: Picture | undefined;
   const look = await lookAt(file, {
     ...(options.whole && { extent: 'whole' as const }),
     ...(onProgress && { onProgress }),
@@ -199,7 +199,7 @@ async function visibilityReport(
   options: InspectOptions,
   onProgress?: OnProgress,
 ): Promise<Report> {
-  let picture: string | undefined;
+  let picture: Picture | undefined;
   const look = await lookAtVisibilities(file, {
     ...(options.whole && { extent: 'whole' as const }),
     ...(onProgress && { onProgress }),

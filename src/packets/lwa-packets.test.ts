@@ -46,6 +46,11 @@ describe('CHIPS by hand', () => {
     assert.deepEqual([plan.tickRateHz, plan.wrapBits, plan.ticksPerSlot], [rational(25_000n), 64, 1]);
   });
 
+  it('is what a sender writes', () => {
+    const sent = chips.encode({ tick: 25_000n, lane: 1, fragment: 0 }, payload, plan);
+    assert.deepEqual(sent, join(hex('02 00 02 01 00 02 0468 00000000000061a9'), payload));
+  });
+
   it('subbands are fragments', () => {
     const both = chips.plan({ boards: [2], channels: 2, firstChannel: 1126, subbands: 2 });
     assert.equal(placedBy(chips, datagram, both).fragment, 1);
@@ -147,7 +152,9 @@ describe('SNAP2 by hand', () => {
     );
   });
 
-  it('a sender must know its sync time', () => {
+  it('is what a sender writes, who must know the sync time', () => {
+    const sent = snap2.encode({ tick: 9600n, lane: 2, fragment: 1, session: 1_700_000_000n }, payload, plan);
+    assert.deepEqual(sent, datagram);
     assert.throws(() => snap2.encode({ tick: 0n, lane: 0, fragment: 0 }, payload, plan), /no sync time/);
   });
 });

@@ -41,6 +41,14 @@ describe('MWA packets by hand', () => {
     assert.equal(formatInstant(instantOfTick(clock, facts.tick), 4), '2025-03-03T01:19:50.9984Z');
   });
 
+  it('is what a sender writes', () => {
+    const place = { tick: 1_425_000_008n * 625n + 624n, lane: 1, fragment: 0 };
+    assert.deepEqual(
+      mwa.encode(place, payload, plan),
+      join(hex('20 89 0019 54efc648 0270 00 00 0000 00 00'), payload),
+    );
+  });
+
   it('oversampled packets have 800 a second', () => {
     const over = changed(changed(datagram, 0, '30'), 8, '031f');
     const fine = mwa.plan({ kind: 'oversampled', coarseChannel: 137, inputs: [25] });

@@ -136,7 +136,8 @@ export function pairCounts(layout: CellLayout, shape: PairShape): PairCounts {
       for (const { firstChannel, endChannel, groupOf, sums } of runs) {
         for (let i = 0, b = 0; i < shape.stations; i++) {
           for (let j = 0; j <= i; j++, b++) {
-            const [x, y] = [Math.max(groupOf[i], groupOf[j]), Math.min(groupOf[i], groupOf[j])];
+            const x = Math.max(groupOf[i], groupOf[j]);
+            const y = Math.min(groupOf[i], groupOf[j]);
             row[b] = y < 0 || dead[i] || dead[j] ? 0 : sums[(x * (x + 1)) / 2 + y];
           }
         }

@@ -5,16 +5,12 @@
  */
 import { refuse, wholeNumber } from '../../core/errors.js';
 import type { SpectraGap } from '../../core/gaps.js';
+import type { Lane } from '../../core/presence/presence.js';
 import type { FrameTally } from '../format.js';
 import type { InputFile } from '../io/input.js';
 
 /** The box of a recording that one kind of frame fills. */
-export interface Lane {
-  readonly firstInput: number;
-  readonly endInput: number;
-  readonly firstChannel: number;
-  readonly endChannel: number;
-}
+export type { Lane };
 
 export interface Frame {
   readonly lane: number;

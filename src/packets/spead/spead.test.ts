@@ -78,6 +78,16 @@ describe("F-engine's heaps by hand", () => {
     assert.deepEqual([plan.fragments, plan.ticksPerSlot, plan.wrapBits], [2, 8192, 48]);
   });
 
+  it('are what a sender writes', () => {
+    // Slot 134217729 of two F-engines: heap number 2 · 134217729 + 1 = 0x10000003.
+    const sent = speadFeng.encode(
+      { tick: 0x0100_0000_2000n, lane: 1, fragment: 1 },
+      fengPacket.slice(72),
+      plan,
+    );
+    assert.deepEqual(sent, changed(fengPacket, 12, '10000003'));
+  });
+
   it('several heaps side by side in frequency', () => {
     const wide = speadFeng.plan({ ...fengOptions, firstChannel: 40, heaps: 3 });
     // Channels 48…51 are the third heap of 40…51.
@@ -190,6 +200,12 @@ describe("digitiser's heaps by hand", () => {
     const parsed = parseSpead(packet);
     assert.ok(!('refused' in parsed));
     assert.deepEqual(digitiserStatus(parsed.header), { saturated: true, samples: 2 });
+  });
+
+  it('are what a sender writes, without saturation', () => {
+    // Slot 2 of two digitisers: heap number 2 · 2 + 1.
+    const sent = speadDigitiser.encode({ tick: 16n, lane: 1, fragment: 0 }, packet.slice(72), plan);
+    assert.deepEqual(sent, changed(changed(packet, 15, '05'), 58, '000000000000'));
   });
 
   it('are refused', () => {

@@ -51,6 +51,14 @@ describe('VDIF by hand', () => {
     assert.equal(formatInstant(instantOfTick(clock, facts.tick), 3), '2025-06-01T00:00:00.120Z');
   });
 
+  it('is what a sender writes', () => {
+    const place = { tick: 13_046_400n * 25n + 3n, lane: 1, fragment: 0, session: 50n };
+    assert.deepEqual(vdif.encode(place, payload, plan), datagram);
+    // Twice the slots and lane 1: 2 · 326160003 + 1 = 652320007.
+    const behind = vdifVtp.encode(place, payload, vdifVtp.plan(options));
+    assert.deepEqual(behind, join(hex('079de12600000000'), datagram));
+  });
+
   it('legacy headers have 16 bytes', () => {
     // Seconds with bit 30 set, frames of 32 bytes.
     const legacy = join(hex('8012c740 03000032 04000001 6f43059c'), payload);

@@ -67,8 +67,8 @@ export interface CaptureLook {
   readonly ended?: CaptureEnd;
 }
 
-/** Datagrams of one place that a guess is made from, and bytes of all places that are kept for it. */
-const MOST_SURVEYED = 2048;
+/** Datagrams of one place that a guess is made from, twice as many each time it fails; bytes of all places kept for it. */
+const FIRST_SURVEYED = 2048;
 const MOST_KEPT_BYTES = 2 ** 27;
 const MOST_WHYS = 3;
 
@@ -82,6 +82,7 @@ class Stream {
   readonly senders = new Set<string>();
   /** Until there is a plan. */
   private survey: Uint8Array[] | undefined = [];
+  private surveyed = FIRST_SURVEYED;
   private format: PacketFormat | undefined;
   private decided: Pick<StreamLook, 'plan' | 'unknown' | 'concluded'> = {};
   private account: StreamAccount | undefined;
@@ -113,26 +114,30 @@ class Stream {
       return 0;
     }
     this.survey.push(datagram);
-    return this.survey.length < MOST_SURVEYED ? datagram.length : datagram.length - this.decide();
+    if (this.survey.length < this.surveyed) return datagram.length;
+    this.surveyed *= 2;
+    return datagram.length - this.decide('if it can be told');
   }
 
-  /** Looks for the format and a plan, decodes what was kept, and says how much that was. */
-  decide(): number {
+  /**
+   * Looks for the format and a plan, decodes what was kept, and says how many bytes that was. What cannot be told yet
+   * may wait: SPEAD's descriptors come every few seconds.
+   */
+  decide(when: 'now' | 'if it can be told'): number {
     const { survey } = this;
     if (!survey) return 0;
+    this.format =
+      this.options.format ?? usual(survey.map(recogniseDatagram).filter((format) => format !== undefined));
+    this.decided = this.format ? planOf(this.format, survey, this.options.hints ?? {}) : {};
+    if (!this.decided.plan && when !== 'now') return 0;
+    if (this.decided.plan) this.account = new StreamAccount(this.decided.plan);
     this.survey = undefined;
-    const recognised = survey.map(recogniseDatagram);
-    this.format = this.options.format ?? usual(recognised.filter((format) => format !== undefined));
-    if (this.format) {
-      this.decided = planOf(this.format, survey, this.options.hints ?? {});
-      if (this.decided.plan) this.account = new StreamAccount(this.decided.plan);
-    }
     for (const datagram of survey) this.decode(datagram);
     return survey.reduce((sum, datagram) => sum + datagram.length, 0);
   }
 
   look(): StreamLook {
-    this.decide();
+    this.decide('now');
     const { destination, datagrams, payloadBytes, firstNs, lastNs, format, control, refused, firstBytes } =
       this;
     const lanes = this.account?.tallies() ?? [];
@@ -230,7 +235,7 @@ export async function lookAtCapture(
       streams.set(destination, stream);
       stream.senders.add(endpointText(datagram.source));
       kept += stream.add(datagram.payload, unixNs);
-      if (kept > MOST_KEPT_BYTES) for (const one of streams.values()) kept -= one.decide();
+      if (kept > MOST_KEPT_BYTES) for (const one of streams.values()) kept -= one.decide('now');
     }
     options.onProgress?.(capture.bytesRead());
   }
