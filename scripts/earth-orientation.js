@@ -10,6 +10,7 @@ import { unixOfMjd } from '../dist/sky/earth/orientation-table.js';
 const STEP_DAYS = 3;
 const [path] = process.argv.slice(2);
 const table = parseEarthOrientation(readFileSync(path, 'latin1'), path);
+/** @param {number} mjd */
 const day = (mjd) => formatInstant(instant(unixOfMjd(mjd)), 0).slice(0, 10);
 const rows = [];
 for (let k = 0; k < table.rows; k += STEP_DAYS) {

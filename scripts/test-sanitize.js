@@ -31,8 +31,14 @@ if (words.length === 0 || words.some((word) => word !== 'threads')) watchMemory(
 function watchThreads() {
   // ThreadSanitizer wants its memory where it is; a kernel that shuffles addresses widely may be in the way.
   const canHold = spawnSync('setarch', ['-R', 'true']).status === 0;
-  const runSteady = (program, args = []) =>
-    canHold ? run('setarch', ['-R', program, ...args]) : run(program, args);
+  /**
+   * @param {string} program
+   * @param {readonly string[]} args
+   */
+  const runSteady = (program, args = []) => {
+    const [first, ...rest] = [...(canHold ? ['setarch', '-R'] : []), program, ...args];
+    run(first, rest);
+  };
   const sources = ['scripts/replay/pool_stress.cpp', 'src/backend/cpu/pool.cpp'].map((path) =>
     join(root, path),
   );
