@@ -5,34 +5,48 @@
 //
 //   node scripts/build-native.js             the library
 //   node scripts/build-native.js --lenient   the same; a failure is told and recorded, yet the install goes on
+//   node scripts/build-native.js --strict    the same; a compiler's warning is a failure, as in CI
 //   node scripts/build-native.js --sanitize  the same with AddressSanitizer and UndefinedBehaviorSanitizer,
 //                                            into dist/native-sanitize/
+//   node scripts/build-native.js --threads   the same with ThreadSanitizer, into dist/native-threads/
+// With CORELLA_ARCH=x64 or arm64 it is built for that processor by Debian's cross compiler, or by CXX, into
+// dist/native-x64/ or dist/native-arm64/.
 import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { arch, availableParallelism, platform } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { levelsOf, targets } from './targets.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const sanitize = process.argv.includes('--sanitize');
-const flavour = sanitize ? 'native-sanitize' : 'native';
+const sanitize = /** @type {const} */ (['sanitize', 'threads']).find((flavour) =>
+  process.argv.includes(`--${flavour}`),
+);
+const strict = process.argv.includes('--strict');
+const asked = process.env.CORELLA_ARCH?.trim() ?? '';
+const architecture = asked === '' ? arch() : asked;
+/** Tools for another processor than this one. */
+const cross =
+  architecture === arch()
+    ? undefined
+    : Object.values(targets).find((known) => known.architecture === architecture);
+if (architecture !== arch() && cross === undefined) {
+  console.error(`corella: CORELLA_ARCH is '${architecture}'; choose ${Object.keys(levelsOf).join(' or ')}`);
+  process.exit(1);
+}
+const flavour = ['native', ...(sanitize ? [sanitize] : []), ...(cross ? [architecture] : [])].join('-');
 const objectFolder = join(root, 'build', flavour);
 const target = join(root, 'dist', flavour);
 
-const extension = { darwin: 'dylib', win32: 'dll' }[platform()] ?? 'so';
-const libraryName = `libcorella-${arch()}.${extension}`;
+const system = cross ? 'linux' : platform();
+const extension = system === 'darwin' ? 'dylib' : system === 'win32' ? 'dll' : 'so';
+const libraryName = `libcorella-${architecture}.${extension}`;
 
-/** What each level may use; a processor has a level only if it has all of it (src/backend/cpu/processor.cpp). */
-const x86Levels = {
-  portable: [],
-  avx2: ['-mavx2', '-mfma', '-mf16c', '-mbmi2'],
-  avx512: '-mavx2 -mfma -mf16c -mbmi2 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx512vnni'.split(' '),
-  amx: '-mavx2 -mfma -mf16c -mbmi2 -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx512vnni -mamx-tile -mamx-int8'.split(
-    ' ',
-  ),
-};
-const levels = arch() === 'x64' ? x86Levels : { portable: [] };
+/** @typedef {{ program: string, extra: string[], title: string }} Compiler */
+/** @typedef {{ source: string, level: string | undefined, object: string, args: string[] }} Unit */
+
+const levels = levelsOf[architecture] ?? { portable: [] };
 
 const common = [
   '-std=c++17',
@@ -50,18 +64,22 @@ const common = [
   ],
   `-I${join(root, 'src')}`,
 ];
-const sanitizers = [
-  '-fsanitize=address,undefined',
-  '-fno-sanitize-recover=undefined',
-  '-fno-omit-frame-pointer',
-];
+const sanitizersOf = {
+  sanitize: ['-fsanitize=address,undefined', '-fno-sanitize-recover=undefined', '-fno-omit-frame-pointer'],
+  threads: ['-fsanitize=thread', '-fno-omit-frame-pointer'],
+};
+const sanitizers = sanitize ? sanitizersOf[sanitize] : [];
 const flags = sanitize ? [...common.filter((flag) => flag !== '-O3'), '-O1', ...sanitizers] : common;
 
-/** The first compiler that is there and new enough, or why there is none. */
+/**
+ * The first compiler that is there and new enough, or why there is none.
+ * @returns {Compiler | { problem: string, fix: string }}
+ */
 function findCompiler() {
   const asked = process.env.CXX?.trim();
   const seen = [];
-  for (const command of asked ? [asked] : ['g++', 'clang++', 'c++']) {
+  const usual = cross ? [`${cross.prefix}g++`] : ['g++', 'clang++', 'c++'];
+  for (const command of asked ? [asked] : usual) {
     const [program, ...extra] = command.split(/\s+/);
     const probe = spawnSync(program, [...extra, '-dM', '-E', '-x', 'c++', '-'], {
       input: '',
@@ -71,10 +89,11 @@ function findCompiler() {
       seen.push(`${command} does not run`);
       continue;
     }
+    /** @param {string} name */
     const macro = (name) => Number(new RegExp(`#define ${name} (\\d+)`).exec(probe.stdout)?.[1] ?? 0);
-    const [kind, version, least] = /__clang_major__/.test(probe.stdout)
-      ? ['clang', macro('__clang_major__'), 12]
-      : ['gcc', macro('__GNUC__'), 10];
+    const isClang = probe.stdout.includes('__clang_major__');
+    const { kind, least } = isClang ? { kind: 'clang', least: 12 } : { kind: 'gcc', least: 10 };
+    const version = macro(isClang ? '__clang_major__' : '__GNUC__');
     if (version < least) {
       seen.push(`${command} is ${kind} ${version}, older than ${least}`);
       continue;
@@ -84,21 +103,29 @@ function findCompiler() {
   }
   return {
     problem: `no C++17 compiler was found at install (${seen.join('; ')})`,
-    fix: 'install g++ 10 or clang++ 12 or newer (Debian: apt install g++), then npm run build',
+    fix: `install g++ 10 or clang++ 12 or newer (Debian: apt install ${cross?.compilerPackage ?? 'g++'}), then npm run build`,
   };
 }
 
+/**
+ * @param {string} program
+ * @param {readonly string[]} args
+ * @returns {Promise<{ stdout: string, stderr: string }>}
+ */
 function run(program, args) {
   return new Promise((resolve, reject) => {
     execFile(program, args, { maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
       if (stderr) process.stderr.write(stderr);
       if (error) reject(new Error(`${program} failed on ${args.at(-1)}`));
-      else resolve(stdout);
+      else resolve({ stdout, stderr });
     });
   });
 }
 
-/** Runs the tasks, a few at a time. */
+/**
+ * Runs the tasks, a few at a time.
+ * @param {readonly (() => Promise<void>)[]} tasks
+ */
 async function inParallel(tasks) {
   const queue = [...tasks];
   const worker = async () => {
@@ -107,6 +134,7 @@ async function inParallel(tasks) {
   await Promise.all(Array.from({ length: availableParallelism() }, worker));
 }
 
+/** @param {RegExp} ending */
 function sourcesWith(ending) {
   return readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && ending.test(entry.name))
@@ -114,9 +142,14 @@ function sourcesWith(ending) {
     .sort();
 }
 
+/** @param {readonly string[]} parts */
 const hashOf = (...parts) => createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 16);
 
-/** A source and all of our headers that it includes, by whatever road. */
+/**
+ * A source and all of our headers that it includes, by whatever road.
+ * @param {string} source
+ * @param {string[]} seen
+ */
 function withHeaders(source, seen = []) {
   if (seen.includes(source)) return seen;
   seen.push(source);
@@ -129,13 +162,17 @@ function withHeaders(source, seen = []) {
   return seen;
 }
 
-/** Every object to be made: its source, its flags and the file named after all that decides its bytes. */
+/**
+ * Every object to be made: its source, its flags and the file named after all that decides its bytes.
+ * @param {Compiler} compiler
+ * @returns {Unit[]}
+ */
 function planObjects(compiler) {
   return sourcesWith(/\.cpp$/).flatMap((source) => {
     const text = readFileSync(source, 'utf8');
     const wanted = /^\/\/ levels: (.+)$/m.exec(text.slice(0, text.indexOf('\n') + 1))?.[1].split(' ');
     for (const level of wanted ?? []) {
-      if (!(level in x86Levels))
+      if (!Object.values(levelsOf).some((known) => level in known))
         throw new Error(`${relative(root, source)} names the unknown level '${level}'`);
     }
     const here = wanted ? wanted.filter((level) => level in levels) : [undefined];
@@ -157,13 +194,15 @@ function planObjects(compiler) {
  * Two objects may hold the same inline function, compiled for different levels, and the linker keeps one of
  * them: a portable caller would run into AVX-512. So code of a level may leave no shared symbol without the
  * level's name in it.
+ * @param {Unit} unit
  */
 async function checkSymbols({ object, level, source }) {
-  if (level === undefined || spawnSync('nm', ['--version']).error) return;
-  const shared = (await run('nm', ['--defined-only', object]))
+  const nm = `${cross?.prefix ?? ''}nm`;
+  if (level === undefined || spawnSync(nm, ['--version']).error) return;
+  const shared = (await run(nm, ['--defined-only', object])).stdout
     .split('\n')
     .map((line) => line.trim().split(' '))
-    .filter(([, kind, name]) => /^[VWu]$/.test(kind ?? '') && !name.startsWith('DW.ref.'))
+    .filter((words) => words.length === 3 && /^[VWu]$/.test(words[1]) && !words[2].startsWith('DW.ref.'))
     .map(([, , name]) => name)
     .filter((name) => !name.includes(`${level.length}${level}`));
   if (shared.length > 0) {
@@ -174,11 +213,16 @@ async function checkSymbols({ object, level, source }) {
   }
 }
 
+/**
+ * @param {Compiler} compiler
+ * @param {Unit} unit
+ */
 async function compile(compiler, unit) {
   if (existsSync(unit.object)) return;
   const half = `${unit.object}.${process.pid}.o`;
   try {
-    await run(compiler.program, [...unit.args, half]);
+    const { stderr } = await run(compiler.program, [...unit.args, half]);
+    if (stderr) writeFileSync(warningsOf(unit.object), stderr);
     await checkSymbols({ ...unit, object: half });
     renameSync(half, unit.object);
   } finally {
@@ -186,14 +230,36 @@ async function compile(compiler, unit) {
   }
 }
 
+/**
+ * What the compiler had to say of an object is kept beside it, so that a later strict build sees it too.
+ * @param {string} object
+ */
+const warningsOf = (object) => `${object}.warnings`;
+
+/** @param {readonly Unit[]} units */
+function refuseWarnings(units) {
+  const warned = units.filter(({ object }) => existsSync(warningsOf(object)));
+  for (const { object } of warned) process.stderr.write(readFileSync(warningsOf(object), 'utf8'));
+  if (warned.length === 0) return;
+  const names = [...new Set(warned.map(({ source }) => relative(root, source)))];
+  console.error(
+    `corella: ${names.join(', ')}: the compiler warns, see above; a strict build must compile without`,
+  );
+  process.exit(1);
+}
+
+/** @param {object} entry */
 function record(entry) {
   mkdirSync(target, { recursive: true });
   writeFileSync(join(target, 'build.json'), `${JSON.stringify(entry, null, 2)}\n`);
 }
 
+/** @returns {unknown} */
 function recordedHash() {
   try {
-    return JSON.parse(readFileSync(join(target, 'build.json'), 'utf8')).hash;
+    /** @type {unknown} */
+    const entry = JSON.parse(readFileSync(join(target, 'build.json'), 'utf8'));
+    return typeof entry === 'object' && entry !== null && 'hash' in entry ? entry.hash : undefined;
   } catch {
     return undefined;
   }
@@ -206,6 +272,7 @@ async function main() {
     rmSync(library, { force: true });
     record(compiler);
     console.error(`corella: the cpu backend is left out: ${compiler.problem}; ${compiler.fix}`);
+    if (cross) process.exitCode = 1; // whoever asks for another processor's library wants that one
     return;
   }
   mkdirSync(objectFolder, { recursive: true });
@@ -213,25 +280,30 @@ async function main() {
   const units = planObjects(compiler);
   const objects = units.map((unit) => unit.object);
   const hash = hashOf(...objects);
-  if (recordedHash() === hash && existsSync(library)) return;
+  if (recordedHash() === hash && existsSync(library)) {
+    if (strict) refuseWarnings(units);
+    return;
+  }
   await inParallel(units.map((unit) => () => compile(compiler, unit)));
   // A new file under the old name: a program that has the old library open keeps it whole.
   const half = `${library}.${process.pid}`;
-  const link = ['-shared', '-pthread', ...(sanitize ? sanitizers : []), ...objects, '-o', half];
+  const link = ['-shared', '-pthread', ...sanitizers, ...objects, '-o', half];
   await run(compiler.program, [...compiler.extra, ...link]);
   renameSync(half, library);
   record({ library: libraryName, compiler: compiler.title, levels: Object.keys(levels), hash });
-  const kept = new Set(objects.map((object) => basename(object)));
+  const kept = new Set(objects.flatMap((object) => [basename(object), basename(warningsOf(object))]));
   for (const name of readdirSync(objectFolder)) if (!kept.has(name)) rmSync(join(objectFolder, name));
+  if (strict) refuseWarnings(units);
 }
 
 try {
   await main();
 } catch (error) {
+  const why = error instanceof Error ? error.message : String(error);
   record({
-    problem: `the native library did not compile: ${error.message}`,
+    problem: `the native library did not compile: ${why}`,
     fix: 'look at the compiler’s messages: npm run build',
   });
-  console.error(`corella: ${error.message}`);
+  console.error(`corella: ${why}`);
   process.exit(process.argv.includes('--lenient') ? 0 : 1);
 }

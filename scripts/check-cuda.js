@@ -133,7 +133,7 @@ async function checkStructures() {
 }
 
 async function compileKernels() {
-  const { planXEngine, planFloatEngine, planTotals, hopperVariants } = await dist('correlate/cuda-plan.js');
+  const { planXEngine, planFloatEngine, planTotals, hopperVariants } = await dist('correlate/cuda/plan.js');
   const { spectraRequest } = await dist('backend/cuda/spectra.js');
   const { ceilingRequest } = await dist('backend/cuda/ceilings.js');
   const { plainCeilingRequest } = await dist('backend/cuda/plain-ceilings.js');
@@ -179,9 +179,11 @@ async function compileKernels() {
 
 /** The imagers' kernels: every box, one and two polarisations, odd sizes. */
 async function imageRequests() {
-  const image = await dist('image/cuda-plan.js');
-  const folded = await dist('image/folded-plan.js');
-  const { halfCeilingRequest } = await dist('image/cuda-bench.js');
+  const image = await dist('image/cuda/plan.js');
+  const { planSingle } = await dist('image/direct/cuda/single-plan.js');
+  const { planVisibilities } = await dist('image/visibilities/cuda/plan.js');
+  const folded = await dist('image/direct/cuda/folded-plan.js');
+  const { halfCeilingRequest } = await dist('image/direct/cuda/half-ceiling.js');
   const shapes = [
     { pixels: 66, stations: 1, polarisations: 1, kernelSize: 1 },
     { pixels: 128, stations: 256, polarisations: 2, kernelSize: 5 },
@@ -195,12 +197,13 @@ async function imageRequests() {
     }));
   return [
     { request: halfCeilingRequest(), architectures: hopper },
-    { request: image.planFinish() },
+    { request: image.planFinish('f32') },
+    { request: image.planFinish('f64') },
     ...shapes.flatMap((shape) => [
       { request: image.planFactors(shape) },
-      { request: image.planVisibilities(shape) },
+      { request: planVisibilities(shape) },
       ...['integer', 'float'].map((samples) => ({
-        request: image.planSingle(shape, { rows: 31, columns: 33, samples }),
+        request: planSingle(shape, { rows: 31, columns: 33, samples }),
       })),
       ...folded.FOLDED_BOXES.flatMap((box) =>
         ['half', 'split'].flatMap((precision) => [
@@ -215,9 +218,9 @@ async function imageRequests() {
 /** Every pass, sample and output type of the channeliser, and its kernels for one shape each. */
 async function addChannelise(add, everywhere) {
   const { planChannelise } = await dist('channelise/plan.js');
-  const { planFused, planStream } = await dist('channelise/cuda-plan.js');
-  const { planLong } = await dist('channelise/cuda-long.js');
-  const { planTensor } = await dist('channelise/cuda-tensor.js');
+  const { planFused, planStream } = await dist('channelise/cuda/plan.js');
+  const { planLong } = await dist('channelise/cuda/long.js');
+  const { planTensor } = await dist('channelise/cuda/tensor.js');
   const plan = (channels, taps, inputType, outputType) =>
     planChannelise({
       channels,
@@ -259,10 +262,10 @@ async function addChannelise(add, everywhere) {
 
 /** StEFCal as the chip of several cards would hold it. */
 async function addCalibrate(add, everywhere) {
-  const { planChip, planMatrices, planStreaming } = await dist('calibrate/cuda-plan.js');
+  const { planChip, planMatrices, planStreaming } = await dist('calibrate/cuda/plan.js');
   add(planMatrices(), everywhere);
   add(planStreaming(), everywhere);
-  const { planResident } = await dist('calibrate/resident-plan.js');
+  const { planResident } = await dist('calibrate/cuda/resident-plan.js');
   for (const [stations, polarisations] of [
     [3, 1],
     [33, 2],

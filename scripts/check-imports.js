@@ -1,47 +1,78 @@
-// Keeps the doors between rooms (docs/design.md): who may import whom, and no circles anywhere.
+// Keeps the house in order (docs/design.md): who may import whom, by which door, no circles anywhere, and no room or
+// file that has grown too large to find one's way in.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 
 const source = new URL('../src/', import.meta.url).pathname;
 
-/** Which rooms each room may open the door to. Anything not listed is forbidden. */
-const ground = ['core', 'telescope', 'sky', 'formats', 'backend'];
-const rooms = ['channelise', 'correlate', 'calibrate', 'image'];
-const doors = {
-  core: ['core'],
-  telescope: ['core', 'telescope'],
-  sky: ['core', 'telescope', 'sky'],
-  formats: ['core', 'telescope', 'sky', 'formats'],
-  backend: ['core', 'backend'],
-  packets: ['core', 'packets'],
-  ...Object.fromEntries(rooms.map((room) => [room, [...ground, room]])),
-  pipeline: [...ground, ...rooms, 'packets', 'pipeline'],
-  bench: [...ground, ...rooms, 'packets', 'pipeline', 'bench'],
-  cli: [...ground, ...rooms, 'packets', 'pipeline', 'bench', 'cli'],
-  acceptance: [...ground, ...rooms, 'packets', 'pipeline', 'bench', 'cli', 'acceptance'],
-  'index.ts': [...ground, ...rooms, 'packets', 'pipeline'],
+/** Which rooms each room may import. Anything not listed is forbidden. */
+const ground = ['core', 'telescope', 'sky', 'delay', 'backend'];
+const kernels = ['channelise', 'correlate', 'calibrate', 'image'];
+const edges = ['formats', 'draw', 'packets'];
+const below = {
+  core: [],
+  telescope: ['core'],
+  sky: ['core', 'telescope'],
+  delay: ['core', 'telescope', 'sky'],
+  backend: ['core'],
+  packets: ['core'],
+  ...Object.fromEntries(kernels.map((room) => [room, ground])),
+  formats: ['core', 'telescope', 'sky'],
+  draw: ['core', 'telescope', 'sky', 'image'],
+  pipeline: [...ground, ...kernels, ...edges],
+  bench: [...ground, ...kernels, ...edges, 'pipeline'],
+  cli: [...ground, ...kernels, ...edges, 'pipeline', 'bench'],
+  acceptance: [...ground, ...kernels, ...edges, 'pipeline', 'bench', 'cli'],
+  'index.ts': [...ground, ...kernels, ...edges, 'pipeline'],
 };
 
-const files = readdirSync(source, { recursive: true })
-  .map(String)
-  .filter((name) => name.endsWith('.ts'));
+/** Files through which a room is entered from outside; the others' files are all doors. */
+const doors = {
+  ...Object.fromEntries(kernels.map((room) => [room, ['index.ts', 'on-card.ts']])),
+  formats: ['index.ts', 'format.ts'],
+  draw: ['index.ts'],
+};
+/** What a card's door leads to is for those who keep data on a card. */
+const mayUseCards = /^(?:pipeline\/(?:resident|planner)|bench)\//;
+/** Shared cases and sample files are for tests, wherever they are. */
+const isForTests = (file) => /(?:^|\/)(?:testing\/.*|cases\.ts|compare\.ts|[^/]*testing\.ts)$/.test(file);
+const isTest = (file) => /\.test\.ts$/.test(file) || isForTests(file) || file.startsWith('acceptance/');
+
+const MOST_LINES = 400;
+const MOST_FILES = 26;
+
+const files = readdirSync(source, { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map((entry) => relative(source, join(entry.parentPath, entry.name)));
+const modules = new Set(files.filter((name) => name.endsWith('.ts')));
 const roomOf = (file) => file.split('/')[0];
 const importLine =
   /(?:^|\n)\s*(?:import|export)\b[^'";]*?\bfrom\s*'(\.[^']+)'|\bimport\(\s*'(\.[^']+)'\s*\)/g;
 
 const faults = [];
 const graph = new Map();
-for (const file of files) {
+for (const file of modules) {
   const room = roomOf(file);
-  const allowed = doors[room];
+  const allowed = below[room];
   if (!allowed) faults.push(`src/${file}: '${room}' is no room; add it to scripts/check-imports.js`);
   const targets = [];
   for (const match of readFileSync(join(source, file), 'utf8').matchAll(importLine)) {
     const target = normalize(join(dirname(file), match[1] ?? match[2])).replace(/\.js$/, '.ts');
-    if (target.startsWith('..') || !files.includes(target)) continue;
+    if (target.startsWith('..') || !modules.has(target)) continue;
     targets.push(target);
-    if (allowed && !allowed.includes(roomOf(target))) {
-      faults.push(`src/${file}: '${room}' may not import '${roomOf(target)}' (src/${target})`);
+    const there = roomOf(target);
+    if (there === room) continue;
+    if (allowed && !allowed.includes(there)) {
+      faults.push(`src/${file}: '${room}' may not import '${there}' (src/${target})`);
+    }
+    const inside = target.slice(there.length + 1);
+    if (doors[there] && !doors[there].includes(inside) && !(isTest(file) && isForTests(target))) {
+      faults.push(
+        `src/${file} goes round the door of '${there}' to src/${target}: enter by ${doors[there].join(' or ')}`,
+      );
+    }
+    if (inside === 'on-card.ts' && !mayUseCards.test(file)) {
+      faults.push(`src/${file} takes src/${target}, which is for those who keep data on a card`);
     }
   }
   graph.set(file, targets);
@@ -61,8 +92,26 @@ function walk(file, path) {
   for (const target of graph.get(file) ?? []) walk(target, [...path, file]);
   done.add(file);
 }
-for (const file of files) walk(file, []);
+for (const file of modules) walk(file, []);
+
+const crowds = new Map();
+for (const file of files) {
+  if (/\.(?:test\.ts|csv|json|png)$/.test(file)) continue;
+  crowds.set(dirname(file), (crowds.get(dirname(file)) ?? 0) + 1);
+}
+for (const [folder, count] of crowds) {
+  if (count > MOST_FILES)
+    faults.push(`src/${folder} holds ${count} files: would a line of code know its room? Make a folder`);
+}
+for (const file of files.filter((name) => /\.(?:ts|cpp|h|cu|cuh)$/.test(name))) {
+  const lines = readFileSync(join(source, file), 'utf8').split('\n').length - 1;
+  if (lines > MOST_LINES)
+    faults.push(`src/${file} has ${lines} lines: a file that needs a table of contents is two files`);
+}
 
 for (const fault of faults) console.error(fault);
 if (faults.length > 0) process.exit(1);
-console.log(`${files.length} files, ${relative(process.cwd(), source) || 'src'}: imports go one way`);
+console.log(
+  `${modules.size} files, ${relative(process.cwd(), source) || 'src'}: imports go one way and by the doors, ` +
+    `no file over ${MOST_LINES} lines, no folder over ${MOST_FILES} files`,
+);

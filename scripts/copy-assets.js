@@ -1,12 +1,24 @@
-// Carries what tsc leaves behind (tables of positions, kernel sources) from src/ to dist/, beside the compiled
-// code that opens it.
-import { cpSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+// Carries what tsc leaves behind (tables of positions, kernel sources) from src/ to dist/, beside the compiled code that
+// opens it, and takes out of dist/ what has no source any more: a test of a file that moved would still be run.
+import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
+import { join, relative } from 'node:path';
 
-const assets = /\.(csv|json|cu|cuh)$/;
 const root = new URL('..', import.meta.url).pathname;
-for (const entry of readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })) {
-  if (!entry.isFile() || !assets.test(entry.name)) continue;
-  const from = join(entry.parentPath, entry.name);
-  cpSync(from, from.replace(join(root, 'src'), join(root, 'dist')));
+const source = join(root, 'src');
+const built = join(root, 'dist');
+const assets = /\.(csv|json|cu|cuh)$/;
+const compiled = /\.(?:js|js\.map|d\.ts)$/;
+const filesBelow = (folder) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+
+for (const name of filesBelow(source)) {
+  if (assets.test(name)) cpSync(join(source, name), join(built, name));
+}
+for (const name of filesBelow(built)) {
+  // Native libraries and the page are built by others.
+  if (/^(?:native|page)/.test(name)) continue;
+  const from = compiled.test(name) ? name.replace(compiled, '.ts') : assets.test(name) ? name : undefined;
+  if (from !== undefined && !existsSync(join(source, from))) rmSync(join(built, name));
 }

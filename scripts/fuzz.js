@@ -1,7 +1,7 @@
 // Feeds damaged files to every reader: npm run fuzz [-- --inputs 10000 --seed 1 --only vdif,guppi]
 // Each must end in a recording whose gaps and lengths add up, or in a CorellaError, within the time limit.
 // The same seed makes the same inputs; a failure names the reader and the input's number.
-import { mkdtempSync, readdirSync, rmSync, writeFileSync, existsSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync, existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -24,10 +24,14 @@ async function main() {
       first: { type: 'string', default: '0' },
     },
   });
+  const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'corella-fuzz-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  // What a reader's thread makes for itself lies there too: a thread that is ended clears nothing up.
+  process.env.TMPDIR = join(folder, 'temporary');
+  mkdirSync(process.env.TMPDIR);
   const { subjects } = await import('../dist/formats/testing/subjects.js');
   const names = (await subjects()).map(({ name }) => name);
   const chosen = values.only === '' ? names : values.only.split(',');
-  const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'corella-fuzz-'));
   const queue = [...chosen];
   let failures = 0;
   const started = performance.now();
@@ -39,7 +43,6 @@ async function main() {
     }
   };
   await Promise.all(Array.from({ length: THREADS }, next));
-  rmSync(folder, { recursive: true, force: true });
   console.log(
     `${failures === 0 ? 'every reader stood' : `${failures} readers fell`}, ${((performance.now() - started) / 1000).toFixed(0)} s`,
   );

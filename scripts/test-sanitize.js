@@ -1,11 +1,14 @@
 // Builds the native library with AddressSanitizer and UndefinedBehaviorSanitizer and runs the tests of the cpu
-// backend against it: an index out of bounds or an overflow ends the run with a report.
+// backend against it: an index out of bounds or an overflow ends the run with a report. Then the pool under load, and,
+// with ThreadSanitizer, the same calls without Node, which that one does not suffer: two threads that touch the same
+// memory unordered end the run too.
 //   npm run test:sanitize            every test of the cpu backend
-//   npm run test:sanitize -- WORD    those whose path contains WORD
+//   npm run test:sanitize -- WORD    those whose path contains WORD; 'threads' for ThreadSanitizer and the pool alone
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildReplay, record } from './replay/recordings.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const words = process.argv.slice(2);
@@ -15,32 +18,66 @@ function run(program, args, environment = {}) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-run(process.execPath, [join(root, 'scripts', 'build-native.js'), '--sanitize']);
-
-// Node itself is not instrumented, so the runtime must come in before it.
 const compiler = process.env.CXX?.trim().split(/\s+/)[0] ?? 'g++';
-const runtimes = ['libasan.so', 'libubsan.so'].map((name) =>
-  spawnSync(compiler, [`-print-file-name=${name}`], { encoding: 'utf8' }).stdout.trim(),
-);
-const tests = readdirSync(join(root, 'dist'), { recursive: true })
-  .map(String)
-  .filter((name) => /(^|[-/])cpu[^/]*\.test\.js$/.test(name))
-  .filter((name) => words.length === 0 || words.some((word) => name.includes(word)))
-  .map((name) => join(root, 'dist', name))
-  .sort();
-if (tests.length === 0) {
-  console.error(
-    `no test of the cpu backend matches ${words.join(' ') || '(nothing is built: npm run build)'}`,
+const threads = words.length === 0 || words.includes('threads');
+if (threads) watchThreads();
+if (words.length === 0 || words.some((word) => word !== 'threads')) watchMemory();
+
+function watchThreads() {
+  // ThreadSanitizer wants its memory where it is; a kernel that shuffles addresses widely may be in the way.
+  const canHold = spawnSync('setarch', ['-R', 'true']).status === 0;
+  const runSteady = (program, args = []) =>
+    canHold ? run('setarch', ['-R', program, ...args]) : run(program, args);
+  const sources = ['scripts/replay/pool_stress.cpp', 'src/backend/cpu/pool.cpp'].map((path) =>
+    join(root, path),
   );
-  process.exit(1);
+  mkdirSync(join(root, 'build', 'replay'), { recursive: true });
+  for (const sanitizer of ['thread', 'address,undefined']) {
+    const program = join(root, 'build', 'replay', 'pool-stress');
+    const flags = [
+      '-std=c++17',
+      '-O1',
+      '-g1',
+      '-pthread',
+      `-fsanitize=${sanitizer}`,
+      `-I${join(root, 'src')}`,
+    ];
+    run(compiler, [...flags, ...sources, '-o', program]);
+    runSteady(program);
+  }
+  run(process.execPath, [join(root, 'scripts', 'build-native.js'), '--threads']);
+  const library = join(root, 'dist', 'native-threads', `libcorella-${process.arch}.so`);
+  const program = buildReplay(compiler, 'threads', ['-fsanitize=thread']);
+  runSteady(program, [library, '-1', '0', ...record()]);
 }
-for (const test of tests) {
-  // Without --test each file runs in this very process, under the preloaded runtime. Node leaks by design at
-  // exit, so leaks are not looked for; a refused allocation must come back as one, not end the run.
-  run(process.execPath, [test], {
-    CORELLA_NATIVE: join(root, 'dist', 'native-sanitize'),
-    LD_PRELOAD: runtimes.join(':'),
-    ASAN_OPTIONS: 'detect_leaks=0:allocator_may_return_null=1:detect_stack_use_after_return=0',
-    UBSAN_OPTIONS: 'print_stacktrace=1',
-  });
+
+function watchMemory() {
+  run(process.execPath, [join(root, 'scripts', 'build-native.js'), '--sanitize']);
+
+  // Node itself is not instrumented, so the runtime must come in before it.
+  const runtimes = ['libasan.so', 'libubsan.so'].map((name) =>
+    spawnSync(compiler, [`-print-file-name=${name}`], { encoding: 'utf8' }).stdout.trim(),
+  );
+  const tests = readdirSync(join(root, 'dist'), { recursive: true })
+    .map(String)
+    .filter((name) => /(^|[-/])cpu[^/]*\.test\.js$/.test(name))
+    .filter((name) => words.length === 0 || words.some((word) => name.includes(word)))
+    .map((name) => join(root, 'dist', name))
+    .sort();
+  if (tests.length === 0) {
+    console.error(
+      `no test of the cpu backend matches ${words.join(' ') || '(nothing is built: npm run build)'}`,
+    );
+    process.exit(1);
+  }
+  for (const test of tests) {
+    // Without --test each file runs in this very process, under the preloaded runtime. Node leaks by design at
+    // exit, so leaks are not looked for; a refused allocation must come back as one, not end the run.
+    run(process.execPath, [test], {
+      CORELLA_NATIVE: join(root, 'dist', 'native-sanitize'),
+      LD_PRELOAD: runtimes.join(':'),
+      ASAN_OPTIONS: 'detect_leaks=0:allocator_may_return_null=1:detect_stack_use_after_return=0',
+      UBSAN_OPTIONS: 'print_stacktrace=1',
+    });
+  }
 }

@@ -5,6 +5,8 @@
 export { CorellaError } from './core/errors.js';
 export * from './core/axes.js';
 export type * from './core/blocks.js';
+export type * from './core/sources.js';
+export type { OnProgress, Progress } from './core/progress.js';
 export type { SpectraGap, VoltageGap } from './core/gaps.js';
 export { addSeconds, formatInstant, instant, parseInstant, type Instant } from './core/instant.js';
 
@@ -20,17 +22,30 @@ export { skyFrame, type SkyFrame, type SkyPosition } from './sky/frame.js';
 export { findSources, sourceNames } from './sky/sources.js';
 export { fixedSource, parseSource, sourceAt, type Source } from './sky/source.js';
 export { sourcesUp } from './sky/above.js';
+export { fixedCentre, localCentre, parsePhaseCentre, type PhaseCentre } from './sky/phase-centre.js';
+export { localSiderealTimeRad } from './sky/earth/sidereal.js';
+export { onUnknownOrientation, useEarthOrientation } from './sky/earth/orientation.js';
+export { readEarthOrientation } from './sky/earth/orientation-file.js';
+export * from './delay/index.js';
 export { planSimulation, type SimulationOptions } from './sky/simulation-plan.js';
 export { simulate } from './sky/simulate.js';
 export { trueGains } from './sky/input-gains.js';
 
-export { openFile, visibilityFormatFor } from './formats/registry.js';
 export type * from './formats/format.js';
-export { createSigmf, createSigmfSpectra } from './formats/sigmf.js';
-export { readGainFile, writeGainFiles } from './formats/gain-files.js';
-export { readGains, writeGains } from './formats/gains.js';
-export { readFitsImage, writeFitsImage } from './formats/fits-image.js';
-export { renderPng } from './formats/picture.js';
+export {
+  createSigmf,
+  createSigmfSpectra,
+  openFile,
+  readFitsImage,
+  readGainFile,
+  readGains,
+  visibilityFormatFor,
+  writeFitsImage,
+  writeGainFiles,
+  writeGains,
+} from './formats/index.js';
+export { percentileStretch, renderPng, skyPicture, type Stretch } from './draw/index.js';
+export type { DrawnSky, NamedDirection, SkyPicture } from './draw/index.js';
 
 export * from './channelise/index.js';
 export * from './correlate/index.js';
@@ -38,18 +53,32 @@ export * from './calibrate/index.js';
 export * from './image/index.js';
 
 export { channelsOf, planChannels } from './pipeline/channels.js';
+export { results, run, runOne, through, type RunOptions } from './pipeline/run.js';
+export { written } from './pipeline/write.js';
+export { both, chain, passing, type Account, type Emit, type Stage } from './pipeline/stages/stage.js';
+export { everySpectra, integrationClock, oneIntegration, onUtc } from './pipeline/stages/clock.js';
+export type { IntegrationClock, IntegrationSettings, SpectrumGrid } from './pipeline/stages/clock.js';
+export type { TimedSpectra } from './pipeline/stages/spectra.js';
+export { prepareChannelise, spectrumGrid, type ChanneliseSettings } from './pipeline/stages/channelise.js';
+export { prepareTakeSpectra, type TakeSpectraSettings } from './pipeline/stages/take-spectra.js';
+export { prepareCorrelate, type CorrelateSettings } from './pipeline/stages/correlate.js';
+export { prepareCalibrate, type CalibrateSettings } from './pipeline/stages/calibrate.js';
+export type { CalibratedIntegration } from './pipeline/stages/calibrate.js';
+export { preparePower, type InputPowers } from './pipeline/stages/power.js';
+export { prepareImage, type ImageInput, type ImageStageSettings } from './pipeline/stages/image.js';
+export { prepareDirectImage, type DirectImageSettings } from './pipeline/stages/direct-image.js';
 export {
   correlateSpectra,
   correlateVoltages,
-  newTally,
+  prepareSpectraCorrelation,
+  prepareVoltageCorrelation,
   type CorrelationSettings,
-  type CorrelationTally,
 } from './pipeline/correlate.js';
 export { chooseIntegration, type ChosenIntegration, type IntegrationChoice } from './pipeline/select.js';
 export { matchGains } from './pipeline/gains.js';
-export { writeIntegrations } from './pipeline/visibilities.js';
 export { calibrateIntegration } from './pipeline/calibrate.js';
 export { imageDirectly, imageIntegration } from './pipeline/image.js';
+export type { Calibrated, ImageSettings, SkyImage } from './pipeline/sky-image.js';
 export { writeSky, writeSkyFits, writeSkyPng } from './pipeline/products.js';
 export { planResident, type ResidentPlan } from './pipeline/resident/plan.js';
 export {

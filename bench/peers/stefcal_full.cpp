@@ -1,9 +1,7 @@
 // libraries:
 // package: g++
-// StEFCal as one would write it down: full matrices A and B in float32, rows shared out over threads, AVX-512 dot
-// products. What the calibrate kernel is measured against; same batch in, same gains out.
-#include <immintrin.h>
-
+// StEFCal as one would write it down: full matrices A and B in float32, rows shared out over threads, dot products in
+// vectors as wide as the processor's. What the calibrate kernel is measured against; same batch in, same gains out.
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -11,6 +9,37 @@
 #include <vector>
 
 namespace {
+
+#if defined(__AVX512F__)
+#define VECTORS "AVX-512"
+constexpr int64_t LANES = 16;
+#elif defined(__AVX2__)
+#define VECTORS "AVX2"
+constexpr int64_t LANES = 8;
+#elif defined(__aarch64__)
+#define VECTORS "NEON"
+constexpr int64_t LANES = 4;
+#else
+#define VECTORS "vectors of 16 bytes"
+constexpr int64_t LANES = 4;
+#endif
+typedef float Floats __attribute__((vector_size(4 * LANES)));
+
+const Floats &vectorAt(const float *from) { return *reinterpret_cast<const Floats *>(from); }
+
+float totalOf(const Floats &vector) {
+  float sum = 0;
+  for (int64_t lane = 0; lane < LANES; lane++) sum += vector[lane];
+  return sum;
+}
+
+void lookAgain() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
 
 struct Barrier {
   explicit Barrier(int threads) : expected(threads) {}
@@ -22,8 +51,10 @@ struct Barrier {
       return;
     }
     for (int look = 0; phase.load() == mine; look++) {
-      if (look < 256) _mm_pause();
-      else std::this_thread::yield();
+      if (look < 256)
+        lookAgain();
+      else
+        std::this_thread::yield();
     }
   }
   const int expected;
@@ -64,19 +95,19 @@ static void solve(int64_t stations, const double *data, const double *model, con
     for (int64_t iteration = 1; iteration <= iterations; iteration++) {
       barrier.wait();
       for (int64_t i = first; i < end; i++) {
-        __m512 re = _mm512_setzero_ps(), im = re, re2 = re, im2 = re, sum = re;
-        for (int64_t j = 0; j < stride; j += 16) {
-          const __m512 ar = _mm512_load_ps(aRe + i * stride + j), ai = _mm512_load_ps(aIm + i * stride + j);
-          const __m512 xr = _mm512_load_ps(gRe + j), xi = _mm512_load_ps(gIm + j);
-          re = _mm512_fmadd_ps(ar, xr, re);
-          re2 = _mm512_fmadd_ps(ai, xi, re2);
-          im = _mm512_fmadd_ps(ar, xi, im);
-          im2 = _mm512_fmadd_ps(ai, xr, im2);
-          sum = _mm512_fmadd_ps(_mm512_load_ps(b + i * stride + j), _mm512_load_ps(power + j), sum);
+        Floats re = {}, im = {}, re2 = {}, im2 = {}, sum = {};
+        for (int64_t j = 0; j < stride; j += LANES) {
+          const Floats ar = vectorAt(aRe + i * stride + j), ai = vectorAt(aIm + i * stride + j);
+          const Floats xr = vectorAt(gRe + j), xi = vectorAt(gIm + j);
+          re += ar * xr;
+          re2 += ai * xi;
+          im += ar * xi;
+          im2 += ai * xr;
+          sum += vectorAt(b + i * stride + j) * vectorAt(power + j);
         }
-        const float denominator = _mm512_reduce_add_ps(sum);
-        nextRe[i] = denominator == 0 ? gRe[i] : _mm512_reduce_add_ps(_mm512_sub_ps(re, re2)) / denominator;
-        nextIm[i] = denominator == 0 ? gIm[i] : _mm512_reduce_add_ps(_mm512_add_ps(im, im2)) / denominator;
+        const float denominator = totalOf(sum);
+        nextRe[i] = denominator == 0 ? gRe[i] : totalOf(re - re2) / denominator;
+        nextIm[i] = denominator == 0 ? gIm[i] : totalOf(im + im2) / denominator;
       }
       barrier.wait();
       for (int64_t i = first; i < end; i++) {
@@ -96,6 +127,8 @@ static void solve(int64_t stations, const double *data, const double *model, con
   }
   for (float *array : {aRe, aIm, b, gRe, gIm, power, nextRe, nextIm}) std::free(array);
 }
+
+extern "C" const char *peer_stefcal_vectors() { return VECTORS; }
 
 // data, model : [k][b] complex, weights : [k][b], gains : [k][s] complex, in and out; `iterations` of them, every
 // even one averaged with the one before. All threads work on one solve after the other.

@@ -2,22 +2,19 @@
 import assert from 'node:assert/strict';
 import { mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { before, describe, it } from 'node:test';
+import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import { corella } from './corella.js';
 
 describe('bad input', () => {
-  let folder = '';
+  const folder = temporaryFolder('bad');
   const file = (name: string): string => join(folder, name);
 
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'corella-bad-'));
     const made = await corella(folder, 'simulate', '--telescope', 'eda2', '--stations', '4', '--time', '2026-03-01T12:00:00Z',
       '--sources', 'spot@60:90:5000', '--rate', '100kHz', '--duration', '20ms', '-o', 'good.sigmf-meta', '--quiet'); // prettier-ignore
     assert.equal(made.code, 0, made.stderr);
   });
-  after(() => rm(folder, { recursive: true, force: true }));
 
   /** Runs what must fail, and checks the manner of it. */
   async function refused(says: RegExp, ...words: readonly string[]): Promise<void> {

@@ -1,6 +1,6 @@
 /** Where an image is brightest, by its own coordinates. */
 import { dot } from '../core/vector.js';
-import { readFitsImage } from '../formats/fits-image.js';
+import { readFitsImage } from '../formats/index.js';
 import { positionFromJ2000, unitVectorJ2000, type SkyPosition } from '../sky/frame.js';
 
 export async function brightestIn(path: string): Promise<SkyPosition> {

@@ -1,8 +1,6 @@
 /** Runs the program as a user would, for the acceptance tests. */
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { inTemporaryFolder } from '../core/testing/temporary-folder.js';
 
 export interface Ran {
   readonly code: number;
@@ -29,11 +27,5 @@ export function corella(folder: string, ...words: readonly string[]): Promise<Ra
   });
 }
 
-export async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'corella-acceptance-'));
-  try {
-    await work(folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
+export const withFolder = (work: (folder: string) => Promise<void>): Promise<void> =>
+  inTemporaryFolder('acceptance', work);

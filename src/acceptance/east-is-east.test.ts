@@ -10,8 +10,7 @@ import { describe, it } from 'node:test';
 import { decode } from 'fast-png';
 import { baselineIndex } from '../core/axes.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
-import { readFitsImage } from '../formats/fits-image.js';
-import { openFile } from '../formats/registry.js';
+import { openFile, readFitsImage } from '../formats/index.js';
 import { corella, withFolder } from './corella.js';
 
 const ALTITUDE_DEG = 60;

@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { z } from 'zod';
 import { parseInstant } from '../core/instant.js';
+import { skyFrame } from '../sky/frame.js';
 import { findSources } from '../sky/sources.js';
+import { loadTelescope } from '../telescope/load.js';
 import { brightestIn, separationDeg } from './brightest.js';
 import { corella, withFolder } from './corella.js';
 
@@ -70,7 +72,11 @@ describe('the real sky', () => {
       assert.equal(image.code, 0, image.stderr);
       const brightest = await brightestIn(join(folder, 'image.fits'));
       const [sun] = findSources(['Sun']);
-      const offDeg = separationDeg(brightest, sun.position(parseInstant('2021-12-11T03:59:34Z')));
+      const { site } = await loadTelescope('eda2');
+      const offDeg = separationDeg(
+        brightest,
+        sun.position(skyFrame(site, parseInstant('2021-12-11T03:59:34Z'))),
+      );
       assert.ok(offDeg < 1, `the brightest pixel is ${offDeg}° from the Sun`);
       assert.ok((await readFile(join(folder, 'image.png'))).length > 10_000);
     });

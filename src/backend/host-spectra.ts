@@ -1,6 +1,7 @@
 /** Spectra in host memory in the canonical order: the reference backend's block. */
 import { allocateSpectra, elementsPerSpectra, spectraCAT, type SpectraCAT } from '../core/axes.js';
 import type { SpectraBlock, SpectraShape } from '../core/blocks.js';
+import { nothingToClose } from '../core/closing.js';
 import { refuse, wholeNumber } from '../core/errors.js';
 import type { SpectraGap } from '../core/gaps.js';
 
@@ -46,7 +47,7 @@ export function allocateHostSpectra(shape: SpectraShape): HostSpectraBlock {
       return Promise.resolve();
     },
     read: () => Promise.resolve(spectraCAT(view().slice(), type, channels, inputs, samples)),
-    close: () => undefined,
+    close: nothingToClose,
   };
 }
 

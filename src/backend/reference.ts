@@ -1,4 +1,5 @@
 /** TypeScript in float64 and exact integers: the oracle of every test, and what runs where nothing else can. */
+import { nothingToClose } from '../core/closing.js';
 import type { ReferenceBackend } from './backend.js';
 import { allocateHostSpectra } from './host-spectra.js';
 
@@ -7,6 +8,6 @@ export function openReference(): ReferenceBackend {
     kind: 'reference',
     description: 'TypeScript, one thread, float64 and exact integers',
     allocateSpectra: allocateHostSpectra,
-    close: () => Promise.resolve(),
+    close: nothingToClose,
   };
 }

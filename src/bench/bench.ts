@@ -1,5 +1,6 @@
 /** What a bench of a kernel is, and how its cases become rows. */
 import type { Backend } from '../backend/backend.js';
+import { closingAfter, type Closers } from '../core/closing.js';
 import { measure, medianRatio, spreadOf, type Contestant, type MeasureOptions } from './measure.js';
 import type { Peers } from './peers.js';
 
@@ -31,7 +32,6 @@ export interface PreparedCase {
   readonly ours: Contestant;
   readonly ceiling: Contestant & { readonly title: string };
   readonly peer?: Contestant & { readonly name: string };
-  close(): Promise<void>;
 }
 
 export interface BenchCase {
@@ -41,7 +41,8 @@ export interface BenchCase {
   readonly scale: number;
   /** Longer turns than asked for, where shorter ones would mislead. */
   readonly secondsPerTurn?: number;
-  prepare(backend: Backend, peers: Peers | undefined): Promise<PreparedCase>;
+  /** What must be closed after the measurement goes to `closers`. */
+  prepare(closers: Closers, peers: Peers | undefined): Promise<PreparedCase>;
 }
 
 export interface KernelBench {
@@ -49,15 +50,15 @@ export interface KernelBench {
   readonly cases: (backend: Backend) => readonly BenchCase[];
 }
 
-export async function runCase(
+export function runCase(
   kernel: string,
   backend: Backend,
   bench: BenchCase,
   peers: Peers | undefined,
   options: MeasureOptions,
 ): Promise<BenchRow> {
-  const prepared = await bench.prepare(backend, peers);
-  try {
+  return closingAfter(async (closers) => {
+    const prepared = await bench.prepare(closers, peers);
     const contestants = [prepared.ours, prepared.ceiling, ...(prepared.peer ? [prepared.peer] : [])];
     const [ours, ceiling, peer] = await measure(contestants, {
       ...options,
@@ -68,7 +69,7 @@ export async function runCase(
       kernel,
       backend: backend.kind,
       isa: isaOf(backend),
-      threads: backend.kind === 'cpu' ? backend.threads : 1,
+      threads: threadsOf(backend),
       parameters: bench.parameters,
       median: median / bench.scale,
       spread,
@@ -84,10 +85,11 @@ export async function runCase(
       peerName: prepared.peer.name,
       ratio: medianRatio(ours, peer),
     };
-  } finally {
-    await prepared.close();
-  }
+  });
 }
+
+/** Work of a call grows with them: a thread should have some milliseconds' worth, however many there are. */
+export const threadsOf = (backend: Backend): number => (backend.kind === 'cpu' ? backend.threads : 1);
 
 function isaOf(backend: Backend): string | null {
   switch (backend.kind) {

@@ -1,9 +1,10 @@
 /** StEFCal's iterations on a card, timed by the card, beside float32 multiply-adds alone. */
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { preparePlainCeilings } from '../backend/cuda/plain-ceilings.js';
-import { prepareCudaSolver } from '../calibrate/cuda.js';
+import { prepareCudaSolver } from '../calibrate/on-card.js';
 import type { SolveBatch } from '../calibrate/index.js';
 import { baselineCount } from '../core/axes.js';
+import type { Closers } from '../core/closing.js';
 import { randomStream } from '../core/random.js';
 import type { BenchCase, PreparedCase } from './bench.js';
 import { cardContestant, SECONDS_PER_TURN } from './correlate-cuda.js';
@@ -25,7 +26,7 @@ export const cudaCalibrateCases = (backend: CudaBackend): BenchCase[] =>
     unit: 'GFLOPS',
     scale: 1e9,
     secondsPerTurn: SECONDS_PER_TURN,
-    prepare: () => prepare(backend, size),
+    prepare: (closers) => prepare(backend, size, closers),
   }));
 
 /** Gains of 1 and a model of noise: the work is the same whatever the data. */
@@ -54,22 +55,18 @@ function benchBatch(stations: number, solves: number): SolveBatch {
 async function prepare(
   backend: CudaBackend,
   { stations, solves }: { readonly stations: number; readonly solves: number },
+  closers: Closers,
 ): Promise<PreparedCase> {
   const { session } = backend;
   const batch = benchBatch(stations, solves);
-  const solver = await prepareCudaSolver(batch, backend);
+  const solver = closers.keep(await prepareCudaSolver(batch, backend));
   await solver.solve(batch);
-  const ceilings = await preparePlainCeilings(backend);
+  const ceilings = closers.keep(await preparePlainCeilings(backend));
   return {
     ours: cardContestant(session, solver.launchAgain, OPERATIONS * solves * stations ** 2 * ITERATIONS),
     ceiling: {
       title: 'float32 multiply-adds alone',
       ...cardContestant(session, ceilings.multiplyAdd, ceilings.operations),
-    },
-    close: () => {
-      ceilings.close();
-      solver.close();
-      return Promise.resolve();
     },
   };
 }

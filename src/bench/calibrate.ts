@@ -1,7 +1,8 @@
-/** StEFCal over sizes; the peer is the same in AVX-512 over full matrices. */
-import { cpuCeilings } from '../backend/cpu/ceilings.js';
+/** StEFCal over sizes; the peer is the same in the processor's vectors over full matrices. */
+import { cpuCeilings, type Ceiling } from '../backend/cpu/ceilings.js';
 import { prepareSolver, type SolveBatch } from '../calibrate/index.js';
 import { baselineCount, baselineIndex } from '../core/axes.js';
+import type { Closers } from '../core/closing.js';
 import { randomStream } from '../core/random.js';
 import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
 import { cudaCalibrateCases } from './calibrate-cuda.js';
@@ -38,15 +39,20 @@ const hostCases = (backend: HostBackend): BenchCase[] =>
     parameters: { ...size },
     unit: 'iterations/s',
     scale: 1,
-    prepare: (_, peers) => prepare(size, backend, peers),
+    prepare: (closers, peers) => prepare(size, backend, closers, peers),
   }));
 
-async function prepare(size: Size, backend: HostBackend, peers: Peers | undefined): Promise<PreparedCase> {
+async function prepare(
+  size: Size,
+  backend: HostBackend,
+  closers: Closers,
+  peers: Peers | undefined,
+): Promise<PreparedCase> {
   const batch = sample(size);
   const guess = batch.gains.slice();
-  const solver = await prepareSolver(batch, backend);
+  const solver = closers.keep(await prepareSolver(batch, backend));
   const work = size.solves * size.iterations;
-  const ceiling = ceilingFor(backend, size);
+  const ceiling = ceilingFor(backend, size, closers);
   const peer = peers && backend.kind === 'cpu' ? fullMatrix(peers, batch, size, backend.threads) : undefined;
   return {
     ours: {
@@ -58,11 +64,6 @@ async function prepare(size: Size, backend: HostBackend, peers: Peers | undefine
     },
     ceiling,
     ...(peer ? { peer } : {}),
-    close: () => {
-      solver.close();
-      ceiling.close();
-      return Promise.resolve();
-    },
   };
 }
 
@@ -100,31 +101,48 @@ function sample({ antennas, solves, iterations }: Size): SolveBatch {
   return batch;
 }
 
-/** An iteration must read half of A and B, twelve bytes a baseline, from whichever cache they fit. */
+/**
+ * An iteration must read half of A and B, twelve bytes a baseline, from whichever cache they fit, and take five
+ * multiply-adds for each of two triangles: the slower of the two is the ceiling.
+ */
 function ceilingFor(
   backend: HostBackend,
   { antennas, solves }: Size,
-): Contestant & { readonly title: string; close(): void } {
+  closers: Closers,
+): Contestant & { readonly title: string } {
   const baselines = baselineCount(antennas);
+  const flops = 20 * baselines;
   switch (backend.kind) {
     case 'reference': {
       const script = scriptCeiling();
-      // five multiply-adds for each of two triangles
-      const run = async (): Promise<number> => (await script.run()) / (20 * baselines);
-      return { title: script.title, run, close: () => undefined };
+      const run = async (): Promise<number> => (await script.run()) / flops;
+      return { title: script.title, run };
     }
     case 'cpu': {
       const sharing = solves % backend.threads === 0 ? 1 : backend.threads;
-      const read = cpuCeilings(backend).read(Math.ceil((12 * baselines) / sharing / 512) * 512);
+      const ceilings = cpuCeilings(backend);
+      const read = closers.keep(ceilings.read(Math.ceil((12 * baselines) / sharing / 512) * 512));
+      const multiply = closers.keep(ceilings.floats());
+      const megabytes = `${(12e-6 * baselines).toPrecision(2)} MB by each ${sharing === 1 ? 'thread' : 'team'}`;
       return {
-        title: `${(12e-6 * baselines).toPrecision(2)} MB by each ${sharing === 1 ? 'thread' : 'team'}`,
-        run: async () => (await read.run()) / (12 * baselines),
-        close: () => {
-          read.close();
+        title: `reading ${megabytes}, or its multiply-adds where they take longer`,
+        run: async () => {
+          const reading = await timed(read, 12 * baselines);
+          const multiplying = await timed(multiply, flops);
+          const seconds = reading.seconds + multiplying.seconds;
+          const rate = Math.min(reading.work / reading.seconds, multiplying.work / multiplying.seconds);
+          return { work: rate * seconds, seconds };
         },
       };
     }
   }
+}
+
+/** One run of a ceiling, in iterations that take `each` of its unit. */
+async function timed(ceiling: Ceiling, each: number): Promise<{ work: number; seconds: number }> {
+  const started = performance.now();
+  const work = (await ceiling.run()) / each;
+  return { work, seconds: (performance.now() - started) / 1000 };
 }
 
 function fullMatrix(
@@ -138,12 +156,13 @@ function fullMatrix(
     'void peer_stefcal_full(int64_t solves, int64_t stations, const double *data, const double *model, ' +
       'const double *weights, double *gains, int64_t iterations, int32_t threads)',
   );
-  if (!solve) return undefined;
+  const vectors = peers.bind('stefcal_full', 'const char *peer_stefcal_vectors()');
+  if (!solve || !vectors) return undefined;
   const guess = batch.gains.slice();
   const gains = batch.gains.slice();
   const { solves, stations, data, model, weights } = batch;
   return {
-    name: 'full matrices in AVX-512',
+    name: `full matrices in ${String(vectors())}`,
     run: async () => {
       gains.set(guess);
       await callPeer(solve, solves, stations, data, model, weights, gains, iterations, threads);

@@ -2,9 +2,10 @@
 import { prepareCeilings } from '../backend/cuda/ceilings.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { preparePlainCeilings } from '../backend/cuda/plain-ceilings.js';
-import { prepareCudaChanneliser } from '../channelise/cuda.js';
+import { prepareCudaChanneliser } from '../channelise/on-card.js';
 import { planChannelise } from '../channelise/index.js';
 import { spectraSizeBytes, voltageSizeBytes, type SpectraType, type VoltageType } from '../core/axes.js';
+import type { Closers } from '../core/closing.js';
 import type { BenchCase, PreparedCase } from './bench.js';
 import { cardContestant, SECONDS_PER_TURN } from './correlate-cuda.js';
 
@@ -34,10 +35,10 @@ export const cudaChanneliseCases = (backend: CudaBackend): BenchCase[] =>
     unit: 'Gsamples/s',
     scale: 1e9,
     secondsPerTurn: SECONDS_PER_TURN,
-    prepare: () => prepare(backend, size),
+    prepare: (closers) => prepare(backend, size, closers),
   }));
 
-async function prepare(backend: CudaBackend, size: Size): Promise<PreparedCase> {
+async function prepare(backend: CudaBackend, size: Size, closers: Closers): Promise<PreparedCase> {
   const { session } = backend;
   const { channels, taps, inputType, outputType, kernels } = size;
   const perSpectrum = inputType.startsWith('c') ? channels : 2 * channels;
@@ -50,13 +51,13 @@ async function prepare(backend: CudaBackend, size: Size): Promise<PreparedCase> 
   const usual = planChannelise({ ...options, blockSamples: samples }).gains;
   const gains = typeof usual === 'number' ? usual / 4 : usual;
   const plan = planChannelise({ ...options, gains, blockSamples: samples });
-  const channeliser = await prepareCudaChanneliser(plan, backend, { kernels });
-  const out = backend.allocateSpectra(plan.output);
+  const channeliser = closers.keep(await prepareCudaChanneliser(plan, backend, { kernels }));
+  const out = closers.keep(backend.allocateSpectra(plan.output));
   const pitchBytes = Math.ceil((samples * voltageSizeBytes(inputType)) / 128) * 128;
-  const voltages = session.allocate('voltages', INPUTS * pitchBytes);
-  const random = await prepareCeilings(backend);
+  const voltages = closers.keep(session.allocate('voltages', INPUTS * pitchBytes));
+  const random = closers.keep(await prepareCeilings(backend));
   random.fill(voltages.pointer, INPUTS * pitchBytes, channels);
-  const ceilings = await preparePlainCeilings(backend);
+  const ceilings = closers.keep(await preparePlainCeilings(backend));
   const work = INPUTS * spectra * perSpectrum;
   const bytesPerSample =
     voltageSizeBytes(inputType) + (spectraSizeBytes(outputType) * channels) / perSpectrum;
@@ -71,12 +72,6 @@ async function prepare(backend: CudaBackend, size: Size): Promise<PreparedCase> 
     ceiling: {
       title: 'a copy of the samples, as bytes in and out',
       ...cardContestant(session, ceilings.copy, ceilings.copyBytes / bytesPerSample),
-    },
-    close: async () => {
-      await channeliser.close();
-      ceilings.close();
-      voltages.free();
-      out.close();
     },
   };
 }

@@ -9,10 +9,11 @@ import {
   type VoltagesAT,
   type VoltageType,
 } from '../core/axes.js';
+import { closes, type Closable, type Closers } from '../core/closing.js';
 import { instant } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
 import { planChannelise, prepareChanneliser, type ChannelisePlan } from '../channelise/index.js';
-import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
+import { threadsOf, type BenchCase, type KernelBench, type PreparedCase } from './bench.js';
 import { scriptCeiling } from './ceiling.js';
 import { cudaChanneliseCases } from './channelise-cuda.js';
 import type { Contestant } from './measure.js';
@@ -40,10 +41,14 @@ const sizes: readonly Size[] = [
 
 const INPUTS = 32;
 const POLARISATIONS = 2;
-/** Some milliseconds' worth, and at least sixteen spectra: a vector's lanes are spectra. */
-const samplesAtOnce = { reference: 2 ** 15, cpu: 2 ** 22 } satisfies Record<HostBackend['kind'], number>;
-const spectraOf = ({ channels }: Size, backend: HostBackend): number =>
-  Math.max(backend.kind === 'cpu' ? 16 : 1, Math.round(samplesAtOnce[backend.kind] / (INPUTS * channels)));
+/** Some milliseconds' worth for each thread, and at least sixteen spectra: a vector's lanes are spectra. */
+const samplesPerThread = { reference: 2 ** 15, cpu: 2 ** 22 } satisfies Record<HostBackend['kind'], number>;
+/** A quarter of a gigabyte of bytes in and out. */
+const MOST_SAMPLES = 2 ** 26;
+const spectraOf = ({ channels }: Size, backend: HostBackend): number => {
+  const samples = Math.min(samplesPerThread[backend.kind] * threadsOf(backend), MOST_SAMPLES);
+  return Math.max(backend.kind === 'cpu' ? 16 : 1, Math.round(samples / (INPUTS * channels)));
+};
 
 /** A complex sample of each tap is two multiply-adds, and the transform's usual count is 5 log₂ C. */
 function operationsPerSample({ channels, taps, inputType }: Size): number {
@@ -59,15 +64,20 @@ export const channeliseBench: KernelBench = {
 
 const hostCases = (backend: HostBackend): BenchCase[] =>
   sizes
-    .filter(({ channels }) => backend.kind !== 'reference' || INPUTS * channels <= samplesAtOnce.reference)
+    .filter(({ channels }) => backend.kind !== 'reference' || INPUTS * channels <= samplesPerThread.reference)
     .map((size) => ({
       parameters: { ...size, inputs: INPUTS, spectra: spectraOf(size, backend) },
       unit: 'Gsamples/s',
       scale: 1e9,
-      prepare: (_, peers) => prepare(size, backend, peers),
+      prepare: (closers, peers) => prepare(size, backend, closers, peers),
     }));
 
-async function prepare(size: Size, backend: HostBackend, peers: Peers | undefined): Promise<PreparedCase> {
+async function prepare(
+  size: Size,
+  backend: HostBackend,
+  closers: Closers,
+  peers: Peers | undefined,
+): Promise<PreparedCase> {
   const spectra = spectraOf(size, backend);
   const perSpectrum = isComplexVoltage(size.inputType) ? size.channels : 2 * size.channels;
   const samples = spectra * perSpectrum;
@@ -86,10 +96,11 @@ async function prepare(size: Size, backend: HostBackend, peers: Peers | undefine
     gaps: [],
     start: instant(0),
   };
-  const out = backend.allocateSpectra(plan.output);
-  const channeliser = await prepareChanneliser(plan, backend);
+  const out = closers.keep(backend.allocateSpectra(plan.output));
+  const channeliser = closers.keep(await prepareChanneliser(plan, backend));
   const ceiling = ceilingFor(backend);
   const peer = peers && size.inputType === 'ci8' ? fftw(peers, backend, plan, voltages, samples) : undefined;
+  if (peer) closers.keep(peer);
   return {
     ours: {
       run: async () => {
@@ -106,11 +117,6 @@ async function prepare(size: Size, backend: HostBackend, peers: Peers | undefine
       },
     },
     ...(peer ? { peer } : {}),
-    close: async () => {
-      peer?.close();
-      await channeliser.close();
-      out.close();
-    },
   };
 }
 
@@ -136,7 +142,7 @@ function noise(type: VoltageType, samples: number): VoltagesAT {
   return voltages;
 }
 
-type FftwPeer = Contestant & { readonly name: string; close(): void };
+type FftwPeer = Contestant & Closable & { readonly name: string };
 
 function fftw(
   peers: Peers,
@@ -157,16 +163,15 @@ function fftw(
   const close = peers.bind('fftw_channelise', 'void peer_fftw_close(void *handle)');
   const made = samples / plan.channels - plan.taps + 1;
   if (!version || !open || !run || !close || made < 1) return undefined;
-  const threads = backend.kind === 'cpu' ? backend.threads : 1;
-  const handle = open(plan.channels, plan.taps, plan.prototype, threads);
+  const handle = open(plan.channels, plan.taps, plan.prototype, threadsOf(backend));
   return {
     name: `vectorised filter and FFTW, neither rounded nor turned (${String(version())})`,
     run: async () => {
       await callPeer(run, handle, voltages, INPUTS, samples);
       return INPUTS * made * plan.channels;
     },
-    close: () => {
+    close: closes(() => {
       close(handle);
-    },
+    }),
   };
 }

@@ -1,29 +1,30 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { CudaSession, Mark } from '../backend/cuda/session.js';
+import type { CudaSession, CudaEvent } from '../backend/cuda/session.js';
+import { closes } from '../core/closing.js';
 import { cardContestant } from './correlate-cuda.js';
 
-/** A card of paper: each launch takes as long as told, marks remember when they were passed. */
+/** A card of paper: each launch takes as long as told, events remember when they were passed. */
 function paperCard(secondsOf: (launch: number) => number) {
   let clockS = 0;
   let launched = 0;
-  let marks = 0;
+  let events = 0;
   const times = new Map<unknown, number>();
-  const createMark = (): Mark => {
-    marks++;
-    const mark = {
-      record: () => void times.set(mark, clockS),
+  const createEvent = (): CudaEvent => {
+    events++;
+    const event = {
+      record: () => void times.set(event, clockS),
       passed: () => Promise.resolve(),
-      free: () => {
-        marks--;
-      },
-    } as unknown as Mark;
-    return mark;
+      close: closes(() => {
+        events--;
+      }),
+    } as unknown as CudaEvent;
+    return event;
   };
   const session = {
     streams: { compute: {} },
-    createMark,
-    millisecondsBetween: (first: Mark, last: Mark) =>
+    createEvent,
+    millisecondsBetween: (first: CudaEvent, last: CudaEvent) =>
       ((times.get(last) ?? NaN) - (times.get(first) ?? NaN)) * 1000,
   } as unknown as CudaSession;
   return {
@@ -32,12 +33,12 @@ function paperCard(secondsOf: (launch: number) => number) {
       clockS += secondsOf(launched++);
     },
     launched: () => launched,
-    marksLeft: () => marks,
+    marksLeft: () => events,
   };
 }
 
 describe('timing by the card', () => {
-  it('counts the median launch, fills a quarter of a second, and frees its marks', async () => {
+  it('counts the median launch, fills a quarter of a second, and frees its events', async () => {
     // Launches take 9 ms until the clock has settled, then 1 ms, one of them 100: the rate is 5 units in 1 ms.
     const card = paperCard((launch) => (launch < 4 ? 0.009 : launch === 6 ? 0.1 : 0.001));
     const contestant = cardContestant(card.session, card.launch, 5);

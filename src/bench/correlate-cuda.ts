@@ -8,7 +8,7 @@ import {
   prepareXEngine,
   type HopperVariantName,
   type XEngineOptions,
-} from '../correlate/cuda-bench.js';
+} from '../correlate/on-card.js';
 import { planCorrelation } from '../correlate/index.js';
 import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
 import { quantile, type Contestant } from './measure.js';
@@ -22,7 +22,7 @@ const INPUT_BYTES = 2 ** 30;
 export const SECONDS_PER_TURN = 0.25;
 
 /**
- * Launches back to back for a quarter of a second or more, a mark between each, after half as many that are not
+ * Launches back to back for a quarter of a second or more, a event between each, after half as many that are not
  * timed: the clock has settled under the power limit by then. The median launch counts, so that a stray interruption
  * of the host does not.
  */
@@ -31,16 +31,18 @@ export function cardContestant(session: CudaSession, launch: () => void, workPer
   let launches = 8;
   return {
     run: async () => {
-      const marks = Array.from({ length: launches + 1 }, () => session.createMark({ timing: 'on' }));
+      const events = Array.from({ length: launches + 1 }, () => session.createEvent({ timing: 'on' }));
       for (let n = 0; n < launches / 2; n++) launch();
-      marks[0].record(stream);
-      for (const mark of marks.slice(1)) {
+      events[0].record(stream);
+      for (const event of events.slice(1)) {
         launch();
-        mark.record(stream);
+        event.record(stream);
       }
-      await marks[launches].passed();
-      const secondsEach = marks.slice(1).map((mark, n) => session.millisecondsBetween(marks[n], mark) / 1000);
-      for (const mark of marks) mark.free();
+      await events[launches].passed();
+      const secondsEach = events
+        .slice(1)
+        .map((event, n) => session.millisecondsBetween(events[n], event) / 1000);
+      for (const event of events) await event.close();
       const done = { work: launches * workPerLaunch, seconds: launches * quantile(secondsEach, 0.5) };
       launches = Math.max(8, Math.ceil((launches * 1.2 * SECONDS_PER_TURN) / done.seconds));
       return done;
@@ -88,16 +90,18 @@ function kernelCase(backend: CudaBackend, stations: number, options: XEngineOpti
     unit: 'TOPS',
     scale: 1e12,
     secondsPerTurn: SECONDS_PER_TURN,
-    prepare: async (): Promise<PreparedCase> => {
+    prepare: async (closers): Promise<PreparedCase> => {
       const { session } = backend;
       const stream = session.streams.compute;
       const plan = planCorrelation({ stations, polarisations: POLARISATIONS, channels, type: 'ci8' });
-      const block = backend.allocateSpectra({ type: 'ci8', channels, inputs, capacity: SAMPLES });
-      const sums = session.allocate('sums', channels * plan.baselines * POLARISATIONS ** 2 * 8);
-      const ceilings = await prepareCeilings(backend);
+      const block = closers.keep(
+        backend.allocateSpectra({ type: 'ci8', channels, inputs, capacity: SAMPLES }),
+      );
+      const sums = closers.keep(session.allocate('sums', channels * plan.baselines * POLARISATIONS ** 2 * 8));
+      const ceilings = closers.keep(await prepareCeilings(backend));
       ceilings.fill(block.pointer, block.pitchBytes * inputs * channels, stations);
       block.doneWriting(stream, SAMPLES, []);
-      const engine = await prepareXEngine(plan, backend, options);
+      const engine = closers.keep(await prepareXEngine(plan, backend, options));
       return {
         ours: cardContestant(
           session,
@@ -107,11 +111,6 @@ function kernelCase(backend: CudaBackend, stations: number, options: XEngineOpti
           operations,
         ),
         ceiling: productsAlone(backend, ceilings),
-        close: () => {
-          sums.free();
-          block.close();
-          return Promise.resolve();
-        },
       };
     },
   };

@@ -3,9 +3,10 @@
  * integration, uploads overlapping the work. The ceiling is the slower of the bus alone and the kernel alone.
  */
 import type { CudaBackend } from '../backend/cuda/cuda.js';
-import type { CudaSpectraBlock } from '../backend/cuda/spectra.js';
+import type { CudaSpectraBlock, PinnedSpectra } from '../backend/cuda/spectra.js';
 import { spectraSizeBytes, type SpectraCAT, type SpectraType } from '../core/axes.js';
 import type { SpectraShape } from '../core/blocks.js';
+import type { Closers } from '../core/closing.js';
 import { randomStream } from '../core/random.js';
 import { planCorrelation, prepareCorrelator, type Correlator } from '../correlate/index.js';
 import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
@@ -42,17 +43,22 @@ function integratedCase(
     unit: 'GB/s',
     scale: 1e9,
     secondsPerTurn: SECONDS_PER_TURN,
-    prepare: () => prepare(backend, stations, { type, channels, inputs, capacity: SAMPLES }),
+    prepare: (closers) => prepare(backend, stations, { type, channels, inputs, capacity: SAMPLES }, closers),
   };
 }
 
-async function prepare(backend: CudaBackend, stations: number, shape: SpectraShape): Promise<PreparedCase> {
+async function prepare(
+  backend: CudaBackend,
+  stations: number,
+  shape: SpectraShape,
+  closers: Closers,
+): Promise<PreparedCase> {
   const { type, channels, inputs } = shape;
   const blockBytes = channels * inputs * SAMPLES * spectraSizeBytes(type);
-  const sources = [0, 1].map((n) => randomPinned(backend, shape, n));
-  const blocks = Array.from({ length: BLOCKS }, () => backend.allocateSpectra(shape));
+  const sources = [0, 1].map((n) => fillRandomly(closers.keep(backend.allocatePinned(shape)), shape, n));
+  const blocks = Array.from({ length: BLOCKS }, () => closers.keep(backend.allocateSpectra(shape)));
   const plan = planCorrelation({ stations, polarisations: POLARISATIONS, channels, type });
-  const correlator = await prepareCorrelator(plan, backend);
+  const correlator = closers.keep(await prepareCorrelator(plan, backend));
   const turns = Math.ceil((SECONDS_PER_TURN * 60e9) / blockBytes);
 
   const stream = timed(backend, turns * blockBytes, () => streamBlocks(correlator, blocks, sources, turns));
@@ -82,11 +88,6 @@ async function prepare(backend: CudaBackend, stations: number, shape: SpectraSha
     ceiling: busIsSlower ? { ...bus, title: 'the bus alone' } : { ...kernel, title: 'the kernel alone' },
     // Not a contest but a requirement: what this many stations deliver in a second.
     peer: { name: 'real time at 30.72 MHz', run: () => Promise.resolve({ work: realTimeBytes, seconds: 1 }) },
-    close: async () => {
-      await correlator.close();
-      for (const block of blocks) block.close();
-      for (const source of sources) backend.freePinned(source);
-    },
   };
 }
 
@@ -114,17 +115,16 @@ const timed = (backend: CudaBackend, work: number, run: () => Promise<void>): Co
     const started = performance.now();
     await run();
     for (const stream of Object.values(backend.session.streams)) {
-      const end = backend.session.createMark();
+      const end = backend.session.createEvent();
       end.record(stream);
       await end.passed();
-      end.free();
+      await end.close();
     }
     return { work, seconds: (performance.now() - started) / 1000 };
   },
 });
 
-function randomPinned(backend: CudaBackend, shape: SpectraShape, seed: number): SpectraCAT {
-  const spectra = backend.allocatePinned(shape);
+function fillRandomly({ spectra }: PinnedSpectra, shape: SpectraShape, seed: number): SpectraCAT {
   const random = randomStream(seed, 'integrated bench');
   const element = {
     ci8: () => random.below(255) - 127,

@@ -1,9 +1,10 @@
 /** The X-engine over sizes; the peer is OpenBLAS, conversion to floats included. */
 import { cpuCeilings } from '../backend/cpu/ceilings.js';
 import { elementsPerSpectra, type SpectraCAT, type SpectraType, allocateSpectra } from '../core/axes.js';
+import type { Closers } from '../core/closing.js';
 import { randomStream } from '../core/random.js';
 import { planCorrelation, prepareCorrelator } from '../correlate/index.js';
-import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
+import { threadsOf, type BenchCase, type KernelBench, type PreparedCase } from './bench.js';
 import { scriptCeiling } from './ceiling.js';
 import { cudaCorrelateCases } from './correlate-cuda.js';
 import type { HostBackend } from '../backend/backend.js';
@@ -22,8 +23,10 @@ const sizes: readonly Size[] = [
   ...(['ci4', 'cf32'] as const).map((type) => ({ stations: 128, samples: 1024, type })),
 ];
 
-/** As many channels as make a call long enough to measure: operations by one backend in some milliseconds. */
-const operationsAtOnce = { reference: 2e8, cpu: 8e9 } satisfies Record<HostBackend['kind'], number>;
+/** As many channels as make a call long enough to measure: operations by one thread in some milliseconds. */
+const operationsPerThread = { reference: 2e8, cpu: 8e9 } satisfies Record<HostBackend['kind'], number>;
+/** Of one thread; a small array's call is short all the same. */
+const MOST_CHANNELS = 64;
 const POLARISATIONS = 2;
 /** Useful operations only: a complex multiply-add is 8, on the lower triangle with its diagonal. */
 const operationsPerChannel = ({ stations, samples }: Size): number => {
@@ -39,16 +42,17 @@ export const correlateBench: KernelBench = {
 const hostCases = (backend: HostBackend): BenchCase[] =>
   sizes
     .filter(
-      (size) => backend.kind !== 'reference' || operationsPerChannel(size) <= operationsAtOnce.reference,
+      (size) => backend.kind !== 'reference' || operationsPerChannel(size) <= operationsPerThread.reference,
     )
     .map((size): BenchCase => {
-      const channels = Math.max(1, Math.round(operationsAtOnce[backend.kind] / operationsPerChannel(size)));
-      const most = Math.min(channels, 64);
+      const threads = threadsOf(backend);
+      const channels = Math.round((threads * operationsPerThread[backend.kind]) / operationsPerChannel(size));
+      const most = Math.max(1, Math.min(channels, MOST_CHANNELS * threads));
       return {
         parameters: { ...size, polarisations: POLARISATIONS, channels: most },
         unit: 'TOPS',
         scale: 1e12,
-        prepare: (_, peers) => prepare(size, most, backend, peers),
+        prepare: (closers, peers) => prepare(size, most, backend, closers, peers),
       };
     });
 
@@ -56,15 +60,16 @@ async function prepare(
   size: Size,
   channels: number,
   backend: HostBackend,
+  closers: Closers,
   peers: Peers | undefined,
 ): Promise<PreparedCase> {
   const { stations, samples, type } = size;
   const inputs = stations * POLARISATIONS;
   const spectra = randomSpectra(type, channels, inputs, samples);
-  const block = backend.allocateSpectra({ type, channels, inputs, capacity: samples });
+  const block = closers.keep(backend.allocateSpectra({ type, channels, inputs, capacity: samples }));
   await block.write(spectra, samples);
   const plan = planCorrelation({ stations, polarisations: POLARISATIONS, channels, type });
-  const correlator = await prepareCorrelator(plan, backend);
+  const correlator = closers.keep(await prepareCorrelator(plan, backend));
   const work = channels * operationsPerChannel(size);
   const ceiling = ceilingFor(backend, type);
   const peer = peers && type === 'ci8' ? openblas(peers, backend, spectra, channels, size) : undefined;
@@ -77,10 +82,6 @@ async function prepare(
     },
     ceiling,
     ...(peer ? { peer } : {}),
-    close: async () => {
-      await correlator.close();
-      block.close();
-    },
   };
 }
 
@@ -118,7 +119,7 @@ function openblas(
   const setThreads = peers.bind('openblas', 'void peer_openblas_threads(int32_t threads)');
   const core = peers.bind('openblas', 'const char *peer_openblas_core()');
   if (!correlate || !setThreads || !core) return undefined;
-  const threads = backend.kind === 'cpu' ? backend.threads : 1;
+  const threads = threadsOf(backend);
   const inputs = size.stations * POLARISATIONS;
   const floats = new Float32Array(inputs * size.samples * 2);
   const sums = new Float32Array(channels * inputs * inputs * 2);

@@ -2,6 +2,7 @@
 import { cpuCeilings } from '../backend/cpu/ceilings.js';
 import { baselineCount, countsCB, visibilitiesCBPP } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
+import type { Closers } from '../core/closing.js';
 import { instant } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
 import { planImage, prepareVisibilityImager } from '../image/index.js';
@@ -37,10 +38,14 @@ const hostCases = (backend: HostBackend): BenchCase[] =>
     parameters: { ...size, channels: CHANNELS, polarisations: POLARISATIONS, kernel: KERNEL },
     unit: 'M visibilities/s',
     scale: 1e6,
-    prepare: () => prepare(size, backend),
+    prepare: (closers) => prepare(size, backend, closers),
   }));
 
-async function prepare({ stations, pixels }: Size, backend: HostBackend): Promise<PreparedCase> {
+async function prepare(
+  { stations, pixels }: Size,
+  backend: HostBackend,
+  closers: Closers,
+): Promise<PreparedCase> {
   const random = randomStream(1, 'bench');
   const stationsM = Array.from({ length: stations }, () => ({
     x: 80 * random.uniform(),
@@ -73,7 +78,7 @@ async function prepare({ stations, pixels }: Size, backend: HostBackend): Promis
     counts: countsCB(new Float64Array(CHANNELS * baselines).fill(10), CHANNELS, baselines),
     flaggedInputs: new Uint8Array(stations * POLARISATIONS),
   };
-  const imager = await prepareVisibilityImager(plan, backend);
+  const imager = closers.keep(await prepareVisibilityImager(plan, backend));
   // A pair's kernels multiplied, 8 operations for K⁴ products of taps, then added to an image and a beam for each
   // of its visibilities, 12 operations a cell.
   const operations = (8 * KERNEL ** 4) / POLARISATIONS ** 2 + 12 * (2 * KERNEL - 1) ** 2;
@@ -90,9 +95,5 @@ async function prepare({ stations, pixels }: Size, backend: HostBackend): Promis
       backend.kind === 'reference'
         ? { title: flops.title, run: async () => (await flops.run()) / operations }
         : { title: 'float64 multiply-adds', run: async () => (await flops.run()) / 2 / operations },
-    close: () => {
-      imager.close();
-      return Promise.resolve();
-    },
   };
 }

@@ -3,6 +3,7 @@ import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { prepareCeilings } from '../backend/cuda/ceilings.js';
 import { uploadArray } from '../backend/cuda/transfer.js';
 import { tapsCSKK } from '../core/axes.js';
+import type { Closers } from '../core/closing.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { randomStream } from '../core/random.js';
 import {
@@ -12,7 +13,7 @@ import {
   prepareHalfCeiling,
   prepareSingle,
   touchedCells,
-} from '../image/cuda-bench.js';
+} from '../image/on-card.js';
 import { MARGIN, planImage, type ImagePlan, type KernelSize } from '../image/index.js';
 import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
 import { cardContestant, SECONDS_PER_TURN } from './correlate-cuda.js';
@@ -104,31 +105,32 @@ const cases = (backend: CudaBackend): BenchCase[] =>
       unit: 'M channel steps/s',
       scale: 1e6,
       secondsPerTurn: SECONDS_PER_TURN,
-      prepare: () => prepare(backend, size),
+      prepare: (closers) => prepare(backend, size, closers),
     }));
 
-async function prepare(backend: CudaBackend, size: Size): Promise<PreparedCase> {
+async function prepare(backend: CudaBackend, size: Size, closers: Closers): Promise<PreparedCase> {
   const { session } = backend;
   const stream = session.streams.compute;
   const plan = planFor(size);
   const { channels, precision, steps: capacity } = size;
   const inputs = STATIONS * POLARISATIONS;
-  const block = backend.allocateSpectra({ type: 'ci8', channels, inputs, capacity });
-  const filler = await prepareCeilings(backend);
+  const block = closers.keep(backend.allocateSpectra({ type: 'ci8', channels, inputs, capacity }));
+  const filler = closers.keep(await prepareCeilings(backend));
   filler.fill(block.pointer, block.pitchBytes * inputs * channels, 3);
   block.doneWriting(stream, capacity, []);
-  const sums = session.allocate('sums', channels * 4 * PIXELS * PIXELS * 8);
+  const sums = closers.keep(session.allocate('sums', channels * 4 * PIXELS * PIXELS * 8));
   const ones = Float32Array.from({ length: 2 * channels * inputs }, (_, n) => (n % 2 === 0 ? 1 : 0));
-  const factors = await uploadArray(session, 'factors', ones);
+  const factors = closers.keep(await uploadArray(session, 'factors', ones));
   const choose = prepareDirectChoice(plan, backend.path, precision === 'half' ? 'half' : 'single');
   const choice = choose({ type: 'ci8', samples: capacity });
-  const engine =
+  const engine = closers.keep(
     precision === 'plain' || choice.kind === 'float'
       ? await prepareSingle(plan, backend, 'integer', sums)
-      : await prepareFolded(plan, backend, { precision: choice.kind, box: choice.box, capacity }, sums);
+      : await prepareFolded(plan, backend, { precision: choice.kind, box: choice.box, capacity }, sums),
+  );
   const touched = touchedCells(plan);
   const box = Math.max(touched.endRow - touched.firstRow, touched.endColumn - touched.firstColumn);
-  const halves = backend.path === 'hopper' ? await prepareHalfCeiling(backend) : undefined;
+  const halves = backend.path === 'hopper' ? closers.keep(await prepareHalfCeiling(backend)) : undefined;
   const samples =
     precision === 'half'
       ? planSampling(plan, { box: size.boxCells, precision, steps: capacity }).samples
@@ -164,11 +166,5 @@ async function prepare(backend: CudaBackend, size: Size): Promise<PreparedCase> 
             filler.operations / operations,
           ),
         },
-    close: () => {
-      for (const thing of [sums, factors, ...engine.memories]) thing.free();
-      halves?.close();
-      block.close();
-      return Promise.resolve();
-    },
   };
 }

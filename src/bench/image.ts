@@ -1,12 +1,13 @@
 /** Direct imaging of a compact array over sizes; the peer is FFTW's dense transform and a square, no gridding. */
 import { cpuCeilings } from '../backend/cpu/ceilings.js';
 import { allocateSpectra, type SpectraCAT } from '../core/axes.js';
+import { closes, type Closable, type Closers } from '../core/closing.js';
 import { randomStream } from '../core/random.js';
 import type { Vector3 } from '../core/vector.js';
 import { planImage, prepareDirectImager, type ImagePlan, type KernelSize } from '../image/index.js';
 import { stationPositions } from '../pipeline/geometry.js';
 import { loadTelescope } from '../telescope/load.js';
-import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
+import { threadsOf, type BenchCase, type KernelBench, type PreparedCase } from './bench.js';
 import { scriptCeiling } from './ceiling.js';
 import type { HostBackend } from '../backend/backend.js';
 import type { Contestant } from './measure.js';
@@ -41,9 +42,11 @@ const sizes = {
 } satisfies Record<HostBackend['kind'], readonly Size[]>;
 
 const CHANNELS = 4;
-/** A call of some ten milliseconds, so that waking threads does not count: 512 steps of 128² pixels. */
+/** A call of some ten milliseconds, so that waking threads does not count: 512 steps of 128² pixels for four of them. */
 const samplesFor = (backend: HostBackend, pixels: number): number =>
-  backend.kind === 'reference' ? 1 : 64 * Math.ceil((8 * 128 ** 2) / pixels ** 2);
+  backend.kind === 'reference'
+    ? 1
+    : 64 * Math.ceil((8 * 128 ** 2 * Math.max(1, threadsOf(backend) / 4)) / pixels ** 2);
 
 export const imageBench: KernelBench = {
   kernel: 'image',
@@ -55,7 +58,7 @@ const hostCases = (backend: HostBackend): BenchCase[] =>
     parameters: { ...size, stations: 255, channels: CHANNELS, samples: samplesFor(backend, size.pixels) },
     unit: 'k fields/s',
     scale: 1e3,
-    prepare: (_, peers) => prepare(size, backend, peers),
+    prepare: (closers, peers) => prepare(size, backend, closers, peers),
   }));
 
 /** LWA-SV without its outrigger, some 290 m away from the other 255. */
@@ -64,7 +67,12 @@ async function coreStations(): Promise<Vector3[]> {
   return positions.filter(({ x, y }) => Math.hypot(x, y) < 100);
 }
 
-async function prepare(size: Size, backend: HostBackend, peers: Peers | undefined): Promise<PreparedCase> {
+async function prepare(
+  size: Size,
+  backend: HostBackend,
+  closers: Closers,
+  peers: Peers | undefined,
+): Promise<PreparedCase> {
   const { pixels, polarisations, kernel, frequencyMHz } = size;
   const plan = planImage({
     pixels,
@@ -77,12 +85,15 @@ async function prepare(size: Size, backend: HostBackend, peers: Peers | undefine
   });
   const inputs = plan.stations * polarisations;
   const samples = samplesFor(backend, pixels);
-  const block = backend.allocateSpectra({ type: 'ci8', channels: CHANNELS, inputs, capacity: samples });
+  const block = closers.keep(
+    backend.allocateSpectra({ type: 'ci8', channels: CHANNELS, inputs, capacity: samples }),
+  );
   await block.write(randomSpectra(inputs, samples), samples);
-  const imager = await prepareDirectImager(plan, backend);
+  const imager = closers.keep(await prepareDirectImager(plan, backend));
   const fields = CHANNELS * samples * polarisations;
   const peer =
     peers && backend.kind === 'cpu' ? denseTransform(peers, pixels, fields, backend.threads) : undefined;
+  if (peer) closers.keep(peer);
   return {
     ours: {
       run: async () => {
@@ -92,12 +103,6 @@ async function prepare(size: Size, backend: HostBackend, peers: Peers | undefine
     },
     ceiling: ceilingFor(backend, plan),
     ...(peer ? { peer } : {}),
-    close: () => {
-      imager.close();
-      block.close();
-      peer?.close();
-      return Promise.resolve();
-    },
   };
 }
 
@@ -139,7 +144,7 @@ function denseTransform(
   pixels: number,
   fields: number,
   threads: number,
-): (Contestant & { readonly name: string; close(): void }) | undefined {
+): (Contestant & Closable & { readonly name: string }) | undefined {
   const open = peers.bind('fftw_image', 'void *peer_fftw_image_open(int64_t pixels, int32_t threads)');
   const run = peers.bind('fftw_image', 'void peer_fftw_image_run(void *peer, int64_t fields)');
   const close = peers.bind('fftw_image', 'void peer_fftw_image_close(void *peer)');
@@ -151,8 +156,8 @@ function denseTransform(
       await callPeer(run, peer, fields);
       return fields;
     },
-    close: () => {
+    close: closes(() => {
       close(peer);
-    },
+    }),
   };
 }

@@ -8,6 +8,7 @@ import { integratedBench } from './correlate-integrated.js';
 import { gridBench } from './grid.js';
 import { cudaImageBench } from './image-cuda.js';
 import { imageBench } from './image.js';
+import { seriesBench } from './series.js';
 
 export { runCase, type BenchCase, type BenchRow, type KernelBench } from './bench.js';
 export { parseOnly, pickCases, type KernelCases } from './only.js';
@@ -21,6 +22,7 @@ export const benches: readonly KernelBench[] = [
   calibrateBench,
   imageBench,
   gridBench,
+  seriesBench,
   integratedBench,
   variantsBench,
   cudaImageBench,

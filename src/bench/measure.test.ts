@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openReference } from '../backend/reference.js';
+import { closes } from '../core/closing.js';
 import { runCase } from './bench.js';
 import { benches } from './index.js';
 import { measure, medianRatio, quantile, spreadOf } from './measure.js';
@@ -59,16 +60,14 @@ describe('a bench', () => {
         parameters: { stations: 3 },
         unit: 'things',
         scale: 1,
-        prepare: () =>
-          Promise.resolve({
-            ours: contestant,
-            ceiling: contestant,
-            peer: contestant,
-            close: () => {
+        prepare: (closers) => {
+          closers.keep({
+            close: closes(() => {
               closed++;
-              return Promise.resolve();
-            },
-          }),
+            }),
+          });
+          return Promise.resolve({ ours: contestant, ceiling: contestant, peer: contestant });
+        },
       },
       undefined,
       { rounds: 3, secondsPerTurn: 0 },

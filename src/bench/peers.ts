@@ -30,7 +30,7 @@ const record = z.array(
 
 export async function openPeers(): Promise<Peers> {
   // Debian's OpenBLAS does not know newer processors and falls back to kernels four times slower.
-  process.env.OPENBLAS_CORETYPE ??= 'SkylakeX';
+  if (process.arch === 'x64') process.env.OPENBLAS_CORETYPE ??= 'SkylakeX';
   try {
     await promisify(execFile)(process.execPath, [`${root}/scripts/build-peers.js`]);
   } catch (error) {

@@ -156,7 +156,7 @@ export function calibrateCases(
     // other data first, so that anything left over from it would show
     await calibrator.solve(other);
     compare(await calibrator.solve(input), wanted);
-    calibrator.close();
+    await calibrator.close();
     await backend.close();
   };
   describe('calibrate cases', () => {

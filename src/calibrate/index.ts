@@ -1,7 +1,8 @@
 /** Calibrate: visibilities and a model of the sky in, each antenna's complex gain out (StEFCal). */
 import type { Backend } from '../backend/backend.js';
-import { prepareCpuSolver, type Solver } from './cpu.js';
-import { prepareCudaSolver } from './cuda.js';
+import { nothingToClose, type Closable } from '../core/closing.js';
+import { prepareCpuSolver, type Solver } from './cpu/prepare.js';
+import { prepareCudaSolver } from './cuda/prepare.js';
 import type { CalibrationPlan } from './plan.js';
 import { solveReference } from './reference.js';
 import type { CalibrationInput } from './batch.js';
@@ -12,19 +13,12 @@ export type { CalibrationOptions, CalibrationPlan, IterationRule, SolveBatch, So
 export type { CalibrationInput, LeftOut, LeftOutReason } from './batch.js';
 export type { Calibration, Solution } from './solve.js';
 export { modelVisibilities, type ModelComponent, type ModelOptions } from './model.js';
-export type { Solver } from './cpu.js';
-export {
-  prepareResidentCalibrator,
-  type DeviceCorrelations,
-  type ResidentCalibrator,
-  type ResidentOptions,
-} from './cuda-resident.js';
+export type { Solver } from './cpu/prepare.js';
 export { compareGains, type GainComparison } from './compare.js';
 
-export interface Calibrator {
+export interface Calibrator extends Closable {
   readonly plan: CalibrationPlan;
   solve(input: CalibrationInput): Promise<Calibration>;
-  close(): void;
 }
 
 export async function prepareCalibrator(plan: CalibrationPlan, backend: Backend): Promise<Calibrator> {
@@ -32,9 +26,7 @@ export async function prepareCalibrator(plan: CalibrationPlan, backend: Backend)
   return {
     plan,
     solve: (input) => solveCalibration(plan, solver.solve, input),
-    close: () => {
-      solver.close();
-    },
+    close: () => solver.close(),
   };
 }
 
@@ -45,7 +37,7 @@ export async function prepareSolver(
 ): Promise<Solver> {
   switch (backend.kind) {
     case 'reference':
-      return { solve: solveReference, close: () => undefined };
+      return { solve: solveReference, close: nothingToClose };
     case 'cpu':
       return prepareCpuSolver(plan, backend);
     case 'cuda':

@@ -35,7 +35,7 @@ export async function channeliseBlocks(
   }
   const { saturated, produced } = channeliser;
   await channeliser.close();
-  out.close();
+  await out.close();
   return { blocks: made, saturated, produced };
 }
 
@@ -170,7 +170,7 @@ export function channeliseCases(open: () => Promise<Backend>, options: CaseOptio
       const expected = await channeliseBlocks(plan, backend(), [good, good]);
       assert.deepEqual(await out.read(), expected.blocks[1].spectra);
       await channeliser.close();
-      out.close();
+      await out.close();
     });
   });
 }

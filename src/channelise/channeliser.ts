@@ -1,8 +1,9 @@
 /** A prepared F-engine, on whichever backend. */
 import type { SpectraBlock, VoltageBlock } from '../core/blocks.js';
+import type { Closable } from '../core/closing.js';
 import type { ChannelisePlan } from './plan.js';
 
-export interface Channeliser {
+export interface Channeliser extends Closable {
   readonly plan: ChannelisePlan;
   /**
    * Takes the next stretch of the stream, of any length up to `plan.blockSamples`, and fills `out` with the
@@ -16,5 +17,4 @@ export interface Channeliser {
   readonly produced: number;
   /** Forgets the stream: the next sample is the first of a new one. */
   reset(): void;
-  close(): Promise<void>;
 }

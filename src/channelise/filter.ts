@@ -87,7 +87,10 @@ export function roundTaps(filter: Float64Array): IntegerTaps {
   let largest = 0;
   for (const tap of filter) largest = Math.max(largest, Math.abs(tap));
   const scale = largest / 32767;
-  return { taps: Int16Array.from(filter, (tap) => Math.round(tap / scale)), scale };
+  const taps = new Int16Array(filter.length);
+  // Not Int16Array.from, which takes ten times as long over a million taps.
+  for (let n = 0; n < filter.length; n++) taps[n] = Math.round(filter[n] / scale);
+  return { taps, scale };
 }
 
 /** The user's own filter, copied so that nobody changes it under a plan. */

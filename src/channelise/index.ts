@@ -1,7 +1,7 @@
 /** The F-engine: voltages in, corner-turned spectra out. */
 import type { Backend } from '../backend/backend.js';
-import { prepareCpuChanneliser } from './cpu.js';
-import { prepareCudaChanneliser } from './cuda.js';
+import { prepareCpuChanneliser } from './cpu/prepare.js';
+import { prepareCudaChanneliser } from './cuda/prepare.js';
 import type { Channeliser } from './channeliser.js';
 import type { ChannelisePlan } from './plan.js';
 import { prepareReferenceChanneliser } from './reference.js';

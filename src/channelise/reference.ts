@@ -8,6 +8,7 @@ import {
   type SpectraType,
 } from '../core/axes.js';
 import type { VoltageBlock } from '../core/blocks.js';
+import { nothingToClose } from '../core/closing.js';
 import { refuse } from '../core/errors.js';
 import { planFft } from '../core/fft.js';
 import { zeroGaps } from '../core/gaps.js';
@@ -107,7 +108,7 @@ export function prepareReferenceChanneliser(plan: ChannelisePlan): Channeliser {
       stream.reset();
       saturated = 0;
     },
-    close: () => Promise.resolve(),
+    close: nothingToClose,
   };
 }
 

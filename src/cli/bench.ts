@@ -16,9 +16,9 @@ import {
 } from '../bench/index.js';
 import { beforeEnding } from '../core/ending.js';
 import { refuse } from '../core/errors.js';
-import { openBenchTable } from './bench-table.js';
-import { addBackendOptions, addExamples, parseCount, type BackendOptions } from './command.js';
-import { openTerminal } from './terminal.js';
+import { openBenchTable } from './report/bench-table.js';
+import { addBackendOptions, addExamples, parseCount, type BackendOptions } from './options/command.js';
+import { openTerminal } from './report/terminal.js';
 
 interface BenchOptions extends BackendOptions {
   readonly isa?: string;

@@ -3,25 +3,26 @@ import type { Command } from 'commander';
 import type { Calibration, IterationRule } from '../calibrate/index.js';
 import { addSeconds } from '../core/instant.js';
 import { refuse } from '../core/errors.js';
-import { middleOf } from '../core/middle.js';
-import { gainPaths, writeGainFiles } from '../formats/gain-files.js';
-import { calibrateIntegration, type CalibratedIntegration } from '../pipeline/calibrate.js';
+import { median } from '../core/median.js';
+import { gainPaths, writeGainFiles } from '../formats/index.js';
+import { through } from '../pipeline/run.js';
+import { prepareCalibrate } from '../pipeline/stages/calibrate.js';
 import { oddByGain, oddByPower, type OddInput } from '../pipeline/odd-inputs.js';
 import type { Integration } from '../core/blocks.js';
-import type { Backend } from '../backend/backend.js';
 import { inputName } from '../telescope/telescope.js';
 import { frameAtMiddle } from '../pipeline/geometry.js';
 import { chooseIntegration } from '../pipeline/select.js';
-import { addBackendOptions, addExamples, parseCount, type BackendOptions } from './command.js';
-import { addFlagOption, parseFlags, type FlagOptions } from './flags.js';
-import { history } from './history.js';
-import { addIntegrationOption, choiceLines, type IntegrationOptions } from './integration-options.js';
-import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
+import { addBackendOptions, addExamples, parseCount, type BackendOptions } from './options/command.js';
+import { addEopOption } from './options/eop-option.js';
+import { addFlagOption, parseFlags, type FlagOptions } from './options/flags.js';
+import { history } from './report/history.js';
+import { addIntegrationOption, choiceLines, type IntegrationOptions } from './options/integration-options.js';
+import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { openVisibilities, telescopeFor, withBackend } from './open.js';
-import { checkOutputs } from './outputs.js';
-import { plainNumber } from './quantity.js';
-import { addSourceOption, chooseSources } from './sky-options.js';
-import { openTerminal } from './terminal.js';
+import { checkOutputs } from './options/outputs.js';
+import { plainNumber } from './options/quantity.js';
+import { addSourceOption, chooseSources } from './options/sky-options.js';
+import { openTerminal } from './report/terminal.js';
 
 interface CalibrateOptions extends BackendOptions, FlagOptions, IntegrationOptions, OpenFlags {
   readonly out: string;
@@ -73,6 +74,7 @@ export function registerCalibrate(program: Command): void {
   addFlagOption(command);
   addOpenOptions(command, 'visibilities');
   addBackendOptions(command);
+  addEopOption(command);
   addExamples(command, [
     ['calibrate visibilities.uvfits', 'with every bright source that was up'],
     [
@@ -103,32 +105,36 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
     const referenceStation =
       options.reference === undefined ? undefined : findStation(options.reference, telescope.stations);
     const stage = terminal.stage('calibrate');
-    const solve = (integration: Integration, backend: Backend): Promise<CalibratedIntegration> =>
-      calibrateIntegration(integration, {
+    const integration = without(asked, oddPowers);
+    const { frequenciesHz, channelWidthHz, feeds } = file.header;
+    const { calibration, sources, odd } = await withBackend(options, async (backend) => {
+      const solver = await prepareCalibrate({
         backend,
         telescope,
-        frequenciesHz: file.header.frequenciesHz,
+        frequenciesHz,
+        polarisations: integration.polarisations,
         sources: chooseSources(options.sources, frameAtMiddle(telescope, integration)),
         minimumAltitudeDeg: options.minAltitude,
         iterations,
         ...(referenceStation === undefined ? {} : { referenceStation }),
         ...(options.minBaseline === undefined ? {} : { minimumBaselineM: options.minBaseline }),
       });
-    const integration = without(asked, oddPowers);
-    const { calibration, sources, odd } = await withBackend(options, async (backend) => {
-      const first = await solve(integration, backend);
-      const oddGains =
-        options.odd === 0
-          ? []
-          : oddByGain(first.calibration, integration.channels, integration.polarisations, options.odd);
-      const odd = [...oddPowers, ...oddGains];
-      // Solved again without them: noise that passed for signal has bent the others a little.
-      return oddGains.length === 0
-        ? { ...first, odd }
-        : { ...(await solve(without(integration, oddGains), backend)), odd };
+      try {
+        const first = await through(solver, integration);
+        const oddGains =
+          options.odd === 0
+            ? []
+            : oddByGain(first.calibration, integration.channels, integration.polarisations, options.odd);
+        const odd = [...oddPowers, ...oddGains];
+        // Solved again without them: noise that passed for signal has bent the others a little.
+        return oddGains.length === 0
+          ? { ...first, odd }
+          : { ...(await through(solver, without(integration, oddGains))), odd };
+      } finally {
+        await solver.close();
+      }
     });
     const seconds = stage.done();
-    const { frequenciesHz, channelWidthHz, feeds } = file.header;
     await writeGainFiles(
       options.out,
       {
@@ -236,8 +242,8 @@ function summarise({ solved, solutions, referenceStation }: Calibration) {
     solvedInputs,
     referenceStation,
     converged: withData.filter(({ converged }) => converged).length,
-    medianIterations: middleOf(withData.map(({ iterations }) => iterations)),
-    medianResidual: middleOf(withData.map(({ residual }) => residual)),
+    medianIterations: median(withData.map(({ iterations }) => iterations)),
+    medianResidual: median(withData.map(({ residual }) => residual)),
     worstResidual: withData.reduce((worst, { residual }) => Math.max(worst, residual), 0),
     leftOut: [...leftOut.values()],
   };

@@ -9,9 +9,8 @@ import {
 } from '../channelise/index.js';
 import { refuse } from '../core/errors.js';
 import { formatHz, withMinus } from '../core/units.js';
-import { writeFileWhole } from '../formats/output.js';
-import { renderPng } from '../formats/picture.js';
-import { linePlots } from '../formats/plot.js';
+import { writeFileWhole } from '../formats/index.js';
+import { linePlots, renderPng } from '../draw/index.js';
 import { channeliseToFile } from '../pipeline/channelise.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
 import {
@@ -19,14 +18,14 @@ import {
   channelSettings,
   filterSettings,
   type ChannelOptions,
-} from './channel-options.js';
-import { addBackendOptions, addExamples, refuseGiven, type BackendOptions } from './command.js';
-import { history } from './history.js';
-import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
-import { lossFacts, lossLines, railLines } from './loss-lines.js';
-import { openVoltages, untoldLines, withBackend } from './open.js';
-import { checkOutputs, checkPngName, recordingPaths } from './outputs.js';
-import { openTerminal, spectraText } from './terminal.js';
+} from './options/channel-options.js';
+import { addBackendOptions, addExamples, refuseGiven, type BackendOptions } from './options/command.js';
+import { history } from './report/history.js';
+import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
+import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
+import { openVoltages, unknownFactLines, withBackend } from './open.js';
+import { checkOutputs, checkPngName, recordingPaths } from './options/outputs.js';
+import { openTerminal, spectraText } from './report/terminal.js';
 
 interface ChanneliseOptions extends BackendOptions, ChannelOptions, OpenFlags {
   readonly out?: string;
@@ -89,14 +88,15 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
         channels: plan.channels,
         channelWidthHz,
         inputs: plan.inputs,
-        ...facts,
+        spectra: facts.spectra,
+        saturated: facts.saturated,
         ...lossFacts(recording, facts.missingSamples),
         seconds,
       },
       [
         `${out}: ${spectraText(facts.spectra)} of ${plan.channels} channels, ${formatHz(channelWidthHz)} each, for ${plan.inputs} inputs`,
         ...railLines(facts.saturated, 2 * facts.spectra * plan.channels * plan.inputs),
-        ...untoldLines(recording),
+        ...unknownFactLines(recording),
         ...lossLines(recording, facts.missingSamples, 'spectra that need them are marked as missing'),
       ],
     );

@@ -1,5 +1,5 @@
 /** Every command, in the order of --help. A new command is one file and one line here. */
-import type { RegisterCommand } from './command.js';
+import type { RegisterCommand } from './options/command.js';
 
 /** Loaded when called, so that a command starts without waiting for the others' code. */
 export const commands: Readonly<Record<string, () => Promise<RegisterCommand>>> = {

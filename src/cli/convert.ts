@@ -2,17 +2,17 @@
 import type { Command } from 'commander';
 import { refuse } from '../core/errors.js';
 import { formatSeconds } from '../core/units.js';
-import { openFile, visibilityFormatFor } from '../formats/registry.js';
-import { sigmfPaths } from '../formats/sigmf.js';
+import { openFile, sigmfPaths, visibilityFormatFor } from '../formats/index.js';
 import { copyRecording } from '../pipeline/convert.js';
-import { writeIntegrations } from '../pipeline/visibilities.js';
-import { addCommonOptions, addExamples, type CommonOptions } from './command.js';
-import { lossFacts, lossLines } from './loss-lines.js';
-import { untoldLines } from './open.js';
-import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
-import { history } from './history.js';
-import { checkOutputs } from './outputs.js';
-import { openTerminal } from './terminal.js';
+import { written } from '../pipeline/write.js';
+import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
+import { addEopOption } from './options/eop-option.js';
+import { lossFacts, lossLines } from './report/loss-lines.js';
+import { unknownFactLines } from './open.js';
+import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
+import { history } from './report/history.js';
+import { checkOutputs } from './options/outputs.js';
+import { openTerminal } from './report/terminal.js';
 
 export function registerConvert(program: Command): void {
   const command = program
@@ -26,6 +26,7 @@ export function registerConvert(program: Command): void {
     .action(run);
   addOpenOptions(command, 'anything');
   addCommonOptions(command);
+  addEopOption(command);
   addExamples(command, [
     ['convert visibilities.uvfits visibilities.uvh5', 'for pyuvdata'],
     [
@@ -51,18 +52,22 @@ async function run(from: string, to: string, options: CommonOptions & OpenFlags)
   const stage = terminal.stage('convert');
   try {
     const lines = history({ from: file });
-    let written: { readonly text: string; readonly json: object; readonly notes: readonly string[] };
+    let made: { readonly text: string; readonly json: object; readonly notes: readonly string[] };
     if (file.kind === 'visibilities') {
       const format = visibilityFormatFor(to);
       const header = { ...file.header, history: lines };
-      const count = await writeIntegrations(
+      const count = await written(
         () => format.createVisibilities(to, header),
-        file.integrations('reused'),
-        (done) => {
-          stage.update(done / file.integrationCount);
+        async (append) => {
+          let done = 0;
+          for await (const integration of file.integrations('reused')) {
+            await append(integration);
+            stage.update({ done: ++done, of: file.integrationCount, unit: 'integrations' });
+          }
+          return done;
         },
       );
-      written = {
+      made = {
         text: `${count} integration${count === 1 ? '' : 's'}`,
         json: { integrations: count },
         notes: [],
@@ -79,17 +84,17 @@ async function run(from: string, to: string, options: CommonOptions & OpenFlags)
         history: lines,
         onProgress: stage.update,
       });
-      written = {
+      made = {
         text: `${samples} samples of ${file.inputs} inputs`,
         json: { samples, inputs: file.inputs, ...lossFacts(file, missingSamples) },
         notes: lossLines(file, missingSamples, 'they stay missing'),
       };
     }
     const seconds = stage.done();
-    terminal.result({ from, to, kind: file.kind, written: written.text, ...written.json, seconds }, [
-      `${to}: ${written.text}, ${formatSeconds(seconds)}`,
-      ...untoldLines(file),
-      ...written.notes,
+    terminal.result({ from, to, kind: file.kind, written: made.text, ...made.json, seconds }, [
+      `${to}: ${made.text}, ${formatSeconds(seconds)}`,
+      ...unknownFactLines(file),
+      ...made.notes,
     ]);
   } finally {
     await file.close();

@@ -3,17 +3,20 @@ import type { Command } from 'commander';
 import type { SpectraType } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { addSeconds } from '../core/instant.js';
+import type { OnProgress } from '../core/progress.js';
 import { formatHz, formatSeconds } from '../core/units.js';
-import { sampleRateOf, type Recording, type StoredValues, type VisibilityHeader } from '../formats/format.js';
-import { openFile, visibilityFormatFor } from '../formats/registry.js';
-import { channelsOf, planChannels } from '../pipeline/channels.js';
 import {
-  correlateSpectra,
-  correlateVoltages,
-  newTally,
-  type CorrelationSettings,
-} from '../pipeline/correlate.js';
-import { writeIntegrations } from '../pipeline/visibilities.js';
+  openFile,
+  type Recording,
+  sampleRateOf,
+  type StoredValues,
+  visibilityFormatFor,
+  type VisibilityHeader,
+} from '../formats/index.js';
+import { channelsOf, planChannels } from '../pipeline/channels.js';
+import { correlateSpectra, correlateVoltages, type CorrelationSettings } from '../pipeline/correlate.js';
+import type { Account } from '../pipeline/stages/stage.js';
+import { written } from '../pipeline/write.js';
 import { skyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { refuse } from '../core/errors.js';
@@ -22,19 +25,21 @@ import {
   channelOptionNames,
   channelSettings,
   type ChannelOptions,
-} from './channel-options.js';
-import { addBackendOptions, addExamples, refuseGiven, type BackendOptions } from './command.js';
-import { addFlagOption, parseFlags, type FlagOptions } from './flags.js';
-import { history } from './history.js';
-import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
-import { refuseUntold, telescopeFor, withBackend } from './open.js';
-import { duration } from './quantity.js';
-import { lossFacts, lossLines, railLines } from './loss-lines.js';
-import { openTerminal, spectraText } from './terminal.js';
+} from './options/channel-options.js';
+import { addBackendOptions, addExamples, refuseGiven, type BackendOptions } from './options/command.js';
+import { addEopOption } from './options/eop-option.js';
+import { addFlagOption, parseFlags, type FlagOptions } from './options/flags.js';
+import { history } from './report/history.js';
+import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
+import { refuseUnknown, telescopeFor, withBackend } from './open.js';
+import { duration } from './options/quantity.js';
+import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
+import { openTerminal, spectraText } from './report/terminal.js';
 
 interface CorrelateOptions extends BackendOptions, ChannelOptions, FlagOptions, OpenFlags {
   readonly out: string;
   readonly integration?: number;
+  readonly align: Align;
   readonly values: StoredValues;
 }
 
@@ -54,6 +59,12 @@ export function registerCorrelate(program: Command): void {
       duration('--integration'),
     )
     .option(
+      '--align <clock>',
+      "first-sample: integrations are counted from the recording's own start; utc: they end on UTC's boundaries",
+      parseAlign,
+      'first-sample',
+    )
+    .option(
       '--values <kind>',
       'means, or sums: whole numbers bit for bit as they were summed, fringes running (.uvh5 alone)',
       parseValues,
@@ -64,6 +75,7 @@ export function registerCorrelate(program: Command): void {
   addChannelOptions(command);
   addOpenOptions(command, 'recordings');
   addBackendOptions(command);
+  addEopOption(command);
   addExamples(command, [
     ['correlate voltages.sigmf-meta -o visibilities.uvfits', 'channelise and correlate, one integration'],
     [
@@ -71,6 +83,10 @@ export function registerCorrelate(program: Command): void {
       'finer channels, an integration every 40 ms',
     ],
     ['correlate voltages.sigmf-meta --flag stand17,stand41:Y', 'without a dead station and a dead dipole'],
+    [
+      'correlate voltages.sigmf-meta --integration 1s --align utc',
+      'on whole seconds of UTC, whenever the recording began',
+    ],
     ['correlate channels.sigmf-meta', 'data that are channelised already'],
     ['correlate voltages.sigmf-meta --values sums -o sums.uvh5', 'exact integers'],
   ]);
@@ -86,27 +102,28 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
       refuse(path, 'holds visibilities already', 'calibrate or image it');
     if (recording.kind === 'spectra')
       refuseGiven(command, channelOptionNames, `is for voltages, and ${path} is channelised already`);
-    refuseUntold(recording);
+    refuseUnknown(recording);
     const telescope = await telescopeFor(recording, options);
-    const tally = newTally();
     const stage = terminal.stage('correlate');
-    const { integrations, channels, backendText } = await withBackend(options, async (backend) => {
-      const settings: CorrelationSettings = {
+    const work = await planWork(recording, options);
+    const header = headerOf(recording, telescope, work);
+    const { account, backendText } = await withBackend(options, async (backend) => {
+      const settings = {
         backend,
         flaggedInputs: parseFlags(options.flag, recording.inputs, recording.polarisations, telescope),
         ...(options.integration === undefined ? {} : { integrationS: options.integration }),
+        align: options.align,
         onProgress: stage.update,
       };
-      const { stream, ...facts } = await begin(recording, options, settings, tally);
-      const header = headerOf(recording, telescope, facts);
-      const count = await writeIntegrations(
+      const counted = await written(
         () => format.createVisibilities(options.out, header, options.values),
-        stream,
+        (append) => work.run(settings, append),
       );
-      return { integrations: count, channels: facts, backendText: `${backend.kind}: ${backend.description}` };
+      return { account: counted, backendText: `${backend.kind}: ${backend.description}` };
     });
+    const { integrations, spectra, saturated, samplesIn, missingSamples } = account;
     const seconds = stage.done(backendText);
-    const channelCount = channels.frequenciesHz.length;
+    const channelCount = work.frequenciesHz.length;
     terminal.result(
       {
         path: options.out,
@@ -114,21 +131,31 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
         stations: telescope.stations.length,
         polarisations: recording.polarisations,
         channels: channelCount,
-        channelWidthHz: channels.channelWidthHz,
-        ...tally,
-        ...lossFacts(recording, tally.missingSamples),
+        channelWidthHz: work.channelWidthHz,
+        samplesIn,
+        spectra,
+        saturated,
+        ...lossFacts(recording, missingSamples),
         seconds,
       },
       [
         `${options.out}: ${integrations} integration${integrations === 1 ? '' : 's'} of ${telescope.stations.length} station${telescope.stations.length === 1 ? '' : 's'}, ` +
-          `${channelCount} channels of ${formatHz(channels.channelWidthHz)}, from ${spectraText(tally.spectra)}, ${formatSeconds(seconds)}`,
-        ...railLines(tally.saturated, 2 * tally.spectra * channelCount * recording.inputs),
-        ...lossLines(recording, tally.missingSamples, 'the counts say where'),
+          `${channelCount} channels of ${formatHz(work.channelWidthHz)}, from ${spectraText(spectra)}, ${formatSeconds(seconds)}`,
+        ...railLines(saturated, 2 * spectra * channelCount * recording.inputs),
+        ...lossLines(recording, missingSamples, 'the counts say where'),
       ],
     );
   } finally {
     await recording.close();
   }
+}
+
+type Align = NonNullable<CorrelationSettings['align']>;
+
+function parseAlign(text: string): Align {
+  return text === 'first-sample' || text === 'utc'
+    ? text
+    : refuse('--align', `'${text}' is no clock`, 'choose first-sample or utc');
 }
 
 function parseValues(text: string): StoredValues {
@@ -137,26 +164,32 @@ function parseValues(text: string): StoredValues {
     : refuse('--values', `'${text}' is not a kind of values`, 'choose means or sums');
 }
 
-interface Begun {
-  readonly stream: AsyncIterable<Integration>;
+/** The correlation of a recording of either kind. */
+interface Work {
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
+  run(
+    settings: CorrelationSettings & { readonly onProgress: OnProgress },
+    append: (integration: Integration) => Promise<void>,
+  ): Promise<Account>;
 }
 
-async function begin(
-  recording: Recording,
-  options: CorrelateOptions,
-  settings: CorrelationSettings,
-  tally: ReturnType<typeof newTally>,
-): Promise<Begun> {
+async function planWork(recording: Recording, options: CorrelateOptions): Promise<Work> {
   if (recording.kind === 'spectra') {
     const { frequenciesHz, channelWidthHz } = recording;
     refuseFloatSums(recording.type, options);
-    return { stream: correlateSpectra(recording, settings, tally), frequenciesHz, channelWidthHz };
+    return {
+      frequenciesHz,
+      channelWidthHz,
+      run: (settings, append) => correlateSpectra(recording, settings, append),
+    };
   }
   const plan = planChannels(recording, await channelSettings(options, recording));
   refuseFloatSums(plan.outputType, options);
-  return { stream: correlateVoltages(recording, plan, settings, tally), ...channelsOf(recording, plan) };
+  return {
+    ...channelsOf(recording, plan),
+    run: (settings, append) => correlateVoltages(recording, plan, settings, append),
+  };
 }
 
 /** Floats have no whole sums: refused before the work, not at its end. */
@@ -168,7 +201,7 @@ function refuseFloatSums(type: SpectraType, { values }: CorrelateOptions): void 
 function headerOf(
   recording: Recording,
   telescope: Telescope,
-  { frequenciesHz, channelWidthHz }: Omit<Begun, 'stream'>,
+  { frequenciesHz, channelWidthHz }: Work,
 ): VisibilityHeader {
   const middle = addSeconds(recording.start, recording.samples / sampleRateOf(recording) / 2);
   return {

@@ -2,46 +2,30 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { BackendKind } from '../core/blocks.js';
-import { refuse } from '../core/errors.js';
-import { addSeconds, formatInstant, parseInstant } from '../core/instant.js';
-import { DEGREES_PER_RADIAN, formatBytes, formatHz } from '../core/units.js';
-import { voltageSizeBytes } from '../core/axes.js';
-import type { VisibilityHeader } from '../formats/format.js';
-import { writeGainFiles } from '../formats/gain-files.js';
-import { makeFolder, writeFileWhole } from '../formats/output.js';
-import { visibilityFormatFor } from '../formats/registry.js';
-import { calibrateIntegration } from '../pipeline/calibrate.js';
-import { channelsOf, planChannels } from '../pipeline/channels.js';
-import { newTally } from '../pipeline/correlate.js';
-import {
-  beamPixels,
-  correlateAll,
-  expectedGains,
-  findBrightSources,
-  type FoundSource,
-  gainErrors,
-  largestDifference,
-} from '../pipeline/demo.js';
-import { imageDirectly, imageIntegration, planSky, type ImageSettings } from '../pipeline/image.js';
-import { writeSky, type PictureOptions } from '../pipeline/products.js';
-import { recordSimulation } from '../pipeline/record.js';
-import { writeIntegrations } from '../pipeline/visibilities.js';
-import { sourcesUp } from '../sky/above.js';
+import { formatInstant, parseInstant } from '../core/instant.js';
+import { DEGREES_PER_RADIAN, formatHz } from '../core/units.js';
+import { writeFileWhole } from '../formats/index.js';
+import type { FoundSource } from '../pipeline/demo.js';
+import { firstLight } from '../pipeline/first-light.js';
 import { skyFrame } from '../sky/frame.js';
 import { planSimulation } from '../sky/simulation-plan.js';
 import { loadTelescope } from '../telescope/load.js';
 import { telescopeNames } from '../telescope/registry.js';
 import { selectStations } from '../telescope/select.js';
-import { addBackendOptions, addExamples, parseCount, parseWhole, type BackendOptions } from './command.js';
-import { history } from './history.js';
+import {
+  addBackendOptions,
+  addExamples,
+  parseCount,
+  parseWhole,
+  type BackendOptions,
+} from './options/command.js';
+import { addEopOption } from './options/eop-option.js';
+import { plainNumber } from './options/quantity.js';
+import { addSourceOption, chooseSources, FIRST_LIGHT_TIME } from './options/sky-options.js';
 import { fieldOf } from './image.js';
-import { openVoltages, withBackend } from './open.js';
-import { plainNumber } from './quantity.js';
-import { addSourceOption, chooseSources, FIRST_LIGHT_TIME } from './sky-options.js';
-import { openTerminal, spectraText, table } from './terminal.js';
-
-/** Of what the gains are solved with. */
-const MINIMUM_ALTITUDE_DEG = 1;
+import { withBackend } from './open.js';
+import { history } from './report/history.js';
+import { openTerminal, table } from './report/terminal.js';
 
 interface DemoOptions extends BackendOptions {
   readonly out: string;
@@ -102,6 +86,7 @@ export function registerDemo(program: Command): void {
     .action(run);
   addSourceOption(command, 'what shines');
   addBackendOptions(command);
+  addEopOption(command);
   addExamples(command, [
     ['demo', 'first light, into first-light/'],
     ['demo --telescope eda2 --time 2026-01-15T04:00:00Z --out sun', 'the Sun over EDA2'],
@@ -124,203 +109,73 @@ async function run(options: DemoOptions): Promise<void> {
     );
     const start = parseInstant(options.time, '--time');
     const sources = chooseSources(options.sources, skyFrame(telescope.site, start));
-    const channelWidthHz = telescope.recording.sampleRateHz / telescope.recording.channels;
+    const { recording } = telescope;
+    const channelWidthHz = recording.sampleRateHz / recording.channels;
     terminal.say(
       `${telescope.title}: ${telescope.stations.length} stations, ${formatInstant(start, 0)}, ` +
-        `${size.channels} channels of ${formatHz(channelWidthHz)} at ${formatHz(telescope.recording.centreFrequencyHz)}`,
+        `${size.channels} channels of ${formatHz(channelWidthHz)} at ${formatHz(recording.centreFrequencyHz)}`,
     );
     terminal.say(`backend ${backend.kind}: ${backend.description}`);
-
     const simulation = planSimulation({
       telescope,
       start,
       samples: (size.spectra + options.taps - 1) * size.channels,
       sampleRateHz: channelWidthHz * size.channels,
-      centreFrequencyHz: telescope.recording.centreFrequencyHz,
+      centreFrequencyHz: recording.centreFrequencyHz,
       type: 'ci8',
       sources,
       systemFluxJy: options.noise,
       seed: options.seed,
     });
-    const settings: ImageSettings = {
-      pixels: size.pixels,
-      field: fieldOf(options.field),
-      kernelSize: 5,
-    };
-    // An array too small to calibrate, or too wide for the image, is refused now, not after the work.
-    if (telescope.stations.length < 3)
-      refuse(
-        'demo',
-        `${telescope.name} has ${telescope.stations.length} stations`,
-        'calibrating takes three',
-      );
-    const element = { telescope, frequencyHz: simulation.centreFrequencyHz };
-    if (sourcesUp(sources, skyFrame(telescope.site, start), MINIMUM_ALTITUDE_DEG, element).length === 0)
-      refuse(
-        'demo',
-        `none of ${sources.map(({ name }) => name).join(', ')} is above ${MINIMUM_ALTITUDE_DEG}° at that time`,
-        'choose another --time, or other --sources',
-      );
-    planSky(
-      telescope,
-      skyFrame(telescope.site, start),
-      Float64Array.of(simulation.centreFrequencyHz + simulation.sampleRateHz / 2),
-      settings,
-    );
     const { out } = options;
-    await makeFolder(out);
-    const simulateStage = terminal.stage('simulate voltages');
-    await recordSimulation(simulation, join(out, 'voltages.sigmf-meta'), {
-      history: history({ telescope }),
-      onProgress: simulateStage.update,
-    });
-    const simulateS = simulateStage.done(
-      formatBytes(simulation.samples * simulation.inputs * voltageSizeBytes(simulation.type)),
-    );
-
-    const recording = await openVoltages(join(out, 'voltages.sigmf-meta'));
-    try {
-      const channels = planChannels(recording, {
+    const light = await firstLight(
+      {
+        simulation,
         channels: size.channels,
         taps: options.taps,
-        outputType: 'ci8',
-      });
-      const { frequenciesHz } = channelsOf(recording, channels);
-      const tally = newTally();
-      const correlateStage = terminal.stage('channelise and correlate');
-      const integration = await correlateAll(recording, channels, backend, tally, correlateStage.update);
-      const middle = addSeconds(integration.start, integration.durationS / 2);
-      const header: VisibilityHeader = {
-        telescope,
-        polarisations: telescope.polarisations,
-        frequenciesHz,
-        channelWidthHz,
-        phaseCentre: skyFrame(telescope.site, middle).zenith,
-        object: 'zenith',
+        image: { pixels: size.pixels, field: fieldOf(options.field), kernelSize: 5 },
+        folder: out,
         history: history({ telescope }),
-      };
-      for (const name of ['visibilities.uvfits', 'visibilities.uvh5']) {
-        const path = join(out, name);
-        await writeIntegrations(
-          () => visibilityFormatFor(path).createVisibilities(path, header),
-          one(integration),
-        );
-      }
-      const correlateS = correlateStage.done(
-        `${spectraText(tally.spectra)} × ${integration.counts.length / size.channels} baselines`,
-      );
-
-      const calibrateStage = terminal.stage('calibrate');
-      const calibrated = await calibrateIntegration(integration, {
-        backend,
-        telescope,
-        frequenciesHz,
-        sources,
-        minimumAltitudeDeg: MINIMUM_ALTITUDE_DEG,
-      });
-      const { calibration } = calibrated;
-      await writeGainFiles(
-        join(out, 'gains.json'),
-        {
-          telescope: telescope.name,
-          stations: telescope.stations.map(({ name }) => name),
-          polarisations: telescope.polarisations,
-          frequenciesHz,
-          time: middle,
-          ...calibration,
-          sources: calibrated.sources.map(({ source }) => source.name),
-          history: history({ telescope }),
-        },
-        { telescope, channelWidthHz, durationS: integration.durationS },
-      );
-      const gains = gainErrors(calibrated, expectedGains(simulation, channels, frequenciesHz));
-      const calibrateS = calibrateStage.done(
-        `gain phases within ${gains.rmsPhaseErrorDeg.toFixed(2)}° rms of the truth`,
-      );
-
-      const road = { backend, telescope, frequenciesHz, calibrated: calibration, weight: 'natural' } as const;
-      const pictures: PictureOptions = {
-        telescope,
-        road: `From visibilities · ${backend.kind} backend`,
-        unit: 'Jy/beam',
-        channelWidthHz,
-        channels: 'average',
-        history: history({ telescope }),
-        sources,
-      };
-      const imageStage = terminal.stage('image from visibilities');
-      const image = await imageIntegration(integration, { ...road, autos: 'leave-out' }, settings);
-      await writeSky({ fits: join(out, 'image.fits'), png: join(out, 'image.png') }, image, pictures);
-      const imageS = imageStage.done();
-
-      const directStage = terminal.stage('image directly');
-      const direct = await imageDirectly(
-        recording,
-        channels,
-        { backend, telescope, frequenciesHz, calibrated: calibration, onProgress: directStage.update },
-        settings,
-      );
-      const directPictures = { ...pictures, road: `Direct imaging (EPIC) · ${backend.kind} backend` };
-      await writeSky(
-        { fits: join(out, 'direct.fits'), png: join(out, 'direct.png') },
-        direct,
-        directPictures,
-      );
-      const directS = directStage.done(`${direct.samples} time steps`);
-
-      const compareStage = terminal.stage('compare');
-      // The direct road multiplies every antenna with itself too: give the other road the same.
-      const same = await imageIntegration(integration, { ...road, autos: 'include' }, settings);
-      const difference = largestDifference(same.image, direct.image);
-      const beam = beamPixels(telescope, image.plan);
-      const { found, faint } = findBrightSources(simulation, image, direct);
-      compareStage.done();
-
-      const seconds = {
-        simulate: simulateS,
-        correlate: correlateS,
-        calibrate: calibrateS,
-        image: imageS,
-        direct: directS,
-      };
-      const summary = {
-        backend: backend.kind,
-        telescope: telescope.name,
-        stations: telescope.stations.length,
-        polarisations: telescope.polarisations,
-        channels: size.channels,
-        spectra: tally.spectra,
-        time: formatInstant(start),
-        seed: options.seed,
-        seconds,
-        saturated: tally.saturated,
-        missingSamples: tally.missingSamples,
-        gains,
-        beamPixels: beam,
-        sources: found,
-        faintSources: faint.map(({ source, altitudeDeg, apparentFluxJy }) => ({
-          name: source.name,
-          altitudeDeg,
-          apparentFluxJy,
-        })),
-        directVersusVisibility: { maxRelativeDifference: difference },
-      };
-      await writeFileWhole(
-        join(out, 'summary.json'),
-        new TextEncoder().encode(`${JSON.stringify(summary, null, 2)}\n`),
-      );
-      terminal.result(summary, [
-        '',
-        ...(found.length === 0 ? ['no bright source is inside the field'] : foundTable(found)),
-        `a pixel is ${Number((image.plan.pixelSize * DEGREES_PER_RADIAN).toPrecision(2))}°, the array's beam about ${Number(beam.toPrecision(2))} pixels wide`,
-        '',
-        `gains: ${(100 * gains.rmsRelativeError).toFixed(2)} % rms, phases ${gains.rmsPhaseErrorDeg.toFixed(2)}° rms from the truth`,
-        `the two roads differ by at most ${difference.toExponential(1)} of the brightest pixel`,
-        `look at ${join(out, 'image.png')} and ${join(out, 'direct.png')}; all products are in ${out}/`,
-      ]);
-    } finally {
-      await recording.close();
-    }
+      },
+      backend,
+      terminal,
+    );
+    const { found, faint, gains, difference } = light;
+    const summary = {
+      backend: backend.kind,
+      telescope: telescope.name,
+      stations: telescope.stations.length,
+      polarisations: telescope.polarisations,
+      channels: size.channels,
+      spectra: light.account.spectra,
+      time: formatInstant(start),
+      seed: options.seed,
+      seconds: light.seconds,
+      saturated: light.account.saturated,
+      missingSamples: light.account.missingSamples,
+      gains,
+      beamPixels: light.beamPixels,
+      sources: found,
+      faintSources: faint.map(({ source, altitudeDeg, apparentFluxJy }) => ({
+        name: source.name,
+        altitudeDeg,
+        apparentFluxJy,
+      })),
+      directVersusVisibility: { maxRelativeDifference: difference },
+    };
+    await writeFileWhole(
+      join(out, 'summary.json'),
+      new TextEncoder().encode(`${JSON.stringify(summary, null, 2)}\n`),
+    );
+    terminal.result(summary, [
+      '',
+      ...(found.length === 0 ? ['no bright source is inside the field'] : foundTable(found)),
+      `a pixel is ${Number((light.plan.pixelSize * DEGREES_PER_RADIAN).toPrecision(2))}°, the array's beam about ${Number(light.beamPixels.toPrecision(2))} pixels wide`,
+      '',
+      `gains: ${(100 * gains.rmsRelativeError).toFixed(2)} % rms, phases ${gains.rmsPhaseErrorDeg.toFixed(2)}° rms from the truth`,
+      `the two roads differ by at most ${difference.toExponential(1)} of the brightest pixel`,
+      `look at ${join(out, 'image.png')} and ${join(out, 'direct.png')}; all products are in ${out}/`,
+    ]);
   });
 }
 
@@ -342,9 +197,4 @@ function given({ stations, channels, spectra, pixels }: DemoOptions): Partial<De
   return Object.fromEntries(
     Object.entries({ stations, channels, spectra, pixels }).filter(([, value]) => value !== undefined),
   );
-}
-
-// eslint-disable-next-line @typescript-eslint/require-await -- a stream of one
-async function* one<Item>(item: Item): AsyncGenerator<Item> {
-  yield item;
 }

@@ -1,8 +1,8 @@
 /** corella devices: what this machine offers, and which backend `auto` would take. */
 import type { Command } from 'commander';
 import { describeDevices, explainAuto } from '../backend/select.js';
-import { addCommonOptions, addExamples, type CommonOptions } from './command.js';
-import { openTerminal } from './terminal.js';
+import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
+import { openTerminal } from './report/terminal.js';
 
 export function registerDevices(program: Command): void {
   const command = program

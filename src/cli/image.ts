@@ -3,19 +3,19 @@ import type { Command } from 'commander';
 import { parse as splitPath, join } from 'node:path';
 import { refuse } from '../core/errors.js';
 import { DEGREES_PER_RADIAN, formatSeconds } from '../core/units.js';
-import { readGainFile } from '../formats/gain-files.js';
-import type { OpenedFile, VisibilityFile, VisibilityHeader, VoltageRecording } from '../formats/format.js';
-import { openFile } from '../formats/registry.js';
+import {
+  type OpenedFile,
+  openFile,
+  readGainFile,
+  type VisibilityFile,
+  type VisibilityHeader,
+  type VoltageRecording,
+} from '../formats/index.js';
 import { averageChannels, stokesI, type ImageField, type KernelSize } from '../image/index.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
 import { matchGains } from '../pipeline/gains.js';
-import {
-  imageDirectly,
-  imageIntegration,
-  type Calibrated,
-  type ImageSettings,
-  type SkyImage,
-} from '../pipeline/image.js';
+import { imageDirectly, imageIntegration } from '../pipeline/image.js';
+import type { Calibrated, ImageSettings, SkyImage } from '../pipeline/sky-image.js';
 import { writeSky, type PictureOptions } from '../pipeline/products.js';
 import { chooseIntegration } from '../pipeline/select.js';
 import type { SkyFrame } from '../sky/frame.js';
@@ -25,17 +25,24 @@ import {
   channelOptionNames,
   channelSettings,
   type ChannelOptions,
-} from './channel-options.js';
-import { addBackendOptions, addExamples, parseCount, refuseGiven, type BackendOptions } from './command.js';
-import { history } from './history.js';
-import { addIntegrationOption, choiceLines, type IntegrationOptions } from './integration-options.js';
-import { lossFacts, lossLines } from './loss-lines.js';
-import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
-import { refuseUntold, telescopeFor, withBackend } from './open.js';
-import { checkOutputs } from './outputs.js';
-import { duration, plainNumber } from './quantity.js';
-import { addSourceOption, parseSources } from './sky-options.js';
-import { openTerminal, type Terminal } from './terminal.js';
+} from './options/channel-options.js';
+import {
+  addBackendOptions,
+  addExamples,
+  parseCount,
+  refuseGiven,
+  type BackendOptions,
+} from './options/command.js';
+import { addEopOption } from './options/eop-option.js';
+import { history } from './report/history.js';
+import { addIntegrationOption, choiceLines, type IntegrationOptions } from './options/integration-options.js';
+import { lossFacts, lossLines } from './report/loss-lines.js';
+import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
+import { refuseUnknown, telescopeFor, withBackend } from './open.js';
+import { checkOutputs } from './options/outputs.js';
+import { duration, plainNumber } from './options/quantity.js';
+import { addSourceOption, parseSources } from './options/sky-options.js';
+import { openTerminal, type Terminal } from './report/terminal.js';
 
 interface ImageOptions extends BackendOptions, ChannelOptions, IntegrationOptions, OpenFlags {
   readonly out?: string;
@@ -94,6 +101,7 @@ export function registerImage(program: Command): void {
   addChannelOptions(command);
   addOpenOptions(command, 'anything');
   addBackendOptions(command);
+  addEopOption(command);
   addExamples(command, [
     ['image visibilities.uvfits --gains gains.json', 'image.fits and image.png, the whole sky'],
     [
@@ -135,7 +143,7 @@ async function run(path: string, options: ImageOptions, command: Command): Promi
   const file = await openFile(path, await openOptions(options));
   try {
     await checkOutputs({ paths: written, from: path });
-    refuseUntold(file);
+    refuseUnknown(file);
     const telescope = await telescopeFor(file, options);
     const made =
       options.direct === true
@@ -246,7 +254,7 @@ async function direct(
   const { frequenciesHz, channelWidthHz } = channelsOf(recording, channels);
   const gains = await gainsFor(options, telescope, frequenciesHz);
   const stage = terminal.stage('image directly');
-  const sky = await withBackend(options, (backend) =>
+  const { sky, account } = await withBackend(options, (backend) =>
     imageDirectly(
       recording,
       channels,
@@ -265,8 +273,8 @@ async function direct(
     sky,
     channelWidthHz,
     seconds: stage.done(`${sky.samples} time steps`),
-    notes: lossLines(recording, sky.missingSamples, 'they add nothing'),
-    json: lossFacts(recording, sky.missingSamples),
+    notes: lossLines(recording, account.missingSamples, 'they add nothing'),
+    json: lossFacts(recording, account.missingSamples),
   };
 }
 

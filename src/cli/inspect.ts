@@ -1,14 +1,19 @@
 /** corella inspect: what is in this file, as text, JSON or pictures. */
+import type { OnProgress } from '../core/progress.js';
 import type { Command } from 'commander';
 import { refuse } from '../core/errors.js';
 import { addSamples, formatInstant } from '../core/instant.js';
 import type { Integration } from '../core/blocks.js';
-import { sampleRateOf, type Recording, type VisibilityFile } from '../formats/format.js';
-import { holdsGains, readGainFile } from '../formats/gain-files.js';
-import { writeFileWhole } from '../formats/output.js';
-import { renderPng } from '../formats/picture.js';
-import { linePlot } from '../formats/plot.js';
-import { openFile } from '../formats/registry.js';
+import {
+  holdsGains,
+  openFile,
+  readGainFile,
+  type Recording,
+  sampleRateOf,
+  type VisibilityFile,
+  writeFileWhole,
+} from '../formats/index.js';
+import { linePlot, renderPng } from '../draw/index.js';
 import { describeFile } from '../pipeline/inspect/inspect.js';
 import { gainPicture } from '../pipeline/inspect/gain-picture.js';
 import { lookAtGains } from '../pipeline/inspect/gains.js';
@@ -17,13 +22,14 @@ import { visibilityPicture } from '../pipeline/inspect/visibility-picture.js';
 import { lookAt } from '../pipeline/inspect/voltages.js';
 import { lookAtVisibilities } from '../pipeline/inspect/visibilities.js';
 import { inputSpectra, meanSpectrum } from '../pipeline/inspect/waterfall.js';
-import { addCommonOptions, addExamples, type CommonOptions } from './command.js';
-import { inspectCapture } from './inspect-capture.js';
-import { gainJson, gainLines } from './inspect-gains.js';
-import { factLines, lookLines, rowLines, visibilityLines } from './inspect-text.js';
-import { addOpenOptions, openOptions, type OpenFlags } from './open-options.js';
-import { checkOutputs, checkPngName } from './outputs.js';
-import { openTerminal } from './terminal.js';
+import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
+import { addEopOption } from './options/eop-option.js';
+import { gainJson, gainLines } from './report/inspect-gains.js';
+import { factLines, lookLines, rowLines, visibilityLines } from './report/inspect-text.js';
+import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
+import { checkOutputs, checkPngName } from './options/outputs.js';
+import { openTerminal } from './report/terminal.js';
+import { inspectCapture } from './report/inspect-capture.js';
 
 interface InspectOptions extends CommonOptions, OpenFlags {
   readonly spectrum?: string;
@@ -54,6 +60,7 @@ export function registerInspect(program: Command): void {
     .action(run);
   addOpenOptions(command, 'anything');
   addCommonOptions(command);
+  addEopOption(command);
   addExamples(command, [
     ['inspect voltages.sigmf-meta', 'format, telescope, times, frequencies, first samples, clipping, gaps'],
     ['inspect visibilities.uvfits --json', 'the same for machines'],
@@ -147,7 +154,7 @@ async function run(path: string, options: InspectOptions): Promise<void> {
 async function recordingReport(
   file: Recording,
   options: InspectOptions,
-  onProgress?: (fraction: number) => void,
+  onProgress?: OnProgress,
 ): Promise<Report> {
   let band: Report['spectrum'] = { frequenciesHz: new Float64Array(), powerDb: new Float64Array() };
   let picture: string | undefined;
@@ -189,7 +196,7 @@ async function recordingReport(
 async function visibilityReport(
   file: VisibilityFile,
   options: InspectOptions,
-  onProgress?: (fraction: number) => void,
+  onProgress?: OnProgress,
 ): Promise<Report> {
   let picture: string | undefined;
   const look = await lookAtVisibilities(file, {

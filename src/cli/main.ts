@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 /** The program: finds the command, runs it, and turns what goes wrong into one line and an exit code. */
 import { Command, CommanderError } from 'commander';
-import { HELP_OPTION, nameOptionsInErrors } from './command.js';
+import { HELP_OPTION, nameOptionsInErrors } from './options/command.js';
 import { commands } from './commands.js';
-import { failureText } from './failure.js';
-import { version } from './version.js';
+import { failureText } from './report/failure.js';
+import { version } from './report/version.js';
 
 /** Exit code 0 only if everything was written. */
 async function main(): Promise<number> {

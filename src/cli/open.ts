@@ -2,11 +2,17 @@
 import { openBackend } from '../backend/select.js';
 import type { Backend } from '../backend/backend.js';
 import { refuse } from '../core/errors.js';
-import type { OpenedFile, Untold, VisibilityFile, VoltageRecording } from '../formats/format.js';
-import { openFile, type OpenFileOptions } from '../formats/registry.js';
+import {
+  type OpenedFile,
+  openFile,
+  type OpenFileOptions,
+  type UnknownFact,
+  type VisibilityFile,
+  type VoltageRecording,
+} from '../formats/index.js';
 import { loadTelescope } from '../telescope/load.js';
 import type { Telescope } from '../telescope/telescope.js';
-import type { BackendOptions } from './command.js';
+import type { BackendOptions } from './options/command.js';
 
 const kindTitles = {
   voltages: 'a recording of voltages',
@@ -60,28 +66,28 @@ export async function telescopeFor(
   return telescope;
 }
 
-const untoldWords = {
+const unknownFactWords = {
   frequency: ['its sky frequency', "give its band's middle with --frequency, like 58MHz"],
   start: ['when it was recorded', 'give the time with --start'],
-} as const satisfies Record<Untold, readonly [what: string, fix: string]>;
+} as const satisfies Record<UnknownFact, readonly [what: string, fix: string]>;
 
 /** Where the result would be wrong: fringes turn with frequency, and the sky with time. */
-export function refuseUntold(file: OpenedFile): void {
-  for (const one of untoldOf(file)) {
-    const [what, fix] = untoldWords[one];
+export function refuseUnknown(file: OpenedFile): void {
+  for (const one of unknownIn(file)) {
+    const [what, fix] = unknownFactWords[one];
     refuse(file.path, `does not say ${what}`, fix);
   }
 }
 
 /** Where it would only be incomplete. */
-export const untoldLines = (file: OpenedFile): string[] =>
-  untoldOf(file).map((one) => {
-    const [what, fix] = untoldWords[one];
+export const unknownFactLines = (file: OpenedFile): string[] =>
+  unknownIn(file).map((one) => {
+    const [what, fix] = unknownFactWords[one];
     return `nothing says ${what}; ${fix}`;
   });
 
-const untoldOf = (file: OpenedFile): readonly Untold[] =>
-  file.kind === 'visibilities' ? [] : (file.untold ?? []);
+const unknownIn = (file: OpenedFile): readonly UnknownFact[] =>
+  file.kind === 'visibilities' ? [] : (file.unknownFacts ?? []);
 
 /** Opens the backend asked for, runs the work, and closes it whatever happens. */
 export async function withBackend<Result>(

@@ -11,8 +11,8 @@ import { measureCard } from '../pipeline/planner/measure-card.js';
 import { machineOf, measureCosts } from '../pipeline/planner/measure-costs.js';
 import { runRoad, type RoadRun } from '../pipeline/planner/measure-plan.js';
 import { planRoads } from '../pipeline/planner/planner.js';
-import { roadNames } from '../pipeline/planner/roads.js';
-import { runResident, type ResidentRun } from '../pipeline/resident/run.js';
+import { roadNames } from '../pipeline/resident/road-names.js';
+import { runResident, type ResidentRun } from '../pipeline/planner/run.js';
 import { workloadOf, type Workload } from '../pipeline/planner/workload.js';
 import { skyFrame } from '../sky/frame.js';
 import { findSources } from '../sky/sources.js';
@@ -24,17 +24,18 @@ import {
   parseCount,
   refuseGiven,
   type BackendOptions,
-} from './command.js';
+} from './options/command.js';
+import { addEopOption } from './options/eop-option.js';
 import { withBackend } from './open.js';
-import { reportPlan, roadTitles } from './plan-report.js';
-import { duration, frequency, plainNumber } from './quantity.js';
+import { reportPlan, roadTitles } from './report/plan-report.js';
+import { duration, frequency, plainNumber } from './options/quantity.js';
 import {
   addTelescopeOptions,
   chooseTelescope,
   FIRST_LIGHT_TIME,
   type TelescopeOptions,
-} from './sky-options.js';
-import { openTerminal, type Terminal } from './terminal.js';
+} from './options/sky-options.js';
+import { openTerminal, type Terminal } from './report/terminal.js';
 
 interface PlanOptions extends BackendOptions, TelescopeOptions {
   readonly cadence: number;
@@ -115,6 +116,7 @@ export function registerPlan(program: Command): void {
     .option('--time <utc>', 'when that sky is', FIRST_LIGHT_TIME)
     .action(run);
   addBackendOptions(command);
+  addEopOption(command);
   addExamples(command, [
     ['plan --telescope lwasv --cadence 40ms', 'what this machine, timed for some seconds, can do of it'],
     [

@@ -5,7 +5,7 @@ import { refuse } from '../core/errors.js';
 import { parseInstant } from '../core/instant.js';
 import { formatBytes, formatHz, formatSeconds } from '../core/units.js';
 import { voltageSizeBytes } from '../core/axes.js';
-import { checkRoom } from '../formats/output.js';
+import { checkRoom } from '../formats/index.js';
 import { recordSimulation } from '../pipeline/record.js';
 import { skyFrame } from '../sky/frame.js';
 import { perfectGains, type GainModel } from '../sky/input-gains.js';
@@ -13,10 +13,17 @@ import type { Interferer } from '../sky/interferers.js';
 import { checkedDirection, checkedStokes, type Source } from '../sky/source.js';
 import { planSimulation } from '../sky/simulation-plan.js';
 import { sourcesUp } from '../sky/above.js';
-import { addCommonOptions, addExamples, optionWith, parseWhole, type CommonOptions } from './command.js';
-import { history } from './history.js';
-import { recordingPaths } from './outputs.js';
-import { duration, frequency, plainNumber } from './quantity.js';
+import {
+  addCommonOptions,
+  addExamples,
+  optionWith,
+  parseWhole,
+  type CommonOptions,
+} from './options/command.js';
+import { addEopOption } from './options/eop-option.js';
+import { history } from './report/history.js';
+import { recordingPaths } from './options/outputs.js';
+import { duration, frequency, plainNumber } from './options/quantity.js';
 import {
   addSourceOption,
   addTelescopeOptions,
@@ -24,9 +31,9 @@ import {
   chooseTelescope,
   FIRST_LIGHT_TIME,
   type TelescopeOptions,
-} from './sky-options.js';
-import { parseVoltageType, voltageTypes } from './open-options.js';
-import { openTerminal } from './terminal.js';
+} from './options/sky-options.js';
+import { parseVoltageType, voltageTypes } from './options/open-options.js';
+import { openTerminal } from './report/terminal.js';
 
 interface SimulateOptions extends CommonOptions, TelescopeOptions {
   readonly out: string;
@@ -83,6 +90,7 @@ export function registerSimulate(program: Command): void {
     .option('--drop <fraction>', 'chance of each packet to be lost, 0 to 1', plainNumber('--drop'), 0)
     .action(run);
   addCommonOptions(command);
+  addEopOption(command);
   addExamples(command, [
     ['simulate -o night.sigmf-meta', '0.1 s of the sky over LWA-SV'],
     [

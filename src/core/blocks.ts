@@ -10,6 +10,7 @@ import type {
   VoltageType,
   WeightsCBPP,
 } from './axes.js';
+import type { Closable } from './closing.js';
 import type { SpectraGap, VoltageGap } from './gaps.js';
 import type { Instant } from './instant.js';
 
@@ -25,6 +26,20 @@ export interface VoltageBlock {
   readonly gaps: readonly VoltageGap[];
   /** When the first sample was taken. */
   readonly start: Instant;
+  /** Gives the memory back to where it came from; without it, it is valid until the next block is asked for. */
+  release?(): void;
+}
+
+/** A stretch of channelised data in the canonical order, in host memory. */
+export interface CanonicalSpectra {
+  readonly samples: number;
+  /** spectra : [c][a][t]; zero inside every gap. */
+  readonly spectra: SpectraCAT;
+  readonly gaps: readonly SpectraGap[];
+  /** When the first spectrum begins. */
+  readonly start: Instant;
+  /** As of voltages. */
+  release?(): void;
 }
 
 export interface SpectraShape {
@@ -39,7 +54,7 @@ export interface SpectraShape {
  * Channelised data where and how a backend keeps it (tiles for AMX, device memory for CUDA). The canonical
  * order appears only when asked for, because asking costs a copy.
  */
-export interface SpectraBlock {
+export interface SpectraBlock extends Closable {
   readonly home: BackendKind;
   readonly shape: SpectraShape;
   /** Spectra now in the block, at most the capacity. */
@@ -50,7 +65,6 @@ export interface SpectraBlock {
   write(spectra: SpectraCAT, samples: number, gaps?: readonly SpectraGap[]): Promise<void>;
   /** A canonical copy: [c][a][t]. */
   read(): Promise<SpectraCAT>;
-  close(): void;
 }
 
 /**
@@ -69,14 +83,14 @@ export interface Integration {
   /** flaggedInputs : [a], 1 where an input was left out. */
   readonly flaggedInputs: Uint8Array;
   /** Only straight from a file: whoever changes visibilities, counts or flags leaves it out. */
-  readonly filed?: Filed;
+  readonly asStored?: AsStored;
 }
 
 /**
  * What a file said beyond sums, counts and flagged inputs, so that writing it again says the same. Only writers
  * look at it.
  */
-export interface Filed {
+export interface AsStored {
   /** Unphased means, flagged values among them; 0 where the file had none. */
   readonly means: VisibilitiesCBPP;
   /** −0 where the file had none. */

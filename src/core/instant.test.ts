@@ -12,6 +12,7 @@ import {
   secondsBetween,
   toDate,
 } from './instant.js';
+import { taiMinusUtcS } from './leap-seconds.js';
 
 describe('instants', () => {
   it('parse as UTC, with any fraction', () => {
@@ -105,5 +106,62 @@ describe('instants', () => {
       assert.ok(dayFraction >= 0 && dayFraction < 1);
       assert.ok(Math.abs(secondsBetween(moment, fromJulianDate(midnightJd, dayFraction))) < 1e-9, text);
     }
+  });
+
+  it('have a leap second where there was one: 23:59:60', () => {
+    const leap = parseInstant('2016-12-31T23:59:60.25Z');
+    assert.deepEqual(leap, { unixSeconds: parseInstant('2016-12-31T23:59:59').unixSeconds, fraction: 1.25 });
+    assert.equal(formatInstant(leap), '2016-12-31T23:59:60.250Z');
+    assert.equal(formatInstant(leap, 0), '2016-12-31T23:59:60Z');
+    for (const [text, rounded] of [
+      ['2016-12-31T23:59:59.9996', '2016-12-31T23:59:60.000Z'],
+      ['2016-12-31T23:59:60.9996', '2017-01-01T00:00:00.000Z'],
+    ])
+      assert.equal(formatInstant(parseInstant(text)), rounded);
+    for (const day of ['2016-06-30', '2020-12-31', '2016-12-30'])
+      assert.throws(
+        () => parseInstant(`${day}T23:59:60Z`, '--start'),
+        new RegExp(`--start: '${day}T23:59:60Z': ${day} did not end with a leap second`),
+      );
+    assert.throws(() => parseInstant('2016-12-31T22:59:60Z'), /is not a UTC time/);
+  });
+
+  it('count a leap second as a second, whichever way they run', () => {
+    const start = parseInstant('2016-12-31T23:59:58.5Z');
+    const texts = ['23:59:59.500', '23:59:60.500', '00:00:00.500', '00:00:01.500'];
+    texts.forEach((text, k) => {
+      for (const moment of [addSeconds(start, k + 1), addSamples(start, (k + 1) * 32e6, 32e6)]) {
+        assert.equal(formatInstant(moment).slice(11, -1), text);
+        assert.equal(secondsBetween(start, moment), k + 1);
+        assert.deepEqual(addSeconds(moment, -(k + 1)), start);
+      }
+    });
+    const leap = addSeconds(start, 2);
+    assert.deepEqual(addSeconds(leap, 0), leap);
+    assert.equal(formatInstant(addSeconds(leap, 0.25)), '2016-12-31T23:59:60.750Z');
+    assert.equal(secondsBetween(leap, parseInstant('2017-01-01')), 0.5);
+    // From 1980-01-06 GPS has counted 18 leap seconds by 2017: second 1,167,264,018 is midnight.
+    const gps = parseInstant('1980-01-06');
+    assert.deepEqual(addSeconds(gps, 1_167_264_018), parseInstant('2017-01-01'));
+    assert.equal(formatInstant(addSeconds(gps, 1_167_264_017), 0), '2016-12-31T23:59:60Z');
+    assert.equal(secondsBetween(parseInstant('2017-01-01'), parseInstant('2026-01-01')), 3287 * 86_400);
+  });
+
+  it('know every leap second since 1972', () => {
+    const after =
+      '1972-07 1973-01 1974-01 1975-01 1976-01 1977-01 1978-01 1979-01 1980-01 1981-07 1982-07 1983-07 1985-07 1988-01 ' +
+      '1990-01 1991-01 1992-07 1993-07 1994-07 1996-01 1997-07 1999-01 2006-01 2009-01 2012-07 2015-07 2017-01';
+    const known: string[] = [];
+    for (let year = 1970; year < 2030; year++)
+      for (const month of ['01', '07']) {
+        const first = parseInstant(`${year}-${month}-01`);
+        const tai = [taiMinusUtcS(first.unixSeconds - 1), taiMinusUtcS(first.unixSeconds)];
+        if (tai[1] !== tai[0]) known.push(`${year}-${month}`);
+      }
+    assert.equal(known.join(' '), after);
+    assert.deepEqual(
+      ['1972-01-01', '2000-01-01', '2026-01-01'].map((day) => taiMinusUtcS(parseInstant(day).unixSeconds)),
+      [10, 32, 37],
+    );
   });
 });

@@ -1,14 +1,15 @@
 /**
  * A moment in UTC, exact enough for any sample clock: whole Unix seconds beside a fraction, since one
- * double of Unix time resolves only 0.2 µs. Unix time has no leap seconds; readers that count atomic
- * seconds convert on arrival.
+ * double of Unix time resolves only 0.2 µs. Unix time has no leap seconds: 23:59:60.25 is kept as 23:59:59 and a
+ * fraction of 1.25. Adding and subtracting count every second that passed, leap seconds among them.
  */
 import { refuse } from './errors.js';
+import { leapSecondFollows, leapSecondsBefore, unixFromElapsed } from './leap-seconds.js';
 import { SECONDS_PER_DAY } from './units.js';
 
 export interface Instant {
   readonly unixSeconds: number;
-  /** In [0, 1). */
+  /** In [0, 1); in [1, 2) within a leap second, beside the second before it. */
   readonly fraction: number;
 }
 
@@ -27,26 +28,44 @@ export function instant(unixSeconds: number, fraction = 0): Instant {
     : { unixSeconds: whole + carry, fraction: left };
 }
 
+/** Whole seconds and a fraction after a start. */
+function later(start: Instant, seconds: number, fraction: number): Instant {
+  const plain = instant(start.unixSeconds + seconds, start.fraction + fraction);
+  const before = leapSecondsBefore(start.unixSeconds);
+  if (start.fraction < 1 && leapSecondsBefore(plain.unixSeconds) === before) return plain;
+  const elapsed = instant(start.unixSeconds + before + seconds, start.fraction + fraction);
+  const { unixSeconds, leap } = unixFromElapsed(elapsed.unixSeconds);
+  return { unixSeconds, fraction: elapsed.fraction + leap };
+}
+
 export const addSeconds = (start: Instant, seconds: number): Instant => {
   const whole = Math.floor(seconds);
-  return instant(start.unixSeconds + whole, start.fraction + (seconds - whole));
+  return later(start, whole, seconds - whole);
 };
 
 /** Whole samples after a start, without losing the fraction to a large product. */
 export function addSamples(start: Instant, samples: number, sampleRateHz: number): Instant {
   const wholeSeconds = Math.floor(samples / sampleRateHz);
-  return instant(
-    start.unixSeconds + wholeSeconds,
-    start.fraction + (samples - wholeSeconds * sampleRateHz) / sampleRateHz,
-  );
+  return later(start, wholeSeconds, (samples - wholeSeconds * sampleRateHz) / sampleRateHz);
 }
 
 export const secondsBetween = (start: Instant, end: Instant): number =>
-  end.unixSeconds - start.unixSeconds + (end.fraction - start.fraction);
+  end.unixSeconds -
+  start.unixSeconds +
+  (leapSecondsBefore(end.unixSeconds) - leapSecondsBefore(start.unixSeconds)) +
+  (end.fraction - start.fraction);
 
-/** Accepts 2026-06-21T04:00:00, with or without a fraction of any length and Z; always UTC. */
+/**
+ * Accepts 2026-06-21T04:00:00, with or without a fraction of any length and Z; always UTC. 23:59:60 is a time on days
+ * that end with a leap second.
+ */
 export function parseInstant(text: string, where = 'time'): Instant {
   const match = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(\.\d+)?)?Z?$/.exec(text.trim());
+  if (match?.at(2) === '23:59:60') {
+    const before = parseInstant(`${match[1]}T23:59:59${match.at(3) ?? ''}`, where);
+    if (leapSecondFollows(before.unixSeconds)) return { ...before, fraction: before.fraction + 1 };
+    refuse(where, `'${text}': ${match[1]} did not end with a leap second`, 'correct its seconds');
+  }
   const time = match?.at(2) ?? '00:00:00';
   const milliseconds = match ? Date.parse(`${match[1]}T${time.length === 5 ? `${time}:00` : time}Z`) : NaN;
   // Date.parse reads 31 April as 1 May and 24:00 as the next day.
@@ -60,17 +79,23 @@ export function parseInstant(text: string, where = 'time'): Instant {
 export function formatInstant(moment: Instant, decimals = 3): string {
   const scale = 10 ** decimals;
   const ticks = Math.round(moment.fraction * scale);
-  const carried = ticks >= scale ? 1 : 0;
-  const date = new Date((moment.unixSeconds + carried) * 1000);
+  const carried = Math.floor(ticks / scale);
+  // The second after 23:59:59 is 23:59:60 where there is one.
+  const leap = carried > 0 && leapSecondFollows(moment.unixSeconds) ? 1 : 0;
+  const date = new Date((moment.unixSeconds + carried - leap) * 1000);
   if (Number.isNaN(date.getTime())) {
     refuse('time', `no calendar reaches ${moment.unixSeconds} s from 1970`, 'check what wrote it');
   }
-  const seconds = date.toISOString().slice(0, -'.000Z'.length);
+  const whole = date.toISOString().slice(0, -'.000Z'.length);
+  const seconds = leap === carried && leap > 0 ? whole.replace(/59$/, '60') : whole;
   if (decimals === 0) return `${seconds}Z`;
-  return `${seconds}.${String(carried ? 0 : ticks).padStart(decimals, '0')}Z`;
+  return `${seconds}.${String(ticks - carried * scale).padStart(decimals, '0')}Z`;
 }
 
-/** Julian Date as a midnight (….5) and the fraction of the day since: two doubles keep every nanosecond. */
+/**
+ * Julian Date as a midnight (….5) and the fraction of the day since: two doubles keep every nanosecond. Days have
+ * 86 400 seconds: a leap second runs past the day's end, over the dates of the second after it.
+ */
 export function julianDate(moment: Instant): { readonly midnightJd: number; readonly dayFraction: number } {
   const days = Math.floor(moment.unixSeconds / SECONDS_PER_DAY);
   const seconds = moment.unixSeconds - days * SECONDS_PER_DAY + moment.fraction;

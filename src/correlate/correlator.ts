@@ -1,6 +1,7 @@
 /** A prepared X-engine, on whichever backend. */
 import type { CountsCB, VisibilitiesCBPP } from '../core/axes.js';
 import type { SpectraBlock } from '../core/blocks.js';
+import type { Closable } from '../core/closing.js';
 import type { CorrelatePlan } from './plan.js';
 
 /** One integration; the arrays are the caller's to keep. */
@@ -13,11 +14,10 @@ export interface CorrelationResult {
   readonly samples: number;
 }
 
-export interface Correlator {
+export interface Correlator extends Closable {
   readonly plan: CorrelatePlan;
   /** Adds a block of any size to the integration. A refused block adds nothing. */
   accumulate(block: SpectraBlock): Promise<void>;
   /** Hands the integration over and starts the next from zero. */
   finish(): Promise<CorrelationResult>;
-  close(): Promise<void>;
 }

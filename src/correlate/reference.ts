@@ -1,159 +1,94 @@
 /**
- * Σ_t x_i · conj(x_j) over the lower triangle in float64. Whole numbers stay exact below 2⁵³, which the plan's
- * limit guards, so integer and float spectra take one path.
+ * The oracle of every correlator: V_ij = Σ_t x_i · conj(x_j) as docs/conventions.md writes it, in plain loops and
+ * float64. It shares no code with what it judges but the order of baselines.
  */
-import { hostSpectra } from '../backend/host-spectra.js';
-import {
-  baselineIndex,
-  countsCB,
-  visibilitiesCBPP,
-  type SpectraCAT,
-  type VisibilitiesCBPP,
-} from '../core/axes.js';
-import { addSampleCounts } from '../core/gaps.js';
-import type { CorrelationResult, Correlator } from './correlator.js';
-import { checkCorrelateBlock, type CorrelatePlan } from './plan.js';
-import { checkSpectra, unpackRow } from './unpack.js';
+import { baselineIndex, countsCB, visibilitiesCBPP, type SpectraCAT } from '../core/axes.js';
+import type { SpectraGap } from '../core/gaps.js';
+import type { CorrelationResult } from './correlator.js';
+import type { CorrelatePlan } from './plan.js';
 
-/** Samples unpacked at a time: rows of 128 inputs are then 512 kB, within a core's second cache. */
-const CHUNK = 256;
-
-export function prepareReferenceCorrelator(plan: CorrelatePlan): Correlator {
-  const { stations, polarisations, channels, inputs } = plan;
-  // An even number of rows lets inputs be taken two by two; a row without an input stays zero.
-  const rows = inputs + (inputs % 2);
-  const re = new Float64Array(rows * CHUNK);
-  const im = new Float64Array(rows * CHUNK);
-  /** sums : [a][a'], complex, one channel of one block: whole 2 × 2 tiles on and below the diagonal. */
-  const sums = new Float64Array(rows * rows * 2);
-  let totals = emptyResult(plan);
-
-  function sumChunk(length: number): void {
-    for (let i = 0; i < rows; i += 2) {
-      for (let j = 0; j <= i; j += 2) {
-        addTile(sums, i * rows + j, rows, re, im, i * CHUNK, j * CHUNK, length);
-      }
-    }
-  }
-
-  function sumChannel(spectra: SpectraCAT, samples: number, channel: number): void {
-    sums.fill(0);
-    for (let first = 0; first < samples; first += CHUNK) {
-      const length = Math.min(CHUNK, samples - first);
-      for (let input = 0; input < inputs; input++) {
-        if (plan.flaggedInputs[input] === 1) continue; // its row stays zero
-        const from = (channel * inputs + input) * samples + first;
-        unpackRow[plan.type](spectra, from, length, re, im, input * CHUNK);
-      }
-      sumChunk(length);
-    }
-    addInHouseOrder(plan, totals.visibilities, channel, sums, rows);
-  }
-
-  return {
-    plan,
-    // eslint-disable-next-line @typescript-eslint/require-await -- an async function turns refusals into rejections
-    accumulate: async (block) => {
-      const host = hostSpectra('correlate', block);
-      checkCorrelateBlock(plan, block, totals.samples);
-      const spectra = host.view();
-      checkSpectra(plan, spectra, block.samples);
-      for (let channel = 0; channel < channels; channel++) sumChannel(spectra, block.samples, channel);
-      const shape = { channels, stations, polarisations, samples: block.samples };
-      addSampleCounts(totals.counts, shape, block.gaps, plan.flaggedInputs);
-      totals = { ...totals, samples: totals.samples + block.samples };
-    },
-    finish: () => {
-      const result = totals;
-      totals = emptyResult(plan);
-      return Promise.resolve(result);
-    },
-    close: () => Promise.resolve(),
-  };
+export interface CorrelateBlock {
+  /** spectra : [c][a][t]; zero inside every gap. */
+  readonly spectra: SpectraCAT;
+  readonly samples: number;
+  readonly gaps: readonly SpectraGap[];
 }
 
-/**
- * Adds x_i conj(x_j) of inputs i, i+1 with j, j+1 to their sums. Two by two each sample is loaded once for two
- * products, and the eight sums stay in registers.
- */
-function addTile(
-  sums: Float64Array,
-  corner: number,
-  rows: number,
-  re: Float64Array,
-  im: Float64Array,
-  rowI: number,
-  rowJ: number,
-  length: number,
-): void {
-  const upper = 2 * corner;
-  const lower = 2 * (corner + rows);
-  const [nextI, nextJ] = [rowI + CHUNK, rowJ + CHUNK];
-  let r00 = sums[upper];
-  let i00 = sums[upper + 1];
-  let r01 = sums[upper + 2];
-  let i01 = sums[upper + 3];
-  let r10 = sums[lower];
-  let i10 = sums[lower + 1];
-  let r11 = sums[lower + 2];
-  let i11 = sums[lower + 3];
-  for (let t = 0; t < length; t++) {
-    const ar = re[rowI + t];
-    const ai = im[rowI + t];
-    const br = re[nextI + t];
-    const bi = im[nextI + t];
-    const cr = re[rowJ + t];
-    const ci = im[rowJ + t];
-    const dr = re[nextJ + t];
-    const di = im[nextJ + t];
-    r00 += ar * cr + ai * ci;
-    i00 += ai * cr - ar * ci;
-    r01 += ar * dr + ai * di;
-    i01 += ai * dr - ar * di;
-    r10 += br * cr + bi * ci;
-    i10 += bi * cr - br * ci;
-    r11 += br * dr + bi * di;
-    i11 += bi * dr - br * di;
-  }
-  sums[upper] = r00;
-  sums[upper + 1] = i00;
-  sums[upper + 2] = r01;
-  sums[upper + 3] = i01;
-  sums[lower] = r10;
-  sums[lower + 1] = i10;
-  sums[lower + 2] = r11;
-  sums[lower + 3] = i11;
-}
-
-/** From one channel's square of inputs to [c][b][p_i][p_j]. */
-function addInHouseOrder(
+export function correlateReference(
   plan: CorrelatePlan,
-  visibilities: VisibilitiesCBPP,
-  channel: number,
-  sums: Float64Array,
-  rows: number,
-): void {
-  const { stations, polarisations, baselines } = plan;
-  const products = polarisations ** 2;
-  for (let i = 0; i < stations; i++) {
-    for (let j = 0; j <= i; j++) {
-      for (let product = 0; product < products; product++) {
-        const inputI = i * polarisations + Math.floor(product / polarisations);
-        const inputJ = j * polarisations + (product % polarisations);
-        const from = 2 * (inputI * rows + inputJ);
-        const to = 2 * ((channel * baselines + baselineIndex(i, j)) * products + product);
-        visibilities[to] += sums[from];
-        visibilities[to + 1] += sums[from + 1];
+  blocks: readonly CorrelateBlock[],
+): CorrelationResult {
+  const { channels, stations, polarisations, baselines, inputs } = plan;
+  const visibilities = new Float64Array(channels * baselines * polarisations ** 2 * 2);
+  const counts = new Float64Array(channels * baselines);
+  for (const block of blocks) {
+    const { samples } = block;
+    const [re, im] = unpack(plan, block);
+    const present = presence(plan, block);
+    for (let c = 0; c < channels; c++) {
+      for (let i = 0; i < stations; i++) {
+        for (let j = 0; j <= i; j++) {
+          const b = c * baselines + baselineIndex(i, j);
+          for (let t = 0; t < samples; t++) {
+            counts[b] +=
+              present[(c * stations + i) * samples + t] * present[(c * stations + j) * samples + t];
+          }
+          for (let pi = 0; pi < polarisations; pi++) {
+            for (let pj = 0; pj < polarisations; pj++) {
+              const x = (c * inputs + i * polarisations + pi) * samples;
+              const y = (c * inputs + j * polarisations + pj) * samples;
+              let [sumRe, sumIm] = [0, 0];
+              for (let t = 0; t < samples; t++) {
+                sumRe += re[x + t] * re[y + t] + im[x + t] * im[y + t];
+                sumIm += im[x + t] * re[y + t] - re[x + t] * im[y + t];
+              }
+              const to = 2 * ((b * polarisations + pi) * polarisations + pj);
+              visibilities[to] += sumRe;
+              visibilities[to + 1] += sumIm;
+            }
+          }
+        }
       }
     }
   }
+  return {
+    visibilities: visibilitiesCBPP(visibilities, channels, baselines, polarisations),
+    counts: countsCB(counts, channels, baselines),
+    samples: blocks.reduce((sum, block) => sum + block.samples, 0),
+  };
 }
 
-function emptyResult({ channels, baselines, polarisations }: CorrelatePlan): CorrelationResult {
-  const elements = channels * baselines * polarisations ** 2 * 2;
-  return {
-    visibilities: visibilitiesCBPP(new Float64Array(elements), channels, baselines, polarisations),
-    counts: countsCB(new Float64Array(channels * baselines), channels, baselines),
-    samples: 0,
-  };
+/** Real and imaginary parts : [c][a][t]; zero for flagged inputs, whatever they hold. */
+function unpack({ type, inputs, flaggedInputs }: CorrelatePlan, { spectra, samples }: CorrelateBlock) {
+  const length = type === 'ci4' ? spectra.length : spectra.length / 2;
+  const part = (of: (n: number) => number): Float64Array =>
+    Float64Array.from({ length }, (_, n) =>
+      flaggedInputs[Math.floor(n / samples) % inputs] === 1 ? 0 : of(n),
+    );
+  if (type !== 'ci4') return [part((n) => spectra[2 * n]), part((n) => spectra[2 * n + 1])];
+  const signed = (nibble: number): number => (nibble > 7 ? nibble - 16 : nibble);
+  return [part((n) => signed(Math.floor(spectra[n] / 16))), part((n) => signed(spectra[n] % 16))];
+}
+
+/** present : [c][s][t], 1 where a station's sample arrived and any of its inputs is in use. */
+function presence(plan: CorrelatePlan, { gaps, samples }: CorrelateBlock): Uint8Array {
+  const { channels, stations, polarisations, flaggedInputs } = plan;
+  const isUsed = (s: number): boolean =>
+    flaggedInputs.slice(s * polarisations, (s + 1) * polarisations).includes(0);
+  const present = new Uint8Array(channels * stations * samples).fill(1);
+  for (let c = 0; c < channels; c++) {
+    for (let s = 0; s < stations; s++) {
+      const row = (c * stations + s) * samples;
+      if (!isUsed(s)) present.fill(0, row, row + samples);
+    }
+  }
+  for (const gap of gaps) {
+    for (let c = gap.firstChannel; c < gap.endChannel; c++) {
+      for (let a = gap.firstInput; a < gap.endInput; a++) {
+        const row = (c * stations + Math.floor(a / polarisations)) * samples;
+        present.fill(0, row + gap.firstSample, row + gap.endSample);
+      }
+    }
+  }
+  return present;
 }

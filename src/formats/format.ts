@@ -2,10 +2,11 @@
  * What a format must offer. Each format is one file that exports a `Format`, and one line in registry.ts;
  * everything else (commands, inspect, convert) works through these interfaces.
  */
-import type { SpectraCAT, SpectraType, VoltageType } from '../core/axes.js';
-import type { Integration, VoltageBlock } from '../core/blocks.js';
-import type { SpectraGap } from '../core/gaps.js';
+import type { VoltageType } from '../core/axes.js';
+import type { Integration } from '../core/blocks.js';
+import type { Closable } from '../core/closing.js';
 import type { Instant } from '../core/instant.js';
+import type { KnownLength, SpectraSource, VoltageSource } from '../core/sources.js';
 import type { SkyPosition } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 
@@ -72,58 +73,18 @@ export interface FrameTally {
 }
 
 /** What neither a file nor the user told; a stand-in is there instead: a band from 0 Hz, the first day of 1970. */
-export type Untold = 'frequency' | 'start';
+export type UnknownFact = 'frequency' | 'start';
 
 /** Of recordings alone, voltages and spectra. */
 interface RecordingFacts extends FileFacts {
-  readonly untold?: readonly Untold[];
+  readonly unknownFacts?: readonly UnknownFact[];
   readonly endsEarly?: EndsEarly;
   readonly tally?: Readonly<FrameTally>;
 }
 
 /** Time-domain voltages. Files may be larger than memory: only blocks are ever read. */
-export interface VoltageRecording extends RecordingFacts {
-  readonly kind: 'voltages';
-  readonly type: VoltageType;
-  /** Of each number as it was recorded, where fewer than `type` holds. */
-  readonly bits?: number;
-  readonly inputs: number;
-  readonly polarisations: 1 | 2;
-  readonly samples: number;
-  readonly sampleRateHz: number;
-  /** Sky frequency of the middle of the band (docs/conventions.md, time and frequency). */
-  readonly centreFrequencyHz: number;
-  readonly start: Instant;
-  /** Successive blocks of at most `blockSamples` samples; the memory of one is used again for the next. */
-  blocks(blockSamples: number): AsyncIterable<VoltageBlock>;
-  close(): Promise<void>;
-}
-
-/** One stretch of already channelised data in the canonical order. */
-export interface CanonicalSpectra {
-  readonly samples: number;
-  readonly spectra: SpectraCAT;
-  readonly gaps: readonly SpectraGap[];
-  readonly start: Instant;
-}
-
-export interface SpectraRecording extends RecordingFacts {
-  readonly kind: 'spectra';
-  readonly type: SpectraType;
-  /** Of each number as it was recorded, where `type` does not tell. */
-  readonly bits?: number;
-  readonly channels: number;
-  readonly inputs: number;
-  readonly polarisations: 1 | 2;
-  readonly samples: number;
-  /** Spectra per second. */
-  readonly spectrumRateHz: number;
-  readonly frequenciesHz: Float64Array;
-  readonly channelWidthHz: number;
-  readonly start: Instant;
-  blocks(blockSamples: number): AsyncIterable<CanonicalSpectra>;
-  close(): Promise<void>;
-}
+export interface VoltageRecording extends RecordingFacts, VoltageSource, KnownLength {}
+export interface SpectraRecording extends RecordingFacts, SpectraSource, KnownLength {}
 
 export interface VisibilityHeader {
   readonly telescope: Telescope;
@@ -140,7 +101,7 @@ export interface VisibilityHeader {
   readonly history: readonly string[];
 }
 
-export interface VisibilityFile extends FileFacts {
+export interface VisibilityFile extends FileFacts, Closable {
   readonly kind: 'visibilities';
   readonly header: VisibilityHeader;
   readonly telescope: Telescope;
@@ -150,7 +111,6 @@ export interface VisibilityFile extends FileFacts {
    * before it asks for the next: a large one may then take the place of the one before.
    */
   integrations(memory?: 'own' | 'reused'): AsyncIterable<Integration>;
-  close(): Promise<void>;
 }
 
 /**
@@ -169,9 +129,8 @@ export interface VisibilityWriter {
 
 /** Voltages, or what arrived channelised already. */
 export type Recording = VoltageRecording | SpectraRecording;
-/** Of each input, and of each of its channels. */
-export const sampleRateOf = (recording: Recording): number =>
-  recording.kind === 'voltages' ? recording.sampleRateHz : recording.spectrumRateHz;
+export { sampleRateOf } from '../core/sources.js';
+export type { CanonicalSpectra } from '../core/blocks.js';
 
 export type OpenedFile = Recording | VisibilityFile;
 

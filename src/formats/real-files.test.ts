@@ -13,12 +13,12 @@ import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { dot, type Vector3 } from '../core/vector.js';
 import { skyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { readUnit } from './fits.js';
+import { readUnit } from './fits/fits.js';
 import type { VisibilityFile } from './format.js';
-import { openInput } from './input.js';
+import { openInput } from './io/input.js';
 import { openFile } from './registry.js';
-import { planUvfits } from './uvfits-layout.js';
-import { readGroups } from './uvfits-rows.js';
+import { planUvfits } from './visibilities/uvfits/layout.js';
+import { readGroups } from './visibilities/uvfits/rows.js';
 
 const folder = process.env.CORELLA_TEST_DATA;
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
+import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import type { Format, OpenedFile } from './format.js';
 import { openFile, visibilityFormatFor } from './registry.js';
 
@@ -18,13 +18,7 @@ const format = (name: string, firstByte: number, writes: 'writes' | 'reads'): Fo
 const known = [format('one', 1, 'reads'), format('two', 2, 'writes')];
 
 describe('format registry', () => {
-  let folder = '';
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'corella-registry-'));
-  });
-  after(async () => {
-    await rm(folder, { recursive: true });
-  });
+  const folder = temporaryFolder('registry');
   const made = async (name: string, ...bytes: number[]): Promise<string> => {
     await writeFile(join(folder, name), new Uint8Array(bytes));
     return join(folder, name);

@@ -1,8 +1,9 @@
 /** Every format we know: one line each. The first that recognises a file opens it. */
 import { extname } from 'node:path';
+import { preparing } from '../core/closing.js';
 import { refuse } from '../core/errors.js';
-import { dada } from './dada.js';
-import { fitsidi } from './fitsidi.js';
+import { dada } from './recordings/dada.js';
+import { fitsidi } from './visibilities/fitsidi.js';
 import type {
   Format,
   OpenedFile,
@@ -11,20 +12,20 @@ import type {
   VisibilityHeader,
   VisibilityWriter,
 } from './format.js';
-import { holdsGains } from './gain-files.js';
+import { holdsGains } from './gains/gain-files.js';
 import { refuseForeign, refuseForeignFolder } from './foreign.js';
-import { guppi } from './guppi.js';
-import { refuseUnheeded } from './heeded.js';
-import { openInput } from './input.js';
-import { lwa } from './lwa/lwa.js';
-import { mark5b } from './mark5b.js';
-import { mwa } from './mwa/mwa.js';
-import { raw } from './raw.js';
-import { sigmf } from './sigmf.js';
-import { skalow } from './skalow.js';
-import { uvfits } from './uvfits.js';
-import { uvh5 } from './uvh5.js';
-import { vdif } from './vdif.js';
+import { guppi } from './recordings/guppi.js';
+import { refuseContradictions } from './contradictions.js';
+import { openInput } from './io/input.js';
+import { lwa } from './recordings/lwa/lwa.js';
+import { mark5b } from './recordings/mark5b.js';
+import { mwa } from './visibilities/mwa/mwa.js';
+import { raw } from './recordings/raw.js';
+import { sigmf } from './recordings/sigmf/sigmf.js';
+import { skalow } from './visibilities/skalow.js';
+import { uvfits } from './visibilities/uvfits/uvfits.js';
+import { uvh5 } from './visibilities/uvh5/uvh5.js';
+import { vdif } from './recordings/vdif.js';
 
 export const formats: readonly Format[] = [
   sigmf, // recordings of voltages and of channelised data
@@ -72,16 +73,12 @@ export interface OpenFileOptions extends OpenOptions {
   readonly format?: string;
 }
 
-async function openHeeded(format: Format, path: string, options: OpenOptions): Promise<OpenedFile> {
-  const file = await format.open(path, options);
-  try {
-    refuseUnheeded(file, options);
+const openAgreeing = (format: Format, path: string, options: OpenOptions): Promise<OpenedFile> =>
+  preparing(async (closers) => {
+    const file = closers.keep(await format.open(path, options));
+    refuseContradictions(file, options);
     return file;
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
-}
+  });
 
 /** Recognised by content first, unless the format is named; close what this returns. */
 export async function openFile(
@@ -100,13 +97,13 @@ export async function openFile(
         `known are ${known.map((one) => one.name).join(', ')}`,
       );
     }
-    return openHeeded(asked, path, options);
+    return openAgreeing(asked, path, options);
   }
   const format = known.find((candidate) => candidate.recognise(path, head));
   // HDF5 may be visibilities too: looking inside is for files whose name asks for it.
   if ((!format || /\.calh5$/i.test(path)) && (await holdsGains(path)))
     refuse(path, 'holds gains', 'name visibilities or a recording, and give gains to image with --gains');
-  if (format) return openHeeded(format, path, options);
+  if (format) return openAgreeing(format, path, options);
   refuseForeign(path, head);
   const named = known.find((candidate) => hasExtension(candidate, path));
   if (named) {

@@ -1,22 +1,22 @@
 /** What one visibility file said, another says again: values, flags, weights, uvw and times. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { countsCB, uvwB, visibilitiesCBPP, weightsCBPP } from '../core/axes.js';
-import type { Filed, Integration } from '../core/blocks.js';
+import type { AsStored, Integration } from '../core/blocks.js';
 import { addSeconds, parseInstant, secondsBetween } from '../core/instant.js';
+import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { skyFrame } from '../sky/frame.js';
-import { readUnit } from './fits.js';
+import { readUnit } from './fits/fits.js';
 import type { VisibilityHeader } from './format.js';
 import { openHdf5 } from './hdf5/read.js';
-import { openInput } from './input.js';
+import { openInput } from './io/input.js';
 import { openFile, visibilityFormatFor } from './registry.js';
-import { planUvfits } from './uvfits-layout.js';
-import { readGroups } from './uvfits-rows.js';
+import { planUvfits } from './visibilities/uvfits/layout.js';
+import { readGroups } from './visibilities/uvfits/rows.js';
 
 const site = { latitudeDeg: -26.7, longitudeDeg: 116.67, heightM: 360 };
 const start = parseInstant('2026-06-21T23:59:59Z');
@@ -49,7 +49,7 @@ const header: VisibilityHeader = {
  */
 const means = [9, 0.5, 1, 2, 1, -3, 6, 0, 1, 2, 3, 4, 5, 6, 7, 8, 1, 0, 0, 0, 0, 0, 1, 0];
 const weights = [1, 2, -3, 4, 2, -3, -0, 4, 1, 1, 1, 1];
-const filed: Filed = {
+const asStored: AsStored = {
   means: visibilitiesCBPP(Float64Array.from(means), 1, 3, 2),
   weights: weightsCBPP(Float64Array.from(weights), 1, 3, 2),
   stopped: {
@@ -66,7 +66,7 @@ const integration: Integration = {
   visibilities: visibilitiesCBPP(new Float64Array(24), 1, 3, 2),
   counts: countsCB(new Float64Array(3), 1, 3),
   flaggedInputs: new Uint8Array(4),
-  filed,
+  asStored,
 };
 
 const near = (actual: Iterable<number>, expected: readonly number[], tolerance = 2e-6): void => {
@@ -78,13 +78,7 @@ const near = (actual: Iterable<number>, expected: readonly number[], tolerance =
 };
 
 describe('visibility files again', () => {
-  let folder = '';
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'corella-again-'));
-  });
-  after(async () => {
-    await rm(folder, { recursive: true });
-  });
+  const folder = temporaryFolder('again');
 
   const write = async (
     name: string,
@@ -153,7 +147,7 @@ describe('visibility files again', () => {
     near(rows('Data/flags'), [0, 0, 0, 1, 0, 0, 1, 1]);
     near(rows('Data/nsamples'), [1, 4, 2, 3, 2, 4, 0, 3]);
     near(file.numbers('Header/polarization_array'), [-1, -2, -3, -4]);
-    file.close();
+    await file.close();
   };
 
   it('UVFITS → UVH5 → UVFITS', async () => {
@@ -171,19 +165,19 @@ describe('visibility files again', () => {
     await checkUvfits(second);
     await checkUvh5(await convert(second, '6.uvh5'), 1e-5);
     const { all } = await read(first);
-    near(all[0].filed?.means ?? [], means);
-    near(all[0].filed?.weights ?? [], weights, 0);
+    near(all[0].asStored?.means ?? [], means);
+    near(all[0].asStored?.weights ?? [], weights, 0);
   });
 
   it('takes uvw from geometry when the phase centre is another, or the file had no such pair', async () => {
     const elsewhere = { raDeg: header.phaseCentre.raDeg + 1, decDeg: header.phaseCentre.decDeg };
     const unknown = uvwB(new Float64Array(9).fill(Number.NaN), 3);
     for (const [k, stopped] of [
-      { phaseCentre: elsewhere, uvwM: filed.stopped?.uvwM ?? unknown },
+      { phaseCentre: elsewhere, uvwM: asStored.stopped?.uvwM ?? unknown },
       { phaseCentre: header.phaseCentre, uvwM: unknown },
     ].entries()) {
       const path = await write(`other${k}.uvfits`, header, [
-        { ...integration, filed: { ...filed, stopped } },
+        { ...integration, asStored: { ...asStored, stopped } },
       ]);
       const [, cross] = await groups(path);
       // −200 m along the zenith are −1/2 turn: S = −conj(V).
@@ -215,8 +209,8 @@ describe('visibility files again', () => {
       [5, 10],
     );
     // The second row is the pair (1, 2): baseline 1 of (0, 0), (1, 0), (1, 1).
-    assert.deepEqual([...(all[0].filed?.integrationS ?? [])], [2, 5, 2]);
-    assert.equal(all[1].filed?.integrationS, undefined);
+    assert.deepEqual([...(all[0].asStored?.integrationS ?? [])], [2, 5, 2]);
+    assert.equal(all[1].asStored?.integrationS, undefined);
   });
 
   const data = process.env.CORELLA_TEST_DATA;
@@ -264,7 +258,7 @@ function checkSame(sent: Integration, got: Integration, { frequenciesHz }: Visib
   // A Julian Date in one double, as UVH5 keeps it, resolves 40 µs.
   assert.ok(Math.abs(secondsBetween(middle(sent), middle(got))) < 1e-4, 'times');
   assert.ok(Math.abs(sent.durationS - got.durationS) < 1e-6 * sent.durationS, 'durations');
-  const [a, b] = [sent.filed, got.filed];
+  const [a, b] = [sent.asStored, got.asStored];
   assert.ok(a && b);
   a.integrationS?.forEach((value, pair) => {
     assert.ok(Number.isNaN(value) || b.integrationS?.[pair] === value, 'durations of pairs');
@@ -286,7 +280,7 @@ function checkSame(sent: Integration, got: Integration, { frequenciesHz }: Visib
   const products = sent.polarisations ** 2;
   const most = largest(a.means);
   const baselines = a.means.length / (2 * products * sent.channels);
-  const filedValue = ({ means: values, stopped }: Filed, at: number): [number, number] => {
+  const storedValue = ({ means: values, stopped }: AsStored, at: number): [number, number] => {
     const cell = Math.floor(at / products);
     const frequencyHz = frequenciesHz[Math.floor(cell / baselines)];
     const wM = a.stopped && stopped ? stopped.uvwM[3 * (cell % baselines) + 2] : 0;
@@ -296,8 +290,8 @@ function checkSame(sent: Integration, got: Integration, { frequenciesHz }: Visib
     return [re * cos - im * sin, re * sin + im * cos];
   };
   for (let at = 0; at < a.weights.length; at++) {
-    const [re, im] = filedValue(a, at);
-    const [re2, im2] = filedValue(b, at);
+    const [re, im] = storedValue(a, at);
+    const [re2, im2] = storedValue(b, at);
     assert.ok(
       Math.hypot(re - re2, im - im2) <= 1e-6 * most,
       `value ${at}: ${re}, ${im} became ${re2}, ${im2}`,

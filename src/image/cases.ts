@@ -126,8 +126,8 @@ async function runDirect(backend: Backend, direct: DirectCase): Promise<DirectIm
     }
     images.push(await imager.finish());
   }
-  block.close();
-  imager.close();
+  await block.close();
+  await imager.close();
   return images;
 }
 

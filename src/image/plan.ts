@@ -15,7 +15,7 @@
  */
 import { tapsCSKK, type TapsCSKK } from '../core/axes.js';
 import { realNumber, refuse, wholeNumber } from '../core/errors.js';
-import { middleOf } from '../core/middle.js';
+import { median } from '../core/median.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import type { Vector3 } from '../core/vector.js';
 import type { TangentAxes } from '../sky/frame.js';
@@ -75,6 +75,11 @@ export interface ImagePlan {
   /** corners : [c][s][row, column], the first cell of each antenna's kernel; its middle is the nearest cell. */
   readonly corners: Int32Array;
   readonly taps: TapsCSKK;
+  /**
+   * centre : [c][s] complex, the phase at which each station hears a source at the centre of the image, by its height:
+   * what the beam is made of.
+   */
+  readonly centre: Float64Array;
   /** correction : [m][l], what takes the taper out of a power image: multiply. */
   readonly correction: Float64Array;
   /** shown : [m][l], 1 where the pixel is above the horizon and inside the field. */
@@ -105,7 +110,7 @@ export function planImage(options: ImageOptions): ImagePlan {
     l: halfway(places.map(({ l }) => l)),
     m: halfway(places.map(({ m }) => m)),
     // The middle station's height: kernels hold small heights best, and one outrigger on a hill must not lift all.
-    n: middleOf(places.map(({ n }) => n)),
+    n: median(places.map(({ n }) => n)),
   };
   checkFits(pixels, options);
 
@@ -126,6 +131,7 @@ export function planImage(options: ImageOptions): ImagePlan {
   });
   const corners = new Int32Array(2 * channels * stations);
   const kernelErrors = new Float64Array(channels * stations);
+  const centre = new Float64Array(2 * channels * stations);
   for (let c = 0; c < channels; c++) {
     const wavelengthM = SPEED_OF_LIGHT_M_PER_S / frequenciesHz[c];
     for (const [s, place] of places.entries()) {
@@ -139,6 +145,8 @@ export function planImage(options: ImageOptions): ImagePlan {
         columnOffset: column - Math.round(column),
         heightWavelengths: (place.n - middle.n) / wavelengthM,
       };
+      centre[2 * at] = Math.cos(2 * Math.PI * antenna.heightWavelengths);
+      centre[2 * at + 1] = Math.sin(2 * Math.PI * antenna.heightWavelengths);
       const start = at * size * size;
       if (kernel.kind === 'fitted' && !isTapered) turnOnly(taps, start, antenna.heightWavelengths);
       kernelErrors[at] = isTapered ? fitter.fit(taps, start, antenna) : fitter.error(taps, start, antenna);
@@ -160,6 +168,7 @@ export function planImage(options: ImageOptions): ImagePlan {
     kernelSize: size,
     corners,
     taps,
+    centre,
     correction: taperCorrection(pixels, cell * pixelSize, isTapered ? size : 1),
     shown: shownPixels(pixels, pixelSize, halfWidth, axes),
     firstRow: rows.reduce((least, row) => Math.min(least, row), pixels),

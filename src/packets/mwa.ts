@@ -4,7 +4,7 @@
  * which know no leap seconds.
  */
 import { wholeNumber } from '../core/errors.js';
-import { GPS_EPOCH_UNIX_SECONDS } from '../core/clock/leap-seconds.js';
+import { GPS_EPOCH_UNIX_SECONDS } from '../core/clock/epochs.js';
 import { rational } from '../core/clock/rational.js';
 import { instant } from '../core/instant.js';
 import { viewOf } from './bytes.js';

@@ -1,73 +1,58 @@
 /** Voltages to channelised data on disk, for those who want the F-engine alone. */
+import type { OnProgress } from '../core/progress.js';
 import type { Backend } from '../backend/backend.js';
-import { prepareChanneliser, type ChannelisePlan } from '../channelise/index.js';
-import { samplesIn } from '../core/gaps.js';
+import type { ChannelisePlan } from '../channelise/index.js';
 import { addSamples } from '../core/instant.js';
-import type { VoltageRecording } from '../formats/format.js';
-import { createSigmfSpectra } from '../formats/sigmf.js';
-import { channelsOf, firstSpectrumStart, spectraIn } from './channels.js';
+import { createSigmfSpectra, type VoltageRecording } from '../formats/index.js';
+import { channelsOf, spectraIn } from './channels.js';
+import { lengthOf, run } from './run.js';
+import { prepareChannelise, spectrumGrid } from './stages/channelise.js';
+import { oneIntegration } from './stages/clock.js';
+import type { Account } from './stages/stage.js';
+import { written } from './write.js';
 
 export interface ChanneliseRun {
   readonly backend: Backend;
   readonly path: string;
   readonly history: readonly string[];
-  readonly onProgress?: (fraction: number) => void;
-}
-
-export interface ChannelisedFacts {
-  readonly spectra: number;
-  readonly saturated: number;
-  /** Of the voltages, over all inputs. */
-  readonly missingSamples: number;
+  readonly onProgress?: OnProgress;
 }
 
 export async function channeliseToFile(
   recording: VoltageRecording,
   plan: ChannelisePlan,
-  run: ChanneliseRun,
-): Promise<ChannelisedFacts> {
-  const spectraInAll = spectraIn(recording, plan);
-  const spectrumRateHz = recording.sampleRateHz / plan.samplesPerSpectrum;
-  const start = firstSpectrumStart(recording, plan);
-  const channeliser = await prepareChanneliser(plan, run.backend);
-  const block = run.backend.allocateSpectra(plan.output);
-  const writer = await createSigmfSpectra(run.path, {
-    type: plan.outputType,
-    ...(recording.telescope === undefined ? {} : { telescope: recording.telescope }),
-    inputs: recording.inputs,
-    polarisations: recording.polarisations,
-    channels: plan.channels,
-    spectrumRateHz,
-    centreFrequencyHz: recording.centreFrequencyHz,
-    ...channelsOf(recording, plan),
-    start,
-    ...(recording.untold && { untold: recording.untold }),
-    description: `${plan.channels} channels of ${recording.path}`,
-    history: run.history,
-  });
-  try {
-    let done = 0;
-    let missingSamples = 0;
-    for await (const voltages of recording.blocks(plan.blockSamples)) {
-      missingSamples += samplesIn(voltages.gaps);
-      await channeliser.run(voltages, block);
-      if (block.samples === 0) continue;
-      await writer.append({
-        samples: block.samples,
-        spectra: await block.read(),
-        gaps: block.gaps,
-        start: addSamples(start, done, spectrumRateHz),
-      });
-      done += block.samples;
-      run.onProgress?.(done / spectraInAll);
-    }
-    await writer.finish();
-    return { spectra: done, saturated: channeliser.saturated, missingSamples };
-  } catch (error) {
-    await writer.abandon();
-    throw error;
-  } finally {
-    block.close();
-    await channeliser.close();
-  }
+  { backend, path, history, onProgress }: ChanneliseRun,
+): Promise<Account> {
+  spectraIn(recording, plan);
+  const { start, spectrumRateHz } = spectrumGrid(recording, plan);
+  const create = () =>
+    createSigmfSpectra(path, {
+      type: plan.outputType,
+      ...(recording.telescope === undefined ? {} : { telescope: recording.telescope }),
+      inputs: recording.inputs,
+      polarisations: recording.polarisations,
+      channels: plan.channels,
+      spectrumRateHz,
+      centreFrequencyHz: recording.centreFrequencyHz,
+      ...channelsOf(recording, plan),
+      start,
+      ...(recording.unknownFacts && { unknownFacts: recording.unknownFacts }),
+      description: `${plan.channels} channels of ${recording.path}`,
+      history,
+    });
+  return written(create, async (append) =>
+    run(
+      recording.blocks(plan.blockSamples),
+      await prepareChannelise({ backend, plan, source: recording, clock: oneIntegration }),
+      async ({ block, index }) => {
+        await append({
+          samples: block.samples,
+          spectra: await block.read(),
+          gaps: block.gaps,
+          start: addSamples(start, index, spectrumRateHz),
+        });
+      },
+      { ...lengthOf(recording), ...(onProgress && { onProgress }) },
+    ),
+  );
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { instant } from '../core/instant.js';
-import type { VoltageRecording } from '../formats/format.js';
+import type { VoltageRecording } from '../formats/index.js';
 import { planChannels, usualSpectra, type ChannelSettings } from './channels.js';
 
 const recording = (of: Pick<VoltageRecording, 'type' | 'bits'>): VoltageRecording => ({

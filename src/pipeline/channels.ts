@@ -11,7 +11,7 @@ import type { SpectraType } from '../core/axes.js';
 import { isComplexVoltage } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import { addSeconds, type Instant } from '../core/instant.js';
-import type { VoltageRecording } from '../formats/format.js';
+import type { KnownLength, VoltageSource } from '../core/sources.js';
 
 export interface ChannelSettings {
   readonly channels: number;
@@ -28,7 +28,7 @@ export interface ChannelSettings {
 /** Big enough to keep kernels busy, small enough that a few fit in memory whatever the telescope. */
 export const BLOCK_BYTES = 32 * 2 ** 20;
 
-export function planChannels(recording: VoltageRecording, settings: ChannelSettings): ChannelisePlan {
+export function planChannels(recording: VoltageSource, settings: ChannelSettings): ChannelisePlan {
   const samplesPerSpectrum = isComplexVoltage(recording.type) ? settings.channels : 2 * settings.channels;
   const spectraPerBlock = Math.max(1, Math.floor(BLOCK_BYTES / (recording.inputs * samplesPerSpectrum * 4)));
   return planChannelise({
@@ -49,7 +49,7 @@ export function planChannels(recording: VoltageRecording, settings: ChannelSetti
 }
 
 /** Four bits in bytes of eight reach 7, not 127. */
-function inputFullScale({ type, bits }: VoltageRecording): { readonly inputFullScale?: number } {
+function inputFullScale({ type, bits }: VoltageSource): { readonly inputFullScale?: number } {
   const narrow = bits !== undefined && bits > 2 && type !== 'f32' && type !== 'cf32';
   return narrow ? { inputFullScale: 2 ** (bits - 1) - 1 } : {};
 }
@@ -58,11 +58,11 @@ function inputFullScale({ type, bits }: VoltageRecording): { readonly inputFullS
  * Eight bits, or floats of a recording of floats: those have no full scale to measure by (one and two bits become
  * ±1 and ±3.3, simulations come in √Jy), and most of their numbers would hit the rails.
  */
-export const usualSpectra = ({ type }: VoltageRecording): SpectraType =>
+export const usualSpectra = ({ type }: VoltageSource): SpectraType =>
   type === 'f32' || type === 'cf32' ? 'cf32' : 'ci8';
 
 export function channelsOf(
-  recording: VoltageRecording,
+  recording: VoltageSource,
   plan: ChannelisePlan,
 ): { readonly frequenciesHz: Float64Array; readonly channelWidthHz: number } {
   return {
@@ -72,11 +72,11 @@ export function channelsOf(
 }
 
 /** Whole spectra in a recording; none is refused. */
-export function spectraIn(recording: VoltageRecording, plan: ChannelisePlan): number {
+export function spectraIn(recording: KnownLength & { readonly path?: string }, plan: ChannelisePlan): number {
   const spectra = Math.floor(recording.samples / plan.samplesPerSpectrum) - plan.taps + 1;
   if (spectra < 1) {
     refuse(
-      recording.path,
+      recording.path ?? 'recording',
       `${recording.samples} samples are fewer than one spectrum of ${plan.channels} channels and ${plan.taps} taps needs`,
       `take fewer channels or taps: together they need ${plan.taps * plan.samplesPerSpectrum} samples`,
     );
@@ -85,8 +85,8 @@ export function spectraIn(recording: VoltageRecording, plan: ChannelisePlan): nu
 }
 
 /** Half a spectrum before the middle of the first one: where an integration of them begins. */
-export const firstSpectrumStart = (recording: VoltageRecording, plan: ChannelisePlan): Instant =>
-  addSeconds(
-    spectrumTime(plan, recording.start, 0, recording.sampleRateHz),
-    (-0.5 * plan.samplesPerSpectrum) / recording.sampleRateHz,
-  );
+export const firstSpectrumStart = (
+  { start, sampleRateHz }: Pick<VoltageSource, 'start' | 'sampleRateHz'>,
+  plan: ChannelisePlan,
+): Instant =>
+  addSeconds(spectrumTime(plan, start, 0, sampleRateHz), (-0.5 * plan.samplesPerSpectrum) / sampleRateHz);

@@ -1,13 +1,13 @@
 /** Recordings to SigMF, block by block: files larger than memory pass through. */
+import type { OnProgress } from '../core/progress.js';
 import { channelSamplesIn, samplesIn } from '../core/gaps.js';
-import type { Recording } from '../formats/format.js';
-import { createSigmf, createSigmfSpectra } from '../formats/sigmf.js';
-import { isUntold } from '../formats/untold.js';
+import { createSigmf, createSigmfSpectra, isUnknown, type Recording } from '../formats/index.js';
 import { BLOCK_BYTES } from './channels.js';
+import { written, type Writer } from './write.js';
 
 export interface CopyOptions {
   readonly history: readonly string[];
-  readonly onProgress?: (fraction: number) => void;
+  readonly onProgress?: OnProgress;
 }
 
 export interface Copied {
@@ -24,51 +24,51 @@ export async function copyRecording(from: Recording, path: string, options: Copy
     polarisations: from.polarisations,
     ...(from.bits === undefined ? {} : { bits: from.bits }),
     start: from.start,
-    ...(from.untold && { untold: from.untold }),
+    ...(from.unknownFacts && { unknownFacts: from.unknownFacts }),
     description: `${from.path} (${from.format})`,
     history: options.history,
   };
   if (from.kind === 'voltages') {
     const { type, sampleRateHz, centreFrequencyHz } = from;
-    const writer = await createSigmf(path, { ...common, type, sampleRateHz, centreFrequencyHz });
+    const create = () => createSigmf(path, { ...common, type, sampleRateHz, centreFrequencyHz });
     const perBlock = Math.max(1, Math.floor(BLOCK_BYTES / (8 * from.inputs)));
-    return copy(writer, from.blocks(perBlock), (block) => samplesIn(block.gaps), from.samples, options);
+    return copy(create, from.blocks(perBlock), (block) => samplesIn(block.gaps), from.samples, options);
   }
   const { type, channels, spectrumRateHz, frequenciesHz, channelWidthHz } = from;
-  const writer = await createSigmfSpectra(path, {
-    ...common,
-    type,
-    channels,
-    spectrumRateHz,
-    frequenciesHz,
-    channelWidthHz,
-    // A band that nobody placed counts from its middle already.
-    centreFrequencyHz: isUntold(from, 'frequency') ? 0 : (frequenciesHz[0] + frequenciesHz[channels - 1]) / 2,
-  });
+  const create = () =>
+    createSigmfSpectra(path, {
+      ...common,
+      type,
+      channels,
+      spectrumRateHz,
+      frequenciesHz,
+      channelWidthHz,
+      // A band that nobody placed counts from its middle already.
+      centreFrequencyHz: isUnknown(from, 'frequency')
+        ? 0
+        : (frequenciesHz[0] + frequenciesHz[channels - 1]) / 2,
+    });
   const perBlock = Math.max(1, Math.floor(BLOCK_BYTES / (8 * channels * from.inputs)));
-  return copy(writer, from.blocks(perBlock), (block) => channelSamplesIn(block.gaps), from.samples, options);
+  return copy(create, from.blocks(perBlock), (block) => channelSamplesIn(block.gaps), from.samples, options);
 }
 
-async function copy<Block extends { readonly samples: number }>(
-  writer: { append(block: Block): Promise<void>; finish(): Promise<void>; abandon(): Promise<void> },
+function copy<Block extends { readonly samples: number; release?(): void }>(
+  create: () => Promise<Writer<Block>>,
   blocks: AsyncIterable<Block>,
   missingIn: (block: Block) => number,
   inAll: number,
   { onProgress }: CopyOptions,
 ): Promise<Copied> {
-  try {
-    let done = 0;
+  return written(create, async (append) => {
+    let samples = 0;
     let missingSamples = 0;
     for await (const block of blocks) {
-      await writer.append(block);
-      done += block.samples;
+      await append(block);
+      samples += block.samples;
       missingSamples += missingIn(block);
-      onProgress?.(done / inAll);
+      block.release?.();
+      onProgress?.({ done: samples, of: inAll, unit: 'samples' });
     }
-    await writer.finish();
-    return { samples: done, missingSamples };
-  } catch (error) {
-    await writer.abandon();
-    throw error;
-  }
+    return { samples, missingSamples };
+  });
 }

@@ -6,8 +6,8 @@ import type { Integration } from '../core/blocks.js';
 import type { SpectraGap } from '../core/gaps.js';
 import { addSamples, instant, secondsBetween } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
-import type { CanonicalSpectra, SpectraRecording } from '../formats/format.js';
-import { correlateSpectra, newTally } from './correlate.js';
+import type { CanonicalSpectra, SpectraRecording } from '../formats/index.js';
+import { correlateSpectra } from './correlate.js';
 import { sliceSpectra } from './spectra-slices.js';
 import { spectraInMemory } from './testing.js';
 
@@ -50,10 +50,12 @@ const recording = (): SpectraRecording =>
   });
 
 async function run(integrationS?: number) {
-  const tally = newTally();
   const all: Integration[] = [];
   const settings = { backend: openReference(), ...(integrationS === undefined ? {} : { integrationS }) };
-  for await (const one of correlateSpectra(recording(), settings, tally)) all.push(one);
+  const tally = await correlateSpectra(recording(), settings, (one) => {
+    all.push(one);
+    return Promise.resolve();
+  });
   return { all, tally };
 }
 

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { assertClosesAll } from '../backend/cuda/testing.js';
 import { openReference } from '../backend/reference.js';
 import { countsCB, visibilitiesCBPP, voltagesAT } from '../core/axes.js';
 import type { Integration, VoltageBlock } from '../core/blocks.js';
 import { addSamples, instant, secondsBetween } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
-import type { VoltageRecording } from '../formats/format.js';
+import type { VoltageRecording } from '../formats/index.js';
 import { planChannels } from './channels.js';
-import { correlateVoltages, newTally } from './correlate.js';
+import { correlateVoltages, prepareVoltageCorrelation } from './correlate.js';
+import type { Account } from './stages/stage.js';
 import { voltagesInMemory } from './testing.js';
 
 const RATE_HZ = 1000;
@@ -29,16 +31,16 @@ function recording(): VoltageRecording {
   return voltagesInMemory(whole, { polarisations: 1, sampleRateHz: RATE_HZ, centreFrequencyHz: 1e6 });
 }
 
-async function run(
-  integrationS?: number,
-): Promise<{ all: Integration[]; tally: ReturnType<typeof newTally> }> {
+async function run(integrationS?: number): Promise<{ all: Integration[]; tally: Account }> {
   const source = recording();
   const plan = planChannels(source, { channels: 4, taps: 3, outputType: 'ci8' });
-  const tally = newTally();
   const backend = openReference();
   const all: Integration[] = [];
   const settings = { backend, ...(integrationS === undefined ? {} : { integrationS }) };
-  for await (const one of correlateVoltages(source, plan, settings, tally)) all.push(one);
+  const tally = await correlateVoltages(source, plan, settings, (one) => {
+    all.push(one);
+    return Promise.resolve();
+  });
   return { all, tally };
 }
 
@@ -84,7 +86,14 @@ describe('from a recording to integrations', () => {
     await assert.rejects(run(0.001), /shorter than one spectrum/);
     const source = recording();
     const plan = planChannels(source, { channels: 64, taps: 8, outputType: 'ci8' });
-    const stream = correlateVoltages(source, plan, { backend: openReference() });
-    await assert.rejects(stream.next(), /fewer than one spectrum of 64 channels and 8 taps/);
+    const refused = correlateVoltages(source, plan, { backend: openReference() }, () => Promise.resolve());
+    await assert.rejects(refused, /fewer than one spectrum of 64 channels and 8 taps/);
+  });
+
+  it('prepared on a card, closes all it opened, also where it cannot be prepared', async () => {
+    const source = recording();
+    const plan = planChannels(source, { channels: 4, taps: 3, outputType: 'ci8' });
+    const places = await assertClosesAll((backend) => prepareVoltageCorrelation(source, plan, { backend }));
+    assert.ok(places > 20);
   });
 });

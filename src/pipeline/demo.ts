@@ -1,33 +1,16 @@
-/** First light: one sky through the whole chain by both roads, measured against the truth that was put in. */
-import type { Backend } from '../backend/backend.js';
+/** What first light found, measured against the truth that was put in. */
 import { compareGains, type GainComparison } from '../calibrate/index.js';
 import type { ChannelisePlan } from '../channelise/index.js';
 import { gainsCA, type GainsCA, type ImageCPML } from '../core/axes.js';
-import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
-import type { VoltageRecording } from '../formats/format.js';
 import { averageChannels, measureSource, placeOf, stokesI, type ImagePlan } from '../image/index.js';
 import { sourcesUp, type SourceUp } from '../sky/above.js';
 import { trueGains } from '../sky/input-gains.js';
 import type { SimulationPlan } from '../sky/simulation-plan.js';
 import type { Telescope } from '../telescope/telescope.js';
-import type { CalibratedIntegration } from './calibrate.js';
-import { correlateVoltages, type CorrelationTally } from './correlate.js';
-import type { SkyImage } from './image.js';
-
-/** The single integration of a short recording. */
-export async function correlateAll(
-  recording: VoltageRecording,
-  plan: ChannelisePlan,
-  backend: Backend,
-  tally: CorrelationTally,
-  onProgress: (fraction: number) => void,
-): Promise<Integration> {
-  for await (const integration of correlateVoltages(recording, plan, { backend, onProgress }, tally))
-    return integration;
-  return refuse(recording.path, 'gave no integration', 'record for longer');
-}
+import type { CalibratedIntegration } from './stages/calibrate.js';
+import type { SkyImage } from './sky-image.js';
 
 /**
  * What the solver should have found: the simulated gains times every scale between the antenna and the spectra.

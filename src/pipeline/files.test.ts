@@ -1,15 +1,15 @@
+import type { Progress } from '../core/progress.js';
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { openReference } from '../backend/reference.js';
 import { spectraCAT, voltagesAT } from '../core/axes.js';
 import type { VoltageBlock } from '../core/blocks.js';
 import { parseInstant, secondsBetween } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
-import type { SpectraRecording, VoltageRecording } from '../formats/format.js';
-import { openFile } from '../formats/registry.js';
+import { temporaryFolder } from '../core/testing/temporary-folder.js';
+import { openFile, type SpectraRecording, type VoltageRecording } from '../formats/index.js';
 import { trio } from '../formats/testing/trio.js';
 import { planChannels } from './channels.js';
 import { channeliseToFile } from './channelise.js';
@@ -39,13 +39,7 @@ const recording = voltagesInMemory(block, {
 });
 
 describe('recordings made of recordings', () => {
-  let folder = '';
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'corella-files-'));
-  });
-  after(async () => {
-    await rm(folder, { recursive: true });
-  });
+  const folder = temporaryFolder('files');
   const voltagesOf = async (path: string): Promise<VoltageRecording> => {
     const opened = await openFile(path);
     assert.ok(opened.kind === 'voltages');
@@ -60,7 +54,10 @@ describe('recordings made of recordings', () => {
   it('copy voltages with all that is known of them', async () => {
     const path = join(folder, 'copy.sigmf-meta');
     const progress: number[] = [];
-    const options = { history: ['a test'], onProgress: (part: number) => void progress.push(part) };
+    const options = {
+      history: ['a test'],
+      onProgress: ({ done, of = NaN }: Progress) => void progress.push(done / of),
+    };
     // Two inputs lack three samples each.
     assert.deepEqual(await copyRecording(recording, path, options), { samples: SAMPLES, missingSamples: 6 });
     assert.equal(progress.at(-1), 1);

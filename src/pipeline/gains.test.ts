@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gainsCA } from '../core/axes.js';
-import type { GainsFile } from '../formats/gains.js';
+import type { GainsFile } from '../formats/index.js';
 import { trioGains } from '../formats/testing/gain-subjects.js';
 import { trio } from '../formats/testing/trio.js';
 import { matchGains } from './gains.js';

@@ -2,9 +2,9 @@
 import { gainsCA } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import { formatHz } from '../core/units.js';
-import type { GainsFile } from '../formats/gains.js';
+import type { GainsFile } from '../formats/index.js';
 import type { Telescope } from '../telescope/telescope.js';
-import type { Calibrated } from './image.js';
+import type { Calibrated } from './sky-image.js';
 
 /** Gains of the nearest channel, for each of ours; refused when the nearest is farther than a channel of theirs. */
 export function matchGains(

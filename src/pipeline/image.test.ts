@@ -5,7 +5,7 @@ import { modelVisibilities } from '../calibrate/index.js';
 import { baselineCount, countsCB, gainsCA, visibilitiesCBPP } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { secondsBetween, addSeconds, parseInstant } from '../core/instant.js';
-import type { VoltageRecording } from '../formats/format.js';
+import type { VoltageRecording } from '../formats/index.js';
 import { averageChannels, measureSource, placeOf, stokesI } from '../image/index.js';
 import { skyFrame } from '../sky/frame.js';
 import { perfectGains } from '../sky/input-gains.js';
@@ -16,7 +16,8 @@ import type { Telescope } from '../telescope/telescope.js';
 import { calibrateIntegration } from './calibrate.js';
 import { channelsOf, planChannels } from './channels.js';
 import { stationPositions } from './geometry.js';
-import { imageDirectly, imageIntegration, type SkyImage } from './image.js';
+import { imageDirectly, imageIntegration } from './image.js';
+import type { SkyImage } from './sky-image.js';
 
 const places = [
   [0, 0],
@@ -57,7 +58,7 @@ function integrationOf(gains: readonly [number, number][] = places.map(() => [1,
     polarisations: 2,
     components: [
       {
-        directionEnu: middle.directionEnu(source.position(middle.moment)),
+        directionEnu: middle.directionEnu(source.position(middle)),
         fluxJy: Float64Array.of(20, 20),
       },
     ],
@@ -92,7 +93,7 @@ function integrationOf(gains: readonly [number, number][] = places.map(() => [1,
 
 /** The brightest spot of the whole image is the source. */
 function assertFound(sky: SkyImage, peak: number, tolerance: number): void {
-  const place = placeOf(sky.plan, sky.frame.directionEnu(source.position(sky.frame.moment)));
+  const place = placeOf(sky.plan, sky.frame.directionEnu(source.position(sky.frame)));
   assert.ok(place);
   const plane = stokesI(averageChannels(sky.image, sky.plan), sky.plan, 0);
   const found = measureSource(plane, sky.plan, place, sky.plan.pixels);
@@ -234,7 +235,7 @@ describe('a direct image', () => {
 
   it('takes as long of the recording as it is told, and finds the source', async () => {
     // 0.4 ms are 100 spectra of 4 µs; the first is centred 3.5 samples in, and 2 before that they begin.
-    const sky = await image(0.4e-3);
+    const { sky } = await image(0.4e-3);
     assert.equal(sky.samples, 100);
     assert.ok(Math.abs(sky.durationS - 0.4e-3) < 1e-12);
     assert.ok(Math.abs(secondsBetween(start, sky.start) - 1.5e-6) < 1e-12);
@@ -245,7 +246,7 @@ describe('a direct image', () => {
 
   it('takes all of it unless told, and refuses less than a spectrum', async () => {
     // 1500 spectra's worth, one less under the two taps
-    assert.equal((await image()).samples, 1499);
+    assert.equal((await image()).sky.samples, 1499);
     await assert.rejects(image(1e-6), /1e-6 s is shorter than one spectrum|0\.000001 s is shorter/);
   });
 });

@@ -1,107 +1,29 @@
-/** Images by either road, with the geometry of the moment. */
+/** Images by either road, composed of the stages. */
+import type { OnProgress } from '../core/progress.js';
 import type { Backend } from '../backend/backend.js';
 import type { ChannelisePlan } from '../channelise/index.js';
-import { prepareChanneliser } from '../channelise/index.js';
-import type { GainsCA, ImageCPML } from '../core/axes.js';
-import type { Integration } from '../core/blocks.js';
+import type { Integration, VoltageBlock } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
-import { samplesIn } from '../core/gaps.js';
-import { addSeconds, type Instant } from '../core/instant.js';
-import type { VoltageRecording } from '../formats/format.js';
-import {
-  fittingPixels,
-  planImage,
-  prepareDirectImager,
-  prepareVisibilityImager,
-  type ImageField,
-  type ImageOptions,
-  type ImagePlan,
-  type KernelSize,
-  type VisibilityImage,
-} from '../image/index.js';
-import type { SkyFrame } from '../sky/frame.js';
-import { skyFrame } from '../sky/frame.js';
+import type { VoltageSource } from '../core/sources.js';
+import type { VoltageRecording } from '../formats/index.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { firstSpectrumStart, spectraIn } from './channels.js';
-import { frameAtMiddle, stationPositions } from './geometry.js';
-import { cutStream } from './slices.js';
+import { spectraIn } from './channels.js';
+import { firstSamples } from './slices.js';
+import { run, runOne } from './run.js';
+import type { Calibrated, ImageSettings } from './sky-image.js';
+import { prepareChannelise, spectrumGrid } from './stages/channelise.js';
+import { oneIntegration } from './stages/clock.js';
+import { prepareDirectImage, type DirectImageSettings, type DirectSkyImage } from './stages/direct-image.js';
+import { prepareImage, type ImageStageSettings, type VisibilitySkyImage } from './stages/image.js';
+import { prepareResidentDirect } from './stages/resident-direct.js';
+import { chain, type Account, type Stage } from './stages/stage.js';
 
-export interface ImageSettings {
-  /** Along each side. Default: 128, or the next good size that holds the array. */
-  readonly pixels?: number;
-  readonly field: ImageField;
-  readonly kernelSize: KernelSize;
-}
-
-export interface Calibrated {
-  readonly gains: GainsCA;
-  readonly solved: Uint8Array;
-}
-
-/** A picture of one moment: everything needed to write or draw it. */
-export interface SkyImage {
-  readonly image: ImageCPML;
-  readonly plan: ImagePlan;
-  readonly frame: SkyFrame;
-  readonly start: Instant;
-  readonly durationS: number;
-}
-
-export function planSky(
-  telescope: Telescope,
-  frame: SkyFrame,
-  frequenciesHz: Float64Array,
-  settings: ImageSettings,
-): ImagePlan {
-  const options: Omit<ImageOptions, 'pixels'> = {
-    field: settings.field,
-    stationsM: stationPositions(telescope),
-    axes: frame.tangentAxes(frame.zenith),
-    frequenciesHz,
-    polarisations: telescope.polarisations,
-    kernel: { kind: 'fitted', size: settings.kernelSize },
-  };
-  return planImage({ ...options, pixels: settings.pixels ?? fittingPixels(options) });
-}
-
-export interface VisibilityRoad {
-  readonly backend: Backend;
-  readonly telescope: Telescope;
-  readonly frequenciesHz: Float64Array;
-  readonly calibrated?: Calibrated;
-  readonly weight: 'natural' | 'uniform';
-  readonly autos: 'include' | 'leave-out';
-}
-
-export async function imageIntegration(
+/** Of a single integration, for whoever has no stream of them. */
+export const imageIntegration = (
   integration: Integration,
-  road: VisibilityRoad,
+  road: Omit<ImageStageSettings, 'image'>,
   settings: ImageSettings,
-): Promise<SkyImage & { readonly beam: VisibilityImage['beam'] }> {
-  const frame = frameAtMiddle(road.telescope, integration);
-  const plan = planSky(road.telescope, frame, road.frequenciesHz, settings);
-  const { weight, autos, calibrated } = road;
-  const imager = await prepareVisibilityImager(plan, road.backend);
-  try {
-    const { image, beam } = await imager.image([integration], { weight, autos, ...calibrated });
-    refuseEmpty(
-      image,
-      `every ${autos === 'include' ? 'visibility' : 'cross-correlation'} is flagged, missing or without gains`,
-      autos === 'include'
-        ? 'image another integration'
-        : 'keep autocorrelations, or image another integration',
-    );
-    return { image, beam, plan, frame, start: integration.start, durationS: integration.durationS };
-  } finally {
-    imager.close();
-  }
-}
-
-/** A picture of nothing is refused before anything is written. */
-function refuseEmpty(image: ImageCPML, why: string, fix: string): void {
-  if (image.every((value) => Number.isNaN(value)))
-    refuse('image', `nothing is left of the data: ${why}`, fix);
-}
+): Promise<VisibilitySkyImage> => runOne(prepareImage({ ...road, image: settings }), integration);
 
 export interface DirectRoad {
   readonly backend: Backend;
@@ -110,59 +32,59 @@ export interface DirectRoad {
   readonly calibrated?: Calibrated;
   /** Stops after this many seconds of the recording; all of it unless given. */
   readonly durationS?: number;
-  readonly onProgress?: (fraction: number) => void;
+  readonly onProgress?: OnProgress;
 }
 
-/** Voltages → spectra → image, no visibility in between (EPIC). */
+/** One image of a recording, or of its beginning: voltages → spectra → image, no visibility in between (EPIC). */
 export async function imageDirectly(
   recording: VoltageRecording,
   channels: ChannelisePlan,
   road: DirectRoad,
   settings: ImageSettings,
-): Promise<SkyImage & { readonly samples: number; readonly missingSamples: number }> {
-  const { backend } = road;
-  const spectrumRateHz = recording.sampleRateHz / channels.samplesPerSpectrum;
+): Promise<{ readonly sky: DirectSkyImage; readonly account: Account }> {
+  const { backend, telescope, frequenciesHz, calibrated, durationS, onProgress } = road;
+  const grid = spectrumGrid(recording, channels);
   const wanted = Math.min(
     spectraIn(recording, channels),
-    Math.round((road.durationS ?? Infinity) * spectrumRateHz),
+    Math.round((durationS ?? Infinity) * grid.spectrumRateHz),
   );
-  if (wanted < 1)
+  if (wanted < 1) {
     refuse(
       'image',
-      `${road.durationS ?? 0} s is shorter than one spectrum`,
-      `give at least ${1 / spectrumRateHz} s`,
+      `${durationS ?? 0} s is shorter than one spectrum`,
+      `give at least ${1 / grid.spectrumRateHz} s`,
     );
-  const start = firstSpectrumStart(recording, channels);
-  const durationS = wanted / spectrumRateHz;
-  const frame = skyFrame(road.telescope.site, addSeconds(start, durationS / 2));
-  const plan = planSky(road.telescope, frame, road.frequenciesHz, settings);
-  const channeliser = await prepareChanneliser(channels, backend);
-  const spectra = backend.allocateSpectra(channels.output);
-  const imager = await prepareDirectImager(plan, backend);
-  try {
-    if (road.calibrated) imager.setGains(road.calibrated.gains, road.calibrated.solved);
-    let done = 0;
-    let missingSamples = 0;
-    const piece = (wanted + channels.taps - 1) * channels.samplesPerSpectrum;
-    const stream = cutStream(
-      recording.blocks(channels.blockSamples),
-      { firstPiece: piece, piece },
-      recording.sampleRateHz,
-    );
-    for await (const { block, endsPiece } of stream) {
-      missingSamples += samplesIn(block.gaps);
-      await channeliser.run(block, spectra);
-      if (spectra.samples > 0) await imager.accumulate(spectra);
-      done += spectra.samples;
-      road.onProgress?.(done / wanted);
-      if (endsPiece) break;
-    }
-    const { image, samples } = await imager.finish();
-    refuseEmpty(image, 'every input is missing or without gains', 'calibrate some of them');
-    return { image, plan, frame, start, durationS, samples, missingSamples };
-  } finally {
-    spectra.close();
-    imager.close();
-    await channeliser.close();
   }
+  const lastsS = wanted / grid.spectrumRateHz;
+  const imaging = { telescope, frequenciesHz, image: settings, lastsS, ...(calibrated && { calibrated }) };
+  const stages = await prepareDirect(recording, channels, backend, imaging);
+  const samples = (wanted + channels.taps - 1) * channels.samplesPerSpectrum;
+  let sky: DirectSkyImage | undefined;
+  const account = await run(
+    firstSamples(recording.blocks(channels.blockSamples), samples, recording.sampleRateHz),
+    stages,
+    (made) => {
+      sky = made;
+      return Promise.resolve();
+    },
+    { samples, ...(onProgress && { onProgress }) },
+  );
+  return {
+    sky: sky ?? refuse(recording.path, 'gave no image', 'record for longer'),
+    account,
+  };
+}
+
+/** On a card that has room for it the whole chain at once, elsewhere stage after stage. */
+async function prepareDirect(
+  source: VoltageSource,
+  plan: ChannelisePlan,
+  backend: Backend,
+  imaging: Omit<DirectImageSettings, 'backend' | 'grid'>,
+): Promise<Stage<VoltageBlock, DirectSkyImage>> {
+  const resident =
+    backend.kind === 'cuda' ? await prepareResidentDirect({ ...imaging, backend, plan, source }) : undefined;
+  if (resident) return resident;
+  const channelise = await prepareChannelise({ backend, plan, source, clock: oneIntegration });
+  return chain(channelise, prepareDirectImage({ ...imaging, backend, grid: spectrumGrid(source, plan) }));
 }

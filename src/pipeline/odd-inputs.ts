@@ -2,7 +2,7 @@
 import { baselineIndex, baselineCount } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { realNumber } from '../core/errors.js';
-import { middleOf } from '../core/middle.js';
+import { median } from '../core/median.js';
 import type { Calibration } from '../calibrate/index.js';
 
 export interface OddInput {
@@ -12,8 +12,8 @@ export interface OddInput {
   readonly by: 'autocorrelation' | 'gain';
 }
 
-const middleLevel = (values: readonly number[]): number =>
-  middleOf(values.filter((value) => Number.isFinite(value) && value > 0));
+const medianLevel = (values: readonly number[]): number =>
+  median(values.filter((value) => Number.isFinite(value) && value > 0));
 
 /** Inputs whose level is more than `factor` times above or below the middle of their polarisation. */
 function outliers(
@@ -25,7 +25,7 @@ function outliers(
 ): OddInput[] {
   realNumber('odd inputs', 'factor', factor, 1, Infinity);
   const middles = Array.from({ length: polarisations }, (_, p) =>
-    middleLevel(levels.filter((_unused, a) => a % polarisations === p && skip[a] === 0)),
+    medianLevel(levels.filter((_unused, a) => a % polarisations === p && skip[a] === 0)),
   );
   return levels.flatMap((value, input) => {
     if (skip[input] === 1) return [];
@@ -48,7 +48,7 @@ export function oddByPower(integration: Integration, factor: number): OddInput[]
     ).filter((b) => counts[b] > 0);
     // Files without autocorrelations say nothing about powers.
     if (recorded.length === 0) skip[a] = 1;
-    return middleLevel(
+    return medianLevel(
       recorded.map((b) => visibilities[2 * (b * polarisations ** 2 + p * polarisations + p)] / counts[b]),
     );
   });
@@ -72,7 +72,7 @@ export function oddByGain(
       Math.hypot(gains[2 * (c * inputs + a)], gains[2 * (c * inputs + a) + 1]),
     );
     if (amplitudes.every((value) => Number.isNaN(value))) skip[a] = 1;
-    return middleLevel(amplitudes);
+    return medianLevel(amplitudes);
   });
   return outliers(levels, polarisations, factor, 'gain', skip);
 }

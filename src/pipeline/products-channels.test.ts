@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { decode } from 'fast-png';
 import { imageCPML } from '../core/axes.js';
 import { addSeconds, parseInstant } from '../core/instant.js';
-import { readFitsImage } from '../formats/fits-image.js';
+import { temporaryFolder } from '../core/testing/temporary-folder.js';
+import { readFitsImage } from '../formats/index.js';
 import { trio } from '../formats/testing/trio.js';
 import { skyFrame } from '../sky/frame.js';
-import { planSky, type SkyImage } from './image.js';
+import { planSky, type SkyImage } from './sky-image.js';
 import { writeSkyFits, writeSkyPng, type ProductOptions } from './products.js';
 
 const start = parseInstant('2026-06-21T04:00:00');
@@ -34,11 +34,7 @@ const options: ProductOptions = {
 };
 
 describe('products', () => {
-  let folder = '';
-  before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'corella-products-'));
-  });
-  after(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder('products');
   const fits = async (changes: Partial<ProductOptions>) => {
     const path = join(folder, 'sky.fits');
     await writeSkyFits(path, sky, { ...options, ...changes });

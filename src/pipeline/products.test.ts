@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import { imageCPML } from '../core/axes.js';
 import { parseInstant } from '../core/instant.js';
-import { readFitsImage } from '../formats/fits-image.js';
+import { readFitsImage } from '../formats/index.js';
 import { trio } from '../formats/testing/trio.js';
 import { skyFrame } from '../sky/frame.js';
-import { planSky, type SkyImage } from './image.js';
+import { planSky, type SkyImage } from './sky-image.js';
 import { writeSky, type PictureOptions } from './products.js';
 
 const start = parseInstant('2026-06-21T04:00:00Z');
@@ -36,7 +36,7 @@ const options: PictureOptions = {
 
 describe('an image and its picture', () => {
   it('appear together with the beam, or not at all', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'corella-products-'));
+    const folder = temporaryFolder('products');
     const path = (name: string): string => join(folder, name);
     try {
       const fits = path('sky.fits');

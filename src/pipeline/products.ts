@@ -2,13 +2,18 @@
 import type { Telescope } from '../telescope/telescope.js';
 import { addSeconds, formatInstant } from '../core/instant.js';
 import { formatHz, formatSeconds } from '../core/units.js';
-import { encodeFitsImage, writeFitsImage, type FitsImage } from '../formats/fits-image.js';
-import { openOutputSet, writeFileWhole } from '../formats/output.js';
-import { renderPng } from '../formats/picture.js';
-import { averageChannels, skyPicture, stokesI } from '../image/index.js';
+import {
+  encodeFitsImage,
+  type FitsImage,
+  openOutputSet,
+  writeFileWhole,
+  writeFitsImage,
+} from '../formats/index.js';
+import { renderPng, skyPicture } from '../draw/index.js';
+import { averageChannels, stokesI } from '../image/index.js';
 import { sourcesUp } from '../sky/above.js';
 import type { Source } from '../sky/source.js';
-import type { SkyImage } from './image.js';
+import type { SkyImage } from './sky-image.js';
 
 export interface ProductOptions {
   readonly telescope: Telescope;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
+import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import { parseInstant } from '../core/instant.js';
-import { openFile } from '../formats/registry.js';
+import { openFile } from '../formats/index.js';
 import { trio } from '../formats/testing/trio.js';
 import { skyFrame } from '../sky/frame.js';
 import { simulate } from '../sky/simulate.js';
@@ -13,7 +13,7 @@ import { sourceAt } from '../sky/source.js';
 import { recordSimulation } from './record.js';
 
 it('a simulated sky is recorded sample by sample, with the truth beside it', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'corella-record-'));
+  const folder = temporaryFolder('record');
   try {
     const start = parseInstant('2026-06-21T04:00:00');
     const source = sourceAt(skyFrame(trio.site, start), 60, 90, 500, 'spot');
@@ -25,7 +25,7 @@ it('a simulated sky is recorded sample by sample, with the truth beside it', asy
     const progress: number[] = [];
     const facts = await recordSimulation(plan, path, {
       history: ['a test'],
-      onProgress: (part) => void progress.push(part),
+      onProgress: ({ done, of = NaN }) => void progress.push(done / of),
     });
     assert.equal(progress.at(-1), 1);
     const opened = await openFile(path);
@@ -46,7 +46,14 @@ it('a simulated sky is recorded sample by sample, with the truth beside it', asy
       seed: 11,
       systemFluxJy: 100,
       countsPerRootJy: plan.countsPerRootJy,
-      sources: [{ name: 'spot', ...source.position(start), fluxJy: 500, stokes: { q: 0, u: 0, v: 0 } }],
+      sources: [
+        {
+          name: 'spot',
+          ...source.position(skyFrame(trio.site, start)),
+          fluxJy: 500,
+          stokes: { q: 0, u: 0, v: 0 },
+        },
+      ],
       inputGains: plan.inputGains,
     });
     assert.deepEqual([opened.telescope, opened.history], [trio, ['a test']]);

@@ -1,12 +1,15 @@
 /** A simulated sky onto disk, with the truth beside it. */
+import type { OnProgress } from '../core/progress.js';
 import { samplesIn } from '../core/gaps.js';
-import { createSigmf } from '../formats/sigmf.js';
+import { createSigmf } from '../formats/index.js';
+import { skyFrame } from '../sky/frame.js';
 import { simulate } from '../sky/simulate.js';
 import type { SimulationPlan } from '../sky/simulation-plan.js';
+import { written } from './write.js';
 
 export interface RecordOptions {
   readonly history: readonly string[];
-  readonly onProgress?: (fraction: number) => void;
+  readonly onProgress?: OnProgress;
 }
 
 export interface RecordedFacts {
@@ -23,45 +26,43 @@ export async function recordSimulation(
   path: string,
   options: RecordOptions,
 ): Promise<RecordedFacts> {
-  const writer = await createSigmf(path, {
-    type: plan.type,
-    telescope: plan.telescope,
-    inputs: plan.inputs,
-    polarisations: plan.polarisations,
-    sampleRateHz: plan.sampleRateHz,
-    centreFrequencyHz: plan.centreFrequencyHz,
-    start: plan.start,
-    description: `Simulated sky over ${plan.telescope.title}`,
-    history: options.history,
-    extra: {
-      simulation: {
-        seed: plan.seed,
-        systemFluxJy: plan.systemFluxJy,
-        countsPerRootJy: plan.countsPerRootJy,
-        sources: plan.sources.map((source) => ({
-          name: source.name,
-          ...source.position(plan.start),
-          fluxJy: source.fluxJy(plan.centreFrequencyHz),
-          stokes: source.stokes,
-        })),
-        inputGains: plan.inputGains,
+  const atStart = skyFrame(plan.telescope.site, plan.start);
+  const create = () =>
+    createSigmf(path, {
+      type: plan.type,
+      telescope: plan.telescope,
+      inputs: plan.inputs,
+      polarisations: plan.polarisations,
+      sampleRateHz: plan.sampleRateHz,
+      centreFrequencyHz: plan.centreFrequencyHz,
+      start: plan.start,
+      description: `Simulated sky over ${plan.telescope.title}`,
+      history: options.history,
+      extra: {
+        simulation: {
+          seed: plan.seed,
+          systemFluxJy: plan.systemFluxJy,
+          countsPerRootJy: plan.countsPerRootJy,
+          sources: plan.sources.map((source) => ({
+            name: source.name,
+            ...source.position(atStart),
+            fluxJy: source.fluxJy(plan.centreFrequencyHz),
+            stokes: source.stokes,
+          })),
+          inputGains: plan.inputGains,
+        },
       },
-    },
-  });
-  try {
+    });
+  return written(create, async (append) => {
     const simulation = simulate(plan, Math.min(BLOCK_SAMPLES, plan.samples));
-    let done = 0;
+    let samples = 0;
     let missingSamples = 0;
     for await (const block of simulation) {
-      await writer.append(block);
-      done += block.samples;
+      await append(block);
+      samples += block.samples;
       missingSamples += samplesIn(block.gaps);
-      options.onProgress?.(done / plan.samples);
+      options.onProgress?.({ done: samples, of: plan.samples, unit: 'samples' });
     }
-    await writer.finish();
     return { clippedNumbers: simulation.clippedNumbers, missingSamples };
-  } catch (error) {
-    await writer.abandon();
-    throw error;
-  }
+  });
 }

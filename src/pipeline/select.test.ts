@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { countsCB, visibilitiesCBPP, weightsCBPP } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { instant } from '../core/instant.js';
-import type { VisibilityFile } from '../formats/format.js';
+import type { VisibilityFile } from '../formats/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { addIntegrations, chooseIntegration, longestSumS } from './select.js';
 
@@ -16,7 +16,7 @@ const one = (unixSeconds: number, value: number): Integration => ({
   visibilities: visibilitiesCBPP(Float64Array.of(value, 0), 1, 1, 1),
   counts: countsCB(Float64Array.of(4), 1, 1),
   flaggedInputs: new Uint8Array(1),
-  filed: {
+  asStored: {
     means: visibilitiesCBPP(Float64Array.of(value / 4, 0), 1, 1, 1),
     weights: weightsCBPP(Float64Array.of(4), 1, 1, 1),
   },
@@ -94,6 +94,6 @@ describe('adding integrations', () => {
   it('adds sums and counts, and forgets what files said of each', () => {
     const sum = addIntegrations(one(100, 8), one(102, 20));
     assert.deepEqual([sum.visibilities[0], sum.counts[0], sum.durationS], [28, 8, 4]);
-    assert.equal(sum.filed, undefined);
+    assert.equal(sum.asStored, undefined);
   });
 });

@@ -4,7 +4,7 @@ import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import { secondsBetween } from '../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
-import type { VisibilityFile } from '../formats/format.js';
+import type { VisibilityFile } from '../formats/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { stationPositions } from './geometry.js';
 
@@ -79,7 +79,7 @@ export function addIntegrations(x: Integration, y: Integration): Integration {
     channels,
     stations,
     polarisations,
-    // What the files said of one or the other (`filed`) does not hold for their sum.
+    // What the files said of one or the other (`asStored`) does not hold for their sum.
     durationS: secondsBetween(x.start, y.start) + y.durationS,
     visibilities: visibilitiesCBPP(
       x.visibilities.map((value, k) => value + y.visibilities[k]),

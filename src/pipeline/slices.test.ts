@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { voltagesAT } from '../core/axes.js';
 import type { VoltageBlock } from '../core/blocks.js';
 import { instant } from '../core/instant.js';
-import { cutStream, sliceBlock } from './slices.js';
+import { BlockSlicer, firstSamples, sliceBlock } from './slices.js';
 
 /** Two real inputs; input a's sample t holds 10·a + t + from. */
 function ramp(samples: number, from = 0): VoltageBlock {
@@ -21,10 +21,6 @@ function ramp(samples: number, from = 0): VoltageBlock {
   };
 }
 
-async function* stream(blocks: readonly VoltageBlock[]): AsyncGenerator<VoltageBlock> {
-  for (const block of blocks) yield await Promise.resolve(block);
-}
-
 describe('slices', () => {
   it('keeps samples, gaps and time of a part', () => {
     const part = sliceBlock(ramp(5), { first: 2, end: 4 }, 10);
@@ -33,23 +29,28 @@ describe('slices', () => {
     assert.deepEqual(part.start, instant(100, 0.2));
   });
 
-  it('cuts after the first piece and then regularly, losing nothing', async () => {
+  it('of one block after another use their memory again, whole blocks none', () => {
+    const slicer = new BlockSlicer(10);
+    const first = slicer.slice(ramp(5), 0, 3);
+    assert.deepEqual([...first.voltages], [0, 1, 2, 10, 11, 12]);
+    const second = slicer.slice(ramp(5, 5), 3, 5);
+    assert.deepEqual([...second.voltages.subarray(0, 2)], [8, 9]);
+    assert.equal(second.voltages.buffer, first.voltages.buffer);
+    const whole = ramp(5);
+    assert.equal(slicer.slice(whole, 0, 5), whole);
+  });
+
+  it('end a stream where asked', async () => {
+    const blocks = async function* (): AsyncGenerator<VoltageBlock> {
+      for (const block of [ramp(5), ramp(5, 5), ramp(5, 10)]) yield await Promise.resolve(block);
+    };
     const seen: number[][] = [];
-    const ends: boolean[] = [];
-    for await (const { block, endsPiece } of cutStream(
-      stream([ramp(5), ramp(5, 5)]),
-      { firstPiece: 3, piece: 4 },
-      10,
-    )) {
+    for await (const block of firstSamples(blocks(), 7, 10)) {
       seen.push([...block.voltages.subarray(0, block.samples)]);
-      ends.push(endsPiece);
     }
     assert.deepEqual(seen, [
-      [0, 1, 2],
-      [3, 4],
+      [0, 1, 2, 3, 4],
       [5, 6],
-      [7, 8, 9],
     ]);
-    assert.deepEqual(ends, [true, false, true, false]);
   });
 });

@@ -1,4 +1,4 @@
-/** Cuts a stream of voltage blocks at the places asked for, so that integrations end exactly where they should. */
+/** Cuts blocks of voltages, so that integrations end exactly where they should. */
 import { allocateVoltages, elementsPerVoltage, voltagesAT, type VoltagesAT } from '../core/axes.js';
 import type { VoltageBlock } from '../core/blocks.js';
 import { addSamples } from '../core/instant.js';
@@ -37,34 +37,30 @@ export function sliceBlock(
   };
 }
 
-export interface CutBlock {
-  readonly block: VoltageBlock;
-  /** True for the last block before a cut. */
-  readonly endsPiece: boolean;
+/** Slices of one block after another; a slice is valid until the next is asked for, and its memory used again. */
+export class BlockSlicer {
+  private scratch: VoltagesAT | undefined;
+
+  constructor(private readonly sampleRateHz: number) {}
+
+  slice(block: VoltageBlock, first: number, end: number): VoltageBlock {
+    const cut = sliceBlock(block, { first, end }, this.sampleRateHz, this.scratch);
+    if (cut !== block && (this.scratch === undefined || this.scratch.length < cut.voltages.length))
+      this.scratch = cut.voltages;
+    return cut;
+  }
 }
 
-/**
- * The same samples in the same order, in blocks that never straddle a cut. Cuts come after `firstPiece`
- * samples and then every `piece` samples.
- */
-export async function* cutStream(
+/** The first `samples` samples of a stream, in its own blocks; the last one is cut. */
+export async function* firstSamples(
   blocks: AsyncIterable<VoltageBlock>,
-  cuts: { readonly firstPiece: number; readonly piece: number },
+  samples: number,
   sampleRateHz: number,
-): AsyncGenerator<CutBlock> {
-  let left = cuts.firstPiece;
-  let scratch: VoltagesAT | undefined;
+): AsyncGenerator<VoltageBlock> {
+  let left = samples;
   for await (const block of blocks) {
-    let at = 0;
-    while (at < block.samples) {
-      const take = Math.min(left, block.samples - at);
-      const cut = sliceBlock(block, { first: at, end: at + take }, sampleRateHz, scratch);
-      if (cut !== block && (scratch === undefined || scratch.length < cut.voltages.length))
-        scratch = cut.voltages;
-      at += take;
-      left -= take;
-      yield { block: cut, endsPiece: left === 0 };
-      if (left === 0) left = cuts.piece;
-    }
+    yield sliceBlock(block, { first: 0, end: Math.min(left, block.samples) }, sampleRateHz);
+    left -= block.samples;
+    if (left <= 0) return;
   }
 }

@@ -1,7 +1,7 @@
 /** Cuts canonical spectra in time. */
 import { elementsPerSpectra, spectraCAT, type SpectraType } from '../core/axes.js';
 import { addSamples } from '../core/instant.js';
-import type { CanonicalSpectra } from '../formats/format.js';
+import type { CanonicalSpectra } from '../formats/index.js';
 
 export interface SpectraAxes {
   readonly type: SpectraType;

@@ -1,7 +1,7 @@
 /** Recordings that lie in memory, for the tests of this room. */
 import type { SpectraType } from '../core/axes.js';
 import type { VoltageBlock } from '../core/blocks.js';
-import type { CanonicalSpectra, SpectraRecording, VoltageRecording } from '../formats/format.js';
+import type { CanonicalSpectra, SpectraRecording, VoltageRecording } from '../formats/index.js';
 import { sliceBlock } from './slices.js';
 import { sliceSpectra } from './spectra-slices.js';
 

@@ -26,7 +26,7 @@ export function sourcesUp(
   realNumber('sources up', 'minimum altitude in degrees', minimumAltitudeDeg, -90, 90);
   return sources
     .map((source): SourceUp => {
-      const position = source.position(frame.moment);
+      const position = source.position(frame);
       const directionEnu = frame.directionEnu(position);
       const beam = telescope === undefined ? 1 : elementVoltage(telescope, directionEnu);
       return {

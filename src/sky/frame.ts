@@ -1,12 +1,18 @@
-/** Ties the local axes at a site and a moment to the J2000 sky, in both directions. */
-import { Observer, Rotation_EQJ_HOR } from 'astronomy-engine';
+/** Ties the local axes at a site and a moment to the sky, in both directions: where a source stands as it is seen. */
 import type { Instant } from '../core/instant.js';
-import { toDate } from '../core/instant.js';
-import { DEGREES_PER_RADIAN, RADIANS_PER_DEGREE } from '../core/units.js';
-import { cross, dot, normalise, type Vector3 } from '../core/vector.js';
+import { DEGREES_PER_RADIAN, RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
+import { cross, dot, normalise, scale, type Vector3 } from '../core/vector.js';
+import { ecefToEnu, enuToEcef, siteToEcef } from '../telescope/earth.js';
 import type { Site } from '../telescope/telescope.js';
+import { apply, applyInverse } from './earth/angles.js';
+import { earthClock } from './earth/clock.js';
+import { apparent, unapparent, type Observer } from './earth/light.js';
+import { METRES_PER_AU } from './earth/motion.js';
+import { earthOrientation } from './earth/orientation.js';
+import { axesOfDate, axesOfEarth, siderealTimeRad } from './earth/rotation.js';
+import { slowSky } from './earth/slow.js';
 
-/** Equatorial J2000. */
+/** Equatorial, ICRS (J2000): where a source is in catalogues, free of all that the observer does to it. */
 export interface SkyPosition {
   readonly raDeg: number;
   readonly decDeg: number;
@@ -19,15 +25,18 @@ export interface TangentAxes {
   readonly n: Vector3;
 }
 
+/** Directions are apparent, as wavefronts cross the array: aberration and the Sun's gravity included, the air not. */
 export interface SkyFrame {
   readonly site: Site;
   readonly moment: Instant;
-  /** Where straight up points. */
+  /** What stands straight up. */
   readonly zenith: SkyPosition;
+  /** The Sun's centre, seen from the site. */
+  readonly sun: SkyPosition;
   /** Unit vector towards a position: x east, y north, z up. Negative z is below the horizon. */
   directionEnu(position: SkyPosition): Vector3;
   positionOf(directionEnu: Vector3): SkyPosition;
-  /** J2000 east and north at a centre: the axes of every image and every uvw. */
+  /** J2000 east and north as they are seen at a centre: the axes of every image and every uvw. */
   tangentAxes(centre: SkyPosition): TangentAxes;
 }
 
@@ -43,40 +52,56 @@ export function positionFromJ2000(vector: Vector3): SkyPosition {
   return { raDeg: (raDeg + 360) % 360, decDeg };
 }
 
+/** Radians a second. */
+const EARTH_SPIN = 7.292115e-5;
+
+/** Half of the distance over which east and north are taken: 2″, small against all that bends and large in a double. */
+const STEP = 1e-5;
+
 export function skyFrame(site: Site, moment: Instant): SkyFrame {
-  const observer = new Observer(site.latitudeDeg, site.longitudeDeg, site.heightM);
-  const { rot } = Rotation_EQJ_HOR(toDate(moment), observer);
-  // astronomy-engine multiplies rows as rot[from][to]; its horizontal axes are north, west, up.
-  const column = (to: number): Vector3 => ({ x: rot[0][to], y: rot[1][to], z: rot[2][to] });
-  const north = column(0);
-  const west = column(1);
-  const up = column(2);
-  const toEnu = (j2000: Vector3): Vector3 => ({
-    x: -dot(west, j2000),
-    y: dot(north, j2000),
-    z: dot(up, j2000),
-  });
-  const toJ2000 = (enu: Vector3): Vector3 => ({
-    x: -west.x * enu.x + north.x * enu.y + up.x * enu.z,
-    y: -west.y * enu.x + north.y * enu.y + up.y * enu.z,
-    z: -west.z * enu.x + north.z * enu.y + up.z * enu.z,
-  });
+  const orientation = earthOrientation(moment);
+  const clock = earthClock(moment, orientation.ut1MinusUtcS);
+  const { nutation, velocity, sun } = slowSky(clock.ttDays);
+  const sidereal = siderealTimeRad(clock, nutation);
+  const earth = axesOfEarth(axesOfDate(clock, nutation), sidereal, orientation);
+  const place = siteToEcef(site);
+  const spin = applyInverse(
+    earth,
+    scale({ x: -place.y, y: place.x, z: 0 }, EARTH_SPIN / SPEED_OF_LIGHT_M_PER_S),
+  );
+  const fromCentre = applyInverse(earth, scale(place, 1 / METRES_PER_AU));
+  const towardsSun = minus(sun, fromCentre);
+  const observer: Observer = {
+    velocity: { x: velocity.x + spin.x, y: velocity.y + spin.y, z: velocity.z + spin.z },
+    towardsSun: normalise(towardsSun),
+    sunAu: Math.sqrt(dot(towardsSun, towardsSun)),
+  };
+  const seen = (icrs: Vector3): Vector3 => ecefToEnu(apply(earth, apparent(icrs, observer)), site);
+  const positionOf = (direction: Vector3): SkyPosition =>
+    positionFromJ2000(unapparent(applyInverse(earth, enuToEcef(direction, site)), observer));
   return {
     site,
     moment,
-    zenith: positionFromJ2000(up),
-    directionEnu: (position) => toEnu(unitVectorJ2000(position)),
-    positionOf: (direction) => positionFromJ2000(toJ2000(direction)),
+    zenith: positionOf({ x: 0, y: 0, z: 1 }),
+    sun: positionFromJ2000(observer.towardsSun),
+    directionEnu: (position) => seen(unitVectorJ2000(position)),
+    positionOf,
     tangentAxes: (centre) => {
-      const n = unitVectorJ2000(centre);
+      const towards = unitVectorJ2000(centre);
+      const n = seen(towards);
       // East is where right ascension grows: pole × centre. At a pole itself, along RA + 90°.
       const ra = centre.raDeg * RADIANS_PER_DEGREE;
-      const l = { x: -Math.sin(ra), y: Math.cos(ra), z: 0 };
-      const m = normalise(cross(n, l));
-      return { l: toEnu(l), m: toEnu(m), n: toEnu(n) };
+      const north = cross(towards, { x: -Math.sin(ra), y: Math.cos(ra), z: 0 });
+      const ahead = seen(normalise(plus(towards, scale(north, STEP))));
+      const behind = seen(normalise(plus(towards, scale(north, -STEP))));
+      const l = normalise(cross(minus(ahead, behind), n));
+      return { l, m: cross(n, l), n };
     },
   };
 }
+
+const plus = (a: Vector3, b: Vector3): Vector3 => ({ x: a.x + b.x, y: a.y + b.y, z: a.z + b.z });
+const minus = (a: Vector3, b: Vector3): Vector3 => ({ x: a.x - b.x, y: a.y - b.y, z: a.z - b.z });
 
 export const altitudeDeg = (directionEnu: Vector3): number =>
   Math.atan2(directionEnu.z, Math.hypot(directionEnu.x, directionEnu.y)) * DEGREES_PER_RADIAN;

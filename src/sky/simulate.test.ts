@@ -88,7 +88,8 @@ describe('fringes', () => {
     };
     const expectedAt = (chunk: number): number => {
       const moment = addSamples(start, (chunk + 0.5) * 4096, 1000);
-      const direction = skyFrame(telescope.site, moment).directionEnu(source.position(moment));
+      const then = skyFrame(telescope.site, moment);
+      const direction = then.directionEnu(source.position(then));
       return wrapped((60e6 * 300 * direction.x) / SPEED_OF_LIGHT_M_PER_S);
     };
     for (const chunk of [0, 15]) close(turnsAt(chunk), expectedAt(chunk), 1e-5, `chunk ${chunk}`);

@@ -114,7 +114,7 @@ function meanPowerJy(options: SimulationOptions, band: Band): number {
     (_, n) => band.centreFrequencyHz + ((n + 0.5) / 16 - 0.5) * bandwidthHz(band),
   );
   const sourcesJy = sources.map((source) => {
-    const voltage = elementVoltage(telescope, frame.directionEnu(source.position(frame.moment)));
+    const voltage = elementVoltage(telescope, frame.directionEnu(source.position(frame)));
     return voltage === 0 ? 0 : voltage ** 2 * mean(frequenciesHz.map((f) => source.fluxJy(f)));
   });
   return [systemFluxJy, ...sourcesJy, ...interferers.map(meanFluxJy)].reduce((sum, value) => sum + value, 0);

@@ -54,7 +54,7 @@ export function prepareSkySignals(plan: SimulationPlan): SkySignals {
     const middle = addSamples(plan.start, (chunk + 0.5) * grid.chunkSamples, plan.sampleRateHz);
     const frame = skyFrame(telescope.site, middle);
     for (const { source, signal, rms } of stars) {
-      const direction = frame.directionEnu(source.position(middle));
+      const direction = frame.directionEnu(source.position(frame));
       const beam = elementVoltage(telescope, direction);
       signal.directionEnu = direction;
       signal.heard = beam > 0;

@@ -1,6 +1,5 @@
 /** A point on the sky with a spectrum: what the simulator draws and the calibrator models. */
 import { realNumber, refuse } from '../core/errors.js';
-import type { Instant } from '../core/instant.js';
 import type { Vector3 } from '../core/vector.js';
 import { directionFromAltAz, type SkyFrame, type SkyPosition } from './frame.js';
 
@@ -13,8 +12,8 @@ export interface StokesFractions {
 
 export interface Source {
   readonly name: string;
-  /** Fixed for the stars; the Sun wanders. */
-  position(moment: Instant): SkyPosition;
+  /** Fixed for the stars; the Sun wanders, and stands a little elsewhere for every site. */
+  position(frame: SkyFrame): SkyPosition;
   fluxJy(frequencyHz: number): number;
   readonly stokes: StokesFractions;
 }

@@ -1,7 +1,4 @@
-/** The Sun, quiet: where it stands by the ephemeris and how bright it is when no spots are about. */
-import { Body, GeoVector } from 'astronomy-engine';
-import { toDate } from '../core/instant.js';
-import { positionFromJ2000 } from './frame.js';
+/** The Sun, quiet: how bright it is when no spots are about. */
 import { unpolarised, type Source } from './source.js';
 
 /**
@@ -30,8 +27,7 @@ function quietSunFluxJy(frequencyHz: number): number {
 
 export const sun: Source = {
   name: 'Sun',
-  /** Geocentric: the parallax, 9″, is lost in a beam of degrees. Aberration is left out as everywhere. */
-  position: (moment) => positionFromJ2000(GeoVector(Body.Sun, toDate(moment), false)),
+  position: (frame) => frame.sun,
   fluxJy: quietSunFluxJy,
   stokes: unpolarised,
 };

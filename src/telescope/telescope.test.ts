@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import { RADIANS_PER_DEGREE } from '../core/units.js';
 import { loadTelescope, parseTelescope } from './load.js';
 import { telescopeNames } from './registry.js';
@@ -74,26 +74,22 @@ describe('telescopes we carry', () => {
 
 describe('a telescope of one’s own', () => {
   it('is read from a JSON file and the CSV beside it', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'corella-telescope-'));
-    try {
-      await writeFile(join(folder, 'pair.json'), JSON.stringify(description));
-      await writeFile(join(folder, 'pair.csv'), `\uFEFF${table.replaceAll('\n', '\r\n')}`);
-      const telescope = await loadTelescope(join(folder, 'pair.json'));
-      assert.deepEqual(telescope.stations, [
-        { name: 'first', eastM: 0, northM: 0, upM: 0 },
-        { name: 'second', eastM: 12.5, northM: -3, upM: 0.25 },
-      ]);
-      assert.equal(telescope.beamExponent, 1);
-      // A table may lie elsewhere: its whole path is taken as it is.
-      const elsewhere = { ...description, positions: join(folder, 'pair.csv') };
-      await mkdir(join(folder, 'deeper'));
-      await writeFile(join(folder, 'deeper', 'pair.json'), JSON.stringify(elsewhere));
-      assert.equal((await loadTelescope(join(folder, 'deeper', 'pair.json'))).stations.length, 2);
-      await rm(join(folder, 'pair.csv'));
-      await assert.rejects(loadTelescope(join(folder, 'pair.json')), /pair\.csv: the positions named by/);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    const folder = temporaryFolder('telescope');
+    await writeFile(join(folder, 'pair.json'), JSON.stringify(description));
+    await writeFile(join(folder, 'pair.csv'), `\uFEFF${table.replaceAll('\n', '\r\n')}`);
+    const telescope = await loadTelescope(join(folder, 'pair.json'));
+    assert.deepEqual(telescope.stations, [
+      { name: 'first', eastM: 0, northM: 0, upM: 0 },
+      { name: 'second', eastM: 12.5, northM: -3, upM: 0.25 },
+    ]);
+    assert.equal(telescope.beamExponent, 1);
+    // A table may lie elsewhere: its whole path is taken as it is.
+    const elsewhere = { ...description, positions: join(folder, 'pair.csv') };
+    await mkdir(join(folder, 'deeper'));
+    await writeFile(join(folder, 'deeper', 'pair.json'), JSON.stringify(elsewhere));
+    assert.equal((await loadTelescope(join(folder, 'deeper', 'pair.json'))).stations.length, 2);
+    await rm(join(folder, 'pair.csv'));
+    await assert.rejects(loadTelescope(join(folder, 'pair.json')), /pair\.csv: the positions named by/);
   });
 
   it('is refused when nobody knows it', async () => {

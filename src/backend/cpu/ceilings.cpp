@@ -15,7 +15,7 @@ CORELLA_EXPORT int32_t corella_ceiling_arithmetic(char *error, void *context, in
                                                   double *operations) {
   return withContext(error, context, [&](Context &open) {
     require(kind == INTEGERS || kind == FLOATS, "no such ceiling");
-    const Ceilings &level = CORELLA_PICK_AMX(open.level, ceilings);
+    const Ceilings &level = CORELLA_PICK_MATRIX(open.level, ceilings);
     double single = 0;
     open.pool.run(open.pool.threads(), [&](int64_t index, int) {
       const double done = kind == INTEGERS ? level.integers(repeats) : level.floats(repeats);
@@ -30,7 +30,7 @@ CORELLA_EXPORT int32_t corella_ceiling_read(char *error, void *context, const vo
                                             int64_t repeats) {
   return withContext(error, context, [&](Context &open) {
     require(sizeBytes >= 512 && sizeBytes % 512 == 0, "a part must be a multiple of 512 bytes");
-    const Ceilings &level = CORELLA_PICK_AMX(open.level, ceilings);
+    const Ceilings &level = CORELLA_PICK_MATRIX(open.level, ceilings);
     std::atomic<uint64_t> kept{0};
     open.pool.run(open.pool.threads(), [&](int64_t index, int) {
       uint64_t any = 0;

@@ -13,6 +13,6 @@ struct Ceilings {
   uint64_t (*read)(const void *memory, int64_t sizeBytes);
 };
 
-CORELLA_DECLARE_AMX(const Ceilings, ceilings)
+CORELLA_DECLARE_MATRIX(const Ceilings, ceilings)
 
 }  // namespace corella

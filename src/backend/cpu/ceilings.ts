@@ -1,13 +1,13 @@
 /** This machine's own limits, measured (ceilings.cpp): what a kernel's rate is held against. */
+import { nothingToClose, type Closable } from '../../core/closing.js';
 import type { NativeCall } from './context.js';
 import type { CpuBackend } from './cpu.js';
 
 /** One short run at full speed; returns the work done, in the ceiling's unit times seconds. */
-export interface Ceiling {
+export interface Ceiling extends Closable {
   readonly title: string;
   readonly unit: 'operations' | 'bytes';
   run(): Promise<number>;
-  close(): void;
 }
 
 export interface Ceilings {
@@ -21,7 +21,7 @@ export interface Ceilings {
 
 const arithmetic = { integers: 0, floats: 1 } as const;
 /** About 2 ms of work on one core, whichever the level. */
-const REPEATS = { amx: 1e5, avx512: 6e5, avx2: 6e5, portable: 6e5 } as const;
+const REPEATS = { amx: 1e5, avx512: 6e5, avx2: 6e5, portable: 6e5, dotprod: 6e5, i8mm: 6e5 } as const;
 const FLOAT_REPEATS = 6e5;
 const BYTES_AT_ONCE = 2 ** 27;
 
@@ -43,7 +43,7 @@ export function cpuCeilings({ native, isa, threads }: CpuBackend): Ceilings {
         await compute(arithmetic[kind], repeats, operations);
         return operations[0];
       },
-      close: () => undefined,
+      close: nothingToClose,
     };
   };
   return {
@@ -59,9 +59,7 @@ export function cpuCeilings({ native, isa, threads }: CpuBackend): Ceilings {
           await read(memory.address, bytesPerThread, repeats);
           return bytesPerThread * threads * repeats;
         },
-        close: () => {
-          memory.close();
-        },
+        close: () => memory.close(),
       };
     },
   };

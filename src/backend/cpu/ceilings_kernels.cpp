@@ -1,8 +1,10 @@
-// levels: portable avx2 avx512 amx
+// levels: portable avx2 avx512 amx dotprod i8mm
 #include "ceilings.h"
 
 #if CORELLA_X86
 #include <immintrin.h>
+#elif CORELLA_ARM
+#include <arm_neon.h>
 #endif
 
 namespace corella {
@@ -93,6 +95,34 @@ double integers(int64_t repeats) {
       CORELLA_HIDE(factor);
       sums[n] = _mm256_add_epi32(sums[n], _mm256_madd_epi16(factor, other));
     }
+#pragma GCC unroll 12
+    for (int n = 0; n < SUMS; n++) CORELLA_HIDE(sums[n]);
+  }
+  return static_cast<double>(repeats) * SUMS * 16 * 2;
+}
+#elif defined(__ARM_FEATURE_MATMUL_INT8)
+double integers(int64_t repeats) {
+  int32x4_t sums[SUMS] = {};
+  int8x16_t factor = vdupq_n_s8(0), other = factor;
+  CORELLA_HIDE(other);
+  for (int64_t repeat = 0; repeat < repeats; repeat++) {
+    CORELLA_HIDE(factor);
+#pragma GCC unroll 12
+    for (int n = 0; n < SUMS; n++) sums[n] = vmmlaq_s32(sums[n], factor, other);
+#pragma GCC unroll 12
+    for (int n = 0; n < SUMS; n++) CORELLA_HIDE(sums[n]);
+  }
+  return static_cast<double>(repeats) * SUMS * 32 * 2;
+}
+#elif defined(__ARM_FEATURE_DOTPROD)
+double integers(int64_t repeats) {
+  int32x4_t sums[SUMS] = {};
+  int8x16_t factor = vdupq_n_s8(0), other = factor;
+  CORELLA_HIDE(other);
+  for (int64_t repeat = 0; repeat < repeats; repeat++) {
+    CORELLA_HIDE(factor);
+#pragma GCC unroll 12
+    for (int n = 0; n < SUMS; n++) sums[n] = vdotq_s32(sums[n], factor, other);
 #pragma GCC unroll 12
     for (int n = 0; n < SUMS; n++) CORELLA_HIDE(sums[n]);
   }

@@ -46,10 +46,7 @@ std::unique_ptr<void, void (*)(void *)> alignedMemory(size_t sizeBytes);
 template <class Element>
 class ZeroedArray {
  public:
-  ZeroedArray(Pool &pool, size_t length)
-      : memory(alignedMemory(length * sizeof(Element))), size(length) {
-    zero(pool);
-  }
+  ZeroedArray(Pool &pool, size_t length) : memory(alignedMemory(length * sizeof(Element))), size(length) { zero(pool); }
   Element *data() { return static_cast<Element *>(memory.get()); }
   size_t length() const { return size; }
   void zero(Pool &pool) {

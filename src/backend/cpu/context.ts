@@ -1,12 +1,12 @@
 /** One open native context: its threads, its memory, and the calls under way on it. */
+import { closes, type Closable } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { isaNumber, type Isa } from './levels.js';
 import { errorBuffer, settle, type NativeArgument, type NativeLibrary } from './library.js';
 
-/** An object or memory on the native side, freed by close or with its context. */
-export interface NativeHandle {
+/** An object or memory on the native side, closed with its context at the latest. */
+export interface NativeHandle extends Closable {
   readonly address: bigint;
-  close(): void;
 }
 
 /** Zeroed, aligned to 64 bytes. */
@@ -19,7 +19,7 @@ export type NativeCall<Args extends readonly NativeArgument[] = NativeArgument[]
   ...args: Args
 ) => Promise<void>;
 
-export interface NativeContext {
+export interface NativeContext extends Closable {
   /**
    * Binds an exported function by its C prototype, which starts `int32_t name(char *error, void *context`; both
    * are put in by the call. It runs on another thread: the event loop goes on, and arrays passed must be left
@@ -72,11 +72,11 @@ export function openContext(library: NativeLibrary, { isa, threads }: ContextOpt
     let closed = false;
     return {
       address: address[0],
-      close: () => {
+      close: closes(() => {
         if (closed || context === undefined) return;
         closed = true;
         withError(where, (error) => release(error, opened(where), address[0]));
-      },
+      }),
     };
   };
 

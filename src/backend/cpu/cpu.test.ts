@@ -3,7 +3,7 @@ import { after, describe, it } from 'node:test';
 import { allocateSpectra, spectraCAT, type SpectraCAT, type SpectraType } from '../../core/axes.js';
 import type { SpectraShape } from '../../core/blocks.js';
 import { openCpu } from './cpu.js';
-import { chooseIsa, levelsUpTo } from './levels.js';
+import { chooseIsa, isaNumber, levelsOf, levelsUpTo, type Isa } from './levels.js';
 import { loadNative } from './library.js';
 
 const library = loadNative();
@@ -42,7 +42,7 @@ describe('the cpu backend', { skip: 'what' in library ? library.what : false }, 
           assert.equal(block.samples, samples);
           assert.deepEqual(await block.read(), spectra, `${type} ${channels}×${inputs}×${samples}`);
           assert.deepEqual(block.offences, []);
-          block.close();
+          await block.close();
         }
       }
     });
@@ -77,7 +77,7 @@ describe('the cpu backend', { skip: 'what' in library ? library.what : false }, 
     await Promise.all([one.close(), two.close()]);
     await one.close();
     await assert.rejects(blocks[0].read(), /the cpu backend is closed/);
-    blocks[0].close();
+    await blocks[0].close();
   });
 
   it('waits for calls under way before it closes', async () => {
@@ -99,10 +99,41 @@ describe('the cpu backend', { skip: 'what' in library ? library.what : false }, 
 
 describe('instruction-set levels', () => {
   it('follow the option, then the environment, then the best there is', () => {
-    assert.equal(chooseIsa('avx512', undefined, ''), 'avx512');
-    assert.equal(chooseIsa('avx512', undefined, 'avx2'), 'avx2');
-    assert.equal(chooseIsa('avx512', 'portable', 'avx2'), 'portable');
-    assert.throws(() => chooseIsa('avx2', undefined, 'amx'), /CORELLA_ISA: this processor has no AMX/);
-    assert.throws(() => chooseIsa('avx2', undefined, 'sse9'), /'sse9' is not an instruction set/);
+    assert.equal(chooseIsa('avx512', undefined, '', 'x64'), 'avx512');
+    assert.equal(chooseIsa('avx512', undefined, 'avx2', 'x64'), 'avx2');
+    assert.equal(chooseIsa('avx512', 'portable', 'avx2', 'x64'), 'portable');
+    assert.throws(() => chooseIsa('avx2', undefined, 'amx', 'x64'), /CORELLA_ISA: this processor has no AMX/);
+    assert.equal(chooseIsa('i8mm', undefined, '', 'arm64'), 'i8mm');
+    assert.equal(chooseIsa('i8mm', undefined, 'dotprod', 'arm64'), 'dotprod');
+    assert.equal(chooseIsa('i8mm', 'portable', 'dotprod', 'arm64'), 'portable');
+    assert.throws(
+      () => chooseIsa('dotprod', undefined, 'i8mm', 'arm64'),
+      /CORELLA_ISA: this processor has no NEON with int8 matrices; choose portable, dotprod$/,
+    );
+  });
+
+  it('are a chain for each architecture', () => {
+    assert.deepEqual(levelsUpTo('avx512'), ['portable', 'avx2', 'avx512']);
+    assert.deepEqual(levelsUpTo('i8mm'), ['portable', 'dotprod', 'i8mm']);
+    assert.deepEqual(levelsUpTo('portable'), ['portable']);
+    // the numbers of native.h
+    assert.deepEqual(
+      (['portable', 'avx2', 'avx512', 'amx', 'dotprod', 'i8mm'] satisfies Isa[]).map(isaNumber),
+      [0, 1, 2, 3, 1, 2],
+    );
+    assert.deepEqual(levelsOf('riscv64'), ['portable']);
+    assert.throws(
+      () => chooseIsa('avx2', undefined, 'sse9', 'x64'),
+      /'sse9' is not an instruction set; choose portable, avx2/,
+    );
+    assert.throws(
+      () => chooseIsa('dotprod', undefined, 'avx2', 'arm64'),
+      /'avx2' is an instruction set of x64, and this processor is arm64; choose portable, dotprod, i8mm/,
+    );
+    assert.throws(
+      () => chooseIsa('amx', undefined, 'dotprod', 'x64'),
+      /'dotprod' is an instruction set of arm64/,
+    );
+    assert.throws(() => chooseIsa('amx', 'i8mm', '', 'x64'), /cpu: this processor has no NEON/);
   });
 });

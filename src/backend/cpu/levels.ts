@@ -1,33 +1,63 @@
-/** Instruction-set levels of the native library; each holds all below it. */
+/** Instruction-set levels of the native library: a chain for each architecture, each level holding all below it. */
 import { refuse } from '../../core/errors.js';
 
 /** In the order of the numbers that the library knows them by (native.h). */
-export const isaNames = ['portable', 'avx2', 'avx512', 'amx'] as const;
-export type Isa = (typeof isaNames)[number];
+const chains = {
+  x64: ['portable', 'avx2', 'avx512', 'amx'],
+  arm64: ['portable', 'dotprod', 'i8mm'],
+} as const;
+export type Isa = (typeof chains)[keyof typeof chains][number];
 
 export const isaTitles = {
   portable: 'portable C++',
   avx2: 'AVX2',
   avx512: 'AVX-512 VNNI',
   amx: 'AMX int8 and AVX-512',
+  dotprod: 'NEON with dot products',
+  i8mm: 'NEON with int8 matrices',
 } satisfies Record<Isa, string>;
 
-export const isaNumber = (isa: Isa): number => isaNames.indexOf(isa);
+/** Lowest first; an architecture without a chain has portable code alone. */
+export const levelsOf = (architecture: string): readonly Isa[] =>
+  Object.entries(chains).find(([name]) => name === architecture)?.[1] ?? ['portable'];
+
+/** A level's place in its chain: the number that the library knows it by. */
+export const isaNumber = (isa: Isa): number =>
+  Math.max(...Object.values(chains).map((chain: readonly Isa[]) => chain.indexOf(isa)));
 
 /** All levels up to the best, lowest first. */
-export const levelsUpTo = (best: Isa): readonly Isa[] => isaNames.slice(0, isaNumber(best) + 1);
+export const levelsUpTo = (best: Isa): readonly Isa[] =>
+  Object.values(chains)
+    .find((chain: readonly Isa[]) => chain.includes(best))
+    ?.slice(0, isaNumber(best) + 1) ?? [best];
 
-export function parseIsa(where: string, text: string): Isa {
-  const isa = isaNames.find((name) => name === text);
-  return isa ?? refuse(where, `'${text}' is not an instruction set`, `choose ${isaNames.join(', ')}`);
+export function parseIsa(where: string, text: string, architecture: string = process.arch): Isa {
+  const levels = levelsOf(architecture);
+  const isa = levels.find((name) => name === text);
+  if (isa !== undefined) return isa;
+  const home = Object.entries(chains).find(([, chain]) => chain.some((name) => name === text))?.[0];
+  return refuse(
+    where,
+    home === undefined
+      ? `'${text}' is not an instruction set`
+      : `'${text}' is an instruction set of ${home}, and this processor is ${architecture}`,
+    `choose ${levels.join(', ')}`,
+  );
 }
 
 /** The level asked for, by option or by CORELLA_ISA, or else the best; refused where the processor lacks it. */
-export function chooseIsa(best: Isa, asked: Isa | undefined, environment = process.env.CORELLA_ISA): Isa {
+export function chooseIsa(
+  best: Isa,
+  asked: Isa | undefined,
+  environment = process.env.CORELLA_ISA,
+  architecture: string = process.arch,
+): Isa {
   const fromEnvironment =
-    environment === undefined || environment === '' ? undefined : parseIsa('CORELLA_ISA', environment);
+    environment === undefined || environment === ''
+      ? undefined
+      : parseIsa('CORELLA_ISA', environment, architecture);
   const isa = asked ?? fromEnvironment ?? best;
-  if (isaNumber(isa) > isaNumber(best)) {
+  if (!levelsUpTo(best).includes(isa)) {
     refuse(
       asked === undefined ? 'CORELLA_ISA' : 'cpu',
       `this processor has no ${isaTitles[isa]}`,

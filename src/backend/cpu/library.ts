@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import koffi from 'koffi';
 import { z } from 'zod';
 import { CorellaError, refuse } from '../../core/errors.js';
-import { isaNames, type Isa } from './levels.js';
+import { levelsOf, type Isa } from './levels.js';
 
 /** Addresses are bigints; arrays are passed in place, never copied. */
 export type NativeArgument = number | bigint | ArrayBufferView;
@@ -73,7 +73,7 @@ function bindLibrary(path: string, compiler: string): NativeLibrary {
   const cores = [0];
   const error = errorBuffer();
   settle('cpu', machine(error, level, cores), error);
-  return { path, compiler, best: isaNames[level[0]], cores: cores[0], function: bind };
+  return { path, compiler, best: levelsOf(process.arch)[level[0]], cores: cores[0], function: bind };
 }
 
 /** Codes of the ABI (context.h); 0 is well, any other a bug of ours. */

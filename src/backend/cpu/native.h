@@ -18,40 +18,82 @@
 #else
 #define CORELLA_X86 0
 #endif
+#if defined(__aarch64__)
+#define CORELLA_ARM 1
+#else
+#define CORELLA_ARM 0
+#endif
 
 #define CORELLA_EXPORT extern "C" __attribute__((visibility("default")))
 constexpr size_t CORELLA_ERROR_BYTES = 512;
 
 namespace corella {
 
-/** Each level holds all below it. The numbers are part of the ABI (levels.ts). */
+/** Each level holds all below it; every architecture has its own list. The numbers are part of the ABI (levels.ts). */
+#if CORELLA_ARM
+enum class Level : int32_t { portable = 0, dotprod = 1, i8mm = 2 };
+#else
 enum class Level : int32_t { portable = 0, avx2 = 1, avx512 = 2, amx = 3 };
+#endif
 
 /** Cache lines, AVX-512 vectors and AMX rows are 64 bytes. */
 constexpr size_t ALIGNMENT = 64;
 
 }  // namespace corella
 
-// Declares `type name` as it stands in every level's namespace, and picks the one for a context's level.
-// The second pair is for kernels with an AMX version of their own; the others run their AVX-512 code there.
+// Declares `type name` as it stands in the levels' namespaces, and picks the best that a context's level holds.
+//   plain    vectors as the compiler makes them: one version for each width of register
+//   BYTES    with versions for instructions on bytes: dot products on ARM
+//   MATRIX   with versions for matrix instructions too: AMX, i8mm
 #if CORELLA_X86
-#define CORELLA_DECLARE(type, name)        \
-  namespace portable { extern type name; } \
-  namespace avx2 { extern type name; }     \
-  namespace avx512 { extern type name; }
-#define CORELLA_PICK(level, name)                              \
+#define CORELLA_DECLARE(type, name) \
+  namespace portable {              \
+  extern type name;                 \
+  }                                 \
+  namespace avx2 {                  \
+  extern type name;                 \
+  }                                 \
+  namespace avx512 {                \
+  extern type name;                 \
+  }
+#define CORELLA_PICK(level, name)                                \
   ((level) >= ::corella::Level::avx512 ? ::corella::avx512::name \
    : (level) == ::corella::Level::avx2 ? ::corella::avx2::name   \
                                        : ::corella::portable::name)
-#define CORELLA_DECLARE_AMX(type, name) \
-  CORELLA_DECLARE(type, name)           \
-  namespace amx { extern type name; }
-#define CORELLA_PICK_AMX(level, name) \
+#define CORELLA_DECLARE_BYTES(type, name) CORELLA_DECLARE(type, name)
+#define CORELLA_PICK_BYTES(level, name) CORELLA_PICK(level, name)
+#define CORELLA_DECLARE_MATRIX(type, name) \
+  CORELLA_DECLARE(type, name)              \
+  namespace amx {                          \
+  extern type name;                        \
+  }
+#define CORELLA_PICK_MATRIX(level, name) \
   ((level) == ::corella::Level::amx ? ::corella::amx::name : CORELLA_PICK(level, name))
 #else
 #define CORELLA_DECLARE(type, name) \
-  namespace portable { extern type name; }
-#define CORELLA_PICK(level, name) (::corella::portable::name)
-#define CORELLA_DECLARE_AMX(type, name) CORELLA_DECLARE(type, name)
-#define CORELLA_PICK_AMX(level, name) CORELLA_PICK(level, name)
+  namespace portable {              \
+  extern type name;                 \
+  }
+#define CORELLA_PICK(level, name) (static_cast<void>(level), ::corella::portable::name)
+#if CORELLA_ARM
+#define CORELLA_DECLARE_BYTES(type, name) \
+  CORELLA_DECLARE(type, name)             \
+  namespace dotprod {                     \
+  extern type name;                       \
+  }
+#define CORELLA_PICK_BYTES(level, name) \
+  ((level) >= ::corella::Level::dotprod ? ::corella::dotprod::name : ::corella::portable::name)
+#define CORELLA_DECLARE_MATRIX(type, name) \
+  CORELLA_DECLARE_BYTES(type, name)        \
+  namespace i8mm {                         \
+  extern type name;                        \
+  }
+#define CORELLA_PICK_MATRIX(level, name) \
+  ((level) == ::corella::Level::i8mm ? ::corella::i8mm::name : CORELLA_PICK_BYTES(level, name))
+#else
+#define CORELLA_DECLARE_BYTES(type, name) CORELLA_DECLARE(type, name)
+#define CORELLA_PICK_BYTES(level, name) CORELLA_PICK(level, name)
+#define CORELLA_DECLARE_MATRIX(type, name) CORELLA_DECLARE(type, name)
+#define CORELLA_PICK_MATRIX(level, name) CORELLA_PICK(level, name)
+#endif
 #endif

@@ -36,18 +36,17 @@ Pool::~Pool() {
 void Pool::runErased(int64_t newCount, Erased newCall, void *newBody, Sharing newSharing) {
   if (newCount <= 0) return;
   std::lock_guard<std::mutex> mine(turn);
+  const auto run = std::make_shared<Run>();
+  run->call = newCall;
+  run->body = newBody;
+  run->count = newCount;
+  run->sharing = newSharing;
   std::unique_lock<std::mutex> lock(guard);
-  call = newCall;
-  body = newBody;
-  count = newCount;
-  sharing = newSharing;
-  next = 0;
-  thrown = nullptr;
-  busy = static_cast<int>(workers.size());
+  current = run;
   round++;
   wake.notify_all();
-  finished.wait(lock, [this] { return busy == 0; });
-  if (thrown) std::rethrow_exception(thrown);
+  finished.wait(lock, [&] { return run->done == run->count; });
+  if (run->thrown) std::rethrow_exception(run->thrown);
 }
 
 void Pool::work(int worker) {
@@ -57,24 +56,36 @@ void Pool::work(int worker) {
     wake.wait(lock, [&] { return closing || round != seen; });
     if (closing) return;
     seen = round;
+    const std::shared_ptr<Run> run = current;
     lock.unlock();
-    share(worker);
+    share(*run, worker);
     lock.lock();
-    if (--busy == 0) finished.notify_one();
   }
 }
 
-void Pool::share(int worker) {
-  if (sharing == Sharing::oneEach) {
-    call(body, worker, worker);
+void Pool::finish(Run &run, int64_t indices) {
+  if (run.done.fetch_add(indices, std::memory_order_acq_rel) + indices < run.count) return;
+  std::lock_guard<std::mutex> lock(guard);  // whoever waits has either not looked yet or sleeps already
+  finished.notify_one();
+}
+
+void Pool::share(Run &run, int worker) {
+  if (run.sharing == Sharing::oneEach) {
+    run.call(run.body, worker, worker);
+    finish(run, 1);
     return;
   }
-  try {
-    for (int64_t index = next++; index < count; index = next++) call(body, index, worker);
-  } catch (...) {
-    next = count;
-    std::lock_guard<std::mutex> lock(guard);
-    if (!thrown) thrown = std::current_exception();
+  for (int64_t index = run.next++; index < run.count; index = run.next++) {
+    int64_t ended = 1;
+    try {
+      run.call(run.body, index, worker);
+    } catch (...) {
+      // What nobody has begun is not begun any more.
+      ended += std::max<int64_t>(0, run.count - run.next.exchange(run.count));
+      std::lock_guard<std::mutex> lock(guard);
+      if (!run.thrown) run.thrown = std::current_exception();
+    }
+    finish(run, ended);
   }
 }
 
@@ -93,6 +104,8 @@ void Barrier::wait() {
     } else {
 #if defined(__x86_64__)
       __builtin_ia32_pause();
+#elif defined(__aarch64__)
+      __asm__ volatile("yield");
 #endif
     }
   }

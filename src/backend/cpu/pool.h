@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <type_traits>
@@ -24,8 +25,8 @@ class Pool {
 
   /**
    * Calls body(index, worker) once for every index below count, on the pool's threads, lowest indices first,
-   * and returns when all are done. `worker` is below threads(): no two calls with the same one overlap, so it
-   * can choose a scratch buffer. The caller only waits: its stack may be small. Calls from several threads are
+   * and returns when all are done, whether or not every thread has come. `worker` is below threads(): no two calls
+   * with the same one overlap, so it can choose a scratch buffer. The caller only waits: its stack may be small. Calls from several threads are
    * run one after another. The first exception thrown by a body ends the run and is thrown again here.
    */
   template <class Body>
@@ -51,22 +52,26 @@ class Pool {
  private:
   using Erased = void (*)(void *body, int64_t index, int worker);
   enum class Sharing { indices, oneEach };
+  /** A thread that comes late finds nothing left in the run it was called for, and never looks at its body. */
+  struct Run {
+    Erased call;
+    void *body;
+    int64_t count;
+    Sharing sharing;
+    std::atomic<int64_t> next{0}, done{0};
+    std::exception_ptr thrown;
+  };
   void runErased(int64_t count, Erased call, void *body, Sharing sharing);
   void work(int worker);
-  void share(int worker);
+  void share(Run &run, int worker);
+  void finish(Run &run, int64_t indices);
 
   std::mutex turn;  // one run at a time
   std::mutex guard;
   std::condition_variable wake, finished;
   uint64_t round = 0;
-  int busy = 0;
   bool closing = false;
-  Erased call = nullptr;
-  void *body = nullptr;
-  int64_t count = 0;
-  Sharing sharing = Sharing::indices;
-  std::atomic<int64_t> next{0};
-  std::exception_ptr thrown;
+  std::shared_ptr<Run> current;
   std::vector<std::thread> workers;
 };
 

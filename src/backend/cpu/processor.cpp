@@ -7,6 +7,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
+#if CORELLA_ARM && defined(__linux__)
+#include <sys/auxv.h>
+#elif CORELLA_ARM && defined(__APPLE__)
+#include <sys/sysctl.h>
+#endif
 
 namespace corella {
 
@@ -49,6 +54,36 @@ Level bestLevel() {
   if (!foundation || !vnni || (saved & VECTORS_512) != VECTORS_512) return Level::avx2;
   const bool amx = bit(d, 24) && bit(d, 25) && (saved & TILES) == TILES;  // TILE, INT8
   return amx && tilesGranted() ? Level::amx : Level::avx512;
+}
+#elif CORELLA_ARM
+namespace {
+
+struct Features {
+  bool dotProducts, matrices;
+};
+
+Features findFeatures() {
+#if defined(__linux__)
+  constexpr unsigned long DOT_PRODUCTS = 1ul << 20, MATRICES = 1ul << 13;  // HWCAP_ASIMDDP, HWCAP2_I8MM
+  return {(getauxval(AT_HWCAP) & DOT_PRODUCTS) != 0, (getauxval(AT_HWCAP2) & MATRICES) != 0};
+#elif defined(__APPLE__)
+  const auto has = [](const char *name) {
+    int32_t value = 0;
+    size_t size = sizeof value;
+    return sysctlbyname(name, &value, &size, nullptr, 0) == 0 && value != 0;
+  };
+  return {has("hw.optional.arm.FEAT_DotProd"), has("hw.optional.arm.FEAT_I8MM")};
+#else
+  return {false, false};
+#endif
+}
+
+}  // namespace
+
+Level bestLevel() {
+  const Features features = findFeatures();
+  if (!features.dotProducts) return Level::portable;
+  return features.matrices ? Level::i8mm : Level::dotprod;
 }
 #else
 Level bestLevel() { return Level::portable; }

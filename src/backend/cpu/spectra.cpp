@@ -40,9 +40,9 @@ void eachInputBlock(Context &context, const SpectraLayout &layout, int64_t sampl
 }  // namespace
 
 // *broken becomes 1 where a value lies outside the contract (−128, −8, not finite), else 0.
-CORELLA_EXPORT int32_t corella_spectra_write(char *error, void *context, int32_t type, int64_t channels,
-                                             int64_t inputs, int64_t capacity, int64_t samples,
-                                             const void *canonical, void *block, int32_t *broken) {
+CORELLA_EXPORT int32_t corella_spectra_write(char *error, void *context, int32_t type, int64_t channels, int64_t inputs,
+                                             int64_t capacity, int64_t samples, const void *canonical, void *block,
+                                             int32_t *broken) {
   return withContext(error, context, [&](Context &open) {
     const SpectraLayout layout = checkedLayout(type, channels, inputs, capacity, samples);
     const SpectraPacking &packing = CORELLA_PICK(open.level, spectraPacking);
@@ -71,9 +71,8 @@ CORELLA_EXPORT int32_t corella_spectra_write(char *error, void *context, int32_t
   });
 }
 
-CORELLA_EXPORT int32_t corella_spectra_read(char *error, void *context, int32_t type, int64_t channels,
-                                            int64_t inputs, int64_t capacity, int64_t samples, const void *block,
-                                            void *canonical) {
+CORELLA_EXPORT int32_t corella_spectra_read(char *error, void *context, int32_t type, int64_t channels, int64_t inputs,
+                                            int64_t capacity, int64_t samples, const void *block, void *canonical) {
   return withContext(error, context, [&](Context &open) {
     const SpectraLayout layout = checkedLayout(type, channels, inputs, capacity, samples);
     const SpectraPacking &packing = CORELLA_PICK(open.level, spectraPacking);

@@ -89,9 +89,7 @@ export function spectraAllocator(context: NativeContext): (shape: SpectraShape) 
         await read(...sizes, samples, memory.address, canonical);
         return canonical;
       },
-      close: () => {
-        memory.close();
-      },
+      close: () => memory.close(),
     };
   };
 }

@@ -25,9 +25,7 @@ inline uint64_t spreadBytes(uint32_t bytes) {
   return (word | word << 8) & 0x00ff00ff00ff00ffu;
 }
 
-inline bool hasZeroByte(uint64_t word) {
-  return ((word - 0x0101010101010101u) & ~word & 0x8080808080808080u) != 0;
-}
+inline bool hasZeroByte(uint64_t word) { return ((word - 0x0101010101010101u) & ~word & 0x8080808080808080u) != 0; }
 
 /** Four bits to eight, in each byte: 8 · 0x1e = 0xf0 puts the sign into the upper nibble. */
 inline uint32_t extendNibbles(uint32_t nibbles) { return nibbles | (nibbles & 0x08080808u) * 0x1eu; }

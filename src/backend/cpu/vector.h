@@ -105,8 +105,12 @@ CORELLA_INLINE Floats halveThrice(Floats a, Floats b) {
 }
 #else
 constexpr int FLOATS_FOLDED = 4;
-CORELLA_INLINE Floats halveOnce(Floats a, Floats b) { return CORELLA_SHUFFLE(a, b, 0, 1, 4, 5) + CORELLA_SHUFFLE(a, b, 2, 3, 6, 7); }
-CORELLA_INLINE Floats halveTwice(Floats a, Floats b) { return CORELLA_SHUFFLE(a, b, 0, 2, 4, 6) + CORELLA_SHUFFLE(a, b, 1, 3, 5, 7); }
+CORELLA_INLINE Floats halveOnce(Floats a, Floats b) {
+  return CORELLA_SHUFFLE(a, b, 0, 1, 4, 5) + CORELLA_SHUFFLE(a, b, 2, 3, 6, 7);
+}
+CORELLA_INLINE Floats halveTwice(Floats a, Floats b) {
+  return CORELLA_SHUFFLE(a, b, 0, 2, 4, 6) + CORELLA_SHUFFLE(a, b, 1, 3, 5, 7);
+}
 #endif
 
 /** Lane k of the result, k < 4, is the sum of all lanes of x[k]; what other lanes hold is unspecified. */

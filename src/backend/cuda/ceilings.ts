@@ -1,4 +1,5 @@
 /** This card's own ceilings, and random spectra to measure with. */
+import type { Closable } from '../../core/closing.js';
 import type { CudaBackend, CudaPath } from './cuda.js';
 import type { ArgumentKind, KernelRequest } from './kernels.js';
 import type { DevicePointer } from './session.js';
@@ -28,7 +29,7 @@ const sharedBytes = { hopper: 66_560, tensor: 0, dp4a: 0 } satisfies Record<Cuda
 /** Blocks that fill a multiprocessor: wgmma needs one, the others several to hide their latency. */
 const blocksPerMultiprocessor = { hopper: 1, tensor: 2, dp4a: 4 } satisfies Record<CudaPath, number>;
 
-export interface Ceilings {
+export interface Ceilings extends Closable {
   /** int8 operations of one launch of the products-only kernel. */
   readonly operations: number;
   launch(): void;
@@ -56,5 +57,6 @@ export async function prepareCeilings(backend: CudaBackend): Promise<Ceilings> {
       kernels.fillRandom.set([pointer, sizeBytes, seed]);
       kernels.fillRandom.launch({ grid: [4096, 1], threads: 256 }, stream);
     },
+    close: () => out.close(),
   };
 }

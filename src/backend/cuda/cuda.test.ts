@@ -1,9 +1,9 @@
 /** What can be told without a card: names, numbers, places, and how absence is reported. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { describeDevices, explainAuto, openBackend } from '../select.js';
 import { choosePath, describeCuda, openCuda } from './cuda.js';
 import { chooseDevice, type DeviceFacts } from './device.js';
@@ -47,7 +47,7 @@ describe('cuda bindings', () => {
     assert.throws(() => koffiType('CUmystery'), /no binding for the C type 'CUmystery'/);
   });
 
-  it('a copy of rows says where from and where to, by direction', () => {
+  it('a copy of rows says where from and where to, by direction', async () => {
     const memory = allocateNative(MEMCPY_2D_BYTES);
     const copy = { host: 7n, hostPitchBytes: 10, device: 9n, devicePitchBytes: 128, widthBytes: 10, rows: 3 };
     const at = memcpy2DLayout;
@@ -59,7 +59,7 @@ describe('cuda bindings', () => {
     assert.deepEqual([at.dstHost, at.dstPitch, at.srcDevice, at.srcPitch].map(word), [7, 10, 9, 128]);
     assert.equal(memory.bytes.getInt32(at.srcMemoryType, true), 2);
     assert.equal(memory.address % 128n, 0n);
-    memory.free();
+    await memory.close();
   });
 });
 
@@ -94,10 +94,7 @@ describe('choosing a card, a path and a target', () => {
 });
 
 describe('where libraries and compiled kernels are', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'corella-libraries-'));
-  after(() => {
-    rmSync(folder, { recursive: true });
-  });
+  const folder = temporaryFolder('libraries');
 
   it('looks where the user says first, and below it', () => {
     const folders = userFolders({ CORELLA_CUDA_PATH: '/opt/a:/opt/b' });

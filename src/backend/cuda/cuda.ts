@@ -1,6 +1,6 @@
 /** NVIDIA GPUs: kernels compiled at run time for the card and the plan at hand. */
-import type { SpectraCAT } from '../../core/axes.js';
 import type { SpectraShape } from '../../core/blocks.js';
+import { preparing } from '../../core/closing.js';
 import { CorellaError, refuse } from '../../core/errors.js';
 import type { BackendBase } from '../backend-base.js';
 import { chooseDevice, describeDevice, findDevices, LEAST_CAPABILITY, type DeviceFacts } from './device.js';
@@ -8,7 +8,7 @@ import { openDriver } from './driver.js';
 import { openKernelShop, type KernelShop } from './kernels.js';
 import { openCompiler } from './nvrtc.js';
 import { openSession, type CudaSession } from './session.js';
-import { openSpectraAllocator, pinnedSpectra, type CudaSpectraBlock } from './spectra.js';
+import { openSpectraAllocator, pinnedSpectra, type CudaSpectraBlock, type PinnedSpectra } from './spectra.js';
 
 /** How integer products are made: Hopper's wgmma, the tensor cores of any card since Ampere, or dp4a before that. */
 export type CudaPath = 'hopper' | 'tensor' | 'dp4a';
@@ -37,10 +37,8 @@ export interface CudaBackend extends BackendBase {
   readonly session: CudaSession;
   readonly shop: KernelShop;
   allocateSpectra(shape: SpectraShape): CudaSpectraBlock;
-  /** Canonical spectra in page-locked memory, freed with the backend: writing them to a block needs no copy on the host. */
-  allocatePinned(shape: SpectraShape): SpectraCAT;
-  /** Earlier than with the backend. */
-  freePinned(spectra: SpectraCAT): void;
+  /** Canonical spectra in page-locked memory: writing them to a block needs no copy on the host. */
+  allocatePinned(shape: SpectraShape): PinnedSpectra;
 }
 
 export function choosePath(
@@ -64,27 +62,21 @@ export async function openCuda(options: CudaOptions = {}): Promise<CudaBackend> 
   const device = chooseDevice(findDevices(driver), options.device);
   const path = choosePath(device, options.path ?? process.env.CORELLA_CUDA_PATH_KIND);
   const compiler = openCompiler();
-  const session = openSession(driver, device);
-  try {
+  return preparing(async (closers) => {
+    const session = closers.keep(openSession(driver, device));
     const shop = openKernelShop(session, compiler);
-    const allocate = await openSpectraAllocator(session, shop);
+    const allocateSpectra = await openSpectraAllocator(session, shop);
     return {
       kind: 'cuda',
       description: `${describeDevice(device)}, ${cudaPaths[path].title}`,
       path,
       session,
       shop,
-      allocateSpectra: allocate,
+      allocateSpectra,
       allocatePinned: (shape) => pinnedSpectra(session, shape),
-      freePinned: (spectra) => {
-        session.freePinned(spectra);
-      },
       close: () => session.close(),
     };
-  } catch (error) {
-    await session.close();
-    throw error;
-  }
+  });
 }
 
 export type CudaPresence =

@@ -34,22 +34,34 @@ __device__ __forceinline__ void barrierExpect(uint32_t barrier, uint32_t bytes) 
 // Arrives on the other block's barrier. This form orders nothing but the barrier itself across blocks, which is
 // enough to hand back a buffer that was only read; the releasing form publishes earlier writes and is slow.
 __device__ __forceinline__ void barrierArriveAt(uint32_t barrier, uint32_t rank) {
-  asm volatile("{\n.reg .b32 r;\nmapa.shared::cluster.u32 r, %0, %1;\n"
-               "mbarrier.arrive.shared::cluster.b64 _, [r];\n}" ::"r"(barrier), "r"(rank) : "memory");
+  asm volatile(
+      "{\n.reg .b32 r;\nmapa.shared::cluster.u32 r, %0, %1;\n"
+      "mbarrier.arrive.shared::cluster.b64 _, [r];\n}" ::"r"(barrier),
+      "r"(rank)
+      : "memory");
 }
 __device__ __forceinline__ void barrierReleaseAt(uint32_t barrier, uint32_t rank) {
-  asm volatile("{\n.reg .b32 r;\nmapa.shared::cluster.u32 r, %0, %1;\n"
-               "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [r];\n}" ::"r"(barrier), "r"(rank) : "memory");
+  asm volatile(
+      "{\n.reg .b32 r;\nmapa.shared::cluster.u32 r, %0, %1;\n"
+      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [r];\n}" ::"r"(barrier),
+      "r"(rank)
+      : "memory");
 }
 __device__ __forceinline__ void barrierWait(uint32_t barrier, uint32_t parity) {
-  asm volatile("{\n.reg .pred p;\nWAIT:\n"
-               "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
-               "@p bra DONE;\nbra WAIT;\nDONE:\n}" ::"r"(barrier), "r"(parity) : "memory");
+  asm volatile(
+      "{\n.reg .pred p;\nWAIT:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
+      "@p bra DONE;\nbra WAIT;\nDONE:\n}" ::"r"(barrier),
+      "r"(parity)
+      : "memory");
 }
 __device__ __forceinline__ void barrierWaitAcquire(uint32_t barrier, uint32_t parity) {
-  asm volatile("{\n.reg .pred p;\nWAIT:\n"
-               "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], %1;\n"
-               "@p bra DONE;\nbra WAIT;\nDONE:\n}" ::"r"(barrier), "r"(parity) : "memory");
+  asm volatile(
+      "{\n.reg .pred p;\nWAIT:\n"
+      "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], %1;\n"
+      "@p bra DONE;\nbra WAIT;\nDONE:\n}" ::"r"(barrier),
+      "r"(parity)
+      : "memory");
 }
 __device__ __forceinline__ void barrierInitFence() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -57,16 +69,20 @@ __device__ __forceinline__ void barrierInitFence() {
 
 // ---- bulk tensor copies of a 3-D box (byte in row, input, channel) ----
 __device__ __forceinline__ void copyBox(uint32_t to, const TensorMap *map, uint32_t barrier, int x, int y, int z) {
-  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
-               "[%0], [%1, {%3, %4, %5}], [%2];" ::"r"(to), "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z)
-               : "memory");
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
+      "[%0], [%1, {%3, %4, %5}], [%2];" ::"r"(to),
+      "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z)
+      : "memory");
 }
 // The same box to the same address of every block in the mask, signalling each one's own barrier.
 __device__ __forceinline__ void copyBoxToAll(uint32_t to, const TensorMap *map, uint32_t barrier, uint16_t mask, int x,
                                              int y, int z) {
-  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
-               "[%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(to), "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "h"(mask)
-               : "memory");
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+      "[%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(to),
+      "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "h"(mask)
+      : "memory");
 }
 __device__ __forceinline__ void prefetchMap(const TensorMap *map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
@@ -82,14 +98,19 @@ __device__ __forceinline__ bool elected() {
 // What plain stores put into shared memory becomes visible to the copy engine.
 __device__ __forceinline__ void showToCopies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 __device__ __forceinline__ void storeBox(const TensorMap *map, uint32_t from, int x, int y, int z, int w) {
-  asm volatile("cp.async.bulk.tensor.4d.global.shared::cta.bulk_group [%0, {%2, %3, %4, %5}], [%1];\n"
-               "cp.async.bulk.commit_group;" ::"l"(map), "r"(from), "r"(x), "r"(y), "r"(z), "r"(w)
-               : "memory");
+  asm volatile(
+      "cp.async.bulk.tensor.4d.global.shared::cta.bulk_group [%0, {%2, %3, %4, %5}], [%1];\n"
+      "cp.async.bulk.commit_group;" ::"l"(map),
+      "r"(from), "r"(x), "r"(y), "r"(z), "r"(w)
+      : "memory");
 }
-__device__ __forceinline__ void storeBox(const TensorMap *map, uint32_t from, int x, int y, int z, int w, uint64_t policy) {
-  asm volatile("cp.async.bulk.tensor.4d.global.shared::cta.bulk_group.L2::cache_hint [%0, {%2, %3, %4, %5}], [%1], %6;\n"
-               "cp.async.bulk.commit_group;" ::"l"(map), "r"(from), "r"(x), "r"(y), "r"(z), "r"(w), "l"(policy)
-               : "memory");
+__device__ __forceinline__ void storeBox(const TensorMap *map, uint32_t from, int x, int y, int z, int w,
+                                         uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.global.shared::cta.bulk_group.L2::cache_hint [%0, {%2, %3, %4, %5}], [%1], %6;\n"
+      "cp.async.bulk.commit_group;" ::"l"(map),
+      "r"(from), "r"(x), "r"(y), "r"(z), "r"(w), "l"(policy)
+      : "memory");
 }
 // This thread's stores have read their source; or are all done.
 __device__ __forceinline__ void storesRead() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
@@ -104,21 +125,23 @@ __device__ __forceinline__ uint64_t evictFirst() {
 }
 // The barrier must expect them.
 __device__ __forceinline__ void copyBytes(uint32_t to, const void *from, int bytes, uint32_t barrier) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from),
-               "r"(bytes), "r"(barrier)
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+               "l"(from), "r"(bytes), "r"(barrier)
                : "memory");
 }
 __device__ __forceinline__ void copyBytes(uint32_t to, const void *from, int bytes, uint32_t barrier, uint64_t policy) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
-               "[%0], [%1], %2, [%3], %4;" ::"r"(to), "l"(from), "r"(bytes), "r"(barrier), "l"(policy)
-               : "memory");
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
+      "[%0], [%1], %2, [%3], %4;" ::"r"(to),
+      "l"(from), "r"(bytes), "r"(barrier), "l"(policy)
+      : "memory");
 }
 __device__ __forceinline__ void prefetchBytes(const void *from, int bytes, uint64_t policy) {
   asm volatile("cp.async.bulk.prefetch.L2.global.L2::cache_hint [%0], %1, %2;" ::"l"(from), "r"(bytes), "l"(policy));
 }
 __device__ __forceinline__ void storeBytes(void *to, uint32_t from, int bytes) {
-  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\ncp.async.bulk.commit_group;" ::"l"(to), "r"(from),
-               "r"(bytes)
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\ncp.async.bulk.commit_group;" ::"l"(to),
+               "r"(from), "r"(bytes)
                : "memory");
 }
 // What threads did to global memory comes before what the copy engine does next.
@@ -135,9 +158,10 @@ __device__ __forceinline__ void clusterSync() {
   asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
 }
 __device__ __forceinline__ void storeAt(uint32_t address, uint32_t rank, int value) {
-  asm volatile("{\n.reg .b32 r;\nmapa.shared::cluster.u32 r, %0, %1;\nst.shared::cluster.u32 [r], %2;\n}" ::"r"(address),
-               "r"(rank), "r"(value)
-               : "memory");
+  asm volatile(
+      "{\n.reg .b32 r;\nmapa.shared::cluster.u32 r, %0, %1;\nst.shared::cluster.u32 [r], %2;\n}" ::"r"(address),
+      "r"(rank), "r"(value)
+      : "memory");
 }
 
 // ---- wgmma ----

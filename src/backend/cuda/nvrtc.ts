@@ -1,5 +1,6 @@
 /** CUDA's run-time compiler, one-to-one, and one function that compiles. */
 import koffi from 'koffi';
+import { closes, type Closable } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { compilerPlaces, loadBeside, openLibrary } from './libraries.js';
 import { bind, type CFunction, type CValue } from './prototypes.js';
@@ -126,7 +127,7 @@ export function openCompiler(): Compiler {
         : sized('nvrtcGetPTXSize', 'nvrtcGetPTX', program[0]);
     } finally {
       if (program[0] !== 0n) calls.nvrtcDestroyProgram(program);
-      for (const strings of [headers, includeNames, options]) strings.free();
+      for (const strings of [headers, includeNames, options]) await strings.close();
     }
   }
 
@@ -146,7 +147,7 @@ export function openCompiler(): Compiler {
 }
 
 /** An array of C strings that stays put while a worker thread reads it. */
-function cStrings(texts: readonly string[]): { count: number; address: bigint; free: () => void } {
+function cStrings(texts: readonly string[]): Closable & { readonly count: number; readonly address: bigint } {
   const encoded = texts.map((text) => Buffer.from(`${text}\0`, 'utf8'));
   const pointerBytes = 8 * Math.max(1, texts.length);
   const address = koffi.alloc(
@@ -166,8 +167,8 @@ function cStrings(texts: readonly string[]): { count: number; address: bigint; f
   return {
     count: texts.length,
     address,
-    free: () => {
+    close: closes(() => {
       koffi.free(address);
-    },
+    }),
   };
 }

@@ -1,4 +1,5 @@
 /** This card's own ceilings besides its matrix units: copying, and float32 multiply-adds. */
+import { preparing, type Closable, type Closers } from '../../core/closing.js';
 import type { CudaBackend } from './cuda.js';
 import type { KernelRequest } from './kernels.js';
 import { commonHeaders, readSource } from './sources.js';
@@ -15,24 +16,25 @@ export const plainCeilingRequest = () =>
     },
   }) as const satisfies KernelRequest;
 
-export interface PlainCeilings {
+export interface PlainCeilings extends Closable {
   /** Bytes read and written by one launch. */
   readonly copyBytes: number;
   readonly copy: () => void;
   /** Operations of one launch. */
   readonly operations: number;
   readonly multiplyAdd: () => void;
-  close(): void;
 }
 
 const COPIED_BYTES = 2 ** 30;
 const ITERATIONS = 4096;
 
-export async function preparePlainCeilings(backend: CudaBackend): Promise<PlainCeilings> {
-  const { session, shop } = backend;
+export const preparePlainCeilings = (backend: CudaBackend): Promise<PlainCeilings> =>
+  preparing((closers) => makeCeilings(backend, closers));
+
+async function makeCeilings({ session, shop }: CudaBackend, closers: Closers): Promise<PlainCeilings> {
   const { copyVectors, multiplyAdds } = await shop.prepare(plainCeilingRequest());
-  const from = session.allocate('bytes to copy', COPIED_BYTES);
-  const to = session.allocate('bytes copied', COPIED_BYTES);
+  const from = closers.keep(session.allocate('bytes to copy', COPIED_BYTES));
+  const to = closers.keep(session.allocate('bytes copied', COPIED_BYTES));
   const stream = session.streams.compute;
   session.call('cuMemsetD8Async', from.pointer, 0x5a, COPIED_BYTES, stream.handle);
   const blocks = session.device.multiprocessors * 8;
@@ -48,9 +50,6 @@ export async function preparePlainCeilings(backend: CudaBackend): Promise<PlainC
       multiplyAdds.set([ITERATIONS, null, to.pointer]);
       multiplyAdds.launch({ grid: [blocks, 1], threads: 256 }, stream);
     },
-    close: () => {
-      from.free();
-      to.free();
-    },
+    close: () => closers.close(),
   };
 }

@@ -1,40 +1,32 @@
 /** How a session lets the process end. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { describeCuda } from './cuda.js';
-import { driverPrototypes, SUCCESS, type Driver, type DriverCall } from './driver.js';
 import { openSession } from './session.js';
-
-/** Says yes to everything, and gives 1 for every handle. */
-function agreeableDriver(): Driver {
-  const yes = (receiver?: unknown): number => {
-    if (receiver instanceof BigUint64Array) receiver[0] = 1n;
-    return SUCCESS;
-  };
-  const names = Object.keys(driverPrototypes) as DriverCall[];
-  const calls = Object.fromEntries(names.map((name) => [name, yes])) as unknown as Driver['calls'];
-  return { path: 'nowhere', version: 13_000, calls, describe: () => 'well' };
-}
-const card = {
-  ordinal: 0,
-  name: 'a card',
-  capability: 90,
-  multiprocessors: 1,
-  memoryBytes: 8e9,
-  sharedBytesPerBlock: 99e3,
-};
+import { assertClosesAll, paperDevice, paperDriver } from './testing.js';
 
 describe('a session', () => {
   it('listens for signals while it is open', async () => {
-    const session = openSession(agreeableDriver(), card);
+    const session = openSession(paperDriver().driver, paperDevice);
     assert.equal(process.listenerCount('SIGTERM'), 1);
     assert.equal(process.listenerCount('SIGINT'), 1);
     await session.close();
     assert.equal(process.listenerCount('SIGTERM'), 0);
+  });
+
+  it('gives spectra blocks that close all they are made of, also where one cannot be made', async () => {
+    for (const type of ['ci8', 'ci4', 'cf32'] as const) {
+      const shape = { type, channels: 2, inputs: 3, capacity: 4 };
+      const places = await assertClosesAll(
+        (backend) =>
+          new Promise((resolve) => {
+            resolve(backend.allocateSpectra(shape));
+          }),
+      );
+      assert.equal(places, type === 'ci4' ? 7 : 6);
+    }
   });
 
   const presence = describeCuda();
@@ -48,7 +40,7 @@ describe('a session', () => {
       await shop.prepare({ name: 'nothing.cu', source, headers: {}, defines: {}, entries: { nothing: [] } });
       setInterval(() => undefined, 1000);
       process.kill(process.pid, 'SIGTERM');`;
-    const cache = mkdtempSync(join(tmpdir(), 'corella-cache-'));
+    const cache = temporaryFolder('cache');
     const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
       env: { ...process.env, XDG_CACHE_HOME: cache },
       stdio: 'ignore',
@@ -60,7 +52,6 @@ describe('a session', () => {
       });
     });
     clearTimeout(patience);
-    rmSync(cache, { recursive: true });
     assert.equal(by, 'SIGTERM');
   });
 });

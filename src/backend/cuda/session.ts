@@ -1,8 +1,9 @@
 /**
- * One card, opened: its context, its streams, and everything allocated on it. Whatever a session handed out is freed
- * when it closes, also after an error; whoever frees earlier may do so once.
+ * One card, opened: its context, its streams, and everything allocated on it. Whatever a session handed out is closed
+ * with it, also after an error; whoever closes it earlier may do so more than once.
  */
 import koffi from 'koffi';
+import { closes, type Closable } from '../../core/closing.js';
 import { beforeEnding } from '../../core/ending.js';
 import { CorellaError, refuse } from '../../core/errors.js';
 import { formatBytes } from '../../core/units.js';
@@ -23,19 +24,17 @@ export type FunctionHandle = Handle<'function'>;
 export const offsetBy = (pointer: DevicePointer, bytes: number): DevicePointer =>
   (pointer + BigInt(bytes)) as DevicePointer;
 
-export interface DeviceMemory {
+export interface DeviceMemory extends Closable {
   readonly pointer: DevicePointer;
   readonly sizeBytes: number;
-  free(): void;
 }
 
 /** Page-locked host memory: the card copies from it by itself, at the bus's speed. */
-export interface PinnedMemory {
+export interface PinnedMemory extends Closable {
   readonly pointer: HostPointer;
-  /** Valid until freed. */
+  /** Valid until closed. */
   readonly buffer: ArrayBuffer;
   readonly sizeBytes: number;
-  free(): void;
 }
 
 /** Long enough for the bus's full speed, short enough to be made in a few milliseconds. */
@@ -45,20 +44,19 @@ export interface Stream {
   readonly handle: StreamHandle;
 }
 
-/** A mark in a stream that others can wait for. Before it is first recorded it counts as passed. */
-export interface Mark {
+/** An event in a stream that others can wait for. Before it is first recorded it counts as passed. */
+export interface CudaEvent extends Closable {
   readonly handle: EventHandle;
   record(stream: Stream): void;
-  /** Later work in `stream` waits until the mark has passed; the host goes on. */
+  /** Later work in `stream` waits until the event has passed; the host goes on. */
   holdBack(stream: Stream): void;
-  /** Resolves when the mark has passed; the event loop goes on meanwhile. */
+  /** Resolves when the event has passed; the event loop goes on meanwhile. */
   passed(): Promise<void>;
-  free(): void;
 }
 
 export type Streams = Readonly<Record<'upload' | 'prepare' | 'compute' | 'download', Stream>>;
 
-export interface CudaSession {
+export interface CudaSession extends Closable {
   readonly device: DeviceFacts;
   readonly driver: Driver;
   readonly streams: Streams;
@@ -66,21 +64,18 @@ export interface CudaSession {
   call(name: DriverCall, ...values: CValue[]): void;
   allocate(what: string, sizeBytes: number): DeviceMemory;
   allocatePinned(what: string, sizeBytes: number): PinnedMemory;
-  /** Page-locked memory of PIECE_BYTES for a transfer; freeing it keeps it for the next, which is far quicker. */
+  /** Page-locked memory of PIECE_BYTES for a transfer; closing it keeps it for the next, which is far quicker. */
   borrowPiece(): PinnedMemory;
   allocateNative(sizeBytes: number): NativeMemory;
   /** Where `bytes` starts, if it lies in this session's pinned memory. */
   pinnedAddress(bytes: ArrayBufferView): bigint | undefined;
-  /** Frees the pinned memory that `bytes` lies in. */
-  freePinned(bytes: ArrayBufferView): void;
-  createMark(options?: { readonly timing: 'on' | 'off' }): Mark;
-  millisecondsBetween(first: Mark, last: Mark): number;
+  createEvent(options?: { readonly timing: 'on' | 'off' }): CudaEvent;
+  millisecondsBetween(first: CudaEvent, last: CudaEvent): number;
   loadModule(image: Uint8Array): ModuleHandle;
   copyRows(copy: RowCopy, direction: 'up' | 'down', stream: Stream): void;
   freeMemoryBytes(): number;
   /** How many things are still allocated. */
   readonly held: number;
-  close(): Promise<void>;
 }
 
 /** Which context this thread is in; setting it costs a call, so only changes are made. */
@@ -120,16 +115,17 @@ export function openSession(driver: Driver, device: DeviceFacts): CudaSession {
   // handlers it finds back without SA_RESETHAND, and Node's own, which raises its signal anew, then runs for ever. The
   // one we listen with does not depend on that flag.
   const stopListening = beforeEnding(() => undefined);
-  /** What is still allocated, oldest first; each entry frees itself. */
+  /** What is still allocated, oldest first; each entry releases itself, once. */
   const held = new Set<() => void>();
-  const hold = (release: () => void): (() => void) => {
+  const hold = (release: () => void): (() => Promise<void>) => {
     const once = (): void => {
       if (held.delete(once)) release();
     };
     held.add(once);
-    return once;
+    return closes(once);
   };
-  const pinned = new Map<ArrayBuffer, { readonly address: bigint; readonly free: () => void }>();
+  /** By their buffer, where pinned memory lies. */
+  const pinned = new Map<ArrayBuffer, bigint>();
 
   const freeMemoryBytes = (): number => {
     const sizes = new BigUint64Array(2);
@@ -152,10 +148,10 @@ export function openSession(driver: Driver, device: DeviceFacts): CudaSession {
       );
     }
     check('cuMemAlloc', code);
-    const free = hold(() => {
+    const close = hold(() => {
       call('cuMemFree', receiver[0]);
     });
-    return { pointer: receiver[0] as DevicePointer, sizeBytes, free };
+    return { pointer: receiver[0] as DevicePointer, sizeBytes, close };
   }
 
   function allocatePinned(what: string, sizeBytes: number): PinnedMemory {
@@ -171,24 +167,31 @@ export function openSession(driver: Driver, device: DeviceFacts): CudaSession {
     }
     check('cuMemHostAlloc', code);
     const buffer = koffi.view(receiver[0], Math.max(1, sizeBytes));
-    const free = hold(() => {
+    const close = hold(() => {
       pinned.delete(buffer);
       call('cuMemFreeHost', receiver[0]);
     });
-    pinned.set(buffer, { address: receiver[0], free });
-    return { pointer: receiver[0] as HostPointer, buffer, sizeBytes, free };
+    pinned.set(buffer, receiver[0]);
+    return { pointer: receiver[0] as HostPointer, buffer, sizeBytes, close };
   }
 
   const pieces: PinnedMemory[] = [];
   function borrowPiece(): PinnedMemory {
     const piece = pieces.pop() ?? allocatePinned('a transfer', PIECE_BYTES);
-    return { ...piece, free: () => pieces.push(piece) };
+    let isBack = false;
+    return {
+      ...piece,
+      close: closes(() => {
+        if (!isBack) pieces.push(piece);
+        isBack = true;
+      }),
+    };
   }
 
-  function createMark(options: { readonly timing: 'on' | 'off' } = { timing: 'off' }): Mark {
+  function createEvent(options: { readonly timing: 'on' | 'off' } = { timing: 'off' }): CudaEvent {
     const DISABLE_TIMING = 2;
     const handle = made('cuEventCreate', options.timing === 'on' ? 0 : DISABLE_TIMING) as EventHandle;
-    const free = hold(() => {
+    const close = hold(() => {
       call('cuEventDestroy', handle);
     });
     const isPassed = (): boolean => {
@@ -212,7 +215,7 @@ export function openSession(driver: Driver, device: DeviceFacts): CudaSession {
           });
         }
       },
-      free,
+      close,
     };
   }
 
@@ -227,10 +230,10 @@ export function openSession(driver: Driver, device: DeviceFacts): CudaSession {
 
   const holdNative = (sizeBytes: number): NativeMemory => {
     const memory = allocateNative(sizeBytes);
-    const free = hold(() => {
-      memory.free();
+    const close = hold(() => {
+      void memory.close();
     });
-    return { ...memory, free };
+    return { ...memory, close };
   };
 
   // Preparing a block is short and the next long kernel waits for it: it goes first when the card has room.
@@ -253,12 +256,9 @@ export function openSession(driver: Driver, device: DeviceFacts): CudaSession {
     allocateNative: holdNative,
     pinnedAddress: (bytes) => {
       const base = pinned.get(bytes.buffer as ArrayBuffer);
-      return base === undefined ? undefined : base.address + BigInt(bytes.byteOffset);
+      return base === undefined ? undefined : base + BigInt(bytes.byteOffset);
     },
-    freePinned: (bytes) => {
-      pinned.get(bytes.buffer as ArrayBuffer)?.free();
-    },
-    createMark,
+    createEvent,
     millisecondsBetween: (first, last) => {
       const milliseconds = new Float32Array(1);
       call('cuEventElapsedTime', milliseconds, first.handle, last.handle);

@@ -8,8 +8,8 @@
 
 // packed : [row][packedPitch], one byte a sample, real part in the high nibble. Writes zeros from `samples` to the next
 // multiple of 64 samples, so that kernels may read whole spans. One thread per 8 samples; grid.y over rows.
-extern "C" __global__ void unpackCi4(const uint8_t *packed, int64_t packedPitch, int8_t *spectra, int64_t pitch, int samples,
-                                     int64_t rows, int *fault) {
+extern "C" __global__ void unpackCi4(const uint8_t *packed, int64_t packedPitch, int8_t *spectra, int64_t pitch,
+                                     int samples, int64_t rows, int *fault) {
   const int first = (blockIdx.x * blockDim.x + threadIdx.x) * 8;
   if (first >= (samples + 63) / 64 * 64) return;
   for (int64_t row = blockIdx.y; row < rows; row += gridDim.y) {
@@ -30,8 +30,8 @@ extern "C" __global__ void unpackCi4(const uint8_t *packed, int64_t packedPitch,
 }
 
 // The other way, for whoever asks for a canonical copy.
-extern "C" __global__ void packCi4(const int8_t *spectra, int64_t pitch, uint8_t *packed, int64_t packedPitch, int samples,
-                                   int64_t rows) {
+extern "C" __global__ void packCi4(const int8_t *spectra, int64_t pitch, uint8_t *packed, int64_t packedPitch,
+                                   int samples, int64_t rows) {
   const int t = blockIdx.x * blockDim.x + threadIdx.x;
   if (t >= samples) return;
   for (int64_t row = blockIdx.y; row < rows; row += gridDim.y) {

@@ -13,11 +13,12 @@ import {
   type SpectraType,
 } from '../../core/axes.js';
 import type { SpectraBlock, SpectraShape } from '../../core/blocks.js';
+import { Closers, type Closable } from '../../core/closing.js';
 import { refuse, wholeNumber } from '../../core/errors.js';
 import { roundUp } from '../../core/round-up.js';
 import type { SpectraGap } from '../../core/gaps.js';
 import type { Kernel, KernelRequest, KernelShop } from './kernels.js';
-import type { CudaSession, DeviceMemory, DevicePointer, PinnedMemory, Stream } from './session.js';
+import type { CudaSession, DevicePointer, PinnedMemory, Stream } from './session.js';
 import { commonHeaders, readSource } from './sources.js';
 
 export interface CudaSpectraBlock extends SpectraBlock {
@@ -74,6 +75,36 @@ function rowGrid(items: number, rows: number): { grid: readonly [number, number]
   return { grid: [Math.max(1, Math.ceil(items / threads)), Math.min(rows, 65_535)], threads };
 }
 
+const titleOf = ({ channels, inputs, capacity }: SpectraShape): string =>
+  `a block of ${channels} channels × ${inputs} inputs × ${capacity} spectra`;
+
+/** Everything on the card that a block is made of. */
+function allocateParts(session: CudaSession, shape: SpectraShape) {
+  const { type, channels, inputs, capacity } = shape;
+  const rows = channels * inputs;
+  const title = titleOf(shape);
+  const closers = new Closers();
+  try {
+    return {
+      closers,
+      memory: closers.keep(session.allocate(title, rows * pitchBytesFor(type, capacity))),
+      faultWord: closers.keep(session.allocate('a fault word', 4)),
+      faultOnHost: closers.keep(session.allocatePinned('a fault word', 4)),
+      filled: closers.keep(session.createEvent()),
+      read: closers.keep(session.createEvent()),
+      uploaded: closers.keep(session.createEvent()),
+      packed:
+        type === 'ci4'
+          ? closers.keep(session.allocate(`${title}, packed`, rows * packedPitchFor(capacity)))
+          : undefined,
+    };
+  } catch (error) {
+    // Blocks are allocated without waiting, so this cannot wait either.
+    void closers.close().catch(() => undefined);
+    throw error;
+  }
+}
+
 function allocateCudaSpectra(
   session: CudaSession,
   kernels: SpectraKernels,
@@ -82,22 +113,10 @@ function allocateCudaSpectra(
   const { type, channels, inputs, capacity } = shape;
   const rows = channels * inputs;
   const pitchBytes = pitchBytesFor(type, capacity);
-  const held: { free(): void }[] = [];
-  const kept = <Thing extends { free(): void }>(thing: Thing): Thing => {
-    held.push(thing);
-    return thing;
-  };
-  const title = `a block of ${channels} channels × ${inputs} inputs × ${capacity} spectra`;
-  const memory = kept(session.allocate(title, rows * pitchBytes));
-  const faultWord = kept(session.allocate('a fault word', 4));
-  const faultOnHost = kept(session.allocatePinned('a fault word', 4));
-  const faultView = new Int32Array(faultOnHost.buffer);
-  const filled = kept(session.createMark());
-  const read = kept(session.createMark());
-  const uploaded = kept(session.createMark());
   const packedPitch = packedPitchFor(capacity);
-  const packed: DeviceMemory | undefined =
-    type === 'ci4' ? kept(session.allocate(`${title}, packed`, rows * packedPitch)) : undefined;
+  const parts = allocateParts(session, shape);
+  const { closers, memory, faultWord, faultOnHost, filled, read, uploaded, packed } = parts;
+  const faultView = new Int32Array(faultOnHost.buffer);
   /** Pinned copy of pageable data on its way; made when first needed. */
   let staging: PinnedMemory | undefined;
   let samples = 0;
@@ -105,14 +124,8 @@ function allocateCudaSpectra(
   let faulty = false;
 
   const rowBytes = (count: number): number => count * spectraSizeBytes(type);
-  const stage = (count: number): PinnedMemory => {
-    const sizeBytes = rows * rowBytes(count);
-    if (staging === undefined || staging.sizeBytes < sizeBytes) {
-      staging?.free();
-      staging = session.allocatePinned(title, rows * rowBytes(capacity));
-    }
-    return staging;
-  };
+  const stage = (): PinnedMemory =>
+    (staging ??= closers.keep(session.allocatePinned(titleOf(shape), rows * rowBytes(capacity))));
 
   /** Zero tails, 4-bit samples unpacked, every sample checked: in the prepare stream, behind the upload. */
   function prepare(): void {
@@ -164,7 +177,7 @@ function allocateCudaSpectra(
     let host = session.pinnedAddress(canonical);
     if (host === undefined) {
       await uploaded.passed(); // the staging memory may still be on its way
-      const pinned = stage(count);
+      const pinned = stage();
       new Uint8Array(pinned.buffer).set(
         new Uint8Array(canonical.buffer, canonical.byteOffset, canonical.byteLength),
       );
@@ -197,7 +210,7 @@ function allocateCudaSpectra(
 
   async function readBack(): Promise<SpectraCAT> {
     const { compute } = session.streams;
-    const pinned = stage(samples);
+    const pinned = stage();
     const result = allocateSpectra(type, channels, inputs, samples);
     filled.holdBack(compute);
     if (packed && samples > 0) {
@@ -255,11 +268,7 @@ function allocateCudaSpectra(
       faulty = false;
       filled.record(stream);
     },
-    close: () => {
-      for (const thing of held.splice(0)) thing.free();
-      staging?.free();
-      staging = undefined;
-    },
+    close: () => closers.close(),
   };
 }
 
@@ -277,17 +286,23 @@ export function cudaSpectra(where: string, block: SpectraBlock): CudaSpectraBloc
 const isCudaSpectra = (block: SpectraBlock): block is CudaSpectraBlock => block.home === 'cuda';
 
 /** Pinned memory shaped like canonical spectra: filled by the caller, its write() goes straight to the card. */
-export function pinnedSpectra(session: CudaSession, shape: SpectraShape): SpectraCAT {
+export interface PinnedSpectra extends Closable {
+  /** spectra : [c][a][t]; valid until closed. */
+  readonly spectra: SpectraCAT;
+}
+
+export function pinnedSpectra(session: CudaSession, shape: SpectraShape): PinnedSpectra {
   const { type, channels, inputs, capacity } = shape;
   const elements = channels * inputs * capacity * elementsPerSpectra(type);
-  const { buffer } = session.allocatePinned(
+  const memory = session.allocatePinned(
     'pinned spectra',
     channels * inputs * capacity * spectraSizeBytes(type),
   );
   const views = {
-    ci8: () => new Int8Array(buffer, 0, elements),
-    ci4: () => new Uint8Array(buffer, 0, elements),
-    cf32: () => new Float32Array(buffer, 0, elements),
+    ci8: () => new Int8Array(memory.buffer, 0, elements),
+    ci4: () => new Uint8Array(memory.buffer, 0, elements),
+    cf32: () => new Float32Array(memory.buffer, 0, elements),
   } satisfies Record<SpectraType, () => Int8Array | Uint8Array | Float32Array>;
-  return spectraCAT(views[type](), type, channels, inputs, capacity);
+  const spectra = spectraCAT(views[type](), type, channels, inputs, capacity);
+  return { spectra, close: () => memory.close() };
 }

@@ -3,12 +3,12 @@
  * compiler's own), and writers into memory that C may read.
  */
 import koffi from 'koffi';
+import { closes, type Closable } from '../../core/closing.js';
 
 /** Host memory outside the JavaScript heap: it has an address, and stays there. */
-export interface NativeMemory {
+export interface NativeMemory extends Closable {
   readonly address: bigint;
   readonly bytes: DataView;
-  free(): void;
 }
 
 /** Zeroed, and aligned to 128 bytes, as tensor maps want. */
@@ -20,9 +20,9 @@ export function allocateNative(sizeBytes: number): NativeMemory {
   return {
     address,
     bytes,
-    free: () => {
+    close: closes(() => {
       koffi.free(raw);
-    },
+    }),
   };
 }
 

@@ -1,4 +1,5 @@
 /** Whole arrays to the card and back, through page-locked memory. For what is moved once, not for streams of blocks. */
+import { preparing } from '../../core/closing.js';
 import { PIECE_BYTES, type CudaSession, type DeviceMemory, type Stream } from './session.js';
 
 const bytesOf = (array: ArrayBufferView): Uint8Array =>
@@ -10,14 +11,11 @@ export async function uploadArray(
   what: string,
   array: ArrayBufferView,
 ): Promise<DeviceMemory> {
-  const memory = session.allocate(what, array.byteLength);
-  try {
+  return preparing(async (closers) => {
+    const memory = closers.keep(session.allocate(what, array.byteLength));
     await uploadInto(session, memory, array);
-  } catch (error) {
-    memory.free();
-    throw error;
-  }
-  return memory;
+    return memory;
+  });
 }
 
 export async function uploadInto(
@@ -28,7 +26,7 @@ export async function uploadInto(
 ): Promise<void> {
   const bytes = bytesOf(array);
   const pinned = session.borrowPiece();
-  const arrived = session.createMark();
+  const arrived = session.createEvent();
   try {
     for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
       const piece = bytes.subarray(at, at + PIECE_BYTES);
@@ -38,9 +36,9 @@ export async function uploadInto(
       arrived.record(stream);
       await arrived.passed();
     }
-    pinned.free(); // not after an error, when something may still be on its way through it
+    await pinned.close(); // not after an error, when something may still be on its way through it
   } finally {
-    arrived.free();
+    await arrived.close();
   }
 }
 
@@ -55,7 +53,7 @@ export async function downloadInto(
   // Two, so that one arrives while the other is copied out.
   const buffers = [0, 1].map(() => ({
     pinned: session.borrowPiece(),
-    arrived: session.createMark(),
+    arrived: session.createEvent(),
   }));
   const pieces = Math.ceil(bytes.length / PIECE_BYTES);
   const start = (n: number): void => {
@@ -74,8 +72,8 @@ export async function downloadInto(
       const length = Math.min(PIECE_BYTES, bytes.length - n * PIECE_BYTES);
       bytes.set(new Uint8Array(pinned.buffer, 0, length), n * PIECE_BYTES);
     }
-    for (const { pinned } of buffers) pinned.free();
+    for (const { pinned } of buffers) await pinned.close();
   } finally {
-    for (const { arrived } of buffers) arrived.free();
+    for (const { arrived } of buffers) await arrived.close();
   }
 }

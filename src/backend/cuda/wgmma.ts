@@ -3,7 +3,7 @@
  * register, up to 128 of them, so it is written by this function instead of by hand.
  */
 
-/** Numbers of columns that Hopper's row groups use (src/correlate/correlate-hopper.cu). */
+/** Numbers of columns that Hopper's row groups use (src/correlate/cuda/correlate-hopper.cu). */
 const WGMMA_COLUMNS = [32, 64, 96, 128, 160, 192, 224, 256] as const;
 
 /** `Wgmma<N>::multiplyAdd`: m64nNk32, int32 += int8 × int8, rows in registers, columns by descriptor. */

@@ -3,8 +3,8 @@
  * numbers. A double of absolute ticks would not do: 196 MHz since 1970 passes 2⁵³. Sampling clocks never pause, so
  * leap seconds after the epoch are counted.
  */
-import { instant, type Instant } from '../instant.js';
-import { afterElapsedSeconds, elapsedSeconds } from './leap-seconds.js';
+import { instant, secondsBetween, type Instant } from '../instant.js';
+import { afterElapsedSeconds } from './epochs.js';
 import { floorDivide, properFraction, rationalOf, type Rational } from './rational.js';
 
 export interface TickClock {
@@ -20,13 +20,15 @@ export function instantOfTick({ epoch, tickRateHz }: TickClock, tick: bigint): I
   const total = start.numerator * tickRateHz.numerator + tick * tickRateHz.denominator * start.denominator;
   const whole = floorDivide(total, unit);
   const fraction = properFraction(total - whole * unit, unit);
-  return instant(afterElapsedSeconds(epoch.unixSeconds, Number(whole)), fraction);
+  // Within a leap second the fraction is above 1.
+  const second = afterElapsedSeconds(epoch.unixSeconds, Number(whole));
+  return { ...second, fraction: second.fraction + fraction };
 }
 
 /** The tick nearest to a moment, the later of two. */
 export function tickOfInstant({ epoch, tickRateHz }: TickClock, moment: Instant): bigint {
   const [from, to] = [rationalOf(epoch.fraction), rationalOf(moment.fraction)];
-  const seconds = BigInt(elapsedSeconds(epoch.unixSeconds, moment.unixSeconds));
+  const seconds = BigInt(secondsBetween(instant(epoch.unixSeconds), instant(moment.unixSeconds)));
   // (seconds + to − from) · rate, over one denominator.
   const unit = from.denominator * to.denominator * tickRateHz.denominator;
   const total =

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { openOutput, type OutputFile } from '../output.js';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
+import { openOutput, type OutputFile } from '../io/output.js';
 import { openHdf5 } from './read.js';
 import { createHdf5, type GroupPlan } from './write.js';
 
-const folder = await mkdtemp(join(tmpdir(), 'corella-hdf5-'));
+const folder = temporaryFolder('hdf5');
 const int64 = (...values: number[]): Uint8Array => new Uint8Array(BigInt64Array.from(values, BigInt).buffer);
 const float64 = (...values: number[]): Uint8Array => new Uint8Array(Float64Array.from(values).buffer);
 
@@ -104,7 +103,7 @@ describe('HDF5', () => {
     assert.deepEqual(read.keys('deep'), ['deeper']);
     assert.ok(!read.has('deep/shallow'));
     assert.throws(() => read.number('nothing'), /has no nothing/);
-    read.close();
+    await read.close();
   });
 
   it('indexes thousands of chunks over several levels', async () => {
@@ -125,7 +124,7 @@ describe('HDF5', () => {
       assert.deepEqual(shape, [3 * (chunk + 1), 2]);
       const all = dataset.rows(0, shape[0]);
       assert.ok(all.every((value, k) => value === k));
-      read.close();
+      await read.close();
     }
   });
 
@@ -165,7 +164,7 @@ describe('HDF5', () => {
         [...read.numbers('y')],
         Array.from({ length: done }, (_, k) => k),
       );
-      read.close();
+      await read.close();
     }
   });
 
@@ -206,13 +205,13 @@ describe('HDF5', () => {
         try {
           opened.number('Header/reals');
         } finally {
-          opened.close();
+          await opened.close();
         }
       }, /again\.h5: .*it is damaged or cut short/);
       writeFileSync(path, sound);
       const opened = await openHdf5(path);
       assert.equal(opened.number('Header/reals'), 7);
-      opened.close();
+      await opened.close();
     }
   });
 });

@@ -1,5 +1,5 @@
 /** Single values, lists and texts as items of an HDF5 file. */
-import { bytesOf } from '../interleave.js';
+import { bytesOf } from '../io/interleave.js';
 import type { Fixed } from './write.js';
 
 const fixed = (type: Fixed['type'], dims: readonly number[], bytes: Uint8Array): Fixed => ({

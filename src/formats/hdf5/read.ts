@@ -8,8 +8,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type * as H5wasm from 'h5wasm/node';
 import type { Dataset, Group, Metadata } from 'h5wasm/node';
+import { closes, type Closable } from '../../core/closing.js';
 import { CorellaError, refuse } from '../../core/errors.js';
-import { openInput } from '../input.js';
+import { openInput } from '../io/input.js';
 
 interface Library {
   readonly classes: typeof H5wasm;
@@ -63,7 +64,7 @@ export interface Hdf5Dataset {
   box(offset: readonly number[], count: readonly number[]): Float64Array;
 }
 
-export interface Hdf5File {
+export interface Hdf5File extends Closable {
   readonly path: string;
   has(item: string): boolean;
   keys(group: string): string[];
@@ -74,7 +75,6 @@ export interface Hdf5File {
   /** A number or text beside an item. */
   attribute(item: string, name: string): number | string | undefined;
   dataset(item: string): Hdf5Dataset;
-  close(): void;
 }
 
 const HDF5_SIGNATURE = Uint8Array.from([0x89, 0x48, 0x44, 0x46, 0x0d, 0x0a, 0x1a, 0x0a]);
@@ -119,6 +119,7 @@ export async function openHdf5(path: string): Promise<Hdf5File> {
     }
   };
   const file = guarded('cannot be opened as HDF5', () => new classes.File(path, 'r'));
+  let isClosed = false;
   const find = (item: string): unknown =>
     guarded(`${item} cannot be found`, () => (file.keys().includes(item.split('/')[0]) ? walk(item) : null));
   const walk = (item: string): unknown => {
@@ -226,9 +227,11 @@ export async function openHdf5(path: string): Promise<Hdf5File> {
         box,
       };
     },
-    close: () => {
+    close: closes(() => {
+      if (isClosed) return;
+      isClosed = true;
       guarded('cannot be closed', () => file.close());
-    },
+    }),
   };
 }
 

@@ -4,7 +4,7 @@
  * whose 96 bytes turn from the old tree to the new one. A crash in between leaves the file of the commit before.
  */
 import { refuse } from '../../core/errors.js';
-import type { OutputFile } from '../output.js';
+import type { OutputFile } from '../io/output.js';
 import {
   CHUNK_NODE_ENTRIES,
   chunkNode,

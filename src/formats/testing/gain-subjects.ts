@@ -1,11 +1,11 @@
 /** Gains of three stations, in both forms that are read. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gainsCA } from '../../core/axes.js';
 import { parseInstant } from '../../core/instant.js';
-import { writeGainFiles } from '../gain-files.js';
-import type { GainsFile } from '../gains.js';
+import { inTemporaryFolder } from '../../core/testing/temporary-folder.js';
+import { writeGainFiles } from '../gains/gain-files.js';
+import type { GainsFile } from '../gains/gains.js';
 import type { GainSubject } from './trial.js';
 import { trio } from './trio.js';
 
@@ -29,14 +29,10 @@ export const trioGains: GainsFile = {
 };
 
 export async function gainSubjects(): Promise<GainSubject[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'corella-gains-'));
-  const paths = await writeGainFiles(join(folder, 'gains.json'), trioGains, {
-    telescope: trio,
-    channelWidthHz: 1e6,
-    durationS: 2,
-  });
-  const [json, calh5] = paths.map((path) => readFileSync(path));
-  rmSync(folder, { recursive: true });
+  const how = { telescope: trio, channelWidthHz: 1e6, durationS: 2 };
+  const [json, calh5] = await inTemporaryFolder('gains', async (folder) =>
+    (await writeGainFiles(join(folder, 'gains.json'), trioGains, how)).map((path) => readFileSync(path)),
+  );
   return [
     { name: 'gains', holds: 'gains', extension: '.json', bytes: json },
     { name: 'calh5', holds: 'gains', extension: '.calh5', bytes: calh5 },

@@ -1,6 +1,6 @@
 /** A small FITS-IDI file of three antennas, for the tests and the fuzzer. */
-import { headerBytes, integerCard, logicalCard, realCard, textCards } from '../fits.js';
-import { tableBytes } from '../fits-table.js';
+import { headerBytes, integerCard, logicalCard, realCard, textCards } from '../fits/fits.js';
+import { tableBytes } from '../fits/table.js';
 
 export interface IdiRow {
   readonly antenna1: number;

@@ -1,6 +1,6 @@
 /** A small MWA observation: its metafits, and files of either correlator, for the tests and the fuzzer. */
-import { headerBytes, integerCard, logicalCard, paddedBytes, realCard, textCards } from '../fits.js';
-import { tableBytes } from '../fits-table.js';
+import { headerBytes, integerCard, logicalCard, paddedBytes, realCard, textCards } from '../fits/fits.js';
+import { tableBytes } from '../fits/table.js';
 
 export interface MwaTile {
   readonly eastM: number;

@@ -1,13 +1,13 @@
 /** Reads whole small recordings back, for the tests. */
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { elementsPerSpectra, elementsPerVoltage } from '../../core/axes.js';
 import type { SpectraGap, VoltageGap } from '../../core/gaps.js';
 import type { Instant } from '../../core/instant.js';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import type { Format, OpenedFile, OpenOptions, SpectraRecording, VoltageRecording } from '../format.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'corella-formats-'));
+const folder = temporaryFolder('formats');
 let files = 0;
 
 export function writeSample(bytes: Uint8Array, extension = '.sample'): string {

@@ -1,23 +1,23 @@
 /** A small whole file for every reader, made here. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allocateVoltages, baselineCount, countsCB, visibilitiesCBPP } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { addSamples, addSeconds, parseInstant } from '../../core/instant.js';
-import { dada } from '../dada.js';
-import { fitsidi } from '../fitsidi.js';
+import { inTemporaryFolder } from '../../core/testing/temporary-folder.js';
+import { dada } from '../recordings/dada.js';
+import { fitsidi } from '../visibilities/fitsidi.js';
 import type { VisibilityHeader } from '../format.js';
-import { guppi } from '../guppi.js';
-import { lwa } from '../lwa/lwa.js';
-import { mark5b } from '../mark5b.js';
-import { mwa } from '../mwa/mwa.js';
-import { raw } from '../raw.js';
-import { createSigmf, sigmf } from '../sigmf.js';
-import { skalow } from '../skalow.js';
-import { uvfits } from '../uvfits.js';
-import { uvh5 } from '../uvh5.js';
-import { vdif } from '../vdif.js';
+import { guppi } from '../recordings/guppi.js';
+import { lwa } from '../recordings/lwa/lwa.js';
+import { mark5b } from '../recordings/mark5b.js';
+import { mwa } from '../visibilities/mwa/mwa.js';
+import { raw } from '../recordings/raw.js';
+import { createSigmf, sigmf } from '../recordings/sigmf/sigmf.js';
+import { skalow } from '../visibilities/skalow.js';
+import { uvfits } from '../visibilities/uvfits/uvfits.js';
+import { uvh5 } from '../visibilities/uvh5/uvh5.js';
+import { vdif } from '../recordings/vdif.js';
 import {
   encodeCor,
   encodeDada,
@@ -64,15 +64,14 @@ function integration(k: number): Integration {
   };
 }
 
-async function written(format: typeof uvh5, name: string): Promise<Uint8Array> {
-  const folder = mkdtempSync(join(tmpdir(), 'corella-subject-'));
-  const path = join(folder, name);
-  const writer = await format.createVisibilities?.(path, header);
-  for (let k = 0; k < 3; k++) await writer?.append(integration(k));
-  await writer?.finish();
-  const bytes = readFileSync(path);
-  rmSync(folder, { recursive: true });
-  return bytes;
+function written(format: typeof uvh5, name: string): Promise<Uint8Array> {
+  return inTemporaryFolder('subject', async (folder) => {
+    const path = join(folder, name);
+    const writer = await format.createVisibilities?.(path, header);
+    for (let k = 0; k < 3; k++) await writer?.append(integration(k));
+    await writer?.finish();
+    return readFileSync(path);
+  });
 }
 
 const tag = 283_685_766_952_000_000n;
@@ -232,9 +231,8 @@ export async function subjects(): Promise<AnySubject[]> {
   ];
 }
 
-/** SigMF is two files: either one damaged beside a sound other. Two blocks, with a gap and a hole between them. */
-async function sigmfSubjects(): Promise<Subject[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'corella-subject-'));
+/** Two blocks of a recording, with a gap and a hole between them. */
+async function sigmfParts(folder: string): Promise<{ part: string; bytes: Uint8Array }[]> {
   const path = join(folder, 'x.sigmf-meta');
   const shape = { type: 'ci8', inputs: 6 } as const;
   const start = parseInstant('2021-12-11T04:00:00');
@@ -257,11 +255,12 @@ async function sigmfSubjects(): Promise<Subject[]> {
     await writer.append({ ...shape, samples, voltages, gaps, start: addSamples(start, first, 1e6) });
   }
   await writer.finish();
-  const parts = ['meta', 'data'].map((part) => ({
-    part,
-    bytes: readFileSync(join(folder, `x.sigmf-${part}`)),
-  }));
-  rmSync(folder, { recursive: true });
+  return ['meta', 'data'].map((part) => ({ part, bytes: readFileSync(join(folder, `x.sigmf-${part}`)) }));
+}
+
+/** SigMF is two files: either one damaged beside a sound other. */
+async function sigmfSubjects(): Promise<Subject[]> {
+  const parts = await inTemporaryFolder('subject', sigmfParts);
   return parts.map(({ part, bytes }, k) => {
     const other = parts[1 - k];
     return {

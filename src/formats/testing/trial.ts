@@ -1,6 +1,6 @@
 /** Reads a possibly damaged file to the end and checks that what comes out adds up. */
 import { CorellaError } from '../../core/errors.js';
-import { readGainFile } from '../gain-files.js';
+import { readGainFile } from '../gains/gain-files.js';
 import type { Format, OpenedFile, OpenOptions } from '../format.js';
 
 export interface Subject {

@@ -4,7 +4,7 @@
  * sample rate must be known. Inputs are threads in the order of the plan, each with its channels.
  */
 import { refuse, wholeNumber } from '../../core/errors.js';
-import { vdifEpochUnixSeconds } from '../../core/clock/leap-seconds.js';
+import { vdifEpochUnixSeconds } from '../../core/clock/epochs.js';
 import { rational } from '../../core/clock/rational.js';
 import { instant } from '../../core/instant.js';
 import { viewOf } from '../bytes.js';

@@ -1,8 +1,7 @@
 /** Gains as a picture: amplitude and phase of every input over the band. */
 import { formatInstant } from '../../core/instant.js';
-import type { GainsFile } from '../../formats/gains.js';
-import { angleScale, decibelScale, drawColourBar, drawHeatMap } from '../../formats/heatmap.js';
-import { pictureOf } from '../../formats/plot.js';
+import type { GainsFile } from '../../formats/index.js';
+import { angleScale, decibelScale, drawColourBar, drawHeatMap, pictureOf } from '../../draw/index.js';
 import { gainMatrices } from './gains.js';
 import { frequencyAxis, heading, PICTURE_WIDTH, stepHz, TITLE_HEIGHT } from './picture-parts.js';
 

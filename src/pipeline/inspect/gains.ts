@@ -1,7 +1,7 @@
 /** A look at gains: how strong, how steady over the band, and which inputs have none. */
-import { middleOf } from '../../core/middle.js';
+import { median } from '../../core/median.js';
 import { DEGREES_PER_RADIAN } from '../../core/units.js';
-import type { GainsFile } from '../../formats/gains.js';
+import type { GainsFile } from '../../formats/index.js';
 import { inputName } from '../../telescope/telescope.js';
 import { inDb } from './waterfall.js';
 
@@ -43,7 +43,7 @@ export function gainMatrices({ gains, solved, frequenciesHz }: GainsFile) {
       phaseDeg[a * channels + c] = Math.atan2(im, re) * DEGREES_PER_RADIAN;
     }
   }
-  const middle = middleOf(amplitudes.filter((value) => value > 0));
+  const middle = median(amplitudes.filter((value) => value > 0));
   return { amplitudes, phaseDeg, middle, amplitudeDb: amplitudes.map((value) => 2 * inDb(value / middle)) };
 }
 
@@ -54,7 +54,7 @@ export function lookAtGains(file: GainsFile): GainLook {
   const inputs = Array.from({ length: amplitudes.length / channels }, (_, a): GainRow => {
     const own = amplitudes.subarray(a * channels, (a + 1) * channels).filter((value) => !Number.isNaN(value));
     const phase = phaseDeg[a * channels + Math.floor(channels / 2)];
-    const amplitude = middleOf(own);
+    const amplitude = median(own);
     return {
       input: a,
       name: inputName(telescope, a, file.polarisations),
@@ -74,6 +74,6 @@ export function lookAtGains(file: GainsFile): GainLook {
     solvedInputs: solvedChannels.length === 0 ? 0 : solvedInputs,
     unsolved: inputs.flatMap(({ amplitude, name }) => (amplitude === undefined ? [name] : [])),
     amplitude: middle,
-    spreadDb: middleOf(known.map(Math.abs)),
+    spreadDb: median(known.map(Math.abs)),
   };
 }

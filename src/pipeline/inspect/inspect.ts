@@ -1,7 +1,7 @@
 /** What a file holds, in a few numbers: the same words whatever the format. */
 import { isComplexVoltage } from '../../core/axes.js';
 import type { Instant } from '../../core/instant.js';
-import type { EndsEarly, OpenedFile, Recording, Untold } from '../../formats/format.js';
+import type { EndsEarly, OpenedFile, Recording, UnknownFact } from '../../formats/index.js';
 import type { SkyPosition } from '../../sky/frame.js';
 import type { Site } from '../../telescope/telescope.js';
 import { bitsOf } from './voltages.js';
@@ -10,7 +10,7 @@ export interface FileDescription {
   readonly path: string;
   readonly format: string;
   readonly kind: OpenedFile['kind'];
-  readonly untold?: readonly Untold[];
+  readonly unknownFacts?: readonly UnknownFact[];
   readonly telescope?: {
     readonly name: string;
     readonly title: string;
@@ -61,7 +61,7 @@ const recorded = (file: Recording) => ({
   type: file.type,
   bits: bitsOf(file),
   samples: file.samples,
-  ...(file.untold && { untold: file.untold }),
+  ...(file.unknownFacts && { unknownFacts: file.unknownFacts }),
   ...(file.endsEarly && { endsEarly: file.endsEarly }),
   start: file.start,
 });

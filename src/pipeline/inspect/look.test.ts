@@ -4,7 +4,7 @@ import { allocateVoltages, spectraCAT, voltagesAT } from '../../core/axes.js';
 import type { VoltageGap } from '../../core/gaps.js';
 import { addSamples, parseInstant } from '../../core/instant.js';
 import { packNibbles } from '../../core/nibbles.js';
-import type { VoltageRecording } from '../../formats/format.js';
+import type { VoltageRecording } from '../../formats/index.js';
 import { spectraInMemory } from '../testing.js';
 import { lookAt, lookedBlocks, type LookedBlock } from './voltages.js';
 import { histogramOf, inputSpectra, meanSpectrum, waterfallOf } from './waterfall.js';
@@ -108,7 +108,10 @@ describe('a look at a recording', () => {
     // −128, −127 and 127 are at full scale: three inputs of 256.
     assert.equal(look.clipped?.fraction, 3 / 256);
     const progress: number[] = [];
-    const whole = await lookAt(file, { extent: 'whole', onProgress: (part) => void progress.push(part) });
+    const whole = await lookAt(file, {
+      extent: 'whole',
+      onProgress: ({ done, of = NaN }) => void progress.push(done / of),
+    });
     assert.deepEqual(
       progress,
       Array.from({ length: 8 }, (_, k) => (k + 1) / 8),

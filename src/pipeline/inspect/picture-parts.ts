@@ -1,6 +1,5 @@
 /** What the pictures of recordings and of visibilities share. */
-import { escapeXml } from '../../formats/picture.js';
-import { ink } from '../../formats/plot.js';
+import { escapeXml, ink } from '../../draw/index.js';
 
 export const PICTURE_WIDTH = 1400;
 export const TITLE_HEIGHT = 84;

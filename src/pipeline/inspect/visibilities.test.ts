@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { baselineIndex, countsCB, spectraCAT, visibilitiesCBPP, voltagesAT } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { addSeconds, instant } from '../../core/instant.js';
-import type { VisibilityFile, VisibilityHeader } from '../../formats/format.js';
+import type { VisibilityFile, VisibilityHeader } from '../../formats/index.js';
 import { trio } from '../../formats/testing/trio.js';
 import { spectraInMemory, voltagesInMemory } from '../testing.js';
 import { describeFile } from './inspect.js';

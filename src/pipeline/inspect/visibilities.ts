@@ -1,8 +1,9 @@
 /** A look at a visibility file: its first values, what is flagged, and its band. */
+import type { OnProgress } from '../../core/progress.js';
 import { baselineCount, baselineIndex } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import type { Instant } from '../../core/instant.js';
-import type { VisibilityFile } from '../../formats/format.js';
+import type { VisibilityFile } from '../../formats/index.js';
 import type { Complex } from './voltages.js';
 import { inDb } from './waterfall.js';
 
@@ -44,18 +45,18 @@ export const productName = ({ header }: VisibilityFile, pi: number, pj: number):
 
 /** Weight of a product as its file said, else as the counts and flags do; above 0 it is good. */
 function weightOf(one: Integration, cell: number, a1: number, a2: number): number {
-  const { polarisations: p, filed, counts, flaggedInputs } = one;
+  const { polarisations: p, asStored, counts, flaggedInputs } = one;
   const at = cell * p * p + (a1 % p) * p + (a2 % p);
-  if (filed) return filed.weights[at];
+  if (asStored) return asStored.weights[at];
   return flaggedInputs[a1] === 1 || flaggedInputs[a2] === 1 ? 0 : counts[cell];
 }
 
 /** Mean of a product, undefined where it carries no weight. */
 export function meanOf(one: Integration, cell: number, a1: number, a2: number): Complex | undefined {
-  const { polarisations: p, filed, counts } = one;
+  const { polarisations: p, asStored, counts } = one;
   if (!(weightOf(one, cell, a1, a2) > 0)) return undefined;
   const at = 2 * (cell * p * p + (a1 % p) * p + (a2 % p));
-  if (filed) return { re: filed.means[at], im: filed.means[at + 1] };
+  if (asStored) return { re: asStored.means[at], im: asStored.means[at + 1] };
   const { visibilities } = one;
   return { re: visibilities[at] / counts[cell], im: visibilities[at + 1] / counts[cell] };
 }
@@ -67,7 +68,7 @@ export async function lookAtVisibilities(
     readonly extent?: 'whole';
     readonly onFirst?: (one: Integration) => void;
     /** From 0 to 1. */
-    readonly onProgress?: (fraction: number) => void;
+    readonly onProgress?: OnProgress;
   } = {},
 ): Promise<VisibilityLook> {
   const { frequenciesHz, polarisations } = file.header;
@@ -102,7 +103,7 @@ export async function lookAtVisibilities(
       }
     });
     if (!everything) break;
-    options.onProgress?.(integrations / file.integrationCount);
+    options.onProgress?.({ done: integrations, of: file.integrationCount, unit: 'integrations' });
   }
   return {
     extent: everything ? 'whole' : 'first integration',

@@ -2,11 +2,17 @@
 import { baselineCount, baselineIndex } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { formatInstant } from '../../core/instant.js';
-import { middleOf } from '../../core/middle.js';
+import { median } from '../../core/median.js';
 import { DEGREES_PER_RADIAN, formatHz, formatSeconds } from '../../core/units.js';
-import type { VisibilityFile } from '../../formats/format.js';
-import { angleScale, decibelScale, drawColourBar, drawHeatMap } from '../../formats/heatmap.js';
-import { pictureOf, type PlotFrame } from '../../formats/plot.js';
+import type { VisibilityFile } from '../../formats/index.js';
+import {
+  angleScale,
+  decibelScale,
+  drawColourBar,
+  drawHeatMap,
+  pictureOf,
+  type PlotFrame,
+} from '../../draw/index.js';
 import { meanOf, productName } from './visibilities.js';
 import { frequencyAxis, heading, PICTURE_WIDTH, stepHz, TITLE_HEIGHT } from './picture-parts.js';
 import { inDb } from './waterfall.js';
@@ -87,7 +93,7 @@ export function visibilityPicture(file: VisibilityFile, one: Integration, title:
 const degrees = (re: number, im: number): number => Math.atan2(im, re) * DEGREES_PER_RADIAN;
 /** Amplitudes as dB from the middle one: a few damaged values must not shift the rest. */
 const fromMedian = (amplitudes: Float64Array): Float64Array => {
-  const middle = middleOf(amplitudes.filter((value) => value > 0));
+  const middle = median(amplitudes.filter((value) => value > 0));
   return amplitudes.map((value) => 2 * inDb(value / middle));
 };
 
@@ -109,7 +115,7 @@ function pairMatrices(one: Integration, channel: number) {
           phaseDeg[j * stations + i] = degrees(value.re, -value.im);
         }
       }
-      amplitudes[i * stations + j] = amplitudes[j * stations + i] = middleOf(seen);
+      amplitudes[i * stations + j] = amplitudes[j * stations + i] = median(seen);
     }
   }
   return { amplitudeDb: fromMedian(amplitudes), phaseDeg };

@@ -8,10 +8,11 @@ import {
   drawHeatMap,
   type HeatMap,
   type HeatScale,
-} from '../../formats/heatmap.js';
-import { pictureOf, type PlotFrame } from '../../formats/plot.js';
+  pictureOf,
+  type PlotFrame,
+} from '../../draw/index.js';
 import { inputName } from '../../telescope/telescope.js';
-import { sampleRateOf, type Recording } from '../../formats/format.js';
+import { sampleRateOf, type Recording } from '../../formats/index.js';
 import { isReal, type LookedBlock } from './voltages.js';
 import { frequencyAxis, heading, PICTURE_WIDTH, stepHz, TITLE_HEIGHT } from './picture-parts.js';
 import { histogramOf, inputSpectra, waterfallOf, type Waterfall } from './waterfall.js';

@@ -1,4 +1,5 @@
 /** A look at a recording's samples: first values, power, clipping, what is missing and where. */
+import type { OnProgress } from '../../core/progress.js';
 import {
   elementsPerSpectra,
   elementsPerVoltage,
@@ -11,7 +12,7 @@ import type { SpectraGap } from '../../core/gaps.js';
 import type { Instant } from '../../core/instant.js';
 import { highNibble, lowNibble } from '../../core/nibbles.js';
 import { gapCollector } from './gap-collector.js';
-import type { FrameTally, Recording } from '../../formats/format.js';
+import type { FrameTally, Recording } from '../../formats/index.js';
 
 export interface Complex {
   readonly re: number;
@@ -147,7 +148,7 @@ export async function lookAt(
     readonly extent?: 'whole';
     readonly onFirst?: (block: LookedBlock) => void;
     /** From 0 to 1. */
-    readonly onProgress?: (fraction: number) => void;
+    readonly onProgress?: OnProgress;
   } = {},
 ): Promise<Look> {
   const rowCount = file.inputs * channelsIn(file);
@@ -167,7 +168,7 @@ export async function lookAt(
     missing.add(block.gaps, samples, block.samples);
     samples += block.samples;
     if (!everything) break;
-    options.onProgress?.(samples / file.samples);
+    options.onProgress?.({ done: samples, of: file.samples, unit: 'samples' });
   }
   const all = rowCount * samples;
   const perSample =

@@ -1,6 +1,6 @@
 /** A block of samples as power over time and frequency, and as a histogram: what inspect draws. */
 import { planFft } from '../../core/fft.js';
-import { sampleRateOf, type Recording } from '../../formats/format.js';
+import { sampleRateOf, type Recording } from '../../formats/index.js';
 import { holesOf, isHole, isReal, sampleReader, type LookedBlock } from './voltages.js';
 
 /** Power of one input. 0 dB is that of samples whose numbers have an rms of 1; NaN where anything was missing. */

@@ -7,6 +7,7 @@ import {
   type SpectraType,
 } from '../../core/axes.js';
 import type { SpectraBlock, VoltageBlock } from '../../core/blocks.js';
+import { preparing } from '../../core/closing.js';
 import { instant } from '../../core/instant.js';
 import { randomStream } from '../../core/random.js';
 
@@ -17,7 +18,7 @@ export function fillWithNoise(bytes: Int8Array | Uint8Array, most: number): void
   for (let at = 0; at < bytes.length; at += noise.length) bytes.set(noise.subarray(0, bytes.length - at), at);
 }
 
-export async function noiseSpectra(
+export function noiseSpectra(
   backend: HostBackend,
   shape: { readonly channels: number; readonly inputs: number; readonly samples: number },
   bits: 4 | 8,
@@ -26,9 +27,11 @@ export async function noiseSpectra(
   const type = spectraType(bits);
   const spectra = allocateSpectra(type, channels, inputs, samples);
   fillSpectra(spectra);
-  const block = backend.allocateSpectra({ type, channels, inputs, capacity: samples });
-  await block.write(spectra, samples);
-  return block;
+  return preparing(async (closers) => {
+    const block = closers.keep(backend.allocateSpectra({ type, channels, inputs, capacity: samples }));
+    await block.write(spectra, samples);
+    return block;
+  });
 }
 
 /** Integers of either kind, as large as they may be. */

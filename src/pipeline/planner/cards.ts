@@ -1,11 +1,9 @@
 /** Cards we have measured, as data, and what their rates mean for a workload. */
-import { factorise } from '../../channelise/cuda-factors.js';
+import { factorise } from '../../channelise/on-card.js';
 import { baselineCount } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
-import { suitsHalves } from '../../image/direct-choice.js';
-import { planSampling } from '../../image/sampling.js';
-import type { FoldedPrecision } from '../../image/split-halves.js';
-import { cutImage } from '../resident/memory.js';
+import { type FoldedPrecision, planSampling, suitsHalves } from '../../image/on-card.js';
+import { cutImage } from './memory.js';
 import type { Cost, KernelCosts, Machine } from './planner.js';
 import type { Workload } from './workload.js';
 
@@ -148,7 +146,7 @@ export function cardCosts(card: CardRates, workload: Workload): KernelCosts {
   };
 }
 
-/** Taps that kernels of their own take (channelise/cuda-tensor.ts, cuda-long.ts). */
+/** Taps that kernels of their own take (channelise/cuda/tensor.ts, cuda-long.ts). */
 const MOST_OWN_TAPS = 17;
 
 function channeliseCost({ channelise }: CardRates, { channels, taps }: Workload): Cost {

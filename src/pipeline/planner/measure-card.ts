@@ -4,6 +4,7 @@
  */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import { voltagesAT } from '../../core/axes.js';
+import { closingAfter, type Closers } from '../../core/closing.js';
 import { instant } from '../../core/instant.js';
 import type { SkyFrame } from '../../sky/frame.js';
 import type { Telescope } from '../../telescope/telescope.js';
@@ -15,8 +16,8 @@ import {
   type ResidentChain,
   type ResidentTimes,
 } from '../resident/chain.js';
-import { planWorkloadChain, type WorkloadChain } from '../resident/workload.js';
-import { roadNames, type KernelName, type RoadName } from './roads.js';
+import { planWorkloadChain, type WorkloadChain } from './workload-chain.js';
+import { roadNames, type KernelName, type RoadName } from '../resident/road-names.js';
 import type { Workload } from './workload.js';
 
 export interface CardMeasurement {
@@ -93,10 +94,10 @@ function unitsOf({ plan }: WorkloadChain, { blocks, images }: ResidentTimes): Re
   };
 }
 
-async function timeChain(chain: WorkloadChain, backend: CudaBackend): Promise<ResidentTimes> {
-  const running = await prepareResidentChain(chain.plan, backend);
-  const noise = pinnedNoise(chain, backend);
-  try {
+const timeChain = (chain: WorkloadChain, backend: CudaBackend): Promise<ResidentTimes> =>
+  closingAfter(async (closers) => {
+    const running = closers.keep(await prepareResidentChain(chain.plan, backend));
+    const noise = pinnedNoise(chain, backend, closers);
     const { frequenciesHz } = chain.plan.image;
     await running.setSky([
       { directionEnu: { x: 0, y: 0, z: 1 }, fluxJy: new Float64Array(frequenciesHz.length).fill(1) },
@@ -105,11 +106,7 @@ async function timeChain(chain: WorkloadChain, backend: CudaBackend): Promise<Re
     running.resetTimes();
     await runFor(running, noise, LEAST_IMAGES, LEAST_S);
     return running.times;
-  } finally {
-    await running.close();
-    backend.session.freePinned('voltages' in noise ? noise.voltages : noise.spectra);
-  }
-}
+  });
 
 async function runFor(
   chain: ResidentChain,
@@ -129,14 +126,15 @@ async function runFor(
   while ((await images.next()).done !== true);
 }
 
-function pinnedNoise({ plan, channelise }: WorkloadChain, backend: CudaBackend): HostBlock {
+function pinnedNoise({ plan, channelise }: WorkloadChain, backend: CudaBackend, closers: Closers): HostBlock {
   if (plan.input.kind === 'spectra') {
-    const spectra = backend.allocatePinned(plan.spectra);
+    const { spectra } = closers.keep(backend.allocatePinned(plan.spectra));
     fillSpectra(spectra);
     return { spectra, samples: plan.spectra.capacity, gaps: [] };
   }
   const { inputs, blockSamples: samples } = channelise;
-  const { buffer, sizeBytes } = backend.session.allocatePinned('voltages', 2 * inputs * samples);
+  const memory = closers.keep(backend.session.allocatePinned('voltages', 2 * inputs * samples));
+  const { buffer, sizeBytes } = memory;
   const bytes = new Int8Array(buffer, 0, sizeBytes);
   fillWithNoise(bytes, 60);
   const voltages = voltagesAT(bytes, 'ci8', inputs, samples);

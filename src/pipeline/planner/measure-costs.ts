@@ -5,6 +5,7 @@ import { planCalibration, prepareCalibrator } from '../../calibrate/index.js';
 import { planChannelise, prepareChanneliser } from '../../channelise/index.js';
 import { baselineCount, countsCB, modelCBP, visibilitiesCBPP } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
+import { closingAfter } from '../../core/closing.js';
 import { instant } from '../../core/instant.js';
 import { randomStream } from '../../core/random.js';
 import { planCorrelation, prepareCorrelator } from '../../correlate/index.js';
@@ -99,38 +100,28 @@ export const channelisePlanOf = (workload: Workload, inputs: number, spectra: nu
     blockSamples: Math.max(2, workload.channels) * spectra,
   });
 
-async function timeChannelise(backend: HostBackend, workload: Workload, time: Timer): Promise<number> {
+function timeChannelise(backend: HostBackend, workload: Workload, time: Timer): Promise<number> {
   const inputs = CHANNELISE_INPUTS[backend.kind];
   const spectra = pieces[backend.kind].samples;
   const plan = channelisePlanOf(workload, inputs, spectra);
-  const channeliser = await prepareChanneliser(plan, backend);
-  const out = backend.allocateSpectra(plan.output);
-  try {
+  return closingAfter(async (closers) => {
+    const channeliser = closers.keep(await prepareChanneliser(plan, backend));
+    const out = closers.keep(backend.allocateSpectra(plan.output));
     const voltages = noiseVoltages(inputs, plan.blockSamples);
     return (await time(() => channeliser.run(voltages, out))) / (inputs * plan.blockSamples);
-  } finally {
-    out.close();
-    await channeliser.close();
-  }
+  });
 }
 
-async function timeCorrelate(
-  backend: HostBackend,
-  workload: Workload,
-  piece: Piece,
-  time: Timer,
-): Promise<number> {
+function timeCorrelate(backend: HostBackend, workload: Workload, piece: Piece, time: Timer): Promise<number> {
   const { stations, polarisations, bits } = workload;
   const { channels, samples } = piece;
-  const block = await noiseSpectra(backend, { ...piece, inputs: stations * polarisations }, bits);
   const plan = planCorrelation({ stations, polarisations, channels, type: spectraType(bits) });
-  const correlator = await prepareCorrelator(plan, backend);
-  try {
+  return closingAfter(async (closers) => {
+    const shape = { ...piece, inputs: stations * polarisations };
+    const block = closers.keep(await noiseSpectra(backend, shape, bits));
+    const correlator = closers.keep(await prepareCorrelator(plan, backend));
     return (await time(() => correlator.accumulate(block))) / (channels * samples);
-  } finally {
-    block.close();
-    await correlator.close();
-  }
+  });
 }
 
 /** Channels spread over the workload's band. */
@@ -150,7 +141,7 @@ export function imagePlanOf(workload: Workload, channels: number): ImagePlan {
   });
 }
 
-async function timeDirect(
+function timeDirect(
   backend: HostBackend,
   workload: Workload,
   piece: Piece,
@@ -159,17 +150,14 @@ async function timeDirect(
   const { channels, samples } = piece;
   const plan = imagePlanOf(workload, channels);
   const inputs = plan.stations * plan.polarisations;
-  const block = await noiseSpectra(backend, { ...piece, inputs }, workload.bits);
-  const imager = await prepareDirectImager(plan, backend);
-  try {
+  return closingAfter(async (closers) => {
+    const block = closers.keep(await noiseSpectra(backend, { ...piece, inputs }, workload.bits));
+    const imager = closers.keep(await prepareDirectImager(plan, backend));
     const step = (await time(() => imager.accumulate(block))) / (channels * samples);
     const started = performance.now();
     await imager.finish();
     return { step, finish: (performance.now() - started) / 1000 / channels };
-  } finally {
-    block.close();
-    imager.close();
-  }
+  });
 }
 
 /** One integration of noise over the imaged stations. */
@@ -191,26 +179,19 @@ function noiseIntegration(stations: number, polarisations: 1 | 2, channels: numb
 }
 
 /** One integration at a time, from host memory. */
-async function timeImage(
-  backend: HostBackend,
-  workload: Workload,
-  piece: Piece,
-  time: Timer,
-): Promise<number> {
+function timeImage(backend: HostBackend, workload: Workload, piece: Piece, time: Timer): Promise<number> {
   const plan = imagePlanOf(workload, piece.channels);
   const integration = noiseIntegration(plan.stations, plan.polarisations, piece.channels);
-  const imager = await prepareVisibilityImager(plan, backend);
-  try {
+  return closingAfter(async (closers) => {
+    const imager = closers.keep(await prepareVisibilityImager(plan, backend));
     const run = async (): Promise<void> => {
       await imager.image([integration]);
     };
     return (await time(run)) / piece.channels;
-  } finally {
-    imager.close();
-  }
+  });
 }
 
-async function timeCalibrate(backend: HostBackend, workload: Workload, time: Timer): Promise<number> {
+function timeCalibrate(backend: HostBackend, workload: Workload, time: Timer): Promise<number> {
   const { stations, polarisations } = workload;
   const plan = planCalibration({
     stations,
@@ -225,13 +206,11 @@ async function timeCalibrate(backend: HostBackend, workload: Workload, time: Tim
     plan.baselines,
     polarisations,
   );
-  const calibrator = await prepareCalibrator(plan, backend);
-  try {
+  return closingAfter(async (closers) => {
+    const calibrator = closers.keep(await prepareCalibrator(plan, backend));
     const run = async (): Promise<void> => {
       await calibrator.solve({ visibilities, counts, flaggedInputs, model });
     };
     return (await time(run)) / plan.solves;
-  } finally {
-    calibrator.close();
-  }
+  });
 }

@@ -2,6 +2,7 @@
 import type { HostBackend } from '../../backend/backend.js';
 import { prepareChanneliser } from '../../channelise/index.js';
 import type { SpectraBlock } from '../../core/blocks.js';
+import { closingAfter, type Closers } from '../../core/closing.js';
 import { instant } from '../../core/instant.js';
 import { planCorrelation, prepareCorrelator } from '../../correlate/index.js';
 import { prepareDirectImager, prepareVisibilityImager } from '../../image/index.js';
@@ -53,81 +54,65 @@ export function choosePiece(road: RoadName, workload: Workload, costs: KernelCos
   return { channels, spectra: share >= 1 ? spectra : Math.max(LEAST_SPECTRA, Math.floor(spectra * share)) };
 }
 
-export async function runRoad(
+export function runRoad(
   road: RoadName,
   backend: HostBackend,
   workload: Workload,
   costs: KernelCosts,
 ): Promise<RoadRun> {
   const piece = choosePiece(road, workload, costs);
-  const source = await openSource(backend, { ...workload, channels: piece.channels }, piece.spectra);
-  const end = await (road === 'direct' ? directEnd : visibilityEnd)(backend, workload, piece);
-  try {
-    const image = async (): Promise<number> => {
+  return closingAfter(async (closers) => {
+    const narrow = { ...workload, channels: piece.channels };
+    const nextBlock = await openSource(backend, narrow, piece.spectra, closers);
+    const image = await (road === 'direct' ? directEnd : visibilityEnd)(backend, workload, piece, closers);
+    const timed = async (): Promise<number> => {
       const started = performance.now();
-      await end.image(await source.next());
+      await image(await nextBlock());
       return (performance.now() - started) / 1000;
     };
-    await image(); // the first one compiles, allocates and warms up
-    const times = [await image(), await image(), await image()].sort((a, b) => a - b);
+    await timed(); // the first one compiles, allocates and warms up
+    const times = [await timed(), await timed(), await timed()].sort((a, b) => a - b);
     const predictedS = predict(road, workload, costs, piece);
     return { road, ...piece, predictedS, measuredS: times[1], ratio: times[1] / predictedS };
-  } finally {
-    await end.close();
-    await source.close();
-  }
+  });
 }
 
-interface Source {
-  next(): Promise<SpectraBlock>;
-  close(): Promise<void>;
-}
-
-async function openSource(backend: HostBackend, workload: Workload, spectra: number): Promise<Source> {
+/** The next block of noise, channelised where the workload is. */
+async function openSource(
+  backend: HostBackend,
+  workload: Workload,
+  spectra: number,
+  closers: Closers,
+): Promise<() => Promise<SpectraBlock>> {
   const inputs = workload.imagedM.length * workload.polarisations;
   if (workload.input === 'spectra') {
     const shape = { channels: workload.channels, inputs, samples: spectra };
-    const block = await noiseSpectra(backend, shape, workload.bits);
-    return {
-      next: () => Promise.resolve(block),
-      close: () => {
-        block.close();
-        return Promise.resolve();
-      },
-    };
+    const block = closers.keep(await noiseSpectra(backend, shape, workload.bits));
+    return () => Promise.resolve(block);
   }
   const plan = channelisePlanOf(workload, inputs, spectra);
-  const channeliser = await prepareChanneliser(plan, backend);
-  const block = backend.allocateSpectra(plan.output);
+  const channeliser = closers.keep(await prepareChanneliser(plan, backend));
+  const block = closers.keep(backend.allocateSpectra(plan.output));
   const voltages = noiseVoltages(inputs, plan.blockSamples);
-  return {
-    next: async () => {
-      await channeliser.run(voltages, block);
-      return block;
-    },
-    close: async () => {
-      block.close();
-      await channeliser.close();
-    },
+  return async () => {
+    await channeliser.run(voltages, block);
+    return block;
   };
 }
 
-interface RoadEnd {
-  image(block: SpectraBlock): Promise<void>;
-  close(): Promise<void>;
-}
+/** Makes an image of a block. */
+type RoadEnd = (block: SpectraBlock) => Promise<void>;
 
-async function directEnd(backend: HostBackend, workload: Workload, { channels }: Piece): Promise<RoadEnd> {
-  const imager = await prepareDirectImager(imagePlanOf(workload, channels), backend);
-  return {
-    image: async (block) => {
-      await imager.accumulate(block);
-      await imager.finish();
-    },
-    close: () => {
-      imager.close();
-      return Promise.resolve();
-    },
+async function directEnd(
+  backend: HostBackend,
+  workload: Workload,
+  { channels }: Piece,
+  closers: Closers,
+): Promise<RoadEnd> {
+  const imager = closers.keep(await prepareDirectImager(imagePlanOf(workload, channels), backend));
+  return async (block) => {
+    await imager.accumulate(block);
+    await imager.finish();
   };
 }
 
@@ -135,24 +120,19 @@ async function visibilityEnd(
   backend: HostBackend,
   workload: Workload,
   { channels }: Piece,
+  closers: Closers,
 ): Promise<RoadEnd> {
   const plan = imagePlanOf(workload, channels);
   const { stations, polarisations } = plan;
   const type = spectraType(workload.bits);
   const correlation = planCorrelation({ stations, polarisations, channels, type });
-  const correlator = await prepareCorrelator(correlation, backend);
-  const imager = await prepareVisibilityImager(plan, backend);
-  return {
-    image: async (block) => {
-      await correlator.accumulate(block);
-      const { visibilities, counts } = await correlator.finish();
-      const { flaggedInputs } = correlation;
-      const about = { start: instant(0), durationS: workload.cadenceS, channels, stations, polarisations };
-      await imager.image([{ ...about, visibilities, counts, flaggedInputs }]);
-    },
-    close: () => {
-      imager.close();
-      return correlator.close();
-    },
+  const correlator = closers.keep(await prepareCorrelator(correlation, backend));
+  const imager = closers.keep(await prepareVisibilityImager(plan, backend));
+  return async (block) => {
+    await correlator.accumulate(block);
+    const { visibilities, counts } = await correlator.finish();
+    const { flaggedInputs } = correlation;
+    const about = { start: instant(0), durationS: workload.cadenceS, channels, stations, polarisations };
+    await imager.image([{ ...about, visibilities, counts, flaggedInputs }]);
   };
 }

@@ -7,11 +7,11 @@
  *
  * A load is seconds of work for a second of sky: 1 is exactly real time on one machine.
  */
-import { residentBytes } from '../resident/memory.js';
-import type { KernelName, RoadName } from './roads.js';
+import { residentBytes } from './memory.js';
+import type { KernelName, RoadName } from '../resident/road-names.js';
 import type { Workload } from './workload.js';
 
-export type { KernelName, RoadName } from './roads.js';
+export type { KernelName, RoadName } from '../resident/road-names.js';
 
 export interface Cost {
   readonly secondsPerUnit: number;

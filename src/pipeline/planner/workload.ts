@@ -1,6 +1,6 @@
 /** What a telescope asks of a machine, in numbers a planner can count with. */
 import { realNumber, refuse, wholeNumber } from '../../core/errors.js';
-import { middleOf } from '../../core/middle.js';
+import { median } from '../../core/median.js';
 import type { Vector3 } from '../../core/vector.js';
 import { RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import { MARGIN, type ImageField, type KernelSize } from '../../image/index.js';
@@ -114,7 +114,7 @@ const WORTH_NARROWING = 0.7;
 
 /** All stations, unless a few outriggers make the array much wider than the rest of it is. */
 function compactPart(all: readonly Station[]): { stations: readonly Station[]; leftOut: readonly string[] } {
-  const [east, north] = [middleOf(all.map((s) => s.eastM)), middleOf(all.map((s) => s.northM))];
+  const [east, north] = [median(all.map((s) => s.eastM)), median(all.map((s) => s.northM))];
   const outwards = [...all].sort(
     (a, b) => Math.hypot(a.eastM - east, a.northM - north) - Math.hypot(b.eastM - east, b.northM - north),
   );

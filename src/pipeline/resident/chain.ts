@@ -4,22 +4,24 @@
  * of its own.
  */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
-import type { DeviceMemory, Mark, PinnedMemory } from '../../backend/cuda/session.js';
+import type { DeviceMemory, CudaEvent, PinnedMemory } from '../../backend/cuda/session.js';
 import type { ModelComponent } from '../../calibrate/index.js';
 import {
   gainsCA,
+  imageCPML,
   imageF32CPML,
   visibilitiesCBPP,
   type GainsCA,
+  type ImageCPML,
   type ImageF32CPML,
   type VisibilitiesCBPP,
 } from '../../core/axes.js';
+import { preparing, type Closable, type Closers } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
-import { Closers } from '../closers.js';
 import { ResidentClock } from './clock.js';
 import { prepareFront, type HostBlock } from './front.js';
-import { IN_FLIGHT } from './memory.js';
 import {
+  IN_FLIGHT,
   closingStepsOf,
   solvesIn,
   stepsOf,
@@ -34,8 +36,8 @@ export type { HostBlock, HostSpectra } from './front.js';
 /** Valid until the next one is asked for: the memory is used again. */
 export interface ResidentImage {
   readonly index: number;
-  /** NaN where nothing is shown. */
-  readonly image: ImageF32CPML;
+  /** NaN where nothing is shown; float32 or float64 as the plan says. */
+  readonly image: ImageF32CPML | ImageCPML;
   /** Spectra in it. */
   readonly samples: number;
   /** Where they were asked for and solved from this image: 0 where an input has none. */
@@ -54,11 +56,20 @@ export interface ResidentTimes {
   readonly leastSeconds: Readonly<Partial<Record<ResidentStep, number>>>;
 }
 
-export interface ResidentChain {
+export interface ResidentChain extends Closable {
   readonly plan: ResidentPlan;
   readonly description: string;
   /** The sources that gains are solved with, from the next block on. */
   setSky(components: readonly ModelComponent[]): Promise<void>;
+  /** Gains for all images from now on, where none are solved; [c][a], those with solved = 0 left out. Direct road alone. */
+  setGains(gains: GainsCA, solved: Uint8Array): void;
+  /**
+   * The next block: an image is handed over for every `blocksPerImage` of them, a few blocks later, and valid until the
+   * next push. A block's memory may be filled again once this has resolved.
+   */
+  push(block: HostBlock, emit: (image: ResidentImage) => Promise<void>): Promise<void>;
+  /** Hands over what is on its way, and an image of what is left over. */
+  flush(emit: (image: ResidentImage) => Promise<void>): Promise<void>;
   /**
    * An image for every `blocksPerImage` blocks, and one of what is left over. A block's memory may be filled again once
    * the next is asked for. Whoever stops half-way, or meets an error, closes the chain.
@@ -67,7 +78,6 @@ export interface ResidentChain {
   /** Since the start or the last reset, of images that were handed out. */
   readonly times: ResidentTimes;
   resetTimes(): void;
-  close(): Promise<void>;
 }
 
 /** One image on its way: on the card, then in pinned memory. */
@@ -75,7 +85,7 @@ interface Slot {
   readonly onCard: DeviceMemory;
   readonly onHost: PinnedMemory;
   readonly extras: Readonly<Partial<Record<ResidentExtra, PinnedMemory>>>;
-  readonly landed: Mark;
+  readonly landed: CudaEvent;
 }
 interface Flight {
   readonly slot: Slot;
@@ -85,23 +95,16 @@ interface Flight {
   readonly blocks: number;
 }
 
-export async function prepareResidentChain(plan: ResidentPlan, backend: CudaBackend): Promise<ResidentChain> {
-  const closers = new Closers();
-  try {
-    return await prepare(plan, backend, closers);
-  } catch (error) {
-    await closers.close();
-    throw error;
-  }
-}
+export const prepareResidentChain = (plan: ResidentPlan, backend: CudaBackend): Promise<ResidentChain> =>
+  preparing((closers) => prepare(plan, backend, closers));
 
 async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closers): Promise<ResidentChain> {
   const { session } = backend;
   const { compute, download } = session.streams;
   const front = await prepareFront(plan, backend, closers);
   const road = await prepareRoad(plan, backend, closers);
-  const clock = closers.hold(new ResidentClock(session));
-  const computed = closers.hold(session.createMark());
+  const clock = closers.keep(new ResidentClock(session));
+  const computed = closers.keep(session.createEvent());
   const slots = Array.from({ length: IN_FLIGHT }, () => prepareSlot(plan, backend, closers));
   let blocks = 0;
   let index = 0;
@@ -109,7 +112,7 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
   const landed = { blocks: 0, images: 0, downloadedBytes: 0 };
   let state: 'ready' | 'running' | 'spoiled' | 'closed' = 'ready';
 
-  /** Queues a step of the road on the compute stream, between two marks. */
+  /** Queues a step of the road on the compute stream, between two events. */
   async function queue(step: ResidentStep): Promise<void> {
     const action = step === 'upload' || step === 'download' ? undefined : road.steps[step];
     const begun = clock.begin(compute);
@@ -163,11 +166,18 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
     const { channels, products, pixels, stations, polarisations } = plan.image;
     const { gains, visibilities } = slot.extras;
     const hasGains = gains && solvesIn(plan, flight.index);
-    const values = new Float32Array(slot.onHost.buffer, 0, plan.imageBytes / 4);
     return {
       index: flight.index,
       samples: flight.samples,
-      image: imageF32CPML(values, channels, products, pixels),
+      image:
+        plan.pixels === 'f64'
+          ? imageCPML(doubles(slot.onHost), channels, products, pixels)
+          : imageF32CPML(
+              new Float32Array(slot.onHost.buffer, 0, plan.imageBytes / 4),
+              channels,
+              products,
+              pixels,
+            ),
       ...(hasGains ? { gains: gainsCA(doubles(gains), channels, stations * polarisations) } : {}),
       ...(visibilities && plan.correlation
         ? {
@@ -182,32 +192,63 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
     };
   }
 
-  async function* images(
-    source: AsyncIterable<HostBlock> | Iterable<HostBlock>,
-  ): AsyncGenerator<ResidentImage> {
+  const flying: Flight[] = [];
+  let inHand = 0;
+  type Give = (image: ResidentImage) => Promise<void>;
+
+  /** Work on the chain; if it fails, what is under way is nobody's and the chain is of no more use. */
+  async function guarded(work: () => Promise<void>): Promise<void> {
     if (state !== 'ready') {
-      refuse('resident chain', `images were asked for while it is ${state}`, 'open a new chain');
+      refuse('resident chain', `it was given work while it is ${state}`, 'open a new chain');
     }
     state = 'running';
-    const flying: Flight[] = [];
-    let inHand = 0;
     try {
-      for await (const block of source) {
-        await feed(block);
-        inHand++;
-        if (inHand < plan.blocksPerImage) continue;
-        flying.push(await finish(inHand));
-        inHand = 0;
-        const first = flying.length === IN_FLIGHT ? flying.shift() : undefined;
-        if (first) yield await land(first);
-      }
-      if (inHand > 0) flying.push(await finish(inHand));
-      for (let first = flying.shift(); first; first = flying.shift()) yield await land(first);
-      // Blocks are counted in whole images: an image cut short ends the count.
-      blocks = index * plan.blocksPerImage;
+      await work();
       state = 'ready';
     } finally {
       if (state === 'running') state = 'spoiled';
+    }
+  }
+
+  const push = (block: HostBlock, give: Give): Promise<void> =>
+    guarded(async () => {
+      await feed(block);
+      inHand++;
+      if (inHand < plan.blocksPerImage) return;
+      flying.push(await finish(inHand));
+      inHand = 0;
+      const first = flying.length === IN_FLIGHT ? flying.shift() : undefined;
+      if (first) await give(await land(first));
+    });
+
+  const flush = (give: Give): Promise<void> =>
+    guarded(async () => {
+      if (inHand > 0) flying.push(await finish(inHand));
+      inHand = 0;
+      for (let first = flying.shift(); first; first = flying.shift()) await give(await land(first));
+      // Blocks are counted in whole images: an image cut short ends the count.
+      blocks = index * plan.blocksPerImage;
+    });
+
+  async function* images(
+    source: AsyncIterable<HostBlock> | Iterable<HostBlock>,
+  ): AsyncGenerator<ResidentImage> {
+    const made: ResidentImage[] = [];
+    const keep: Give = (image) => {
+      made.push(image);
+      return Promise.resolve();
+    };
+    let isDone = false;
+    try {
+      for await (const block of source) {
+        await push(block, keep);
+        yield* made.splice(0);
+      }
+      await flush(keep);
+      yield* made.splice(0);
+      isDone = true;
+    } finally {
+      if (!isDone && state === 'ready') state = 'spoiled';
     }
   }
 
@@ -220,6 +261,17 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
       if (!road.calibrator) return refuse('resident chain', 'it solves no gains', 'give it a calibration');
       await road.calibrator.setSky(components);
     },
+    setGains: (gains, solved) => {
+      if (!road.setGains || road.calibrator)
+        refuse(
+          'resident chain',
+          'it takes no gains from outside',
+          'take the direct road without a calibration',
+        );
+      road.setGains(gains, solved);
+    },
+    push,
+    flush,
     images,
     get times() {
       return { ...landed, uploadedBytes, seconds: clock.times, leastSeconds: clock.leastTimes };
@@ -243,17 +295,17 @@ const doubles = (memory: PinnedMemory): Float64Array =>
 
 function prepareSlot(plan: ResidentPlan, { session }: CudaBackend, closers: Closers): Slot {
   const pin = (what: string, sizeBytes: number): PinnedMemory =>
-    closers.hold(session.allocatePinned(what, sizeBytes));
+    closers.keep(session.allocatePinned(what, sizeBytes));
   const { image, correlation, deliver } = plan;
   const gainBytes = 16 * image.channels * image.stations * image.polarisations;
   const visibilityBytes = 16 * image.channels * (correlation?.baselines ?? 0) * image.polarisations ** 2;
   return {
-    onCard: closers.hold(session.allocate('an image', plan.imageBytes)),
+    onCard: closers.keep(session.allocate('an image', plan.imageBytes)),
     onHost: pin('an image', plan.imageBytes),
     extras: {
       ...(deliver.includes('gains') ? { gains: pin('gains', gainBytes) } : {}),
       ...(deliver.includes('visibilities') ? { visibilities: pin('visibilities', visibilityBytes) } : {}),
     },
-    landed: closers.hold(session.createMark()),
+    landed: closers.keep(session.createEvent()),
   };
 }

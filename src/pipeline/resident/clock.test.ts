@@ -1,30 +1,32 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { CudaSession, Mark, Stream } from '../../backend/cuda/session.js';
+import type { CudaSession, CudaEvent, Stream } from '../../backend/cuda/session.js';
+import { closes } from '../../core/closing.js';
 import { ResidentClock } from './clock.js';
 
-/** A card whose marks are passed at the milliseconds given, one after the other. */
+/** A card whose events are passed at the milliseconds given, one after the other. */
 function card(...milliseconds: readonly number[]) {
-  const times = new Map<Mark, number>();
+  const times = new Map<CudaEvent, number>();
   const passes = [...milliseconds];
-  let freed = 0;
+  let closed = 0;
   const session = {
-    createMark: () => {
-      const mark = {
-        record: () => void times.set(mark, passes.shift() ?? NaN),
-        free: () => {
-          freed++;
-        },
-      } as unknown as Mark;
-      return mark;
+    createEvent: () => {
+      const event = {
+        record: () => void times.set(event, passes.shift() ?? NaN),
+        close: closes(() => {
+          closed++;
+        }),
+      } as unknown as CudaEvent;
+      return event;
     },
-    millisecondsBetween: (begun: Mark, ended: Mark) => (times.get(ended) ?? NaN) - (times.get(begun) ?? NaN),
+    millisecondsBetween: (begun: CudaEvent, ended: CudaEvent) =>
+      (times.get(ended) ?? NaN) - (times.get(begun) ?? NaN),
   } as unknown as CudaSession;
-  return { session, made: () => times.size, freed: () => freed };
+  return { session, made: () => times.size, closed: () => closed };
 }
 const stream = {} as Stream;
 
-it('steps are timed in seconds, summed, and the shortest of each remembered', () => {
+it('steps are timed in seconds, summed, and the shortest of each remembered', async () => {
   const machine = card(0, 500, 500, 750, 1000, 1100, 2000, 2010);
   const clock = new ResidentClock(machine.session);
   const lap = (step: 'image' | 'upload'): void => {
@@ -48,6 +50,6 @@ it('steps are timed in seconds, summed, and the shortest of each remembered', ()
   assert.equal(machine.made(), 6);
   clock.collect(9);
   assert.deepEqual([clock.times, clock.count], [{ image: 0.01 }, 4]);
-  clock.free();
-  assert.equal(machine.freed(), 6);
+  await clock.close();
+  assert.equal(machine.closed(), 6);
 });

@@ -1,11 +1,11 @@
-/** How long each step of a resident chain takes on the card: marks around it, read once they have passed. */
-import type { CudaSession, Mark, Stream } from '../../backend/cuda/session.js';
+/** How long each step of a resident chain takes on the card: events around it, read once they have passed. */
+import type { CudaSession, CudaEvent, Stream } from '../../backend/cuda/session.js';
 import type { ResidentStep } from './plan.js';
 
 interface Lap {
   readonly step: ResidentStep;
-  readonly begun: Mark;
-  readonly ended: Mark;
+  readonly begun: CudaEvent;
+  readonly ended: CudaEvent;
 }
 
 export class ResidentClock {
@@ -14,23 +14,23 @@ export class ResidentClock {
   /** Laps under way, oldest first. */
   private readonly laps: Lap[] = [];
   /** Marks nobody uses; a steady stream of blocks makes no new ones. */
-  private readonly spare: Mark[] = [];
-  private readonly all: Mark[] = [];
+  private readonly spare: CudaEvent[] = [];
+  private readonly all: CudaEvent[] = [];
   private collected = 0;
 
   constructor(private readonly session: CudaSession) {}
 
-  begin(stream: Stream): Mark {
-    let mark = this.spare.pop();
-    if (mark === undefined) {
-      mark = this.session.createMark({ timing: 'on' });
-      this.all.push(mark);
+  begin(stream: Stream): CudaEvent {
+    let event = this.spare.pop();
+    if (event === undefined) {
+      event = this.session.createEvent({ timing: 'on' });
+      this.all.push(event);
     }
-    mark.record(stream);
-    return mark;
+    event.record(stream);
+    return event;
   }
 
-  end(step: ResidentStep, begun: Mark, stream: Stream): void {
+  end(step: ResidentStep, begun: CudaEvent, stream: Stream): void {
     this.laps.push({ step, begun, ended: this.begin(stream) });
   }
 
@@ -68,7 +68,7 @@ export class ResidentClock {
     this.least.clear();
   }
 
-  free(): void {
-    for (const mark of this.all.splice(0)) mark.free();
+  async close(): Promise<void> {
+    for (const event of this.all.splice(0)) await event.close();
   }
 }

@@ -2,10 +2,12 @@
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { DeviceMemory } from '../../backend/cuda/session.js';
 import type { CudaSpectraBlock } from '../../backend/cuda/spectra.js';
+import { countsCB } from '../../core/axes.js';
+import { preparing, type Closable, type Closers } from '../../core/closing.js';
 import type { CorrelatePlan } from '../../correlate/index.js';
-import { prepareCudaCorrelator } from '../../correlate/cuda.js';
+import { prepareCudaCorrelator } from '../../correlate/on-card.js';
 
-export interface ResidentCorrelations {
+export interface ResidentCorrelations extends Closable {
   accumulate(block: CudaSpectraBlock): Promise<void>;
   /** Hands the integration over, in order on the compute stream, and starts the next; its samples. */
   finish(): Promise<number>;
@@ -13,20 +15,30 @@ export interface ResidentCorrelations {
   readonly visibilities: DeviceMemory;
   /** counts : [c][b] float64. */
   readonly counts: DeviceMemory;
-  close(): Promise<void>;
 }
 
-export async function prepareResidentCorrelations(
+export const prepareResidentCorrelations = (
   plan: CorrelatePlan,
   backend: CudaBackend,
+): Promise<ResidentCorrelations> => preparing((closers) => prepare(plan, backend, closers));
+
+async function prepare(
+  plan: CorrelatePlan,
+  backend: CudaBackend,
+  closers: Closers,
 ): Promise<ResidentCorrelations> {
   const { session } = backend;
   const stream = session.streams.compute;
   const sizeBytes = 8 * plan.channels * plan.baselines;
-  const correlator = await prepareCudaCorrelator(plan, backend);
-  const counts = session.allocate('sample counts', sizeBytes);
-  const onHost = session.allocatePinned('sample counts', sizeBytes);
-  const sent = session.createMark();
+  const correlator = closers.keep(await prepareCudaCorrelator(plan, backend));
+  const counts = closers.keep(session.allocate('sample counts', sizeBytes));
+  const onHost = closers.keep(session.allocatePinned('sample counts', sizeBytes));
+  const countsOnHost = countsCB(
+    new Float64Array(onHost.buffer, 0, sizeBytes / 8),
+    plan.channels,
+    plan.baselines,
+  );
+  const sent = closers.keep(session.createEvent());
   /** The samples of an integration without gaps whose counts lie on the card: the next one's are mostly the same. */
   let sentSamples: number | undefined;
   return {
@@ -34,22 +46,19 @@ export async function prepareResidentCorrelations(
     counts,
     accumulate: (block) => correlator.accumulate(block),
     finish: async () => {
-      const integration = correlator.finishOnDevice();
-      const { samples, gapless } = integration;
-      if (gapless && samples === sentSamples) return samples;
+      const { samples, gappyCounts } = correlator.counted;
+      const isGapless = gappyCounts === undefined;
+      if (isGapless && samples === sentSamples) {
+        correlator.finishOnDevice();
+        return samples;
+      }
       await sent.passed();
-      const values = new Float64Array(onHost.buffer, 0, sizeBytes / 8);
-      // Nothing is flagged here: without gaps every pair has every sample.
-      if (gapless) values.fill(samples);
-      else values.set(integration.counts());
+      correlator.finishOnDevice(countsOnHost);
       session.call('cuMemcpyHtoDAsync', counts.pointer, onHost.pointer, sizeBytes, stream.handle);
       sent.record(stream);
-      sentSamples = gapless ? samples : undefined;
+      sentSamples = isGapless ? samples : undefined;
       return samples;
     },
-    close: async () => {
-      for (const thing of [counts, onHost, sent]) thing.free();
-      await correlator.close();
-    },
+    close: () => closers.close(),
   };
 }

@@ -1,16 +1,15 @@
 /** How blocks come to the card: sent up on a stream of their own, and channelised there where they are voltages. */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { CudaSpectraBlock } from '../../backend/cuda/spectra.js';
-import { prepareCudaChanneliser } from '../../channelise/cuda.js';
+import { prepareCudaChanneliser } from '../../channelise/on-card.js';
 import type { ChannelisePlan } from '../../channelise/index.js';
 import { spectraSizeBytes, voltageSizeBytes, type SpectraCAT } from '../../core/axes.js';
 import type { VoltageBlock } from '../../core/blocks.js';
+import type { Closers } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import type { SpectraGap } from '../../core/gaps.js';
-import type { Closers } from '../closers.js';
 import type { ResidentClock } from './clock.js';
-import { IN_FLIGHT } from './memory.js';
-import type { ResidentPlan } from './plan.js';
+import { IN_FLIGHT, type ResidentPlan } from './plan.js';
 
 /** Spectra as they arrive; from pinned memory (`backend.allocatePinned`) they go up without a copy on the host. */
 export interface HostSpectra {

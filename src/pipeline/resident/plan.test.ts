@@ -5,7 +5,7 @@ import { planCalibration } from '../../calibrate/index.js';
 import { planChannelise } from '../../channelise/index.js';
 import { planImage } from '../../image/index.js';
 import { loadTelescope } from '../../telescope/load.js';
-import { cutImage, residentBuffers, residentBytes } from './memory.js';
+import { cutImage, residentBuffers, residentBytes } from '../planner/memory.js';
 import {
   closingStepsOf,
   planResident,
@@ -14,7 +14,7 @@ import {
   type ResidentInput,
   type ResidentOptions,
 } from './plan.js';
-import { placeOutriggers } from './workload.js';
+import { placeOutriggers } from '../planner/workload-chain.js';
 import { workloadOf } from '../planner/workload.js';
 
 const stationsM = [

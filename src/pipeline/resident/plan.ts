@@ -17,7 +17,8 @@ import { refuse, wholeNumber } from '../../core/errors.js';
 import type { Vector3 } from '../../core/vector.js';
 import { planCorrelation, type CorrelatePlan } from '../../correlate/index.js';
 import type { ImagePlan } from '../../image/index.js';
-import type { KernelName, RoadName } from '../planner/roads.js';
+import type { CardPixels } from '../../image/on-card.js';
+import type { KernelName, RoadName } from './road-names.js';
 
 export type ResidentInput =
   /** Voltages arrive and are channelised on the card. */
@@ -45,6 +46,8 @@ export interface ResidentOptions {
   readonly flaggedInputs?: Uint8Array;
   readonly calibration?: ResidentCalibration;
   readonly deliver?: readonly ResidentExtra[];
+  /** Of the images; float32 unless given. */
+  readonly pixels?: CardPixels;
 }
 
 export interface ResidentPlan {
@@ -58,16 +61,20 @@ export interface ResidentPlan {
   /** Present where the road correlates: always by visibilities, for the gains directly. */
   readonly correlation: CorrelatePlan | undefined;
   readonly deliver: readonly ResidentExtra[];
-  /** Bytes of one float32 image of all channels and products. */
+  readonly pixels: CardPixels;
+  /** Bytes of one image of all channels and products. */
   readonly imageBytes: number;
 }
+
+/** Blocks and images at once: being downloaded, being computed, being uploaded. */
+export const IN_FLIGHT = 3;
 
 export type ResidentStep = 'upload' | KernelName | 'download';
 
 const WHERE = 'resident chain';
 
 export function planResident(options: ResidentOptions): ResidentPlan {
-  const { road, input, image, calibration, deliver = [] } = options;
+  const { road, input, image, calibration, deliver = [], pixels = 'f32' } = options;
   const { channels, stations, polarisations } = image;
   const inputs = stations * polarisations;
   const spectra =
@@ -110,7 +117,8 @@ export function planResident(options: ResidentOptions): ResidentPlan {
       ? planCorrelation({ stations, polarisations, channels, type: spectra.type })
       : undefined,
     deliver,
-    imageBytes: 4 * channels * image.products * image.pixels ** 2,
+    pixels,
+    imageBytes: (pixels === 'f64' ? 8 : 4) * channels * image.products * image.pixels ** 2,
   };
 }
 

@@ -3,14 +3,17 @@ import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { DeviceMemory, DevicePointer } from '../../backend/cuda/session.js';
 import type { CudaSpectraBlock } from '../../backend/cuda/spectra.js';
 import { uploadArray } from '../../backend/cuda/transfer.js';
-import { prepareResidentCalibrator, type ResidentCalibrator } from '../../calibrate/index.js';
-import { gainsCA } from '../../core/axes.js';
-import { prepareCudaVisibilityImager } from '../../image/cuda-visibilities.js';
-import { prepareCudaDirectImager, prepareImageScaler } from '../../image/index.js';
-import type { Closers } from '../closers.js';
+import { prepareResidentCalibrator, type ResidentCalibrator } from '../../calibrate/on-card.js';
+import { gainsCA, type GainsCA } from '../../core/axes.js';
+import type { Closers } from '../../core/closing.js';
+import {
+  prepareCudaDirectImager,
+  prepareCudaVisibilityImager,
+  prepareImageScaler,
+} from '../../image/on-card.js';
 import { prepareResidentCorrelations, type ResidentCorrelations } from './correlations.js';
 import type { ResidentPlan } from './plan.js';
-import type { KernelName } from '../planner/roads.js';
+import type { KernelName } from './road-names.js';
 
 /** What a step works on: the block at hand, and where the image in the making will lie. */
 export interface StepWork {
@@ -25,6 +28,8 @@ export interface ResidentRoad {
   /** Spectra in the image that was finished last. */
   samples(): number;
   readonly calibrator: ResidentCalibrator | undefined;
+  /** Gains for all images from now on, where none are solved on the card; the direct road alone takes them. */
+  setGains?(gains: GainsCA, solved: Uint8Array): void;
   /** visibilities : [c][b][p_i][p_j] complex float64 of the image that was finished last. */
   readonly visibilities: DeviceMemory | undefined;
   readonly description: string;
@@ -66,10 +71,10 @@ async function visibilityRoad(
   if (!correlations) throw new Error('the road by visibilities correlates');
   const { session } = backend;
   const imager = closers.keep(await prepareCudaVisibilityImager(plan.image, backend));
-  const scaler = closers.keep(await prepareImageScaler(plan.image, backend));
-  const flags = closers.hold(await uploadArray(session, 'input flags', plan.flaggedInputs));
+  const scaler = closers.keep(await prepareImageScaler(plan.image, backend, plan.pixels));
+  const flags = closers.keep(await uploadArray(session, 'input flags', plan.flaggedInputs));
   const factors =
-    calibrator?.factors ?? closers.hold(await uploadArray(session, 'factors', unsolvedGains(plan).gains));
+    calibrator?.factors ?? closers.keep(await uploadArray(session, 'factors', unsolvedGains(plan).gains));
   let samples = 0;
   let isSettled = false;
   /** Once an image, before the first step that needs its visibilities. */
@@ -114,7 +119,7 @@ async function directRoad(
   closers: Closers,
   { correlations, calibrator }: Solving,
 ): Promise<ResidentRoad> {
-  const imager = closers.keep(prepareCudaDirectImager(plan.image, backend));
+  const imager = closers.keep(await prepareCudaDirectImager(plan.image, backend, { pixels: plan.pixels }));
   await imager.prepare(plan.spectra);
   const { gains, solved } = unsolvedGains(plan);
   imager.setGains(gains, solved);
@@ -138,6 +143,9 @@ async function directRoad(
     },
     samples: () => samples,
     calibrator,
+    setGains: (given, isSolved) => {
+      imager.setGains(given, isSolved);
+    },
     visibilities: undefined,
     description: imager.describe(plan.spectra),
   };

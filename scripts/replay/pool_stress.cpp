@@ -1,0 +1,91 @@
+// The pool under load, for a sanitizer to watch: short runs and long ones, several callers, exceptions, and pools that
+// come and go. Every index must be done exactly once, and none after its run has returned.
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "backend/cpu/pool.h"
+
+using corella::Barrier;
+using corella::Pool;
+
+namespace {
+
+void expect(bool good, const char *what) {
+  if (good) return;
+  std::fprintf(stderr, "pool: %s\n", what);
+  std::exit(1);
+}
+
+/** Counts live in plain memory: the pool itself must order them. */
+void countAll(Pool &pool, int64_t count) {
+  std::vector<int> done(static_cast<size_t>(count));
+  std::vector<int> byWorker(static_cast<size_t>(pool.threads()));
+  pool.run(count, [&](int64_t index, int worker) {
+    done[static_cast<size_t>(index)]++;
+    byWorker[static_cast<size_t>(worker)]++;
+  });
+  int64_t total = 0;
+  for (const int times : done) expect(times == 1, "an index was not done once");
+  for (const int times : byWorker) total += times;
+  expect(total == count, "workers overlapped");
+}
+
+void throwSometimes(Pool &pool, int64_t count, int64_t bad) {
+  std::atomic<int64_t> begun{0};
+  try {
+    pool.run(count, [&](int64_t index, int) {
+      begun++;
+      if (index >= bad) throw std::runtime_error("as it should");
+    });
+    expect(bad >= count, "an exception was lost");
+  } catch (const std::runtime_error &) {
+    expect(bad < count, "an exception came from nowhere");
+  }
+  const int64_t atReturn = begun;
+  std::this_thread::yield();
+  expect(begun == atReturn, "a run went on after its end");
+}
+
+void meet(Pool &pool) {
+  const int threads = pool.threads();
+  Barrier barrier(threads);
+  std::vector<int> seen(static_cast<size_t>(threads));
+  pool.together([&](int worker) {
+    for (int round = 0; round < 20; round++) {
+      seen[static_cast<size_t>(worker)] = round;
+      barrier.wait();
+      for (const int other : seen) expect(other == round, "a barrier let one through");
+      barrier.wait();
+    }
+  });
+}
+
+}  // namespace
+
+int main() {
+  for (const int threads : {1, 2, 3, 8}) {
+    Pool pool(threads);
+    for (int round = 0; round < 1500; round++) {
+      countAll(pool, 1 + round % 37);
+      if (round % 5 == 0) throwSometimes(pool, 1 + round % 23, round % 29);
+      if (round % 100 == 0) meet(pool);
+    }
+    std::vector<std::thread> callers;
+    for (int caller = 0; caller < 3; caller++) {
+      callers.emplace_back([&] {
+        for (int round = 0; round < 200; round++) countAll(pool, 1 + round % 9);
+      });
+    }
+    for (auto &caller : callers) caller.join();
+  }
+  for (int round = 0; round < 200; round++) {
+    Pool pool(3);
+    countAll(pool, round % 4 + 1);
+  }
+  std::puts("the pool holds");
+  return 0;
+}

@@ -1,0 +1,43 @@
+// The cpu backend's shared cases as recordings (record.js), made on this machine, where the same run checks them against
+// the reference; and the program that makes their calls again elsewhere.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const folder = join(root, 'build', 'replay');
+
+/** Smallest first. */
+const rooms = ['calibrate', 'image/direct', 'image/visibilities', 'correlate', 'channelise'];
+
+/** Paths of one recording a room, of what the tests ask of the portable level. */
+export function record() {
+  mkdirSync(folder, { recursive: true });
+  return rooms.map((room) => {
+    const path = join(folder, `${room.replace('/', '-')}.bin`);
+    const recorder = pathToFileURL(join(root, 'scripts', 'replay', 'record.js')).href;
+    const test = join(root, 'dist', room, 'cpu', 'cpu.test.js');
+    const words = ['--import', recorder, '--test-name-pattern=at level portable', test];
+    execFileSync(process.execPath, words, {
+      env: { ...process.env, CORELLA_RECORDING: path },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    return path;
+  });
+}
+
+/** Compiles the program, and returns its path. */
+export function buildReplay(compiler, name, flags = []) {
+  mkdirSync(folder, { recursive: true });
+  const program = join(folder, `replay-${name}`);
+  const source = join(root, 'scripts', 'replay', 'replay.cpp');
+  execFileSync(
+    compiler,
+    ['-std=c++17', '-O1', '-g1', '-Wall', '-Wextra', ...flags, source, '-o', program, '-ldl'],
+    {
+      stdio: 'inherit',
+    },
+  );
+  return program;
+}

@@ -1,0 +1,45 @@
+// The machines that a library or a bundle can be made for, wherever it is made.
+import { arch, platform } from 'node:os';
+
+/** This machine, in the words of npm and Node. */
+export const here = `${platform()}-${arch()}`;
+
+/**
+ * Of each machine that a bundle can be made for: what `uname -m` says there, the prefix of Debian's cross compiler and
+ * the package that brings it, and the emulator that runs its programs elsewhere.
+ */
+export const targets = {
+  'linux-x64': {
+    platform: 'linux',
+    architecture: 'x64',
+    machine: 'x86_64',
+    prefix: 'x86_64-linux-gnu-',
+    compilerPackage: 'g++-x86-64-linux-gnu',
+    emulator: 'qemu-x86_64',
+    sysroot: '/usr/x86_64-linux-gnu',
+  },
+  'linux-arm64': {
+    platform: 'linux',
+    architecture: 'arm64',
+    machine: 'aarch64',
+    prefix: 'aarch64-linux-gnu-',
+    compilerPackage: 'g++-aarch64-linux-gnu',
+    emulator: 'qemu-aarch64',
+    sysroot: '/usr/aarch64-linux-gnu',
+  },
+};
+
+const avx2 = ['-mavx2', '-mfma', '-mf16c', '-mbmi2'];
+const avx512 = [...avx2, '-mavx512f', '-mavx512dq', '-mavx512bw', '-mavx512vl', '-mavx512vnni'];
+/**
+ * What each level of an architecture may use; a processor has a level only if it has all of it (processor.cpp).
+ * @type {Record<string, Record<string, string[]> | undefined>}
+ */
+export const levelsOf = {
+  x64: { portable: [], avx2, avx512, amx: [...avx512, '-mamx-tile', '-mamx-int8'] },
+  arm64: {
+    portable: [],
+    dotprod: ['-march=armv8.2-a+dotprod'],
+    i8mm: ['-march=armv8.2-a+dotprod+i8mm'],
+  },
+};

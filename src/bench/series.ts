@@ -1,0 +1,89 @@
+/** A series of images by one prepared composition, beside the imager alone and beside planning anew for every image. */
+import type { HostBackend } from '../backend/backend.js';
+import { baselineCount, countsCB, visibilitiesCBPP } from '../core/axes.js';
+import type { Integration } from '../core/blocks.js';
+import type { Closers } from '../core/closing.js';
+import { addSeconds, parseInstant } from '../core/instant.js';
+import { randomStream } from '../core/random.js';
+import { prepareVisibilityImager, type VisibilityImage } from '../image/index.js';
+import { imageIntegration } from '../pipeline/image.js';
+import { frameAtMiddle } from '../pipeline/geometry.js';
+import { planSky, type ImageSettings } from '../pipeline/sky-image.js';
+import { prepareImage } from '../pipeline/stages/image.js';
+import { loadTelescope } from '../telescope/load.js';
+import { selectStations } from '../telescope/select.js';
+import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
+
+const CADENCE_S = 0.04;
+const CHANNELS = 4;
+const settings: ImageSettings = { pixels: 128, field: { kind: 'all-sky' }, kernelSize: 5 };
+
+const stationsFor = { reference: 16, cpu: 256 } satisfies Record<HostBackend['kind'], number>;
+
+export const seriesBench: KernelBench = {
+  kernel: 'series',
+  cases: (backend) => (backend.kind === 'cuda' ? [] : [seriesCase(backend)]),
+};
+
+const seriesCase = (backend: HostBackend): BenchCase => {
+  const stations = stationsFor[backend.kind];
+  return {
+    parameters: { stations, pixels: settings.pixels ?? 0, channels: CHANNELS },
+    unit: 'images/s',
+    scale: 1,
+    prepare: (closers) => prepare(stations, backend, closers),
+  };
+};
+
+async function prepare(stations: number, backend: HostBackend, closers: Closers): Promise<PreparedCase> {
+  const telescope = selectStations(await loadTelescope('lwasv'), stations);
+  const { polarisations } = telescope;
+  const frequenciesHz = Float64Array.from({ length: CHANNELS }, (_, c) => 40e6 + 25e3 * c);
+  const random = randomStream(1, 'series');
+  const baselines = baselineCount(stations);
+  const length = CHANNELS * baselines * polarisations ** 2;
+  let integration: Integration = {
+    start: parseInstant('2026-06-21T04:00:00Z'),
+    durationS: CADENCE_S,
+    channels: CHANNELS,
+    stations,
+    polarisations,
+    visibilities: visibilitiesCBPP(
+      Float64Array.from({ length: 2 * length }, () => random.gaussian()),
+      CHANNELS,
+      baselines,
+      polarisations,
+    ),
+    counts: countsCB(new Float64Array(CHANNELS * baselines).fill(1000), CHANNELS, baselines),
+    flaggedInputs: new Uint8Array(stations * polarisations),
+  };
+  const next = (): Integration =>
+    (integration = { ...integration, start: addSeconds(integration.start, CADENCE_S) });
+  const road = { backend, telescope, frequenciesHz, weight: 'natural', autos: 'leave-out' } as const;
+  const stage = closers.keep(prepareImage({ ...road, image: settings }));
+  const plan = planSky(telescope, frameAtMiddle(telescope, integration), frequenciesHz, settings);
+  const imager = closers.keep(await prepareVisibilityImager(plan, backend));
+  let into: VisibilityImage | undefined;
+  return {
+    ours: {
+      run: async () => {
+        await stage.push(next(), () => Promise.resolve());
+        return 1;
+      },
+    },
+    ceiling: {
+      title: 'the imager alone',
+      run: async () => {
+        into = await imager.image([integration], road, into);
+        return 1;
+      },
+    },
+    peer: {
+      name: 'planned and prepared for every image',
+      run: async () => {
+        await imageIntegration(next(), road, settings);
+        return 1;
+      },
+    },
+  };
+}

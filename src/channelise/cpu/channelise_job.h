@@ -1,0 +1,104 @@
+// What the once-compiled half of the channeliser (channelise.cpp) hands to the kernels of a level: plain data.
+#pragma once
+#include "backend/cpu/native.h"
+#include "backend/cpu/spectra.h"
+
+namespace corella {
+
+/** The numbers are part of the ABI (cpu.ts). A real sample is one scalar, a complex one two. */
+enum class Scalar : int32_t { i8 = 0, i16 = 1, f32 = 2 };
+
+constexpr int MOST_TAPS = 64;
+constexpr int MOST_LANES = 16;
+/** Radices up to this one run as they are; a transform with a larger prime factor runs as a convolution. */
+constexpr int MOST_RADIX = 31;
+
+/** One pass of a transform of N = radix · columns points: `columns` butterflies. Places are counted in points. */
+struct Pass {
+  int32_t radix;
+  int32_t columns;
+  int64_t pitch;          // from one leg of a butterfly to the next
+  const int32_t *column;  // [columns] where each butterfly's first leg lies
+  const float *twiddles;  // [columns][radix − 1] (cos, sin) of −2πij/N
+  const float *circle;    // [radix] (cos, sin) of −2πm/radix
+};
+
+struct Transform {
+  int32_t points;
+  int32_t passCount;
+  int64_t extent;  // points of memory, a multiple of 4; those that hold no sample are padding
+  const Pass *passes;
+  const int32_t *placeOf;  // [points] where sample n goes in
+  const int32_t *binAt;    // [points] where bin k comes out
+};
+
+/** A transform of N points as a convolution, for N with a large prime factor (Bluestein). */
+struct Chirp {
+  const float *turn;      // [N] (cos, sin) of −πn²/N
+  const float *spectrum;  // [extent] (cos, sin): transform of the conjugate chirp, over the longer transform's length
+};
+
+/** A line's worth of neighbouring points, filtered in one go. */
+struct Line {
+  int32_t first;   // point
+  int32_t points;  // fewer than the kernel's line at an end
+  int32_t place;
+};
+
+/** Lines that are filtered before the first pass takes columns first…end−1 of what they made. */
+struct Group {
+  int32_t firstLine, endLine, firstColumn, endColumn;
+};
+
+struct ChanneliseJob {
+  Scalar scalar;
+  int32_t taps;
+  int32_t points;  // C: what is transformed, whichever way
+  bool real;       // 2C real samples went in as C complex ones
+  SpectraType output;
+  Transform transform;
+  const Chirp *chirp;      // or null
+  const float *untangle;   // [C/2 + 1] (cos, sin) of −πk/C, for real samples
+  const int32_t *binAt;    // [C] where bin k of the C points lies in the end
+  int64_t places;          // that are rounded, a multiple of 4
+  const int32_t *channel;  // [places] which channel comes out at a place, −1 for none
+  const Line *lines;
+  const Group *groups;
+  int32_t groupCount;
+  bool bytesApart;    // whether taps of 8-bit samples lie as layOutByteTable has them
+  const void *table;  // [line][4 vectors][taps, or pairs of taps][lanes], as the filter wants them
+  int64_t tableLineBytes;
+  int64_t stageBytes;  // from one input's stage to the next
+};
+
+/** LANES spectra of one input. */
+struct ChanneliseRows {
+  const char *const *row;   // [LANES + T + 3] where each spectrum's worth of samples begins; past the last: any
+  const char *const *next;  // the same of what is filtered after this, to be fetched meanwhile; or null
+  uint32_t missing;         // bit l: spectrum l is missing, or past the end; it comes out as zeros
+  const float *gains;       // [places], 0 where no channel is
+  float *work;              // [extent] points
+  float *more;              // [extent] points, for a convolution
+  char *stage;              // rounded values on their way to the block
+};
+
+struct ChanneliseKernel {
+  int32_t lanes;
+  /** Bytes of a line's table of 16-bit taps, and how they are laid out there: tap : [τ][scalar of the line]; or null. */
+  int64_t (*byteTableBytes)(int32_t taps, bool real);
+  void (*layOutByteTable)(const int16_t *tap, int32_t taps, bool real, void *table);
+  /** Which scalar of a line lies in a lane of one of its four vectors while it is filtered. */
+  int32_t (*scalarOf)(bool bytes, int32_t vector, int32_t lane);
+  /** Filters, transforms and rounds into the stage; returns how many parts passed the rails. */
+  int64_t (*transform)(const ChanneliseJob &job, const ChanneliseRows &rows);
+  /**
+   * Corner turn: from the stages of up to sixteen inputs to one input block, LANES samples from `first` on, of which
+   * `samples` exist. With no inputs it writes zeros.
+   */
+  void (*turn)(const ChanneliseJob &job, const char *stages, int32_t inputs, const SpectraLayout &layout, char *block,
+               int64_t first, int64_t samples);
+};
+
+CORELLA_DECLARE_BYTES(const ChanneliseKernel, channeliseKernel)
+
+}  // namespace corella

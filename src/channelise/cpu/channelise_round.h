@@ -1,0 +1,308 @@
+// From transformed points to the block: gain, rounding half to even, and the corner turn.
+//
+// Rounded bytes wait in a stage, four places at a time, [place/4][re, im][t/4][place mod 4][t mod 4], until all inputs of
+// an input block are there; then each group of words makes whole cache lines of sixteen inputs.
+#pragma once
+#include "channelise/cpu/channelise_lanes.h"
+
+namespace corella {
+namespace CORELLA_LEVEL {
+namespace {
+
+constexpr int QUAD_BYTES = 4 * LANES;  // four places, LANES samples: one vector
+
+/** Whether this level can round points that are still in registers and find out later whether all fitted. */
+#if defined(__AVX2__) || defined(__ARM_FEATURE_DOTPROD)
+#define CORELLA_ROUNDS_FROM_REGISTERS 1
+#else
+#define CORELLA_ROUNDS_FROM_REGISTERS 0
+#endif
+
+/** To the nearest whole number, halves to the even one; |value| below 2²². */
+CORELLA_INLINE IntVec rounded(Vec value) {
+#if defined(__AVX512F__)
+  return (IntVec)_mm512_cvtps_epi32(value);
+#elif defined(__AVX2__)
+  return (IntVec)_mm256_cvtps_epi32(value);
+#else
+  // Added to 3·2²², a number loses its fraction to the sum's own rounding.
+  constexpr int32_t BITS = 0x4b400000;
+  return (IntVec)(value + 12582912.0f) - BITS;
+#endif
+}
+
+/** Saturates to bytes; word 4·(t/4) + place holds four samples of a place. */
+CORELLA_INLINE IntVec packed(const IntVec (&v)[4]) {
+#if defined(__AVX512F__)
+  return (IntVec)_mm512_packs_epi16(_mm512_packs_epi32((__m512i)v[0], (__m512i)v[1]),
+                                    _mm512_packs_epi32((__m512i)v[2], (__m512i)v[3]));
+#elif defined(__AVX2__)
+  return (IntVec)_mm256_packs_epi16(_mm256_packs_epi32((__m256i)v[0], (__m256i)v[1]),
+                                    _mm256_packs_epi32((__m256i)v[2], (__m256i)v[3]));
+#else
+  // LANES is 4 here: each vector becomes one word.
+  IntVec words;
+  for (int place = 0; place < 4; place++) {
+    uint32_t word = 0;
+    for (int t = 3; t >= 0; t--) word = word << 8 | (static_cast<uint32_t>(v[place][t]) & 0xffu);
+    words[place] = static_cast<int32_t>(word);
+  }
+  return words;
+#endif
+}
+
+CORELLA_INLINE void scaledQuad(const float *at, const float *gains, int part, Vec (&values)[4]) {
+  each<4>(CORELLA_EACH { values[i] = load(at + i * POINT + part * LANES) * broadcast(gains[i]); });
+}
+
+/** Exact for any value; returns how many passed the rails. Both rails are odd: their half goes up, past them. */
+int64_t roundWithRails(const float *work, const float *gains, float rail, int64_t first, int64_t end, char *stage) {
+  IntVec passed = {};
+  for (int64_t place = first; place < end; place += 4) {
+    for (int part = 0; part < 2; part++) {
+      Vec values[4];
+      IntVec whole[4];
+      scaledQuad(work + place * POINT, gains + place, part, values);
+      each<4>(CORELLA_EACH {
+        const Vec most = broadcast(rail), x = values[i];
+        passed -= (IntVec)(x >= most + 0.5f) + (IntVec)(x <= -most - 0.5f);
+        const Vec below = x > most ? most : x;
+        whole[i] = rounded(below < -most ? -most : below);
+      });
+      *reinterpret_cast<IntVec *>(stage + (place / 4 * 2 + part) * QUAD_BYTES) = packed(whole);
+    }
+  }
+  int64_t count = 0;
+  for (int lane = 0; lane < LANES; lane++) count += passed[lane];
+  return count;
+}
+
+#if defined(__AVX512F__)
+/** Right only for what lies within the rails; `largest` tells (allWithin). Here it keeps magnitudes of 16-bit halves. */
+CORELLA_INLINE IntVec packedWithin(const Vec (&v)[4], IntVec &largest, int) {
+  // Anything past 32 bits becomes the most negative number, and shows in the magnitude.
+  const __m512i a = _mm512_packs_epi32(_mm512_cvtps_epi32(v[0]), _mm512_cvtps_epi32(v[1]));
+  const __m512i b = _mm512_packs_epi32(_mm512_cvtps_epi32(v[2]), _mm512_cvtps_epi32(v[3]));
+  const __m512i here = _mm512_max_epu16(_mm512_abs_epi16(a), _mm512_abs_epi16(b));
+  largest = (IntVec)_mm512_max_epu16((__m512i)largest, here);
+  return (IntVec)_mm512_packs_epi16(a, b);
+}
+CORELLA_INLINE bool allWithin(IntVec largest, int rail) {
+  return _mm512_cmpgt_epu16_mask((__m512i)largest, _mm512_set1_epi16(static_cast<int16_t>(rail))) == 0;
+}
+#elif defined(__AVX2__)
+CORELLA_INLINE IntVec packedWithin(const Vec (&v)[4], IntVec &largest, int) {
+  const __m256i a = _mm256_packs_epi32(_mm256_cvtps_epi32(v[0]), _mm256_cvtps_epi32(v[1]));
+  const __m256i b = _mm256_packs_epi32(_mm256_cvtps_epi32(v[2]), _mm256_cvtps_epi32(v[3]));
+  const __m256i here = _mm256_max_epu16(_mm256_abs_epi16(a), _mm256_abs_epi16(b));
+  largest = (IntVec)_mm256_max_epu16((__m256i)largest, here);
+  return (IntVec)_mm256_packs_epi16(a, b);
+}
+CORELLA_INLINE bool allWithin(IntVec largest, int rail) {
+  const __m256i over = _mm256_subs_epu16((__m256i)largest, _mm256_set1_epi16(static_cast<int16_t>(rail)));
+  return _mm256_testz_si256(over, over) != 0;
+}
+#elif defined(__ARM_FEATURE_DOTPROD)
+/** y = n + rail, from 0 to 2 · rail, from the low bits of the sum with 3·2²² (and 128: even, lest halves go the odd way). */
+CORELLA_INLINE IntVec packedWithin(const Vec (&v)[4], IntVec &largest, int rail) {
+  const Vec magic = broadcast(12582912.0f + 128.0f);
+  const uint32x4_t bits = vdupq_n_u32(0x4b400000u + 128u - static_cast<uint32_t>(rail));
+  uint32x4_t y[4];
+  each<4>(CORELLA_EACH {
+    Vec value = v[i];
+    __asm__("" : "+w"(value));  // rounded to a float before the sum, as on every level: halves are halves
+    y[i] = vsubq_u32((uint32x4_t)(value + magic), bits);
+    largest = (IntVec)vmaxq_u32((uint32x4_t)largest, y[i]);
+  });
+  const uint16x8_t a = vuzp1q_u16(vreinterpretq_u16_u32(y[0]), vreinterpretq_u16_u32(y[1]));
+  const uint16x8_t b = vuzp1q_u16(vreinterpretq_u16_u32(y[2]), vreinterpretq_u16_u32(y[3]));
+  const uint8x16_t words = vuzp1q_u8(vreinterpretq_u8_u16(a), vreinterpretq_u8_u16(b));
+  return (IntVec)vsubq_u8(words, vdupq_n_u8(static_cast<uint8_t>(rail)));
+}
+CORELLA_INLINE bool allWithin(IntVec largest, int rail) {
+  return vmaxvq_u32((uint32x4_t)largest) <= static_cast<uint32_t>(2 * rail);
+}
+#endif
+constexpr int railOf(SpectraType output) { return output == SpectraType::ci4 ? 7 : 127; }
+
+#if CORELLA_ROUNDS_FROM_REGISTERS
+/** Four points of neighbouring places, right only for what lies within the rails; `largest` will tell. */
+CORELLA_INLINE void roundQuad(const Complex *x, const ChanneliseRows &rows, int64_t place, int rail, IntVec &largest) {
+  Vec re[4], im[4];
+  each<4>(CORELLA_EACH {
+    const Vec gain = broadcast(rows.gains[place + i]);
+    re[i] = x[i].re * gain;
+    im[i] = x[i].im * gain;
+  });
+  IntVec *to = reinterpret_cast<IntVec *>(rows.stage + place / 4 * 2 * QUAD_BYTES);
+  to[0] = packedWithin(re, largest, rail);
+  to[1] = packedWithin(im, largest, rail);
+}
+#endif
+
+/** Places first…end−1, multiples of 4, into the stage; returns how many parts passed the rails. */
+int64_t roundPlaces(const ChanneliseJob &job, const ChanneliseRows &rows, int64_t first, int64_t end) {
+  if (job.output == SpectraType::cf32) {
+    float *stage = reinterpret_cast<float *>(rows.stage);
+    for (int64_t place = first; place < end; place++) {
+      const Complex point = loadPoint(rows.work + place * POINT);
+      const Vec gain = broadcast(rows.gains[place]);
+      storePoint(stage + place * POINT, {point.re * gain, point.im * gain});
+    }
+    return 0;
+  }
+#if CORELLA_ROUNDS_FROM_REGISTERS
+  int64_t passed = 0;
+  const int rail = railOf(job.output);
+  for (int64_t place = first; place < end; place += 4) {
+    Complex quad[4];
+    IntVec largest = {};
+    each<4>(CORELLA_EACH { quad[i] = loadPoint(rows.work + (place + i) * POINT); });
+    roundQuad(quad, rows, place, rail, largest);
+    if (__builtin_expect(allWithin(largest, rail), 1)) continue;
+    passed += roundWithRails(rows.work, rows.gains, static_cast<float>(rail), place, place + 4, rows.stage);
+  }
+  return passed;
+#else
+  return roundWithRails(rows.work, rows.gains, static_cast<float>(railOf(job.output)), first, end, rows.stage);
+#endif
+}
+
+/** LANES rows, one of each input from `first` on; zeros past the last input. */
+CORELLA_INLINE void gather(const char *stages, int64_t stride, int first, int inputs, Vec (&rows)[LANES]) {
+  each<LANES>(CORELLA_EACH {
+    rows[i] = first + i < inputs ? load(reinterpret_cast<const float *>(stages + (first + i) * stride)) : Vec{};
+  });
+  turnRows(rows);
+}
+
+/** Blocks larger than a second cache are written past the caches, since they would not stay there to be read. */
+constexpr int64_t PAST_CACHES_BYTES = 1 << 20;
+
+template <bool Past>
+CORELLA_INLINE void storeLine(float *to, Vec value) {
+#if defined(__AVX512F__)
+  // A whole cache line, which then need not be fetched first.
+  if constexpr (Past) return _mm512_stream_ps(to, value);
+#endif
+  store(to, value);
+}
+
+/** Stores past the caches may arrive late; whoever reads the block next must find them. */
+CORELLA_INLINE void finishStores() {
+#if defined(__AVX512F__)
+  _mm_sfence();
+#endif
+}
+
+#if defined(__ARM_FEATURE_DOTPROD)
+/** A whole cache line in one go; past the caches as a hint. */
+template <bool Past>
+CORELLA_INLINE void storeWholeLine(char *to, Vec a, Vec b, Vec c, Vec d) {
+  if constexpr (Past) {
+    __asm__ volatile("stnp %q1, %q2, [%0]\n\tstnp %q3, %q4, [%0, #32]"
+                     :
+                     : "r"(to), "w"(a), "w"(b), "w"(c), "w"(d)
+                     : "memory");
+    return;
+  }
+  auto *line = reinterpret_cast<float *>(to);
+  store(line, a);
+  store(line + 4, b);
+  store(line + 8, c);
+  store(line + 12, d);
+}
+
+/** block : the input block of channel 0. */
+template <bool Past>
+void turnIntegers(const ChanneliseJob &job, const char *stages, int inputs, const SpectraLayout &layout, char *block,
+                  int64_t first) {
+  char *tile = block + first / TILE_SAMPLES * TILE_BYTES + withinPlane(0, first % TILE_SAMPLES);
+  const int64_t stride = job.stageBytes;
+  for (int64_t quad = 0; quad < job.places / 4; quad++) {
+    const int32_t *channel = job.channel + 4 * quad;
+    for (int part = 0; part < 2; part++) {
+      Vec rows[4][4];
+      const char *from = stages + (quad * 2 + part) * QUAD_BYTES;
+      if (__builtin_expect(inputs == TILE_INPUTS, 1)) {
+        each<4>(CORELLA_EACH {
+          constexpr int G = i;
+          each<4>(CORELLA_EACH { rows[G][i] = load(reinterpret_cast<const float *>(from + (4 * G + i) * stride)); });
+        });
+      } else {
+        each<4>(CORELLA_EACH {
+          constexpr int G = i;
+          each<4>(CORELLA_EACH {
+            rows[G][i] =
+                4 * G + i < inputs ? load(reinterpret_cast<const float *>(from + (4 * G + i) * stride)) : Vec{};
+          });
+        });
+      }
+      each<4>(CORELLA_EACH { turnSquares(rows[i]); });
+      each<4>(CORELLA_EACH {
+        if (channel[i] < 0) return;
+        storeWholeLine<Past>(tile + part * PLANE_BYTES + channel[i] * layout.channelBytes(), rows[0][i], rows[1][i],
+                             rows[2][i], rows[3][i]);
+      });
+    }
+  }
+}
+#else
+/** block : the input block of channel 0. */
+template <bool Past>
+void turnIntegers(const ChanneliseJob &job, const char *stages, int inputs, const SpectraLayout &layout, char *block,
+                  int64_t first) {
+  char *tile = block + first / TILE_SAMPLES * TILE_BYTES + withinPlane(0, first % TILE_SAMPLES);
+  for (int64_t quad = 0; quad < job.places / 4; quad++) {
+    const int32_t *channel = job.channel + 4 * quad;
+    for (int part = 0; part < 2; part++) {
+      for (int sixteenth = 0; sixteenth < TILE_INPUTS; sixteenth += LANES) {
+        Vec rows[LANES];
+        gather(stages + (quad * 2 + part) * QUAD_BYTES, job.stageBytes, sixteenth, inputs, rows);
+        char *to = tile + part * PLANE_BYTES + sixteenth * 4;
+        each<4>(CORELLA_EACH {
+          constexpr int PLACE = i;
+          if (channel[PLACE] < 0) return;
+          char *line = to + channel[PLACE] * layout.channelBytes();
+          each<PIECES>(
+              CORELLA_EACH { storeLine<Past>(reinterpret_cast<float *>(line + i * 64), rows[4 * i + PLACE]); });
+        });
+      }
+    }
+  }
+  if constexpr (Past) finishStores();
+}
+#endif
+
+template <bool Past>
+void turnFloats(const ChanneliseJob &job, const char *stages, int inputs, const SpectraLayout &layout, char *block,
+                int64_t first, int64_t samples) {
+  const int64_t here = samples - first < LANES ? samples - first : LANES;
+  for (int64_t place = 0; place < job.places; place++) {
+    if (job.channel[place] < 0) continue;
+    float *channel = reinterpret_cast<float *>(block + job.channel[place] * layout.channelBytes());
+    for (int part = 0; part < 2; part++) {
+      for (int sixteenth = 0; sixteenth < TILE_INPUTS; sixteenth += LANES) {
+        Vec rows[LANES];
+        gather(stages + (place * POINT + part * LANES) * 4, job.stageBytes, sixteenth, inputs, rows);
+        float *to = channel + first * FLOATS_PER_SAMPLE + part * TILE_INPUTS + sixteenth;
+        for (int64_t t = 0; t < here; t++) storeLine<Past>(to + t * FLOATS_PER_SAMPLE, rows[t]);
+      }
+    }
+  }
+  if constexpr (Past) finishStores();
+}
+
+template <bool Past>
+void turnPlaces(const ChanneliseJob &job, const char *stages, int inputs, const SpectraLayout &layout, char *block,
+                int64_t first, int64_t samples) {
+  if (job.output == SpectraType::cf32) {
+    turnFloats<Past>(job, stages, inputs, layout, block, first, samples);
+  } else {
+    turnIntegers<Past>(job, stages, inputs, layout, block, first);
+  }
+}
+
+}  // namespace
+}  // namespace CORELLA_LEVEL
+}  // namespace corella

@@ -1,0 +1,112 @@
+/** The F-engine in C++ (channelise.cpp): filter, transform, rounding and corner turn in one walk through the caches. */
+import type { NativeCall } from '../../backend/cpu/context.js';
+import type { CpuBackend } from '../../backend/cpu/cpu.js';
+import { cpuSpectra, spectraTypeNumber } from '../../backend/cpu/spectra.js';
+import type { VoltageType } from '../../core/axes.js';
+import type { SpectraGap } from '../../core/gaps.js';
+import type { Channeliser } from '../channeliser.js';
+import { outputFactor, type ChannelisePlan } from '../plan.js';
+import { checkFinite } from '../reference.js';
+import { checkChanneliseBlocks, openStream } from '../stream.js';
+
+/** As the library knows them (channelise_job.h). */
+const scalarNumbers = { i8: 0, ci8: 0, i16: 1, ci16: 1, f32: 2, cf32: 2 } satisfies Record<
+  VoltageType,
+  number
+>;
+
+type Run = NativeCall<
+  [
+    channeliser: bigint,
+    voltages: ArrayBufferView,
+    samples: number,
+    waiting: number,
+    spectra: number,
+    gaps: BigInt64Array,
+    gapCount: number,
+    block: bigint,
+    capacity: number,
+    passed: BigInt64Array,
+    finite: Int32Array,
+  ]
+>;
+
+export function prepareCpuChanneliser(plan: ChannelisePlan, { native }: CpuBackend): Channeliser {
+  const engine = native.open(
+    'channelise',
+    'int32_t corella_channeliser_open(char *error, void *context, int32_t scalar, int32_t real, int32_t output, ' +
+      'int64_t channels, int64_t taps, int64_t inputs, const void *tapValues, const double *factors, ' +
+      'int64_t factorCount, _Out_ void **channeliser)',
+    scalarNumbers[plan.inputType],
+    plan.sampling === 'real' ? 1 : 0,
+    spectraTypeNumber(plan.outputType),
+    ...[plan.channels, plan.taps, plan.inputs],
+    plan.kernel.taps,
+    ...factorsOf(plan),
+  );
+  const run: Run = native.bind(
+    'channelise',
+    'int32_t corella_channeliser_run(char *error, void *context, void *channeliser, const void *voltages, ' +
+      'int64_t samples, int64_t waiting, int64_t spectra, const int64_t *gaps, int64_t gapCount, void *block, ' +
+      'int64_t capacity, int64_t *passed, int32_t *finite)',
+  );
+  const stream = openStream(plan);
+  const passed = new BigInt64Array(1);
+  const finite = new Int32Array(1);
+  let saturated = 0;
+  return {
+    plan,
+    run: async (voltages, out) => {
+      checkChanneliseBlocks(plan, voltages, out);
+      const block = cpuSpectra('channelise', out);
+      const step = stream.next(voltages);
+      await run(
+        engine.address,
+        voltages.voltages,
+        voltages.samples,
+        step.waiting,
+        step.spectra,
+        packGaps(step.gaps),
+        step.gaps.length,
+        block.memory.address,
+        block.shape.capacity,
+        passed,
+        finite,
+      );
+      if (finite[0] === 0) checkFinite(voltages);
+      block.fill(step.spectra, step.gaps);
+      saturated += Number(passed[0]);
+      stream.advance(voltages, step);
+    },
+    get saturated() {
+      return saturated;
+    },
+    get produced() {
+      return stream.produced;
+    },
+    reset: () => {
+      stream.reset();
+      saturated = 0;
+    },
+    close: () => engine.close(),
+  };
+}
+
+/** factors : [a][c], or one for all; and how many. */
+function factorsOf(plan: ChannelisePlan): [Float64Array, number] {
+  const { inputs, channels } = plan;
+  const length = typeof plan.gains === 'number' ? 1 : inputs * channels;
+  const factors = Float64Array.from({ length }, (_, n) =>
+    outputFactor(plan, Math.floor(n / channels), n % channels),
+  );
+  return [factors, length];
+}
+
+/** [gap][first input, end input, first spectrum, end spectrum]; gaps of spectra cover all channels here. */
+const noGaps = new BigInt64Array(0);
+function packGaps(gaps: readonly SpectraGap[]): BigInt64Array {
+  if (gaps.length === 0) return noGaps;
+  return BigInt64Array.from(
+    gaps.flatMap((gap) => [gap.firstInput, gap.endInput, gap.firstSample, gap.endSample].map(BigInt)),
+  );
+}

@@ -1,0 +1,279 @@
+// Filter, transform, gain, rounding and corner turn, for any number of channels that primes up to 13 make up.
+//
+// PASS 0: a block holds whole spectra, TILE of them at a time: one read, one write. Where a spectrum is too long, N * OTHER
+// points are transformed as a matrix: n = n1 OTHER + n2, k = k1 + N k2. PASS 1 filters GROUP columns n2, transforms over
+// n1, turns by n2 k1 and leaves the matrix in scratch; PASS 2 takes GROUP rows k1, transforms over n2 and finishes.
+//
+// In shared memory a tile is [n][g][t]: the spectra of a tile side by side, so that a warp works on neighbours. Levels
+// work in place, digit by digit, so that one barrier parts them; the last one knows which bins it has made.
+// Integers leave in rows of SPAN spectra, whole sectors of 32 bytes: they wait in shared memory, as bytes, until all
+// SPAN / TILE tiles of a row are there. Twiddles are kept there too, where there is room (TURNS_KEPT).
+//
+// Set by the plan besides shape.cuh: PASS, N (points of this pass), OTHER (those of the other pass, 1 for PASS 0),
+// TILE, SPAN, GROUP (1 for PASS 0), THREADS, BLOCKS (to a multiprocessor), TURNS_KEPT, R0 .. R6 (radices whose product is
+// N; 1 where there are fewer).
+#include "filter.cuh"
+#include "finish.cuh"
+#include "rows.cuh"
+#include "transform.cuh"
+
+constexpr int COLUMNS = N * OTHER;
+constexpr int LEVELS = R1 == 1 ? 1 : R2 == 1 ? 2 : R3 == 1 ? 3 : R4 == 1 ? 4 : R5 == 1 ? 5 : R6 == 1 ? 6 : 7;
+constexpr bool UNFOLDS = PASS == 0 && FOLDED && REAL;
+constexpr bool STAGED = PASS != 1 && !OUTPUT_FLOAT;
+static_assert(R0 * R1 * R2 * R3 * R4 * R5 * R6 == N, "the radices make up the transform");
+static_assert(THREADS % TILE == 0 && SPAN % TILE == 0 && SPAN >= 2 && SPAN <= 64, "tiles end where rows of output end");
+
+__host__ __device__ constexpr int radix(int level) {
+  return level == 0 ? R0 : level == 1 ? R1 : level == 2 ? R2 : level == 3 ? R3 : level == 4 ? R4 : level == 5 ? R5 : R6;
+}
+// How many points the levels before this one have made one of, and where its twiddles start in their table.
+__host__ __device__ constexpr int before(int level) { return level == 0 ? 1 : before(level - 1) * radix(level - 1); }
+__host__ __device__ constexpr int even(int n) { return (n + 1) / 2 * 2; }
+__host__ __device__ constexpr int twiddlesBefore(int level) {
+  return level <= 1 ? 0 : twiddlesBefore(level - 1) + before(level - 1) * even(radix(level - 1));
+}
+
+extern __shared__ float4 memory[];
+constexpr int ROWS_AT = TILE_ELEMENTS / 2,
+              TURNS_AT = ROWS_AT + (STAGED ? (N * GROUP * SPAN + 7) / 8 : 0);  // in 16 bytes
+
+// Where a block is: one row of SPAN spectra of one input, of which it works on TILE; in two passes, GROUP columns or rows.
+struct Place {
+  unsigned input, firstSpectrum, sub, group;
+  float2 *scratch;
+  bool there;  // the spectrum of this thread is asked for, and not missing
+};
+
+// The digits of a position, the first one slowest, are those of a bin, the first one fastest.
+template <int LEVEL>
+__device__ __forceinline__ unsigned binOf(unsigned position) {
+  if constexpr (LEVEL == 0)
+    return position;
+  else
+    return binOf<LEVEL - 1>(position / radix(LEVEL)) + before(LEVEL) * (position % radix(LEVEL));
+}
+template <int LEVEL>
+__device__ __forceinline__ unsigned positionOf(unsigned bin) {
+  if constexpr (LEVEL == 0)
+    return bin;
+  else
+    return positionOf<LEVEL - 1>(bin % before(LEVEL)) * radix(LEVEL) + bin / before(LEVEL);
+}
+
+__device__ __forceinline__ unsigned channelOf(unsigned bin) {
+  return REAL ? bin : bin + (bin < (CHANNELS + 1) / 2 ? CHANNELS / 2 : -((CHANNELS + 1) / 2));
+}
+
+// What becomes of bins first + k STEP of this thread's spectrum.
+template <int R, int STEP>
+__device__ __forceinline__ void emit(const Work &work, const Place &at, const float2 (&x)[R], unsigned first,
+                                     unsigned g, int &saturated) {
+  const unsigned t = threadIdx.x % TILE;
+  if (PASS != 0 && at.group + g >= OTHER) return;
+  if constexpr (PASS == 1) {
+    const unsigned n2 = at.group + g;
+    float2 *to = at.scratch + ((int64_t)first * OTHER + n2) * SPAN + at.sub * TILE + t;
+#pragma unroll
+    for (int k = 0; k < R; ++k) {
+      const float2 turn = __ldg(work.longTwiddles + n2 * (first + k * STEP));
+      to[(int64_t)k * STEP * OTHER * SPAN] = times(x[k], turn);
+    }
+  } else if constexpr (OUTPUT_FLOAT) {
+    const unsigned spectrum = at.firstSpectrum + at.sub * TILE + t;
+    if (spectrum >= work.spectra) return;
+    const int64_t channelBytes = work.inputs * work.outPitchBytes;
+    int8_t *out = work.out + at.input * work.outPitchBytes + (int64_t)spectrum * 8;
+#pragma unroll
+    for (int k = 0; k < R; ++k) {
+      const unsigned channel = channelOf((first + k * STEP) * OTHER + at.group + g);
+      if (REAL && channel >= CHANNELS) continue;  // the upper half of a real transform mirrors the lower
+      const float factor = factorOf(work, at.input, channel);
+      const float2 value = at.there ? make_float2(x[k].x * factor, x[k].y * factor) : make_float2(0, 0);
+      *(float2 *)(out + channel * channelBytes) = value;
+    }
+  } else {
+    uint16_t *rows = (uint16_t *)(memory + ROWS_AT) + stagedRow(first * GROUP + g) * SPAN + at.sub * TILE + t;
+    float factors[R];
+    uint16_t rounded[R];
+#pragma unroll
+    for (int k = 0; k < R; ++k) {
+      const unsigned channel = channelOf((first + k * STEP) * OTHER + at.group + g);
+      // What is missing becomes zero; so does a real transform's upper half, for which nobody asks.
+      const bool asked = at.there && (!REAL || channel < CHANNELS);
+      factors[k] = asked ? factorOf(work, at.input, channel) : 0.0f;
+    }
+    roundAll(x, factors, rounded, saturated);
+#pragma unroll
+    for (int k = 0; k < R; ++k) rows[k * STEP * GROUP * SPAN] = rounded[k];
+  }
+}
+
+// One level: a butterfly takes RADIX points AFTER apart, turned by what the levels before have made of the others' digits.
+template <int LEVEL>
+__device__ __forceinline__ void level(const Work &work, const Place &at, int &saturated) {
+  constexpr int R = radix(LEVEL), AFTER = N / before(LEVEL) / R, APART = AFTER * GROUP, LAST = LEVEL == LEVELS - 1;
+  constexpr int BUTTERFLIES = N / R * GROUP * TILE;
+  float2 *tile = (float2 *)memory;
+  const unsigned t = threadIdx.x % TILE;
+#pragma unroll 1
+  for (unsigned i = threadIdx.x; i < BUTTERFLIES; i += THREADS) {
+    const unsigned rest = i / TILE, digits = rest / APART, row = rest + digits * ((R - 1) * APART);
+    const unsigned first = placeOf(row) + t, second = placeOf(row + APART) + t;
+    auto place = [&](int k) { return pointOf<R, APART>(row, first, second, k); };
+    float2 x[R];
+    if constexpr (PASS == 2 && LEVEL == 0) {
+      const unsigned g = row % GROUP;
+      const float2 *from = at.scratch + ((int64_t)(at.group + g) * N + row / GROUP) * SPAN + at.sub * TILE + t;
+#pragma unroll
+      for (int k = 0; k < R; ++k) x[k] = at.group + g < OTHER ? from[k * AFTER * SPAN] : make_float2(0, 0);
+    } else {
+#pragma unroll
+      for (int k = 0; k < R; ++k) x[k] = tile[place(k)];
+    }
+    if constexpr (LEVEL > 0) {
+      const float4 *turns = (TURNS_KEPT ? memory + TURNS_AT : (const float4 *)work.twiddles) +
+                            (twiddlesBefore(LEVEL) + digits * even(R)) / 2;
+#pragma unroll
+      for (int k = 0; k < R; k += 2) {
+        const float4 two = TURNS_KEPT ? turns[k / 2] : __ldg(turns + k / 2);
+        if (k > 0) x[k] = times(x[k], make_float2(two.x, two.y));
+        if (k + 1 < R) x[k + 1] = times(x[k + 1], make_float2(two.z, two.w));
+      }
+    }
+    Transform<R>::run(x);
+    if constexpr (LAST && !UNFOLDS) {
+      emit<R, N / R>(work, at, x, binOf < LEVELS - 2 < 0 ? 0 : LEVELS - 2 > (digits), rest % GROUP, saturated);
+    } else {
+#pragma unroll
+      for (int k = 0; k < R; ++k) tile[place(k)] = x[k];
+    }
+  }
+  __syncthreads();
+  if constexpr (!LAST) level<LEVEL + 1>(work, at, saturated);
+}
+
+constexpr int TOGETHER = TILE < 8 ? TILE : 8;  // spectra a thread filters in one go
+constexpr bool PAIRS = SAMPLE_BYTES == 1 && FOLDED && (PASS == 0 ? N % 2 == 0 : OTHER % 2 == 0 && GROUP % 2 == 0);
+constexpr int TAPS_FILLED = (TAPS + CHUNK - 1) / CHUNK * CHUNK;
+constexpr int UNIT = PAIRS ? 2 : 1;  // columns a thread filters side by side
+
+template <bool INSIDE>
+__device__ __forceinline__ void filterTile(const Work &work, const Place &at) {
+  constexpr int UNITS = N * GROUP / UNIT;
+  float2 *tile = (float2 *)memory;
+  const Sample *voltages = (const Sample *)((const int8_t *)work.voltages + at.input * work.pitchBytes);
+  const int lastRow = work.spectra + TAPS - 2;
+  const int firstSpectrum = at.firstSpectrum + at.sub * TILE;
+#pragma unroll 1
+  for (unsigned i = threadIdx.x; i < UNITS * (TILE / TOGETHER); i += THREADS) {
+    const unsigned unit = i % UNITS * UNIT, t = i / UNITS * TOGETHER;
+    const unsigned column = PASS == 1 ? unit / GROUP * OTHER + at.group + unit % GROUP : unit;
+    const bool inside = PASS != 1 || at.group + unit % GROUP < OTHER;
+    Sum re[UNIT][TOGETHER] = {}, im[UNIT][TOGETHER] = {};
+    if (inside) {
+#if SAMPLE_BYTES == 1
+      if constexpr (PAIRS)
+        filterColumnPair<TOGETHER, COLUMNS, INSIDE>(voltages, column, firstSpectrum + t, lastRow, work.taps, re, im);
+      else
+#endif
+        filterColumn<TOGETHER, COLUMNS, INSIDE>(voltages, column, firstSpectrum + t, lastRow, work.taps, re[0], im[0]);
+    }
+#pragma unroll
+    for (int c = 0; c < UNIT; ++c) {
+      float2 *to = tile + placeOf(unit + c) + t;
+      if constexpr (TOGETHER % 2 == 0) {
+#pragma unroll
+        for (int m = 0; m < TOGETHER; m += 2)
+          *(float4 *)(to + m) = make_float4((float)re[c][m], (float)im[c][m], (float)re[c][m + 1], (float)im[c][m + 1]);
+      } else {
+        to[0] = make_float2((float)re[c][0], (float)im[c][0]);
+      }
+    }
+  }
+  __syncthreads();
+}
+
+// From two real transforms in one: X[k] = (Z[k] + conj Z[N-k]) / 2 - i e^(-pi i k / N) (Z[k] - conj Z[N-k]) / 2.
+__device__ __forceinline__ float2 unfolded(float2 z, float2 mirrored, float2 turn) {
+  const float2 even = make_float2(0.5f * (z.x + mirrored.x), 0.5f * (z.y - mirrored.y));
+  const float2 odd = make_float2(0.5f * (z.y + mirrored.y), -0.5f * (z.x - mirrored.x));
+  const float2 turnedOdd = times(odd, turn);
+  return make_float2(even.x + turnedOdd.x, even.y + turnedOdd.y);
+}
+
+// Bins k and N - k of each spectrum, of the same two points.
+__device__ __forceinline__ void unfoldTile(const Work &work, const Place &at, int &saturated) {
+  const float2 *tile = (const float2 *)memory;
+  const unsigned t = threadIdx.x % TILE;
+#pragma unroll 1
+  for (unsigned i = threadIdx.x; i < (N / 2 + 1) * TILE; i += THREADS) {
+    const unsigned k = i / TILE, mirror = k == 0 ? 0 : N - k;
+    const float2 z = tile[placeOf(positionOf<LEVELS - 1>(k)) + t];
+    const float2 mirrored = tile[placeOf(positionOf<LEVELS - 1>(mirror)) + t];
+    const float2 turn = __ldg(work.longTwiddles + k);
+    const float2 one[1] = {unfolded(z, mirrored, turn)};
+    emit<1, 0>(work, at, one, k, 0, saturated);
+    if (k == mirror || 2 * k == N) continue;
+    const float2 other[1] = {unfolded(mirrored, z, make_float2(-turn.x, turn.y))};
+    emit<1, 0>(work, at, other, mirror, 0, saturated);
+  }
+  __syncthreads();
+}
+
+// Rows of SPAN spectra to their channels, up to 16 bytes a thread, whole sectors side by side.
+__device__ __forceinline__ void sendRows(const Work &work, const Place &at) {
+#if SPAN >= 8
+  using Part = uint4;
+#elif SPAN == 4
+  using Part = uint2;
+#else
+  using Part = unsigned int;
+#endif
+  constexpr int VALUES = sizeof(Part) / 2, PARTS = SPAN / VALUES;
+  const Part *rows = (const Part *)(memory + ROWS_AT);
+  const int64_t channelBytes = work.inputs * work.outPitchBytes;
+  const unsigned spectrum = at.firstSpectrum + threadIdx.x % PARTS * VALUES;
+  if (spectrum >= work.spectra) return;
+  int8_t *out = work.out + at.input * work.outPitchBytes + (int64_t)spectrum * 2;
+#pragma unroll 4
+  for (unsigned i = threadIdx.x; i < N * GROUP * PARTS; i += THREADS) {
+    const unsigned row = stagedRow(i / PARTS), g = row % GROUP, channel = channelOf(row / GROUP * OTHER + at.group + g);
+    if ((PASS == 2 && at.group + g >= OTHER) || (REAL && channel >= CHANNELS)) continue;
+    *(Part *)(out + channel * channelBytes) = rows[i];
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) channelise(const __grid_constant__ Work work) {
+  constexpr int GROUPS = PASS == 0 ? 1 : (OTHER + GROUP - 1) / GROUP;
+  const int spans = (work.spectra + SPAN - 1) / SPAN;
+  const int64_t all = (int64_t)work.items * GROUPS;
+  int saturated = 0;
+  for (unsigned i = threadIdx.x; TURNS_KEPT && i < twiddlesBefore(LEVELS) / 2; i += THREADS)
+    memory[TURNS_AT + i] = ((const float4 *)work.twiddles)[i];
+  // Blocks side by side take neighbours, so that lines of output fill up at once and rows read again are near.
+  for (int64_t n = blockIdx.x; n < all; n += gridDim.x) {
+    const int slot = (int)(n / GROUPS), item = work.firstItem + slot;
+    Place at;
+    at.group = (int)(n % GROUPS) * GROUP;
+    at.input = item / spans, at.firstSpectrum = item % spans * SPAN;
+    at.scratch = work.scratch + (int64_t)slot * COLUMNS * SPAN;
+#pragma unroll 1
+    for (at.sub = 0; at.sub < SPAN / TILE; ++at.sub) {
+      const unsigned first = at.firstSpectrum + at.sub * TILE;
+      at.there = isThere(work, at.input, first + threadIdx.x % TILE);
+      if constexpr (PASS != 2) {
+        // Taps are filled up with zeros, which meet rows of their own.
+        if (first + TILE + TAPS_FILLED - TAPS <= work.spectra)
+          filterTile<true>(work, at);
+        else
+          filterTile<false>(work, at);
+      }
+      level<0>(work, at, saturated);
+      if constexpr (UNFOLDS) unfoldTile(work, at, saturated);
+    }
+    if constexpr (STAGED) sendRows(work, at);
+    if constexpr (PASS == 2 && LEVELS == 1) __syncthreads();  // else barriers lie between these rows and the next
+  }
+  if (STAGED) addSaturated(saturated, work.saturated);
+}

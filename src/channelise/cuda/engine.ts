@@ -1,0 +1,207 @@
+/** One prepared kernel, or two: spectra of voltages that lie on the card. */
+import type { CudaBackend } from '../../backend/cuda/cuda.js';
+import type { Kernel, KernelRequest } from '../../backend/cuda/kernels.js';
+import type { DeviceMemory, DevicePointer, Stream } from '../../backend/cuda/session.js';
+import type { CudaSpectraBlock } from '../../backend/cuda/spectra.js';
+import { uploadArray } from '../../backend/cuda/transfer.js';
+import type { Closers } from '../../core/closing.js';
+import { writer } from './arguments.js';
+import { LONG_WORK, longTables, planLong, type LongPlan } from './long.js';
+import { outputMap } from './output-map.js';
+import { planFused, WORK, type ChannelisePass } from './plan.js';
+import { factorTable, levelTwiddles, tapTable, twiddleTable } from './tables.js';
+import { tensorTables } from './tensor-tables.js';
+import { planTensor, TENSOR_WORK, type TensorPlan } from './tensor.js';
+import type { ChannelisePlan } from '../plan.js';
+
+/** voltages : [a][pitch]; sample 0 of each row opens the window of spectrum 0. */
+export interface DeviceVoltages {
+  readonly pointer: DevicePointer;
+  readonly pitchBytes: number;
+}
+
+export interface ChanneliseEngine {
+  /** Spectra 0 … `spectra` − 1 into the block; missing : [a][t], 1 where one is to be left zero. */
+  launch(
+    from: DeviceVoltages,
+    spectra: number,
+    missing: DeviceMemory | undefined,
+    out: CudaSpectraBlock,
+    stream: Stream,
+  ): void;
+  /** For people: which kernels, how many passes. */
+  readonly description: string;
+}
+
+/** Between two passes no more than this lies on the card at a time. */
+const MOST_SCRATCH_BYTES = 256 * 2 ** 20;
+
+export async function prepareEngine(
+  plan: ChannelisePlan,
+  backend: CudaBackend,
+  saturated: DeviceMemory,
+  closers: Closers,
+  kind: 'best' | 'general' = 'best',
+): Promise<ChanneliseEngine> {
+  const { device } = backend.session;
+  const card = { ...device, path: backend.path };
+  const tensor = kind === 'best' ? planTensor(plan, card) : undefined;
+  if (tensor) return prepareTensor(plan, tensor, backend, saturated, closers);
+  const long = kind === 'best' ? planLong(plan, card) : undefined;
+  return long
+    ? prepareLong(plan, long, backend, saturated, closers)
+    : prepareGeneral(plan, backend, saturated, closers);
+}
+
+interface PreparedPass {
+  readonly pass: ChannelisePass;
+  readonly kernel: Kernel;
+  readonly put: ReturnType<typeof writer>;
+  /** The most blocks that work at once. */
+  readonly blocks: number;
+}
+
+async function prepareGeneral(
+  plan: ChannelisePlan,
+  backend: CudaBackend,
+  saturated: DeviceMemory,
+  closers: Closers,
+): Promise<ChanneliseEngine> {
+  const { session, shop } = backend;
+  const fused = planFused(plan, session.device);
+  const { passes, span, scratchBytes, columns } = fused;
+  const most = plan.inputs * Math.ceil(plan.capacity / span);
+  const itemsAtOnce =
+    scratchBytes === 0 ? most : Math.max(1, Math.min(most, Math.floor(MOST_SCRATCH_BYTES / scratchBytes)));
+  const upload = async (what: string, array: ArrayBufferView): Promise<DeviceMemory> =>
+    closers.keep(await uploadArray(session, what, array));
+  const taps = await upload('the filter', tapTable(plan));
+  const factors = await upload('gains', factorTable(plan));
+  const long = await upload(
+    'twiddles',
+    passes.length === 1 ? twiddleTable(2 * plan.channels, plan.channels) : twiddleTable(columns),
+  );
+  const scratch = closers.keep(
+    session.allocate('half-made spectra', Math.max(8, scratchBytes * itemsAtOnce)),
+  );
+  const kernels: PreparedPass[] = [];
+  for (const pass of passes) {
+    const twiddles = await upload(
+      'twiddles',
+      pass.radices ? levelTwiddles(pass.radices) : twiddleTable(pass.points),
+    );
+    const kernel = (await shop.prepare(pass.request))[pass.entry];
+    const put = writer(kernel);
+    put.pointer(WORK.taps, taps.pointer);
+    put.pointer(WORK.twiddles, twiddles.pointer);
+    put.pointer(WORK.longTwiddles, long.pointer);
+    put.pointer(WORK.scratch, scratch.pointer);
+    put.pointer(WORK.factors, factors.pointer);
+    put.pointer(WORK.saturated, saturated.pointer);
+    put.int(WORK.inputs, plan.inputs);
+    const blocks = session.device.multiprocessors * pass.blocks;
+    kernels.push({ pass, kernel, put, blocks });
+  }
+  return {
+    description: passes.length === 1 ? 'one pass' : 'two passes',
+    launch: (from, spectra, missing, out, stream) => {
+      const items = plan.inputs * Math.ceil(spectra / span);
+      for (let first = 0; first < items; first += itemsAtOnce) {
+        const count = Math.min(itemsAtOnce, items - first);
+        for (const { pass, kernel, put, blocks } of kernels) {
+          put.pointer(WORK.voltages, from.pointer);
+          put.long(WORK.pitchBytes, from.pitchBytes);
+          put.pointer(WORK.missing, missing?.pointer ?? 0n);
+          put.pointer(WORK.out, out.pointer);
+          put.long(WORK.outPitchBytes, out.pitchBytes);
+          put.int(WORK.spectra, spectra);
+          put.int(WORK.firstItem, first);
+          put.int(WORK.items, count);
+          const { threads, sharedBytes } = pass;
+          kernel.launch({ grid: [Math.min(blocks, count * pass.groups), 1], threads, sharedBytes }, stream);
+        }
+      }
+    },
+  };
+}
+
+async function prepareTensor(
+  plan: ChannelisePlan,
+  tensor: TensorPlan,
+  backend: CudaBackend,
+  saturated: DeviceMemory,
+  closers: Closers,
+): Promise<ChanneliseEngine> {
+  const { session, shop } = backend;
+  const { requests, entry, threads, sharedBytes, tile, box } = tensor;
+  const tables = tensorTables(plan, tensor.sign);
+  const names = ['taps', 'moreTaps', 'entries', 'twiddles', 'factors'] as const;
+  const memories = await closers.keepAll(names.map((name) => uploadArray(session, name, tables[name])));
+  const prepare = async (request: KernelRequest) => {
+    const kernel = (await shop.prepare(request))[entry];
+    const put = writer(kernel, 1);
+    names.forEach((name, n) => {
+      put.pointer(TENSOR_WORK[name], memories[n].pointer);
+    });
+    put.pointer(TENSOR_WORK.saturated, saturated.pointer);
+    put.int(TENSOR_WORK.inputs, plan.inputs);
+    put.float(TENSOR_WORK.factor, tables.factors[0]);
+    put.int(TENSOR_WORK.factorStep, tables.factors.length > 1 ? 1 : 0);
+    return { kernel, put };
+  };
+  const [whole, withGaps] = await Promise.all([prepare(requests.whole), prepare(requests.gaps)]);
+  const map = outputMap(session, { ...plan, low: 32 }, box);
+  return {
+    description: 'tensor cores, one pass',
+    launch: (from, spectra, missing, out, stream) => {
+      const { kernel, put } = missing ? withGaps : whole;
+      put.pointer(TENSOR_WORK.voltages, from.pointer);
+      put.long(TENSOR_WORK.pitchBytes, from.pitchBytes);
+      put.pointer(TENSOR_WORK.missing, missing?.pointer ?? 0n);
+      put.int(TENSOR_WORK.spectra, spectra);
+      map.describe(kernel, out, spectra);
+      const blocks = Math.min(session.device.multiprocessors, plan.inputs * Math.ceil(spectra / tile));
+      kernel.launch({ grid: [blocks, 1], threads, sharedBytes }, stream);
+    },
+  };
+}
+
+async function prepareLong(
+  plan: ChannelisePlan,
+  long: LongPlan,
+  backend: CudaBackend,
+  saturated: DeviceMemory,
+  closers: Closers,
+): Promise<ChanneliseEngine> {
+  const { session, shop } = backend;
+  const { threads, sharedBytes, unit } = long;
+  const blocksFor = (spectra: number): number =>
+    Math.min(session.device.multiprocessors, plan.inputs * Math.ceil(spectra / unit));
+  const tables = longTables(plan);
+  const names = ['taps', 'turns', 'lastTurns', 'factors'] as const;
+  const memories = await closers.keepAll(names.map((name) => uploadArray(session, name, tables[name])));
+  const scratch = closers.keep(
+    session.allocate('results on their way', blocksFor(plan.capacity) * long.scratchBytesPerBlock),
+  );
+  const kernel = (await shop.prepare(long.request))[long.entry];
+  const put = writer(kernel, 1);
+  names.forEach((name, n) => {
+    put.pointer(LONG_WORK[name], memories[n].pointer);
+  });
+  put.pointer(LONG_WORK.scratch, scratch.pointer);
+  put.pointer(LONG_WORK.saturated, saturated.pointer);
+  put.int(LONG_WORK.inputs, plan.inputs);
+  put.float(LONG_WORK.factor, tables.factors[0]);
+  const map = outputMap(session, { ...plan, low: 16 }, long.box);
+  return {
+    description: 'one pass, a block to a spectrum',
+    launch: (from, spectra, missing, out, stream) => {
+      put.pointer(LONG_WORK.voltages, from.pointer);
+      put.long(LONG_WORK.pitchBytes, from.pitchBytes);
+      put.pointer(LONG_WORK.missing, missing?.pointer ?? 0n);
+      put.int(LONG_WORK.spectra, spectra);
+      map.describe(kernel, out, spectra);
+      kernel.launch({ grid: [blocksFor(spectra), 1], threads, sharedBytes }, stream);
+    },
+  };
+}

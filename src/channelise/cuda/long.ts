@@ -1,0 +1,170 @@
+/** The channeliser for 4096 channels (channelise-long.cu): when it can be had, with which numbers, and its tables. */
+import type { CudaPath } from '../../backend/cuda/cuda.js';
+import type { KernelRequest } from '../../backend/cuda/kernels.js';
+import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
+import { mapArgument } from './output-map.js';
+import { shapeDefines } from './plan.js';
+import type { CardLimits } from './shapes.js';
+import { factorTable, largestOutput } from './tables.js';
+import type { ChannelisePlan } from '../plan.js';
+
+export interface LongCard extends CardLimits {
+  readonly capability: number;
+  readonly path: CudaPath;
+}
+
+export interface LongPlan {
+  readonly request: KernelRequest;
+  readonly entry: 'channeliseLong';
+  readonly threads: 512;
+  readonly sharedBytes: number;
+  /** Spectra that a block takes one after another. */
+  readonly unit: 16;
+  /** What one copy carries away: spectra, inputs, k1, k2 + 16 k3. */
+  readonly box: readonly [number, number, number, number];
+  /** Where a block keeps results until all of a unit are there. */
+  readonly scratchBytesPerBlock: number;
+}
+
+/** struct LongWork of channelise-long.cu. */
+export const LONG_WORK = {
+  voltages: 0,
+  pitchBytes: 8,
+  taps: 16,
+  turns: 24,
+  lastTurns: 32,
+  factors: 40,
+  missing: 48,
+  scratch: 56,
+  saturated: 64,
+  inputs: 72,
+  spectra: 76,
+  factor: 80,
+  bytes: 88,
+} as const;
+
+/** Compute capability 9.0. */
+const COPY_ENGINE_SINCE = 90;
+const CHANNELS = 4096;
+/** k = k1 + 16 k2 + 256 k3, n = 256 n1 + m. */
+const POINTS = 16;
+const COLUMNS = 256;
+const THREADS = 512;
+const TILE = 4;
+const UNIT = 16;
+/** More rows than this beside the exchange do not fit into a block's shared memory. */
+const MOST_TAPS = 17;
+/** Taps are kept by eights, 16 bytes. */
+const EIGHT = 8;
+const EIGHT_BYTES = 16;
+const EXCHANGE_BYTES = CHANNELS * 2 * 8;
+const QUAD_BYTES = 4 * 2 * CHANNELS;
+const TWIDDLE_BYTES = POINTS * 64;
+const BARRIER_BYTES = 88;
+
+/** Nothing where the plan or the card asks for other kernels. */
+export function planLong(plan: ChannelisePlan, card: LongCard): LongPlan | undefined {
+  const { taps, kernel } = plan;
+  if (plan.channels !== CHANNELS || plan.inputType !== 'ci8' || plan.outputType === 'cf32') return undefined;
+  if (taps > MOST_TAPS || kernel.kind !== 'int16') return undefined;
+  if (card.capability < COPY_ENGINE_SINCE || card.path === 'dp4a') return undefined;
+  const quads = Math.ceil((taps + TILE - 1) / 4);
+  const fixedBytes = EXCHANGE_BYTES + quads * QUAD_BYTES + TWIDDLE_BYTES + BARRIER_BYTES;
+  const room = card.sharedBytesPerBlock - fixedBytes;
+  if (room < 0) return undefined;
+  const columnBytes = Math.ceil(taps / EIGHT) * COLUMNS * EIGHT_BYTES;
+  const kept = Math.min(POINTS, Math.floor(room / columnBytes));
+  return {
+    request: {
+      name: 'channelise-long.cu',
+      source: readSource(import.meta.url, 'channelise-long.cu'),
+      headers: {
+        ...commonHeaders('integers.cuh', 'hopper.cuh', 'shared.cuh'),
+        ...Object.fromEntries(
+          ['shape.cuh', 'butterflies.cuh', 'rounding.cuh'].map((name) => [
+            name,
+            readSource(import.meta.url, name),
+          ]),
+        ),
+      },
+      defines: {
+        ...shapeDefines(plan, true),
+        ONE_FACTOR: typeof plan.gains === 'number' ? 1 : 0,
+        CLAMP: largestOutput(plan) < 2 ** 15 ? 0 : 1,
+        KEPT: kept,
+        AHEAD: kept === POINTS ? 1 : 3,
+      },
+      entries: { channeliseLong: [mapArgument, { bytes: LONG_WORK.bytes, align: 8 }] },
+    },
+    entry: 'channeliseLong',
+    threads: THREADS,
+    sharedBytes: fixedBytes + kept * columnBytes,
+    unit: UNIT,
+    box: [UNIT, 1, 1, CHANNELS / POINTS / 4],
+    scratchBytesPerBlock: 2 * CHANNELS * UNIT * 2,
+  };
+}
+
+export interface LongTables {
+  /** taps : [n1][eight][m]{four words}, taps 2p and 2p + 1 in a word, the even one low. */
+  readonly taps: Uint32Array;
+  /** turns : [k1][8], (re, im). */
+  readonly turns: Float32Array;
+  /** lastTurns : [4][k1][k2]{two}, (re, im). */
+  readonly lastTurns: Float32Array;
+  /** factors : [a][k1][k2][k3], or one for all. */
+  readonly factors: Float32Array;
+}
+
+export function longTables(plan: ChannelisePlan): LongTables {
+  const factors = factorTable(plan);
+  const lastTurns = new Float32Array(COLUMNS * 16);
+  for (let k1 = 0; k1 < POINTS; k1++) {
+    for (let k2 = 0; k2 < POINTS; k2++) {
+      turnsOf((k1 + POINTS * k2) / CHANNELS).forEach((value, n) => {
+        lastTurns[(Math.floor(n / 4) * COLUMNS + k1 * POINTS + k2) * 4 + (n % 4)] = value;
+      });
+    }
+  }
+  return {
+    taps: tapEights(plan),
+    turns: Float32Array.from(Array.from({ length: POINTS }, (_, k1) => turnsOf(k1 / COLUMNS)).flat()),
+    lastTurns,
+    factors:
+      factors.length === 1
+        ? factors
+        : factors.map((_, n) => factors[n - (n % CHANNELS) + channelAt(n % CHANNELS)]),
+  };
+}
+
+/** The channel at [k1][k2][k3]; channel 0 is the lowest frequency. */
+const channelAt = (n: number): number =>
+  (Math.floor(n / COLUMNS) +
+    POINTS * (Math.floor(n / POINTS) % POINTS) +
+    COLUMNS * (n % POINTS) +
+    CHANNELS / 2) %
+  CHANNELS;
+
+function tapEights({ taps, kernel }: ChannelisePlan): Uint32Array {
+  const eights = Math.ceil(taps / EIGHT);
+  const table = new Uint32Array(POINTS * eights * COLUMNS * 4);
+  for (let tau = 0; tau < taps; tau++) {
+    for (let n = 0; n < CHANNELS; n++) {
+      const column = (Math.floor(n / COLUMNS) * eights + Math.floor(tau / EIGHT)) * COLUMNS + (n % COLUMNS);
+      table[column * 4 + Math.floor((tau % EIGHT) / 2)] |=
+        (kernel.taps[tau * CHANNELS + n] & 0xffff) << (16 * (tau % 2));
+    }
+  }
+  return table;
+}
+
+/** The eight twiddles of 16 points whose n-th is first turned by n·omega: ω W₁₆ᵏ, ω² W₈ᵏ, ω⁴, ω⁸; (re, im). */
+function turnsOf(omega: number): number[] {
+  const turns = [
+    ...[0, 1, 2, 3].map((k) => omega + k / 16),
+    ...[0, 1].map((k) => 2 * omega + k / 8),
+    4 * omega,
+    8 * omega,
+  ];
+  return turns.flatMap((turn) => [Math.cos(-2 * Math.PI * turn), Math.sin(-2 * Math.PI * turn)]);
+}

@@ -1,0 +1,195 @@
+/**
+ * How a channeliser runs on a card: in how many passes, compiled with which numbers, launched how. Pure, so that every
+ * plan can be checked, and compiled, on a machine without a card.
+ */
+import type { ArgumentKind, KernelRequest } from '../../backend/cuda/kernels.js';
+import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
+import { isComplexVoltage, voltageSizeBytes, type VoltageType } from '../../core/axes.js';
+import { refuse } from '../../core/errors.js';
+import { factorise, splitPoints } from './factors.js';
+import {
+  blockOf,
+  COMPLEX_BYTES,
+  shapeOfOneOfTwo,
+  shapeOfOnePass,
+  THREADS_AT_ONCE,
+  type CardLimits,
+  type Shape,
+  type Waiting,
+} from './shapes.js';
+import { outputRail, type ChannelisePlan } from '../plan.js';
+
+export interface ChannelisePass {
+  readonly request: KernelRequest;
+  readonly entry: string;
+  readonly threads: number;
+  /** Blocks that a multiprocessor holds at once. */
+  readonly blocks: number;
+  readonly sharedBytes: number;
+  /** Blocks' worth of work for each tile of an input. */
+  readonly groups: number;
+  /** How many points this pass transforms. */
+  readonly points: number;
+  /** Made up of these; nothing where they are summed as they are. */
+  readonly radices: readonly number[] | undefined;
+}
+
+/** One or two passes of the general kernels. */
+export interface FusedPlan {
+  readonly passes: readonly ChannelisePass[];
+  /** Whether a real sample's neighbour is taken as its imaginary part, and parted again at the end. */
+  readonly folded: boolean;
+  /** Columns of a spectrum: the points of all passes together. */
+  readonly columns: number;
+  /** Spectra that a block turns round together: rows of output are this long. */
+  readonly span: number;
+  /** Between passes, for each row of `span` spectra of an input; 0 with one pass. */
+  readonly scratchBytes: number;
+}
+
+/** struct Work of finish.cuh. */
+export const WORK = {
+  voltages: 0,
+  pitchBytes: 8,
+  taps: 16,
+  twiddles: 24,
+  longTwiddles: 32,
+  scratch: 40,
+  factors: 48,
+  missing: 56,
+  out: 64,
+  outPitchBytes: 72,
+  saturated: 80,
+  inputs: 88,
+  spectra: 92,
+  firstItem: 96,
+  items: 100,
+  bytes: 104,
+} as const;
+const workArgument: readonly ArgumentKind[] = [{ bytes: WORK.bytes, align: 8 }];
+
+const RADICES = 7;
+const POINTS_OF_TWO_PASSES = { wellPoints: 512, mostPoints: 2048, mostRadices: RADICES } as const;
+
+const sampleBytes = (type: VoltageType): number => voltageSizeBytes(type) / (isComplexVoltage(type) ? 2 : 1);
+
+export function shapeDefines(plan: ChannelisePlan, folded: boolean): Record<string, number> {
+  const rail = outputRail[plan.outputType];
+  return {
+    CHANNELS: plan.channels,
+    TAPS: plan.taps,
+    REAL: plan.sampling === 'real' ? 1 : 0,
+    FOLDED: folded ? 1 : 0,
+    SAMPLE_BYTES: sampleBytes(plan.inputType),
+    OUTPUT_FLOAT: Number.isFinite(rail) ? 0 : 1,
+    RAIL: Number.isFinite(rail) ? rail : 0,
+  };
+}
+
+const headers = (...names: string[]): Record<string, string> => ({
+  ...commonHeaders('integers.cuh'),
+  ...Object.fromEntries(names.map((name) => [name, readSource(import.meta.url, name)])),
+});
+const waitingOf = ({ outputType }: ChannelisePlan): Waiting => (outputType === 'cf32' ? 'nothing' : 'bytes');
+
+function fusedPass(
+  plan: ChannelisePlan,
+  card: CardLimits,
+  folded: boolean,
+  pass: Shape & { which: 0 | 1 | 2; points: number; other: number },
+): ChannelisePass {
+  const { which, points, other, tile, span, group } = pass;
+  const radices = factorise(points)?.radices ?? [];
+  const isLean = which === 0 && plan.inputType === 'ci8';
+  const waiting = which === 1 ? 'nothing' : waitingOf(plan);
+  const block = blockOf(radices, pass, waiting, isLean ? 'few' : 'all', card);
+  return {
+    request: {
+      name: 'channelise-fused.cu',
+      source: readSource(import.meta.url, 'channelise-fused.cu'),
+      headers: headers('shape.cuh', 'filter.cuh', 'finish.cuh', 'rows.cuh', 'transform.cuh'),
+      defines: {
+        ...shapeDefines(plan, folded),
+        ONE_FACTOR: typeof plan.gains === 'number' ? 1 : 0,
+        ...{ PASS: which, N: points, OTHER: other, TILE: tile, SPAN: span, GROUP: group },
+        ...{ THREADS: block.threads, BLOCKS: block.blocks, TURNS_KEPT: block.turnsKept ? 1 : 0 },
+        ...Object.fromEntries(Array.from({ length: RADICES }, (_, n) => [`R${n}`, radices[n] ?? 1])),
+      },
+      entries: { channelise: workArgument },
+    },
+    entry: 'channelise',
+    ...block,
+    groups: which === 0 ? 1 : Math.ceil(other / group),
+    points,
+    radices,
+  };
+}
+
+function plainPass(plan: ChannelisePlan, points: number, other: number, tile: number): ChannelisePass {
+  const threads = 256;
+  return {
+    request: {
+      name: 'channelise-plain.cu',
+      source: readSource(import.meta.url, 'channelise-plain.cu'),
+      headers: headers('shape.cuh', 'finish.cuh'),
+      defines: {
+        ...shapeDefines(plan, false),
+        ONE_FACTOR: typeof plan.gains === 'number' ? 1 : 0,
+        ...{ N: points, OTHER: other, TILE: tile, THREADS: threads },
+      },
+      entries: { channelisePlain: workArgument },
+    },
+    entry: 'channelisePlain',
+    threads,
+    blocks: THREADS_AT_ONCE / threads,
+    sharedBytes: 0,
+    groups: other * Math.ceil(points / (threads / tile)),
+    points,
+    radices: undefined,
+  };
+}
+
+export function planFused(plan: ChannelisePlan, card: CardLimits): FusedPlan {
+  const { channels } = plan;
+  // One pass: a real spectrum of 2C samples is transformed as C complex points.
+  const { radices } = factorise(channels) ?? {};
+  const shape = radices && radices.length <= RADICES ? shapeOfOnePass(plan, card) : undefined;
+  if (!shape) return planTwoPasses(plan, card);
+  const pass = fusedPass(plan, card, true, { which: 0, points: channels, other: 1, ...shape });
+  return { passes: [pass], folded: true, columns: channels, span: shape.span, scratchBytes: 0 };
+}
+
+/** Rows of 32 bytes where a block holds them; where none fit, shorter ones are slower and as right. */
+const SPANS_OF_TWO_PASSES = [16, 8, 4, 2] as const;
+
+function planTwoPasses(plan: ChannelisePlan, card: CardLimits): FusedPlan {
+  const columns = plan.samplesPerSpectrum;
+  const folded = plan.sampling === 'complex';
+  const { first, second, smooth } = splitPoints(columns, POINTS_OF_TWO_PASSES);
+  for (const span of SPANS_OF_TWO_PASSES) {
+    const one = shapeOfOneOfTwo(first, second, span, 'nothing', card);
+    const two = shapeOfOneOfTwo(second, first, span, waitingOf(plan), card);
+    if (!one || (smooth && !two)) continue;
+    const passes = [
+      fusedPass(plan, card, folded, { which: 1, points: first, other: second, ...one }),
+      smooth && two
+        ? fusedPass(plan, card, folded, { which: 2, points: second, other: first, ...two })
+        : plainPass(plan, second, first, span),
+    ];
+    return { passes, folded, columns, span, scratchBytes: columns * span * COMPLEX_BYTES };
+  }
+  return refuse(
+    'channelise',
+    `blocks of this card hold ${card.sharedBytesPerBlock} bytes, too few for ${plan.channels} channels`,
+    'choose fewer channels, or backend cpu',
+  );
+}
+
+export const planStream = () =>
+  ({
+    name: 'channelise-stream.cu',
+    source: readSource(import.meta.url, 'channelise-stream.cu'),
+    headers: commonHeaders('integers.cuh'),
+    defines: {},
+    entries: { moveWaiting: ['pointer', 'pointer', 'i64', 'i64', 'i64', 'i32'] },
+  }) as const satisfies KernelRequest;

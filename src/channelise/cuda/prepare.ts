@@ -1,0 +1,260 @@
+/**
+ * The F-engine on a card. Samples wait there between blocks: a new block is copied behind them, by the bus alone, while
+ * the one before it is still being filtered.
+ */
+import type { CudaBackend } from '../../backend/cuda/cuda.js';
+import {
+  offsetBy,
+  type CudaEvent,
+  type DeviceMemory,
+  type PinnedMemory,
+  type Stream,
+} from '../../backend/cuda/session.js';
+import { cudaSpectra, SPAN_BYTES, type CudaSpectraBlock } from '../../backend/cuda/spectra.js';
+import { voltageSizeBytes } from '../../core/axes.js';
+import type { VoltageBlock } from '../../core/blocks.js';
+import { preparing, type Closers } from '../../core/closing.js';
+import { refuse } from '../../core/errors.js';
+import { roundUp } from '../../core/round-up.js';
+import type { Channeliser } from '../channeliser.js';
+import { prepareEngine, type DeviceVoltages } from './engine.js';
+import { planStream } from './plan.js';
+import type { ChannelisePlan } from '../plan.js';
+import { checkFinite } from '../reference.js';
+import { checkChanneliseBlocks, checkVoltageBlock, openStream, type StreamStep } from '../stream.js';
+
+export type { DeviceVoltages } from './engine.js';
+
+export interface CudaChanneliser extends Channeliser {
+  /** For people: which kernels, how many passes. */
+  readonly description: string;
+  /** Later work in `stream` waits until there is room for the next block. */
+  room(stream: Stream): void;
+  /**
+   * The two halves of `run`, in turn: sends the next block up, resolving when it has arrived; then queues the filter on
+   * the compute stream, so that whoever times kernels does not time the bus.
+   */
+  send(voltages: VoltageBlock): Promise<void>;
+  make(out: CudaSpectraBlock): void;
+  /**
+   * Outside the stream: the spectra of voltages that lie on the card already, in order on the compute stream. Nothing
+   * waits for anything, and no history is kept.
+   */
+  filter(voltages: DeviceVoltages, spectra: number, out: CudaSpectraBlock): void;
+}
+
+export interface CudaChanneliserOptions {
+  /** `general` leaves the tensor cores alone, to compare with. */
+  readonly kernels?: 'best' | 'general';
+}
+
+const INTEGER_BYTES = 2;
+
+export const prepareCudaChanneliser = (
+  plan: ChannelisePlan,
+  backend: CudaBackend,
+  options: CudaChanneliserOptions = {},
+): Promise<CudaChanneliser> => preparing((closers) => makeChanneliser(plan, backend, options, closers));
+
+async function makeChanneliser(
+  plan: ChannelisePlan,
+  backend: CudaBackend,
+  options: CudaChanneliserOptions,
+  closers: Closers,
+): Promise<CudaChanneliser> {
+  const { session, shop } = backend;
+  const { inputs, taps, samplesPerSpectrum, blockSamples, capacity } = plan;
+  const { compute, upload } = session.streams;
+  const sampleBytes = voltageSizeBytes(plan.inputType);
+  // At most T·P − 1 samples wait; beside them there is room for the longest block.
+  const pitchBytes = roundUp((taps * samplesPerSpectrum - 1 + blockSamples) * sampleBytes, 128);
+  const allocate = (what: string, bytes: number): DeviceMemory => closers.keep(session.allocate(what, bytes));
+  const pin = (what: string, bytes: number): PinnedMemory =>
+    closers.keep(session.allocatePinned(what, bytes));
+  const createEvent = (): CudaEvent => closers.keep(session.createEvent());
+  const counter = allocate('the count of saturated samples', 8);
+  const counterOnHost = pin('the count of saturated samples', 8);
+  const engine = await prepareEngine(plan, backend, counter, closers, options.kernels);
+  const { moveWaiting } = await shop.prepare(planStream());
+  const buffers = [0, 1].map(() => ({
+    memory: allocate(`voltages of ${inputs} inputs`, inputs * pitchBytes),
+    /** Nobody reads the buffer any more. */
+    done: createEvent(),
+  }));
+  const missing = allocate('missing spectra', inputs * capacity);
+  const missingOnHost = pin('missing spectra', inputs * capacity);
+  const missingSent = createEvent();
+  const uploaded = createEvent();
+  /** Pinned copy of pageable voltages on their way; made when first needed. */
+  let staging: PinnedMemory | undefined;
+  const stream = openStream(plan);
+  let which = 0;
+  let saturated: number | undefined = 0;
+  let absent: DeviceMemory | undefined;
+  let isClosed = false;
+
+  const clearCount = (): void => {
+    session.call('cuMemsetD8Async', counter.pointer, 0, 8, compute.handle);
+    saturated = 0;
+  };
+  clearCount();
+
+  /** Copies the block behind the samples that wait. */
+  async function append(voltages: VoltageBlock, waiting: number): Promise<void> {
+    const { memory, done } = buffers[which];
+    const rowBytes = voltages.samples * sampleBytes;
+    if (rowBytes === 0) return;
+    let host = session.pinnedAddress(voltages.voltages);
+    const pinned = host !== undefined;
+    if (host === undefined) {
+      await uploaded.passed(); // the staging memory may still be on its way
+      staging ??= pin('voltages', inputs * blockSamples * sampleBytes);
+      const { buffer, byteOffset, byteLength } = voltages.voltages;
+      new Uint8Array(staging.buffer).set(new Uint8Array(buffer, byteOffset, byteLength));
+      host = staging.pointer;
+    }
+    done.holdBack(upload);
+    session.copyRows(
+      {
+        host,
+        hostPitchBytes: rowBytes,
+        device: offsetBy(memory.pointer, waiting * sampleBytes),
+        devicePitchBytes: pitchBytes,
+        widthBytes: rowBytes,
+        rows: inputs,
+      },
+      'up',
+      upload,
+    );
+    uploaded.record(upload);
+    // The caller may write to its own memory again once this resolves.
+    if (pinned) await uploaded.passed();
+  }
+
+  /** missing : [a][t] on the card, or nothing where every spectrum is there. */
+  async function sendMissing(step: StreamStep): Promise<DeviceMemory | undefined> {
+    if (step.gaps.length === 0) return undefined;
+    await missingSent.passed();
+    const flags = new Uint8Array(missingOnHost.buffer, 0, inputs * step.spectra).fill(0);
+    for (const gap of step.gaps) {
+      for (let a = gap.firstInput; a < gap.endInput; a++) {
+        flags.fill(1, a * step.spectra + gap.firstSample, a * step.spectra + gap.endSample);
+      }
+    }
+    session.call(
+      'cuMemcpyHtoDAsync',
+      missing.pointer,
+      missingOnHost.pointer,
+      inputs * step.spectra,
+      compute.handle,
+    );
+    missingSent.record(compute);
+    return missing;
+  }
+
+  function produce(
+    from: DeviceVoltages,
+    spectra: number,
+    absent: DeviceMemory | undefined,
+    out: CudaSpectraBlock,
+  ): void {
+    engine.launch(from, spectra, absent, out, compute);
+    saturated = undefined;
+    if (plan.outputType === 'cf32') return;
+    const dataBytes = spectra * INTEGER_BYTES;
+    const tailBytes = roundUp(dataBytes, SPAN_BYTES) - dataBytes;
+    if (tailBytes === 0) return;
+    const rows = plan.channels * inputs;
+    const tail = offsetBy(out.pointer, dataBytes);
+    session.call('cuMemsetD2D8Async', tail, out.pitchBytes, 0, tailBytes, rows, compute.handle);
+  }
+
+  /** What the next window needs goes to the front of the other buffer. */
+  function moveOn(step: StreamStep, inAll: number): void {
+    if (step.consumed === 0) return;
+    const bytes = (inAll - step.consumed) * sampleBytes;
+    const { memory, done } = buffers[which];
+    const other = buffers[1 - which].memory;
+    moveWaiting.set([memory.pointer, other.pointer, pitchBytes, step.consumed * sampleBytes, bytes, inputs]);
+    const grid = [Math.max(1, Math.min(64, Math.ceil(bytes / 4096))), Math.min(inputs, 65_535)] as const;
+    if (bytes > 0) moveWaiting.launch({ grid, threads: 256 }, compute);
+    done.record(compute);
+    which = 1 - which;
+  }
+
+  /** What was sent and not yet made. */
+  let sent: { readonly voltages: VoltageBlock; readonly step: StreamStep } | undefined;
+
+  async function send(voltages: VoltageBlock): Promise<void> {
+    checkVoltageBlock(plan, voltages);
+    checkFinite(voltages);
+    if (sent) refuse('channelise', 'a block was sent before the last one was made', 'make it first');
+    const step = stream.next(voltages);
+    sent = { voltages, step };
+    try {
+      await append(voltages, step.waiting);
+      absent = await sendMissing(step);
+    } catch (error) {
+      sent = undefined;
+      throw error;
+    }
+  }
+
+  function make(out: CudaSpectraBlock): void {
+    if (!sent) return refuse('channelise', 'nothing was sent', 'send a block first');
+    const { voltages, step } = sent;
+    sent = undefined;
+    uploaded.holdBack(compute);
+    out.writing(compute);
+    if (step.spectra > 0) {
+      produce({ pointer: buffers[which].memory.pointer, pitchBytes }, step.spectra, absent, out);
+    }
+    out.doneWriting(compute, step.spectra, step.gaps);
+    moveOn(step, step.waiting + voltages.samples);
+    stream.advance(voltages, step);
+  }
+
+  return {
+    plan,
+    description: engine.description,
+    room: (waiting) => {
+      buffers[which].done.holdBack(waiting);
+    },
+    send,
+    make,
+    run: async (voltages, given) => {
+      checkChanneliseBlocks(plan, voltages, given);
+      const out = cudaSpectra('channelise', given);
+      await send(voltages);
+      make(out);
+    },
+    filter: (voltages, spectra, out) => {
+      out.writing(compute);
+      produce(voltages, spectra, undefined, out);
+      out.doneWriting(compute, spectra, []);
+    },
+    get saturated() {
+      if (saturated === undefined) {
+        session.call('cuMemcpyDtoHAsync', counterOnHost.pointer, counter.pointer, 8, compute.handle);
+        session.call('cuStreamSynchronize', compute.handle);
+        saturated = Number(new BigUint64Array(counterOnHost.buffer)[0]);
+      }
+      return saturated;
+    },
+    get produced() {
+      return stream.produced;
+    },
+    reset: () => {
+      stream.reset();
+      clearCount();
+      // The next sample goes to the front, where samples may just now be moved to.
+      buffers[which].done.record(compute);
+    },
+    close: async () => {
+      if (isClosed) return;
+      isClosed = true;
+      await uploaded.passed();
+      await closers.close();
+    },
+  };
+}

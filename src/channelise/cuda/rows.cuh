@@ -1,0 +1,37 @@
+// Where things lie in a block's shared memory: a tile of points, and the rows of bytes that wait behind it.
+//
+// Set by the plan: N, GROUP, TILE, SPAN, R0 .. R6.
+#pragma once
+
+// Rows of TILE points, [n][g]; 16 bytes after every 128 or more, so that threads that write one row, or two, each write to
+// banks of their own.
+constexpr int ROWS_PER_GAP = TILE < 8 ? 16 / TILE : 2;
+__host__ __device__ constexpr unsigned placeOf(unsigned row) { return row * TILE + row / ROWS_PER_GAP * 2; }
+constexpr int TILE_ELEMENTS = (placeOf(N * GROUP) + 1) / 2 * 2;
+
+// Where point k of a butterfly lies, whose points are APART rows from each other, the first at `row`: beyond what is known
+// of the first two, all is known when compiling, unless gaps fall anywhere.
+template <int RADIX, int APART>
+__device__ __forceinline__ unsigned pointOf(unsigned row, unsigned first, unsigned second, int k) {
+  if constexpr (APART % ROWS_PER_GAP == 0 || (APART == 1 && RADIX % ROWS_PER_GAP == 0))
+    return first + placeOf(k * APART);
+  else if constexpr (ROWS_PER_GAP == 2)
+    return (k % 2 ? second : first) + placeOf(k / 2 * 2 * APART);
+  else
+    return first - placeOf(row) + placeOf(row + k * APART);
+}
+
+// Neighbouring butterflies of the last level make bins STEP apart: their rows of bytes change places, so that they lie in
+// banks of their own. Its own inverse.
+constexpr int LAST_RADIX = R6 > 1 ? R6 : R5 > 1 ? R5 : R4 > 1 ? R4 : R3 > 1 ? R3 : R2 > 1 ? R2 : R1 > 1 ? R1 : R0;
+constexpr int LAST_BUT_ONE = R6 > 1 ? R5 : R5 > 1 ? R4 : R4 > 1 ? R3 : R3 > 1 ? R2 : R2 > 1 ? R1 : R1 > 1 ? R0 : 1;
+constexpr int STEP = N / LAST_RADIX / LAST_BUT_ONE;
+__device__ __forceinline__ unsigned stagedRow(unsigned row) {
+  const unsigned digit = row % (N / LAST_RADIX) / STEP;
+  if constexpr (GROUP > 1 || STEP % 2 == 1)
+    return row;
+  else if constexpr (STEP % 4 == 2)
+    return row ^ (digit / 2 % 2);
+  else
+    return row ^ (digit % 4);
+}

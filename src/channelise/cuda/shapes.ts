@@ -1,0 +1,142 @@
+/**
+ * How a block of channelise-fused.cu works: how many spectra at a time, in how much shared memory, by how many threads.
+ * Chosen by what was measured on an H200 (bench/RESULTS.md).
+ */
+import { spectraSizeBytes } from '../../core/axes.js';
+import { roundUp } from '../../core/round-up.js';
+import { levelTwiddles } from './tables.js';
+import type { ChannelisePlan } from '../plan.js';
+
+/** What a plan must know of the card. */
+export interface CardLimits {
+  readonly sharedBytesPerBlock: number;
+}
+
+/** TILE spectra at a time, until SPAN of them are there, of GROUP columns or rows. */
+export interface Shape {
+  readonly tile: number;
+  readonly span: number;
+  readonly group: number;
+}
+
+/** Whether bytes wait in shared memory until whole rows of them can leave. */
+export type Waiting = 'bytes' | 'nothing';
+
+export interface Block {
+  readonly threads: number;
+  /** To a multiprocessor. */
+  readonly blocks: number;
+  readonly sharedBytes: number;
+  /** Whether twiddles are kept in shared memory. */
+  readonly turnsKept: boolean;
+}
+
+export const COMPLEX_BYTES = 8;
+/** Registers allow a multiprocessor this many threads of 64, and transforms of 16 points need those. */
+export const THREADS_AT_ONCE = 1024;
+/**
+ * Where several blocks filter 8-bit complex samples, fewer threads with more registers do more. Those that wait for wider
+ * samples or for the other pass, or part real transforms, want all there can be: two blocks of 512, not three of 256.
+ */
+const FEW_THREADS = 640;
+/** What a multiprocessor keeps of shared memory for each block. */
+const RESERVED_BYTES = 1024;
+/** Rows of output are whole sectors of memory: parts of them cost several times as much. */
+const SECTOR_BYTES = 32;
+/** Points in a block's shared memory: two such blocks fit on a multiprocessor, and one works while the other waits. */
+const ELEMENTS = 8192;
+/** Of spectra so short that four blocks fit; 32 spectra of 144 channels are among them. */
+const ELEMENTS_OF_SHORT = 4608;
+const MOST_BLOCKS = 4;
+const MOST_TILE = 64;
+/** Fewer spectra at a time leave most lanes of a warp in banks of others. */
+const USUAL_TILE = 8;
+
+const powerOfTwoUpTo = (value: number): number => 2 ** Math.floor(Math.log2(Math.max(1, value)));
+const powerOfTwoFrom = (value: number): number => 2 ** Math.ceil(Math.log2(value));
+const powersOfTwoDownFrom = (value: number): number[] =>
+  Array.from({ length: Math.log2(powerOfTwoUpTo(value)) + 1 }, (_, n) => powerOfTwoUpTo(value) / 2 ** n);
+
+/** As rows.cuh lays it out: points in rows with gaps, behind them rows of bytes that wait. */
+function sharedBytesOf(points: number, { tile, span, group }: Shape, waiting: Waiting): number {
+  const rows = points * group;
+  const gaps = Math.floor(rows / (tile < 8 ? 16 / tile : 2));
+  const tileBytes = roundUp(rows * tile + 2 * gaps, 2) * COMPLEX_BYTES;
+  return tileBytes + (waiting === 'bytes' ? roundUp(rows * span * 2, 16) : 0);
+}
+
+/** How a block holds whole spectra of so many points; nothing where it cannot. */
+export function shapeOfOnePass(plan: ChannelisePlan, card: CardLimits): Shape | undefined {
+  const { channels, capacity, outputType } = plan;
+  const sectorSpectra = SECTOR_BYTES / spectraSizeBytes(outputType === 'cf32' ? 'cf32' : 'ci8');
+  const enough = Math.max(2, powerOfTwoFrom(capacity));
+  const [waiting, least]: [Waiting, number] =
+    outputType === 'cf32' ? ['nothing', Math.min(enough, sectorSpectra)] : ['bytes', 2];
+  const shapeOf = (tile: number): Shape => ({
+    tile,
+    span: waiting === 'bytes' ? Math.max(tile, sectorSpectra) : tile,
+    group: 1,
+  });
+  const wanted = Math.max(USUAL_TILE, powerOfTwoUpTo(ELEMENTS_OF_SHORT / channels));
+  return powersOfTwoDownFrom(Math.min(MOST_TILE, enough, wanted))
+    .filter((tile) => tile >= least)
+    .map(shapeOf)
+    .find((shape) => sharedBytesOf(channels, shape, waiting) <= card.sharedBytesPerBlock);
+}
+
+/** How a block takes columns or rows of `points` points, of which there are `other`; nothing where it cannot. */
+export function shapeOfOneOfTwo(
+  points: number,
+  other: number,
+  span: number,
+  waiting: Waiting,
+  card: CardLimits,
+): Shape | undefined {
+  return powersOfTwoDownFrom(span)
+    .filter((tile) => tile >= 2 && points * tile <= ELEMENTS)
+    .flatMap((tile) => {
+      const most = Math.min(ELEMENTS / (points * tile), powerOfTwoFrom(other));
+      return powersOfTwoDownFrom(most).map((group) => ({ tile, span, group }));
+    })
+    .find((shape) => sharedBytesOf(points, shape, waiting) <= card.sharedBytesPerBlock);
+}
+
+/** `wanted`: how many threads, see FEW_THREADS. */
+export function blockOf(
+  radices: readonly number[],
+  shape: Shape,
+  waiting: Waiting,
+  wanted: 'few' | 'all',
+  card: CardLimits,
+): Block {
+  const points = radices.reduce((product, radix) => product * radix, 1);
+  const leastBytes = sharedBytesOf(points, shape, waiting);
+  const fitting = (bytes: number): number =>
+    Math.floor((card.sharedBytesPerBlock + RESERVED_BYTES) / (bytes + RESERVED_BYTES));
+  const several = Math.min(MOST_BLOCKS, fitting(leastBytes));
+  const few = wanted === 'few' ? several : powerOfTwoUpTo(several);
+  const most = few > 1 && wanted === 'few' ? FEW_THREADS : THREADS_AT_ONCE;
+  const threads = threadsFor(radices, shape, most / few);
+  const blocks = Math.min(fitting(leastBytes), Math.floor(THREADS_AT_ONCE / threads));
+  const withTurns = leastBytes + levelTwiddles(radices).byteLength;
+  const turnsKept = fitting(withTurns) >= blocks;
+  return { threads, blocks, sharedBytes: turnsKept ? withTurns : leastBytes, turnsKept };
+}
+
+/** Nearly as many threads as may be, in whole warps and whole rows of a tile: those that are idle least. */
+function threadsFor(radices: readonly number[], { tile, group }: Shape, most: number): number {
+  const step = Math.max(32, tile);
+  const points = radices.reduce((product, radix) => product * radix, 1);
+  const butterflies = [1, ...radices].slice(-Math.max(1, radices.length)).map((radix) => ({
+    radix,
+    count: (points / radix) * group * tile,
+  }));
+  const busiest = roundUp(Math.max(...butterflies.map(({ count }) => count)), step);
+  const timeOf = (threads: number): number =>
+    butterflies.reduce((sum, { radix, count }) => sum + Math.ceil(count / threads) * threads * radix, 0);
+  let best = Math.min(busiest, Math.floor(most / step) * step);
+  for (let threads = best; threads >= 0.75 * most; threads -= step) {
+    if (timeOf(threads) < 0.97 * timeOf(best)) best = threads;
+  }
+  return best;
+}

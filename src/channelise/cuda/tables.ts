@@ -1,0 +1,89 @@
+/** The tables the kernels of a card read: taps, twiddles, factors. */
+import { outputFactor, type ChannelisePlan } from '../plan.js';
+
+/** Taps are taken this many at a time, as in shape.cuh. */
+const chunkOf = (taps: number): number => (taps >= 8 ? 8 : Math.ceil(taps / 2) * 2);
+
+/**
+ * taps : [τ/2][n], two 16-bit taps a word, the even one low; or [τ][n], float32. Zeros up to a whole number of chunks.
+ */
+export function tapTable(plan: ChannelisePlan): Int32Array | Float32Array {
+  const { samplesPerSpectrum, taps, kernel } = plan;
+  const chunk = chunkOf(taps);
+  const rows = Math.ceil(taps / chunk) * chunk;
+  if (kernel.kind === 'float64') {
+    const table = new Float32Array(rows * samplesPerSpectrum);
+    table.set(kernel.taps);
+    return table;
+  }
+  const table = new Int32Array((rows / 2) * samplesPerSpectrum);
+  for (let tau = 0; tau < taps; tau++) {
+    for (let n = 0; n < samplesPerSpectrum; n++) {
+      const bits = kernel.taps[tau * samplesPerSpectrum + n] & 0xffff;
+      table[Math.floor(tau / 2) * samplesPerSpectrum + n] |= tau % 2 === 0 ? bits : bits << 16;
+    }
+  }
+  return table;
+}
+
+/** e^(−2πi n/period) for n = 0 … count − 1, (re, im). */
+export function twiddleTable(period: number, count = period): Float32Array {
+  const table = new Float32Array(2 * count);
+  for (let n = 0; n < count; n++) {
+    const angle = (-2 * Math.PI * n) / period;
+    table[2 * n] = Math.cos(angle);
+    table[2 * n + 1] = Math.sin(angle);
+  }
+  return table;
+}
+
+/**
+ * What each level but the first turns its points by, as channelise-fused.cu reads it: [level][d][k], e^(−2πi k q/(B·R))
+ * where levels before have made B points of which d is one, in the order of its digits, and q its bin. Pairs of k lie
+ * together: after an odd number of them one is left empty.
+ */
+export function levelTwiddles(radices: readonly number[]): Float32Array {
+  const table: number[] = [];
+  let before = 1;
+  radices.forEach((radix, level) => {
+    for (let d = 0; level > 0 && d < before; d++) {
+      const bin = binOfDigits(d, radices.slice(0, level));
+      for (let k = 0; k < radix; k++) {
+        const angle = (-2 * Math.PI * ((k * bin) % (before * radix))) / (before * radix);
+        table.push(Math.cos(angle), Math.sin(angle));
+      }
+      if (radix % 2 === 1) table.push(0, 0);
+    }
+    before *= radix;
+  });
+  return Float32Array.from(table.length > 0 ? table : [1, 0]);
+}
+
+/** The digits of a position, first one slowest, are those of its bin, first one fastest. */
+export function binOfDigits(position: number, radices: readonly number[]): number {
+  let rest = position;
+  let weight = radices.reduce((product, radix) => product * radix, 1);
+  let bin = 0;
+  for (const radix of radices.toReversed()) {
+    weight /= radix;
+    bin += weight * (rest % radix);
+    rest = Math.floor(rest / radix);
+  }
+  return bin;
+}
+
+/** factors : [a][c], or one number where all are alike. */
+export function factorTable(plan: ChannelisePlan): Float32Array {
+  if (typeof plan.gains === 'number') return Float32Array.of(outputFactor(plan, 0, 0));
+  const { channels } = plan;
+  return Float32Array.from(plan.gains, (_, n) => outputFactor(plan, Math.floor(n / channels), n % channels));
+}
+
+/** No output is larger before it is clamped, whatever comes in: every sample at −128 − 128i, each turned the worst way. */
+export function largestOutput(plan: ChannelisePlan): number {
+  let taps = 0;
+  for (const tap of plan.kernel.taps) taps += Math.abs(tap);
+  let factor = 0;
+  for (const one of factorTable(plan)) factor = Math.max(factor, Math.abs(one));
+  return Math.SQRT2 * 128 * taps * factor;
+}

@@ -1,0 +1,115 @@
+/** The channeliser on tensor cores (channelise-tensor.cu): when it can be had, with which numbers. */
+import type { CudaPath } from '../../backend/cuda/cuda.js';
+import type { KernelRequest } from '../../backend/cuda/kernels.js';
+import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
+import { shapeDefines } from './plan.js';
+import { largestOutput } from './tables.js';
+import { mapArgument } from './output-map.js';
+import { entriesOf, MOST_TAPS, signOf } from './tensor-tables.js';
+import type { ChannelisePlan } from '../plan.js';
+
+export interface TensorCard {
+  readonly capability: number;
+  readonly sharedBytesPerBlock: number;
+  readonly path: CudaPath;
+}
+
+export interface TensorPlan {
+  /** With no word of missing spectra, which costs registers, and with them. */
+  readonly requests: Readonly<Record<'whole' | 'gaps', KernelRequest>>;
+  readonly entry: 'channeliseTensor';
+  readonly threads: number;
+  readonly sharedBytes: number;
+  /** Spectra of a tile. */
+  readonly tile: 16;
+  /** What one copy carries away: spectra, inputs, k1, k2, where k = k1 + 32 k2. */
+  readonly box: readonly [number, number, number, number];
+  /** −1 where the taps are taken with the other sign, which their factors make good. */
+  readonly sign: 1 | -1;
+}
+
+/** struct TensorWork of tensor.cuh. */
+export const TENSOR_WORK = {
+  voltages: 0,
+  pitchBytes: 8,
+  taps: 16,
+  moreTaps: 24,
+  entries: 32,
+  twiddles: 40,
+  factors: 48,
+  missing: 56,
+  saturated: 64,
+  inputs: 72,
+  spectra: 76,
+  factor: 80,
+  factorStep: 84,
+  bytes: 88,
+} as const;
+
+const CHANNELS = 1024;
+const TILE = 16;
+const WARPS = 16;
+const GROUPS = 16;
+const FRAGMENT_BYTES = 16;
+const COMPLEX_BYTES = 8;
+/** Exchange, ring, twiddles and barriers: what a block needs beside factors and taps. */
+const FIXED_BYTES = CHANNELS * TILE * COMPLEX_BYTES + 32 * WARPS * 128 + 32 * 18 * COMPLEX_BYTES + 64;
+const FACTOR_BYTES = 32 * 36 * 4;
+
+/** Nothing where the plan or the card asks for the general kernels. */
+export function planTensor(plan: ChannelisePlan, card: TensorCard): TensorPlan | undefined {
+  const sign = signOf(plan);
+  if (plan.channels !== CHANNELS || sign === undefined || plan.inputType !== 'ci8') return undefined;
+  if (plan.outputType === 'cf32' || plan.taps > MOST_TAPS) return undefined;
+  if (card.capability < 90 || card.path === 'dp4a') return undefined;
+  const windows = plan.taps + 3 <= 16 ? 1 : 2;
+  // One gain for all saves memory and loads.
+  const oneFactor = typeof plan.gains === 'number';
+  const fixedBytes = FIXED_BYTES + (oneFactor ? 0 : FACTOR_BYTES);
+  const room = card.sharedBytesPerBlock - fixedBytes;
+  if (room < 0) return undefined;
+  const [first, second] = [0, 1].map((window) => entriesOf(plan.taps, window).count);
+  // Of the short second window as many groups as fit; then of the first.
+  const groupBytes = (entries: number): number => WARPS * entries * FRAGMENT_BYTES;
+  const fitting = (bytes: number, entries: number): number =>
+    Math.min(GROUPS, Math.floor(bytes / groupBytes(entries)));
+  const keptMore = windows === 2 ? fitting(room, second) : 0;
+  const kept = fitting(room - keptMore * groupBytes(second), first);
+  const defines = {
+    ...shapeDefines(plan, true),
+    ONE_FACTOR: oneFactor ? 1 : 0,
+    CLAMP: largestOutput(plan) < 2 ** 15 ? 0 : 1,
+    WARPS,
+    WINDOWS: windows,
+    ENTRIES: first,
+    ENTRIES_2: second,
+    KEPT: kept,
+    KEPT_2: keptMore,
+  };
+  const request = (gaps: 0 | 1): KernelRequest => ({
+    name: 'channelise-tensor.cu',
+    source: readSource(import.meta.url, 'channelise-tensor.cu'),
+    headers: {
+      ...commonHeaders('integers.cuh', 'hopper.cuh', 'shared.cuh'),
+      ...Object.fromEntries(
+        ['shape.cuh', 'butterflies.cuh', 'rounding.cuh', 'tensor.cuh'].map((name) => [
+          name,
+          readSource(import.meta.url, name),
+        ]),
+      ),
+    },
+    defines: { ...defines, GAPS: gaps },
+    entries: {
+      channeliseTensor: [mapArgument, { bytes: TENSOR_WORK.bytes, align: 8 }],
+    },
+  });
+  return {
+    requests: { whole: request(0), gaps: request(1) },
+    entry: 'channeliseTensor',
+    threads: 32 * WARPS,
+    sharedBytes: fixedBytes + kept * groupBytes(first) + keptMore * groupBytes(second),
+    tile: TILE,
+    box: [TILE, 1, 2, 32],
+    sign,
+  };
+}

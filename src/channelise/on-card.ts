@@ -1,0 +1,3 @@
+/** The F-engine on a card, for whoever keeps data there: the resident chain, the planner and the bench. */
+export { factorise } from './cuda/factors.js';
+export { prepareCudaChanneliser, type CudaChanneliser } from './cuda/prepare.js';

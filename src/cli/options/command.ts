@@ -1,0 +1,100 @@
+/** What all commands share: a way to join the program, common options, examples under every --help. */
+import { Option, type Command } from 'commander';
+import { CorellaError, refuse } from '../../core/errors.js';
+
+/** One file per command exports one of these; commands.ts lists them. */
+export type RegisterCommand = (program: Command) => void;
+
+const backendNames = ['auto', 'reference', 'cpu', 'cuda'] as const;
+export type BackendName = (typeof backendNames)[number];
+
+export interface CommonOptions {
+  readonly json?: true;
+  readonly quiet?: true;
+}
+
+export interface BackendOptions extends CommonOptions {
+  readonly backend: BackendName;
+  readonly threads?: number;
+}
+
+/** An option whose default --help tells in the user's words. */
+export const optionWith = <Value>(
+  flags: string,
+  description: string,
+  parse: (text: string, before: Value) => Value,
+  preset: { readonly value: Value; readonly words: string },
+): Option => new Option(flags, description).argParser(parse).default(preset.value, preset.words);
+
+/** What a parser refuses without knowing for which option is told with the option's name. */
+export function nameOptionsInErrors(command: Command): void {
+  for (const option of command.options) {
+    const { parseArg } = option;
+    if (!parseArg) continue;
+    option.argParser((text: string, before: unknown): unknown => {
+      try {
+        return parseArg(text, before);
+      } catch (error) {
+        if (error instanceof CorellaError && error.where === ANY_OPTION) {
+          refuse(option.long ?? option.flags, error.what, error.fix);
+        }
+        throw error;
+      }
+    });
+  }
+}
+/** Where a parser that serves several options stands. */
+export const ANY_OPTION = 'option';
+
+/** Options that were given although they mean nothing here are refused: ignoring one would mislead. */
+export function refuseGiven(command: Command, names: readonly string[], why: string): void {
+  for (const option of command.options) {
+    const name = option.attributeName();
+    if (names.includes(name) && command.getOptionValueSource(name) === 'cli')
+      refuse(option.long ?? option.flags, why, 'leave it out');
+  }
+}
+
+/** Said again by every command, so that --help stands in a group that all of them have. */
+export const HELP_OPTION = ['-h, --help', 'show help, with examples'] as const;
+
+export function addCommonOptions(command: Command): Command {
+  return command
+    .optionsGroup('Running:')
+    .helpOption(...HELP_OPTION)
+    .option('--json', 'print one JSON document on standard output, nothing else')
+    .option('--quiet', 'no progress, only the result');
+}
+
+export function addBackendOptions(command: Command): Command {
+  return addCommonOptions(command)
+    .option('--backend <name>', `where to compute: ${backendNames.join(', ')}`, parseBackend, 'auto')
+    .option('--threads <number>', 'threads of the cpu backend (default: one per core)', parseCount);
+}
+
+export function addExamples(
+  command: Command,
+  examples: readonly (readonly [line: string, what: string])[],
+): Command {
+  const text = examples.map(([line, what]) => `  $ corella ${line}\n      ${what}`).join('\n');
+  return command.addHelpText('after', `\nExamples:\n${text}\n`);
+}
+
+function parseBackend(text: string): BackendName {
+  const name = backendNames.find((known) => known === text);
+  return name ?? refuse('--backend', `'${text}' is not a backend`, `choose ${backendNames.join(', ')}`);
+}
+
+export function parseCount(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 1)
+    refuse(ANY_OPTION, `'${text}' is not a whole number above 0`);
+  return value;
+}
+
+export function parseWhole(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isSafeInteger(value) || value < 0)
+    refuse(ANY_OPTION, `'${text}' is not a whole number`);
+  return value;
+}

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { Command } from 'commander';
+import { countsCB, visibilitiesCBPP } from '../../core/axes.js';
+import { instant } from '../../core/instant.js';
+import { addIntegrationOption, choiceLines } from './integration-options.js';
+
+const integration = {
+  start: instant(0),
+  durationS: 8.6,
+  channels: 1,
+  stations: 1,
+  polarisations: 1 as const,
+  visibilities: visibilitiesCBPP(new Float64Array(2), 1, 1, 1),
+  counts: countsCB(new Float64Array(1), 1, 1),
+  flaggedInputs: new Uint8Array(1),
+};
+
+it('an integration is a number from 0, or the sum', () => {
+  const chosen = (...words: readonly string[]): unknown =>
+    addIntegrationOption(new Command('x')).parse(words, { from: 'user' }).opts().integration;
+  assert.deepEqual(
+    [chosen(), chosen('--integration', 'sum'), chosen('--integration', '0'), chosen('--integration', '7')],
+    ['sum', 'sum', 0, 7],
+  );
+  assert.throws(() => chosen('--integration', 'first'), /'first' is not a whole number/);
+});
+
+it('a sum that leaves integrations out says so, and one that takes all says nothing', () => {
+  assert.deepEqual(choiceLines({ integration, first: 0, used: 8, inFile: 8 }, 'sum'), []);
+  assert.match(
+    choiceLines({ integration, first: 0, used: 3, inFile: 8 }, 'sum')[0],
+    /^the first 3 of 8 .*smear/,
+  );
+  assert.match(choiceLines({ integration, first: 0, used: 1, inFile: 8 }, 'sum')[0], /^the first of 8 /);
+  assert.deepEqual(choiceLines({ integration, first: 5, used: 1, inFile: 8 }, 5), [
+    'integration 5 of 0 to 7, 8.6 s',
+  ]);
+});

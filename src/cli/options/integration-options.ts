@@ -1,0 +1,35 @@
+/** Which of a file's integrations: an option that calibrate and image share, and what they say of the choice. */
+import type { Command } from 'commander';
+import { formatSeconds } from '../../core/units.js';
+import type { ChosenIntegration, IntegrationChoice } from '../../pipeline/select.js';
+import { parseWhole } from './command.js';
+
+export interface IntegrationOptions {
+  readonly integration: IntegrationChoice;
+}
+
+export const addIntegrationOption = (command: Command): Command =>
+  command.option(
+    '--integration <number>',
+    'which one of the file, from 0; or sum: as many from the first as the turning sky allows, at most 30 s',
+    parseIntegration,
+    'sum',
+  );
+
+function parseIntegration(text: string): IntegrationChoice {
+  return text === 'sum' ? 'sum' : parseWhole(text);
+}
+
+/** What a sum left out is told, never lost silently. */
+export function choiceLines(
+  { integration, first, used, inFile }: ChosenIntegration,
+  choice: IntegrationChoice,
+): string[] {
+  if (used === inFile) return [];
+  const lasted = formatSeconds(integration.durationS);
+  if (choice !== 'sum') return [`integration ${first} of 0 to ${inFile - 1}, ${lasted}`];
+  return [
+    `the first ${used === 1 ? '' : `${used} `}of ${inFile} integrations, ${lasted}: ` +
+      'a longer sum would smear the turning sky; --integration chooses',
+  ];
+}

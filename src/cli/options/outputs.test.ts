@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { link, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
+import { checkOutputs, checkPngName, recordingPaths } from './outputs.js';
+
+it('results never replace what they are made from, by whatever name, and land where one can write', async () => {
+  const folder = temporaryFolder('outputs');
+  const [from, other] = [join(folder, 'a.uvh5'), join(folder, 'b.uvh5')];
+  await writeFile(from, 'x');
+  await link(from, other);
+  await checkOutputs({ paths: [join(folder, 'new.fits')], from });
+  await checkOutputs({ paths: [from] });
+  for (const path of [from, other, join(folder, '.', 'a.uvh5')]) {
+    await assert.rejects(
+      checkOutputs({ paths: [join(folder, 'c'), path], from }),
+      /the very file that is read/,
+    );
+  }
+  await assert.rejects(checkOutputs({ paths: [join(folder, 'nowhere', 'x.fits')] }), /nowhere/);
+});
+
+it('pictures end in .png', () => {
+  checkPngName('--picture', 'x.PNG');
+  assert.throws(() => {
+    checkPngName('--picture', 'x.jpg');
+  }, /--picture: 'x.jpg' does not end in .png/);
+});
+
+it('recordings are written as SigMF, and no name that asks for another format is lengthened to one', () => {
+  for (const name of ['night', 'night.sigmf', 'night.sigmf-data', 'night.sigmf-meta'])
+    assert.deepEqual(recordingPaths(name), ['night.sigmf-data', 'night.sigmf-meta'], name);
+  assert.equal(recordingPaths('night.2026')[1], 'night.2026.sigmf-meta');
+  for (const name of ['night.uvfits', 'night.UVH5', 'night.vdif', 'night.fits', 'night.json'])
+    assert.throws(() => recordingPaths(name), /written as SigMF; end the name in \.sigmf-meta/, name);
+});

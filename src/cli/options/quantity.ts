@@ -1,0 +1,43 @@
+/** Quantities as people write them: 74MHz, 25 kHz, 40ms, 30°. Converted to SI at this edge and nowhere else. */
+import { refuse } from '../../core/errors.js';
+
+const frequencyUnits: Readonly<Record<string, number>> = { hz: 1, khz: 1e3, mhz: 1e6, ghz: 1e9 };
+const timeUnits: Readonly<Record<string, number>> = {
+  ns: 1e-9,
+  us: 1e-6,
+  µs: 1e-6,
+  ms: 1e-3,
+  s: 1,
+  min: 60,
+  h: 3600,
+};
+
+function quantity(
+  option: string,
+  units: Readonly<Record<string, number>>,
+  form: string,
+): (text: string) => number {
+  return (text) => {
+    const match = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([a-zµ]*)$/i.exec(text.trim());
+    const unit = match?.[2].toLowerCase() ?? '?';
+    const scale = unit === '' ? 1 : units[unit];
+    if (!match || typeof scale !== 'number') {
+      refuse(option, `'${text}' is not understood`, form);
+    }
+    return Number(match[1]) * scale;
+  };
+}
+
+export const frequency = (option: string) =>
+  quantity(option, frequencyUnits, 'write it like 74MHz, 25kHz or plain hertz');
+export const plainNumber = (option: string) => quantity(option, {}, 'give a plain number, like 2.5');
+
+/** Nothing here lasts no time, or less than none. */
+export const duration = (option: string) => {
+  const seconds = quantity(option, timeUnits, 'write it like 40ms, 2s or plain seconds');
+  return (text: string): number => {
+    const value = seconds(text);
+    if (!(value > 0)) refuse(option, `'${text}' is no length of time`, 'give more than 0, like 40ms');
+    return value;
+  };
+};

@@ -1,0 +1,283 @@
+/** What inspect says of a capture of packets. */
+import { stat } from 'node:fs/promises';
+import { refuse } from '../../core/errors.js';
+import { formatInstant, instant, type Instant } from '../../core/instant.js';
+import { numberOf } from '../../core/clock/rational.js';
+import { formatBytes, formatHz, formatSeconds } from '../../core/units.js';
+import { formats, openInput, type InputFile } from '../../formats/index.js';
+import type { StreamPlan } from '../../packets/packet-format.js';
+import { isCapture } from '../../packets/pcap.js';
+import { isPacketFormatName, packetFormatNamed } from '../../packets/registry.js';
+import {
+  lookAtCapture,
+  tickSpan,
+  type CaptureLook,
+  type StreamLook,
+} from '../../pipeline/inspect/capture.js';
+import type { LaneTally } from '../../pipeline/inspect/stream-account.js';
+import { line } from './inspect-text.js';
+import type { OpenFlags } from '../options/open-options.js';
+import type { Terminal } from './terminal.js';
+
+/** What is read of a large capture unless all is asked for. */
+const FIRST_BYTES = 2 ** 28;
+const CHUNK_BYTES = 2 ** 20;
+const SHOWN = 8;
+
+export interface CaptureFlags extends OpenFlags {
+  readonly spectrum?: string;
+  readonly picture?: string;
+  readonly whole?: true;
+}
+
+/** Undefined where the file is no capture: then it is someone else's. */
+export async function inspectCapture(
+  path: string,
+  flags: CaptureFlags,
+  terminal: Terminal,
+): Promise<{ readonly json: object; readonly lines: readonly string[] } | undefined> {
+  // A file format that is asked for by name reads anything (plain binary); what cannot be read others refuse.
+  const { format } = flags;
+  const asFile = formats.some(({ name }) => name === format) && !isPacketFormatName(format ?? '');
+  if (asFile || !(await stat(path).catch(() => undefined))?.isFile()) return undefined;
+  const file = await openInput(path);
+  try {
+    const head = new Uint8Array(Math.min(4, file.sizeBytes));
+    await file.readExactly(head, 0);
+    if (!isCapture(head)) return undefined;
+    refuseOthers(path, flags);
+    const end = flags.whole === true ? file.sizeBytes : Math.min(file.sizeBytes, FIRST_BYTES);
+    const stage = flags.whole === true ? terminal.stage('read') : undefined;
+    const all = await lookAtCapture(path, chunksOf(file, end), {
+      ...(format === undefined ? {} : { format: packetFormatNamed(format) }),
+      ...(flags.rate === undefined ? {} : { hints: { rateHz: flags.rate } }),
+      onProgress: (done) => stage?.update({ done, of: end, unit: 'bytes' }),
+    });
+    stage?.done();
+    const extent = end === file.sizeBytes ? 'whole' : 'first';
+    const { ended, ...others } = all;
+    // Where a part alone is read it ends inside a record, and nothing is wrong.
+    const look = ended && (extent === 'whole' || ended.cause === 'damaged') ? all : others;
+    return { json: captureJson(path, look, extent), lines: captureLines(path, look, extent) };
+  } finally {
+    await file.close();
+  }
+}
+
+/** Options that mean nothing for packets. */
+const meaningless = [
+  ...(['spectrum', 'picture', 'telescope', 'frequency', 'inputs', 'polarisations', 'sampleBits'] as const),
+  ...(['sampleType', 'skip', 'start', 'near', 'tuning', 'metafits', 'removeCables'] as const),
+];
+
+function refuseOthers(path: string, flags: CaptureFlags): void {
+  const given = meaningless.find((name) => flags[name] !== undefined);
+  if (given === undefined) return;
+  const option = given.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  refuse(`--${option}`, `is not for captured packets, which ${path} holds`, 'leave it out');
+}
+
+async function* chunksOf(file: InputFile, end: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < end; at += CHUNK_BYTES) {
+    const chunk = new Uint8Array(Math.min(CHUNK_BYTES, end - at));
+    await file.readExactly(chunk, at);
+    yield chunk;
+  }
+}
+
+const instantOfNs = (unixNs: bigint): Instant =>
+  instant(Number(unixNs / 1_000_000_000n), Number(unixNs % 1_000_000_000n) / 1e9);
+const utcOf = (unixNs: bigint): string => formatInstant(instantOfNs(unixNs), 9);
+const secondsOf = ({ firstNs, lastNs }: { readonly firstNs: bigint; readonly lastNs: bigint }): number =>
+  Number(lastNs - firstNs) / 1e9;
+const percent = (part: number, whole: number): string => `${Number(((100 * part) / whole).toPrecision(3))} %`;
+const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
+const some = (words: readonly string[]): string =>
+  `${words.slice(0, SHOWN).join(', ')}${words.length > SHOWN ? ` and ${words.length - SHOWN} more` : ''}`;
+/** A damaged clock may lie beyond every calendar. */
+const calendar = (moment: Instant): string =>
+  Math.abs(moment.unixSeconds) < 8e12 ? formatInstant(moment, 9) : `${moment.unixSeconds} s from 1970`;
+
+function captureLines(path: string, look: CaptureLook, extent: 'whole' | 'first'): string[] {
+  const { cut, fragment, other } = look.frameFaults;
+  const faults = [
+    ...(other > 0 ? [`${other} not UDP`] : []),
+    ...(fragment > 0 ? [`${fragment} fragments of datagrams that IP cut`] : []),
+    ...(cut > 0 ? [`${cut} that were captured in part (record with tcpdump -s 0)`] : []),
+  ];
+  return [
+    line('file', path),
+    line('format', `${look.kind}, a capture of packets`),
+    line(
+      'read',
+      extent === 'whole'
+        ? 'the whole capture'
+        : `the first ${formatBytes(look.bytesRead)} (--whole reads all)`,
+    ),
+    line('frames', look.frames === 0 ? 'none' : `${look.frames} in ${formatSeconds(secondsOf(look))}`),
+    ...(look.frames === 0 ? [] : [line('captured', `${utcOf(look.firstNs)} to ${utcOf(look.lastNs)}`)]),
+    ...(faults.length > 0 ? [line('left out', faults.join(', '))] : []),
+    ...(look.ended ? [line('ends early', `at byte ${look.ended.atByte}: ${look.ended.why}`)] : []),
+    ...look.streams.flatMap((stream) => ['', ...streamLines(stream)]),
+  ];
+}
+
+function streamLines(stream: StreamLook): string[] {
+  const seconds = secondsOf(stream);
+  const rate =
+    seconds > 0 ? `, ${formatHz((stream.payloadBytes * 8) / seconds, 4).replace('Hz', 'b/s')}` : '';
+  const { format, plan } = stream;
+  return [
+    line('stream', `${format?.name ?? 'in no packet format known here'}, to ${stream.destination}`),
+    ...(format ? [line('what', format.title)] : []),
+    line('from', some(stream.senders)),
+    line('datagrams', `${stream.datagrams}, ${formatBytes(stream.payloadBytes)}${rate}`),
+    ...(format ? [] : [line('first bytes', Buffer.from(stream.firstBytes).toString('hex'))]),
+    ...(stream.unknown ? [line('not known', `${stream.unknown.what}; ${stream.unknown.fix}`)] : []),
+    ...(plan ? planLines(stream, plan) : []),
+  ];
+}
+
+function planLines(stream: StreamLook, plan: StreamPlan): string[] {
+  const { lanes, format } = stream;
+  const nameOf = (source: number): string => format?.senderName(source) ?? String(source);
+  const { cell, tickRateHz } = plan;
+  const perSecond = tickRateHz && numberOf(tickRateHz) / plan.ticksPerSlot;
+  const bits = cell.parts === 2 ? `${cell.bits} + ${cell.bits} bits` : `${cell.bits} bits`;
+  const sizes = [
+    ...(plan.holds === 'spectra' ? [counted(cell.sizes.c, 'channel')] : []),
+    ...[counted(cell.sizes.t, 'sample'), counted(cell.sizes.a, 'input')],
+  ];
+  const ticks = lanes.length === 0 ? undefined : tickSpan(lanes);
+  const total = (count: (lane: LaneTally) => number): number =>
+    lanes.reduce((sum, lane) => sum + count(lane), 0);
+  const lost = total((lane) => lane.lost);
+  const expected = total((lane) => lane.packets - lane.duplicates - lane.strays + lane.lost);
+  const worst = lanes.filter((lane) => lane.lost > 0).map((lane) => `${lane.lost} of ${nameOf(lane.source)}`);
+  const refused = Object.entries(stream.refused).filter(([, count]) => count > 0);
+  return [
+    line(
+      'holds',
+      `${plan.holds} of ${plan.inputs} inputs${plan.holds === 'spectra' ? `, ${plan.channels} channels` : ''}`,
+    ),
+    line('senders', `${plan.sources.length}: ${some(plan.sources.map(nameOf))}`),
+    line(
+      'packets',
+      `${sizes.join(' × ')} of ${bits}` +
+        (plan.fragments > 1 ? `, ${plan.fragments} side by side in frequency` : '') +
+        (perSecond === undefined
+          ? ''
+          : `, ${Number((perSecond * plan.fragments).toPrecision(6))} a second and sender`),
+    ),
+    ...(stream.concluded === undefined ? [] : [line('concluded', stream.concluded)]),
+    ...(ticks === undefined
+      ? []
+      : [
+          line(
+            'ticks',
+            `${ticks.first} to ${ticks.last} in steps of ${plan.ticksPerSlot}` +
+              (tickRateHz ? `, ${formatHz(numberOf(tickRateHz))}` : ', of unknown rate (give --rate)'),
+          ),
+        ]),
+    line('time', timeText(stream)),
+    line(
+      'lost',
+      lost === 0 ? 'none' : `${lost} of ${expected} packets, ${percent(lost, expected)}: ${some(worst)}`,
+    ),
+    line('duplicates', String(total((lane) => lane.duplicates))),
+    line('reordered', String(total((lane) => lane.reordered))),
+    ...(total((lane) => lane.strays) === 0
+      ? []
+      : [line('stray', `${total((lane) => lane.strays)} whose time no other packet agrees with`)]),
+    ...(total((lane) => lane.restarts) === 0
+      ? []
+      : [
+          line(
+            'restarts',
+            some(
+              lanes
+                .filter((lane) => lane.restarts > 0)
+                .map((lane) => `${lane.restarts} of ${nameOf(lane.source)}`),
+            ),
+          ),
+        ]),
+    ...(stream.control === 0 ? [] : [line('control', `${stream.control} (descriptors, start and stop)`)]),
+    line(
+      'refused',
+      refused.length === 0 ? 'none' : refused.map(([reason, count]) => `${count} ${reason}`).join(', '),
+    ),
+    ...stream.whys.map((why) => line('', why)),
+  ];
+}
+
+function timeText({ start, end, epoch, format }: StreamLook): string {
+  if (start && end) return `${calendar(start)} to ${calendar(end)}`;
+  if (epoch) return `tick 0 is ${calendar(epoch)}; the rest is not known without the rate (give --rate)`;
+  return format?.epoch.told === 'nobody'
+    ? `not told by the packets: tick 0 is ${format.epoch.means}`
+    : 'told, but not the same by all packets';
+}
+
+/** Ticks as text: they pass what a JSON number holds. */
+function captureJson(path: string, look: CaptureLook, extent: 'whole' | 'first'): object {
+  const { kind, bytesRead, frames, frameFaults, ended } = look;
+  return {
+    path,
+    format: kind,
+    kind: 'packets',
+    read: { extent, bytes: bytesRead },
+    frames,
+    ...(frames === 0
+      ? {}
+      : {
+          capturedFromUtc: utcOf(look.firstNs),
+          capturedToUtc: utcOf(look.lastNs),
+          capturedS: secondsOf(look),
+        }),
+    leftOut: frameFaults,
+    ...(ended && { endsEarly: ended }),
+    streams: look.streams.map(streamJson),
+  };
+}
+
+function streamJson(stream: StreamLook): object {
+  const { format, plan, unknown, concluded, epoch, start, end } = stream;
+  const seconds = secondsOf(stream);
+  const sum = (count: (lane: LaneTally) => number): number =>
+    stream.lanes.reduce((total, lane) => total + count(lane), 0);
+  return {
+    format: format?.name ?? null,
+    destination: stream.destination,
+    senders: stream.senders,
+    datagrams: stream.datagrams,
+    payloadBytes: stream.payloadBytes,
+    ...(seconds > 0 ? { bitsPerSecond: (stream.payloadBytes * 8) / seconds } : {}),
+    ...(format ? {} : { firstBytes: Buffer.from(stream.firstBytes).toString('hex') }),
+    ...(unknown && { unknown: unknown.what, fix: unknown.fix }),
+    ...(concluded === undefined ? {} : { concluded }),
+    ...(plan && {
+      plan: {
+        ...{ holds: plan.holds, type: plan.type, inputs: plan.inputs, channels: plan.channels },
+        ...{ sources: plan.sources, fragments: plan.fragments, cellBytes: plan.cellBytes, cell: plan.cell },
+        ...{ ticksPerSlot: plan.ticksPerSlot, samplesPerSlot: plan.samplesPerSlot, wrapBits: plan.wrapBits },
+        ...(plan.tickRateHz && { tickRateHz: numberOf(plan.tickRateHz) }),
+        numbers: plan.numbers,
+      },
+      lost: sum((lane) => lane.lost),
+      duplicates: sum((lane) => lane.duplicates),
+      reordered: sum((lane) => lane.reordered),
+      strays: sum((lane) => lane.strays),
+      control: stream.control,
+      refused: stream.refused,
+      why: stream.whys,
+      ...(epoch && { epochUtc: calendar(epoch) }),
+      ...(start && end ? { startUtc: calendar(start), endUtc: calendar(end) } : {}),
+      lanes: stream.lanes.map((lane) => ({
+        sender: format?.senderName(lane.source),
+        ...lane,
+        firstTick: String(lane.firstTick),
+        lastTick: String(lane.lastTick),
+      })),
+    }),
+  };
+}

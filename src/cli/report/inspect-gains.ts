@@ -1,0 +1,67 @@
+/** What inspect says of gains. */
+import { formatInstant } from '../../core/instant.js';
+import { formatHz, withMinus } from '../../core/units.js';
+import type { GainsFile } from '../../formats/index.js';
+import type { GainLook } from '../../pipeline/inspect/gains.js';
+import { line, nameList } from './inspect-text.js';
+
+/** Beyond these an antenna is worth a look: half or twice the others' amplitude. */
+const ODD_DB = 6;
+
+export function gainLines(path: string, file: GainsFile, look: GainLook): string[] {
+  const { frequenciesHz, stations, polarisations } = file;
+  const channels = frequenciesHz.length;
+  const inputs = stations.length * polarisations;
+  const odd = look.inputs.filter(({ amplitudeDb = 0 }) => Math.abs(amplitudeDb) > ODD_DB);
+  return [
+    line('file', path),
+    line('format', path.toLowerCase().endsWith('.json') ? 'corella-gains, gains' : 'calh5, gains'),
+    line('telescope', file.telescope),
+    line(
+      'inputs',
+      `${inputs} (${stations.length} station${stations.length === 1 ? '' : 's'} × ${polarisations})`,
+    ),
+    line('channels', String(channels)),
+    line(
+      'frequencies',
+      channels === 1
+        ? formatHz(frequenciesHz[0])
+        : `${formatHz(frequenciesHz[0])} to ${formatHz(frequenciesHz[channels - 1])}`,
+    ),
+    line('time', formatInstant(file.time, 9)),
+    line('model', file.sources.join(', ') || 'not told'),
+    line('reference', stations[file.referenceStation]),
+    line(
+      'solved',
+      look.emptyChannels === 0
+        ? `${look.solvedInputs} of ${inputs} inputs in every channel`
+        : `${look.solvedInputs} of ${inputs} inputs in every channel but ${look.emptyChannels} that ${look.emptyChannels === 1 ? 'has' : 'have'} no gains`,
+    ),
+    line('unsolved', nameList(look.unsolved, 'no input')),
+    line(
+      'amplitudes',
+      `${Number(look.amplitude.toPrecision(4))} in the middle, half of them within ${look.spreadDb.toFixed(1)} dB of it`,
+    ),
+    line(
+      'odd ones',
+      nameList(
+        odd.map(({ name, amplitudeDb = 0 }) => `${name} (${withMinus(amplitudeDb.toFixed(1))} dB)`),
+        `none farther off than ${ODD_DB} dB`,
+      ),
+    ),
+  ];
+}
+
+export const gainJson = (path: string, file: GainsFile, look: GainLook) => ({
+  path,
+  kind: 'gains',
+  telescope: file.telescope,
+  stations: file.stations,
+  polarisations: file.polarisations,
+  frequenciesHz: Array.from(file.frequenciesHz),
+  timeUtc: formatInstant(file.time, 9),
+  sources: file.sources,
+  referenceStation: file.stations[file.referenceStation],
+  ...look,
+  history: file.history,
+});

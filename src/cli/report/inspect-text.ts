@@ -1,0 +1,165 @@
+/** What inspect says to people. */
+import type { SpectraGap } from '../../core/gaps.js';
+import { formatInstant } from '../../core/instant.js';
+import { formatHz, formatSeconds, withMinus } from '../../core/units.js';
+import { isUnknown, type Recording, sampleRateOf, type VisibilityFile } from '../../formats/index.js';
+import { inputName } from '../../telescope/telescope.js';
+import type { FileDescription } from '../../pipeline/inspect/inspect.js';
+import { earlyLine, frameLines } from './loss-lines.js';
+import type { FirstValue, Look } from '../../pipeline/inspect/voltages.js';
+import type { VisibilityLook } from '../../pipeline/inspect/visibilities.js';
+
+export const line = (name: string, value: string): string => `${name.padEnd(14)} ${value}`;
+/** "3 inputs: a, b, c", the first dozen by name. */
+export const nameList = (names: readonly string[], none: string): string =>
+  names.length === 0
+    ? none
+    : `${names.length} input${names.length === 1 ? '' : 's'}: ${names.slice(0, 12).join(', ')}${names.length > 12 ? ' …' : ''}`;
+const percent = (fraction: number): string => `${Number((100 * fraction).toPrecision(3))} %`;
+
+export function factLines(facts: FileDescription): string[] {
+  const { telescope } = facts;
+  return [
+    line('file', facts.path),
+    line('format', `${facts.format}, ${facts.kind}`),
+    ...(telescope
+      ? [
+          line('telescope', `${telescope.name}: ${telescope.title}`),
+          line(
+            'site',
+            `latitude ${degrees(telescope.site.latitudeDeg)}, longitude ${degrees(telescope.site.longitudeDeg)}, ${withMinus(telescope.site.heightM.toFixed(1))} m`,
+          ),
+        ]
+      : []),
+    line(
+      'inputs',
+      `${facts.inputs} (${facts.stations} station${facts.stations === 1 ? '' : 's'} × ${facts.polarisations})`,
+    ),
+    ...(facts.type === undefined
+      ? []
+      : [
+          line(
+            'samples',
+            `${facts.samples} of ${facts.bits} bits (${facts.type}), ${formatHz(facts.rateHz ?? 0)}`,
+          ),
+        ]),
+    ...(facts.channels === undefined
+      ? []
+      : [line('channels', `${facts.channels} of ${formatHz(facts.channelWidthHz ?? 0)}`)]),
+    line('frequencies', band(facts)),
+    ...(facts.start === undefined
+      ? []
+      : [
+          line(
+            'start',
+            isUnknown(facts, 'start') ? 'not known (give --start)' : formatInstant(facts.start, 9),
+          ),
+        ]),
+    ...(facts.durationS === undefined ? [] : [line('duration', formatSeconds(facts.durationS))]),
+    ...(facts.integrations === undefined ? [] : [line('integrations', String(facts.integrations))]),
+    ...(facts.phaseCentre === undefined
+      ? []
+      : [
+          line(
+            'phase centre',
+            `${facts.object}, right ascension ${degrees(facts.phaseCentre.raDeg)}, declination ${degrees(facts.phaseCentre.decDeg)}`,
+          ),
+        ]),
+  ];
+}
+
+const degrees = (value: number): string => `${withMinus(value.toFixed(4))}°`;
+
+/** As many digits as tell neighbouring channels apart. */
+function band({ lowestHz, highestHz, channels, channelWidthHz, unknownFacts }: FileDescription): string {
+  const most = Math.max(Math.abs(lowestHz), Math.abs(highestHz));
+  const finest = channelWidthHz ?? highestHz - lowestHz;
+  const digits = Math.min(15, Math.max(6, Math.ceil(Math.log10(most / finest)) + 2));
+  return (
+    (channels === 1
+      ? formatHz(lowestHz, digits)
+      : `${formatHz(lowestHz, digits)} to ${formatHz(highestHz, digits)}`) +
+    (isUnknown({ unknownFacts }, 'frequency') ? ' (counted from 0: give --frequency for the sky)' : '')
+  );
+}
+
+/** For people; JSON has every digit. */
+const short = (value: number): string => String(Number(value.toPrecision(7)));
+
+const valueText = (value: FirstValue | null): string => {
+  if (value === null) return 'missing';
+  if (typeof value === 'number') return short(value);
+  return `${short(value.re)}${value.im < 0 ? '-' : '+'}${short(Math.abs(value.im))}i`;
+};
+
+const SHOWN = 6;
+
+/** Rows one below the other, the first beside the title. */
+export const rowLines = (
+  title: string,
+  rows: readonly (readonly [string, readonly (FirstValue | null)[]])[],
+) =>
+  rows.map(([name, values], k) =>
+    line(k === 0 ? title : '', `${name}: ${values.slice(0, SHOWN).map(valueText).join('  ')}`),
+  );
+
+export function lookLines(file: Recording, look: Look, utc: (sample: number) => string): string[] {
+  const { missing, clipped, frames } = look;
+  const gap = (one: SpectraGap): string =>
+    `input${one.endInput - one.firstInput === 1 ? ` ${one.firstInput}` : `s ${one.firstInput} to ${one.endInput - 1}`}` +
+    (file.kind === 'spectra' ? `, channels ${one.firstChannel} to ${one.endChannel - 1}` : '') +
+    `, samples ${one.firstSample} to ${one.endSample - 1} (from ${utc(one.firstSample)})`;
+  return [
+    line(
+      'read',
+      look.extent === 'whole'
+        ? 'the whole recording'
+        : `the first ${look.samples} samples (--whole reads all)`,
+    ),
+    ...(frames && look.extent === 'whole'
+      ? [`${frames.frames} good`, ...frameLines(frames)].map((text, k) => line(k === 0 ? 'frames' : '', text))
+      : []),
+    ...(look.rms === undefined ? [] : [line('rms', Number(look.rms.toPrecision(4)).toString())]),
+    ...(clipped === undefined
+      ? []
+      : [
+          line(
+            'clipped',
+            clipped.numbers === 0 ? 'none' : `${clipped.numbers} numbers, ${percent(clipped.fraction)}`,
+          ),
+        ]),
+    line(
+      'missing',
+      missing.samples === 0
+        ? 'none'
+        : `${missing.samples} samples over all inputs, ${percent(missing.fraction)}, in ${missing.gaps} gap${missing.gaps === 1 ? '' : 's'}`,
+    ),
+    ...missing.first.slice(0, 4).map((one) => line('', gap(one))),
+    ...(missing.gaps > 4 ? [line('', 'and more')] : []),
+    ...(file.endsEarly ? [line('ends early', earlyLine(file.endsEarly, sampleRateOf(file)))] : []),
+  ];
+}
+
+export function visibilityLines(file: VisibilityFile, look: VisibilityLook): string[] {
+  const { start, durationS, flaggedInputs, missing, counts } = look;
+  const { polarisations, feeds } = file.header;
+  const names = flaggedInputs.map((a) => inputName(file.telescope, a, polarisations, feeds));
+  return [
+    ...(start === undefined ? [] : [line('start', formatInstant(start, 9))]),
+    ...(durationS === undefined ? [] : [line('integration', formatSeconds(durationS))]),
+    line('read', look.extent === 'whole' ? 'every integration' : 'the first integration (--whole reads all)'),
+    line('flagged', nameList(names, 'no input')),
+    line(
+      'without weight',
+      missing.values === 0 ? 'nothing' : `${percent(missing.fraction)} of all pairs and products`,
+    ),
+    ...(counts === undefined
+      ? []
+      : [
+          line(
+            'weights',
+            counts[0] === counts[1] ? short(counts[0]) : `${short(counts[0])} to ${short(counts[1])}`,
+          ),
+        ]),
+  ];
+}

@@ -1,0 +1,171 @@
+/** What corella plan prints: the loads of both roads, the verdict, and how runs compared with it. */
+import { formatBytes, formatHz, formatSeconds } from '../../core/units.js';
+import type { RoadRun } from '../../pipeline/planner/measure-plan.js';
+import {
+  HEADROOM,
+  kernelUnits,
+  type Cost,
+  type Plan,
+  type RoadPlan,
+} from '../../pipeline/planner/planner.js';
+import { roadNames, type KernelName, type RoadName } from '../../pipeline/resident/road-names.js';
+import type { Compared, ResidentRun } from '../../pipeline/planner/run.js';
+import type { Workload } from '../../pipeline/planner/workload.js';
+import { table, type Terminal } from './terminal.js';
+
+export const roadTitles = {
+  visibilities: 'correlate, then image',
+  direct: 'direct imaging',
+} as const satisfies Record<RoadName, string>;
+/** In the order of the chain. */
+const kernelNames = Object.keys(kernelUnits) as KernelName[];
+
+export function reportPlan(terminal: Terminal, plan: Plan, runs: readonly (RoadRun | ResidentRun)[]): void {
+  const { imagedM, ...workload } = plan.workload;
+  terminal.result({ ...plan, workload: { ...workload, imagedStations: imagedM.length }, runs }, [
+    ...planLines(plan),
+    ...runs.flatMap((one) => ('images' in one ? ['', ...describeRun(one, plan.workload.cadenceS)] : [])),
+    ...(runs.some((one) => !('images' in one)) ? ['', ...measuredRows(runs)] : []),
+  ]);
+}
+
+export const planLines = (plan: Plan): string[] => [
+  ...describeWorkload(plan.workload),
+  plan.machine.countedAs === 'card' ? `on ${plan.machine.title}` : `on this machine: ${plan.machine.title}`,
+  '',
+  `how busy one ${plan.machine.countedAs} would be with all of it; 100 % is exactly real time`,
+  ...table(['', ...roadNames.map((road) => roadTitles[road])], loadRows(plan)),
+  ...footnotes(plan),
+  '',
+  ...verdict(plan),
+];
+
+/** A sustained run: what each step of an image took, beside what was predicted. */
+function describeRun(run: ResidentRun, cadenceS: number): string[] {
+  const row = (name: string, { predictedS, measuredS }: Compared): string[] => [
+    name,
+    formatSeconds(predictedS),
+    formatSeconds(measuredS),
+    predictedS > 0 ? (measuredS / predictedS).toFixed(2) : '–',
+    percent(measuredS / cadenceS),
+  ];
+  const { memory } = run;
+  return [
+    `${roadTitles[run.road]}: ${run.images} images, ${formatSeconds(run.skyS)} of sky in ${formatSeconds(run.elapsedS)}, ` +
+      `${(run.skyS / run.elapsedS).toFixed(1)} times as fast as real time`,
+    ...table(
+      ['each image', 'predicted', 'measured', 'ratio', `of ${formatSeconds(cadenceS)}`],
+      [
+        ...run.kernels.map((one) => row(one.kernel, one)),
+        row('bus up', run.bus.up),
+        row('bus down', run.bus.down),
+        row('all together', run),
+        [
+          'memory',
+          formatBytes(memory.predictedBytes),
+          formatBytes(memory.measuredBytes),
+          (memory.measuredBytes / memory.predictedBytes).toFixed(2),
+        ],
+      ],
+    ),
+    `sources: ${run.sources.map(({ name, errorPixels }) => `${name} ${errorPixels.toFixed(2)} pixels off`).join(', ')}`,
+    `(${run.description})`,
+  ];
+}
+
+function describeWorkload(workload: Workload): string[] {
+  const { channels, channelWidthHz, highestHz, bits, pixels, kernelSize, cadenceS, leftOut, taps } = workload;
+  const lowestHz = highestHz - channels * channelWidthHz;
+  const arrives = {
+    voltages: `8-bit voltages, channelised by ${taps} taps to ${bits}-bit spectra`,
+    spectra: `${bits}-bit spectra, channelised elsewhere`,
+  } as const satisfies Record<Workload['input'], string>;
+  return [
+    `${workload.title}: ${workload.stations} stations × ${workload.polarisations === 1 ? '1 polarisation' : '2 polarisations'}`,
+    `${channels} channels of ${formatHz(channelWidthHz)}, ${formatHz(lowestHz)} to ${formatHz(highestHz)}; ${arrives[workload.input]}`,
+    `an image of ${pixels} × ${pixels} pixels every ${formatSeconds(cadenceS)}, new gains every ${formatSeconds(workload.calibrateEveryS)}; ` +
+      `kernels of ${kernelSize} × ${kernelSize} cells, aperture of ${workload.apertureCells}`,
+    ...(leftOut.length === 0
+      ? []
+      : [`left out of the image, being far from the rest: ${leftOut.join(', ')}`]),
+  ];
+}
+
+/** What nobody would notice is not worth its decimals. */
+const percent = (load: number): string =>
+  load > 0 && load < 1e-4 ? '< 0.01 %' : `${Number((100 * load).toPrecision(3))} %`;
+
+function loadRows({ roads, machine }: Plan): string[][] {
+  const each = (text: (road: RoadPlan) => string): string[] => roadNames.map((road) => text(roads[road]));
+  const kernels = kernelNames.filter((name) =>
+    roadNames.some((road) => roads[road].kernels.some(({ kernel }) => kernel === name)),
+  );
+  return [
+    ...kernels.map((kernel) => [
+      kernel,
+      ...each(({ kernels: own }) => {
+        const found = own.find((one) => one.kernel === kernel);
+        return found ? `${percent(found.load)}${found.basis === 'measured' ? '' : ` (${found.basis})`}` : '–';
+      }),
+    ]),
+    ['all kernels', ...each(({ load }) => percent(load))],
+    ...(machine.bus
+      ? [
+          [
+            'bus',
+            ...each(
+              ({ bus }) =>
+                `${percent(bus.load)} (${formatBytes(bus.upBytesPerS)}/s up, ${formatBytes(bus.downBytesPerS)}/s down)`,
+            ),
+          ],
+        ]
+      : []),
+    ['memory', ...each((road) => `${formatBytes(road.memoryBytes)} of ${formatBytes(machine.memoryBytes)}`)],
+    ['runs out first', ...each(({ boundBy }) => boundBy)],
+    [`${machine.countedAs}s needed`, ...each((road) => String(road.machines))],
+  ];
+}
+
+function footnotes({ roads }: Plan): string[] {
+  const meanings = {
+    measured: '',
+    scaled: 'scaled: from a timing of another size',
+    estimated: 'estimated: counted, never timed',
+  } as const satisfies Record<Cost['basis'], string>;
+  const found = new Set(roadNames.flatMap((road) => roads[road].kernels.map(({ basis }) => meanings[basis])));
+  return [...found].filter((meaning) => meaning !== '');
+}
+
+function verdict({ cheaper, crossoverCadenceS, machine, roads, workload }: Plan): string[] {
+  const [ours, others] = roadNames
+    .map((road) => roads[road])
+    .sort((a, b) => Number(b.road === cheaper) - Number(a.road === cheaper));
+  const count = ({ machines }: RoadPlan): string =>
+    `${machines} ${machine.countedAs}${machines === 1 ? '' : 's'}`;
+  const busy = machine.countedAs === 'card' ? 'the card' : 'the machine';
+  return [
+    `cheaper at ${formatSeconds(workload.cadenceS)}: ${roadTitles[cheaper]}, on ${count(ours)}; ` +
+      (ours.machines === others.machines
+        ? `${roadTitles[others.road]} takes as many and keeps ${ours.machines === 1 ? busy : 'them'} busier`
+        : `${roadTitles[others.road]} takes ${others.machines}`),
+    crossoverCadenceS === undefined
+      ? 'the other road costs more, however often images are made'
+      : `images closer together than ${formatSeconds(crossoverCadenceS)} are cheaper directly, others by correlating first`,
+    ...(ours.machines > 1 ? [`none is planned busier than ${Math.round(100 * HEADROOM)} %`] : []),
+  ];
+}
+
+function measuredRows(
+  runs: readonly Pick<RoadRun, 'road' | 'channels' | 'spectra' | 'predictedS' | 'measuredS' | 'ratio'>[],
+): string[] {
+  return table(
+    ['measured', 'channels × spectra', 'predicted', 'measured', 'ratio'],
+    runs.map((one) => [
+      roadTitles[one.road],
+      `${one.channels} × ${one.spectra}`,
+      formatSeconds(one.predictedS),
+      formatSeconds(one.measuredS),
+      one.ratio.toFixed(2),
+    ]),
+  );
+}

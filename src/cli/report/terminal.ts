@@ -1,0 +1,157 @@
+/** What people see: progress on standard error when it is a terminal, results on standard output. */
+import type { OnProgress } from '../../core/progress.js';
+import { formatSeconds } from '../../core/units.js';
+import type { CommonOptions } from '../options/command.js';
+
+export interface Stage {
+  /** Cheap to call often. A bar where the end is known, else a count. */
+  readonly update: OnProgress;
+  /** What it is at now, where that is worth a word of its own. */
+  readonly at: (fraction: number, what: string) => void;
+  /** Seconds the stage took. */
+  done(note?: string): number;
+}
+
+export interface Terminal {
+  stage(title: string): Stage;
+  /** A line for people; silent with --json. */
+  say(line: string): void;
+  /** Lines of a result that is still growing; silent with --json, which waits for all of it. */
+  show(lines: readonly string[]): void;
+  /** The result: JSON for machines when asked, else the given lines. */
+  result(json: unknown, lines: readonly string[]): void;
+}
+
+const REDRAW_MS = 100;
+const BAR_WIDTH = 24;
+
+/** The line that is drawn over and over while a stage lasts. */
+interface LiveLine {
+  draw(line: string): void;
+  /** The line stays as it is, and the next is a new one. */
+  leave(line: string): void;
+  /** Takes the line away while something else is written. */
+  aside(write: () => void): void;
+}
+
+function openLiveLine(): LiveLine {
+  let drawn = '';
+  const clear = (): void => {
+    process.stderr.write('\r\x1b[2K');
+  };
+  return {
+    // A line that wraps could not be taken back.
+    draw: (line) => {
+      drawn = process.stderr.columns > 0 ? line.slice(0, process.stderr.columns - 1) : line;
+      clear();
+      process.stderr.write(drawn);
+    },
+    leave: (line) => {
+      drawn = '';
+      clear();
+      process.stderr.write(`${line}\n`);
+    },
+    aside: (write) => {
+      clear();
+      write();
+      process.stderr.write(drawn);
+    },
+  };
+}
+
+export function openTerminal(options: CommonOptions): Terminal {
+  const quiet = options.json === true || options.quiet === true;
+  const live = process.stderr.isTTY && !quiet ? openLiveLine() : undefined;
+  const write = (lines: readonly string[]): void => {
+    const out = (): void => {
+      if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`);
+    };
+    if (live) live.aside(out);
+    else out();
+  };
+  return {
+    stage: (title) => openStage(title, { live, quiet }),
+    say: (line) => {
+      if (live) live.leave(line);
+      else if (!quiet) process.stderr.write(`${line}\n`);
+    },
+    show: (lines) => {
+      if (options.json !== true) write(lines);
+    },
+    result: (json, lines) => {
+      write(options.json === true ? [JSON.stringify(json, null, 2)] : lines);
+    },
+  };
+}
+
+function openStage(
+  title: string,
+  { live, quiet }: { readonly live: LiveLine | undefined; readonly quiet: boolean },
+): Stage {
+  const started = performance.now();
+  let drawnMs = -Infinity;
+  const draw = (fraction: number, what: string): void => {
+    const now = performance.now();
+    drawnMs = now;
+    const filled = Math.round(Math.min(1, Math.max(0, fraction)) * BAR_WIDTH);
+    const bar = `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)} ${Math.floor(fraction * 100)} %`;
+    const elapsedS = (now - started) / 1000;
+    const left = fraction > 0.02 ? leftText((elapsedS * (1 - fraction)) / fraction) : '';
+    live?.draw(`  ${title.padEnd(28)} ${bar}${left}${what === '' ? '' : `: ${what}`}`);
+  };
+  live?.draw(`  ${title} …`);
+  return {
+    update: ({ done, of, unit }) => {
+      if (!live || performance.now() - drawnMs < REDRAW_MS) return;
+      if (of !== undefined) {
+        draw(done / of, '');
+        return;
+      }
+      drawnMs = performance.now();
+      live.draw(`  ${title.padEnd(28)} ${done.toLocaleString('en')} ${unit}`);
+    },
+    at: (fraction, what) => {
+      if (live) draw(fraction, what);
+      else if (!quiet) process.stderr.write(`  ${title}: ${what}\n`);
+    },
+    done: (note = '') => {
+      const seconds = (performance.now() - started) / 1000;
+      const line = `✓ ${title.padEnd(28)} ${formatSeconds(seconds).padStart(9)}   ${note}`.trimEnd();
+      if (live) live.leave(line);
+      else if (!quiet) process.stderr.write(`${line}\n`);
+      return seconds;
+    },
+  };
+}
+
+/** Whole seconds: a guess has no digits to spare. */
+const leftText = (seconds: number): string =>
+  seconds < 1 ? '' : `, about ${seconds < 60 ? `${Math.round(seconds)} s` : formatSeconds(seconds)} left`;
+
+export const spectraText = (count: number): string => `${count} ${count === 1 ? 'spectrum' : 'spectra'}`;
+
+/** A table whose widths are settled before its rows are known; a cell that is wider pushes its row to the right. */
+export interface OpenTable {
+  readonly head: readonly string[];
+  readonly line: (cells: readonly string[]) => string;
+}
+
+export function openTable(columns: readonly { readonly head: string; readonly width: number }[]): OpenTable {
+  const widths = columns.map(({ head, width }) => Math.max(head.length, width));
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column]))
+      .join('  ')
+      .trimEnd();
+  return {
+    head: [line(columns.map(({ head }) => head)), widths.map((width) => '─'.repeat(width)).join('  ')],
+    line,
+  };
+}
+
+/** Columns padded to their widest cell; numbers should come ready formatted. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const widthOf = (column: number): number => Math.max(0, ...rows.map((row) => row[column]?.length ?? 0));
+  const open = openTable(head.map((text, column) => ({ head: text, width: widthOf(column) })));
+  return [...open.head, ...rows.map(open.line)];
+}

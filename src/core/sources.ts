@@ -1,0 +1,51 @@
+/**
+ * Where samples come from. A source says what is in it and hands out blocks for as long as there are any: a telescope's
+ * packets have no end, a recording has one and knows it (`KnownLength`). Every block carries its own time, so that a lost
+ * one shifts nothing that comes after it.
+ */
+import type { SpectraType, VoltageType } from './axes.js';
+import type { CanonicalSpectra, VoltageBlock } from './blocks.js';
+import type { Closable } from './closing.js';
+import type { Instant } from './instant.js';
+
+interface SourceFacts extends Closable {
+  readonly inputs: number;
+  readonly polarisations: 1 | 2;
+  /** Of each number as it was sampled, where fewer than the type holds. */
+  readonly bits?: number;
+  /** Of the first sample; all samples lie on its grid. */
+  readonly start: Instant;
+}
+
+export interface VoltageSource extends SourceFacts {
+  readonly kind: 'voltages';
+  readonly type: VoltageType;
+  readonly sampleRateHz: number;
+  /** Sky frequency of the middle of the band (docs/conventions.md, time and frequency). */
+  readonly centreFrequencyHz: number;
+  /** Successive blocks of at most `blockSamples` samples; whoever is done with one says `release`. */
+  blocks(blockSamples: number): AsyncIterable<VoltageBlock>;
+}
+
+export interface SpectraSource extends SourceFacts {
+  readonly kind: 'spectra';
+  readonly type: SpectraType;
+  readonly channels: number;
+  /** Spectra per second. */
+  readonly spectrumRateHz: number;
+  readonly frequenciesHz: Float64Array;
+  readonly channelWidthHz: number;
+  blocks(blockSamples: number): AsyncIterable<CanonicalSpectra>;
+}
+
+/** Of each input; only what has an end says it. */
+export interface KnownLength {
+  readonly samples: number;
+}
+
+/** Voltages, or what arrives channelised. */
+export type Source = VoltageSource | SpectraSource;
+
+/** Samples a second of each input, and of each of its channels. */
+export const sampleRateOf = (source: Source): number =>
+  source.kind === 'voltages' ? source.sampleRateHz : source.spectrumRateHz;

@@ -1,0 +1,9 @@
+/** The X-engine on a card, for whoever keeps data there: the resident chain, the planner and the bench. */
+export { prepareXEngine, type XEngine } from './cuda/engine.js';
+export {
+  chooseHopperVariant,
+  hopperVariants,
+  type HopperVariantName,
+  type XEngineOptions,
+} from './cuda/plan.js';
+export { prepareCudaCorrelator, type CudaCorrelator } from './cuda/prepare.js';

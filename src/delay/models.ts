@@ -1,0 +1,41 @@
+/** What delays every input, tick by tick: pieces as they were loaded, over fixed delays. */
+import { refuse, wholeNumber } from '../core/errors.js';
+import { checkPiece, type DelayPiece } from './piece.js';
+
+export interface DelayModels {
+  readonly inputs: number;
+  /** From its tick on; pieces that were to begin later are overruled. */
+  load(input: number, piece: DelayPiece): void;
+  /** The piece in force at a tick, the input's fixed delay in it. */
+  at(input: number, tick: bigint): DelayPiece;
+  /** Ticks before this one are done with. */
+  forgetBefore(tick: bigint): void;
+}
+
+/** `fixedS` : [a], delays that always apply; none unless told. */
+export function delayModels(inputs: number, fixedS = new Float64Array(inputs)): DelayModels {
+  wholeNumber('delays', 'inputs', inputs, 1, 2 ** 20);
+  if (fixedS.length !== inputs)
+    refuse('delays', `${fixedS.length} fixed delays for ${inputs} inputs`, 'give one for each');
+  const pieces = Array.from({ length: inputs }, (): DelayPiece[] => []);
+  return {
+    inputs,
+    load: (input, piece) => {
+      wholeNumber('delays', 'input', input, 0, inputs - 1);
+      checkPiece(`delay of input ${input}`, piece);
+      pieces[input] = [...pieces[input].filter(({ fromTick }) => fromTick < piece.fromTick), piece];
+    },
+    at: (input, tick) => {
+      const piece = pieces[input].findLast(({ fromTick }) => fromTick <= tick);
+      return piece
+        ? { ...piece, delayS: piece.delayS + fixedS[input] }
+        : { fromTick: tick, delayS: fixedS[input], delayRate: 0, phaseRad: 0, phaseRateRadS: 0 };
+    },
+    forgetBefore: (tick) => {
+      pieces.forEach((own, input) => {
+        const inForce = own.findLastIndex(({ fromTick }) => fromTick <= tick);
+        if (inForce > 0) pieces[input] = own.slice(inForce);
+      });
+    },
+  };
+}

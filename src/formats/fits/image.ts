@@ -1,0 +1,232 @@
+/**
+ * Images as FITS, with a celestial coordinate system that puts every pixel where it belongs: SIN projection at
+ * the phase centre, east to the left (docs/conventions.md, images). Axes: RA, Dec, frequency, Stokes.
+ */
+import { imageCPML, type ImageCPML } from '../../core/axes.js';
+import { refuse } from '../../core/errors.js';
+import { addSeconds, formatInstant, type Instant } from '../../core/instant.js';
+import { DEGREES_PER_RADIAN } from '../../core/units.js';
+import type { SkyPosition } from '../../sky/frame.js';
+import { refuseUneven } from './even-channels.js';
+import {
+  FITS_BLOCK_BYTES,
+  headerBytes,
+  integerCard,
+  logicalCard,
+  paddedBytes,
+  readUnit,
+  realCard,
+  remarkCards,
+  textCards,
+} from './fits.js';
+import { firstCode } from '../io/gather.js';
+import { openInput } from '../io/input.js';
+import { openOutput, type OutputFile } from '../io/output.js';
+
+export interface FitsImage {
+  readonly image: ImageCPML;
+  readonly pixels: number;
+  /** Direction cosine from one pixel to the next. */
+  readonly pixelSize: number;
+  readonly polarisations: 1 | 2;
+  /** What polarisations 0 and 1 are: X and Y unless said, or R and L. */
+  readonly feeds?: 'linear' | 'circular';
+  /** One for each channel of the image; the middle of the band where channels were averaged. */
+  readonly frequenciesHz: Float64Array;
+  readonly channelWidthHz: number;
+  readonly centre: SkyPosition;
+  readonly start: Instant;
+  readonly durationS: number;
+  readonly telescope: string;
+  readonly object: string;
+  /** Jy/beam, or counts where nobody calibrated. */
+  readonly unit: string;
+  readonly history: readonly string[];
+}
+
+/** How each Stokes plane is made of our four products (docs/conventions.md, polarisation). */
+const stokesWeights = {
+  // Of XX, YY, Re XY, Im XY.
+  linear: [
+    [0.5, 0.5, 0, 0],
+    [-0.5, 0.5, 0, 0],
+    [0, 0, 1, 0],
+    [0, 0, 0, -1],
+  ],
+  // Of RR, LL, Re RL, Im RL.
+  circular: [
+    [0.5, 0.5, 0, 0],
+    [0, 0, 1, 0],
+    [0, 0, 0, 1],
+    [0.5, -0.5, 0, 0],
+  ],
+} as const;
+
+/** FITS Stokes codes: I, Q, U, V are 1 to 4; a lone XX is −5, a lone RR −1. */
+const firstStokes = ({ polarisations, feeds = 'linear' }: FitsImage): number =>
+  polarisations === 2 ? 1 : firstCode[feeds];
+
+/** Into a file that is open: whoever opened it finishes it. */
+export async function encodeFitsImage(output: OutputFile, file: FitsImage): Promise<void> {
+  const { pixels, polarisations, frequenciesHz } = file;
+  const channels = frequenciesHz.length;
+  const products = polarisations === 1 ? 1 : 4;
+  imageCPML(file.image, channels, products, pixels);
+  refuseUneven(output.path, frequenciesHz, 'average the channels, or image those that are');
+  await output.write(headerBytes(headerCards(file, channels, products)));
+  // One plane at a time: an image of many channels never stands twice in memory.
+  const plane = new DataView(new ArrayBuffer(4 * pixels * pixels));
+  for (let stokes = 0; stokes < products; stokes++) {
+    for (let c = 0; c < channels; c++) {
+      fillPlane(plane, file, c, stokes, products);
+      await output.write(new Uint8Array(plane.buffer));
+    }
+  }
+  const size = 4 * pixels * pixels * channels * products;
+  await output.write(new Uint8Array(paddedBytes(size) - size));
+}
+
+export async function writeFitsImage(path: string, file: FitsImage): Promise<void> {
+  const output = await openOutput(path);
+  try {
+    await encodeFitsImage(output, file);
+    await output.finish();
+  } catch (error) {
+    await output.abandon();
+    throw error;
+  }
+}
+
+/** Big-endian float32, row 0 in the south, columns from east to west. */
+function fillPlane(
+  plane: DataView,
+  { image, pixels, feeds = 'linear' }: FitsImage,
+  channel: number,
+  stokes: number,
+  products: 1 | 4,
+): void {
+  const weights = products === 1 ? [1] : stokesWeights[feeds][stokes];
+  const size = pixels * pixels;
+  for (let row = 0; row < pixels; row++) {
+    for (let column = 0; column < pixels; column++) {
+      const from = row * pixels + (pixels - 1 - column);
+      let value = 0;
+      for (const [product, weight] of weights.entries()) {
+        if (weight !== 0) value += weight * image[(channel * products + product) * size + from];
+      }
+      plane.setFloat32(4 * (row * pixels + column), value);
+    }
+  }
+}
+
+function headerCards(file: FitsImage, channels: number, products: 1 | 4): string[] {
+  const { pixels, pixelSize, centre, frequenciesHz } = file;
+  const stepDeg = pixelSize * DEGREES_PER_RADIAN;
+  const time = (moment: Instant): string => formatInstant(moment, 3).replace('Z', '');
+  return [
+    logicalCard('SIMPLE', true),
+    integerCard('BITPIX', -32),
+    integerCard('NAXIS', 4),
+    integerCard('NAXIS1', pixels),
+    integerCard('NAXIS2', pixels),
+    integerCard('NAXIS3', channels),
+    integerCard('NAXIS4', products),
+    // Columns run from east to west, so the centre, our column n/2, is the file's n/2 counted from 1.
+    ...axis(1, 'RA---SIN', centre.raDeg, -stepDeg, pixels / 2, 'deg'),
+    ...axis(2, 'DEC--SIN', centre.decDeg, stepDeg, pixels / 2 + 1, 'deg'),
+    ...axis(
+      3,
+      'FREQ',
+      frequenciesHz[0],
+      channels > 1 ? (frequenciesHz[channels - 1] - frequenciesHz[0]) / (channels - 1) : file.channelWidthHz,
+      1,
+      'Hz',
+    ),
+    ...axis(4, 'STOKES', firstStokes(file), 1, 1, ''),
+    ...textCards('RADESYS', 'ICRS'),
+    realCard('EQUINOX', 2000),
+    // The zenith looks along the projection's own pole.
+    realCard('LONPOLE', 180),
+    ...textCards('SPECSYS', 'TOPOCENT'),
+    realCard('RESTFRQ', frequenciesHz[Math.floor(channels / 2)], 'Hz'),
+    ...textCards('BUNIT', file.unit),
+    ...textCards('BTYPE', 'Intensity'),
+    ...textCards('TELESCOP', file.telescope),
+    ...textCards('INSTRUME', file.telescope),
+    ...textCards('OBJECT', file.object),
+    ...textCards('TIMESYS', 'UTC'),
+    ...textCards('DATE-OBS', time(file.start), 'start'),
+    ...textCards('DATE-AVG', time(addSeconds(file.start, file.durationS / 2)), 'middle'),
+    realCard('EXPTIME', file.durationS, 's'),
+    ...textCards('ORIGIN', 'corella'),
+    ...file.history.flatMap((line) => remarkCards('HISTORY', line)),
+  ];
+}
+
+function axis(n: number, type: string, value: number, step: number, pixel: number, unit: string): string[] {
+  return [
+    ...textCards(`CTYPE${n}`, type),
+    realCard(`CRVAL${n}`, value),
+    realCard(`CDELT${n}`, step),
+    realCard(`CRPIX${n}`, pixel),
+    ...(unit === '' ? [] : textCards(`CUNIT${n}`, unit)),
+  ];
+}
+
+export interface ReadFitsImage {
+  readonly pixels: number;
+  readonly channels: number;
+  readonly planes: number;
+  readonly pixelSize: number;
+  readonly centre: SkyPosition;
+  readonly unit: string;
+  readonly details: Readonly<Record<string, unknown>>;
+  /** planes : [stokes][c][m][l], l rising: our own order, not the file's. */
+  readonly values: Float32Array;
+}
+
+/** Reads back what `writeFitsImage` writes. */
+export async function readFitsImage(path: string): Promise<ReadFitsImage> {
+  const file = await openInput(path);
+  try {
+    const unit = await readUnit(file, 0);
+    if (!unit) return refuse(path, 'the file is empty', 'write it again');
+    const { header } = unit;
+    if (
+      header.real('BITPIX') !== -32 ||
+      header.text('CTYPE1', '') !== 'RA---SIN' ||
+      header.real('NAXIS') !== 4
+    ) {
+      refuse(path, 'is not an image of the kind corella writes', 'open it with a FITS viewer');
+    }
+    const pixels = header.whole('NAXIS1', 1, 2 ** 16);
+    const channels = header.whole('NAXIS3', 1, 2 ** 20);
+    const planes = header.whole('NAXIS4', 1, 4);
+    if (header.real('NAXIS2') !== pixels) refuse(path, 'is not square', 'open it with a FITS viewer');
+    // Before any memory is taken: a damaged header may promise terabytes.
+    const missingBytes = unit.dataStart + unit.dataBytes - file.sizeBytes;
+    if (missingBytes > 0) refuse(path, `truncated: ${missingBytes} bytes are missing`, 'copy it again');
+    const bytes = new Uint8Array(unit.dataBytes);
+    await file.readExactly(bytes, unit.dataStart);
+    if (file.sizeBytes % FITS_BLOCK_BYTES !== 0) refuse(path, 'its last block is cut short', 'copy it again');
+    const view = new DataView(bytes.buffer);
+    const values = new Float32Array(planes * channels * pixels * pixels);
+    for (let row = 0; row < planes * channels * pixels; row++) {
+      for (let column = 0; column < pixels; column++) {
+        values[row * pixels + (pixels - 1 - column)] = view.getFloat32(4 * (row * pixels + column));
+      }
+    }
+    return {
+      pixels,
+      channels,
+      planes,
+      pixelSize: header.real('CDELT2') / DEGREES_PER_RADIAN,
+      centre: { raDeg: header.real('CRVAL1'), decDeg: header.real('CRVAL2') },
+      unit: header.text('BUNIT', ''),
+      details: Object.fromEntries(header.values),
+      values,
+    };
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,107 @@
+/** Gains from CalH5, of ours or of pyuvdata's users: one time, a gain for each channel. */
+import { gainsCA } from '../../core/axes.js';
+import { closingAfter } from '../../core/closing.js';
+import { refuse } from '../../core/errors.js';
+import { fromJulianDate } from '../../core/instant.js';
+import type { GainsFile } from './gains.js';
+import { openHdf5, type Hdf5File } from '../hdf5/read.js';
+
+/** Diagonal terms alone, in AIPS's manner: X or R with itself, Y or L with itself. */
+const polarisationOf: Readonly<Partial<Record<number, 0 | 1>>> = { [-5]: 0, [-6]: 1, [-1]: 0, [-2]: 1 };
+
+export const readCalH5 = (path: string): Promise<GainsFile> =>
+  closingAfter(async (closers) => gainsOf(closers.keep(await openHdf5(path))));
+
+const wordOf = (file: Hdf5File, name: string, otherwise?: string): string =>
+  otherwise !== undefined && !file.has(`Header/${name}`)
+    ? otherwise
+    : file.text(`Header/${name}`).replace(/\0+$/, '').trim();
+
+function gainsOf(file: Hdf5File): GainsFile {
+  const { path } = file;
+  if (wordOf(file, 'cal_type') !== 'gain' || file.number('Header/wide_band') !== 0) {
+    refuse(
+      path,
+      'holds delays or gains of whole bands',
+      'give gains of each channel (cal_type gain, not wide_band)',
+    );
+  }
+  const convention = wordOf(file, 'gain_convention');
+  if (convention !== 'divide' && convention !== 'multiply')
+    refuse(path, `its gain_convention is '${convention}'`, 'it must be divide or multiply');
+  const names = file.texts('Header/antenna_names').map((name) => name.replace(/\0+$/, ''));
+  const numbers = file.numbers('Header/antenna_numbers');
+  const solvedAntennas = file.numbers('Header/ant_array');
+  const frequenciesHz = file.numbers('Header/freq_array');
+  const codes = file.numbers('Header/jones_array');
+  const data = file.dataset('Data/gains');
+  const flags = file.dataset('Data/flags');
+  const shape = [solvedAntennas.length, frequenciesHz.length, 1, codes.length];
+  for (const [name, found] of [
+    ['gains', data.shape],
+    ['flags', flags.shape],
+  ] as const) {
+    if (found.length !== 4 || found.some((length, axis) => length !== shape[axis]))
+      refuse(
+        path,
+        `Data/${name} is [${found.join('][')}] where [${shape.join('][')}] belongs`,
+        'give gains of one time: antennas, channels, that time, polarisations',
+      );
+  }
+  if (data.parts !== 2 || names.length !== numbers.length)
+    refuse(path, 'contradicts itself', 'it is damaged');
+  const northern = /^n/i.test(wordOf(file, 'x_orientation', 'east'));
+  const places = Array.from(codes, (code) => {
+    const p =
+      polarisationOf[code] ??
+      refuse(path, `holds the Jones term ${code}`, 'give the terms of X and Y, or R and L, alone');
+    // X is east in the house; right and left are the same whichever way it lies.
+    return northern && code <= -5 ? 1 - p : p;
+  });
+  const polarisations = codes.length === 1 ? 1 : 2;
+  const inputs = names.length * polarisations;
+  const gains = new Float64Array(2 * frequenciesHz.length * inputs).fill(Number.NaN);
+  const solved = new Uint8Array(frequenciesHz.length * inputs);
+  solvedAntennas.forEach((number, row) => {
+    const station = numbers.indexOf(number);
+    if (station < 0) refuse(path, `antenna ${number} is not in antenna_numbers`, 'it is damaged');
+    const values = data.rows(row, 1);
+    const flagged = flags.rows(row, 1);
+    for (let c = 0; c < frequenciesHz.length; c++) {
+      places.forEach((p, q) => {
+        const from = c * codes.length + q;
+        const [re, im] = values.subarray(2 * from, 2 * from + 2);
+        const size = re * re + im * im;
+        if (flagged[from] !== 0 || !(size > 0) || !Number.isFinite(size)) return;
+        const at = c * inputs + station * polarisations + (polarisations === 1 ? 0 : p);
+        solved[at] = 1;
+        // The file keeps conj(g), or the conjugate of its inverse: conj(1/γ) = γ/|γ|².
+        gains.set(convention === 'divide' ? [re, 0 - im] : [re / size, im / size], 2 * at);
+      });
+    }
+  });
+  return {
+    telescope: wordOf(file, 'telescope_name'),
+    stations: names,
+    polarisations,
+    frequenciesHz,
+    time: timeOf(file),
+    referenceStation: Math.max(0, names.indexOf(wordOf(file, 'ref_antenna_name', ''))),
+    gains: gainsCA(gains, frequenciesHz.length, inputs),
+    solved,
+    solutions: [],
+    sources: wordOf(file, 'sky_catalog', '').split(/, */).filter(Boolean),
+    history: wordOf(file, 'history', '').split('\n').filter(Boolean),
+  };
+}
+
+/** The middle of what they were solved from. */
+function timeOf(file: Hdf5File) {
+  const days = file.has('Header/time_array')
+    ? file.numbers('Header/time_array')[0]
+    : file.numbers('Header/time_range').reduce((sum, value) => sum + value / 2, 0);
+  if (!(days > 2_400_000 && days < 2_500_000))
+    refuse(file.path, `its time is Julian Date ${days}`, 'it is damaged');
+  const midnight = Math.floor(days - 0.5) + 0.5;
+  return fromJulianDate(midnight, days - midnight);
+}

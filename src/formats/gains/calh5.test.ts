@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { formatInstant } from '../../core/instant.js';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
+import { readGainFile, writeGainFiles } from './gain-files.js';
+import { readGains } from './gains.js';
+import { reals, text, texts, truth, wholes } from '../hdf5/items.js';
+import { openHdf5 } from '../hdf5/read.js';
+import { createHdf5, type GroupPlan } from '../hdf5/write.js';
+import { bytesOf } from '../io/interleave.js';
+import { openOutput } from '../io/output.js';
+import { trioGains } from '../testing/gain-subjects.js';
+import { trio } from '../testing/trio.js';
+
+describe('CalH5', () => {
+  const gains = trioGains;
+  const facts = { telescope: trio, channelWidthHz: 1e6, durationS: 2 };
+
+  it('keeps [station][channel][time][polarisation], unsolved gains flagged', async () => {
+    const path = join(temporaryFolder('calh5'), 'gains.json');
+    const [, calh5] = await writeGainFiles(path, gains, facts);
+    const file = await openHdf5(calh5);
+    const { shape } = file.dataset('Data/gains');
+    assert.deepEqual(shape, [3, 2, 1, 2]);
+    const values = file.dataset('Data/gains').rows(0, 3);
+    // Station 1, channel 1, polarisation 0: input 2 of 6 in channel 1 is the ninth, 8 + 8.5i; the file keeps conjugates.
+    const at = 2 * ((1 * 2 + 1) * 2 + 0);
+    assert.deepEqual([...values.subarray(at, at + 2)], [8, -8.5]);
+    // Input 1 (station 0, Y) of channel 1 is unsolved.
+    assert.deepEqual(
+      [...file.dataset('Data/flags').rows(0, 3)].flatMap((flag, k) => (flag ? [k] : [])),
+      [3],
+    );
+    assert.deepEqual([...values.subarray(6, 8)], [1, 0]);
+    assert.equal(file.number('Header/time_array'), 2_459_560);
+    assert.equal(file.text('Header/gain_convention'), 'divide');
+    assert.equal(file.text('Header/ref_antenna_name'), 's1');
+    await file.close();
+    // The JSON beside it says the same, unconjugated.
+    const json = await readGains(path);
+    assert.deepEqual([...json.gains.subarray(16, 18)], [8, 8.5]);
+    assert.equal(json.solved[7], 0);
+    // Read back, CalH5 is the same to the last digit.
+    const back = await readGainFile(calh5);
+    assert.deepEqual(back.gains, json.gains);
+    assert.deepEqual(back.solved, json.solved);
+    assert.deepEqual(back.frequenciesHz, json.frequenciesHz);
+    assert.deepEqual(
+      [back.stations, back.referenceStation, back.sources, back.history],
+      [json.stations, 1, json.sources, json.history],
+    );
+    assert.deepEqual(back.time, json.time);
+    assert.deepEqual((await readGainFile(path)).gains, json.gains);
+    await assert.rejects(
+      writeGainFiles(path, gains, { ...facts, telescope: { ...trio, stations: trio.stations.slice(1) } }),
+      /gains of 3 stations where trio has 2/,
+    );
+  });
+
+  it('takes gains to multiply with, X lying north, and refuses what is no gain of a channel', async () => {
+    const folder = temporaryFolder('calh5');
+    /** Two antennas of three, one channel, Y before X; γ = 2i for antenna 7's second term. */
+    const write = async (name: string, changed: GroupPlan['items'] = {}): Promise<string> => {
+      const path = join(folder, name);
+      const output = await openOutput(path);
+      const dims = [2, 1, 1, 2];
+      const gammas = bytesOf(Float64Array.of(1, 0, 0, 2, 1, 0, 1, 0));
+      const file = await createHdf5(output, {
+        kind: 'group',
+        items: {
+          Header: {
+            kind: 'group',
+            items: {
+              cal_type: text('gain'),
+              wide_band: truth('no'),
+              gain_convention: text('multiply'),
+              telescope_name: text('other'),
+              x_orientation: text('north'),
+              antenna_names: texts(['a', 'b', 'c']),
+              antenna_numbers: wholes([5, 6, 7]),
+              ant_array: wholes([7, 5]),
+              freq_array: reals([1e8]),
+              jones_array: wholes([-6, -5]),
+              time_range: reals([2_459_560, 2_459_561]),
+              ...changed,
+            },
+          },
+          Data: {
+            kind: 'group',
+            items: {
+              gains: { kind: 'fixed', type: 'complex128', dims, bytes: gammas },
+              flags: { kind: 'fixed', type: 'boolean', dims, bytes: Uint8Array.of(0, 0, 1, 0) },
+            },
+          },
+        },
+      });
+      await file.commit();
+      await output.finish();
+      return path;
+    };
+    const found = await readGainFile(await write('theirs.calh5'));
+    assert.deepEqual(found.stations, ['a', 'b', 'c']);
+    // The second term, X, lies north and is our Y: input 5, g = conj(1/2i) = i/2. Antenna 5's first is flagged.
+    assert.deepEqual([...found.gains.subarray(10, 12)], [0, 0.5]);
+    assert.deepEqual([...found.solved], [0, 1, 0, 0, 1, 1]);
+    assert.equal(formatInstant(found.time), '2021-12-12T00:00:00.000Z');
+    for (const [changed, words] of [
+      [{ cal_type: text('delay') }, /holds delays/],
+      [{ wide_band: truth('yes') }, /gains of whole bands/],
+      [{ jones_array: wholes([-5, -7]) }, /the Jones term -7/],
+      [{ freq_array: reals([1e8, 2e8]) }, /Data\/gains is \[2\]\[1\]\[1\]\[2\] where \[2\]\[2\]/],
+      [{ ant_array: wholes([7, 9]) }, /antenna 9 is not in antenna_numbers/],
+    ] as const) {
+      await assert.rejects(write('odd.calh5', changed).then(readGainFile), words);
+    }
+  });
+});

@@ -1,0 +1,106 @@
+/**
+ * Gains as CalH5, pyuvdata's format for calibration solutions, beside our own JSON. Its readers divide what UVH5 holds
+ * of (A1, A2) by γ₁·conj(γ₂). UVH5 holds conj(V₁₂), and V₁₂ = g₁ M₁₂ conj(g₂): so γ is conj(g), and the file keeps that.
+ */
+import { gainsCA } from '../../core/axes.js';
+import { refuse } from '../../core/errors.js';
+import { julianDate } from '../../core/instant.js';
+import { localSiderealTimeRad } from '../../sky/earth/sidereal.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import type { VisibilityHeader } from '../format.js';
+import type { GainsFile } from './gains.js';
+import { firstCode } from '../io/gather.js';
+import { reals, text, truth, whole, wholes } from '../hdf5/items.js';
+import { createHdf5, type Fixed } from '../hdf5/write.js';
+import { bytesOf } from '../io/interleave.js';
+import type { OutputFile } from '../io/output.js';
+import { telescopeItems } from '../visibilities/uvh5/plan.js';
+
+export interface CalH5Facts {
+  readonly telescope: Telescope;
+  readonly channelWidthHz: number;
+  readonly feeds?: VisibilityHeader['feeds'];
+  /** How long the data lasted that the gains were solved from. */
+  readonly durationS: number;
+}
+
+/** Writes the whole file into an output, which the caller finishes or abandons. */
+export async function encodeCalH5(output: OutputFile, gains: GainsFile, facts: CalH5Facts): Promise<void> {
+  const { path } = output;
+  const { telescope, channelWidthHz, durationS } = facts;
+  const { polarisations, frequenciesHz } = gains;
+  const stations = gains.stations.length;
+  const channels = frequenciesHz.length;
+  if (telescope.stations.length !== stations) {
+    refuse(
+      path,
+      `holds gains of ${stations} stations where ${telescope.name} has ${telescope.stations.length}`,
+      'give the telescope they were solved for',
+    );
+  }
+  gainsCA(gains.gains, channels, stations * polarisations);
+  const { midnightJd, dayFraction } = julianDate(gains.time);
+  const siderealTimeRad = localSiderealTimeRad(gains.time, telescope.site.longitudeDeg);
+  const dims = [stations, channels, 1, polarisations];
+  const values = new Float64Array(2 * stations * channels * polarisations);
+  const flags = new Uint8Array(values.length / 2);
+  let at = 0;
+  for (let s = 0; s < stations; s++) {
+    for (let c = 0; c < channels; c++) {
+      for (let p = 0; p < polarisations; p++, at++) {
+        const from = c * stations * polarisations + s * polarisations + p;
+        const solved = gains.solved[from] === 1;
+        // An unknown gain is one, and flagged: nothing is divided by zero.
+        values[2 * at] = solved ? gains.gains[2 * from] : 1;
+        values[2 * at + 1] = solved ? 0 - gains.gains[2 * from + 1] : 0;
+        flags[at] = solved ? 0 : 1;
+      }
+    }
+  }
+  const data = (type: Fixed['type'], array: ArrayBufferView): Fixed => ({
+    kind: 'fixed',
+    type,
+    dims,
+    bytes: bytesOf(array),
+  });
+  const file = await createHdf5(output, {
+    kind: 'group',
+    items: {
+      Header: {
+        kind: 'group',
+        items: {
+          ...telescopeItems(telescope),
+          version: text('0.1'),
+          history: text(gains.history.join('\n')),
+          Nfreqs: whole(channels),
+          Njones: whole(polarisations),
+          Nspws: whole(1),
+          Ntimes: whole(1),
+          ant_array: wholes(telescope.stations.map((_, s) => s)),
+          spw_array: wholes([0]),
+          flex_spw_id_array: wholes(new Array<number>(channels).fill(0)),
+          // In AIPS's manner: −5 is X with X, −6 Y with Y; −1 and −2 of right and left.
+          jones_array: wholes(
+            Array.from({ length: polarisations }, (_, p) => firstCode[facts.feeds ?? 'linear'] - p),
+          ),
+          freq_array: reals([...frequenciesHz]),
+          channel_width: reals(new Array<number>(channels).fill(channelWidthHz)),
+          time_array: reals([midnightJd + dayFraction]),
+          lst_array: reals([siderealTimeRad]),
+          integration_time: reals([durationS]),
+          cal_type: text('gain'),
+          cal_style: text('sky'),
+          gain_convention: text('divide'),
+          wide_band: truth('no'),
+          gain_scale: text('Jy'),
+          pol_convention: text('avg'),
+          Nsources: whole(gains.sources.length),
+          sky_catalog: text(gains.sources.join(', ')),
+          ref_antenna_name: text(gains.stations[gains.referenceStation]),
+        },
+      },
+      Data: { kind: 'group', items: { gains: data('complex128', values), flags: data('boolean', flags) } },
+    },
+  });
+  await file.commit();
+}

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
+import { gainPaths, holdsGains, readGainFile, writeGainFiles } from './gain-files.js';
+import { trioGains } from '../testing/gain-subjects.js';
+import { trio } from '../testing/trio.js';
+
+describe('files of gains', () => {
+  const folder = temporaryFolder('gains');
+  const facts = { telescope: trio, channelWidthHz: 1e6, durationS: 1 };
+
+  it('come in pairs, and are known for what they are', async () => {
+    const path = join(folder, 'pair.json');
+    const paths = await writeGainFiles(path, trioGains, facts);
+    assert.deepEqual(paths, [path, join(folder, 'pair.calh5')]);
+    for (const one of paths) {
+      assert.equal(await holdsGains(one), true, one);
+      assert.deepEqual((await readGainFile(one)).solved, trioGains.solved, one);
+    }
+    assert.throws(() => gainPaths('gains.txt'), /is no name for JSON; end it in \.json/);
+  });
+
+  it('leave neither behind when one cannot be written', async () => {
+    const before = await readdir(folder);
+    const wrong = { ...facts, telescope: { ...trio, stations: trio.stations.slice(1) } };
+    await assert.rejects(writeGainFiles(join(folder, 'half.json'), trioGains, wrong));
+    assert.deepEqual(await readdir(folder), before);
+  });
+
+  it('are told from other JSON, other HDF5 and from what is no file', async () => {
+    const [json, text] = [join(folder, 'other.json'), join(folder, 'other.txt')];
+    await writeFile(json, '{ "global": {} }');
+    await writeFile(text, 'twelve gains');
+    assert.equal(await holdsGains(json), false);
+    assert.equal(await holdsGains(text), false);
+    assert.equal(await holdsGains(folder), false);
+    assert.equal(await holdsGains(join(folder, 'nowhere')), false);
+    // JSON of some other making is looked into, so that the message says what is wrong with it.
+    await assert.rejects(readGainFile(json), /other\.json: is not a gains file \(.*format/);
+    await assert.rejects(readGainFile(text), /other\.txt: holds no gains: it is neither JSON nor CalH5/);
+  });
+
+  it('say of a channel without data that it has none', async () => {
+    const path = join(folder, 'empty.json');
+    const solutions = [{ channel: 0, polarisation: 0, iterations: 0, converged: false, residual: NaN }];
+    await writeGainFiles(path, { ...trioGains, solutions }, facts);
+    assert.deepEqual((await readGainFile(path)).solutions, solutions);
+  });
+});

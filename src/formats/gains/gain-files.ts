@@ -1,0 +1,75 @@
+/** Gains to disk: JSON for us, and beside it CalH5 for pyuvdata. Both appear, or neither. */
+import { stat } from 'node:fs/promises';
+import { refuse } from '../../core/errors.js';
+import { encodeCalH5, type CalH5Facts } from './calh5.js';
+import { readCalH5 } from './calh5-read.js';
+import { encodeGains, readGains, type GainsFile } from './gains.js';
+import { isHdf5, openHdf5 } from '../hdf5/read.js';
+import { openInput } from '../io/input.js';
+import { openOutputSet } from '../io/output.js';
+
+/** "gains.json" and "gains.calh5". */
+export function gainPaths(path: string): readonly [json: string, calh5: string] {
+  if (!/\.json$/i.test(path))
+    refuse(path, 'is no name for JSON', 'end it in .json: CalH5 takes the same name beside it');
+  return [path, path.replace(/\.json$/i, '.calh5')];
+}
+
+/** The paths that were written. */
+export async function writeGainFiles(
+  path: string,
+  gains: GainsFile,
+  facts: CalH5Facts,
+): Promise<readonly string[]> {
+  const paths = gainPaths(path);
+  const set = await openOutputSet(paths);
+  try {
+    const [json, calh5] = set.files;
+    await json.write(encodeGains(gains));
+    await encodeCalH5(calh5, gains, facts);
+    await set.finish();
+  } catch (error) {
+    await set.abandon();
+    throw error;
+  }
+  return paths;
+}
+
+/** 'marked' JSON begins by saying that it holds gains; 'json' may hold anything. */
+type GainForm = 'marked' | 'json' | 'calh5';
+
+async function gainForm(path: string): Promise<GainForm | undefined> {
+  const file = await openInput(path, 'make gains with corella calibrate');
+  const head = new Uint8Array(Math.min(64, file.sizeBytes));
+  try {
+    await file.readExactly(head, 0);
+  } finally {
+    await file.close();
+  }
+  const text = new TextDecoder('latin1').decode(head);
+  if (/^\s*\{\s*"format":\s*"corella-gains"/.test(text)) return 'marked';
+  if (/^\s*\{/.test(text)) return 'json';
+  if (!isHdf5(head)) return undefined;
+  const hdf5 = await openHdf5(path);
+  try {
+    return hdf5.has('Header/cal_type') ? 'calh5' : undefined;
+  } finally {
+    await hdf5.close();
+  }
+}
+
+/** Whether this is surely a file of gains, for those who take any kind; what is no file is for others to refuse. */
+export async function holdsGains(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isFile() !== true) return false;
+  const form = await gainForm(path);
+  return form === 'marked' || form === 'calh5';
+}
+
+/** Gains in either form, by what the file holds. */
+export async function readGainFile(path: string): Promise<GainsFile> {
+  const form = await gainForm(path);
+  if (form === undefined)
+    refuse(path, 'holds no gains: it is neither JSON nor CalH5', 'make gains with corella calibrate');
+  return form === 'calh5' ? readCalH5(path) : readGains(path);
+}

@@ -1,0 +1,11 @@
+/** Files of the field: what may be opened, read and written, and the words for what they hold. */
+export type * from './format.js';
+export { sampleRateOf } from './format.js';
+export { formats, openFile, visibilityFormatFor, type OpenFileOptions } from './registry.js';
+export { isUnknown } from './unknown-facts.js';
+export { encodeFitsImage, readFitsImage, writeFitsImage, type FitsImage } from './fits/image.js';
+export { gainPaths, holdsGains, readGainFile, writeGainFiles } from './gains/gain-files.js';
+export { readGains, writeGains, type GainsFile } from './gains/gains.js';
+export { openInput, readText, type InputFile } from './io/input.js';
+export { checkOutput, checkRoom, makeFolder, openOutputSet, writeFileWhole } from './io/output.js';
+export { createSigmf, createSigmfSpectra, sigmfPaths } from './recordings/sigmf/sigmf.js';

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { instant } from '../../core/instant.js';
+import { gather, storedProducts, type GatherShape, type StoredProduct } from './gather.js';
+
+const products = [-5, -6, -7, -8].map((code) => storedProducts[code]) as StoredProduct[];
+const [xx, yy, xy, yx] = products;
+const when = { start: instant(0), durationS: 1 };
+const centre = { raDeg: 10, decDeg: -20 };
+const shape: GatherShape = {
+  channels: 1,
+  stations: 2,
+  polarisations: 2,
+  products,
+  values: 'mean',
+  stoppedAt: centre,
+};
+
+describe('gathering rows', () => {
+  it('keeps every value as stored, flagged ones too, and sums the good alone', () => {
+    const rows = gather(shape);
+    // The pair (0, 1) is our (1, 0) turned: V₁₀[p₂][p₁] = conj(V₀₁[p₁][p₂]) and r₁ − r₀ = −(r₀ − r₁).
+    rows.row(0, 1, { uvwM: [1, -2, 3] });
+    rows.add(0, xx, 1, 2, 4);
+    rows.add(0, yy, 3, 4, 8);
+    rows.add(0, xy, 5, 6, 2);
+    rows.add(0, yx, 7, 8, -16);
+    const { asStored, visibilities, counts } = rows.finish(when);
+    assert.ok(asStored?.stopped);
+    assert.deepEqual([...asStored.means.subarray(8, 16)], [1, -2, 7, -8, 5, -6, 3, -4]);
+    assert.deepEqual([...asStored.weights.subarray(4, 8)], [4, -16, 2, 8]);
+    assert.deepEqual(asStored.stopped.phaseCentre, centre);
+    assert.deepEqual([...asStored.stopped.uvwM.subarray(3, 6)], [-1, 2, -3]);
+    // One product is flagged though its inputs are not: the baseline counts for nothing.
+    assert.equal(counts[1], 0);
+    assert.deepEqual([...visibilities.subarray(8, 16)].map(Math.abs), new Array<number>(8).fill(0));
+  });
+
+  it('marks what the file lacks: weight −0, uvw not a number', () => {
+    const rows = gather(shape);
+    rows.row(1, 0, { uvwM: [1, 2, Number.POSITIVE_INFINITY] });
+    rows.add(0, xx, 1, 2, Number.NaN);
+    const { asStored } = rows.finish(when);
+    assert.ok(asStored);
+    assert.ok(asStored.weights.every((weight) => Object.is(weight, -0)));
+    assert.ok(asStored.stopped?.uvwM.every((value) => Number.isNaN(value)));
+    assert.deepEqual([...asStored.means.subarray(8, 10)], [1, 2]);
+  });
+
+  it('takes whole sums as they are, and divides them for means', () => {
+    const rows = gather({ ...shape, values: 'sum', polarisations: 1, products: [xx] });
+    rows.row(1, 0);
+    rows.add(0, xx, 10, -30, 5);
+    const { asStored, visibilities, counts } = rows.finish(when);
+    assert.deepEqual([...visibilities.subarray(2, 4), counts[1]], [10, -30, 5]);
+    assert.deepEqual([...(asStored?.means.subarray(2, 4) ?? [])], [2, -6]);
+  });
+
+  it('makes sums once, when asked, as the counts of their baseline want them', () => {
+    const rows = gather({ ...shape, values: 'mean' });
+    rows.row(1, 0);
+    rows.add(0, xx, 3, -4, 8);
+    for (const product of [yy, xy, yx]) rows.add(0, product, 1, 1, 2);
+    const one = rows.finish(when);
+    // The least product has 2 samples, and XX gives as many of its eight.
+    assert.deepEqual([...one.visibilities.subarray(8, 12), one.counts[1]], [6, -8, 2, 2, 2]);
+    assert.equal(one.visibilities, one.visibilities);
+  });
+
+  it('keeps the sums alone of a pair that comes twice', () => {
+    const rows = gather({ ...shape, polarisations: 1, products: [xx] });
+    rows.row(1, 0, { uvwM: [1, 2, 3] });
+    rows.add(0, xx, 1, 0, 2);
+    rows.row(0, 1, { uvwM: [-1, -2, -3] });
+    rows.add(0, xx, 4, -1, 3);
+    const one = rows.finish(when);
+    // 2·1 + 3·4 = 14 and 2·0 + 3·1 = 3 over 5 samples.
+    assert.deepEqual([...one.visibilities.subarray(2, 4), one.counts[1]], [14, 3, 5]);
+    assert.equal(one.asStored, undefined);
+  });
+});

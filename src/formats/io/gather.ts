@@ -1,0 +1,230 @@
+/** Collects the rows of a visibility file, in whatever order it keeps them, into canonical integrations. */
+import {
+  baselineCount,
+  baselineIndex,
+  countsCB,
+  durationsB,
+  uvwB,
+  visibilitiesCBPP,
+  weightsCBPP,
+  type CountsCB,
+} from '../../core/axes.js';
+import type { AsStored, Integration } from '../../core/blocks.js';
+import type { SkyPosition } from '../../sky/frame.js';
+
+/** Which polarisations of the first and second antenna a stored product joins; 0 is X or R, 1 is Y or L. */
+export interface StoredProduct {
+  readonly p1: 0 | 1;
+  readonly p2: 0 | 1;
+  readonly label: string;
+}
+
+/** AIPS codes of correlation products. */
+export const storedProducts: Readonly<Partial<Record<number, StoredProduct>>> = {
+  [-1]: { p1: 0, p2: 0, label: 'RR' },
+  [-2]: { p1: 1, p2: 1, label: 'LL' },
+  [-3]: { p1: 0, p2: 1, label: 'RL' },
+  [-4]: { p1: 1, p2: 0, label: 'LR' },
+  [-5]: { p1: 0, p2: 0, label: 'XX' },
+  [-6]: { p1: 1, p2: 1, label: 'YY' },
+  [-7]: { p1: 0, p2: 1, label: 'XY' },
+  [-8]: { p1: 1, p2: 0, label: 'YX' },
+};
+
+export const feedsOf = ([{ label }]: readonly StoredProduct[]): 'linear' | 'circular' =>
+  /[RL]/.test(label) ? 'circular' : 'linear';
+
+/** The first of the codes in falling order XX, YY, XY, YX or RR, LL, RL, LR. */
+export const firstCode = { linear: -5, circular: -1 } as const;
+
+export interface GatherShape {
+  readonly channels: number;
+  readonly stations: number;
+  readonly polarisations: 1 | 2;
+  readonly products: readonly StoredProduct[];
+  /** What the file stores: means over samples, or whole sums. */
+  readonly values: 'mean' | 'sum';
+  /** Where every row's fringes are stopped; left out where they run, or stop at several places. */
+  readonly stoppedAt?: SkyPosition;
+}
+
+/** What a file says of a row beside its values. */
+export interface StoredRow {
+  /** r₁ − r₂. */
+  readonly uvwM: readonly [number, number, number];
+  readonly integrationS?: number | undefined;
+}
+
+export interface Gathering {
+  /** Begins a row: the pair of all values until the next one, and what the file stored of it. Either order of antennas. */
+  row(s1: number, s2: number, asStored?: StoredRow): void;
+  /** The row's V₁₂ of one product, unphased; a weight that is not above 0 is that of a flagged value. */
+  add(c: number, product: StoredProduct, re: number, im: number, weight: number): void;
+  /** Its sums are made when someone asks for them: who copies what is stored has no use for them. */
+  finish(when: Pick<Integration, 'start' | 'durationS'>): Integration;
+  /** Begins anew in the same memory: what `finish` gave last is no longer true. */
+  clear(): void;
+}
+
+export function gather(shape: GatherShape): Gathering {
+  const { channels, stations, polarisations, stoppedAt } = shape;
+  const baselines = baselineCount(stations);
+  const cells = channels * baselines * polarisations ** 2;
+  /** Of good values alone. Of means they are weight · mean, and so not kept until a value comes twice. */
+  let sums: Float64Array | undefined = shape.values === 'sum' ? new Float64Array(2 * cells) : undefined;
+  const means = new Float64Array(2 * cells);
+  /** NaN where nothing came. */
+  const weights = new Float64Array(cells);
+  const uvw = new Float64Array(3 * baselines);
+  const durations = new Float64Array(baselines);
+  for (const unknown of [weights, uvw, durations]) unknown.fill(Number.NaN);
+  let b = 0;
+  let order: 'i is first' | 'i is second' = 'i is first';
+  let repeated = 0;
+
+  return {
+    row: (s1, s2, row) => {
+      order = s1 >= s2 ? 'i is first' : 'i is second';
+      b = baselineIndex(Math.max(s1, s2), Math.min(s1, s2));
+      if (row === undefined) return;
+      durations[b] = row.integrationS ?? Number.NaN;
+      const [u, v, w] = row.uvwM;
+      // A row that does not say where it was measured is written by our own geometry.
+      if (!Number.isFinite(u + v + w)) return;
+      uvw.set(order === 'i is first' ? row.uvwM : [-u, -v, -w], 3 * b);
+    },
+    add: (c, { p1, p2 }, re, im, weight) => {
+      // V₂₁[p₂][p₁] is the conjugate of V₁₂[p₁][p₂].
+      const [pi, pj, sign] = order === 'i is first' ? [p1, p2, 1] : [p2, p1, -1];
+      const at = ((c * baselines + b) * polarisations + pi) * polarisations + pj;
+      const isNew = Number.isNaN(weights[at]);
+      if (!isNew) {
+        repeated++;
+        sums ??= weighted(means, weights);
+      }
+      const size = Math.abs(weight);
+      const perMean = shape.values === 'mean' || !(size > 0) ? 1 : size;
+      means[2 * at] = re / perMean;
+      means[2 * at + 1] = (sign * im) / perMean;
+      if (weight > 0) {
+        if (sums) {
+          const perSum = shape.values === 'sum' ? 1 : weight;
+          sums[2 * at] += re * perSum;
+          sums[2 * at + 1] += sign * im * perSum;
+        }
+        weights[at] = (weights[at] > 0 ? weights[at] : 0) + weight;
+      } else if (isNew) weights[at] = size > 0 ? -size : -0;
+    },
+    finish: (when) => {
+      for (let at = 0; at < cells; at++) if (Number.isNaN(weights[at])) weights[at] = -0;
+      const { counts, flaggedInputs } = settle(shape, weights);
+      const summed = once(() => {
+        const all = sums ?? weighted(means, weights);
+        scaleToCounts(all, weights, counts, polarisations ** 2);
+        return visibilitiesCBPP(all, channels, baselines, polarisations);
+      });
+      const asStored: AsStored = {
+        means: visibilitiesCBPP(means, channels, baselines, polarisations),
+        weights: weightsCBPP(weights, channels, baselines, polarisations),
+        ...(differ(durations) && { integrationS: durationsB(durations, baselines) }),
+        ...(stoppedAt && { stopped: { phaseCentre: stoppedAt, uvwM: uvwB(uvw, baselines) } }),
+      };
+      return {
+        ...when,
+        channels,
+        stations,
+        polarisations,
+        get visibilities() {
+          return summed();
+        },
+        counts,
+        flaggedInputs,
+        // A pair that comes twice at one time has no single value to write again: the sums alone are kept.
+        ...(repeated === 0 && { asStored }),
+      };
+    },
+    clear: () => {
+      means.fill(0);
+      sums = shape.values === 'sum' ? new Float64Array(2 * cells) : undefined;
+      for (const unknown of [weights, uvw, durations]) unknown.fill(Number.NaN);
+      repeated = 0;
+    },
+  };
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+/** weight · mean of what has weight. */
+function weighted(means: Float64Array, weights: Float64Array): Float64Array {
+  const sums = new Float64Array(means.length);
+  for (let at = 0; at < weights.length; at++) {
+    if (!(weights[at] > 0)) continue;
+    sums[2 * at] += means[2 * at] * weights[at];
+    sums[2 * at + 1] += means[2 * at + 1] * weights[at];
+  }
+  return sums;
+}
+
+/** A product that weighs more than its baseline counts gives its share; one of no weight gives nothing. */
+function scaleToCounts(sums: Float64Array, weights: Float64Array, counts: CountsCB, pairs: number): void {
+  for (let at = 0; at < weights.length; at++) {
+    const factor = weights[at] > 0 ? counts[Math.floor(at / pairs)] / weights[at] : 0;
+    // Exact sums stay exact: nothing is scaled where all products weigh the same.
+    if (factor === 1) continue;
+    sums[2 * at] *= factor;
+    sums[2 * at + 1] *= factor;
+  }
+}
+
+const differ = (values: Float64Array): boolean => {
+  const first = values.find((value) => !Number.isNaN(value));
+  return values.some((value) => !Number.isNaN(value) && value !== first);
+};
+
+/**
+ * From weights per product to flagged inputs and one count a baseline, to which the sums are scaled. An input none
+ * of whose products has weight is flagged. Beyond that a baseline counts as its least product: a product without
+ * weight must not pass for a zero.
+ */
+function settle(
+  { channels, stations, polarisations, products }: GatherShape,
+  weights: Float64Array,
+): { readonly counts: CountsCB; readonly flaggedInputs: Uint8Array } {
+  const baselines = baselineCount(stations);
+  const pairs = polarisations ** 2;
+  const flaggedInputs = new Uint8Array(stations * polarisations).fill(1);
+  const counts = new Float64Array(channels * baselines).fill(Number.POSITIVE_INFINITY);
+  const stored = (pi: number, pj: number, isAuto: boolean): boolean =>
+    products.some(({ p1, p2 }) => (p1 === pi && p2 === pj) || (!isAuto && p1 === pj && p2 === pi));
+  const visit = (see: (cell: number, at: number, a1: number, a2: number) => void): void => {
+    for (let c = 0; c < channels; c++) {
+      for (let i = 0; i < stations; i++) {
+        for (let j = 0; j <= i; j++) {
+          const cell = c * baselines + baselineIndex(i, j);
+          for (let pair = 0; pair < pairs; pair++) {
+            const pi = Math.floor(pair / polarisations);
+            const a1 = i * polarisations + pi;
+            see(cell, cell * pairs + pair, a1, j * polarisations + (pair % polarisations));
+          }
+        }
+      }
+    }
+  };
+  visit((_cell, at, a1, a2) => {
+    if (weights[at] <= 0) return;
+    flaggedInputs[a1] = 0;
+    flaggedInputs[a2] = 0;
+  });
+  visit((cell, at, a1, a2) => {
+    if (flaggedInputs[a1] === 1 || flaggedInputs[a2] === 1) return;
+    const isAuto = Math.floor(a1 / polarisations) === Math.floor(a2 / polarisations);
+    if (stored(a1 % polarisations, a2 % polarisations, isAuto))
+      counts[cell] = Math.min(counts[cell], Math.max(0, weights[at]));
+  });
+  for (let cell = 0; cell < counts.length; cell++)
+    if (counts[cell] === Number.POSITIVE_INFINITY) counts[cell] = 0;
+  return { counts: countsCB(counts, channels, baselines), flaggedInputs };
+}

@@ -1,0 +1,122 @@
+/** Opening and reading files, with failures in our own words. */
+import { open, stat, type FileHandle } from 'node:fs/promises';
+import { extname } from 'node:path';
+import type { Closable } from '../../core/closing.js';
+import { CorellaError, refuse } from '../../core/errors.js';
+import { meantBeside } from '../../core/spelling.js';
+import { formatBytes } from '../../core/units.js';
+import { errorCode } from './output.js';
+
+export interface InputFile extends Closable {
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** Fills `target` from `position` on; a file that ends before is refused, saying how much is missing. */
+  readExactly(target: Uint8Array, position: number): Promise<void>;
+}
+
+function cannotRead(path: string, error: unknown, whenMissing = 'check the name'): never {
+  if (error instanceof CorellaError) throw error;
+  const known: Partial<Record<string, [string, string]>> = {
+    ENOENT: ['there is no such file', whenMissing],
+    ENOTDIR: ['there is no such file', whenMissing],
+    EACCES: ['it may not be read', 'change its permissions'],
+    EPERM: ['it may not be read', 'change its permissions'],
+    EISDIR: ['it is a folder', 'name a file inside it'],
+  };
+  const [what, fix] = known[errorCode(error)] ?? [`it cannot be read (${String(error)})`, 'check the disk'];
+  throw new CorellaError({ where: path, what, fix }, { cause: error });
+}
+
+/** `whenMissing` is the advice given where there is no such file, nor one of nearly that name and of its kind. */
+export async function openInput(path: string, whenMissing?: string): Promise<InputFile> {
+  const found = await stat(path).catch(async (error: unknown) =>
+    cannotRead(
+      path,
+      error,
+      (await meantBeside(path, whenMissing === undefined ? '' : extname(path))) ?? whenMissing,
+    ),
+  );
+  if (found.isDirectory()) refuse(path, 'it is a folder', 'name a file inside it');
+  if (!found.isFile()) refuse(path, 'it is not a plain file', 'name a file on a disk');
+  const handle: FileHandle = await open(path, 'r').catch((error: unknown) => cannotRead(path, error));
+  const sizeBytes = found.size;
+  let closed = false;
+  return {
+    path,
+    sizeBytes,
+    readExactly: async (target, position) => {
+      let done = 0;
+      while (done < target.length) {
+        const { bytesRead } = await handle
+          .read(target, done, target.length - done, position + done)
+          .catch((error: unknown) => cannotRead(path, error));
+        if (bytesRead === 0) {
+          refuse(
+            path,
+            `the file ends ${formatBytes(target.length - done)} too early (at byte ${position + done})`,
+            'it was cut short: copy it again',
+          );
+        }
+        done += bytesRead;
+      }
+    },
+    close: async () => {
+      if (closed) return;
+      closed = true;
+      await handle.close();
+    },
+  };
+}
+
+const MOST_TEXT_BYTES = 256 * 2 ** 20;
+
+/** A text file whole; anything larger than a header could be is not what it claims to be. */
+export async function readText(path: string, whenMissing?: string): Promise<string> {
+  const file = await openInput(path, whenMissing);
+  try {
+    if (file.sizeBytes > MOST_TEXT_BYTES) {
+      refuse(
+        path,
+        `holds ${formatBytes(file.sizeBytes)}, too much for a text header`,
+        'check that it is the right file',
+      );
+    }
+    const bytes = new Uint8Array(file.sizeBytes);
+    await file.readExactly(bytes, 0);
+    return new TextDecoder('utf-8').decode(bytes);
+  } finally {
+    await file.close();
+  }
+}
+
+/** JSON from outside is `unknown` until a schema has looked at it. */
+export async function readJson(path: string, whenMissing?: string): Promise<unknown> {
+  const text = await readText(path, whenMissing);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return refuse(
+      path,
+      `is not valid JSON (${reason})`,
+      'it was damaged or cut short: copy it again or correct it',
+    );
+  }
+}
+
+/** What a damaged header promises may be more than memory holds: told as such, not as a fault of ours. */
+export async function withinMemory<Opened>(path: string, open: () => Promise<Opened>): Promise<Opened> {
+  try {
+    return await open();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new CorellaError(
+      {
+        where: path,
+        what: 'promises more than memory can hold',
+        fix: 'its header is damaged: copy it again',
+      },
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,257 @@
+/**
+ * Files appear whole or not at all: everything is written under a temporary name in the same folder and
+ * takes its own name only when finished. Whatever is unfinished when the process ends is removed.
+ */
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { access, constants, mkdir, open, rename, rm, stat, statfs, type FileHandle } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { beforeEnding } from '../../core/ending.js';
+import { CorellaError, refuse } from '../../core/errors.js';
+import { formatBytes } from '../../core/units.js';
+
+export interface OutputFile {
+  readonly path: string;
+  /** Bytes appended so far. */
+  readonly sizeBytes: number;
+  /** Appends; resolves when the system has taken the bytes, so that awaiting it is the back-pressure. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** Overwrites what was appended before, and may run on beyond its end. */
+  writeAt(position: number, bytes: Uint8Array): Promise<void>;
+  finish(): Promise<void>;
+  /** Leaves nothing behind; harmless after finish or a second time. */
+  abandon(): Promise<void>;
+}
+
+/** The two halves of finishing, for files that must appear together. */
+interface PendingFile extends OutputFile {
+  /** All bytes on the disk, the name not yet given. */
+  seal(): Promise<void>;
+  publish(): Promise<void>;
+}
+
+const unfinished = new Set<string>();
+let stopWatching = (): void => undefined;
+
+function removeUnfinished(): void {
+  for (const path of unfinished) rmSync(path, { force: true });
+  unfinished.clear();
+}
+
+function remember(path: string): void {
+  if (unfinished.size === 0) {
+    process.on('exit', removeUnfinished);
+    stopWatching = beforeEnding(removeUnfinished);
+  }
+  unfinished.add(path);
+}
+
+function forget(path: string): void {
+  unfinished.delete(path);
+  if (unfinished.size > 0) return;
+  process.removeListener('exit', removeUnfinished);
+  stopWatching();
+}
+
+export const errorCode = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+/** The system's word for a failure, in ours. */
+function cannotWrite(path: string, error: unknown): never {
+  if (error instanceof CorellaError) throw error;
+  const folder = dirname(resolve(path));
+  const known: Partial<Record<string, [string, string]>> = {
+    ENOENT: [`the folder ${folder} does not exist`, 'make it first, or name another place'],
+    ENOTDIR: [`${folder} is not a folder`, 'name a folder that exists'],
+    EACCES: [`the folder ${folder} may not be written`, 'change its permissions, or name another place'],
+    EPERM: [`the folder ${folder} may not be written`, 'change its permissions, or name another place'],
+    EROFS: [`the folder ${folder} is on a read-only disk`, 'name another place'],
+    ENOSPC: [`the disk of ${folder} is full`, 'make room, or name another place'],
+    EDQUOT: [`your quota on the disk of ${folder} is used up`, 'make room, or name another place'],
+    ENAMETOOLONG: ['the name is too long for the file system', 'give a shorter one'],
+    EISDIR: ['it is a folder', 'name a file inside it'],
+  };
+  const [what, fix] = known[errorCode(error)] ?? [String(error), 'name another place'];
+  throw new CorellaError({ where: path, what: `cannot be written: ${what}`, fix }, { cause: error });
+}
+
+/** Finishing replaces what has the name: never a folder, and never a device or pipe (/dev/null, /dev/stdout). */
+async function refuseUnlessFile(path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory()) refuse(path, 'cannot be written: it is a folder', 'name a file inside it');
+  if (found && !found.isFile()) {
+    refuse(path, 'cannot be written: it is not a plain file', 'name a file on a disk');
+  }
+}
+
+/** Refuses a place where nothing can be written, for those who work long before they write. */
+export async function checkOutput(path: string): Promise<void> {
+  await refuseUnlessFile(path);
+  await access(dirname(resolve(path)), constants.W_OK).catch((error: unknown) => cannotWrite(path, error));
+}
+
+/** Refuses what the disk has no room for, for those who know beforehand how much they write. */
+export async function checkRoom(path: string, sizeBytes: number): Promise<void> {
+  const folder = dirname(resolve(path));
+  const disk = await statfs(folder).catch((error: unknown) => cannotWrite(path, error));
+  // Some file systems do not count: all is zero.
+  if (disk.blocks === 0) return;
+  const freeBytes = disk.bavail * disk.bsize;
+  // What is replaced stays until the new one is whole: it makes no room.
+  if (sizeBytes > freeBytes)
+    refuse(
+      path,
+      `would take ${formatBytes(sizeBytes)}, and the disk of ${folder} has ${formatBytes(freeBytes)} left`,
+      'make room, write less, or name another place',
+    );
+}
+
+async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  let done = 0;
+  while (done < bytes.length) {
+    const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done);
+    done += bytesWritten;
+  }
+}
+
+async function openPending(path: string): Promise<PendingFile> {
+  if (path === '') refuse('output', 'no file name was given', 'name the file to write');
+  await refuseUnlessFile(path);
+  const folder = dirname(path);
+  const temporary = join(folder, `.${basename(path)}.${randomBytes(6).toString('hex')}.part`);
+  remember(temporary);
+  const handle = await open(temporary, 'wx').catch((error: unknown) => {
+    forget(temporary);
+    return cannotWrite(path, error);
+  });
+  let state: 'open' | 'sealed' | 'closed' = 'open';
+  let sizeBytes = 0;
+
+  const put = async (bytes: Uint8Array, position: number): Promise<void> => {
+    if (state !== 'open') throw new Error(`${path} was written to after it was finished or abandoned`);
+    await writeAll(handle, bytes, position).catch((error: unknown) => cannotWrite(path, error));
+  };
+  const abandon = async (): Promise<void> => {
+    if (state === 'closed') return;
+    if (state === 'open') await handle.close().catch(() => undefined);
+    state = 'closed';
+    await rm(temporary, { force: true });
+    forget(temporary);
+  };
+  const seal = async (): Promise<void> => {
+    if (state !== 'open') throw new Error(`${path} was finished twice`);
+    try {
+      await handle.sync();
+      await handle.close();
+      state = 'sealed';
+    } catch (error) {
+      await abandon();
+      cannotWrite(path, error);
+    }
+  };
+  const publish = async (): Promise<void> => {
+    try {
+      await refuseUnlessFile(path);
+      await rename(temporary, path);
+      state = 'closed';
+      forget(temporary);
+    } catch (error) {
+      await abandon();
+      cannotWrite(path, error);
+    }
+  };
+  return {
+    path,
+    get sizeBytes() {
+      return sizeBytes;
+    },
+    write: async (bytes) => {
+      const position = sizeBytes;
+      sizeBytes += bytes.length;
+      await put(bytes, position);
+    },
+    writeAt: async (position, bytes) => {
+      if (position < 0 || position > sizeBytes) {
+        throw new Error(`${path}: byte ${position} lies outside what was written`);
+      }
+      sizeBytes = Math.max(sizeBytes, position + bytes.length);
+      await put(bytes, position);
+    },
+    seal,
+    publish,
+    finish: async () => {
+      await seal();
+      await publish();
+    },
+    abandon,
+  };
+}
+
+export const openOutput = (path: string): Promise<OutputFile> => openPending(path);
+
+/** Several files that belong together: all of them appear, in the order given, or none. */
+export interface OutputSet {
+  readonly files: readonly OutputFile[];
+  finish(): Promise<void>;
+  abandon(): Promise<void>;
+}
+
+export async function openOutputSet(paths: readonly string[]): Promise<OutputSet> {
+  const files: PendingFile[] = [];
+  const abandon = async (): Promise<void> => {
+    for (const file of files) await file.abandon();
+  };
+  try {
+    for (const path of paths) files.push(await openPending(path));
+  } catch (error) {
+    await abandon();
+    throw error;
+  }
+  return {
+    files,
+    abandon,
+    finish: async () => {
+      const published: string[] = [];
+      try {
+        for (const file of files) await file.seal();
+        for (const file of files) {
+          await file.publish();
+          published.push(file.path);
+        }
+      } catch (error) {
+        await abandon();
+        for (const path of published) await rm(path, { force: true });
+        throw error;
+      }
+    },
+  };
+}
+
+export async function writeFileWhole(path: string, contents: Uint8Array | string): Promise<void> {
+  const file = await openOutput(path);
+  try {
+    await file.write(typeof contents === 'string' ? new TextEncoder().encode(contents) : contents);
+    await file.finish();
+  } catch (error) {
+    await file.abandon();
+    throw error;
+  }
+}
+
+/** The folder and those above it, for commands that fill one; keeps what is there. */
+export async function makeFolder(path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory()) return;
+  if (found) refuse(path, 'cannot be made: a file of that name is in the way', 'name another folder');
+  // One level at a time: Node's own recursive mkdir never returns where the system answers ENOENT for good.
+  const above = dirname(resolve(path));
+  if (above !== resolve(path)) await makeFolder(above);
+  await mkdir(path).catch((error: unknown) => {
+    const code = errorCode(error);
+    if (code === 'EEXIST') return;
+    throw new CorellaError(
+      { where: path, what: `the folder cannot be made (${code})`, fix: 'name a place that may be written' },
+      { cause: error },
+    );
+  });
+}

@@ -1,0 +1,93 @@
+/** The text header of PSRDADA: its keys, when the recording starts, and how long the file was meant to be. */
+import { refuse, wholeNumber } from '../../core/errors.js';
+import { instant, parseInstant, type Instant } from '../../core/instant.js';
+import type { InputFile } from '../io/input.js';
+import { unixFromMjd } from '../../core/clock/epochs.js';
+
+const DEFAULT_HEADER_BYTES = 4096;
+const MOST_HEADER_BYTES = 1 << 20;
+
+/** "KEY value", by line. */
+export type Keys = ReadonlyMap<string, string>;
+
+function parseKeys(bytes: Uint8Array): Keys {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1').split('\0')[0];
+  const keys = new Map<string, string>();
+  for (const line of text.split('\n')) {
+    const match = /^([A-Z][A-Z0-9_]*)\s+(\S.*?)\s*$/.exec(line.split('#')[0]);
+    if (match) keys.set(match[1], match[2]);
+  }
+  return keys;
+}
+
+export function numberOf(path: string, keys: Keys, key: string, otherwise?: number): number {
+  const text = keys.get(key);
+  const value = text === undefined ? otherwise : Number(text);
+  if (value === undefined || !Number.isFinite(value)) {
+    refuse(
+      path,
+      text === undefined ? `its header lacks ${key}` : `its header says ${key} ${text}`,
+      'the header is damaged, or of another kind of file',
+    );
+  }
+  return value;
+}
+
+export async function readKeys(file: InputFile): Promise<{ keys: Keys; headerBytes: number }> {
+  const { path } = file;
+  const front = new Uint8Array(Math.min(DEFAULT_HEADER_BYTES, file.sizeBytes));
+  await file.readExactly(front, 0);
+  const told = parseKeys(front);
+  const headerBytes = wholeNumber(
+    path,
+    'HDR_SIZE',
+    numberOf(path, told, 'HDR_SIZE', DEFAULT_HEADER_BYTES),
+    64,
+    MOST_HEADER_BYTES,
+  );
+  if (headerBytes >= file.sizeBytes)
+    refuse(path, 'ends within its header', 'it was cut short: copy it again');
+  const whole = new Uint8Array(headerBytes);
+  await file.readExactly(whole, 0);
+  return { keys: parseKeys(whole), headerBytes };
+}
+
+/** UTC_START to the second; else MJD_START, of which a double keeps only microseconds. */
+export function observationStart(path: string, keys: Keys): Instant {
+  const utc = keys.get('UTC_START');
+  if (utc !== undefined) {
+    const match = /^(\d{4}-\d{2}-\d{2})[-T ](\d{2}:\d{2}:\d{2})(\.\d+)?$/.exec(utc);
+    if (!match) refuse(path, `its header says UTC_START ${utc}`, 'write it like 2013-07-02-01:37:40');
+    const picoseconds = numberOf(path, keys, 'PICOSECONDS', 0);
+    const start = parseInstant(`${match[1]}T${match[2]}${match.at(3) ?? ''}`, path);
+    return instant(start.unixSeconds, start.fraction + picoseconds * 1e-12);
+  }
+  const mjd = /^(\d+)(\.\d*)?$/.exec(keys.get('MJD_START') ?? '');
+  if (!mjd)
+    refuse(path, 'its header has neither UTC_START nor MJD_START', 'it is damaged, or not a recording');
+  return instant(unixFromMjd(Number(mjd[1])), Number(`0${mjd.at(2) ?? ''}`) * 86_400);
+}
+
+/**
+ * What the header promises beyond the `heldBytes` that are there. FILE_SIZE and TRANSFER_SIZE count data without the
+ * header, and are what was *asked for*: the last file of a recording is rightly shorter, so that its end is told and
+ * not filled with samples that may never have been taken. A recording that ends where TRANSFER_SIZE says is whole.
+ */
+export function promiseOf(
+  keys: Keys,
+  heldBytes: number,
+): { readonly said: string; readonly promisedBytes: number } | undefined {
+  // "unset" promises nothing, and nothing here is worth refusing a recording for.
+  const size = (key: string): number => {
+    const bytes = Number(keys.get(key));
+    return Number.isFinite(bytes) ? bytes : 0;
+  };
+  const transferBytes = size('TRANSFER_SIZE');
+  if (transferBytes > 0 && size('OBS_OFFSET') + heldBytes >= transferBytes) return undefined;
+  const promised = (['FILE_SIZE', 'TRANSFER_SIZE'] as const)
+    .map((said) => ({ said, promisedBytes: size(said) }))
+    .filter(({ promisedBytes }) => promisedBytes > 0)
+    .sort((a, b) => a.promisedBytes - b.promisedBytes)
+    .at(0);
+  return promised && promised.promisedBytes > heldBytes ? promised : undefined;
+}

@@ -1,0 +1,225 @@
+/**
+ * PSRDADA: a text header of HDR_SIZE bytes, "KEY value" a line, then samples to the end of the file. One
+ * channel is voltages, [t][pol]; several are spectra, [t][c][pol], or, as MeerKAT writes them, heaps of 256
+ * samples each [c][pol][t].
+ */
+import {
+  voltageSizeBytes,
+  type SpectraElements,
+  type VoltageElements,
+  type VoltageType,
+} from '../../core/axes.js';
+import { refuse, wholeNumber } from '../../core/errors.js';
+import { addSamples } from '../../core/instant.js';
+import { channelFrequencies, copyComplex } from './channelised.js';
+import { numberOf, observationStart, promiseOf, readKeys, type Keys } from './dada-header.js';
+import type { Format, FrameTally, OpenedFile, OpenOptions } from '../format.js';
+import { emptyTally } from './frames.js';
+import type { InputFile } from '../io/input.js';
+import { bytesOf, turn, type SampleBytes } from '../io/interleave.js';
+import {
+  openOn,
+  polarisationsFor,
+  segmentedSpectra,
+  segmentedVoltages,
+  type Segment,
+  type Target,
+} from './recording.js';
+
+const MEERKAT_HEAP_SAMPLES = 256;
+
+interface Shape {
+  readonly bits: 8 | 16 | 32;
+  readonly parts: 1 | 2;
+  readonly polarisations: 1 | 2;
+  readonly channels: number;
+  readonly sampleBytes: number;
+}
+
+function shapeOf(path: string, keys: Keys): Shape {
+  const bits = numberOf(path, keys, 'NBIT');
+  if (bits !== 8 && bits !== 16 && bits !== 32)
+    refuse(path, `holds samples of ${bits} bits`, 'DADA of 8, 16 or 32 bits is read: convert it first');
+  const parts = numberOf(path, keys, 'NDIM', 1);
+  if (parts !== 1 && parts !== 2) refuse(path, `NDIM is ${parts}`, 'voltages have 1 (real) or 2 (complex)');
+  const polarisations = numberOf(path, keys, 'NPOL', 1);
+  if (polarisations !== 1 && polarisations !== 2)
+    refuse(path, `NPOL is ${polarisations}`, 'recordings of voltages have 1 or 2');
+  const channels = wholeNumber(path, 'NCHAN', numberOf(path, keys, 'NCHAN', 1), 1, 2 ** 20);
+  return { bits, parts, polarisations, channels, sampleBytes: (bits / 8) * parts * polarisations * channels };
+}
+
+const voltageTypes = {
+  8: { 1: 'i8', 2: 'ci8' },
+  16: { 1: 'i16', 2: 'ci16' },
+  32: { 1: 'f32', 2: 'cf32' },
+} as const satisfies Record<8 | 16 | 32, Record<1 | 2, VoltageType>>;
+
+/**
+ * Turns a band that falls in frequency round: complex samples become their conjugates, and of real ones every second
+ * changes sign, which mirrors the band about its middle. The lowest integer has no opposite: it becomes the highest,
+ * and is counted.
+ */
+function invertBand(
+  { elements, stride, at, count }: Target<VoltageElements>,
+  row: number,
+  of: { readonly parts: 1 | 2; readonly from: number; readonly tally: FrameTally },
+): void {
+  const lowest = elements instanceof Int8Array ? -128 : elements instanceof Int16Array ? -32_768 : undefined;
+  const first = (row * stride + at) * of.parts;
+  const start = of.parts === 2 ? 1 : (of.from + 1) % 2;
+  for (let k = start; k < count * of.parts; k += 2) {
+    const value = elements[first + k];
+    if (value === lowest) of.tally.saturated++;
+    elements[first + k] = value === lowest ? -(value + 1) : 0 - value;
+  }
+}
+
+const wholeIfNear = (value: number): number =>
+  Math.abs(value - Math.round(value)) <= 1e-9 * value ? Math.round(value) : value;
+
+async function openRecording(file: InputFile, options: OpenOptions): Promise<OpenedFile> {
+  const { path } = file;
+  const { keys, headerBytes } = await readKeys(file);
+  const shape = shapeOf(path, keys);
+  const { polarisations, channels, sampleBytes, parts, bits } = shape;
+  const tsampUs = numberOf(path, keys, 'TSAMP');
+  if (!(tsampUs > 0)) refuse(path, `a sample lasts ${tsampUs} µs (TSAMP)`, 'the header is damaged');
+  const rateHz = wholeIfNear(1e6 / tsampUs);
+  const offsetBytes = numberOf(path, keys, 'OBS_OFFSET', 0);
+  const start = addSamples(observationStart(path, keys), Math.floor(offsetBytes / sampleBytes), rateHz);
+  const heaped = channels > 1 && /meerkat/i.test(keys.get('INSTRUMENT') ?? keys.get('TELESCOPE') ?? '');
+  const unit = heaped ? MEERKAT_HEAP_SAMPLES : 1;
+  const payloadBytes = file.sizeBytes - headerBytes;
+  const heldSamples = Math.floor(payloadBytes / (sampleBytes * unit)) * unit;
+  if (heldSamples === 0)
+    refuse(
+      path,
+      heaped ? `holds no whole heap of ${unit} samples` : 'holds no whole sample',
+      'it was cut short: copy it again',
+    );
+  const spareBytes = payloadBytes - heldSamples * sampleBytes;
+  // The samples of a heap that is cut are known to have been taken: they are missing.
+  const samples = heldSamples + (heaped && spareBytes > 0 ? unit : 0);
+  const segments: Segment[] = [{ firstSample: 0, samples: heldSamples, offsetBytes: headerBytes }];
+  const promise = promiseOf(keys, payloadBytes);
+  const missingSamples = promise ? Math.floor(promise.promisedBytes / sampleBytes) - samples : 0;
+  const tally = emptyTally();
+  const centreFrequencyHz = options.centreFrequencyHz ?? numberOf(path, keys, 'FREQ') * 1e6;
+  const facts = {
+    path,
+    format: 'dada',
+    ...(options.telescope && { telescope: options.telescope }),
+    details: {
+      header: Object.fromEntries(keys),
+      headerBytes,
+    },
+    ...(promise &&
+      missingSamples > 0 && { endsEarly: { ...promise, heldBytes: payloadBytes, missingSamples } }),
+    inputs: polarisations,
+    polarisations: polarisationsFor(path, polarisations, polarisations, options),
+    samples,
+    start,
+  };
+  let scratch = new Uint8Array(0);
+  const load = async (position: number, bytes: number): Promise<Uint8Array> => {
+    if (scratch.length < bytes) scratch = new Uint8Array(bytes);
+    const run = scratch.subarray(0, bytes);
+    await file.readExactly(run, position);
+    return run;
+  };
+
+  if (channels === 1) {
+    const type = voltageTypes[bits][parts];
+    const read = async (_: Segment, from: number, target: Target<VoltageElements>): Promise<void> => {
+      const run = await load(headerBytes + from * sampleBytes, target.count * sampleBytes);
+      turn(
+        { bytes: run, first: 0, stride: polarisations },
+        { bytes: bytesOf(target.elements), first: target.at, stride: target.stride },
+        { rows: target.count, columns: polarisations, sampleBytes: voltageSizeBytes(type) as SampleBytes },
+      );
+      if (numberOf(path, keys, 'BW', 1) < 0)
+        for (let p = 0; p < polarisations; p++) invertBand(target, p, { parts, from, tally });
+    };
+    return segmentedVoltages(
+      { ...facts, type, sampleRateHz: rateHz, centreFrequencyHz },
+      { file, segments, spareBytes, tally, read },
+    );
+  }
+
+  if (bits !== 8 || parts !== 2)
+    refuse(
+      path,
+      `${channels} channels of ${bits} bits, NDIM ${parts}`,
+      'channelised DADA is read as 8-bit complex',
+    );
+  const bandwidthHz = numberOf(path, keys, 'BW') * 1e6;
+  const sideband = bandwidthHz < 0 ? 'lower' : 'upper';
+  const band = channelFrequencies(path, { centreFrequencyHz, bandwidthHz, channels });
+  /** Samples t0… of one unit (a heap, or any run of [t][c][pol]) from bytes that start at `base`. */
+  const copyUnit = (
+    run: Uint8Array,
+    skip: number,
+    count: number,
+    target: Target<SpectraElements>,
+    done: number,
+  ): void => {
+    for (let k = 0; k < channels; k++) {
+      const c = sideband === 'lower' ? channels - 1 - k : k;
+      for (let p = 0; p < polarisations; p++) {
+        const inside = k * polarisations + p;
+        copyComplex(
+          {
+            from: run,
+            fromIndex: heaped ? (inside * unit + skip) * 2 : inside * 2,
+            step: heaped ? 2 : sampleBytes,
+            count,
+            to: target.elements as Int8Array,
+            toIndex: ((c * polarisations + p) * target.stride + target.at + done) * 2,
+          },
+          { bits: 8, sideband, tally },
+        );
+      }
+    }
+  };
+  const read = async (_: Segment, from: number, target: Target<SpectraElements>): Promise<void> => {
+    if (!heaped) {
+      copyUnit(
+        await load(headerBytes + from * sampleBytes, target.count * sampleBytes),
+        0,
+        target.count,
+        target,
+        0,
+      );
+      return;
+    }
+    for (let done = 0; done < target.count;) {
+      const heap = Math.floor((from + done) / unit);
+      const skip = from + done - heap * unit;
+      const count = Math.min(unit - skip, target.count - done);
+      copyUnit(
+        await load(headerBytes + heap * unit * sampleBytes, unit * sampleBytes),
+        skip,
+        count,
+        target,
+        done,
+      );
+      done += count;
+    }
+  };
+  return segmentedSpectra(
+    { ...facts, type: 'ci8', channels, spectrumRateHz: rateHz, ...band },
+    { file, segments, spareBytes, tally, read },
+  );
+}
+
+export const dada: Format = {
+  name: 'dada',
+  title: 'PSRDADA',
+  extensions: ['.dada'],
+  recognise: (_path, head) => {
+    const text = Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1');
+    return /^HEADER\s+DADA/m.test(text) || /^HDR_SIZE\s+\d+/m.test(text);
+  },
+  open: (path, options) => openOn(path, (file) => openRecording(file, options ?? {})),
+};

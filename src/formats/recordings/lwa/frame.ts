@@ -1,0 +1,152 @@
+/**
+ * What all frames of the Long Wavelength Array share: a sync word, an identifying byte, big-endian headers and
+ * time tags in ticks of the 196 MHz clock since 1970 (UTC). The sync word lets a reader find its feet again
+ * after damage.
+ */
+import { refuse } from '../../../core/errors.js';
+import { instant, type Instant } from '../../../core/instant.js';
+import { emptyTally, walkFrames, type Frame, type FrameReading } from '../frames.js';
+import type { FrameTally } from '../../format.js';
+import type { InputFile } from '../../io/input.js';
+
+export const CLOCK_HZ = 196_000_000;
+const SYNC = [0xde, 0xc0, 0xde, 0x5c] as const;
+
+export type LwaKind = 'tbn' | 'tbf' | 'tbx' | 'drx' | 'cor';
+
+export const headerBytes = { tbn: 24, tbf: 24, tbx: 28, drx: 32, cor: 32 } satisfies Record<LwaKind, number>;
+
+export interface LwaShape {
+  readonly kind: LwaKind;
+  readonly frameBytes: number;
+}
+
+export function isSync(bytes: Uint8Array, at: number): boolean {
+  return SYNC.every((byte, k) => bytes[at + k] === byte);
+}
+
+/** Where the next sync word starts at or after `from`, or the first place where one could still be. */
+function nextSync(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (at + SYNC.length <= bytes.length) {
+    at = bytes.indexOf(SYNC[0], at);
+    if (at < 0) break;
+    if (isSync(bytes, at)) return at;
+    at++;
+  }
+  return Math.max(from, bytes.length - SYNC.length + 1);
+}
+
+/** The identifying byte tells the kind: zero TBN, one TBF, two COR, eight TBX, and DRX names beam and tuning. */
+function kindOf(id: number): LwaKind | undefined {
+  const tuning = (id >>> 3) & 7;
+  if (id === 0) return 'tbn';
+  if (id === 1) return 'tbf';
+  if (id === 2) return 'cor';
+  if (id === 8) return 'tbx';
+  return (id & 7) > 0 && (tuning === 1 || tuning === 2) ? 'drx' : undefined;
+}
+
+const isFrameLength = {
+  tbn: (bytes: number) => bytes === 1048,
+  tbf: (bytes: number) => bytes > 24 && (bytes - 24) % 48 === 0,
+  tbx: (bytes: number) => bytes > 28,
+  drx: (bytes: number) => bytes === 4128,
+  cor: (bytes: number) => bytes > 32 && (bytes - 32) % 32 === 0,
+} satisfies Record<LwaKind, (bytes: number) => boolean>;
+
+const FRONT_BYTES = 1 << 18;
+
+/** The kind and length of a file's frames, from its first sync words. */
+export async function shapeOf(file: InputFile): Promise<LwaShape> {
+  const { path } = file;
+  const front = new Uint8Array(Math.min(FRONT_BYTES, file.sizeBytes));
+  await file.readExactly(front, 0);
+  const view = new DataView(front.buffer);
+  for (let at = nextSync(front, 0); at + 32 <= front.length; at = nextSync(front, at + 1)) {
+    const kind = kindOf(front[at + 4]);
+    if (!kind) continue;
+    const frameBytes =
+      kind === 'tbx'
+        ? headerBytes.tbx + 2 * view.getUint16(at + 16) * view.getUint16(at + 18)
+        : kind === 'tbn'
+          ? 1048
+          : kind === 'drx'
+            ? 4128
+            : nextSync(front, at + 4) - at;
+    if (!isFrameLength[kind](frameBytes) || at + frameBytes > file.sizeBytes) continue;
+    // Two frames in step settle it; a lone frame has only itself.
+    const next = at + frameBytes;
+    if (next + 4 > front.length || isSync(front, next)) return { kind, frameBytes };
+  }
+  return refuse(path, 'no whole LWA frame is in it', 'it is damaged, cut short, or in another format');
+}
+
+/** Makes a frame of the bytes, or says that they are damaged, or belong to another stream. */
+export type LwaVisit = (
+  view: DataView,
+  at: number,
+  payload: Uint8Array,
+) => Frame | 'invalid' | 'other' | undefined;
+
+/** A walk from sync word to sync word. */
+export function lwaReading(
+  file: InputFile,
+  { kind, frameBytes }: LwaShape,
+  tally: FrameTally,
+  visit: LwaVisit,
+): FrameReading {
+  return {
+    file,
+    from: 0,
+    bufferBytes: Math.max(1 << 20, 4 * frameBytes),
+    tally,
+    parse: (bytes, view, at) => {
+      if (!isSync(bytes, at)) {
+        const sync = nextSync(bytes, at);
+        if (sync === at) return { consumed: 0 };
+        tally.spareBytes += sync - at;
+        return { consumed: sync - at };
+      }
+      if (at + frameBytes > bytes.length) return { consumed: 0 };
+      if (kindOf(bytes[at + 4]) !== kind) {
+        tally.invalid++;
+        return { consumed: 4 };
+      }
+      const made = visit(view, at, bytes.subarray(at + headerBytes[kind], at + frameBytes));
+      if (made === 'invalid') tally.invalid++;
+      return made === 'invalid' || made === 'other' || made === undefined
+        ? { consumed: frameBytes }
+        : { consumed: frameBytes, frame: made };
+    },
+  };
+}
+
+const WINDOW_BYTES = 8 * 2 ** 20;
+
+/** Visits the frames at both ends of the file, to learn what it holds before reading it. */
+export async function visitEnds(
+  file: InputFile,
+  shape: LwaShape,
+  visit: (view: DataView, at: number) => void,
+): Promise<void> {
+  const look: LwaVisit = (view, at) => {
+    visit(view, at);
+    return undefined;
+  };
+  const reading = lwaReading(file, shape, emptyTally(), look);
+  const ends =
+    file.sizeBytes <= 2 * WINDOW_BYTES
+      ? [{ from: 0, end: file.sizeBytes }]
+      : [
+          { from: 0, end: WINDOW_BYTES },
+          { from: file.sizeBytes - WINDOW_BYTES, end: file.sizeBytes },
+        ];
+  for (const end of ends) await walkFrames({ ...reading, ...end });
+}
+
+const ticksPerSecond = BigInt(CLOCK_HZ);
+export const instantOfTag = (tag: bigint): Instant =>
+  instant(Number(tag / ticksPerSecond), Number(tag % ticksPerSecond) / CLOCK_HZ);
+/** The words of a tuning count 2³² to the clock. */
+export const tuningHz = (word: number): number => (word * CLOCK_HZ) / 2 ** 32;

@@ -1,0 +1,227 @@
+/** LWA time-domain recordings: TBN (every stand, 8+8 bits, narrow band) and DRX (a beam, 4+4 bits). */
+import { refuse } from '../../../core/errors.js';
+import { highNibble, lowNibble } from '../../../core/nibbles.js';
+import type { OpenOptions, VoltageRecording } from '../../format.js';
+import { emptyTally, plausibleSamples, readFrames, type Lane } from '../frames.js';
+import type { InputFile } from '../../io/input.js';
+import { framedVoltages, polarisationsFor } from '../recording.js';
+import { unknownFactsOf } from '../../unknown-facts.js';
+import { CLOCK_HZ, instantOfTag, lwaReading, tuningHz, visitEnds, type LwaShape } from './frame.js';
+import { common, commonStep, tagSpan, type TagSpan } from './times.js';
+
+const lanesOf = (count: number): Lane[] =>
+  Array.from({ length: count }, (_, a) => ({
+    firstInput: a,
+    endInput: a + 1,
+    firstChannel: 0,
+    endChannel: 1,
+  }));
+
+/** A tuning word of zero is no frequency that anybody tuned to. */
+const isUntuned = (word: number, options: OpenOptions): boolean =>
+  word === 0 && options.centreFrequencyHz === undefined;
+
+/** How many samples of each input lie between the first and the last time tag, counted in ticks of the clock. */
+const samplesOver = (
+  file: InputFile,
+  shape: LwaShape,
+  span: TagSpan,
+  frame: { readonly ticksPerSample: number; readonly samples: number },
+): number =>
+  plausibleSamples(
+    file.path,
+    Math.floor(span.lastTicks / frame.ticksPerSample) + frame.samples,
+    Math.ceil(file.sizeBytes / shape.frameBytes) * frame.samples,
+  );
+
+/** What every recording of voltages here says of itself. */
+const headOf = (
+  file: InputFile,
+  shape: LwaShape,
+  { telescope }: OpenOptions,
+  mode: 'TBN' | 'DRX',
+  details: Readonly<Record<string, unknown>>,
+) => ({
+  path: file.path,
+  format: 'lwa',
+  type: 'ci8' as const,
+  ...(telescope && { telescope }),
+  details: {
+    mode,
+    frames: Math.floor(file.sizeBytes / shape.frameBytes),
+    frameBytes: shape.frameBytes,
+    ...details,
+  },
+});
+
+const TBN_SAMPLES = 512;
+/** Bit 15 marks a wide-band frame; the rest counts stand and polarisation from 1. */
+const tbnInput = (view: DataView, at: number): number => (view.getUint16(at + 12) & 0x3fff) - 1;
+
+export async function openTbn(
+  file: InputFile,
+  shape: LwaShape,
+  options: OpenOptions,
+): Promise<VoltageRecording> {
+  const { path } = file;
+  const tags: bigint[] = [];
+  const ids: number[] = [];
+  const words: number[] = [];
+  await visitEnds(file, shape, (view, at) => {
+    tags.push(view.getBigUint64(at + 16));
+    ids.push(tbnInput(view, at));
+    words.push(view.getUint32(at + 8));
+  });
+  if (tags.length === 0) refuse(path, 'no whole TBN frame is in it', 'it is damaged or cut short');
+  const step =
+    options.sampleRateHz === undefined ? commonStep(tags) / TBN_SAMPLES : CLOCK_HZ / options.sampleRateHz;
+  if (!Number.isInteger(step) || step < 1) {
+    refuse(path, 'its time tags do not tell the sample rate', 'give it with --rate');
+  }
+  const inputsAt = common(ids);
+  const laneOf = new Map(inputsAt.map((id, lane) => [id, lane]));
+  const inputs = inputsAt.length;
+  const frameTicks = step * TBN_SAMPLES;
+  const span = tagSpan(tags, 64 * frameTicks);
+  const samples = samplesOver(file, shape, span, { ticksPerSample: step, samples: TBN_SAMPLES });
+  const sampleRateHz = CLOCK_HZ / step;
+  const tally = emptyTally();
+  const reading = lwaReading(file, shape, tally, (view, at, payload) => {
+    const lane = laneOf.get(tbnInput(view, at));
+    const firstSample = Number(view.getBigUint64(at + 16) - span.first) / step;
+    if (lane === undefined || !Number.isInteger(firstSample)) return 'invalid';
+    return { lane, firstSample, samples: TBN_SAMPLES, payload };
+  });
+  // A clock that nobody set counts from when it was switched on, near the beginning of 1970.
+  const clockSet = span.first > BigInt(CLOCK_HZ) * 1_000_000_000n;
+  const paired = inputs % 2 === 0 && inputsAt.every((id, lane) => id % 2 === lane % 2);
+  return framedVoltages(
+    {
+      ...headOf(file, shape, options, 'TBN', {
+        stands: [...new Set(inputsAt.map((id) => Math.floor(id / 2) + 1))],
+        firstTimeTag: String(span.first),
+        clockSet,
+      }),
+      inputs,
+      polarisations: polarisationsFor(path, inputs, paired ? 2 : 1, options),
+      samples,
+      sampleRateHz,
+      ...unknownFactsOf({
+        frequency: isUntuned(words[0], options),
+        start: options.start === undefined && !clockSet,
+      }),
+      centreFrequencyHz: options.centreFrequencyHz ?? tuningHz(words[0]),
+      start: clockSet ? instantOfTag(span.first) : (options.start ?? instantOfTag(span.first)),
+    },
+    {
+      file,
+      tally,
+      lanes: lanesOf(inputs),
+      batches: () => readFrames(reading),
+      unpack: (frame, from, { elements, stride, at, count }) => {
+        const bytes = new Int8Array(frame.payload.buffer, frame.payload.byteOffset, frame.payload.length);
+        elements.set(bytes.subarray(2 * from, 2 * (from + count)), (frame.lane * stride + at) * 2);
+      },
+    },
+  );
+}
+
+const DRX_SAMPLES = 4096;
+
+interface DrxFrame {
+  readonly beam: number;
+  readonly tuning: number;
+  readonly polarisation: number;
+  readonly decimation: number;
+  readonly offset: number;
+  /** Less the delay of the digital filters, as the station measures it. */
+  readonly tag: bigint;
+  readonly word: number;
+}
+
+function drxFrame(view: DataView, at: number): DrxFrame {
+  const id = view.getUint8(at + 4);
+  return {
+    beam: id & 7,
+    tuning: (id >>> 3) & 7,
+    polarisation: id >>> 7,
+    decimation: view.getUint16(at + 12),
+    offset: view.getUint16(at + 14),
+    tag: view.getBigUint64(at + 16) - BigInt(view.getUint16(at + 14)),
+    word: view.getUint32(at + 24),
+  };
+}
+
+export async function openDrx(
+  file: InputFile,
+  shape: LwaShape,
+  options: OpenOptions,
+): Promise<VoltageRecording> {
+  const { path } = file;
+  const seen: DrxFrame[] = [];
+  await visitEnds(file, shape, (view, at) => {
+    seen.push(drxFrame(view, at));
+  });
+  if (seen.length === 0) refuse(path, 'no whole DRX frame is in it', 'it is damaged or cut short');
+  const tuning = options.tuning ?? 1;
+  const beam = common(seen.map((frame) => frame.beam))[0];
+  const mine = seen.filter((frame) => frame.tuning === tuning && frame.beam === beam && frame.decimation > 0);
+  if (mine.length === 0) {
+    refuse(
+      path,
+      `holds nothing of tuning ${tuning}`,
+      `it holds ${[...new Set(seen.map((frame) => frame.tuning))].join(', ')}`,
+    );
+  }
+  const { decimation, word, offset } = mine[0];
+  const polarisationsAt = common(mine.map((frame) => frame.polarisation));
+  const span = tagSpan(
+    mine.map((frame) => frame.tag),
+    64 * DRX_SAMPLES * decimation,
+  );
+  const samples = samplesOver(file, shape, span, { ticksPerSample: decimation, samples: DRX_SAMPLES });
+  const tally = emptyTally();
+  const reading = lwaReading(file, shape, tally, (view, at, payload) => {
+    const frame = drxFrame(view, at);
+    if (frame.beam !== beam || frame.tuning !== tuning) return 'other';
+    const lane = polarisationsAt.indexOf(frame.polarisation);
+    const firstSample = Number(frame.tag - span.first) / decimation;
+    if (lane < 0 || frame.decimation !== decimation || !Number.isInteger(firstSample)) return 'invalid';
+    return { lane, firstSample, samples: DRX_SAMPLES, payload };
+  });
+  const inputs = polarisationsAt.length;
+  return framedVoltages(
+    {
+      ...headOf(file, shape, options, 'DRX', {
+        beam,
+        tuning,
+        tunings: common(seen.map((frame) => frame.tuning)),
+        decimation,
+        firstTimeTag: String(span.first + BigInt(offset)),
+        timeOffset: offset,
+      }),
+      bits: 4,
+      inputs,
+      polarisations: polarisationsFor(path, inputs, inputs === 2 ? 2 : 1, options),
+      samples,
+      sampleRateHz: CLOCK_HZ / decimation,
+      ...unknownFactsOf({ frequency: isUntuned(word, options) }),
+      centreFrequencyHz: options.centreFrequencyHz ?? tuningHz(word),
+      start: instantOfTag(span.first),
+    },
+    {
+      file,
+      tally,
+      lanes: lanesOf(inputs),
+      batches: () => readFrames(reading),
+      unpack: (frame, from, { elements, stride, at, count }) => {
+        let out = (frame.lane * stride + at) * 2;
+        for (let t = from; t < from + count; t++) {
+          const byte = frame.payload[t];
+          elements[out++] = highNibble(byte);
+          elements[out++] = lowNibble(byte);
+        }
+      },
+    },
+  );
+}

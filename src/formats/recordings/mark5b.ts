@@ -1,0 +1,234 @@
+/**
+ * Mark 5B: frames of 16 header and 10000 payload bytes. The header holds the frame's number in its second and
+ * a decimal time stamp (day modulo 1000, second of the day, tenths of milliseconds); how many channels and
+ * bits there are, and which thousand days are meant, the user must say.
+ */
+import { refuse, wholeNumber } from '../../core/errors.js';
+import { addSeconds, instant, modifiedJulianDays, secondsBetween, type Instant } from '../../core/instant.js';
+import { leapSecondFollows } from '../../core/leap-seconds.js';
+import { isSampleBits, packedType, planUnpacker, samplesIn } from './decode.js';
+import type { Format, OpenOptions, VoltageRecording } from '../format.js';
+import {
+  emptyTally,
+  largestTogether,
+  plausibleSamples,
+  readFrames,
+  smallestTogether,
+  walkFrames,
+  type FrameParser,
+} from './frames.js';
+import type { InputFile } from '../io/input.js';
+import { unixFromMjd } from '../../core/clock/epochs.js';
+import { framedVoltages, openOn, polarisationsFor } from './recording.js';
+import { unknownFactsOf } from '../unknown-facts.js';
+
+const SYNC = 0xabad_deed;
+const SYNC_BYTES = new Uint8Array([0xed, 0xde, 0xad, 0xab]);
+const HEADER_BYTES = 16;
+const FRAME_BYTES = 10_016;
+const PAYLOAD_BYTES = FRAME_BYTES - HEADER_BYTES;
+const SECONDS_PER_DAY = 86_400;
+
+interface Header {
+  readonly frame: number;
+  /** MJD modulo 1000. */
+  readonly day: number;
+  readonly second: number;
+  /** Cut, not rounded, to 0.1 ms. */
+  readonly fraction: number;
+}
+
+/** Four bits a decimal digit; NaN where a digit is above nine. */
+function decimal(bits: number, digits: number): number {
+  let value = 0;
+  for (let k = digits - 1; k >= 0; k--) {
+    const digit = (bits >>> (4 * k)) & 0xf;
+    value = digit > 9 ? Number.NaN : value * 10 + digit;
+  }
+  return value;
+}
+
+function parseHeader(view: DataView, at: number): Header | undefined {
+  if (view.getUint32(at, true) !== SYNC) return undefined;
+  const time = view.getUint32(at + 8, true);
+  const header = {
+    frame: view.getUint32(at + 4, true) & 0x7fff,
+    day: decimal(time >>> 20, 3),
+    second: decimal(time & 0xf_ffff, 5),
+    fraction: decimal(view.getUint32(at + 12, true) >>> 16, 4) / 1e4,
+  };
+  // Second 86 400 is a leap second's.
+  const good = header.day >= 0 && header.second <= SECONDS_PER_DAY && header.fraction < 1;
+  return good ? header : undefined;
+}
+
+/** Where the next sync word starts at or after `from`, or the first place where one could still be. */
+function nextSync(bytes: Uint8Array, from: number): number {
+  for (let at = from; at + 4 <= bytes.length; at++) {
+    at = bytes.indexOf(SYNC_BYTES[0], at);
+    if (at < 0 || at + 4 > bytes.length) break;
+    if (SYNC_BYTES.every((byte, k) => bytes[at + k] === byte)) return at;
+  }
+  return Math.max(from, bytes.length - 3);
+}
+
+/** Recorders run at 2ⁿ Mbit/s, which is 12.5·2ⁿ frames a second; the header counts to 32767. */
+const STANDARD_RATES = Array.from({ length: 12 }, (_, n) => 12.5 * 2 ** n);
+
+/** Frames a second from what the headers allow: each time stamp pins number/rate to 0.1 ms. */
+function framesPerSecond(
+  path: string,
+  headers: readonly Header[],
+  samples: number,
+  options: OpenOptions,
+): number {
+  if (options.sampleRateHz !== undefined) {
+    const frames = options.sampleRateHz / samples;
+    if (!(frames >= 1) || !Number.isInteger(frames * 2)) {
+      refuse(
+        path,
+        `${options.sampleRateHz} samples a second make ${frames} frames a second`,
+        'give the sample rate of each channel with --rate',
+      );
+    }
+    return frames;
+  }
+  const fits = STANDARD_RATES.filter((rate) => {
+    const agreeing = headers.filter(
+      ({ frame, fraction }) => Math.floor((frame / rate) * 1e4 + 1e-6) === Math.round(fraction * 1e4),
+    );
+    return agreeing.length > headers.length / 2 && headers.some(({ frame }) => frame > 0);
+  });
+  if (fits.length !== 1) {
+    refuse(
+      path,
+      'its time stamps do not settle the sample rate',
+      'give the sample rate of each channel with --rate',
+    );
+  }
+  return fits[0];
+}
+
+async function openFrames(file: InputFile, options: OpenOptions): Promise<VoltageRecording> {
+  const { path } = file;
+  if (options.inputs === undefined || options.near === undefined) {
+    refuse(
+      path,
+      'Mark 5B does not say how many channels it holds nor in which thousand days it was made',
+      'give --inputs, and --near with any date close to the recording',
+    );
+  }
+  const inputs = wholeNumber(path, 'the number of inputs', options.inputs, 1, 32);
+  const bits = options.bits ?? 2;
+  if (!isSampleBits(bits) || bits > 2) refuse(path, `${bits} bits a sample`, 'Mark 5B holds 1 or 2');
+  const packing = { bits, code: 'sign-magnitude', inputs, parts: 1 } as const;
+  const samples = samplesIn(path, PAYLOAD_BYTES, packing);
+  const tally = emptyTally();
+
+  /** Steps from sync word to sync word; what lies between is spare. */
+  const walk =
+    (visit: (header: Header, payload: Uint8Array) => ReturnType<FrameParser>['frame']): FrameParser =>
+    (bytes, view, at) => {
+      const sync = nextSync(bytes, at);
+      if (sync > at) {
+        tally.spareBytes += sync - at;
+        return { consumed: sync - at };
+      }
+      if (at + FRAME_BYTES > bytes.length) return { consumed: 0 };
+      const header = parseHeader(view, at);
+      if (!header) {
+        tally.invalid++;
+        // A damaged sync word was skipped above; a good one with a damaged time is still a frame's length.
+        return { consumed: view.getUint32(at, true) === SYNC ? FRAME_BYTES : 1 };
+      }
+      const frame = visit(header, bytes.subarray(at + HEADER_BYTES, at + FRAME_BYTES));
+      return frame ? { consumed: FRAME_BYTES, frame } : { consumed: FRAME_BYTES };
+    };
+  const bufferBytes = 4 * 2 ** 20;
+  const headersIn = async (from: number, end: number): Promise<Header[]> => {
+    const found: Header[] = [];
+    const parse = walk((header) => {
+      found.push(header);
+      return undefined;
+    });
+    await walkFrames({ file, from, end, bufferBytes, tally: emptyTally(), parse });
+    return found;
+  };
+  const early = await headersIn(0, Math.min(file.sizeBytes, bufferBytes));
+  const late = await headersIn(Math.max(0, file.sizeBytes - bufferBytes), file.sizeBytes);
+  if (early.length === 0) refuse(path, 'no Mark 5B frame is in it', 'it is damaged or in another format');
+  const perSecond = framesPerSecond(path, early, samples, options);
+  // Days count modulo 1000; the first header's day becomes 0 and a turn over 999 → 0 is followed.
+  const baseDay = early[0].day;
+  const firstDay = baseDay + 1000 * Math.round((modifiedJulianDays(options.near) - baseDay) / 1000);
+  const midnight = (header: Header): Instant =>
+    instant(unixFromMjd(firstDay + ((header.day - baseDay + 1500) % 1000) - 500));
+  const origin = midnight(early[0]);
+  const elapsed = (header: Header): number =>
+    (secondsBetween(origin, midnight(header)) + header.second) * perSecond + header.frame;
+  /** Frame numbers and seconds that their second and day have. */
+  const possible = (header: Header): boolean =>
+    header.frame < perSecond &&
+    (header.second < SECONDS_PER_DAY ||
+      leapSecondFollows(midnight(header).unixSeconds + SECONDS_PER_DAY - 1));
+  const count = Math.floor(file.sizeBytes / FRAME_BYTES);
+  const spread = 4 * Math.ceil(bufferBytes / FRAME_BYTES);
+  const inRange = (headers: readonly Header[]): number[] => headers.filter(possible).map(elapsed);
+  if (inRange(early).length === 0)
+    refuse(path, `frame numbers pass ${perSecond}, the frames of a second`, 'give a higher --rate');
+  const startFrame = smallestTogether(inRange(early), spread);
+  const endFrame = largestTogether([...inRange(late), startFrame], spread) + 1;
+  const total = plausibleSamples(path, (endFrame - startFrame) * samples, Math.max(1, count) * samples);
+
+  const startSecond = Math.floor(startFrame / perSecond);
+  const parse = walk((header, payload) => {
+    if (!possible(header)) {
+      tally.invalid++;
+      return undefined;
+    }
+    return { lane: 0, firstSample: (elapsed(header) - startFrame) * samples, samples, payload };
+  });
+  const unpack = planUnpacker(packing);
+  const sampleRateHz = perSecond * samples;
+  return framedVoltages(
+    {
+      path,
+      format: 'mark5b',
+      ...(options.telescope && { telescope: options.telescope }),
+      details: {
+        frames: count,
+        frameBytes: FRAME_BYTES,
+        samplesPerFrame: samples,
+        framesPerSecond: perSecond,
+        bits,
+        dayModulo1000: baseDay,
+      },
+      type: packedType(bits, 'real'),
+      bits,
+      ...unknownFactsOf({ frequency: options.centreFrequencyHz === undefined }),
+      inputs,
+      polarisations: polarisationsFor(path, inputs, 1, options),
+      samples: total,
+      sampleRateHz,
+      centreFrequencyHz: options.centreFrequencyHz ?? sampleRateHz / 4,
+      start: addSeconds(addSeconds(origin, startSecond), (startFrame - startSecond * perSecond) / perSecond),
+    },
+    {
+      file,
+      tally,
+      lanes: [{ firstInput: 0, endInput: inputs, firstChannel: 0, endChannel: 1 }],
+      batches: () => readFrames({ file, from: 0, bufferBytes, tally, parse }),
+      unpack: (frame, from, target) => {
+        unpack(frame.payload, from, target, 0);
+      },
+    },
+  );
+}
+
+export const mark5b: Format = {
+  name: 'mark5b',
+  title: 'Mark 5B',
+  extensions: ['.m5b', '.mark5b'],
+  recognise: (_path, head) => SYNC_BYTES.every((byte, k) => head[k] === byte),
+  open: (path, options) => openOn(path, (file) => openFrames(file, options ?? {})),
+};

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { parseInstant } from '../../core/instant.js';
+import { raw } from './raw.js';
+import { readWhole, writeSample } from '../testing/reading.js';
+
+describe('plain binary', () => {
+  const start = parseInstant('2026-06-21T04:00:00');
+  const told = { type: 'i16', inputs: 2, sampleRateHz: 8e6, centreFrequencyHz: 6e7, start } as const;
+  /** Three bytes of something, then [t][a]: 1, −2, 3, −4, 5, −6, and one byte too many. */
+  const bytes = Buffer.alloc(3 + 12 + 1);
+  [1, -2, 3, -4, 5, -6].forEach((value, n) => bytes.writeInt16LE(value, 3 + 2 * n));
+
+  it('is what the user says it is', async () => {
+    const { recording, values } = await readWhole(raw, bytes, { ...told, skipBytes: 3 });
+    assert.deepEqual(
+      values.map((row) => [...row]),
+      [
+        [1, 3, 5],
+        [-2, -4, -6],
+      ],
+    );
+    assert.ok(recording.kind === 'voltages');
+    assert.deepEqual(
+      [recording.type, recording.samples, recording.sampleRateHz, recording.centreFrequencyHz],
+      ['i16', 3, 8e6, 6e7],
+    );
+    assert.deepEqual([recording.unknownFacts, recording.start], [undefined, start]);
+  });
+
+  it('stands at zero frequency and in 1970 where nobody says otherwise, and says so', async () => {
+    const { type, inputs, sampleRateHz } = told;
+    const real = await raw.open(writeSample(bytes), { type, inputs, sampleRateHz });
+    assert.ok(real.kind === 'voltages');
+    assert.deepEqual(real.unknownFacts, ['frequency', 'start']);
+    // A real band of 8 MHz reaches from 0 to 4 MHz, a complex one lies about 0.
+    assert.equal(real.centreFrequencyHz, 2e6);
+    await real.close();
+    const complex = await raw.open(writeSample(bytes), { type: 'ci8', inputs, sampleRateHz });
+    assert.ok(complex.kind === 'voltages' && complex.centreFrequencyHz === 0);
+    await complex.close();
+  });
+
+  it('is refused undescribed, and where it holds no sample', async () => {
+    const path = writeSample(bytes);
+    await assert.rejects(
+      async () => raw.open(path),
+      /says nothing of itself; describe it with --sample-type/,
+    );
+    await assert.rejects(async () => raw.open(path, { ...told, inputs: 20 }), /no whole sample of 20 inputs/);
+    await assert.rejects(async () => raw.open(path, { ...told, skipBytes: 17 }), /bytes to skip is 17/);
+  });
+});

@@ -1,0 +1,88 @@
+/** Plain binary: samples of all inputs interleaved, [t][a], little-endian, everything else told by the user. */
+import { elementsPerVoltage, voltageSizeBytes, type VoltageElements } from '../../core/axes.js';
+import { realNumber, refuse, wholeNumber } from '../../core/errors.js';
+import { instant } from '../../core/instant.js';
+import type { Format, OpenOptions, VoltageRecording } from '../format.js';
+import { emptyTally } from './frames.js';
+import type { InputFile } from '../io/input.js';
+import { bytesOf, turn, type SampleBytes } from '../io/interleave.js';
+import { openOn, polarisationsFor, segmentedVoltages, type Segment, type Target } from './recording.js';
+import { unknownFactsOf } from '../unknown-facts.js';
+
+function openPlain(file: InputFile, options: OpenOptions): VoltageRecording {
+  const { path } = file;
+  const { type, sampleRateHz } = options;
+  const inputsTold =
+    options.inputs ??
+    (options.telescope && options.telescope.stations.length * options.telescope.polarisations);
+  if (type === undefined || sampleRateHz === undefined || inputsTold === undefined) {
+    refuse(
+      path,
+      'plain binary says nothing of itself',
+      'describe it with --sample-type (i8, ci8, i16, ci16, f32 or cf32), --inputs and --rate',
+    );
+  }
+  const inputs = wholeNumber(path, 'the number of inputs', inputsTold, 1, 65_536);
+  realNumber(path, 'the sample rate in hertz', sampleRateHz, Number.MIN_VALUE, 1e12);
+  const parts = elementsPerVoltage(type);
+  const sampleBytes = voltageSizeBytes(type) * inputs;
+  const skipBytes = wholeNumber(
+    path,
+    'the number of bytes to skip',
+    options.skipBytes ?? 0,
+    0,
+    file.sizeBytes,
+  );
+  const samples = Math.floor((file.sizeBytes - skipBytes) / sampleBytes);
+  if (samples === 0)
+    refuse(path, `holds no whole sample of ${inputs} inputs`, 'check the number of inputs and the type');
+  const tally = emptyTally();
+  let scratch = new Uint8Array(0);
+  const read = async (segment: Segment, from: number, target: Target<VoltageElements>): Promise<void> => {
+    const bytes = target.count * sampleBytes;
+    if (scratch.length < bytes) scratch = new Uint8Array(bytes);
+    const run = scratch.subarray(0, bytes);
+    await file.readExactly(run, segment.offsetBytes + from * sampleBytes);
+    turn(
+      { bytes: run, first: 0, stride: inputs },
+      { bytes: bytesOf(target.elements), first: target.at, stride: target.stride },
+      { rows: target.count, columns: inputs, sampleBytes: voltageSizeBytes(type) as SampleBytes },
+    );
+  };
+  return segmentedVoltages(
+    {
+      path,
+      format: 'raw',
+      ...(options.telescope && { telescope: options.telescope }),
+      details: { skipBytes },
+      ...unknownFactsOf({
+        frequency: options.centreFrequencyHz === undefined,
+        start: options.start === undefined,
+      }),
+      type,
+      inputs,
+      polarisations: polarisationsFor(path, inputs, 1, options),
+      samples,
+      sampleRateHz,
+      centreFrequencyHz: options.centreFrequencyHz ?? (parts === 2 ? 0 : sampleRateHz / 4),
+      start: options.start ?? instant(0),
+    },
+    {
+      file,
+      segments: [{ firstSample: 0, samples, offsetBytes: skipBytes }],
+      spareBytes: file.sizeBytes - skipBytes - samples * sampleBytes,
+      tally,
+      read,
+    },
+  );
+}
+
+export const raw: Format = {
+  name: 'raw',
+  title: 'plain binary',
+  extensions: ['.bin'],
+  // Anything could be plain binary, so nothing is taken for it: it is opened by name.
+  recognise: () => false,
+  open: (path, options) =>
+    openOn(path, (file) => Promise.resolve().then(() => openPlain(file, options ?? {}))),
+};

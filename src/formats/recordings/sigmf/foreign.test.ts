@@ -1,0 +1,93 @@
+/** SigMF that other programs wrote: what it leaves out, the user may know. */
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { allocateVoltages } from '../../../core/axes.js';
+import { addSamples, parseInstant } from '../../../core/instant.js';
+import { temporaryFolder } from '../../../core/testing/temporary-folder.js';
+import { openFile } from '../../registry.js';
+import { createSigmf } from './sigmf.js';
+import { trio } from '../../testing/trio.js';
+
+const start = parseInstant('2026-06-21T04:00:00.000000125Z');
+/** Two stations of two polarisations. */
+const telescope = { ...trio, name: 'pair', stations: trio.stations.slice(1) };
+
+describe('SigMF recordings', () => {
+  const folder = temporaryFolder('sigmf');
+  const record = async (name: string): Promise<string> => {
+    const writer = await createSigmf(join(folder, `${name}.sigmf-meta`), {
+      ...{ type: 'ci8', inputs: 4, polarisations: 2, sampleRateHz: 1e6, centreFrequencyHz: 1.6e8, start },
+      telescope,
+    });
+    const voltages = allocateVoltages('ci8', 4, 3);
+    await writer.append({ type: 'ci8', inputs: 4, samples: 3, voltages, gaps: [], start });
+    await writer.finish();
+    return join(folder, name);
+  };
+  interface Meta {
+    global: Record<string, unknown>;
+    captures: Record<string, unknown>[];
+  }
+  const editMeta = async (base: string, edit: (meta: Meta) => void): Promise<void> => {
+    const path = `${base}.sigmf-meta`;
+    const meta = JSON.parse(await readFile(path, 'utf8')) as Meta;
+    edit(meta);
+    await writeFile(path, JSON.stringify(meta));
+  };
+
+  it('of others take from the user what they do not say, and only that', async () => {
+    const base = await record('foreign');
+    await editMeta(base, ({ global, captures }) => {
+      for (const key of Object.keys(global)) {
+        if (key.startsWith('corella:') || key === 'core:sample_rate') Reflect.deleteProperty(global, key);
+      }
+      delete captures[0]['core:frequency'];
+      delete captures[0]['core:datetime'];
+    });
+    const path = `${base}.sigmf-meta`;
+    const [sampleRateHz, centreFrequencyHz] = [5e5, 7e7];
+    const told = { sampleRateHz, centreFrequencyHz, start };
+    await assert.rejects(openFile(path, { centreFrequencyHz, start }), /core:sample_rate.*--rate/);
+    for (const [some, unknownFacts] of [
+      [{ sampleRateHz, start }, ['frequency']],
+      [{ sampleRateHz, centreFrequencyHz }, ['start']],
+      [told, undefined],
+    ] as const) {
+      const opened = await openFile(path, some);
+      assert.deepEqual(opened.kind === 'voltages' && opened.unknownFacts, unknownFacts);
+      await opened.close();
+    }
+    const bareOne = await openFile(path, told);
+    assert.ok(bareOne.kind === 'voltages');
+    assert.deepEqual(
+      [bareOne.sampleRateHz, bareOne.centreFrequencyHz, bareOne.start, bareOne.polarisations],
+      [5e5, 7e7, start, 1],
+    );
+    await bareOne.close();
+    const placed = await openFile(path, { ...told, telescope });
+    assert.ok(placed.kind === 'voltages');
+    assert.deepEqual([placed.polarisations, placed.telescope], [2, telescope]);
+    await placed.close();
+    const paired = await openFile(path, { ...told, polarisations: 2 });
+    assert.ok(paired.kind === 'voltages' && paired.polarisations === 2);
+    await paired.close();
+    const three = { ...telescope, stations: [...telescope.stations, telescope.stations[0]] };
+    await assert.rejects(openFile(path, { ...told, telescope: three }), /4 inputs where pair has 3 stations/);
+    // What the recording says itself holds, and who says otherwise is told so.
+    const own = `${await record('own')}.sigmf-meta`;
+    const said = { sampleRateHz: 1e6, centreFrequencyHz: 1.6e8, start, inputs: 4, polarisations: 2 } as const;
+    await (await openFile(own, said)).close();
+    for (const [contradicting, words] of [
+      [{ sampleRateHz }, /own\.sigmf-meta: says itself that it has 1 MHz; leave out --rate/],
+      [{ centreFrequencyHz }, /that its band is around 160 MHz; leave out --frequency/],
+      [{ start: addSamples(start, 1, 1e6) }, /begins at 2026-06-21T04:00:00\.000000125Z; leave out --start/],
+      [{ inputs: 2 }, /that it has 4 inputs; leave out --inputs/],
+      [{ polarisations: 1 }, /that a station has 2; leave out --polarisations/],
+      [{ type: 'i8' }, /that its samples are ci8; leave out --sample-type/],
+    ] as const) {
+      await assert.rejects(openFile(own, contradicting), words);
+    }
+  });
+});

@@ -1,0 +1,262 @@
+/**
+ * The metadata half of a SigMF recording: what a .sigmf-meta file says, checked against its data file's size.
+ * What SigMF has no word for (the telescope, polarisations, channelised data) goes under `corella:`.
+ */
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import type { SpectraType, VoltageType } from '../../../core/axes.js';
+import { refuse } from '../../../core/errors.js';
+import type { SpectraGap } from '../../../core/gaps.js';
+import { parseInstant, secondsBetween, addSamples, type Instant } from '../../../core/instant.js';
+import { loadTelescope } from '../../../telescope/load.js';
+import { telescopeNames } from '../../../telescope/registry.js';
+import type { Telescope } from '../../../telescope/telescope.js';
+import { firstIssue, telescopeSchema } from '../../telescope-json.js';
+import type { SampleBytes } from '../../io/interleave.js';
+
+export const EXTENSION_VERSION = '1.0.0';
+
+/** SigMF's word for each type we keep; one-byte types have no byte order. */
+export const voltageDatatypes = {
+  i8: 'ri8',
+  i16: 'ri16_le',
+  f32: 'rf32_le',
+  ci8: 'ci8',
+  ci16: 'ci16_le',
+  cf32: 'cf32_le',
+} as const satisfies Record<VoltageType, string>;
+
+/** SigMF has no 4-bit complex type: such bytes travel as ru8 and `corella:spectra_type` says what they are. */
+export const spectraDatatypes = { ci8: 'ci8', ci4: 'ru8', cf32: 'cf32_le' } as const satisfies Record<
+  SpectraType,
+  string
+>;
+
+const whole = z.number().int().nonnegative();
+const captureSchema = z.looseObject({
+  'core:sample_start': whole,
+  'core:global_index': whole.optional(),
+  'core:frequency': z.number().optional(),
+  'core:datetime': z.string().optional(),
+  'core:header_bytes': whole.optional(),
+});
+const annotationSchema = z.looseObject({
+  'core:sample_start': whole,
+  'core:sample_count': whole.optional(),
+  'corella:missing': z.boolean().optional(),
+  'corella:first_input': whole.optional(),
+  'corella:end_input': whole.optional(),
+  'corella:first_channel': whole.optional(),
+  'corella:end_channel': whole.optional(),
+});
+const metaSchema = z.looseObject({
+  global: z.looseObject({
+    'core:datatype': z.string(),
+    'core:version': z.string().optional(),
+    'core:sample_rate': z.number().positive().optional(),
+    'core:num_channels': z.number().int().positive().optional(),
+    'core:sha512': z.string().optional(),
+    'core:dataset': z.string().optional(),
+    'core:trailing_bytes': whole.optional(),
+    'core:metadata_only': z.boolean().optional(),
+    'core:extensions': z
+      .array(z.looseObject({ name: z.string(), optional: z.boolean().optional() }))
+      .optional(),
+    'corella:telescope': z.union([z.string(), telescopeSchema]).optional(),
+    'corella:history': z.array(z.string()).optional(),
+    'corella:polarisations': z.union([z.literal(1), z.literal(2)]).optional(),
+    'corella:bits': z.number().int().min(1).max(32).optional(),
+    'corella:spectra_type': z.enum(['ci8', 'ci4', 'cf32']).optional(),
+    'corella:channels': z.number().int().positive().optional(),
+    'corella:frequencies_hz': z.array(z.number()).optional(),
+    'corella:channel_width_hz': z.number().positive().optional(),
+  }),
+  captures: z.array(captureSchema).min(1, 'a recording needs a capture'),
+  annotations: z.array(annotationSchema).optional(),
+});
+export type SigmfMeta = z.infer<typeof metaSchema>;
+
+export function checkMeta(json: unknown, path: string): SigmfMeta {
+  const checked = metaSchema.safeParse(json);
+  if (checked.success) return checked.data;
+  return refuse(
+    path,
+    `is not SigMF metadata (${firstIssue(checked.error)})`,
+    'correct that key or record again',
+  );
+}
+
+/** A run of samples that lie together in the file. */
+export interface Segment {
+  readonly firstFrame: number;
+  /** Counted from the first sample of the recording, missing ones included. */
+  readonly firstSample: number;
+  readonly frames: number;
+}
+
+/** Where every sample of a recording lies. Voltages count as one channel. */
+export interface SigmfLayout {
+  readonly dataPath: string;
+  readonly sampleBytes: SampleBytes;
+  readonly channels: number;
+  readonly inputs: number;
+  readonly samples: number;
+  readonly segments: readonly Segment[];
+  /** Boxes that the metadata calls missing though the file has bytes for them. */
+  readonly missing: readonly SpectraGap[];
+}
+
+/** name.sigmf-meta, .sigmf-data, .sigmf or the bare name, to the bare name. */
+export const sigmfBase = (path: string): string => path.replace(/\.sigmf(-meta|-data)?$/i, '');
+
+/** The two files that make a recording. */
+export const sigmfPaths = (path: string): readonly [data: string, meta: string] => [
+  `${sigmfBase(path)}.sigmf-data`,
+  `${sigmfBase(path)}.sigmf-meta`,
+];
+
+export function dataPathOf(metaPath: string, meta: SigmfMeta): string {
+  const { 'core:dataset': named, 'core:metadata_only': alone } = meta.global;
+  if (alone === true)
+    refuse(metaPath, 'describes no data (core:metadata_only)', 'open a recording that has some');
+  if (named === undefined) return `${sigmfBase(metaPath)}.sigmf-data`;
+  if (/[/\\]/.test(named) || named === '..') {
+    refuse(metaPath, `core:dataset '${named}' is not a plain file name`, 'keep the data beside the metadata');
+  }
+  return join(dirname(metaPath), named);
+}
+
+export interface LayoutFacts {
+  readonly metaPath: string;
+  readonly dataPath: string;
+  readonly dataBytes: number;
+  readonly sampleBytes: SampleBytes;
+  readonly channels: number;
+  readonly inputs: number;
+  readonly start: Instant;
+  readonly sampleRateHz: number;
+}
+
+export function planLayout(meta: SigmfMeta, facts: LayoutFacts): SigmfLayout {
+  const { metaPath, dataPath, dataBytes, sampleBytes, channels, inputs } = facts;
+  const frameBytes = channels * inputs * sampleBytes;
+  const spare = dataBytes % frameBytes;
+  if (spare !== 0) {
+    refuse(
+      dataPath,
+      `truncated recording: ${frameBytes - spare} bytes missing from its last sample frame ` +
+        `(${dataBytes} bytes are no multiple of ${frameBytes})`,
+      'copy it again, or correct core:num_channels and core:datatype if those are wrong',
+    );
+  }
+  const frames = dataBytes / frameBytes;
+  if (frames === 0) refuse(dataPath, 'the recording holds no samples', 'record again');
+  const segments = planSegments(meta, frames, facts);
+  const last = segments[segments.length - 1];
+  const samples = last.firstSample + last.frames;
+  return {
+    dataPath,
+    sampleBytes,
+    channels,
+    inputs,
+    samples,
+    segments,
+    missing: missingBoxes(meta, { metaPath, samples, segments, channels, inputs }),
+  };
+}
+
+function planSegments(meta: SigmfMeta, frames: number, facts: LayoutFacts): Segment[] {
+  const { metaPath, start, sampleRateHz } = facts;
+  const [firstCapture] = meta.captures;
+  const origin = firstCapture['core:global_index'] ?? 0;
+  const segments: Segment[] = [];
+  meta.captures.forEach((capture, k) => {
+    const where = `${metaPath}, capture ${k}`;
+    const firstFrame = capture['core:sample_start'];
+    const end = meta.captures.at(k + 1)?.['core:sample_start'] ?? frames;
+    if ((capture['core:header_bytes'] ?? 0) > 0) {
+      refuse(where, 'has header bytes inside its data', 'strip them: only plain samples are read');
+    }
+    if (
+      capture['core:frequency'] !== undefined &&
+      capture['core:frequency'] !== firstCapture['core:frequency']
+    ) {
+      refuse(where, 'changes core:frequency', 'split the recording where the tuning changes');
+    }
+    if (k === 0 && firstFrame !== 0) {
+      refuse(where, `starts at sample ${firstFrame}`, 'the first capture must start at 0');
+    }
+    if (firstFrame > end || end > frames) {
+      refuse(
+        where,
+        `contradicts the data: it covers samples ${firstFrame} to ${end} of a file that holds ${frames}`,
+        'the data was cut short or core:sample_start is wrong',
+      );
+    }
+    const previous = segments.at(-1);
+    const following = previous ? previous.firstSample + previous.frames : 0;
+    const index = capture['core:global_index'];
+    const firstSample = index === undefined ? following : index - origin;
+    if (firstSample < following) {
+      refuse(
+        where,
+        `core:global_index ${index ?? 0} lies before the end of the capture before it`,
+        'captures must follow each other in time',
+      );
+    }
+    if (index === undefined && k > 0 && capture['core:datetime'] !== undefined) {
+      const expected = addSamples(start, firstSample, sampleRateHz);
+      const late = secondsBetween(expected, parseInstant(capture['core:datetime'], where));
+      if (Math.abs(late) * sampleRateHz > 1) {
+        refuse(
+          where,
+          `core:datetime is ${late} s from where the samples before it end`,
+          'say by core:global_index how many samples are missing',
+        );
+      }
+    }
+    segments.push({ firstFrame, firstSample, frames: end - firstFrame });
+  });
+  return segments;
+}
+
+/** Annotations marked corella:missing, carried from places in the file to samples of the recording. */
+function missingBoxes(
+  meta: SigmfMeta,
+  shape: Pick<SigmfLayout, 'samples' | 'segments' | 'channels' | 'inputs'> & { readonly metaPath: string },
+): SpectraGap[] {
+  const { metaPath, samples, segments, channels, inputs } = shape;
+  return (meta.annotations ?? []).flatMap((annotation, k) => {
+    if (annotation['corella:missing'] !== true) return [];
+    const frame = annotation['core:sample_start'];
+    const segment = segments.findLast((candidate) => candidate.firstFrame <= frame) ?? segments[0];
+    const firstSample = segment.firstSample + frame - segment.firstFrame;
+    const gap: SpectraGap = {
+      firstInput: annotation['corella:first_input'] ?? 0,
+      endInput: annotation['corella:end_input'] ?? inputs,
+      firstChannel: annotation['corella:first_channel'] ?? 0,
+      endChannel: annotation['corella:end_channel'] ?? channels,
+      firstSample,
+      endSample: firstSample + (annotation['core:sample_count'] ?? samples - firstSample),
+    };
+    const fix = 'correct its sample, input and channel ranges';
+    const where = `${metaPath}, annotation ${k}`;
+    if (gap.endInput > inputs || gap.endChannel > channels || gap.endSample > samples)
+      refuse(where, 'reaches outside the recording', fix);
+    if (gap.firstInput >= gap.endInput || gap.firstChannel >= gap.endChannel)
+      refuse(where, 'ends before it begins', fix);
+    return gap.endSample > gap.firstSample ? [gap] : [];
+  });
+}
+
+/** The telescope a recording names or describes; undefined when it says nothing. */
+export async function telescopeOf(meta: SigmfMeta, metaPath: string): Promise<Telescope | undefined> {
+  const said = meta.global['corella:telescope'];
+  if (typeof said !== 'string') return said;
+  if (telescopeNames().includes(said)) return loadTelescope(said);
+  return refuse(
+    metaPath,
+    `corella:telescope '${said}' is not one we carry`,
+    `write it out in full, or name one of ${telescopeNames().join(', ')}`,
+  );
+}

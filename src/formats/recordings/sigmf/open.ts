@@ -1,0 +1,296 @@
+/** Opens a SigMF recording, either file of the pair, as voltages or as channelised data. */
+import {
+  elementsPerVoltage,
+  isComplexVoltage,
+  spectraCAT,
+  spectraSizeBytes,
+  voltagesAT,
+  voltageSizeBytes,
+  type SpectraElements,
+  type SpectraType,
+  type VoltageElements,
+  type VoltageType,
+} from '../../../core/axes.js';
+import { preparing } from '../../../core/closing.js';
+import { refuse } from '../../../core/errors.js';
+import { addSamples, instant, parseInstant } from '../../../core/instant.js';
+import type { VoltageBlock } from '../../../core/blocks.js';
+import type {
+  CanonicalSpectra,
+  OpenOptions,
+  Recording,
+  SpectraRecording,
+  VoltageRecording,
+} from '../../format.js';
+import { openInput, readJson, type InputFile } from '../../io/input.js';
+import type { SampleBytes } from '../../io/interleave.js';
+import { polarisationsFor } from '../recording.js';
+import { checkRange, refuseNotFinite, verifyChecksum } from './check.js';
+import { readFrames } from './frames.js';
+import {
+  checkMeta,
+  dataPathOf,
+  planLayout,
+  sigmfBase,
+  telescopeOf,
+  voltageDatatypes,
+  spectraDatatypes,
+  type SigmfLayout,
+  type SigmfMeta,
+} from './meta.js';
+import { unknownFactsOf } from '../../unknown-facts.js';
+
+const voltageViews = {
+  i8: (bytes) => new Int8Array(bytes.buffer, 0, bytes.length),
+  ci8: (bytes) => new Int8Array(bytes.buffer, 0, bytes.length),
+  i16: (bytes) => new Int16Array(bytes.buffer, 0, bytes.length / 2),
+  ci16: (bytes) => new Int16Array(bytes.buffer, 0, bytes.length / 2),
+  f32: (bytes) => new Float32Array(bytes.buffer, 0, bytes.length / 4),
+  cf32: (bytes) => new Float32Array(bytes.buffer, 0, bytes.length / 4),
+} satisfies Record<VoltageType, (bytes: Uint8Array) => VoltageElements>;
+const spectraViews = {
+  ci8: (bytes) => new Int8Array(bytes.buffer, 0, bytes.length),
+  ci4: (bytes) => bytes,
+  cf32: (bytes) => new Float32Array(bytes.buffer, 0, bytes.length / 4),
+} satisfies Record<SpectraType, (bytes: Uint8Array) => SpectraElements>;
+
+/** What to do when one half is missing. */
+const PAIR =
+  'a SigMF recording is a .sigmf-meta and a .sigmf-data file of the same name: put both in one folder';
+
+/** `verify` reads all the data once and compares it with core:sha512, where the metadata has it. */
+export async function openSigmf(
+  path: string,
+  options: OpenOptions & { readonly verify?: 'checksum' } = {},
+): Promise<Recording> {
+  const metaPath = /\.sigmf-meta$/i.test(path) ? path : `${sigmfBase(path)}.sigmf-meta`;
+  const meta = checkMeta(await readJson(metaPath, PAIR), metaPath);
+  return preparing(async (closers) => {
+    const file = closers.keep(await openInput(dataPathOf(metaPath, meta), PAIR));
+    const type = meta.global['corella:spectra_type'];
+    const opening = { file, meta, metaPath, options };
+    const recording = type === undefined ? await voltages(opening) : await spectra(opening, type);
+    if (options.verify === 'checksum') await verifyChecksum(file, meta);
+    return recording;
+  });
+}
+
+interface Opening {
+  readonly file: InputFile;
+  readonly meta: SigmfMeta;
+  readonly metaPath: string;
+  /** What the metadata leaves out and the user knows. */
+  readonly options: OpenOptions;
+}
+
+async function voltages(opening: Opening): Promise<VoltageRecording> {
+  const { file, meta, metaPath } = opening;
+  const type = voltageTypeOf(meta.global['core:datatype'], metaPath);
+  const inputs = meta.global['core:num_channels'] ?? 1;
+  const common = await commonFacts(opening, {
+    inputs,
+    channels: 1,
+    sampleBytes: voltageSizeBytes(type) as SampleBytes,
+  });
+  const { layout, start, rateHz: sampleRateHz, facts } = common;
+  // Unless told, the band counts from zero: its middle is R/4 (real) or 0 (complex).
+  const centreFrequencyHz = common.centreFrequencyHz ?? (isComplexVoltage(type) ? 0 : sampleRateHz / 4);
+  async function* blocks(blockSamples: number): AsyncGenerator<VoltageBlock> {
+    for await (const { bytes, samples, firstSample, gaps } of readFrames(file, layout, blockSamples)) {
+      const elements = voltageViews[type](bytes);
+      if (elements instanceof Float32Array) {
+        const partsPerSample = elementsPerVoltage(type);
+        refuseNotFinite(elements, file.path, { samples, partsPerSample, firstSample });
+      }
+      yield {
+        type,
+        inputs,
+        samples,
+        voltages: voltagesAT(elements, type, inputs, samples),
+        gaps: gaps.map((gap) => ({
+          firstInput: gap.firstInput,
+          endInput: gap.endInput,
+          firstSample: gap.firstSample,
+          endSample: gap.endSample,
+        })),
+        start: addSamples(start, firstSample, sampleRateHz),
+      };
+    }
+  }
+  return {
+    kind: 'voltages',
+    ...facts,
+    type,
+    inputs,
+    samples: layout.samples,
+    sampleRateHz,
+    centreFrequencyHz,
+    start,
+    blocks,
+    close: () => file.close(),
+  };
+}
+
+async function spectra(opening: Opening, type: SpectraType): Promise<SpectraRecording> {
+  const { file, metaPath } = opening;
+  const { global } = opening.meta;
+  const accepted = type === 'ci4' ? ['ru8', 'ri8'] : [spectraDatatypes[type]];
+  if (!accepted.includes(global['core:datatype'])) {
+    refuse(
+      metaPath,
+      `contradicts itself: core:datatype '${global['core:datatype']}' cannot carry corella:spectra_type '${type}'`,
+      `write core:datatype '${accepted[0]}'`,
+    );
+  }
+  const channels = global['corella:channels'] ?? refuse(metaPath, 'says no corella:channels', 'add it');
+  const streams = global['core:num_channels'] ?? 1;
+  if (streams % channels !== 0) {
+    refuse(
+      metaPath,
+      `contradicts itself: core:num_channels ${streams} is no multiple of corella:channels ${channels}`,
+      'core:num_channels counts channels times inputs',
+    );
+  }
+  const inputs = streams / channels;
+  const listedHz = global['corella:frequencies_hz'] ?? [];
+  if (listedHz.length !== channels) {
+    refuse(
+      metaPath,
+      `corella:frequencies_hz lists ${listedHz.length} frequencies for ${channels} channels`,
+      'list one a channel, in hertz',
+    );
+  }
+  const common = await commonFacts(opening, {
+    inputs,
+    channels,
+    sampleBytes: spectraSizeBytes(type) as SampleBytes,
+  });
+  // Where nothing says where the band lies, the list counts from its middle.
+  const isPlaced = opening.meta.captures[0]['core:frequency'] !== undefined;
+  const fromHz = isPlaced ? 0 : (opening.options.centreFrequencyHz ?? 0);
+  const frequenciesHz = Float64Array.from(listedHz, (offsetHz) => offsetHz + fromHz);
+  const { layout, start, rateHz: spectrumRateHz, facts } = common;
+  async function* blocks(blockSamples: number): AsyncGenerator<CanonicalSpectra> {
+    for await (const { bytes, samples, firstSample, gaps } of readFrames(file, layout, blockSamples)) {
+      const elements = spectraViews[type](bytes);
+      checkRange(elements, type, file.path, { samples, firstSample });
+      const values = spectraCAT(elements, type, channels, inputs, samples);
+      yield { samples, spectra: values, gaps, start: addSamples(start, firstSample, spectrumRateHz) };
+    }
+  }
+  return {
+    kind: 'spectra',
+    ...facts,
+    type,
+    channels,
+    inputs,
+    samples: layout.samples,
+    spectrumRateHz,
+    frequenciesHz,
+    channelWidthHz: global['corella:channel_width_hz'] ?? spectrumRateHz,
+    start,
+    blocks,
+    close: () => file.close(),
+  };
+}
+
+interface Shape {
+  readonly inputs: number;
+  readonly channels: number;
+  readonly sampleBytes: SampleBytes;
+}
+
+/** What both kinds of recording share. */
+async function commonFacts({ file, meta, metaPath, options }: Opening, shape: Shape) {
+  const { global, captures } = meta;
+  const [first] = captures;
+  const rateHz =
+    global['core:sample_rate'] ??
+    options.sampleRateHz ??
+    refuse(metaPath, 'says no core:sample_rate', 'add it, in samples a second, or give --rate');
+  const centreFrequencyHz = first['core:frequency'] ?? options.centreFrequencyHz;
+  const datetime = first['core:datetime'];
+  const toldStart = datetime === undefined ? options.start : parseInstant(datetime, `${metaPath}, capture 0`);
+  const start = toldStart ?? instant(0);
+  if ((global['core:trailing_bytes'] ?? 0) > 0) {
+    refuse(metaPath, 'has trailing bytes after its data', 'strip them: only plain samples are read');
+  }
+  for (const { name, optional } of global['core:extensions'] ?? []) {
+    if (name !== 'corella' && optional === false) {
+      refuse(metaPath, `needs the extension '${name}', which is not known here`, 'export it without');
+    }
+  }
+  const layout = planLayout(meta, {
+    metaPath,
+    dataPath: file.path,
+    dataBytes: file.sizeBytes,
+    ...shape,
+    start,
+    sampleRateHz: rateHz,
+  });
+  const own = await telescopeOf(meta, metaPath);
+  const said = global['corella:polarisations'] ?? own?.polarisations;
+  if (said !== undefined) checkInputs(metaPath, shape.inputs, said, own?.stations.length);
+  const polarisations = said ?? polarisationsFor(metaPath, shape.inputs, 1, options);
+  const telescope = own ?? options.telescope;
+  const facts = {
+    path: metaPath,
+    format: 'sigmf',
+    ...unknownFactsOf({ frequency: centreFrequencyHz === undefined, start: toldStart === undefined }),
+    polarisations,
+    details: details(meta, layout),
+    ...(meta.global['corella:history'] && { history: meta.global['corella:history'] }),
+    ...(meta.global['corella:bits'] !== undefined && { bits: meta.global['corella:bits'] }),
+    ...(telescope ? { telescope } : {}),
+  };
+  return { layout, start, rateHz, centreFrequencyHz, facts };
+}
+
+function checkInputs(metaPath: string, inputs: number, polarisations: 1 | 2, stations?: number): void {
+  if (inputs % polarisations !== 0) {
+    refuse(
+      metaPath,
+      `contradicts itself: ${inputs} inputs cannot be shared by ${polarisations} polarisations`,
+      'correct core:num_channels or corella:polarisations',
+    );
+  }
+  if (stations !== undefined && stations * polarisations !== inputs) {
+    refuse(
+      metaPath,
+      `contradicts itself: the telescope has ${stations} stations × ${polarisations} polarisations = ` +
+        `${stations * polarisations} inputs, the recording ${inputs}`,
+      'correct core:num_channels or corella:telescope',
+    );
+  }
+}
+
+/** Plain JSON for people and scripts; the telescope is told elsewhere. */
+function details(meta: SigmfMeta, layout: SigmfLayout): Record<string, unknown> {
+  const present = layout.segments.reduce((sum, segment) => sum + segment.frames, 0);
+  const corella: Record<string, unknown> = {};
+  const global: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(meta.global)) {
+    if (key === 'corella:telescope') continue;
+    if (key.startsWith('corella:')) corella[key.slice('corella:'.length)] = value;
+    else global[key] = value;
+  }
+  return {
+    dataFile: layout.dataPath,
+    global,
+    corella,
+    captures: meta.captures,
+    missingSamples: layout.samples - present,
+    missingBoxes: layout.missing,
+  };
+}
+
+function voltageTypeOf(datatype: string, metaPath: string): VoltageType {
+  const plain = /^[rc]i8$/.test(datatype) ? datatype : datatype.replace(/^([rc]i8)_(le|be)$/, '$1');
+  const found = Object.entries(voltageDatatypes).find(([, name]) => name === plain);
+  if (found) return found[0] as VoltageType;
+  return refuse(
+    metaPath,
+    `core:datatype '${datatype}' is not read here`,
+    `convert it to one of ${Object.values(voltageDatatypes).join(', ')}`,
+  );
+}

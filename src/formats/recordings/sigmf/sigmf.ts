@@ -1,0 +1,24 @@
+/** SigMF: a .sigmf-meta JSON file beside the .sigmf-data samples it describes. */
+import type { Format } from '../../format.js';
+import { openSigmf } from './open.js';
+
+export { sigmfPaths } from './meta.js';
+export { openSigmf } from './open.js';
+export {
+  createSigmf,
+  createSigmfSpectra,
+  type RecordingWriter,
+  type SigmfHeader,
+  type SigmfSpectraHeader,
+} from './write.js';
+
+export const sigmf: Format = {
+  name: 'sigmf',
+  title: 'SigMF',
+  extensions: ['.sigmf-meta', '.sigmf-data'],
+  // Samples look like anything, and damaged metadata should be told so: the name decides for both.
+  recognise: (path, head) =>
+    /\.sigmf-(meta|data)$/i.test(path) ||
+    /^\s*\{[^]*"core:(datatype|version|sample_rate)"/.test(new TextDecoder('latin1').decode(head)),
+  open: openSigmf,
+};

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { formatInstant } from '../../core/instant.js';
+import { HIGH_LEVEL } from './decode.js';
+import { encodeVdif, type VdifSample } from '../testing/encoders.js';
+import { readWhole, writeSample } from '../testing/reading.js';
+import { vdif } from './vdif.js';
+
+const HIGH = Math.fround(HIGH_LEVEL);
+/** Two threads of 2-bit real samples, 16 a frame, 1000 frames a second: 16 kHz. */
+const plain: VdifSample = {
+  bits: 2,
+  parts: 1,
+  threads: [5, 3],
+  channels: 1,
+  samplesPerFrame: 32,
+  framesPerSecond: 1000,
+  frames: 6,
+  epoch: 28,
+  seconds: 14_363_767,
+  firstFrame: 998,
+  extension: 3,
+  code: (lane, _input, sample) => (sample + lane) % 4,
+};
+const numbered = (bits: number) => (lane: number, input: number, sample: number, part: number) =>
+  (lane * 7 + input * 3 + sample * 5 + part) % 2 ** bits;
+
+describe('VDIF', () => {
+  it('orders threads, decodes two bits, and keeps time across the second', async () => {
+    const { recording, values, gaps, starts } = await readWhole(vdif, encodeVdif(plain), {
+      blockSamples: 50,
+    });
+    assert.equal(recording.kind, 'voltages');
+    // 2014-01-01 + 14363767 s = 166 days 05:56:07; frame 998 of 1000.
+    assert.equal(formatInstant(recording.start, 6), '2014-06-16T05:56:07.998000Z');
+    assert.equal(recording.samples, 192);
+    // 0x544b: 'T' in the high byte.
+    assert.equal(recording.details.station, 'TK');
+    assert.deepEqual(gaps, []);
+    const level = [-HIGH, -1, 1, HIGH];
+    // Thread 3 is input 0: it was the second lane encoded.
+    assert.deepEqual(
+      values[0],
+      Array.from({ length: 192 }, (_, t) => level[(t + 1) % 4]),
+    );
+    assert.deepEqual(
+      values[1],
+      Array.from({ length: 192 }, (_, t) => level[t % 4]),
+    );
+    // Block 2 starts 100 samples of 1/32000 s later: .998 + .003125 crosses the second.
+    assert.equal(formatInstant(starts[2], 6), '2014-06-16T05:56:08.001125Z');
+  });
+
+  it('counts leap seconds since its epoch', async () => {
+    // Epoch 32 is 2016-01-01, a leap year: 366 days + the leap second lead to 2017-01-01T00:00:00.
+    const seconds = 366 * 86_400 + 1;
+    const at = async (second: number): Promise<string> =>
+      formatInstant(
+        (await readWhole(vdif, encodeVdif({ ...plain, epoch: 32, seconds: second, firstFrame: 0 }))).recording
+          .start,
+        0,
+      );
+    assert.equal(await at(seconds), '2017-01-01T00:00:00Z');
+    assert.equal(await at(seconds - 2), '2016-12-31T23:59:59Z');
+  });
+
+  for (const [bits, type, offset] of [
+    [4, 'i8', 8],
+    [8, 'i8', 128],
+    [16, 'i16', 32_768],
+  ] as const) {
+    for (const parts of [1, 2] as const) {
+      it(`decodes ${bits} bits, ${parts === 2 ? 'complex' : 'real'}, several channels`, async () => {
+        const code = numbered(bits);
+        const bytes = encodeVdif({ ...plain, bits, parts, channels: 4, threads: [0], extension: 1, code });
+        const { recording, values } = await readWhole(vdif, bytes, { extension: '.vdif' });
+        assert.equal(recording.type, parts === 2 ? `c${type}` : type);
+        assert.equal(recording.inputs, 4);
+        for (let a = 0; a < 4; a++) {
+          for (const t of [0, 1, 31, 32, 191]) {
+            for (let part = 0; part < parts; part++) {
+              assert.equal(values[a][t * parts + part], code(0, a, t, part) - offset);
+            }
+          }
+        }
+      });
+    }
+  }
+
+  it('decodes one bit and reads legacy headers, at a rate given by the user', async () => {
+    const bytes = encodeVdif({
+      ...plain,
+      bits: 1,
+      samplesPerFrame: 64,
+      extension: 'legacy',
+      code: (_l, _i, t) => t % 2,
+    });
+    const { recording, values } = await readWhole(vdif, bytes, { sampleRateHz: 64_000 });
+    assert.deepEqual(values[0].slice(0, 4), [-1, 1, -1, 1]);
+    assert.equal(recording.details.extension, 'legacy');
+  });
+
+  it('learns the rate from frame numbers that turn over, and asks where they do not', async () => {
+    const silent = { ...plain, extension: 0, framesPerSecond: 4, firstFrame: 2 } as const;
+    const { recording } = await readWhole(vdif, encodeVdif(silent));
+    assert.equal(recording.details.framesPerSecond, 4);
+    await assert.rejects(
+      readWhole(vdif, encodeVdif({ ...plain, extension: 0, firstFrame: 0 })),
+      /nothing in it tells the sample rate.*give the sample rate/,
+    );
+  });
+
+  it('counts lost and invalid frames as gaps, zero and never stale', async () => {
+    const bytes = encodeVdif({
+      ...plain,
+      threads: [0, 1],
+      drop: (thread, k) => (thread === 1 && k === 2 ? 'drop' : k === 4 ? 'invalid' : 'keep'),
+    });
+    const { recording, values, gaps } = await readWhole(vdif, bytes, { blockSamples: 64 });
+    assert.deepEqual(gaps, [
+      { firstInput: 1, endInput: 2, firstSample: 64, endSample: 96 },
+      { firstInput: 0, endInput: 2, firstSample: 128, endSample: 160 },
+    ]);
+    assert.deepEqual(values[1].slice(64, 96), new Array(32).fill(0));
+    assert.ok(values[1].slice(96, 128).every((x) => x !== 0));
+    // The same hole at the end of a block.
+    const longer = await readWhole(vdif, bytes, { blockSamples: 96 });
+    assert.deepEqual(longer.gaps[0], gaps[0]);
+    assert.equal(recording.tally?.invalid, 2);
+    assert.equal(recording.tally.frames, 9);
+  });
+
+  it('puts frames that overtook each other in their places', async () => {
+    const bytes = encodeVdif(plain);
+    const frame = bytes.length / 12;
+    const order = [3, 0, 2, 1, 7, 5, 4, 6, 11, 8, 10, 9];
+    const shuffled = Buffer.concat(order.map((k) => bytes.subarray(k * frame, (k + 1) * frame)));
+    const straight = await readWhole(vdif, bytes, { blockSamples: 40 });
+    const mixed = await readWhole(vdif, shuffled, { blockSamples: 40 });
+    assert.deepEqual(mixed.values, straight.values);
+    assert.deepEqual(mixed.gaps, []);
+  });
+
+  it('is not led astray by one damaged time, and refuses a wholly damaged one', async () => {
+    const bytes = encodeVdif({ ...plain, frames: 20, threads: [0] });
+    const frame = bytes.length / 20;
+    bytes.writeUInt32LE(2 ** 29, 19 * frame);
+    const { recording } = await readWhole(vdif, bytes);
+    assert.equal(recording.samples, 19 * 32);
+    assert.equal(recording.tally?.outside, 1);
+    await assert.rejects(vdif.open(writeSample(Buffer.alloc(64, 255))), /its first header is not VDIF's/);
+    await assert.rejects(vdif.open(writeSample(bytes.subarray(0, 20))), /too short for one VDIF frame/);
+  });
+
+  it('is recognised by its sync word or by name and sense', () => {
+    assert.ok(vdif.recognise('x', encodeVdif(plain)));
+    assert.ok(!vdif.recognise('x', encodeVdif({ ...plain, extension: 0 })));
+    assert.ok(vdif.recognise('x.vdif', encodeVdif({ ...plain, extension: 0 })));
+    assert.ok(!vdif.recognise('x.vdif', Buffer.alloc(100, 255)));
+  });
+});

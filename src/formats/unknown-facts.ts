@@ -1,0 +1,15 @@
+/** What neither a file nor the user told. */
+import type { UnknownFact } from './format.js';
+
+/** The fact that something was not told, where that is so. */
+export function unknownFactsOf(missing: Readonly<Partial<Record<UnknownFact, boolean>>>): {
+  readonly unknownFacts?: readonly UnknownFact[];
+} {
+  const unknownFacts = (['frequency', 'start'] as const).filter((what) => missing[what] === true);
+  return unknownFacts.length > 0 ? { unknownFacts } : {};
+}
+
+export const isUnknown = (
+  { unknownFacts }: { readonly unknownFacts?: readonly UnknownFact[] | undefined },
+  what: UnknownFact,
+): boolean => unknownFacts?.includes(what) === true;

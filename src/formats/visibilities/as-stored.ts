@@ -1,0 +1,62 @@
+/** What UVFITS and UVH5 agree on: products, and what is taken over from the file that an integration came from. */
+import { baselineIndex } from '../../core/axes.js';
+import type { Integration } from '../../core/blocks.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import type { VisibilityHeader } from '../format.js';
+
+/** Products in the order of codes −5, −6, −7, −8: XX, YY, XY, YX of (antenna 1, antenna 2); −1 to −4 of circular feeds. */
+export const fileProducts = {
+  1: [[0, 0]],
+  2: [
+    [0, 0],
+    [1, 1],
+    [0, 1],
+    [1, 0],
+  ],
+} as const;
+
+/** How long a pair was integrated: as the other file had it, else as long as all. */
+export const storedIntegrationS = ({ asStored, durationS }: Integration, i: number, j: number): number => {
+  const own = asStored?.integrationS?.[baselineIndex(i, j)] ?? Number.NaN;
+  return Number.isNaN(own) ? durationS : own;
+};
+
+/**
+ * uvw as the other file had it, for the pair (A1, A2) = (j, i) that we write: r_j − r_i in metres. Undefined where
+ * that file had none, or stopped its fringes elsewhere: then our own geometry says.
+ */
+export function storedUvwM(
+  { asStored }: Integration,
+  { phaseCentre }: VisibilityHeader,
+  i: number,
+  j: number,
+): readonly [number, number, number] | undefined {
+  const stopped = asStored?.stopped;
+  if (stopped === undefined) return undefined;
+  const { raDeg, decDeg } = stopped.phaseCentre;
+  if (raDeg !== phaseCentre.raDeg || decDeg !== phaseCentre.decDeg) return undefined;
+  const [u, v, w] = stopped.uvwM.subarray(3 * baselineIndex(i, j), 3 * baselineIndex(i, j) + 3);
+  if (Number.isNaN(w)) return undefined;
+  // r_i − r_j is kept as the lower triangle has it, and turned only between two antennas. 0 − x spares us −0.
+  return i === j ? [u, v, w] : [0 - u, 0 - v, 0 - w];
+}
+
+/** All that a file of visibilities tells of how they were taken. */
+export function recordingSeen(
+  channels: readonly { readonly frequencyHz: number }[],
+  channelWidthHz: number,
+): Pick<Telescope, 'band' | 'recording' | 'beamExponent'> {
+  const lowHz = channels[0].frequencyHz - channelWidthHz / 2;
+  const highHz = channels[channels.length - 1].frequencyHz + channelWidthHz / 2;
+  return {
+    band: { lowHz, highHz },
+    recording: {
+      centreFrequencyHz: (lowHz + highHz) / 2,
+      sampleRateHz: highHz - lowHz,
+      channels: channels.length,
+      bits: 8,
+    },
+    // Nothing is known of the elements: the whole sky alike.
+    beamExponent: 0,
+  };
+}

@@ -1,0 +1,167 @@
+/**
+ * The correlator dumps of the SKA-Low stations (AAVS, EDA): HDF5 with correlation_matrix/data
+ * [channel][time][baseline][product], baselines (0,0), (0,1) … (1,1) …, products XX, XY, YX, YY. Antenna order is
+ * that of the telescope's preset, which the file's name or the user tells.
+ */
+import { basename } from 'node:path';
+import type { Integration } from '../../core/blocks.js';
+import { preparing } from '../../core/closing.js';
+import { refuse } from '../../core/errors.js';
+import { addSeconds, instant } from '../../core/instant.js';
+import { skyFrame } from '../../sky/frame.js';
+import { loadTelescope } from '../../telescope/load.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import type { Format, OpenOptions, VisibilityFile } from '../format.js';
+import { gather, storedProducts, type StoredProduct } from '../io/gather.js';
+import { isHdf5, namesInHead, openHdf5, type Hdf5File } from '../hdf5/read.js';
+
+const CHANNEL_SPACING_HZ = 781_250;
+/** The station's filterbank oversamples by 32/27. */
+const CHANNEL_WIDTH_HZ = (CHANNEL_SPACING_HZ * 32) / 27;
+const DATA = 'correlation_matrix/data';
+/**
+ * What the matrix holds for the pair (1, 2). The station does not say; the sky does: with EDA2's values
+ * conjugated the Sun and the Galactic centre stand where they were on 2021-12-11, with AAVS2's as they are the
+ * Sun of 2023-08-23. The other way round both are mirrored through the zenith.
+ */
+const heldPair = { eda2: 'V21', aavs2: 'V12' } as const;
+type KnownStation = keyof typeof heldPair;
+const isKnown = (name: string): name is KnownStation => name in heldPair;
+const held = (name: string): 'V12' | 'V21' => (isKnown(name) ? heldPair[name] : 'V21');
+
+async function telescopeFor(path: string, options: OpenOptions): Promise<Telescope> {
+  if (options.telescope) return options.telescope;
+  const name = Object.keys(heldPair).find((one) => basename(path).toLowerCase().includes(one));
+  if (name === undefined)
+    refuse(
+      path,
+      'neither it nor its name tells which station made it',
+      'name it with --telescope, like eda2 or aavs2',
+    );
+  return loadTelescope(name);
+}
+
+/** Products in the file's order as polarisations of V₁₂; under V₂₁'s name XY and YX change places. */
+const productsHeldAs = {
+  V12: [-5, -7, -8, -6].map((code) => storedProducts[code]) as readonly StoredProduct[],
+  V21: [-5, -8, -7, -6].map((code) => storedProducts[code]) as readonly StoredProduct[],
+};
+
+function opened(file: Hdf5File, telescope: Telescope): VisibilityFile {
+  const { path } = file;
+  const fact = (name: string): number => {
+    const value = file.attribute('root', name);
+    if (typeof value !== 'number' || !Number.isFinite(value))
+      refuse(path, `lacks the attribute ${name}`, 'it is damaged, or no correlator dump');
+    return value;
+  };
+  const antennas = fact('n_antennas');
+  const data = file.dataset(DATA);
+  const [channels, times, baselines, products] = data.shape;
+  if (
+    data.shape.length !== 4 ||
+    baselines !== (antennas * (antennas + 1)) / 2 ||
+    products !== 4 ||
+    data.parts !== 2
+  ) {
+    refuse(
+      path,
+      `${DATA} is [${data.shape.join('][')}] where ${antennas} antennas need [channel][time][baseline][4]`,
+      'it is damaged',
+    );
+  }
+  if (telescope.stations.length !== antennas) {
+    refuse(
+      path,
+      `holds ${antennas} antennas where ${telescope.name} has ${telescope.stations.length}`,
+      'name the telescope that made it with --telescope',
+    );
+  }
+  const durationS = fact('tsamp');
+  const startS = fact('ts_start');
+  if (!(durationS > 0) || channels < 1 || times < 1)
+    refuse(path, `an integration lasts ${durationS} s`, 'it is damaged');
+  const channelId = fact('channel_id');
+  const samples = Math.round(durationS * CHANNEL_WIDTH_HZ);
+  const first = instant(startS);
+  const frequenciesHz = Float64Array.from(
+    { length: channels },
+    (_, c) => (channelId + c) * CHANNEL_SPACING_HZ,
+  );
+
+  const pair = held(telescope.name);
+  const order = productsHeldAs[pair];
+  const sign = pair === 'V21' ? -1 : 1;
+  const integrationOf = (t: number): Integration => {
+    const gathering = gather({
+      channels,
+      stations: antennas,
+      polarisations: 2,
+      products: order,
+      values: 'mean',
+    });
+    for (let c = 0; c < channels; c++) {
+      const matrix = data.box([c, t, 0, 0], [1, 1, baselines, 4]);
+      let at = 0;
+      for (let s1 = 0; s1 < antennas; s1++) {
+        for (let s2 = s1; s2 < antennas; s2++) {
+          gathering.row(s1, s2);
+          for (const product of order) {
+            const re = matrix[at++];
+            const im = matrix[at++];
+            if (!Number.isFinite(re + im))
+              refuse(path, `baseline ${s1}, ${s2} is not a number`, 'it is damaged');
+            gathering.add(c, product, re, sign * im, samples);
+          }
+        }
+      }
+    }
+    return gathering.finish({ start: addSeconds(first, t * durationS), durationS });
+  };
+  return {
+    kind: 'visibilities',
+    path,
+    format: 'skalow',
+    telescope,
+    details: {
+      antennas,
+      channelId,
+      integrationS: durationS,
+      integrations: times,
+      storage: data.storage,
+      channelSpacingHz: CHANNEL_SPACING_HZ,
+      pair,
+      // XX, XY, YX, YY of the pairs (0, 0) and (0, 1), as stored.
+      firstValues: [...data.box([0, 0, 0, 0], [1, 1, Math.min(2, baselines), 4])],
+    },
+    header: {
+      telescope,
+      polarisations: 2,
+      frequenciesHz,
+      channelWidthHz: CHANNEL_WIDTH_HZ,
+      phaseCentre: skyFrame(telescope.site, first).zenith,
+      object: 'zenith',
+      history: [`${basename(path)}: SKA-Low station correlator, channel ${channelId}`],
+    },
+    integrationCount: times,
+    integrations: async function* () {
+      for (let t = 0; t < times; t++) {
+        await Promise.resolve();
+        yield integrationOf(t);
+      }
+    },
+    close: () => file.close(),
+  };
+}
+
+export const skalow: Format = {
+  name: 'skalow',
+  title: 'SKA-Low station correlator (HDF5)',
+  extensions: ['.hdf5'],
+  recognise: (path, head) =>
+    namesInHead(head, 'correlation_matrix') || (isHdf5(head) && /correlation_burst/i.test(basename(path))),
+  open: async (path, options = {}) => {
+    const telescope = await telescopeFor(path, options);
+    return preparing(async (closers) => opened(closers.keep(await openHdf5(path)), telescope));
+  },
+};

@@ -1,0 +1,184 @@
+/** The AIPS AN table: where the antennas stand, in the axes other software expects, and back. */
+import { refuse } from '../../../core/errors.js';
+import type { Instant } from '../../../core/instant.js';
+import { dot, scale, type Vector3 } from '../../../core/vector.js';
+import { DEGREES_PER_DAY, earthAtMidnight } from '../../../sky/earth/sidereal.js';
+import type { RecordingDefaults, Site, Station, Telescope } from '../../../telescope/telescope.js';
+import { ecefToEnu, ecefToSite, enuToEcef, siteToEcef, turnAboutAxis } from '../../../telescope/earth.js';
+import { integerCard, realCard, textCards, toAscii, type FitsUnit } from '../../fits/fits.js';
+import { readTable, tableBytes } from '../../fits/table.js';
+import type { InputFile } from '../../io/input.js';
+
+/**
+ * STABXYZ holds offsets from ARRAYX, ARRAYY, ARRAYZ in the frame whose x axis points to the local meridian: ECEF
+ * turned about the Earth's axis by minus the longitude, as AIPS, pyuvdata and cotter have it.
+ */
+export function antennaTable(
+  telescope: Telescope,
+  facts: {
+    readonly start: Instant;
+    readonly referenceFrequencyHz: number;
+    readonly feeds: 'linear' | 'circular';
+  },
+): Uint8Array {
+  const { site, stations, recording, band } = telescope;
+  const array = siteToEcef(site);
+  const earth = earthAtMidnight(facts.start);
+  const each = <T>(make: (station: Station, s: number) => T): T[] => stations.map(make);
+  const names = each((station) => toAscii(station.name));
+  const nameWidth = Math.max(8, ...names.map((name) => name.length));
+  const letters = { linear: 'XY', circular: 'RL' }[facts.feeds];
+  const columns = [
+    { name: 'ANNAME', form: `${nameWidth}A`, rows: names },
+    {
+      name: 'STABXYZ',
+      form: '3D',
+      unit: 'METERS',
+      rows: each(({ eastM, northM, upM }) => {
+        const ecef = enuToEcef({ x: eastM, y: northM, z: upM }, site);
+        const { x, y, z } = turnAboutAxis(ecef, -site.longitudeDeg);
+        return [x, y, z];
+      }),
+    },
+    { name: 'NOSTA', form: '1J', rows: each((_, s) => [s + 1]) },
+    { name: 'MNTSTA', form: '1J', rows: each(() => [0]) },
+    { name: 'STAXOF', form: '1E', unit: 'METERS', rows: each(() => [0]) },
+    { name: 'POLTYA', form: '1A', rows: each(() => letters[0]) },
+    // X lies east–west: 90° from north through east.
+    { name: 'POLAA', form: '1E', unit: 'DEGREES', rows: each(() => [90]) },
+    { name: 'POLTYB', form: '1A', rows: each(() => letters[1]) },
+    { name: 'POLAB', form: '1E', unit: 'DEGREES', rows: each(() => [0]) },
+  ];
+  return tableBytes('AIPS AN', columns, [
+    realCard('ARRAYX', array.x),
+    realCard('ARRAYY', array.y),
+    realCard('ARRAYZ', array.z),
+    realCard('GSTIA0', earth.siderealDeg, 'degrees at 0h on RDATE'),
+    realCard('DEGPDY', DEGREES_PER_DAY),
+    realCard('FREQ', facts.referenceFrequencyHz),
+    ...textCards('RDATE', earth.date),
+    realCard('POLARX', earth.poleXArcsec, 'arcsec'),
+    realCard('POLARY', earth.poleYArcsec, 'arcsec'),
+    realCard('UT1UTC', earth.ut1MinusUtcS, 's'),
+    realCard('DATUTC', 0),
+    ...textCards('TIMSYS', 'UTC'),
+    ...textCards('ARRNAM', telescope.name),
+    ...textCards('XYZHAND', 'RIGHT'),
+    ...textCards('FRAME', 'ITRF'),
+    integerCard('NUMORB', 0),
+    integerCard('NO_IF', 1),
+    integerCard('NOPCAL', 0),
+    ...textCards('POLTYPE', ''),
+    integerCard('FREQID', 1),
+    // What a telescope is beyond its antennas' places; other software passes over these.
+    ...textCards('TELTITLE', telescope.title),
+    realCard('BANDLOW', band.lowHz),
+    realCard('BANDHIGH', band.highHz),
+    realCard('RECFREQ', recording.centreFrequencyHz),
+    realCard('RECRATE', recording.sampleRateHz),
+    integerCard('RECCHAN', recording.channels),
+    integerCard('RECBITS', recording.bits),
+    realCard('BEAMEXP', telescope.beamExponent),
+    realCard('SITELAT', site.latitudeDeg),
+    realCard('SITELON', site.longitudeDeg),
+    realCard('SITEHGT', site.heightM),
+  ]);
+}
+
+export interface Antennas {
+  /** The data's antenna number of each station. */
+  readonly numbers: readonly number[];
+  readonly site: Site;
+  readonly stations: readonly Station[];
+  readonly arrayName: string;
+  readonly timeSystem: string;
+  /** TAI − UTC as the table has it, 0 when it says nothing. */
+  readonly taiMinusUtcS: number;
+  readonly frame: string;
+  /** 'offsets' from the array's centre in the meridian's frame, or 'absolute' ECEF. */
+  readonly positions: 'offsets' | 'absolute';
+  /** Present where we wrote the table ourselves. */
+  readonly own?: Pick<Telescope, 'title' | 'band' | 'recording' | 'beamExponent'>;
+}
+
+export async function readAntennas(file: InputFile, unit: FitsUnit): Promise<Antennas> {
+  const { header } = unit;
+  const table = await readTable(file, unit);
+  if (table.rowCount === 0) refuse(file.path, 'its antenna table is empty', 'export it again');
+  const hand = header.text('XYZHAND', 'RIGHT').toUpperCase() === 'LEFT' ? -1 : 1;
+  const xyz = table.numbers('STABXYZ', 3).map(([x, y, z]): Vector3 => ({ x, y: hand * y, z }));
+  const array: Vector3 = {
+    x: header.real('ARRAYX', 0),
+    y: header.real('ARRAYY', 0),
+    z: header.real('ARRAYZ', 0),
+  };
+  const mean = scale(
+    xyz.reduce((sum, at) => ({ x: sum.x + at.x, y: sum.y + at.y, z: sum.z + at.z })),
+    1 / xyz.length,
+  );
+  const far = [array, ...xyz].find((at) => !Number.isFinite(dot(at, at)) || dot(at, at) > 1e18);
+  if (far) {
+    refuse(
+      file.path,
+      `an antenna stands at (${far.x}, ${far.y}, ${far.z}) m`,
+      'correct STABXYZ and ARRAYX, ARRAYY, ARRAYZ in its AN table',
+    );
+  }
+  const absolute = dot(array, array) === 0 || dot(mean, mean) > 5e6 ** 2;
+  const site = siteOf(absolute ? (dot(array, array) === 0 ? mean : array) : array, unit);
+  const centre = siteToEcef(site);
+  const enu = xyz.map((at) =>
+    absolute
+      ? ecefToEnu({ x: at.x - centre.x, y: at.y - centre.y, z: at.z - centre.z }, site)
+      : ecefToEnu(turnAboutAxis(at, site.longitudeDeg), site),
+  );
+  const numbers = table.numbers('NOSTA', 1).map(([number]) => number);
+  if (new Set(numbers).size !== numbers.length) {
+    refuse(file.path, 'its antenna table lists a number twice', 'correct NOSTA in its AN table');
+  }
+  const names = table.has('ANNAME') ? table.texts('ANNAME') : numbers.map(String);
+  return {
+    numbers,
+    site,
+    stations: enu.map(({ x, y, z }, s) => ({
+      name: names[s] === '' ? String(numbers[s]) : names[s],
+      eastM: x,
+      northM: y,
+      upM: z,
+    })),
+    arrayName: header.text('ARRNAM', ''),
+    timeSystem: header.text('TIMSYS', header.text('TIMESYS', '')).trim().toUpperCase(),
+    taiMinusUtcS: header.real('IATUTC', 0),
+    frame: header.text('FRAME', ''),
+    positions: absolute ? 'absolute' : 'offsets',
+    ...ownFacts(unit),
+  };
+}
+
+/** To the last digit where we wrote it, else from the Earth-fixed place. */
+function siteOf(place: Vector3, { header }: FitsUnit): Site {
+  if (!header.has('SITELAT')) return ecefToSite(place);
+  return {
+    latitudeDeg: header.real('SITELAT'),
+    longitudeDeg: header.real('SITELON'),
+    heightM: header.real('SITEHGT'),
+  };
+}
+
+function ownFacts({ header }: FitsUnit): Pick<Antennas, 'own'> {
+  if (!header.has('TELTITLE')) return {};
+  const recording: RecordingDefaults = {
+    centreFrequencyHz: header.real('RECFREQ'),
+    sampleRateHz: header.real('RECRATE'),
+    channels: header.whole('RECCHAN', 1, 2 ** 31),
+    bits: header.whole('RECBITS', 4, 8) === 4 ? 4 : 8,
+  };
+  return {
+    own: {
+      title: header.text('TELTITLE'),
+      band: { lowHz: header.real('BANDLOW'), highHz: header.real('BANDHIGH') },
+      recording,
+      beamExponent: header.real('BEAMEXP'),
+    },
+  };
+}

@@ -1,0 +1,296 @@
+/** UVFITS as other programs write it, made here number by number, and as accidents leave it. */
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import type { Integration } from '../../../core/blocks.js';
+import { formatInstant } from '../../../core/instant.js';
+import { temporaryFolder } from '../../../core/testing/temporary-folder.js';
+import { headerBytes, integerCard, logicalCard, paddedBytes, realCard, textCards } from '../../fits/fits.js';
+import { tableBytes } from '../../fits/table.js';
+import { openUvfits } from './uvfits.js';
+
+interface Axis {
+  readonly name: string;
+  readonly length: number;
+  readonly value: number;
+  readonly step: number;
+}
+
+interface Foreign {
+  readonly axes: readonly Axis[];
+  /** Name, PSCAL, PZERO. */
+  readonly parameters: readonly (readonly [string, number, number])[];
+  readonly groups: readonly (readonly number[])[];
+  readonly antennas: readonly number[];
+  readonly tables?: readonly Uint8Array[];
+  readonly cards?: readonly string[];
+}
+
+const axis = (name: string, length: number, value = 1, step = 1): Axis => ({ name, length, value, step });
+const direction = [axis('RA', 1, 10), axis('DEC', 1, -20)];
+
+function foreignBytes({ axes, parameters, groups, antennas, tables = [], cards = [] }: Foreign): Uint8Array {
+  const header = headerBytes([
+    logicalCard('SIMPLE', true),
+    integerCard('BITPIX', -32),
+    integerCard('NAXIS', axes.length + 1),
+    integerCard('NAXIS1', 0),
+    ...axes.map(({ length }, k) => integerCard(`NAXIS${k + 2}`, length)),
+    logicalCard('GROUPS', true),
+    integerCard('PCOUNT', parameters.length),
+    integerCard('GCOUNT', groups.length),
+    ...axes.flatMap(({ name, value, step }, k) => [
+      ...textCards(`CTYPE${k + 2}`, name),
+      realCard(`CRVAL${k + 2}`, value),
+      realCard(`CDELT${k + 2}`, step),
+      realCard(`CRPIX${k + 2}`, 1),
+    ]),
+    ...parameters.flatMap(([name, scale, zero], k) => [
+      ...textCards(`PTYPE${k + 1}`, name),
+      realCard(`PSCAL${k + 1}`, scale),
+      realCard(`PZERO${k + 1}`, zero),
+    ]),
+    ...cards,
+  ]);
+  const data = Buffer.alloc(paddedBytes(4 * groups.flat().length));
+  groups.flat().forEach((value, n) => data.writeFloatBE(value, 4 * n));
+  const places = antennas.map((number) => [-2.1e6 - number, -3.7e6, 4.7e6]);
+  const an = tableBytes(
+    'AIPS AN',
+    [
+      { name: 'ANNAME', form: '8A', rows: antennas.map((number) => `A${number}`) },
+      { name: 'STABXYZ', form: '3D', rows: places },
+      { name: 'NOSTA', form: '1J', rows: antennas.map((number) => [number]) },
+    ],
+    [realCard('ARRAYX', 0), realCard('ARRAYY', 0), realCard('ARRAYZ', 0)],
+  );
+  return Buffer.concat([header, data, an, ...tables]);
+}
+
+/** Two antennas 41 and 300, one XX value, no WW: the least a file can hold. */
+const least: Foreign = {
+  axes: [axis('COMPLEX', 3), axis('STOKES', 1, -5, -1), axis('FREQ', 1, 1e8, 1e6), ...direction],
+  parameters: [
+    ['UU', 1, 0],
+    ['VV', 1, 0],
+    ['WW', 1, 0],
+    ['DATE', 1, 2_460_000.5],
+    ['BASELINE', 1, 0],
+  ],
+  groups: [[0, 0, 0, 0.25, 65_536 + 2048 * 41 + 300, 1, 2, 3]],
+  antennas: [41, 300],
+};
+
+describe('UVFITS of other programs', () => {
+  const folder = temporaryFolder('foreign');
+  const path = (): string => join(folder, 'foreign.uvfits');
+  const readBytes = async (bytes: Uint8Array) => {
+    await writeFile(path(), bytes);
+    const file = await openUvfits(path());
+    try {
+      const integrations: Integration[] = [];
+      for await (const one of file.integrations()) integrations.push(one);
+      return { file, integrations };
+    } finally {
+      await file.close();
+    }
+  };
+  const read = (of: Foreign) => readBytes(foreignBytes(of));
+
+  it('large baseline numbers, antennas not from 1, absolute positions, no INTTIM', async () => {
+    const { file, integrations } = await read(least);
+    assert.deepEqual(file.details.antennaNumbers, [41, 300]);
+    assert.equal(file.details.antennaPositions, 'absolute');
+    // The antennas stand 259 m apart along x; the site is their middle.
+    const [a, b] = file.telescope.stations;
+    assert.ok(Math.abs(Math.hypot(a.eastM - b.eastM, a.northM - b.northM, a.upM - b.upM) - 259) < 1e-6);
+    assert.ok(Math.abs(a.eastM + b.eastM) < 1e-6);
+    const [one] = integrations;
+    // A1 = 41 is station 0, A2 = 300 station 1: V_10 = conj(1 + 2i), times the weight 3; autos never came.
+    assert.deepEqual([...one.visibilities], [0, 0, 3, -6, 0, 0]);
+    assert.deepEqual([...one.counts], [0, 3, 0]);
+    assert.deepEqual([...one.flaggedInputs], [0, 0]);
+    assert.equal(one.durationS, 1);
+    // JD 2460000.75 is 2023-02-25 06:00, the middle of one second.
+    assert.equal(formatInstant(one.start), '2023-02-25T05:59:59.500Z');
+  });
+
+  it('scaled parameters, swapped pairs, unsorted times, repeated rows, flags', async () => {
+    const of: Foreign = {
+      ...least,
+      axes: [axis('COMPLEX', 3), axis('STOKES', 4, -5, -1), axis('FREQ', 1, 1e8, 1e6), ...direction],
+      parameters: [
+        ['UU--', 1, 0],
+        ['VV--', 1, 0],
+        ['WW--', 1e-9, 0],
+        ['DATE', 1, 2_460_000.5],
+        ['_DATE', 1e-3, 0],
+        ['ANTENNA1', 1, 0],
+        ['ANTENNA2', 1, 0],
+        ['SUBARRAY', 1, 0],
+        ['INTTIM', 1, 0],
+      ],
+      antennas: [2, 5],
+      groups: [
+        // Later time first. Pair (5, 2): stations 1, 0, so V_10 = S·e^(+2πi f WW); WW = 2.5 ns is a quarter turn.
+        [0, 0, 2.5, 0.25, 0.5, 5, 2, 1, 10, 1, 2, 2, 3, 4, 2, 5, 6, 2, 7, 8, 2],
+        // Earlier time, pair (2, 5), twice: weights 1 and 3 of values 4 and 8 make the mean 7.
+        [0, 0, 0, 0.25, 0, 2, 5, 1, 10, 4, 0, 1, 4, 0, 1, 4, 0, 1, 4, 0, 1],
+        [0, 0, 0, 0.25, 0, 2, 5, 1, 10, 8, 0, 3, 8, 0, 3, 8, 0, 3, 8, 0, 3],
+        // An autocorrelation whose YY is flagged while Y is alive elsewhere: not to be taken for a zero.
+        [0, 0, 0, 0.25, 0, 2, 2, 1, 10, 9, 0, 4, 9, 0, -4, 1, 0, 4, 1, 0, 4],
+      ],
+    };
+    const { integrations } = await read(of);
+    assert.deepEqual(
+      integrations.map((one) => formatInstant(one.start)),
+      ['2023-02-25T05:59:55.000Z', '2023-02-25T06:00:38.200Z'],
+    );
+    assert.equal(integrations[0].durationS, 10);
+    assert.deepEqual([...integrations[0].counts], [0, 4, 0]);
+    assert.deepEqual([...integrations[0].visibilities.subarray(8, 16)], [28, 0, 28, 0, 28, 0, 28, 0]);
+    // S·i with weight 2, XX YY XY YX in the file, XX XY YX YY here: i(1+2i) = −2+i, i(5+6i) = −6+5i, …
+    const turned = integrations[1].visibilities.subarray(8, 16);
+    [-4, 2, -12, 10, -16, 14, -8, 6].forEach((value, n) => {
+      assert.ok(Math.abs(turned[n] - value) < 1e-6, `${n}: ${turned[n]}`);
+    });
+  });
+
+  it('several IFs, falling frequencies, no weights, circular hands', async () => {
+    const of: Foreign = {
+      ...least,
+      axes: [
+        axis('COMPLEX', 2),
+        axis('STOKES', 2, -1, -1),
+        axis('FREQ', 2, 8e9, -1e6),
+        axis('IF', 2),
+        ...direction,
+      ],
+      // [IF][f][RR, LL]: frequencies 8000, 7999, then 8100, 8099 MHz.
+      groups: [[0, 0, 0, 0.25, 256 + 2, 1, 0, -1, 0, 2, 0, -2, 0, 3, 0, -3, 0, 4, 0, -4, 0]],
+      antennas: [1, 2],
+      tables: [
+        tableBytes(
+          'AIPS FQ',
+          [
+            { name: 'FRQSEL', form: '1J', rows: [[1]] },
+            { name: 'IF FREQ', form: '2D', rows: [[0, 1e8]] },
+          ],
+          [],
+        ),
+      ],
+    };
+    const { file, integrations } = await read(of);
+    assert.deepEqual([...file.header.frequenciesHz], [7.999e9, 8e9, 8.099e9, 8.1e9]);
+    assert.deepEqual(file.details.products, ['RR', 'LL']);
+    // Baseline 1 of 3, RR then (absent) RL, LR, then LL of each channel, re only.
+    const values = [...integrations[0].visibilities];
+    const perChannel = [0, 1, 2, 3].map((c) => [0, 2, 4, 6].map((p) => values[c * 24 + 8 + p]));
+    assert.deepEqual(perChannel, [
+      [2, 0, 0, -2],
+      [1, 0, 0, -1],
+      [4, 0, 0, -4],
+      [3, 0, 0, -3],
+    ]);
+    assert.deepEqual([...integrations[0].counts.subarray(0, 3)], [0, 1, 0]);
+    await assert.rejects(read({ ...of, tables: [] }), /has 2 IFs but no AIPS FQ table/);
+  });
+
+  it('takes the direction of a multi-source file from its SU table', async () => {
+    const { file } = await read({
+      ...least,
+      axes: [...least.axes.slice(0, 3), axis('RA', 1, 0), axis('DEC', 1, 0)],
+      tables: [
+        tableBytes(
+          'AIPS SU',
+          [
+            { name: 'SOURCE', form: '8A', rows: ['3C84'] },
+            { name: 'RAEPO', form: '1D', rows: [[49.95]] },
+            { name: 'DECEPO', form: '1D', rows: [[41.5]] },
+          ],
+          [],
+        ),
+      ],
+    });
+    assert.deepEqual(file.header.phaseCentre, { raDeg: 49.95, decDeg: 41.5 });
+    assert.equal(file.header.object, '3C84');
+  });
+
+  it('refuses damage in one clear line', async () => {
+    const [group] = least.groups;
+    const changed = (k: number, value: number): Foreign => ({ ...least, groups: [group.with(k, value)] });
+    const stokesOf = (value: number): Foreign => ({
+      ...least,
+      axes: least.axes.map((one) => (one.name === 'STOKES' ? { ...one, value } : one)),
+    });
+    const cases: [Foreign, RegExp][] = [
+      [changed(3, 9e9), /group 0: its DATE parameters sum to .*no Julian Date/],
+      [changed(2, 5), /group 0: its WW is 5 s; UU, VV and WW must be in seconds/],
+      [changed(4, 256 * 7 + 41), /group 0: antenna 7 is not in the AN table/],
+      [changed(4, 256 * 41 + 41 + 0.01), /second subarray/],
+      [changed(5, Number.NaN), /group 0: channel 0, XX is not a number/],
+      [changed(7, Number.POSITIVE_INFINITY), /XX is not a number/],
+      [stokesOf(1), /its STOKES axis has the code 1/],
+      [stokesOf(-7), /holds only XY/],
+      [{ ...least, axes: [axis('COMPLEX', 4), ...least.axes.slice(1)] }, /COMPLEX axis has length 4/],
+      [{ ...least, axes: [...least.axes.slice(0, 2), axis('BAND', 1), ...direction] }, /has no FREQ axis/],
+      [{ ...least, antennas: [41, 41] }, /lists a number twice/],
+      [{ ...least, groups: [] }, /holds no visibilities/],
+      [{ ...least, cards: [realCard('EPOCH', 1950)] }, /equinox 1950/],
+      [
+        {
+          ...least,
+          parameters: least.parameters.map(([n, s, z]) => [n === 'DATE' ? 'TIME' : n, s, z] as const),
+        },
+        /no parameter DATE/,
+      ],
+      [
+        {
+          ...least,
+          parameters: least.parameters.map(([n, s, z]) => [n === 'BASELINE' ? 'X' : n, s, z] as const),
+        },
+        /neither a parameter BASELINE/,
+      ],
+    ];
+    for (const [of, message] of cases) {
+      await assert.rejects(read(of), (error: unknown) => {
+        assert.ok(error instanceof Error);
+        assert.equal(error.name, 'CorellaError', error.stack);
+        assert.match(error.message, message);
+        return true;
+      });
+    }
+    const whole = foreignBytes(least);
+    const cut = async (bytes: Uint8Array, message: RegExp): Promise<void> => {
+      await assert.rejects(readBytes(bytes), (error: unknown) => {
+        assert.ok(error instanceof Error && error.name === 'CorellaError');
+        assert.match(error.message, message);
+        return true;
+      });
+    };
+    await cut(whole.subarray(0, 2000), /the file ends .* too early/);
+    await cut(
+      whole.subarray(0, 5760 + 10),
+      /truncated: its header promises 1 groups, of which 22 bytes are missing/,
+    );
+    await cut(whole.subarray(0, 5760 + 2880), /has no AIPS AN table/);
+    await cut(whole.subarray(0, 5760 + 2880 + 2880 + 20), /the file ends .* too early/);
+    const text = Buffer.from(whole);
+    text.write('GCOUNT  =        9999999999999', text.indexOf('GCOUNT  ='), 'latin1');
+    await cut(text, /card GCOUNT = 9999999999999 is not a whole number/);
+    const bits = Buffer.from(whole);
+    bits.write('BITPIX  =                   16', 80, 'latin1');
+    await cut(bits, /BITPIX 16|AIPS AN/);
+    // Every byte of the header upset in turn must end in an answer or a clear refusal, never in a crash.
+    for (let at = 0; at < 2400; at += 7) {
+      const upset = Buffer.from(whole);
+      upset[at] ^= 0x15;
+      await readBytes(upset).catch((error: unknown) => {
+        assert.ok(error instanceof Error);
+        assert.equal(error.name, 'CorellaError', `byte ${at}: ${error.stack ?? ''}`);
+      });
+    }
+    assert.ok((await readFile(path())).length > 0);
+  });
+});

@@ -1,0 +1,203 @@
+/**
+ * From rows of visibilities, wherever in a FITS file they lie, to unphased integrations in the canonical order:
+ * what UVFITS and FITS-IDI share. A row of the pair (A1, A2) holds S = V₁₂·e^(−2πi f WW), so V₁₂ = S·e^(+2πi f WW),
+ * and V₂₁[p₂][p₁] = conj(V₁₂[p₁][p₂]).
+ */
+import type { Integration } from '../../../core/blocks.js';
+import { preparing } from '../../../core/closing.js';
+import { refuse } from '../../../core/errors.js';
+import { addSeconds, instant, secondsBetween } from '../../../core/instant.js';
+import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
+import type { SkyPosition } from '../../../sky/frame.js';
+import type { Telescope } from '../../../telescope/telescope.js';
+import { recordingSeen } from '../as-stored.js';
+import { readUnit, type FitsUnit } from '../../fits/fits.js';
+import type { VisibilityFile, VisibilityHeader } from '../../format.js';
+import { feedsOf, gather, type Gathering } from '../../io/gather.js';
+import { openInput, withinMemory, type InputFile } from '../../io/input.js';
+import type { Antennas } from './antennas.js';
+import type { UvfitsLayout } from './layout.js';
+import { readGroups, type GroupIndex, type GroupReader, type TimeSlot } from './rows.js';
+
+/** Opens a file for `read`, which takes it over. */
+export const openTaken = (
+  path: string,
+  read: (file: InputFile) => Promise<VisibilityFile>,
+): Promise<VisibilityFile> =>
+  withinMemory(path, () => preparing(async (closers) => read(closers.keep(await openInput(path)))));
+
+/** Every table by its name; some come several times. */
+export async function readTables(
+  file: InputFile,
+  primary: FitsUnit,
+): Promise<ReadonlyMap<string, readonly FitsUnit[]>> {
+  const tables = new Map<string, FitsUnit[]>();
+  for (let unit = await readUnit(file, primary.end); unit; unit = await readUnit(file, unit.end)) {
+    const name = unit.header.text('EXTNAME', '').trim();
+    tables.set(name, [...(tables.get(name) ?? []), unit]);
+  }
+  return tables;
+}
+
+export interface OpenedGroups {
+  readonly file: InputFile;
+  readonly format: string;
+  readonly telescopeName: string;
+  readonly layout: UvfitsLayout;
+  readonly antennas: Antennas;
+  readonly reader: GroupReader;
+  readonly index: GroupIndex;
+  /** Where the fringes of the first source are stopped. */
+  readonly phaseCentre: SkyPosition;
+  readonly object: string;
+  readonly history: readonly string[];
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
+  const { file, layout, antennas, reader, index, phaseCentre } = of;
+  const header: VisibilityHeader = {
+    telescope: telescopeOf(antennas, layout, of.telescopeName),
+    polarisations: layout.polarisations,
+    feeds: feedsOf(layout.products),
+    frequenciesHz: Float64Array.from(layout.channels, ({ frequencyHz }) => frequencyHz),
+    channelWidthHz: layout.channelWidthHz,
+    phaseCentre,
+    object: of.object,
+    history: of.history,
+  };
+  const utcOffsetS = utcOffset(antennas, file.path);
+  // Several sources stop their fringes at several places, and the header names the first alone.
+  const stoppedAt = index.sources.length === 1 ? phaseCentre : undefined;
+  return {
+    kind: 'visibilities',
+    path: file.path,
+    format: of.format,
+    header,
+    telescope: header.telescope,
+    integrationCount: index.slots.length,
+    details: of.details,
+    integrations: async function* () {
+      for (let k = 0; k < index.slots.length; k++) {
+        const slot = index.slots[k];
+        const durationS = durationOf(index.slots, k);
+        // Another clock's reading, so no seconds that passed: plain subtraction.
+        const middle = instant(slot.middle.unixSeconds - utcOffsetS, slot.middle.fraction);
+        const start = addSeconds(middle, -durationS / 2);
+        const when = { start, durationS };
+        yield await gatherSlot(file, { layout, antennas, reader, slot, stoppedAt, when });
+      }
+    },
+    close: () => file.close(),
+  };
+}
+
+function telescopeOf(antennas: Antennas, layout: UvfitsLayout, name: string): Telescope {
+  const seen: NonNullable<Antennas['own']> = {
+    title: antennas.arrayName === '' ? name : antennas.arrayName,
+    ...recordingSeen(layout.channels, layout.channelWidthHz),
+  };
+  return {
+    name: name.trim(),
+    site: antennas.site,
+    stations: antennas.stations,
+    polarisations: layout.polarisations,
+    ...(antennas.own ?? seen),
+  };
+}
+
+function utcOffset({ timeSystem, taiMinusUtcS }: Antennas, path: string): number {
+  if (!['IAT', 'TAI'].includes(timeSystem)) return 0;
+  if (taiMinusUtcS > 0) return taiMinusUtcS;
+  return refuse(path, `counts time in ${timeSystem} but says no IATUTC`, 'add IATUTC to its AN table');
+}
+
+/** As the file says, else the distance to the next integration, else to the one before; a lone one lasts 1 s. */
+function durationOf(slots: readonly TimeSlot[], k: number): number {
+  const { integrationS, middle } = slots[k];
+  if (integrationS !== undefined && integrationS > 0) return integrationS;
+  const next = slots.at(k + 1);
+  if (next) return secondsBetween(middle, next.middle);
+  return k > 0 ? secondsBetween(slots[k - 1].middle, middle) : 1;
+}
+
+interface Gathered {
+  readonly layout: UvfitsLayout;
+  readonly antennas: Antennas;
+  readonly reader: GroupReader;
+  readonly slot: TimeSlot;
+  readonly stoppedAt: SkyPosition | undefined;
+  readonly when: Pick<Integration, 'start' | 'durationS'>;
+}
+
+async function gatherSlot(file: InputFile, of: Gathered): Promise<Integration> {
+  const { layout, antennas, reader, slot, stoppedAt } = of;
+  const gathering = gather({
+    channels: layout.channels.length,
+    stations: antennas.stations.length,
+    polarisations: layout.polarisations,
+    products: layout.products,
+    values: 'mean',
+    ...(stoppedAt && { stoppedAt }),
+  });
+  const stationOf = new Map(antennas.numbers.map((number, s) => [number, s]));
+  for (const run of slot.runs) {
+    for await (const chunk of readGroups(file, layout, run)) {
+      for (let k = 0; k < chunk.groups; k++) {
+        const where = `${file.path}, group ${chunk.firstGroup + k}`;
+        const group = chunk.values.subarray(k * layout.groupElements, (k + 1) * layout.groupElements);
+        const [number1, number2] = reader.antennas(group);
+        const s1 = stationOf.get(number1);
+        const s2 = stationOf.get(number2);
+        if (s1 === undefined || s2 === undefined) {
+          refuse(
+            where,
+            `antenna ${s1 === undefined ? number1 : number2} is not in the AN table`,
+            'correct NOSTA or the baseline numbers',
+          );
+        }
+        const [uS, vS, wS] = reader.uvwS(group);
+        const metres = SPEED_OF_LIGHT_M_PER_S;
+        gathering.row(s1, s2, {
+          uvwM: [uS * metres, vS * metres, wS * metres],
+          integrationS: reader.integrationS(group),
+        });
+        addGroup(gathering, { group, layout, delayS: wS, where });
+      }
+    }
+  }
+  return gathering.finish(of.when);
+}
+
+/** Sets the fringes of one group going again. */
+function addGroup(
+  gathering: Gathering,
+  row: {
+    readonly group: Float32Array;
+    readonly layout: UvfitsLayout;
+    readonly delayS: number;
+    readonly where: string;
+  },
+): void {
+  const { group, layout, delayS } = row;
+  const { partStride } = layout;
+  layout.channels.forEach(({ frequencyHz, offset, weightOffset }, c) => {
+    const phase = 2 * Math.PI * frequencyHz * delayS;
+    const cos = Math.cos(phase);
+    const sin = Math.sin(phase);
+    for (const product of layout.products) {
+      const at = layout.dataOffset + offset + product.offset;
+      const weight = layout.weighted ? group[layout.weightStart + weightOffset + product.weightOffset] : 1;
+      const re = group[at];
+      const im = group[at + partStride];
+      if (weight > 0 && !Number.isFinite(re + im + weight)) {
+        refuse(
+          row.where,
+          `channel ${c}, ${product.label} is not a number`,
+          'flag it (weight 0) or export it again',
+        );
+      }
+      gathering.add(c, product, re * cos - im * sin, im * cos + re * sin, weight);
+    }
+  });
+}

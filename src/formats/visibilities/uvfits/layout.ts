@@ -1,0 +1,232 @@
+/**
+ * What a UVFITS file's primary header promises: where each parameter, channel and product of a group lies. The
+ * matrix of visibilities is described alike in FITS-IDI.
+ */
+import { refuse } from '../../../core/errors.js';
+import type { SkyPosition } from '../../../sky/frame.js';
+import type { FitsHeader, FitsUnit } from '../../fits/fits.js';
+
+export interface Parameter {
+  readonly name: string;
+  readonly scale: number;
+  readonly zero: number;
+  /** Element of the group. */
+  readonly index: number;
+}
+
+export interface FileChannel {
+  readonly frequencyHz: number;
+  /** Elements from the start of the group's data. */
+  readonly offset: number;
+  /** Elements from the start of its weights. */
+  readonly weightOffset: number;
+}
+
+export interface FileProduct {
+  /** Polarisations of the first and the second antenna; 0 is X or R, 1 is Y or L. */
+  readonly p1: 0 | 1;
+  readonly p2: 0 | 1;
+  readonly label: string;
+  readonly offset: number;
+  readonly weightOffset: number;
+}
+
+export interface MatrixLayout {
+  readonly elements: number;
+  readonly weighted: boolean;
+  /** Elements from re to im, and from re to the weight. */
+  readonly partStride: number;
+  /** Rising in frequency, whatever the file's order. */
+  readonly channels: readonly FileChannel[];
+  readonly channelWidthHz: number;
+  readonly products: readonly FileProduct[];
+  readonly polarisations: 1 | 2;
+  /** Of the RA and DEC axes. */
+  readonly centre: { readonly raDeg: number | undefined; readonly decDeg: number | undefined };
+}
+
+export interface UvfitsLayout extends Omit<MatrixLayout, 'elements' | 'centre'> {
+  readonly groupCount: number;
+  readonly groupElements: number;
+  readonly dataStart: number;
+  readonly parameters: readonly Parameter[];
+  /** Where the group's data begins, and where the first weight lies, in elements. */
+  readonly dataOffset: number;
+  readonly weightStart: number;
+  readonly phaseCentre: SkyPosition;
+}
+
+const stokes: Readonly<Record<number, readonly [0 | 1, 0 | 1, string]>> = {
+  [-1]: [0, 0, 'RR'],
+  [-2]: [1, 1, 'LL'],
+  [-3]: [0, 1, 'RL'],
+  [-4]: [1, 0, 'LR'],
+  [-5]: [0, 0, 'XX'],
+  [-6]: [1, 1, 'YY'],
+  [-7]: [0, 1, 'XY'],
+  [-8]: [1, 0, 'YX'],
+};
+
+interface Axis {
+  readonly name: string;
+  readonly length: number;
+  readonly stride: number;
+  /** Value at a 0-based place. */
+  at(place: number): number;
+  readonly step: number;
+}
+
+/** `ifOffsetsHz`: the frequency offset of each IF, from the FQ table. */
+export function planUvfits(unit: FitsUnit, ifOffsetsHz: readonly number[] | undefined): UvfitsLayout {
+  const { header } = unit;
+  const { where } = header;
+  if (!header.has('GROUPS') || !header.logical('GROUPS') || header.real('NAXIS1') !== 0) {
+    refuse(where, 'holds no random groups, so no UVFITS visibilities', 'check where it came from');
+  }
+  if (header.real('BITPIX') !== -32) {
+    refuse(
+      where,
+      `stores its visibilities with BITPIX ${header.real('BITPIX')}`,
+      'export it with BITPIX -32 (float)',
+    );
+  }
+  const { elements, centre, ...matrix } = planMatrix(header, 'NAXIS', ifOffsetsHz);
+  const dataOffset = header.whole('PCOUNT', 1, 1000);
+  return {
+    ...matrix,
+    groupCount: header.whole('GCOUNT', 0, 2 ** 40),
+    groupElements: dataOffset + elements,
+    dataStart: unit.dataStart,
+    parameters: readParameters(header, dataOffset),
+    dataOffset,
+    weightStart: dataOffset + 2 * matrix.partStride,
+    phaseCentre: {
+      raDeg: centre.raDeg ?? header.real('OBSRA'),
+      decDeg: centre.decDeg ?? header.real('OBSDEC'),
+    },
+  };
+}
+
+/** Random groups give the lengths of their axes from NAXIS2 on, tables of FITS-IDI from MAXIS1 on. */
+export function planMatrix(
+  header: FitsHeader,
+  lengths: 'NAXIS' | 'MAXIS',
+  bandOffsetsHz: readonly number[] | undefined,
+): MatrixLayout {
+  const { where } = header;
+  const axes = readAxes(header, lengths);
+  const complex = axes.find((axis) => axis.name === 'COMPLEX') ?? refuse(where, 'has no COMPLEX axis');
+  if (complex.length !== 2 && complex.length !== 3) {
+    refuse(where, `its COMPLEX axis has length ${complex.length}`, 'it must be 2, or 3 with weights');
+  }
+  const known = ['COMPLEX', 'STOKES', 'FREQ', 'IF', 'BAND', 'RA', 'DEC'];
+  const odd = axes.find((axis) => axis.length !== 1 && !known.includes(axis.name));
+  if (odd)
+    refuse(where, `its axis ${odd.name} has length ${odd.length}`, 'export it with that axis of length 1');
+  const products = readProducts(axes, where);
+  const bothHands = products.some(({ label }) => label !== products[0].label);
+  return {
+    elements: axes.reduce((product, axis) => product * axis.length, 1),
+    weighted: complex.length === 3,
+    partStride: complex.stride,
+    ...readChannels(header, axes, bandOffsetsHz),
+    // One lone hand, whichever it is, becomes our only polarisation.
+    products: bothHands
+      ? products
+      : products.map((product) => ({ ...product, p1: 0 as const, p2: 0 as const })),
+    polarisations: bothHands ? 2 : 1,
+    centre: {
+      raDeg: axes.find((axis) => axis.name === 'RA')?.at(0),
+      decDeg: axes.find((axis) => axis.name === 'DEC')?.at(0),
+    },
+  };
+}
+
+function readAxes(header: FitsHeader, lengths: 'NAXIS' | 'MAXIS'): Axis[] {
+  const axes: Axis[] = [];
+  const first = lengths === 'NAXIS' ? 2 : 1;
+  let stride = 1;
+  for (let n = first; n <= header.whole(lengths, first, 999); n++) {
+    const length = header.whole(`${lengths}${n}`, 1, 2 ** 31);
+    const value = header.real(`CRVAL${n}`, 0);
+    const step = header.real(`CDELT${n}`, 1);
+    const reference = header.real(`CRPIX${n}`, 1);
+    axes.push({
+      name: header.text(`CTYPE${n}`, '').trim().toUpperCase().replace(/-.*$/, ''),
+      length,
+      stride,
+      step,
+      at: (place) => value + (place + 1 - reference) * step,
+    });
+    stride *= length;
+  }
+  return axes;
+}
+
+function readParameters(header: FitsHeader, count: number): Parameter[] {
+  return Array.from({ length: count }, (_, index) => ({
+    name: header
+      .text(`PTYPE${index + 1}`)
+      .trim()
+      .toUpperCase(),
+    scale: header.real(`PSCAL${index + 1}`, 1),
+    zero: header.real(`PZERO${index + 1}`, 0),
+    index,
+  }));
+}
+
+function readProducts(axes: readonly Axis[], where: string): FileProduct[] {
+  const axis = axes.find(({ name }) => name === 'STOKES') ?? refuse(where, 'has no STOKES axis');
+  const products = Array.from({ length: axis.length }, (_, k) => {
+    const code = Math.round(axis.at(k));
+    if (!(code in stokes)) {
+      refuse(
+        where,
+        `its STOKES axis has the code ${code}`,
+        'only correlations are read: RR, LL, RL, LR (-1…-4) or XX, YY, XY, YX (-5…-8)',
+      );
+    }
+    const [p1, p2, label] = stokes[code];
+    return { p1, p2, label, offset: k * axis.stride, weightOffset: k * axis.stride };
+  });
+  const linear = products.filter(({ label }) => /[XY]/.test(label)).length;
+  if (linear !== 0 && linear !== products.length) {
+    refuse(where, 'mixes linear and circular polarisations', 'export them to separate files');
+  }
+  if (products.every(({ p1, p2 }) => p1 !== p2)) {
+    refuse(
+      where,
+      `holds only ${products.map(({ label }) => label).join(', ')}`,
+      'export XX or YY, RR or LL with it',
+    );
+  }
+  return products;
+}
+
+function readChannels(
+  header: FitsHeader,
+  axes: readonly Axis[],
+  ifOffsetsHz: readonly number[] | undefined,
+): Pick<UvfitsLayout, 'channels' | 'channelWidthHz'> {
+  const frequency = axes.find(({ name }) => name === 'FREQ') ?? refuse(header.where, 'has no FREQ axis');
+  const band = axes.find(({ name }) => name === 'IF' || name === 'BAND');
+  const bands = band?.length ?? 1;
+  if (bands > 1 && (ifOffsetsHz === undefined || ifOffsetsHz.length < bands)) {
+    refuse(
+      header.where,
+      `has ${bands} IFs but no AIPS FQ table with their frequencies`,
+      'export it with one',
+    );
+  }
+  const channels: FileChannel[] = [];
+  for (let k = 0; k < bands; k++) {
+    for (let c = 0; c < frequency.length; c++) {
+      const offset = k * (band?.stride ?? 0) + c * frequency.stride;
+      channels.push({ frequencyHz: frequency.at(c) + (ifOffsetsHz?.[k] ?? 0), offset, weightOffset: offset });
+    }
+  }
+  channels.sort((x, y) => x.frequencyHz - y.frequencyHz);
+  const [{ frequencyHz: lowest }] = channels;
+  if (!(lowest > 0)) refuse(header.where, `its first channel lies at ${lowest} Hz`, 'correct its FREQ axis');
+  return { channels, channelWidthHz: header.real('CHWIDTH', Math.abs(frequency.step)) };
+}

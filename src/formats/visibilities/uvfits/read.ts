@@ -1,0 +1,124 @@
+/** Opens UVFITS: visibilities as random groups, with tables of antennas, frequencies and sources after them. */
+import { refuse } from '../../../core/errors.js';
+import { readUnit, type FitsUnit } from '../../fits/fits.js';
+import { readTable } from '../../fits/table.js';
+import type { VisibilityFile } from '../../format.js';
+import type { InputFile } from '../../io/input.js';
+import { readAntennas, type Antennas } from './antennas.js';
+import { openTaken, readTables, visibilitiesOf } from './groups.js';
+import { planUvfits, type UvfitsLayout } from './layout.js';
+import { groupReader, indexGroups, readGroups, type GroupIndex, type GroupReader } from './rows.js';
+
+export const openUvfits = (path: string): Promise<VisibilityFile> => openTaken(path, openGroups);
+
+async function openGroups(file: InputFile): Promise<VisibilityFile> {
+  const { path } = file;
+  const primary = (await readUnit(file, 0)) ?? refuse(path, 'the file is empty', 'copy it again');
+  const { header } = primary;
+  const missingBytes = primary.dataStart + primary.dataBytes - file.sizeBytes;
+  if (missingBytes > 0) {
+    refuse(
+      path,
+      `truncated: its header promises ${header.real('GCOUNT', 1)} groups, of which ${missingBytes} bytes are missing`,
+      'copy it again',
+    );
+  }
+  const tables = await readTables(file, primary);
+  const antennaUnit =
+    tables.get('AIPS AN')?.[0] ??
+    refuse(path, 'has no AIPS AN table of antennas', 'export it with one, or copy it again');
+  const antennas = await readAntennas(file, antennaUnit);
+  const layout = planUvfits(primary, await ifOffsets(file, tables.get('AIPS FQ')?.[0]));
+  if (layout.groupCount === 0) refuse(path, 'holds no visibilities', 'check what wrote it');
+  const equinox = header.real('EPOCH', header.real('EQUINOX', 2000));
+  if (equinox !== 2000) {
+    refuse(path, `gives its phase centre for the equinox ${equinox}`, 'export it in J2000');
+  }
+  const reader = groupReader(layout, path);
+  const index = await indexGroups(file, layout, reader);
+  const source = await sourceOf(file, tables.get('AIPS SU')?.[0], layout);
+  return visibilitiesOf({
+    file,
+    format: 'uvfits',
+    telescopeName: header.text('TELESCOP', 'unknown'),
+    layout,
+    antennas,
+    reader,
+    index,
+    phaseCentre: source?.position ?? layout.phaseCentre,
+    object: source?.name ?? header.text('OBJECT', 'unknown'),
+    history: header.remarks,
+    details: {
+      ...details({ primary, layout, antennas, index, reader }),
+      firstGroup: await groupFacts(file, layout, 0),
+      lastGroup: await groupFacts(file, layout, layout.groupCount - 1),
+    },
+  });
+}
+
+async function ifOffsets(file: InputFile, unit: FitsUnit | undefined): Promise<number[] | undefined> {
+  if (!unit) return undefined;
+  const table = await readTable(file, unit);
+  return table.rowCount > 0 && table.has('IF FREQ') ? table.numbers('IF FREQ', 1)[0] : undefined;
+}
+
+/** Multi-source files keep directions in a table of their own and leave the RA and DEC axes at zero. */
+async function sourceOf(file: InputFile, unit: FitsUnit | undefined, { phaseCentre }: UvfitsLayout) {
+  if (!unit || phaseCentre.raDeg !== 0 || phaseCentre.decDeg !== 0) return undefined;
+  const table = await readTable(file, unit);
+  if (table.rowCount === 0 || !table.has('RAEPO') || !table.has('DECEPO')) return undefined;
+  return {
+    name: table.has('SOURCE') ? table.texts('SOURCE')[0] : 'unknown',
+    position: { raDeg: table.numbers('RAEPO', 1)[0][0], decDeg: table.numbers('DECEPO', 1)[0][0] },
+  };
+}
+
+/** A group as the file has it: its parameters in their order, scaled, and its first and last (re, im, weight). */
+async function groupFacts(file: InputFile, layout: UvfitsLayout, firstGroup: number): Promise<object> {
+  for await (const { values } of readGroups(file, layout, { firstGroup, groups: 1 })) {
+    const data = values.subarray(layout.dataOffset);
+    const parts = layout.weighted ? [0, 1, 2] : [0, 1];
+    // Of an axis order other than COMPLEX first the parts lie apart.
+    const triple = (at: number): number[] => parts.map((part) => data[at + part * layout.partStride]);
+    return {
+      parameters: layout.parameters.map(({ scale, zero, index }) => values[index] * scale + zero),
+      firstVisibility: triple(0),
+      lastVisibility: triple(data.length - 1 - (parts.length - 1) * layout.partStride),
+    };
+  }
+  return {};
+}
+
+function details(of: {
+  readonly primary: FitsUnit;
+  readonly layout: UvfitsLayout;
+  readonly antennas: Antennas;
+  readonly index: GroupIndex;
+  readonly reader: GroupReader;
+}): Record<string, unknown> {
+  const { primary, layout, antennas, index, reader } = of;
+  const { header } = primary;
+  const highestHz = layout.channels[layout.channels.length - 1].frequencyHz;
+  return {
+    object: header.text('OBJECT', 'unknown'),
+    dateObs: header.text('DATE-OBS', ''),
+    instrument: header.text('INSTRUME', ''),
+    unit: header.text('BUNIT', ''),
+    groups: layout.groupCount,
+    parameters: layout.parameters.map(({ name }) => name),
+    products: layout.products.map(({ label }) => label),
+    weights: layout.weighted ? 'in the file' : 'none: every value counts 1',
+    baselineForm: reader.baselineForm,
+    antennaNumbers: antennas.numbers,
+    antennaPositions: antennas.positions,
+    frame: antennas.frame,
+    timeSystem: antennas.timeSystem === '' ? 'not said: taken as UTC' : antennas.timeSystem,
+    integrationTime:
+      index.slots[0].integrationS === undefined ? 'not said: taken from the spacing of times' : 'in the file',
+    sources: index.sources,
+    longestDelayS: index.longestDelayS,
+    // WW is kept in single precision, which limits how well fringes can be set going again.
+    phaseErrorTurns: index.longestDelayS * 2 ** -24 * highestHz,
+    history: header.remarks,
+  };
+}

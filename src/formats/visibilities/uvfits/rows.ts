@@ -1,0 +1,206 @@
+/** The groups of a UVFITS file: which antennas, when, how far along the line of sight, and where in the file. */
+import { refuse } from '../../../core/errors.js';
+import { fromJulianDate, type Instant } from '../../../core/instant.js';
+import type { InputFile } from '../../io/input.js';
+import type { Parameter, UvfitsLayout } from './layout.js';
+
+export interface GroupReader {
+  /** Antenna numbers as the file has them. */
+  antennas(group: Float32Array): readonly [number, number];
+  /** (r₁ − r₂)/c along u, v and w, the last towards the phase centre. */
+  uvwS(group: Float32Array): readonly [number, number, number];
+  /** Julian Date as a whole number of days and the rest. */
+  julian(group: Float32Array): readonly [number, number];
+  /** Undefined where the file does not say. */
+  integrationS(group: Float32Array): number | undefined;
+  /** 1 unless the file has several subarrays or frequency setups. */
+  subarray(group: Float32Array): number;
+  frequencySetup(group: Float32Array): number;
+  source(group: Float32Array): number;
+  readonly baselineForm: 'BASELINE' | 'ANTENNA1, ANTENNA2';
+}
+
+const valueOf = ({ scale, zero, index }: Parameter, group: Float32Array): number =>
+  group[index] * scale + zero;
+
+export function groupReader(layout: UvfitsLayout, path: string): GroupReader {
+  const { parameters } = layout;
+  const named = (name: string): Parameter | undefined =>
+    parameters.find((parameter) => parameter.name === name);
+  const [uu, vv, ww] = ['UU', 'VV', 'WW'].map((axis) => {
+    const parameter =
+      parameters.find(({ name }) => name.startsWith(axis)) ?? refuse(path, `has no parameter ${axis}`);
+    // UU-L and its like are in wavelengths of the reference frequency, all others in seconds.
+    const perSecond = parameter.name.startsWith(`${axis}-L`) ? layout.channels[0].frequencyHz : 1;
+    return (group: Float32Array) => valueOf(parameter, group) / perSecond;
+  });
+  const dates = parameters.filter(({ name }) => /^_?DATE$/.test(name));
+  if (dates.length === 0) refuse(path, 'has no parameter DATE', 'export it with Julian Dates');
+  const [first, second] = [named('ANTENNA1'), named('ANTENNA2')];
+  const baseline = named('BASELINE');
+  const optional = (name: string, otherwise: number): ((group: Float32Array) => number) => {
+    const parameter = named(name);
+    return parameter ? (group) => Math.round(valueOf(parameter, group)) : () => otherwise;
+  };
+  const inttim = named('INTTIM');
+  const common = {
+    uvwS: (group: Float32Array): readonly [number, number, number] => [uu(group), vv(group), ww(group)],
+    julian: (group: Float32Array) =>
+      sumDays(dates.flatMap(({ scale, zero, index }) => [zero, group[index] * scale])),
+    integrationS: (group: Float32Array) => (inttim ? valueOf(inttim, group) : undefined),
+    frequencySetup: optional('FREQSEL', 1),
+    source: optional('SOURCE', 1),
+  };
+  if (first && second) {
+    return {
+      ...common,
+      baselineForm: 'ANTENNA1, ANTENNA2',
+      subarray: optional('SUBARRAY', 1),
+      antennas: (group) => [Math.round(valueOf(first, group)), Math.round(valueOf(second, group))],
+    };
+  }
+  if (!baseline)
+    refuse(path, 'has neither a parameter BASELINE nor ANTENNA1 and ANTENNA2', 'export it again');
+  return {
+    ...common,
+    baselineForm: 'BASELINE',
+    // The hundredths of a baseline number count subarrays from 0.
+    subarray: (group) => {
+      const value = valueOf(baseline, group);
+      return value > 65_536 ? 1 : Math.round((value - Math.floor(value)) * 100) + 1;
+    },
+    antennas: (group) => antennasOf(Math.floor(valueOf(baseline, group) + 0.001)),
+  };
+}
+
+/** 256·A1 + A2, or 65536 + 2048·A1 + A2 where 256 are too few. */
+export function antennasOf(baseline: number): readonly [number, number] {
+  if (baseline <= 65_536) return [Math.floor(baseline / 256), baseline % 256];
+  const rest = baseline - 65_536;
+  return [Math.floor(rest / 2048), rest % 2048];
+}
+
+/** Whole days apart from the rest, term by term: a Julian Date in one double is good to 40 µs only. */
+export function sumDays(terms: readonly number[]): readonly [number, number] {
+  let days = 0;
+  let rest = 0;
+  for (const term of terms) {
+    const whole = Math.floor(term);
+    days += whole;
+    rest += term - whole;
+  }
+  const carry = Math.floor(rest);
+  return [days + carry, rest - carry];
+}
+
+/** Rows that lie together in the file and in time. */
+export interface Run {
+  readonly firstGroup: number;
+  readonly groups: number;
+}
+
+export interface TimeSlot {
+  readonly middle: Instant;
+  /** The longest of its rows': some files give each baseline its own. */
+  readonly integrationS: number | undefined;
+  readonly runs: readonly Run[];
+}
+
+/** Bytes read at once. */
+const CHUNK_BYTES = 2 ** 22;
+
+/** Every group of a run in turn; the array handed over is used again for the next. */
+export async function* readGroups(
+  file: InputFile,
+  layout: UvfitsLayout,
+  run: Run,
+): AsyncGenerator<{ readonly firstGroup: number; readonly groups: number; readonly values: Float32Array }> {
+  const groupBytes = 4 * layout.groupElements;
+  const chunkGroups = Math.max(1, Math.min(run.groups, Math.floor(CHUNK_BYTES / groupBytes)));
+  const bytes = new Uint8Array(chunkGroups * groupBytes);
+  for (let done = 0; done < run.groups; done += chunkGroups) {
+    const groups = Math.min(chunkGroups, run.groups - done);
+    const part = bytes.subarray(0, groups * groupBytes);
+    const firstGroup = run.firstGroup + done;
+    await file.readExactly(part, layout.dataStart + firstGroup * groupBytes);
+    Buffer.from(part.buffer, 0, part.length).swap32();
+    yield { firstGroup, groups, values: new Float32Array(part.buffer, 0, groups * layout.groupElements) };
+  }
+}
+
+export interface GroupIndex {
+  readonly slots: readonly TimeSlot[];
+  readonly sources: readonly number[];
+  /** The largest |WW| in the file. */
+  readonly longestDelayS: number;
+}
+
+/** One pass over the file: rows of one time together, whatever their order, as runs rather than row by row. */
+export async function indexGroups(
+  file: InputFile,
+  layout: UvfitsLayout,
+  reader: GroupReader,
+): Promise<GroupIndex> {
+  const slots = new Map<
+    number,
+    { middle: Instant; integrationS: number | undefined; runs: { firstGroup: number; groups: number }[] }
+  >();
+  const sources = new Set<number>();
+  let longestDelayS = 0;
+  let lastTick = Number.NaN;
+  let origin = Number.NaN;
+  for await (const { firstGroup, groups, values } of readGroups(file, layout, {
+    firstGroup: 0,
+    groups: layout.groupCount,
+  })) {
+    for (let k = 0; k < groups; k++) {
+      const group = values.subarray(k * layout.groupElements, (k + 1) * layout.groupElements);
+      const row = firstGroup + k;
+      const [days, fraction] = reader.julian(group);
+      checkGroup(file.path, row, { days, reader, group });
+      if (Number.isNaN(origin)) origin = days;
+      // Microseconds since the first day: rows of one integration agree to better than that.
+      const tick = Math.round((days - origin + fraction) * 86_400e6);
+      longestDelayS = Math.max(longestDelayS, Math.abs(reader.uvwS(group)[2]));
+      sources.add(reader.source(group));
+      const slot = slots.get(tick);
+      if (slot === undefined) {
+        slots.set(tick, {
+          middle: fromJulianDate(days, fraction),
+          integrationS: reader.integrationS(group),
+          runs: [{ firstGroup: row, groups: 1 }],
+        });
+      } else {
+        const integrationS = reader.integrationS(group) ?? 0;
+        if (integrationS > (slot.integrationS ?? 0)) slot.integrationS = integrationS;
+        if (tick === lastTick) slot.runs[slot.runs.length - 1].groups++;
+        else slot.runs.push({ firstGroup: row, groups: 1 });
+      }
+      lastTick = tick;
+    }
+  }
+  const inOrder = [...slots.entries()].sort(([x], [y]) => x - y).map(([, slot]) => slot);
+  return { slots: inOrder, sources: [...sources], longestDelayS };
+}
+
+function checkGroup(
+  path: string,
+  row: number,
+  { days, reader, group }: { days: number; reader: GroupReader; group: Float32Array },
+): void {
+  const where = `${path}, group ${row}`;
+  if (!(days > 2_400_000 && days < 2_500_000)) {
+    refuse(
+      where,
+      `its DATE parameters sum to ${days}, no Julian Date`,
+      'correct PSCAL and PZERO or export it again',
+    );
+  }
+  if (reader.subarray(group) !== 1)
+    refuse(where, 'belongs to a second subarray', 'export subarrays to separate files');
+  if (reader.frequencySetup(group) > 1) {
+    refuse(where, 'belongs to a second frequency setup', 'export frequency setups to separate files');
+  }
+  const [, , delayS] = reader.uvwS(group);
+  if (!(Math.abs(delayS) < 1)) refuse(where, `its WW is ${delayS} s`, 'UU, VV and WW must be in seconds');
+}

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { texts } from '../../hdf5/items.js';
+import { createHdf5, type GroupPlan } from '../../hdf5/write.js';
+import { openOutput } from '../../io/output.js';
+import { openUvh5 } from './read.js';
+import { planUvh5 } from './plan.js';
+import { header, nextPath, readAll, telescope } from './testing.js';
+
+describe('UVH5 that others have made or changed', () => {
+  /** A file like ours with some items changed. */
+  async function altered(
+    change: (items: Record<string, GroupPlan['items'][string]>) => void,
+  ): Promise<string> {
+    const path = nextPath();
+    const plan = planUvh5(header, { values: 'complex64' }, { count: () => 2, first: () => undefined });
+    const grow = (group: string): Record<string, GroupPlan['items'][string]> => ({
+      ...(plan.items[group] as GroupPlan).items,
+    });
+    const headerItems = grow('Header');
+    const fixed = (values: number[], dims = [values.length]) =>
+      ({
+        kind: 'fixed',
+        type: 'float64',
+        dims,
+        bytes: new Uint8Array(Float64Array.from(values).buffer),
+      }) as const;
+    const pairs = [0, 1].flatMap(() => [
+      [0, 0],
+      [0, 1],
+      [0, 2],
+      [1, 1],
+      [1, 2],
+      [2, 2],
+    ]);
+    const twelve = (value: (row: number) => number) => fixed(pairs.map((_, row) => value(row)));
+    Object.assign(headerItems, {
+      ant_1_array: twelve((row) => pairs[row][0]),
+      ant_2_array: twelve((row) => pairs[row][1]),
+      time_array: twelve((row) => 2_459_559.5 + Math.floor(row / 6) / 43_200),
+      integration_time: twelve(() => 2),
+      lst_array: twelve(() => 0),
+      uvw_array: fixed(new Array<number>(36).fill(0), [12, 3]),
+      phase_center_app_ra: twelve(() => 0),
+      phase_center_app_dec: twelve(() => 0),
+      phase_center_frame_pa: twelve(() => 0),
+      phase_center_id_array: twelve(() => 0),
+    });
+    const cells = 12 * 2 * 4;
+    const dataItems: Record<string, GroupPlan['items'][string]> = {
+      visdata: {
+        kind: 'fixed',
+        type: 'complex64',
+        dims: [12, 2, 4],
+        bytes: new Uint8Array(Float32Array.from({ length: 2 * cells }, (_, k) => k % 7).buffer),
+      },
+      flags: { kind: 'fixed', type: 'boolean', dims: [12, 2, 4], bytes: new Uint8Array(cells) },
+      nsamples: {
+        kind: 'fixed',
+        type: 'float32',
+        dims: [12, 2, 4],
+        bytes: new Uint8Array(Float32Array.from({ length: cells }, () => 5).buffer),
+      },
+    };
+    const all = {
+      ...headerItems,
+      ...Object.fromEntries(Object.entries(dataItems).map(([name, item]) => [`Data/${name}`, item])),
+    };
+    change(all);
+    const pick = (isData: 'data' | 'header') =>
+      Object.fromEntries(
+        Object.entries(all)
+          .filter(([name]) => name.startsWith('Data/') === (isData === 'data'))
+          .map(([name, item]) => [name.replace('Data/', ''), item]),
+      );
+    const output = await openOutput(path);
+    const file = await createHdf5(output, {
+      kind: 'group',
+      items: {
+        Header: { kind: 'group', items: pick('header') },
+        Data: { kind: 'group', items: pick('data') },
+      },
+    });
+    await file.commit();
+    await output.finish();
+    return path;
+  }
+  const reals = (values: number[], dims = [values.length]) =>
+    ({
+      kind: 'fixed',
+      type: 'float64',
+      dims,
+      bytes: new Uint8Array(Float64Array.from(values).buffer),
+    }) as const;
+
+  it('reads old files: no version, an axis of spectral windows, a phase type', async () => {
+    const path = await altered((items) => {
+      for (const name of ['version', 'phase_center_catalog', 'phase_center_id_array', 'extra_keywords']) {
+        Reflect.deleteProperty(items, name);
+      }
+      items.phase_type = { kind: 'fixed', type: { textBytes: 5 }, dims: [], bytes: Buffer.from('drift') };
+      items['Data/visdata'] = { ...items['Data/visdata'], dims: [12, 1, 2, 4] } as GroupPlan['items'][string];
+      items.freq_array = reals([159e6, 160e6], [1, 2]);
+    });
+    const { file, all } = await readAll(path);
+    assert.equal(file.details.version, '0.x');
+    assert.equal(all.length, 2);
+    assert.equal(all[0].counts[0], 5);
+    // Their antennas stand where ours were put, by way of the Earth's centre.
+    telescope.stations.forEach(({ name, eastM, northM, upM }, s) => {
+      const there = file.telescope.stations[s];
+      assert.equal(there.name, name);
+      assert.ok(Math.hypot(eastM - there.eastM, northM - there.northM, upM - there.upM) < 1e-6, name);
+    });
+  });
+
+  it('believes the arrays where someone has moved or renamed the antennas of a file of ours', async () => {
+    const untouched = await readAll(await altered(() => undefined));
+    assert.equal(untouched.file.telescope.title, telescope.title);
+    const shifted = await altered((items) => {
+      const { bytes } = items.antenna_positions as { bytes: Uint8Array };
+      const places = new Float64Array(bytes.slice().buffer);
+      places[4] += 5;
+      items.antenna_positions = reals([...places], [3, 3]);
+    });
+    const [, two] = (await readAll(shifted)).file.telescope.stations;
+    assert.equal(two.name, 'two');
+    assert.ok(Math.abs(Math.hypot(two.eastM - 12, two.northM + 3, two.upM - 0.5) - 5) < 1e-6);
+    const renamed = await altered((items) => {
+      items.antenna_names = texts(['one', 'three', 'two']);
+    });
+    assert.deepEqual(
+      (await readAll(renamed)).file.telescope.stations.map(({ name }) => name),
+      ['one', 'three', 'two'],
+    );
+  });
+
+  it('takes unset sample counts as one each', async () => {
+    const path = await altered((items) => {
+      items['Data/nsamples'] = {
+        ...items['Data/nsamples'],
+        bytes: new Uint8Array(12 * 8 * 4),
+      } as GroupPlan['items'][string];
+    });
+    assert.equal((await readAll(path)).all[0].counts[0], 1);
+  });
+
+  it('exchanges the polarisations of a file whose X lies north', async () => {
+    const east = (await readAll(await altered(() => undefined))).all[0];
+    const path = await altered((items) => {
+      items.x_orientation = { kind: 'fixed', type: { textBytes: 5 }, dims: [], bytes: Buffer.from('north') };
+    });
+    const north = (await readAll(path)).all[0];
+    assert.deepEqual([...north.visibilities.subarray(0, 2)], [...east.visibilities.subarray(6, 8)]);
+  });
+
+  it('takes integrations of different lengths, close together in time', async () => {
+    // The second time is 2 s after the first and lasts 10 s: they overlap, but at each time all baselines agree.
+    const path = await altered((items) => {
+      items.integration_time = reals(Array.from({ length: 12 }, (_, row) => (row < 6 ? 2 : 10)));
+    });
+    const { all } = await readAll(path);
+    assert.deepEqual(
+      all.map(({ durationS }) => durationS),
+      [2, 10],
+    );
+  });
+
+  it('leaves right and left alone in a file whose X lies north', async () => {
+    const circular = (items: Parameters<Parameters<typeof altered>[0]>[0]): void => {
+      items.polarization_array = reals([-1, -2, -3, -4]);
+    };
+    const { file, all } = await readAll(await altered(circular));
+    assert.equal(file.header.feeds, 'circular');
+    const north = await readAll(
+      await altered((items) => {
+        circular(items);
+        items.x_orientation = {
+          kind: 'fixed',
+          type: { textBytes: 5 },
+          dims: [],
+          bytes: Buffer.from('north'),
+        };
+      }),
+    );
+    assert.deepEqual(north.all[0].visibilities, all[0].visibilities);
+  });
+
+  it('refuses baseline-dependent averaging and what contradicts itself', async () => {
+    const refuses = async (change: Parameters<typeof altered>[0], words: RegExp): Promise<void> => {
+      await assert.rejects(openUvh5(await altered(change)), { name: 'CorellaError', message: words });
+    };
+    await refuses((items) => {
+      // The fifth row lasts twice as long and is at a time of its own: one time has five pairs, another six.
+      items.integration_time = reals(Array.from({ length: 12 }, (_, row) => (row === 4 ? 4 : 2)));
+      items.time_array = reals(Array.from({ length: 12 }, (_, row) => 2_459_560 + (row < 5 ? 0 : 1e-4)));
+    }, /baseline-dependent averaging/);
+    await refuses((items) => {
+      items.ant_2_array = reals(new Array<number>(12).fill(9));
+    }, /antenna 9 is in the data but not in antenna_numbers/);
+    await refuses((items) => {
+      items.time_array = reals([1, 2, 3]);
+    }, /time_array holds 3 values where 12 belong/);
+    await refuses((items) => {
+      Reflect.deleteProperty(items, 'Data/flags');
+    }, /has no Data\/flags/);
+    await refuses((items) => {
+      items.polarization_array = reals([1, 2, 3, 4]);
+    }, /polarisation 1, no product/);
+    await refuses((items) => {
+      items.latitude = reals([Number.NaN]);
+    }, /latitude holds NaN/);
+  });
+});

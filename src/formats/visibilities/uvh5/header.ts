@@ -1,0 +1,333 @@
+/** What a UVH5 file's Header says, checked and in our own words. */
+import { refuse } from '../../../core/errors.js';
+import { fromJulianDate, type Instant } from '../../../core/instant.js';
+import { DEGREES_PER_RADIAN } from '../../../core/units.js';
+import { skyFrame, type SkyPosition } from '../../../sky/frame.js';
+import type { Site, Station, Telescope } from '../../../telescope/telescope.js';
+import { ecefToEnu } from '../../../telescope/earth.js';
+import { recordingSeen } from '../as-stored.js';
+import { storedProducts, type StoredProduct } from '../../io/gather.js';
+import type { Hdf5File } from '../../hdf5/read.js';
+import { telescopeSchema } from '../../telescope-json.js';
+
+/** One time: which rows hold it. */
+export interface TimeSlot {
+  readonly middle: Instant;
+  /** The longest of its rows'. */
+  readonly durationS: number;
+  /** [first, end) of rows that follow each other. */
+  readonly runs: { first: number; end: number }[];
+}
+
+export interface Uvh5Header {
+  readonly version: string;
+  readonly rows: number;
+  readonly telescope: Telescope;
+  /** Station of each antenna number that is in the data. */
+  readonly stationOf: ReadonlyMap<number, number>;
+  readonly ant1: Float64Array;
+  readonly ant2: Float64Array;
+  readonly slots: readonly TimeSlot[];
+  /** Of every row. */
+  readonly integrationS: Float64Array;
+  /** Rising; `place` is where the file keeps each. */
+  readonly channels: readonly { readonly frequencyHz: number; readonly place: number }[];
+  readonly channelWidthHz: number;
+  readonly products: readonly StoredProduct[];
+  readonly polarisations: 1 | 2;
+  /** Whether fringes were stopped, row by row where the file has several phase centres. */
+  readonly phased: (row: number) => boolean;
+  /** Whether they were stopped at `phaseCentre` itself. */
+  readonly atPhaseCentre: (row: number) => boolean;
+  readonly phaseCentre: SkyPosition;
+  readonly object: string;
+  readonly history: readonly string[];
+  /** 'sum' where integers are whole sums over samples, as we write them; else means. */
+  readonly values: 'mean' | 'sum';
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+const count = (file: Hdf5File, name: string): number => {
+  const value = file.number(`Header/${name}`);
+  if (!Number.isSafeInteger(value) || value < 1 || value > 2 ** 31) {
+    refuse(file.path, `its Header says ${name} = ${value}`, 'it is damaged: copy it again');
+  }
+  return value;
+};
+
+function column(file: Hdf5File, name: string, length: number): Float64Array {
+  const values = file.numbers(`Header/${name}`);
+  if (values.length !== length) {
+    refuse(
+      file.path,
+      `Header/${name} holds ${values.length} values where ${length} belong`,
+      'it is damaged: copy it again',
+    );
+  }
+  const odd = values.findIndex((value) => !Number.isFinite(value));
+  if (odd >= 0)
+    refuse(file.path, `Header/${name} holds ${values[odd]} at place ${odd}`, 'it is damaged: copy it again');
+  return values;
+}
+
+const optionalText = (file: Hdf5File, name: string): string | undefined =>
+  file.has(`Header/${name}`) ? file.text(`Header/${name}`).replace(/\0+$/, '') : undefined;
+
+export function readUvh5Header(file: Hdf5File): Uvh5Header {
+  const { path } = file;
+  if (!file.has('Header') || !file.has('Data'))
+    refuse(path, 'is HDF5 but has no Header and Data', 'it is not UVH5');
+  const version = optionalText(file, 'version') ?? '0.x';
+  const rows = count(file, 'Nblts');
+  const channelCount = count(file, 'Nfreqs');
+  const ant1 = column(file, 'ant_1_array', rows);
+  const ant2 = column(file, 'ant_2_array', rows);
+  const site: Site = {
+    latitudeDeg: column(file, 'latitude', 1)[0],
+    longitudeDeg: column(file, 'longitude', 1)[0],
+    heightM: column(file, 'altitude', 1)[0],
+  };
+  const frequencies = column(file, 'freq_array', channelCount);
+  const widths = file.numbers('Header/channel_width');
+  const channels = Array.from(frequencies, (frequencyHz, place) => ({ frequencyHz, place })).sort(
+    (x, y) => x.frequencyHz - y.frequencyHz,
+  );
+  if (!(channels[0].frequencyHz > 0))
+    refuse(path, `its lowest channel is at ${channels[0].frequencyHz} Hz`, 'it is damaged');
+  const channelWidthHz = Math.abs(widths[0]);
+  const { products, polarisations } = productsOf(file);
+  const { slots, integrationS } = slotsOf(file, ant1, ant2);
+  const { stationOf, stations, antennaCount } = antennasOf(file, site, ant1, ant2);
+  const centre = centreOf(file, site, slots[0].middle, rows);
+  const telescope = telescopeOf(file, site, stations, polarisations, channels, channelWidthHz);
+  return {
+    version,
+    rows,
+    telescope,
+    stationOf,
+    ant1,
+    ant2,
+    slots,
+    integrationS,
+    channels,
+    channelWidthHz,
+    products,
+    polarisations,
+    ...centre,
+    history: (optionalText(file, 'history') ?? '').split('\n').filter((line) => line.trim() !== ''),
+    values: optionalText(file, 'extra_keywords/corella_values') === 'sum' ? 'sum' : 'mean',
+    details: {
+      version,
+      telescope: optionalText(file, 'telescope_name'),
+      instrument: optionalText(file, 'instrument'),
+      antennas: antennaCount,
+      antennasInData: stations.length,
+      rows,
+      times: slots.length,
+      products: products.map(({ label }) => label),
+      xOrientation: optionalText(file, 'x_orientation') ?? 'not said: taken as east',
+      units: optionalText(file, 'vis_units') ?? 'not said',
+      firstJulianDate: file.numbers('Header/time_array')[0],
+      phased: centre.phased(0),
+      firstAntennas: [ant1[0], ant2[0]],
+    },
+  };
+}
+
+/** X is east in the house; files whose X lies north have their polarisations exchanged on arrival. */
+function productsOf(file: Hdf5File): { products: StoredProduct[]; polarisations: 1 | 2 } {
+  const { path } = file;
+  const northern = /^n/i.test(optionalText(file, 'x_orientation') ?? '');
+  const codes = column(file, 'polarization_array', count(file, 'Npols'));
+  const other = (p: 0 | 1): 0 | 1 => (p === 0 ? 1 : 0);
+  const products = Array.from(codes, (code) => {
+    const product = storedProducts[code];
+    if (!product) {
+      refuse(
+        path,
+        `holds polarisation ${code}, no product of two antennas' own`,
+        'export XX, YY, XY and YX (codes −5 to −8)',
+      );
+    }
+    // Right and left are the same whichever way X lies.
+    return northern && /[XY]/.test(product.label)
+      ? { ...product, p1: other(product.p1), p2: other(product.p2) }
+      : product;
+  });
+  const alone = products.every(({ p1, p2 }) => p1 === products[0].p1 && p2 === products[0].p2);
+  if (alone && products[0].p1 !== products[0].p2)
+    refuse(path, `holds only ${products[0].label}`, 'export XX or YY with it');
+  return alone
+    ? { products: products.map((product) => ({ ...product, p1: 0, p2: 0 })), polarisations: 1 }
+    : { products, polarisations: 2 };
+}
+
+/**
+ * Rows of one time together. Their integrations may differ in length (some correlators give each pair its own), as
+ * long as every pair is there at every time: else baselines were averaged over different times, and no time holds all.
+ */
+function slotsOf(
+  file: Hdf5File,
+  ant1: Float64Array,
+  ant2: Float64Array,
+): { readonly slots: readonly TimeSlot[]; readonly integrationS: Float64Array } {
+  const { path } = file;
+  const rows = ant1.length;
+  const times = column(file, 'time_array', rows);
+  const integrationS = column(file, 'integration_time', rows);
+  const slots = new Map<
+    number,
+    { middle: Instant; durationS: number; runs: TimeSlot['runs']; rows: number }
+  >();
+  const pairs = new Set<string>();
+  let differ = false;
+  for (let row = 0; row < rows; row++) {
+    const days = times[row];
+    if (!(days > 2_400_000 && days < 2_500_000))
+      refuse(path, `row ${row} is at Julian Date ${days}`, 'it is damaged: copy it again');
+    const durationS = integrationS[row];
+    if (!(durationS > 0 && durationS < 1e6))
+      refuse(path, `row ${row} lasts ${durationS} s`, 'it is damaged: copy it again');
+    let slot = slots.get(days);
+    if (!slot) {
+      const midnight = Math.floor(days - 0.5) + 0.5;
+      slot = { middle: fromJulianDate(midnight, days - midnight), durationS, runs: [], rows: 0 };
+      slots.set(days, slot);
+    }
+    if (Math.abs(durationS - slot.durationS) > 1e-3 * slot.durationS) differ = true;
+    slot.durationS = Math.max(slot.durationS, durationS);
+    slot.rows++;
+    pairs.add(`${Math.min(ant1[row], ant2[row])} ${Math.max(ant1[row], ant2[row])}`);
+    const last = slot.runs.at(-1);
+    if (last?.end === row) last.end = row + 1;
+    else slot.runs.push({ first: row, end: row + 1 });
+  }
+  if (differ && [...slots.values()].some((slot) => slot.rows !== pairs.size)) {
+    refuse(
+      path,
+      'its baselines were averaged over different times (baseline-dependent averaging)',
+      'bring them to one integration time first (pyuvdata: upsample_in_time)',
+    );
+  }
+  return { slots: [...slots].sort(([x], [y]) => x - y).map(([, slot]) => slot), integrationS };
+}
+
+function antennasOf(
+  file: Hdf5File,
+  site: Site,
+  ant1: Float64Array,
+  ant2: Float64Array,
+): { stationOf: Map<number, number>; stations: Station[]; antennaCount: number } {
+  const { path } = file;
+  const antennaCount = count(file, 'Nants_telescope');
+  const numbers = column(file, 'antenna_numbers', antennaCount);
+  const names = file.texts('Header/antenna_names');
+  const positions = column(file, 'antenna_positions', 3 * antennaCount);
+  if (names.length !== antennaCount)
+    refuse(path, `names ${names.length} of its ${antennaCount} antennas`, 'it is damaged');
+  const used = new Set<number>([...ant1, ...ant2]);
+  const known = new Set<number>(numbers);
+  for (const number of used) {
+    if (!known.has(number))
+      refuse(path, `antenna ${number} is in the data but not in antenna_numbers`, 'it is damaged');
+  }
+  const stationOf = new Map<number, number>();
+  const stations: Station[] = [];
+  numbers.forEach((number, k) => {
+    if (!used.has(number) || stationOf.has(number)) return;
+    const enu = ecefToEnu({ x: positions[3 * k], y: positions[3 * k + 1], z: positions[3 * k + 2] }, site);
+    stationOf.set(number, stations.length);
+    stations.push({ name: names[k].replace(/\0+$/, ''), eastM: enu.x, northM: enu.y, upM: enu.z });
+  });
+  return { stationOf, stations, antennaCount };
+}
+
+interface Centre {
+  readonly phased: (row: number) => boolean;
+  readonly atPhaseCentre: (row: number) => boolean;
+  readonly phaseCentre: SkyPosition;
+  readonly object: string;
+}
+
+/** From the catalogue of memo 1.1, or the single centre of older files; the zenith where fringes run. */
+function centreOf(file: Hdf5File, site: Site, middle: Instant, rows: number): Centre {
+  const zenith = skyFrame(site, middle).zenith;
+  const position = (lonRad: number, latRad: number): SkyPosition => ({
+    raDeg: (((lonRad * DEGREES_PER_RADIAN) % 360) + 360) % 360,
+    decDeg: latRad * DEGREES_PER_RADIAN,
+  });
+  const catalogue = 'Header/phase_center_catalog';
+  if (file.has(catalogue) && file.has('Header/phase_center_id_array')) {
+    const ids = column(file, 'phase_center_id_array', rows);
+    const running = new Set(
+      file
+        .keys(catalogue)
+        .filter((key) => file.text(`${catalogue}/${key}/cat_type`) === 'unprojected')
+        .map(Number),
+    );
+    const first = `${catalogue}/${ids[0]}`;
+    if (!file.has(first))
+      refuse(file.path, `row 0 names phase centre ${ids[0]}, which its catalogue lacks`, 'it is damaged');
+    const type = file.text(`${first}/cat_type`);
+    return {
+      phased: (row) => !running.has(ids[row]),
+      atPhaseCentre: (row) => type === 'sidereal' && ids[row] === ids[0],
+      phaseCentre:
+        type === 'sidereal'
+          ? position(file.numbers(`${first}/cat_lon`)[0], file.numbers(`${first}/cat_lat`)[0])
+          : zenith,
+      object: file.text(`${first}/cat_name`),
+    };
+  }
+  const phased = optionalText(file, 'phase_type') === 'phased';
+  const known = phased && file.has('Header/phase_center_ra');
+  return {
+    phased: () => phased,
+    atPhaseCentre: () => known,
+    phaseCentre: known
+      ? position(file.number('Header/phase_center_ra'), file.number('Header/phase_center_dec'))
+      : zenith,
+    object: optionalText(file, 'object_name') ?? 'unknown',
+  };
+}
+
+function telescopeOf(
+  file: Hdf5File,
+  site: Site,
+  stations: readonly Station[],
+  polarisations: 1 | 2,
+  channels: Uvh5Header['channels'],
+  channelWidthHz: number,
+): Telescope {
+  const name = optionalText(file, 'telescope_name') ?? 'unknown';
+  const seen: Telescope = {
+    name,
+    title: name,
+    site,
+    stations,
+    polarisations,
+    ...recordingSeen(channels, channelWidthHz),
+  };
+  const own = ownTelescope(optionalText(file, 'extra_keywords/corella_telescope'));
+  return own && standAlike(own.stations, stations) ? own : seen;
+}
+
+/** Other programs leave our words in a file whose antennas they chose, reordered or moved: then the arrays hold. */
+const standAlike = (own: readonly Station[], seen: readonly Station[]): boolean =>
+  own.length === seen.length &&
+  own.every(({ name, eastM, northM, upM }, s) => {
+    const there = seen[s];
+    const apartM = Math.hypot(eastM - there.eastM, northM - there.northM, upM - there.upM);
+    // Single precision places a station on the Earth to half a metre.
+    return name === there.name && apartM < 1;
+  });
+
+/** The telescope as we wrote it; someone else's text of that name is left alone. */
+function ownTelescope(text: string | undefined): Telescope | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return telescopeSchema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,172 @@
+/** Everything a UVH5 file of ours holds, item by item, before any visibility is known. */
+import { baselineCount } from '../../../core/axes.js';
+import { RADIANS_PER_DEGREE } from '../../../core/units.js';
+import type { Instant } from '../../../core/instant.js';
+import { DEGREES_PER_DAY, earthAtMidnight, type EarthAtMidnight } from '../../../sky/earth/sidereal.js';
+import type { Telescope } from '../../../telescope/telescope.js';
+import { enuToEcef } from '../../../telescope/earth.js';
+import { fileProducts } from '../as-stored.js';
+import type { VisibilityHeader } from '../../format.js';
+import { firstCode } from '../../io/gather.js';
+import { real, reals, text, texts, truth, whole, wholes } from '../../hdf5/items.js';
+import { bytesOf } from '../../io/interleave.js';
+import type { Changing, Fixed, GroupPlan, Growing } from '../../hdf5/write.js';
+import { typeSizeBytes, type Hdf5Type } from '../../hdf5/types.js';
+
+export interface Uvh5Options {
+  /**
+   * `complex64`, `complex128`: means over samples, fringes stopped at the header's phase centre. `int32`: whole
+   * sums, bit for bit as the correlator left them, so fringes run.
+   */
+  readonly values: 'complex64' | 'complex128' | 'int32';
+}
+
+/** What UVH5 and CalH5 say of a telescope, item for item. */
+export function telescopeItems({ name, site, stations }: Telescope): Record<string, Fixed> {
+  const positions = stations.flatMap(({ eastM, northM, upM }) => {
+    const ecef = enuToEcef({ x: eastM, y: northM, z: upM }, site);
+    return [ecef.x, ecef.y, ecef.z];
+  });
+  return {
+    latitude: real(site.latitudeDeg),
+    longitude: real(site.longitudeDeg),
+    altitude: real(site.heightM),
+    telescope_frame: text('itrs'),
+    telescope_name: text(name),
+    instrument: text(name),
+    Nants_data: whole(stations.length),
+    Nants_telescope: whole(stations.length),
+    antenna_names: texts(stations.map((station) => station.name)),
+    antenna_numbers: wholes(stations.map((_, s) => s)),
+    antenna_positions: reals(positions, [stations.length, 3]),
+    x_orientation: text('east'),
+  };
+}
+
+/** How the Earth stood at midnight before the first integration. */
+function earthItems(first: GrowingTimes['first']): Record<string, Changing | Fixed> {
+  const earth = (of: (at: EarthAtMidnight) => Uint8Array, type: Hdf5Type): Changing => ({
+    kind: 'changing',
+    type,
+    bytes: () => {
+      const moment = first();
+      return moment ? of(earthAtMidnight(moment)) : new Uint8Array(typeSizeBytes(type));
+    },
+  });
+  return {
+    timesys: text('UTC'),
+    rdate: earth(({ date }) => new TextEncoder().encode(date), { textBytes: 10 }),
+    gst0: earth(({ siderealDeg }) => bytesOf(Float64Array.of(siderealDeg)), 'float64'),
+    dut1: earth(({ ut1MinusUtcS }) => bytesOf(Float64Array.of(ut1MinusUtcS)), 'float64'),
+    earth_omega: real(DEGREES_PER_DAY),
+  };
+}
+
+/** Large integrations are cut into equal chunks of whole rows, each below this. */
+const MOST_CHUNK_BYTES = 2 ** 24;
+
+function chunkRowsFor(rows: number, rowBytes: number): number {
+  const most = Math.max(1, Math.floor(MOST_CHUNK_BYTES / rowBytes));
+  for (let parts = Math.ceil(rows / most); parts < rows; parts++) if (rows % parts === 0) return rows / parts;
+  return 1;
+}
+
+/** What is known only once integrations come. */
+export interface GrowingTimes {
+  readonly count: () => number;
+  readonly first: () => Instant | undefined;
+}
+
+export function planUvh5(header: VisibilityHeader, options: Uvh5Options, times: GrowingTimes): GroupPlan {
+  const { telescope, polarisations, frequenciesHz, phaseCentre } = header;
+  const { stations } = telescope;
+  const rows = baselineCount(stations.length);
+  const channels = frequenciesHz.length;
+  const products = fileProducts[polarisations].length;
+  const changing = (value: () => number): Changing => ({
+    kind: 'changing',
+    type: 'int64',
+    bytes: () => bytesOf(BigInt64Array.of(BigInt(value()))),
+  });
+  const growing = (type: Hdf5Type, rowDims: readonly number[] = []): Growing => ({
+    kind: 'growing',
+    type,
+    rowDims,
+    chunkRows: chunkRowsFor(rows, typeSizeBytes(type) * rowDims.reduce((x, y) => x * y, 1)),
+  });
+  const running = options.values === 'int32';
+  const centre: GroupPlan = {
+    kind: 'group',
+    items: {
+      cat_name: text(running ? 'zenith' : header.object),
+      cat_type: text(running ? 'unprojected' : 'sidereal'),
+      cat_lon: real(running ? 0 : phaseCentre.raDeg * RADIANS_PER_DEGREE),
+      cat_lat: real(running ? Math.PI / 2 : phaseCentre.decDeg * RADIANS_PER_DEGREE),
+      cat_frame: text(running ? 'altaz' : 'icrs'),
+      ...(running ? {} : { cat_epoch: real(2000) }),
+    },
+  };
+  return {
+    kind: 'group',
+    items: {
+      Header: {
+        kind: 'group',
+        items: {
+          version: text('1.2'),
+          ...telescopeItems(telescope),
+          object_name: text(header.object),
+          history: text(header.history.join('\n')),
+          Nbls: whole(rows),
+          Nblts: changing(() => times.count() * rows),
+          Ntimes: changing(times.count),
+          Nfreqs: whole(channels),
+          Npols: whole(products),
+          Nspws: whole(1),
+          Nphase: whole(1),
+          ...earthItems(times.first),
+          spw_array: wholes([0]),
+          flex_spw: truth('no'),
+          flex_spw_id_array: wholes(new Array<number>(channels).fill(0)),
+          freq_array: reals([...frequenciesHz]),
+          channel_width: reals(new Array<number>(channels).fill(header.channelWidthHz)),
+          polarization_array: wholes(
+            Array.from({ length: products }, (_, q) => firstCode[header.feeds ?? 'linear'] - q),
+          ),
+          vis_units: text('uncalib'),
+          blt_order: text('time, baseline'),
+          blts_are_rectangular: truth('yes'),
+          time_axis_faster_than_bls: truth('no'),
+          phase_center_catalog: { kind: 'group', items: { 0: centre } },
+          ant_1_array: growing('int64'),
+          ant_2_array: growing('int64'),
+          time_array: growing('float64'),
+          integration_time: growing('float64'),
+          lst_array: growing('float64'),
+          uvw_array: growing('float64', [3]),
+          phase_center_app_ra: growing('float64'),
+          phase_center_app_dec: growing('float64'),
+          phase_center_frame_pa: growing('float64'),
+          phase_center_id_array: growing('int64'),
+          extra_keywords: {
+            kind: 'group',
+            items: {
+              corella_telescope: text(JSON.stringify(telescope)),
+              corella_values: text(running ? 'sum' : 'mean'),
+            },
+          },
+        },
+      },
+      Data: {
+        kind: 'group',
+        items: {
+          visdata: growing(
+            running ? 'complex-int32' : options.values === 'complex64' ? 'complex64' : 'complex128',
+            [channels, products],
+          ),
+          flags: growing('boolean', [channels, products]),
+          nsamples: growing('float32', [channels, products]),
+        },
+      },
+    },
+  };
+}

@@ -1,0 +1,165 @@
+/**
+ * Opens UVH5 and gives back unphased integrations in the canonical order. The file keeps conj(V₁₂) beside
+ * uvw = r₂ − r₁ in metres; where fringes were stopped, conj(V₁₂) = file·e^(+2πi f w/c).
+ */
+import type { Integration } from '../../../core/blocks.js';
+import { preparing } from '../../../core/closing.js';
+import { refuse } from '../../../core/errors.js';
+import { addSeconds } from '../../../core/instant.js';
+import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
+import type { VisibilityFile } from '../../format.js';
+import { feedsOf, gather } from '../../io/gather.js';
+import { openHdf5, type Hdf5Dataset, type Hdf5File } from '../../hdf5/read.js';
+import { readUvh5Header, type TimeSlot, type Uvh5Header } from './header.js';
+
+/** Rows are read a few megabytes at a time. */
+const CHUNK_VALUES = 2 ** 19;
+
+export const openUvh5 = (path: string): Promise<VisibilityFile> =>
+  preparing(async (closers) => opened(closers.keep(await openHdf5(path))));
+
+interface Data {
+  readonly visibilities: Hdf5Dataset;
+  readonly flags: Hdf5Dataset;
+  readonly samples: Hdf5Dataset;
+  readonly uvw: Hdf5Dataset;
+}
+
+function dataOf(file: Hdf5File, header: Uvh5Header): Data {
+  const { path } = file;
+  const values = header.channels.length * header.products.length;
+  const one = (name: string, parts: 1 | 2): Hdf5Dataset => {
+    const dataset = file.dataset(`Data/${name}`);
+    const rowValues = dataset.shape.slice(1).reduce((product, length) => product * length, 1);
+    if (dataset.shape[0] !== header.rows || rowValues !== values || dataset.parts !== parts) {
+      refuse(
+        path,
+        `Data/${name} is [${dataset.shape.join('][')}] where ${header.rows} rows of ${values} values belong`,
+        'it is damaged',
+      );
+    }
+    return dataset;
+  };
+  const uvw = file.dataset('Header/uvw_array');
+  if (uvw.shape[0] !== header.rows || uvw.shape[1] !== 3)
+    refuse(path, 'Header/uvw_array does not fit its rows', 'it is damaged');
+  return { visibilities: one('visdata', 2), flags: one('flags', 1), samples: one('nsamples', 1), uvw };
+}
+
+function opened(file: Hdf5File): VisibilityFile {
+  const { path } = file;
+  const facts = readUvh5Header(file);
+  const data = dataOf(file, facts);
+  const header: Weighed = { ...facts, weights: weightsOf(data, facts) };
+  const { telescope, polarisations, channels, channelWidthHz, phaseCentre, object, history } = header;
+  return {
+    kind: 'visibilities',
+    path,
+    format: 'uvh5',
+    telescope,
+    header: {
+      telescope,
+      polarisations,
+      feeds: feedsOf(header.products),
+      frequenciesHz: Float64Array.from(channels, ({ frequencyHz }) => frequencyHz),
+      channelWidthHz,
+      phaseCentre,
+      object,
+      history,
+    },
+    details: {
+      ...header.details,
+      storage: data.visibilities.storage,
+      weights: header.weights === 'counted' ? 'in the file' : 'none usable: every unflagged value counts 1',
+      ...ends(data, header),
+    },
+    integrationCount: header.slots.length,
+    integrations: async function* (): AsyncGenerator<Integration> {
+      for (const slot of header.slots) {
+        // Reading is synchronous; others get their turn between integrations.
+        await Promise.resolve();
+        yield integrationOf(data, header, slot, path);
+      }
+    },
+    close: () => file.close(),
+  };
+}
+
+interface Weighed extends Uvh5Header {
+  readonly weights: 'counted' | 'unit';
+}
+
+/** Some correlators leave nsamples at zero or unset: then every unflagged value counts 1. */
+function weightsOf({ samples }: Data, { slots }: Uvh5Header): 'counted' | 'unit' {
+  const [{ first, end }] = slots[0].runs;
+  return samples.rows(first, Math.min(end - first, 64)).some((count) => count > 0) ? 'counted' : 'unit';
+}
+
+/** The first and the last stored number, as the file has them. */
+function ends({ visibilities, uvw }: Data, { rows }: Uvh5Header): Record<string, unknown> {
+  const last = visibilities.rows(rows - 1, 1);
+  return {
+    firstVisibility: [...visibilities.rows(0, 1).subarray(0, 2)],
+    lastVisibility: [...last.subarray(last.length - 2)],
+    firstUvwM: [...uvw.rows(0, 1)],
+  };
+}
+
+function integrationOf(data: Data, header: Weighed, slot: TimeSlot, path: string): Integration {
+  const { channels, products, polarisations, stationOf, telescope } = header;
+  const atCentre = slot.runs.every((run) => {
+    for (let row = run.first; row < run.end; row++) if (!header.atPhaseCentre(row)) return false;
+    return true;
+  });
+  const gathering = gather({
+    channels: channels.length,
+    stations: telescope.stations.length,
+    polarisations,
+    products,
+    values: header.values,
+    ...(atCentre && { stoppedAt: header.phaseCentre }),
+  });
+  const rowValues = channels.length * products.length;
+  const chunkRows = Math.max(1, Math.floor(CHUNK_VALUES / rowValues));
+  for (const run of slot.runs) {
+    for (let first = run.first; first < run.end; first += chunkRows) {
+      const rows = Math.min(chunkRows, run.end - first);
+      const values = data.visibilities.rows(first, rows);
+      const flags = data.flags.rows(first, rows);
+      const samples = data.samples.rows(first, rows);
+      const uvw = data.uvw.rows(first, rows);
+      for (let k = 0; k < rows; k++) {
+        const row = first + k;
+        const s1 = stationOf.get(header.ant1[row]) ?? 0;
+        const s2 = stationOf.get(header.ant2[row]) ?? 0;
+        const [u, v, w] = uvw.subarray(3 * k, 3 * k + 3);
+        gathering.row(s1, s2, { uvwM: [-u, -v, -w], integrationS: header.integrationS[row] });
+        const wM = header.phased(row) ? w : 0;
+        channels.forEach(({ frequencyHz, place }, c) => {
+          const phase = (2 * Math.PI * frequencyHz * wM) / SPEED_OF_LIGHT_M_PER_S;
+          const cos = wM === 0 ? 1 : Math.cos(phase);
+          const sin = wM === 0 ? 0 : Math.sin(phase);
+          products.forEach((product, q) => {
+            const at = k * rowValues + place * products.length + q;
+            const good = header.weights === 'counted' ? samples[at] : 1;
+            const weight = flags[at] !== 0 ? -Math.abs(samples[at]) : good;
+            const re = values[2 * at];
+            const im = values[2 * at + 1];
+            const turnedRe = re * cos - im * sin;
+            const turnedIm = re * sin + im * cos;
+            if (weight > 0 && !Number.isFinite(turnedRe + turnedIm + weight)) {
+              refuse(
+                path,
+                `row ${row}, channel ${place}, ${product.label} is not a number`,
+                'flag it or export it again',
+              );
+            }
+            gathering.add(c, product, turnedRe, -turnedIm, weight);
+          });
+        });
+      }
+    }
+  }
+  const { middle, durationS } = slot;
+  return gathering.finish({ start: addSeconds(middle, -durationS / 2), durationS });
+}

@@ -1,0 +1,82 @@
+/** Three stations in a field, and files of theirs in a folder of their own. */
+import { join } from 'node:path';
+import { baselineCount, baselineIndex, countsCB, visibilitiesCBPP } from '../../../core/axes.js';
+import type { Integration } from '../../../core/blocks.js';
+import { addSeconds, parseInstant } from '../../../core/instant.js';
+import { randomStream } from '../../../core/random.js';
+import { temporaryFolder } from '../../../core/testing/temporary-folder.js';
+import type { Telescope } from '../../../telescope/telescope.js';
+import type { VisibilityHeader } from '../../format.js';
+import { openUvh5 } from './read.js';
+
+export const folder = temporaryFolder('uvh5');
+let files = 0;
+export const nextPath = (): string => join(folder, `${files++}.uvh5`);
+
+export const telescope: Telescope = {
+  name: 'trio',
+  title: 'three in a field',
+  site: { latitudeDeg: -26.7, longitudeDeg: 116.67, heightM: 360 },
+  stations: [
+    { name: 'one', eastM: 0, northM: 0, upM: 0 },
+    { name: 'two', eastM: 12, northM: -3, upM: 0.5 },
+    { name: 'three', eastM: -7, northM: 20, upM: -1 },
+  ],
+  polarisations: 2,
+  band: { lowHz: 50e6, highHz: 350e6 },
+  recording: { centreFrequencyHz: 160e6, sampleRateHz: 1e6, channels: 2, bits: 8 },
+  beamExponent: 1,
+};
+export const start = parseInstant('2021-12-11T04:00:00');
+export const header: VisibilityHeader = {
+  telescope,
+  polarisations: 2,
+  frequenciesHz: Float64Array.of(159e6, 160e6),
+  channelWidthHz: 1e6,
+  phaseCentre: { raDeg: 250, decDeg: -30 },
+  object: 'a place',
+  history: ['first line', 'second line'],
+};
+export const baselines = baselineCount(3);
+
+/** Whole numbers, autocorrelations real and positive, conjugate products as they must be. */
+export function integration(k: number): Integration {
+  const random = randomStream(7, 'uvh5', k);
+  const values = new Float64Array(2 * baselines * 4 * 2);
+  const counts = new Float64Array(2 * baselines);
+  for (let c = 0; c < 2; c++) {
+    for (let i = 0; i < 3; i++) {
+      for (let j = 0; j <= i; j++) {
+        const cell = c * baselines + baselineIndex(i, j);
+        counts[cell] = 1000 - random.below(10);
+        for (let pair = 0; pair < 4; pair++) {
+          values[2 * (cell * 4 + pair)] = random.below(20_001) - 10_000;
+          values[2 * (cell * 4 + pair) + 1] = random.below(20_001) - 10_000;
+        }
+        if (i === j) {
+          values[8 * cell + 1] = values[8 * cell + 7] = 0;
+          values[8 * cell + 4] = values[8 * cell + 2];
+          values[8 * cell + 5] = -values[8 * cell + 3];
+        }
+      }
+    }
+  }
+  return {
+    start: addSeconds(start, 2 * k),
+    durationS: 2,
+    channels: 2,
+    stations: 3,
+    polarisations: 2,
+    visibilities: visibilitiesCBPP(values, 2, baselines, 2),
+    counts: countsCB(counts, 2, baselines),
+    flaggedInputs: new Uint8Array(6),
+  };
+}
+
+export async function readAll(path: string) {
+  const file = await openUvh5(path);
+  const all: Integration[] = [];
+  for await (const one of file.integrations()) all.push(one);
+  await file.close();
+  return { file, all };
+}

@@ -1,0 +1,126 @@
+/** What stands in UVH5's three large arrays, [row][channel][product], made for some rows at a time. */
+import { baselineCount, baselineIndex } from '../../../core/axes.js';
+import type { Integration } from '../../../core/blocks.js';
+import { refuse } from '../../../core/errors.js';
+import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
+import { fileProducts } from '../as-stored.js';
+import type { VisibilityHeader } from '../../format.js';
+import type { Uvh5Options } from './plan.js';
+
+export interface RowContext {
+  readonly header: VisibilityHeader;
+  readonly options: Uvh5Options;
+  /** (antenna 1, antenna 2) of each row. */
+  readonly pairs: readonly (readonly [number, number])[];
+  /** uvw[3·row + axis], metres. */
+  readonly uvw: Float64Array;
+}
+
+/** Room for some rows, filled again and again: from row `first` on. */
+export interface Filler {
+  readonly elements: Float32Array | Float64Array | Int32Array | Uint8Array;
+  fill(first: number): void;
+}
+export type RowFillers = Readonly<Record<'visdata' | 'flags' | 'nsamples', (rows: number) => Filler>>;
+
+const MOST_INT32 = 2 ** 31 - 1;
+const arrays = { complex64: Float32Array, complex128: Float64Array, int32: Int32Array } as const;
+
+export function rowFillers(path: string, integration: Integration, context: RowContext): RowFillers {
+  const { header, options, pairs, uvw } = context;
+  const { stations, polarisations, counts, flaggedInputs, channels } = integration;
+  const products = fileProducts[polarisations];
+  const perCell = products.length;
+  /** Where product (p1, p2) of a cell lies in [p_i][p_j]: station i is antenna 2, but for autocorrelations. */
+  const autoPlaces = Uint8Array.from(products, ([p1, p2]) => p1 * polarisations + p2);
+  const crossPlaces = Uint8Array.from(products, ([p1, p2]) => p2 * polarisations + p1);
+  const wholeSums = options.values === 'int32';
+  // Whole sums are the correlator's, whatever a file said of their means.
+  const asStored = wholeSums ? undefined : integration.asStored;
+  const source = asStored ? asStored.means : integration.visibilities;
+  const baselines = baselineCount(stations);
+  const perRow = channels * perCell;
+
+  const checkWhole = (re: number, im: number): void => {
+    if (Number.isInteger(re) && Number.isInteger(im) && Math.max(Math.abs(re), Math.abs(im)) <= MOST_INT32)
+      return;
+    refuse(path, `${re} + ${im}i is no 32-bit whole number`, "write it as 'complex64', or integrate less");
+  };
+
+  const left = new Uint8Array(perCell);
+  const weights = new Float64Array(perRow);
+  /** weights[c][product] of a row; zero or less is flagged. */
+  const weighRow = (row: number): void => {
+    const [one, two] = pairs[row];
+    const b = baselineIndex(two, one);
+    const places = one === two ? autoPlaces : crossPlaces;
+    products.forEach(([p1, p2], q) => {
+      left[q] = flaggedInputs[one * polarisations + p1] | flaggedInputs[two * polarisations + p2];
+    });
+    let at = 0;
+    for (let c = 0; c < channels; c++) {
+      const cell = c * baselines + b;
+      const count = counts[cell];
+      for (let q = 0; q < perCell; q++) {
+        weights[at++] = asStored
+          ? asStored.weights[cell * perCell + places[q]]
+          : left[q] === 1
+            ? -count
+            : count;
+      }
+    }
+  };
+
+  return {
+    visdata: (rows) => {
+      const elements = new arrays[options.values](2 * rows * perRow);
+      const fill = (first: number): void => {
+        let at = 0;
+        for (let row = first; row < first + rows; row++) {
+          const [one, two] = pairs[row];
+          const wS = wholeSums ? 0 : uvw[3 * row + 2] / SPEED_OF_LIGHT_M_PER_S;
+          const b = baselineIndex(two, one);
+          const places = one === two ? autoPlaces : crossPlaces;
+          const sign = one === two ? -1 : 1;
+          for (let c = 0; c < channels; c++) {
+            const cell = c * baselines + b;
+            const count = counts[cell];
+            const phase = -2 * Math.PI * header.frequenciesHz[c] * wS;
+            const cos = Math.cos(phase);
+            const sin = Math.sin(phase);
+            const scale = asStored || wholeSums ? 1 : count > 0 ? 1 / count : 0;
+            for (let q = 0; q < perCell; q++) {
+              const from = 2 * (cell * perCell + places[q]);
+              const re = source[from] * scale;
+              const im = sign * source[from + 1] * scale;
+              if (wholeSums) checkWhole(re, im);
+              elements[at++] = re * cos - im * sin;
+              elements[at++] = re * sin + im * cos;
+            }
+          }
+        }
+      };
+      return { elements, fill };
+    },
+    flags: (rows) => {
+      const elements = new Uint8Array(rows * perRow);
+      const fill = (first: number): void => {
+        for (let row = 0; row < rows; row++) {
+          weighRow(first + row);
+          for (let k = 0; k < perRow; k++) elements[row * perRow + k] = weights[k] > 0 ? 0 : 1;
+        }
+      };
+      return { elements, fill };
+    },
+    nsamples: (rows) => {
+      const elements = new Float32Array(rows * perRow);
+      const fill = (first: number): void => {
+        for (let row = 0; row < rows; row++) {
+          weighRow(first + row);
+          for (let k = 0; k < perRow; k++) elements[row * perRow + k] = Math.abs(weights[k]);
+        }
+      };
+      return { elements, fill };
+    },
+  };
+}

@@ -1,9 +1,0 @@
-import type { DeviceMemory } from '../backend/cuda/session.js';
-import type { CudaSpectraBlock } from '../backend/cuda/spectra.js';
-
-/** Makes sums of products of blocks, [c][product][m][l] float64 in the transform's order, on the compute stream. */
-export interface DirectEngine {
-  /** factors : [c][a] complex float32. `replace` starts new sums, whatever was there. */
-  sum(block: CudaSpectraBlock, factors: DeviceMemory, mode: 'replace' | 'add'): void;
-  readonly memories: readonly { free(): void }[];
-}

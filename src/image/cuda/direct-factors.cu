@@ -1,0 +1,43 @@
+// What each voltage is multiplied by before it is spread on the grid, scaled so that half precision cannot overflow.
+//
+// No value on the way to the image exceeds  full scale * sum over inputs of |factor| * sum |taps|  (every signal in phase);
+// a power of two per channel puts that below what a half holds. Halves float: the scale costs no precision.
+//
+// Set by the plan: STATIONS, POLARISATIONS.
+#include "integers.cuh"
+
+constexpr int INPUTS = STATIONS * POLARISATIONS;
+constexpr float FULL_SCALE = 127.0f * 1.41422f;
+constexpr float MOST_HALF = 60000.0f;  // of 65504: sums are rounded on the way
+
+// factors : [c][a]. tapSums : [c][s], sum of |taps|. scaled : [c][a]. unscale : [c], what the products are multiplied by.
+// One block of 256 threads per channel.
+extern "C" __global__ void scaleFactors(const float2 *factors, const float *tapSums, float2 *scaled, double *unscale) {
+  __shared__ float sums[256];
+  const int64_t first = (int64_t)blockIdx.x * INPUTS;
+  float sum = 0;
+  for (int a = threadIdx.x; a < INPUTS; a += 256)
+    sum += hypotf(factors[first + a].x, factors[first + a].y) *
+           tapSums[(int64_t)blockIdx.x * STATIONS + a / POLARISATIONS];
+  sums[threadIdx.x] = sum;
+  for (int half = 128; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+  }
+  __syncthreads();
+  const float most = sums[0] * FULL_SCALE;
+  const float scale = most > 0 ? exp2f(floorf(log2f(MOST_HALF / most))) : 1.0f;
+  for (int a = threadIdx.x; a < INPUTS; a += 256)
+    scaled[first + a] = make_float2(factors[first + a].x * scale, factors[first + a].y * scale);
+  if (threadIdx.x == 0) unscale[blockIdx.x] = 1.0 / ((double)scale * scale);
+}
+
+// gains : [c][a] float64, x = g * sky. used : [c][a], 0 leaves an input out. factors : [c][a] = 1 / gain.
+extern "C" __global__ void invertGains(const double2 *gains, const uint8_t *used, int64_t count, float2 *factors) {
+  const int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (at >= count) return;
+  const double2 g = gains[at];
+  const double power = g.x * g.x + g.y * g.y;
+  const bool takesPart = used[at] != 0 && power > 0 && power < 1e300;
+  factors[at] = takesPart ? make_float2(g.x / power, -g.y / power) : make_float2(0, 0);
+}

@@ -1,0 +1,216 @@
+/** Direct imaging on a card: on its tensor cores in half or single precision where that can be, in plain single elsewhere. */
+import type { CudaBackend } from '../../../backend/cuda/cuda.js';
+import type { Kernel } from '../../../backend/cuda/kernels.js';
+import type { DeviceMemory, DevicePointer } from '../../../backend/cuda/session.js';
+import { cudaSpectra } from '../../../backend/cuda/spectra.js';
+import { downloadInto, uploadInto } from '../../../backend/cuda/transfer.js';
+import type { CountsCB, SpectraType } from '../../../core/axes.js';
+import { preparing, type Closers } from '../../../core/closing.js';
+import { refuse } from '../../../core/errors.js';
+import type { DirectEngine } from './engine.js';
+import { prepareFolded } from './folded.js';
+import { planFactors, type CardPixels } from '../../cuda/plan.js';
+import { prepareImageScaler, type ImageScaler } from '../../cuda/scale.js';
+import { prepareSingle } from './single.js';
+import { DirectAccount } from '../account.js';
+import { prepareDirectChoice, type DirectChoice, type DirectPrecision } from './choice.js';
+import type { DirectImager } from '../direct.js';
+import type { ImagePlan } from '../../plan.js';
+import { LEAST_SAMPLED_STEPS } from './sampling.js';
+
+const WHERE = 'direct image';
+
+export interface CudaDirectOptions {
+  /**
+   * Unless given, the fastest that the card, the aperture and the samples allow and that is right to 1e-3. `single` is
+   * right to 1e-5; `half` takes halves for short blocks and large kernels too, and refuses where they cannot be.
+   */
+  readonly precision?: DirectPrecision;
+  /** Of the images that `finishOnDevice` leaves; float32 unless given. */
+  readonly pixels?: CardPixels;
+}
+
+/** What a block of spectra must be known by for its kernels to be made. */
+export interface ExpectedBlocks {
+  readonly type: SpectraType;
+  readonly capacity: number;
+  /** Samples of a block, where it will not be filled. */
+  readonly samples?: number;
+}
+
+/** A direct imager whose gains and images may stay on the card. Everything is queued on the compute stream. */
+export interface CudaDirectImager extends DirectImager {
+  /** Which kernels such blocks are imaged by, and why. */
+  describe(blocks: ExpectedBlocks): string;
+  /** Makes the kernels for such blocks now, and those that finish on the card; `accumulate` then waits for nothing. */
+  prepare(blocks: ExpectedBlocks): Promise<void>;
+  /**
+   * From now on every input is divided by its gain; those with used[c][a] = 0, or whose gain is 0 or not finite, are
+   * left out. gains : [c][a] complex float64, used : [c][a] bytes, both on the card and read there, at this point of
+   * the compute stream. Needs `prepare`; refused between `accumulate` and a finish.
+   */
+  setGainsOnDevice(gains: DevicePointer, used: DevicePointer): void;
+  /**
+   * to : [c][product][m][l] float32 on the card, NaN where nothing is shown or nothing was added; and a fresh start.
+   * Returns when that is queued. Waits for the host's counts to go up only where blocks had gaps.
+   */
+  finishOnDevice(to: DevicePointer): Promise<{ readonly samples: number }>;
+}
+
+export const prepareCudaDirectImager = (
+  plan: ImagePlan,
+  backend: CudaBackend,
+  options: CudaDirectOptions = {},
+): Promise<CudaDirectImager> => preparing((closers) => makeImager(plan, backend, options, closers));
+
+function makeImager(
+  plan: ImagePlan,
+  backend: CudaBackend,
+  { precision, pixels: cardPixels }: CudaDirectOptions,
+  closers: Closers,
+): CudaDirectImager {
+  const { session } = backend;
+  const { pixels, channels, stations, polarisations, products } = plan;
+  const stream = session.streams.compute;
+  const account = new DirectAccount(plan);
+  const sumCount = channels * products * pixels * pixels;
+  const allocate = (what: string, bytes: number): DeviceMemory => closers.keep(session.allocate(what, bytes));
+  const sums = allocate(`sums of ${channels} channels × ${products} × ${pixels}² pixels`, 8 * sumCount);
+  /** Sums of an image that has been finished are nobody's: the next block replaces them. */
+  let isFresh = true;
+  const factorCount = channels * stations * polarisations;
+  const factors = allocate('factors', 8 * factorCount);
+  const factorsOnHost = closers.keep(session.allocatePinned('factors', 8 * factorCount));
+  const factorsSent = closers.keep(session.createEvent());
+  /** What is on the card; the account makes a new array for new gains. */
+  let sent: Float64Array | 'made on the card' | undefined;
+
+  /** What finishes on the card, made when first needed. */
+  interface Finisher {
+    readonly scaler: ImageScaler;
+    readonly invertGains: Kernel;
+    /** weights : [c][product] float64. */
+    readonly weights: DeviceMemory;
+  }
+  let finisher: Finisher | undefined;
+  let finisherMade: Promise<Finisher> | undefined;
+  let counts: DeviceMemory | undefined;
+  const prepareFinisher = (): Promise<Finisher> => (finisherMade ??= makeFinisher());
+  async function makeFinisher(): Promise<Finisher> {
+    const scaler = closers.keep(await prepareImageScaler(plan, backend, cardPixels));
+    const { invertGains } = await backend.shop.prepare(planFactors(plan));
+    finisher = { scaler, invertGains, weights: allocate('pair sums', 8 * channels * products) };
+    return finisher;
+  }
+  async function sendCounts(from: CountsCB): Promise<DevicePointer> {
+    counts ??= allocate('sample counts', from.byteLength);
+    await uploadInto(session, counts, from);
+    return counts.pointer;
+  }
+  /** Leaves the scale of the image in the finisher's weights. */
+  async function addPairs(): Promise<Finisher> {
+    const made = await prepareFinisher();
+    await sendFactors();
+    const { gaplessSamples, gappyCounts } = account.counted;
+    made.scaler.pairSums({
+      factors: factors.pointer,
+      gaplessSamples,
+      ...(gappyCounts ? { counts: await sendCounts(gappyCounts) } : {}),
+      to: made.weights.pointer,
+    });
+    return made;
+  }
+
+  async function sendFactors(): Promise<void> {
+    if (sent === account.factors || sent === 'made on the card') return;
+    await factorsSent.passed();
+    new Float32Array(factorsOnHost.buffer).set(account.factors);
+    session.call('cuMemcpyHtoDAsync', factors.pointer, factorsOnHost.pointer, 8 * factorCount, stream.handle);
+    factorsSent.record(stream);
+    sent = account.factors;
+  }
+
+  /** Sums as they come down; made when first asked for, since the resident chain never does. */
+  let onHost: Float64Array | undefined;
+  const choose = prepareDirectChoice(plan, backend.path, precision);
+  const choiceFor = ({ type, capacity, samples = capacity }: ExpectedBlocks): DirectChoice =>
+    choose({ type, samples });
+  /** By kind of sample and size of block, made when first needed. */
+  const engines = new Map<string, Promise<DirectEngine>>();
+  function engineFor(blocks: ExpectedBlocks): Promise<DirectEngine> {
+    const { type, capacity, samples: steps = capacity } = blocks;
+    const choice = choiceFor(blocks);
+    if (precision === 'half' && choice.kind === 'float') {
+      refuse(WHERE, `half precision cannot be: ${choice.why}`, "choose precision 'single'");
+    }
+    const samples = type === 'cf32' ? 'float' : 'integer';
+    const key =
+      choice.kind === 'float'
+        ? samples
+        : `${choice.kind} ${capacity} ${steps < LEAST_SAMPLED_STEPS ? 'pixels' : 'samples'}`;
+    const known = engines.get(key);
+    if (known) return known;
+    const making =
+      choice.kind === 'float'
+        ? prepareSingle(plan, backend, samples, sums)
+        : prepareFolded(plan, backend, { precision: choice.kind, box: choice.box, capacity, steps }, sums);
+    const made = making.then((engine) => closers.keep(engine));
+    engines.set(key, made);
+    return made;
+  }
+
+  return {
+    plan,
+    describe: (blocks) => choiceFor(blocks).description,
+    prepare: async (blocks) => {
+      await Promise.all([engineFor(blocks), prepareFinisher()]);
+    },
+    setGains: (gains, solved) => {
+      account.setGains(gains, solved);
+      sent = undefined;
+    },
+    setGainsOnDevice: (gains, used) => {
+      account.checkBetween();
+      if (!finisher) refuse(WHERE, 'gains on the card before anything is prepared', 'await prepare(…) first');
+      finisher.invertGains.set([gains, used, factorCount, factors.pointer]);
+      finisher.invertGains.launch({ grid: [Math.ceil(factorCount / 256), 1], threads: 256 }, stream);
+      sent = 'made on the card';
+    },
+    accumulate: async (given) => {
+      const block = cudaSpectra(WHERE, given);
+      const engine = await engineFor({ ...block.shape, samples: block.samples });
+      await sendFactors();
+      account.add(block);
+      if (block.samples === 0) return;
+      block.reading(stream);
+      engine.sum(block, factors, isFresh ? 'replace' : 'add');
+      isFresh = false;
+      block.doneReading(stream);
+    },
+    finish: async (into) => {
+      account.checkAny();
+      onHost ??= new Float64Array(sumCount);
+      await downloadInto(session, sums, onHost);
+      isFresh = true;
+      if (sent !== 'made on the card') return account.finish(onHost, undefined, into);
+      const { weights } = await addPairs();
+      const pairSums = new Float64Array(channels * products);
+      await downloadInto(session, weights, pairSums);
+      return account.finish(onHost, pairSums, into);
+    },
+    finishOnDevice: async (to) => {
+      account.checkAny();
+      const { scaler, weights } = await addPairs();
+      scaler.scale({ sums: sums.pointer, weights: weights.pointer, to });
+      isFresh = true;
+      const { samples } = account.counted;
+      account.restart();
+      return { samples };
+    },
+    close: async () => {
+      // What is still being made would not be there to be closed.
+      await Promise.allSettled([...engines.values(), finisherMade]);
+      await closers.close();
+    },
+  };
+}

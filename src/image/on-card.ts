@@ -1,0 +1,22 @@
+/** Images on a card, for whoever keeps data there: the resident chain, the planner and the bench. */
+export { channelsAtOnce, type CardPixels } from './cuda/plan.js';
+export { prepareImageScaler, type DeviceSums, type ImageScaler } from './cuda/scale.js';
+export { prepareHalfCeiling } from './direct/cuda/half-ceiling.js';
+export {
+  prepareDirectChoice,
+  suitsHalves,
+  touchedCells,
+  type DirectPrecision,
+} from './direct/cuda/choice.js';
+export { prepareFolded } from './direct/cuda/folded.js';
+export { FOLDED_BOXES, gridBytes } from './direct/cuda/folded-plan.js';
+export type { FoldedPrecision } from './direct/cuda/halves/split-halves.js';
+export {
+  prepareCudaDirectImager,
+  type CudaDirectImager,
+  type CudaDirectOptions,
+  type ExpectedBlocks,
+} from './direct/cuda/prepare.js';
+export { planSampling } from './direct/cuda/sampling.js';
+export { prepareSingle } from './direct/cuda/single.js';
+export { prepareCudaVisibilityImager } from './visibilities/cuda/prepare.js';

@@ -1,0 +1,62 @@
+/** Images from visibilities in C++ (visibilities.cpp), in float64. */
+import type { NativeCall } from '../../../backend/cpu/context.js';
+import type { CpuBackend } from '../../../backend/cpu/cpu.js';
+import { inputFactors, scaleImage, unitFactors } from '../../direct/direct.js';
+import { checkIntegrations } from '../gridded.js';
+import type { ImagePlan } from '../../plan.js';
+import { sumIntegrations } from '../summed.js';
+import type { VisibilityImager } from '../imager.js';
+
+const WHERE = 'image';
+
+export function prepareCpuVisibilityImager(plan: ImagePlan, { native }: CpuBackend): VisibilityImager {
+  const { pixels, channels, stations, polarisations, products, kernelSize } = plan;
+  const engine = native.open(
+    WHERE,
+    'int32_t corella_visibility_imager_open(char *error, void *context, int64_t pixels, int64_t channels, ' +
+      'int64_t stations, int64_t polarisations, int64_t kernelSize, const int32_t *corners, const double *taps, ' +
+      'const double *centre, _Out_ void **imager)',
+    ...[pixels, channels, stations, polarisations, kernelSize, plan.corners, plan.taps, plan.centre],
+  );
+  const run: NativeCall<
+    [
+      imager: bigint,
+      visibilities: Float64Array,
+      weights: Float64Array,
+      weightsPerBaseline: number,
+      flags: Uint8Array,
+      factors: Float64Array,
+      uniform: number,
+      autos: number,
+      sums: Float64Array,
+      beamSums: Float64Array,
+      weightSums: Float64Array,
+    ]
+  > = native.bind(
+    WHERE,
+    'int32_t corella_visibility_imager_run(char *error, void *context, void *imager, const double *visibilities, ' +
+      'const double *weights, int64_t weightsPerBaseline, const uint8_t *flags, const double *factors, ' +
+      'int32_t uniform, int32_t autos, double *sums, double *beamSums, double *weightSums)',
+  );
+  const sums = new Float64Array(channels * products * pixels * pixels);
+  const beamSums = new Float64Array(sums.length);
+  const weightSums = new Float64Array(channels * products);
+  return {
+    plan,
+    image: async (integrations, options = {}, into) => {
+      checkIntegrations(plan, integrations);
+      const factors = options.gains ? inputFactors(plan, options.gains, options.solved) : unitFactors(plan);
+      const { visibilities, weights, weightsPerBaseline, flags } = sumIntegrations(integrations);
+      await run(
+        ...([engine.address, visibilities, weights, weightsPerBaseline, flags, factors] as const),
+        ...([Number(options.weight === 'uniform'), Number(options.autos === 'include')] as const),
+        ...([sums, beamSums, weightSums] as const),
+      );
+      return {
+        image: scaleImage(plan, sums, weightSums, into?.image),
+        beam: scaleImage(plan, beamSums, weightSums, into?.beam),
+      };
+    },
+    close: () => engine.close(),
+  };
+}

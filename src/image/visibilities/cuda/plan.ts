@@ -1,0 +1,23 @@
+/** Gridding and transforming visibilities on a card: the kernels and the numbers they are compiled with. */
+import type { KernelRequest } from '../../../backend/cuda/kernels.js';
+import { commonHeaders, readSource } from '../../../backend/cuda/sources.js';
+import { inputDefines, type ImageShapeOnCard } from '../../cuda/plan.js';
+
+/** struct Source of visibilities.cu. */
+const visibilitySource = { bytes: 48, align: 8 } as const;
+export const planVisibilities = (plan: ImageShapeOnCard) =>
+  ({
+    name: 'visibilities.cu',
+    source: readSource(import.meta.url, 'visibilities.cu'),
+    headers: commonHeaders('integers.cuh'),
+    defines: { ...inputDefines(plan), PIXELS: plan.pixels, KERNEL: plan.kernelSize },
+    entries: {
+      addDensities: [visibilitySource, 'i32', 'pointer'],
+      makePairKernels: ['pointer', 'pointer', 'i64', 'pointer'],
+      weighPairs: [visibilitySource, 'i32', 'pointer', 'pointer', 'pointer', 'pointer', 'pointer'],
+      gridPairs: ['pointer', 'i32', 'pointer', 'pointer', 'pointer', 'pointer', 'pointer'],
+      transformRows: ['pointer', 'pointer', 'pointer'],
+      transformColumns: ['pointer', 'pointer', 'pointer'],
+      collectSums: ['pointer', 'i32', 'pointer'],
+    },
+  }) as const satisfies KernelRequest;

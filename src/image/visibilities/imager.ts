@@ -1,0 +1,18 @@
+/** Images from visibilities on a backend; gridded.ts holds the formula, and the reference that needs none. */
+import type { Integration } from '../../core/blocks.js';
+import type { Closable } from '../../core/closing.js';
+import type { VisibilityImage, VisibilityImageOptions } from './gridded.js';
+import type { ImagePlan } from '../plan.js';
+
+export interface VisibilityImager extends Closable {
+  readonly plan: ImagePlan;
+  /**
+   * What imageVisibilities(plan, integrations, options) gives, to 1e-9 of the largest value: new arrays, unless some are
+   * given to be filled.
+   */
+  image(
+    integrations: readonly Integration[],
+    options?: VisibilityImageOptions,
+    into?: VisibilityImage,
+  ): Promise<VisibilityImage>;
+}

@@ -1,0 +1,59 @@
+/** What an image of the sky is in this room: pixels, the plan that made them, and the sky they stand for. */
+import type { GainsCA, ImageCPML } from '../core/axes.js';
+import { refuse } from '../core/errors.js';
+import type { Instant } from '../core/instant.js';
+import {
+  fittingPixels,
+  planImage,
+  type ImageField,
+  type ImageOptions,
+  type ImagePlan,
+  type KernelSize,
+} from '../image/index.js';
+import type { SkyFrame } from '../sky/frame.js';
+import type { Telescope } from '../telescope/telescope.js';
+import { stationPositions } from './geometry.js';
+
+export interface ImageSettings {
+  /** Along each side. Default: 128, or the next good size that holds the array. */
+  readonly pixels?: number;
+  readonly field: ImageField;
+  readonly kernelSize: KernelSize;
+}
+
+export interface Calibrated {
+  readonly gains: GainsCA;
+  readonly solved: Uint8Array;
+}
+
+/** A picture of one moment: everything needed to write or draw it. */
+export interface SkyImage {
+  readonly image: ImageCPML;
+  readonly plan: ImagePlan;
+  readonly frame: SkyFrame;
+  readonly start: Instant;
+  readonly durationS: number;
+}
+
+export function planSky(
+  telescope: Telescope,
+  frame: SkyFrame,
+  frequenciesHz: Float64Array,
+  settings: ImageSettings,
+): ImagePlan {
+  const options: Omit<ImageOptions, 'pixels'> = {
+    field: settings.field,
+    stationsM: stationPositions(telescope),
+    axes: frame.tangentAxes(frame.zenith),
+    frequenciesHz,
+    polarisations: telescope.polarisations,
+    kernel: { kind: 'fitted', size: settings.kernelSize },
+  };
+  return planImage({ ...options, pixels: settings.pixels ?? fittingPixels(options) });
+}
+
+/** A picture of nothing is refused before anything is written. */
+export function refuseEmpty(image: ImageCPML, why: string, fix: string): void {
+  if (image.every((value) => Number.isNaN(value)))
+    refuse('image', `nothing is left of the data: ${why}`, fix);
+}

@@ -1,0 +1,92 @@
+/** Integrations and named sources to gains: the solver is prepared once, the model follows the sky. */
+import type { Backend } from '../../backend/backend.js';
+import {
+  modelVisibilities,
+  planCalibration,
+  prepareCalibrator,
+  type Calibration,
+  type CalibrationPlan,
+  type IterationRule,
+  type ModelComponent,
+} from '../../calibrate/index.js';
+import type { Integration } from '../../core/blocks.js';
+import { refuse } from '../../core/errors.js';
+import { sourcesUp, type SourceUp } from '../../sky/above.js';
+import { elementVoltage } from '../../sky/beam.js';
+import type { Source } from '../../sky/source.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import { frameAtMiddle, stationPositions } from '../geometry.js';
+import type { Stage } from './stage.js';
+
+export interface CalibrateSettings {
+  readonly backend: Backend;
+  readonly telescope: Telescope;
+  readonly frequenciesHz: Float64Array;
+  readonly polarisations: 1 | 2;
+  readonly sources: readonly Source[];
+  /** Sources lower than this are left out of the model. */
+  readonly minimumAltitudeDeg: number;
+  readonly iterations?: IterationRule;
+  readonly referenceStation?: number;
+  readonly minimumBaselineM?: number;
+}
+
+export interface CalibratedIntegration {
+  readonly integration: Integration;
+  readonly calibration: Calibration;
+  readonly plan: CalibrationPlan;
+  /** What the model was made of. */
+  readonly sources: readonly SourceUp[];
+}
+
+export function modelComponents(
+  telescope: Telescope,
+  frequenciesHz: Float64Array,
+  up: readonly SourceUp[],
+): ModelComponent[] {
+  return up.map(({ source, directionEnu }) => ({
+    directionEnu,
+    fluxJy: frequenciesHz.map((frequencyHz) => source.fluxJy(frequencyHz)),
+    beam: elementVoltage(telescope, directionEnu),
+    fractionQ: source.stokes.q,
+  }));
+}
+
+export async function prepareCalibrate(
+  settings: CalibrateSettings,
+): Promise<Stage<Integration, CalibratedIntegration>> {
+  const { backend, telescope, frequenciesHz, polarisations, minimumAltitudeDeg } = settings;
+  const stationsM = stationPositions(telescope);
+  const plan = planCalibration({
+    stations: telescope.stations.length,
+    polarisations,
+    channels: frequenciesHz.length,
+    ...(settings.iterations === undefined ? {} : { iterations: settings.iterations }),
+    ...(settings.referenceStation === undefined ? {} : { referenceStation: settings.referenceStation }),
+    ...(settings.minimumBaselineM === undefined
+      ? {}
+      : { shortest: { stationsM, minimumM: settings.minimumBaselineM } }),
+  });
+  const calibrator = await prepareCalibrator(plan, backend);
+  const frequencyHz = frequenciesHz[Math.floor(frequenciesHz.length / 2)];
+  return {
+    push: async (integration, emit) => {
+      const frame = frameAtMiddle(telescope, integration);
+      const up = sourcesUp(settings.sources, frame, minimumAltitudeDeg, { telescope, frequencyHz });
+      if (up.length === 0) {
+        refuse(
+          'calibrate',
+          `none of ${settings.sources.map(({ name }) => name).join(', ')} is above ${minimumAltitudeDeg}° at that time`,
+          'name sources that were up, or lower --min-altitude',
+        );
+      }
+      const components = modelComponents(telescope, frequenciesHz, up);
+      const model = modelVisibilities({ stationsM, frequenciesHz, polarisations, components });
+      const calibration = await calibrator.solve({ ...integration, model });
+      await emit({ integration, calibration, plan, sources: up });
+    },
+    flush: () => Promise.resolve(),
+    account: () => ({}),
+    close: () => calibrator.close(),
+  };
+}

@@ -1,0 +1,80 @@
+/** Spectra to images, no visibility in between (EPIC). */
+import type { Backend } from '../../backend/backend.js';
+import { addSeconds } from '../../core/instant.js';
+import { prepareDirectImager, type DirectImage, type DirectImager } from '../../image/index.js';
+import { skyFrame, type SkyFrame } from '../../sky/frame.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import { refuseEmpty, type Calibrated, type ImageSettings, type SkyImage } from '../sky-image.js';
+import type { SpectrumGrid } from './clock.js';
+import { PlannedImager } from './planned-imager.js';
+import { StretchKeeper, type Stretch, type TimedSpectra } from './spectra.js';
+import { emptyAccount, type Emit, type Stage } from './stage.js';
+
+export interface DirectImageSettings {
+  readonly backend: Backend;
+  readonly telescope: Telescope;
+  readonly frequenciesHz: Float64Array;
+  readonly calibrated?: Calibrated;
+  readonly image: ImageSettings;
+  readonly grid: Pick<SpectrumGrid, 'spectrumRateHz'>;
+  /** How long an image lasts whose end no cut tells. */
+  readonly lastsS: number;
+}
+
+/** Its arrays are filled anew by the next image. */
+export type DirectSkyImage = SkyImage & Pick<DirectImage, 'samples'>;
+
+export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSpectra, DirectSkyImage> {
+  const { backend, telescope, frequenciesHz, calibrated, grid, lastsS } = settings;
+  const planned = new PlannedImager<DirectImager>({
+    telescope,
+    frequenciesHz,
+    settings: settings.image,
+    prepare: async (plan) => {
+      const imager = await prepareDirectImager(plan, backend);
+      if (calibrated) imager.setGains(calibrated.gains, calibrated.solved);
+      return imager;
+    },
+  });
+  /** The sky in the middle of the stretch: where its geometry is right on average. */
+  const frameOf = ({
+    firstIndex,
+    cutAt,
+    start,
+  }: Pick<Stretch, 'firstIndex' | 'cutAt' | 'start'>): SkyFrame => {
+    const spectra = cutAt - firstIndex;
+    const durationS = spectra < Infinity ? spectra / grid.spectrumRateHz : lastsS;
+    return skyFrame(telescope.site, addSeconds(start, durationS / 2));
+  };
+  const account = emptyAccount();
+  let into: DirectImage | undefined;
+  let emit: Emit<DirectSkyImage> = () => Promise.resolve();
+  let frame: SkyFrame | undefined;
+  const keeper = new StretchKeeper(async (stretch, endIndex) => {
+    const sky = frame ?? frameOf(stretch);
+    frame = undefined;
+    const { plan, imager } = await planned.at(sky);
+    into = await imager.finish(into);
+    refuseEmpty(into.image, 'every input is missing or without gains', 'calibrate some of them');
+    account.images++;
+    const { start, firstIndex } = stretch;
+    const durationS = (endIndex - firstIndex) / grid.spectrumRateHz;
+    await emit({ image: into.image, samples: into.samples, plan, frame: sky, start, durationS });
+  });
+  return {
+    push: async (spectra, to) => {
+      emit = to;
+      await keeper.begin(spectra);
+      frame ??= frameOf({ firstIndex: spectra.index, cutAt: spectra.cutAt, start: spectra.start });
+      const { imager } = await planned.at(frame);
+      await imager.accumulate(spectra.block);
+      await keeper.done(spectra);
+    },
+    flush: (to) => {
+      emit = to;
+      return keeper.flush();
+    },
+    account: () => account,
+    close: () => planned.close(),
+  };
+}

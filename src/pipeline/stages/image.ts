@@ -1,0 +1,61 @@
+/** Integrations to images, by the geometry of their own moment. */
+import type { Backend } from '../../backend/backend.js';
+import type { Integration } from '../../core/blocks.js';
+import { prepareVisibilityImager, type VisibilityImage } from '../../image/index.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import { frameAtMiddle } from '../geometry.js';
+import { refuseEmpty, type Calibrated, type ImageSettings, type SkyImage } from '../sky-image.js';
+import { PlannedImager } from './planned-imager.js';
+import { emptyAccount, type Stage } from './stage.js';
+
+export interface ImageStageSettings {
+  readonly backend: Backend;
+  readonly telescope: Telescope;
+  readonly frequenciesHz: Float64Array;
+  readonly weight: 'natural' | 'uniform';
+  readonly autos: 'include' | 'leave-out';
+  /** For integrations that bring no gains of their own. */
+  readonly calibrated?: Calibrated;
+  readonly image: ImageSettings;
+}
+
+/** An integration alone, or with gains of its own. */
+export type ImageInput =
+  Integration | { readonly integration: Integration; readonly calibration: Calibrated };
+
+/** Its arrays are filled anew by the next image. */
+export type VisibilitySkyImage = SkyImage & Pick<VisibilityImage, 'beam'>;
+
+export function prepareImage(settings: ImageStageSettings): Stage<ImageInput, VisibilitySkyImage> {
+  const { backend, telescope, frequenciesHz, weight, autos } = settings;
+  const planned = new PlannedImager({
+    telescope,
+    frequenciesHz,
+    settings: settings.image,
+    prepare: (plan) => prepareVisibilityImager(plan, backend),
+  });
+  const account = emptyAccount();
+  let into: VisibilityImage | undefined;
+  return {
+    push: async (item, emit) => {
+      const [integration, calibrated] =
+        'integration' in item ? [item.integration, item.calibration] : [item, settings.calibrated];
+      const frame = frameAtMiddle(telescope, integration);
+      const { plan, imager } = await planned.at(frame);
+      into = await imager.image([integration], { weight, autos, ...calibrated }, into);
+      refuseEmpty(
+        into.image,
+        `every ${autos === 'include' ? 'visibility' : 'cross-correlation'} is flagged, missing or without gains`,
+        autos === 'include'
+          ? 'image another integration'
+          : 'keep autocorrelations, or image another integration',
+      );
+      account.images++;
+      const { start, durationS } = integration;
+      await emit({ ...into, plan, frame, start, durationS });
+    },
+    flush: () => Promise.resolve(),
+    account: () => account,
+    close: () => planned.close(),
+  };
+}

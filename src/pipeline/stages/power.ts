@@ -1,0 +1,39 @@
+/** Integrations to the mean power of each input and channel: what its autocorrelation says of its level. */
+import { baselineCount, baselineIndex } from '../../core/axes.js';
+import type { Integration } from '../../core/blocks.js';
+import type { Instant } from '../../core/instant.js';
+import type { Stage } from './stage.js';
+
+export interface InputPowers {
+  readonly start: Instant;
+  readonly durationS: number;
+  /** powers : [c][a], mean of |x|²; NaN where nothing arrived or the input is flagged. Filled anew by the next one. */
+  readonly powers: Float64Array;
+}
+
+export function preparePower(shape: {
+  readonly channels: number;
+  readonly stations: number;
+  readonly polarisations: 1 | 2;
+}): Stage<Integration, InputPowers> {
+  const { channels, stations, polarisations } = shape;
+  const baselines = baselineCount(stations);
+  const inputs = stations * polarisations;
+  const powers = new Float64Array(channels * inputs);
+  return {
+    push: async ({ visibilities, counts, flaggedInputs, start, durationS }, emit) => {
+      for (let c = 0; c < channels; c++) {
+        for (let a = 0; a < inputs; a++) {
+          const [s, p] = [Math.floor(a / polarisations), a % polarisations];
+          const b = c * baselines + baselineIndex(s, s);
+          const sum = visibilities[2 * (b * polarisations ** 2 + p * polarisations + p)];
+          powers[c * inputs + a] = flaggedInputs[a] === 1 || counts[b] === 0 ? NaN : sum / counts[b];
+        }
+      }
+      await emit({ start, durationS, powers });
+    },
+    flush: () => Promise.resolve(),
+    account: () => ({}),
+    close: () => Promise.resolve(),
+  };
+}

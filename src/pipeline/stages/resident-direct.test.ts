@@ -1,0 +1,66 @@
+/** On a card: the resident chain behind a stage's face makes the bits that the stages make one after the other. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { describeCuda, openCuda } from '../../backend/cuda/cuda.js';
+import { imageCPML } from '../../core/axes.js';
+import { parseInstant } from '../../core/instant.js';
+import type { VoltageSource } from '../../core/sources.js';
+import { fixedSource } from '../../sky/source.js';
+import { simulate } from '../../sky/simulate.js';
+import { planSimulation } from '../../sky/simulation-plan.js';
+import { loadTelescope } from '../../telescope/load.js';
+import { selectStations } from '../../telescope/select.js';
+import { channelsOf, planChannels } from '../channels.js';
+import { run } from '../run.js';
+import { prepareChannelise, spectrumGrid } from './channelise.js';
+import { oneIntegration } from './clock.js';
+import { prepareDirectImage, type DirectSkyImage } from './direct-image.js';
+import { prepareResidentDirect } from './resident-direct.js';
+import { chain } from './stage.js';
+
+const card = describeCuda();
+
+describe('a direct image on a card', { skip: card.present ? false : card.reason }, () => {
+  it('is the same bits by the resident chain and stage after stage, gaps and gains included', async () => {
+    const backend = await openCuda();
+    const telescope = selectStations(await loadTelescope('lwasv'), 40);
+    const start = parseInstant('2026-06-21T04:00:00Z');
+    const simulation = planSimulation({
+      ...{ telescope, start, samples: 40_000, sampleRateHz: 200e3, centreFrequencyHz: 40e6, type: 'ci8' },
+      sources: [fixedSource({ name: 'spot', position: { raDeg: 230, decDeg: 40 }, fluxJy: 20_000 })],
+      ...{ systemFluxJy: 5000, seed: 4, dropFraction: 0.05 },
+    });
+    const source: VoltageSource = {
+      ...{ kind: 'voltages', type: 'ci8', inputs: simulation.inputs, polarisations: 2, start },
+      ...{ sampleRateHz: 200e3, centreFrequencyHz: 40e6 },
+      blocks: (blockSamples) => simulate(simulation, blockSamples),
+      close: () => Promise.resolve(),
+    };
+    const plan = { ...planChannels(source, { channels: 8, taps: 4, outputType: 'ci8' }), blockSamples: 8192 };
+    const { frequenciesHz } = channelsOf(source, plan);
+    const imaging = {
+      telescope,
+      frequenciesHz,
+      lastsS: 0.19,
+      image: { pixels: 128, field: { kind: 'all-sky' }, kernelSize: 5 },
+    } as const;
+    const resident = await prepareResidentDirect({ ...imaging, backend, plan, source });
+    assert.ok(resident, 'an image this small fits every card');
+    const stages = chain(
+      await prepareChannelise({ backend, plan, source, clock: oneIntegration }),
+      prepareDirectImage({ ...imaging, backend, grid: spectrumGrid(source, plan) }),
+    );
+    const made: DirectSkyImage[] = [];
+    for (const stage of [resident, stages]) {
+      await run(source.blocks(8192), stage, (sky) => {
+        const { channels, products, pixels } = sky.plan;
+        made.push({ ...sky, image: imageCPML(sky.image.slice(), channels, products, pixels) });
+        return Promise.resolve();
+      });
+    }
+    assert.equal(made.length, 2);
+    assert.equal(made[0].samples, made[1].samples);
+    assert.deepEqual(made[0].image, made[1].image);
+    await backend.close();
+  });
+});

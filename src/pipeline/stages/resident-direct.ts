@@ -1,0 +1,88 @@
+/**
+ * Voltages to a direct image without leaving the card: the resident chain behind the face of a stage. The image is bit
+ * for bit what channelising and imaging one after the other give, since it is scaled in float64 on the card too.
+ */
+import type { CudaBackend } from '../../backend/cuda/cuda.js';
+import type { ChannelisePlan } from '../../channelise/index.js';
+import { imageCPML } from '../../core/axes.js';
+import type { VoltageBlock } from '../../core/blocks.js';
+import { samplesIn } from '../../core/gaps.js';
+import { addSeconds } from '../../core/instant.js';
+import type { VoltageSource } from '../../core/sources.js';
+import { skyFrame } from '../../sky/frame.js';
+import { prepareResidentChain } from '../resident/chain.js';
+import { planResident, type ResidentPlan } from '../resident/plan.js';
+import { planSky, refuseEmpty } from '../sky-image.js';
+import { spectrumGrid } from './channelise.js';
+import type { DirectImageSettings, DirectSkyImage } from './direct-image.js';
+import { emptyAccount, type Stage } from './stage.js';
+
+export interface ResidentDirectSettings extends Omit<DirectImageSettings, 'backend' | 'grid'> {
+  readonly backend: CudaBackend;
+  readonly plan: ChannelisePlan;
+  readonly source: Pick<VoltageSource, 'start' | 'sampleRateHz'>;
+}
+
+/** Beside images, sums and spectra: the imager's grids (image/direct/cuda/folded.ts). */
+const GRID_BYTES = 3 * 2 ** 30;
+/** The largest part of the free memory that is asked for. */
+const MOST_OF_FREE = 0.9;
+
+/** What the chain keeps on the card, at the most. */
+function residentBytes(plan: ResidentPlan, channelise: ChannelisePlan): number {
+  const { channels, inputs, capacity } = plan.spectra;
+  const spectraBytes = channels * inputs * capacity * 8;
+  const voltageBytes =
+    2 * inputs * (channelise.blockSamples + channelise.taps * channelise.samplesPerSpectrum) * 8;
+  return GRID_BYTES + 4 * plan.imageBytes + spectraBytes + voltageBytes;
+}
+
+/** Whether a card has room for all of it at once; elsewhere the stages are run one after the other. */
+export const fitsCard = (plan: ResidentPlan, channelise: ChannelisePlan, { session }: CudaBackend): boolean =>
+  residentBytes(plan, channelise) <= MOST_OF_FREE * session.freeMemoryBytes();
+
+/** One image over all that comes; undefined where the card has no room for it. */
+export async function prepareResidentDirect(
+  settings: ResidentDirectSettings,
+): Promise<Stage<VoltageBlock, DirectSkyImage> | undefined> {
+  const { backend, plan: channelise, source, telescope, frequenciesHz, calibrated, lastsS } = settings;
+  const { start, spectrumRateHz } = spectrumGrid(source, channelise);
+  const frame = skyFrame(telescope.site, addSeconds(start, lastsS / 2));
+  const image = planSky(telescope, frame, frequenciesHz, settings.image);
+  const plan = planResident({
+    road: 'direct',
+    input: { kind: 'voltages', plan: channelise },
+    image,
+    blocksPerImage: 2 ** 20,
+    pixels: 'f64',
+  });
+  if (!fitsCard(plan, channelise, backend)) return undefined;
+  const chain = await prepareResidentChain(plan, backend);
+  if (calibrated) chain.setGains(calibrated.gains, calibrated.solved);
+  const account = emptyAccount();
+  const { channels, products, pixels } = image;
+  return {
+    push: async (block, emit) => {
+      account.samplesIn += block.samples;
+      account.missingSamples += samplesIn(block.gaps);
+      await chain.push(block, async (made) => emit(skyOf(made)));
+    },
+    flush: (emit) => chain.flush(async (made) => emit(skyOf(made))),
+    account: () => account,
+    close: () => chain.close(),
+  };
+
+  function skyOf({
+    image: values,
+    samples,
+  }: {
+    readonly image: ArrayLike<number>;
+    readonly samples: number;
+  }) {
+    const kept = imageCPML(Float64Array.from(values), channels, products, pixels);
+    refuseEmpty(kept, 'every input is missing or without gains', 'calibrate some of them');
+    account.images++;
+    account.spectra += samples;
+    return { image: kept, samples, plan: image, frame, start, durationS: samples / spectrumRateHz };
+  }
+}

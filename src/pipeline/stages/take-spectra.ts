@@ -1,0 +1,69 @@
+/** Data that arrive channelised, brought to where the backend wants them and cut where integrations end. */
+import type { Backend } from '../../backend/backend.js';
+import type { CanonicalSpectra } from '../../core/blocks.js';
+import { refuse } from '../../core/errors.js';
+import { channelSamplesIn, wholeStations, zeroGaps } from '../../core/gaps.js';
+import { addSamples, formatInstant, secondsBetween } from '../../core/instant.js';
+import type { SpectraSource } from '../../core/sources.js';
+import { BLOCK_BYTES } from '../channels.js';
+import { sliceSpectra } from '../spectra-slices.js';
+import type { IntegrationClock } from './clock.js';
+import type { TimedSpectra } from './spectra.js';
+import { emptyAccount, type Stage } from './stage.js';
+
+export interface TakeSpectraSettings {
+  readonly backend: Backend;
+  readonly source: SpectraSource;
+  readonly clock: IntegrationClock;
+}
+
+/** Spectra at a time: a few megabytes for any telescope. */
+export const spectraPerBlock = ({ channels, inputs }: Pick<SpectraSource, 'channels' | 'inputs'>): number =>
+  Math.max(1, Math.floor(BLOCK_BYTES / (channels * inputs * 4)));
+
+export function prepareTakeSpectra({
+  backend,
+  source,
+  clock,
+}: TakeSpectraSettings): Stage<CanonicalSpectra, TimedSpectra> {
+  const { type, channels, inputs, polarisations, spectrumRateHz } = source;
+  const block = backend.allocateSpectra({ type, channels, inputs, capacity: spectraPerBlock(source) });
+  const account = emptyAccount();
+  /** Number of the spectrum that should come next. */
+  let next = 0;
+
+  return {
+    push: async (stretch, emit) => {
+      const expected = addSamples(source.start, next, spectrumRateHz);
+      const lost = Math.round(secondsBetween(expected, stretch.start) * spectrumRateHz);
+      if (lost < 0) {
+        refuse(
+          'spectra',
+          `a block begins at ${formatInstant(stretch.start, 9)}, ${-lost} spectra before the end of the last one`,
+          'hand blocks over in the order of time',
+        );
+      }
+      next += lost;
+      account.samplesIn += lost;
+      account.missingSamples += lost * channels * inputs + channelSamplesIn(stretch.gaps);
+      for (let at = 0; at < stretch.samples;) {
+        const cutAt = clock.cutAfter(next);
+        const take = Math.min(stretch.samples - at, cutAt - next, block.shape.capacity);
+        const part = sliceSpectra(stretch, source, { first: at, end: at + take });
+        // A recording may lack one polarisation of a station; half a station's sample is nobody's.
+        const gaps = wholeStations(part.gaps, polarisations);
+        zeroGaps(part.spectra, { type, inputs, samples: part.samples }, gaps);
+        await block.write(part.spectra, part.samples, gaps);
+        const index = next;
+        at += take;
+        next += take;
+        account.samplesIn += take;
+        account.spectra += take;
+        await emit({ block, index, start: addSamples(source.start, index, spectrumRateHz), cutAt });
+      }
+    },
+    flush: () => Promise.resolve(),
+    account: () => account,
+    close: () => block.close(),
+  };
+}

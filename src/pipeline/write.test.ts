@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { written } from './write.js';
+
+/** A writer that notes what was asked of it. */
+const notebook = () => {
+  const notes: string[] = [];
+  const note = (word: string) => (): Promise<void> => {
+    notes.push(word);
+    return Promise.resolve();
+  };
+  return { notes, append: note('append'), finish: note('finish'), abandon: note('abandon') };
+};
+
+it('what is appended is written in order and finished', async () => {
+  const writer = notebook();
+  const result = await written(
+    () => Promise.resolve(writer),
+    async (append) => {
+      for (const item of [1, 2, 3]) await append(item);
+      return 'all';
+    },
+  );
+  assert.equal(result, 'all');
+  assert.deepEqual(writer.notes, ['append', 'append', 'append', 'finish']);
+});
+
+it('what breaks off half-way is abandoned, and told', async () => {
+  const writer = notebook();
+  const broken = written(
+    () => Promise.resolve(writer),
+    async (append) => {
+      await append(1);
+      throw new Error('the disk is gone');
+    },
+  );
+  await assert.rejects(broken, /the disk is gone/);
+  assert.deepEqual(writer.notes, ['append', 'abandon']);
+});
