@@ -30,7 +30,7 @@ const architecture = asked === '' ? arch() : asked;
 const cross =
   architecture === arch()
     ? undefined
-    : Object.values(targets).find((known) => known.architecture === architecture);
+    : Object.values(targets).find((known) => known?.architecture === architecture);
 if (architecture !== arch() && cross === undefined) {
   console.error(`corella: CORELLA_ARCH is '${architecture}'; choose ${Object.keys(levelsOf).join(' or ')}`);
   process.exit(1);
@@ -172,7 +172,7 @@ function planObjects(compiler) {
     const text = readFileSync(source, 'utf8');
     const wanted = /^\/\/ levels: (.+)$/m.exec(text.slice(0, text.indexOf('\n') + 1))?.[1].split(' ');
     for (const level of wanted ?? []) {
-      if (!Object.values(levelsOf).some((known) => level in known))
+      if (!Object.values(levelsOf).some((known) => known !== undefined && level in known))
         throw new Error(`${relative(root, source)} names the unknown level '${level}'`);
     }
     const here = wanted ? wanted.filter((level) => level in levels) : [undefined];

@@ -11,7 +11,8 @@ const sources = join(root, 'bench', 'peers');
 const target = join(root, 'build', 'peers');
 mkdirSync(target, { recursive: true });
 
-const [compiler, ...extra] = (process.env.CXX?.trim() || 'g++').split(/\s+/);
+const asked = process.env.CXX?.trim() ?? '';
+const [compiler, ...extra] = (asked === '' ? 'g++' : asked).split(/\s+/);
 const record = readdirSync(sources)
   .filter((file) => file.endsWith('.cpp'))
   .map((file) => {
@@ -19,7 +20,7 @@ const record = readdirSync(sources)
     const source = join(sources, file);
     const text = readFileSync(source, 'utf8');
     const links = (/^\/\/ libraries:(.*)$/m.exec(text)?.[1] ?? '').trim().split(/\s+/).filter(Boolean);
-    const debian = /^\/\/ package: (.+)$/m.exec(text)?.[1];
+    const debian = /^\/\/ package: (.+)$/m.exec(text)?.[1] ?? 'what its first lines name';
     const library = join(target, `${name}.so`);
     if (existsSync(library) && statSync(library).mtimeMs > statSync(source).mtimeMs) return { name, library };
     const args = [
@@ -28,10 +29,10 @@ const record = readdirSync(sources)
     ];
     const { status, stderr, error } = spawnSync(compiler, [...extra, ...args], { encoding: 'utf8' });
     if (status === 0) return { name, library };
-    const missing = error ? 'there is no C++ compiler: apt install g++' : undefined;
-    const absent = /fatal error: (\S+): No such file|cannot find -l/.test(stderr ?? '')
+    if (error) return { name, problem: 'there is no C++ compiler: apt install g++' };
+    const problem = /fatal error: (\S+): No such file|cannot find -l/.test(stderr)
       ? `its library is not installed: apt install ${debian}`
       : `it does not compile: ${stderr}`;
-    return { name, problem: missing ?? absent };
+    return { name, problem };
   });
 writeFileSync(join(target, 'build.json'), `${JSON.stringify(record, null, 2)}\n`);

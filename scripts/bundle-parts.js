@@ -10,6 +10,9 @@ const folder = fileURLToPath(new URL('../build/packages', import.meta.url));
 /**
  * The folder of a package, unpacked. `integrity` is the lock file's; without it npm's own check of what the registry
  * says is all there is.
+ * @param {string} name
+ * @param {string} version
+ * @param {string} [integrity]
  */
 export function unpackPackage(name, version, integrity) {
   const label = `${name.replace('@', '').replace('/', '-')}-${version}`;

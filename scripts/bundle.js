@@ -24,6 +24,7 @@ import {
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { z } from 'zod';
 import { unpackPackage } from './bundle-parts.js';
 import { here, targets } from './targets.js';
 
@@ -32,14 +33,18 @@ const bundle = join(root, 'build', 'bundle');
 const app = join(bundle, 'app');
 const limitBytes = 50e6;
 
+/**
+ * @param {string} message
+ * @returns {never}
+ */
 function stop(message) {
   console.error(message);
   process.exit(1);
 }
 
 const { values } = parseArgs({ options: { target: { type: 'string', default: here } } });
-const target = targets[values.target];
-if (target === undefined)
+const target =
+  targets[values.target] ??
   stop(`no bundle can be made for ${values.target}: choose ${Object.keys(targets).join(' or ')}`);
 const foreign = values.target !== here;
 if (!existsSync(join(root, 'dist', 'cli', 'main.js'))) stop('nothing is built yet: run npm run build');
@@ -70,7 +75,10 @@ mkdirSync(join(bundle, 'lib'));
 for (const path of foreign ? compilersLibraries() : librariesOf(process.execPath))
   copyFileSync(path, join(bundle, 'lib', basename(path)));
 
-/** The C++ library that a program of this machine is linked with. */
+/**
+ * The C++ library that a program of this machine is linked with.
+ * @param {string} program
+ */
 function librariesOf(program) {
   const said = execFileSync('ldd', [program], { encoding: 'utf8' });
   return [...said.matchAll(/=> (\S*(?:libstdc\+\+|libgcc_s)\S*)/g)].map(([, path]) => path);
@@ -108,8 +116,20 @@ const unread = [
   /^zod\/(?:src|v3|locales)\//,
   /(?:\.map|\.d\.ts|\.d\.cts|\.d\.mts|\.md|\.markdown)$/i,
 ];
-const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
-for (const [path, facts] of Object.entries(lock.packages)) {
+const lock = z.object({
+  packages: z.record(
+    z.string(),
+    z.object({
+      version: z.string().default(''),
+      dev: z.boolean().default(false),
+      os: z.array(z.string()).optional(),
+      cpu: z.array(z.string()).optional(),
+      integrity: z.string().optional(),
+    }),
+  ),
+});
+const { packages } = lock.parse(JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')));
+for (const [path, facts] of Object.entries(packages)) {
   if (path === '' || facts.dev) continue;
   if (facts.os && !facts.os.includes(target.platform)) continue;
   if (facts.cpu && !facts.cpu.includes(target.architecture)) continue;
@@ -124,7 +144,8 @@ for (const [path, facts] of Object.entries(lock.packages)) {
   });
 }
 
-const launcher = (words) => `#!/bin/sh
+/** @param {string} script */
+const launcher = (script) => `#!/bin/sh
 here=$(cd "$(dirname "$(readlink -f "$0")")" && pwd)
 if [ "$(uname -s) $(uname -m)" != "Linux ${target.machine}" ]; then
   echo "corella: this bundle is for Linux on ${target.machine} (${values.target}), and this machine is $(uname -s) on $(uname -m)" >&2
@@ -135,7 +156,7 @@ if ! "$here/node" --version >/dev/null 2>&1 || ldd "$here"/app/dist/native/*.so 
   LD_LIBRARY_PATH="$here/lib\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
   export LD_LIBRARY_PATH
 fi
-exec "$here/node" "$here/app/${words}" "$@"
+exec "$here/node" "$here/app/${script}" "$@"
 `;
 for (const [name, words] of [
   ['corella', 'dist/cli/main.js'],
@@ -147,7 +168,7 @@ for (const [name, words] of [
 
 // It must start with nothing around it: no Node on the PATH, no home, another folder. Another machine's is started in
 // an emulator where there is one.
-const bare = { cwd: '/', env: { PATH: '/usr/bin:/bin' }, encoding: 'utf8' };
+const bare = /** @type {const} */ ({ cwd: '/', env: { PATH: '/usr/bin:/bin' }, encoding: 'utf8' });
 if (!foreign) console.log(execFileSync(join(bundle, 'corella'), ['devices'], bare).trim());
 else if (spawnSync(target.emulator, ['--version']).status === 0) {
   const words = [join(bundle, 'node'), join(app, 'dist', 'cli', 'main.js'), 'devices'];
@@ -166,10 +187,12 @@ execFileSync(
     env: { ...process.env, XZ_OPT: '-3 -T0' },
   },
 );
+/** @param {string} path */
 const sizeOf = (path) =>
   readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
+/** @param {number} bytes */
 const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
 const packedBytes = statSync(packed).size;
 console.log(

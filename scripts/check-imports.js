@@ -5,10 +5,13 @@ import { dirname, join, normalize, relative } from 'node:path';
 
 const source = new URL('../src/', import.meta.url).pathname;
 
-/** Which rooms each room may import. Anything not listed is forbidden. */
 const ground = ['core', 'telescope', 'sky', 'delay', 'backend'];
 const kernels = ['channelise', 'correlate', 'calibrate', 'image'];
 const edges = ['formats', 'draw', 'packets'];
+/**
+ * Which rooms each room may import. Anything not listed is forbidden.
+ * @type {Record<string, readonly string[] | undefined>}
+ */
 const below = {
   core: [],
   telescope: ['core'],
@@ -26,7 +29,10 @@ const below = {
   'index.ts': [...ground, ...kernels, ...edges, 'pipeline'],
 };
 
-/** Files through which a room is entered from outside; the others' files are all doors. */
+/**
+ * Files through which a room is entered from outside; the others' files are all doors.
+ * @type {Record<string, readonly string[] | undefined>}
+ */
 const doors = {
   ...Object.fromEntries(kernels.map((room) => [room, ['index.ts', 'on-card.ts']])),
   formats: ['index.ts', 'format.ts'],
@@ -34,9 +40,13 @@ const doors = {
 };
 /** What a card's door leads to is for those who keep data on a card. */
 const mayUseCards = /^(?:pipeline\/(?:resident|planner)|bench)\//;
-/** Shared cases and sample files are for tests, wherever they are. */
+/**
+ * Shared cases and sample files are for tests, wherever they are.
+ * @param {string} file
+ */
 const isForTests = (file) => /(?:^|\/)(?:testing\/.*|cases\.ts|compare\.ts|[^/]*testing\.ts)$/.test(file);
-const isTest = (file) => /\.test\.ts$/.test(file) || isForTests(file) || file.startsWith('acceptance/');
+/** @param {string} file */
+const isTest = (file) => file.endsWith('.test.ts') || isForTests(file) || file.startsWith('acceptance/');
 
 const MOST_LINES = 400;
 const MOST_FILES = 26;
@@ -45,19 +55,22 @@ const files = readdirSync(source, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile())
   .map((entry) => relative(source, join(entry.parentPath, entry.name)));
 const modules = new Set(files.filter((name) => name.endsWith('.ts')));
+/** @param {string} file */
 const roomOf = (file) => file.split('/')[0];
 const importLine =
   /(?:^|\n)\s*(?:import|export)\b[^'";]*?\bfrom\s*'(\.[^']+)'|\bimport\(\s*'(\.[^']+)'\s*\)/g;
 
+/** @type {string[]} */
 const faults = [];
+/** @type {Map<string, string[]>} */
 const graph = new Map();
 for (const file of modules) {
   const room = roomOf(file);
   const allowed = below[room];
   if (!allowed) faults.push(`src/${file}: '${room}' is no room; add it to scripts/check-imports.js`);
   const targets = [];
-  for (const match of readFileSync(join(source, file), 'utf8').matchAll(importLine)) {
-    const target = normalize(join(dirname(file), match[1] ?? match[2])).replace(/\.js$/, '.ts');
+  for (const [, fromName, called] of readFileSync(join(source, file), 'utf8').matchAll(importLine)) {
+    const target = normalize(join(dirname(file), fromName || called)).replace(/\.js$/, '.ts');
     if (target.startsWith('..') || !modules.has(target)) continue;
     targets.push(target);
     const there = roomOf(target);
@@ -66,9 +79,10 @@ for (const file of modules) {
       faults.push(`src/${file}: '${room}' may not import '${there}' (src/${target})`);
     }
     const inside = target.slice(there.length + 1);
-    if (doors[there] && !doors[there].includes(inside) && !(isTest(file) && isForTests(target))) {
+    const ways = doors[there];
+    if (ways && !ways.includes(inside) && !(isTest(file) && isForTests(target))) {
       faults.push(
-        `src/${file} goes round the door of '${there}' to src/${target}: enter by ${doors[there].join(' or ')}`,
+        `src/${file} goes round the door of '${there}' to src/${target}: enter by ${ways.join(' or ')}`,
       );
     }
     if (inside === 'on-card.ts' && !mayUseCards.test(file)) {
@@ -79,7 +93,12 @@ for (const file of modules) {
 }
 
 // Depth-first walk; a file met again while still on the path closes a circle.
+/** @type {Set<string>} */
 const done = new Set();
+/**
+ * @param {string} file
+ * @param {readonly string[]} path
+ */
 function walk(file, path) {
   if (done.has(file)) return;
   const at = path.indexOf(file);
@@ -94,6 +113,7 @@ function walk(file, path) {
 }
 for (const file of modules) walk(file, []);
 
+/** @type {Map<string, number>} */
 const crowds = new Map();
 for (const file of files) {
   if (/\.(?:test\.ts|csv|json|png)$/.test(file)) continue;

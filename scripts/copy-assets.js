@@ -8,6 +8,7 @@ const source = join(root, 'src');
 const built = join(root, 'dist');
 const assets = /\.(csv|json|cu|cuh)$/;
 const compiled = /\.(?:js|js\.map|d\.ts)$/;
+/** @param {string} folder */
 const filesBelow = (folder) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

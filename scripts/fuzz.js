@@ -5,15 +5,20 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync, existsSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { parentPort, Worker, workerData } from 'node:worker_threads';
 
 const TIME_LIMIT_MS = 10_000;
 /** Making the sound files takes a busy machine a while. */
 const START_LIMIT_MS = 120_000;
 const THREADS = 2;
 
-if (isMainThread) await main();
-else await fuzzOne(workerData);
+/** @typedef {{ name: string, folder: string, inputs: string, seed: string, first: string }} Task */
+/** @typedef {{ failed: boolean, text: string }} Result */
+
+/** @type {unknown} */
+const given = workerData;
+if (parentPort === null) await main();
+else parentPort.postMessage(await fuzzOne(/** @type {Task & { progress: Int32Array }} */ (given)));
 
 async function main() {
   const { values } = parseArgs({
@@ -25,7 +30,9 @@ async function main() {
     },
   });
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'corella-fuzz-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  process.once('exit', () => {
+    rmSync(folder, { recursive: true, force: true });
+  });
   // What a reader's thread makes for itself lies there too: a thread that is ended clears nothing up.
   process.env.TMPDIR = join(folder, 'temporary');
   mkdirSync(process.env.TMPDIR);
@@ -49,7 +56,11 @@ async function main() {
   process.exit(failures === 0 ? 0 : 1);
 }
 
-/** One reader in a thread of its own, so that a hang can be ended and told. */
+/**
+ * One reader in a thread of its own, so that a hang can be ended and told.
+ * @param {Task} task
+ * @returns {Promise<Result>}
+ */
 function run(task) {
   return new Promise((resolve) => {
     const progress = new Int32Array(new SharedArrayBuffer(4)).fill(-1);
@@ -72,31 +83,33 @@ function run(task) {
         });
       }
     }, 250);
+    /** @param {Result} result */
     const done = (result) => {
       clearInterval(watch);
       void worker.terminate();
       resolve(result);
     };
     worker.on('message', done);
-    worker.on('error', (error) =>
-      done({ failed: true, text: `input ${Atomics.load(progress, 0)}: ${error.stack}` }),
-    );
-    worker.on('exit', (code) =>
-      done({ failed: true, text: `ended with ${code} at input ${Atomics.load(progress, 0)}` }),
-    );
+    worker.on('error', (error) => {
+      done({ failed: true, text: `input ${Atomics.load(progress, 0)}: ${error.stack}` });
+    });
+    worker.on('exit', (code) => {
+      done({ failed: true, text: `ended with ${code} at input ${Atomics.load(progress, 0)}` });
+    });
   });
 }
 
+/**
+ * @param {Task & { progress: Int32Array }} task
+ * @returns {Promise<Result>}
+ */
 async function fuzzOne({ name, folder, inputs, seed, first, progress }) {
   const { subjects } = await import('../dist/formats/testing/subjects.js');
   const { mutate } = await import('../dist/formats/testing/mutate.js');
   const { tryReading } = await import('../dist/formats/testing/trial.js');
   const { randomStream } = await import('../dist/core/random.js');
   const subject = (await subjects()).find((one) => one.name === name);
-  if (!subject) {
-    parentPort.postMessage({ failed: true, text: 'there is no such reader' });
-    return;
-  }
+  if (!subject) return { failed: true, text: 'there is no such reader' };
   const tally = { refused: 0, read: 0 };
   for (let k = Number(first); k < Number(inputs); k++) {
     Atomics.store(progress, 0, k);
@@ -106,16 +119,12 @@ async function fuzzOne({ name, folder, inputs, seed, first, progress }) {
     try {
       tally[await tryReading(subject, path)]++;
     } catch (error) {
-      parentPort.postMessage({
+      return {
         failed: true,
         text: `input ${k}: ${error instanceof Error ? error.stack : String(error)}`,
-      });
-      return;
+      };
     }
     for (const one of readdirSync(folder)) if (one.startsWith(`${name}-${k}.`)) rmSync(join(folder, one));
   }
-  parentPort.postMessage({
-    failed: false,
-    text: `${inputs} inputs: ${tally.read} read, ${tally.refused} refused`,
-  });
+  return { failed: false, text: `${inputs} inputs: ${tally.read} read, ${tally.refused} refused` };
 }

@@ -17,6 +17,7 @@ const dist = join(dirname(self), '..', 'dist');
 const HERE = '--in-this-process';
 const COUNTED = /** @type {const} */ (['tests', 'suites', 'pass', 'fail', 'cancelled', 'skipped', 'todo']);
 
+/** @typedef {Map<typeof COUNTED[number], number>} Totals */
 /** @typedef {{ title: string, files: string[], bytes: number }} Batch */
 /** @typedef {{ text: string, code: number | null, signal: string | null, left: string[], seconds: number }} Ran */
 
@@ -52,10 +53,13 @@ async function main(given) {
     return 1;
   }
   const scratch = mkdtempSync(join(tmpdir(), 'corella-tests-'));
-  process.once('exit', () => rmSync(scratch, { recursive: true, force: true }));
+  process.once('exit', () => {
+    rmSync(scratch, { recursive: true, force: true });
+  });
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM']))
     process.once(signal, () => process.exit(1));
 
+  /** @type {Totals} */
   const totals = new Map(COUNTED.map((what) => [what, 0]));
   /** @type {Map<string, number>} */
   const skipped = new Map();
@@ -133,7 +137,7 @@ function run({ files }, folder) {
 /**
  * @param {Batch} batch
  * @param {Ran} ran
- * @param {Map<typeof COUNTED[number], number>} totals
+ * @param {Totals} totals
  */
 function report({ title, files }, { text, code, signal, left, seconds }, totals) {
   /** Node's own closing lines, the last of their kind. @param {string} what */

@@ -5,8 +5,14 @@ import { arch, platform } from 'node:os';
 export const here = `${platform()}-${arch()}`;
 
 /**
+ * @typedef {{ platform: string, architecture: string, machine: string, prefix: string, compilerPackage: string,
+ *   emulator: string, sysroot: string }} Target
+ */
+
+/**
  * Of each machine that a bundle can be made for: what `uname -m` says there, the prefix of Debian's cross compiler and
  * the package that brings it, and the emulator that runs its programs elsewhere.
+ * @type {Record<string, Target | undefined>}
  */
 export const targets = {
   'linux-x64': {

@@ -2,19 +2,23 @@
 // the folder that CORELLA_CLIENTS names (check_uvfits.sh, check_uvh5.py, check_fits_image.py, image_with_wsclean.sh);
 // without it, or without the software, this says so and passes.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { z } from 'zod';
 
 const root = new URL('..', import.meta.url).pathname;
-const clients = process.env.CORELLA_CLIENTS;
+const clients = process.env.CORELLA_CLIENTS ?? skip('set CORELLA_CLIENTS to the folder of checkers');
 const python = '/usr/bin/python3';
 
+/**
+ * @param {string} why
+ * @returns {never}
+ */
 function skip(why) {
   console.log(`clients not checked: ${why}`);
   process.exit(0);
 }
-if (clients === undefined) skip('set CORELLA_CLIENTS to the folder of checkers');
 for (const name of ['check_uvfits.sh', 'check_uvh5.py', 'check_fits_image.py', 'image_with_wsclean.sh']) {
   if (!existsSync(join(clients, name))) skip(`${name} is not in ${clients}`);
 }
@@ -120,6 +124,11 @@ assert np.allclose(size, np.abs(means['Data/visdata'][()]), rtol=1e-6, atol=1e-6
 const folder = mkdtempSync(join(tmpdir(), 'corella-clients-'));
 let failures = 0;
 
+/**
+ * @param {string} title
+ * @param {string} program
+ * @param {readonly (string | number)[]} words
+ */
 function run(title, program, ...words) {
   const ran = spawnSync(program, words.map(String), { cwd: folder, encoding: 'utf8' });
   const ok = ran.status === 0;
@@ -130,6 +139,7 @@ function run(title, program, ...words) {
   }
   return ran.stdout;
 }
+/** @param {readonly (string | number)[]} words */
 const corella = (...words) =>
   run(`corella ${words.slice(0, 2).join(' ')}`, process.execPath, join(root, 'dist/cli/main.js'), ...words);
 
@@ -143,14 +153,31 @@ const sky = [
   '2026-03-01T12:00:00Z',
   '--perfect',
 ];
+const simulated = z.object({
+  sources: z.array(z.object({ name: z.string(), raDeg: z.number(), decDeg: z.number() })),
+});
+
+/**
+ * Where the bright source stands in a recording made here.
+ * @param {string} name
+ * @param {string} telescope
+ * @param {number} stations
+ * @param {string} duration
+ * @param {readonly string[]} words of the sky
+ */
+function simulate(name, telescope, stations, duration, words) {
+  const band = ['--rate', '800kHz', '--frequency', '100MHz', '--duration', duration, '--noise', 2000];
+  const where = ['--telescope', telescope, '--stations', stations, ...words, ...band];
+  const json = corella('simulate', ...where, '-o', `${name}.sigmf-meta`, '--json');
+  const main = simulated.parse(JSON.parse(json)).sources.find((source) => source.name === 'main');
+  if (main === undefined) throw new Error(`${name} has no source 'main'`);
+  return main;
+}
+
 try {
   // Antennas with unknown gains: as they are the sky is scrambled; over what CalH5 holds the source stands in its place.
   const scrambled = sky.filter((word) => word !== '--perfect');
-  const unknown = JSON.parse(
-    corella('simulate', '--telescope', 'aavs2', '--stations', 48, ...scrambled, '--rate', '800kHz', '--frequency', '100MHz',
-      '--duration', '5ms', '--noise', '2000', '-o', 'raw.sigmf-meta', '--json'), // prettier-ignore
-  );
-  const main = unknown.sources.find(({ name }) => name === 'main');
+  const main = simulate('raw', 'aavs2', 48, '5ms', scrambled);
   corella('correlate', 'raw.sigmf-meta', '--channels', 8, '--taps', 4, '-o', 'raw.uvh5', '--quiet');
   corella('calibrate', 'raw.uvh5', ...scrambled.slice(0, 2), '-o', 'solved.json', '--quiet');
   corella(
@@ -172,16 +199,9 @@ try {
   run('fixed.uvh5: h5py', python, join(clients, 'check_uvh5.py'), 'fixed.uvh5', '--strict');
   run('raw.uvh5 over solved.calh5: a plain transform finds the source', python, '-c', uvh5Transform, 'fixed.uvh5',
     main.raDeg, main.decDeg, TOLERANCE_DEG); // prettier-ignore
-  for (const [telescope, stations] of [
-    ['aavs2', 48],
-    ['hera350', 300],
-  ]) {
+  for (const [telescope, stations] of Object.entries({ aavs2: 48, hera350: 300 })) {
     const name = `${telescope}-${stations}`;
-    const simulated = JSON.parse(
-      corella('simulate', '--telescope', telescope, '--stations', stations, ...sky, '--rate', '800kHz', '--frequency', '100MHz',
-        '--duration', '1ms', '--noise', '2000', '-o', `${name}.sigmf-meta`, '--json'), // prettier-ignore
-    );
-    const { raDeg, decDeg } = simulated.sources.find((source) => source.name === 'main');
+    const { raDeg, decDeg } = simulate(name, telescope, stations, '1ms', sky);
     for (const extension of ['uvfits', 'uvh5']) {
       corella(
         'correlate',

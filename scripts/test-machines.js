@@ -3,40 +3,64 @@
 //   npm run test:machines                            what compilers and emulators are here for; a minute or two
 //   npm run test:machines -- --whole linux-x64 WORD  whole test files in that machine's own Node, out of its bundle
 //                                                    (npm run bundle -- --target linux-x64); many minutes
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { availableParallelism } from 'node:os';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { buildReplay, record } from './replay/recordings.js';
 import { here, levelsOf, targets } from './targets.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Processors that qemu knows and the best level that must be found there; AVX-512 and AMX are in no qemu. */
+/** @typedef {NonNullable<(typeof targets)[keyof typeof targets]>} Target */
+
+/**
+ * Processors that qemu knows and the best level that must be found there; AVX-512 and AMX are in no qemu.
+ * @type {Record<string, Record<string, string> | undefined>}
+ */
 const processors = {
   'linux-x64': { max: 'avx2', qemu64: 'portable' },
   'linux-arm64': { max: 'i8mm', 'neoverse-n1': 'dotprod', 'cortex-a72': 'portable' },
 };
 
+/** @param {string} program */
 const runs = (program) => spawnSync(program, ['--version']).status === 0;
-const numberOf = (target, level) => Object.keys(levelsOf[target.architecture]).indexOf(level);
-const emulate = (target, cpu, words, options) =>
-  execFileSync(
-    target.emulator,
-    ['-cpu', cpu, ...(existsSync(target.sysroot) ? ['-L', target.sysroot] : []), ...words],
-    {
-      stdio: 'inherit',
-      ...options,
-    },
-  );
+/**
+ * @param {Target} target
+ * @param {string} level
+ */
+const numberOf = (target, level) => Object.keys(levelsOf[target.architecture] ?? {}).indexOf(level);
+/**
+ * The words that run a program in an emulator.
+ * @param {Target} target
+ * @param {string} cpu
+ * @param {string[]} words
+ */
+const emulated = (target, cpu, words) => {
+  const sysroot = existsSync(target.sysroot) ? ['-L', target.sysroot] : [];
+  return ['-cpu', cpu, ...sysroot, ...words];
+};
+/**
+ * @param {string} name
+ * @returns {Target | undefined}
+ */
+const targetOf = (name) => Object.entries(targets).find(([key]) => key === name)?.[1];
 
-function testMachine(name, recordings) {
-  const target = targets[name];
+/**
+ * Builds for a machine; returns what is to be tried in its emulator.
+ * @param {string} name
+ * @param {Target} target
+ * @param {string[]} recordings
+ * @returns {{ title: string, program: string, words: string[] }[]}
+ */
+function planMachine(name, target, recordings) {
   const own = name === here;
   const compiler = own ? 'g++' : `${target.prefix}g++`;
   if (!runs(compiler) || !runs(target.emulator)) {
     console.log(`${name} is left out: apt install ${own ? 'g++' : target.compilerPackage} qemu-user`);
-    return;
+    return [];
   }
   if (!own) {
     const env = { ...process.env, CORELLA_ARCH: target.architecture };
@@ -46,14 +70,32 @@ function testMachine(name, recordings) {
   const file = join(library, `libcorella-${target.architecture}.so`);
   const program = buildReplay(compiler, target.architecture);
   // What this very processor has, npm test has tried.
-  const tried = own ? JSON.parse(nativeLevel()) + 1 : 0;
-  for (const [cpu, best] of Object.entries(processors[name])) {
-    console.log(`${name}, ${cpu}:`);
+  const tried = own ? nativeLevel() + 1 : 0;
+  return Object.entries(processors[name] ?? {}).flatMap(([cpu, best]) => {
+    // One processor takes everything; the others must find their level, and hold it.
     const all = cpu === 'max';
     const least = all ? tried : numberOf(target, best);
-    const words = [numberOf(target, best), least, ...(all ? recordings : recordings.slice(0, 1))];
-    emulate(target, cpu, [program, file, ...words.map(String)]);
-  }
+    return (all ? recordings : recordings.slice(0, 1)).map((recording) => ({
+      title: `${name}, ${cpu}, ${basename(recording, '.bin')}`,
+      program: target.emulator,
+      words: emulated(target, cpu, [program, file, `${numberOf(target, best)}`, `${least}`, recording]),
+    }));
+  });
+}
+
+/**
+ * As many at a time as there are cores; what each says comes out in one piece.
+ * @param {ReturnType<typeof planMachine>} tasks
+ */
+async function runAll(tasks) {
+  const queue = [...tasks];
+  const worker = async () => {
+    for (let task = queue.shift(); task; task = queue.shift()) {
+      const { stdout } = await promisify(execFile)(task.program, task.words);
+      console.log(`${task.title}:\n${stdout.trimEnd()}`);
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, worker));
 }
 
 /** The number of this processor's best level. */
@@ -62,11 +104,16 @@ function nativeLevel() {
   const levels = new URL('../dist/backend/cpu/levels.js', import.meta.url).href;
   const program = `const { best } = (await import('${library}')).loadNative();
     console.log((await import('${levels}')).isaNumber(best));`;
-  return execFileSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
+  const words = ['--input-type=module', '-e', program];
+  return Number(execFileSync(process.execPath, words, { encoding: 'utf8' }));
 }
 
+/**
+ * @param {string} name
+ * @param {string[]} words
+ */
 function testWhole(name, words) {
-  const target = targets[name];
+  const target = targetOf(name);
   const bundle = join(root, 'build', 'bundle');
   const made = existsSync(join(bundle, 'target'))
     ? readFileSync(join(bundle, 'target'), 'utf8').trim()
@@ -85,15 +132,18 @@ function testWhole(name, words) {
   for (const file of files) {
     console.log(`${name}, ${file}:`);
     // node --test would start children that no emulator catches; a file by itself is run where it is.
-    emulate(target, 'max', [join(bundle, 'node'), join(dist, file)], {
+    execFileSync(target.emulator, emulated(target, 'max', [join(bundle, 'node'), join(dist, file)]), {
+      stdio: 'inherit',
       env: { ...process.env, QEMU_SET_ENV: `LD_LIBRARY_PATH=${join(bundle, 'lib')}` },
     });
   }
 }
 
 const [first, ...rest] = process.argv.slice(2);
+/** @type {[string, Target | undefined][]} */
+const known = Object.entries(targets);
 if (first === '--whole') testWhole(rest[0], rest.slice(1));
-else if (Object.values(targets).some(({ emulator }) => runs(emulator))) {
+else if (known.some(([, target]) => target && runs(target.emulator))) {
   const recordings = record();
-  for (const name of Object.keys(targets)) testMachine(name, recordings);
+  await runAll(known.flatMap(([name, target]) => (target ? planMachine(name, target, recordings) : [])));
 } else console.log('no other machine is tried: apt install qemu-user');

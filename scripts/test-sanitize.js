@@ -13,6 +13,11 @@ import { buildReplay, record } from './replay/recordings.js';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const words = process.argv.slice(2);
 
+/**
+ * @param {string} program
+ * @param {readonly string[]} args
+ * @param {NodeJS.ProcessEnv} environment
+ */
 function run(program, args, environment = {}) {
   const { status } = spawnSync(program, args, { stdio: 'inherit', env: { ...process.env, ...environment } });
   if (status !== 0) process.exit(status ?? 1);

@@ -45,7 +45,7 @@ export {
   writeGains,
 } from './formats/index.js';
 export { percentileStretch, renderPng, skyPicture, type Stretch } from './draw/index.js';
-export type { DrawnSky, NamedDirection, SkyPicture } from './draw/index.js';
+export type { NamedDirection, Picture, SkyPicture } from './draw/index.js';
 
 export * from './channelise/index.js';
 export * from './correlate/index.js';

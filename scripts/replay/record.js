@@ -20,36 +20,56 @@ const elementTypes = [
   Float64Array,
   BigInt64Array,
 ];
+/** @typedef {{ name: string, parameters: { text: string, name: string }[] }} Signature */
+/** @typedef {(fault: unknown, code: number) => void} Done */
+/** @typedef {((...args: unknown[]) => number) & { async: (...args: unknown[]) => void }} Native */
+
+/** @type {Buffer[]} */
 const parts = [];
 
+/** @param {number | bigint} value */
 function whole(value) {
   const bytes = Buffer.alloc(8);
   bytes.writeBigInt64LE(BigInt.asIntN(64, BigInt(value)));
   parts.push(bytes);
 }
+/** @param {number} value */
 function float(value) {
   const bytes = Buffer.alloc(8);
   bytes.writeDoubleLE(value);
   parts.push(bytes);
 }
+/** @param {Buffer} bytes */
 function sized(bytes) {
   const length = Buffer.alloc(4);
   length.writeUInt32LE(bytes.length);
   parts.push(length, bytes);
 }
+/** @param {string} text */
 const byte = (text) => parts.push(Buffer.from(text));
+/** @param {ArrayBufferView} array */
 const copyOf = (array) => Buffer.from(Buffer.from(array.buffer, array.byteOffset, array.byteLength));
 
-/** Name and parameters of a C prototype. */
+/**
+ * Name and parameters of a C prototype.
+ * @param {string} prototype
+ * @returns {Signature}
+ */
 function parse(prototype) {
-  const [, name, list] = /^\w+ (\w+)\((.*)\)$/.exec(prototype);
+  const [, name, list] = /^\w+ (\w+)\((.*)\)$/.exec(prototype) ?? [];
+  if (name === undefined) throw new Error(`'${prototype}' is no prototype`);
   return {
     name,
-    parameters: list.split(/,\s*/).map((text) => ({ text, name: /(\w+)$/.exec(text)[1] })),
+    parameters: list.split(/,\s*/).map((text) => ({ text, name: /(\w+)$/.exec(text)?.[1] ?? '' })),
   };
 }
 
-/** Before the call; the function returned keeps it, with its code, after it. */
+/**
+ * Before the call; the function returned keeps it, with its code, after it.
+ * @param {Signature} signature
+ * @param {unknown[]} args
+ * @returns {(code: number) => void}
+ */
 function startCall({ name, parameters }, args) {
   const before = args.map((value) => (ArrayBuffer.isView(value) ? copyOf(value) : undefined));
   return (code) => {
@@ -61,56 +81,73 @@ function startCall({ name, parameters }, args) {
       if (parameter.name === 'error') byte('e');
       else if (/^_Out_ void \*\*/.test(parameter.text)) {
         byte('o');
-        whole(value[0]);
+        whole(/** @type {bigint[]} */ (value)[0]);
       } else if (ArrayBuffer.isView(value)) {
         const after = copyOf(value);
-        const changed = !after.equals(before[n]);
+        const old = before[n] ?? after;
+        const changed = !after.equals(old);
         byte('a');
         sized(Buffer.from(parameter.name));
         whole(elementTypes.findIndex((type) => value instanceof type));
-        sized(before[n]);
+        sized(old);
         whole(changed ? 1 : 0);
         if (changed) sized(after);
       } else if (parameter.text.includes('*')) {
         byte('p');
-        whole(value);
+        whole(/** @type {bigint} */ (value));
       } else if (/^(?:double|float)\b/.test(parameter.text)) {
         byte('d');
-        float(value);
+        float(/** @type {number} */ (value));
       } else {
         byte('i');
-        whole(value);
+        whole(/** @type {number} */ (value));
       }
     }
   };
 }
 
+/**
+ * @param {string} prototype
+ * @param {Native} native
+ * @returns {Native}
+ */
 function recorded(prototype, native) {
   const signature = parse(prototype);
   if (signature.name === 'corella_machine') return native;
+  /** @param {unknown[]} args */
   const call = (...args) => {
     const end = startCall(signature, args);
     const code = native(...args);
     end(code);
     return code;
   };
-  call.async = (...all) => {
-    const [args, done] = [all.slice(0, -1), all.at(-1)];
+  /** @param {unknown[]} all */
+  const async = (...all) => {
+    const args = all.slice(0, -1);
+    const done = /** @type {Done} */ (all.at(-1));
     const end = startCall(signature, args);
-    native.async(...args, (fault, code) => {
+    /** @type {Done} */
+    const ended = (fault, code) => {
       if (!fault) end(code);
       done(fault, code);
-    });
+    };
+    native.async(...args, ended);
   };
-  return call;
+  return Object.assign(call, { async });
 }
 
+const target = process.env.CORELLA_RECORDING;
+if (target === undefined) throw new Error('CORELLA_RECORDING names no file');
 const load = koffi.load;
-koffi.load = (path, ...rest) => {
-  const library = load(path, ...rest);
-  if (!/libcorella/.test(path)) return library;
-  return { func: (prototype) => recorded(prototype, library.func(prototype)) };
+/** @param {string} path */
+const loadRecorded = (path) => {
+  const library = load(path);
+  if (!path.includes('libcorella')) return library;
+  /** @param {string} prototype */
+  const func = (prototype) => recorded(prototype, /** @type {Native} */ (library.func(prototype)));
+  return { func };
 };
+Object.assign(koffi, { load: loadRecorded });
 process.on('exit', () => {
-  writeFileSync(process.env.CORELLA_RECORDING, Buffer.concat(parts));
+  writeFileSync(target, Buffer.concat(parts));
 });

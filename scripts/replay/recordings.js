@@ -27,7 +27,12 @@ export function record() {
   });
 }
 
-/** Compiles the program, and returns its path. */
+/**
+ * Compiles the program, and returns its path.
+ * @param {string} compiler
+ * @param {string} name
+ * @param {string[]} flags
+ */
 export function buildReplay(compiler, name, flags = []) {
   mkdirSync(folder, { recursive: true });
   const program = join(folder, `replay-${name}`);

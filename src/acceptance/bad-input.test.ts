@@ -224,7 +224,7 @@ describe('bad input', () => {
       const people = await corella(folder, ...words);
       assert.equal(people.code, 0, people.stderr);
       assert.match(people.stdout, said, words[0]);
-      const machines = await corella(folder, ...words, '--json');
+      const machines = await corella(folder, ...words, '--overwrite', '--json');
       const { endsEarly } = JSON.parse(machines.stdout) as { endsEarly?: { missingSamples: number } };
       assert.equal(endsEarly?.missingSamples, 250, words[0]);
     }

@@ -1,4 +1,5 @@
-import type { BackendKind, SpectraBlock, SpectraShape } from '../core/blocks.js';
+import type { BackendKind } from '../core/backend-kinds.js';
+import type { SpectraBlock, SpectraShape } from '../core/blocks.js';
 import type { Closable } from '../core/closing.js';
 
 /** What every machine under the rooms offers. */

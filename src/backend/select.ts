@@ -1,5 +1,5 @@
 /** Which backends this machine offers, and opening one of them. */
-import type { BackendKind } from '../core/blocks.js';
+import { backendKinds, type BackendKind } from '../core/backend-kinds.js';
 import type { Backend } from './backend.js';
 import { openCpu, type CpuOptions } from './cpu/cpu.js';
 import { isaTitles, levelsUpTo } from './cpu/levels.js';
@@ -7,41 +7,44 @@ import { loadNative } from './cpu/library.js';
 import { describeCuda, openCuda, type CudaOptions } from './cuda/cuda.js';
 import { openReference } from './reference.js';
 
-export type BackendChoice = 'auto' | BackendKind;
+/** What users choose from. */
+export const backendChoices = ['auto', ...backendKinds] as const;
+export type BackendChoice = (typeof backendChoices)[number];
 export interface BackendSettings extends CpuOptions {
   readonly cuda?: CudaOptions;
 }
+
+type Presence =
+  | { readonly present: true; readonly description: string }
+  /** Why it is absent, and what would change that. */
+  | { readonly present: false; readonly reason: string; readonly fix: string };
 
 export type Device = {
   readonly kind: BackendKind;
   /** Whether `auto` takes this one. */
   readonly auto: boolean;
-} & (
-  | { readonly present: true; readonly description: string }
-  /** Why it is absent, and what would change that. */
-  | { readonly present: false; readonly reason: string; readonly fix: string }
-);
+} & Presence;
 
 /** Fastest first: `auto` takes the first that is present. */
 export function describeDevices(): Device[] {
-  const found = [{ kind: 'cuda', ...describeCuda() } satisfies Found, describeCpu(), describeReference()];
+  const found = [...backendKinds].reverse().map((kind) => ({ kind, ...presenceOf[kind]() }));
   const best = found.findIndex((device) => device.present);
   return found.map((device, at) => ({ ...device, auto: at === best }));
 }
 
-type Found = Device extends infer Each ? (Each extends unknown ? Omit<Each, 'auto'> : never) : never;
+const presenceOf = {
+  reference: () => ({ present: true, description: openReference().description }),
+  cpu: describeCpu,
+  cuda: describeCuda,
+} satisfies Record<BackendKind, () => Presence>;
 
-function describeCpu(): Found {
+function describeCpu(): Presence {
   const library = loadNative();
-  if ('what' in library) return { kind: 'cpu', present: false, reason: library.what, fix: library.fix };
+  if ('what' in library) return { present: false, reason: library.what, fix: library.fix };
   const cores = `${library.cores} ${library.cores === 1 ? 'core' : 'cores'}`;
   const levels = levelsUpTo(library.best).join(', ');
   const description = `${isaTitles[library.best]} on ${cores} (levels ${levels}; built by ${library.compiler})`;
-  return { kind: 'cpu', present: true, description };
-}
-
-function describeReference(): Found {
-  return { kind: 'reference', present: true, description: openReference().description };
+  return { present: true, description };
 }
 
 /** Why `auto` would take what it takes, in a sentence. */

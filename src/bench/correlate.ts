@@ -114,7 +114,7 @@ function openblas(
   const correlate = peers.bind(
     'openblas',
     'void peer_openblas_correlate(int64_t channels, int64_t inputs, int64_t samples, int32_t threads, ' +
-      'const void *spectra, void *floats, void *sums)',
+      'const int8_t *spectra, float *floats, float *sums)',
   );
   const setThreads = peers.bind('openblas', 'void peer_openblas_threads(int32_t threads)');
   const core = peers.bind('openblas', 'const char *peer_openblas_core()');

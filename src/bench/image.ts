@@ -146,8 +146,8 @@ function denseTransform(
   threads: number,
 ): (Contestant & Closable & { readonly name: string }) | undefined {
   const open = peers.bind('fftw_image', 'void *peer_fftw_image_open(int64_t pixels, int32_t threads)');
-  const run = peers.bind('fftw_image', 'void peer_fftw_image_run(void *peer, int64_t fields)');
-  const close = peers.bind('fftw_image', 'void peer_fftw_image_close(void *peer)');
+  const run = peers.bind('fftw_image', 'void peer_fftw_image_run(void *handle, int64_t fields)');
+  const close = peers.bind('fftw_image', 'void peer_fftw_image_close(void *handle)');
   if (!open || !run || !close) return undefined;
   const peer = open(pixels, threads);
   return {

@@ -36,6 +36,25 @@ describe('filter response', () => {
     near(response.dftLeakageDb[at], -20 * Math.log10(Math.PI * 4.5), 0.01);
   });
 
+  it('has a curve through all that, fine enough for every lobe', () => {
+    const { curveOffsetChannels: x, ...response } = filterResponse(planChannelise(options));
+    // Eight taps make eight lobes a channel, with eight points each.
+    assert.deepEqual([x[0], x[1], x[x.length - 1]], [0, 1 / 64, 8]);
+    near(response.curveDb[0], 0, 1e-9);
+    near(response.curveDb[32], -response.edgeLossDb, 1e-9);
+    for (const offset of [0.5, 1.5, 7.5]) {
+      const at = response.leakageOffsetChannels.indexOf(offset);
+      near(response.curveDb[64 * offset], response.leakageDb[at], 1e-9);
+      near(response.dftCurveDb[64 * offset], response.dftLeakageDb[at], 1e-9);
+    }
+    // A long DFT hears a tone δ channels away as sinc δ.
+    near(
+      response.dftCurveDb[80],
+      20 * Math.log10(Math.abs(Math.sin(1.25 * Math.PI) / (1.25 * Math.PI))),
+      1e-3,
+    );
+  });
+
   it('the polyphase filter is flatter inside its channel and quieter outside', () => {
     const response = filterResponse(planChannelise(options), { steps: 100, neighbours: 12 });
     // A quarter of a channel off: sinc(1/4) = −0.91 dB for the DFT, next to nothing for eight taps.

@@ -19,12 +19,12 @@ import { history } from './report/history.js';
 import { addIntegrationOption, choiceLines, type IntegrationOptions } from './options/integration-options.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { openVisibilities, telescopeFor, withBackend } from './open.js';
-import { checkOutputs } from './options/outputs.js';
+import { addOverwriteOption, checkOutputs, type OutputOptions } from './options/outputs.js';
 import { plainNumber } from './options/quantity.js';
 import { addSourceOption, chooseSources } from './options/sky-options.js';
 import { openTerminal } from './report/terminal.js';
 
-interface CalibrateOptions extends BackendOptions, FlagOptions, IntegrationOptions, OpenFlags {
+interface CalibrateOptions extends BackendOptions, OutputOptions, FlagOptions, IntegrationOptions, OpenFlags {
   readonly out: string;
   readonly sources: string;
   readonly minAltitude: number;
@@ -72,6 +72,7 @@ export function registerCalibrate(program: Command): void {
     .action(run);
   addIntegrationOption(command);
   addFlagOption(command);
+  addOverwriteOption(command);
   addOpenOptions(command, 'visibilities');
   addBackendOptions(command);
   addEopOption(command);
@@ -91,7 +92,7 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
   const paths = gainPaths(options.out);
   const file = await openVisibilities(path, await openOptions(options));
   try {
-    await checkOutputs({ paths, from: path });
+    await checkOutputs({ ...options, paths, from: path });
     const telescope = await telescopeFor(file, options);
     const choice = await chooseIntegration(file, options.integration);
     const chosen = choice.integration;

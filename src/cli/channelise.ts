@@ -10,7 +10,7 @@ import {
 import { refuse } from '../core/errors.js';
 import { formatHz, withMinus } from '../core/units.js';
 import { writeFileWhole } from '../formats/index.js';
-import { linePlots, renderPng } from '../draw/index.js';
+import { linePlots, renderPng, seriesColour, type Picture, type PlotSeries } from '../draw/index.js';
 import { channeliseToFile } from '../pipeline/channelise.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
 import {
@@ -24,10 +24,16 @@ import { history } from './report/history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
 import { openVoltages, unknownFactLines, withBackend } from './open.js';
-import { checkOutputs, checkPngName, recordingPaths } from './options/outputs.js';
+import {
+  addOverwriteOption,
+  checkOutputs,
+  checkPngName,
+  recordingPaths,
+  type OutputOptions,
+} from './options/outputs.js';
 import { openTerminal, spectraText } from './report/terminal.js';
 
-interface ChanneliseOptions extends BackendOptions, ChannelOptions, OpenFlags {
+interface ChanneliseOptions extends BackendOptions, ChannelOptions, OpenFlags, OutputOptions {
   readonly out?: string;
   readonly response?: true;
 }
@@ -48,6 +54,7 @@ export function registerChannelise(program: Command): void {
     .action(run);
   addChannelOptions(command);
   addOpenOptions(command, 'recordings');
+  addOverwriteOption(command);
   addBackendOptions(command);
   addExamples(command, [
     ['channelise voltages.sigmf-meta --channels 64 -o channels.sigmf-meta', '64 channels, 8 bits'],
@@ -67,7 +74,7 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
   const terminal = openTerminal(options);
   const outputs = recordingPaths(options.out ?? 'channels.sigmf-meta');
   const [, out] = outputs;
-  await checkOutputs({ paths: outputs, from: path });
+  await checkOutputs({ ...options, paths: outputs, from: path });
   const recording = await openVoltages(path, await openOptions(options));
   try {
     const plan = planChannels(recording, await channelSettings(options, recording));
@@ -127,9 +134,13 @@ async function showResponse(options: ChanneliseOptions): Promise<void> {
       : undefined;
   const out = options.out ?? 'response.png';
   checkPngName('--out', out);
+  await checkOutputs({ ...options, paths: [out] });
   const shape = options.coefficients ?? (options.window ?? DEFAULT_WINDOW).kind;
   const name = `polyphase, ${options.taps} taps, ${shape}`;
-  await writeFileWhole(out, await renderPng(responsePicture(response, name, wider), { width: 1200 }));
+  await writeFileWhole(
+    out,
+    await renderPng(responsePicture(channels, response, name, wider), { width: 1200 }),
+  );
   const filterFacts =
     options.coefficients === undefined
       ? { window: options.window ?? DEFAULT_WINDOW }
@@ -161,28 +172,42 @@ function levelAt(response: FilterResponse, curve: 'leakageDb' | 'dftLeakageDb'):
   return withMinus(response[curve][at].toFixed(1));
 }
 
-function responsePicture(response: FilterResponse, name: string, wider?: FilterResponse): string {
-  const { offsetChannels, leakageOffsetChannels } = response;
+function responsePicture(
+  channels: number,
+  response: FilterResponse,
+  name: string,
+  wider?: FilterResponse,
+): Picture {
+  const { offsetChannels, leakageOffsetChannels, curveOffsetChannels } = response;
+  const far = curveOffsetChannels[curveOffsetChannels.length - 1];
+  const right = leakageOffsetChannels.filter((offset) => offset > 0 && offset < far);
+  const dots = (levels: Float64Array, like: number): PlotSeries => ({
+    ...{ name: 'channels', x: right, y: levels.subarray(levels.length / 2) },
+    ...{ drawn: 'dots', size: 3, colour: seriesColour(like), unnamed: true },
+  });
   return linePlots([
     {
-      title: 'Scalloping: a tone on its way from one channel to the next',
+      title: `${channels} channels. Scalloping: a tone on its way from one channel to the next`,
       x: { label: 'offset of the tone (channels)' },
       y: { label: 'strongest channel (dB)', range: [-8, 0.5] },
       legend: 'bottom-right',
       series: [
-        { name: 'plain DFT', x: offsetChannels, y: response.dftScallopingDb, dashed: true },
+        { name: 'plain DFT', x: offsetChannels, y: response.dftScallopingDb, drawn: 'dashes' },
         { name, x: offsetChannels, y: response.scallopingDb },
         ...(wider ? [{ name: widerName, x: offsetChannels, y: wider.scallopingDb }] : []),
       ],
     },
     {
-      title: 'Leakage: every channel’s level for a tone midway between two',
-      x: { label: 'distance of the channel from the tone (channels)' },
+      title: `${channels} channels. Leakage: a tone’s level in a channel; dots: midway between two`,
+      x: { label: 'distance of the tone from the channel’s centre (channels)', range: [0, far] },
       y: { label: 'response (dB)', range: [-120, 5] },
       series: [
-        { name: 'plain DFT', x: leakageOffsetChannels, y: response.dftLeakageDb, dashed: true },
-        { name, x: leakageOffsetChannels, y: response.leakageDb },
-        ...(wider ? [{ name: widerName, x: leakageOffsetChannels, y: wider.leakageDb }] : []),
+        { name: 'plain DFT', x: curveOffsetChannels, y: response.dftCurveDb, drawn: 'dashes' },
+        { name, x: curveOffsetChannels, y: response.curveDb },
+        ...(wider ? [{ name: widerName, x: curveOffsetChannels, y: wider.curveDb }] : []),
+        dots(response.dftLeakageDb, 0),
+        dots(response.leakageDb, 1),
+        ...(wider ? [dots(wider.leakageDb, 2)] : []),
       ],
     },
   ]);

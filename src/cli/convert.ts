@@ -11,7 +11,7 @@ import { lossFacts, lossLines } from './report/loss-lines.js';
 import { unknownFactLines } from './open.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { history } from './report/history.js';
-import { checkOutputs } from './options/outputs.js';
+import { addOverwriteOption, checkOutputs, type OutputOptions } from './options/outputs.js';
 import { openTerminal } from './report/terminal.js';
 
 export function registerConvert(program: Command): void {
@@ -25,6 +25,7 @@ export function registerConvert(program: Command): void {
     )
     .action(run);
   addOpenOptions(command, 'anything');
+  addOverwriteOption(command);
   addCommonOptions(command);
   addEopOption(command);
   addExamples(command, [
@@ -44,10 +45,14 @@ export function registerConvert(program: Command): void {
   ]);
 }
 
-async function run(from: string, to: string, options: CommonOptions & OpenFlags): Promise<void> {
+async function run(
+  from: string,
+  to: string,
+  options: CommonOptions & OpenFlags & OutputOptions,
+): Promise<void> {
   const terminal = openTerminal(options);
   const paths = /\.sigmf(-meta|-data)?$/i.test(to) ? sigmfPaths(to) : [to];
-  await checkOutputs({ paths, from });
+  await checkOutputs({ ...options, paths, from });
   const file = await openFile(from, await openOptions(options));
   const stage = terminal.stage('convert');
   try {

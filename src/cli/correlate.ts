@@ -32,11 +32,12 @@ import { addFlagOption, parseFlags, type FlagOptions } from './options/flags.js'
 import { history } from './report/history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { refuseUnknown, telescopeFor, withBackend } from './open.js';
+import { addOverwriteOption, checkOutputs, type OutputOptions } from './options/outputs.js';
 import { duration } from './options/quantity.js';
 import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
 import { openTerminal, spectraText } from './report/terminal.js';
 
-interface CorrelateOptions extends BackendOptions, ChannelOptions, FlagOptions, OpenFlags {
+interface CorrelateOptions extends BackendOptions, ChannelOptions, FlagOptions, OpenFlags, OutputOptions {
   readonly out: string;
   readonly integration?: number;
   readonly align: Align;
@@ -72,6 +73,7 @@ export function registerCorrelate(program: Command): void {
     )
     .action(run);
   addFlagOption(command);
+  addOverwriteOption(command);
   addChannelOptions(command);
   addOpenOptions(command, 'recordings');
   addBackendOptions(command);
@@ -98,6 +100,7 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
   const format = visibilityFormatFor(options.out);
   const recording = await openFile(path, await openOptions(options));
   try {
+    await checkOutputs({ ...options, paths: [options.out], from: path });
     if (recording.kind === 'visibilities')
       refuse(path, 'holds visibilities already', 'calibrate or image it');
     if (recording.kind === 'spectra')

@@ -1,7 +1,7 @@
 /** corella demo: first light. A sky over a telescope through the whole chain, by both roads. */
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import type { BackendKind } from '../core/blocks.js';
+import type { BackendKind } from '../core/backend-kinds.js';
 import { formatInstant, parseInstant } from '../core/instant.js';
 import { DEGREES_PER_RADIAN, formatHz } from '../core/units.js';
 import { writeFileWhole } from '../formats/index.js';
@@ -20,6 +20,7 @@ import {
   type BackendOptions,
 } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
+import { addOverwriteOption, checkDemoFolder, type OutputOptions } from './options/outputs.js';
 import { plainNumber } from './options/quantity.js';
 import { addSourceOption, chooseSources, FIRST_LIGHT_TIME } from './options/sky-options.js';
 import { fieldOf } from './image.js';
@@ -27,7 +28,7 @@ import { withBackend } from './open.js';
 import { history } from './report/history.js';
 import { openTerminal, table } from './report/terminal.js';
 
-interface DemoOptions extends BackendOptions {
+interface DemoOptions extends BackendOptions, OutputOptions {
   readonly out: string;
   readonly telescope: string;
   readonly stations?: number;
@@ -85,6 +86,7 @@ export function registerDemo(program: Command): void {
     .option('--seed <number>', 'the same seed gives the same sky', parseWhole, 1)
     .action(run);
   addSourceOption(command, 'what shines');
+  addOverwriteOption(command);
   addBackendOptions(command);
   addEopOption(command);
   addExamples(command, [
@@ -99,6 +101,7 @@ export function registerDemo(program: Command): void {
 }
 
 async function run(options: DemoOptions): Promise<void> {
+  await checkDemoFolder(options.out, options);
   await withBackend(options, async (backend) => {
     const terminal = openTerminal(options);
     const size = { ...sizes[backend.kind], ...given(options) };

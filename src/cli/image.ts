@@ -39,12 +39,12 @@ import { addIntegrationOption, choiceLines, type IntegrationOptions } from './op
 import { lossFacts, lossLines } from './report/loss-lines.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { refuseUnknown, telescopeFor, withBackend } from './open.js';
-import { checkOutputs } from './options/outputs.js';
+import { addOverwriteOption, checkOutputs, type OutputOptions } from './options/outputs.js';
 import { duration, plainNumber } from './options/quantity.js';
 import { addSourceOption, parseSources } from './options/sky-options.js';
 import { openTerminal, type Terminal } from './report/terminal.js';
 
-interface ImageOptions extends BackendOptions, ChannelOptions, IntegrationOptions, OpenFlags {
+interface ImageOptions extends BackendOptions, OutputOptions, ChannelOptions, IntegrationOptions, OpenFlags {
   readonly out?: string;
   readonly direct?: true;
   readonly gains?: string;
@@ -97,6 +97,7 @@ export function registerImage(program: Command): void {
     )
     .action(run);
   addIntegrationOption(command);
+  addOverwriteOption(command);
   addSourceOption(command, 'names to write on the picture');
   addChannelOptions(command);
   addOpenOptions(command, 'anything');
@@ -142,7 +143,7 @@ async function run(path: string, options: ImageOptions, command: Command): Promi
   const sourcesAt = parseSources(options.sources);
   const file = await openFile(path, await openOptions(options));
   try {
-    await checkOutputs({ paths: written, from: path });
+    await checkOutputs({ ...options, paths: written, from: path });
     refuseUnknown(file);
     const telescope = await telescopeFor(file, options);
     const made =

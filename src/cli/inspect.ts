@@ -13,7 +13,7 @@ import {
   type VisibilityFile,
   writeFileWhole,
 } from '../formats/index.js';
-import { linePlot, renderPng } from '../draw/index.js';
+import { linePlot, renderPng, type Picture } from '../draw/index.js';
 import { describeFile } from '../pipeline/inspect/inspect.js';
 import { gainPicture } from '../pipeline/inspect/gain-picture.js';
 import { lookAtGains } from '../pipeline/inspect/gains.js';
@@ -27,11 +27,11 @@ import { addEopOption } from './options/eop-option.js';
 import { gainJson, gainLines } from './report/inspect-gains.js';
 import { factLines, lookLines, rowLines, visibilityLines } from './report/inspect-text.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
-import { checkOutputs, checkPngName } from './options/outputs.js';
+import { addOverwriteOption, checkOutputs, checkPngName, type OutputOptions } from './options/outputs.js';
 import { openTerminal } from './report/terminal.js';
 import { inspectCapture } from './report/inspect-capture.js';
 
-interface InspectOptions extends CommonOptions, OpenFlags {
+interface InspectOptions extends CommonOptions, OutputOptions, OpenFlags {
   readonly spectrum?: string;
   readonly picture?: string;
   readonly whole?: true;
@@ -59,6 +59,7 @@ export function registerInspect(program: Command): void {
     )
     .action(run);
   addOpenOptions(command, 'anything');
+  addOverwriteOption(command);
   addCommonOptions(command);
   addEopOption(command);
   addExamples(command, [
@@ -81,7 +82,7 @@ interface Report {
   readonly lines: readonly string[];
   readonly spectrum: { readonly frequenciesHz: Float64Array; readonly powerDb: Float64Array };
   /** Undefined where there is nothing to draw. */
-  readonly picture: string | undefined;
+  readonly picture: Picture | undefined;
 }
 
 async function run(path: string, options: InspectOptions): Promise<void> {
@@ -89,7 +90,7 @@ async function run(path: string, options: InspectOptions): Promise<void> {
   for (const [option, drawing] of Object.entries(drawings)) {
     if (drawing === undefined) continue;
     checkPngName(option, drawing);
-    await checkOutputs({ paths: [drawing], from: path });
+    await checkOutputs({ ...options, paths: [drawing], from: path });
   }
   const drawn = Object.values(drawings).flatMap((drawing) =>
     drawing === undefined ? [] : [`drawn in ${drawing}`],
@@ -157,7 +158,7 @@ async function recordingReport(
   onProgress?: OnProgress,
 ): Promise<Report> {
   let band: Report['spectrum'] = { frequenciesHz: new Float64Array(), powerDb: new Float64Array() };
-  let picture: string | undefined;
+  let picture: Picture | undefined;
   const look = await lookAt(file, {
     ...(options.whole && { extent: 'whole' as const }),
     ...(onProgress && { onProgress }),
@@ -198,7 +199,7 @@ async function visibilityReport(
   options: InspectOptions,
   onProgress?: OnProgress,
 ): Promise<Report> {
-  let picture: string | undefined;
+  let picture: Picture | undefined;
   const look = await lookAtVisibilities(file, {
     ...(options.whole && { extent: 'whole' as const }),
     ...(onProgress && { onProgress }),

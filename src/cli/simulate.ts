@@ -22,7 +22,7 @@ import {
 } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
 import { history } from './report/history.js';
-import { recordingPaths } from './options/outputs.js';
+import { addOverwriteOption, checkOutputs, recordingPaths, type OutputOptions } from './options/outputs.js';
 import { duration, frequency, plainNumber } from './options/quantity.js';
 import {
   addSourceOption,
@@ -35,7 +35,7 @@ import {
 import { parseVoltageType, voltageTypes } from './options/open-options.js';
 import { openTerminal } from './report/terminal.js';
 
-interface SimulateOptions extends CommonOptions, TelescopeOptions {
+interface SimulateOptions extends CommonOptions, OutputOptions, TelescopeOptions {
   readonly out: string;
   readonly time: string;
   readonly duration: number;
@@ -89,6 +89,7 @@ export function registerSimulate(program: Command): void {
     .addOption(repeated('--polarise <NAME:Q:U:V>', 'Stokes fractions of a source, −1 to 1'))
     .option('--drop <fraction>', 'chance of each packet to be lost, 0 to 1', plainNumber('--drop'), 0)
     .action(run);
+  addOverwriteOption(command);
   addCommonOptions(command);
   addEopOption(command);
   addExamples(command, [
@@ -129,6 +130,7 @@ async function run(options: SimulateOptions): Promise<void> {
   });
   const [, path] = recordingPaths(options.out);
   const sizeBytes = plan.samples * plan.inputs * voltageSizeBytes(plan.type);
+  await checkOutputs({ ...options, paths: recordingPaths(options.out) });
   await checkRoom(path, sizeBytes);
   const stage = terminal.stage('simulate');
   const facts = await recordSimulation(plan, path, {

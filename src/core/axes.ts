@@ -29,6 +29,12 @@ export type CountsCB = Ordered<'[c][b]', Float64Array>;
 export type WeightsCBPP = Ordered<'[c][b][pi][pj] weights', Float64Array>;
 /** Metres along u, v and w. */
 export type UvwB = Ordered<'[b][u, v, w]', Float64Array>;
+/** The same for rows, a pair at a time each. */
+export type UvwR = Ordered<'[row][u, v, w]', Float64Array>;
+/** Complex (re, im), fringes stopped at the phase centre. */
+export type VisibilitiesRC = Ordered<'[row][c]', Float32Array | Float64Array>;
+/** What is not above 0 is left out. */
+export type WeightsRC = Ordered<'[row][c] weights', Float32Array>;
 /** Seconds behind each pair. */
 export type DurationsB = Ordered<'[b] seconds', Float64Array>;
 /** Complex float64 (re, im); x_a = g_a · sky. */
@@ -127,6 +133,15 @@ export const weightsCBPP = (
 ): WeightsCBPP => checked('[c][b][pi][pj] weights', elements, channels * baselines * polarisations ** 2);
 export const uvwB = (elements: Float64Array, baselines: number): UvwB =>
   checked('[b][u, v, w]', elements, baselines * 3);
+export const uvwR = (elements: Float64Array, rows: number): UvwR =>
+  checked('[row][u, v, w]', elements, rows * 3);
+export const visibilitiesRC = (
+  elements: Float32Array | Float64Array,
+  rows: number,
+  channels: number,
+): VisibilitiesRC => checked('[row][c]', elements, rows * channels * 2);
+export const weightsRC = (elements: Float32Array, rows: number, channels: number): WeightsRC =>
+  checked('[row][c] weights', elements, rows * channels);
 export const durationsB = (elements: Float64Array, baselines: number): DurationsB =>
   checked('[b] seconds', elements, baselines);
 export const gainsCA = (elements: Float64Array, channels: number, inputs: number): GainsCA =>

@@ -10,11 +10,10 @@ import type {
   VoltageType,
   WeightsCBPP,
 } from './axes.js';
+import type { BackendKind } from './backend-kinds.js';
 import type { Closable } from './closing.js';
 import type { SpectraGap, VoltageGap } from './gaps.js';
 import type { Instant } from './instant.js';
-
-export type BackendKind = 'reference' | 'cpu' | 'cuda';
 
 /** A stretch of recorded voltages in the canonical order, in host memory. */
 export interface VoltageBlock {

@@ -53,6 +53,13 @@ export class Closers implements Closable {
   }
 }
 
+/** The close of things that belong together, in the order in which they were opened. */
+export function closeTogether(...things: readonly Closable[]): () => Promise<void> {
+  const closers = new Closers();
+  for (const thing of things) closers.keep(thing);
+  return () => closers.close();
+}
+
 /** Makes something of parts that must be closed; if that fails half-way, the parts there are are closed first. */
 export async function preparing<Made>(make: (closers: Closers) => Promise<Made> | Made): Promise<Made> {
   const closers = new Closers();

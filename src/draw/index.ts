@@ -1,7 +1,15 @@
-/** Pictures: skies, plots and heat maps as SVG over pixels, rendered to PNG. */
-export { angleScale, decibelScale, drawBars, drawColourBar, drawHeatMap } from './heatmap.js';
-export type { HeatMap, HeatScale } from './heatmap.js';
-export { ink, linePlot, linePlots, pictureOf, type PlotFrame } from './plot.js';
-export { escapeXml, renderPng } from './render.js';
-export { skyPicture, type DrawnSky, type NamedDirection, type SkyPicture } from './sky-picture.js';
+/** Pictures: skies, plots and heat maps as shapes over pixels, rendered to PNG. */
+export { markRows, type PanelAxis, type PlotFrame } from './axes.js';
+export { drawBars } from './bars.js';
+export { drawColourBar, type ColourScale } from './colour-bar.js';
+export { angleScale, decibelScale, drawHeatMap, type HeatMap } from './heatmap.js';
+export { drawPlot, linePlot, linePlots, pictureOf, type LinePlot, type PlotSeries } from './plot.js';
+export { seriesColour } from './palettes.js';
+export { renderPng, type RenderOptions } from './render.js';
+export type { Picture, Shape } from './shapes.js';
+export type { SkyDirections } from './sky-grid.js';
+export type { BeamEllipse, NamedDirection } from './sky-marks.js';
+export { skyPicture, type SkyPicture } from './sky-picture.js';
+export type { SkyPlan } from './sky-view.js';
 export { percentileStretch, type Stretch } from './stretch.js';
+export { text, WARNING } from './style.js';

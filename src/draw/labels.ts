@@ -1,5 +1,8 @@
 /** Names beside their markers, none on top of another. */
 
+import type { Box } from './cut.js';
+import { textWidth } from './letters.js';
+
 export interface Marker {
   readonly x: number;
   readonly y: number;
@@ -10,12 +13,7 @@ export interface PlacedLabel extends Marker {
   readonly textX: number;
   readonly textY: number;
   readonly anchor: 'start' | 'middle' | 'end';
-}
-interface Box {
-  readonly left: number;
-  readonly top: number;
-  readonly right: number;
-  readonly bottom: number;
+  readonly box: Box;
 }
 export interface LabelOptions {
   readonly fontSize: number;
@@ -24,8 +22,6 @@ export interface LabelOptions {
   readonly isFree: (x: number, y: number) => boolean;
 }
 
-/** DejaVu Sans is about this wide for each letter, as a fraction of the font's size. */
-const LETTER_WIDTH = 0.62;
 /** Tried in this order: beside first, as maps do. */
 const directions = [
   { dx: 1, dy: 0, anchor: 'start' },
@@ -39,7 +35,7 @@ const directions = [
 ] as const;
 const distances = [1, 1.8, 2.8] as const;
 
-const overlap = (a: Box, b: Box): number =>
+export const overlap = (a: Box, b: Box): number =>
   Math.max(0, Math.min(a.right, b.right) - Math.max(a.left, b.left)) *
   Math.max(0, Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top));
 
@@ -48,7 +44,7 @@ export function placeLabels(markers: readonly Marker[], options: LabelOptions): 
   const { fontSize, markerRadius } = options;
   const taken: Box[] = markers.map(({ x, y }) => around(x, y, markerRadius + 2));
   return markers.map((marker) => {
-    let best: { placed: PlacedLabel; box: Box } | undefined;
+    let best: PlacedLabel | undefined;
     let least = Infinity;
     for (const distance of distances) {
       for (const direction of directions) {
@@ -65,11 +61,11 @@ export function placeLabels(markers: readonly Marker[], options: LabelOptions): 
     }
     if (!best) throw new Error('there is always a first candidate');
     taken.push(best.box);
-    return best.placed;
+    return best;
   });
 }
 
-const around = (x: number, y: number, radius: number): Box => ({
+export const around = (x: number, y: number, radius: number): Box => ({
   left: x - radius,
   top: y - radius,
   right: x + radius,
@@ -84,12 +80,12 @@ function tryPlace(
   { dx, dy, anchor }: (typeof directions)[number],
   gap: number,
   fontSize: number,
-): { placed: PlacedLabel; box: Box } {
-  const width = marker.text.length * fontSize * LETTER_WIDTH;
+): PlacedLabel {
+  const width = textWidth(marker.text, fontSize);
   const textX = marker.x + dx * gap;
   const middleY = marker.y + dy * (gap + fontSize * 0.35);
   const left = { start: textX, middle: textX - width / 2, end: textX - width }[anchor];
   const box = { left, right: left + width, top: middleY - fontSize * 0.6, bottom: middleY + fontSize * 0.6 };
   // letters stand on a line about a third of their size below their middle
-  return { placed: { ...marker, textX, textY: middleY + fontSize * 0.36, anchor }, box };
+  return { ...marker, textX, textY: middleY + fontSize * 0.36, anchor, box };
 }

@@ -4,8 +4,9 @@
  * no colour map.
  */
 import type { PlaneML } from '../core/axes.js';
-import type { Canvas } from './png.js';
-import { brightnessTable, type Stretch } from './stretch.js';
+import { channelsOf, type Canvas, type Colour } from './canvas.js';
+import type { Box, Point } from './cut.js';
+import { stretchedTable, type Stretch } from './stretch.js';
 
 export interface SkyPaint {
   readonly plane: PlaneML;
@@ -17,26 +18,30 @@ export interface SkyPaint {
   readonly zoom: number;
   /** How far this point of the canvas, x and y from the phase centre, is inside the sky (below zero: outside). */
   readonly depth: (x: number, y: number) => number;
-  /** Outside the sky, and where nothing is known of it: 0xrrggbb. */
-  readonly paper: number;
-  readonly ground: number;
+  /** Outside the sky, and where nothing is known of it. */
+  readonly paper: Colour;
+  readonly ground: Colour;
 }
 
-export function paintSky({ width, height, rgb }: Canvas, paint: SkyPaint): void {
+/** Paints the canvas's pixels that a box touches. */
+export function paintSky({ width, height, rgb }: Canvas, box: Box, paint: SkyPaint): void {
   const { pixels, stretch, centre, zoom } = paint;
   const colours: Colours = {
-    table: brightnessTable(stretch),
-    paper: channelsOf(paint.paper),
-    ground: channelsOf(paint.ground),
+    table: stretchedTable(stretch, 'brightness'),
+    paper: Uint8Array.from(channelsOf(paint.paper)),
+    ground: Uint8Array.from(channelsOf(paint.ground)),
   };
+  const [left, right] = [Math.max(0, Math.floor(box.left)), Math.min(width, Math.ceil(box.right))];
+  const [top, bottom] = [Math.max(0, Math.floor(box.top)), Math.min(height, Math.ceil(box.bottom))];
   // l falls from left to right, m from top to bottom
-  const alongX = cubicTaps(width, (x) => pixels / 2 + (centre.x - x) / zoom, pixels);
-  const alongY = cubicTaps(height, (y) => pixels / 2 + (centre.y - y) / zoom, pixels);
+  const alongX = cubicTaps(right - left, (x) => pixels / 2 + (centre.x - left - x) / zoom, pixels);
+  const alongY = cubicTaps(bottom - top, (y) => pixels / 2 + (centre.y - top - y) / zoom, pixels);
   const stretched = stretchRows(fillBeside(paint.plane, pixels), pixels, alongX);
-  const values = new Float64Array(width);
-  for (let y = 0; y < height; y++) {
-    mixRows(values, stretched, alongY, y);
-    paintRow(rgb.subarray(3 * y * width, 3 * (y + 1) * width), values, y + 0.5 - centre.y, paint, colours);
+  const values = new Float64Array(right - left);
+  for (let y = top; y < bottom; y++) {
+    mixRows(values, stretched, alongY, y - top);
+    const row = rgb.subarray(3 * (y * width + left), 3 * (y * width + right));
+    paintRow(row, values, { x: left + 0.5 - centre.x, y: y + 0.5 - centre.y }, paint, colours);
   }
 }
 
@@ -47,18 +52,19 @@ interface Colours {
   readonly ground: Uint8Array;
 }
 
+/** `first`: the first pixel's middle, from the phase centre. */
 function paintRow(
   rgb: Uint8Array,
   values: Float64Array,
-  below: number,
-  { stretch, centre, depth }: SkyPaint,
+  first: Point,
+  { stretch, depth }: SkyPaint,
   { table, paper, ground }: Colours,
 ): void {
   const last = table.length / 3 - 1;
   const perUnit = last / (stretch.high - stretch.low);
   for (let x = 0, to = 0; x < values.length; x++, to += 3) {
     // Half a pixel either way at the rim: a smooth edge.
-    const cover = 0.5 + depth(x + 0.5 - centre.x, below);
+    const cover = 0.5 + depth(first.x + x, first.y);
     let colours = paper;
     let from = 0;
     if (cover > 0) {
@@ -82,16 +88,13 @@ function mix(rgb: Uint8Array, to: number, paper: Uint8Array, cover: number): voi
 
 /** values : [x], one row of the canvas from the four rows of the image around it */
 function mixRows(values: Float64Array, stretched: Float64Array, { indices, weights }: Taps, y: number): void {
-  values.fill(0);
-  for (let tap = 4 * y; tap < 4 * y + 4; tap++) {
-    const weight = weights[tap];
-    const from = indices[tap] * values.length;
-    for (let x = 0; x < values.length; x++) values[x] += weight * stretched[from + x];
+  const width = values.length;
+  const [a, b, c, d] = [4 * y, 4 * y + 1, 4 * y + 2, 4 * y + 3].map((tap) => indices[tap] * width);
+  const [wa, wb, wc, wd] = weights.subarray(4 * y, 4 * y + 4);
+  for (let x = 0; x < width; x++) {
+    values[x] = wa * stretched[a + x] + wb * stretched[b + x] + wc * stretched[c + x] + wd * stretched[d + x];
   }
 }
-
-const channelsOf = (colour: number): Uint8Array =>
-  Uint8Array.of(colour >> 16, (colour >> 8) & 255, colour & 255);
 
 /** Four neighbours of each place and their weights. */
 interface Taps {
@@ -120,39 +123,44 @@ function cubicTaps(count: number, placeOf: (at: number) => number, pixels: numbe
 }
 
 /** stretched : [m][x] */
-function stretchRows(plane: Float64Array, pixels: number, taps: Taps): Float64Array {
-  const width = taps.indices.length / 4;
+function stretchRows(plane: Float64Array, pixels: number, { indices, weights }: Taps): Float64Array {
+  const width = indices.length / 4;
   const stretched = new Float64Array(pixels * width);
   for (let row = 0; row < pixels; row++) {
-    stretchRow(stretched.subarray(row * width, (row + 1) * width), plane, row * pixels, taps);
+    const start = row * pixels;
+    for (let x = 0, tap = 0; x < width; x++, tap += 4) {
+      stretched[row * width + x] =
+        weights[tap] * plane[start + indices[tap]] +
+        weights[tap + 1] * plane[start + indices[tap + 1]] +
+        weights[tap + 2] * plane[start + indices[tap + 2]] +
+        weights[tap + 3] * plane[start + indices[tap + 3]];
+    }
   }
   return stretched;
 }
 
-function stretchRow(to: Float64Array, plane: Float64Array, start: number, { indices, weights }: Taps): void {
-  for (let x = 0; x < to.length; x++) {
-    let value = 0;
-    for (let tap = 4 * x; tap < 4 * x + 4; tap++) value += weights[tap] * plane[start + indices[tap]];
-    to[x] = value;
-  }
-}
+/** Nearest first: [rows, columns] away, at most two. */
+const neighbours = [-2, -1, 0, 1, 2]
+  .flatMap((r) => [-2, -1, 0, 1, 2].map((c) => [r, c] as const))
+  .sort(([ar, ac], [br, bc]) => ar * ar + ac * ac - br * br - bc * bc);
 
 /** Pixels without a value take that of the nearest one at most two away, so that the horizon's are not lost. */
 function fillBeside(plane: PlaneML, pixels: number): Float64Array {
   const filled = Float64Array.from(plane);
   for (let row = 0; row < pixels; row++) {
     for (let column = 0; column < pixels; column++) {
-      if (!Number.isNaN(plane[row * pixels + column])) continue;
-      let least = Infinity;
-      for (let r = Math.max(0, row - 2); r <= Math.min(pixels - 1, row + 2); r++) {
-        for (let c = Math.max(0, column - 2); c <= Math.min(pixels - 1, column + 2); c++) {
-          const distance = (r - row) ** 2 + (c - column) ** 2;
-          if (distance >= least || Number.isNaN(plane[r * pixels + c])) continue;
-          least = distance;
-          filled[row * pixels + column] = plane[r * pixels + c];
-        }
-      }
+      if (Number.isNaN(plane[row * pixels + column]))
+        filled[row * pixels + column] = nearest(plane, pixels, row, column);
     }
   }
   return filled;
+}
+
+function nearest(plane: PlaneML, pixels: number, row: number, column: number): number {
+  for (const [r, c] of neighbours) {
+    const [y, x] = [row + r, column + c];
+    if (y < 0 || y >= pixels || x < 0 || x >= pixels) continue;
+    if (!Number.isNaN(plane[y * pixels + x])) return plane[y * pixels + x];
+  }
+  return Number.NaN;
 }

@@ -1,32 +1,58 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { decode } from 'fast-png';
-import { renderPng } from './render.js';
-import { linePlot, ticks } from './plot.js';
+import { linePlot } from './plot.js';
+import { renderCanvas, renderPng } from './render.js';
 
 describe('plots', () => {
-  it('mark round numbers inside the range', () => {
-    assert.deepEqual(ticks([0.4, 10.3], 6), [2, 4, 6, 8, 10]);
-    assert.deepEqual(ticks([0.5, 51], 5), [20, 40]);
+  const plot = linePlot({
+    title: 'a < b & c',
+    x: { label: 'x', range: [0, 2] },
+    y: { label: 'y', range: [0, 2] },
+    series: [{ name: 'one', x: [0, 1, 2], y: [1, 1, -Infinity] }],
   });
-
-  it('become PNGs of the size asked for, with the curve in them', async () => {
-    const plot = linePlot({
-      title: 'a < b & c',
-      x: { label: 'x' },
-      y: { label: 'y', range: [0, 2] },
-      series: [{ name: 'one', x: [0, 1, 2], y: [1, 1, -Infinity] }],
+  it('become PNGs of the size asked for', async () => {
+    const { width, height, channels, data } = decode(await renderPng(plot, { width: 450 }));
+    assert.deepEqual([width, height, channels], [450, 260, 3]);
+    const canvas = renderCanvas(plot, { width: 450 });
+    assert.deepEqual([...data], [...canvas.rgb], 'what a PNG reader sees is what was painted');
+  });
+  it('draw curves where their numbers are, and nothing of them outside the frame', () => {
+    const { rgb, width } = renderCanvas(plot);
+    const isBlue = (x: number, y: number): boolean => {
+      const [red, green, blue] = rgb.subarray(3 * (y * width + x));
+      return red < 0x80 && green > 0x90 && blue > 0xb0;
+    };
+    // frame: left 90, top 60, 770 × 380; y = 1 lies in the middle
+    assert.ok(isBlue(200, 250) && !isBlue(200, 254) && !isBlue(200, 246));
+    // towards −∞ it leaves through the bottom, and stops there
+    for (let y = 443; y < 520; y++) for (let x = 0; x < 900; x++) assert.ok(!isBlue(x, y), `${x} ${y}`);
+  });
+  it('put dots on their places', () => {
+    const dots = linePlot({
+      title: '',
+      x: { label: '', range: [0, 2] },
+      y: { label: '', range: [0, 2] },
+      series: [{ name: 'dots', x: [0.5, 3], y: [1.5, 1], drawn: 'dots', size: 3 }],
     });
-    const { width, data, channels } = decode(await renderPng(plot, { width: 450 }));
-    assert.equal(width, 450);
-    // The first series is drawn in #56b4e9, which antialiasing dims a little; nothing else is blue.
-    let blue = 0;
-    for (let at = 0; at < data.length; at += channels) {
-      if (data[at] < 0x80 && data[at + 1] > 0x90 && data[at + 2] > 0xb0) blue++;
-    }
-    assert.ok(blue > 50, `${blue} pixels of the curve's colour`);
+    const areas = dots.shapes.filter(({ kind }) => kind === 'area');
+    assert.equal(areas.length, 1, 'what is outside the frame is left out');
+    const { rgb, width } = renderCanvas(dots);
+    const at = (x: number, y: number): number[] => [
+      ...rgb.subarray(3 * (y * width + x), 3 * (y * width + x) + 3),
+    ];
+    assert.deepEqual(at(Math.floor(90 + 770 / 4), 60 + 380 / 4), [0x56, 0xb4, 0xe9]);
   });
-
+  it('name several curves, not one', () => {
+    const words = (count: number): number =>
+      linePlot({
+        title: 't',
+        x: { label: 'x' },
+        y: { label: 'y' },
+        series: Array.from({ length: count }, (_, k) => ({ name: `curve ${k}`, x: [0, 1], y: [0, k + 1] })),
+      }).shapes.filter((shape) => shape.kind === 'text' && shape.words.startsWith('curve')).length;
+    assert.deepEqual([1, 2, 3].map(words), [0, 2, 3]);
+  });
   it('refuse to draw nothing', () => {
     const empty = {
       title: 'none',
@@ -35,5 +61,8 @@ describe('plots', () => {
       series: [{ name: '', x: [NaN], y: [NaN] }],
     };
     assert.throws(() => linePlot(empty), /no finite values/);
+  });
+  it('refuse sizes that are none', () => {
+    assert.throws(() => renderCanvas(plot, { width: 0 }), /width is 0/);
   });
 });

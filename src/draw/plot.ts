@@ -1,18 +1,30 @@
-/** Line plots as SVG: a few curves over one axis, legible on a screen and on paper. */
+/** Curves and dots over two axes, legible on a screen and on paper. */
 import { refuse } from '../core/errors.js';
-import { escapeXml, FONT_FAMILY } from './render.js';
+import { boxOf, drawAxes, placesIn, type Panel, type PanelAxis, type PlotFrame } from './axes.js';
+import { cutLine, type Box, type Point } from './cut.js';
+import { textWidth } from './letters.js';
+import { seriesColour } from './palettes.js';
+import { ellipse, rectangle, type Picture, type Shape } from './shapes.js';
+import { PAPER, sizeOf, text } from './style.js';
+import type { Range } from './ticks.js';
 
 export interface PlotSeries {
   readonly name: string;
   readonly x: ArrayLike<number>;
   readonly y: ArrayLike<number>;
-  readonly dashed?: true;
+  /** A curve through the points unless told. */
+  readonly drawn?: 'line' | 'dashes' | 'dots';
+  /** Radius of dots. */
+  readonly size?: number;
+  /** The next of the set unless given: curve and dots of one thing share theirs. */
+  readonly colour?: number;
+  /** Left out of the legend. */
+  readonly unnamed?: true;
 }
 
-export interface PlotAxis {
-  readonly label: string;
+export interface PlotAxis extends Omit<PanelAxis, 'range'> {
   /** Taken from the data unless given. */
-  readonly range?: readonly [least: number, most: number];
+  readonly range?: Range;
 }
 
 export interface LinePlot {
@@ -20,112 +32,118 @@ export interface LinePlot {
   readonly x: PlotAxis;
   readonly y: PlotAxis;
   readonly series: readonly PlotSeries[];
-  /** Where the curves leave room; top right unless told. */
-  readonly legend?: 'top-right' | 'bottom-right';
+  /** Where the curves leave room; top right unless told, or beside the title. */
+  readonly legend?: LegendPlace;
 }
 
-export interface PlotFrame {
-  readonly left: number;
-  readonly top: number;
-  readonly width: number;
-  readonly height: number;
-}
+type LegendPlace = 'top-right' | 'bottom-right' | 'above';
 
 const WIDTH = 900;
 const HEIGHT = 520;
-/** Told apart in daylight, in print and by colour-blind eyes (Okabe and Ito's set, light end). */
-const colours = ['#56b4e9', '#e69f00', '#009e73', '#cc79a7', '#f0e442', '#d55e00'] as const;
-export const ink = '#d8dee9';
-const faint = '#3b4252';
-const paper = '#11151c';
 
 /** A whole picture from drawn parts. */
 export const pictureOf = (
   { width, height }: { readonly width: number; readonly height: number },
-  parts: readonly string[],
-): string =>
-  `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" ` +
-  `font-family="${FONT_FAMILY}"><rect width="100%" height="100%" fill="${paper}"/>${parts.join('')}</svg>`;
+  shapes: readonly Shape[],
+): Picture => ({ width, height, paper: PAPER, shapes });
 
 /** A whole picture of one plot, or of several one above the other. */
-export function linePlots(plots: readonly LinePlot[]): string {
-  const height = HEIGHT * plots.length;
-  const bodies = plots.map((plot, k) =>
+export function linePlots(plots: readonly LinePlot[]): Picture {
+  const shapes = plots.flatMap((plot, k) =>
     drawPlot(plot, { left: 90, top: 60 + k * HEIGHT, width: WIDTH - 130, height: HEIGHT - 140 }),
   );
-  return pictureOf({ width: WIDTH, height }, bodies);
+  return pictureOf({ width: WIDTH, height: HEIGHT * plots.length }, shapes);
 }
 
-export const linePlot = (plot: LinePlot): string => linePlots([plot]);
+export const linePlot = (plot: LinePlot): Picture => linePlots([plot]);
 
-function drawPlot(plot: LinePlot, frame: PlotFrame): string {
-  const xRange = rangeOf(
-    plot.title,
-    plot.x,
-    plot.series.map(({ x }) => x),
-  );
-  const yRange = rangeOf(
-    plot.title,
-    plot.y,
-    plot.series.map(({ y }) => y),
-  );
-  const across = (value: number): number =>
-    frame.left + ((value - xRange[0]) / (xRange[1] - xRange[0])) * frame.width;
-  const up = (value: number): number =>
-    frame.top + frame.height - ((value - yRange[0]) / (yRange[1] - yRange[0])) * frame.height;
-  const bottom = frame.top + frame.height;
-  const clip = `clip-${Math.round(frame.top)}`;
-  const parts = [
-    `<text x="${frame.left}" y="${frame.top - 22}" fill="${ink}" font-size="19" font-weight="bold">${escapeXml(plot.title)}</text>`,
-    `<clipPath id="${clip}"><rect x="${frame.left}" y="${frame.top}" width="${frame.width}" height="${frame.height}"/></clipPath>`,
-    ...ticks(xRange, 9).map(
-      (tick) =>
-        `<line x1="${across(tick)}" x2="${across(tick)}" y1="${frame.top}" y2="${bottom}" stroke="${faint}"/>` +
-        `<text x="${across(tick)}" y="${bottom + 22}" fill="${ink}" font-size="14" text-anchor="middle">${tickText(tick)}</text>`,
+const LEGEND = { lineHeight: 24, sample: 34, gap: 10 } as const;
+const LABEL_SIZE = sizeOf('label');
+
+export function drawPlot(plot: LinePlot, frame: PlotFrame): Shape[] {
+  const range = (axis: PlotAxis, of: (series: PlotSeries) => ArrayLike<number>): Range =>
+    axis.range ?? rangeOf(plot.title, plot.series.map(of));
+  const panel: Panel = {
+    title: plot.title,
+    x: { ...plot.x, range: range(plot.x, ({ x }) => x) },
+    y: { ...plot.y, range: range(plot.y, ({ y }) => y) },
+  };
+  const coloured = plot.series.map((series, k) => ({ ...series, colour: series.colour ?? seriesColour(k) }));
+  return [
+    ...drawAxes(panel, frame, 'across'),
+    ...coloured.flatMap((series) => drawSeries(series, panel, frame)),
+    // After all curves, so that none crosses the words; a lone curve is named by the title.
+    ...drawLegend(
+      coloured.filter(({ unnamed }) => unnamed !== true),
+      boxOf(frame),
+      plot.legend ?? 'top-right',
     ),
-    ...ticks(yRange, 7).map(
-      (tick) =>
-        `<line x1="${frame.left}" x2="${frame.left + frame.width}" y1="${up(tick)}" y2="${up(tick)}" stroke="${faint}"/>` +
-        `<text x="${frame.left - 10}" y="${up(tick) + 5}" fill="${ink}" font-size="14" text-anchor="end">${tickText(tick)}</text>`,
-    ),
-    `<rect x="${frame.left}" y="${frame.top}" width="${frame.width}" height="${frame.height}" fill="none" stroke="${ink}"/>`,
-    `<text x="${frame.left + frame.width / 2}" y="${bottom + 50}" fill="${ink}" font-size="15" text-anchor="middle">${escapeXml(plot.x.label)}</text>`,
-    `<text transform="translate(${frame.left - 62} ${frame.top + frame.height / 2}) rotate(-90)" fill="${ink}" font-size="15" text-anchor="middle">${escapeXml(plot.y.label)}</text>`,
   ];
-  const legends: string[] = [];
-  plot.series.forEach((series, k) => {
-    const colour = colours[k % colours.length];
-    const points: string[] = [];
-    for (let n = 0; n < series.x.length; n++) {
-      if (Number.isNaN(series.y[n])) continue;
-      // Far outside values (−∞ dB) stay finite for the drawing; the clip hides them.
-      const y = Math.min(Math.max(up(series.y[n]), frame.top - HEIGHT), bottom + HEIGHT);
-      points.push(`${across(series.x[n]).toFixed(2)},${y.toFixed(2)}`);
-    }
-    const dash = series.dashed === true ? ' stroke-dasharray="7 5"' : '';
-    const legendTop = plot.legend === 'bottom-right' ? bottom - 24 * plot.series.length - 10 : frame.top;
-    const legendY = legendTop + 24 + 24 * k;
-    const legendX = frame.left + frame.width - 250;
-    parts.push(
-      `<polyline clip-path="url(#${clip})" points="${points.join(' ')}" fill="none" stroke="${colour}" stroke-width="2.2" stroke-linejoin="round"${dash}/>`,
-    );
-    // Drawn after all curves, so that none crosses the text.
-    legends.push(
-      `<rect x="${legendX - 10}" y="${legendY - 17}" width="250" height="24" fill="${paper}" fill-opacity="0.8"/>`,
-      `<line x1="${legendX}" x2="${legendX + 34}" y1="${legendY - 5}" y2="${legendY - 5}" stroke="${colour}" stroke-width="3"${dash}/>`,
-      `<text x="${legendX + 44}" y="${legendY}" fill="${ink}" font-size="14">${escapeXml(series.name)}</text>`,
-    );
-  });
-  // A lone curve is named by the title.
-  return [...parts, ...(plot.series.length > 1 ? legends : [])].join('');
 }
 
-function rangeOf(
-  title: string,
-  axis: PlotAxis,
-  columns: readonly ArrayLike<number>[],
-): readonly [number, number] {
-  if (axis.range) return axis.range;
+type Coloured = PlotSeries & { readonly colour: number };
+
+function drawSeries(series: Coloured, panel: Panel, frame: PlotFrame): Shape[] {
+  const { across, up } = placesIn(panel, frame);
+  const box = boxOf(frame);
+  const { colour, drawn = 'line', size = 2.2 } = series;
+  const points: Point[] = [];
+  for (let n = 0; n < series.x.length; n++) {
+    if (Number.isNaN(series.y[n])) continue;
+    // Infinite values (−∞ dB) stay finite for the drawing; the cut takes them away.
+    const y = Math.min(Math.max(up(series.y[n]), box.top - HEIGHT), box.bottom + HEIGHT);
+    points.push({ x: across(series.x[n]), y });
+  }
+  if (drawn === 'dots')
+    return points
+      .filter(({ x, y }) => x >= box.left && x <= box.right && y >= box.top && y <= box.bottom)
+      .map((point) => ({ kind: 'area', points: ellipse(point, size), colour }));
+  return cutLine(points, box).map((piece) => ({
+    ...{ kind: 'line', points: piece, width: 2.2, colour },
+    ...(drawn === 'dashes' && { dash: [7, 5] as const }),
+  }));
+}
+
+function drawLegend(series: readonly Coloured[], box: Box, place: LegendPlace): Shape[] {
+  if (series.length < 2) return [];
+  const { lineHeight, sample, gap } = LEGEND;
+  if (place === 'above') {
+    let right = box.right;
+    return [...series].reverse().flatMap((one) => {
+      right -= textWidth(one.name, LABEL_SIZE) + sample + 2 * gap;
+      return legendEntry(one, { x: right + gap, y: box.top - 15 });
+    });
+  }
+  const wide = Math.max(...series.map(({ name }) => textWidth(name, LABEL_SIZE))) + sample + 3 * gap;
+  const tall = lineHeight * series.length + gap;
+  const top = place === 'top-right' ? box.top + 1 : box.bottom - tall - 1;
+  const left = box.right - wide - 1;
+  const plate = { left, top, right: box.right - 1, bottom: top + tall };
+  return [
+    { kind: 'area', points: rectangle(plate), colour: PAPER, opacity: 0.85 },
+    ...series.flatMap((one, k) =>
+      legendEntry(one, { x: left + gap, y: top + gap / 2 + lineHeight * (k + 0.5) }),
+    ),
+  ];
+}
+
+/** A sample of how it is drawn, and its name. */
+function legendEntry({ name, colour, drawn = 'line', size = 2.2 }: Coloured, { x, y }: Point): Shape[] {
+  const { sample, gap } = LEGEND;
+  const words = text('label', name, { x: x + sample + gap, y: y + 5 });
+  if (drawn === 'dots')
+    return [{ kind: 'area', points: ellipse({ x: x + sample / 2, y }, Math.max(3, size)), colour }, words];
+  const points = [
+    { x, y },
+    { x: x + sample, y },
+  ];
+  return [
+    { kind: 'line', width: 3, colour, points, ...(drawn === 'dashes' && { dash: [7, 5] as const }) },
+    words,
+  ];
+}
+
+function rangeOf(title: string, columns: readonly ArrayLike<number>[]): Range {
   let least = Infinity;
   let most = -Infinity;
   for (const column of columns) {
@@ -139,15 +157,3 @@ function rangeOf(
   const margin = most > least ? 0.04 * (most - least) : Math.max(1, Math.abs(most) * 0.1);
   return [least - margin, most + margin];
 }
-
-/** Round numbers inside a range: 1, 2 or 5 times a power of ten apart. */
-export function ticks([least, most]: readonly [number, number], about: number): number[] {
-  const rough = (most - least) / about;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10);
-  const found: number[] = [];
-  for (let k = Math.ceil(least / step - 1e-9); k * step <= most + 1e-9 * step; k++) found.push(k * step);
-  return found;
-}
-
-export const tickText = (value: number): string => String(Number(value.toPrecision(6))).replace('-', '−');

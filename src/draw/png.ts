@@ -1,13 +1,7 @@
 /** Pixels as PNG (ISO/IEC 15948): 8-bit colours, packed by Node's own zlib off the main thread. */
 import { promisify } from 'node:util';
 import { deflate } from 'node:zlib';
-
-/** rgb : [y][x][red, green, blue], row 0 on top. */
-export interface Canvas {
-  readonly width: number;
-  readonly height: number;
-  readonly rgb: Uint8Array;
-}
+import type { Canvas } from './canvas.js';
 
 const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
 const BITS_A_COLOUR = 8;

@@ -1,76 +1,87 @@
-/** Pictures are composed as SVG and turned into PNG here, with fonts of our own so that every machine draws alike. */
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { initWasm, Resvg } from '@resvg/resvg-wasm';
-import { encodePng, type Canvas } from './png.js';
-
-const packaged = createRequire(import.meta.url);
-export const FONT_FAMILY = 'DejaVu Sans';
-
-interface Tools {
-  readonly fonts: readonly Uint8Array[];
-}
-
-let tools: Promise<Tools> | undefined;
-
-/** Once a process: the module may be initialised only once, and fonts are a megabyte. */
-async function loadTools(): Promise<Tools> {
-  const [wasm, ...fonts] = await Promise.all(
-    [
-      '@resvg/resvg-wasm/index_bg.wasm',
-      'dejavu-fonts-ttf/ttf/DejaVuSans.ttf',
-      'dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf',
-    ].map((name) => readFile(packaged.resolve(name))),
-  );
-  await initWasm(wasm);
-  return { fonts };
-}
+/** Pictures become pixels here, and pixels PNG. */
+import { wholeNumber } from '../core/errors.js';
+import { makeCanvas, type Canvas } from './canvas.js';
+import { prepareCoverage, type Coverage } from './coverage.js';
+import type { Box, Point } from './cut.js';
+import { textRings, textWidth } from './letters.js';
+import { encodePng } from './png.js';
+import { dashes, strokeRings } from './stroke.js';
+import type { LineShape, Picture, Shape, TextShape } from './shapes.js';
 
 export interface RenderOptions {
+  /** In pixels; as wide as the picture's own coordinates unless given. */
   readonly width?: number;
-  /**
-   * Paints what lies under the drawing, every pixel of it. Large rasters belong here: inside the SVG they cost a
-   * second.
-   */
-  readonly under?: (canvas: Canvas) => void;
 }
 
-export async function renderPng(svg: string, options: RenderOptions = {}): Promise<Uint8Array> {
-  tools ??= loadTools();
-  const { fonts } = await tools;
-  const drawing = new Resvg(svg, {
-    font: { fontBuffers: [...fonts], defaultFontFamily: FONT_FAMILY, loadSystemFonts: false },
-    ...(options.width === undefined ? {} : { fitTo: { mode: 'width', value: options.width } }),
-  });
-  try {
-    const picture = drawing.render();
-    try {
-      if (!options.under) return picture.asPng();
-      const { width, height, pixels } = picture;
-      const canvas = { width, height, rgb: new Uint8Array(3 * width * height) };
-      options.under(canvas);
-      layOver(canvas.rgb, pixels);
-      return await encodePng(canvas);
-    } finally {
-      picture.free();
-    }
-  } finally {
-    drawing.free();
+const HALO_WIDTH = 3.5;
+const HALO_OPACITY = 0.75;
+
+export const renderPng = (picture: Picture, options: RenderOptions = {}): Promise<Uint8Array> =>
+  encodePng(renderCanvas(picture, options));
+
+export function renderCanvas(picture: Picture, options: RenderOptions = {}): Canvas {
+  const width = wholeNumber('picture', 'width', options.width ?? picture.width, 1, 16_384);
+  const scale = width / picture.width;
+  const canvas = makeCanvas(width, Math.round(picture.height * scale), picture.paper);
+  const coverage = prepareCoverage(canvas);
+  for (const shape of picture.shapes) draw(shape, scale, canvas, coverage);
+  return canvas;
+}
+
+function draw(shape: Shape, scale: number, canvas: Canvas, coverage: Coverage): void {
+  switch (shape.kind) {
+    case 'raster':
+      shape.paint(canvas, scaledBox(shape.box, scale));
+      return;
+    case 'area':
+      coverage.add(scaled(shape.points, scale));
+      coverage.paint(shape.colour, shape.opacity);
+      return;
+    case 'line':
+      drawLine(shape, scale, coverage);
+      return;
+    case 'text':
+      drawText(shape, scale, coverage);
+      return;
   }
 }
 
-/** over : [y][x][red, green, blue, alpha], colours already times alpha */
-function layOver(rgb: Uint8Array, over: Uint8Array): void {
-  for (let from = 0, to = 0; from < over.length; from += 4, to += 3) {
-    const alpha = over[from + 3];
-    if (alpha === 0) continue;
-    const left = (255 - alpha) / 255;
-    rgb[to] = over[from] + Math.round(rgb[to] * left);
-    rgb[to + 1] = over[from + 1] + Math.round(rgb[to + 1] * left);
-    rgb[to + 2] = over[from + 2] + Math.round(rgb[to + 2] * left);
+const scaled = (points: readonly Point[], scale: number): Point[] =>
+  points.map(({ x, y }) => ({ x: scale * x, y: scale * y }));
+const scaledBox = ({ left, top, right, bottom }: Box, scale: number): Box => ({
+  left: scale * left,
+  top: scale * top,
+  right: scale * right,
+  bottom: scale * bottom,
+});
+
+function drawLine(shape: LineShape, scale: number, coverage: Coverage): void {
+  const pieces = shape.dash ? dashes(shape.points, shape.dash) : [shape.points];
+  for (const piece of pieces) {
+    const rings = strokeRings(
+      scaled(piece, scale),
+      scale * shape.width,
+      shape.closed === true ? 'closed' : 'open',
+    );
+    for (const ring of rings) coverage.add(ring);
   }
+  coverage.paint(shape.colour, shape.opacity);
 }
 
-/** For text inside SVG. */
-export const escapeXml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+function drawText(shape: TextShape, scale: number, coverage: Coverage): void {
+  const { words, weight, anchor = 'start', size } = shape;
+  const width = textWidth(words, size, weight);
+  const before = { start: 0, middle: width / 2, end: width }[anchor];
+  const place = ({ x, y }: Point): Point =>
+    shape.turned === true
+      ? { x: scale * shape.x + y, y: scale * (shape.y + before) - x }
+      : { x: scale * (shape.x - before) + x, y: scale * shape.y + y };
+  const rings = textRings(words, scale * size, weight).map((ring) => ring.map(place));
+  if (shape.halo !== undefined) {
+    for (const ring of rings)
+      for (const part of strokeRings(ring, scale * HALO_WIDTH, 'closed')) coverage.add(part);
+    coverage.paint(shape.halo, HALO_OPACITY * (shape.opacity ?? 1));
+  }
+  for (const ring of rings) coverage.add(ring);
+  coverage.paint(shape.colour, shape.opacity);
+}

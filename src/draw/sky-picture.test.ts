@@ -3,16 +3,12 @@ import { describe, it } from 'node:test';
 import { decode } from 'fast-png';
 import { planeML, type PlaneML } from '../core/axes.js';
 import { instant } from '../core/instant.js';
-import { renderPng } from './render.js';
-import { skyFrame } from '../sky/frame.js';
+import { directionFromAltAz, skyFrame } from '../sky/frame.js';
 import { zenithAxes } from '../image/cases.js';
-import { planImage } from '../image/index.js';
+import { planImage, type ImagePlan } from '../image/index.js';
+import { renderCanvas, renderPng } from './render.js';
+import type { Picture, TextShape } from './shapes.js';
 import { skyPicture } from './sky-picture.js';
-import { placeLabels } from './labels.js';
-import { paintSky } from './paint.js';
-import { niceTicks } from './sky-picture.js';
-import { colourAt, colourFraction, percentileStretch } from './stretch.js';
-import { equatorialGrid, horizontalGrid } from './sky-grid.js';
 
 const plan = planImage({
   pixels: 16,
@@ -22,6 +18,11 @@ const plan = planImage({
   frequenciesHz: Float64Array.of(60e6),
   polarisations: 1,
 });
+const narrow = (widthDeg: number, axes: ImagePlan['axes'] = zenithAxes): ImagePlan => ({
+  ...plan,
+  field: { kind: 'field', widthDeg },
+  axes,
+});
 /** Zero but for one bright pixel. */
 const spot = (row: number, column: number): PlaneML => {
   const plane = planeML(new Float64Array(256), 16);
@@ -30,115 +31,24 @@ const spot = (row: number, column: number): PlaneML => {
 };
 const linear = { low: 0, high: 1, exponent: 1 };
 
-describe('painted sky', () => {
-  const PAPER = 0x010203;
-  const GROUND = 0x040506;
-  /** The 16 × 16 image on a canvas of 40 × 36, three canvas pixels each, the phase centre at (20.5, 16.5). */
-  const paint = (plane: PlaneML): ((x: number, y: number) => number) => {
-    const canvas = { width: 40, height: 36, rgb: new Uint8Array(3 * 40 * 36).fill(99) };
-    paintSky(canvas, {
-      ...{ plane, pixels: 16, stretch: linear, zoom: 3, paper: PAPER, ground: GROUND },
-      centre: { x: 20.5, y: 16.5 },
-      depth: (x, y) => 15 - Math.max(Math.abs(x), Math.abs(y)),
-    });
-    return (x, y) => Buffer.from(canvas.rgb).readUIntBE(3 * (y * 40 + x), 3);
-  };
-  const colour = (fraction: number): number => Number.parseInt(colourAt(fraction).slice(1), 16);
-
-  it('has north up and east to the left, and goes through the pixels’ own values', () => {
-    // row 10 lies 2 pixels north of the middle, column 11 lies 3 east: 6 canvas pixels up, 9 to the left
-    const at = paint(spot(10, 11));
-    assert.equal(at(20 - 9, 16 - 6), colour(1));
-    assert.equal(at(20 - 9 + 3, 16 - 6), colour(0));
-    assert.equal(at(20, 16), colour(0));
+const textsOf = ({ shapes }: Picture): TextShape[] =>
+  shapes.flatMap((shape) => (shape.kind === 'text' ? [shape] : []));
+const wordsOf = (picture: Picture): string[] => textsOf(picture).map(({ words }) => words);
+/** Middles of closed lines as small as a marker. */
+const markersOf = ({ shapes }: Picture): { x: number; y: number }[] =>
+  shapes.flatMap((shape) => {
+    if (shape.kind !== 'line' || shape.closed !== true) return [];
+    const middle = (values: readonly number[]): number => (Math.min(...values) + Math.max(...values)) / 2;
+    const xs = shape.points.map(({ x }) => x);
+    const isSmall = Math.max(...xs) - Math.min(...xs) < 50;
+    return isSmall ? [{ x: middle(xs), y: middle(shape.points.map(({ y }) => y)) }] : [];
   });
-  it('lies between the pixels’ values in between', () => {
-    const ramp = planeML(
-      Float64Array.from({ length: 256 }, (_, at) => (at % 16) / 16),
-      16,
-    );
-    // a third of a pixel to the west of column 9; linear brightness stays linear
-    assert.equal(paint(ramp)(20 - 3 + 1, 16), colour((9 - 1 / 3) / 16));
-  });
-  it('is paper outside, half and half on the rim, and ground where nothing is known but beside the sky', () => {
-    const plane = spot(8, 8);
-    plane.fill(NaN, 0, 7 * 16);
-    const at = paint(plane);
-    assert.equal(at(0, 0), PAPER);
-    assert.equal(at(20 - 15, 16), Buffer.from(channels(colour(0), PAPER)).readUIntBE(0, 3));
-    // the sky ends with row 7, which is 3 canvas pixels below the middle; the two rows below borrow its value
-    assert.deepEqual([at(20, 19), at(20, 22), at(20, 28)], [colour(0), colour(0), GROUND]);
-  });
-  const channels = (a: number, b: number): number[] =>
-    [16, 8, 0].map((shift) => Math.round((((a >> shift) & 255) + ((b >> shift) & 255)) / 2));
-});
-
-describe('stretch', () => {
-  it('stretches between percentiles and bends by the exponent', () => {
-    const plane = planeML(
-      Float64Array.from({ length: 256 }, (_, at) => (at < 101 ? at : NaN)),
-      16,
-    );
-    const { low, high } = percentileStretch(plane, 2, 98);
-    assert.deepEqual([low, high], [2, 98]);
-    assert.equal(colourFraction(5, { low: 1, high: 17, exponent: 0.5 }), 0.5);
-    assert.equal(colourFraction(-9, linear), 0);
-    assert.equal(colourFraction(9, linear), 1);
-    assert.throws(() => percentileStretch(planeML(new Float64Array(256).fill(NaN), 16), 0, 100), /no pixel/);
-    // A flat image has one colour, in the middle of a range around it.
-    const flat = percentileStretch(planeML(new Float64Array(256).fill(3), 16), 1, 99);
-    assert.deepEqual([flat.low, flat.high], [2, 4]);
-    assert.throws(() => percentileStretch(plane, 60, 50), /high percentile is 50/);
-  });
-});
-
-describe('labels', () => {
-  it('keep clear of each other and of other markers', () => {
-    const markers = [0, 1, 2, 3].map((n) => ({ x: 100 + 30 * n, y: 100, text: `Source ${n}` }));
-    const placed = placeLabels(markers, { fontSize: 15, markerRadius: 10, isFree: () => true });
-    const box = ({ textX, textY, anchor, text }: (typeof placed)[number]) => {
-      const width = text.length * 15 * 0.62;
-      const left = { start: textX, middle: textX - width / 2, end: textX - width }[anchor];
-      return { left, right: left + width, top: textY - 14, bottom: textY + 3 };
-    };
-    for (const [n, one] of placed.entries()) {
-      for (const other of placed.slice(n + 1)) {
-        const [a, b] = [box(one), box(other)];
-        const apart = a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
-        assert.ok(apart, `${one.text} over ${other.text}`);
-      }
-    }
-  });
-  it('turn inwards at the edge', () => {
-    const options = { fontSize: 15, markerRadius: 10, isFree: (x: number) => x < 110 };
-    const [{ anchor }] = placeLabels([{ x: 95, y: 50, text: 'Her A' }], options);
-    assert.equal(anchor, 'end');
-  });
-});
-
-describe('grids', () => {
-  it('draw altitude 60° at half the radius, and the pole at the latitude’s altitude', () => {
-    const { lines, labels } = horizontalGrid(plan);
-    assert.ok(lines[3].every(({ l, m }) => Math.abs(Math.hypot(l, m) - 0.5) < 1e-9));
-    assert.deepEqual(
-      labels.map(({ text }) => text),
-      ['15°', '30°', '45°', '60°', '75°'],
-    );
-    const frame = skyFrame({ latitudeDeg: 34, longitudeDeg: -107, heightM: 0 }, instant(946_728_000));
-    const grid = equatorialGrid({ ...plan, axes: frame.tangentAxes(frame.zenith) }, frame);
-    // declination +60° circles the pole, which stands at m = cos 34°, l = 0 (J2000 axes at J2000)
-    const circle = grid.lines.find((line) => line.length > 200 && line.every(({ m }) => m > 0));
-    assert.ok(circle);
-    const middle = circle.reduce((sum, { l }) => sum + l, 0) / circle.length;
-    assert.ok(Math.abs(middle) < 0.01, `${middle}`);
-  });
-});
 
 describe('sky picture', () => {
-  const { svg, under } = skyPicture({
+  const picture = skyPicture({
     plane: spot(8, 8),
     plan,
-    title: ['First <light>', 'LWA-SV'],
+    title: ['First <light>', 'a & b'],
     unit: 'Jy/beam',
     sources: [
       { name: 'East', directionEnu: { x: 0.6, y: 0, z: 0.8 } },
@@ -147,56 +57,128 @@ describe('sky picture', () => {
     stretch: linear,
   });
   it('marks a source in the east left of the middle, and none that has set', () => {
-    const [, x, y] = /<circle cx="([\d.]+)" cy="([\d.]+)" r="18"/.exec(svg) ?? [];
+    const [{ x, y }] = markersOf(picture);
     // the horizon's radius is 405/1.07 = 378.5, so l = 0.6 lies 227.1 left of 450
-    assert.ok(Math.abs(Number(x) - (450 - 227.1)) < 0.1);
-    assert.equal(Number(y), 501);
-    assert.ok(svg.includes('>East<') && !svg.includes('>Set<'));
+    assert.ok(Math.abs(x - (450 - 227.1)) < 0.1);
+    assert.ok(Math.abs(y - 517) < 0.1);
+    assert.ok(wordsOf(picture).includes('East') && !wordsOf(picture).includes('Set'));
   });
   it('shows a narrow field from edge to edge', () => {
-    const narrow = planImage({
-      pixels: 16,
-      field: { kind: 'field', widthDeg: 60 },
-      stationsM: [{ x: 0, y: 0, z: 0 }],
-      axes: zenithAxes,
-      frequenciesHz: Float64Array.of(60e6),
-      polarisations: 1,
-    });
-    const picture = skyPicture({
-      ...{ plane: spot(8, 8), plan: narrow, title: ['x'], unit: 'Jy/beam', stretch: linear },
+    const field = skyPicture({
+      ...{ plane: spot(8, 8), plan: narrow(60), title: ['x'], unit: 'Jy/beam', stretch: linear },
       sources: [{ name: 'North', directionEnu: { x: 0, y: 0.25, z: Math.sqrt(1 - 0.0625) } }],
     });
-    // sin 30° fills the half width of 405, so m = 0.25 lies 202.5 above the middle.
-    const [, x, y] = /<circle cx="([\d.]+)" cy="([\d.]+)" r="18"/.exec(picture.svg) ?? [];
-    assert.equal(Number(x), 450);
-    assert.ok(Math.abs(Number(y) - (501 - 202.5)) < 0.1, y);
+    // sin 30° fills the half width of 362.5, so m = 0.25 lies 181.25 above the middle.
+    const [{ x, y }] = markersOf(field);
+    assert.ok(Math.abs(x - 457.5) < 0.1 && Math.abs(y - (496.5 - 181.25)) < 0.1, `${x} ${y}`);
   });
-  it('escapes what people write', () => {
-    assert.ok(svg.includes('First &lt;light&gt;') && !svg.includes('<light>'));
-    assert.ok(svg.includes('Jy/beam'));
+  it('draws no line of the grid outside a field', () => {
+    const frame = skyFrame({ latitudeDeg: 34, longitudeDeg: -107, heightM: 0 }, instant(946_728_000));
+    const axes = frame.tangentAxes(frame.zenith);
+    const field = skyPicture({
+      ...{ plane: spot(8, 8), plan: narrow(20, axes), title: ['x'], unit: '', sources: [], frame },
+    });
+    const lines = field.shapes.flatMap((shape) =>
+      shape.kind === 'line' && shape.opacity === 0.3 ? [shape] : [],
+    );
+    // five declinations, seven right ascensions
+    assert.ok(lines.length >= 9, `${lines.length}`);
+    for (const { x, y } of lines.flatMap(({ points }) => points)) {
+      assert.ok(x >= 95 && x <= 820 && y >= 134 && y <= 859, `${x} ${y}`);
+    }
+  });
+  it('has its compass outside a field, and the numbers of its grid outside too', () => {
+    const frame = skyFrame({ latitudeDeg: 34, longitudeDeg: -107, heightM: 0 }, instant(946_728_000));
+    const field = skyPicture({
+      ...{ plane: spot(8, 8), plan: narrow(20, frame.tangentAxes(frame.zenith)), title: ['x'], unit: '' },
+      ...{ sources: [], frame },
+    });
+    const named = (words: string): TextShape => {
+      const found = textsOf(field).find((text) => text.words === words);
+      assert.ok(found, words);
+      return found;
+    };
+    assert.ok(named('N').y < 134 && named('S').y > 859 && named('E').x < 95 && named('W').x > 820);
+    // the zenith is at 11h34m +34°: these lines cross the field
+    for (const words of ['+30°', '+35°', '+40°']) assert.ok(named(words).x < 95, words);
+    for (const words of ['11h20m', '11h40m']) assert.ok(named(words).y > 859, words);
+    // north is up: +40° stands above +30°; east is left: 11h40m stands left of 11h20m
+    assert.ok(named('+40°').y < named('+30°').y && named('11h40m').x < named('11h20m').x);
+  });
+  it('writes no number of its grid over a source, and all of them with a halo', () => {
+    // one on each circle of altitude where its number would be: azimuth 22.5°
+    const sources = [15, 30, 45, 60, 75].map((alt) => ({
+      name: `at ${alt}`,
+      directionEnu: directionFromAltAz(alt, 22.5),
+    }));
+    const crowded = skyPicture({ plane: spot(8, 8), plan, title: ['x'], unit: '', sources, stretch: linear });
+    const numbers = textsOf(crowded).filter(({ words }) => /^\d+°$/.test(words));
+    assert.equal(numbers.length, 5);
+    for (const { x, y, words, halo } of numbers) {
+      assert.notEqual(halo, undefined);
+      for (const marker of markersOf(crowded))
+        assert.ok(Math.hypot(x - marker.x, y - marker.y) > 18, `${words} on a source`);
+    }
+  });
+  it('says what it shows: Stokes, calibration, integration, beam, stretch', () => {
+    const facts = skyPicture({
+      ...{ plane: spot(8, 8), plan, title: ['x', 'y'], unit: 'Jy/beam', sources: [] },
+      ...{ stokes: 'I', calibration: 'uncalibrated', integrationS: 0.0819 },
+      beam: { majorDeg: 0.51, minorDeg: 0.4, positionAngleDeg: -12.4 },
+    });
+    const words = wordsOf(facts);
+    assert.ok(
+      words.includes('Stokes I · uncalibrated · 81.9 ms integrated · beam 30.6′ × 24′, PA −12°'),
+      words.join('\n'),
+    );
+    assert.ok(words.includes('Stokes I, Jy/beam · colours ∝ brightness to the power 0.6'));
+    assert.ok(wordsOf(picture).includes('Jy/beam · colours linear in brightness'));
+    const product = skyPicture({
+      ...{ plane: spot(8, 8), plan, title: [], unit: 'counts', sources: [], stokes: 'XX', stretch: linear },
+    });
+    assert.ok(
+      wordsOf(product).some((line) => line.startsWith('XX, counts')),
+      'XX is no Stokes parameter',
+    );
+  });
+  it('reaches the peak with its bar, or marks that it is beyond', () => {
+    const fine = { ...plan, pixels: 64, pixelSize: plan.pixelSize / 4 };
+    const barOf = (peak: number): string[] => {
+      const plane = planeML(
+        Float64Array.from({ length: 64 * 64 }, (_, k) => (k === 2000 ? peak : k % 100)),
+        64,
+      );
+      const drawn = skyPicture({ plane, plan: fine, title: [], unit: '', sources: [] });
+      return wordsOf(drawn).filter((words) => /(up|down) to/.test(words));
+    };
+    // one pixel in 4096 is above the 99.95th percentile
+    assert.deepEqual(barOf(110), ['down to 0']);
+    assert.deepEqual(barOf(9000), ['down to 0', 'up to 9000']);
+  });
+  it('draws the beam to scale, its long axis from north towards east, which is to the left', () => {
+    const beam = { majorDeg: 10, minorDeg: 2, positionAngleDeg: 45 };
+    const wide = skyPicture({ plane: spot(8, 8), plan: narrow(60), title: [], unit: '', sources: [], beam });
+    const { rgb, width } = renderCanvas(wide);
+    const isLight = (x: number, y: number): boolean => rgb[3 * (Math.round(y) * width + Math.round(x))] > 60;
+    // the field's lower left corner is (95, 859); sin 5° of 362.5/sin 30° is 63.2, and 10 round it
+    const [x, y] = [95 + 73.2, 859 - 73.2];
+    const along = 50 * Math.SQRT1_2;
+    assert.ok(isLight(x - along, y - along) && isLight(x + along, y + along), 'upper left and lower right');
+    assert.ok(!isLight(x - along, y + along) && !isLight(x + along, y - along));
+    assert.ok(!isLight(x - 70 * Math.SQRT1_2, y - 70 * Math.SQRT1_2));
   });
   it('becomes one PNG: the source in the middle under its lines', async () => {
-    const { width, height, data, channels } = decode(await renderPng(svg, { width: 300, under }));
-    assert.deepEqual([width, height, channels], [300, 337, 3]);
+    const { width, height, data, channels } = decode(await renderPng(picture, { width: 300 }));
+    assert.deepEqual([width, height, channels], [300, 349, 3]);
     const at = (x: number, y: number): number[] => [...data.slice(3 * (y * 300 + x), 3 * (y * 300 + x) + 3)];
-    // the paper in a corner; the bright pixel in the middle, at (450, 501) of 900
+    // the paper in a corner; the bright pixel in the middle, at (450, 517) of 900
     assert.deepEqual(at(1, 1), [0x0b, 0x0d, 0x13]);
-    const [red, green] = at(152, 169);
+    const [red, green] = at(152, 174);
     assert.ok(red > 200 && green > 200, `${red} ${green}`);
     // white letters of the title lie over the paper undimmed
     const brightest = Array.from({ length: 300 * 20 }, (_, k) => data[3 * k]).reduce((a, b) =>
       Math.max(a, b),
     );
     assert.ok(brightest > 0xd0, `${brightest}`);
-  });
-  it('ticks at round numbers', () => {
-    const near = (found: number[], wanted: number[]): void => {
-      assert.deepEqual(
-        found.map((value) => Number(value.toPrecision(9))),
-        wanted,
-      );
-    };
-    near(niceTicks(0, 1), [0, 0.2, 0.4, 0.6, 0.8, 1]);
-    near(niceTicks(-130, 4300), [0, 1000, 2000, 3000, 4000]);
   });
 });

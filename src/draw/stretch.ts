@@ -1,8 +1,8 @@
-/** Brightness to colour: the stretch and the colour map. */
-import { interpolateInferno } from 'd3-scale-chromatic';
+/** Numbers to colours: the range that a palette spans, and how it is spread over it. */
 import type { PlaneML } from '../core/axes.js';
 import { realNumber, refuse } from '../core/errors.js';
-import { colourTable } from './colours.js';
+import { numberText } from './ticks.js';
+import { paletteTable, type Palette } from './palettes.js';
 
 /** The range of brightness that the colours span, and how they are spread over it. */
 export interface Stretch {
@@ -15,7 +15,7 @@ export interface Stretch {
 /** Shows sidelobes and noise beside sources a hundred times as bright. */
 const EXPONENT = 0.6;
 
-/** Where on the colour map, 0…1, a brightness falls; what is beyond the range gets the colour of its end. */
+/** Where on the palette, 0…1, a number falls; what is beyond the range gets the colour of its end. */
 export function colourFraction(value: number, { low, high, exponent }: Stretch): number {
   return Math.min(1, Math.max(0, (value - low) / (high - low))) ** exponent;
 }
@@ -33,11 +33,37 @@ export function percentileStretch(plane: PlaneML, lowPercent: number, highPercen
   return { ...range, exponent: EXPONENT };
 }
 
-/** Colour at a fraction 0…1 of the stretch, "#rrggbb". */
-export const colourAt = (fraction: number): string => interpolateInferno(fraction);
+/** A peak up to this many times as high as the rest is worth its colours: the bar then reaches it. */
+const WORTH_REACHING = 1.3;
+
+/** For an image nobody chose a stretch for. */
+export function imageStretch(plane: PlaneML): Stretch {
+  const stretch = percentileStretch(plane, 2, 99.95);
+  const peak = plane.reduce((most, value) => (value > most ? value : most), stretch.high);
+  return peak - stretch.low <= WORTH_REACHING * (stretch.high - stretch.low)
+    ? { ...stretch, high: peak }
+    : stretch;
+}
+
+/** "linear stretch", "stretch ∝ brightness^0.6". */
+export const stretchName = ({ exponent }: Stretch): string =>
+  exponent === 1
+    ? 'colours linear in brightness'
+    : `colours ∝ brightness to the power ${numberText(exponent)}`;
 
 /** So many that none shows at the bottom, where the exponent spreads them most. */
 const BRIGHTNESS_STEPS = 16_384;
-/** [step][r, g, b], steps linear in brightness. */
-export const brightnessTable = ({ exponent }: Stretch): Uint8Array =>
-  colourTable((fraction) => colourAt(fraction ** exponent), BRIGHTNESS_STEPS);
+
+/** [step][r, g, b] of a palette, steps linear in the numbers. */
+export function stretchedTable({ exponent }: Stretch, palette: Palette): Uint8Array {
+  const colours = paletteTable(palette);
+  const last = colours.length / 3 - 1;
+  const table = new Uint8Array(3 * BRIGHTNESS_STEPS);
+  for (let step = 0; step < BRIGHTNESS_STEPS; step++) {
+    const from = 3 * Math.round((step / (BRIGHTNESS_STEPS - 1)) ** exponent * last);
+    table[3 * step] = colours[from];
+    table[3 * step + 1] = colours[from + 1];
+    table[3 * step + 2] = colours[from + 2];
+  }
+  return table;
+}

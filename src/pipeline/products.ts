@@ -1,7 +1,7 @@
 /** What people and programs take away: FITS for programs, PNG for people. */
 import type { Telescope } from '../telescope/telescope.js';
 import { addSeconds, formatInstant } from '../core/instant.js';
-import { formatHz, formatSeconds } from '../core/units.js';
+import { formatHz } from '../core/units.js';
 import {
   encodeFitsImage,
   type FitsImage,
@@ -95,17 +95,21 @@ async function pngOf(sky: SkyImage, options: PictureOptions): Promise<Uint8Array
   const { telescope } = options;
   const average = averageChannels(sky.image, plan);
   const centreHz = middle(plan.frequenciesHz);
-  const { svg, under } = skyPicture({
+  const picture = skyPicture({
     plane: stokesI(average, plan, 0),
     plan,
     frame,
     title: [
       telescope.title,
       `${formatInstant(addSeconds(sky.start, sky.durationS / 2), 0)} · ${formatHz(centreHz)}, ${formatHz(options.channelWidthHz * plan.channels)} wide · ` +
-        `${formatSeconds(sky.durationS)} · ${telescope.stations.length} stations`,
+        `${telescope.stations.length} stations`,
       options.road,
     ],
     unit: options.unit,
+    stokes: plan.polarisations === 2 ? 'I' : options.feeds === 'circular' ? 'RR' : 'XX',
+    // Nothing but gains turns counts into janskys.
+    calibration: options.unit === 'counts' ? 'uncalibrated' : 'calibrated',
+    integrationS: sky.durationS,
     sources: sourcesUp(options.sources, frame, 2, { telescope, frequencyHz: centreHz }).map(
       ({ source, directionEnu }) => ({
         name: source.name,
@@ -113,5 +117,5 @@ async function pngOf(sky: SkyImage, options: PictureOptions): Promise<Uint8Array
       }),
     ),
   });
-  return renderPng(svg, { width: options.width ?? 1200, under });
+  return renderPng(picture, { width: options.width ?? 1200 });
 }

@@ -6,19 +6,16 @@
 
 using namespace corella;
 
-namespace {
-enum : int32_t { INTEGERS = 0, FLOATS = 1 };
-}
-
 // *operations: multiplications and additions done by all threads together.
 CORELLA_EXPORT int32_t corella_ceiling_arithmetic(char *error, void *context, int32_t kind, int64_t repeats,
                                                   double *operations) {
   return withContext(error, context, [&](Context &open) {
-    require(kind == INTEGERS || kind == FLOATS, "no such ceiling");
+    const Arithmetic asked = static_cast<Arithmetic>(kind);
+    require(asked == Arithmetic::integers || asked == Arithmetic::floats, "no such ceiling");
     const Ceilings &level = CORELLA_PICK_MATRIX(open.level, ceilings);
     double single = 0;
     open.pool.run(open.pool.threads(), [&](int64_t index, int) {
-      const double done = kind == INTEGERS ? level.integers(repeats) : level.floats(repeats);
+      const double done = asked == Arithmetic::integers ? level.integers(repeats) : level.floats(repeats);
       if (index == 0) single = done;
     });
     *operations = single * open.pool.threads();

@@ -4,6 +4,9 @@
 
 namespace corella {
 
+/** The numbers are part of the ABI (ceilings.ts). */
+enum class Arithmetic : int32_t { integers = 0, floats = 1 };
+
 struct Ceilings {
   /** Integer multiply-adds on small integers, by the best instruction of the level; returns operations done. */
   double (*integers)(int64_t repeats);

@@ -19,7 +19,8 @@ export interface Ceilings {
   read(bytesPerThread: number): Ceiling;
 }
 
-const arithmetic = { integers: 0, floats: 1 } as const;
+/** As the library knows them (ceilings.h). */
+export const arithmeticNumbers = { integers: 0, floats: 1 } as const;
 /** About 2 ms of work on one core, whichever the level. */
 const REPEATS = { amx: 1e5, avx512: 6e5, avx2: 6e5, portable: 6e5, dotprod: 6e5, i8mm: 6e5 } as const;
 const FLOAT_REPEATS = 6e5;
@@ -34,13 +35,13 @@ export function cpuCeilings({ native, isa, threads }: CpuBackend): Ceilings {
     'ceiling',
     'int32_t corella_ceiling_read(char *error, void *context, const void *memory, int64_t sizeBytes, int64_t repeats)',
   );
-  const multiply = (kind: keyof typeof arithmetic, title: string, repeats: number): Ceiling => {
+  const multiply = (kind: keyof typeof arithmeticNumbers, title: string, repeats: number): Ceiling => {
     const operations = new Float64Array(1);
     return {
       title,
       unit: 'operations',
       run: async () => {
-        await compute(arithmetic[kind], repeats, operations);
+        await compute(arithmeticNumbers[kind], repeats, operations);
         return operations[0];
       },
       close: nothingToClose,

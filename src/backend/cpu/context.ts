@@ -39,13 +39,10 @@ interface ContextOptions {
 }
 
 export function openContext(library: NativeLibrary, { isa, threads }: ContextOptions): NativeContext {
-  // int32_t corella_open(char *error, int32_t level, int32_t threads, void **context);
   const open = library.function(
     'int32_t corella_open(char *error, int32_t level, int32_t threads, _Out_ void **context)',
   );
-  // int32_t corella_close(char *error, void *context);
   const closeContext = library.function('int32_t corella_close(char *error, void *context)');
-  // int32_t corella_release(char *error, void *context, void *memory);
   const release = library.function('int32_t corella_release(char *error, void *context, void *memory)');
 
   const handle: [bigint] = [0n];

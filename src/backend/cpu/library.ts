@@ -76,15 +76,15 @@ function bindLibrary(path: string, compiler: string): NativeLibrary {
   return { path, compiler, best: levelsOf(process.arch)[level[0]], cores: cores[0], function: bind };
 }
 
-/** Codes of the ABI (context.h); 0 is well, any other a bug of ours. */
-const REFUSED = 1;
-const OUT_OF_MEMORY = 2;
+/** Codes of the ABI (context.h); any other is a bug of ours. */
+export const nativeCodes = { OK: 0, REFUSED: 1, OUT_OF_MEMORY: 2 } as const;
 
 /** Turns a code that is not 0 into the error it stands for. */
 export function settle(where: string, code: number, error: Uint8Array): void {
-  if (code === 0) return;
+  if (code === nativeCodes.OK) return;
   const text = new TextDecoder().decode(error.subarray(0, error.indexOf(0)));
-  if (code === REFUSED) refuse(where, text);
-  if (code === OUT_OF_MEMORY) refuse(where, text, 'use shorter blocks or fewer channels at a time');
+  if (code === nativeCodes.REFUSED) refuse(where, text);
+  if (code === nativeCodes.OUT_OF_MEMORY)
+    refuse(where, text, 'use shorter blocks or fewer channels at a time');
   throw new Error(`${where}: native code failed: ${text}`);
 }

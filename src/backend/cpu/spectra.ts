@@ -95,7 +95,7 @@ export function spectraAllocator(context: NativeContext): (shape: SpectraShape) 
 }
 
 /** SpectraLayout::sizeBytes of spectra.h: tiles of 16 inputs × 64 samples, or vectors of 16 inputs. */
-function spectraSizeOf({ type, channels, inputs, capacity }: SpectraShape): number {
+export function spectraSizeOf({ type, channels, inputs, capacity }: SpectraShape): number {
   const rows = channels * Math.ceil(inputs / 16) * 16;
   return type === 'cf32' ? rows * capacity * 8 : rows * Math.ceil(capacity / 64) * 64 * 2;
 }

@@ -4,6 +4,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { refuse } from '../../core/errors.js';
+import type { ArgumentKind, StructureLayout } from './arguments.js';
 import type { CompileRequest, CompileTarget, Compiler } from './nvrtc.js';
 import type { CudaSession, FunctionHandle, Stream } from './session.js';
 import {
@@ -16,8 +17,7 @@ import {
   type NativeMemory,
 } from './structs.js';
 
-/** A kernel's argument in the order of its signature; `bytes` reserves that much for a structure. */
-export type ArgumentKind = 'i32' | 'i64' | 'pointer' | { readonly bytes: number; readonly align: number };
+export type { ArgumentKind } from './arguments.js';
 
 export interface LaunchShape {
   readonly grid: readonly [x: number, y: number];
@@ -41,6 +41,8 @@ export interface Kernel {
 export interface KernelRequest extends CompileRequest {
   /** extern "C" names and their signatures. */
   readonly entries: Readonly<Record<string, readonly ArgumentKind[]>>;
+  /** Structures in tables that the kernels read, by their C names. */
+  readonly tables?: Readonly<Record<string, StructureLayout>>;
 }
 
 export interface KernelShop {

@@ -12,7 +12,7 @@ export const plainCeilingRequest = () =>
     defines: {},
     entries: {
       copyVectors: ['pointer', 'pointer', 'i64'],
-      multiplyAdds: ['i32', { bytes: 4, align: 4 }, 'pointer'],
+      multiplyAdds: ['i32', { bytes: 4, align: 4, type: 'float' }, 'pointer'],
     },
   }) as const satisfies KernelRequest;
 

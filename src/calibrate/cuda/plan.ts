@@ -2,6 +2,7 @@
  * How a calibration runs on a card: whether its matrices fit on the chip, dealt how, and compiled with which numbers.
  * Pure, so that every plan can be checked, and compiled, on a machine without a card.
  */
+import { structure } from '../../backend/cuda/arguments.js';
 import type { KernelRequest, LaunchShape } from '../../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
 import type { IterationRule } from '../plan.js';
@@ -176,7 +177,7 @@ function chipPlan(stations: number, solves: number, rule: IterationRule['kind'],
         GROUPS_PER_SOLVE: groupsPerSolve,
         JUDGES: rule === 'until' ? 1 : 0,
       },
-      entries: { stefcalChip: [{ bytes: CHIP_WORK.bytes, align: 8 }] },
+      entries: { stefcalChip: [structure('ChipWork', CHIP_WORK)] },
     },
     entry: 'stefcalChip',
     variant,
@@ -222,7 +223,7 @@ export const planStreaming = () =>
       stefcalStep: ['pointer', 'pointer', 'pointer', 'pointer', 'i32', 'i32', 'i32'],
       stefcalJudge: [
         ...(['pointer', 'pointer', 'pointer', 'pointer'] as const),
-        { bytes: 8, align: 8 },
+        { bytes: 8, align: 8, type: 'double' },
         ...(['i32', 'i32', 'i32', 'i32'] as const),
       ],
     },

@@ -1,4 +1,5 @@
 /** The kernels around the iterations of a calibration that stays on the card, and the structures they take. */
+import { structure } from '../../backend/cuda/arguments.js';
 import type { KernelRequest } from '../../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
 
@@ -55,7 +56,7 @@ export const planResident = (plan: { readonly stations: number; readonly polaris
       ...shared,
       entries: {
         fillPhasors: [...pointers(4), 'i32', 'i32', 'i32'],
-        fillPairs: [{ bytes: PAIRS.bytes, align: 8 }],
+        fillPairs: [structure('Pairs', PAIRS)],
       },
     },
     gains: {
@@ -68,7 +69,7 @@ export const planResident = (plan: { readonly stations: number; readonly polaris
         firstGuess: [...pointers(6), 'i32'],
         missPairs: [...pointers(6), 'i32'],
         chooseReference: [...pointers(3), 'i32', 'i32'],
-        handGains: [{ bytes: HANDED.bytes, align: 8 }],
+        handGains: [structure('Handed', HANDED)],
       },
     },
   } as const satisfies Record<string, KernelRequest>;

@@ -82,13 +82,8 @@ struct DotFilter {
     sums.imHigh = vdotq_s32(sums.imHigh, im, taps.imHigh);
   }
 
-  /** Four points of four spectra each. */
-  static CORELLA_INLINE void storeHalf(const Sums (&sums)[LANES], float *to) {
-    Vec re[LANES], im[LANES];
-    each<LANES>(CORELLA_EACH {
-      re[i] = total(sums[i].reLow, sums[i].reHigh);
-      im[i] = total(sums[i].imLow, sums[i].imHigh);
-    });
+  /** Four points of four spectra each; re, im : [spectrum][point], turned here. */
+  static CORELLA_INLINE void storeHalf(Vec (&re)[LANES], Vec (&im)[LANES], float *to) {
     turnSquares(re);
     turnSquares(im);
     each<LANES>(CORELLA_EACH { storePoint(to + i * POINT, {re[i], im[i]}); });
@@ -110,13 +105,15 @@ struct DotFilter {
       constexpr int HALF = i;
       Taps own[GROUPS];
       each<GROUPS>(CORELLA_EACH { own[i] = loadTaps<false>(tap + (HALF * GROUPS + i) * vectors(false) * 16); });
-      Sums sums[LANES];
+      Vec re[LANES], im[LANES];
       each<LANES>(CORELLA_EACH {
         constexpr int S = i;
-        sums[S] = fresh();
-        each<GROUPS>(CORELLA_EACH { addWindow(sums[S], pairs[HALF][S + 4 * i], pairs[HALF][S + 4 * i + 2], own[i]); });
+        Sums sums = fresh();
+        each<GROUPS>(CORELLA_EACH { addWindow(sums, pairs[HALF][S + 4 * i], pairs[HALF][S + 4 * i + 2], own[i]); });
+        re[S] = total(sums.reLow, sums.reHigh);
+        im[S] = total(sums.imLow, sums.imHigh);
       });
-      storeHalf(sums, to + 4 * HALF * POINT);
+      storeHalf(re, im, to + 4 * HALF * POINT);
     });
   }
 
@@ -142,7 +139,15 @@ struct DotFilter {
         each<LANES>(CORELLA_EACH { addWindow(sums[HALF][i], pairs[HALF][i], pairs[HALF][i + 2], own); });
       });
     }
-    each<2>(CORELLA_EACH { storeHalf(sums[i], to + 4 * i * POINT); });
+    each<2>(CORELLA_EACH {
+      constexpr int HALF = i;
+      Vec re[LANES], im[LANES];
+      each<LANES>(CORELLA_EACH {
+        re[i] = total(sums[HALF][i].reLow, sums[HALF][i].reHigh);
+        im[i] = total(sums[HALF][i].imLow, sums[HALF][i].imHigh);
+      });
+      storeHalf(re, im, to + 4 * HALF * POINT);
+    });
   }
 
   template <class Row>

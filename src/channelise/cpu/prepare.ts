@@ -10,7 +10,7 @@ import { checkFinite } from '../reference.js';
 import { checkChanneliseBlocks, openStream } from '../stream.js';
 
 /** As the library knows them (channelise_job.h). */
-const scalarNumbers = { i8: 0, ci8: 0, i16: 1, ci16: 1, f32: 2, cf32: 2 } satisfies Record<
+export const scalarNumbers = { i8: 0, ci8: 0, i16: 1, ci16: 1, f32: 2, cf32: 2 } satisfies Record<
   VoltageType,
   number
 >;

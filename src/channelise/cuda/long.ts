@@ -1,5 +1,6 @@
 /** The channeliser for 4096 channels (channelise-long.cu): when it can be had, with which numbers, and its tables. */
 import type { CudaPath } from '../../backend/cuda/cuda.js';
+import { structure } from '../../backend/cuda/arguments.js';
 import type { KernelRequest } from '../../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
 import { mapArgument } from './output-map.js';
@@ -94,7 +95,7 @@ export function planLong(plan: ChannelisePlan, card: LongCard): LongPlan | undef
         KEPT: kept,
         AHEAD: kept === POINTS ? 1 : 3,
       },
-      entries: { channeliseLong: [mapArgument, { bytes: LONG_WORK.bytes, align: 8 }] },
+      entries: { channeliseLong: [mapArgument, structure('LongWork', LONG_WORK)] },
     },
     entry: 'channeliseLong',
     threads: THREADS,

@@ -5,7 +5,7 @@ import type { CudaSpectraBlock } from '../../backend/cuda/spectra.js';
 
 /** What cuTensorMapEncodeTiled fills. */
 const MAP_BYTES = 128;
-export const mapArgument: ArgumentKind = { bytes: MAP_BYTES, align: MAP_BYTES };
+export const mapArgument: ArgumentKind = { bytes: MAP_BYTES, align: MAP_BYTES, type: 'TensorMap' };
 
 /** cuda.h: two bytes an element, which is one sample; neither interleaved, swizzled, promoted nor filled. */
 const UINT16 = 1;

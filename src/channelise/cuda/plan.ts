@@ -2,6 +2,7 @@
  * How a channeliser runs on a card: in how many passes, compiled with which numbers, launched how. Pure, so that every
  * plan can be checked, and compiled, on a machine without a card.
  */
+import { structure } from '../../backend/cuda/arguments.js';
 import type { ArgumentKind, KernelRequest } from '../../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
 import { isComplexVoltage, voltageSizeBytes, type VoltageType } from '../../core/axes.js';
@@ -66,7 +67,7 @@ export const WORK = {
   items: 100,
   bytes: 104,
 } as const;
-const workArgument: readonly ArgumentKind[] = [{ bytes: WORK.bytes, align: 8 }];
+const workArgument: readonly ArgumentKind[] = [structure('Work', WORK)];
 
 const RADICES = 7;
 const POINTS_OF_TWO_PASSES = { wellPoints: 512, mostPoints: 2048, mostRadices: RADICES } as const;

@@ -1,5 +1,6 @@
 /** The channeliser on tensor cores (channelise-tensor.cu): when it can be had, with which numbers. */
 import type { CudaPath } from '../../backend/cuda/cuda.js';
+import { structure } from '../../backend/cuda/arguments.js';
 import type { KernelRequest } from '../../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
 import { shapeDefines } from './plan.js';
@@ -100,7 +101,7 @@ export function planTensor(plan: ChannelisePlan, card: TensorCard): TensorPlan |
     },
     defines: { ...defines, GAPS: gaps },
     entries: {
-      channeliseTensor: [mapArgument, { bytes: TENSOR_WORK.bytes, align: 8 }],
+      channeliseTensor: [mapArgument, structure('TensorWork', TENSOR_WORK)],
     },
   });
   return {

@@ -1,12 +1,10 @@
 /** What all commands share: a way to join the program, common options, examples under every --help. */
 import { Option, type Command } from 'commander';
+import { backendChoices, type BackendChoice } from '../../backend/select.js';
 import { CorellaError, refuse } from '../../core/errors.js';
 
 /** One file per command exports one of these; commands.ts lists them. */
 export type RegisterCommand = (program: Command) => void;
-
-const backendNames = ['auto', 'reference', 'cpu', 'cuda'] as const;
-export type BackendName = (typeof backendNames)[number];
 
 export interface CommonOptions {
   readonly json?: true;
@@ -14,7 +12,7 @@ export interface CommonOptions {
 }
 
 export interface BackendOptions extends CommonOptions {
-  readonly backend: BackendName;
+  readonly backend: BackendChoice;
   readonly threads?: number;
 }
 
@@ -68,7 +66,7 @@ export function addCommonOptions(command: Command): Command {
 
 export function addBackendOptions(command: Command): Command {
   return addCommonOptions(command)
-    .option('--backend <name>', `where to compute: ${backendNames.join(', ')}`, parseBackend, 'auto')
+    .option('--backend <name>', `where to compute: ${backendChoices.join(', ')}`, parseBackend, 'auto')
     .option('--threads <number>', 'threads of the cpu backend (default: one per core)', parseCount);
 }
 
@@ -80,9 +78,9 @@ export function addExamples(
   return command.addHelpText('after', `\nExamples:\n${text}\n`);
 }
 
-function parseBackend(text: string): BackendName {
-  const name = backendNames.find((known) => known === text);
-  return name ?? refuse('--backend', `'${text}' is not a backend`, `choose ${backendNames.join(', ')}`);
+function parseBackend(text: string): BackendChoice {
+  const name = backendChoices.find((known) => known === text);
+  return name ?? refuse('--backend', `'${text}' is not a backend`, `choose ${backendChoices.join(', ')}`);
 }
 
 export function parseCount(text: string): number {

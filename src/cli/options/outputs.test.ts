@@ -3,7 +3,7 @@ import { link, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';
-import { checkOutputs, checkPngName, recordingPaths } from './outputs.js';
+import { checkDemoFolder, checkOutputs, checkPngName, recordingPaths } from './outputs.js';
 
 it('results never replace what they are made from, by whatever name, and land where one can write', async () => {
   const folder = temporaryFolder('outputs');
@@ -11,7 +11,7 @@ it('results never replace what they are made from, by whatever name, and land wh
   await writeFile(from, 'x');
   await link(from, other);
   await checkOutputs({ paths: [join(folder, 'new.fits')], from });
-  await checkOutputs({ paths: [from] });
+  await checkOutputs({ paths: [from], overwrite: true });
   for (const path of [from, other, join(folder, '.', 'a.uvh5')]) {
     await assert.rejects(
       checkOutputs({ paths: [join(folder, 'c'), path], from }),
@@ -19,6 +19,32 @@ it('results never replace what they are made from, by whatever name, and land wh
     );
   }
   await assert.rejects(checkOutputs({ paths: [join(folder, 'nowhere', 'x.fits')] }), /nowhere/);
+});
+
+it('nothing that is there is replaced unless someone says so', async () => {
+  const folder = temporaryFolder('outputs');
+  const [there, absent] = [join(folder, 'night.sigmf-data'), join(folder, 'night.sigmf-meta')];
+  await writeFile(there, 'the only copy');
+  await assert.rejects(
+    checkOutputs({ paths: [absent, there] }),
+    /night\.sigmf-data: is there already; give the result another name, or say --overwrite/,
+  );
+  await checkOutputs({ paths: [absent, there], overwrite: true });
+  await checkOutputs({ paths: [absent] });
+});
+
+it('a demo takes a folder that is new, empty or an earlier demo’s, and no other', async () => {
+  const folder = temporaryFolder('demo-folder');
+  await checkDemoFolder(join(folder, 'new'), {});
+  await checkDemoFolder(folder, {});
+  await writeFile(join(folder, 'voltages.sigmf-data'), 'someone’s');
+  await assert.rejects(
+    checkDemoFolder(folder, {}),
+    /holds voltages\.sigmf-data already; name another folder/,
+  );
+  await checkDemoFolder(folder, { overwrite: true });
+  await writeFile(join(folder, 'summary.json'), '{}');
+  await checkDemoFolder(folder, {});
 });
 
 it('pictures end in .png', () => {

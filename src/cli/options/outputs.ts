@@ -1,20 +1,54 @@
 /** What a command is about to write, refused before the work rather than after it. */
-import { stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
+import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
 import { checkOutput, formats, sigmfPaths } from '../../formats/index.js';
 
-export interface PlannedOutputs {
+export interface OutputOptions {
+  readonly overwrite?: true;
+}
+
+export const addOverwriteOption = (command: Command): Command =>
+  command.option('--overwrite', 'replace results that are there already');
+
+export interface PlannedOutputs extends OutputOptions {
   readonly paths: readonly string[];
   /** What is read meanwhile. */
   readonly from?: string;
 }
 
-export async function checkOutputs({ paths, from }: PlannedOutputs): Promise<void> {
+/** Nothing that is there is replaced unless the user says so; what is read never is. */
+export async function checkOutputs({ paths, from, overwrite }: PlannedOutputs): Promise<void> {
   for (const path of paths) {
     await checkOutput(path);
     if (from !== undefined && (await sameFile(path, from)))
       refuse(path, 'is the very file that is read', 'give the result another name');
   }
+  if (overwrite === true) return;
+  for (const path of paths) {
+    if (await isThere(path))
+      refuse(path, 'is there already', 'give the result another name, or say --overwrite');
+  }
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+/** What a demo leaves last: a folder that has it is a demo's own. */
+const DEMO_MARK = 'summary.json';
+
+/** A folder for many products: new, empty, or an earlier demo's; anything else might hold what nobody can make again. */
+export async function checkDemoFolder(folder: string, { overwrite }: OutputOptions): Promise<void> {
+  const names = await readdir(folder).catch((): string[] => []);
+  if (overwrite === true || names.length === 0 || names.includes(DEMO_MARK)) return;
+  refuse(
+    folder,
+    `holds ${names.length === 1 ? names[0] : `${names.length} other things`} already`,
+    'name another folder with --out, or say --overwrite',
+  );
 }
 
 async function sameFile(x: string, y: string): Promise<boolean> {

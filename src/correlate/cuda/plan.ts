@@ -3,6 +3,7 @@
  * can be checked, and compiled, on a machine without a card.
  */
 import type { CudaPath } from '../../backend/cuda/cuda.js';
+import { structure } from '../../backend/cuda/arguments.js';
 import type { ArgumentKind, KernelRequest, LaunchShape } from '../../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
 import { refuse } from '../../core/errors.js';
@@ -112,7 +113,7 @@ export interface XEngineLaunch {
 }
 
 const pointerArguments: readonly ArgumentKind[] = ['pointer', 'i64', 'i32', 'pointer'];
-const tensorMap = { bytes: 128, align: 128 };
+const tensorMap = { bytes: 128, align: 128, type: 'TensorMap' };
 /** struct Work of correlate-hopper.cu: two counts and two pointers. */
 export const HOPPER_WORK = { kSteps: 0, items: 4, sums: 8, counter: 16, bytes: 24 } as const;
 
@@ -168,7 +169,7 @@ function planHopper(inputs: number, defines: Record<string, number>, name: Hoppe
         ...headersFor('products.cuh', 'shape.cuh'),
       },
       defines: { ...defines, ...variant },
-      entries: { correlateHopper: [tensorMap, tensorMap, { bytes: HOPPER_WORK.bytes, align: 8 }] },
+      entries: { correlateHopper: [tensorMap, tensorMap, structure('Work', HOPPER_WORK)] },
     },
     entry: 'correlateHopper',
     threads: WARPGROUPS * 128 + (WARPGROUPS > 1 ? 128 : 32),

@@ -79,7 +79,7 @@ describe('the sky in files, against ERFA', () => {
       uvw.forEach((one, k) => {
         close(file.numbers('Header/uvw_array')[3 + k], one, 5e-5, 'uvw'[k]);
       });
-      file.close();
+      await file.close();
     });
 
     it(`UVFITS, ${row[1]}: uvw the other way round and in seconds; UT1, the pole, sidereal time at midnight`, async () => {
@@ -125,7 +125,7 @@ describe('the sky in files, against ERFA', () => {
     assert.equal(hdf5.number('Header/gst0'), antennas?.header.real('GSTIA0'));
     assert.equal(hdf5.number('Header/earth_omega'), antennas?.header.real('DEGPDY'));
     assert.equal(hdf5.text('Header/timesys'), 'UTC');
-    hdf5.close();
+    await hdf5.close();
     await fits.close();
   });
 });

@@ -1,12 +1,13 @@
 /** What the pictures of recordings and of visibilities share. */
-import { escapeXml, ink } from '../../draw/index.js';
+import { text, type Shape } from '../../draw/index.js';
 
 export const PICTURE_WIDTH = 1400;
 export const TITLE_HEIGHT = 84;
 
-export const heading = (title: string, below: string): string =>
-  `<text x="40" y="38" fill="${ink}" font-size="21" font-weight="bold">${escapeXml(title)}</text>` +
-  `<text x="40" y="64" fill="${ink}" font-size="15">${escapeXml(below)}</text>`;
+export const heading = (title: string, below: string): Shape[] => [
+  text('title', title, { x: 40, y: 38 }),
+  text('body', below, { x: 40, y: 64 }),
+];
 
 /**
  * From the lower edge of the first cell to the upper edge of the last; cells have centres. A narrow band far up is
@@ -32,3 +33,15 @@ export const stepHz = (frequenciesHz: Float64Array, otherwise: number): number =
   frequenciesHz.length > 1
     ? (frequenciesHz[frequenciesHz.length - 1] - frequenciesHz[0]) / (frequenciesHz.length - 1)
     : otherwise;
+
+/** So many pixels that every one of `cells` has the same whole number of them. */
+export const evenSide = (cells: number, about = 480): number =>
+  cells * Math.max(1, Math.round(about / cells));
+
+const MOST_LISTED = 12;
+
+/** "a, b, c", or the first of many and how many more. */
+export const listed = (names: readonly string[]): string =>
+  names.length <= MOST_LISTED
+    ? names.join(', ')
+    : `${names.slice(0, MOST_LISTED).join(', ')} and ${names.length - MOST_LISTED} more`;

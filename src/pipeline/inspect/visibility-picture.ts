@@ -11,83 +11,118 @@ import {
   drawColourBar,
   drawHeatMap,
   pictureOf,
+  type HeatMap,
+  type PanelAxis,
+  type Picture,
   type PlotFrame,
+  type Shape,
 } from '../../draw/index.js';
 import { meanOf, productName } from './visibilities.js';
-import { frequencyAxis, heading, PICTURE_WIDTH, stepHz, TITLE_HEIGHT } from './picture-parts.js';
+import { evenSide, frequencyAxis, heading, PICTURE_WIDTH, stepHz, TITLE_HEIGHT } from './picture-parts.js';
 import { inDb } from './waterfall.js';
 
-/** Amplitude and phase of every pair, and over channels of the pairs with the first station. */
-export function visibilityPicture(file: VisibilityFile, one: Integration, title: string): string {
-  const { channels, stations } = one;
-  const { frequenciesHz, channelWidthHz } = file.header;
-  const product = productName(file, 0, 0);
+const LEFT = 120;
+const TOP = TITLE_HEIGHT + 26;
+/** From one panel's top to the next one's, beyond its height: title and axis. */
+const BETWEEN = 96;
+const beside = { stands: 'beside', missing: true } as const;
+
+/** Amplitude and phase of every pair, and over channels of the pairs with one station: of each parallel product. */
+export function visibilityPicture(file: VisibilityFile, one: Integration, title: string): Picture {
+  const { channels, stations, polarisations } = one;
   const middle = Math.floor(channels / 2);
-  const matrices = pairMatrices(one, middle);
-  const side = 480;
-  const places: PlotFrame[] = [0, 1].map((k) => ({
-    left: 100 + k * 690,
-    top: TITLE_HEIGHT + 26,
-    width: side,
-    height: side,
-  }));
-  const axis = { label: 'station', range: [-0.5, stations - 0.5] as const, steps: 'whole' as const };
-  const strength = decibelScale([matrices.amplitudeDb], 'amplitude (dB)');
-  const square = {
-    x: { ...axis, label: 'station j' },
-    y: { ...axis, label: 'station i' },
-    rows: stations,
-    columns: stations,
-  };
-  const parts = [
-    drawHeatMap(
-      {
-        ...square,
-        title: `${product}: amplitude${channels === 1 ? '' : `, median of ${channels} channels`}`,
-        values: matrices.amplitudeDb,
-        scale: strength,
-      },
-      places[0],
-    ),
-    drawColourBar(strength, { ...places[0], left: places[0].left + side + 18, width: 18 }),
-    drawHeatMap(
-      {
-        ...square,
-        title: `${product}: phase of V_ij at ${formatHz(frequenciesHz[middle])}`,
-        values: matrices.phaseDeg,
-        scale: angleScale,
-      },
-      places[1],
-    ),
-    drawColourBar(angleScale, { ...places[1], left: places[1].left + side + 18, width: 18 }),
-  ];
+  const side = evenSide(stations);
+  const bandHeight = evenSide(stations, 280);
   const reference = channels > 1 ? referenceStation(one, middle) : undefined;
+  const shapes: Shape[] = [];
+  let top = TOP;
+  for (let p = 0; p < polarisations; p++) {
+    shapes.push(...drawPairs(file, one, p, { left: LEFT, top, width: side, height: side }));
+    top += side + BETWEEN;
+  }
   if (reference !== undefined) {
-    const bands = withStation(one, reference);
-    const own = decibelScale([bands.amplitudeDb], strength.label);
-    const x = frequencyAxis(frequenciesHz, stepHz(frequenciesHz, channelWidthHz));
-    const name = file.telescope.stations[reference].name;
-    const grid = { x, y: axis, rows: stations, columns: channels };
-    places.forEach((place, k) => {
-      const frame = { ...place, top: place.top + side + 100, height: 300 };
-      const scale = k === 0 ? own : angleScale;
-      parts.push(
-        drawHeatMap(
-          {
-            ...grid,
-            title: `${product} with ${name}: ${k === 0 ? 'amplitude' : 'phase'}`,
-            values: k === 0 ? bands.amplitudeDb : bands.phaseDeg,
-            scale,
-          },
-          frame,
-        ),
-        drawColourBar(scale, { ...frame, left: frame.left + side + 18, width: 18 }),
+    for (let p = 0; p < polarisations; p++) {
+      shapes.push(
+        ...drawBands(file, one, p, reference, { left: LEFT, top, width: side, height: bandHeight }),
       );
-    });
+      top += bandHeight + BETWEEN;
+    }
   }
   const told = `${file.format}, ${file.telescope.title}, first integration from ${formatInstant(one.start, 3)}, ${formatSeconds(one.durationS)}; fringes running; 0 dB is the median`;
-  const height = TITLE_HEIGHT + side + 100 + (reference === undefined ? 0 : 400);
-  return pictureOf({ width: PICTURE_WIDTH, height }, [heading(title, told), ...parts]);
+  const width = Math.max(PICTURE_WIDTH, right(LEFT, side) + side + 120);
+  return pictureOf({ width, height: top - 20 }, [...heading(title, told), ...shapes]);
+}
+
+/** Where the panel of phases begins. */
+const right = (left: number, side: number): number => left + side + 210;
+
+/** Two panels side by side, amplitudes and phases, each with its bar. */
+function drawBoth(
+  grid: Pick<HeatMap, 'x' | 'y' | 'rows' | 'columns'>,
+  amplitude: Pick<HeatMap, 'title' | 'values'>,
+  phase: Pick<HeatMap, 'title' | 'values'>,
+  frame: PlotFrame,
+): Shape[] {
+  const panels = [
+    { ...amplitude, scale: decibelScale([amplitude.values], 'amplitude (dB)'), left: frame.left },
+    { ...phase, scale: angleScale, left: right(frame.left, frame.width) },
+  ];
+  return panels.flatMap(({ left, ...panel }) => [
+    ...drawHeatMap({ ...grid, ...panel }, { ...frame, left }),
+    ...drawColourBar(panel.scale, { ...frame, left: left + frame.width + 18, width: 18 }, beside),
+  ]);
+}
+
+const stationAxis = (file: VisibilityFile, label: string): PanelAxis => {
+  const names = file.telescope.stations.map(({ name }) => name);
+  return { label, range: [-0.5, names.length - 0.5], names };
+};
+
+function drawPairs(file: VisibilityFile, one: Integration, p: number, frame: PlotFrame): Shape[] {
+  const { channels, stations } = one;
+  const middle = Math.floor(channels / 2);
+  const product = productName(file, p, p);
+  const { amplitudeDb, phaseDeg } = pairMatrices(one, middle, p);
+  return drawBoth(
+    {
+      x: stationAxis(file, 'station j'),
+      y: stationAxis(file, 'station i'),
+      rows: stations,
+      columns: stations,
+    },
+    {
+      title: `${product}: amplitude${channels === 1 ? '' : `, median of ${channels} channels`}`,
+      values: amplitudeDb,
+    },
+    {
+      title: `${product}: phase of V_ij at ${formatHz(file.header.frequenciesHz[middle])}`,
+      values: phaseDeg,
+    },
+    frame,
+  );
+}
+
+function drawBands(
+  file: VisibilityFile,
+  one: Integration,
+  p: number,
+  reference: number,
+  frame: PlotFrame,
+): Shape[] {
+  const { frequenciesHz, channelWidthHz } = file.header;
+  const { amplitudeDb, phaseDeg } = withStation(one, reference, p);
+  const pairs = `${productName(file, p, p)} with ${file.telescope.stations[reference].name}`;
+  return drawBoth(
+    {
+      x: frequencyAxis(frequenciesHz, stepHz(frequenciesHz, channelWidthHz)),
+      y: stationAxis(file, 'station'),
+      rows: one.stations,
+      columns: one.channels,
+    },
+    { title: `${pairs}: amplitude`, values: amplitudeDb },
+    { title: `${pairs}: phase`, values: phaseDeg },
+    frame,
+  );
 }
 
 const degrees = (re: number, im: number): number => Math.atan2(im, re) * DEGREES_PER_RADIAN;
@@ -98,7 +133,7 @@ const fromMedian = (amplitudes: Float64Array): Float64Array => {
 };
 
 /** [i][j] for all pairs both ways round: V_ji = conj(V_ij). NaN where a pair carries no weight. */
-function pairMatrices(one: Integration, channel: number) {
+function pairMatrices(one: Integration, channel: number, pol: number) {
   const { channels, stations, polarisations: p } = one;
   const baselines = baselineCount(stations);
   const amplitudes = new Float64Array(stations ** 2).fill(Number.NaN);
@@ -107,7 +142,7 @@ function pairMatrices(one: Integration, channel: number) {
     for (let j = 0; j <= i; j++) {
       const seen: number[] = [];
       for (let c = 0; c < channels; c++) {
-        const value = meanOf(one, c * baselines + baselineIndex(i, j), i * p, j * p);
+        const value = meanOf(one, c * baselines + baselineIndex(i, j), i * p + pol, j * p + pol);
         if (!value) continue;
         seen.push(Math.hypot(value.re, value.im));
         if (c === channel) {
@@ -135,7 +170,7 @@ function referenceStation(one: Integration, channel: number): number | undefined
 }
 
 /** [station][channel] of the pairs of every other station with one; that station's own row stays empty. */
-function withStation(one: Integration, reference: number) {
+function withStation(one: Integration, reference: number, pol: number) {
   const { channels, stations, polarisations: p } = one;
   const baselines = baselineCount(stations);
   const amplitudes = new Float64Array(stations * channels).fill(Number.NaN);
@@ -144,7 +179,7 @@ function withStation(one: Integration, reference: number) {
     if (s === reference) continue;
     const [i, j] = [Math.max(s, reference), Math.min(s, reference)];
     for (let c = 0; c < channels; c++) {
-      const value = meanOf(one, c * baselines + baselineIndex(i, j), i * p, j * p);
+      const value = meanOf(one, c * baselines + baselineIndex(i, j), i * p + pol, j * p + pol);
       if (!value) continue;
       amplitudes[s * channels + c] = Math.hypot(value.re, value.im);
       phaseDeg[s * channels + c] = degrees(value.re, s === i ? value.im : -value.im);

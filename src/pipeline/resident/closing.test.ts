@@ -7,7 +7,6 @@ import { randomStations, zenithAxes } from '../../image/cases.js';
 import { planImage } from '../../image/index.js';
 import { prepareResidentChain } from './chain.js';
 import { planResident } from './plan.js';
-import { roadNames } from './road-names.js';
 
 const stationsM = randomStations(3, 5, 40);
 const image = planImage({
@@ -32,13 +31,11 @@ const channelise = planChannelise({
 });
 
 it('a resident chain closes all it opened, also where it cannot be prepared', async () => {
-  for (const road of roadNames) {
-    for (const input of [
-      { kind: 'spectra', type: 'ci4', spectraPerBlock: 40 },
-      { kind: 'voltages', plan: channelise },
-    ] as const) {
-      const plan = planResident({ road, input, image, calibration, blocksPerImage: 1, deliver: ['gains'] });
-      assert.ok((await assertClosesAll((backend) => prepareResidentChain(plan, backend))) > 50);
-    }
+  for (const [road, input] of [
+    ['visibilities', { kind: 'voltages', plan: channelise }],
+    ['direct', { kind: 'spectra', type: 'ci4', spectraPerBlock: 40 }],
+  ] as const) {
+    const plan = planResident({ road, input, image, calibration, blocksPerImage: 1, deliver: ['gains'] });
+    assert.ok((await assertClosesAll((backend) => prepareResidentChain(plan, backend))) > 50);
   }
 });

@@ -6,6 +6,7 @@ import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { ChannelisePlan } from '../../channelise/index.js';
 import { imageCPML } from '../../core/axes.js';
 import type { VoltageBlock } from '../../core/blocks.js';
+import { preparing } from '../../core/closing.js';
 import { samplesIn } from '../../core/gaps.js';
 import { addSeconds } from '../../core/instant.js';
 import type { VoltageSource } from '../../core/sources.js';
@@ -57,8 +58,11 @@ export async function prepareResidentDirect(
     pixels: 'f64',
   });
   if (!fitsCard(plan, channelise, backend)) return undefined;
-  const chain = await prepareResidentChain(plan, backend);
-  if (calibrated) chain.setGains(calibrated.gains, calibrated.solved);
+  const chain = await preparing(async (closers) => {
+    const made = closers.keep(await prepareResidentChain(plan, backend));
+    if (calibrated) made.setGains(calibrated.gains, calibrated.solved);
+    return made;
+  });
   const account = emptyAccount();
   const { channels, products, pixels } = image;
   return {

@@ -5,7 +5,7 @@
 import type { KernelRequest } from '../../../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../../../backend/cuda/sources.js';
 import { roundUp } from '../../../core/round-up.js';
-import { tasksOf } from './tables.js';
+import { TASK, tasksOf } from './tables.js';
 import type { ImagePlan } from '../../plan.js';
 import { planSampling, type SamplingOptions } from './sampling.js';
 import { halvesOf, type FoldedPrecision } from './halves/split-halves.js';
@@ -92,6 +92,7 @@ export function planGridding(
       entries: {
         spreadFolded: ['pointer', 'i64', 'i32', 'i32', 'i32', 'pointer', 'pointer', 'pointer', 'pointer'],
       },
+      tables: { Task: TASK },
     },
     threads: 32 * tuning.WARPS,
     /** Blocks that share a channel's steps, each with its rows. */

@@ -31,7 +31,9 @@ export interface GridTables {
   readonly groupBytes: number;
 }
 
-export const TASK_WORDS = 4;
+/** struct Task of direct-grid.cuh; its last word fills it up. */
+export const TASK = { groups: 0, place: 4, first: 8, bytes: 16 } as const;
+export const TASK_WORDS = TASK.bytes / 4;
 /** Weights of two rows and four quadrants. */
 export const WEIGHT_BYTES = 2 * 4 * 512;
 const STATION_BYTES = 128;
@@ -57,7 +59,10 @@ export function gridTables(given: GridPlan, box: GridBox, precision: FoldedPreci
     );
     for (let n = 0; n < places; n++) {
       const place = placeOfTask(box.size, n);
-      tasks.set([lengths[place], place, groups], TASK_WORDS * (c * places + n));
+      const at = TASK_WORDS * (c * places + n);
+      tasks[at + TASK.groups / 4] = lengths[place];
+      tasks[at + TASK.place / 4] = place;
+      tasks[at + TASK.first / 4] = groups;
       groups += lengths[place];
     }
   }

@@ -1,10 +1,22 @@
 /** Gridding and transforming visibilities on a card: the kernels and the numbers they are compiled with. */
+import { structure } from '../../../backend/cuda/arguments.js';
 import type { KernelRequest } from '../../../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../../../backend/cuda/sources.js';
 import { inputDefines, type ImageShapeOnCard } from '../../cuda/plan.js';
 
 /** struct Source of visibilities.cu. */
-const visibilitySource = { bytes: 48, align: 8 } as const;
+export const SOURCE = {
+  visibilities: 0,
+  weights: 8,
+  factors: 16,
+  flags: 24,
+  corners: 32,
+  weightsPerBaseline: 40,
+  includeAutos: 44,
+  bytes: 48,
+} as const;
+const visibilitySource = structure('Source', SOURCE);
+
 export const planVisibilities = (plan: ImageShapeOnCard) =>
   ({
     name: 'visibilities.cu',

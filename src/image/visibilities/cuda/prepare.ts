@@ -6,7 +6,7 @@ import { closingAfter, preparing, type Closers } from '../../../core/closing.js'
 import { baselineCount } from '../../../core/axes.js';
 import { orderPairs } from './pairs.js';
 import { channelsAtOnce } from '../../cuda/plan.js';
-import { planVisibilities } from './plan.js';
+import { planVisibilities, SOURCE } from './plan.js';
 import { inputFactors, scaleImage, unitFactors } from '../../direct/direct.js';
 import { checkIntegrations, type VisibilityImageOptions } from '../gridded.js';
 import type { ImagePlan } from '../../plan.js';
@@ -58,17 +58,6 @@ const THREADS = 128;
 const PAIR_THREADS = 256;
 /** The pairs' kernels are worth a quarter of the card: made anew for every image they cost far more than reading them. */
 const KERNELS_SHARE = 1 / 4;
-/** struct Source of visibilities.cu. */
-export const SOURCE = {
-  visibilities: 0,
-  weights: 8,
-  factors: 16,
-  flags: 24,
-  corners: 32,
-  weightsPerBaseline: 40,
-  includeAutos: 44,
-  bytes: 48,
-} as const;
 
 export const prepareCudaVisibilityImager = (
   plan: ImagePlan,

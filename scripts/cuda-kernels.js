@@ -1,0 +1,190 @@
+// Every kernel over a set of plans, and what cards it is for: what check-cuda.js compiles. A new kernel is a line here.
+import { ceilingRequest } from '../dist/backend/cuda/ceilings.js';
+import { plainCeilingRequest } from '../dist/backend/cuda/plain-ceilings.js';
+import { spectraRequest } from '../dist/backend/cuda/spectra.js';
+import { planChip, planMatrices, planStreaming } from '../dist/calibrate/cuda/plan.js';
+import { planResident } from '../dist/calibrate/cuda/resident-plan.js';
+import { planLong } from '../dist/channelise/cuda/long.js';
+import { planFused, planStream } from '../dist/channelise/cuda/plan.js';
+import { planTensor } from '../dist/channelise/cuda/tensor.js';
+import { planChannelise } from '../dist/channelise/plan.js';
+import { hopperVariants, planFloatEngine, planTotals, planXEngine } from '../dist/correlate/cuda/plan.js';
+import { planFactors, planFinish } from '../dist/image/cuda/plan.js';
+import { FOLDED_BOXES, planGridding, planImaging } from '../dist/image/direct/cuda/folded-plan.js';
+import { halfCeilingRequest } from '../dist/image/direct/cuda/half-ceiling.js';
+import { planSingle } from '../dist/image/direct/cuda/single-plan.js';
+import { planVisibilities } from '../dist/image/visibilities/cuda/plan.js';
+
+/** @typedef {import('../dist/backend/cuda/kernels.js').KernelRequest} KernelRequest */
+/** @typedef {{ request: KernelRequest, architecture: string }} KernelJob */
+/** @typedef {import('../dist/core/axes.js').VoltageType} VoltageType */
+/** @typedef {import('../dist/core/axes.js').SpectraType} SpectraType */
+
+export const everywhere = ['sm_80', 'sm_90a', 'sm_120'];
+const hopper = ['sm_90a'];
+
+/** @returns {KernelJob[]} */
+export const kernelJobs = () => [
+  ...ceilings(),
+  ...correlators(),
+  ...imagers(),
+  ...channelisers(),
+  ...calibrators(),
+];
+
+/**
+ * @param {readonly string[]} architectures
+ * @param {readonly KernelRequest[]} requests
+ * @returns {KernelJob[]}
+ */
+const jobs = (architectures, ...requests) =>
+  requests.flatMap((request) => architectures.map((architecture) => ({ request, architecture })));
+
+const ceilings = () => [
+  ...jobs(
+    everywhere,
+    spectraRequest(),
+    ceilingRequest('tensor'),
+    ceilingRequest('dp4a'),
+    plainCeilingRequest(),
+  ),
+  ...jobs(hopper, ceilingRequest('hopper'), halfCeilingRequest()),
+];
+
+function correlators() {
+  const shapes = /** @type {const} */ ([
+    { inputs: 1, polarisations: 1 },
+    { inputs: 66, polarisations: 2 },
+    { inputs: 1024, polarisations: 2 },
+  ]);
+  const modes = /** @type {const} */ (['replace', 'add']);
+  const variants = /** @type {(keyof typeof hopperVariants)[]} */ (Object.keys(hopperVariants));
+  return shapes.flatMap((shape) => [
+    ...jobs(everywhere, planFloatEngine(shape).request, planTotals(shape)),
+    ...modes.flatMap((mode) => [
+      ...jobs(
+        everywhere,
+        planXEngine(shape, 'tensor', { mode }).request,
+        planXEngine(shape, 'dp4a', { mode }).request,
+      ),
+      ...variants
+        .filter((variant) => shape.inputs <= hopperVariants[variant].mostInputs)
+        .flatMap((variant) => jobs(hopper, planXEngine(shape, 'hopper', { mode, variant }).request)),
+    ]),
+  ]);
+}
+
+/** Every box, one and two polarisations, odd sizes. */
+function imagers() {
+  const shapes = /** @type {const} */ ([
+    { pixels: 66, stations: 1, polarisations: 1, kernelSize: 1 },
+    { pixels: 128, stations: 256, polarisations: 2, kernelSize: 5 },
+    { pixels: 1024, stations: 33, polarisations: 2, kernelSize: 7 },
+  ]);
+  const samples = /** @type {const} */ (['integer', 'float']);
+  const precisions = /** @type {const} */ (['half', 'split']);
+  return [
+    ...jobs(everywhere, planFinish('f32'), planFinish('f64')),
+    ...shapes.flatMap((shape) => [
+      ...jobs(everywhere, planFactors(shape), planVisibilities(shape)),
+      ...samples.flatMap((kind) =>
+        jobs(everywhere, planSingle(shape, { rows: 31, columns: 33, samples: kind })),
+      ),
+      ...FOLDED_BOXES.flatMap((box) =>
+        precisions.flatMap((precision) => {
+          const { request, refining } = planImaging(shape, { box, precision, steps: 1000 });
+          const refinings = refining ? [refining.request] : [];
+          return jobs(hopper, planGridding(shape, box, precision).request, request, ...refinings);
+        }),
+      ),
+    ]),
+  ];
+}
+
+/** Every pass, sample and output type of the channeliser, and its kernels for one shape each. */
+function channelisers() {
+  /**
+   * @param {number} channels
+   * @param {number} taps
+   * @param {VoltageType} inputType
+   * @param {SpectraType} outputType
+   */
+  const plan = (channels, taps, inputType, outputType) =>
+    planChannelise({
+      channels,
+      taps,
+      inputType,
+      outputType,
+      inputs: 2,
+      polarisations: 1,
+      blockSamples: 64 * channels,
+    });
+  /** @type {[number, number, VoltageType, SpectraType][]} */
+  const shapes = [
+    [16, 4, 'ci8', 'ci8'],
+    [15, 64, 'i8', 'ci4'],
+    [1024, 8, 'ci16', 'cf32'],
+    [4096, 8, 'ci8', 'ci8'],
+    [75, 3, 'i16', 'ci8'],
+    [8192, 16, 'f32', 'cf32'],
+    [97, 5, 'cf32', 'ci8'],
+    [66, 3, 'i8', 'ci8'],
+    [132, 8, 'ci8', 'ci4'],
+    [1001, 3, 'ci8', 'ci8'],
+    [2100, 8, 'i16', 'ci8'],
+    [102, 3, 'i8', 'ci8'],
+    [2 ** 20, 4, 'ci8', 'ci8'],
+  ];
+  const card = /** @type {const} */ ({ capability: 90, sharedBytesPerBlock: 232_448, path: 'hopper' });
+  return [
+    ...jobs(everywhere, planStream()),
+    ...shapes.flatMap((shape) =>
+      [101_376, 232_448].flatMap((sharedBytesPerBlock) =>
+        planFused(plan(...shape), { sharedBytesPerBlock }).passes.flatMap(({ request }) =>
+          jobs(everywhere, request),
+        ),
+      ),
+    ),
+    ...[1, 8, 13, 17].flatMap((taps) => {
+      const tensor = planTensor(plan(1024, taps, 'ci8', 'ci8'), card);
+      const long = planLong(plan(4096, taps, 'ci8', 'ci8'), card);
+      if (!tensor || !long) throw new Error(`tensor cores no longer take ${taps} taps`);
+      return jobs(hopper, ...Object.values(tensor.requests), long.request);
+    }),
+  ];
+}
+
+/** StEFCal as the chip of several cards would hold it. */
+function calibrators() {
+  const residents = /** @type {const} */ ([
+    { stations: 3, polarisations: 1 },
+    { stations: 33, polarisations: 2 },
+    { stations: 256, polarisations: 2 },
+  ]);
+  const sizes = [
+    { stations: 3, solves: 2 },
+    { stations: 33, solves: 4 },
+    { stations: 256, solves: 264 },
+    { stations: 500, solves: 20 },
+    { stations: 1000, solves: 1 },
+    { stations: 2000, solves: 1 },
+  ];
+  const cards = [
+    { architecture: 'sm_80', multiprocessors: 108, sharedBytesPerBlock: 166_912 },
+    { architecture: 'sm_90a', multiprocessors: 132, sharedBytesPerBlock: 232_448 },
+    { architecture: 'sm_120', multiprocessors: 188, sharedBytesPerBlock: 101_376 },
+  ];
+  const rules = /** @type {const} */ (['fixed', 'until']);
+  return [
+    ...jobs(everywhere, planMatrices(), planStreaming()),
+    ...residents.flatMap((shape) => jobs(everywhere, ...Object.values(planResident(shape)))),
+    ...sizes.flatMap(({ stations, solves }) =>
+      cards.flatMap(({ architecture, ...card }) =>
+        rules.flatMap((rule) => {
+          const chip = planChip(stations, solves, { capability: 80, ...card }, rule);
+          return chip ? jobs([architecture], chip.request) : [];
+        }),
+      ),
+    ),
+  ];
+}

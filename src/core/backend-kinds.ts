@@ -1,0 +1,3 @@
+/** The machines that rooms are prepared for, slowest first. Whatever lists backends, or switches over them, follows this. */
+export const backendKinds = ['reference', 'cpu', 'cuda'] as const;
+export type BackendKind = (typeof backendKinds)[number];

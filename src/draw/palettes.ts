@@ -1,0 +1,73 @@
+/** Colours for numbers and for curves: told apart by colour-blind eyes, and in grey. */
+import { interpolateInferno } from 'd3-scale-chromatic';
+import { channelsOf, type Colour } from './canvas.js';
+
+/** Colours of a palette from its lowest number to its highest: [step][r, g, b]. */
+const STEPS = 1024;
+
+/** From black through red to light yellow, ever lighter. */
+function brightness(fraction: number): readonly [number, number, number] {
+  return channelsOf(Number.parseInt(interpolateInferno(fraction).slice(1), 16));
+}
+
+/**
+ * Of angles from −180° to 180°, the same colour at both ends. Lightness tells how far from 0°, which is nearly white,
+ * ±180° nearly black; yellow and orange are above 0°, blue below. All eyes keep blue and yellow apart, and no colour
+ * is a middling grey, which stands for nothing.
+ */
+function angle(fraction: number): readonly [number, number, number] {
+  const turn = 2 * Math.PI * (fraction - 0.5);
+  const lightness = 0.6 + 0.33 * Math.cos(turn);
+  const colourfulness = 0.155 * Math.abs(Math.sin(turn)) ** 0.8;
+  const hue = ((turn > 0 ? 62 : 262) * Math.PI) / 180;
+  return fromOklab(lightness, colourfulness * Math.cos(hue), colourfulness * Math.sin(hue));
+}
+
+/** Oklab (Björn Ottosson, 2020) to 8-bit sRGB; what no screen shows is brought to the nearest edge. */
+function fromOklab(lightness: number, a: number, b: number): readonly [number, number, number] {
+  const [l, m, s] = [
+    (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3,
+    (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3,
+    (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3,
+  ];
+  const encode = (linear: number): number => {
+    const inside = Math.min(1, Math.max(0, linear));
+    return Math.round(255 * (inside <= 0.0031308 ? 12.92 * inside : 1.055 * inside ** (1 / 2.4) - 0.055));
+  };
+  return [
+    encode(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s),
+    encode(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
+    encode(-0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s),
+  ];
+}
+
+const palettes = { brightness, angle } as const;
+export type Palette = keyof typeof palettes;
+
+const tables = new Map<Palette, Uint8Array>();
+
+/** [step][r, g, b] from the lowest to the highest. */
+export function paletteTable(palette: Palette): Uint8Array {
+  const known = tables.get(palette);
+  if (known) return known;
+  const table = new Uint8Array(3 * STEPS);
+  for (let step = 0; step < STEPS; step++) table.set(palettes[palette](step / (STEPS - 1)), 3 * step);
+  tables.set(palette, table);
+  return table;
+}
+
+/** At a fraction 0…1 of a palette. */
+export function paletteColour(palette: Palette, fraction: number): Colour {
+  const table = paletteTable(palette);
+  const at = 3 * Math.round(fraction * (STEPS - 1));
+  return table[at] * 65_536 + table[at + 1] * 256 + table[at + 2];
+}
+
+/** Where there is no number: told apart from every colour of the palettes. */
+export const NOTHING: Colour = 0x606874;
+
+/** Of curves and dots (Okabe and Ito's set, light end). */
+export const seriesColours = [
+  0x56b4e9, 0xe69f00, 0x009e73, 0xcc79a7, 0xf0e442, 0xd55e00,
+] as const satisfies readonly Colour[];
+export const seriesColour = (k: number): Colour => seriesColours[k % seriesColours.length];

@@ -1,0 +1,131 @@
+/** Wide images in C++ (wide.cpp), float32 or float64 as the plan says. */
+import type { NativeCall } from '../../../backend/cpu/context.js';
+import type { CpuBackend } from '../../../backend/cpu/cpu.js';
+import { planeML, visibilitiesRC, type VisibilitiesRC } from '../../../core/axes.js';
+import { refuse } from '../../../core/errors.js';
+import { collectRows } from '../collect.js';
+import { radicesOf } from '../grid-size.js';
+import type { WideImager } from '../imager.js';
+import type { WidePlan, WidePrecision } from '../plan.js';
+import { checkRows, rowCount, wavelengthsPerMetre, type WideRows } from '../rows.js';
+
+const WHERE = 'image';
+
+export function prepareCpuWideImager(plan: WidePlan, { native }: CpuBackend): WideImager {
+  const { pixels, precision } = plan;
+  const radices = radicesOf(plan.gridCells) ?? refuse(WHERE, `a grid of ${plan.gridCells} cells`);
+  const engine = native.open(
+    WHERE,
+    'int32_t corella_wide_open(char *error, void *context, const int64_t *sizes, const double *numbers, ' +
+      'const int32_t *radices, const double *taps, const double *wTaps, const double *corrections, ' +
+      'const double *series, _Out_ void **imager)',
+    ...[sizesOf(plan, radices.length), numbersOf(plan), Int32Array.from(radices)],
+    ...[plan.taps.coefficients, plan.w.taps.coefficients, plan.corrections, plan.w.series],
+  );
+  const add: NativeCall<
+    [
+      imager: bigint,
+      rows: number,
+      channels: number,
+      uvw: Float64Array,
+      scales: Float64Array,
+      values: Float32Array | Float64Array | bigint,
+      weights: Float32Array,
+      totals: Float64Array,
+    ]
+  > = native.bind(
+    WHERE,
+    'int32_t corella_wide_add(char *error, void *context, void *imager, int64_t rows, int64_t channels, ' +
+      'const double *uvw, const double *scales, const void *values, const float *weights, double *totals)',
+  );
+  const finish: NativeCall<[imager: bigint, image: Float64Array]> = native.bind(
+    WHERE,
+    'int32_t corella_wide_finish(char *error, void *context, void *imager, double *image)',
+  );
+  const loadModel: NativeCall<[imager: bigint, image: Float64Array]> = native.bind(
+    WHERE,
+    'int32_t corella_wide_model(char *error, void *context, void *imager, const double *image)',
+  );
+  const predict: NativeCall<
+    [
+      imager: bigint,
+      rows: number,
+      channels: number,
+      uvw: Float64Array,
+      scales: Float64Array,
+      values: Float32Array | Float64Array,
+    ]
+  > = native.bind(
+    WHERE,
+    'int32_t corella_wide_predict(char *error, void *context, void *imager, int64_t rows, int64_t channels, ' +
+      'const double *uvw, const double *scales, void *values)',
+  );
+  let weightSum = 0;
+  let visibilities = 0;
+  const pass = async (rows: WideRows): Promise<void> => {
+    const totals = new Float64Array(2);
+    const scales = wavelengthsPerMetre(rows.frequenciesHz);
+    const values = rows.visibilities ? inPrecision(rows.visibilities, precision) : 0n;
+    await add(
+      ...([engine.address, rowCount(rows), scales.length, rows.uvwM, scales] as const),
+      ...([values, rows.weights, totals] as const),
+    );
+    weightSum += totals[0];
+    visibilities += totals[1];
+  };
+  const collector = plan.planesHeld < plan.w.planes ? collectRows(pass) : undefined;
+  return {
+    plan,
+    accumulate: async (rows) => {
+      checkRows(rows);
+      await (collector ? collector.add(rows) : pass(rows));
+    },
+    finish: async () => {
+      await collector?.flush();
+      const image = new Float64Array(pixels * pixels);
+      await finish(engine.address, image);
+      const used = { weightSum, visibilities };
+      weightSum = 0;
+      visibilities = 0;
+      if (used.weightSum > 0) for (let k = 0; k < image.length; k++) image[k] /= used.weightSum;
+      return { image: planeML(image, pixels), ...used };
+    },
+    loadModel: (image) => loadModel(engine.address, planeML(image, pixels)),
+    predict: async (geometry) => {
+      const scales = wavelengthsPerMetre(geometry.frequenciesHz);
+      const rows = rowCount(geometry);
+      const length = 2 * rows * scales.length;
+      const values = precision === 'float32' ? new Float32Array(length) : new Float64Array(length);
+      await predict(engine.address, rows, scales.length, geometry.uvwM, scales, values);
+      return visibilitiesRC(values, rows, scales.length);
+    },
+    close: () => {
+      engine.close();
+    },
+  };
+}
+
+/** As they are where they fit, else a copy. */
+function inPrecision(values: VisibilitiesRC, precision: WidePrecision): Float32Array | Float64Array {
+  if (precision === 'float32') return values instanceof Float32Array ? values : Float32Array.from(values);
+  return values instanceof Float64Array ? values : Float64Array.from(values);
+}
+
+/** In the order of corella_wide_open. */
+function sizesOf(plan: WidePlan, passes: number): BigInt64Array {
+  const { w } = plan;
+  return BigInt64Array.from(
+    [
+      ...[Number(plan.precision === 'float64'), plan.pixels, plan.gridCells, plan.support, plan.taps.degree],
+      ...[w.support, w.taps.degree, w.planes, plan.planesHeld, passes, w.series.length],
+      Number(plan.scale === 'flux-over-n'),
+    ],
+    BigInt,
+  );
+}
+
+const numbersOf = (plan: WidePlan): Float64Array =>
+  Float64Array.of(
+    ...[plan.pixelCosine, plan.bounds.leastWLambda, plan.w.firstLambda, plan.w.spacingLambda],
+    ...[plan.middle, plan.halfRange],
+  );

@@ -1,0 +1,133 @@
+// What a plan's numbers become for one level: taps filled up to whole vectors, turns of transforms, and for a quarter
+// of the image the turn from plane to plane and what a finished sum is multiplied by.
+#pragma once
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <vector>
+
+#include "backend/cpu/context.h"
+#include "image/wide/cpu/wide_kernels.h"
+
+namespace corella {
+
+/** A plan as TypeScript hands it over (imager.ts); arrays are only read while it is opened. */
+struct WideNumbers {
+  int64_t pixels, side, support, degree, wSupport, wDegree, planes, planesHeld, passes, terms;
+  bool overN;
+  double pixelCosine, leastW, firstW, spacing, middle, halfRange;
+  const double *taps, *wTaps, *corrections, *series;
+  const int32_t *radices;
+};
+
+template <class Real>
+class WideTables {
+ public:
+  WideTables(Pool &pool, const WideNumbers &plan, int64_t lanes)
+      : quarterSide(plan.pixels / 2 + 1),
+        corrections(plan.corrections, plan.corrections + quarterSide),
+        steps(static_cast<size_t>(quarterSide * quarterSide)),
+        ends(steps.size()) {
+    uTaps = padTaps(plan.taps, plan.support, plan.degree, 2, lanes);
+    vTaps = padTaps(plan.taps, plan.support, plan.degree, 1, lanes);
+    wTaps = padTaps(plan.wTaps, plan.wSupport, plan.wDegree, 1, lanes);
+    shape.side = plan.side;
+    shape.pixels = plan.pixels;
+    shape.support = static_cast<int>(plan.support);
+    shape.wSupport = static_cast<int>(plan.wSupport);
+    shape.degree = static_cast<int>(plan.degree);
+    shape.wDegree = static_cast<int>(plan.wDegree);
+    shape.planes = static_cast<int>(plan.planes);
+    shape.pixelCosine = plan.pixelCosine;
+    shape.leastW = plan.leastW;
+    shape.spacing = plan.spacing;
+    shape.middle = plan.middle;
+    shape.uTaps = uTaps.data();
+    shape.vTaps = vTaps.data();
+    shape.wTaps = wTaps.data();
+    makeTurns(plan);
+    pool.run(quarterSide, [&](int64_t x, int) { fillColumn(plan, x); });
+  }
+
+  /** e^(2πi spacing·y), and e^(2πi firstW·y)/φ̂ (over n where asked for); 0 below the horizon. */
+  const std::complex<double> &step(int64_t x, int64_t y) const { return steps[at(x, y)]; }
+  const std::complex<double> &end(int64_t x, int64_t y) const { return ends[at(x, y)]; }
+  /** 1/φ̂ along both axes. */
+  double correction(int64_t x, int64_t y) const {
+    return corrections[static_cast<size_t>(std::abs(x))] * corrections[static_cast<size_t>(std::abs(y))];
+  }
+
+  WideShape<Real> shape;
+
+ private:
+  size_t at(int64_t x, int64_t y) const { return static_cast<size_t>(std::abs(x) * quarterSide + std::abs(y)); }
+
+  static std::vector<Real> padTaps(const double *taps, int64_t support, int64_t degree, int64_t times, int64_t lanes) {
+    const int64_t width = (times * support + lanes - 1) / lanes * lanes;
+    std::vector<Real> padded(static_cast<size_t>((degree + 1) * width), 0);
+    for (int64_t power = 0; power <= degree; power++) {
+      for (int64_t k = 0; k < times * support; k++) {
+        padded[static_cast<size_t>(power * width + k)] = static_cast<Real>(taps[power * support + k / times]);
+      }
+    }
+    return padded;
+  }
+
+  void makeTurns(const WideNumbers &plan) {
+    constexpr double TAU = 6.283185307179586476925;
+    require(plan.passes >= 1 && plan.passes <= MOST_WIDE_PASSES, "a transform has too many factors");
+    WideFft<Real> &fft = shape.fft;
+    fft.length = plan.side;
+    fft.passes = static_cast<int>(plan.passes);
+    std::vector<size_t> starts;
+    int64_t size = plan.side;
+    for (int pass = 0; pass < fft.passes; pass++) {
+      const int radix = plan.radices[pass];
+      const bool known = radix == 2 || radix == 3 || radix == 4 || radix == 5 || radix == 7 || radix == 8;
+      require(known && size % radix == 0 && (pass > 0 || radix == 4 || radix == 8), "a transform's radices do not fit");
+      fft.radices[pass] = radix;
+      starts.push_back(turns.size());
+      for (int64_t p = 0; p < size / radix; p++) {
+        for (int k = 1; k < radix; k++) {
+          const double angle = -TAU * static_cast<double>(p * k % size) / static_cast<double>(size);
+          turns.push_back(static_cast<Real>(std::cos(angle)));
+          turns.push_back(static_cast<Real>(std::sin(angle)));
+        }
+      }
+      size /= radix;
+    }
+    require(size == 1, "a transform's radices do not make its length");
+    for (int pass = 0; pass < fft.passes; pass++) fft.turns[pass] = turns.data() + starts[static_cast<size_t>(pass)];
+  }
+
+  void fillColumn(const WideNumbers &plan, int64_t x) {
+    constexpr double TAU = 6.283185307179586476925;
+    for (int64_t y = 0; y < quarterSide; y++) {
+      const double l = static_cast<double>(x) * plan.pixelCosine, m = static_cast<double>(y) * plan.pixelCosine;
+      const double r2 = l * l + m * m;
+      const double n = std::sqrt(1 - r2);
+      if (!(r2 <= 1) || (plan.overN && n == 0)) continue;
+      const double away = -r2 / (1 + n) - plan.middle;
+      const double ratio = plan.halfRange > 0 ? away / plan.halfRange : 0, t = 2 * std::min(1.0, ratio * ratio) - 1;
+      // Clenshaw's sum of the Chebyshev series
+      double next = 0, after = 0;
+      for (int64_t k = plan.terms - 1; k > 0; k--) {
+        const double here = 2 * t * next - after + plan.series[k];
+        after = next;
+        next = here;
+      }
+      double factor = t * next - after + plan.series[0];
+      if (plan.overN) factor /= n;
+      const double offset = plan.firstW * away;
+      steps[at(x, y)] = std::polar(1.0, TAU * plan.spacing * away);
+      ends[at(x, y)] = std::polar(factor, TAU * (offset - std::rint(offset)));
+    }
+  }
+
+  const int64_t quarterSide;
+  std::vector<double> corrections;
+  std::vector<std::complex<double>> steps, ends;
+  std::vector<Real> uTaps, vTaps, wTaps, turns;
+};
+
+}  // namespace corella

@@ -1,0 +1,25 @@
+/** Wide images on a backend; reference.ts holds the formula. */
+import type { PlaneML, VisibilitiesRC } from '../../core/axes.js';
+import type { WidePlan } from './plan.js';
+import type { WideGeometry, WideRows } from './rows.js';
+
+export interface WideImage {
+  /** image : [m][l], NaN below the horizon; divided by the weights' sum, so that a lone source of flux I peaks at I. */
+  readonly image: PlaneML;
+  /** Of the visibilities that were used. */
+  readonly weightSum: number;
+  readonly visibilities: number;
+}
+
+export interface WideImager {
+  readonly plan: WidePlan;
+  /** Adds a block of rows, any number of times; the arrays may be used again when it has settled. */
+  accumulate(rows: WideRows): Promise<void>;
+  /** The image of all that was accumulated; the next one starts empty. */
+  finish(): Promise<WideImage>;
+  /** Takes an image of fluxes, whose visibilities `predict` then gives. */
+  loadModel(image: PlaneML): Promise<void>;
+  /** V = Σ_pixels model · e^(+2πi (u l + v m + w (n − 1))), the adjoint of the sum that an image is. */
+  predict(geometry: WideGeometry): Promise<VisibilitiesRC>;
+  close(): void;
+}

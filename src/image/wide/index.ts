@@ -1,0 +1,22 @@
+/** Wide images: any centre, any field, the third dimension right to a stated accuracy; and the way back. */
+import type { Backend } from '../../backend/backend.js';
+import { prepareCpuWideImager } from './cpu/imager.js';
+import type { WideImager } from './imager.js';
+import type { WidePlan } from './plan.js';
+import { prepareWideReference } from './reference.js';
+
+export { planWide, DEFAULT_ACCURACY } from './plan.js';
+export type { WideBounds, WideOptions, WidePlan, WidePrecision, WideScale } from './plan.js';
+export type { WideImage, WideImager } from './imager.js';
+export { boundsOf, type WideGeometry, type WideRows } from './rows.js';
+
+export function prepareWideImager(plan: WidePlan, backend: Backend): Promise<WideImager> {
+  switch (backend.kind) {
+    case 'reference':
+      return Promise.resolve(prepareWideReference(plan));
+    case 'cpu':
+      return Promise.resolve(prepareCpuWideImager(plan, backend));
+    case 'cuda':
+      throw new Error('not yet');
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * Integrations become rows: fringes stopped at the centre, sums turned into means, one product taken out.
+ * Visibilities are never phased in the house, so geometry says it all: V·e^(−2πi f w/c), w = (r_i − r_j)·n.
+ */
+import {
+  baselineCount,
+  baselineIndex,
+  uvwR,
+  visibilitiesRC,
+  weightsRC,
+  type GainsCA,
+} from '../../core/axes.js';
+import type { Integration } from '../../core/blocks.js';
+import { refuse } from '../../core/errors.js';
+import { SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
+import { dot, type Vector3 } from '../../core/vector.js';
+import type { TangentAxes } from '../../sky/frame.js';
+import type { WidePrecision } from './plan.js';
+import type { WideGeometry, WideRows } from './rows.js';
+
+const WHERE = 'image';
+
+/** What an image may be of. Re XY and Im XY are U and −V near the zenith (docs/conventions.md). */
+export type WideProduct = 'XX' | 'YY' | 'I' | 'Re XY' | 'Im XY';
+
+interface Part {
+  readonly pi: 0 | 1;
+  readonly pj: 0 | 1;
+  readonly re: number;
+  readonly im: number;
+}
+
+/** Each product as a sum of V[pi][pj] times a number; the real image of that sum is the product's. */
+const partsOf = {
+  XX: [{ pi: 0, pj: 0, re: 1, im: 0 }],
+  YY: [{ pi: 1, pj: 1, re: 1, im: 0 }],
+  I: [
+    { pi: 0, pj: 0, re: 0.5, im: 0 },
+    { pi: 1, pj: 1, re: 0.5, im: 0 },
+  ],
+  // XY of the pair (j, i) is conj(YX) of (i, j): both orders together make the complex image XY.
+  'Re XY': [
+    { pi: 0, pj: 1, re: 0.5, im: 0 },
+    { pi: 1, pj: 0, re: 0.5, im: 0 },
+  ],
+  'Im XY': [
+    { pi: 0, pj: 1, re: 0, im: -0.5 },
+    { pi: 1, pj: 0, re: 0, im: 0.5 },
+  ],
+} satisfies Record<WideProduct, readonly Part[]>;
+
+export interface Centre {
+  /** x east, y north, z up. */
+  readonly stationsM: readonly Vector3[];
+  /** East, north and the direction of the centre at the middle of the integration, written in ENU. */
+  readonly axes: TangentAxes;
+  readonly frequenciesHz: Float64Array;
+}
+
+export interface StopOptions extends Centre {
+  readonly product: WideProduct;
+  /** Of the visibilities made; float32 unless told. */
+  readonly precision?: WidePrecision;
+  readonly gains?: GainsCA;
+  /** solved : [c][a], 0 leaves the input out. */
+  readonly solved?: Uint8Array;
+}
+
+/** Every pair of different stations, i > j in the order of baselines. */
+export function pairGeometry({ stationsM, axes, frequenciesHz }: Centre): WideGeometry {
+  const uvw = new Float64Array((3 * stationsM.length * (stationsM.length - 1)) / 2);
+  const along = stationsM.map((place) => [dot(place, axes.l), dot(place, axes.m), dot(place, axes.n)]);
+  let at = 0;
+  for (const [i, a] of along.entries()) {
+    for (let j = 0; j < i; j++) for (let axis = 0; axis < 3; axis++) uvw[at++] = a[axis] - along[j][axis];
+  }
+  return { uvwM: uvwR(uvw, uvw.length / 3), frequenciesHz };
+}
+
+export function stopFringes(integration: Integration, options: StopOptions): WideRows {
+  const { channels, stations, polarisations, counts, flaggedInputs } = integration;
+  const { frequenciesHz, product, gains, solved } = options;
+  const parts: readonly Part[] = partsOf[product];
+  if (polarisations === 1 && parts.some(({ pi, pj }) => pi + pj > 0)) {
+    refuse(WHERE, `${product} of visibilities with one polarisation`, "ask for 'XX'");
+  }
+  if (options.stationsM.length !== stations || frequenciesHz.length !== channels) {
+    const planned = `${options.stationsM.length} stations and ${frequenciesHz.length} channels`;
+    refuse(
+      WHERE,
+      `an integration of ${stations} stations and ${channels} channels where there are ${planned}`,
+    );
+  }
+  const geometry = pairGeometry(options);
+  const rows = geometry.uvwM.length / 3;
+  const length = 2 * rows * channels;
+  const values = options.precision === 'float64' ? new Float64Array(length) : new Float32Array(length);
+  const weights = new Float32Array(rows * channels);
+  const baselines = baselineCount(stations);
+  const sum = new Float64Array(2);
+  let row = 0;
+  for (let i = 0; i < stations; i++) {
+    for (let j = 0; j < i; j++, row++) {
+      const b = baselineIndex(i, j);
+      const delayS = geometry.uvwM[3 * row + 2] / SPEED_OF_LIGHT_M_PER_S;
+      for (let c = 0; c < channels; c++) {
+        const count = counts[c * baselines + b];
+        if (!(count > 0)) continue;
+        sum.fill(0);
+        let isGood = true;
+        for (const part of parts) {
+          const inputI = i * polarisations + part.pi;
+          const inputJ = j * polarisations + part.pj;
+          const at = ((c * baselines + b) * polarisations + part.pi) * polarisations + part.pj;
+          const [re, im] = calibrated(integration, { at, c, inputI, inputJ }, gains);
+          const isLeftOut =
+            flaggedInputs[inputI] === 1 ||
+            flaggedInputs[inputJ] === 1 ||
+            solved?.[c * stations * polarisations + inputI] === 0 ||
+            solved?.[c * stations * polarisations + inputJ] === 0;
+          if (isLeftOut || !Number.isFinite(re) || !Number.isFinite(im)) isGood = false;
+          sum[0] += part.re * re - part.im * im;
+          sum[1] += part.re * im + part.im * re;
+        }
+        if (!isGood) continue;
+        const angle = -2 * Math.PI * frequenciesHz[c] * delayS;
+        const cosine = Math.cos(angle) / count;
+        const sine = Math.sin(angle) / count;
+        const to = row * channels + c;
+        values[2 * to] = sum[0] * cosine - sum[1] * sine;
+        values[2 * to + 1] = sum[0] * sine + sum[1] * cosine;
+        weights[to] = count;
+      }
+    }
+  }
+  return {
+    ...geometry,
+    visibilities: visibilitiesRC(values, rows, channels),
+    weights: weightsRC(weights, rows, channels),
+  };
+}
+
+/** V_ij / (g_i conj(g_j)) */
+function calibrated(
+  { visibilities, stations, polarisations }: Integration,
+  place: { readonly at: number; readonly c: number; readonly inputI: number; readonly inputJ: number },
+  gains: GainsCA | undefined,
+): readonly [number, number] {
+  const re = visibilities[2 * place.at];
+  const im = visibilities[2 * place.at + 1];
+  if (!gains) return [re, im];
+  const i = 2 * (place.c * stations * polarisations + place.inputI);
+  const j = 2 * (place.c * stations * polarisations + place.inputJ);
+  const gainRe = gains[i] * gains[j] + gains[i + 1] * gains[j + 1];
+  const gainIm = gains[i + 1] * gains[j] - gains[i] * gains[j + 1];
+  const power = gainRe ** 2 + gainIm ** 2;
+  return [(re * gainRe + im * gainIm) / power, (im * gainRe - re * gainIm) / power];
+}
