@@ -56,8 +56,9 @@ const copyOf = (array) => Buffer.from(Buffer.from(array.buffer, array.byteOffset
  * @returns {Signature}
  */
 function parse(prototype) {
-  const [, name, list] = /^\w+ (\w+)\((.*)\)$/.exec(prototype) ?? [];
-  if (name === undefined) throw new Error(`'${prototype}' is no prototype`);
+  const match = /^\w+ (\w+)\((.*)\)$/.exec(prototype);
+  if (!match) throw new Error(`'${prototype}' is no prototype`);
+  const [, name, list] = match;
   return {
     name,
     parameters: list.split(/,\s*/).map((text) => ({ text, name: /(\w+)$/.exec(text)?.[1] ?? '' })),
@@ -79,7 +80,7 @@ function startCall({ name, parameters }, args) {
     for (const [n, parameter] of parameters.entries()) {
       const value = args[n];
       if (parameter.name === 'error') byte('e');
-      else if (/^_Out_ void \*\*/.test(parameter.text)) {
+      else if (parameter.text.startsWith('_Out_ void **')) {
         byte('o');
         whole(/** @type {bigint[]} */ (value)[0]);
       } else if (ArrayBuffer.isView(value)) {

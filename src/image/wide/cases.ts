@@ -203,7 +203,7 @@ export function wideCases(open: () => Promise<Backend>): void {
   const imaged = async (plan: WidePlan, ...blocks: readonly WideRows[]): Promise<PlaneML> => {
     const imager = await prepareWideImager(plan, backend);
     const image = await imageOf(imager, ...blocks);
-    imager.close();
+    await imager.close();
     return image;
   };
   const expected = (plan: WidePlan, rows: WideRows): Promise<PlaneML> =>
@@ -246,7 +246,7 @@ export function wideCases(open: () => Promise<Backend>): void {
         const { plan, rows } = prepare('hilly', 60, field, { accuracy });
         const imager = await prepareWideImager(plan, backend);
         const difference = await adjointDifference(imager, rows);
-        imager.close();
+        await imager.close();
         assert.ok(difference < most, `${difference} in ${field.name}`);
       }
     }
@@ -273,7 +273,7 @@ export function wideCases(open: () => Promise<Backend>): void {
       const values = await imager.predict(rows);
       for (const [k, value] of wanted.entries()) assert.ok(Math.abs(values[k] - value) < 3e-4, `value ${k}`);
     }
-    imager.close();
+    await imager.close();
   });
 
   it('planes that do not fit are gridded one stack after the other', async () => {
@@ -283,7 +283,7 @@ export function wideCases(open: () => Promise<Backend>): void {
     await imager.loadModel(image);
     const predicted = await imager.predict(rows);
     const most = Math.max(...Array.from(predicted, Math.abs));
-    imager.close();
+    await imager.close();
     const fixed = plan.memoryBytes - plan.planesHeld * plan.gridCells ** 2 * 8;
     for (const planes of [1, 3, plan.w.planes - 1]) {
       const tight = prepare('hilly', 60, fields[0], {
@@ -295,7 +295,7 @@ export function wideCases(open: () => Promise<Backend>): void {
       await stacked.loadModel(image);
       const again = await stacked.predict(rows);
       assert.ok(again.every((value, k) => Math.abs(value - predicted[k]) < 1e-6 * most));
-      stacked.close();
+      await stacked.close();
     }
   });
 
@@ -319,7 +319,7 @@ export function wideCases(open: () => Promise<Backend>): void {
     const { weightSum, image } = await imager.finish();
     assert.equal(weightSum, 0);
     assert.ok(image.every((value) => value === 0 || Number.isNaN(value)));
-    imager.close();
+    await imager.close();
   });
 
   it('what has no weight is left out, whatever its value', async () => {

@@ -21,5 +21,5 @@ export interface WideImager {
   loadModel(image: PlaneML): Promise<void>;
   /** V = Σ_pixels model · e^(+2πi (u l + v m + w (n − 1))), the adjoint of the sum that an image is. */
   predict(geometry: WideGeometry): Promise<VisibilitiesRC>;
-  close(): void;
+  close(): Promise<void>;
 }

@@ -91,7 +91,7 @@ export function prepareWideReference(plan: WidePlan): WideImager {
     // eslint-disable-next-line @typescript-eslint/require-await -- as above
     predict: async (geometry) =>
       directPrediction(plan, model ?? refuse('image', 'no model was loaded'), geometry),
-    close: () => undefined,
+    close: () => Promise.resolve(),
   };
 }
 

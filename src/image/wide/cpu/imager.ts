@@ -99,9 +99,7 @@ export function prepareCpuWideImager(plan: WidePlan, { native }: CpuBackend): Wi
       await predict(engine.address, rows, scales.length, geometry.uvwM, scales, values);
       return visibilitiesRC(values, rows, scales.length);
     },
-    close: () => {
-      engine.close();
-    },
+    close: () => engine.close(),
   };
 }
 
