@@ -124,7 +124,8 @@ class Imager final : public WideImager {
             "a block holds more than 2³² rows or 65536 channels");
     scales.assign(block.scales, block.scales + block.channels);
     scales.resize(static_cast<size_t>(block.channels + WIDE_CHUNK));
-    return {block.rows, block.channels, block.uvw, scales.data(), static_cast<const Real *>(block.values), block.weights};
+    return {block.rows,   block.channels, block.uvw, scales.data(), static_cast<const Real *>(block.values),
+            block.weights};
   }
 
   Pool &pool;
@@ -149,20 +150,23 @@ CORELLA_EXPORT int32_t corella_wide_open(char *error, void *context, const int64
                                          const int32_t *radices, const double *taps, const double *wTaps,
                                          const double *corrections, const double *series, void **imager) {
   return withContext(error, context, [&](Context &open) {
-    const WideNumbers plan{sizes[1],  sizes[2],  sizes[3],   sizes[4],   sizes[5],   sizes[6],   sizes[7],
-                           sizes[8],  sizes[9],  sizes[10],  sizes[11] != 0, numbers[0], numbers[1], numbers[2],
-                           numbers[3], numbers[4], numbers[5], taps,      wTaps,      corrections, series, radices};
+    const WideNumbers plan{sizes[1],   sizes[2],    sizes[3],   sizes[4],   sizes[5],       sizes[6],
+                           sizes[7],   sizes[8],    sizes[9],   sizes[10],  sizes[11] != 0, numbers[0],
+                           numbers[1], numbers[2],  numbers[3], numbers[4], numbers[5],     taps,
+                           wTaps,      corrections, series,     radices};
     require(plan.pixels >= 2 && plan.pixels % 2 == 0, "pixels must be even");
     require(plan.side % (2 * WIDE_TILE) == 0 && plan.side >= (plan.pixels + 15) / 16 * 16,
             "the grid's side does not fit");
     require(plan.support >= 3 && plan.support < 16 && plan.wSupport >= 1 && plan.wSupport <= MOST_W_SUPPORT,
             "a kernel's support is out of range");
-    require(plan.planes >= plan.wSupport && plan.planes <= 65535 && plan.planesHeld >= 1 &&
-                plan.planesHeld <= plan.planes,
-            "the number of planes is out of range");
+    require(
+        plan.planes >= plan.wSupport && plan.planes <= 65535 && plan.planesHeld >= 1 && plan.planesHeld <= plan.planes,
+        "the number of planes is out of range");
     std::unique_ptr<WideImager> made;
-    if (sizes[0] != 0) made = std::make_unique<Imager<double>>(open.pool, CORELLA_PICK(open.level, wideKernelsDouble), plan);
-    else made = std::make_unique<Imager<float>>(open.pool, CORELLA_PICK(open.level, wideKernelsFloat), plan);
+    if (sizes[0] != 0)
+      made = std::make_unique<Imager<double>>(open.pool, CORELLA_PICK(open.level, wideKernelsDouble), plan);
+    else
+      made = std::make_unique<Imager<float>>(open.pool, CORELLA_PICK(open.level, wideKernelsFloat), plan);
     *imager = open.keep(std::move(made));
   });
 }

@@ -70,7 +70,8 @@ CORELLA_INLINE void butterfly(Pair<Vector> *x) {
     x[3] = a2 - b2;
     x[4] = a1 - b1;
   } else if constexpr (R == 7) {
-    constexpr Real C[4] = {1, Real(0.62348980185873353053), Real(-0.22252093395631440429), Real(-0.90096886790241912624)};
+    constexpr Real C[4] = {1, Real(0.62348980185873353053), Real(-0.22252093395631440429),
+                           Real(-0.90096886790241912624)};
     constexpr Real S[4] = {0, Real(0.78183148246802980871), Real(0.97492791218182360702), Real(0.43388373911755812048)};
     Pair<Vector> sums[3], differences[3];
     for (int j = 0; j < 3; j++) {
@@ -133,7 +134,7 @@ CORELLA_INLINE void radixPass(const Real *turns, const Load &load, int64_t size,
       store(q + stride * R * p, x[0]);
 #pragma GCC unroll 8
       for (int k = 1; k < R; k++) store(q + stride * (R * p + k), turned(x[k], by + 2 * (k - 1)));
-      }
+    }
   }
 }
 
@@ -168,8 +169,10 @@ template <class Vector, class Real, class Load>
 CORELLA_INLINE Pair<Vector> *transformLanes(const WideFft<Real> &fft, const Load &load, Pair<Vector> *buffer,
                                             Pair<Vector> *other) {
   const int first = fft.radices[0];
-  if (first == 8) radixPass<8, Vector>(fft.turns[0], load, fft.length, 1, ToBuffer<Vector>{buffer});
-  else radixPass<4, Vector>(fft.turns[0], load, fft.length, 1, ToBuffer<Vector>{buffer});
+  if (first == 8)
+    radixPass<8, Vector>(fft.turns[0], load, fft.length, 1, ToBuffer<Vector>{buffer});
+  else
+    radixPass<4, Vector>(fft.turns[0], load, fft.length, 1, ToBuffer<Vector>{buffer});
   int64_t stride = first, size = fft.length / first;
   for (int pass = 1; pass < fft.passes; pass++) {
     const int radix = fft.radices[pass];
@@ -205,9 +208,7 @@ CORELLA_INLINE Doubles zipHigh(Doubles a, Doubles b) {
   return CORELLA_PICK_LANES(LongPicks, a, b, 4, 12, 5, 13, 6, 14, 7, 15);
 }
 #elif defined(__AVX2__)
-CORELLA_INLINE Floats zipLow(Floats a, Floats b) {
-  return CORELLA_PICK_LANES(Picks, a, b, 0, 8, 1, 9, 2, 10, 3, 11);
-}
+CORELLA_INLINE Floats zipLow(Floats a, Floats b) { return CORELLA_PICK_LANES(Picks, a, b, 0, 8, 1, 9, 2, 10, 3, 11); }
 CORELLA_INLINE Floats zipHigh(Floats a, Floats b) {
   return CORELLA_PICK_LANES(Picks, a, b, 4, 12, 5, 13, 6, 14, 7, 15);
 }

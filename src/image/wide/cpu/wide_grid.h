@@ -8,43 +8,11 @@
 // once for all of them.
 #pragma once
 #include "image/wide/cpu/wide_fft.h"
+#include "image/wide/cpu/wide_phase.h"
 
 namespace corella {
 namespace CORELLA_LEVEL {
 namespace {
-
-/** Nearest whole number, halves to even, in one instruction where there is one. */
-CORELLA_INLINE double nearest(double x) { return __builtin_rint(x); }
-
-/** Taylor's terms of sin and cos up to a quarter of a turn, to the last bit of Real and a little more. */
-template <class Real>
-struct Series;
-template <>
-struct Series<float> {
-  static constexpr int TERMS = 7;
-};
-template <>
-struct Series<double> {
-  static constexpr int TERMS = 11;
-};
-
-/** (cos, sin) of 2π·turns, |turns| ≤ ½. */
-template <class Real>
-CORELLA_INLINE void turnBy(Real turns, Real &cosine, Real &sine) {
-  constexpr Real TAU = Real(6.283185307179586476925);
-  // whole half turns only change the sign
-  const Real halves = sizeof(Real) == 4 ? __builtin_rintf(2 * turns) : __builtin_rint(2 * turns);
-  const Real sign = 1 - 2 * halves * halves;
-  const Real x = TAU * (turns - Real(0.5) * halves), x2 = x * x;
-  Real s = 1, c = 1;
-#pragma GCC unroll 16
-  for (int k = Series<Real>::TERMS - 1; k > 0; k--) {
-    s = 1 - s * x2 * (Real(1) / Real(2 * k * (2 * k + 1)));
-    c = 1 - c * x2 * (Real(1) / Real(2 * k * (2 * k - 1)));
-  }
-  sine = sign * s * x;
-  cosine = sign * c;
-}
 
 /** t in [−1, 1] along u, v and w of the visibilities of part of a run, and each one's turn by the middle of n − 1. */
 template <class Real>
@@ -146,28 +114,30 @@ struct Gridder {
 
   static void flush(const WideShape<Real> &shape, const WideTile<Real> &tile, int plane, Real *patch) {
     if (plane >= tile.firstPlane && plane < tile.endPlane) {
-      eachBlock(shape, tile, plane, patch, [](const Real *from, Real *to) __attribute__((always_inline)) {
-        Vector rows[L];
+      eachBlock(
+          shape, tile, plane, patch, [](const Real *from, Real *to) __attribute__((always_inline)) {
+            Vector rows[L];
 #pragma GCC unroll 16
-        for (int k = 0; k < L; k++) rows[k] = loadVector<Vector>(from + k * PITCH);
-        transpose<L>(rows);
+            for (int k = 0; k < L; k++) rows[k] = loadVector<Vector>(from + k * PITCH);
+            transpose<L>(rows);
 #pragma GCC unroll 16
-        for (int k = 0; k < L; k++) storeVector(to + k * L, loadVector<Vector>(to + k * L) + rows[k]);
-      });
+            for (int k = 0; k < L; k++) storeVector(to + k * L, loadVector<Vector>(to + k * L) + rows[k]);
+          });
     }
     __builtin_memset(patch, 0, sizeof(Real) * PATCH);
   }
 
   static void fetch(const WideShape<Real> &shape, const WideTile<Real> &tile, int plane, Real *patch) {
     if (plane < tile.firstPlane || plane >= tile.endPlane) return;
-    eachBlock(shape, tile, plane, patch, [](Real *to, const Real *from) __attribute__((always_inline)) {
-      Vector rows[L];
+    eachBlock(
+        shape, tile, plane, patch, [](Real * to, const Real *from) __attribute__((always_inline)) {
+          Vector rows[L];
 #pragma GCC unroll 16
-      for (int k = 0; k < L; k++) rows[k] = loadVector<Vector>(from + k * L);
-      transpose<L>(rows);
+          for (int k = 0; k < L; k++) rows[k] = loadVector<Vector>(from + k * L);
+          transpose<L>(rows);
 #pragma GCC unroll 16
-      for (int k = 0; k < L; k++) storeVector(to + k * PITCH, rows[k]);
-    });
+          for (int k = 0; k < L; k++) storeVector(to + k * PITCH, rows[k]);
+        });
   }
 
   /** Taps of visibilities that are added together. */
@@ -253,9 +223,12 @@ struct Gridder {
         valuesOf(rows, *run, done, count, at, re, im);
         int n = 0;
         for (; n + AT_ONCE <= count; n += AT_ONCE) add<AT_ONCE>(shape, at, n, re, im, corner, slot, from, end);
-        if (AT_ONCE > 2 && count - n == 3) add<3>(shape, at, n, re, im, corner, slot, from, end);
-        else if (AT_ONCE > 2 && count - n == 2) add<2>(shape, at, n, re, im, corner, slot, from, end);
-        else if (count - n == 1) add<1>(shape, at, n, re, im, corner, slot, from, end);
+        if (AT_ONCE > 2 && count - n == 3)
+          add<3>(shape, at, n, re, im, corner, slot, from, end);
+        else if (AT_ONCE > 2 && count - n == 2)
+          add<2>(shape, at, n, re, im, corner, slot, from, end);
+        else if (count - n == 1)
+          add<1>(shape, at, n, re, im, corner, slot, from, end);
       }
     }
     for (int p = current; p < current + wSupport; p++) {

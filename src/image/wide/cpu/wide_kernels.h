@@ -110,8 +110,8 @@ struct WideKernels {
   void (*columnsToImage)(const WideShape<Real> &, Real *const *groups, Real *const *next, int64_t block, double *sums,
                          const double *turns, Real *buffers);
   /** And back: sums become a plane, where `groups` wants it; then sums ← sums · conj(turns). */
-  void (*columnsToGrid)(const WideShape<Real> &, Real *const *groups, int64_t block, double *sums,
-                        const double *turns, Real *buffers);
+  void (*columnsToGrid)(const WideShape<Real> &, Real *const *groups, int64_t block, double *sums, const double *turns,
+                        Real *buffers);
   /** sums ← sums · turns, or · conj(turns), for a plane that nobody touched. */
   void (*skipPlane)(const WideShape<Real> &, double *sums, const double *turns, int conjugate);
 };

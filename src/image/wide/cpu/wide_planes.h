@@ -31,7 +31,8 @@ struct WideScratch {
         tileReals(kernels.scratchReals(shape)),
         transformReals(bufferReals(shape.side, lanes)),
         turnDoubles((shape.pixels / 2 + 1) * 2 * lanes),
-        workerBytes(roundUp(tileReals * size(Real{})) + roundUp(transformReals * size(Real{})) + roundUp(turnDoubles * 8)),
+        workerBytes(roundUp(tileReals * size(Real{})) + roundUp(transformReals * size(Real{})) +
+                    roundUp(turnDoubles * 8)),
         memory(alignedMemory(static_cast<size_t>(workerBytes * pool.threads()))) {}
 
   Real *tile(int worker) const { return reinterpret_cast<Real *>(of(worker)); }
@@ -136,9 +137,11 @@ class WidePlanes {
       const double *turns = turnsOf(block, worker);
       for (int plane = endPlane - 1; plane >= firstPlane; plane--) {
         Real *const *own = rows.data() + (plane - firstPlane) * groups;
-        if (isEmpty(own)) kernels.skipPlane(shape, sumsOf(block), turns, 0);
-        else kernels.columnsToImage(shape, own, plane > firstPlane ? own - groups : nullptr, block, sumsOf(block), turns,
-                                    scratch.buffers(worker));
+        if (isEmpty(own))
+          kernels.skipPlane(shape, sumsOf(block), turns, 0);
+        else
+          kernels.columnsToImage(shape, own, plane > firstPlane ? own - groups : nullptr, block, sumsOf(block), turns,
+                                 scratch.buffers(worker));
       }
     });
   }
@@ -149,8 +152,10 @@ class WidePlanes {
       eachPixel(block, [&](int64_t x, int64_t y, const double *re, const double *im) {
         double &pixel = image[(y + shape.pixels / 2) * shape.pixels + x + shape.pixels / 2];
         const std::complex<double> end = tables.end(x, y);
-        if (end == std::complex<double>(0)) pixel = std::numeric_limits<double>::quiet_NaN();
-        else pixel += (*re * end.real() - *im * end.imag()) * tables.correction(x, y);
+        if (end == std::complex<double>(0))
+          pixel = std::numeric_limits<double>::quiet_NaN();
+        else
+          pixel += (*re * end.real() - *im * end.imag()) * tables.correction(x, y);
       });
     });
   }
@@ -182,8 +187,10 @@ class WidePlanes {
       const double *turns = turnsOf(block, worker);
       for (int plane = firstPlane; plane < endPlane; plane++) {
         Real *const *own = rows.data() + (plane - firstPlane) * groups;
-        if (isEmpty(own)) kernels.skipPlane(shape, sumsOf(block), turns, 1);
-        else kernels.columnsToGrid(shape, own, block, sumsOf(block), turns, scratch.buffers(worker));
+        if (isEmpty(own))
+          kernels.skipPlane(shape, sumsOf(block), turns, 1);
+        else
+          kernels.columnsToGrid(shape, own, block, sumsOf(block), turns, scratch.buffers(worker));
       }
     });
   }
@@ -241,8 +248,9 @@ class WidePlanes {
   }
 
   static void longestFirst(std::vector<WideTask> &tasks) {
-    std::stable_sort(tasks.begin(), tasks.end(),
-                     [](const WideTask &a, const WideTask &b) { return a.endRun - a.firstRun > b.endRun - b.firstRun; });
+    std::stable_sort(tasks.begin(), tasks.end(), [](const WideTask &a, const WideTask &b) {
+      return a.endRun - a.firstRun > b.endRun - b.firstRun;
+    });
   }
 
   /** Full tiles are cut between planes, which changes no sum. */

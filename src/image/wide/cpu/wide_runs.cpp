@@ -33,7 +33,10 @@ template <class Real>
 class Cutter {
  public:
   Cutter(const WideKernels<Real> &kernels, const WideShape<Real> &shape, const WideRows<Real> &rows)
-      : kernels(kernels), shape(shape), rows(rows), tiles(shape.side / WIDE_TILE),
+      : kernels(kernels),
+        shape(shape),
+        rows(rows),
+        tiles(shape.side / WIDE_TILE),
         weightSums(static_cast<size_t>(rows.rows)) {
     for (int64_t c = 0; c < rows.channels; c++) {
       leastScale = std::min(leastScale, rows.scales[c]);

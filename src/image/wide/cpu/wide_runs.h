@@ -23,9 +23,11 @@ struct WideRuns {
 
 /** Rows without weights are taken whole. The same for any number of threads. */
 template <class Real>
-WideRuns sortRuns(Pool &pool, const WideKernels<Real> &kernels, const WideShape<Real> &shape, const WideRows<Real> &rows);
+WideRuns sortRuns(Pool &pool, const WideKernels<Real> &kernels, const WideShape<Real> &shape,
+                  const WideRows<Real> &rows);
 
-extern template WideRuns sortRuns(Pool &, const WideKernels<float> &, const WideShape<float> &, const WideRows<float> &);
+extern template WideRuns sortRuns(Pool &, const WideKernels<float> &, const WideShape<float> &,
+                                  const WideRows<float> &);
 extern template WideRuns sortRuns(Pool &, const WideKernels<double> &, const WideShape<double> &,
                                   const WideRows<double> &);
 
