@@ -237,10 +237,11 @@ export function wideCases(open: () => Promise<Backend>): void {
     });
   }
 
-  it('the way back is the adjoint, to 1e-8 in float32 and 1e-14 in float64', async () => {
+  it('the way back is the adjoint, to 2e-8 in float32 and 1e-14 in float64', async () => {
+    // Rounding alone: 1e-8 where multiply and add are one step, 1.2e-8 was seen where they are two (x86, portable).
     for (const field of fields) {
       for (const [accuracy, most] of [
-        [1e-4, 1e-8],
+        [1e-4, 2e-8],
         [1e-6, 1e-14],
       ] as const) {
         const { plan, rows } = prepare('hilly', 60, field, { accuracy });
