@@ -1,5 +1,6 @@
 /** The program: finds the command, runs it, and turns what goes wrong into one line and an exit code. */
 import { Command, CommanderError } from 'commander';
+import { InterruptedError } from '../core/ending.js';
 import { HELP_OPTION, nameOptionsInErrors } from './options/command.js';
 import { commands } from './commands.js';
 import { failureText } from './report/failure.js';
@@ -36,5 +37,5 @@ export async function runProgram(): Promise<number> {
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1;
   process.stderr.write(failureText(error));
-  return 1;
+  return error instanceof InterruptedError ? error.exitCode : 1;
 }
