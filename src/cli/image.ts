@@ -13,7 +13,7 @@ import {
 } from '../formats/index.js';
 import { averageChannels, stokesI, type ImageField, type KernelSize } from '../image/index.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
-import { matchGains } from '../pipeline/gains.js';
+import { channelsWithoutGains, matchGains } from '../pipeline/gains.js';
 import { imageDirectly, imageIntegration } from '../pipeline/image.js';
 import type { Calibrated, ImageSettings, SkyImage } from '../pipeline/sky-image.js';
 import { writeSky, type PictureOptions } from '../pipeline/products.js';
@@ -288,9 +288,13 @@ async function gainsFor(
   frequenciesHz: Float64Array,
 ): Promise<{ calibrated?: Calibrated }> {
   if (options.gains === undefined) return {};
-  return {
-    calibrated: matchGains(await readGainFile(options.gains), options.gains, telescope, frequenciesHz),
-  };
+  const calibrated = matchGains(await readGainFile(options.gains), options.gains, telescope, frequenciesHz);
+  const without = channelsWithoutGains(calibrated, frequenciesHz.length).length;
+  if (without > 0)
+    openTerminal(options).say(
+      `${options.gains}: ${without} of ${frequenciesHz.length} channels have no gains and are left out`,
+    );
+  return { calibrated };
 }
 
 const voltagesOf = (file: OpenedFile): VoltageRecording =>
