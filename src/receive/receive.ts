@@ -1,4 +1,6 @@
 /** Packets in, sources out: a capture or a socket, the ring that fits, and one source for each session. */
+import { readFileSync } from 'node:fs';
+import { freemem } from 'node:os';
 import type { Closable } from '../core/closing.js';
 import { preparing } from '../core/closing.js';
 import { refuse } from '../core/errors.js';
@@ -10,9 +12,26 @@ import { checkEpoch, epochOf, type EpochSetting } from './epoch.js';
 import { loadNative, type Absence } from '../backend/cpu/library.js';
 import { arriveFromCapture, type CaptureOrigin, type OpenFedRing } from './from-capture.js';
 import { arriveByDgram } from './from-dgram.js';
-import type { ListenSettings } from './listen.js';
+import { planListening, type ListenSettings } from './listen.js';
 import { liveSource, type LiveSource } from './live-source.js';
-import { bitsPerSecond, blockTicksOf, planRing, type RingOptions, type RingPlan } from './plan.js';
+import {
+  bitsPerSecond,
+  blockBytesOf,
+  blockTicksOf,
+  planRing,
+  type RingOptions,
+  type RingPlan,
+} from './plan.js';
+import { networkFacts } from './network/facts.js';
+import {
+  bufferRefusal,
+  datagramBytesOf,
+  interfaceOf,
+  memoryRefusal,
+  mtuRefusal,
+  needsOfStream,
+  refuseAny,
+} from './network/needs.js';
 import { ReferenceRing } from './reference.js';
 import type { ArrivedBlock, LaneAccount, RingAccount } from './ring.js';
 import { turnCells } from './turn.js';
@@ -82,7 +101,10 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
       refuse(stream.format, `${stream.inputs} inputs are no pairs`, 'say that there is one polarisation');
     }
     const plan = planRing(stream, settings.ring);
-    const arrivals = closers.keep(await openArrivals(plan, settings));
+    const from = withBuffer(settings.from, stream);
+    checkBefore(plan, from);
+    const arrivals = closers.keep(await openArrivals(plan, { ...settings, from }));
+    checkBuffer(settings, arrivals);
     const native = settings.by === 'typescript' ? undefined : nativeTurn(plan);
     const turn = native === undefined || 'what' in native ? turnCells(plan) : native;
     let untimedBlocks = 0;
@@ -157,6 +179,41 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
       close: () => closers.close(),
     };
   });
+
+/** So much is asked of the kernel as the stream's rate needs, where nobody says otherwise. */
+function withBuffer(from: PacketOrigin, stream: StreamPlan): PacketOrigin {
+  const needs = needsOfStream(stream);
+  return 'capture' in from || needs === undefined
+    ? from
+    : { receiveBufferBytes: needs.askedBufferBytes, ...from };
+}
+
+/** What cannot go well is refused before it starts. */
+function checkBefore(plan: RingPlan, from: PacketOrigin): void {
+  refuseAny(memoryRefusal(plan.blocks * blockBytesOf(plan), availableBytes()));
+  if ('capture' in from) return;
+  const { group, address, interfaceAddress } = planListening(from);
+  const by = interfaceOf(networkFacts(), group ? interfaceAddress : address);
+  if (by) refuseAny(mtuRefusal(datagramBytesOf(plan.stream), by));
+}
+
+/** Only once a socket is open does the kernel say what it gave. */
+function checkBuffer({ from, stream }: ReceiveSettings, arrivals: Arrivals): void {
+  const socket = arrivals.socket?.();
+  if (!socket || 'capture' in from) return;
+  refuseAny(bufferRefusal(socket.receiveBufferBytes, needsOfStream(stream), from.receiveBufferBytes));
+}
+
+/** Memory that could be had without swapping: what is free, and what the system would give up. */
+function availableBytes(): number {
+  try {
+    const kilobytes = /^MemAvailable:\s+(\d+) kB$/m.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1];
+    if (kilobytes !== undefined) return Number(kilobytes) * 1024;
+  } catch {
+    // Not Linux.
+  }
+  return freemem();
+}
 
 /** The native ring where it can be had; Node's own for what that can carry. */
 function openArrivals(plan: RingPlan, { from, by = 'auto' }: ReceiveSettings): Promise<Arrivals> {
