@@ -26,7 +26,7 @@ export interface CapturedDatagram {
 }
 
 /** Datagrams of a capture, as many at a time as were read together. */
-export async function* captureDatagrams({
+export async function* captureBatches({
   capture: path,
   destination,
 }: CaptureOrigin): AsyncGenerator<readonly CapturedDatagram[]> {
@@ -44,6 +44,11 @@ export async function* captureDatagrams({
   }
 }
 
+/** The same one by one. */
+export async function* captureDatagrams(origin: CaptureOrigin): AsyncGenerator<CapturedDatagram> {
+  for await (const batch of captureBatches(origin)) yield* batch;
+}
+
 function datagramIn({ frame, link }: CaptureRecord, destination: string | undefined): Uint8Array | undefined {
   const datagram = parseFrame(frame, link);
   if ('refused' in datagram) return undefined;
@@ -54,7 +59,7 @@ function datagramIn({ frame, link }: CaptureRecord, destination: string | undefi
 export function arriveFromCapture(plan: RingPlan, origin: CaptureOrigin, open: OpenFedRing): Arrivals {
   const bell = new Bell();
   const ring = open(plan, bell.ring);
-  const batches = captureDatagrams(origin);
+  const batches = captureBatches(origin);
   let batch: readonly CapturedDatagram[] = [];
   let at = 0;
   let state: 'reading' | 'flushed' = 'reading';
