@@ -9,6 +9,7 @@ export const commands: Readonly<Record<string, () => Promise<RegisterCommand>>> 
   correlate: async () => (await import('./correlate.js')).registerCorrelate,
   calibrate: async () => (await import('./calibrate.js')).registerCalibrate,
   image: async () => (await import('./image.js')).registerImage,
+  live: async () => (await import('./live.js')).registerLive,
   inspect: async () => (await import('./inspect.js')).registerInspect,
   convert: async () => (await import('./convert.js')).registerConvert,
   recover: async () => (await import('./recover.js')).registerRecover,

@@ -309,7 +309,7 @@ const visibilitiesOf = (file: OpenedFile): VisibilityFile =>
 export const fieldOf = (widthDeg: number | undefined): ImageField =>
   widthDeg === undefined ? { kind: 'all-sky' } : { kind: 'field', widthDeg };
 
-function parseKernel(text: string): KernelSize {
+export function parseKernel(text: string): KernelSize {
   const sizes: readonly KernelSize[] = [1, 3, 5, 7];
   return (
     sizes.find((size) => String(size) === text) ??
@@ -317,7 +317,7 @@ function parseKernel(text: string): KernelSize {
   );
 }
 
-function parseWeight(text: string): 'natural' | 'uniform' {
+export function parseWeight(text: string): 'natural' | 'uniform' {
   return text === 'natural' || text === 'uniform'
     ? text
     : refuse('--weight', `'${text}' is no weighting`, 'choose natural or uniform');

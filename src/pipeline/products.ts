@@ -9,7 +9,7 @@ import {
   writeFileWhole,
   writeFitsImage,
 } from '../formats/index.js';
-import { renderPng, skyPicture } from '../draw/index.js';
+import { renderPng, skyPicture, type SkyPicture } from '../draw/index.js';
 import { averageChannels, stokesI } from '../image/index.js';
 import { sourcesUp } from '../sky/above.js';
 import type { Source } from '../sky/source.js';
@@ -90,32 +90,46 @@ export async function writeSky(
   }
 }
 
-async function pngOf(sky: SkyImage, options: PictureOptions): Promise<Uint8Array> {
-  const { plan, frame } = sky;
+/** What a picture's labels are made of, whoever draws it. */
+export interface PictureFacts extends Pick<SkyImage, 'frame' | 'start' | 'durationS'> {
+  readonly polarisations: 1 | 2;
+  readonly frequenciesHz: Float64Array;
+}
+
+export function pictureParts(
+  { frame, start, durationS, polarisations, frequenciesHz }: PictureFacts,
+  options: Omit<PictureOptions, 'channels' | 'history' | 'width'>,
+): Omit<SkyPicture, 'plane' | 'plan'> {
   const { telescope } = options;
-  const average = averageChannels(sky.image, plan);
-  const centreHz = middle(plan.frequenciesHz);
-  const picture = skyPicture({
-    plane: stokesI(average, plan, 0),
-    plan,
+  const centreHz = middle(frequenciesHz);
+  return {
     frame,
     title: [
       telescope.title,
-      `${formatInstant(addSeconds(sky.start, sky.durationS / 2), 0)} · ${formatHz(centreHz)}, ${formatHz(options.channelWidthHz * plan.channels)} wide · ` +
+      `${formatInstant(addSeconds(start, durationS / 2), 0)} · ${formatHz(centreHz)}, ${formatHz(options.channelWidthHz * frequenciesHz.length)} wide · ` +
         `${telescope.stations.length} stations`,
       options.road,
     ],
     unit: options.unit,
-    stokes: plan.polarisations === 2 ? 'I' : options.feeds === 'circular' ? 'RR' : 'XX',
+    stokes: polarisations === 2 ? 'I' : options.feeds === 'circular' ? 'RR' : 'XX',
     // Nothing but gains turns counts into janskys.
     calibration: options.unit === 'counts' ? 'uncalibrated' : 'calibrated',
-    integrationS: sky.durationS,
+    integrationS: durationS,
     sources: sourcesUp(options.sources, frame, 2, { telescope, frequencyHz: centreHz }).map(
       ({ source, directionEnu }) => ({
         name: source.name,
         directionEnu,
       }),
     ),
+  };
+}
+
+async function pngOf(sky: SkyImage, options: PictureOptions): Promise<Uint8Array> {
+  const { plan } = sky;
+  const picture = skyPicture({
+    ...pictureParts({ ...plan, ...sky }, options),
+    plane: stokesI(averageChannels(sky.image, plan), plan, 0),
+    plan,
   });
   return renderPng(picture, { width: options.width ?? 1200 });
 }
