@@ -145,6 +145,7 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
     ...(options.beam === true && { beam: beside('-beam.fits') }),
   };
   const written = Object.values(outputs);
+  await checkOutputs({ ...options, paths: written, from: path });
   const sourcesAt = parseSources(options.sources);
   const file = await openFile(path, await openOptions(options));
   try {
@@ -159,7 +160,6 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
         return;
       }
     }
-    await checkOutputs({ ...options, paths: written, from: path });
     const made =
       options.direct === true
         ? await direct(voltagesOf(file), telescope, options, settings, terminal)
