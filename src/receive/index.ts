@@ -24,3 +24,4 @@ export type { Band, SpectraBand, VoltageBand } from './band.js';
 export { bandOf } from './band.js';
 export { planRing, type RingOptions, type RingPlan } from './plan.js';
 export { outcomes, laneOutcomes, type LaneOutcome, type Outcome } from './ring.js';
+export { stepsOf } from './turn.js';
