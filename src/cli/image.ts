@@ -36,7 +36,7 @@ import {
 import { addEopOption } from './options/eop-option.js';
 import { history } from './report/history.js';
 import { addIntegrationOption, choiceLines, type IntegrationOptions } from './options/integration-options.js';
-import { lossFacts, lossLines } from './report/loss-lines.js';
+import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { refuseUnknown, telescopeFor, withBackend } from './open.js';
 import { addOverwriteOption, checkOutputs, type OutputOptions } from './options/outputs.js';
@@ -80,7 +80,7 @@ export function registerImage(program: Command): void {
       'width of the field around the zenith (default: the whole sky)',
       plainNumber('--field'),
     )
-    .option('--kernel <size>', 'cells under each antenna: 1, 3, 5 or 7', parseKernel, 5)
+    .option('--kernel <size>', 'cells along a side of the gridding kernels: 1, 3, 5 or 7', parseKernel, 5)
     .option(
       '--weight <name>',
       'natural: deepest; uniform: sharpest (visibilities only)',
@@ -274,8 +274,11 @@ async function direct(
     sky,
     channelWidthHz,
     seconds: stage.done(`${sky.samples} time steps`),
-    notes: lossLines(recording, account.missingSamples, 'they add nothing'),
-    json: lossFacts(recording, account.missingSamples),
+    notes: [
+      ...lossLines(recording, account.missingSamples, 'they add nothing'),
+      ...railLines(account.saturated, 2 * account.spectra * channels.channels * channels.inputs),
+    ],
+    json: { ...lossFacts(recording, account.missingSamples), saturated: account.saturated },
   };
 }
 
@@ -306,7 +309,7 @@ export function parseKernel(text: string): KernelSize {
   const sizes: readonly KernelSize[] = [1, 3, 5, 7];
   return (
     sizes.find((size) => String(size) === text) ??
-    refuse('--kernel', `'${text}' is no kernel size`, 'choose 1, 3, 5 or 7')
+    refuse('--kernel', `'${text}' is no size of gridding kernels`, 'choose 1, 3, 5 or 7')
   );
 }
 

@@ -20,6 +20,7 @@ import { openInput } from './io/input.js';
 import { lwa } from './recordings/lwa/lwa.js';
 import { mark5b } from './recordings/mark5b.js';
 import { mwa } from './visibilities/mwa/mwa.js';
+import { kindsOf, refuseUnread } from './reading-options.js';
 import { raw } from './recordings/raw.js';
 import { sigmf } from './recordings/sigmf/sigmf.js';
 import { skalow } from './visibilities/skalow.js';
@@ -74,8 +75,14 @@ export interface OpenFileOptions extends OpenOptions {
   readonly format?: string;
 }
 
-const openAgreeing = (format: Format, path: string, options: OpenOptions): Promise<OpenedFile> =>
+const openAgreeing = (
+  format: Format,
+  path: string,
+  options: OpenOptions,
+  known: readonly Format[],
+): Promise<OpenedFile> =>
   preparing(async (closers) => {
+    refuseUnread(path, options, format.kinds, kindsOf(known));
     const file = closers.keep(await format.open(path, options));
     refuseContradictions(file, options);
     return file;
@@ -98,13 +105,13 @@ export async function openFile(
         `known are ${known.map((one) => one.name).join(', ')}`,
       );
     }
-    return openAgreeing(asked, path, options);
+    return openAgreeing(asked, path, options, known);
   }
   const format = known.find((candidate) => candidate.recognise(path, head));
   // HDF5 may be visibilities too: looking inside is for files whose name asks for it.
   if ((!format || /\.calh5$/i.test(path)) && (await holdsGains(path)))
     refuse(path, 'holds gains', 'name visibilities or a recording, and give gains to image with --gains');
-  if (format) return openAgreeing(format, path, options);
+  if (format) return openAgreeing(format, path, options, known);
   refuseForeign(path, head);
   const named = known.find((candidate) => hasExtension(candidate, path));
   if (named) {

@@ -1,6 +1,7 @@
 /** Wide images: any centre, any field, the third dimension right to a stated accuracy; and the way back. */
 import type { Backend } from '../../backend/backend.js';
 import { prepareCpuWideImager } from './cpu/imager.js';
+import { prepareCudaWideImager } from './cuda/imager.js';
 import type { WideImager } from './imager.js';
 import type { WidePlan } from './plan.js';
 import { prepareWideReference } from './reference.js';
@@ -17,6 +18,6 @@ export function prepareWideImager(plan: WidePlan, backend: Backend): Promise<Wid
     case 'cpu':
       return Promise.resolve(prepareCpuWideImager(plan, backend));
     case 'cuda':
-      throw new Error('not yet');
+      return prepareCudaWideImager(plan, backend);
   }
 }

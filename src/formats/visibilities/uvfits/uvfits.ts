@@ -12,6 +12,7 @@ export const uvfits: Format = {
   name: 'uvfits',
   title: 'UVFITS',
   extensions: ['.uvfits'],
+  kinds: [{ title: 'UVFITS', holds: 'visibilities', reads: [] }],
   // Random groups alone have a first axis of no length.
   recognise: (_path, head) =>
     /^SIMPLE {2}= +T.*NAXIS1 {2}= +0 /s.test(new TextDecoder('latin1').decode(head.subarray(0, 2880))),

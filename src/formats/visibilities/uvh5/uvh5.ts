@@ -9,6 +9,7 @@ export const uvh5: Format = {
   name: 'uvh5',
   title: 'UVH5',
   extensions: ['.uvh5'],
+  kinds: [{ title: 'UVH5', holds: 'visibilities', reads: [] }],
   // A file of ours that was cut off still has its temporary name.
   recognise: (path, head) =>
     namesInHead(head, 'Data', 'Header') ||

@@ -1,7 +1,7 @@
 /** Gains as a picture: amplitude and phase of every input over the band, or of one channel as dots. */
-import { formatInstant } from '../../core/instant.js';
-import { formatHz } from '../../core/units.js';
-import type { GainsFile } from '../../formats/index.js';
+import { formatInstant } from '../../../core/instant.js';
+import { formatHz } from '../../../core/units.js';
+import type { GainsFile } from '../../../formats/index.js';
 import {
   angleScale,
   decibelScale,
@@ -15,17 +15,9 @@ import {
   type Picture,
   type PlotFrame,
   type Shape,
-} from '../../draw/index.js';
-import { gainMatrices, lookAtGains, type GainLook } from './gains.js';
-import {
-  evenSide,
-  frequencyAxis,
-  heading,
-  listed,
-  PICTURE_WIDTH,
-  stepHz,
-  TITLE_HEIGHT,
-} from './picture-parts.js';
+} from '../../../draw/index.js';
+import { gainMatrices, lookAtGains, type GainLook } from '../gains.js';
+import { evenSide, frequencyAxis, heading, listed, PICTURE_WIDTH, stepHz, TITLE_HEIGHT } from './parts.js';
 
 const LEFT = 120;
 const TOP = TITLE_HEIGHT + 26;

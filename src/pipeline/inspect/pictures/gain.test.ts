@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { gainsCA } from '../../core/axes.js';
-import type { Picture } from '../../draw/index.js';
-import type { GainsFile } from '../../formats/index.js';
-import { trioGains } from '../../formats/testing/gain-subjects.js';
-import { gainPicture } from './gain-picture.js';
-import { evenSide, listed } from './picture-parts.js';
+import { gainsCA } from '../../../core/axes.js';
+import type { Picture } from '../../../draw/index.js';
+import type { GainsFile } from '../../../formats/index.js';
+import { trioGains } from '../../../formats/testing/gain-subjects.js';
+import { gainPicture } from './gain.js';
+import { evenSide, listed } from './parts.js';
 
 const wordsOf = ({ shapes }: Picture): string[] =>
   shapes.flatMap((shape) => (shape.kind === 'text' ? [shape.words] : []));

@@ -1,5 +1,5 @@
 /** What the pictures of recordings and of visibilities share. */
-import { text, type Shape } from '../../draw/index.js';
+import { text, type PanelAxis, type Shape } from '../../../draw/index.js';
 
 export const PICTURE_WIDTH = 1400;
 export const TITLE_HEIGHT = 84;
@@ -45,3 +45,18 @@ export const listed = (names: readonly string[]): string =>
   names.length <= MOST_LISTED
     ? names.join(', ')
     : `${names.slice(0, MOST_LISTED).join(', ')} and ${names.length - MOST_LISTED} more`;
+
+/** From 0 on, in hours, minutes, seconds, milliseconds or microseconds, as the range asks. */
+export function timeAxis(durationS: number): PanelAxis {
+  const [unit, perSecond] =
+    durationS >= 7200
+      ? (['h', 1 / 3600] as const)
+      : durationS >= 120
+        ? (['min', 1 / 60] as const)
+        : durationS >= 1
+          ? (['s', 1] as const)
+          : durationS >= 1e-3
+            ? (['ms', 1e3] as const)
+            : (['µs', 1e6] as const);
+  return { label: `time (${unit})`, range: [0, durationS * perSecond] };
+}

@@ -1,10 +1,10 @@
 /** The first integration of a file as a picture: matrices of baselines, and their bands. */
-import { baselineCount, baselineIndex } from '../../core/axes.js';
-import type { Integration } from '../../core/blocks.js';
-import { formatInstant } from '../../core/instant.js';
-import { median } from '../../core/median.js';
-import { DEGREES_PER_RADIAN, formatHz, formatSeconds } from '../../core/units.js';
-import type { VisibilityFile } from '../../formats/index.js';
+import { baselineCount, baselineIndex } from '../../../core/axes.js';
+import type { Integration } from '../../../core/blocks.js';
+import { formatInstant } from '../../../core/instant.js';
+import { median } from '../../../core/median.js';
+import { DEGREES_PER_RADIAN, formatHz, formatSeconds } from '../../../core/units.js';
+import type { VisibilityFile } from '../../../formats/index.js';
 import {
   angleScale,
   decibelScale,
@@ -16,10 +16,10 @@ import {
   type Picture,
   type PlotFrame,
   type Shape,
-} from '../../draw/index.js';
-import { meanOf, productName } from './visibilities.js';
-import { evenSide, frequencyAxis, heading, PICTURE_WIDTH, stepHz, TITLE_HEIGHT } from './picture-parts.js';
-import { inDb } from './waterfall.js';
+} from '../../../draw/index.js';
+import { meanOf, productName } from '../visibilities.js';
+import { evenSide, frequencyAxis, heading, PICTURE_WIDTH, stepHz, TITLE_HEIGHT } from './parts.js';
+import { inDb } from '../waterfall.js';
 
 const LEFT = 120;
 const TOP = TITLE_HEIGHT + 26;

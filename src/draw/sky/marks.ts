@@ -1,13 +1,13 @@
 /** What is drawn over a sky's pixels beside its grid: the rim, the compass, sources and the beam. */
-import { RADIANS_PER_DEGREE } from '../core/units.js';
-import type { Vector3 } from '../core/vector.js';
-import { directionFromAltAz } from '../sky/frame.js';
-import { placeOf } from '../image/index.js';
-import type { Box } from './cut.js';
-import { around, placeLabels } from './labels.js';
-import { ellipse, rectangle, type Shape } from './shapes.js';
-import { HEIGHT, WIDTH, type SkyPlan, type SkyView } from './sky-view.js';
-import { ACCENT, INK, LINE, PAPER, sizeOf, text } from './style.js';
+import { RADIANS_PER_DEGREE } from '../../core/units.js';
+import type { Vector3 } from '../../core/vector.js';
+import { directionFromAltAz } from '../../sky/frame.js';
+import { placeOf } from '../../image/index.js';
+import type { Box } from '../cut.js';
+import { around, placeLabels } from '../labels.js';
+import { ellipse, rectangle, type Shape } from '../shapes.js';
+import { HEIGHT, WIDTH, type SkyPlan, type SkyView } from './view.js';
+import { ACCENT, INK, LINE, PAPER, sizeOf, text } from '../style.js';
 
 export interface NamedDirection {
   readonly name: string;

@@ -1,7 +1,7 @@
 /** Where on a picture the sky lies, and which way round: north up, east to the left. */
-import { RADIANS_PER_DEGREE } from '../core/units.js';
-import type { ImagePlan } from '../image/index.js';
-import type { Box, Point } from './cut.js';
+import { RADIANS_PER_DEGREE } from '../../core/units.js';
+import type { ImagePlan } from '../../image/index.js';
+import type { Box, Point } from '../cut.js';
 
 /** What of an image's plan says where its pixels lie on the sky. */
 export type SkyPlan = Pick<ImagePlan, 'pixels' | 'pixelSize' | 'field' | 'axes'>;

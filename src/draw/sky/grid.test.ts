@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { instant } from '../core/instant.js';
-import { skyFrame } from '../sky/frame.js';
-import { zenithAxes } from '../image/cases.js';
-import { placeOf, planImage, type ImageField, type ImagePlan } from '../image/index.js';
-import { equatorialGrid, fieldReach, horizontalGrid, type SkyGrid } from './sky-grid.js';
-import type { Place } from './sky-view.js';
+import { instant } from '../../core/instant.js';
+import { skyFrame } from '../../sky/frame.js';
+import { zenithAxes } from '../../image/cases.js';
+import { placeOf, planImage, type ImageField, type ImagePlan } from '../../image/index.js';
+import { equatorialGrid, fieldReach, horizontalGrid, type SkyGrid } from './grid.js';
+import type { Place } from './view.js';
 
 const planFor = (field: ImageField, axes: ImagePlan['axes'] = zenithAxes): ImagePlan =>
   planImage({

@@ -1,9 +1,9 @@
 /** Lines of coordinates across an image, as polylines in direction cosines. */
-import { DEGREES_PER_RADIAN, RADIANS_PER_DEGREE } from '../core/units.js';
-import type { Vector3 } from '../core/vector.js';
-import { altitudeDeg, azimuthDeg, directionFromAltAz, type SkyFrame } from '../sky/frame.js';
-import { placeOf } from '../image/index.js';
-import type { Place, SkyPlan } from './sky-view.js';
+import { DEGREES_PER_RADIAN, RADIANS_PER_DEGREE } from '../../core/units.js';
+import type { Vector3 } from '../../core/vector.js';
+import { altitudeDeg, azimuthDeg, directionFromAltAz, type SkyFrame } from '../../sky/frame.js';
+import { placeOf } from '../../image/index.js';
+import type { Place, SkyPlan } from './view.js';
 
 /** One circle of constant latitude (altitude, declination) or longitude (azimuth, right ascension). */
 export interface GridLine {

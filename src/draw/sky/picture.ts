@@ -1,13 +1,13 @@
 /** A picture of the sky: north up, east to the left, as seen lying on one's back with the head to the north. */
-import { planeML, type PlaneML } from '../core/axes.js';
-import { formatSeconds } from '../core/units.js';
-import { drawColourBar, type ColourScale } from './colour-bar.js';
-import { cutLine } from './cut.js';
-import { textWidth } from './letters.js';
-import { paintSky } from './paint.js';
-import type { Picture, Shape } from './shapes.js';
-import { equatorialGrid, horizontalGrid, type SkyDirections, type SkyGrid } from './sky-grid.js';
-import { gridLabels } from './sky-labels.js';
+import { planeML, type PlaneML } from '../../core/axes.js';
+import { formatSeconds } from '../../core/units.js';
+import { drawColourBar, type ColourScale } from '../colour-bar.js';
+import { cutLine } from '../cut.js';
+import { textWidth } from '../letters.js';
+import { paintSky } from '../paint.js';
+import type { Picture, Shape } from '../shapes.js';
+import { equatorialGrid, horizontalGrid, type SkyDirections, type SkyGrid } from './grid.js';
+import { gridLabels } from './labels.js';
 import {
   beamMarks,
   footnote,
@@ -15,11 +15,11 @@ import {
   sourceMarks,
   type BeamEllipse,
   type NamedDirection,
-} from './sky-marks.js';
-import { BAR, HEIGHT, MARGIN, skyView, WIDTH, type SkyPlan, type SkyView } from './sky-view.js';
-import { imageStretch, stretchName, type Stretch } from './stretch.js';
-import { GROUND, LINE, PAPER, sizeOf, text, weightOf, type TextStyle } from './style.js';
-import { numberText } from './ticks.js';
+} from './marks.js';
+import { BAR, HEIGHT, MARGIN, skyView, WIDTH, type SkyPlan, type SkyView } from './view.js';
+import { imageStretch, stretchName, type Stretch } from '../stretch.js';
+import { GROUND, LINE, PAPER, sizeOf, text, weightOf, type TextStyle } from '../style.js';
+import { numberText } from '../ticks.js';
 
 export interface SkyPicture {
   readonly plane: PlaneML;

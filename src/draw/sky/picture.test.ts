@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { decode } from 'fast-png';
-import { planeML, type PlaneML } from '../core/axes.js';
-import { instant } from '../core/instant.js';
-import { directionFromAltAz, skyFrame } from '../sky/frame.js';
-import { zenithAxes } from '../image/cases.js';
-import { planImage, type ImagePlan } from '../image/index.js';
-import { renderCanvas, renderPng } from './render.js';
-import type { Picture, TextShape } from './shapes.js';
-import { skyPicture } from './sky-picture.js';
+import { planeML, type PlaneML } from '../../core/axes.js';
+import { instant } from '../../core/instant.js';
+import { directionFromAltAz, skyFrame } from '../../sky/frame.js';
+import { zenithAxes } from '../../image/cases.js';
+import { planImage, type ImagePlan } from '../../image/index.js';
+import { renderCanvas, renderPng } from '../render.js';
+import type { Picture, TextShape } from '../shapes.js';
+import { skyPicture } from './picture.js';
 
 const plan = planImage({
   pixels: 16,

@@ -1,11 +1,11 @@
 /** The numbers of a sky's grid: outside a field, on the whole sky where nothing else is. */
-import { CAPITAL_HEIGHT, textWidth } from './letters.js';
-import { cutLine, type Box, type Point } from './cut.js';
-import { overlap } from './labels.js';
-import type { TextShape } from './shapes.js';
-import type { GridLine, SkyGrid } from './sky-grid.js';
-import type { SkyView } from './sky-view.js';
-import { LINE, PAPER, sizeOf, text } from './style.js';
+import { CAPITAL_HEIGHT, textWidth } from '../letters.js';
+import { cutLine, type Box, type Point } from '../cut.js';
+import { overlap } from '../labels.js';
+import type { TextShape } from '../shapes.js';
+import type { GridLine, SkyGrid } from './grid.js';
+import type { SkyView } from './view.js';
+import { LINE, PAPER, sizeOf, text } from '../style.js';
 
 const SIZE = sizeOf('small');
 /** Between a label and what it must keep clear of. */

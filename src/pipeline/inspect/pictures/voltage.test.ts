@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { instant } from '../../core/instant.js';
-import type { Picture } from '../../draw/index.js';
-import type { VoltageRecording } from '../../formats/index.js';
-import { trio } from '../../formats/testing/trio.js';
-import { recordingPicture } from './voltage-picture.js';
-import type { LookedBlock } from './voltages.js';
+import { instant } from '../../../core/instant.js';
+import type { Picture } from '../../../draw/index.js';
+import type { VoltageRecording } from '../../../formats/index.js';
+import { trio } from '../../../formats/testing/trio.js';
+import { recordingPicture } from './voltage.js';
+import type { LookedBlock } from '../voltages.js';
 
 const SAMPLES = 512;
 const file: VoltageRecording = {

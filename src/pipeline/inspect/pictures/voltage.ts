@@ -1,7 +1,7 @@
 /** The first block of a recording as a picture: every input over time and frequency, and a closer look at some. */
-import { formatInstant } from '../../core/instant.js';
-import { median } from '../../core/median.js';
-import { formatSeconds } from '../../core/units.js';
+import { formatInstant } from '../../../core/instant.js';
+import { median } from '../../../core/median.js';
+import { formatSeconds } from '../../../core/units.js';
 import {
   decibelScale,
   drawBars,
@@ -17,11 +17,11 @@ import {
   type Picture,
   type PlotFrame,
   type Shape,
-} from '../../draw/index.js';
-import { inputName } from '../../telescope/telescope.js';
-import { sampleRateOf, type Recording } from '../../formats/index.js';
-import { inputPowers, type InputPowers } from './input-powers.js';
-import { isReal, type LookedBlock } from './voltages.js';
+} from '../../../draw/index.js';
+import { inputName } from '../../../telescope/telescope.js';
+import { sampleRateOf, type Recording } from '../../../formats/index.js';
+import { inputPowers, type InputPowers } from '../input-powers.js';
+import { isReal, type LookedBlock } from '../voltages.js';
 import {
   evenSide,
   frequencyAxis,
@@ -29,9 +29,10 @@ import {
   listed,
   PICTURE_WIDTH,
   stepHz,
+  timeAxis,
   TITLE_HEIGHT,
-} from './picture-parts.js';
-import { histogramOf, inputSpectra, waterfallOf, type Waterfall } from './waterfall.js';
+} from './parts.js';
+import { histogramOf, inputSpectra, waterfallOf, type Waterfall } from '../waterfall.js';
 
 /** Inputs that are looked at more closely. */
 const CLOSE_LOOKS = 4;
@@ -184,17 +185,6 @@ const inputAxis = (file: Recording): PanelAxis => ({
   steps: 'whole',
   ...(file.telescope && { names: Array.from({ length: file.inputs }, (_, a) => nameOf(file, a)) }),
 });
-
-/** Seconds, milliseconds or microseconds, as the range asks. */
-function timeAxis(durationS: number): PanelAxis {
-  const [unit, perSecond] =
-    durationS >= 1
-      ? (['s', 1] as const)
-      : durationS >= 1e-3
-        ? (['ms', 1e3] as const)
-        : (['µs', 1e6] as const);
-  return { label: `time (${unit})`, range: [0, durationS * perSecond] };
-}
 
 const cellHz = (file: Recording, frequenciesHz: Float64Array): number =>
   file.kind === 'spectra' ? file.channelWidthHz : stepHz(frequenciesHz, file.sampleRateHz);
