@@ -10,6 +10,7 @@ export const commands: Readonly<Record<string, () => Promise<RegisterCommand>>> 
   calibrate: async () => (await import('./calibrate.js')).registerCalibrate,
   image: async () => (await import('./image.js')).registerImage,
   live: async () => (await import('./live.js')).registerLive,
+  send: async () => (await import('./send.js')).registerSend,
   inspect: async () => (await import('./inspect.js')).registerInspect,
   convert: async () => (await import('./convert.js')).registerConvert,
   recover: async () => (await import('./recover.js')).registerRecover,

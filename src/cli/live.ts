@@ -179,8 +179,11 @@ async function run(origins: readonly string[], options: LiveOptions): Promise<vo
     for (const line of await leftoverLines(options.out)) report.say(line);
   }
   const blockS = Math.max(SHORTEST_BLOCK_S, Math.min(LONGEST_BLOCK_S, options.image ?? 0.04));
+  const input = await openLiveInput(origins, { ...options, blockS }, (line) => {
+    report.say(line);
+  });
+  // While nothing has come a signal ends the program as any other.
   const stop = stoppable('live');
-  const input = await openLiveInput(origins, { ...options, blockS }, report.say);
   try {
     const end = (): void => {
       report.say('stopping: what has come is worked through');

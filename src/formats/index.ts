@@ -17,7 +17,15 @@ export { readGains, writeGains, type GainsFile } from './gains/gains.js';
 export { findLeftovers, finalNameOf, type Leftover } from './io/leftovers.js';
 export { streamOf, tcpStream, type ByteStream } from './io/byte-stream.js';
 export { openInput, readText, type InputFile } from './io/input.js';
-export { checkOutput, errorCode, checkRoom, makeFolder, openOutputSet, writeFileWhole } from './io/output.js';
+export {
+  checkOutput,
+  errorCode,
+  checkRoom,
+  makeFolder,
+  openOutput,
+  openOutputSet,
+  writeFileWhole,
+} from './io/output.js';
 export { createSigmf, createSigmfSpectra, sigmfPaths } from './recordings/sigmf/sigmf.js';
 export {
   openSampleStream,
