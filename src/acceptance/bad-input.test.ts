@@ -4,7 +4,8 @@ import { mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
-import { corella } from './corella.js';
+import { encodeTbn, encodeVdif } from '../formats/testing/encoders.js';
+import { corella, corellaHere } from './corella.js';
 
 describe('bad input', () => {
   const folder = temporaryFolder('bad');
@@ -19,7 +20,7 @@ describe('bad input', () => {
   /** Runs what must fail, and checks the manner of it. */
   async function refused(says: RegExp, ...words: readonly string[]): Promise<void> {
     const before_ = (await readdir(folder)).sort();
-    const ran = await corella(folder, ...words);
+    const ran = await corellaHere(folder, ...words);
     assert.equal(
       ran.code,
       1,
@@ -228,6 +229,47 @@ describe('bad input', () => {
       const { endsEarly } = JSON.parse(machines.stdout) as { endsEarly?: { missingSamples: number } };
       assert.equal(endsEarly?.missingSamples, 250, words[0]);
     }
+  });
+
+  it('options that mean nothing for a file, or that it contradicts', async () => {
+    await refused(/--skip means nothing for SigMF; leave it out: it is for plain binary/, 'inspect', 'good.sigmf-meta', '--skip', '8'); // prettier-ignore
+    await refused(/--inputs means nothing for SigMF; .*Mark 5B, plain binary/, 'correlate', 'good.sigmf-meta', '--inputs', '8'); // prettier-ignore
+    await refused(/says itself that it has 100 kHz; leave out --rate/, 'convert', 'good.sigmf-meta', 'x.sigmf-meta', '--rate', '1MHz'); // prettier-ignore
+    const made = await corella(folder, 'correlate', 'good.sigmf-meta', '--channels', '8', '-o', 'good.uvfits', '--quiet'); // prettier-ignore
+    assert.equal(made.code, 0, made.stderr);
+    await refused(/--metafits means nothing for UVFITS; .* for files of the MWA correlators/, 'image', 'good.uvfits', '--metafits', 'x'); // prettier-ignore
+    await refused(/--frequency means nothing for UVFITS/, 'calibrate', 'good.uvfits', '--frequency', '58MHz');
+    const code = (): number => 1;
+    await writeFile(
+      file('tbn.dat'),
+      encodeTbn({ tag: 283_685_766_952_000_000n, frames: 3, inputs: 2, code }),
+    );
+    await refused(
+      /--tuning means nothing for LWA TBN; .* for LWA DRX/,
+      'inspect',
+      'tbn.dat',
+      '--tuning',
+      '1',
+    );
+    const vdif = encodeVdif({
+      bits: 2,
+      parts: 1,
+      threads: [0],
+      channels: 1,
+      samplesPerFrame: 32,
+      framesPerSecond: 1000,
+      frames: 6,
+      epoch: 28,
+      seconds: 14_363_767,
+      firstFrame: 998,
+      extension: 3,
+      code,
+    });
+    await writeFile(file('named.vdif'), vdif);
+    await refused(/says itself that it has 32 kHz; leave out --rate/, 'inspect', 'named.vdif', '--rate', '64kHz'); // prettier-ignore
+    const help = await corella(folder, 'correlate', '--help');
+    assert.match(help.stdout.replaceAll(/\s+/g, ' '), /--tuning <number> .* \(LWA DRX; default: 1\)/);
+    assert.doesNotMatch(help.stdout, /--metafits/);
   });
 
   it('names that are nearly right, and gains where data belong', async () => {

@@ -11,6 +11,7 @@ export const commands: Readonly<Record<string, () => Promise<RegisterCommand>>> 
   image: async () => (await import('./image.js')).registerImage,
   inspect: async () => (await import('./inspect.js')).registerInspect,
   convert: async () => (await import('./convert.js')).registerConvert,
+  recover: async () => (await import('./recover.js')).registerRecover,
   plan: async () => (await import('./plan.js')).registerPlan,
   bench: async () => (await import('./bench.js')).registerBench,
   devices: async () => (await import('./devices.js')).registerDevices,

@@ -30,7 +30,7 @@ import { addBackendOptions, addExamples, parseCount, refuseGiven } from './optio
 import { addEopOption } from './options/eop-option.js';
 import { history } from './report/history.js';
 import { addIntegrationOption, choiceLines } from './options/integration-options.js';
-import { lossFacts, lossLines } from './report/loss-lines.js';
+import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { refuseUnknown, telescopeFor, withBackend } from './open.js';
 import { addOverwriteOption, checkOutputs } from './options/outputs.js';
@@ -65,7 +65,12 @@ export function registerImage(program: Command): void {
       'width of the field (default: the whole sky, or 1024 pixels round --centre)',
       plainNumber('--field'),
     )
-    .option('--kernel <size>', 'cells under each antenna round the zenith: 1, 3, 5 or 7', parseKernel, 5)
+    .option(
+      '--kernel <size>',
+      'round the zenith: cells along a side of the gridding kernels, 1, 3, 5 or 7',
+      parseKernel,
+      5,
+    )
     .option(
       '--autos',
       'keep autocorrelations (visibilities round the zenith; the direct road always has them)',
@@ -283,8 +288,11 @@ async function direct(
     sky,
     channelWidthHz,
     seconds: stage.done(`${sky.samples} time steps`),
-    notes: lossLines(recording, account.missingSamples, 'they add nothing'),
-    json: lossFacts(recording, account.missingSamples),
+    notes: [
+      ...lossLines(recording, account.missingSamples, 'they add nothing'),
+      ...railLines(account.saturated, 2 * account.spectra * channels.channels * channels.inputs),
+    ],
+    json: { ...lossFacts(recording, account.missingSamples), saturated: account.saturated },
   };
 }
 
@@ -315,6 +323,6 @@ function parseKernel(text: string): KernelSize {
   const sizes: readonly KernelSize[] = [1, 3, 5, 7];
   return (
     sizes.find((size) => String(size) === text) ??
-    refuse('--kernel', `'${text}' is no kernel size`, 'choose 1, 3, 5 or 7')
+    refuse('--kernel', `'${text}' is no size of gridding kernels`, 'choose 1, 3, 5 or 7')
   );
 }

@@ -65,15 +65,23 @@ export const spectraSizeBytes = (type: SpectraType): number => bytesPerSpectra[t
 export const elementsPerVoltage = (type: VoltageType): 1 | 2 => (isComplexVoltage(type) ? 2 : 1);
 export const elementsPerSpectra = (type: SpectraType): 1 | 2 => (type === 'ci4' ? 1 : 2);
 
-export function allocateVoltages(type: VoltageType, inputs: number, samples: number): VoltagesAT {
+/** `memory`: whether other threads are to have it too. */
+export function allocateVoltages(
+  type: VoltageType,
+  inputs: number,
+  samples: number,
+  memory: 'own' | 'shared' = 'own',
+): VoltagesAT {
   const length = inputs * samples * elementsPerVoltage(type);
+  const room = (sizeBytes: number): ArrayBufferLike =>
+    memory === 'own' ? new ArrayBuffer(sizeBytes) : new SharedArrayBuffer(sizeBytes);
   const make = {
-    i8: () => new Int8Array(length),
-    ci8: () => new Int8Array(length),
-    i16: () => new Int16Array(length),
-    ci16: () => new Int16Array(length),
-    f32: () => new Float32Array(length),
-    cf32: () => new Float32Array(length),
+    i8: () => new Int8Array(room(length)),
+    ci8: () => new Int8Array(room(length)),
+    i16: () => new Int16Array(room(2 * length)),
+    ci16: () => new Int16Array(room(2 * length)),
+    f32: () => new Float32Array(room(4 * length)),
+    cf32: () => new Float32Array(room(4 * length)),
   } satisfies Record<VoltageType, () => VoltageElements>;
   return make[type]() as VoltagesAT;
 }

@@ -85,7 +85,7 @@ export function checkFits(pixels: number, options: Aperture): void {
   refuse(
     WHERE,
     `${stationsM.length} stations ${acrossM.toFixed(1)} m across are ${acrossWavelengths.toFixed(1)} wavelengths at ` +
-      `${formatHz(highestHz)} and need ${neededPixels} grid cells (with ${size} × ${size} kernels) to image ` +
+      `${formatHz(highestHz)} and need ${neededPixels} grid cells (with gridding kernels of ${size} × ${size}) to image ` +
       `${wholeSky}, where ${pixels} pixels give ${pixels}`,
     [
       ...(neededPixels <= MOST_PIXELS ? [`take ${neededPixels} pixels`] : []),

@@ -39,10 +39,10 @@ function peak(spectrum: Float64Array): { bin: number; part: number } {
 }
 
 /** Every block's rows put together again, [a][t]. */
-async function rejoin(plan: SimulationPlan, blockSamples: number): Promise<number[][]> {
+async function rejoin(plan: SimulationPlan, blockSamples: number, threads = 1): Promise<number[][]> {
   const rows = Array.from({ length: plan.inputs }, (): number[] => []);
   let samples = 0;
-  for await (const block of simulate(plan, blockSamples)) {
+  for await (const block of simulate(plan, blockSamples, { threads })) {
     close(secondsBetween(start, block.start), samples / plan.sampleRateHz, 1e-12);
     const row = block.voltages.length / plan.inputs;
     rows.forEach((whole, a) => whole.push(...block.voltages.subarray(a * row, (a + 1) * row)));
@@ -70,6 +70,41 @@ describe('the same seed', () => {
     }
     const other = await rejoin(planWith({ ...options, seed: 8 }), 10_000);
     assert.notDeepEqual(other, whole);
+  });
+
+  it('gives the same bytes, and clips the same, however many threads make it', async () => {
+    const telescope = {
+      ...telescopeAt(Array.from({ length: 5 }, (_, n) => [7 * n, n, 0] as const)),
+      polarisations: 2 as const,
+    };
+    const interferers = [
+      { kind: 'tone', frequencyHz: 60.01e6, bandFluxJy: 3, directionEnu: { x: 0.6, y: 0, z: 0.8 } },
+      { kind: 'pulsed', periodS: 1e-3, duty: 0.3, bandFluxJy: 20 },
+    ] as const;
+    for (const type of ['ci8', 'i16', 'cf32'] as const) {
+      const plan = planWith({ ...options, telescope, interferers, type, gains: { logAmplitudeRms: 1.5 } });
+      const alone = await rejoin(plan, 4000);
+      // more threads than stations: five take part
+      for (const threads of [2, 9]) assert.deepEqual(await rejoin(plan, 4000, threads), alone, `${threads}`);
+      const clipped = [];
+      for (const threads of [1, 3]) {
+        const recording = simulate(plan, 4000, { threads });
+        for await (const { samples } of recording) assert.ok(samples > 0);
+        clipped.push(recording.clippedNumbers);
+      }
+      assert.equal(clipped[1], clipped[0]);
+      assert.equal(clipped[0] > 0, type !== 'cf32');
+    }
+  });
+
+  it('leaves no thread behind where a recording is left in the middle', async () => {
+    const plan = planWith({ ...options, telescope: pair });
+    for await (const block of simulate(plan, 100, { threads: 2 })) {
+      assert.equal(block.samples, 100);
+      break;
+    }
+    // A thread that still ran would keep this test's process alive for ever: node --test would say so.
+    assert.throws(() => simulate(plan, 100, { threads: 0 }), /threads is 0/);
   });
 
   it('begins a longer recording with the same samples', async () => {

@@ -37,10 +37,15 @@ export interface SkySignals {
 export const rmsPerPart = (fluxJy: number, chunkSamples: number): number =>
   Math.sqrt(fluxJy / (2 * chunkSamples));
 
-export function prepareSkySignals(plan: SimulationPlan): SkySignals {
+/** `memory`: whether other threads are to read the spectra. */
+export function prepareSkySignals(plan: SimulationPlan, memory: 'own' | 'shared'): SkySignals {
   const { grid, polarisations, sources, interferers, telescope } = plan;
   const empty = (): SkySignal => ({
-    spectra: Array.from({ length: polarisations }, () => new Float64Array(2 * grid.bins)),
+    spectra: Array.from({ length: polarisations }, () =>
+      memory === 'own'
+        ? new Float64Array(2 * grid.bins)
+        : new Float64Array(new SharedArrayBuffer(16 * grid.bins)),
+    ),
     directionEnu: undefined,
     heard: true,
   });

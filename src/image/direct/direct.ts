@@ -32,13 +32,18 @@ export interface DirectImager extends Closable {
 }
 
 /** factors : [c][a] complex, what each voltage is multiplied by: 1/gain, 0 for inputs left out. */
-export function inputFactors(plan: ImagePlan, gains: GainsCA, solved?: Uint8Array): Float64Array {
+export function inputFactors(
+  plan: ImagePlan,
+  gains: GainsCA,
+  solved?: Uint8Array,
+  into?: Float64Array,
+): Float64Array {
   const inputs = plan.stations * plan.polarisations;
   gainsCA(gains, plan.channels, inputs);
   if (solved && solved.length !== plan.channels * inputs) {
     refuse('image', `${solved.length} marks for ${plan.channels * inputs} gains`);
   }
-  const factors = new Float64Array(2 * plan.channels * inputs);
+  const factors = into?.fill(0) ?? new Float64Array(2 * plan.channels * inputs);
   for (let at = 0; at < plan.channels * inputs; at++) {
     if (solved?.[at] === 0) continue;
     const power = gains[2 * at] ** 2 + gains[2 * at + 1] ** 2;
