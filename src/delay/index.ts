@@ -6,11 +6,19 @@ export {
   type SplitDelay,
   type ZeroFrequency,
 } from './piece.js';
-export { delayModels, type DelayModels } from './models.js';
+export { delayModels, type DelayLaw, type DelayModels } from './models.js';
+export {
+  spectrumDelays,
+  TURN_NUMBERS,
+  type RunDelays,
+  type SpectrumDelayOptions,
+  type SpectrumDelays,
+} from './spectra.js';
 export {
   geometricDelaysS,
   planTracking,
   sampleClock,
+  trackingLaw,
   type TickClock,
   type Tracking,
   type TrackingOptions,
