@@ -2,76 +2,18 @@
 import assert from 'node:assert/strict';
 import type { Backend } from '../backend/backend.js';
 import { openReference } from '../backend/reference.js';
-import { allocateSpectra, allocateVoltages, type SpectraType, type VoltageType } from '../core/axes.js';
-import type { VoltageBlock } from '../core/blocks.js';
+import { allocateVoltages, type SpectraType, type VoltageType } from '../core/axes.js';
 import { instant } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
-import { delayModels, spectrumDelays, type DelayModels, type SpectrumDelays } from '../delay/index.js';
+import { delayModels, type DelayModels } from '../delay/index.js';
 import { assertClose, type Channelised } from './compare.js';
 import { phaseCases } from './delay-phases.js';
+import { channeliseDelayed, delaysOf, RATE_HZ } from './delay-runs.js';
 import { prepareChanneliser } from './index.js';
 import { planChannelise, type ChanneliseOptions, type ChannelisePlan } from './plan.js';
-import { cut, fullScale, noise, withGaps } from './samples.js';
+import { noise, withGaps } from './samples.js';
 
 type Case = (name: string, body: () => Promise<void>) => void;
-
-/** The stream in blocks, cut also where delays change, through memory that was full of garbage beforehand. */
-export async function channeliseDelayed(
-  plan: ChannelisePlan,
-  backend: Backend,
-  whole: VoltageBlock,
-  lengths: readonly number[],
-  delays: SpectrumDelays,
-): Promise<Channelised> {
-  const { channels, inputs, capacity, outputType, samplesPerSpectrum, taps } = plan;
-  const most = plan.mostDelaySamples ?? 0;
-  const out = backend.allocateSpectra(plan.output);
-  const channeliser = await prepareChanneliser(plan, backend);
-  const garbage = allocateSpectra(outputType, channels, inputs, capacity).fill(85);
-  const earlier = fullScale(plan.inputType, inputs, plan.blockSamples, randomStream(667, 'garbage'));
-  await channeliser.run(earlier, out, delays.from(0).delays);
-  channeliser.reset();
-  const made: Channelised['blocks'][number][] = [];
-  let fed = 0;
-  for (const block of cut(whole, lengths)) {
-    for (let rest = block; ;) {
-      const run = delays.from(channeliser.produced);
-      // The last spectrum before the change is complete with this sample.
-      const end = (run.until + taps - 1) * samplesPerSpectrum + most;
-      const [piece, after] = end - fed < rest.samples ? cut(rest, [end - fed]) : [rest, undefined];
-      await out.write(garbage, capacity);
-      await channeliser.run(piece, out, run.delays);
-      made.push({ samples: out.samples, gaps: out.gaps, spectra: await out.read() });
-      fed += piece.samples;
-      if (!after || after.samples === 0) break;
-      rest = after;
-    }
-  }
-  const { saturated, produced } = channeliser;
-  await channeliser.close();
-  await out.close();
-  return { blocks: made, saturated, produced };
-}
-
-const RATE_HZ = 1e6;
-const ZERO_HZ = 60.3e6;
-
-export const delaysOf = (
-  plan: ChannelisePlan,
-  law: DelayModels,
-  { sampleRateHz, zeroHz }: { readonly sampleRateHz: number; readonly zeroHz: number } = {
-    sampleRateHz: RATE_HZ,
-    zeroHz: ZERO_HZ,
-  },
-): SpectrumDelays =>
-  spectrumDelays({
-    law,
-    samplesPerSpectrum: plan.samplesPerSpectrum,
-    taps: plan.taps,
-    sampleRateHz,
-    zeroHz,
-    mostDelaySamples: plan.mostDelaySamples ?? 0,
-  });
 
 /** Delays of all sizes, some that pass a whole sample on the way, and a later piece for some inputs. */
 function someDelays(plan: ChannelisePlan, seed: number): DelayModels {

@@ -92,18 +92,18 @@ Channeliser::Channeliser(Context &context, const ChanneliseShape &wanted, const 
       job(tables.job()),
       samplesPerSpectrum(shape.samplesPerSpectrum()),
       sampleBytes(shape.sampleBytes()),
-      historyBytes(roundUp((shape.taps * samplesPerSpectrum +
-                            (shape.tracked() ? 2 * shape.mostDelay + samplesPerSpectrum : 0)) *
-                               sampleBytes,
-                           64)),
+      historyBytes(
+          roundUp((shape.taps * samplesPerSpectrum + (shape.tracked() ? 2 * shape.mostDelay + samplesPerSpectrum : 0)) *
+                      sampleBytes,
+                  64)),
       workFloats(job.transform.extent * 2 * kernel.lanes),
-      turnFloats(shape.tracked() ? roundUp(((int64_t{1} << job.fineTurnBits) +
-                                            (shape.channels >> job.fineTurnBits) + 1) *
+      turnFloats(shape.tracked() ? roundUp(((int64_t{1} << job.fineTurnBits) + (shape.channels >> job.fineTurnBits) +
+                                            1 + MOST_LEGS) *
                                                2 * kernel.lanes,
                                            16)
                                  : 0),
-      scratchBytes(
-          roundUp((workFloats * (job.chirp ? 2 : 1) + turnFloats) * 4 + TILE_INPUTS * job.stageBytes, 4096) + 64),
+      scratchBytes(roundUp((workFloats * (job.chirp ? 2 : 1) + turnFloats) * 4 + TILE_INPUTS * job.stageBytes, 4096) +
+                   64),
       history(alignedMemory(static_cast<size_t>(historyBytes * shape.inputs))),
       nextHistory(alignedMemory(static_cast<size_t>(historyBytes * shape.inputs))),
       scratch(alignedMemory(static_cast<size_t>(scratchBytes * (context.pool.threads() + 1)))),
@@ -166,8 +166,7 @@ int64_t Channeliser::transformInput(const Step &step, const Unit &unit, int64_t 
   float *work = workOf(worker);
   return kernel.transform(job, {rows, more ? next : nullptr, missingLanes(step, input, unit.first),
                                 tables.gainsOf(input), work, work + workFloats, stages + slot * job.stageBytes,
-                                step.turns ? step.turns + TURN_NUMBERS * input : nullptr, unit.first,
-                                turnsOf(worker)});
+                                step.turns ? step.turns + TURN_NUMBERS * input : nullptr, unit.first, turnsOf(worker)});
 }
 
 Channeliser::Unit Channeliser::unitOf(const Step &step, int64_t number) const {
@@ -291,8 +290,7 @@ CORELLA_EXPORT int32_t corella_channeliser_run(char *error, void *context, void 
     for (int64_t a = 0; shape.tracked() && a < shape.inputs; a++)
       require(std::abs(int64_t{shifts[a]}) <= shape.mostDelay, "a delay is longer than was planned");
     const int64_t whole = std::max<int64_t>(waiting + samples - margin, 0) / perSpectrum;
-    require(spectra == std::max<int64_t>(0, whole - shape.taps + 1),
-            "these samples do not make so many spectra");
+    require(spectra == std::max<int64_t>(0, whole - shape.taps + 1), "these samples do not make so many spectra");
     require(spectra <= capacity, "more spectra than the block holds");
     *passed = 0;
     *finite = shape.scalar != Scalar::f32 || engine.allFinite(open, static_cast<const float *>(voltages), samples);

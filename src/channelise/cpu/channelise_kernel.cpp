@@ -6,7 +6,6 @@
 #include "channelise/cpu/channelise_filter.h"
 #include "channelise/cpu/channelise_passes.h"
 #include "channelise/cpu/channelise_round.h"
-#include "channelise/cpu/channelise_turns.h"
 
 namespace corella {
 namespace CORELLA_LEVEL {
@@ -31,7 +30,10 @@ __attribute__((noinline)) int64_t roundLastWithRails(const ChanneliseJob &job, c
   Complex x[R];
   each<R>(CORELLA_EACH { x[i] = loadPoint(at + i * POINT); });
   butterfly<R>(x);
-  if constexpr (Delayed) each<R / 4>(CORELLA_EACH { delayQuad(job, rows, place + 4 * i, x + 4 * i); });
+  if constexpr (Delayed) {
+    const Complex turn = turnAt(job, rows, place);
+    each<R / 4>(CORELLA_EACH { delayLegs(legTurns(job, rows), 4 * i, turn, x + 4 * i); });
+  }
   each<R>(CORELLA_EACH { storePoint(at + i * POINT, x[i]); });
   return roundWithRails(rows.work, rows.gains, static_cast<float>(railOf(job.output)), place, place + R, rows.stage);
 }
@@ -43,18 +45,21 @@ CORELLA_INLINE int64_t roundLastColumn(const ChanneliseJob &job, const Channelis
   each<R>(CORELLA_EACH { x[i] = loadPoint(rows.work + (place + i) * POINT); });
   const int rail = railOf(job.output);
   IntVec largest = {};
+  [[maybe_unused]] const float *legs = Delayed ? legTurns(job, rows) : nullptr;
+  [[maybe_unused]] Complex turn;
+  if constexpr (Delayed) turn = turnAt(job, rows, place);
   if constexpr (R == 16) {
     // Each second half is rounded before the next: 32 vectors are more than registers hold.
     turnedFours(x);
     each<4>(CORELLA_EACH {
       four(x[4 * i], x[4 * i + 1], x[4 * i + 2], x[4 * i + 3]);
-      if constexpr (Delayed) delayQuad(job, rows, place + 4 * i, x + 4 * i);
+      if constexpr (Delayed) delayLegs(legs, 4 * i, turn, x + 4 * i);
       roundQuad(x + 4 * i, rows, place + 4 * i, rail, largest);
     });
   } else {
     butterfly<R>(x);
     each<R / 4>(CORELLA_EACH {
-      if constexpr (Delayed) delayQuad(job, rows, place + 4 * i, x + 4 * i);
+      if constexpr (Delayed) delayLegs(legs, 4 * i, turn, x + 4 * i);
       roundQuad(x + 4 * i, rows, place + 4 * i, rail, largest);
     });
   }
@@ -116,8 +121,7 @@ int64_t transformRows(const ChanneliseJob &job, const ChanneliseRows &rows) {
     for (int i = 0; i < first.radix; i++) finishTransform(job.transform, 1, rows.work + i * first.pitch * POINT);
   }
   if (job.real) untangle(job, rows.work);
-  if (delayed) delayPlaces(job, rows);
-  return roundPlaces(job, rows, 0, job.places);
+  return delayed ? roundPlaces<true>(job, rows, 0, job.places) : roundPlaces<false>(job, rows, 0, job.places);
 }
 
 int32_t scalarOf(bool bytes, int32_t vector, int32_t lane) {
