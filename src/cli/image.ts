@@ -1,5 +1,7 @@
 /** corella image: pictures of the sky, from visibilities or directly from voltages. */
 import type { Command } from 'commander';
+import { bearableIntegrationS, coherenceOf } from '../pipeline/coherence.js';
+import { coherenceFacts, coherenceLines } from './report/coherence-lines.js';
 import { parse as splitPath, join } from 'node:path';
 import { refuse } from '../core/errors.js';
 import { DEGREES_PER_RADIAN, formatSeconds } from '../core/units.js';
@@ -270,12 +272,19 @@ async function direct(
       settings,
     ),
   );
+  const coherence = coherenceOf(telescope, frequenciesHz, channelWidthHz);
   return {
     sky,
     channelWidthHz,
     seconds: stage.done(`${sky.samples} time steps`),
-    notes: lossLines(recording, account.missingSamples, 'they add nothing'),
-    json: lossFacts(recording, account.missingSamples),
+    notes: [
+      ...lossLines(recording, account.missingSamples, 'they add nothing'),
+      ...coherenceLines(coherence, sky.durationS, {
+        channel: 'narrower --channels save it, and so does correlate --track SOURCE',
+        time: `--duration ${formatSeconds(bearableIntegrationS(coherence))} saves it, and so does correlate --track SOURCE`,
+      }),
+    ],
+    json: { ...lossFacts(recording, account.missingSamples), ...coherenceFacts(coherence, sky.durationS) },
   };
 }
 

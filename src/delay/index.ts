@@ -9,10 +9,12 @@ export {
 export { delayModels, type DelayLaw, type DelayModels } from './models.js';
 export {
   spectrumDelays,
+  trackedDelays,
   TURN_NUMBERS,
   type RunDelays,
   type SpectrumDelayOptions,
   type SpectrumDelays,
+  type TrackedDelay,
 } from './spectra.js';
 export {
   geometricDelaysS,
@@ -23,4 +25,11 @@ export {
   type Tracking,
   type TrackingOptions,
 } from './tracking.js';
-export { loadPieces, parseDelayFile, readDelayFile, type DelayFile, type TimedPiece } from './file.js';
+export {
+  fixedDelaysS,
+  loadPieces,
+  parseDelayFile,
+  readDelayFile,
+  type DelayFile,
+  type TimedPiece,
+} from './file.js';

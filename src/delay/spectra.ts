@@ -32,11 +32,8 @@ export interface SpectrumDelayOptions {
 
 export interface SpectrumDelays {
   readonly mostDelaySamples: number;
-  readonly fixedS: Float64Array;
   /** What the spectra from `first` up to `until` need; spectrum 0 opens with the stream's first sample. */
   from(first: number): { readonly delays: RunDelays; readonly until: number };
-  /** What is tracked of each input, fixed delays left out, so many samples from the stream's first : [a]. */
-  trackedAt(sample: number): readonly { readonly delayS: number; readonly phaseRad: number }[];
 }
 
 /**
@@ -85,7 +82,6 @@ export function spectrumDelays(options: SpectrumDelayOptions): SpectrumDelays {
 
   return {
     mostDelaySamples,
-    fixedS: law.fixedS,
     from: (first) => {
       const tick = tickOf(first);
       const next = law.nextAfter(tick);
@@ -116,17 +112,25 @@ export function spectrumDelays(options: SpectrumDelayOptions): SpectrumDelays {
       }
       return { delays: { shiftSamples, turns }, until };
     },
-    trackedAt: (sample) => {
-      const tick = BigInt(Math.floor(sample));
-      return Array.from({ length: inputs }, (_, a) => {
-        const piece = law.at(a, tick);
-        const { delayS, phaseRad } = splitDelay(piece, tick, sampleRateHz);
-        const restS = (sample - Math.floor(sample)) / sampleRateHz;
-        return {
-          delayS: delayS + restS * piece.delayRate - law.fixedS[a],
-          phaseRad: phaseRad + restS * piece.phaseRateRadS,
-        };
-      });
-    },
   };
+}
+
+/** What a law tracks of an input, its fixed delay left out. */
+export interface TrackedDelay {
+  readonly delayS: number;
+  readonly phaseRad: number;
+}
+
+/** So many ticks from the law's zero, whole or not : [a]. */
+export function trackedDelays(law: DelayLaw, tickRateHz: number, tick: number): TrackedDelay[] {
+  const whole = BigInt(Math.floor(tick));
+  const restS = (tick - Math.floor(tick)) / tickRateHz;
+  return Array.from({ length: law.inputs }, (_, a) => {
+    const piece = law.at(a, whole);
+    const { delayS, phaseRad } = splitDelay(piece, whole, tickRateHz);
+    return {
+      delayS: delayS + restS * piece.delayRate - law.fixedS[a],
+      phaseRad: phaseRad + restS * piece.phaseRateRadS,
+    };
+  });
 }
