@@ -1,5 +1,6 @@
 /** A telescope written out in full inside another file, so that a recording explains itself. */
 import { z } from 'zod';
+import { fixedDelaySchema } from '../telescope/description.js';
 import type { Telescope } from '../telescope/telescope.js';
 
 const finite = z.number();
@@ -26,6 +27,7 @@ export const telescopeSchema = z.object({
     bits: z.union([z.literal(4), z.literal(8)]),
   }),
   beamExponent: z.number().min(0),
+  delays: z.array(fixedDelaySchema).exactOptional(),
 }) satisfies z.ZodType<Telescope>;
 
 /** The first thing a schema found wrong: "telescope.stations.3.eastM: expected number". */
