@@ -32,7 +32,7 @@ import { addFlagOption, parseFlags, type FlagOptions } from './options/flags.js'
 import { history } from './report/history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { refuseUnknown, telescopeFor, withBackend } from './open.js';
-import { addOverwriteOption, checkOutputs, type OutputOptions } from './options/outputs.js';
+import { addOverwriteOption, checkOutputs, parseOutput, type OutputOptions } from './options/outputs.js';
 import { duration } from './options/quantity.js';
 import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
 import { openTerminal, spectraText } from './report/terminal.js';
@@ -52,6 +52,7 @@ export function registerCorrelate(program: Command): void {
     .option(
       '-o, --out <path>',
       'visibilities to write; the extension chooses the format',
+      parseOutput,
       'visibilities.uvfits',
     )
     .option(

@@ -39,7 +39,7 @@ import { addIntegrationOption, choiceLines, type IntegrationOptions } from './op
 import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { refuseUnknown, telescopeFor, withBackend } from './open.js';
-import { addOverwriteOption, checkOutputs, type OutputOptions } from './options/outputs.js';
+import { addOverwriteOption, checkOutputs, parseOutput, type OutputOptions } from './options/outputs.js';
 import { duration, plainNumber } from './options/quantity.js';
 import { addSourceOption, parseSources } from './options/sky-options.js';
 import { openTerminal, type Terminal } from './report/terminal.js';
@@ -67,6 +67,7 @@ export function registerImage(program: Command): void {
     .option(
       '-o, --out <path>',
       'the FITS to write; the PNG goes beside it (default: image.fits or direct.fits)',
+      parseOutput,
     )
     .option('--direct', 'image the voltages themselves, without making visibilities')
     .option('--gains <path>', 'calibrate with these, from corella calibrate (default: none)')

@@ -1,6 +1,7 @@
 /** Integrations to images, by the geometry of their own moment. */
 import type { Backend } from '../../backend/backend.js';
 import type { Integration } from '../../core/blocks.js';
+import { refuse } from '../../core/errors.js';
 import { prepareVisibilityImager, type VisibilityImage } from '../../image/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { frameAtMiddle } from '../geometry.js';
@@ -43,6 +44,8 @@ export function prepareImage(settings: ImageStageSettings): Stage<ImageInput, Vi
       const frame = frameAtMiddle(telescope, integration);
       const { plan, imager } = await planned.at(frame);
       into = await imager.image([integration], { weight, autos, ...calibrated }, into);
+      if (telescope.stations.length === 1 && autos === 'leave-out')
+        refuse('image', 'one station has no baselines', 'keep its own power with --autos, or image --direct');
       refuseEmpty(
         into.image,
         `every ${autos === 'include' ? 'visibility' : 'cross-correlation'} is flagged, missing or without gains`,
