@@ -112,9 +112,14 @@ const temporaryBeside = (place: string): string =>
 export async function checkOutput(path: string): Promise<void> {
   await refuseUnlessFile(path);
   const trial = temporaryBeside(await placeOf(path));
-  const handle = await open(trial, 'wx').catch((error: unknown) => cannotWrite(path, error));
-  await handle.close();
-  await rm(trial, { force: true });
+  remember(trial);
+  try {
+    const handle = await open(trial, 'wx').catch((error: unknown) => cannotWrite(path, error));
+    await handle.close();
+    await rm(trial, { force: true });
+  } finally {
+    forget(trial);
+  }
 }
 
 /** Refuses what the disk has no room for, for those who know beforehand how much they write. */
