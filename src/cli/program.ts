@@ -1,5 +1,6 @@
 /** The program: finds the command, runs it, and turns what goes wrong into one line and an exit code. */
 import { Command, CommanderError } from 'commander';
+import { InterruptedError } from '../core/ending.js';
 import { HELP_OPTION, nameOptionsInErrors } from './options/command.js';
 import { commands } from './commands.js';
 import { failureText } from './report/failure.js';
@@ -41,5 +42,5 @@ function report(error: unknown): number {
     return EXIT_PARTLY;
   }
   process.stderr.write(failureText(error));
-  return 1;
+  return error instanceof InterruptedError ? error.exitCode : 1;
 }

@@ -134,10 +134,20 @@ export interface VisibilityFile extends FileFacts, Closable {
  */
 export type StoredValues = 'means' | 'sums';
 
-/** Appends integration by integration; the name appears only when `finish` succeeds. */
+/** A file's name appears when it is finished, or, for whoever watches it grow, with its first integration. */
+export type WhenItAppears = 'finished' | 'first-integration';
+
+export interface VisibilityFileOptions {
+  readonly values?: StoredValues;
+  readonly appears?: WhenItAppears;
+}
+
+/** Appends integration by integration; the file is whole after each, and whoever is killed leaves a file that `mend` makes whole. */
 export interface VisibilityWriter {
   append(integration: Integration): Promise<void>;
   finish(): Promise<void>;
+  /** Ends early, after an append that failed too: the integrations that were finished are the file; how many. With none, nothing is left. */
+  keep(): Promise<number>;
   /** Leaves nothing behind. */
   abandon(): Promise<void>;
 }
@@ -162,6 +172,8 @@ export interface Format {
   createVisibilities?(
     path: string,
     header: VisibilityHeader,
-    values?: StoredValues,
+    options?: VisibilityFileOptions,
   ): Promise<VisibilityWriter>;
+  /** Makes a file of ours whole whose writer was killed: how many integrations it holds, 0 where none was finished. */
+  mend?(path: string): Promise<number>;
 }

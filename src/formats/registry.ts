@@ -8,7 +8,7 @@ import type {
   Format,
   OpenedFile,
   OpenOptions,
-  StoredValues,
+  VisibilityFileOptions,
   VisibilityHeader,
   VisibilityWriter,
 } from './format.js';
@@ -47,8 +47,9 @@ export type VisibilityFormat = Format & {
   createVisibilities(
     path: string,
     header: VisibilityHeader,
-    values?: StoredValues,
+    options?: VisibilityFileOptions,
   ): Promise<VisibilityWriter>;
+  mend(path: string): Promise<number>;
 };
 
 const HEAD_BYTES = 4096;
@@ -126,7 +127,8 @@ export async function openFile(
 /** The format that a file's name asks for when visibilities are written. */
 export function visibilityFormatFor(path: string, known: readonly Format[] = formats): VisibilityFormat {
   const writers = known.filter(
-    (format): format is VisibilityFormat => format.createVisibilities !== undefined,
+    (format): format is VisibilityFormat =>
+      format.createVisibilities !== undefined && format.mend !== undefined,
   );
   const format = writers.find((candidate) => hasExtension(candidate, path));
   if (format) return format;

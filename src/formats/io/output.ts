@@ -1,8 +1,8 @@
 /**
  * Files appear whole or not at all: everything is written under a temporary name in the same folder and
- * takes its own name only when finished. Whatever is unfinished when the process ends is removed.
+ * takes its own name only when finished. Whatever is unfinished when the process ends is removed, unless it
+ * holds something that a reader can use already (`worthKeeping`).
  */
-import { randomBytes } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import {
   lstat,
@@ -16,10 +16,11 @@ import {
   statfs,
   type FileHandle,
 } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { beforeEnding } from '../../core/ending.js';
 import { CorellaError, refuse } from '../../core/errors.js';
 import { formatBytes } from '../../core/units.js';
+import { temporaryName } from './leftovers.js';
 
 export interface OutputFile {
   readonly path: string;
@@ -29,6 +30,12 @@ export interface OutputFile {
   write(bytes: Uint8Array): Promise<void>;
   /** Overwrites what was appended before, and may run on beyond its end. */
   writeAt(position: number, bytes: Uint8Array): Promise<void>;
+  /** Cuts off what lies beyond, or makes room filled with zeros. */
+  resize(sizeBytes: number): Promise<void>;
+  /** What is written so far is of use as it is: it stays, under its temporary name, if the process is ended. */
+  worthKeeping(): void;
+  /** Takes its own name now and goes on growing under it; `abandon` then leaves it there. */
+  appear(): Promise<void>;
   finish(): Promise<void>;
   /** Leaves nothing behind; harmless after finish or a second time. */
   abandon(): Promise<void>;
@@ -105,13 +112,10 @@ async function placeOf(path: string): Promise<string> {
   return realpath(path).catch(async () => resolve(dirname(path), await readlink(path)));
 }
 
-const temporaryBeside = (place: string): string =>
-  join(dirname(place), `.${basename(place)}.${randomBytes(6).toString('hex')}.part`);
-
 /** Refuses a place where nothing can be written, for those who work long before they write: by trying it. */
 export async function checkOutput(path: string): Promise<void> {
   await refuseUnlessFile(path);
-  const trial = temporaryBeside(await placeOf(path));
+  const trial = temporaryName(await placeOf(path));
   remember(trial);
   try {
     const handle = await open(trial, 'wx').catch((error: unknown) => cannotWrite(path, error));
@@ -150,13 +154,14 @@ async function openPending(path: string): Promise<PendingFile> {
   if (path === '') refuse('output', 'no file name was given', 'name the file to write');
   await refuseUnlessFile(path);
   const place = await placeOf(path);
-  const temporary = temporaryBeside(place);
+  const temporary = temporaryName(place);
   remember(temporary);
   const handle = await open(temporary, 'wx').catch((error: unknown) => {
     forget(temporary);
     return cannotWrite(path, error);
   });
   let state: 'open' | 'sealed' | 'closed' = 'open';
+  let hasAppeared = false;
   let sizeBytes = 0;
 
   const put = async (bytes: Uint8Array, position: number): Promise<void> => {
@@ -167,6 +172,7 @@ async function openPending(path: string): Promise<PendingFile> {
     if (state === 'closed') return;
     if (state === 'open') await handle.close().catch(() => undefined);
     state = 'closed';
+    if (hasAppeared) return;
     await rm(temporary, { force: true });
     forget(temporary);
   };
@@ -182,6 +188,10 @@ async function openPending(path: string): Promise<PendingFile> {
     }
   };
   const publish = async (): Promise<void> => {
+    if (hasAppeared) {
+      state = 'closed';
+      return;
+    }
     try {
       await refuseUnlessFile(path);
       await rename(temporary, place);
@@ -208,6 +218,21 @@ async function openPending(path: string): Promise<PendingFile> {
       }
       sizeBytes = Math.max(sizeBytes, position + bytes.length);
       await put(bytes, position);
+    },
+    resize: async (size) => {
+      if (state !== 'open') throw new Error(`${path} was written to after it was finished or abandoned`);
+      await handle.truncate(size).catch((error: unknown) => cannotWrite(path, error));
+      sizeBytes = size;
+    },
+    worthKeeping: () => {
+      forget(temporary);
+    },
+    appear: async () => {
+      if (hasAppeared || state !== 'open') return;
+      await refuseUnlessFile(path);
+      await rename(temporary, place).catch((error: unknown) => cannotWrite(path, error));
+      hasAppeared = true;
+      forget(temporary);
     },
     seal,
     publish,
