@@ -112,7 +112,9 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
   try {
     await checkOutputs({ ...options, paths, from: path });
     const telescope = await telescopeFor(file, options);
-    const choice = await chooseIntegration(file, options.integration);
+    const reading = terminal.stage('read');
+    const choice = await chooseIntegration(file, options.integration, reading.update);
+    reading.done();
     const chosen = choice.integration;
     const flags = parseFlags(options.flag, chosen.flaggedInputs.length, chosen.polarisations, telescope);
     const asked = { ...chosen, flaggedInputs: chosen.flaggedInputs.map((flag, a) => flag | flags[a]) };
@@ -136,6 +138,7 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
         sources: chooseSources(options.sources, frameAtMiddle(telescope, integration)),
         minimumAltitudeDeg: options.minAltitude,
         iterations,
+        onStep: stage.step,
         ...(referenceStation === undefined ? {} : { referenceStation }),
         ...(options.minBaseline === undefined ? {} : { minimumBaselineM: options.minBaseline }),
       });
