@@ -33,7 +33,7 @@ import { history } from './report/history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { refuseUnknown, telescopeFor, withBackend } from './open.js';
 import { leftoverLines } from './options/leftover-lines.js';
-import { addOverwriteOption, checkOutputs, type OutputOptions } from './options/outputs.js';
+import { addOverwriteOption, checkOutputs, parseOutput, type OutputOptions } from './options/outputs.js';
 import { duration } from './options/quantity.js';
 import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
 import { coherenceFacts, coherenceLines } from './report/coherence-lines.js';
@@ -77,6 +77,7 @@ export function registerCorrelate(program: Command): void {
     .option(
       '-o, --out <path>',
       'visibilities to write; the extension chooses the format',
+      parseOutput,
       'visibilities.uvfits',
     )
     .option(
