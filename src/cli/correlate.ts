@@ -158,13 +158,13 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
 
 type Align = NonNullable<CorrelationSettings['align']>;
 
-function parseAlign(text: string): Align {
+export function parseAlign(text: string): Align {
   return text === 'first-sample' || text === 'utc'
     ? text
     : refuse('--align', `'${text}' is no clock`, 'choose first-sample or utc');
 }
 
-function parseValues(text: string): StoredValues {
+export function parseValues(text: string): StoredValues {
   return text === 'means' || text === 'sums'
     ? text
     : refuse('--values', `'${text}' is not a kind of values`, 'choose means or sums');

@@ -26,6 +26,7 @@ export type { Band, SpectraBand, VoltageBand } from './band.js';
 export { bandOf } from './band.js';
 export { planRing, type RingOptions, type RingPlan } from './plan.js';
 export { outcomes, laneOutcomes, type LaneOutcome, type Outcome } from './ring.js';
+export { stepsOf } from './turn.js';
 export { networkFacts, type InterfaceFacts, type NetworkFacts } from './network/facts.js';
 export { diskRefusal, needsOfStream, refuseAny, type NetworkNeeds } from './network/needs.js';
 export { judge, type TelescopeVerdict } from './network/report.js';
