@@ -167,7 +167,8 @@ describe('a night outlives', () => {
 
   it('the wrap of a 48-bit clock: no gap at all', async () => {
     const turn = 2 ** 48;
-    const blockTicks = 40e-3 * 200e3;
+    // Four heaps of 256 spectra are a block, a spectrum is 8 ticks.
+    const blockTicks = 4 * 256 * 8;
     await send('wrap', 'spead-feng', 'bytes', '--start-tick', String(turn - 4 * blockTicks));
     const epoch = /tick 0 is (\S+),/.exec((await corella(folder, 'send', 'bytes.sigmf-meta', '--format', 'spead-feng', '--to', 'w2.pcap', '--start-tick', String(turn - 4 * blockTicks))).stderr)?.[1]; // prettier-ignore
     assert.ok(epoch);
