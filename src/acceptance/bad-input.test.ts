@@ -300,9 +300,9 @@ describe('bad input', () => {
   it('options that mean nothing for what is read', async () => {
     const direct = ['image', '--direct', 'good.sigmf-meta', '--channels', '8'] as const;
     await refused(
-      /--weight: is for visibilities, not for --direct; leave it out/,
+      /--weights: is for visibilities, not for --direct; leave it out/,
       ...direct,
-      '--weight',
+      '--weights',
       'natural',
     );
     await refused(/--duration: .*--direct alone/, 'image', 'good.sigmf-meta', '--duration', '1ms');

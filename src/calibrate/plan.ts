@@ -7,11 +7,12 @@ import { realNumber, refuse, wholeNumber } from '../core/errors.js';
 import type { Vector3 } from '../core/vector.js';
 
 /**
- * `fixed` runs the same work whatever the data; `until` stops a solve at the first even iteration whose
+ * `fixed` runs the same work whatever the data, and counts as converged what changed by less than the tolerance at last;
+ * `until` stops a solve at the first even iteration whose
  * relative change ‖g − g_before‖ / ‖g‖ is below the tolerance, and gives up after `most`.
  */
 export type IterationRule =
-  | { readonly kind: 'fixed'; readonly count: number }
+  | { readonly kind: 'fixed'; readonly count: number; readonly tolerance?: number }
   | { readonly kind: 'until'; readonly tolerance: number; readonly most: number };
 
 export interface CalibrationOptions {
@@ -75,7 +76,7 @@ export interface SolveBatch {
 /** The part a fast backend replaces. */
 export type SolveKernel = (batch: SolveBatch) => Promise<void>;
 
-/** A fixed count has no tolerance of its own; its solutions count as converged below this change. */
+/** Where nobody says otherwise. */
 export const DEFAULT_TOLERANCE = 1e-8;
 const DEFAULT_ITERATIONS: IterationRule = { kind: 'until', tolerance: DEFAULT_TOLERANCE, most: 500 };
 const WHERE = 'calibrate';

@@ -1,12 +1,12 @@
 /** corella calibrate: visibilities and a model of the sky to gains. */
 import type { Command } from 'commander';
-import type { Calibration, IterationRule } from '../calibrate/index.js';
+import { leaveOutUnconverged, type IterationRule } from '../calibrate/index.js';
 import { addSeconds } from '../core/instant.js';
 import { refuse } from '../core/errors.js';
-import { median } from '../core/median.js';
 import { gainPaths, writeGainFiles } from '../formats/index.js';
 import { through } from '../pipeline/run.js';
 import { prepareCalibrate } from '../pipeline/stages/calibrate.js';
+import { oddChannels } from '../pipeline/odd-channels.js';
 import { oddByGain, oddByPower, type OddInput } from '../pipeline/odd-inputs.js';
 import type { Integration } from '../core/blocks.js';
 import { inputName } from '../telescope/telescope.js';
@@ -15,7 +15,15 @@ import { chooseIntegration } from '../pipeline/select.js';
 import { addBackendOptions, addExamples, parseCount, type BackendOptions } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
 import { addFlagOption, parseFlags, type FlagOptions } from './options/flags.js';
+import {
+  convergenceLines,
+  MOST_LINES,
+  refuseNoneConverged,
+  summarise,
+  unconvergedLine,
+} from './report/calibration-report.js';
 import { history } from './report/history.js';
+import { PartlyDone } from './report/outcome.js';
 import { addIntegrationOption, choiceLines, type IntegrationOptions } from './options/integration-options.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { openVisibilities, telescopeFor, withBackend } from './open.js';
@@ -51,11 +59,16 @@ export function registerCalibrate(program: Command): void {
     )
     .option(
       '--tolerance <change>',
-      'stop when the gains change by less, as a fraction',
+      'converged when the gains change by less, as a fraction',
       plainNumber('--tolerance'),
       1e-8,
     )
-    .option('--most-iterations <number>', 'give up after so many', parseCount, 500)
+    .option(
+      '--most-iterations <number>',
+      'give up after so many; what has not converged has no gains',
+      parseCount,
+      500,
+    )
     .option('--iterations <number>', 'exactly so many instead', parseCount)
     .option('--reference <station>', 'whose phase is zero, by number or name (default: the first good one)')
     .option(
@@ -102,13 +115,13 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
     const iterations: IterationRule =
       options.iterations === undefined
         ? { kind: 'until', tolerance: options.tolerance, most: options.mostIterations }
-        : { kind: 'fixed', count: options.iterations };
+        : { kind: 'fixed', count: options.iterations, tolerance: options.tolerance };
     const referenceStation =
       options.reference === undefined ? undefined : findStation(options.reference, telescope.stations);
     const stage = terminal.stage('calibrate');
     const integration = without(asked, oddPowers);
     const { frequenciesHz, channelWidthHz, feeds } = file.header;
-    const { calibration, sources, odd } = await withBackend(options, async (backend) => {
+    const solved = await withBackend(options, async (backend) => {
       const solver = await prepareCalibrate({
         backend,
         telescope,
@@ -136,6 +149,9 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
       }
     });
     const seconds = stage.done();
+    const { sources, odd } = solved;
+    const calibration = leaveOutUnconverged(solved.calibration);
+    refuseNoneConverged(calibration, options.iterations ?? options.mostIterations);
     await writeGainFiles(
       options.out,
       {
@@ -151,6 +167,9 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
       { telescope, channelWidthHz, durationS: integration.durationS, ...(feeds && { feeds }) },
     );
     const summary = summarise(calibration);
+    const channels =
+      options.odd === 0 ? [] : oddChannels(calibration.gains, frequenciesHz.length, options.odd);
+    const given = unconvergedLine(summary, frequenciesHz);
     const oddInputs = odd.map((one) => ({
       ...one,
       name: inputName(telescope, one.input, integration.polarisations, feeds),
@@ -169,18 +188,13 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
         integrations: choice.used,
         ...summary,
         oddInputs,
+        oddChannels: channels,
         seconds,
       },
       [
         `${paths.join(', ')}: gains of ${summary.solvedInputs} of ${summary.inputs} inputs in ${summary.solves} solves`,
         `model: ${sources.map(({ source, altitudeDeg }) => `${source.name} at ${altitudeDeg.toFixed(0)}°`).join(', ')}`,
-        `converged ${summary.converged} of ${summary.solves}, ${summary.medianIterations} iterations in the middle, ` +
-          `residual ${(100 * summary.medianResidual).toFixed(1)} % in the middle, ${(100 * summary.worstResidual).toFixed(1)} % at worst`,
-        ...(summary.medianResidual > LITTLE_EXPLAINED
-          ? [
-              'the model explains next to nothing of the data: either they are mostly noise, or another sky was up; look at an image before you trust these gains',
-            ]
-          : []),
+        ...convergenceLines(summary, channels, frequenciesHz),
         ...choiceLines(choice, options.integration),
         ...(summary.solvesWithoutData > 0
           ? [
@@ -191,16 +205,11 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
         ...(left.length > MOST_LINES ? [`left out: ${left.length - MOST_LINES} more; --json lists all`] : []),
       ],
     );
+    if (given !== undefined) throw new PartlyDone(given);
   } finally {
     await file.close();
   }
 }
-
-/** A residual above this: gains still come out, and may mean nothing. */
-const LITTLE_EXPLAINED = 0.9;
-
-/** A station half dead is told in a screenful. */
-const MOST_LINES = 20;
 
 const without = (integration: Integration, odd: readonly OddInput[]): Integration => {
   const left = new Set(odd.map(({ input }) => input));
@@ -221,31 +230,4 @@ function findStation(text: string, stations: readonly { readonly name: string }[
     );
   }
   return station;
-}
-
-/** One line's worth of a calibration. An input counts as solved when it is in every channel. */
-function summarise({ solved, solutions, referenceStation }: Calibration) {
-  const channels = new Set(solutions.map(({ channel }) => channel)).size;
-  const inputs = solved.length / channels;
-  const withData = solutions.filter(({ residual }) => !Number.isNaN(residual));
-  const polarisations = solutions.length / channels;
-  const solvedInputs = Array.from({ length: inputs }, (_, a) => a).filter((a) => {
-    const own = withData.filter(({ polarisation }) => polarisation === a % polarisations);
-    return own.length > 0 && own.every(({ channel }) => solved[channel * inputs + a] === 1);
-  }).length;
-  const leftOut = new Map(
-    withData.flatMap((solution) => solution.leftOut.map((out) => [out.station, out] as const)),
-  );
-  return {
-    solves: withData.length,
-    solvesWithoutData: solutions.length - withData.length,
-    inputs,
-    solvedInputs,
-    referenceStation,
-    converged: withData.filter(({ converged }) => converged).length,
-    medianIterations: median(withData.map(({ iterations }) => iterations)),
-    medianResidual: median(withData.map(({ residual }) => residual)),
-    worstResidual: withData.reduce((worst, { residual }) => Math.max(worst, residual), 0),
-    leftOut: [...leftOut.values()],
-  };
 }

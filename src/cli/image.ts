@@ -1,5 +1,5 @@
 /** corella image: pictures of the sky, from visibilities or directly from voltages. */
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { parse as splitPath, join } from 'node:path';
 import { refuse } from '../core/errors.js';
 import { DEGREES_PER_RADIAN, formatSeconds } from '../core/units.js';
@@ -13,7 +13,7 @@ import {
 } from '../formats/index.js';
 import { averageChannels, stokesI, type ImageField, type KernelSize } from '../image/index.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
-import { matchGains } from '../pipeline/gains.js';
+import { channelsWithoutGains, matchGains } from '../pipeline/gains.js';
 import { imageDirectly, imageIntegration } from '../pipeline/image.js';
 import type { Calibrated, ImageSettings, SkyImage } from '../pipeline/sky-image.js';
 import { writeSky, type PictureOptions } from '../pipeline/products.js';
@@ -26,37 +26,26 @@ import {
   channelSettings,
   type ChannelOptions,
 } from './options/channel-options.js';
-import {
-  addBackendOptions,
-  addExamples,
-  parseCount,
-  refuseGiven,
-  type BackendOptions,
-} from './options/command.js';
+import { addBackendOptions, addExamples, parseCount, refuseGiven } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
 import { history } from './report/history.js';
-import { addIntegrationOption, choiceLines, type IntegrationOptions } from './options/integration-options.js';
+import { addIntegrationOption, choiceLines } from './options/integration-options.js';
 import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { refuseUnknown, telescopeFor, withBackend } from './open.js';
-import { addOverwriteOption, checkOutputs, type OutputOptions } from './options/outputs.js';
+import { addOverwriteOption, checkOutputs } from './options/outputs.js';
 import { duration, plainNumber } from './options/quantity.js';
 import { addSourceOption, parseSources } from './options/sky-options.js';
+import { addWideOptions, wideOptionNames } from './options/wide-options.js';
 import { openTerminal, type Terminal } from './report/terminal.js';
+import { chooseWide, runWide, type WideCommandOptions } from './image-wide.js';
 
-interface ImageOptions extends BackendOptions, OutputOptions, ChannelOptions, IntegrationOptions, OpenFlags {
-  readonly out?: string;
+interface ImageOptions extends WideCommandOptions, ChannelOptions, OpenFlags {
   readonly direct?: true;
-  readonly gains?: string;
-  readonly pixels?: number;
-  readonly field?: number;
   readonly kernel: KernelSize;
-  readonly weight: 'natural' | 'uniform';
-  readonly autos?: true;
-  readonly beam?: true;
+  readonly weight?: WideCommandOptions['weights'];
   readonly perChannel?: true;
   readonly duration?: number;
-  readonly sources: string;
 }
 
 export function registerImage(program: Command): void {
@@ -70,33 +59,33 @@ export function registerImage(program: Command): void {
     )
     .option('--direct', 'image the voltages themselves, without making visibilities')
     .option('--gains <path>', 'calibrate with these, from corella calibrate (default: none)')
-    .option(
-      '--pixels <number>',
-      'along each side (default: 128, or more where the array needs more)',
-      parseCount,
-    )
+    .option('--pixels <number>', 'along each side (default: what the array needs)', parseCount)
     .option(
       '--field <degrees>',
-      'width of the field around the zenith (default: the whole sky)',
+      'width of the field (default: the whole sky, or 1024 pixels round --centre)',
       plainNumber('--field'),
     )
-    .option('--kernel <size>', 'cells along a side of the gridding kernels: 1, 3, 5 or 7', parseKernel, 5)
     .option(
-      '--weight <name>',
-      'natural: deepest; uniform: sharpest (visibilities only)',
-      parseWeight,
-      'natural',
+      '--kernel <size>',
+      'cells along a side of the gridding kernels round the zenith: 1, 3, 5 or 7',
+      parseKernel,
+      5,
     )
-    .option('--autos', 'keep autocorrelations (visibilities only; the direct road always has them)')
+    .option(
+      '--autos',
+      'keep autocorrelations (visibilities round the zenith; the direct road always has them)',
+    )
     .option('--beam', 'also write the synthesised beam (visibilities only)')
-    .option('--per-channel', 'keep channels apart in the FITS instead of averaging them')
+    .option('--cube', 'keep channels apart in the FITS instead of averaging them')
+    .addOption(new Option('--per-channel').hideHelp())
     .option(
       '--duration <time>',
       'with --direct: only so much of the recording, like 40ms (default: all)',
       duration('--duration'),
     )
     .action(run);
-  addIntegrationOption(command);
+  addIntegrationOption(command, ', or all with --centre and its like');
+  addWideOptions(command);
   addOverwriteOption(command);
   addSourceOption(command, 'names to write on the picture');
   addChannelOptions(command);
@@ -106,8 +95,12 @@ export function registerImage(program: Command): void {
   addExamples(command, [
     ['image visibilities.uvfits --gains gains.json', 'image.fits and image.png, the whole sky'],
     [
-      'image visibilities.uvfits --gains gains.json --weight uniform --field 60 --pixels 256',
-      'a sharper field of 60°',
+      'image visibilities.uvfits --gains gains.json --centre "Cyg A" --field 20 --weights briggs:0',
+      'a field of 20° round Cyg A, all integrations with their fringes stopped',
+    ],
+    [
+      'image visibilities.uvfits --gains gains.json --centre "19h59m28.4s +40d44m02s" --cell 2arcmin --pixels 512 --clean',
+      'CLEANed: restored image, and beside it dirty, model, residual and beam',
     ],
     [
       'image --direct voltages.sigmf-meta --gains gains.json',
@@ -117,11 +110,23 @@ export function registerImage(program: Command): void {
   ]);
 }
 
-async function run(path: string, options: ImageOptions, command: Command): Promise<void> {
+async function run(path: string, given: ImageOptions, command: Command): Promise<void> {
+  const options: ImageOptions = {
+    ...given,
+    ...((given.cube ?? given.perChannel) && { cube: true }),
+    ...(given.weight && { weights: given.weights ?? given.weight }),
+    ...(given.clean !== undefined && given.gain !== undefined && { loopGain: given.loopGain ?? given.gain }),
+  };
   if (options.direct === true) {
-    refuseGiven(command, ['weight', 'autos', 'beam', 'integration'], 'is for visibilities, not for --direct');
+    refuseGiven(
+      command,
+      ['weights', 'weight', 'autos', 'beam', 'integration', ...wideOptionNames],
+      'is for visibilities, not for --direct',
+    );
   } else {
-    refuseGiven(command, ['duration', ...channelOptionNames], 'is for voltages, with --direct alone');
+    // --gain is the channeliser's word, and with --clean CLEAN's.
+    const forVoltages = channelOptionNames.filter((name) => name !== 'gain' || given.clean === undefined);
+    refuseGiven(command, ['duration', ...forVoltages], 'is for voltages, with --direct alone');
   }
   const terminal = openTerminal(options);
   const settings: ImageSettings = {
@@ -140,12 +145,21 @@ async function run(path: string, options: ImageOptions, command: Command): Promi
     ...(options.beam === true && { beam: beside('-beam.fits') }),
   };
   const written = Object.values(outputs);
+  await checkOutputs({ ...options, paths: written, from: path });
   const sourcesAt = parseSources(options.sources);
   const file = await openFile(path, await openOptions(options));
   try {
-    await checkOutputs({ ...options, paths: written, from: path });
     refuseUnknown(file);
     const telescope = await telescopeFor(file, options);
+    if (options.direct !== true) {
+      const visibilities = visibilitiesOf(file);
+      const wide = await chooseWide(command, options, visibilities, telescope, settings);
+      if (wide) {
+        const gains = await gainsFor(options, telescope, visibilities.header.frequenciesHz);
+        await runWide(visibilities, telescope, options, wide, gains, terminal);
+        return;
+      }
+    }
     const made =
       options.direct === true
         ? await direct(voltagesOf(file), telescope, options, settings, terminal)
@@ -154,10 +168,10 @@ async function run(path: string, options: ImageOptions, command: Command): Promi
     const products: PictureOptions = {
       telescope,
       ...(feeds === undefined ? {} : { feeds }),
-      road: options.direct === true ? 'Direct imaging (EPIC)' : `From visibilities, ${options.weight} weight`,
+      road: options.direct === true ? 'Direct imaging (EPIC)' : 'From visibilities, natural weights',
       unit: options.gains === undefined ? 'counts' : 'Jy/beam',
       channelWidthHz: made.channelWidthHz,
-      channels: options.perChannel === true ? 'keep' : 'average',
+      channels: options.cube === true ? 'keep' : 'average',
       history: [
         ...history({ from: file, telescope }),
         ...(options.gains === undefined ? [] : [`gains ${options.gains}`]),
@@ -210,7 +224,7 @@ async function fromVisibilities(
         backend,
         telescope,
         frequenciesHz,
-        weight: options.weight,
+        weight: 'natural',
         autos: options.autos === true ? 'include' : 'leave-out',
         ...gains,
       },
@@ -288,9 +302,13 @@ async function gainsFor(
   frequenciesHz: Float64Array,
 ): Promise<{ calibrated?: Calibrated }> {
   if (options.gains === undefined) return {};
-  return {
-    calibrated: matchGains(await readGainFile(options.gains), options.gains, telescope, frequenciesHz),
-  };
+  const calibrated = matchGains(await readGainFile(options.gains), options.gains, telescope, frequenciesHz);
+  const without = channelsWithoutGains(calibrated, frequenciesHz.length).length;
+  if (without > 0)
+    openTerminal(options).say(
+      `${options.gains}: ${without} of ${frequenciesHz.length} channels have no gains and are left out`,
+    );
+  return { calibrated };
 }
 
 const voltagesOf = (file: OpenedFile): VoltageRecording =>

@@ -4,9 +4,10 @@ import { InterruptedError } from '../core/ending.js';
 import { HELP_OPTION, nameOptionsInErrors } from './options/command.js';
 import { commands } from './commands.js';
 import { failureText } from './report/failure.js';
+import { EXIT_PARTLY, PartlyDone } from './report/outcome.js';
 import { version } from './report/version.js';
 
-/** Runs what process.argv asks for; exit code 0 only if everything was written. */
+/** Runs what process.argv asks for: exit code 0 where everything was written, 1 where nothing, 2 where some was left out. */
 export async function runProgram(): Promise<number> {
   const program = new Command('corella')
     .description(
@@ -36,6 +37,10 @@ export async function runProgram(): Promise<number> {
 
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1;
+  if (error instanceof PartlyDone) {
+    process.stderr.write(`corella: ${error.message}\n`);
+    return EXIT_PARTLY;
+  }
   process.stderr.write(failureText(error));
   return error instanceof InterruptedError ? error.exitCode : 1;
 }

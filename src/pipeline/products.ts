@@ -10,7 +10,8 @@ import {
   writeFitsImage,
 } from '../formats/index.js';
 import { renderPng, skyPicture, type SkyPicture } from '../draw/index.js';
-import { averageChannels, stokesI } from '../image/index.js';
+import { averageChannels, fitBeam, stationBeam, stokesI, type FittedBeam } from '../image/index.js';
+import { CorellaError } from '../core/errors.js';
 import { sourcesUp } from '../sky/above.js';
 import type { Source } from '../sky/source.js';
 import type { SkyImage } from './sky-image.js';
@@ -32,8 +33,23 @@ const middle = (values: Float64Array): number => (values[0] + values[values.leng
 export const writeSkyFits = (path: string, sky: SkyImage, options: ProductOptions): Promise<void> =>
   writeFitsImage(path, fitsOf(sky, options));
 
-function fitsOf(sky: SkyImage, options: ProductOptions): FitsImage {
+/** As it was made, where one was and the pixels can tell; else that of all stations. */
+function beamOf({ beam, plan }: Beamed): FittedBeam | undefined {
+  try {
+    const { pixels, pixelSize: pixelCosine } = plan;
+    if (beam) return fitBeam({ pixels, pixelCosine }, stokesI(averageChannels(beam, plan), plan, 0));
+  } catch (error) {
+    if (!(error instanceof CorellaError)) throw error;
+  }
+  return stationBeam(plan);
+}
+
+/** Visibilities bring a beam, the direct road none. */
+type Beamed = SkyImage & { readonly beam?: SkyImage['image'] };
+
+function fitsOf(sky: Beamed, options: ProductOptions): FitsImage {
   const { plan, frame } = sky;
+  const beam = beamOf(sky);
   const keep = options.channels === 'keep';
   return {
     image: keep ? sky.image : averageChannels(sky.image, plan),
@@ -43,6 +59,7 @@ function fitsOf(sky: SkyImage, options: ProductOptions): FitsImage {
     ...(options.feeds === undefined ? {} : { feeds: options.feeds }),
     frequenciesHz: keep ? plan.frequenciesHz : Float64Array.of(middle(plan.frequenciesHz)),
     channelWidthHz: keep ? options.channelWidthHz : options.channelWidthHz * plan.channels,
+    ...(beam && { beam }),
     centre: frame.zenith,
     start: sky.start,
     durationS: sky.durationS,
@@ -70,11 +87,7 @@ export interface SkyPaths {
 }
 
 /** An image for programs and for people, and its beam where one is asked for: all of them appear, or none. */
-export async function writeSky(
-  paths: SkyPaths,
-  sky: SkyImage & { readonly beam?: SkyImage['image'] },
-  options: PictureOptions,
-): Promise<void> {
+export async function writeSky(paths: SkyPaths, sky: Beamed, options: PictureOptions): Promise<void> {
   const png = await pngOf(sky, options);
   const set = await openOutputSet([paths.fits, paths.png, ...(paths.beam === undefined ? [] : [paths.beam])]);
   try {
@@ -124,12 +137,14 @@ export function pictureParts(
   };
 }
 
-async function pngOf(sky: SkyImage, options: PictureOptions): Promise<Uint8Array> {
+async function pngOf(sky: Beamed, options: PictureOptions): Promise<Uint8Array> {
   const { plan } = sky;
+  const beam = beamOf(sky);
   const picture = skyPicture({
     ...pictureParts({ ...plan, ...sky }, options),
     plane: stokesI(averageChannels(sky.image, plan), plan, 0),
     plan,
+    ...(beam && { beam }),
   });
   return renderPng(picture, { width: options.width ?? 1200 });
 }

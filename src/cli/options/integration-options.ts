@@ -8,10 +8,10 @@ export interface IntegrationOptions {
   readonly integration: IntegrationChoice;
 }
 
-export const addIntegrationOption = (command: Command): Command =>
+export const addIntegrationOption = (command: Command, beyond = ''): Command =>
   command.option(
     '--integration <number>',
-    'which one of the file, from 0; or sum: as many from the first as the turning sky allows, at most 30 s',
+    `which one of the file, from 0; or sum: as many from the first as the turning sky allows, at most 30 s${beyond}`,
     parseIntegration,
     'sum',
   );

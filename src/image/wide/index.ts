@@ -9,6 +9,13 @@ import { prepareWideReference } from './reference.js';
 export { planWide, DEFAULT_ACCURACY } from './plan.js';
 export type { WideBounds, WideOptions, WidePlan, WidePrecision, WideScale } from './plan.js';
 export type { WideImage, WideImager } from './imager.js';
+export { addRestored, fitBeam, type FittedBeam } from './beam.js';
+export { cleanWide, noiseOf } from './clean.js';
+export type { Cleaned, CleanOptions, CleanProgress, RowSource } from './clean.js';
+export { joinRows } from './collect.js';
+export { pairGeometry, stopFringes } from './stopped.js';
+export type { StopOptions, WideProduct } from './stopped.js';
+export { prepareWeights, type WideWeigher, type WideWeighting } from './weights.js';
 export { boundsOf, type WideGeometry, type WideRows } from './rows.js';
 
 export function prepareWideImager(plan: WidePlan, backend: Backend): Promise<WideImager> {

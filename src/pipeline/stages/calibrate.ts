@@ -1,6 +1,7 @@
 /** Integrations and named sources to gains: the solver is prepared once, the model follows the sky. */
 import type { Backend } from '../../backend/backend.js';
 import {
+  leaveOutUnconverged,
   modelVisibilities,
   planCalibration,
   prepareCalibrator,
@@ -33,6 +34,7 @@ export interface CalibrateSettings {
 
 export interface CalibratedIntegration {
   readonly integration: Integration;
+  /** Without the gains of solves that were given up before they converged. */
   readonly calibration: Calibration;
   readonly plan: CalibrationPlan;
   /** What the model was made of. */
@@ -82,7 +84,9 @@ export async function prepareCalibrate(
       }
       const components = modelComponents(telescope, frequenciesHz, up);
       const model = modelVisibilities({ stationsM, frequenciesHz, polarisations, components });
-      const calibration = await calibrator.solve({ ...integration, model });
+      const found = await calibrator.solve({ ...integration, model });
+      // Whoever asks for a fixed count takes what it gives.
+      const calibration = plan.iterations.kind === 'until' ? leaveOutUnconverged(found) : found;
       await emit({ integration, calibration, plan, sources: up });
     },
     flush: () => Promise.resolve(),
