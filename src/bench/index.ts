@@ -9,6 +9,7 @@ import { gridBench } from './grid.js';
 import { cudaImageBench } from './image-cuda.js';
 import { imageBench } from './image.js';
 import { seriesBench } from './series.js';
+import { wideBench } from './wide.js';
 
 export { runCase, type BenchCase, type BenchRow, type KernelBench } from './bench.js';
 export { parseOnly, pickCases, type KernelCases } from './only.js';
@@ -22,6 +23,7 @@ export const benches: readonly KernelBench[] = [
   calibrateBench,
   imageBench,
   gridBench,
+  wideBench,
   seriesBench,
   integratedBench,
   variantsBench,
