@@ -1,4 +1,4 @@
-/** WSClean as a peer: the same rows as a Measurement Set, and its own word for how long the inversion took. */
+/** WSClean as a peer: the same rows as a Measurement Set, and its own word for how long gridding took. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -45,6 +45,7 @@ export async function openWsclean(
       '-no-small-inversion',
       '-no-reorder',
       '-no-dirty',
+      '-log-time',
       '-j',
       threads,
     ],
@@ -56,12 +57,18 @@ export async function openWsclean(
       // Debian's wsclean refuses to run with OpenBLAS's own threads.
       const env = { ...process.env, OPENBLAS_NUM_THREADS: '1' };
       const { stdout } = await call('wsclean', words, { env, maxBuffer: 2 ** 26 });
-      const match = /Inversion: (\d+):(\d+):([\d.]+)/.exec(stdout);
-      if (!match) throw new Error(`WSClean did not say how long its inversion took:\n${stdout.slice(-2000)}`);
-      const seconds = 3600 * Number(match[1]) + 60 * Number(match[2]) + Number(match[3]);
+      const seconds = secondsOf(stdout, /Gridded visibility count/) - secondsOf(stdout, /Gridding \d+ rows/);
       return { work: rows.weights.length, seconds };
     },
   };
+}
+
+/** Of the day, at the line that says so: gridding, planes and transforms, without reading. */
+function secondsOf(log: string, what: RegExp): number {
+  const line = log.split('\n').find((one) => what.test(one)) ?? '';
+  const match = /(\d+):(\d+):([\d.]+)/.exec(line);
+  if (!match) throw new Error(`WSClean did not say when it was at ${what.source}:\n${log.slice(-2000)}`);
+  return 3600 * Number(match[1]) + 60 * Number(match[2]) + Number(match[3]);
 }
 
 async function writeRows(

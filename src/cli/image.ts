@@ -269,7 +269,7 @@ async function direct(
   const { frequenciesHz, channelWidthHz } = channelsOf(recording, channels);
   const gains = await gainsFor(options, telescope, frequenciesHz);
   const stage = terminal.stage('image directly');
-  const { sky, account } = await withBackend(options, (backend) =>
+  const { sky, account, roadError } = await withBackend(options, (backend) =>
     imageDirectly(
       recording,
       channels,
@@ -289,12 +289,22 @@ async function direct(
     channelWidthHz,
     seconds: stage.done(`${sky.samples} time steps`),
     notes: [
+      ...roadLines(roadError),
       ...lossLines(recording, account.missingSamples, 'they add nothing'),
       ...railLines(account.saturated, 2 * account.spectra * channels.channels * channels.inputs),
     ],
-    json: { ...lossFacts(recording, account.missingSamples), saturated: account.saturated },
+    json: { ...lossFacts(recording, account.missingSamples), saturated: account.saturated, roadError },
   };
 }
+
+/** Told above one per cent; above ten it was refused. */
+const roadLines = (error: number): string[] =>
+  error > 0.01
+    ? [
+        `for this array the direct road is off by up to ${(100 * error).toFixed(1)} % of a source; ` +
+          'correlating first is exact',
+      ]
+    : [];
 
 async function gainsFor(
   options: ImageOptions,
