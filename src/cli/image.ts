@@ -1,7 +1,5 @@
 /** corella image: pictures of the sky, from visibilities or directly from voltages. */
 import { Option, type Command } from 'commander';
-import { bearableIntegrationS, coherenceOf } from '../pipeline/coherence.js';
-import { coherenceFacts, coherenceLines } from './report/coherence-lines.js';
 import { parse as splitPath, join } from 'node:path';
 import { refuse } from '../core/errors.js';
 import { DEGREES_PER_RADIAN, formatSeconds } from '../core/units.js';
@@ -9,52 +7,32 @@ import {
   type OpenedFile,
   type Recording,
   openFile,
-  readGainFile,
   type VisibilityFile,
   type VisibilityHeader,
 } from '../formats/index.js';
 import { averageChannels, stokesI, type ImageField, type KernelSize } from '../image/index.js';
-import { channelsOf, planChannels } from '../pipeline/channels.js';
-import { channelsWithoutGains, matchGains } from '../pipeline/gains.js';
-import { imageDirectly, imageIntegration } from '../pipeline/image.js';
-import type { Calibrated, ImageSettings, SkyImage } from '../pipeline/sky-image.js';
+import { imageIntegration } from '../pipeline/image.js';
+import type { ImageSettings } from '../pipeline/sky-image.js';
 import { writeSky, type PictureOptions } from '../pipeline/products.js';
 import { chooseIntegration } from '../pipeline/select.js';
 import type { SkyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
-import {
-  addChannelOptions,
-  channelOptionNames,
-  channelSettings,
-  type ChannelOptions,
-} from './options/channel-options.js';
+import { addChannelOptions, channelOptionNames, channelSettings } from './options/channel-options.js';
 import { addBackendOptions, addExamples, parseCount, refuseGiven } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
 import { history } from './report/history.js';
 import { addIntegrationOption, choiceLines } from './options/integration-options.js';
-import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
-import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
+import { addOpenOptions, openOptions } from './options/open-options.js';
 import { refuseUnknown, telescopeFor, withBackend } from './open.js';
 import { addOverwriteOption, checkOutputs, parseOutput } from './options/outputs.js';
 import { duration, plainNumber } from './options/quantity.js';
 import { addSourceOption, parseSources } from './options/sky-options.js';
 import { addWideOptions, wideOptionNames } from './options/wide-options.js';
 import { openTerminal, type Terminal } from './report/terminal.js';
-import { runDirectSeries, runWideSeries } from './image-series.js';
-import { imagesDirectly } from '../pipeline/direct-images.js';
-import type { DirectSkyImage } from '../pipeline/stages/direct-image.js';
-import type { ChannelisePlan } from '../channelise/index.js';
+import { runWideSeries } from './image-series.js';
 import { localCentre } from '../sky/phase-centre.js';
-import { chooseWide, runWide, type WideCommandOptions } from './image-wide.js';
-
-interface ImageOptions extends WideCommandOptions, ChannelOptions, OpenFlags {
-  readonly direct?: true;
-  readonly kernel: KernelSize;
-  readonly weight?: WideCommandOptions['weights'];
-  readonly perChannel?: true;
-  readonly duration?: number;
-  readonly every?: number;
-}
+import { directSeries, gainsFor, imageDirect, type ImageOptions, type Made } from './image-direct.js';
+import { chooseWide, runWide } from './image-wide.js';
 
 export function registerImage(program: Command): void {
   const command = program
@@ -201,7 +179,7 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
     }
     const made =
       options.direct === true
-        ? await direct(recordingOf(file), telescope, options, settings, terminal)
+        ? await imageDirect(recordingOf(file), telescope, options, settings, terminal)
         : await fromVisibilities(visibilitiesOf(file), telescope, options, settings, terminal);
     const feeds = file.kind === 'visibilities' ? file.header.feeds : undefined;
     const products: PictureOptions = {
@@ -234,15 +212,6 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
   } finally {
     await file.close();
   }
-}
-
-interface Made {
-  readonly sky: SkyImage & { readonly beam?: SkyImage['image'] };
-  readonly channelWidthHz: number;
-  readonly seconds: number;
-  /** What the user should know of the data's choice. */
-  readonly notes: readonly string[];
-  readonly json: object;
 }
 
 async function fromVisibilities(
@@ -298,106 +267,6 @@ export function outsideLines(
     `the file's phase centre, ${object}, is ${fromZenithDeg.toFixed(1)}° from the zenith, ` +
       (fromZenithDeg > 90 ? 'below the horizon' : 'outside this field round the zenith'),
   ];
-}
-
-interface Channels {
-  readonly plan?: ChannelisePlan;
-  readonly frequenciesHz: Float64Array;
-  readonly channelWidthHz: number;
-}
-
-/** Voltages are channelised here; what arrived channelised has its channels. */
-async function channelsFor(recording: Recording, options: ImageOptions): Promise<Channels> {
-  if (recording.kind === 'spectra') return recording;
-  const plan = planChannels(recording, await channelSettings(options, recording));
-  return { plan, ...channelsOf(recording, plan) };
-}
-
-async function directSeries(
-  recording: Recording,
-  telescope: Telescope,
-  options: ImageOptions,
-  settings: ImageSettings,
-  terminal: Terminal,
-): Promise<void> {
-  const { plan, frequenciesHz, channelWidthHz } = await channelsFor(recording, options);
-  const work = {
-    ...{ telescope, frequenciesHz, channelWidthHz, settings, everyS: options.every ?? 1 },
-    gains: await gainsFor(options, telescope, frequenciesHz),
-    ...(options.duration === undefined ? {} : { durationS: options.duration }),
-  };
-  await runDirectSeries(recording, plan, work, options, terminal);
-}
-
-async function direct(
-  recording: Recording,
-  telescope: Telescope,
-  options: ImageOptions,
-  settings: ImageSettings,
-  terminal: Terminal,
-): Promise<Made> {
-  const { plan, frequenciesHz, channelWidthHz } = await channelsFor(recording, options);
-  const gains = await gainsFor(options, telescope, frequenciesHz);
-  const stage = terminal.stage('image directly');
-  const { sky, account, roadError } = await withBackend(options, async (backend) => {
-    const road = {
-      ...{ backend, telescope, frequenciesHz, ...gains, onProgress: stage.update },
-      ...(options.duration === undefined ? {} : { durationS: options.duration }),
-    };
-    if (recording.kind === 'voltages' && plan) return imageDirectly(recording, plan, road, settings);
-    const images: DirectSkyImage[] = [];
-    const told = await imagesDirectly(recording, plan, road, settings, (one) => {
-      images.push(one);
-      return Promise.resolve();
-    });
-    return { sky: images[0], ...told };
-  });
-  const parts = 2 * account.spectra * frequenciesHz.length * recording.inputs;
-  const coherence = coherenceOf(telescope, frequenciesHz, channelWidthHz);
-  return {
-    sky,
-    channelWidthHz,
-    seconds: stage.done(`${sky.samples} time steps`),
-    notes: [
-      ...roadLines(roadError),
-      ...lossLines(recording, account.missingSamples, 'they add nothing'),
-      ...railLines(account.saturated, parts),
-      ...coherenceLines(coherence, sky.durationS, {
-        channel: 'narrower --channels save it, and so does correlate --track SOURCE',
-        time: `--duration ${formatSeconds(bearableIntegrationS(coherence))} saves it, and so does correlate --track SOURCE`,
-      }),
-    ],
-    json: {
-      ...lossFacts(recording, account.missingSamples),
-      saturated: account.saturated,
-      roadError,
-      ...coherenceFacts(coherence, sky.durationS),
-    },
-  };
-}
-
-/** Told above one per cent; above ten it was refused. */
-const roadLines = (error: number): string[] =>
-  error > 0.01
-    ? [
-        `for this array the direct road is off by up to ${(100 * error).toFixed(1)} % of a source; ` +
-          'correlating first is exact',
-      ]
-    : [];
-
-async function gainsFor(
-  options: ImageOptions,
-  telescope: Telescope,
-  frequenciesHz: Float64Array,
-): Promise<{ calibrated?: Calibrated }> {
-  if (options.gains === undefined) return {};
-  const calibrated = matchGains(await readGainFile(options.gains), options.gains, telescope, frequenciesHz);
-  const without = channelsWithoutGains(calibrated, frequenciesHz.length).length;
-  if (without > 0)
-    openTerminal(options).say(
-      `${options.gains}: ${without} of ${frequenciesHz.length} channels have no gains and are left out`,
-    );
-  return { calibrated };
 }
 
 const recordingOf = (file: OpenedFile): Recording =>
