@@ -1,5 +1,6 @@
 /** corella image: pictures of the sky, from visibilities or directly from voltages. */
 import type { Command } from 'commander';
+import { addSeconds, type Instant } from '../core/instant.js';
 import { bearableIntegrationS, coherenceOf } from '../pipeline/coherence.js';
 import { coherenceFacts, coherenceLines } from './report/coherence-lines.js';
 import { parse as splitPath, join } from 'node:path';
@@ -203,7 +204,8 @@ async function fromVisibilities(
 ): Promise<Made> {
   const choice = await chooseIntegration(file, options.integration);
   const { frequenciesHz, channelWidthHz } = file.header;
-  const gains = await gainsFor(options, telescope, frequenciesHz);
+  const { start, durationS } = choice.integration;
+  const gains = await gainsFor(options, telescope, frequenciesHz, addSeconds(start, durationS / 2));
   const stage = terminal.stage('image');
   const sky = await withBackend(options, (backend) =>
     imageIntegration(
@@ -255,7 +257,8 @@ async function direct(
 ): Promise<Made> {
   const channels = planChannels(recording, await channelSettings(options, recording));
   const { frequenciesHz, channelWidthHz } = channelsOf(recording, channels);
-  const gains = await gainsFor(options, telescope, frequenciesHz);
+  const lastsS = Math.min(options.duration ?? Infinity, recording.samples / recording.sampleRateHz);
+  const gains = await gainsFor(options, telescope, frequenciesHz, addSeconds(recording.start, lastsS / 2));
   const stage = terminal.stage('image directly');
   const { sky, account } = await withBackend(options, (backend) =>
     imageDirectly(
@@ -292,10 +295,17 @@ async function gainsFor(
   options: ImageOptions,
   telescope: Telescope,
   frequenciesHz: Float64Array,
+  moment: Instant,
 ): Promise<{ calibrated?: Calibrated }> {
   if (options.gains === undefined) return {};
   return {
-    calibrated: matchGains(await readGainFile(options.gains), options.gains, telescope, frequenciesHz),
+    calibrated: matchGains(
+      await readGainFile(options.gains),
+      options.gains,
+      telescope,
+      frequenciesHz,
+      moment,
+    ),
   };
 }
 

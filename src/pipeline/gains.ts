@@ -1,18 +1,25 @@
 /** Fits gains from a file to the data at hand, or says why they do not fit. */
 import { gainsCA } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
+import type { Instant } from '../core/instant.js';
 import { formatHz } from '../core/units.js';
 import type { GainsFile } from '../formats/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { Calibrated } from './sky-image.js';
+import { gainsAtMoment } from './gains-over-time.js';
 
-/** Gains of the nearest channel, for each of ours; refused when the nearest is farther than a channel of theirs. */
+/**
+ * Gains of the nearest channel, for each of ours; refused when the nearest is farther than a channel of theirs. Where the
+ * file has several times, those at `moment`.
+ */
 export function matchGains(
   file: GainsFile,
   path: string,
   telescope: Telescope,
   frequenciesHz: Float64Array,
+  moment?: Instant,
 ): Calibrated {
+  const at = moment === undefined ? file : gainsAtMoment(file, moment);
   const names = telescope.stations.map(({ name }) => name);
   if (names.length !== file.stations.length || names.some((name, s) => name !== file.stations[s])) {
     refuse(
@@ -46,8 +53,8 @@ export function matchGains(
         'calibrate this band',
       );
     }
-    gains.set(file.gains.subarray(2 * nearest * inputs, 2 * (nearest + 1) * inputs), 2 * c * inputs);
-    solved.set(file.solved.subarray(nearest * inputs, (nearest + 1) * inputs), c * inputs);
+    gains.set(at.gains.subarray(2 * nearest * inputs, 2 * (nearest + 1) * inputs), 2 * c * inputs);
+    solved.set(at.solved.subarray(nearest * inputs, (nearest + 1) * inputs), c * inputs);
   });
   return { gains: gainsCA(gains, frequenciesHz.length, inputs), solved };
 }
