@@ -7,7 +7,7 @@ const source = new URL('../src/', import.meta.url).pathname;
 
 const ground = ['core', 'telescope', 'sky', 'delay', 'backend'];
 const kernels = ['channelise', 'correlate', 'calibrate', 'image'];
-const edges = ['formats', 'draw', 'packets'];
+const edges = ['formats', 'draw', 'packets', 'receive'];
 /**
  * Which rooms each room may import. Anything not listed is forbidden.
  * @type {Record<string, readonly string[] | undefined>}
@@ -19,6 +19,7 @@ const below = {
   delay: ['core', 'telescope', 'sky'],
   backend: ['core'],
   packets: ['core'],
+  receive: ['core', 'packets', 'backend'],
   ...Object.fromEntries(kernels.map((room) => [room, ground])),
   formats: ['core', 'telescope', 'sky'],
   draw: ['core', 'telescope', 'sky', 'image'],
@@ -37,6 +38,7 @@ const doors = {
   ...Object.fromEntries(kernels.map((room) => [room, ['index.ts', 'on-card.ts']])),
   formats: ['index.ts', 'format.ts'],
   draw: ['index.ts'],
+  receive: ['index.ts'],
 };
 /** What a card's door leads to is for those who keep data on a card. */
 const mayUseCards = /^(?:pipeline\/(?:resident|planner)|bench)\//;

@@ -14,6 +14,8 @@ import { FOLDED_BOXES, planGridding, planImaging } from '../dist/image/direct/cu
 import { halfCeilingRequest } from '../dist/image/direct/cuda/half-ceiling.js';
 import { planSingle } from '../dist/image/direct/cuda/single-plan.js';
 import { planVisibilities } from '../dist/image/visibilities/cuda/plan.js';
+import { planFft, planGrid, planSort } from '../dist/image/wide/cuda/plan.js';
+import { planWide } from '../dist/image/wide/plan.js';
 
 /** @typedef {import('../dist/backend/cuda/kernels.js').KernelRequest} KernelRequest */
 /** @typedef {{ request: KernelRequest, architecture: string }} KernelJob */
@@ -28,6 +30,7 @@ export const kernelJobs = () => [
   ...ceilings(),
   ...correlators(),
   ...imagers(),
+  ...wideImagers(),
   ...channelisers(),
   ...calibrators(),
 ];
@@ -99,6 +102,24 @@ function imagers() {
       ),
     ]),
   ];
+}
+
+/** Both precisions, with one plane and with many, and transforms of every radix. */
+function wideImagers() {
+  const flat = { leastWLambda: 0, mostWLambda: 0, visibilities: 1e6 };
+  const deep = { leastWLambda: 0, mostWLambda: 1000, visibilities: 1e6 };
+  const card = { sharedBytesPerBlock: 99 * 1024 };
+  const options = /** @type {const} */ ([
+    { pixels: 64, pixelCosine: 2 / 64, bounds: flat },
+    { pixels: 250, pixelCosine: 1e-3, bounds: deep, accuracy: 1e-2 },
+    { pixels: 1024, pixelCosine: 1e-3, bounds: deep },
+    { pixels: 4096, pixelCosine: 1e-4, bounds: deep, scale: 'flux-over-n' },
+    { pixels: 512, pixelCosine: 1e-3, bounds: deep, accuracy: 1e-7 },
+  ]);
+  return options.flatMap((one) => {
+    const plan = planWide({ ...one, costs: 'cuda' });
+    return jobs(everywhere, planSort(plan), planGrid(plan, card).request, planFft(plan, card).request);
+  });
 }
 
 /** Every pass, sample and output type of the channeliser, and its kernels for one shape each. */

@@ -3,10 +3,12 @@
 // with ThreadSanitizer, the same calls without Node, which that one does not suffer: two threads that touch the same
 // memory unordered end the run too.
 //   npm run test:sanitize            every test of the cpu backend
-//   npm run test:sanitize -- WORD    those whose path contains WORD; 'threads' for ThreadSanitizer and the pool alone
-import { spawnSync } from 'node:child_process';
+//   npm run test:sanitize -- WORD    those whose path contains WORD; 'threads' for ThreadSanitizer, the pool and the
+//                                    receive ring alone
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { availableParallelism } from 'node:os';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildReplay, record } from './replay/recordings.js';
 
@@ -26,7 +28,7 @@ function run(program, args, environment = {}) {
 const compiler = process.env.CXX?.trim().split(/\s+/)[0] ?? 'g++';
 const threads = words.length === 0 || words.includes('threads');
 if (threads) watchThreads();
-if (words.length === 0 || words.some((word) => word !== 'threads')) watchMemory();
+if (words.length === 0 || words.some((word) => word !== 'threads')) await watchMemory();
 
 function watchThreads() {
   // ThreadSanitizer wants its memory where it is; a kernel that shuffles addresses widely may be in the way.
@@ -39,22 +41,35 @@ function watchThreads() {
     const [first, ...rest] = [...(canHold ? ['setarch', '-R'] : []), program, ...args];
     run(first, rest);
   };
-  const sources = ['scripts/replay/pool_stress.cpp', 'src/backend/cpu/pool.cpp'].map((path) =>
-    join(root, path),
-  );
+  const ring = ['parse', 'ring', 'listen', 'socket'].map((name) => `src/receive/native/${name}.cpp`);
+  /** @type {Record<string, string[]>} */
+  const stresses = {
+    'pool-stress': ['scripts/replay/pool_stress.cpp', 'src/backend/cpu/pool.cpp'],
+    // A sender, the receive thread, a consumer and someone who reads the counters.
+    'ring-stress': ['scripts/replay/ring_stress.cpp', ...ring],
+  };
   mkdirSync(join(root, 'build', 'replay'), { recursive: true });
-  for (const sanitizer of ['thread', 'address,undefined']) {
-    const program = join(root, 'build', 'replay', 'pool-stress');
-    const flags = [
-      '-std=c++17',
-      '-O1',
-      '-g1',
-      '-pthread',
-      `-fsanitize=${sanitizer}`,
-      `-I${join(root, 'src')}`,
-    ];
-    run(compiler, [...flags, ...sources, '-o', program]);
-    runSteady(program);
+  for (const [name, paths] of Object.entries(stresses)) stress(name, paths);
+
+  /**
+   * @param {string} name
+   * @param {readonly string[]} paths
+   */
+  function stress(name, paths) {
+    const sources = paths.map((path) => join(root, path));
+    for (const sanitizer of ['thread', 'address,undefined']) {
+      const program = join(root, 'build', 'replay', name);
+      const flags = [
+        '-std=c++17',
+        '-O1',
+        '-g1',
+        '-pthread',
+        `-fsanitize=${sanitizer}`,
+        `-I${join(root, 'src')}`,
+      ];
+      run(compiler, [...flags, ...sources, '-o', program]);
+      runSteady(program);
+    }
   }
   run(process.execPath, [join(root, 'scripts', 'build-native.js'), '--threads']);
   const library = join(root, 'dist', 'native-threads', `libcorella-${process.arch}.so`);
@@ -62,7 +77,7 @@ function watchThreads() {
   runSteady(program, [library, '-1', '0', ...record()]);
 }
 
-function watchMemory() {
+async function watchMemory() {
   run(process.execPath, [join(root, 'scripts', 'build-native.js'), '--sanitize']);
 
   // Node itself is not instrumented, so the runtime must come in before it.
@@ -81,14 +96,50 @@ function watchMemory() {
     );
     process.exit(1);
   }
-  for (const test of tests) {
-    // Without --test each file runs in this very process, under the preloaded runtime. Node leaks by design at
-    // exit, so leaks are not looked for; a refused allocation must come back as one, not end the run.
-    run(process.execPath, [test], {
-      CORELLA_NATIVE: join(root, 'dist', 'native-sanitize'),
-      LD_PRELOAD: runtimes.join(':'),
-      ASAN_OPTIONS: 'detect_leaks=0:allocator_may_return_null=1:detect_stack_use_after_return=0',
-      UBSAN_OPTIONS: 'print_stacktrace=1',
+  const queue = [...tests];
+  const worker = async () => {
+    for (let test = queue.shift(); test; test = queue.shift()) {
+      const { output, code, seconds } = await runTest(test, runtimes);
+      if (code !== 0) process.stdout.write(output);
+      console.log(
+        `${code === 0 ? 'ok  ' : 'FAIL'} ${seconds.toFixed(1).padStart(5)} s  ${relative(join(root, 'dist'), test)} under the sanitizers`,
+      );
+      if (code !== 0) process.exitCode = 1;
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, worker));
+}
+
+/**
+ * Without --test a file runs in the very process that has the runtime preloaded. Node leaks by design at exit, so leaks
+ * are not looked for; a refused allocation must come back as one, not end the run.
+ * @param {string} test
+ * @param {readonly string[]} runtimes
+ * @returns {Promise<{ output: string, code: number | null, seconds: number }>}
+ */
+function runTest(test, runtimes) {
+  return new Promise((resolve, reject) => {
+    const started = performance.now();
+    const child = spawn(process.execPath, [test], {
+      env: {
+        ...process.env,
+        CORELLA_NATIVE: join(root, 'dist', 'native-sanitize'),
+        LD_PRELOAD: runtimes.join(':'),
+        ASAN_OPTIONS: [
+          'detect_leaks=0',
+          'allocator_may_return_null=1',
+          'detect_stack_use_after_return=0',
+        ].join(':'),
+        UBSAN_OPTIONS: 'print_stacktrace=1',
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
-  }
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (/** @type {Buffer} */ data) => (output += data.toString()));
+    child.on('error', reject);
+    child.on('close', (code) => {
+      resolve({ output, code, seconds: (performance.now() - started) / 1000 });
+    });
+  });
 }

@@ -79,6 +79,9 @@ export { matchGains } from './pipeline/gains.js';
 export { calibrateIntegration } from './pipeline/calibrate.js';
 export { imageDirectly, imageIntegration } from './pipeline/image.js';
 export type { Calibrated, ImageSettings, SkyImage } from './pipeline/sky-image.js';
+export { imageWide, type WideRoad, type WideSkyImage } from './pipeline/wide/image.js';
+export type { WideFieldOptions, WideSettings } from './pipeline/wide/settings.js';
+export { writeWide, type WidePaths, type WideProductOptions } from './pipeline/wide/products.js';
 export { writeSky, writeSkyFits, writeSkyPng } from './pipeline/products.js';
 export { planResident, type ResidentPlan } from './pipeline/resident/plan.js';
 export {

@@ -4,7 +4,8 @@ import { mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
-import { corella } from './corella.js';
+import { encodeTbn, encodeVdif } from '../formats/testing/encoders.js';
+import { corella, corellaHere } from './corella.js';
 
 describe('bad input', () => {
   const folder = temporaryFolder('bad');
@@ -19,7 +20,7 @@ describe('bad input', () => {
   /** Runs what must fail, and checks the manner of it. */
   async function refused(says: RegExp, ...words: readonly string[]): Promise<void> {
     const before_ = (await readdir(folder)).sort();
-    const ran = await corella(folder, ...words);
+    const ran = await corellaHere(folder, ...words);
     assert.equal(
       ran.code,
       1,
@@ -230,6 +231,47 @@ describe('bad input', () => {
     }
   });
 
+  it('options that mean nothing for a file, or that it contradicts', async () => {
+    await refused(/--skip means nothing for SigMF; leave it out: it is for plain binary/, 'inspect', 'good.sigmf-meta', '--skip', '8'); // prettier-ignore
+    await refused(/--inputs means nothing for SigMF; .*Mark 5B, plain binary/, 'correlate', 'good.sigmf-meta', '--inputs', '8'); // prettier-ignore
+    await refused(/says itself that it has 100 kHz; leave out --rate/, 'convert', 'good.sigmf-meta', 'x.sigmf-meta', '--rate', '1MHz'); // prettier-ignore
+    const made = await corella(folder, 'correlate', 'good.sigmf-meta', '--channels', '8', '-o', 'good.uvfits', '--quiet'); // prettier-ignore
+    assert.equal(made.code, 0, made.stderr);
+    await refused(/--metafits means nothing for UVFITS; .* for files of the MWA correlators/, 'image', 'good.uvfits', '--metafits', 'x'); // prettier-ignore
+    await refused(/--frequency means nothing for UVFITS/, 'calibrate', 'good.uvfits', '--frequency', '58MHz');
+    const code = (): number => 1;
+    await writeFile(
+      file('tbn.dat'),
+      encodeTbn({ tag: 283_685_766_952_000_000n, frames: 3, inputs: 2, code }),
+    );
+    await refused(
+      /--tuning means nothing for LWA TBN; .* for LWA DRX/,
+      'inspect',
+      'tbn.dat',
+      '--tuning',
+      '1',
+    );
+    const vdif = encodeVdif({
+      bits: 2,
+      parts: 1,
+      threads: [0],
+      channels: 1,
+      samplesPerFrame: 32,
+      framesPerSecond: 1000,
+      frames: 6,
+      epoch: 28,
+      seconds: 14_363_767,
+      firstFrame: 998,
+      extension: 3,
+      code,
+    });
+    await writeFile(file('named.vdif'), vdif);
+    await refused(/says itself that it has 32 kHz; leave out --rate/, 'inspect', 'named.vdif', '--rate', '64kHz'); // prettier-ignore
+    const help = await corella(folder, 'correlate', '--help');
+    assert.match(help.stdout.replaceAll(/\s+/g, ' '), /--tuning <number> .* \(LWA DRX; default: 1\)/);
+    assert.doesNotMatch(help.stdout, /--metafits/);
+  });
+
   it('names that are nearly right, and gains where data belong', async () => {
     await refused(/godo\.sigmf-meta: there is no such file; did you mean good\.sigmf-meta\?/, 'inspect', 'godo.sigmf-meta'); // prettier-ignore
     await refused(/there is no such file; did you mean good\.sigmf-data\?/, 'correlate', 'good');
@@ -242,7 +284,7 @@ describe('bad input', () => {
     const correlated = await corella(folder, 'correlate', 'good.sigmf-meta', '--channels', '4', '--taps', '2', '-o', 'sky.uvfits'); // prettier-ignore
     assert.equal(correlated.code, 0, correlated.stderr);
     await refused(/'CygX' is not one we know/, 'image', 'sky.uvfits', '--sources', 'CygX', '-o', 'sky.fits', '--quiet'); // prettier-ignore
-    const all = await corella(folder, 'correlate', 'good.sigmf-meta', '--channels', '4', '--taps', '2', '--flag', '0-7', '-o', 'flagged.uvfits'); // prettier-ignore
+    const all = await corella(folder, 'correlate', 'good.sigmf-meta', '--channels', '4', '--taps', '2', '--flag', '1-7', '-o', 'flagged.uvfits'); // prettier-ignore
     assert.equal(all.code, 0, all.stderr);
     await refused(/nothing is left of the data: every cross-correlation is flagged/, 'image', 'flagged.uvfits', '-o', 'sky.fits', '--quiet'); // prettier-ignore
   });
@@ -258,9 +300,9 @@ describe('bad input', () => {
   it('options that mean nothing for what is read', async () => {
     const direct = ['image', '--direct', 'good.sigmf-meta', '--channels', '8'] as const;
     await refused(
-      /--weight: is for visibilities, not for --direct; leave it out/,
+      /--weights: is for visibilities, not for --direct; leave it out/,
       ...direct,
-      '--weight',
+      '--weights',
       'natural',
     );
     await refused(/--duration: .*--direct alone/, 'image', 'good.sigmf-meta', '--duration', '1ms');

@@ -1,5 +1,7 @@
 /** Runs the program as a user would, for the acceptance tests. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { spawn } from 'node:child_process';
+import { runProgram } from '../cli/program.js';
 import { inTemporaryFolder } from '../core/testing/temporary-folder.js';
 
 export interface Ran {
@@ -25,6 +27,45 @@ export function corella(folder: string, ...words: readonly string[]): Promise<Ra
       resolve({ code: code ?? -1, stdout, stderr });
     });
   });
+}
+
+/**
+ * The same in this very process, which saves half a second of starting each: for the many ways to be refused, one after
+ * another, beside one in a process of its own.
+ */
+export async function corellaHere(folder: string, ...words: readonly string[]): Promise<Ran> {
+  watchStreams();
+  const { argv } = process;
+  const before = process.cwd();
+  const said = { stdout: '', stderr: '' };
+  process.argv = [process.execPath, program, ...words];
+  process.chdir(folder);
+  try {
+    const code = await speaking.run(said, runProgram);
+    return { code, ...said };
+  } finally {
+    process.chdir(before);
+    process.argv = argv;
+  }
+}
+
+/** Where the program's words go while it runs here; what the tests' own reporter writes meanwhile goes its way. */
+const speaking = new AsyncLocalStorage<Record<'stdout' | 'stderr', string>>();
+let watched = false;
+
+function watchStreams(): void {
+  if (watched) return;
+  watched = true;
+  for (const name of ['stdout', 'stderr'] as const) {
+    const stream = process[name];
+    const write = stream.write.bind(stream);
+    stream.write = (chunk: string | Uint8Array): boolean => {
+      const said = speaking.getStore();
+      if (said === undefined) return write(chunk);
+      said[name] += Buffer.from(chunk as Uint8Array).toString();
+      return true;
+    };
+  }
 }
 
 export const withFolder = (work: (folder: string) => Promise<void>): Promise<void> =>

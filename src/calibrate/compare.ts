@@ -13,7 +13,7 @@ export interface GainComparison {
   readonly compared: number;
 }
 
-/** Turns the truth of each channel and polarisation so that the reference antenna is real there too. */
+/** Rotates the truth of each channel and polarisation so that the reference antenna is real there too. */
 export function compareGains(found: Calibration, truth: GainsCA, plan: CalibrationPlan): GainComparison {
   const { channels, stations, polarisations } = plan;
   gainsCA(truth, channels, stations * polarisations);
@@ -26,12 +26,12 @@ export function compareGains(found: Calibration, truth: GainsCA, plan: Calibrati
     for (let p = 0; p < polarisations; p++) {
       const inputAt = (s: number): number => (c * stations + s) * polarisations + p;
       const reference = inputAt(found.referenceStation);
-      const turn = -Math.atan2(truth[2 * reference + 1], truth[2 * reference]);
+      const phaseRad = -Math.atan2(truth[2 * reference + 1], truth[2 * reference]);
       for (let s = 0; s < stations; s++) {
         const a = inputAt(s);
         if (found.solved[a] === 0) continue;
-        const trueRe = truth[2 * a] * Math.cos(turn) - truth[2 * a + 1] * Math.sin(turn);
-        const trueIm = truth[2 * a] * Math.sin(turn) + truth[2 * a + 1] * Math.cos(turn);
+        const trueRe = truth[2 * a] * Math.cos(phaseRad) - truth[2 * a + 1] * Math.sin(phaseRad);
+        const trueIm = truth[2 * a] * Math.sin(phaseRad) + truth[2 * a + 1] * Math.cos(phaseRad);
         const re = found.gains[2 * a];
         const im = found.gains[2 * a + 1];
         error += (re - trueRe) ** 2 + (im - trueIm) ** 2;

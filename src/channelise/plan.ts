@@ -128,7 +128,13 @@ function choosePrototype(options: ChanneliseOptions, samplesPerSpectrum: number)
       taps,
       samplesPerSpectrum,
       window: window ?? { kind: 'hann' },
-      passbandChannels: realNumber('channelise', 'passbandChannels', passbandChannels ?? 1, 0.1, 10),
+      passbandChannels: realNumber(
+        'channelise',
+        'the passband in channels (--passband)',
+        passbandChannels ?? 1,
+        0.1,
+        10,
+      ),
     });
   }
   if (window !== undefined || passbandChannels !== undefined) {

@@ -1,14 +1,14 @@
 /** corella calibrate: visibilities and a model of the sky to gains. */
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import type { Calibration, IterationRule } from '../calibrate/index.js';
+import { leaveOutUnconverged, type Calibration, type IterationRule } from '../calibrate/index.js';
 import { addSeconds } from '../core/instant.js';
 import { formatSeconds, SPEED_OF_LIGHT_M_PER_S, withMinus } from '../core/units.js';
 import { refuse } from '../core/errors.js';
-import { median } from '../core/median.js';
 import { gainPaths, writeGainFiles } from '../formats/index.js';
 import { through } from '../pipeline/run.js';
 import { prepareCalibrate } from '../pipeline/stages/calibrate.js';
+import { oddChannels } from '../pipeline/odd-channels.js';
 import { oddByGain, oddByPower, type OddInput } from '../pipeline/odd-inputs.js';
 import type { Integration } from '../core/blocks.js';
 import { inputName } from '../telescope/telescope.js';
@@ -24,11 +24,19 @@ import {
 } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
 import { addFlagOption, parseFlags, type FlagOptions } from './options/flags.js';
+import {
+  convergenceLines,
+  MOST_LINES,
+  refuseNoneConverged,
+  summarise,
+  unconvergedLine,
+} from './report/calibration-report.js';
 import { history } from './report/history.js';
+import { PartlyDone } from './report/outcome.js';
 import { addIntegrationOption, choiceLines, type IntegrationOptions } from './options/integration-options.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { openVisibilities, telescopeFor, withBackend } from './open.js';
-import { addOverwriteOption, checkOutputs, type OutputOptions } from './options/outputs.js';
+import { addOverwriteOption, checkOutputs, parseOutput, type OutputOptions } from './options/outputs.js';
 import { duration, plainNumber } from './options/quantity.js';
 import { addSourceOption, chooseSources } from './options/sky-options.js';
 import { openTerminal } from './report/terminal.js';
@@ -53,7 +61,12 @@ export function registerCalibrate(program: Command): void {
     .command('calibrate')
     .description("visibilities + sky model → each antenna's complex gain (StEFCal)")
     .argument('<visibilities>', 'in any format we read')
-    .option('-o, --out <path>', 'gains to write, as JSON; CalH5 takes the same name beside it', 'gains.json');
+    .option(
+      '-o, --out <path>',
+      'gains to write, as JSON; CalH5 takes the same name beside it',
+      parseOutput,
+      'gains.json',
+    );
   addSourceOption(command, 'the model')
     .option(
       '--min-altitude <degrees>',
@@ -63,11 +76,16 @@ export function registerCalibrate(program: Command): void {
     )
     .option(
       '--tolerance <change>',
-      'stop when the gains change by less, as a fraction',
+      'converged when the gains change by less, as a fraction',
       plainNumber('--tolerance'),
       1e-8,
     )
-    .option('--most-iterations <number>', 'give up after so many', parseCount, 500)
+    .option(
+      '--most-iterations <number>',
+      'give up after so many; what has not converged has no gains',
+      parseCount,
+      500,
+    )
     .option('--iterations <number>', 'exactly so many instead', parseCount)
     .option('--reference <station>', 'whose phase is zero, by number or name (default: the first good one)')
     .option(
@@ -78,7 +96,7 @@ export function registerCalibrate(program: Command): void {
     .option(
       '--odd <factor>',
       'leave out inputs whose power or gain is so many times off the middle; 0 keeps all',
-      plainNumber('--odd'),
+      parseOdd,
       4,
     )
     .option(
@@ -130,21 +148,24 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
   try {
     await checkOutputs({ ...options, paths, from: path });
     const telescope = await telescopeFor(file, options);
-    const choice = await chooseIntegration(file, options.integration);
+    const reading = terminal.stage('read');
+    const choice = await chooseIntegration(file, options.integration, reading.update);
+    reading.done();
     const chosen = choice.integration;
     const flags = parseFlags(options.flag, chosen.flaggedInputs.length, chosen.polarisations, telescope);
     const asked = { ...chosen, flaggedInputs: chosen.flaggedInputs.map((flag, a) => flag | flags[a]) };
     const oddPowers = options.odd === 0 ? [] : oddByPower(asked, options.odd);
+    refuseAllOdd(oddPowers, asked, options.odd);
     const iterations: IterationRule =
       options.iterations === undefined
         ? { kind: 'until', tolerance: options.tolerance, most: options.mostIterations }
-        : { kind: 'fixed', count: options.iterations };
+        : { kind: 'fixed', count: options.iterations, tolerance: options.tolerance };
     const referenceStation =
       options.reference === undefined ? undefined : findStation(options.reference, telescope.stations);
     const stage = terminal.stage('calibrate');
     const integration = without(asked, oddPowers);
     const { frequenciesHz, channelWidthHz, feeds } = file.header;
-    const { calibration, sources, odd, later } = await withBackend(options, async (backend) => {
+    const solved = await withBackend(options, async (backend) => {
       const solver = await prepareCalibrate({
         backend,
         telescope,
@@ -153,6 +174,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
         sources: chooseSources(options.sources, frameAtMiddle(telescope, integration)),
         minimumAltitudeDeg: options.minAltitude,
         iterations,
+        onStep: stage.step,
         ...(referenceStation === undefined ? {} : { referenceStation }),
         ...(options.minBaseline === undefined ? {} : { minimumBaselineM: options.minBaseline }),
       });
@@ -163,6 +185,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
             ? []
             : oddByGain(first.calibration, integration.channels, integration.polarisations, options.odd);
         const odd = [...oddPowers, ...oddGains];
+        refuseAllOdd(odd, asked, options.odd);
         // Solved again without them: noise that passed for signal has bent the others a little.
         const best = oddGains.length === 0 ? first : await through(solver, without(integration, oddGains));
         const later: { readonly integration: Integration; readonly calibration: Calibration }[] = [];
@@ -170,7 +193,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
           for await (const next of integrationsEvery(file, options.every)) {
             const own = { ...next, flaggedInputs: next.flaggedInputs.map((flag, a) => flag | flags[a]) };
             const { calibration: gains } = await through(solver, without(own, odd));
-            later.push({ integration: next, calibration: gains });
+            later.push({ integration: next, calibration: leaveOutUnconverged(gains) });
           }
         }
         return { ...best, odd, later };
@@ -179,6 +202,9 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
       }
     });
     const seconds = stage.done();
+    const { sources, odd, later } = solved;
+    const calibration = leaveOutUnconverged(solved.calibration);
+    refuseNoneConverged(calibration, options.iterations ?? options.mostIterations);
     const shaped = shapeOver(options.over, frequenciesHz);
     const series = (later.length > 0 ? later : [{ integration, calibration }]).map((one) => ({
       time: addSeconds(one.integration.start, one.integration.durationS / 2),
@@ -206,6 +232,9 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
       { telescope, channelWidthHz, durationS: integration.durationS, ...(feeds && { feeds }) },
     );
     const summary = summarise(calibration);
+    const channels =
+      options.odd === 0 ? [] : oddChannels(calibration.gains, frequenciesHz.length, options.odd);
+    const given = unconvergedLine(summary, frequenciesHz);
     const oddInputs = odd.map((one) => ({
       ...one,
       name: inputName(telescope, one.input, integration.polarisations, feeds),
@@ -226,6 +255,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
         solutionsInTime: series.length,
         ...(options.over === 'delay' && { delays: named }),
         oddInputs,
+        oddChannels: channels,
         seconds,
       },
       [
@@ -237,13 +267,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
             ]
           : []),
         `model: ${sources.map(({ source, altitudeDeg }) => `${source.name} at ${altitudeDeg.toFixed(0)}°`).join(', ')}`,
-        `converged ${summary.converged} of ${summary.solves}, ${summary.medianIterations} iterations in the middle, ` +
-          `residual ${(100 * summary.medianResidual).toFixed(1)} % in the middle, ${(100 * summary.worstResidual).toFixed(1)} % at worst`,
-        ...(summary.medianResidual > LITTLE_EXPLAINED
-          ? [
-              'the model explains next to nothing of the data: either they are mostly noise, or another sky was up; look at an image before you trust these gains',
-            ]
-          : []),
+        ...convergenceLines(summary, channels, frequenciesHz),
         ...choiceLines(choice, options.integration),
         ...(summary.solvesWithoutData > 0
           ? [
@@ -254,6 +278,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
         ...(left.length > MOST_LINES ? [`left out: ${left.length - MOST_LINES} more; --json lists all`] : []),
       ],
     );
+    if (given !== undefined) throw new PartlyDone(given);
   } finally {
     await file.close();
   }
@@ -287,12 +312,6 @@ const writeCables = (
     `${JSON.stringify({ fixed: delays.map(({ name, delayS }) => ({ input: name, cableM: delayS * SPEED_OF_LIGHT_M_PER_S })) }, undefined, 2)}\n`,
   );
 
-/** A residual above this: gains still come out, and may mean nothing. */
-const LITTLE_EXPLAINED = 0.9;
-
-/** A station half dead is told in a screenful. */
-const MOST_LINES = 20;
-
 const without = (integration: Integration, odd: readonly OddInput[]): Integration => {
   const left = new Set(odd.map(({ input }) => input));
   return {
@@ -300,6 +319,34 @@ const without = (integration: Integration, odd: readonly OddInput[]): Integratio
     flaggedInputs: integration.flaggedInputs.map((flag, a) => (left.has(a) ? 1 : flag)),
   };
 };
+
+function parseOdd(text: string): number {
+  const factor = plainNumber('--odd')(text);
+  if (factor !== 0 && !(factor > 1))
+    refuse('--odd', `'${text}' is no factor`, 'give more than 1, like 4, or 0 to keep all inputs');
+  return factor;
+}
+
+/** Where hardly any input is like the others, the factor is too small for them. */
+function refuseAllOdd(
+  odd: readonly OddInput[],
+  { flaggedInputs, polarisations }: Integration,
+  factor: number,
+): void {
+  const left = new Set(odd.map(({ input }) => input));
+  for (let p = 0; p < polarisations; p++) {
+    const inputs = Array.from(flaggedInputs.keys()).filter(
+      (a) => a % polarisations === p && flaggedInputs[a] === 0,
+    );
+    const kept = inputs.filter((a) => !left.has(a)).length;
+    if (inputs.length >= 3 && kept < 3)
+      refuse(
+        '--odd',
+        `${factor} leaves ${kept} of ${inputs.length} inputs of a polarisation, where gains take three`,
+        'give a larger factor, or 0 to keep all inputs',
+      );
+  }
+}
 
 function findStation(text: string, stations: readonly { readonly name: string }[]): number {
   const byName = stations.findIndex(({ name }) => name === text);
@@ -312,31 +359,4 @@ function findStation(text: string, stations: readonly { readonly name: string }[
     );
   }
   return station;
-}
-
-/** One line's worth of a calibration. An input counts as solved when it is in every channel. */
-function summarise({ solved, solutions, referenceStation }: Calibration) {
-  const channels = new Set(solutions.map(({ channel }) => channel)).size;
-  const inputs = solved.length / channels;
-  const withData = solutions.filter(({ residual }) => !Number.isNaN(residual));
-  const polarisations = solutions.length / channels;
-  const solvedInputs = Array.from({ length: inputs }, (_, a) => a).filter((a) => {
-    const own = withData.filter(({ polarisation }) => polarisation === a % polarisations);
-    return own.length > 0 && own.every(({ channel }) => solved[channel * inputs + a] === 1);
-  }).length;
-  const leftOut = new Map(
-    withData.flatMap((solution) => solution.leftOut.map((out) => [out.station, out] as const)),
-  );
-  return {
-    solves: withData.length,
-    solvesWithoutData: solutions.length - withData.length,
-    inputs,
-    solvedInputs,
-    referenceStation,
-    converged: withData.filter(({ converged }) => converged).length,
-    medianIterations: median(withData.map(({ iterations }) => iterations)),
-    medianResidual: median(withData.map(({ residual }) => residual)),
-    worstResidual: withData.reduce((worst, { residual }) => Math.max(worst, residual), 0),
-    leftOut: [...leftOut.values()],
-  };
 }

@@ -16,7 +16,7 @@ import {
 import { channelsOf, planChannels } from '../pipeline/channels.js';
 import { correlateSpectra, correlateVoltages, type CorrelationSettings } from '../pipeline/correlate.js';
 import type { Account } from '../pipeline/stages/stage.js';
-import { written } from '../pipeline/write.js';
+import { writtenAsFar } from '../pipeline/write.js';
 import { skyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { refuse } from '../core/errors.js';
@@ -32,7 +32,8 @@ import { addFlagOption, parseFlags, type FlagOptions } from './options/flags.js'
 import { history } from './report/history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { refuseUnknown, telescopeFor, withBackend } from './open.js';
-import { addOverwriteOption, checkOutputs, type OutputOptions } from './options/outputs.js';
+import { leftoverLines } from './options/leftover-lines.js';
+import { addOverwriteOption, checkOutputs, parseOutput, type OutputOptions } from './options/outputs.js';
 import { duration } from './options/quantity.js';
 import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
 import { coherenceFacts, coherenceLines } from './report/coherence-lines.js';
@@ -76,6 +77,7 @@ export function registerCorrelate(program: Command): void {
     .option(
       '-o, --out <path>',
       'visibilities to write; the extension chooses the format',
+      parseOutput,
       'visibilities.uvfits',
     )
     .option(
@@ -132,6 +134,7 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
   const recording = await openFile(path, await openOptions(options));
   try {
     await checkOutputs({ ...options, paths: [options.out], from: path });
+    for (const line of await leftoverLines(options.out)) terminal.say(line);
     if (recording.kind === 'visibilities')
       refuse(path, 'holds visibilities already', 'calibrate or image it');
     if (recording.kind === 'spectra')
@@ -153,9 +156,10 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
         align: options.align,
         onProgress: stage.update,
       };
-      const counted = await written(
-        () => format.createVisibilities(options.out, header, options.values),
-        (append) => work.run(settings, append),
+      const counted = await writtenAsFar(
+        { path: options.out, unit: 'integration' },
+        () => format.createVisibilities(options.out, header, { values: options.values }),
+        (append, stop) => work.run({ ...settings, stop }, append),
       );
       return { account: counted, backendText: `${backend.kind}: ${backend.description}` };
     });
@@ -196,13 +200,13 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
 
 type Align = NonNullable<CorrelationSettings['align']>;
 
-function parseAlign(text: string): Align {
+export function parseAlign(text: string): Align {
   return text === 'first-sample' || text === 'utc'
     ? text
     : refuse('--align', `'${text}' is no clock`, 'choose first-sample or utc');
 }
 
-function parseValues(text: string): StoredValues {
+export function parseValues(text: string): StoredValues {
   return text === 'means' || text === 'sums'
     ? text
     : refuse('--values', `'${text}' is not a kind of values`, 'choose means or sums');
@@ -214,7 +218,7 @@ interface Work {
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
   run(
-    settings: CorrelationSettings & { readonly onProgress: OnProgress },
+    settings: CorrelationSettings & { readonly onProgress: OnProgress; readonly stop: AbortSignal },
     append: (integration: Integration) => Promise<void>,
   ): Promise<Account>;
 }

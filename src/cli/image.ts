@@ -1,5 +1,5 @@
 /** corella image: pictures of the sky, from visibilities or directly from voltages. */
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { addSeconds, type Instant } from '../core/instant.js';
 import { bearableIntegrationS, coherenceOf } from '../pipeline/coherence.js';
 import { coherenceFacts, coherenceLines } from './report/coherence-lines.js';
@@ -16,7 +16,7 @@ import {
 } from '../formats/index.js';
 import { averageChannels, stokesI, type ImageField, type KernelSize } from '../image/index.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
-import { matchGains } from '../pipeline/gains.js';
+import { channelsWithoutGains, matchGains } from '../pipeline/gains.js';
 import { imageDirectly, imageIntegration } from '../pipeline/image.js';
 import type { Calibrated, ImageSettings, SkyImage } from '../pipeline/sky-image.js';
 import { writeSky, type PictureOptions } from '../pipeline/products.js';
@@ -29,37 +29,26 @@ import {
   channelSettings,
   type ChannelOptions,
 } from './options/channel-options.js';
-import {
-  addBackendOptions,
-  addExamples,
-  parseCount,
-  refuseGiven,
-  type BackendOptions,
-} from './options/command.js';
+import { addBackendOptions, addExamples, parseCount, refuseGiven } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
 import { history } from './report/history.js';
-import { addIntegrationOption, choiceLines, type IntegrationOptions } from './options/integration-options.js';
-import { lossFacts, lossLines } from './report/loss-lines.js';
+import { addIntegrationOption, choiceLines } from './options/integration-options.js';
+import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { refuseUnknown, telescopeFor, withBackend } from './open.js';
-import { addOverwriteOption, checkOutputs, type OutputOptions } from './options/outputs.js';
+import { addOverwriteOption, checkOutputs, parseOutput } from './options/outputs.js';
 import { duration, plainNumber } from './options/quantity.js';
 import { addSourceOption, parseSources } from './options/sky-options.js';
+import { addWideOptions, wideOptionNames } from './options/wide-options.js';
 import { openTerminal, type Terminal } from './report/terminal.js';
+import { chooseWide, runWide, type WideCommandOptions } from './image-wide.js';
 
-interface ImageOptions extends BackendOptions, OutputOptions, ChannelOptions, IntegrationOptions, OpenFlags {
-  readonly out?: string;
+interface ImageOptions extends WideCommandOptions, ChannelOptions, OpenFlags {
   readonly direct?: true;
-  readonly gains?: string;
-  readonly pixels?: number;
-  readonly field?: number;
   readonly kernel: KernelSize;
-  readonly weight: 'natural' | 'uniform';
-  readonly autos?: true;
-  readonly beam?: true;
+  readonly weight?: WideCommandOptions['weights'];
   readonly perChannel?: true;
   readonly duration?: number;
-  readonly sources: string;
 }
 
 export function registerImage(program: Command): void {
@@ -70,36 +59,38 @@ export function registerImage(program: Command): void {
     .option(
       '-o, --out <path>',
       'the FITS to write; the PNG goes beside it (default: image.fits or direct.fits)',
+      parseOutput,
     )
     .option('--direct', 'image the voltages themselves, without making visibilities')
     .option('--gains <path>', 'calibrate with these, from corella calibrate (default: none)')
-    .option(
-      '--pixels <number>',
-      'along each side (default: 128, or more where the array needs more)',
-      parseCount,
-    )
+    .option('--pixels <number>', 'along each side (default: what the array needs)', parseCount)
     .option(
       '--field <degrees>',
-      'width of the field around the zenith (default: the whole sky)',
+      'width of the field (default: the whole sky, or 1024 pixels round --centre)',
       plainNumber('--field'),
     )
-    .option('--kernel <size>', 'cells under each antenna: 1, 3, 5 or 7', parseKernel, 5)
     .option(
-      '--weight <name>',
-      'natural: deepest; uniform: sharpest (visibilities only)',
-      parseWeight,
-      'natural',
+      '--kernel <size>',
+      'cells along a side of the gridding kernels round the zenith: 1, 3, 5 or 7',
+      parseKernel,
+      5,
     )
-    .option('--autos', 'keep autocorrelations (visibilities only; the direct road always has them)')
+    .option(
+      '--autos',
+      'keep autocorrelations (visibilities round the zenith; the direct road always has them)',
+    )
+    .option('--no-picture', 'the FITS alone: drawing takes longer than imaging')
     .option('--beam', 'also write the synthesised beam (visibilities only)')
-    .option('--per-channel', 'keep channels apart in the FITS instead of averaging them')
+    .option('--cube', 'keep channels apart in the FITS instead of averaging them')
+    .addOption(new Option('--per-channel').hideHelp())
     .option(
       '--duration <time>',
       'with --direct: only so much of the recording, like 40ms (default: all)',
       duration('--duration'),
     )
     .action(run);
-  addIntegrationOption(command);
+  addIntegrationOption(command, ', or all with --centre and its like');
+  addWideOptions(command);
   addOverwriteOption(command);
   addSourceOption(command, 'names to write on the picture');
   addChannelOptions(command);
@@ -109,8 +100,12 @@ export function registerImage(program: Command): void {
   addExamples(command, [
     ['image visibilities.uvfits --gains gains.json', 'image.fits and image.png, the whole sky'],
     [
-      'image visibilities.uvfits --gains gains.json --weight uniform --field 60 --pixels 256',
-      'a sharper field of 60°',
+      'image visibilities.uvfits --gains gains.json --centre "Cyg A" --field 20 --weights briggs:0',
+      'a field of 20° round Cyg A, all integrations with their fringes stopped',
+    ],
+    [
+      'image visibilities.uvfits --gains gains.json --centre "19h59m28.4s +40d44m02s" --cell 2arcmin --pixels 512 --clean',
+      'CLEANed: restored image, and beside it dirty, model, residual and beam',
     ],
     [
       'image --direct voltages.sigmf-meta --gains gains.json',
@@ -120,11 +115,23 @@ export function registerImage(program: Command): void {
   ]);
 }
 
-async function run(path: string, options: ImageOptions, command: Command): Promise<void> {
+async function run(path: string, given: ImageOptions, command: Command): Promise<void> {
+  const options: ImageOptions = {
+    ...given,
+    ...((given.cube ?? given.perChannel) && { cube: true }),
+    ...(given.weight && { weights: given.weights ?? given.weight }),
+    ...(given.clean !== undefined && given.gain !== undefined && { loopGain: given.loopGain ?? given.gain }),
+  };
   if (options.direct === true) {
-    refuseGiven(command, ['weight', 'autos', 'beam', 'integration'], 'is for visibilities, not for --direct');
+    refuseGiven(
+      command,
+      ['weights', 'weight', 'autos', 'beam', 'integration', ...wideOptionNames],
+      'is for visibilities, not for --direct',
+    );
   } else {
-    refuseGiven(command, ['duration', ...channelOptionNames], 'is for voltages, with --direct alone');
+    // --gain is the channeliser's word, and with --clean CLEAN's.
+    const forVoltages = channelOptionNames.filter((name) => name !== 'gain' || given.clean === undefined);
+    refuseGiven(command, ['duration', ...forVoltages], 'is for voltages, with --direct alone');
   }
   const terminal = openTerminal(options);
   const settings: ImageSettings = {
@@ -139,16 +146,27 @@ async function run(path: string, options: ImageOptions, command: Command): Promi
   const beside = (ending: string): string => join(dir, `${name}${ending}`);
   const outputs = {
     fits: out,
-    png: beside('.png'),
+    ...(options.picture && { png: beside('.png') }),
     ...(options.beam === true && { beam: beside('-beam.fits') }),
   };
   const written = Object.values(outputs);
+  await checkOutputs({ ...options, paths: written, from: path });
   const sourcesAt = parseSources(options.sources);
   const file = await openFile(path, await openOptions(options));
   try {
-    await checkOutputs({ ...options, paths: written, from: path });
     refuseUnknown(file);
     const telescope = await telescopeFor(file, options);
+    if (options.direct !== true) {
+      if (telescope.stations.length === 1 && options.autos !== true)
+        refuse('image', 'one station has no baselines', 'keep its own power with --autos, or image --direct');
+      const visibilities = visibilitiesOf(file);
+      const wide = await chooseWide(command, options, visibilities, telescope, settings);
+      if (wide) {
+        const gains = await gainsFor(options, telescope, visibilities.header.frequenciesHz);
+        await runWide(visibilities, telescope, options, wide, gains, terminal);
+        return;
+      }
+    }
     const made =
       options.direct === true
         ? await direct(voltagesOf(file), telescope, options, settings, terminal)
@@ -157,10 +175,10 @@ async function run(path: string, options: ImageOptions, command: Command): Promi
     const products: PictureOptions = {
       telescope,
       ...(feeds === undefined ? {} : { feeds }),
-      road: options.direct === true ? 'Direct imaging (EPIC)' : `From visibilities, ${options.weight} weight`,
+      road: options.direct === true ? 'Direct imaging (EPIC)' : 'From visibilities, natural weights',
       unit: options.gains === undefined ? 'counts' : 'Jy/beam',
       channelWidthHz: made.channelWidthHz,
-      channels: options.perChannel === true ? 'keep' : 'average',
+      channels: options.cube === true ? 'keep' : 'average',
       history: [
         ...history({ from: file, telescope }),
         ...(options.gains === undefined ? [] : [`gains ${options.gains}`]),
@@ -168,7 +186,7 @@ async function run(path: string, options: ImageOptions, command: Command): Promi
       sources: sourcesAt(made.sky.frame),
     };
     const stage = terminal.stage('write');
-    await writeSky(outputs, made.sky, products);
+    await writeSky(outputs, made.sky, products, stage.step);
     stage.done();
     const { image, plan } = made.sky;
     const { pixels } = plan;
@@ -202,7 +220,9 @@ async function fromVisibilities(
   settings: ImageSettings,
   terminal: Terminal,
 ): Promise<Made> {
-  const choice = await chooseIntegration(file, options.integration);
+  const reading = terminal.stage('read');
+  const choice = await chooseIntegration(file, options.integration, reading.update);
+  reading.done();
   const { frequenciesHz, channelWidthHz } = file.header;
   const { start, durationS } = choice.integration;
   const gains = await gainsFor(options, telescope, frequenciesHz, addSeconds(start, durationS / 2));
@@ -214,8 +234,9 @@ async function fromVisibilities(
         backend,
         telescope,
         frequenciesHz,
-        weight: options.weight,
+        weight: 'natural',
         autos: options.autos === true ? 'include' : 'leave-out',
+        onStep: stage.step,
         ...gains,
       },
       settings,
@@ -282,12 +303,17 @@ async function direct(
     seconds: stage.done(`${sky.samples} time steps`),
     notes: [
       ...lossLines(recording, account.missingSamples, 'they add nothing'),
+      ...railLines(account.saturated, 2 * account.spectra * channels.channels * channels.inputs),
       ...coherenceLines(coherence, sky.durationS, {
         channel: 'narrower --channels save it, and so does correlate --track SOURCE',
         time: `--duration ${formatSeconds(bearableIntegrationS(coherence))} saves it, and so does correlate --track SOURCE`,
       }),
     ],
-    json: { ...lossFacts(recording, account.missingSamples), ...coherenceFacts(coherence, sky.durationS) },
+    json: {
+      ...lossFacts(recording, account.missingSamples),
+      saturated: account.saturated,
+      ...coherenceFacts(coherence, sky.durationS),
+    },
   };
 }
 
@@ -295,18 +321,23 @@ async function gainsFor(
   options: ImageOptions,
   telescope: Telescope,
   frequenciesHz: Float64Array,
-  moment: Instant,
+  moment?: Instant,
 ): Promise<{ calibrated?: Calibrated }> {
   if (options.gains === undefined) return {};
-  return {
-    calibrated: matchGains(
-      await readGainFile(options.gains),
+  const file = await readGainFile(options.gains);
+  if (moment === undefined && file.later)
+    refuse(
       options.gains,
-      telescope,
-      frequenciesHz,
-      moment,
-    ),
-  };
+      'has gains of several times, and this image takes one for all',
+      'calibrate without --every',
+    );
+  const calibrated = matchGains(file, options.gains, telescope, frequenciesHz, moment);
+  const without = channelsWithoutGains(calibrated, frequenciesHz.length).length;
+  if (without > 0)
+    openTerminal(options).say(
+      `${options.gains}: ${without} of ${frequenciesHz.length} channels have no gains and are left out`,
+    );
+  return { calibrated };
 }
 
 const voltagesOf = (file: OpenedFile): VoltageRecording =>
@@ -321,15 +352,15 @@ const visibilitiesOf = (file: OpenedFile): VisibilityFile =>
 export const fieldOf = (widthDeg: number | undefined): ImageField =>
   widthDeg === undefined ? { kind: 'all-sky' } : { kind: 'field', widthDeg };
 
-function parseKernel(text: string): KernelSize {
+export function parseKernel(text: string): KernelSize {
   const sizes: readonly KernelSize[] = [1, 3, 5, 7];
   return (
     sizes.find((size) => String(size) === text) ??
-    refuse('--kernel', `'${text}' is no kernel size`, 'choose 1, 3, 5 or 7')
+    refuse('--kernel', `'${text}' is no size of gridding kernels`, 'choose 1, 3, 5 or 7')
   );
 }
 
-function parseWeight(text: string): 'natural' | 'uniform' {
+export function parseWeight(text: string): 'natural' | 'uniform' {
   return text === 'natural' || text === 'uniform'
     ? text
     : refuse('--weight', `'${text}' is no weighting`, 'choose natural or uniform');

@@ -8,32 +8,36 @@ import {
   holdsGains,
   openFile,
   readGainFile,
+  type OpenedFile,
   type Recording,
   sampleRateOf,
   type VisibilityFile,
   writeFileWhole,
 } from '../formats/index.js';
 import { linePlot, renderPng, type Picture } from '../draw/index.js';
+import { antennaPicture } from '../pipeline/inspect/pictures/antenna.js';
+import { baselineCollector, pairNamed } from '../pipeline/inspect/pictures/baseline.js';
 import { describeFile } from '../pipeline/inspect/inspect.js';
-import { gainPicture } from '../pipeline/inspect/gain-picture.js';
+import { gainPicture } from '../pipeline/inspect/pictures/gain.js';
 import { lookAtGains } from '../pipeline/inspect/gains.js';
-import { recordingPicture } from '../pipeline/inspect/voltage-picture.js';
-import { visibilityPicture } from '../pipeline/inspect/visibility-picture.js';
+import { recordingPicture } from '../pipeline/inspect/pictures/voltage.js';
+import { uvCoverage } from '../pipeline/inspect/pictures/uv.js';
+import { visibilityPicture } from '../pipeline/inspect/pictures/visibility.js';
 import { lookAt } from '../pipeline/inspect/voltages.js';
 import { lookAtVisibilities } from '../pipeline/inspect/visibilities.js';
 import { inputSpectra, meanSpectrum } from '../pipeline/inspect/waterfall.js';
 import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
+import { refuseDrawings, type DrawingOptions } from './options/drawing-options.js';
 import { addEopOption } from './options/eop-option.js';
 import { gainJson, gainLines } from './report/inspect-gains.js';
-import { factLines, lookLines, rowLines, visibilityLines } from './report/inspect-text.js';
+import { factLines, line, lookLines, rowLines, visibilityLines } from './report/inspect-text.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { addOverwriteOption, checkOutputs, checkPngName, type OutputOptions } from './options/outputs.js';
 import { openTerminal } from './report/terminal.js';
 import { inspectCapture } from './report/inspect-capture.js';
+import { inspectImage } from './report/inspect-image.js';
 
-interface InspectOptions extends CommonOptions, OutputOptions, OpenFlags {
-  readonly spectrum?: string;
-  readonly picture?: string;
+interface InspectOptions extends CommonOptions, OutputOptions, OpenFlags, DrawingOptions {
   readonly whole?: true;
 }
 
@@ -43,7 +47,7 @@ export function registerInspect(program: Command): void {
     .description('what is in this file (any format we know), as text, JSON or pictures')
     .argument(
       '<file>',
-      'a recording, channelised data, visibilities, gains, or captured packets (pcap, pcapng)',
+      'a recording, channelised data, visibilities, gains, a FITS image, or captured packets (pcap, pcapng)',
     )
     .option(
       '--whole',
@@ -51,8 +55,14 @@ export function registerInspect(program: Command): void {
     )
     .option(
       '--picture <path>',
-      'draw the first block as PNG: power over time and frequency with histograms, or amplitude and phase of the baselines or the gains',
+      'draw the first block as PNG: power over time and frequency with histograms, or amplitude and phase of the baselines or the gains, or the image',
     )
+    .option(
+      '--baseline <a,b>',
+      'let --picture show one pair of stations, by their names, over time and frequency',
+    )
+    .option('--uv <path>', 'draw the coverage of the uv plane as PNG')
+    .option('--antennas <path>', 'draw a map of the stations as PNG')
     .option(
       '--spectrum <path>',
       'draw the mean spectrum of the first block, or of the first integration, as PNG',
@@ -70,7 +80,13 @@ export function registerInspect(program: Command): void {
       'what the first inputs heard: waterfalls, histograms',
     ],
     ['inspect visibilities.uvh5 --picture baselines.png', 'amplitude and phase of every pair'],
+    [
+      'inspect visibilities.uvh5 --baseline stand1,stand17 --picture pair.png',
+      'one pair over time and frequency',
+    ],
+    ['inspect visibilities.uvh5 --uv uv.png --antennas map.png', 'what the array samples, where it stands'],
     ['inspect gains.json --picture gains.png', 'amplitude and phase of every gain'],
+    ['inspect image-beam.fits --picture beam.png', 'a FITS image, such as that of the beam'],
     ['inspect night.vdif --rate 32MHz --whole', 'how much was lost, and where'],
     ['inspect voltages.sigmf-meta --spectrum spectrum.png', 'a picture of its band'],
     ['inspect capture.pcap', 'packets: formats, senders, what was lost'],
@@ -82,22 +98,32 @@ interface Report {
   readonly lines: readonly string[];
   readonly spectrum: { readonly frequenciesHz: Float64Array; readonly powerDb: Float64Array };
   /** Undefined where there is nothing to draw. */
-  readonly picture: Picture | undefined;
+  readonly pictures: Readonly<Record<Drawing, Picture | undefined>>;
 }
 
+/** Options that draw what a file holds. */
+const drawings = ['picture', 'uv', 'antennas'] as const;
+type Drawing = (typeof drawings)[number];
+
 async function run(path: string, options: InspectOptions): Promise<void> {
-  const drawings = { '--picture': options.picture, '--spectrum': options.spectrum };
-  for (const [option, drawing] of Object.entries(drawings)) {
+  const paths: string[] = [];
+  for (const option of [...drawings, 'spectrum'] as const) {
+    const drawing = options[option];
     if (drawing === undefined) continue;
-    checkPngName(option, drawing);
-    await checkOutputs({ ...options, paths: [drawing], from: path });
+    checkPngName(`--${option}`, drawing);
+    paths.push(drawing);
   }
-  const drawn = Object.values(drawings).flatMap((drawing) =>
-    drawing === undefined ? [] : [`drawn in ${drawing}`],
-  );
+  if (paths.length > 0) await checkOutputs({ ...options, paths, from: path });
+  if (options.baseline !== undefined && options.picture === undefined)
+    refuse('--baseline', 'draws nothing by itself', 'say where: --picture pair.png');
+  const drawn = paths.map((drawing) => `drawn in ${drawing}`);
   if (options.format === undefined && (await holdsGains(path))) {
-    if (options.spectrum !== undefined)
-      refuse('--spectrum', `is not for gains, which ${path} holds`, 'draw them with --picture');
+    refuseDrawings(
+      options,
+      ['spectrum', 'baseline', 'uv', 'antennas'],
+      `gains, which ${path} holds`,
+      'draw them with --picture',
+    );
     const gains = await readGainFile(path);
     if (options.picture !== undefined)
       await writeFileWhole(options.picture, await renderPng(gainPicture(gains, path)));
@@ -106,17 +132,24 @@ async function run(path: string, options: InspectOptions): Promise<void> {
     return;
   }
   const terminal = openTerminal(options);
+  const image = await inspectImage(path, options);
+  if (image) {
+    terminal.result(image.json, [...image.lines, ...drawn]);
+    return;
+  }
   const packets = await inspectCapture(path, options, terminal);
   if (packets) {
+    refuseDrawings(options, ['baseline', 'uv', 'antennas'], `packets, which ${path} holds`, 'leave it out');
     terminal.result(packets.json, packets.lines);
     return;
   }
   const file = await openFile(path, await openOptions(options));
   try {
     const description = describeFile(file);
+    const checked = options.whole === true ? await checksumOf(file) : undefined;
     // A glance needs no progress; all of a large file may take minutes.
     const stage = options.whole === true ? terminal.stage('read') : undefined;
-    const { json, lines, spectrum, picture } =
+    const { json, lines, spectrum, pictures } =
       file.kind === 'visibilities'
         ? await visibilityReport(file, options, stage?.update)
         : await recordingReport(file, options, stage?.update);
@@ -130,9 +163,12 @@ async function run(path: string, options: InspectOptions): Promise<void> {
       });
       await writeFileWhole(options.spectrum, await renderPng(plot, { width: 1200 }));
     }
-    if (options.picture !== undefined) {
-      const whole = picture ?? refuse(path, 'holds nothing to draw', 'leave --picture out');
-      await writeFileWhole(options.picture, await renderPng(whole));
+    for (const drawing of drawings) {
+      const to = options[drawing];
+      if (to === undefined) continue;
+      const whole =
+        pictures[drawing] ?? refuse(path, `holds nothing to draw for --${drawing}`, 'leave it out');
+      await writeFileWhole(to, await renderPng(whole));
     }
     terminal.result(
       {
@@ -143,13 +179,21 @@ async function run(path: string, options: InspectOptions): Promise<void> {
           frequenciesHz: Array.from(spectrum.frequenciesHz),
           powerDb: Array.from(spectrum.powerDb),
         },
+        ...(checked && { checksum: checked }),
         details: file.details,
       },
-      [...factLines(description), ...lines, ...drawn],
+      [...factLines(description), ...lines, ...(checked ? [line('checksum', checked)] : []), ...drawn],
     );
   } finally {
     await file.close();
   }
+}
+
+/** What all of the data came to, where the file tells what they should. */
+async function checksumOf(file: OpenedFile): Promise<string | undefined> {
+  if (file.kind === 'visibilities' || !file.verify) return undefined;
+  await file.verify();
+  return 'matches core:sha512';
 }
 
 async function recordingReport(
@@ -157,6 +201,7 @@ async function recordingReport(
   options: InspectOptions,
   onProgress?: OnProgress,
 ): Promise<Report> {
+  refuseDrawings(options, ['baseline', 'uv'], `recordings, such as ${file.path}`, 'correlate it first');
   let band: Report['spectrum'] = { frequenciesHz: new Float64Array(), powerDb: new Float64Array() };
   let picture: Picture | undefined;
   const look = await lookAt(file, {
@@ -190,9 +235,23 @@ async function recordingReport(
       ),
     ],
     spectrum: band,
-    picture,
+    pictures: {
+      picture,
+      uv: undefined,
+      antennas: file.telescope && antennaPicture(file.telescope, file.path),
+    },
   };
 }
+
+/** Stations of which no input is left. */
+const flaggedStations = ({ header, telescope }: VisibilityFile, inputs: readonly number[]): number[] =>
+  telescope.stations.flatMap((_, s) =>
+    Array.from({ length: header.polarisations }, (_unused, p) => s * header.polarisations + p).every((a) =>
+      inputs.includes(a),
+    )
+      ? [s]
+      : [],
+  );
 
 async function visibilityReport(
   file: VisibilityFile,
@@ -200,11 +259,18 @@ async function visibilityReport(
   onProgress?: OnProgress,
 ): Promise<Report> {
   let picture: Picture | undefined;
+  const pair =
+    options.baseline === undefined ? undefined : baselineCollector(file, pairNamed(file, options.baseline));
+  const uv = options.uv === undefined ? undefined : uvCoverage(file);
   const look = await lookAtVisibilities(file, {
     ...(options.whole && { extent: 'whole' as const }),
     ...(onProgress && { onProgress }),
     onFirst: (one: Integration) => {
-      if (options.picture !== undefined) picture = visibilityPicture(file, one, file.path);
+      if (options.picture !== undefined && !pair) picture = visibilityPicture(file, one, file.path);
+    },
+    onEach: (one: Integration) => {
+      pair?.add(one);
+      uv?.add(one);
     },
   });
   const { rows, frequenciesHz, spectrumDb, start, durationS, ...read } = look;
@@ -222,6 +288,10 @@ async function visibilityReport(
       ),
     ],
     spectrum: { frequenciesHz, powerDb: spectrumDb },
-    picture,
+    pictures: {
+      picture: pair ? pair.picture(file.path) : picture,
+      uv: uv?.picture(file.path),
+      antennas: antennaPicture(file.telescope, file.path, flaggedStations(file, look.flaggedInputs)),
+    },
   };
 }

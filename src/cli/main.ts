@@ -1,44 +1,6 @@
 #!/usr/bin/env node
-/** The program: finds the command, runs it, and turns what goes wrong into one line and an exit code. */
-import { Command, CommanderError } from 'commander';
-import { HELP_OPTION, nameOptionsInErrors } from './options/command.js';
-import { commands } from './commands.js';
-import { failureText } from './report/failure.js';
-import { version } from './report/version.js';
-
-/** Exit code 0 only if everything was written. */
-async function main(): Promise<number> {
-  const program = new Command('corella')
-    .description(
-      "A radio telescope's correlator and camera: antenna voltages in, calibrated images of the sky out.",
-    )
-    .version(version(), '-V, --version', 'print the version')
-    .helpOption(...HELP_OPTION)
-    .showHelpAfterError('(add --help for the options and examples)')
-    .configureOutput({
-      outputError: (text, write) => {
-        write(text.replace(/^error: /, 'corella: '));
-      },
-    })
-    .exitOverride();
-  // All of them for --help and for advice on what was meant.
-  const [wanted = ''] = process.argv.slice(2);
-  const load = Object.hasOwn(commands, wanted) ? [commands[wanted]] : Object.values(commands);
-  for (const register of await Promise.all(load.map((loaded) => loaded()))) register(program);
-  program.commands.forEach(nameOptionsInErrors);
-  try {
-    await program.parseAsync();
-    return 0;
-  } catch (error) {
-    return report(error);
-  }
-}
-
-function report(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1;
-  process.stderr.write(failureText(error));
-  return 1;
-}
+/** Where the command line comes in, and the exit code goes out. */
+import { runProgram } from './program.js';
 
 /**
  * A reader that has seen enough closes the pipe (corella inspect … | head -1), which is no fault; a full disk under
@@ -48,7 +10,7 @@ function watchOutput(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') return;
-      // Set at the very end, since main gives an exit code of its own.
+      // Set at the very end, since runProgram gives an exit code of its own.
       process.once('exit', () => {
         process.exitCode = 1;
       });
@@ -62,4 +24,4 @@ function watchOutput(): void {
 }
 
 watchOutput();
-process.exitCode = await main();
+process.exitCode = await runProgram();

@@ -105,7 +105,7 @@ export function registerPlan(program: Command): void {
       'width of the field around the zenith (default: the whole sky)',
       plainNumber('--field'),
     )
-    .option('--kernel <cells>', 'cells along a side of the antenna kernels: 1, 3, 5 or 7', parseKernel, 5)
+    .option('--kernel <cells>', 'cells along a side of the gridding kernels: 1, 3, 5 or 7', parseKernel, 5)
     .option('--card <name>', `a card we have measured (${cardNames.join(', ')}) instead of this machine`)
     .option('--measure', 'also run each road, and print predicted beside measured')
     .option(

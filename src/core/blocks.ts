@@ -87,7 +87,7 @@ export interface Integration {
 
 /**
  * What a file said beyond sums, counts and flagged inputs, so that writing it again says the same. Only writers
- * look at it.
+ * look at it, and images with fringes stopped, for the weight of each product and for uvw.
  */
 export interface AsStored {
   /** Unphased means, flagged values among them; 0 where the file had none. */

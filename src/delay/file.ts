@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { issueWords } from '../core/schema-words.js';
 import { CorellaError, refuse } from '../core/errors.js';
 import { parseInstant, secondsBetween, type Instant } from '../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
@@ -122,7 +123,7 @@ function checkedJson(text: string, path: string): z.infer<typeof fileSchema> {
   const [issue] = parsed.error.issues;
   return refuse(
     path,
-    `${issue.path.length === 0 ? 'its content' : issue.path.join('.')}: ${issue.message}`,
+    `${issue.path.length === 0 ? 'its content' : issue.path.join('.')} ${issueWords(issue, json)}`,
     'write {"fixed": [{"input": "NAME:X", "delayS": …} or {"input": …, "cableM": …}], ' +
       '"pieces": [{"from": "UTC", "inputs": [{"input": …, "delayS": …, "delayRate": …}]}]}',
   );

@@ -1,6 +1,6 @@
 /** Heat maps: a number in every cell of a grid, as its colour. */
 import { boxOf, drawAxes, type Panel, type PlotFrame } from './axes.js';
-import { channelsOf, type Canvas } from './canvas.js';
+import { channelsOf, type Canvas, type Colour } from './canvas.js';
 import type { ColourScale } from './colour-bar.js';
 import type { Box } from './cut.js';
 import { NOTHING } from './palettes.js';
@@ -13,6 +13,8 @@ export interface HeatMap extends Panel {
   /** [row][column]; row 0 lies at the start of y's range, column 0 at that of x's. NaN: nothing. */
   readonly values: Float64Array;
   readonly scale: ColourScale;
+  /** Where there is no number; a grey that no palette has unless given. */
+  readonly nothing?: Colour;
 }
 
 /** A few damaged numbers may be so much stronger than the rest that no colour would be left for it. */
@@ -55,13 +57,14 @@ export const drawHeatMap = (heat: HeatMap, frame: PlotFrame): Shape[] => [
   ...drawAxes(heat, frame),
 ];
 
-function paintCells({ width, rgb }: Canvas, box: Box, { rows, columns, values, scale }: HeatMap): void {
+function paintCells({ width, rgb }: Canvas, box: Box, heat: HeatMap): void {
+  const { rows, columns, values, scale } = heat;
   const [left, top] = [Math.round(box.left), Math.round(box.top)];
   const [across, down] = [Math.round(box.right) - left, Math.round(box.bottom) - top];
   const table = stretchedTable(scale, scale.palette);
   const last = table.length / 3 - 1;
   const perUnit = last / (scale.high - scale.low);
-  const nothing = channelsOf(NOTHING);
+  const nothing = channelsOf(heat.nothing ?? NOTHING);
   const [rowRanges, columnRanges] = [cellRanges(down, rows), cellRanges(across, columns)];
   for (let y = 0; y < down; y++) {
     const [firstRow, endRow] = rowRanges(down - 1 - y);

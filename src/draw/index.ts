@@ -3,13 +3,22 @@ export { markRows, type PanelAxis, type PlotFrame } from './axes.js';
 export { drawBars } from './bars.js';
 export { drawColourBar, type ColourScale } from './colour-bar.js';
 export { angleScale, decibelScale, drawHeatMap, type HeatMap } from './heatmap.js';
-export { drawPlot, linePlot, linePlots, pictureOf, type LinePlot, type PlotSeries } from './plot.js';
+export {
+  drawPlot,
+  linePlot,
+  linePlots,
+  pictureOf,
+  type LinePlot,
+  type PlotAxis,
+  type PlotSeries,
+} from './plot.js';
+export { drawMap, type MapPoint } from './map.js';
 export { seriesColour } from './palettes.js';
 export { renderPng, type RenderOptions } from './render.js';
 export type { Picture, Shape } from './shapes.js';
-export type { SkyDirections } from './sky-grid.js';
-export type { BeamEllipse, NamedDirection } from './sky-marks.js';
-export { skyPicture, type SkyPicture } from './sky-picture.js';
-export type { SkyPlan } from './sky-view.js';
+export type { SkyDirections } from './sky/grid.js';
+export type { BeamEllipse, NamedDirection } from './sky/marks.js';
+export { skyPicture, type SkyPicture } from './sky/picture.js';
+export type { SkyPlan } from './sky/view.js';
 export { percentileStretch, type Stretch } from './stretch.js';
-export { text, WARNING } from './style.js';
+export { PAPER, text, WARNING } from './style.js';

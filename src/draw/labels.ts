@@ -14,7 +14,11 @@ export interface PlacedLabel extends Marker {
   readonly textY: number;
   readonly anchor: 'start' | 'middle' | 'end';
   readonly box: Box;
+  /** Whether it lies over something else, having found no free place. */
+  readonly crowded: boolean;
 }
+type Candidate = Omit<PlacedLabel, 'crowded'>;
+
 export interface LabelOptions {
   readonly fontSize: number;
   readonly markerRadius: number;
@@ -44,7 +48,7 @@ export function placeLabels(markers: readonly Marker[], options: LabelOptions): 
   const { fontSize, markerRadius } = options;
   const taken: Box[] = markers.map(({ x, y }) => around(x, y, markerRadius + 2));
   return markers.map((marker) => {
-    let best: PlacedLabel | undefined;
+    let best: Candidate | undefined;
     let least = Infinity;
     for (const distance of distances) {
       for (const direction of directions) {
@@ -61,7 +65,7 @@ export function placeLabels(markers: readonly Marker[], options: LabelOptions): 
     }
     if (!best) throw new Error('there is always a first candidate');
     taken.push(best.box);
-    return best;
+    return { ...best, crowded: least > 0 };
   });
 }
 
@@ -80,7 +84,7 @@ function tryPlace(
   { dx, dy, anchor }: (typeof directions)[number],
   gap: number,
   fontSize: number,
-): PlacedLabel {
+): Candidate {
   const width = textWidth(marker.text, fontSize);
   const textX = marker.x + dx * gap;
   const middleY = marker.y + dy * (gap + fontSize * 0.35);

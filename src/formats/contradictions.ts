@@ -29,7 +29,8 @@ export function refuseContradictions(file: OpenedFile, options: OpenOptions): vo
 
 /** The middle of channels lies beside that of their band by half of one; of visibilities any frequency inside will do. */
 function bandOf(file: OpenedFile): { readonly middleHz: number; readonly withinHz: number } {
-  if (file.kind === 'voltages') return { middleHz: file.centreFrequencyHz, withinHz: 0 };
+  // What is said in whole hertz agrees with what is kept in steps of a clock.
+  if (file.kind === 'voltages') return { middleHz: file.centreFrequencyHz, withinHz: 1 };
   const { frequenciesHz, channelWidthHz } = file.kind === 'spectra' ? file : file.header;
   const lowestHz = frequenciesHz[0];
   const highestHz = frequenciesHz[frequenciesHz.length - 1];

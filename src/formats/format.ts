@@ -30,10 +30,11 @@ export interface EndsEarly {
   readonly missingSamples: number;
 }
 
-/** What the user knows and a file's header may not say; each format takes what it needs and ignores the rest. */
+/** What the user knows and a file's header may not say; each kind of file says which of them it reads. */
 export interface OpenOptions {
   readonly sampleRateHz?: number;
   readonly centreFrequencyHz?: number;
+  /** Taken with every file: who computes with one may put the stations elsewhere. */
   readonly telescope?: Telescope;
   readonly polarisations?: 1 | 2;
   /** Inputs in the file, where its header does not count them (Mark 5B, plain binary). */
@@ -54,6 +55,18 @@ export interface OpenOptions {
   readonly metafits?: string;
   /** Whether known cable lengths are taken out of the phases (MWA); kept unless said. */
   readonly cables?: 'keep' | 'remove';
+}
+
+/** Those that mean something to some files alone. */
+export type ReadingOption = Exclude<keyof OpenOptions, 'telescope'>;
+
+/** A kind of file that a format knows: most know one. */
+export interface FileKind {
+  /** As users know it: "LWA DRX". */
+  readonly title: string;
+  readonly holds: 'recordings' | 'visibilities';
+  /** What is taken from the user; anything else is refused. */
+  readonly reads: readonly ReadingOption[];
 }
 
 /** What reading a recording has met so far; complete once its blocks have been read to the end. */
@@ -80,6 +93,8 @@ interface RecordingFacts extends FileFacts {
   readonly unknownFacts?: readonly UnknownFact[];
   readonly endsEarly?: EndsEarly;
   readonly tally?: Readonly<FrameTally>;
+  /** Where the file tells a checksum: reads all its data and refuses those that do not match. */
+  verify?(): Promise<void>;
 }
 
 /** Time-domain voltages. Files may be larger than memory: only blocks are ever read. */
@@ -119,10 +134,20 @@ export interface VisibilityFile extends FileFacts, Closable {
  */
 export type StoredValues = 'means' | 'sums';
 
-/** Appends integration by integration; the name appears only when `finish` succeeds. */
+/** A file's name appears when it is finished, or, for whoever watches it grow, with its first integration. */
+export type WhenItAppears = 'finished' | 'first-integration';
+
+export interface VisibilityFileOptions {
+  readonly values?: StoredValues;
+  readonly appears?: WhenItAppears;
+}
+
+/** Appends integration by integration; the file is whole after each, and whoever is killed leaves a file that `mend` makes whole. */
 export interface VisibilityWriter {
   append(integration: Integration): Promise<void>;
   finish(): Promise<void>;
+  /** Ends early, after an append that failed too: the integrations that were finished are the file; how many. With none, nothing is left. */
+  keep(): Promise<number>;
   /** Leaves nothing behind. */
   abandon(): Promise<void>;
 }
@@ -140,12 +165,15 @@ export interface Format {
   readonly title: string;
   /** With the dot, lower case. */
   readonly extensions: readonly string[];
+  readonly kinds: readonly FileKind[];
   /** Decides by content first: `head` is the file's first 4096 bytes or fewer. */
   recognise(path: string, head: Uint8Array): boolean;
   open(path: string, options?: OpenOptions): Promise<OpenedFile>;
   createVisibilities?(
     path: string,
     header: VisibilityHeader,
-    values?: StoredValues,
+    options?: VisibilityFileOptions,
   ): Promise<VisibilityWriter>;
+  /** Makes a file of ours whole whose writer was killed: how many integrations it holds, 0 where none was finished. */
+  mend?(path: string): Promise<number>;
 }

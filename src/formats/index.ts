@@ -2,10 +2,36 @@
 export type * from './format.js';
 export { sampleRateOf } from './format.js';
 export { formats, openFile, visibilityFormatFor, type OpenFileOptions } from './registry.js';
+export { kindsOf, readersOf, readingFlags, readingOptions } from './reading-options.js';
 export { isUnknown } from './unknown-facts.js';
-export { encodeFitsImage, readFitsImage, writeFitsImage, type FitsImage } from './fits/image.js';
+export { holdsFitsImage } from './fits/holds-image.js';
+export {
+  encodeFitsImage,
+  readFitsImage,
+  writeFitsImage,
+  type FitsImage,
+  type ReadFitsImage,
+} from './fits/image.js';
 export { gainPaths, holdsGains, readGainFile, writeGainFiles } from './gains/gain-files.js';
-export { readGains, writeGains, type GainsFile } from './gains/gains.js';
+export { readGains, writeGains, type GainsAt, type GainsFile } from './gains/gains.js';
+export { findLeftovers, finalNameOf, type Leftover } from './io/leftovers.js';
+export { streamOf, tcpStream, type ByteStream } from './io/byte-stream.js';
 export { openInput, readText, type InputFile } from './io/input.js';
-export { checkOutput, checkRoom, makeFolder, openOutputSet, writeFileWhole } from './io/output.js';
+export {
+  checkOutput,
+  errorCode,
+  checkRoom,
+  makeFolder,
+  openOutput,
+  openOutputSet,
+  writeFileWhole,
+} from './io/output.js';
 export { createSigmf, createSigmfSpectra, sigmfPaths } from './recordings/sigmf/sigmf.js';
+export {
+  openSampleStream,
+  type SampleStream,
+  type StreamDescription,
+  type StreamEvent,
+  type StreamType,
+} from './recordings/stream.js';
+export { describeSigmf } from './recordings/sigmf/describe.js';

@@ -11,6 +11,13 @@ const format = (name: string, firstByte: number, writes: 'writes' | 'reads'): Fo
   name,
   title: name.toUpperCase(),
   extensions: [`.${name}`],
+  kinds: [
+    {
+      title: name.toUpperCase(),
+      holds: 'visibilities',
+      reads: writes === 'writes' ? [] : ['metafits', 'tuning'],
+    },
+  ],
   recognise: (_, head) => head[0] === firstByte,
   open: () => Promise.resolve(opened(name)),
   ...(writes === 'writes' ? { createVisibilities: () => Promise.reject(new Error('not here')) } : {}),
@@ -26,6 +33,19 @@ describe('format registry', () => {
 
   it('goes by content before the name', async () => {
     assert.equal((await openFile(await made('a.one', 2), {}, known)).format, 'two');
+  });
+
+  it('refuses options that a file is not read with, and says which files are', async () => {
+    const [one, two] = [await made('o', 1), await made('t', 2)];
+    assert.equal((await openFile(one, { metafits: 'x', tuning: 2 }, known)).format, 'one');
+    await assert.rejects(
+      openFile(two, { metafits: 'x' }, known),
+      /t: --metafits means nothing for TWO; leave it out: it is for ONE$/,
+    );
+    await assert.rejects(
+      openFile(two, { format: 'two', tuning: 1 }, known),
+      /--tuning means nothing for TWO/,
+    );
   });
 
   it('says what is wrong with what it cannot open', async () => {

@@ -8,7 +8,7 @@ import type {
   Format,
   OpenedFile,
   OpenOptions,
-  StoredValues,
+  VisibilityFileOptions,
   VisibilityHeader,
   VisibilityWriter,
 } from './format.js';
@@ -20,6 +20,7 @@ import { openInput } from './io/input.js';
 import { lwa } from './recordings/lwa/lwa.js';
 import { mark5b } from './recordings/mark5b.js';
 import { mwa } from './visibilities/mwa/mwa.js';
+import { kindsOf, refuseUnread } from './reading-options.js';
 import { raw } from './recordings/raw.js';
 import { sigmf } from './recordings/sigmf/sigmf.js';
 import { skalow } from './visibilities/skalow.js';
@@ -46,8 +47,9 @@ export type VisibilityFormat = Format & {
   createVisibilities(
     path: string,
     header: VisibilityHeader,
-    values?: StoredValues,
+    options?: VisibilityFileOptions,
   ): Promise<VisibilityWriter>;
+  mend(path: string): Promise<number>;
 };
 
 const HEAD_BYTES = 4096;
@@ -73,8 +75,14 @@ export interface OpenFileOptions extends OpenOptions {
   readonly format?: string;
 }
 
-const openAgreeing = (format: Format, path: string, options: OpenOptions): Promise<OpenedFile> =>
+const openAgreeing = (
+  format: Format,
+  path: string,
+  options: OpenOptions,
+  known: readonly Format[],
+): Promise<OpenedFile> =>
   preparing(async (closers) => {
+    refuseUnread(path, options, format.kinds, kindsOf(known));
     const file = closers.keep(await format.open(path, options));
     refuseContradictions(file, options);
     return file;
@@ -97,13 +105,13 @@ export async function openFile(
         `known are ${known.map((one) => one.name).join(', ')}`,
       );
     }
-    return openAgreeing(asked, path, options);
+    return openAgreeing(asked, path, options, known);
   }
   const format = known.find((candidate) => candidate.recognise(path, head));
   // HDF5 may be visibilities too: looking inside is for files whose name asks for it.
   if ((!format || /\.calh5$/i.test(path)) && (await holdsGains(path)))
     refuse(path, 'holds gains', 'name visibilities or a recording, and give gains to image with --gains');
-  if (format) return openAgreeing(format, path, options);
+  if (format) return openAgreeing(format, path, options, known);
   refuseForeign(path, head);
   const named = known.find((candidate) => hasExtension(candidate, path));
   if (named) {
@@ -119,7 +127,8 @@ export async function openFile(
 /** The format that a file's name asks for when visibilities are written. */
 export function visibilityFormatFor(path: string, known: readonly Format[] = formats): VisibilityFormat {
   const writers = known.filter(
-    (format): format is VisibilityFormat => format.createVisibilities !== undefined,
+    (format): format is VisibilityFormat =>
+      format.createVisibilities !== undefined && format.mend !== undefined,
   );
   const format = writers.find((candidate) => hasExtension(candidate, path));
   if (format) return format;

@@ -21,6 +21,8 @@ export interface Aperture {
 }
 
 export const WHERE = 'image';
+/** Of an image round the zenith: fewer show nothing, for more there is the imager of wide fields. */
+export const LEAST_PIXELS = 16;
 export const MOST_PIXELS = 1024;
 
 /** Sizes that every transform takes in its stride: 2ⁿ and a quarter or a half more. */
@@ -85,7 +87,7 @@ export function checkFits(pixels: number, options: Aperture): void {
   refuse(
     WHERE,
     `${stationsM.length} stations ${acrossM.toFixed(1)} m across are ${acrossWavelengths.toFixed(1)} wavelengths at ` +
-      `${formatHz(highestHz)} and need ${neededPixels} grid cells (with ${size} × ${size} kernels) to image ` +
+      `${formatHz(highestHz)} and need ${neededPixels} grid cells (with gridding kernels of ${size} × ${size}) to image ` +
       `${wholeSky}, where ${pixels} pixels give ${pixels}`,
     [
       ...(neededPixels <= MOST_PIXELS ? [`take ${neededPixels} pixels`] : []),

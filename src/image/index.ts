@@ -21,10 +21,14 @@ export {
   type VisibilityImageOptions,
 } from './visibilities/gridded.js';
 export type { VisibilityImager } from './visibilities/imager.js';
+export { LEAST_PIXELS, MOST_PIXELS } from './aperture.js';
 export { MARGIN } from './kernels.js';
+export { directRoadError } from './direct/holds.js';
 export { exactBrightness, type ExactOptions } from './direct/exact.js';
 export { averageChannels, measureSource, placeOf, planeOf, stokesI } from './planes.js';
 export type { ImageShape, MeasuredSource } from './planes.js';
+export { stationBeam } from './station-beam.js';
+export * from './wide/index.js';
 
 export function prepareDirectImager(plan: ImagePlan, backend: Backend): Promise<DirectImager> {
   switch (backend.kind) {

@@ -1,5 +1,5 @@
 /**
- * Antenna kernels: the K × K numbers with which an antenna's voltage is spread on the grid, so that after the
+ * Gridding kernels: the K × K numbers with which an antenna's voltage is spread on the grid, so that after the
  * transform it acts, at every pixel of the field, as if the antenna stood exactly where it stands.
  *
  * An antenna at (x, y) cells and w wavelengths above the array's middle must answer pixel (l, m) with
@@ -26,7 +26,7 @@ import {
 import { prepareProjection, quarterField, type AntennaOffset, type Quarter } from './projection.js';
 
 /**
- * How much wider the grid's image is than the part that is shown: no K × K kernel works at the very edge,
+ * How much wider the grid's image is than the part that is shown: no K × K gridding kernel works at the very edge,
  * where the grid's periodic image meets itself. At 1.15 the rms error of an antenna on the ground is 3 %
  * (K = 3), 0.2 % (5), 0.02 % (7); measured, see plan.test.ts.
  */
@@ -34,7 +34,7 @@ export const MARGIN = 1.15;
 
 /** Kaiser–Bessel shape: best between 1.6 and 1.8 per cell of width for K = 3, 5 and 7. */
 const SHAPE_PER_CELL = 1.7;
-/** Points across the field at which the fit is made: several for each of the kernel's degrees of freedom. */
+/** Points across the field at which the fit is made: several for each of the gridding kernel's degrees of freedom. */
 const NODES = 32;
 
 /** The taper t along one axis, 1 in the middle: the transform of a Kaiser–Bessel window K cells wide. */
@@ -61,7 +61,7 @@ export interface FitterOptions {
   /** The shown part reaches from −halfWidth to +halfWidth in l and m, within the unit circle. */
   readonly halfWidth: number;
   readonly cellWavelengths: number;
-  /** The taper to fit towards; `none` for kernels that keep their own shape. */
+  /** The taper to fit towards; `none` for gridding kernels that keep their own shape. */
   readonly taper: 'kaiser-bessel' | 'none';
   /** `phase-centre` turns each antenna's phase by its height towards the centre alone. */
   readonly heights: 'project' | 'phase-centre';

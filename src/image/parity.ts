@@ -1,5 +1,5 @@
 /**
- * Kernels as waves. Along one axis a kernel of K = 2m + 1 cells answers with Σ t_k e^(−2πi kξ); its even and odd
+ * Gridding kernels as waves. Along one axis one of K = 2m + 1 cells answers with Σ t_k e^(−2πi kξ); its even and odd
  * halves e_a = (t_a + t_−a)/2 and o_a = (t_a − t_−a)/2 make that a sum of real waves,
  *
  *   e_0 + Σ e_a·2cos(2πaξ) − i·Σ o_a·2sin(2πaξ),      a = 1 … m

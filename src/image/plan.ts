@@ -1,5 +1,5 @@
 /**
- * What an image will be, before any data: its pixels, the grid under it, and each antenna's kernel on that grid.
+ * What an image will be, before any data: its pixels, the grid under it, and each antenna's gridding kernel on it.
  *
  *        image, n × n pixels                        grid, n × n cells
  *        l_k = (k − n/2)·pixel                      Δu = 1 / (n·pixel) wavelengths
@@ -22,6 +22,7 @@ import type { TangentAxes } from '../sky/frame.js';
 import {
   checkFits,
   halfWidthOf,
+  LEAST_PIXELS,
   MOST_PIXELS,
   placesOf,
   sizeOf,
@@ -53,7 +54,7 @@ export interface ImageOptions {
   /** Default: fitted, 5 × 5. */
   readonly kernel?: ImageKernel;
   /**
-   * What becomes of an antenna's height above the array's plane. `project` (default) puts it into its kernel, so
+   * What becomes of an antenna's height above the array's plane. `project` (default) puts it into its gridding kernel, so
    * that it is right all over the field; `phase-centre` only in the middle.
    */
   readonly heights?: 'project' | 'phase-centre';
@@ -72,7 +73,7 @@ export interface ImagePlan {
   readonly polarisations: 1 | 2;
   readonly products: 1 | 4;
   readonly kernelSize: KernelSize;
-  /** corners : [c][s][row, column], the first cell of each antenna's kernel; its middle is the nearest cell. */
+  /** corners : [c][s][row, column], the first cell of each antenna's gridding kernel; its middle is the nearest cell. */
   readonly corners: Int32Array;
   readonly taps: TapsCSKK;
   /**
@@ -91,7 +92,6 @@ export interface ImagePlan {
   readonly kernelErrors: Float64Array;
 }
 
-const LEAST_PIXELS = 16;
 const cellWavelengths = (pixels: number, pixelSize: number): number => 1 / (pixels * pixelSize);
 
 export function planImage(options: ImageOptions): ImagePlan {
@@ -109,7 +109,7 @@ export function planImage(options: ImageOptions): ImagePlan {
   const middle = {
     l: halfway(places.map(({ l }) => l)),
     m: halfway(places.map(({ m }) => m)),
-    // The middle station's height: kernels hold small heights best, and one outrigger on a hill must not lift all.
+    // The middle station's height: gridding kernels hold small heights best, and one outrigger on a hill must not lift all.
     n: median(places.map(({ n }) => n)),
   };
   checkFits(pixels, options);
@@ -193,7 +193,7 @@ function turnOnly(taps: TapsCSKK, start: number, heightWavelengths: number): voi
   taps[2 * start + 1] = -Math.sin(2 * Math.PI * heightWavelengths);
 }
 
-/** An antenna's response half wrong is no image; small kernels that are merely coarse pass. */
+/** An antenna's response half wrong is no image; small gridding kernels that are merely coarse pass. */
 const WORST_KERNEL_ERROR = 0.5;
 
 /** Refuses arrays that stick so far out of the image's plane that K × K cells cannot follow. */
@@ -204,8 +204,8 @@ function checkKernels(kernelErrors: Float64Array, heights: 'project' | 'phase-ce
   if (percent <= 100 * WORST_KERNEL_ERROR) return;
   refuse(
     WHERE,
-    `the stations stand so far out of the plane across the phase centre that their kernels are ${percent} % wrong`,
-    'put the phase centre at the zenith, image a narrower field, or take larger kernels',
+    `the stations stand so far out of the plane across the phase centre that their gridding kernels are ${percent} % wrong`,
+    'put the phase centre at the zenith, image a narrower field, or a larger --kernel',
   );
 }
 

@@ -1,13 +1,13 @@
 /**
  * How much of each wave (parity.ts) is in what an antenna should answer over the field: the right-hand sides of its
- * kernel's fit. This runs once for each antenna and channel, so it is the time that planning takes: a quarter of
+ * gridding kernel's fit. This runs once for each antenna and channel, so it is the time that planning takes: a quarter of
  * the field stands for all, and the sums are in functions of their own, which V8 makes the most of.
  */
 import { waveTable } from './parity.js';
 import { setPhasor } from './phasor.js';
 
 export interface AntennaOffset {
-  /** From the middle of its kernel's middle cell, in cells. */
+  /** From the middle of its gridding kernel's middle cell, in cells. */
   readonly rowOffset: number;
   readonly columnOffset: number;
   /** Height along the phase centre's direction in wavelengths. */

@@ -23,6 +23,8 @@ export interface ChannelSettings {
   readonly passbandChannels?: number;
   /** coefficients : [τ][n], a filter of the user's own instead of a window. */
   readonly coefficients?: Float64Array;
+  /** At most so much at a time, where results may not be late; a few megabytes unless given. */
+  readonly blockS?: number;
   /** Where inputs are delayed: whole samples to be ready for. */
   readonly mostDelaySamples?: number;
 }
@@ -32,7 +34,15 @@ export const BLOCK_BYTES = 32 * 2 ** 20;
 
 export function planChannels(recording: VoltageSource, settings: ChannelSettings): ChannelisePlan {
   const samplesPerSpectrum = isComplexVoltage(recording.type) ? settings.channels : 2 * settings.channels;
-  const spectraPerBlock = Math.max(1, Math.floor(BLOCK_BYTES / (recording.inputs * samplesPerSpectrum * 4)));
+  const spectraPerBlock = Math.max(
+    1,
+    Math.floor(
+      Math.min(
+        BLOCK_BYTES / (recording.inputs * samplesPerSpectrum * 4),
+        ((settings.blockS ?? Infinity) * recording.sampleRateHz) / samplesPerSpectrum,
+      ),
+    ),
+  );
   return planChannelise({
     channels: settings.channels,
     taps: settings.taps,

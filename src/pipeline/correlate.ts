@@ -25,6 +25,8 @@ export interface CorrelationSettings extends IntegrationSettings {
 
 interface Watched {
   readonly onProgress?: OnProgress;
+  /** Breaks the correlation off; integrations that were finished have been handed on. */
+  readonly stop?: AbortSignal;
 }
 
 /** Voltages to integrations, prepared once for a stream of any length. */
@@ -114,4 +116,7 @@ export async function correlateSpectra(
   });
 }
 
-const watched = ({ onProgress }: Watched): Watched => (onProgress === undefined ? {} : { onProgress });
+const watched = ({ onProgress, stop }: Watched): Watched => ({
+  ...(onProgress && { onProgress }),
+  ...(stop && { stop }),
+});

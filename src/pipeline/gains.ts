@@ -8,6 +8,14 @@ import type { Telescope } from '../telescope/telescope.js';
 import type { Calibrated } from './sky-image.js';
 import { gainsAtMoment } from './gains-over-time.js';
 
+/** Channels in which no input has a gain. */
+export function channelsWithoutGains({ solved }: Calibrated, channels: number): number[] {
+  const inputs = solved.length / channels;
+  return Array.from({ length: channels }, (_, c) => c).filter((c) =>
+    solved.subarray(c * inputs, (c + 1) * inputs).every((mark) => mark === 0),
+  );
+}
+
 /**
  * Gains of the nearest channel, for each of ours; refused when the nearest is farther than a channel of theirs. Where the
  * file has several times, those at `moment`.
@@ -19,7 +27,7 @@ export function matchGains(
   frequenciesHz: Float64Array,
   moment?: Instant,
 ): Calibrated {
-  const at = moment === undefined ? file : gainsAtMoment(file, moment);
+  const at = gainsAtMoment(file, moment ?? file.time);
   const names = telescope.stations.map(({ name }) => name);
   if (names.length !== file.stations.length || names.some((name, s) => name !== file.stations[s])) {
     refuse(

@@ -12,6 +12,8 @@ export interface RunOptions {
   readonly onProgress?: OnProgress;
   /** Ends the run as if the source had ended, between two blocks. */
   readonly until?: () => boolean;
+  /** Breaks the run off between two blocks and throws the signal's reason: what was begun is not handed on. */
+  readonly stop?: AbortSignal;
 }
 
 /** Anything that a source hands out. */
@@ -25,7 +27,7 @@ export async function run<Block extends Lent, Out>(
   blocks: AsyncIterable<Block> | Iterable<Block>,
   stage: Stage<Block, Out>,
   emit: Emit<Out>,
-  { samples: of, onProgress, until }: RunOptions = {},
+  { samples: of, onProgress, until, stop }: RunOptions = {},
 ): Promise<Account> {
   try {
     let samples = 0;
@@ -37,6 +39,7 @@ export async function run<Block extends Lent, Out>(
         block.release?.();
       }
       onProgress?.({ done: samples, unit: 'samples', ...(of === undefined ? {} : { of }) });
+      stop?.throwIfAborted();
       if (until?.() === true) break;
     }
     await stage.flush(emit);

@@ -3,6 +3,7 @@
  * angles in degrees, frequencies in hertz, as the keys say.
  */
 import { z } from 'zod';
+import { issueWords } from '../core/schema-words.js';
 import { refuse } from '../core/errors.js';
 
 const positive = z.number().positive();
@@ -56,13 +57,14 @@ export type Description = z.infer<typeof schema>;
 
 /** `path` is only for messages: they name the file, the line and the key. */
 export function parseDescription(text: string, path: string): Description {
-  const checked = schema.safeParse(parseJson(text, path));
+  const json = parseJson(text, path);
+  const checked = schema.safeParse(json);
   if (checked.success) return checked.data;
   const [issue] = checked.error.issues;
   const key = issue.path.join('.');
   refuse(
     `${path}, line ${lineOfKey(text, issue.path)}`,
-    `${key === '' ? 'the description' : `"${key}"`}: ${issue.message}`,
+    `${key === '' ? 'the description' : `"${key}"`} ${issueWords(issue, json)}`,
     'correct the description; `lwasv.json` among the presets is an example',
   );
 }

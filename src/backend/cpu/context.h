@@ -9,6 +9,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "known_stack.h"
 #include "native.h"
 #include "pool.h"
 
@@ -83,6 +84,7 @@ inline int32_t fail(char *error, int32_t code, const char *text) noexcept {
 /** Runs a body that may throw behind a C function that may not. */
 template <class Body>
 int32_t guarded(char *error, Body &&body) noexcept {
+  [[maybe_unused]] const KnownStack stack;
   try {
     body();
     return OK;

@@ -68,10 +68,10 @@ describe('the cpu backend', { skip: 'what' in library ? library.what : false }, 
     const shape: SpectraShape = { type: 'ci8', channels: 8, inputs: 32, capacity: 512 };
     const spectra = pattern('ci8', 8, 32, 512);
     const blocks = [one, two, one, two].map((cpu) => cpu.allocateSpectra(shape));
-    let turned = false;
-    setImmediate(() => (turned = true));
+    let wasFree = false;
+    setImmediate(() => (wasFree = true));
     await Promise.all(blocks.map((block) => block.write(spectra, 512)));
-    assert.ok(turned);
+    assert.ok(wasFree);
     for (const copy of await Promise.all(blocks.map((block) => block.read())))
       assert.deepEqual(copy, spectra);
     await Promise.all([one.close(), two.close()]);

@@ -35,7 +35,7 @@ Pool::~Pool() {
 
 void Pool::runErased(int64_t newCount, Erased newCall, void *newBody, Sharing newSharing) {
   if (newCount <= 0) return;
-  std::lock_guard<std::mutex> mine(turn);
+  std::lock_guard<std::mutex> mine(running);
   const auto run = std::make_shared<Run>();
   run->call = newCall;
   run->body = newBody;

@@ -66,7 +66,7 @@ class Pool {
   void share(Run &run, int worker);
   void finish(Run &run, int64_t indices);
 
-  std::mutex turn;  // one run at a time
+  std::mutex running;  // one run at a time
   std::mutex guard;
   std::condition_variable wake, finished;
   uint64_t round = 0;

@@ -1,9 +1,18 @@
 /** What the user knows and a file may not say: options that every command which opens files shares. */
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { VoltageType } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import { parseInstant } from '../../core/instant.js';
-import { formats, type OpenFileOptions } from '../../formats/index.js';
+import {
+  formats,
+  kindsOf,
+  readersOf,
+  readingFlags,
+  readingOptions,
+  type FileKind,
+  type OpenFileOptions,
+  type ReadingOption,
+} from '../../formats/index.js';
 import { loadTelescope } from '../../telescope/load.js';
 import { telescopeWords } from './sky-options.js';
 import { ANY_OPTION, parseCount, parseWhole } from './command.js';
@@ -42,32 +51,56 @@ export interface OpenFlags {
   readonly removeCables?: true;
 }
 
-/** What a command reads; options that no such file needs are not offered. */
-export type ReadKind = 'anything' | 'recordings' | 'visibilities';
+/** What a command reads; options that no such file takes are not offered. */
+export type ReadKind = 'anything' | FileKind['holds'];
+
+interface Offer {
+  /** After the flag: what it is given. */
+  readonly value?: string;
+  readonly what: string;
+  readonly preset?: string;
+  readonly parse?: (text: string) => unknown;
+}
+
+const offers = {
+  centreFrequencyHz: { value: 'hz', what: "the band's middle, like 58MHz", parse: frequency('--frequency') },
+  sampleRateHz: { value: 'hz', what: 'samples per second, like 32MHz', parse: frequency('--rate') },
+  inputs: { value: 'number', what: 'how many inputs', parse: parseCount },
+  polarisations: { value: 'number', what: 'inputs a station, 1 or 2', parse: parseCount },
+  bits: { value: 'number', what: 'bits a sample', preset: '2', parse: parseCount },
+  type: { value: 'type', what: `what it holds: ${voltageTypes.join(', ')}`, parse: parseVoltageType },
+  skipBytes: { value: 'bytes', what: 'bytes before the samples begin', preset: '0', parse: parseWhole },
+  start: { value: 'utc', what: 'when it begins, like 2026-06-21T04:00:00Z' },
+  near: { value: 'utc', what: 'any moment near the recording, where the file keeps part of the date' },
+  tuning: { value: 'number', what: "which of a beam's two tunings, 1 or 2", preset: '1', parse: parseCount },
+  metafits: {
+    value: 'path',
+    what: 'what describes the observation',
+    preset: 'OBSID.metafits beside it',
+  },
+  cables: { what: "take the metafits' cable lengths out of the phases" },
+} as const satisfies Record<ReadingOption, Offer>;
+
+/** What the option is for, by the kinds of file that read it. */
+function offerOf(option: ReadingOption, readers: readonly FileKind[]): Option {
+  const { value, what, preset, parse }: Offer = offers[option];
+  const who = readers.map(({ title }) => title).join(', ');
+  const flags = readingFlags[option] + (value === undefined ? '' : ` <${value}>`);
+  const words = `${what} (${who}${preset === undefined ? '' : `; default: ${preset}`})`;
+  const offered = new Option(flags, words);
+  return parse ? offered.argParser(parse) : offered;
+}
 
 export function addOpenOptions(command: Command, kind: ReadKind): Command {
   const names = formats.map(({ name }) => name).join(', ');
   command
     .optionsGroup('Reading, where the file does not say:')
     .option('--format <name>', `read it as: ${names} (default: by what it holds)`)
-    .option('--telescope <name>', `where the stations stand: ${telescopeWords()}`)
-    .option('--frequency <hz>', "the band's middle, like 58MHz", frequency('--frequency'));
-  if (kind !== 'visibilities') {
-    command
-      .option('--rate <hz>', 'samples per second, like 32MHz', frequency('--rate'))
-      .option('--inputs <number>', 'how many inputs (Mark 5B, plain binary)', parseCount)
-      .option('--polarisations <number>', 'inputs a station, 1 or 2', parseCount)
-      .option('--sample-bits <number>', 'bits a sample (Mark 5B; default: 2)', parseCount)
-      .option('--sample-type <type>', `what plain binary holds: ${voltageTypes.join(', ')}`, parseVoltageType)
-      .option('--skip <bytes>', 'bytes before plain binary begins (default: 0)', parseWhole)
-      .option('--start <utc>', 'when it begins, like 2026-06-21T04:00:00Z')
-      .option('--near <utc>', 'any moment near the recording, for Mark 5B, which keeps part of the date')
-      .option('--tuning <number>', "which of a beam's two tunings, 1 or 2 (LWA DRX; default: 1)", parseCount);
-  }
-  if (kind !== 'recordings') {
-    command
-      .option('--metafits <path>', 'what describes an MWA observation (default: OBSID.metafits beside it)')
-      .option('--remove-cables', "take the metafits' cable lengths out of the phases (MWA)");
+    .option('--telescope <name>', `where the stations stand: ${telescopeWords()}`);
+  const kinds = kindsOf(formats).filter(({ holds }) => kind === 'anything' || holds === kind);
+  for (const option of readingOptions) {
+    const readers = readersOf(option, kinds);
+    if (readers.length > 0) command.addOption(offerOf(option, readers));
   }
   return command;
 }

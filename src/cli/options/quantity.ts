@@ -12,13 +12,25 @@ const timeUnits: Readonly<Record<string, number>> = {
   h: 3600,
 };
 
+/** In degrees. */
+const angleUnits: Readonly<Record<string, number>> = {
+  deg: 1,
+  '°': 1,
+  arcmin: 1 / 60,
+  "'": 1 / 60,
+  '′': 1 / 60,
+  arcsec: 1 / 3600,
+  '"': 1 / 3600,
+  '″': 1 / 3600,
+};
+
 function quantity(
   option: string,
   units: Readonly<Record<string, number>>,
   form: string,
 ): (text: string) => number {
   return (text) => {
-    const match = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([a-zµ]*)$/i.exec(text.trim());
+    const match = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([a-zµ°'"′″]*)$/i.exec(text.trim());
     const unit = match?.[2].toLowerCase() ?? '?';
     const scale = unit === '' ? 1 : units[unit];
     if (!match || typeof scale !== 'number') {
@@ -31,6 +43,16 @@ function quantity(
 export const frequency = (option: string) =>
   quantity(option, frequencyUnits, 'write it like 74MHz, 25kHz or plain hertz');
 export const plainNumber = (option: string) => quantity(option, {}, 'give a plain number, like 2.5');
+
+/** In degrees, above 0. */
+export const angle = (option: string) => {
+  const degrees = quantity(option, angleUnits, 'write it like 30arcsec, 2arcmin or plain degrees');
+  return (text: string): number => {
+    const value = degrees(text);
+    if (!(value > 0)) refuse(option, `'${text}' is no angle`, 'give more than 0, like 2arcmin');
+    return value;
+  };
+};
 
 /** Nothing here lasts no time, or less than none. */
 export const duration = (option: string) => {

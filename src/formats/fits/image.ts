@@ -34,6 +34,14 @@ export interface FitsImage {
   /** One for each channel of the image; the middle of the band where channels were averaged. */
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
+  /** A lone plane that is Stokes I already, of two polarisations. */
+  readonly stokes?: 'I';
+  /** The fitted beam: full widths at half maximum. */
+  readonly beam?: {
+    readonly majorDeg: number;
+    readonly minorDeg: number;
+    readonly positionAngleDeg: number;
+  };
   readonly centre: SkyPosition;
   readonly start: Instant;
   readonly durationS: number;
@@ -63,8 +71,8 @@ const stokesWeights = {
 } as const;
 
 /** FITS Stokes codes: I, Q, U, V are 1 to 4; a lone XX is −5, a lone RR −1. */
-const firstStokes = ({ polarisations, feeds = 'linear' }: FitsImage): number =>
-  polarisations === 2 ? 1 : firstCode[feeds];
+const firstStokes = ({ polarisations, stokes, feeds = 'linear' }: FitsImage): number =>
+  polarisations === 2 || stokes === 'I' ? 1 : firstCode[feeds];
 
 /** Into a file that is open: whoever opened it finishes it. */
 export async function encodeFitsImage(output: OutputFile, file: FitsImage): Promise<void> {
@@ -151,6 +159,13 @@ function headerCards(file: FitsImage, channels: number, products: 1 | 4): string
     realCard('RESTFRQ', frequenciesHz[Math.floor(channels / 2)], 'Hz'),
     ...textCards('BUNIT', file.unit),
     ...textCards('BTYPE', 'Intensity'),
+    ...(file.beam
+      ? [
+          realCard('BMAJ', file.beam.majorDeg, 'deg'),
+          realCard('BMIN', file.beam.minorDeg, 'deg'),
+          realCard('BPA', file.beam.positionAngleDeg, 'deg'),
+        ]
+      : []),
     ...textCards('TELESCOP', file.telescope),
     ...textCards('INSTRUME', file.telescope),
     ...textCards('OBJECT', file.object),

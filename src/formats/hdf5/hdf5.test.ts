@@ -3,16 +3,16 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';
-import { openOutput, type OutputFile } from '../io/output.js';
+import { openOutput } from '../io/output.js';
 import { openHdf5 } from './read.js';
-import { createHdf5, type GroupPlan } from './write.js';
+import { createHdf5, type GroupPlan, type GrowingFile } from './write.js';
 
 const folder = temporaryFolder('hdf5');
 const int64 = (...values: number[]): Uint8Array => new Uint8Array(BigInt64Array.from(values, BigInt).buffer);
 const float64 = (...values: number[]): Uint8Array => new Uint8Array(Float64Array.from(values).buffer);
 
 /** An output kept in memory, so that it can be looked at after every write. */
-function inMemory(path: string): OutputFile & { snapshot(): Buffer; journal: Buffer[] } {
+function inMemory(path: string): GrowingFile & { snapshot(): Buffer; journal: Buffer[] } {
   let bytes = Buffer.alloc(0);
   const journal: Buffer[] = [];
   return {
@@ -32,8 +32,6 @@ function inMemory(path: string): OutputFile & { snapshot(): Buffer; journal: Buf
       journal.push(Buffer.from(bytes));
       return Promise.resolve();
     },
-    finish: () => Promise.resolve(),
-    abandon: () => Promise.resolve(),
     snapshot: () => bytes,
   };
 }

@@ -63,7 +63,10 @@ interface Chunks {
   readonly levels: ChunkEntry[][];
 }
 
-export async function createHdf5(output: OutputFile, root: GroupPlan): Promise<Hdf5Writer> {
+/** What it needs of a file. */
+export type GrowingFile = Pick<OutputFile, 'path' | 'sizeBytes' | 'write' | 'writeAt'>;
+
+export async function createHdf5(output: GrowingFile, root: GroupPlan): Promise<Hdf5Writer> {
   await output.write(new Uint8Array(SUPERBLOCK_BYTES));
   const growing = new Map<string, Chunks>();
   const settled = new Map<ItemPlan, { header: number; group?: GroupAddresses }>();

@@ -105,7 +105,10 @@ async function openRecording(file: InputFile, options: OpenOptions): Promise<Ope
   const promise = promiseOf(keys, payloadBytes);
   const missingSamples = promise ? Math.floor(promise.promisedBytes / sampleBytes) - samples : 0;
   const tally = emptyTally();
-  const centreFrequencyHz = options.centreFrequencyHz ?? numberOf(path, keys, 'FREQ') * 1e6;
+  const centreFrequencyHz =
+    keys.has('FREQ') || options.centreFrequencyHz === undefined
+      ? numberOf(path, keys, 'FREQ') * 1e6
+      : options.centreFrequencyHz;
   const facts = {
     path,
     format: 'dada',
@@ -217,6 +220,7 @@ export const dada: Format = {
   name: 'dada',
   title: 'PSRDADA',
   extensions: ['.dada'],
+  kinds: [{ title: 'PSRDADA', holds: 'recordings', reads: ['centreFrequencyHz', 'polarisations'] }],
   recognise: (_path, head) => {
     const text = Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1');
     return /^HEADER\s+DADA/m.test(text) || /^HDR_SIZE\s+\d+/m.test(text);

@@ -309,6 +309,7 @@ export const guppi: Format = {
   name: 'guppi',
   title: 'GUPPI RAW',
   extensions: ['.raw', '.guppi'],
+  kinds: [{ title: 'GUPPI RAW', holds: 'recordings', reads: ['polarisations'] }],
   recognise: (_path, head) => {
     const text = Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1');
     return (

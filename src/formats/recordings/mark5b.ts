@@ -4,6 +4,7 @@
  * bits there are, and which thousand days are meant, the user must say.
  */
 import { refuse, wholeNumber } from '../../core/errors.js';
+import { formatHz } from '../../core/units.js';
 import { addSeconds, instant, modifiedJulianDays, secondsBetween, type Instant } from '../../core/instant.js';
 import { leapSecondFollows } from '../../core/leap-seconds.js';
 import { isSampleBits, packedType, planUnpacker, samplesIn } from './decode.js';
@@ -82,6 +83,12 @@ function framesPerSecond(
   samples: number,
   options: OpenOptions,
 ): number {
+  const agrees = (rate: number): boolean => {
+    const agreeing = headers.filter(
+      ({ frame, fraction }) => Math.floor((frame / rate) * 1e4 + 1e-6) === Math.round(fraction * 1e4),
+    );
+    return agreeing.length > headers.length / 2;
+  };
   if (options.sampleRateHz !== undefined) {
     const frames = options.sampleRateHz / samples;
     if (!(frames >= 1) || !Number.isInteger(frames * 2)) {
@@ -91,14 +98,17 @@ function framesPerSecond(
         'give the sample rate of each channel with --rate',
       );
     }
+    // Some recorders leave the fractions out: then nothing speaks against it.
+    if (!agrees(frames) && headers.some(({ fraction }) => fraction !== 0)) {
+      refuse(
+        path,
+        `its time stamps do not fit ${formatHz(options.sampleRateHz)}`,
+        'leave out --rate, or give the sample rate of each channel',
+      );
+    }
     return frames;
   }
-  const fits = STANDARD_RATES.filter((rate) => {
-    const agreeing = headers.filter(
-      ({ frame, fraction }) => Math.floor((frame / rate) * 1e4 + 1e-6) === Math.round(fraction * 1e4),
-    );
-    return agreeing.length > headers.length / 2 && headers.some(({ frame }) => frame > 0);
-  });
+  const fits = STANDARD_RATES.filter((rate) => agrees(rate) && headers.some(({ frame }) => frame > 0));
   if (fits.length !== 1) {
     refuse(
       path,
@@ -229,6 +239,13 @@ export const mark5b: Format = {
   name: 'mark5b',
   title: 'Mark 5B',
   extensions: ['.m5b', '.mark5b'],
+  kinds: [
+    {
+      title: 'Mark 5B',
+      holds: 'recordings',
+      reads: ['sampleRateHz', 'centreFrequencyHz', 'inputs', 'polarisations', 'bits', 'near'],
+    },
+  ],
   recognise: (_path, head) => SYNC_BYTES.every((byte, k) => head[k] === byte),
   open: (path, options) => openOn(path, (file) => openFrames(file, options ?? {})),
 };

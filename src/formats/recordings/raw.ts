@@ -81,6 +81,13 @@ export const raw: Format = {
   name: 'raw',
   title: 'plain binary',
   extensions: ['.bin'],
+  kinds: [
+    {
+      title: 'plain binary',
+      holds: 'recordings',
+      reads: ['sampleRateHz', 'centreFrequencyHz', 'inputs', 'polarisations', 'type', 'skipBytes', 'start'],
+    },
+  ],
   // Anything could be plain binary, so nothing is taken for it: it is opened by name.
   recognise: () => false,
   open: (path, options) =>

@@ -4,6 +4,7 @@
  * a = thread·channels + channel. Bytes of 8 bits become byte − 128, words of 16 bits word − 32768.
  */
 import { refuse } from '../../core/errors.js';
+import { formatHz } from '../../core/units.js';
 import { addSeconds } from '../../core/instant.js';
 import { isSampleBits, packedType, planUnpacker, samplesIn, type SampleBits } from './decode.js';
 import type { Format, OpenOptions, VoltageRecording } from '../format.js';
@@ -106,14 +107,16 @@ async function headersIn(file: InputFile, first: Header, from: number, end: numb
 }
 const bufferFor = (header: Header): number => Math.max(WINDOW_BYTES, 2 * header.frameBytes);
 
-/** Frames a second, from the header, from the user, or from frame numbers seen to turn over. */
+/** Frames a second, from the header, from the user, or from frame numbers seen to begin again. */
 function framesPerSecond(
   path: string,
   headers: readonly Header[],
   samples: number,
   options: OpenOptions,
 ): number {
-  const rateHz = options.sampleRateHz ?? headers.find((header) => header.sampleRateHz > 0)?.sampleRateHz;
+  const seen = framesSeenInSecond(headers);
+  const said = headers.find((header) => header.sampleRateHz > 0)?.sampleRateHz;
+  const rateHz = said ?? options.sampleRateHz;
   if (rateHz !== undefined) {
     const frames = rateHz / samples;
     if (!Number.isInteger(frames) || frames < 1) {
@@ -123,19 +126,34 @@ function framesPerSecond(
         'give the sample rate of each channel with --rate',
       );
     }
+    if (said === undefined && seen !== undefined && (frames < seen || frames > MOST_LOST * seen)) {
+      refuse(
+        path,
+        `its frame numbers tell ${seen} frames a second, ${formatHz(seen * samples)}`,
+        'leave out --rate, which is for files that do not tell it',
+      );
+    }
     return frames;
   }
-  const most = new Map<number, number>();
-  for (const { seconds, frame } of headers) most.set(seconds, Math.max(most.get(seconds) ?? 0, frame));
-  const whole = [...most].filter(([second]) => most.has(second + 1)).map(([, frame]) => frame + 1);
-  if (whole.length === 0) {
+  if (seen === undefined) {
     refuse(
       path,
       'nothing in it tells the sample rate: no extension names it, and no whole second is at its start',
       'give the sample rate of each channel with --rate',
     );
   }
-  return Math.max(...whole);
+  return seen;
+}
+
+/** The last frames of a second may be lost, in every second that was looked at: up to a tenth of them. */
+const MOST_LOST = 1.1;
+
+/** Frames that were counted in a second before the next began. */
+function framesSeenInSecond(headers: readonly Header[]): number | undefined {
+  const most = new Map<number, number>();
+  for (const { seconds, frame } of headers) most.set(seconds, Math.max(most.get(seconds) ?? 0, frame));
+  const whole = [...most].filter(([second]) => most.has(second + 1)).map(([, frame]) => frame + 1);
+  return whole.length === 0 ? undefined : Math.max(...whole);
 }
 
 async function openFrames(file: InputFile, options: OpenOptions): Promise<VoltageRecording> {
@@ -271,6 +289,9 @@ export const vdif: Format = {
   name: 'vdif',
   title: 'VDIF',
   extensions: ['.vdif', '.vdf'],
+  kinds: [
+    { title: 'VDIF', holds: 'recordings', reads: ['sampleRateHz', 'centreFrequencyHz', 'polarisations'] },
+  ],
   recognise: (path, head) => {
     if (head.length < 32) return false;
     const view = new DataView(head.buffer, head.byteOffset, head.length);

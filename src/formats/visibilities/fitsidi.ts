@@ -16,6 +16,7 @@ export const fitsidi: Format = {
   name: 'fitsidi',
   title: 'FITS-IDI',
   extensions: ['.idifits', '.fitsidi'],
+  kinds: [{ title: 'FITS-IDI', holds: 'visibilities', reads: [] }],
   // Random groups by its header, yet no axes of them: the visibilities are in a table.
   recognise: (_path, head) => {
     const text = new TextDecoder('latin1').decode(head.subarray(0, 2880));

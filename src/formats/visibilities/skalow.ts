@@ -158,6 +158,7 @@ export const skalow: Format = {
   name: 'skalow',
   title: 'SKA-Low station correlator (HDF5)',
   extensions: ['.hdf5'],
+  kinds: [{ title: 'SKA-Low HDF5', holds: 'visibilities', reads: [] }],
   recognise: (path, head) =>
     namesInHead(head, 'correlation_matrix') || (isHdf5(head) && /correlation_burst/i.test(basename(path))),
   open: async (path, options = {}) => {

@@ -1,6 +1,6 @@
 /**
  * Dirty image and beam from visibilities. Each visibility is gridded with the cross-correlation of its two
- * antennas' kernels, (2K − 1) cells square, because that is what the direct road's multiplication does: with
+ * antennas' gridding kernels, (2K − 1) cells square, because that is what the direct road's multiplication does: with
  * natural weight and autocorrelations included the two roads are the same sum in another order.
  *
  *   |Σ_a x_a Σ_k K_a[k] e^(−2πi k·l)|²  =  Σ_ij V_ij Σ_{k,k'} K_i[k] conj(K_j[k']) e^(−2πi (k − k')·l)

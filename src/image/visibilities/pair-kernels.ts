@@ -1,7 +1,7 @@
-/** What the direct road's multiplication does to two antennas' kernels, for the road from visibilities. */
+/** What the direct road's multiplication does to two antennas' gridding kernels, for the road from visibilities. */
 import type { ImagePlan } from '../plan.js';
 
-/** The cross-correlation of two antennas' kernels, and where on the grid it lies. */
+/** The cross-correlation of two antennas' gridding kernels, and where on the grid it lies. */
 export class PairKernel {
   private readonly size: number;
   private readonly product: Float64Array;

@@ -3,10 +3,17 @@
  * ⟨x_i conj(x_j)⟩ beside u, v, w = r_i − r_j along J2000 east, J2000 north and towards the centre, their fringes
  * stopped there: V = I e^(+2πi (u l + v m + w (n − 1))).
  */
-import type { UvwR, VisibilitiesRC, WeightsRC } from '../../core/axes.js';
+import {
+  uvwR,
+  visibilitiesRC,
+  weightsRC,
+  type UvwR,
+  type VisibilitiesRC,
+  type WeightsRC,
+} from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
-import type { WideBounds } from './plan.js';
+import type { WideBounds, WidePrecision } from './plan.js';
 
 const WHERE = 'image';
 
@@ -57,4 +64,52 @@ export function boundsOf(blocks: Iterable<WideGeometry>): WideBounds {
   }
   if (visibilities === 0) leastWLambda = 0;
   return { leastWLambda, mostWLambda, visibilities };
+}
+
+/** Refuses what the planes were not made for, as the C++ side does. */
+export function checkWithin(bounds: WideBounds, { uvwM, frequenciesHz }: WideGeometry): void {
+  const { leastWLambda, mostWLambda } = boundsOf([{ uvwM, frequenciesHz }]);
+  if (uvwM.some((value) => !Number.isFinite(value))) refuse(WHERE, "a row's u, v or w is no number");
+  // a hair beyond is rounding
+  const slack = 1e-9 * bounds.mostWLambda + 1e-12;
+  for (const w of [leastWLambda, mostWLambda]) {
+    if (uvwM.length > 0 && (w < bounds.leastWLambda - slack || w > bounds.mostWLambda + slack)) {
+      const planned = `${bounds.leastWLambda} to ${bounds.mostWLambda}`;
+      refuse(WHERE, `a visibility has |w| = ${w} wavelengths, outside the ${planned} planned for`);
+    }
+  }
+}
+
+/** As they are where they fit, else a copy. */
+export function inPrecision(
+  values: Float32Array | Float64Array,
+  precision: WidePrecision,
+): Float32Array | Float64Array {
+  if (precision === 'float32') return values instanceof Float32Array ? values : Float32Array.from(values);
+  return values instanceof Float64Array ? values : Float64Array.from(values);
+}
+
+/** Rows first … end − 1, in the same memory. */
+export function rowsBetween<Rows extends WideGeometry & Partial<WideRows>>(
+  rows: Rows,
+  first: number,
+  end: number,
+): Rows {
+  const channels = rows.frequenciesHz.length;
+  const { visibilities, weights } = rows;
+  const count = end - first;
+  return {
+    ...rows,
+    uvwM: uvwR(rows.uvwM.subarray(3 * first, 3 * end), count),
+    ...(visibilities && {
+      visibilities: visibilitiesRC(
+        visibilities.subarray(2 * channels * first, 2 * channels * end),
+        count,
+        channels,
+      ),
+    }),
+    ...(weights && {
+      weights: weightsRC(weights.subarray(channels * first, channels * end), count, channels),
+    }),
+  };
 }

@@ -9,6 +9,7 @@ import {
   visibilitiesRC,
   weightsRC,
   type GainsCA,
+  type UvwB,
 } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
@@ -55,6 +56,8 @@ export interface Centre {
   /** East, north and the direction of the centre at the middle of the integration, written in ENU. */
   readonly axes: TangentAxes;
   readonly frequenciesHz: Float64Array;
+  /** [b], of a file whose fringes were stopped at this very centre; NaN, or left out, where geometry says. */
+  readonly storedUvwM?: UvwB;
 }
 
 export interface StopOptions extends Centre {
@@ -67,19 +70,25 @@ export interface StopOptions extends Centre {
 }
 
 /** Every pair of different stations, i > j in the order of baselines. */
-export function pairGeometry({ stationsM, axes, frequenciesHz }: Centre): WideGeometry {
+export function pairGeometry({ stationsM, axes, frequenciesHz, storedUvwM }: Centre): WideGeometry {
   const uvw = new Float64Array((3 * stationsM.length * (stationsM.length - 1)) / 2);
   const along = stationsM.map((place) => [dot(place, axes.l), dot(place, axes.m), dot(place, axes.n)]);
   let at = 0;
   for (const [i, a] of along.entries()) {
-    for (let j = 0; j < i; j++) for (let axis = 0; axis < 3; axis++) uvw[at++] = a[axis] - along[j][axis];
+    for (let j = 0; j < i; j++) {
+      const stored = 3 * baselineIndex(i, j);
+      const isStored = storedUvwM !== undefined && Number.isFinite(storedUvwM[stored + 2]);
+      for (let axis = 0; axis < 3; axis++) {
+        uvw[at++] = isStored ? storedUvwM[stored + axis] : a[axis] - along[j][axis];
+      }
+    }
   }
   return { uvwM: uvwR(uvw, uvw.length / 3), frequenciesHz };
 }
 
 export function stopFringes(integration: Integration, options: StopOptions): WideRows {
-  const { channels, stations, polarisations, counts, flaggedInputs } = integration;
-  const { frequenciesHz, product, gains, solved } = options;
+  const { channels, stations, polarisations, flaggedInputs } = integration;
+  const { frequenciesHz, product, solved } = options;
   const parts: readonly Part[] = partsOf[product];
   if (polarisations === 1 && parts.some(({ pi, pj }) => pi + pj > 0)) {
     refuse(WHERE, `${product} of visibilities with one polarisation`, "ask for 'XX'");
@@ -104,32 +113,35 @@ export function stopFringes(integration: Integration, options: StopOptions): Wid
       const b = baselineIndex(i, j);
       const delayS = geometry.uvwM[3 * row + 2] / SPEED_OF_LIGHT_M_PER_S;
       for (let c = 0; c < channels; c++) {
-        const count = counts[c * baselines + b];
-        if (!(count > 0)) continue;
         sum.fill(0);
-        let isGood = true;
+        let perWeight = 0;
         for (const part of parts) {
           const inputI = i * polarisations + part.pi;
           const inputJ = j * polarisations + part.pj;
-          const at = ((c * baselines + b) * polarisations + part.pi) * polarisations + part.pj;
-          const [re, im] = calibrated(integration, { at, c, inputI, inputJ }, gains);
           const isLeftOut =
             flaggedInputs[inputI] === 1 ||
             flaggedInputs[inputJ] === 1 ||
             solved?.[c * stations * polarisations + inputI] === 0 ||
             solved?.[c * stations * polarisations + inputJ] === 0;
-          if (isLeftOut || !Number.isFinite(re) || !Number.isFinite(im)) isGood = false;
+          const at = ((c * baselines + b) * polarisations + part.pi) * polarisations + part.pj;
+          const weight = isLeftOut ? 0 : weightOf(integration, at, c * baselines + b);
+          if (!(weight > 0)) {
+            perWeight = Infinity;
+            break;
+          }
+          const [re, im] = calibrated(meanOf(integration, at, weight), { c, inputI, inputJ }, options);
+          perWeight += 1 / weight / parts.length;
           sum[0] += part.re * re - part.im * im;
           sum[1] += part.re * im + part.im * re;
         }
-        if (!isGood) continue;
+        if (perWeight === Infinity || !Number.isFinite(sum[0] + sum[1])) continue;
         const angle = -2 * Math.PI * frequenciesHz[c] * delayS;
-        const cosine = Math.cos(angle) / count;
-        const sine = Math.sin(angle) / count;
+        const cosine = Math.cos(angle);
+        const sine = Math.sin(angle);
         const to = row * channels + c;
         values[2 * to] = sum[0] * cosine - sum[1] * sine;
         values[2 * to + 1] = sum[0] * sine + sum[1] * cosine;
-        weights[to] = count;
+        weights[to] = 1 / perWeight;
       }
     }
   }
@@ -140,17 +152,29 @@ export function stopFringes(integration: Integration, options: StopOptions): Wid
   };
 }
 
+/** Samples behind a product; a file says it of each, else the pair's count stands for all of them. */
+const weightOf = ({ asStored, counts }: Integration, at: number, pair: number): number =>
+  asStored ? asStored.weights[at] : counts[pair];
+
+function meanOf(
+  { asStored, visibilities }: Integration,
+  at: number,
+  weight: number,
+): readonly [number, number] {
+  if (asStored) return [asStored.means[2 * at], asStored.means[2 * at + 1]];
+  return [visibilities[2 * at] / weight, visibilities[2 * at + 1] / weight];
+}
+
 /** V_ij / (g_i conj(g_j)) */
 function calibrated(
-  { visibilities, stations, polarisations }: Integration,
-  place: { readonly at: number; readonly c: number; readonly inputI: number; readonly inputJ: number },
-  gains: GainsCA | undefined,
+  [re, im]: readonly [number, number],
+  { c, inputI, inputJ }: { readonly c: number; readonly inputI: number; readonly inputJ: number },
+  { gains, frequenciesHz }: StopOptions,
 ): readonly [number, number] {
-  const re = visibilities[2 * place.at];
-  const im = visibilities[2 * place.at + 1];
   if (!gains) return [re, im];
-  const i = 2 * (place.c * stations * polarisations + place.inputI);
-  const j = 2 * (place.c * stations * polarisations + place.inputJ);
+  const inputs = gains.length / 2 / frequenciesHz.length;
+  const i = 2 * (c * inputs + inputI);
+  const j = 2 * (c * inputs + inputJ);
   const gainRe = gains[i] * gains[j] + gains[i + 1] * gains[j + 1];
   const gainIm = gains[i + 1] * gains[j] - gains[i] * gains[j + 1];
   const power = gainRe ** 2 + gainIm ** 2;

@@ -2,20 +2,12 @@
  * What is in a capture of packets: which formats, who sends, what arrived and what did not. Datagrams are taken apart by
  * where they were sent to; the first of each place tell the format and lead to a plan, by which all are decoded.
  */
-import { CorellaError } from '../../core/errors.js';
 import type { Instant } from '../../core/instant.js';
 import { instantOfTick } from '../../core/clock/tick-clock.js';
 import { endpointText } from '../../packets/addresses.js';
-import type {
-  GuessHints,
-  PacketFormat,
-  ParsedPacket,
-  RefusalReason,
-  StreamPlan,
-} from '../../packets/packet-format.js';
+import { guessPlan, usualFormat } from '../../packets/guess-plan.js';
+import type { GuessHints, PacketFormat, RefusalReason, StreamPlan } from '../../packets/packet-format.js';
 import { readCapture, type Capture, type CaptureEnd } from '../../packets/pcap.js';
-import { recogniseDatagram } from '../../packets/registry.js';
-import { usual } from '../../packets/survey.js';
 import { parseFrame, type FrameFault } from '../../packets/udp.js';
 import { StreamAccount, type LaneTally } from './stream-account.js';
 
@@ -126,9 +118,8 @@ class Stream {
   decide(when: 'now' | 'if it can be told'): number {
     const { survey } = this;
     if (!survey) return 0;
-    this.format =
-      this.options.format ?? usual(survey.map(recogniseDatagram).filter((format) => format !== undefined));
-    this.decided = this.format ? planOf(this.format, survey, this.options.hints ?? {}) : {};
+    this.format = this.options.format ?? usualFormat(survey);
+    this.decided = this.format ? guessPlan(this.format, survey, this.options.hints) : {};
     if (!this.decided.plan && when !== 'now') return 0;
     if (this.decided.plan) this.account = new StreamAccount(this.decided.plan);
     this.survey = undefined;
@@ -179,31 +170,6 @@ export function tickSpan(lanes: readonly LaneTally[]): { readonly first: bigint;
     first: lanes.map(({ firstTick }) => firstTick).reduce((x, y) => (x < y ? x : y)),
     last: lanes.map(({ lastTick }) => lastTick).reduce((x, y) => (x > y ? x : y)),
   };
-}
-
-function planOf(
-  format: PacketFormat,
-  datagrams: readonly Uint8Array[],
-  hints: GuessHints,
-): Pick<StreamLook, 'plan' | 'unknown' | 'concluded'> {
-  const packets = datagrams.flatMap((datagram): ParsedPacket<unknown>[] => {
-    const packet = format.parse(datagram);
-    return 'refused' in packet ? [] : [packet];
-  });
-  if (packets.length === 0) {
-    return { unknown: { what: 'anything: no datagram is such a packet', fix: 'check --format' } };
-  }
-  const guess = format.guess(packets, hints);
-  if (!('options' in guess)) return { unknown: { what: guess.unknown, fix: guess.fix } };
-  try {
-    const plan = format.plan(guess.options);
-    return { plan, ...(guess.concluded === undefined ? {} : { concluded: guess.concluded }) };
-  } catch (error) {
-    if (!(error instanceof CorellaError)) throw error;
-    return {
-      unknown: { what: `a plan (${error.what})`, fix: error.fix ?? 'its packets contradict each other' },
-    };
-  }
 }
 
 /** `chunks` are the capture's bytes from the first on; reading all of them is the caller's choice. */

@@ -44,7 +44,7 @@ export const productName = ({ header }: VisibilityFile, pi: number, pj: number):
 };
 
 /** Weight of a product as its file said, else as the counts and flags do; above 0 it is good. */
-function weightOf(one: Integration, cell: number, a1: number, a2: number): number {
+export function weightOf(one: Integration, cell: number, a1: number, a2: number): number {
   const { polarisations: p, asStored, counts, flaggedInputs } = one;
   const at = cell * p * p + (a1 % p) * p + (a2 % p);
   if (asStored) return asStored.weights[at];
@@ -67,6 +67,8 @@ export async function lookAtVisibilities(
   options: {
     readonly extent?: 'whole';
     readonly onFirst?: (one: Integration) => void;
+    /** Sees every integration that is read. */
+    readonly onEach?: (one: Integration) => void;
     /** From 0 to 1. */
     readonly onProgress?: OnProgress;
   } = {},
@@ -94,6 +96,7 @@ export async function lookAtVisibilities(
         spectrumDb: bandOf(one),
       };
     }
+    options.onEach?.(one);
     visitPairs(one, (cell, a1, a2) => {
       const weight = weightOf(one, cell, a1, a2);
       if (!(weight > 0)) missing++;

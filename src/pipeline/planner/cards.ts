@@ -26,7 +26,7 @@ export interface CardRates {
   readonly calibrate: { readonly termsPerS: number; readonly leastS: number };
   /** Direct imaging on the tensor cores: seconds per channel and step by box, 128² pixels, two polarisations. */
   readonly directS: Readonly<Record<FoldedPrecision, readonly (readonly [cells: number, seconds: number])[]>>;
-  /** Imaging visibilities: seconds for each cell that a pair's kernel touches in one product. */
+  /** Imaging visibilities: seconds for each cell that a pair's gridding kernel touches in one product. */
   readonly gridS: { readonly perCell: number };
   /** Finishing a direct image: seconds a pixel and product. */
   readonly finishS: { readonly perPixel: number };
@@ -74,7 +74,7 @@ export const cards = {
         [64, perChannelStep(69.6)],
       ],
     },
-    // 256 stations, 5 × 5 kernels, four products, 132 channels in the resident chain: 5.26 ms, totals and scale included
+    // 256 stations, gridding kernels of 5 × 5, four products, 132 channels in the resident chain: 5.26 ms, totals and scale included
     gridS: { perCell: 5.26e-3 / 132 / (4 * 32_896 * 81) },
     // directly, 264 channels: 0.010 ms for the scale, 0.066 for the pixels
     finishS: { perPixel: 0.076e-3 / (264 * 4 * 128 ** 2) },

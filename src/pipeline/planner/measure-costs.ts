@@ -28,14 +28,18 @@ export interface MeasureOptions {
 interface Piece {
   readonly channels: number;
   readonly samples: number;
+  /** Inputs that the channeliser is timed with. */
+  readonly inputs: number;
 }
-/** Pieces that take some milliseconds: enough for the kernels to hit their stride. */
-const pieces = {
-  reference: { channels: 1, samples: 8 },
-  cpu: { channels: 8, samples: 128 },
-} satisfies Record<HostBackend['kind'], Piece>;
-/** Inputs that the channeliser is timed with. */
-const CHANNELISE_INPUTS = { reference: 4, cpu: 16 } satisfies Record<HostBackend['kind'], number>;
+/**
+ * Pieces that take some milliseconds: enough for the kernels to hit their stride, and for every thread to have its
+ * share, so that the costs are those of all threads together.
+ */
+function pieceFor(backend: HostBackend): Piece {
+  if (backend.kind === 'reference') return { channels: 1, samples: 8, inputs: 4 };
+  const { threads } = backend;
+  return { channels: Math.max(8, 4 * threads), samples: 128, inputs: Math.max(16, 8 * threads) };
+}
 
 export const machineOf = (backend: HostBackend): Machine => ({
   title: backend.description,
@@ -48,12 +52,12 @@ export async function measureCosts(
   workload: Workload,
   { onProgress, secondsPerKernel = 0.2 }: MeasureOptions = {},
 ): Promise<KernelCosts> {
-  const most = pieces[backend.kind];
+  const most = pieceFor(backend);
   const piece = { ...most, channels: Math.min(most.channels, workload.channels) };
   const time = (run: () => Promise<void>): Promise<number> => secondsPerRun(run, secondsPerKernel);
   const next = (kernel: KernelName): void => onProgress?.(kernel);
   next('channelise');
-  const channelise = await timeChannelise(backend, workload, time);
+  const channelise = await timeChannelise(backend, workload, piece, time);
   next('correlate');
   const correlate = await timeCorrelate(backend, workload, piece, time);
   next('direct image');
@@ -100,9 +104,12 @@ export const channelisePlanOf = (workload: Workload, inputs: number, spectra: nu
     blockSamples: Math.max(2, workload.channels) * spectra,
   });
 
-function timeChannelise(backend: HostBackend, workload: Workload, time: Timer): Promise<number> {
-  const inputs = CHANNELISE_INPUTS[backend.kind];
-  const spectra = pieces[backend.kind].samples;
+function timeChannelise(
+  backend: HostBackend,
+  workload: Workload,
+  { inputs, samples: spectra }: Piece,
+  time: Timer,
+): Promise<number> {
   const plan = channelisePlanOf(workload, inputs, spectra);
   return closingAfter(async (closers) => {
     const channeliser = closers.keep(await prepareChanneliser(plan, backend));
@@ -117,7 +124,7 @@ function timeCorrelate(backend: HostBackend, workload: Workload, piece: Piece, t
   const { channels, samples } = piece;
   const plan = planCorrelation({ stations, polarisations, channels, type: spectraType(bits) });
   return closingAfter(async (closers) => {
-    const shape = { ...piece, inputs: stations * polarisations };
+    const shape = { channels, samples, inputs: stations * polarisations };
     const block = closers.keep(await noiseSpectra(backend, shape, bits));
     const correlator = closers.keep(await prepareCorrelator(plan, backend));
     return (await time(() => correlator.accumulate(block))) / (channels * samples);
@@ -151,7 +158,7 @@ function timeDirect(
   const plan = imagePlanOf(workload, channels);
   const inputs = plan.stations * plan.polarisations;
   return closingAfter(async (closers) => {
-    const block = closers.keep(await noiseSpectra(backend, { ...piece, inputs }, workload.bits));
+    const block = closers.keep(await noiseSpectra(backend, { channels, samples, inputs }, workload.bits));
     const imager = closers.keep(await prepareDirectImager(plan, backend));
     const step = (await time(() => imager.accumulate(block))) / (channels * samples);
     const started = performance.now();
@@ -193,16 +200,18 @@ function timeImage(backend: HostBackend, workload: Workload, piece: Piece, time:
 
 function timeCalibrate(backend: HostBackend, workload: Workload, time: Timer): Promise<number> {
   const { stations, polarisations } = workload;
+  // A solve for every thread, as a night's channels give them.
+  const channels = backend.kind === 'cpu' ? Math.min(backend.threads, workload.channels) : 1;
   const plan = planCalibration({
     stations,
     polarisations,
-    channels: 1,
+    channels,
     iterations: { kind: 'fixed', count: 300 },
   });
-  const { visibilities, counts, flaggedInputs } = noiseIntegration(stations, polarisations, 1);
+  const { visibilities, counts, flaggedInputs } = noiseIntegration(stations, polarisations, channels);
   const model = modelCBP(
-    new Float64Array(2 * plan.baselines * polarisations).map((_, n) => (n % 2 === 0 ? 1 : 0)),
-    1,
+    new Float64Array(2 * channels * plan.baselines * polarisations).map((_, n) => (n % 2 === 0 ? 1 : 0)),
+    channels,
     plan.baselines,
     polarisations,
   );

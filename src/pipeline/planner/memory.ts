@@ -93,7 +93,7 @@ export function residentBuffers(
         channels * polarisations * (40 * baselines + 12 * stations ** 2),
       ),
     },
-    { what: 'antenna kernels', sizeBytes: 16 * channels * stations * kernelSize ** 2 },
+    { what: 'gridding kernels', sizeBytes: 16 * channels * stations * kernelSize ** 2 },
     ...roads[road],
     { what: 'sums', sizeBytes: 8 * planes },
     { what: 'images', sizeBytes: IN_FLIGHT * 4 * planes },

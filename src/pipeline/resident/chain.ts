@@ -75,6 +75,8 @@ export interface ResidentChain extends Closable {
    * the next is asked for. Whoever stops half-way, or meets an error, closes the chain.
    */
   images(blocks: AsyncIterable<HostBlock> | Iterable<HostBlock>): AsyncGenerator<ResidentImage>;
+  /** Real and imaginary parts that hit the rails on requantising, so far. Asking waits for the card. */
+  saturated(): number;
   /** Since the start or the last reset, of images that were handed out. */
   readonly times: ResidentTimes;
   resetTimes(): void;
@@ -273,6 +275,7 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
     push,
     flush,
     images,
+    saturated: () => front.saturated(),
     get times() {
       return { ...landed, uploadedBytes, seconds: clock.times, leastSeconds: clock.leastTimes };
     },

@@ -27,6 +27,8 @@ export interface ResidentFront {
   make(): void;
   /** The block that was sent last, as spectra. */
   block(): CudaSpectraBlock;
+  /** Real and imaginary parts that hit the rails on requantising, so far. Asking waits for the card. */
+  saturated(): number;
   readonly description: string;
 }
 
@@ -70,6 +72,7 @@ async function voltageFront(
       spectra.reading(compute);
       return spectra;
     },
+    saturated: () => channeliser.saturated,
   };
 }
 
@@ -96,5 +99,6 @@ function spectraFront(plan: ResidentPlan, backend: CudaBackend, closers: Closers
     },
     make: () => undefined,
     block: latest,
+    saturated: () => 0,
   };
 }

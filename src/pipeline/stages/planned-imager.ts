@@ -1,7 +1,7 @@
 /**
  * An imager and its plan, kept for as long as they hold. A plan is made for the J2000 axes at the zenith of one moment.
- * Against the ground they turn slowly, by what precession has moved the pole, so the plan of one image serves the next:
- * it is made anew once the axes have turned by so much that the edge of the image would be off by a hundredth of a pixel.
+ * Against the ground they rotate slowly, by what precession has moved the pole, so the plan of one image serves the next:
+ * it is made anew once the axes have rotated by so much that the edge of the image would be off by a hundredth of a pixel.
  */
 import type { Closable } from '../../core/closing.js';
 import { dot, type Vector3 } from '../../core/vector.js';
@@ -49,8 +49,8 @@ export class PlannedImager<Imager extends Closable> implements Closable {
 
 function stillHolds({ axes, pixels }: ImagePlan, frame: SkyFrame): boolean {
   const now = frame.tangentAxes(frame.zenith);
-  const turnedRad = Math.max(angleBetween(axes.l, now.l), angleBetween(axes.m, now.m));
-  return turnedRad * (pixels / 2) <= MOST_ERROR_PIXELS;
+  const rotatedRad = Math.max(angleBetween(axes.l, now.l), angleBetween(axes.m, now.m));
+  return rotatedRad * (pixels / 2) <= MOST_ERROR_PIXELS;
 }
 
 /** Of unit vectors; small angles keep their digits. */

@@ -72,7 +72,7 @@ export async function prepareResidentDirect(
       await chain.push(block, async (made) => emit(skyOf(made)));
     },
     flush: (emit) => chain.flush(async (made) => emit(skyOf(made))),
-    account: () => account,
+    account: () => ({ ...account, saturated: chain.saturated() }),
     close: () => chain.close(),
   };
 

@@ -1,6 +1,7 @@
 /** LWA time-domain recordings: TBN (every stand, 8+8 bits, narrow band) and DRX (a beam, 4+4 bits). */
 import { refuse } from '../../../core/errors.js';
 import { highNibble, lowNibble } from '../../../core/nibbles.js';
+import { formatHz } from '../../../core/units.js';
 import type { OpenOptions, VoltageRecording } from '../../format.js';
 import { emptyTally, plausibleSamples, readFrames, type Lane } from '../frames.js';
 import type { InputFile } from '../../io/input.js';
@@ -17,9 +18,9 @@ const lanesOf = (count: number): Lane[] =>
     endChannel: 1,
   }));
 
-/** A tuning word of zero is no frequency that anybody tuned to. */
-const isUntuned = (word: number, options: OpenOptions): boolean =>
-  word === 0 && options.centreFrequencyHz === undefined;
+/** A tuning word of zero is no frequency that anybody tuned to: what the user says holds then. */
+const tunedHz = (word: number, { centreFrequencyHz }: OpenOptions): number | undefined =>
+  word === 0 ? centreFrequencyHz : tuningHz(word);
 
 /** How many samples of each input lie between the first and the last time tag, counted in ticks of the clock. */
 const samplesOver = (
@@ -58,6 +59,21 @@ const TBN_SAMPLES = 512;
 /** Bit 15 marks a wide-band frame; the rest counts stand and polarisation from 1. */
 const tbnInput = (view: DataView, at: number): number => (view.getUint16(at + 12) & 0x3fff) - 1;
 
+/** Of TBN: from the time tags, or from the user, whose frames must then fit between the tags. */
+function ticksPerSample(path: string, tagged: number, { sampleRateHz }: OpenOptions): number {
+  const said = sampleRateHz === undefined ? undefined : CLOCK_HZ / sampleRateHz;
+  const step = said ?? tagged;
+  if (!Number.isInteger(step) || step < 1)
+    refuse(path, 'its time tags do not tell the sample rate', 'give it with --rate');
+  if (said !== undefined && tagged >= 1 && tagged % said !== 0)
+    refuse(
+      path,
+      `its time tags tell ${formatHz(CLOCK_HZ / tagged)}`,
+      'leave out --rate, which is for files whose tags do not tell it',
+    );
+  return step;
+}
+
 export async function openTbn(
   file: InputFile,
   shape: LwaShape,
@@ -73,11 +89,8 @@ export async function openTbn(
     words.push(view.getUint32(at + 8));
   });
   if (tags.length === 0) refuse(path, 'no whole TBN frame is in it', 'it is damaged or cut short');
-  const step =
-    options.sampleRateHz === undefined ? commonStep(tags) / TBN_SAMPLES : CLOCK_HZ / options.sampleRateHz;
-  if (!Number.isInteger(step) || step < 1) {
-    refuse(path, 'its time tags do not tell the sample rate', 'give it with --rate');
-  }
+  const step = ticksPerSample(path, commonStep(tags) / TBN_SAMPLES, options);
+  const centreHz = tunedHz(words[0], options);
   const inputsAt = common(ids);
   const laneOf = new Map(inputsAt.map((id, lane) => [id, lane]));
   const inputs = inputsAt.length;
@@ -107,10 +120,10 @@ export async function openTbn(
       samples,
       sampleRateHz,
       ...unknownFactsOf({
-        frequency: isUntuned(words[0], options),
+        frequency: centreHz === undefined,
         start: options.start === undefined && !clockSet,
       }),
-      centreFrequencyHz: options.centreFrequencyHz ?? tuningHz(words[0]),
+      centreFrequencyHz: centreHz ?? 0,
       start: clockSet ? instantOfTag(span.first) : (options.start ?? instantOfTag(span.first)),
     },
     {
@@ -190,6 +203,7 @@ export async function openDrx(
     return { lane, firstSample, samples: DRX_SAMPLES, payload };
   });
   const inputs = polarisationsAt.length;
+  const centreHz = tunedHz(word, options);
   return framedVoltages(
     {
       ...headOf(file, shape, options, 'DRX', {
@@ -205,8 +219,8 @@ export async function openDrx(
       polarisations: polarisationsFor(path, inputs, inputs === 2 ? 2 : 1, options),
       samples,
       sampleRateHz: CLOCK_HZ / decimation,
-      ...unknownFactsOf({ frequency: isUntuned(word, options) }),
-      centreFrequencyHz: options.centreFrequencyHz ?? tuningHz(word),
+      ...unknownFactsOf({ frequency: centreHz === undefined }),
+      centreFrequencyHz: centreHz ?? 0,
       start: instantOfTag(span.first),
     },
     {

@@ -77,15 +77,17 @@ describe('SigMF recordings', () => {
     await assert.rejects(openFile(path, { ...told, telescope: three }), /4 inputs where pair has 3 stations/);
     // What the recording says itself holds, and who says otherwise is told so.
     const own = `${await record('own')}.sigmf-meta`;
-    const said = { sampleRateHz: 1e6, centreFrequencyHz: 1.6e8, start, inputs: 4, polarisations: 2 } as const;
+    const said = { sampleRateHz: 1e6, centreFrequencyHz: 1.6e8, start, polarisations: 2 } as const;
     await (await openFile(own, said)).close();
     for (const [contradicting, words] of [
       [{ sampleRateHz }, /own\.sigmf-meta: says itself that it has 1 MHz; leave out --rate/],
       [{ centreFrequencyHz }, /that its band is around 160 MHz; leave out --frequency/],
       [{ start: addSamples(start, 1, 1e6) }, /begins at 2026-06-21T04:00:00\.000000125Z; leave out --start/],
-      [{ inputs: 2 }, /that it has 4 inputs; leave out --inputs/],
       [{ polarisations: 1 }, /that a station has 2; leave out --polarisations/],
-      [{ type: 'i8' }, /that its samples are ci8; leave out --sample-type/],
+      // These it says in every case, so that they are not for it at all.
+      [{ inputs: 4 }, /--inputs means nothing for SigMF; leave it out: it is for Mark 5B, plain binary/],
+      [{ skipBytes: 0 }, /--skip means nothing for SigMF; leave it out: it is for plain binary/],
+      [{ type: 'ci8' }, /--sample-type means nothing for SigMF/],
     ] as const) {
       await assert.rejects(openFile(own, contradicting), words);
     }

@@ -16,6 +16,13 @@ export const sigmf: Format = {
   name: 'sigmf',
   title: 'SigMF',
   extensions: ['.sigmf-meta', '.sigmf-data'],
+  kinds: [
+    {
+      title: 'SigMF',
+      holds: 'recordings',
+      reads: ['sampleRateHz', 'centreFrequencyHz', 'polarisations', 'start'],
+    },
+  ],
   // Samples look like anything, and damaged metadata should be told so: the name decides for both.
   recognise: (path, head) =>
     /\.sigmf-(meta|data)$/i.test(path) ||

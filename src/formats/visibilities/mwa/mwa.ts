@@ -10,7 +10,8 @@ import { preparing } from '../../../core/closing.js';
 import { refuse } from '../../../core/errors.js';
 import { addSeconds, instant, type Instant } from '../../../core/instant.js';
 import { readUnit } from '../../fits/fits.js';
-import type { Format, OpenOptions, VisibilityFile } from '../../format.js';
+import type { FileKind, Format, OpenOptions, VisibilityFile } from '../../format.js';
+import { refuseUnread } from '../../reading-options.js';
 import { gather, type Gathering } from '../../io/gather.js';
 import { openInput, withinMemory } from '../../io/input.js';
 import { details } from './details.js';
@@ -26,18 +27,30 @@ const isMetafits = (text: string): boolean =>
 const isPiece = (text: string): boolean =>
   /^SIMPLE {2}= +T/.test(text) && /TIME {4}=/.test(text) && text.includes('MILLITIM=');
 
+const kinds = {
+  data: {
+    title: 'files of the MWA correlators',
+    holds: 'visibilities',
+    reads: ['centreFrequencyHz', 'metafits', 'cables'],
+  },
+  metafits: { title: 'MWA metafits', holds: 'visibilities', reads: ['cables'] },
+} as const satisfies Record<string, FileKind>;
+
 export const mwa: Format = {
   name: 'mwa',
   title: 'MWA correlator FITS (MWAX, gpubox) with metafits',
   extensions: ['.metafits'],
+  kinds: [kinds.data, kinds.metafits],
   recognise: (_path, head) => {
     const text = headText(head);
     return isPiece(text) || isMetafits(text);
   },
   open: (path, options = {}) =>
-    withinMemory(path, async () =>
-      (await describesObservation(path)) ? openObservation(path, options) : openOne(path, options),
-    ),
+    withinMemory(path, async () => {
+      const isObservation = await describesObservation(path);
+      refuseUnread(path, options, [isObservation ? kinds.metafits : kinds.data], Object.values(kinds));
+      return isObservation ? openObservation(path, options) : openOne(path, options);
+    }),
 };
 
 async function describesObservation(path: string): Promise<boolean> {

@@ -1,6 +1,7 @@
 /** UVFITS: visibilities as random groups, the format that AIPS, CASA, pyuvdata and WSClean's tools share. */
 import { refuse } from '../../../core/errors.js';
 import type { Format } from '../../format.js';
+import { mendUvfits } from './mend.js';
 import { openUvfits } from './read.js';
 import { createUvfits } from './write.js';
 
@@ -11,12 +12,14 @@ export const uvfits: Format = {
   name: 'uvfits',
   title: 'UVFITS',
   extensions: ['.uvfits'],
+  kinds: [{ title: 'UVFITS', holds: 'visibilities', reads: [] }],
   // Random groups alone have a first axis of no length.
   recognise: (_path, head) =>
     /^SIMPLE {2}= +T.*NAXIS1 {2}= +0 /s.test(new TextDecoder('latin1').decode(head.subarray(0, 2880))),
   open: openUvfits,
-  createVisibilities: (path, header, values = 'means') =>
+  createVisibilities: (path, header, { values = 'means', appears = 'finished' } = {}) =>
     values === 'means'
-      ? createUvfits(path, header)
+      ? createUvfits(path, header, appears)
       : refuse(path, 'UVFITS keeps means in floats, not whole sums', 'write sums as .uvh5'),
+  mend: mendUvfits,
 };

@@ -24,17 +24,21 @@ import {
   remarkCards,
   textCards,
 } from '../../fits/fits.js';
-import type { VisibilityHeader, VisibilityWriter } from '../../format.js';
+import type { VisibilityHeader, VisibilityWriter, WhenItAppears } from '../../format.js';
 import { firstCode } from '../../io/gather.js';
 import { openOutput } from '../../io/output.js';
 import { antennaTable } from './antennas.js';
 
 /** 256·A1 + A2 has room for 255; above, ANTENNA1 and ANTENNA2 stand by themselves. */
 const MOST_IN_BASELINE = 255;
-/** An integration up to this size is one write: a crash between its parts is next to impossible. */
+/** Written at a time. */
 const CHUNK_BYTES = 2 ** 26;
 
-export async function createUvfits(path: string, header: VisibilityHeader): Promise<VisibilityWriter> {
+export async function createUvfits(
+  path: string,
+  header: VisibilityHeader,
+  appears: WhenItAppears = 'finished',
+): Promise<VisibilityWriter> {
   checkHeader(path, header);
   const { telescope, frequenciesHz, polarisations } = header;
   const stations = telescope.stations.length;
@@ -48,23 +52,29 @@ export async function createUvfits(path: string, header: VisibilityHeader): Prom
   const output = await openOutput(path);
   /** The time alone: an integration kept for its sake would be memory that nothing frees. */
   let firstStart: Instant | undefined;
-  let groups = 0;
+  /** The table that follows the groups, in whole FITS blocks. */
+  let table: Uint8Array = new Uint8Array(0);
   let filled = 0;
   let end = 0;
-  /** Writes what is filled, and after an integration's last groups the tables, in one go. */
-  const flush = async (recordingStart?: Instant): Promise<void> => {
+  /** What the header counts: groups of finished integrations, how many those are, and where their groups end. */
+  const finished = { groups: 0, integrations: 0, end: 0 };
+  const flush = async (): Promise<void> => {
     const bytes = Buffer.from(chunk.buffer, 0, filled * 4);
     filled = 0;
-    const tables = recordingStart ? tablesAfter(end + bytes.length, recordingStart) : [];
-    await output.writeAt(end, Buffer.concat([bytes.swap32(), ...tables]));
+    await output.writeAt(end, bytes.swap32());
     end += bytes.length;
   };
+  const tableAt = (groupsEnd: number): number => paddedBytes(groupsEnd);
+  const putTable = (groupsEnd: number): Promise<void> =>
+    output.writeAt(groupsEnd, Buffer.concat([new Uint8Array(tableAt(groupsEnd) - groupsEnd), table]));
+  const putHeader = (start: Instant): Promise<void> =>
+    output.writeAt(0, primaryHeader(header, parameters, { start, groups: finished.groups }));
   try {
     // Its length is fixed now, its numbers after each integration.
     await output.write(
       primaryHeader(header, parameters, { start: { unixSeconds: 0, fraction: 0 }, groups: 0 }),
     );
-    end = output.sizeBytes;
+    finished.end = output.sizeBytes;
   } catch (error) {
     await output.abandon();
     throw error;
@@ -73,7 +83,20 @@ export async function createUvfits(path: string, header: VisibilityHeader): Prom
   return {
     append: async (integration) => {
       checkIntegration(path, header, integration);
-      firstStart ??= integration.start;
+      if (firstStart === undefined) {
+        firstStart = integration.start;
+        const feeds = header.feeds ?? 'linear';
+        table = antennaTable(telescope, { start: firstStart, referenceFrequencyHz: frequenciesHz[0], feeds });
+        await putHeader(firstStart);
+      }
+      end = finished.end;
+      filled = 0;
+      const groupsEnd = end + 4 * groupElements * baselines;
+      // The new groups lie where the table is now. So that it is whole somewhere at every moment, a copy of it goes first to
+      // where nothing else will be written; the header, whose count of groups is all that changes, is turned last.
+      const copyAt = Math.max(tableAt(groupsEnd) + table.length, paddedBytes(output.sizeBytes));
+      await output.resize(copyAt + table.length);
+      await output.writeAt(copyAt, table);
       const middle = addSeconds(integration.start, integration.durationS / 2);
       const uvwS = stationUvwS(header, middle);
       const dates = dateParameters(julianDate(firstStart).midnightJd, middle);
@@ -98,12 +121,30 @@ export async function createUvfits(path: string, header: VisibilityHeader): Prom
             delayS: asStored ? asStored[2] / SPEED_OF_LIGHT_M_PER_S : uvw[2],
           });
           filled += 3 * products.length * channels;
-          groups++;
         }
       }
-      await flush(firstStart);
-      // The file is whole again, and holds every integration so far.
-      await output.writeAt(0, primaryHeader(header, parameters, { start: firstStart, groups }));
+      await flush();
+      await putTable(groupsEnd);
+      Object.assign(finished, {
+        groups: finished.groups + baselines,
+        integrations: finished.integrations + 1,
+        end: groupsEnd,
+      });
+      await putHeader(firstStart);
+      await output.resize(tableAt(groupsEnd) + table.length);
+      output.worthKeeping();
+      if (appears === 'first-integration') await output.appear();
+    },
+    keep: async () => {
+      if (firstStart === undefined || finished.integrations === 0) {
+        await output.abandon();
+        return 0;
+      }
+      await putTable(finished.end);
+      await putHeader(firstStart);
+      await output.resize(tableAt(finished.end) + table.length);
+      await output.finish();
+      return finished.integrations;
     },
     finish: async () => {
       try {
@@ -118,13 +159,6 @@ export async function createUvfits(path: string, header: VisibilityHeader): Prom
     },
     abandon: () => output.abandon(),
   };
-
-  /** What follows the groups, from where they end. */
-  function tablesAfter(groupsEnd: number, start: Instant): Uint8Array[] {
-    const padding = new Uint8Array(paddedBytes(groupsEnd) - groupsEnd);
-    const feeds = header.feeds ?? 'linear';
-    return [padding, antennaTable(telescope, { start, referenceFrequencyHz: frequenciesHz[0], feeds })];
-  }
 }
 
 /** (re, im, weight) for each channel and product of one baseline. */

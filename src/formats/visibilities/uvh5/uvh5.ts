@@ -1,6 +1,7 @@
 /** UVH5: visibilities in HDF5, as pyuvdata and its correlators keep them (memo 0.x to 1.2). */
 import type { Format } from '../../format.js';
 import { isHdf5, namesInHead } from '../../hdf5/read.js';
+import { mendUvh5 } from './mend.js';
 import { openUvh5 } from './read.js';
 import { createUvh5 } from './write.js';
 
@@ -8,10 +9,13 @@ export const uvh5: Format = {
   name: 'uvh5',
   title: 'UVH5',
   extensions: ['.uvh5'],
+  kinds: [{ title: 'UVH5', holds: 'visibilities', reads: [] }],
   // A file of ours that was cut off still has its temporary name.
   recognise: (path, head) =>
-    namesInHead(head, 'Data', 'Header') || (isHdf5(head) && /\.uvh5(?:\.[0-9a-f]+\.part)?$/i.test(path)),
+    namesInHead(head, 'Data', 'Header') ||
+    (isHdf5(head) && /\.uvh5(?:\.(?:\d+-)?[0-9a-f]+\.part)?$/i.test(path)),
   open: (path) => openUvh5(path),
-  createVisibilities: (path, header, values = 'means') =>
-    createUvh5(path, header, { values: values === 'sums' ? 'int32' : 'complex64' }),
+  createVisibilities: (path, header, { values = 'means', appears = 'finished' } = {}) =>
+    createUvh5(path, header, { values: values === 'sums' ? 'int32' : 'complex64' }, appears),
+  mend: mendUvh5,
 };

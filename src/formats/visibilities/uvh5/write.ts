@@ -12,7 +12,7 @@ import { dot, normalise, type Vector3 } from '../../../core/vector.js';
 import { skyFrame } from '../../../sky/frame.js';
 import { localSiderealTimeRad } from '../../../sky/earth/sidereal.js';
 import { storedIntegrationS, storedUvwM } from '../as-stored.js';
-import type { VisibilityHeader, VisibilityWriter } from '../../format.js';
+import type { VisibilityHeader, VisibilityWriter, WhenItAppears } from '../../format.js';
 import { createHdf5 } from '../../hdf5/write.js';
 import { openOutput } from '../../io/output.js';
 import { planUvh5, type Uvh5Options } from './plan.js';
@@ -22,6 +22,7 @@ export async function createUvh5(
   path: string,
   header: VisibilityHeader,
   options: Uvh5Options = { values: 'complex64' },
+  appears: WhenItAppears = 'finished',
 ): Promise<VisibilityWriter> {
   const { telescope, frequenciesHz } = header;
   const stations = telescope.stations.length;
@@ -30,6 +31,9 @@ export async function createUvh5(
   const rows = baselineCount(stations);
   const times = new Set<number>();
   let firstTime: Instant | undefined;
+  /** In the file for good, and where it then ended. */
+  let finished = 0;
+  let finishedBytes = 0;
   const output = await openOutput(path);
   try {
     const plan = planUvh5(header, options, { count: () => times.size, first: () => firstTime });
@@ -89,6 +93,19 @@ export async function createUvh5(
         }
         times.add(days);
         await file.commit();
+        finished++;
+        finishedBytes = output.sizeBytes;
+        output.worthKeeping();
+        if (appears === 'first-integration') await output.appear();
+      },
+      keep: async () => {
+        if (finished === 0) {
+          await output.abandon();
+          return 0;
+        }
+        await output.resize(finishedBytes);
+        await output.finish();
+        return finished;
       },
       finish: async () => {
         try {

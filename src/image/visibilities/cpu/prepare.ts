@@ -41,11 +41,13 @@ export function prepareCpuVisibilityImager(plan: ImagePlan, { native }: CpuBacke
   const sums = new Float64Array(channels * products * pixels * pixels);
   const beamSums = new Float64Array(sums.length);
   const weightSums = new Float64Array(channels * products);
+  const unit = unitFactors(plan);
+  const calibrated = new Float64Array(unit.length);
   return {
     plan,
     image: async (integrations, options = {}, into) => {
       checkIntegrations(plan, integrations);
-      const factors = options.gains ? inputFactors(plan, options.gains, options.solved) : unitFactors(plan);
+      const factors = options.gains ? inputFactors(plan, options.gains, options.solved, calibrated) : unit;
       const { visibilities, weights, weightsPerBaseline, flags } = sumIntegrations(integrations);
       await run(
         ...([engine.address, visibilities, weights, weightsPerBaseline, flags, factors] as const),

@@ -1,13 +1,13 @@
 /** Wide images in C++ (wide.cpp), float32 or float64 as the plan says. */
 import type { NativeCall } from '../../../backend/cpu/context.js';
 import type { CpuBackend } from '../../../backend/cpu/cpu.js';
-import { planeML, visibilitiesRC, type VisibilitiesRC } from '../../../core/axes.js';
+import { planeML, visibilitiesRC } from '../../../core/axes.js';
 import { refuse } from '../../../core/errors.js';
 import { collectRows } from '../collect.js';
 import { radicesOf } from '../grid-size.js';
 import type { WideImager } from '../imager.js';
-import type { WidePlan, WidePrecision } from '../plan.js';
-import { checkRows, rowCount, wavelengthsPerMetre, type WideRows } from '../rows.js';
+import type { WidePlan } from '../plan.js';
+import { checkRows, inPrecision, rowCount, wavelengthsPerMetre, type WideRows } from '../rows.js';
 
 const WHERE = 'image';
 
@@ -101,12 +101,6 @@ export function prepareCpuWideImager(plan: WidePlan, { native }: CpuBackend): Wi
     },
     close: () => engine.close(),
   };
-}
-
-/** As they are where they fit, else a copy. */
-function inPrecision(values: VisibilitiesRC, precision: WidePrecision): Float32Array | Float64Array {
-  if (precision === 'float32') return values instanceof Float32Array ? values : Float32Array.from(values);
-  return values instanceof Float64Array ? values : Float64Array.from(values);
 }
 
 /** In the order of corella_wide_open. */

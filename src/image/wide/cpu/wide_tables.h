@@ -26,8 +26,13 @@ class WideTables {
   WideTables(Pool &pool, const WideNumbers &plan, int64_t lanes)
       : quarterSide(plan.pixels / 2 + 1),
         corrections(plan.corrections, plan.corrections + quarterSide),
+        squares(static_cast<size_t>(quarterSide)),
         steps(static_cast<size_t>(quarterSide * quarterSide)),
         ends(steps.size()) {
+    for (int64_t k = 0; k < quarterSide; k++) {
+      const double cosine = static_cast<double>(k) * plan.pixelCosine;
+      squares[static_cast<size_t>(k)] = cosine * cosine;
+    }
     uTaps = padTaps(plan.taps, plan.support, plan.degree, 2, lanes);
     vTaps = padTaps(plan.taps, plan.support, plan.degree, 1, lanes);
     wTaps = padTaps(plan.wTaps, plan.wSupport, plan.wDegree, 1, lanes);
@@ -103,8 +108,8 @@ class WideTables {
   void fillColumn(const WideNumbers &plan, int64_t x) {
     constexpr double TAU = 6.283185307179586476925;
     for (int64_t y = 0; y < quarterSide; y++) {
-      const double l = static_cast<double>(x) * plan.pixelCosine, m = static_cast<double>(y) * plan.pixelCosine;
-      const double r2 = l * l + m * m;
+      // from a table, so that no product is fused with the sum: the horizon is where the reference has it
+      const double r2 = squares[static_cast<size_t>(x)] + squares[static_cast<size_t>(y)];
       const double n = std::sqrt(1 - r2);
       if (!(r2 <= 1) || (plan.overN && n == 0)) continue;
       const double away = -r2 / (1 + n) - plan.middle;
@@ -125,7 +130,7 @@ class WideTables {
   }
 
   const int64_t quarterSide;
-  std::vector<double> corrections;
+  std::vector<double> corrections, squares;
   std::vector<std::complex<double>> steps, ends;
   std::vector<Real> uTaps, vTaps, wTaps, turns;
 };

@@ -1,0 +1,100 @@
+/** Runs that are ended early keep the integrations that they finished, and say so. */
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { corella, program, withFolder } from './corella.js';
+
+const SHORT = ['--duration', '40ms', '--stations', '6', '--quiet'];
+/** Many integrations, slowly. */
+const CORRELATE = ['correlate', 'voltages.sigmf-meta', '--integration', '100us', '--backend', 'reference'];
+
+interface Ended {
+  readonly by: number | string;
+  readonly stderr: string;
+}
+
+function start(folder: string, ...words: readonly string[]): { child: ChildProcess; end: Promise<Ended> } {
+  const child = spawn(process.execPath, [program, ...words], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let stderr = '';
+  child.stderr.on('data', (data: Buffer) => (stderr += data.toString()));
+  const end = new Promise<Ended>((resolve) => {
+    child.on('close', (code, signal) => {
+      resolve({ by: code ?? signal ?? 'nothing', stderr });
+    });
+  });
+  return { child, end };
+}
+
+/** Waits until the hidden file holds some integrations; a child that ends by itself makes the test fail, not wait. */
+async function someWritten(folder: string, child: ChildProcess): Promise<void> {
+  while (child.exitCode === null) {
+    const [part] = (await readdir(folder)).filter((name) => name.endsWith('.part'));
+    if (part && (await stat(join(folder, part)).catch(() => ({ size: 0 }))).size > 400_000) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+const integrationsIn = async (folder: string, path: string): Promise<number> => {
+  const ran = await corella(folder, 'inspect', path, '--json');
+  assert.equal(ran.code, 0, ran.stderr);
+  return (JSON.parse(ran.stdout) as { integrations: number }).integrations;
+};
+
+describe('ended early', () => {
+  for (const [signal, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)
+    it(`by ${signal}: the finished integrations are a whole file, and a line says how many`, async () => {
+      await withFolder(async (folder) => {
+        await corella(folder, 'simulate', ...SHORT);
+        const { child, end } = start(folder, ...CORRELATE, '-o', 'v.uvfits');
+        await someWritten(folder, child);
+        child.kill(signal);
+        const { by, stderr } = await end;
+        assert.equal(by, code, stderr);
+        const told =
+          /^corella: v\.uvfits: stopped by SIG[A-Z]+; v\.uvfits is whole and holds the (\d+) integrations that were finished\n$/m.exec(
+            stderr,
+          );
+        assert.ok(told, stderr);
+        assert.equal(await integrationsIn(folder, 'v.uvfits'), Number(told[1]));
+        assert.deepEqual((await readdir(folder)).sort(), [
+          'v.uvfits',
+          'voltages.sigmf-data',
+          'voltages.sigmf-meta',
+        ]);
+      });
+    });
+
+  it('by kill -9: the next run names what is left, and recover makes a file of it', async () => {
+    await withFolder(async (folder) => {
+      await corella(folder, 'simulate', ...SHORT);
+      const { child, end } = start(folder, ...CORRELATE, '-o', 'v.uvh5');
+      await someWritten(folder, child);
+      child.kill('SIGKILL');
+      await end;
+      assert.ok(!(await readdir(folder)).includes('v.uvh5'));
+      const next = await corella(folder, 'correlate', 'voltages.sigmf-meta', '-o', 'v.uvh5');
+      assert.match(
+        next.stderr,
+        /an earlier run was killed while it wrote v\.uvh5; .* corella recover v\.uvh5/,
+      );
+      const refused = await corella(folder, 'recover', 'v.uvh5');
+      assert.match(refused.stderr, /v\.uvh5: is there already; move it away, or say --overwrite/);
+      const recovered = await corella(folder, 'recover', 'v.uvh5', '--overwrite');
+      assert.equal(recovered.code, 0, recovered.stderr);
+      const told = /^v\.uvh5: (\d+) integrations? recovered\n$/.exec(recovered.stdout);
+      assert.ok(told, recovered.stdout);
+      assert.ok(Number(told[1]) > 0);
+      assert.equal(await integrationsIn(folder, 'v.uvh5'), Number(told[1]));
+      const again = await corella(folder, 'recover', 'v.uvh5', '--remove');
+      assert.match(again.stderr, /no killed run left anything of it/);
+    });
+  });
+});

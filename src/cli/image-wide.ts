@@ -1,0 +1,238 @@
+/** corella image at any centre, with the third dimension right: the road that --centre, --clean and their like take. */
+import type { Command } from 'commander';
+import { join, parse as splitPath } from 'node:path';
+import type { Integration } from '../core/blocks.js';
+import { refuse } from '../core/errors.js';
+import { DEGREES_PER_RADIAN, formatSeconds } from '../core/units.js';
+import type { VisibilityFile } from '../formats/index.js';
+import { directRoadError, MOST_PIXELS } from '../image/index.js';
+import { frameAtMiddle } from '../pipeline/geometry.js';
+import type { Calibrated, ImageSettings } from '../pipeline/sky-image.js';
+import { planSky } from '../pipeline/sky-image.js';
+import { chooseIntegration } from '../pipeline/select.js';
+import { imageWide, type WideSkyImage } from '../pipeline/wide/image.js';
+import { picturePlane, writeWide, type WidePaths } from '../pipeline/wide/products.js';
+import type { WideFieldOptions, WideSettings } from '../pipeline/wide/settings.js';
+import { fixedCentre, localCentre, type PhaseCentre } from '../sky/phase-centre.js';
+import type { Telescope } from '../telescope/telescope.js';
+import { withBackend } from './open.js';
+import type { BackendOptions } from './options/command.js';
+import type { IntegrationOptions } from './options/integration-options.js';
+import { checkOutputs, type OutputOptions } from './options/outputs.js';
+import { parseSources } from './options/sky-options.js';
+import {
+  cleanOf,
+  weightingOf,
+  weightWords,
+  wideOptionNames,
+  type WideOptions,
+} from './options/wide-options.js';
+import { history } from './report/history.js';
+import type { Terminal } from './report/terminal.js';
+
+export interface WideCommandOptions extends BackendOptions, OutputOptions, IntegrationOptions, WideOptions {
+  readonly out?: string;
+  readonly gains?: string;
+  readonly pixels?: number;
+  readonly field?: number;
+  readonly autos?: true;
+  readonly beam?: true;
+  /** False with --no-picture. */
+  readonly picture: boolean;
+  readonly cube?: true;
+  readonly sources: string;
+}
+
+/** Beyond it the zenith's own road, which has no third dimension but in its kernels, is not taken. */
+const MOST_ROAD_ERROR = 5e-3;
+/** Nearer than this a phase centre is the zenith. */
+const AT_ZENITH_DEG = 0.3;
+
+export interface WideChoice {
+  readonly centre: PhaseCentre;
+  readonly field: WideFieldOptions;
+  /** Why this road, where the user did not ask for it. */
+  readonly note?: string;
+}
+
+/** Whether this road is meant, or needed; nothing where the zenith's own is right. */
+export async function chooseWide(
+  command: Command,
+  options: WideCommandOptions,
+  file: VisibilityFile,
+  telescope: Telescope,
+  settings: ImageSettings,
+): Promise<WideChoice | undefined> {
+  const { pixels, field: widthDeg, cell: cellDeg } = options;
+  const field = {
+    ...(pixels === undefined ? {} : { pixels }),
+    ...(widthDeg === undefined ? {} : { widthDeg }),
+    ...(cellDeg === undefined ? {} : { cellDeg }),
+  };
+  const { object, phaseCentre } = file.header;
+  const own = fixedCentre(object, phaseCentre);
+  const isGiven = (name: string): boolean => command.getOptionValueSource(name) === 'cli';
+  const isAsked =
+    wideOptionNames.some(isGiven) ||
+    (options.weights !== undefined && options.weights.kind !== 'natural') ||
+    (pixels ?? 0) > MOST_PIXELS;
+  const isOld = isGiven('kernel') || isGiven('autos');
+  if (isAsked && isOld) {
+    refuse(
+      isGiven('autos') ? '--autos' : '--kernel',
+      'is for images round the zenith without --centre, --clean and their like',
+      'leave it out',
+    );
+  }
+  if (isAsked) return { centre: options.centre ?? own, field };
+  if (isOld) return undefined;
+  const { integration } = await chooseIntegration(file, options.integration);
+  const frame = frameAtMiddle(telescope, integration);
+  const { x, y, z } = frame.directionEnu(phaseCentre);
+  const fromZenithDeg = Math.atan2(Math.hypot(x, y), z) * DEGREES_PER_RADIAN;
+  if (widthDeg !== undefined && fromZenithDeg > AT_ZENITH_DEG && !/^zenith$/i.test(object)) {
+    return { centre: own, field };
+  }
+  const plan = planSky(telescope, frame, file.header.frequenciesHz, settings);
+  const error = directRoadError(plan);
+  if (error <= MOST_ROAD_ERROR) return undefined;
+  return {
+    centre: localCentre('zenith', { x: 0, y: 0, z: 1 }),
+    field: { pixels: plan.pixels, pixelCosine: plan.pixelSize },
+    note: 'the stations stand at different heights: gridded in u, v and w',
+  };
+}
+
+/** Nothing that belongs to the zenith's road is taken silently. */
+export async function runWide(
+  file: VisibilityFile,
+  telescope: Telescope,
+  options: WideCommandOptions,
+  choice: WideChoice,
+  gains: { readonly calibrated?: Calibrated },
+  terminal: Terminal,
+): Promise<void> {
+  const clean = cleanOf(options);
+  const paths = outputsOf(options, clean !== undefined);
+  const written = Object.values(paths) as string[];
+  await checkOutputs({ ...options, paths: written, from: file.path });
+  const { header } = file;
+  const settings: WideSettings = {
+    ...{ centre: choice.centre, field: choice.field, stokes: options.stokes },
+    weighting: weightingOf(options),
+    channels: options.cube === true ? 'apart' : 'together',
+    ...(options.accuracy === undefined ? {} : { accuracy: options.accuracy }),
+    ...(clean && { clean }),
+  };
+  const stage = terminal.stage('image');
+  const sky = await withBackend(options, (backend) =>
+    imageWide(
+      () => integrationsOf(file, options.integration),
+      {
+        ...{ backend, telescope, ...gains, polarisations: header.polarisations },
+        ...{ frequenciesHz: header.frequenciesHz, channelWidthHz: header.channelWidthHz },
+        fringes: /^zenith$/i.test(header.object) ? 'running' : 'stopped',
+        onStep: (step) => {
+          stage.at(0, step);
+        },
+      },
+      settings,
+    ),
+  );
+  const seconds = stage.done();
+  const unit = options.gains === undefined ? 'counts' : 'Jy/beam';
+  const writing = terminal.stage('write');
+  const products = {
+    telescope,
+    ...(header.feeds === undefined ? {} : { feeds: header.feeds }),
+    road: `${clean ? 'CLEANed, ' : ''}${weightWords(options)}`,
+    unit,
+    history: [
+      ...history({ from: file, telescope }),
+      ...(options.gains === undefined ? [] : [`gains ${options.gains}`]),
+      `${weightWords(options)}, accuracy ${sky.plan.accuracy}`,
+    ],
+    sources: parseSources(options.sources)(sky.frame),
+  };
+  await writeWide(paths, sky, products, writing.step);
+  writing.done();
+  report(terminal, { sky, written, unit, seconds, choice });
+}
+
+function outputsOf(options: WideCommandOptions, isCleaned: boolean): WidePaths {
+  const out = options.out ?? 'image.fits';
+  const { dir, name } = splitPath(out);
+  const beside = (ending: string): string => join(dir, `${name}${ending}`);
+  return {
+    fits: out,
+    ...(options.picture && { png: beside('.png') }),
+    ...((options.beam === true || isCleaned) && { beam: beside('-beam.fits') }),
+    ...(isCleaned && {
+      dirty: beside('-dirty.fits'),
+      model: beside('-model.fits'),
+      residual: beside('-residual.fits'),
+    }),
+  };
+}
+
+export async function* integrationsOf(
+  file: VisibilityFile,
+  choice: IntegrationOptions['integration'],
+): AsyncIterable<Integration> {
+  if (choice === 'sum') yield* file.integrations();
+  else yield (await chooseIntegration(file, choice)).integration;
+}
+
+interface Report {
+  readonly sky: WideSkyImage;
+  readonly written: readonly string[];
+  readonly unit: string;
+  readonly seconds: number;
+  readonly choice: WideChoice;
+}
+
+function report(terminal: Terminal, { sky, written, unit, seconds, choice }: Report): void {
+  const plane = picturePlane(sky);
+  const peak = plane.reduce((most, value) => (value > most ? value : most), -Infinity);
+  const { pixels, pixelCosine } = sky.pixels;
+  const cellDeg = pixelCosine * DEGREES_PER_RADIAN;
+  const beam = sky.fittedBeams[Math.floor(sky.fittedBeams.length / 2)];
+  const { bandwidth, time } = sky.smearing;
+  const clean = sky.cleaned?.facts;
+  terminal.result(
+    {
+      ...{ paths: written, pixels, cellDeg, centre: { name: sky.centreName, ...sky.centre } },
+      ...{ peak, unit, beam: beam ?? null, integrations: sky.integrations, visibilities: sky.visibilities },
+      ...{ durationS: sky.durationS, accuracy: sky.plan.accuracy, planes: sky.plan.w.planes },
+      ...{ smearing: sky.smearing, ...(clean && { clean }), seconds },
+    },
+    [
+      `${written.join(', ')}: ${pixels} × ${pixels} pixels of ${angleText(cellDeg)} round ${sky.centreName}, ` +
+        `peak ${Number(peak.toPrecision(4))} ${unit}, ${formatSeconds(seconds)}`,
+      `${sky.integrations} integration${sky.integrations === 1 ? '' : 's'}, ${formatSeconds(sky.durationS)}; ` +
+        (beam
+          ? `beam ${angleText(beam.majorDeg)} × ${angleText(beam.minorDeg)}, PA ${beam.positionAngleDeg.toFixed(0)}°`
+          : 'the pixels are too coarse for a fit of the beam: ask for a smaller --cell'),
+      ...(choice.note === undefined ? [] : [choice.note]),
+      ...(clean ?? []).map(
+        ({ iterations, majorCycles, fluxJy, noiseJy, stop }) =>
+          `CLEAN: ${iterations} components in ${majorCycles} major cycles, ${Number(fluxJy.toPrecision(4))} ` +
+          `${unit.replace('/beam', '')} in the model, noise ${Number(noiseJy.toPrecision(3))}; stopped by ${stop}`,
+      ),
+      ...smearLine('the width of a channel', bandwidth),
+      ...smearLine('the length of an integration', time),
+    ],
+  );
+}
+
+/** Told above one per cent. */
+const smearLine = (by: string, part: number): string[] =>
+  part > 0.01
+    ? [`${by} takes ${(100 * part).toFixed(part > 0.1 ? 0 : 1)} % of a source at the edge of the field`]
+    : [];
+
+export function angleText(degrees: number): string {
+  const [value, unit] =
+    degrees >= 1 ? [degrees, '°'] : degrees >= 1 / 60 ? [degrees * 60, '′'] : [degrees * 3600, '″'];
+  return `${Number(value.toPrecision(3))}${unit}`;
+}

@@ -1,0 +1,50 @@
+/** The program: finds the command, runs it, and turns what goes wrong into one line and an exit code. */
+import { Command, CommanderError } from 'commander';
+import { InterruptedError } from '../core/ending.js';
+import { HELP_OPTION, nameOptionsInErrors } from './options/command.js';
+import { commands } from './commands.js';
+import { failureText } from './report/failure.js';
+import { errorText } from './report/json.js';
+import { EXIT_PARTLY, PartlyDone } from './report/outcome.js';
+import { version } from './report/version.js';
+
+/** Runs what process.argv asks for: exit code 0 where everything was written, 1 where nothing, 2 where some was left out. */
+export async function runProgram(): Promise<number> {
+  const program = new Command('corella')
+    .description(
+      "A radio telescope's correlator and camera: antenna voltages in, calibrated images of the sky out.",
+    )
+    .version(version(), '-V, --version', 'print the version')
+    .helpOption(...HELP_OPTION)
+    .showHelpAfterError('(add --help for the options and examples)')
+    .configureOutput({
+      outputError: (text, write) => {
+        write(text.replace(/^error: /, 'corella: '));
+      },
+    })
+    .exitOverride();
+  // All of them for --help and for advice on what was meant.
+  const [wanted = ''] = process.argv.slice(2);
+  const load = Object.hasOwn(commands, wanted) ? [commands[wanted]] : Object.values(commands);
+  for (const register of await Promise.all(load.map((loaded) => loaded()))) register(program);
+  program.commands.forEach(nameOptionsInErrors);
+  try {
+    await program.parseAsync();
+    return 0;
+  } catch (error) {
+    return report(error);
+  }
+}
+
+function report(error: unknown): number {
+  if (error instanceof CommanderError && error.exitCode === 0) return 0;
+  if (error instanceof PartlyDone) {
+    process.stderr.write(`corella: ${error.message}\n`);
+    return EXIT_PARTLY;
+  }
+  if (process.argv.includes('--json')) process.stdout.write(`${errorText(error)}\n`);
+  // Commander has said so already.
+  if (error instanceof CommanderError) return 1;
+  process.stderr.write(failureText(error));
+  return error instanceof InterruptedError ? error.exitCode : 1;
+}

@@ -1,0 +1,118 @@
+/** corella recover: what a run that was killed left behind, made whole or removed. */
+import { access, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Command } from 'commander';
+import { refuse } from '../core/errors.js';
+import { formatBytes } from '../core/units.js';
+import { finalNameOf, findLeftovers, visibilityFormatFor, type Leftover } from '../formats/index.js';
+import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
+import { addOverwriteOption, type OutputOptions } from './options/outputs.js';
+import { openTerminal } from './report/terminal.js';
+
+interface RecoverOptions extends CommonOptions, OutputOptions {
+  readonly remove?: true;
+}
+
+export function registerRecover(program: Command): void {
+  const command = program
+    .command('recover')
+    .description('what a run that was killed left behind → a whole file of the finished integrations')
+    .argument('<path>', 'the file that was being written, or a folder: everything that was left in it')
+    .option('--remove', 'remove what is left instead');
+  addOverwriteOption(command).action(run);
+  addCommonOptions(command);
+  addExamples(command, [
+    ['recover visibilities.uvfits', 'after a power cut or kill -9 while it was written'],
+    ['recover .', 'everything in this folder'],
+    ['recover visibilities.uvfits --remove', 'not wanted any more'],
+  ]);
+}
+
+interface Recovered {
+  readonly path: string;
+  readonly from: string;
+  readonly integrations: number;
+  readonly outcome: 'recovered' | 'whole already' | 'nothing was finished' | 'removed' | 'no visibilities';
+}
+
+async function run(path: string, options: RecoverOptions): Promise<void> {
+  const terminal = openTerminal(options);
+  const left = await leftoversOf(path);
+  const busy = left.find(({ isBeingWritten }) => isBeingWritten);
+  if (busy) refuse(busy.path, 'is still being written', 'stop that run first');
+  const done: Recovered[] = [];
+  if (options.remove === true) {
+    if (left.length === 0) refuse(path, 'no killed run left anything of it', 'see what is there with ls -A');
+    for (const one of left) {
+      await rm(one.path);
+      done.push({ path: one.finalPath, from: one.path, integrations: 0, outcome: 'removed' });
+    }
+  } else if (left.length === 0) done.push(await mendInPlace(path));
+  else for (const one of left) done.push(await recover(one, left, options));
+  terminal.result(
+    { recovered: done },
+    done.map((one) => lineOf(one, left)),
+  );
+}
+
+/** Of a folder, of an output, or the leftover itself. */
+async function leftoversOf(path: string): Promise<Leftover[]> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory() === true) return findLeftovers(path);
+  const final = finalNameOf(path);
+  const all = await findLeftovers(dirname(path), final ?? path);
+  return final === undefined ? all : all.filter((one) => one.path === path || one.path === `./${path}`);
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+async function recover(
+  one: Leftover,
+  all: readonly Leftover[],
+  { overwrite }: OutputOptions,
+): Promise<Recovered> {
+  const { path: from, finalPath: path } = one;
+  if (!/\.(?:uvfits|uvh5)$/i.test(path)) return { path, from, integrations: 0, outcome: 'no visibilities' };
+  const integrations = await visibilityFormatFor(path).mend(from);
+  if (integrations === 0) return { path, from, integrations, outcome: 'nothing was finished' };
+  const rivals = all.filter(({ finalPath }) => finalPath === path);
+  if (rivals.length > 1)
+    refuse(
+      path,
+      `${rivals.length} killed runs left something of it: ${rivals.map((rival) => rival.path).join(', ')}`,
+      'name one of these, or remove the others',
+    );
+  if (overwrite !== true && (await isThere(path)))
+    refuse(path, 'is there already', `move it away, or say --overwrite; what is left is ${from}`);
+  await rename(from, path);
+  return { path, from, integrations, outcome: 'recovered' };
+}
+
+/** A file that grew under its own name. */
+async function mendInPlace(path: string): Promise<Recovered> {
+  if (!(await isThere(path)) || (await stat(path)).isDirectory())
+    refuse(path, 'no killed run left anything here', 'name the file that was being written, or its folder');
+  const integrations = await visibilityFormatFor(path).mend(path);
+  return { path, from: path, integrations, outcome: 'whole already' };
+}
+
+function lineOf({ path, from, integrations, outcome }: Recovered, left: readonly Leftover[]): string {
+  const size = formatBytes(left.find((one) => one.path === from)?.sizeBytes ?? 0);
+  const count = `${integrations} integration${integrations === 1 ? '' : 's'}`;
+  switch (outcome) {
+    case 'recovered':
+      return `${path}: ${count} recovered`;
+    case 'whole already':
+      return `${path}: ${count}, whole`;
+    case 'nothing was finished':
+      return `${from}: no integration was finished; corella recover ${from} --remove takes its ${size} away`;
+    case 'removed':
+      return `${from}: removed, ${size}`;
+    case 'no visibilities':
+      return `${from}: only visibilities can be recovered; corella recover ${from} --remove takes its ${size} away`;
+  }
+}

@@ -1,0 +1,58 @@
+/** What inspect says of a FITS image. */
+import { formatHz, formatSeconds, withMinus } from '../../core/units.js';
+import { renderPng } from '../../draw/index.js';
+import { holdsFitsImage, readFitsImage, writeFileWhole } from '../../formats/index.js';
+import { imagePicture, lookAtImage, type ImageFacts } from '../../pipeline/inspect/fits-image.js';
+import type { SkyPosition } from '../../sky/frame.js';
+import { refuseDrawings, type DrawingOptions } from '../options/drawing-options.js';
+import type { OpenFlags } from '../options/open-options.js';
+import { line } from './inspect-text.js';
+
+/** Undefined where the file is no image: then it is someone else's. */
+export async function inspectImage(
+  path: string,
+  flags: OpenFlags & DrawingOptions,
+): Promise<{ readonly json: object; readonly lines: readonly string[] } | undefined> {
+  if (flags.format !== undefined || !(await holdsFitsImage(path))) return undefined;
+  refuseDrawings(
+    flags,
+    ['spectrum', 'baseline', 'uv', 'antennas'],
+    `images, such as ${path}`,
+    'draw it with --picture',
+  );
+  const image = await readFitsImage(path);
+  const look = lookAtImage(path, image);
+  if (flags.picture !== undefined)
+    await writeFileWhole(flags.picture, await renderPng(imagePicture(look, image, path), { width: 1200 }));
+  return {
+    json: { path, kind: 'image', ...look.facts, details: image.details },
+    lines: imageLines(path, look.facts),
+  };
+}
+
+const place = ({ raDeg, decDeg }: SkyPosition): string =>
+  `RA ${raDeg.toFixed(4)}°, Dec ${withMinus(decDeg.toFixed(4))}°`;
+const level = (value: number, unit: string): string => `${withMinus(Number(value.toPrecision(4)))} ${unit}`;
+
+function imageLines(path: string, look: ImageFacts): string[] {
+  const { pixels, pixelDeg, channels, stokes, unit, beam } = look;
+  return [
+    line('file', path),
+    line('format', 'fits, image'),
+    line('pixels', `${pixels} × ${pixels} of ${Number(pixelDeg.toPrecision(4))}° in the middle`),
+    line('planes', `${stokes.join(', ')}; ${channels} channel${channels === 1 ? '' : 's'}`),
+    ...(look.frequencyHz === undefined ? [] : [line('frequency', formatHz(look.frequencyHz))]),
+    ...(look.integrationS === undefined ? [] : [line('integration', formatSeconds(look.integrationS))]),
+    line('centre', place(look.centre)),
+    ...(beam === undefined
+      ? []
+      : [
+          line(
+            'beam',
+            `${Number(beam.majorDeg.toPrecision(3))}° × ${Number(beam.minorDeg.toPrecision(3))}°, position angle ${withMinus(Math.round(beam.positionAngleDeg))}°`,
+          ),
+        ]),
+    line('peak', `${level(look.peak, unit)} at ${place(look.peakAt)}`),
+    line('noise', `${level(look.rms, unit)} rms, sources left out`),
+  ];
+}

@@ -1,0 +1,123 @@
+/** What is drawn over a sky's pixels beside its grid: the rim, the compass, sources and the beam. */
+import { RADIANS_PER_DEGREE } from '../../core/units.js';
+import type { Vector3 } from '../../core/vector.js';
+import { directionFromAltAz } from '../../sky/frame.js';
+import { placeOf } from '../../image/index.js';
+import type { Box } from '../cut.js';
+import { around, placeLabels } from '../labels.js';
+import { ellipse, rectangle, type Shape } from '../shapes.js';
+import { HEIGHT, WIDTH, type SkyPlan, type SkyView } from './view.js';
+import { ACCENT, INK, LINE, PAPER, sizeOf, text } from '../style.js';
+
+export interface NamedDirection {
+  readonly name: string;
+  /** Unit vector: x east, y north, z up. */
+  readonly directionEnu: Vector3;
+}
+
+/** Half-power ellipse of the synthesised beam at the phase centre, as FITS has it (BMAJ, BMIN, BPA). */
+export interface BeamEllipse {
+  readonly majorDeg: number;
+  readonly minorDeg: number;
+  /** Of the long axis, from north through east. */
+  readonly positionAngleDeg: number;
+}
+
+/** Shapes, and where nothing else should be written. */
+export interface Marks {
+  readonly shapes: readonly Shape[];
+  readonly boxes: readonly Box[];
+}
+
+const LETTER_SIZE = 17;
+const letter = (words: string, x: number, y: number): Shape =>
+  text('panel', words, { x, y: y + 0.36 * LETTER_SIZE, anchor: 'middle', size: LETTER_SIZE });
+
+export function horizonMarks(plan: SkyPlan, view: SkyView): Marks {
+  const { centre, box } = view;
+  if (view.kind === 'field') {
+    const letters = [
+      ['N', centre.x, box.top - 16],
+      ['S', centre.x, box.bottom + 34],
+      ['E', 16, centre.y],
+      ['W', WIDTH - 16, centre.y],
+    ] as const;
+    return {
+      shapes: [
+        { kind: 'line', points: rectangle(box), closed: true, width: 1, colour: LINE },
+        ...letters.map(([words, x, y]) => letter(words, x, y)),
+      ],
+      boxes: letters.map(([, x, y]) => around(x, y, LETTER_SIZE)),
+    };
+  }
+  const letters = ['N', 'E', 'S', 'W'].flatMap((words, quarter) => {
+    const place = placeOf(plan, directionFromAltAz(0.01, 90 * quarter));
+    if (!place) return [];
+    const beyond = 1.04 / Math.hypot(place.l, place.m);
+    const { x, y } = view.place({ l: place.l * beyond, m: place.m * beyond });
+    return [letter(words, x, y)];
+  });
+  const rim = ellipse(centre, view.scale);
+  return {
+    shapes: [{ kind: 'line', points: rim, closed: true, width: 1.5, colour: LINE }, ...letters],
+    boxes: [],
+  };
+}
+
+const MARKER_RADIUS = 18;
+
+/** A ring round each source that is up and in the field, and its name beside it. */
+export function sourceMarks(sources: readonly NamedDirection[], plan: SkyPlan, view: SkyView): Marks {
+  const markers = sources.flatMap(({ name, directionEnu }) => {
+    const place = directionEnu.z > 0 ? placeOf(plan, directionEnu) : undefined;
+    const isInside = place && Math.max(Math.abs(place.l), Math.abs(place.m)) <= view.halfWidth;
+    return isInside ? [{ ...view.place(place), text: name }] : [];
+  });
+  const placed = placeLabels(markers, {
+    fontSize: sizeOf('body'),
+    markerRadius: MARKER_RADIUS,
+    isFree: view.isSky,
+  });
+  return {
+    shapes: placed.flatMap(({ x, y, text: words, textX, textY, anchor }): Shape[] => [
+      {
+        ...{ kind: 'line', points: ellipse({ x, y }, MARKER_RADIUS), closed: true },
+        ...{ width: 1.2, colour: ACCENT, opacity: 0.9 },
+      },
+      text('body', words, { x: textX, y: textY, anchor, halo: PAPER }),
+    ]),
+    boxes: placed.flatMap(({ x, y, box }) => [around(x, y, MARKER_RADIUS), box]),
+  };
+}
+
+const BEAM_PADDING = 10;
+
+/** The beam to scale in the lower left corner, which the whole sky leaves free; larger ones than it holds are left out. */
+export function beamMarks(beam: BeamEllipse, view: SkyView): Marks {
+  const half = (degrees: number): number => Math.sin((degrees / 2) * RADIANS_PER_DEGREE) * view.scale;
+  const [halfLong, halfShort] = [half(beam.majorDeg), half(beam.minorDeg)];
+  const side = 2 * halfLong + 2 * BEAM_PADDING;
+  const most = view.kind === 'field' ? (view.box.right - view.box.left) / 3 : 130;
+  if (!(side <= most)) return { shapes: [], boxes: [] };
+  const box = {
+    left: view.box.left,
+    right: view.box.left + side,
+    top: view.box.bottom - side,
+    bottom: view.box.bottom,
+  };
+  const centre = { x: box.left + side / 2, y: box.top + side / 2 };
+  const points = ellipse(centre, halfLong, halfShort, beam.positionAngleDeg);
+  return {
+    shapes: [
+      { kind: 'area', points: rectangle(box), colour: PAPER, opacity: 0.8 },
+      { kind: 'line', points: rectangle(box), closed: true, width: 0.8, colour: LINE },
+      { kind: 'area', points, colour: INK, opacity: 0.35 },
+      { kind: 'line', points, closed: true, width: 1.2, colour: INK },
+    ],
+    boxes: [box],
+  };
+}
+
+/** The lowest line of a picture, in the middle. */
+export const footnote = (words: string): Shape =>
+  text('remark', words, { x: WIDTH / 2, y: HEIGHT - 18, anchor: 'middle', size: sizeOf('tick') });

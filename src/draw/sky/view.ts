@@ -1,0 +1,60 @@
+/** Where on a picture the sky lies, and which way round: north up, east to the left. */
+import { RADIANS_PER_DEGREE } from '../../core/units.js';
+import type { ImagePlan } from '../../image/index.js';
+import type { Box, Point } from '../cut.js';
+
+/** What of an image's plan says where its pixels lie on the sky. */
+export type SkyPlan = Pick<ImagePlan, 'pixels' | 'pixelSize' | 'field' | 'axes'>;
+
+/** In direction cosines: l east, m north. */
+export interface Place {
+  readonly l: number;
+  readonly m: number;
+}
+
+export const WIDTH = 900;
+export const HEIGHT = 1048;
+export const MARGIN = 45;
+/** Below the title, above the colour bar. */
+const TOP = 112;
+const SIZE = 810;
+/** A field's labels stand outside it. */
+const FIELD = { left: 95, top: TOP + 22, size: 725 } as const;
+export const BAR = { left: 190, top: 962, width: 520, height: 14 } as const;
+
+/** The whole sky leaves a rim for the letters of the compass. */
+const RIM = 1.07;
+
+export interface SkyView {
+  readonly kind: 'all-sky' | 'field';
+  readonly box: Box;
+  readonly centre: Point;
+  /** Of the square that is shown, in direction cosines. */
+  readonly halfWidth: number;
+  /** The picture's units in a direction cosine of 1: the horizon's radius. */
+  readonly scale: number;
+  /** From direction cosines; l grows east, which is to the left. */
+  readonly place: (place: Place) => Point;
+  /** Whether a point of the picture is sky. */
+  readonly isSky: (x: number, y: number) => boolean;
+}
+
+export function skyView({ field }: Pick<SkyPlan, 'field'>): SkyView {
+  const isField = field.kind === 'field';
+  const { left, top, size } = isField ? FIELD : { left: MARGIN, top: TOP, size: SIZE };
+  const halfWidth = isField ? Math.sin((field.widthDeg / 2) * RADIANS_PER_DEGREE) : RIM;
+  const centre = { x: left + size / 2, y: top + size / 2 };
+  const scale = size / 2 / halfWidth;
+  return {
+    kind: field.kind,
+    box: { left, top, right: left + size, bottom: top + size },
+    centre,
+    halfWidth,
+    scale,
+    place: ({ l, m }) => ({ x: centre.x - l * scale, y: centre.y - m * scale }),
+    isSky: (x, y) =>
+      isField
+        ? Math.max(Math.abs(x - centre.x), Math.abs(y - centre.y)) < size / 2
+        : Math.hypot(x - centre.x, y - centre.y) < scale,
+  };
+}

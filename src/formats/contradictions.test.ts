@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { parseInstant } from '../core/instant.js';
+
+import { openFile, type OpenFileOptions } from './registry.js';
+import { encodeDada, encodeDrx, encodeMark5b, encodeTbn, encodeVdif } from './testing/encoders.js';
+import { writeSample } from './testing/reading.js';
+
+const code = (): number => 1;
+const refused = (bytes: Uint8Array, options: OpenFileOptions, words: RegExp): Promise<void> =>
+  assert.rejects(async () => openFile(writeSample(bytes), options), words);
+const taken = async (bytes: Uint8Array, options: OpenFileOptions): Promise<void> => {
+  await (await openFile(writeSample(bytes), options)).close();
+};
+
+describe('what the user says against a recording', () => {
+  const vdif = {
+    bits: 2,
+    parts: 1,
+    threads: [0],
+    channels: 1,
+    samplesPerFrame: 32,
+    framesPerSecond: 1000,
+    frames: 6,
+    epoch: 28,
+    seconds: 14_363_767,
+    firstFrame: 998,
+    code,
+  } as const;
+
+  it('VDIF: its header, or its frame numbers, tell the rate', async () => {
+    const named = encodeVdif({ ...vdif, extension: 3 });
+    await taken(named, { sampleRateHz: 32e3 });
+    await refused(named, { sampleRateHz: 64e3 }, /says itself that it has 32 kHz; leave out --rate/);
+    // Nothing but its name tells what that is.
+    const format = 'vdif';
+    const counted = encodeVdif({ ...vdif, extension: 0 });
+    await taken(counted, { format, sampleRateHz: 32e3 });
+    for (const sampleRateHz of [16e3, 64e3]) {
+      await refused(counted, { format, sampleRateHz }, /tell 1000 frames a second, 32 kHz; leave out --rate/);
+    }
+    // The last frames of the second may be lost.
+    await taken(counted, { format, sampleRateHz: 32 * 1050 });
+    // Nothing says otherwise within a second.
+    await taken(encodeVdif({ ...vdif, extension: 0, firstFrame: 2 }), { format, sampleRateHz: 64e3 });
+  });
+
+  it('Mark 5B: its time stamps fit one rate', async () => {
+    const frames = [6398, 6399, 6400, 6402];
+    const bytes = encodeMark5b({ inputs: 8, frames, framesPerSecond: 6400, day: 821, second: 19_801, code });
+    const near = parseInstant('2014-01-01');
+    await taken(bytes, { inputs: 8, near, sampleRateHz: 32e6 });
+    await refused(
+      bytes,
+      { inputs: 8, near, sampleRateHz: 64e6 },
+      /time stamps do not fit 64 MHz; leave out --rate/,
+    );
+  });
+
+  it('PSRDADA: FREQ is where its band lies', async () => {
+    const bytes = encodeDada({
+      channels: 1,
+      polarisations: 2,
+      samples: 64,
+      bandwidthMhz: 16,
+      instrument: 'x',
+      offsetBytes: 0,
+      code,
+    });
+    await taken(bytes, { centreFrequencyHz: 320e6 });
+    await refused(bytes, { centreFrequencyHz: 321e6 }, /its band is around 320 MHz; leave out --frequency/);
+  });
+
+  it('LWA: the tuning word, the time tags, and what frames of a kind have no use for', async () => {
+    const tag = 283_685_766_952_000_000n;
+    const tbn = encodeTbn({ tag, frames: 3, inputs: 2, code });
+    await taken(tbn, { centreFrequencyHz: 49e6, sampleRateHz: 100e3 });
+    await refused(tbn, { centreFrequencyHz: 50e6 }, /its band is around 49 MHz; leave out --frequency/);
+    await refused(tbn, { sampleRateHz: 70e3 }, /its time tags tell 100 kHz; leave out --rate/);
+    await refused(tbn, { tuning: 1 }, /--tuning means nothing for LWA TBN; leave it out: it is for LWA DRX$/);
+    const drx = encodeDrx({ tag, frames: 2, offset: 0, code });
+    await taken(drx, { tuning: 2 });
+    await refused(
+      drx,
+      { sampleRateHz: 19.6e6 },
+      /--rate means nothing for LWA DRX; leave it out: it is for LWA TBN$/,
+    );
+    await refused(
+      drx,
+      { inputs: 2 },
+      /--inputs means nothing for LWA TBN, LWA DRX, .*: it is for Mark 5B, plain binary$/,
+    );
+  });
+});

@@ -1,0 +1,52 @@
+/**
+ * Which options a file is read with. A format says for each kind of file it knows what it takes from the user; whatever
+ * else is given means nothing there and is refused, and the commands' help is made of the same lists.
+ */
+import { refuse } from '../core/errors.js';
+import type { FileKind, Format, OpenOptions, ReadingOption } from './format.js';
+
+/** As users type them. */
+export const readingFlags = {
+  centreFrequencyHz: '--frequency',
+  sampleRateHz: '--rate',
+  inputs: '--inputs',
+  polarisations: '--polarisations',
+  bits: '--sample-bits',
+  type: '--sample-type',
+  skipBytes: '--skip',
+  start: '--start',
+  near: '--near',
+  tuning: '--tuning',
+  metafits: '--metafits',
+  cables: '--remove-cables',
+} as const satisfies Record<ReadingOption, string>;
+
+export const readingOptions = Object.keys(readingFlags) as readonly ReadingOption[];
+
+/** Kinds of file that read an option. */
+export const readersOf = (option: ReadingOption, kinds: readonly FileKind[]): readonly FileKind[] =>
+  kinds.filter(({ reads }) => reads.includes(option));
+
+export const kindsOf = (formats: readonly Format[]): readonly FileKind[] =>
+  formats.flatMap(({ kinds }) => kinds);
+
+/**
+ * Refuses what none of `these` kinds of file read, saying which of `all` do. Once a format has found out which of its
+ * kinds a file is, it asks again with that one.
+ */
+export function refuseUnread(
+  path: string,
+  options: OpenOptions,
+  these: readonly FileKind[],
+  all: readonly FileKind[],
+): void {
+  for (const option of readingOptions) {
+    if (options[option] === undefined || readersOf(option, these).length > 0) continue;
+    const readers = readersOf(option, all).map(({ title }) => title);
+    refuse(
+      path,
+      `${readingFlags[option]} means nothing for ${these.map(({ title }) => title).join(', ')}`,
+      `leave it out: it is for ${readers.join(', ')}`,
+    );
+  }
+}

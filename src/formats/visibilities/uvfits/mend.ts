@@ -1,0 +1,83 @@
+/**
+ * Makes a UVFITS file of ours whole whose writer was killed. Its header counts the groups of finished integrations; the
+ * table that belongs behind them is there, or, if an integration was being written over it, a copy further on.
+ */
+import { open, type FileHandle } from 'node:fs/promises';
+import { CorellaError, refuse } from '../../../core/errors.js';
+import { FITS_BLOCK_BYTES, paddedBytes, readUnit } from '../../fits/fits.js';
+import { openInput } from '../../io/input.js';
+import { openUvfits } from './read.js';
+
+const TABLE = 'XTENSION= ';
+
+interface Groups {
+  readonly count: number;
+  readonly end: number;
+}
+
+async function groupsOf(path: string): Promise<Groups> {
+  const file = await openInput(path);
+  try {
+    // Killed within its very first write, it has no whole header yet.
+    const primary = await readUnit(file, 0).catch((error: unknown) => {
+      if (error instanceof CorellaError) return undefined;
+      throw error;
+    });
+    if (!primary || primary.header.real('GCOUNT', 0) === 0) return { count: 0, end: 0 };
+    const end = primary.dataStart + primary.dataBytes;
+    if (end > file.sizeBytes) refuse(path, 'lost its end', 'copy it again');
+    return { count: primary.header.real('GCOUNT', 0), end };
+  } finally {
+    await file.close();
+  }
+}
+
+/** Where a whole table begins: behind the groups, else the last one in the file. */
+async function findTable(handle: FileHandle, groups: Groups): Promise<number | undefined> {
+  const { size } = await handle.stat();
+  const head = Buffer.alloc(TABLE.length);
+  const isTable = async (at: number): Promise<boolean> => {
+    const { bytesRead } = await handle.read(head, 0, head.length, at);
+    return bytesRead === head.length && head.toString('latin1') === TABLE;
+  };
+  const wanted = paddedBytes(groups.end);
+  if (await isTable(wanted)) return wanted;
+  const last = Math.floor(size / FITS_BLOCK_BYTES) * FITS_BLOCK_BYTES - FITS_BLOCK_BYTES;
+  for (let at = last; at > wanted; at -= FITS_BLOCK_BYTES) if (await isTable(at)) return at;
+  return undefined;
+}
+
+export async function mendUvfits(path: string): Promise<number> {
+  const groups = await groupsOf(path);
+  if (groups.count === 0) return 0;
+  const handle = await open(path, 'r+');
+  try {
+    const from = await findTable(handle, groups);
+    if (from === undefined) refuse(path, 'has lost its table of antennas', 'copy it again');
+    const tableBytes = await tableBytesAt(path, from);
+    const table = Buffer.alloc(tableBytes);
+    await handle.read(table, 0, tableBytes, from);
+    const wanted = paddedBytes(groups.end);
+    // The filling before it is written again too: groups that were begun may lie there.
+    const whole = Buffer.concat([new Uint8Array(wanted - groups.end), table]);
+    await handle.write(whole, 0, whole.length, groups.end);
+    await handle.truncate(wanted + tableBytes);
+  } finally {
+    await handle.close();
+  }
+  const file = await openUvfits(path);
+  await file.close();
+  return file.integrationCount;
+}
+
+async function tableBytesAt(path: string, at: number): Promise<number> {
+  const file = await openInput(path);
+  try {
+    const unit = await readUnit(file, at);
+    const bytes = unit ? unit.dataStart - at + paddedBytes(unit.dataBytes) : 0;
+    if (!unit || at + bytes > file.sizeBytes) refuse(path, 'has lost its table of antennas', 'copy it again');
+    return bytes;
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * For which arrays the direct road holds: how far its image of a lone source is from the exact one, as the plan's own
+ * kernels make it. A source at ŝ, looked at in ŝ', both on a lattice over the field:
+ *
+ *   road    |Σ_a A_a(ŝ') conj(E_a(ŝ))|² / N²        A what a station's kernel answers, E what the station hears
+ *   exact   |Σ_a E_a(ŝ') conj(E_a(ŝ))|² / N²
+ *
+ * The largest difference, over the source's peak, is what heights, slopes and coarse kernels cost.
+ */
+import { SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
+import { dot } from '../../core/vector.js';
+import type { ImagePlan } from '../plan.js';
+
+/** Places along either axis of the field: 9 × 9 and the rim find the worst to a tenth. */
+const LATTICE = 9;
+
+export function directRoadError(plan: ImagePlan): number {
+  const highest = plan.frequenciesHz.reduce(
+    (best, frequencyHz, c) => (frequencyHz > plan.frequenciesHz[best] ? c : best),
+    0,
+  );
+  const places = lattice(plan);
+  const heard = places.map((place) => hears(plan, highest, place));
+  const answers = places.map((place) => answered(plan, highest, place));
+  let worst = 0;
+  for (const source of heard) {
+    for (const [k, answer] of answers.entries()) {
+      const difference = Math.abs(power(answer, source) - power(heard[k], source));
+      if (difference > worst) worst = difference;
+    }
+  }
+  return worst;
+}
+
+interface Place {
+  readonly l: number;
+  readonly m: number;
+  /** 1/taper at the pixel, of an amplitude. */
+  readonly untaper: number;
+}
+
+/** Shown pixels spread over the field. */
+function lattice({ pixels, pixelSize, shown, correction }: ImagePlan): Place[] {
+  const rows = [...new Set(Array.from({ length: pixels }, (_, k) => k))].filter((row) =>
+    shown.subarray(row * pixels, (row + 1) * pixels).includes(1),
+  );
+  const [first, last] = [rows[0], rows[rows.length - 1]];
+  const steps = Array.from({ length: LATTICE }, (_, k) =>
+    Math.round(first + ((last - first) * k) / (LATTICE - 1)),
+  );
+  return steps.flatMap((row) =>
+    steps
+      .filter((column) => shown[row * pixels + column] === 1)
+      .map((column) => ({
+        l: (column - pixels / 2) * pixelSize,
+        m: (row - pixels / 2) * pixelSize,
+        untaper: Math.sqrt(correction[row * pixels + column]),
+      })),
+  );
+}
+
+/** [s] complex: e^(−2πi f r·ŝ/c), from the first station, which is a phase common to all. */
+function hears({ stationsM, axes, frequenciesHz }: ImagePlan, c: number, { l, m }: Place): Float64Array {
+  const n = Math.sqrt(Math.max(0, 1 - l * l - m * m));
+  const values = new Float64Array(2 * stationsM.length);
+  for (const [s, place] of stationsM.entries()) {
+    const metres = dot(place, axes.l) * l + dot(place, axes.m) * m + dot(place, axes.n) * n;
+    const angle = (-2 * Math.PI * frequenciesHz[c] * metres) / SPEED_OF_LIGHT_M_PER_S;
+    values[2 * s] = Math.cos(angle);
+    values[2 * s + 1] = Math.sin(angle);
+  }
+  return values;
+}
+
+/** [s] complex: what the cells of a station's kernel add up to in this pixel. */
+function answered(plan: ImagePlan, c: number, { l, m, untaper }: Place): Float64Array {
+  const { stations, kernelSize, corners, taps, pixels, pixelSize } = plan;
+  const values = new Float64Array(2 * stations);
+  const cell = 1 / (pixels * pixelSize);
+  for (let s = 0; s < stations; s++) {
+    const at = c * stations + s;
+    let re = 0;
+    let im = 0;
+    for (let k = 0; k < kernelSize * kernelSize; k++) {
+      const row = corners[2 * at] + Math.floor(k / kernelSize) - pixels / 2;
+      const column = corners[2 * at + 1] + (k % kernelSize) - pixels / 2;
+      const angle = -2 * Math.PI * cell * (column * l + row * m);
+      const tap = 2 * (at * kernelSize * kernelSize + k);
+      re += taps[tap] * Math.cos(angle) - taps[tap + 1] * Math.sin(angle);
+      im += taps[tap] * Math.sin(angle) + taps[tap + 1] * Math.cos(angle);
+    }
+    values[2 * s] = re * untaper;
+    values[2 * s + 1] = im * untaper;
+  }
+  return values;
+}
+
+/** |Σ x conj(y)|² / N² */
+function power(x: Float64Array, y: Float64Array): number {
+  let re = 0;
+  let im = 0;
+  for (let k = 0; k < x.length; k += 2) {
+    re += x[k] * y[k] + x[k + 1] * y[k + 1];
+    im += x[k + 1] * y[k] - x[k] * y[k + 1];
+  }
+  return (re * re + im * im) / (x.length / 2) ** 2;
+}

@@ -1,0 +1,31 @@
+/** Which pixels of a wide image the ground hides all the time. */
+import { addSeconds, type Instant } from '../../core/instant.js';
+import type { WidePlan } from '../../image/index.js';
+import { skyFrame } from '../../sky/frame.js';
+import type { PhaseCentre } from '../../sky/phase-centre.js';
+import type { Telescope } from '../../telescope/telescope.js';
+
+/** hidden : [m][l], 1 where a pixel is below the horizon at the start, in the middle and at the end; nothing if none is. */
+export function hiddenPixels(
+  { pixels, pixelCosine }: Pick<WidePlan, 'pixels' | 'pixelCosine'>,
+  centre: PhaseCentre,
+  { site }: Telescope,
+  { start, durationS }: { readonly start: Instant; readonly durationS: number },
+): Uint8Array | undefined {
+  const ups = [0, 0.5, 1].map((part) => {
+    const frame = skyFrame(site, addSeconds(start, part * durationS));
+    const { l, m, n } = frame.tangentAxes(centre.position(frame));
+    return [l.z, m.z, n.z] as const;
+  });
+  const hidden = new Uint8Array(pixels * pixels);
+  let count = 0;
+  for (let at = 0; at < hidden.length; at++) {
+    const l = ((at % pixels) - pixels / 2) * pixelCosine;
+    const m = (Math.floor(at / pixels) - pixels / 2) * pixelCosine;
+    const n = Math.sqrt(Math.max(0, 1 - l * l - m * m));
+    if (l * l + m * m <= 1 && ups.some(([x, y, z]) => l * x + m * y + n * z > 0)) continue;
+    hidden[at] = 1;
+    count++;
+  }
+  return count > 0 ? hidden : undefined;
+}

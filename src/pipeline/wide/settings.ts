@@ -1,0 +1,93 @@
+/** What is asked of a wide image, and which pixels that means for an array. */
+import { realNumber, refuse } from '../../core/errors.js';
+import { DEGREES_PER_RADIAN, RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
+import type { Vector3 } from '../../core/vector.js';
+import type { CleanOptions, ImageField, WideWeighting } from '../../image/index.js';
+import type { PhaseCentre } from '../../sky/phase-centre.js';
+
+const WHERE = 'image';
+
+/** Any two say the third; what is left out follows from the beam. */
+export interface WideFieldOptions {
+  readonly pixels?: number;
+  /** From side to side, across the centre. */
+  readonly widthDeg?: number;
+  /** From pixel to pixel at the centre. */
+  readonly cellDeg?: number;
+  /** With pixels, instead of either: from pixel to pixel in direction cosines, as another plan has it. */
+  readonly pixelCosine?: number;
+}
+
+export interface WideSettings {
+  readonly centre: PhaseCentre;
+  readonly field: WideFieldOptions;
+  /** Of a pixel over the peak; 1e-4 unless told. */
+  readonly accuracy?: number;
+  readonly weighting: WideWeighting;
+  /** `I` alone, or all four of two polarisations. */
+  readonly stokes: 'I' | 'IQUV';
+  /** All channels into one image, each at its own wavelength; or a cube. */
+  readonly channels: 'together' | 'apart';
+  /** CLEANed if given; of Stokes I alone. */
+  readonly clean?: CleanOptions;
+}
+
+export interface WidePixels {
+  readonly pixels: number;
+  readonly pixelCosine: number;
+  /** For pictures and headers. */
+  readonly field: ImageField;
+}
+
+/** Pixels across the narrowest beam, λ over the longest baseline. */
+const PIXELS_A_BEAM = 4;
+/** Unless a field or pixels are asked for. */
+const USUAL_PIXELS = 1024;
+
+/** The longest baseline in wavelengths. */
+export function longestWavelengths(stationsM: readonly Vector3[], frequenciesHz: Float64Array): number {
+  const highestHz = frequenciesHz.reduce((a, b) => Math.max(a, b), 0);
+  let longestM = 0;
+  stationsM.forEach((a, i) => {
+    for (const b of stationsM.slice(0, i))
+      longestM = Math.max(longestM, Math.hypot(a.x - b.x, a.y - b.y, a.z - b.z));
+  });
+  return (longestM * highestHz) / SPEED_OF_LIGHT_M_PER_S;
+}
+
+export function choosePixels(asked: WideFieldOptions, longestLambda: number): WidePixels {
+  const { pixels, widthDeg, cellDeg } = asked;
+  if (pixels !== undefined && asked.pixelCosine !== undefined) {
+    return { pixels, pixelCosine: asked.pixelCosine, field: fieldOfPixels(pixels, asked.pixelCosine) };
+  }
+  if (pixels !== undefined && widthDeg !== undefined && cellDeg !== undefined) {
+    refuse(WHERE, 'pixels, field and cell are all given', 'leave one out: two of them say the third');
+  }
+  if (cellDeg !== undefined) realNumber(WHERE, 'cell in degrees', cellDeg, 1e-9, 30);
+  const wholeSky = 2;
+  const width =
+    widthDeg === undefined
+      ? undefined
+      : 2 * Math.sin((realNumber(WHERE, 'field in degrees', widthDeg, 1e-9, 180) / 2) * RADIANS_PER_DEGREE);
+  // Without a baseline everything is one blob: the whole sky in a few pixels.
+  const fine = longestLambda > 0 ? 1 / (PIXELS_A_BEAM * longestLambda) : wholeSky / 32;
+  const cosine =
+    cellDeg === undefined
+      ? pixels !== undefined && width !== undefined
+        ? width / pixels
+        : Math.min(fine, wholeSky / 32)
+      : cellDeg * RADIANS_PER_DEGREE;
+  const most = pixels ?? Math.min(USUAL_PIXELS, 2 * Math.ceil(wholeSky / cosine / 2));
+  const count = pixels ?? (width === undefined ? most : Math.max(16, 2 * Math.ceil(width / cosine / 2)));
+  // A field that was asked for is kept to the letter where no cell was.
+  const pixelCosine = width !== undefined && cellDeg === undefined ? width / count : cosine;
+  return { pixels: count, pixelCosine, field: fieldOfPixels(count, pixelCosine) };
+}
+
+/** Whole sky once the horizon is in the frame. */
+export function fieldOfPixels(pixels: number, pixelCosine: number): ImageField {
+  const half = (pixels / 2) * pixelCosine;
+  return half >= 1
+    ? { kind: 'all-sky' }
+    : { kind: 'field', widthDeg: 2 * Math.asin(half) * DEGREES_PER_RADIAN };
+}

@@ -1,0 +1,107 @@
+/**
+ * Packets of a capture, as fast as the consumer takes blocks: nothing is dropped for want of room, and nobody is
+ * silent, since nothing is waited for.
+ */
+import { createReadStream } from 'node:fs';
+import { endpointText } from '../packets/addresses.js';
+import type { CaptureRecord } from '../packets/capture-record.js';
+import { readCapture } from '../packets/pcap.js';
+import { parseFrame } from '../packets/udp.js';
+import { Bell, type Arrivals } from './arrivals.js';
+import type { RingPlan } from './plan.js';
+import type { FedRing } from './ring.js';
+
+export interface CaptureOrigin {
+  readonly capture: string;
+  /** "239.1.2.3:4015": only datagrams sent there; all of the capture without. */
+  readonly destination?: string;
+}
+
+export type OpenFedRing = (plan: RingPlan, onChange: () => void) => FedRing;
+
+export interface CapturedDatagram {
+  readonly payload: Uint8Array;
+  /** When it was captured. */
+  readonly unixNs: bigint;
+}
+
+/** Datagrams of a capture, as many at a time as were read together. */
+export async function* captureBatches({
+  capture: path,
+  destination,
+}: CaptureOrigin): AsyncGenerator<readonly CapturedDatagram[]> {
+  const file = createReadStream(path, { highWaterMark: 2 ** 20 });
+  try {
+    const capture = await readCapture(path, file);
+    for await (const records of capture.batches) {
+      yield records.flatMap((record) => {
+        const payload = datagramIn(record, destination);
+        return payload ? [{ payload, unixNs: record.unixNs }] : [];
+      });
+    }
+  } finally {
+    file.destroy();
+  }
+}
+
+/** The same one by one. */
+export async function* captureDatagrams(origin: CaptureOrigin): AsyncGenerator<CapturedDatagram> {
+  for await (const batch of captureBatches(origin)) yield* batch;
+}
+
+function datagramIn({ frame, link }: CaptureRecord, destination: string | undefined): Uint8Array | undefined {
+  const datagram = parseFrame(frame, link);
+  if ('refused' in datagram) return undefined;
+  if (destination !== undefined && endpointText(datagram.destination) !== destination) return undefined;
+  return datagram.payload;
+}
+
+export function arriveFromCapture(plan: RingPlan, origin: CaptureOrigin, open: OpenFedRing): Arrivals {
+  const bell = new Bell();
+  const ring = open(plan, bell.ring);
+  const batches = captureBatches(origin);
+  let batch: readonly CapturedDatagram[] = [];
+  let at = 0;
+  let state: 'reading' | 'flushed' = 'reading';
+  /** A packet takes one block at most: so many are sure to find room. */
+  const feedSome = (): void => {
+    for (let left = ring.freeBlocks(); left > 0 && at < batch.length; left--, at++) {
+      ring.feed(batch[at].payload, batch[at].unixNs);
+    }
+  };
+  return {
+    plan,
+    description: `packets of ${origin.capture}`,
+    next: async () => {
+      for (;;) {
+        const block = ring.take();
+        if (block) return block;
+        if (state === 'flushed') return undefined;
+        if (at < batch.length) {
+          const before = at;
+          feedSome();
+          if (at === before) await bell.heard();
+          continue;
+        }
+        const next = await batches.next();
+        at = 0;
+        batch = next.done === true ? [] : next.value;
+        if (next.done === true) {
+          ring.flush();
+          state = 'flushed';
+        }
+      }
+    },
+    stop: () => {
+      if (state === 'reading') ring.flush();
+      state = 'flushed';
+    },
+    account: () => ring.account(),
+    close: async () => {
+      state = 'flushed';
+      bell.ring();
+      await batches.return(undefined);
+      await ring.close();
+    },
+  };
+}

@@ -1,0 +1,64 @@
+/** Where packets are listened for. */
+import { isIPv4 } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { refuse, wholeNumber } from '../core/errors.js';
+import { addressBytes, type Endpoint } from '../packets/addresses.js';
+
+export interface ListenSettings {
+  /** A group to join, or an address of this machine (0.0.0.0 for all of them). */
+  readonly listen: Endpoint;
+  /** By its name or its address; a group is joined there. The system chooses where none is given. */
+  readonly interface?: string;
+  /** Asked of the kernel, and read back; 256 MiB unless said. */
+  readonly receiveBufferBytes?: number;
+  /** Pins the receive thread; native alone. */
+  readonly core?: number;
+  /** Several datagrams a call where the kernel can; on unless refused. Native alone. */
+  readonly coalesce?: 'on' | 'off';
+}
+
+export const RECEIVE_BUFFER_BYTES = 2 ** 28;
+
+export interface Listening {
+  readonly address: string;
+  readonly port: number;
+  readonly group: boolean;
+  /** Of the interface that joins; 0.0.0.0 where the system chooses. */
+  readonly interfaceAddress: string;
+  readonly receiveBufferBytes: number;
+}
+
+export function planListening(settings: ListenSettings): Listening {
+  const { address, port } = settings.listen;
+  if (!isIPv4(address)) refuse('listen', `'${address}' is no IPv4 address`, 'write it like 239.1.2.3:4015');
+  const group = addressBytes(address)[0] >> 4 === 14;
+  return {
+    address,
+    port: wholeNumber('listen', 'port', port, 0, 65_535),
+    group,
+    interfaceAddress: interfaceAddress(settings.interface),
+    receiveBufferBytes: wholeNumber(
+      'listen',
+      'receiveBufferBytes',
+      settings.receiveBufferBytes ?? RECEIVE_BUFFER_BYTES,
+      4096,
+      2 ** 31 - 1,
+    ),
+  };
+}
+
+function interfaceAddress(given: string | undefined): string {
+  if (given === undefined) return '0.0.0.0';
+  const all = Object.entries(networkInterfaces()).flatMap(([name, addresses]) =>
+    (addresses ?? []).filter(({ family }) => family === 'IPv4').map(({ address }) => ({ name, address })),
+  );
+  const found = all.find(({ name, address }) => name === given || address === given);
+  return (
+    found?.address ??
+    refuse(
+      'listen',
+      `there is no interface '${given}' with an IPv4 address`,
+      `there are ${all.map(({ name, address }) => `${name} (${address})`).join(', ')}`,
+    )
+  );
+}

@@ -1,0 +1,172 @@
+/**
+ * What arrives, as sources: one for each session, so that all samples of a source lie on one grid. When the senders'
+ * clocks are set anew the source ends, and the next one begins.
+ */
+import { spectraCAT, voltagesAT } from '../core/axes.js';
+import type { CanonicalSpectra, VoltageBlock } from '../core/blocks.js';
+import { nothingToClose } from '../core/closing.js';
+import { refuse } from '../core/errors.js';
+import { instantOfTick, type TickClock } from '../core/clock/tick-clock.js';
+import { numberOf } from '../core/clock/rational.js';
+import { gapsOfPresence, type CellLayout, type Presence } from '../core/presence/presence.js';
+import type { SpectraSource, VoltageSource } from '../core/sources.js';
+import type { SpectraType, VoltageType } from '../core/axes.js';
+import type { Band } from './band.js';
+import type { KnownEpoch } from './epoch.js';
+import type { RingPlan } from './plan.js';
+import type { ArrivedBlock } from './ring.js';
+import { presenceBetween } from './slots.js';
+import { allocateTurned, type CornerTurn, type Turned } from './turn.js';
+
+/** What a block of packets says beyond its samples. */
+export interface ArrivalFacts {
+  readonly startTick: bigint;
+  /** What came, by sender: `pairCounts` of core/presence counts pairs from it. */
+  readonly presence: Presence;
+  /** When its first packet came. */
+  readonly arrivedUnixNs: bigint;
+}
+export interface LiveSpectra extends CanonicalSpectra, ArrivalFacts {
+  release(): void;
+}
+export interface LiveVoltages extends VoltageBlock, ArrivalFacts {
+  release(): void;
+}
+
+interface SessionFacts {
+  /** From 0; grows whenever the senders' clocks were set anew. */
+  readonly session: number;
+  readonly startTick: bigint;
+  /** Ticks to UTC, and who told. */
+  readonly clock: TickClock;
+  readonly told: KnownEpoch['told'];
+  /** Where the lanes of presence lie. */
+  readonly layout: CellLayout;
+}
+export interface LiveSpectraSource extends SpectraSource, SessionFacts {
+  blocks(blockSamples: number): AsyncIterable<LiveSpectra>;
+}
+export interface LiveVoltageSource extends VoltageSource, SessionFacts {
+  blocks(blockSamples: number): AsyncIterable<LiveVoltages>;
+}
+export type LiveSource = LiveSpectraSource | LiveVoltageSource;
+
+export interface SessionParts {
+  readonly plan: RingPlan;
+  readonly band: Band;
+  readonly polarisations: 1 | 2;
+  readonly turn: CornerTurn;
+  readonly first: ArrivedBlock;
+  readonly epoch: KnownEpoch;
+  readonly clock: TickClock;
+  /** The next block of this session; undefined at its end. */
+  readonly next: () => Promise<ArrivedBlock | undefined>;
+}
+
+export function liveSource(parts: SessionParts): LiveSource {
+  const { plan, band, polarisations, first, epoch, clock } = parts;
+  const { stream } = plan;
+  const rateHz = (numberOf(clock.tickRateHz) * stream.samplesPerSlot) / stream.ticksPerSlot;
+  const facts = {
+    inputs: stream.inputs,
+    polarisations,
+    bits: stream.cell.bits,
+    start: instantOfTick(clock, first.startTick),
+    session: first.session,
+    startTick: first.startTick,
+    clock,
+    told: epoch.told,
+    layout: stream,
+    close: nothingToClose,
+  };
+  if ('frequenciesHz' in band) {
+    const type = stream.type as SpectraType;
+    return {
+      ...facts,
+      kind: 'spectra',
+      type,
+      channels: stream.channels,
+      spectrumRateHz: rateHz,
+      ...band,
+      blocks: (blockSamples) =>
+        pieces(parts, blockSamples, (turned, samples, presence) => ({
+          spectra: spectraCAT(turned as Uint8Array, type, stream.channels, stream.inputs, samples),
+          gaps: gapsOfPresence(presence, stream),
+        })),
+    };
+  }
+  const type = stream.type as VoltageType;
+  return {
+    ...facts,
+    kind: 'voltages',
+    type,
+    sampleRateHz: rateHz,
+    ...band,
+    blocks: (blockSamples) =>
+      pieces(parts, blockSamples, (turned, samples, presence) => ({
+        type,
+        inputs: stream.inputs,
+        voltages: voltagesAT(turned as Int8Array, type, stream.inputs, samples),
+        gaps: gapsOfPresence(presence, stream).map(({ firstInput, endInput, firstSample, endSample }) => ({
+          ...{ firstInput, endInput, firstSample, endSample },
+        })),
+      })),
+  };
+}
+
+interface Piece extends ArrivalFacts {
+  readonly samples: number;
+  readonly start: ReturnType<typeof instantOfTick>;
+  release(): void;
+}
+
+/** Whole blocks of the ring where they are no longer than asked for, else equal parts of them but the last. */
+async function* pieces<Rest>(
+  { plan, turn, first, clock, next }: SessionParts,
+  blockSamples: number,
+  rest: (turned: Turned, samples: number, presence: Presence) => Rest,
+): AsyncGenerator<Piece & Rest> {
+  const { stream, slotsPerBlock } = plan;
+  const most = Math.min(slotsPerBlock, Math.floor(blockSamples / stream.samplesPerSlot));
+  if (most < 1) {
+    refuse(
+      'receive',
+      `blocks of ${blockSamples} samples, where a packet holds ${stream.samplesPerSlot}`,
+      `ask for ${stream.samplesPerSlot} at least`,
+    );
+  }
+  const parts = Math.ceil(slotsPerBlock / most);
+  const each = Math.ceil(slotsPerBlock / parts);
+  /** Memory by its length in slots; what is given back is used again. */
+  const spare = new Map<number, Turned[]>();
+  const borrow = (slots: number): Turned =>
+    spare.get(slots)?.pop() ?? allocateTurned(stream, slots * stream.samplesPerSlot);
+  for (let block: ArrivedBlock | undefined = first; block; block = await next()) {
+    try {
+      for (let from = 0; from < slotsPerBlock; from += each) {
+        const slots = Math.min(each, slotsPerBlock - from);
+        const turned = borrow(slots);
+        await turn(block, { first: from, end: from + slots }, turned);
+        const startTick: bigint = block.startTick + BigInt(from * stream.ticksPerSlot);
+        const presence = presenceBetween(block.presence, from, from + slots);
+        let released = false;
+        // The cells are free as soon as the last part is turned: the ring is not held by what comes after.
+        if (from + slots === slotsPerBlock) block.release();
+        yield {
+          samples: slots * stream.samplesPerSlot,
+          startTick,
+          start: instantOfTick(clock, startTick),
+          presence,
+          arrivedUnixNs: block.arrivedUnixNs,
+          release: () => {
+            if (!released) spare.set(slots, [...(spare.get(slots) ?? []), turned]);
+            released = true;
+          },
+          ...rest(turned, slots * stream.samplesPerSlot, presence),
+        };
+      }
+    } finally {
+      block.release();
+    }
+  }
+}

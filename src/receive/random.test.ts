@@ -1,0 +1,22 @@
+import { describe, it } from 'node:test';
+import { ReferenceRing } from './reference.js';
+import { smallPlan } from './testing/array.js';
+import { randomNight } from './testing/random-night.js';
+import { Bench, checkAccount } from './testing/try-case.js';
+
+describe('nights of random trouble', () => {
+  for (let seed = 1; seed <= 24; seed++) {
+    it(`every packet and every cell is accounted for, seed ${seed}`, () => {
+      const ring = new ReferenceRing(smallPlan, undefined, 0xaa);
+      const bench = new Bench(ring, 'any sent');
+      for (const step of randomNight(seed, 3000)) {
+        if (step === 'silence') ring.flush();
+        else if (step === 'drain') bench.drain();
+        else for (const packet of step) bench.feed(packet);
+      }
+      ring.flush();
+      bench.drain();
+      checkAccount(ring.account(), smallPlan, bench.fed);
+    });
+  }
+});

@@ -1,0 +1,251 @@
+/** Packets in, sources out: a capture or a socket, the ring that fits, and one source for each session. */
+import { readFileSync } from 'node:fs';
+import { freemem } from 'node:os';
+import type { Closable } from '../core/closing.js';
+import { preparing } from '../core/closing.js';
+import { refuse } from '../core/errors.js';
+import type { StreamPlan } from '../packets/packet-format.js';
+import { packetFormatNamed } from '../packets/registry.js';
+import type { Arrivals, SocketFacts } from './arrivals.js';
+import { knownBand, type Band } from './band.js';
+import { checkEpoch, epochOf, type EpochSetting } from './epoch.js';
+import { loadNative, type Absence } from '../backend/cpu/library.js';
+import { arriveFromCapture, type CaptureOrigin, type OpenFedRing } from './from-capture.js';
+import { arriveByDgram } from './from-dgram.js';
+import { planListening, type ListenSettings } from './listen.js';
+import { liveSource, type LiveSource } from './live-source.js';
+import {
+  bitsPerSecond,
+  blockBytesOf,
+  blockTicksOf,
+  planRing,
+  type RingOptions,
+  type RingPlan,
+} from './plan.js';
+import { networkFacts } from './network/facts.js';
+import {
+  bufferRefusal,
+  datagramBytesOf,
+  interfaceOf,
+  memoryRefusal,
+  mtuRefusal,
+  needsOfStream,
+  refuseAny,
+} from './network/needs.js';
+import { ReferenceRing } from './reference.js';
+import type { ArrivedBlock, LaneAccount, RingAccount } from './ring.js';
+import { turnCells } from './turn.js';
+import { arriveByNative } from './native/arrivals.js';
+import { openNativeRing } from './native/native-ring.js';
+import { nativeTurn } from './native/turn.js';
+
+export type PacketOrigin = CaptureOrigin | ListenSettings;
+
+export interface ReceiveSettings {
+  /** From the format's own `plan`, or from `guessPlan` of packets/guess-plan.ts. */
+  readonly stream: StreamPlan;
+  readonly from: PacketOrigin;
+  readonly epoch: EpochSetting;
+  /** Where the packets' channel numbers do not tell it. */
+  readonly band?: Band;
+  /** 2 where inputs come in pairs unless said. */
+  readonly polarisations?: 1 | 2;
+  readonly ring?: RingOptions;
+  /** The native ring where it is to be had unless said. */
+  readonly by?: 'auto' | 'native' | 'typescript';
+  readonly onEvent?: (event: ReceiveEvent) => void;
+}
+
+/** What happened that an operator should hear of. */
+export interface ReceiveEvent {
+  /** `session`: the senders' clocks were followed to another place. `untold`: a session is left out, its time unknown. */
+  readonly kind: 'session' | 'untold';
+  readonly session: number;
+  readonly startTick: bigint;
+}
+
+export interface SenderAccount extends LaneAccount {
+  /** By which the packets name it. */
+  readonly source: number;
+  readonly name: string;
+}
+
+export interface ReceiveAccount extends Omit<RingAccount, 'lanes'> {
+  readonly senders: readonly SenderAccount[];
+  /** Blocks of sessions whose time nobody knew. */
+  readonly untimedBlocks: number;
+  /** Of a socket alone. */
+  readonly socket?: SocketFacts;
+}
+
+export interface Reception extends Closable {
+  readonly plan: RingPlan;
+  readonly description: string;
+  /** One after the other; the first comes with the first block. A session that is not read to its end is passed over. */
+  sessions(): AsyncIterable<LiveSource>;
+  /** Hears no more: what has begun is handed on, then blocks and sessions end. */
+  stop(): void;
+  account(): ReceiveAccount;
+}
+
+export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
+  preparing(async (closers) => {
+    const { stream, epoch } = settings;
+    const format = packetFormatNamed(stream.format);
+    checkEpoch(format, epoch);
+    const tickRateHz =
+      stream.tickRateHz ?? refuse(stream.format, 'the packets do not tell their rate', 'give it with --rate');
+    const band = knownBand(stream, settings.band);
+    const polarisations = settings.polarisations ?? (stream.inputs % 2 === 0 ? 2 : 1);
+    if (stream.inputs % polarisations !== 0) {
+      refuse(stream.format, `${stream.inputs} inputs are no pairs`, 'say that there is one polarisation');
+    }
+    const plan = planRing(stream, settings.ring);
+    const from = withBuffer(settings.from, stream);
+    checkBefore(plan, from);
+    const arrivals = closers.keep(await openArrivals(plan, { ...settings, from }));
+    checkBuffer(settings, arrivals);
+    const native = settings.by === 'typescript' ? undefined : nativeTurn(plan);
+    const turn = native === undefined || 'what' in native ? turnCells(plan) : native;
+    let untimedBlocks = 0;
+    let pending: ArrivedBlock | undefined;
+    const nextBlock = async (): Promise<ArrivedBlock | undefined> => {
+      const block = pending ?? (await arrivals.next());
+      pending = undefined;
+      return block;
+    };
+    /** The next block of a session; one of another stays pending. */
+    const nextOf = async (session: number): Promise<ArrivedBlock | undefined> => {
+      const block = await nextBlock();
+      if (block === undefined || block.session === session) return block;
+      pending = block;
+      return undefined;
+    };
+    async function* sessions(): AsyncGenerator<LiveSource> {
+      let lastTick: bigint | undefined;
+      for (let first = await nextBlock(); first; first = await nextBlock()) {
+        const { session, startTick } = first;
+        const known = epochOf(format, epoch, tickRateHz, {
+          ...{ session, startTick, epoch: first.epoch, arrivedUnixNs: first.arrivedUnixNs },
+          ...(lastTick === undefined ? {} : { lastTick }),
+        });
+        const note = (block: ArrivedBlock): void => {
+          lastTick = block.startTick + blockTicksOf(plan);
+        };
+        note(first);
+        if (session > 0) settings.onEvent?.({ kind: 'session', session, startTick });
+        const next = async (): Promise<ArrivedBlock | undefined> => {
+          const block = await nextOf(session);
+          if (block) note(block);
+          return block;
+        };
+        if (known) {
+          const clock = { epoch: known.at, tickRateHz };
+          yield liveSource({ plan, band, polarisations, turn, first, epoch: known, clock, next });
+          first.release();
+        } else {
+          settings.onEvent?.({ kind: 'untold', session, startTick });
+          untimedBlocks++;
+          first.release();
+        }
+        // What of this session is left.
+        for (let rest = await next(); rest; rest = await next()) {
+          if (!known) untimedBlocks++;
+          rest.release();
+        }
+      }
+    }
+    return {
+      plan,
+      description: arrivals.description,
+      sessions,
+      stop: () => {
+        arrivals.stop();
+      },
+      account: () => {
+        const { lanes, ...rest } = arrivals.account();
+        const socket = arrivals.socket?.();
+        return {
+          ...rest,
+          senders: lanes.map((lane, n) => ({
+            ...lane,
+            source: stream.sources[n],
+            name: format.senderName(stream.sources[n]),
+          })),
+          untimedBlocks,
+          ...(socket && { socket }),
+        };
+      },
+      close: () => closers.close(),
+    };
+  });
+
+/** So much is asked of the kernel as the stream's rate needs, where nobody says otherwise. */
+function withBuffer(from: PacketOrigin, stream: StreamPlan): PacketOrigin {
+  const needs = needsOfStream(stream);
+  return 'capture' in from || needs === undefined
+    ? from
+    : { receiveBufferBytes: needs.askedBufferBytes, ...from };
+}
+
+/** What cannot go well is refused before it starts. */
+function checkBefore(plan: RingPlan, from: PacketOrigin): void {
+  refuseAny(memoryRefusal(plan.blocks * blockBytesOf(plan), availableBytes()));
+  if ('capture' in from) return;
+  const { group, address, interfaceAddress } = planListening(from);
+  const by = interfaceOf(networkFacts(), group ? interfaceAddress : address);
+  if (by) refuseAny(mtuRefusal(datagramBytesOf(plan.stream), by));
+}
+
+/** Only once a socket is open does the kernel say what it gave. */
+function checkBuffer({ from, stream }: ReceiveSettings, arrivals: Arrivals): void {
+  const socket = arrivals.socket?.();
+  if (!socket || 'capture' in from) return;
+  refuseAny(bufferRefusal(socket.receiveBufferBytes, needsOfStream(stream), from.receiveBufferBytes));
+}
+
+/** Memory that could be had without swapping: what is free, and what the system would give up. */
+function availableBytes(): number {
+  try {
+    const kilobytes = /^MemAvailable:\s+(\d+) kB$/m.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1];
+    if (kilobytes !== undefined) return Number(kilobytes) * 1024;
+  } catch {
+    // Not Linux.
+  }
+  return freemem();
+}
+
+/** The native ring where it can be had; Node's own for what that can carry. */
+export function openArrivals(
+  plan: RingPlan,
+  { from, by = 'auto' }: Pick<ReceiveSettings, 'from' | 'by'>,
+): Promise<Arrivals> {
+  const library = loadNative();
+  const absence =
+    'what' in library
+      ? library
+      : process.platform === 'linux' || 'capture' in from
+        ? undefined
+        : { what: 'the native ring listens on Linux alone', fix: 'receive on a Linux machine' };
+  if (by === 'native' && absence) refuse('receive', absence.what, absence.fix);
+  const isNative = by === 'native' || (by === 'auto' && !absence);
+  const open: OpenFedRing = (one, onChange) =>
+    isNative ? openNativeRing(one, 0, onChange) : new ReferenceRing(one, onChange);
+  if ('capture' in from) return Promise.resolve(arriveFromCapture(plan, from, open));
+  if (isNative) return arriveByNative(plan, from);
+  if (by === 'auto') checkNodeCanCarry(plan, absence);
+  return arriveByDgram(plan, from, open);
+}
+
+/** What Node's socket was seen to take without loss on a busy machine. */
+const NODE_BITS_PER_S = 200e6;
+
+function checkNodeCanCarry({ stream }: RingPlan, absence: Absence | undefined): void {
+  const rate = bitsPerSecond(stream);
+  if (rate === undefined || rate <= NODE_BITS_PER_S) return;
+  refuse(
+    'receive',
+    `${(rate / 1e9).toFixed(2)} Gb/s without the native ring (${absence?.what ?? ''}); Node's socket takes ${NODE_BITS_PER_S / 1e6} Mb/s`,
+    absence?.fix ?? 'npm run build',
+  );
+}

@@ -1,0 +1,268 @@
+/**
+ * The ring in TypeScript: the law of receiving, one packet at a time. A window of consecutive blocks is open and
+ * follows the median lane (lane-clocks.ts); a packet is placed if its block is open and its cell empty. A block that
+ * leaves the window is handed on, zeros where nothing came. Memory is taken by a block's first packet, so that
+ * what nobody sends costs none.
+ */
+import { closes } from '../core/closing.js';
+import { emptyPresence, holesOf, isPresent, markSlots, type Presence } from '../core/presence/presence.js';
+import { floorDivide } from '../core/clock/rational.js';
+import { unwrapTick } from '../core/clock/tick-clock.js';
+import type { PacketFacts, PacketFormat } from '../packets/packet-format.js';
+import { packetFormatNamed } from '../packets/registry.js';
+import { LaneClocks, type Moment } from './lane-clocks.js';
+import { blockBytesOf, blockTicksOf, cellsOf, hearingSpan, type RingPlan } from './plan.js';
+import type { ArrivedBlock, FedRing, Outcome, RingAccount } from './ring.js';
+import { Tally } from './tally.js';
+
+interface Memory {
+  readonly cells: Uint8Array;
+  readonly presence: Presence;
+}
+
+/** A block being filled; it has memory once a packet was placed. */
+interface OpenBlock {
+  readonly number: bigint;
+  memory: Memory | undefined;
+  placed: number;
+  arrivedUnixNs: bigint;
+}
+
+const newBlock = (number: bigint): OpenBlock => ({
+  number,
+  memory: undefined,
+  placed: 0,
+  arrivedUnixNs: 0n,
+});
+
+export class ReferenceRing implements FedRing {
+  private readonly format: PacketFormat;
+  private readonly blockTicks: bigint;
+  private readonly window: bigint;
+  private readonly clocks: LaneClocks;
+  private readonly tally: Tally;
+  private readonly free: Memory[];
+  private readonly ready: ArrivedBlock[] = [];
+  /** Consecutive blocks from `first`; none before the first packet. */
+  private open: OpenBlock[] = [];
+  private first = 0n;
+  /** Of the median lane: what the window follows. */
+  private head: Moment = { tick: 0n, epoch: 0n };
+  /** The first block after those that silence closed, until the window moves on. */
+  private floor: bigint | undefined;
+  private session = 0;
+  private skipped = 0;
+  /** Whether this session handed on a block: before that nothing was skipped. */
+  private handedOn = false;
+
+  constructor(
+    readonly plan: RingPlan,
+    /** Called when a block is ready, and when memory came back. */
+    private readonly onChange: () => void = () => undefined,
+    garbage = 0,
+  ) {
+    const { stream } = plan;
+    this.format = packetFormatNamed(stream.format);
+    this.blockTicks = blockTicksOf(plan);
+    this.window = BigInt(plan.window);
+    this.clocks = new LaneClocks(stream.lanes.length, this.blockTicks, hearingSpan(plan));
+    this.tally = new Tally(stream.lanes.length);
+    this.free = Array.from({ length: plan.blocks }, () => ({
+      cells: new Uint8Array(blockBytesOf(plan)).fill(garbage),
+      presence: emptyPresence(stream.lanes.length, stream.fragments, plan.slotsPerBlock),
+    }));
+  }
+
+  feed(datagram: Uint8Array, unixNs = 0n): Outcome {
+    this.tally.packets++;
+    this.tally.bytes += datagram.length;
+    const facts = this.format.decode(datagram, this.plan.stream);
+    if (facts === 'control') return this.tally.count('control');
+    if ('refused' in facts) return this.tally.count(facts.refused);
+    return this.tally.count(this.place(facts, unixNs), facts.lane);
+  }
+
+  take(): ArrivedBlock | undefined {
+    return this.ready.shift();
+  }
+
+  freeBlocks(): number {
+    return this.free.length;
+  }
+
+  account(): RingAccount {
+    return this.tally.snapshot();
+  }
+
+  /** Clocks must prove themselves again, and what comes for a block that is closed now is late, no new session. */
+  flush(): void {
+    if (this.open.length === 0) return;
+    this.handOnAll();
+    this.floor = this.first;
+    this.clocks.forget();
+    this.startAt(this.first);
+  }
+
+  readonly close = closes(() => undefined);
+
+  private place(facts: PacketFacts, unixNs: bigint): Outcome {
+    const { stream } = this.plan;
+    const moment = this.follow(facts);
+    if (moment.epoch !== this.head.epoch) return 'other_epoch';
+    const number = floorDivide(moment.tick, this.blockTicks);
+    if (number < this.first) return 'late';
+    if (number >= this.first + this.window) return 'early';
+    const block = this.open[Number(number - this.first)];
+    const row = facts.lane * stream.fragments + facts.fragment;
+    const slot = Number((moment.tick % this.blockTicks) / BigInt(stream.ticksPerSlot));
+    if (block.memory && isPresent(block.memory.presence, row, slot)) return 'duplicate';
+    // Where there was none, the consumer may have given one back since.
+    block.memory ??= this.takeMemory();
+    if (!block.memory) return 'ring_full';
+    if (block.placed === 0) block.arrivedUnixNs = unixNs;
+    block.placed++;
+    markSlots(block.memory.presence, row, slot, slot + 1, 'present');
+    block.memory.cells.set(facts.payload, (row * this.plan.slotsPerBlock + slot) * stream.cellBytes);
+    const lane = this.tally.lanes[facts.lane];
+    if (lane.newestTick === undefined || moment.tick > lane.newestTick) lane.newestTick = moment.tick;
+    return 'placed';
+  }
+
+  /** Hears a packet's clock, moves the window where the median moved, and says the packet's own time. */
+  private follow({ lane, tick: sent, session: epoch = 0n }: PacketFacts): Moment {
+    const { wrapBits } = this.plan.stream;
+    if (this.open.length === 0) {
+      this.head = { tick: sent, epoch };
+      this.clocks.believe(lane, this.head);
+      this.startAt(this.windowFor(sent / this.blockTicks));
+      return this.head;
+    }
+    const tick = wrapBits < 64 ? unwrapTick(sent, this.head.tick, wrapBits) : sent;
+    if (!this.clocks.hear(lane, { tick, epoch })) return { tick, epoch };
+    const sessionBefore = this.session;
+    this.moveTo(this.clocks.median(this.head.epoch) ?? this.head);
+    return this.session === sessionBefore || wrapBits === 64
+      ? { tick, epoch }
+      : { tick: BigInt.asUintN(wrapBits, tick), epoch };
+  }
+
+  private moveTo(median: Moment): void {
+    const number = floorDivide(median.tick, this.blockTicks);
+    if (median.epoch !== this.head.epoch) {
+      this.resynchronise(median);
+      return;
+    }
+    // The senders go on in a block that silence closed.
+    if (number < this.first && this.floor !== undefined && number >= this.floor - this.window) return;
+    if (number < this.first || median.tick - this.head.tick > BigInt(this.plan.skipTicks)) {
+      this.resynchronise(median);
+      return;
+    }
+    if (median.tick > this.head.tick) this.head = median;
+    this.advance(this.windowFor(number));
+  }
+
+  /** The block that the window begins with when the median lane is in block n. */
+  private windowFor(number: bigint): bigint {
+    const first = number - (this.window - 2n);
+    return first < 0n ? 0n : first;
+  }
+
+  private startAt(first: bigint): void {
+    this.first = first;
+    this.open = Array.from({ length: this.plan.window }, (_, n) => newBlock(first + BigInt(n)));
+  }
+
+  private resynchronise({ tick, epoch }: Moment): void {
+    const { wrapBits } = this.plan.stream;
+    this.handOnAll();
+    this.session++;
+    this.tally.resyncs++;
+    this.skipped = 0;
+    this.handedOn = false;
+    this.floor = undefined;
+    if (wrapBits < 64) this.clocks.fold(wrapBits);
+    this.head = { tick: wrapBits < 64 ? BigInt.asUintN(wrapBits, tick) : tick, epoch };
+    this.startAt(this.windowFor(this.head.tick / this.blockTicks));
+  }
+
+  private advance(wanted: bigint): void {
+    if (wanted <= this.first) return;
+    this.floor = undefined;
+    while (this.first < wanted) {
+      const [oldest, ...others] = this.open;
+      this.handOn(oldest);
+      this.first++;
+      if (wanted - this.first > this.window) {
+        // Far ahead: what nobody sent is counted, not walked through.
+        for (const block of others) this.handOn(block);
+        this.skip(Number(wanted - this.first - (this.window - 1n)));
+        this.startAt(wanted);
+        return;
+      }
+      this.open = [...others, newBlock(this.first + this.window - 1n)];
+    }
+  }
+
+  /** Up to the last block that anything came for; those after it have not begun, and are nobody's loss yet. */
+  private handOnAll(): void {
+    let begun = this.open.length;
+    while (begun > 0 && this.open[begun - 1].placed === 0) begun--;
+    for (const block of this.open.slice(0, begun)) this.handOn(block);
+    this.first += BigInt(begun);
+  }
+
+  private skip(blocks: number): void {
+    this.skipped += blocks;
+    this.tally.skip(blocks, this.plan.stream.fragments * this.plan.slotsPerBlock);
+  }
+
+  private handOn(block: OpenBlock): void {
+    const { memory } = block;
+    if (!memory) {
+      if (this.handedOn) this.skip(1);
+      return;
+    }
+    const { cellBytes, fragments } = this.plan.stream;
+    const { slotsPerBlock } = this.plan;
+    for (let row = 0; row < memory.presence.lanes * fragments; row++) {
+      for (const [from, to] of holesOf(memory.presence, row)) {
+        const start = row * slotsPerBlock;
+        memory.cells.fill(0, (start + from) * cellBytes, (start + to) * cellBytes);
+        this.tally.lanes[Math.floor(row / fragments)].missingCells += to - from;
+      }
+    }
+    const missingCells = cellsOf(this.plan) - block.placed;
+    this.tally.missingCells += missingCells;
+    this.tally.blocks++;
+    this.ready.push({
+      ...memory,
+      startTick: block.number * this.blockTicks,
+      session: this.session,
+      epoch: this.head.epoch,
+      skippedBlocks: this.skipped,
+      missingCells,
+      arrivedUnixNs: block.arrivedUnixNs,
+      release: this.releaser(memory),
+    });
+    this.skipped = 0;
+    this.handedOn = true;
+    this.onChange();
+  }
+
+  private takeMemory(): Memory | undefined {
+    const memory = this.free.pop();
+    memory?.presence.bits.fill(0);
+    return memory;
+  }
+
+  private releaser(memory: Memory): () => void {
+    let released = false;
+    return () => {
+      if (released) return;
+      released = true;
+      this.free.push(memory);
+      this.onChange();
+    };
+  }
+}

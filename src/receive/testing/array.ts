@@ -1,0 +1,74 @@
+/** A small array of four F-engines, whose packets and payloads anyone can work out by hand. */
+import type { RingPlan } from '../plan.js';
+import { planRing } from '../plan.js';
+import { speadFeng } from '../../packets/spead/feng.js';
+import { randomStream } from '../../core/random.js';
+
+export const LANES = 4;
+export const SLOTS = 8;
+export const FRAGMENTS = 2;
+export const CELL_BYTES = 64;
+export const TICKS = 1024;
+/** Cells of a block; of one lane. */
+export const CELLS = LANES * FRAGMENTS * SLOTS;
+export const LANE_CELLS = FRAGMENTS * SLOTS;
+/** Slots in a turn of the 48-bit clock. */
+export const TURN_SLOTS = 2 ** 48 / TICKS;
+
+/** Six blocks of eight slots, three open; holes of 20 blocks are skipped. */
+export const smallPlan: RingPlan = planRing(
+  speadFeng.plan({
+    antennas: [0, 1, 2, 3],
+    firstChannel: 0,
+    channelsPerHeap: FRAGMENTS,
+    spectraPerHeap: 16,
+    ticksPerSpectrum: TICKS / 16,
+    packetBytes: CELL_BYTES,
+  }),
+  { slotsPerBlock: SLOTS, blocks: 6, window: 3, skipTicks: 20 * SLOTS * TICKS },
+);
+
+export interface Cell {
+  readonly lane: number;
+  /** On the sender's clock, whole turns included. */
+  readonly slot: number;
+  readonly fragment: number;
+}
+
+/** Never zero, so that nothing is mistaken for a gap. */
+export const payloadByte = ({ lane, slot, fragment }: Cell): number =>
+  (((slot % TURN_SLOTS) * 31 + lane * 7 + fragment * 3) % 255) + 1;
+
+export const packetOf = (cell: Cell, byte = payloadByte(cell)): Uint8Array =>
+  speadFeng.encode(
+    {
+      tick: BigInt.asUintN(48, BigInt(cell.slot) * BigInt(TICKS)),
+      lane: cell.lane,
+      fragment: cell.fragment,
+    },
+    new Uint8Array(CELL_BYTES).fill(byte),
+    smallPlan.stream,
+  );
+
+/** Every cell of the slots from `first` to before `end`, in the order of time. */
+export function cellsBetween(first: number, end: number): Cell[] {
+  const cells: Cell[] = [];
+  for (let slot = first; slot < end; slot++) {
+    for (let lane = 0; lane < LANES; lane++) {
+      for (let fragment = 0; fragment < FRAGMENTS; fragment++) cells.push({ lane, slot, fragment });
+    }
+  }
+  return cells;
+}
+
+export const packetsBetween = (first: number, end: number): Uint8Array[] =>
+  cellsBetween(first, end).map((cell) => packetOf(cell));
+
+/** Nothing moves further than `distance` places. */
+export function shuffled<Item>(items: readonly Item[], distance: number, seed: number): Item[] {
+  const random = randomStream(seed, 'shuffle');
+  return items
+    .map((item, n) => ({ item, key: n + random.uniform() * distance }))
+    .sort((x, y) => x.key - y.key)
+    .map(({ item }) => item);
+}

@@ -1,0 +1,184 @@
+/** Feeds a case to a ring and compares blocks, cells, bits and counters with what was worked out. */
+import assert from 'node:assert/strict';
+import { isPresent } from '../../core/presence/presence.js';
+import { packetFormatNamed } from '../../packets/registry.js';
+import { cellsOf, type RingPlan } from '../plan.js';
+import {
+  laneOutcomes,
+  outcomes,
+  type ArrivedBlock,
+  type FedRing,
+  type LaneOutcome,
+  type Outcome,
+  type RingAccount,
+} from '../ring.js';
+import { smallPlan } from './array.js';
+
+/** `silence`: nobody speaks for long. `drain`: the consumer takes and gives back what is ready. */
+export type Step = readonly Uint8Array[] | 'silence' | 'drain';
+
+export interface RingCase {
+  readonly name: string;
+  readonly plan?: RingPlan;
+  readonly steps: readonly Step[];
+  /** The consumer comes after every so many packets; without, when a step says so, and at the end. */
+  readonly drainEvery?: number;
+  /** [first slot, missing cells, skipped blocks before it, session] */
+  readonly blocks: readonly (readonly [number, number, number, number])[];
+  /** Others are 0; what is left was placed. */
+  readonly outcomes?: Partial<Record<Outcome, number>>;
+  readonly lanes?: Readonly<Record<number, Partial<Record<LaneOutcome, number>>>>;
+  readonly resyncs?: number;
+}
+
+export type OpenRing = (plan: RingPlan, garbage: number) => FedRing;
+
+const GARBAGE = 0xaa;
+
+/** Payloads by the place they were sent for, in the order of sending. */
+class Sent {
+  private readonly payloads = new Map<string, Uint8Array[]>();
+
+  constructor(private readonly plan: RingPlan) {}
+
+  add(datagram: Uint8Array): void {
+    const facts = packetFormatNamed(this.plan.stream.format).decode(datagram, this.plan.stream);
+    if (facts === 'control' || 'refused' in facts) return;
+    const key = this.key(facts.tick, facts.lane, facts.fragment);
+    this.payloads.set(key, [...(this.payloads.get(key) ?? []), facts.payload]);
+  }
+
+  all(tick: bigint, lane: number, fragment: number): readonly Uint8Array[] {
+    return this.payloads.get(this.key(tick, lane, fragment)) ?? [];
+  }
+
+  private key(tick: bigint, lane: number, fragment: number): string {
+    return `${BigInt.asUintN(this.plan.stream.wrapBits, tick)} ${lane} ${fragment}`;
+  }
+}
+
+export class Bench {
+  readonly seen: (readonly [number, number, number, number])[] = [];
+  readonly fed: Outcome[] = [];
+  private readonly sent: Sent;
+
+  constructor(
+    readonly ring: FedRing,
+    /** What a cell must hold of the packets sent for it; any, where damage made several. */
+    private readonly checked: 'first sent' | 'any sent' = 'first sent',
+  ) {
+    this.sent = new Sent(ring.plan);
+  }
+
+  feed(datagram: Uint8Array): Outcome {
+    this.sent.add(datagram);
+    const outcome = this.ring.feed(datagram, BigInt(this.fed.length + 1));
+    this.fed.push(outcome);
+    return outcome;
+  }
+
+  drain(): void {
+    for (let block = this.ring.take(); block; block = this.ring.take()) {
+      const { ticksPerSlot } = this.ring.plan.stream;
+      const firstSlot = Number(block.startTick / BigInt(ticksPerSlot));
+      this.seen.push([firstSlot, block.missingCells, block.skippedBlocks, block.session]);
+      this.check(block);
+      block.cells.fill(GARBAGE); // for whoever fills it next
+      block.release();
+      block.release(); // twice is once
+    }
+  }
+
+  private check(block: ArrivedBlock): void {
+    const { stream, slotsPerBlock } = this.ring.plan;
+    let missing = 0;
+    for (let lane = 0; lane < stream.lanes.length; lane++) {
+      for (let fragment = 0; fragment < stream.fragments; fragment++) {
+        const row = lane * stream.fragments + fragment;
+        for (let slot = 0; slot < slotsPerBlock; slot++) {
+          const at = (row * slotsPerBlock + slot) * stream.cellBytes;
+          const cell = block.cells.subarray(at, at + stream.cellBytes);
+          const tick = block.startTick + BigInt(slot * stream.ticksPerSlot);
+          const there = isPresent(block.presence, row, slot);
+          if (!there) missing++;
+          const sent = there
+            ? this.sent.all(tick, lane, fragment).slice(0, this.checked === 'first sent' ? 1 : undefined)
+            : [new Uint8Array(stream.cellBytes)];
+          assert.ok(
+            sent.some((payload) => Buffer.compare(cell, payload) === 0),
+            `lane ${lane}, tick ${tick}, fragment ${fragment}`,
+          );
+        }
+      }
+    }
+    assert.equal(missing, block.missingCells);
+  }
+}
+
+/** Every packet once, every cell once. */
+export function checkAccount(account: RingAccount, plan: RingPlan, fed: readonly Outcome[]): void {
+  assert.equal(account.packets, fed.length);
+  for (const outcome of outcomes) {
+    assert.equal(account.outcomes[outcome], fed.filter((one) => one === outcome).length, outcome);
+  }
+  assert.equal(
+    outcomes.reduce((sum, outcome) => sum + account.outcomes[outcome], 0),
+    account.packets,
+    'every packet has one outcome',
+  );
+  for (const outcome of laneOutcomes) {
+    assert.equal(
+      account.lanes.reduce((sum, lane) => sum + lane.outcomes[outcome], 0),
+      account.outcomes[outcome],
+      `${outcome} by lane`,
+    );
+  }
+  assert.equal(
+    account.outcomes.placed + account.missingCells,
+    (account.blocks + account.skippedBlocks) * cellsOf(plan),
+    'placed and missing are all cells',
+  );
+  assert.equal(
+    account.lanes.reduce((sum, lane) => sum + lane.missingCells, 0),
+    account.missingCells,
+    'missing by lane',
+  );
+}
+
+export async function tryRingCase(one: RingCase, open: OpenRing): Promise<void> {
+  const plan = one.plan ?? smallPlan;
+  const ring = open(plan, GARBAGE);
+  try {
+    const bench = new Bench(ring);
+    for (const step of one.steps) {
+      if (step === 'silence') ring.flush();
+      else if (step === 'drain') bench.drain();
+      else {
+        for (const datagram of step) {
+          bench.feed(datagram);
+          if (one.drainEvery !== undefined && bench.fed.length % one.drainEvery === 0) bench.drain();
+        }
+      }
+    }
+    ring.flush();
+    bench.drain();
+    const account = ring.account();
+    assert.deepEqual(bench.seen, one.blocks);
+    const expected: Record<string, number> = Object.fromEntries(outcomes.map((name) => [name, 0]));
+    Object.assign(expected, one.outcomes);
+    expected.placed =
+      bench.fed.length - Object.values(one.outcomes ?? {}).reduce((sum, count) => sum + count, 0);
+    assert.deepEqual({ ...account.outcomes }, expected);
+    assert.equal(account.resyncs, one.resyncs ?? 0);
+    for (const [lane, counts] of Object.entries(one.lanes ?? {})) {
+      for (const outcome of laneOutcomes) {
+        const count = counts[outcome];
+        if (count !== undefined) assert.equal(account.lanes[Number(lane)].outcomes[outcome], count);
+      }
+    }
+    checkAccount(account, plan, bench.fed);
+    assert.equal(ring.freeBlocks(), plan.blocks, 'every block came back');
+  } finally {
+    await ring.close();
+  }
+}
