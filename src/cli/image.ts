@@ -2,6 +2,7 @@
 import { Option, type Command } from 'commander';
 import { parse as splitPath, join } from 'node:path';
 import { refuse } from '../core/errors.js';
+import { addSeconds } from '../core/instant.js';
 import { DEGREES_PER_RADIAN, formatSeconds } from '../core/units.js';
 import {
   type OpenedFile,
@@ -17,7 +18,7 @@ import { writeSky, type PictureOptions } from '../pipeline/products.js';
 import { chooseIntegration } from '../pipeline/select.js';
 import type { SkyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { addChannelOptions, channelOptionNames, channelSettings } from './options/channel-options.js';
+import { addChannelOptions, channelOptionNames } from './options/channel-options.js';
 import { addBackendOptions, addExamples, parseCount, refuseGiven } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
 import { history } from './report/history.js';
@@ -225,7 +226,8 @@ async function fromVisibilities(
   const choice = await chooseIntegration(file, options.integration, reading.update);
   reading.done();
   const { frequenciesHz, channelWidthHz } = file.header;
-  const gains = await gainsFor(options, telescope, frequenciesHz);
+  const { start, durationS } = choice.integration;
+  const gains = await gainsFor(options, telescope, frequenciesHz, addSeconds(start, durationS / 2));
   const stage = terminal.stage('image');
   const sky = await withBackend(options, (backend) =>
     imageIntegration(
