@@ -7,9 +7,13 @@ import ts from 'typescript';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const index = `${root}src/index.ts`;
 
-const read = ts.readConfigFile(`${root}tsconfig.json`, (path) => ts.sys.readFile(path));
-const config = /** @type {{ compilerOptions?: object }} */ (read.config);
-const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions ?? {}, root);
+const command = ts.getParsedCommandLineOfConfigFile(`${root}tsconfig.json`, undefined, {
+  ...ts.sys,
+  onUnRecoverableConfigFileDiagnostic: ({ messageText }) => {
+    throw new Error(ts.flattenDiagnosticMessageText(messageText, ' '));
+  },
+});
+const options = command?.options ?? {};
 const program = ts.createProgram([index], { ...options, noEmit: true, incremental: false, composite: false });
 const checker = program.getTypeChecker();
 const source = program.getSourceFile(index);

@@ -8,12 +8,13 @@ import { integratedBench } from './correlate-integrated.js';
 import { gridBench } from './grid.js';
 import { cudaImageBench } from './image-cuda.js';
 import { imageBench } from './image.js';
+import { receiveBench } from './receive.js';
 import { seriesBench } from './series.js';
 
 export { runCase, type BenchCase, type BenchRow, type KernelBench } from './bench.js';
 export { parseOnly, pickCases, type KernelCases } from './only.js';
 export { openPeers, type Peers } from './peers.js';
-export { integratedBench };
+export { integratedBench, receiveBench };
 
 /** A new kernel's bench is one file and one line here. */
 export const benches: readonly KernelBench[] = [
@@ -23,6 +24,7 @@ export const benches: readonly KernelBench[] = [
   imageBench,
   gridBench,
   seriesBench,
+  receiveBench,
   integratedBench,
   variantsBench,
   cudaImageBench,

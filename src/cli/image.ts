@@ -1,5 +1,7 @@
 /** corella image: pictures of the sky, from visibilities or directly from voltages. */
 import { Option, type Command } from 'commander';
+import { bearableIntegrationS, coherenceOf } from '../pipeline/coherence.js';
+import { coherenceFacts, coherenceLines } from './report/coherence-lines.js';
 import { parse as splitPath, join } from 'node:path';
 import { refuse } from '../core/errors.js';
 import { DEGREES_PER_RADIAN, formatSeconds } from '../core/units.js';
@@ -291,6 +293,7 @@ async function direct(
       settings,
     ),
   );
+  const coherence = coherenceOf(telescope, frequenciesHz, channelWidthHz);
   return {
     sky,
     channelWidthHz,
@@ -298,8 +301,16 @@ async function direct(
     notes: [
       ...lossLines(recording, account.missingSamples, 'they add nothing'),
       ...railLines(account.saturated, 2 * account.spectra * channels.channels * channels.inputs),
+      ...coherenceLines(coherence, sky.durationS, {
+        channel: 'narrower --channels save it, and so does correlate --track SOURCE',
+        time: `--duration ${formatSeconds(bearableIntegrationS(coherence))} saves it, and so does correlate --track SOURCE`,
+      }),
     ],
-    json: { ...lossFacts(recording, account.missingSamples), saturated: account.saturated },
+    json: {
+      ...lossFacts(recording, account.missingSamples),
+      saturated: account.saturated,
+      ...coherenceFacts(coherence, sky.durationS),
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 /** A telescope written out in full inside another file, so that a recording explains itself. */
 import { z } from 'zod';
+import { fixedDelaySchema } from '../telescope/description.js';
 import { issueWords } from '../core/schema-words.js';
 import type { Telescope } from '../telescope/telescope.js';
 
@@ -27,6 +28,7 @@ export const telescopeSchema = z.object({
     bits: z.union([z.literal(4), z.literal(8)]),
   }),
   beamExponent: z.number().min(0),
+  delays: z.array(fixedDelaySchema).exactOptional(),
 }) satisfies z.ZodType<Telescope>;
 
 /** The first thing a schema found wrong: "telescope.stations.3.eastM: expected number". */

@@ -1,5 +1,7 @@
 /** The door of receiving. */
-export { receivePackets } from './receive.js';
+export { openArrivals, receivePackets } from './receive.js';
+export type { Arrivals, SocketFacts } from './arrivals.js';
+export { openNativeSender, type NativeSender, type NativeSenderOptions } from './native/sender.js';
 export type {
   PacketOrigin,
   ReceiveAccount,

@@ -216,7 +216,10 @@ function availableBytes(): number {
 }
 
 /** The native ring where it can be had; Node's own for what that can carry. */
-function openArrivals(plan: RingPlan, { from, by = 'auto' }: ReceiveSettings): Promise<Arrivals> {
+export function openArrivals(
+  plan: RingPlan,
+  { from, by = 'auto' }: Pick<ReceiveSettings, 'from' | 'by'>,
+): Promise<Arrivals> {
   const library = loadNative();
   const absence =
     'what' in library

@@ -8,6 +8,13 @@ import { refuse } from '../core/errors.js';
 
 const positive = z.number().positive();
 
+const input = z.union([z.number().int().min(0), z.string().min(1)]);
+/** A delay to put in, or a cable to take out. */
+export const fixedDelaySchema = z.union([
+  z.strictObject({ input, delayS: z.number() }),
+  z.strictObject({ input, cableM: z.number() }),
+]);
+
 const schema = z
   .strictObject({
     name: z.string().regex(/^[\w.-]+$/, 'use letters, digits, dots, dashes and underscores'),
@@ -28,6 +35,8 @@ const schema = z
       bits: z.union([z.literal(4), z.literal(8)]),
     }),
     beamExponent: z.number().min(0).max(100),
+    /** Fixed delays and cables, as "fixed" of delays.json has them. */
+    delays: z.array(fixedDelaySchema).optional(),
     /** Where the numbers come from, for people. */
     notes: z.array(z.string()).optional(),
   })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { loadNative } from '../../backend/cpu/library.js';
 import { allStreams, placesOf, soundPacket } from '../../packets/testing/streams.js';
+import { chips } from '../../packets/chips.js';
 import { damaged } from '../../packets/testing/damage.js';
 import { randomStream } from '../../core/random.js';
 import { verdictOf } from '../../packets/verdict.js';
@@ -46,8 +47,14 @@ describe('the native ring', { skip }, () => {
 });
 
 describe("the corner turn in C++ is unpackCell's", { skip }, () => {
-  for (const { plan } of allStreams) {
-    it(plan.format, () =>
+  // Large enough to be shared by threads: 70 slots of 3 boards, 160 channels.
+  const large = chips.plan({ boards: [1, 2, 3], channels: 80, firstChannel: 0, subbands: 2 });
+  const named = [
+    ...allStreams.map(({ plan }) => [plan.format, plan] as const),
+    ['chips, shared', large] as const,
+  ];
+  for (const [name, plan] of named) {
+    it(name, () =>
       tryTurn(plan, (ringPlan) => {
         const turn = nativeTurn(ringPlan);
         assert.ok(!('what' in turn));

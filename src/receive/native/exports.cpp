@@ -124,7 +124,7 @@ CORELLA_EXPORT int32_t corella_parse_packet(char *error, const int64_t *plan, co
   return guarded(error, [&] {
     // On the heap and exactly as long: reading past the end is seen by a sanitizer.
     std::unique_ptr<uint8_t[]> copy(new uint8_t[static_cast<size_t>(bytes)]);
-    std::memcpy(copy.get(), datagram, static_cast<size_t>(bytes));
+    if (bytes > 0) std::memcpy(copy.get(), datagram, static_cast<size_t>(bytes));
     Packet packet;
     const Verdict code = parse(streamFrom(plan, numbers, sources), copy.get(), bytes, packet);
     const int64_t values[] = {
