@@ -29,7 +29,7 @@ describe('messages', () => {
 
   async function told(words: string, line: string | RegExp): Promise<void> {
     const there = (await readdir(folder)).sort();
-    const { code, stderr } = await corella(words);
+    const { code, stderr } = await corella(`${words} --quiet`);
     assert.equal(code, 1, words);
     if (typeof line === 'string') assert.equal(stderr.trim(), `corella: ${line}`);
     else assert.match(stderr.trim(), line);
@@ -163,7 +163,7 @@ describe('messages', () => {
       '/proc/x.fits: cannot be written: the system makes no files in /proc; name a place on a disk',
     );
     await told(
-      'demo --quiet -o /proc/demo',
+      'demo -o /proc/demo',
       '/proc/demo: the folder cannot be made: the system makes none there; name a place that may be written',
     );
   });
@@ -174,11 +174,15 @@ describe('messages', () => {
   });
 
   it('one set of limits for plan and image', async () => {
-    for (const pixels of [8, 1026, 8192]) {
-      const limits = `pixels is ${pixels}; give a whole number from 16 to 1024`;
-      await told(`plan --card h200 --pixels ${pixels}`, `plan: ${limits}`);
-      await told(`image t.uvfits --pixels ${pixels} -o x.fits`, `image: ${limits}`);
-    }
+    const limits = 'pixels is 8; give a whole number from 16 to 1024';
+    await told('plan --card h200 --pixels 8', `plan: ${limits}`);
+    await told('image t.uvfits --kernel 5 --pixels 8 -o x.fits', `image: ${limits}`);
+    await told(
+      'plan --card h200 --pixels 1026',
+      /^corella: plan: pixels is 1026; give a whole number from 16 to 1024$/,
+    );
+    await made('plan --card h200 --pixels 1024');
+    await made('image t.uvfits --kernel 5 --pixels 1024 --no-picture -o most.fits --quiet');
     await told('plan --card h200 --telescope mwa128', /where 128 pixels give 128; take --field [\d.]+$/);
     const { stderr } = await corella('plan --card h200 --telescope hera350 --pixels 64');
     const [, pixels] = /take --pixels (\d+) or --field/.exec(stderr) ?? [];
@@ -198,7 +202,7 @@ describe('messages', () => {
     await writeFile(file('changed.sigmf-data'), data);
     await writeFile(file('changed.sigmf-meta'), await readFile(file('t.sigmf-meta')));
     await told(
-      'inspect changed.sigmf-meta --whole --quiet',
+      'inspect changed.sigmf-meta --whole',
       'changed.sigmf-data: does not match core:sha512 in its metadata; the data was changed or damaged: copy the pair again',
     );
     await made('inspect changed.sigmf-meta');

@@ -81,6 +81,7 @@ export const DEFAULT_TOLERANCE = 1e-8;
 const DEFAULT_ITERATIONS: IterationRule = { kind: 'until', tolerance: DEFAULT_TOLERANCE, most: 500 };
 const WHERE = 'calibrate';
 
+/** Checks a calibration's settings; needs no machine. */
 export function planCalibration(options: CalibrationOptions): CalibrationPlan {
   const { polarisations } = options;
   // Two stations give one complex number for two complex gains: three are the fewest that can be solved.

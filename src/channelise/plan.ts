@@ -77,6 +77,7 @@ const inputFullScale = { i8: 127, ci8: 127, i16: 32767, ci16: 32767, f32: 1, cf3
 /** The rails of requantised output. */
 export const outputRail = { ci8: 127, ci4: 7, cf32: Infinity } satisfies Record<SpectraType, number>;
 
+/** Checks a channeliser's settings and designs its filter; needs no machine. */
 export function planChannelise(options: ChanneliseOptions): ChannelisePlan {
   const { polarisations, inputType, outputType } = options;
   const channels = wholeNumber('channelise', 'channels', options.channels, 2, MOST_CHANNELS);
@@ -210,6 +211,7 @@ export const zeroChannel = ({ sampling, channels }: ChannelisePlan): number =>
 export const mostWaiting = ({ taps, samplesPerSpectrum, mostDelaySamples = 0 }: ChannelisePlan): number =>
   taps * samplesPerSpectrum - 1 + 2 * mostDelaySamples;
 
+/** Of each channel. */
 export const channelWidthHz = (plan: ChannelisePlan, sampleRateHz: number): number =>
   sampleRateHz / plan.samplesPerSpectrum;
 

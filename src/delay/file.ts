@@ -50,6 +50,7 @@ export interface DelayFile {
 
 type Inputs = Pick<Telescope, 'stations' | 'polarisations'>;
 
+/** The same of a file. */
 export async function readDelayFile(path: string, telescope: Inputs): Promise<DelayFile> {
   let text: string;
   try {
@@ -64,6 +65,7 @@ export async function readDelayFile(path: string, telescope: Inputs): Promise<De
   return parseDelayFile(text, path, telescope);
 }
 
+/** Delays from the text of a delays.json; what is wrong with it is refused. */
 export function parseDelayFile(text: string, path: string, telescope: Inputs): DelayFile {
   const { fixed, pieces } = checkedJson(text, path);
   const fixedS = fixedDelaysS(fixed, path, telescope);

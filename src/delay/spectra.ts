@@ -43,6 +43,7 @@ export interface SpectrumDelays {
 const MOST_SPECTRA = 64;
 const MOST_DRIFT_SAMPLES = 1 / 64;
 
+/** Delays of each input as spectra need them, piece by piece of time. */
 export function spectrumDelays(options: SpectrumDelayOptions): SpectrumDelays {
   const { law, samplesPerSpectrum, taps, sampleRateHz, zeroHz, mostDelaySamples } = options;
   const { inputs } = law;

@@ -55,6 +55,7 @@ export const geometricDelaysS = (
 /** The slope is taken over two seconds: right to ω²·(1 s)²/6, a part in 10⁹. */
 const SLOPE_S = 1;
 
+/** Delays that follow a direction across the sky, in pieces of a few seconds. */
 export function planTracking(options: TrackingOptions): Tracking {
   const { telescope, towards, clock, firstTick, everyS = 10 } = options;
   realNumber('tracking', 'seconds a piece', everyS, 1e-3, 3600);

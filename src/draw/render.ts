@@ -16,6 +16,7 @@ export interface RenderOptions {
 const HALO_WIDTH = 3.5;
 const HALO_OPACITY = 0.75;
 
+/** A picture as the bytes of a PNG. */
 export const renderPng = (picture: Picture, options: RenderOptions = {}): Promise<Uint8Array> =>
   encodePng(renderCanvas(picture, options));
 

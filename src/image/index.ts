@@ -30,6 +30,7 @@ export type { ImageShape, MeasuredSource } from './planes.js';
 export { stationBeam } from './station-beam.js';
 export * from './wide/index.js';
 
+/** Compiles and allocates an imager of spectra on a backend; close it afterwards. */
 export function prepareDirectImager(plan: ImagePlan, backend: Backend): Promise<DirectImager> {
   switch (backend.kind) {
     case 'reference':
@@ -41,6 +42,7 @@ export function prepareDirectImager(plan: ImagePlan, backend: Backend): Promise<
   }
 }
 
+/** Compiles and allocates an imager of visibilities on a backend; close it afterwards. */
 export function prepareVisibilityImager(plan: ImagePlan, backend: Backend): Promise<VisibilityImager> {
   switch (backend.kind) {
     case 'reference':

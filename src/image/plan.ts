@@ -94,6 +94,7 @@ export interface ImagePlan {
 
 const cellWavelengths = (pixels: number, pixelSize: number): number => 1 / (pixels * pixelSize);
 
+/** Pixels, grid and gridding kernels of an image; what does not fit is refused with what would. */
 export function planImage(options: ImageOptions): ImagePlan {
   const { field, stationsM, axes, frequenciesHz, polarisations, heights = 'project' } = options;
   const kernel = options.kernel ?? { kind: 'fitted', size: sizeOf(options) };

@@ -32,6 +32,7 @@ export interface ChannelSettings {
 /** Big enough to keep kernels busy, small enough that a few fit in memory whatever the telescope. */
 export const BLOCK_BYTES = 32 * 2 ** 20;
 
+/** A channeliser's plan for what a source holds. */
 export function planChannels(recording: VoltageSource, settings: ChannelSettings): ChannelisePlan {
   const samplesPerSpectrum = isComplexVoltage(recording.type) ? settings.channels : 2 * settings.channels;
   const spectraPerBlock = Math.max(
@@ -75,6 +76,7 @@ function inputFullScale({ type, bits }: VoltageSource): { readonly inputFullScal
 export const usualSpectra = ({ type }: VoltageSource): SpectraType =>
   type === 'f32' || type === 'cf32' ? 'cf32' : 'ci8';
 
+/** Where the channels of a plan lie on the sky's spectrum, and how wide they are. */
 export function channelsOf(
   recording: VoltageSource,
   plan: ChannelisePlan,

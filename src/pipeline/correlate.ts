@@ -104,6 +104,7 @@ export async function correlateVoltages(
   return run(source.blocks(plan.blockSamples), stages, emit, { ...lengthOf(source), ...watched(settings) });
 }
 
+/** Correlates data that arrive channelised, to their end. */
 export async function correlateSpectra(
   source: SpectraSource & Partial<KnownLength>,
   settings: CorrelationSettings & Watched,

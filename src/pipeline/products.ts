@@ -31,6 +31,7 @@ export interface ProductOptions {
 
 const middle = (values: Float64Array): number => (values[0] + values[values.length - 1]) / 2;
 
+/** Writes an image as FITS. */
 export const writeSkyFits = (path: string, sky: SkyImage, options: ProductOptions): Promise<void> =>
   writeFitsImage(path, fitsOf(sky, options));
 
@@ -77,6 +78,7 @@ export interface PictureOptions extends ProductOptions {
   readonly width?: number;
 }
 
+/** Draws an image as PNG. */
 export const writeSkyPng = async (path: string, sky: SkyImage, options: PictureOptions): Promise<void> =>
   writeFileWhole(path, await pngOf(sky, options));
 

@@ -39,6 +39,7 @@ export function longestSumS(telescope: Telescope, highestHz: number): number {
   return Math.min(LONGEST_SUM_S, (MOST_FRINGES * fringeRad) / EARTH_TURN_RAD_PER_S);
 }
 
+/** One integration of a file, or the sum of as many from the first as the moving sky allows. */
 export async function chooseIntegration(
   file: VisibilityFile,
   choice: IntegrationChoice,

@@ -51,6 +51,7 @@ const MOST_CHUNK = 65_536;
 /** Far beyond any antenna: what is higher was mistyped. */
 const MOST_FREQUENCY_HZ = 1e12;
 
+/** Checks a simulation and settles everything that is random in it: the same plan gives the same bytes. */
 export function planSimulation(options: SimulationOptions): SimulationPlan {
   const { telescope, start, samples, sampleRateHz, centreFrequencyHz, type, sources, seed } = options;
   const { systemFluxJy, interferers = [], dropFraction = 0 } = options;

@@ -114,11 +114,13 @@ export function encodeGains(file: GainsFile): Uint8Array {
   return new TextEncoder().encode(`${JSON.stringify(json)}\n`);
 }
 
+/** Writes gains.json, whole or not at all. */
 export const writeGains = (path: string, file: GainsFile): Promise<void> =>
   writeFileWhole(path, encodeGains(file));
 
 type Table = Pick<z.infer<typeof schema>, 'gains' | 'solutions'> & { readonly time: string };
 
+/** Reads gains.json, and refuses what is not one. */
 export async function readGains(path: string): Promise<GainsFile> {
   const found = await readJson(path, 'make gains with corella calibrate');
   const checked = schema.safeParse(found);

@@ -56,6 +56,7 @@ export function modelComponents(
   }));
 }
 
+/** The stage from integrations to gains by a model of the sky. */
 export async function prepareCalibrate(
   settings: CalibrateSettings,
 ): Promise<Stage<Integration, CalibratedIntegration>> {

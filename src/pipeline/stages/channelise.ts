@@ -33,6 +33,7 @@ export const spectrumGrid = (
   spectrumRateHz: source.sampleRateHz / plan.samplesPerSpectrum,
 });
 
+/** The stage from voltages to spectra: prepared once, run for as long as data come. */
 export const prepareChannelise = (settings: ChanneliseSettings): Promise<Stage<VoltageBlock, TimedSpectra>> =>
   preparing((closers) => makeStage(settings, closers));
 

@@ -28,6 +28,7 @@ export type ImageInput =
 /** Its arrays are filled anew by the next image. */
 export type VisibilitySkyImage = SkyImage & Pick<VisibilityImage, 'beam'>;
 
+/** The stage from integrations to images; its arrays are filled anew by each. */
 export function prepareImage(settings: ImageStageSettings): Stage<ImageInput, VisibilitySkyImage> {
   const { backend, telescope, frequenciesHz, weight, autos } = settings;
   const planned = new PlannedImager({

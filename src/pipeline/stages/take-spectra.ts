@@ -25,6 +25,7 @@ export interface TakeSpectraSettings {
 export const spectraPerBlock = ({ channels, inputs }: Pick<SpectraSource, 'channels' | 'inputs'>): number =>
   Math.max(1, Math.floor(BLOCK_BYTES / (channels * inputs * 4)));
 
+/** The stage for data that arrive channelised. */
 export function prepareTakeSpectra({
   backend,
   source,

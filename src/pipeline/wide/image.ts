@@ -97,6 +97,7 @@ export interface WideSurvey extends WideSpan {
   readonly pixels: WidePixels;
 }
 
+/** An image anywhere on the sky by u, v and w, CLEANed where that is asked for. */
 export async function imageWide(
   integrations: Integrations,
   road: WideRoad,
