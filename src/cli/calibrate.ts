@@ -27,7 +27,7 @@ import { PartlyDone } from './report/outcome.js';
 import { addIntegrationOption, choiceLines, type IntegrationOptions } from './options/integration-options.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { openVisibilities, telescopeFor, withBackend } from './open.js';
-import { addOverwriteOption, checkOutputs, type OutputOptions } from './options/outputs.js';
+import { addOverwriteOption, checkOutputs, parseOutput, type OutputOptions } from './options/outputs.js';
 import { plainNumber } from './options/quantity.js';
 import { addSourceOption, chooseSources } from './options/sky-options.js';
 import { openTerminal } from './report/terminal.js';
@@ -49,7 +49,12 @@ export function registerCalibrate(program: Command): void {
     .command('calibrate')
     .description("visibilities + sky model → each antenna's complex gain (StEFCal)")
     .argument('<visibilities>', 'in any format we read')
-    .option('-o, --out <path>', 'gains to write, as JSON; CalH5 takes the same name beside it', 'gains.json');
+    .option(
+      '-o, --out <path>',
+      'gains to write, as JSON; CalH5 takes the same name beside it',
+      parseOutput,
+      'gains.json',
+    );
   addSourceOption(command, 'the model')
     .option(
       '--min-altitude <degrees>',
@@ -79,7 +84,7 @@ export function registerCalibrate(program: Command): void {
     .option(
       '--odd <factor>',
       'leave out inputs whose power or gain is so many times off the middle; 0 keeps all',
-      plainNumber('--odd'),
+      parseOdd,
       4,
     )
     .action(run);
@@ -107,11 +112,14 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
   try {
     await checkOutputs({ ...options, paths, from: path });
     const telescope = await telescopeFor(file, options);
-    const choice = await chooseIntegration(file, options.integration);
+    const reading = terminal.stage('read');
+    const choice = await chooseIntegration(file, options.integration, reading.update);
+    reading.done();
     const chosen = choice.integration;
     const flags = parseFlags(options.flag, chosen.flaggedInputs.length, chosen.polarisations, telescope);
     const asked = { ...chosen, flaggedInputs: chosen.flaggedInputs.map((flag, a) => flag | flags[a]) };
     const oddPowers = options.odd === 0 ? [] : oddByPower(asked, options.odd);
+    refuseAllOdd(oddPowers, asked, options.odd);
     const iterations: IterationRule =
       options.iterations === undefined
         ? { kind: 'until', tolerance: options.tolerance, most: options.mostIterations }
@@ -130,6 +138,7 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
         sources: chooseSources(options.sources, frameAtMiddle(telescope, integration)),
         minimumAltitudeDeg: options.minAltitude,
         iterations,
+        onStep: stage.step,
         ...(referenceStation === undefined ? {} : { referenceStation }),
         ...(options.minBaseline === undefined ? {} : { minimumBaselineM: options.minBaseline }),
       });
@@ -140,6 +149,7 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
             ? []
             : oddByGain(first.calibration, integration.channels, integration.polarisations, options.odd);
         const odd = [...oddPowers, ...oddGains];
+        refuseAllOdd(odd, asked, options.odd);
         // Solved again without them: noise that passed for signal has bent the others a little.
         return oddGains.length === 0
           ? { ...first, odd }
@@ -218,6 +228,34 @@ const without = (integration: Integration, odd: readonly OddInput[]): Integratio
     flaggedInputs: integration.flaggedInputs.map((flag, a) => (left.has(a) ? 1 : flag)),
   };
 };
+
+function parseOdd(text: string): number {
+  const factor = plainNumber('--odd')(text);
+  if (factor !== 0 && !(factor > 1))
+    refuse('--odd', `'${text}' is no factor`, 'give more than 1, like 4, or 0 to keep all inputs');
+  return factor;
+}
+
+/** Where hardly any input is like the others, the factor is too small for them. */
+function refuseAllOdd(
+  odd: readonly OddInput[],
+  { flaggedInputs, polarisations }: Integration,
+  factor: number,
+): void {
+  const left = new Set(odd.map(({ input }) => input));
+  for (let p = 0; p < polarisations; p++) {
+    const inputs = Array.from(flaggedInputs.keys()).filter(
+      (a) => a % polarisations === p && flaggedInputs[a] === 0,
+    );
+    const kept = inputs.filter((a) => !left.has(a)).length;
+    if (inputs.length >= 3 && kept < 3)
+      refuse(
+        '--odd',
+        `${factor} leaves ${kept} of ${inputs.length} inputs of a polarisation, where gains take three`,
+        'give a larger factor, or 0 to keep all inputs',
+      );
+  }
+}
 
 function findStation(text: string, stations: readonly { readonly name: string }[]): number {
   const byName = stations.findIndex(({ name }) => name === text);

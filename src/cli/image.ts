@@ -1,5 +1,7 @@
 /** corella image: pictures of the sky, from visibilities or directly from voltages. */
 import { Option, type Command } from 'commander';
+import { bearableIntegrationS, coherenceOf } from '../pipeline/coherence.js';
+import { coherenceFacts, coherenceLines } from './report/coherence-lines.js';
 import { parse as splitPath, join } from 'node:path';
 import { refuse } from '../core/errors.js';
 import { DEGREES_PER_RADIAN, formatSeconds } from '../core/units.js';
@@ -33,7 +35,7 @@ import { addIntegrationOption, choiceLines } from './options/integration-options
 import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { refuseUnknown, telescopeFor, withBackend } from './open.js';
-import { addOverwriteOption, checkOutputs } from './options/outputs.js';
+import { addOverwriteOption, checkOutputs, parseOutput } from './options/outputs.js';
 import { duration, plainNumber } from './options/quantity.js';
 import { addSourceOption, parseSources } from './options/sky-options.js';
 import { addWideOptions, wideOptionNames } from './options/wide-options.js';
@@ -56,6 +58,7 @@ export function registerImage(program: Command): void {
     .option(
       '-o, --out <path>',
       'the FITS to write; the PNG goes beside it (default: image.fits or direct.fits)',
+      parseOutput,
     )
     .option('--direct', 'image the voltages themselves, without making visibilities')
     .option('--gains <path>', 'calibrate with these, from corella calibrate (default: none)')
@@ -75,6 +78,7 @@ export function registerImage(program: Command): void {
       '--autos',
       'keep autocorrelations (visibilities round the zenith; the direct road always has them)',
     )
+    .option('--no-picture', 'the FITS alone: drawing takes longer than imaging')
     .option('--beam', 'also write the synthesised beam (visibilities only)')
     .option('--cube', 'keep channels apart in the FITS instead of averaging them')
     .addOption(new Option('--per-channel').hideHelp())
@@ -141,7 +145,7 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
   const beside = (ending: string): string => join(dir, `${name}${ending}`);
   const outputs = {
     fits: out,
-    png: beside('.png'),
+    ...(options.picture && { png: beside('.png') }),
     ...(options.beam === true && { beam: beside('-beam.fits') }),
   };
   const written = Object.values(outputs);
@@ -152,6 +156,8 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
     refuseUnknown(file);
     const telescope = await telescopeFor(file, options);
     if (options.direct !== true) {
+      if (telescope.stations.length === 1 && options.autos !== true)
+        refuse('image', 'one station has no baselines', 'keep its own power with --autos, or image --direct');
       const visibilities = visibilitiesOf(file);
       const wide = await chooseWide(command, options, visibilities, telescope, settings);
       if (wide) {
@@ -179,7 +185,7 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
       sources: sourcesAt(made.sky.frame),
     };
     const stage = terminal.stage('write');
-    await writeSky(outputs, made.sky, products);
+    await writeSky(outputs, made.sky, products, stage.step);
     stage.done();
     const { image, plan } = made.sky;
     const { pixels } = plan;
@@ -213,7 +219,9 @@ async function fromVisibilities(
   settings: ImageSettings,
   terminal: Terminal,
 ): Promise<Made> {
-  const choice = await chooseIntegration(file, options.integration);
+  const reading = terminal.stage('read');
+  const choice = await chooseIntegration(file, options.integration, reading.update);
+  reading.done();
   const { frequenciesHz, channelWidthHz } = file.header;
   const gains = await gainsFor(options, telescope, frequenciesHz);
   const stage = terminal.stage('image');
@@ -226,6 +234,7 @@ async function fromVisibilities(
         frequenciesHz,
         weight: 'natural',
         autos: options.autos === true ? 'include' : 'leave-out',
+        onStep: stage.step,
         ...gains,
       },
       settings,
@@ -284,6 +293,7 @@ async function direct(
       settings,
     ),
   );
+  const coherence = coherenceOf(telescope, frequenciesHz, channelWidthHz);
   return {
     sky,
     channelWidthHz,
@@ -291,8 +301,16 @@ async function direct(
     notes: [
       ...lossLines(recording, account.missingSamples, 'they add nothing'),
       ...railLines(account.saturated, 2 * account.spectra * channels.channels * channels.inputs),
+      ...coherenceLines(coherence, sky.durationS, {
+        channel: 'narrower --channels save it, and so does correlate --track SOURCE',
+        time: `--duration ${formatSeconds(bearableIntegrationS(coherence))} saves it, and so does correlate --track SOURCE`,
+      }),
     ],
-    json: { ...lossFacts(recording, account.missingSamples), saturated: account.saturated },
+    json: {
+      ...lossFacts(recording, account.missingSamples),
+      saturated: account.saturated,
+      ...coherenceFacts(coherence, sky.durationS),
+    },
   };
 }
 

@@ -4,7 +4,9 @@ import { openBackend } from '../backend/select.js';
 import { Closers } from '../core/closing.js';
 import { InterruptedError, stoppable } from '../core/ending.js';
 import { refuse } from '../core/errors.js';
-import { formatInstant, instant } from '../core/instant.js';
+import { rational } from '../core/clock/rational.js';
+import { instantOfTick } from '../core/clock/tick-clock.js';
+import { formatInstant, instant, type Instant } from '../core/instant.js';
 import type { Source, VoltageSource } from '../core/sources.js';
 import { formatSeconds } from '../core/units.js';
 import { createSigmf, createSigmfSpectra, openFile } from '../formats/index.js';
@@ -199,7 +201,10 @@ interface Sending {
 
 async function send(source: Source, plan: StreamPlan, sending: Sending): Promise<Sent> {
   const { first, options, opened, destination, stop, onProgress } = sending;
-  const truth = options.truth === undefined ? undefined : await openTruth(options.truth, source, opened);
+  const truth =
+    options.truth === undefined
+      ? undefined
+      : await openTruth(options.truth, source, opened, firstStart(plan, first));
   const limitS = options.for ?? Infinity;
   let sentPackets = 0;
   try {
@@ -212,7 +217,7 @@ async function send(source: Source, plan: StreamPlan, sending: Sending): Promise
         sentPackets++;
         return destination.put(packet);
       },
-      ...(truth && { truth: truth.append }),
+      ...(truth && { truth: (block) => truth.append(block) }),
       ...(options.loop === true && { loop: true }),
       until: (sinceS) => {
         onProgress({ done: sentPackets, unit: 'packets' });
@@ -239,13 +244,14 @@ async function openTruth(
   path: string,
   source: Source,
   { telescope, path: from }: OpenedSource,
+  start: Instant,
 ): Promise<Truth> {
   const [, meta] = recordingPaths(path);
   const common = {
     ...(telescope && { telescope }),
     inputs: source.inputs,
     polarisations: source.polarisations,
-    start: source.start,
+    start,
     description: `What arrives of ${from}`,
     history: [`corella ${process.argv.slice(2).join(' ')}`],
   };
@@ -286,6 +292,10 @@ async function openTruth(
       }),
   };
 }
+
+/** When the receiver will think that the first sample was. */
+const firstStart = ({ tickRateHz }: StreamPlan, { epoch, tick }: FirstTick): Instant =>
+  instantOfTick({ epoch, tickRateHz: tickRateHz ?? rational(1n) }, tick);
 
 const firstLine = (plan: StreamPlan, { tick, epoch, roundedS }: FirstTick): string =>
   `${plan.format}: ${plan.sources.length} sender${plan.sources.length === 1 ? '' : 's'}, packets of ${plan.cellBytes} bytes; ` +

@@ -23,6 +23,8 @@ export interface StreamDescription {
   readonly centreFrequencyHz: number;
   /** Of the first sample; when it comes unless said. */
   readonly start?: Instant;
+  /** What comes later than this after what came before was sampled later; a second unless said. */
+  readonly quietMs?: number;
 }
 
 export interface StreamEvent {
@@ -32,7 +34,7 @@ export interface StreamEvent {
   readonly seconds: number;
 }
 
-const QUIET_MS = 1000;
+const USUAL_QUIET_MS = 1000;
 
 /** One stream's samples on their way into blocks. */
 class Feed {
@@ -40,6 +42,7 @@ class Feed {
 
   constructor(
     readonly stream: ByteStream,
+    private readonly quietMs: number,
     private readonly onEvent: (event: StreamEvent) => void,
   ) {}
 
@@ -55,7 +58,7 @@ class Feed {
       this.rest = this.rest.subarray(take);
       filled += take;
       if (filled === target.length) return { filled, then: 'more' };
-      const came = await this.stream.next(QUIET_MS);
+      const came = await this.stream.next(this.quietMs);
       if (typeof came === 'string') return { filled, then: came };
       this.rest = came;
     }
@@ -69,7 +72,7 @@ class Feed {
   async wait(beganMs: number, until: () => boolean): Promise<boolean> {
     this.onEvent({ kind: 'silent', stream: this.stream.name, seconds: (performance.now() - beganMs) / 1000 });
     while (!until()) {
-      const came = await this.stream.next(QUIET_MS);
+      const came = await this.stream.next(this.quietMs);
       if (came === 'ended') return false;
       if (came === 'quiet') continue;
       this.rest = came;
@@ -95,14 +98,14 @@ export async function openSampleStream(
   description: StreamDescription,
   onEvent: (event: StreamEvent) => void = () => undefined,
 ): Promise<SampleStream> {
-  const { inputs: each, sampleRateHz, polarisations } = description;
+  const { inputs: each, sampleRateHz, polarisations, quietMs = USUAL_QUIET_MS } = description;
   const isUnsigned = description.type === 'u8' || description.type === 'cu8';
   const type =
     ({ u8: 'i8', cu8: 'ci8' } as Partial<Record<StreamType, VoltageType>>)[description.type] ??
     (description.type as VoltageType);
   const inputs = each * streams.length;
   const sampleBytes = voltageSizeBytes(type);
-  const feeds = streams.map((stream) => new Feed(stream, onEvent));
+  const feeds = streams.map((stream) => new Feed(stream, quietMs, onEvent));
   const state = { isStopped: false };
   // The start is known when the first bytes are there.
   const first = new Uint8Array(each * sampleBytes);
@@ -111,7 +114,7 @@ export async function openSampleStream(
       const { filled, then } = await feed.fill(first.subarray(0, 1), 0);
       if (filled === 1) break;
       if (then === 'ended') refuse(feed.stream.name, 'ended before its first sample', 'check what sends it');
-      if (!(await feed.wait(performance.now() - QUIET_MS, () => false)))
+      if (!(await feed.wait(performance.now() - quietMs, () => false)))
         refuse(feed.stream.name, 'ended before its first sample', 'check what sends it');
     }
     // One byte was taken; it is given back in front.
@@ -126,7 +129,7 @@ export async function openSampleStream(
     let ended = false;
     while (!ended && !state.isStopped) {
       const came = await Promise.all(feeds.map((feed, n) => feed.fill(raw[n], 0)));
-      const silentFromMs = performance.now() - QUIET_MS;
+      const silentFromMs = performance.now() - quietMs;
       const bytes = Math.min(...came.map(({ filled }) => filled));
       const samples = Math.floor(bytes / (each * sampleBytes));
       // Of several streams the others' samples of a silence belong to the time after it.

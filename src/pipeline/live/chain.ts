@@ -6,11 +6,11 @@ import type { Backend } from '../../backend/backend.js';
 import type { ChannelisePlan } from '../../channelise/index.js';
 import type { Integration } from '../../core/blocks.js';
 import { preparing } from '../../core/closing.js';
-import { CorellaError, refuse } from '../../core/errors.js';
+import { refuse } from '../../core/errors.js';
 import type { Source } from '../../core/sources.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { run, type RunOptions } from '../run.js';
-import type { Calibrated, ImageSettings, SkyImage } from '../sky-image.js';
+import { isEmptyImage, type Calibrated, type ImageSettings, type SkyImage } from '../sky-image.js';
 import { prepareChannelise, spectrumGrid } from '../stages/channelise.js';
 import { everySpectra, integrationClock, type IntegrationClock, type SpectrumGrid } from '../stages/clock.js';
 import { prepareCorrelate } from '../stages/correlate.js';
@@ -156,7 +156,7 @@ const recut = <Out>(stage: Stage<TimedSpectra, Out>, clock: IntegrationClock): S
 /** A picture of nothing is told, and the night goes on. */
 const forgiving = <In, Out>(stage: Stage<In, Out>, { noImage }: LiveSinks): Stage<In, Out> => {
   const told = (error: unknown): void => {
-    if (!(error instanceof CorellaError && error.where === 'image')) throw error;
+    if (!isEmptyImage(error)) throw error;
     noImage(error.what);
   };
   return {

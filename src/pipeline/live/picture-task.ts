@@ -1,6 +1,7 @@
 /** What the main thread and the one that draws say to each other. */
 import type { Instant } from '../../core/instant.js';
 import type { SkyPlan } from '../../draw/index.js';
+import type { ImagePlan } from '../../image/index.js';
 import type { PictureOptions } from '../products.js';
 
 export interface PictureSettings extends Pick<
@@ -14,10 +15,9 @@ export interface PictureSettings extends Pick<
 }
 
 export interface PictureTask {
-  /** Stokes I, or XX. */
-  readonly plane: Float64Array;
-  readonly plan: SkyPlan;
-  readonly polarisations: 1 | 2;
+  /** image : [c][product][m][l], a copy. */
+  readonly image: Float64Array;
+  readonly plan: SkyPlan & Pick<ImagePlan, 'channels' | 'products' | 'polarisations'>;
   readonly frequenciesHz: Float64Array;
   readonly start: Instant;
   readonly durationS: number;

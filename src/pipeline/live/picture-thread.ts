@@ -1,8 +1,9 @@
 /** Draws pictures off the main thread; started by pictures.ts. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { planeML } from '../../core/axes.js';
+import { imageCPML } from '../../core/axes.js';
 import { addSeconds } from '../../core/instant.js';
 import { renderPng, skyPicture } from '../../draw/index.js';
+import { averageChannels, stokesI } from '../../image/index.js';
 import { writeFileWhole } from '../../formats/index.js';
 import { skyFrame } from '../../sky/frame.js';
 import { parseSource } from '../../sky/source.js';
@@ -16,20 +17,15 @@ const sources =
     ? findSources('all')
     : settings.sources.map((one) => (one.includes(':') ? parseSource(one) : findSources([one])[0]));
 
-async function draw({
-  plane,
-  plan,
-  start,
-  durationS,
-  polarisations,
-  frequenciesHz,
-}: PictureTask): Promise<void> {
+async function draw({ image, plan, start, durationS, frequenciesHz }: PictureTask): Promise<void> {
+  const { channels, products, pixels, polarisations } = plan;
+  const average = averageChannels(imageCPML(image, channels, products, pixels), plan);
   const frame = skyFrame(settings.telescope.site, addSeconds(start, durationS / 2));
   const parts = pictureParts(
     { frame, start, durationS, polarisations, frequenciesHz },
     { ...settings, sources },
   );
-  const picture = skyPicture({ ...parts, plane: planeML(plane, plan.pixels), plan });
+  const picture = skyPicture({ ...parts, plane: stokesI(average, plan, 0), plan });
   await writeFileWhole(settings.path, await renderPng(picture, { width: settings.width }));
 }
 

@@ -18,7 +18,8 @@ import { vdif, vdifVtp } from '../../packets/vdif/vdif.js';
 const MOST_PAYLOAD = 8192;
 const INPUTS_A_BOARD = 32;
 const MWA_COARSE_HZ = 1_280_000;
-const HEAP_SPECTRA = 16;
+/** As MeerKAT's. */
+const HEAP_SPECTRA = 256;
 const DIGITISER_SAMPLES = 4096;
 
 const divisors = (whole: number): number[] =>
