@@ -7,11 +7,11 @@ import { refuse } from '../core/errors.js';
 import { DEGREES_PER_RADIAN, formatSeconds } from '../core/units.js';
 import {
   type OpenedFile,
+  type Recording,
   openFile,
   readGainFile,
   type VisibilityFile,
   type VisibilityHeader,
-  type VoltageRecording,
 } from '../formats/index.js';
 import { averageChannels, stokesI, type ImageField, type KernelSize } from '../image/index.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
@@ -40,6 +40,11 @@ import { duration, plainNumber } from './options/quantity.js';
 import { addSourceOption, parseSources } from './options/sky-options.js';
 import { addWideOptions, wideOptionNames } from './options/wide-options.js';
 import { openTerminal, type Terminal } from './report/terminal.js';
+import { runDirectSeries, runWideSeries } from './image-series.js';
+import { imagesDirectly } from '../pipeline/direct-images.js';
+import type { DirectSkyImage } from '../pipeline/stages/direct-image.js';
+import type { ChannelisePlan } from '../channelise/index.js';
+import { localCentre } from '../sky/phase-centre.js';
 import { chooseWide, runWide, type WideCommandOptions } from './image-wide.js';
 
 interface ImageOptions extends WideCommandOptions, ChannelOptions, OpenFlags {
@@ -48,13 +53,14 @@ interface ImageOptions extends WideCommandOptions, ChannelOptions, OpenFlags {
   readonly weight?: WideCommandOptions['weights'];
   readonly perChannel?: true;
   readonly duration?: number;
+  readonly every?: number;
 }
 
 export function registerImage(program: Command): void {
   const command = program
     .command('image')
     .description('visibilities (+ gains) → FITS and PNG; --direct: from voltages (EPIC)')
-    .argument('<file>', 'visibilities; or with --direct, a recording of voltages')
+    .argument('<file>', 'visibilities; or with --direct, a recording of voltages or of channelised data')
     .option(
       '-o, --out <path>',
       'the FITS to write; the PNG goes beside it (default: image.fits or direct.fits)',
@@ -87,6 +93,11 @@ export function registerImage(program: Command): void {
       'with --direct: only so much of the recording, like 40ms (default: all)',
       duration('--duration'),
     )
+    .option(
+      '--every <time>',
+      'a series, an image of every so long, like 40ms or 10s: a FITS cube in time and a film (animated PNG)',
+      duration('--every'),
+    )
     .action(run);
   addIntegrationOption(command, ', or all with --centre and its like');
   addWideOptions(command);
@@ -109,6 +120,10 @@ export function registerImage(program: Command): void {
     [
       'image --direct voltages.sigmf-meta --gains gains.json',
       'direct.fits and direct.png, no visibilities in between',
+    ],
+    [
+      'image --direct voltages.sigmf-meta --every 40ms',
+      'series.fits, a cube in time, and series.png, a film',
     ],
     ['image visibilities.uvfits -o raw.fits', 'uncalibrated'],
   ]);
@@ -138,7 +153,9 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
     field: fieldOf(options.field),
     kernelSize: options.kernel,
   };
-  const out = options.out ?? (options.direct === true ? 'direct.fits' : 'image.fits');
+  const out =
+    options.out ??
+    (options.every === undefined ? (options.direct === true ? 'direct.fits' : 'image.fits') : 'series.fits');
   if (!/\.fits?$/i.test(out))
     refuse('--out', `'${out}' does not end in .fits`, 'the PNG takes the same name beside it');
   const { dir, name } = splitPath(out);
@@ -153,6 +170,7 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
   const sourcesAt = parseSources(options.sources);
   const file = await openFile(path, await openOptions(options));
   try {
+    await checkOutputs({ ...options, paths: written, from: path });
     refuseUnknown(file);
     const telescope = await telescopeFor(file, options);
     if (options.direct !== true) {
@@ -160,15 +178,30 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
         refuse('image', 'one station has no baselines', 'keep its own power with --autos, or image --direct');
       const visibilities = visibilitiesOf(file);
       const wide = await chooseWide(command, options, visibilities, telescope, settings);
+      if (options.every !== undefined) {
+        refuseGiven(
+          command,
+          ['clean', 'cube', 'perChannel', 'stokes', 'beam', 'autos', 'kernel'],
+          'is not for a series',
+        );
+        const choice = wide ?? { centre: localCentre('zenith', { x: 0, y: 0, z: 1 }), field: {} };
+        const gains = await gainsFor(options, telescope, visibilities.header.frequenciesHz);
+        await runWideSeries(visibilities, telescope, options, choice, options.every, gains, terminal);
+        return;
+      }
       if (wide) {
         const gains = await gainsFor(options, telescope, visibilities.header.frequenciesHz);
         await runWide(visibilities, telescope, options, wide, gains, terminal);
         return;
       }
     }
+    if (options.direct === true && options.every !== undefined) {
+      await directSeries(recordingOf(file), telescope, options, settings, terminal);
+      return;
+    }
     const made =
       options.direct === true
-        ? await direct(voltagesOf(file), telescope, options, settings, terminal)
+        ? await direct(recordingOf(file), telescope, options, settings, terminal)
         : await fromVisibilities(visibilitiesOf(file), telescope, options, settings, terminal);
     const feeds = file.kind === 'visibilities' ? file.header.feeds : undefined;
     const products: PictureOptions = {
@@ -267,40 +300,68 @@ export function outsideLines(
   ];
 }
 
+interface Channels {
+  readonly plan?: ChannelisePlan;
+  readonly frequenciesHz: Float64Array;
+  readonly channelWidthHz: number;
+}
+
+/** Voltages are channelised here; what arrived channelised has its channels. */
+async function channelsFor(recording: Recording, options: ImageOptions): Promise<Channels> {
+  if (recording.kind === 'spectra') return recording;
+  const plan = planChannels(recording, await channelSettings(options, recording));
+  return { plan, ...channelsOf(recording, plan) };
+}
+
+async function directSeries(
+  recording: Recording,
+  telescope: Telescope,
+  options: ImageOptions,
+  settings: ImageSettings,
+  terminal: Terminal,
+): Promise<void> {
+  const { plan, frequenciesHz, channelWidthHz } = await channelsFor(recording, options);
+  const work = {
+    ...{ telescope, frequenciesHz, channelWidthHz, settings, everyS: options.every ?? 1 },
+    gains: await gainsFor(options, telescope, frequenciesHz),
+    ...(options.duration === undefined ? {} : { durationS: options.duration }),
+  };
+  await runDirectSeries(recording, plan, work, options, terminal);
+}
+
 async function direct(
-  recording: VoltageRecording,
+  recording: Recording,
   telescope: Telescope,
   options: ImageOptions,
   settings: ImageSettings,
   terminal: Terminal,
 ): Promise<Made> {
-  const channels = planChannels(recording, await channelSettings(options, recording));
-  const { frequenciesHz, channelWidthHz } = channelsOf(recording, channels);
+  const { plan, frequenciesHz, channelWidthHz } = await channelsFor(recording, options);
   const gains = await gainsFor(options, telescope, frequenciesHz);
   const stage = terminal.stage('image directly');
-  const { sky, account } = await withBackend(options, (backend) =>
-    imageDirectly(
-      recording,
-      channels,
-      {
-        backend,
-        telescope,
-        frequenciesHz,
-        ...gains,
-        ...(options.duration === undefined ? {} : { durationS: options.duration }),
-        onProgress: stage.update,
-      },
-      settings,
-    ),
-  );
+  const { sky, account, roadError } = await withBackend(options, async (backend) => {
+    const road = {
+      ...{ backend, telescope, frequenciesHz, ...gains, onProgress: stage.update },
+      ...(options.duration === undefined ? {} : { durationS: options.duration }),
+    };
+    if (recording.kind === 'voltages' && plan) return imageDirectly(recording, plan, road, settings);
+    const images: DirectSkyImage[] = [];
+    const told = await imagesDirectly(recording, plan, road, settings, (one) => {
+      images.push(one);
+      return Promise.resolve();
+    });
+    return { sky: images[0], ...told };
+  });
+  const parts = 2 * account.spectra * frequenciesHz.length * recording.inputs;
   const coherence = coherenceOf(telescope, frequenciesHz, channelWidthHz);
   return {
     sky,
     channelWidthHz,
     seconds: stage.done(`${sky.samples} time steps`),
     notes: [
+      ...roadLines(roadError),
       ...lossLines(recording, account.missingSamples, 'they add nothing'),
-      ...railLines(account.saturated, 2 * account.spectra * channels.channels * channels.inputs),
+      ...railLines(account.saturated, parts),
       ...coherenceLines(coherence, sky.durationS, {
         channel: 'narrower --channels save it, and so does correlate --track SOURCE',
         time: `--duration ${formatSeconds(bearableIntegrationS(coherence))} saves it, and so does correlate --track SOURCE`,
@@ -309,10 +370,20 @@ async function direct(
     json: {
       ...lossFacts(recording, account.missingSamples),
       saturated: account.saturated,
+      roadError,
       ...coherenceFacts(coherence, sky.durationS),
     },
   };
 }
+
+/** Told above one per cent; above ten it was refused. */
+const roadLines = (error: number): string[] =>
+  error > 0.01
+    ? [
+        `for this array the direct road is off by up to ${(100 * error).toFixed(1)} % of a source; ` +
+          'correlating first is exact',
+      ]
+    : [];
 
 async function gainsFor(
   options: ImageOptions,
@@ -329,10 +400,10 @@ async function gainsFor(
   return { calibrated };
 }
 
-const voltagesOf = (file: OpenedFile): VoltageRecording =>
-  file.kind === 'voltages'
-    ? file
-    : refuse(file.path, 'holds no voltages', 'leave out --direct, or name a recording');
+const recordingOf = (file: OpenedFile): Recording =>
+  file.kind === 'visibilities'
+    ? refuse(file.path, 'holds no voltages', 'leave out --direct, or name a recording')
+    : file;
 const visibilitiesOf = (file: OpenedFile): VisibilityFile =>
   file.kind === 'visibilities'
     ? file

@@ -229,7 +229,9 @@ export function planFor(
   const plan = planWide({
     ...{ pixels, pixelCosine, bounds },
     ...(accuracy === undefined ? {} : { accuracy }),
-    costs: backend.kind === 'cuda' ? 'cuda' : 'cpu',
+    ...(backend.kind === 'cuda'
+      ? { costs: 'cuda', memoryBytes: backend.session.freeMemoryBytes() / 2 }
+      : { costs: 'cpu' }),
   });
   // Images beside the imager's own: dirty and beam, and what CLEAN holds.
   const images = 8 * pixels ** 2 * (clean ? 8 : stokes === 'IQUV' ? 7 : 4);
