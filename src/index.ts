@@ -93,3 +93,14 @@ export {
   type ResidentChain,
   type ResidentImage,
 } from './pipeline/resident/chain.js';
+export {
+  receivePackets,
+  type EpochSetting,
+  type LiveSource,
+  type ReceiveAccount,
+  type ReceiveSettings,
+  type Reception,
+} from './receive/index.js';
+export { packetFormats } from './packets/registry.js';
+export { guessPlan, usualFormat } from './packets/guess-plan.js';
+export type { PacketFormatName, StreamPlan } from './packets/packet-format.js';
