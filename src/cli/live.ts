@@ -1,10 +1,11 @@
 /** corella live: samples or packets in, visibilities and pictures of the sky out, for as long as they come. */
 import type { Command } from 'commander';
+import { baselineCount } from '../core/axes.js';
 import { stoppable } from '../core/ending.js';
 import type { ChannelisePlan } from '../channelise/index.js';
 import { refuse } from '../core/errors.js';
 import type { Source } from '../core/sources.js';
-import { readGainFile, type StoredValues, type StreamType } from '../formats/index.js';
+import { checkRoom, readGainFile, type StoredValues, type StreamType } from '../formats/index.js';
 import type { KernelSize } from '../image/index.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
 import { matchGains } from '../pipeline/gains.js';
@@ -251,6 +252,15 @@ async function prepareProducts(
     flaggedInputs: parseFlags(options.flag, source.inputs, source.polarisations, telescope),
     ...(imaging && { imaging }),
   };
+  if (options.out !== undefined && input.isLive) {
+    const { stations } = telescope;
+    const rows = baselineCount(stations.length);
+    const integrationBytes = rows * frequenciesHz.length * source.polarisations ** 2 * STORED_BYTES;
+    await checkRoom(
+      options.out,
+      Math.ceil(Math.min(HOUR_S, options.for ?? HOUR_S) / integrationS) * integrationBytes,
+    );
+  }
   const files =
     options.out === undefined
       ? undefined
@@ -259,6 +269,7 @@ async function prepareProducts(
             path: options.out,
             ...(options.fileEvery === undefined ? {} : { everyS: options.fileEvery }),
             values: options.values,
+            overwrite: options.overwrite === true,
             header: {
               telescope,
               polarisations: source.polarisations,
@@ -294,6 +305,10 @@ async function prepareProducts(
 }
 
 const PICTURE_WIDTH = 800;
+/** A disk that is full within an hour is refused before the night. */
+const HOUR_S = 3600;
+/** Of a visibility, its flag and its weight. */
+const STORED_BYTES = 13;
 
 async function imagingOf(
   options: LiveOptions,

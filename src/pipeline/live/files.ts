@@ -1,4 +1,5 @@
 /** Integrations into files by time: each is whole after every integration, and closed when its time is over. */
+import { access } from 'node:fs/promises';
 import { parse, join } from 'node:path';
 import type { Integration } from '../../core/blocks.js';
 import { CorellaError } from '../../core/errors.js';
@@ -18,6 +19,8 @@ export interface FileSettings {
   /** A new file on every multiple of this since midnight UTC. */
   readonly everyS?: number;
   readonly values: StoredValues;
+  /** Whether a file of that name may be replaced; else the new one is numbered. */
+  readonly overwrite?: boolean;
   readonly header: Omit<VisibilityHeader, 'phaseCentre' | 'object'>;
 }
 
@@ -106,7 +109,7 @@ export class FilesByTime {
 
   private async create({ start }: Integration, slot: number): Promise<OpenFile> {
     const { header, values, everyS } = this.settings;
-    const path = this.nameFor(start);
+    const path = await this.freeName(this.nameFor(start));
     const middle = addSeconds(start, everyS === undefined ? 0 : everyS / 2);
     const writer = await visibilityFormatFor(path).createVisibilities(
       path,
@@ -116,6 +119,20 @@ export class FilesByTime {
     this.opened++;
     this.onEvent({ kind: 'opened', path, integrations: 0 });
     return { path, slot, writer, integrations: 0 };
+  }
+
+  /** A night that was broken off and runs again replaces nothing. */
+  private async freeName(path: string): Promise<string> {
+    if (this.settings.overwrite === true) return path;
+    const { dir, name, ext } = parse(path);
+    for (let number = 1; ; number++) {
+      const candidate = number === 1 ? path : join(dir, `${name}-${number}${ext}`);
+      const isThere = await access(candidate).then(
+        () => true,
+        () => false,
+      );
+      if (!isThere) return candidate;
+    }
   }
 
   private nameFor(start: Instant): string {

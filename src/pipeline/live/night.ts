@@ -4,6 +4,7 @@ import { CorellaError } from '../../core/errors.js';
 import { addSeconds, formatInstant, secondsBetween, type Instant } from '../../core/instant.js';
 import type { Source } from '../../core/sources.js';
 import { sampleRateOf } from '../../core/sources.js';
+import { SECONDS_PER_DAY } from '../../core/units.js';
 import { addAccounts, emptyAccount, type Account } from '../stages/stage.js';
 import { runSession, type LiveSettings } from './chain.js';
 import type { FileEvent, FilesByTime } from './files.js';
@@ -24,7 +25,7 @@ export type NightEvent =
       readonly durationS: number;
       readonly present: number;
     }
-  | { readonly kind: 'image'; readonly start: string; readonly durationS: number; readonly ageS: number }
+  | { readonly kind: 'image'; readonly start: string; readonly durationS: number; readonly ageS?: number }
   | { readonly kind: 'no-image'; readonly why: string }
   | ({ readonly kind: 'file' } & Omit<FileEvent, 'kind'> & { readonly what: FileEvent['kind'] });
 
@@ -72,12 +73,25 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
   loop.enable();
   const began = performance.now();
   const ages: number[] = [];
-  const totals = { account: emptyAccount(), sessions: 0, dataS: 0, emptyImages: 0, images: 0, mostAgeS: 0 };
+  const totals = {
+    account: emptyAccount(),
+    sessions: 0,
+    dataS: 0,
+    emptyImages: 0,
+    images: 0,
+    aged: 0,
+    mostAgeS: 0,
+  };
   const onImage = (start: Instant, durationS: number): void => {
     const ageS = secondsBetween(addSeconds(start, durationS), now());
-    ages[totals.images++ % AGES] = ageS;
-    totals.mostAgeS = Math.max(totals.mostAgeS, ageS);
-    onEvent({ kind: 'image', start: formatInstant(start, 3), durationS, ageS });
+    totals.images++;
+    // What was taken another day is no picture of the sky as it is: its age says nothing.
+    const isNow = Math.abs(ageS) < SECONDS_PER_DAY;
+    if (isNow) {
+      ages[totals.aged++ % AGES] = ageS;
+      totals.mostAgeS = Math.max(totals.mostAgeS, ageS);
+    }
+    onEvent({ kind: 'image', start: formatInstant(start, 3), durationS, ...(isNow && { ageS }) });
   };
   try {
     for await (const source of input.sessions()) {

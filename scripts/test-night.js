@@ -1,0 +1,151 @@
+// An eight-hour night compressed: as many blocks of packets as 8 h have, through the ring, the correlator, images and
+// files by time, as fast as they go. After the first hour's worth memory must stay where it is, within 1 %, and no file
+// descriptor may be added. --blocks N makes it shorter.
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openBackend } from '../dist/backend/select.js';
+import { FilesByTime } from '../dist/pipeline/live/files.js';
+import { runNight } from '../dist/pipeline/live/night.js';
+import { receivePackets } from '../dist/receive/index.js';
+import { loadTelescope } from '../dist/telescope/load.js';
+import { selectStations } from '../dist/telescope/select.js';
+import { BLOCK_S, nightPlan, SLOTS_PER_BLOCK } from './night/plan.js';
+
+const HOURS = 8;
+const at = process.argv.indexOf('--blocks');
+const blocks = at < 0 ? Math.round((HOURS * 3600) / BLOCK_S) : Number(process.argv[at + 1]);
+const INTEGRATION_S = 10;
+const MOST_GROWTH = 0.01;
+
+if (!globalThis.gc) {
+  const again = spawnSync(process.execPath, ['--expose-gc', ...process.argv.slice(1)], { stdio: 'inherit' });
+  process.exit(again.status ?? 1);
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'corella-night-'));
+const pipe = join(folder, 'packets.pcap');
+spawnSync('mkfifo', [pipe]);
+const sender = spawn(
+  process.execPath,
+  [new URL('night/sender.js', import.meta.url).pathname, pipe, String(blocks)],
+  {
+    stdio: 'inherit',
+  },
+);
+const backend = await openBackend('auto', { threads: 2 });
+const telescope = selectStations(await loadTelescope('lwasv'), 4);
+const reception = await receivePackets({
+  stream: nightPlan,
+  from: { capture: pipe },
+  epoch: { told: 'operator', at: { unixSeconds: 1_782_014_400, fraction: 0 } },
+  band: {
+    frequenciesHz: Float64Array.of(58e6, 58.0064e6),
+    channelWidthHz: 6400,
+  },
+  ring: { slotsPerBlock: SLOTS_PER_BLOCK },
+});
+
+/**
+ * What a moment's buffers take comes and goes: the least of an hour's samples is what the program holds on to.
+ * @type {{ rssBytes: number, descriptors: number }[]}
+ */
+const hours = [];
+const SAMPLES_AN_HOUR = 12;
+const integrationsAnHour = Math.max(SAMPLES_AN_HOUR, Math.floor((blocks * BLOCK_S) / INTEGRATION_S / HOURS));
+let integrations = 0;
+const measure = () => {
+  globalThis.gc?.();
+  const rssBytes = process.memoryUsage().rss;
+  const descriptors = readdirSync('/proc/self/fd').length;
+  const hour = Math.floor((integrations - 1) / integrationsAnHour);
+  if (hour < hours.length) {
+    const now = hours[hour];
+    hours[hour] = {
+      rssBytes: Math.min(now.rssBytes, rssBytes),
+      descriptors: Math.max(now.descriptors, descriptors),
+    };
+    return;
+  }
+  tell();
+  hours.push({ rssBytes, descriptors });
+};
+const tell = () => {
+  const done = hours.at(-1);
+  if (!done) return;
+  const megabytes = (done.rssBytes / 1e6).toFixed(1);
+  console.log(
+    `  hour ${hours.length}: ${megabytes} MB resident at least, ${done.descriptors} descriptors at most`,
+  );
+};
+const files = new FilesByTime(
+  {
+    path: join(folder, 'night.uvh5'),
+    everyS: 600,
+    values: 'sums',
+    header: {
+      telescope,
+      polarisations: 2,
+      frequenciesHz: Float64Array.of(58e6, 58.0064e6),
+      channelWidthHz: 6400,
+      history: ['a compressed night'],
+    },
+  },
+  ({ kind, path }) => {
+    // The night's files are looked at by other tests; here they would only fill the disk.
+    if (kind === 'closed') rmSync(path);
+  },
+);
+const summary = await runNight({
+  input: { sessions: () => reception.sessions(), stop: () => undefined },
+  prepare: () =>
+    Promise.resolve({
+      files,
+      live: {
+        backend,
+        telescope,
+        frequenciesHz: Float64Array.of(58e6, 58.0064e6),
+        integrationS: INTEGRATION_S,
+        align: 'utc',
+        imaging: {
+          everyS: INTEGRATION_S,
+          road: 'visibilities',
+          weight: 'natural',
+          image: { field: { kind: 'all-sky' }, kernelSize: 3 },
+        },
+      },
+    }),
+  onEvent: ({ kind }) => {
+    if (kind !== 'integration') return;
+    integrations++;
+    if (integrations % Math.floor(integrationsAnHour / SAMPLES_AN_HOUR) === 0) measure();
+  },
+});
+const account = reception.account();
+await reception.close();
+await backend.close();
+sender.kill();
+rmSync(folder, { recursive: true, force: true });
+
+tell();
+/** @param {readonly { rssBytes: number }[]} some */
+const meanOf = (some) => some.reduce((sum, { rssBytes }) => sum + rssBytes, 0) / some.length;
+const [early, late] = [hours.slice(1, 4), hours.slice(-3)];
+const growth = meanOf(late) / meanOf(early) - 1;
+const descriptors = [early, late].map((some) => Math.max(...some.map((hour) => hour.descriptors)));
+console.log(
+  `${account.blocks} blocks, ${account.packets} packets, ${account.missingCells} missing; ${summary.integrations} integrations, ` +
+    `${summary.images} images, ${summary.files.length} files in ${summary.wallS.toFixed(0)} s; ` +
+    `event loop p99 ${summary.eventLoopMs.p99} ms; memory of the last three hours ${(100 * growth).toFixed(2)} % more than of ` +
+    `hours 2 to 4, descriptors ${descriptors.join(' then ')}`,
+);
+const faults = [
+  ...(growth > MOST_GROWTH ? [`memory grew by ${(100 * growth).toFixed(2)} %`] : []),
+  ...(descriptors[1] > descriptors[0] ? ['file descriptors were added'] : []),
+  ...(account.missingCells > 0 ? [`${account.missingCells} packets are missing`] : []),
+  ...(account.blocks !== blocks ? [`${account.blocks} blocks of ${blocks}`] : []),
+  ...(summary.eventLoopMs.p99 > 20 ? [`event loop p99 is ${summary.eventLoopMs.p99} ms`] : []),
+];
+for (const fault of faults) console.error(fault);
+process.exit(faults.length === 0 ? 0 : 1);
