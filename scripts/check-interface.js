@@ -11,6 +11,9 @@ import { levelsOf } from '../dist/backend/cpu/levels.js';
 import { errorBuffer, nativeCodes } from '../dist/backend/cpu/library.js';
 import { spectraSizeOf, spectraTypeNumber } from '../dist/backend/cpu/spectra.js';
 import { scalarNumbers } from '../dist/channelise/cpu/prepare.js';
+import { packetFormats } from '../dist/packets/registry.js';
+import { verdictCodes } from '../dist/packets/verdict.js';
+import { outcomes } from '../dist/receive/ring.js';
 import { levelsOf as builtLevels } from './targets.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -84,6 +87,13 @@ function checkPrototypes() {
   return exported.byName.size;
 }
 
+/**
+ * A name of ours as C++ writes it.
+ * @param {string} name
+ */
+const camel = (name) =>
+  name.replaceAll(/[-_](\w)/g, (_, /** @type {string} */ letter) => letter.toUpperCase());
+
 /** Numbers that both sides know, as the compiler's assertions. */
 function numberAssertions() {
   /**
@@ -107,6 +117,10 @@ function numberAssertions() {
     same('Scalar::f32', scalarNumbers.f32),
     same('Arithmetic::integers', arithmeticNumbers.integers),
     same('Arithmetic::floats', arithmeticNumbers.floats),
+    ...outcomes.map((outcome, n) => same(`receive::Outcome::${camel(outcome)}`, n)),
+    same('receive::OUTCOMES', outcomes.length),
+    ...Object.entries(verdictCodes).map(([name, code]) => same(`receive::Verdict::${camel(name)}`, code)),
+    ...Object.entries(packetFormats).map(([name, { code }]) => same(`receive::Format::${camel(name)}`, code)),
     ...types.flatMap((type) =>
       shapes.map((shape) => {
         const { channels, inputs, capacity } = shape;
@@ -122,6 +136,7 @@ function checkNumbers() {
   const source = [
     ...['ceilings.h', 'context.h', 'spectra.h'].map((name) => `#include "backend/cpu/${name}"`),
     '#include "channelise/cpu/channelise_job.h"',
+    '#include "receive/native/ring.h"',
     'using namespace corella;',
     ...assertions,
     '',

@@ -3,7 +3,8 @@
 // with ThreadSanitizer, the same calls without Node, which that one does not suffer: two threads that touch the same
 // memory unordered end the run too.
 //   npm run test:sanitize            every test of the cpu backend
-//   npm run test:sanitize -- WORD    those whose path contains WORD; 'threads' for ThreadSanitizer and the pool alone
+//   npm run test:sanitize -- WORD    those whose path contains WORD; 'threads' for ThreadSanitizer, the pool and the
+//                                    receive ring alone
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -40,22 +41,35 @@ function watchThreads() {
     const [first, ...rest] = [...(canHold ? ['setarch', '-R'] : []), program, ...args];
     run(first, rest);
   };
-  const sources = ['scripts/replay/pool_stress.cpp', 'src/backend/cpu/pool.cpp'].map((path) =>
-    join(root, path),
-  );
+  const ring = ['parse', 'ring', 'listen', 'socket'].map((name) => `src/receive/native/${name}.cpp`);
+  /** @type {Record<string, string[]>} */
+  const stresses = {
+    'pool-stress': ['scripts/replay/pool_stress.cpp', 'src/backend/cpu/pool.cpp'],
+    // A sender, the receive thread, a consumer and someone who reads the counters.
+    'ring-stress': ['scripts/replay/ring_stress.cpp', ...ring],
+  };
   mkdirSync(join(root, 'build', 'replay'), { recursive: true });
-  for (const sanitizer of ['thread', 'address,undefined']) {
-    const program = join(root, 'build', 'replay', 'pool-stress');
-    const flags = [
-      '-std=c++17',
-      '-O1',
-      '-g1',
-      '-pthread',
-      `-fsanitize=${sanitizer}`,
-      `-I${join(root, 'src')}`,
-    ];
-    run(compiler, [...flags, ...sources, '-o', program]);
-    runSteady(program);
+  for (const [name, paths] of Object.entries(stresses)) stress(name, paths);
+
+  /**
+   * @param {string} name
+   * @param {readonly string[]} paths
+   */
+  function stress(name, paths) {
+    const sources = paths.map((path) => join(root, path));
+    for (const sanitizer of ['thread', 'address,undefined']) {
+      const program = join(root, 'build', 'replay', name);
+      const flags = [
+        '-std=c++17',
+        '-O1',
+        '-g1',
+        '-pthread',
+        `-fsanitize=${sanitizer}`,
+        `-I${join(root, 'src')}`,
+      ];
+      run(compiler, [...flags, ...sources, '-o', program]);
+      runSteady(program);
+    }
   }
   run(process.execPath, [join(root, 'scripts', 'build-native.js'), '--threads']);
   const library = join(root, 'dist', 'native-threads', `libcorella-${process.arch}.so`);

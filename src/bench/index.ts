@@ -8,13 +8,14 @@ import { integratedBench } from './correlate-integrated.js';
 import { gridBench } from './grid.js';
 import { cudaImageBench } from './image-cuda.js';
 import { imageBench } from './image.js';
+import { receiveBench } from './receive.js';
 import { seriesBench } from './series.js';
 import { wideBench } from './wide.js';
 
 export { runCase, type BenchCase, type BenchRow, type KernelBench } from './bench.js';
 export { parseOnly, pickCases, type KernelCases } from './only.js';
 export { openPeers, type Peers } from './peers.js';
-export { integratedBench };
+export { integratedBench, receiveBench };
 
 /** A new kernel's bench is one file and one line here. */
 export const benches: readonly KernelBench[] = [
@@ -25,6 +26,7 @@ export const benches: readonly KernelBench[] = [
   gridBench,
   wideBench,
   seriesBench,
+  receiveBench,
   integratedBench,
   variantsBench,
   cudaImageBench,

@@ -12,6 +12,7 @@ export { planCalibration } from './plan.js';
 export type { CalibrationOptions, CalibrationPlan, IterationRule, SolveBatch, SolveKernel } from './plan.js';
 export type { CalibrationInput, LeftOut, LeftOutReason } from './batch.js';
 export type { Calibration, Solution } from './solve.js';
+export { leaveOutUnconverged, unconverged } from './converged.js';
 export { modelVisibilities, type ModelComponent, type ModelOptions } from './model.js';
 export type { Solver } from './cpu/prepare.js';
 export { compareGains, type GainComparison } from './compare.js';

@@ -7,11 +7,12 @@ import { realNumber, refuse, wholeNumber } from '../core/errors.js';
 import type { Vector3 } from '../core/vector.js';
 
 /**
- * `fixed` runs the same work whatever the data; `until` stops a solve at the first even iteration whose
+ * `fixed` runs the same work whatever the data, and counts as converged what changed by less than the tolerance at last;
+ * `until` stops a solve at the first even iteration whose
  * relative change ‖g − g_before‖ / ‖g‖ is below the tolerance, and gives up after `most`.
  */
 export type IterationRule =
-  | { readonly kind: 'fixed'; readonly count: number }
+  | { readonly kind: 'fixed'; readonly count: number; readonly tolerance?: number }
   | { readonly kind: 'until'; readonly tolerance: number; readonly most: number };
 
 export interface CalibrationOptions {
@@ -75,7 +76,7 @@ export interface SolveBatch {
 /** The part a fast backend replaces. */
 export type SolveKernel = (batch: SolveBatch) => Promise<void>;
 
-/** A fixed count has no tolerance of its own; its solutions count as converged below this change. */
+/** Where nobody says otherwise. */
 export const DEFAULT_TOLERANCE = 1e-8;
 const DEFAULT_ITERATIONS: IterationRule = { kind: 'until', tolerance: DEFAULT_TOLERANCE, most: 500 };
 const WHERE = 'calibrate';
@@ -83,6 +84,12 @@ const WHERE = 'calibrate';
 export function planCalibration(options: CalibrationOptions): CalibrationPlan {
   const { polarisations } = options;
   // Two stations give one complex number for two complex gains: three are the fewest that can be solved.
+  if (options.stations < 3)
+    refuse(
+      WHERE,
+      `${options.stations} station${options.stations === 1 ? ' is' : 's are'} too few`,
+      'gains take at least three stations',
+    );
   const stations = wholeNumber(WHERE, 'stations', options.stations, 3, 65_535);
   const channels = wholeNumber(WHERE, 'channels', options.channels, 1, 2 ** 20);
   const iterations = checkedRule(options.iterations ?? DEFAULT_ITERATIONS);
@@ -122,6 +129,7 @@ function chooseBaselines(stations: number, { autos, shortest }: CalibrationOptio
   }
   const minimumM = shortest ? realNumber(WHERE, 'shortest baseline', shortest.minimumM, 0, 1e9) : 0;
   const used = new Uint8Array(baselineCount(stations));
+  let longestM = 0;
   for (let i = 0; i < stations; i++) {
     used[baselineIndex(i, i)] = autos === 'include' ? 1 : 0;
     for (let j = 0; j < i; j++) {
@@ -129,7 +137,14 @@ function chooseBaselines(stations: number, { autos, shortest }: CalibrationOptio
       const b = shortest?.stationsM[j];
       const lengthM = a && b ? Math.hypot(a.x - b.x, a.y - b.y, a.z - b.z) : Infinity;
       used[baselineIndex(i, j)] = lengthM >= minimumM ? 1 : 0;
+      longestM = Math.max(longestM, lengthM);
     }
   }
+  if (longestM < minimumM)
+    refuse(
+      '--min-baseline',
+      `no baseline is as long as ${minimumM} m`,
+      `give less than ${longestM.toFixed(1)} m, the longest`,
+    );
   return used;
 }

@@ -76,7 +76,7 @@ export const describeSolve = (
 ): Solution => ({
   channel: Math.floor(solve / polarisations),
   polarisation: solve % polarisations,
-  converged: found.lastChange < (iterations.kind === 'until' ? iterations.tolerance : DEFAULT_TOLERANCE),
+  converged: found.lastChange < (iterations.tolerance ?? DEFAULT_TOLERANCE),
   ...found,
 });
 

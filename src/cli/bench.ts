@@ -10,6 +10,7 @@ import {
   openPeers,
   parseOnly,
   pickCases,
+  receiveBench,
   runCase,
   type BenchRow,
   type KernelCases,
@@ -28,6 +29,8 @@ interface BenchOptions extends BackendOptions {
   readonly only?: ReadonlyMap<string, string>;
 }
 
+/** Their cases bring what they are compared with. */
+const ratioAlways = [integratedBench.kernel, receiveBench.kernel];
 /** A turn long enough to forget the timer, short enough that the machine's mood lasts through a round. */
 const SECONDS_PER_TURN = 0.03;
 
@@ -53,6 +56,7 @@ export function registerBench(program: Command): void {
     ['bench correlate --peers', 'the correlator beside OpenBLAS, in turn'],
     ['bench correlate --backend cuda --json', 'the X-engine on a card, beside its int8 ceiling'],
     ['bench correlate --backend cuda --integrated', 'the same fed through the bus, 8-bit and 4-bit'],
+    ['bench receive', "packets by a loopback socket, the native ring beside TypeScript's"],
     ['bench channelise --only channels=4096,taps=8', 'one case, by its parameters'],
     ['bench correlate --isa all --threads 1 --json', 'every level on one core, as an array of rows'],
   ]);
@@ -102,7 +106,7 @@ async function run(kernel: string | undefined, options: BenchOptions): Promise<v
   }
 
   async function runKernel(some: KernelCases, backend: Backend): Promise<void> {
-    const withRatio = peers !== undefined || some.kernel === integratedBench.kernel;
+    const withRatio = peers !== undefined || ratioAlways.includes(some.kernel);
     const table = openBenchTable(some, backend, { withRatio });
     const stage = terminal.stage(some.kernel);
     terminal.show(table.head);

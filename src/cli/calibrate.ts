@@ -1,12 +1,12 @@
 /** corella calibrate: visibilities and a model of the sky to gains. */
 import type { Command } from 'commander';
-import type { Calibration, IterationRule } from '../calibrate/index.js';
+import { leaveOutUnconverged, type IterationRule } from '../calibrate/index.js';
 import { addSeconds } from '../core/instant.js';
 import { refuse } from '../core/errors.js';
-import { median } from '../core/median.js';
 import { gainPaths, writeGainFiles } from '../formats/index.js';
 import { through } from '../pipeline/run.js';
 import { prepareCalibrate } from '../pipeline/stages/calibrate.js';
+import { oddChannels } from '../pipeline/odd-channels.js';
 import { oddByGain, oddByPower, type OddInput } from '../pipeline/odd-inputs.js';
 import type { Integration } from '../core/blocks.js';
 import { inputName } from '../telescope/telescope.js';
@@ -15,11 +15,19 @@ import { chooseIntegration } from '../pipeline/select.js';
 import { addBackendOptions, addExamples, parseCount, type BackendOptions } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
 import { addFlagOption, parseFlags, type FlagOptions } from './options/flags.js';
+import {
+  convergenceLines,
+  MOST_LINES,
+  refuseNoneConverged,
+  summarise,
+  unconvergedLine,
+} from './report/calibration-report.js';
 import { history } from './report/history.js';
+import { PartlyDone } from './report/outcome.js';
 import { addIntegrationOption, choiceLines, type IntegrationOptions } from './options/integration-options.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { openVisibilities, telescopeFor, withBackend } from './open.js';
-import { addOverwriteOption, checkOutputs, type OutputOptions } from './options/outputs.js';
+import { addOverwriteOption, checkOutputs, parseOutput, type OutputOptions } from './options/outputs.js';
 import { plainNumber } from './options/quantity.js';
 import { addSourceOption, chooseSources } from './options/sky-options.js';
 import { openTerminal } from './report/terminal.js';
@@ -41,7 +49,12 @@ export function registerCalibrate(program: Command): void {
     .command('calibrate')
     .description("visibilities + sky model → each antenna's complex gain (StEFCal)")
     .argument('<visibilities>', 'in any format we read')
-    .option('-o, --out <path>', 'gains to write, as JSON; CalH5 takes the same name beside it', 'gains.json');
+    .option(
+      '-o, --out <path>',
+      'gains to write, as JSON; CalH5 takes the same name beside it',
+      parseOutput,
+      'gains.json',
+    );
   addSourceOption(command, 'the model')
     .option(
       '--min-altitude <degrees>',
@@ -51,11 +64,16 @@ export function registerCalibrate(program: Command): void {
     )
     .option(
       '--tolerance <change>',
-      'stop when the gains change by less, as a fraction',
+      'converged when the gains change by less, as a fraction',
       plainNumber('--tolerance'),
       1e-8,
     )
-    .option('--most-iterations <number>', 'give up after so many', parseCount, 500)
+    .option(
+      '--most-iterations <number>',
+      'give up after so many; what has not converged has no gains',
+      parseCount,
+      500,
+    )
     .option('--iterations <number>', 'exactly so many instead', parseCount)
     .option('--reference <station>', 'whose phase is zero, by number or name (default: the first good one)')
     .option(
@@ -66,7 +84,7 @@ export function registerCalibrate(program: Command): void {
     .option(
       '--odd <factor>',
       'leave out inputs whose power or gain is so many times off the middle; 0 keeps all',
-      plainNumber('--odd'),
+      parseOdd,
       4,
     )
     .action(run);
@@ -94,21 +112,24 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
   try {
     await checkOutputs({ ...options, paths, from: path });
     const telescope = await telescopeFor(file, options);
-    const choice = await chooseIntegration(file, options.integration);
+    const reading = terminal.stage('read');
+    const choice = await chooseIntegration(file, options.integration, reading.update);
+    reading.done();
     const chosen = choice.integration;
     const flags = parseFlags(options.flag, chosen.flaggedInputs.length, chosen.polarisations, telescope);
     const asked = { ...chosen, flaggedInputs: chosen.flaggedInputs.map((flag, a) => flag | flags[a]) };
     const oddPowers = options.odd === 0 ? [] : oddByPower(asked, options.odd);
+    refuseAllOdd(oddPowers, asked, options.odd);
     const iterations: IterationRule =
       options.iterations === undefined
         ? { kind: 'until', tolerance: options.tolerance, most: options.mostIterations }
-        : { kind: 'fixed', count: options.iterations };
+        : { kind: 'fixed', count: options.iterations, tolerance: options.tolerance };
     const referenceStation =
       options.reference === undefined ? undefined : findStation(options.reference, telescope.stations);
     const stage = terminal.stage('calibrate');
     const integration = without(asked, oddPowers);
     const { frequenciesHz, channelWidthHz, feeds } = file.header;
-    const { calibration, sources, odd } = await withBackend(options, async (backend) => {
+    const solved = await withBackend(options, async (backend) => {
       const solver = await prepareCalibrate({
         backend,
         telescope,
@@ -117,6 +138,7 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
         sources: chooseSources(options.sources, frameAtMiddle(telescope, integration)),
         minimumAltitudeDeg: options.minAltitude,
         iterations,
+        onStep: stage.step,
         ...(referenceStation === undefined ? {} : { referenceStation }),
         ...(options.minBaseline === undefined ? {} : { minimumBaselineM: options.minBaseline }),
       });
@@ -127,6 +149,7 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
             ? []
             : oddByGain(first.calibration, integration.channels, integration.polarisations, options.odd);
         const odd = [...oddPowers, ...oddGains];
+        refuseAllOdd(odd, asked, options.odd);
         // Solved again without them: noise that passed for signal has bent the others a little.
         return oddGains.length === 0
           ? { ...first, odd }
@@ -136,6 +159,9 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
       }
     });
     const seconds = stage.done();
+    const { sources, odd } = solved;
+    const calibration = leaveOutUnconverged(solved.calibration);
+    refuseNoneConverged(calibration, options.iterations ?? options.mostIterations);
     await writeGainFiles(
       options.out,
       {
@@ -151,6 +177,9 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
       { telescope, channelWidthHz, durationS: integration.durationS, ...(feeds && { feeds }) },
     );
     const summary = summarise(calibration);
+    const channels =
+      options.odd === 0 ? [] : oddChannels(calibration.gains, frequenciesHz.length, options.odd);
+    const given = unconvergedLine(summary, frequenciesHz);
     const oddInputs = odd.map((one) => ({
       ...one,
       name: inputName(telescope, one.input, integration.polarisations, feeds),
@@ -169,18 +198,13 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
         integrations: choice.used,
         ...summary,
         oddInputs,
+        oddChannels: channels,
         seconds,
       },
       [
         `${paths.join(', ')}: gains of ${summary.solvedInputs} of ${summary.inputs} inputs in ${summary.solves} solves`,
         `model: ${sources.map(({ source, altitudeDeg }) => `${source.name} at ${altitudeDeg.toFixed(0)}°`).join(', ')}`,
-        `converged ${summary.converged} of ${summary.solves}, ${summary.medianIterations} iterations in the middle, ` +
-          `residual ${(100 * summary.medianResidual).toFixed(1)} % in the middle, ${(100 * summary.worstResidual).toFixed(1)} % at worst`,
-        ...(summary.medianResidual > LITTLE_EXPLAINED
-          ? [
-              'the model explains next to nothing of the data: either they are mostly noise, or another sky was up; look at an image before you trust these gains',
-            ]
-          : []),
+        ...convergenceLines(summary, channels, frequenciesHz),
         ...choiceLines(choice, options.integration),
         ...(summary.solvesWithoutData > 0
           ? [
@@ -191,16 +215,11 @@ async function run(path: string, options: CalibrateOptions): Promise<void> {
         ...(left.length > MOST_LINES ? [`left out: ${left.length - MOST_LINES} more; --json lists all`] : []),
       ],
     );
+    if (given !== undefined) throw new PartlyDone(given);
   } finally {
     await file.close();
   }
 }
-
-/** A residual above this: gains still come out, and may mean nothing. */
-const LITTLE_EXPLAINED = 0.9;
-
-/** A station half dead is told in a screenful. */
-const MOST_LINES = 20;
 
 const without = (integration: Integration, odd: readonly OddInput[]): Integration => {
   const left = new Set(odd.map(({ input }) => input));
@@ -209,6 +228,34 @@ const without = (integration: Integration, odd: readonly OddInput[]): Integratio
     flaggedInputs: integration.flaggedInputs.map((flag, a) => (left.has(a) ? 1 : flag)),
   };
 };
+
+function parseOdd(text: string): number {
+  const factor = plainNumber('--odd')(text);
+  if (factor !== 0 && !(factor > 1))
+    refuse('--odd', `'${text}' is no factor`, 'give more than 1, like 4, or 0 to keep all inputs');
+  return factor;
+}
+
+/** Where hardly any input is like the others, the factor is too small for them. */
+function refuseAllOdd(
+  odd: readonly OddInput[],
+  { flaggedInputs, polarisations }: Integration,
+  factor: number,
+): void {
+  const left = new Set(odd.map(({ input }) => input));
+  for (let p = 0; p < polarisations; p++) {
+    const inputs = Array.from(flaggedInputs.keys()).filter(
+      (a) => a % polarisations === p && flaggedInputs[a] === 0,
+    );
+    const kept = inputs.filter((a) => !left.has(a)).length;
+    if (inputs.length >= 3 && kept < 3)
+      refuse(
+        '--odd',
+        `${factor} leaves ${kept} of ${inputs.length} inputs of a polarisation, where gains take three`,
+        'give a larger factor, or 0 to keep all inputs',
+      );
+  }
+}
 
 function findStation(text: string, stations: readonly { readonly name: string }[]): number {
   const byName = stations.findIndex(({ name }) => name === text);
@@ -221,31 +268,4 @@ function findStation(text: string, stations: readonly { readonly name: string }[
     );
   }
   return station;
-}
-
-/** One line's worth of a calibration. An input counts as solved when it is in every channel. */
-function summarise({ solved, solutions, referenceStation }: Calibration) {
-  const channels = new Set(solutions.map(({ channel }) => channel)).size;
-  const inputs = solved.length / channels;
-  const withData = solutions.filter(({ residual }) => !Number.isNaN(residual));
-  const polarisations = solutions.length / channels;
-  const solvedInputs = Array.from({ length: inputs }, (_, a) => a).filter((a) => {
-    const own = withData.filter(({ polarisation }) => polarisation === a % polarisations);
-    return own.length > 0 && own.every(({ channel }) => solved[channel * inputs + a] === 1);
-  }).length;
-  const leftOut = new Map(
-    withData.flatMap((solution) => solution.leftOut.map((out) => [out.station, out] as const)),
-  );
-  return {
-    solves: withData.length,
-    solvesWithoutData: solutions.length - withData.length,
-    inputs,
-    solvedInputs,
-    referenceStation,
-    converged: withData.filter(({ converged }) => converged).length,
-    medianIterations: median(withData.map(({ iterations }) => iterations)),
-    medianResidual: median(withData.map(({ residual }) => residual)),
-    worstResidual: withData.reduce((worst, { residual }) => Math.max(worst, residual), 0),
-    leftOut: [...leftOut.values()],
-  };
 }

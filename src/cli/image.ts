@@ -7,52 +7,32 @@ import {
   type OpenedFile,
   type Recording,
   openFile,
-  readGainFile,
   type VisibilityFile,
   type VisibilityHeader,
 } from '../formats/index.js';
 import { averageChannels, stokesI, type ImageField, type KernelSize } from '../image/index.js';
-import { channelsOf, planChannels } from '../pipeline/channels.js';
-import { matchGains } from '../pipeline/gains.js';
-import { imageDirectly, imageIntegration } from '../pipeline/image.js';
-import type { Calibrated, ImageSettings, SkyImage } from '../pipeline/sky-image.js';
+import { imageIntegration } from '../pipeline/image.js';
+import type { ImageSettings } from '../pipeline/sky-image.js';
 import { writeSky, type PictureOptions } from '../pipeline/products.js';
 import { chooseIntegration } from '../pipeline/select.js';
 import type { SkyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
-import {
-  addChannelOptions,
-  channelOptionNames,
-  channelSettings,
-  type ChannelOptions,
-} from './options/channel-options.js';
+import { addChannelOptions, channelOptionNames } from './options/channel-options.js';
 import { addBackendOptions, addExamples, parseCount, refuseGiven } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
 import { history } from './report/history.js';
 import { addIntegrationOption, choiceLines } from './options/integration-options.js';
-import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
-import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
+import { addOpenOptions, openOptions } from './options/open-options.js';
 import { refuseUnknown, telescopeFor, withBackend } from './open.js';
-import { addOverwriteOption, checkOutputs } from './options/outputs.js';
+import { addOverwriteOption, checkOutputs, parseOutput } from './options/outputs.js';
 import { duration, plainNumber } from './options/quantity.js';
 import { addSourceOption, parseSources } from './options/sky-options.js';
 import { addWideOptions, wideOptionNames } from './options/wide-options.js';
 import { openTerminal, type Terminal } from './report/terminal.js';
-import { runDirectSeries, runWideSeries } from './image-series.js';
-import { imagesDirectly } from '../pipeline/direct-images.js';
-import type { DirectSkyImage } from '../pipeline/stages/direct-image.js';
-import type { ChannelisePlan } from '../channelise/index.js';
+import { direct, directSeries, gainsFor, type ImageOptions, type Made } from './image-direct.js';
+import { runWideSeries } from './image-series.js';
 import { localCentre } from '../sky/phase-centre.js';
-import { chooseWide, runWide, type WideCommandOptions } from './image-wide.js';
-
-interface ImageOptions extends WideCommandOptions, ChannelOptions, OpenFlags {
-  readonly direct?: true;
-  readonly kernel: KernelSize;
-  readonly weight?: WideCommandOptions['weights'];
-  readonly perChannel?: true;
-  readonly duration?: number;
-  readonly every?: number;
-}
+import { chooseWide, runWide } from './image-wide.js';
 
 export function registerImage(program: Command): void {
   const command = program
@@ -62,6 +42,7 @@ export function registerImage(program: Command): void {
     .option(
       '-o, --out <path>',
       'the FITS to write; the PNG goes beside it (default: image.fits or direct.fits)',
+      parseOutput,
     )
     .option('--direct', 'image the voltages themselves, without making visibilities')
     .option('--gains <path>', 'calibrate with these, from corella calibrate (default: none)')
@@ -73,7 +54,7 @@ export function registerImage(program: Command): void {
     )
     .option(
       '--kernel <size>',
-      'round the zenith: cells along a side of the gridding kernels, 1, 3, 5 or 7',
+      'cells along a side of the gridding kernels round the zenith: 1, 3, 5 or 7',
       parseKernel,
       5,
     )
@@ -81,6 +62,7 @@ export function registerImage(program: Command): void {
       '--autos',
       'keep autocorrelations (visibilities round the zenith; the direct road always has them)',
     )
+    .option('--no-picture', 'the FITS alone: drawing takes longer than imaging')
     .option('--beam', 'also write the synthesised beam (visibilities only)')
     .option('--cube', 'keep channels apart in the FITS instead of averaging them')
     .addOption(new Option('--per-channel').hideHelp())
@@ -158,17 +140,19 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
   const beside = (ending: string): string => join(dir, `${name}${ending}`);
   const outputs = {
     fits: out,
-    png: beside('.png'),
+    ...(options.picture && { png: beside('.png') }),
     ...(options.beam === true && { beam: beside('-beam.fits') }),
   };
   const written = Object.values(outputs);
+  await checkOutputs({ ...options, paths: written, from: path });
   const sourcesAt = parseSources(options.sources);
   const file = await openFile(path, await openOptions(options));
   try {
-    await checkOutputs({ ...options, paths: written, from: path });
     refuseUnknown(file);
     const telescope = await telescopeFor(file, options);
     if (options.direct !== true) {
+      if (telescope.stations.length === 1 && options.autos !== true)
+        refuse('image', 'one station has no baselines', 'keep its own power with --autos, or image --direct');
       const visibilities = visibilitiesOf(file);
       const wide = await chooseWide(command, options, visibilities, telescope, settings);
       if (options.every !== undefined) {
@@ -211,7 +195,7 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
       sources: sourcesAt(made.sky.frame),
     };
     const stage = terminal.stage('write');
-    await writeSky(outputs, made.sky, products);
+    await writeSky(outputs, made.sky, products, stage.step);
     stage.done();
     const { image, plan } = made.sky;
     const { pixels } = plan;
@@ -229,15 +213,6 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
   }
 }
 
-interface Made {
-  readonly sky: SkyImage & { readonly beam?: SkyImage['image'] };
-  readonly channelWidthHz: number;
-  readonly seconds: number;
-  /** What the user should know of the data's choice. */
-  readonly notes: readonly string[];
-  readonly json: object;
-}
-
 async function fromVisibilities(
   file: VisibilityFile,
   telescope: Telescope,
@@ -245,7 +220,9 @@ async function fromVisibilities(
   settings: ImageSettings,
   terminal: Terminal,
 ): Promise<Made> {
-  const choice = await chooseIntegration(file, options.integration);
+  const reading = terminal.stage('read');
+  const choice = await chooseIntegration(file, options.integration, reading.update);
+  reading.done();
   const { frequenciesHz, channelWidthHz } = file.header;
   const gains = await gainsFor(options, telescope, frequenciesHz);
   const stage = terminal.stage('image');
@@ -258,6 +235,7 @@ async function fromVisibilities(
         frequenciesHz,
         weight: 'natural',
         autos: options.autos === true ? 'include' : 'leave-out',
+        onStep: stage.step,
         ...gains,
       },
       settings,
@@ -290,92 +268,6 @@ export function outsideLines(
   ];
 }
 
-interface Channels {
-  readonly plan?: ChannelisePlan;
-  readonly frequenciesHz: Float64Array;
-  readonly channelWidthHz: number;
-}
-
-/** Voltages are channelised here; what arrived channelised has its channels. */
-async function channelsFor(recording: Recording, options: ImageOptions): Promise<Channels> {
-  if (recording.kind === 'spectra') return recording;
-  const plan = planChannels(recording, await channelSettings(options, recording));
-  return { plan, ...channelsOf(recording, plan) };
-}
-
-async function directSeries(
-  recording: Recording,
-  telescope: Telescope,
-  options: ImageOptions,
-  settings: ImageSettings,
-  terminal: Terminal,
-): Promise<void> {
-  const { plan, frequenciesHz, channelWidthHz } = await channelsFor(recording, options);
-  const work = {
-    ...{ telescope, frequenciesHz, channelWidthHz, settings, everyS: options.every ?? 1 },
-    gains: await gainsFor(options, telescope, frequenciesHz),
-    ...(options.duration === undefined ? {} : { durationS: options.duration }),
-  };
-  await runDirectSeries(recording, plan, work, options, terminal);
-}
-
-async function direct(
-  recording: Recording,
-  telescope: Telescope,
-  options: ImageOptions,
-  settings: ImageSettings,
-  terminal: Terminal,
-): Promise<Made> {
-  const { plan, frequenciesHz, channelWidthHz } = await channelsFor(recording, options);
-  const gains = await gainsFor(options, telescope, frequenciesHz);
-  const stage = terminal.stage('image directly');
-  const { sky, account, roadError } = await withBackend(options, async (backend) => {
-    const road = {
-      ...{ backend, telescope, frequenciesHz, ...gains, onProgress: stage.update },
-      ...(options.duration === undefined ? {} : { durationS: options.duration }),
-    };
-    if (recording.kind === 'voltages' && plan) return imageDirectly(recording, plan, road, settings);
-    const images: DirectSkyImage[] = [];
-    const told = await imagesDirectly(recording, plan, road, settings, (one) => {
-      images.push(one);
-      return Promise.resolve();
-    });
-    return { sky: images[0], ...told };
-  });
-  const parts = 2 * account.spectra * frequenciesHz.length * recording.inputs;
-  return {
-    sky,
-    channelWidthHz,
-    seconds: stage.done(`${sky.samples} time steps`),
-    notes: [
-      ...roadLines(roadError),
-      ...lossLines(recording, account.missingSamples, 'they add nothing'),
-      ...railLines(account.saturated, parts),
-    ],
-    json: { ...lossFacts(recording, account.missingSamples), saturated: account.saturated, roadError },
-  };
-}
-
-/** Told above one per cent; above ten it was refused. */
-const roadLines = (error: number): string[] =>
-  error > 0.01
-    ? [
-        `for this array the direct road is off by up to ${(100 * error).toFixed(1)} % of a source; ` +
-          'correlating first is exact',
-      ]
-    : [];
-
-async function gainsFor(
-  options: ImageOptions,
-  telescope: Telescope,
-  frequenciesHz: Float64Array,
-): Promise<{ calibrated?: Calibrated }> {
-  if (options.gains === undefined) return {};
-  return {
-    calibrated: matchGains(await readGainFile(options.gains), options.gains, telescope, frequenciesHz),
-  };
-}
-
 const recordingOf = (file: OpenedFile): Recording =>
   file.kind === 'visibilities'
     ? refuse(file.path, 'holds no voltages', 'leave out --direct, or name a recording')
@@ -388,10 +280,16 @@ const visibilitiesOf = (file: OpenedFile): VisibilityFile =>
 export const fieldOf = (widthDeg: number | undefined): ImageField =>
   widthDeg === undefined ? { kind: 'all-sky' } : { kind: 'field', widthDeg };
 
-function parseKernel(text: string): KernelSize {
+export function parseKernel(text: string): KernelSize {
   const sizes: readonly KernelSize[] = [1, 3, 5, 7];
   return (
     sizes.find((size) => String(size) === text) ??
     refuse('--kernel', `'${text}' is no size of gridding kernels`, 'choose 1, 3, 5 or 7')
   );
+}
+
+export function parseWeight(text: string): 'natural' | 'uniform' {
+  return text === 'natural' || text === 'uniform'
+    ? text
+    : refuse('--weight', `'${text}' is no weighting`, 'choose natural or uniform');
 }

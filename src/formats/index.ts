@@ -16,6 +16,23 @@ export { encodeFitsSeries, type FitsSeries, type SeriesPlane } from './fits/seri
 export { gainPaths, holdsGains, readGainFile, writeGainFiles } from './gains/gain-files.js';
 export { readGains, writeGains, type GainsFile } from './gains/gains.js';
 export { findLeftovers, finalNameOf, type Leftover } from './io/leftovers.js';
+export { streamOf, tcpStream, type ByteStream } from './io/byte-stream.js';
 export { openInput, readText, type InputFile } from './io/input.js';
-export { checkOutput, errorCode, checkRoom, makeFolder, openOutputSet, writeFileWhole } from './io/output.js';
+export {
+  checkOutput,
+  errorCode,
+  checkRoom,
+  makeFolder,
+  openOutput,
+  openOutputSet,
+  writeFileWhole,
+} from './io/output.js';
 export { createSigmf, createSigmfSpectra, sigmfPaths } from './recordings/sigmf/sigmf.js';
+export {
+  openSampleStream,
+  type SampleStream,
+  type StreamDescription,
+  type StreamEvent,
+  type StreamType,
+} from './recordings/stream.js';
+export { describeSigmf } from './recordings/sigmf/describe.js';

@@ -21,6 +21,7 @@ export {
   type VisibilityImageOptions,
 } from './visibilities/gridded.js';
 export type { VisibilityImager } from './visibilities/imager.js';
+export { LEAST_PIXELS, MOST_PIXELS } from './aperture.js';
 export { MARGIN } from './kernels.js';
 export { directRoadError } from './direct/holds.js';
 export { exactBrightness, type ExactOptions } from './direct/exact.js';

@@ -22,6 +22,7 @@ import type { TangentAxes } from '../sky/frame.js';
 import {
   checkFits,
   halfWidthOf,
+  LEAST_PIXELS,
   MOST_PIXELS,
   placesOf,
   sizeOf,
@@ -91,7 +92,6 @@ export interface ImagePlan {
   readonly kernelErrors: Float64Array;
 }
 
-const LEAST_PIXELS = 16;
 const cellWavelengths = (pixels: number, pixelSize: number): number => 1 / (pixels * pixelSize);
 
 export function planImage(options: ImageOptions): ImagePlan {

@@ -5,9 +5,11 @@ import type { Vector3 } from '../core/vector.js';
 import { pixelCosine, type ImagePlan } from './plan.js';
 
 export type ImageShape = Pick<ImagePlan, 'pixels' | 'pixelSize'>;
+/** What of a plan says how an image lies in memory. */
+type ImageAxes = Pick<ImagePlan, 'channels' | 'products' | 'pixels' | 'polarisations'>;
 
 /** The mean over channels, one channel out. Channels without data (NaN throughout) are left out of it. */
-export function averageChannels(image: ImageCPML, plan: ImagePlan): ImageCPML {
+export function averageChannels(image: ImageCPML, plan: ImageAxes): ImageCPML {
   const { channels, products, pixels } = plan;
   imageCPML(image, channels, products, pixels);
   const size = products * pixels * pixels;
@@ -27,7 +29,7 @@ export function averageChannels(image: ImageCPML, plan: ImagePlan): ImageCPML {
 }
 
 /** A view of one channel's product: 0 XX, 1 YY, 2 Re XY, 3 Im XY. */
-export function planeOf(image: ImageCPML, plan: ImagePlan, channel: number, product: number): PlaneML {
+export function planeOf(image: ImageCPML, plan: ImageAxes, channel: number, product: number): PlaneML {
   const { products, pixels } = plan;
   const size = pixels * pixels;
   const channels = image.length / (products * size);
@@ -38,7 +40,7 @@ export function planeOf(image: ImageCPML, plan: ImagePlan, channel: number, prod
 }
 
 /** Stokes I = (XX + YY)/2 of one channel; with one polarisation XX stands for it. */
-export function stokesI(image: ImageCPML, plan: ImagePlan, channel: number): PlaneML {
+export function stokesI(image: ImageCPML, plan: ImageAxes, channel: number): PlaneML {
   const x = planeOf(image, plan, channel, 0);
   if (plan.polarisations === 1) return planeML(x.slice(), plan.pixels);
   const y = planeOf(image, plan, channel, 1);

@@ -23,6 +23,10 @@ export interface ChannelSettings {
   readonly passbandChannels?: number;
   /** coefficients : [τ][n], a filter of the user's own instead of a window. */
   readonly coefficients?: Float64Array;
+  /** At most so much at a time, where results may not be late; a few megabytes unless given. */
+  readonly blockS?: number;
+  /** Where inputs are delayed: whole samples to be ready for. */
+  readonly mostDelaySamples?: number;
 }
 
 /** Big enough to keep kernels busy, small enough that a few fit in memory whatever the telescope. */
@@ -30,7 +34,15 @@ export const BLOCK_BYTES = 32 * 2 ** 20;
 
 export function planChannels(recording: VoltageSource, settings: ChannelSettings): ChannelisePlan {
   const samplesPerSpectrum = isComplexVoltage(recording.type) ? settings.channels : 2 * settings.channels;
-  const spectraPerBlock = Math.max(1, Math.floor(BLOCK_BYTES / (recording.inputs * samplesPerSpectrum * 4)));
+  const spectraPerBlock = Math.max(
+    1,
+    Math.floor(
+      Math.min(
+        BLOCK_BYTES / (recording.inputs * samplesPerSpectrum * 4),
+        ((settings.blockS ?? Infinity) * recording.sampleRateHz) / samplesPerSpectrum,
+      ),
+    ),
+  );
   return planChannelise({
     channels: settings.channels,
     taps: settings.taps,
@@ -38,13 +50,15 @@ export function planChannels(recording: VoltageSource, settings: ChannelSettings
     ...(settings.coefficients === undefined ? {} : { coefficients: settings.coefficients }),
     ...(settings.gain === undefined ? {} : { gains: settings.gain }),
     ...(settings.passbandChannels === undefined ? {} : { passbandChannels: settings.passbandChannels }),
+    ...(settings.mostDelaySamples === undefined ? {} : { mostDelaySamples: settings.mostDelaySamples }),
     ...inputFullScale(recording),
     inputs: recording.inputs,
     polarisations: recording.polarisations,
     inputType: recording.type,
     outputType: settings.outputType,
     // At least the filter's own length, so that the first block already gives a spectrum.
-    blockSamples: Math.max(spectraPerBlock, settings.taps) * samplesPerSpectrum,
+    blockSamples:
+      Math.max(spectraPerBlock, settings.taps) * samplesPerSpectrum + 2 * (settings.mostDelaySamples ?? 0),
   });
 }
 
@@ -73,12 +87,15 @@ export function channelsOf(
 
 /** Whole spectra in a recording; none is refused. */
 export function spectraIn(recording: KnownLength & { readonly path?: string }, plan: ChannelisePlan): number {
-  const spectra = Math.floor(recording.samples / plan.samplesPerSpectrum) - plan.taps + 1;
+  const { mostDelaySamples = 0 } = plan;
+  const spectra =
+    Math.floor((recording.samples - mostDelaySamples) / plan.samplesPerSpectrum) - plan.taps + 1;
   if (spectra < 1) {
+    const needed = plan.taps * plan.samplesPerSpectrum + mostDelaySamples;
     refuse(
       recording.path ?? 'recording',
       `${recording.samples} samples are fewer than one spectrum of ${plan.channels} channels and ${plan.taps} taps needs`,
-      `take fewer channels or taps: together they need ${plan.taps * plan.samplesPerSpectrum} samples`,
+      `take fewer channels or taps: together they need ${needed} samples`,
     );
   }
   return spectra;

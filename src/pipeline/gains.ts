@@ -6,6 +6,25 @@ import type { GainsFile } from '../formats/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { Calibrated } from './sky-image.js';
 
+/** Where a gain is known; of files that hold gains of solves that were given up, not there. */
+function solvedIn({ solved, solutions, polarisations, frequenciesHz }: GainsFile): Uint8Array {
+  const inputs = solved.length / frequenciesHz.length;
+  const usable = solved.slice();
+  for (const { channel, polarisation, converged, residual } of solutions) {
+    if (converged || Number.isNaN(residual)) continue;
+    for (let a = polarisation; a < inputs; a += polarisations) usable[channel * inputs + a] = 0;
+  }
+  return usable;
+}
+
+/** Channels in which no input has a gain. */
+export function channelsWithoutGains({ solved }: Calibrated, channels: number): number[] {
+  const inputs = solved.length / channels;
+  return Array.from({ length: channels }, (_, c) => c).filter((c) =>
+    solved.subarray(c * inputs, (c + 1) * inputs).every((mark) => mark === 0),
+  );
+}
+
 /** Gains of the nearest channel, for each of ours; refused when the nearest is farther than a channel of theirs. */
 export function matchGains(
   file: GainsFile,
@@ -32,6 +51,7 @@ export function matchGains(
   // One channel does not say how wide it is; within a hundredth of its frequency it may still hold.
   const stepHz = theirs.length > 1 ? Math.abs(theirs[1] - theirs[0]) : 0.01 * theirs[0];
   const inputs = names.length * file.polarisations;
+  const usable = solvedIn(file);
   const gains = new Float64Array(2 * frequenciesHz.length * inputs);
   const solved = new Uint8Array(frequenciesHz.length * inputs);
   frequenciesHz.forEach((frequencyHz, c) => {
@@ -47,7 +67,7 @@ export function matchGains(
       );
     }
     gains.set(file.gains.subarray(2 * nearest * inputs, 2 * (nearest + 1) * inputs), 2 * c * inputs);
-    solved.set(file.solved.subarray(nearest * inputs, (nearest + 1) * inputs), c * inputs);
+    solved.set(usable.subarray(nearest * inputs, (nearest + 1) * inputs), c * inputs);
   });
   return { gains: gainsCA(gains, frequenciesHz.length, inputs), solved };
 }

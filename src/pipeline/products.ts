@@ -1,4 +1,5 @@
 /** What people and programs take away: FITS for programs, PNG for people. */
+import type { OnStep } from '../core/progress.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { addSeconds, formatInstant } from '../core/instant.js';
 import { formatHz } from '../core/units.js';
@@ -9,7 +10,7 @@ import {
   writeFileWhole,
   writeFitsImage,
 } from '../formats/index.js';
-import { renderPng, skyPicture } from '../draw/index.js';
+import { renderPng, skyPicture, type SkyPicture } from '../draw/index.js';
 import { averageChannels, fitBeam, stationBeam, stokesI, type FittedBeam } from '../image/index.js';
 import { CorellaError } from '../core/errors.js';
 import { sourcesUp } from '../sky/above.js';
@@ -81,21 +82,35 @@ export const writeSkyPng = async (path: string, sky: SkyImage, options: PictureO
 
 export interface SkyPaths {
   readonly fits: string;
-  readonly png: string;
+  /** Drawing takes longer than imaging: none where nobody looks. */
+  readonly png?: string;
   /** Of the synthesised beam, as FITS. */
   readonly beam?: string;
 }
 
 /** An image for programs and for people, and its beam where one is asked for: all of them appear, or none. */
-export async function writeSky(paths: SkyPaths, sky: Beamed, options: PictureOptions): Promise<void> {
-  const png = await pngOf(sky, options);
-  const set = await openOutputSet([paths.fits, paths.png, ...(paths.beam === undefined ? [] : [paths.beam])]);
+export async function writeSky(
+  paths: SkyPaths,
+  sky: Beamed,
+  options: PictureOptions,
+  onStep?: OnStep,
+): Promise<void> {
+  onStep?.(0.05, 'the picture');
+  const files: { readonly path: string; readonly of: FitsImage | Uint8Array }[] = [
+    { path: paths.fits, of: fitsOf(sky, options) },
+  ];
+  if (paths.png !== undefined) files.push({ path: paths.png, of: await pngOf(sky, options) });
+  if (sky.beam && paths.beam !== undefined) {
+    const of = fitsOf({ ...sky, image: sky.beam }, { ...options, unit: 'beam' });
+    files.push({ path: paths.beam, of });
+  }
+  const set = await openOutputSet(files.map(({ path }) => path));
   try {
-    const [fits, picture, beam] = set.files;
-    await encodeFitsImage(fits, fitsOf(sky, options));
-    await picture.write(png);
-    if (sky.beam && paths.beam !== undefined)
-      await encodeFitsImage(beam, fitsOf({ ...sky, image: sky.beam }, { ...options, unit: 'beam' }));
+    for (const [k, { path, of }] of files.entries()) {
+      onStep?.(0.8 + (0.2 * k) / files.length, path);
+      if (of instanceof Uint8Array) await set.files[k].write(of);
+      else await encodeFitsImage(set.files[k], of);
+    }
     await set.finish();
   } catch (error) {
     await set.abandon();
@@ -103,34 +118,48 @@ export async function writeSky(paths: SkyPaths, sky: Beamed, options: PictureOpt
   }
 }
 
-async function pngOf(sky: Beamed, options: PictureOptions): Promise<Uint8Array> {
-  const { plan, frame } = sky;
+/** What a picture's labels are made of, whoever draws it. */
+export interface PictureFacts extends Pick<SkyImage, 'frame' | 'start' | 'durationS'> {
+  readonly polarisations: 1 | 2;
+  readonly frequenciesHz: Float64Array;
+}
+
+export function pictureParts(
+  { frame, start, durationS, polarisations, frequenciesHz }: PictureFacts,
+  options: Omit<PictureOptions, 'channels' | 'history' | 'width'>,
+): Omit<SkyPicture, 'plane' | 'plan'> {
   const { telescope } = options;
-  const average = averageChannels(sky.image, plan);
-  const centreHz = middle(plan.frequenciesHz);
-  const beam = beamOf(sky);
-  const picture = skyPicture({
-    plane: stokesI(average, plan, 0),
-    plan,
+  const centreHz = middle(frequenciesHz);
+  return {
     frame,
     title: [
       telescope.title,
-      `${formatInstant(addSeconds(sky.start, sky.durationS / 2), 0)} · ${formatHz(centreHz)}, ${formatHz(options.channelWidthHz * plan.channels)} wide · ` +
+      `${formatInstant(addSeconds(start, durationS / 2), 0)} · ${formatHz(centreHz)}, ${formatHz(options.channelWidthHz * frequenciesHz.length)} wide · ` +
         `${telescope.stations.length} stations`,
       options.road,
     ],
     unit: options.unit,
-    stokes: plan.polarisations === 2 ? 'I' : options.feeds === 'circular' ? 'RR' : 'XX',
+    stokes: polarisations === 2 ? 'I' : options.feeds === 'circular' ? 'RR' : 'XX',
     // Nothing but gains turns counts into janskys.
     calibration: options.unit === 'counts' ? 'uncalibrated' : 'calibrated',
-    integrationS: sky.durationS,
-    ...(beam && { beam }),
+    integrationS: durationS,
     sources: sourcesUp(options.sources, frame, 2, { telescope, frequencyHz: centreHz }).map(
       ({ source, directionEnu }) => ({
         name: source.name,
         directionEnu,
       }),
     ),
+  };
+}
+
+async function pngOf(sky: Beamed, options: PictureOptions): Promise<Uint8Array> {
+  const { plan } = sky;
+  const beam = beamOf(sky);
+  const picture = skyPicture({
+    ...pictureParts({ ...plan, ...sky }, options),
+    plane: stokesI(averageChannels(sky.image, plan), plan, 0),
+    plan,
+    ...(beam && { beam }),
   });
   return renderPng(picture, { width: options.width ?? 1200 });
 }

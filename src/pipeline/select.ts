@@ -1,4 +1,5 @@
 /** Taking one integration, or the sum of all, out of a file of visibilities. */
+import type { OnProgress } from '../core/progress.js';
 import { visibilitiesCBPP, countsCB } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
@@ -41,6 +42,7 @@ export function longestSumS(telescope: Telescope, highestHz: number): number {
 export async function chooseIntegration(
   file: VisibilityFile,
   choice: IntegrationChoice,
+  onProgress?: OnProgress,
 ): Promise<ChosenIntegration> {
   const { integrationCount: inFile, telescope } = file;
   if (choice !== 'sum' && choice >= inFile) {
@@ -61,6 +63,7 @@ export async function chooseIntegration(
       sum = sum === undefined ? integration : addIntegrations(sum, integration);
     }
     at++;
+    onProgress?.({ done: at, unit: 'integrations', ...(choice === 'sum' ? {} : { of: choice + 1 }) });
   }
   return sum
     ? { integration: sum, first: 0, used: at, inFile }

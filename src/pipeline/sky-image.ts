@@ -1,6 +1,6 @@
 /** What an image of the sky is in this room: pixels, the plan that made them, and the sky they stand for. */
 import type { GainsCA, ImageCPML } from '../core/axes.js';
-import { refuse } from '../core/errors.js';
+import { CorellaError, refuse } from '../core/errors.js';
 import type { Instant } from '../core/instant.js';
 import {
   fittingPixels,
@@ -52,8 +52,13 @@ export function planSky(
   return planImage({ ...options, pixels: settings.pixels ?? fittingPixels(options) });
 }
 
+const EMPTY = 'nothing is left of the data';
+
 /** A picture of nothing is refused before anything is written. */
 export function refuseEmpty(image: ImageCPML, why: string, fix: string): void {
-  if (image.every((value) => Number.isNaN(value)))
-    refuse('image', `nothing is left of the data: ${why}`, fix);
+  if (image.every((value) => Number.isNaN(value))) refuse('image', `${EMPTY}: ${why}`, fix);
 }
+
+/** Where the night goes on all the same. */
+export const isEmptyImage = (error: unknown): error is CorellaError =>
+  error instanceof CorellaError && error.what.startsWith(EMPTY);

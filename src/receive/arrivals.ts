@@ -9,6 +9,8 @@ export interface SocketFacts {
   readonly receiveBufferBytes: number;
   /** Datagrams that found the socket's buffer full; undefined where the system does not say. */
   readonly kernelDrops: number | undefined;
+  /** Processor time of the receive thread, where it has one. */
+  readonly threadS?: number;
 }
 
 export interface Arrivals extends Closable {

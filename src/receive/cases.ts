@@ -232,6 +232,35 @@ const arrayCases: readonly RingCase[] = [
     blocks: [-16, -8, 0, 8].map((slot) => [TURN_SLOTS + slot, 0, 0, 0] as const),
   },
   {
+    name: 'a packet from before the wrap is late in a session that began after it',
+    steps: [
+      packetsBetween(0, 2),
+      [packetOf({ lane: 1, slot: TURN_SLOTS - 1, fragment: 0 })],
+      packetsBetween(2, 8),
+    ],
+    blocks: [[0, 0, 0, 0]],
+    outcomes: { late: 1 },
+  },
+  {
+    name: 'the first packet is ahead of the wrap that the others have not reached',
+    // Slot 0 comes from board 0 before anything else, and is believed. Eight slots back is still within a block of it,
+    // so that its own next packets change nothing; the second packet of board 1 does, the lower of two clocks.
+    steps: [
+      [packetOf({ lane: 0, slot: 0, fragment: 0 })],
+      packetsBetween(TURN_SLOTS - 8, TURN_SLOTS),
+      some(TURN_SLOTS, TURN_SLOTS + 8, (_, n) => n !== 0),
+      packetsBetween(TURN_SLOTS + 8, TURN_SLOTS + 16),
+    ],
+    blocks: [
+      [0, 63, 0, 0],
+      [TURN_SLOTS - 8, 3, 0, 1],
+      [TURN_SLOTS, 1, 0, 1],
+      [TURN_SLOTS + 8, 0, 0, 1],
+    ],
+    outcomes: { late: 3 },
+    resyncs: 1,
+  },
+  {
     name: 'a new session after a wrap takes ticks as they are sent',
     steps: [packetsBetween(TURN_SLOTS - 8, TURN_SLOTS + 8), packetsBetween(5000, 5016)],
     blocks: [

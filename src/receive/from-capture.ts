@@ -19,23 +19,34 @@ export interface CaptureOrigin {
 
 export type OpenFedRing = (plan: RingPlan, onChange: () => void) => FedRing;
 
-/** Datagrams of a capture with the time they were captured at. */
-export async function* captureDatagrams({
+export interface CapturedDatagram {
+  readonly payload: Uint8Array;
+  /** When it was captured. */
+  readonly unixNs: bigint;
+}
+
+/** Datagrams of a capture, as many at a time as were read together. */
+export async function* captureBatches({
   capture: path,
   destination,
-}: CaptureOrigin): AsyncGenerator<{ readonly payload: Uint8Array; readonly unixNs: bigint }> {
+}: CaptureOrigin): AsyncGenerator<readonly CapturedDatagram[]> {
   const file = createReadStream(path, { highWaterMark: 2 ** 20 });
   try {
     const capture = await readCapture(path, file);
     for await (const records of capture.batches) {
-      for (const record of records) {
-        const datagram = datagramIn(record, destination);
-        if (datagram) yield { payload: datagram, unixNs: record.unixNs };
-      }
+      yield records.flatMap((record) => {
+        const payload = datagramIn(record, destination);
+        return payload ? [{ payload, unixNs: record.unixNs }] : [];
+      });
     }
   } finally {
     file.destroy();
   }
+}
+
+/** The same one by one. */
+export async function* captureDatagrams(origin: CaptureOrigin): AsyncGenerator<CapturedDatagram> {
+  for await (const batch of captureBatches(origin)) yield* batch;
 }
 
 function datagramIn({ frame, link }: CaptureRecord, destination: string | undefined): Uint8Array | undefined {
@@ -48,8 +59,16 @@ function datagramIn({ frame, link }: CaptureRecord, destination: string | undefi
 export function arriveFromCapture(plan: RingPlan, origin: CaptureOrigin, open: OpenFedRing): Arrivals {
   const bell = new Bell();
   const ring = open(plan, bell.ring);
-  const datagrams = captureDatagrams(origin);
+  const batches = captureBatches(origin);
+  let batch: readonly CapturedDatagram[] = [];
+  let at = 0;
   let state: 'reading' | 'flushed' = 'reading';
+  /** A packet takes one block at most: so many are sure to find room. */
+  const feedSome = (): void => {
+    for (let left = ring.freeBlocks(); left > 0 && at < batch.length; left--, at++) {
+      ring.feed(batch[at].payload, batch[at].unixNs);
+    }
+  };
   return {
     plan,
     description: `packets of ${origin.capture}`,
@@ -58,15 +77,19 @@ export function arriveFromCapture(plan: RingPlan, origin: CaptureOrigin, open: O
         const block = ring.take();
         if (block) return block;
         if (state === 'flushed') return undefined;
-        if (ring.freeBlocks() === 0) {
-          await bell.heard();
+        if (at < batch.length) {
+          const before = at;
+          feedSome();
+          if (at === before) await bell.heard();
           continue;
         }
-        const next = await datagrams.next();
+        const next = await batches.next();
+        at = 0;
+        batch = next.done === true ? [] : next.value;
         if (next.done === true) {
           ring.flush();
           state = 'flushed';
-        } else ring.feed(next.value.payload, next.value.unixNs);
+        }
       }
     },
     stop: () => {
@@ -77,7 +100,7 @@ export function arriveFromCapture(plan: RingPlan, origin: CaptureOrigin, open: O
     close: async () => {
       state = 'flushed';
       bell.ring();
-      await datagrams.return(undefined);
+      await batches.return(undefined);
       await ring.close();
     },
   };

@@ -1,5 +1,7 @@
 /** The door of receiving. */
-export { receivePackets } from './receive.js';
+export { openArrivals, receivePackets } from './receive.js';
+export type { Arrivals, SocketFacts } from './arrivals.js';
+export { openNativeSender, type NativeSender, type NativeSenderOptions } from './native/sender.js';
 export type {
   PacketOrigin,
   ReceiveAccount,
@@ -24,3 +26,8 @@ export type { Band, SpectraBand, VoltageBand } from './band.js';
 export { bandOf } from './band.js';
 export { planRing, type RingOptions, type RingPlan } from './plan.js';
 export { outcomes, laneOutcomes, type LaneOutcome, type Outcome } from './ring.js';
+export { stepsOf } from './turn.js';
+export { networkFacts, type InterfaceFacts, type NetworkFacts } from './network/facts.js';
+export { diskRefusal, needsOfStream, refuseAny, type NetworkNeeds } from './network/needs.js';
+export { judge, type TelescopeVerdict } from './network/report.js';
+export { telescopeRates, type TelescopeRate } from './network/telescopes.js';

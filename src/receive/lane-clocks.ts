@@ -3,6 +3,7 @@
  * agrees to a block. The median is over lanes heard lately, the lower of two, so that no single clock can move the
  * window or hold it: not a damaged time, not a board seconds ahead, not one that died, not the one that spoke first.
  */
+import { floorDivide } from '../core/clock/rational.js';
 
 interface LaneClock {
   /** Of the last packet, believed or not. */
@@ -68,7 +69,12 @@ export class LaneClocks {
     const confirmed = goesOn && before > tick ? before : tick;
     clock.confirmed = confirmed;
     clock.confirmedEpoch = epoch;
-    return before === undefined || confirmed / this.blockTicks !== before / this.blockTicks;
+    return before === undefined || this.blockOf(confirmed) !== this.blockOf(before);
+  }
+
+  /** Before the clock's zero where a wrapped one is taken for the turn before. */
+  private blockOf(tick: bigint): bigint {
+    return floorDivide(tick, this.blockTicks);
   }
 
   /** Of the epoch that most lanes tell; where they are even the present one stays. */

@@ -98,6 +98,16 @@ export const blockTicksOf = ({ stream, slotsPerBlock }: RingPlan): bigint =>
 export const samplesPerBlock = ({ stream, slotsPerBlock }: RingPlan): number =>
   slotsPerBlock * stream.samplesPerSlot;
 
+/** Payload of all senders together; undefined where the rate is not known. */
+export const bitsPerSecond = ({
+  tickRateHz,
+  ticksPerSlot,
+  lanes,
+  fragments,
+  cellBytes,
+}: StreamPlan): number | undefined =>
+  tickRateHz && (numberOf(tickRateHz) / ticksPerSlot) * lanes.length * fragments * cellBytes * 8;
+
 /**
  * A lane counts for the median if it was heard among so many packets: half a block's worth, and every lane four times
  * at least.

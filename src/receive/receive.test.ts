@@ -3,6 +3,7 @@ import { createSocket } from 'node:dgram';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { loadNative } from '../backend/cpu/library.js';
 import { rational } from '../core/clock/rational.js';
 import { formatInstant, parseInstant } from '../core/instant.js';
 import { presentCells } from '../core/presence/presence.js';
@@ -25,6 +26,8 @@ const packet = (lane: number, tick: number): Uint8Array =>
 const night = (first: number, end: number): Uint8Array[] =>
   Array.from({ length: end - first }, (_, n) => [packet(0, first + n), packet(1, first + n)]).flat();
 
+/** Where the native library is. */
+const native: readonly 'native'[] = 'what' in loadNative() ? [] : ['native'];
 const STARTED = parseInstant('2026-06-01T04:00:00Z');
 const settings = {
   stream,
@@ -70,193 +73,197 @@ async function received(given: ReceiveSettings, blockSamples = 1000) {
   return { seen, account };
 }
 
-describe('receiving a capture', () => {
-  it('blocks with their own times, gaps where nothing came', () =>
-    inTemporaryFolder('receive', async (folder) => {
-      // Tick 25000 is one second after the start; board 1 misses three of them.
-      const packets = night(25_000, 25_030).filter((_, n) => ![2, 4, 6].includes(n));
-      const capture = await captureOf(folder, packets);
-      const { seen, account } = await received({ ...settings, from: { capture } });
-      assert.deepEqual(seen, [
-        [0, '01.000000Z', 10, 17, byte(0, 25_000)],
-        [0, '01.000400Z', 10, 20, byte(0, 25_010)],
-        [0, '01.000800Z', 10, 20, byte(0, 25_020)],
-      ]);
-      assert.equal(account.outcomes.placed, 57);
-      assert.deepEqual(
-        account.senders.map(({ name, missingCells, newestTick }) => [name, missingCells, newestTick]),
-        [
-          ['board 1', 3, 25_029n],
-          ['board 2', 0, 25_029n],
-        ],
-      );
-    }));
-
-  it('spectra [c][a][t], gaps as boxes, in parts where shorter blocks are asked for', () =>
-    inTemporaryFolder('receive', async (folder) => {
-      const capture = await captureOf(
-        folder,
-        night(0, 10).filter((_, n) => n !== 9),
-      );
-      const reception = await receivePackets({ ...settings, from: { capture } });
-      const starts: string[] = [];
-      for await (const source of reception.sessions()) {
-        assert.ok(source.kind === 'spectra');
+for (const by of ['typescript', ...native] as const)
+  describe(`receiving a capture, ${by}`, () => {
+    it('blocks with their own times, gaps where nothing came', () =>
+      inTemporaryFolder('receive', async (folder) => {
+        // Tick 25000 is one second after the start; board 1 misses three of them.
+        const packets = night(25_000, 25_030).filter((_, n) => ![2, 4, 6].includes(n));
+        const capture = await captureOf(folder, packets);
+        const { seen, account } = await received({ ...settings, by, from: { capture } });
+        assert.deepEqual(seen, [
+          [0, '01.000000Z', 10, 17, byte(0, 25_000)],
+          [0, '01.000400Z', 10, 20, byte(0, 25_010)],
+          [0, '01.000800Z', 10, 20, byte(0, 25_020)],
+        ]);
+        assert.equal(account.outcomes.placed, 57);
         assert.deepEqual(
-          [source.channels, source.inputs, source.polarisations, source.type, source.spectrumRateHz],
-          [3, 64, 2, 'ci4', 25_000],
+          account.senders.map(({ name, missingCells, newestTick }) => [name, missingCells, newestTick]),
+          [
+            ['board 1', 3, 25_029n],
+            ['board 2', 0, 25_029n],
+          ],
         );
-        assert.deepEqual([...source.frequenciesHz], [25.0e6, 25.025e6, 25.05e6]);
-        // At most 4 of 10: parts of 4, 4 and 2.
-        for await (const block of source.blocks(4)) {
-          starts.push(`${formatInstant(block.start, 6).slice(17)} ${block.samples}`);
-          const first = Number(block.startTick);
-          for (let c = 0; c < 3; c++) {
-            for (const a of [0, 31, 32, 63]) {
-              for (let t = 0; t < block.samples; t++) {
-                const lane = a >> 5;
-                const there = !(lane === 1 && first + t === 4);
-                const at = (c * 64 + a) * block.samples + t;
-                assert.equal(block.spectra[at], there ? byte(lane, first + t) : 0);
+      }));
+
+    it('spectra [c][a][t], gaps as boxes, in parts where shorter blocks are asked for', () =>
+      inTemporaryFolder('receive', async (folder) => {
+        const capture = await captureOf(
+          folder,
+          night(0, 10).filter((_, n) => n !== 9),
+        );
+        const reception = await receivePackets({ ...settings, by, from: { capture } });
+        const starts: string[] = [];
+        for await (const source of reception.sessions()) {
+          assert.ok(source.kind === 'spectra');
+          assert.deepEqual(
+            [source.channels, source.inputs, source.polarisations, source.type, source.spectrumRateHz],
+            [3, 64, 2, 'ci4', 25_000],
+          );
+          assert.deepEqual([...source.frequenciesHz], [25.0e6, 25.025e6, 25.05e6]);
+          // At most 4 of 10: parts of 4, 4 and 2.
+          for await (const block of source.blocks(4)) {
+            starts.push(`${formatInstant(block.start, 6).slice(17)} ${block.samples}`);
+            const first = Number(block.startTick);
+            for (let c = 0; c < 3; c++) {
+              for (const a of [0, 31, 32, 63]) {
+                for (let t = 0; t < block.samples; t++) {
+                  const lane = a >> 5;
+                  const there = !(lane === 1 && first + t === 4);
+                  const at = (c * 64 + a) * block.samples + t;
+                  assert.equal(block.spectra[at], there ? byte(lane, first + t) : 0);
+                }
               }
             }
+            assert.deepEqual(
+              block.gaps,
+              first === 4
+                ? [
+                    {
+                      firstInput: 32,
+                      endInput: 64,
+                      firstChannel: 0,
+                      endChannel: 3,
+                      firstSample: 0,
+                      endSample: 1,
+                    },
+                  ]
+                : [],
+            );
+            block.release();
           }
-          assert.deepEqual(
-            block.gaps,
-            first === 4
-              ? [
-                  {
-                    firstInput: 32,
-                    endInput: 64,
-                    firstChannel: 0,
-                    endChannel: 3,
-                    firstSample: 0,
-                    endSample: 1,
-                  },
-                ]
-              : [],
-          );
+        }
+        assert.deepEqual(starts, ['00.000000Z 4', '00.000160Z 4', '00.000320Z 2']);
+        await reception.close();
+      }));
+
+    it('a slow consumer of a capture loses nothing', () =>
+      inTemporaryFolder('receive', async (folder) => {
+        const capture = await captureOf(folder, night(0, 200));
+        const { seen, account } = await received({ ...settings, by, from: { capture } });
+        assert.equal(seen.length, 20);
+        assert.deepEqual([account.outcomes.placed, account.outcomes.ring_full], [400, 0]);
+      }));
+
+    it('boards that restart begin a new source, whose time must be told', () =>
+      inTemporaryFolder('receive', async (folder) => {
+        const capture = await captureOf(folder, [...night(250_000, 250_020), ...night(0, 20)]);
+        const events: unknown[] = [];
+        const given = {
+          ...settings,
+          by,
+          from: { capture },
+          onEvent: (event: unknown) => {
+            events.push(event);
+          },
+        };
+        const { seen, account } = await received(given);
+        assert.deepEqual(
+          seen.map((one) => (one as unknown[]).slice(0, 3)),
+          [
+            [0, '10.000000Z', 10],
+            [0, '10.000400Z', 10],
+          ],
+        );
+        assert.deepEqual(events, [
+          { kind: 'session', session: 1, startTick: 0n },
+          { kind: 'untold', session: 1, startTick: 0n },
+        ]);
+        assert.deepEqual([account.resyncs, account.untimedBlocks], [1, 2]);
+        // The wall clock, which is the capture's: 1 780 000 000.00004 s, less nothing.
+        const clocked = await received({
+          ...given,
+          epoch: { told: 'operator', at: STARTED, afterRestart: 'clock' },
+        });
+        assert.deepEqual(
+          clocked.seen.map((one) => (one as unknown[]).slice(0, 3)),
+          [
+            [0, '10.000000Z', 10],
+            [0, '10.000400Z', 10],
+            [1, '40.000000Z', 10],
+            [1, '40.000400Z', 10],
+          ],
+        );
+        // Forward by more than may be skipped the clock runs on.
+        const ahead = await captureOf(folder, [...night(0, 20), ...night(500_000, 500_020)]);
+        const on = await received({ ...given, by, from: { capture: ahead } });
+        assert.deepEqual(
+          on.seen.map((one) => (one as unknown[]).slice(0, 2)),
+          [
+            [0, '00.000000Z'],
+            [0, '00.000400Z'],
+            [1, '20.000000Z'],
+            [1, '20.000400Z'],
+          ],
+        );
+      }));
+
+    it('what nobody knows is asked for', async () => {
+      const from = { capture: 'none.pcap' };
+      await assert.rejects(
+        receivePackets({ ...settings, from, epoch: { told: 'packet' } }),
+        /give it with --epoch/,
+      );
+      const feng = {
+        ...{ antennas: [0], firstChannel: 0, channelsPerHeap: 4, spectraPerHeap: 4, packetBytes: 64 },
+        ticksPerSpectrum: 8,
+      };
+      await assert.rejects(
+        receivePackets({ ...settings, from, stream: speadFeng.plan(feng) }),
+        /do not tell their rate; give it with --rate/,
+      );
+      const rated = speadFeng.plan({ ...feng, clockRateHz: rational(1000n) });
+      await assert.rejects(
+        receivePackets({ ...settings, from, stream: rated }),
+        /do not tell their sky frequency; give it with --freq/,
+      );
+      await assert.rejects(
+        receivePackets({
+          ...settings,
+          from,
+          stream: rated,
+          band: { frequenciesHz: Float64Array.of(1, 2), channelWidthHz: 1 },
+        }),
+        /2 frequencies for 4 channels/,
+      );
+    });
+  });
+
+for (const by of ['typescript', ...native] as const)
+  describe(`receiving by a socket, ${by}`, () => {
+    it('what is sent arrives, and a silence hands on what was begun', async () => {
+      const reception = await receivePackets({
+        ...settings,
+        by,
+        ring: { ...settings.ring, flushMs: 500 },
+        from: { listen: { address: '127.0.0.1', port: 0 }, receiveBufferBytes: 2 ** 18 },
+      });
+      const port = reception.account().socket?.port ?? 0;
+      const sender = createSocket('udp4');
+      for (const one of night(0, 15)) sender.send(one, port, '127.0.0.1');
+      const present: number[] = [];
+      for await (const source of reception.sessions()) {
+        for await (const block of source.blocks(1000)) {
+          present.push(presentCells(block.presence));
           block.release();
+          if (present.length === 2) reception.stop();
         }
       }
-      assert.deepEqual(starts, ['00.000000Z 4', '00.000160Z 4', '00.000320Z 2']);
+      sender.close();
+      assert.deepEqual(present, [20, 10]);
+      const { socket, outcomes } = reception.account();
+      assert.equal(outcomes.placed, 30);
+      assert.equal(socket?.receiveBufferBytes, 2 ** 18);
       await reception.close();
-    }));
-
-  it('a slow consumer of a capture loses nothing', () =>
-    inTemporaryFolder('receive', async (folder) => {
-      const capture = await captureOf(folder, night(0, 200));
-      const { seen, account } = await received({ ...settings, from: { capture } });
-      assert.equal(seen.length, 20);
-      assert.deepEqual([account.outcomes.placed, account.outcomes.ring_full], [400, 0]);
-    }));
-
-  it('boards that restart begin a new source, whose time must be told', () =>
-    inTemporaryFolder('receive', async (folder) => {
-      const capture = await captureOf(folder, [...night(250_000, 250_020), ...night(0, 20)]);
-      const events: unknown[] = [];
-      const given = {
-        ...settings,
-        from: { capture },
-        onEvent: (event: unknown) => {
-          events.push(event);
-        },
-      };
-      const { seen, account } = await received(given);
-      assert.deepEqual(
-        seen.map((one) => (one as unknown[]).slice(0, 3)),
-        [
-          [0, '10.000000Z', 10],
-          [0, '10.000400Z', 10],
-        ],
-      );
-      assert.deepEqual(events, [
-        { kind: 'session', session: 1, startTick: 0n },
-        { kind: 'untold', session: 1, startTick: 0n },
-      ]);
-      assert.deepEqual([account.resyncs, account.untimedBlocks], [1, 2]);
-      // The wall clock, which is the capture's: 1 780 000 000.00004 s, less nothing.
-      const clocked = await received({
-        ...given,
-        epoch: { told: 'operator', at: STARTED, afterRestart: 'clock' },
-      });
-      assert.deepEqual(
-        clocked.seen.map((one) => (one as unknown[]).slice(0, 3)),
-        [
-          [0, '10.000000Z', 10],
-          [0, '10.000400Z', 10],
-          [1, '40.000000Z', 10],
-          [1, '40.000400Z', 10],
-        ],
-      );
-      // Forward by more than may be skipped the clock runs on.
-      const ahead = await captureOf(folder, [...night(0, 20), ...night(500_000, 500_020)]);
-      const on = await received({ ...given, from: { capture: ahead } });
-      assert.deepEqual(
-        on.seen.map((one) => (one as unknown[]).slice(0, 2)),
-        [
-          [0, '00.000000Z'],
-          [0, '00.000400Z'],
-          [1, '20.000000Z'],
-          [1, '20.000400Z'],
-        ],
-      );
-    }));
-
-  it('what nobody knows is asked for', async () => {
-    const from = { capture: 'none.pcap' };
-    await assert.rejects(
-      receivePackets({ ...settings, from, epoch: { told: 'packet' } }),
-      /give it with --epoch/,
-    );
-    const feng = {
-      ...{ antennas: [0], firstChannel: 0, channelsPerHeap: 4, spectraPerHeap: 4, packetBytes: 64 },
-      ticksPerSpectrum: 8,
-    };
-    await assert.rejects(
-      receivePackets({ ...settings, from, stream: speadFeng.plan(feng) }),
-      /do not tell their rate; give it with --rate/,
-    );
-    const rated = speadFeng.plan({ ...feng, clockRateHz: rational(1000n) });
-    await assert.rejects(
-      receivePackets({ ...settings, from, stream: rated }),
-      /do not tell their sky frequency; give it with --freq/,
-    );
-    await assert.rejects(
-      receivePackets({
-        ...settings,
-        from,
-        stream: rated,
-        band: { frequenciesHz: Float64Array.of(1, 2), channelWidthHz: 1 },
-      }),
-      /2 frequencies for 4 channels/,
-    );
-  });
-});
-
-describe("receiving by Node's socket", () => {
-  it('what is sent arrives, and a silence hands on what was begun', async () => {
-    const reception = await receivePackets({
-      ...settings,
-      ring: { ...settings.ring, flushMs: 500 },
-      from: { listen: { address: '127.0.0.1', port: 0 }, receiveBufferBytes: 2 ** 18 },
     });
-    const port = reception.account().socket?.port ?? 0;
-    const sender = createSocket('udp4');
-    for (const one of night(0, 15)) sender.send(one, port, '127.0.0.1');
-    const present: number[] = [];
-    for await (const source of reception.sessions()) {
-      for await (const block of source.blocks(1000)) {
-        present.push(presentCells(block.presence));
-        block.release();
-        if (present.length === 2) reception.stop();
-      }
-    }
-    sender.close();
-    assert.deepEqual(present, [20, 10]);
-    const { socket, outcomes } = reception.account();
-    assert.equal(outcomes.placed, 30);
-    assert.equal(socket?.receiveBufferBytes, 2 ** 18);
-    await reception.close();
   });
-});

@@ -1,4 +1,6 @@
 /** Packets in, sources out: a capture or a socket, the ring that fits, and one source for each session. */
+import { readFileSync } from 'node:fs';
+import { freemem } from 'node:os';
 import type { Closable } from '../core/closing.js';
 import { preparing } from '../core/closing.js';
 import { refuse } from '../core/errors.js';
@@ -7,14 +9,35 @@ import { packetFormatNamed } from '../packets/registry.js';
 import type { Arrivals, SocketFacts } from './arrivals.js';
 import { knownBand, type Band } from './band.js';
 import { checkEpoch, epochOf, type EpochSetting } from './epoch.js';
-import { arriveFromCapture, type CaptureOrigin } from './from-capture.js';
+import { loadNative, type Absence } from '../backend/cpu/library.js';
+import { arriveFromCapture, type CaptureOrigin, type OpenFedRing } from './from-capture.js';
 import { arriveByDgram } from './from-dgram.js';
-import type { ListenSettings } from './listen.js';
+import { planListening, type ListenSettings } from './listen.js';
 import { liveSource, type LiveSource } from './live-source.js';
-import { blockTicksOf, planRing, type RingOptions, type RingPlan } from './plan.js';
+import {
+  bitsPerSecond,
+  blockBytesOf,
+  blockTicksOf,
+  planRing,
+  type RingOptions,
+  type RingPlan,
+} from './plan.js';
+import { networkFacts } from './network/facts.js';
+import {
+  bufferRefusal,
+  datagramBytesOf,
+  interfaceOf,
+  memoryRefusal,
+  mtuRefusal,
+  needsOfStream,
+  refuseAny,
+} from './network/needs.js';
 import { ReferenceRing } from './reference.js';
 import type { ArrivedBlock, LaneAccount, RingAccount } from './ring.js';
 import { turnCells } from './turn.js';
+import { arriveByNative } from './native/arrivals.js';
+import { openNativeRing } from './native/native-ring.js';
+import { nativeTurn } from './native/turn.js';
 
 export type PacketOrigin = CaptureOrigin | ListenSettings;
 
@@ -28,6 +51,8 @@ export interface ReceiveSettings {
   /** 2 where inputs come in pairs unless said. */
   readonly polarisations?: 1 | 2;
   readonly ring?: RingOptions;
+  /** The native ring where it is to be had unless said. */
+  readonly by?: 'auto' | 'native' | 'typescript';
   readonly onEvent?: (event: ReceiveEvent) => void;
 }
 
@@ -65,7 +90,7 @@ export interface Reception extends Closable {
 
 export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
   preparing(async (closers) => {
-    const { stream, epoch, from } = settings;
+    const { stream, epoch } = settings;
     const format = packetFormatNamed(stream.format);
     checkEpoch(format, epoch);
     const tickRateHz =
@@ -76,8 +101,12 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
       refuse(stream.format, `${stream.inputs} inputs are no pairs`, 'say that there is one polarisation');
     }
     const plan = planRing(stream, settings.ring);
-    const arrivals = closers.keep(await openArrivals(plan, from));
-    const turn = turnCells(plan);
+    const from = withBuffer(settings.from, stream);
+    checkBefore(plan, from);
+    const arrivals = closers.keep(await openArrivals(plan, { ...settings, from }));
+    checkBuffer(settings, arrivals);
+    const native = settings.by === 'typescript' ? undefined : nativeTurn(plan);
+    const turn = native === undefined || 'what' in native ? turnCells(plan) : native;
     let untimedBlocks = 0;
     let pending: ArrivedBlock | undefined;
     const nextBlock = async (): Promise<ArrivedBlock | undefined> => {
@@ -151,9 +180,72 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
     };
   });
 
-function openArrivals(plan: RingPlan, from: PacketOrigin): Promise<Arrivals> {
-  const open = (one: RingPlan, onChange: () => void): ReferenceRing => new ReferenceRing(one, onChange);
-  return 'capture' in from
-    ? Promise.resolve(arriveFromCapture(plan, from, open))
-    : arriveByDgram(plan, from, open);
+/** So much is asked of the kernel as the stream's rate needs, where nobody says otherwise. */
+function withBuffer(from: PacketOrigin, stream: StreamPlan): PacketOrigin {
+  const needs = needsOfStream(stream);
+  return 'capture' in from || needs === undefined
+    ? from
+    : { receiveBufferBytes: needs.askedBufferBytes, ...from };
+}
+
+/** What cannot go well is refused before it starts. */
+function checkBefore(plan: RingPlan, from: PacketOrigin): void {
+  refuseAny(memoryRefusal(plan.blocks * blockBytesOf(plan), availableBytes()));
+  if ('capture' in from) return;
+  const { group, address, interfaceAddress } = planListening(from);
+  const by = interfaceOf(networkFacts(), group ? interfaceAddress : address);
+  if (by) refuseAny(mtuRefusal(datagramBytesOf(plan.stream), by));
+}
+
+/** Only once a socket is open does the kernel say what it gave. */
+function checkBuffer({ from, stream }: ReceiveSettings, arrivals: Arrivals): void {
+  const socket = arrivals.socket?.();
+  if (!socket || 'capture' in from) return;
+  refuseAny(bufferRefusal(socket.receiveBufferBytes, needsOfStream(stream), from.receiveBufferBytes));
+}
+
+/** Memory that could be had without swapping: what is free, and what the system would give up. */
+function availableBytes(): number {
+  try {
+    const kilobytes = /^MemAvailable:\s+(\d+) kB$/m.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1];
+    if (kilobytes !== undefined) return Number(kilobytes) * 1024;
+  } catch {
+    // Not Linux.
+  }
+  return freemem();
+}
+
+/** The native ring where it can be had; Node's own for what that can carry. */
+export function openArrivals(
+  plan: RingPlan,
+  { from, by = 'auto' }: Pick<ReceiveSettings, 'from' | 'by'>,
+): Promise<Arrivals> {
+  const library = loadNative();
+  const absence =
+    'what' in library
+      ? library
+      : process.platform === 'linux' || 'capture' in from
+        ? undefined
+        : { what: 'the native ring listens on Linux alone', fix: 'receive on a Linux machine' };
+  if (by === 'native' && absence) refuse('receive', absence.what, absence.fix);
+  const isNative = by === 'native' || (by === 'auto' && !absence);
+  const open: OpenFedRing = (one, onChange) =>
+    isNative ? openNativeRing(one, 0, onChange) : new ReferenceRing(one, onChange);
+  if ('capture' in from) return Promise.resolve(arriveFromCapture(plan, from, open));
+  if (isNative) return arriveByNative(plan, from);
+  if (by === 'auto') checkNodeCanCarry(plan, absence);
+  return arriveByDgram(plan, from, open);
+}
+
+/** What Node's socket was seen to take without loss on a busy machine. */
+const NODE_BITS_PER_S = 200e6;
+
+function checkNodeCanCarry({ stream }: RingPlan, absence: Absence | undefined): void {
+  const rate = bitsPerSecond(stream);
+  if (rate === undefined || rate <= NODE_BITS_PER_S) return;
+  refuse(
+    'receive',
+    `${(rate / 1e9).toFixed(2)} Gb/s without the native ring (${absence?.what ?? ''}); Node's socket takes ${NODE_BITS_PER_S / 1e6} Mb/s`,
+    absence?.fix ?? 'npm run build',
+  );
 }

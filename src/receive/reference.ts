@@ -6,6 +6,7 @@
  */
 import { closes } from '../core/closing.js';
 import { emptyPresence, holesOf, isPresent, markSlots, type Presence } from '../core/presence/presence.js';
+import { floorDivide } from '../core/clock/rational.js';
 import { unwrapTick } from '../core/clock/tick-clock.js';
 import type { PacketFacts, PacketFormat } from '../packets/packet-format.js';
 import { packetFormatNamed } from '../packets/registry.js';
@@ -108,7 +109,7 @@ export class ReferenceRing implements FedRing {
     const { stream } = this.plan;
     const moment = this.follow(facts);
     if (moment.epoch !== this.head.epoch) return 'other_epoch';
-    const number = moment.tick / this.blockTicks;
+    const number = floorDivide(moment.tick, this.blockTicks);
     if (number < this.first) return 'late';
     if (number >= this.first + this.window) return 'early';
     const block = this.open[Number(number - this.first)];
@@ -146,7 +147,7 @@ export class ReferenceRing implements FedRing {
   }
 
   private moveTo(median: Moment): void {
-    const number = median.tick / this.blockTicks;
+    const number = floorDivide(median.tick, this.blockTicks);
     if (median.epoch !== this.head.epoch) {
       this.resynchronise(median);
       return;

@@ -76,34 +76,41 @@ export function stepsOf({ axes, sizes }: CellOrder): Readonly<Record<'c' | 't' |
 }
 
 /** All elements of a cell in the order they lie; the array is used again. */
-function cellDecoder({ type, cell }: StreamPlan): (bytes: Uint8Array) => ArrayLike<number> {
-  if (type === 'ci4') {
-    const numbers = new Uint8Array(cellNumbers(cell) / 2);
-    const table = Uint8Array.from({ length: 256 }, (_, byte) =>
-      packNibbles(Math.max(-7, highNibble(byte)), Math.max(-7, lowNibble(byte))),
-    );
+function cellDecoder(stream: StreamPlan): (bytes: Uint8Array) => ArrayLike<number> {
+  const { cell } = stream;
+  const numbers = new Float32Array(cellNumbers(cell) / (stream.type === 'ci4' ? 2 : 1));
+  if (cell.bits > 8) {
     return (bytes) => {
-      for (let n = 0; n < bytes.length; n++) numbers[n] = table[bytes[n]];
+      for (let n = 0; n < numbers.length; n++) numbers[n] = levelOf(cell, wideCode(cell, bytes, n));
       return numbers;
     };
   }
-  const { bits } = cell;
-  const numbers = new Float32Array(cellNumbers(cell));
-  if (bits <= 8) {
-    const each = 8 / bits;
-    const table = Float32Array.from({ length: 256 * each }, (_, n) =>
-      levelOf(cell, codeIn(cell, Math.floor(n / each), n % each)),
-    );
-    return (bytes) => {
-      for (let n = 0; n < numbers.length; n++)
-        numbers[n] = table[bytes[Math.floor(n / each)] * each + (n % each)];
-      return numbers;
-    };
-  }
+  const { table, each } = levelTable(stream);
   return (bytes) => {
-    for (let n = 0; n < numbers.length; n++) numbers[n] = levelOf(cell, wideCode(cell, bytes, n));
+    for (let n = 0; n < bytes.length; n++) {
+      for (let k = 0; k < each; k++) numbers[n * each + k] = table[bytes[n] * each + k];
+    }
     return numbers;
   };
+}
+
+/** What each byte holds: table : [byte][each], of cells whose numbers are no longer than a byte. */
+export function levelTable({ type, cell }: StreamPlan): {
+  readonly table: readonly number[];
+  readonly each: number;
+} {
+  const bytes = Array.from({ length: 256 }, (_, byte) => byte);
+  if (type === 'ci4') {
+    const table = bytes.map((byte) =>
+      packNibbles(Math.max(-7, highNibble(byte)), Math.max(-7, lowNibble(byte))),
+    );
+    return { table, each: 1 };
+  }
+  const each = 8 / cell.bits;
+  const table = bytes.flatMap((byte) =>
+    Array.from({ length: each }, (_, k) => levelOf(cell, codeIn(cell, byte, k))),
+  );
+  return { table, each };
 }
 
 /** Number k of a byte. */

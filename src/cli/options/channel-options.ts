@@ -4,6 +4,7 @@ import type { FilterWindow } from '../../channelise/index.js';
 import type { SpectraType } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import { usualSpectra, type ChannelSettings } from '../../pipeline/channels.js';
+import type { VoltageSource } from '../../core/sources.js';
 import { readText, type VoltageRecording } from '../../formats/index.js';
 import { parseCount } from './command.js';
 import { plainNumber } from './quantity.js';
@@ -56,7 +57,7 @@ export function addChannelOptions(command: Command): Command {
 
 export async function channelSettings(
   options: ChannelOptions,
-  recording: VoltageRecording,
+  recording: Pick<VoltageRecording, 'path' | 'telescope' | keyof VoltageSource>,
 ): Promise<ChannelSettings> {
   const channels = options.channels ?? recording.telescope?.recording.channels;
   if (channels === undefined) {

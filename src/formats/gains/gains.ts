@@ -99,9 +99,14 @@ export const writeGains = (path: string, file: GainsFile): Promise<void> =>
   writeFileWhole(path, encodeGains(file));
 
 export async function readGains(path: string): Promise<GainsFile> {
-  const checked = schema.safeParse(await readJson(path, 'make gains with corella calibrate'));
+  const found = await readJson(path, 'make gains with corella calibrate');
+  const checked = schema.safeParse(found);
   if (!checked.success) {
-    refuse(path, `is not a gains file (${firstIssue(checked.error)})`, 'make one with corella calibrate');
+    refuse(
+      path,
+      `is not a gains file (${firstIssue(checked.error, found)})`,
+      'make one with corella calibrate',
+    );
   }
   const json = checked.data;
   const channels = json.frequenciesHz.length;

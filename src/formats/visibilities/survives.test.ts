@@ -9,7 +9,7 @@ import { randomStream } from '../../core/random.js';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { findLeftovers } from '../io/leftovers.js';
 import { visibilityFormatFor } from '../registry.js';
-import { header, integration } from './uvh5/testing.js';
+import { wideHeader as header, wideIntegration as integration } from './uvh5/testing.js';
 
 const folder = temporaryFolder('survives');
 const INTEGRATIONS = 6;
@@ -50,7 +50,7 @@ const script = (
   import { open } from 'node:fs/promises';
   import { writeSync, ftruncateSync } from 'node:fs';
   import { visibilityFormatFor } from ${JSON.stringify(new URL('../registry.js', import.meta.url).href)};
-  import { header, integration } from ${JSON.stringify(new URL('./uvh5/testing.js', import.meta.url).href)};
+  import { wideHeader as header, wideIntegration as integration } from ${JSON.stringify(new URL('./uvh5/testing.js', import.meta.url).href)};
   const probe = await open('/dev/null');
   const prototype = Object.getPrototypeOf(probe);
   await probe.close();

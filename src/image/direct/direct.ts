@@ -115,17 +115,23 @@ export function scaleImage(
 ): ImageCPML {
   const { pixels, channels, products } = plan;
   const image = imageCPML(into ?? new Float64Array(sums.length), channels, products, pixels);
+  const half = pixels / 2;
+  const correction = plan.correction.map((value, at) => (plan.shown[at] === 1 ? value : NaN));
   for (let plane = 0; plane < channels * products; plane++) {
     const first = plane * pixels * pixels;
+    if (!(pairSums[plane] > 0)) {
+      image.fill(NaN, first, first + pixels * pixels);
+      continue;
+    }
     const scale = 1 / pairSums[plane];
     for (let m = 0; m < pixels; m++) {
-      for (let l = 0; l < pixels; l++) {
-        const at = m * pixels + l;
-        // pixel k is direction k − n/2, which the transform keeps in bin (k − n/2) mod n
-        const bin = ((m + pixels / 2) % pixels) * pixels + ((l + pixels / 2) % pixels);
-        image[first + at] =
-          plan.shown[at] === 1 && pairSums[plane] > 0 ? sums[first + bin] * scale * plan.correction[at] : NaN;
-      }
+      // Pixel k is direction k − n/2, which the transform keeps in bin (k − n/2) mod n: halves change places.
+      const from = first + ((m + half) % pixels) * pixels;
+      const row = m * pixels;
+      for (let l = 0; l < half; l++)
+        image[first + row + l] = sums[from + half + l] * scale * correction[row + l];
+      for (let l = half; l < pixels; l++)
+        image[first + row + l] = sums[from - half + l] * scale * correction[row + l];
     }
   }
   return image;

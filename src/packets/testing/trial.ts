@@ -8,8 +8,17 @@ import { placesOf, soundPacket, type TestStream } from './streams.js';
 
 export type TrialTally = Record<'placed' | 'control' | RefusalReason, number>;
 
-/** Decodes `count` damaged packets of a stream, from number `first` on; throws at the first that breaks a rule. */
-export function tryDamaged(stream: TestStream, seed: number, first: number, count: number): TrialTally {
+/**
+ * Decodes `count` damaged packets of a stream, from number `first` on; throws at the first that breaks a rule. `also`
+ * sees each packet: another decoder that must say the same.
+ */
+export function tryDamaged(
+  stream: TestStream,
+  seed: number,
+  first: number,
+  count: number,
+  also: (packet: Uint8Array, where: string) => void = () => undefined,
+): TrialTally {
   const { plan } = stream;
   const format = packetFormatNamed(plan.format);
   const sound = placesOf(stream, 4).map((place) => soundPacket(stream, place));
@@ -20,6 +29,7 @@ export function tryDamaged(stream: TestStream, seed: number, first: number, coun
     const where = `${plan.format}, packet ${k} of seed ${seed}`;
     const before = packet.slice();
     const facts = format.decode(packet, plan);
+    also(packet, where);
     assert.ok(Buffer.compare(packet, before) === 0, `${where} was changed`);
     if (facts === 'control') tally.control++;
     else if ('refused' in facts) {

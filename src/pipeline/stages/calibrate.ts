@@ -1,6 +1,7 @@
 /** Integrations and named sources to gains: the solver is prepared once, the model follows the sky. */
 import type { Backend } from '../../backend/backend.js';
 import {
+  leaveOutUnconverged,
   modelVisibilities,
   planCalibration,
   prepareCalibrator,
@@ -11,6 +12,7 @@ import {
 } from '../../calibrate/index.js';
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
+import type { OnStep } from '../../core/progress.js';
 import { sourcesUp, type SourceUp } from '../../sky/above.js';
 import { elementVoltage } from '../../sky/beam.js';
 import type { Source } from '../../sky/source.js';
@@ -29,10 +31,12 @@ export interface CalibrateSettings {
   readonly iterations?: IterationRule;
   readonly referenceStation?: number;
   readonly minimumBaselineM?: number;
+  readonly onStep?: OnStep;
 }
 
 export interface CalibratedIntegration {
   readonly integration: Integration;
+  /** Without the gains of solves that were given up before they converged. */
   readonly calibration: Calibration;
   readonly plan: CalibrationPlan;
   /** What the model was made of. */
@@ -80,9 +84,13 @@ export async function prepareCalibrate(
           'name sources that were up, or lower --min-altitude',
         );
       }
+      settings.onStep?.(0.05, 'the model');
       const components = modelComponents(telescope, frequenciesHz, up);
       const model = modelVisibilities({ stationsM, frequenciesHz, polarisations, components });
-      const calibration = await calibrator.solve({ ...integration, model });
+      settings.onStep?.(0.5, 'the gains');
+      const found = await calibrator.solve({ ...integration, model });
+      // Whoever asks for a fixed count takes what it gives.
+      const calibration = plan.iterations.kind === 'until' ? leaveOutUnconverged(found) : found;
       await emit({ integration, calibration, plan, sources: up });
     },
     flush: () => Promise.resolve(),

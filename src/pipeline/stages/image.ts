@@ -1,6 +1,7 @@
 /** Integrations to images, by the geometry of their own moment. */
 import type { Backend } from '../../backend/backend.js';
 import type { Integration } from '../../core/blocks.js';
+import type { OnStep } from '../../core/progress.js';
 import { prepareVisibilityImager, type VisibilityImage } from '../../image/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { frameAtMiddle } from '../geometry.js';
@@ -17,6 +18,7 @@ export interface ImageStageSettings {
   /** For integrations that bring no gains of their own. */
   readonly calibrated?: Calibrated;
   readonly image: ImageSettings;
+  readonly onStep?: OnStep;
 }
 
 /** An integration alone, or with gains of its own. */
@@ -41,7 +43,9 @@ export function prepareImage(settings: ImageStageSettings): Stage<ImageInput, Vi
       const [integration, calibrated] =
         'integration' in item ? [item.integration, item.calibration] : [item, settings.calibrated];
       const frame = frameAtMiddle(telescope, integration);
+      settings.onStep?.(0.05, 'the plan');
       const { plan, imager } = await planned.at(frame);
+      settings.onStep?.(0.5, 'the sky');
       into = await imager.image([integration], { weight, autos, ...calibrated }, into);
       refuseEmpty(
         into.image,

@@ -80,3 +80,21 @@ export async function readAll(path: string) {
   await file.close();
   return { file, all };
 }
+
+/** The same in many channels: an integration that is longer than the tables after it. */
+const WIDER = 24;
+export const wideHeader: VisibilityHeader = {
+  ...header,
+  frequenciesHz: Float64Array.from({ length: 2 * WIDER }, (_, c) => 150e6 + 1e6 * c),
+};
+export function wideIntegration(k: number): Integration {
+  const one = integration(k);
+  const repeat = (values: Float64Array): Float64Array =>
+    Float64Array.from({ length: values.length * WIDER }, (_, n) => values[n % values.length]);
+  return {
+    ...one,
+    channels: 2 * WIDER,
+    visibilities: visibilitiesCBPP(repeat(one.visibilities), 2 * WIDER, baselines, 2),
+    counts: countsCB(repeat(one.counts), 2 * WIDER, baselines),
+  };
+}

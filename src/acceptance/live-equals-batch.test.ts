@@ -1,0 +1,196 @@
+/** The same packets give the same bits, by wire or as a recording; and a night outlives what senders do. */
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import type { Integration } from '../core/blocks.js';
+import { openFile } from '../formats/index.js';
+import { corella } from './corella.js';
+
+const START = '2026-06-21T04:00:00Z';
+const FAULTS = ['--lose', '2%', '--duplicate', '1%', '--reorder', '2%', '--corrupt', '1%', '--seed', '5'];
+const SUMS = ['--values', 'sums', '--integration', '100ms', '--align', 'utc'];
+const ARRAY = ['--telescope', 'lwasv', '--stations', '16'];
+
+let folder = '';
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'corella-live-'));
+  await ran(
+    'simulate',
+    '--duration',
+    '320ms',
+    '--stations',
+    '16',
+    '--rate',
+    '100kHz',
+    '--time',
+    START,
+    '-o',
+    'sky',
+  );
+  await ran('channelise', 'sky.sigmf-meta', '--channels', '4', '--bits', '4', '-o', 'nibbles');
+  await ran('channelise', 'sky.sigmf-meta', '--channels', '4', '-o', 'bytes');
+});
+after(() => rm(folder, { recursive: true, force: true }));
+
+async function ran(...words: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await corella(folder, ...words);
+  assert.equal(code, 0, `corella ${words.join(' ')}\n${stderr}`);
+  return stdout;
+}
+
+interface Summary {
+  readonly event: string;
+  readonly sessions: number;
+  readonly files: readonly string[];
+  readonly missingSamples: number;
+  readonly samplesIn: number;
+  readonly images: number;
+  readonly packets: {
+    readonly packets: number;
+    readonly outcomes: Readonly<Record<string, number>>;
+    readonly missingCells: number;
+    readonly resyncs: number;
+  };
+}
+
+async function live(...words: readonly string[]): Promise<Summary> {
+  const lines = (await ran('live', ...words, '--json')).trim().split('\n');
+  return JSON.parse(lines[lines.length - 1]) as Summary;
+}
+
+async function integrationsIn(name: string): Promise<Integration[]> {
+  const file = await openFile(join(folder, name));
+  try {
+    if (file.kind !== 'visibilities') throw new Error(`${name} holds no visibilities`);
+    const all: Integration[] = [];
+    for await (const one of file.integrations()) all.push(one);
+    return all;
+  } finally {
+    await file.close();
+  }
+}
+
+const accountHolds = ({ packets }: Summary): void => {
+  assert.equal(
+    Object.values(packets.outcomes).reduce((sum, count) => sum + count, 0),
+    packets.packets,
+  );
+};
+
+/** Format, what is sent, what live must be told. */
+const trials = [
+  ['chips', 'nibbles', ['--epoch', START], []],
+  ['snap2', 'nibbles', ['--rate', '25kHz'], []],
+  ['spead-feng', 'bytes', ['--epoch', START, '--rate', '200kHz', '--frequency', '58MHz'], []],
+  ['vdif', 'sky', ['--rate', '100kHz', '--frequency', '58MHz'], ['--channels', '4']],
+] as const;
+
+describe('live equals batch', () => {
+  for (const [format, recording, told, channels] of trials)
+    for (const backend of format === 'chips' ? ['reference', 'cpu'] : ['cpu'])
+      it(`${format} with loss, duplicates, reordering and damage, on ${backend}: sums and counts bit for bit`, async () => {
+        const name = `${format}-${backend}`;
+        await ran('send', `${recording}.sigmf-meta`, '--format', format, '--to', `${name}.pcap`, '--truth', `${name}-truth`, ...FAULTS); // prettier-ignore
+        const summary = await live('--from', `${name}.pcap`, '--format', format, ...told, ...ARRAY, ...channels, ...SUMS, '-o', `${name}.uvh5`, '--backend', backend); // prettier-ignore
+        await ran('correlate', `${name}-truth.sigmf-meta`, ...channels, ...SUMS, '-o', `${name}-batch.uvh5`, '--backend', backend); // prettier-ignore
+        accountHolds(summary);
+        assert.ok(summary.packets.outcomes.duplicate > 0 && summary.packets.outcomes.invalid > 0);
+        assert.ok(summary.packets.missingCells > 0);
+        const [ours, batch] = [
+          await integrationsIn(`${name}.uvh5`),
+          await integrationsIn(`${name}-batch.uvh5`),
+        ];
+        assert.ok(batch.length >= 3);
+        assert.equal(ours.length, batch.length);
+        batch.forEach((one, k) => {
+          assert.deepEqual(ours[k].visibilities, one.visibilities, `sums of integration ${k}`);
+          assert.deepEqual(ours[k].counts, one.counts, `counts of integration ${k}`);
+        });
+        assert.ok(
+          batch.some(({ counts, durationS }) =>
+            counts.some((count) => count < Math.round(durationS * 25_000)),
+          ),
+        );
+      });
+
+  it('images at their own cadence change nothing in the file, by either road', async () => {
+    const from = ['bytes.sigmf-meta', '--align', 'utc', '--integration', '100ms', '--values', 'sums']; // prettier-ignore
+    await ran('correlate', 'bytes.sigmf-meta', ...SUMS, '-o', 'plain.uvh5');
+    const plain = await integrationsIn('plain.uvh5');
+    for (const road of [[], ['--direct']]) {
+      const out = `images${road.length}.uvh5`;
+      const summary = await live(...from, '--image', '20ms', '--picture', `${out}.png`, '-o', out, ...road);
+      assert.equal(summary.images, 16);
+      const ours = await integrationsIn(out);
+      assert.equal(ours.length, plain.length);
+      plain.forEach((one, k) => {
+        assert.deepEqual(ours[k].visibilities, one.visibilities);
+        assert.deepEqual(ours[k].counts, one.counts);
+        assert.deepEqual([ours[k].start, ours[k].durationS], [one.start, one.durationS]);
+      });
+      assert.ok((await readdir(folder)).includes(`${out}.png`));
+    }
+  });
+});
+
+describe('a night outlives', () => {
+  const send = (
+    name: string,
+    format: string,
+    recording: string,
+    ...more: readonly string[]
+  ): Promise<string> =>
+    ran('send', `${recording}.sigmf-meta`, '--format', format, '--to', `${name}.pcap`, ...more);
+
+  it("the senders' restart: a new session and a new file, at most two packets of a sender lost", async () => {
+    await send('restart', 'chips', 'nibbles', '--restart', '200ms');
+    const summary = await live('--from', 'restart.pcap', '--epoch', START, ...ARRAY, '-o', 'restart.uvh5', '--integration', '40ms'); // prettier-ignore
+    accountHolds(summary);
+    assert.equal(summary.sessions, 2);
+    assert.equal(summary.packets.resyncs, 1);
+    assert.equal(summary.files.length, 2);
+    assert.ok(summary.packets.outcomes.late <= 2, JSON.stringify(summary.packets.outcomes));
+  });
+
+  it('a jump forward: what lies between is missing, and no session is lost', async () => {
+    await send('jump', 'chips', 'nibbles', '--jump', '160ms:1s');
+    const summary = await live('--from', 'jump.pcap', '--epoch', START, ...ARRAY, '-o', 'jump.uvh5', '--integration', '40ms'); // prettier-ignore
+    accountHolds(summary);
+    assert.equal(summary.sessions, 1);
+    assert.equal(summary.packets.resyncs, 0);
+    // A second at 25 000 spectra a second of 32 inputs and 4 channels, and what is missing at the blocks' ends.
+    assert.ok(Math.abs(summary.missingSamples / (25_000 * 32 * 4) - 1) < 0.1, String(summary.missingSamples));
+  });
+
+  it('the wrap of a 48-bit clock: no gap at all', async () => {
+    const turn = 2 ** 48;
+    // Four heaps of 256 spectra are a block, a spectrum is 8 ticks.
+    const blockTicks = 4 * 256 * 8;
+    await send('wrap', 'spead-feng', 'bytes', '--start-tick', String(turn - 4 * blockTicks));
+    const epoch = /tick 0 is (\S+),/.exec((await corella(folder, 'send', 'bytes.sigmf-meta', '--format', 'spead-feng', '--to', 'w2.pcap', '--start-tick', String(turn - 4 * blockTicks))).stderr)?.[1]; // prettier-ignore
+    assert.ok(epoch);
+    const summary = await live('--from', 'wrap.pcap', '--epoch', epoch, '--rate', '200kHz', '--frequency', '58MHz', ...ARRAY, '-o', 'wrap.uvh5', '--integration', '40ms', '--align', 'first-sample'); // prettier-ignore
+    accountHolds(summary);
+    assert.equal(summary.sessions, 1);
+    assert.equal(summary.packets.outcomes.placed, summary.packets.packets - summary.packets.outcomes.control);
+    const first = (await integrationsIn('wrap.uvh5'))[0];
+    assert.ok(Math.abs(first.start.unixSeconds - Date.parse(START) / 1000) <= 1);
+  });
+
+  it('one sender that falls silent: it alone is missing, for just that long', async () => {
+    await send('silent', 'spead-feng', 'bytes', '--lose-source', '3@100ms-200ms');
+    const summary = await live('--from', 'silent.pcap', '--epoch', START, '--rate', '200kHz', '--frequency', '58MHz', ...ARRAY, '-o', 'silent.uvh5', '--values', 'sums', '--integration', '20ms'); // prettier-ignore
+    accountHolds(summary);
+    const all = await integrationsIn('silent.uvh5');
+    // Pairs with station 3 count nothing while it is silent; the others everything.
+    const pair = (i: number, j: number): number => (i * (i + 1)) / 2 + j;
+    assert.equal(all[7].counts[pair(3, 0)], 0);
+    assert.equal(all[7].counts[pair(4, 3)], 0);
+    assert.equal(all[7].counts[pair(4, 2)], 500);
+    assert.equal(all[3].counts[pair(3, 0)], 500);
+    assert.equal(all[11].counts[pair(3, 0)], 500);
+  });
+});

@@ -1,0 +1,158 @@
+/**
+ * Packets a second by a loopback socket, one sender: what was placed in blocks, over the time until all that was sent is
+ * accounted for. The peer is the same ring in TypeScript on Node's socket; the ceiling the sender with nobody reading.
+ * Sender and receiver share the machine, and on loopback the sender pays for most of a packet's way.
+ */
+import { setTimeout } from 'node:timers/promises';
+import { chips } from '../packets/chips.js';
+import type { StreamPlan } from '../packets/packet-format.js';
+import { packetFormatNamed } from '../packets/registry.js';
+import { openArrivals, openNativeSender, planRing, type Arrivals } from '../receive/index.js';
+import type { Closers } from '../core/closing.js';
+import type { BenchCase, KernelBench, PreparedCase } from './bench.js';
+import type { Contestant } from './measure.js';
+
+interface Size {
+  readonly channels: number;
+  readonly unit: 'packets/s' | 'Gb/s';
+  /** Datagrams joined by the kernel on their way, or one by one. */
+  readonly coalesce: 'on' | 'off';
+}
+
+/** LWA-SV's own packets of 4240 bytes, and a quarter of them. */
+const sizes: readonly Size[] = [
+  { channels: 132, unit: 'Gb/s', coalesce: 'off' },
+  { channels: 132, unit: 'Gb/s', coalesce: 'on' },
+  { channels: 33, unit: 'packets/s', coalesce: 'off' },
+  { channels: 33, unit: 'packets/s', coalesce: 'on' },
+];
+
+const BOARDS = 16;
+const SLOTS = 1000;
+/** Spectra sent at a time: as many as the socket's buffer holds, which Node cannot force beyond the system's limit. */
+const burstSlots = { native: 256, typescript: 32 } as const;
+const BUFFER_BYTES = 2 ** 26;
+
+export const receiveBench: KernelBench = {
+  kernel: 'receive',
+  cases: (backend) =>
+    backend.kind !== 'cpu' || process.platform !== 'linux'
+      ? []
+      : sizes.map((size): BenchCase => {
+          const stream = streamOf(size);
+          const bytes = stream.cellBytes + 16;
+          return {
+            parameters: { format: 'chips', bytes, coalesce: size.coalesce },
+            unit: size.unit,
+            scale: size.unit === 'Gb/s' ? 1e9 / (8 * bytes) : 1,
+            secondsPerTurn: 0.2,
+            prepare: (closers) => prepare(stream, size, closers),
+          };
+        }),
+};
+
+const streamOf = ({ channels }: Size): StreamPlan =>
+  chips.plan({ boards: Array.from({ length: BOARDS }, (_, n) => n + 1), channels, firstChannel: 1000 });
+
+async function prepare(stream: StreamPlan, size: Size, closers: Closers): Promise<PreparedCase> {
+  const [ours, peer] = [
+    await contestant(stream, size, 'native', closers),
+    await contestant(stream, size, 'typescript', closers),
+  ];
+  return {
+    ours,
+    peer: { ...peer, name: "the ring in TypeScript on Node's socket" },
+    ceiling: { ...(await sendingAlone(stream, size, closers)), title: 'the sender alone' },
+  };
+}
+
+/** [slot][board] of packets that follow on what was sent before. */
+function burstMaker(stream: StreamPlan, slots: number): { readonly each: number; next(): Uint8Array } {
+  const encode = packetFormatNamed(stream.format);
+  const payload = new Uint8Array(stream.cellBytes).fill(0x12);
+  const each = stream.cellBytes + 16;
+  const burst = new Uint8Array(slots * BOARDS * each);
+  for (let lane = 0; lane < BOARDS; lane++) {
+    const packet = encode.encode({ tick: 0n, lane, fragment: 0 }, payload, stream);
+    for (let slot = 0; slot < slots; slot++) burst.set(packet, (slot * BOARDS + lane) * each);
+  }
+  const view = new DataView(burst.buffer);
+  let tick = 0;
+  return {
+    each,
+    next: () => {
+      for (let slot = 0; slot < slots; slot++) {
+        for (let lane = 0; lane < BOARDS; lane++) {
+          view.setBigUint64((slot * BOARDS + lane) * each + 8, BigInt(tick + slot + 1));
+        }
+      }
+      tick += slots;
+      return burst;
+    },
+  };
+}
+
+async function contestant(
+  stream: StreamPlan,
+  { coalesce }: Size,
+  by: 'native' | 'typescript',
+  closers: Closers,
+): Promise<Contestant> {
+  const plan = planRing(stream, { slotsPerBlock: SLOTS, blocks: 8, flushMs: 60_000 });
+  const arrivals = closers.keep(
+    await openArrivals(plan, {
+      by,
+      from: {
+        listen: { address: '127.0.0.1', port: 0 },
+        receiveBufferBytes: BUFFER_BYTES,
+        coalesce,
+      },
+    }),
+  );
+  void consume(arrivals);
+  const sender = closers.keep(
+    openNativeSender({
+      to: { address: '127.0.0.1', port: arrivals.socket?.().port ?? 0 },
+      offload: coalesce,
+    }),
+  );
+  const slots = burstSlots[by];
+  const burst = burstMaker(stream, slots);
+  const accounted = (): number => arrivals.account().packets + (arrivals.socket?.().kernelDrops ?? 0);
+  return {
+    run: async () => {
+      const before = arrivals.account().outcomes.placed;
+      const goal = accounted() + slots * BOARDS;
+      await sender.send(burst.next(), burst.each);
+      while (accounted() < goal) await setTimeout(0);
+      return arrivals.account().outcomes.placed - before;
+    },
+  };
+}
+
+/** Blocks are given back at once: the ring is measured, not what comes after it. */
+async function consume(arrivals: Arrivals): Promise<void> {
+  for (let block = await arrivals.next(); block; block = await arrivals.next()) block.release();
+}
+
+/** To a socket of the smallest buffer that nobody reads: the kernel drops nearly all. */
+async function sendingAlone(stream: StreamPlan, { coalesce }: Size, closers: Closers): Promise<Contestant> {
+  const { createSocket } = await import('node:dgram');
+  const socket = createSocket('udp4');
+  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
+  const { port } = socket.address();
+  closers.keep({
+    close: () =>
+      new Promise((resolve) => {
+        socket.close(resolve);
+      }),
+  });
+  const sender = closers.keep(openNativeSender({ to: { address: '127.0.0.1', port }, offload: coalesce }));
+  const burst = burstMaker(stream, burstSlots.native);
+  return {
+    run: async () => {
+      await sender.send(burst.next(), burst.each);
+      return burstSlots.native * BOARDS;
+    },
+  };
+}

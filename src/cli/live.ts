@@ -1,0 +1,330 @@
+/** corella live: samples or packets in, visibilities and pictures of the sky out, for as long as they come. */
+import type { Command } from 'commander';
+import { stoppable } from '../core/ending.js';
+import type { ChannelisePlan } from '../channelise/index.js';
+import { refuse } from '../core/errors.js';
+import type { Source } from '../core/sources.js';
+import { readGainFile, type StoredValues, type StreamType } from '../formats/index.js';
+import type { KernelSize } from '../image/index.js';
+import { channelsOf, planChannels } from '../pipeline/channels.js';
+import { matchGains } from '../pipeline/gains.js';
+import type { LiveImaging, LiveSettings } from '../pipeline/live/chain.js';
+import { FilesByTime } from '../pipeline/live/files.js';
+import { runNight, type NightProducts } from '../pipeline/live/night.js';
+import { openLatestPicture } from '../pipeline/live/pictures.js';
+import { selectStations } from '../telescope/select.js';
+import type { Backend } from '../backend/backend.js';
+import type { Telescope } from '../telescope/telescope.js';
+import { fieldOf, parseKernel, parseWeight } from './image.js';
+import { parseAlign, parseValues } from './correlate.js';
+import { openLiveInput, telescopeOf, type InputOptions, type OpenedInput } from './live/input.js';
+import { openReport, type Report } from './live/report.js';
+import { leftoverLines } from './options/leftover-lines.js';
+import { addChannelOptions, channelSettings, type ChannelOptions } from './options/channel-options.js';
+import {
+  ANY_OPTION,
+  addBackendOptions,
+  addExamples,
+  parseCount,
+  type BackendOptions,
+} from './options/command.js';
+import { addEopOption } from './options/eop-option.js';
+import { addFlagOption, parseFlags, type FlagOptions } from './options/flags.js';
+import { voltageTypes } from './options/open-options.js';
+import { addOverwriteOption, checkOutputs, checkPngName, type OutputOptions } from './options/outputs.js';
+import { duration, frequency, plainNumber } from './options/quantity.js';
+import { addSourceOption, telescopeWords } from './options/sky-options.js';
+import { withBackend } from './open.js';
+import { history } from './report/history.js';
+
+interface LiveOptions extends BackendOptions, ChannelOptions, FlagOptions, OutputOptions, InputOptions {
+  readonly out?: string;
+  readonly integration?: number;
+  readonly align: 'first-sample' | 'utc';
+  readonly values: StoredValues;
+  readonly fileEvery?: number;
+  readonly image?: number;
+  readonly picture: string;
+  readonly direct?: true;
+  readonly gains?: string;
+  readonly pixels?: number;
+  readonly field?: number;
+  readonly kernel: KernelSize;
+  readonly weight: 'natural' | 'uniform';
+  readonly sources: string;
+  readonly for?: number;
+  readonly stations?: number;
+}
+
+export function registerLive(program: Command): void {
+  const command = program
+    .command('live')
+    .description('samples or packets as they come → visibilities, pictures of the sky')
+    .argument(
+      '[from...]',
+      '- for standard input, tcp://host:port, or a recording; several streams side by side',
+    )
+    .option('--from <capture>', 'packets of a capture (pcap), as fast as they are worked through')
+    .option('--listen <port>', 'packets as they come: 4015, or a group to join, 239.1.2.3:4015')
+    .option('--interface <name>', 'by which a group is joined, like eth0')
+    .option('--format <name>', 'of the packets (default: by what they look like)')
+    .option('--epoch <utc>', "when the senders' tick 0 was, where packets do not tell: a time, or clock")
+    .option('--for <time>', 'ends after so long, like 60s or 8h (default: never)', duration('--for'));
+  command
+    .optionsGroup('Visibilities:')
+    .option('-o, --out <path>', 'visibilities to write, .uvfits or .uvh5 (default: none)')
+    .option(
+      '--integration <time>',
+      'length of each (default: 1s, or that of an image)',
+      duration('--integration'),
+    )
+    .option(
+      '--align <clock>',
+      'utc: integrations and images end on its boundaries; first-sample',
+      parseAlign,
+      'utc',
+    )
+    .option(
+      '--values <kind>',
+      'means, or sums: whole numbers bit for bit (.uvh5 alone)',
+      parseValues,
+      'means',
+    )
+    .option(
+      '--file-every <time>',
+      'a new file so often, with its start in its name (default: one)',
+      duration('--file-every'),
+    );
+  command
+    .optionsGroup('Pictures:')
+    .option('--image <time>', 'an image so often, like 100ms (default: none)', duration('--image'))
+    .option('--picture <path>', 'the latest image, replaced by every new one', 'live.png')
+    .option('--direct', 'image the spectra themselves, without visibilities (EPIC)')
+    .option('--gains <path>', 'calibrate images with these, from corella calibrate (default: none)')
+    .option(
+      '--pixels <number>',
+      'along each side (default: 128, or more where the array needs more)',
+      parseCount,
+    )
+    .option(
+      '--field <degrees>',
+      'width of the field around the zenith (default: the whole sky)',
+      plainNumber('--field'),
+    )
+    .option('--kernel <size>', 'cells under each antenna: 1, 3, 5 or 7', parseKernel, 5)
+    .option('--weight <name>', 'natural: deepest; uniform: sharpest', parseWeight, 'natural');
+  addSourceOption(command, 'names to write on the picture');
+  command
+    .optionsGroup('What comes, where it does not say:')
+    .option('--telescope <name>', `where the stations stand: ${telescopeWords()}`)
+    .option('--stations <number>', 'only so many of its stations, spread evenly over the list', parseCount)
+    .option('--meta <path>', 'a .sigmf-meta that describes the samples of a stream')
+    .option('--sample-type <type>', `of a stream: ${streamTypes.join(', ')}`, parseStreamType)
+    .option('--inputs <number>', 'interleaved in each stream', parseCount)
+    .option('--polarisations <number>', 'inputs a station, 1 or 2', parseCount)
+    .option('--rate <hz>', 'samples per second, like 2.4MHz', frequency('--rate'))
+    .option('--frequency <hz>', "the band's middle, like 58MHz", frequency('--frequency'))
+    .option('--start <utc>', 'of the first sample of a stream (default: when it comes)')
+    .action(run);
+  addFlagOption(command);
+  addOverwriteOption(command);
+  addChannelOptions(command);
+  addBackendOptions(command);
+  addEopOption(command);
+  addExamples(command, [
+    [
+      'live --listen 4015 --telescope lwasv --image 1s',
+      'packets of any format we know, a picture every second',
+    ],
+    [
+      'live --listen 239.1.2.3:4015 --interface eth1 --telescope lwasv -o night.uvh5 --file-every 10min',
+      'a night',
+    ],
+    [
+      'live --from capture.pcap --telescope lwasv -o v.uvh5 --values sums',
+      'a capture, the same bits as live',
+    ],
+    [
+      'live - --sample-type cu8 --inputs 2 --rate 2.4MHz --frequency 1420MHz --telescope two.json --channels 64 -o v.uvh5',
+      'two dongles, interleaved, from a pipe',
+    ],
+    [
+      'live tcp://a:1234 tcp://b:1234 --sample-type cu8 --inputs 1 --rate 2.4MHz --frequency 1420MHz --telescope two.json --channels 64',
+      'two rtl_tcp servers',
+    ],
+  ]);
+}
+
+const streamTypes = [...voltageTypes, 'u8', 'cu8'] as const;
+function parseStreamType(text: string): StreamType {
+  return (
+    streamTypes.find((type) => type === text) ??
+    refuse(ANY_OPTION, `'${text}' is not a type of samples`, `choose ${streamTypes.join(', ')}`)
+  );
+}
+
+/** Latency at most a quarter of a second, whatever the cadence. */
+const LONGEST_BLOCK_S = 0.25;
+const SHORTEST_BLOCK_S = 0.005;
+
+async function run(origins: readonly string[], options: LiveOptions): Promise<void> {
+  if (options.image !== undefined) checkPngName('--picture', options.picture);
+  if (options.out === undefined && options.image === undefined)
+    refuse('live', 'nothing is asked for', 'give -o for visibilities, --image for pictures, or both');
+  if (options.sources.includes('@'))
+    refuse('--sources', 'places by altitude and azimuth move with the sky', 'give RA and Dec');
+  const report = openReport(options);
+  if (options.out !== undefined) {
+    await checkOutputs({ ...options, paths: [options.out] });
+    for (const line of await leftoverLines(options.out)) report.say(line);
+  }
+  const blockS = Math.max(SHORTEST_BLOCK_S, Math.min(LONGEST_BLOCK_S, options.image ?? 0.04));
+  const input = await openLiveInput(origins, { ...options, blockS }, (line) => {
+    report.say(line);
+  });
+  // While nothing has come a signal ends the program as any other.
+  const stop = stoppable('live');
+  try {
+    const end = (): void => {
+      report.say('stopping: what has come is worked through');
+      input.stop();
+    };
+    stop.signal.addEventListener('abort', end, { once: true });
+    const timer = options.for !== undefined && input.isLive ? setTimeout(end, 1000 * options.for) : undefined;
+    try {
+      await withBackend(options, (backend) => night(input, { backend, options, report, blockS }));
+    } finally {
+      clearTimeout(timer);
+    }
+  } finally {
+    await input.close();
+    stop.release();
+  }
+}
+
+interface Night {
+  readonly backend: Backend;
+  readonly options: LiveOptions;
+  readonly report: Report;
+  readonly blockS: number;
+}
+
+async function night(input: OpenedInput, { backend, options, report, blockS }: Night): Promise<void> {
+  const summary = await runNight({
+    input,
+    ...(options.for === undefined ? {} : { forS: options.for }),
+    onEvent: report.event,
+    prepare: async (source) => {
+      const products = await prepareProducts(source, input, { backend, options, report, blockS });
+      report.started(source, input.description, `${backend.kind}: ${backend.description}`);
+      return products;
+    },
+  });
+  report.summary(summary, input.packets?.());
+}
+
+/** Everything that must be known of the first samples. */
+async function prepareProducts(
+  source: Source,
+  input: OpenedInput,
+  { backend, options, report, blockS }: Night,
+): Promise<NightProducts> {
+  const whole = input.telescope;
+  const telescope = telescopeOf(
+    source,
+    whole && options.stations !== undefined ? selectStations(whole, options.stations) : whole,
+    input.description,
+  );
+  const channels = await planOf(source, telescope, { ...options, blockS });
+  const { frequenciesHz, channelWidthHz } =
+    source.kind === 'spectra' ? source : channelsOf(source, channels ?? refuse('live', 'no channels'));
+  const integrationS = options.integration ?? Math.max(1, options.image ?? 0);
+  const imaging =
+    options.image === undefined ? undefined : await imagingOf(options, telescope, frequenciesHz);
+  const live: LiveSettings = {
+    backend,
+    telescope,
+    frequenciesHz,
+    ...(channels && { channels }),
+    integrationS,
+    align: options.align,
+    flaggedInputs: parseFlags(options.flag, source.inputs, source.polarisations, telescope),
+    ...(imaging && { imaging }),
+  };
+  const files =
+    options.out === undefined
+      ? undefined
+      : new FilesByTime(
+          {
+            path: options.out,
+            ...(options.fileEvery === undefined ? {} : { everyS: options.fileEvery }),
+            values: options.values,
+            header: {
+              telescope,
+              polarisations: source.polarisations,
+              frequenciesHz,
+              channelWidthHz,
+              history: [...history({ telescope }), `from ${input.description}`],
+            },
+          },
+          (event) => {
+            report.file(event);
+          },
+        );
+  const picture =
+    imaging &&
+    openLatestPicture(
+      {
+        path: options.picture,
+        width: PICTURE_WIDTH,
+        telescope,
+        road:
+          options.direct === true
+            ? 'Live, direct imaging (EPIC)'
+            : `Live, from visibilities, ${options.weight} weight`,
+        unit: options.gains === undefined ? 'counts' : 'Jy/beam',
+        channelWidthHz,
+        sources: options.sources === 'all' ? 'all' : options.sources.split(',').map((one) => one.trim()),
+      },
+      (why) => {
+        report.say(`the picture cannot be drawn: ${why}`);
+      },
+    );
+  return { live, ...(files && { files }), ...(picture && { picture }) };
+}
+
+const PICTURE_WIDTH = 800;
+
+async function imagingOf(
+  options: LiveOptions,
+  telescope: Telescope,
+  frequenciesHz: Float64Array,
+): Promise<LiveImaging> {
+  const { gains, pixels } = options;
+  return {
+    everyS: options.image ?? 1,
+    road: options.direct === true ? 'direct' : 'visibilities',
+    weight: options.weight,
+    ...(gains === undefined
+      ? {}
+      : { calibrated: matchGains(await readGainFile(gains), gains, telescope, frequenciesHz) }),
+    image: {
+      ...(pixels === undefined ? {} : { pixels }),
+      field: fieldOf(options.field),
+      kernelSize: options.kernel,
+    },
+  };
+}
+
+async function planOf(
+  source: Source,
+  telescope: Telescope,
+  options: LiveOptions,
+): Promise<ChannelisePlan | undefined> {
+  if (source.kind === 'spectra') return undefined;
+  const settings = await channelSettings(options, { ...source, path: 'live', telescope });
+  return planChannels(source, {
+    ...settings,
+    ...(options.blockS === undefined ? {} : { blockS: options.blockS }),
+  });
+}

@@ -1,0 +1,33 @@
+/** The account of every packet, for people. */
+import type { ReceiveAccount } from '../../receive/index.js';
+
+const words: Readonly<Record<string, string>> = {
+  duplicate: 'twice',
+  late: 'too late',
+  early: 'too early',
+  other_epoch: "of another epoch than the array's",
+  misaligned: 'between slots',
+  unknown_source: 'of unknown senders',
+  invalid: 'damaged or of another kind',
+  control: 'control',
+  ring_full: 'dropped, since the chain was too slow',
+};
+
+export function packetLines(account: ReceiveAccount): string[] {
+  const { packets, outcomes, missingCells, skippedBlocks, resyncs, senders, socket, untimedBlocks } = account;
+  const others = Object.entries(outcomes)
+    .filter(([name, count]) => name !== 'placed' && count > 0)
+    .map(([name, count]) => `${count} ${words[name] ?? name}`);
+  const worst = [...senders].sort((x, y) => y.missingCells - x.missingCells)[0];
+  return [
+    `${packets} packets: ${[`${outcomes.placed} placed`, ...others].join(', ')}`,
+    `${missingCells} packets missing` +
+      (missingCells > 0 ? `; most of ${worst.name}: ${worst.missingCells}` : '') +
+      (skippedBlocks > 0 ? `; ${skippedBlocks} blocks that nobody sent` : ''),
+    ...(resyncs > 0 ? [`the senders' clocks were set anew ${resyncs} time${resyncs === 1 ? '' : 's'}`] : []),
+    ...(untimedBlocks > 0 ? [`${untimedBlocks} blocks left out, their time unknown`] : []),
+    ...(socket?.kernelDrops !== undefined && socket.kernelDrops > 0
+      ? [`${socket.kernelDrops} datagrams found the socket's buffer full`]
+      : []),
+  ];
+}

@@ -1,0 +1,100 @@
+/** What a night says while it lasts: a line of progress for people, one JSON object a line for machines, and the summary. */
+import type { Source } from '../../core/sources.js';
+import { formatBytes, formatSeconds } from '../../core/units.js';
+import type { FileEvent } from '../../pipeline/live/files.js';
+import type { NightEvent, NightSummary } from '../../pipeline/live/night.js';
+import type { ReceiveAccount } from '../../receive/index.js';
+import type { CommonOptions } from '../options/command.js';
+import { openTerminal } from '../report/terminal.js';
+import { packetLines } from './packet-lines.js';
+
+export interface Report {
+  say(line: string): void;
+  started(source: Source, description: string, backend: string): void;
+  readonly event: (event: NightEvent) => void;
+  readonly file: (event: FileEvent) => void;
+  summary(summary: NightSummary, packets: ReceiveAccount | undefined): void;
+}
+
+export function openReport(options: CommonOptions): Report {
+  const terminal = openTerminal(options);
+  const isJson = options.json === true;
+  const line = (value: object): void => {
+    // Packet counts and ticks may be bigints.
+    const text = JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? one.toString() : one));
+    process.stdout.write(`${text}\n`);
+  };
+  const say = (text: string): void => {
+    if (isJson) line({ event: 'note', text });
+    else terminal.say(text);
+  };
+  const seen = { integrations: 0, images: 0, empty: 0 };
+  const stage = isJson ? undefined : terminal.stage('live');
+  return {
+    say,
+    started: (source, description, backend) => {
+      if (isJson)
+        line({
+          event: 'started',
+          from: description,
+          backend,
+          kind: source.kind,
+          inputs: source.inputs,
+          polarisations: source.polarisations,
+        });
+      else say(`${description}; ${backend}`);
+    },
+    event: (event) => {
+      const { kind, ...rest } = event;
+      if (isJson) line({ event: kind, ...rest });
+      if (kind === 'integration') seen.integrations++;
+      else if (kind === 'image') seen.images++;
+      else if (kind === 'no-image') {
+        // Said once, and counted: a dead hour would fill the screen.
+        if (seen.empty++ === 0 && !isJson) say(`no image: ${event.why}`);
+      }
+      if (!isJson && kind === 'session' && event.session > 0)
+        say(`session ${event.session}, from ${event.start}`);
+      stage?.update({
+        done: seen.images > 0 ? seen.images : seen.integrations,
+        unit: seen.images > 0 ? 'images' : 'integrations',
+      });
+    },
+    file: ({ kind, path, integrations, why }) => {
+      if (isJson) {
+        line({ event: 'file', what: kind, path, integrations, ...(why === undefined ? {} : { why }) });
+      } else if (kind === 'closed')
+        say(`${path}: ${integrations} integration${integrations === 1 ? '' : 's'}`);
+      else if (kind === 'full')
+        say(
+          `${path}: ${why ?? 'the disk is full'}; it is whole and holds ${integrations}; trying again in 10 s`,
+        );
+    },
+    summary: (summary, packets) => {
+      if (isJson) {
+        line({ event: 'summary', ...summary, ...(packets && { packets }) });
+        return;
+      }
+      stage?.done();
+      terminal.result({}, [...summaryLines(summary), ...(packets ? packetLines(packets) : [])]);
+    },
+  };
+}
+
+function summaryLines(summary: NightSummary): string[] {
+  const { dataS, wallS, integrations, images, pictures, emptyImages, samplesIn, missingSamples } = summary;
+  const { files, unwrittenIntegrations, imageAgeS, eventLoopMs, peakMemoryBytes, sessions } = summary;
+  return [
+    `${formatSeconds(dataS)} of data in ${formatSeconds(wallS)}: ${integrations} integrations, ${images} images, ${pictures} drawn` +
+      (emptyImages > 0 ? `, ${emptyImages} of nothing` : ''),
+    `${samplesIn} samples of each input, ${missingSamples} missing over all${sessions > 1 ? `; ${sessions} sessions` : ''}`,
+    ...(files.length > 0 ? [`files: ${files.join(', ')}`] : []),
+    ...(unwrittenIntegrations > 0 ? [`${unwrittenIntegrations} integrations found no room on the disk`] : []),
+    ...(imageAgeS
+      ? [
+          `images were ${formatSeconds(Math.max(0, imageAgeS.median))} old, ${formatSeconds(Math.max(0, imageAgeS.most))} at most`,
+        ]
+      : []),
+    `event loop: 99 % of its turns within ${eventLoopMs.p99} ms, ${eventLoopMs.most} ms at most; memory ${formatBytes(peakMemoryBytes)} at most`,
+  ];
+}

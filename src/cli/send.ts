@@ -1,0 +1,314 @@
+/** corella send: a recording or a simulated sky as packets, to a socket or a capture, with faults on request. */
+import type { Command } from 'commander';
+import { openBackend } from '../backend/select.js';
+import { Closers } from '../core/closing.js';
+import { InterruptedError, stoppable } from '../core/ending.js';
+import { refuse } from '../core/errors.js';
+import { rational } from '../core/clock/rational.js';
+import { instantOfTick } from '../core/clock/tick-clock.js';
+import { formatInstant, instant, type Instant } from '../core/instant.js';
+import type { Source, VoltageSource } from '../core/sources.js';
+import { formatSeconds } from '../core/units.js';
+import { createSigmf, createSigmfSpectra, openFile } from '../formats/index.js';
+import type { PacketFormatName, StreamPlan } from '../packets/packet-format.js';
+import { isPacketFormatName, packetFormats } from '../packets/registry.js';
+import { planChannels } from '../pipeline/channels.js';
+import { channelisedSource } from '../pipeline/send/channelised.js';
+import { toCapture, toSocket, type Destination } from '../pipeline/send/destinations.js';
+import { sendPackets, type ArrivedSamples, type Sent } from '../pipeline/send/send.js';
+import { firstTickOf, streamFor, wantedSpectra, type FirstTick } from '../pipeline/send/stream-for.js';
+import { spectraCAT, voltagesAT } from '../core/axes.js';
+import type { Telescope } from '../telescope/telescope.js';
+import { refuseUnknown } from './open.js';
+import { addChannelOptions, channelSettings, type ChannelOptions } from './options/channel-options.js';
+import { addBackendOptions, addExamples, parseWhole, type BackendOptions } from './options/command.js';
+import { addEopOption } from './options/eop-option.js';
+import { addFaultOptions, faultSettings, type FaultOptions } from './send/fault-options.js';
+import { addOverwriteOption, checkOutputs, recordingPaths, type OutputOptions } from './options/outputs.js';
+import { duration } from './options/quantity.js';
+import { addSimulationOptions, simulatedSource, type SimulationOptions } from './send/simulation.js';
+import { listenSettings } from './live/input.js';
+import { openTerminal } from './report/terminal.js';
+
+interface SendOptions extends BackendOptions, ChannelOptions, FaultOptions, OutputOptions, SimulationOptions {
+  readonly format: PacketFormatName;
+  readonly to: string;
+  readonly speed: number;
+  readonly simulate?: true;
+  readonly loop?: true;
+  readonly for?: number;
+  readonly restamp?: true;
+  readonly startTick?: number;
+  readonly truth?: string;
+}
+
+export function registerSend(program: Command): void {
+  const command = program
+    .command('send')
+    .description('a recording or a simulated sky → packets, to a socket or a capture')
+    .argument('[recording]', 'voltages or channelised data; or --simulate')
+    .option('--simulate', 'a simulated sky instead of a recording')
+    .requiredOption(
+      '--format <name>',
+      `of the packets: ${Object.keys(packetFormats).join(', ')}`,
+      parseFormat,
+    )
+    .requiredOption('--to <where>', '127.0.0.1:4015, a group like 239.1.2.3:4015, or a capture.pcap')
+    .option('--speed <factor>', 'seconds of data a second, or max', parseSpeed, 1)
+    .option('--for <time>', 'ends after so much of the data (default: all of it)', duration('--for'))
+    .option('--loop', 'begins a recording again when it ends, its clock going on')
+    .option('--restamp', 'as if it were taken now (default: with its own time)')
+    .option(
+      '--start-tick <number>',
+      "the senders' clock at the first sample (default: since the last second)",
+      parseWhole,
+    )
+    .option('--truth <recording>', 'writes what arrives as a recording too, gaps marked')
+    .action(run);
+  addFaultOptions(command);
+  addSimulationOptions(command);
+  addChannelOptions(command);
+  addOverwriteOption(command);
+  addBackendOptions(command);
+  addEopOption(command);
+  addExamples(command, [
+    [
+      'send --simulate --stations 16 --format chips --to 127.0.0.1:4015 --for 60s',
+      'a small LWA-SV, in real time',
+    ],
+    [
+      'send channels.sigmf-meta --format snap2 --to capture.pcap --lose 2% --duplicate 1% --reorder 1% --corrupt 0.5% --truth arrived',
+      'a capture with every fault, and what arrives of it',
+    ],
+    [
+      'send channels.sigmf-meta --format chips --to 239.1.2.3:4015 --loop --speed 1',
+      'over and over, to a group',
+    ],
+  ]);
+}
+
+function parseFormat(text: string): PacketFormatName {
+  return isPacketFormatName(text)
+    ? text
+    : refuse('--format', `'${text}' is no packet format`, `choose ${Object.keys(packetFormats).join(', ')}`);
+}
+
+function parseSpeed(text: string): number {
+  const speed = text === 'max' ? Infinity : Number(text);
+  return speed > 0 ? speed : refuse('--speed', `'${text}' is no speed`, 'give a number above 0, or max');
+}
+
+async function run(path: string | undefined, options: SendOptions): Promise<void> {
+  const terminal = openTerminal(options);
+  const isCapture = /\.pcap$/i.test(options.to);
+  if ((path === undefined) === (options.simulate !== true))
+    refuse(
+      'send',
+      path === undefined ? 'nothing to send' : 'both a recording and --simulate',
+      'give one of them',
+    );
+  const outputs = [
+    ...(isCapture ? [options.to] : []),
+    ...(options.truth === undefined ? [] : recordingPaths(options.truth)),
+  ];
+  await checkOutputs({ ...options, paths: outputs });
+  const closers = new Closers();
+  const stop = stoppable('send');
+  try {
+    const opened = await openSource(path, options, closers);
+    const source = await asWanted(opened, options, closers);
+    const plan = streamFor(options.format, source);
+    const start = options.restamp === true ? instant(Math.ceil(Date.now() / 1000)) : source.start;
+    const first = firstTickOf(
+      plan,
+      start,
+      options.startTick === undefined ? undefined : BigInt(options.startTick),
+    );
+    terminal.say(firstLine(plan, first));
+    const destination = isCapture
+      ? await toCapture(options.to, BigInt(Math.round(start.unixSeconds)) * 1_000_000_000n)
+      : await toSocket({ to: listenSettings(options.to, {}).listen, speed: options.speed });
+    const stage = terminal.stage('send');
+    const sent = await send(source, plan, {
+      first,
+      options,
+      opened,
+      destination,
+      stop: stop.signal,
+      onProgress: stage.update,
+    });
+    const seconds = stage.done();
+    terminal.result(
+      { to: options.to, format: plan.format, epoch: formatInstant(first.epoch, 9), ...sent, wallS: seconds },
+      sentLines(options.to, sent, seconds),
+    );
+  } finally {
+    await closers.close();
+    stop.release();
+  }
+}
+
+interface OpenedSource {
+  readonly source: Source;
+  readonly telescope?: Telescope;
+  readonly path: string;
+}
+
+async function openSource(
+  path: string | undefined,
+  options: SendOptions,
+  closers: Closers,
+): Promise<OpenedSource> {
+  if (path === undefined) {
+    const { source, telescope } = await simulatedSource(options);
+    return { source, telescope, path: 'the simulated sky' };
+  }
+  const file = closers.keep(await openFile(path));
+  if (file.kind === 'visibilities')
+    refuse(path, 'holds visibilities', 'packets hold voltages or channelised data');
+  refuseUnknown(file);
+  return { source: file, path, ...(file.telescope && { telescope: file.telescope }) };
+}
+
+/** Voltages are channelised where the format wants spectra. */
+async function asWanted(opened: OpenedSource, options: SendOptions, closers: Closers): Promise<Source> {
+  const { source, telescope, path } = opened;
+  const type = wantedSpectra(options.format);
+  if (type === undefined || source.kind === 'spectra') return source;
+  const voltages: VoltageSource = source;
+  const backend = closers.keep(
+    await openBackend(options.backend, options.threads === undefined ? {} : { threads: options.threads }),
+  );
+  const settings = await channelSettings(
+    { ...options, bits: options.bits ?? type },
+    { ...voltages, path, ...(telescope && { telescope }) },
+  );
+  return channelisedSource(voltages, planChannels(voltages, { ...settings, blockS: 0.1 }), backend);
+}
+
+interface Sending {
+  readonly first: FirstTick;
+  readonly options: SendOptions;
+  readonly opened: OpenedSource;
+  readonly destination: Destination;
+  readonly stop: AbortSignal;
+  readonly onProgress: (progress: {
+    readonly done: number;
+    readonly unit: string;
+    readonly of?: number;
+  }) => void;
+}
+
+async function send(source: Source, plan: StreamPlan, sending: Sending): Promise<Sent> {
+  const { first, options, opened, destination, stop, onProgress } = sending;
+  const truth =
+    options.truth === undefined
+      ? undefined
+      : await openTruth(options.truth, source, opened, firstStart(plan, first));
+  const limitS = options.for ?? Infinity;
+  let sentPackets = 0;
+  try {
+    const sent = await sendPackets({
+      source,
+      plan,
+      first,
+      faults: faultSettings(options),
+      put: (packet) => {
+        sentPackets++;
+        return destination.put(packet);
+      },
+      ...(truth && { truth: (block) => truth.append(block) }),
+      ...(options.loop === true && { loop: true }),
+      until: (sinceS) => {
+        onProgress({ done: sentPackets, unit: 'packets' });
+        return sinceS >= limitS - 1e-9 || stop.aborted;
+      },
+    });
+    await destination.finish();
+    await truth?.finish();
+    return sent;
+  } catch (error) {
+    if (!(error instanceof InterruptedError)) await destination.abandon();
+    await truth?.abandon();
+    throw error;
+  }
+}
+
+interface Truth {
+  append(block: ArrivedSamples): Promise<void>;
+  finish(): Promise<void>;
+  abandon(): Promise<void>;
+}
+
+async function openTruth(
+  path: string,
+  source: Source,
+  { telescope, path: from }: OpenedSource,
+  start: Instant,
+): Promise<Truth> {
+  const [, meta] = recordingPaths(path);
+  const common = {
+    ...(telescope && { telescope }),
+    inputs: source.inputs,
+    polarisations: source.polarisations,
+    start,
+    description: `What arrives of ${from}`,
+    history: [`corella ${process.argv.slice(2).join(' ')}`],
+  };
+  if (source.kind === 'spectra') {
+    const { type, channels, spectrumRateHz, frequenciesHz, channelWidthHz, inputs } = source;
+    const writer = await createSigmfSpectra(meta, {
+      ...common,
+      centreFrequencyHz: (frequenciesHz[0] + frequenciesHz[channels - 1]) / 2,
+      type,
+      channels,
+      spectrumRateHz,
+      frequenciesHz,
+      channelWidthHz,
+    });
+    return {
+      ...writer,
+      append: ({ elements, samples, gaps, start }) =>
+        writer.append({
+          spectra: spectraCAT(elements as Int8Array, type, channels, inputs, samples),
+          samples,
+          gaps,
+          start,
+        }),
+    };
+  }
+  const { type, sampleRateHz, centreFrequencyHz, inputs } = source;
+  const writer = await createSigmf(meta, { ...common, type, sampleRateHz, centreFrequencyHz });
+  return {
+    ...writer,
+    append: ({ elements, samples, gaps, start }) =>
+      writer.append({
+        type,
+        inputs,
+        voltages: voltagesAT(elements as Int8Array, type, inputs, samples),
+        samples,
+        gaps,
+        start,
+      }),
+  };
+}
+
+/** When the receiver will think that the first sample was. */
+const firstStart = ({ tickRateHz }: StreamPlan, { epoch, tick }: FirstTick): Instant =>
+  instantOfTick({ epoch, tickRateHz: tickRateHz ?? rational(1n) }, tick);
+
+const firstLine = (plan: StreamPlan, { tick, epoch, roundedS }: FirstTick): string =>
+  `${plan.format}: ${plan.sources.length} sender${plan.sources.length === 1 ? '' : 's'}, packets of ${plan.cellBytes} bytes; ` +
+  `tick 0 is ${formatInstant(epoch, 6)}, the first is ${tick}` +
+  (Math.abs(roundedS) > 1e-9 ? `; times are ${formatSeconds(Math.abs(roundedS))} off, to lie on ticks` : '');
+
+function sentLines(to: string, sent: Sent, seconds: number): string[] {
+  const { sent: packets, lost, duplicated, reordered, late, corrupted, leftSamples } = sent;
+  const faults = Object.entries({ lost, duplicated, reordered, late, corrupted })
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => `${count} ${name}`);
+  return [
+    `${to}: ${packets} packets, ${formatSeconds(sent.seconds)} of data in ${formatSeconds(seconds)}${faults.length > 0 ? `; ${faults.join(', ')}` : ''}`,
+    ...(leftSamples > 0 ? [`${leftSamples} samples at the end fill no packet, and were not sent`] : []),
+  ];
+}

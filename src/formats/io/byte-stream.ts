@@ -1,0 +1,108 @@
+/** Bytes that come as they please: from a pipe, or from a TCP socket that is connected again when it breaks. */
+import { connect, type Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import type { Closable } from '../../core/closing.js';
+
+/** `quiet`: nothing came for as long as was waited; `ended`: nothing will. */
+export type Came = Uint8Array | 'quiet' | 'ended';
+
+export interface ByteStream extends Closable {
+  readonly name: string;
+  /** Waits for bytes, at most so long. */
+  next(quietMs: number): Promise<Came>;
+}
+
+export function streamOf(name: string, stream: Readable): ByteStream {
+  let hasEnded = false;
+  let wake = (): void => undefined;
+  stream.on('readable', () => {
+    wake();
+  });
+  for (const event of ['end', 'close', 'error'])
+    stream.on(event, () => {
+      hasEnded = true;
+      wake();
+    });
+  return {
+    name,
+    next: async (quietMs) => {
+      for (;;) {
+        const bytes = stream.read() as Uint8Array | null;
+        if (bytes !== null) return bytes;
+        if (hasEnded || stream.destroyed) return 'ended';
+        const wasQuiet = await new Promise<boolean>((resolve) => {
+          const timer = setTimeout(() => {
+            wake = () => undefined;
+            resolve(true);
+          }, quietMs);
+          wake = () => {
+            clearTimeout(timer);
+            wake = () => undefined;
+            resolve(false);
+          };
+        });
+        if (wasQuiet) return 'quiet';
+      }
+    },
+    close: () => {
+      stream.destroy();
+      wake();
+      return Promise.resolve();
+    },
+  };
+}
+
+const RECONNECT_MS = 1000;
+/** rtl_tcp greets with 12 bytes: its name, the tuner and its gains. */
+const RTL_GREETING = 'RTL0';
+const RTL_GREETING_BYTES = 12;
+
+/** Never ends by itself: a server that is not there yet, or went away, is asked again every second. */
+export function tcpStream(host: string, port: number): ByteStream {
+  const name = `tcp://${host}:${port}`;
+  let inner: ByteStream | undefined;
+  let isFirst = true;
+  const state = { isClosed: false };
+  const open = async (): Promise<ByteStream | undefined> => {
+    const socket: Socket = connect({ host, port });
+    const isOpen = await new Promise<boolean>((resolve) => {
+      socket.once('connect', () => {
+        resolve(true);
+      });
+      socket.once('error', () => {
+        resolve(false);
+      });
+    });
+    if (isOpen) return streamOf(name, socket);
+    socket.destroy();
+    return undefined;
+  };
+  return {
+    name,
+    next: async (quietMs) => {
+      if (state.isClosed) return 'ended';
+      if (!inner) {
+        inner = await open();
+        isFirst = true;
+        if (!inner) {
+          await new Promise((resolve) => setTimeout(resolve, Math.min(quietMs, RECONNECT_MS)));
+          return 'quiet';
+        }
+      }
+      const came = await inner.next(quietMs);
+      if (came === 'ended') {
+        await inner.close();
+        inner = undefined;
+        return 'quiet';
+      }
+      if (came === 'quiet' || !isFirst) return came;
+      isFirst = false;
+      const greets = Buffer.from(came.subarray(0, RTL_GREETING.length)).toString('latin1') === RTL_GREETING;
+      return greets ? came.subarray(RTL_GREETING_BYTES) : came;
+    },
+    close: async () => {
+      state.isClosed = true;
+      await inner?.close();
+    },
+  };
+}

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { createServer, type Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { describe, it } from 'node:test';
+import { instant, secondsBetween } from '../../core/instant.js';
+import type { VoltageBlock } from '../../core/blocks.js';
+import { streamOf, tcpStream } from '../io/byte-stream.js';
+import { openSampleStream, type StreamDescription, type StreamEvent } from './stream.js';
+
+const start = instant(1000);
+const plain: StreamDescription = {
+  type: 'cu8',
+  inputs: 2,
+  polarisations: 1,
+  sampleRateHz: 1000,
+  centreFrequencyHz: 1e8,
+  start,
+  quietMs: 60,
+};
+
+const kept = (block: VoltageBlock): { values: number[]; samples: number; sinceS: number } => ({
+  values: [...block.voltages],
+  samples: block.samples,
+  sinceS: secondsBetween(start, block.start),
+});
+
+describe('samples from a stream', () => {
+  it('of unsigned bytes, as dongles send them, become signed and turn to [a][t]', async () => {
+    const pipe = new PassThrough();
+    // Three samples of two inputs, (I, Q) each: 128 is 0.
+    pipe.end(Uint8Array.of(128, 129, 0, 255, 127, 130, 1, 254, 126, 131, 2, 253));
+    const source = await openSampleStream([streamOf('pipe', pipe)], plain);
+    assert.equal(source.type, 'ci8');
+    const blocks = [];
+    for await (const block of source.blocks(2)) blocks.push(kept(block));
+    assert.deepEqual(blocks, [
+      { values: [0, 1, -1, 2, -128, 127, -127, 126], samples: 2, sinceS: 0 },
+      { values: [-2, 3, -126, 125], samples: 1, sinceS: 0.002 },
+    ]);
+  });
+
+  it('cut anywhere on their way give the same blocks', async () => {
+    const bytes = Uint8Array.from({ length: 4 * 100 }, (_, k) => (k * 37) & 255);
+    const read = async (cuts: readonly number[]): Promise<number[]> => {
+      const pipe = new PassThrough();
+      const source = openSampleStream([streamOf('pipe', pipe)], plain);
+      let at = 0;
+      for (const cut of [...cuts, bytes.length]) {
+        pipe.write(bytes.slice(at, cut));
+        at = cut;
+      }
+      pipe.end();
+      const values: number[] = [];
+      for await (const block of (await source).blocks(16)) values.push(...block.voltages);
+      return values;
+    };
+    const whole = await read([]);
+    assert.equal(whole.length, 400);
+    assert.deepEqual(await read([1, 2, 3, 7, 100, 101, 399]), whole);
+  });
+
+  it('of several streams stand side by side', async () => {
+    const pipes = [new PassThrough(), new PassThrough()];
+    pipes[0].end(Uint8Array.of(1, 2, 3));
+    pipes[1].end(Uint8Array.of(11, 12, 13));
+    const source = await openSampleStream(
+      pipes.map((pipe, n) => streamOf(`pipe ${n}`, pipe)),
+      { ...plain, type: 'i8', inputs: 1 },
+    );
+    assert.equal(source.inputs, 2);
+    const blocks = [];
+    for await (const block of source.blocks(8)) blocks.push([...block.voltages]);
+    assert.deepEqual(blocks, [[1, 2, 3, 11, 12, 13]]);
+  });
+
+  it('that pause go on after what is missing, and say so', async () => {
+    const pipe = new PassThrough();
+    const events: StreamEvent['kind'][] = [];
+    pipe.write(Uint8Array.of(1, 2, 3));
+    const source = await openSampleStream(
+      [streamOf('pipe', pipe)],
+      { ...plain, type: 'i8', inputs: 1 },
+      ({ kind }) => {
+        events.push(kind);
+        if (kind === 'silent') setTimeout(() => pipe.end(Uint8Array.of(4, 5)), 100);
+      },
+    );
+    const blocks = [];
+    for await (const block of source.blocks(1024)) blocks.push(kept(block));
+    assert.deepEqual(
+      blocks.map(({ values }) => values),
+      [
+        [1, 2, 3],
+        [4, 5],
+      ],
+    );
+    assert.deepEqual(events, ['silent', 'again', 'ended']);
+    // At least the silence that was waited for, at a thousand samples a second.
+    assert.ok(blocks[1].sinceS >= 0.003 + 0.09, String(blocks[1].sinceS));
+  });
+
+  it("by TCP are asked for again when the server goes away; rtl_tcp's greeting is no sample", async () => {
+    const sockets: Socket[] = [];
+    const server = createServer((socket) => {
+      sockets.push(socket);
+      const greeting = Buffer.alloc(12);
+      greeting.write('RTL0');
+      socket.write(Buffer.concat([greeting, Uint8Array.of(10 * sockets.length, 7)]));
+      if (sockets.length === 1) setTimeout(() => socket.destroy(), 50);
+    });
+    const port = await new Promise<number>((resolve) => {
+      server.listen(0, '127.0.0.1', () => {
+        resolve((server.address() as { port: number }).port);
+      });
+    });
+    const source = await openSampleStream([tcpStream('127.0.0.1', port)], {
+      ...plain,
+      type: 'i8',
+      inputs: 1,
+    });
+    const values: number[] = [];
+    for await (const block of source.blocks(64)) {
+      values.push(...block.voltages);
+      if (values.length === 4) source.stop();
+    }
+    assert.deepEqual(values, [10, 7, 20, 7]);
+    await source.close();
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+});

@@ -1,0 +1,200 @@
+/**
+ * Samples from a stream: plain binary that never ends, [t][a], everything about it told. Nothing in it tells the time:
+ * its first sample is taken to be sampled when it came, the others follow at the sample rate. While nothing comes for a
+ * second or longer nothing was sampled: that time is missing, and the stream goes on after it.
+ */
+import { allocateVoltages, voltageSizeBytes, voltagesAT, type VoltageType } from '../../core/axes.js';
+import type { VoltageBlock } from '../../core/blocks.js';
+import { refuse } from '../../core/errors.js';
+import { addSamples, instant, type Instant } from '../../core/instant.js';
+import type { VoltageSource } from '../../core/sources.js';
+import type { ByteStream } from '../io/byte-stream.js';
+import { bytesOf, turn, type SampleBytes } from '../io/interleave.js';
+
+/** As software radios send them: `u8` and `cu8` count from 0 to 255 and become −128 … 127. */
+export type StreamType = VoltageType | 'u8' | 'cu8';
+
+export interface StreamDescription {
+  readonly type: StreamType;
+  /** Interleaved in each stream. */
+  readonly inputs: number;
+  readonly polarisations: 1 | 2;
+  readonly sampleRateHz: number;
+  readonly centreFrequencyHz: number;
+  /** Of the first sample; when it comes unless said. */
+  readonly start?: Instant;
+  /** What comes later than this after what came before was sampled later; a second unless said. */
+  readonly quietMs?: number;
+}
+
+export interface StreamEvent {
+  readonly kind: 'silent' | 'again' | 'ended';
+  readonly stream: string;
+  /** How long nothing came. */
+  readonly seconds: number;
+}
+
+const USUAL_QUIET_MS = 1000;
+
+/** One stream's samples on their way into blocks. */
+class Feed {
+  private rest: Uint8Array = new Uint8Array(0);
+
+  constructor(
+    readonly stream: ByteStream,
+    private readonly quietMs: number,
+    private readonly onEvent: (event: StreamEvent) => void,
+  ) {}
+
+  /** Fills `target` from `from` on: how many bytes came before a silence or the end, and which it was. */
+  async fill(
+    target: Uint8Array,
+    from: number,
+  ): Promise<{ readonly filled: number; readonly then: 'more' | 'quiet' | 'ended' }> {
+    let filled = from;
+    for (;;) {
+      const take = Math.min(this.rest.length, target.length - filled);
+      target.set(this.rest.subarray(0, take), filled);
+      this.rest = this.rest.subarray(take);
+      filled += take;
+      if (filled === target.length) return { filled, then: 'more' };
+      const came = await this.stream.next(this.quietMs);
+      if (typeof came === 'string') return { filled, then: came };
+      this.rest = came;
+    }
+  }
+
+  putBack(bytes: Uint8Array): void {
+    this.rest = this.rest.length === 0 ? bytes.slice() : joined(bytes, this.rest);
+  }
+
+  /** Waits for the end of a silence; false where none comes. */
+  async wait(beganMs: number, until: () => boolean): Promise<boolean> {
+    this.onEvent({ kind: 'silent', stream: this.stream.name, seconds: (performance.now() - beganMs) / 1000 });
+    while (!until()) {
+      const came = await this.stream.next(this.quietMs);
+      if (came === 'ended') return false;
+      if (came === 'quiet') continue;
+      this.rest = came;
+      this.onEvent({
+        kind: 'again',
+        stream: this.stream.name,
+        seconds: (performance.now() - beganMs) / 1000,
+      });
+      return true;
+    }
+    return false;
+  }
+}
+
+export interface SampleStream extends VoltageSource {
+  /** Ends the blocks after the one at hand. */
+  stop(): void;
+}
+
+/** Of several streams each brings its inputs, side by side; they are counted from their own first samples. */
+export async function openSampleStream(
+  streams: readonly ByteStream[],
+  description: StreamDescription,
+  onEvent: (event: StreamEvent) => void = () => undefined,
+): Promise<SampleStream> {
+  const { inputs: each, sampleRateHz, polarisations, quietMs = USUAL_QUIET_MS } = description;
+  const isUnsigned = description.type === 'u8' || description.type === 'cu8';
+  const type =
+    ({ u8: 'i8', cu8: 'ci8' } as Partial<Record<StreamType, VoltageType>>)[description.type] ??
+    (description.type as VoltageType);
+  const inputs = each * streams.length;
+  const sampleBytes = voltageSizeBytes(type);
+  const feeds = streams.map((stream) => new Feed(stream, quietMs, onEvent));
+  const state = { isStopped: false };
+  // The start is known when the first bytes are there.
+  const first = new Uint8Array(each * sampleBytes);
+  for (const feed of feeds) {
+    for (;;) {
+      const { filled, then } = await feed.fill(first.subarray(0, 1), 0);
+      if (filled === 1) break;
+      if (then === 'ended') refuse(feed.stream.name, 'ended before its first sample', 'check what sends it');
+      if (!(await feed.wait(performance.now() - quietMs, () => false)))
+        refuse(feed.stream.name, 'ended before its first sample', 'check what sends it');
+    }
+    // One byte was taken; it is given back in front.
+    feed.putBack(first.subarray(0, 1));
+  }
+  const start = description.start ?? instant(Date.now() / 1000);
+
+  async function* blocks(blockSamples: number): AsyncGenerator<VoltageBlock> {
+    const raw = feeds.map(() => new Uint8Array(blockSamples * each * sampleBytes));
+    const voltages = allocateVoltages(type, inputs, blockSamples);
+    let next = 0;
+    let ended = false;
+    while (!ended && !state.isStopped) {
+      const came = await Promise.all(feeds.map((feed, n) => feed.fill(raw[n], 0)));
+      const silentFromMs = performance.now() - quietMs;
+      const bytes = Math.min(...came.map(({ filled }) => filled));
+      const samples = Math.floor(bytes / (each * sampleBytes));
+      // Of several streams the others' samples of a silence belong to the time after it.
+      feeds.forEach((feed, n) => {
+        feed.putBack(raw[n].subarray(samples * each * sampleBytes, came[n].filled));
+      });
+      if (samples > 0) {
+        for (const one of raw) if (isUnsigned) flip(one, samples * each * sampleBytes);
+        raw.forEach((one, n) => {
+          turn(
+            { bytes: one, first: 0, stride: each },
+            { bytes: bytesOf(voltages), first: n * each * samples, stride: samples },
+            { rows: samples, columns: each, sampleBytes: sampleBytes as SampleBytes },
+          );
+        });
+        yield {
+          type,
+          inputs,
+          samples,
+          voltages: voltagesAT(
+            voltages.subarray(0, (inputs * samples * voltages.length) / (inputs * blockSamples)),
+            type,
+            inputs,
+            samples,
+          ),
+          gaps: [],
+          start: addSamples(start, next, sampleRateHz),
+        };
+        next += samples;
+      }
+      ended = came.some(({ then }) => then === 'ended');
+      const silent = came.findIndex(({ then }) => then === 'quiet');
+      if (ended || silent < 0) continue;
+      ended = !(await feeds[silent].wait(silentFromMs, () => state.isStopped));
+      next += Math.round(((performance.now() - silentFromMs) / 1000) * sampleRateHz);
+    }
+    for (const { stream } of feeds) onEvent({ kind: 'ended', stream: stream.name, seconds: 0 });
+  }
+
+  return {
+    kind: 'voltages',
+    type,
+    inputs,
+    polarisations,
+    sampleRateHz,
+    centreFrequencyHz: description.centreFrequencyHz,
+    start,
+    blocks,
+    stop: () => {
+      state.isStopped = true;
+    },
+    close: async () => {
+      await Promise.all(streams.map((stream) => stream.close()));
+    },
+  };
+}
+
+/** From 0 … 255 to −128 … 127 in two's complement. */
+function flip(bytes: Uint8Array, count: number): void {
+  for (let k = 0; k < count; k++) bytes[k] ^= 0x80;
+}
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const all = new Uint8Array(first.length + second.length);
+  all.set(first);
+  all.set(second, first.length);
+  return all;
+}

@@ -1,0 +1,167 @@
+/**
+ * One session of a source through the chain: spectra are made or taken, correlated once, imaged by either road at a
+ * cadence of their own, and handed over as integrations. The same stages as the batch commands use, so the same bits.
+ */
+import type { Backend } from '../../backend/backend.js';
+import type { ChannelisePlan } from '../../channelise/index.js';
+import type { Integration } from '../../core/blocks.js';
+import { preparing } from '../../core/closing.js';
+import { refuse } from '../../core/errors.js';
+import type { Source } from '../../core/sources.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import { run, type RunOptions } from '../run.js';
+import { isEmptyImage, type Calibrated, type ImageSettings, type SkyImage } from '../sky-image.js';
+import { prepareChannelise, spectrumGrid } from '../stages/channelise.js';
+import { everySpectra, integrationClock, type IntegrationClock, type SpectrumGrid } from '../stages/clock.js';
+import { prepareCorrelate } from '../stages/correlate.js';
+import { prepareDirectImage } from '../stages/direct-image.js';
+import { prepareImage } from '../stages/image.js';
+import type { TimedSpectra } from '../stages/spectra.js';
+import { both, chain, passing, type Account, type Emit, type Stage } from '../stages/stage.js';
+import { prepareTakeSpectra, spectraPerBlock } from '../stages/take-spectra.js';
+import { prepareSum } from './sum.js';
+
+export interface LiveImaging {
+  /** From one image to the next. */
+  readonly everyS: number;
+  readonly road: 'visibilities' | 'direct';
+  readonly weight: 'natural' | 'uniform';
+  readonly calibrated?: Calibrated;
+  readonly image: ImageSettings;
+}
+
+export interface LiveSettings {
+  readonly backend: Backend;
+  readonly telescope: Telescope;
+  readonly frequenciesHz: Float64Array;
+  /** How voltages become channels. */
+  readonly channels?: ChannelisePlan;
+  readonly integrationS: number;
+  readonly align: 'first-sample' | 'utc';
+  readonly flaggedInputs?: Uint8Array;
+  readonly imaging?: LiveImaging;
+}
+
+/** Who takes what is made. */
+export interface LiveSinks {
+  readonly integration: Emit<Integration>;
+  /** Its arrays are filled anew by the next. */
+  readonly image: Emit<SkyImage>;
+  /** Nothing was left to make an image of. */
+  readonly noImage: (why: string) => void;
+}
+
+interface Clocks {
+  /** Where spectra are cut. */
+  readonly cuts: IntegrationClock;
+  readonly files: IntegrationClock;
+}
+
+/** Integrations are whole numbers of images: both are cut on one grid. */
+function planClocks({ integrationS, align, imaging }: LiveSettings, grid: SpectrumGrid): Clocks {
+  const files = integrationClock({ integrationS, align }, grid);
+  if (!imaging) return { cuts: files, files };
+  const { everyS } = imaging;
+  const images = Math.round(integrationS / everyS);
+  if (images < 1 || Math.abs(images * everyS - integrationS) > 1e-6 * integrationS) {
+    refuse(
+      'live',
+      `an integration of ${integrationS} s is no whole number of images of ${everyS} s`,
+      `give --integration as a multiple of --image, like ${Math.max(1, images) * everyS}s`,
+    );
+  }
+  const cuts = integrationClock({ integrationS: everyS, align }, grid);
+  if (align === 'utc') return { cuts, files };
+  return { cuts, files: everySpectra(images * Math.round(everyS * grid.spectrumRateHz)) };
+}
+
+export async function runSession(
+  source: Source,
+  settings: LiveSettings,
+  sinks: LiveSinks,
+  options: RunOptions = {},
+): Promise<Account> {
+  if (source.kind === 'spectra') {
+    const { cuts, files } = planClocks(settings, source);
+    const stage = await preparing(async (closers) => {
+      const take = closers.keep(prepareTakeSpectra({ backend: settings.backend, source, clock: cuts }));
+      return chain(take, await prepareProducts(source, source, files, settings, sinks));
+    });
+    return run(source.blocks(spectraPerBlock(source)), stage, nobody, options);
+  }
+  const plan = settings.channels ?? refuse('live', 'voltages need channels', 'say how many with --channels');
+  const grid = spectrumGrid(source, plan);
+  const { cuts, files } = planClocks(settings, grid);
+  const shape = { ...plan.output, polarisations: source.polarisations };
+  const stage = await preparing(async (closers) => {
+    const channelise = closers.keep(
+      await prepareChannelise({ backend: settings.backend, plan, source, clock: cuts }),
+    );
+    return chain(channelise, await prepareProducts(shape, grid, files, settings, sinks));
+  });
+  return run(source.blocks(plan.blockSamples), stage, nobody, options);
+}
+
+const nobody = (): Promise<void> => Promise.resolve();
+
+type Shape = Pick<TimedSpectra['block']['shape'], 'type' | 'channels' | 'inputs'> & {
+  readonly polarisations: 1 | 2;
+};
+
+/** What becomes of spectra. */
+async function prepareProducts(
+  shape: Shape,
+  grid: SpectrumGrid,
+  files: IntegrationClock,
+  settings: LiveSettings,
+  sinks: LiveSinks,
+): Promise<Stage<TimedSpectra, unknown>> {
+  const { backend, telescope, frequenciesHz, flaggedInputs, imaging } = settings;
+  const correlate = await prepareCorrelate({
+    backend,
+    spectra: shape,
+    polarisations: shape.polarisations,
+    grid,
+    ...(flaggedInputs && { flaggedInputs }),
+  });
+  if (!imaging) return chain(correlate, passing(sinks.integration));
+  const common = {
+    backend,
+    telescope,
+    frequenciesHz,
+    image: imaging.image,
+    ...(imaging.calibrated && { calibrated: imaging.calibrated }),
+  };
+  if (imaging.road === 'direct') {
+    const direct = prepareDirectImage({ ...common, grid, lastsS: imaging.everyS });
+    return both<TimedSpectra, unknown>(
+      recut(chain(correlate, passing(sinks.integration)), files),
+      forgiving(chain(direct, passing<SkyImage>(sinks.image)), sinks),
+    );
+  }
+  const image = prepareImage({ ...common, weight: imaging.weight, autos: 'leave-out' });
+  const look = forgiving(chain(image, passing<SkyImage>(sinks.image)), sinks);
+  return chain(
+    correlate,
+    both<Integration, unknown>(chain(prepareSum(files, grid), passing(sinks.integration)), look),
+  );
+}
+
+/** Spectra cut more often than this stage wants to be. */
+const recut = <Out>(stage: Stage<TimedSpectra, Out>, clock: IntegrationClock): Stage<TimedSpectra, Out> => ({
+  ...stage,
+  push: (spectra, emit) => stage.push({ ...spectra, cutAt: clock.cutAfter(spectra.index) }, emit),
+});
+
+/** A picture of nothing is told, and the night goes on. */
+const forgiving = <In, Out>(stage: Stage<In, Out>, { noImage }: LiveSinks): Stage<In, Out> => {
+  const told = (error: unknown): void => {
+    if (!isEmptyImage(error)) throw error;
+    noImage(error.what);
+  };
+  return {
+    ...stage,
+    push: (item, emit) => stage.push(item, emit).catch(told),
+    flush: (emit) => stage.flush(emit).catch(told),
+  };
+};

@@ -1,0 +1,128 @@
+/** Integrations into files by time: each is whole after every integration, and closed when its time is over. */
+import { parse, join } from 'node:path';
+import type { Integration } from '../../core/blocks.js';
+import { CorellaError } from '../../core/errors.js';
+import { addSeconds, formatInstant, type Instant } from '../../core/instant.js';
+import {
+  errorCode,
+  visibilityFormatFor,
+  type StoredValues,
+  type VisibilityHeader,
+  type VisibilityWriter,
+} from '../../formats/index.js';
+import { skyFrame } from '../../sky/frame.js';
+
+export interface FileSettings {
+  /** The name of the one file; with `everyS`, and after a restart of the senders, each has its start in its name. */
+  readonly path: string;
+  /** A new file on every multiple of this since midnight UTC. */
+  readonly everyS?: number;
+  readonly values: StoredValues;
+  readonly header: Omit<VisibilityHeader, 'phaseCentre' | 'object'>;
+}
+
+export interface FileEvent {
+  readonly kind: 'opened' | 'closed' | 'full';
+  readonly path: string;
+  readonly integrations: number;
+  /** Of a full disk. */
+  readonly why?: string;
+}
+
+/** How long a full disk is left alone. */
+const RETRY_MS = 10_000;
+const DISK_ENDS = ['ENOSPC', 'EDQUOT', 'EIO', 'EFBIG'];
+
+interface OpenFile {
+  readonly path: string;
+  readonly slot: number;
+  readonly writer: VisibilityWriter;
+  integrations: number;
+}
+
+export class FilesByTime {
+  private open: OpenFile | undefined;
+  private opened = 0;
+  private retryAtMs = 0;
+  /** Every file that holds something, in the order of time. */
+  readonly paths: string[] = [];
+  written = 0;
+  /** Integrations for which the disk had no room. */
+  unwritten = 0;
+
+  constructor(
+    private readonly settings: FileSettings,
+    private readonly onEvent: (event: FileEvent) => void,
+  ) {}
+
+  async append(integration: Integration): Promise<void> {
+    const slot = this.slotOf(integration.start);
+    if (this.open && this.open.slot !== slot) await this.close();
+    if (!this.open && performance.now() < this.retryAtMs) {
+      this.unwritten++;
+      return;
+    }
+    try {
+      this.open ??= await this.create(integration, slot);
+      await this.open.writer.append(integration);
+      this.open.integrations++;
+      this.written++;
+    } catch (error) {
+      if (!(error instanceof CorellaError) || !DISK_ENDS.includes(errorCode(error.cause))) throw error;
+      this.unwritten++;
+      this.retryAtMs = performance.now() + RETRY_MS;
+      await this.keep(error.what);
+    }
+  }
+
+  /** The file is at its end: its time is over, or the senders were started anew. */
+  async close(): Promise<void> {
+    const done = this.open;
+    this.open = undefined;
+    if (!done) return;
+    const { path, integrations, writer } = done;
+    if (integrations === 0) {
+      await writer.abandon();
+      return;
+    }
+    await writer.finish();
+    this.paths.push(path);
+    this.onEvent({ kind: 'closed', path, integrations });
+  }
+
+  private async keep(why: string): Promise<void> {
+    const full = this.open;
+    this.open = undefined;
+    const integrations = full ? await full.writer.keep() : 0;
+    if (full && integrations > 0) this.paths.push(full.path);
+    this.onEvent({ kind: 'full', path: full?.path ?? this.settings.path, integrations, why });
+  }
+
+  private slotOf({ unixSeconds, fraction }: Instant): number {
+    const { everyS } = this.settings;
+    // A start a rounding error before the boundary is on it.
+    return everyS === undefined ? 0 : Math.floor((unixSeconds + fraction + 1e-6) / everyS);
+  }
+
+  private async create({ start }: Integration, slot: number): Promise<OpenFile> {
+    const { header, values, everyS } = this.settings;
+    const path = this.nameFor(start);
+    const middle = addSeconds(start, everyS === undefined ? 0 : everyS / 2);
+    const writer = await visibilityFormatFor(path).createVisibilities(
+      path,
+      { ...header, phaseCentre: skyFrame(header.telescope.site, middle).zenith, object: 'zenith' },
+      { values, appears: 'first-integration' },
+    );
+    this.opened++;
+    this.onEvent({ kind: 'opened', path, integrations: 0 });
+    return { path, slot, writer, integrations: 0 };
+  }
+
+  private nameFor(start: Instant): string {
+    const { path, everyS } = this.settings;
+    if (everyS === undefined && this.opened === 0) return path;
+    const { dir, name, ext } = parse(path);
+    const stamp = formatInstant(start, everyS !== undefined && everyS < 1 ? 3 : 0).replaceAll(':', '');
+    return join(dir, `${name}-${stamp}${ext}`);
+  }
+}

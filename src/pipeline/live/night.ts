@@ -1,0 +1,151 @@
+/** A night: sessions of a source one after the other through the chain, products on the way, and the account of all of it. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { CorellaError } from '../../core/errors.js';
+import { addSeconds, formatInstant, secondsBetween, type Instant } from '../../core/instant.js';
+import type { Source } from '../../core/sources.js';
+import { sampleRateOf } from '../../core/sources.js';
+import { addAccounts, emptyAccount, type Account } from '../stages/stage.js';
+import { runSession, type LiveSettings } from './chain.js';
+import type { FileEvent, FilesByTime } from './files.js';
+import type { LatestPicture } from './pictures.js';
+
+/** What a night is made of: one source for each time that the senders' clocks were set. */
+export interface LiveInput {
+  sessions(): AsyncIterable<Source> | Iterable<Source>;
+  /** Hears no more; what has come is worked through. */
+  stop(): void;
+}
+
+export type NightEvent =
+  | { readonly kind: 'session'; readonly session: number; readonly start: string }
+  | {
+      readonly kind: 'integration';
+      readonly start: string;
+      readonly durationS: number;
+      readonly present: number;
+    }
+  | { readonly kind: 'image'; readonly start: string; readonly durationS: number; readonly ageS: number }
+  | { readonly kind: 'no-image'; readonly why: string }
+  | ({ readonly kind: 'file' } & Omit<FileEvent, 'kind'> & { readonly what: FileEvent['kind'] });
+
+/** Made when the first samples are there; all sessions of a night have one shape. */
+export interface NightProducts {
+  readonly live: LiveSettings;
+  readonly files?: FilesByTime;
+  readonly picture?: LatestPicture;
+}
+
+export interface NightSettings {
+  readonly input: LiveInput;
+  readonly prepare: (source: Source) => Promise<NightProducts>;
+  /** Ends the night after so much of the data. */
+  readonly forS?: number;
+  readonly onEvent: (event: NightEvent) => void;
+}
+
+export interface NightSummary extends Account {
+  readonly sessions: number;
+  readonly wallS: number;
+  readonly dataS: number;
+  /** Images of which nothing was left. */
+  readonly emptyImages: number;
+  readonly pictures: number;
+  readonly files: readonly string[];
+  readonly unwrittenIntegrations: number;
+  /** How long after its last sample an image was there. */
+  readonly imageAgeS?: { readonly median: number; readonly most: number };
+  readonly eventLoopMs: { readonly p50: number; readonly p99: number; readonly most: number };
+  readonly peakMemoryBytes: number;
+}
+
+const now = (): Instant => ({
+  unixSeconds: Math.floor(Date.now() / 1000),
+  fraction: (Date.now() % 1000) / 1000,
+});
+/** Kept of the ages, whatever the night's length. */
+const AGES = 4096;
+
+export async function runNight(settings: NightSettings): Promise<NightSummary> {
+  const { input, forS, onEvent } = settings;
+  let products: NightProducts | undefined;
+  const loop = monitorEventLoopDelay({ resolution: 1 });
+  loop.enable();
+  const began = performance.now();
+  const ages: number[] = [];
+  const totals = { account: emptyAccount(), sessions: 0, dataS: 0, emptyImages: 0, images: 0, mostAgeS: 0 };
+  const onImage = (start: Instant, durationS: number): void => {
+    const ageS = secondsBetween(addSeconds(start, durationS), now());
+    ages[totals.images++ % AGES] = ageS;
+    totals.mostAgeS = Math.max(totals.mostAgeS, ageS);
+    onEvent({ kind: 'image', start: formatInstant(start, 3), durationS, ageS });
+  };
+  try {
+    for await (const source of input.sessions()) {
+      products ??= await settings.prepare(source);
+      const { live, files, picture } = products;
+      onEvent({ kind: 'session', session: totals.sessions++, start: formatInstant(source.start, 6) });
+      const before = totals.dataS;
+      let samples = 0;
+      const account = await runSession(
+        source,
+        live,
+        {
+          integration: async (integration) => {
+            const { start, durationS, counts } = integration;
+            let sum = 0;
+            for (const count of counts) sum += count;
+            const present = sum / counts.length / Math.max(1, durationS * spectrumRateOf(source, live));
+            onEvent({ kind: 'integration', start: formatInstant(start, 3), durationS, present });
+            await files?.append(integration);
+          },
+          image: (sky) => {
+            onImage(sky.start, sky.durationS);
+            picture?.show(sky);
+            return Promise.resolve();
+          },
+          noImage: (why) => {
+            totals.emptyImages++;
+            onEvent({ kind: 'no-image', why });
+          },
+        },
+        {
+          until: () => forS !== undefined && totals.dataS >= forS,
+          onProgress: ({ done }) => {
+            samples = done;
+            totals.dataS = before + samples / sampleRateOf(source);
+          },
+        },
+      );
+      totals.account = addAccounts(totals.account, account);
+      await files?.close();
+      if (forS !== undefined && totals.dataS >= forS) break;
+    }
+  } finally {
+    loop.disable();
+    await products?.files?.close();
+    await products?.picture?.close();
+  }
+  const { files, picture } = products ?? {};
+  const sorted = ages.sort((x, y) => x - y);
+  const ms = (ns: number): number => Math.round(ns / 1e4) / 100;
+  return {
+    ...totals.account,
+    images: totals.images,
+    sessions: totals.sessions,
+    wallS: (performance.now() - began) / 1000,
+    dataS: totals.dataS,
+    emptyImages: totals.emptyImages,
+    pictures: picture?.drawn ?? 0,
+    files: files?.paths ?? [],
+    unwrittenIntegrations: files?.unwritten ?? 0,
+    ...(sorted.length > 0 && { imageAgeS: { median: sorted[sorted.length >> 1], most: totals.mostAgeS } }),
+    eventLoopMs: { p50: ms(loop.percentile(50)), p99: ms(loop.percentile(99)), most: ms(loop.max) },
+    peakMemoryBytes: process.resourceUsage().maxRSS * 1024,
+  };
+}
+
+function spectrumRateOf(source: Source, { channels }: LiveSettings): number {
+  if (source.kind === 'spectra') return source.spectrumRateHz;
+  if (!channels) throw new CorellaError({ where: 'live', what: 'voltages without a plan of channels' });
+  return source.sampleRateHz / channels.samplesPerSpectrum;
+}

@@ -1,0 +1,40 @@
+/** Draws pictures off the main thread; started by pictures.ts. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { imageCPML } from '../../core/axes.js';
+import { addSeconds } from '../../core/instant.js';
+import { renderPng, skyPicture } from '../../draw/index.js';
+import { averageChannels, stokesI } from '../../image/index.js';
+import { writeFileWhole } from '../../formats/index.js';
+import { skyFrame } from '../../sky/frame.js';
+import { parseSource } from '../../sky/source.js';
+import { findSources } from '../../sky/sources.js';
+import { pictureParts } from '../products.js';
+import type { PictureDone, PictureSettings, PictureTask } from './picture-task.js';
+
+const settings = workerData as PictureSettings;
+const sources =
+  settings.sources === 'all'
+    ? findSources('all')
+    : settings.sources.map((one) => (one.includes(':') ? parseSource(one) : findSources([one])[0]));
+
+async function draw({ image, plan, start, durationS, frequenciesHz }: PictureTask): Promise<void> {
+  const { channels, products, pixels, polarisations } = plan;
+  const average = averageChannels(imageCPML(image, channels, products, pixels), plan);
+  const frame = skyFrame(settings.telescope.site, addSeconds(start, durationS / 2));
+  const parts = pictureParts(
+    { frame, start, durationS, polarisations, frequenciesHz },
+    { ...settings, sources },
+  );
+  const picture = skyPicture({ ...parts, plane: stokesI(average, plan, 0), plan });
+  await writeFileWhole(settings.path, await renderPng(picture, { width: settings.width }));
+}
+
+parentPort?.on('message', (task: PictureTask) => {
+  draw(task).then(
+    () => parentPort?.postMessage({} satisfies PictureDone),
+    (error: unknown) =>
+      parentPort?.postMessage({
+        fault: error instanceof Error ? error.message : String(error),
+      } satisfies PictureDone),
+  );
+});

@@ -1,0 +1,62 @@
+/**
+ * Blocks of the native ring. The receive thread sends a byte when one is ready; Node hears it as it hears any socket,
+ * so that no thread of its pool is taken and the event loop never waits.
+ */
+import { Socket } from 'node:net';
+import { refuse } from '../../core/errors.js';
+import { Bell, type Arrivals } from '../arrivals.js';
+import type { ListenSettings } from '../listen.js';
+import type { RingPlan } from '../plan.js';
+import { openNativeRing } from './native-ring.js';
+
+export async function arriveByNative(plan: RingPlan, settings: ListenSettings): Promise<Arrivals> {
+  const ring = openNativeRing(plan);
+  const bell = new Bell();
+  const descriptor = ring.wakeDescriptor();
+  if (descriptor < 0) {
+    await ring.close();
+    refuse('receive', 'no pair of sockets to wake by', 'raise the limit of open files: ulimit -n');
+  }
+  const wake = new Socket({ fd: descriptor, readable: true, writable: false });
+  wake.on('data', bell.ring);
+  wake.on('close', bell.ring);
+  wake.on('error', bell.ring);
+  const close = async (): Promise<void> => {
+    ring.stop();
+    await ring.close();
+    wake.destroy();
+    bell.ring();
+  };
+  let facts;
+  try {
+    facts = ring.listen(settings);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const { port, receiveBufferBytes, coalesced } = facts;
+  return {
+    plan,
+    description: `the native ring at ${settings.listen.address}:${port}${coalesced ? ', datagrams coalesced' : ''}`,
+    next: async () => {
+      for (;;) {
+        const block = ring.take();
+        if (block) return block;
+        if (ring.ended()) {
+          ring.checkTrouble();
+          return undefined;
+        }
+        await bell.heard();
+      }
+    },
+    stop: () => {
+      ring.stop();
+    },
+    account: () => ring.account(),
+    socket: () => {
+      const { cpuNs, kernelDrops } = ring.threadFacts();
+      return { port, receiveBufferBytes, kernelDrops, threadS: cpuNs / 1e9 };
+    },
+    close,
+  };
+}

@@ -1,0 +1,134 @@
+// What TypeScript calls (native-ring.ts): a ring, its socket, its blocks, and one parser at a time for the fuzzer.
+#include <memory>
+
+#include "backend/cpu/context.h"
+#include "ring.h"
+#include "socket.h"
+
+using namespace corella;
+using namespace corella::receive;
+
+namespace {
+
+Ring &ringAt(void *ring) {
+  require(ring != nullptr, "the ring is closed");
+  return *static_cast<Ring *>(ring);
+}
+
+// plan : format, lanes, fragments, cellBytes, wrapBits, ticksPerSlot, count of numbers
+Stream streamFrom(const int64_t *plan, const int64_t *numbers, const int64_t *sources) {
+  require(plan[0] >= 0 && plan[0] <= 6, "no such packet format");
+  require(plan[1] > 0 && plan[2] > 0 && plan[3] > 0 && plan[5] > 0, "a size of the stream is not above 0");
+  return Stream(static_cast<Format>(plan[0]), static_cast<int32_t>(plan[1]), static_cast<int32_t>(plan[2]),
+                static_cast<int32_t>(plan[3]), static_cast<int32_t>(plan[4]), plan[5],
+                std::vector<int64_t>(numbers, numbers + plan[6]), sources);
+}
+
+}  // namespace
+
+// settings : slotsPerBlock, blocks, window, skipTicks, flushMs, hearingSpan
+CORELLA_EXPORT int32_t corella_ring_open(char *error, const int64_t *plan, const int64_t *numbers,
+                                         const int64_t *sources, const int64_t *settings, const int64_t *cells,
+                                         const int64_t *presence, void **ring) {
+  return guarded(error, [&] {
+    const Settings given = {static_cast<int32_t>(settings[0]), static_cast<int32_t>(settings[1]),
+                            static_cast<int32_t>(settings[2]), settings[3],
+                            static_cast<int32_t>(settings[4]), settings[5]};
+    require(given.slotsPerBlock > 0 && given.window >= 3 && given.blocks >= given.window + 2,
+            "a window of 3 or more and two blocks beyond it are needed");
+    *ring = new Ring(streamFrom(plan, numbers, sources), given, cells, presence);
+  });
+}
+
+// Waits for the receive thread: called off the event loop.
+CORELLA_EXPORT int32_t corella_ring_close(char *error, void *ring) {
+  return guarded(error, [&] { delete &ringAt(ring); });
+}
+
+CORELLA_EXPORT int32_t corella_ring_feed(char *error, void *ring, const uint8_t *datagram, int64_t bytes,
+                                         int64_t unixNs, int32_t *outcome) {
+  return guarded(error, [&] { *outcome = static_cast<int32_t>(ringAt(ring).feed(datagram, bytes, unixNs)); });
+}
+
+CORELLA_EXPORT int32_t corella_ring_flush(char *error, void *ring) {
+  return guarded(error, [&] { ringAt(ring).flush(); });
+}
+
+// told : see Told. state: 1 a block was taken, 0 none is ready, −1 none will come.
+CORELLA_EXPORT int32_t corella_ring_take(char *error, void *ring, int64_t *told, int32_t *state) {
+  return guarded(error, [&] {
+    Ring &open = ringAt(ring);
+    // Asked before looking: what the thread handed on before it ended is seen.
+    const bool ended = open.ended();
+    Told block{};
+    *state = open.take(block) ? 1 : ended ? -1 : 0;
+    if (*state != 1) return;
+    const int64_t values[] = {block.index,   block.startTick, block.session,      block.epoch,
+                              block.skipped, block.missing,   block.arrivedUnixNs};
+    std::memcpy(told, values, sizeof values);
+  });
+}
+
+CORELLA_EXPORT int32_t corella_ring_release(char *error, void *ring, int64_t index) {
+  return guarded(error, [&] { ringAt(ring).release(index); });
+}
+
+// facts : free blocks, nanoseconds of the thread, datagrams the kernel dropped (−1: it does not say)
+CORELLA_EXPORT int32_t corella_ring_account(char *error, void *ring, int64_t *totals, int64_t *lanes, int64_t *facts) {
+  return guarded(error, [&] {
+    Ring &open = ringAt(ring);
+    open.account(totals, lanes);
+    facts[0] = open.freeBlocks();
+    facts[1] = open.threadNs();
+    facts[2] = droppedByKernel(open.socketFd());
+  });
+}
+
+// asked : port, receive buffer in bytes, coalesce (1 or 0), core (−1: any). given : port, receive buffer, coalesced.
+CORELLA_EXPORT int32_t corella_ring_listen(char *error, void *ring, const char *address, const char *group,
+                                           const int64_t *asked, int64_t *given) {
+  return guarded(error, [&] {
+    Ring &open = ringAt(ring);
+    require(open.socketFd() < 0, "the ring listens already");
+    const SocketAsked what = {address, group, static_cast<int32_t>(asked[0]), static_cast<int32_t>(asked[1]),
+                              asked[2] != 0};
+    SocketGiven got;
+    const int socket = openSocket(what, got);
+    given[0] = got.port;
+    given[1] = got.receiveBufferBytes;
+    given[2] = got.coalesced ? 1 : 0;
+    startListening(open, socket, got.coalesced, static_cast<int32_t>(asked[3]));
+  });
+}
+
+CORELLA_EXPORT int32_t corella_ring_stop(char *error, void *ring) {
+  return guarded(error, [&] { ringAt(ring).stop(); });
+}
+
+CORELLA_EXPORT int32_t corella_ring_wake(char *error, void *ring, int32_t *descriptor) {
+  return guarded(error, [&] { *descriptor = ringAt(ring).openWake(); });
+}
+
+// Refuses with the reason where the thread ended by itself.
+CORELLA_EXPORT int32_t corella_ring_trouble(char *error, void *ring) {
+  return guarded(error, [&] {
+    const std::string why = ringAt(ring).trouble();
+    if (!why.empty()) throw Refusal(why);
+  });
+}
+
+// verdict : code, tick, lane, fragment, session, payloadAt (packets/verdict.ts)
+CORELLA_EXPORT int32_t corella_parse_packet(char *error, const int64_t *plan, const int64_t *numbers,
+                                            const int64_t *sources, const uint8_t *datagram, int64_t bytes,
+                                            int64_t *verdict) {
+  return guarded(error, [&] {
+    // On the heap and exactly as long: reading past the end is seen by a sanitizer.
+    std::unique_ptr<uint8_t[]> copy(new uint8_t[static_cast<size_t>(bytes)]);
+    if (bytes > 0) std::memcpy(copy.get(), datagram, static_cast<size_t>(bytes));
+    Packet packet;
+    const Verdict code = parse(streamFrom(plan, numbers, sources), copy.get(), bytes, packet);
+    const int64_t values[] = {
+        static_cast<int64_t>(code), packet.tick, packet.lane, packet.fragment, packet.epoch, packet.payloadAt};
+    std::memcpy(verdict, values, sizeof values);
+  });
+}

@@ -1,0 +1,261 @@
+/**
+ * The native ring from TypeScript: the same rules as reference.ts, in C++ (ring.h). Memory is JavaScript's, one piece a
+ * block, on whole pages, so that whoever has a card can lock it; native code is told the addresses.
+ */
+import koffi from 'koffi';
+import { refuse } from '../../core/errors.js';
+import { emptyPresence, type Presence } from '../../core/presence/presence.js';
+import { errorBuffer, loadNative, settle, type NativeFunction } from '../../backend/cpu/library.js';
+import { planListening, type Listening, type ListenSettings } from '../listen.js';
+import { blockBytesOf, hearingSpan, type RingPlan } from '../plan.js';
+import {
+  laneOutcomes,
+  outcomes,
+  type ArrivedBlock,
+  type FedRing,
+  type LaneAccount,
+  type Outcome,
+  type RingAccount,
+} from '../ring.js';
+import { planNumbers } from './parser.js';
+
+const PAGE_BYTES = 4096;
+/** Packets, bytes, blocks, skipped, missing, resyncs; then outcomes. */
+const TOTALS = 6;
+/** Outcomes, missing cells, newest tick. */
+const LANE_NUMBERS = outcomes.length + 2;
+const NEVER = -(2n ** 63n);
+
+interface BlockMemory {
+  readonly cells: Uint8Array;
+  readonly address: bigint;
+  readonly presence: Presence;
+}
+
+export interface ListeningFacts {
+  readonly listening: Listening;
+  readonly port: number;
+  readonly receiveBufferBytes: number;
+  readonly coalesced: boolean;
+}
+
+export interface NativeRing extends FedRing {
+  /** Every block's memory, for whoever locks its pages. */
+  readonly memory: readonly { readonly address: bigint; readonly sizeBytes: number }[];
+  /** Receives on a thread of its own from now on; `feed` and `flush` are the thread's. */
+  listen(settings: ListenSettings): ListeningFacts;
+  /** A byte comes on it for each block; asked for before listening. */
+  wakeDescriptor(): number;
+  /** Ends the thread, which hands on what is begun. */
+  stop(): void;
+  /** Whether no block will come any more; asked for when `take` gave none. */
+  ended(): boolean;
+  /** Throws where the thread ended by itself. */
+  checkTrouble(): void;
+  /** Nanoseconds the thread ran; datagrams the kernel dropped, where it says. */
+  threadFacts(): { readonly cpuNs: number; readonly kernelDrops: number | undefined };
+}
+
+function pagesFor(
+  sizeBytes: number,
+  garbage: number,
+): { readonly bytes: Uint8Array; readonly address: bigint } {
+  const whole = new Uint8Array(sizeBytes + PAGE_BYTES);
+  if (garbage !== 0) whole.fill(garbage);
+  const start = koffi.address(whole);
+  const skip = Number((BigInt(PAGE_BYTES) - (start % BigInt(PAGE_BYTES))) % BigInt(PAGE_BYTES));
+  return { bytes: whole.subarray(skip, skip + sizeBytes), address: start + BigInt(skip) };
+}
+
+const bindings = (bind: (prototype: string) => NativeFunction) => ({
+  open: bind(
+    'int32_t corella_ring_open(char *error, const int64_t *plan, const int64_t *numbers, const int64_t *sources, ' +
+      'const int64_t *settings, const int64_t *cells, const int64_t *presence, _Out_ void **ring)',
+  ),
+  close: bind('int32_t corella_ring_close(char *error, void *ring)'),
+  feed: bind(
+    'int32_t corella_ring_feed(char *error, void *ring, const uint8_t *datagram, int64_t bytes, int64_t unixNs, ' +
+      'int32_t *outcome)',
+  ),
+  flush: bind('int32_t corella_ring_flush(char *error, void *ring)'),
+  take: bind('int32_t corella_ring_take(char *error, void *ring, int64_t *told, int32_t *state)'),
+  release: bind('int32_t corella_ring_release(char *error, void *ring, int64_t index)'),
+  account: bind(
+    'int32_t corella_ring_account(char *error, void *ring, int64_t *totals, int64_t *lanes, int64_t *facts)',
+  ),
+  listen: bind(
+    'int32_t corella_ring_listen(char *error, void *ring, const char *address, const char *group, ' +
+      'const int64_t *asked, int64_t *given)',
+  ),
+  stop: bind('int32_t corella_ring_stop(char *error, void *ring)'),
+  wake: bind('int32_t corella_ring_wake(char *error, void *ring, int32_t *descriptor)'),
+  trouble: bind('int32_t corella_ring_trouble(char *error, void *ring)'),
+});
+
+/** Refused where there is no native library. `garbage` fills the memory, for tests; `onRelease` hears of memory that came back. */
+export function openNativeRing(
+  plan: RingPlan,
+  garbage = 0,
+  onRelease: () => void = () => undefined,
+): NativeRing {
+  const library = loadNative();
+  if ('what' in library) refuse('receive', library.what, library.fix);
+  const native = bindings((prototype) => library.function(prototype));
+  const { stream, slotsPerBlock, blocks, window, skipTicks, flushMs } = plan;
+  const lanes = stream.lanes.length;
+  const memory = Array.from({ length: blocks }, (): BlockMemory => {
+    const { bytes, address } = pagesFor(blockBytesOf(plan), garbage);
+    return { cells: bytes, address, presence: emptyPresence(lanes, stream.fragments, slotsPerBlock) };
+  });
+  const error = errorBuffer();
+  const call = (code: number): void => {
+    settle('receive', code, error);
+  };
+  const handle: [bigint] = [0n];
+  const settings = [slotsPerBlock, blocks, window, skipTicks, flushMs, hearingSpan(plan)].map(BigInt);
+  call(
+    native.open(
+      error,
+      ...planNumbers(stream),
+      BigInt64Array.from(settings),
+      BigInt64Array.from(memory, ({ address }) => address),
+      BigInt64Array.from(memory, ({ presence }) => koffi.address(presence.bits)),
+      handle,
+    ),
+  );
+  let open: bigint | undefined = handle[0];
+  const ring = (): bigint => open ?? refuse('receive', 'the ring is closed');
+  const told = new BigInt64Array(7);
+  const state = new Int32Array(1);
+  const outcome = new Int32Array(1);
+  const totals = new BigInt64Array(TOTALS + outcomes.length);
+  const laneNumbers = new BigInt64Array(lanes * LANE_NUMBERS);
+  const facts = new BigInt64Array(3);
+  /** What was counted when the ring was closed: still to be asked for. */
+  const account = (): void => {
+    if (open !== undefined) call(native.account(error, open, totals, laneNumbers, facts));
+  };
+  const describe = (): ArrivedBlock => {
+    const [index, startTick, session, epoch, skipped, missing, arrivedUnixNs] = told;
+    let released = false;
+    return {
+      ...memory[Number(index)],
+      ...{ startTick, epoch, arrivedUnixNs },
+      session: Number(session),
+      skippedBlocks: Number(skipped),
+      missingCells: Number(missing),
+      release: () => {
+        if (released || open === undefined) return;
+        released = true;
+        call(native.release(error, open, index));
+        onRelease();
+      },
+    };
+  };
+  return {
+    plan,
+    memory: memory.map(({ address, cells }) => ({ address, sizeBytes: cells.length })),
+    feed: (datagram, unixNs = 0n): Outcome => {
+      call(native.feed(error, ring(), datagram, datagram.length, unixNs, outcome));
+      return outcomes[outcome[0]];
+    },
+    flush: () => {
+      call(native.flush(error, ring()));
+    },
+    take: () => {
+      if (open === undefined) return undefined;
+      call(native.take(error, open, told, state));
+      return state[0] === 1 ? describe() : undefined;
+    },
+    ended: () => open === undefined || state[0] === -1,
+    freeBlocks: () => {
+      account();
+      return Number(facts[0]);
+    },
+    account: () => {
+      account();
+      return accountOf(totals, laneNumbers, lanes);
+    },
+    threadFacts: () => {
+      account();
+      return { cpuNs: Number(facts[1]), kernelDrops: facts[2] < 0n ? undefined : Number(facts[2]) };
+    },
+    listen: (given) => {
+      const listening = planListening(given);
+      const got = new BigInt64Array(3);
+      const asked = [
+        listening.port,
+        listening.receiveBufferBytes,
+        given.coalesce === 'off' ? 0 : 1,
+        given.core ?? -1,
+      ];
+      const { address, group, interfaceAddress } = listening;
+      call(
+        native.listen(
+          error,
+          ring(),
+          group ? interfaceAddress : address,
+          group ? address : '',
+          BigInt64Array.from(asked, BigInt),
+          got,
+        ),
+      );
+      return {
+        listening,
+        port: Number(got[0]),
+        receiveBufferBytes: Number(got[1]),
+        coalesced: got[2] === 1n,
+      };
+    },
+    wakeDescriptor: () => {
+      call(native.wake(error, ring(), state));
+      return state[0];
+    },
+    stop: () => {
+      if (open !== undefined) call(native.stop(error, open));
+    },
+    checkTrouble: () => {
+      if (open !== undefined) call(native.trouble(error, open));
+    },
+    close: async () => {
+      if (open === undefined) return;
+      account();
+      const closing = open;
+      open = undefined;
+      // Waits for the receive thread, on another one.
+      await new Promise<void>((resolve, reject) => {
+        native.close.async(error, closing, (fault: unknown) => {
+          if (fault instanceof Error) reject(fault);
+          else resolve();
+        });
+      });
+    },
+  };
+}
+
+function accountOf(totals: BigInt64Array, laneNumbers: BigInt64Array, lanes: number): RingAccount {
+  const [packets, bytes, blocks, skippedBlocks, missingCells, resyncs] = [...totals.subarray(0, TOTALS)].map(
+    Number,
+  );
+  const named = <Name extends Outcome>(
+    names: readonly Name[],
+    numbers: BigInt64Array,
+  ): Record<Name, number> =>
+    Object.fromEntries(names.map((name) => [name, Number(numbers[outcomes.indexOf(name)])])) as Record<
+      Name,
+      number
+    >;
+  return {
+    ...{ packets, bytes, blocks, skippedBlocks, missingCells, resyncs },
+    outcomes: named(outcomes, totals.subarray(TOTALS)),
+    lanes: Array.from({ length: lanes }, (_, lane): LaneAccount => {
+      const numbers = laneNumbers.subarray(lane * LANE_NUMBERS, (lane + 1) * LANE_NUMBERS);
+      const newest = numbers[outcomes.length + 1];
+      return {
+        outcomes: named(laneOutcomes, numbers),
+        missingCells: Number(numbers[outcomes.length]),
+        newestTick: newest === NEVER ? undefined : newest,
+      };
+    }),
+  };
+}

@@ -1,0 +1,38 @@
+/** The native parser of one datagram, for whoever holds it to the decoders of packets/. */
+import { errorBuffer, loadNative, settle, type Absence } from '../../backend/cpu/library.js';
+import type { StreamPlan } from '../../packets/packet-format.js';
+import { nativePlan, type Verdict } from '../../packets/verdict.js';
+
+/** A plan as the ring's functions take it: [plan, numbers, sources]. */
+export function planNumbers(stream: StreamPlan): readonly [BigInt64Array, BigInt64Array, BigInt64Array] {
+  const { format, lanes, fragments, cellBytes, wrapBits, ticksPerSlot, numbers, sources } =
+    nativePlan(stream);
+  const sizes = [format, lanes, fragments, cellBytes, wrapBits].map(BigInt);
+  return [BigInt64Array.from([...sizes, ticksPerSlot, BigInt(numbers.length)]), numbers, sources];
+}
+
+export type NativeParser = (datagram: Uint8Array) => Verdict;
+
+export function nativeParser(stream: StreamPlan): NativeParser | Absence {
+  const library = loadNative();
+  if ('what' in library) return library;
+  const parse = library.function(
+    'int32_t corella_parse_packet(char *error, const int64_t *plan, const int64_t *numbers, ' +
+      'const int64_t *sources, const uint8_t *datagram, int64_t bytes, int64_t *verdict)',
+  );
+  const plan = planNumbers(stream);
+  const said = new BigInt64Array(6);
+  const error = errorBuffer();
+  return (datagram) => {
+    settle('parse', parse(error, ...plan, datagram, datagram.length, said), error);
+    const [code, tick, lane, fragment, session, payloadAt] = said;
+    return {
+      code: Number(code),
+      tick,
+      lane: Number(lane),
+      fragment: Number(fragment),
+      session,
+      payloadAt: Number(payloadAt),
+    };
+  };
+}

@@ -1,0 +1,270 @@
+#include "ring.h"
+
+#include <cstring>
+#if !defined(_WIN32)
+#include <sys/socket.h>
+#include <unistd.h>
+#endif
+
+namespace corella::receive {
+
+Ring::Ring(Stream named, Settings settings, const int64_t *cellAddresses, const int64_t *presenceAddresses)
+    : stream(std::move(named)),
+      plan(settings),
+      cells(int64_t(stream.lanes) * stream.fragments * settings.slotsPerBlock),
+      blockTicks(settings.slotsPerBlock * stream.ticksPerSlot),
+      rowWords((settings.slotsPerBlock + 63) / 64),
+      clocks(stream.lanes, blockTicks, settings.hearingSpan),
+      totals(TOTALS),
+      outcomes(OUTCOMES),
+      laneNumbers(static_cast<size_t>(stream.lanes) * LANE_NUMBERS) {
+  for (int32_t n = 0; n < plan.blocks; n++) {
+    cellMemory.push_back(reinterpret_cast<uint8_t *>(cellAddresses[n]));
+    presenceMemory.push_back(reinterpret_cast<uint64_t *>(presenceAddresses[n]));
+  }
+  for (int32_t n = plan.blocks; n-- > 0;) free.push_back(n);
+  for (int32_t lane = 0; lane < stream.lanes; lane++) laneNumbers[size_t(lane) * LANE_NUMBERS + LANE_NEWEST] = NEVER;
+}
+
+int Ring::openWake() {
+#if !defined(_WIN32)
+  if (wake[0] < 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, wake) != 0) wake[0] = wake[1] = -1;
+#endif
+  return wake[0];
+}
+
+Ring::~Ring() {
+  stop();
+  if (thread.joinable()) thread.join();
+#if !defined(_WIN32)
+  if (fd >= 0) close(fd);
+  if (wake[1] >= 0) close(wake[1]);
+#endif
+}
+
+Outcome Ring::feed(const uint8_t *datagram, int64_t bytes, int64_t unixNs) {
+  add(totals[PACKETS]);
+  add(totals[BYTES], bytes);
+  Packet packet;
+  Outcome outcome = Outcome::invalid;
+  bool hasLane = false;
+  switch (parse(stream, datagram, bytes, packet)) {
+    case Verdict::placed:
+      outcome = place(packet, datagram + packet.payloadAt, unixNs);
+      hasLane = true;
+      break;
+    case Verdict::control: outcome = Outcome::control; break;
+    case Verdict::invalid: outcome = Outcome::invalid; break;
+    case Verdict::unknownSource: outcome = Outcome::unknownSource; break;
+    case Verdict::misaligned: outcome = Outcome::misaligned; break;
+  }
+  add(outcomes[static_cast<size_t>(outcome)]);
+  if (hasLane) add(laneNumbers[size_t(packet.lane) * LANE_NUMBERS + static_cast<size_t>(outcome)]);
+  return outcome;
+}
+
+void Ring::feedCut(int64_t bytes) {
+  add(totals[PACKETS]);
+  add(totals[BYTES], bytes);
+  add(outcomes[static_cast<size_t>(Outcome::invalid)]);
+}
+
+Outcome Ring::place(const Packet &packet, const uint8_t *payload, int64_t unixNs) {
+  const Moment moment = follow(packet);
+  if (moment.epoch != head.epoch) return Outcome::otherEpoch;
+  const int64_t number = floorDivide(moment.tick, blockTicks);
+  if (number < first) return Outcome::late;
+  if (number - first >= plan.window) return Outcome::early;
+  Open &block = open[static_cast<size_t>(number - first)];
+  const int64_t row = int64_t(packet.lane) * stream.fragments + packet.fragment;
+  const int64_t slot = moment.tick % blockTicks / stream.ticksPerSlot;
+  const int64_t word = row * rowWords + (slot >> 6);
+  const uint64_t bit = uint64_t(1) << (slot & 63);
+  if (block.index >= 0 && presenceMemory[size_t(block.index)][word] & bit) return Outcome::duplicate;
+  // Where there was none, the consumer may have given one back since.
+  if (block.index < 0) block.index = takeMemory();
+  if (block.index < 0) return Outcome::ringFull;
+  if (block.placed++ == 0) block.arrivedUnixNs = unixNs;
+  presenceMemory[size_t(block.index)][word] |= bit;
+  std::memcpy(cellMemory[size_t(block.index)] + (row * plan.slotsPerBlock + slot) * stream.cellBytes, payload,
+              size_t(stream.cellBytes));
+  Counter &newest = laneNumbers[size_t(packet.lane) * LANE_NUMBERS + LANE_NEWEST];
+  if (moment.tick > newest.load(std::memory_order_relaxed)) newest.store(moment.tick, std::memory_order_relaxed);
+  return Outcome::placed;
+}
+
+Moment Ring::follow(const Packet &packet) {
+  if (open.empty()) {
+    head = {packet.tick, packet.epoch};
+    clocks.believe(packet.lane, head);
+    startAt(windowFor(packet.tick / blockTicks));
+    return head;
+  }
+  Moment moment = {packet.tick, packet.epoch};
+  if (stream.wrapBits < 64) {
+    const int64_t turn = int64_t(1) << stream.wrapBits, ahead = (packet.tick - head.tick) & (turn - 1);
+    moment.tick = head.tick + (ahead >= turn / 2 ? ahead - turn : ahead);
+  }
+  if (!clocks.hear(packet.lane, moment)) return moment;
+  const int64_t before = session;
+  Moment median = head;
+  clocks.median(head.epoch, median);
+  moveTo(median);
+  if (session != before) moment.tick = masked(moment.tick);
+  return moment;
+}
+
+void Ring::moveTo(Moment median) {
+  const int64_t number = floorDivide(median.tick, blockTicks);
+  if (median.epoch != head.epoch) return resynchronise(median);
+  // The senders go on in a block that silence closed.
+  if (number < first && floor != NEVER && number >= floor - plan.window) return;
+  if (number < first || median.tick - head.tick > plan.skipTicks) return resynchronise(median);
+  head.tick = std::max(head.tick, median.tick);
+  advance(windowFor(number));
+}
+
+void Ring::startAt(int64_t number) {
+  first = number;
+  open.assign(static_cast<size_t>(plan.window), Open{});
+  for (size_t n = 0; n < open.size(); n++) open[n].number = number + static_cast<int64_t>(n);
+}
+
+void Ring::resynchronise(Moment to) {
+  handOnAll();
+  session++;
+  add(totals[RESYNCS]);
+  skipped = 0;
+  handedOn = false;
+  floor = NEVER;
+  if (stream.wrapBits < 64) clocks.fold((int64_t(1) << stream.wrapBits) - 1);
+  head = {masked(to.tick), to.epoch};
+  startAt(windowFor(head.tick / blockTicks));
+}
+
+void Ring::flush() {
+  if (open.empty()) return;
+  handOnAll();
+  floor = first;
+  clocks.forget();
+  startAt(first);
+}
+
+void Ring::advance(int64_t wanted) {
+  if (wanted <= first) return;
+  floor = NEVER;
+  while (first < wanted) {
+    handOn(open.front());
+    first++;
+    if (wanted - first > plan.window) {  // far ahead: what nobody sent is counted, not walked through
+      for (size_t n = 1; n < open.size(); n++) handOn(open[n]);
+      skip(wanted - first - (plan.window - 1));
+      startAt(wanted);
+      return;
+    }
+    std::rotate(open.begin(), open.begin() + 1, open.end());
+    open.back() = Open{};
+    open.back().number = first + plan.window - 1;
+  }
+}
+
+/** Up to the last block that anything came for; those after it have not begun, and are nobody's loss yet. */
+void Ring::handOnAll() {
+  size_t begun = open.size();
+  while (begun > 0 && open[begun - 1].placed == 0) begun--;
+  for (size_t n = 0; n < begun; n++) handOn(open[n]);
+  first += static_cast<int64_t>(begun);
+}
+
+void Ring::skip(int64_t blocks) {
+  skipped += blocks;
+  add(totals[SKIPPED_BLOCKS], blocks);
+  add(totals[MISSING_CELLS], blocks * cells);
+  for (int32_t lane = 0; lane < stream.lanes; lane++)
+    add(laneNumbers[size_t(lane) * LANE_NUMBERS + LANE_MISSING], blocks * (cells / stream.lanes));
+}
+
+void Ring::handOn(Open &block) {
+  if (block.index < 0) {
+    if (handedOn) skip(1);
+    return;
+  }
+  const int64_t missing = cells - block.placed;
+  for (int32_t lane = 0; missing > 0 && lane < stream.lanes; lane++) {
+    int64_t missed = 0;
+    for (int64_t row = int64_t(lane) * stream.fragments; row < int64_t(lane + 1) * stream.fragments; row++) {
+      const uint64_t *bits = presenceMemory[size_t(block.index)] + row * rowWords;
+      uint8_t *start = cellMemory[size_t(block.index)] + row * plan.slotsPerBlock * stream.cellBytes;
+      for (int64_t slot = 0; slot < plan.slotsPerBlock; slot++) {
+        if (bits[slot >> 6] >> (slot & 63) & 1) continue;
+        std::memset(start + slot * stream.cellBytes, 0, size_t(stream.cellBytes));
+        missed++;
+      }
+    }
+    add(laneNumbers[size_t(lane) * LANE_NUMBERS + LANE_MISSING], missed);
+  }
+  add(totals[MISSING_CELLS], missing);
+  add(totals[BLOCKS]);
+  const Told told = {block.index, block.number * blockTicks, session, head.epoch, skipped,
+                     missing,     block.arrivedUnixNs};
+  skipped = 0;
+  handedOn = true;
+  {
+    std::lock_guard<std::mutex> lock(guard);
+    ready.push_back(told);
+  }
+  block.index = -1;
+  block.placed = 0;
+  tell();
+}
+
+void Ring::tell() {
+#if defined(MSG_NOSIGNAL)
+  // A full pipe has been heard of already.
+  const char one = 1;
+  if (wake[1] >= 0) static_cast<void>(!send(wake[1], &one, 1, MSG_DONTWAIT | MSG_NOSIGNAL));
+#endif
+}
+
+int64_t Ring::takeMemory() {
+  int64_t index;
+  {
+    std::lock_guard<std::mutex> lock(guard);
+    if (free.empty()) return -1;
+    index = free.back();
+    free.pop_back();
+  }
+  std::memset(presenceMemory[size_t(index)], 0, size_t(stream.lanes) * stream.fragments * rowWords * 8);
+  return index;
+}
+
+bool Ring::take(Told &told) {
+  std::lock_guard<std::mutex> lock(guard);
+  if (ready.empty()) return false;
+  told = ready.front();
+  ready.pop_front();
+  return true;
+}
+
+void Ring::release(int64_t index) {
+  std::lock_guard<std::mutex> lock(guard);
+  free.push_back(index);
+}
+
+int64_t Ring::freeBlocks() {
+  std::lock_guard<std::mutex> lock(guard);
+  return static_cast<int64_t>(free.size());
+}
+
+std::string Ring::trouble() {
+  std::lock_guard<std::mutex> lock(guard);
+  return problem;
+}
+
+void Ring::account(int64_t *all, int64_t *lanes) const {
+  for (int n = 0; n < TOTALS; n++) all[n] = totals[size_t(n)].load(std::memory_order_relaxed);
+  for (int n = 0; n < OUTCOMES; n++) all[TOTALS + n] = outcomes[size_t(n)].load(std::memory_order_relaxed);
+  for (size_t n = 0; n < laneNumbers.size(); n++) lanes[n] = laneNumbers[n].load(std::memory_order_relaxed);
+}
+
+}  // namespace corella::receive

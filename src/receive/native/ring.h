@@ -1,0 +1,132 @@
+// The receive ring: the rules of reference.ts, in C++. One thread places packets; one consumer takes blocks and gives
+// them back. Placing allocates nothing, and takes a lock only when a block begins or ends.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "lane_clocks.h"
+#include "stream.h"
+
+namespace corella::receive {
+
+/** In the order of `outcomes` in ring.ts. */
+enum class Outcome : int32_t {
+  placed,
+  duplicate,
+  late,
+  early,
+  otherEpoch,
+  misaligned,
+  unknownSource,
+  invalid,
+  control,
+  ringFull
+};
+constexpr int OUTCOMES = 10;
+
+/** Of a whole ring; outcomes come after them. */
+enum Total : int32_t { PACKETS, BYTES, BLOCKS, SKIPPED_BLOCKS, MISSING_CELLS, RESYNCS, TOTALS };
+/** Of a lane, after its outcomes. */
+enum LaneNumber : int32_t { LANE_MISSING = OUTCOMES, LANE_NEWEST, LANE_NUMBERS };
+
+struct Settings {
+  int32_t slotsPerBlock, blocks, window;
+  int64_t skipTicks;
+  int32_t flushMs;
+  int64_t hearingSpan;
+};
+
+/** What the consumer is told of a block: int64 each, in this order (native-ring.ts). */
+struct Told {
+  int64_t index, startTick, session, epoch, skipped, missing, arrivedUnixNs;
+};
+
+class Ring {
+ public:
+  Ring(Stream plan, Settings settings, const int64_t *cellAddresses, const int64_t *presenceAddresses);
+  ~Ring();
+  Ring(const Ring &) = delete;
+  Ring &operator=(const Ring &) = delete;
+
+  Outcome feed(const uint8_t *datagram, int64_t bytes, int64_t unixNs);
+  /** A datagram longer than any of this plan, of which a part alone was read. */
+  void feedCut(int64_t bytes);
+  /** Hands on what is begun. The thread that feeds calls it. */
+  void flush();
+
+  /** From any thread. */
+  bool take(Told &told);
+  void release(int64_t index);
+  int64_t freeBlocks();
+  void account(int64_t *totals, int64_t *lanes) const;
+
+  /** Receives on a socket until stopped, on a thread of its own; what is begun is handed on at the end. */
+  void listen(int socket, bool coalesced, int32_t core);
+  void stop() { stopping.store(true); }
+  /** Whether the thread has ended, so that no block comes any more. */
+  bool ended() const { return finished.load(); }
+  std::string trouble();
+  /** One byte is sent there for each block, and at the end. Belongs to the caller, who asks before listening; −1: none. */
+  int openWake();
+  int socketFd() const { return fd; }
+  int64_t threadNs() const { return cpuNs.load(std::memory_order_relaxed); }
+
+  const Stream stream;
+  const Settings plan;
+
+ private:
+  struct Open {
+    int64_t number = 0, index = -1, placed = 0, arrivedUnixNs = 0;
+  };
+  using Counter = std::atomic<int64_t>;
+  /** One thread writes: no locked instruction is needed. */
+  static void add(Counter &counter, int64_t by = 1) {
+    counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+  }
+  Outcome place(const Packet &packet, const uint8_t *payload, int64_t unixNs);
+  Moment follow(const Packet &packet);
+  void moveTo(Moment median);
+  void resynchronise(Moment to);
+  void advance(int64_t wanted);
+  void startAt(int64_t number);
+  void handOn(Open &block);
+  void handOnAll();
+  void skip(int64_t blocks);
+  int64_t takeMemory();
+  void tell();
+  void receive(bool coalesced);
+  int64_t windowFor(int64_t number) const { return std::max<int64_t>(0, number - (plan.window - 2)); }
+  int64_t masked(int64_t tick) const {
+    return stream.wrapBits < 64 ? tick & ((int64_t(1) << stream.wrapBits) - 1) : tick;
+  }
+
+  const int64_t cells, blockTicks, rowWords;
+  std::vector<uint8_t *> cellMemory;
+  std::vector<uint64_t *> presenceMemory;
+  LaneClocks clocks;
+  std::vector<Counter> totals, outcomes, laneNumbers;
+
+  std::vector<Open> open;  // consecutive blocks from `first`; empty before the first packet
+  int64_t first = 0;
+  Moment head;
+  int64_t floor = NEVER;
+  int64_t session = 0, skipped = 0;
+  bool handedOn = false;
+
+  std::mutex guard;
+  std::vector<int64_t> free;
+  std::deque<Told> ready;
+  std::string problem;
+  int wake[2] = {-1, -1};
+  int fd = -1;
+  std::thread thread;
+  std::atomic<bool> stopping{false}, finished{false};
+  Counter cpuNs{0};
+};
+
+}  // namespace corella::receive

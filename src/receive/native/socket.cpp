@@ -1,0 +1,105 @@
+#include "socket.h"
+
+#include "backend/cpu/context.h"
+
+#if defined(__linux__)
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#ifndef UDP_GRO
+#define UDP_GRO 104
+#endif
+#ifndef SO_MEMINFO
+#define SO_MEMINFO 55
+#endif
+
+namespace corella::receive {
+namespace {
+
+/** Closed unless kept. */
+struct Descriptor {
+  int fd;
+  ~Descriptor() {
+    if (fd >= 0) close(fd);
+  }
+  int keep() {
+    const int kept = fd;
+    fd = -1;
+    return kept;
+  }
+};
+
+[[noreturn]] void refuse(const std::string &what) { throw Refusal(what + ": " + std::strerror(errno)); }
+
+in_addr addressOf(const char *text) {
+  in_addr address{};
+  if (inet_pton(AF_INET, text, &address) != 1) throw Refusal(std::string(text) + " is no IPv4 address");
+  return address;
+}
+
+}  // namespace
+
+int openSocket(const SocketAsked &asked, SocketGiven &given) {
+  Descriptor socket{::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
+  if (socket.fd < 0) refuse("no socket");
+  const int one = 1;
+  const auto set = [&](int level, int name, const auto &value) {
+    return setsockopt(socket.fd, level, name, &value, sizeof value) == 0;
+  };
+  set(SOL_SOCKET, SO_REUSEADDR, one);
+  // How long a call waits before it looks whether it shall stop, or anyone was silent for too long.
+  set(SOL_SOCKET, SO_RCVTIMEO, timeval{0, 20000});
+  // To force it needs CAP_NET_ADMIN; without, the kernel cuts to net.core.rmem_max, and says so only when asked.
+  if (!set(SOL_SOCKET, SO_RCVBUFFORCE, asked.receiveBufferBytes)) set(SOL_SOCKET, SO_RCVBUF, asked.receiveBufferBytes);
+  given.coalesced = asked.coalesce && set(SOL_UDP, UDP_GRO, one);
+  const bool joins = asked.group[0] != 0;
+  sockaddr_in where{};
+  where.sin_family = AF_INET;
+  where.sin_port = htons(static_cast<uint16_t>(asked.port));
+  where.sin_addr = addressOf(joins ? asked.group : asked.address);
+  if (bind(socket.fd, reinterpret_cast<sockaddr *>(&where), sizeof where) != 0)
+    refuse(std::string(joins ? asked.group : asked.address) + ":" + std::to_string(asked.port) + " cannot be bound");
+  if (joins) {
+    ip_mreq join{};
+    join.imr_multiaddr = addressOf(asked.group);
+    join.imr_interface = addressOf(asked.address);
+    if (!set(IPPROTO_IP, IP_ADD_MEMBERSHIP, join))
+      refuse(std::string(asked.group) + " cannot be joined on " + asked.address);
+  }
+  socklen_t length = sizeof where;
+  if (getsockname(socket.fd, reinterpret_cast<sockaddr *>(&where), &length) != 0) refuse("no port");
+  given.port = ntohs(where.sin_port);
+  int bytes = 0;
+  length = sizeof bytes;
+  if (getsockopt(socket.fd, SOL_SOCKET, SO_RCVBUF, &bytes, &length) != 0) refuse("no receive buffer");
+  given.receiveBufferBytes = bytes / 2;  // the kernel doubles what it is asked for
+  return socket.keep();
+}
+
+void startListening(Ring &ring, int socket, bool coalesced, int32_t core) { ring.listen(socket, coalesced, core); }
+
+int64_t droppedByKernel(int socket) {
+  uint32_t numbers[16] = {};
+  socklen_t length = sizeof numbers;
+  if (socket < 0 || getsockopt(socket, SOL_SOCKET, SO_MEMINFO, numbers, &length) != 0) return -1;
+  constexpr size_t DROPS = 8;  // SK_MEMINFO_DROPS
+  return length > DROPS * sizeof numbers[0] ? int64_t(numbers[DROPS]) : -1;
+}
+
+}  // namespace corella::receive
+#else
+namespace corella::receive {
+
+int openSocket(const SocketAsked &, SocketGiven &) { throw Refusal("the native ring listens on Linux alone"); }
+void startListening(Ring &, int, bool, int32_t) {}
+int64_t droppedByKernel(int) { return -1; }
+
+}  // namespace corella::receive
+#endif

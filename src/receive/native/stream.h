@@ -1,0 +1,65 @@
+// A stream's plan as numbers (packets/verdict.ts), and what a parser says of one datagram.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace corella::receive {
+
+/** Numbers of packets/registry.ts. */
+enum class Format : int32_t { speadFeng = 0, speadDigitiser = 1, vdif = 2, vdifVtp = 3, mwa = 4, snap2 = 5, chips = 6 };
+
+/** Numbers of packets/verdict.ts. */
+enum class Verdict : int32_t { placed = 0, control = 1, invalid = 2, unknownSource = 3, misaligned = 4 };
+
+struct Packet {
+  int64_t tick = 0;  // as sent: not yet unwrapped
+  int32_t lane = 0;
+  int32_t fragment = 0;
+  int64_t epoch = 0;  // what tick 0 means, where the packet tells
+  int32_t payloadAt = 0;
+};
+
+struct Stream {
+  Format format;
+  int32_t lanes, fragments, cellBytes, wrapBits;
+  int64_t ticksPerSlot;
+  std::vector<int64_t> numbers;  // the format's own, in the order of its `numbers`
+
+  Stream(Format named, int32_t laneCount, int32_t fragmentCount, int32_t bytes, int32_t bits, int64_t ticks,
+         std::vector<int64_t> own, const int64_t *sources)
+      : format(named),
+        lanes(laneCount),
+        fragments(fragmentCount),
+        cellBytes(bytes),
+        wrapBits(bits),
+        ticksPerSlot(ticks),
+        numbers(std::move(own)) {
+    for (int32_t lane = 0; lane < lanes; lane++) bySource.emplace_back(sources[lane], lane);
+    std::sort(bySource.begin(), bySource.end());
+    // Most senders are numbered from 0 or 1: looked up at once.
+    if (!bySource.empty() && bySource.back().first < 4096) {
+      direct.assign(static_cast<size_t>(bySource.back().first) + 1, -1);
+      for (const auto &[source, lane] : bySource) direct[static_cast<size_t>(source)] = lane;
+    }
+  }
+
+  /** −1 where the plan names no such sender. */
+  int32_t laneOf(int64_t source) const {
+    if (!direct.empty()) {
+      return source >= 0 && source < static_cast<int64_t>(direct.size()) ? direct[static_cast<size_t>(source)] : -1;
+    }
+    const auto found = std::lower_bound(bySource.begin(), bySource.end(), std::make_pair(source, int32_t(0)));
+    return found != bySource.end() && found->first == source ? found->second : -1;
+  }
+
+ private:
+  std::vector<std::pair<int64_t, int32_t>> bySource;
+  std::vector<int32_t> direct;
+};
+
+/** Never reads outside the datagram, whatever its bytes. */
+Verdict parse(const Stream &stream, const uint8_t *datagram, int64_t bytes, Packet &out);
+
+}  // namespace corella::receive

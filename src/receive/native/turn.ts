@@ -1,0 +1,67 @@
+/** The corner turn in C++ (turn.cpp), on another thread: the event loop goes on meanwhile. */
+import { errorBuffer, loadNative, settle, type Absence } from '../../backend/cpu/library.js';
+import type { RingPlan } from '../plan.js';
+import { allocateTurned, elementsOf, levelTable, stepsOf, type CornerTurn } from '../turn.js';
+
+/** Large blocks are shared by some of Node's threads, lane by lane. */
+const SHARES = 3;
+const SHARED_BYTES = 2 ** 20;
+
+export function nativeTurn({ stream, slotsPerBlock }: RingPlan): CornerTurn | Absence {
+  const library = loadNative();
+  if ('what' in library) return library;
+  const native = library.function(
+    'int32_t corella_turn_cells(char *error, const int64_t *shape, const int64_t *boxes, int32_t bytes, ' +
+      'const uint8_t *cells, const void *presence, const void *table, const int64_t *levels, void *target)',
+  );
+  const { cell, lanes, fragments, cellBytes, inputs, samplesPerSlot, channels } = stream;
+  const { bits, sizes } = cell;
+  const steps = stepsOf(cell);
+  const elements = elementsOf(stream);
+  const sample = allocateTurned(stream, 1);
+  const isWide = bits > 8;
+  const { table, each } = isWide ? { table: [0], each: 0 } : levelTable(stream);
+  // Of the target's own kind.
+  const kind = sample.constructor as new (values: readonly number[]) => typeof sample;
+  const levels = new kind(table);
+  const turnOf = cell.code === 'offset' ? [2 ** (bits - 1), 0] : [2 ** bits, 2 ** (bits - 1)];
+  if (isWide && cell.levels === 'symmetric') throw new Error('corner turn: symmetric levels of wide numbers');
+  const boxes = BigInt64Array.from(
+    lanes.flatMap(({ firstInput, firstChannel }) => [firstInput, firstChannel]),
+    BigInt,
+  );
+  return async (block, { first, end }, target) => {
+    const samples = (end - first) * samplesPerSlot;
+    if (target.length !== channels * inputs * samples * elements || first < 0 || end > slotsPerBlock) {
+      throw new Error(`corner turn: ${target.length} elements for slots ${first} to ${end}`);
+    }
+    const shape = [
+      ...[lanes.length, fragments, slotsPerBlock, first, end, cellBytes, inputs, samplesPerSlot],
+      ...[sizes.c, sizes.t, sizes.a, steps.c, steps.t, steps.a],
+      ...[elements, bits, cell.bitsFrom === 'lowest' ? 1 : 0, each, stream.type === 'ci4' ? 1 : 0],
+    ];
+    const part = async (firstLane: number, endLane: number): Promise<void> => {
+      const error = errorBuffer();
+      const args = [
+        BigInt64Array.from([...shape, firstLane, endLane], BigInt),
+        boxes,
+        sample.BYTES_PER_ELEMENT,
+        block.cells,
+        block.presence.bits,
+        levels,
+        BigInt64Array.from(turnOf, BigInt),
+        target,
+      ];
+      const code = await new Promise<number>((resolve, reject) => {
+        native.async(error, ...args, (fault: unknown, result: number) => {
+          if (fault instanceof Error) reject(fault);
+          else resolve(result);
+        });
+      });
+      settle('corner turn', code, error);
+    };
+    const parts = target.byteLength < SHARED_BYTES ? 1 : Math.min(SHARES, lanes.length);
+    const edges = Array.from({ length: parts + 1 }, (_, n) => Math.floor((n * lanes.length) / parts));
+    await Promise.all(edges.slice(1).map((endLane, n) => part(edges[n], endLane)));
+  };
+}

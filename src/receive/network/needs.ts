@@ -1,0 +1,110 @@
+/** What a stream needs of the network, and what is refused before the night begins. Pure. */
+import { CorellaError, type Refusal } from '../../core/errors.js';
+import { formatBytes } from '../../core/units.js';
+import { packetFormatNamed } from '../../packets/registry.js';
+import type { StreamPlan } from '../../packets/packet-format.js';
+import { bitsPerSecond } from '../plan.js';
+import type { InterfaceFacts, NetworkFacts } from './facts.js';
+
+/** IPv4 and UDP headers. */
+const IP_UDP_BYTES = 28;
+/** What is asked for: so much data may wait in the kernel while the receive thread does not run. */
+const ASKED_S = 0.25;
+const LEAST_ASKED_BYTES = 2 ** 22;
+const MOST_ASKED_BYTES = 2 ** 30;
+/** What must be there: a busy machine keeps a thread waiting for so long now and then. */
+const NEEDED_S = 0.02;
+
+export interface NetworkNeeds {
+  readonly datagramBytes: number;
+  readonly packetsPerS: number;
+  readonly bitsPerS: number;
+  readonly askedBufferBytes: number;
+  readonly neededBufferBytes: number;
+}
+
+/** Datagrams with their headers, of so many bytes and so many a second. */
+export function needsOf(datagramBytes: number, packetsPerS: number): NetworkNeeds {
+  const bytesPerS = packetsPerS * datagramBytes;
+  return {
+    datagramBytes,
+    packetsPerS,
+    bitsPerS: 8 * bytesPerS,
+    askedBufferBytes: Math.min(MOST_ASKED_BYTES, Math.max(LEAST_ASKED_BYTES, Math.ceil(ASKED_S * bytesPerS))),
+    neededBufferBytes: Math.ceil(NEEDED_S * bytesPerS),
+  };
+}
+
+/** As its sender writes one. */
+export function datagramBytesOf(stream: StreamPlan): number {
+  const place = { tick: 0n, lane: 0, fragment: 0, session: 1n };
+  return packetFormatNamed(stream.format).encode(place, new Uint8Array(stream.cellBytes), stream).length;
+}
+
+/** Undefined where the stream's rate is not known. */
+export function needsOfStream(stream: StreamPlan): NetworkNeeds | undefined {
+  const bits = bitsPerSecond(stream);
+  return bits === undefined ? undefined : needsOf(datagramBytesOf(stream), bits / 8 / stream.cellBytes);
+}
+
+/** The two lines that give a receive buffer of such a size. */
+export const bufferFix = (bytes: number): string =>
+  `sudo sysctl -w net.core.rmem_max=${bytes} (to keep it: echo net.core.rmem_max=${bytes} | sudo tee /etc/sysctl.d/90-corella.conf)`;
+
+/** A buffer that the kernel cut below what is needed, or below what was asked for by name. */
+export function bufferRefusal(
+  givenBytes: number,
+  needs: NetworkNeeds | undefined,
+  askedByName: number | undefined,
+): Refusal | undefined {
+  const least = askedByName ?? needs?.neededBufferBytes ?? 0;
+  if (givenBytes >= least) return undefined;
+  const wanted = askedByName ?? needs?.askedBufferBytes ?? least;
+  return {
+    where: 'receive buffer',
+    what: `the kernel gave ${formatBytes(givenBytes)} of ${formatBytes(wanted)}${
+      askedByName === undefined ? `, and ${formatBytes(least)} come in ${NEEDED_S * 1000} ms` : ''
+    }`,
+    fix: bufferFix(wanted),
+  };
+}
+
+/** Datagrams longer than an interface takes whole: IP would cut them, and one lost piece loses all. */
+export function mtuRefusal(datagramBytes: number, { name, mtu }: InterfaceFacts): Refusal | undefined {
+  if (mtu === undefined || datagramBytes + IP_UDP_BYTES <= mtu) return undefined;
+  const wanted = datagramBytes + IP_UDP_BYTES <= 9000 ? 9000 : datagramBytes + IP_UDP_BYTES;
+  return {
+    where: 'MTU',
+    what: `packets of ${datagramBytes + IP_UDP_BYTES} bytes do not fit the MTU of ${name}, ${mtu}`,
+    fix: `sudo ip link set dev ${name} mtu ${wanted}, and the same on every switch and sender between`,
+  };
+}
+
+/** Blocks that the memory at hand does not hold. */
+export function memoryRefusal(ringBytes: number, availableBytes: number): Refusal | undefined {
+  if (ringBytes <= 0.8 * availableBytes) return undefined;
+  return {
+    where: 'receive',
+    what: `the ring takes ${formatBytes(ringBytes)} of ${formatBytes(availableBytes)} that are free`,
+    fix: 'take fewer or shorter blocks, or fewer channels',
+  };
+}
+
+/** A disk that is full within an hour. */
+export function diskRefusal(folder: string, freeBytes: number, bytesPerHour: number): Refusal | undefined {
+  if (freeBytes >= bytesPerHour) return undefined;
+  return {
+    where: folder,
+    what: `${formatBytes(freeBytes)} are free where an hour takes ${formatBytes(bytesPerHour)}`,
+    fix: 'write elsewhere, integrate for longer, or make room',
+  };
+}
+
+export function refuseAny(...found: readonly (Refusal | undefined)[]): void {
+  const first = found.find((one) => one !== undefined);
+  if (first) throw new CorellaError(first);
+}
+
+/** The interface that packets for an address come by, where that can be told. */
+export const interfaceOf = ({ interfaces }: NetworkFacts, address: string): InterfaceFacts | undefined =>
+  interfaces.find(({ addresses }) => addresses.includes(address));

@@ -1,0 +1,76 @@
+/** Packets by a loopback socket, no faster than they are read: what tests of sockets share. */
+import { createSocket, type Socket } from 'node:dgram';
+
+const bound = (address: string): Promise<Socket> =>
+  new Promise((resolve, reject) => {
+    const socket = createSocket('udp4');
+    socket.once('error', (error) => {
+      socket.close();
+      reject(error);
+    });
+    socket.bind(0, address, () => {
+      socket.removeAllListeners('error');
+      resolve(socket);
+    });
+  });
+
+/** For node:test: false where sockets may be used. */
+export async function skipSockets(): Promise<string | false> {
+  try {
+    (await bound('127.0.0.1')).close();
+    return false;
+  } catch (error) {
+    return `no loopback sockets here: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+/** So many may be on their way. */
+const UNREAD = 200;
+const YIELD = 16;
+
+export interface Sender {
+  /** Resolves when the receiver counts all of them. */
+  send(packets: readonly Uint8Array[]): Promise<void>;
+  close(): void;
+}
+
+/** `received` is how many datagrams the receiver has counted. */
+export async function openSender(
+  port: number,
+  received: () => number,
+  address = '127.0.0.1',
+): Promise<Sender> {
+  const socket = await bound('127.0.0.1');
+  if (address !== '127.0.0.1') {
+    socket.setMulticastInterface('127.0.0.1');
+    socket.setMulticastLoopback(true);
+  }
+  let sent = 0;
+  const untilRead = async (behind: number): Promise<void> => {
+    for (let waits = 0; received() < sent - behind; waits++) {
+      // Something was lost on the way: the test says what.
+      if (waits === 20_000) throw new Error(`${received()} of ${sent} datagrams arrived`);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  };
+  return {
+    send: async (packets) => {
+      for (const packet of packets) {
+        await new Promise<void>((resolve, reject) => {
+          socket.send(packet, port, address, (error) => {
+            if (error) reject(error);
+            else resolve();
+          });
+        });
+        sent++;
+        // Callbacks alone would never let the event loop hear of anything.
+        if (sent % YIELD === 0) await new Promise((resolve) => setImmediate(resolve));
+        if (sent % UNREAD === 0) await untilRead(UNREAD);
+      }
+      await untilRead(0);
+    },
+    close: () => {
+      socket.close();
+    },
+  };
+}
