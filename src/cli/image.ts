@@ -149,7 +149,6 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
   const sourcesAt = parseSources(options.sources);
   const file = await openFile(path, await openOptions(options));
   try {
-    await checkOutputs({ ...options, paths: written, from: path });
     refuseUnknown(file);
     const telescope = await telescopeFor(file, options);
     if (options.direct !== true) {

@@ -28,7 +28,7 @@ export async function imagesDirectly(
 ): Promise<{ readonly account: Account; readonly roadError: number }> {
   const { backend, telescope, frequenciesHz, calibrated, everyS, onProgress } = road;
   const frame = skyFrame(telescope.site, recording.start);
-  const roadError = checkDirectRoad(telescope, frame, frequenciesHz, settings);
+  const roadError = checkDirectRoad(road, frame, settings);
   const watched = { ...(onProgress && { onProgress }) };
   const clockSettings = everyS === undefined ? {} : { integrationS: everyS };
   const imaging = { backend, telescope, frequenciesHz, image: settings, ...(calibrated && { calibrated }) };

@@ -205,7 +205,8 @@ async function fromRecording(
   const { sky: direct } = await imageDirectly(
     recording,
     plan,
-    { ...common, calibrated: calibration, onProgress: directStage.update },
+    // Its errors are measured beside the truth and told.
+    { ...common, calibrated: calibration, onProgress: directStage.update, beyond: 'accept' },
     settings.image,
   );
   await writeSky({ fits: join(folder, 'direct.fits'), png: join(folder, 'direct.png') }, direct, {

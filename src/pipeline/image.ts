@@ -34,6 +34,8 @@ export interface DirectRoad {
   readonly calibrated?: Calibrated;
   /** Stops after this many seconds of the recording; all of it unless given. */
   readonly durationS?: number;
+  /** What becomes of arrays that this road images wrong by more than a tenth: refused unless told. */
+  readonly beyond?: 'refuse' | 'accept';
   readonly onProgress?: OnProgress;
 }
 
@@ -45,12 +47,7 @@ export async function imageDirectly(
   settings: ImageSettings,
 ): Promise<{ readonly sky: DirectSkyImage; readonly account: Account; readonly roadError: number }> {
   const { backend, telescope, frequenciesHz, calibrated, durationS, onProgress } = road;
-  const roadError = checkDirectRoad(
-    telescope,
-    skyFrame(telescope.site, recording.start),
-    frequenciesHz,
-    settings,
-  );
+  const roadError = checkDirectRoad(road, skyFrame(telescope.site, recording.start), settings);
   const grid = spectrumGrid(recording, channels);
   const wanted = Math.min(
     spectraIn(recording, channels),
@@ -89,14 +86,13 @@ const MOST_ROAD_ERROR = 0.1;
 
 /** How far, over a source's peak, the direct road is off for this array and field (image/direct/holds.ts). */
 export function checkDirectRoad(
-  telescope: Telescope,
+  { telescope, frequenciesHz, beyond = 'refuse' }: DirectRoad,
   frame: SkyFrame,
-  frequenciesHz: Float64Array,
   settings: ImageSettings,
 ): number {
   const highestHz = frequenciesHz.reduce((a, b) => Math.max(a, b), 0);
   const error = directRoadError(planSky(telescope, frame, Float64Array.of(highestHz), settings));
-  if (error <= MOST_ROAD_ERROR) return error;
+  if (error <= MOST_ROAD_ERROR || beyond === 'accept') return error;
   return refuse(
     'image',
     `the direct road holds for flat, level arrays: here it would be off by up to ${(100 * error).toFixed(0)} % of a ` +

@@ -18,6 +18,7 @@ import { skyFrame } from '../../sky/frame.js';
 import { fixedCentre, localCentre } from '../../sky/phase-centre.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { imageWide, type WideRoad } from './image.js';
+import { imageWideSeries } from './series.js';
 import { picturePlane } from './products.js';
 import type { WideSettings } from './settings.js';
 
@@ -281,5 +282,45 @@ describe('whole skies of arrays that are not flat', () => {
       ),
       /down is 90\.0° below the horizon/,
     );
+  });
+});
+
+describe('a series', () => {
+  it('one image of every stretch: a source that shines in the second alone is in the second alone', async () => {
+    const random = randomStream(11, 'series');
+    const telescope = telescopeOf(
+      Array.from({ length: 10 }, (): Place => [
+        40 * random.uniform(),
+        40 * random.uniform(),
+        random.uniform(),
+      ]),
+    );
+    const frequenciesHz = Float64Array.of(60e6);
+    const begin = parseInstant('2022-06-21T20:00:00Z');
+    const towards: Place = [0.3, 0.2, Math.sqrt(1 - 0.13)];
+    const integrations = Array.from({ length: 7 }, (_, k) => {
+      const isOn = k === 2 || k === 3;
+      const start = addSeconds(begin, 0.5 * k);
+      return observed(
+        telescope,
+        frequenciesHz,
+        { start, durationS: 0.5 },
+        isOn ? [{ towards, fluxJy: 5 }] : [],
+      );
+    });
+    const series = await imageWideSeries(
+      () => integrations,
+      { ...{ backend: openReference(), telescope, frequenciesHz, channelWidthHz: 1e5, polarisations: 1 } },
+      { ...natural, centre: localCentre('zenith', { x: 0, y: 0, z: 1 }), field: { pixels: 48 } },
+      1,
+    );
+    assert.deepEqual(
+      series.images.map(({ durationS }) => durationS),
+      [1, 1, 1, 0.5],
+    );
+    const peaks = series.images.map(({ plane }) => plane.reduce((a, b) => (b > a ? b : a), 0));
+    assert.ok(peaks[1] > 4 && peaks[0] === 0 && peaks[2] === 0 && peaks[3] === 0, peaks.join(' '));
+    const centres = new Set(series.images.map(({ centre }) => centre.raDeg));
+    assert.equal(centres.size, 1);
   });
 });
