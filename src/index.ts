@@ -75,7 +75,7 @@ export {
   type CorrelationSettings,
 } from './pipeline/correlate.js';
 export { chooseIntegration, type ChosenIntegration, type IntegrationChoice } from './pipeline/select.js';
-export { matchGains } from './pipeline/gains.js';
+export { matchGains } from './pipeline/gains/apply.js';
 export { calibrateIntegration } from './pipeline/calibrate.js';
 export { imageDirectly, imageIntegration } from './pipeline/image.js';
 export type { Calibrated, ImageSettings, SkyImage } from './pipeline/sky-image.js';

@@ -8,12 +8,12 @@ import { refuse } from '../core/errors.js';
 import { gainPaths, writeGainFiles } from '../formats/index.js';
 import { through } from '../pipeline/run.js';
 import { prepareCalibrate } from '../pipeline/stages/calibrate.js';
-import { oddChannels } from '../pipeline/odd-channels.js';
-import { oddByGain, oddByPower, type OddInput } from '../pipeline/odd-inputs.js';
+import { oddChannels } from '../pipeline/gains/odd-channels.js';
+import { oddByGain, oddByPower, type OddInput } from '../pipeline/gains/odd-inputs.js';
 import type { Integration } from '../core/blocks.js';
 import { inputName } from '../telescope/telescope.js';
 import { frameAtMiddle } from '../pipeline/geometry.js';
-import { fitDelays, oneGain, type OverBand } from '../pipeline/over-band.js';
+import { fitDelays, oneGain, type OverBand } from '../pipeline/gains/over-band.js';
 import { chooseIntegration, integrationsEvery } from '../pipeline/select.js';
 import {
   addBackendOptions,

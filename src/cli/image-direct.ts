@@ -8,7 +8,7 @@ import type { KernelSize } from '../image/index.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
 import { bearableIntegrationS, coherenceOf } from '../pipeline/coherence.js';
 import { imagesDirectly } from '../pipeline/direct-images.js';
-import { channelsWithoutGains, matchGains } from '../pipeline/gains.js';
+import { channelsWithoutGains, matchGains } from '../pipeline/gains/apply.js';
 import { imageDirectly } from '../pipeline/image.js';
 import type { Calibrated, ImageSettings, SkyImage } from '../pipeline/sky-image.js';
 import type { DirectSkyImage } from '../pipeline/stages/direct-image.js';

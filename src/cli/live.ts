@@ -8,7 +8,7 @@ import type { Source } from '../core/sources.js';
 import { checkRoom, readGainFile, type StoredValues, type StreamType } from '../formats/index.js';
 import type { KernelSize } from '../image/index.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
-import { matchGains } from '../pipeline/gains.js';
+import { matchGains } from '../pipeline/gains/apply.js';
 import type { LiveImaging, LiveSettings } from '../pipeline/live/chain.js';
 import { FilesByTime } from '../pipeline/live/files.js';
 import { runNight, type NightProducts } from '../pipeline/live/night.js';

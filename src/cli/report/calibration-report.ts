@@ -3,7 +3,7 @@ import { unconverged, type Calibration } from '../../calibrate/index.js';
 import { refuse } from '../../core/errors.js';
 import { median } from '../../core/median.js';
 import { formatHz } from '../../core/units.js';
-import type { OddChannel } from '../../pipeline/odd-channels.js';
+import type { OddChannel } from '../../pipeline/gains/odd-channels.js';
 
 /** A residual above this: gains still come out, and may mean nothing. */
 const LITTLE_EXPLAINED = 0.9;

@@ -1,12 +1,12 @@
 /** Fits gains from a file to the data at hand, or says why they do not fit. */
-import { gainsCA } from '../core/axes.js';
-import { refuse } from '../core/errors.js';
-import type { Instant } from '../core/instant.js';
-import { formatHz } from '../core/units.js';
-import type { GainsFile } from '../formats/index.js';
-import type { Telescope } from '../telescope/telescope.js';
-import type { Calibrated } from './sky-image.js';
-import { gainsAtMoment } from './gains-over-time.js';
+import { gainsCA } from '../../core/axes.js';
+import { refuse } from '../../core/errors.js';
+import type { Instant } from '../../core/instant.js';
+import { formatHz } from '../../core/units.js';
+import type { GainsFile } from '../../formats/index.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import type { Calibrated } from '../sky-image.js';
+import { gainsAtMoment } from './over-time.js';
 
 /** Channels in which no input has a gain. */
 export function channelsWithoutGains({ solved }: Calibrated, channels: number): number[] {

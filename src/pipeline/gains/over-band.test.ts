@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { gainsCA } from '../core/axes.js';
-import { instant } from '../core/instant.js';
-import type { GainsFile } from '../formats/index.js';
-import { gainsAtMoment } from './gains-over-time.js';
+import { gainsCA } from '../../core/axes.js';
+import { instant } from '../../core/instant.js';
+import type { GainsFile } from '../../formats/index.js';
+import { gainsAtMoment } from './over-time.js';
 import { fitDelays, oneGain } from './over-band.js';
 
 const frequenciesHz = Float64Array.from({ length: 48 }, (_, c) => 1.39e9 + c * 250e3);

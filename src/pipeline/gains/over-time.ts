@@ -1,8 +1,8 @@
 /** Gains between the times at which they were solved: straight in size and in phase, the shorter way round. */
-import { gainsCA } from '../core/axes.js';
-import { secondsBetween, type Instant } from '../core/instant.js';
-import type { GainsAt, GainsFile } from '../formats/index.js';
-import type { Calibrated } from './sky-image.js';
+import { gainsCA } from '../../core/axes.js';
+import { secondsBetween, type Instant } from '../../core/instant.js';
+import type { GainsAt, GainsFile } from '../../formats/index.js';
+import type { Calibrated } from '../sky-image.js';
 
 /** Where a gain is known; of files that hold gains of solves that were given up, not there. */
 function usable(

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { gainsCA } from '../core/axes.js';
-import type { GainsFile } from '../formats/index.js';
-import { trioGains } from '../formats/testing/gain-subjects.js';
-import { trio } from '../formats/testing/trio.js';
-import { matchGains } from './gains.js';
+import { gainsCA } from '../../core/axes.js';
+import type { GainsFile } from '../../formats/index.js';
+import { trioGains } from '../../formats/testing/gain-subjects.js';
+import { trio } from '../../formats/testing/trio.js';
+import { matchGains } from './apply.js';
 
 const match = (gains: GainsFile, ...frequenciesHz: readonly number[]) =>
   matchGains(gains, 'gains.json', trio, Float64Array.from(frequenciesHz));

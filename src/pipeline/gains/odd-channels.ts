@@ -1,5 +1,5 @@
 /** Finds channels whose gains are unlike the others': the edges of a band, a transmitter. */
-import { median } from '../core/median.js';
+import { median } from '../../core/median.js';
 
 export interface OddChannel {
   readonly channel: number;

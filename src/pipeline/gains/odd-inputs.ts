@@ -1,9 +1,9 @@
 /** Finds inputs that do not behave like their neighbours: dead dipoles, unplugged cables, ringing amplifiers. */
-import { baselineIndex, baselineCount } from '../core/axes.js';
-import type { Integration } from '../core/blocks.js';
-import { realNumber } from '../core/errors.js';
-import { median } from '../core/median.js';
-import type { Calibration } from '../calibrate/index.js';
+import { baselineIndex, baselineCount } from '../../core/axes.js';
+import type { Integration } from '../../core/blocks.js';
+import { realNumber } from '../../core/errors.js';
+import { median } from '../../core/median.js';
+import type { Calibration } from '../../calibrate/index.js';
 
 export interface OddInput {
   readonly input: number;

@@ -1,5 +1,5 @@
 /** Gains of all channels as fewer numbers: one for the band, or a size, a delay and a phase for each input. */
-import { gainsCA, type GainsCA } from '../core/axes.js';
+import { gainsCA, type GainsCA } from '../../core/axes.js';
 
 export type OverBand = 'channel' | 'band' | 'delay';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { countsCB, gainsCA, visibilitiesCBPP } from '../core/axes.js';
-import type { Integration } from '../core/blocks.js';
-import { instant } from '../core/instant.js';
+import { countsCB, gainsCA, visibilitiesCBPP } from '../../core/axes.js';
+import type { Integration } from '../../core/blocks.js';
+import { instant } from '../../core/instant.js';
 import { oddByGain, oddByPower } from './odd-inputs.js';
 
 /** Five stations of one polarisation, one channel, 10 samples; only autocorrelations matter. */
