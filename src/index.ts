@@ -76,6 +76,17 @@ export {
 } from './pipeline/correlate.js';
 export { chooseIntegration, type ChosenIntegration, type IntegrationChoice } from './pipeline/select.js';
 export { matchGains } from './pipeline/gains/apply.js';
+export { gainsAtMoment } from './pipeline/gains/over-time.js';
+export { fitDelays, oneGain, type FittedDelay, type OverBand } from './pipeline/gains/over-band.js';
+export { bearableIntegrationS, coherenceOf, type Coherence } from './pipeline/coherence.js';
+export {
+  delaysOfPlan,
+  mostDelaySamples,
+  requestDelays,
+  type DelayRequest,
+  type RequestedDelays,
+} from './pipeline/tracking.js';
+export { prepareTurnBack, type TurnBackSettings } from './pipeline/stages/turn-back.js';
 export { calibrateIntegration } from './pipeline/calibrate.js';
 export { imageDirectly, imageIntegration } from './pipeline/image.js';
 export type { Calibrated, ImageSettings, SkyImage } from './pipeline/sky-image.js';

@@ -8,6 +8,7 @@ import type { VoltageBlock } from '../../core/blocks.js';
 import type { Closers } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import type { SpectraGap } from '../../core/gaps.js';
+import type { RunDelays } from '../../delay/index.js';
 import type { ResidentClock } from './clock.js';
 import { IN_FLIGHT, type ResidentPlan } from './plan.js';
 
@@ -17,8 +18,10 @@ export interface HostSpectra {
   readonly samples: number;
   readonly gaps: readonly SpectraGap[];
 }
+/** Voltages, with delays where the channeliser's plan has them; they hold for the spectra that this block completes. */
+export type DelayedVoltages = VoltageBlock & { readonly delays?: RunDelays };
 /** What the plan's input asks for. */
-export type HostBlock = VoltageBlock | HostSpectra;
+export type HostBlock = DelayedVoltages | HostSpectra;
 
 export interface ResidentFront {
   /** Sends a block up; resolves when it has arrived, with the bytes that went. */
@@ -60,7 +63,7 @@ async function voltageFront(
         return refuse('resident chain', 'spectra came where voltages go', 'plan for spectra');
       channeliser.room(upload);
       const begun = clock.begin(upload);
-      const arrived = channeliser.send(given);
+      const arrived = channeliser.send(given, given.delays);
       clock.end('upload', begun, upload);
       await arrived;
       return given.inputs * given.samples * voltageSizeBytes(given.type);
