@@ -32,6 +32,8 @@ export interface Dishes {
   readonly scale?: number;
   /** Seconds by which each dish's cable makes it late. */
   readonly cablesS?: readonly number[];
+  /** One tone in the very middle of each of 64 channels, instead of some anywhere in each. */
+  readonly tones?: 'centred';
 }
 
 /** Their description, its path. */
@@ -63,9 +65,10 @@ export async function recordDishes(
   const [seconds, east, north, up, ...rates] = directions[index];
   const random = randomStream(71, index);
   const uniform = (): number => random.below(2 ** 24) / 2 ** 24;
-  const tones = Array.from({ length: 192 }, (_, n) => ({
+  const count = dishes.tones === 'centred' ? 64 : 192;
+  const tones = Array.from({ length: count }, (_, n) => ({
     // Some in every channel, none on a fraction of the rate.
-    offsetHz: ((n + uniform()) / 192 - 0.5) * sampleRateHz,
+    offsetHz: ((n + (dishes.tones === 'centred' ? 0 : uniform())) / count - 0.5) * sampleRateHz,
     turns: uniform(),
   }));
   const voltages = new Float32Array(2 * places.length * samples);

@@ -1,7 +1,9 @@
-/** corella image --direct: one image or a series, of voltages or of what arrived channelised. */
-import type { ChannelisePlan } from '../channelise/index.js';
+/** corella image --direct: images of voltages or spectra, one or a series, without visibilities between. */
+import { refuse } from '../core/errors.js';
+import { addSeconds, type Instant } from '../core/instant.js';
 import { formatSeconds } from '../core/units.js';
-import { readGainFile, type Recording } from '../formats/index.js';
+import type { ChannelisePlan } from '../channelise/index.js';
+import { readGainFile, sampleRateOf, type Recording } from '../formats/index.js';
 import type { KernelSize } from '../image/index.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
 import { bearableIntegrationS, coherenceOf } from '../pipeline/coherence.js';
@@ -29,6 +31,7 @@ export interface ImageOptions extends WideCommandOptions, ChannelOptions, OpenFl
   readonly every?: number;
 }
 
+/** An image by either road, and what is told of it. */
 export interface Made {
   readonly sky: SkyImage & { readonly beam?: SkyImage['image'] };
   readonly channelWidthHz: number;
@@ -67,7 +70,7 @@ export async function directSeries(
   await runDirectSeries(recording, plan, work, options, terminal);
 }
 
-export async function direct(
+export async function imageDirect(
   recording: Recording,
   telescope: Telescope,
   options: ImageOptions,
@@ -75,7 +78,9 @@ export async function direct(
   terminal: Terminal,
 ): Promise<Made> {
   const { plan, frequenciesHz, channelWidthHz } = await channelsFor(recording, options);
-  const gains = await gainsFor(options, telescope, frequenciesHz);
+  const inFileS = recording.samples / sampleRateOf(recording);
+  const lastsS = Math.min(options.duration ?? Infinity, inFileS);
+  const gains = await gainsFor(options, telescope, frequenciesHz, addSeconds(recording.start, lastsS / 2));
   const stage = terminal.stage('image directly');
   const { sky, account, roadError } = await withBackend(options, async (backend) => {
     const road = {
@@ -127,9 +132,17 @@ export async function gainsFor(
   options: ImageOptions,
   telescope: Telescope,
   frequenciesHz: Float64Array,
+  moment?: Instant,
 ): Promise<{ calibrated?: Calibrated }> {
   if (options.gains === undefined) return {};
-  const calibrated = matchGains(await readGainFile(options.gains), options.gains, telescope, frequenciesHz);
+  const file = await readGainFile(options.gains);
+  if (moment === undefined && file.later)
+    refuse(
+      options.gains,
+      'has gains of several times, and this image takes one for all',
+      'calibrate without --every',
+    );
+  const calibrated = matchGains(file, options.gains, telescope, frequenciesHz, moment);
   const without = channelsWithoutGains(calibrated, frequenciesHz.length).length;
   if (without > 0)
     openTerminal(options).say(

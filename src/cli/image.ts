@@ -2,6 +2,7 @@
 import { Option, type Command } from 'commander';
 import { parse as splitPath, join } from 'node:path';
 import { refuse } from '../core/errors.js';
+import { addSeconds } from '../core/instant.js';
 import { DEGREES_PER_RADIAN, formatSeconds } from '../core/units.js';
 import {
   type OpenedFile,
@@ -29,9 +30,9 @@ import { duration, plainNumber } from './options/quantity.js';
 import { addSourceOption, parseSources } from './options/sky-options.js';
 import { addWideOptions, wideOptionNames } from './options/wide-options.js';
 import { openTerminal, type Terminal } from './report/terminal.js';
-import { direct, directSeries, gainsFor, type ImageOptions, type Made } from './image-direct.js';
 import { runWideSeries } from './image-series.js';
 import { localCentre } from '../sky/phase-centre.js';
+import { directSeries, gainsFor, imageDirect, type ImageOptions, type Made } from './image-direct.js';
 import { chooseWide, runWide } from './image-wide.js';
 
 export function registerImage(program: Command): void {
@@ -178,7 +179,7 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
     }
     const made =
       options.direct === true
-        ? await direct(recordingOf(file), telescope, options, settings, terminal)
+        ? await imageDirect(recordingOf(file), telescope, options, settings, terminal)
         : await fromVisibilities(visibilitiesOf(file), telescope, options, settings, terminal);
     const feeds = file.kind === 'visibilities' ? file.header.feeds : undefined;
     const products: PictureOptions = {
@@ -224,7 +225,8 @@ async function fromVisibilities(
   const choice = await chooseIntegration(file, options.integration, reading.update);
   reading.done();
   const { frequenciesHz, channelWidthHz } = file.header;
-  const gains = await gainsFor(options, telescope, frequenciesHz);
+  const { start, durationS } = choice.integration;
+  const gains = await gainsFor(options, telescope, frequenciesHz, addSeconds(start, durationS / 2));
   const stage = terminal.stage('image');
   const sky = await withBackend(options, (backend) =>
     imageIntegration(

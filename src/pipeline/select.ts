@@ -3,7 +3,7 @@ import type { OnProgress } from '../core/progress.js';
 import { visibilitiesCBPP, countsCB } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
-import { secondsBetween } from '../core/instant.js';
+import { secondsBetween, type Instant } from '../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import type { VisibilityFile } from '../formats/index.js';
 import type { Telescope } from '../telescope/telescope.js';
@@ -68,6 +68,34 @@ export async function chooseIntegration(
   return sum
     ? { integration: sum, first: 0, used: at, inFile }
     : refuse(file.path, 'holds no integration', 'it is damaged or cut short: copy it again');
+}
+
+/**
+ * Sums of stretches of `everyS` from the file's first integration on, each as long as the turning sky allows and about the
+ * stretch's own beginning.
+ */
+export async function* integrationsEvery(file: VisibilityFile, everyS: number): AsyncGenerator<Integration> {
+  const highestHz = file.header.frequenciesHz.reduce((x, y) => Math.max(x, y), 0);
+  const mostS = Math.min(everyS, longestSumS(file.telescope, highestHz));
+  let first: Instant | undefined;
+  let sum: Integration | undefined;
+  let stretch = 0;
+  for await (const integration of file.integrations()) {
+    first ??= integration.start;
+    // A spectrum's worth of rounding is no stretch of its own.
+    const own = Math.floor(
+      (secondsBetween(first, integration.start) + 1e-3 * integration.durationS) / everyS,
+    );
+    if (sum && own !== stretch) {
+      yield sum;
+      sum = undefined;
+    }
+    stretch = own;
+    if (!sum) sum = integration;
+    else if (secondsBetween(sum.start, integration.start) + integration.durationS <= mostS)
+      sum = addIntegrations(sum, integration);
+  }
+  if (sum) yield sum;
 }
 
 /** Sums are sums: visibilities and counts add. An input flagged in either is flagged. */
