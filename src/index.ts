@@ -91,7 +91,7 @@ export { calibrateIntegration } from './pipeline/calibrate.js';
 export { imageDirectly, imageIntegration } from './pipeline/image.js';
 export type { Calibrated, ImageSettings, SkyImage } from './pipeline/sky-image.js';
 export { imagesDirectly, type DirectImagesRoad } from './pipeline/direct-images.js';
-export { writeSeries, type Series, type SeriesImage } from './pipeline/series.js';
+export { writeSeries, type Series, type SeriesImage } from './pipeline/wide/film.js';
 export { imageWideSeries } from './pipeline/wide/series.js';
 export { imageWide, type WideRoad, type WideSkyImage } from './pipeline/wide/image.js';
 export type { WideFieldOptions, WideSettings } from './pipeline/wide/settings.js';

@@ -5,7 +5,7 @@ import { formatSeconds } from '../core/units.js';
 import type { Recording, VisibilityFile } from '../formats/index.js';
 import { averageChannels, stationBeam, stokesI } from '../image/index.js';
 import { imagesDirectly } from '../pipeline/direct-images.js';
-import { writeSeries, type Series, type SeriesImage } from '../pipeline/series.js';
+import { writeSeries, type Series, type SeriesImage } from '../pipeline/wide/film.js';
 import type { Calibrated, ImageSettings } from '../pipeline/sky-image.js';
 import { imageWideSeries } from '../pipeline/wide/series.js';
 import type { DirectSkyImage } from '../pipeline/stages/direct-image.js';

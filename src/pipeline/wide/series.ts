@@ -4,7 +4,7 @@ import type { Integration } from '../../core/blocks.js';
 import { addSeconds, secondsBetween } from '../../core/instant.js';
 import { joinRows, prepareWideImager, type WideRows } from '../../image/index.js';
 import { skyFrame } from '../../sky/frame.js';
-import type { Series, SeriesImage } from '../series.js';
+import type { Series, SeriesImage } from './film.js';
 import { hiddenPixels } from './horizon.js';
 import { blank, planFor, prepareWeighed, surveyRows, tryFit, type WideRoad } from './image.js';
 import { rowsOf, type Integrations } from './rows.js';

@@ -1,14 +1,14 @@
 /** A series of images: what both roads hand over for each, and how they become a cube and a film. */
-import { planeML, type PlaneML } from '../core/axes.js';
-import { refuse } from '../core/errors.js';
-import { addSeconds, formatInstant, type Instant } from '../core/instant.js';
-import { formatHz } from '../core/units.js';
-import { imageStretch, renderFilm, skyPicture, type SkyPlan } from '../draw/index.js';
-import { encodeFitsSeries, openOutputSet } from '../formats/index.js';
-import type { FittedBeam } from '../image/index.js';
-import { sourcesUp } from '../sky/above.js';
-import type { SkyFrame, SkyPosition } from '../sky/frame.js';
-import type { PictureOptions } from './products.js';
+import { planeML, type PlaneML } from '../../core/axes.js';
+import { refuse } from '../../core/errors.js';
+import { addSeconds, formatInstant, type Instant } from '../../core/instant.js';
+import { formatHz } from '../../core/units.js';
+import { imageStretch, renderFilm, skyPicture, type SkyPlan } from '../../draw/index.js';
+import { encodeFitsSeries, openOutputSet } from '../../formats/index.js';
+import type { FittedBeam } from '../../image/index.js';
+import { sourcesUp } from '../../sky/above.js';
+import type { SkyFrame, SkyPosition } from '../../sky/frame.js';
+import type { PictureOptions } from '../products.js';
 
 export interface SeriesImage {
   /** Stokes I, or the one product there is. */
