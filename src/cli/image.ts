@@ -17,7 +17,7 @@ import { writeSky, type PictureOptions } from '../pipeline/products.js';
 import { chooseIntegration } from '../pipeline/select.js';
 import type { SkyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { addChannelOptions, channelOptionNames, channelSettings } from './options/channel-options.js';
+import { addChannelOptions, channelOptionNames } from './options/channel-options.js';
 import { addBackendOptions, addExamples, parseCount, refuseGiven } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
 import { history } from './report/history.js';
@@ -125,6 +125,8 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
     const forVoltages = channelOptionNames.filter((name) => name !== 'gain' || given.clean === undefined);
     refuseGiven(command, ['duration', ...forVoltages], 'is for voltages, with --direct alone');
   }
+  if (options.every !== undefined && !options.picture)
+    refuse('--no-picture', 'is for one image: a series has its film', 'leave it out');
   const terminal = openTerminal(options);
   const settings: ImageSettings = {
     ...(options.pixels === undefined ? {} : { pixels: options.pixels }),
