@@ -126,6 +126,8 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
     const forVoltages = channelOptionNames.filter((name) => name !== 'gain' || given.clean === undefined);
     refuseGiven(command, ['duration', ...forVoltages], 'is for voltages, with --direct alone');
   }
+  if (options.every !== undefined && !options.picture)
+    refuse('--no-picture', 'is for one image: a series has its film', 'leave it out');
   const terminal = openTerminal(options);
   const settings: ImageSettings = {
     ...(options.pixels === undefined ? {} : { pixels: options.pixels }),

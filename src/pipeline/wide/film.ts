@@ -36,6 +36,7 @@ const FILM_WIDTH = 600;
 /** Values that the colours are chosen from. */
 const MOST_VALUES = 2 ** 20;
 
+/** Writes images one after the other as a cube in time, and a film of them. */
 export async function writeSeries(
   paths: { readonly fits: string; readonly png: string },
   series: Series,

@@ -10,6 +10,7 @@ import { blank, planFor, prepareWeighed, surveyRows, tryFit, type WideRoad } fro
 import { rowsOf, type Integrations } from './rows.js';
 import type { WideSettings } from './settings.js';
 
+/** Images of a stream of integrations, one for every stretch of time, by u, v and w. */
 export async function imageWideSeries(
   integrations: Integrations,
   road: WideRoad,
