@@ -24,6 +24,8 @@ const sanitize = /** @type {const} */ (['sanitize', 'threads']).find((flavour) =
   process.argv.includes(`--${flavour}`),
 );
 const strict = process.argv.includes('--strict');
+/** The package has no sources but C++'s. */
+const buildCommand = existsSync(join(root, 'tsconfig.json')) ? 'npm run build' : 'npm rebuild corella';
 const asked = process.env.CORELLA_ARCH?.trim() ?? '';
 const architecture = asked === '' ? arch() : asked;
 /** Tools for another processor than this one. */
@@ -103,7 +105,7 @@ function findCompiler() {
   }
   return {
     problem: `no C++17 compiler was found at install (${seen.join('; ')})`,
-    fix: `install g++ 10 or clang++ 12 or newer (Debian: apt install ${cross?.compilerPackage ?? 'g++'}), then npm run build`,
+    fix: `install g++ 10 or clang++ 12 or newer (Debian: apt install ${cross?.compilerPackage ?? 'g++'}), then ${buildCommand}`,
   };
 }
 
@@ -302,7 +304,7 @@ try {
   const why = error instanceof Error ? error.message : String(error);
   record({
     problem: `the native library did not compile: ${why}`,
-    fix: 'look at the compiler’s messages: npm run build',
+    fix: `look at the compiler’s messages: ${buildCommand}`,
   });
   console.error(`corella: ${why}`);
   process.exit(process.argv.includes('--lenient') ? 0 : 1);

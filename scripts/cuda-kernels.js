@@ -129,9 +129,11 @@ function channelisers() {
    * @param {number} taps
    * @param {VoltageType} inputType
    * @param {SpectraType} outputType
+   * @param {{ readonly mostDelaySamples?: number }} delays
    */
-  const plan = (channels, taps, inputType, outputType) =>
+  const plan = (channels, taps, inputType, outputType, delays = {}) =>
     planChannelise({
+      ...delays,
       channels,
       taps,
       inputType,
@@ -156,6 +158,7 @@ function channelisers() {
     [102, 3, 'i8', 'ci8'],
     [2 ** 20, 4, 'ci8', 'ci8'],
   ];
+  const delayed = { mostDelaySamples: 100 };
   const card = /** @type {const} */ ({ capability: 90, sharedBytesPerBlock: 232_448, path: 'hopper' });
   return [
     ...jobs(everywhere, planStream()),
@@ -166,6 +169,17 @@ function channelisers() {
         ),
       ),
     ),
+    ...shapes
+      .slice(0, 8)
+      .flatMap((shape) =>
+        planFused(plan(...shape, delayed), card).passes.flatMap(({ request }) => jobs(everywhere, request)),
+      ),
+    ...[8, 17].flatMap((taps) => {
+      const tensor = planTensor(plan(1024, taps, 'ci8', 'ci8', delayed), card);
+      const long = planLong(plan(4096, taps, 'ci8', 'ci8', delayed), card);
+      if (!tensor || !long) throw new Error(`tensor cores no longer take ${taps} taps with delays`);
+      return jobs(hopper, ...Object.values(tensor.requests), long.request);
+    }),
     ...[1, 8, 13, 17].flatMap((taps) => {
       const tensor = planTensor(plan(1024, taps, 'ci8', 'ci8'), card);
       const long = planLong(plan(4096, taps, 'ci8', 'ci8'), card);

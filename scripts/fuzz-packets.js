@@ -1,4 +1,5 @@
 // Feeds damaged packets to every decoder: npm run fuzz:packets [-- --packets 100000 --seed 1 --only chips,vdif]
+// and nights of any trouble to both rings, as many packets in all: --only ring for those alone.
 // Each must be placed inside its plan, be control, or be refused with a reason; nothing may throw, and what can be
 // parsed must be written again byte for byte. The native parser must say the same of each. The same seed makes the
 // same packets; a failure names the packet. With CORELLA_NATIVE=dist/native-sanitize it is watched by sanitizers.
@@ -6,6 +7,11 @@ import assert from 'node:assert/strict';
 import { parseArgs } from 'node:util';
 import { verdictOf } from '../dist/packets/verdict.js';
 import { nativeParser } from '../dist/receive/native/parser.js';
+import { loadNative } from '../dist/backend/cpu/library.js';
+import { openNativeRing } from '../dist/receive/native/native-ring.js';
+import { ReferenceRing } from '../dist/receive/reference.js';
+import { smallPlan } from '../dist/receive/testing/array.js';
+import { compareRings } from '../dist/receive/testing/compare-rings.js';
 import { allStreams } from '../dist/packets/testing/streams.js';
 import { tryDamaged } from '../dist/packets/testing/trial.js';
 
@@ -39,5 +45,31 @@ for (const stream of chosen) {
     console.log(`FAILED ${name} ${error instanceof Error ? error.stack : String(error)}`);
   }
 }
+if (values.only === '' || values.only.split(',').includes('ring')) {
+  try {
+    console.log(`ok     ring             ${await nights(Number(values.packets), Number(values.seed))}`);
+  } catch (error) {
+    failures++;
+    console.log(`FAILED ring             ${error instanceof Error ? error.stack : String(error)}`);
+  }
+}
 console.log(failures === 0 ? told : `${failures} decoders fell`);
-process.exit(failures === 0 && chosen.length > 0 ? 0 : 1);
+process.exit(failures === 0 && (chosen.length > 0 || values.only === 'ring') ? 0 : 1);
+
+/**
+ * Nights until there were so many packets, each on two new rings.
+ * @param {number} packets
+ * @param {number} seed
+ */
+async function nights(packets, seed) {
+  const library = loadNative();
+  if ('what' in library) return `left out: ${library.what}`;
+  let [fed, count] = [0, 0];
+  for (; fed < packets; count++) {
+    const ring = openNativeRing(smallPlan, 0xaa);
+    fed += compareRings(ring, new ReferenceRing(smallPlan, undefined, 0x55), seed * 1_000_000 + count, 5000);
+    await ring.close();
+  }
+  told = told === '' ? 'both rings agreed' : `${told}; both rings agreed`;
+  return `${fed} packets in ${count} nights of trouble`;
+}

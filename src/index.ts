@@ -79,6 +79,9 @@ export { matchGains } from './pipeline/gains.js';
 export { calibrateIntegration } from './pipeline/calibrate.js';
 export { imageDirectly, imageIntegration } from './pipeline/image.js';
 export type { Calibrated, ImageSettings, SkyImage } from './pipeline/sky-image.js';
+export { imagesDirectly, type DirectImagesRoad } from './pipeline/direct-images.js';
+export { writeSeries, type Series, type SeriesImage } from './pipeline/series.js';
+export { imageWideSeries } from './pipeline/wide/series.js';
 export { imageWide, type WideRoad, type WideSkyImage } from './pipeline/wide/image.js';
 export type { WideFieldOptions, WideSettings } from './pipeline/wide/settings.js';
 export { writeWide, type WidePaths, type WideProductOptions } from './pipeline/wide/products.js';
@@ -90,3 +93,14 @@ export {
   type ResidentChain,
   type ResidentImage,
 } from './pipeline/resident/chain.js';
+export {
+  receivePackets,
+  type EpochSetting,
+  type LiveSource,
+  type ReceiveAccount,
+  type ReceiveSettings,
+  type Reception,
+} from './receive/index.js';
+export { packetFormats } from './packets/registry.js';
+export { guessPlan, usualFormat } from './packets/guess-plan.js';
+export type { PacketFormatName, StreamPlan } from './packets/packet-format.js';

@@ -284,7 +284,7 @@ describe('bad input', () => {
     const correlated = await corella(folder, 'correlate', 'good.sigmf-meta', '--channels', '4', '--taps', '2', '-o', 'sky.uvfits'); // prettier-ignore
     assert.equal(correlated.code, 0, correlated.stderr);
     await refused(/'CygX' is not one we know/, 'image', 'sky.uvfits', '--sources', 'CygX', '-o', 'sky.fits', '--quiet'); // prettier-ignore
-    const all = await corella(folder, 'correlate', 'good.sigmf-meta', '--channels', '4', '--taps', '2', '--flag', '0-7', '-o', 'flagged.uvfits'); // prettier-ignore
+    const all = await corella(folder, 'correlate', 'good.sigmf-meta', '--channels', '4', '--taps', '2', '--flag', '1-7', '-o', 'flagged.uvfits'); // prettier-ignore
     assert.equal(all.code, 0, all.stderr);
     await refused(/nothing is left of the data: every cross-correlation is flagged/, 'image', 'flagged.uvfits', '-o', 'sky.fits', '--quiet'); // prettier-ignore
   });

@@ -57,6 +57,7 @@ export function explainAuto(devices: readonly Device[] = describeDevices()): str
   return [`auto takes '${taken.kind}', the fastest present`, ...passed].join('; ');
 }
 
+/** Opens the machine that is asked for, or with `auto` the fastest that is there; close it afterwards. */
 export async function openBackend(choice: BackendChoice, settings: BackendSettings = {}): Promise<Backend> {
   switch (choice) {
     case 'auto': {

@@ -2,12 +2,15 @@
 import { prepareCeilings } from '../backend/cuda/ceilings.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { preparePlainCeilings } from '../backend/cuda/plain-ceilings.js';
+import { uploadArray } from '../backend/cuda/transfer.js';
 import { prepareCudaChanneliser } from '../channelise/on-card.js';
 import { planChannelise } from '../channelise/index.js';
 import { spectraSizeBytes, voltageSizeBytes, type SpectraType, type VoltageType } from '../core/axes.js';
 import type { Closers } from '../core/closing.js';
 import type { BenchCase, PreparedCase } from './bench.js';
 import { cardContestant, SECONDS_PER_TURN } from './correlate-cuda.js';
+import { benchDelays, MOST_DELAY } from './delays.js';
+import type { Contestant } from './measure.js';
 
 interface Size {
   readonly channels: number;
@@ -15,6 +18,11 @@ interface Size {
   readonly inputType: VoltageType;
   readonly outputType: SpectraType;
   readonly kernels: 'best' | 'general';
+  /**
+   * Beside the same without: `phases` alone, of rows that open where they should; `tracked` from rows that all begin at one
+   * time, which are opened on the card first.
+   */
+  readonly delays?: 'phases' | 'tracked';
 }
 
 const bytes8 = { inputType: 'ci8', outputType: 'ci8', kernels: 'best' } as const;
@@ -24,6 +32,9 @@ const sizes: readonly Size[] = [
   ...[64, 132, 256, 1000, 1536, 2048, 2100, 32_768].map((channels) => ({ channels, taps: 8, ...bytes8 })),
   { channels: 1024, taps: 8, ...bytes8, inputType: 'i8' },
   { channels: 1024, taps: 8, ...bytes8, inputType: 'cf32', outputType: 'cf32' },
+  ...[64, 256, 1000, 1024, 4096, 32_768].flatMap((channels) =>
+    (['phases', 'tracked'] as const).map((delays) => ({ channels, taps: 8, ...bytes8, delays })),
+  ),
 ];
 /** Well past the L2 cache, and enough inputs to keep every multiprocessor busy to the end. */
 const INPUTS = 66;
@@ -40,7 +51,7 @@ export const cudaChanneliseCases = (backend: CudaBackend): BenchCase[] =>
 
 async function prepare(backend: CudaBackend, size: Size, closers: Closers): Promise<PreparedCase> {
   const { session } = backend;
-  const { channels, taps, inputType, outputType, kernels } = size;
+  const { channels, taps, inputType, outputType, kernels, delays } = size;
   const perSpectrum = inputType.startsWith('c') ? channels : 2 * channels;
   // Whole tiles of every kernel.
   const spectra = Math.max(64, Math.floor(SAMPLES / INPUTS / perSpectrum / 64) * 64);
@@ -50,10 +61,14 @@ async function prepare(backend: CudaBackend, size: Size, closers: Closers): Prom
   // receiver would be set, and hardly anything saturates.
   const usual = planChannelise({ ...options, blockSamples: samples }).gains;
   const gains = typeof usual === 'number' ? usual / 4 : usual;
-  const plan = planChannelise({ ...options, gains, blockSamples: samples });
+  const plain = planChannelise({ ...options, gains, blockSamples: samples });
+  const plan = delays
+    ? planChannelise({ ...options, gains, blockSamples: samples, mostDelaySamples: MOST_DELAY })
+    : plain;
   const channeliser = closers.keep(await prepareCudaChanneliser(plan, backend, { kernels }));
   const out = closers.keep(backend.allocateSpectra(plan.output));
-  const pitchBytes = Math.ceil((samples * voltageSizeBytes(inputType)) / 128) * 128;
+  const sampleBytes = voltageSizeBytes(inputType);
+  const pitchBytes = Math.ceil(((samples + 2 * MOST_DELAY) * sampleBytes + 16) / 128) * 128;
   const voltages = closers.keep(session.allocate('voltages', INPUTS * pitchBytes));
   const random = closers.keep(await prepareCeilings(backend));
   random.fill(voltages.pointer, INPUTS * pitchBytes, channels);
@@ -61,17 +76,48 @@ async function prepare(backend: CudaBackend, size: Size, closers: Closers): Prom
   const work = INPUTS * spectra * perSpectrum;
   const bytesPerSample =
     voltageSizeBytes(inputType) + (spectraSizeBytes(outputType) * channels) / perSpectrum;
-  return {
-    ours: cardContestant(
+  const rows = { pointer: voltages.pointer, pitchBytes };
+  const ceiling = {
+    title: 'a copy of the samples, as bytes in and out',
+    ...cardContestant(session, ceilings.copy, ceilings.copyBytes / bytesPerSample),
+  };
+  const made = (run: () => void): Contestant => cardContestant(session, run, work);
+  if (delays === undefined) {
+    return {
+      ours: made(() => {
+        channeliser.filter(rows, spectra, out);
+      }),
+      ceiling,
+    };
+  }
+  const without = closers.keep(await prepareCudaChanneliser(plain, backend, { kernels }));
+  const { shiftSamples, turns } = benchDelays(plan);
+  const turnTable = closers.keep(await uploadArray(session, 'turns', turns));
+  const openings = closers.keep(
+    await uploadArray(
       session,
-      () => {
-        channeliser.filter({ pointer: voltages.pointer, pitchBytes }, spectra, out);
-      },
-      work,
+      'openings',
+      shiftSamples.map((shift) => (MOST_DELAY - shift) * sampleBytes),
     ),
-    ceiling: {
-      title: 'a copy of the samples, as bytes in and out',
-      ...cardContestant(session, ceilings.copy, ceilings.copyBytes / bytesPerSample),
+  );
+  const opened =
+    delays === 'tracked'
+      ? {
+          pointer: closers.keep(session.allocate('delayed voltages', INPUTS * pitchBytes)).pointer,
+          pitchBytes,
+        }
+      : undefined;
+  return {
+    ours: made(() => {
+      if (opened) channeliser.open(rows, opened, openings, samples * sampleBytes);
+      channeliser.filter(opened ?? rows, spectra, out, turnTable);
+    }),
+    ceiling,
+    peer: {
+      name: 'the same without delays',
+      ...made(() => {
+        without.filter(rows, spectra, out);
+      }),
     },
   };
 }

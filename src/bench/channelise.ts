@@ -16,6 +16,7 @@ import { planChannelise, prepareChanneliser, type ChannelisePlan } from '../chan
 import { threadsOf, type BenchCase, type KernelBench, type PreparedCase } from './bench.js';
 import { scriptCeiling } from './ceiling.js';
 import { cudaChanneliseCases } from './channelise-cuda.js';
+import { benchDelays, MOST_DELAY } from './delays.js';
 import type { Contestant } from './measure.js';
 import { callPeer, type Peers } from './peers.js';
 
@@ -26,6 +27,8 @@ interface Size {
   readonly taps: number;
   readonly inputType: VoltageType;
   readonly outputType: SpectraType;
+  /** Beside the same without. */
+  readonly delays?: 'tracked';
 }
 
 const bytes = { inputType: 'ci8', outputType: 'ci8' } as const;
@@ -37,6 +40,9 @@ const sizes: readonly Size[] = [
   ...[1000, 1536, 2100, 1009].map((channels) => ({ channels, taps: 8, ...bytes })),
   ...(['i8', 'ci16', 'cf32'] as const).map((inputType) => ({ channels: 1024, taps: 8, ...bytes, inputType })),
   ...(['ci4', 'cf32'] as const).map((outputType) => ({ channels: 1024, taps: 8, ...bytes, outputType })),
+  ...[64, 1000, 1024, 4096].map((channels) => ({ channels, taps: 8, ...bytes, delays: 'tracked' as const })),
+  { channels: 1024, taps: 8, ...bytes, inputType: 'i8', delays: 'tracked' },
+  { channels: 1024, taps: 8, ...bytes, outputType: 'cf32', delays: 'tracked' },
 ];
 
 const INPUTS = 32;
@@ -81,12 +87,10 @@ async function prepare(
   const spectra = spectraOf(size, backend);
   const perSpectrum = isComplexVoltage(size.inputType) ? size.channels : 2 * size.channels;
   const samples = spectra * perSpectrum;
-  const plan = planChannelise({
-    ...size,
-    inputs: INPUTS,
-    polarisations: POLARISATIONS,
-    blockSamples: samples,
-  });
+  const { delays, ...shape } = size;
+  const options = { ...shape, inputs: INPUTS, polarisations: POLARISATIONS, blockSamples: samples } as const;
+  const plain = planChannelise(options);
+  const plan = delays ? planChannelise({ ...options, mostDelaySamples: MOST_DELAY }) : plain;
   const voltages = noise(size.inputType, samples);
   const block = {
     type: size.inputType,
@@ -98,13 +102,18 @@ async function prepare(
   };
   const out = closers.keep(backend.allocateSpectra(plan.output));
   const channeliser = closers.keep(await prepareChanneliser(plan, backend));
+  const run = delays ? [benchDelays(plan)] : [];
   const ceiling = ceilingFor(backend);
-  const peer = peers && size.inputType === 'ci8' ? fftw(peers, backend, plan, voltages, samples) : undefined;
+  const peer = delays
+    ? { name: 'the same without delays', ...(await undelayed()) }
+    : peers && size.inputType === 'ci8'
+      ? fftw(peers, backend, plan, voltages, samples)
+      : undefined;
   if (peer) closers.keep(peer);
   return {
     ours: {
       run: async () => {
-        await channeliser.run(block, out);
+        await channeliser.run(block, out, ...run);
         return INPUTS * samples;
       },
     },
@@ -118,6 +127,17 @@ async function prepare(
     },
     ...(peer ? { peer } : {}),
   };
+
+  async function undelayed(): Promise<Contestant & Closable> {
+    const other = await prepareChanneliser(plain, backend);
+    return {
+      run: async () => {
+        await other.run(block, out);
+        return INPUTS * samples;
+      },
+      close: () => other.close(),
+    };
+  }
 }
 
 function ceilingFor(backend: HostBackend): Contestant & { readonly title: string } {

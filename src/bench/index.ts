@@ -10,6 +10,7 @@ import { cudaImageBench } from './image-cuda.js';
 import { imageBench } from './image.js';
 import { receiveBench } from './receive.js';
 import { seriesBench } from './series.js';
+import { wideBench } from './wide.js';
 
 export { runCase, type BenchCase, type BenchRow, type KernelBench } from './bench.js';
 export { parseOnly, pickCases, type KernelCases } from './only.js';
@@ -23,6 +24,7 @@ export const benches: readonly KernelBench[] = [
   calibrateBench,
   imageBench,
   gridBench,
+  wideBench,
   seriesBench,
   receiveBench,
   integratedBench,

@@ -46,8 +46,8 @@ export function fillBatch(plan: CalibrationPlan, input: CalibrationInput): Fille
   if (solves === 0) {
     refuse(
       'calibrate',
-      'no baseline has samples: all are flagged, missing or too short',
-      'choose another integration',
+      'no baseline has samples: all are flagged or missing',
+      'leave out fewer inputs (--flag, --min-baseline), or choose another --integration',
     );
   }
   const batch: SolveBatch = {

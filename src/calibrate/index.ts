@@ -22,6 +22,7 @@ export interface Calibrator extends Closable {
   solve(input: CalibrationInput): Promise<Calibration>;
 }
 
+/** Compiles and allocates a solver on a backend; close it afterwards. */
 export async function prepareCalibrator(plan: CalibrationPlan, backend: Backend): Promise<Calibrator> {
   const solver = await prepareSolver(plan, backend);
   return {

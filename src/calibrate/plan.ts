@@ -81,9 +81,16 @@ export const DEFAULT_TOLERANCE = 1e-8;
 const DEFAULT_ITERATIONS: IterationRule = { kind: 'until', tolerance: DEFAULT_TOLERANCE, most: 500 };
 const WHERE = 'calibrate';
 
+/** Checks a calibration's settings; needs no machine. */
 export function planCalibration(options: CalibrationOptions): CalibrationPlan {
   const { polarisations } = options;
   // Two stations give one complex number for two complex gains: three are the fewest that can be solved.
+  if (options.stations < 3)
+    refuse(
+      WHERE,
+      `${options.stations} station${options.stations === 1 ? ' is' : 's are'} too few`,
+      'gains take at least three stations',
+    );
   const stations = wholeNumber(WHERE, 'stations', options.stations, 3, 65_535);
   const channels = wholeNumber(WHERE, 'channels', options.channels, 1, 2 ** 20);
   const iterations = checkedRule(options.iterations ?? DEFAULT_ITERATIONS);
@@ -123,6 +130,7 @@ function chooseBaselines(stations: number, { autos, shortest }: CalibrationOptio
   }
   const minimumM = shortest ? realNumber(WHERE, 'shortest baseline', shortest.minimumM, 0, 1e9) : 0;
   const used = new Uint8Array(baselineCount(stations));
+  let longestM = 0;
   for (let i = 0; i < stations; i++) {
     used[baselineIndex(i, i)] = autos === 'include' ? 1 : 0;
     for (let j = 0; j < i; j++) {
@@ -130,7 +138,14 @@ function chooseBaselines(stations: number, { autos, shortest }: CalibrationOptio
       const b = shortest?.stationsM[j];
       const lengthM = a && b ? Math.hypot(a.x - b.x, a.y - b.y, a.z - b.z) : Infinity;
       used[baselineIndex(i, j)] = lengthM >= minimumM ? 1 : 0;
+      longestM = Math.max(longestM, lengthM);
     }
   }
+  if (longestM < minimumM)
+    refuse(
+      '--min-baseline',
+      `no baseline is as long as ${minimumM} m`,
+      `give less than ${longestM.toFixed(1)} m, the longest`,
+    );
   return used;
 }

@@ -10,6 +10,7 @@ import { allocateSpectra } from '../core/axes.js';
 import type { VoltageBlock } from '../core/blocks.js';
 import { randomStream } from '../core/random.js';
 import { assertClose, type Channelised } from './compare.js';
+import { delayCases } from './delay-cases.js';
 import { prepareChanneliser } from './index.js';
 import { planChannelise, type ChanneliseOptions, type ChannelisePlan } from './plan.js';
 import { cut, fullScale, noise, withGaps } from './samples.js';
@@ -172,6 +173,8 @@ export function channeliseCases(open: () => Promise<Backend>, options: CaseOptio
       await channeliser.close();
       await out.close();
     });
+
+    delayCases(theCase, backend);
   });
 }
 

@@ -18,6 +18,7 @@ export {
   type ChannelisePlan,
 } from './plan.js';
 
+/** Compiles and allocates a channeliser on a backend; close it afterwards. */
 export function prepareChanneliser(plan: ChannelisePlan, backend: Backend): Promise<Channeliser> {
   switch (backend.kind) {
     case 'reference':

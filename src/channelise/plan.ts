@@ -32,6 +32,11 @@ export interface ChanneliseOptions {
   readonly inputFullScale?: number;
   /** The most samples a call will bring. */
   readonly blockSamples: number;
+  /**
+   * Every run is told delays (delay/spectra.ts), up to so many whole samples either way. A spectrum is then made when
+   * that many samples beyond its window have come. Without it nothing is delayed.
+   */
+  readonly mostDelaySamples?: number;
 }
 
 /** The filter as the kernels use it: the tap for sample n of the τ-th spectrum's worth is `taps[τ·P + n] · scale`. */
@@ -50,6 +55,8 @@ export interface ChannelisePlan {
   /** P: the transform's length, C for complex samples and 2C for real ones. */
   readonly samplesPerSpectrum: number;
   readonly blockSamples: number;
+  /** Nothing where nothing is delayed. */
+  readonly mostDelaySamples?: number;
   /** The most spectra one call can complete, whatever history it finds: ⌈blockSamples / P⌉. */
   readonly capacity: number;
   /** prototype : [τ][n], before any rounding. */
@@ -70,6 +77,7 @@ const inputFullScale = { i8: 127, ci8: 127, i16: 32767, ci16: 32767, f32: 1, cf3
 /** The rails of requantised output. */
 export const outputRail = { ci8: 127, ci4: 7, cf32: Infinity } satisfies Record<SpectraType, number>;
 
+/** Checks a channeliser's settings and designs its filter; needs no machine. */
 export function planChannelise(options: ChanneliseOptions): ChannelisePlan {
   const { polarisations, inputType, outputType } = options;
   const channels = wholeNumber('channelise', 'channels', options.channels, 2, MOST_CHANNELS);
@@ -97,6 +105,7 @@ export function planChannelise(options: ChanneliseOptions): ChannelisePlan {
     sampling,
     samplesPerSpectrum,
     blockSamples,
+    ...mostDelay(options),
     capacity,
     prototype,
     kernel:
@@ -108,6 +117,11 @@ export function planChannelise(options: ChanneliseOptions): ChannelisePlan {
   };
 }
 
+const mostDelay = ({ mostDelaySamples }: ChanneliseOptions): Pick<ChannelisePlan, 'mostDelaySamples'> =>
+  mostDelaySamples === undefined
+    ? {}
+    : { mostDelaySamples: wholeNumber('channelise', 'mostDelaySamples', mostDelaySamples, 0, 2 ** 30) };
+
 function choosePrototype(options: ChanneliseOptions, samplesPerSpectrum: number): Float64Array {
   const { taps, coefficients, window, passbandChannels } = options;
   if (coefficients === undefined) {
@@ -115,7 +129,13 @@ function choosePrototype(options: ChanneliseOptions, samplesPerSpectrum: number)
       taps,
       samplesPerSpectrum,
       window: window ?? { kind: 'hann' },
-      passbandChannels: realNumber('channelise', 'passbandChannels', passbandChannels ?? 1, 0.1, 10),
+      passbandChannels: realNumber(
+        'channelise',
+        'the passband in channels (--passband)',
+        passbandChannels ?? 1,
+        0.1,
+        10,
+      ),
     });
   }
   if (window !== undefined || passbandChannels !== undefined) {
@@ -183,6 +203,15 @@ export const binOfChannel = (plan: ChannelisePlan, channel: number): number =>
     ? channel
     : (channel + plan.channels - Math.floor(plan.channels / 2)) % plan.channels;
 
+/** The channel at the recording's own zero frequency, from which delays turn the others. */
+export const zeroChannel = ({ sampling, channels }: ChannelisePlan): number =>
+  sampling === 'real' ? 0 : Math.floor(channels / 2);
+
+/** Samples that wait at the most before a block comes: those of a window but one, and delays either way. */
+export const mostWaiting = ({ taps, samplesPerSpectrum, mostDelaySamples = 0 }: ChannelisePlan): number =>
+  taps * samplesPerSpectrum - 1 + 2 * mostDelaySamples;
+
+/** Of each channel. */
 export const channelWidthHz = (plan: ChannelisePlan, sampleRateHz: number): number =>
   sampleRateHz / plan.samplesPerSpectrum;
 

@@ -14,15 +14,16 @@ import { planFft } from '../core/fft.js';
 import { zeroGaps } from '../core/gaps.js';
 import { packNibbles } from '../core/nibbles.js';
 import type { Channeliser } from './channeliser.js';
-import { binOfChannel, outputFactor, type ChannelisePlan } from './plan.js';
+import { TURN_NUMBERS, type RunDelays } from '../delay/index.js';
+import { binOfChannel, mostWaiting, outputFactor, zeroChannel, type ChannelisePlan } from './plan.js';
 import { roundHalfEven } from './requantise.js';
 import { checkChanneliseBlocks, openStream, type StreamStep } from './stream.js';
 
 export function prepareReferenceChanneliser(plan: ChannelisePlan): Channeliser {
   const { channels, taps, inputs, samplesPerSpectrum } = plan;
   const parts = elementsPerVoltage(plan.inputType);
-  // At most T·P − 1 samples wait; beside them there is room for the longest block.
-  const rowSamples = taps * samplesPerSpectrum - 1 + plan.blockSamples;
+  // Beside the samples that wait there is room for the longest block.
+  const rowSamples = mostWaiting(plan) + plan.blockSamples;
   const rowElements = rowSamples * parts;
   /** waiting : [a][t], the samples not yet used up, and the block at hand behind them. */
   const waiting = allocateVoltages(plan.inputType, inputs, rowSamples);
@@ -31,16 +32,17 @@ export function prepareReferenceChanneliser(plan: ChannelisePlan): Channeliser {
   const bins = Int32Array.from({ length: channels }, (_, c) => binOfChannel(plan, c));
   const put = writers[plan.outputType];
   const stream = openStream(plan);
+  const most = plan.mostDelaySamples ?? 0;
   let saturated = 0;
 
-  /** y[n] = Σ_τ h[τP + n]·x[(k+τ)P + n], as complex numbers. */
-  function filter(input: number, spectrum: number): void {
+  /** y[n] = Σ_τ h[τP + n]·x[first + (k+τ)P + n], as complex numbers. */
+  function filter(input: number, spectrum: number, first: number): void {
     const h = plan.kernel.taps;
     for (let n = 0; n < samplesPerSpectrum; n++) {
       let re = 0;
       let im = 0;
       for (let tap = 0; tap < taps; tap++) {
-        const at = input * rowElements + parts * ((spectrum + tap) * samplesPerSpectrum + n);
+        const at = input * rowElements + parts * (first + (spectrum + tap) * samplesPerSpectrum + n);
         const weight = h[tap * samplesPerSpectrum + n];
         re += weight * waiting[at];
         if (parts === 2) im += weight * waiting[at + 1];
@@ -50,14 +52,36 @@ export function prepareReferenceChanneliser(plan: ChannelisePlan): Channeliser {
     }
   }
 
-  function transform(input: number, spectrum: number, step: StreamStep, spectra: SpectraCAT): void {
-    filter(input, spectrum);
+  function transform(
+    input: number,
+    spectrum: number,
+    step: StreamStep,
+    spectra: SpectraCAT,
+    delays: RunDelays | undefined,
+  ): void {
+    filter(input, spectrum, delays ? most - delays.shiftSamples[input] : 0);
     fft.forward(filtered);
+    if (delays) turn(input, spectrum, delays);
     for (let channel = 0; channel < channels; channel++) {
       const factor = outputFactor(plan, input, channel);
       const bin = bins[channel];
       const at = (channel * inputs + input) * step.spectra + spectrum;
       saturated += put(spectra, at, filtered[2 * bin] * factor, filtered[2 * bin + 1] * factor);
+    }
+  }
+
+  /** What whole samples leave of the delay. */
+  function turn(input: number, spectrum: number, { turns }: RunDelays): void {
+    const [phase, phaseStep, slope, slopeStep] = turns.subarray(TURN_NUMBERS * input);
+    for (let channel = 0; channel < channels; channel++) {
+      const angle =
+        2 *
+        Math.PI *
+        (phase + spectrum * phaseStep + (channel - zeroChannel(plan)) * (slope + spectrum * slopeStep));
+      const at = 2 * bins[channel];
+      const [re, im, cos, sin] = [filtered[at], filtered[at + 1], Math.cos(angle), Math.sin(angle)];
+      filtered[at] = re * cos - im * sin;
+      filtered[at + 1] = re * sin + im * cos;
     }
   }
 
@@ -80,17 +104,17 @@ export function prepareReferenceChanneliser(plan: ChannelisePlan): Channeliser {
   return {
     plan,
     // eslint-disable-next-line @typescript-eslint/require-await -- an async function turns refusals into rejections
-    run: async (voltages, out) => {
+    run: async (voltages, out, delays) => {
       checkChanneliseBlocks(plan, voltages, out);
       checkFinite(voltages);
       const host = hostSpectra('channelise', out);
-      const step = stream.next(voltages);
+      const step = stream.next(voltages, delays);
       const spectra = host.fill(step.spectra, step.gaps);
       append(voltages, step.waiting);
       for (let input = 0; input < inputs; input++) {
         const missing = missingOf(input, step);
         for (let spectrum = 0; spectrum < step.spectra; spectrum++) {
-          if (missing[spectrum] === 0) transform(input, spectrum, step, spectra);
+          if (missing[spectrum] === 0) transform(input, spectrum, step, spectra, delays);
         }
       }
       const made = { type: plan.outputType, inputs, samples: step.spectra };

@@ -33,6 +33,7 @@ export interface FilterResponse {
   readonly dftEdgeLossDb: number;
 }
 
+/** What a channel hears: the loss inside it and the leakage from its neighbours, beside a plain transform's. */
 export function filterResponse(plan: ChannelisePlan, options: ResponseOptions = {}): FilterResponse {
   const steps = wholeNumber('filter response', 'steps', options.steps ?? 100, 2, 100_000);
   const neighbours = wholeNumber('filter response', 'neighbours', options.neighbours ?? 16, 1, 100_000);

@@ -2,11 +2,15 @@
  * The bookkeeping of a stream cut into blocks, the same on every backend: how many samples wait, which spectra
  * a new block completes, and which of those are missing. Samples wait from the first one that the next
  * spectrum needs, so sample 0 of the waiting ones and the new block together opens the next spectrum's window.
+ *
+ * Where inputs are delayed, by up to D samples, windows open at sample D less the input's own delay; a stream begins with
+ * D samples that never came, and a spectrum waits until D samples beyond its window are there.
  */
 import { elementsPerVoltage } from '../core/axes.js';
 import type { SpectraBlock, VoltageBlock } from '../core/blocks.js';
 import { refuse, wholeNumber } from '../core/errors.js';
 import { wholeStations, type SpectraGap, type VoltageGap } from '../core/gaps.js';
+import { TURN_NUMBERS, type RunDelays } from '../delay/index.js';
 import type { ChannelisePlan } from './plan.js';
 
 /** What a block does to the stream; times are samples from the first that waits. */
@@ -23,7 +27,7 @@ export interface StreamStep {
 
 export interface Stream {
   /** Looks ahead without moving, so that a refused block leaves the stream as it was. */
-  next(voltages: VoltageBlock): StreamStep;
+  next(voltages: VoltageBlock, delays?: RunDelays): StreamStep;
   /** Moves past a block that was looked at and worked on. */
   advance(voltages: VoltageBlock, step: StreamStep): void;
   readonly produced: number;
@@ -31,22 +35,31 @@ export interface Stream {
 }
 
 export function openStream(plan: ChannelisePlan): Stream {
-  const { samplesPerSpectrum, taps } = plan;
-  let waiting = 0;
+  const { samplesPerSpectrum, taps, inputs } = plan;
+  const most = plan.mostDelaySamples ?? 0;
+  const before: readonly VoltageGap[] =
+    most === 0 ? [] : [{ firstInput: 0, endInput: inputs, firstSample: 0, endSample: most }];
+  let waiting = most;
   let produced = 0;
-  let gaps: readonly VoltageGap[] = [];
+  let gaps = before;
   const withNew = (voltages: VoltageBlock): VoltageGap[] => [
     ...gaps,
     ...voltages.gaps.map((gap) => shifted(gap, waiting)),
   ];
   return {
-    next: (voltages) => {
-      const spectra = Math.max(0, Math.floor((waiting + voltages.samples) / samplesPerSpectrum) - taps + 1);
+    next: (voltages, delays) => {
+      checkDelays(plan, delays);
+      const complete = waiting + voltages.samples - 2 * most;
+      const spectra = Math.max(0, Math.floor(complete / samplesPerSpectrum) - taps + 1);
       return {
         waiting,
         spectra,
         consumed: spectra * samplesPerSpectrum,
-        gaps: missingSpectra(plan, withNew(voltages), spectra),
+        gaps: missingSpectra(
+          plan,
+          delays ? asDelayed(withNew(voltages), delays, most) : withNew(voltages),
+          spectra,
+        ),
       };
     },
     advance: (voltages, step) => {
@@ -60,9 +73,9 @@ export function openStream(plan: ChannelisePlan): Stream {
       return produced;
     },
     reset: () => {
-      waiting = 0;
+      waiting = most;
       produced = 0;
-      gaps = [];
+      gaps = before;
     },
   };
 }
@@ -73,6 +86,15 @@ const shifted = (gap: VoltageGap, samples: number): VoltageGap => ({
   firstSample: gap.firstSample + samples,
   endSample: gap.endSample + samples,
 });
+
+/** Gaps input by input, counted from where each one's first window opens. */
+const asDelayed = (gaps: readonly VoltageGap[], { shiftSamples }: RunDelays, most: number): VoltageGap[] =>
+  gaps.flatMap((gap) =>
+    Array.from({ length: gap.endInput - gap.firstInput }, (_, n) => {
+      const firstInput = gap.firstInput + n;
+      return { ...shifted(gap, shiftSamples[firstInput] - most), firstInput, endInput: firstInput + 1 };
+    }),
+  );
 
 /** Spectrum k sees [kP, (k+T)P): it is missing if that meets a gap [f, e), that is ⌊f/P⌋ − T < k < ⌈e/P⌉. */
 export function missingSpectra(
@@ -112,6 +134,24 @@ function joined(sorted: readonly SpectraGap[]): SpectraGap[] {
     }
   }
   return boxes;
+}
+
+function checkDelays({ mostDelaySamples, inputs }: ChannelisePlan, delays: RunDelays | undefined): void {
+  if (mostDelaySamples === undefined) {
+    if (delays) refuse('channelise', 'delays were given to a plan without', 'plan with mostDelaySamples');
+    return;
+  }
+  if (!delays) return refuse('channelise', 'no delays were given to a plan with', 'give them with every run');
+  const { shiftSamples, turns } = delays;
+  if (shiftSamples.length !== inputs || turns.length !== TURN_NUMBERS * inputs)
+    refuse(
+      'channelise',
+      `delays of ${shiftSamples.length} inputs were given for ${inputs}`,
+      'give all of them',
+    );
+  for (const shift of shiftSamples)
+    wholeNumber('channelise', 'a delay in samples', shift, -mostDelaySamples, mostDelaySamples);
+  if (!turns.every(Number.isFinite)) refuse('channelise', 'a delay is not a number', 'give finite numbers');
 }
 
 /** Refuses what does not fit the plan, before anything is touched. */

@@ -28,6 +28,7 @@ import {
   addOverwriteOption,
   checkOutputs,
   checkPngName,
+  parseOutput,
   recordingPaths,
   type OutputOptions,
 } from './options/outputs.js';
@@ -46,6 +47,7 @@ export function registerChannelise(program: Command): void {
     .option(
       '-o, --out <path>',
       'what to write (default: channels.sigmf-meta, or response.png with --response)',
+      parseOutput,
     )
     .option(
       '--response',

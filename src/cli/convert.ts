@@ -1,14 +1,22 @@
 /** corella convert: the same data in another format. */
 import type { Command } from 'commander';
 import { refuse } from '../core/errors.js';
+import { addSeconds, secondsBetween, type Instant } from '../core/instant.js';
 import { formatSeconds } from '../core/units.js';
-import { openFile, sigmfPaths, visibilityFormatFor } from '../formats/index.js';
+import { openFile, sigmfPaths, visibilityFormatFor, type VisibilityFile } from '../formats/index.js';
 import { copyRecording } from '../pipeline/convert.js';
 import { written } from '../pipeline/write.js';
+import type { PhaseCentre } from '../sky/phase-centre.js';
 import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
 import { lossFacts, lossLines } from './report/loss-lines.js';
 import { unknownFactLines } from './open.js';
+import {
+  addPhaseCentreOption,
+  centreOf,
+  parseCentre,
+  type PhaseCentreOptions,
+} from './options/phase-centre-option.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { history } from './report/history.js';
 import { addOverwriteOption, checkOutputs, type OutputOptions } from './options/outputs.js';
@@ -24,6 +32,7 @@ export function registerConvert(program: Command): void {
       'what to write: visibilities .uvh5 or .uvfits; voltages and channelised data .sigmf-meta',
     )
     .action(run);
+  addPhaseCentreOption(command, "the file's own");
   addOpenOptions(command, 'anything');
   addOverwriteOption(command);
   addCommonOptions(command);
@@ -39,6 +48,10 @@ export function registerConvert(program: Command): void {
       'all MWA correlator files beside a metafits, joined; cable delays taken out',
     ],
     [
+      'convert visibilities.uvh5 cyga.uvfits --phase-centre CygA',
+      'fringes stopped at a source, by our own geometry',
+    ],
+    [
       'convert recording.vdif recording.sigmf-meta --rate 32MHz',
       'VLBI frames to SigMF; missing frames stay missing',
     ],
@@ -48,7 +61,7 @@ export function registerConvert(program: Command): void {
 async function run(
   from: string,
   to: string,
-  options: CommonOptions & OpenFlags & OutputOptions,
+  options: CommonOptions & OpenFlags & OutputOptions & PhaseCentreOptions,
 ): Promise<void> {
   const terminal = openTerminal(options);
   const paths = /\.sigmf(-meta|-data)?$/i.test(to) ? sigmfPaths(to) : [to];
@@ -60,7 +73,12 @@ async function run(
     let made: { readonly text: string; readonly json: object; readonly notes: readonly string[] };
     if (file.kind === 'visibilities') {
       const format = visibilityFormatFor(to);
-      const header = { ...file.header, history: lines };
+      const centre = parseCentre(options);
+      const header = {
+        ...file.header,
+        history: lines,
+        ...(centre && centreOf(centre, file.telescope.site, await middleOf(file, centre))),
+      };
       const count = await written(
         () => format.createVisibilities(to, header),
         async (append) => {
@@ -78,6 +96,8 @@ async function run(
         notes: [],
       };
     } else {
+      if (options.phaseCentre !== undefined)
+        refuse('--phase-centre', `is for visibilities, and ${from} holds ${file.kind}`, 'leave it out');
       if (!/\.sigmf(-meta|-data)?$/i.test(to)) {
         refuse(
           to,
@@ -104,4 +124,17 @@ async function run(
   } finally {
     await file.close();
   }
+}
+
+/** Half way between the first integration's start and the last one's end; for what does not move any moment does. */
+async function middleOf(file: VisibilityFile, { kind }: PhaseCentre): Promise<Instant> {
+  let first: Instant | undefined;
+  let end: Instant | undefined;
+  for await (const { start, durationS } of file.integrations('reused')) {
+    first ??= start;
+    end = addSeconds(start, durationS);
+    if (kind === 'fixed') break;
+  }
+  if (!first || !end) return refuse(file.path, 'holds no integration', 'check the file');
+  return addSeconds(first, secondsBetween(first, end) / 2);
 }

@@ -33,12 +33,36 @@ import { history } from './report/history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { refuseUnknown, telescopeFor, withBackend } from './open.js';
 import { leftoverLines } from './options/leftover-lines.js';
-import { addOverwriteOption, checkOutputs, type OutputOptions } from './options/outputs.js';
+import { addOverwriteOption, checkOutputs, parseOutput, type OutputOptions } from './options/outputs.js';
 import { duration } from './options/quantity.js';
 import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
+import { coherenceFacts, coherenceLines } from './report/coherence-lines.js';
 import { openTerminal, spectraText } from './report/terminal.js';
+import { bearableIntegrationS, coherenceOf, type Coherence } from '../pipeline/coherence.js';
+import {
+  mostDelaySamples,
+  requestDelays,
+  type DelayRequest,
+  type RequestedDelays,
+} from '../pipeline/tracking.js';
+import type { PhaseCentre } from '../sky/phase-centre.js';
+import {
+  addPhaseCentreOption,
+  centreOf,
+  parseCentre,
+  type PhaseCentreOptions,
+} from './options/phase-centre-option.js';
+import { addTrackOptions, delayRequest, type TrackOptions } from './options/track-options.js';
 
-interface CorrelateOptions extends BackendOptions, ChannelOptions, FlagOptions, OpenFlags, OutputOptions {
+interface CorrelateOptions
+  extends
+    BackendOptions,
+    ChannelOptions,
+    FlagOptions,
+    OpenFlags,
+    OutputOptions,
+    TrackOptions,
+    PhaseCentreOptions {
   readonly out: string;
   readonly integration?: number;
   readonly align: Align;
@@ -53,11 +77,12 @@ export function registerCorrelate(program: Command): void {
     .option(
       '-o, --out <path>',
       'visibilities to write; the extension chooses the format',
+      parseOutput,
       'visibilities.uvfits',
     )
     .option(
       '--integration <time>',
-      'length of each integration, like 40ms (default: one over everything)',
+      'length of each integration, like 40ms (default: what the array bears: 99 % of the amplitude is kept)',
       duration('--integration'),
     )
     .option(
@@ -73,6 +98,8 @@ export function registerCorrelate(program: Command): void {
       'means',
     )
     .action(run);
+  addTrackOptions(command);
+  addPhaseCentreOption(command, 'the tracked place, else the zenith');
   addFlagOption(command);
   addOverwriteOption(command);
   addChannelOptions(command);
@@ -90,6 +117,11 @@ export function registerCorrelate(program: Command): void {
       'correlate voltages.sigmf-meta --integration 1s --align utc',
       'on whole seconds of UTC, whenever the recording began',
     ],
+    [
+      'correlate dishes.sigmf-meta --track CygA --integration 1s',
+      'eight dishes over kilometres: delays and fringes follow the source',
+    ],
+    ['correlate voltages.sigmf-meta --delays cables.json', 'cables of known lengths taken out'],
     ['correlate channels.sigmf-meta', 'data that are channelised already'],
     ['correlate voltages.sigmf-meta --values sums -o sums.uvh5', 'exact integers'],
   ]);
@@ -110,13 +142,17 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
     refuseUnknown(recording);
     const telescope = await telescopeFor(recording, options);
     const stage = terminal.stage('correlate');
-    const work = await planWork(recording, options);
-    const header = headerOf(recording, telescope, work);
+    const request = await delayRequest(options, telescope);
+    const work = await planWork(recording, options, requestedFor(recording, telescope, request));
+    const centre = parseCentre(options) ?? request.centre;
+    const header = headerOf(recording, telescope, work, centre);
+    const integrationS = integrationFor(recording, telescope, work, options);
     const { account, backendText } = await withBackend(options, async (backend) => {
       const settings = {
         backend,
         flaggedInputs: parseFlags(options.flag, recording.inputs, recording.polarisations, telescope),
-        ...(options.integration === undefined ? {} : { integrationS: options.integration }),
+        ...(integrationS.chosenS === undefined ? {} : { integrationS: integrationS.chosenS }),
+        ...(work.delays && { delays: work.delays }),
         align: options.align,
         onProgress: stage.update,
       };
@@ -142,11 +178,17 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
         spectra,
         saturated,
         ...lossFacts(recording, missingSamples),
+        integrationS: integrationS.longestS,
+        ...(work.delays?.towards === undefined
+          ? coherenceFacts(integrationS.coherence, integrationS.longestS)
+          : { tracked: { towards: work.delays.towards } }),
+        phaseCentre: { object: header.object, ...header.phaseCentre },
         seconds,
       },
       [
         `${options.out}: ${integrations} integration${integrations === 1 ? '' : 's'} of ${telescope.stations.length} station${telescope.stations.length === 1 ? '' : 's'}, ` +
           `${channelCount} channels of ${formatHz(work.channelWidthHz)}, from ${spectraText(spectra)}, ${formatSeconds(seconds)}`,
+        ...integrationS.lines,
         ...railLines(saturated, 2 * spectra * channelCount * recording.inputs),
         ...lossLines(recording, missingSamples, 'the counts say where'),
       ],
@@ -172,6 +214,7 @@ export function parseValues(text: string): StoredValues {
 
 /** The correlation of a recording of either kind. */
 interface Work {
+  readonly delays?: RequestedDelays;
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
   run(
@@ -180,19 +223,47 @@ interface Work {
   ): Promise<Account>;
 }
 
-async function planWork(recording: Recording, options: CorrelateOptions): Promise<Work> {
+const requestedFor = (
+  recording: Recording,
+  telescope: Telescope,
+  request: DelayRequest,
+): RequestedDelays | undefined => {
+  const tickRateHz = sampleRateOf(recording);
+  return requestDelays(request, telescope, {
+    ...{ start: recording.start, tickRateHz, lastsS: recording.samples / tickRateHz },
+  });
+};
+
+async function planWork(
+  recording: Recording,
+  options: CorrelateOptions,
+  delays: RequestedDelays | undefined,
+): Promise<Work> {
+  const asked = delays && { delays };
+  if (delays?.towards !== undefined && options.values === 'sums') {
+    refuse(
+      '--values',
+      'sums are whole numbers, and what is tracked is turned back afterwards',
+      'take means, or do not track',
+    );
+  }
   if (recording.kind === 'spectra') {
     const { frequenciesHz, channelWidthHz } = recording;
-    refuseFloatSums(recording.type, options);
+    refuseFloatSums(delays ? 'cf32' : recording.type, options);
     return {
+      ...asked,
       frequenciesHz,
       channelWidthHz,
       run: (settings, append) => correlateSpectra(recording, settings, append),
     };
   }
-  const plan = planChannels(recording, await channelSettings(options, recording));
+  const plan = planChannels(recording, {
+    ...(await channelSettings(options, recording)),
+    ...(delays && { mostDelaySamples: mostDelaySamples(delays) }),
+  });
   refuseFloatSums(plan.outputType, options);
   return {
+    ...asked,
     ...channelsOf(recording, plan),
     run: (settings, append) => correlateVoltages(recording, plan, settings, append),
   };
@@ -207,16 +278,65 @@ function refuseFloatSums(type: SpectraType, { values }: CorrelateOptions): void 
 function headerOf(
   recording: Recording,
   telescope: Telescope,
-  { frequenciesHz, channelWidthHz }: Work,
+  { frequenciesHz, channelWidthHz, delays }: Work,
+  centre: PhaseCentre | undefined,
 ): VisibilityHeader {
   const middle = addSeconds(recording.start, recording.samples / sampleRateOf(recording) / 2);
+  const zenith = { phaseCentre: skyFrame(telescope.site, middle).zenith, object: 'zenith' };
   return {
     telescope,
     polarisations: recording.polarisations,
     frequenciesHz,
     channelWidthHz,
-    phaseCentre: skyFrame(telescope.site, middle).zenith,
-    object: 'zenith',
-    history: history({ from: recording, telescope }),
+    ...(centre ? centreOf(centre, telescope.site, middle) : zenith),
+    history: [
+      ...history({ from: recording, telescope }),
+      ...(delays?.towards === undefined
+        ? []
+        : [`tracked: ${delays.towards}, turned back at the middle of each integration`]),
+    ],
   };
 }
+
+/** How long integrations are, and what that costs. */
+function integrationFor(
+  recording: Recording,
+  telescope: Telescope,
+  { frequenciesHz, channelWidthHz, delays }: Work,
+  options: CorrelateOptions,
+): {
+  readonly chosenS?: number;
+  readonly longestS: number;
+  readonly coherence: Coherence;
+  readonly lines: string[];
+} {
+  const coherence = coherenceOf(telescope, frequenciesHz, channelWidthHz);
+  const lastsS = recording.samples / sampleRateOf(recording);
+  const isTracked = delays?.towards !== undefined;
+  // What is tracked stands still; around it the sky turns on, more slowly the nearer it is.
+  const bearableS = Math.max(bearableIntegrationS(coherence), isTracked ? TRACKED_INTEGRATION_S : 0);
+  const shortened = options.integration === undefined && bearableS < lastsS;
+  const chosenS = options.integration ?? (shortened ? bearableS : undefined);
+  const longestS = Math.min(chosenS ?? lastsS, lastsS);
+  return {
+    ...(chosenS !== undefined && { chosenS }),
+    longestS,
+    coherence,
+    lines: [
+      ...(shortened
+        ? [
+            `integrations of ${formatSeconds(bearableS)}, which this array bears; --integration says otherwise`,
+          ]
+        : []),
+      ...(isTracked
+        ? []
+        : coherenceLines(coherence, longestS, {
+            channel: '--track SOURCE saves it, and so do narrower --channels',
+            time: `--track SOURCE saves it, and so does --integration ${formatSeconds(bearableIntegrationS(coherence))}`,
+          })),
+    ],
+  };
+}
+
+/** Where something is tracked and nobody says otherwise. */
+const TRACKED_INTEGRATION_S = 10;

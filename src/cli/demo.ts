@@ -20,7 +20,7 @@ import {
   type BackendOptions,
 } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
-import { addOverwriteOption, checkDemoFolder, type OutputOptions } from './options/outputs.js';
+import { addOverwriteOption, checkDemoFolder, parseFolder, type OutputOptions } from './options/outputs.js';
 import { plainNumber } from './options/quantity.js';
 import { addSourceOption, chooseSources, FIRST_LIGHT_TIME } from './options/sky-options.js';
 import { fieldOf } from './image.js';
@@ -61,7 +61,7 @@ export function registerDemo(program: Command): void {
   const command = program
     .command('demo')
     .description('first light: simulate a sky, channelise, correlate, calibrate and image it by both roads')
-    .option('-o, --out <folder>', 'where the products go', 'first-light')
+    .option('-o, --out <folder>', 'where the products go', parseFolder, 'first-light')
     .option(
       '--telescope <name>',
       `${telescopeNames().join(', ')}, or the path of a description in JSON`,

@@ -5,7 +5,7 @@ import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import { DEGREES_PER_RADIAN, formatSeconds } from '../core/units.js';
 import type { VisibilityFile } from '../formats/index.js';
-import { directRoadError } from '../image/index.js';
+import { directRoadError, MOST_PIXELS } from '../image/index.js';
 import { frameAtMiddle } from '../pipeline/geometry.js';
 import type { Calibrated, ImageSettings } from '../pipeline/sky-image.js';
 import { planSky } from '../pipeline/sky-image.js';
@@ -37,14 +37,14 @@ export interface WideCommandOptions extends BackendOptions, OutputOptions, Integ
   readonly field?: number;
   readonly autos?: true;
   readonly beam?: true;
+  /** False with --no-picture. */
+  readonly picture: boolean;
   readonly cube?: true;
   readonly sources: string;
 }
 
 /** Beyond it the zenith's own road, which has no third dimension but in its kernels, is not taken. */
 const MOST_ROAD_ERROR = 5e-3;
-/** The largest grid of that road. */
-const MOST_ROAD_PIXELS = 1024;
 /** Nearer than this a phase centre is the zenith. */
 const AT_ZENITH_DEG = 0.3;
 
@@ -75,7 +75,7 @@ export async function chooseWide(
   const isAsked =
     wideOptionNames.some(isGiven) ||
     (options.weights !== undefined && options.weights.kind !== 'natural') ||
-    (pixels ?? 0) > MOST_ROAD_PIXELS;
+    (pixels ?? 0) > MOST_PIXELS;
   const isOld = isGiven('kernel') || isGiven('autos');
   if (isAsked && isOld) {
     refuse(
@@ -141,7 +141,8 @@ export async function runWide(
   );
   const seconds = stage.done();
   const unit = options.gains === undefined ? 'counts' : 'Jy/beam';
-  await writeWide(paths, sky, {
+  const writing = terminal.stage('write');
+  const products = {
     telescope,
     ...(header.feeds === undefined ? {} : { feeds: header.feeds }),
     road: `${clean ? 'CLEANed, ' : ''}${weightWords(options)}`,
@@ -152,7 +153,9 @@ export async function runWide(
       `${weightWords(options)}, accuracy ${sky.plan.accuracy}`,
     ],
     sources: parseSources(options.sources)(sky.frame),
-  });
+  };
+  await writeWide(paths, sky, products, writing.step);
+  writing.done();
   report(terminal, { sky, written, unit, seconds, choice });
 }
 
@@ -162,7 +165,7 @@ function outputsOf(options: WideCommandOptions, isCleaned: boolean): WidePaths {
   const beside = (ending: string): string => join(dir, `${name}${ending}`);
   return {
     fits: out,
-    png: beside('.png'),
+    ...(options.picture && { png: beside('.png') }),
     ...((options.beam === true || isCleaned) && { beam: beside('-beam.fits') }),
     ...(isCleaned && {
       dirty: beside('-dirty.fits'),

@@ -2,60 +2,48 @@
 import { Option, type Command } from 'commander';
 import { parse as splitPath, join } from 'node:path';
 import { refuse } from '../core/errors.js';
+import { addSeconds } from '../core/instant.js';
 import { DEGREES_PER_RADIAN, formatSeconds } from '../core/units.js';
 import {
   type OpenedFile,
+  type Recording,
   openFile,
-  readGainFile,
   type VisibilityFile,
   type VisibilityHeader,
-  type VoltageRecording,
 } from '../formats/index.js';
 import { averageChannels, stokesI, type ImageField, type KernelSize } from '../image/index.js';
-import { channelsOf, planChannels } from '../pipeline/channels.js';
-import { channelsWithoutGains, matchGains } from '../pipeline/gains.js';
-import { imageDirectly, imageIntegration } from '../pipeline/image.js';
-import type { Calibrated, ImageSettings, SkyImage } from '../pipeline/sky-image.js';
+import { imageIntegration } from '../pipeline/image.js';
+import type { ImageSettings } from '../pipeline/sky-image.js';
 import { writeSky, type PictureOptions } from '../pipeline/products.js';
 import { chooseIntegration } from '../pipeline/select.js';
 import type { SkyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
-import {
-  addChannelOptions,
-  channelOptionNames,
-  channelSettings,
-  type ChannelOptions,
-} from './options/channel-options.js';
+import { addChannelOptions, channelOptionNames } from './options/channel-options.js';
 import { addBackendOptions, addExamples, parseCount, refuseGiven } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
 import { history } from './report/history.js';
 import { addIntegrationOption, choiceLines } from './options/integration-options.js';
-import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
-import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
+import { addOpenOptions, openOptions } from './options/open-options.js';
 import { refuseUnknown, telescopeFor, withBackend } from './open.js';
-import { addOverwriteOption, checkOutputs } from './options/outputs.js';
+import { addOverwriteOption, checkOutputs, parseOutput } from './options/outputs.js';
 import { duration, plainNumber } from './options/quantity.js';
 import { addSourceOption, parseSources } from './options/sky-options.js';
 import { addWideOptions, wideOptionNames } from './options/wide-options.js';
 import { openTerminal, type Terminal } from './report/terminal.js';
-import { chooseWide, runWide, type WideCommandOptions } from './image-wide.js';
-
-interface ImageOptions extends WideCommandOptions, ChannelOptions, OpenFlags {
-  readonly direct?: true;
-  readonly kernel: KernelSize;
-  readonly weight?: WideCommandOptions['weights'];
-  readonly perChannel?: true;
-  readonly duration?: number;
-}
+import { runWideSeries } from './image-series.js';
+import { localCentre } from '../sky/phase-centre.js';
+import { directSeries, gainsFor, imageDirect, type ImageOptions, type Made } from './image-direct.js';
+import { chooseWide, runWide } from './image-wide.js';
 
 export function registerImage(program: Command): void {
   const command = program
     .command('image')
     .description('visibilities (+ gains) → FITS and PNG; --direct: from voltages (EPIC)')
-    .argument('<file>', 'visibilities; or with --direct, a recording of voltages')
+    .argument('<file>', 'visibilities; or with --direct, a recording of voltages or of channelised data')
     .option(
       '-o, --out <path>',
       'the FITS to write; the PNG goes beside it (default: image.fits or direct.fits)',
+      parseOutput,
     )
     .option('--direct', 'image the voltages themselves, without making visibilities')
     .option('--gains <path>', 'calibrate with these, from corella calibrate (default: none)')
@@ -75,6 +63,7 @@ export function registerImage(program: Command): void {
       '--autos',
       'keep autocorrelations (visibilities round the zenith; the direct road always has them)',
     )
+    .option('--no-picture', 'the FITS alone: drawing takes longer than imaging')
     .option('--beam', 'also write the synthesised beam (visibilities only)')
     .option('--cube', 'keep channels apart in the FITS instead of averaging them')
     .addOption(new Option('--per-channel').hideHelp())
@@ -82,6 +71,11 @@ export function registerImage(program: Command): void {
       '--duration <time>',
       'with --direct: only so much of the recording, like 40ms (default: all)',
       duration('--duration'),
+    )
+    .option(
+      '--every <time>',
+      'a series, an image of every so long, like 40ms or 10s: a FITS cube in time and a film (animated PNG)',
+      duration('--every'),
     )
     .action(run);
   addIntegrationOption(command, ', or all with --centre and its like');
@@ -105,6 +99,10 @@ export function registerImage(program: Command): void {
     [
       'image --direct voltages.sigmf-meta --gains gains.json',
       'direct.fits and direct.png, no visibilities in between',
+    ],
+    [
+      'image --direct voltages.sigmf-meta --every 40ms',
+      'series.fits, a cube in time, and series.png, a film',
     ],
     ['image visibilities.uvfits -o raw.fits', 'uncalibrated'],
   ]);
@@ -134,14 +132,16 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
     field: fieldOf(options.field),
     kernelSize: options.kernel,
   };
-  const out = options.out ?? (options.direct === true ? 'direct.fits' : 'image.fits');
+  const out =
+    options.out ??
+    (options.every === undefined ? (options.direct === true ? 'direct.fits' : 'image.fits') : 'series.fits');
   if (!/\.fits?$/i.test(out))
     refuse('--out', `'${out}' does not end in .fits`, 'the PNG takes the same name beside it');
   const { dir, name } = splitPath(out);
   const beside = (ending: string): string => join(dir, `${name}${ending}`);
   const outputs = {
     fits: out,
-    png: beside('.png'),
+    ...(options.picture && { png: beside('.png') }),
     ...(options.beam === true && { beam: beside('-beam.fits') }),
   };
   const written = Object.values(outputs);
@@ -149,20 +149,38 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
   const sourcesAt = parseSources(options.sources);
   const file = await openFile(path, await openOptions(options));
   try {
+    await checkOutputs({ ...options, paths: written, from: path });
     refuseUnknown(file);
     const telescope = await telescopeFor(file, options);
     if (options.direct !== true) {
+      if (telescope.stations.length === 1 && options.autos !== true)
+        refuse('image', 'one station has no baselines', 'keep its own power with --autos, or image --direct');
       const visibilities = visibilitiesOf(file);
       const wide = await chooseWide(command, options, visibilities, telescope, settings);
+      if (options.every !== undefined) {
+        refuseGiven(
+          command,
+          ['clean', 'cube', 'perChannel', 'stokes', 'beam', 'autos', 'kernel'],
+          'is not for a series',
+        );
+        const choice = wide ?? { centre: localCentre('zenith', { x: 0, y: 0, z: 1 }), field: {} };
+        const gains = await gainsFor(options, telescope, visibilities.header.frequenciesHz);
+        await runWideSeries(visibilities, telescope, options, choice, options.every, gains, terminal);
+        return;
+      }
       if (wide) {
         const gains = await gainsFor(options, telescope, visibilities.header.frequenciesHz);
         await runWide(visibilities, telescope, options, wide, gains, terminal);
         return;
       }
     }
+    if (options.direct === true && options.every !== undefined) {
+      await directSeries(recordingOf(file), telescope, options, settings, terminal);
+      return;
+    }
     const made =
       options.direct === true
-        ? await direct(voltagesOf(file), telescope, options, settings, terminal)
+        ? await imageDirect(recordingOf(file), telescope, options, settings, terminal)
         : await fromVisibilities(visibilitiesOf(file), telescope, options, settings, terminal);
     const feeds = file.kind === 'visibilities' ? file.header.feeds : undefined;
     const products: PictureOptions = {
@@ -179,7 +197,7 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
       sources: sourcesAt(made.sky.frame),
     };
     const stage = terminal.stage('write');
-    await writeSky(outputs, made.sky, products);
+    await writeSky(outputs, made.sky, products, stage.step);
     stage.done();
     const { image, plan } = made.sky;
     const { pixels } = plan;
@@ -197,15 +215,6 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
   }
 }
 
-interface Made {
-  readonly sky: SkyImage & { readonly beam?: SkyImage['image'] };
-  readonly channelWidthHz: number;
-  readonly seconds: number;
-  /** What the user should know of the data's choice. */
-  readonly notes: readonly string[];
-  readonly json: object;
-}
-
 async function fromVisibilities(
   file: VisibilityFile,
   telescope: Telescope,
@@ -213,9 +222,12 @@ async function fromVisibilities(
   settings: ImageSettings,
   terminal: Terminal,
 ): Promise<Made> {
-  const choice = await chooseIntegration(file, options.integration);
+  const reading = terminal.stage('read');
+  const choice = await chooseIntegration(file, options.integration, reading.update);
+  reading.done();
   const { frequenciesHz, channelWidthHz } = file.header;
-  const gains = await gainsFor(options, telescope, frequenciesHz);
+  const { start, durationS } = choice.integration;
+  const gains = await gainsFor(options, telescope, frequenciesHz, addSeconds(start, durationS / 2));
   const stage = terminal.stage('image');
   const sky = await withBackend(options, (backend) =>
     imageIntegration(
@@ -226,6 +238,7 @@ async function fromVisibilities(
         frequenciesHz,
         weight: 'natural',
         autos: options.autos === true ? 'include' : 'leave-out',
+        onStep: stage.step,
         ...gains,
       },
       settings,
@@ -258,63 +271,10 @@ export function outsideLines(
   ];
 }
 
-async function direct(
-  recording: VoltageRecording,
-  telescope: Telescope,
-  options: ImageOptions,
-  settings: ImageSettings,
-  terminal: Terminal,
-): Promise<Made> {
-  const channels = planChannels(recording, await channelSettings(options, recording));
-  const { frequenciesHz, channelWidthHz } = channelsOf(recording, channels);
-  const gains = await gainsFor(options, telescope, frequenciesHz);
-  const stage = terminal.stage('image directly');
-  const { sky, account } = await withBackend(options, (backend) =>
-    imageDirectly(
-      recording,
-      channels,
-      {
-        backend,
-        telescope,
-        frequenciesHz,
-        ...gains,
-        ...(options.duration === undefined ? {} : { durationS: options.duration }),
-        onProgress: stage.update,
-      },
-      settings,
-    ),
-  );
-  return {
-    sky,
-    channelWidthHz,
-    seconds: stage.done(`${sky.samples} time steps`),
-    notes: [
-      ...lossLines(recording, account.missingSamples, 'they add nothing'),
-      ...railLines(account.saturated, 2 * account.spectra * channels.channels * channels.inputs),
-    ],
-    json: { ...lossFacts(recording, account.missingSamples), saturated: account.saturated },
-  };
-}
-
-async function gainsFor(
-  options: ImageOptions,
-  telescope: Telescope,
-  frequenciesHz: Float64Array,
-): Promise<{ calibrated?: Calibrated }> {
-  if (options.gains === undefined) return {};
-  const calibrated = matchGains(await readGainFile(options.gains), options.gains, telescope, frequenciesHz);
-  const without = channelsWithoutGains(calibrated, frequenciesHz.length).length;
-  if (without > 0)
-    openTerminal(options).say(
-      `${options.gains}: ${without} of ${frequenciesHz.length} channels have no gains and are left out`,
-    );
-  return { calibrated };
-}
-
-const voltagesOf = (file: OpenedFile): VoltageRecording =>
-  file.kind === 'voltages'
-    ? file
-    : refuse(file.path, 'holds no voltages', 'leave out --direct, or name a recording');
+const recordingOf = (file: OpenedFile): Recording =>
+  file.kind === 'visibilities'
+    ? refuse(file.path, 'holds no voltages', 'leave out --direct, or name a recording')
+    : file;
 const visibilitiesOf = (file: OpenedFile): VisibilityFile =>
   file.kind === 'visibilities'
     ? file

@@ -8,6 +8,7 @@ import {
   holdsGains,
   openFile,
   readGainFile,
+  type OpenedFile,
   type Recording,
   sampleRateOf,
   type VisibilityFile,
@@ -29,7 +30,7 @@ import { addCommonOptions, addExamples, type CommonOptions } from './options/com
 import { refuseDrawings, type DrawingOptions } from './options/drawing-options.js';
 import { addEopOption } from './options/eop-option.js';
 import { gainJson, gainLines } from './report/inspect-gains.js';
-import { factLines, lookLines, rowLines, visibilityLines } from './report/inspect-text.js';
+import { factLines, line, lookLines, rowLines, visibilityLines } from './report/inspect-text.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { addOverwriteOption, checkOutputs, checkPngName, type OutputOptions } from './options/outputs.js';
 import { openTerminal } from './report/terminal.js';
@@ -145,6 +146,7 @@ async function run(path: string, options: InspectOptions): Promise<void> {
   const file = await openFile(path, await openOptions(options));
   try {
     const description = describeFile(file);
+    const checked = options.whole === true ? await checksumOf(file) : undefined;
     // A glance needs no progress; all of a large file may take minutes.
     const stage = options.whole === true ? terminal.stage('read') : undefined;
     const { json, lines, spectrum, pictures } =
@@ -177,13 +179,21 @@ async function run(path: string, options: InspectOptions): Promise<void> {
           frequenciesHz: Array.from(spectrum.frequenciesHz),
           powerDb: Array.from(spectrum.powerDb),
         },
+        ...(checked && { checksum: checked }),
         details: file.details,
       },
-      [...factLines(description), ...lines, ...drawn],
+      [...factLines(description), ...lines, ...(checked ? [line('checksum', checked)] : []), ...drawn],
     );
   } finally {
     await file.close();
   }
+}
+
+/** What all of the data came to, where the file tells what they should. */
+async function checksumOf(file: OpenedFile): Promise<string | undefined> {
+  if (file.kind === 'visibilities' || !file.verify) return undefined;
+  await file.verify();
+  return 'matches core:sha512';
 }
 
 async function recordingReport(

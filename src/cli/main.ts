@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** Where the command line comes in, and the exit code goes out. */
-import { runProgram } from './program.js';
+
+const LEAST_NODE = 20;
 
 /**
  * A reader that has seen enough closes the pipe (corella inspect … | head -1), which is no fault; a full disk under
@@ -24,4 +25,13 @@ function watchOutput(): void {
 }
 
 watchOutput();
-process.exitCode = await runProgram();
+// Before anything is loaded that an older one cannot read.
+if (Number.parseInt(process.versions.node, 10) < LEAST_NODE) {
+  process.stderr.write(
+    `corella: Node ${process.versions.node} is too old; install Node ${LEAST_NODE} or newer (https://nodejs.org)\n`,
+  );
+  process.exitCode = 1;
+} else {
+  const { runProgram } = await import('./program.js');
+  process.exitCode = await runProgram();
+}

@@ -4,6 +4,7 @@ import { InterruptedError } from '../core/ending.js';
 import { HELP_OPTION, nameOptionsInErrors } from './options/command.js';
 import { commands } from './commands.js';
 import { failureText } from './report/failure.js';
+import { errorText } from './report/json.js';
 import { EXIT_PARTLY, PartlyDone } from './report/outcome.js';
 import { version } from './report/version.js';
 
@@ -36,11 +37,14 @@ export async function runProgram(): Promise<number> {
 }
 
 function report(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1;
+  if (error instanceof CommanderError && error.exitCode === 0) return 0;
   if (error instanceof PartlyDone) {
     process.stderr.write(`corella: ${error.message}\n`);
     return EXIT_PARTLY;
   }
+  if (process.argv.includes('--json')) process.stdout.write(`${errorText(error)}\n`);
+  // Commander has said so already.
+  if (error instanceof CommanderError) return 1;
   process.stderr.write(failureText(error));
   return error instanceof InterruptedError ? error.exitCode : 1;
 }

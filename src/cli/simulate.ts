@@ -22,7 +22,13 @@ import {
 } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
 import { history } from './report/history.js';
-import { addOverwriteOption, checkOutputs, recordingPaths, type OutputOptions } from './options/outputs.js';
+import {
+  addOverwriteOption,
+  checkOutputs,
+  parseOutput,
+  recordingPaths,
+  type OutputOptions,
+} from './options/outputs.js';
 import { duration, frequency, plainNumber } from './options/quantity.js';
 import {
   addSourceOption,
@@ -59,6 +65,7 @@ export function registerSimulate(program: Command): void {
     .option(
       '-o, --out <path>',
       'the recording to write, name.sigmf-meta and name.sigmf-data',
+      parseOutput,
       'voltages.sigmf-meta',
     )
     .option('--time <utc>', 'when it starts', FIRST_LIGHT_TIME)

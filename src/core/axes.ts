@@ -52,6 +52,7 @@ export type PlaneML = Ordered<'[m][l]', Float64Array>;
 /** Antenna kernels, complex float64 (re, im): a K × K patch of grid cells for each channel and station. */
 export type TapsCSKK = Ordered<'[c][s][row][column]', Float64Array>;
 
+/** Whether samples of a type have an imaginary part. */
 export const isComplexVoltage = (type: VoltageType): boolean => type.startsWith('c');
 
 const bytesPerVoltage = { i8: 1, i16: 2, f32: 4, ci8: 2, ci16: 4, cf32: 8 } satisfies Record<
@@ -59,10 +60,13 @@ const bytesPerVoltage = { i8: 1, i16: 2, f32: 4, ci8: 2, ci16: 4, cf32: 8 } sati
   number
 >;
 const bytesPerSpectra = { ci8: 2, ci4: 1, cf32: 8 } satisfies Record<SpectraType, number>;
+/** Bytes of one sample. */
 export const voltageSizeBytes = (type: VoltageType): number => bytesPerVoltage[type];
+/** Bytes of one complex value. */
 export const spectraSizeBytes = (type: SpectraType): number => bytesPerSpectra[type];
 /** Array elements per sample: 2 where re and im are elements of their own. */
 export const elementsPerVoltage = (type: VoltageType): 1 | 2 => (isComplexVoltage(type) ? 2 : 1);
+/** Array elements of one complex value. */
 export const elementsPerSpectra = (type: SpectraType): 1 | 2 => (type === 'ci4' ? 1 : 2);
 
 /** `memory`: whether other threads are to have it too. */
@@ -86,6 +90,7 @@ export function allocateVoltages(
   return make[type]() as VoltagesAT;
 }
 
+/** Zeroed memory for so many spectra. */
 export function allocateSpectra(
   type: SpectraType,
   channels: number,
@@ -112,12 +117,14 @@ function checked<Order extends string, Elements extends { length: number }>(
   return elements as Ordered<Order, Elements>;
 }
 
+/** Takes an array for voltages [a][t]; another length is refused. */
 export const voltagesAT = (
   elements: VoltageElements,
   type: VoltageType,
   inputs: number,
   samples: number,
 ): VoltagesAT => checked('[a][t]', elements, inputs * samples * elementsPerVoltage(type));
+/** Takes an array for spectra [c][a][t]; another length is refused. */
 export const spectraCAT = (
   elements: SpectraElements,
   type: SpectraType,
@@ -125,41 +132,52 @@ export const spectraCAT = (
   inputs: number,
   samples: number,
 ): SpectraCAT => checked('[c][a][t]', elements, channels * inputs * samples * elementsPerSpectra(type));
+/** Takes an array for visibilities [c][b][pi][pj], complex; another length is refused. */
 export const visibilitiesCBPP = (
   elements: Float64Array,
   channels: number,
   baselines: number,
   polarisations: number,
 ): VisibilitiesCBPP => checked('[c][b][pi][pj]', elements, channels * baselines * polarisations ** 2 * 2);
+/** Takes an array for counts of samples [c][b]; another length is refused. */
 export const countsCB = (elements: Float64Array, channels: number, baselines: number): CountsCB =>
   checked('[c][b]', elements, channels * baselines);
+/** Takes an array for weights [c][b][pi][pj]; another length is refused. */
 export const weightsCBPP = (
   elements: Float64Array,
   channels: number,
   baselines: number,
   polarisations: number,
 ): WeightsCBPP => checked('[c][b][pi][pj] weights', elements, channels * baselines * polarisations ** 2);
+/** Takes an array for u, v, w of each baseline; another length is refused. */
 export const uvwB = (elements: Float64Array, baselines: number): UvwB =>
   checked('[b][u, v, w]', elements, baselines * 3);
+/** Takes an array for u, v, w of each row; another length is refused. */
 export const uvwR = (elements: Float64Array, rows: number): UvwR =>
   checked('[row][u, v, w]', elements, rows * 3);
+/** Takes an array for visibilities [row][c], complex; another length is refused. */
 export const visibilitiesRC = (
   elements: Float32Array | Float64Array,
   rows: number,
   channels: number,
 ): VisibilitiesRC => checked('[row][c]', elements, rows * channels * 2);
+/** Takes an array for weights [row][c]; another length is refused. */
 export const weightsRC = (elements: Float32Array, rows: number, channels: number): WeightsRC =>
   checked('[row][c] weights', elements, rows * channels);
+/** Takes an array for seconds of each baseline; another length is refused. */
 export const durationsB = (elements: Float64Array, baselines: number): DurationsB =>
   checked('[b] seconds', elements, baselines);
+/** Takes an array for gains [c][a], complex; another length is refused. */
 export const gainsCA = (elements: Float64Array, channels: number, inputs: number): GainsCA =>
   checked('[c][a]', elements, channels * inputs * 2);
+/** Takes an array for model visibilities [c][b][p], complex; another length is refused. */
 export const modelCBP = (
   elements: Float64Array,
   channels: number,
   baselines: number,
   polarisations: number,
 ): ModelCBP => checked('[c][b][p]', elements, channels * baselines * polarisations * 2);
+/** Takes an array for an image [c][product][m][l]; another length is refused. */
 export const imageCPML = (
   elements: Float64Array,
   channels: number,
@@ -167,6 +185,7 @@ export const imageCPML = (
   pixels: number,
 ): ImageCPML => checked('[c][product][m][l]', elements, channels * products * pixels ** 2);
 
+/** The same in float32. */
 export const imageF32CPML = (
   elements: Float32Array,
   channels: number,
@@ -174,8 +193,10 @@ export const imageF32CPML = (
   pixels: number,
 ): ImageF32CPML => checked('[c][product][m][l]', elements, channels * products * pixels ** 2);
 
+/** Takes an array for one plane [m][l]; another length is refused. */
 export const planeML = (elements: Float64Array, pixels: number): PlaneML =>
   checked('[m][l]', elements, pixels ** 2);
+/** Takes an array for gridding kernels [c][s][K][K], complex; another length is refused. */
 export const tapsCSKK = (
   elements: Float64Array,
   channels: number,
@@ -185,6 +206,7 @@ export const tapsCSKK = (
 
 /** Baselines run b = i(i+1)/2 + j with i ≥ j: the lower triangle, autocorrelations included. */
 export const baselineCount = (stations: number): number => (stations * (stations + 1)) / 2;
+/** Where the pair i ≥ j stands among the baselines. */
 export const baselineIndex = (i: number, j: number): number => (i * (i + 1)) / 2 + j;
 
 /** Image products for one or two polarisations. */

@@ -17,6 +17,7 @@ export interface Instant {
 const UNIX_EPOCH_JD = 2_440_587.5;
 const UNIX_EPOCH_MJD = 40_587;
 
+/** A moment from whole Unix seconds and a fraction of one. */
 export function instant(unixSeconds: number, fraction = 0): Instant {
   const whole = Math.floor(unixSeconds);
   const rest = unixSeconds - whole + fraction;
@@ -38,6 +39,7 @@ function later(start: Instant, seconds: number, fraction: number): Instant {
   return { unixSeconds, fraction: elapsed.fraction + leap };
 }
 
+/** A moment so many seconds later, or earlier where negative, to far below a nanosecond. */
 export const addSeconds = (start: Instant, seconds: number): Instant => {
   const whole = Math.floor(seconds);
   return later(start, whole, seconds - whole);

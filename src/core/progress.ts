@@ -6,4 +6,7 @@ export interface Progress {
   readonly unit: string;
 }
 
+/** Which step of a work without a count is at hand, and how far along it is, from 0 to 1. */
+export type OnStep = (fraction: number, what: string) => void;
+
 export type OnProgress = (progress: Progress) => void;

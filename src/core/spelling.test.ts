@@ -7,6 +7,7 @@ describe('spelling', () => {
     assert.equal(editDistance('kitten', 'sitting'), 3);
     assert.equal(editDistance('', 'abc'), 3);
     assert.equal(editDistance('same', 'same'), 0);
+    assert.equal(editDistance('godo', 'good'), 1);
   });
 
   it('finds what was begun or misspelt, and nothing that is only short', () => {
@@ -18,5 +19,7 @@ describe('spelling', () => {
     assert.equal(meantName('visibilities.uvh5', names), undefined);
     assert.equal(meantName('ab', ['cd', 'xy']), undefined);
     assert.equal(meantName('', names), undefined);
+    assert.equal(meantName('u.sigmf-data', ['t.sigmf-data']), undefined);
+    assert.equal(meantName('t.sigmf-dta', ['t.sigmf-data']), 't.sigmf-data');
   });
 });

@@ -2,19 +2,25 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** Letters to insert, leave out or change on the way from one word to the other. */
+/** Letters to insert, leave out or change, or neighbours to swap, on the way from one word to the other. */
 export function editDistance(from: string, to: string): number {
-  let before = Array.from({ length: to.length + 1 }, (_, k) => k);
+  let earlier: readonly number[] = [];
+  let before: readonly number[] = Array.from({ length: to.length + 1 }, (_, k) => k);
   for (let i = 1; i <= from.length; i++) {
     const row = [i];
     for (let j = 1; j <= to.length; j++) {
       const changed = before[j - 1] + (from[i - 1] === to[j - 1] ? 0 : 1);
-      row.push(Math.min(changed, before[j] + 1, row[j - 1] + 1));
+      const isSwapped = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+      const swapped = isSwapped ? earlier[j - 2] + 1 : Infinity;
+      row.push(Math.min(changed, swapped, before[j] + 1, row[j - 1] + 1));
     }
+    earlier = before;
     before = row;
   }
   return before[to.length];
 }
+
+const stemOf = (name: string): string => name.replace(/(?!^)\..*$/, '');
 
 /** Two slips in a name of some length; more is another name. */
 const MOST_SLIPS = 2;
@@ -24,10 +30,12 @@ export function meantName(asked: string, names: readonly string[]): string | und
   if (asked === '') return undefined;
   const begun = names.find((name) => name.startsWith(`${asked}.`) || name.startsWith(`${asked}-`));
   if (begun !== undefined) return begun;
-  const slips = Math.min(MOST_SLIPS, Math.floor(asked.length / 3));
+  // u.sigmf-data is not t.sigmf-data: what comes before the dot is the name, and a short one leaves no room for slips.
+  const slips = Math.min(MOST_SLIPS, Math.floor(stemOf(asked).length / 3));
+  const apart = (x: string, y: string): number => editDistance(x.toLowerCase(), y.toLowerCase());
   return names
-    .map((name) => ({ name, distance: editDistance(asked.toLowerCase(), name.toLowerCase()) }))
-    .filter(({ distance }) => distance <= slips)
+    .map((name) => ({ name, distance: apart(asked, name), stems: apart(stemOf(asked), stemOf(name)) }))
+    .filter(({ distance, stems }) => distance <= MOST_SLIPS && stems <= slips)
     .sort((a, b) => a.distance - b.distance)
     .at(0)?.name;
 }

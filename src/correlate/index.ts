@@ -9,6 +9,7 @@ import { prepareTiledCorrelator } from './tiled.js';
 export type { CorrelationResult, Correlator } from './correlator.js';
 export { MOST_INTEGER_SAMPLES, planCorrelation, type CorrelateOptions, type CorrelatePlan } from './plan.js';
 
+/** Compiles and allocates a correlator on a backend; close it afterwards. */
 export function prepareCorrelator(plan: CorrelatePlan, backend: Backend): Promise<Correlator> {
   switch (backend.kind) {
     case 'reference':

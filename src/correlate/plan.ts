@@ -32,6 +32,7 @@ export interface CorrelatePlan {
   readonly mostSamples: number;
 }
 
+/** Checks a correlator's sizes; needs no machine. */
 export function planCorrelation(options: CorrelateOptions): CorrelatePlan {
   const { polarisations, type } = options;
   const stations = wholeNumber('correlate', 'stations', options.stations, 1, MOST_STATIONS);

@@ -4,24 +4,19 @@
  */
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { issueWords } from '../core/schema-words.js';
 import { CorellaError, refuse } from '../core/errors.js';
 import { parseInstant, secondsBetween, type Instant } from '../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
-import { inputName, type Telescope } from '../telescope/telescope.js';
+import { fixedDelaySchema } from '../telescope/description.js';
+import { inputName, type FixedDelay, type Telescope } from '../telescope/telescope.js';
 import { checkPiece, type DelayPiece } from './piece.js';
 import type { DelayModels } from './models.js';
 import type { TickClock } from './tracking.js';
 
 const inputSchema = z.union([z.number(), z.string()]);
 const fileSchema = z.strictObject({
-  fixed: z
-    .array(
-      z.union([
-        z.strictObject({ input: inputSchema, delayS: z.number() }),
-        z.strictObject({ input: inputSchema, cableM: z.number() }),
-      ]),
-    )
-    .default([]),
+  fixed: z.array(fixedDelaySchema).default([]),
   pieces: z
     .array(
       z.strictObject({
@@ -55,6 +50,7 @@ export interface DelayFile {
 
 type Inputs = Pick<Telescope, 'stations' | 'polarisations'>;
 
+/** The same of a file. */
 export async function readDelayFile(path: string, telescope: Inputs): Promise<DelayFile> {
   let text: string;
   try {
@@ -69,19 +65,10 @@ export async function readDelayFile(path: string, telescope: Inputs): Promise<De
   return parseDelayFile(text, path, telescope);
 }
 
+/** Delays from the text of a delays.json; what is wrong with it is refused. */
 export function parseDelayFile(text: string, path: string, telescope: Inputs): DelayFile {
   const { fixed, pieces } = checkedJson(text, path);
-  const inputs = telescope.stations.length * telescope.polarisations;
-  const fixedS = new Float64Array(inputs);
-  const seen = new Set<number>();
-  for (const one of fixed) {
-    const delayS = 'delayS' in one ? one.delayS : -one.cableM / SPEED_OF_LIGHT_M_PER_S;
-    for (const a of inputsOf(one.input, path, telescope)) {
-      if (seen.has(a)) twice(path, telescope, a, 'fixed');
-      seen.add(a);
-      fixedS[a] = delayS;
-    }
-  }
+  const fixedS = fixedDelaysS(fixed, path, telescope);
   const timed = pieces.flatMap(({ from, inputs: words }): TimedPiece[] => {
     const moment = parseInstant(from, path);
     const named = new Set<number>();
@@ -98,6 +85,25 @@ export function parseDelayFile(text: string, path: string, telescope: Inputs): D
     );
   });
   return { fixedS, pieces: timed.sort((x, y) => -secondsBetween(x.from, y.from)) };
+}
+
+/** [a], to be applied; `where` is who says so. */
+export function fixedDelaysS(
+  fixed: readonly FixedDelay[],
+  where: string,
+  telescope: Inputs,
+): Float64Array<ArrayBuffer> {
+  const fixedS = new Float64Array(telescope.stations.length * telescope.polarisations);
+  const seen = new Set<number>();
+  for (const one of fixed) {
+    const delayS = 'delayS' in one ? one.delayS : -one.cableM / SPEED_OF_LIGHT_M_PER_S;
+    for (const a of inputsOf(one.input, where, telescope)) {
+      if (seen.has(a)) twice(where, telescope, a, 'fixed');
+      seen.add(a);
+      fixedS[a] = delayS;
+    }
+  }
+  return fixedS;
 }
 
 /** All of a file's pieces, at the ticks of a recording. What began before the recording is in force from its start. */
@@ -119,7 +125,7 @@ function checkedJson(text: string, path: string): z.infer<typeof fileSchema> {
   const [issue] = parsed.error.issues;
   return refuse(
     path,
-    `${issue.path.length === 0 ? 'its content' : issue.path.join('.')}: ${issue.message}`,
+    `${issue.path.length === 0 ? 'its content' : issue.path.join('.')} ${issueWords(issue, json)}`,
     'write {"fixed": [{"input": "NAME:X", "delayS": …} or {"input": …, "cableM": …}], ' +
       '"pieces": [{"from": "UTC", "inputs": [{"input": …, "delayS": …, "delayRate": …}]}]}',
   );

@@ -6,13 +6,30 @@ export {
   type SplitDelay,
   type ZeroFrequency,
 } from './piece.js';
-export { delayModels, type DelayModels } from './models.js';
+export { delayModels, type DelayLaw, type DelayModels } from './models.js';
+export {
+  spectrumDelays,
+  trackedDelays,
+  TURN_NUMBERS,
+  type RunDelays,
+  type SpectrumDelayOptions,
+  type SpectrumDelays,
+  type TrackedDelay,
+} from './spectra.js';
 export {
   geometricDelaysS,
   planTracking,
   sampleClock,
+  trackingLaw,
   type TickClock,
   type Tracking,
   type TrackingOptions,
 } from './tracking.js';
-export { loadPieces, parseDelayFile, readDelayFile, type DelayFile, type TimedPiece } from './file.js';
+export {
+  fixedDelaysS,
+  loadPieces,
+  parseDelayFile,
+  readDelayFile,
+  type DelayFile,
+  type TimedPiece,
+} from './file.js';

@@ -2,12 +2,20 @@
 import { refuse, wholeNumber } from '../core/errors.js';
 import { checkPiece, type DelayPiece } from './piece.js';
 
-export interface DelayModels {
+/** Where delays come from: a straight piece for every input and tick. */
+export interface DelayLaw {
   readonly inputs: number;
-  /** From its tick on; pieces that were to begin later are overruled. */
-  load(input: number, piece: DelayPiece): void;
+  /** [a], what always applies; no part of what is tracked. */
+  readonly fixedS: Float64Array;
   /** The piece in force at a tick, the input's fixed delay in it. */
   at(input: number, tick: bigint): DelayPiece;
+  /** When the next piece of any input begins, after this tick; nothing where none does. */
+  nextAfter(tick: bigint): bigint | undefined;
+}
+
+export interface DelayModels extends DelayLaw {
+  /** From its tick on; pieces that were to begin later are overruled. */
+  load(input: number, piece: DelayPiece): void;
   /** Ticks before this one are done with. */
   forgetBefore(tick: bigint): void;
 }
@@ -20,6 +28,7 @@ export function delayModels(inputs: number, fixedS = new Float64Array(inputs)): 
   const pieces = Array.from({ length: inputs }, (): DelayPiece[] => []);
   return {
     inputs,
+    fixedS,
     load: (input, piece) => {
       wholeNumber('delays', 'input', input, 0, inputs - 1);
       checkPiece(`delay of input ${input}`, piece);
@@ -30,6 +39,13 @@ export function delayModels(inputs: number, fixedS = new Float64Array(inputs)): 
       return piece
         ? { ...piece, delayS: piece.delayS + fixedS[input] }
         : { fromTick: tick, delayS: fixedS[input], delayRate: 0, phaseRad: 0, phaseRateRadS: 0 };
+    },
+    nextAfter: (tick) => {
+      let next: bigint | undefined;
+      for (const own of pieces)
+        for (const { fromTick } of own)
+          if (fromTick > tick && (next === undefined || fromTick < next)) next = fromTick;
+      return next;
     },
     forgetBefore: (tick) => {
       pieces.forEach((own, input) => {

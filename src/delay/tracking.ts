@@ -1,10 +1,11 @@
 /** Delays that follow a place in the sky: from geometry and time to straight pieces. */
-import { realNumber, wholeNumber } from '../core/errors.js';
+import { realNumber, refuse, wholeNumber } from '../core/errors.js';
 import { addSamples, addSeconds, secondsBetween, type Instant } from '../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { dot, type Vector3 } from '../core/vector.js';
 import { skyFrame, type SkyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
+import type { DelayLaw } from './models.js';
 import type { DelayPiece } from './piece.js';
 
 /** Ticks to UTC and back; ticks that lie between two belong to the later one. */
@@ -35,6 +36,7 @@ export interface TrackingOptions {
 
 export interface Tracking {
   readonly inputs: number;
+  readonly firstTick: bigint;
   readonly ticksPerPiece: bigint;
   /** Piece k of every input : [a]. Touches the true delay in its middle, in value and slope. */
   pieces(k: number): DelayPiece[];
@@ -53,6 +55,7 @@ export const geometricDelaysS = (
 /** The slope is taken over two seconds: right to ω²·(1 s)²/6, a part in 10⁹. */
 const SLOPE_S = 1;
 
+/** Delays that follow a direction across the sky, in pieces of a few seconds. */
 export function planTracking(options: TrackingOptions): Tracking {
   const { telescope, towards, clock, firstTick, everyS = 10 } = options;
   realNumber('tracking', 'seconds a piece', everyS, 1e-3, 3600);
@@ -65,6 +68,7 @@ export function planTracking(options: TrackingOptions): Tracking {
   const halfS = ticks / clock.tickRateHz / 2;
   return {
     inputs,
+    firstTick,
     ticksPerPiece,
     pieces: (k) => {
       const fromTick = firstTick + BigInt(wholeNumber('tracking', 'piece', k, 0, 2 ** 40)) * ticksPerPiece;
@@ -79,5 +83,28 @@ export function planTracking(options: TrackingOptions): Tracking {
         return { fromTick, delayS, delayRate, phaseRad: 0, phaseRateRadS: 0 };
       });
     },
+  };
+}
+
+/** Pieces that are made as they are asked for, over fixed delays; ticks before the first piece have the first one. */
+export function trackingLaw(tracking: Tracking, fixedS = new Float64Array(tracking.inputs)): DelayLaw {
+  const { inputs, firstTick, ticksPerPiece } = tracking;
+  if (fixedS.length !== inputs)
+    refuse('tracking', `${fixedS.length} fixed delays for ${inputs} inputs`, 'give one for each');
+  let made: { readonly k: number; readonly pieces: readonly DelayPiece[] } | undefined;
+  const numberOf = (tick: bigint): number =>
+    tick < firstTick ? 0 : Number((tick - firstTick) / ticksPerPiece);
+  return {
+    inputs,
+    fixedS,
+    at: (input, tick) => {
+      const k = numberOf(tick);
+      if (made?.k !== k) {
+        const pieces = tracking.pieces(k);
+        made = { k, pieces: pieces.map((piece, a) => ({ ...piece, delayS: piece.delayS + fixedS[a] })) };
+      }
+      return made.pieces[input];
+    },
+    nextAfter: (tick) => firstTick + BigInt(tick < firstTick ? 1 : numberOf(tick) + 1) * ticksPerPiece,
   };
 }

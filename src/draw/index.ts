@@ -14,11 +14,11 @@ export {
 } from './plot.js';
 export { drawMap, type MapPoint } from './map.js';
 export { seriesColour } from './palettes.js';
-export { renderPng, type RenderOptions } from './render.js';
+export { renderFilm, renderPng, type RenderOptions } from './render.js';
 export type { Picture, Shape } from './shapes.js';
 export type { SkyDirections } from './sky/grid.js';
 export type { BeamEllipse, NamedDirection } from './sky/marks.js';
 export { skyPicture, type SkyPicture } from './sky/picture.js';
 export type { SkyPlan } from './sky/view.js';
-export { percentileStretch, type Stretch } from './stretch.js';
+export { imageStretch, percentileStretch, type Stretch } from './stretch.js';
 export { PAPER, text, WARNING } from './style.js';

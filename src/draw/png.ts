@@ -14,23 +14,61 @@ const deflateAway = promisify(deflate) as (
   options: { readonly level: number },
 ) => Promise<Buffer>;
 
-export async function encodePng({ width, height, rgb }: Canvas): Promise<Uint8Array> {
+export async function encodePng(canvas: Canvas): Promise<Uint8Array> {
+  return Buffer.concat([
+    SIGNATURE,
+    chunk('IHDR', headerOf(canvas)),
+    chunk('IDAT', await packed(canvas)),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+function headerOf({ width, height }: Canvas): Uint8Array {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header[8] = BITS_A_COLOUR;
   header[9] = COLOUR_TYPE_RGB;
-  // Each row is preceded by its filter; 0 is none, which suits smooth skies as well as any.
+  return header;
+}
+
+/** Each row is preceded by its filter; 0 is none, which suits smooth skies as well as any. */
+function packed({ width, height, rgb }: Canvas): Promise<Uint8Array> {
   const rows = new Uint8Array(height * (1 + 3 * width));
   for (let y = 0; y < height; y++) {
     rows.set(rgb.subarray(3 * y * width, 3 * (y + 1) * width), y * (1 + 3 * width) + 1);
   }
-  return Buffer.concat([
+  return deflateAway(rows, { level: LEVEL });
+}
+
+/** How long a picture of a film stands, in milliseconds. */
+const FRAME_MS = 200;
+
+/**
+ * A film (APNG, in the standard since its third edition): an acTL chunk with the count, before each picture an fcTL with
+ * its size and time, and all data but the first picture's in fdAT chunks. Who does not know it shows the first.
+ */
+export async function encodeFilm(frames: readonly Canvas[]): Promise<Uint8Array> {
+  const numbers = (...values: readonly number[]): Buffer => {
+    const bytes = Buffer.alloc(4 * values.length);
+    values.forEach((value, k) => bytes.writeUInt32BE(value, 4 * k));
+    return bytes;
+  };
+  const parts: Uint8Array[] = [
     SIGNATURE,
-    chunk('IHDR', header),
-    chunk('IDAT', await deflateAway(rows, { level: LEVEL })),
-    chunk('IEND', Buffer.alloc(0)),
-  ]);
+    chunk('IHDR', headerOf(frames[0])),
+    chunk('acTL', numbers(frames.length, 0)),
+  ];
+  let sequence = 0;
+  for (const [k, frame] of frames.entries()) {
+    // Delay as a fraction of a second; each picture replaces the one before.
+    const delay = Buffer.from([FRAME_MS >> 8, FRAME_MS & 255, 1000 >> 8, 1000 & 255, 0, 0]);
+    parts.push(chunk('fcTL', Buffer.concat([numbers(sequence++, frame.width, frame.height, 0, 0), delay])));
+    const data = await packed(frame);
+    if (k === 0) parts.push(chunk('IDAT', data));
+    else parts.push(chunk('fdAT', Buffer.concat([numbers(sequence++), data])));
+  }
+  return Buffer.concat([...parts, chunk('IEND', Buffer.alloc(0))]);
 }
 
 function chunk(type: string, data: Uint8Array): Buffer {

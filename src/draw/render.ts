@@ -4,7 +4,7 @@ import { makeCanvas, type Canvas } from './canvas.js';
 import { prepareCoverage, type Coverage } from './coverage.js';
 import type { Box, Point } from './cut.js';
 import { textRings, textWidth } from './letters.js';
-import { encodePng } from './png.js';
+import { encodeFilm, encodePng } from './png.js';
 import { dashes, strokeRings } from './stroke.js';
 import type { LineShape, Picture, Shape, TextShape } from './shapes.js';
 
@@ -16,8 +16,13 @@ export interface RenderOptions {
 const HALO_WIDTH = 3.5;
 const HALO_OPACITY = 0.75;
 
+/** A picture as the bytes of a PNG. */
 export const renderPng = (picture: Picture, options: RenderOptions = {}): Promise<Uint8Array> =>
   encodePng(renderCanvas(picture, options));
+
+/** Pictures of one size as an animated PNG. */
+export const renderFilm = (pictures: readonly Picture[], options: RenderOptions = {}): Promise<Uint8Array> =>
+  encodeFilm(pictures.map((picture) => renderCanvas(picture, options)));
 
 export function renderCanvas(picture: Picture, options: RenderOptions = {}): Canvas {
   const width = wholeNumber('picture', 'width', options.width ?? picture.width, 1, 16_384);

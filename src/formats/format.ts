@@ -93,6 +93,8 @@ interface RecordingFacts extends FileFacts {
   readonly unknownFacts?: readonly UnknownFact[];
   readonly endsEarly?: EndsEarly;
   readonly tally?: Readonly<FrameTally>;
+  /** Where the file tells a checksum: reads all its data and refuses those that do not match. */
+  verify?(): Promise<void>;
 }
 
 /** Time-domain voltages. Files may be larger than memory: only blocks are ever read. */

@@ -1,5 +1,7 @@
 /** A telescope written out in full inside another file, so that a recording explains itself. */
 import { z } from 'zod';
+import { fixedDelaySchema } from '../telescope/description.js';
+import { issueWords } from '../core/schema-words.js';
 import type { Telescope } from '../telescope/telescope.js';
 
 const finite = z.number();
@@ -26,11 +28,12 @@ export const telescopeSchema = z.object({
     bits: z.union([z.literal(4), z.literal(8)]),
   }),
   beamExponent: z.number().min(0),
+  delays: z.array(fixedDelaySchema).exactOptional(),
 }) satisfies z.ZodType<Telescope>;
 
 /** The first thing a schema found wrong: "telescope.stations.3.eastM: expected number". */
-export function firstIssue(error: z.ZodError): string {
+export function firstIssue(error: z.ZodError, json: unknown): string {
   const [issue] = error.issues;
   const key = issue.path.map(String).join('.');
-  return key === '' ? issue.message : `${key}: ${issue.message}`;
+  return `${key === '' ? 'it' : key} ${issueWords(issue, json)}`;
 }

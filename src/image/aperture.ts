@@ -21,6 +21,8 @@ export interface Aperture {
 }
 
 export const WHERE = 'image';
+/** Of an image round the zenith: fewer show nothing, for more there is the imager of wide fields. */
+export const LEAST_PIXELS = 16;
 export const MOST_PIXELS = 1024;
 
 /** Sizes that every transform takes in its stride: 2ⁿ and a quarter or a half more. */

@@ -21,6 +21,7 @@ export {
   type VisibilityImageOptions,
 } from './visibilities/gridded.js';
 export type { VisibilityImager } from './visibilities/imager.js';
+export { LEAST_PIXELS, MOST_PIXELS } from './aperture.js';
 export { MARGIN } from './kernels.js';
 export { directRoadError } from './direct/holds.js';
 export { exactBrightness, type ExactOptions } from './direct/exact.js';
@@ -29,6 +30,7 @@ export type { ImageShape, MeasuredSource } from './planes.js';
 export { stationBeam } from './station-beam.js';
 export * from './wide/index.js';
 
+/** Compiles and allocates an imager of spectra on a backend; close it afterwards. */
 export function prepareDirectImager(plan: ImagePlan, backend: Backend): Promise<DirectImager> {
   switch (backend.kind) {
     case 'reference':
@@ -40,6 +42,7 @@ export function prepareDirectImager(plan: ImagePlan, backend: Backend): Promise<
   }
 }
 
+/** Compiles and allocates an imager of visibilities on a backend; close it afterwards. */
 export function prepareVisibilityImager(plan: ImagePlan, backend: Backend): Promise<VisibilityImager> {
   switch (backend.kind) {
     case 'reference':

@@ -20,3 +20,4 @@ export {
 export { planSampling } from './direct/cuda/sampling.js';
 export { prepareSingle } from './direct/cuda/single.js';
 export { prepareCudaVisibilityImager } from './visibilities/cuda/prepare.js';
+export { prepareCudaWideImager, type CudaWideImager, type DeviceRows } from './wide/cuda/imager.js';

@@ -22,6 +22,7 @@ import type { TangentAxes } from '../sky/frame.js';
 import {
   checkFits,
   halfWidthOf,
+  LEAST_PIXELS,
   MOST_PIXELS,
   placesOf,
   sizeOf,
@@ -91,9 +92,9 @@ export interface ImagePlan {
   readonly kernelErrors: Float64Array;
 }
 
-const LEAST_PIXELS = 16;
 const cellWavelengths = (pixels: number, pixelSize: number): number => 1 / (pixels * pixelSize);
 
+/** Pixels, grid and gridding kernels of an image; what does not fit is refused with what would. */
 export function planImage(options: ImageOptions): ImagePlan {
   const { field, stationsM, axes, frequenciesHz, polarisations, heights = 'project' } = options;
   const kernel = options.kernel ?? { kind: 'fitted', size: sizeOf(options) };

@@ -3,6 +3,7 @@ import type { Integration } from '../core/blocks.js';
 import { runOne } from './run.js';
 import { prepareCalibrate, type CalibratedIntegration, type CalibrateSettings } from './stages/calibrate.js';
 
+/** Solves the gains of one integration. */
 export async function calibrateIntegration(
   integration: Integration,
   settings: Omit<CalibrateSettings, 'polarisations'>,

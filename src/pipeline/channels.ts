@@ -25,11 +25,14 @@ export interface ChannelSettings {
   readonly coefficients?: Float64Array;
   /** At most so much at a time, where results may not be late; a few megabytes unless given. */
   readonly blockS?: number;
+  /** Where inputs are delayed: whole samples to be ready for. */
+  readonly mostDelaySamples?: number;
 }
 
 /** Big enough to keep kernels busy, small enough that a few fit in memory whatever the telescope. */
 export const BLOCK_BYTES = 32 * 2 ** 20;
 
+/** A channeliser's plan for what a source holds. */
 export function planChannels(recording: VoltageSource, settings: ChannelSettings): ChannelisePlan {
   const samplesPerSpectrum = isComplexVoltage(recording.type) ? settings.channels : 2 * settings.channels;
   const spectraPerBlock = Math.max(
@@ -48,13 +51,15 @@ export function planChannels(recording: VoltageSource, settings: ChannelSettings
     ...(settings.coefficients === undefined ? {} : { coefficients: settings.coefficients }),
     ...(settings.gain === undefined ? {} : { gains: settings.gain }),
     ...(settings.passbandChannels === undefined ? {} : { passbandChannels: settings.passbandChannels }),
+    ...(settings.mostDelaySamples === undefined ? {} : { mostDelaySamples: settings.mostDelaySamples }),
     ...inputFullScale(recording),
     inputs: recording.inputs,
     polarisations: recording.polarisations,
     inputType: recording.type,
     outputType: settings.outputType,
     // At least the filter's own length, so that the first block already gives a spectrum.
-    blockSamples: Math.max(spectraPerBlock, settings.taps) * samplesPerSpectrum,
+    blockSamples:
+      Math.max(spectraPerBlock, settings.taps) * samplesPerSpectrum + 2 * (settings.mostDelaySamples ?? 0),
   });
 }
 
@@ -71,6 +76,7 @@ function inputFullScale({ type, bits }: VoltageSource): { readonly inputFullScal
 export const usualSpectra = ({ type }: VoltageSource): SpectraType =>
   type === 'f32' || type === 'cf32' ? 'cf32' : 'ci8';
 
+/** Where the channels of a plan lie on the sky's spectrum, and how wide they are. */
 export function channelsOf(
   recording: VoltageSource,
   plan: ChannelisePlan,
@@ -83,12 +89,15 @@ export function channelsOf(
 
 /** Whole spectra in a recording; none is refused. */
 export function spectraIn(recording: KnownLength & { readonly path?: string }, plan: ChannelisePlan): number {
-  const spectra = Math.floor(recording.samples / plan.samplesPerSpectrum) - plan.taps + 1;
+  const { mostDelaySamples = 0 } = plan;
+  const spectra =
+    Math.floor((recording.samples - mostDelaySamples) / plan.samplesPerSpectrum) - plan.taps + 1;
   if (spectra < 1) {
+    const needed = plan.taps * plan.samplesPerSpectrum + mostDelaySamples;
     refuse(
       recording.path ?? 'recording',
       `${recording.samples} samples are fewer than one spectrum of ${plan.channels} channels and ${plan.taps} taps needs`,
-      `take fewer channels or taps: together they need ${plan.taps * plan.samplesPerSpectrum} samples`,
+      `take fewer channels or taps: together they need ${needed} samples`,
     );
   }
   return spectra;

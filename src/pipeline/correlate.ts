@@ -4,18 +4,23 @@ import type { Backend } from '../backend/backend.js';
 import type { ChannelisePlan } from '../channelise/index.js';
 import type { CanonicalSpectra, Integration, VoltageBlock } from '../core/blocks.js';
 import { preparing } from '../core/closing.js';
+import type { Instant } from '../core/instant.js';
 import type { KnownLength, SpectraSource, VoltageSource } from '../core/sources.js';
-import { spectraIn } from './channels.js';
+import { channelsOf, spectraIn } from './channels.js';
 import { lengthOf, run } from './run.js';
 import { prepareChannelise, spectrumGrid } from './stages/channelise.js';
 import { integrationClock, type IntegrationSettings } from './stages/clock.js';
 import { prepareCorrelate } from './stages/correlate.js';
 import { chain, type Account, type Emit, type Stage } from './stages/stage.js';
+import { prepareTurnBack } from './stages/turn-back.js';
+import { delaysOfPlan, type RequestedDelays } from './tracking.js';
 import { prepareTakeSpectra, spectraPerBlock } from './stages/take-spectra.js';
 
 export interface CorrelationSettings extends IntegrationSettings {
   readonly backend: Backend;
   readonly flaggedInputs?: Uint8Array;
+  /** What is delayed; tracking is turned back at the middle of each integration. */
+  readonly delays?: RequestedDelays;
 }
 
 interface Watched {
@@ -30,13 +35,16 @@ export function prepareVoltageCorrelation(
   plan: ChannelisePlan,
   settings: CorrelationSettings,
 ): Promise<Stage<VoltageBlock, Integration>> {
-  const { backend, flaggedInputs } = settings;
+  const { backend, flaggedInputs, delays } = settings;
   const grid = spectrumGrid(source, plan);
   const clock = integrationClock(settings, grid);
   return preparing(async (closers) => {
     // Together: where kernels are compiled, that is most of a short run.
     const [channelise, correlate] = await closers.keepAll([
-      prepareChannelise({ backend, plan, source, clock }),
+      prepareChannelise({
+        ...{ backend, plan, source, clock },
+        ...(delays && { delays: delaysOfPlan(delays, source, plan) }),
+      }),
       prepareCorrelate({
         backend,
         spectra: plan.output,
@@ -45,8 +53,21 @@ export function prepareVoltageCorrelation(
         ...(flaggedInputs && { flaggedInputs }),
       }),
     ]);
-    return chain(channelise, correlate);
+    const made = chain(channelise, correlate);
+    return unphased(made, settings, source.start, channelsOf(source, plan).frequenciesHz);
   });
+}
+
+/** Without what was tracked: inside the house nothing is. */
+function unphased<In>(
+  stages: Stage<In, Integration>,
+  { delays }: CorrelationSettings,
+  start: Instant,
+  frequenciesHz: Float64Array,
+): Stage<In, Integration> {
+  if (delays?.towards === undefined) return stages;
+  const { law, tickRateHz } = delays;
+  return chain(stages, prepareTurnBack({ law, tickRateHz, start, frequenciesHz }));
 }
 
 /** The same of data that arrive channelised. */
@@ -54,18 +75,19 @@ export function prepareSpectraCorrelation(
   source: SpectraSource,
   settings: CorrelationSettings,
 ): Promise<Stage<CanonicalSpectra, Integration>> {
-  const { backend, flaggedInputs } = settings;
+  const { backend, flaggedInputs, delays } = settings;
   const clock = integrationClock(settings, source);
   return preparing(async (closers) => {
-    const take = closers.keep(prepareTakeSpectra({ backend, source, clock }));
+    const take = closers.keep(prepareTakeSpectra({ backend, source, clock, ...(delays && { delays }) }));
     const correlate = await prepareCorrelate({
       backend,
-      spectra: source,
+      // Turned by phases, whole numbers are no longer whole.
+      spectra: delays ? { ...source, type: 'cf32' } : source,
       polarisations: source.polarisations,
       grid: source,
       ...(flaggedInputs && { flaggedInputs }),
     });
-    return chain(take, correlate);
+    return unphased(chain(take, correlate), settings, source.start, source.frequenciesHz);
   });
 }
 
@@ -82,6 +104,7 @@ export async function correlateVoltages(
   return run(source.blocks(plan.blockSamples), stages, emit, { ...lengthOf(source), ...watched(settings) });
 }
 
+/** Correlates data that arrive channelised, to their end. */
 export async function correlateSpectra(
   source: SpectraSource & Partial<KnownLength>,
   settings: CorrelationSettings & Watched,

@@ -1,21 +1,12 @@
 /** Fits gains from a file to the data at hand, or says why they do not fit. */
 import { gainsCA } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
+import type { Instant } from '../core/instant.js';
 import { formatHz } from '../core/units.js';
 import type { GainsFile } from '../formats/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { Calibrated } from './sky-image.js';
-
-/** Where a gain is known; of files that hold gains of solves that were given up, not there. */
-function solvedIn({ solved, solutions, polarisations, frequenciesHz }: GainsFile): Uint8Array {
-  const inputs = solved.length / frequenciesHz.length;
-  const usable = solved.slice();
-  for (const { channel, polarisation, converged, residual } of solutions) {
-    if (converged || Number.isNaN(residual)) continue;
-    for (let a = polarisation; a < inputs; a += polarisations) usable[channel * inputs + a] = 0;
-  }
-  return usable;
-}
+import { gainsAtMoment } from './gains-over-time.js';
 
 /** Channels in which no input has a gain. */
 export function channelsWithoutGains({ solved }: Calibrated, channels: number): number[] {
@@ -25,13 +16,18 @@ export function channelsWithoutGains({ solved }: Calibrated, channels: number): 
   );
 }
 
-/** Gains of the nearest channel, for each of ours; refused when the nearest is farther than a channel of theirs. */
+/**
+ * Gains of the nearest channel, for each of ours; refused when the nearest is farther than a channel of theirs. Where the
+ * file has several times, those at `moment`.
+ */
 export function matchGains(
   file: GainsFile,
   path: string,
   telescope: Telescope,
   frequenciesHz: Float64Array,
+  moment?: Instant,
 ): Calibrated {
+  const at = gainsAtMoment(file, moment ?? file.time);
   const names = telescope.stations.map(({ name }) => name);
   if (names.length !== file.stations.length || names.some((name, s) => name !== file.stations[s])) {
     refuse(
@@ -51,7 +47,6 @@ export function matchGains(
   // One channel does not say how wide it is; within a hundredth of its frequency it may still hold.
   const stepHz = theirs.length > 1 ? Math.abs(theirs[1] - theirs[0]) : 0.01 * theirs[0];
   const inputs = names.length * file.polarisations;
-  const usable = solvedIn(file);
   const gains = new Float64Array(2 * frequenciesHz.length * inputs);
   const solved = new Uint8Array(frequenciesHz.length * inputs);
   frequenciesHz.forEach((frequencyHz, c) => {
@@ -66,8 +61,8 @@ export function matchGains(
         'calibrate this band',
       );
     }
-    gains.set(file.gains.subarray(2 * nearest * inputs, 2 * (nearest + 1) * inputs), 2 * c * inputs);
-    solved.set(usable.subarray(nearest * inputs, (nearest + 1) * inputs), c * inputs);
+    gains.set(at.gains.subarray(2 * nearest * inputs, 2 * (nearest + 1) * inputs), 2 * c * inputs);
+    solved.set(at.solved.subarray(nearest * inputs, (nearest + 1) * inputs), c * inputs);
   });
   return { gains: gainsCA(gains, frequenciesHz.length, inputs), solved };
 }

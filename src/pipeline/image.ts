@@ -6,11 +6,13 @@ import type { Integration, VoltageBlock } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import type { VoltageSource } from '../core/sources.js';
 import type { VoltageRecording } from '../formats/index.js';
+import { directRoadError } from '../image/index.js';
+import { skyFrame, type SkyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { spectraIn } from './channels.js';
 import { firstSamples } from './slices.js';
 import { run, runOne } from './run.js';
-import type { Calibrated, ImageSettings } from './sky-image.js';
+import { planSky, type Calibrated, type ImageSettings } from './sky-image.js';
 import { prepareChannelise, spectrumGrid } from './stages/channelise.js';
 import { oneIntegration } from './stages/clock.js';
 import { prepareDirectImage, type DirectImageSettings, type DirectSkyImage } from './stages/direct-image.js';
@@ -41,8 +43,14 @@ export async function imageDirectly(
   channels: ChannelisePlan,
   road: DirectRoad,
   settings: ImageSettings,
-): Promise<{ readonly sky: DirectSkyImage; readonly account: Account }> {
+): Promise<{ readonly sky: DirectSkyImage; readonly account: Account; readonly roadError: number }> {
   const { backend, telescope, frequenciesHz, calibrated, durationS, onProgress } = road;
+  const roadError = checkDirectRoad(
+    telescope,
+    skyFrame(telescope.site, recording.start),
+    frequenciesHz,
+    settings,
+  );
   const grid = spectrumGrid(recording, channels);
   const wanted = Math.min(
     spectraIn(recording, channels),
@@ -72,7 +80,29 @@ export async function imageDirectly(
   return {
     sky: sky ?? refuse(recording.path, 'gave no image', 'record for longer'),
     account,
+    roadError,
   };
+}
+
+/** Above it the direct road is refused: correlating first is right for every array. */
+const MOST_ROAD_ERROR = 0.1;
+
+/** How far, over a source's peak, the direct road is off for this array and field (image/direct/holds.ts). */
+export function checkDirectRoad(
+  telescope: Telescope,
+  frame: SkyFrame,
+  frequenciesHz: Float64Array,
+  settings: ImageSettings,
+): number {
+  const highestHz = frequenciesHz.reduce((a, b) => Math.max(a, b), 0);
+  const error = directRoadError(planSky(telescope, frame, Float64Array.of(highestHz), settings));
+  if (error <= MOST_ROAD_ERROR) return error;
+  return refuse(
+    'image',
+    `the direct road holds for flat, level arrays: here it would be off by up to ${(100 * error).toFixed(0)} % of a ` +
+      'source, since the stations stand at different heights or the kernels are too small',
+    'correlate, and image the visibilities; or image a narrower field (--field), or take --kernel 7',
+  );
 }
 
 /** On a card that has room for it the whole chain at once, elsewhere stage after stage. */

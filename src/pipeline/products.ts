@@ -1,4 +1,5 @@
 /** What people and programs take away: FITS for programs, PNG for people. */
+import type { OnStep } from '../core/progress.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { addSeconds, formatInstant } from '../core/instant.js';
 import { formatHz } from '../core/units.js';
@@ -30,6 +31,7 @@ export interface ProductOptions {
 
 const middle = (values: Float64Array): number => (values[0] + values[values.length - 1]) / 2;
 
+/** Writes an image as FITS. */
 export const writeSkyFits = (path: string, sky: SkyImage, options: ProductOptions): Promise<void> =>
   writeFitsImage(path, fitsOf(sky, options));
 
@@ -76,26 +78,41 @@ export interface PictureOptions extends ProductOptions {
   readonly width?: number;
 }
 
+/** Draws an image as PNG. */
 export const writeSkyPng = async (path: string, sky: SkyImage, options: PictureOptions): Promise<void> =>
   writeFileWhole(path, await pngOf(sky, options));
 
 export interface SkyPaths {
   readonly fits: string;
-  readonly png: string;
+  /** Drawing takes longer than imaging: none where nobody looks. */
+  readonly png?: string;
   /** Of the synthesised beam, as FITS. */
   readonly beam?: string;
 }
 
 /** An image for programs and for people, and its beam where one is asked for: all of them appear, or none. */
-export async function writeSky(paths: SkyPaths, sky: Beamed, options: PictureOptions): Promise<void> {
-  const png = await pngOf(sky, options);
-  const set = await openOutputSet([paths.fits, paths.png, ...(paths.beam === undefined ? [] : [paths.beam])]);
+export async function writeSky(
+  paths: SkyPaths,
+  sky: Beamed,
+  options: PictureOptions,
+  onStep?: OnStep,
+): Promise<void> {
+  onStep?.(0.05, 'the picture');
+  const files: { readonly path: string; readonly of: FitsImage | Uint8Array }[] = [
+    { path: paths.fits, of: fitsOf(sky, options) },
+  ];
+  if (paths.png !== undefined) files.push({ path: paths.png, of: await pngOf(sky, options) });
+  if (sky.beam && paths.beam !== undefined) {
+    const of = fitsOf({ ...sky, image: sky.beam }, { ...options, unit: 'beam' });
+    files.push({ path: paths.beam, of });
+  }
+  const set = await openOutputSet(files.map(({ path }) => path));
   try {
-    const [fits, picture, beam] = set.files;
-    await encodeFitsImage(fits, fitsOf(sky, options));
-    await picture.write(png);
-    if (sky.beam && paths.beam !== undefined)
-      await encodeFitsImage(beam, fitsOf({ ...sky, image: sky.beam }, { ...options, unit: 'beam' }));
+    for (const [k, { path, of }] of files.entries()) {
+      onStep?.(0.8 + (0.2 * k) / files.length, path);
+      if (of instanceof Uint8Array) await set.files[k].write(of);
+      else await encodeFitsImage(set.files[k], of);
+    }
     await set.finish();
   } catch (error) {
     await set.abandon();

@@ -1,8 +1,9 @@
 /** Taking one integration, or the sum of all, out of a file of visibilities. */
+import type { OnProgress } from '../core/progress.js';
 import { visibilitiesCBPP, countsCB } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
-import { secondsBetween } from '../core/instant.js';
+import { secondsBetween, type Instant } from '../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import type { VisibilityFile } from '../formats/index.js';
 import type { Telescope } from '../telescope/telescope.js';
@@ -38,9 +39,11 @@ export function longestSumS(telescope: Telescope, highestHz: number): number {
   return Math.min(LONGEST_SUM_S, (MOST_FRINGES * fringeRad) / EARTH_TURN_RAD_PER_S);
 }
 
+/** One integration of a file, or the sum of as many from the first as the moving sky allows. */
 export async function chooseIntegration(
   file: VisibilityFile,
   choice: IntegrationChoice,
+  onProgress?: OnProgress,
 ): Promise<ChosenIntegration> {
   const { integrationCount: inFile, telescope } = file;
   if (choice !== 'sum' && choice >= inFile) {
@@ -61,10 +64,39 @@ export async function chooseIntegration(
       sum = sum === undefined ? integration : addIntegrations(sum, integration);
     }
     at++;
+    onProgress?.({ done: at, unit: 'integrations', ...(choice === 'sum' ? {} : { of: choice + 1 }) });
   }
   return sum
     ? { integration: sum, first: 0, used: at, inFile }
     : refuse(file.path, 'holds no integration', 'it is damaged or cut short: copy it again');
+}
+
+/**
+ * Sums of stretches of `everyS` from the file's first integration on, each as long as the turning sky allows and about the
+ * stretch's own beginning.
+ */
+export async function* integrationsEvery(file: VisibilityFile, everyS: number): AsyncGenerator<Integration> {
+  const highestHz = file.header.frequenciesHz.reduce((x, y) => Math.max(x, y), 0);
+  const mostS = Math.min(everyS, longestSumS(file.telescope, highestHz));
+  let first: Instant | undefined;
+  let sum: Integration | undefined;
+  let stretch = 0;
+  for await (const integration of file.integrations()) {
+    first ??= integration.start;
+    // A spectrum's worth of rounding is no stretch of its own.
+    const own = Math.floor(
+      (secondsBetween(first, integration.start) + 1e-3 * integration.durationS) / everyS,
+    );
+    if (sum && own !== stretch) {
+      yield sum;
+      sum = undefined;
+    }
+    stretch = own;
+    if (!sum) sum = integration;
+    else if (secondsBetween(sum.start, integration.start) + integration.durationS <= mostS)
+      sum = addIntegrations(sum, integration);
+  }
+  if (sum) yield sum;
 }
 
 /** Sums are sums: visibilities and counts add. An input flagged in either is flagged. */

@@ -58,6 +58,7 @@ const EARTH_SPIN = 7.292115e-5;
 /** Half of the distance over which east and north are taken: 2″, small against all that bends and large in a double. */
 const STEP = 1e-5;
 
+/** How the sky stands over a site at a moment: local directions from places on the sky, and back. */
 export function skyFrame(site: Site, moment: Instant): SkyFrame {
   const orientation = earthOrientation(moment);
   const clock = earthClock(moment, orientation.ut1MinusUtcS);

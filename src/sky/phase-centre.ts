@@ -16,6 +16,7 @@ export interface PhaseCentre {
   directionEnu(frame: SkyFrame): Vector3;
 }
 
+/** A centre that stands still among the stars. */
 export const fixedCentre = (name: string, position: SkyPosition): PhaseCentre => ({
   name,
   kind: 'fixed',

@@ -2,7 +2,7 @@
 import { isComplexVoltage, type VoltageElements, type VoltageType } from '../core/axes.js';
 
 /** The largest magnitude a type holds here: symmetric, so −128 never occurs; floats hold anything. */
-const fullScale = {
+export const fullScale = {
   i8: 127,
   ci8: 127,
   i16: 32_767,
@@ -32,7 +32,8 @@ export interface Quantiser {
 
 /**
  * Writes `samples` complex values into `target` from element `at`: both parts, or for real types twice the real
- * part (the other half of a real signal's spectrum mirrors the first). Returns how many numbers were clipped.
+ * part (the other half of a real signal's spectrum mirrors the first). Returns how many numbers are
+ * at the rails, where those that were clipped went.
  */
 export function quantise(
   values: Float64Array,
@@ -53,7 +54,7 @@ export function quantise(
   let clipped = 0;
   for (let n = 0; n < numbers; n++) {
     const rounded = values[n * stride] * scale + ROUNDER - ROUNDER;
-    if (rounded > limit || rounded < -limit) clipped++;
+    if (rounded >= limit || rounded <= -limit) clipped++;
     target[at + n] = rounded > limit ? limit : rounded < -limit ? -limit : rounded;
   }
   return clipped;

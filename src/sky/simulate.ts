@@ -8,11 +8,12 @@ import type { VoltageGap } from '../core/gaps.js';
 import { addSamples } from '../core/instant.js';
 import { prepareChunks, type ChunkMaker } from './chunks/chunk.js';
 import { droppedGaps } from './drops.js';
+import { fullScale } from './quantise.js';
 import type { SimulationPlan } from './simulation-plan.js';
 
 /** Blocks in order, each valid until the next is asked for: the memory is used again. */
 export interface Simulation extends AsyncIterable<VoltageBlock> {
-  /** Numbers (re and im count apart) beyond full scale in what has been made so far by the latest pass. */
+  /** Numbers (re and im count apart) at the rails in what has been made so far by the latest pass, clipped or just so. */
   readonly clippedNumbers: number;
 }
 
@@ -71,7 +72,7 @@ export function simulate(
         done += length;
       }
       const gaps = droppedGaps(drops, first, count);
-      silence(voltages, gaps, count * perSample, perSample);
+      clippedNumbers -= silence(voltages, gaps, count * perSample, { perSample, rail: fullScale[type] });
       yield {
         type,
         inputs,
@@ -90,16 +91,21 @@ export function simulate(
   };
 }
 
+/** Zeros what was lost; how many numbers at the rails went with it. */
 function silence(
   voltages: VoltagesAT,
   gaps: readonly VoltageGap[],
   rowElements: number,
-  perSample: number,
-): void {
+  { perSample, rail }: { readonly perSample: number; readonly rail: number },
+): number {
+  let clipped = 0;
   for (const gap of gaps) {
     for (let a = gap.firstInput; a < gap.endInput; a++) {
       const row = a * rowElements;
-      voltages.fill(0, row + gap.firstSample * perSample, row + gap.endSample * perSample);
+      const lost = voltages.subarray(row + gap.firstSample * perSample, row + gap.endSample * perSample);
+      for (const value of lost) if (Math.abs(value) >= rail) clipped++;
+      lost.fill(0);
     }
   }
+  return clipped;
 }

@@ -2,7 +2,7 @@
 import type { VoltageType } from '../core/axes.js';
 import { realNumber, refuse, wholeNumber } from '../core/errors.js';
 import { addSamples, type Instant } from '../core/instant.js';
-import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
+import { formatHz, SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import type { Station, Telescope } from '../telescope/telescope.js';
 import { elementVoltage } from './beam.js';
 import { skyFrame } from './frame.js';
@@ -48,7 +48,10 @@ export interface SimulationPlan extends Required<Omit<SimulationOptions, 'gains'
 
 const LEAST_CHUNK = 4096;
 const MOST_CHUNK = 65_536;
+/** Far beyond any antenna: what is higher was mistyped. */
+const MOST_FREQUENCY_HZ = 1e12;
 
+/** Checks a simulation and settles everything that is random in it: the same plan gives the same bytes. */
 export function planSimulation(options: SimulationOptions): SimulationPlan {
   const { telescope, start, samples, sampleRateHz, centreFrequencyHz, type, sources, seed } = options;
   const { systemFluxJy, interferers = [], dropFraction = 0 } = options;
@@ -56,14 +59,15 @@ export function planSimulation(options: SimulationOptions): SimulationPlan {
   wholeNumber(where, 'samples', samples, 1, Number.MAX_SAFE_INTEGER);
   wholeNumber(where, 'stations', telescope.stations.length, 1, 65_536);
   wholeNumber(where, 'seed', seed, 0, Number.MAX_SAFE_INTEGER);
-  realNumber(where, 'sampleRateHz', sampleRateHz, 1, 1e12);
-  realNumber(where, 'systemFluxJy', systemFluxJy, 0, 1e15);
-  realNumber(where, 'dropFraction', dropFraction, 0, 1);
+  realNumber(where, 'the sample rate in Hz (--rate)', sampleRateHz, 1, 1e12);
+  realNumber(where, 'the receiver noise in Jy (--noise)', systemFluxJy, 0, 1e15);
+  realNumber(where, 'the chance of loss (--drop)', dropFraction, 0, 1);
   const band: Band = { type, centreFrequencyHz, sampleRateHz };
-  if (!(centreFrequencyHz >= bandwidthHz(band) / 2 && centreFrequencyHz <= 1e12)) {
+  realNumber(where, "the band's middle in Hz (--frequency)", centreFrequencyHz, 0, MOST_FREQUENCY_HZ);
+  if (centreFrequencyHz < bandwidthHz(band) / 2) {
     refuse(
       where,
-      `the band of ${bandwidthHz(band)} Hz around ${centreFrequencyHz} Hz reaches below zero`,
+      `the band of ${formatHz(bandwidthHz(band))} around ${formatHz(centreFrequencyHz)} reaches below zero`,
       'give a higher frequency, like 58MHz, or a lower sample rate',
     );
   }
@@ -78,7 +82,7 @@ export function planSimulation(options: SimulationOptions): SimulationPlan {
     refuse(
       where,
       `the mean power would be ${powerJy} Jy`,
-      'add receiver noise (systemFluxJy) or a source that is up',
+      'add receiver noise (--noise) or a source that is up',
     );
   }
   return {

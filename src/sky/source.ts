@@ -33,6 +33,7 @@ export interface FixedSource {
   readonly stokes?: StokesFractions;
 }
 
+/** A source that stands still among the stars. */
 export function fixedSource({
   name,
   position,

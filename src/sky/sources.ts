@@ -51,11 +51,13 @@ const fixedSources = Object.entries(spectra).map(
 
 const named: readonly Source[] = [...fixedSources, sun];
 
+/** Every source of the catalogue. */
 export const sourceNames = (): readonly string[] => named.map(({ name }) => name);
 
 /** "Cyg A", "cyga" and "cyg-a" are one. */
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[\s_-]/g, '');
 
+/** Sources of the catalogue by name; a name that is not known is refused. */
 export function findSources(names: readonly string[] | 'all'): readonly Source[] {
   if (names === 'all') return named;
   return names.map((name) => {

@@ -3,9 +3,17 @@
  * angles in degrees, frequencies in hertz, as the keys say.
  */
 import { z } from 'zod';
+import { issueWords } from '../core/schema-words.js';
 import { refuse } from '../core/errors.js';
 
 const positive = z.number().positive();
+
+const input = z.union([z.number().int().min(0), z.string().min(1)]);
+/** A delay to put in, or a cable to take out. */
+export const fixedDelaySchema = z.union([
+  z.strictObject({ input, delayS: z.number() }),
+  z.strictObject({ input, cableM: z.number() }),
+]);
 
 const schema = z
   .strictObject({
@@ -27,6 +35,8 @@ const schema = z
       bits: z.union([z.literal(4), z.literal(8)]),
     }),
     beamExponent: z.number().min(0).max(100),
+    /** Fixed delays and cables, as "fixed" of delays.json has them. */
+    delays: z.array(fixedDelaySchema).optional(),
     /** Where the numbers come from, for people. */
     notes: z.array(z.string()).optional(),
   })
@@ -47,13 +57,14 @@ export type Description = z.infer<typeof schema>;
 
 /** `path` is only for messages: they name the file, the line and the key. */
 export function parseDescription(text: string, path: string): Description {
-  const checked = schema.safeParse(parseJson(text, path));
+  const json = parseJson(text, path);
+  const checked = schema.safeParse(json);
   if (checked.success) return checked.data;
   const [issue] = checked.error.issues;
   const key = issue.path.join('.');
   refuse(
     `${path}, line ${lineOfKey(text, issue.path)}`,
-    `${key === '' ? 'the description' : `"${key}"`}: ${issue.message}`,
+    `${key === '' ? 'the description' : `"${key}"`} ${issueWords(issue, json)}`,
     'correct the description; `lwasv.json` among the presets is an example',
   );
 }

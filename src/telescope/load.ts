@@ -21,8 +21,11 @@ export function parseTelescope(files: {
 }): Telescope {
   const description = parseDescription(files.description.text, files.description.path);
   const stations = parsePositions(files.positions.text, files.positions.path);
-  const { name, title, site, polarisations, band, recording, beamExponent } = description;
-  return { name, title, site, stations, polarisations, band, recording, beamExponent };
+  const { name, title, site, polarisations, band, recording, beamExponent, delays } = description;
+  return {
+    ...{ name, title, site, stations, polarisations, band, recording, beamExponent },
+    ...(delays && { delays }),
+  };
 }
 
 /** `nameOrPath`: a name of the registry, else the path of a .json description with its CSV beside it. */

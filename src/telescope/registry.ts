@@ -7,4 +7,5 @@ export const presets = {
   hera350: 'hera350.json',
 } as const satisfies Record<string, string>;
 
+/** The presets, as `loadTelescope` takes them. */
 export const telescopeNames = (): readonly string[] => Object.keys(presets);

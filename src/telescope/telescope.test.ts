@@ -114,11 +114,11 @@ describe('a telescope of one’s own', () => {
     assert.throws(() => parse({ ...description, colour: 'red' }), /colour/);
     assert.throws(() => parse({ ...description, beamExponent: undefined }), /"beamExponent"/);
     const upsideDown = { ...description, band: { lowHz: 80e6, highHz: 40e6 } };
-    assert.throws(() => parse(upsideDown), /line 12: "band\.lowHz": is not below highHz/);
+    assert.throws(() => parse(upsideDown), /line 12: "band\.lowHz" is not below highHz/);
     const line = { ...description, band: { lowHz: 60e6, highHz: 60e6 } };
-    assert.throws(() => parse(line), /"band\.lowHz": is not below highHz/);
+    assert.throws(() => parse(line), /"band\.lowHz" is not below highHz/);
     const deaf = { ...description, band: { lowHz: 70e6, highHz: 80e6 } };
-    assert.throws(() => parse(deaf), /line 16: "recording\.centreFrequencyHz": is outside the band/);
+    assert.throws(() => parse(deaf), /line 16: "recording\.centreFrequencyHz" is outside the band/);
     assert.throws(
       () => parse(JSON.stringify(description).replace('"heightM":30', '"heightM":1e999')),
       /"site\.heightM"/,

@@ -26,6 +26,14 @@ export interface RecordingDefaults {
   readonly bits: 4 | 8;
 }
 
+/**
+ * A delay that always applies to an input: by number, "NAME" or "NAME:X". `delayS` is what to put in, `cableM` the
+ * electrical length of a cable to take out.
+ */
+export type FixedDelay =
+  | { readonly input: number | string; readonly delayS: number }
+  | { readonly input: number | string; readonly cableM: number };
+
 export interface Telescope {
   /** The registry's key, or the user's own word. */
   readonly name: string;
@@ -37,6 +45,8 @@ export interface Telescope {
   readonly recording: RecordingDefaults;
   /** Exponent of the element's voltage beam, cos(zenith angle)^exponent: 0 sees the whole sky alike. */
   readonly beamExponent: number;
+  /** Cables and the like, which correlating takes out. */
+  readonly delays?: readonly FixedDelay[];
 }
 
 /** "stand17:Y": input a = s·P + p as people name it; the station alone where it has one polarisation. */

@@ -45,13 +45,19 @@ const buildRecord = z.union([
 const nativeFolder = (): string =>
   process.env.CORELLA_NATIVE ?? fileURLToPath(new URL('../../native', import.meta.url));
 
+/** In a clone, or where the package is installed: that has no sources but C++'s. */
+const buildCommand = (): string =>
+  existsSync(fileURLToPath(new URL('../../../tsconfig.json', import.meta.url)))
+    ? 'npm run build'
+    : 'npm rebuild corella';
+
 let loaded: NativeLibrary | undefined;
 
 /** Once per process. */
 export function loadNative(): NativeLibrary | Absence {
   if (loaded) return loaded;
   const recordPath = join(nativeFolder(), 'build.json');
-  if (!existsSync(recordPath)) return { what: 'the native library was never built', fix: 'npm run build' };
+  if (!existsSync(recordPath)) return { what: 'the native library was never built', fix: buildCommand() };
   const record = buildRecord.parse(JSON.parse(readFileSync(recordPath, 'utf8')));
   if ('problem' in record) return { what: record.problem, fix: record.fix };
   const path = join(nativeFolder(), record.library);
@@ -60,7 +66,7 @@ export function loadNative(): NativeLibrary | Absence {
   } catch (error) {
     if (error instanceof CorellaError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    return { what: `${path} does not load: ${reason}`, fix: 'build it again: npm run build' };
+    return { what: `${path} does not load: ${reason}`, fix: `build it again: ${buildCommand()}` };
   }
   return loaded;
 }

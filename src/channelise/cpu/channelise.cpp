@@ -28,6 +28,8 @@ class Channeliser {
     int64_t samples, waiting, spectra;
     const Gap *gaps;
     int64_t gapCount;
+    const int32_t *shifts;  // [a], and turns : [a][TURN_NUMBERS]; null where nothing is delayed
+    const double *turns;
     char *block;
     SpectraLayout layout;
   };
@@ -38,12 +40,17 @@ class Channeliser {
   const ChanneliseShape shape;
 
  private:
+  /** Where the input's first window opens. */
+  int64_t openingOf(const Step &step, int64_t input) const {
+    return step.shifts ? shape.mostDelay - step.shifts[input] : 0;
+  }
   void appendToHistory(const Step &step, int64_t input);
   void keepHistory(const Step &step, int64_t input);
   float *workOf(int worker) const {
     return reinterpret_cast<float *>(static_cast<char *>(scratch.get()) + worker * scratchBytes);
   }
-  char *stagesOf(int stage) const { return reinterpret_cast<char *>(workOf(stage) + workFloats * (job.chirp ? 2 : 1)); }
+  float *turnsOf(int worker) const { return workOf(worker) + workFloats * (job.chirp ? 2 : 1); }
+  char *stagesOf(int stage) const { return reinterpret_cast<char *>(turnsOf(stage) + turnFloats); }
   uint32_t missingLanes(const Step &step, int64_t input, int64_t first) const;
   /** Up to sixteen inputs of an input block, and the spectra from `first` on that a vector's lanes hold. */
   struct Unit {
@@ -60,8 +67,11 @@ class Channeliser {
   const ChanneliseKernel &kernel;
   const ChanneliseTables tables;
   const ChanneliseJob &job;
-  const int64_t samplesPerSpectrum, sampleBytes, historyBytes, workFloats, scratchBytes;
-  /** [a] the samples that the next spectrum's window begins with, T·P at most; and room for those of the run after. */
+  const int64_t samplesPerSpectrum, sampleBytes, historyBytes, workFloats, turnFloats, scratchBytes;
+  /**
+   * [a] the samples that the next spectrum's window begins with, T·P at most, and delays' worth; and room for those of
+   * the run after.
+   */
   Memory history, nextHistory;
   /** For each thread, and once more for a shared unit: points to transform, and sixteen inputs' stages. */
   Memory scratch;
@@ -82,9 +92,18 @@ Channeliser::Channeliser(Context &context, const ChanneliseShape &wanted, const 
       job(tables.job()),
       samplesPerSpectrum(shape.samplesPerSpectrum()),
       sampleBytes(shape.sampleBytes()),
-      historyBytes(roundUp(shape.taps * samplesPerSpectrum * sampleBytes, 64)),
+      historyBytes(
+          roundUp((shape.taps * samplesPerSpectrum + (shape.tracked() ? 2 * shape.mostDelay + samplesPerSpectrum : 0)) *
+                      sampleBytes,
+                  64)),
       workFloats(job.transform.extent * 2 * kernel.lanes),
-      scratchBytes(roundUp(workFloats * 4 * (job.chirp ? 2 : 1) + TILE_INPUTS * job.stageBytes, 4096) + 64),
+      turnFloats(shape.tracked() ? roundUp(((int64_t{1} << job.fineTurnBits) + (shape.channels >> job.fineTurnBits) +
+                                            1 + MOST_LEGS) *
+                                               2 * kernel.lanes,
+                                           16)
+                                 : 0),
+      scratchBytes(roundUp((workFloats * (job.chirp ? 2 : 1) + turnFloats) * 4 + TILE_INPUTS * job.stageBytes, 4096) +
+                   64),
       history(alignedMemory(static_cast<size_t>(historyBytes * shape.inputs))),
       nextHistory(alignedMemory(static_cast<size_t>(historyBytes * shape.inputs))),
       scratch(alignedMemory(static_cast<size_t>(scratchBytes * (context.pool.threads() + 1)))),
@@ -95,7 +114,8 @@ Channeliser::Channeliser(Context &context, const ChanneliseShape &wanted, const 
 
 /** Completes the spectrum's worth of samples that the history ends in the middle of. */
 void Channeliser::appendToHistory(const Step &step, int64_t input) {
-  const int64_t lacking = roundUp(step.waiting, samplesPerSpectrum) - step.waiting;
+  const int64_t old = std::max<int64_t>(step.waiting - openingOf(step, input), 0);
+  const int64_t lacking = roundUp(old, samplesPerSpectrum) - old;
   std::memcpy(static_cast<char *>(history.get()) + input * historyBytes + step.waiting * sampleBytes,
               step.voltages + input * step.samples * sampleBytes,
               static_cast<size_t>(std::min(lacking, step.samples) * sampleBytes));
@@ -130,9 +150,9 @@ uint32_t Channeliser::missingLanes(const Step &step, int64_t input, int64_t firs
 void Channeliser::findRows(const Step &step, int64_t input, int64_t first, const char **rows) const {
   const char *old = static_cast<const char *>(history.get()) + input * historyBytes;
   const char *block = step.voltages + input * step.samples * sampleBytes;
-  const int64_t last = step.spectra + shape.taps - 2;
+  const int64_t last = step.spectra + shape.taps - 2, opening = openingOf(step, input);
   for (int64_t r = 0; r < kernel.lanes + shape.taps + 3; r++) {
-    const int64_t sample = std::min(first + r, last) * samplesPerSpectrum;
+    const int64_t sample = opening + std::min(first + r, last) * samplesPerSpectrum;
     rows[r] = sample < step.waiting ? old + sample * sampleBytes : block + (sample - step.waiting) * sampleBytes;
   }
 }
@@ -145,7 +165,8 @@ int64_t Channeliser::transformInput(const Step &step, const Unit &unit, int64_t 
   if (more) findRows(step, input + 1, unit.first, next);
   float *work = workOf(worker);
   return kernel.transform(job, {rows, more ? next : nullptr, missingLanes(step, input, unit.first),
-                                tables.gainsOf(input), work, work + workFloats, stages + slot * job.stageBytes});
+                                tables.gainsOf(input), work, work + workFloats, stages + slot * job.stageBytes,
+                                step.turns ? step.turns + TURN_NUMBERS * input : nullptr, unit.first, turnsOf(worker)});
 }
 
 Channeliser::Unit Channeliser::unitOf(const Step &step, int64_t number) const {
@@ -190,7 +211,7 @@ int64_t Channeliser::run(Context &context, const Step &step) {
   const int64_t tiles = SpectraLayout::timeBlocksOf(step.spectra) * (TILE_SAMPLES / kernel.lanes);
   const int64_t inputBlocks = step.layout.inputBlocks();
   const int64_t units = inputBlocks * (shape.output == SpectraType::cf32 ? chunks : tiles);
-  if (step.spectra > 0 && step.waiting % samplesPerSpectrum != 0) {
+  if (step.spectra > 0 && (shape.tracked() || step.waiting % samplesPerSpectrum != 0)) {
     context.pool.run(shape.inputs, [&](int64_t input, int) { appendToHistory(step, input); });
   }
   const bool together = units < LEAST_UNITS * context.pool.threads();
@@ -238,32 +259,38 @@ using namespace corella;
 CORELLA_EXPORT int32_t corella_channeliser_open(char *error, void *context, int32_t scalar, int32_t real,
                                                 int32_t output, int64_t channels, int64_t taps, int64_t inputs,
                                                 const void *tapValues, const double *factors, int64_t factorCount,
-                                                void **channeliser) {
+                                                int64_t mostDelay, void **channeliser) {
   return withContext(error, context, [&](Context &open) {
     require(scalar >= 0 && scalar <= 2 && output >= 0 && output <= 2, "no such type of samples");
     require(channels >= 2 && channels <= 1 << 20, "channels must be from 2 to 1048576");
     require(taps >= 1 && taps <= MOST_TAPS, "taps must be from 1 to 64");
     require(inputs >= 1, "a channeliser has a size below 1");
+    require(mostDelay >= -1 && mostDelay <= 1 << 30, "delays must be of 0 to 2^30 samples");
     require(factorCount == 1 || factorCount == inputs * channels, "gains must be one, or one an input and channel");
     const ChanneliseShape shape{
-        static_cast<Scalar>(scalar), real != 0, static_cast<SpectraType>(output), channels, taps, inputs};
+        static_cast<Scalar>(scalar), real != 0, static_cast<SpectraType>(output), channels, taps, inputs, mostDelay};
     *channeliser = open.keep(std::make_unique<Channeliser>(open, shape, tapValues, factors, factorCount));
   });
 }
 
 // voltages : [a][t]; gaps : [gap][first input, end input, first spectrum, end spectrum]; block as in spectra.h.
+// shifts : [a] and turns : [a][4], where delays were planned; else they are not looked at.
 // `waiting` samples are in the history; *finite becomes 0, and nothing is done, where a float is not.
 CORELLA_EXPORT int32_t corella_channeliser_run(char *error, void *context, void *channeliser, const void *voltages,
                                                int64_t samples, int64_t waiting, int64_t spectra, const int64_t *gaps,
-                                               int64_t gapCount, void *block, int64_t capacity, int64_t *passed,
-                                               int32_t *finite) {
+                                               int64_t gapCount, const int32_t *shifts, const double *turns,
+                                               void *block, int64_t capacity, int64_t *passed, int32_t *finite) {
   return withContext(error, context, [&](Context &open) {
     auto &engine = *static_cast<Channeliser *>(channeliser);
     const ChanneliseShape &shape = engine.shape;
     const int64_t perSpectrum = shape.samplesPerSpectrum();
-    require(samples >= 0 && waiting >= 0 && waiting < shape.taps * perSpectrum, "the history cannot be so long");
-    require(spectra == std::max<int64_t>(0, (waiting + samples) / perSpectrum - shape.taps + 1),
-            "these samples do not make so many spectra");
+    const int64_t margin = shape.tracked() ? 2 * shape.mostDelay : 0;
+    require(samples >= 0 && waiting >= 0 && waiting < shape.taps * perSpectrum + margin,
+            "the history cannot be so long");
+    for (int64_t a = 0; shape.tracked() && a < shape.inputs; a++)
+      require(std::abs(int64_t{shifts[a]}) <= shape.mostDelay, "a delay is longer than was planned");
+    const int64_t whole = std::max<int64_t>(waiting + samples - margin, 0) / perSpectrum;
+    require(spectra == std::max<int64_t>(0, whole - shape.taps + 1), "these samples do not make so many spectra");
     require(spectra <= capacity, "more spectra than the block holds");
     *passed = 0;
     *finite = shape.scalar != Scalar::f32 || engine.allFinite(open, static_cast<const float *>(voltages), samples);
@@ -274,6 +301,8 @@ CORELLA_EXPORT int32_t corella_channeliser_run(char *error, void *context, void 
                                  spectra,
                                  reinterpret_cast<const Gap *>(gaps),
                                  gapCount,
+                                 shape.tracked() ? shifts : nullptr,
+                                 shape.tracked() ? turns : nullptr,
                                  static_cast<char *>(block),
                                  {shape.output, shape.channels, shape.inputs, capacity}};
     *passed = engine.run(open, step);

@@ -10,6 +10,10 @@ enum class Scalar : int32_t { i8 = 0, i16 = 1, f32 = 2 };
 
 constexpr int MOST_TAPS = 64;
 constexpr int MOST_LANES = 16;
+/** What delays leave to turn, of an input: turns, turns a spectrum, turns a channel, those a spectrum (spectra.ts). */
+constexpr int TURN_NUMBERS = 4;
+/** Points that a last pass makes and rounds together. */
+constexpr int MOST_LEGS = 16;
 /** Radices up to this one run as they are; a transform with a larger prime factor runs as a convolution. */
 constexpr int MOST_RADIX = 31;
 
@@ -68,7 +72,9 @@ struct ChanneliseJob {
   bool bytesApart;    // whether taps of 8-bit samples lie as layOutByteTable has them
   const void *table;  // [line][4 vectors][taps, or pairs of taps][lanes], as the filter wants them
   int64_t tableLineBytes;
-  int64_t stageBytes;  // from one input's stage to the next
+  int64_t stageBytes;    // from one input's stage to the next
+  int32_t zeroChannel;   // from which delays turn the others
+  int32_t fineTurnBits;  // channel c is turned by entry c mod 2^bits of a fine table and c / 2^bits of a coarse one
 };
 
 /** LANES spectra of one input. */
@@ -80,6 +86,9 @@ struct ChanneliseRows {
   float *work;              // [extent] points
   float *more;              // [extent] points, for a convolution
   char *stage;              // rounded values on their way to the block
+  const double *turns;      // [TURN_NUMBERS] of this input; or null where nothing is delayed
+  int64_t first;            // number of the first spectrum, from which `turns` counts
+  float *turnTable;         // [2^fineTurnBits + coarse ones + MOST_LEGS] points
 };
 
 struct ChanneliseKernel {

@@ -23,38 +23,49 @@ void filterAll(const ChanneliseJob &job, const ChanneliseRows &rows) {
 }
 
 /** Something passed the rails: once more from the start, since the points are still as they were. */
-template <int R>
+template <int R, bool Delayed>
 __attribute__((noinline)) int64_t roundLastWithRails(const ChanneliseJob &job, const ChanneliseRows &rows,
                                                      int64_t place) {
   float *at = rows.work + place * POINT;
   Complex x[R];
   each<R>(CORELLA_EACH { x[i] = loadPoint(at + i * POINT); });
   butterfly<R>(x);
+  if constexpr (Delayed) {
+    const Complex turn = turnAt(job, rows, place);
+    each<R / 4>(CORELLA_EACH { delayLegs(legTurns(job, rows), 4 * i, turn, x + 4 * i); });
+  }
   each<R>(CORELLA_EACH { storePoint(at + i * POINT, x[i]); });
   return roundWithRails(rows.work, rows.gains, static_cast<float>(railOf(job.output)), place, place + R, rows.stage);
 }
 
-template <int R>
+template <int R, bool Delayed>
 CORELLA_INLINE int64_t roundLastColumn(const ChanneliseJob &job, const ChanneliseRows &rows, int64_t place) {
 #if CORELLA_ROUNDS_FROM_REGISTERS
   Complex x[R];
   each<R>(CORELLA_EACH { x[i] = loadPoint(rows.work + (place + i) * POINT); });
   const int rail = railOf(job.output);
   IntVec largest = {};
+  [[maybe_unused]] const float *legs = Delayed ? legTurns(job, rows) : nullptr;
+  [[maybe_unused]] Complex turn;
+  if constexpr (Delayed) turn = turnAt(job, rows, place);
   if constexpr (R == 16) {
     // Each second half is rounded before the next: 32 vectors are more than registers hold.
     turnedFours(x);
     each<4>(CORELLA_EACH {
       four(x[4 * i], x[4 * i + 1], x[4 * i + 2], x[4 * i + 3]);
+      if constexpr (Delayed) delayLegs(legs, 4 * i, turn, x + 4 * i);
       roundQuad(x + 4 * i, rows, place + 4 * i, rail, largest);
     });
   } else {
     butterfly<R>(x);
-    each<R / 4>(CORELLA_EACH { roundQuad(x + 4 * i, rows, place + 4 * i, rail, largest); });
+    each<R / 4>(CORELLA_EACH {
+      if constexpr (Delayed) delayLegs(legs, 4 * i, turn, x + 4 * i);
+      roundQuad(x + 4 * i, rows, place + 4 * i, rail, largest);
+    });
   }
   if (__builtin_expect(allWithin(largest, rail), 1)) return 0;
 #endif
-  return roundLastWithRails<R>(job, rows, place);
+  return roundLastWithRails<R, Delayed>(job, rows, place);
 }
 
 /** Whether the last pass makes whole quads of neighbouring places that are final. */
@@ -66,16 +77,17 @@ bool roundsInLastPass(const ChanneliseJob &job) {
 }
 
 /** finishTransform, and rounding straight from the last pass's registers. */
+template <bool Delayed>
 int64_t finishAndRound(const ChanneliseJob &job, const ChanneliseRows &rows, int level, int64_t place) {
   const Pass &pass = job.transform.passes[level];
   if (level + 1 == job.transform.passCount) {
-    return pass.radix == 16  ? roundLastColumn<16>(job, rows, place)
-           : pass.radix == 8 ? roundLastColumn<8>(job, rows, place)
-                             : roundLastColumn<4>(job, rows, place);
+    return pass.radix == 16  ? roundLastColumn<16, Delayed>(job, rows, place)
+           : pass.radix == 8 ? roundLastColumn<8, Delayed>(job, rows, place)
+                             : roundLastColumn<4, Delayed>(job, rows, place);
   }
   runPass(pass, rows.work + place * POINT, 0, pass.columns);
   int64_t passed = 0;
-  for (int i = 0; i < pass.radix; i++) passed += finishAndRound(job, rows, level + 1, place + i * pass.pitch);
+  for (int i = 0; i < pass.radix; i++) passed += finishAndRound<Delayed>(job, rows, level + 1, place + i * pass.pitch);
   return passed;
 }
 
@@ -95,9 +107,12 @@ int64_t transformRows(const ChanneliseJob &job, const ChanneliseRows &rows) {
     case Scalar::f32: filterAll<FloatFilter<float>>(job, rows); break;
   }
   const Pass &first = job.transform.passes[0];
+  const bool delayed = rows.turns != nullptr;
+  if (delayed) makeTurns(job, rows);
   if (roundsInLastPass(job)) {
+    const auto finish = delayed ? finishAndRound<true> : finishAndRound<false>;
     int64_t passed = 0;
-    for (int i = 0; i < first.radix; i++) passed += finishAndRound(job, rows, 1, i * first.pitch);
+    for (int i = 0; i < first.radix; i++) passed += finish(job, rows, 1, i * first.pitch);
     return passed;
   }
   if (job.chirp != nullptr) {
@@ -106,7 +121,7 @@ int64_t transformRows(const ChanneliseJob &job, const ChanneliseRows &rows) {
     for (int i = 0; i < first.radix; i++) finishTransform(job.transform, 1, rows.work + i * first.pitch * POINT);
   }
   if (job.real) untangle(job, rows.work);
-  return roundPlaces(job, rows, 0, job.places);
+  return delayed ? roundPlaces<true>(job, rows, 0, job.places) : roundPlaces<false>(job, rows, 0, job.places);
 }
 
 int32_t scalarOf(bool bytes, int32_t vector, int32_t lane) {

@@ -4,6 +4,7 @@
 // an input block are there; then each group of words makes whole cache lines of sixteen inputs.
 #pragma once
 #include "channelise/cpu/channelise_lanes.h"
+#include "channelise/cpu/channelise_turns.h"
 
 namespace corella {
 namespace CORELLA_LEVEL {
@@ -140,14 +141,28 @@ CORELLA_INLINE void roundQuad(const Complex *x, const ChanneliseRows &rows, int6
 }
 #endif
 
+/** Four points as they are, or delayed; those that were are kept, lest they be delayed twice. */
+template <bool Delayed>
+CORELLA_INLINE void loadQuad(const ChanneliseJob &job, const ChanneliseRows &rows, int64_t place, Complex (&quad)[4]) {
+  each<4>(CORELLA_EACH { quad[i] = loadPoint(rows.work + (place + i) * POINT); });
+  if constexpr (Delayed) delayQuad(job, rows, place, quad);
+}
+CORELLA_INLINE void keepQuad(const ChanneliseRows &rows, int64_t place, const Complex (&quad)[4]) {
+  each<4>(CORELLA_EACH { storePoint(rows.work + (place + i) * POINT, quad[i]); });
+}
+
 /** Places first…end−1, multiples of 4, into the stage; returns how many parts passed the rails. */
+template <bool Delayed>
 int64_t roundPlaces(const ChanneliseJob &job, const ChanneliseRows &rows, int64_t first, int64_t end) {
   if (job.output == SpectraType::cf32) {
     float *stage = reinterpret_cast<float *>(rows.stage);
-    for (int64_t place = first; place < end; place++) {
-      const Complex point = loadPoint(rows.work + place * POINT);
-      const Vec gain = broadcast(rows.gains[place]);
-      storePoint(stage + place * POINT, {point.re * gain, point.im * gain});
+    for (int64_t place = first; place < end; place += 4) {
+      Complex quad[4];
+      loadQuad<Delayed>(job, rows, place, quad);
+      each<4>(CORELLA_EACH {
+        const Vec gain = broadcast(rows.gains[place + i]);
+        storePoint(stage + (place + i) * POINT, {quad[i].re * gain, quad[i].im * gain});
+      });
     }
     return 0;
   }
@@ -157,13 +172,19 @@ int64_t roundPlaces(const ChanneliseJob &job, const ChanneliseRows &rows, int64_
   for (int64_t place = first; place < end; place += 4) {
     Complex quad[4];
     IntVec largest = {};
-    each<4>(CORELLA_EACH { quad[i] = loadPoint(rows.work + (place + i) * POINT); });
+    loadQuad<Delayed>(job, rows, place, quad);
     roundQuad(quad, rows, place, rail, largest);
     if (__builtin_expect(allWithin(largest, rail), 1)) continue;
+    if constexpr (Delayed) keepQuad(rows, place, quad);
     passed += roundWithRails(rows.work, rows.gains, static_cast<float>(rail), place, place + 4, rows.stage);
   }
   return passed;
 #else
+  for (int64_t place = first; Delayed && place < end; place += 4) {
+    Complex quad[4];
+    loadQuad<Delayed>(job, rows, place, quad);
+    keepQuad(rows, place, quad);
+  }
   return roundWithRails(rows.work, rows.gains, static_cast<float>(railOf(job.output)), first, end, rows.stage);
 #endif
 }

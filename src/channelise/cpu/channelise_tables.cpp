@@ -20,6 +20,9 @@ ChanneliseTables::ChanneliseTables(const ChanneliseKernel &level, const Channeli
   // A stage's stride is no multiple of 4 kB, lest sixteen inputs' stages meet in one set of the first cache.
   const int64_t stage = made.places * kernel.lanes * (shape.output == SpectraType::cf32 ? 8 : 2);
   made.stageBytes = (stage / 4096 + 1) * 4096 + 192;
+  made.zeroChannel = shape.real ? 0 : points / 2;
+  // Two tables of about √C entries each.
+  while ((int64_t{1} << (2 * made.fineTurnBits)) < points) made.fineTurnBits++;
 }
 
 void ChanneliseTables::planTransform() {

@@ -15,8 +15,10 @@ struct ChanneliseShape {
   bool real;
   SpectraType output;
   int64_t channels, taps, inputs;
+  int64_t mostDelay;  // samples either way; −1 where nothing is delayed
 
   int64_t samplesPerSpectrum() const { return real ? 2 * channels : channels; }
+  bool tracked() const { return mostDelay >= 0; }
   int64_t sampleBytes() const { return (scalar == Scalar::i8 ? 1 : scalar == Scalar::i16 ? 2 : 4) * (real ? 1 : 2); }
 };
 

@@ -24,6 +24,8 @@ type Run = NativeCall<
     spectra: number,
     gaps: BigInt64Array,
     gapCount: number,
+    shifts: Int32Array,
+    turns: Float64Array,
     block: bigint,
     capacity: number,
     passed: BigInt64Array,
@@ -36,19 +38,20 @@ export function prepareCpuChanneliser(plan: ChannelisePlan, { native }: CpuBacke
     'channelise',
     'int32_t corella_channeliser_open(char *error, void *context, int32_t scalar, int32_t real, int32_t output, ' +
       'int64_t channels, int64_t taps, int64_t inputs, const void *tapValues, const double *factors, ' +
-      'int64_t factorCount, _Out_ void **channeliser)',
+      'int64_t factorCount, int64_t mostDelay, _Out_ void **channeliser)',
     scalarNumbers[plan.inputType],
     plan.sampling === 'real' ? 1 : 0,
     spectraTypeNumber(plan.outputType),
     ...[plan.channels, plan.taps, plan.inputs],
     plan.kernel.taps,
     ...factorsOf(plan),
+    plan.mostDelaySamples ?? -1,
   );
   const run: Run = native.bind(
     'channelise',
     'int32_t corella_channeliser_run(char *error, void *context, void *channeliser, const void *voltages, ' +
-      'int64_t samples, int64_t waiting, int64_t spectra, const int64_t *gaps, int64_t gapCount, void *block, ' +
-      'int64_t capacity, int64_t *passed, int32_t *finite)',
+      'int64_t samples, int64_t waiting, int64_t spectra, const int64_t *gaps, int64_t gapCount, ' +
+      'const int32_t *shifts, const double *turns, void *block, int64_t capacity, int64_t *passed, int32_t *finite)',
   );
   const stream = openStream(plan);
   const passed = new BigInt64Array(1);
@@ -56,10 +59,10 @@ export function prepareCpuChanneliser(plan: ChannelisePlan, { native }: CpuBacke
   let saturated = 0;
   return {
     plan,
-    run: async (voltages, out) => {
+    run: async (voltages, out, delays) => {
       checkChanneliseBlocks(plan, voltages, out);
       const block = cpuSpectra('channelise', out);
-      const step = stream.next(voltages);
+      const step = stream.next(voltages, delays);
       await run(
         engine.address,
         voltages.voltages,
@@ -68,6 +71,8 @@ export function prepareCpuChanneliser(plan: ChannelisePlan, { native }: CpuBacke
         step.spectra,
         packGaps(step.gaps),
         step.gaps.length,
+        delays?.shiftSamples ?? noShifts,
+        delays?.turns ?? noTurns,
         block.memory.address,
         block.shape.capacity,
         passed,
@@ -91,6 +96,10 @@ export function prepareCpuChanneliser(plan: ChannelisePlan, { native }: CpuBacke
     close: () => engine.close(),
   };
 }
+
+/** What is not looked at where nothing is delayed. */
+const noShifts = new Int32Array(1);
+const noTurns = new Float64Array(1);
 
 /** factors : [a][c], or one for all; and how many. */
 function factorsOf(plan: ChannelisePlan): [Float64Array, number] {

@@ -67,10 +67,18 @@ __device__ __forceinline__ unsigned channelOf(unsigned bin) {
 
 // What becomes of bins first + k STEP of this thread's spectrum.
 template <int R, int STEP>
-__device__ __forceinline__ void emit(const Work &work, const Place &at, const float2 (&x)[R], unsigned first,
+__device__ __forceinline__ void emit(const Work &work, const Place &at, const float2 (&made)[R], unsigned first,
                                      unsigned g, int &saturated) {
   const unsigned t = threadIdx.x % TILE;
   if (PASS != 0 && at.group + g >= OTHER) return;
+#if DELAYED && PASS != 1
+  float2 x[R];
+  delayBins<R>(
+      turnOf(work.turns, at.input, at.firstSpectrum + at.sub * TILE + t), first * OTHER + at.group + g, STEP * OTHER,
+      [&](int k) { return made[k]; }, [&](int k, float2 value) { x[k] = value; });
+#else
+  const auto &x = made;
+#endif
   if constexpr (PASS == 1) {
     const unsigned n2 = at.group + g;
     float2 *to = at.scratch + ((int64_t)first * OTHER + n2) * SPAN + at.sub * TILE + t;

@@ -20,7 +20,9 @@
 // 16 columns whose taps a thread needs, those in shared memory; the others come from L2 for every tile), AHEAD (columns
 // whose taps are on their way).
 #include "butterflies.cuh"
+#include "delays.cuh"
 #include "hopper.cuh"
+#include "long.cuh"
 #include "rounding.cuh"
 #include "shape.cuh"
 #include "shared.cuh"
@@ -48,35 +50,9 @@ struct LongWork {
   uint4 *scratch;           // [block][2][tile][warp][quarter][lane]
   unsigned long long *saturated;
   int inputs, spectra;
-  float factor;  // ONE_FACTOR: of all
+  float factor;          // ONE_FACTOR: of all
+  const double *delays;  // turns of delays.cuh, where DELAYED
 };
-
-__device__ __forceinline__ uint4 loadTaps(const unsigned char *p) {  // volatile: stays where it is asked for
-  uint4 v;
-  asm volatile("ld.global.nc.v4.u32 {%0,%1,%2,%3},[%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(p));
-  return v;
-}
-// Past L1, which has not seen what the copy engine wrote.
-__device__ __forceinline__ uint4 loadScratch(const uint4 *p) {
-  uint4 v;
-  asm volatile("ld.global.cg.v4.u32 {%0,%1,%2,%3},[%4];"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-               : "l"(p)
-               : "memory");
-  return v;
-}
-// What has been read once is of no use to anybody: L2 need not carry it to memory.
-__device__ __forceinline__ void discardLine(const uint4 *p) {
-  asm volatile("discard.global.L2 [%0], 128;" ::"l"(p) : "memory");
-}
-// Hidden from the compiler, which would work out places once, and keep them in registers it does not have.
-__device__ __forceinline__ int hidden(int value) {
-  asm volatile("" : "+r"(value));
-  return value;
-}
-__device__ __forceinline__ uint32_t part(const uint4 &v, int i) {
-  return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
-}
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     channeliseLong(const __grid_constant__ TensorMap map, const __grid_constant__ LongWork work) {
@@ -335,6 +311,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         }
       }
     }
+#if DELAYED
+#pragma unroll
+    for (int t = 0; t < 2; ++t)  // bins k1 + 16 k2 + 256 k3
+      delayParts(turnOf(work.delays, input, first + odd + 2 * t), k1 + 16 * index, re[t], im[t]);
+#endif
     const uint32_t results = stage + (hidden(tid) & 31) * 16;
     Rounding rounding;
     int saturated = 0;

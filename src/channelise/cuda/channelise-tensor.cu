@@ -113,6 +113,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         for (int k = 0; k < 32; ++k) re[k] = im[k] = 0;
       }
 #endif
+#if DELAYED
+      delayParts(turnOf(work.turns, input, spectrum), k1, re, im);
+#endif
       // Channels rise from the middle of the transform: the upper half comes first.
       roundAll(
           re, im,

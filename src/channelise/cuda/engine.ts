@@ -21,11 +21,15 @@ export interface DeviceVoltages {
 }
 
 export interface ChanneliseEngine {
-  /** Spectra 0 … `spectra` − 1 into the block; missing : [a][t], 1 where one is to be left zero. */
+  /**
+   * Spectra 0 … `spectra` − 1 into the block; missing : [a][t], 1 where one is to be left zero; turns : [a][4], what
+   * whole samples leave of delays, where the plan has them.
+   */
   launch(
     from: DeviceVoltages,
     spectra: number,
     missing: DeviceMemory | undefined,
+    turns: DeviceMemory | undefined,
     out: CudaSpectraBlock,
     stream: Stream,
   ): void;
@@ -104,7 +108,7 @@ async function prepareGeneral(
   }
   return {
     description: passes.length === 1 ? 'one pass' : 'two passes',
-    launch: (from, spectra, missing, out, stream) => {
+    launch: (from, spectra, missing, turns, out, stream) => {
       const items = plan.inputs * Math.ceil(spectra / span);
       for (let first = 0; first < items; first += itemsAtOnce) {
         const count = Math.min(itemsAtOnce, items - first);
@@ -112,6 +116,7 @@ async function prepareGeneral(
           put.pointer(WORK.voltages, from.pointer);
           put.long(WORK.pitchBytes, from.pitchBytes);
           put.pointer(WORK.missing, missing?.pointer ?? 0n);
+          put.pointer(WORK.turns, turns?.pointer ?? 0n);
           put.pointer(WORK.out, out.pointer);
           put.long(WORK.outPitchBytes, out.pitchBytes);
           put.int(WORK.spectra, spectra);
@@ -153,11 +158,12 @@ async function prepareTensor(
   const map = outputMap(session, { ...plan, low: 32 }, box);
   return {
     description: 'tensor cores, one pass',
-    launch: (from, spectra, missing, out, stream) => {
+    launch: (from, spectra, missing, turns, out, stream) => {
       const { kernel, put } = missing ? withGaps : whole;
       put.pointer(TENSOR_WORK.voltages, from.pointer);
       put.long(TENSOR_WORK.pitchBytes, from.pitchBytes);
       put.pointer(TENSOR_WORK.missing, missing?.pointer ?? 0n);
+      put.pointer(TENSOR_WORK.turns, turns?.pointer ?? 0n);
       put.int(TENSOR_WORK.spectra, spectra);
       map.describe(kernel, out, spectra);
       const blocks = Math.min(session.device.multiprocessors, plan.inputs * Math.ceil(spectra / tile));
@@ -195,10 +201,11 @@ async function prepareLong(
   const map = outputMap(session, { ...plan, low: 16 }, long.box);
   return {
     description: 'one pass, a block to a spectrum',
-    launch: (from, spectra, missing, out, stream) => {
+    launch: (from, spectra, missing, turns, out, stream) => {
       put.pointer(LONG_WORK.voltages, from.pointer);
       put.long(LONG_WORK.pitchBytes, from.pitchBytes);
       put.pointer(LONG_WORK.missing, missing?.pointer ?? 0n);
+      put.pointer(LONG_WORK.delays, turns?.pointer ?? 0n);
       put.int(LONG_WORK.spectra, spectra);
       map.describe(kernel, out, spectra);
       kernel.launch({ grid: [blocksFor(spectra), 1], threads, sharedBytes }, stream);

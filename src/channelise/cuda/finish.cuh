@@ -2,6 +2,7 @@
 //
 // Set by the plan besides shape.cuh: ONE_FACTOR (1: the same for all inputs and channels).
 #pragma once
+#include "delays.cuh"
 #include "shape.cuh"
 
 struct Work {
@@ -18,6 +19,7 @@ struct Work {
   unsigned long long *saturated;
   int inputs, spectra;
   int firstItem, items;  // (input, row of SPAN spectra) pairs
+  const double *turns;   // delays.cuh, where DELAYED
 };
 
 __device__ __forceinline__ float factorOf(const Work &work, unsigned input, unsigned channel) {

@@ -41,7 +41,8 @@ export const LONG_WORK = {
   inputs: 72,
   spectra: 76,
   factor: 80,
-  bytes: 88,
+  delays: 88,
+  bytes: 96,
 } as const;
 
 /** Compute capability 9.0. */
@@ -82,7 +83,7 @@ export function planLong(plan: ChannelisePlan, card: LongCard): LongPlan | undef
       headers: {
         ...commonHeaders('integers.cuh', 'hopper.cuh', 'shared.cuh'),
         ...Object.fromEntries(
-          ['shape.cuh', 'butterflies.cuh', 'rounding.cuh'].map((name) => [
+          ['shape.cuh', 'delays.cuh', 'butterflies.cuh', 'rounding.cuh', 'long.cuh'].map((name) => [
             name,
             readSource(import.meta.url, name),
           ]),

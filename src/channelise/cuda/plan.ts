@@ -65,7 +65,8 @@ export const WORK = {
   spectra: 92,
   firstItem: 96,
   items: 100,
-  bytes: 104,
+  turns: 104,
+  bytes: 112,
 } as const;
 const workArgument: readonly ArgumentKind[] = [structure('Work', WORK)];
 
@@ -84,6 +85,7 @@ export function shapeDefines(plan: ChannelisePlan, folded: boolean): Record<stri
     SAMPLE_BYTES: sampleBytes(plan.inputType),
     OUTPUT_FLOAT: Number.isFinite(rail) ? 0 : 1,
     RAIL: Number.isFinite(rail) ? rail : 0,
+    DELAYED: plan.mostDelaySamples === undefined ? 0 : 1,
   };
 }
 
@@ -108,7 +110,7 @@ function fusedPass(
     request: {
       name: 'channelise-fused.cu',
       source: readSource(import.meta.url, 'channelise-fused.cu'),
-      headers: headers('shape.cuh', 'filter.cuh', 'finish.cuh', 'rows.cuh', 'transform.cuh'),
+      headers: headers('shape.cuh', 'delays.cuh', 'filter.cuh', 'finish.cuh', 'rows.cuh', 'transform.cuh'),
       defines: {
         ...shapeDefines(plan, folded),
         ONE_FACTOR: typeof plan.gains === 'number' ? 1 : 0,
@@ -132,7 +134,7 @@ function plainPass(plan: ChannelisePlan, points: number, other: number, tile: nu
     request: {
       name: 'channelise-plain.cu',
       source: readSource(import.meta.url, 'channelise-plain.cu'),
-      headers: headers('shape.cuh', 'finish.cuh'),
+      headers: headers('shape.cuh', 'delays.cuh', 'finish.cuh'),
       defines: {
         ...shapeDefines(plan, false),
         ONE_FACTOR: typeof plan.gains === 'number' ? 1 : 0,
@@ -192,5 +194,8 @@ export const planStream = () =>
     source: readSource(import.meta.url, 'channelise-stream.cu'),
     headers: commonHeaders('integers.cuh'),
     defines: {},
-    entries: { moveWaiting: ['pointer', 'pointer', 'i64', 'i64', 'i64', 'i32'] },
+    entries: {
+      moveWaiting: ['pointer', 'pointer', 'i64', 'i64', 'i64', 'i32'],
+      openRows: ['pointer', 'pointer', 'i64', 'pointer', 'i64', 'i32'],
+    },
   }) as const satisfies KernelRequest;

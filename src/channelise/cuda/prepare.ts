@@ -15,11 +15,12 @@ import { voltageSizeBytes } from '../../core/axes.js';
 import type { VoltageBlock } from '../../core/blocks.js';
 import { preparing, type Closers } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
+import { TURN_NUMBERS, type RunDelays } from '../../delay/index.js';
 import { roundUp } from '../../core/round-up.js';
 import type { Channeliser } from '../channeliser.js';
 import { prepareEngine, type DeviceVoltages } from './engine.js';
 import { planStream } from './plan.js';
-import type { ChannelisePlan } from '../plan.js';
+import { mostWaiting, type ChannelisePlan } from '../plan.js';
 import { checkFinite } from '../reference.js';
 import { checkChanneliseBlocks, checkVoltageBlock, openStream, type StreamStep } from '../stream.js';
 
@@ -34,13 +35,16 @@ export interface CudaChanneliser extends Channeliser {
    * The two halves of `run`, in turn: sends the next block up, resolving when it has arrived; then queues the filter on
    * the compute stream, so that whoever times kernels does not time the bus.
    */
-  send(voltages: VoltageBlock): Promise<void>;
+  send(voltages: VoltageBlock, delays?: RunDelays): Promise<void>;
   make(out: CudaSpectraBlock): void;
   /**
    * Outside the stream: the spectra of voltages that lie on the card already, in order on the compute stream. Nothing
-   * waits for anything, and no history is kept.
+   * waits for anything, and no history is kept. Where the plan has delays, rows open as the input's own delay wants it
+   * (`open` does that from rows that all begin at one time), and turns : [a][4] says the rest.
    */
-  filter(voltages: DeviceVoltages, spectra: number, out: CudaSpectraBlock): void;
+  filter(voltages: DeviceVoltages, spectra: number, out: CudaSpectraBlock, turns?: DeviceMemory): void;
+  /** Each row of `from` from its own opening on, to the front of `to`; openingBytes : [a], int32. */
+  open(from: DeviceVoltages, to: DeviceVoltages, openingBytes: DeviceMemory, bytes: number): void;
 }
 
 export interface CudaChanneliserOptions {
@@ -66,8 +70,8 @@ async function makeChanneliser(
   const { inputs, taps, samplesPerSpectrum, blockSamples, capacity } = plan;
   const { compute, upload } = session.streams;
   const sampleBytes = voltageSizeBytes(plan.inputType);
-  // At most T·P − 1 samples wait; beside them there is room for the longest block.
-  const pitchBytes = roundUp((taps * samplesPerSpectrum - 1 + blockSamples) * sampleBytes, 128);
+  // Beside the samples that wait there is room for the longest block; rows that open late are read to the next 16 bytes.
+  const pitchBytes = roundUp((mostWaiting(plan) + blockSamples) * sampleBytes + 16, 128);
   const allocate = (what: string, bytes: number): DeviceMemory => closers.keep(session.allocate(what, bytes));
   const pin = (what: string, bytes: number): PinnedMemory =>
     closers.keep(session.allocatePinned(what, bytes));
@@ -75,7 +79,7 @@ async function makeChanneliser(
   const counter = allocate('the count of saturated samples', 8);
   const counterOnHost = pin('the count of saturated samples', 8);
   const engine = await prepareEngine(plan, backend, counter, closers, options.kernels);
-  const { moveWaiting } = await shop.prepare(planStream());
+  const { moveWaiting, openRows } = await shop.prepare(planStream());
   const buffers = [0, 1].map(() => ({
     memory: allocate(`voltages of ${inputs} inputs`, inputs * pitchBytes),
     /** Nobody reads the buffer any more. */
@@ -84,6 +88,19 @@ async function makeChanneliser(
   const missing = allocate('missing spectra', inputs * capacity);
   const missingOnHost = pin('missing spectra', inputs * capacity);
   const missingSent = createEvent();
+  const delayed = plan.mostDelaySamples === undefined ? undefined : makeDelayed(plan.mostDelaySamples);
+  function makeDelayed(most: number) {
+    return {
+      most,
+      /** Rows as the inputs' own delays want them. */
+      rows: allocate(`voltages of ${inputs} inputs, delayed`, inputs * pitchBytes),
+      turns: allocate('turns', inputs * TURN_NUMBERS * 8),
+      openings: allocate('openings', inputs * 4),
+      turnsOnHost: pin('turns', inputs * TURN_NUMBERS * 8),
+      openingsOnHost: pin('openings', inputs * 4),
+      sent: createEvent(),
+    };
+  }
   const uploaded = createEvent();
   /** Pinned copy of pageable voltages on their way; made when first needed. */
   let staging: PinnedMemory | undefined;
@@ -98,6 +115,14 @@ async function makeChanneliser(
     saturated = 0;
   };
   clearCount();
+
+  /** Before a stream's first sample there is nothing: zeros, which are missing, and never what some float was. */
+  const clearRows = (): void => {
+    if (!delayed) return;
+    for (const { memory } of buffers)
+      session.call('cuMemsetD8Async', memory.pointer, 0, inputs * pitchBytes, compute.handle);
+  };
+  clearRows();
 
   /** Copies the block behind the samples that wait. */
   async function append(voltages: VoltageBlock, waiting: number): Promise<void> {
@@ -152,13 +177,48 @@ async function makeChanneliser(
     return missing;
   }
 
+  async function sendDelays(delays: RunDelays | undefined): Promise<void> {
+    if (!delayed || !delays) return;
+    const { most, turns, openings, turnsOnHost, openingsOnHost, sent } = delayed;
+    await sent.passed();
+    new Float64Array(turnsOnHost.buffer, 0, inputs * TURN_NUMBERS).set(delays.turns);
+    const opening = new Int32Array(openingsOnHost.buffer, 0, inputs);
+    delays.shiftSamples.forEach((shift, a) => {
+      opening[a] = (most - shift) * sampleBytes;
+    });
+    const send = (to: DeviceMemory, from: PinnedMemory, bytes: number): void => {
+      session.call('cuMemcpyHtoDAsync', to.pointer, from.pointer, bytes, compute.handle);
+    };
+    send(turns, turnsOnHost, inputs * TURN_NUMBERS * 8);
+    send(openings, openingsOnHost, inputs * 4);
+    sent.record(compute);
+  }
+
+  function open(from: DeviceVoltages, to: DeviceVoltages, openingBytes: DeviceMemory, bytes: number): void {
+    openRows.set([from.pointer, to.pointer, from.pitchBytes, openingBytes.pointer, bytes, inputs]);
+    const grid = [Math.max(1, Math.min(1024, Math.ceil(bytes / 16_384))), Math.min(inputs, 65_535)] as const;
+    openRows.launch({ grid, threads: 256 }, compute);
+  }
+
+  /** The rows of a run, delayed where the plan has delays. */
+  function rowsOf({ spectra }: StreamStep): DeviceVoltages {
+    const rows = { pointer: buffers[which].memory.pointer, pitchBytes };
+    if (!delayed) return rows;
+    const shifted = { pointer: delayed.rows.pointer, pitchBytes };
+    open(rows, shifted, delayed.openings, (spectra + taps - 1) * samplesPerSpectrum * sampleBytes);
+    return shifted;
+  }
+
   function produce(
     from: DeviceVoltages,
     spectra: number,
     absent: DeviceMemory | undefined,
     out: CudaSpectraBlock,
+    turns: DeviceMemory | undefined,
   ): void {
-    engine.launch(from, spectra, absent, out, compute);
+    if (turns === undefined && plan.mostDelaySamples !== undefined)
+      refuse('channelise', 'no turns were given to a plan with delays', 'give them');
+    engine.launch(from, spectra, absent, turns, out, compute);
     saturated = undefined;
     if (plan.outputType === 'cf32') return;
     const dataBytes = spectra * INTEGER_BYTES;
@@ -185,15 +245,16 @@ async function makeChanneliser(
   /** What was sent and not yet made. */
   let sent: { readonly voltages: VoltageBlock; readonly step: StreamStep } | undefined;
 
-  async function send(voltages: VoltageBlock): Promise<void> {
+  async function send(voltages: VoltageBlock, delays?: RunDelays): Promise<void> {
     checkVoltageBlock(plan, voltages);
     checkFinite(voltages);
     if (sent) refuse('channelise', 'a block was sent before the last one was made', 'make it first');
-    const step = stream.next(voltages);
+    const step = stream.next(voltages, delays);
     sent = { voltages, step };
     try {
       await append(voltages, step.waiting);
       absent = await sendMissing(step);
+      await sendDelays(delays);
     } catch (error) {
       sent = undefined;
       throw error;
@@ -207,7 +268,7 @@ async function makeChanneliser(
     uploaded.holdBack(compute);
     out.writing(compute);
     if (step.spectra > 0) {
-      produce({ pointer: buffers[which].memory.pointer, pitchBytes }, step.spectra, absent, out);
+      produce(rowsOf(step), step.spectra, absent, out, delayed?.turns);
     }
     out.doneWriting(compute, step.spectra, step.gaps);
     moveOn(step, step.waiting + voltages.samples);
@@ -222,15 +283,16 @@ async function makeChanneliser(
     },
     send,
     make,
-    run: async (voltages, given) => {
+    run: async (voltages, given, delays) => {
       checkChanneliseBlocks(plan, voltages, given);
       const out = cudaSpectra('channelise', given);
-      await send(voltages);
+      await send(voltages, delays);
       make(out);
     },
-    filter: (voltages, spectra, out) => {
+    open,
+    filter: (voltages, spectra, out, turns) => {
       out.writing(compute);
-      produce(voltages, spectra, undefined, out);
+      produce(voltages, spectra, undefined, out, turns);
       out.doneWriting(compute, spectra, []);
     },
     get saturated() {
@@ -247,6 +309,7 @@ async function makeChanneliser(
     reset: () => {
       stream.reset();
       clearCount();
+      clearRows();
       // The next sample goes to the front, where samples may just now be moved to.
       buffers[which].done.record(compute);
     },

@@ -11,6 +11,7 @@
 // tile).
 #pragma once
 #include "butterflies.cuh"
+#include "delays.cuh"
 #include "hopper.cuh"
 #include "rounding.cuh"
 #include "shape.cuh"
@@ -35,6 +36,7 @@ struct TensorWork {
   int inputs, spectra;
   float factor;  // ONE_FACTOR: of all
   int factorStep;
+  const double *turns;  // delays.cuh, where DELAYED
 };
 
 #if __CUDACC_VER_MAJOR__ > 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 5)

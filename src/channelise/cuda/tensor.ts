@@ -44,7 +44,8 @@ export const TENSOR_WORK = {
   spectra: 76,
   factor: 80,
   factorStep: 84,
-  bytes: 88,
+  turns: 88,
+  bytes: 96,
 } as const;
 
 const CHANNELS = 1024;
@@ -93,7 +94,7 @@ export function planTensor(plan: ChannelisePlan, card: TensorCard): TensorPlan |
     headers: {
       ...commonHeaders('integers.cuh', 'hopper.cuh', 'shared.cuh'),
       ...Object.fromEntries(
-        ['shape.cuh', 'butterflies.cuh', 'rounding.cuh', 'tensor.cuh'].map((name) => [
+        ['shape.cuh', 'delays.cuh', 'butterflies.cuh', 'rounding.cuh', 'tensor.cuh'].map((name) => [
           name,
           readSource(import.meta.url, name),
         ]),

@@ -31,7 +31,9 @@ describe('options', () => {
     assert.throws(() => parse('--pixels', '0'), /--pixels: '0' is not a whole number above 0/);
     assert.throws(() => parse('--pixels', '6.5'), /--pixels: '6.5'/);
     assert.throws(() => parse('--threads', 'two'), /--threads: 'two'/);
-    for (const text of ['-1', ' ', '1.5', 'x']) {
+    assert.throws(() => parse('--skip=-1'), /--skip: '-1' is negative; give 0 or more/);
+    assert.throws(() => parse('--skip=1e99'), /--skip: '1e99' is too large; give at most/);
+    for (const text of [' ', '1.5', 'x']) {
       assert.throws(() => parse(`--skip=${text}`), /--skip: '.*' is not a whole number/, text);
     }
     assert.throws(

@@ -84,15 +84,23 @@ function parseBackend(text: string): BackendChoice {
 }
 
 export function parseCount(text: string): number {
-  const value = Number(text);
+  const value = readNumber(text);
   if (!Number.isSafeInteger(value) || value < 1)
     refuse(ANY_OPTION, `'${text}' is not a whole number above 0`);
   return value;
 }
 
 export function parseWhole(text: string): number {
-  const value = Number(text);
-  if (text.trim() === '' || !Number.isSafeInteger(value) || value < 0)
-    refuse(ANY_OPTION, `'${text}' is not a whole number`);
+  const value = readNumber(text);
+  if (value < 0) refuse(ANY_OPTION, `'${text}' is negative`, 'give 0 or more');
+  if (!Number.isSafeInteger(value)) refuse(ANY_OPTION, `'${text}' is not a whole number`);
+  return value;
+}
+
+/** NaN where it is none. */
+function readNumber(text: string): number {
+  const value = text.trim() === '' ? NaN : Number(text);
+  if (Math.abs(value) > Number.MAX_SAFE_INTEGER)
+    refuse(ANY_OPTION, `'${text}' is too large`, `give at most ${Number.MAX_SAFE_INTEGER}`);
   return value;
 }

@@ -44,5 +44,7 @@ export function parseFlags(
     if (p === undefined) flags.fill(1, station * polarisations, (station + 1) * polarisations);
     else flags[station * polarisations + p] = 1;
   }
+  if (text !== undefined && flags.every((flag) => flag === 1))
+    refuse('--flag', `'${text}' leaves out every input`, 'keep some');
   return flags;
 }

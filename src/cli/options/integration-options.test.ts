@@ -23,7 +23,10 @@ it('an integration is a number from 0, or the sum', () => {
     [chosen(), chosen('--integration', 'sum'), chosen('--integration', '0'), chosen('--integration', '7')],
     ['sum', 'sum', 0, 7],
   );
-  assert.throws(() => chosen('--integration', 'first'), /'first' is not a whole number/);
+  assert.throws(
+    () => chosen('--integration', 'first'),
+    /'first' is no integration; give its number, from 0, or sum/,
+  );
 });
 
 it('a sum that leaves integrations out says so, and one that takes all says nothing', () => {

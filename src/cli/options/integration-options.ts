@@ -1,5 +1,6 @@
 /** Which of a file's integrations: an option that calibrate and image share, and what they say of the choice. */
 import type { Command } from 'commander';
+import { refuse } from '../../core/errors.js';
 import { formatSeconds } from '../../core/units.js';
 import type { ChosenIntegration, IntegrationChoice } from '../../pipeline/select.js';
 import { parseWhole } from './command.js';
@@ -17,7 +18,14 @@ export const addIntegrationOption = (command: Command, beyond = ''): Command =>
   );
 
 function parseIntegration(text: string): IntegrationChoice {
-  return text === 'sum' ? 'sum' : parseWhole(text);
+  if (text === 'sum') return text;
+  if (!/^\d+$/.test(text))
+    refuse(
+      '--integration',
+      `'${text}' is no integration`,
+      'give its number, from 0, or sum for as many as may be added',
+    );
+  return parseWhole(text);
 }
 
 /** What a sum left out is told, never lost silently. */

@@ -2,6 +2,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
+import { ANY_OPTION } from './command.js';
 import { checkOutput, formats, sigmfPaths } from '../../formats/index.js';
 
 export interface OutputOptions {
@@ -10,6 +11,19 @@ export interface OutputOptions {
 
 export const addOverwriteOption = (command: Command): Command =>
   command.option('--overwrite', 'replace results that are there already');
+
+/** What -o is given: a name of a file, not of nothing or of a folder. */
+export function parseOutput(text: string): string {
+  if (text.trim() === '') refuse(ANY_OPTION, 'no name was given', 'name the file to write');
+  if (/(?:^|\/)\.{0,2}$/.test(text)) refuse(ANY_OPTION, `'${text}' is a folder`, 'name a file inside it');
+  return text;
+}
+
+/** The same of a folder. */
+export function parseFolder(text: string): string {
+  if (text.trim() === '') refuse(ANY_OPTION, 'no name was given', 'name a folder for the products');
+  return text;
+}
 
 export interface PlannedOutputs extends OutputOptions {
   readonly paths: readonly string[];

@@ -1,13 +1,16 @@
 /** What people see: progress on standard error when it is a terminal, results on standard output. */
-import type { OnProgress } from '../../core/progress.js';
+import type { OnProgress, OnStep } from '../../core/progress.js';
 import { formatSeconds } from '../../core/units.js';
 import type { CommonOptions } from '../options/command.js';
+import { resultText } from './json.js';
 
 export interface Stage {
   /** Cheap to call often. A bar where the end is known, else a count. */
   readonly update: OnProgress;
   /** What it is at now, where that is worth a word of its own. */
   readonly at: (fraction: number, what: string) => void;
+  /** The same of steps that nobody waits for long: on a terminal alone. */
+  readonly step: OnStep;
   /** Seconds the stage took. */
   done(note?: string): number;
 }
@@ -79,7 +82,7 @@ export function openTerminal(options: CommonOptions): Terminal {
       if (options.json !== true) write(lines);
     },
     result: (json, lines) => {
-      write(options.json === true ? [JSON.stringify(json, null, 2)] : lines);
+      write(options.json === true ? [resultText(json)] : lines);
     },
   };
 }
@@ -113,6 +116,9 @@ function openStage(
     at: (fraction, what) => {
       if (live) draw(fraction, what);
       else if (!quiet) process.stderr.write(`  ${title}: ${what}\n`);
+    },
+    step: (fraction, what) => {
+      if (live) draw(fraction, what);
     },
     done: (note = '') => {
       const seconds = (performance.now() - started) / 1000;

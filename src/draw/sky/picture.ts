@@ -43,6 +43,7 @@ export interface SkyPicture {
   readonly beam?: BeamEllipse;
 }
 
+/** The sky with its grid, colour bar, caption and the names of sources. */
 export function skyPicture(picture: SkyPicture): Picture {
   const { plane, plan, title, sources, frame } = picture;
   planeML(plane, plan.pixels);

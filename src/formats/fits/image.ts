@@ -94,6 +94,7 @@ export async function encodeFitsImage(output: OutputFile, file: FitsImage): Prom
   await output.write(new Uint8Array(paddedBytes(size) - size));
 }
 
+/** Writes an image with its coordinates, whole or not at all. */
 export async function writeFitsImage(path: string, file: FitsImage): Promise<void> {
   const output = await openOutput(path);
   try {

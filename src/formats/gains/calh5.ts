@@ -38,22 +38,23 @@ export async function encodeCalH5(output: OutputFile, gains: GainsFile, facts: C
       'give the telescope they were solved for',
     );
   }
-  gainsCA(gains.gains, channels, stations * polarisations);
-  const { midnightJd, dayFraction } = julianDate(gains.time);
-  const siderealTimeRad = localSiderealTimeRad(gains.time, telescope.site.longitudeDeg);
-  const dims = [stations, channels, 1, polarisations];
-  const values = new Float64Array(2 * stations * channels * polarisations);
+  const series = [gains, ...(gains.later ?? [])];
+  for (const one of series) gainsCA(one.gains, channels, stations * polarisations);
+  const dims = [stations, channels, series.length, polarisations];
+  const values = new Float64Array(2 * stations * channels * series.length * polarisations);
   const flags = new Uint8Array(values.length / 2);
   let at = 0;
   for (let s = 0; s < stations; s++) {
     for (let c = 0; c < channels; c++) {
-      for (let p = 0; p < polarisations; p++, at++) {
-        const from = c * stations * polarisations + s * polarisations + p;
-        const solved = gains.solved[from] === 1;
-        // An unknown gain is one, and flagged: nothing is divided by zero.
-        values[2 * at] = solved ? gains.gains[2 * from] : 1;
-        values[2 * at + 1] = solved ? 0 - gains.gains[2 * from + 1] : 0;
-        flags[at] = solved ? 0 : 1;
+      for (const one of series) {
+        for (let p = 0; p < polarisations; p++, at++) {
+          const from = c * stations * polarisations + s * polarisations + p;
+          const solved = one.solved[from] === 1;
+          // An unknown gain is one, and flagged: nothing is divided by zero.
+          values[2 * at] = solved ? one.gains[2 * from] : 1;
+          values[2 * at + 1] = solved ? 0 - one.gains[2 * from + 1] : 0;
+          flags[at] = solved ? 0 : 1;
+        }
       }
     }
   }
@@ -75,7 +76,7 @@ export async function encodeCalH5(output: OutputFile, gains: GainsFile, facts: C
           Nfreqs: whole(channels),
           Njones: whole(polarisations),
           Nspws: whole(1),
-          Ntimes: whole(1),
+          Ntimes: whole(series.length),
           ant_array: wholes(telescope.stations.map((_, s) => s)),
           spw_array: wholes([0]),
           flex_spw_id_array: wholes(new Array<number>(channels).fill(0)),
@@ -85,9 +86,14 @@ export async function encodeCalH5(output: OutputFile, gains: GainsFile, facts: C
           ),
           freq_array: reals([...frequenciesHz]),
           channel_width: reals(new Array<number>(channels).fill(channelWidthHz)),
-          time_array: reals([midnightJd + dayFraction]),
-          lst_array: reals([siderealTimeRad]),
-          integration_time: reals([durationS]),
+          time_array: reals(
+            series.map(({ time }) => {
+              const { midnightJd, dayFraction } = julianDate(time);
+              return midnightJd + dayFraction;
+            }),
+          ),
+          lst_array: reals(series.map(({ time }) => localSiderealTimeRad(time, telescope.site.longitudeDeg))),
+          integration_time: reals(series.map(() => durationS)),
           cal_type: text('gain'),
           cal_style: text('sky'),
           gain_convention: text('divide'),

@@ -7,18 +7,24 @@ import { readJson } from '../io/input.js';
 import { writeFileWhole } from '../io/output.js';
 import { firstIssue } from '../telescope-json.js';
 
-export interface GainsFile {
-  readonly telescope: string;
-  readonly stations: readonly string[];
-  readonly polarisations: 1 | 2;
-  readonly frequenciesHz: Float64Array;
+/** Gains at one time. */
+export interface GainsAt {
   /** Middle of the data they were solved from. */
   readonly time: Instant;
-  readonly referenceStation: number;
   readonly gains: GainsCA;
   /** solved : [c][a], 1 where the gain is known. */
   readonly solved: Uint8Array;
   readonly solutions: readonly SolutionFacts[];
+}
+
+export interface GainsFile extends GainsAt {
+  readonly telescope: string;
+  readonly stations: readonly string[];
+  readonly polarisations: 1 | 2;
+  readonly frequenciesHz: Float64Array;
+  readonly referenceStation: number;
+  /** Further ones, in the order of time; between two they are drawn straight in size and phase. */
+  readonly later?: readonly GainsAt[];
   readonly sources: readonly string[];
   readonly history: readonly string[];
 }
@@ -40,6 +46,8 @@ const solutionSchema = z.object({
   /** JSON has no NaN. */
   residual: z.number().nullable(),
 });
+/** [c][a] as [re, im], null where unsolved. */
+const gainTable = z.array(z.array(z.tuple([z.number(), z.number()]).nullable()));
 const schema = z.object({
   format: z.literal('corella-gains'),
   version: z.literal(1),
@@ -51,9 +59,11 @@ const schema = z.object({
   time: z.string(),
   referenceStation: z.number().int().nonnegative(),
   sources: z.array(z.string()),
-  /** [c][a] as [re, im], null where unsolved. */
-  gains: z.array(z.array(z.tuple([z.number(), z.number()]).nullable())),
+  gains: gainTable,
   solutions: z.array(solutionSchema),
+  later: z
+    .array(z.object({ time: z.string(), gains: gainTable, solutions: z.array(solutionSchema) }))
+    .exactOptional(),
   history: z.array(z.string()),
 });
 
@@ -63,7 +73,26 @@ const CONVENTION =
 /** The JSON, as bytes. */
 export function encodeGains(file: GainsFile): Uint8Array {
   const inputs = file.stations.length * file.polarisations;
-  gainsCA(file.gains, file.frequenciesHz.length, inputs);
+  const channels = file.frequenciesHz.length;
+  const tableOf = ({ gains, solved, solutions }: GainsAt) => {
+    gainsCA(gains, channels, inputs);
+    return {
+      solutions: solutions.map(({ channel, polarisation, iterations, converged, residual }) => ({
+        channel,
+        polarisation,
+        iterations,
+        converged,
+        residual: Number.isNaN(residual) ? null : residual,
+      })),
+      gains: Array.from({ length: channels }, (_, c) =>
+        Array.from({ length: inputs }, (_unused, a) => {
+          const at = c * inputs + a;
+          return solved[at] === 1 ? ([gains[2 * at], gains[2 * at + 1]] as [number, number]) : null;
+        }),
+      ),
+    };
+  };
+  const { solutions, gains } = tableOf(file);
   const json: z.infer<typeof schema> = {
     format: 'corella-gains',
     version: 1,
@@ -75,46 +104,36 @@ export function encodeGains(file: GainsFile): Uint8Array {
     time: formatInstant(file.time, 9),
     referenceStation: file.referenceStation,
     sources: [...file.sources],
-    solutions: file.solutions.map(({ channel, polarisation, iterations, converged, residual }) => ({
-      channel,
-      polarisation,
-      iterations,
-      converged,
-      residual: Number.isNaN(residual) ? null : residual,
-    })),
+    solutions,
     history: [...file.history],
-    gains: Array.from({ length: file.frequenciesHz.length }, (_, c) =>
-      Array.from({ length: inputs }, (_unused, a) => {
-        const at = c * inputs + a;
-        return file.solved[at] === 1
-          ? ([file.gains[2 * at], file.gains[2 * at + 1]] as [number, number])
-          : null;
-      }),
-    ),
+    gains,
+    ...(file.later && {
+      later: file.later.map((one) => ({ time: formatInstant(one.time, 9), ...tableOf(one) })),
+    }),
   };
   return new TextEncoder().encode(`${JSON.stringify(json)}\n`);
 }
 
+/** Writes gains.json, whole or not at all. */
 export const writeGains = (path: string, file: GainsFile): Promise<void> =>
   writeFileWhole(path, encodeGains(file));
 
+type Table = Pick<z.infer<typeof schema>, 'gains' | 'solutions'> & { readonly time: string };
+
+/** Reads gains.json, and refuses what is not one. */
 export async function readGains(path: string): Promise<GainsFile> {
-  const checked = schema.safeParse(await readJson(path, 'make gains with corella calibrate'));
+  const found = await readJson(path, 'make gains with corella calibrate');
+  const checked = schema.safeParse(found);
   if (!checked.success) {
-    refuse(path, `is not a gains file (${firstIssue(checked.error)})`, 'make one with corella calibrate');
+    refuse(
+      path,
+      `is not a gains file (${firstIssue(checked.error, found)})`,
+      'make one with corella calibrate',
+    );
   }
   const json = checked.data;
   const channels = json.frequenciesHz.length;
   const inputs = json.stations.length * json.polarisations;
-  const gains = new Float64Array(2 * channels * inputs).fill(Number.NaN);
-  const solved = new Uint8Array(channels * inputs);
-  if (json.gains.length !== channels || json.gains.some((row) => row.length !== inputs)) {
-    refuse(
-      path,
-      `does not hold ${channels} channels × ${inputs} inputs of gains`,
-      'make it again with corella calibrate',
-    );
-  }
   if (json.referenceStation >= json.stations.length) {
     refuse(
       path,
@@ -122,18 +141,34 @@ export async function readGains(path: string): Promise<GainsFile> {
       'it is damaged: make it again with corella calibrate',
     );
   }
-  json.gains.flat().forEach((gain, at) => {
-    // Nothing can be divided by a gain of zero: it is as good as unsolved.
-    if (gain === null || (gain[0] === 0 && gain[1] === 0)) return;
-    solved[at] = 1;
-    gains.set(gain, 2 * at);
-  });
+  const gainsAt = (table: Table): GainsAt => {
+    const gains = new Float64Array(2 * channels * inputs).fill(Number.NaN);
+    const solved = new Uint8Array(channels * inputs);
+    if (table.gains.length !== channels || table.gains.some((row) => row.length !== inputs)) {
+      refuse(
+        path,
+        `does not hold ${channels} channels × ${inputs} inputs of gains`,
+        'make it again with corella calibrate',
+      );
+    }
+    table.gains.flat().forEach((gain, at) => {
+      // Nothing can be divided by a gain of zero: it is as good as unsolved.
+      if (gain === null || (gain[0] === 0 && gain[1] === 0)) return;
+      solved[at] = 1;
+      gains.set(gain, 2 * at);
+    });
+    return {
+      solutions: table.solutions.map((one) => ({ ...one, residual: one.residual ?? Number.NaN })),
+      time: parseInstant(table.time, path),
+      gains: gainsCA(gains, channels, inputs),
+      solved,
+    };
+  };
+  const { later, ...rest } = json;
   return {
-    ...json,
-    solutions: json.solutions.map((one) => ({ ...one, residual: one.residual ?? Number.NaN })),
+    ...rest,
     frequenciesHz: Float64Array.from(json.frequenciesHz),
-    time: parseInstant(json.time, path),
-    gains: gainsCA(gains, channels, inputs),
-    solved,
+    ...gainsAt(json),
+    ...(later && { later: later.map(gainsAt) }),
   };
 }

@@ -3,8 +3,19 @@
  * takes its own name only when finished. Whatever is unfinished when the process ends is removed, unless it
  * holds something that a reader can use already (`worthKeeping`).
  */
-import { rmSync } from 'node:fs';
-import { access, constants, mkdir, open, rename, rm, stat, statfs, type FileHandle } from 'node:fs/promises';
+import { existsSync, rmSync } from 'node:fs';
+import {
+  lstat,
+  mkdir,
+  open,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  stat,
+  statfs,
+  type FileHandle,
+} from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { beforeEnding } from '../../core/ending.js';
 import { CorellaError, refuse } from '../../core/errors.js';
@@ -68,7 +79,9 @@ function cannotWrite(path: string, error: unknown): never {
   if (error instanceof CorellaError) throw error;
   const folder = dirname(resolve(path));
   const known: Partial<Record<string, [string, string]>> = {
-    ENOENT: [`the folder ${folder} does not exist`, 'make it first, or name another place'],
+    ENOENT: existsSync(folder)
+      ? [`the system makes no files in ${folder}`, 'name a place on a disk']
+      : [`the folder ${folder} does not exist`, 'make it first, or name another place'],
     ENOTDIR: [`${folder} is not a folder`, 'name a folder that exists'],
     EACCES: [`the folder ${folder} may not be written`, 'change its permissions, or name another place'],
     EPERM: [`the folder ${folder} may not be written`, 'change its permissions, or name another place'],
@@ -91,10 +104,26 @@ async function refuseUnlessFile(path: string): Promise<void> {
   }
 }
 
-/** Refuses a place where nothing can be written, for those who work long before they write. */
+/** Where a file goes that is asked for by this name: a link is followed, and stays. */
+async function placeOf(path: string): Promise<string> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found?.isSymbolicLink() !== true) return path;
+  // A link to nothing yet: the file is made where it points to.
+  return realpath(path).catch(async () => resolve(dirname(path), await readlink(path)));
+}
+
+/** Refuses a place where nothing can be written, for those who work long before they write: by trying it. */
 export async function checkOutput(path: string): Promise<void> {
   await refuseUnlessFile(path);
-  await access(dirname(resolve(path)), constants.W_OK).catch((error: unknown) => cannotWrite(path, error));
+  const trial = temporaryName(await placeOf(path));
+  remember(trial);
+  try {
+    const handle = await open(trial, 'wx').catch((error: unknown) => cannotWrite(path, error));
+    await handle.close();
+    await rm(trial, { force: true });
+  } finally {
+    forget(trial);
+  }
 }
 
 /** Refuses what the disk has no room for, for those who know beforehand how much they write. */
@@ -124,7 +153,8 @@ async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number)
 async function openPending(path: string): Promise<PendingFile> {
   if (path === '') refuse('output', 'no file name was given', 'name the file to write');
   await refuseUnlessFile(path);
-  const temporary = temporaryName(path);
+  const place = await placeOf(path);
+  const temporary = temporaryName(place);
   remember(temporary);
   const handle = await open(temporary, 'wx').catch((error: unknown) => {
     forget(temporary);
@@ -164,7 +194,7 @@ async function openPending(path: string): Promise<PendingFile> {
     }
     try {
       await refuseUnlessFile(path);
-      await rename(temporary, path);
+      await rename(temporary, place);
       state = 'closed';
       forget(temporary);
     } catch (error) {
@@ -200,7 +230,7 @@ async function openPending(path: string): Promise<PendingFile> {
     appear: async () => {
       if (hasAppeared || state !== 'open') return;
       await refuseUnlessFile(path);
-      await rename(temporary, path).catch((error: unknown) => cannotWrite(path, error));
+      await rename(temporary, place).catch((error: unknown) => cannotWrite(path, error));
       hasAppeared = true;
       forget(temporary);
     },
@@ -276,8 +306,22 @@ export async function makeFolder(path: string): Promise<void> {
   await mkdir(path).catch((error: unknown) => {
     const code = errorCode(error);
     if (code === 'EEXIST') return;
+    const why: Partial<Record<string, string>> = {
+      ENOENT: 'the system makes none there',
+      EROFS: 'it is on a read-only disk',
+      EACCES: `${above} may not be written`,
+      EPERM: `${above} may not be written`,
+      ENOTDIR: `${above} is not a folder`,
+      ENOSPC: 'the disk is full',
+      EDQUOT: 'your quota is used up',
+      ENAMETOOLONG: 'the name is too long for the file system',
+    };
     throw new CorellaError(
-      { where: path, what: `the folder cannot be made (${code})`, fix: 'name a place that may be written' },
+      {
+        where: path,
+        what: `the folder cannot be made: ${why[code] ?? String(error)}`,
+        fix: 'name a place that may be written',
+      },
       { cause: error },
     );
   });

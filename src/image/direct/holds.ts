@@ -14,6 +14,7 @@ import type { ImagePlan } from '../plan.js';
 /** Places along either axis of the field: 9 × 9 and the rim find the worst to a tenth. */
 const LATTICE = 9;
 
+/** The largest difference between the direct road's image of a lone source and the exact one, over its peak. */
 export function directRoadError(plan: ImagePlan): number {
   const highest = plan.frequenciesHz.reduce(
     (best, frequencyHz, c) => (frequencyHz > plan.frequenciesHz[best] ? c : best),

@@ -67,6 +67,7 @@ export type RowSource = () => Iterable<WideRows> | AsyncIterable<WideRows>;
 /** A residual this much brighter than the dirty image grows instead of shrinking. */
 const DIVERGED = 3;
 
+/** CLEANs an image: subtracts bright points with their beams until noise or a limit is reached. */
 export async function cleanWide(
   imager: WideImager,
   source: RowSource,

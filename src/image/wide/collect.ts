@@ -48,6 +48,7 @@ function areAlike(a: WideRows, b: WideRows): boolean {
   );
 }
 
+/** Blocks of rows as one. */
 export function joinRows(blocks: readonly WideRows[]): WideRows {
   const [{ frequenciesHz, visibilities }] = blocks;
   const rows = blocks.reduce((sum, { uvwM }) => sum + uvwM.length / 3, 0);

@@ -18,6 +18,7 @@ export type { StopOptions, WideProduct } from './stopped.js';
 export { prepareWeights, type WideWeigher, type WideWeighting } from './weights.js';
 export { boundsOf, type WideGeometry, type WideRows } from './rows.js';
 
+/** Compiles and allocates an imager by u, v and w on a backend; close it afterwards. */
 export function prepareWideImager(plan: WidePlan, backend: Backend): Promise<WideImager> {
   switch (backend.kind) {
     case 'reference':

@@ -103,6 +103,7 @@ const costsOf = {
   cuda: { visibility: 0.1, cell: 0.0025, transform: 0.0005, pixel: 0.02, planeCell: 0.01 },
 } satisfies Record<string, WideCosts>;
 
+/** Grid, planes and kernel of an image by u, v and w, for the accuracy asked for; needs no machine. */
 export function planWide(options: WideOptions): WidePlan {
   const { accuracy = DEFAULT_ACCURACY, scale = 'flux', memoryBytes } = options;
   const pixels = wholeNumber(WHERE, 'pixels', options.pixels, LEAST_PIXELS, MOST_PIXELS);

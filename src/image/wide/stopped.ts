@@ -86,6 +86,7 @@ export function pairGeometry({ stationsM, axes, frequenciesHz, storedUvwM }: Cen
   return { uvwM: uvwR(uvw, uvw.length / 3), frequenciesHz };
 }
 
+/** An integration as rows of calibrated visibilities whose fringes stand still at a centre. */
 export function stopFringes(integration: Integration, options: StopOptions): WideRows {
   const { channels, stations, polarisations, flaggedInputs } = integration;
   const { frequenciesHz, product, solved } = options;

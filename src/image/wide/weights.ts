@@ -41,6 +41,7 @@ interface Cells {
   readonly perLambda: number;
 }
 
+/** Natural, uniform or Briggs weights over the grid of an image. */
 export function prepareWeights(
   { pixels, pixelCosine }: Pick<WidePlan, 'pixels' | 'pixelCosine'>,
   weighting: WideWeighting,

@@ -3,7 +3,7 @@ import { realNumber, refuse, wholeNumber } from '../../core/errors.js';
 import { median } from '../../core/median.js';
 import type { Vector3 } from '../../core/vector.js';
 import { RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
-import { MARGIN, type ImageField, type KernelSize } from '../../image/index.js';
+import { LEAST_PIXELS, MARGIN, MOST_PIXELS, type ImageField, type KernelSize } from '../../image/index.js';
 import type { Station, Telescope } from '../../telescope/telescope.js';
 
 /** What is wanted of the machine, whatever the telescope. */
@@ -65,19 +65,28 @@ export function workloadOf(options: WorkloadOptions): Workload {
   realNumber(WHERE, 'seconds between calibrations', calibrateEveryS, cadenceS, 1e9);
   const centreHz = options.centreFrequencyHz ?? recording.centreFrequencyHz;
   const highestHz = centreHz + (channels * channelWidthHz) / 2;
-  const pixels = wholeNumber(WHERE, 'pixels', options.pixels, 16, 8192);
+  const { length } = telescope.stations;
+  if (length < 3)
+    refuse(
+      WHERE,
+      `${length} station${length === 1 ? ' is' : 's are'} too few`,
+      'gains take at least three stations',
+    );
+  const pixels = wholeNumber(WHERE, 'pixels', options.pixels, LEAST_PIXELS, MOST_PIXELS);
   const halfWidth = field.kind === 'all-sky' ? 1 : Math.sin((field.widthDeg / 2) * RADIANS_PER_DEGREE);
   const cellsPerM = (2 * MARGIN * halfWidth * highestHz) / SPEED_OF_LIGHT_M_PER_S;
   const { stations, leftOut } = compactPart(telescope.stations);
   const apertureCells = Math.ceil(acrossM(stations) * cellsPerM) + kernelSize;
   if (!fits(apertureCells, pixels)) {
+    // Even, as images are, and no more than image takes.
+    const neededPixels = 2 * Math.ceil((apertureCells + 2) / 2);
     const narrower = (halfWidth * (pixels - kernelSize - 2)) / (acrossM(stations) * cellsPerM);
     const widestDeg = Number(((0.995 * 2 * Math.asin(narrower)) / RADIANS_PER_DEGREE).toPrecision(3));
     refuse(
       WHERE,
       `${telescope.title} is ${acrossM(stations).toFixed(0)} m across and needs ${apertureCells + 2} grid cells for this ` +
         `field at ${(highestHz / 1e6).toFixed(1)} MHz, where ${pixels} pixels give ${pixels}`,
-      `take --pixels ${2 ** Math.ceil(Math.log2(apertureCells + 2))} or --field ${widestDeg}`,
+      `take ${neededPixels <= MOST_PIXELS ? `--pixels ${neededPixels} or ` : ''}--field ${widestDeg}`,
     );
   }
   return {

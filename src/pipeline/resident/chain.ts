@@ -97,6 +97,7 @@ interface Flight {
   readonly blocks: number;
 }
 
+/** Compiles and allocates the whole chain on a card; close it afterwards. */
 export const prepareResidentChain = (plan: ResidentPlan, backend: CudaBackend): Promise<ResidentChain> =>
   preparing((closers) => prepare(plan, backend, closers));
 

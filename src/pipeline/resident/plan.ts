@@ -73,6 +73,7 @@ export type ResidentStep = 'upload' | KernelName | 'download';
 
 const WHERE = 'resident chain';
 
+/** What the whole chain on a card will do and hold; needs no card. */
 export function planResident(options: ResidentOptions): ResidentPlan {
   const { road, input, image, calibration, deliver = [], pixels = 'f32' } = options;
   const { channels, stations, polarisations } = image;

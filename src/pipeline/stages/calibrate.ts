@@ -12,6 +12,7 @@ import {
 } from '../../calibrate/index.js';
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
+import type { OnStep } from '../../core/progress.js';
 import { sourcesUp, type SourceUp } from '../../sky/above.js';
 import { elementVoltage } from '../../sky/beam.js';
 import type { Source } from '../../sky/source.js';
@@ -30,6 +31,7 @@ export interface CalibrateSettings {
   readonly iterations?: IterationRule;
   readonly referenceStation?: number;
   readonly minimumBaselineM?: number;
+  readonly onStep?: OnStep;
 }
 
 export interface CalibratedIntegration {
@@ -54,6 +56,7 @@ export function modelComponents(
   }));
 }
 
+/** The stage from integrations to gains by a model of the sky. */
 export async function prepareCalibrate(
   settings: CalibrateSettings,
 ): Promise<Stage<Integration, CalibratedIntegration>> {
@@ -82,8 +85,10 @@ export async function prepareCalibrate(
           'name sources that were up, or lower --min-altitude',
         );
       }
+      settings.onStep?.(0.05, 'the model');
       const components = modelComponents(telescope, frequenciesHz, up);
       const model = modelVisibilities({ stationsM, frequenciesHz, polarisations, components });
+      settings.onStep?.(0.5, 'the gains');
       const found = await calibrator.solve({ ...integration, model });
       // Whoever asks for a fixed count takes what it gives.
       const calibration = plan.iterations.kind === 'until' ? leaveOutUnconverged(found) : found;

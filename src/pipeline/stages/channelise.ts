@@ -8,6 +8,7 @@ import { refuse } from '../../core/errors.js';
 import { samplesIn } from '../../core/gaps.js';
 import { addSamples, formatInstant, secondsBetween } from '../../core/instant.js';
 import type { VoltageSource } from '../../core/sources.js';
+import type { SpectrumDelays } from '../../delay/index.js';
 import { firstSpectrumStart } from '../channels.js';
 import { BlockSlicer } from '../slices.js';
 import { spectrumStart, type IntegrationClock, type SpectrumGrid } from './clock.js';
@@ -19,6 +20,8 @@ export interface ChanneliseSettings {
   readonly plan: ChannelisePlan;
   readonly source: Pick<VoltageSource, 'start' | 'sampleRateHz' | 'polarisations'>;
   readonly clock: IntegrationClock;
+  /** Where the plan has `mostDelaySamples`; spectra are cut where they change, too. */
+  readonly delays?: SpectrumDelays;
 }
 
 /** Where a plan's spectra of a source lie in time. */
@@ -30,6 +33,7 @@ export const spectrumGrid = (
   spectrumRateHz: source.sampleRateHz / plan.samplesPerSpectrum,
 });
 
+/** The stage from voltages to spectra: prepared once, run for as long as data come. */
 export const prepareChannelise = (settings: ChanneliseSettings): Promise<Stage<VoltageBlock, TimedSpectra>> =>
   preparing((closers) => makeStage(settings, closers));
 
@@ -37,8 +41,8 @@ async function makeStage(
   settings: ChanneliseSettings,
   closers: Closers,
 ): Promise<Stage<VoltageBlock, TimedSpectra>> {
-  const { backend, plan, source, clock } = settings;
-  const { samplesPerSpectrum: perSpectrum, taps } = plan;
+  const { backend, plan, source, clock, delays } = settings;
+  const { samplesPerSpectrum: perSpectrum, taps, mostDelaySamples: most = 0 } = plan;
   const { sampleRateHz } = source;
   const grid = spectrumGrid(source, plan);
   const channeliser = closers.keep(await prepareChanneliser(plan, backend));
@@ -58,11 +62,12 @@ async function makeStage(
   async function feed(block: VoltageBlock, emit: Emit<TimedSpectra>): Promise<void> {
     for (let at = 0; at < block.samples;) {
       const cutAt = clock.cutAfter(nextSpectrum);
-      // The last spectrum before the cut is complete with this sample.
-      const cutSample = (cutAt + taps - 1) * perSpectrum;
+      const delayed = delays?.from(nextSpectrum);
+      // The last spectrum before the cut, or before delays change, is complete with this sample.
+      const cutSample = (Math.min(cutAt, delayed?.until ?? Infinity) + taps - 1) * perSpectrum + most;
       const take = Math.min(block.samples - at, cutSample - nextSample);
       const piece = slicer.slice(block, at, at + take);
-      await channeliser.run(piece, spectra);
+      await channeliser.run(piece, spectra, ...(delayed ? [delayed.delays] : []));
       at += take;
       nextSample += take;
       account.samplesIn += take;
@@ -92,7 +97,7 @@ async function makeStage(
    * are made, those that lie in it are skipped, and the filter begins anew on the grid of spectra.
    */
   async function bridge(lost: number, emit: Emit<TimedSpectra>): Promise<void> {
-    const window = taps * perSpectrum;
+    const window = taps * perSpectrum + most;
     if (lost <= 2 * window + plan.blockSamples) {
       await feedSilence(lost, emit);
       return;

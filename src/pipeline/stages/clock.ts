@@ -52,6 +52,7 @@ export interface IntegrationSettings {
   readonly align?: 'first-sample' | 'utc';
 }
 
+/** When integrations end: every so many seconds from the first sample, or on UTC's own boundaries. */
 export function integrationClock(
   { integrationS, align = 'first-sample' }: IntegrationSettings,
   grid: SpectrumGrid,

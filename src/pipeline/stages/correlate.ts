@@ -1,7 +1,8 @@
 /** Spectra to integrations. */
 import type { Backend } from '../../backend/backend.js';
+import type { VisibilitiesCBPP } from '../../core/axes.js';
 import type { Integration, SpectraShape } from '../../core/blocks.js';
-import { planCorrelation, prepareCorrelator } from '../../correlate/index.js';
+import { planCorrelation, prepareCorrelator, type CorrelatePlan } from '../../correlate/index.js';
 import type { SpectrumGrid } from './clock.js';
 import { StretchKeeper, type TimedSpectra } from './spectra.js';
 import { emptyAccount, type Emit, type Stage } from './stage.js';
@@ -35,6 +36,7 @@ export async function prepareCorrelate(
   let emit: Emit<Integration> = () => Promise.resolve();
   const keeper = new StretchKeeper(async ({ firstIndex, start }, endIndex) => {
     const { visibilities, counts } = await correlator.finish();
+    if (type === 'cf32') makePowersReal(visibilities, plan);
     account.integrations++;
     await emit({
       start,
@@ -61,4 +63,17 @@ export async function prepareCorrelate(
     account: () => account,
     close: () => correlator.close(),
   };
+}
+
+/** x·conj(x) has no imaginary part, and whoever reads a file holds us to it; floats leave a rounding there. */
+function makePowersReal(
+  visibilities: VisibilitiesCBPP,
+  { channels, stations, polarisations }: CorrelatePlan,
+): void {
+  const products = polarisations ** 2;
+  const baselines = (stations * (stations + 1)) / 2;
+  for (let c = 0; c < channels; c++)
+    for (let s = 0; s < stations; s++)
+      for (let p = 0; p < polarisations; p++)
+        visibilities[2 * ((c * baselines + (s * (s + 3)) / 2) * products + p * (polarisations + 1)) + 1] = 0;
 }

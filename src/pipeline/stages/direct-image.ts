@@ -24,6 +24,7 @@ export interface DirectImageSettings {
 /** Its arrays are filled anew by the next image. */
 export type DirectSkyImage = SkyImage & Pick<DirectImage, 'samples'>;
 
+/** The stage from spectra to images without visibilities (EPIC). */
 export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSpectra, DirectSkyImage> {
   const { backend, telescope, frequenciesHz, calibrated, grid, lastsS } = settings;
   const planned = new PlannedImager<DirectImager>({

@@ -1,6 +1,7 @@
 /** Integrations to images, by the geometry of their own moment. */
 import type { Backend } from '../../backend/backend.js';
 import type { Integration } from '../../core/blocks.js';
+import type { OnStep } from '../../core/progress.js';
 import { prepareVisibilityImager, type VisibilityImage } from '../../image/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { frameAtMiddle } from '../geometry.js';
@@ -17,6 +18,7 @@ export interface ImageStageSettings {
   /** For integrations that bring no gains of their own. */
   readonly calibrated?: Calibrated;
   readonly image: ImageSettings;
+  readonly onStep?: OnStep;
 }
 
 /** An integration alone, or with gains of its own. */
@@ -26,6 +28,7 @@ export type ImageInput =
 /** Its arrays are filled anew by the next image. */
 export type VisibilitySkyImage = SkyImage & Pick<VisibilityImage, 'beam'>;
 
+/** The stage from integrations to images; its arrays are filled anew by each. */
 export function prepareImage(settings: ImageStageSettings): Stage<ImageInput, VisibilitySkyImage> {
   const { backend, telescope, frequenciesHz, weight, autos } = settings;
   const planned = new PlannedImager({
@@ -41,7 +44,9 @@ export function prepareImage(settings: ImageStageSettings): Stage<ImageInput, Vi
       const [integration, calibrated] =
         'integration' in item ? [item.integration, item.calibration] : [item, settings.calibrated];
       const frame = frameAtMiddle(telescope, integration);
+      settings.onStep?.(0.05, 'the plan');
       const { plan, imager } = await planned.at(frame);
+      settings.onStep?.(0.5, 'the sky');
       into = await imager.image([integration], { weight, autos, ...calibrated }, into);
       refuseEmpty(
         into.image,

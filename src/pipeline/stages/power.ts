@@ -11,6 +11,7 @@ export interface InputPowers {
   readonly powers: Float64Array;
 }
 
+/** The stage that measures the mean power of each input. */
 export function preparePower(shape: {
   readonly channels: number;
   readonly stations: number;

@@ -7,27 +7,34 @@ import { addSamples, formatInstant, secondsBetween } from '../../core/instant.js
 import type { SpectraSource } from '../../core/sources.js';
 import { BLOCK_BYTES } from '../channels.js';
 import { sliceSpectra } from '../spectra-slices.js';
+import type { RequestedDelays } from '../tracking.js';
 import type { IntegrationClock } from './clock.js';
 import type { TimedSpectra } from './spectra.js';
 import { emptyAccount, type Stage } from './stage.js';
+import { turnSpectra } from './turn-spectra.js';
 
 export interface TakeSpectraSettings {
   readonly backend: Backend;
   readonly source: SpectraSource;
   readonly clock: IntegrationClock;
+  /** What is left of delays where channels are made already: the phase alone. Spectra become floats. */
+  readonly delays?: Pick<RequestedDelays, 'law'>;
 }
 
 /** Spectra at a time: a few megabytes for any telescope. */
 export const spectraPerBlock = ({ channels, inputs }: Pick<SpectraSource, 'channels' | 'inputs'>): number =>
   Math.max(1, Math.floor(BLOCK_BYTES / (channels * inputs * 4)));
 
+/** The stage for data that arrive channelised. */
 export function prepareTakeSpectra({
   backend,
   source,
   clock,
+  delays,
 }: TakeSpectraSettings): Stage<CanonicalSpectra, TimedSpectra> {
   const { type, channels, inputs, polarisations, spectrumRateHz } = source;
-  const block = backend.allocateSpectra({ type, channels, inputs, capacity: spectraPerBlock(source) });
+  const made = delays ? 'cf32' : type;
+  const block = backend.allocateSpectra({ type: made, channels, inputs, capacity: spectraPerBlock(source) });
   const account = emptyAccount();
   /** Number of the spectrum that should come next. */
   let next = 0;
@@ -53,7 +60,8 @@ export function prepareTakeSpectra({
         // A recording may lack one polarisation of a station; half a station's sample is nobody's.
         const gaps = wholeStations(part.gaps, polarisations);
         zeroGaps(part.spectra, { type, inputs, samples: part.samples }, gaps);
-        await block.write(part.spectra, part.samples, gaps);
+        const turned = delays ? turnSpectra(part, source, delays.law, next) : part.spectra;
+        await block.write(turned, part.samples, gaps);
         const index = next;
         at += take;
         next += take;

@@ -97,6 +97,7 @@ export interface WideSurvey extends WideSpan {
   readonly pixels: WidePixels;
 }
 
+/** An image anywhere on the sky by u, v and w, CLEANed where that is asked for. */
 export async function imageWide(
   integrations: Integrations,
   road: WideRoad,
@@ -229,7 +230,9 @@ export function planFor(
   const plan = planWide({
     ...{ pixels, pixelCosine, bounds },
     ...(accuracy === undefined ? {} : { accuracy }),
-    costs: backend.kind === 'cuda' ? 'cuda' : 'cpu',
+    ...(backend.kind === 'cuda'
+      ? { costs: 'cuda', memoryBytes: backend.session.freeMemoryBytes() / 2 }
+      : { costs: 'cpu' }),
   });
   // Images beside the imager's own: dirty and beam, and what CLEAN holds.
   const images = 8 * pixels ** 2 * (clean ? 8 : stokes === 'IQUV' ? 7 : 4);

@@ -1,4 +1,5 @@
 /** Wide images for programs (FITS) and for people (PNG). */
+import type { OnStep } from '../../core/progress.js';
 import type { ImageCPML } from '../../core/axes.js';
 import { addSeconds, formatInstant } from '../../core/instant.js';
 import { formatHz } from '../../core/units.js';
@@ -12,7 +13,7 @@ import type { WideSkyImage } from './image.js';
 /** `model`, `residual` and `dirty` are of CLEANed images alone. */
 export interface WidePaths {
   readonly fits: string;
-  readonly png: string;
+  readonly png?: string;
   readonly beam?: string;
   readonly dirty?: string;
   readonly model?: string;
@@ -26,11 +27,13 @@ export async function writeWide(
   paths: WidePaths,
   sky: WideSkyImage,
   options: WideProductOptions,
+  onStep?: OnStep,
 ): Promise<void> {
+  onStep?.(0.05, 'the picture');
   const files: { readonly path: string; readonly of: FitsImage | Uint8Array }[] = [
     { path: paths.fits, of: fitsOf(sky, sky.image, options) },
-    { path: paths.png, of: await widePng(sky, options) },
   ];
+  if (paths.png !== undefined) files.push({ path: paths.png, of: await widePng(sky, options) });
   const add = (path: string | undefined, image: ImageCPML | undefined, unit: string): void => {
     if (path !== undefined && image) files.push({ path, of: fitsOf(sky, image, { ...options, unit }) });
   };
@@ -40,7 +43,8 @@ export async function writeWide(
   add(paths.residual, sky.cleaned?.residual, options.unit);
   const set = await openOutputSet(files.map(({ path }) => path));
   try {
-    for (const [k, { of }] of files.entries()) {
+    for (const [k, { path, of }] of files.entries()) {
+      onStep?.(0.8 + (0.2 * k) / files.length, path);
       if (of instanceof Uint8Array) await set.files[k].write(of);
       else await encodeFitsImage(set.files[k], of);
     }

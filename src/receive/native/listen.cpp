@@ -6,6 +6,7 @@
 #include <netinet/udp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 
@@ -21,6 +22,7 @@ namespace corella::receive {
 namespace {
 
 constexpr int BATCH = 64;
+constexpr int RECEIVE_NICE = -10;
 /** A datagram, or as many as the kernel joins in one. */
 constexpr size_t MOST_BYTES = 65536;
 
@@ -47,6 +49,8 @@ void Ring::listen(int socket, bool coalesced, int32_t core) {
   fd = socket;
   thread = std::thread([this, coalesced, core] {
     pthread_setname_np(pthread_self(), "corella-receive");
+    // Before others where that may be asked for: a packet that waits too long is lost.
+    setpriority(PRIO_PROCESS, 0, RECEIVE_NICE);
     if (core >= 0) {
       cpu_set_t set;
       CPU_ZERO(&set);

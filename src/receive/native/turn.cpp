@@ -13,6 +13,8 @@ struct Shape {
   int64_t lanes, fragments, slotsPerBlock, firstSlot, endSlot, cellBytes, inputs, samplesPerSlot;
   int64_t sizeC, sizeT, sizeA, stepC, stepT, stepA;  // steps in samples
   int64_t elements, bits, lowestFirst, tableEach;    // numbers of a byte in the table; 0: longer than a byte
+  int64_t nibbles;                                   // 1: a byte is (re, im) of 4 bits, the lowest level made the next
+  int64_t firstLane, endLane;                        // of this call: several share a block
 };
 
 /** Elements of a cell in the order they lie. */
@@ -41,6 +43,81 @@ void decode(const Shape &shape, const uint8_t *cell, const Element *table, const
   }
 }
 
+typedef uint8_t Bytes16 __attribute__((vector_size(16)));
+
+/** −8 becomes −7, in either half of a byte. */
+inline Bytes16 symmetricNibbles(Bytes16 x) {
+  const Bytes16 high = (Bytes16)((x & 0xf0) == 0x80), low = (Bytes16)((x & 0x0f) == 0x08);
+  return x | (high & 0x10) | (low & 0x01);
+}
+
+/** 16 rows of 16 bytes, turned by four rounds of interleaving. */
+inline void turn16(Bytes16 *rows) {
+  constexpr Bytes16 firstHalf = {0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23};
+  constexpr Bytes16 secondHalf = {8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+  Bytes16 next[16];
+  for (int round = 0; round < 4; round++) {
+    for (int k = 0; k < 8; k++) {
+#if defined(__clang__)
+      next[2 * k] =
+          __builtin_shufflevector(rows[k], rows[k + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+      next[2 * k + 1] =
+          __builtin_shufflevector(rows[k], rows[k + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+      static_cast<void>(firstHalf);
+      static_cast<void>(secondHalf);
+#else
+      next[2 * k] = __builtin_shuffle(rows[k], rows[k + 8], firstHalf);
+      next[2 * k + 1] = __builtin_shuffle(rows[k], rows[k + 8], secondHalf);
+#endif
+    }
+    std::memcpy(rows, next, sizeof next);
+  }
+}
+
+/** Whether a cell is one spectrum of nibbles, inputs side by side: what LWA's F-engines send. */
+bool isSpectrumOfNibbles(const Shape &shape) {
+  return shape.nibbles == 1 && shape.sizeT == 1 && shape.stepA == 1 && shape.stepC == shape.sizeA &&
+         shape.sizeA % 16 == 0;
+}
+
+/** The same by tiles of 16 inputs × 16 spectra, each row of the target a cache line at a time. */
+void turnNibbles(const Shape &shape, const int64_t *boxes, const uint8_t *cells, const uint64_t *presence,
+                 uint8_t *target) {
+  const int64_t rowWords = (shape.slotsPerBlock + 63) / 64, slots = shape.endSlot - shape.firstSlot;
+  const std::vector<uint8_t> nothing(static_cast<size_t>(shape.cellBytes));
+  constexpr int64_t LINE = 64;
+  const uint8_t *spectra[LINE];
+  for (int64_t row = shape.firstLane * shape.fragments; row < shape.endLane * shape.fragments; row++) {
+    const int64_t lane = row / shape.fragments;
+    const int64_t firstChannel = boxes[2 * lane + 1] + row % shape.fragments * shape.sizeC;
+    for (int64_t line = 0; line < slots; line += LINE) {
+      const int64_t many = slots - line < LINE ? slots - line : LINE;
+      for (int64_t k = 0; k < LINE; k++) {
+        const int64_t slot = shape.firstSlot + line + k;
+        const bool there = k < many && (presence[row * rowWords + (slot >> 6)] >> (slot & 63) & 1);
+        spectra[k] = there ? cells + (row * shape.slotsPerBlock + slot) * shape.cellBytes : nothing.data();
+      }
+      for (int64_t at = 0; at < shape.sizeC * shape.sizeA; at += 16) {
+        const int64_t c = at / shape.sizeA, a = at % shape.sizeA;
+        uint8_t *to = target + ((firstChannel + c) * shape.inputs + boxes[2 * lane] + a) * slots + line;
+        for (int64_t from = 0; from < many; from += 16) {
+          Bytes16 rows[16];
+          for (int k = 0; k < 16; k++) {
+            std::memcpy(&rows[k], spectra[from + k] + at, 16);
+            rows[k] = symmetricNibbles(rows[k]);
+          }
+          turn16(rows);
+          if (many - from >= 16) {
+            for (int k = 0; k < 16; k++) std::memcpy(to + k * slots + from, &rows[k], 16);
+          } else {
+            for (int k = 0; k < 16; k++) std::memcpy(to + k * slots + from, &rows[k], static_cast<size_t>(many - from));
+          }
+        }
+      }
+    }
+  }
+}
+
 template <class Element>
 void turn(const Shape &shape, const int64_t *boxes, const uint8_t *cells, const uint64_t *presence,
           const Element *table, const int64_t *levels, Element *target) {
@@ -50,7 +127,7 @@ void turn(const Shape &shape, const int64_t *boxes, const uint8_t *cells, const 
   constexpr int64_t TILE = 64;
   const int64_t numbers = shape.sizeC * shape.sizeT * shape.sizeA * shape.elements;
   std::vector<Element> tile(static_cast<size_t>(TILE * numbers));
-  for (int64_t row = 0; row < shape.lanes * shape.fragments; row++) {
+  for (int64_t row = shape.firstLane * shape.fragments; row < shape.endLane * shape.fragments; row++) {
     const int64_t lane = row / shape.fragments, fragment = row % shape.fragments;
     const int64_t firstInput = boxes[2 * lane], firstChannel = boxes[2 * lane + 1] + fragment * channelsEach;
     for (int64_t from = 0; from < slots; from += TILE) {
@@ -88,6 +165,7 @@ CORELLA_EXPORT int32_t corella_turn_cells(char *error, const int64_t *shape, con
     Shape given;
     std::memcpy(&given, shape, sizeof given);
     const uint64_t *bits = static_cast<const uint64_t *>(presence);
+    if (isSpectrumOfNibbles(given)) return turnNibbles(given, boxes, cells, bits, static_cast<uint8_t *>(target));
     switch (bytes) {
       case 1:
         return turn(given, boxes, cells, bits, static_cast<const int8_t *>(table), levels,

@@ -3,6 +3,10 @@ import { errorBuffer, loadNative, settle, type Absence } from '../../backend/cpu
 import type { RingPlan } from '../plan.js';
 import { allocateTurned, elementsOf, levelTable, stepsOf, type CornerTurn } from '../turn.js';
 
+/** Large blocks are shared by some of Node's threads, lane by lane. */
+const SHARES = 3;
+const SHARED_BYTES = 2 ** 20;
+
 export function nativeTurn({ stream, slotsPerBlock }: RingPlan): CornerTurn | Absence {
   const library = loadNative();
   if ('what' in library) return library;
@@ -34,25 +38,30 @@ export function nativeTurn({ stream, slotsPerBlock }: RingPlan): CornerTurn | Ab
     const shape = [
       ...[lanes.length, fragments, slotsPerBlock, first, end, cellBytes, inputs, samplesPerSlot],
       ...[sizes.c, sizes.t, sizes.a, steps.c, steps.t, steps.a],
-      ...[elements, bits, cell.bitsFrom === 'lowest' ? 1 : 0, each],
+      ...[elements, bits, cell.bitsFrom === 'lowest' ? 1 : 0, each, stream.type === 'ci4' ? 1 : 0],
     ];
-    const error = errorBuffer();
-    const args = [
-      BigInt64Array.from(shape, BigInt),
-      boxes,
-      sample.BYTES_PER_ELEMENT,
-      block.cells,
-      block.presence.bits,
-      levels,
-      BigInt64Array.from(turnOf, BigInt),
-      target,
-    ];
-    const code = await new Promise<number>((resolve, reject) => {
-      native.async(error, ...args, (fault: unknown, result: number) => {
-        if (fault instanceof Error) reject(fault);
-        else resolve(result);
+    const part = async (firstLane: number, endLane: number): Promise<void> => {
+      const error = errorBuffer();
+      const args = [
+        BigInt64Array.from([...shape, firstLane, endLane], BigInt),
+        boxes,
+        sample.BYTES_PER_ELEMENT,
+        block.cells,
+        block.presence.bits,
+        levels,
+        BigInt64Array.from(turnOf, BigInt),
+        target,
+      ];
+      const code = await new Promise<number>((resolve, reject) => {
+        native.async(error, ...args, (fault: unknown, result: number) => {
+          if (fault instanceof Error) reject(fault);
+          else resolve(result);
+        });
       });
-    });
-    settle('corner turn', code, error);
+      settle('corner turn', code, error);
+    };
+    const parts = target.byteLength < SHARED_BYTES ? 1 : Math.min(SHARES, lanes.length);
+    const edges = Array.from({ length: parts + 1 }, (_, n) => Math.floor((n * lanes.length) / parts));
+    await Promise.all(edges.slice(1).map((endLane, n) => part(edges[n], endLane)));
   };
 }

@@ -24,6 +24,35 @@ export async function skipSockets(): Promise<string | false> {
   }
 }
 
+/** The same of a group on the loopback interface, which not every system lets through. */
+export async function skipMulticast(group: string): Promise<string | false> {
+  const skip = await skipSockets();
+  if (skip !== false) return skip;
+  const [listener, sender] = [await bound('0.0.0.0'), await bound('127.0.0.1')];
+  try {
+    listener.addMembership(group, '127.0.0.1');
+    sender.setMulticastInterface('127.0.0.1');
+    return await new Promise<string | false>((resolve, reject) => {
+      const timer = setTimeout(resolve, 2000, 'the loopback interface carries no multicast');
+      listener.once('message', () => {
+        clearTimeout(timer);
+        resolve(false);
+      });
+      sender.send(new Uint8Array(8), listener.address().port, group, (error) => {
+        if (error) {
+          clearTimeout(timer);
+          reject(error);
+        }
+      });
+    });
+  } catch (error) {
+    return `no multicast here: ${error instanceof Error ? error.message : String(error)}`;
+  } finally {
+    listener.close();
+    sender.close();
+  }
+}
+
 /** So many may be on their way. */
 const UNREAD = 200;
 const YIELD = 16;

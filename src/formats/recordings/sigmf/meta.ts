@@ -81,7 +81,7 @@ export function checkMeta(json: unknown, path: string): SigmfMeta {
   if (checked.success) return checked.data;
   return refuse(
     path,
-    `is not SigMF metadata (${firstIssue(checked.error)})`,
+    `is not SigMF metadata (${firstIssue(checked.error, json)})`,
     'correct that key or record again',
   );
 }

@@ -58,20 +58,14 @@ const spectraViews = {
 const PAIR =
   'a SigMF recording is a .sigmf-meta and a .sigmf-data file of the same name: put both in one folder';
 
-/** `verify` reads all the data once and compares it with core:sha512, where the metadata has it. */
-export async function openSigmf(
-  path: string,
-  options: OpenOptions & { readonly verify?: 'checksum' } = {},
-): Promise<Recording> {
+export async function openSigmf(path: string, options: OpenOptions = {}): Promise<Recording> {
   const metaPath = /\.sigmf-meta$/i.test(path) ? path : `${sigmfBase(path)}.sigmf-meta`;
   const meta = checkMeta(await readJson(metaPath, PAIR), metaPath);
   return preparing(async (closers) => {
     const file = closers.keep(await openInput(dataPathOf(metaPath, meta), PAIR));
     const type = meta.global['corella:spectra_type'];
     const opening = { file, meta, metaPath, options };
-    const recording = type === undefined ? await voltages(opening) : await spectra(opening, type);
-    if (options.verify === 'checksum') await verifyChecksum(file, meta);
-    return recording;
+    return type === undefined ? await voltages(opening) : await spectra(opening, type);
   });
 }
 
@@ -242,6 +236,7 @@ async function commonFacts({ file, meta, metaPath, options }: Opening, shape: Sh
     ...(meta.global['corella:history'] && { history: meta.global['corella:history'] }),
     ...(meta.global['corella:bits'] !== undefined && { bits: meta.global['corella:bits'] }),
     ...(telescope ? { telescope } : {}),
+    ...(global['core:sha512'] !== undefined && { verify: () => verifyChecksum(file, meta) }),
   };
   return { layout, start, rateHz, centreFrequencyHz, facts };
 }

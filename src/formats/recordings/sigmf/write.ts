@@ -54,6 +54,7 @@ export interface RecordingWriter<Block> {
   abandon(): Promise<void>;
 }
 
+/** Opens a recording of voltages to write; both files appear when it is finished. */
 export async function createSigmf(path: string, header: SigmfHeader): Promise<RecordingWriter<VoltageBlock>> {
   const writer = await createFrames(path, {
     header,
@@ -79,6 +80,7 @@ export async function createSigmf(path: string, header: SigmfHeader): Promise<Re
   };
 }
 
+/** The same of channelised data. */
 export async function createSigmfSpectra(
   path: string,
   header: SigmfSpectraHeader,

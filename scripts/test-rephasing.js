@@ -1,0 +1,132 @@
+// Compares files that we rephase with pyuvdata's own rephasing of the same visibilities: 3 km at 150 MHz, from the zenith to a
+// source and from there to another, UVH5 and UVFITS. Without pyuvdata (PYTHONPATH says where it is) this says so and passes.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const root = new URL('..', import.meta.url).pathname;
+const python = '/usr/bin/python3';
+if (spawnSync(python, ['-c', 'import pyuvdata']).status !== 0) {
+  console.log('rephasing not checked: pyuvdata cannot be imported by /usr/bin/python3 (set PYTHONPATH)');
+  process.exit(0);
+}
+
+/** Every uvw and every phase of our file against pyuvdata's; no warning of its on either. */
+const compare = `
+import sys, warnings
+import numpy as np
+from astropy.utils import iers
+iers.conf.auto_download = False
+from pyuvdata import UVData
+from pyuvdata.utils import phasing
+# It takes the angle of ICRS north between points half a degree either side, and that changes on the way: 1" or so, 16 mm of
+# u and v at 3 km, nothing of w. Points 2" apart tell the angle at the place itself.
+phasing.calc_frame_pos_angle.__kwdefaults__['offset_pos'] = float(sys.argv[5])
+start, ours, ra, dec, frame = sys.argv[1], sys.argv[2], np.radians(float(sys.argv[3])), np.radians(float(sys.argv[4])), 'icrs'
+said = []
+with warnings.catch_warnings(record=True) as caught:
+  warnings.simplefilter('always')
+  made = UVData.from_file(ours)
+  theirs = UVData.from_file(start)
+  said = [str(w.message) for w in caught if 'pyuvdata' in str(w.filename)]
+theirs.phase(lon=ra, lat=dec, cat_name='source', phase_frame=frame, use_ant_pos=True)
+order = lambda d: np.lexsort((d.ant_2_array, d.ant_1_array, d.time_array))
+theirs_at, made_at = order(theirs), order(made)
+if not np.array_equal(theirs.ant_1_array[theirs_at], made.ant_1_array[made_at]):
+  made.conjugate_bls('ant1<ant2'); theirs.conjugate_bls('ant1<ant2'); theirs_at, made_at = order(theirs), order(made)
+cross = theirs.ant_1_array[theirs_at] != theirs.ant_2_array[theirs_at]
+uvw = np.abs(theirs.uvw_array[theirs_at] - made.uvw_array[made_at]).max() * 1e3
+a = theirs.data_array[theirs_at][cross].ravel(); b = made.data_array[made_at][cross].ravel()
+there = np.abs(a) > 1e-3 * np.abs(a).max()
+phase = np.degrees(np.abs(np.angle(a[there] * np.conj(b[there])))).max()
+longest = np.linalg.norm(made.uvw_array, axis=1).max()
+print('%s: %.0f m, uvw within %.4f mm, phases within %.4f degrees, %d warnings' % (ours, longest, uvw, phase, len(said)))
+for one in said: print('  pyuvdata: ' + one)
+sys.exit(0 if uvw < 1 and phase < 0.1 and not said and longest > 2000 else 1)
+`;
+
+const folder = mkdtempSync(join(tmpdir(), 'corella-rephasing-'));
+let failed = 0;
+try {
+  const places = [
+    [0, 0, 0],
+    [180, 90, 2],
+    [-460, 360, -3],
+    [1270, 570, -1.5],
+    [-1420, 450, 4],
+    [1515, -180, 1],
+  ];
+  writeFileSync(
+    join(folder, 'dishes.csv'),
+    `name,east_m,north_m,up_m\n${places.map((place, n) => [`dish${n}`, ...place].join(',')).join('\n')}\n`,
+  );
+  writeFileSync(
+    join(folder, 'dishes.json'),
+    JSON.stringify({
+      ...{ name: 'dishes', title: 'dishes over 3 km', positions: 'dishes.csv', polarisations: 2 },
+      site: { latitudeDeg: 34.348358, longitudeDeg: -106.885783, heightM: 1477.8 },
+      band: { lowHz: 100e6, highHz: 200e6 },
+      recording: { centreFrequencyHz: 150e6, sampleRateHz: 1e6, channels: 16, bits: 8 },
+      beamExponent: 0,
+    }),
+  );
+  const sky = [
+    '--sources',
+    'one:200:40:2000,two:190:30:3000',
+    '--noise',
+    '10',
+    '--perfect',
+    '--type',
+    'cf32',
+  ];
+  corella(
+    'simulate',
+    '--telescope',
+    'dishes.json',
+    '--time',
+    '2019-04-10T07:00:00Z',
+    '--duration',
+    '60ms',
+    ...sky,
+  );
+  for (const ending of ['uvh5', 'uvfits']) {
+    const [zenith, first, second] = ['zenith', 'first', 'second'].map((name) => `${name}.${ending}`);
+    const words = ['--channels', '16', '--integration', '20ms', '--backend', 'cpu'];
+    corella('correlate', 'voltages.sigmf-meta', '-o', zenith, ...words);
+    corella('convert', zenith, first, '--phase-centre', '200 40');
+    corella('convert', first, second, '--phase-centre', '12h40m00s +30d00m00s');
+    check(zenith, first, 200, 40);
+    check(first, second, 190, 30);
+    check(zenith, second, 190, 30);
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+process.exit(failed);
+
+/** @param {string[]} words */
+function corella(...words) {
+  const made = spawnSync(process.execPath, [join(root, 'dist/cli/main.js'), ...words], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  if (made.status === 0) return;
+  console.error(`corella ${words.join(' ')}\n${made.stdout}${made.stderr}`);
+  process.exit(1);
+}
+
+/**
+ * @param {string} start
+ * @param {string} ours
+ * @param {number} raDeg
+ * @param {number} decDeg
+ */
+function check(start, ours, raDeg, decDeg) {
+  const words = ['-c', compare, start, ours, String(raDeg), String(decDeg), '1e-5'];
+  const made = spawnSync(python, words, { cwd: folder, encoding: 'utf8' });
+  console.log(made.stdout.trim());
+  if (made.status === 0) return;
+  if (made.stdout.trim() === '') console.error(made.stderr);
+  failed = 1;
+}

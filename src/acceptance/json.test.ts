@@ -1,0 +1,108 @@
+/** docs/json.md says what every command prints with --json: no field more, and none less. */
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { temporaryFolder } from '../core/testing/temporary-folder.js';
+import { corellaHere } from './corella.js';
+
+/** Fields by section; true where they are always there. */
+async function documented(): Promise<Map<string, Map<string, boolean>>> {
+  const page = await readFile(new URL('../../docs/json.md', import.meta.url), 'utf8');
+  const sections = new Map<string, Map<string, boolean>>();
+  let fields = new Map<string, boolean>();
+  for (const line of page.split('\n')) {
+    const title = /^## corella (.+)$/.exec(line)?.[1];
+    if (title !== undefined) {
+      fields = new Map();
+      sections.set(title, fields);
+    }
+    const row = /^\| `(\w+)`\s*\|([^|]*)\|/.exec(line);
+    if (row) fields.set(row[1], row[2].trim() === '');
+  }
+  return sections;
+}
+
+describe('JSON', () => {
+  const folder = temporaryFolder('json');
+  const corella = (words: string) => corellaHere(folder, ...words.split(' '));
+  const SPOT = '--sources spot@60:90:5000';
+
+  /** Each section with the commands that show it, in an order in which their inputs are there. */
+  const shown: readonly (readonly [section: string, ...lines: string[]])[] = [
+    ['simulate', `simulate --telescope eda2 --stations 6 --time 2026-03-01T12:00:00Z ${SPOT} --rate 100kHz --duration 60ms --drop 0.1 -o t.sigmf-meta`],
+    ['channelise', 'channelise t.sigmf-meta --channels 8 -o c.sigmf-meta'],
+    ['channelise --response', 'channelise --response --channels 8 -o r.png'],
+    ['correlate', 'correlate t.sigmf-meta --channels 8 -o t.uvfits'],
+    ['calibrate', `calibrate t.uvfits ${SPOT}`],
+    ['image', 'image t.uvfits --gains gains.json --field 30 --pixels 64 --centre zenith -o w.fits', 'image t.uvfits --field 30 --pixels 64 --clean 5 -o cl.fits --no-picture'],
+    ['image --kernel', 'image t.uvfits --gains gains.json --kernel 5 -o k.fits --no-picture'],
+    ['image --direct', 'image --direct t.sigmf-meta --channels 8 -o d.fits --no-picture'],
+    ['inspect RECORDING', 'inspect t.sigmf-meta --whole', 'inspect c.sigmf-meta', 'inspect early.dada'],
+    ['inspect VISIBILITIES', 'inspect t.uvfits'],
+    ['inspect GAINS', 'inspect gains.json'],
+    ['inspect IMAGE', 'inspect w.fits'],
+    ['convert', 'convert t.uvfits u.uvh5', 'convert t.sigmf-meta v.sigmf-meta', 'convert early.dada w.sigmf-meta'],
+    ['send', 'send t.sigmf-meta --format vdif --to cap.pcap --speed max'],
+    ['inspect CAPTURE', 'inspect cap.pcap --rate 100kHz'],
+    ['recover', 'recover . --remove'],
+    ['plan', 'plan --card h200'],
+    ['devices', 'devices'],
+    ['devices --network', 'devices --network'],
+    ['demo', 'demo --stations 8 -o demo'],
+    ['bench', 'bench correlate --only stations=16 --rounds 1 --backend reference'],
+  ]; // prettier-ignore
+
+  before(async () => {
+    // Two inputs of complex bytes, cut short; and what a killed run would leave behind.
+    const keys = 'HEADER DADA|HDR_SIZE 4096|FILE_SIZE 3000|UTC_START 2026-06-21-04:00:00|FREQ 58|BW 0.1|TSAMP 10|NBIT 8|NDIM 2|NPOL 2|NCHAN 1|'; // prettier-ignore
+    const bytes = new Uint8Array(4096 + 4 * 500).fill(1, 4096);
+    bytes.set(Buffer.from(keys.replaceAll('|', '\n')));
+    await writeFile(join(folder, 'early.dada'), bytes);
+    await writeFile(join(folder, '.gone.uvfits.4194303-0123456789ab.part'), 'x');
+  });
+
+  it('of every command is as documented', async () => {
+    const sections = await documented();
+    const untold = [...sections.keys()].filter((title) => !shown.some(([section]) => section === title));
+    assert.deepEqual(untold, ['live'], 'every section is shown, but for a stream that never ends');
+    const faults: string[] = [];
+    for (const [section, ...lines] of shown) {
+      const fields = sections.get(section);
+      assert.ok(fields, `docs/json.md has no section "corella ${section}"`);
+      for (const line of lines) {
+        const { code, stdout, stderr } = await corella(`${line} --json`);
+        assert.equal(code, 0, `corella ${line}: ${stderr}`);
+        const json = JSON.parse(stdout) as object | readonly object[];
+        const printed = Object.keys('length' in json ? json[0] : json);
+        for (const field of printed)
+          if (!fields.has(field)) faults.push(`corella ${line}: \`${field}\` is not in docs/json.md`);
+        for (const [field, always] of fields)
+          if (always && !printed.includes(field)) faults.push(`corella ${line}: \`${field}\` is not printed`);
+      }
+    }
+    assert.deepEqual(faults, []);
+  });
+
+  it('of errors too, whoever refuses', async () => {
+    const refusal = await corella('inspect nowhere.uvfits --json');
+    assert.equal(refusal.code, 1);
+    assert.deepEqual(JSON.parse(refusal.stdout), {
+      jsonVersion: 1,
+      error: {
+        message: 'nowhere.uvfits: there is no such file; check the name',
+        where: 'nowhere.uvfits',
+        what: 'there is no such file',
+        fix: 'check the name',
+      },
+    });
+    assert.equal(refusal.stderr, 'corella: nowhere.uvfits: there is no such file; check the name\n');
+    const usage = await corella('simulate --wrong --json');
+    assert.equal(usage.code, 1);
+    const said = JSON.parse(usage.stdout) as { error: { message: string } };
+    assert.equal(said.error.message, "unknown option '--wrong'");
+    assert.match(usage.stderr, /^corella: unknown option '--wrong'/);
+    const value = await corella('simulate --stations none --json');
+    assert.match(value.stdout, /"where": "--stations"/);
+  });
+});

@@ -1,0 +1,233 @@
+/** Mistakes that users made, and what they are told: the option by its name, what is wrong with it, and what would do. */
+import assert from 'node:assert/strict';
+import { lstat, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { temporaryFolder } from '../core/testing/temporary-folder.js';
+import { corellaHere } from './corella.js';
+
+describe('messages', () => {
+  const folder = temporaryFolder('messages');
+  const file = (name: string): string => join(folder, name);
+  const corella = (words: string) =>
+    corellaHere(folder, ...words.split(' ').map((word) => (word === "''" ? '' : word)));
+  const made = async (words: string): Promise<string> => {
+    const { code, stdout, stderr } = await corella(words);
+    assert.equal(code, 0, `corella ${words}\n${stderr}`);
+    return stdout;
+  };
+  const SKY =
+    '--telescope eda2 --time 2026-03-01T12:00:00Z --sources spot@60:90:5000 --rate 100kHz --duration 20ms';
+  const MODEL = '--sources spot@60:90:5000';
+
+  before(async () => {
+    await made(`simulate ${SKY} --stations 4 -o t.sigmf-meta --quiet`);
+    await made('correlate t.sigmf-meta --channels 8 -o t.uvfits --quiet');
+    await made(`simulate ${SKY} --stations 1 -o one.sigmf-meta --quiet`);
+    await made('correlate one.sigmf-meta --channels 8 -o one.uvfits --quiet');
+  });
+
+  async function told(words: string, line: string | RegExp): Promise<void> {
+    const there = (await readdir(folder)).sort();
+    const { code, stderr } = await corella(`${words} --quiet`);
+    assert.equal(code, 1, words);
+    if (typeof line === 'string') assert.equal(stderr.trim(), `corella: ${line}`);
+    else assert.match(stderr.trim(), line);
+    assert.match(stderr, /^corella: [^\n]+\n$/, 'one line');
+    assert.deepEqual((await readdir(folder)).sort(), there, 'nothing is left behind');
+  }
+
+  it('names of outputs that are none', async () => {
+    for (const command of [
+      `simulate ${SKY} --stations 4`,
+      'correlate t.sigmf-meta --channels 8',
+      'channelise t.sigmf-meta --channels 8',
+      'image t.uvfits',
+      `calibrate t.uvfits ${MODEL}`,
+    ]) {
+      await told(`${command} -o ''`, '--out: no name was given; name the file to write');
+      for (const name of ['.', '..', './'])
+        await told(`${command} -o ${name}`, `--out: '${name}' is a folder; name a file inside it`);
+    }
+    await told("demo -o ''", '--out: no name was given; name a folder for the products');
+  });
+
+  it('frequencies, integrations, seeds', async () => {
+    await told(
+      `simulate --frequency 5000GHz -o x.sigmf-meta`,
+      "simulate: the band's middle in Hz (--frequency) is 5000000000000; give a number from 0 to 1000000000000",
+    );
+    await told(
+      'simulate --frequency 100kHz -o x.sigmf-meta',
+      /the band of 1\.6 MHz around 100 kHz reaches below zero; give a higher frequency/,
+    );
+    for (const which of ['all', '-1', '1.5'])
+      await told(
+        `image t.uvfits --integration ${which} -o x.fits`,
+        `--integration: '${which}' is no integration; give its number, from 0, or sum for as many as may be added`,
+      );
+    await told(
+      'simulate --seed 12345678901234567890 -o x.sigmf-meta',
+      "--seed: '12345678901234567890' is too large; give at most 9007199254740991",
+    );
+    await told('simulate --seed -1 -o x.sigmf-meta', "--seed: '-1' is negative; give 0 or more");
+    await told('simulate --seed 1.5 -o x.sigmf-meta', "--seed: '1.5' is not a whole number");
+  });
+
+  it('too little left to calibrate', async () => {
+    await told(
+      `calibrate t.uvfits ${MODEL} --odd 1`,
+      "--odd: '1' is no factor; give more than 1, like 4, or 0 to keep all inputs",
+    );
+    await told(
+      `calibrate t.uvfits ${MODEL} --odd 0.5`,
+      "--odd: '0.5' is no factor; give more than 1, like 4, or 0 to keep all inputs",
+    );
+    await told(
+      `calibrate t.uvfits ${MODEL} --odd 1.000001`,
+      /^corella: --odd: 1\.000001 leaves \d of 4 inputs of a polarisation, where gains take three; give a larger factor/,
+    );
+    await told(
+      `calibrate t.uvfits ${MODEL} --min-baseline 1e6`,
+      /^corella: --min-baseline: no baseline is as long as 1000000 m; give less than \d+\.\d m, the longest$/,
+    );
+    await told(`calibrate t.uvfits ${MODEL} --flag 0-7`, "--flag: '0-7' leaves out every input; keep some");
+    await told(
+      'correlate t.sigmf-meta --channels 8 --flag 0-7 -o x.uvfits',
+      "--flag: '0-7' leaves out every input; keep some",
+    );
+    await told(
+      `calibrate one.uvfits ${MODEL}`,
+      'calibrate: 1 station is too few; gains take at least three stations',
+    );
+    await told(
+      'plan --stations 1 --card h200',
+      'plan: 1 station is too few; gains take at least three stations',
+    );
+    await told(
+      'image one.uvfits -o x.fits',
+      'image: one station has no baselines; keep its own power with --autos, or image --direct',
+    );
+  });
+
+  it('options by their own names', async () => {
+    await told(
+      'simulate --noise -1 -o x.sigmf-meta',
+      /^corella: simulate: the receiver noise in Jy \(--noise\) is -1; /,
+    );
+    await told(
+      'simulate --drop 2 -o x.sigmf-meta',
+      /^corella: simulate: the chance of loss \(--drop\) is 2; give a number from 0 to 1$/,
+    );
+    await told(
+      'correlate t.sigmf-meta --passband 90 -o x.uvfits',
+      /the passband in channels \(--passband\) is 90; give a number from 0\.1 to 10$/,
+    );
+  });
+
+  it("JSON that is not as it should be, without a library's words", async () => {
+    const meta = await readFile(file('t.sigmf-meta'), 'utf8');
+    await writeFile(file('odd.sigmf-data'), '');
+    for (const [change, words] of [
+      [
+        (text: string) => text.replace('"core:num_channels": 8', '"core:num_channels": "eight"'),
+        'core:num_channels is text where a number belongs',
+      ],
+      [(text: string) => text.replace(/"core:datatype": "[^"]*",/, ''), 'core:datatype is missing'],
+    ] as const) {
+      await writeFile(file('odd.sigmf-meta'), change(meta));
+      await told(
+        'inspect odd.sigmf-meta',
+        `odd.sigmf-meta: is not SigMF metadata (global.${words}); correct that key or record again`,
+      );
+    }
+    await writeFile(file('tel.json'), '{"name": "x"}');
+    await told(
+      'simulate --telescope tel.json',
+      /tel\.json, line 1: "title" is missing; correct the description/,
+    );
+    await writeFile(file('g.json'), '{"format": "corella-gains", "version": 2}');
+    await told(
+      'image t.uvfits --gains g.json -o x.fits',
+      'g.json: is not a gains file (version is 2 where 1 belongs); make one with corella calibrate',
+    );
+  });
+
+  it('places where nothing can be written, before the work', async () => {
+    await told(
+      'inspect t.sigmf-meta --picture /proc/x.png',
+      '/proc/x.png: cannot be written: the system makes no files in /proc; name a place on a disk',
+    );
+    await told(
+      'image t.uvfits -o /proc/x.fits',
+      '/proc/x.fits: cannot be written: the system makes no files in /proc; name a place on a disk',
+    );
+    await told(
+      'demo -o /proc/demo',
+      '/proc/demo: the folder cannot be made: the system makes none there; name a place that may be written',
+    );
+  });
+
+  it('no other recording for one of a short name', async () => {
+    await told('inspect u.sigmf-data', /u\.sigmf-data: there is no such file; (?!did you mean)/);
+    await told('inspect t.sigmf-dta', /did you mean t\.sigmf-data\?$/);
+  });
+
+  it('one set of limits for plan and image', async () => {
+    const limits = 'pixels is 8; give a whole number from 16 to 1024';
+    await told('plan --card h200 --pixels 8', `plan: ${limits}`);
+    await told('image t.uvfits --kernel 5 --pixels 8 -o x.fits', `image: ${limits}`);
+    await told(
+      'plan --card h200 --pixels 1026',
+      /^corella: plan: pixels is 1026; give a whole number from 16 to 1024$/,
+    );
+    await made('plan --card h200 --pixels 1024');
+    await made('image t.uvfits --kernel 5 --pixels 1024 --no-picture -o most.fits --quiet');
+    await told('plan --card h200 --telescope mwa128', /where 128 pixels give 128; take --field [\d.]+$/);
+    const { stderr } = await corella('plan --card h200 --telescope hera350 --pixels 64');
+    const [, pixels] = /take --pixels (\d+) or --field/.exec(stderr) ?? [];
+    await made(`plan --card h200 --telescope hera350 --pixels ${pixels}`);
+  });
+
+  it('a leap second is a time', async () => {
+    await made(
+      `simulate ${SKY.replace('2026-03-01T12:00:00Z', '2016-12-31T23:59:60Z')} --stations 4 -o leap.sigmf-meta --quiet`,
+    );
+  });
+
+  it('a recording that was changed: inspect --whole compares core:sha512', async () => {
+    assert.match(await made('inspect t.sigmf-meta --whole --quiet'), /checksum +matches core:sha512/);
+    const data = await readFile(file('t.sigmf-data'));
+    data[100] ^= 1;
+    await writeFile(file('changed.sigmf-data'), data);
+    await writeFile(file('changed.sigmf-meta'), await readFile(file('t.sigmf-meta')));
+    await told(
+      'inspect changed.sigmf-meta --whole',
+      'changed.sigmf-data: does not match core:sha512 in its metadata; the data was changed or damaged: copy the pair again',
+    );
+    await made('inspect changed.sigmf-meta');
+  });
+
+  it('what was clipped is one number', async () => {
+    const said = await made(
+      `simulate ${SKY} --stations 4 --drop 0.2 --pulse 5ms:0.002:1e8 -o loud.sigmf-meta --frequency 160MHz --quiet`,
+    );
+    const [, simulated] = /(\d+) numbers clipped/.exec(said) ?? [];
+    const [, inspected] =
+      /clipped +(\d+) numbers/.exec(await made('inspect loud.sigmf-meta --whole --quiet')) ?? [];
+    assert.ok(Number(simulated) > 0, said);
+    assert.equal(simulated, inspected);
+  });
+
+  it('a link is followed, and stays', async () => {
+    await mkdir(file('disk'));
+    await symlink(join('disk', 'there.uvfits'), file('link.uvfits'));
+    await made('correlate t.sigmf-meta --channels 8 -o link.uvfits --quiet');
+    assert.ok((await lstat(file('link.uvfits'))).isSymbolicLink());
+    assert.ok((await lstat(file('disk/there.uvfits'))).isFile());
+    await told('correlate t.sigmf-meta --channels 8 -o link.uvfits', /link\.uvfits: is there already/);
+    await made('correlate t.sigmf-meta --channels 8 -o link.uvfits --overwrite --quiet');
+    assert.ok((await lstat(file('link.uvfits'))).isSymbolicLink());
+    assert.deepEqual(await readdir(file('disk')), ['there.uvfits']);
+  });
+});

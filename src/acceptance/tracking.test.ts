@@ -1,0 +1,177 @@
+/**
+ * Eight dishes over 2 km at 1.4 GHz follow a source for an hour, 47° to 35° off the zenith; and its fringes say where it
+ * stands. The signals are made from ERFA's places.
+ */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { openBackend } from '../backend/select.js';
+import type { Integration } from '../core/blocks.js';
+import { addSeconds } from '../core/instant.js';
+import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
+import { dot } from '../core/vector.js';
+import { openFile } from '../formats/index.js';
+import { channelsOf, planChannels } from '../pipeline/channels.js';
+import { correlateVoltages } from '../pipeline/correlate.js';
+import { mostDelaySamples, requestDelays } from '../pipeline/tracking.js';
+import { skyFrame } from '../sky/frame.js';
+import { parsePhaseCentre } from '../sky/phase-centre.js';
+import type { Telescope } from '../telescope/telescope.js';
+import { withFolder } from './corella.js';
+import { recordDishes, type Dishes } from './dishes.js';
+import { directions, source } from './erfa-tracking.js';
+
+const wide: Dishes = { centreFrequencyHz: 1.4e9, sampleRateHz: 16e6, samples: 40_000 };
+
+interface Correlated {
+  readonly telescope: Telescope;
+  readonly frequenciesHz: Float64Array;
+  readonly integration: Integration;
+}
+
+async function correlated(
+  folder: string,
+  index: number,
+  dishes: Dishes,
+  how: { readonly track: boolean; readonly channels?: number },
+): Promise<Correlated> {
+  const path = await recordDishes(folder, index, dishes);
+  const recording = await openFile(path);
+  assert.ok(recording.kind === 'voltages' && recording.telescope);
+  const { telescope } = recording;
+  const backend = await openBackend('auto');
+  try {
+    const towards = parsePhaseCentre(`${source.raDeg} ${source.decDeg}`, 'test');
+    const delays = requestDelays(how.track ? { track: towards } : {}, telescope, {
+      ...{ start: recording.start, tickRateHz: recording.sampleRateHz, lastsS: 1 },
+    });
+    const plan = planChannels(recording, {
+      ...{ channels: how.channels ?? 64, taps: 4, outputType: 'cf32' },
+      ...(delays && { mostDelaySamples: mostDelaySamples(delays) }),
+    });
+    const made: Integration[] = [];
+    await correlateVoltages(recording, plan, { backend, ...(delays && { delays }) }, (integration) => {
+      made.push(integration);
+      return Promise.resolve();
+    });
+    assert.equal(made.length, 1);
+    return { telescope, ...channelsOf(recording, plan), integration: made[0] };
+  } finally {
+    await recording.close();
+    await backend.close();
+  }
+}
+
+/** Of each baseline of two: what is left of a correlation of 1 once ERFA's fringes are stopped, over the band. */
+function stopped(
+  { telescope, frequenciesHz, integration }: Correlated,
+  [, east, north, up]: readonly number[],
+): { readonly amplitude: number; readonly phaseDeg: number }[] {
+  const { stations, channels, visibilities } = integration;
+  const delays = telescope.stations.map(
+    (place) => (place.eastM * east + place.northM * north + place.upM * up) / SPEED_OF_LIGHT_M_PER_S,
+  );
+  const baselines = (stations * (stations + 1)) / 2;
+  const at = (c: number, i: number, j: number): number => 2 * (c * baselines + (i * (i + 1)) / 2 + j);
+  const made: { amplitude: number; phaseDeg: number }[] = [];
+  for (let i = 0; i < stations; i++) {
+    for (let j = 0; j < i; j++) {
+      let [re, im, power] = [0, 0, 0];
+      for (let c = 2; c < channels - 2; c++) {
+        const angle = -2 * Math.PI * ((frequenciesHz[c] * (delays[i] - delays[j])) % 1);
+        const [x, y] = [visibilities[at(c, i, j)], visibilities[at(c, i, j) + 1]];
+        re += x * Math.cos(angle) - y * Math.sin(angle);
+        im += x * Math.sin(angle) + y * Math.cos(angle);
+        power += Math.sqrt(visibilities[at(c, i, i)] * visibilities[at(c, j, j)]);
+      }
+      made.push({ amplitude: Math.hypot(re, im) / power, phaseDeg: (Math.atan2(im, re) * 180) / Math.PI });
+    }
+  }
+  return made;
+}
+
+it('an hour: amplitudes within 1 %, phases flat within 1° on every baseline', (test) =>
+  withFolder(async (folder) => {
+    let worst = { amplitude: 1, phaseDeg: 0 };
+    for (const [index, direction] of directions.entries()) {
+      for (const { amplitude, phaseDeg } of stopped(
+        await correlated(folder, index, wide, { track: true }),
+        direction,
+      )) {
+        assert.ok(Math.abs(amplitude - 1) < 0.01, `${index}: amplitude ${amplitude}`);
+        assert.ok(Math.abs(phaseDeg) < 1, `${index}: ${phaseDeg}°`);
+        worst = {
+          amplitude: Math.min(worst.amplitude, amplitude),
+          phaseDeg: Math.max(worst.phaseDeg, Math.abs(phaseDeg)),
+        };
+      }
+    }
+    test.diagnostic(
+      `worst amplitude ${worst.amplitude.toFixed(5)}, worst phase ${worst.phaseDeg.toFixed(3)}°`,
+    );
+    // Untracked the same lose nearly everything on the longest baselines.
+    const lost = stopped(await correlated(folder, 6, wide, { track: false }), directions[6]);
+    assert.ok(Math.min(...lost.map(({ amplitude }) => amplitude)) < 0.3);
+  }));
+
+it('a second of integration: fringes that would turn once stand still', () =>
+  withFolder(async (folder) => {
+    const long: Dishes = { centreFrequencyHz: 1.4e9, sampleRateHz: 100e3, samples: 150_000 };
+    for (const { amplitude, phaseDeg } of stopped(
+      await correlated(folder, 6, long, { track: true, channels: 16 }),
+      directions[6],
+    )) {
+      assert.ok(Math.abs(amplitude - 1) < 0.01, `amplitude ${amplitude}`);
+      assert.ok(Math.abs(phaseDeg) < 1, `${phaseDeg}°`);
+    }
+    const lost = stopped(await correlated(folder, 6, long, { track: false, channels: 16 }), directions[6]);
+    assert.ok(Math.min(...lost.map(({ amplitude }) => amplitude)) < 0.6);
+  }));
+
+/** Where the fringes say that the source is, in beams from where we say it stands. */
+function offsetInBeams({ telescope, frequenciesHz, integration }: Correlated, lengthM: number): number {
+  const middle = addSeconds(integration.start, integration.durationS / 2);
+  const { l, m, n } = skyFrame(telescope.site, middle).tangentAxes(source);
+  const { stations, channels, visibilities } = integration;
+  const baselines = (stations * (stations + 1)) / 2;
+  // Phases left after our own fringes are stopped, fitted by u·l + v·m.
+  let [uu, uv, vv, up, vp] = [0, 0, 0, 0, 0];
+  for (let i = 0; i < stations; i++) {
+    for (let j = 0; j < i; j++) {
+      const r = {
+        x: telescope.stations[i].eastM - telescope.stations[j].eastM,
+        y: telescope.stations[i].northM - telescope.stations[j].northM,
+        z: telescope.stations[i].upM - telescope.stations[j].upM,
+      };
+      let [re, im] = [0, 0];
+      for (let c = 2; c < channels - 2; c++) {
+        const at = 2 * (c * baselines + (i * (i + 1)) / 2 + j);
+        const angle =
+          (-2 * Math.PI * ((frequenciesHz[c] * dot(r, n)) / SPEED_OF_LIGHT_M_PER_S)) % (2 * Math.PI);
+        re += visibilities[at] * Math.cos(angle) - visibilities[at + 1] * Math.sin(angle);
+        im += visibilities[at] * Math.sin(angle) + visibilities[at + 1] * Math.cos(angle);
+      }
+      const middleHz = frequenciesHz[channels / 2];
+      const [u, v] = [dot(r, l), dot(r, m)].map((metres) => (metres * middleHz) / SPEED_OF_LIGHT_M_PER_S);
+      const turns = Math.atan2(im, re) / (2 * Math.PI);
+      [uu, uv, vv, up, vp] = [uu + u * u, uv + u * v, vv + v * v, up + u * turns, vp + v * turns];
+    }
+  }
+  const determinant = uu * vv - uv * uv;
+  const east = (up * vv - vp * uv) / determinant;
+  const north = (vp * uu - up * uv) / determinant;
+  return Math.hypot(east, north) / (SPEED_OF_LIGHT_M_PER_S / frequenciesHz[channels / 2] / lengthM);
+}
+
+for (const [title, dishes, lengthM] of [
+  ['2 km at 1.4 GHz', wide, 2000],
+  ['3 km at 150 MHz', { ...wide, centreFrequencyHz: 150e6, scale: 1.5 }, 3000],
+] as const) {
+  it(`a source at ERFA's place is found by its fringes within 0.05 beam, ${title}`, (test) =>
+    withFolder(async (folder) => {
+      for (const index of [0, 6, 12]) {
+        const beams = offsetInBeams(await correlated(folder, index, dishes, { track: true }), lengthM);
+        test.diagnostic(`${title}: ${beams.toFixed(5)} beam`);
+        assert.ok(beams < 0.05, `${beams} beams`);
+      }
+    }));
+}

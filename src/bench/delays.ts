@@ -1,0 +1,23 @@
+/** Delays for the bench: inputs far apart under a turning sky, as whole samples and phases. */
+import { delayModels, spectrumDelays, type RunDelays } from '../delay/index.js';
+import type { ChannelisePlan } from '../channelise/index.js';
+
+/** Whole samples either way. */
+export const MOST_DELAY = 1000;
+
+/** Two kilometres at 1.4 GHz, 20 MHz of it. */
+export function benchDelays(plan: ChannelisePlan): RunDelays {
+  const sampleRateHz = 20e6;
+  const law = delayModels(plan.inputs);
+  for (let a = 0; a < plan.inputs; a++) {
+    const share = a / plan.inputs - 0.5;
+    law.load(a, {
+      ...{ fromTick: 0n, delayS: 13.3e-6 * share, delayRate: 9.7e-10 * share },
+      ...{ phaseRad: 0, phaseRateRadS: 0 },
+    });
+  }
+  const { samplesPerSpectrum, taps } = plan;
+  return spectrumDelays({
+    ...{ law, samplesPerSpectrum, taps, sampleRateHz, zeroHz: 1.4e9, mostDelaySamples: MOST_DELAY },
+  }).from(0).delays;
+}

@@ -1,0 +1,92 @@
+/** Wide images on a card: visibilities that lie there sorted and gridded, and the planes' transforms and sums beside it. */
+import { prepareCeilings } from '../backend/cuda/ceilings.js';
+import type { CudaBackend } from '../backend/cuda/cuda.js';
+import { uploadArray } from '../backend/cuda/transfer.js';
+import type { Closers } from '../core/closing.js';
+import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
+import { prepareCudaWideImager } from '../image/on-card.js';
+import type { BenchCase, PreparedCase } from './bench.js';
+import { cardContestant, SECONDS_PER_TURN } from './correlate-cuda.js';
+import { planField, wideRows, type WideField } from './wide-field.js';
+
+const fields: readonly WideField[] = [
+  { name: 'MWA-like', stations: 128, times: 60, channels: 32, pixels: 2048, accuracy: 1e-4 },
+  { name: 'dishes', stations: 64, times: 120, channels: 64, pixels: 2048, accuracy: 1e-4 },
+];
+const steps = ['sort and grid', 'grid', 'transforms and sums', 'whole image'] as const;
+type Step = (typeof steps)[number];
+
+/** Rates of all are in visibilities, so that they can be added up as times. */
+export const cudaWideCases = (backend: CudaBackend): BenchCase[] =>
+  fields.flatMap((field) =>
+    steps.map((step) => ({
+      parameters: { ...field, step },
+      unit: 'M visibilities/s',
+      scale: 1e6,
+      secondsPerTurn: SECONDS_PER_TURN,
+      prepare: (closers: Closers) => prepare(backend, field, step, closers),
+    })),
+  );
+
+async function prepare(
+  backend: CudaBackend,
+  field: WideField,
+  step: Step,
+  closers: Closers,
+): Promise<PreparedCase> {
+  const { session } = backend;
+  const rows = wideRows(field);
+  const plan = planField(field, rows, 'cuda');
+  const { planes } = plan.w;
+  if (plan.planesHeld < planes) throw new Error(`${planes} planes do not fit: the steps would repeat`);
+  const imager = closers.keep(await prepareCudaWideImager(plan, backend));
+  const [uvw, scales, values, weights] = await closers.keepAll([
+    uploadArray(session, 'u, v, w', rows.uvwM),
+    uploadArray(
+      session,
+      'frequencies',
+      rows.frequenciesHz.map((frequencyHz) => frequencyHz / SPEED_OF_LIGHT_M_PER_S),
+    ),
+    uploadArray(session, 'visibilities', rows.visibilities ?? new Float32Array()),
+    uploadArray(session, 'weights', rows.weights),
+  ]);
+  const onCard = {
+    ...{ uvw: uvw.pointer, scales: scales.pointer, values: values.pointer, weights: weights.pointer },
+    ...{ rows: rows.uvwM.length / 3, channels: rows.frequenciesHz.length },
+  };
+  imager.steps.sort(onCard);
+  const launches = {
+    'sort and grid': () => {
+      imager.steps.sort(onCard);
+      imager.steps.grid(0, planes);
+    },
+    grid: () => {
+      imager.steps.grid(0, planes);
+    },
+    'transforms and sums': () => {
+      imager.steps.clearSums();
+      imager.steps.transform(planes);
+    },
+    'whole image': () => {
+      imager.steps.clearPlanes();
+      imager.steps.sort(onCard);
+      imager.steps.grid(0, planes);
+      imager.steps.clearSums();
+      imager.steps.transform(planes);
+    },
+  } satisfies Record<Step, () => void>;
+  const filler = closers.keep(await prepareCeilings(backend));
+  return {
+    ours: cardContestant(session, launches[step], rows.weights.length),
+    ceiling: {
+      title: 'int8 products alone, one cell and plane each',
+      ...cardContestant(
+        session,
+        () => {
+          filler.launch();
+        },
+        filler.operations / (4 * plan.support ** 2 * plan.w.support),
+      ),
+    },
+  };
+}

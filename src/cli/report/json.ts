@@ -1,0 +1,25 @@
+/** What machines read: one document a command, its fields in docs/json.md. */
+import { CorellaError } from '../../core/errors.js';
+
+/** Raised when a field goes or changes its meaning; new ones may come at any time. */
+export const JSON_VERSION = 1;
+
+const documentText = (json: unknown): string => JSON.stringify(json, null, 2);
+
+/** Objects say which version they are of; lists, which bench prints, are rows and nothing else. */
+export const resultText = (json: unknown): string =>
+  documentText(
+    typeof json === 'object' && json !== null && !Array.isArray(json)
+      ? { jsonVersion: JSON_VERSION, ...json }
+      : json,
+  );
+
+/** In place of a result: what a person is told on standard error, in parts. */
+export function errorText(error: unknown): string {
+  const message = error instanceof Error ? error.message.replace(/^error: /, '') : String(error);
+  const parts =
+    error instanceof CorellaError
+      ? { where: error.where, what: error.what, ...(error.fix === undefined ? {} : { fix: error.fix }) }
+      : { what: message };
+  return documentText({ jsonVersion: JSON_VERSION, error: { message, ...parts } });
+}

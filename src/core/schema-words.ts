@@ -1,0 +1,51 @@
+/** What a schema has against JSON from outside, in our words. */
+import type { z } from 'zod';
+
+type Issue = z.core.$ZodIssue;
+
+const kindOf = (value: unknown): string =>
+  value === null ? 'null' : Array.isArray(value) ? 'a list' : (kinds[typeof value] ?? typeof value);
+const kinds: Readonly<Partial<Record<string, string>>> = {
+  string: 'text',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'a list',
+  tuple: 'a list',
+  int: 'a whole number',
+  record: 'an object',
+};
+const wanted = (expected: string): string => kinds[expected] ?? expected;
+const listed = (values: readonly unknown[]): string =>
+  values.map((value) => JSON.stringify(value)).join(' or ');
+
+/** `input` is what the schema looked at: zod leaves the offending value out of its issues. */
+export function issueWords(issue: Issue, input: unknown): string {
+  const value = issue.path.reduce<unknown>(
+    (at, key) =>
+      typeof at === 'object' && at !== null ? (at as Record<PropertyKey, unknown>)[key] : undefined,
+    input,
+  );
+  if (value === undefined && issue.code !== 'custom') return 'is missing';
+  switch (issue.code) {
+    case 'invalid_type':
+      return `is ${kindOf(value)} where ${wanted(issue.expected)} belongs`;
+    case 'invalid_value':
+      return `is ${JSON.stringify(value)} where ${listed(issue.values)} belongs`;
+    case 'too_small':
+      return `is too ${'origin' in issue && issue.origin === 'array' ? 'short' : 'small'}: at least ${String(issue.minimum)}${issue.inclusive === false ? ', and more,' : ''} is wanted`;
+    case 'too_big':
+      return `is too ${'origin' in issue && issue.origin === 'array' ? 'long' : 'large'}: at most ${String(issue.maximum)} is wanted`;
+    case 'unrecognized_keys':
+      return `has ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}, which nobody knows`;
+    case 'invalid_union':
+      return `is ${kindOf(value)} of no form that is known here`;
+    case 'invalid_format':
+      return `is not written as it should be (${issue.format})`;
+    case 'custom':
+    case 'invalid_element':
+    case 'invalid_key':
+    case 'not_multiple_of':
+      return issue.message;
+  }
+}

@@ -1,0 +1,116 @@
+/** Images in time as one FITS file: RA, Dec, seconds since the first, and a table with each one's own start and centre. */
+import type { PlaneML } from '../../core/axes.js';
+import { formatInstant, secondsBetween, type Instant } from '../../core/instant.js';
+import { DEGREES_PER_RADIAN } from '../../core/units.js';
+import type { SkyPosition } from '../../sky/frame.js';
+import type { OutputFile } from '../io/output.js';
+import {
+  headerBytes,
+  integerCard,
+  logicalCard,
+  paddedBytes,
+  realCard,
+  remarkCards,
+  textCards,
+} from './fits.js';
+import type { FitsImage } from './image.js';
+import { tableBytes } from './table.js';
+
+export interface SeriesPlane {
+  readonly plane: PlaneML;
+  readonly start: Instant;
+  readonly durationS: number;
+  /** What stands in the middle of this one. */
+  readonly centre: SkyPosition;
+}
+
+/** Of all; frequency and Stokes are one each. */
+export type FitsSeries = Pick<
+  FitsImage,
+  'pixels' | 'pixelSize' | 'beam' | 'centre' | 'telescope' | 'object' | 'unit' | 'history'
+> & { readonly frequencyHz: number; readonly everyS: number; readonly planes: readonly SeriesPlane[] };
+
+export async function encodeFitsSeries(output: OutputFile, series: FitsSeries): Promise<void> {
+  const { pixels, planes } = series;
+  await output.write(headerBytes(cardsOf(series)));
+  const bytes = new DataView(new ArrayBuffer(4 * pixels * pixels));
+  for (const { plane } of planes) {
+    for (let row = 0; row < pixels; row++) {
+      for (let column = 0; column < pixels; column++) {
+        bytes.setFloat32(4 * (row * pixels + column), plane[row * pixels + (pixels - 1 - column)]);
+      }
+    }
+    await output.write(new Uint8Array(bytes.buffer));
+  }
+  const size = 4 * pixels * pixels * planes.length;
+  await output.write(new Uint8Array(paddedBytes(size) - size));
+  const [first] = planes;
+  await output.write(
+    tableBytes(
+      'TIMES',
+      [
+        {
+          name: 'START',
+          form: '1D',
+          unit: 's',
+          rows: planes.map(({ start }) => [secondsBetween(first.start, start)]),
+        },
+        { name: 'DURATION', form: '1D', unit: 's', rows: planes.map(({ durationS }) => [durationS]) },
+        { name: 'RA', form: '1D', unit: 'deg', rows: planes.map(({ centre }) => [centre.raDeg]) },
+        { name: 'DEC', form: '1D', unit: 'deg', rows: planes.map(({ centre }) => [centre.decDeg]) },
+      ],
+      [...textCards('DATE-OBS', formatInstant(first.start, 6).replace('Z', ''), 'what START counts from')],
+    ),
+  );
+}
+
+function cardsOf(series: FitsSeries): string[] {
+  const { pixels, pixelSize, centre, planes, beam } = series;
+  const stepDeg = pixelSize * DEGREES_PER_RADIAN;
+  const [first] = planes;
+  const axis = (
+    n: number,
+    type: string,
+    value: number,
+    step: number,
+    pixel: number,
+    unit: string,
+  ): string[] => [
+    ...textCards(`CTYPE${n}`, type),
+    realCard(`CRVAL${n}`, value),
+    realCard(`CDELT${n}`, step),
+    realCard(`CRPIX${n}`, pixel),
+    ...textCards(`CUNIT${n}`, unit),
+  ];
+  return [
+    logicalCard('SIMPLE', true),
+    integerCard('BITPIX', -32),
+    integerCard('NAXIS', 3),
+    integerCard('NAXIS1', pixels),
+    integerCard('NAXIS2', pixels),
+    integerCard('NAXIS3', planes.length),
+    logicalCard('EXTEND', true),
+    ...axis(1, 'RA---SIN', centre.raDeg, -stepDeg, pixels / 2, 'deg'),
+    ...axis(2, 'DEC--SIN', centre.decDeg, stepDeg, pixels / 2 + 1, 'deg'),
+    ...axis(3, 'UTC', 0, series.everyS, 1, 's'),
+    ...textCards('RADESYS', 'ICRS'),
+    realCard('EQUINOX', 2000),
+    realCard('LONPOLE', 180),
+    realCard('RESTFRQ', series.frequencyHz, 'Hz'),
+    ...textCards('BUNIT', series.unit),
+    ...(beam
+      ? [
+          realCard('BMAJ', beam.majorDeg, 'deg'),
+          realCard('BMIN', beam.minorDeg, 'deg'),
+          realCard('BPA', beam.positionAngleDeg, 'deg'),
+        ]
+      : []),
+    ...textCards('TELESCOP', series.telescope),
+    ...textCards('OBJECT', series.object),
+    ...textCards('TIMESYS', 'UTC'),
+    ...textCards('DATEREF', formatInstant(first.start, 6).replace('Z', ''), 'start of the first image'),
+    ...textCards('DATE-OBS', formatInstant(first.start, 6).replace('Z', ''), 'start'),
+    ...textCards('ORIGIN', 'corella'),
+    ...series.history.flatMap((line) => remarkCards('HISTORY', line)),
+  ];
+}

@@ -1,0 +1,71 @@
+/**
+ * What an array's longest baseline keeps of a source's amplitude while the sky turns over it untracked: in a channel, whose
+ * edges turn against each other with the delay, and in an integration, during which the fringe turns.
+ */
+import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
+import { cross, dot, type Vector3 } from '../core/vector.js';
+import { RADIANS_PER_DEGREE } from '../core/units.js';
+import type { Telescope } from '../telescope/telescope.js';
+
+const EARTH_RATE_RAD_S = 7.292115e-5;
+
+export interface Coherence {
+  readonly longestM: number;
+  /** The longest baseline's delay of a source on the horizon, times the width of a channel. */
+  readonly delayWidths: number;
+  /** What is kept in a channel of such a source's amplitude. */
+  readonly keptInChannel: number;
+  /** How fast the fastest fringe of any baseline and place turns. */
+  readonly fringeHz: number;
+  /** What is kept of it in an integration. */
+  keptIn(integrationS: number): number;
+}
+
+const sinc = (x: number): number => (x === 0 ? 1 : Math.abs(Math.sin(Math.PI * x) / (Math.PI * x)));
+
+/** More than this of a channel's width away, tracking is needed. */
+export const MOST_DELAY_WIDTHS = 0.01;
+/** What an integration should keep. */
+export const KEEP = 0.99;
+/** sinc(x) = 0.99. */
+const TURNS_THAT_KEEP = 0.0781;
+
+export function coherenceOf(
+  { stations, site }: Pick<Telescope, 'stations' | 'site'>,
+  frequenciesHz: Float64Array,
+  channelWidthHz: number,
+): Coherence {
+  const latitude = site.latitudeDeg * RADIANS_PER_DEGREE;
+  const pole: Vector3 = { x: 0, y: Math.cos(latitude), z: Math.sin(latitude) };
+  let longestM = 0;
+  let fastestM = 0;
+  stations.forEach((one, i) => {
+    for (const other of stations.slice(0, i)) {
+      const baseline = {
+        x: one.eastM - other.eastM,
+        y: one.northM - other.northM,
+        z: one.upM - other.upM,
+      };
+      longestM = Math.max(longestM, Math.sqrt(dot(baseline, baseline)));
+      const across = cross(pole, baseline);
+      fastestM = Math.max(fastestM, Math.sqrt(dot(across, across)));
+    }
+  });
+  const delayWidths = (longestM / SPEED_OF_LIGHT_M_PER_S) * channelWidthHz;
+  const highestHz = frequenciesHz.reduce((most, frequencyHz) => Math.max(most, frequencyHz), 0);
+  const fringeHz = (highestHz * EARTH_RATE_RAD_S * fastestM) / SPEED_OF_LIGHT_M_PER_S;
+  return {
+    longestM,
+    delayWidths,
+    keptInChannel: sinc(Math.min(delayWidths, 1)),
+    fringeHz,
+    keptIn: (integrationS) => sinc(Math.min(fringeHz * integrationS, 1)),
+  };
+}
+
+/** The longest that keeps 99 %, on round numbers of seconds: 1, 2, 5, 10 …. */
+export function bearableIntegrationS({ fringeHz }: Coherence): number {
+  const longestS = TURNS_THAT_KEEP / fringeHz;
+  const decade = 10 ** Math.floor(Math.log10(longestS));
+  return (longestS >= 5 * decade ? 5 : longestS >= 2 * decade ? 2 : 1) * decade;
+}

@@ -1,0 +1,71 @@
+/** Images of a recording without visibilities, one after the other: of voltages, or of what arrived channelised. */
+import type { ChannelisePlan } from '../channelise/index.js';
+import { refuse } from '../core/errors.js';
+import type { Recording } from '../formats/index.js';
+import { skyFrame } from '../sky/frame.js';
+import { checkDirectRoad, type DirectRoad } from './image.js';
+import { run } from './run.js';
+import type { ImageSettings } from './sky-image.js';
+import { firstSamples } from './slices.js';
+import { prepareChannelise, spectrumGrid } from './stages/channelise.js';
+import { integrationClock } from './stages/clock.js';
+import { prepareDirectImage, type DirectSkyImage } from './stages/direct-image.js';
+import { chain, type Account, type Emit } from './stages/stage.js';
+import { prepareTakeSpectra, spectraPerBlock } from './stages/take-spectra.js';
+
+export interface DirectImagesRoad extends DirectRoad {
+  /** An image of every so many seconds; one of everything unless given. */
+  readonly everyS?: number;
+}
+
+/** What is emitted is filled anew by the next image. `plan` is of voltages alone. */
+export async function imagesDirectly(
+  recording: Recording,
+  plan: ChannelisePlan | undefined,
+  road: DirectImagesRoad,
+  settings: ImageSettings,
+  emit: Emit<DirectSkyImage>,
+): Promise<{ readonly account: Account; readonly roadError: number }> {
+  const { backend, telescope, frequenciesHz, calibrated, everyS, onProgress } = road;
+  const frame = skyFrame(telescope.site, recording.start);
+  const roadError = checkDirectRoad(telescope, frame, frequenciesHz, settings);
+  const watched = { ...(onProgress && { onProgress }) };
+  const clockSettings = everyS === undefined ? {} : { integrationS: everyS };
+  const imaging = { backend, telescope, frequenciesHz, image: settings, ...(calibrated && { calibrated }) };
+  if (recording.kind === 'spectra') {
+    const clock = integrationClock(clockSettings, recording);
+    const wanted = Math.min(
+      recording.samples,
+      Math.round((road.durationS ?? Infinity) * recording.spectrumRateHz),
+    );
+    const lastsS = wanted / recording.spectrumRateHz;
+    const stages = chain(
+      prepareTakeSpectra({ backend, source: recording, clock }),
+      prepareDirectImage({ ...imaging, grid: recording, lastsS }),
+    );
+    let seen = 0;
+    const account = await run(recording.blocks(spectraPerBlock(recording)), stages, emit, {
+      ...{ samples: wanted, ...watched },
+      until: () => (seen += spectraPerBlock(recording)) >= wanted,
+    });
+    return { account, roadError };
+  }
+  if (!plan) return refuse(recording.path, 'holds voltages, and no channels were planned');
+  const grid = spectrumGrid(recording, plan);
+  const samples = Math.min(
+    recording.samples,
+    Math.round((road.durationS ?? Infinity) * recording.sampleRateHz),
+  );
+  const stages = chain(
+    await prepareChannelise({
+      backend,
+      plan,
+      source: recording,
+      clock: integrationClock(clockSettings, grid),
+    }),
+    prepareDirectImage({ ...imaging, grid, lastsS: samples / recording.sampleRateHz }),
+  );
+  const blocks = firstSamples(recording.blocks(plan.blockSamples), samples, recording.sampleRateHz);
+  const account = await run(blocks, stages, emit, { samples, ...watched });
+  return { account, roadError };
+}

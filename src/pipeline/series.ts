@@ -1,0 +1,103 @@
+/** A series of images: what both roads hand over for each, and how they become a cube and a film. */
+import { planeML, type PlaneML } from '../core/axes.js';
+import { refuse } from '../core/errors.js';
+import { addSeconds, formatInstant, type Instant } from '../core/instant.js';
+import { formatHz } from '../core/units.js';
+import { imageStretch, renderFilm, skyPicture, type SkyPlan } from '../draw/index.js';
+import { encodeFitsSeries, openOutputSet } from '../formats/index.js';
+import type { FittedBeam } from '../image/index.js';
+import { sourcesUp } from '../sky/above.js';
+import type { SkyFrame, SkyPosition } from '../sky/frame.js';
+import type { PictureOptions } from './products.js';
+
+export interface SeriesImage {
+  /** Stokes I, or the one product there is. */
+  readonly plane: PlaneML;
+  readonly start: Instant;
+  readonly durationS: number;
+  readonly frame: SkyFrame;
+  readonly centre: SkyPosition;
+}
+
+export interface Series {
+  readonly images: readonly SeriesImage[];
+  readonly plan: SkyPlan;
+  readonly beam?: FittedBeam;
+  readonly frequencyHz: number;
+  readonly bandHz: number;
+  readonly everyS: number;
+  readonly centreName: string;
+}
+
+export type SeriesOptions = Omit<PictureOptions, 'channels' | 'channelWidthHz'>;
+
+/** Wide enough to read, small enough to send. */
+const FILM_WIDTH = 600;
+/** Values that the colours are chosen from. */
+const MOST_VALUES = 2 ** 20;
+
+export async function writeSeries(
+  paths: { readonly fits: string; readonly png: string },
+  series: Series,
+  options: SeriesOptions,
+): Promise<void> {
+  const { images, plan, beam } = series;
+  if (images.length === 0) refuse('image', 'no image came of the series', 'give a shorter --every');
+  const { telescope } = options;
+  const stretch = imageStretch(jointly(images));
+  const pictures = images.map(({ plane, start, durationS, frame }) =>
+    skyPicture({
+      ...{ plane, plan, frame, stretch, unit: options.unit, integrationS: durationS },
+      ...(beam && { beam }),
+      title: [
+        telescope.title,
+        `${formatInstant(addSeconds(start, durationS / 2), durationS < 1 ? 3 : 0)} · ${formatHz(series.frequencyHz)}, ` +
+          `${formatHz(series.bandHz)} wide · ${telescope.stations.length} stations`,
+        options.road,
+      ],
+      calibration: options.unit === 'counts' ? 'uncalibrated' : 'calibrated',
+      sources: sourcesUp(options.sources, frame, 2, { telescope, frequencyHz: series.frequencyHz }).map(
+        ({ source, directionEnu }) => ({ name: source.name, directionEnu }),
+      ),
+    }),
+  );
+  const film = await renderFilm(pictures, { width: options.width ?? FILM_WIDTH });
+  const set = await openOutputSet([paths.fits, paths.png]);
+  try {
+    const middle = images[Math.floor(images.length / 2)];
+    await encodeFitsSeries(set.files[0], {
+      ...{ pixels: plan.pixels, pixelSize: plan.pixelSize, centre: middle.centre, object: series.centreName },
+      ...(beam && { beam }),
+      ...{
+        telescope: telescope.name,
+        unit: options.unit,
+        frequencyHz: series.frequencyHz,
+        everyS: series.everyS,
+      },
+      planes: images,
+      history: [
+        ...options.history,
+        ...(images.every(({ centre }) => centre.raDeg === middle.centre.raDeg)
+          ? []
+          : ['each image is of its own zenith: CRVAL is the middle one, table TIMES has all']),
+      ],
+    });
+    await set.files[1].write(film);
+    await set.finish();
+  } catch (error) {
+    await set.abandon();
+    throw error;
+  }
+}
+
+/** One colour scale: values of all images, thinned where they are many. */
+function jointly(images: readonly SeriesImage[]): PlaneML {
+  const size = images[0].plane.length;
+  const step = Math.ceil((size * images.length) / MOST_VALUES);
+  const side = 2 * Math.ceil(Math.sqrt((size * images.length) / step) / 2);
+  const values = new Float64Array(side * side).fill(Number.NaN);
+  let to = 0;
+  for (const { plane } of images)
+    for (let at = 0; at < size && to < values.length; at += step) values[to++] = plane[at];
+  return planeML(values, side);
+}

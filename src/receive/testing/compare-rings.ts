@@ -1,0 +1,21 @@
+/** Two rings through the same night: the same outcome of every packet, the same blocks, the same account. */
+import assert from 'node:assert/strict';
+import type { FedRing } from '../ring.js';
+import { randomNight } from './random-night.js';
+import { Bench, checkAccount } from './try-case.js';
+
+/** Closes neither; returns how many packets there were. Both have the same plan, of testing/array.ts. */
+export function compareRings(ring: FedRing, reference: FedRing, seed: number, packets: number): number {
+  const [bench, oracle] = [new Bench(ring, 'any sent'), new Bench(reference, 'any sent')];
+  for (const step of randomNight(seed, packets)) {
+    if (step === 'silence') for (const one of [ring, reference]) one.flush();
+    else if (step === 'drain') for (const one of [bench, oracle]) one.drain();
+    else for (const packet of step) assert.equal(bench.feed(packet), oracle.feed(packet));
+  }
+  for (const one of [ring, reference]) one.flush();
+  for (const one of [bench, oracle]) one.drain();
+  assert.deepEqual(bench.seen, oracle.seen);
+  assert.deepEqual(ring.account(), reference.account());
+  checkAccount(ring.account(), ring.plan, bench.fed);
+  return bench.fed.length;
+}
