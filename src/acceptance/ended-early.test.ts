@@ -1,7 +1,7 @@
 /** Runs that are ended early keep the integrations that they finished, and say so. */
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
-import { readdir, stat } from 'node:fs/promises';
+import { appendFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { corella, program, withFolder } from './corella.js';
@@ -93,6 +93,18 @@ describe('ended early', () => {
       assert.ok(told, recovered.stdout);
       assert.ok(Number(told[1]) > 0);
       assert.equal(await integrationsIn(folder, 'v.uvh5'), Number(told[1]));
+      // As live leaves it when it is killed in the middle of a write; and another run that had finished nothing.
+      const { size } = await stat(join(folder, 'v.uvh5'));
+      await appendFile(join(folder, 'v.uvh5'), new Uint8Array(5000).fill(7));
+      await writeFile(join(folder, '.v.uvh5.999999999-0123456789ab.part'), new Uint8Array(96));
+      const mended = await corella(folder, 'recover', 'v.uvh5');
+      assert.match(
+        mended.stdout,
+        new RegExp(`^v\\.uvh5: ${told[1]} integrations?, whole\n.*no integration was finished`),
+      );
+      assert.equal((await stat(join(folder, 'v.uvh5'))).size, size);
+      await corella(folder, 'recover', 'v.uvh5', '--remove');
+      assert.ok((await readdir(folder)).every((name) => !name.endsWith('.part')));
       const again = await corella(folder, 'recover', 'v.uvh5', '--remove');
       assert.match(again.stderr, /no killed run left anything of it/);
     });

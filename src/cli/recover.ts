@@ -1,5 +1,5 @@
 /** corella recover: what a run that was killed left behind, made whole or removed. */
-import { access, rename, rm, stat } from 'node:fs/promises';
+import { access, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { refuse } from '../core/errors.js';
@@ -47,8 +47,14 @@ async function run(path: string, options: RecoverOptions): Promise<void> {
       await rm(one.path);
       done.push({ path: one.finalPath, from: one.path, integrations: 0, outcome: 'removed' });
     }
-  } else if (left.length === 0) done.push(await mendInPlace(path));
-  else for (const one of left) done.push(await recover(one, left, options));
+  } else {
+    const found = await recoverAll(left, options);
+    const isDone = found.some(({ outcome }) => outcome === 'recovered');
+    if (!isDone && (await isPlainOutput(path))) done.push(await mendInPlace(path));
+    done.push(...found);
+    if (done.length === 0)
+      refuse(path, 'no killed run left anything here', 'name the file that was being written, or its folder');
+  }
   terminal.result(
     { recovered: done },
     done.map((one) => lineOf(one, left)),
@@ -70,34 +76,55 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
-async function recover(
-  one: Leftover,
-  all: readonly Leftover[],
-  { overwrite }: OutputOptions,
-): Promise<Recovered> {
-  const { path: from, finalPath: path } = one;
-  if (!/\.(?:uvfits|uvh5)$/i.test(path)) return { path, from, integrations: 0, outcome: 'no visibilities' };
-  const integrations = await visibilityFormatFor(path).mend(from);
-  if (integrations === 0) return { path, from, integrations, outcome: 'nothing was finished' };
-  const rivals = all.filter(({ finalPath }) => finalPath === path);
-  if (rivals.length > 1)
-    refuse(
-      path,
-      `${rivals.length} killed runs left something of it: ${rivals.map((rival) => rival.path).join(', ')}`,
-      'name one of these, or remove the others',
-    );
-  if (overwrite !== true && (await isThere(path)))
-    refuse(path, 'is there already', `move it away, or say --overwrite; what is left is ${from}`);
-  await rename(from, path);
-  return { path, from, integrations, outcome: 'recovered' };
+/** Those in which something was finished take their names, if no two want the same. */
+async function recoverAll(left: readonly Leftover[], { overwrite }: OutputOptions): Promise<Recovered[]> {
+  const found: Recovered[] = [];
+  for (const { path: from, finalPath: path } of left) {
+    const isVisibilities = VISIBILITIES.test(path);
+    const integrations = isVisibilities ? await visibilityFormatFor(path).mend(from) : 0;
+    const outcome = isVisibilities ? 'nothing was finished' : 'no visibilities';
+    found.push({ path, from, integrations, outcome: integrations > 0 ? 'recovered' : outcome });
+  }
+  const whole = found.filter(({ outcome }) => outcome === 'recovered');
+  for (const { path, from } of whole) {
+    const rivals = whole.filter((other) => other.path === path);
+    if (rivals.length > 1)
+      refuse(
+        path,
+        `${rivals.length} killed runs left something of it: ${rivals.map((rival) => rival.from).join(', ')}`,
+        'name one of these, or remove the others',
+      );
+    if (overwrite !== true && (await isThere(path)))
+      refuse(path, 'is there already', `move it away, or say --overwrite; what is left is ${from}`);
+  }
+  for (const { path, from } of whole) await rename(from, path);
+  return found;
 }
 
-/** A file that grew under its own name. */
+const VISIBILITIES = /\.(?:uvfits|uvh5)$/i;
+
+/** A file under its own name, which `live` lets grow. */
+const isPlainOutput = async (path: string): Promise<boolean> =>
+  VISIBILITIES.test(path) && (await stat(path).catch(() => undefined))?.isFile() === true;
+
 async function mendInPlace(path: string): Promise<Recovered> {
-  if (!(await isThere(path)) || (await stat(path)).isDirectory())
-    refuse(path, 'no killed run left anything here', 'name the file that was being written, or its folder');
+  const writer = await writerOf(path);
+  if (writer !== undefined) refuse(path, `is open in process ${writer}`, 'stop that run first');
   const integrations = await visibilityFormatFor(path).mend(path);
   return { path, from: path, integrations, outcome: 'whole already' };
+}
+
+/** The process that has a file open, where the system tells (Linux, one's own processes). */
+async function writerOf(path: string): Promise<string | undefined> {
+  const wanted = await realpath(path);
+  const processes = await readdir('/proc').catch((): string[] => []);
+  for (const pid of processes.filter((name) => /^\d+$/.test(name) && name !== String(process.pid))) {
+    for (const descriptor of await readdir(`/proc/${pid}/fd`).catch((): string[] => [])) {
+      const target = await readlink(`/proc/${pid}/fd/${descriptor}`).catch(() => '');
+      if (target === wanted) return pid;
+    }
+  }
+  return undefined;
 }
 
 function lineOf({ path, from, integrations, outcome }: Recovered, left: readonly Leftover[]): string {

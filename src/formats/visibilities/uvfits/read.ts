@@ -26,7 +26,11 @@ async function openGroups(file: InputFile): Promise<VisibilityFile> {
   const tables = await readTables(file, primary);
   const antennaUnit =
     tables.get('AIPS AN')?.[0] ??
-    refuse(path, 'has no AIPS AN table of antennas', 'export it with one, or copy it again');
+    refuse(
+      path,
+      'has no AIPS AN table of antennas',
+      'if corella was killed while it wrote it, corella recover mends it; else export it with one, or copy it again',
+    );
   const antennas = await readAntennas(file, antennaUnit);
   const layout = planUvfits(primary, await ifOffsets(file, tables.get('AIPS FQ')?.[0]));
   if (layout.groupCount === 0) refuse(path, 'holds no visibilities', 'check what wrote it');
