@@ -103,6 +103,17 @@ export function pairSum(
   return sum;
 }
 
+const corrections = new WeakMap<object, Float64Array>();
+/** The plan's correction, NaN where nothing is shown; made once for each plan. */
+function shownCorrection(plan: Pick<ImagePlan, 'correction' | 'shown'>): Float64Array {
+  let made = corrections.get(plan);
+  if (!made) {
+    made = plan.correction.map((value, at) => (plan.shown[at] === 1 ? value : NaN));
+    corrections.set(plan, made);
+  }
+  return made;
+}
+
 /**
  * Turns sums : [c][product][m][l], as the transform leaves them (bin 0 first), into the image: centred, scaled,
  * the taper taken out, NaN where nothing is shown. A new image unless one is given to be filled.
@@ -116,7 +127,7 @@ export function scaleImage(
   const { pixels, channels, products } = plan;
   const image = imageCPML(into ?? new Float64Array(sums.length), channels, products, pixels);
   const half = pixels / 2;
-  const correction = plan.correction.map((value, at) => (plan.shown[at] === 1 ? value : NaN));
+  const correction = shownCorrection(plan);
   for (let plane = 0; plane < channels * products; plane++) {
     const first = plane * pixels * pixels;
     if (!(pairSums[plane] > 0)) {
