@@ -16,6 +16,7 @@ export interface GuessedPlan {
 export const usualFormat = (datagrams: readonly Uint8Array[]): PacketFormat | undefined =>
   usual(datagrams.map(recogniseDatagram).filter((format) => format !== undefined));
 
+/** What a stream of packets is likely to be, from some of them: lanes, channels and clock. */
 export function guessPlan(
   format: PacketFormat,
   datagrams: readonly Uint8Array[],

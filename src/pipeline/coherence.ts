@@ -30,6 +30,7 @@ export const KEEP = 0.99;
 /** sinc(x) = 0.99. */
 const TURNS_THAT_KEEP = 0.0781;
 
+/** What an array loses of a source low in the sky where nothing is tracked, by its longest baseline. */
 export function coherenceOf(
   { stations, site }: Pick<Telescope, 'stations' | 'site'>,
   frequenciesHz: Float64Array,

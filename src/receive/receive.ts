@@ -88,6 +88,7 @@ export interface Reception extends Closable {
   account(): ReceiveAccount;
 }
 
+/** Packets of a socket or a capture as sources of blocks, one for each time the senders start; every packet accounted for. */
 export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
   preparing(async (closers) => {
     const { stream, epoch } = settings;

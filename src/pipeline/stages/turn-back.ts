@@ -15,6 +15,7 @@ export interface TurnBackSettings {
   readonly frequenciesHz: Float64Array;
 }
 
+/** Undoes what was tracked, at the middle of each integration: visibilities come out unphased again. */
 export function prepareTurnBack(settings: TurnBackSettings): Stage<Integration, Integration> {
   const { law, tickRateHz, start, frequenciesHz } = settings;
   /** e^(+2πi f d)·e^(−iφ) of each input. */
