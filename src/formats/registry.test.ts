@@ -20,7 +20,10 @@ const format = (name: string, firstByte: number, writes: 'writes' | 'reads'): Fo
   ],
   recognise: (_, head) => head[0] === firstByte,
   open: () => Promise.resolve(opened(name)),
-  ...(writes === 'writes' ? { createVisibilities: () => Promise.reject(new Error('not here')) } : {}),
+  ...(writes === 'writes' && {
+    createVisibilities: () => Promise.reject(new Error('not here')),
+    mend: () => Promise.resolve(0),
+  }),
 });
 const known = [format('one', 1, 'reads'), format('two', 2, 'writes')];
 
