@@ -87,6 +87,8 @@ async function runOf(
   text: string,
 ): Promise<{ readonly said: string[]; readonly by: number | string | null }> {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', text], {
+    // Who is killed clears nothing up: what it had in the temporary folder goes with this test's own.
+    env: { ...process.env, TMPDIR: folder },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let said = '';
