@@ -1,7 +1,7 @@
 // Transforms whose lanes are independent, e^(−2πi jk/length): Stockham's passes, each with its turns in the order in
 // which they are needed. Swapping re and im before and after makes the other sign. For sources compiled for each level.
 #pragma once
-#include "backend/cpu/vector.h"
+#include "image/cpu/lane_complex.h"
 #include "image/wide/cpu/wide_kernels.h"
 
 namespace corella {
@@ -9,31 +9,8 @@ namespace CORELLA_LEVEL {
 namespace {
 
 template <class Vector>
-struct Pair {
-  Vector re, im;
-};
-
-template <class Vector>
-CORELLA_INLINE Pair<Vector> operator+(const Pair<Vector> &a, const Pair<Vector> &b) {
-  return {a.re + b.re, a.im + b.im};
-}
-template <class Vector>
-CORELLA_INLINE Pair<Vector> operator-(const Pair<Vector> &a, const Pair<Vector> &b) {
-  return {a.re - b.re, a.im - b.im};
-}
-/** −i a */
-template <class Vector>
-CORELLA_INLINE Pair<Vector> quarter(const Pair<Vector> &a) {
-  return {a.im, -a.re};
-}
-template <class Vector, class Real>
-CORELLA_INLINE Pair<Vector> turned(const Pair<Vector> &a, const Real *turn) {
-  return {a.re * turn[0] - a.im * turn[1], a.re * turn[1] + a.im * turn[0]};
-}
-
-template <class Vector>
-CORELLA_INLINE void mix4(Pair<Vector> &a, Pair<Vector> &b, Pair<Vector> &c, Pair<Vector> &d) {
-  const Pair<Vector> sum = a + c, difference = a - c, other = b + d, turn = quarter(b - d);
+CORELLA_INLINE void mix4(Complex<Vector> &a, Complex<Vector> &b, Complex<Vector> &c, Complex<Vector> &d) {
+  const Complex<Vector> sum = a + c, difference = a - c, other = b + d, turn = quarter(b - d);
   a = sum + other;
   b = difference + turn;
   c = sum - other;
@@ -41,16 +18,16 @@ CORELLA_INLINE void mix4(Pair<Vector> &a, Pair<Vector> &b, Pair<Vector> &c, Pair
 }
 
 template <int R, class Vector, class Real>
-CORELLA_INLINE void butterfly(Pair<Vector> *x) {
+CORELLA_INLINE void butterfly(Complex<Vector> *x) {
   if constexpr (R == 2) {
-    const Pair<Vector> sum = x[0] + x[1];
+    const Complex<Vector> sum = x[0] + x[1];
     x[1] = x[0] - x[1];
     x[0] = sum;
   } else if constexpr (R == 3) {
     constexpr Real SINE = Real(0.86602540378443864676);
-    const Pair<Vector> sum = x[1] + x[2], difference = x[1] - x[2];
-    const Pair<Vector> along = {x[0].re - sum.re * Real(0.5), x[0].im - sum.im * Real(0.5)};
-    const Pair<Vector> across = {difference.im * SINE, difference.re * -SINE};
+    const Complex<Vector> sum = x[1] + x[2], difference = x[1] - x[2];
+    const Complex<Vector> along = {x[0].re - sum.re * Real(0.5), x[0].im - sum.im * Real(0.5)};
+    const Complex<Vector> across = {difference.im * SINE, difference.re * -SINE};
     x[0] = x[0] + sum;
     x[1] = along + across;
     x[2] = along - across;
@@ -59,11 +36,11 @@ CORELLA_INLINE void butterfly(Pair<Vector> *x) {
   } else if constexpr (R == 5) {
     constexpr Real C1 = Real(0.30901699437494742410), C2 = Real(-0.80901699437494742410);
     constexpr Real S1 = Real(0.95105651629515357212), S2 = Real(0.58778525229247312917);
-    const Pair<Vector> s1 = x[1] + x[4], d1 = x[1] - x[4], s2 = x[2] + x[3], d2 = x[2] - x[3];
-    const Pair<Vector> a1 = {x[0].re + s1.re * C1 + s2.re * C2, x[0].im + s1.im * C1 + s2.im * C2};
-    const Pair<Vector> a2 = {x[0].re + s1.re * C2 + s2.re * C1, x[0].im + s1.im * C2 + s2.im * C1};
-    const Pair<Vector> b1 = {d1.im * S1 + d2.im * S2, -(d1.re * S1 + d2.re * S2)};
-    const Pair<Vector> b2 = {d1.im * S2 - d2.im * S1, d2.re * S1 - d1.re * S2};
+    const Complex<Vector> s1 = x[1] + x[4], d1 = x[1] - x[4], s2 = x[2] + x[3], d2 = x[2] - x[3];
+    const Complex<Vector> a1 = {x[0].re + s1.re * C1 + s2.re * C2, x[0].im + s1.im * C1 + s2.im * C2};
+    const Complex<Vector> a2 = {x[0].re + s1.re * C2 + s2.re * C1, x[0].im + s1.im * C2 + s2.im * C1};
+    const Complex<Vector> b1 = {d1.im * S1 + d2.im * S2, -(d1.re * S1 + d2.re * S2)};
+    const Complex<Vector> b2 = {d1.im * S2 - d2.im * S1, d2.re * S1 - d1.re * S2};
     x[0] = x[0] + s1 + s2;
     x[1] = a1 + b1;
     x[2] = a2 + b2;
@@ -73,15 +50,15 @@ CORELLA_INLINE void butterfly(Pair<Vector> *x) {
     constexpr Real C[4] = {1, Real(0.62348980185873353053), Real(-0.22252093395631440429),
                            Real(-0.90096886790241912624)};
     constexpr Real S[4] = {0, Real(0.78183148246802980871), Real(0.97492791218182360702), Real(0.43388373911755812048)};
-    Pair<Vector> sums[3], differences[3];
+    Complex<Vector> sums[3], differences[3];
     for (int j = 0; j < 3; j++) {
       sums[j] = x[j + 1] + x[6 - j];
       differences[j] = x[j + 1] - x[6 - j];
     }
-    const Pair<Vector> first = x[0];
+    const Complex<Vector> first = x[0];
     x[0] = x[0] + sums[0] + sums[1] + sums[2];
     for (int k = 1; k <= 3; k++) {
-      Pair<Vector> along = first, across = {first.re * 0, first.im * 0};
+      Complex<Vector> along = first, across = {first.re * 0, first.im * 0};
       for (int j = 1; j <= 3; j++) {
         const int e = j * k % 7;
         const Real cosine = C[e < 4 ? e : 7 - e], sine = e < 4 ? S[e] : -S[7 - e];
@@ -96,7 +73,7 @@ CORELLA_INLINE void butterfly(Pair<Vector> *x) {
   } else {
     static_assert(R == 8, "no such radix");
     constexpr Real EIGHTH = Real(0.70710678118654752440);
-    Pair<Vector> even[4], odd[4];
+    Complex<Vector> even[4], odd[4];
     for (int k = 0; k < 4; k++) {
       even[k] = x[k] + x[k + 4];
       odd[k] = x[k] - x[k + 4];
@@ -117,7 +94,7 @@ CORELLA_INLINE void butterfly(Pair<Vector> *x) {
 template <int R, class Vector, class Real, class Load, class Store>
 CORELLA_INLINE void radixPass(const Real *turns, const Load &load, int64_t size, int64_t stride, const Store &store) {
   const int64_t parts = size / R, apart = parts * stride;
-  Pair<Vector> x[R];
+  Complex<Vector> x[R];
   for (int64_t q = 0; q < stride; q++) {
 #pragma GCC unroll 8
     for (int k = 0; k < R; k++) x[k] = load(q + apart * k);
@@ -152,13 +129,13 @@ inline void anyPass(int radix, const Real *turns, const Load &load, int64_t size
 
 template <class Vector>
 struct FromBuffer {
-  const Pair<Vector> *from;
-  CORELLA_INLINE Pair<Vector> operator()(int64_t k) const { return from[k]; }
+  const Complex<Vector> *from;
+  CORELLA_INLINE Complex<Vector> operator()(int64_t k) const { return from[k]; }
 };
 template <class Vector>
 struct ToBuffer {
-  Pair<Vector> *to;
-  CORELLA_INLINE void operator()(int64_t k, const Pair<Vector> &value) const { to[k] = value; }
+  Complex<Vector> *to;
+  CORELLA_INLINE void operator()(int64_t k, const Complex<Vector> &value) const { to[k] = value; }
 };
 
 /**
@@ -166,8 +143,8 @@ struct ToBuffer {
  * the result. Plans start with radix 4 or 8: sides are multiples of 32.
  */
 template <class Vector, class Real, class Load>
-CORELLA_INLINE Pair<Vector> *transformLanes(const WideFft<Real> &fft, const Load &load, Pair<Vector> *buffer,
-                                            Pair<Vector> *other) {
+CORELLA_INLINE Complex<Vector> *transformLanes(const WideFft<Real> &fft, const Load &load, Complex<Vector> *buffer,
+                                               Complex<Vector> *other) {
   const int first = fft.radices[0];
   if (first == 8)
     radixPass<8, Vector>(fft.turns[0], load, fft.length, 1, ToBuffer<Vector>{buffer});
@@ -177,7 +154,7 @@ CORELLA_INLINE Pair<Vector> *transformLanes(const WideFft<Real> &fft, const Load
   for (int pass = 1; pass < fft.passes; pass++) {
     const int radix = fft.radices[pass];
     anyPass<Vector>(radix, fft.turns[pass], FromBuffer<Vector>{buffer}, size, stride, ToBuffer<Vector>{other});
-    Pair<Vector> *swapped = buffer;
+    Complex<Vector> *swapped = buffer;
     buffer = other;
     other = swapped;
     size /= radix;

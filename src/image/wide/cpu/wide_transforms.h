@@ -42,19 +42,19 @@ struct Transforms {
   static constexpr int BLOCK = 2 * WIDE_TILE * L;
 
   /** Buffer n of bufferReals. */
-  static Pair<Vector> *bufferOf(const WideShape<Real> &shape, Real *buffers, int n) {
-    return reinterpret_cast<Pair<Vector> *>(buffers) + n * shape.side;
+  static Complex<Vector> *bufferOf(const WideShape<Real> &shape, Real *buffers, int n) {
+    return reinterpret_cast<Complex<Vector> *>(buffers) + n * shape.side;
   }
 
   static void rowsToImage(const WideShape<Real> &shape, Real *group, Real *buffers) {
-    const Pair<Vector> *done[PARTS];
-    Pair<Vector> *spare = bufferOf(shape, buffers, PARTS);
+    const Complex<Vector> *done[PARTS];
+    Complex<Vector> *spare = bufferOf(shape, buffers, PARTS);
     for (int part = 0; part < PARTS; part++) {
       const Real *from = group + part * 2 * L * shape.side;
       const auto load = [&](int64_t k) __attribute__((always_inline)) {
-        return Pair<Vector>{loadVector<Vector>(from + (2 * k + 1) * L), loadVector<Vector>(from + 2 * k * L)};
+        return Complex<Vector>{loadVector<Vector>(from + (2 * k + 1) * L), loadVector<Vector>(from + 2 * k * L)};
       };
-      Pair<Vector> *own = bufferOf(shape, buffers, part);
+      Complex<Vector> *own = bufferOf(shape, buffers, part);
       done[part] = transformLanes<Vector>(shape.fft, load, own, spare);
       if (done[part] == spare) spare = own;
     }
@@ -65,7 +65,7 @@ struct Transforms {
 #pragma GCC unroll 16
         for (int k = 0; k < L; k++) {
           // beyond the image there are columns to read, and nobody asks for what comes of them
-          const Pair<Vector> &one = done[part][wrapped(block * L + k - shape.pixels / 2, shape.side)];
+          const Complex<Vector> &one = done[part][wrapped(block * L + k - shape.pixels / 2, shape.side)];
           re[k] = one.im;
           im[k] = one.re;
         }
@@ -85,12 +85,12 @@ struct Transforms {
     const Vector zero = {};
     const int64_t blocks = (shape.pixels + L - 1) / L;
     for (int part = 0; part < PARTS; part++) {
-      Pair<Vector> *own = bufferOf(shape, buffers, part);
+      Complex<Vector> *own = bufferOf(shape, buffers, part);
       for (int64_t k = shape.pixels / 2; k < shape.side - shape.pixels / 2; k++) own[k] = {zero, zero};
     }
     for (int64_t block = 0; block < blocks; block++) {
       for (int part = 0; part < PARTS; part++) {
-        Pair<Vector> *own = bufferOf(shape, buffers, part);
+        Complex<Vector> *own = bufferOf(shape, buffers, part);
         Vector re[L], im[L];
         const Real *from = group + block * BLOCK + part * 2 * L * L;
 #pragma GCC unroll 16
@@ -106,10 +106,10 @@ struct Transforms {
       }
     }
     for (int part = 0; part < PARTS; part++) {
-      Pair<Vector> *own = bufferOf(shape, buffers, part), *spare = bufferOf(shape, buffers, PARTS);
+      Complex<Vector> *own = bufferOf(shape, buffers, part), *spare = bufferOf(shape, buffers, PARTS);
       // the first pass has read all of `own` before the next one writes there
       const auto load = [&](int64_t k) __attribute__((always_inline)) { return own[k]; };
-      const Pair<Vector> *done = transformLanes<Vector>(shape.fft, load, spare, own);
+      const Complex<Vector> *done = transformLanes<Vector>(shape.fft, load, spare, own);
       Real *to = group + part * 2 * L * shape.side;
       for (int64_t k = 0; k < shape.side; k++) {
         storeVector(to + 2 * k * L, done[k].re);
@@ -132,7 +132,7 @@ struct Transforms {
 
   /** sums ← sums · turns + value over a stretch; `step` 1 or −1 walks the turns. */
   static CORELLA_INLINE void addTurned(int64_t count, double *sums, const double *turns, int64_t step,
-                                       const Pair<Vector> *values, Ahead &ahead) {
+                                       const Complex<Vector> *values, Ahead &ahead) {
     for (int64_t k = 0; k < count; k++, sums += 2 * L, turns += step * 2 * L) {
       const Real *value = reinterpret_cast<const Real *>(values + k);
 #pragma GCC unroll 2
@@ -168,15 +168,15 @@ struct Transforms {
 
   static void columnsToImage(const WideShape<Real> &shape, Real *const *groups, Real *const *next, int64_t block,
                              double *sums, const double *turns, Real *buffers) {
-    Pair<Vector> *first = bufferOf(shape, buffers, 0), *second = bufferOf(shape, buffers, 1);
+    Complex<Vector> *first = bufferOf(shape, buffers, 0), *second = bufferOf(shape, buffers, 1);
     const int64_t count = shape.side / WIDE_TILE, part = shape.pixels / 2;
     // the first pass reads these before the next one writes over them
     const Real *const *parts = partsOf(shape, groups, block, reinterpret_cast<const Real **>(second));
     const auto load = [&](int64_t k) __attribute__((always_inline)) {
       const Real *from = parts[static_cast<uint64_t>(k) / WIDE_TILE] + k % WIDE_TILE * 2 * L;
-      return Pair<Vector>{loadVector<Vector>(from + L), loadVector<Vector>(from)};
+      return Complex<Vector>{loadVector<Vector>(from + L), loadVector<Vector>(from)};
     };
-    const Pair<Vector> *done = transformLanes<Vector>(shape.fft, load, first, second);
+    const Complex<Vector> *done = transformLanes<Vector>(shape.fft, load, first, second);
     auto *room = reinterpret_cast<const Real **>(done == first ? second : first);
     Ahead ahead{next ? partsOf(shape, next, block, room) : nullptr, 0, next ? count * Ahead::LINES : 0};
     addTurned(part, sums, turns, 1, done, ahead);
@@ -185,11 +185,11 @@ struct Transforms {
 
   static void columnsToGrid(const WideShape<Real> &shape, Real *const *groups, int64_t block, double *sums,
                             const double *turns, Real *buffers) {
-    Pair<Vector> *first = bufferOf(shape, buffers, 0), *second = bufferOf(shape, buffers, 1);
+    Complex<Vector> *first = bufferOf(shape, buffers, 0), *second = bufferOf(shape, buffers, 1);
     const int64_t part = shape.pixels / 2;
     const Vector zero = {};
     for (int64_t k = part; k < shape.side - part; k++) second[k] = {zero, zero};
-    const auto narrow = [&](const double *from, Pair<Vector> *to) {
+    const auto narrow = [&](const double *from, Complex<Vector> *to) {
       Real *reals = reinterpret_cast<Real *>(to);
       for (int64_t k = 0; k < part; k++) {
         for (int at = 0; at < 2 * L; at += LANES<double>) {
@@ -202,7 +202,7 @@ struct Transforms {
     turnBack(part, sums, turns, 1);
     turnBack(part, sums + part * 2 * L, turns + part * 2 * L, -1);
     const auto load = [&](int64_t k) __attribute__((always_inline)) { return second[k]; };
-    const Pair<Vector> *done = transformLanes<Vector>(shape.fft, load, first, second);
+    const Complex<Vector> *done = transformLanes<Vector>(shape.fft, load, first, second);
     for (int64_t g = 0; g < shape.side / WIDE_TILE; g++) {
       if (!groups[g]) continue;
       Real *to = groups[g] + block * BLOCK;
