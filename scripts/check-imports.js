@@ -38,7 +38,7 @@ const doors = {
   ...Object.fromEntries(kernels.map((room) => [room, ['index.ts', 'on-card.ts']])),
   formats: ['index.ts', 'format.ts'],
   draw: ['index.ts'],
-  receive: ['index.ts'],
+  receive: ['index.ts', 'on-card.ts'],
 };
 /** What a card's door leads to is for those who keep data on a card. */
 const mayUseCards = /^(?:pipeline\/(?:resident|planner)|bench)\//;

@@ -1,9 +1,10 @@
 /** The door of receiving. */
 export { openArrivals, receivePackets } from './receive.js';
-export type { Arrivals, SocketFacts } from './arrivals.js';
+export type { Arrivals, RingFill, SocketFacts } from './arrivals.js';
 export { openNativeSender, type NativeSender, type NativeSenderOptions } from './native/sender.js';
 export type {
   PacketOrigin,
+  ReadyToListen,
   ReceiveAccount,
   ReceiveEvent,
   ReceiveSettings,
@@ -15,6 +16,7 @@ export { surveySocket } from './survey-socket.js';
 export type { ListenSettings } from './listen.js';
 export type {
   ArrivalFacts,
+  LiveCells,
   LiveSource,
   LiveSpectra,
   LiveSpectraSource,
