@@ -84,6 +84,8 @@ export interface SenderAccount extends LaneAccount {
 
 export interface ReceiveAccount extends Omit<RingAccount, 'lanes'> {
   readonly senders: readonly SenderAccount[];
+  /** Of the missing cells, those of a session's first block and of what was begun at the end: nobody's loss. */
+  readonly edgeCells: number;
   /** Blocks of sessions whose time nobody knew. */
   readonly untimedBlocks: number;
   /** Of a socket alone. */
@@ -124,6 +126,8 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
     const native = settings.by === 'typescript' ? undefined : nativeTurn(plan);
     const turn = native === undefined || 'what' in native ? turnCells(plan) : native;
     let untimedBlocks = 0;
+    let edgeCells = 0;
+    let hasStopped = false;
     let pending: ArrivedBlock | undefined;
     const nextBlock = async (): Promise<ArrivedBlock | undefined> => {
       const block = pending ?? (await arrivals.next());
@@ -146,6 +150,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
           ...(lastTick === undefined ? {} : { lastTick }),
         });
         const note = (block: ArrivedBlock): void => {
+          if (block === first || hasStopped) edgeCells += block.missingCells;
           lastTick = block.startTick + blockTicksOf(plan);
         };
         note(first);
@@ -176,6 +181,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
       description: arrivals.description,
       sessions,
       stop: () => {
+        hasStopped = true;
         arrivals.stop();
       },
       account: () => {
@@ -189,6 +195,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
             source: stream.sources[n],
             name: format.senderName(stream.sources[n]),
           })),
+          edgeCells,
           untimedBlocks,
           ...(socket && { socket }),
           ...(ring && { ring }),

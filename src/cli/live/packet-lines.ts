@@ -16,7 +16,7 @@ const words: Readonly<Record<string, string>> = {
 
 export function packetLines(account: ReceiveAccount): string[] {
   const { packets, outcomes, missingCells, skippedBlocks, resyncs, senders, socket, untimedBlocks } = account;
-  const { ring } = account;
+  const { ring, edgeCells } = account;
   const others = Object.entries(outcomes)
     .filter(([name, count]) => name !== 'placed' && count > 0)
     .map(([name, count]) => `${count} ${words[name] ?? name}`);
@@ -25,6 +25,7 @@ export function packetLines(account: ReceiveAccount): string[] {
     `${packets} packets: ${[`${outcomes.placed} placed`, ...others].join(', ')}`,
     `${missingCells} packets missing` +
       (missingCells > 0 ? `; most of ${worst.name}: ${worst.missingCells}` : '') +
+      (edgeCells > 0 ? `; ${edgeCells} of them before the first and after the last that was heard` : '') +
       (skippedBlocks > 0 ? `; ${skippedBlocks} blocks that nobody sent` : ''),
     ...(resyncs > 0 ? [`the senders' clocks were set anew ${resyncs} time${resyncs === 1 ? '' : 's'}`] : []),
     ...(untimedBlocks > 0 ? [`${untimedBlocks} blocks left out, their time unknown`] : []),

@@ -10,7 +10,7 @@ import { openTerminal } from '../report/terminal.js';
 import { packetLines } from './packet-lines.js';
 
 export interface Report {
-  say(line: string): void;
+  readonly say: (line: string) => void;
   started(source: Source, description: string, backend: string): void;
   readonly event: (event: NightEvent) => void;
   readonly file: (event: FileEvent) => void;

@@ -17,6 +17,7 @@ import { prepareImage } from '../stages/image.js';
 import type { TimedSpectra } from '../stages/spectra.js';
 import { both, chain, passing, type Account, type Stage } from '../stages/stage.js';
 import { prepareTakeSpectra, spectraPerBlock } from '../stages/take-spectra.js';
+import { imagedInputs } from './left-out.js';
 import type { LiveSettings } from './settings.js';
 import type { LiveSinks } from './sinks.js';
 import { prepareSum } from './sum.js';
@@ -97,7 +98,7 @@ async function prepareProducts(
   settings: LiveSettings,
   sinks: LiveSinks,
 ): Promise<Stage<TimedSpectra, unknown>> {
-  const { backend, telescope, frequenciesHz, flaggedInputs, imaging } = settings;
+  const { backend, frequenciesHz, flaggedInputs, imaging } = settings;
   const correlate = await prepareCorrelate({
     backend,
     spectra: shape,
@@ -108,10 +109,9 @@ async function prepareProducts(
   if (!imaging) return chain(correlate, passing(sinks.integration));
   const common = {
     backend,
-    telescope,
+    ...imagedInputs(settings),
     frequenciesHz,
     image: imaging.image,
-    ...(imaging.calibrated && { calibrated: imaging.calibrated }),
   };
   if (imaging.road === 'direct') {
     const direct = prepareDirectImage({ ...common, grid, lastsS: imaging.everyS });

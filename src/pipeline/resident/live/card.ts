@@ -13,6 +13,7 @@ import type { RingPlan } from '../../../receive/index.js';
 import { cannotTurn, prepareCellFront, shapeOf } from '../../../receive/on-card.js';
 import { skyFrame } from '../../../sky/frame.js';
 import type { CardAccount, CardChain, CardStep } from '../../live/card-chain.js';
+import { imagedInputs } from '../../live/left-out.js';
 import type { LiveSettings } from '../../live/settings.js';
 import { planSky } from '../../sky-image.js';
 import { PlannedImager } from '../../stages/planned-imager.js';
@@ -43,7 +44,9 @@ export async function prepareLiveCard(settings: LiveCardSettings): Promise<CardC
 }
 
 async function prepare(settings: LiveCardSettings, closers: Closers): Promise<CardChain> {
-  const { backend, ring, polarisations, telescope, frequenciesHz, imaging, say } = settings;
+  const { backend, ring, polarisations, frequenciesHz, say } = settings;
+  const { telescope, calibrated } = imagedInputs(settings);
+  const imaging = settings.imaging && { ...settings.imaging, ...(calibrated && { calibrated }) };
   const { session } = backend;
   const integrations = settings.integrations ?? 'kept';
   const frame = skyFrame(telescope.site, settings.about);
@@ -118,7 +121,7 @@ async function prepare(settings: LiveCardSettings, closers: Closers): Promise<Ca
     ...{ session, clock, front, correlation, computed, images, files, telescope, told },
     ...(correlations && { correlations }),
     ...(longSums && { longSums }),
-    ...(planned && imaging && { planned, imaging }),
+    ...(planned && { planned, imaging }),
   };
   say(
     `the chain stays on the card: packets turned there${first ? `, ${first.imager.description}` : ''}; ` +

@@ -13,7 +13,7 @@ export class Deliveries {
         this.failure ??= { error };
       })
       .finally(() => {
-        this.queue.shift();
+        void this.queue.shift();
       });
     this.queue.push(own);
   }
