@@ -44,7 +44,7 @@ describe('JSON', () => {
     ['inspect GAINS', 'inspect gains.json'],
     ['inspect IMAGE', 'inspect w.fits'],
     ['convert', 'convert t.uvfits u.uvh5', 'convert t.sigmf-meta v.sigmf-meta', 'convert early.dada w.sigmf-meta'],
-    ['send', 'send t.sigmf-meta --format vdif --to cap.pcap --speed max'],
+    ['send', 'send t.sigmf-meta --format vdif --to cap.pcap --speed max', 'send t.sigmf-meta --format vdif --to 127.0.0.1:9 --speed max'],
     ['inspect CAPTURE', 'inspect cap.pcap --rate 100kHz'],
     ['recover', 'recover . --remove'],
     ['plan', 'plan --card h200'],
