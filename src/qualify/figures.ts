@@ -1,6 +1,7 @@
 /** Every figure, in the order of the report. A new one is one file and one line here. */
 import type { Figure } from './figure.js';
 import { imagesFigure } from './figures/images.js';
+import { liveFigure } from './figures/live.js';
 import { lossFigure } from './figures/loss.js';
 import { backendsFigure } from './figures/backends.js';
 import { filesFigure } from './figures/files.js';
@@ -32,6 +33,7 @@ export const figures: readonly Figure[] = [
   gainsFigure,
   imagesFigure,
   lossFigure,
+  liveFigure,
   filesFigure,
   backendsFigure,
   performanceFigure,
