@@ -15,7 +15,7 @@ import { receivePackets, type ReceiveAccount } from '../../receive/index.js';
 import type { StreamPlan } from '../../packets/packet-format.js';
 import type { Instant } from '../../core/instant.js';
 import { START } from '../engines.js';
-import { all, atLeast, told, type Figure, type Rig } from '../figure.js';
+import { all, atLeast, told, type Check, type Figure, type Rig } from '../figure.js';
 
 const INPUTS = 32;
 const CHANNELS = 8;
@@ -47,23 +47,28 @@ export const liveFigure: Figure = {
     });
     await capture.finish();
     const batch = await correlated(rig, spectraSource(arrived));
-    const { integrations: live, account } = await received(rig, path, plan, first.epoch);
-    const [ours, theirs] = [live.at(0), batch.at(0)];
-    if (!ours || !theirs) throw new Error('no integration came out');
-    const same = theirs.visibilities.filter((value, n) => Object.is(value, ours.visibilities[n])).length;
-    const counted = theirs.counts.filter((value, n) => value === ours.counts[n]).length;
-    const outcomes = Object.values(account.outcomes).reduce((sum, count) => sum + count, 0);
-    return {
-      checks: [
-        told('packets on their way', sent.sent),
-        all('sums bit for bit', same, theirs.visibilities.length),
-        all('weights', counted, theirs.counts.length),
-        all('packets with one outcome', outcomes, account.packets),
-        atLeast('cells that were lost, and known to be', account.missingCells, 1),
-      ],
-    };
+    const checks: Check[] = [told('packets on their way', sent.sent)];
+    // The ring in C++, where it is built, and the one in TypeScript that it is held to.
+    for (const by of ['auto', 'typescript'] as const)
+      checks.push(...judge(by, batch, await received(rig, by, path, plan, first.epoch)));
+    return { checks };
   },
 };
+
+function judge(by: Ring, batch: readonly Integration[], { integrations, account }: Received): Check[] {
+  const [ours, theirs] = [integrations.at(0), batch.at(0)];
+  if (!ours || !theirs) throw new Error('no integration came out');
+  const same = theirs.visibilities.filter((value, n) => Object.is(value, ours.visibilities[n])).length;
+  const counted = theirs.counts.filter((value, n) => value === ours.counts[n]).length;
+  const outcomes = Object.values(account.outcomes).reduce((sum, count) => sum + count, 0);
+  const name = by === 'auto' ? 'the usual ring' : 'the ring in TypeScript';
+  return [
+    all(`${name}: sums bit for bit`, same, theirs.visibilities.length),
+    all(`${name}: weights`, counted, theirs.counts.length),
+    all(`${name}: packets with one outcome`, outcomes, account.packets),
+    atLeast(`${name}: cells that were lost, and known to be`, account.missingCells, 1),
+  ];
+}
 
 function someSpectra(): CanonicalSpectra {
   const random = randomStream(23, 'live');
@@ -101,20 +106,26 @@ async function correlated({ backend }: Rig, source: SpectraSource): Promise<read
   return made;
 }
 
+type Ring = 'auto' | 'typescript';
+
+interface Received {
+  readonly integrations: readonly Integration[];
+  readonly account: ReceiveAccount;
+}
+
 async function received(
   rig: Rig,
+  by: Ring,
   path: string,
   stream: StreamPlan,
   epoch: Instant,
-): Promise<{
-  readonly integrations: readonly Integration[];
-  readonly account: ReceiveAccount;
-}> {
+): Promise<Received> {
   const reception = await receivePackets({
     stream,
     from: { capture: path },
     epoch: { told: 'operator', at: epoch },
     polarisations: 2,
+    by,
   });
   try {
     const integrations: Integration[] = [];
