@@ -70,7 +70,7 @@ async function run(options: Options): Promise<void> {
     const moved = earlier ? movedSince(earlier, made) : [];
     const json = {
       ...reportJson(made),
-      ...(earlier && { movedSince: { ...earlier, figures: undefined, moved } }),
+      ...(earlier && { movedSince: { version: earlier.version, madeUtc: earlier.madeUtc, moved } }),
     };
     await writeFileWhole(paths.json, `${JSON.stringify(json, null, 2)}\n`);
     await writeFileWhole(paths.html, await reportHtml(made, moved));

@@ -86,4 +86,8 @@ export const told = (what: string, measured: number, unit = ''): Check => ({
   verdict: 'told',
 });
 
-const limit = (value: number, unit = ''): string => (unit === '' ? `${value}` : `${value} ${unit}`);
+/** Four digits say a threshold that was itself worked out. */
+const limit = (value: number, unit = ''): string => {
+  const words = `${Number(value.toPrecision(4))}`.replace('-', '−');
+  return unit === '' ? words : `${words} ${unit}`;
+};

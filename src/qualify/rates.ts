@@ -6,7 +6,14 @@ import type { Rig } from './figure.js';
 const measured = new WeakMap<Backend, Promise<readonly BenchRow[]>>();
 
 /** Kernels of the five works; others have benches of their own. */
-const kernels = ['correlate', 'channelise', 'calibrate', 'image', 'image-cuda'];
+const kernels = [
+  'correlate',
+  'correlate-integrated',
+  'channelise',
+  'calibrate',
+  'image',
+  'direct-image-card',
+];
 
 export function rates(rig: Rig): Promise<readonly BenchRow[]> {
   const known = measured.get(rig.backend);

@@ -9,7 +9,7 @@ export const papersFigure: Figure = {
   name: 'papers',
   title: 'The papers’ figures, from this machine',
   about:
-    'Scalloping and leakage of the polyphase filter (its figures 3 and 4), samples a second over taps and channels (20); the X-engine’s rate over stations and over integration length, and the bandwidth a station may have (5, 6 and 8); StEFCal’s rate over antennas (1 and 2; its convergence stands under gains); EPIC’s time for an image. What each paper measured, and on what, stands beside.',
+    'Scalloping and leakage of the polyphase filter (its figures 3 and 4), samples a second over taps and channels (20); the X-engine’s rate over stations and over integration length, fed through the bus on a card, and the bandwidth a station may have (5 to 8); StEFCal’s rate over antennas (1 and 2; its convergence stands under gains); EPIC’s time for an image. What each paper measured, and on what, stands beside.',
   measure: async (rig) => {
     const rows = await rates(rig);
     return {
@@ -123,9 +123,22 @@ const axes: readonly Axis[] = [
   },
   {
     ...{ kernel: 'calibrate', title: 'StEFCal over antennas (figures 1 and 2)' },
-    ...{ parameter: 'antennas', x: 'log₂ of the antennas', y: 'log₁₀ of iterations a second' },
+    ...{ parameter: 'antennas', x: 'log₂ of the antennas', y: 'log₁₀ of Gflop/s' },
     fixed: [],
-    value: ({ median }) => Math.log10(median),
+    // A complex multiply-add (8) and a real one (2) for each pair of antennas, either way.
+    value: ({ median, unit, parameters }) =>
+      Math.log10(unit === 'GFLOPS' ? median : (median * 10 * Number(parameters.antennas) ** 2) / 1e9),
+  },
+  {
+    ...{ kernel: 'correlate-integrated', title: 'X-engine fed through the bus (figure 7)' },
+    ...{ parameter: 'stations', x: 'log₂ of the stations', y: 'GB/s' },
+    fixed: ['type'],
+  },
+  {
+    ...{ kernel: 'image', title: 'Time of 1000 time steps of one channel (EPIC)' },
+    ...{ parameter: 'pixels', x: 'log₂ of the pixels along a side', y: 'log₁₀ of milliseconds' },
+    fixed: ['frequencyMHz', 'kernel'],
+    value: ({ median }) => Math.log10(1e6 / (median * 1e3)),
   },
 ];
 

@@ -20,7 +20,7 @@ const CHANNELS = 32;
 const STEPS_PER_CHANNEL = { quick: 64, full: 256 } as const;
 const REACH_CHANNELS = 3;
 /** Below it rounding of single floats shows beside the promise. */
-const COMPARED_DB = -90;
+const COMPARED_DB = -80;
 
 export const shapeFigure: Figure = {
   name: 'shape',
@@ -67,11 +67,13 @@ async function measureShape(
   });
   const levelsDb = powers.map((power) => decibels(power / powers[0]));
   const promise = filterResponse(plan);
-  const promised = (offset: number): number => between(promise.curveOffsetChannels, promise.curveDb, offset);
+  // At the promise's own points: a line between two of them is no promise.
+  const promised = new Map(
+    Array.from(promise.curveOffsetChannels, (offset, n) => [offset.toFixed(9), promise.curveDb[n]]),
+  );
   const errorDb = offsets.reduce((worst, offset, n) => {
-    const wanted = promised(offset);
-    // Between the promise's own points a deep null is sharper than a line through them.
-    return wanted > COMPARED_DB / 2 ? Math.max(worst, Math.abs(levelsDb[n] - wanted)) : worst;
+    const wanted = promised.get(offset.toFixed(9)) ?? -Infinity;
+    return wanted > COMPARED_DB ? Math.max(worst, Math.abs(levelsDb[n] - wanted)) : worst;
   }, 0);
   const wideDb = (db: number): number => 2 * firstBelow(offsets, levelsDb, db);
   const [at3, at53] = [wideDb(-3), wideDb(-53)];

@@ -1,6 +1,6 @@
 /** The report as one page that needs nothing else: text, tables and pictures in a single file. */
 import { renderPng } from '../../draw/index.js';
-import { formatBytes } from '../../core/units.js';
+import { formatBytes, formatSeconds } from '../../core/units.js';
 import type { Check, FigureTable, Plot } from '../figure.js';
 import { figureText, missed, type QualifiedFigure, type Qualification } from '../qualification.js';
 import type { Moved } from './json.js';
@@ -23,7 +23,7 @@ export async function reportHtml(
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Corella: qualification, ${escaped(backend)}</title><style>${style}</style></head><body><main>
 <h1>Qualification of a correlator</h1>
-<p class="lead">Corella ${escaped(version)} on backend <b>${escaped(backend)}</b>: ${escaped(description)}. ${quick ? 'A quick run' : 'The full run'} of ${figureText(Math.round(seconds))} s, ${escaped(madeUtc.slice(0, 16).replace('T', ' '))} UTC.</p>
+<p class="lead">Corella ${escaped(version)} on backend <b>${escaped(backend)}</b>: ${escaped(description)}. ${quick ? 'A quick run' : 'The full run'} of ${formatSeconds(seconds)}, ${escaped(madeUtc.slice(0, 16).replace('T', ' '))} UTC.</p>
 ${verdict}
 <dl><dt>Processor</dt><dd>${escaped(machine.processor)}, ${machine.cores} cores, ${escaped(formatBytes(machine.memoryBytes))}</dd>
 <dt>System</dt><dd>${escaped(machine.system)}, Node ${escaped(machine.node)}</dd>
@@ -54,7 +54,7 @@ ${checks.length === 0 ? '' : `<table><thead><tr><th>what</th><th>measured</th><t
 <div class="plots">${pictures.join('')}</div>
 ${tables.map(tableHtml).join('')}
 ${remarks.map((remark) => `<p class="remark">${escaped(remark)}</p>`).join('')}
-<p class="remark">${figureText(seconds)} s</p></section>`;
+<p class="remark">${formatSeconds(seconds)}</p></section>`;
 }
 
 const signs = { pass: '✓ pass', fail: '✗ missed', told: 'told' } as const;
