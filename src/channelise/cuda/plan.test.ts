@@ -5,7 +5,7 @@ import { randomStream } from '../../core/random.js';
 import { factorise, splitPoints } from './factors.js';
 import { planFused } from './plan.js';
 import { binOfDigits, factorTable, levelTwiddles, tapTable, twiddleTable } from './tables.js';
-import { entriesOf, tensorTables } from './tensor-tables.js';
+import { entriesOf, ROTATIONS, tensorTables } from './tensor-tables.js';
 import { planTensor } from './tensor.js';
 import { planChannelise, type ChanneliseOptions } from '../plan.js';
 
@@ -116,6 +116,10 @@ describe('tables', () => {
     const table = tapTable(plan({ channels: 2, taps: 3, coefficients }));
     const pair = (low: number, high: number): number => (low & 0xffff) | (high << 16);
     assert.deepEqual([...table], [pair(32767, 8192), pair(-16384, 1), pair(-2, 0), pair(3, 0)]);
+    // Rows that open at odd samples are read from one before: sample 0 stands at 1, sample 1 in front.
+    const delayed = tapTable(plan({ channels: 2, taps: 3, coefficients, mostDelaySamples: 1 }));
+    assert.deepEqual([...delayed.slice(0, 4)], [...table]);
+    assert.deepEqual([...delayed.slice(4)], [pair(-16384, 1), pair(32767, 8192), pair(3, 0), pair(-2, 0)]);
     const float = tapTable(plan({ channels: 2, taps: 3, coefficients, inputType: 'cf32' }));
     assert.deepEqual([...float], [32767, -16384, 8192, 1, -2, 3, 0, 0]);
   });
@@ -219,6 +223,42 @@ describe('tensor cores', () => {
         }
       }
     }
+  });
+
+  it('fragments for rows read from a few samples before their opening are the filter, moved', () => {
+    const random = randomStream(6);
+    for (const taps of [1, 8, 13, 16]) {
+      const one = plan({ channels: 1024, taps, mostDelaySamples: 100 });
+      const tensor = planTensor(one, hopper);
+      assert.ok(tensor && tensor.requests.whole.defines.TAPS === taps + 1);
+      const all = tensorTables(one, tensor.sign);
+      const x = [0, 1].map(() => Int8Array.from({ length: 36 }, () => random.below(256) - 128));
+      for (const rotation of [0, 1, 4, 7]) {
+        const own = (table: Uint32Array): Uint32Array =>
+          table.slice((rotation * table.length) / ROTATIONS, ((rotation + 1) * table.length) / ROTATIONS);
+        const tables = { ...all, taps: own(all.taps), moreTaps: own(all.moreTaps) };
+        for (const [pair, n1] of [
+          [0, 0],
+          [1, 0],
+          [3, 0],
+          [15, 31],
+        ]) {
+          for (let member = 0; member < 2; member++) {
+            const channel = 2 * pair + member + 32 * n1;
+            for (const spectrum of [0, 5, 15]) {
+              let wanted = 0;
+              for (let tau = 0; tau <= taps; tau++) {
+                const tap = one.kernel.taps[tau * 1024 + channel - rotation] as number | undefined;
+                wanted += (tap ?? 0) * x[member][spectrum + tau];
+              }
+              const got = productOf(tables, { pair, n1, member, spectrum }, x);
+              assert.equal(got, tensor.sign * wanted + 0, `rotation ${rotation}, channel ${channel}`);
+            }
+          }
+        }
+      }
+    }
+    assert.equal(planTensor(plan({ channels: 1024, taps: 17, mostDelaySamples: 1 }), hopper), undefined);
   });
 
   it('fragments read together lie in different banks', () => {

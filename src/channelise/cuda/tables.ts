@@ -1,11 +1,15 @@
 /** The tables the kernels of a card read: taps, twiddles, factors. */
+import { voltageSizeBytes } from '../../core/axes.js';
 import { outputFactor, type ChannelisePlan } from '../plan.js';
 
+/** 8-bit samples are read by words, of which delayed rows open at any sample (delays.cuh). */
+export const WORD_BYTES = 4;
 /** Taps are taken this many at a time, as in shape.cuh. */
 const chunkOf = (taps: number): number => (taps >= 8 ? 8 : Math.ceil(taps / 2) * 2);
 
 /**
- * taps : [τ/2][n], two 16-bit taps a word, the even one low; or [τ][n], float32. Zeros up to a whole number of chunks.
+ * taps : [rotation][τ/2][n], two 16-bit taps a word, the even one low, those of sample n at n + rotation, the last ones in
+ * front; or [τ][n], float32. Zeros up to a whole number of chunks.
  */
 export function tapTable(plan: ChannelisePlan): Int32Array | Float32Array {
   const { samplesPerSpectrum, taps, kernel } = plan;
@@ -16,11 +20,15 @@ export function tapTable(plan: ChannelisePlan): Int32Array | Float32Array {
     table.set(kernel.taps);
     return table;
   }
-  const table = new Int32Array((rows / 2) * samplesPerSpectrum);
-  for (let tau = 0; tau < taps; tau++) {
-    for (let n = 0; n < samplesPerSpectrum; n++) {
-      const bits = kernel.taps[tau * samplesPerSpectrum + n] & 0xffff;
-      table[Math.floor(tau / 2) * samplesPerSpectrum + n] |= tau % 2 === 0 ? bits : bits << 16;
+  const rotations = plan.mostDelaySamples === undefined ? 1 : WORD_BYTES / voltageSizeBytes(plan.inputType);
+  const table = new Int32Array((rotations * rows * samplesPerSpectrum) / 2);
+  for (let rotation = 0; rotation < rotations; rotation++) {
+    for (let tau = 0; tau < taps; tau++) {
+      const row = ((rotation * rows) / 2 + Math.floor(tau / 2)) * samplesPerSpectrum;
+      for (let n = 0; n < samplesPerSpectrum; n++) {
+        const bits = kernel.taps[tau * samplesPerSpectrum + n] & 0xffff;
+        table[row + ((n + rotation) % samplesPerSpectrum)] |= tau % 2 === 0 ? bits : bits << 16;
+      }
     }
   }
   return table;
