@@ -87,8 +87,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
   // shifted against each other, so that neighbouring channels meet in no bank.
   const int columnAt = (m >> 1 & 3) * ROW_BYTES + ((m >> 3) * 16 ^ (m >> 1 & 3) * 32) + (m & 1) * 8;
   auto slotAfter = [](int slot, int steps) { return slot + steps < QUADS ? slot + steps : slot + steps - QUADS; };
+  auto openingAt = [&](int input) { return DELAYED ? openingOf(work.delays, input) : 0; };
   auto rowsAt = [&](int input, int firstRow) {
-    return work.voltages + input * work.pitchBytes + (int64_t)firstRow * ROW_BYTES;
+    return work.voltages + input * work.pitchBytes + openingAt(input) / 16 * 16 + (int64_t)firstRow * ROW_BYTES;
   };
   // Rows past the last one are left as they are: they only meet spectra that nobody asked for.
   auto fetch = [&](int slot, int input, int firstRow) {
@@ -97,7 +98,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     const int count = min(4, lastRow + 1 - firstRow);
     if (count <= 0) return;
     ptx::barrierExpectMore(arrived, count * BOX_BYTES);
-    const int sample = openingOf(work.delays, input) / 2 + firstRow * CHANNELS + warp * BOX;
+    const int sample = openingAt(input) / 2 + firstRow * CHANNELS + warp * BOX;
     const uint32_t to = ring + slot * QUAD_BYTES + warp * BOX_BYTES;
 #pragma unroll 1
     for (int r = 0; r < count; ++r)
@@ -111,13 +112,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
   };
   auto prefetch = [&](int input, int firstRow, int rows) {  // on their way into L2
     const int bytes = min(rows, lastRow + 1 - firstRow) * ROW_BYTES;
-#if DELAYED
     if (bytes > 0 && warp == 0)
-      ptx::prefetchBytes(rowsAt(input, firstRow) + openingOf(work.delays, input) / 16 * 16, bytes + 16,
-                         ptx::evictFirst());
-#else
-    if (bytes > 0) ptx::prefetchBytes(rowsAt(input, firstRow), bytes, ptx::evictFirst());
-#endif
+      ptx::prefetchBytes(rowsAt(input, firstRow), bytes + (DELAYED ? 16 : 0), ptx::evictFirst());
   };
   auto turn = [&](int slot) {
     const int at = hidden(16 * tid);

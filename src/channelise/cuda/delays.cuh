@@ -19,7 +19,7 @@ struct InputDelay {
   int opening;                // bytes of the row before spectrum 0's window
   int padding;
 };
-static_assert(sizeof(InputDelay) == 32, "as delay-table.ts writes it");
+static_assert(sizeof(InputDelay) == 32, "as tables.ts writes it");
 
 __device__ __forceinline__ int openingOf(const InputDelay *delays, unsigned input) {
   return __ldg(&delays[input].opening);

@@ -26,7 +26,7 @@ export interface DeviceVoltages {
 export interface ChanneliseEngine {
   /**
    * Spectra 0 … `spectra` − 1 into the block; missing : [a][t], 1 where one is to be left zero; delays : [a], as
-   * delay-table.ts writes them, where the plan has them.
+   * `writeDelays` writes them, where the plan has them.
    */
   launch(
     from: DeviceVoltages,
