@@ -51,6 +51,7 @@ describe('JSON', () => {
     ['devices', 'devices'],
     ['devices --network', 'devices --network'],
     ['demo', 'demo --telescope eda2 --time 2026-01-15T04:00:00Z --stations 8 -o demo'],
+    ['qualify', 'qualify --quick --only signature --backend reference -o q', 'qualify --quick --only signature --backend reference --compare q/report.json -o q2'],
     ['bench', 'bench correlate --only stations=16 --rounds 1 --backend reference'],
   ]; // prettier-ignore
 
