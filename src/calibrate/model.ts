@@ -13,6 +13,9 @@ export interface ModelComponent {
   readonly beam?: number;
   /** Stokes Q over I, −1…1: XX = I − Q, YY = I + Q. Default 0, unpolarised. */
   readonly fractionQ?: number;
+  /** Stokes U and V over I: XY = U − iV. Default 0; only the cross hands see them. */
+  readonly fractionU?: number;
+  readonly fractionV?: number;
 }
 
 export interface ModelOptions {

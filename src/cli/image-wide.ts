@@ -15,6 +15,7 @@ import { picturePlane, writeWide, type WidePaths } from '../pipeline/wide/produc
 import type { WideFieldOptions, WideSettings } from '../pipeline/wide/settings.js';
 import { fixedCentre, localCentre, type PhaseCentre } from '../sky/phase-centre.js';
 import type { Telescope } from '../telescope/telescope.js';
+import { crossHandsOf } from './image-gains.js';
 import { withBackend } from './open.js';
 import type { BackendOptions } from './options/command.js';
 import type { IntegrationOptions } from './options/integration-options.js';
@@ -117,6 +118,13 @@ export async function runWide(
   const written = Object.values(paths) as string[];
   await checkOutputs({ ...options, paths: written, from: file.path });
   const { header } = file;
+  const cross = crossHandsOf(gains);
+  if (options.stokes === 'IQUV' && cross.crossHands === 'unknown')
+    refuse(
+      '--stokes',
+      `the gains do not know the phase between ${header.feeds === 'circular' ? 'R and L' : 'X and Y'}, without which IQUV are mixed`,
+      'find it with calibrate --cross-hand, or say --cross-hand known where they share one, or leave --stokes out',
+    );
   const settings: WideSettings = {
     ...{ centre: choice.centre, field: choice.field, stokes: options.stokes },
     weighting: weightingOf(options),

@@ -32,7 +32,8 @@ import { addWideOptions, wideOptionNames } from './options/wide-options.js';
 import { openTerminal, type Terminal } from './report/terminal.js';
 import { runWideSeries } from './image-series.js';
 import { localCentre } from '../sky/phase-centre.js';
-import { directSeries, gainsFor, imageDirect, type ImageOptions, type Made } from './image-direct.js';
+import { directSeries, imageDirect, type ImageOptions, type Made } from './image-direct.js';
+import { crossHandNotes, crossHandsOf, gainsFor, parseKnown } from './image-gains.js';
 import { chooseWide, runWide } from './image-wide.js';
 
 export function registerImage(program: Command): void {
@@ -47,6 +48,11 @@ export function registerImage(program: Command): void {
     )
     .option('--direct', 'image the voltages themselves, without making visibilities')
     .option('--gains <path>', 'calibrate with these, from corella calibrate (default: none)')
+    .option(
+      '--cross-hand <known>',
+      "known: those gains' X and Y share one phase, whatever their file says",
+      parseKnown,
+    )
     .option('--pixels <number>', 'along each side (default: what the array needs)', parseCount)
     .option(
       '--field <degrees>',
@@ -191,6 +197,7 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
       unit: options.gains === undefined ? 'counts' : 'Jy/beam',
       channelWidthHz: made.channelWidthHz,
       channels: options.cube === true ? 'keep' : 'average',
+      ...crossHandsOf(made),
       history: [
         ...history({ from: file, telescope }),
         ...(options.gains === undefined ? [] : [`gains ${options.gains}`]),
@@ -209,6 +216,7 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
       [
         `${written.join(', ')}: ${pixels} × ${pixels} pixels, peak ${Number(peak.toPrecision(4))} ${products.unit}, ${formatSeconds(made.seconds)}`,
         ...made.notes,
+        ...crossHandNotes(crossHandsOf(made), telescope, feeds),
       ],
     );
   } finally {
@@ -247,6 +255,7 @@ async function fromVisibilities(
   );
   return {
     sky,
+    ...gains,
     channelWidthHz,
     seconds: stage.done(),
     notes: [

@@ -26,6 +26,8 @@ export interface ProductOptions {
   readonly unit: string;
   readonly channelWidthHz: number;
   readonly channels: 'average' | 'keep';
+  /** The gains do not say the phase between X and Y: Stokes parameters of cross hands are left out. */
+  readonly crossHands?: 'unknown';
   readonly history: readonly string[];
 }
 
@@ -68,6 +70,7 @@ function fitsOf(sky: Beamed, options: ProductOptions): FitsImage {
     telescope: options.telescope.name,
     object: 'zenith',
     unit: options.unit,
+    ...(options.crossHands && { crossHands: options.crossHands }),
     history: options.history,
   };
 }

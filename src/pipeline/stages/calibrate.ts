@@ -5,7 +5,9 @@ import {
   modelVisibilities,
   planCalibration,
   prepareCalibrator,
-  type Calibration,
+  withCrossHand,
+  type CrossHanded,
+  type CrossHandRule,
   type CalibrationPlan,
   type IterationRule,
   type ModelComponent,
@@ -31,13 +33,15 @@ export interface CalibrateSettings {
   readonly iterations?: IterationRule;
   readonly referenceStation?: number;
   readonly minimumBaselineM?: number;
+  /** How X and Y get one phase; by polarised sources of the model unless told, and unknown where it has none. */
+  readonly crossHand?: CrossHandRule;
   readonly onStep?: OnStep;
 }
 
 export interface CalibratedIntegration {
   readonly integration: Integration;
   /** Without the gains of solves that were given up before they converged. */
-  readonly calibration: Calibration;
+  readonly calibration: CrossHanded;
   readonly plan: CalibrationPlan;
   /** What the model was made of. */
   readonly sources: readonly SourceUp[];
@@ -53,7 +57,19 @@ export function modelComponents(
     fluxJy: frequenciesHz.map((frequencyHz) => source.fluxJy(frequencyHz)),
     beam: elementVoltage(telescope, directionEnu),
     fractionQ: source.stokes.q,
+    fractionU: source.stokes.u,
+    fractionV: source.stokes.v,
   }));
+}
+
+/** Cross hands take two polarisations, and a model that says what they should be. */
+function crossHandRule(
+  { crossHand = { kind: 'model' }, polarisations }: CalibrateSettings,
+  components: readonly ModelComponent[],
+): CrossHandRule {
+  if (polarisations === 1) return { kind: 'unknown' };
+  const isPolarised = components.some(({ fractionU, fractionV }) => fractionU !== 0 || fractionV !== 0);
+  return crossHand.kind === 'model' && !isPolarised ? { kind: 'unknown' } : crossHand;
 }
 
 /** The stage from integrations to gains by a model of the sky. */
@@ -91,7 +107,11 @@ export async function prepareCalibrate(
       settings.onStep?.(0.5, 'the gains');
       const found = await calibrator.solve({ ...integration, model });
       // Whoever asks for a fixed count takes what it gives.
-      const calibration = plan.iterations.kind === 'until' ? leaveOutUnconverged(found) : found;
+      const solved = plan.iterations.kind === 'until' ? leaveOutUnconverged(found) : found;
+      const rule = crossHandRule(settings, components);
+      const calibration = withCrossHand(solved, { ...integration, model }, rule, {
+        ...{ stationsM, frequenciesHz, components },
+      });
       await emit({ integration, calibration, plan, sources: up });
     },
     flush: () => Promise.resolve(),

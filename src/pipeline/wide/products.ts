@@ -78,6 +78,7 @@ function fitsOf(sky: WideSkyImage, image: ImageCPML, options: WideProductOptions
     telescope: options.telescope.name,
     object: sky.centreName,
     unit: options.unit,
+    ...(options.crossHands && { crossHands: options.crossHands }),
     history: [
       ...options.history,
       ...(frequenciesHz.length > 1 && beam ? ['BMAJ, BMIN and BPA are of the middle channel'] : []),
