@@ -33,6 +33,8 @@ export interface KnownSky {
   readonly noiseJy?: number;
   readonly telescope?: Partial<Telescope>;
   readonly seed?: number;
+  /** Said in the file; nothing unless given. */
+  readonly unit?: 'Jy';
 }
 
 const C_M_PER_S = 299_792_458;
@@ -127,6 +129,7 @@ export async function writeKnownSky(path: string, sky: KnownSky): Promise<Telesc
   const format = visibilityFormatFor(path);
   const writer = await format.createVisibilities(path, {
     ...{ telescope, polarisations: 2, frequenciesHz: Float64Array.from(frequenciesHz), channelWidthHz: 1e5 },
+    ...(sky.unit && { unit: sky.unit }),
     ...{ object: 'zenith', history: [], phaseCentre: skyFrame(telescope.site, START).zenith },
   });
   await writer.append({

@@ -8,7 +8,7 @@ import { refuse } from '../core/errors.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { dot, type Vector3 } from '../core/vector.js';
 import type { CalibrationInput } from './batch.js';
-import type { ModelComponent } from './model.js';
+import { voltageOf, type ModelComponent } from './model.js';
 import type { Calibration } from './solve.js';
 
 /** How ψ came to be known. */
@@ -85,6 +85,7 @@ export function withCrossHand(
   }
 }
 
+/** Whether a fit of the cross hands stands out of its noise and is near what the model says. */
 export const isBelievable = ({ significance, overModel }: Omit<CrossHandFit, 'channel'>): boolean =>
   significance >= LEAST_SIGNIFICANCE && !(overModel > MOST_OFF_MODEL || overModel < 1 / MOST_OFF_MODEL);
 
@@ -220,11 +221,9 @@ const phasors = (stationsM: readonly Vector3[], direction: Vector3, frequencyHz:
 };
 
 /** XY = U − iV of a component, through the beam. */
-function crossJy(
-  { fluxJy, beam = 1, fractionU = 0, fractionV = 0 }: ModelComponent,
-  c: number,
-): { readonly re: number; readonly im: number } {
-  const seen = fluxJy[c] * beam * beam;
+function crossJy(component: ModelComponent, c: number): { readonly re: number; readonly im: number } {
+  const { fluxJy, fractionU = 0, fractionV = 0 } = component;
+  const seen = fluxJy[c] * voltageOf(component, c, 0) * voltageOf(component, c, 1);
   return { re: seen * fractionU, im: -seen * fractionV };
 }
 

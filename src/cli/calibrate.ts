@@ -24,6 +24,7 @@ import { chooseIntegration, integrationsEvery } from '../pipeline/select.js';
 import { refuseGiven } from './options/command.js';
 import { addCalibrateOptions, findStation, type CalibrateOptions } from './options/calibrate-options.js';
 import { crossHandAfter, type CrossHandChoice } from './options/cross-hand-option.js';
+import { elementOf } from './options/element-option.js';
 import { parseFlags } from './options/flags.js';
 import {
   convergenceLines,
@@ -82,6 +83,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
     const stage = terminal.stage('calibrate');
     const integration = without(asked, oddPowers);
     const { frequenciesHz, channelWidthHz, feeds } = file.header;
+    const element = options.element === undefined ? undefined : await elementOf(options, telescope);
     const solved = await withBackend(options, async (backend) => {
       const solver = await prepareCalibrate({
         backend,
@@ -95,6 +97,8 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
         minimumAltitudeDeg: options.minAltitude,
         iterations,
         crossHand: ruleOf(options.crossHand),
+        followed: file.header.phaseCentre,
+        ...(element && { element }),
         onStep: stage.step,
         ...(referenceStation === undefined ? {} : { referenceStation }),
         ...(options.minBaseline === undefined ? {} : { minimumBaselineM: options.minBaseline }),
@@ -192,6 +196,9 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
             ]
           : []),
         `model: ${sources.map(({ source, altitudeDeg }) => `${source.name} at ${altitudeDeg.toFixed(0)}°`).join(', ')}`,
+        ...(element === undefined && telescope.beamExponent === 0
+          ? ['model: without a beam, none being known of these stations (--element): fluxes are apparent']
+          : []),
         ...convergenceLines(summary, strange, frequenciesHz),
         ...(integration.polarisations === 2 ? crossHandLines(calibration, feeds) : []),
         ...choiceLines(choice, options.integration),

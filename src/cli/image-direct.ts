@@ -16,12 +16,14 @@ import { runDirectSeries } from './image-series.js';
 import type { WideCommandOptions } from './image-wide.js';
 import { withBackend } from './open.js';
 import { channelSettings, type ChannelOptions } from './options/channel-options.js';
+import type { ElementOptions } from './options/element-option.js';
 import type { OpenFlags } from './options/open-options.js';
 import { coherenceFacts, coherenceLines } from './report/coherence-lines.js';
 import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
 import type { Terminal } from './report/terminal.js';
 
-export interface ImageOptions extends WideCommandOptions, ChannelOptions, OpenFlags {
+export interface ImageOptions extends WideCommandOptions, ChannelOptions, OpenFlags, ElementOptions {
+  readonly crossHand?: 'known';
   readonly direct?: true;
   readonly kernel: KernelSize;
   readonly weight?: WideCommandOptions['weights'];

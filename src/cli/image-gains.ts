@@ -1,7 +1,7 @@
 /** The gains an image is made with, and what they are good for. */
 import { refuse } from '../core/errors.js';
 import type { Instant } from '../core/instant.js';
-import { readGainFile } from '../formats/index.js';
+import { readGainFile, type OpenedFile } from '../formats/index.js';
 import { channelsWithoutGains, crossHandsKnown, matchGains } from '../pipeline/gains/apply.js';
 import type { Calibrated } from '../pipeline/sky-image.js';
 import type { Telescope } from '../telescope/telescope.js';
@@ -67,3 +67,7 @@ export async function gainsFor(
   if (options.crossHand === 'known') calibrated.crossHands.fill(1);
   return { calibrated };
 }
+
+/** Gains bring janskys; a file that is in Jy already stays so. Anything else is counts. */
+export const imageUnit = (file: OpenedFile, { gains }: Pick<GainsOptions, 'gains'>): 'Jy/beam' | 'counts' =>
+  gains !== undefined || (file.kind === 'visibilities' && file.header.unit === 'Jy') ? 'Jy/beam' : 'counts';

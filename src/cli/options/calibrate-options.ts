@@ -4,6 +4,7 @@ import { refuse } from '../../core/errors.js';
 import type { OverBand } from '../../pipeline/gains/over-band.js';
 import { addBackendOptions, addExamples, parseCount, type BackendOptions } from './command.js';
 import { CROSS_HAND_WORDS, parseCrossHand, type CrossHandChoice } from './cross-hand-option.js';
+import { addElementOption } from './element-option.js';
 import { addEopOption } from './eop-option.js';
 import { addFlagOption, type FlagOptions } from './flags.js';
 import { addIntegrationOption, type IntegrationOptions } from './integration-options.js';
@@ -29,6 +30,7 @@ export interface CalibrateOptions
   readonly delaysOut?: string;
   readonly polarise: readonly string[];
   readonly crossHand?: CrossHandChoice;
+  readonly element?: string;
 }
 
 /** Everything but its name and what it does. */
@@ -88,6 +90,7 @@ export function addCalibrateOptions(command: Command): void {
     )
     .option('--cross-hand <how>', CROSS_HAND_WORDS, parseCrossHand);
   addPolariseOption(command);
+  addElementOption(command);
   addIntegrationOption(command);
   addFlagOption(command);
   addOverwriteOption(command);

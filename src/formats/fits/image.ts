@@ -51,6 +51,8 @@ export interface FitsImage {
   readonly object: string;
   /** Jy/beam, or counts where nobody calibrated. */
   readonly unit: string;
+  /** Whether the element's beam is divided out of the brightness; nothing is said where that means nothing. */
+  readonly brightness?: 'apparent' | 'beam-corrected';
   readonly history: readonly string[];
 }
 
@@ -182,6 +184,9 @@ function headerCards(file: FitsImage, channels: number, planes: readonly number[
     realCard('RESTFRQ', frequenciesHz[Math.floor(channels / 2)], 'Hz'),
     ...textCards('BUNIT', file.unit),
     ...textCards('BTYPE', 'Intensity'),
+    ...(file.brightness
+      ? [logicalCard('PBCOR', file.brightness === 'beam-corrected', 'element beam divided out of brightness')]
+      : []),
     ...(file.beam
       ? [
           realCard('BMAJ', file.beam.majorDeg, 'deg'),
