@@ -20,8 +20,10 @@ export async function readBeamTable(path: string): Promise<ElementBeam> {
 }
 
 export function parseBeamTable(text: string, path: string): ElementBeam {
-  const [head, ...lines] = text.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.startsWith('#'));
-  const names = (head ?? '').split(',').map((name) => name.trim());
+  const all = text.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.startsWith('#'));
+  const head = all.at(0) ?? '';
+  const lines = all.slice(1);
+  const names = head.split(',').map((name) => name.trim());
   const isColumn = (name: string): name is Column => (COLUMNS as readonly string[]).includes(name);
   const needed = ['za_deg', 'x_power', 'y_power'].find((name) => !names.includes(name));
   const strange = names.find((name) => !isColumn(name));
@@ -35,20 +37,28 @@ export function parseBeamTable(text: string, path: string): ElementBeam {
     const values = line.split(',').map(Number);
     if (values.length !== names.length || !values.every(Number.isFinite))
       refuse(`${path}, line ${n + 2}`, `'${line}' is not ${names.length} numbers`, 'correct it');
-    return Object.fromEntries(names.map((name, k) => [name, values[k]])) as Partial<Record<Column, number>>;
+    const of = (name: Column): number => values.at(names.indexOf(name)) ?? 0;
+    return {
+      frequencyHz: names.includes('frequency_hz') ? of('frequency_hz') : 0,
+      zenithDeg: of('za_deg'),
+      azimuthDeg: names.includes('az_deg') ? of('az_deg') : 0,
+      powers: [of('x_power'), of('y_power')],
+    };
   });
-  const axis = (name: Column): number[] =>
-    [...new Set(rows.map((row) => row[name] ?? 0))].sort((a, b) => a - b);
-  const [frequencies, zeniths, azimuths] = [axis('frequency_hz'), axis('za_deg'), axis('az_deg')];
+  const axis = (of: (row: (typeof rows)[number]) => number): number[] =>
+    [...new Set(rows.map(of))].sort((a, b) => a - b);
+  const frequencies = axis(({ frequencyHz }) => frequencyHz);
+  const zeniths = axis(({ zenithDeg }) => zenithDeg);
+  const azimuths = axis(({ azimuthDeg }) => azimuthDeg);
   const size = frequencies.length * zeniths.length * azimuths.length;
   const powers = [new Float64Array(size).fill(Number.NaN), new Float64Array(size).fill(Number.NaN)];
-  for (const row of rows) {
+  for (const { frequencyHz, zenithDeg, azimuthDeg, powers: own } of rows) {
     const at =
-      (frequencies.indexOf(row.frequency_hz ?? 0) * zeniths.length + zeniths.indexOf(row.za_deg ?? 0)) *
-        azimuths.length +
-      azimuths.indexOf(row.az_deg ?? 0);
-    powers[0][at] = row.x_power ?? Number.NaN;
-    powers[1][at] = row.y_power ?? Number.NaN;
+      (frequencies.indexOf(frequencyHz) * zeniths.length + zeniths.indexOf(zenithDeg)) * azimuths.length +
+      azimuths.indexOf(azimuthDeg);
+    own.forEach((power, p) => {
+      powers[p][at] = power;
+    });
   }
   if (rows.length !== size || powers.some((values) => values.some((value) => !(value >= 0))))
     refuse(
