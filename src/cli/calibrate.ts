@@ -18,11 +18,19 @@ import { leaveOutOddGains, oddGains, type OddGains } from '../pipeline/gains/odd
 import { oddByGain, oddByPower, type OddInput } from '../pipeline/gains/odd-inputs.js';
 import type { Integration } from '../core/blocks.js';
 import { inputName } from '../telescope/telescope.js';
-import { frameAtMiddle } from '../pipeline/geometry.js';
+import { frameAtMiddle, stationPositions } from '../pipeline/geometry.js';
+import { checkModel, type ModelCheck } from '../pipeline/gains/model-check.js';
+import { outsideModel } from '../pipeline/gains/outside-model.js';
+import { shortestBaselineM } from '../pipeline/gains/shortest.js';
 import { fitDelays, oneGain, type OverBand } from '../pipeline/gains/over-band.js';
 import { chooseIntegration, integrationsEvery } from '../pipeline/select.js';
 import { refuseGiven } from './options/command.js';
-import { addCalibrateOptions, findStation, type CalibrateOptions } from './options/calibrate-options.js';
+import {
+  addCalibrateOptions,
+  findStation,
+  type BaselineLength,
+  type CalibrateOptions,
+} from './options/calibrate-options.js';
 import { crossHandAfter, type CrossHandChoice } from './options/cross-hand-option.js';
 import { elementOf } from './options/element-option.js';
 import { parseFlags } from './options/flags.js';
@@ -36,6 +44,7 @@ import {
   unconvergedLine,
 } from './report/calibration-report.js';
 import { history } from './report/history.js';
+import { modelLines, refuseWrongModel } from './report/model-lines.js';
 import { PartlyDone } from './report/outcome.js';
 import { choiceLines } from './options/integration-options.js';
 import { openOptions } from './options/open-options.js';
@@ -84,6 +93,9 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
     const integration = without(asked, oddPowers);
     const { frequenciesHz, channelWidthHz, feeds } = file.header;
     const element = options.element === undefined ? undefined : await elementOf(options, telescope);
+    const stationsM = stationPositions(telescope);
+    const sees = telescope.beamExponent > 0 && element === undefined ? 'all the sky' : 'a part';
+    const minimumBaselineM = shortestBaselineM(options.minBaseline, stationsM, frequenciesHz, sees);
     const solved = await withBackend(options, async (backend) => {
       const solver = await prepareCalibrate({
         backend,
@@ -101,7 +113,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
         ...(element && { element }),
         onStep: stage.step,
         ...(referenceStation === undefined ? {} : { referenceStation }),
-        ...(options.minBaseline === undefined ? {} : { minimumBaselineM: options.minBaseline }),
+        ...(minimumBaselineM > 0 && { minimumBaselineM }),
       });
       try {
         const first = await through(solver, integration);
@@ -130,6 +142,8 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
     const { sources, odd } = solved;
     const converged = leaveOutUnconverged(solved.calibration);
     refuseNoneConverged(converged, options.iterations ?? options.mostIterations);
+    const check = checkModel(integration, converged, solved.plan);
+    refuseWrongModel(check, options.acceptModel === true);
     refuseNoCrossHand(options.crossHand, converged, sources);
     const finish = (found: CrossHanded): CrossHanded => {
       const strange = oddOf(found, frequenciesHz.length, options.odd);
@@ -137,6 +151,9 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
     };
     const strange = oddOf(converged, frequenciesHz.length, options.odd);
     const calibration = finish(converged);
+    const outside = outsideModel(sources, frameAtMiddle(telescope, integration), {
+      ...{ telescope, stationsM, frequenciesHz, integration, calibration, plan: solved.plan },
+    });
     const later = solved.later.map((one) => ({ ...one, calibration: finish(one.calibration) }));
     refuseMixedOver(options.over, calibration);
     const shaped = shapeOver(options.over, frequenciesHz);
@@ -179,6 +196,8 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
         sources: sources.map(({ source }) => source.name),
         integrations: choice.used,
         ...summary,
+        minimumBaselineM,
+        model: { ...orNull(check), outside },
         solutionsInTime: series.length,
         ...(options.over === 'delay' && { delays: named }),
         oddInputs,
@@ -200,6 +219,8 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
           ? ['model: without a beam, none being known of these stations (--element): fluxes are apparent']
           : []),
         ...convergenceLines(summary, strange, frequenciesHz),
+        ...(minimumBaselineM > 0 ? [baselineLine(minimumBaselineM, options.minBaseline)] : []),
+        ...modelLines(check, outside),
         ...(integration.polarisations === 2 ? crossHandLines(calibration, feeds) : []),
         ...choiceLines(choice, options.integration),
         ...(summary.solvesWithoutData > 0
@@ -216,6 +237,15 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
     await file.close();
   }
 }
+
+/** JSON has no NaN. */
+const orNull = ({ unexplained, noiseResidual }: ModelCheck) => ({
+  unexplained: Number.isNaN(unexplained) ? null : unexplained,
+  noiseResidual: Number.isNaN(noiseResidual) ? null : noiseResidual,
+});
+
+const baselineLine = (minimumM: number, asked: BaselineLength | undefined): string =>
+  `baselines from ${minimumM.toFixed(1)} m${asked === undefined ? ' (2 wavelengths; --min-baseline says otherwise)' : asked.unit === 'wl' ? ` (${asked.value} wavelengths)` : ''}`;
 
 const ruleOf = (choice: CrossHandChoice | undefined): CrossHandRule =>
   choice === undefined ? { kind: 'model' } : choice.kind === 'file' ? { kind: 'unknown' } : choice;

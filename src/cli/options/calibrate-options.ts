@@ -23,7 +23,8 @@ export interface CalibrateOptions
   readonly tolerance: number;
   readonly mostIterations: number;
   readonly reference?: string;
-  readonly minBaseline?: number;
+  readonly minBaseline?: BaselineLength;
+  readonly acceptModel?: true;
   readonly odd: number;
   readonly every?: number;
   readonly over: OverBand;
@@ -63,10 +64,12 @@ export function addCalibrateOptions(command: Command): void {
     .option('--iterations <number>', 'exactly so many instead', parseCount)
     .option('--reference <station>', 'whose phase is zero, by number or name (default: the first good one)')
     .option(
-      '--min-baseline <metres>',
-      'leave shorter baselines out (default: none)',
-      plainNumber('--min-baseline'),
+      '--min-baseline <length>',
+      'leave shorter baselines out, in metres or wavelengths (12m, 5wl): they see a diffuse sky that a model of points ' +
+        'lacks (default: 2wl for 32 stations or more that see all the sky, where that leaves most baselines; else none)',
+      parseBaseline,
     )
+    .option('--accept-model', 'write the gains although the model explains little of the sky')
     .option(
       '--odd <factor>',
       'leave out inputs whose power or gain is so many times off the middle; 0 keeps all',
@@ -100,8 +103,8 @@ export function addCalibrateOptions(command: Command): void {
   addExamples(command, [
     ['calibrate visibilities.uvfits', 'with every bright source that was up'],
     [
-      'calibrate visibilities.uvfits --sources CygA,CasA --min-baseline 20',
-      'two sources, no short baselines',
+      'calibrate visibilities.uvfits --sources CygA,CasA --min-baseline 5wl',
+      'two sources, no baselines shorter than five wavelengths',
     ],
     ['calibrate noon.uvfits --sources Sun --reference stand21 -o sun.json', 'in daylight, on the Sun alone'],
     ['calibrate night.uvh5 --every 10s', 'gains that follow the night'],
@@ -119,6 +122,20 @@ export function addCalibrateOptions(command: Command): void {
     ],
     ['calibrate visibilities.uvfits --iterations 300 --json', 'a fixed amount of work, numbers for machines'],
   ]);
+}
+
+/** Of the band's middle, where it is in wavelengths. */
+export interface BaselineLength {
+  readonly value: number;
+  readonly unit: 'm' | 'wl';
+}
+
+export function parseBaseline(text: string): BaselineLength {
+  const match = /^(\d+(?:\.\d*)?)\s*(m|wl|λ)?$/i.exec(text.trim());
+  if (!match)
+    refuse('--min-baseline', `'${text}' is not understood`, 'write metres or wavelengths, like 12m or 5wl');
+  const unit = (match.at(2) ?? 'm').toLowerCase() === 'm' ? 'm' : 'wl';
+  return { value: Number(match[1]), unit };
 }
 
 export function parseOver(text: string): OverBand {

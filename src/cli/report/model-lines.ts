@@ -14,7 +14,10 @@ export function refuseWrongModel({ unexplained }: ModelCheck, accept: boolean): 
   );
 }
 
-export function modelLines({ unexplained, noiseResidual }: ModelCheck, outside: readonly OutsideSource[]): string[] {
+export function modelLines(
+  { unexplained, noiseResidual }: ModelCheck,
+  outside: readonly OutsideSource[],
+): string[] {
   return [
     ...(unexplained > MOST_UNEXPLAINED
       ? [
@@ -25,14 +28,22 @@ export function modelLines({ unexplained, noiseResidual }: ModelCheck, outside: 
             `the model leaves ${(100 * unexplained).toFixed(0)} % of the sky's power unexplained (noise alone would leave a residual of ${(100 * noiseResidual).toPrecision(2)} %): part of the sky is not in it`,
           ]
         : []),
-    ...outside.map(
-      ({ name, offsetDeg, overFlux }) =>
-        `check: ${name}, not in the model, is ${offsetDeg.toFixed(1)}° from its place, ${overFlux.toPrecision(2)} times its flux` +
-        (isMisplaced({ offsetDeg, overFlux }) ? ': the sky seems displaced, or something brighter is near' : ''),
+    ...outside.map((one) =>
+      isMisplaced(one) && one.overFlux < 0.2
+        ? `check: ${one.name}, not in the model, is not seen at its place, where it should be bright`
+        : `check: ${one.name}, not in the model, is ${one.offsetDeg.toFixed(1)}° from its place, ${one.overFlux.toPrecision(2)} times its flux${verdictOn(one)}`,
     ),
   ];
 }
 
-/** Within a degree and a factor of two and a half it is where it belongs. */
-const isMisplaced = ({ offsetDeg, overFlux }: Pick<OutsideSource, 'offsetDeg' | 'overFlux'>): boolean =>
-  offsetDeg > 1 || overFlux > 2.5 || overFlux < 0.4;
+/** Within a degree, or what the array resolves, it is where it belongs. */
+const isMisplaced = ({ offsetDeg, stepDeg }: OutsideSource): boolean =>
+  offsetDeg > Math.max(1, 1.5 * stepDeg);
+
+/** Of a source in its place the flux may still be its beam's or the model's fault. */
+function verdictOn(one: OutsideSource): string {
+  if (isMisplaced(one)) return ': the sky seems displaced, or something brighter is near';
+  if (one.overFlux > 2.5 || one.overFlux < 0.4)
+    return ": its place is right, the scale of the model's fluxes is not";
+  return '';
+}

@@ -10,6 +10,8 @@ export interface OutsideSource {
   readonly name: string;
   /** From its place to the highest peak within `SEARCH_DEG`. */
   readonly offsetDeg: number;
+  /** Between the places that were tried, a third of the beam. */
+  readonly stepDeg: number;
   /** That peak over what the catalogue says, through the beam. */
   readonly overFlux: number;
   /** That peak over the rms of what is searched. */
@@ -67,6 +69,7 @@ export function findOutside(data: OutsideData, source: SourceUp): OutsideSource 
   return {
     name: source.source.name,
     offsetDeg: Math.acos(Math.min(1, dot(best, source.directionEnu))) * DEGREES_PER_RADIAN,
+    stepDeg: step * DEGREES_PER_RADIAN,
     overFlux: bestValue / source.apparentFluxJy,
     significance: (bestValue - sum / count) / rms,
   };
