@@ -55,6 +55,8 @@ export interface OpenOptions {
   readonly metafits?: string;
   /** Whether known cable lengths are taken out of the phases (MWA); kept unless said. */
   readonly cables?: 'keep' | 'remove';
+  /** Which product a SKA-Low station's dump holds for its pair (1, 2): its file does not say. */
+  readonly storedPair?: 'V12' | 'V21';
 }
 
 /** Those that mean something to some files alone. */

@@ -42,7 +42,10 @@ function ecefM({ latitudeDeg, longitudeDeg, heightM }: Site): [number, number, n
 
 describe('telescopes we carry', () => {
   it('load, with as many stations as they have', async () => {
-    const counts = { lwasv: 256, eda2: 256, aavs2: 256, mwa128: 128, hera350: 350 };
+    const counts = {
+      ...{ lwasv: 256, eda2: 256, aavs2: 256, aavs3: 256, 's8-1': 256, 's8-6': 256, 's9-2': 256, 's10-3': 256 },
+      ...{ mwa128: 128, hera350: 350 },
+    };
     assert.deepEqual(telescopeNames(), Object.keys(counts));
     for (const [name, count] of Object.entries(counts)) {
       const telescope = await loadTelescope(name);
@@ -63,13 +66,21 @@ describe('telescopes we carry', () => {
     assert.ok(stations[255].eastM < -290);
   });
 
-  it('aavs2 stands where its ECEF position says', async () => {
-    const { site } = await loadTelescope('aavs2');
-    const given = [-2559301.91, 5095070.37, -2848888.28];
-    ecefM(site).forEach((value, axis) => {
-      assert.ok(Math.abs(value - given[axis]) < 0.02, `axis ${axis}: ${value}`);
+  for (const [name, given] of [
+    ['aavs2', [-2559301.91, 5095070.37, -2848888.28]],
+    ['aavs3', [-2559377.99, 5095349.75, -2849124.07]],
+    ['s8-1', [-2561233.12, 5085888.9, -2864153.98]],
+    ['s8-6', [-2561290.83, 5085918.52, -2864050.87]],
+    ['s9-2', [-2562250.14, 5083999.56, -2866587.96]],
+    ['s10-3', [-2557932.36, 5087123.71, -2864895.58]],
+  ] as const) {
+    it(`${name} stands where its ECEF position says`, async () => {
+      const { site } = await loadTelescope(name);
+      ecefM(site).forEach((value, axis) => {
+        assert.ok(Math.abs(value - given[axis]) < 0.02, `axis ${axis}: ${value}`);
+      });
     });
-  });
+  }
 });
 
 describe('a telescope of one’s own', () => {
