@@ -8,6 +8,7 @@ import type { Closable } from '../core/closing.js';
 import type { Instant } from '../core/instant.js';
 import type { KnownLength, SpectraSource, VoltageSource } from '../core/sources.js';
 import type { SkyPosition } from '../sky/frame.js';
+import type { Hdf5Look } from './hdf5/look.js';
 import type { Telescope } from '../telescope/telescope.js';
 
 /** What any opened file can say of itself; `details` is the format's own header, for inspect. */
@@ -168,8 +169,8 @@ export interface Format {
   /** With the dot, lower case. */
   readonly extensions: readonly string[];
   readonly kinds: readonly FileKind[];
-  /** Decides by content first: `head` is the file's first 4096 bytes or fewer. */
-  recognise(path: string, head: Uint8Array): boolean;
+  /** Decides by content: `head` is the file's first 4096 bytes or fewer; `names` what is in it where it is HDF5. */
+  recognise(path: string, head: Uint8Array, names?: Hdf5Look): boolean;
   open(path: string, options?: OpenOptions): Promise<OpenedFile>;
   createVisibilities?(
     path: string,

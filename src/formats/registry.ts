@@ -16,6 +16,7 @@ import { holdsGains } from './gains/gain-files.js';
 import { refuseForeign, refuseForeignFolder } from './foreign.js';
 import { guppi } from './recordings/guppi.js';
 import { refuseContradictions } from './contradictions.js';
+import { lookIntoHdf5 } from './hdf5/look.js';
 import { openInput } from './io/input.js';
 import { lwa } from './recordings/lwa/lwa.js';
 import { mark5b } from './recordings/mark5b.js';
@@ -107,12 +108,18 @@ export async function openFile(
     }
     return openAgreeing(asked, path, options, known);
   }
-  const format = known.find((candidate) => candidate.recognise(path, head));
-  // HDF5 may be visibilities too: looking inside is for files whose name asks for it.
-  if ((!format || /\.calh5$/i.test(path)) && (await holdsGains(path)))
+  const names = await lookIntoHdf5(path, head);
+  const format = known.find((candidate) => candidate.recognise(path, head, names));
+  if (!format && (await holdsGains(path)))
     refuse(path, 'holds gains', 'name visibilities or a recording, and give gains to image with --gains');
   if (format) return openAgreeing(format, path, options, known);
-  refuseForeign(path, head);
+  refuseForeign(path, head, names);
+  if (hasExtension(raw, path))
+    refuse(
+      path,
+      'is in no format known here',
+      `if it is plain binary, say so and describe it: --format raw --sample-type …; known are ${listed(known)}`,
+    );
   const named = known.find((candidate) => hasExtension(candidate, path));
   if (named) {
     refuse(

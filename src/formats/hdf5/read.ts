@@ -187,7 +187,7 @@ export async function openHdf5(path: string): Promise<Hdf5File> {
     path,
     has: (item) => find(item) !== null,
     keys: (group) => {
-      const found = find(group);
+      const found = group === '' ? file : find(group);
       return guarded(`${group} cannot be listed`, () => (found instanceof classes.Group ? found.keys() : []));
     },
     number: (item) => {

@@ -13,7 +13,7 @@ import { loadTelescope } from '../../telescope/load.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import type { Format, OpenOptions, VisibilityFile } from '../format.js';
 import { gather, storedProducts, type StoredProduct } from '../io/gather.js';
-import { isHdf5, namesInHead, openHdf5, type Hdf5File } from '../hdf5/read.js';
+import { namesInHead, openHdf5, type Hdf5File } from '../hdf5/read.js';
 
 const CHANNEL_SPACING_HZ = 781_250;
 /** The station's filterbank oversamples by 32/27. */
@@ -160,8 +160,10 @@ export const skalow: Format = {
   title: 'SKA-Low station correlator (HDF5)',
   extensions: ['.hdf5'],
   kinds: [{ title: 'SKA-Low HDF5', holds: 'visibilities', reads: ['storedPair'] }],
-  recognise: (path, head) =>
-    namesInHead(head, 'correlation_matrix') || (isHdf5(head) && /correlation_burst/i.test(basename(path))),
+  recognise: (_path, head, names) =>
+    names === undefined || names === 'damaged'
+      ? namesInHead(head, 'correlation_matrix')
+      : names.has('correlation_matrix'),
   open: async (path, options = {}) => {
     const telescope = await telescopeFor(path, options);
     return preparing(async (closers) => opened(closers.keep(await openHdf5(path)), telescope, options));

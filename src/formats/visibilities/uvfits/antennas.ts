@@ -6,6 +6,7 @@ import { DEGREES_PER_DAY, earthAtMidnight } from '../../../sky/earth/sidereal.js
 import type { RecordingDefaults, Site, Station, Telescope } from '../../../telescope/telescope.js';
 import { ecefToEnu, ecefToSite, enuToEcef, siteToEcef, turnAboutAxis } from '../../../telescope/earth.js';
 import { integerCard, realCard, textCards, toAscii, type FitsUnit } from '../../fits/fits.js';
+import { checkedSite } from '../../../telescope/site.js';
 import { readTable, tableBytes } from '../../fits/table.js';
 import type { InputFile } from '../../io/input.js';
 
@@ -158,11 +159,11 @@ export async function readAntennas(file: InputFile, unit: FitsUnit): Promise<Ant
 /** To the last digit where we wrote it, else from the Earth-fixed place. */
 function siteOf(place: Vector3, { header }: FitsUnit): Site {
   if (!header.has('SITELAT')) return ecefToSite(place);
-  return {
+  return checkedSite(header.where, {
     latitudeDeg: header.real('SITELAT'),
     longitudeDeg: header.real('SITELON'),
     heightM: header.real('SITEHGT'),
-  };
+  });
 }
 
 function ownFacts({ header }: FitsUnit): Pick<Antennas, 'own'> {

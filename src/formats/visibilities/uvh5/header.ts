@@ -5,6 +5,7 @@ import { DEGREES_PER_RADIAN } from '../../../core/units.js';
 import { skyFrame, type SkyPosition } from '../../../sky/frame.js';
 import type { Site, Station, Telescope } from '../../../telescope/telescope.js';
 import { ecefToEnu } from '../../../telescope/earth.js';
+import { checkedSite } from '../../../telescope/site.js';
 import { recordingSeen } from '../as-stored.js';
 import { storedProducts, type StoredProduct } from '../../io/gather.js';
 import type { Hdf5File } from '../../hdf5/read.js';
@@ -82,11 +83,11 @@ export function readUvh5Header(file: Hdf5File): Uvh5Header {
   const channelCount = count(file, 'Nfreqs');
   const ant1 = column(file, 'ant_1_array', rows);
   const ant2 = column(file, 'ant_2_array', rows);
-  const site: Site = {
+  const site = checkedSite(path, {
     latitudeDeg: column(file, 'latitude', 1)[0],
     longitudeDeg: column(file, 'longitude', 1)[0],
     heightM: column(file, 'altitude', 1)[0],
-  };
+  });
   const frequencies = column(file, 'freq_array', channelCount);
   const widths = file.numbers('Header/channel_width');
   const channels = Array.from(frequencies, (frequencyHz, place) => ({ frequencyHz, place })).sort(
