@@ -116,7 +116,8 @@ async function run(
       };
     }
     const seconds = stage.done();
-    terminal.result({ from, to, kind: file.kind, written: made.text, ...made.json, seconds }, [
+    const assumed = file.kind === 'visibilities' && file.assumed ? { assumed: file.assumed } : {};
+    terminal.result({ from, to, kind: file.kind, written: made.text, ...made.json, ...assumed, seconds }, [
       `${to}: ${made.text}, ${formatSeconds(seconds)}`,
       ...unknownFactLines(file),
       ...made.notes,

@@ -9,7 +9,7 @@ import type { Instant } from '../core/instant.js';
 import type { KnownLength, SpectraSource, VoltageSource } from '../core/sources.js';
 import type { SkyPosition } from '../sky/frame.js';
 import type { Hdf5Look } from './hdf5/look.js';
-import type { Telescope } from '../telescope/telescope.js';
+import type { Station, Telescope } from '../telescope/telescope.js';
 
 /** What any opened file can say of itself; `details` is the format's own header, for inspect. */
 export interface FileFacts {
@@ -117,6 +117,26 @@ export interface VisibilityHeader {
   readonly object: string;
   /** What made this file: command, version, recording. */
   readonly history: readonly string[];
+  /** What values are in, in UVH5's words ("uncalib", "Jy", "K str") or the file's own; undefined where nobody said. */
+  readonly units?: string;
+  /** Where X points: east unless said; a file that does not say makes it 'unknown', and so do copies of it. */
+  readonly xOrientation?: 'east' | 'north' | 'unknown';
+  /** Where that is not the telescope's name. */
+  readonly instrument?: string;
+  /** Antennas of the file's table that are in none of its pairs. */
+  readonly unusedAntennas?: readonly UnusedAntenna[];
+  /** What others wrote into the header beside what the format asks for. */
+  readonly extraKeywords?: Readonly<Record<string, KeywordValue>>;
+  /** Rows a time, where not every pair is there: the most of them, and whether all times have as many. */
+  readonly rows?: { readonly most: number; readonly times: 'alike' | 'different' };
+}
+
+export type KeywordValue = string | number | boolean;
+
+export interface UnusedAntenna {
+  readonly station: Station;
+  /** In the table, used ones counted. */
+  readonly place: number;
 }
 
 export interface VisibilityFile extends FileFacts, Closable {
@@ -124,6 +144,8 @@ export interface VisibilityFile extends FileFacts, Closable {
   readonly header: VisibilityHeader;
   readonly telescope: Telescope;
   readonly integrationCount: number;
+  /** What the file does not say and was taken to be so, each in a line for people. */
+  readonly assumed?: readonly string[];
   /**
    * Unphased and in the canonical order, whatever the file holds. With memory `reused` the caller is done with each
    * before it asks for the next: a large one may then take the place of the one before.

@@ -43,7 +43,16 @@ function ecefM({ latitudeDeg, longitudeDeg, heightM }: Site): [number, number, n
 describe('telescopes we carry', () => {
   it('load, with as many stations as they have', async () => {
     const counts = {
-      ...{ lwasv: 256, eda2: 256, aavs2: 256, aavs3: 256, 's8-1': 256, 's8-6': 256, 's9-2': 256, 's10-3': 256 },
+      ...{
+        lwasv: 256,
+        eda2: 256,
+        aavs2: 256,
+        aavs3: 256,
+        's8-1': 256,
+        's8-6': 256,
+        's9-2': 256,
+        's10-3': 256,
+      },
       ...{ mwa128: 128, hera350: 350 },
     };
     assert.deepEqual(telescopeNames(), Object.keys(counts));

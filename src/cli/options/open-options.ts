@@ -83,7 +83,7 @@ const offers = {
   storedPair: {
     value: 'product',
     what: 'V12 or V21: which conjugate it holds for its pair (1, 2); a mirrored sky tells',
-    preset: "V12, of EDA2 V21",
+    preset: 'V12, of EDA2 V21',
     parse: parseStoredPair,
   },
 } as const satisfies Record<ReadingOption, Offer>;

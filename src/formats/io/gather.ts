@@ -78,6 +78,7 @@ export function gather(shape: GatherShape): Gathering {
   const uvw = new Float64Array(3 * baselines);
   const durations = new Float64Array(baselines);
   for (const unknown of [weights, uvw, durations]) unknown.fill(Number.NaN);
+  const there = new Uint8Array(baselines);
   let b = 0;
   let order: 'i is first' | 'i is second' = 'i is first';
   let repeated = 0;
@@ -86,6 +87,7 @@ export function gather(shape: GatherShape): Gathering {
     row: (s1, s2, row) => {
       order = s1 >= s2 ? 'i is first' : 'i is second';
       b = baselineIndex(Math.max(s1, s2), Math.min(s1, s2));
+      there[b] = 1;
       if (row === undefined) return;
       durations[b] = row.integrationS ?? Number.NaN;
       const [u, v, w] = row.uvwM;
@@ -139,6 +141,7 @@ export function gather(shape: GatherShape): Gathering {
         },
         counts,
         flaggedInputs,
+        ...(there.includes(0) && { pairs: there.slice() }),
         // A pair that comes twice at one time has no single value to write again: the sums alone are kept.
         ...(repeated === 0 && { asStored }),
       };
@@ -147,6 +150,7 @@ export function gather(shape: GatherShape): Gathering {
       means.fill(0);
       sums = shape.values === 'sum' ? new Float64Array(2 * cells) : undefined;
       for (const unknown of [weights, uvw, durations]) unknown.fill(Number.NaN);
+      there.fill(0);
       repeated = 0;
     },
   };

@@ -24,10 +24,11 @@ import {
   remarkCards,
   textCards,
 } from '../../fits/fits.js';
-import type { VisibilityHeader, VisibilityWriter, WhenItAppears } from '../../format.js';
+import type { KeywordValue, VisibilityHeader, VisibilityWriter, WhenItAppears } from '../../format.js';
 import { firstCode } from '../../io/gather.js';
 import { openOutput } from '../../io/output.js';
-import { antennaTable } from './antennas.js';
+import { cardsOf, stationNumbers } from '../header-facts.js';
+import { antennaTable, numberShift } from './antennas.js';
 
 /** 256·A1 + A2 has room for 255; above, ANTENNA1 and ANTENNA2 stand by themselves. */
 const MOST_IN_BASELINE = 255;
@@ -44,7 +45,10 @@ export async function createUvfits(
   const stations = telescope.stations.length;
   const products = fileProducts[polarisations];
   const channels = frequenciesHz.length;
-  const parameters = parameterNames(stations);
+  const shift = numberShift(telescope.stations, header.unusedAntennas);
+  const numbers = stationNumbers(telescope.stations).map((number) => number + shift);
+  const highest = numbers.reduce((x, y) => Math.max(x, y));
+  const parameters = parameterNames(highest);
   const groupElements = parameters.length + 3 * products.length * channels;
   const baselines = (stations * (stations + 1)) / 2;
   const chunkGroups = Math.max(1, Math.min(baselines, Math.floor(CHUNK_BYTES / (4 * groupElements))));
@@ -85,13 +89,18 @@ export async function createUvfits(
       checkIntegration(path, header, integration);
       if (firstStart === undefined) {
         firstStart = integration.start;
-        const feeds = header.feeds ?? 'linear';
-        table = antennaTable(telescope, { start: firstStart, referenceFrequencyHz: frequenciesHz[0], feeds });
+        table = antennaTable(telescope, {
+          ...header,
+          start: firstStart,
+          referenceFrequencyHz: frequenciesHz[0],
+        });
         await putHeader(firstStart);
       }
       end = finished.end;
       filled = 0;
-      const groupsEnd = end + 4 * groupElements * baselines;
+      const groups = integration.pairs ? integration.pairs.reduce((sum, one) => sum + one, 0) : baselines;
+      if (groups === 0) refuse(path, 'an integration holds no pair', 'leave it out');
+      const groupsEnd = end + 4 * groupElements * groups;
       // The new groups lie where the table is now. So that it is whole somewhere at every moment, a copy of it goes first to
       // where nothing else will be written; the header, whose count of groups is all that changes, is turned last.
       const copyAt = Math.max(tableAt(groupsEnd) + table.length, paddedBytes(output.sizeBytes));
@@ -102,6 +111,7 @@ export async function createUvfits(
       const dates = dateParameters(julianDate(firstStart).midnightJd, middle);
       for (let j = 0; j < stations; j++) {
         for (let i = j; i < stations; i++) {
+          if (integration.pairs?.[baselineIndex(i, j)] === 0) continue;
           if (filled === chunk.length) await flush();
           const asStored = storedUvwM(integration, header, i, j);
           const uvw = [0, 1, 2].map((axis) =>
@@ -109,7 +119,8 @@ export async function createUvfits(
               asStored ? asStored[axis] / SPEED_OF_LIGHT_M_PER_S : uvwS[3 * j + axis] - uvwS[3 * i + axis],
             ),
           );
-          const pair = stations > MOST_IN_BASELINE ? [j + 1, i + 1, 1] : [256 * (j + 1) + i + 1];
+          const [one, two] = [numbers[j], numbers[i]];
+          const pair = highest > MOST_IN_BASELINE ? [one, two, 1] : [256 * one + two];
           chunk.set([...uvw, ...dates, ...pair, storedIntegrationS(integration, i, j)], filled);
           filled += parameters.length;
           // Phased by the very number that the file keeps, so that a reader can undo it exactly; or by the one that
@@ -126,7 +137,7 @@ export async function createUvfits(
       await flush();
       await putTable(groupsEnd);
       Object.assign(finished, {
-        groups: finished.groups + baselines,
+        groups: finished.groups + groups,
         integrations: finished.integrations + 1,
         end: groupsEnd,
       });
@@ -222,13 +233,13 @@ function dateParameters(midnightJd: number, middle: Instant): [number, number] {
   return [coarse, Math.fround(day - midnightJd - coarse + dayFraction)];
 }
 
-const parameterNames = (stations: number): readonly string[] => [
+const parameterNames = (highestNumber: number): readonly string[] => [
   'UU',
   'VV',
   'WW',
   'DATE',
   'DATE',
-  ...(stations > MOST_IN_BASELINE ? ['ANTENNA1', 'ANTENNA2', 'SUBARRAY'] : ['BASELINE']),
+  ...(highestNumber > MOST_IN_BASELINE ? ['ANTENNA1', 'ANTENNA2', 'SUBARRAY'] : ['BASELINE']),
   'INTTIM',
 ];
 
@@ -274,7 +285,7 @@ function primaryHeader(
     ]),
     ...textCards('DATE-OBS', formatInstant(known.start, 6).slice(0, -1)),
     ...textCards('TELESCOP', telescope.name),
-    ...textCards('INSTRUME', telescope.name),
+    ...textCards('INSTRUME', header.instrument ?? telescope.name),
     ...textCards('OBJECT', header.object),
     realCard('OBSRA', phaseCentre.raDeg),
     realCard('OBSDEC', phaseCentre.decDeg),
@@ -283,14 +294,22 @@ function primaryHeader(
     ...textCards('RADESYS', 'icrs'),
     realCard('BSCALE', 1),
     realCard('BZERO', 0),
-    ...textCards('BUNIT', 'UNCALIB'),
+    ...textCards('BUNIT', (header.units ?? 'uncalib').replace('uncalib', 'UNCALIB')),
     realCard('CHWIDTH', header.channelWidthHz, 'width of a channel, Hz'),
-    ...textCards('XORIENT', 'EAST', 'X dipoles lie east-west'),
+    ...(header.xOrientation === 'unknown' ? [] : textCards('XORIENT', 'EAST', 'X dipoles lie east-west')),
+    ...cardsOf(header.extraKeywords).flatMap(([keyword, value]) => keywordCards(keyword, value)),
     ...header.history.flatMap((line) => remarkCards('HISTORY', line)),
     // AIPS reads the sort order here: time, then baseline.
     ...remarkCards('HISTORY', "AIPS   SORT ORDER = 'TB'"),
   ]);
 }
+
+const keywordCards = (keyword: string, value: KeywordValue): string[] => {
+  if (typeof value === 'string') return textCards(keyword, value);
+  if (typeof value === 'boolean') return [logicalCard(keyword, value)];
+  if (!Number.isFinite(value)) return textCards(keyword, String(value));
+  return [Number.isSafeInteger(value) ? integerCard(keyword, value) : realCard(keyword, value)];
+};
 
 function checkHeader(path: string, { telescope, frequenciesHz, polarisations }: VisibilityHeader): void {
   if (frequenciesHz.length === 0 || telescope.stations.length === 0) {

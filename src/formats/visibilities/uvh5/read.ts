@@ -66,6 +66,7 @@ function opened(file: Hdf5File): VisibilityFile {
       phaseCentre,
       object,
       history,
+      ...header.facts,
     },
     details: {
       ...header.details,
@@ -74,6 +75,10 @@ function opened(file: Hdf5File): VisibilityFile {
       ...ends(data, header),
     },
     integrationCount: header.slots.length,
+    ...assumptions([
+      ...header.assumed,
+      ...(header.weights === 'counted' ? [] : ['its nsamples are not set: every unflagged value counts 1']),
+    ]),
     integrations: async function* (): AsyncGenerator<Integration> {
       for (const slot of header.slots) {
         // Reading is synchronous; others get their turn between integrations.
@@ -84,6 +89,9 @@ function opened(file: Hdf5File): VisibilityFile {
     close: () => file.close(),
   };
 }
+
+const assumptions = (assumed: readonly string[]): Pick<VisibilityFile, 'assumed'> =>
+  assumed.length > 0 ? { assumed } : {};
 
 interface Weighed extends Uvh5Header {
   readonly weights: 'counted' | 'unit';

@@ -19,7 +19,7 @@ export interface RowContext {
 /** Room for some rows, filled again and again: from row `first` on. */
 export interface Filler {
   readonly elements: Float32Array | Float64Array | Int32Array | Uint8Array;
-  fill(first: number): void;
+  fill(first: number, rows: number): void;
 }
 export type RowFillers = Readonly<Record<'visdata' | 'flags' | 'nsamples', (rows: number) => Filler>>;
 
@@ -74,9 +74,9 @@ export function rowFillers(path: string, integration: Integration, context: RowC
   return {
     visdata: (rows) => {
       const elements = new arrays[options.values](2 * rows * perRow);
-      const fill = (first: number): void => {
+      const fill = (first: number, some: number): void => {
         let at = 0;
-        for (let row = first; row < first + rows; row++) {
+        for (let row = first; row < first + some; row++) {
           const [one, two] = pairs[row];
           const wS = wholeSums ? 0 : uvw[3 * row + 2] / SPEED_OF_LIGHT_M_PER_S;
           const b = baselineIndex(two, one);
@@ -104,8 +104,8 @@ export function rowFillers(path: string, integration: Integration, context: RowC
     },
     flags: (rows) => {
       const elements = new Uint8Array(rows * perRow);
-      const fill = (first: number): void => {
-        for (let row = 0; row < rows; row++) {
+      const fill = (first: number, some: number): void => {
+        for (let row = 0; row < some; row++) {
           weighRow(first + row);
           for (let k = 0; k < perRow; k++) elements[row * perRow + k] = weights[k] > 0 ? 0 : 1;
         }
@@ -114,8 +114,8 @@ export function rowFillers(path: string, integration: Integration, context: RowC
     },
     nsamples: (rows) => {
       const elements = new Float32Array(rows * perRow);
-      const fill = (first: number): void => {
-        for (let row = 0; row < rows; row++) {
+      const fill = (first: number, some: number): void => {
+        for (let row = 0; row < some; row++) {
           weighRow(first + row);
           for (let k = 0; k < perRow; k++) elements[row * perRow + k] = Math.abs(weights[k]);
         }
