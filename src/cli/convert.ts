@@ -26,7 +26,7 @@ export function registerConvert(program: Command): void {
   const command = program
     .command('convert')
     .description('the same data in another format; the extension chooses it')
-    .argument('<from>', 'a file in any format we read')
+    .argument('<from>', "a file in any format we read, or several as one: 'a.vdif,b.vdif', 'night.*.raw'")
     .argument(
       '<to>',
       'what to write: visibilities .uvh5 or .uvfits; voltages and channelised data .sigmf-meta',
@@ -54,6 +54,10 @@ export function registerConvert(program: Command): void {
     [
       'convert recording.vdif recording.sigmf-meta --rate 32MHz',
       'VLBI frames to SigMF; missing frames stay missing',
+    ],
+    [
+      "convert 'guppi_59332_80137.*.raw' whole.sigmf-meta",
+      'files that follow each other are one recording, what is lost between them a gap; files of the same time are stations side by side',
     ],
   ]);
 }

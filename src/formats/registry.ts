@@ -8,6 +8,8 @@ import type {
   Format,
   OpenedFile,
   OpenOptions,
+  Recording,
+  VisibilityFile,
   VisibilityFileOptions,
   VisibilityHeader,
   VisibilityWriter,
@@ -24,6 +26,9 @@ import { mwa } from './visibilities/mwa/mwa.js';
 import { kindsOf, refuseUnread } from './reading-options.js';
 import { raw } from './recordings/raw.js';
 import { sigmf } from './recordings/sigmf/sigmf.js';
+import { pathsOf } from './several/paths.js';
+import { joinRecordings } from './several/recordings.js';
+import { joinVisibilities } from './several/visibilities.js';
 import { skalow } from './visibilities/skalow.js';
 import { uvfits } from './visibilities/uvfits/uvfits.js';
 import { uvh5 } from './visibilities/uvh5/uvh5.js';
@@ -89,12 +94,49 @@ const openAgreeing = (
     return file;
   });
 
-/** Recognised by content first, unless the format is named; close what this returns. */
+/**
+ * A file, or several as one: "a.vdif,b.vdif" or "night.*.raw". Recognised by content, unless the format is named; close
+ * what this returns.
+ */
 export async function openFile(
-  path: string,
+  name: string,
   options: OpenFileOptions = {},
   known: readonly Format[] = formats,
 ): Promise<OpenedFile> {
+  const paths = await pathsOf(name);
+  if (paths.length === 1) return openOne(paths[0], options, known);
+  // A telescope's stations are those of all files together.
+  const { telescope, ...others } = options;
+  return preparing(async (closers) => {
+    const recordings: Recording[] = [];
+    const visibilities: VisibilityFile[] = [];
+    for (const path of paths) {
+      const file = closers.keep(await openOne(path, others, known, telescope));
+      if (file.kind === 'visibilities') visibilities.push(file);
+      else recordings.push(file);
+    }
+    if (recordings.length > 0 && visibilities.length > 0)
+      refuse(
+        recordings[0].path,
+        `holds no visibilities as ${visibilities[0].path} does`,
+        'join files of one kind',
+      );
+    if (visibilities.length > 0) return joinVisibilities(visibilities);
+    return joinRecordings(recordings, options);
+  });
+}
+
+async function openOne(
+  path: string,
+  given: OpenFileOptions,
+  known: readonly Format[],
+  /** For visibilities alone. */
+  telescope?: OpenFileOptions['telescope'],
+): Promise<OpenedFile> {
+  let options = given;
+  const withTelescope = ({ kinds }: Format): void => {
+    if (telescope && kinds.every(({ holds }) => holds === 'visibilities')) options = { ...given, telescope };
+  };
   refuseForeignFolder(path);
   const head = await readHead(path);
   if (options.format !== undefined) {
@@ -106,13 +148,17 @@ export async function openFile(
         `known are ${known.map((one) => one.name).join(', ')}`,
       );
     }
+    withTelescope(asked);
     return openAgreeing(asked, path, options, known);
   }
   const names = await lookIntoHdf5(path, head);
   const format = known.find((candidate) => candidate.recognise(path, head, names));
   if (!format && (await holdsGains(path)))
     refuse(path, 'holds gains', 'name visibilities or a recording, and give gains to image with --gains');
-  if (format) return openAgreeing(format, path, options, known);
+  if (format) {
+    withTelescope(format);
+    return openAgreeing(format, path, options, known);
+  }
   refuseForeign(path, head, names);
   if (hasExtension(raw, path))
     refuse(
