@@ -5,6 +5,7 @@ import { addSeconds, secondsBetween, type Instant } from '../core/instant.js';
 import { formatSeconds } from '../core/units.js';
 import { openFile, sigmfPaths, visibilityFormatFor, type VisibilityFile } from '../formats/index.js';
 import { copyRecording } from '../pipeline/convert.js';
+import { reworkVisibilities } from '../pipeline/visibilities/rework.js';
 import { written } from '../pipeline/write.js';
 import type { PhaseCentre } from '../sky/phase-centre.js';
 import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
@@ -18,6 +19,7 @@ import {
   type PhaseCentreOptions,
 } from './options/phase-centre-option.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
+import { addReworkOptions, reworkOf, reworkOptionNames, type ReworkFlags } from './options/rework-options.js';
 import { history } from './report/history.js';
 import { addOverwriteOption, checkOutputs, type OutputOptions } from './options/outputs.js';
 import { openTerminal } from './report/terminal.js';
@@ -33,6 +35,7 @@ export function registerConvert(program: Command): void {
     )
     .action(run);
   addPhaseCentreOption(command, "the file's own");
+  addReworkOptions(command);
   addOpenOptions(command, 'anything');
   addOverwriteOption(command);
   addCommonOptions(command);
@@ -52,6 +55,10 @@ export function registerConvert(program: Command): void {
       'fringes stopped at a source, by our own geometry',
     ],
     [
+      'convert night.uvh5 part.uvfits --channels 100-299 --antennas stand1,stand2,stand17 --average-time 10',
+      'a part of it, averaged with fringes stopped',
+    ],
+    [
       'convert recording.vdif recording.sigmf-meta --rate 32MHz',
       'VLBI frames to SigMF; missing frames stay missing',
     ],
@@ -65,7 +72,7 @@ export function registerConvert(program: Command): void {
 async function run(
   from: string,
   to: string,
-  options: CommonOptions & OpenFlags & OutputOptions & PhaseCentreOptions,
+  options: CommonOptions & OpenFlags & OutputOptions & PhaseCentreOptions & ReworkFlags,
 ): Promise<void> {
   const terminal = openTerminal(options);
   const paths = /\.sigmf(-meta|-data)?$/i.test(to) ? sigmfPaths(to) : [to];
@@ -78,8 +85,10 @@ async function run(
     if (file.kind === 'visibilities') {
       const format = visibilityFormatFor(to);
       const centre = parseCentre(options);
+      const work = reworkOf(file, options);
+      const source = work ? reworkVisibilities(file, work) : file;
       const header = {
-        ...file.header,
+        ...source.header,
         history: lines,
         ...(centre && centreOf(centre, file.telescope.site, await middleOf(file, centre))),
       };
@@ -87,7 +96,7 @@ async function run(
         () => format.createVisibilities(to, header),
         async (append) => {
           let done = 0;
-          for await (const integration of file.integrations('reused')) {
+          for await (const integration of source.integrations('reused')) {
             await append(integration);
             stage.update({ done: ++done, of: file.integrationCount, unit: 'integrations' });
           }
@@ -100,6 +109,13 @@ async function run(
         notes: [],
       };
     } else {
+      const odd = reworkOptionNames.find((name) => options[name] !== undefined);
+      if (odd !== undefined)
+        refuse(
+          `--${odd.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+          `is for visibilities, and ${from} holds ${file.kind}`,
+          'leave it out',
+        );
       if (options.phaseCentre !== undefined)
         refuse('--phase-centre', `is for visibilities, and ${from} holds ${file.kind}`, 'leave it out');
       if (!/\.sigmf(-meta|-data)?$/i.test(to)) {

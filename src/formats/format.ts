@@ -127,6 +127,8 @@ export interface VisibilityHeader {
   readonly unusedAntennas?: readonly UnusedAntenna[];
   /** What others wrote into the header beside what the format asks for. */
   readonly extraKeywords?: Readonly<Record<string, KeywordValue>>;
+  /** AIPS codes of what is stored, falling, where that is not everything: YY alone, XX and YY, XY alone. */
+  readonly products?: readonly number[];
   /** Rows a time, where not every pair is there: the most of them, and whether all times have as many. */
   readonly rows?: { readonly most: number; readonly times: 'alike' | 'different' };
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { baselineCount, baselineIndex } from '../../core/axes.js';
+import { baselineCount, baselineIndex, visibilitiesCBPP } from '../../core/axes.js';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import type { Integration } from '../../core/blocks.js';
 import type { VisibilityFile, VisibilityHeader } from '../format.js';
@@ -109,6 +109,35 @@ describe('copies of visibilities', () => {
         'no number that nobody gave',
       );
       assert.equal(file.header.extraKeywords, undefined);
+    }
+  });
+
+  it('hold the products that are there under their own names', async () => {
+    for (const [polarisations, products] of [
+      [1, [-6]],
+      [2, [-5, -6]],
+      [2, [-7]],
+      [1, [-2]],
+    ] as const) {
+      const feeds = products[0] > -5 ? 'circular' : 'linear';
+      const header: VisibilityHeader = { ...plain, polarisations, products, feeds };
+      const all = integration(0);
+      // Of one polarisation the first product alone.
+      const one: Integration = polarisations === 2 ? all : { ...all, polarisations: 1, flaggedInputs: new Uint8Array(3), visibilities: visibilitiesCBPP(all.visibilities.filter((_, k) => k % 8 < 2), 2, 6, 1) }; // prettier-ignore
+      const first = await write(`p${products[0]}.uvh5`, header, [one]);
+      const fits = await copy(first, `p${products[0]}.uvfits`);
+      const back = await read(await copy(fits, `q${products[0]}.uvh5`));
+      assert.deepEqual(back.file.header.products, products);
+      assert.equal(back.file.header.polarisations, polarisations);
+      const hdf5 = await openHdf5(join(folder, `q${products[0]}.uvh5`));
+      assert.deepEqual([...hdf5.numbers('Header/polarization_array')], [...products]);
+      await hdf5.close();
+      const offset = polarisations === 1 ? 0 : { [-5]: 0, [-7]: 4 }[products[0] as -5 | -7];
+      // Station 1 is antenna 2 of its pair with station 0: XY of (0, 1) lies at [Y][X] of (1, 0).
+      const at = 2 * polarisations ** 2 * baselineIndex(1, 0) + offset;
+      assert.ok(
+        Math.abs(back.all[0].visibilities[at] - one.visibilities[at]) < 0.02 && one.visibilities[at] !== 0,
+      );
     }
   });
 

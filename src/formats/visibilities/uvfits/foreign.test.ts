@@ -281,7 +281,6 @@ describe('UVFITS of other programs', () => {
       [changed(5, Number.NaN), /group 0: channel 0, XX is not a number/],
       [changed(7, Number.POSITIVE_INFINITY), /XX is not a number/],
       [stokesOf(1), /its STOKES axis has the code 1/],
-      [stokesOf(-7), /holds only XY/],
       [{ ...least, axes: [axis('COMPLEX', 4), ...least.axes.slice(1)] }, /COMPLEX axis has length 4/],
       [{ ...least, axes: [...least.axes.slice(0, 2), axis('BAND', 1), ...direction] }, /has no FREQ axis/],
       [{ ...least, antennas: [41, 41] }, /lists a number twice/],

@@ -14,7 +14,7 @@ import { recordingSeen } from '../as-stored.js';
 import { orientationHere, splitTable, turnedToEast } from '../header-facts.js';
 import { readUnit, type FitsUnit } from '../../fits/fits.js';
 import type { UnusedAntenna, VisibilityFile, VisibilityHeader } from '../../format.js';
-import { feedsOf, gather, type Gathering } from '../../io/gather.js';
+import { codesOf, feedsOf, gather, type Gathering, type StoredProduct } from '../../io/gather.js';
 import { openInput, withinMemory, type InputFile } from '../../io/input.js';
 import type { Antennas } from './antennas.js';
 import type { UvfitsLayout } from './layout.js';
@@ -76,6 +76,7 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
     ...(unused.length > 0 && { unusedAntennas: unused }),
     ...((index.rows.most !== allRows || index.rows.times !== 'alike') && { rows: index.rows }),
     polarisations: layout.polarisations,
+    ...storedCodes(layout.stored.map((product) => turnedToEast(product, xOrientation))),
     feeds: feedsOf(layout.products),
     frequenciesHz: Float64Array.from(layout.channels, ({ frequencyHz }) => frequencyHz),
     channelWidthHz: layout.channelWidthHz,
@@ -109,6 +110,11 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
     close: () => file.close(),
   };
 }
+
+const storedCodes = (products: readonly StoredProduct[]): Pick<VisibilityHeader, 'products'> => {
+  const codes = codesOf(products);
+  return codes ? { products: codes } : {};
+};
 
 /** The antennas of the data: memory goes with the square of their number, and tables list whole telescopes. */
 function usedAntennas(

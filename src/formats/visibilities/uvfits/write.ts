@@ -14,7 +14,7 @@ import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
 import { dot, type Vector3 } from '../../../core/vector.js';
 import { skyFrame } from '../../../sky/frame.js';
 import { refuseUneven } from '../../fits/even-channels.js';
-import { storedIntegrationS, storedUvwM, fileProducts } from '../as-stored.js';
+import { storedIntegrationS, storedUvwM, writtenProducts } from '../as-stored.js';
 import {
   headerBytes,
   integerCard,
@@ -25,7 +25,6 @@ import {
   textCards,
 } from '../../fits/fits.js';
 import type { KeywordValue, VisibilityHeader, VisibilityWriter, WhenItAppears } from '../../format.js';
-import { firstCode } from '../../io/gather.js';
 import { openOutput } from '../../io/output.js';
 import { cardsOf, stationNumbers } from '../header-facts.js';
 import { antennaTable, numberShift } from './antennas.js';
@@ -41,9 +40,9 @@ export async function createUvfits(
   appears: WhenItAppears = 'finished',
 ): Promise<VisibilityWriter> {
   checkHeader(path, header);
-  const { telescope, frequenciesHz, polarisations } = header;
+  const { telescope, frequenciesHz } = header;
   const stations = telescope.stations.length;
-  const products = fileProducts[polarisations];
+  const products = writtenProducts(header);
   const channels = frequenciesHz.length;
   const shift = numberShift(telescope.stations, header.unusedAntennas);
   const numbers = stationNumbers(telescope.stations).map((number) => number + shift);
@@ -186,7 +185,7 @@ function fillGroup(
   const { i, j, delayS, header } = pair;
   const { stations, polarisations, counts, flaggedInputs, asStored } = integration;
   const source = asStored ? asStored.means : integration.visibilities;
-  const products = fileProducts[polarisations];
+  const products = writtenProducts(header);
   const baselines = (stations * (stations + 1)) / 2;
   const b = baselineIndex(i, j);
   let at = 0;
@@ -196,7 +195,7 @@ function fillGroup(
     const scale = asStored ? 1 : count > 0 ? 1 / count : 0;
     const cos = Math.cos(phase) * scale;
     const sin = Math.sin(phase) * scale;
-    for (const [p1, p2] of products) {
+    for (const { p1, p2 } of products) {
       const [pi, pj, sign] = i === j ? [p1, p2, 1] : [p2, p1, -1];
       const from = ((c * baselines + b) * polarisations + pi) * polarisations + pj;
       const re = source[2 * from];
@@ -248,13 +247,14 @@ function primaryHeader(
   parameters: readonly string[],
   known: { readonly start: Instant; readonly groups: number },
 ): Uint8Array {
-  const { phaseCentre, frequenciesHz, polarisations, telescope } = header;
+  const { phaseCentre, frequenciesHz, telescope } = header;
   const channels = frequenciesHz.length;
   const spacingHz =
     channels > 1 ? (frequenciesHz[channels - 1] - frequenciesHz[0]) / (channels - 1) : header.channelWidthHz;
+  const codes = writtenProducts(header).map(({ code }) => code);
   const axes = [
     ['COMPLEX', 3, 1, 1],
-    ['STOKES', polarisations ** 2, firstCode[header.feeds ?? 'linear'], -1],
+    ['STOKES', codes.length, codes[0], codes.length > 1 ? codes[1] - codes[0] : -1],
     ['FREQ', channels, frequenciesHz[0], spacingHz],
     ['RA', 1, phaseCentre.raDeg, 1],
     ['DEC', 1, phaseCentre.decDeg, 1],
@@ -311,7 +311,16 @@ const keywordCards = (keyword: string, value: KeywordValue): string[] => {
   return [Number.isSafeInteger(value) ? integerCard(keyword, value) : realCard(keyword, value)];
 };
 
-function checkHeader(path: string, { telescope, frequenciesHz, polarisations }: VisibilityHeader): void {
+function checkHeader(path: string, header: VisibilityHeader): void {
+  const { telescope, frequenciesHz, polarisations } = header;
+  const codes = writtenProducts(header).map(({ code }) => code);
+  if (codes.length === 0) refuse(path, 'has no product to write', 'keep at least one');
+  if (codes.some((code, k) => k > 1 && code - codes[k - 1] !== codes[1] - codes[0]))
+    refuse(
+      path,
+      `products ${codes.join(', ')} are not evenly numbered, as UVFITS needs them`,
+      'write UVH5, or choose others',
+    );
   if (frequenciesHz.length === 0 || telescope.stations.length === 0) {
     refuse(path, 'has no channel or no station', 'give at least one of each');
   }

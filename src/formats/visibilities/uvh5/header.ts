@@ -9,7 +9,7 @@ import { ecefToEnu } from '../../../telescope/earth.js';
 import { checkedSite } from '../../../telescope/site.js';
 import type { KeywordValue, UnusedAntenna, VisibilityHeader } from '../../format.js';
 import { orientationHere, orientationOf, splitTable, turnedToEast, unitsOf } from '../header-facts.js';
-import { storedProducts, type StoredProduct } from '../../io/gather.js';
+import { codesOf, storedProducts, type StoredProduct } from '../../io/gather.js';
 import type { Hdf5File } from '../../hdf5/read.js';
 import { optionalText } from './optional-text.js';
 import { telescopeOf } from './telescope.js';
@@ -48,7 +48,7 @@ export interface Uvh5Header {
   readonly object: string;
   readonly facts: Pick<
     VisibilityHeader,
-    'units' | 'xOrientation' | 'instrument' | 'unusedAntennas' | 'extraKeywords' | 'rows'
+    'units' | 'xOrientation' | 'instrument' | 'unusedAntennas' | 'extraKeywords' | 'rows' | 'products'
   >;
   readonly history: readonly string[];
   /** 'sum' where integers are whole sums over samples, as we write them; else means. */
@@ -102,7 +102,7 @@ export function readUvh5Header(file: Hdf5File): Uvh5Header {
     refuse(path, `its lowest channel is at ${channels[0].frequencyHz} Hz`, 'it is damaged');
   const channelWidthHz = Math.abs(widths[0]);
   const orientation = orientationOf(optionalText(file, 'x_orientation'));
-  const { products, polarisations } = productsOf(file, orientation);
+  const { products, polarisations, codes } = productsOf(file, orientation);
   const { slots, integrationS, overlap } = slotsOf(file, ant1, ant2);
   const { stationOf, stations, unused, antennaCount } = antennasOf(file, site, ant1, ant2);
   const centre = centreOf(file, site, slots[0].middle, rows);
@@ -126,7 +126,7 @@ export function readUvh5Header(file: Hdf5File): Uvh5Header {
     products,
     polarisations,
     ...centre,
-    facts: factsOf(file, telescope, { orientation, unused, slots }),
+    facts: factsOf(file, telescope, { orientation, unused, slots, codes }),
     history: (optionalText(file, 'history') ?? '').split('\n').filter((line) => line.trim() !== ''),
     values: optionalText(file, 'extra_keywords/corella_values') === 'sum' ? 'sum' : 'mean',
     details: {
@@ -151,7 +151,7 @@ export function readUvh5Header(file: Hdf5File): Uvh5Header {
 function productsOf(
   file: Hdf5File,
   orientation: VisibilityHeader['xOrientation'],
-): { products: StoredProduct[]; polarisations: 1 | 2 } {
+): { products: StoredProduct[]; polarisations: 1 | 2; codes: readonly number[] | undefined } {
   const { path } = file;
   const codes = column(file, 'polarization_array', count(file, 'Npols'));
   const products = Array.from(codes, (code) => {
@@ -166,11 +166,15 @@ function productsOf(
     return turnedToEast(product, orientation);
   });
   const alone = products.every(({ p1, p2 }) => p1 === products[0].p1 && p2 === products[0].p2);
-  if (alone && products[0].p1 !== products[0].p2)
-    refuse(path, `holds only ${products[0].label}`, 'export XX or YY with it');
-  return alone
-    ? { products: products.map((product) => ({ ...product, p1: 0, p2: 0 })), polarisations: 1 }
-    : { products, polarisations: 2 };
+  const codesHere = codesOf(products);
+  // A lone product of two hands has no place among those of one: its conjugate is another.
+  return alone && products[0].p1 === products[0].p2
+    ? {
+        products: products.map((product) => ({ ...product, p1: 0, p2: 0 })),
+        polarisations: 1,
+        codes: codesHere,
+      }
+    : { products, polarisations: 2, codes: codesHere };
 }
 
 /**
@@ -282,6 +286,7 @@ function factsOf(
     readonly orientation: VisibilityHeader['xOrientation'];
     readonly unused: readonly UnusedAntenna[];
     readonly slots: readonly TimeSlot[];
+    readonly codes: readonly number[] | undefined;
   },
 ): Uvh5Header['facts'] {
   const units = unitsOf(optionalText(file, 'vis_units'));
@@ -295,6 +300,7 @@ function factsOf(
     ...(of.orientation && { xOrientation: orientationHere(of.orientation) }),
     ...(instrument !== '' && instrument !== telescope.name && { instrument }),
     ...(of.unused.length > 0 && { unusedAntennas: of.unused }),
+    ...(of.codes && { products: of.codes }),
     ...(Object.keys(extraKeywords).length > 0 && { extraKeywords }),
     ...((most !== baselineCount(telescope.stations.length) || times !== 'alike') && {
       rows: { most, times },

@@ -5,10 +5,9 @@ import type { Instant } from '../../../core/instant.js';
 import { DEGREES_PER_DAY, earthAtMidnight, type EarthAtMidnight } from '../../../sky/earth/sidereal.js';
 import type { Telescope } from '../../../telescope/telescope.js';
 import { enuToEcef } from '../../../telescope/earth.js';
-import { fileProducts } from '../as-stored.js';
+import { writtenProducts } from '../as-stored.js';
 import { antennaTableOf } from '../header-facts.js';
 import type { VisibilityHeader } from '../../format.js';
-import { firstCode } from '../../io/gather.js';
 import { real, reals, text, texts, truth, whole, wholes } from '../../hdf5/items.js';
 import { bytesOf } from '../../io/interleave.js';
 import type { Changing, Fixed, GroupPlan, Growing } from '../../hdf5/write.js';
@@ -105,10 +104,11 @@ export interface GrowingTimes {
 }
 
 export function planUvh5(header: VisibilityHeader, options: Uvh5Options, times: GrowingTimes): GroupPlan {
-  const { telescope, polarisations, frequenciesHz, phaseCentre } = header;
+  const { telescope, frequenciesHz, phaseCentre } = header;
   const rows = header.rows?.most ?? baselineCount(telescope.stations.length);
   const channels = frequenciesHz.length;
-  const products = fileProducts[polarisations].length;
+  const written = writtenProducts(header);
+  const products = written.length;
   const changing = (value: () => number): Changing => ({
     kind: 'changing',
     type: 'int64',
@@ -160,9 +160,7 @@ export function planUvh5(header: VisibilityHeader, options: Uvh5Options, times: 
           flex_spw_id_array: wholes(new Array<number>(channels).fill(0)),
           freq_array: reals([...frequenciesHz]),
           channel_width: reals(new Array<number>(channels).fill(header.channelWidthHz)),
-          polarization_array: wholes(
-            Array.from({ length: products }, (_, q) => firstCode[header.feeds ?? 'linear'] - q),
-          ),
+          polarization_array: wholes(written.map(({ code }) => code)),
           vis_units: text(header.units ?? 'uncalib'),
           blt_order: text('time, baseline'),
           blts_are_rectangular: regular,
