@@ -31,7 +31,7 @@ export function registerConvert(program: Command): void {
     .argument('<from>', "a file in any format we read, or several as one: 'a.vdif,b.vdif', 'night.*.raw'")
     .argument(
       '<to>',
-      'what to write: visibilities .uvh5 or .uvfits; voltages and channelised data .sigmf-meta',
+      'what to write: visibilities .uvh5, .uvfits or .ms (through casacore); voltages and channelised data .sigmf-meta',
     )
     .action(run);
   addPhaseCentreOption(command, "the file's own");

@@ -1,6 +1,6 @@
 /** Formats of the field that are not read here: a file of theirs is refused by its own name, with a way on. */
 import { existsSync } from 'node:fs';
-import { extname, join } from 'node:path';
+import { extname } from 'node:path';
 import { refuse } from '../core/errors.js';
 import type { Hdf5Look } from './hdf5/look.js';
 
@@ -69,14 +69,4 @@ export function refuseForeign(path: string, head: Uint8Array, names: Hdf5Look | 
   const text = Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1');
   const found = foreigners.find((one) => one.recognise(head, text, path));
   if (found) refuse(path, found.what, found.fix);
-}
-
-/** A Measurement Set is a folder of tables. */
-export function refuseForeignFolder(path: string): void {
-  if (existsSync(join(path, 'table.dat')))
-    refuse(
-      path,
-      'is a Measurement Set, which is not read here',
-      'convert it to UVFITS or UVH5 first (CASA: exportuvfits; pyuvdata: write_uvh5)',
-    );
 }

@@ -15,13 +15,14 @@ import type {
   VisibilityWriter,
 } from './format.js';
 import { holdsGains } from './gains/gain-files.js';
-import { refuseForeign, refuseForeignFolder } from './foreign.js';
+import { refuseForeign } from './foreign.js';
 import { guppi } from './recordings/guppi.js';
 import { refuseContradictions } from './contradictions.js';
 import { lookIntoHdf5 } from './hdf5/look.js';
 import { openInput } from './io/input.js';
 import { lwa } from './recordings/lwa/lwa.js';
 import { mark5b } from './recordings/mark5b.js';
+import { isMeasurementSet, ms } from './visibilities/ms/ms.js';
 import { mwa } from './visibilities/mwa/mwa.js';
 import { kindsOf, refuseUnread } from './reading-options.js';
 import { raw } from './recordings/raw.js';
@@ -41,6 +42,7 @@ export const formats: readonly Format[] = [
   mwa, // the Murchison Widefield Array's correlators
   skalow, // the SKA-Low stations' correlator
   uvh5, // visibilities in HDF5
+  ms, // folders of casacore's tables
   lwa, // the Long Wavelength Array's frames
   mark5b, // VLBI, before VDIF
   dada, // voltages or spectra after a text header
@@ -137,7 +139,12 @@ async function openOne(
   const withTelescope = ({ kinds }: Format): void => {
     if (telescope && kinds.every(({ holds }) => holds === 'visibilities')) options = { ...given, telescope };
   };
-  refuseForeignFolder(path);
+  if (isMeasurementSet(path) && (given.format === undefined || given.format === ms.name)) {
+    const sets =
+      known.find(({ name }) => name === ms.name) ?? refuse(path, 'is a Measurement Set', 'name a file');
+    withTelescope(sets);
+    return openAgreeing(sets, path, options, known);
+  }
   const head = await readHead(path);
   if (options.format !== undefined) {
     const asked = known.find((candidate) => candidate.name === options.format);
