@@ -100,9 +100,11 @@ describe('Measurement Sets', { skip }, () => {
     const turned = stations.map((one) => ({ ...one, eastM: -one.eastM, northM: -one.northM, upM: -one.upM }));
     const one = await read(await write('one.ms', plain, [integration(0)]));
     assert.equal(one.file.details.uvw, 'r1 - r2');
-    const path = await write('two.ms', { ...plain, telescope: { ...plain.telescope, stations: turned } }, [
-      one.all[0],
-    ]);
+    const path = await write(
+      'two.ms',
+      { ...one.file.header, telescope: { ...plain.telescope, stations: turned } },
+      [one.all[0]],
+    );
     const two = await read(path);
     // uvw was taken over from the first file, places were not.
     assert.equal(two.file.details.uvw, 'r2 - r1');

@@ -1,5 +1,6 @@
 /** What a Measurement Set has no column for, kept beside it in our own words: JSON in the keyword CORELLA. */
 import { z } from 'zod';
+import { enuToEcef, siteToEcef } from '../../../telescope/earth.js';
 import type { Telescope } from '../../../telescope/telescope.js';
 import { telescopeSchema } from '../../telescope-json.js';
 import type { VisibilityHeader } from '../../format.js';
@@ -30,19 +31,26 @@ export function ownWordsOf(header: VisibilityHeader): string {
 }
 
 /** Believed where the antennas stand as the set has them; other programs leave our words in sets they changed. */
-export function readOwnWords(text: string, stations: Telescope['stations']): OwnWords | undefined {
+export function readOwnWords(text: string, seen: Telescope): OwnWords | undefined {
   if (text === '') return undefined;
   try {
     const own = schema.safeParse(JSON.parse(text)).data;
-    const isAlike =
-      own?.telescope.stations.length === stations.length &&
-      own.telescope.stations.every(({ name, eastM, northM, upM }, s) => {
-        const there = stations[s];
-        const apartM = Math.hypot(eastM - there.eastM, northM - there.northM, upM - there.upM);
-        return name === there.name && apartM < 1;
-      });
+    if (own?.telescope.stations.length !== seen.stations.length) return undefined;
+    const [ours, theirs] = [placesOf(own.telescope), placesOf(seen)];
+    const isAlike = ours.every(({ name, x, y, z }, s) => {
+      const there = theirs[s];
+      return name === there.name && Math.hypot(x - there.x, y - there.y, z - there.z) < 1;
+    });
     return isAlike ? own : undefined;
   } catch {
     return undefined;
   }
 }
+
+const placesOf = ({ site, stations }: Telescope) => {
+  const centre = siteToEcef(site);
+  return stations.map(({ name, eastM, northM, upM }) => {
+    const { x, y, z } = enuToEcef({ x: eastM, y: northM, z: upM }, site);
+    return { name, x: x + centre.x, y: y + centre.y, z: z + centre.z };
+  });
+};

@@ -96,7 +96,7 @@ function opened(
     ...{ channels: order, channelWidthHz: Math.abs(widths[0]), polarisations: 2 },
   });
   const isAlone = products.length === 1 && products[0].p1 === products[0].p2;
-  const own = readOwnWords(casacore.text(path, handle, 'own'), seen.stations);
+  const own = readOwnWords(casacore.text(path, handle, 'own'), seen);
   const telescope: Telescope = { ...(own?.telescope ?? seen), polarisations: isAlone ? 1 : 2 };
   const phaseCentre: SkyPosition = {
     raDeg: (((directions[0] * DEGREES_PER_RADIAN) % 360) + 360) % 360,
