@@ -1,6 +1,9 @@
 /** Telescopes we carry: one JSON description and one CSV of positions each in data/, one line here. */
 export const presets = {
   lwasv: 'lwasv.json',
+  lwa1: 'lwa/lwa1.json',
+  lwana: 'lwa/lwana.json',
+  'ovro-lwa': 'lwa/ovro-lwa.json',
   eda2: 'eda2.json',
   aavs2: 'aavs2.json',
   aavs3: 'ska-low/aavs3.json',

@@ -238,10 +238,7 @@ async function* joinedBlocks(parts: readonly Part[], shape: Shape, memory: Memor
             const source = (c * part.recording.inputs + a) * piece.stride + (from - piece.at) + piece.offset;
             const target = (c * inputs + part.firstInput + a) * length + (from - at);
             elements.set(
-              piece.elements.subarray(
-                source * memory.perSample,
-                (source + to - from) * memory.perSample,
-              ) as never,
+              piece.elements.subarray(source * memory.perSample, (source + to - from) * memory.perSample),
               target * memory.perSample,
             );
           }
@@ -301,15 +298,12 @@ function openReader({ recording, firstSample, skip }: Part, blockSamples: number
     release?.();
     release = undefined;
     current = undefined;
-    const { value, done } = (await iterator.next()) as IteratorResult<
-      VoltageBlock | CanonicalSpectra,
-      undefined
-    >;
-    if (done === true || value === undefined) {
+    const step = await iterator.next();
+    if (step.done === true) {
       isDone = true;
       return;
     }
-    const block = value;
+    const block = step.value;
     const offset = Math.min(block.samples, Math.max(0, firstSample + skip - place));
     current = {
       at: place + offset,
