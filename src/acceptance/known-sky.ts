@@ -129,7 +129,7 @@ export async function writeKnownSky(path: string, sky: KnownSky): Promise<Telesc
   const format = visibilityFormatFor(path);
   const writer = await format.createVisibilities(path, {
     ...{ telescope, polarisations: 2, frequenciesHz: Float64Array.from(frequenciesHz), channelWidthHz: 1e5 },
-    ...(sky.unit && { unit: sky.unit }),
+    ...(sky.unit && { units: sky.unit }),
     ...{ object: 'zenith', history: [], phaseCentre: skyFrame(telescope.site, START).zenith },
   });
   await writer.append({
