@@ -17,6 +17,7 @@ import { checkOutputs } from './options/outputs.js';
 import { parseSources } from './options/sky-options.js';
 import { weightingOf, weightWords } from './options/wide-options.js';
 import { history } from './report/history.js';
+import { roadLines } from './report/road-lines.js';
 import type { Terminal } from './report/terminal.js';
 
 interface Gains {
@@ -73,6 +74,7 @@ export async function runDirectSeries(
     readonly everyS: number;
     readonly settings: ImageSettings;
     readonly gains: Gains;
+    readonly autos: 'include' | 'leave-out';
   },
   options: WideCommandOptions,
   terminal: Terminal,
@@ -81,18 +83,19 @@ export async function runDirectSeries(
   const stage = terminal.stage('images directly');
   const images: SeriesImage[] = [];
   let first: DirectSkyImage | undefined;
-  await withBackend(options, (backend) =>
+  const { roadError } = await withBackend(options, (backend) =>
     imagesDirectly(
       recording,
       plan,
       {
-        ...{ backend, telescope, frequenciesHz, everyS, ...work.gains, onProgress: stage.update },
+        ...{ backend, telescope, frequenciesHz, everyS, ...work.gains, autos: work.autos },
+        onProgress: stage.update,
         ...(durationS === undefined ? {} : { durationS }),
       },
       work.settings,
       (sky) => {
         first ??= sky;
-        const plane = stokesI(averageChannels(sky.image, sky.plan), sky.plan, 0);
+        const plane = stokesI(averageChannels(sky.image, sky.plan, sky.weights), sky.plan, 0);
         images.push({
           plane: planeML(plane, sky.plan.pixels),
           ...{ start: sky.start, durationS: sky.durationS, frame: sky.frame, centre: sky.frame.zenith },
@@ -108,7 +111,7 @@ export async function runDirectSeries(
     frequencyHz: (frequenciesHz[0] + frequenciesHz[frequenciesHz.length - 1]) / 2,
     bandHz: work.channelWidthHz * frequenciesHz.length,
   };
-  const told = { road: 'Direct imaging (EPIC)', seconds: stage.done() };
+  const told = { road: 'Direct imaging (EPIC)', seconds: stage.done(), notes: roadLines(roadError) };
   await finish(recording, telescope, options, series, told, terminal);
 }
 
@@ -117,7 +120,11 @@ async function finish(
   telescope: Telescope,
   options: WideCommandOptions,
   series: Series,
-  { road, seconds }: { readonly road: string; readonly seconds: number },
+  {
+    road,
+    seconds,
+    notes = [],
+  }: { readonly road: string; readonly seconds: number; readonly notes?: readonly string[] },
   terminal: Terminal,
 ): Promise<void> {
   const paths = seriesPaths(options.out ?? 'series.fits');
@@ -135,6 +142,7 @@ async function finish(
     [
       `${paths.fits}, ${paths.png}: ${count} image${count === 1 ? '' : 's'} of ${pixels} × ${pixels} pixels, one every ` +
         `${formatSeconds(series.everyS)}, ${formatSeconds(seconds)}; the PNG is a film`,
+      ...notes,
     ],
   );
 }

@@ -35,7 +35,8 @@ export interface WideCommandOptions extends BackendOptions, OutputOptions, Integ
   readonly gains?: string;
   readonly pixels?: number;
   readonly field?: number;
-  readonly autos?: true;
+  /** False with --no-autos. */
+  readonly autos?: boolean;
   readonly beam?: true;
   /** False with --no-picture. */
   readonly picture: boolean;
@@ -76,10 +77,10 @@ export async function chooseWide(
     wideOptionNames.some(isGiven) ||
     (options.weights !== undefined && options.weights.kind !== 'natural') ||
     (pixels ?? 0) > MOST_PIXELS;
-  const isOld = isGiven('kernel') || isGiven('autos');
+  const isOld = isGiven('kernel') || options.autos === true;
   if (isAsked && isOld) {
     refuse(
-      isGiven('autos') ? '--autos' : '--kernel',
+      options.autos === true ? '--autos' : '--kernel',
       'is for images round the zenith without --centre, --clean and their like',
       'leave it out',
     );

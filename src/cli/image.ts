@@ -61,8 +61,9 @@ export function registerImage(program: Command): void {
     )
     .option(
       '--autos',
-      'keep autocorrelations (visibilities round the zenith; the direct road always has them)',
+      'keep autocorrelations (visibilities round the zenith; the direct road has them unless told otherwise)',
     )
+    .option('--no-autos', 'with --direct: take autocorrelations out, as images from visibilities have none')
     .option('--no-picture', 'the FITS alone: drawing takes longer than imaging')
     .option('--beam', 'also write the synthesised beam (visibilities only)')
     .option('--cube', 'keep channels apart in the FITS instead of averaging them')
@@ -101,6 +102,10 @@ export function registerImage(program: Command): void {
       'direct.fits and direct.png, no visibilities in between',
     ],
     [
+      'image --direct voltages.sigmf-meta --no-autos',
+      "the same without the receivers' own power, which lifts every pixel",
+    ],
+    [
       'image --direct voltages.sigmf-meta --every 40ms',
       'series.fits, a cube in time, and series.png, a film',
     ],
@@ -118,7 +123,7 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
   if (options.direct === true) {
     refuseGiven(
       command,
-      ['weights', 'weight', 'autos', 'beam', 'integration', ...wideOptionNames],
+      ['weights', 'weight', 'beam', 'integration', ...wideOptionNames],
       'is for visibilities, not for --direct',
     );
   } else {
@@ -161,7 +166,15 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
       if (options.every !== undefined) {
         refuseGiven(
           command,
-          ['clean', 'cube', 'perChannel', 'stokes', 'beam', 'autos', 'kernel'],
+          [
+            'clean',
+            'cube',
+            'perChannel',
+            'stokes',
+            'beam',
+            ...(options.autos === true ? ['autos'] : []),
+            'kernel',
+          ],
           'is not for a series',
         );
         const choice = wide ?? { centre: localCentre('zenith', { x: 0, y: 0, z: 1 }), field: {} };
@@ -200,9 +213,9 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
     const stage = terminal.stage('write');
     await writeSky(outputs, made.sky, products, stage.step);
     stage.done();
-    const { image, plan } = made.sky;
+    const { image, plan, weights } = made.sky;
     const { pixels } = plan;
-    const plane = stokesI(averageChannels(image, plan), plan, 0);
+    const plane = stokesI(averageChannels(image, plan, weights), plan, 0);
     const peak = plane.reduce((most, value) => (value > most ? value : most), -Infinity);
     terminal.result(
       { paths: written, pixels, peak, unit: products.unit, ...made.json, seconds: made.seconds },

@@ -36,10 +36,10 @@ export const writeSkyFits = (path: string, sky: SkyImage, options: ProductOption
   writeFitsImage(path, fitsOf(sky, options));
 
 /** As it was made, where one was and the pixels can tell; else that of all stations. */
-function beamOf({ beam, plan }: Beamed): FittedBeam | undefined {
+function beamOf({ beam, plan, weights }: Beamed): FittedBeam | undefined {
   try {
     const { pixels, pixelSize: pixelCosine } = plan;
-    if (beam) return fitBeam({ pixels, pixelCosine }, stokesI(averageChannels(beam, plan), plan, 0));
+    if (beam) return fitBeam({ pixels, pixelCosine }, stokesI(averageChannels(beam, plan, weights), plan, 0));
   } catch (error) {
     if (!(error instanceof CorellaError)) throw error;
   }
@@ -54,7 +54,7 @@ function fitsOf(sky: Beamed, options: ProductOptions): FitsImage {
   const beam = beamOf(sky);
   const keep = options.channels === 'keep';
   return {
-    image: keep ? sky.image : averageChannels(sky.image, plan),
+    image: keep ? sky.image : averageChannels(sky.image, plan, sky.weights),
     pixels: plan.pixels,
     pixelSize: plan.pixelSize,
     polarisations: plan.polarisations,
@@ -159,7 +159,7 @@ async function pngOf(sky: Beamed, options: PictureOptions): Promise<Uint8Array> 
   const beam = beamOf(sky);
   const picture = skyPicture({
     ...pictureParts({ ...plan, ...sky }, options),
-    plane: stokesI(averageChannels(sky.image, plan), plan, 0),
+    plane: stokesI(averageChannels(sky.image, plan, sky.weights), plan, 0),
     plan,
     ...(beam && { beam }),
   });

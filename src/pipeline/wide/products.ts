@@ -92,8 +92,8 @@ const beamFits = (sky: WideSkyImage, options: WideProductOptions): FitsImage =>
     unit: 'beam',
   });
 
-/** Stokes I, or the one product there is; channels averaged where they are apart. */
-export function picturePlane({ image, products, pixels: { pixels } }: WideSkyImage): PlaneML {
+/** Stokes I, or the one product there is; channels averaged by their weights where they are apart. */
+export function picturePlane({ image, products, channelWeights, pixels: { pixels } }: WideSkyImage): PlaneML {
   const size = pixels * pixels;
   const channels = image.length / products.length / size;
   const plane = new Float64Array(size);
@@ -105,8 +105,8 @@ export function picturePlane({ image, products, pixels: { pixels } }: WideSkyIma
       for (const p of used) {
         const value = image[(c * products.length + p) * size + at];
         if (Number.isNaN(value)) continue;
-        sum += value;
-        count++;
+        sum += channelWeights[c] * value;
+        count += channelWeights[c];
       }
     }
     plane[at] = count > 0 ? sum / count : Number.NaN;
