@@ -5,7 +5,13 @@ import { formatSeconds } from '../core/units.js';
 import type { Recording, VisibilityFile } from '../formats/index.js';
 import { averageChannels, stationBeam, stokesI } from '../image/index.js';
 import { imagesDirectly } from '../pipeline/direct-images.js';
-import { writeSeries, type Series, type SeriesImage } from '../pipeline/wide/film.js';
+import {
+  onSheet,
+  writeSeries,
+  type Series,
+  type SeriesImage,
+  type SeriesPaths,
+} from '../pipeline/wide/film.js';
 import type { Calibrated, ImageSettings } from '../pipeline/sky-image.js';
 import { imageWideSeries } from '../pipeline/wide/series.js';
 import type { DirectSkyImage } from '../pipeline/stages/direct-image.js';
@@ -127,8 +133,9 @@ async function finish(
   }: { readonly road: string; readonly seconds: number; readonly notes?: readonly string[] },
   terminal: Terminal,
 ): Promise<void> {
-  const paths = seriesPaths(options.out ?? 'series.fits');
-  await checkOutputs({ ...options, paths: Object.values(paths), from: file.path });
+  const paths = seriesPaths(options.out ?? 'series.fits', options.sheet);
+  const written = Object.values(paths) as string[];
+  await checkOutputs({ ...options, paths: written, from: file.path });
   const unit = options.gains === undefined ? 'counts' : 'Jy/beam';
   const middle = series.images[Math.floor(series.images.length / 2)];
   await writeSeries(paths, series, {
@@ -137,17 +144,20 @@ async function finish(
   });
   const { pixels } = series.plan;
   const count = series.images.length;
-  terminal.result(
-    { paths: Object.values(paths), images: count, everyS: series.everyS, pixels, unit, seconds },
-    [
-      `${paths.fits}, ${paths.png}: ${count} image${count === 1 ? '' : 's'} of ${pixels} × ${pixels} pixels, one every ` +
-        `${formatSeconds(series.everyS)}, ${formatSeconds(seconds)}; the PNG is a film`,
-      ...notes,
-    ],
-  );
+  const shown = paths.sheet === undefined ? count : onSheet(series.images).length;
+  terminal.result({ paths: written, images: count, everyS: series.everyS, pixels, unit, seconds }, [
+    `${written.join(', ')}: ${count} image${count === 1 ? '' : 's'} of ${pixels} × ${pixels} pixels, one every ` +
+      `${formatSeconds(series.everyS)}, ${formatSeconds(seconds)}; ${paths.png} is a film` +
+      (shown < count ? `, the sheet has ${shown} of them` : ''),
+    ...notes,
+  ]);
 }
 
-export function seriesPaths(out: string): { readonly fits: string; readonly png: string } {
+export function seriesPaths(out: string, sheet?: true): SeriesPaths {
   const { dir, name } = splitPath(out);
-  return { fits: out, png: join(dir, `${name}.png`) };
+  return {
+    fits: out,
+    png: join(dir, `${name}.png`),
+    ...(sheet && { sheet: join(dir, `${name}-sheet.png`) }),
+  };
 }

@@ -41,6 +41,8 @@ export interface WideCommandOptions extends BackendOptions, OutputOptions, Integ
   /** False with --no-picture. */
   readonly picture: boolean;
   readonly cube?: true;
+  /** With --every. */
+  readonly sheet?: true;
   readonly sources: string;
 }
 
@@ -227,7 +229,7 @@ function report(terminal: Terminal, { sky, written, unit, seconds, choice }: Rep
 }
 
 /** Told above one per cent. */
-const smearLine = (by: string, part: number): string[] =>
+export const smearLine = (by: string, part: number): string[] =>
   part > 0.01
     ? [`${by} takes ${(100 * part).toFixed(part > 0.1 ? 0 : 1)} % of a source at the edge of the field`]
     : [];

@@ -78,6 +78,7 @@ export function registerImage(program: Command): void {
       'a series, an image of every so long, like 40ms or 10s: a FITS cube in time and a film (animated PNG)',
       duration('--every'),
     )
+    .option('--sheet', 'with --every: also a sheet, the images side by side')
     .action(run);
   addIntegrationOption(command, ', or all with --centre and its like');
   addWideOptions(command);
@@ -131,6 +132,7 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
     const forVoltages = channelOptionNames.filter((name) => name !== 'gain' || given.clean === undefined);
     refuseGiven(command, ['duration', ...forVoltages], 'is for voltages, with --direct alone');
   }
+  if (options.every === undefined) refuseGiven(command, ['sheet'], 'is for a series, with --every');
   if (options.every !== undefined && !options.picture)
     refuse('--no-picture', 'is for one image: a series has its film', 'leave it out');
   const terminal = openTerminal(options);
@@ -150,6 +152,7 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
     fits: out,
     ...(options.picture && { png: beside('.png') }),
     ...(options.beam === true && { beam: beside('-beam.fits') }),
+    ...(options.sheet === true && { sheet: beside('-sheet.png') }),
   };
   const written = Object.values(outputs);
   await checkOutputs({ ...options, paths: written, from: path });

@@ -72,6 +72,7 @@ function fitsOf(sky: WideSkyImage, image: ImageCPML, options: WideProductOptions
     frequenciesHz,
     channelWidthHz: sky.bandHz / frequenciesHz.length,
     ...(beam && { beam }),
+    ...(frequenciesHz.length > 1 && { beams: sky.fittedBeams }),
     centre: sky.centre,
     start: sky.start,
     durationS: sky.durationS,
@@ -80,7 +81,9 @@ function fitsOf(sky: WideSkyImage, image: ImageCPML, options: WideProductOptions
     unit: options.unit,
     history: [
       ...options.history,
-      ...(frequenciesHz.length > 1 && beam ? ['BMAJ, BMIN and BPA are of the middle channel'] : []),
+      ...(frequenciesHz.length > 1 && beam
+        ? ['BMAJ, BMIN and BPA are of the middle channel; table BEAMS has all']
+        : []),
     ],
   };
 }
