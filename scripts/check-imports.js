@@ -25,8 +25,9 @@ const below = {
   draw: ['core', 'telescope', 'sky', 'image'],
   pipeline: [...ground, ...kernels, ...edges],
   bench: [...ground, ...kernels, ...edges, 'pipeline'],
-  cli: [...ground, ...kernels, ...edges, 'pipeline', 'bench'],
-  acceptance: [...ground, ...kernels, ...edges, 'pipeline', 'bench', 'cli'],
+  qualify: [...ground, ...kernels, ...edges, 'pipeline', 'bench'],
+  cli: [...ground, ...kernels, ...edges, 'pipeline', 'bench', 'qualify'],
+  acceptance: [...ground, ...kernels, ...edges, 'pipeline', 'bench', 'qualify', 'cli'],
   'index.ts': [...ground, ...kernels, ...edges, 'pipeline'],
 };
 
@@ -39,6 +40,7 @@ const doors = {
   formats: ['index.ts', 'format.ts'],
   draw: ['index.ts'],
   receive: ['index.ts'],
+  qualify: ['index.ts'],
 };
 /** What a card's door leads to is for those who keep data on a card. */
 const mayUseCards = /^(?:pipeline\/(?:resident|planner)|bench)\//;
