@@ -14,7 +14,13 @@ const fields: readonly WideField[] = [
   { name: 'MWA-like', stations: 128, times: 60, channels: 32, pixels: 2048, accuracy: 1e-4 },
   { name: 'dishes', stations: 64, times: 120, channels: 64, pixels: 2048, accuracy: 1e-4 },
 ];
-const steps = ['sort and grid', 'grid', 'transforms and sums', 'whole image'] as const;
+const steps = [
+  'sort and grid',
+  'grid',
+  'transforms and sums',
+  'transforms, sums held',
+  'whole image',
+] as const;
 type Step = (typeof steps)[number];
 
 /** Rates of all are in visibilities, so that they can be added up as times. */
@@ -67,6 +73,10 @@ async function prepare(
     'transforms and sums': () => {
       imager.steps.clearSums();
       imager.steps.transform(planes);
+    },
+    'transforms, sums held': () => {
+      imager.steps.clearSums();
+      imager.steps.transform(planes, 'held');
     },
     'whole image': () => {
       imager.steps.clearPlanes();
