@@ -26,12 +26,15 @@ export async function imagesDirectly(
   settings: ImageSettings,
   emit: Emit<DirectSkyImage>,
 ): Promise<{ readonly account: Account; readonly roadError: number }> {
-  const { backend, telescope, frequenciesHz, calibrated, everyS, onProgress } = road;
+  const { backend, telescope, frequenciesHz, calibrated, everyS, autos = 'include', onProgress } = road;
   const frame = skyFrame(telescope.site, recording.start);
   const roadError = checkDirectRoad(road, frame, settings);
   const watched = { ...(onProgress && { onProgress }) };
   const clockSettings = everyS === undefined ? {} : { integrationS: everyS };
-  const imaging = { backend, telescope, frequenciesHz, image: settings, ...(calibrated && { calibrated }) };
+  const imaging = {
+    ...{ backend, telescope, frequenciesHz, image: settings, autos },
+    ...(calibrated && { calibrated }),
+  };
   if (recording.kind === 'spectra') {
     const clock = integrationClock(clockSettings, recording);
     const wanted = Math.min(

@@ -36,6 +36,8 @@ export interface DirectRoad {
   readonly durationS?: number;
   /** What becomes of arrays that this road images wrong by more than a tenth: refused unless told. */
   readonly beyond?: 'refuse' | 'accept';
+  /** Autocorrelations: included unless told. */
+  readonly autos?: 'include' | 'leave-out';
   readonly onProgress?: OnProgress;
 }
 
@@ -46,7 +48,7 @@ export async function imageDirectly(
   road: DirectRoad,
   settings: ImageSettings,
 ): Promise<{ readonly sky: DirectSkyImage; readonly account: Account; readonly roadError: number }> {
-  const { backend, telescope, frequenciesHz, calibrated, durationS, onProgress } = road;
+  const { backend, telescope, frequenciesHz, calibrated, durationS, autos = 'include', onProgress } = road;
   const roadError = checkDirectRoad(road, skyFrame(telescope.site, recording.start), settings);
   const grid = spectrumGrid(recording, channels);
   const wanted = Math.min(
@@ -61,7 +63,10 @@ export async function imageDirectly(
     );
   }
   const lastsS = wanted / grid.spectrumRateHz;
-  const imaging = { telescope, frequenciesHz, image: settings, lastsS, ...(calibrated && { calibrated }) };
+  const imaging = {
+    ...{ telescope, frequenciesHz, image: settings, lastsS, autos },
+    ...(calibrated && { calibrated }),
+  };
   const stages = await prepareDirect(recording, channels, backend, imaging);
   const samples = (wanted + channels.taps - 1) * channels.samplesPerSpectrum;
   let sky: DirectSkyImage | undefined;
@@ -101,7 +106,7 @@ export function checkDirectRoad(
   );
 }
 
-/** On a card that has room for it the whole chain at once, elsewhere stage after stage. */
+/** On a card that has room for it the whole chain at once, elsewhere, and without autocorrelations, stage after stage. */
 async function prepareDirect(
   source: VoltageSource,
   plan: ChannelisePlan,
@@ -109,7 +114,9 @@ async function prepareDirect(
   imaging: Omit<DirectImageSettings, 'backend' | 'grid'>,
 ): Promise<Stage<VoltageBlock, DirectSkyImage>> {
   const resident =
-    backend.kind === 'cuda' ? await prepareResidentDirect({ ...imaging, backend, plan, source }) : undefined;
+    backend.kind === 'cuda' && imaging.autos !== 'leave-out'
+      ? await prepareResidentDirect({ ...imaging, backend, plan, source })
+      : undefined;
   if (resident) return resident;
   const channelise = await prepareChannelise({ backend, plan, source, clock: oneIntegration });
   return chain(channelise, prepareDirectImage({ ...imaging, backend, grid: spectrumGrid(source, plan) }));
