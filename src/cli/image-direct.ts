@@ -12,17 +12,19 @@ import { channelsWithoutGains, matchGains } from '../pipeline/gains/apply.js';
 import { imageDirectly } from '../pipeline/image.js';
 import type { Calibrated, ImageSettings, SkyImage } from '../pipeline/sky-image.js';
 import type { DirectSkyImage } from '../pipeline/stages/direct-image.js';
+import { mostDelaySamples, type RequestedDelays } from '../pipeline/tracking.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { runDirectSeries } from './image-series.js';
 import type { WideCommandOptions } from './image-wide.js';
 import { withBackend } from './open.js';
 import { channelSettings, type ChannelOptions } from './options/channel-options.js';
 import type { OpenFlags } from './options/open-options.js';
+import { delayRequest, requestedFor, type TrackOptions } from './options/track-options.js';
 import { coherenceFacts, coherenceLines } from './report/coherence-lines.js';
 import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
 import { openTerminal, type Terminal } from './report/terminal.js';
 
-export interface ImageOptions extends WideCommandOptions, ChannelOptions, OpenFlags {
+export interface ImageOptions extends WideCommandOptions, ChannelOptions, OpenFlags, TrackOptions {
   readonly direct?: true;
   readonly kernel: KernelSize;
   readonly weight?: WideCommandOptions['weights'];
@@ -43,15 +45,28 @@ export interface Made {
 
 interface Channels {
   readonly plan?: ChannelisePlan;
+  readonly delays?: RequestedDelays;
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
 }
 
 /** Voltages are channelised here; what arrived channelised has its channels. */
-async function channelsFor(recording: Recording, options: ImageOptions): Promise<Channels> {
-  if (recording.kind === 'spectra') return recording;
-  const plan = planChannels(recording, await channelSettings(options, recording));
-  return { plan, ...channelsOf(recording, plan) };
+async function channelsFor(
+  recording: Recording,
+  telescope: Telescope,
+  options: ImageOptions,
+): Promise<Channels> {
+  const delays = requestedFor(recording, telescope, await delayRequest(options, telescope));
+  const asked = delays && { delays };
+  if (recording.kind === 'spectra') {
+    const { frequenciesHz, channelWidthHz } = recording;
+    return { frequenciesHz, channelWidthHz, ...asked };
+  }
+  const plan = planChannels(recording, {
+    ...(await channelSettings(options, recording)),
+    ...(delays && { mostDelaySamples: mostDelaySamples(delays) }),
+  });
+  return { plan, ...channelsOf(recording, plan), ...asked };
 }
 
 export async function directSeries(
@@ -61,10 +76,11 @@ export async function directSeries(
   settings: ImageSettings,
   terminal: Terminal,
 ): Promise<void> {
-  const { plan, frequenciesHz, channelWidthHz } = await channelsFor(recording, options);
+  const { plan, frequenciesHz, channelWidthHz, delays } = await channelsFor(recording, telescope, options);
   const work = {
     ...{ telescope, frequenciesHz, channelWidthHz, settings, everyS: options.every ?? 1 },
     gains: await gainsFor(options, telescope, frequenciesHz),
+    ...(delays && { delays }),
     ...(options.duration === undefined ? {} : { durationS: options.duration }),
   };
   await runDirectSeries(recording, plan, work, options, terminal);
@@ -77,7 +93,7 @@ export async function imageDirect(
   settings: ImageSettings,
   terminal: Terminal,
 ): Promise<Made> {
-  const { plan, frequenciesHz, channelWidthHz } = await channelsFor(recording, options);
+  const { plan, frequenciesHz, channelWidthHz, delays } = await channelsFor(recording, telescope, options);
   const inFileS = recording.samples / sampleRateOf(recording);
   const lastsS = Math.min(options.duration ?? Infinity, inFileS);
   const gains = await gainsFor(options, telescope, frequenciesHz, addSeconds(recording.start, lastsS / 2));
@@ -85,6 +101,7 @@ export async function imageDirect(
   const { sky, account, roadError } = await withBackend(options, async (backend) => {
     const road = {
       ...{ backend, telescope, frequenciesHz, ...gains, onProgress: stage.update },
+      ...(delays && { delays }),
       ...(options.duration === undefined ? {} : { durationS: options.duration }),
     };
     if (recording.kind === 'voltages' && plan) return imageDirectly(recording, plan, road, settings);
@@ -105,16 +122,20 @@ export async function imageDirect(
       ...roadLines(roadError),
       ...lossLines(recording, account.missingSamples, 'they add nothing'),
       ...railLines(account.saturated, parts),
-      ...coherenceLines(coherence, sky.durationS, {
-        channel: 'narrower --channels save it, and so does correlate --track SOURCE',
-        time: `--duration ${formatSeconds(bearableIntegrationS(coherence))} saves it, and so does correlate --track SOURCE`,
-      }),
+      ...(delays?.towards === undefined
+        ? coherenceLines(coherence, sky.durationS, {
+            channel: '--track SOURCE saves it, and so do narrower --channels',
+            time: `--track SOURCE saves it, and so does --duration ${formatSeconds(bearableIntegrationS(coherence))}`,
+          })
+        : []),
     ],
     json: {
       ...lossFacts(recording, account.missingSamples),
       saturated: account.saturated,
       roadError,
-      ...coherenceFacts(coherence, sky.durationS),
+      ...(delays?.towards === undefined
+        ? coherenceFacts(coherence, sky.durationS)
+        : { tracked: { towards: delays.towards } }),
     },
   };
 }

@@ -9,12 +9,14 @@ import { writeSeries, type Series, type SeriesImage } from '../pipeline/wide/fil
 import type { Calibrated, ImageSettings } from '../pipeline/sky-image.js';
 import { imageWideSeries } from '../pipeline/wide/series.js';
 import type { DirectSkyImage } from '../pipeline/stages/direct-image.js';
+import type { RequestedDelays } from '../pipeline/tracking.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { ChannelisePlan } from '../channelise/index.js';
 import { integrationsOf, type WideChoice, type WideCommandOptions } from './image-wide.js';
 import { withBackend } from './open.js';
 import { checkOutputs } from './options/outputs.js';
 import { parseSources } from './options/sky-options.js';
+import { trackedLine, type TrackOptions } from './options/track-options.js';
 import { weightingOf, weightWords } from './options/wide-options.js';
 import { history } from './report/history.js';
 import type { Terminal } from './report/terminal.js';
@@ -73,11 +75,12 @@ export async function runDirectSeries(
     readonly everyS: number;
     readonly settings: ImageSettings;
     readonly gains: Gains;
+    readonly delays?: RequestedDelays;
   },
-  options: WideCommandOptions,
+  options: WideCommandOptions & TrackOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const { telescope, frequenciesHz, everyS, durationS } = work;
+  const { telescope, frequenciesHz, everyS, durationS, delays } = work;
   const stage = terminal.stage('images directly');
   const images: SeriesImage[] = [];
   let first: DirectSkyImage | undefined;
@@ -88,6 +91,7 @@ export async function runDirectSeries(
       {
         ...{ backend, telescope, frequenciesHz, everyS, ...work.gains, onProgress: stage.update },
         ...(durationS === undefined ? {} : { durationS }),
+        ...(delays && { delays }),
       },
       work.settings,
       (sky) => {
@@ -115,7 +119,7 @@ export async function runDirectSeries(
 async function finish(
   file: Recording | VisibilityFile,
   telescope: Telescope,
-  options: WideCommandOptions,
+  options: WideCommandOptions & TrackOptions,
   series: Series,
   { road, seconds }: { readonly road: string; readonly seconds: number },
   terminal: Terminal,
@@ -125,7 +129,7 @@ async function finish(
   const unit = options.gains === undefined ? 'counts' : 'Jy/beam';
   const middle = series.images[Math.floor(series.images.length / 2)];
   await writeSeries(paths, series, {
-    ...{ telescope, road, unit, history: history({ from: file, telescope }) },
+    ...{ telescope, road, unit, history: [...history({ from: file, telescope }), ...trackedLine(options)] },
     sources: parseSources(options.sources)(middle.frame),
   });
   const { pixels } = series.plan;

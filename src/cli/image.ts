@@ -28,6 +28,7 @@ import { refuseUnknown, telescopeFor, withBackend } from './open.js';
 import { addOverwriteOption, checkOutputs, parseOutput } from './options/outputs.js';
 import { duration, plainNumber } from './options/quantity.js';
 import { addSourceOption, parseSources } from './options/sky-options.js';
+import { addTrackOptions, trackedLine, trackOptionNames } from './options/track-options.js';
 import { addWideOptions, wideOptionNames } from './options/wide-options.js';
 import { openTerminal, type Terminal } from './report/terminal.js';
 import { runWideSeries } from './image-series.js';
@@ -83,6 +84,7 @@ export function registerImage(program: Command): void {
   addOverwriteOption(command);
   addSourceOption(command, 'names to write on the picture');
   addChannelOptions(command);
+  addTrackOptions(command, 'the image (--direct)');
   addOpenOptions(command, 'anything');
   addBackendOptions(command);
   addEopOption(command);
@@ -99,6 +101,10 @@ export function registerImage(program: Command): void {
     [
       'image --direct voltages.sigmf-meta --gains gains.json',
       'direct.fits and direct.png, no visibilities in between',
+    ],
+    [
+      'image --direct voltages.sigmf-meta --track CygA --channels 16',
+      'wide channels, which would lose a source far off the zenith, follow it',
     ],
     [
       'image --direct voltages.sigmf-meta --every 40ms',
@@ -124,7 +130,11 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
   } else {
     // --gain is the channeliser's word, and with --clean CLEAN's.
     const forVoltages = channelOptionNames.filter((name) => name !== 'gain' || given.clean === undefined);
-    refuseGiven(command, ['duration', ...forVoltages], 'is for voltages, with --direct alone');
+    refuseGiven(
+      command,
+      ['duration', ...forVoltages, ...trackOptionNames],
+      'is for voltages, with --direct alone',
+    );
   }
   if (options.every !== undefined && !options.picture)
     refuse('--no-picture', 'is for one image: a series has its film', 'leave it out');
@@ -194,6 +204,7 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
       history: [
         ...history({ from: file, telescope }),
         ...(options.gains === undefined ? [] : [`gains ${options.gains}`]),
+        ...trackedLine(options),
       ],
       sources: sourcesAt(made.sky.frame),
     };

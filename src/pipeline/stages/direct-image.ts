@@ -1,6 +1,6 @@
 /** Spectra to images, no visibility in between (EPIC). */
 import type { Backend } from '../../backend/backend.js';
-import { addSeconds } from '../../core/instant.js';
+import { addSeconds, type Instant } from '../../core/instant.js';
 import { prepareDirectImager, type DirectImage, type DirectImager } from '../../image/index.js';
 import { skyFrame, type SkyFrame } from '../../sky/frame.js';
 import type { Telescope } from '../../telescope/telescope.js';
@@ -9,12 +9,15 @@ import type { SpectrumGrid } from './clock.js';
 import { PlannedImager } from './planned-imager.js';
 import { StretchKeeper, type Stretch, type TimedSpectra } from './spectra.js';
 import { emptyAccount, type Emit, type Stage } from './stage.js';
+import type { GainsAt } from './tracked-gains.js';
 
 export interface DirectImageSettings {
   readonly backend: Backend;
   readonly telescope: Telescope;
   readonly frequenciesHz: Float64Array;
   readonly calibrated?: Calibrated;
+  /** For spectra that follow the sky, instead of `calibrated`: the gains of an image's middle. */
+  readonly gainsAt?: GainsAt;
   readonly image: ImageSettings;
   readonly grid: Pick<SpectrumGrid, 'spectrumRateHz'>;
   /** How long an image lasts whose end no cut tells. */
@@ -26,7 +29,7 @@ export type DirectSkyImage = SkyImage & Pick<DirectImage, 'samples'>;
 
 /** The stage from spectra to images without visibilities (EPIC). */
 export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSpectra, DirectSkyImage> {
-  const { backend, telescope, frequenciesHz, calibrated, grid, lastsS } = settings;
+  const { backend, telescope, frequenciesHz, calibrated, gainsAt, grid, lastsS } = settings;
   const planned = new PlannedImager<DirectImager>({
     telescope,
     frequenciesHz,
@@ -38,15 +41,13 @@ export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSp
     },
   });
   /** The sky in the middle of the stretch: where its geometry is right on average. */
-  const frameOf = ({
-    firstIndex,
-    cutAt,
-    start,
-  }: Pick<Stretch, 'firstIndex' | 'cutAt' | 'start'>): SkyFrame => {
+  type Begun = Pick<Stretch, 'firstIndex' | 'cutAt' | 'start'>;
+  const middleOf = ({ firstIndex, cutAt, start }: Begun): Instant => {
     const spectra = cutAt - firstIndex;
     const durationS = spectra < Infinity ? spectra / grid.spectrumRateHz : lastsS;
-    return skyFrame(telescope.site, addSeconds(start, durationS / 2));
+    return addSeconds(start, durationS / 2);
   };
+  const frameOf = (begun: Begun): SkyFrame => skyFrame(telescope.site, middleOf(begun));
   const account = emptyAccount();
   let into: DirectImage | undefined;
   let emit: Emit<DirectSkyImage> = () => Promise.resolve();
@@ -66,8 +67,14 @@ export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSp
     push: async (spectra, to) => {
       emit = to;
       await keeper.begin(spectra);
-      frame ??= frameOf({ firstIndex: spectra.index, cutAt: spectra.cutAt, start: spectra.start });
+      const begun = { firstIndex: spectra.index, cutAt: spectra.cutAt, start: spectra.start };
+      const isFirst = frame === undefined;
+      frame ??= frameOf(begun);
       const { imager } = await planned.at(frame);
+      if (gainsAt && isFirst) {
+        const { gains, solved } = gainsAt(middleOf(begun));
+        imager.setGains(gains, solved);
+      }
       await imager.accumulate(spectra.block);
       await keeper.done(spectra);
     },
