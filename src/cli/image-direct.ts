@@ -1,16 +1,15 @@
 /** corella image --direct: images of voltages or spectra, one or a series, without visibilities between. */
-import { refuse } from '../core/errors.js';
 import { addSeconds, type Instant } from '../core/instant.js';
 import { formatSeconds } from '../core/units.js';
 import type { ChannelisePlan } from '../channelise/index.js';
-import { readGainFile, sampleRateOf, type Recording } from '../formats/index.js';
+import { readGainFile, sampleRateOf, type GainsFile, type Recording } from '../formats/index.js';
 import type { KernelSize } from '../image/index.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
 import { bearableIntegrationS, coherenceOf } from '../pipeline/coherence.js';
 import { imagesDirectly } from '../pipeline/direct-images.js';
 import { channelsWithoutGains, matchGains } from '../pipeline/gains/apply.js';
 import { imageDirectly } from '../pipeline/image.js';
-import type { Calibrated, ImageSettings, SkyImage } from '../pipeline/sky-image.js';
+import type { Calibrated, CalibratedAt, ImageSettings, SkyImage } from '../pipeline/sky-image.js';
 import type { DirectSkyImage } from '../pipeline/stages/direct-image.js';
 import { mostDelaySamples, type RequestedDelays } from '../pipeline/tracking.js';
 import type { Telescope } from '../telescope/telescope.js';
@@ -79,7 +78,7 @@ export async function directSeries(
   const { plan, frequenciesHz, channelWidthHz, delays } = await channelsFor(recording, telescope, options);
   const work = {
     ...{ telescope, frequenciesHz, channelWidthHz, settings, everyS: options.every ?? 1 },
-    gains: await gainsFor(options, telescope, frequenciesHz),
+    gains: await gainsOver(options, telescope, frequenciesHz),
     ...(delays && { delays }),
     ...(options.duration === undefined ? {} : { durationS: options.duration }),
   };
@@ -149,25 +148,45 @@ const roadLines = (error: number): string[] =>
       ]
     : [];
 
+/** The gains of one moment. */
 export async function gainsFor(
   options: ImageOptions,
   telescope: Telescope,
   frequenciesHz: Float64Array,
-  moment?: Instant,
+  moment: Instant,
 ): Promise<{ calibrated?: Calibrated }> {
   if (options.gains === undefined) return {};
   const file = await readGainFile(options.gains);
-  if (moment === undefined && file.later)
-    refuse(
-      options.gains,
-      'has gains of several times, and this image takes one for all',
-      'calibrate without --every',
-    );
-  const calibrated = matchGains(file, options.gains, telescope, frequenciesHz, moment);
+  return { calibrated: matched(file, options, options.gains, telescope, frequenciesHz, moment) };
+}
+
+/** The gains of all times: where the file has several, those between them. */
+export async function gainsOver(
+  options: ImageOptions,
+  telescope: Telescope,
+  frequenciesHz: Float64Array,
+): Promise<{ calibrated?: Calibrated | CalibratedAt }> {
+  const path = options.gains;
+  if (path === undefined) return {};
+  const file = await readGainFile(path);
+  const calibrated = matched(file, options, path, telescope, frequenciesHz);
+  if (!file.later) return { calibrated };
+  return { calibrated: (moment) => matchGains(file, path, telescope, frequenciesHz, moment) };
+}
+
+function matched(
+  file: GainsFile,
+  options: ImageOptions,
+  path: string,
+  telescope: Telescope,
+  frequenciesHz: Float64Array,
+  moment?: Instant,
+): Calibrated {
+  const calibrated = matchGains(file, path, telescope, frequenciesHz, moment);
   const without = channelsWithoutGains(calibrated, frequenciesHz.length).length;
   if (without > 0)
     openTerminal(options).say(
-      `${options.gains}: ${without} of ${frequenciesHz.length} channels have no gains and are left out`,
+      `${path}: ${without} of ${frequenciesHz.length} channels have no gains and are left out`,
     );
-  return { calibrated };
+  return calibrated;
 }

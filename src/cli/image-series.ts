@@ -6,7 +6,7 @@ import type { Recording, VisibilityFile } from '../formats/index.js';
 import { averageChannels, stationBeam, stokesI } from '../image/index.js';
 import { imagesDirectly } from '../pipeline/direct-images.js';
 import { writeSeries, type Series, type SeriesImage } from '../pipeline/wide/film.js';
-import type { Calibrated, ImageSettings } from '../pipeline/sky-image.js';
+import type { Calibrated, CalibratedAt, ImageSettings } from '../pipeline/sky-image.js';
 import { imageWideSeries } from '../pipeline/wide/series.js';
 import type { DirectSkyImage } from '../pipeline/stages/direct-image.js';
 import type { RequestedDelays } from '../pipeline/tracking.js';
@@ -22,7 +22,7 @@ import { history } from './report/history.js';
 import type { Terminal } from './report/terminal.js';
 
 interface Gains {
-  readonly calibrated?: Calibrated;
+  readonly calibrated?: Calibrated | CalibratedAt;
 }
 
 export async function runWideSeries(

@@ -7,7 +7,7 @@ import { DEGREES_PER_RADIAN, formatSeconds } from '../core/units.js';
 import type { VisibilityFile } from '../formats/index.js';
 import { directRoadError, MOST_PIXELS } from '../image/index.js';
 import { frameAtMiddle } from '../pipeline/geometry.js';
-import type { Calibrated, ImageSettings } from '../pipeline/sky-image.js';
+import type { Calibrated, CalibratedAt, ImageSettings } from '../pipeline/sky-image.js';
 import { planSky } from '../pipeline/sky-image.js';
 import { chooseIntegration } from '../pipeline/select.js';
 import { imageWide, type WideSkyImage } from '../pipeline/wide/image.js';
@@ -109,7 +109,7 @@ export async function runWide(
   telescope: Telescope,
   options: WideCommandOptions,
   choice: WideChoice,
-  gains: { readonly calibrated?: Calibrated },
+  gains: { readonly calibrated?: Calibrated | CalibratedAt },
   terminal: Terminal,
 ): Promise<void> {
   const clean = cleanOf(options);

@@ -33,7 +33,14 @@ import { addWideOptions, wideOptionNames } from './options/wide-options.js';
 import { openTerminal, type Terminal } from './report/terminal.js';
 import { runWideSeries } from './image-series.js';
 import { localCentre } from '../sky/phase-centre.js';
-import { directSeries, gainsFor, imageDirect, type ImageOptions, type Made } from './image-direct.js';
+import {
+  directSeries,
+  gainsFor,
+  gainsOver,
+  imageDirect,
+  type ImageOptions,
+  type Made,
+} from './image-direct.js';
 import { chooseWide, runWide } from './image-wide.js';
 
 export function registerImage(program: Command): void {
@@ -175,12 +182,12 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
           'is not for a series',
         );
         const choice = wide ?? { centre: localCentre('zenith', { x: 0, y: 0, z: 1 }), field: {} };
-        const gains = await gainsFor(options, telescope, visibilities.header.frequenciesHz);
+        const gains = await gainsOver(options, telescope, visibilities.header.frequenciesHz);
         await runWideSeries(visibilities, telescope, options, choice, options.every, gains, terminal);
         return;
       }
       if (wide) {
-        const gains = await gainsFor(options, telescope, visibilities.header.frequenciesHz);
+        const gains = await gainsOver(options, telescope, visibilities.header.frequenciesHz);
         await runWide(visibilities, telescope, options, wide, gains, terminal);
         return;
       }

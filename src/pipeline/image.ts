@@ -13,7 +13,7 @@ import type { Telescope } from '../telescope/telescope.js';
 import { spectraIn } from './channels.js';
 import { firstSamples } from './slices.js';
 import { run, runOne } from './run.js';
-import { planSky, type Calibrated, type ImageSettings } from './sky-image.js';
+import { planSky, type Calibrated, type CalibratedAt, type ImageSettings } from './sky-image.js';
 import { prepareChannelise, spectrumGrid } from './stages/channelise.js';
 import { oneIntegration } from './stages/clock.js';
 import { prepareDirectImage, type DirectImageSettings, type DirectSkyImage } from './stages/direct-image.js';
@@ -34,7 +34,7 @@ export interface DirectRoad {
   readonly backend: Backend;
   readonly telescope: Telescope;
   readonly frequenciesHz: Float64Array;
-  readonly calibrated?: Calibrated;
+  readonly calibrated?: Calibrated | CalibratedAt;
   /** What is delayed; tracking is turned back at the middle of each image. */
   readonly delays?: RequestedDelays;
   /** Stops after this many seconds of the recording; all of it unless given. */
@@ -95,9 +95,12 @@ export async function imageDirectly(
 export const gainsOfDirect = (
   { delays, frequenciesHz }: Pick<DirectRoad, 'delays' | 'frequenciesHz'>,
   { start }: Pick<VoltageSource, 'start'>,
-  calibrated: Calibrated | undefined,
+  calibrated: Calibrated | CalibratedAt | undefined,
 ): Pick<DirectImageSettings, 'calibrated' | 'gainsAt'> => {
-  if (delays?.towards === undefined) return calibrated ? { calibrated } : {};
+  if (delays?.towards === undefined) {
+    if (typeof calibrated === 'function') return { gainsAt: calibrated };
+    return calibrated ? { calibrated } : {};
+  }
   const { law, tickRateHz } = delays;
   return { gainsAt: trackedGains({ law, tickRateHz, start, frequenciesHz }, calibrated) };
 };

@@ -4,20 +4,25 @@ import { addSeconds, type Instant } from '../../core/instant.js';
 import { prepareDirectImager, type DirectImage, type DirectImager } from '../../image/index.js';
 import { skyFrame, type SkyFrame } from '../../sky/frame.js';
 import type { Telescope } from '../../telescope/telescope.js';
-import { refuseEmpty, type Calibrated, type ImageSettings, type SkyImage } from '../sky-image.js';
+import {
+  refuseEmpty,
+  type Calibrated,
+  type CalibratedAt,
+  type ImageSettings,
+  type SkyImage,
+} from '../sky-image.js';
 import type { SpectrumGrid } from './clock.js';
 import { PlannedImager } from './planned-imager.js';
 import { StretchKeeper, type Stretch, type TimedSpectra } from './spectra.js';
 import { emptyAccount, type Emit, type Stage } from './stage.js';
-import type { GainsAt } from './tracked-gains.js';
 
 export interface DirectImageSettings {
   readonly backend: Backend;
   readonly telescope: Telescope;
   readonly frequenciesHz: Float64Array;
   readonly calibrated?: Calibrated;
-  /** For spectra that follow the sky, instead of `calibrated`: the gains of an image's middle. */
-  readonly gainsAt?: GainsAt;
+  /** Instead of `calibrated`: the gains of an image's middle, where they change, or spectra follow the sky. */
+  readonly gainsAt?: CalibratedAt;
   readonly image: ImageSettings;
   readonly grid: Pick<SpectrumGrid, 'spectrumRateHz'>;
   /** How long an image lasts whose end no cut tells. */
