@@ -1,29 +1,34 @@
 /** corella image --direct: images of voltages or spectra, one or a series, without visibilities between. */
-import { addSeconds, type Instant } from '../core/instant.js';
+import { addSeconds } from '../core/instant.js';
 import { formatSeconds } from '../core/units.js';
 import type { ChannelisePlan } from '../channelise/index.js';
-import { readGainFile, sampleRateOf, type GainsFile, type Recording } from '../formats/index.js';
+import { sampleRateOf, type Recording } from '../formats/index.js';
 import type { KernelSize } from '../image/index.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
 import { bearableIntegrationS, coherenceOf } from '../pipeline/coherence.js';
 import { imagesDirectly } from '../pipeline/direct-images.js';
-import { channelsWithoutGains, matchGains } from '../pipeline/gains/apply.js';
 import { imageDirectly } from '../pipeline/image.js';
-import type { Calibrated, CalibratedAt, ImageSettings, SkyImage } from '../pipeline/sky-image.js';
+import type { Calibrated, ImageSettings, SkyImage } from '../pipeline/sky-image.js';
 import type { DirectSkyImage } from '../pipeline/stages/direct-image.js';
 import { mostDelaySamples, type RequestedDelays } from '../pipeline/tracking.js';
 import type { Telescope } from '../telescope/telescope.js';
+import { gainsFor, gainsOver } from './image-gains.js';
 import { runDirectSeries } from './image-series.js';
 import type { WideCommandOptions } from './image-wide.js';
 import { withBackend } from './open.js';
-import { channelSettings, type ChannelOptions } from './options/channel-options.js';
+import { measuredSettings, type ChannelOptions } from './options/channel-options.js';
+import type { ElementOptions } from './options/element-option.js';
 import type { OpenFlags } from './options/open-options.js';
 import { delayRequest, requestedFor, type TrackOptions } from './options/track-options.js';
 import { coherenceFacts, coherenceLines } from './report/coherence-lines.js';
+import { brightnessAtUsualGain, type Level } from '../pipeline/levels.js';
+import { levelFacts, levelLines } from './report/level-lines.js';
 import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
-import { openTerminal, type Terminal } from './report/terminal.js';
+import type { Terminal } from './report/terminal.js';
 
-export interface ImageOptions extends WideCommandOptions, ChannelOptions, OpenFlags, TrackOptions {
+export interface ImageOptions
+  extends WideCommandOptions, ChannelOptions, OpenFlags, ElementOptions, TrackOptions {
+  readonly crossHand?: 'known';
   readonly direct?: true;
   readonly kernel: KernelSize;
   readonly weight?: WideCommandOptions['weights'];
@@ -35,6 +40,7 @@ export interface ImageOptions extends WideCommandOptions, ChannelOptions, OpenFl
 /** An image by either road, and what is told of it. */
 export interface Made {
   readonly sky: SkyImage & { readonly beam?: SkyImage['image'] };
+  readonly calibrated?: Calibrated;
   readonly channelWidthHz: number;
   readonly seconds: number;
   /** What the user should know of the data's choice. */
@@ -47,6 +53,7 @@ interface Channels {
   readonly delays?: RequestedDelays;
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
+  readonly level?: Level;
 }
 
 /** Voltages are channelised here; what arrived channelised has its channels. */
@@ -61,11 +68,15 @@ async function channelsFor(
     const { frequenciesHz, channelWidthHz } = recording;
     return { frequenciesHz, channelWidthHz, ...asked };
   }
+  const settings = await measuredSettings(options, recording);
   const plan = planChannels(recording, {
-    ...(await channelSettings(options, recording)),
+    ...settings,
     ...(delays && { mostDelaySamples: mostDelaySamples(delays) }),
   });
-  return { plan, ...channelsOf(recording, plan), ...asked };
+  return {
+    ...{ plan, ...channelsOf(recording, plan), ...asked },
+    ...(settings.level && { level: settings.level }),
+  };
 }
 
 export async function directSeries(
@@ -75,8 +86,13 @@ export async function directSeries(
   settings: ImageSettings,
   terminal: Terminal,
 ): Promise<void> {
-  const { plan, frequenciesHz, channelWidthHz, delays } = await channelsFor(recording, telescope, options);
+  const { plan, frequenciesHz, channelWidthHz, delays, level } = await channelsFor(
+    recording,
+    telescope,
+    options,
+  );
   const work = {
+    ...(level && { level }),
     ...{ telescope, frequenciesHz, channelWidthHz, settings, everyS: options.every ?? 1 },
     gains: await gainsOver(options, telescope, frequenciesHz),
     ...(delays && { delays }),
@@ -92,7 +108,11 @@ export async function imageDirect(
   settings: ImageSettings,
   terminal: Terminal,
 ): Promise<Made> {
-  const { plan, frequenciesHz, channelWidthHz, delays } = await channelsFor(recording, telescope, options);
+  const { plan, frequenciesHz, channelWidthHz, delays, level } = await channelsFor(
+    recording,
+    telescope,
+    options,
+  );
   const inFileS = recording.samples / sampleRateOf(recording);
   const lastsS = Math.min(options.duration ?? Infinity, inFileS);
   const gains = await gainsFor(options, telescope, frequenciesHz, addSeconds(recording.start, lastsS / 2));
@@ -111,15 +131,18 @@ export async function imageDirect(
     });
     return { sky: images[0], ...told };
   });
+  if (level) brightnessAtUsualGain(sky.image, level);
   const parts = 2 * account.spectra * frequenciesHz.length * recording.inputs;
   const coherence = coherenceOf(telescope, frequenciesHz, channelWidthHz);
   return {
     sky,
+    ...gains,
     channelWidthHz,
     seconds: stage.done(`${sky.samples} time steps`),
     notes: [
       ...roadLines(roadError),
       ...lossLines(recording, account.missingSamples, 'they add nothing'),
+      ...levelLines(level),
       ...railLines(account.saturated, parts),
       ...(delays?.towards === undefined
         ? coherenceLines(coherence, sky.durationS, {
@@ -131,6 +154,7 @@ export async function imageDirect(
     json: {
       ...lossFacts(recording, account.missingSamples),
       saturated: account.saturated,
+      ...levelFacts(level),
       roadError,
       ...(delays?.towards === undefined
         ? coherenceFacts(coherence, sky.durationS)
@@ -147,46 +171,3 @@ const roadLines = (error: number): string[] =>
           'correlating first is exact',
       ]
     : [];
-
-/** The gains of one moment. */
-export async function gainsFor(
-  options: ImageOptions,
-  telescope: Telescope,
-  frequenciesHz: Float64Array,
-  moment: Instant,
-): Promise<{ calibrated?: Calibrated }> {
-  if (options.gains === undefined) return {};
-  const file = await readGainFile(options.gains);
-  return { calibrated: matched(file, options, options.gains, telescope, frequenciesHz, moment) };
-}
-
-/** The gains of all times: where the file has several, those between them. */
-export async function gainsOver(
-  options: ImageOptions,
-  telescope: Telescope,
-  frequenciesHz: Float64Array,
-): Promise<{ calibrated?: Calibrated | CalibratedAt }> {
-  const path = options.gains;
-  if (path === undefined) return {};
-  const file = await readGainFile(path);
-  const calibrated = matched(file, options, path, telescope, frequenciesHz);
-  if (!file.later) return { calibrated };
-  return { calibrated: (moment) => matchGains(file, path, telescope, frequenciesHz, moment) };
-}
-
-function matched(
-  file: GainsFile,
-  options: ImageOptions,
-  path: string,
-  telescope: Telescope,
-  frequenciesHz: Float64Array,
-  moment?: Instant,
-): Calibrated {
-  const calibrated = matchGains(file, path, telescope, frequenciesHz, moment);
-  const without = channelsWithoutGains(calibrated, frequenciesHz.length).length;
-  if (without > 0)
-    openTerminal(options).say(
-      `${path}: ${without} of ${frequenciesHz.length} channels have no gains and are left out`,
-    );
-  return calibrated;
-}
