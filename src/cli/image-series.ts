@@ -12,9 +12,10 @@ import {
   type SeriesImage,
   type SeriesPaths,
 } from '../pipeline/wide/film.js';
-import type { Calibrated, ImageSettings } from '../pipeline/sky-image.js';
+import type { Calibrated, CalibratedAt, ImageSettings } from '../pipeline/sky-image.js';
 import { imageWideSeries } from '../pipeline/wide/series.js';
 import type { DirectSkyImage } from '../pipeline/stages/direct-image.js';
+import type { RequestedDelays } from '../pipeline/tracking.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { ChannelisePlan } from '../channelise/index.js';
 import { imageUnit } from './image-gains.js';
@@ -23,13 +24,14 @@ import { brightnessAtUsualGain, type Level } from '../pipeline/levels.js';
 import { withBackend } from './open.js';
 import { checkOutputs } from './options/outputs.js';
 import { parseSources } from './options/sky-options.js';
+import { trackedLine, type TrackOptions } from './options/track-options.js';
 import { weightingOf, weightWords } from './options/wide-options.js';
 import { history } from './report/history.js';
 import { roadLines } from './report/road-lines.js';
 import type { Terminal } from './report/terminal.js';
 
 interface Gains {
-  readonly calibrated?: Calibrated;
+  readonly calibrated?: Calibrated | CalibratedAt;
 }
 
 export async function runWideSeries(
@@ -82,13 +84,14 @@ export async function runDirectSeries(
     readonly everyS: number;
     readonly settings: ImageSettings;
     readonly gains: Gains;
+    readonly delays?: RequestedDelays;
     readonly level?: Level;
     readonly autos: 'include' | 'leave-out';
   },
-  options: WideCommandOptions,
+  options: WideCommandOptions & TrackOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const { telescope, frequenciesHz, everyS, durationS, level } = work;
+  const { telescope, frequenciesHz, everyS, durationS, delays, level } = work;
   const stage = terminal.stage('images directly');
   const images: SeriesImage[] = [];
   let first: DirectSkyImage | undefined;
@@ -100,6 +103,7 @@ export async function runDirectSeries(
         ...{ backend, telescope, frequenciesHz, everyS, ...work.gains, autos: work.autos },
         onProgress: stage.update,
         ...(durationS === undefined ? {} : { durationS }),
+        ...(delays && { delays }),
       },
       work.settings,
       (sky) => {
@@ -128,7 +132,7 @@ export async function runDirectSeries(
 async function finish(
   file: Recording | VisibilityFile,
   telescope: Telescope,
-  options: WideCommandOptions,
+  options: WideCommandOptions & TrackOptions,
   series: Series,
   {
     road,
@@ -143,7 +147,7 @@ async function finish(
   const unit = imageUnit(file, options);
   const middle = series.images[Math.floor(series.images.length / 2)];
   await writeSeries(paths, series, {
-    ...{ telescope, road, unit, history: history({ from: file, telescope }) },
+    ...{ telescope, road, unit, history: [...history({ from: file, telescope }), ...trackedLine(options)] },
     sources: parseSources(options.sources)(middle.frame),
   });
   const { pixels } = series.plan;

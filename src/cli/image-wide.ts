@@ -7,7 +7,7 @@ import { DEGREES_PER_RADIAN, formatSeconds } from '../core/units.js';
 import type { VisibilityFile } from '../formats/index.js';
 import { directRoadError, MOST_PIXELS } from '../image/index.js';
 import { frameAtMiddle } from '../pipeline/geometry.js';
-import type { Calibrated, ImageSettings } from '../pipeline/sky-image.js';
+import type { ImageSettings } from '../pipeline/sky-image.js';
 import { planSky } from '../pipeline/sky-image.js';
 import { chooseIntegration } from '../pipeline/select.js';
 import { correctedWide } from '../pipeline/wide/brightness.js';
@@ -17,7 +17,7 @@ import type { WideFieldOptions, WideSettings } from '../pipeline/wide/settings.j
 import type { ElementBeam } from '../sky/beams/element-beam.js';
 import { fixedCentre, localCentre, type PhaseCentre } from '../sky/phase-centre.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { crossHandsOf, imageUnit } from './image-gains.js';
+import { crossHandsOf, imageUnit, type GainsOver } from './image-gains.js';
 import { withBackend } from './open.js';
 import type { BackendOptions } from './options/command.js';
 import type { IntegrationOptions } from './options/integration-options.js';
@@ -117,7 +117,7 @@ export async function runWide(
   telescope: Telescope,
   options: WideCommandOptions,
   choice: WideChoice,
-  gains: { readonly calibrated?: Calibrated },
+  gains: GainsOver,
   terminal: Terminal,
 ): Promise<void> {
   const clean = cleanOf(options);
@@ -125,7 +125,7 @@ export async function runWide(
   const written = Object.values(paths) as string[];
   await checkOutputs({ ...options, paths: written, from: file.path });
   const { header } = file;
-  const cross = crossHandsOf(gains);
+  const cross = crossHandsOf(gains.first ? { calibrated: gains.first } : {});
   if (options.stokes === 'IQUV' && cross.crossHands === 'unknown')
     refuse(
       '--stokes',

@@ -31,12 +31,13 @@ import { refuseUnknown, telescopeFor, withBackend } from './open.js';
 import { addOverwriteOption, checkOutputs, parseOutput } from './options/outputs.js';
 import { duration, plainNumber } from './options/quantity.js';
 import { addSourceOption, parseSources } from './options/sky-options.js';
+import { addTrackOptions, trackedLine, trackOptionNames } from './options/track-options.js';
 import { addWideOptions, wideOptionNames } from './options/wide-options.js';
 import { openTerminal, type Terminal } from './report/terminal.js';
 import { runWideSeries } from './image-series.js';
 import { localCentre } from '../sky/phase-centre.js';
 import { directSeries, imageDirect, type ImageOptions, type Made } from './image-direct.js';
-import { crossHandNotes, crossHandsOf, gainsFor, imageUnit, parseKnown } from './image-gains.js';
+import { crossHandNotes, crossHandsOf, gainsFor, gainsOver, imageUnit, parseKnown } from './image-gains.js';
 import { chooseWide, runWide } from './image-wide.js';
 
 export function registerImage(program: Command): void {
@@ -96,6 +97,7 @@ export function registerImage(program: Command): void {
   addOverwriteOption(command);
   addSourceOption(command, 'names to write on the picture');
   addChannelOptions(command);
+  addTrackOptions(command, 'the image (--direct)');
   addOpenOptions(command, 'anything');
   addBackendOptions(command);
   addEopOption(command);
@@ -116,6 +118,10 @@ export function registerImage(program: Command): void {
     [
       'image --direct voltages.sigmf-meta --no-autos',
       "the same without the receivers' own power, which lifts every pixel",
+    ],
+    [
+      'image --direct voltages.sigmf-meta --track CygA --channels 16',
+      'wide channels, which would lose a source far off the zenith, follow it',
     ],
     [
       'image --direct voltages.sigmf-meta --every 40ms',
@@ -141,7 +147,11 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
   } else {
     // --gain is the channeliser's word, and with --clean CLEAN's.
     const forVoltages = channelOptionNames.filter((name) => name !== 'gain' || given.clean === undefined);
-    refuseGiven(command, ['duration', ...forVoltages], 'is for voltages, with --direct alone');
+    refuseGiven(
+      command,
+      ['duration', ...forVoltages, ...trackOptionNames],
+      'is for voltages, with --direct alone',
+    );
   }
   if (options.every === undefined) refuseGiven(command, ['sheet'], 'is for a series, with --every');
   if (options.every !== undefined && !options.picture)
@@ -195,12 +205,12 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
           'is not for a series',
         );
         const choice = wide ?? { centre: localCentre('zenith', { x: 0, y: 0, z: 1 }), field: {} };
-        const gains = await gainsFor(options, telescope, visibilities.header.frequenciesHz);
+        const gains = await gainsOver(options, telescope, visibilities.header.frequenciesHz);
         await runWideSeries(visibilities, telescope, options, choice, options.every, gains, terminal);
         return;
       }
       if (wide) {
-        const gains = await gainsFor(options, telescope, visibilities.header.frequenciesHz);
+        const gains = await gainsOver(options, telescope, visibilities.header.frequenciesHz);
         await runWide(visibilities, telescope, options, { ...wide, ...(beam && { beam }) }, gains, terminal);
         return;
       }
@@ -227,6 +237,7 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
       history: [
         ...history({ from: file, telescope }),
         ...(options.gains === undefined ? [] : [`gains ${options.gains}`]),
+        ...trackedLine(options),
       ],
       sources: sourcesAt(made.sky.frame),
     };

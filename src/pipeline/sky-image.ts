@@ -28,6 +28,12 @@ export interface Calibrated {
   readonly crossHands?: Uint8Array;
 }
 
+/** Gains that change in time, as they are at a moment. */
+export type CalibratedAt = (moment: Instant) => Calibrated;
+
+export const calibratedAt = (calibrated: Calibrated | CalibratedAt, moment: Instant): Calibrated =>
+  typeof calibrated === 'function' ? calibrated(moment) : calibrated;
+
 /** A picture of one moment: everything needed to write or draw it. */
 export interface SkyImage {
   readonly image: ImageCPML;

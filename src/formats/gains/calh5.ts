@@ -10,7 +10,7 @@ import type { Telescope } from '../../telescope/telescope.js';
 import type { VisibilityHeader } from '../format.js';
 import { crossHandKnown, type GainsFile } from './gains.js';
 import { firstCode } from '../io/gather.js';
-import { reals, text, truth, whole, wholes } from '../hdf5/items.js';
+import { reals, text, texts, truth, whole, wholes } from '../hdf5/items.js';
 import { createHdf5, type Fixed } from '../hdf5/write.js';
 import { bytesOf } from '../io/interleave.js';
 import type { OutputFile } from '../io/output.js';
@@ -88,6 +88,8 @@ export async function encodeCalH5(output: OutputFile, gains: GainsFile, facts: C
         kind: 'group',
         items: {
           ...telescopeItems(telescope),
+          // pyuvdata takes the feeds' directions only where the mounts are told.
+          mount_type: texts(telescope.stations.map(() => 'other')),
           version: text('0.1'),
           history: text(gains.history.join('\n')),
           Nfreqs: whole(channels),

@@ -26,7 +26,7 @@ import { altitudeDeg, skyFrame, type SkyFrame, type SkyPosition, type TangentAxe
 import { fixedCentre, type PhaseCentre } from '../../sky/phase-centre.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { stationPositions } from '../geometry.js';
-import type { Calibrated } from '../sky-image.js';
+import type { Calibrated, CalibratedAt } from '../sky-image.js';
 import { hiddenPixels } from './horizon.js';
 import { channelOf, readRows, type Integrations, type RowReader } from './rows.js';
 import { choosePixels, longestWavelengths, type WidePixels, type WideSettings } from './settings.js';
@@ -40,7 +40,7 @@ export interface WideRoad {
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
   readonly polarisations: 1 | 2;
-  readonly calibrated?: Calibrated;
+  readonly calibrated?: Calibrated | CalibratedAt;
   /** While the correlator integrated; `running` unless told. */
   readonly fringes?: 'stopped' | 'running';
   /** What it is at, in words. */
