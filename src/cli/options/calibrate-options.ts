@@ -107,6 +107,7 @@ export function addCalibrateOptions(command: Command): void {
       'two sources, no baselines shorter than five wavelengths',
     ],
     ['calibrate noon.uvfits --sources Sun --reference stand21 -o sun.json', 'in daylight, on the Sun alone'],
+    ['calibrate field.uvfits --sources field-sources.txt', "a sky model's file: WSClean, BBS or CSV"],
     ['calibrate night.uvh5 --every 10s', 'gains that follow the night'],
     [
       'calibrate visibilities.uvh5 --sources CygA --over delay --delays-out cables.json',
