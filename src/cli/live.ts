@@ -72,7 +72,10 @@ export function registerLive(program: Command): void {
     .option('--listen <port>', 'packets as they come: 4015, or a group to join, 239.1.2.3:4015')
     .option('--interface <name>', 'by which a group is joined, like eth0')
     .option('--format <name>', 'of the packets (default: by what they look like)')
-    .option('--epoch <utc>', "when the senders' tick 0 was, where packets do not tell: a time, or clock")
+    .option(
+      '--epoch <utc>',
+      "when the senders' tick 0 was, where packets do not tell: a time; clock; or TIME,clock after a restart",
+    )
     .option('--for <time>', 'ends after so long, like 60s or 8h (default: never)', duration('--for'));
   command
     .optionsGroup('Visibilities:')
