@@ -132,7 +132,7 @@ export interface BaselineLength {
 }
 
 export function parseBaseline(text: string): BaselineLength {
-  const match = /^(\d+(?:\.\d*)?)\s*(m|wl|λ)?$/i.exec(text.trim());
+  const match = /^((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*(m|wl|λ)?$/i.exec(text.trim());
   if (!match)
     refuse('--min-baseline', `'${text}' is not understood`, 'write metres or wavelengths, like 12m or 5wl');
   const unit = (match.at(2) ?? 'm').toLowerCase() === 'm' ? 'm' : 'wl';
