@@ -12,6 +12,7 @@ import {
   mkdtempSync,
   readFileSync,
   readdirSync,
+  realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -31,6 +32,8 @@ const { values: options, positionals: words } = parseArgs({
   options: { corella: { type: 'string' }, verbose: { type: 'boolean', default: false } },
   allowPositionals: true,
 });
+/** What programs of a page import. */
+const library = options.corella === undefined ? root : join(realpathSync(options.corella), '..', '..', '..');
 const MOST_MS = 180_000;
 
 const pages = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)]
@@ -86,7 +89,7 @@ async function walk(page, known) {
   const folder = join(scratch, basename(page, '.md'));
   mkdirSync(join(folder, 'node_modules'), { recursive: true });
   // For programs of the page: as npm link would.
-  symlinkSync(root, join(folder, 'node_modules', 'corella'));
+  symlinkSync(library, join(folder, 'node_modules', 'corella'));
   const text = readFileSync(join(root, page), 'utf8');
   const { items, faults: unmarked } = parsePage(text);
   for (const what of [...unmarked, ...inlineFaults(text, known)])

@@ -42,12 +42,12 @@ dish7,1010,-120,0.5
 `;
 
 /** 64 stands of LWA-SV, the small station of most pages. */
-const station = (out: string): Step => command(`simulate --stations 64 --duration 20ms -o ${out}`);
+const station = (out: string): Step => command(`simulate --stations 64 --duration 10ms -o ${out}`);
 
 export const samples: readonly Sample[] = [
   {
     name: 'station',
-    what: 'raw voltages: 64 stands of LWA-SV, 20 ms, gains and cables unknown',
+    what: 'raw voltages: 64 stands of LWA-SV, 10 ms, gains and cables unknown',
     page: 'docs/first-steps.md',
     files: recording('voltages'),
     steps: [station('voltages.sigmf-meta')],
@@ -55,17 +55,17 @@ export const samples: readonly Sample[] = [
   },
   {
     name: 'products',
-    what: 'one file of each kind: a VDIF recording of two inputs; visibilities, gains, an image and its beam of 32 stands',
+    what: 'one file of each kind: a VDIF recording of two inputs; visibilities, gains, an image and its beam of 24 stands',
     page: 'docs/formats.md',
     files: ['night.vdif', 'visibilities.uvh5', 'gains.json', 'image.fits', 'image-beam.fits'],
     steps: [
       command(
-        'simulate --stations 1 --rate 4MHz --duration 200ms --perfect --sources CygA -o night.sigmf-meta',
+        'simulate --stations 1 --rate 4MHz --duration 50ms --perfect --sources CygA -o night.sigmf-meta',
       ),
       command('send night.sigmf-meta --format vdif --to night.pcap --speed max'),
       { kind: 'payloads', capture: 'night.pcap', path: 'night.vdif' },
-      command('simulate --stations 32 --duration 20ms -o voltages.sigmf-meta'),
-      command('correlate voltages.sigmf-meta --channels 16 --integration 5ms -o visibilities.uvh5'),
+      command('simulate --stations 24 --duration 10ms -o voltages.sigmf-meta'),
+      command('correlate voltages.sigmf-meta --channels 16 --integration 2ms -o visibilities.uvh5'),
       command('calibrate visibilities.uvh5 -o gains.json'),
       command('image visibilities.uvh5 --gains gains.json --beam --no-picture -o image.fits'),
     ],
@@ -91,12 +91,12 @@ export const samples: readonly Sample[] = [
     page: 'docs/imaging.md',
     files: ['hour.uvfits'],
     steps: [{ kind: 'hour', path: 'hour.uvfits' }],
-    next: 'image hour.uvfits --cell 1.5arcmin --pixels 200 --weights briggs:0 --clean',
+    next: 'image hour.uvfits --cell 30arcsec --pixels 512 --weights briggs:0 --clean',
   },
   {
     name: 'channels',
     what: 'channelised data of 4 + 4 bits, as F-engines send them: 32 flat stations of EDA2, 40 ms, perfect antennas, the Sun',
-    page: 'docs/imaging.md, docs/packets.md',
+    page: 'docs/imaging.md',
     files: recording('channels'),
     steps: [
       command(
