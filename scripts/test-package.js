@@ -26,7 +26,6 @@ const scratch = mkdtempSync(join(tmpdir(), 'corella-package-'));
 const usualPath = process.env.PATH ?? '';
 /** @type {Row[]} */
 const rows = [];
-let failed = false;
 
 try {
   const tarball = pack();
@@ -60,7 +59,7 @@ for (const row of rows)
       .join('  ')
       .trimEnd(),
   );
-if (failed) process.exit(1);
+if (rows.some(([outcome]) => outcome !== 'ok')) process.exit(1);
 
 /** The tarball's path. Scripts are left out: the project is built already. */
 function pack() {
@@ -95,7 +94,8 @@ function tryOut(major, compiler, corella, path) {
   mkdirSync(folder);
   const devices = run(corella, ['devices'], path, folder);
   const line = devices.stdout.split('\n').find((one) => one.includes(' cpu ')) ?? '';
-  const wanted = compiler === 'compiler' ? line.startsWith('➤') : /no C\+\+17 compiler was found/.test(line);
+  const wanted =
+    compiler === 'compiler' ? line.startsWith('➤') : line.includes('no C++17 compiler was found');
   tell(title, 'corella devices', devices.status === 0 && wanted, line || devices.stderr);
   for (const words of [
     'simulate --stations 8 --rate 200kHz --duration 20ms -o voltages.sigmf-meta',
@@ -130,7 +130,6 @@ function tryOut(major, compiler, corella, path) {
  */
 function tell(what, command, good, said) {
   rows.push([good ? 'ok' : 'FAILED', what, command, good ? lastLine(said) : said.trim()]);
-  if (!good) failed = true;
 }
 
 /**
