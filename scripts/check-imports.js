@@ -25,8 +25,9 @@ const below = {
   draw: ['core', 'telescope', 'sky', 'image'],
   pipeline: [...ground, ...kernels, ...edges],
   bench: [...ground, ...kernels, ...edges, 'pipeline'],
-  cli: [...ground, ...kernels, ...edges, 'pipeline', 'bench'],
-  acceptance: [...ground, ...kernels, ...edges, 'pipeline', 'bench', 'cli'],
+  qualify: [...ground, ...kernels, ...edges, 'pipeline', 'bench'],
+  cli: [...ground, ...kernels, ...edges, 'pipeline', 'bench', 'qualify'],
+  acceptance: [...ground, ...kernels, ...edges, 'pipeline', 'bench', 'qualify', 'cli'],
   'index.ts': [...ground, ...kernels, ...edges, 'pipeline'],
 };
 
@@ -38,7 +39,8 @@ const doors = {
   ...Object.fromEntries(kernels.map((room) => [room, ['index.ts', 'on-card.ts']])),
   formats: ['index.ts', 'format.ts'],
   draw: ['index.ts'],
-  receive: ['index.ts'],
+  receive: ['index.ts', 'on-card.ts'],
+  qualify: ['index.ts'],
 };
 /** What a card's door leads to is for those who keep data on a card. */
 const mayUseCards = /^(?:pipeline\/(?:resident|planner)|bench)\//;

@@ -1,9 +1,18 @@
 /** The door of receiving. */
 export { openArrivals, receivePackets } from './receive.js';
-export type { Arrivals, SocketFacts } from './arrivals.js';
+export type { Arrivals, RingFill, SocketFacts } from './arrivals.js';
 export { openNativeSender, type NativeSender, type NativeSenderOptions } from './native/sender.js';
+export {
+  canPace,
+  openPacedSender,
+  packetsOfTickZero,
+  type PacedSender,
+  type PacedSenderOptions,
+  type PackedSlots,
+} from './native/pacer.js';
 export type {
   PacketOrigin,
+  ReadyToListen,
   ReceiveAccount,
   ReceiveEvent,
   ReceiveSettings,
@@ -12,9 +21,10 @@ export type {
 } from './receive.js';
 export { captureDatagrams, type CaptureOrigin } from './from-capture.js';
 export { surveySocket } from './survey-socket.js';
-export type { ListenSettings } from './listen.js';
+export { planListening, type ListenSettings } from './listen.js';
 export type {
   ArrivalFacts,
+  LiveCells,
   LiveSource,
   LiveSpectra,
   LiveSpectraSource,
