@@ -146,14 +146,16 @@ async function compileKernels() {
  * Plans that come to the same kernel, once.
  * @param {readonly KernelJob[]} jobs
  */
-const distinct = (jobs) => [
-  ...new Map(
-    jobs.map((job) => {
-      const { name, source, headers, defines } = job.request;
-      return [JSON.stringify([name, source, headers, defines, job.architecture]), job];
-    }),
-  ).values(),
-];
+function distinct(jobs) {
+  return [
+    ...new Map(
+      jobs.map((job) => {
+        const { name, source, headers, defines } = job.request;
+        return [JSON.stringify([name, source, headers, defines, job.architecture]), job];
+      }),
+    ).values(),
+  ];
+}
 
 /**
  * Of each source the first plan for every card; of its other plans one card each, another one each time.
