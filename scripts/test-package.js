@@ -42,8 +42,18 @@ try {
   const empty = join(scratch, 'empty');
   mkdirSync(empty);
   for (const major of majors) {
-    const ran = run('npx', ['--yes', tarball, '--version'], pathOf(major, without), empty);
-    tell(`Node ${major}, none`, 'npx', ran.status === 0 && /^\d+\.\d+\.\d+\n$/.test(ran.stdout), ran.stdout);
+    const ran = run(
+      'npx',
+      ['--yes', '--package', tarball, '--', 'corella', '--version'],
+      pathOf(major, without),
+      empty,
+    );
+    tell(
+      `Node ${major}, none`,
+      'npx',
+      ran.status === 0 && /^\d+\.\d+\.\d+\n$/.test(ran.stdout),
+      ran.stdout || ran.stderr,
+    );
   }
   const old = run(compiled.corella, ['devices'], pathOf(OLD, usualPath), empty);
   const oneLine = /^corella: Node 18[.\d]+ is too old; install Node 20 or newer[^\n]*\n$/.test(old.stderr);

@@ -27,7 +27,8 @@ export function inlineFaults(text, known) {
   return prose.split('\n').flatMap((line, n) =>
     [...line.matchAll(/`corella ([a-z]+)([^`]*)`/g)].flatMap(([, name, rest]) => {
       const options = known.get(name);
-      if (!options) return [`line ${n + 1}: there is no command 'corella ${name}'`];
+      // `corella gains` may be a word in a file.
+      if (!options) return rest === '' ? [] : [`line ${n + 1}: there is no command 'corella ${name}'`];
       return [...rest.matchAll(/(?<=\s)--?[a-z][a-z-]*/g)]
         .map(([option]) => option)
         .filter((option) => !options.has(option))

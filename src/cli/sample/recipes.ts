@@ -55,7 +55,7 @@ export const samples: readonly Sample[] = [
   },
   {
     name: 'products',
-    what: 'one file of each kind: a VDIF recording of two inputs; visibilities, gains, an image and its beam of 24 stands',
+    what: 'one file of each kind: a VDIF recording of two inputs; visibilities, gains, an image and its beam of 32 stands',
     page: 'docs/formats.md',
     files: ['night.vdif', 'visibilities.uvh5', 'gains.json', 'image.fits', 'image-beam.fits'],
     steps: [
@@ -64,7 +64,7 @@ export const samples: readonly Sample[] = [
       ),
       command('send night.sigmf-meta --format vdif --to night.pcap --speed max'),
       { kind: 'payloads', capture: 'night.pcap', path: 'night.vdif' },
-      command('simulate --stations 24 --duration 10ms -o voltages.sigmf-meta'),
+      command('simulate --stations 32 --duration 10ms -o voltages.sigmf-meta'),
       command('correlate voltages.sigmf-meta --channels 16 --integration 2ms -o visibilities.uvh5'),
       command('calibrate visibilities.uvh5 -o gains.json'),
       command('image visibilities.uvh5 --gains gains.json --beam --no-picture -o image.fits'),
@@ -131,13 +131,13 @@ export const samples: readonly Sample[] = [
     name: 'eda2',
     what: 'uncalibrated visibilities: all 256 antennas of EDA2 under the Sun, three inputs dead',
     page: 'docs/real-sky.md',
-    files: ['eda2.uvh5'],
+    files: ['eda2-simulated.uvh5'],
     steps: [
       command(
         'simulate --telescope eda2 --time 2021-12-11T03:59:33Z --sources Sun --rate 20kHz --duration 400ms --noise 100000 --dead Ant086:X,Ant167 -o voltages.sigmf-meta',
       ),
-      command('correlate voltages.sigmf-meta --channels 2 -o eda2.uvh5'),
+      command('correlate voltages.sigmf-meta --channels 2 -o eda2-simulated.uvh5'),
     ],
-    next: 'calibrate eda2.uvh5 --sources Sun -o eda2.json',
+    next: 'calibrate eda2-simulated.uvh5 --sources Sun --min-baseline 5 -o eda2.json',
   },
 ];
