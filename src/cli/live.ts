@@ -11,7 +11,7 @@ import { channelsOf, planChannels } from '../pipeline/channels.js';
 import { matchGains } from '../pipeline/gains/apply.js';
 import type { CardChain } from '../pipeline/live/card-chain.js';
 import { isLiveSpectra, type LiveImaging, type LiveSettings } from '../pipeline/live/chain.js';
-import { FilesByTime } from '../pipeline/live/files.js';
+import { openFiles } from '../pipeline/live/open-files.js';
 import { runNight, type NightProducts } from '../pipeline/live/night.js';
 import { openLatestPicture } from '../pipeline/live/pictures.js';
 import { prepareLiveCard } from '../pipeline/resident/live/card.js';
@@ -58,6 +58,7 @@ interface LiveOptions extends BackendOptions, ChannelOptions, FlagOptions, Outpu
   readonly sources: string;
   readonly for?: number;
   readonly stations?: number;
+  readonly eop?: string;
 }
 
 export function registerLive(program: Command): void {
@@ -72,7 +73,10 @@ export function registerLive(program: Command): void {
     .option('--listen <port>', 'packets as they come: 4015, or a group to join, 239.1.2.3:4015')
     .option('--interface <name>', 'by which a group is joined, like eth0')
     .option('--format <name>', 'of the packets (default: by what they look like)')
-    .option('--epoch <utc>', "when the senders' tick 0 was, where packets do not tell: a time, or clock")
+    .option(
+      '--epoch <utc>',
+      "when the senders' tick 0 was, where packets do not tell: a time; clock; or TIME,clock after a restart",
+    )
     .option('--for <time>', 'ends after so long, like 60s or 8h (default: never)', duration('--for'));
   command
     .optionsGroup('Visibilities:')
@@ -300,7 +304,7 @@ async function prepareProducts(source: Source, input: OpenedInput, given: Night)
   const files =
     options.out === undefined
       ? undefined
-      : new FilesByTime(
+      : openFiles(
           {
             path: options.out,
             ...(options.fileEvery === undefined ? {} : { everyS: options.fileEvery }),
@@ -313,10 +317,11 @@ async function prepareProducts(source: Source, input: OpenedInput, given: Night)
               channelWidthHz,
               history: [...history({ telescope }), `from ${input.description}`],
             },
+            ...(options.eop === undefined ? {} : { eop: options.eop }),
           },
-          (event) => {
-            report.file(event);
-          },
+          report.file,
+          // A card is not kept waiting by a disk.
+          card ? 'own thread' : 'this thread',
         );
   const picture =
     imaging &&

@@ -235,8 +235,15 @@ async function planStream(origin: PacketOrigin, options: InputOptions, say: Say)
 
 function epochSetting(text: string | undefined, plan: StreamPlan): EpochSetting {
   if (text === 'clock') return { told: 'clock' };
-  if (text !== undefined)
-    return { told: 'operator', at: parseInstant(text, '--epoch'), afterRestart: 'clock' };
+  if (text !== undefined) {
+    // What an operator said is true of the clocks as they run: a restart makes it untrue, and nobody guesses unasked.
+    const parts = /^(.*?)(,\s*clock)?$/.exec(text.trim());
+    return {
+      told: 'operator',
+      at: parseInstant(parts?.[1] ?? text, '--epoch'),
+      afterRestart: parts?.[2] === undefined ? 'wait' : 'clock',
+    };
+  }
   return packetFormatNamed(plan.format).epoch.told === 'packet' ? { told: 'packet' } : { told: 'clock' };
 }
 
@@ -281,7 +288,7 @@ async function openPackets(
       say(
         kind === 'session'
           ? `the senders' clocks were set anew: session ${session}`
-          : `session ${session} is left out: nobody knows its time; say --epoch`,
+          : `session ${session} is left out: nobody knows its time after a restart; begin again with the new --epoch, or let --epoch TIME,clock take the wall clock's`,
       );
     },
   });

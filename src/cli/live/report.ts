@@ -6,6 +6,7 @@ import type { FileEvent } from '../../pipeline/live/files.js';
 import type { NightEvent, NightSummary } from '../../pipeline/live/night.js';
 import type { ReceiveAccount } from '../../receive/index.js';
 import type { CommonOptions } from '../options/command.js';
+import { JSON_VERSION } from '../report/json.js';
 import { openTerminal } from '../report/terminal.js';
 import { packetLines } from './packet-lines.js';
 
@@ -37,6 +38,7 @@ export function openReport(options: CommonOptions): Report {
       if (isJson)
         line({
           event: 'started',
+          jsonVersion: JSON_VERSION,
           from: description,
           backend,
           kind: source.kind,
@@ -73,7 +75,7 @@ export function openReport(options: CommonOptions): Report {
     },
     summary: (summary, packets) => {
       if (isJson) {
-        line({ event: 'summary', ...summary, ...(packets && { packets }) });
+        line({ event: 'summary', jsonVersion: JSON_VERSION, ...summary, ...(packets && { packets }) });
         return;
       }
       stage?.done();
