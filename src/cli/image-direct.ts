@@ -24,6 +24,7 @@ import { coherenceFacts, coherenceLines } from './report/coherence-lines.js';
 import { brightnessAtUsualGain, type Level } from '../pipeline/levels.js';
 import { levelFacts, levelLines } from './report/level-lines.js';
 import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
+import { roadLines } from './report/road-lines.js';
 import type { Terminal } from './report/terminal.js';
 
 export interface ImageOptions
@@ -95,6 +96,7 @@ export async function directSeries(
     ...(level && { level }),
     ...{ telescope, frequenciesHz, channelWidthHz, settings, everyS: options.every ?? 1 },
     gains: await gainsOver(options, telescope, frequenciesHz),
+    autos: autosOf(options),
     ...(delays && { delays }),
     ...(options.duration === undefined ? {} : { durationS: options.duration }),
   };
@@ -119,7 +121,7 @@ export async function imageDirect(
   const stage = terminal.stage('image directly');
   const { sky, account, roadError } = await withBackend(options, async (backend) => {
     const road = {
-      ...{ backend, telescope, frequenciesHz, ...gains, onProgress: stage.update },
+      ...{ backend, telescope, frequenciesHz, ...gains, onProgress: stage.update, autos: autosOf(options) },
       ...(delays && { delays }),
       ...(options.duration === undefined ? {} : { durationS: options.duration }),
     };
@@ -163,11 +165,5 @@ export async function imageDirect(
   };
 }
 
-/** Told above one per cent; above ten it was refused. */
-const roadLines = (error: number): string[] =>
-  error > 0.01
-    ? [
-        `for this array the direct road is off by up to ${(100 * error).toFixed(1)} % of a source; ` +
-          'correlating first is exact',
-      ]
-    : [];
+export const autosOf = ({ autos }: Pick<ImageOptions, 'autos'>): 'include' | 'leave-out' =>
+  autos === false ? 'leave-out' : 'include';

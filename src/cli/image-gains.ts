@@ -105,4 +105,4 @@ function matched(
 
 /** Gains bring janskys; a file that is in Jy already stays so. Anything else is counts. */
 export const imageUnit = (file: OpenedFile, { gains }: Pick<GainsOptions, 'gains'>): 'Jy/beam' | 'counts' =>
-  gains !== undefined || (file.kind === 'visibilities' && file.header.unit === 'Jy') ? 'Jy/beam' : 'counts';
+  gains !== undefined || (file.kind === 'visibilities' && file.header.units === 'Jy') ? 'Jy/beam' : 'counts';

@@ -38,11 +38,14 @@ export interface WideCommandOptions extends BackendOptions, OutputOptions, Integ
   readonly gains?: string;
   readonly pixels?: number;
   readonly field?: number;
-  readonly autos?: true;
+  /** False with --no-autos. */
+  readonly autos?: boolean;
   readonly beam?: true;
   /** False with --no-picture. */
   readonly picture: boolean;
   readonly cube?: true;
+  /** With --every. */
+  readonly sheet?: true;
   readonly sources: string;
 }
 
@@ -81,10 +84,10 @@ export async function chooseWide(
     wideOptionNames.some(isGiven) ||
     (options.weights !== undefined && options.weights.kind !== 'natural') ||
     (pixels ?? 0) > MOST_PIXELS;
-  const isOld = isGiven('kernel') || isGiven('autos');
+  const isOld = isGiven('kernel') || options.autos === true;
   if (isAsked && isOld) {
     refuse(
-      isGiven('autos') ? '--autos' : '--kernel',
+      options.autos === true ? '--autos' : '--kernel',
       'is for images round the zenith without --centre, --clean and their like',
       'leave it out',
     );
@@ -241,7 +244,7 @@ function report(terminal: Terminal, { sky, written, unit, seconds, choice }: Rep
 }
 
 /** Told above one per cent. */
-const smearLine = (by: string, part: number): string[] =>
+export const smearLine = (by: string, part: number): string[] =>
   part > 0.01
     ? [`${by} takes ${(100 * part).toFixed(part > 0.1 ? 0 : 1)} % of a source at the edge of the field`]
     : [];

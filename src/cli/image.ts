@@ -71,8 +71,9 @@ export function registerImage(program: Command): void {
     )
     .option(
       '--autos',
-      'keep autocorrelations (visibilities round the zenith; the direct road always has them)',
+      'keep autocorrelations (visibilities round the zenith; the direct road has them unless told otherwise)',
     )
+    .option('--no-autos', 'with --direct: take autocorrelations out, as images from visibilities have none')
     .option('--no-picture', 'the FITS alone: drawing takes longer than imaging')
     .option('--beam', 'also write the synthesised beam (visibilities only)')
     .option('--cube', 'keep channels apart in the FITS instead of averaging them')
@@ -87,6 +88,7 @@ export function registerImage(program: Command): void {
       'a series, an image of every so long, like 40ms or 10s: a FITS cube in time and a film (animated PNG)',
       duration('--every'),
     )
+    .option('--sheet', 'with --every: also a sheet, the images side by side')
     .action(run);
   addIntegrationOption(command, ', or all with --centre and its like');
   addWideOptions(command);
@@ -114,6 +116,10 @@ export function registerImage(program: Command): void {
       'direct.fits and direct.png, no visibilities in between',
     ],
     [
+      'image --direct voltages.sigmf-meta --no-autos',
+      "the same without the receivers' own power, which lifts every pixel",
+    ],
+    [
       'image --direct voltages.sigmf-meta --track CygA --channels 16',
       'wide channels, which would lose a source far off the zenith, follow it',
     ],
@@ -135,7 +141,7 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
   if (options.direct === true) {
     refuseGiven(
       command,
-      ['weights', 'weight', 'autos', 'beam', 'integration', ...wideOptionNames],
+      ['weights', 'weight', 'beam', 'integration', ...wideOptionNames],
       'is for visibilities, not for --direct',
     );
   } else {
@@ -147,6 +153,7 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
       'is for voltages, with --direct alone',
     );
   }
+  if (options.every === undefined) refuseGiven(command, ['sheet'], 'is for a series, with --every');
   if (options.every !== undefined && !options.picture)
     refuse('--no-picture', 'is for one image: a series has its film', 'leave it out');
   const terminal = openTerminal(options);
@@ -166,6 +173,7 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
     fits: out,
     ...(options.picture && { png: beside('.png') }),
     ...(options.beam === true && { beam: beside('-beam.fits') }),
+    ...(options.sheet === true && { sheet: beside('-sheet.png') }),
   };
   const written = Object.values(outputs);
   await checkOutputs({ ...options, paths: written, from: path });
@@ -185,7 +193,15 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
       if (options.every !== undefined) {
         refuseGiven(
           command,
-          ['clean', 'cube', 'perChannel', 'stokes', 'beam', 'autos', 'kernel'],
+          [
+            'clean',
+            'cube',
+            'perChannel',
+            'stokes',
+            'beam',
+            ...(options.autos === true ? ['autos'] : []),
+            'kernel',
+          ],
           'is not for a series',
         );
         const choice = wide ?? { centre: localCentre('zenith', { x: 0, y: 0, z: 1 }), field: {} };
@@ -228,9 +244,9 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
     const stage = terminal.stage('write');
     await writeSky(outputs, sky, products, stage.step);
     stage.done();
-    const { image, plan } = sky;
+    const { image, plan, weights } = sky;
     const { pixels } = plan;
-    const plane = stokesI(averageChannels(image, plan), plan, 0);
+    const plane = stokesI(averageChannels(image, plan, weights), plan, 0);
     const peak = plane.reduce((most, value) => (value > most ? value : most), -Infinity);
     terminal.result(
       { paths: written, pixels, peak, unit: products.unit, ...made.json, seconds: made.seconds },

@@ -27,13 +27,13 @@ export async function imagesDirectly(
   settings: ImageSettings,
   emit: Emit<DirectSkyImage>,
 ): Promise<{ readonly account: Account; readonly roadError: number }> {
-  const { backend, telescope, frequenciesHz, delays, everyS, onProgress } = road;
+  const { backend, telescope, frequenciesHz, delays, everyS, autos = 'include', onProgress } = road;
   const frame = skyFrame(telescope.site, recording.start);
   const roadError = checkDirectRoad(road, frame, settings);
   const watched = { ...(onProgress && { onProgress }) };
   const clockSettings = everyS === undefined ? {} : { integrationS: everyS };
   const imaging = {
-    ...{ backend, telescope, frequenciesHz, image: settings },
+    ...{ backend, telescope, frequenciesHz, image: settings, autos },
     ...gainsOfDirect(road, recording, road.calibrated),
   };
   if (recording.kind === 'spectra') {

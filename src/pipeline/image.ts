@@ -41,6 +41,8 @@ export interface DirectRoad {
   readonly durationS?: number;
   /** What becomes of arrays that this road images wrong by more than a tenth: refused unless told. */
   readonly beyond?: 'refuse' | 'accept';
+  /** Autocorrelations: included unless told. */
+  readonly autos?: 'include' | 'leave-out';
   readonly onProgress?: OnProgress;
 }
 
@@ -51,7 +53,7 @@ export async function imageDirectly(
   road: DirectRoad,
   settings: ImageSettings,
 ): Promise<{ readonly sky: DirectSkyImage; readonly account: Account; readonly roadError: number }> {
-  const { backend, telescope, frequenciesHz, calibrated, durationS, onProgress } = road;
+  const { backend, telescope, frequenciesHz, calibrated, durationS, autos = 'include', onProgress } = road;
   const roadError = checkDirectRoad(road, skyFrame(telescope.site, recording.start), settings);
   const grid = spectrumGrid(recording, channels);
   const wanted = Math.min(
@@ -67,7 +69,7 @@ export async function imageDirectly(
   }
   const lastsS = wanted / grid.spectrumRateHz;
   const imaging = {
-    ...{ telescope, frequenciesHz, image: settings, lastsS },
+    ...{ telescope, frequenciesHz, image: settings, lastsS, autos },
     ...gainsOfDirect(road, recording, calibrated),
   };
   const delays = road.delays && delaysOfPlan(road.delays, recording, channels);
@@ -125,7 +127,7 @@ export function checkDirectRoad(
   );
 }
 
-/** On a card that has room for it the whole chain at once, elsewhere stage after stage. */
+/** On a card that has room for it the whole chain at once, elsewhere, and without autocorrelations, stage after stage. */
 async function prepareDirect(
   source: VoltageSource,
   plan: ChannelisePlan,
@@ -134,7 +136,7 @@ async function prepareDirect(
   delays: SpectrumDelays | undefined,
 ): Promise<Stage<VoltageBlock, DirectSkyImage>> {
   const resident =
-    backend.kind === 'cuda'
+    backend.kind === 'cuda' && imaging.autos !== 'leave-out'
       ? await prepareResidentDirect({ ...imaging, backend, plan, source, ...(delays && { delays }) })
       : undefined;
   if (resident) return resident;

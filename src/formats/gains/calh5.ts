@@ -14,6 +14,7 @@ import { reals, text, texts, truth, whole, wholes } from '../hdf5/items.js';
 import { createHdf5, type Fixed } from '../hdf5/write.js';
 import { bytesOf } from '../io/interleave.js';
 import type { OutputFile } from '../io/output.js';
+import { stationNumbers } from '../visibilities/header-facts.js';
 import { telescopeItems } from '../visibilities/uvh5/plan.js';
 
 export interface CalH5Facts {
@@ -95,7 +96,7 @@ export async function encodeCalH5(output: OutputFile, gains: GainsFile, facts: C
           Njones: whole(polarisations),
           Nspws: whole(1),
           Ntimes: whole(series.length),
-          ant_array: wholes(telescope.stations.map((_, s) => s)),
+          ant_array: wholes([...stationNumbers(telescope.stations)]),
           spw_array: wholes([0]),
           flex_spw_id_array: wholes(new Array<number>(channels).fill(0)),
           // In AIPS's manner: −5 is X with X, −6 Y with Y; −1 and −2 of right and left.

@@ -24,6 +24,8 @@ export interface DirectImageSettings {
   /** Instead of `calibrated`: the gains of an image's middle, where they change, or spectra follow the sky. */
   readonly gainsAt?: CalibratedAt;
   readonly image: ImageSettings;
+  /** Included unless told. */
+  readonly autos?: 'include' | 'leave-out';
   readonly grid: Pick<SpectrumGrid, 'spectrumRateHz'>;
   /** How long an image lasts whose end no cut tells. */
   readonly lastsS: number;
@@ -40,7 +42,7 @@ export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSp
     frequenciesHz,
     settings: settings.image,
     prepare: async (plan) => {
-      const imager = await prepareDirectImager(plan, backend);
+      const imager = await prepareDirectImager(plan, backend, { autos: settings.autos ?? 'include' });
       if (calibrated) imager.setGains(calibrated.gains, calibrated.solved);
       return imager;
     },
@@ -62,11 +64,18 @@ export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSp
     frame = undefined;
     const { plan, imager } = await planned.at(sky);
     into = await imager.finish(into);
-    refuseEmpty(into.image, 'every input is missing or without gains', 'calibrate some of them');
+    refuseEmpty(
+      into.image,
+      settings.autos === 'leave-out'
+        ? 'no two stations have samples in common and gains'
+        : 'every input is missing or without gains',
+      'calibrate some of them',
+    );
     account.images++;
     const { start, firstIndex } = stretch;
     const durationS = (endIndex - firstIndex) / grid.spectrumRateHz;
-    await emit({ image: into.image, samples: into.samples, plan, frame: sky, start, durationS });
+    const { image, samples, weights } = into;
+    await emit({ image, samples, weights, plan, frame: sky, start, durationS });
   });
   return {
     push: async (spectra, to) => {

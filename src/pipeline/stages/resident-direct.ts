@@ -12,7 +12,7 @@ import { addSeconds } from '../../core/instant.js';
 import type { VoltageSource } from '../../core/sources.js';
 import type { SpectrumDelays } from '../../delay/index.js';
 import { skyFrame } from '../../sky/frame.js';
-import { prepareResidentChain } from '../resident/chain.js';
+import { prepareResidentChain, type ResidentImage } from '../resident/chain.js';
 import { planResident, type ResidentPlan } from '../resident/plan.js';
 import { planSky, refuseEmpty } from '../sky-image.js';
 import { BlockSlicer } from '../slices.js';
@@ -104,17 +104,11 @@ export async function prepareResidentDirect(
     close: () => chain.close(),
   };
 
-  function skyOf({
-    image: values,
-    samples,
-  }: {
-    readonly image: ArrayLike<number>;
-    readonly samples: number;
-  }) {
+  function skyOf({ image: values, samples, weights }: ResidentImage) {
     const kept = imageCPML(Float64Array.from(values), channels, products, pixels);
     refuseEmpty(kept, 'every input is missing or without gains', 'calibrate some of them');
     account.images++;
     account.spectra += samples;
-    return { image: kept, samples, plan: image, frame, start, durationS: samples / spectrumRateHz };
+    return { image: kept, samples, weights, plan: image, frame, start, durationS: samples / spectrumRateHz };
   }
 }
