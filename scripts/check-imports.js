@@ -39,7 +39,7 @@ const doors = {
   ...Object.fromEntries(kernels.map((room) => [room, ['index.ts', 'on-card.ts']])),
   formats: ['index.ts', 'format.ts'],
   draw: ['index.ts'],
-  receive: ['index.ts'],
+  receive: ['index.ts', 'on-card.ts'],
   qualify: ['index.ts'],
 };
 /** What a card's door leads to is for those who keep data on a card. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { describeCuda } from '../backend/cuda/cuda.js';
 import type { Integration } from '../core/blocks.js';
 import { openFile } from '../formats/index.js';
 import { corellaHere as corella } from './corella.js';
@@ -53,6 +54,7 @@ interface Summary {
   readonly missingSamples: number;
   readonly samplesIn: number;
   readonly images: number;
+  readonly card?: { readonly blocks: number };
   readonly packets: {
     readonly packets: number;
     readonly outcomes: Readonly<Record<string, number>>;
@@ -98,9 +100,12 @@ const trials = [
   ['mwa', 'coarse', '4', [], FOUR, '40ms'],
 ] as const;
 
+/** Where there is one: packets of spectra then go straight to it. */
+const card = describeCuda().present ? ['cuda'] : [];
+
 describe('live equals batch', () => {
   for (const [format, recording, stations, told, channels, every] of trials)
-    for (const backend of format === 'chips' ? ['reference', 'cpu'] : ['cpu'])
+    for (const backend of [...(format === 'chips' ? ['reference', 'cpu'] : ['cpu']), ...card])
       it(`${format} with loss, duplicates, reordering and damage, on ${backend}: sums and counts bit for bit`, async () => {
         const name = `${format}-${backend}`;
         await ran('send', `${recording}.sigmf-meta`, '--format', format, '--to', `${name}.pcap`, '--truth', `${name}-truth`, ...FAULTS); // prettier-ignore
@@ -124,6 +129,28 @@ describe('live equals batch', () => {
           batch.some(({ counts, durationS }) => counts.some((count) => count < Math.round(durationS * rate))),
         );
       });
+
+  for (const backend of card)
+    for (const [format, recording, told] of trials.slice(0, 3))
+      for (const road of [[], ['--direct'], ['--direct', '--flag', '3,8-9']])
+        it(`${format} with loss on ${backend}, images ${road.join(' ')} and integrations: sums and counts bit for bit`, async () => {
+          const name = `${format}-images-${road.length}`;
+          const flags = road.slice(1);
+          await ran('send', `${recording}.sigmf-meta`, '--format', format, '--to', `${name}.pcap`, '--truth', `${name}-truth`, ...FAULTS); // prettier-ignore
+          const summary = await live('--from', `${name}.pcap`, '--format', format, ...told, ...ARRAY, ...SUMS, '-o', `${name}.uvh5`, '--image', '20ms', '--picture', `${name}.png`, ...road, '--backend', backend); // prettier-ignore
+          await ran('correlate', `${name}-truth.sigmf-meta`, ...SUMS, ...flags, '-o', `${name}-batch.uvh5`, '--backend', 'cpu'); // prettier-ignore
+          assert.ok(summary.card && summary.card.blocks > 0, 'packets went straight to the card');
+          assert.ok(summary.images >= 15);
+          const [ours, batch] = [
+            await integrationsIn(`${name}.uvh5`),
+            await integrationsIn(`${name}-batch.uvh5`),
+          ];
+          assert.equal(ours.length, batch.length);
+          batch.forEach((one, k) => {
+            assert.deepEqual(ours[k].visibilities, one.visibilities, `sums of integration ${k}`);
+            assert.deepEqual(ours[k].counts, one.counts, `counts of integration ${k}`);
+          });
+        });
 
   it('images at their own cadence change nothing in the file, by either road', async () => {
     const from = ['bytes.sigmf-meta', '--align', 'utc', '--integration', '100ms', '--values', 'sums']; // prettier-ignore

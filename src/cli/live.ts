@@ -9,15 +9,18 @@ import { checkRoom, readGainFile, type StoredValues, type StreamType } from '../
 import type { KernelSize } from '../image/index.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
 import { matchGains } from '../pipeline/gains/apply.js';
-import type { LiveImaging, LiveSettings } from '../pipeline/live/chain.js';
+import type { CardChain } from '../pipeline/live/card-chain.js';
+import { isLiveSpectra, type LiveImaging, type LiveSettings } from '../pipeline/live/chain.js';
 import { FilesByTime } from '../pipeline/live/files.js';
 import { runNight, type NightProducts } from '../pipeline/live/night.js';
 import { openLatestPicture } from '../pipeline/live/pictures.js';
+import { prepareLiveCard } from '../pipeline/resident/live/card.js';
 import { selectStations } from '../telescope/select.js';
 import type { Backend } from '../backend/backend.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { fieldOf, parseKernel, parseWeight } from './image.js';
 import { parseAlign, parseValues } from './correlate.js';
+import { earlyCard, type LiveShape } from './live/early-card.js';
 import { openLiveInput, telescopeOf, type InputOptions, type OpenedInput } from './live/input.js';
 import { openReport, type Report } from './live/report.js';
 import { leftoverLines } from './options/leftover-lines.js';
@@ -183,27 +186,42 @@ async function run(origins: readonly string[], options: LiveOptions): Promise<vo
     for (const line of await leftoverLines(options.out)) report.say(line);
   }
   const blockS = Math.max(SHORTEST_BLOCK_S, Math.min(LONGEST_BLOCK_S, options.image ?? 0.04));
-  const input = await openLiveInput(origins, { ...options, blockS }, (line) => {
-    report.say(line);
-  });
-  // While nothing has come a signal ends the program as any other.
-  const stop = stoppable('live');
-  try {
-    const end = (): void => {
-      report.say('stopping: what has come is worked through');
-      input.stop();
-    };
-    stop.signal.addEventListener('abort', end, { once: true });
-    const timer = options.for !== undefined && input.isLive ? setTimeout(end, 1000 * options.for) : undefined;
+  await withBackend(options, async (backend) => {
+    const common = { backend, options, report, blockS };
+    const early: { card?: CardChain } = {};
+    const input = await openLiveInput(
+      origins,
+      { ...options, blockS },
+      report.say,
+      // On a card everything is compiled before the first packet can be lost.
+      async (ready, telescope) => {
+        const card = await earlyCard(ready, partOf(telescope, options), {
+          ...common,
+          settingsOf: (shape, whose) => settingsOf(shape, whose, common),
+        });
+        if (card) early.card = card;
+      },
+    );
+    // While nothing has come a signal ends the program as any other.
+    const stop = stoppable('live');
     try {
-      await withBackend(options, (backend) => night(input, { backend, options, report, blockS }));
+      const end = (): void => {
+        report.say('stopping: what has come is worked through');
+        input.stop();
+      };
+      stop.signal.addEventListener('abort', end, { once: true });
+      const timer =
+        options.for !== undefined && input.isLive ? setTimeout(end, 1000 * options.for) : undefined;
+      try {
+        await night(input, { ...common, ...early });
+      } finally {
+        clearTimeout(timer);
+      }
     } finally {
-      clearTimeout(timer);
+      await input.close();
+      stop.release();
     }
-  } finally {
-    await input.close();
-    stop.release();
-  }
+  });
 }
 
 interface Night {
@@ -211,15 +229,18 @@ interface Night {
   readonly options: LiveOptions;
   readonly report: Report;
   readonly blockS: number;
+  /** Where it was prepared before the first packet. */
+  readonly card?: CardChain;
 }
 
-async function night(input: OpenedInput, { backend, options, report, blockS }: Night): Promise<void> {
+async function night(input: OpenedInput, given: Night): Promise<void> {
+  const { backend, options, report } = given;
   const summary = await runNight({
     input,
     ...(options.for === undefined ? {} : { forS: options.for }),
     onEvent: report.event,
     prepare: async (source) => {
-      const products = await prepareProducts(source, input, { backend, options, report, blockS });
+      const products = await prepareProducts(source, input, given);
       report.started(source, input.description, `${backend.kind}: ${backend.description}`);
       return products;
     },
@@ -227,34 +248,49 @@ async function night(input: OpenedInput, { backend, options, report, blockS }: N
   report.summary(summary, input.packets?.());
 }
 
-/** Everything that must be known of the first samples. */
-async function prepareProducts(
-  source: Source,
-  input: OpenedInput,
-  { backend, options, report, blockS }: Night,
-): Promise<NightProducts> {
-  const whole = input.telescope;
-  const telescope = telescopeOf(
-    source,
-    whole && options.stations !== undefined ? selectStations(whole, options.stations) : whole,
-    input.description,
-  );
-  const channels = await planOf(source, telescope, { ...options, blockS });
-  const { frequenciesHz, channelWidthHz } =
-    source.kind === 'spectra' ? source : channelsOf(source, channels ?? refuse('live', 'no channels'));
-  const integrationS = options.integration ?? Math.max(1, options.image ?? 0);
+const partOf = (whole: Telescope | undefined, { stations }: LiveOptions): Telescope | undefined =>
+  whole && stations !== undefined ? selectStations(whole, stations) : whole;
+
+/** What shall become of samples of this shape. */
+async function settingsOf(
+  shape: LiveShape,
+  telescope: Telescope,
+  { backend, options }: Night,
+): Promise<LiveSettings> {
+  const { frequenciesHz } = shape;
   const imaging =
     options.image === undefined ? undefined : await imagingOf(options, telescope, frequenciesHz);
-  const live: LiveSettings = {
+  return {
     backend,
     telescope,
     frequenciesHz,
-    ...(channels && { channels }),
-    integrationS,
+    integrationS: options.integration ?? Math.max(1, options.image ?? 0),
     align: options.align,
-    flaggedInputs: parseFlags(options.flag, source.inputs, source.polarisations, telescope),
+    flaggedInputs: parseFlags(options.flag, shape.inputs, shape.polarisations, telescope),
     ...(imaging && { imaging }),
+    integrations: options.out === undefined ? 'for nobody' : 'kept',
   };
+}
+
+/** Everything that must be known of the first samples. */
+async function prepareProducts(source: Source, input: OpenedInput, given: Night): Promise<NightProducts> {
+  const { backend, options, report, blockS } = given;
+  const telescope = telescopeOf(source, partOf(input.telescope, options), input.description);
+  const channels = await planOf(source, telescope, { ...options, blockS });
+  const { frequenciesHz, channelWidthHz } =
+    source.kind === 'spectra' ? source : channelsOf(source, channels ?? refuse('live', 'no channels'));
+  const { inputs, polarisations } = source;
+  const settings = await settingsOf({ inputs, polarisations, frequenciesHz }, telescope, given);
+  const card =
+    given.card ??
+    (backend.kind === 'cuda' && isLiveSpectra(source)
+      ? await prepareLiveCard({
+          ...{ ...settings, backend, polarisations },
+          ...{ ring: source.ring, about: source.start, say: report.say },
+        })
+      : undefined);
+  const { integrationS, imaging } = settings;
+  const live: LiveSettings = { ...settings, ...(channels && { channels }), ...(card && { card }) };
   if (options.out !== undefined && input.isLive) {
     const { stations } = telescope;
     const rows = baselineCount(stations.length);

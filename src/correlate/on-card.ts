@@ -6,4 +6,5 @@ export {
   type HopperVariantName,
   type XEngineOptions,
 } from './cuda/plan.js';
+export { prepareLongSums, type LongSums } from './cuda/long-sums.js';
 export { prepareCudaCorrelator, type CudaCorrelator } from './cuda/prepare.js';

@@ -29,6 +29,7 @@ import {
   type EpochSetting,
   type ListenSettings,
   type PacketOrigin,
+  type ReadyToListen,
   type ReceiveAccount,
 } from '../../receive/index.js';
 import { loadTelescope } from '../../telescope/load.js';
@@ -63,11 +64,14 @@ export interface OpenedInput extends LiveInput, Closable {
 }
 
 export type Say = (line: string) => void;
+/** What takes long is done before a socket is opened. */
+export type BeforeListening = (ready: ReadyToListen, telescope: Telescope | undefined) => Promise<void>;
 
 export async function openLiveInput(
   origins: readonly string[],
   options: InputOptions,
   say: Say,
+  beforeListening?: BeforeListening,
 ): Promise<OpenedInput> {
   const { from, listen } = options;
   const ways = [origins.length > 0, from !== undefined, listen !== undefined].filter(Boolean).length;
@@ -81,7 +85,8 @@ export async function openLiveInput(
     );
   }
   if (from !== undefined) return openPackets({ capture: from }, options, say);
-  if (listen !== undefined) return openPackets(listenSettings(listen, options), options, say);
+  if (listen !== undefined)
+    return openPackets(listenSettings(listen, options), options, say, beforeListening);
   const isStream = origins.map((origin) => origin === '-' || origin.startsWith('tcp://'));
   const isPipe = await Promise.all(origins.map(async (origin, n) => isStream[n] || (await isFifo(origin))));
   if (isPipe.every(Boolean)) return openStreams(origins, options, say);
@@ -258,7 +263,12 @@ function bandFor(plan: StreamPlan, frequencyHz: number | undefined): Band | unde
   };
 }
 
-async function openPackets(origin: PacketOrigin, options: InputOptions, say: Say): Promise<OpenedInput> {
+async function openPackets(
+  origin: PacketOrigin,
+  options: InputOptions,
+  say: Say,
+  beforeListening?: BeforeListening,
+): Promise<OpenedInput> {
   const plan = await planStream(origin, options, say);
   const epoch = epochSetting(options.epoch, plan);
   if (options.epoch === undefined && epoch.told === 'clock')
@@ -273,6 +283,7 @@ async function openPackets(origin: PacketOrigin, options: InputOptions, say: Say
     ...(band && { band }),
     ...(polarisations === 1 || polarisations === 2 ? { polarisations } : {}),
     ...(options.blockS === undefined ? {} : { ring: { blockS: options.blockS } }),
+    ...(beforeListening && { beforeListening: (ready) => beforeListening(ready, telescope) }),
     onEvent: ({ kind, session }) => {
       say(
         kind === 'session'
@@ -296,7 +307,7 @@ async function openPackets(origin: PacketOrigin, options: InputOptions, say: Say
 
 /** What says where the stations stand, and fits the inputs. */
 export function telescopeOf(
-  source: Source,
+  source: Pick<Source, 'inputs' | 'polarisations'>,
   telescope: Telescope | undefined,
   description: string,
 ): Telescope {
