@@ -58,7 +58,7 @@ const reception = await receivePackets({
  */
 /** @type {Sample[][]} */
 const hours = [];
-const SAMPLES_AN_HOUR = 12;
+const SAMPLES_AN_HOUR = 36;
 const integrationsAnHour = Math.max(SAMPLES_AN_HOUR, Math.floor((blocks * BLOCK_S) / INTEGRATION_S / HOURS));
 let integrations = 0;
 const measure = () => {
@@ -80,19 +80,20 @@ const measure = () => {
   });
 };
 /**
- * Files grow and are closed within an hour: its median is the hour's.
+ * Files grow and are closed within an hour, and a moment's buffers come and go: the lower quarter of an hour's samples
+ * is what the program holds on to.
  * @param {readonly Sample[]} hour
  * @param {keyof Sample} name
  */
-const medianOf = (hour, name) => {
+const heldIn = (hour, name) => {
   const sorted = hour.map((sample) => sample[name]).sort((x, y) => x - y);
-  return sorted[sorted.length >> 1];
+  return sorted[sorted.length >> 2];
 };
 const tell = () => {
   const done = hours.at(-1);
   if (!done) return;
   /** @param {keyof Sample} name */
-  const megabytes = (name) => `${(medianOf(done, name) / 1e6).toFixed(1)} MB`;
+  const megabytes = (name) => `${(heldIn(done, name) / 1e6).toFixed(1)} MB`;
   console.log(
     `  hour ${hours.length}: ${megabytes('heldBytes')} held, of them ${megabytes('heapBytes')} JavaScript's and ` +
       `${megabytes('externalBytes')} its arrays'; ${megabytes('rssBytes')} resident; ` +
@@ -150,7 +151,7 @@ rmSync(folder, { recursive: true, force: true });
 
 tell();
 /** @param {readonly (readonly Sample[])[]} some */
-const meanOf = (some) => some.reduce((sum, hour) => sum + medianOf(hour, 'heldBytes'), 0) / some.length;
+const meanOf = (some) => some.reduce((sum, hour) => sum + heldIn(hour, 'heldBytes'), 0) / some.length;
 const [early, late] = [hours.slice(1, 4), hours.slice(-3)];
 const growth = meanOf(late) / meanOf(early) - 1;
 const descriptors = [early, late].map((some) => Math.max(...some.flat().map((sample) => sample.descriptors)));
