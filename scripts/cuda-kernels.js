@@ -196,7 +196,7 @@ function channelisers() {
       .flatMap((shape) =>
         planFused(plan(...shape, delayed), card).passes.flatMap(({ request }) => jobs(everywhere, request)),
       ),
-    ...[8, 17].flatMap((taps) => {
+    ...[8, 16].flatMap((taps) => {
       const tensor = planTensor(plan(1024, taps, 'ci8', 'ci8', delayed), card);
       const long = planLong(plan(4096, taps, 'ci8', 'ci8', delayed), card);
       if (!tensor || !long) throw new Error(`tensor cores no longer take ${taps} taps with delays`);

@@ -11,6 +11,7 @@ import { imageWideSeries } from '../pipeline/wide/series.js';
 import type { DirectSkyImage } from '../pipeline/stages/direct-image.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { ChannelisePlan } from '../channelise/index.js';
+import { imageUnit } from './image-gains.js';
 import { integrationsOf, type WideChoice, type WideCommandOptions } from './image-wide.js';
 import { withBackend } from './open.js';
 import { checkOutputs } from './options/outputs.js';
@@ -122,7 +123,7 @@ async function finish(
 ): Promise<void> {
   const paths = seriesPaths(options.out ?? 'series.fits');
   await checkOutputs({ ...options, paths: Object.values(paths), from: file.path });
-  const unit = options.gains === undefined ? 'counts' : 'Jy/beam';
+  const unit = imageUnit(file, options);
   const middle = series.images[Math.floor(series.images.length / 2)];
   await writeSeries(paths, series, {
     ...{ telescope, road, unit, history: history({ from: file, telescope }) },

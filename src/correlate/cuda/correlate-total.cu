@@ -21,6 +21,13 @@ extern "C" __global__ void addToLonger(const double2 *totals, double2 *longer, i
   }
 }
 
+// counts : [c][b] = rows[run][b] of each channel's run. Grid: (spans of baselines, channels; strided over).
+extern "C" __global__ void spreadCounts(const double *rows, const int *runOf, double *counts, int channels) {
+  const int64_t b = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (b >= BASELINES) return;
+  for (int c = blockIdx.y; c < channels; c += gridDim.y) counts[c * BASELINES + b] = rows[runOf[c] * BASELINES + b];
+}
+
 // flagged : [a], 1 where an input is left out: its products become zero. Grid-stride over baselines.
 extern "C" __global__ void zeroFlagged(double2 *totals, const uint8_t *flagged, int channels) {
   const int64_t stride = (int64_t)gridDim.x * blockDim.x;

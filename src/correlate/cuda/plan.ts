@@ -260,6 +260,7 @@ export function planTotals(plan: Pick<CorrelatePlan, 'inputs' | 'polarisations'>
     entries: {
       addToTotals: ['pointer', 'pointer', 'i64', 'i32'],
       addToLonger: ['pointer', 'pointer', 'i64', 'i32'],
+      spreadCounts: ['pointer', 'pointer', 'pointer', 'i32'],
       zeroFlagged: ['pointer', 'pointer', 'i32'],
     },
   } as const satisfies KernelRequest;

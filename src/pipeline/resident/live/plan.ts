@@ -50,7 +50,7 @@ export function liveCardParts(plan: LiveCardPlan): CardPart[] {
   if (correlates(plan)) {
     parts.push({
       what: 'sums and counts of baselines',
-      bytes: products * (COMPLEX_DOUBLE + COMPLEX_INT) + channels * baselines * DOUBLE,
+      bytes: products * (COMPLEX_DOUBLE + COMPLEX_INT) + 2 * channels * baselines * DOUBLE,
     });
   }
   if (plan.integrations === 'kept') {
