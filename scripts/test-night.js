@@ -63,7 +63,7 @@ const integrationsAnHour = Math.max(SAMPLES_AN_HOUR, Math.floor((blocks * BLOCK_
 let integrations = 0;
 const measure = () => {
   // What heaps keep in reserve is given back first, JavaScript's and C's.
-  globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  globalThis.gc?.();
   trim(0);
   const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
   const hour = Math.min(HOURS - 1, Math.floor((integrations - 1) / integrationsAnHour));
