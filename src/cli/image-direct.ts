@@ -15,10 +15,12 @@ import { gainsFor } from './image-gains.js';
 import { runDirectSeries } from './image-series.js';
 import type { WideCommandOptions } from './image-wide.js';
 import { withBackend } from './open.js';
-import { channelSettings, type ChannelOptions } from './options/channel-options.js';
+import { measuredSettings, type ChannelOptions } from './options/channel-options.js';
 import type { ElementOptions } from './options/element-option.js';
 import type { OpenFlags } from './options/open-options.js';
 import { coherenceFacts, coherenceLines } from './report/coherence-lines.js';
+import { brightnessAtUsualGain, type Level } from '../pipeline/levels.js';
+import { levelFacts, levelLines } from './report/level-lines.js';
 import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
 import type { Terminal } from './report/terminal.js';
 
@@ -47,13 +49,15 @@ interface Channels {
   readonly plan?: ChannelisePlan;
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
+  readonly level?: Level;
 }
 
 /** Voltages are channelised here; what arrived channelised has its channels. */
 async function channelsFor(recording: Recording, options: ImageOptions): Promise<Channels> {
   if (recording.kind === 'spectra') return recording;
-  const plan = planChannels(recording, await channelSettings(options, recording));
-  return { plan, ...channelsOf(recording, plan) };
+  const settings = await measuredSettings(options, recording);
+  const plan = planChannels(recording, settings);
+  return { plan, ...channelsOf(recording, plan), ...(settings.level && { level: settings.level }) };
 }
 
 export async function directSeries(
@@ -63,8 +67,9 @@ export async function directSeries(
   settings: ImageSettings,
   terminal: Terminal,
 ): Promise<void> {
-  const { plan, frequenciesHz, channelWidthHz } = await channelsFor(recording, options);
+  const { plan, frequenciesHz, channelWidthHz, level } = await channelsFor(recording, options);
   const work = {
+    ...(level && { level }),
     ...{ telescope, frequenciesHz, channelWidthHz, settings, everyS: options.every ?? 1 },
     gains: await gainsFor(options, telescope, frequenciesHz),
     ...(options.duration === undefined ? {} : { durationS: options.duration }),
@@ -79,7 +84,7 @@ export async function imageDirect(
   settings: ImageSettings,
   terminal: Terminal,
 ): Promise<Made> {
-  const { plan, frequenciesHz, channelWidthHz } = await channelsFor(recording, options);
+  const { plan, frequenciesHz, channelWidthHz, level } = await channelsFor(recording, options);
   const inFileS = recording.samples / sampleRateOf(recording);
   const lastsS = Math.min(options.duration ?? Infinity, inFileS);
   const gains = await gainsFor(options, telescope, frequenciesHz, addSeconds(recording.start, lastsS / 2));
@@ -97,6 +102,7 @@ export async function imageDirect(
     });
     return { sky: images[0], ...told };
   });
+  if (level) brightnessAtUsualGain(sky.image, level);
   const parts = 2 * account.spectra * frequenciesHz.length * recording.inputs;
   const coherence = coherenceOf(telescope, frequenciesHz, channelWidthHz);
   return {
@@ -107,6 +113,7 @@ export async function imageDirect(
     notes: [
       ...roadLines(roadError),
       ...lossLines(recording, account.missingSamples, 'they add nothing'),
+      ...levelLines(level),
       ...railLines(account.saturated, parts),
       ...coherenceLines(coherence, sky.durationS, {
         channel: 'narrower --channels save it, and so does correlate --track SOURCE',
@@ -116,6 +123,7 @@ export async function imageDirect(
     json: {
       ...lossFacts(recording, account.missingSamples),
       saturated: account.saturated,
+      ...levelFacts(level),
       roadError,
       ...coherenceFacts(coherence, sky.durationS),
     },

@@ -13,6 +13,7 @@ import type { Telescope } from '../telescope/telescope.js';
 import type { ChannelisePlan } from '../channelise/index.js';
 import { imageUnit } from './image-gains.js';
 import { integrationsOf, type WideChoice, type WideCommandOptions } from './image-wide.js';
+import { brightnessAtUsualGain, type Level } from '../pipeline/levels.js';
 import { withBackend } from './open.js';
 import { checkOutputs } from './options/outputs.js';
 import { parseSources } from './options/sky-options.js';
@@ -74,11 +75,12 @@ export async function runDirectSeries(
     readonly everyS: number;
     readonly settings: ImageSettings;
     readonly gains: Gains;
+    readonly level?: Level;
   },
   options: WideCommandOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const { telescope, frequenciesHz, everyS, durationS } = work;
+  const { telescope, frequenciesHz, everyS, durationS, level } = work;
   const stage = terminal.stage('images directly');
   const images: SeriesImage[] = [];
   let first: DirectSkyImage | undefined;
@@ -93,6 +95,7 @@ export async function runDirectSeries(
       work.settings,
       (sky) => {
         first ??= sky;
+        if (level) brightnessAtUsualGain(sky.image, level);
         const plane = stokesI(averageChannels(sky.image, sky.plan), sky.plan, 0);
         images.push({
           plane: planeML(plane, sky.plan.pixels),

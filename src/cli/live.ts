@@ -7,7 +7,7 @@ import type { StoredValues, StreamType } from '../formats/index.js';
 import { channelsOf } from '../pipeline/channels.js';
 import type { CardChain } from '../pipeline/live/card-chain.js';
 import { isLiveSpectra, type LiveSettings } from '../pipeline/live/chain.js';
-import { FilesByTime } from '../pipeline/live/files.js';
+import { openFiles } from '../pipeline/live/open-files.js';
 import { runNight, type NightProducts } from '../pipeline/live/night.js';
 import { openLatestPicture } from '../pipeline/live/pictures.js';
 import { rehearse } from '../pipeline/live/rehearse.js';
@@ -51,6 +51,7 @@ interface LiveOptions
   readonly sources: string;
   readonly for?: number;
   readonly stations?: number;
+  readonly eop?: string;
 }
 
 export function registerLive(program: Command): void {
@@ -318,7 +319,7 @@ async function prepareProducts(source: Source, input: OpenedInput, given: Night)
   const files =
     options.out === undefined
       ? undefined
-      : new FilesByTime(
+      : openFiles(
           {
             path: options.out,
             ...(options.fileEvery === undefined ? {} : { everyS: options.fileEvery }),
@@ -331,10 +332,11 @@ async function prepareProducts(source: Source, input: OpenedInput, given: Night)
               channelWidthHz,
               history: [...history({ telescope }), `from ${input.description}`],
             },
+            ...(options.eop === undefined ? {} : { eop: options.eop }),
           },
-          (event) => {
-            report.file(event);
-          },
+          report.file,
+          // A card is not kept waiting by a disk.
+          card ? 'own thread' : 'this thread',
         );
   const picture =
     imaging &&

@@ -18,6 +18,7 @@ import {
   bitsPerSecond,
   blockBytesOf,
   blockTicksOf,
+  cellsOf,
   planRing,
   type RingOptions,
   type RingPlan,
@@ -84,7 +85,10 @@ export interface SenderAccount extends LaneAccount {
 
 export interface ReceiveAccount extends Omit<RingAccount, 'lanes'> {
   readonly senders: readonly SenderAccount[];
-  /** Of the missing cells, those of a session's first block and of what was begun at the end: nobody's loss. */
+  /**
+   * Of the missing cells, those of a session's first block, of what was begun at the end, and of blocks that nobody has
+   * taken: no loss of what was worked on.
+   */
   readonly edgeCells: number;
   /** Blocks of sessions whose time nobody knew. */
   readonly untimedBlocks: number;
@@ -126,7 +130,8 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
     const native = settings.by === 'typescript' ? undefined : nativeTurn(plan);
     const turn = native === undefined || 'what' in native ? turnCells(plan) : native;
     let untimedBlocks = 0;
-    let edgeCells = 0;
+    /** Cells missing in blocks that were taken between those edges. */
+    let lostCells = 0;
     let hasStopped = false;
     let pending: ArrivedBlock | undefined;
     const nextBlock = async (): Promise<ArrivedBlock | undefined> => {
@@ -150,7 +155,8 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
           ...(lastTick === undefined ? {} : { lastTick }),
         });
         const note = (block: ArrivedBlock): void => {
-          if (block === first || hasStopped) edgeCells += block.missingCells;
+          if (block !== first && !hasStopped)
+            lostCells += block.missingCells + block.skippedBlocks * cellsOf(plan);
           lastTick = block.startTick + blockTicksOf(plan);
         };
         note(first);
@@ -195,7 +201,7 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
             source: stream.sources[n],
             name: format.senderName(stream.sources[n]),
           })),
-          edgeCells,
+          edgeCells: Math.max(0, rest.missingCells - lostCells),
           untimedBlocks,
           ...(socket && { socket }),
           ...(ring && { ring }),

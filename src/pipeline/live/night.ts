@@ -8,7 +8,8 @@ import { SECONDS_PER_DAY } from '../../core/units.js';
 import { addAccounts, emptyAccount, type Account } from '../stages/stage.js';
 import type { CardAccount } from './card-chain.js';
 import { runSession } from './chain.js';
-import type { FileEvent, FilesByTime } from './files.js';
+import type { NightFiles } from './file-task.js';
+import type { FileEvent } from './files.js';
 import type { LatestPicture } from './pictures.js';
 import type { LiveSettings } from './settings.js';
 
@@ -34,7 +35,7 @@ export type NightEvent =
 /** Made when the first samples are there; all sessions of a night have one shape. */
 export interface NightProducts {
   readonly live: LiveSettings;
-  readonly files?: FilesByTime;
+  readonly files?: NightFiles;
   readonly picture?: LatestPicture;
 }
 
@@ -141,7 +142,11 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
     }
   } finally {
     loop.disable();
-    await products?.files?.close();
+    try {
+      await products?.files?.close();
+    } finally {
+      await products?.files?.end?.();
+    }
     await products?.picture?.close();
     card = products?.live.card?.account();
     await products?.live.card?.close();

@@ -5,13 +5,6 @@ import { describeCuda, openCuda, type CudaBackend } from '../../../backend/cuda/
 import { fourAntennas, twoBoards } from '../../../receive/testing/trial-source.js';
 import { boards, byCard, byReference, type LiveTrial } from './compare-testing.js';
 
-const presence = describeCuda();
-if (!presence.present) {
-  it('a night on a card', { skip: `${presence.reason}; ${presence.fix}` }, () => undefined);
-} else {
-  describe('a night on a card', onCard);
-}
-
 /** Of the largest value of a channel; halves leave a thousandth before the taper is taken out. */
 const tolerances = { visibilities: 1e-8, direct: 1e-3, none: 0 } as const;
 
@@ -28,6 +21,13 @@ const trials: Readonly<Record<string, LiveTrial>> = {
     ...{ ...boards, stream: fourAntennas, road: 'visibilities', slotsPerBlock: 20 },
   },
 };
+
+const presence = describeCuda();
+if (!presence.present) {
+  it('a night on a card', { skip: `${presence.reason}; ${presence.fix}` }, () => undefined);
+} else {
+  describe('a night on a card', onCard);
+}
 
 function onCard(): void {
   let backend: CudaBackend;
