@@ -35,6 +35,7 @@ describe('JSON', () => {
     ['channelise --response', 'channelise --response --channels 8 -o r.png'],
     ['correlate', 'correlate t.sigmf-meta --channels 8 -o t.uvfits'],
     ['calibrate', `calibrate t.uvfits ${SPOT}`],
+    ['apply', 'apply t.uvfits gains.json a.uvh5'],
     ['image', 'image t.uvfits --gains gains.json --field 30 --pixels 64 --centre zenith -o w.fits', 'image t.uvfits --field 30 --pixels 64 --clean 5 -o cl.fits --no-picture'],
     ['image --kernel', 'image t.uvfits --gains gains.json --kernel 5 -o k.fits --no-picture'],
     ['image --every', 'image --direct t.sigmf-meta --channels 8 --every 20ms -o s.fits'],
@@ -51,6 +52,8 @@ describe('JSON', () => {
     ['devices', 'devices'],
     ['devices --network', 'devices --network'],
     ['demo', 'demo --telescope eda2 --time 2026-01-15T04:00:00Z --stations 8 -o demo'],
+    ['sample', 'sample hour'],
+    ['sample --list', 'sample --list'],
     ['qualify', 'qualify --quick --only signature --backend reference -o q', 'qualify --quick --only signature --backend reference --compare q/report.json -o q2'],
     ['bench', 'bench correlate --only stations=16 --rounds 1 --backend reference'],
   ]; // prettier-ignore
@@ -80,8 +83,9 @@ describe('JSON', () => {
         const { code, stdout, stderr } = await corella(`${line} --json`);
         if (code !== 0) faults.push(`corella ${line}: ${stderr}`);
         if (code !== 0) continue;
-        const json = JSON.parse(stdout) as object | readonly object[];
-        const printed = Object.keys('length' in json ? json[0] : json);
+        const json = JSON.parse(stdout) as { readonly rows?: readonly object[] };
+        // A bench's rows are told with it, as they are what it is about.
+        const printed = [json, ...(json.rows?.slice(0, 1) ?? [])].flatMap((one) => Object.keys(one));
         for (const field of printed)
           if (!fields.has(field)) faults.push(`corella ${line}: \`${field}\` is not in docs/json.md`);
         for (const [field, always] of fields)

@@ -4,10 +4,12 @@ import type { RegisterCommand } from './options/command.js';
 /** Loaded when called, so that a command starts without waiting for the others' code. */
 export const commands: Readonly<Record<string, () => Promise<RegisterCommand>>> = {
   demo: async () => (await import('./demo.js')).registerDemo,
+  sample: async () => (await import('./sample.js')).registerSample,
   simulate: async () => (await import('./simulate.js')).registerSimulate,
   channelise: async () => (await import('./channelise.js')).registerChannelise,
   correlate: async () => (await import('./correlate.js')).registerCorrelate,
   calibrate: async () => (await import('./calibrate.js')).registerCalibrate,
+  apply: async () => (await import('./apply.js')).registerApply,
   image: async () => (await import('./image.js')).registerImage,
   live: async () => (await import('./live.js')).registerLive,
   send: async () => (await import('./send.js')).registerSend,

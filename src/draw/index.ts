@@ -14,7 +14,7 @@ export {
 } from './plot.js';
 export { drawMap, type MapPoint } from './map.js';
 export { seriesColour } from './palettes.js';
-export { renderFilm, renderPng, type RenderOptions } from './render.js';
+export { renderFilm, renderPng, renderSheet, type RenderOptions } from './render.js';
 export type { Picture, Shape } from './shapes.js';
 export type { SkyDirections } from './sky/grid.js';
 export type { BeamEllipse, NamedDirection } from './sky/marks.js';
@@ -22,3 +22,4 @@ export { skyPicture, type SkyPicture } from './sky/picture.js';
 export type { SkyPlan } from './sky/view.js';
 export { imageStretch, percentileStretch, type Stretch } from './stretch.js';
 export { PAPER, text, WARNING } from './style.js';
+export { ticks } from './ticks.js';
