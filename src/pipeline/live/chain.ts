@@ -15,10 +15,11 @@ import { prepareChannelise, spectrumGrid } from '../stages/channelise.js';
 import { everySpectra, integrationClock, type IntegrationClock, type SpectrumGrid } from '../stages/clock.js';
 import { prepareCorrelate } from '../stages/correlate.js';
 import { prepareDirectImage } from '../stages/direct-image.js';
-import { prepareImage } from '../stages/image.js';
+import { prepareImage, type ImageInput } from '../stages/image.js';
 import type { TimedSpectra } from '../stages/spectra.js';
 import { both, chain, passing, type Account, type Emit, type Stage } from '../stages/stage.js';
 import { prepareTakeSpectra, spectraPerBlock } from '../stages/take-spectra.js';
+import { flagged, type Clocks, type Steering } from './steering.js';
 import { prepareSum } from './sum.js';
 
 export interface LiveImaging {
@@ -40,6 +41,8 @@ export interface LiveSettings {
   readonly align: 'first-sample' | 'utc';
   readonly flaggedInputs?: Uint8Array;
   readonly imaging?: LiveImaging;
+  /** Flags, gains and integrations that may change on the way; else they are as above for the whole night. */
+  readonly steering?: Steering;
 }
 
 /** Who takes what is made. */
@@ -49,12 +52,6 @@ export interface LiveSinks {
   readonly image: Emit<SkyImage>;
   /** Nothing was left to make an image of. */
   readonly noImage: (why: string) => void;
-}
-
-interface Clocks {
-  /** Where spectra are cut. */
-  readonly cuts: IntegrationClock;
-  readonly files: IntegrationClock;
 }
 
 /** Integrations are whole numbers of images: both are cut on one grid. */
@@ -75,6 +72,15 @@ function planClocks({ integrationS, align, imaging }: LiveSettings, grid: Spectr
   return { cuts, files: everySpectra(images * Math.round(everyS * grid.spectrumRateHz)) };
 }
 
+/** The clocks of a session, steered where someone steers. */
+function sessionClocks(source: Source, grid: SpectrumGrid, settings: LiveSettings): Clocks {
+  const { steering } = settings;
+  if (!steering) return planClocks(settings, grid);
+  const replan = (integrationS: number): Clocks => planClocks({ ...settings, integrationS }, grid);
+  const clocks = replan(steering.integration.latest);
+  return steering.follow(source, grid, clocks, (integrationS) => replan(integrationS).files);
+}
+
 export async function runSession(
   source: Source,
   settings: LiveSettings,
@@ -82,7 +88,7 @@ export async function runSession(
   options: RunOptions = {},
 ): Promise<Account> {
   if (source.kind === 'spectra') {
-    const { cuts, files } = planClocks(settings, source);
+    const { cuts, files } = sessionClocks(source, source, settings);
     const stage = await preparing(async (closers) => {
       const take = closers.keep(prepareTakeSpectra({ backend: settings.backend, source, clock: cuts }));
       return chain(take, await prepareProducts(source, source, files, settings, sinks));
@@ -91,7 +97,7 @@ export async function runSession(
   }
   const plan = settings.channels ?? refuse('live', 'voltages need channels', 'say how many with --channels');
   const grid = spectrumGrid(source, plan);
-  const { cuts, files } = planClocks(settings, grid);
+  const { cuts, files } = sessionClocks(source, grid, settings);
   const shape = { ...plan.output, polarisations: source.polarisations };
   const stage = await preparing(async (closers) => {
     const channelise = closers.keep(
@@ -116,31 +122,36 @@ async function prepareProducts(
   settings: LiveSettings,
   sinks: LiveSinks,
 ): Promise<Stage<TimedSpectra, unknown>> {
-  const { backend, telescope, frequenciesHz, flaggedInputs, imaging } = settings;
-  const correlate = await prepareCorrelate({
+  const { backend, telescope, frequenciesHz, flaggedInputs, imaging, steering } = settings;
+  const correlated = await prepareCorrelate({
     backend,
     spectra: shape,
     polarisations: shape.polarisations,
     grid,
     ...(flaggedInputs && { flaggedInputs }),
   });
+  const correlate = steering ? chain(correlated, flagged(steering)) : correlated;
   if (!imaging) return chain(correlate, passing(sinks.integration));
   const common = {
     backend,
     telescope,
     frequenciesHz,
     image: imaging.image,
-    ...(imaging.calibrated && { calibrated: imaging.calibrated }),
+    // Whoever steers hands gains over with each integration.
+    ...(imaging.calibrated && !steering && { calibrated: imaging.calibrated }),
   };
   if (imaging.road === 'direct') {
-    const direct = prepareDirectImage({ ...common, grid, lastsS: imaging.everyS });
+    const direct = prepareDirectImage({
+      ...{ ...common, grid, lastsS: imaging.everyS },
+      ...(steering && { gainsAt: (start) => steering.directGains(start, frequenciesHz.length) }),
+    });
     return both<TimedSpectra, unknown>(
       recut(chain(correlate, passing(sinks.integration)), files),
       forgiving(chain(direct, passing<SkyImage>(sinks.image)), sinks),
     );
   }
   const image = prepareImage({ ...common, weight: imaging.weight, autos: 'leave-out' });
-  const look = forgiving(chain(image, passing<SkyImage>(sinks.image)), sinks);
+  const look = forgiving(calibrating(chain(image, passing<SkyImage>(sinks.image)), steering), sinks);
   return chain(
     correlate,
     both<Integration, unknown>(chain(prepareSum(files, grid), passing(sinks.integration)), look),
@@ -151,6 +162,15 @@ async function prepareProducts(
 const recut = <Out>(stage: Stage<TimedSpectra, Out>, clock: IntegrationClock): Stage<TimedSpectra, Out> => ({
   ...stage,
   push: (spectra, emit) => stage.push({ ...spectra, cutAt: clock.cutAfter(spectra.index) }, emit),
+});
+
+/** Integrations with the gains that held when they began. */
+const calibrating = <Out>(stage: Stage<ImageInput, Out>, steering?: Steering): Stage<Integration, Out> => ({
+  ...stage,
+  push: (integration, emit) => {
+    const calibration = steering?.gains.at(integration.start);
+    return stage.push(calibration ? { integration, calibration } : integration, emit);
+  },
 });
 
 /** A picture of nothing is told, and the night goes on. */

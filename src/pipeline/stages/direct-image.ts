@@ -1,6 +1,6 @@
 /** Spectra to images, no visibility in between (EPIC). */
 import type { Backend } from '../../backend/backend.js';
-import { addSeconds } from '../../core/instant.js';
+import { addSeconds, type Instant } from '../../core/instant.js';
 import { prepareDirectImager, type DirectImage, type DirectImager } from '../../image/index.js';
 import { skyFrame, type SkyFrame } from '../../sky/frame.js';
 import type { Telescope } from '../../telescope/telescope.js';
@@ -15,6 +15,8 @@ export interface DirectImageSettings {
   readonly telescope: Telescope;
   readonly frequenciesHz: Float64Array;
   readonly calibrated?: Calibrated;
+  /** Instead: the gains of what begins at a moment. The same object means the same gains. */
+  readonly gainsAt?: (start: Instant) => Calibrated;
   readonly image: ImageSettings;
   readonly grid: Pick<SpectrumGrid, 'spectrumRateHz'>;
   /** How long an image lasts whose end no cut tells. */
@@ -26,7 +28,9 @@ export type DirectSkyImage = SkyImage & Pick<DirectImage, 'samples'>;
 
 /** The stage from spectra to images without visibilities (EPIC). */
 export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSpectra, DirectSkyImage> {
-  const { backend, telescope, frequenciesHz, calibrated, grid, lastsS } = settings;
+  const { backend, telescope, frequenciesHz, calibrated, gainsAt, grid, lastsS } = settings;
+  /** Of whom an imager has which gains. */
+  const given = new WeakMap<DirectImager, Calibrated>();
   const planned = new PlannedImager<DirectImager>({
     telescope,
     frequenciesHz,
@@ -66,8 +70,14 @@ export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSp
     push: async (spectra, to) => {
       emit = to;
       await keeper.begin(spectra);
+      const isFirst = frame === undefined;
       frame ??= frameOf({ firstIndex: spectra.index, cutAt: spectra.cutAt, start: spectra.start });
       const { imager } = await planned.at(frame);
+      const gains = isFirst ? gainsAt?.(spectra.start) : undefined;
+      if (gains && given.get(imager) !== gains) {
+        imager.setGains(gains.gains, gains.solved);
+        given.set(imager, gains);
+      }
       await imager.accumulate(spectra.block);
       await keeper.done(spectra);
     },
