@@ -25,8 +25,11 @@ const below = {
   draw: ['core', 'telescope', 'sky', 'image'],
   pipeline: [...ground, ...kernels, ...edges],
   bench: [...ground, ...kernels, ...edges, 'pipeline'],
-  cli: [...ground, ...kernels, ...edges, 'pipeline', 'bench'],
-  acceptance: [...ground, ...kernels, ...edges, 'pipeline', 'bench', 'cli'],
+  serve: [...ground, ...kernels, ...edges, 'pipeline'],
+  // The browser's code: of the server it knows what is said over the wire alone.
+  page: ['serve'],
+  cli: [...ground, ...kernels, ...edges, 'pipeline', 'bench', 'serve'],
+  acceptance: [...ground, ...kernels, ...edges, 'pipeline', 'bench', 'serve', 'cli'],
   'index.ts': [...ground, ...kernels, ...edges, 'pipeline'],
 };
 
@@ -39,6 +42,7 @@ const doors = {
   formats: ['index.ts', 'format.ts'],
   draw: ['index.ts'],
   receive: ['index.ts'],
+  serve: ['index.ts', 'messages.ts'],
 };
 /** What a card's door leads to is for those who keep data on a card. */
 const mayUseCards = /^(?:pipeline\/(?:resident|planner)|bench)\//;

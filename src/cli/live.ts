@@ -13,11 +13,13 @@ import type { LiveImaging, LiveSettings } from '../pipeline/live/chain.js';
 import { FilesByTime } from '../pipeline/live/files.js';
 import { runNight, type NightProducts } from '../pipeline/live/night.js';
 import { openLatestPicture } from '../pipeline/live/pictures.js';
+import { Steering } from '../pipeline/live/steering.js';
 import { selectStations } from '../telescope/select.js';
 import type { Backend } from '../backend/backend.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { fieldOf, parseKernel, parseWeight } from './image.js';
 import { parseAlign, parseValues } from './correlate.js';
+import { addPageOptions, openNightPage, type NightPage, type PageOptions } from './live/page.js';
 import { openLiveInput, telescopeOf, type InputOptions, type OpenedInput } from './live/input.js';
 import { openReport, type Report } from './live/report.js';
 import { leftoverLines } from './options/leftover-lines.js';
@@ -38,7 +40,8 @@ import { addSourceOption, telescopeWords } from './options/sky-options.js';
 import { withBackend } from './open.js';
 import { history } from './report/history.js';
 
-interface LiveOptions extends BackendOptions, ChannelOptions, FlagOptions, OutputOptions, InputOptions {
+interface LiveOptions
+  extends BackendOptions, ChannelOptions, FlagOptions, OutputOptions, InputOptions, PageOptions {
   readonly out?: string;
   readonly integration?: number;
   readonly align: 'first-sample' | 'utc';
@@ -127,6 +130,7 @@ export function registerLive(program: Command): void {
     .option('--frequency <hz>', "the band's middle, like 58MHz", frequency('--frequency'))
     .option('--start <utc>', 'of the first sample of a stream (default: when it comes)')
     .action(run);
+  addPageOptions(command);
   addFlagOption(command);
   addOverwriteOption(command);
   addChannelOptions(command);
@@ -193,7 +197,19 @@ async function run(origins: readonly string[], options: LiveOptions): Promise<vo
     stop.signal.addEventListener('abort', end, { once: true });
     const timer = options.for !== undefined && input.isLive ? setTimeout(end, 1000 * options.for) : undefined;
     try {
-      await withBackend(options, (backend) => night(input, { backend, options, report, blockS }));
+      await withBackend(options, async (backend) => {
+        const page = await openNightPage(input, {
+          ...{ options, backend, stop: end },
+          say: (line) => {
+            report.say(line);
+          },
+        });
+        try {
+          await night(page?.input ?? input, { backend, options, report, blockS, ...(page && { page }) });
+        } finally {
+          await page?.close();
+        }
+      });
     } finally {
       clearTimeout(timer);
     }
@@ -208,15 +224,18 @@ interface Night {
   readonly options: LiveOptions;
   readonly report: Report;
   readonly blockS: number;
+  readonly page?: NightPage;
 }
 
-async function night(input: OpenedInput, { backend, options, report, blockS }: Night): Promise<void> {
+async function night(input: OpenedInput, one: Night): Promise<void> {
+  const { backend, options, report, page } = one;
   const summary = await runNight({
     input,
     ...(options.for === undefined ? {} : { forS: options.for }),
     onEvent: report.event,
+    ...(page && { watcher: page.watcher }),
     prepare: async (source) => {
-      const products = await prepareProducts(source, input, { backend, options, report, blockS });
+      const products = await prepareProducts(source, input, one);
       report.started(source, input.description, `${backend.kind}: ${backend.description}`);
       return products;
     },
@@ -228,7 +247,7 @@ async function night(input: OpenedInput, { backend, options, report, blockS }: N
 async function prepareProducts(
   source: Source,
   input: OpenedInput,
-  { backend, options, report, blockS }: Night,
+  { backend, options, report, blockS, page }: Night,
 ): Promise<NightProducts> {
   const whole = input.telescope;
   const telescope = telescopeOf(
@@ -242,6 +261,14 @@ async function prepareProducts(
   const integrationS = options.integration ?? Math.max(1, options.image ?? 0);
   const imaging =
     options.image === undefined ? undefined : await imagingOf(options, telescope, frequenciesHz);
+  const flaggedInputs = parseFlags(options.flag, source.inputs, source.polarisations, telescope);
+  const steering =
+    page &&
+    new Steering({
+      flaggedInputs,
+      integrationS,
+      ...(imaging?.calibrated && { calibrated: imaging.calibrated }),
+    });
   const live: LiveSettings = {
     backend,
     telescope,
@@ -249,8 +276,9 @@ async function prepareProducts(
     ...(channels && { channels }),
     integrationS,
     align: options.align,
-    flaggedInputs: parseFlags(options.flag, source.inputs, source.polarisations, telescope),
+    flaggedInputs,
     ...(imaging && { imaging }),
+    ...(steering && { steering }),
   };
   if (options.out !== undefined && input.isLive) {
     const { stations } = telescope;
@@ -280,6 +308,7 @@ async function prepareProducts(
           },
           (event) => {
             report.file(event);
+            page?.file(event);
           },
         );
   const picture =
@@ -301,6 +330,10 @@ async function prepareProducts(
         report.say(`the picture cannot be drawn: ${why}`);
       },
     );
+  page?.begin(source, {
+    ...{ live, channelWidthHz, sources: options.sources, picture: options.picture },
+    ...(files && { files }),
+  });
   return { live, ...(files && { files }), ...(picture && { picture }) };
 }
 

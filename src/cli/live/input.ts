@@ -60,6 +60,8 @@ export interface OpenedInput extends LiveInput, Closable {
   readonly isLive: boolean;
   /** The account of every packet, where there are packets. */
   packets?(): ReceiveAccount;
+  /** Where packets wait. */
+  readonly ring?: { readonly blocks: number; readonly samplesPerBlock: number };
 }
 
 export type Say = (line: string) => void;
@@ -283,6 +285,10 @@ async function openPackets(origin: PacketOrigin, options: InputOptions, say: Say
       reception.stop();
     },
     packets: () => reception.account(),
+    ring: {
+      blocks: reception.plan.blocks,
+      samplesPerBlock: reception.plan.slotsPerBlock * plan.samplesPerSlot,
+    },
     close: () => reception.close(),
   };
 }

@@ -62,12 +62,7 @@ export class Steering {
   }
 
   /** A session begins: its clocks, which from now on follow what is asked for. */
-  follow(
-    source: Source,
-    grid: SpectrumGrid,
-    { cuts, files }: Clocks,
-    replan: Session['replan'],
-  ): Clocks {
+  follow(source: Source, grid: SpectrumGrid, { cuts, files }: Clocks, replan: Session['replan']): Clocks {
     const session: Session = {
       grid,
       replan,
@@ -166,8 +161,7 @@ function ticksOf(source: Source, grid: SpectrumGrid): (index: number) => bigint 
 
 /** Integrations with the flags that held when they began. */
 export const flagged = (steering: Steering): Stage<Integration, Integration> => ({
-  push: (integration, emit) =>
-    emit({ ...integration, flaggedInputs: steering.flags.at(integration.start) }),
+  push: (integration, emit) => emit({ ...integration, flaggedInputs: steering.flags.at(integration.start) }),
   flush: () => Promise.resolve(),
   account: () => ({}),
   close: nothingToClose,

@@ -1,0 +1,6 @@
+/** The door of serving: a night, or files, on a page. */
+export { openPage, type Page, type PageSettings } from './open.js';
+export { tokenOf } from './guard.js';
+export { LiveState, type Begun, type NightFacts } from './live-state.js';
+export { watchInput } from './watch-source.js';
+export type * from './messages.js';
