@@ -158,7 +158,10 @@ export class CorellaApp extends View {
           title="Dark or light (t)"
           aria-label="Dark or light"
         >
-          ◐
+          <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+            <circle cx="8" cy="8" r="6" fill="none" stroke="currentColor" stroke-width="1.5" />
+            <path d="M8 2a6 6 0 0 1 0 12z" fill="currentColor" />
+          </svg>
         </button>
         <button
           class="plain wall"
@@ -168,7 +171,14 @@ export class CorellaApp extends View {
           title="Only the view (f)"
           aria-label="Only the view"
         >
-          ⛶
+          <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+            <path
+              d="M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4"
+              fill="none"
+              stroke="currentColor"
+              stroke-width="1.6"
+            />
+          </svg>
         </button>
       </div>
     </header>`;
@@ -214,7 +224,12 @@ export class CorellaApp extends View {
         )}
         ${this.status ? html`<p class="about">corella ${this.status.version}<br />${this.status.backend}</p>` : nothing}
       </nav>
-      <main id="main" tabindex="-1" class=${this.isLost && this.status ? 'lost' : ''}>
+      <main
+        id="main"
+        tabindex="-1"
+        class=${this.isLost && this.status ? 'lost' : ''}
+        style="--alarms:${lines.length}"
+      >
         ${
           lines.length > 0
             ? html`<ul class="alarms" aria-label="Alarms" aria-live="polite">

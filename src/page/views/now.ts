@@ -208,8 +208,8 @@ class Now extends View {
           ${
             shown
               ? html`<dl>
-                  <dt>time</dt>
-                  <dd>${shown.head.time.slice(0, 19).replace('T', ' ')} UTC</dd>
+                  <dt>time, UTC</dt>
+                  <dd>${shown.head.time.slice(0, 19).replace('T', ' ')}</dd>
                   <dt>integrated</dt>
                   <dd>${seconds(shown.head.durationS)}</dd>
                   <dt>brightest</dt>
