@@ -28,8 +28,9 @@ const below = {
   serve: [...ground, ...kernels, ...edges, 'pipeline'],
   // The browser's code: of the server it knows what is said over the wire alone.
   page: ['serve'],
-  cli: [...ground, ...kernels, ...edges, 'pipeline', 'bench', 'serve'],
-  acceptance: [...ground, ...kernels, ...edges, 'pipeline', 'bench', 'serve', 'cli'],
+  qualify: [...ground, ...kernels, ...edges, 'pipeline', 'bench'],
+  cli: [...ground, ...kernels, ...edges, 'pipeline', 'bench', 'serve', 'qualify'],
+  acceptance: [...ground, ...kernels, ...edges, 'pipeline', 'bench', 'serve', 'qualify', 'cli'],
   'index.ts': [...ground, ...kernels, ...edges, 'pipeline'],
 };
 
@@ -43,6 +44,7 @@ const doors = {
   draw: ['index.ts'],
   receive: ['index.ts'],
   serve: ['index.ts', 'messages.ts'],
+  qualify: ['index.ts'],
 };
 /** What a card's door leads to is for those who keep data on a card. */
 const mayUseCards = /^(?:pipeline\/(?:resident|planner)|bench)\//;

@@ -44,13 +44,14 @@ describe('JSON', () => {
     ['inspect GAINS', 'inspect gains.json'],
     ['inspect IMAGE', 'inspect w.fits'],
     ['convert', 'convert t.uvfits u.uvh5', 'convert t.sigmf-meta v.sigmf-meta', 'convert early.dada w.sigmf-meta'],
-    ['send', 'send t.sigmf-meta --format vdif --to cap.pcap --speed max'],
+    ['send', 'send t.sigmf-meta --format vdif --to cap.pcap --speed max', 'send t.sigmf-meta --format vdif --to 127.0.0.1:9 --speed max'],
     ['inspect CAPTURE', 'inspect cap.pcap --rate 100kHz'],
     ['recover', 'recover . --remove'],
     ['plan', 'plan --card h200'],
     ['devices', 'devices'],
     ['devices --network', 'devices --network'],
     ['demo', 'demo --telescope eda2 --time 2026-01-15T04:00:00Z --stations 8 -o demo'],
+    ['qualify', 'qualify --quick --only signature --backend reference -o q', 'qualify --quick --only signature --backend reference --compare q/report.json -o q2'],
     ['bench', 'bench correlate --only stations=16 --rounds 1 --backend reference'],
   ]; // prettier-ignore
 

@@ -16,5 +16,6 @@ export const commands: Readonly<Record<string, () => Promise<RegisterCommand>>> 
   recover: async () => (await import('./recover.js')).registerRecover,
   plan: async () => (await import('./plan.js')).registerPlan,
   bench: async () => (await import('./bench.js')).registerBench,
+  qualify: async () => (await import('./qualify.js')).registerQualify,
   devices: async () => (await import('./devices.js')).registerDevices,
 };

@@ -5,7 +5,7 @@ import { HELP_OPTION, nameOptionsInErrors } from './options/command.js';
 import { commands } from './commands.js';
 import { failureText } from './report/failure.js';
 import { errorText } from './report/json.js';
-import { EXIT_PARTLY, PartlyDone } from './report/outcome.js';
+import { EXIT_PARTLY, NotPassed, PartlyDone } from './report/outcome.js';
 import { version } from './report/version.js';
 
 /** Runs what process.argv asks for: exit code 0 where everything was written, 1 where nothing, 2 where some was left out. */
@@ -41,6 +41,10 @@ function report(error: unknown): number {
   if (error instanceof PartlyDone) {
     process.stderr.write(`corella: ${error.message}\n`);
     return EXIT_PARTLY;
+  }
+  if (error instanceof NotPassed) {
+    process.stderr.write(`corella: ${error.message}\n`);
+    return 1;
   }
   if (process.argv.includes('--json')) process.stdout.write(`${errorText(error)}\n`);
   // Commander has said so already.

@@ -1,32 +1,42 @@
 /** corella send: a recording or a simulated sky as packets, to a socket or a capture, with faults on request. */
+import { isIPv4 } from 'node:net';
 import type { Command } from 'commander';
 import { openBackend } from '../backend/select.js';
 import { Closers } from '../core/closing.js';
 import { InterruptedError, stoppable } from '../core/ending.js';
 import { refuse } from '../core/errors.js';
-import { rational } from '../core/clock/rational.js';
+import { numberOf, rational } from '../core/clock/rational.js';
 import { instantOfTick } from '../core/clock/tick-clock.js';
 import { formatInstant, instant, type Instant } from '../core/instant.js';
 import type { Source, VoltageSource } from '../core/sources.js';
 import { formatSeconds } from '../core/units.js';
-import { createSigmf, createSigmfSpectra, openFile } from '../formats/index.js';
+import { openFile } from '../formats/index.js';
+import type { Endpoint } from '../packets/addresses.js';
 import type { PacketFormatName, StreamPlan } from '../packets/packet-format.js';
 import { isPacketFormatName, packetFormats } from '../packets/registry.js';
 import { planChannels } from '../pipeline/channels.js';
 import { channelisedSource } from '../pipeline/send/channelised.js';
 import { toCapture, toSocket, type Destination } from '../pipeline/send/destinations.js';
-import { sendPackets, type ArrivedSamples, type Sent } from '../pipeline/send/send.js';
+import { isFaultless, sendPacked, type PackedSent } from '../pipeline/send/packed.js';
+import { sendPackets, type Sent } from '../pipeline/send/send.js';
 import { firstTickOf, streamFor, wantedSpectra, type FirstTick } from '../pipeline/send/stream-for.js';
-import { spectraCAT, voltagesAT } from '../core/axes.js';
+import { canPace, openNativeSender, openPacedSender, planListening } from '../receive/index.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { refuseUnknown } from './open.js';
 import { addChannelOptions, channelSettings, type ChannelOptions } from './options/channel-options.js';
-import { addBackendOptions, addExamples, parseWhole, type BackendOptions } from './options/command.js';
+import {
+  addBackendOptions,
+  addExamples,
+  parseCount,
+  parseWhole,
+  type BackendOptions,
+} from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
 import { addFaultOptions, faultSettings, type FaultOptions } from './send/fault-options.js';
 import { addOverwriteOption, checkOutputs, recordingPaths, type OutputOptions } from './options/outputs.js';
 import { duration } from './options/quantity.js';
 import { addSimulationOptions, simulatedSource, type SimulationOptions } from './send/simulation.js';
+import { openTruth } from './send/truth.js';
 import { listenSettings } from './live/input.js';
 import { openTerminal } from './report/terminal.js';
 
@@ -34,6 +44,8 @@ interface SendOptions extends BackendOptions, ChannelOptions, FaultOptions, Outp
   readonly format: PacketFormatName;
   readonly to: string;
   readonly speed: number;
+  readonly interface?: string;
+  readonly sockets?: number;
   readonly simulate?: true;
   readonly loop?: true;
   readonly for?: number;
@@ -54,6 +66,8 @@ export function registerSend(program: Command): void {
       parseFormat,
     )
     .requiredOption('--to <where>', '127.0.0.1:4015, a group like 239.1.2.3:4015, or a capture.pcap')
+    .option('--interface <name>', 'by which packets to a group leave, like eth0')
+    .option('--sockets <number>', 'threads that send (default: as many as the rate needs)', parseCount)
     .option('--speed <factor>', 'seconds of data a second, or max', parseSpeed, 1)
     .option('--for <time>', 'ends after so much of the data (default: all of it)', duration('--for'))
     .option('--loop', 'begins a recording again when it ends, its clock going on')
@@ -100,15 +114,15 @@ function parseSpeed(text: string): number {
 
 async function run(path: string | undefined, options: SendOptions): Promise<void> {
   const terminal = openTerminal(options);
-  const isCapture = /\.pcap$/i.test(options.to);
   if ((path === undefined) === (options.simulate !== true))
     refuse(
       'send',
       path === undefined ? 'nothing to send' : 'both a recording and --simulate',
       'give one of them',
     );
+  const toFile = isCapture(options.to);
   const outputs = [
-    ...(isCapture ? [options.to] : []),
+    ...(toFile ? [options.to] : []),
     ...(options.truth === undefined ? [] : recordingPaths(options.truth)),
   ];
   await checkOutputs({ ...options, paths: outputs });
@@ -118,26 +132,28 @@ async function run(path: string | undefined, options: SendOptions): Promise<void
     const opened = await openSource(path, options, closers);
     const source = await asWanted(opened, options, closers);
     const plan = streamFor(options.format, source);
-    const start = options.restamp === true ? instant(Math.ceil(Date.now() / 1000)) : source.start;
-    const first = firstTickOf(
-      plan,
-      start,
-      options.startTick === undefined ? undefined : BigInt(options.startTick),
-    );
-    terminal.say(firstLine(plan, first));
-    const destination = isCapture
-      ? await toCapture(options.to, BigInt(Math.round(start.unixSeconds)) * 1_000_000_000n)
-      : await toSocket({ to: listenSettings(options.to, {}).listen, speed: options.speed });
+    // A sky of now begins on the next whole second after the first packets are ready to go.
+    const isNow =
+      options.restamp === true || (options.simulate === true && options.time === undefined && !toFile);
+    let known: { readonly first: FirstTick; readonly start: Instant } | undefined;
+    const begin = (): NonNullable<typeof known> => {
+      if (known) return known;
+      const start = isNow ? instant(Math.ceil(Date.now() / 1000)) : source.start;
+      const tick = options.startTick === undefined ? undefined : BigInt(options.startTick);
+      known = { start, first: firstTickOf(plan, start, tick) };
+      terminal.say(firstLine(plan, known.first));
+      return known;
+    };
     const stage = terminal.stage('send');
-    const sent = await send(source, plan, {
-      first,
-      options,
-      opened,
-      destination,
-      stop: stop.signal,
-      onProgress: stage.update,
-    });
+    const sending: Sending = {
+      first: () => begin().first,
+      waitS: () => (isNow && !toFile ? begin().start.unixSeconds - Date.now() / 1000 : 0),
+      ...{ options, opened, closers, stop: stop.signal, onProgress: stage.update },
+    };
+    const isFast = !toFile && options.truth === undefined && isFaultless(faultSettings(options)) && canPace();
+    const sent = await (isFast ? sendFast : sendOneByOne)(source, plan, sending);
     const seconds = stage.done();
+    const { first } = begin();
     terminal.result(
       { to: options.to, format: plan.format, epoch: formatInstant(first.epoch, 9), ...sent, wallS: seconds },
       sentLines(options.to, sent, seconds),
@@ -187,24 +203,64 @@ async function asWanted(opened: OpenedSource, options: SendOptions, closers: Clo
 }
 
 interface Sending {
-  readonly first: FirstTick;
+  readonly first: () => FirstTick;
+  /** Until the first packet leaves. */
+  readonly waitS: () => number;
   readonly options: SendOptions;
   readonly opened: OpenedSource;
-  readonly destination: Destination;
+  readonly closers: Closers;
   readonly stop: AbortSignal;
-  readonly onProgress: (progress: {
-    readonly done: number;
-    readonly unit: string;
-    readonly of?: number;
-  }) => void;
+  readonly onProgress: (progress: { readonly done: number; readonly unit: string }) => void;
 }
 
-async function send(source: Source, plan: StreamPlan, sending: Sending): Promise<Sent> {
-  const { first, options, opened, destination, stop, onProgress } = sending;
+/** By native threads where nothing is done to single packets. */
+function sendFast(source: Source, plan: StreamPlan, sending: Sending): Promise<PackedSent> {
+  const { first, waitS, options, closers, stop, onProgress } = sending;
+  const { listen, interfaceAddress } = whereTo(options);
+  const slotS = slotSecondsOf(plan);
+  const by = { to: listen, ...(interfaceAddress === undefined ? {} : { interface: interfaceAddress }) };
+  const besides = closers.keep(openNativeSender(by));
+  return sendPacked({
+    source,
+    plan,
+    first,
+    beginNs: () => process.hrtime.bigint() + BigInt(Math.round(1e9 * (waitS() + slotS / options.speed))),
+    speed: options.speed,
+    loop: options.loop === true,
+    limitS: options.for ?? Infinity,
+    isStopped: () => stop.aborted,
+    open: ({ session }) =>
+      closers.keep(
+        openPacedSender({
+          ...by,
+          plan,
+          packetRate: (options.speed * plan.sources.length * plan.fragments) / slotS,
+          ...(session === undefined ? {} : { session }),
+          ...(options.sockets === undefined ? {} : { sockets: options.sockets }),
+        }),
+      ),
+    describe: (descriptor) => besides.send(descriptor, descriptor.length),
+    onProgress: (done) => {
+      onProgress({ done, unit: 'packets' });
+    },
+  });
+}
+
+/** Packet by packet: into captures, with faults, with the truth beside them. */
+async function sendOneByOne(source: Source, plan: StreamPlan, sending: Sending): Promise<Sent> {
+  const { first, waitS, options, opened, stop, onProgress } = sending;
+  const { to, speed } = options;
+  const destination: Destination = isCapture(to)
+    ? await toCapture(to, BigInt(Math.round(firstStart(plan, first()).unixSeconds)) * 1_000_000_000n)
+    : await toSocket({
+        ...socketOf(whereTo(options)),
+        speed,
+        beginMs: () => performance.now() + 1000 * waitS(),
+      });
   const truth =
     options.truth === undefined
       ? undefined
-      : await openTruth(options.truth, source, opened, firstStart(plan, first));
+      : await openTruth(options.truth, source, opened, firstStart(plan, first()));
   const limitS = options.for ?? Infinity;
   let sentPackets = 0;
   try {
@@ -234,64 +290,29 @@ async function send(source: Source, plan: StreamPlan, sending: Sending): Promise
   }
 }
 
-interface Truth {
-  append(block: ArrivedSamples): Promise<void>;
-  finish(): Promise<void>;
-  abandon(): Promise<void>;
-}
+const isCapture = (to: string): boolean => /\.pcap$/i.test(to);
 
-async function openTruth(
-  path: string,
-  source: Source,
-  { telescope, path: from }: OpenedSource,
-  start: Instant,
-): Promise<Truth> {
-  const [, meta] = recordingPaths(path);
-  const common = {
-    ...(telescope && { telescope }),
-    inputs: source.inputs,
-    polarisations: source.polarisations,
-    start,
-    description: `What arrives of ${from}`,
-    history: [`corella ${process.argv.slice(2).join(' ')}`],
-  };
-  if (source.kind === 'spectra') {
-    const { type, channels, spectrumRateHz, frequenciesHz, channelWidthHz, inputs } = source;
-    const writer = await createSigmfSpectra(meta, {
-      ...common,
-      centreFrequencyHz: (frequenciesHz[0] + frequenciesHz[channels - 1]) / 2,
-      type,
-      channels,
-      spectrumRateHz,
-      frequenciesHz,
-      channelWidthHz,
-    });
-    return {
-      ...writer,
-      append: ({ elements, samples, gaps, start }) =>
-        writer.append({
-          spectra: spectraCAT(elements as Int8Array, type, channels, inputs, samples),
-          samples,
-          gaps,
-          start,
-        }),
-    };
-  }
-  const { type, sampleRateHz, centreFrequencyHz, inputs } = source;
-  const writer = await createSigmf(meta, { ...common, type, sampleRateHz, centreFrequencyHz });
-  return {
-    ...writer,
-    append: ({ elements, samples, gaps, start }) =>
-      writer.append({
-        type,
-        inputs,
-        voltages: voltagesAT(elements as Int8Array, type, inputs, samples),
-        samples,
-        gaps,
-        start,
-      }),
-  };
+function whereTo(options: SendOptions): { readonly listen: Endpoint; readonly interfaceAddress?: string } {
+  const settings = listenSettings(options.to.replace(/^localhost:/, '127.0.0.1:'), options);
+  if (!isIPv4(settings.listen.address))
+    refuse(
+      '--to',
+      `'${settings.listen.address}' is no IPv4 address`,
+      'write it like 127.0.0.1:4015 or 239.1.2.3:4015',
+    );
+  if (options.interface === undefined) return { listen: settings.listen };
+  return { listen: settings.listen, interfaceAddress: planListening(settings).interfaceAddress };
 }
+const socketOf = ({
+  listen,
+  interfaceAddress,
+}: ReturnType<typeof whereTo>): { readonly to: Endpoint; readonly interfaceAddress?: string } => ({
+  to: listen,
+  ...(interfaceAddress === undefined ? {} : { interfaceAddress }),
+});
+
+const slotSecondsOf = ({ tickRateHz, ticksPerSlot }: StreamPlan): number =>
+  tickRateHz ? ticksPerSlot / numberOf(tickRateHz) : 0;
 
 /** When the receiver will think that the first sample was. */
 const firstStart = ({ tickRateHz }: StreamPlan, { epoch, tick }: FirstTick): Instant =>
@@ -302,13 +323,18 @@ const firstLine = (plan: StreamPlan, { tick, epoch, roundedS }: FirstTick): stri
   `tick 0 is ${formatInstant(epoch, 6)}, the first is ${tick}` +
   (Math.abs(roundedS) > 1e-9 ? `; times are ${formatSeconds(Math.abs(roundedS))} off, to lie on ticks` : '');
 
-function sentLines(to: string, sent: Sent, seconds: number): string[] {
+const TOLD_BEHIND_S = 0.1;
+
+function sentLines(to: string, sent: Sent | PackedSent, seconds: number): string[] {
   const { sent: packets, lost, duplicated, reordered, late, corrupted, leftSamples } = sent;
   const faults = Object.entries({ lost, duplicated, reordered, late, corrupted })
     .filter(([, count]) => count > 0)
     .map(([name, count]) => `${count} ${name}`);
   return [
     `${to}: ${packets} packets, ${formatSeconds(sent.seconds)} of data in ${formatSeconds(seconds)}${faults.length > 0 ? `; ${faults.join(', ')}` : ''}`,
+    ...('behindS' in sent && sent.behindS > TOLD_BEHIND_S
+      ? [`it fell ${formatSeconds(sent.behindS)} behind its pace: this machine sends no faster`]
+      : []),
     ...(leftSamples > 0 ? [`${leftSamples} samples at the end fill no packet, and were not sent`] : []),
   ];
 }

@@ -17,6 +17,7 @@ import {
   type StreamPlan,
 } from './packet-format.js';
 import { commonNumbers, usual } from './survey.js';
+import { tickItself } from './tick-fields.js';
 
 export interface ChipsHeader {
   /** From 1. */
@@ -162,6 +163,7 @@ export const chips = packetFormat<ChipsHeader, ChipsOptions, Names>({
       sequence: tick + BigInt(sequenceFrom),
     };
   },
+  tickFields: () => [tickItself(8, 8, 'big')],
   looksLike: ({ header }) =>
     header.board >= 1 && header.board <= header.boards && header.subband < Math.max(1, header.subbands),
   guess,

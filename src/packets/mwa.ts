@@ -19,6 +19,7 @@ import {
   type StreamPlan,
 } from './packet-format.js';
 import { commonNumbers, usual } from './survey.js';
+import { tickItself } from './tick-fields.js';
 
 export const mwaKinds = {
   critical: { code: 0x20, packetsPerSecond: 625, word: 'critically sampled' },
@@ -174,6 +175,10 @@ export const mwa = packetFormat<MwaHeader, MwaOptions, Names>({
       spare: [0, 0, 0],
     };
   },
+  tickFields: ({ numbers: { packetsPerSecond } }) => [
+    tickItself(4, 4, 'big', { divide: packetsPerSecond }),
+    tickItself(8, 2, 'big', { modulo: packetsPerSecond }),
+  ],
   looksLike: ({ header }) => header.packet < mwaKinds[header.kind].packetsPerSecond,
   guess,
 });

@@ -8,6 +8,7 @@ import type { Rational } from '../core/clock/rational.js';
 import type { Instant } from '../core/instant.js';
 import type { CellLayout } from '../core/presence/presence.js';
 import type { CellOrder } from './cell.js';
+import type { TickField } from './tick-fields.js';
 
 export type PacketFormatName =
   'spead-feng' | 'spead-digitiser' | 'chips' | 'snap2' | 'vdif' | 'vdif-vtp' | 'mwa';
@@ -101,6 +102,8 @@ export interface FormatParts<Header, Options, Names extends string> {
   place(packet: ParsedPacket<Header>, plan: StreamPlan<Names>): PacketPlace | 'control' | RefusedPacket;
   /** What a sender writes before a cell. */
   headerOf(place: PacketPlace, plan: StreamPlan<Names>): Header;
+  /** Where a header follows the clock, and nothing else of it does. */
+  tickFields(plan: StreamPlan<Names>): readonly TickField[];
   /** Stricter than `parse`, for telling formats apart. */
   looksLike(packet: ParsedPacket<Header>): boolean;
   /** Options that fit the packets at hand, which are all of this format. */

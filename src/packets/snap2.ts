@@ -19,6 +19,7 @@ import {
   type StreamPlan,
 } from './packet-format.js';
 import { commonNumbers, usual } from './survey.js';
+import { tickItself } from './tick-fields.js';
 
 export interface Snap2Header {
   readonly sequence: bigint;
@@ -199,6 +200,7 @@ export const snap2 = packetFormat<Snap2Header, Snap2Options, Names>({
       firstSignal: stream.sources[lane],
     };
   },
+  tickFields: () => [tickItself(0, 8, 'big')],
   looksLike: ({ header }) =>
     header.firstSignal + header.signals <= header.signalsInAll && header.channels <= header.channelsInAll,
   guess,

@@ -2,6 +2,14 @@
 export { openArrivals, receivePackets } from './receive.js';
 export type { Arrivals, SocketFacts } from './arrivals.js';
 export { openNativeSender, type NativeSender, type NativeSenderOptions } from './native/sender.js';
+export {
+  canPace,
+  openPacedSender,
+  packetsOfTickZero,
+  type PacedSender,
+  type PacedSenderOptions,
+  type PackedSlots,
+} from './native/pacer.js';
 export type {
   PacketOrigin,
   ReceiveAccount,
@@ -12,7 +20,7 @@ export type {
 } from './receive.js';
 export { captureDatagrams, type CaptureOrigin } from './from-capture.js';
 export { surveySocket } from './survey-socket.js';
-export type { ListenSettings } from './listen.js';
+export { planListening, type ListenSettings } from './listen.js';
 export type {
   ArrivalFacts,
   LiveSource,

@@ -7,3 +7,12 @@ export const EXIT_PARTLY = 2;
 export class PartlyDone extends Error {
   override readonly name = 'PartlyDone';
 }
+
+/** The work was done and told; what it found does not pass. */
+export class NotPassed extends Error {
+  constructor(lines: readonly string[]) {
+    super(
+      `${lines.length} ${lines.length === 1 ? 'threshold is' : 'thresholds are'} missed:\n  ${lines.join('\n  ')}`,
+    );
+  }
+}

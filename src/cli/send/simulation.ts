@@ -11,7 +11,7 @@ import { planSimulation } from '../../sky/simulation-plan.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { parseWhole } from '../options/command.js';
 import { parseVoltageType } from '../options/open-options.js';
-import { frequency, plainNumber } from '../options/quantity.js';
+import { duration, frequency, plainNumber } from '../options/quantity.js';
 import {
   addSourceOption,
   addTelescopeOptions,
@@ -30,6 +30,7 @@ export interface SimulationOptions extends TelescopeOptions {
   readonly sources: string;
   readonly seed: number;
   readonly for?: number;
+  readonly duration?: number;
 }
 
 export function addSimulationOptions(command: Command): Command {
@@ -41,6 +42,11 @@ export function addSimulationOptions(command: Command): Command {
     .option('--frequency <hz>', "the band's middle (default: the telescope's)", frequency('--frequency'))
     .option('--rate <hz>', "samples per second (default: the telescope's)", frequency('--rate'))
     .option('--type <type>', 'of the samples', parseVoltageType, 'ci8')
+    .option(
+      '--duration <time>',
+      'of the sky that --loop repeats (default: --for, or 1s)',
+      duration('--duration'),
+    )
     .option('--noise <jy>', 'receiver noise of each input, as a flux', plainNumber('--noise'), 10_000)
     .option('--perfect', 'antennas of gain 1, instead of unknown gains and cable delays')
     .option('--seed <number>', 'of the sky and of the faults', parseWhole, 1);
@@ -60,7 +66,7 @@ export async function simulatedSource(
   const sampleRateHz =
     options.rate ?? telescope.recording.sampleRateHz * (options.type.startsWith('c') ? 1 : 2);
   // A filter's length more than asked for, so that no spectrum lacks at the end.
-  const seconds = Math.min(FOR_EVER_S, (options.for ?? DEFAULT_S) + 0.1);
+  const seconds = Math.min(FOR_EVER_S, (options.duration ?? options.for ?? DEFAULT_S) + 0.1);
   const plan = planSimulation({
     telescope,
     start,

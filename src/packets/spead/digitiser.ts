@@ -18,6 +18,7 @@ import { hasData, heapFacts } from './data-heap.js';
 import {
   address,
   immediate,
+  itemField,
   itemOf,
   parseSpead,
   speadHeader,
@@ -129,6 +130,10 @@ export const speadDigitiser = packetFormat<SpeadHeader, DigitiserOptions, 'heapB
         address(ids.samples, 0n),
       ],
     ),
+  tickFields: ({ ticksPerSlot, sources }) => [
+    itemField(0, { divide: ticksPerSlot, times: sources.length }),
+    itemField(4),
+  ],
   looksLike: ({ header }) => hasData(header, ids),
   guess,
 });

@@ -21,6 +21,7 @@ import { descriptorsOf, type SpeadDescriptor } from './descriptors.js';
 import {
   address,
   immediate,
+  itemField,
   itemOf,
   parseSpead,
   speadHeader,
@@ -207,6 +208,10 @@ export const speadFeng = packetFormat<SpeadHeader, FengOptions, Names>({
       ],
     );
   },
+  tickFields: ({ ticksPerSlot, sources, fragments, numbers: { packetsPerHeap } }) => [
+    itemField(0, { divide: ticksPerSlot, times: (sources.length * fragments) / packetsPerHeap }),
+    itemField(4),
+  ],
   looksLike: ({ header }) => hasData(header, ids),
   guess,
 });

@@ -4,6 +4,7 @@
  */
 import { viewOf } from '../bytes.js';
 import { invalid, type ParsedPacket, type RefusedPacket } from '../packet-format.js';
+import { tickItself, type TickField } from '../tick-fields.js';
 
 export interface SpeadItem {
   readonly immediate: boolean;
@@ -124,6 +125,12 @@ export const immediate = (id: number, value: bigint): SpeadItem => ({
   value: value & MASK_48,
 });
 export const address = (id: number, value: bigint): SpeadItem => ({ immediate: false, id, value });
+
+/** Where the value of the n-th item lies. */
+export const itemField = (
+  n: number,
+  more: Partial<Pick<TickField, 'divide' | 'modulo' | 'times'>> = {},
+): TickField => tickItself(8 + 8 * n + 2, 6, 'big', more);
 
 /** Whether a packet holds no data by what it says: descriptors, or the word to start or stop. */
 export const isControl = ({ items }: SpeadHeader): boolean =>

@@ -21,6 +21,7 @@ import {
   type StreamPlan,
 } from '../packet-format.js';
 import { commonNumbers, usual } from '../survey.js';
+import { tickItself, type TickField } from '../tick-fields.js';
 import {
   namedRateHz,
   parseVdif,
@@ -152,7 +153,10 @@ export interface VtpHeader extends VdifHeader {
 }
 
 function formatAs<Header extends VdifHeader>(
-  parts: Pick<PacketFormat<Header, VdifOptions, Names>, 'title' | 'parse' | 'write' | 'headerOf'> & {
+  parts: Pick<
+    PacketFormat<Header, VdifOptions, Names>,
+    'title' | 'parse' | 'write' | 'headerOf' | 'tickFields'
+  > & {
     readonly name: 'vdif' | 'vdif-vtp';
   },
 ): PacketFormat<Header, VdifOptions, Names> {
@@ -211,12 +215,21 @@ const frameHeader = (
   };
 };
 
+const frameFields = (
+  { numbers: { framesPerSecond } }: StreamPlan<Names>,
+  frameAt: number,
+): readonly TickField[] => [
+  tickItself(frameAt, 4, 'little', { divide: framesPerSecond }),
+  tickItself(frameAt + 4, 3, 'little', { modulo: framesPerSecond }),
+];
+
 export const vdif = formatAs<VdifHeader>({
   name: 'vdif',
   title: 'VDIF',
   parse: parseVdif,
   write: writeVdif,
   headerOf: frameHeader,
+  tickFields: (stream) => frameFields(stream, 0),
 });
 
 const VTP_BYTES = 8;
@@ -243,4 +256,8 @@ export const vdifVtp = formatAs<VtpHeader>({
     ...frameHeader(place, stream),
     sequence: place.tick * BigInt(stream.sources.length) + BigInt(place.lane),
   }),
+  tickFields: (stream) => [
+    tickItself(0, 8, 'little', { times: stream.sources.length }),
+    ...frameFields(stream, VTP_BYTES),
+  ],
 });

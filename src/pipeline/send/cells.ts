@@ -58,3 +58,52 @@ export function cellPacker(plan: StreamPlan): CellPacker {
     return bytes;
   };
 }
+
+/** Where the packets of a slot lie: each so many bytes long, its cell at its end. */
+export interface PacketRoom {
+  readonly each: number;
+  readonly perSlot: number;
+  /** packets : [slot][lane][fragment][each] */
+  readonly packets: Uint8Array;
+}
+
+/** Slots that are packed side by side, so that a line of samples is read once: their packets stay in the nearest cache. */
+const TILE = 64;
+
+/** All slots of a block at once, cells as `cellPacker` makes them. */
+export function slotsPacker(plan: StreamPlan): (block: Samples, slots: number, room: PacketRoom) => void {
+  const { cell, inputs, samplesPerSlot, cellBytes, type, fragments } = plan;
+  const { sizes } = cell;
+  const one = cellPacker(plan);
+  const steps = stepsOf(cell);
+  const places = plan.sources.flatMap((_, lane) =>
+    Array.from({ length: fragments }, (_unused, fragment) => ({ lane, fragment })),
+  );
+  // One byte a sample, one sample a packet: CHIPS and SNAP2, which come as single spectra.
+  if (type !== 'ci4' || cell.bits !== 4 || cell.bitsFrom !== 'highest' || samplesPerSlot !== 1) {
+    return (block, slots, { each, perSlot, packets }) => {
+      for (let slot = 0; slot < slots; slot++) {
+        places.forEach(({ lane, fragment }, n) => {
+          const to = (slot * perSlot + n + 1) * each - cellBytes;
+          packets.set(one(block, lane, fragment, slot), to);
+        });
+      }
+    };
+  }
+  return ({ elements: values, samples }, slots, { each, perSlot, packets }) => {
+    const step = perSlot * each;
+    for (let tile = 0; tile < slots; tile += TILE) {
+      const end = Math.min(slots, tile + TILE);
+      places.forEach(({ lane, fragment }, n) => {
+        const { firstChannel, firstInput } = fragmentBox(plan, lane, fragment);
+        for (let c = 0; c < sizes.c; c++) {
+          for (let a = 0; a < sizes.a; a++) {
+            const from = ((firstChannel + c) * inputs + firstInput + a) * samples;
+            let to = (tile * perSlot + n + 1) * each - cellBytes + c * steps.c + a * steps.a;
+            for (let slot = tile; slot < end; slot++, to += step) packets[to] = values[from + slot];
+          }
+        }
+      });
+    }
+  };
+}

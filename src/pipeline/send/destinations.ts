@@ -46,9 +46,16 @@ export interface SocketSettings {
   readonly speed: number;
   /** Packets may turn round several routers on their way to a group. */
   readonly interfaceAddress?: string;
+  /** When the first packet leaves, by performance.now; at once unless said. Asked when it is there. */
+  readonly beginMs?: () => number;
 }
 
-export async function toSocket({ to, speed, interfaceAddress }: SocketSettings): Promise<Destination> {
+export async function toSocket({
+  to,
+  speed,
+  interfaceAddress,
+  beginMs,
+}: SocketSettings): Promise<Destination> {
   if (!isIPv4(to.address) && to.address !== 'localhost')
     refuse('--to', `'${to.address}' is no IPv4 address`, 'write it like 127.0.0.1:4015 or 239.1.2.3:4015');
   const socket: Socket = createSocket('udp4');
@@ -76,7 +83,7 @@ export async function toSocket({ to, speed, interfaceAddress }: SocketSettings):
   return {
     put: async ({ datagram, sinceS }) => {
       if (state.failure) throw state.failure;
-      began ??= performance.now();
+      began ??= beginMs?.() ?? performance.now();
       const aheadS = sinceS / speed - (performance.now() - began) / 1000;
       if (aheadS > LEAST_SLEEP_S) await sleep(1000 * aheadS);
       if (state.inFlight >= IN_FLIGHT) await waitFor(IN_FLIGHT / 2);

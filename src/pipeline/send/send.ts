@@ -5,16 +5,11 @@ import type { CanonicalSpectra, VoltageBlock } from '../../core/blocks.js';
 import type { SpectraGap } from '../../core/gaps.js';
 import type { Instant } from '../../core/instant.js';
 import type { Source } from '../../core/sources.js';
-import {
-  emptyPresence,
-  fragmentBox,
-  gapsOfPresence,
-  markSlots,
-  rowOf,
-} from '../../core/presence/presence.js';
+import { emptyPresence, gapsOfPresence, markSlots, rowOf } from '../../core/presence/presence.js';
 import type { StreamPlan } from '../../packets/packet-format.js';
 import { packetFormatNamed } from '../../packets/registry.js';
 import { fengDescriptor } from '../../packets/spead/describe.js';
+import { isLost, samplesOf, type Block } from './blocks.js';
 import { cellPacker } from './cells.js';
 import { Faults, type FaultCounts, type FaultSettings, type Outgoing } from './faults.js';
 import type { FirstTick } from './stream-for.js';
@@ -22,7 +17,8 @@ import type { FirstTick } from './stream-for.js';
 export interface SendSettings {
   readonly source: Source;
   readonly plan: StreamPlan;
-  readonly first: FirstTick;
+  /** Asked when the first block is there: a sky of now begins then. */
+  readonly first: () => FirstTick;
   readonly faults: FaultSettings;
   /** Resolves when there is room for more. */
   readonly put: (packet: Outgoing) => Promise<void> | void;
@@ -51,7 +47,8 @@ export interface Sent extends FaultCounts {
 const DESCRIBE_S = 1;
 
 export async function sendPackets(settings: SendSettings): Promise<Sent> {
-  const { source, plan, first, put, truth, until } = settings;
+  const { source, plan, put, truth, until } = settings;
+  let first: FirstTick | undefined;
   const format = packetFormatNamed(plan.format);
   const pack = cellPacker(plan);
   const faults = new Faults(settings.faults, format, plan);
@@ -74,6 +71,7 @@ export async function sendPackets(settings: SendSettings): Promise<Sent> {
     block: Block,
     at: number,
     presence: ReturnType<typeof emptyPresence>,
+    { tick, session }: FirstTick,
   ): Promise<void> => {
     const sinceS = slot * slotS;
     if (plan.format === 'spead-feng' && sinceS - describedS >= DESCRIBE_S) {
@@ -84,13 +82,13 @@ export async function sendPackets(settings: SendSettings): Promise<Sent> {
       for (let fragment = 0; fragment < plan.fragments; fragment++) {
         if (isLost(block.gaps, plan, { lane, fragment, slot: at })) continue;
         const place = {
-          tick: first.tick + BigInt(slot) * BigInt(plan.ticksPerSlot),
+          tick: tick + BigInt(slot) * BigInt(plan.ticksPerSlot),
           lane,
           fragment,
-          ...(first.session === undefined ? {} : { session: first.session }),
+          ...(session === undefined ? {} : { session }),
         };
         const datagram = format.encode(
-          faults.clockOf(place, sinceS, first.tick),
+          faults.clockOf(place, sinceS, tick),
           pack(block, lane, fragment, at),
           plan,
         );
@@ -108,9 +106,10 @@ export async function sendPackets(settings: SendSettings): Promise<Sent> {
       leftSamples = block.samples - slots * plan.samplesPerSlot;
       const presence = emptyPresence(plan.lanes.length, plan.fragments, Math.max(1, slots));
       const samples = samplesOf(block);
+      first ??= settings.first();
       const startSlot = slot;
       for (let at = 0; at < slots && !state.isDone; at++) {
-        await sendSlot(samples, at, presence);
+        await sendSlot(samples, at, presence, first);
         state.isDone = until?.(slot * slotS) === true;
       }
       await flush();
@@ -139,41 +138,6 @@ export async function sendPackets(settings: SendSettings): Promise<Sent> {
 /** Samples of a block of the source. */
 const BLOCK_SAMPLES = 4096;
 const QUEUED = 256;
-
-interface Block {
-  readonly elements: CanonicalSpectra['spectra'] | VoltageBlock['voltages'];
-  readonly samples: number;
-  readonly gaps: readonly SpectraGap[];
-}
-
-const samplesOf = (block: CanonicalSpectra | VoltageBlock): Block =>
-  'spectra' in block
-    ? { elements: block.spectra, samples: block.samples, gaps: block.gaps }
-    : {
-        elements: block.voltages,
-        samples: block.samples,
-        gaps: block.gaps.map((gap) => ({ ...gap, firstChannel: 0, endChannel: 1 })),
-      };
-
-/** What the recording lacks is not sent. */
-function isLost(
-  gaps: readonly SpectraGap[],
-  plan: StreamPlan,
-  { lane, fragment, slot }: { readonly lane: number; readonly fragment: number; readonly slot: number },
-): boolean {
-  if (gaps.length === 0) return false;
-  const box = fragmentBox(plan, lane, fragment);
-  const [from, to] = [slot * plan.samplesPerSlot, (slot + 1) * plan.samplesPerSlot];
-  return gaps.some(
-    (gap) =>
-      gap.firstInput < box.endInput &&
-      box.firstInput < gap.endInput &&
-      gap.firstChannel < box.endChannel &&
-      box.firstChannel < gap.endChannel &&
-      gap.firstSample < to &&
-      from < gap.endSample,
-  );
-}
 
 /** Samples that fill no packet never arrive. */
 const tailOf = (plan: StreamPlan, slots: number, samples: number): SpectraGap[] => {

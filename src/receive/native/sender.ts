@@ -1,4 +1,4 @@
-/** Datagrams out by native code (send.cpp), off the event loop: for benches and for rates that no script reaches. Linux. */
+/** Datagrams out by native code (send.cpp), off the event loop: for benches. Linux. */
 import type { Closable } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { errorBuffer, loadNative, settle } from '../../backend/cpu/library.js';

@@ -1,0 +1,89 @@
+/** Solved gains against those put in, their scatter over the least that any solver could have: the Cramér–Rao bound. */
+import { baselineIndex } from '../../core/axes.js';
+import { linePlot } from '../../draw/index.js';
+import { all, atMost, within, type Figure, type Plot, type Rig } from '../figure.js';
+import { traceOfInverse } from '../inverse.js';
+import { drawGains, SIGNAL_TO_NOISE, solve, STATIONS } from '../solve-case.js';
+
+export const gainsFigure: Figure = {
+  name: 'gains',
+  title: 'Gains against the truth',
+  about:
+    'Visibilities of a known sky through known gains, noise of a third of a visibility in each: the mean square error of the solved gains over all inputs and channels must be the bound that Fisher’s information sets.',
+  measure: async (rig) => {
+    const channels = rig.quick ? 128 : 1024;
+    const truth = drawGains();
+    const { calibration, data } = await solve(rig.backend, truth, channels);
+    const { square, worst } = errorsOf(calibration.gains, truth, channels);
+    const bound = boundOf(truth, data.model);
+    const converged = calibration.solutions.filter((one) => one.converged).length;
+    return {
+      checks: [
+        all('solves that converged', converged, channels),
+        within('mean |δg|² over the Cramér–Rao bound', square / bound, 0.9, 1.1),
+        atMost('worst gain, in standard errors', worst / Math.sqrt(bound / STATIONS), 6, 'σ'),
+      ],
+      plots: [await convergence(rig, truth)],
+    };
+  },
+};
+
+function errorsOf(
+  gains: Float64Array,
+  truth: Float64Array,
+  channels: number,
+): { readonly square: number; readonly worst: number } {
+  let square = 0;
+  let worst = 0;
+  for (let n = 0; n < channels * STATIONS; n++) {
+    const a = 2 * (n % STATIONS);
+    const error = Math.hypot(gains[2 * n] - truth[a], gains[2 * n + 1] - truth[a + 1]);
+    square += error ** 2 / channels;
+    worst = Math.max(worst, error);
+  }
+  return { square, worst };
+}
+
+/** Trace of the inverse of Fisher's information over Re g and Im g, the reference's imaginary part known. */
+function boundOf(truth: Float64Array, model: Float64Array): number {
+  const size = 2 * STATIONS - 1;
+  // Re g_0, then Re and Im of each other station.
+  const place = (a: number, part: 0 | 1): number => (a === 0 ? (part === 0 ? 0 : -1) : 2 * a - 1 + part);
+  const information = Array.from({ length: size }, () => new Float64Array(size));
+  const each = 2 * SIGNAL_TO_NOISE ** 2;
+  for (let i = 0; i < STATIONS; i++)
+    for (let j = 0; j < i; j++) {
+      const [re, im] = model.subarray(2 * baselineIndex(i, j));
+      const strength = re * re + im * im;
+      const [gi, gj] = [i, j].map((a) => ({ re: truth[2 * a], im: truth[2 * a + 1] }));
+      // ∂(g_i conj(g_j)) by each of the four numbers it depends on; the model turns and scales all alike.
+      const slopes = [
+        { at: place(i, 0), re: gj.re, im: -gj.im },
+        { at: place(i, 1), re: gj.im, im: gj.re },
+        { at: place(j, 0), re: gi.re, im: gi.im },
+        { at: place(j, 1), re: gi.im, im: -gi.re },
+      ].filter(({ at }) => at >= 0);
+      for (const x of slopes)
+        for (const y of slopes) information[x.at][y.at] += each * strength * (x.re * y.re + x.im * y.im);
+    }
+  return traceOfInverse(information);
+}
+
+/** StEFCal's first figure: the change from one iteration to the next, which averaging every second one makes fall fast. */
+async function convergence(rig: Rig, truth: Float64Array): Promise<Plot> {
+  const counts = Array.from({ length: 20 }, (_, n) => 2 * n + 2);
+  const changes: number[] = [];
+  for (const count of counts) {
+    const { calibration } = await solve(rig.backend, truth, 4, count);
+    changes.push(Math.log10(Math.max(...calibration.solutions.map(({ lastChange }) => lastChange))));
+  }
+  return {
+    caption: 'How fast StEFCal converges: relative change of the gains over iterations',
+    picture: linePlot({
+      title: `Convergence, ${STATIONS} stations`,
+      x: { label: 'iterations', range: [0, 42] },
+      y: { label: 'log₁₀ of the relative change' },
+      series: [{ name: 'largest of four solves', x: counts, y: changes }],
+    }),
+  };
+}

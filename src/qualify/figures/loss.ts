@@ -1,0 +1,95 @@
+/** Samples that never came, in every shape a gap has: what is counted must be what a plain count finds. */
+import { baselineIndex } from '../../core/axes.js';
+import type { VoltageGap } from '../../core/gaps.js';
+import { randomStream, type RandomStream } from '../../core/random.js';
+import { correlateSamples } from '../engines.js';
+import { all, type Check, type Figure, type Rig } from '../figure.js';
+import { digitise, noise, voltagesOf } from '../signals.js';
+
+const STATIONS = 5;
+const INPUTS = 2 * STATIONS;
+const CHANNELS = 16;
+const TAPS = 4;
+const SPECTRA = 150;
+const SAMPLES = CHANNELS * (SPECTRA + TAPS - 1);
+
+const kinds: Readonly<Record<string, (random: RandomStream) => VoltageGap[]>> = {
+  'nothing lost': () => [],
+  'single samples': (random) => Array.from({ length: 30 }, () => gap(random, 1, 1)),
+  packets: (random) => Array.from({ length: 20 }, () => gap(random, 2, 64)),
+  'whole stations': () => [{ firstInput: 2, endInput: 4, firstSample: 0, endSample: SAMPLES }],
+  'all stations at once': () => [{ firstInput: 0, endInput: INPUTS, firstSample: 500, endSample: 700 }],
+  'begin and end': () => [
+    { firstInput: 0, endInput: 2, firstSample: 0, endSample: 1 },
+    { firstInput: 6, endInput: 8, firstSample: SAMPLES - 1, endSample: SAMPLES },
+  ],
+  overlapping: (random) => Array.from({ length: 25 }, () => gap(random, 2 + 2 * random.below(3), 300)),
+};
+
+export const lossFigure: Figure = {
+  name: 'loss',
+  title: 'Loss becomes weight',
+  about:
+    'Voltages with gaps through F- and X-engine. A spectrum is missing for a station when any sample under its window is missing in either polarisation; the weight of every pair must be the number of spectra that both have.',
+  measure: async (rig) => {
+    const checks: Check[] = [];
+    for (const [kind, make] of Object.entries(kinds)) checks.push(await count(rig, kind, make));
+    return { checks };
+  },
+};
+
+function gap(random: RandomStream, inputs: number, length: number): VoltageGap {
+  const firstInput = Math.min(INPUTS - inputs, random.below(INPUTS));
+  const firstSample = random.below(SAMPLES - length);
+  return { firstInput, endInput: firstInput + inputs, firstSample, endSample: firstSample + length };
+}
+
+async function count(
+  { backend }: Rig,
+  kind: string,
+  make: (random: RandomStream) => readonly VoltageGap[],
+): Promise<Check> {
+  const gaps = make(randomStream(19, 'loss', kind));
+  const values = digitise(noise(2 * INPUTS * SAMPLES, 20, 'loss'));
+  // missing : [a][t]
+  const missing = new Uint8Array(INPUTS * SAMPLES);
+  for (const { firstInput, endInput, firstSample, endSample } of gaps)
+    for (let a = firstInput; a < endInput; a++)
+      for (let t = firstSample; t < endSample; t++) {
+        missing[a * SAMPLES + t] = 1;
+        values[2 * (a * SAMPLES + t)] = 0;
+        values[2 * (a * SAMPLES + t) + 1] = 0;
+      }
+  const { integration } = await correlateSamples(
+    backend,
+    {
+      type: 'ci8',
+      inputs: INPUTS,
+      polarisations: 2,
+      sampleRateHz: 1e6,
+      centreFrequencyHz: 60e6,
+      voltages: voltagesOf('ci8', INPUTS, SAMPLES, values),
+      samples: SAMPLES,
+      gaps,
+    },
+    { channels: CHANNELS, taps: TAPS, outputType: 'ci8' },
+  );
+  const present = (station: number, spectrum: number): boolean => {
+    for (let p = 0; p < 2; p++)
+      for (let n = 0; n < TAPS * CHANNELS; n++)
+        if (missing[(2 * station + p) * SAMPLES + spectrum * CHANNELS + n] === 1) return false;
+    return true;
+  };
+  const has = Array.from({ length: STATIONS }, (_, s) =>
+    Array.from({ length: SPECTRA }, (_row, k) => present(s, k)),
+  );
+  const baselines = baselineIndex(STATIONS - 1, STATIONS - 1) + 1;
+  let right = 0;
+  for (let c = 0; c < CHANNELS; c++)
+    for (let i = 0; i < STATIONS; i++)
+      for (let j = 0; j <= i; j++) {
+        const wanted = has[i].filter((there, k) => there && has[j][k]).length;
+        if (integration.counts[c * baselines + baselineIndex(i, j)] === wanted) right++;
+      }
+  return all(`${kind}: weights`, right, CHANNELS * baselines);
+}

@@ -1,0 +1,127 @@
+/** Runs the figures one after the other, and says what came out as plain data. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { arch, availableParallelism, cpus, platform, release, tmpdir, totalmem } from 'node:os';
+import { join } from 'node:path';
+import type { Backend } from '../backend/backend.js';
+import { describeDevices } from '../backend/select.js';
+import { CorellaError, refuse } from '../core/errors.js';
+import type { OnStep } from '../core/progress.js';
+import type { Check, Figure, Findings } from './figure.js';
+import { figures } from './figures.js';
+
+export interface QualifyOptions {
+  readonly backend: Backend;
+  readonly quick: boolean;
+  /** Figures by name; all unless given. */
+  readonly only?: readonly string[];
+  /** Of this program. */
+  readonly version: string;
+  readonly onStep?: OnStep;
+}
+
+export interface QualifiedFigure extends Findings {
+  readonly name: string;
+  readonly title: string;
+  readonly about: string;
+  readonly seconds: number;
+  /** Where it could not be measured: what went wrong. It counts as missed. */
+  readonly failure?: string;
+}
+
+export interface Machine {
+  readonly system: string;
+  readonly processor: string;
+  readonly cores: number;
+  readonly memoryBytes: number;
+  readonly node: string;
+  /** Each backend that is there. */
+  readonly backends: readonly string[];
+}
+
+export interface Qualification {
+  readonly version: string;
+  readonly madeUtc: string;
+  readonly machine: Machine;
+  readonly backend: string;
+  readonly description: string;
+  readonly quick: boolean;
+  readonly seconds: number;
+  readonly figures: readonly QualifiedFigure[];
+}
+
+export const figureNames = (): readonly string[] => figures.map(({ name }) => name);
+
+/** Everything that was asked for; a figure that breaks does not keep the others from being measured. */
+export async function qualify(options: QualifyOptions): Promise<Qualification> {
+  const { backend, quick, version, onStep } = options;
+  const chosen = choose(options.only);
+  const folder = await mkdtemp(join(tmpdir(), 'corella-qualify-'));
+  const started = performance.now();
+  const done: QualifiedFigure[] = [];
+  try {
+    for (const [n, figure] of chosen.entries()) {
+      onStep?.(n / chosen.length, figure.title);
+      done.push(await measured(figure, () => figure.measure({ backend, quick, folder })));
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+  return {
+    version,
+    madeUtc: new Date().toISOString(),
+    machine: machine(),
+    backend: backend.kind,
+    description: backend.description,
+    quick,
+    seconds: (performance.now() - started) / 1000,
+    figures: done,
+  };
+}
+
+function choose(only: readonly string[] | undefined): readonly Figure[] {
+  if (!only) return figures;
+  const unknown = only.find((name) => figures.every((figure) => figure.name !== name));
+  if (unknown !== undefined)
+    refuse('--only', `'${unknown}' is not a figure`, `choose among ${figureNames().join(', ')}`);
+  return figures.filter(({ name }) => only.includes(name));
+}
+
+async function measured(figure: Figure, measure: () => Promise<Findings>): Promise<QualifiedFigure> {
+  const { name, title, about } = figure;
+  const started = performance.now();
+  const took = (): number => (performance.now() - started) / 1000;
+  try {
+    const findings = await measure();
+    return { name, title, about, ...findings, seconds: took() };
+  } catch (error) {
+    const failure = error instanceof CorellaError ? error.message : String(error);
+    return { name, title, about, checks: [], failure, seconds: took() };
+  }
+}
+
+function machine(): Machine {
+  return {
+    system: `${platform()} ${release()}, ${arch()}`,
+    processor: cpus().at(0)?.model ?? 'unknown',
+    cores: availableParallelism(),
+    memoryBytes: totalmem(),
+    node: process.version,
+    backends: describeDevices().flatMap((device) =>
+      device.present ? [`${device.kind}: ${device.description}`] : [],
+    ),
+  };
+}
+
+/** A line for each threshold that was missed, and for each figure that could not be measured. */
+export const missed = ({ figures: all }: Qualification): readonly string[] =>
+  all.flatMap(({ name, checks, failure }) => [
+    ...(failure === undefined ? [] : [`${name}: could not be measured: ${failure}`]),
+    ...checks.filter(({ verdict }) => verdict === 'fail').map((check) => `${name}: ${checkLine(check)}`),
+  ]);
+
+export const checkLine = ({ what, measured: value, unit, wanted }: Check): string =>
+  `${what}: ${figureText(value)}${unit === '' ? '' : ` ${unit}`}${wanted === undefined ? '' : `, wanted ${wanted}`}`;
+
+/** Whole numbers as they are, others to four digits. */
+export const figureText = (value: number): string =>
+  Number.isInteger(value) || !Number.isFinite(value) ? `${value}` : `${Number(value.toPrecision(4))}`;

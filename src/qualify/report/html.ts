@@ -1,0 +1,87 @@
+/** The report as one page that needs nothing else: text, tables and pictures in a single file. */
+import { renderPng } from '../../draw/index.js';
+import { formatBytes, formatSeconds } from '../../core/units.js';
+import type { Check, FigureTable, Plot } from '../figure.js';
+import { figureText, missed, type QualifiedFigure, type Qualification } from '../qualification.js';
+import type { Moved } from './json.js';
+import { style } from './style.js';
+
+export async function reportHtml(
+  qualification: Qualification,
+  moved: readonly Moved[] = [],
+): Promise<string> {
+  const { version, madeUtc, machine, backend, description, quick, seconds, figures } = qualification;
+  const lines = missed(qualification);
+  const checks = figures.flatMap((figure) => figure.checks).filter(({ verdict }) => verdict !== 'told');
+  const verdict =
+    lines.length === 0
+      ? `<p class="verdict pass">Passed: all ${checks.length} thresholds</p>`
+      : `<p class="verdict fail">Missed: ${lines.length} of ${checks.length} thresholds</p><ul>${lines.map((line) => `<li>${escaped(line)}</li>`).join('')}</ul>`;
+  const parts: string[] = [];
+  for (const figure of figures) parts.push(await figureHtml(figure));
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Corella: qualification, ${escaped(backend)}</title><style>${style}</style></head><body><main>
+<h1>Qualification of a correlator</h1>
+<p class="lead">Corella ${escaped(version)} on backend <b>${escaped(backend)}</b>: ${escaped(description)}. ${quick ? 'A quick run' : 'The full run'} of ${formatSeconds(seconds)}, ${escaped(madeUtc.slice(0, 16).replace('T', ' '))} UTC.</p>
+${verdict}
+<dl><dt>Processor</dt><dd>${escaped(machine.processor)}, ${machine.cores} cores, ${escaped(formatBytes(machine.memoryBytes))}</dd>
+<dt>System</dt><dd>${escaped(machine.system)}, Node ${escaped(machine.node)}</dd>
+<dt>Backends</dt><dd>${machine.backends.map(escaped).join('<br>')}</dd></dl>
+<nav><table><thead><tr><th>figure</th><th>thresholds</th><th></th></tr></thead><tbody>${figures.map(summaryRow).join('')}</tbody></table></nav>
+${moved.length > 0 ? movedHtml(moved) : ''}
+${parts.join('\n')}
+</main></body></html>
+`;
+}
+
+function summaryRow({ name, title, checks, failure }: QualifiedFigure): string {
+  const judged = checks.filter(({ verdict }) => verdict !== 'told');
+  const passed = judged.filter(({ verdict }) => verdict === 'pass').length;
+  const isGood = failure === undefined && passed === judged.length;
+  const words =
+    failure === undefined ? (judged.length === 0 ? 'told' : `${passed} of ${judged.length}`) : 'not measured';
+  return `<tr><td><a href="#${name}">${escaped(title)}</a></td><td>${words}</td><td class="${isGood ? 'pass' : 'fail'}">${isGood ? (judged.length === 0 ? '' : '✓ pass') : '✗ missed'}</td></tr>`;
+}
+
+async function figureHtml(figure: QualifiedFigure): Promise<string> {
+  const { name, title, about, checks, plots = [], tables = [], remarks = [], failure, seconds } = figure;
+  const pictures: string[] = [];
+  for (const plot of plots) pictures.push(await plotHtml(plot));
+  return `<section id="${name}"><h2>${escaped(title)}</h2><p>${escaped(about)}</p>
+${failure === undefined ? '' : `<p class="verdict fail">Could not be measured: ${escaped(failure)}</p>`}
+${checks.length === 0 ? '' : `<table><thead><tr><th>what</th><th>measured</th><th>wanted</th><th></th></tr></thead><tbody>${checks.map(checkRow).join('')}</tbody></table>`}
+<div class="plots">${pictures.join('')}</div>
+${tables.map(tableHtml).join('')}
+${remarks.map((remark) => `<p class="remark">${escaped(remark)}</p>`).join('')}
+<p class="remark">${formatSeconds(seconds)}</p></section>`;
+}
+
+const signs = { pass: '✓ pass', fail: '✗ missed', told: 'told' } as const;
+
+const checkRow = ({ what, measured, unit, wanted = '', verdict }: Check): string =>
+  `<tr><td>${escaped(what)}</td><td class="number">${figureText(measured)} ${escaped(unit)}</td><td>${escaped(wanted)}</td><td class="${verdict}">${signs[verdict]}</td></tr>`;
+
+async function plotHtml({ caption, picture }: Plot): Promise<string> {
+  const png = Buffer.from(await renderPng(picture)).toString('base64');
+  return `<figure><img alt="${escaped(caption)}" width="${picture.width}" height="${picture.height}" src="data:image/png;base64,${png}"><figcaption>${escaped(caption)}</figcaption></figure>`;
+}
+
+const tableHtml = ({ caption, head, rows }: FigureTable): string =>
+  `<div class="wide"><table><caption>${escaped(caption)}</caption><thead><tr>${head.map((cell) => `<th>${escaped(cell)}</th>`).join('')}</tr></thead><tbody>${rows.map((row) => `<tr>${row.map((cell) => `<td>${escaped(cell)}</td>`).join('')}</tr>`).join('')}</tbody></table></div>`;
+
+const movedHtml = (moved: readonly Moved[]): string =>
+  tableHtml({
+    caption: 'What moved since the earlier report',
+    head: ['figure', 'what', 'before', 'now', ''],
+    rows: moved.map(({ figure, what, unit, before, now, worse }) => [
+      figure,
+      what,
+      `${before} ${unit}`,
+      `${now} ${unit}`,
+      worse ? 'missed now' : '',
+    ]),
+  });
+
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');

@@ -1,0 +1,105 @@
+/** The report for machines, and what moved since an earlier one. */
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { refuse } from '../../core/errors.js';
+import { issueWords } from '../../core/schema-words.js';
+import { figureText, missed, type Qualification } from '../qualification.js';
+
+const VERSION = 1;
+
+const reportSchema = z.object({
+  report: z.literal('corella qualification'),
+  reportVersion: z.literal(VERSION),
+  version: z.string(),
+  madeUtc: z.string(),
+  figures: z.array(
+    z.object({
+      name: z.string(),
+      checks: z.array(
+        z.object({
+          what: z.string(),
+          measured: z.number().nullable(),
+          unit: z.string(),
+          verdict: z.enum(['pass', 'fail', 'told']),
+        }),
+      ),
+    }),
+  ),
+});
+export type EarlierReport = z.infer<typeof reportSchema>;
+
+/** Everything but the pictures. */
+export const reportJson = (qualification: Qualification): Record<string, unknown> => ({
+  report: 'corella qualification',
+  reportVersion: VERSION,
+  passed: missed(qualification).length === 0,
+  ...qualification,
+  figures: qualification.figures.map(({ name, title, seconds, failure, checks, remarks, tables }) => ({
+    ...{ name, title, seconds, checks },
+    ...(failure !== undefined && { failure }),
+    ...(remarks && { remarks }),
+    ...(tables && { tables }),
+  })),
+});
+
+export async function readReport(path: string): Promise<EarlierReport> {
+  const text = await readFile(path, 'utf8').catch(() =>
+    refuse(path, 'cannot be read', 'give the report.json of an earlier run'),
+  );
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    refuse(path, 'is not JSON', 'give the report.json of an earlier run');
+  }
+  const parsed = reportSchema.safeParse(json);
+  if (!parsed.success)
+    refuse(
+      path,
+      `is no report of ours: ${words(parsed.error.issues[0], json)}`,
+      'give the report.json of an earlier run',
+    );
+  return parsed.data;
+}
+
+const words = (issue: z.core.$ZodIssue, json: unknown): string =>
+  `${issue.path.length === 0 ? 'its content' : issue.path.join('.')} ${issueWords(issue, json)}`;
+
+export interface Moved {
+  readonly figure: string;
+  readonly what: string;
+  readonly unit: string;
+  readonly before: string;
+  readonly now: string;
+  readonly worse: boolean;
+}
+
+/** What was measured by both and is no longer the same; and verdicts that changed. Small wander is not told. */
+export function movedSince(earlier: EarlierReport, now: Qualification): readonly Moved[] {
+  const known = new Map(
+    earlier.figures.flatMap(({ name, checks }) => checks.map((check) => [`${name}\0${check.what}`, check])),
+  );
+  return now.figures.flatMap(({ name, checks }) =>
+    checks.flatMap((check): Moved[] => {
+      const before = known.get(`${name}\0${check.what}`);
+      if (!before) return [];
+      const value = before.measured ?? NaN;
+      const near =
+        Math.abs(check.measured - value) <= WANDER * Math.max(Math.abs(value), Math.abs(check.measured));
+      if (near && before.verdict === check.verdict) return [];
+      return [
+        {
+          figure: name,
+          what: check.what,
+          unit: check.unit,
+          before: figureText(value),
+          now: figureText(check.measured),
+          worse: check.verdict === 'fail' && before.verdict !== 'fail',
+        },
+      ];
+    }),
+  );
+}
+
+/** Seeds are fixed: what moves by more than this, moved for a reason (rates aside, which follow the machine's mood). */
+const WANDER = 0.01;

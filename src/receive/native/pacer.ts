@@ -1,0 +1,163 @@
+/**
+ * Packets packed once and sent at their own pace by native threads (pace.cpp), off the event loop; what follows the
+ * clock in their headers is set on the way. Linux.
+ */
+import { availableParallelism } from 'node:os';
+import type { Closable } from '../../core/closing.js';
+import { refuse } from '../../core/errors.js';
+import { errorBuffer, loadNative, settle } from '../../backend/cpu/library.js';
+import type { StreamPlan } from '../../packets/packet-format.js';
+import { packetFormatNamed } from '../../packets/registry.js';
+import { readField } from '../../packets/tick-fields.js';
+import type { NativeSenderOptions } from './sender.js';
+
+/** Slots of packets as they will be sent, but for their times. */
+export interface PackedSlots {
+  readonly slots: number;
+  /** datagrams : [slot][lane][fragment][bytes] */
+  readonly datagrams: Uint8Array;
+  /** left : [slot][lane][fragment], 1 where the recording lacks it and nothing is sent. */
+  readonly left?: Uint8Array;
+}
+
+export interface PacedTurn {
+  readonly packed: PackedSlots;
+  readonly fromSlot: number;
+  readonly toSlot: number;
+  /** Of the first of these slots, not yet cut to the clock's bits. */
+  readonly firstTick: bigint;
+  /** When the first of these slots is due, by process.hrtime. */
+  readonly startNs: bigint;
+  /** From a slot to the next; 0: as fast as may be. */
+  readonly slotNs: number;
+}
+
+export interface PacedSender extends Closable {
+  readonly sockets: number;
+  /** The arrays are left alone until this has settled. */
+  send(turn: PacedTurn): Promise<{ readonly sent: number; readonly behindNs: number }>;
+}
+
+export interface PacedSenderOptions extends NativeSenderOptions {
+  readonly plan: StreamPlan;
+  /** What packets tell of their epoch. */
+  readonly session?: bigint;
+  /** Threads, each with a socket of its own: as many as the rate needs unless said. */
+  readonly sockets?: number;
+  /** Packets a second that are asked for. */
+  readonly packetRate: number;
+}
+
+/** What one thread sends with ease. */
+const PACKETS_A_THREAD = 100_000;
+
+/** Whether this machine can. */
+export const canPace = (): boolean => process.platform === 'linux' && !('what' in loadNative());
+
+/** A packet of tick 0 of each lane and fragment; all are of one length. */
+export function packetsOfTickZero(plan: StreamPlan, session: bigint | undefined): Uint8Array[] {
+  const format = packetFormatNamed(plan.format);
+  const payload = new Uint8Array(plan.cellBytes);
+  return plan.sources.flatMap((_, lane) =>
+    Array.from({ length: plan.fragments }, (_one, fragment) =>
+      format.encode(
+        { tick: 0n, lane, fragment, ...(session === undefined ? {} : { session }) },
+        payload,
+        plan,
+      ),
+    ),
+  );
+}
+
+function socketsFor({ sockets, packetRate, plan }: PacedSenderOptions): number {
+  const perSlot = plan.sources.length * plan.fragments;
+  const wanted =
+    sockets ??
+    Math.min(
+      Math.max(1, Math.floor(availableParallelism() / 2)),
+      Number.isFinite(packetRate) ? Math.max(1, Math.ceil(packetRate / PACKETS_A_THREAD)) : 1,
+    );
+  return Math.min(wanted, perSlot);
+}
+
+export function openPacedSender(options: PacedSenderOptions): PacedSender {
+  const library = loadNative();
+  if ('what' in library) refuse('send', library.what, library.fix);
+  const open = library.function(
+    'int32_t corella_sender_open(char *error, const char *address, const char *interface, const int64_t *asked, ' +
+      'int32_t *descriptor)',
+  );
+  const pace = library.function(
+    'int32_t corella_sender_pace(char *error, const int32_t *descriptors, uint8_t *datagrams, const uint8_t *left, ' +
+      'const uint64_t *bases, const int64_t *fields, const int64_t *sizes, double slotNs, int64_t *told)',
+  );
+  const close = library.function('int32_t corella_sender_close(char *error, int32_t descriptor)');
+  const { plan, to, sendBufferBytes = 2 ** 23, hops = 4, offload = 'on' } = options;
+  const format = packetFormatNamed(plan.format);
+  const fields = format.tickFields(plan);
+  const templates = packetsOfTickZero(plan, options.session);
+  const bases = BigUint64Array.from(
+    templates.flatMap((packet) => fields.map((field) => readField(packet, field))),
+  );
+  const table = BigInt64Array.from(
+    fields
+      .flatMap(({ atByte, bytes, order, divide, modulo, times }) => [
+        ...[atByte, bytes, order === 'big' ? 1 : 0, divide, modulo, times],
+      ])
+      .map(BigInt),
+  );
+  const error = errorBuffer();
+  const asked = BigInt64Array.from([to.port, sendBufferBytes, hops], BigInt);
+  const sockets = socketsFor(options);
+  const descriptors = new Int32Array(sockets);
+  const one = new Int32Array(1);
+  const closeFirst = (count: number): void => {
+    for (let n = 0; n < count; n++) settle('send', close(error, descriptors[n]), error);
+  };
+  for (let n = 0; n < sockets; n++) {
+    try {
+      settle('send', open(error, to.address, options.interface ?? '0.0.0.0', asked, one), error);
+    } catch (fault) {
+      closeFirst(n);
+      throw fault;
+    }
+    descriptors[n] = one[0];
+  }
+  const each = templates[0].length;
+  let state: 'open' | 'closed' = 'open';
+  let underWay: Promise<unknown> = Promise.resolve();
+  return {
+    sockets,
+    send: async ({ packed, fromSlot, toSlot, firstTick, startNs, slotNs }) => {
+      if (state === 'closed') refuse('send', 'the sender is closed');
+      if (packed.datagrams.length !== packed.slots * templates.length * each || toSlot > packed.slots)
+        throw new Error(`${packed.datagrams.length} bytes are not ${packed.slots} slots of ${each}`);
+      const sizes = BigInt64Array.from([
+        ...[each, templates.length, fromSlot, toSlot - fromSlot].map(BigInt),
+        BigInt.asIntN(64, firstTick),
+        ...[plan.ticksPerSlot, plan.wrapBits].map(BigInt),
+        startNs,
+        ...[sockets, fields.length, offload === 'on' ? 1 : 0].map(BigInt),
+      ]);
+      const told = new BigInt64Array(2);
+      const sending = new Promise<number>((resolve, reject) => {
+        pace.async(
+          ...[error, descriptors, packed.datagrams, packed.left ?? null, bases, table, sizes, slotNs, told],
+          (fault: unknown, code: number) => {
+            if (fault instanceof Error) reject(fault);
+            else resolve(code);
+          },
+        );
+      });
+      underWay = sending.catch(() => undefined);
+      settle('send', await sending, error);
+      return { sent: Number(told[0]), behindNs: Number(told[1]) };
+    },
+    close: async () => {
+      if (state === 'closed') return;
+      state = 'closed';
+      await underWay;
+      closeFirst(sockets);
+    },
+  };
+}
