@@ -183,7 +183,7 @@ describe('the page', { skip }, () => {
     await tab.evaluate('document.activeElement.blur()');
     await until('the flag button under the focus', async () => {
       await tab.keyboard.press('Tab');
-      const label = await tab.evaluate("document.activeElement?.getAttribute('aria-label') ?? ''");
+      const label = await tab.evaluate("document.activeElement.getAttribute('aria-label')");
       return String(label).startsWith('Flag ') ? true : undefined;
     });
     await tab.keyboard.press('Enter');
@@ -198,7 +198,7 @@ describe('the page', { skip }, () => {
     assert.equal(entry?.fromTick, tick);
     await until('integrations after it', async () => {
       const { newestSample = '' } = await get<Status>('status');
-      return newestSample > (entry?.from ?? '') ? true : undefined;
+      return newestSample > (entry.from ?? '') ? true : undefined;
     });
   });
 

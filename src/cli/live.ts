@@ -279,6 +279,7 @@ async function prepareProducts(
     flaggedInputs,
     ...(imaging && { imaging }),
     ...(steering && { steering }),
+    ...(page && { look: page.look }),
   };
   if (options.out !== undefined && input.isLive) {
     const { stations } = telescope;

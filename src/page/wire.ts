@@ -9,6 +9,7 @@ import type {
   JournalEntry,
   NightView,
   PlanView,
+  RoadsHead,
   SendersView,
   SkyHead,
   Status,
@@ -40,6 +41,7 @@ export interface Said extends Record<Topic, unknown> {
   readonly night: NightView;
   readonly alarms: readonly Alarm[];
   readonly journal: readonly JournalEntry[];
+  readonly roads: Numbers<RoadsHead>;
 }
 type Listener = (value: unknown) => void;
 

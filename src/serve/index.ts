@@ -2,5 +2,7 @@
 export { openPage, type Page, type PageSettings } from './open.js';
 export { tokenOf } from './guard.js';
 export { LiveState, type Begun, type NightFacts } from './live-state.js';
+export type { Frame } from './film.js';
+export { colourRange } from './planes.js';
 export { watchInput } from './watch-source.js';
 export type * from './messages.js';

@@ -19,7 +19,7 @@ import { AntennaBook } from './antennas.js';
 import { Film, type Frame } from './film.js';
 import { Latencies } from './latencies.js';
 import { LoadMeter } from './load.js';
-import type { SkyHead, SkySource, Topic } from './messages.js';
+import type { RoadsHead, SkyHead, SkySource, Topic } from './messages.js';
 import { NightBook } from './night-book.js';
 import { colourRange, spectrumAt, stokesPlane } from './planes.js';
 import { SendersBook } from './senders.js';
@@ -30,6 +30,8 @@ export interface NightFacts {
   readonly backend: string;
   readonly version: string;
   readonly isLive: boolean;
+  /** Files that are there already, not a night: what the page says of them. */
+  readonly showing?: string;
   /** Where files go: how full is its disk. */
   readonly folder: string;
   /** The account of every packet, where there are packets. */
@@ -64,6 +66,12 @@ const instantNow = (): Instant => ({
   fraction: (Date.now() % 1000) / 1000,
 });
 
+export interface RoadsCompared {
+  readonly visibilities: SkyImage;
+  readonly direct: SkyImage;
+  readonly difference: number;
+}
+
 interface PlaceAsked {
   readonly l: number;
   readonly m: number;
@@ -88,6 +96,10 @@ export class LiveState implements NightWatcher {
   dataAtMs = 0;
   imageAtMs = 0;
   isStopping = false;
+  /** [visibilities, direct, their difference][m][l]. */
+  roads: { readonly head: RoadsHead; readonly values: Float32Array } | undefined;
+  /** Spectra of places where no further image will come. */
+  spectra: ((l: number, m: number) => (number | null)[]) | undefined;
   takenSamples = 0;
   private skySources: { readonly atMs: number; readonly sources: readonly SkySource[] } | undefined;
   private readonly asked: PlaceAsked[] = [];
@@ -189,9 +201,49 @@ export class LiveState implements NightWatcher {
     this.listener?.sky(this.frame);
   }
 
+  /** A picture that is there already. */
+  show(frame: Frame): void {
+    this.totals.images++;
+    this.imageAtMs = performance.now();
+    this.frame = frame;
+    this.film.add(frame);
+    this.listener?.sky(frame);
+  }
+
   /** Stokes I of each channel at a place, of the next image. */
   spectrum(l: number, m: number): Promise<(number | null)[]> {
     return new Promise((resolve) => this.asked.push({ l, m, resolve }));
+  }
+
+  /** For places of an image after which none comes. */
+  keepSpectra({ image, plan }: SkyImage): void {
+    const kept = image.slice() as SkyImage['image'];
+    this.spectra = (l, m) => spectrumAt(kept, plan, l, m);
+  }
+
+  /** The same spectra by both roads, and what is between them. */
+  showRoads({ visibilities, direct, difference }: RoadsCompared): void {
+    const [first, second] = [visibilities, direct].map(({ image, plan }) => stokesPlane(image, plan));
+    const off = first.map((value, at) => second[at] - value);
+    const { pixels, pixelSize, field } = visibilities.plan;
+    const values = new Float32Array(3 * pixels * pixels);
+    [first, second, off].forEach((plane, k) => {
+      values.set(plane, k * pixels * pixels);
+    });
+    this.roads = {
+      head: {
+        topic: 'roads',
+        shape: [3, pixels, pixels],
+        time: formatInstant(visibilities.start, 3),
+        pixelSize,
+        halfWidth: field.kind === 'all-sky' ? 1 : Math.sin((field.widthDeg * Math.PI) / 360),
+        difference,
+        range: colourRange(first),
+        offRange: colourRange(off),
+      },
+      values,
+    };
+    this.listener?.changed('roads');
   }
 
   file(event: FileEvent): void {

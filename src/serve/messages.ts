@@ -253,6 +253,23 @@ export interface SkyHead extends Head {
   readonly sources: readonly SkySource[];
 }
 
+interface ColourRange {
+  readonly low: number;
+  readonly high: number;
+  readonly peak: number;
+}
+
+/** The same spectra to an image by visibilities, directly, and what is between them. */
+export interface RoadsHead extends Head {
+  readonly time: string;
+  readonly pixelSize: number;
+  readonly halfWidth: number;
+  /** Of the brightest pixel. */
+  readonly difference: number;
+  readonly range: ColourRange;
+  readonly offRange: ColourRange;
+}
+
 /** What a page asks for. */
 export interface Ask {
   readonly subscribe?: readonly string[];

@@ -6,6 +6,7 @@ import { formatInstant } from '../core/instant.js';
 import type { Integration } from '../core/blocks.js';
 import { baselineIndex, baselineCount } from '../core/axes.js';
 import type { GainsEvents } from '../pipeline/live/gains.js';
+import type { Steering } from '../pipeline/live/steering.js';
 import { Commands, type Helm } from './commands.js';
 import { GainsBook } from './gains-book.js';
 import { makeToken, openGuard } from './guard.js';
@@ -42,6 +43,8 @@ export interface Page extends Closable {
   readonly gainsEvents: GainsEvents;
   /** Data flow: from now on there is something to steer. */
   steer(helm: Omit<Helm, 'gainsChanged'>): void;
+  /** Gains to look at, where nothing can be steered. */
+  showGains(steering: Steering): void;
   /** Checks of the live data against the reference, newest. */
   check(view: () => CheckView | undefined): void;
   publish(topic: Topic): void;
@@ -102,6 +105,8 @@ export async function openPage(settings: PageSettings): Promise<Page> {
       const { frame, antennas } = state;
       if (topic === 'sky' && frame) {
         send(encodeMessage({ ...frame.head, ageS: state.imageAgeS ?? 0 }, frame.plane));
+      } else if (topic === 'roads') {
+        if (state.roads) send(encodeMessage(state.roads.head, state.roads.values));
       } else if (topic === 'bandpass' && antennas && state.totals.integrations > 0) {
         send(encodeMessage({ topic, ...bandpassHead('') }, antennas.bandpass));
       } else {
@@ -112,6 +117,10 @@ export async function openPage(settings: PageSettings): Promise<Page> {
   });
   const publish = (topic: Topic): void => {
     if (!hub.hasListeners(topic)) return;
+    if (topic === 'roads') {
+      if (state.roads) hub.publishArray(topic, state.roads.head, state.roads.values);
+      return;
+    }
     const value = valueOf(topic);
     if (value !== undefined) hub.publish(topic, value);
   };
@@ -190,6 +199,9 @@ export async function openPage(settings: PageSettings): Promise<Page> {
           publish('gains');
         },
       };
+    },
+    showGains: (steering) => {
+      gains.follow(steering, undefined, steering.flags.latest.length);
     },
     check: (view) => {
       check = view;

@@ -106,15 +106,17 @@ const SPECTRUM_MS = 3000;
 async function place(state: LiveState, query: URLSearchParams): Promise<Answer> {
   const [l, m] = [numberIn(query, 'l'), numberIn(query, 'm')];
   if (Math.hypot(l, m) > 1.1) refuse('place', `l = ${l}, m = ${m} is not on the sky`, 'keep l² + m² ≤ 1');
-  const { begun, frame } = state;
-  if (!begun || !frame) return undefined;
-  const spectrum = await Promise.race([
-    state.spectrum(l, m),
-    new Promise<(number | null)[]>((resolve) => setTimeout(resolve, SPECTRUM_MS, []).unref()),
-  ]);
+  const { begun, frame, facts } = state;
+  if (!frame) return undefined;
+  const spectrum = facts.showing
+    ? (state.spectra?.(l, m) ?? [])
+    : await Promise.race([
+        state.spectrum(l, m),
+        new Promise<(number | null)[]>((resolve) => setTimeout(resolve, SPECTRUM_MS, []).unref()),
+      ]);
   return json({
     ...{ l, m, unit: frame.head.unit },
-    frequenciesHz: [...begun.live.frequenciesHz],
+    frequenciesHz: [...(begun?.live.frequenciesHz ?? [])],
     spectrum,
     curve: state.film.curve(l, m),
   });

@@ -39,18 +39,22 @@ export function statusOf(state: LiveState, { clients, gains, steerable }: Surrou
   const flags = state.antennas?.flagged;
   const everyS = live?.steering?.integration.latest ?? live?.integrationS ?? 1;
   const isSilent = dataAgeS !== undefined && dataAgeS > Math.max(SILENT_S, 2 * everyS);
-  const kind = state.isStopping
-    ? 'stopping'
-    : dataAgeS === undefined
-      ? 'waiting'
-      : isSilent
-        ? 'silent'
-        : 'observing';
+  const { showing = '' } = facts;
+  const kind = showing
+    ? 'showing'
+    : state.isStopping
+      ? 'stopping'
+      : dataAgeS === undefined
+        ? 'waiting'
+        : isSilent
+          ? 'silent'
+          : 'observing';
   const [worst] = state.alarms.all;
   const word = {
     stopping: 'Stopping: what has come is worked through',
     waiting: 'Waiting for data',
     silent: 'No data come',
+    showing,
     observing: state.alarms.all.length === 0 ? 'All is well' : `${worst.where}: ${worst.what}`,
   }[kind];
   return {
@@ -161,7 +165,9 @@ export function measure(state: LiveState, around: Surroundings): Measured {
     kernelDrops: senders?.grownWithin(10, ({ socket }) => socket?.kernelDrops ?? 0) ?? 0,
     resyncs: senders?.grownWithin(10, ({ resyncs }) => resyncs) ?? 0,
     ...(error !== undefined && { clockErrorS: error }),
-    load: load.all.filter(({ resource }) => resource === 'chain' || resource === 'event loop'),
+    load: facts.showing
+      ? []
+      : load.all.filter(({ resource }) => resource === 'chain' || resource === 'event loop'),
     ...(frame && imageAgeS !== undefined && { image: { ageS: imageAgeS, everyS: frame.head.everyS } }),
     ...(begun?.files &&
       recording.state !== 'stopped' &&

@@ -4,16 +4,19 @@ import { dirname, join } from 'node:path';
 import type { Backend } from '../../backend/backend.js';
 import type { Closable } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
+import { formatInstant } from '../../core/instant.js';
 import type { Source } from '../../core/sources.js';
 import { sampleRateOf } from '../../core/sources.js';
 import { readGainFile } from '../../formats/index.js';
 import { matchGains } from '../../pipeline/gains/apply.js';
 import type { LiveSettings } from '../../pipeline/live/chain.js';
 import type { FileEvent, FilesByTime } from '../../pipeline/live/files.js';
+import { LiveCheck } from '../../pipeline/live/check.js';
 import { LiveGains } from '../../pipeline/live/gains.js';
 import type { NightWatcher } from '../../pipeline/live/watcher.js';
 import type { ReceiveAccount } from '../../receive/index.js';
-import { openPage, tokenOf, watchInput } from '../../serve/index.js';
+import type { TimedSpectra } from '../../pipeline/stages/spectra.js';
+import { openPage, tokenOf, watchInput, type CheckView } from '../../serve/index.js';
 import { parseSource } from '../../sky/source.js';
 import { findSources } from '../../sky/sources.js';
 import { version } from '../report/version.js';
@@ -63,6 +66,8 @@ export interface NightPage extends Closable {
   /** The input, watched. */
   readonly input: OpenedInput;
   readonly watcher: NightWatcher;
+  /** Sees spectra on their way: some are checked against the reference. */
+  readonly look: (spectra: TimedSpectra) => Promise<void>;
   begin(source: Source, begun: BegunNight): void;
   file(event: FileEvent): void;
 }
@@ -76,6 +81,22 @@ interface Settings {
 
 function packetsOf(input: OpenedInput): ReceiveAccount {
   return input.packets?.() ?? refuse('live', 'no packets are received');
+}
+
+/** A block is checked so often. */
+const CHECK_S = 60;
+
+function checkView(check: LiveCheck | undefined): CheckView | undefined {
+  if (!check?.latest) return undefined;
+  const { time, atMs, samples, products, differing, largest, exact, roads } = check.latest;
+  return {
+    time: formatInstant(time, 3),
+    ageS: (performance.now() - atMs) / 1000,
+    ...{ samples, products, differing, largest, exact },
+    ...(roads && { roadsDiffer: roads.difference }),
+    checked: check.checked,
+    failed: check.failed,
+  };
 }
 
 /** Sources lower than this stay out of the model of gains. */
@@ -110,7 +131,11 @@ export async function openNightPage(input: OpenedInput, settings: Settings): Pro
       : `the sky is at ${page.url}; the token that steers is in ${options.tokenFile}`,
   );
   let gains: LiveGains | undefined;
+  let check: LiveCheck | undefined;
   return {
+    look: async (spectra) => {
+      await check?.look(spectra);
+    },
     // Its methods stay its own; only the sessions are seen through.
     input: Object.assign(Object.create(input) as OpenedInput, watchInput(input, page.state)),
     watcher: {
@@ -141,6 +166,16 @@ export async function openNightPage(input: OpenedInput, settings: Settings): Pro
         ...(files && { files }),
         ...(imaging && { picture }),
       });
+      check = new LiveCheck(
+        {
+          ...{ backend, telescope, frequenciesHz, everyS: CHECK_S },
+          ...(imaging && { image: imaging.image }),
+        },
+        ({ roads }) => {
+          if (roads) page.state.showRoads(roads);
+        },
+      );
+      page.check(() => checkView(check));
       if (!steering) return;
       gains =
         imaging &&
@@ -166,6 +201,7 @@ export async function openNightPage(input: OpenedInput, settings: Settings): Pro
     },
     close: async () => {
       await gains?.close();
+      await check?.close();
       await page.close();
     },
   };

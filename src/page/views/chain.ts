@@ -1,8 +1,10 @@
 /** Chain: what runs out first. Ring, latencies, load; and whether the backend still computes what the reference does. */
 import { html, nothing } from 'lit';
-import type { ChainView, Status } from '../../serve/messages.js';
+import type { ChainView, RoadsHead, SkyHead, Status } from '../../serve/messages.js';
 import { bytes, count, fixed, seconds } from '../format.js';
 import { View } from '../view.js';
+import type { Numbers } from '../wire.js';
+import '../sky.js';
 
 const stages: Readonly<Partial<Record<string, string>>> = {
   receive: 'in our hands',
@@ -10,12 +12,32 @@ const stages: Readonly<Partial<Record<string, string>>> = {
   image: 'an image',
 };
 
+/** Three pictures of one message. */
+const skiesOf = ({ head, values }: Numbers<RoadsHead>): readonly Numbers<SkyHead>[] =>
+  [head.range, head.range, head.offRange].map((range, k) => {
+    const [, pixels] = head.shape;
+    const { time, pixelSize, halfWidth } = head;
+    return {
+      head: {
+        ...{ topic: 'sky', shape: [pixels, pixels], time, pixelSize, halfWidth, ...range },
+        ...{ durationS: 0, number: k, ageS: 0, everyS: 0, unit: 'counts', road: '', sources: [] },
+      },
+      values: values.subarray(k * pixels * pixels, (k + 1) * pixels * pixels),
+    };
+  });
+
 class Chain extends View {
   private chain: ChainView | undefined;
   private status: Status | undefined;
+  private skies: readonly Numbers<SkyHead>[] = [];
+  private difference = NaN;
 
   protected override begin(): void {
     this.hear('chain', (chain) => (this.chain = chain));
+    this.hear('roads', (roads) => {
+      this.difference = roads.head.difference;
+      this.skies = skiesOf(roads);
+    });
     this.hear('status', (status) => (this.status = status));
   }
 
@@ -75,6 +97,27 @@ class Chain extends View {
       ${check.roadsDiffer === undefined ? nothing : html`<p>The two roads to an image differ by ${check.roadsDiffer.toExponential(1)} of the brightest pixel.</p>`}`;
   }
 
+  private roads() {
+    if (this.skies.length === 0) return nothing;
+    const titles = ['by visibilities', 'directly (EPIC)', 'their difference, its own colours'];
+    return html`<div class="card">
+      <h2>Both roads to an image, of the same spectra</h2>
+      <div class="roads">
+        ${this.skies.map(
+          (sky, k) =>
+            html`<div>
+              <corella-sky .plain=${true} .picture=${sky}></corella-sky>
+              <p>${titles[k]}</p>
+            </div>`,
+        )}
+      </div>
+      <p class="dim">
+        One channel, uncalibrated, at ${this.skies[0].head.time.slice(11, 19)} UTC. They differ by
+        ${this.difference.toExponential(1)} of the brightest pixel at most.
+      </p>
+    </div>`;
+  }
+
   protected override render() {
     const { chain } = this;
     if (!chain) return html`<p class="empty">No data yet.</p>`;
@@ -127,7 +170,8 @@ class Chain extends View {
           <h2>Checked against the reference</h2>
           ${this.check(chain)}
         </div>
-      </div>`;
+      </div>
+      ${this.roads()}`;
   }
 }
 customElements.define('corella-chain', Chain);

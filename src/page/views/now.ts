@@ -109,7 +109,7 @@ class Now extends View {
       </p>`;
     if (this.status?.state === 'showing')
       return html`<p class="age">
-        <b>${live.head.time.slice(0, 19).replace('T', ' ')}</b> <span>UTC, from a file</span>
+        <b>${live.head.time.slice(11, 19)}</b> <span>UTC, ${live.head.time.slice(0, 10)}, from a file</span>
       </p>`;
     const isStale = this.ageS > Math.max(LEAST_STALE_S, STALE_CADENCES * live.head.everyS);
     return html`<p class="age ${isStale ? 'stale' : 'fresh'}" role="status">

@@ -43,6 +43,8 @@ export interface LiveSettings {
   readonly imaging?: LiveImaging;
   /** Flags, gains and integrations that may change on the way; else they are as above for the whole night. */
   readonly steering?: Steering;
+  /** Sees spectra on their way. */
+  readonly look?: (spectra: TimedSpectra) => Promise<void>;
 }
 
 /** Who takes what is made. */
@@ -130,7 +132,8 @@ async function prepareProducts(
     grid,
     ...(flaggedInputs && { flaggedInputs }),
   });
-  const correlate = steering ? chain(correlated, flagged(steering)) : correlated;
+  const seen = settings.look ? chain(passing<TimedSpectra>(settings.look), correlated) : correlated;
+  const correlate = steering ? chain(seen, flagged(steering)) : seen;
   if (!imaging) return chain(correlate, passing(sinks.integration));
   const common = {
     backend,
