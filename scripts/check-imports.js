@@ -42,7 +42,7 @@ const doors = {
   ...Object.fromEntries(kernels.map((room) => [room, ['index.ts', 'on-card.ts']])),
   formats: ['index.ts', 'format.ts'],
   draw: ['index.ts'],
-  receive: ['index.ts'],
+  receive: ['index.ts', 'on-card.ts'],
   serve: ['index.ts', 'messages.ts'],
   qualify: ['index.ts'],
 };

@@ -16,6 +16,10 @@ import { planSingle } from '../dist/image/direct/cuda/single-plan.js';
 import { planVisibilities } from '../dist/image/visibilities/cuda/plan.js';
 import { planFft, planGrid, planSort } from '../dist/image/wide/cuda/plan.js';
 import { planWide } from '../dist/image/wide/plan.js';
+import { chips } from '../dist/packets/chips.js';
+import { speadFeng } from '../dist/packets/spead/feng.js';
+import { planTurn } from '../dist/receive/cuda/plan.js';
+import { planRing } from '../dist/receive/plan.js';
 
 /** @typedef {import('../dist/backend/cuda/kernels.js').KernelRequest} KernelRequest */
 /** @typedef {{ request: KernelRequest, architecture: string }} KernelJob */
@@ -28,6 +32,7 @@ const hopper = ['sm_90a'];
 /** @returns {KernelJob[]} */
 export const kernelJobs = () => [
   ...ceilings(),
+  ...turns(),
   ...correlators(),
   ...imagers(),
   ...wideImagers(),
@@ -53,6 +58,23 @@ const ceilings = () => [
   ),
   ...jobs(hopper, ceilingRequest('hopper'), halfCeilingRequest()),
 ];
+
+/** A packet of many inputs, of two, and one of bytes in parts of a band. */
+function turns() {
+  const streams = [
+    chips.plan({ boards: [1, 2], channels: 132, firstChannel: 0 }),
+    chips.plan({ boards: [3], channels: 5, firstChannel: 0, subbands: 2 }),
+    speadFeng.plan({
+      antennas: [0, 1, 2],
+      firstChannel: 0,
+      channelsPerHeap: 4,
+      spectraPerHeap: 16,
+      ticksPerSpectrum: 64,
+      packetBytes: 64,
+    }),
+  ];
+  return streams.flatMap((stream) => jobs(everywhere, planTurn(planRing(stream, { slotsPerBlock: 70 }))));
+}
 
 function correlators() {
   const shapes = /** @type {const} */ ([
@@ -174,7 +196,7 @@ function channelisers() {
       .flatMap((shape) =>
         planFused(plan(...shape, delayed), card).passes.flatMap(({ request }) => jobs(everywhere, request)),
       ),
-    ...[8, 17].flatMap((taps) => {
+    ...[8, 16].flatMap((taps) => {
       const tensor = planTensor(plan(1024, taps, 'ci8', 'ci8', delayed), card);
       const long = planLong(plan(4096, taps, 'ci8', 'ci8', delayed), card);
       if (!tensor || !long) throw new Error(`tensor cores no longer take ${taps} taps with delays`);

@@ -5,6 +5,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import koffi from 'koffi';
 import { openBackend } from '../dist/backend/select.js';
 import { FilesByTime } from '../dist/pipeline/live/files.js';
 import { runNight } from '../dist/pipeline/live/night.js';
@@ -24,6 +25,8 @@ if (!globalThis.gc) {
   process.exit(again.status ?? 1);
 }
 
+/** @type {(pad: number) => number} */
+const trim = koffi.load('libc.so.6').func('int malloc_trim(size_t pad)');
 const folder = mkdtempSync(join(tmpdir(), 'corella-night-'));
 const pipe = join(folder, 'packets.pcap');
 spawnSync('mkfifo', [pipe]);
@@ -47,36 +50,39 @@ const reception = await receivePackets({
   ring: { slotsPerBlock: SLOTS_PER_BLOCK },
 });
 
+/** @typedef {{ rssBytes: number, heapBytes: number, externalBytes: number, descriptors: number }} Hour */
 /**
  * What a moment's buffers take comes and goes: the least of an hour's samples is what the program holds on to.
- * @type {{ rssBytes: number, descriptors: number }[]}
+ * @type {Hour[]}
  */
 const hours = [];
 const SAMPLES_AN_HOUR = 12;
 const integrationsAnHour = Math.max(SAMPLES_AN_HOUR, Math.floor((blocks * BLOCK_S) / INTEGRATION_S / HOURS));
 let integrations = 0;
 const measure = () => {
-  globalThis.gc?.();
-  const rssBytes = process.memoryUsage().rss;
-  const descriptors = readdirSync('/proc/self/fd').length;
+  // What heaps keep in reserve is given back first, JavaScript's and C's: only what is held on to counts.
+  globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  trim(0);
+  const { rss: rssBytes, heapUsed: heapBytes, external: externalBytes } = process.memoryUsage();
+  const now = { rssBytes, heapBytes, externalBytes, descriptors: readdirSync('/proc/self/fd').length };
   const hour = Math.floor((integrations - 1) / integrationsAnHour);
-  if (hour < hours.length) {
-    const now = hours[hour];
-    hours[hour] = {
-      rssBytes: Math.min(now.rssBytes, rssBytes),
-      descriptors: Math.max(now.descriptors, descriptors),
-    };
-    return;
-  }
-  tell();
-  hours.push({ rssBytes, descriptors });
+  const before = hours[hour] ?? now;
+  if (hour >= hours.length) tell();
+  hours[hour] = {
+    rssBytes: Math.min(now.rssBytes, before.rssBytes),
+    heapBytes: Math.min(now.heapBytes, before.heapBytes),
+    externalBytes: Math.min(now.externalBytes, before.externalBytes),
+    descriptors: Math.max(now.descriptors, before.descriptors),
+  };
 };
 const tell = () => {
   const done = hours.at(-1);
   if (!done) return;
-  const megabytes = (done.rssBytes / 1e6).toFixed(1);
+  /** @param {number} bytes */
+  const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
   console.log(
-    `  hour ${hours.length}: ${megabytes} MB resident at least, ${done.descriptors} descriptors at most`,
+    `  hour ${hours.length}: at least ${megabytes(done.rssBytes)} resident, of them ${megabytes(done.heapBytes)} JavaScript's ` +
+      `and ${megabytes(done.externalBytes)} its arrays'; ${done.descriptors} descriptors at most`,
   );
 };
 const files = new FilesByTime(

@@ -98,7 +98,7 @@ describe('convergence', () => {
     assert.ok(Math.abs(peaks[0] / peaks[1] - 1) < 0.2, `${peaks.join(' and ')} Jy`);
   });
 
-  it('of channels unlike the others: told', async () => {
+  it('of channels unlike the others: told and left out', async () => {
     // A carrier of 100 kJy over eight channels at the model's own place: √(1 + 8 · 100 / 5) = 12.7 times the gain.
     const made = await corella('simulate', '--telescope', 'eda2', '--stations', '6', '--time', '2026-03-01T12:00:00Z', '--sources', 'spot@60:90:5000', '--rate', '100kHz', '--frequency', '160MHz', '--tone', '160.0125MHz:100000:60:90', '--duration', '60ms', '-o', 'tone.sigmf-meta', '--quiet'); // prettier-ignore
     assert.equal(made.code, 0, made.stderr);
@@ -106,7 +106,16 @@ describe('convergence', () => {
     assert.equal(correlated.code, 0, correlated.stderr);
     const ran = await corella('calibrate', 'tone.uvfits', '--sources', 'spot@60:90:5000', '-o', 'odd.json', '--quiet'); // prettier-ignore
     assert.equal(ran.code, 0, ran.stderr);
-    const [, level] = /odd: the gains of channel 5 \(160\.012 MHz\) are (\d+) times the middle channel's/.exec(ran.stdout) ?? []; // prettier-ignore
+    const [, level] = /left out: channel 5 \(160\.012 MHz\), whose gains are (\d+) times the middle channel's/.exec(ran.stdout) ?? []; // prettier-ignore
     assert.ok(Number(level) > 10 && Number(level) < 18, ran.stdout);
+    for (const path of ['odd.json', 'odd.calh5']) {
+      const { solved } = await readGainFile(file(path));
+      const inputs = solved.length / CHANNELS;
+      const inChannel = (c: number): number[] => [...solved.subarray(c * inputs, (c + 1) * inputs)];
+      assert.ok(!inChannel(5).includes(1) && !inChannel(1).includes(0), path);
+    }
+    const kept = await corella('calibrate', 'tone.uvfits', '--sources', 'spot@60:90:5000', '--odd', '0', '-o', 'kept.json', '--quiet'); // prettier-ignore
+    assert.equal(kept.code, 0, kept.stderr);
+    assert.ok(!(await readGainFile(file('kept.json'))).solved.includes(0));
   });
 });

@@ -5,13 +5,15 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { describeCuda } from '../backend/cuda/cuda.js';
 import type { Integration } from '../core/blocks.js';
 import { openFile } from '../formats/index.js';
-import { corella } from './corella.js';
+import { corellaHere as corella } from './corella.js';
 
 const START = '2026-06-21T04:00:00Z';
 const FAULTS = ['--lose', '2%', '--duplicate', '1%', '--reorder', '2%', '--corrupt', '1%', '--seed', '5'];
-const SUMS = ['--values', 'sums', '--integration', '100ms', '--align', 'utc'];
+const sumsEvery = (time: string): string[] => ['--values', 'sums', '--integration', time, '--align', 'utc'];
+const SUMS = sumsEvery('100ms');
 const ARRAY = ['--telescope', 'lwasv', '--stations', '16'];
 
 let folder = '';
@@ -30,6 +32,10 @@ before(async () => {
     '-o',
     'sky',
   );
+  // Four stations: samples of 8 bits for digitisers, a coarse channel of the MWA's.
+  const few = ['simulate', '--stations', '4', '--time', START];
+  await ran(...few, '--duration', '320ms', '--rate', '200kHz', '--type', 'i8', '-o', 'real');
+  await ran(...few, '--duration', '130ms', '--rate', '1.28MHz', '--frequency', '58.88MHz', '-o', 'coarse');
   await ran('channelise', 'sky.sigmf-meta', '--channels', '4', '--bits', '4', '-o', 'nibbles');
   await ran('channelise', 'sky.sigmf-meta', '--channels', '4', '-o', 'bytes');
 });
@@ -48,6 +54,7 @@ interface Summary {
   readonly missingSamples: number;
   readonly samplesIn: number;
   readonly images: number;
+  readonly card?: { readonly blocks: number };
   readonly packets: {
     readonly packets: number;
     readonly outcomes: Readonly<Record<string, number>>;
@@ -80,22 +87,30 @@ const accountHolds = ({ packets }: Summary): void => {
   );
 };
 
-/** Format, what is sent, what live must be told. */
+const FOUR = ['--channels', '4'];
+const DIGITISERS = ['--epoch', START, '--rate', '200kHz', '--frequency', '58MHz'];
+/** Format, what is sent, of how many stations, what live must be told, integrations of so long. */
 const trials = [
-  ['chips', 'nibbles', ['--epoch', START], []],
-  ['snap2', 'nibbles', ['--rate', '25kHz'], []],
-  ['spead-feng', 'bytes', ['--epoch', START, '--rate', '200kHz', '--frequency', '58MHz'], []],
-  ['vdif', 'sky', ['--rate', '100kHz', '--frequency', '58MHz'], ['--channels', '4']],
+  ['chips', 'nibbles', '16', ['--epoch', START], [], '100ms'],
+  ['snap2', 'nibbles', '16', ['--rate', '25kHz'], [], '100ms'],
+  ['spead-feng', 'bytes', '16', DIGITISERS, [], '100ms'],
+  ['vdif', 'sky', '16', ['--rate', '100kHz', '--frequency', '58MHz'], FOUR, '100ms'],
+  ['vdif-vtp', 'sky', '16', ['--rate', '100kHz', '--frequency', '58MHz'], FOUR, '100ms'],
+  ['spead-digitiser', 'real', '4', DIGITISERS, FOUR, '100ms'],
+  ['mwa', 'coarse', '4', [], FOUR, '40ms'],
 ] as const;
 
+/** Where there is one: packets of spectra then go straight to it. */
+const card = describeCuda().present ? ['cuda'] : [];
+
 describe('live equals batch', () => {
-  for (const [format, recording, told, channels] of trials)
-    for (const backend of format === 'chips' ? ['reference', 'cpu'] : ['cpu'])
+  for (const [format, recording, stations, told, channels, every] of trials)
+    for (const backend of [...(format === 'chips' ? ['reference', 'cpu'] : ['cpu']), ...card])
       it(`${format} with loss, duplicates, reordering and damage, on ${backend}: sums and counts bit for bit`, async () => {
         const name = `${format}-${backend}`;
         await ran('send', `${recording}.sigmf-meta`, '--format', format, '--to', `${name}.pcap`, '--truth', `${name}-truth`, ...FAULTS); // prettier-ignore
-        const summary = await live('--from', `${name}.pcap`, '--format', format, ...told, ...ARRAY, ...channels, ...SUMS, '-o', `${name}.uvh5`, '--backend', backend); // prettier-ignore
-        await ran('correlate', `${name}-truth.sigmf-meta`, ...channels, ...SUMS, '-o', `${name}-batch.uvh5`, '--backend', backend); // prettier-ignore
+        const summary = await live('--from', `${name}.pcap`, '--format', format, ...told, '--telescope', 'lwasv', '--stations', stations, ...channels, ...sumsEvery(every), '-o', `${name}.uvh5`, '--backend', backend); // prettier-ignore
+        await ran('correlate', `${name}-truth.sigmf-meta`, ...channels, ...sumsEvery(every), '-o', `${name}-batch.uvh5`, '--backend', backend); // prettier-ignore
         accountHolds(summary);
         assert.ok(summary.packets.outcomes.duplicate > 0 && summary.packets.outcomes.invalid > 0);
         assert.ok(summary.packets.missingCells > 0);
@@ -109,12 +124,33 @@ describe('live equals batch', () => {
           assert.deepEqual(ours[k].visibilities, one.visibilities, `sums of integration ${k}`);
           assert.deepEqual(ours[k].counts, one.counts, `counts of integration ${k}`);
         });
+        const rate = format === 'mwa' ? 320_000 : 25_000;
         assert.ok(
-          batch.some(({ counts, durationS }) =>
-            counts.some((count) => count < Math.round(durationS * 25_000)),
-          ),
+          batch.some(({ counts, durationS }) => counts.some((count) => count < Math.round(durationS * rate))),
         );
       });
+
+  for (const backend of card)
+    for (const [format, recording, told] of trials.slice(0, 3))
+      for (const road of [[], ['--direct'], ['--direct', '--flag', '3,8-9']])
+        it(`${format} with loss on ${backend}, images ${road.join(' ')} and integrations: sums and counts bit for bit`, async () => {
+          const name = `${format}-images-${road.length}`;
+          const flags = road.slice(1);
+          await ran('send', `${recording}.sigmf-meta`, '--format', format, '--to', `${name}.pcap`, '--truth', `${name}-truth`, ...FAULTS); // prettier-ignore
+          const summary = await live('--from', `${name}.pcap`, '--format', format, ...told, ...ARRAY, ...SUMS, '-o', `${name}.uvh5`, '--image', '20ms', '--picture', `${name}.png`, ...road, '--backend', backend); // prettier-ignore
+          await ran('correlate', `${name}-truth.sigmf-meta`, ...SUMS, ...flags, '-o', `${name}-batch.uvh5`, '--backend', 'cpu'); // prettier-ignore
+          assert.ok(summary.card && summary.card.blocks > 0, 'packets went straight to the card');
+          assert.ok(summary.images >= 15);
+          const [ours, batch] = [
+            await integrationsIn(`${name}.uvh5`),
+            await integrationsIn(`${name}-batch.uvh5`),
+          ];
+          assert.equal(ours.length, batch.length);
+          batch.forEach((one, k) => {
+            assert.deepEqual(ours[k].visibilities, one.visibilities, `sums of integration ${k}`);
+            assert.deepEqual(ours[k].counts, one.counts, `counts of integration ${k}`);
+          });
+        });
 
   it('images at their own cadence change nothing in the file, by either road', async () => {
     const from = ['bytes.sigmf-meta', '--align', 'utc', '--integration', '100ms', '--values', 'sums']; // prettier-ignore
@@ -147,12 +183,25 @@ describe('a night outlives', () => {
 
   it("the senders' restart: a new session and a new file, at most two packets of a sender lost", async () => {
     await send('restart', 'chips', 'nibbles', '--restart', '200ms');
-    const summary = await live('--from', 'restart.pcap', '--epoch', START, ...ARRAY, '-o', 'restart.uvh5', '--integration', '40ms'); // prettier-ignore
+    const summary = await live('--from', 'restart.pcap', '--epoch', `${START},clock`, ...ARRAY, '-o', 'restart.uvh5', '--integration', '40ms'); // prettier-ignore
     accountHolds(summary);
     assert.equal(summary.sessions, 2);
     assert.equal(summary.packets.resyncs, 1);
     assert.equal(summary.files.length, 2);
     assert.ok(summary.packets.outcomes.late <= 2, JSON.stringify(summary.packets.outcomes));
+  });
+
+  it('a restart after which nobody knows the time: what comes is left out, and told', async () => {
+    const lines = (await ran('live', '--from', 'restart.pcap', '--epoch', START, ...ARRAY, '-o', 'untold.uvh5', '--integration', '40ms', '--json')).trim().split('\n'); // prettier-ignore
+    const summary = JSON.parse(lines[lines.length - 1]) as Summary & {
+      readonly packets: { readonly untimedBlocks: number };
+    };
+    accountHolds(summary);
+    assert.deepEqual([summary.sessions, summary.files.length], [1, 1]);
+    assert.ok(summary.packets.untimedBlocks > 0);
+    assert.ok(lines.some((line) => line.includes('left out') && line.includes('--epoch')));
+    const last = (await integrationsIn('untold.uvh5')).at(-1);
+    assert.ok(last && last.start.unixSeconds + last.start.fraction < Date.parse(START) / 1000 + 0.2);
   });
 
   it('a jump forward: what lies between is missing, and no session is lost', async () => {

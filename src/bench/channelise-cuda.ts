@@ -3,7 +3,7 @@ import { prepareCeilings } from '../backend/cuda/ceilings.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { preparePlainCeilings } from '../backend/cuda/plain-ceilings.js';
 import { uploadArray } from '../backend/cuda/transfer.js';
-import { prepareCudaChanneliser } from '../channelise/on-card.js';
+import { INPUT_DELAY, prepareCudaChanneliser, writeDelays } from '../channelise/on-card.js';
 import { planChannelise } from '../channelise/index.js';
 import { spectraSizeBytes, voltageSizeBytes, type SpectraType, type VoltageType } from '../core/axes.js';
 import type { Closers } from '../core/closing.js';
@@ -18,11 +18,8 @@ interface Size {
   readonly inputType: VoltageType;
   readonly outputType: SpectraType;
   readonly kernels: 'best' | 'general';
-  /**
-   * Beside the same without: `phases` alone, of rows that open where they should; `tracked` from rows that all begin at one
-   * time, which are opened on the card first.
-   */
-  readonly delays?: 'phases' | 'tracked';
+  /** Beside the same without: rows that all begin at one time, each read from its own delay on, and phases. */
+  readonly delays?: 'tracked';
 }
 
 const bytes8 = { inputType: 'ci8', outputType: 'ci8', kernels: 'best' } as const;
@@ -32,9 +29,10 @@ const sizes: readonly Size[] = [
   ...[64, 132, 256, 1000, 1536, 2048, 2100, 32_768].map((channels) => ({ channels, taps: 8, ...bytes8 })),
   { channels: 1024, taps: 8, ...bytes8, inputType: 'i8' },
   { channels: 1024, taps: 8, ...bytes8, inputType: 'cf32', outputType: 'cf32' },
-  ...[64, 256, 1000, 1024, 4096, 32_768].flatMap((channels) =>
-    (['phases', 'tracked'] as const).map((delays) => ({ channels, taps: 8, ...bytes8, delays })),
-  ),
+  ...[64, 256, 1000, 1024, 4096, 32_768].map((channels) => ({
+    ...{ channels, taps: 8, ...bytes8 },
+    delays: 'tracked' as const,
+  })),
 ];
 /** Well past the L2 cache, and enough inputs to keep every multiprocessor busy to the end. */
 const INPUTS = 66;
@@ -91,26 +89,12 @@ async function prepare(backend: CudaBackend, size: Size, closers: Closers): Prom
     };
   }
   const without = closers.keep(await prepareCudaChanneliser(plain, backend, { kernels }));
-  const { shiftSamples, turns } = benchDelays(plan);
-  const turnTable = closers.keep(await uploadArray(session, 'turns', turns));
-  const openings = closers.keep(
-    await uploadArray(
-      session,
-      'openings',
-      shiftSamples.map((shift) => (MOST_DELAY - shift) * sampleBytes),
-    ),
-  );
-  const opened =
-    delays === 'tracked'
-      ? {
-          pointer: closers.keep(session.allocate('delayed voltages', INPUTS * pitchBytes)).pointer,
-          pitchBytes,
-        }
-      : undefined;
+  const table = new DataView(new ArrayBuffer(INPUTS * INPUT_DELAY.bytes));
+  writeDelays(table, benchDelays(plan), MOST_DELAY, sampleBytes);
+  const told = closers.keep(await uploadArray(session, 'delays', table));
   return {
     ours: made(() => {
-      if (opened) channeliser.open(rows, opened, openings, samples * sampleBytes);
-      channeliser.filter(opened ?? rows, spectra, out, turnTable);
+      channeliser.filter(rows, spectra, out, told);
     }),
     ceiling,
     peer: {

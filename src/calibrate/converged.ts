@@ -7,7 +7,7 @@ export const unconverged = ({ solutions }: Pick<Calibration, 'solutions'>): read
   solutions.filter(({ converged, residual }) => !converged && !Number.isNaN(residual));
 
 /** The same calibration with every gain of those solves unknown. */
-export function leaveOutUnconverged(calibration: Calibration): Calibration {
+export function leaveOutUnconverged<Found extends Calibration>(calibration: Found): Found {
   const given = unconverged(calibration);
   if (given.length === 0) return calibration;
   const { solutions } = calibration;

@@ -13,7 +13,18 @@ export type { CalibrationOptions, CalibrationPlan, IterationRule, SolveBatch, So
 export type { CalibrationInput, LeftOut, LeftOutReason } from './batch.js';
 export type { Calibration, Solution } from './solve.js';
 export { leaveOutUnconverged, unconverged } from './converged.js';
-export { modelVisibilities, type ModelComponent, type ModelOptions } from './model.js';
+export {
+  crossHandFrom,
+  isBelievable,
+  withCrossHand,
+  withKnownCrossHand,
+  type CrossHand,
+  type CrossHanded,
+  type CrossHandFit,
+  type CrossHandHow,
+  type CrossHandRule,
+} from './cross-hand.js';
+export { modelVisibilities, type BeamVoltages, type ModelComponent, type ModelOptions } from './model.js';
 export type { Solver } from './cpu/prepare.js';
 export { compareGains, type GainComparison } from './compare.js';
 

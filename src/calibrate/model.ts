@@ -4,15 +4,26 @@ import { refuse } from '../core/errors.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { dot, type Vector3 } from '../core/vector.js';
 
+/** Of the element towards a source. */
+export interface BeamVoltages {
+  /** x : [c] */
+  readonly x: Float64Array;
+  /** y : [c] */
+  readonly y: Float64Array;
+}
+
 export interface ModelComponent {
   /** Unit vector towards the source: x east, y north, z up. */
   readonly directionEnu: Vector3;
   /** fluxJy : [c], Stokes I. */
   readonly fluxJy: Float64Array;
   /** The element's voltage beam towards the source; its square multiplies the flux. Default 1. */
-  readonly beam?: number;
+  readonly beam?: number | BeamVoltages;
   /** Stokes Q over I, −1…1: XX = I − Q, YY = I + Q. Default 0, unpolarised. */
   readonly fractionQ?: number;
+  /** Stokes U and V over I: XY = U − iV. Default 0; only the cross hands see them. */
+  readonly fractionU?: number;
+  readonly fractionV?: number;
 }
 
 export interface ModelOptions {
@@ -78,12 +89,15 @@ export function checkComponent({ fluxJy, directionEnu }: ModelComponent, q: numb
   }
 }
 
-export function fluxInPolarisation(
-  { fluxJy, beam = 1, fractionQ = 0 }: ModelComponent,
-  c: number,
-  p: number,
-): number {
+export function fluxInPolarisation(component: ModelComponent, c: number, p: number): number {
+  const { fluxJy, fractionQ = 0 } = component;
+  const beam = voltageOf(component, c, p);
   return fluxJy[c] * beam * beam * (p === 0 ? 1 - fractionQ : 1 + fractionQ);
+}
+
+/** The element's voltage in a channel, of X (0) or Y (1). */
+export function voltageOf({ beam = 1 }: Pick<ModelComponent, 'beam'>, c: number, p: number): number {
+  return typeof beam === 'number' ? beam : (p === 0 ? beam.x : beam.y)[c];
 }
 
 function fillPhasors(

@@ -8,10 +8,12 @@ import { prepareReferenceChanneliser } from './reference.js';
 
 export type { Channeliser } from './channeliser.js';
 export type { FilterWindow } from './filter.js';
+export { rounding, type Rounding } from './rounding.js';
 export { filterResponse, type FilterResponse, type ResponseOptions } from './response.js';
 export {
   channelFrequenciesHz,
   channelWidthHz,
+  outputRail,
   planChannelise,
   spectrumTime,
   type ChanneliseOptions,

@@ -1,140 +1,66 @@
 /** corella calibrate: visibilities and a model of the sky to gains. */
 import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { leaveOutUnconverged, type Calibration, type IterationRule } from '../calibrate/index.js';
+import {
+  leaveOutUnconverged,
+  type Calibration,
+  type CrossHanded,
+  type CrossHandRule,
+  type IterationRule,
+} from '../calibrate/index.js';
 import { addSeconds } from '../core/instant.js';
-import { formatSeconds, SPEED_OF_LIGHT_M_PER_S, withMinus } from '../core/units.js';
+import { DEGREES_PER_RADIAN, formatSeconds, SPEED_OF_LIGHT_M_PER_S, withMinus } from '../core/units.js';
 import { refuse } from '../core/errors.js';
 import { gainPaths, writeGainFiles } from '../formats/index.js';
 import { through } from '../pipeline/run.js';
 import { prepareCalibrate } from '../pipeline/stages/calibrate.js';
-import { oddChannels } from '../pipeline/gains/odd-channels.js';
+import { leaveOutOddGains, oddGains, type OddGains } from '../pipeline/gains/odd-channels.js';
 import { oddByGain, oddByPower, type OddInput } from '../pipeline/gains/odd-inputs.js';
 import type { Integration } from '../core/blocks.js';
 import { inputName } from '../telescope/telescope.js';
-import { frameAtMiddle } from '../pipeline/geometry.js';
+import { frameAtMiddle, stationPositions } from '../pipeline/geometry.js';
+import { checkModel, type ModelCheck } from '../pipeline/gains/model-check.js';
+import { outsideModel } from '../pipeline/gains/outside-model.js';
+import { shortestBaselineM } from '../pipeline/gains/shortest.js';
 import { fitDelays, oneGain, type OverBand } from '../pipeline/gains/over-band.js';
 import { chooseIntegration, integrationsEvery } from '../pipeline/select.js';
+import { refuseGiven } from './options/command.js';
 import {
-  addBackendOptions,
-  addExamples,
-  parseCount,
-  refuseGiven,
-  type BackendOptions,
-} from './options/command.js';
-import { addEopOption } from './options/eop-option.js';
-import { addFlagOption, parseFlags, type FlagOptions } from './options/flags.js';
+  addCalibrateOptions,
+  findStation,
+  type BaselineLength,
+  type CalibrateOptions,
+} from './options/calibrate-options.js';
+import { crossHandAfter, type CrossHandChoice } from './options/cross-hand-option.js';
+import { elementOf } from './options/element-option.js';
+import { parseFlags } from './options/flags.js';
 import {
   convergenceLines,
+  crossHandLines,
   MOST_LINES,
+  refuseNoCrossHand,
   refuseNoneConverged,
   summarise,
   unconvergedLine,
 } from './report/calibration-report.js';
 import { history } from './report/history.js';
+import { modelLines, refuseWrongModel } from './report/model-lines.js';
 import { PartlyDone } from './report/outcome.js';
-import { addIntegrationOption, choiceLines, type IntegrationOptions } from './options/integration-options.js';
-import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
+import { choiceLines } from './options/integration-options.js';
+import { openOptions } from './options/open-options.js';
 import { openVisibilities, telescopeFor, withBackend } from './open.js';
-import { addOverwriteOption, checkOutputs, parseOutput, type OutputOptions } from './options/outputs.js';
-import { duration, plainNumber } from './options/quantity.js';
-import { addSourceOption, chooseSources } from './options/sky-options.js';
+import { checkOutputs } from './options/outputs.js';
+import { polarise } from './options/polarise-option.js';
+import { chooseSources } from './options/sky-options.js';
 import { openTerminal } from './report/terminal.js';
-
-interface CalibrateOptions extends BackendOptions, OutputOptions, FlagOptions, IntegrationOptions, OpenFlags {
-  readonly out: string;
-  readonly sources: string;
-  readonly minAltitude: number;
-  readonly iterations?: number;
-  readonly tolerance: number;
-  readonly mostIterations: number;
-  readonly reference?: string;
-  readonly minBaseline?: number;
-  readonly odd: number;
-  readonly every?: number;
-  readonly over: OverBand;
-  readonly delaysOut?: string;
-}
 
 export function registerCalibrate(program: Command): void {
   const command = program
     .command('calibrate')
     .description("visibilities + sky model → each antenna's complex gain (StEFCal)")
     .argument('<visibilities>', 'in any format we read')
-    .option(
-      '-o, --out <path>',
-      'gains to write, as JSON; CalH5 takes the same name beside it',
-      parseOutput,
-      'gains.json',
-    );
-  addSourceOption(command, 'the model')
-    .option(
-      '--min-altitude <degrees>',
-      'leave lower sources out of the model',
-      plainNumber('--min-altitude'),
-      5,
-    )
-    .option(
-      '--tolerance <change>',
-      'converged when the gains change by less, as a fraction',
-      plainNumber('--tolerance'),
-      1e-8,
-    )
-    .option(
-      '--most-iterations <number>',
-      'give up after so many; what has not converged has no gains',
-      parseCount,
-      500,
-    )
-    .option('--iterations <number>', 'exactly so many instead', parseCount)
-    .option('--reference <station>', 'whose phase is zero, by number or name (default: the first good one)')
-    .option(
-      '--min-baseline <metres>',
-      'leave shorter baselines out (default: none)',
-      plainNumber('--min-baseline'),
-    )
-    .option(
-      '--odd <factor>',
-      'leave out inputs whose power or gain is so many times off the middle; 0 keeps all',
-      parseOdd,
-      4,
-    )
-    .option(
-      '--every <time>',
-      'gains for every so much of the file, like 10s, drawn straight in between where they are applied (default: one solution)',
-      duration('--every'),
-    )
-    .option(
-      '--over <what>',
-      'a gain for each channel, one for the whole band, or a delay: a size, a delay and a phase for each input',
-      parseOver,
-      'channel',
-    )
-    .option(
-      '--delays-out <path>',
-      'with --over delay: cable lengths against the reference, as a delays.json that correlate takes by --delays',
-    )
     .action(run);
-  addIntegrationOption(command);
-  addFlagOption(command);
-  addOverwriteOption(command);
-  addOpenOptions(command, 'visibilities');
-  addBackendOptions(command);
-  addEopOption(command);
-  addExamples(command, [
-    ['calibrate visibilities.uvfits', 'with every bright source that was up'],
-    [
-      'calibrate visibilities.uvfits --sources CygA,CasA --min-baseline 20',
-      'two sources, no short baselines',
-    ],
-    ['calibrate noon.uvfits --sources Sun --reference stand21 -o sun.json', 'in daylight, on the Sun alone'],
-    ['calibrate night.uvh5 --every 10s', 'gains that follow the night'],
-    [
-      'calibrate visibilities.uvh5 --sources CygA --over delay --delays-out cables.json',
-      'cable lengths, for correlate --delays cables.json',
-    ],
-    ['calibrate visibilities.uvfits --iterations 300 --json', 'a fixed amount of work, numbers for machines'],
-  ]);
+  addCalibrateOptions(command);
 }
 
 async function run(path: string, options: CalibrateOptions, command: Command): Promise<void> {
@@ -162,21 +88,32 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
         : { kind: 'fixed', count: options.iterations, tolerance: options.tolerance };
     const referenceStation =
       options.reference === undefined ? undefined : findStation(options.reference, telescope.stations);
+    const afterwards = await crossHandAfter(options.crossHand, telescope, file.header.frequenciesHz);
     const stage = terminal.stage('calibrate');
     const integration = without(asked, oddPowers);
     const { frequenciesHz, channelWidthHz, feeds } = file.header;
+    const element = options.element === undefined ? undefined : await elementOf(options, telescope);
+    const stationsM = stationPositions(telescope);
+    const sees = telescope.beamExponent > 0 && element === undefined ? 'all the sky' : 'a part';
+    const minimumBaselineM = shortestBaselineM(options.minBaseline, stationsM, frequenciesHz, sees);
     const solved = await withBackend(options, async (backend) => {
       const solver = await prepareCalibrate({
         backend,
         telescope,
         frequenciesHz,
         polarisations: integration.polarisations,
-        sources: chooseSources(options.sources, frameAtMiddle(telescope, integration)),
+        sources: polarise(
+          chooseSources(options.sources, frameAtMiddle(telescope, integration)),
+          options.polarise,
+        ),
         minimumAltitudeDeg: options.minAltitude,
         iterations,
+        crossHand: ruleOf(options.crossHand),
+        followed: file.header.phaseCentre,
+        ...(element && { element }),
         onStep: stage.step,
         ...(referenceStation === undefined ? {} : { referenceStation }),
-        ...(options.minBaseline === undefined ? {} : { minimumBaselineM: options.minBaseline }),
+        ...(minimumBaselineM > 0 && { minimumBaselineM }),
       });
       try {
         const first = await through(solver, integration);
@@ -188,7 +125,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
         refuseAllOdd(odd, asked, options.odd);
         // Solved again without them: noise that passed for signal has bent the others a little.
         const best = oddGains.length === 0 ? first : await through(solver, without(integration, oddGains));
-        const later: { readonly integration: Integration; readonly calibration: Calibration }[] = [];
+        const later: { readonly integration: Integration; readonly calibration: CrossHanded }[] = [];
         if (options.every !== undefined) {
           for await (const next of integrationsEvery(file, options.every)) {
             const own = { ...next, flaggedInputs: next.flaggedInputs.map((flag, a) => flag | flags[a]) };
@@ -202,9 +139,23 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
       }
     });
     const seconds = stage.done();
-    const { sources, odd, later } = solved;
-    const calibration = leaveOutUnconverged(solved.calibration);
-    refuseNoneConverged(calibration, options.iterations ?? options.mostIterations);
+    const { sources, odd } = solved;
+    const converged = leaveOutUnconverged(solved.calibration);
+    refuseNoneConverged(converged, options.iterations ?? options.mostIterations);
+    const check = checkModel(integration, converged, solved.plan);
+    refuseWrongModel(check, options.acceptModel === true);
+    refuseNoCrossHand(options.crossHand, converged, sources);
+    const finish = (found: CrossHanded): CrossHanded => {
+      const strange = oddOf(found, frequenciesHz.length, options.odd);
+      return afterwards(leaveOutOddGains(found, frequenciesHz.length, strange));
+    };
+    const strange = oddOf(converged, frequenciesHz.length, options.odd);
+    const calibration = finish(converged);
+    const outside = outsideModel(sources, frameAtMiddle(telescope, integration), {
+      ...{ telescope, stationsM, frequenciesHz, integration, calibration, plan: solved.plan },
+    });
+    const later = solved.later.map((one) => ({ ...one, calibration: finish(one.calibration) }));
+    refuseMixedOver(options.over, calibration);
     const shaped = shapeOver(options.over, frequenciesHz);
     const series = (later.length > 0 ? later : [{ integration, calibration }]).map((one) => ({
       time: addSeconds(one.integration.start, one.integration.durationS / 2),
@@ -212,10 +163,8 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
       ...shaped(one.calibration),
     }));
     const delays = options.over === 'delay' ? fitDelays(calibration, frequenciesHz).delays : [];
-    const named = delays.map((one) => ({
-      ...one,
-      name: inputName(telescope, one.input, integration.polarisations, feeds),
-    }));
+    const nameOf = (input: number): string => inputName(telescope, input, integration.polarisations, feeds);
+    const named = delays.map((one) => ({ ...one, name: nameOf(one.input) }));
     if (options.delaysOut !== undefined) await writeCables(options.delaysOut, named);
     await writeGainFiles(
       options.out,
@@ -232,13 +181,8 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
       { telescope, channelWidthHz, durationS: integration.durationS, ...(feeds && { feeds }) },
     );
     const summary = summarise(calibration);
-    const channels =
-      options.odd === 0 ? [] : oddChannels(calibration.gains, frequenciesHz.length, options.odd);
     const given = unconvergedLine(summary, frequenciesHz);
-    const oddInputs = odd.map((one) => ({
-      ...one,
-      name: inputName(telescope, one.input, integration.polarisations, feeds),
-    }));
+    const oddInputs = odd.map((one) => ({ ...one, name: nameOf(one.input) }));
     const left = [
       ...oddInputs.map(({ name, level, by }) => `${name} (${by} ${level.toPrecision(2)} times the middle)`),
       ...summary.leftOut
@@ -252,10 +196,14 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
         sources: sources.map(({ source }) => source.name),
         integrations: choice.used,
         ...summary,
+        minimumBaselineM,
+        model: { ...orNull(check), outside },
         solutionsInTime: series.length,
         ...(options.over === 'delay' && { delays: named }),
         oddInputs,
-        oddChannels: channels,
+        oddChannels: strange.channels,
+        oddGains: strange.gains.map((one) => ({ ...one, name: nameOf(one.input) })),
+        ...(integration.polarisations === 2 && { crossHand: crossHandFacts(calibration) }),
         seconds,
       },
       [
@@ -267,7 +215,13 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
             ]
           : []),
         `model: ${sources.map(({ source, altitudeDeg }) => `${source.name} at ${altitudeDeg.toFixed(0)}°`).join(', ')}`,
-        ...convergenceLines(summary, channels, frequenciesHz),
+        ...(element === undefined && telescope.beamExponent === 0
+          ? ['model: without a beam, none being known of these stations (--element): fluxes are apparent']
+          : []),
+        ...convergenceLines(summary, strange, frequenciesHz),
+        ...(minimumBaselineM > 0 ? [baselineLine(minimumBaselineM, options.minBaseline)] : []),
+        ...modelLines(check, outside),
+        ...(integration.polarisations === 2 ? crossHandLines(calibration, feeds) : []),
         ...choiceLines(choice, options.integration),
         ...(summary.solvesWithoutData > 0
           ? [
@@ -284,10 +238,40 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
   }
 }
 
-function parseOver(text: string): OverBand {
-  return text === 'channel' || text === 'band' || text === 'delay'
-    ? text
-    : refuse('--over', `'${text}' is no way to solve`, 'choose channel, band or delay');
+/** JSON has no NaN. */
+const orNull = ({ unexplained, noiseResidual }: ModelCheck) => ({
+  unexplained: Number.isNaN(unexplained) ? null : unexplained,
+  noiseResidual: Number.isNaN(noiseResidual) ? null : noiseResidual,
+});
+
+const baselineLine = (minimumM: number, asked: BaselineLength | undefined): string =>
+  `baselines from ${minimumM.toFixed(1)} m${asked === undefined ? ' (2 wavelengths; --min-baseline says otherwise)' : asked.unit === 'wl' ? ` (${asked.value} wavelengths)` : ''}`;
+
+const ruleOf = (choice: CrossHandChoice | undefined): CrossHandRule =>
+  choice === undefined ? { kind: 'model' } : choice.kind === 'file' ? { kind: 'unknown' } : choice;
+
+const oddOf = (found: Calibration, channels: number, factor: number): OddGains =>
+  factor === 0 ? { channels: [], gains: [] } : oddGains(found, channels, factor);
+
+const crossHandFacts = ({ crossHand, crossHandFit }: CrossHanded) => ({
+  how: crossHand.how,
+  phaseDeg: Array.from(crossHand.phaseRad, (phase) =>
+    Number.isNaN(phase) ? null : phase * DEGREES_PER_RADIAN,
+  ),
+  ...(crossHandFit && { fits: crossHandFit }),
+});
+
+/** Gains of channels with the phase between X and Y and of those without do not add up. */
+function refuseMixedOver(over: OverBand, { crossHand, solved }: CrossHanded): void {
+  const inputs = solved.length / crossHand.phaseRad.length;
+  const isLacking = (phase: number, c: number): boolean =>
+    Number.isNaN(phase) && solved.subarray(c * inputs, (c + 1) * inputs).includes(1);
+  if (over !== 'channel' && crossHand.how !== 'unknown' && crossHand.phaseRad.some(isLacking))
+    refuse(
+      '--over',
+      'the phase between X and Y is known in some channels alone, which cannot be joined',
+      'leave --over out, or give the phase as an angle or by an earlier gains file (--cross-hand)',
+    );
 }
 
 /** What goes to the file of a solution, channel by channel as ever. */
@@ -320,13 +304,6 @@ const without = (integration: Integration, odd: readonly OddInput[]): Integratio
   };
 };
 
-function parseOdd(text: string): number {
-  const factor = plainNumber('--odd')(text);
-  if (factor !== 0 && !(factor > 1))
-    refuse('--odd', `'${text}' is no factor`, 'give more than 1, like 4, or 0 to keep all inputs');
-  return factor;
-}
-
 /** Where hardly any input is like the others, the factor is too small for them. */
 function refuseAllOdd(
   odd: readonly OddInput[],
@@ -346,17 +323,4 @@ function refuseAllOdd(
         'give a larger factor, or 0 to keep all inputs',
       );
   }
-}
-
-function findStation(text: string, stations: readonly { readonly name: string }[]): number {
-  const byName = stations.findIndex(({ name }) => name === text);
-  const station = byName >= 0 ? byName : Number(text);
-  if (!Number.isSafeInteger(station) || station < 0 || station >= stations.length) {
-    refuse(
-      '--reference',
-      `'${text}' is no station here`,
-      `give a name or a number from 0 to ${stations.length - 1}`,
-    );
-  }
-  return station;
 }

@@ -15,13 +15,14 @@ import { channeliseToFile } from '../pipeline/channelise.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
 import {
   addChannelOptions,
-  channelSettings,
+  measuredSettings,
   filterSettings,
   type ChannelOptions,
 } from './options/channel-options.js';
 import { addBackendOptions, addExamples, refuseGiven, type BackendOptions } from './options/command.js';
 import { history } from './report/history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
+import { levelFacts, levelLines } from './report/level-lines.js';
 import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
 import { openVoltages, unknownFactLines, withBackend } from './open.js';
 import {
@@ -79,7 +80,8 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
   await checkOutputs({ ...options, paths: outputs, from: path });
   const recording = await openVoltages(path, await openOptions(options));
   try {
-    const plan = planChannels(recording, await channelSettings(options, recording));
+    const settings = await measuredSettings(options, recording);
+    const plan = planChannels(recording, settings);
     const stage = terminal.stage('channelise');
     const facts = await withBackend(options, (backend) =>
       channeliseToFile(recording, plan, {
@@ -99,11 +101,13 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
         inputs: plan.inputs,
         spectra: facts.spectra,
         saturated: facts.saturated,
+        ...levelFacts(settings.level),
         ...lossFacts(recording, facts.missingSamples),
         seconds,
       },
       [
         `${out}: ${spectraText(facts.spectra)} of ${plan.channels} channels, ${formatHz(channelWidthHz)} each, for ${plan.inputs} inputs`,
+        ...levelLines(settings.level),
         ...railLines(facts.saturated, 2 * facts.spectra * plan.channels * plan.inputs),
         ...unknownFactLines(recording),
         ...lossLines(recording, facts.missingSamples, 'spectra that need them are marked as missing'),

@@ -15,7 +15,8 @@ import {
 } from '../formats/index.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
 import { correlateSpectra, correlateVoltages, type CorrelationSettings } from '../pipeline/correlate.js';
-import type { Account } from '../pipeline/stages/stage.js';
+import { atUsualGain, type Level } from '../pipeline/levels.js';
+import type { Account, Emit } from '../pipeline/stages/stage.js';
 import { writtenAsFar } from '../pipeline/write.js';
 import { skyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
@@ -23,7 +24,7 @@ import { refuse } from '../core/errors.js';
 import {
   addChannelOptions,
   channelOptionNames,
-  channelSettings,
+  measuredSettings,
   type ChannelOptions,
 } from './options/channel-options.js';
 import { addBackendOptions, addExamples, refuseGiven, type BackendOptions } from './options/command.js';
@@ -35,6 +36,7 @@ import { refuseUnknown, telescopeFor, withBackend } from './open.js';
 import { leftoverLines } from './options/leftover-lines.js';
 import { addOverwriteOption, checkOutputs, parseOutput, type OutputOptions } from './options/outputs.js';
 import { duration } from './options/quantity.js';
+import { levelFacts, levelLines } from './report/level-lines.js';
 import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
 import { coherenceFacts, coherenceLines } from './report/coherence-lines.js';
 import { openTerminal, spectraText } from './report/terminal.js';
@@ -177,6 +179,7 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
         samplesIn,
         spectra,
         saturated,
+        ...levelFacts(work.level),
         ...lossFacts(recording, missingSamples),
         integrationS: integrationS.longestS,
         ...(work.delays?.towards === undefined
@@ -189,6 +192,7 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
         `${options.out}: ${integrations} integration${integrations === 1 ? '' : 's'} of ${telescope.stations.length} station${telescope.stations.length === 1 ? '' : 's'}, ` +
           `${channelCount} channels of ${formatHz(work.channelWidthHz)}, from ${spectraText(spectra)}, ${formatSeconds(seconds)}`,
         ...integrationS.lines,
+        ...levelLines(work.level),
         ...railLines(saturated, 2 * spectra * channelCount * recording.inputs),
         ...lossLines(recording, missingSamples, 'the counts say where'),
       ],
@@ -217,6 +221,7 @@ interface Work {
   readonly delays?: RequestedDelays;
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
+  readonly level?: Level;
   run(
     settings: CorrelationSettings & { readonly onProgress: OnProgress; readonly stop: AbortSignal },
     append: (integration: Integration) => Promise<void>,
@@ -257,15 +262,21 @@ async function planWork(
       run: (settings, append) => correlateSpectra(recording, settings, append),
     };
   }
+  const channels = await measuredSettings(options, recording);
   const plan = planChannels(recording, {
-    ...(await channelSettings(options, recording)),
+    ...channels,
     ...(delays && { mostDelaySamples: mostDelaySamples(delays) }),
   });
   refuseFloatSums(plan.outputType, options);
+  const { level } = channels;
+  // Whole sums stay as they were summed.
+  const inUsualUnit = (append: Emit<Integration>): Emit<Integration> =>
+    level && options.values === 'means' ? (one) => append(atUsualGain(one, level)) : append;
   return {
     ...asked,
     ...channelsOf(recording, plan),
-    run: (settings, append) => correlateVoltages(recording, plan, settings, append),
+    ...(level && { level }),
+    run: (settings, append) => correlateVoltages(recording, plan, settings, inUsualUnit(append)),
   };
 }
 
@@ -278,7 +289,7 @@ function refuseFloatSums(type: SpectraType, { values }: CorrelateOptions): void 
 function headerOf(
   recording: Recording,
   telescope: Telescope,
-  { frequenciesHz, channelWidthHz, delays }: Work,
+  { frequenciesHz, channelWidthHz, delays, level }: Work,
   centre: PhaseCentre | undefined,
 ): VisibilityHeader {
   const middle = addSeconds(recording.start, recording.samples / sampleRateOf(recording) / 2);
@@ -294,6 +305,9 @@ function headerOf(
       ...(delays?.towards === undefined
         ? []
         : [`tracked: ${delays.towards}, turned back at the middle of each integration`]),
+      ...(level?.follows === 'measured'
+        ? [`gain before rounding: ${level.gain}, by the first samples' level`]
+        : []),
     ],
   };
 }

@@ -1,28 +1,31 @@
 /** corella image --direct: images of voltages or spectra, one or a series, without visibilities between. */
-import { refuse } from '../core/errors.js';
-import { addSeconds, type Instant } from '../core/instant.js';
+import { addSeconds } from '../core/instant.js';
 import { formatSeconds } from '../core/units.js';
 import type { ChannelisePlan } from '../channelise/index.js';
-import { readGainFile, sampleRateOf, type Recording } from '../formats/index.js';
+import { sampleRateOf, type Recording } from '../formats/index.js';
 import type { KernelSize } from '../image/index.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
 import { bearableIntegrationS, coherenceOf } from '../pipeline/coherence.js';
 import { imagesDirectly } from '../pipeline/direct-images.js';
-import { channelsWithoutGains, matchGains } from '../pipeline/gains/apply.js';
 import { imageDirectly } from '../pipeline/image.js';
 import type { Calibrated, ImageSettings, SkyImage } from '../pipeline/sky-image.js';
 import type { DirectSkyImage } from '../pipeline/stages/direct-image.js';
 import type { Telescope } from '../telescope/telescope.js';
+import { gainsFor } from './image-gains.js';
 import { runDirectSeries } from './image-series.js';
 import type { WideCommandOptions } from './image-wide.js';
 import { withBackend } from './open.js';
-import { channelSettings, type ChannelOptions } from './options/channel-options.js';
+import { measuredSettings, type ChannelOptions } from './options/channel-options.js';
+import type { ElementOptions } from './options/element-option.js';
 import type { OpenFlags } from './options/open-options.js';
 import { coherenceFacts, coherenceLines } from './report/coherence-lines.js';
+import { brightnessAtUsualGain, type Level } from '../pipeline/levels.js';
+import { levelFacts, levelLines } from './report/level-lines.js';
 import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
-import { openTerminal, type Terminal } from './report/terminal.js';
+import type { Terminal } from './report/terminal.js';
 
-export interface ImageOptions extends WideCommandOptions, ChannelOptions, OpenFlags {
+export interface ImageOptions extends WideCommandOptions, ChannelOptions, OpenFlags, ElementOptions {
+  readonly crossHand?: 'known';
   readonly direct?: true;
   readonly kernel: KernelSize;
   readonly weight?: WideCommandOptions['weights'];
@@ -34,6 +37,7 @@ export interface ImageOptions extends WideCommandOptions, ChannelOptions, OpenFl
 /** An image by either road, and what is told of it. */
 export interface Made {
   readonly sky: SkyImage & { readonly beam?: SkyImage['image'] };
+  readonly calibrated?: Calibrated;
   readonly channelWidthHz: number;
   readonly seconds: number;
   /** What the user should know of the data's choice. */
@@ -45,13 +49,15 @@ interface Channels {
   readonly plan?: ChannelisePlan;
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
+  readonly level?: Level;
 }
 
 /** Voltages are channelised here; what arrived channelised has its channels. */
 async function channelsFor(recording: Recording, options: ImageOptions): Promise<Channels> {
   if (recording.kind === 'spectra') return recording;
-  const plan = planChannels(recording, await channelSettings(options, recording));
-  return { plan, ...channelsOf(recording, plan) };
+  const settings = await measuredSettings(options, recording);
+  const plan = planChannels(recording, settings);
+  return { plan, ...channelsOf(recording, plan), ...(settings.level && { level: settings.level }) };
 }
 
 export async function directSeries(
@@ -61,8 +67,9 @@ export async function directSeries(
   settings: ImageSettings,
   terminal: Terminal,
 ): Promise<void> {
-  const { plan, frequenciesHz, channelWidthHz } = await channelsFor(recording, options);
+  const { plan, frequenciesHz, channelWidthHz, level } = await channelsFor(recording, options);
   const work = {
+    ...(level && { level }),
     ...{ telescope, frequenciesHz, channelWidthHz, settings, everyS: options.every ?? 1 },
     gains: await gainsFor(options, telescope, frequenciesHz),
     ...(options.duration === undefined ? {} : { durationS: options.duration }),
@@ -77,7 +84,7 @@ export async function imageDirect(
   settings: ImageSettings,
   terminal: Terminal,
 ): Promise<Made> {
-  const { plan, frequenciesHz, channelWidthHz } = await channelsFor(recording, options);
+  const { plan, frequenciesHz, channelWidthHz, level } = await channelsFor(recording, options);
   const inFileS = recording.samples / sampleRateOf(recording);
   const lastsS = Math.min(options.duration ?? Infinity, inFileS);
   const gains = await gainsFor(options, telescope, frequenciesHz, addSeconds(recording.start, lastsS / 2));
@@ -95,15 +102,18 @@ export async function imageDirect(
     });
     return { sky: images[0], ...told };
   });
+  if (level) brightnessAtUsualGain(sky.image, level);
   const parts = 2 * account.spectra * frequenciesHz.length * recording.inputs;
   const coherence = coherenceOf(telescope, frequenciesHz, channelWidthHz);
   return {
     sky,
+    ...gains,
     channelWidthHz,
     seconds: stage.done(`${sky.samples} time steps`),
     notes: [
       ...roadLines(roadError),
       ...lossLines(recording, account.missingSamples, 'they add nothing'),
+      ...levelLines(level),
       ...railLines(account.saturated, parts),
       ...coherenceLines(coherence, sky.durationS, {
         channel: 'narrower --channels save it, and so does correlate --track SOURCE',
@@ -113,6 +123,7 @@ export async function imageDirect(
     json: {
       ...lossFacts(recording, account.missingSamples),
       saturated: account.saturated,
+      ...levelFacts(level),
       roadError,
       ...coherenceFacts(coherence, sky.durationS),
     },
@@ -127,26 +138,3 @@ const roadLines = (error: number): string[] =>
           'correlating first is exact',
       ]
     : [];
-
-export async function gainsFor(
-  options: ImageOptions,
-  telescope: Telescope,
-  frequenciesHz: Float64Array,
-  moment?: Instant,
-): Promise<{ calibrated?: Calibrated }> {
-  if (options.gains === undefined) return {};
-  const file = await readGainFile(options.gains);
-  if (moment === undefined && file.later)
-    refuse(
-      options.gains,
-      'has gains of several times, and this image takes one for all',
-      'calibrate without --every',
-    );
-  const calibrated = matchGains(file, options.gains, telescope, frequenciesHz, moment);
-  const without = channelsWithoutGains(calibrated, frequenciesHz.length).length;
-  if (without > 0)
-    openTerminal(options).say(
-      `${options.gains}: ${without} of ${frequenciesHz.length} channels have no gains and are left out`,
-    );
-  return { calibrated };
-}

@@ -11,7 +11,9 @@ import { imageWideSeries } from '../pipeline/wide/series.js';
 import type { DirectSkyImage } from '../pipeline/stages/direct-image.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { ChannelisePlan } from '../channelise/index.js';
+import { imageUnit } from './image-gains.js';
 import { integrationsOf, type WideChoice, type WideCommandOptions } from './image-wide.js';
+import { brightnessAtUsualGain, type Level } from '../pipeline/levels.js';
 import { withBackend } from './open.js';
 import { checkOutputs } from './options/outputs.js';
 import { parseSources } from './options/sky-options.js';
@@ -73,11 +75,12 @@ export async function runDirectSeries(
     readonly everyS: number;
     readonly settings: ImageSettings;
     readonly gains: Gains;
+    readonly level?: Level;
   },
   options: WideCommandOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const { telescope, frequenciesHz, everyS, durationS } = work;
+  const { telescope, frequenciesHz, everyS, durationS, level } = work;
   const stage = terminal.stage('images directly');
   const images: SeriesImage[] = [];
   let first: DirectSkyImage | undefined;
@@ -92,6 +95,7 @@ export async function runDirectSeries(
       work.settings,
       (sky) => {
         first ??= sky;
+        if (level) brightnessAtUsualGain(sky.image, level);
         const plane = stokesI(averageChannels(sky.image, sky.plan), sky.plan, 0);
         images.push({
           plane: planeML(plane, sky.plan.pixels),
@@ -122,7 +126,7 @@ async function finish(
 ): Promise<void> {
   const paths = seriesPaths(options.out ?? 'series.fits');
   await checkOutputs({ ...options, paths: Object.values(paths), from: file.path });
-  const unit = options.gains === undefined ? 'counts' : 'Jy/beam';
+  const unit = imageUnit(file, options);
   const middle = series.images[Math.floor(series.images.length / 2)];
   await writeSeries(paths, series, {
     ...{ telescope, road, unit, history: history({ from: file, telescope }) },

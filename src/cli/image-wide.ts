@@ -10,11 +10,14 @@ import { frameAtMiddle } from '../pipeline/geometry.js';
 import type { Calibrated, ImageSettings } from '../pipeline/sky-image.js';
 import { planSky } from '../pipeline/sky-image.js';
 import { chooseIntegration } from '../pipeline/select.js';
+import { correctedWide } from '../pipeline/wide/brightness.js';
 import { imageWide, type WideSkyImage } from '../pipeline/wide/image.js';
 import { picturePlane, writeWide, type WidePaths } from '../pipeline/wide/products.js';
 import type { WideFieldOptions, WideSettings } from '../pipeline/wide/settings.js';
+import type { ElementBeam } from '../sky/beams/element-beam.js';
 import { fixedCentre, localCentre, type PhaseCentre } from '../sky/phase-centre.js';
 import type { Telescope } from '../telescope/telescope.js';
+import { crossHandsOf, imageUnit } from './image-gains.js';
 import { withBackend } from './open.js';
 import type { BackendOptions } from './options/command.js';
 import type { IntegrationOptions } from './options/integration-options.js';
@@ -51,6 +54,8 @@ const AT_ZENITH_DEG = 0.3;
 export interface WideChoice {
   readonly centre: PhaseCentre;
   readonly field: WideFieldOptions;
+  /** Divided out of the image, where that is asked for. */
+  readonly beam?: ElementBeam;
   /** Why this road, where the user did not ask for it. */
   readonly note?: string;
 }
@@ -117,6 +122,13 @@ export async function runWide(
   const written = Object.values(paths) as string[];
   await checkOutputs({ ...options, paths: written, from: file.path });
   const { header } = file;
+  const cross = crossHandsOf(gains);
+  if (options.stokes === 'IQUV' && cross.crossHands === 'unknown')
+    refuse(
+      '--stokes',
+      `the gains do not know the phase between ${header.feeds === 'circular' ? 'R and L' : 'X and Y'}, without which IQUV are mixed`,
+      'find it with calibrate --cross-hand, or say --cross-hand known where they share one, or leave --stokes out',
+    );
   const settings: WideSettings = {
     ...{ centre: choice.centre, field: choice.field, stokes: options.stokes },
     weighting: weightingOf(options),
@@ -125,7 +137,7 @@ export async function runWide(
     ...(clean && { clean }),
   };
   const stage = terminal.stage('image');
-  const sky = await withBackend(options, (backend) =>
+  const made = await withBackend(options, (backend) =>
     imageWide(
       () => integrationsOf(file, options.integration),
       {
@@ -140,11 +152,14 @@ export async function runWide(
     ),
   );
   const seconds = stage.done();
-  const unit = options.gains === undefined ? 'counts' : 'Jy/beam';
+  const unit = imageUnit(file, options);
+  const sky = choice.beam ? correctedWide(made, choice.beam, telescope, header.phaseCentre) : made;
   const writing = terminal.stage('write');
   const products = {
     telescope,
     ...(header.feeds === undefined ? {} : { feeds: header.feeds }),
+    ...(choice.beam && { brightness: { kind: 'beam-corrected' as const, beam: choice.beam } }),
+    ...cross,
     road: `${clean ? 'CLEANed, ' : ''}${weightWords(options)}`,
     unit,
     history: [

@@ -12,14 +12,17 @@ import {
   type VisibilityHeader,
 } from '../formats/index.js';
 import { averageChannels, stokesI, type ImageField, type KernelSize } from '../image/index.js';
+import { correctForBeam } from '../pipeline/brightness.js';
 import { imageIntegration } from '../pipeline/image.js';
 import type { ImageSettings } from '../pipeline/sky-image.js';
 import { writeSky, type PictureOptions } from '../pipeline/products.js';
 import { chooseIntegration } from '../pipeline/select.js';
+import type { ElementBeam } from '../sky/beams/element-beam.js';
 import type { SkyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { addChannelOptions, channelOptionNames } from './options/channel-options.js';
 import { addBackendOptions, addExamples, parseCount, refuseGiven } from './options/command.js';
+import { addBeamCorrectedOption, addElementOption, correctionOf } from './options/element-option.js';
 import { addEopOption } from './options/eop-option.js';
 import { history } from './report/history.js';
 import { addIntegrationOption, choiceLines } from './options/integration-options.js';
@@ -32,7 +35,8 @@ import { addWideOptions, wideOptionNames } from './options/wide-options.js';
 import { openTerminal, type Terminal } from './report/terminal.js';
 import { runWideSeries } from './image-series.js';
 import { localCentre } from '../sky/phase-centre.js';
-import { directSeries, gainsFor, imageDirect, type ImageOptions, type Made } from './image-direct.js';
+import { directSeries, imageDirect, type ImageOptions, type Made } from './image-direct.js';
+import { crossHandNotes, crossHandsOf, gainsFor, imageUnit, parseKnown } from './image-gains.js';
 import { chooseWide, runWide } from './image-wide.js';
 
 export function registerImage(program: Command): void {
@@ -47,6 +51,11 @@ export function registerImage(program: Command): void {
     )
     .option('--direct', 'image the voltages themselves, without making visibilities')
     .option('--gains <path>', 'calibrate with these, from corella calibrate (default: none)')
+    .option(
+      '--cross-hand <known>',
+      "known: those gains' X and Y share one phase, whatever their file says",
+      parseKnown,
+    )
     .option('--pixels <number>', 'along each side (default: what the array needs)', parseCount)
     .option(
       '--field <degrees>',
@@ -80,6 +89,8 @@ export function registerImage(program: Command): void {
     .action(run);
   addIntegrationOption(command, ', or all with --centre and its like');
   addWideOptions(command);
+  addBeamCorrectedOption(command);
+  addElementOption(command);
   addOverwriteOption(command);
   addSourceOption(command, 'names to write on the picture');
   addChannelOptions(command);
@@ -153,6 +164,9 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
   try {
     refuseUnknown(file);
     const telescope = await telescopeFor(file, options);
+    const beam = await correctionOf(options, telescope);
+    if (beam && options.every !== undefined)
+      refuse('--beam-corrected', 'is for one image, not for a series', 'leave out --every');
     if (options.direct !== true) {
       if (telescope.stations.length === 1 && options.autos !== true)
         refuse('image', 'one station has no baselines', 'keep its own power with --autos, or image --direct');
@@ -171,7 +185,7 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
       }
       if (wide) {
         const gains = await gainsFor(options, telescope, visibilities.header.frequenciesHz);
-        await runWide(visibilities, telescope, options, wide, gains, terminal);
+        await runWide(visibilities, telescope, options, { ...wide, ...(beam && { beam }) }, gains, terminal);
         return;
       }
     }
@@ -183,14 +197,17 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
       options.direct === true
         ? await imageDirect(recordingOf(file), telescope, options, settings, terminal)
         : await fromVisibilities(visibilitiesOf(file), telescope, options, settings, terminal);
+    const sky = beam ? corrected(made.sky, beam, file) : made.sky;
     const feeds = file.kind === 'visibilities' ? file.header.feeds : undefined;
     const products: PictureOptions = {
       telescope,
       ...(feeds === undefined ? {} : { feeds }),
       road: options.direct === true ? 'Direct imaging (EPIC)' : 'From visibilities, natural weights',
-      unit: options.gains === undefined ? 'counts' : 'Jy/beam',
+      unit: imageUnit(file, options),
+      ...(beam && { brightness: { kind: 'beam-corrected', beam } }),
       channelWidthHz: made.channelWidthHz,
       channels: options.cube === true ? 'keep' : 'average',
+      ...crossHandsOf(made),
       history: [
         ...history({ from: file, telescope }),
         ...(options.gains === undefined ? [] : [`gains ${options.gains}`]),
@@ -198,9 +215,9 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
       sources: sourcesAt(made.sky.frame),
     };
     const stage = terminal.stage('write');
-    await writeSky(outputs, made.sky, products, stage.step);
+    await writeSky(outputs, sky, products, stage.step);
     stage.done();
-    const { image, plan } = made.sky;
+    const { image, plan } = sky;
     const { pixels } = plan;
     const plane = stokesI(averageChannels(image, plan), plan, 0);
     const peak = plane.reduce((most, value) => (value > most ? value : most), -Infinity);
@@ -209,11 +226,24 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
       [
         `${written.join(', ')}: ${pixels} × ${pixels} pixels, peak ${Number(peak.toPrecision(4))} ${products.unit}, ${formatSeconds(made.seconds)}`,
         ...made.notes,
+        ...crossHandNotes(crossHandsOf(made), telescope, feeds),
       ],
     );
   } finally {
     await file.close();
   }
+}
+
+/** The sky's own brightness; beams that follow a place are pointed at the file's phase centre. */
+function corrected(sky: Made['sky'], beam: ElementBeam, file: OpenedFile): Made['sky'] {
+  const { plan, frame } = sky;
+  const followed = file.kind === 'visibilities' ? file.header.phaseCentre : frame.zenith;
+  const on = {
+    ...{ pixels: plan.pixels, pixelCosine: plan.pixelSize, frequenciesHz: plan.frequenciesHz },
+    products: plan.polarisations === 1 ? (['XX'] as const) : (['XX', 'YY', 'Re XY', 'Im XY'] as const),
+    looks: [{ axes: plan.axes, followedEnu: frame.directionEnu(followed) }],
+  };
+  return { ...sky, image: correctForBeam(sky.image, on, beam) };
 }
 
 async function fromVisibilities(
@@ -247,6 +277,7 @@ async function fromVisibilities(
   );
   return {
     sky,
+    ...gains,
     channelWidthHz,
     seconds: stage.done(),
     notes: [

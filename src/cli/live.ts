@@ -5,35 +5,31 @@ import { stoppable } from '../core/ending.js';
 import type { ChannelisePlan } from '../channelise/index.js';
 import { refuse } from '../core/errors.js';
 import type { Source } from '../core/sources.js';
-import { checkRoom, readGainFile, type StoredValues, type StreamType } from '../formats/index.js';
+import { checkRoom, readGainFile, type StoredValues } from '../formats/index.js';
 import type { KernelSize } from '../image/index.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
 import { matchGains } from '../pipeline/gains/apply.js';
-import type { LiveImaging, LiveSettings } from '../pipeline/live/chain.js';
-import { FilesByTime } from '../pipeline/live/files.js';
+import type { CardChain } from '../pipeline/live/card-chain.js';
+import { isLiveSpectra, type LiveImaging, type LiveSettings } from '../pipeline/live/chain.js';
+import { openFiles } from '../pipeline/live/open-files.js';
 import { runNight, type NightProducts } from '../pipeline/live/night.js';
 import { openLatestPicture } from '../pipeline/live/pictures.js';
-import { Steering } from '../pipeline/live/steering.js';
+import { prepareLiveCard } from '../pipeline/resident/live/card.js';
 import { selectStations } from '../telescope/select.js';
 import type { Backend } from '../backend/backend.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { fieldOf, parseKernel, parseWeight } from './image.js';
 import { parseAlign, parseValues } from './correlate.js';
-import { addPageOptions, openNightPage, type NightPage, type PageOptions } from './live/page.js';
+import { addPageOptions, openNightPage, steeringOf, type NightPage, type PageOptions } from './live/page.js';
+import { parseStreamType, streamTypes } from './live/stream-type.js';
+import { earlyCard, type LiveShape } from './live/early-card.js';
 import { openLiveInput, telescopeOf, type InputOptions, type OpenedInput } from './live/input.js';
 import { openReport, type Report } from './live/report.js';
 import { leftoverLines } from './options/leftover-lines.js';
 import { addChannelOptions, channelSettings, type ChannelOptions } from './options/channel-options.js';
-import {
-  ANY_OPTION,
-  addBackendOptions,
-  addExamples,
-  parseCount,
-  type BackendOptions,
-} from './options/command.js';
+import { addBackendOptions, addExamples, parseCount, type BackendOptions } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
 import { addFlagOption, parseFlags, type FlagOptions } from './options/flags.js';
-import { voltageTypes } from './options/open-options.js';
 import { addOverwriteOption, checkOutputs, checkPngName, type OutputOptions } from './options/outputs.js';
 import { duration, frequency, plainNumber } from './options/quantity.js';
 import { addSourceOption, telescopeWords } from './options/sky-options.js';
@@ -58,6 +54,7 @@ interface LiveOptions
   readonly sources: string;
   readonly for?: number;
   readonly stations?: number;
+  readonly eop?: string;
 }
 
 export function registerLive(program: Command): void {
@@ -72,7 +69,10 @@ export function registerLive(program: Command): void {
     .option('--listen <port>', 'packets as they come: 4015, or a group to join, 239.1.2.3:4015')
     .option('--interface <name>', 'by which a group is joined, like eth0')
     .option('--format <name>', 'of the packets (default: by what they look like)')
-    .option('--epoch <utc>', "when the senders' tick 0 was, where packets do not tell: a time, or clock")
+    .option(
+      '--epoch <utc>',
+      "when the senders' tick 0 was, where packets do not tell: a time; clock; or TIME,clock after a restart",
+    )
     .option('--for <time>', 'ends after so long, like 60s or 8h (default: never)', duration('--for'));
   command
     .optionsGroup('Visibilities:')
@@ -160,14 +160,6 @@ export function registerLive(program: Command): void {
   ]);
 }
 
-const streamTypes = [...voltageTypes, 'u8', 'cu8'] as const;
-function parseStreamType(text: string): StreamType {
-  return (
-    streamTypes.find((type) => type === text) ??
-    refuse(ANY_OPTION, `'${text}' is not a type of samples`, `choose ${streamTypes.join(', ')}`)
-  );
-}
-
 /** Latency at most a quarter of a second, whatever the cadence. */
 const LONGEST_BLOCK_S = 0.25;
 const SHORTEST_BLOCK_S = 0.005;
@@ -184,39 +176,44 @@ async function run(origins: readonly string[], options: LiveOptions): Promise<vo
     for (const line of await leftoverLines(options.out)) report.say(line);
   }
   const blockS = Math.max(SHORTEST_BLOCK_S, Math.min(LONGEST_BLOCK_S, options.image ?? 0.04));
-  const input = await openLiveInput(origins, { ...options, blockS }, (line) => {
-    report.say(line);
-  });
-  // While nothing has come a signal ends the program as any other.
-  const stop = stoppable('live');
-  try {
-    const end = (): void => {
-      report.say('stopping: what has come is worked through');
-      input.stop();
-    };
-    stop.signal.addEventListener('abort', end, { once: true });
-    const timer = options.for !== undefined && input.isLive ? setTimeout(end, 1000 * options.for) : undefined;
-    try {
-      await withBackend(options, async (backend) => {
-        const page = await openNightPage(input, {
-          ...{ options, backend, stop: end },
-          say: (line) => {
-            report.say(line);
-          },
+  await withBackend(options, async (backend) => {
+    const common = { backend, options, report, blockS };
+    const early: { card?: CardChain } = {};
+    const input = await openLiveInput(
+      origins,
+      { ...options, blockS },
+      report.say,
+      // On a card everything is compiled before the first packet can be lost.
+      async (ready, telescope) => {
+        const card = await earlyCard(ready, partOf(telescope, options), {
+          ...common,
+          settingsOf: (shape, whose) => settingsOf(shape, whose, common),
         });
-        try {
-          await night(page?.input ?? input, { backend, options, report, blockS, ...(page && { page }) });
-        } finally {
-          await page?.close();
-        }
-      });
+        if (card) early.card = card;
+      },
+    );
+    // While nothing has come a signal ends the program as any other.
+    const stop = stoppable('live');
+    try {
+      const end = (): void => {
+        report.say('stopping: what has come is worked through');
+        input.stop();
+      };
+      stop.signal.addEventListener('abort', end, { once: true });
+      const timer =
+        options.for !== undefined && input.isLive ? setTimeout(end, 1000 * options.for) : undefined;
+      const page = await openNightPage(input, { options, backend, stop: end, say: report.say });
+      try {
+        await night(page?.input ?? input, { ...common, ...early, ...(page && { page }) });
+      } finally {
+        clearTimeout(timer);
+        await page?.close();
+      }
     } finally {
-      clearTimeout(timer);
+      await input.close();
+      stop.release();
     }
-  } finally {
-    await input.close();
-    stop.release();
-  }
+  });
 }
 
 interface Night {
@@ -224,18 +221,20 @@ interface Night {
   readonly options: LiveOptions;
   readonly report: Report;
   readonly blockS: number;
+  /** Where it was prepared before the first packet. */
+  readonly card?: CardChain;
   readonly page?: NightPage;
 }
 
-async function night(input: OpenedInput, one: Night): Promise<void> {
-  const { backend, options, report, page } = one;
+async function night(input: OpenedInput, given: Night): Promise<void> {
+  const { backend, options, report, page } = given;
   const summary = await runNight({
     input,
     ...(options.for === undefined ? {} : { forS: options.for }),
     onEvent: report.event,
     ...(page && { watcher: page.watcher }),
     prepare: async (source) => {
-      const products = await prepareProducts(source, input, one);
+      const products = await prepareProducts(source, input, given);
       report.started(source, input.description, `${backend.kind}: ${backend.description}`);
       return products;
     },
@@ -243,43 +242,51 @@ async function night(input: OpenedInput, one: Night): Promise<void> {
   report.summary(summary, input.packets?.());
 }
 
-/** Everything that must be known of the first samples. */
-async function prepareProducts(
-  source: Source,
-  input: OpenedInput,
-  { backend, options, report, blockS, page }: Night,
-): Promise<NightProducts> {
-  const whole = input.telescope;
-  const telescope = telescopeOf(
-    source,
-    whole && options.stations !== undefined ? selectStations(whole, options.stations) : whole,
-    input.description,
-  );
-  const channels = await planOf(source, telescope, { ...options, blockS });
-  const { frequenciesHz, channelWidthHz } =
-    source.kind === 'spectra' ? source : channelsOf(source, channels ?? refuse('live', 'no channels'));
-  const integrationS = options.integration ?? Math.max(1, options.image ?? 0);
+const partOf = (whole: Telescope | undefined, { stations }: LiveOptions): Telescope | undefined =>
+  whole && stations !== undefined ? selectStations(whole, stations) : whole;
+
+/** What shall become of samples of this shape. */
+async function settingsOf(
+  shape: LiveShape,
+  telescope: Telescope,
+  { backend, options }: Night,
+): Promise<LiveSettings> {
+  const { frequenciesHz } = shape;
   const imaging =
     options.image === undefined ? undefined : await imagingOf(options, telescope, frequenciesHz);
-  const flaggedInputs = parseFlags(options.flag, source.inputs, source.polarisations, telescope);
-  const steering =
-    page &&
-    new Steering({
-      flaggedInputs,
-      integrationS,
-      ...(imaging?.calibrated && { calibrated: imaging.calibrated }),
-    });
-  const live: LiveSettings = {
+  return {
     backend,
     telescope,
     frequenciesHz,
-    ...(channels && { channels }),
-    integrationS,
+    integrationS: options.integration ?? Math.max(1, options.image ?? 0),
     align: options.align,
-    flaggedInputs,
+    flaggedInputs: parseFlags(options.flag, shape.inputs, shape.polarisations, telescope),
     ...(imaging && { imaging }),
-    ...(steering && { steering }),
-    ...(page && { look: page.look }),
+    integrations: options.out === undefined ? 'for nobody' : 'kept',
+  };
+}
+
+/** Everything that must be known of the first samples. */
+async function prepareProducts(source: Source, input: OpenedInput, given: Night): Promise<NightProducts> {
+  const { backend, options, report, blockS, page } = given;
+  const telescope = telescopeOf(source, partOf(input.telescope, options), input.description);
+  const channels = await planOf(source, telescope, { ...options, blockS });
+  const { frequenciesHz, channelWidthHz } =
+    source.kind === 'spectra' ? source : channelsOf(source, channels ?? refuse('live', 'no channels'));
+  const { inputs, polarisations } = source;
+  const settings = await settingsOf({ inputs, polarisations, frequenciesHz }, telescope, given);
+  const card =
+    given.card ??
+    (backend.kind === 'cuda' && isLiveSpectra(source)
+      ? await prepareLiveCard({
+          ...{ ...settings, backend, polarisations },
+          ...{ ring: source.ring, about: source.start, say: report.say },
+        })
+      : undefined);
+  const { integrationS, imaging } = settings;
+  const live: LiveSettings = {
+    ...{ ...settings, ...(channels && { channels }), ...(card && { card }) },
+    ...(page && !card && { steering: steeringOf(settings), look: page.look }),
   };
   if (options.out !== undefined && input.isLive) {
     const { stations } = telescope;
@@ -293,7 +300,7 @@ async function prepareProducts(
   const files =
     options.out === undefined
       ? undefined
-      : new FilesByTime(
+      : openFiles(
           {
             path: options.out,
             ...(options.fileEvery === undefined ? {} : { everyS: options.fileEvery }),
@@ -306,11 +313,14 @@ async function prepareProducts(
               channelWidthHz,
               history: [...history({ telescope }), `from ${input.description}`],
             },
+            ...(options.eop === undefined ? {} : { eop: options.eop }),
           },
           (event) => {
             report.file(event);
             page?.file(event);
           },
+          // A card is not kept waiting by a disk.
+          card ? 'own thread' : 'this thread',
         );
   const picture =
     imaging &&

@@ -19,6 +19,7 @@ import { channelisedSource } from '../pipeline/send/channelised.js';
 import { toCapture, toSocket, type Destination } from '../pipeline/send/destinations.js';
 import { isFaultless, sendPacked, type PackedSent } from '../pipeline/send/packed.js';
 import { sendPackets, type Sent } from '../pipeline/send/send.js';
+import { widenedSource } from '../pipeline/send/widened.js';
 import { firstTickOf, streamFor, wantedSpectra, type FirstTick } from '../pipeline/send/stream-for.js';
 import { canPace, openNativeSender, openPacedSender, planListening } from '../receive/index.js';
 import type { Telescope } from '../telescope/telescope.js';
@@ -189,6 +190,8 @@ async function openSource(
 /** Voltages are channelised where the format wants spectra. */
 async function asWanted(opened: OpenedSource, options: SendOptions, closers: Closers): Promise<Source> {
   const { source, telescope, path } = opened;
+  if (options.format === 'spead-digitiser' && source.kind === 'voltages' && /^i(8|16)$/.test(source.type))
+    return widenedSource(source);
   const type = wantedSpectra(options.format);
   if (type === undefined || source.kind === 'spectra') return source;
   const voltages: VoltageSource = source;

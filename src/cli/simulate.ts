@@ -1,5 +1,5 @@
 /** corella simulate: a sky over a telescope, as voltages. */
-import type { Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { VoltageType } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import { parseInstant } from '../core/instant.js';
@@ -10,7 +10,7 @@ import { recordSimulation } from '../pipeline/record.js';
 import { skyFrame } from '../sky/frame.js';
 import { perfectGains, type GainModel } from '../sky/input-gains.js';
 import type { Interferer } from '../sky/interferers.js';
-import { checkedDirection, checkedStokes, type Source } from '../sky/source.js';
+import { checkedDirection } from '../sky/source.js';
 import { planSimulation } from '../sky/simulation-plan.js';
 import { sourcesUp } from '../sky/above.js';
 import {
@@ -29,6 +29,7 @@ import {
   recordingPaths,
   type OutputOptions,
 } from './options/outputs.js';
+import { addPolariseOption, polarise, repeated } from './options/polarise-option.js';
 import { duration, frequency, plainNumber } from './options/quantity.js';
 import {
   addSourceOption,
@@ -93,9 +94,9 @@ export function registerSimulate(program: Command): void {
         'noise that comes and goes, on for DUTY (0 to 1) of each PERIOD',
       ),
     )
-    .addOption(repeated('--polarise <NAME:Q:U:V>', 'Stokes fractions of a source, −1 to 1'))
     .option('--drop <fraction>', 'chance of each packet to be lost, 0 to 1', plainNumber('--drop'), 0)
     .action(run);
+  addPolariseOption(command);
   addOverwriteOption(command);
   addCommonOptions(command);
   addEopOption(command);
@@ -173,33 +174,6 @@ async function run(options: SimulateOptions): Promise<void> {
     ],
   );
 }
-
-/** The same sources, with the Stokes fractions that the user gave some of them. */
-function polarise(sources: readonly Source[], wishes: readonly string[]): readonly Source[] {
-  return wishes.reduce<readonly Source[]>((all, wish) => {
-    const [name, ...numbers] = wish.split(':');
-    if (numbers.length !== 3)
-      refuse('--polarise', `'${wish}' is not understood`, 'write NAME:Q:U:V, like CygA:0.1:0:0');
-    const [q, u, v] = numbers.map(plainNumber('--polarise'));
-    const plain = (text: string): string => text.toLowerCase().replaceAll(/[\s_-]/g, '');
-    if (!all.some((source) => plain(source.name) === plain(name))) {
-      refuse(
-        '--polarise',
-        `'${name}' is not among the sources`,
-        `name one of ${all.map((source) => source.name).join(', ')}`,
-      );
-    }
-    return all.map((source) =>
-      plain(source.name) === plain(name)
-        ? { ...source, stokes: checkedStokes(`source ${source.name}`, { q, u, v }) }
-        : source,
-    );
-  }, sources);
-}
-
-const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
-const repeated = (flags: string, description: string): Option =>
-  optionWith(flags, `${description}; may be repeated`, collect, { value: [], words: 'none' });
 
 function fields(option: string, text: string, least: number, form: string): string[] {
   const parts = text.split(':');

@@ -4,7 +4,7 @@
  */
 import { baselineCount, countsCB, type CountsCB } from './axes.js';
 import type { CountShape, SpectraGap } from './gaps.js';
-import { SampleCounts } from './presence/sample-counts.js';
+import { SampleCounts, type CountRows } from './presence/sample-counts.js';
 
 export class SampleCounter {
   private total = 0;
@@ -29,12 +29,14 @@ export class SampleCounter {
     return this.gapless;
   }
 
-  /** counts : [c][b], what the blocks with gaps add to those, made when asked for; undefined where there was none. */
-  get gappyCounts(): CountsCB | undefined {
-    if (this.total === this.gapless) return undefined;
-    const counts = this.emptyCounts();
-    this.gappy.spread(counts, this.flaggedInputs);
-    return counts;
+  /** Whether every sample was there. */
+  get isGapless(): boolean {
+    return this.total === this.gapless;
+  }
+
+  /** What the blocks with gaps add to those, made when asked for; undefined where there was none. */
+  get gappyRows(): CountRows | undefined {
+    return this.isGapless ? undefined : this.gappy.rows(this.flaggedInputs);
   }
 
   add(samples: number, gaps: readonly SpectraGap[]): void {
@@ -53,6 +55,14 @@ export class SampleCounter {
     }
     this.restart();
     return into;
+  }
+
+  /** The same, shortly. */
+  finishRows(): CountRows {
+    this.gappy.add(this.gapless, []);
+    const rows = this.gappy.rows(this.flaggedInputs);
+    this.restart();
+    return rows;
   }
 
   /** Forgets what was added. */

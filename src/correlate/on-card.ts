@@ -6,4 +6,6 @@ export {
   type HopperVariantName,
   type XEngineOptions,
 } from './cuda/plan.js';
+export { prepareCountSpreader, type CountSpreader } from './cuda/count-spreader.js';
+export { prepareLongSums, type LongSums } from './cuda/long-sums.js';
 export { prepareCudaCorrelator, type CudaCorrelator } from './cuda/prepare.js';

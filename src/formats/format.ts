@@ -112,6 +112,8 @@ export interface VisibilityHeader {
   readonly phaseCentre: SkyPosition;
   /** What was observed, for people: a source's name or "zenith". */
   readonly object: string;
+  /** Of the visibilities, where the file says that they are calibrated; counts of nobody knows what otherwise. */
+  readonly unit?: 'Jy';
   /** What made this file: command, version, recording. */
   readonly history: readonly string[];
 }

@@ -14,7 +14,14 @@ export {
 } from './fits/image.js';
 export { encodeFitsSeries, type FitsSeries, type SeriesPlane } from './fits/series.js';
 export { gainPaths, holdsGains, readGainFile, writeGainFiles } from './gains/gain-files.js';
-export { readGains, writeGains, type GainsAt, type GainsFile } from './gains/gains.js';
+export {
+  crossHandKnown,
+  readGains,
+  writeGains,
+  type CrossHandFacts,
+  type GainsAt,
+  type GainsFile,
+} from './gains/gains.js';
 export { findLeftovers, finalNameOf, type Leftover } from './io/leftovers.js';
 export { streamOf, tcpStream, type ByteStream } from './io/byte-stream.js';
 export { openInput, readText, type InputFile } from './io/input.js';

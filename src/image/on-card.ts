@@ -1,6 +1,7 @@
 /** Images on a card, for whoever keeps data there: the resident chain, the planner and the bench. */
 export { channelsAtOnce, type CardPixels } from './cuda/plan.js';
 export { prepareImageScaler, type DeviceSums, type ImageScaler } from './cuda/scale.js';
+export { inputFactors, unitFactors } from './direct/direct.js';
 export { prepareHalfCeiling } from './direct/cuda/half-ceiling.js';
 export {
   prepareDirectChoice,
@@ -19,5 +20,5 @@ export {
 } from './direct/cuda/prepare.js';
 export { planSampling } from './direct/cuda/sampling.js';
 export { prepareSingle } from './direct/cuda/single.js';
-export { prepareCudaVisibilityImager } from './visibilities/cuda/prepare.js';
+export { pairKernelBytes, prepareCudaVisibilityImager } from './visibilities/cuda/prepare.js';
 export { prepareCudaWideImager, type CudaWideImager, type DeviceRows } from './wide/cuda/imager.js';

@@ -22,6 +22,24 @@ async function read(bytes: Uint8Array, size = 7): Promise<Read> {
   const capture = await readCapture('test.pcap', inPieces(bytes, size));
   const records: CaptureRecord[] = [];
   for await (const batch of capture.batches) records.push(...batch);
+  const all = { kind: capture.kind, records, ended: capture.ended() };
+  assert.deepEqual(await readInPlace(bytes, size), all, 'by way of memory that is used again');
+  return all;
+}
+/** Every piece is gone when the next is asked for, and so is every batch. */
+async function readInPlace(bytes: Uint8Array, size: number): Promise<Read> {
+  async function* again(): AsyncGenerator<Uint8Array> {
+    const room = new Uint8Array(size);
+    for await (const piece of inPieces(bytes, size)) {
+      room.set(piece);
+      yield room.subarray(0, piece.length);
+      room.fill(0xee);
+    }
+  }
+  const capture = await readCapture('test.pcap', again(), { memory: 'reused' });
+  const records: CaptureRecord[] = [];
+  for await (const batch of capture.batches)
+    for (const record of batch) records.push({ ...record, frame: record.frame.slice() });
   return { kind: capture.kind, records, ended: capture.ended() };
 }
 

@@ -33,14 +33,23 @@ export interface Capture {
 /** Whether a file may be a capture, by its first bytes. */
 export const isCapture = (head: Uint8Array): boolean => isPcapng(head) || classicOrder(head) !== undefined;
 
+export interface CaptureMemory {
+  /** `reused`: records and chunks are good until the next batch is asked for, and nothing is allocated on the way. */
+  readonly memory?: 'fresh' | 'reused';
+}
+
 /** `chunks` is the file from its first byte, in pieces of any size; `name` is for refusals. */
-export async function readCapture(name: string, chunks: AsyncIterable<Uint8Array>): Promise<Capture> {
+export async function readCapture(
+  name: string,
+  chunks: AsyncIterable<Uint8Array>,
+  { memory = 'fresh' }: CaptureMemory = {},
+): Promise<Capture> {
   const source = chunks[Symbol.asyncIterator]();
   let head: Uint8Array = new Uint8Array();
   while (head.length < HEADER_BYTES) {
     const next = await source.next();
     if (next.done === true) break;
-    head = joined(head, next.value);
+    head = Uint8Array.from(joined(head, next.value));
   }
   const classic = classicOrder(head);
   if (!classic && !isPcapng(head)) {
@@ -51,7 +60,13 @@ export async function readCapture(name: string, chunks: AsyncIterable<Uint8Array
   const state: { end?: CaptureEnd; read: number } = { read: head.length };
   return {
     kind: classic ? 'pcap' : 'pcapng',
-    batches: walk(parser, head, start, source, state),
+    batches: walk(
+      parser,
+      head,
+      start,
+      { source, join: memory === 'fresh' ? joined : joinerInPlace() },
+      state,
+    ),
     ended: () => state.end,
     bytesRead: () => state.read,
   };
@@ -61,7 +76,7 @@ async function* walk(
   parser: CaptureParser,
   head: Uint8Array,
   start: number,
-  source: AsyncIterator<Uint8Array>,
+  { source, join }: { readonly source: AsyncIterator<Uint8Array>; readonly join: typeof joined },
   state: { end?: CaptureEnd; read: number },
 ): AsyncGenerator<CaptureRecord[]> {
   let bytes = head;
@@ -84,7 +99,7 @@ async function* walk(
     const next = await source.next();
     if (next.done === true) break;
     state.read += next.value.length;
-    bytes = joined(bytes.subarray(at), next.value);
+    bytes = join(bytes.subarray(at), next.value);
     at = 0;
   }
   if (at < bytes.length) {
@@ -103,6 +118,20 @@ function joined(before: Uint8Array, after: Uint8Array): Uint8Array {
   both.set(before);
   both.set(after, before.length);
   return both;
+}
+
+/** The same in one piece of memory; what was joined before is written over. */
+function joinerInPlace(): typeof joined {
+  let room = new Uint8Array(2 * MOST_FRAME_BYTES);
+  return (before, after) => {
+    const length = before.length + after.length;
+    const into = room.length >= length ? room : new Uint8Array(2 * length);
+    // Memory that overlaps is copied as if by way of another place.
+    into.set(before);
+    into.set(after, before.length);
+    room = into;
+    return into.subarray(0, length);
+  };
 }
 
 const HEADER_BYTES = 24;

@@ -18,7 +18,7 @@ export interface ChannelSettings {
   readonly taps: number;
   readonly window?: FilterWindow;
   readonly outputType: SpectraType;
-  /** Before rounding; unless given, noise keeps its level in units of full scale. */
+  /** Before rounding; unless given, noise keeps its level in units of full scale (levels.ts finds a better one). */
   readonly gain?: number;
   readonly passbandChannels?: number;
   /** coefficients : [τ][n], a filter of the user's own instead of a window. */

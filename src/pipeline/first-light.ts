@@ -193,6 +193,7 @@ async function fromRecording(
     unit: 'Jy/beam',
     channelWidthHz,
     channels: 'average',
+    ...(calibration.crossHand.how === 'unknown' && { crossHands: 'unknown' }),
     history,
     sources,
   };

@@ -15,6 +15,7 @@ import { averageChannels, fitBeam, stationBeam, stokesI, type FittedBeam } from 
 import { CorellaError } from '../core/errors.js';
 import { sourcesUp } from '../sky/above.js';
 import type { Source } from '../sky/source.js';
+import { apparent, brightnessHistory, type Brightness } from './brightness.js';
 import type { SkyImage } from './sky-image.js';
 
 export interface ProductOptions {
@@ -26,6 +27,10 @@ export interface ProductOptions {
   readonly unit: string;
   readonly channelWidthHz: number;
   readonly channels: 'average' | 'keep';
+  /** Whether the element's beam is still in the brightness; apparent, by the telescope's own, unless told. */
+  readonly brightness?: Brightness;
+  /** The gains do not say the phase between X and Y: Stokes parameters of cross hands are left out. */
+  readonly crossHands?: 'unknown';
   readonly history: readonly string[];
 }
 
@@ -49,6 +54,20 @@ function beamOf({ beam, plan }: Beamed): FittedBeam | undefined {
 /** Visibilities bring a beam, the direct road none. */
 type Beamed = SkyImage & { readonly beam?: SkyImage['image'] };
 
+/** Of brightness in Jy alone: counts have no scale to be true to. */
+export function brightnessFacts({
+  telescope,
+  unit,
+  brightness = apparent(telescope),
+  history,
+}: Pick<ProductOptions, 'telescope' | 'unit' | 'brightness' | 'history'>): Pick<
+  FitsImage,
+  'brightness' | 'history'
+> {
+  if (!unit.startsWith('Jy')) return { history };
+  return { brightness: brightness.kind, history: [...history, ...brightnessHistory(brightness)] };
+}
+
 function fitsOf(sky: Beamed, options: ProductOptions): FitsImage {
   const { plan, frame } = sky;
   const beam = beamOf(sky);
@@ -68,7 +87,8 @@ function fitsOf(sky: Beamed, options: ProductOptions): FitsImage {
     telescope: options.telescope.name,
     object: 'zenith',
     unit: options.unit,
-    history: options.history,
+    ...(options.crossHands && { crossHands: options.crossHands }),
+    ...brightnessFacts(options),
   };
 }
 

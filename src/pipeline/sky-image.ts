@@ -24,6 +24,8 @@ export interface ImageSettings {
 export interface Calibrated {
   readonly gains: GainsCA;
   readonly solved: Uint8Array;
+  /** crossHands : [c], 1 where X and Y have one phase reference; left out where nobody knows of any. */
+  readonly crossHands?: Uint8Array;
 }
 
 /** A picture of one moment: everything needed to write or draw it. */

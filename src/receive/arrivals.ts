@@ -13,6 +13,12 @@ export interface SocketFacts {
   readonly threadS?: number;
 }
 
+/** How full the ring was at its fullest: free blocks are neither open, waiting nor with the consumer. */
+export interface RingFill {
+  readonly blocks: number;
+  readonly leastFree: number;
+}
+
 export interface Arrivals extends Closable {
   readonly plan: RingPlan;
   /** For people: which ring, fed by what. */
@@ -23,6 +29,8 @@ export interface Arrivals extends Closable {
   stop(): void;
   account(): RingAccount;
   socket?(): SocketFacts;
+  /** Of what comes by itself and does not wait. */
+  fill?(): RingFill;
 }
 
 /** One waiter, woken by whatever changed. */

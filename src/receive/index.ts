@@ -1,6 +1,6 @@
 /** The door of receiving. */
 export { openArrivals, receivePackets } from './receive.js';
-export type { Arrivals, SocketFacts } from './arrivals.js';
+export type { Arrivals, RingFill, SocketFacts } from './arrivals.js';
 export { openNativeSender, type NativeSender, type NativeSenderOptions } from './native/sender.js';
 export {
   canPace,
@@ -12,6 +12,7 @@ export {
 } from './native/pacer.js';
 export type {
   PacketOrigin,
+  ReadyToListen,
   ReceiveAccount,
   ReceiveEvent,
   ReceiveSettings,
@@ -23,6 +24,7 @@ export { surveySocket } from './survey-socket.js';
 export { planListening, type ListenSettings } from './listen.js';
 export type {
   ArrivalFacts,
+  LiveCells,
   LiveSource,
   LiveSpectra,
   LiveSpectraSource,

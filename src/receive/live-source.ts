@@ -6,6 +6,7 @@ import { spectraCAT, voltagesAT } from '../core/axes.js';
 import type { CanonicalSpectra, VoltageBlock } from '../core/blocks.js';
 import { nothingToClose } from '../core/closing.js';
 import { refuse } from '../core/errors.js';
+import type { Instant } from '../core/instant.js';
 import { instantOfTick, type TickClock } from '../core/clock/tick-clock.js';
 import { numberOf } from '../core/clock/rational.js';
 import { gapsOfPresence, type CellLayout, type Presence } from '../core/presence/presence.js';
@@ -13,7 +14,7 @@ import type { SpectraSource, VoltageSource } from '../core/sources.js';
 import type { SpectraType, VoltageType } from '../core/axes.js';
 import type { Band } from './band.js';
 import type { KnownEpoch } from './epoch.js';
-import type { RingPlan } from './plan.js';
+import { samplesPerBlock, type RingPlan } from './plan.js';
 import type { ArrivedBlock } from './ring.js';
 import { presenceBetween } from './slots.js';
 import { allocateTurned, type CornerTurn, type Turned } from './turn.js';
@@ -33,6 +34,13 @@ export interface LiveVoltages extends VoltageBlock, ArrivalFacts {
   release(): void;
 }
 
+/** A whole block of the ring as it is, for whoever turns the corner elsewhere. */
+export interface LiveCells extends ArrivalFacts, Pick<ArrivedBlock, 'cells' | 'address'> {
+  readonly samples: number;
+  readonly start: Instant;
+  release(): void;
+}
+
 interface SessionFacts {
   /** From 0; grows whenever the senders' clocks were set anew. */
   readonly session: number;
@@ -42,9 +50,12 @@ interface SessionFacts {
   readonly told: KnownEpoch['told'];
   /** Where the lanes of presence lie. */
   readonly layout: CellLayout;
+  readonly ring: RingPlan;
 }
 export interface LiveSpectraSource extends SpectraSource, SessionFacts {
   blocks(blockSamples: number): AsyncIterable<LiveSpectra>;
+  /** In place of blocks. */
+  cells(): AsyncIterable<LiveCells>;
 }
 export interface LiveVoltageSource extends VoltageSource, SessionFacts {
   blocks(blockSamples: number): AsyncIterable<LiveVoltages>;
@@ -77,6 +88,7 @@ export function liveSource(parts: SessionParts): LiveSource {
     clock,
     told: epoch.told,
     layout: stream,
+    ring: plan,
     close: nothingToClose,
   };
   if ('frequenciesHz' in band) {
@@ -88,6 +100,7 @@ export function liveSource(parts: SessionParts): LiveSource {
       channels: stream.channels,
       spectrumRateHz: rateHz,
       ...band,
+      cells: () => wholeBlocks(parts),
       blocks: (blockSamples) =>
         pieces(parts, blockSamples, (turned, samples, presence) => ({
           spectra: spectraCAT(turned as Uint8Array, type, stream.channels, stream.inputs, samples),
@@ -112,6 +125,28 @@ export function liveSource(parts: SessionParts): LiveSource {
         })),
       })),
   };
+}
+
+async function* wholeBlocks({ plan, first, clock, next }: SessionParts): AsyncGenerator<LiveCells> {
+  for (let block: ArrivedBlock | undefined = first; block; block = await next()) {
+    const arrived = block;
+    try {
+      yield {
+        cells: arrived.cells,
+        ...(arrived.address === undefined ? {} : { address: arrived.address }),
+        samples: samplesPerBlock(plan),
+        startTick: arrived.startTick,
+        start: instantOfTick(clock, arrived.startTick),
+        presence: arrived.presence,
+        arrivedUnixNs: arrived.arrivedUnixNs,
+        release: () => {
+          arrived.release();
+        },
+      };
+    } finally {
+      arrived.release();
+    }
+  }
 }
 
 interface Piece extends ArrivalFacts {

@@ -6,7 +6,7 @@ import { preparing } from '../core/closing.js';
 import { refuse } from '../core/errors.js';
 import type { StreamPlan } from '../packets/packet-format.js';
 import { packetFormatNamed } from '../packets/registry.js';
-import type { Arrivals, SocketFacts } from './arrivals.js';
+import type { Arrivals, RingFill, SocketFacts } from './arrivals.js';
 import { knownBand, type Band } from './band.js';
 import { checkEpoch, epochOf, type EpochSetting } from './epoch.js';
 import { loadNative, type Absence } from '../backend/cpu/library.js';
@@ -18,6 +18,7 @@ import {
   bitsPerSecond,
   blockBytesOf,
   blockTicksOf,
+  cellsOf,
   planRing,
   type RingOptions,
   type RingPlan,
@@ -35,8 +36,8 @@ import {
 import { ReferenceRing } from './reference.js';
 import type { ArrivedBlock, LaneAccount, RingAccount } from './ring.js';
 import { turnCells } from './turn.js';
-import { arriveByNative } from './native/arrivals.js';
-import { openNativeRing } from './native/native-ring.js';
+import { arriveByNative, type BeforeListening } from './native/arrivals.js';
+import { openNativeRing, type RingMemory } from './native/native-ring.js';
 import { nativeTurn } from './native/turn.js';
 
 export type PacketOrigin = CaptureOrigin | ListenSettings;
@@ -54,6 +55,18 @@ export interface ReceiveSettings {
   /** The native ring where it is to be had unless said. */
   readonly by?: 'auto' | 'native' | 'typescript';
   readonly onEvent?: (event: ReceiveEvent) => void;
+  /**
+   * Awaited before a socket is opened, when everything is known but the packets themselves: memory is there of the
+   * native ring alone.
+   */
+  readonly beforeListening?: (ready: ReadyToListen) => Promise<void>;
+}
+
+export interface ReadyToListen {
+  readonly ring: RingPlan;
+  readonly band: Band;
+  readonly polarisations: 1 | 2;
+  readonly memory: readonly RingMemory[];
 }
 
 /** What happened that an operator should hear of. */
@@ -72,10 +85,16 @@ export interface SenderAccount extends LaneAccount {
 
 export interface ReceiveAccount extends Omit<RingAccount, 'lanes'> {
   readonly senders: readonly SenderAccount[];
+  /**
+   * Of the missing cells, those of a session's first block, of what was begun at the end, and of blocks that nobody has
+   * taken: no loss of what was worked on.
+   */
+  readonly edgeCells: number;
   /** Blocks of sessions whose time nobody knew. */
   readonly untimedBlocks: number;
   /** Of a socket alone. */
   readonly socket?: SocketFacts;
+  readonly ring?: RingFill;
 }
 
 export interface Reception extends Closable {
@@ -104,11 +123,16 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
     const plan = planRing(stream, settings.ring);
     const from = withBuffer(settings.from, stream);
     checkBefore(plan, from);
-    const arrivals = closers.keep(await openArrivals(plan, { ...settings, from }));
+    const beforeListening = (memory: readonly RingMemory[]): Promise<void> =>
+      settings.beforeListening?.({ ring: plan, band, polarisations, memory }) ?? Promise.resolve();
+    const arrivals = closers.keep(await openArrivals(plan, { ...settings, from, beforeListening }));
     checkBuffer(settings, arrivals);
     const native = settings.by === 'typescript' ? undefined : nativeTurn(plan);
     const turn = native === undefined || 'what' in native ? turnCells(plan) : native;
     let untimedBlocks = 0;
+    /** Cells missing in blocks that were taken between those edges. */
+    let lostCells = 0;
+    let hasStopped = false;
     let pending: ArrivedBlock | undefined;
     const nextBlock = async (): Promise<ArrivedBlock | undefined> => {
       const block = pending ?? (await arrivals.next());
@@ -131,6 +155,8 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
           ...(lastTick === undefined ? {} : { lastTick }),
         });
         const note = (block: ArrivedBlock): void => {
+          if (block !== first && !hasStopped)
+            lostCells += block.missingCells + block.skippedBlocks * cellsOf(plan);
           lastTick = block.startTick + blockTicksOf(plan);
         };
         note(first);
@@ -161,11 +187,13 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
       description: arrivals.description,
       sessions,
       stop: () => {
+        hasStopped = true;
         arrivals.stop();
       },
       account: () => {
         const { lanes, ...rest } = arrivals.account();
         const socket = arrivals.socket?.();
+        const ring = arrivals.fill?.();
         return {
           ...rest,
           senders: lanes.map((lane, n) => ({
@@ -173,8 +201,10 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
             source: stream.sources[n],
             name: format.senderName(stream.sources[n]),
           })),
+          edgeCells: Math.max(0, rest.missingCells - lostCells),
           untimedBlocks,
           ...(socket && { socket }),
+          ...(ring && { ring }),
         };
       },
       close: () => closers.close(),
@@ -216,10 +246,12 @@ function availableBytes(): number {
   return freemem();
 }
 
+type OpenSettings = Pick<ReceiveSettings, 'from' | 'by'> & { readonly beforeListening?: BeforeListening };
+
 /** The native ring where it can be had; Node's own for what that can carry. */
-export function openArrivals(
+export async function openArrivals(
   plan: RingPlan,
-  { from, by = 'auto' }: Pick<ReceiveSettings, 'from' | 'by'>,
+  { from, by = 'auto', beforeListening }: OpenSettings,
 ): Promise<Arrivals> {
   const library = loadNative();
   const absence =
@@ -232,9 +264,10 @@ export function openArrivals(
   const isNative = by === 'native' || (by === 'auto' && !absence);
   const open: OpenFedRing = (one, onChange) =>
     isNative ? openNativeRing(one, 0, onChange) : new ReferenceRing(one, onChange);
-  if ('capture' in from) return Promise.resolve(arriveFromCapture(plan, from, open));
-  if (isNative) return arriveByNative(plan, from);
+  if ('capture' in from) return arriveFromCapture(plan, from, open);
+  if (isNative) return arriveByNative(plan, from, beforeListening);
   if (by === 'auto') checkNodeCanCarry(plan, absence);
+  await beforeListening?.([]);
   return arriveByDgram(plan, from, open);
 }
 

@@ -25,6 +25,7 @@ const account = (
     resyncs: 0,
     untimedBlocks: 0,
     missingCells: 0,
+    edgeCells: 0,
     outcomes: { ...outcomes, misaligned: 0, unknown_source: 0, invalid: 0, control: 0, ring_full: ringFull },
     senders: cells.map(([placed, missing], n) => ({
       source: n,

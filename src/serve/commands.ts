@@ -112,6 +112,12 @@ export class Commands {
     who: string,
   ): Steered {
     const chosen = inputs.flatMap((one) => inputsNamed(one, telescope));
+    if (!flag && chosen.some((a) => steering.neverImaged[a] === 1))
+      refuse(
+        'flags.inputs',
+        'were left out from the start: images have no place for them',
+        'start again without --flag',
+      );
     const flags = steering.flags.latest.slice();
     for (const a of chosen) flags[a] = flag ? 1 : 0;
     if (flags.every((one) => one === 1)) refuse('flags.inputs', 'would leave out every input', 'keep some');

@@ -8,7 +8,8 @@ import type { Source } from '../core/sources.js';
 import { SECONDS_PER_DAY } from '../core/units.js';
 import { placeOf } from '../image/index.js';
 import type { LiveSettings } from '../pipeline/live/chain.js';
-import type { FileEvent, FilesByTime } from '../pipeline/live/files.js';
+import type { NightFiles } from '../pipeline/live/file-task.js';
+import type { FileEvent } from '../pipeline/live/files.js';
 import type { NightWatcher } from '../pipeline/live/watcher.js';
 import type { SkyImage } from '../pipeline/sky-image.js';
 import type { ReceiveAccount } from '../receive/index.js';
@@ -46,7 +47,7 @@ export interface Begun {
   readonly spectrumRateHz: number;
   /** To be named on the sky. */
   readonly sources: readonly SkySourceModel[];
-  readonly files?: FilesByTime;
+  readonly files?: NightFiles;
   readonly picture?: string;
 }
 

@@ -39,5 +39,8 @@ export const watchInput = (input: LiveInput, state: LiveState): LiveInput => ({
 function watched(source: Source, state: LiveState): Source {
   const rateHz = sampleRateOf(source);
   const blocks = (samples: number): AsyncGenerator<Seen> => seen<Seen>(source.blocks(samples), state, rateHz);
-  return Object.assign(Object.create(source) as Source, { blocks });
+  // Where a card takes packets as the ring holds them.
+  const { cells: taken } = source as { readonly cells?: () => AsyncIterable<Seen> };
+  const cells = taken && { cells: (): AsyncGenerator<Seen> => seen(taken.call(source), state, rateHz) };
+  return Object.assign(Object.create(source) as Source, { blocks, ...cells });
 }

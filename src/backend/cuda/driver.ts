@@ -23,6 +23,8 @@ export const driverPrototypes = {
   cuMemFree: 'CUresult cuMemFree(CUdeviceptr dptr)',
   cuMemHostAlloc: 'CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)',
   cuMemFreeHost: 'CUresult cuMemFreeHost(void *p)',
+  cuMemHostRegister: 'CUresult cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)',
+  cuMemHostUnregister: 'CUresult cuMemHostUnregister(void *p)',
   cuMemcpyHtoDAsync:
     'CUresult cuMemcpyHtoDAsync(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream)',
   cuMemcpyDtoHAsync:
@@ -60,6 +62,7 @@ export const driverSymbols = {
   cuMemGetInfo: 'cuMemGetInfo_v2',
   cuMemAlloc: 'cuMemAlloc_v2',
   cuMemFree: 'cuMemFree_v2',
+  cuMemHostRegister: 'cuMemHostRegister_v2',
   cuMemcpyHtoDAsync: 'cuMemcpyHtoDAsync_v2',
   cuMemcpyDtoHAsync: 'cuMemcpyDtoHAsync_v2',
   cuMemcpy2DAsync: 'cuMemcpy2DAsync_v2',

@@ -37,6 +37,12 @@ export interface PinnedMemory extends Closable {
   readonly sizeBytes: number;
 }
 
+/** Memory of the host on whole pages; `bytes` keeps it alive. */
+export interface GivenMemory {
+  readonly address: bigint;
+  readonly bytes: Uint8Array;
+}
+
 /** Long enough for the bus's full speed, short enough to be made in a few milliseconds. */
 export const PIECE_BYTES = 8 * 2 ** 20;
 
@@ -64,6 +70,10 @@ export interface CudaSession extends Closable {
   call(name: DriverCall, ...values: CValue[]): void;
   allocate(what: string, sizeBytes: number): DeviceMemory;
   allocatePinned(what: string, sizeBytes: number): PinnedMemory;
+  /** Locks the pages of memory that someone else gave, which lives until they are unlocked by closing. */
+  lockPages(what: string, memory: GivenMemory): Closable;
+  /** Whether memory that begins here is locked: the card copies from it by itself. */
+  isLocked(address: bigint): boolean;
   /** Page-locked memory of PIECE_BYTES for a transfer; closing it keeps it for the next, which is far quicker. */
   borrowPiece(): PinnedMemory;
   allocateNative(sizeBytes: number): NativeMemory;
@@ -175,6 +185,22 @@ export function openSession(driver: Driver, device: DeviceFacts): CudaSession {
     return { pointer: receiver[0] as HostPointer, buffer, sizeBytes, close };
   }
 
+  /** By their address, pages locked in memory of someone else's. */
+  const locked = new Map<bigint, Uint8Array>();
+  function lockPages(what: string, { address, bytes }: GivenMemory): Closable {
+    const code = attempt('cuMemHostRegister', address, bytes.length, 0);
+    if (code === OUT_OF_MEMORY)
+      shortOf(what, bytes.length, 'page-locked host memory, which this machine would not give', 'ulimit -l');
+    check('cuMemHostRegister', code);
+    locked.set(address, bytes);
+    return {
+      close: hold(() => {
+        locked.delete(address);
+        call('cuMemHostUnregister', address);
+      }),
+    };
+  }
+
   const pieces: PinnedMemory[] = [];
   function borrowPiece(): PinnedMemory {
     const piece = pieces.pop() ?? allocatePinned('a transfer', PIECE_BYTES);
@@ -252,6 +278,8 @@ export function openSession(driver: Driver, device: DeviceFacts): CudaSession {
     call,
     allocate,
     allocatePinned,
+    lockPages,
+    isLocked: (address) => locked.has(address),
     borrowPiece,
     allocateNative: holdNative,
     pinnedAddress: (bytes) => {

@@ -103,7 +103,8 @@ const paperShop: KernelShop = {
   },
 };
 
-async function openPaper(path: CudaPath, refuses = 0) {
+/** A backend on such a card. */
+export async function openPaper(path: CudaPath, refuses = 0) {
   const { driver, asked, held } = paperDriver(refuses);
   const session = openSession(driver, paperDevice);
   const backend: CudaBackend = {

@@ -75,6 +75,8 @@ struct ChanneliseJob {
   int64_t stageBytes;    // from one input's stage to the next
   int32_t zeroChannel;   // from which delays turn the others
   int32_t fineTurnBits;  // channel c is turned by entry c mod 2^bits of a fine table and c / 2^bits of a coarse one
+  int32_t legs;          // points of a last pass that are turned together, or 0: 4, 8 or 16, C / legs channels apart
+  int8_t legSteps[MOST_LEGS];  // how many times that each lies from the first, upwards
 };
 
 /** LANES spectra of one input. */

@@ -31,7 +31,7 @@ __attribute__((noinline)) int64_t roundLastWithRails(const ChanneliseJob &job, c
   each<R>(CORELLA_EACH { x[i] = loadPoint(at + i * POINT); });
   butterfly<R>(x);
   if constexpr (Delayed) {
-    const Complex turn = turnAt(job, rows, place);
+    const Complex turn = columnTurn(job, rows, place);
     each<R / 4>(CORELLA_EACH { delayLegs(legTurns(job, rows), 4 * i, turn, x + 4 * i); });
   }
   each<R>(CORELLA_EACH { storePoint(at + i * POINT, x[i]); });
@@ -47,7 +47,7 @@ CORELLA_INLINE int64_t roundLastColumn(const ChanneliseJob &job, const Channelis
   IntVec largest = {};
   [[maybe_unused]] const float *legs = Delayed ? legTurns(job, rows) : nullptr;
   [[maybe_unused]] Complex turn;
-  if constexpr (Delayed) turn = turnAt(job, rows, place);
+  if constexpr (Delayed) turn = columnTurn(job, rows, place);
   if constexpr (R == 16) {
     // Each second half is rounded before the next: 32 vectors are more than registers hold.
     turnedFours(x);
@@ -66,14 +66,6 @@ CORELLA_INLINE int64_t roundLastColumn(const ChanneliseJob &job, const Channelis
   if (__builtin_expect(allWithin(largest, rail), 1)) return 0;
 #endif
   return roundLastWithRails<R, Delayed>(job, rows, place);
-}
-
-/** Whether the last pass makes whole quads of neighbouring places that are final. */
-bool roundsInLastPass(const ChanneliseJob &job) {
-  const Transform &transform = job.transform;
-  const int radix = transform.passes[transform.passCount - 1].radix;
-  return CORELLA_ROUNDS_FROM_REGISTERS && job.output != SpectraType::cf32 && job.chirp == nullptr && !job.real &&
-         transform.passCount > 1 && (radix == 4 || radix == 8 || radix == 16);
 }
 
 /** finishTransform, and rounding straight from the last pass's registers. */

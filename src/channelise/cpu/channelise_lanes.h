@@ -30,6 +30,16 @@ constexpr int LINE_POINTS = LINE / 2;
 typedef float Vec __attribute__((vector_size(4 * LANES)));
 typedef int32_t IntVec __attribute__((vector_size(4 * LANES)));
 
+/** Whether this level can round points that are still in registers and find out later whether all fitted. */
+#if defined(__AVX2__) || defined(__ARM_FEATURE_DOTPROD)
+#define CORELLA_ROUNDS_FROM_REGISTERS 1
+#else
+#define CORELLA_ROUNDS_FROM_REGISTERS 0
+#endif
+
+/** Whether the last pass makes whole quads of neighbouring places that are final. */
+CORELLA_INLINE bool roundsInLastPass(const ChanneliseJob &job) { return CORELLA_ROUNDS_FROM_REGISTERS && job.legs > 0; }
+
 template <int I>
 struct Index {
   CORELLA_INLINE constexpr operator int() const { return I; }

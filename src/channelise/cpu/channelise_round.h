@@ -12,13 +12,6 @@ namespace {
 
 constexpr int QUAD_BYTES = 4 * LANES;  // four places, LANES samples: one vector
 
-/** Whether this level can round points that are still in registers and find out later whether all fitted. */
-#if defined(__AVX2__) || defined(__ARM_FEATURE_DOTPROD)
-#define CORELLA_ROUNDS_FROM_REGISTERS 1
-#else
-#define CORELLA_ROUNDS_FROM_REGISTERS 0
-#endif
-
 /** To the nearest whole number, halves to the even one; |value| below 2²². */
 CORELLA_INLINE IntVec rounded(Vec value) {
 #if defined(__AVX512F__)

@@ -23,6 +23,14 @@ ChanneliseTables::ChanneliseTables(const ChanneliseKernel &level, const Channeli
   made.zeroChannel = shape.real ? 0 : points / 2;
   // Two tables of about √C entries each.
   while ((int64_t{1} << (2 * made.fineTurnBits)) < points) made.fineTurnBits++;
+  const int radix = made.transform.passes[made.transform.passCount - 1].radix;
+  const bool complexIntegers = shape.output != SpectraType::cf32 && !shape.real && made.chirp == nullptr;
+  if (!complexIntegers || made.transform.passCount == 1 || (radix != 4 && radix != 8 && radix != 16)) return;
+  made.legs = radix;
+  for (int leg = 0; leg < radix; leg++) {
+    const int32_t above = (made.channel[leg] - made.channel[0] + points) % points;
+    made.legSteps[leg] = static_cast<int8_t>(above / (points / radix));
+  }
 }
 
 void ChanneliseTables::planTransform() {

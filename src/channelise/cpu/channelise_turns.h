@@ -12,7 +12,7 @@ CORELLA_INLINE Complex times(Complex a, Complex b) { return {a.re * b.re - a.im 
 CORELLA_INLINE Vec multiplied(Vec a, Vec b, float added) { return a * b + broadcast(added); }
 
 /** e^(2πi·turns) for |turns| up to 2²¹; Taylor's series over a quarter turn either way, right to 6·10⁻⁸. */
-inline Complex unitAt(Vec turns) {
+CORELLA_INLINE Complex unitAt(Vec turns) {
   // Added to 3·2²², a number loses its fraction.
   Vec whole = turns + 12582912.0f;
   __asm__("" : "+m"(whole));
@@ -35,11 +35,10 @@ inline Complex unitAt(Vec turns) {
 }
 
 /** table[n] = first·stepⁿ by doubling; every third step is a sine anew, since squaring doubles what it is off by. */
-inline void fillPowers(float *table, int32_t count, Complex first, Vec stepTurns) {
+CORELLA_INLINE void fillPowers(float *table, int32_t count, Complex first, Complex step, Vec stepTurns) {
   storePoint(table, first);
-  Complex step = {};
   for (int32_t have = 1, since = 0; have < count; have *= 2, since = (since + 1) % 3) {
-    step = since == 0 ? unitAt(stepTurns * static_cast<float>(have)) : times(step, step);
+    if (have > 1) step = since == 0 ? unitAt(stepTurns * static_cast<float>(have)) : times(step, step);
     for (int32_t n = have; n < count && n < 2 * have; n++) {
       storePoint(table + n * POINT, times(loadPoint(table + (n - have) * POINT), step));
     }
@@ -47,47 +46,62 @@ inline void fillPowers(float *table, int32_t count, Complex first, Vec stepTurns
 }
 
 CORELLA_INLINE int32_t fineTurns(const ChanneliseJob &job) { return 1 << job.fineTurnBits; }
-CORELLA_INLINE int32_t coarseTurns(const ChanneliseJob &job) { return ((job.points - 1) >> job.fineTurnBits) + 1; }
-/** Of the points that a last pass of 4, 8 or 16 makes together, against its first. */
+/** Of the points that a last pass makes together, against its first. */
 CORELLA_INLINE float *legTurns(const ChanneliseJob &job, const ChanneliseRows &rows) {
-  return rows.turnTable + (fineTurns(job) + coarseTurns(job)) * POINT;
+  return rows.turnTable + (fineTurns(job) + ((job.points - 1) >> job.fineTurnBits) + 1) * POINT;
 }
 
+/**
+ * Where a last pass turns its legs, tables reach over the channels of its first legs alone, from the zero frequency up;
+ * else over all of them, from channel 0.
+ */
 void makeTurns(const ChanneliseJob &job, const ChanneliseRows &rows) {
   // Whole turns are dropped in float64, where counting spectra has cost no digits yet.
-  Vec phase, slope;
+  alignas(64) float phases[LANES], slopes[LANES];
   for (int lane = 0; lane < LANES; lane++) {
     const double k = static_cast<double>(rows.first + lane), turns = rows.turns[0] + k * rows.turns[1];
-    phase[lane] = static_cast<float>(turns - __builtin_rint(turns));
-    slope[lane] = static_cast<float>(rows.turns[2] + k * rows.turns[3]);
+    phases[lane] = static_cast<float>(turns - __builtin_rint(turns));
+    slopes[lane] = static_cast<float>(rows.turns[2] + k * rows.turns[3]);
   }
-  const int32_t fine = fineTurns(job);
+  const Vec phase = load(phases), slope = load(slopes);
+  const int32_t fine = fineTurns(job), legs = roundsInLastPass(job) ? job.legs : 0;
+  const int32_t apart = job.points / (legs > 0 ? legs : 1), firstChannel = legs > 0 ? 0 : -job.zeroChannel;
+  // Side by side: each by itself would mostly wait for itself.
+  const Vec asked[4] = {slope, phase + slope * static_cast<float>(firstChannel), slope * static_cast<float>(fine),
+                        slope * static_cast<float>(apart)};
+  Complex units[4];
+  each<4>(CORELLA_EACH { units[i] = unitAt(asked[i]); });
   const Complex one = {broadcast(1.0f), Vec{}};
-  fillPowers(rows.turnTable, fine, one, slope);
-  fillPowers(rows.turnTable + fine * POINT, coarseTurns(job),
-             unitAt(phase - slope * static_cast<float>(job.zeroChannel)), slope * static_cast<float>(fine));
-  const Transform &transform = job.transform;
-  const int radix = transform.passes[transform.passCount - 1].radix;
-  if (radix != 4 && radix != 8 && radix != 16) return;
-  // Bins lie C / radix apart, in the butterfly's own order; from the middle on they are negative frequencies.
-  const int32_t apart = job.points / radix;
+  fillPowers(rows.turnTable, fine < apart ? fine : apart, one, units[0], asked[0]);
+  fillPowers(rows.turnTable + fine * POINT, ((apart - 1) >> job.fineTurnBits) + 1, units[1], units[2], asked[2]);
+  if (legs == 0) return;
+  // Bins lie C / legs apart, in the butterfly's own order; from the middle on they are negative frequencies.
   alignas(64) float natural[MOST_LEGS / 2 * POINT];
-  fillPowers(natural, radix / 2, one, slope * static_cast<float>(apart));
-  const Complex half = loadPoint(natural + radix / 4 * POINT), back = conjugate(times(half, half));
-  float *legs = legTurns(job, rows);
-  for (int leg = 0; leg < radix; leg++) {
-    const int32_t steps = (job.channel[leg] - job.channel[0] + job.points) / apart % radix;
-    const Complex turn = loadPoint(natural + steps % (radix / 2) * POINT);
-    storePoint(legs + leg * POINT, steps < radix / 2 ? turn : times(turn, back));
+  fillPowers(natural, legs / 2, one, units[3], asked[3]);
+  const Complex half = loadPoint(natural + legs / 4 * POINT), back = conjugate(times(half, half));
+  float *table = legTurns(job, rows);
+  for (int leg = 0; leg < legs; leg++) {
+    const int steps = job.legSteps[leg];
+    const Complex turn = loadPoint(natural + (steps & (legs / 2 - 1)) * POINT);
+    storePoint(table + leg * POINT, steps < legs / 2 ? turn : times(turn, back));
   }
+}
+
+CORELLA_INLINE Complex tableTurn(const ChanneliseJob &job, const ChanneliseRows &rows, int32_t channel) {
+  const int32_t fine = fineTurns(job);
+  const Complex low = loadPoint(rows.turnTable + (channel & (fine - 1)) * POINT);
+  const Complex high = loadPoint(rows.turnTable + (fine + (channel >> job.fineTurnBits)) * POINT);
+  return times(low, high);
+}
+
+/** Of the first leg that a last pass leaves at this place. */
+CORELLA_INLINE Complex columnTurn(const ChanneliseJob &job, const ChanneliseRows &rows, int64_t place) {
+  return tableTurn(job, rows, job.channel[place] - job.zeroChannel);
 }
 
 /** A place without a channel takes any turn. */
 CORELLA_INLINE Complex turnAt(const ChanneliseJob &job, const ChanneliseRows &rows, int64_t place) {
-  const int32_t own = job.channel[place], channel = own < 0 ? 0 : own, fine = fineTurns(job);
-  const Complex low = loadPoint(rows.turnTable + (channel & (fine - 1)) * POINT);
-  const Complex high = loadPoint(rows.turnTable + (fine + (channel >> job.fineTurnBits)) * POINT);
-  return times(low, high);
+  return tableTurn(job, rows, job.channel[place] < 0 ? 0 : job.channel[place]);
 }
 
 /** Four points of neighbouring places. */

@@ -43,6 +43,10 @@ struct Place {
   unsigned input, firstSpectrum, sub, group;
   float2 *scratch;
   bool there;  // the spectrum of this thread is asked for, and not missing
+#if DELAYED
+  int opening;  // of the input's row, in bytes
+  Turn turn;    // of this thread's spectrum
+#endif
 };
 
 // The digits of a position, the first one slowest, are those of a bin, the first one fastest.
@@ -73,9 +77,9 @@ __device__ __forceinline__ void emit(const Work &work, const Place &at, const fl
   if (PASS != 0 && at.group + g >= OTHER) return;
 #if DELAYED && PASS != 1
   float2 x[R];
-  delayBins<R>(
-      turnOf(work.turns, at.input, at.firstSpectrum + at.sub * TILE + t), first * OTHER + at.group + g, STEP * OTHER,
-      [&](int k) { return made[k]; }, [&](int k, float2 value) { x[k] = value; });
+  delayBins<R, STEP * OTHER>(
+      at.turn, first * OTHER + at.group + g, [&](int k) { return made[k]; },
+      [&](int k, float2 value) { x[k] = value; });
 #else
   const auto &x = made;
 #endif
@@ -165,6 +169,7 @@ constexpr int TOGETHER = TILE < 8 ? TILE : 8;  // spectra a thread filters in on
 constexpr bool PAIRS = SAMPLE_BYTES == 1 && FOLDED && (PASS == 0 ? N % 2 == 0 : OTHER % 2 == 0 && GROUP % 2 == 0);
 constexpr int TAPS_FILLED = (TAPS + CHUNK - 1) / CHUNK * CHUNK;
 constexpr int UNIT = PAIRS ? 2 : 1;  // columns a thread filters side by side
+static_assert(!DELAYED || PASS == 2 || OPENS_AT == (PAIRS ? 4 : 1), "words are read from multiples of their size");
 
 template <bool INSIDE>
 __device__ __forceinline__ void filterTile(const Work &work, const Place &at) {
@@ -173,6 +178,12 @@ __device__ __forceinline__ void filterTile(const Work &work, const Place &at) {
   const Sample *voltages = (const Sample *)((const int8_t *)work.voltages + at.input * work.pitchBytes);
   const int lastRow = work.spectra + TAPS - 2;
   const int firstSpectrum = at.firstSpectrum + at.sub * TILE;
+  const Tap *taps = work.taps;
+#if DELAYED
+  const int rotation = rotationOf(at.opening);
+  voltages = (const Sample *)((const int8_t *)voltages + at.opening - rotation * SAMPLE_SIZE);
+  taps += (int64_t)rotation * (TAPS_FILLED / 2 * COLUMNS * TAPS_PER_COLUMN);
+#endif
 #pragma unroll 1
   for (unsigned i = threadIdx.x; i < UNITS * (TILE / TOGETHER); i += THREADS) {
     const unsigned unit = i % UNITS * UNIT, t = i / UNITS * TOGETHER;
@@ -181,11 +192,18 @@ __device__ __forceinline__ void filterTile(const Work &work, const Place &at) {
     Sum re[UNIT][TOGETHER] = {}, im[UNIT][TOGETHER] = {};
     if (inside) {
 #if SAMPLE_BYTES == 1
-      if constexpr (PAIRS)
-        filterColumnPair<TOGETHER, COLUMNS, INSIDE>(voltages, column, firstSpectrum + t, lastRow, work.taps, re, im);
-      else
+      if constexpr (PAIRS) {
+#if DELAYED
+        const unsigned int selector = selectorOf(column, rotation * SAMPLE_SIZE);
+        const int last = lastRow + (column == 0);  // the first word of one row more
+#else
+        const unsigned int selector = 0;
+        const int last = lastRow;
 #endif
-        filterColumn<TOGETHER, COLUMNS, INSIDE>(voltages, column, firstSpectrum + t, lastRow, work.taps, re[0], im[0]);
+        filterColumnPair<TOGETHER, COLUMNS, INSIDE>(voltages, column, firstSpectrum + t, last, taps, selector, re, im);
+      } else
+#endif
+        filterColumn<TOGETHER, COLUMNS, INSIDE>(voltages, column, firstSpectrum + t, lastRow, taps, re[0], im[0]);
     }
 #pragma unroll
     for (int c = 0; c < UNIT; ++c) {
@@ -266,17 +284,23 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) channelise(const _
     at.group = (int)(n % GROUPS) * GROUP;
     at.input = item / spans, at.firstSpectrum = item % spans * SPAN;
     at.scratch = work.scratch + (int64_t)slot * COLUMNS * SPAN;
+#if DELAYED
+    at.opening = openingOf(work.delays, at.input);
+#endif
 #pragma unroll 1
     for (at.sub = 0; at.sub < SPAN / TILE; ++at.sub) {
       const unsigned first = at.firstSpectrum + at.sub * TILE;
       at.there = isThere(work, at.input, first + threadIdx.x % TILE);
       if constexpr (PASS != 2) {
-        // Taps are filled up with zeros, which meet rows of their own.
-        if (first + TILE + TAPS_FILLED - TAPS <= work.spectra)
+        // Taps are filled up with zeros, which meet rows of their own; delayed inputs read one row more.
+        if (first + TILE + TAPS_FILLED - TAPS + DELAYED <= work.spectra)
           filterTile<true>(work, at);
         else
           filterTile<false>(work, at);
       }
+#if DELAYED && PASS != 1
+      at.turn = turnOf<COLUMNS / LAST_RADIX>(work.delays, at.input, first + threadIdx.x % TILE);
+#endif
       level<0>(work, at, saturated);
       if constexpr (UNFOLDS) unfoldTile(work, at, saturated);
     }

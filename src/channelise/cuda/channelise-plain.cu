@@ -42,8 +42,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) channelisePlain(const __gr
     if (spectrum >= work.spectra) continue;
     const bool there = isThere(work, input, spectrum);
 #if DELAYED
-    const Turn own = turnOf(work.turns, input, spectrum);
-    total = times(total, unitAt(own.phase + own.slope * fromZero(bin)));
+    const Turn turn = turnOf<1>(work.delays, input, spectrum);
+    total = times(total, unitAt(fmaf(turn.slope, (float)fromZero(bin), turn.phase)));
 #endif
     const float factors[1] = {there ? factorOf(work, input, channel) : 0.0f};
     int8_t *out = work.out + ((int64_t)channel * work.inputs + input) * work.outPitchBytes;

@@ -35,7 +35,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     *oneFactor = work.factor;
   }
   for (int i = tid; i < 32 * 16; i += THREADS) turns[i / 16 * TURN_STRIDE + i % 16] = work.twiddles[i];
-  Filter filter(work, (uint4 *)(afterTables + 64), warp, warp, lane);
+  uint4 *keptTaps = (uint4 *)(afterTables + 64);
+  Filter filter(work, keptTaps, warp, warp, lane);
 
   const int loadQuad = warp >> 2, loadPairs = (tid & 127) * 4;
   // With odd k1 fours of t change places, so that the lanes that read meet different banks.
@@ -49,7 +50,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
   const float4 *turn = (const float4 *)(turns + k1 * TURN_STRIDE);
   [[maybe_unused]] const float *factor = factors + k1 * FACTOR_STRIDE;
 
-  const int lastRow = work.spectra + TAPS - 2;
+  // Of the row that delays add only the first samples are asked for.
+  const int lastRow = work.spectra + TAPS - 2 - (DELAYED && loadPairs > 0);
   const int tiles = (work.spectra + TILE - 1) / TILE;
   const int64_t all = (int64_t)work.inputs * tiles;
   const int64_t end = all * (blockIdx.x + 1) / gridDim.x;
@@ -60,6 +62,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     const int count = (int)min((int64_t)(tiles - firstTile), end - at);
     at += count;
     const int8_t *source = work.voltages + input * work.pitchBytes + loadPairs * 4;
+#if DELAYED
+    const int opening = openingOf(work.delays, input), rotation = rotationOf(opening);
+    source += opening - rotation * SAMPLE_SIZE;
+#endif
     uint4 rows[4];
     auto fetch = [&](int tile) {
       const int first = (firstTile + tile) * TILE + 4 * loadQuad;
@@ -68,6 +74,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         rows[r] = loadOnce((const uint4 *)(source + (int64_t)min(first + r, lastRow) * (2 * CHANNELS)));
     };
     __syncthreads();
+#if DELAYED
+    filter.take(work, keptTaps, rotation, warp, warp, lane);
+#endif
 #if !ONE_FACTOR
     for (int i = tid; i < CHANNELS; i += THREADS)
       factors[(i & 31) * FACTOR_STRIDE + (i >> 5)] =
@@ -114,7 +123,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
       }
 #endif
 #if DELAYED
-      delayParts(turnOf(work.turns, input, spectrum), k1, re, im);
+      delayParts(turnOf<32>(work.delays, input, spectrum), k1, re, im);
 #endif
       // Channels rise from the middle of the transform: the upper half comes first.
       roundAll(

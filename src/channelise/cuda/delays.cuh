@@ -1,25 +1,59 @@
-// What whole samples leave of a delay: a phase for each channel and spectrum, straight in both.
+// Delays of inputs: where each one's rows open, and what whole samples leave, a phase for each channel and spectrum,
+// straight in both.
 //
-// Set by the plan besides shape.cuh: DELAYED (1: every launch is told turns).
+// Rows open at any sample, and loads of several samples want theirs at multiples of OPENS_AT bytes. So a row is read from
+// up to ROTATIONS - 1 samples before its opening, and the taps move along: sample n of a spectrum then stands at
+// n + rotation, the last ones at the front of the next row. The transform of that is turned by whole steps a channel,
+// which the phases take back.
+//
+// Set by the plan besides shape.cuh: DELAYED (1: every launch is told delays), OPENS_AT.
 #pragma once
 #include "shape.cuh"
 
-// Of one spectrum of one input: turns at the zero frequency, and turns a channel.
+constexpr int SAMPLE_SIZE = (REAL ? 1 : 2) * SAMPLE_BYTES, PERIOD = (REAL ? 2 : 1) * CHANNELS;
+
+// delays : [a]. Phases are parts of 2^64 of a turn, so that whole turns drop out and counting spectra costs no digits.
+struct InputDelay {
+  uint64_t phase, phaseStep;  // at the zero frequency: of spectrum 0, and more a spectrum
+  float slope, slopeStep;     // turns a channel
+  int opening;                // bytes of the row before spectrum 0's window
+  int padding;
+};
+static_assert(sizeof(InputDelay) == 32, "as tables.ts writes it");
+
+__device__ __forceinline__ int openingOf(const InputDelay *delays, unsigned input) {
+  return __ldg(&delays[input].opening);
+}
+__device__ __forceinline__ int rotationOf(int opening) { return opening % OPENS_AT / SAMPLE_SIZE; }
+
+// Of one spectrum of one input: turns at the zero frequency, turns a channel, and the unit of APART channels.
 struct Turn {
   float phase, slope;
+  float2 step;
 };
 
-// turns : [a][4]: those of spectrum 0, and how many they change by a spectrum; turns a channel, and by how many those do.
-// Whole turns are dropped in float64, where counting spectra costs no digits.
-__device__ __forceinline__ Turn turnOf(const double *turns, unsigned input, unsigned spectrum) {
-  const double *own = turns + (size_t)input * 4, k = (double)spectrum, phase = fma(k, own[1], own[0]);
-  return {(float)(phase - rint(phase)), (float)fma(k, own[3], own[2])};
-}
-
-__device__ __forceinline__ float2 unitAt(float turns) {
+__device__ __forceinline__ float2 exactUnit(float turns) {
   float2 unit;
   sincospif(2 * turns, &unit.y, &unit.x);
   return unit;
+}
+// Within 2^-20, which integers do not feel.
+__device__ __forceinline__ float2 unitAt(float turns) {
+  if constexpr (OUTPUT_FLOAT) return exactUnit(turns);
+  const float angle = 6.2831853f * (turns - rintf(turns));
+  return make_float2(__cosf(angle), __sinf(angle));
+}
+
+template <int APART>
+__device__ __forceinline__ Turn turnOf(const InputDelay *delays, unsigned input, unsigned spectrum) {
+  const InputDelay &own = delays[input];
+  const int turns = (int)((__ldg(&own.phase) + spectrum * __ldg(&own.phaseStep)) >> 32);
+  Turn turn;
+  turn.phase = (float)turns * 0x1p-32f;
+  turn.slope = fmaf((float)spectrum, __ldg(&own.slopeStep), __ldg(&own.slope)) +
+               rotationOf(__ldg(&own.opening)) * (1.0f / PERIOD);
+  turn.step = exactUnit(turn.slope * APART);
+  return turn;
 }
 
 // Channels as the sky has them, from the zero frequency: the upper half of a complex transform is negative.
@@ -27,31 +61,47 @@ __device__ __forceinline__ int fromZero(unsigned bin) {
   return REAL || bin < (CHANNELS + 1) / 2 ? (int)bin : (int)bin - CHANNELS;
 }
 
-// Where bins are first + k CHANNELS / R, the upper half of them negative: two runs of equal steps. Else one by one.
-template <int R, class Get, class Put>
-__device__ __forceinline__ void delayBins(Turn turn, unsigned first, unsigned apart, Get get, Put put) {
-  if constexpr (R % 2 == 0 && CHANNELS % R == 0 && !REAL) {
-    const float2 step = unitAt(turn.slope * (CHANNELS / R));
+// COUNT values whose phases are equal steps apart: each unit is 2 cos(step) times the last less the one before. That
+// gathers errors with the square of their number, too much for floats.
+template <int COUNT, class Get, class Put>
+__device__ __forceinline__ void delayRun(Turn turn, int first, int offset, Get get, Put put) {
+  float2 unit = unitAt(fmaf(turn.slope, (float)first, turn.phase));
+  put(offset, times(get(offset), unit));
+  if constexpr (COUNT > 1) {
+    const float twice = 2 * turn.step.x;
+    float2 before = unit;
+    unit = times(unit, turn.step);
+    put(offset + 1, times(get(offset + 1), unit));
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      float2 unit = unitAt(turn.phase + turn.slope * ((int)first - half * (CHANNELS / 2)));
-#pragma unroll
-      for (int n = 0; n < R / 2; ++n) {
-        const int k = half * (R / 2) + n;
-        put(k, times(get(k), unit));
-        unit = times(unit, step);
-      }
+    for (int k = 2; k < COUNT; ++k) {
+      const float2 next = OUTPUT_FLOAT ? times(unit, turn.step)
+                                       : make_float2(fmaf(twice, unit.x, -before.x), fmaf(twice, unit.y, -before.y));
+      before = unit, unit = next;
+      put(offset + k, times(get(offset + k), unit));
     }
+  }
+}
+
+// Bins first + k APART, k < R: of complex samples the upper half of them are negative, two runs. What falls otherwise, one
+// by one.
+template <int R, int APART, class Get, class Put>
+__device__ __forceinline__ void delayBins(Turn turn, unsigned first, Get get, Put put) {
+  if constexpr (REAL) {
+    delayRun<R>(turn, (int)first, 0, get, put);
+  } else if constexpr (R % 2 == 0 && APART * R == CHANNELS) {
+    delayRun<R / 2>(turn, (int)first, 0, get, put);
+    delayRun<R / 2>(turn, (int)first - CHANNELS / 2, R / 2, get, put);
   } else {
 #pragma unroll
-    for (int k = 0; k < R; ++k) put(k, times(get(k), unitAt(turn.phase + turn.slope * fromZero(first + k * apart))));
+    for (int k = 0; k < R; ++k)
+      put(k, times(get(k), unitAt(fmaf(turn.slope, (float)fromZero(first + k * APART), turn.phase))));
   }
 }
 
 // The same of parts in arrays of their own.
 template <int R>
 __device__ __forceinline__ void delayParts(Turn turn, unsigned first, float (&re)[R], float (&im)[R]) {
-  delayBins<R>(
-      turn, first, CHANNELS / R, [&](int k) { return make_float2(re[k], im[k]); },
+  delayBins<R, CHANNELS / R>(
+      turn, first, [&](int k) { return make_float2(re[k], im[k]); },
       [&](int k, float2 value) { re[k] = value.x, im[k] = value.y; });
 }

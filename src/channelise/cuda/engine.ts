@@ -7,14 +7,17 @@ import { uploadArray } from '../../backend/cuda/transfer.js';
 import type { Closers } from '../../core/closing.js';
 import { writer } from './arguments.js';
 import { LONG_WORK, longTables, planLong, type LongPlan } from './long.js';
-import { outputMap } from './output-map.js';
+import { inputMap, outputMap } from './maps.js';
 import { planFused, WORK, type ChannelisePass } from './plan.js';
 import { factorTable, levelTwiddles, tapTable, twiddleTable } from './tables.js';
 import { tensorTables } from './tensor-tables.js';
 import { planTensor, TENSOR_WORK, type TensorPlan } from './tensor.js';
 import type { ChannelisePlan } from '../plan.js';
 
-/** voltages : [a][pitch]; sample 0 of each row opens the window of spectrum 0. */
+/**
+ * voltages : [a][pitch]; sample 0 of each row opens the window of spectrum 0, or, where the plan has delays, the sample that
+ * the delay of its input says. Behind the last sample of every row 16 bytes can be read.
+ */
 export interface DeviceVoltages {
   readonly pointer: DevicePointer;
   readonly pitchBytes: number;
@@ -22,14 +25,14 @@ export interface DeviceVoltages {
 
 export interface ChanneliseEngine {
   /**
-   * Spectra 0 … `spectra` − 1 into the block; missing : [a][t], 1 where one is to be left zero; turns : [a][4], what
-   * whole samples leave of delays, where the plan has them.
+   * Spectra 0 … `spectra` − 1 into the block; missing : [a][t], 1 where one is to be left zero; delays : [a], as
+   * `writeDelays` writes them, where the plan has them.
    */
   launch(
     from: DeviceVoltages,
     spectra: number,
     missing: DeviceMemory | undefined,
-    turns: DeviceMemory | undefined,
+    delays: DeviceMemory | undefined,
     out: CudaSpectraBlock,
     stream: Stream,
   ): void;
@@ -108,7 +111,7 @@ async function prepareGeneral(
   }
   return {
     description: passes.length === 1 ? 'one pass' : 'two passes',
-    launch: (from, spectra, missing, turns, out, stream) => {
+    launch: (from, spectra, missing, delays, out, stream) => {
       const items = plan.inputs * Math.ceil(spectra / span);
       for (let first = 0; first < items; first += itemsAtOnce) {
         const count = Math.min(itemsAtOnce, items - first);
@@ -116,7 +119,7 @@ async function prepareGeneral(
           put.pointer(WORK.voltages, from.pointer);
           put.long(WORK.pitchBytes, from.pitchBytes);
           put.pointer(WORK.missing, missing?.pointer ?? 0n);
-          put.pointer(WORK.turns, turns?.pointer ?? 0n);
+          put.pointer(WORK.delays, delays?.pointer ?? 0n);
           put.pointer(WORK.out, out.pointer);
           put.long(WORK.outPitchBytes, out.pitchBytes);
           put.int(WORK.spectra, spectra);
@@ -158,12 +161,12 @@ async function prepareTensor(
   const map = outputMap(session, { ...plan, low: 32 }, box);
   return {
     description: 'tensor cores, one pass',
-    launch: (from, spectra, missing, turns, out, stream) => {
+    launch: (from, spectra, missing, delays, out, stream) => {
       const { kernel, put } = missing ? withGaps : whole;
       put.pointer(TENSOR_WORK.voltages, from.pointer);
       put.long(TENSOR_WORK.pitchBytes, from.pitchBytes);
       put.pointer(TENSOR_WORK.missing, missing?.pointer ?? 0n);
-      put.pointer(TENSOR_WORK.turns, turns?.pointer ?? 0n);
+      put.pointer(TENSOR_WORK.delays, delays?.pointer ?? 0n);
       put.int(TENSOR_WORK.spectra, spectra);
       map.describe(kernel, out, spectra);
       const blocks = Math.min(session.device.multiprocessors, plan.inputs * Math.ceil(spectra / tile));
@@ -190,7 +193,8 @@ async function prepareLong(
     session.allocate('results on their way', blocksFor(plan.capacity) * long.scratchBytesPerBlock),
   );
   const kernel = (await shop.prepare(long.request))[long.entry];
-  const put = writer(kernel, 1);
+  const source = plan.mostDelaySamples === undefined ? undefined : inputMap(session, long.boxSamples);
+  const put = writer(kernel, source ? 2 : 1);
   names.forEach((name, n) => {
     put.pointer(LONG_WORK[name], memories[n].pointer);
   });
@@ -201,11 +205,12 @@ async function prepareLong(
   const map = outputMap(session, { ...plan, low: 16 }, long.box);
   return {
     description: 'one pass, a block to a spectrum',
-    launch: (from, spectra, missing, turns, out, stream) => {
+    launch: (from, spectra, missing, delays, out, stream) => {
       put.pointer(LONG_WORK.voltages, from.pointer);
       put.long(LONG_WORK.pitchBytes, from.pitchBytes);
       put.pointer(LONG_WORK.missing, missing?.pointer ?? 0n);
-      put.pointer(LONG_WORK.delays, turns?.pointer ?? 0n);
+      put.pointer(LONG_WORK.delays, delays?.pointer ?? 0n);
+      source?.describe(kernel, from, plan.inputs);
       put.int(LONG_WORK.spectra, spectra);
       map.describe(kernel, out, spectra);
       kernel.launch({ grid: [blocksFor(spectra), 1], threads, sharedBytes }, stream);

@@ -1,8 +1,10 @@
 // The polyphase filter of one tile: y[n] = sum over tau of h[tau P + n] x[(k + tau) P + n], for COLUMNS columns of a spectrum.
 //
-// voltages : [a][pitch], one input's row: its sample 0 opens the window of spectrum 0.
+// voltages : [a][pitch], one input's row: its sample 0 opens the window of spectrum 0, or stands `rotation` samples before it
+// (delays.cuh).
 // taps : [tau][n], float32; for 8-bit samples [tau / 2][n], two 16-bit taps a word, so that dp2a sums exactly.
 #pragma once
+#include "delays.cuh"
 #include "shape.cuh"
 
 constexpr int ELEMENTS = FOLDED ? 2 : 1;
@@ -41,7 +43,9 @@ __device__ __forceinline__ void filterColumn(const Sample *input, int column, in
       const Sample *x = INSIDE ? from + (int64_t)r * (COLUMNS * ELEMENTS)
                                : at + (int64_t)min(first + chunk + r, lastRow) * (COLUMNS * ELEMENTS);
       Sum a, b = 0;
-      if constexpr (FOLDED) {
+      if constexpr (FOLDED && REAL && DELAYED) {  // rows open at odd samples too
+        a = __ldg(x), b = __ldg(x + 1);
+      } else if constexpr (FOLDED) {
         const SamplePair both = __ldg((const SamplePair *)x);
         a = both.x, b = both.y;
       } else {
@@ -66,11 +70,17 @@ __device__ __forceinline__ void filterColumn(const Sample *input, int column, in
 }
 
 #if SAMPLE_BYTES == 1
+// Of the first word of a row, its bytes and those of the next row that stand for the ones before its opening.
+__device__ __forceinline__ unsigned int selectorOf(int column, int rotationBytes) {
+  return column > 0 || rotationBytes == 0 ? 0x3210 : rotationBytes == 1 ? 0x3214 : rotationBytes == 2 ? 0x3254 : 0x3654;
+}
+
 // Two neighbouring columns of 8-bit samples: a word of each row holds (re, im, re, im). Rows r and r + 1 side by side are
-// what two taps meet, and dp2a takes both at once.
+// what two taps meet, and dp2a takes both at once. `selector`, where DELAYED: what is taken of a row and the next.
 template <int SPECTRA, int COLUMNS, bool INSIDE>
 __device__ __forceinline__ void filterColumnPair(const Sample *input, int column, int first, int lastRow,
-                                                 const Tap *taps, int (&re)[2][SPECTRA], int (&im)[2][SPECTRA]) {
+                                                 const Tap *taps, [[maybe_unused]] unsigned int selector,
+                                                 int (&re)[2][SPECTRA], int (&im)[2][SPECTRA]) {
   const Sample *at = input + (int64_t)column * 2;
   for (int chunk = 0; chunk < TAPS; chunk += CHUNK) {
     const Sample *from = at + (int64_t)(first + chunk) * (COLUMNS * 2);
@@ -92,9 +102,18 @@ __device__ __forceinline__ void filterColumnPair(const Sample *input, int column
 #endif
     }
     unsigned int word = row(0);
+#if DELAYED
+    unsigned int after = row(1);
+    word = __byte_perm(word, after, selector);
+#endif
 #pragma unroll
     for (int r = 0; r < CHUNK + SPECTRA - 2; ++r) {
+#if DELAYED
+      const unsigned int last = row(r + 2), next = __byte_perm(after, last, selector);
+      after = last;
+#else
       const unsigned int next = row(r + 1);
+#endif
       const int reals = __byte_perm(word, next, 0x6240), imaginaries = __byte_perm(word, next, 0x7351);
       word = next;
 #pragma unroll

@@ -18,8 +18,8 @@ struct Work {
   int64_t outPitchBytes;
   unsigned long long *saturated;
   int inputs, spectra;
-  int firstItem, items;  // (input, row of SPAN spectra) pairs
-  const double *turns;   // delays.cuh, where DELAYED
+  int firstItem, items;      // (input, row of SPAN spectra) pairs
+  const InputDelay *delays;  // delays.cuh, where DELAYED
 };
 
 __device__ __forceinline__ float factorOf(const Work &work, unsigned input, unsigned channel) {

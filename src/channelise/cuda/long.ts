@@ -3,7 +3,7 @@ import type { CudaPath } from '../../backend/cuda/cuda.js';
 import { structure } from '../../backend/cuda/arguments.js';
 import type { KernelRequest } from '../../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
-import { mapArgument } from './output-map.js';
+import { mapArgument } from './maps.js';
 import { shapeDefines } from './plan.js';
 import type { CardLimits } from './shapes.js';
 import { factorTable, largestOutput } from './tables.js';
@@ -23,6 +23,8 @@ export interface LongPlan {
   readonly unit: 16;
   /** What one copy carries away: spectra, inputs, k1, k2 + 16 k3. */
   readonly box: readonly [number, number, number, number];
+  /** What one copy brings of a delayed row. */
+  readonly boxSamples: number;
   /** Where a block keeps results until all of a unit are there. */
   readonly scratchBytesPerBlock: number;
 }
@@ -93,16 +95,24 @@ export function planLong(plan: ChannelisePlan, card: LongCard): LongPlan | undef
         ...shapeDefines(plan, true),
         ONE_FACTOR: typeof plan.gains === 'number' ? 1 : 0,
         CLAMP: largestOutput(plan) < 2 ** 15 ? 0 : 1,
+        OPENS_AT: 1,
         KEPT: kept,
         AHEAD: kept === POINTS ? 1 : 3,
       },
-      entries: { channeliseLong: [mapArgument, structure('LongWork', LONG_WORK)] },
+      entries: {
+        channeliseLong: [
+          mapArgument,
+          ...(plan.mostDelaySamples === undefined ? [] : [mapArgument]),
+          structure('LongWork', LONG_WORK),
+        ],
+      },
     },
     entry: 'channeliseLong',
     threads: THREADS,
     sharedBytes: fixedBytes + kept * columnBytes,
     unit: UNIT,
     box: [UNIT, 1, 1, CHANNELS / POINTS / 4],
+    boxSamples: CHANNELS / POINTS,
     scratchBytesPerBlock: 2 * CHANNELS * UNIT * 2,
   };
 }

@@ -4,8 +4,16 @@ import { describe, it } from 'node:test';
 import { randomStream } from '../../core/random.js';
 import { factorise, splitPoints } from './factors.js';
 import { planFused } from './plan.js';
-import { binOfDigits, factorTable, levelTwiddles, tapTable, twiddleTable } from './tables.js';
-import { entriesOf, tensorTables } from './tensor-tables.js';
+import {
+  binOfDigits,
+  factorTable,
+  INPUT_DELAY,
+  levelTwiddles,
+  tapTable,
+  twiddleTable,
+  writeDelays,
+} from './tables.js';
+import { entriesOf, ROTATIONS, tensorTables } from './tensor-tables.js';
 import { planTensor } from './tensor.js';
 import { planChannelise, type ChanneliseOptions } from '../plan.js';
 
@@ -116,8 +124,40 @@ describe('tables', () => {
     const table = tapTable(plan({ channels: 2, taps: 3, coefficients }));
     const pair = (low: number, high: number): number => (low & 0xffff) | (high << 16);
     assert.deepEqual([...table], [pair(32767, 8192), pair(-16384, 1), pair(-2, 0), pair(3, 0)]);
+    // Rows that open at odd samples are read from one before: sample 0 stands at 1, sample 1 in front.
+    const delayed = tapTable(plan({ channels: 2, taps: 3, coefficients, mostDelaySamples: 1 }));
+    assert.deepEqual([...delayed.slice(0, 4)], [...table]);
+    assert.deepEqual([...delayed.slice(4)], [pair(-16384, 1), pair(32767, 8192), pair(3, 0), pair(-2, 0)]);
     const float = tapTable(plan({ channels: 2, taps: 3, coefficients, inputType: 'cf32' }));
     assert.deepEqual([...float], [32767, -16384, 8192, 1, -2, 3, 0, 0]);
+  });
+
+  it('delays of inputs for a card: turns as parts of 2⁶⁴, whole ones dropped, and where rows open', () => {
+    const table = new DataView(new ArrayBuffer(2 * INPUT_DELAY.bytes));
+    for (let n = 0; n < table.byteLength; n++) table.setUint8(n, 85);
+    const delays = {
+      shiftSamples: Int32Array.of(3, -4),
+      turns: Float64Array.of(0.25, -0.25, 0.5, -2, -1e-9, 7.75, 1e-3, 1e-4),
+    };
+    writeDelays(table, delays, 10, 2);
+    const bits = (a: number, at: number): bigint => table.getBigUint64(a * INPUT_DELAY.bytes + at, true);
+    assert.equal(bits(0, INPUT_DELAY.phase), 1n << 62n);
+    assert.equal(bits(0, INPUT_DELAY.phaseStep), 3n << 62n);
+    // What is just below a whole turn: 2⁶⁴ − 1e-9 · 2⁶⁴, to a double's digits.
+    const below = (1n << 64n) - bits(1, INPUT_DELAY.phase);
+    assert.ok(Math.abs(Number(below) / 2 ** 64 - 1e-9) < 2 ** -53);
+    assert.equal(bits(1, INPUT_DELAY.phaseStep), 3n << 62n);
+    const float = (a: number, at: number): number => table.getFloat32(a * INPUT_DELAY.bytes + at, true);
+    assert.deepEqual([float(0, INPUT_DELAY.slope), float(0, INPUT_DELAY.slopeStep)], [0.5, -2]);
+    assert.equal(float(1, INPUT_DELAY.slope), Math.fround(1e-3));
+    const opening = (a: number): number => table.getInt32(a * INPUT_DELAY.bytes + INPUT_DELAY.opening, true);
+    assert.deepEqual([opening(0), opening(1)], [14, 28]);
+  });
+
+  it('a phase that is a rounding error below zero is a whole turn, and none', () => {
+    const table = new DataView(new ArrayBuffer(INPUT_DELAY.bytes));
+    writeDelays(table, { shiftSamples: Int32Array.of(0), turns: Float64Array.of(-1e-30, 0, 0, 0) }, 0, 2);
+    assert.equal(table.getBigUint64(INPUT_DELAY.phase, true), 0n);
   });
 
   it('twiddles turn clockwise', () => {
@@ -219,6 +259,43 @@ describe('tensor cores', () => {
         }
       }
     }
+  });
+
+  it('fragments for rows read from a few samples before their opening are the filter, moved', () => {
+    const random = randomStream(6);
+    for (const taps of [1, 8, 13, 16]) {
+      const one = plan({ channels: 1024, taps, mostDelaySamples: 100 });
+      const tensor = planTensor(one, hopper);
+      assert.ok(tensor);
+      assert.equal(tensor.requests.whole.defines.TAPS, taps + 1);
+      const all = tensorTables(one, tensor.sign);
+      const x = [0, 1].map(() => Int8Array.from({ length: 36 }, () => random.below(256) - 128));
+      for (const rotation of [0, 1, 4, 7]) {
+        const own = (table: Uint32Array): Uint32Array =>
+          table.slice((rotation * table.length) / ROTATIONS, ((rotation + 1) * table.length) / ROTATIONS);
+        const tables = { ...all, taps: own(all.taps), moreTaps: own(all.moreTaps) };
+        for (const [pair, n1] of [
+          [0, 0],
+          [1, 0],
+          [3, 0],
+          [15, 31],
+        ]) {
+          for (let member = 0; member < 2; member++) {
+            const channel = 2 * pair + member + 32 * n1;
+            for (const spectrum of [0, 5, 15]) {
+              let wanted = 0;
+              for (let tau = 0; tau <= taps; tau++) {
+                const tap = one.kernel.taps[tau * 1024 + channel - rotation] as number | undefined;
+                wanted += (tap ?? 0) * x[member][spectrum + tau];
+              }
+              const got = productOf(tables, { pair, n1, member, spectrum }, x);
+              assert.equal(got, tensor.sign * wanted + 0, `rotation ${rotation}, channel ${channel}`);
+            }
+          }
+        }
+      }
+    }
+    assert.equal(planTensor(plan({ channels: 1024, taps: 17, mostDelaySamples: 1 }), hopper), undefined);
   });
 
   it('fragments read together lie in different banks', () => {

@@ -18,6 +18,7 @@ import {
   type Shape,
   type Waiting,
 } from './shapes.js';
+import { WORD_BYTES } from './tables.js';
 import { outputRail, type ChannelisePlan } from '../plan.js';
 
 export interface ChannelisePass {
@@ -65,7 +66,7 @@ export const WORK = {
   spectra: 92,
   firstItem: 96,
   items: 100,
-  turns: 104,
+  delays: 104,
   bytes: 112,
 } as const;
 const workArgument: readonly ArgumentKind[] = [structure('Work', WORK)];
@@ -99,9 +100,9 @@ function fusedPass(
   plan: ChannelisePlan,
   card: CardLimits,
   folded: boolean,
-  pass: Shape & { which: 0 | 1 | 2; points: number; other: number },
+  pass: Shape & { which: 0 | 1 | 2; points: number; other: number; opensAt: number },
 ): ChannelisePass {
-  const { which, points, other, tile, span, group } = pass;
+  const { which, points, other, tile, span, group, opensAt } = pass;
   const radices = factorise(points)?.radices ?? [];
   const isLean = which === 0 && plan.inputType === 'ci8';
   const waiting = which === 1 ? 'nothing' : waitingOf(plan);
@@ -114,6 +115,7 @@ function fusedPass(
       defines: {
         ...shapeDefines(plan, folded),
         ONE_FACTOR: typeof plan.gains === 'number' ? 1 : 0,
+        OPENS_AT: opensAt,
         ...{ PASS: which, N: points, OTHER: other, TILE: tile, SPAN: span, GROUP: group },
         ...{ THREADS: block.threads, BLOCKS: block.blocks, TURNS_KEPT: block.turnsKept ? 1 : 0 },
         ...Object.fromEntries(Array.from({ length: RADICES }, (_, n) => [`R${n}`, radices[n] ?? 1])),
@@ -128,7 +130,13 @@ function fusedPass(
   };
 }
 
-function plainPass(plan: ChannelisePlan, points: number, other: number, tile: number): ChannelisePass {
+function plainPass(
+  plan: ChannelisePlan,
+  points: number,
+  other: number,
+  tile: number,
+  opensAt: number,
+): ChannelisePass {
   const threads = 256;
   return {
     request: {
@@ -138,6 +146,7 @@ function plainPass(plan: ChannelisePlan, points: number, other: number, tile: nu
       defines: {
         ...shapeDefines(plan, false),
         ONE_FACTOR: typeof plan.gains === 'number' ? 1 : 0,
+        OPENS_AT: opensAt,
         ...{ N: points, OTHER: other, TILE: tile, THREADS: threads },
       },
       entries: { channelisePlain: workArgument },
@@ -152,13 +161,18 @@ function plainPass(plan: ChannelisePlan, points: number, other: number, tile: nu
   };
 }
 
+/** Rows are read from multiples of so many bytes: where 8-bit samples are taken by words, of a word's. */
+const opensAtOf = (plan: ChannelisePlan, inPairs: boolean): number =>
+  inPairs && sampleBytes(plan.inputType) === 1 ? WORD_BYTES : 1;
+
 export function planFused(plan: ChannelisePlan, card: CardLimits): FusedPlan {
   const { channels } = plan;
   // One pass: a real spectrum of 2C samples is transformed as C complex points.
   const { radices } = factorise(channels) ?? {};
   const shape = radices && radices.length <= RADICES ? shapeOfOnePass(plan, card) : undefined;
   if (!shape) return planTwoPasses(plan, card);
-  const pass = fusedPass(plan, card, true, { which: 0, points: channels, other: 1, ...shape });
+  const opensAt = opensAtOf(plan, channels % 2 === 0);
+  const pass = fusedPass(plan, card, true, { which: 0, points: channels, other: 1, ...shape, opensAt });
   return { passes: [pass], folded: true, columns: channels, span: shape.span, scratchBytes: 0 };
 }
 
@@ -173,11 +187,12 @@ function planTwoPasses(plan: ChannelisePlan, card: CardLimits): FusedPlan {
     const one = shapeOfOneOfTwo(first, second, span, 'nothing', card);
     const two = shapeOfOneOfTwo(second, first, span, waitingOf(plan), card);
     if (!one || (smooth && !two)) continue;
+    const opensAt = opensAtOf(plan, folded && second % 2 === 0 && one.group % 2 === 0);
     const passes = [
-      fusedPass(plan, card, folded, { which: 1, points: first, other: second, ...one }),
+      fusedPass(plan, card, folded, { which: 1, points: first, other: second, ...one, opensAt }),
       smooth && two
-        ? fusedPass(plan, card, folded, { which: 2, points: second, other: first, ...two })
-        : plainPass(plan, second, first, span),
+        ? fusedPass(plan, card, folded, { which: 2, points: second, other: first, ...two, opensAt })
+        : plainPass(plan, second, first, span, opensAt),
     ];
     return { passes, folded, columns, span, scratchBytes: columns * span * COMPLEX_BYTES };
   }
@@ -196,6 +211,5 @@ export const planStream = () =>
     defines: {},
     entries: {
       moveWaiting: ['pointer', 'pointer', 'i64', 'i64', 'i64', 'i32'],
-      openRows: ['pointer', 'pointer', 'i64', 'pointer', 'i64', 'i32'],
     },
   }) as const satisfies KernelRequest;

@@ -15,11 +15,12 @@ import { voltageSizeBytes } from '../../core/axes.js';
 import type { VoltageBlock } from '../../core/blocks.js';
 import { preparing, type Closers } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
-import { TURN_NUMBERS, type RunDelays } from '../../delay/index.js';
+import type { RunDelays } from '../../delay/index.js';
 import { roundUp } from '../../core/round-up.js';
 import type { Channeliser } from '../channeliser.js';
 import { prepareEngine, type DeviceVoltages } from './engine.js';
 import { planStream } from './plan.js';
+import { INPUT_DELAY, writeDelays } from './tables.js';
 import { mostWaiting, type ChannelisePlan } from '../plan.js';
 import { checkFinite } from '../reference.js';
 import { checkChanneliseBlocks, checkVoltageBlock, openStream, type StreamStep } from '../stream.js';
@@ -39,12 +40,10 @@ export interface CudaChanneliser extends Channeliser {
   make(out: CudaSpectraBlock): void;
   /**
    * Outside the stream: the spectra of voltages that lie on the card already, in order on the compute stream. Nothing
-   * waits for anything, and no history is kept. Where the plan has delays, rows open as the input's own delay wants it
-   * (`open` does that from rows that all begin at one time), and turns : [a][4] says the rest.
+   * waits for anything, and no history is kept. Where the plan has delays, they say from which sample each row is read:
+   * delays : [a], as `writeDelays` writes them.
    */
-  filter(voltages: DeviceVoltages, spectra: number, out: CudaSpectraBlock, turns?: DeviceMemory): void;
-  /** Each row of `from` from its own opening on, to the front of `to`; openingBytes : [a], int32. */
-  open(from: DeviceVoltages, to: DeviceVoltages, openingBytes: DeviceMemory, bytes: number): void;
+  filter(voltages: DeviceVoltages, spectra: number, out: CudaSpectraBlock, delays?: DeviceMemory): void;
 }
 
 export interface CudaChanneliserOptions {
@@ -67,10 +66,10 @@ async function makeChanneliser(
   closers: Closers,
 ): Promise<CudaChanneliser> {
   const { session, shop } = backend;
-  const { inputs, taps, samplesPerSpectrum, blockSamples, capacity } = plan;
+  const { inputs, blockSamples, capacity } = plan;
   const { compute, upload } = session.streams;
   const sampleBytes = voltageSizeBytes(plan.inputType);
-  // Beside the samples that wait there is room for the longest block; rows that open late are read to the next 16 bytes.
+  // Beside the samples that wait there is room for the longest block; rows that open anywhere are read 16 bytes further.
   const pitchBytes = roundUp((mostWaiting(plan) + blockSamples) * sampleBytes + 16, 128);
   const allocate = (what: string, bytes: number): DeviceMemory => closers.keep(session.allocate(what, bytes));
   const pin = (what: string, bytes: number): PinnedMemory =>
@@ -79,7 +78,7 @@ async function makeChanneliser(
   const counter = allocate('the count of saturated samples', 8);
   const counterOnHost = pin('the count of saturated samples', 8);
   const engine = await prepareEngine(plan, backend, counter, closers, options.kernels);
-  const { moveWaiting, openRows } = await shop.prepare(planStream());
+  const { moveWaiting } = await shop.prepare(planStream());
   const buffers = [0, 1].map(() => ({
     memory: allocate(`voltages of ${inputs} inputs`, inputs * pitchBytes),
     /** Nobody reads the buffer any more. */
@@ -92,12 +91,8 @@ async function makeChanneliser(
   function makeDelayed(most: number) {
     return {
       most,
-      /** Rows as the inputs' own delays want them. */
-      rows: allocate(`voltages of ${inputs} inputs, delayed`, inputs * pitchBytes),
-      turns: allocate('turns', inputs * TURN_NUMBERS * 8),
-      openings: allocate('openings', inputs * 4),
-      turnsOnHost: pin('turns', inputs * TURN_NUMBERS * 8),
-      openingsOnHost: pin('openings', inputs * 4),
+      table: allocate('delays', inputs * INPUT_DELAY.bytes),
+      tableOnHost: pin('delays', inputs * INPUT_DELAY.bytes),
       sent: createEvent(),
     };
   }
@@ -179,34 +174,12 @@ async function makeChanneliser(
 
   async function sendDelays(delays: RunDelays | undefined): Promise<void> {
     if (!delayed || !delays) return;
-    const { most, turns, openings, turnsOnHost, openingsOnHost, sent } = delayed;
+    const { most, table, tableOnHost, sent } = delayed;
     await sent.passed();
-    new Float64Array(turnsOnHost.buffer, 0, inputs * TURN_NUMBERS).set(delays.turns);
-    const opening = new Int32Array(openingsOnHost.buffer, 0, inputs);
-    delays.shiftSamples.forEach((shift, a) => {
-      opening[a] = (most - shift) * sampleBytes;
-    });
-    const send = (to: DeviceMemory, from: PinnedMemory, bytes: number): void => {
-      session.call('cuMemcpyHtoDAsync', to.pointer, from.pointer, bytes, compute.handle);
-    };
-    send(turns, turnsOnHost, inputs * TURN_NUMBERS * 8);
-    send(openings, openingsOnHost, inputs * 4);
+    const bytes = inputs * INPUT_DELAY.bytes;
+    writeDelays(new DataView(tableOnHost.buffer, 0, bytes), delays, most, sampleBytes);
+    session.call('cuMemcpyHtoDAsync', table.pointer, tableOnHost.pointer, bytes, compute.handle);
     sent.record(compute);
-  }
-
-  function open(from: DeviceVoltages, to: DeviceVoltages, openingBytes: DeviceMemory, bytes: number): void {
-    openRows.set([from.pointer, to.pointer, from.pitchBytes, openingBytes.pointer, bytes, inputs]);
-    const grid = [Math.max(1, Math.min(1024, Math.ceil(bytes / 16_384))), Math.min(inputs, 65_535)] as const;
-    openRows.launch({ grid, threads: 256 }, compute);
-  }
-
-  /** The rows of a run, delayed where the plan has delays. */
-  function rowsOf({ spectra }: StreamStep): DeviceVoltages {
-    const rows = { pointer: buffers[which].memory.pointer, pitchBytes };
-    if (!delayed) return rows;
-    const shifted = { pointer: delayed.rows.pointer, pitchBytes };
-    open(rows, shifted, delayed.openings, (spectra + taps - 1) * samplesPerSpectrum * sampleBytes);
-    return shifted;
   }
 
   function produce(
@@ -214,11 +187,11 @@ async function makeChanneliser(
     spectra: number,
     absent: DeviceMemory | undefined,
     out: CudaSpectraBlock,
-    turns: DeviceMemory | undefined,
+    delays: DeviceMemory | undefined,
   ): void {
-    if (turns === undefined && plan.mostDelaySamples !== undefined)
-      refuse('channelise', 'no turns were given to a plan with delays', 'give them');
-    engine.launch(from, spectra, absent, turns, out, compute);
+    if (delays === undefined && plan.mostDelaySamples !== undefined)
+      refuse('channelise', 'no delays were given to a plan with delays', 'give them');
+    engine.launch(from, spectra, absent, delays, out, compute);
     saturated = undefined;
     if (plan.outputType === 'cf32') return;
     const dataBytes = spectra * INTEGER_BYTES;
@@ -268,7 +241,8 @@ async function makeChanneliser(
     uploaded.holdBack(compute);
     out.writing(compute);
     if (step.spectra > 0) {
-      produce(rowsOf(step), step.spectra, absent, out, delayed?.turns);
+      const rows = { pointer: buffers[which].memory.pointer, pitchBytes };
+      produce(rows, step.spectra, absent, out, delayed?.table);
     }
     out.doneWriting(compute, step.spectra, step.gaps);
     moveOn(step, step.waiting + voltages.samples);
@@ -289,10 +263,9 @@ async function makeChanneliser(
       await send(voltages, delays);
       make(out);
     },
-    open,
-    filter: (voltages, spectra, out, turns) => {
+    filter: (voltages, spectra, out, delays) => {
       out.writing(compute);
-      produce(voltages, spectra, undefined, out, turns);
+      produce(voltages, spectra, undefined, out, delays);
       out.doneWriting(compute, spectra, []);
     },
     get saturated() {

@@ -1,11 +1,16 @@
-/** The tables the kernels of a card read: taps, twiddles, factors. */
+/** The tables the kernels of a card read: taps, twiddles, factors, delays. */
+import { voltageSizeBytes } from '../../core/axes.js';
+import { TURN_NUMBERS, type RunDelays } from '../../delay/index.js';
 import { outputFactor, type ChannelisePlan } from '../plan.js';
 
+/** 8-bit samples are read by words, of which delayed rows open at any sample (delays.cuh). */
+export const WORD_BYTES = 4;
 /** Taps are taken this many at a time, as in shape.cuh. */
 const chunkOf = (taps: number): number => (taps >= 8 ? 8 : Math.ceil(taps / 2) * 2);
 
 /**
- * taps : [τ/2][n], two 16-bit taps a word, the even one low; or [τ][n], float32. Zeros up to a whole number of chunks.
+ * taps : [rotation][τ/2][n], two 16-bit taps a word, the even one low, those of sample n at n + rotation, the last ones in
+ * front; or [τ][n], float32. Zeros up to a whole number of chunks.
  */
 export function tapTable(plan: ChannelisePlan): Int32Array | Float32Array {
   const { samplesPerSpectrum, taps, kernel } = plan;
@@ -16,11 +21,15 @@ export function tapTable(plan: ChannelisePlan): Int32Array | Float32Array {
     table.set(kernel.taps);
     return table;
   }
-  const table = new Int32Array((rows / 2) * samplesPerSpectrum);
-  for (let tau = 0; tau < taps; tau++) {
-    for (let n = 0; n < samplesPerSpectrum; n++) {
-      const bits = kernel.taps[tau * samplesPerSpectrum + n] & 0xffff;
-      table[Math.floor(tau / 2) * samplesPerSpectrum + n] |= tau % 2 === 0 ? bits : bits << 16;
+  const rotations = plan.mostDelaySamples === undefined ? 1 : WORD_BYTES / voltageSizeBytes(plan.inputType);
+  const table = new Int32Array((rotations * rows * samplesPerSpectrum) / 2);
+  for (let rotation = 0; rotation < rotations; rotation++) {
+    for (let tau = 0; tau < taps; tau++) {
+      const row = ((rotation * rows) / 2 + Math.floor(tau / 2)) * samplesPerSpectrum;
+      for (let n = 0; n < samplesPerSpectrum; n++) {
+        const bits = kernel.taps[tau * samplesPerSpectrum + n] & 0xffff;
+        table[row + ((n + rotation) % samplesPerSpectrum)] |= tau % 2 === 0 ? bits : bits << 16;
+      }
     }
   }
   return table;
@@ -86,4 +95,44 @@ export function largestOutput(plan: ChannelisePlan): number {
   let factor = 0;
   for (const one of factorTable(plan)) factor = Math.max(factor, Math.abs(one));
   return Math.SQRT2 * 128 * taps * factor;
+}
+
+/** struct InputDelay of delays.cuh. */
+export const INPUT_DELAY = {
+  phase: 0,
+  phaseStep: 8,
+  slope: 16,
+  slopeStep: 20,
+  opening: 24,
+  padding: 28,
+  bytes: 32,
+} as const;
+
+/**
+ * table : [a]. Rows begin `mostDelaySamples` before the window of an input that is not delayed.
+ */
+export function writeDelays(
+  table: DataView,
+  { turns, shiftSamples }: RunDelays,
+  mostDelaySamples: number,
+  sampleBytes: number,
+): void {
+  shiftSamples.forEach((shift, a) => {
+    const at = a * INPUT_DELAY.bytes;
+    const own = turns.subarray(TURN_NUMBERS * a, TURN_NUMBERS * (a + 1));
+    writeTurn(table, at + INPUT_DELAY.phase, own[0]);
+    writeTurn(table, at + INPUT_DELAY.phaseStep, own[1]);
+    table.setFloat32(at + INPUT_DELAY.slope, own[2], true);
+    table.setFloat32(at + INPUT_DELAY.slopeStep, own[3], true);
+    table.setInt32(at + INPUT_DELAY.opening, (mostDelaySamples - shift) * sampleBytes, true);
+    table.setInt32(at + INPUT_DELAY.padding, 0, true);
+  });
+}
+
+/** Parts of 2⁶⁴ of a turn, whole ones dropped: halves of 32 bits, the lower one first. */
+function writeTurn(table: DataView, at: number, turns: number): void {
+  const scaled = (turns - Math.floor(turns)) * 2 ** 32;
+  const high = Math.floor(scaled);
+  table.setUint32(at, Math.floor((scaled - high) * 2 ** 32), true);
+  table.setUint32(at + 4, high % 2 ** 32, true);
 }

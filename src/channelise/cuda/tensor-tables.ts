@@ -113,8 +113,15 @@ function placed(
   return places;
 }
 
+/** Rows are read from multiples of 16 bytes: where they open at any sample, the taps are moved by up to seven. */
+export const ROTATIONS = 8;
+
+/** Moved taps reach into one spectrum more. */
+export const rotatedTaps = ({ taps, mostDelaySamples }: ChannelisePlan): number =>
+  mostDelaySamples === undefined ? taps : taps + 1;
+
 export interface TensorTables {
-  /** Fragments: [pair of n2][group][entry]{high, low of n1 = group, high, low of n1 = group + 16}. */
+  /** Fragments: [rotation][pair of n2][group][entry]{high, low of n1 = group, high, low of n1 = group + 16}. */
   readonly taps: Uint32Array;
   readonly moreTaps: Uint32Array;
   /** entries : [window][lane]. */
@@ -124,10 +131,21 @@ export interface TensorTables {
 }
 
 export function tensorTables(plan: ChannelisePlan, sign: 1 | -1): TensorTables {
-  const windows = [0, 1].map((window) => entriesOf(plan.taps, window));
+  const windows = [0, 1].map((window) => entriesOf(rotatedTaps(plan), window));
+  const rotations = plan.mostDelaySamples === undefined ? 1 : ROTATIONS;
+  const tables = (window: number): Uint32Array => {
+    const each = Array.from({ length: rotations }, (_, rotation) =>
+      fragmentTable(plan, sign, rotation, window, windows[window]),
+    );
+    const all = new Uint32Array(rotations * each[0].length);
+    each.forEach((table, rotation) => {
+      all.set(table, rotation * table.length);
+    });
+    return all;
+  };
   return {
-    taps: fragmentTable(plan, sign, 0, windows[0]),
-    moreTaps: fragmentTable(plan, sign, 1, windows[1]),
+    taps: tables(0),
+    moreTaps: tables(1),
     entries: Uint8Array.from(windows.flatMap(({ entries }) => [...entries])),
     twiddles: turnedTwiddles(),
     factors: factorTable(plan).map((factor) => sign * factor),
@@ -137,10 +155,11 @@ export function tensorTables(plan: ChannelisePlan, sign: 1 | -1): TensorTables {
 function fragmentTable(
   plan: ChannelisePlan,
   sign: number,
+  rotation: number,
   window: number,
   { entries, count }: Entries,
 ): Uint32Array {
-  const { channels, taps, kernel } = plan;
+  const { channels, kernel } = plan;
   const pairs = channels / 64;
   const bytes = new Int8Array(pairs * GROUPS * count * 16);
   for (let pair = 0; pair < pairs; pair++) {
@@ -151,8 +170,9 @@ function fragmentTable(
         const to = (group * count + entries[lane]) * 16 + 8 * Math.floor(n1 / GROUPS);
         for (let byte = 0; byte < 4; byte++) {
           const tap = tapOf(lane, byte, window);
-          if (tap === undefined || tap < 0 || tap >= taps) continue;
-          const value = sign * kernel.taps[tap * channels + channel];
+          const at = tap === undefined ? -1 : tap * channels + channel - rotation;
+          if (tap === undefined || tap < 0 || at < 0 || at >= kernel.taps.length) continue;
+          const value = sign * kernel.taps[at];
           const low = ((value + 128) & 255) - 128;
           bytes[to + byte] = (value - low) / 256;
           bytes[to + 4 + byte] = low;

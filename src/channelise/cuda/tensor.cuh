@@ -5,6 +5,9 @@
 // means is said by the pattern of its zeros, so the zeros cost nothing. One product for each pair of channels; a lane
 // gets one spectrum, one n2, all n1: what it transforms next. From 14 taps on a dense product adds times 16-19.
 //
+// Where DELAYED the taps are moved by `rotation` samples (delays.cuh), which makes them one more a channel; there are
+// tables for each of ROTATIONS.
+//
 // Set by the plan besides shape.cuh and rounding.cuh: GAPS (1: some spectra are missing), ONE_FACTOR (1: the same for all channels and
 // inputs), WARPS (of a block), WINDOWS (1 up to 13 taps, 2 up to 17), ENTRIES and ENTRIES_2 (fragments of taps, each
 // of them once), KEPT and KEPT_2 (of 16 groups of fragments, those in shared memory; the others come from L2 for every
@@ -26,8 +29,9 @@ constexpr int AHEAD = WINDOWS == 1 ? 16 : 4;  // groups from L2 asked for before
 struct TensorWork {
   const int8_t *voltages;  // [a][pitch]
   int64_t pitchBytes;
-  const uint4 *taps;       // [pair of n2][16][ENTRIES]: {high, low} of n1 = group and of n1 = group + 16, times 0-15
-  const uint4 *moreTaps;   // [pair of n2][16][ENTRIES_2], times 16-19
+  const uint4
+      *taps;  // [rotation][pair of n2][16][ENTRIES]: {high, low} of n1 = group and of n1 = group + 16, times 0-15
+  const uint4 *moreTaps;   // [rotation][pair of n2][16][ENTRIES_2], times 16-19
   const uint8_t *entries;  // [2][32], the fragment each lane reads
   const float2 *twiddles;  // [k1 32][16], butterflies.cuh with omega = e^(-2 pi i k1 / 1024)
   const float *factors;    // [a][c], or one for all where factorStep is 0; unless ONE_FACTOR
@@ -36,7 +40,7 @@ struct TensorWork {
   int inputs, spectra;
   float factor;  // ONE_FACTOR: of all
   int factorStep;
-  const double *turns;  // delays.cuh, where DELAYED
+  const InputDelay *delays;  // delays.cuh, where DELAYED
 };
 
 #if __CUDACC_VER_MAJOR__ > 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 5)
@@ -101,19 +105,25 @@ struct Filter {
   // `pair` of n2 among all; `memory` has room for WARPS x (KEPT ENTRIES + KEPT_2 ENTRIES_2) fragments.
   __device__ __forceinline__ Filter(const TensorWork &work, uint4 *memory, int pair, int warp, int lane) {
     const int g = lane >> 2, q = lane & 3;
+    take(work, memory, 0, pair, warp, lane);
+    // Group g >> 1 of four spectra, component g & 1; unit group + q of the ring, and of times 16-19 unit group + 4.
+    operand = warp * 128 + ((((g >> 1) + q) ^ warp >> 2) << 4) + (g & 1) * 8;
+    moreOperand = warp * 128 + (((g >> 1) ^ 4 ^ warp >> 2) << 4) + (g & 1) * 8 + (q & 1) * 4;
+    pattern = g < 4 ? 0x44444444u : 0xEEEEEEEEu;
+  }
+  // The taps for rows that open `rotation` samples late; those that are kept are the warp's own.
+  __device__ __forceinline__ void take(const TensorWork &work, uint4 *memory, int rotation, int pair, int warp,
+                                       int lane) {
     uint4 *first = memory + warp * (KEPT * ENTRIES + KEPT_2 * ENTRIES_2), *second = first + KEPT * ENTRIES;
-    taps = work.taps + pair * 16 * ENTRIES;
-    more = work.moreTaps + pair * 16 * ENTRIES_2;
+    const int group = (rotation * WARPS + pair) * 16;
+    taps = work.taps + group * ENTRIES;
+    more = work.moreTaps + group * ENTRIES_2;
     for (int i = lane; i < KEPT * ENTRIES; i += 32) first[i] = taps[i];
     for (int i = lane; i < KEPT_2 * ENTRIES_2; i += 32) second[i] = more[i];
     taps += work.entries[lane];
     kept = first + work.entries[lane];
     more += work.entries[32 + lane];
     keptMore = second + work.entries[32 + lane];
-    // Group g >> 1 of four spectra, component g & 1; unit group + q of the ring, and of times 16-19 unit group + 4.
-    operand = warp * 128 + ((((g >> 1) + q) ^ warp >> 2) << 4) + (g & 1) * 8;
-    moreOperand = warp * 128 + (((g >> 1) ^ 4 ^ warp >> 2) << 4) + (g & 1) * 8 + (q & 1) * 4;
-    pattern = g < 4 ? 0x44444444u : 0xEEEEEEEEu;
   }
 
   uint4 far[17 - KEPT], farMore[17 - KEPT_2];

@@ -5,8 +5,8 @@ import type { KernelRequest } from '../../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
 import { shapeDefines } from './plan.js';
 import { largestOutput } from './tables.js';
-import { mapArgument } from './output-map.js';
-import { entriesOf, MOST_TAPS, signOf } from './tensor-tables.js';
+import { mapArgument } from './maps.js';
+import { entriesOf, MOST_TAPS, rotatedTaps, ROTATIONS, signOf } from './tensor-tables.js';
 import type { ChannelisePlan } from '../plan.js';
 
 export interface TensorCard {
@@ -44,7 +44,7 @@ export const TENSOR_WORK = {
   spectra: 76,
   factor: 80,
   factorStep: 84,
-  turns: 88,
+  delays: 88,
   bytes: 96,
 } as const;
 
@@ -62,15 +62,16 @@ const FACTOR_BYTES = 32 * 36 * 4;
 export function planTensor(plan: ChannelisePlan, card: TensorCard): TensorPlan | undefined {
   const sign = signOf(plan);
   if (plan.channels !== CHANNELS || sign === undefined || plan.inputType !== 'ci8') return undefined;
-  if (plan.outputType === 'cf32' || plan.taps > MOST_TAPS) return undefined;
+  const taps = rotatedTaps(plan);
+  if (plan.outputType === 'cf32' || taps > MOST_TAPS) return undefined;
   if (card.capability < 90 || card.path === 'dp4a') return undefined;
-  const windows = plan.taps + 3 <= 16 ? 1 : 2;
+  const windows = taps + 3 <= 16 ? 1 : 2;
   // One gain for all saves memory and loads.
   const oneFactor = typeof plan.gains === 'number';
   const fixedBytes = FIXED_BYTES + (oneFactor ? 0 : FACTOR_BYTES);
   const room = card.sharedBytesPerBlock - fixedBytes;
   if (room < 0) return undefined;
-  const [first, second] = [0, 1].map((window) => entriesOf(plan.taps, window).count);
+  const [first, second] = [0, 1].map((window) => entriesOf(taps, window).count);
   // Of the short second window as many groups as fit; then of the first.
   const groupBytes = (entries: number): number => WARPS * entries * FRAGMENT_BYTES;
   const fitting = (bytes: number, entries: number): number =>
@@ -79,6 +80,8 @@ export function planTensor(plan: ChannelisePlan, card: TensorCard): TensorPlan |
   const kept = fitting(room - keptMore * groupBytes(second), first);
   const defines = {
     ...shapeDefines(plan, true),
+    TAPS: taps,
+    OPENS_AT: ROTATIONS * 2,
     ONE_FACTOR: oneFactor ? 1 : 0,
     CLAMP: largestOutput(plan) < 2 ** 15 ? 0 : 1,
     WARPS,

@@ -29,6 +29,7 @@ import {
   type EpochSetting,
   type ListenSettings,
   type PacketOrigin,
+  type ReadyToListen,
   type ReceiveAccount,
 } from '../../receive/index.js';
 import { loadTelescope } from '../../telescope/load.js';
@@ -65,11 +66,14 @@ export interface OpenedInput extends LiveInput, Closable {
 }
 
 export type Say = (line: string) => void;
+/** What takes long is done before a socket is opened. */
+export type BeforeListening = (ready: ReadyToListen, telescope: Telescope | undefined) => Promise<void>;
 
 export async function openLiveInput(
   origins: readonly string[],
   options: InputOptions,
   say: Say,
+  beforeListening?: BeforeListening,
 ): Promise<OpenedInput> {
   const { from, listen } = options;
   const ways = [origins.length > 0, from !== undefined, listen !== undefined].filter(Boolean).length;
@@ -83,7 +87,8 @@ export async function openLiveInput(
     );
   }
   if (from !== undefined) return openPackets({ capture: from }, options, say);
-  if (listen !== undefined) return openPackets(listenSettings(listen, options), options, say);
+  if (listen !== undefined)
+    return openPackets(listenSettings(listen, options), options, say, beforeListening);
   const isStream = origins.map((origin) => origin === '-' || origin.startsWith('tcp://'));
   const isPipe = await Promise.all(origins.map(async (origin, n) => isStream[n] || (await isFifo(origin))));
   if (isPipe.every(Boolean)) return openStreams(origins, options, say);
@@ -232,8 +237,15 @@ async function planStream(origin: PacketOrigin, options: InputOptions, say: Say)
 
 function epochSetting(text: string | undefined, plan: StreamPlan): EpochSetting {
   if (text === 'clock') return { told: 'clock' };
-  if (text !== undefined)
-    return { told: 'operator', at: parseInstant(text, '--epoch'), afterRestart: 'clock' };
+  if (text !== undefined) {
+    // What an operator said is true of the clocks as they run: a restart makes it untrue, and nobody guesses unasked.
+    const parts = /^(.*?)(,\s*clock)?$/.exec(text.trim());
+    return {
+      told: 'operator',
+      at: parseInstant(parts?.[1] ?? text, '--epoch'),
+      afterRestart: parts?.[2] === undefined ? 'wait' : 'clock',
+    };
+  }
   return packetFormatNamed(plan.format).epoch.told === 'packet' ? { told: 'packet' } : { told: 'clock' };
 }
 
@@ -253,7 +265,12 @@ function bandFor(plan: StreamPlan, frequencyHz: number | undefined): Band | unde
   };
 }
 
-async function openPackets(origin: PacketOrigin, options: InputOptions, say: Say): Promise<OpenedInput> {
+async function openPackets(
+  origin: PacketOrigin,
+  options: InputOptions,
+  say: Say,
+  beforeListening?: BeforeListening,
+): Promise<OpenedInput> {
   const plan = await planStream(origin, options, say);
   const epoch = epochSetting(options.epoch, plan);
   if (options.epoch === undefined && epoch.told === 'clock')
@@ -268,11 +285,12 @@ async function openPackets(origin: PacketOrigin, options: InputOptions, say: Say
     ...(band && { band }),
     ...(polarisations === 1 || polarisations === 2 ? { polarisations } : {}),
     ...(options.blockS === undefined ? {} : { ring: { blockS: options.blockS } }),
+    ...(beforeListening && { beforeListening: (ready) => beforeListening(ready, telescope) }),
     onEvent: ({ kind, session }) => {
       say(
         kind === 'session'
           ? `the senders' clocks were set anew: session ${session}`
-          : `session ${session} is left out: nobody knows its time; say --epoch`,
+          : `session ${session} is left out: nobody knows its time after a restart; begin again with the new --epoch, or let --epoch TIME,clock take the wall clock's`,
       );
     },
   });
@@ -295,7 +313,7 @@ async function openPackets(origin: PacketOrigin, options: InputOptions, say: Say
 
 /** What says where the stations stand, and fits the inputs. */
 export function telescopeOf(
-  source: Source,
+  source: Pick<Source, 'inputs' | 'polarisations'>,
   telescope: Telescope | undefined,
   description: string,
 ): Telescope {

@@ -1,4 +1,5 @@
 /** The account of every packet, for people. */
+import { formatSeconds } from '../../core/units.js';
 import type { ReceiveAccount } from '../../receive/index.js';
 
 const words: Readonly<Record<string, string>> = {
@@ -15,6 +16,7 @@ const words: Readonly<Record<string, string>> = {
 
 export function packetLines(account: ReceiveAccount): string[] {
   const { packets, outcomes, missingCells, skippedBlocks, resyncs, senders, socket, untimedBlocks } = account;
+  const { ring, edgeCells } = account;
   const others = Object.entries(outcomes)
     .filter(([name, count]) => name !== 'placed' && count > 0)
     .map(([name, count]) => `${count} ${words[name] ?? name}`);
@@ -23,11 +25,16 @@ export function packetLines(account: ReceiveAccount): string[] {
     `${packets} packets: ${[`${outcomes.placed} placed`, ...others].join(', ')}`,
     `${missingCells} packets missing` +
       (missingCells > 0 ? `; most of ${worst.name}: ${worst.missingCells}` : '') +
+      (edgeCells > 0 ? `; ${edgeCells} of them before the first and after the last that was heard` : '') +
       (skippedBlocks > 0 ? `; ${skippedBlocks} blocks that nobody sent` : ''),
     ...(resyncs > 0 ? [`the senders' clocks were set anew ${resyncs} time${resyncs === 1 ? '' : 's'}`] : []),
     ...(untimedBlocks > 0 ? [`${untimedBlocks} blocks left out, their time unknown`] : []),
     ...(socket?.kernelDrops !== undefined && socket.kernelDrops > 0
       ? [`${socket.kernelDrops} datagrams found the socket's buffer full`]
       : []),
+    ...(ring ? [`ring: ${ring.leastFree} of ${ring.blocks} blocks free at its fullest`] : []),
+    ...(socket?.threadS === undefined
+      ? []
+      : [`receive thread: ${formatSeconds(socket.threadS)} of processor`]),
   ];
 }

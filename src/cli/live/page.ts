@@ -10,9 +10,11 @@ import { sampleRateOf } from '../../core/sources.js';
 import { readGainFile } from '../../formats/index.js';
 import { matchGains } from '../../pipeline/gains/apply.js';
 import type { LiveSettings } from '../../pipeline/live/chain.js';
-import type { FileEvent, FilesByTime } from '../../pipeline/live/files.js';
+import type { NightFiles } from '../../pipeline/live/file-task.js';
+import type { FileEvent } from '../../pipeline/live/files.js';
 import { LiveCheck } from '../../pipeline/live/check.js';
 import { LiveGains } from '../../pipeline/live/gains.js';
+import { Steering } from '../../pipeline/live/steering.js';
 import type { NightWatcher } from '../../pipeline/live/watcher.js';
 import type { ReceiveAccount } from '../../receive/index.js';
 import type { TimedSpectra } from '../../pipeline/stages/spectra.js';
@@ -59,7 +61,7 @@ interface BegunNight {
   readonly channelWidthHz: number;
   readonly sources: string;
   readonly picture: string;
-  readonly files?: FilesByTime;
+  readonly files?: NightFiles;
 }
 
 export interface NightPage extends Closable {
@@ -82,6 +84,13 @@ interface Settings {
 function packetsOf(input: OpenedInput): ReceiveAccount {
   return input.packets?.() ?? refuse('live', 'no packets are received');
 }
+
+/** What may change on the way; a card has its flags and gains for the night. */
+export const steeringOf = ({ flaggedInputs, integrationS, imaging }: LiveSettings): Steering =>
+  new Steering({
+    ...{ flaggedInputs: flaggedInputs ?? new Uint8Array(), integrationS },
+    ...(imaging?.calibrated && { calibrated: imaging.calibrated }),
+  });
 
 /** A block is checked so often. */
 const CHECK_S = 60;

@@ -1,15 +1,17 @@
 /** What a night says while it lasts: a line of progress for people, one JSON object a line for machines, and the summary. */
 import type { Source } from '../../core/sources.js';
 import { formatBytes, formatSeconds } from '../../core/units.js';
+import { cardSteps, type CardAccount } from '../../pipeline/live/card-chain.js';
 import type { FileEvent } from '../../pipeline/live/files.js';
 import type { NightEvent, NightSummary } from '../../pipeline/live/night.js';
 import type { ReceiveAccount } from '../../receive/index.js';
 import type { CommonOptions } from '../options/command.js';
+import { JSON_VERSION } from '../report/json.js';
 import { openTerminal } from '../report/terminal.js';
 import { packetLines } from './packet-lines.js';
 
 export interface Report {
-  say(line: string): void;
+  readonly say: (line: string) => void;
   started(source: Source, description: string, backend: string): void;
   readonly event: (event: NightEvent) => void;
   readonly file: (event: FileEvent) => void;
@@ -36,6 +38,7 @@ export function openReport(options: CommonOptions): Report {
       if (isJson)
         line({
           event: 'started',
+          jsonVersion: JSON_VERSION,
           from: description,
           backend,
           kind: source.kind,
@@ -72,13 +75,28 @@ export function openReport(options: CommonOptions): Report {
     },
     summary: (summary, packets) => {
       if (isJson) {
-        line({ event: 'summary', ...summary, ...(packets && { packets }) });
+        line({ event: 'summary', jsonVersion: JSON_VERSION, ...summary, ...(packets && { packets }) });
         return;
       }
       stage?.done();
       terminal.result({}, [...summaryLines(summary), ...(packets ? packetLines(packets) : [])]);
     },
   };
+}
+
+function cardLines(card: CardAccount): string[] {
+  const { wallS, busyShare, seconds, blocks, copiedBlocks, uploadedBytes, downloadedBytes } = card;
+  const each = cardSteps.flatMap((step) => {
+    const time = seconds[step];
+    return time === undefined ? [] : [`${step} ${formatSeconds(time / Math.max(1, blocks))}`];
+  });
+  const rate = (bytes: number): string => `${formatBytes(bytes / Math.max(1e-9, wallS))}/s`;
+  return [
+    `card: busy ${(100 * busyShare).toFixed(1)} % of ${formatSeconds(wallS)}; of each of ${blocks} blocks: ${each.join(', ')}`,
+    `bus: ${rate(uploadedBytes)} up, ${rate(downloadedBytes)} down` +
+      (copiedBlocks > 0 ? `; ${copiedBlocks} blocks copied on the host first` : ', straight from the ring') +
+      `; ${formatBytes(card.takenBytes)} of the card taken, ${formatBytes(card.plannedBytes)} planned`,
+  ];
 }
 
 function summaryLines(summary: NightSummary): string[] {
@@ -92,9 +110,10 @@ function summaryLines(summary: NightSummary): string[] {
     ...(unwrittenIntegrations > 0 ? [`${unwrittenIntegrations} integrations found no room on the disk`] : []),
     ...(imageAgeS
       ? [
-          `images were ${formatSeconds(Math.max(0, imageAgeS.median))} old, ${formatSeconds(Math.max(0, imageAgeS.most))} at most`,
+          `images were ${formatSeconds(Math.max(0, imageAgeS.median))} old, 99 % below ${formatSeconds(Math.max(0, imageAgeS.p99))}, ${formatSeconds(Math.max(0, imageAgeS.most))} at most`,
         ]
       : []),
+    ...(summary.card ? cardLines(summary.card) : []),
     `event loop: 99 % of its turns within ${eventLoopMs.p99} ms, ${eventLoopMs.most} ms at most; memory ${formatBytes(peakMemoryBytes)} at most`,
   ];
 }

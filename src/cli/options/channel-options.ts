@@ -5,6 +5,7 @@ import type { SpectraType } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import { usualSpectra, type ChannelSettings } from '../../pipeline/channels.js';
 import type { VoltageSource } from '../../core/sources.js';
+import { chooseLevel, type Level } from '../../pipeline/levels.js';
 import { readText, type VoltageRecording } from '../../formats/index.js';
 import { parseCount } from './command.js';
 import { plainNumber } from './quantity.js';
@@ -52,7 +53,11 @@ export function addChannelOptions(command: Command): Command {
       'of each channelised real and imaginary part: 8, 4, or float (default: 8, or float where the recording is)',
       parseBits,
     )
-    .option('--gain <factor>', 'before rounding (default: noise keeps its level)', plainNumber('--gain'));
+    .option(
+      '--gain <factor>',
+      "before rounding (default: what the recording's first samples want; 8 bits that lie well keep their level)",
+      plainNumber('--gain'),
+    );
 }
 
 export async function channelSettings(
@@ -73,6 +78,16 @@ export async function channelSettings(
     outputType: options.bits ?? usualSpectra(recording),
     ...(options.gain === undefined ? {} : { gain: options.gain }),
   };
+}
+
+/** The same for a recording, whose first samples say how strong its spectra should be. */
+export async function measuredSettings(
+  options: ChannelOptions,
+  recording: VoltageRecording,
+): Promise<ChannelSettings & { readonly level?: Level }> {
+  const settings = await channelSettings(options, recording);
+  const level = await chooseLevel(recording, settings);
+  return level ? { ...settings, gain: level.gain, level } : settings;
 }
 
 /** What the user wants of the filter; the plan refuses wishes that contradict each other. */

@@ -1,7 +1,7 @@
 /** What inspect says of gains. */
 import { formatInstant } from '../../core/instant.js';
 import { formatHz, withMinus } from '../../core/units.js';
-import type { GainsFile } from '../../formats/index.js';
+import { crossHandKnown, type GainsFile } from '../../formats/index.js';
 import type { GainLook } from '../../pipeline/inspect/gains.js';
 import { line, nameList } from './inspect-text.js';
 
@@ -31,6 +31,7 @@ export function gainLines(path: string, file: GainsFile, look: GainLook): string
     line('time', formatInstant(file.time, 9)),
     line('model', file.sources.join(', ') || 'not told'),
     line('reference', stations[file.referenceStation]),
+    ...(polarisations === 2 ? [line('X to Y', crossHandText(file))] : []),
     line(
       'solved',
       look.emptyChannels === 0
@@ -52,6 +53,13 @@ export function gainLines(path: string, file: GainsFile, look: GainLook): string
   ];
 }
 
+/** How the phase between X and Y is known. */
+function crossHandText(file: GainsFile): string {
+  const known = crossHandKnown(file, file.frequenciesHz.length).reduce((sum, one) => sum + one, 0);
+  if (known === 0 || file.crossHand === undefined) return 'phase unknown: U and V are not calibrated';
+  return `one phase (${file.crossHand.how}) in ${known} of ${file.frequenciesHz.length} channels`;
+}
+
 export const gainJson = (path: string, file: GainsFile, look: GainLook) => ({
   path,
   kind: 'gains',
@@ -62,6 +70,7 @@ export const gainJson = (path: string, file: GainsFile, look: GainLook) => ({
   timeUtc: formatInstant(file.time, 9),
   sources: file.sources,
   referenceStation: file.stations[file.referenceStation],
+  ...(file.polarisations === 2 && { crossHand: file.crossHand?.how ?? 'unknown' }),
   ...look,
   history: file.history,
 });

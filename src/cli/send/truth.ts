@@ -50,8 +50,11 @@ export async function openTruth(
         }),
     };
   }
-  const { type, sampleRateHz, centreFrequencyHz, inputs } = source;
-  const writer = await createSigmf(meta, { ...common, type, sampleRateHz, centreFrequencyHz });
+  const { type, sampleRateHz, centreFrequencyHz, inputs, bits } = source;
+  const writer = await createSigmf(meta, {
+    ...{ ...common, type, sampleRateHz, centreFrequencyHz },
+    ...(bits === undefined ? {} : { bits }),
+  });
   return {
     ...writer,
     append: ({ elements, samples, gaps, start }) =>

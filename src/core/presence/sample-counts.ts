@@ -8,6 +8,12 @@ import type { SpectraGap } from './gap-boxes.js';
 import { addSharedBits, addToChannels, deadStations, type PairShape } from './pair-counts.js';
 import { emptyPresence, markSlots } from './presence.js';
 
+/** counts[c][b] told shortly: what channels of a run have in common, rows : [run][b], and the run of each channel. */
+export interface CountRows {
+  readonly rows: Float64Array;
+  readonly runOf: Int32Array;
+}
+
 interface Run {
   readonly firstChannel: number;
   readonly endChannel: number;
@@ -49,15 +55,30 @@ export class SampleCounts {
 
   /** counts[c][b] += what was added; a station whose inputs are all flagged (1) has nothing. */
   spread(counts: CountsCB, flaggedInputs?: Uint8Array): void {
-    const { stations } = this.shape;
-    const dead = deadStations(this.shape, flaggedInputs);
-    const row = new Float64Array(baselineCount(stations));
-    for (const { firstChannel, endChannel, whole, pairs } of this.runs) {
-      for (let i = 0, b = 0; i < stations; i++) {
-        for (let j = 0; j <= i; j++, b++) row[b] = dead[i] || dead[j] ? 0 : whole + (pairs?.[b] ?? 0);
-      }
+    const { rows } = this.rows(flaggedInputs);
+    const baselines = baselineCount(this.shape.stations);
+    this.runs.forEach(({ firstChannel, endChannel }, run) => {
+      const row = rows.subarray(run * baselines, (run + 1) * baselines);
       addToChannels(counts, row, firstChannel, endChannel);
-    }
+    });
+  }
+
+  /** The same without saying it of every channel: a card can do that. */
+  rows(flaggedInputs?: Uint8Array): CountRows {
+    const { stations, channels } = this.shape;
+    const dead = deadStations(this.shape, flaggedInputs);
+    const baselines = baselineCount(stations);
+    const rows = new Float64Array(this.runs.length * baselines);
+    const runOf = new Int32Array(channels);
+    this.runs.forEach(({ firstChannel, endChannel, whole, pairs }, run) => {
+      runOf.fill(run, firstChannel, endChannel);
+      for (let i = 0, b = 0; i < stations; i++) {
+        for (let j = 0; j <= i; j++, b++) {
+          rows[run * baselines + b] = dead[i] || dead[j] ? 0 : whole + (pairs?.[b] ?? 0);
+        }
+      }
+    });
+    return { rows, runOf };
   }
 
   clear(): void {

@@ -11,6 +11,23 @@ extern "C" __global__ void addToTotals(const int2 *sums, double2 *totals, int64_
   }
 }
 
+// Totals of short integrations to those of a long one: longer (+)= totals. Grid-stride over complex products.
+extern "C" __global__ void addToLonger(const double2 *totals, double2 *longer, int64_t products, int add) {
+  const int64_t stride = (int64_t)gridDim.x * blockDim.x;
+  for (int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; e < products; e += stride) {
+    const double2 more = totals[e];
+    const double2 old = add ? longer[e] : make_double2(0, 0);
+    longer[e] = make_double2(old.x + more.x, old.y + more.y);
+  }
+}
+
+// counts : [c][b] = rows[run][b] of each channel's run. Grid: (spans of baselines, channels; strided over).
+extern "C" __global__ void spreadCounts(const double *rows, const int *runOf, double *counts, int channels) {
+  const int64_t b = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (b >= BASELINES) return;
+  for (int c = blockIdx.y; c < channels; c += gridDim.y) counts[c * BASELINES + b] = rows[runOf[c] * BASELINES + b];
+}
+
 // flagged : [a], 1 where an input is left out: its products become zero. Grid-stride over baselines.
 extern "C" __global__ void zeroFlagged(double2 *totals, const uint8_t *flagged, int channels) {
   const int64_t stride = (int64_t)gridDim.x * blockDim.x;

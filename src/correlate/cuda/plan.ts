@@ -259,6 +259,8 @@ export function planTotals(plan: Pick<CorrelatePlan, 'inputs' | 'polarisations'>
     defines: { INPUTS: plan.inputs, POLARISATIONS: plan.polarisations },
     entries: {
       addToTotals: ['pointer', 'pointer', 'i64', 'i32'],
+      addToLonger: ['pointer', 'pointer', 'i64', 'i32'],
+      spreadCounts: ['pointer', 'pointer', 'pointer', 'i32'],
       zeroFlagged: ['pointer', 'pointer', 'i32'],
     },
   } as const satisfies KernelRequest;

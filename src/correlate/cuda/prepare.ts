@@ -6,8 +6,9 @@ import type { CudaBackend } from '../../backend/cuda/cuda.js';
 import type { DeviceMemory } from '../../backend/cuda/session.js';
 import { cudaSpectra, type CudaSpectraBlock } from '../../backend/cuda/spectra.js';
 import { downloadInto, uploadArray } from '../../backend/cuda/transfer.js';
-import { visibilitiesCBPP, type CountsCB, type SpectraType } from '../../core/axes.js';
+import { visibilitiesCBPP, type SpectraType } from '../../core/axes.js';
 import { preparing, type Closers } from '../../core/closing.js';
+import type { CountRows } from '../../core/presence/sample-counts.js';
 import { SampleCounter } from '../../core/sample-counter.js';
 import type { CorrelationResult, Correlator } from '../correlator.js';
 import { prepareXEngine } from './engine.js';
@@ -22,12 +23,14 @@ export interface CudaCorrelator extends Correlator {
    */
   readonly totals: DeviceMemory;
   /** What the integration holds so far: whether every sample was there, and how many they are. */
-  readonly counted: Pick<SampleCounter, 'samples' | 'gappyCounts'>;
+  readonly counted: Pick<SampleCounter, 'samples' | 'isGapless'>;
   /**
-   * Like finish, without the journey to the host. Counts are written only where someone asks for them: they are
-   * millions of numbers that seldom change from one integration to the next.
+   * Like finish, without the journey to the host. Counts are told only where someone asks for them: they are millions
+   * of numbers that seldom change from one integration to the next.
    */
-  finishOnDevice(counts?: CountsCB): void;
+  finishOnDevice(): void;
+  /** The same, with them. */
+  finishWithRows(): CountRows;
 }
 
 /** A launch adds at most this many samples, a multiple of the kernels' spans. */
@@ -106,10 +109,13 @@ async function makeCorrelator(
       counter.add(block.samples, block.gaps);
     },
     counted: counter,
-    finishOnDevice: (counts) => {
+    finishOnDevice: () => {
       settle();
-      if (counts) counter.finish(counts);
-      else counter.restart();
+      counter.restart();
+    },
+    finishWithRows: () => {
+      settle();
+      return counter.finishRows();
     },
     finish: async (): Promise<CorrelationResult> => {
       settle();

@@ -36,6 +36,8 @@ export interface FitsImage {
   readonly channelWidthHz: number;
   /** A lone plane that is Stokes I already, of two polarisations. */
   readonly stokes?: 'I';
+  /** The phase between X and Y is unknown: Stokes parameters made of cross hands would be mixed, and are left out. */
+  readonly crossHands?: 'unknown';
   /** The fitted beam: full widths at half maximum. */
   readonly beam?: {
     readonly majorDeg: number;
@@ -49,6 +51,8 @@ export interface FitsImage {
   readonly object: string;
   /** Jy/beam, or counts where nobody calibrated. */
   readonly unit: string;
+  /** Whether the element's beam is divided out of the brightness; nothing is said where that means nothing. */
+  readonly brightness?: 'apparent' | 'beam-corrected';
   readonly history: readonly string[];
 }
 
@@ -70,6 +74,25 @@ const stokesWeights = {
   ],
 } as const;
 
+/** Those of parallel hands alone: I and Q of X and Y, I and V of R and L. */
+const parallelStokes = { linear: [0, 1], circular: [0, 3] } as const;
+
+/** Which of I, Q, U, V are written; 0 alone where there is one plane. */
+function stokesOf({ polarisations, crossHands, feeds = 'linear' }: FitsImage): readonly number[] {
+  if (polarisations === 1) return [0];
+  return crossHands === 'unknown' ? parallelStokes[feeds] : [0, 1, 2, 3];
+}
+
+/** Says what is not there, and how to get it. */
+const crossHandHistory = ({ polarisations, crossHands, feeds = 'linear' }: FitsImage): readonly string[] =>
+  polarisations === 2 && crossHands === 'unknown'
+    ? [
+        feeds === 'linear'
+          ? 'Stokes U and V are left out: the phase between X and Y is unknown (calibrate --cross-hand)'
+          : 'Stokes Q and U are left out: the phase between R and L is unknown (calibrate --cross-hand)',
+      ]
+    : [];
+
 /** FITS Stokes codes: I, Q, U, V are 1 to 4; a lone XX is −5, a lone RR −1. */
 const firstStokes = ({ polarisations, stokes, feeds = 'linear' }: FitsImage): number =>
   polarisations === 2 || stokes === 'I' ? 1 : firstCode[feeds];
@@ -84,16 +107,17 @@ export async function encodeFitsImage(
   const products = polarisations === 1 ? 1 : 4;
   imageCPML(file.image, channels, products, pixels);
   refuseUneven(output.path, frequenciesHz, 'average the channels, or image those that are');
-  await output.write(headerBytes(headerCards(file, channels, products)));
+  const planes = stokesOf(file);
+  await output.write(headerBytes(headerCards(file, channels, planes)));
   // One plane at a time: an image of many channels never stands twice in memory.
   const plane = new DataView(new ArrayBuffer(4 * pixels * pixels));
-  for (let stokes = 0; stokes < products; stokes++) {
+  for (const stokes of planes) {
     for (let c = 0; c < channels; c++) {
       fillPlane(plane, file, c, stokes, products);
       await output.write(new Uint8Array(plane.buffer));
     }
   }
-  const size = 4 * pixels * pixels * channels * products;
+  const size = 4 * pixels * pixels * channels * planes.length;
   await output.write(new Uint8Array(paddedBytes(size) - size));
 }
 
@@ -131,7 +155,7 @@ function fillPlane(
   }
 }
 
-function headerCards(file: FitsImage, channels: number, products: 1 | 4): string[] {
+function headerCards(file: FitsImage, channels: number, planes: readonly number[]): string[] {
   const { pixels, pixelSize, centre, frequenciesHz } = file;
   const stepDeg = pixelSize * DEGREES_PER_RADIAN;
   const time = (moment: Instant): string => formatInstant(moment, 3).replace('Z', '');
@@ -142,7 +166,7 @@ function headerCards(file: FitsImage, channels: number, products: 1 | 4): string
     integerCard('NAXIS1', pixels),
     integerCard('NAXIS2', pixels),
     integerCard('NAXIS3', channels),
-    integerCard('NAXIS4', products),
+    integerCard('NAXIS4', planes.length),
     // Columns run from east to west, so the centre, our column n/2, is the file's n/2 counted from 1.
     ...axis(1, 'RA---SIN', centre.raDeg, -stepDeg, pixels / 2, 'deg'),
     ...axis(2, 'DEC--SIN', centre.decDeg, stepDeg, pixels / 2 + 1, 'deg'),
@@ -154,7 +178,7 @@ function headerCards(file: FitsImage, channels: number, products: 1 | 4): string
       1,
       'Hz',
     ),
-    ...axis(4, 'STOKES', firstStokes(file), 1, 1, ''),
+    ...axis(4, 'STOKES', firstStokes(file), planes.length > 1 ? planes[1] - planes[0] : 1, 1, ''),
     ...textCards('RADESYS', 'ICRS'),
     realCard('EQUINOX', 2000),
     // The zenith looks along the projection's own pole.
@@ -163,6 +187,9 @@ function headerCards(file: FitsImage, channels: number, products: 1 | 4): string
     realCard('RESTFRQ', frequenciesHz[Math.floor(channels / 2)], 'Hz'),
     ...textCards('BUNIT', file.unit),
     ...textCards('BTYPE', 'Intensity'),
+    ...(file.brightness
+      ? [logicalCard('PBCOR', file.brightness === 'beam-corrected', 'element beam divided out of brightness')]
+      : []),
     ...(file.beam
       ? [
           realCard('BMAJ', file.beam.majorDeg, 'deg'),
@@ -178,7 +205,7 @@ function headerCards(file: FitsImage, channels: number, products: 1 | 4): string
     ...textCards('DATE-AVG', time(addSeconds(file.start, file.durationS / 2)), 'middle'),
     realCard('EXPTIME', file.durationS, 's'),
     ...textCards('ORIGIN', 'corella'),
-    ...file.history.flatMap((line) => remarkCards('HISTORY', line)),
+    ...[...file.history, ...crossHandHistory(file)].flatMap((line) => remarkCards('HISTORY', line)),
   ];
 }
 

@@ -3,7 +3,8 @@ import { gainsCA } from '../../core/axes.js';
 import { closingAfter } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { fromJulianDate } from '../../core/instant.js';
-import type { GainsFile } from './gains.js';
+import { CROSS_HAND } from './calh5.js';
+import { crossHandHows, type GainsFile } from './gains.js';
 import { openHdf5, type Hdf5File } from '../hdf5/read.js';
 
 /** Diagonal terms alone, in AIPS's manner: X or R with itself, Y or L with itself. */
@@ -80,19 +81,36 @@ function gainsOf(file: Hdf5File): GainsFile {
       });
     }
   });
+  const word = wordOf(file, `extra_keywords/${CROSS_HAND}`, '');
+  const referenceStation = Math.max(0, names.indexOf(wordOf(file, 'ref_antenna_name', '')));
+  const how = crossHandHows.find((one) => one === word && one !== 'unknown');
   return {
     telescope: wordOf(file, 'telescope_name'),
     stations: names,
     polarisations,
     frequenciesHz,
     time: timeOf(file),
-    referenceStation: Math.max(0, names.indexOf(wordOf(file, 'ref_antenna_name', ''))),
+    referenceStation,
     gains: gainsCA(gains, frequenciesHz.length, inputs),
     solved,
     solutions: [],
+    // The angle itself is in the gains of Y.
+    ...(how &&
+      polarisations === 2 && {
+        crossHand: { how, phaseRad: crossPhases(gains, frequenciesHz.length, referenceStation) },
+      }),
     sources: wordOf(file, 'sky_catalog', '').split(/, */).filter(Boolean),
     history: wordOf(file, 'history', '').split('\n').filter(Boolean),
   };
+}
+
+/** ψ of each channel by the reference, whose X and Y were both real before they got one phase; 0 where it is unsolved. */
+function crossPhases(gains: Float64Array, channels: number, reference: number): Float64Array {
+  const inputs = gains.length / 2 / channels;
+  return Float64Array.from({ length: channels }, (_, c) => {
+    const [xRe, xIm, yRe, yIm] = gains.subarray(2 * (c * inputs + 2 * reference));
+    return Math.atan2(yIm * xRe - yRe * xIm, yRe * xRe + yIm * xIm) || 0;
+  });
 }
 
 /** The middle of what they were solved from. */

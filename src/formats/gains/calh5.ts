@@ -8,7 +8,7 @@ import { julianDate } from '../../core/instant.js';
 import { localSiderealTimeRad } from '../../sky/earth/sidereal.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import type { VisibilityHeader } from '../format.js';
-import type { GainsFile } from './gains.js';
+import { crossHandKnown, type GainsFile } from './gains.js';
 import { firstCode } from '../io/gather.js';
 import { reals, text, truth, whole, wholes } from '../hdf5/items.js';
 import { createHdf5, type Fixed } from '../hdf5/write.js';
@@ -22,6 +22,22 @@ export interface CalH5Facts {
   readonly feeds?: VisibilityHeader['feeds'];
   /** How long the data lasted that the gains were solved from. */
   readonly durationS: number;
+}
+
+/** The name of the extra keyword that says whether X and Y have one phase reference. */
+export const CROSS_HAND = 'cross_hand_phase';
+
+/** 'unknown', or how it was found; 'partly' where some solved channel or time lacks it. */
+function crossHandWord(gains: GainsFile): string {
+  const channels = gains.frequenciesHz.length;
+  const all = [gains, ...(gains.later ?? [])].flatMap((one) => {
+    const inputs = one.solved.length / channels;
+    return [...crossHandKnown(one, channels)].filter((_, c) =>
+      one.solved.subarray(c * inputs, (c + 1) * inputs).includes(1),
+    );
+  });
+  if (!all.includes(1)) return 'unknown';
+  return all.includes(0) ? 'partly' : (gains.crossHand?.how ?? 'unknown');
 }
 
 /** Writes the whole file into an output, which the caller finishes or abandons. */
@@ -103,6 +119,9 @@ export async function encodeCalH5(output: OutputFile, gains: GainsFile, facts: C
           Nsources: whole(gains.sources.length),
           sky_catalog: text(gains.sources.join(', ')),
           ref_antenna_name: text(gains.stations[gains.referenceStation]),
+          ...(polarisations === 2 && {
+            extra_keywords: { kind: 'group', items: { [CROSS_HAND]: text(crossHandWord(gains)) } },
+          }),
         },
       },
       Data: { kind: 'group', items: { gains: data('complex128', values), flags: data('boolean', flags) } },

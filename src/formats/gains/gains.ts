@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { gainsCA, type GainsCA } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import { formatInstant, parseInstant, type Instant } from '../../core/instant.js';
+import { DEGREES_PER_RADIAN } from '../../core/units.js';
 import { readJson } from '../io/input.js';
 import { writeFileWhole } from '../io/output.js';
 import { firstIssue } from '../telescope-json.js';
@@ -15,7 +16,24 @@ export interface GainsAt {
   /** solved : [c][a], 1 where the gain is known. */
   readonly solved: Uint8Array;
   readonly solutions: readonly SolutionFacts[];
+  /** Left out where nobody said: then the phase between X and Y is unknown. */
+  readonly crossHand?: CrossHandFacts;
 }
+
+/** The phase ψ between X and Y, which is in the gains of Y: how it was found, NaN where it was not. */
+export interface CrossHandFacts {
+  readonly how: (typeof crossHandHows)[number];
+  /** phaseRad : [c] */
+  readonly phaseRad: Float64Array;
+}
+
+export const crossHandHows = ['unknown', 'model', 'v-zero', 'given', 'earlier'] as const;
+
+/** known : [c], 1 where X and Y have one phase reference. */
+export const crossHandKnown = ({ crossHand }: GainsAt, channels: number): Uint8Array =>
+  Uint8Array.from({ length: channels }, (_, c) =>
+    crossHand && !Number.isNaN(crossHand.phaseRad[c]) ? 1 : 0,
+  );
 
 export interface GainsFile extends GainsAt {
   readonly telescope: string;
@@ -46,6 +64,11 @@ const solutionSchema = z.object({
   /** JSON has no NaN. */
   residual: z.number().nullable(),
 });
+/** ψ of each channel, null where unknown. */
+const crossHandSchema = z.object({
+  how: z.enum(crossHandHows),
+  phaseDeg: z.array(z.number().nullable()),
+});
 /** [c][a] as [re, im], null where unsolved. */
 const gainTable = z.array(z.array(z.tuple([z.number(), z.number()]).nullable()));
 const schema = z.object({
@@ -61,8 +84,16 @@ const schema = z.object({
   sources: z.array(z.string()),
   gains: gainTable,
   solutions: z.array(solutionSchema),
+  crossHand: crossHandSchema.exactOptional(),
   later: z
-    .array(z.object({ time: z.string(), gains: gainTable, solutions: z.array(solutionSchema) }))
+    .array(
+      z.object({
+        time: z.string(),
+        gains: gainTable,
+        solutions: z.array(solutionSchema),
+        crossHand: crossHandSchema.exactOptional(),
+      }),
+    )
     .exactOptional(),
   history: z.array(z.string()),
 });
@@ -74,9 +105,17 @@ const CONVENTION =
 export function encodeGains(file: GainsFile): Uint8Array {
   const inputs = file.stations.length * file.polarisations;
   const channels = file.frequenciesHz.length;
-  const tableOf = ({ gains, solved, solutions }: GainsAt) => {
+  const tableOf = ({ gains, solved, solutions, crossHand }: GainsAt) => {
     gainsCA(gains, channels, inputs);
     return {
+      ...(crossHand && {
+        crossHand: {
+          how: crossHand.how,
+          phaseDeg: Array.from(crossHand.phaseRad, (phase) =>
+            Number.isNaN(phase) ? null : phase * DEGREES_PER_RADIAN,
+          ),
+        },
+      }),
       solutions: solutions.map(({ channel, polarisation, iterations, converged, residual }) => ({
         channel,
         polarisation,
@@ -92,7 +131,7 @@ export function encodeGains(file: GainsFile): Uint8Array {
       ),
     };
   };
-  const { solutions, gains } = tableOf(file);
+  const { solutions, gains, crossHand } = tableOf(file);
   const json: z.infer<typeof schema> = {
     format: 'corella-gains',
     version: 1,
@@ -105,6 +144,7 @@ export function encodeGains(file: GainsFile): Uint8Array {
     referenceStation: file.referenceStation,
     sources: [...file.sources],
     solutions,
+    ...(crossHand && { crossHand }),
     history: [...file.history],
     gains,
     ...(file.later && {
@@ -118,7 +158,7 @@ export function encodeGains(file: GainsFile): Uint8Array {
 export const writeGains = (path: string, file: GainsFile): Promise<void> =>
   writeFileWhole(path, encodeGains(file));
 
-type Table = Pick<z.infer<typeof schema>, 'gains' | 'solutions'> & { readonly time: string };
+type Table = Pick<z.infer<typeof schema>, 'gains' | 'solutions' | 'crossHand'> & { readonly time: string };
 
 /** Reads gains.json, and refuses what is not one. */
 export async function readGains(path: string): Promise<GainsFile> {
@@ -151,6 +191,9 @@ export async function readGains(path: string): Promise<GainsFile> {
         'make it again with corella calibrate',
       );
     }
+    const { crossHand } = table;
+    if (crossHand && crossHand.phaseDeg.length !== channels)
+      refuse(path, `its crossHand is not of ${channels} channels`, 'make it again with corella calibrate');
     table.gains.flat().forEach((gain, at) => {
       // Nothing can be divided by a gain of zero: it is as good as unsolved.
       if (gain === null || (gain[0] === 0 && gain[1] === 0)) return;
@@ -162,11 +205,24 @@ export async function readGains(path: string): Promise<GainsFile> {
       time: parseInstant(table.time, path),
       gains: gainsCA(gains, channels, inputs),
       solved,
+      ...(crossHand && {
+        crossHand: {
+          how: crossHand.how,
+          phaseRad: Float64Array.from(crossHand.phaseDeg, (phase) =>
+            phase === null ? Number.NaN : phase / DEGREES_PER_RADIAN,
+          ),
+        },
+      }),
     };
   };
-  const { later, ...rest } = json;
+  const { later } = json;
   return {
-    ...rest,
+    telescope: json.telescope,
+    stations: json.stations,
+    polarisations: json.polarisations,
+    referenceStation: json.referenceStation,
+    sources: json.sources,
+    history: json.history,
     frequenciesHz: Float64Array.from(json.frequenciesHz),
     ...gainsAt(json),
     ...(later && { later: later.map(gainsAt) }),

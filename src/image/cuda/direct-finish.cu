@@ -13,16 +13,16 @@ __device__ __forceinline__ bool takesPart(const float2 *factors, int64_t input) 
 }
 
 // Samples that pairs of stations had in common, where both inputs take part, over ordered pairs: what a source of flux 1
-// puts into the sums. factors : [c][a]. counts : [c][b], or 0 where no block had a gap; `whole` samples, of blocks without
+// puts into the sums. factors : [c][a]. counts : [run][b], with runOf : [c], or 0 where no block had a gap; `whole` samples, of blocks without
 // gaps, come on top: of so many inputs of either polarisation, as many pairs as their product. sums : [c][product], products
 // of which Re and Im XY have the same. All whole numbers: exact in any order. Grid: (channels, products), 256 threads.
-extern "C" __global__ void pairSums(const float2 *factors, const double *counts, int64_t whole, int stations,
-                                    int polarisations, double *sums) {
+extern "C" __global__ void pairSums(const float2 *factors, const double *counts, const int *runOf, int64_t whole,
+                                    int stations, int polarisations, double *sums) {
   __shared__ double shares[256];
   const int channel = blockIdx.x, product = blockIdx.y;
   const int p = product == 1 ? 1 : 0, q = product == 0 ? 0 : 1;
   const int64_t first = (int64_t)channel * stations * polarisations;
-  const double *ofChannel = counts + (int64_t)channel * stations * (stations + 1) / 2;
+  const double *ofChannel = counts ? counts + (int64_t)runOf[channel] * stations * (stations + 1) / 2 : counts;
   auto part = [&](int station, int which) {
     return takesPart(factors, first + (int64_t)station * polarisations + which);
   };

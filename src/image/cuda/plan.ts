@@ -38,7 +38,7 @@ export const planFinish = (pixels: CardPixels = 'f32') =>
     headers: commonHeaders('integers.cuh'),
     defines: { DOUBLE_PIXELS: pixels === 'f64' ? 1 : 0 },
     entries: {
-      pairSums: ['pointer', 'pointer', 'i64', 'i32', 'i32', 'pointer'],
+      pairSums: ['pointer', 'pointer', 'pointer', 'i64', 'i32', 'i32', 'pointer'],
       scaleSums: ['pointer', 'pointer', 'pointer', 'i32', 'i32', 'pointer'],
     },
   }) as const satisfies KernelRequest;

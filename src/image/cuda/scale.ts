@@ -20,8 +20,8 @@ export interface PairSums {
   readonly factors: DevicePointer;
   /** Samples that every pair had. */
   readonly gaplessSamples: number;
-  /** counts : [c][b] float64, samples on top of those where some were missing. */
-  readonly counts?: DevicePointer;
+  /** Samples on top of those where some were missing; rows : [run][b] float64, runOf : [c] int32. */
+  readonly counts?: { readonly rows: DevicePointer; readonly runOf: DevicePointer };
   /** to : [c][product] float64, what a source of flux 1 puts into the sums. */
   readonly to: DevicePointer;
 }
@@ -52,8 +52,9 @@ export async function prepareImageScaler(
       scaleSums.set([sums, weights, correction.pointer, pixels, products, to]);
       scaleSums.launch({ grid: [blocks, 1], threads: THREADS }, stream);
     },
-    pairSums: ({ factors, gaplessSamples, counts = 0n as DevicePointer, to }) => {
-      pairSums.set([factors, counts, gaplessSamples, stations, polarisations, to]);
+    pairSums: ({ factors, gaplessSamples, counts, to }) => {
+      const { rows = 0n, runOf = 0n } = counts ?? {};
+      pairSums.set([factors, rows, runOf, gaplessSamples, stations, polarisations, to]);
       pairSums.launch({ grid: [channels, products], threads: THREADS }, stream);
     },
     close: () => correction.close(),

@@ -16,7 +16,7 @@ export class DirectAccount {
   }
 
   /** What has been added since the last image. */
-  get counted(): Pick<SampleCounter, 'samples' | 'gaplessSamples' | 'gappyCounts'> {
+  get counted(): Pick<SampleCounter, 'samples' | 'gaplessSamples' | 'gappyRows'> {
     return this.counter;
   }
 

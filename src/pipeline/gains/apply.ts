@@ -16,6 +16,15 @@ export function channelsWithoutGains({ solved }: Calibrated, channels: number): 
   );
 }
 
+/** Whether X and Y have one phase reference in every channel that has gains: only then do cross hands mean anything. */
+export function crossHandsKnown({ solved, crossHands }: Calibrated): boolean {
+  if (!crossHands) return false;
+  const inputs = solved.length / crossHands.length;
+  return crossHands.every(
+    (known, c) => known === 1 || !solved.subarray(c * inputs, (c + 1) * inputs).includes(1),
+  );
+}
+
 /**
  * Gains of the nearest channel, for each of ours; refused when the nearest is farther than a channel of theirs. Where the
  * file has several times, those at `moment`.
@@ -26,7 +35,7 @@ export function matchGains(
   telescope: Telescope,
   frequenciesHz: Float64Array,
   moment?: Instant,
-): Calibrated {
+): Required<Calibrated> {
   const at = gainsAtMoment(file, moment ?? file.time);
   const names = telescope.stations.map(({ name }) => name);
   if (names.length !== file.stations.length || names.some((name, s) => name !== file.stations[s])) {
@@ -49,6 +58,7 @@ export function matchGains(
   const inputs = names.length * file.polarisations;
   const gains = new Float64Array(2 * frequenciesHz.length * inputs);
   const solved = new Uint8Array(frequenciesHz.length * inputs);
+  const crossHands = new Uint8Array(frequenciesHz.length);
   frequenciesHz.forEach((frequencyHz, c) => {
     const nearest = theirs.reduce(
       (best, other, k) => (Math.abs(other - frequencyHz) < Math.abs(theirs[best] - frequencyHz) ? k : best),
@@ -63,6 +73,7 @@ export function matchGains(
     }
     gains.set(at.gains.subarray(2 * nearest * inputs, 2 * (nearest + 1) * inputs), 2 * c * inputs);
     solved.set(at.solved.subarray(nearest * inputs, (nearest + 1) * inputs), c * inputs);
+    crossHands[c] = at.crossHands[nearest];
   });
-  return { gains: gainsCA(gains, frequenciesHz.length, inputs), solved };
+  return { gains: gainsCA(gains, frequenciesHz.length, inputs), solved, crossHands };
 }

@@ -1,25 +1,23 @@
 /** Gains between the times at which they were solved: straight in size and in phase, the shorter way round. */
 import { gainsCA } from '../../core/axes.js';
 import { secondsBetween, type Instant } from '../../core/instant.js';
-import type { GainsAt, GainsFile } from '../../formats/index.js';
+import { crossHandKnown, type GainsAt, type GainsFile } from '../../formats/index.js';
 import type { Calibrated } from '../sky-image.js';
 
 /** Where a gain is known; of files that hold gains of solves that were given up, not there. */
-function usable(
-  { polarisations, frequenciesHz }: GainsFile,
-  { gains, solved, solutions }: GainsAt,
-): Calibrated {
+function usable({ polarisations, frequenciesHz }: GainsFile, at: GainsAt): Required<Calibrated> {
+  const { gains, solved, solutions } = at;
   const inputs = solved.length / frequenciesHz.length;
   const known = solved.slice();
   for (const { channel, polarisation, converged, residual } of solutions) {
     if (converged || Number.isNaN(residual)) continue;
     for (let a = polarisation; a < inputs; a += polarisations) known[channel * inputs + a] = 0;
   }
-  return { gains, solved: known };
+  return { gains, solved: known, crossHands: crossHandKnown(at, frequenciesHz.length) };
 }
 
 /** Before the first and after the last they stay as they were. An input that either neighbour lacks has none. */
-export function gainsAtMoment(file: GainsFile, moment: Instant): Calibrated {
+export function gainsAtMoment(file: GainsFile, moment: Instant): Required<Calibrated> {
   const series = [file, ...(file.later ?? [])];
   const next = series.findIndex(({ time }) => secondsBetween(moment, time) > 0);
   if (next === 0) return usable(file, file);
@@ -43,5 +41,6 @@ export function gainsAtMoment(file: GainsFile, moment: Instant): Calibrated {
     gains[2 * at + 1] = size * Math.sin(phase);
   });
   const inputs = file.stations.length * file.polarisations;
-  return { gains: gainsCA(gains, file.frequenciesHz.length, inputs), solved };
+  const crossHands = before.crossHands.map((one, c) => one & after.crossHands[c]);
+  return { gains: gainsCA(gains, file.frequenciesHz.length, inputs), solved, crossHands };
 }

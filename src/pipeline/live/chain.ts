@@ -2,59 +2,29 @@
  * One session of a source through the chain: spectra are made or taken, correlated once, imaged by either road at a
  * cadence of their own, and handed over as integrations. The same stages as the batch commands use, so the same bits.
  */
-import type { Backend } from '../../backend/backend.js';
-import type { ChannelisePlan } from '../../channelise/index.js';
 import type { Integration } from '../../core/blocks.js';
 import { preparing } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import type { Source } from '../../core/sources.js';
-import type { Telescope } from '../../telescope/telescope.js';
+import type { LiveSpectraSource } from '../../receive/index.js';
 import { run, type RunOptions } from '../run.js';
-import { isEmptyImage, type Calibrated, type ImageSettings, type SkyImage } from '../sky-image.js';
+import { isEmptyImage, type SkyImage } from '../sky-image.js';
 import { prepareChannelise, spectrumGrid } from '../stages/channelise.js';
 import { everySpectra, integrationClock, type IntegrationClock, type SpectrumGrid } from '../stages/clock.js';
 import { prepareCorrelate } from '../stages/correlate.js';
 import { prepareDirectImage } from '../stages/direct-image.js';
 import { prepareImage, type ImageInput } from '../stages/image.js';
 import type { TimedSpectra } from '../stages/spectra.js';
-import { both, chain, passing, type Account, type Emit, type Stage } from '../stages/stage.js';
+import { both, chain, passing, type Account, type Stage } from '../stages/stage.js';
 import { prepareTakeSpectra, spectraPerBlock } from '../stages/take-spectra.js';
+import { imagedInputs } from './left-out.js';
+import type { LiveSettings } from './settings.js';
+import type { LiveSinks } from './sinks.js';
 import { flagged, type Clocks, type Steering } from './steering.js';
 import { prepareSum } from './sum.js';
 
-export interface LiveImaging {
-  /** From one image to the next. */
-  readonly everyS: number;
-  readonly road: 'visibilities' | 'direct';
-  readonly weight: 'natural' | 'uniform';
-  readonly calibrated?: Calibrated;
-  readonly image: ImageSettings;
-}
-
-export interface LiveSettings {
-  readonly backend: Backend;
-  readonly telescope: Telescope;
-  readonly frequenciesHz: Float64Array;
-  /** How voltages become channels. */
-  readonly channels?: ChannelisePlan;
-  readonly integrationS: number;
-  readonly align: 'first-sample' | 'utc';
-  readonly flaggedInputs?: Uint8Array;
-  readonly imaging?: LiveImaging;
-  /** Flags, gains and integrations that may change on the way; else they are as above for the whole night. */
-  readonly steering?: Steering;
-  /** Sees spectra on their way. */
-  readonly look?: (spectra: TimedSpectra) => Promise<void>;
-}
-
-/** Who takes what is made. */
-export interface LiveSinks {
-  readonly integration: Emit<Integration>;
-  /** Its arrays are filled anew by the next. */
-  readonly image: Emit<SkyImage>;
-  /** Nothing was left to make an image of. */
-  readonly noImage: (why: string) => void;
-}
+export type { LiveImaging, LiveSettings } from './settings.js';
+export type { LiveSinks } from './sinks.js';
 
 /** Integrations are whole numbers of images: both are cut on one grid. */
 function planClocks({ integrationS, align, imaging }: LiveSettings, grid: SpectrumGrid): Clocks {
@@ -91,6 +61,10 @@ export async function runSession(
 ): Promise<Account> {
   if (source.kind === 'spectra') {
     const { cuts, files } = sessionClocks(source, source, settings);
+    if (settings.card && isLiveSpectra(source)) {
+      const stage = settings.card.stage({ grid: source, cuts, files, sinks });
+      return run(source.cells(), stage, nobody, options);
+    }
     const stage = await preparing(async (closers) => {
       const take = closers.keep(prepareTakeSpectra({ backend: settings.backend, source, clock: cuts }));
       return chain(take, await prepareProducts(source, source, files, settings, sinks));
@@ -110,6 +84,10 @@ export async function runSession(
   return run(source.blocks(plan.blockSamples), stage, nobody, options);
 }
 
+/** Whether blocks can be taken as the ring holds them. */
+export const isLiveSpectra = (source: Source): source is LiveSpectraSource =>
+  source.kind === 'spectra' && 'cells' in source;
+
 const nobody = (): Promise<void> => Promise.resolve();
 
 type Shape = Pick<TimedSpectra['block']['shape'], 'type' | 'channels' | 'inputs'> & {
@@ -124,7 +102,7 @@ async function prepareProducts(
   settings: LiveSettings,
   sinks: LiveSinks,
 ): Promise<Stage<TimedSpectra, unknown>> {
-  const { backend, telescope, frequenciesHz, flaggedInputs, imaging, steering } = settings;
+  const { backend, frequenciesHz, flaggedInputs, imaging, steering } = settings;
   const correlated = await prepareCorrelate({
     backend,
     spectra: shape,
@@ -137,11 +115,10 @@ async function prepareProducts(
   if (!imaging) return chain(correlate, passing(sinks.integration));
   const common = {
     backend,
-    telescope,
+    // Whoever steers hands gains over with each integration.
+    ...(steering ? { telescope: imagedInputs(settings).telescope } : imagedInputs(settings)),
     frequenciesHz,
     image: imaging.image,
-    // Whoever steers hands gains over with each integration.
-    ...(imaging.calibrated && !steering && { calibrated: imaging.calibrated }),
   };
   if (imaging.road === 'direct') {
     const direct = prepareDirectImage({

@@ -6,10 +6,13 @@ import type { Source } from '../../core/sources.js';
 import { sampleRateOf } from '../../core/sources.js';
 import { SECONDS_PER_DAY } from '../../core/units.js';
 import { addAccounts, emptyAccount, type Account } from '../stages/stage.js';
-import { runSession, type LiveSettings } from './chain.js';
-import type { FileEvent, FilesByTime } from './files.js';
+import type { CardAccount } from './card-chain.js';
+import { runSession } from './chain.js';
+import type { NightFiles } from './file-task.js';
+import type { FileEvent } from './files.js';
 import type { NightWatcher } from './watcher.js';
 import type { LatestPicture } from './pictures.js';
+import type { LiveSettings } from './settings.js';
 
 /** What a night is made of: one source for each time that the senders' clocks were set. */
 export interface LiveInput {
@@ -33,7 +36,7 @@ export type NightEvent =
 /** Made when the first samples are there; all sessions of a night have one shape. */
 export interface NightProducts {
   readonly live: LiveSettings;
-  readonly files?: FilesByTime;
+  readonly files?: NightFiles;
   readonly picture?: LatestPicture;
 }
 
@@ -57,7 +60,9 @@ export interface NightSummary extends Account {
   readonly files: readonly string[];
   readonly unwrittenIntegrations: number;
   /** How long after its last sample an image was there. */
-  readonly imageAgeS?: { readonly median: number; readonly most: number };
+  readonly imageAgeS?: { readonly median: number; readonly p99: number; readonly most: number };
+  /** Where the chain stayed on a card. */
+  readonly card?: CardAccount;
   readonly eventLoopMs: { readonly p50: number; readonly p99: number; readonly most: number };
   readonly peakMemoryBytes: number;
 }
@@ -73,6 +78,7 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
   const { input, forS, onEvent, watcher } = settings;
   let fileNumber = 0;
   let products: NightProducts | undefined;
+  let card: CardAccount | undefined;
   const loop = monitorEventLoopDelay({ resolution: 1 });
   loop.enable();
   const began = performance.now();
@@ -148,8 +154,14 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
     }
   } finally {
     loop.disable();
-    await products?.files?.close();
+    try {
+      await products?.files?.close();
+    } finally {
+      await products?.files?.end?.();
+    }
     await products?.picture?.close();
+    card = products?.live.card?.account();
+    await products?.live.card?.close();
   }
   const { files, picture } = products ?? {};
   const sorted = ages.sort((x, y) => x - y);
@@ -164,7 +176,14 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
     pictures: picture?.drawn ?? 0,
     files: files?.paths ?? [],
     unwrittenIntegrations: files?.unwritten ?? 0,
-    ...(sorted.length > 0 && { imageAgeS: { median: sorted[sorted.length >> 1], most: totals.mostAgeS } }),
+    ...(sorted.length > 0 && {
+      imageAgeS: {
+        median: sorted[sorted.length >> 1],
+        p99: sorted[Math.min(sorted.length - 1, Math.floor(0.99 * sorted.length))],
+        most: totals.mostAgeS,
+      },
+    }),
+    ...(card && { card }),
     eventLoopMs: { p50: ms(loop.percentile(50)), p99: ms(loop.percentile(99)), most: ms(loop.max) },
     peakMemoryBytes: process.resourceUsage().maxRSS * 1024,
   };

@@ -46,7 +46,7 @@ export function openLatestPicture(settings: PictureSettings, onFault: (why: stri
       beganMs = performance.now();
       const { pixels, pixelSize, field, axes, channels, products, polarisations, frequenciesHz } = plan;
       const task: PictureTask = {
-        image: Float64Array.from(image),
+        image: image.slice(),
         plan: { pixels, pixelSize, field, axes, channels, products, polarisations },
         ...{ frequenciesHz, start, durationS },
         ...(unit !== undefined && { unit }),

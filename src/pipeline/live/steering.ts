@@ -53,10 +53,13 @@ export class Steering {
   readonly fileNumber = new Timeline(0);
   /** Seconds. */
   readonly integration: Timeline<number>;
+  /** Left out from the start: images have no place for them. */
+  readonly neverImaged: Uint8Array;
   private session: Session | undefined;
 
   constructor({ flaggedInputs, integrationS, calibrated }: SteeringStart) {
     this.flags = new Timeline(flaggedInputs);
+    this.neverImaged = flaggedInputs;
     this.integration = new Timeline(integrationS);
     this.gains = new Timeline<Calibrated | undefined>(calibrated);
   }

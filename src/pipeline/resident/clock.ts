@@ -2,17 +2,17 @@
 import type { CudaSession, CudaEvent, Stream } from '../../backend/cuda/session.js';
 import type { ResidentStep } from './plan.js';
 
-interface Lap {
-  readonly step: ResidentStep;
+interface Lap<Step> {
+  readonly step: Step;
   readonly begun: CudaEvent;
   readonly ended: CudaEvent;
 }
 
-export class ResidentClock {
-  private readonly seconds = new Map<ResidentStep, number>();
-  private readonly least = new Map<ResidentStep, number>();
+export class ResidentClock<Step extends string = ResidentStep> {
+  private readonly seconds = new Map<Step, number>();
+  private readonly least = new Map<Step, number>();
   /** Laps under way, oldest first. */
-  private readonly laps: Lap[] = [];
+  private readonly laps: Lap<Step>[] = [];
   /** Marks nobody uses; a steady stream of blocks makes no new ones. */
   private readonly spare: CudaEvent[] = [];
   private readonly all: CudaEvent[] = [];
@@ -30,7 +30,7 @@ export class ResidentClock {
     return event;
   }
 
-  end(step: ResidentStep, begun: CudaEvent, stream: Stream): void {
+  end(step: Step, begun: CudaEvent, stream: Stream): void {
     this.laps.push({ step, begun, ended: this.begin(stream) });
   }
 
@@ -54,13 +54,13 @@ export class ResidentClock {
   }
 
   /** Seconds of each step among the laps collected since the start or the last reset. */
-  get times(): Readonly<Partial<Record<ResidentStep, number>>> {
-    return Object.fromEntries(this.seconds);
+  get times(): Readonly<Partial<Record<Step, number>>> {
+    return Object.fromEntries(this.seconds) as Partial<Record<Step, number>>;
   }
 
   /** The shortest lap of each. */
-  get leastTimes(): Readonly<Partial<Record<ResidentStep, number>>> {
-    return Object.fromEntries(this.least);
+  get leastTimes(): Readonly<Partial<Record<Step, number>>> {
+    return Object.fromEntries(this.least) as Partial<Record<Step, number>>;
   }
 
   reset(): void {

@@ -136,7 +136,7 @@ export function streamFor(name: PacketFormatName, source: Source): StreamPlan {
       });
     }
     case 'spead-digitiser': {
-      const { sampleRateHz } = voltagesOf(source, name, 'i16');
+      const { sampleRateHz } = voltagesOf(source, name, 'i16', 'i8');
       return speadDigitiser.plan({
         digitisers: upTo(inputs),
         samplesPerHeap: DIGITISER_SAMPLES,

@@ -5,7 +5,9 @@ import {
   modelVisibilities,
   planCalibration,
   prepareCalibrator,
-  type Calibration,
+  withCrossHand,
+  type CrossHanded,
+  type CrossHandRule,
   type CalibrationPlan,
   type IterationRule,
   type ModelComponent,
@@ -13,8 +15,11 @@ import {
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
 import type { OnStep } from '../../core/progress.js';
+import type { Vector3 } from '../../core/vector.js';
 import { sourcesUp, type SourceUp } from '../../sky/above.js';
 import { elementVoltage } from '../../sky/beam.js';
+import { towardsOf, ZENITH, type ElementBeam } from '../../sky/beams/element-beam.js';
+import type { SkyPosition } from '../../sky/frame.js';
 import type { Source } from '../../sky/source.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { frameAtMiddle, stationPositions } from '../geometry.js';
@@ -31,13 +36,19 @@ export interface CalibrateSettings {
   readonly iterations?: IterationRule;
   readonly referenceStation?: number;
   readonly minimumBaselineM?: number;
+  /** How stations hear the sky; as the telescope says unless told. */
+  readonly element?: ElementBeam;
+  /** What beams that follow a place are pointed at; the zenith unless told. */
+  readonly followed?: SkyPosition;
+  /** How X and Y get one phase; by polarised sources of the model unless told, and unknown where it has none. */
+  readonly crossHand?: CrossHandRule;
   readonly onStep?: OnStep;
 }
 
 export interface CalibratedIntegration {
   readonly integration: Integration;
   /** Without the gains of solves that were given up before they converged. */
-  readonly calibration: Calibration;
+  readonly calibration: CrossHanded;
   readonly plan: CalibrationPlan;
   /** What the model was made of. */
   readonly sources: readonly SourceUp[];
@@ -47,13 +58,33 @@ export function modelComponents(
   telescope: Telescope,
   frequenciesHz: Float64Array,
   up: readonly SourceUp[],
+  element?: { readonly beam: ElementBeam; readonly towardsEnu: Vector3 },
 ): ModelComponent[] {
+  const beamTo = (direction: Vector3): ModelComponent['beam'] => {
+    if (!element) return elementVoltage(telescope, direction);
+    const both = Array.from(frequenciesHz, (frequencyHz) =>
+      element.beam.voltage(frequencyHz, direction, element.towardsEnu),
+    );
+    return { x: Float64Array.from(both, ([x]) => x), y: Float64Array.from(both, ([, y]) => y) };
+  };
   return up.map(({ source, directionEnu }) => ({
     directionEnu,
     fluxJy: frequenciesHz.map((frequencyHz) => source.fluxJy(frequencyHz)),
-    beam: elementVoltage(telescope, directionEnu),
+    beam: beamTo(directionEnu) ?? 1,
     fractionQ: source.stokes.q,
+    fractionU: source.stokes.u,
+    fractionV: source.stokes.v,
   }));
+}
+
+/** Cross hands take two polarisations, and a model that says what they should be. */
+function crossHandRule(
+  { crossHand = { kind: 'model' }, polarisations }: CalibrateSettings,
+  components: readonly ModelComponent[],
+): CrossHandRule {
+  if (polarisations === 1) return { kind: 'unknown' };
+  const isPolarised = components.some(({ fractionU, fractionV }) => fractionU !== 0 || fractionV !== 0);
+  return crossHand.kind === 'model' && !isPolarised ? { kind: 'unknown' } : crossHand;
 }
 
 /** The stage from integrations to gains by a model of the sky. */
@@ -86,12 +117,23 @@ export async function prepareCalibrate(
         );
       }
       settings.onStep?.(0.05, 'the model');
-      const components = modelComponents(telescope, frequenciesHz, up);
+      const followedEnu = settings.followed ? frame.directionEnu(settings.followed) : ZENITH;
+      const { element } = settings;
+      const components = modelComponents(
+        telescope,
+        frequenciesHz,
+        up,
+        element && { beam: element, towardsEnu: towardsOf(element, followedEnu) },
+      );
       const model = modelVisibilities({ stationsM, frequenciesHz, polarisations, components });
       settings.onStep?.(0.5, 'the gains');
       const found = await calibrator.solve({ ...integration, model });
       // Whoever asks for a fixed count takes what it gives.
-      const calibration = plan.iterations.kind === 'until' ? leaveOutUnconverged(found) : found;
+      const solved = plan.iterations.kind === 'until' ? leaveOutUnconverged(found) : found;
+      const rule = crossHandRule(settings, components);
+      const calibration = withCrossHand(solved, { ...integration, model }, rule, {
+        ...{ stationsM, frequenciesHz, components },
+      });
       await emit({ integration, calibration, plan, sources: up });
     },
     flush: () => Promise.resolve(),

@@ -7,7 +7,8 @@ import { planeML, type PlaneML } from '../../core/axes.js';
 import { renderPng, skyPicture } from '../../draw/index.js';
 import { encodeFitsImage, openOutputSet, type FitsImage } from '../../formats/index.js';
 import { sourcesUp } from '../../sky/above.js';
-import type { PictureOptions } from '../products.js';
+import { apparent } from '../brightness.js';
+import { brightnessFacts, type PictureOptions } from '../products.js';
 import type { WideSkyImage } from './image.js';
 
 /** `model`, `residual` and `dirty` are of CLEANed images alone. */
@@ -35,7 +36,10 @@ export async function writeWide(
   ];
   if (paths.png !== undefined) files.push({ path: paths.png, of: await widePng(sky, options) });
   const add = (path: string | undefined, image: ImageCPML | undefined, unit: string): void => {
-    if (path !== undefined && image) files.push({ path, of: fitsOf(sky, image, { ...options, unit }) });
+    // Beside a corrected image they are as they were seen.
+    const brightness = apparent(options.telescope);
+    if (path !== undefined && image)
+      files.push({ path, of: fitsOf(sky, image, { ...options, brightness, unit }) });
   };
   if (paths.beam !== undefined) files.push({ path: paths.beam, of: beamFits(sky, options) });
   add(paths.dirty, sky.cleaned?.dirty, options.unit);
@@ -78,10 +82,14 @@ function fitsOf(sky: WideSkyImage, image: ImageCPML, options: WideProductOptions
     telescope: options.telescope.name,
     object: sky.centreName,
     unit: options.unit,
-    history: [
-      ...options.history,
-      ...(frequenciesHz.length > 1 && beam ? ['BMAJ, BMIN and BPA are of the middle channel'] : []),
-    ],
+    ...(options.crossHands && { crossHands: options.crossHands }),
+    ...brightnessFacts({
+      ...options,
+      history: [
+        ...options.history,
+        ...(frequenciesHz.length > 1 && beam ? ['BMAJ, BMIN and BPA are of the middle channel'] : []),
+      ],
+    }),
   };
 }
 

@@ -7,9 +7,16 @@ import { refuse } from '../../core/errors.js';
 import { Bell, type Arrivals } from '../arrivals.js';
 import type { ListenSettings } from '../listen.js';
 import type { RingPlan } from '../plan.js';
-import { openNativeRing } from './native-ring.js';
+import { openNativeRing, type RingMemory } from './native-ring.js';
 
-export async function arriveByNative(plan: RingPlan, settings: ListenSettings): Promise<Arrivals> {
+/** Called with the ring's memory before the socket is opened: what takes long is done while nothing is lost. */
+export type BeforeListening = (memory: readonly RingMemory[]) => Promise<void>;
+
+export async function arriveByNative(
+  plan: RingPlan,
+  settings: ListenSettings,
+  beforeListening: BeforeListening = () => Promise.resolve(),
+): Promise<Arrivals> {
   const ring = openNativeRing(plan);
   const bell = new Bell();
   const descriptor = ring.wakeDescriptor();
@@ -29,19 +36,25 @@ export async function arriveByNative(plan: RingPlan, settings: ListenSettings): 
   };
   let facts;
   try {
+    await beforeListening(ring.memory);
     facts = ring.listen(settings);
   } catch (error) {
     await close();
     throw error;
   }
   const { port, receiveBufferBytes, coalesced } = facts;
+  let leastFree = plan.blocks;
+  let dropsAtStop: number | undefined;
   return {
     plan,
     description: `the native ring at ${settings.listen.address}:${port}${coalesced ? ', datagrams coalesced' : ''}`,
     next: async () => {
       for (;;) {
         const block = ring.take();
-        if (block) return block;
+        if (block) {
+          leastFree = Math.min(leastFree, ring.freeBlocks());
+          return block;
+        }
         if (ring.ended()) {
           ring.checkTrouble();
           return undefined;
@@ -50,13 +63,16 @@ export async function arriveByNative(plan: RingPlan, settings: ListenSettings): 
       }
     },
     stop: () => {
+      // Nobody reads the socket from here on: what it drops now was not meant to be heard.
+      dropsAtStop ??= ring.threadFacts().kernelDrops;
       ring.stop();
     },
     account: () => ring.account(),
     socket: () => {
       const { cpuNs, kernelDrops } = ring.threadFacts();
-      return { port, receiveBufferBytes, kernelDrops, threadS: cpuNs / 1e9 };
+      return { port, receiveBufferBytes, kernelDrops: dropsAtStop ?? kernelDrops, threadS: cpuNs / 1e9 };
     },
+    fill: () => ({ blocks: plan.blocks, leastFree }),
     close,
   };
 }

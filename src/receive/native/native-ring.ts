@@ -4,6 +4,7 @@
  */
 import koffi from 'koffi';
 import { refuse } from '../../core/errors.js';
+import { roundUp } from '../../core/round-up.js';
 import { emptyPresence, type Presence } from '../../core/presence/presence.js';
 import { errorBuffer, loadNative, settle, type NativeFunction } from '../../backend/cpu/library.js';
 import { planListening, type Listening, type ListenSettings } from '../listen.js';
@@ -32,6 +33,12 @@ interface BlockMemory {
   readonly presence: Presence;
 }
 
+/** A block's memory, whole pages of its own. */
+export interface RingMemory {
+  readonly address: bigint;
+  readonly bytes: Uint8Array;
+}
+
 export interface ListeningFacts {
   readonly listening: Listening;
   readonly port: number;
@@ -41,7 +48,7 @@ export interface ListeningFacts {
 
 export interface NativeRing extends FedRing {
   /** Every block's memory, for whoever locks its pages. */
-  readonly memory: readonly { readonly address: bigint; readonly sizeBytes: number }[];
+  readonly memory: readonly RingMemory[];
   /** Receives on a thread of its own from now on; `feed` and `flush` are the thread's. */
   listen(settings: ListenSettings): ListeningFacts;
   /** A byte comes on it for each block; asked for before listening. */
@@ -56,15 +63,14 @@ export interface NativeRing extends FedRing {
   threadFacts(): { readonly cpuNs: number; readonly kernelDrops: number | undefined };
 }
 
-function pagesFor(
-  sizeBytes: number,
-  garbage: number,
-): { readonly bytes: Uint8Array; readonly address: bigint } {
-  const whole = new Uint8Array(sizeBytes + PAGE_BYTES);
+function pagesFor(sizeBytes: number, garbage: number): RingMemory & { readonly cells: Uint8Array } {
+  const pagesBytes = roundUp(sizeBytes, PAGE_BYTES);
+  const whole = new Uint8Array(pagesBytes + PAGE_BYTES);
   if (garbage !== 0) whole.fill(garbage);
   const start = koffi.address(whole);
   const skip = Number((BigInt(PAGE_BYTES) - (start % BigInt(PAGE_BYTES))) % BigInt(PAGE_BYTES));
-  return { bytes: whole.subarray(skip, skip + sizeBytes), address: start + BigInt(skip) };
+  const bytes = whole.subarray(skip, skip + pagesBytes);
+  return { bytes, cells: bytes.subarray(0, sizeBytes), address: start + BigInt(skip) };
 }
 
 const bindings = (bind: (prototype: string) => NativeFunction) => ({
@@ -103,10 +109,11 @@ export function openNativeRing(
   const native = bindings((prototype) => library.function(prototype));
   const { stream, slotsPerBlock, blocks, window, skipTicks, flushMs } = plan;
   const lanes = stream.lanes.length;
-  const memory = Array.from({ length: blocks }, (): BlockMemory => {
-    const { bytes, address } = pagesFor(blockBytesOf(plan), garbage);
-    return { cells: bytes, address, presence: emptyPresence(lanes, stream.fragments, slotsPerBlock) };
-  });
+  const pages = Array.from({ length: blocks }, () => pagesFor(blockBytesOf(plan), garbage));
+  const memory = pages.map(({ cells, address }): BlockMemory => ({
+    ...{ cells, address },
+    presence: emptyPresence(lanes, stream.fragments, slotsPerBlock),
+  }));
   const error = errorBuffer();
   const call = (code: number): void => {
     settle('receive', code, error);
@@ -154,7 +161,7 @@ export function openNativeRing(
   };
   return {
     plan,
-    memory: memory.map(({ address, cells }) => ({ address, sizeBytes: cells.length })),
+    memory: pages,
     feed: (datagram, unixNs = 0n): Outcome => {
       call(native.feed(error, ring(), datagram, datagram.length, unixNs, outcome));
       return outcomes[outcome[0]];

@@ -64,6 +64,7 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
     channelWidthHz: layout.channelWidthHz,
     phaseCentre,
     object: of.object,
+    ...(/^jy$/i.test(String(of.details.unit).trim()) && { unit: 'Jy' as const }),
     history: of.history,
   };
   const utcOffsetS = utcOffset(antennas, file.path);

@@ -283,7 +283,7 @@ function primaryHeader(
     ...textCards('RADESYS', 'icrs'),
     realCard('BSCALE', 1),
     realCard('BZERO', 0),
-    ...textCards('BUNIT', 'UNCALIB'),
+    ...textCards('BUNIT', header.unit?.toUpperCase() ?? 'UNCALIB'),
     realCard('CHWIDTH', header.channelWidthHz, 'width of a channel, Hz'),
     ...textCards('XORIENT', 'EAST', 'X dipoles lie east-west'),
     ...header.history.flatMap((line) => remarkCards('HISTORY', line)),

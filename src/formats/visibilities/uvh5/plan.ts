@@ -132,7 +132,7 @@ export function planUvh5(header: VisibilityHeader, options: Uvh5Options, times: 
           polarization_array: wholes(
             Array.from({ length: products }, (_, q) => firstCode[header.feeds ?? 'linear'] - q),
           ),
-          vis_units: text('uncalib'),
+          vis_units: text(header.unit ?? 'uncalib'),
           blt_order: text('time, baseline'),
           blts_are_rectangular: truth('yes'),
           time_axis_faster_than_bls: truth('no'),

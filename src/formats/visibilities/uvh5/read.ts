@@ -61,6 +61,7 @@ function opened(file: Hdf5File): VisibilityFile {
       telescope,
       polarisations,
       feeds: feedsOf(header.products),
+      ...(/^jy$/i.test(String(header.details.units)) && { unit: 'Jy' as const }),
       frequenciesHz: Float64Array.from(channels, ({ frequencyHz }) => frequencyHz),
       channelWidthHz,
       phaseCentre,

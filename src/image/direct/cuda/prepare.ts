@@ -4,13 +4,14 @@ import type { Kernel } from '../../../backend/cuda/kernels.js';
 import type { DeviceMemory, DevicePointer } from '../../../backend/cuda/session.js';
 import { cudaSpectra } from '../../../backend/cuda/spectra.js';
 import { downloadInto, uploadInto } from '../../../backend/cuda/transfer.js';
-import type { CountsCB, SpectraType } from '../../../core/axes.js';
+import { baselineCount, type SpectraType } from '../../../core/axes.js';
 import { preparing, type Closers } from '../../../core/closing.js';
 import { refuse } from '../../../core/errors.js';
+import type { CountRows } from '../../../core/presence/sample-counts.js';
 import type { DirectEngine } from './engine.js';
 import { prepareFolded } from './folded.js';
 import { planFactors, type CardPixels } from '../../cuda/plan.js';
-import { prepareImageScaler, type ImageScaler } from '../../cuda/scale.js';
+import { prepareImageScaler, type ImageScaler, type PairSums } from '../../cuda/scale.js';
 import { prepareSingle } from './single.js';
 import { DirectAccount } from '../account.js';
 import { prepareDirectChoice, type DirectChoice, type DirectPrecision } from './choice.js';
@@ -94,7 +95,7 @@ function makeImager(
   }
   let finisher: Finisher | undefined;
   let finisherMade: Promise<Finisher> | undefined;
-  let counts: DeviceMemory | undefined;
+  let counts: { readonly rows: DeviceMemory; readonly runOf: DeviceMemory } | undefined;
   const prepareFinisher = (): Promise<Finisher> => (finisherMade ??= makeFinisher());
   async function makeFinisher(): Promise<Finisher> {
     const scaler = closers.keep(await prepareImageScaler(plan, backend, cardPixels));
@@ -102,20 +103,24 @@ function makeImager(
     finisher = { scaler, invertGains, weights: allocate('pair sums', 8 * channels * products) };
     return finisher;
   }
-  async function sendCounts(from: CountsCB): Promise<DevicePointer> {
-    counts ??= allocate('sample counts', from.byteLength);
-    await uploadInto(session, counts, from);
-    return counts.pointer;
+  async function sendCounts({ rows, runOf }: CountRows): Promise<NonNullable<PairSums['counts']>> {
+    counts ??= {
+      rows: allocate('sample counts', 8 * channels * baselineCount(stations)),
+      runOf: allocate('runs of channels', 4 * channels),
+    };
+    await uploadInto(session, counts.rows, rows);
+    await uploadInto(session, counts.runOf, runOf);
+    return { rows: counts.rows.pointer, runOf: counts.runOf.pointer };
   }
   /** Leaves the scale of the image in the finisher's weights. */
   async function addPairs(): Promise<Finisher> {
     const made = await prepareFinisher();
     await sendFactors();
-    const { gaplessSamples, gappyCounts } = account.counted;
+    const { gaplessSamples, gappyRows } = account.counted;
     made.scaler.pairSums({
       factors: factors.pointer,
       gaplessSamples,
-      ...(gappyCounts ? { counts: await sendCounts(gappyCounts) } : {}),
+      ...(gappyRows ? { counts: await sendCounts(gappyRows) } : {}),
       to: made.weights.pointer,
     });
     return made;

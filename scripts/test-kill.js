@@ -1,0 +1,122 @@
+// kill -9 at random moments of a running night: 16 stations on the cpu, an image every 100 ms, an integration every
+// 200 ms, a new file every 2 s. Every integration that was finished must be readable: as the file is, or after
+// `corella recover` where the kill fell into a write. --kills N (20 unless said), --seed N.
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { openFile } from '../dist/formats/index.js';
+import { randomStream } from '../dist/core/random.js';
+
+const program = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
+/**
+ * @param {string} name
+ * @param {number} usual
+ */
+const option = (name, usual) => {
+  const at = process.argv.indexOf(`--${name}`);
+  return at < 0 ? usual : Number(process.argv[at + 1]);
+};
+const kills = option('kills', 20);
+const random = randomStream(option('seed', 1), 'kills');
+const PORT = 4871;
+
+const folder = mkdtempSync(join(tmpdir(), 'corella-kill-'));
+/** @param {string[]} words */
+const corella = (...words) =>
+  spawnSync(process.execPath, [program, ...words], { cwd: folder, encoding: 'utf8' });
+const made = corella(...'simulate --stations 16 --rate 400kHz --duration 1s --perfect -o sky'.split(' '));
+if (made.status !== 0) throw new Error(made.stderr);
+const sender = spawn(
+  process.execPath,
+  [
+    program,
+    ...`send sky.sigmf-meta --format chips --channels 16 --to 127.0.0.1:${PORT} --loop --restamp`.split(' '),
+  ],
+  { cwd: folder, stdio: 'ignore' },
+);
+
+/**
+ * Integrations in a file, and whether their times go on; undefined where it cannot be read.
+ * @param {string} path
+ */
+async function read(path) {
+  try {
+    const file = await openFile(path);
+    try {
+      if (file.kind !== 'visibilities') return undefined;
+      let [count, last] = [0, -Infinity];
+      for await (const { start, visibilities } of file.integrations()) {
+        const now = start.unixSeconds + start.fraction;
+        if (!(now > last) || !visibilities.every(Number.isFinite)) return undefined;
+        last = now;
+        count++;
+      }
+      return count;
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param {string} place */
+async function readAll(place) {
+  const names = readdirSync(place).filter((name) => name.endsWith('.uvh5') && !name.startsWith('.'));
+  const counts = [];
+  for (const name of names) counts.push(await read(join(place, name)));
+  return { files: names.length, unreadable: counts.filter((n) => n === undefined).length, integrations: counts.reduce((sum, n) => (sum ?? 0) + (n ?? 0), 0) ?? 0 }; // prettier-ignore
+}
+
+console.log('kill  after    finished  files  readable at once  after recover');
+let bad = 0;
+for (let kill = 1; kill <= kills; kill++) {
+  const place = join(folder, String(kill));
+  mkdirSync(place);
+  const words =
+    `live --listen ${PORT} --telescope lwasv --stations 16 --epoch clock --backend cpu --image 100ms --integration 200ms ` +
+    '-o night.uvh5 --file-every 2s --json';
+  const night = spawn(process.execPath, [program, ...words.split(' ')], { cwd: place });
+  let told = 0;
+  let failure = '';
+  night.stderr.on('data', (/** @type {Buffer} */ text) => (failure += String(text)));
+  const waitS = 4 * random.uniform();
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  const lines = createInterface(night.stdout);
+  lines.on('line', (line) => {
+    if (!line.startsWith('{"event":"integration"')) return;
+    told++;
+    // So that something was finished.
+    if (told === 2) timer = setTimeout(() => night.kill('SIGKILL'), 1000 * waitS);
+  });
+  await new Promise((resolve) => night.on('close', resolve));
+  clearTimeout(timer);
+  // Each is told before it is written: all but the last were written when the next was told.
+  const finished = told - 1;
+  const before = await readAll(place);
+  if (before.unreadable > 0) corella('recover', place);
+  const after = before.unreadable > 0 ? await readAll(place) : before;
+  const isLost = told === 0 || after.integrations < finished || after.unreadable > 0;
+  if (isLost) bad++;
+  const row = [
+    String(kill).padStart(4),
+    `${waitS.toFixed(3)} s`.padStart(8),
+    String(finished).padStart(9),
+    String(before.files).padStart(6),
+    String(before.integrations).padStart(17),
+    (before.unreadable > 0 ? String(after.integrations) : '–').padStart(14),
+  ];
+  console.log(row.join('  ') + (isLost ? `   LOST ${failure}` : ''));
+  rmSync(place, { recursive: true });
+}
+sender.kill('SIGINT');
+await new Promise((resolve) => sender.on('close', resolve));
+rmSync(folder, { recursive: true });
+console.log(
+  bad === 0 ? `${kills} kills, every finished integration readable` : `${bad} of ${kills} lost something`,
+);
+process.exit(bad === 0 ? 0 : 1);

@@ -1,0 +1,148 @@
+/** Brightness: apparent or the sky's own, and which of the two is told. */
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { parseInstant } from '../core/instant.js';
+import { temporaryFolder } from '../core/testing/temporary-folder.js';
+import { readFitsImage } from '../formats/index.js';
+import { directionFromAltAz, skyFrame } from '../sky/frame.js';
+import { corellaHere } from './corella.js';
+import { knownTelescope, randomGains, writeKnownSky, type KnownSource } from './known-sky.js';
+
+const C = 299_792_458;
+const STATIONS = 10;
+type Beam = (altDeg: number, azDeg: number, frequencyHz: number) => readonly [x: number, y: number];
+
+/** Voltages written out anew, none of them by the program's own code. */
+const sine = (degrees: number): number => Math.sin((degrees * Math.PI) / 180);
+const cosine = (degrees: number): number => Math.cos((degrees * Math.PI) / 180);
+const mwaDipole: Beam = (alt, az, f) => {
+  const ground =
+    Math.sin(((2 * Math.PI * 0.278 * f) / C) * sine(alt)) / Math.sin((2 * Math.PI * 0.278 * f) / C);
+  const [east, north] = [cosine(alt) * sine(az), cosine(alt) * cosine(az)];
+  return [ground * Math.sqrt(1 - east ** 2), ground * Math.sqrt(1 - north ** 2)];
+};
+/** Σ over four elements is sin(4φ/2)/(4·sin(φ/2)) along each side. */
+const mwaTile: Beam = (alt, az, f) => {
+  const along = (cosineTo: number): number => {
+    const phase = (Math.PI * 1.1 * f * cosineTo) / C;
+    return Math.abs(phase) < 1e-9 ? 1 : Math.sin(4 * phase) / (4 * Math.sin(phase));
+  };
+  const array = Math.abs(along(cosine(alt) * sine(az)) * along(cosine(alt) * cosine(az)));
+  const [x, y] = mwaDipole(alt, az, f);
+  return [array * x, array * y];
+};
+/** J₁ by its power series. */
+const airy14: Beam = (alt, _az, f) => {
+  const x = (Math.PI * 14 * f * cosine(alt)) / C;
+  let [term, sum] = [1, 0];
+  for (let k = 0; k < 40; k++) {
+    sum += term;
+    term *= -((x / 2) ** 2) / ((k + 1) * (k + 2));
+  }
+  return [sum, sum];
+};
+const power16: Beam = (alt) => [sine(alt) ** 0.8, sine(alt) ** 0.8];
+
+const cases: readonly { element: string; beam: Beam; frequencyHz: number; altitudes: readonly number[] }[] = [
+  { element: 'lwa-dipole', beam: power16, frequencyHz: 60e6, altitudes: [90, 60, 30, 15] },
+  { element: 'mwa-dipole', beam: mwaDipole, frequencyHz: 150e6, altitudes: [90, 60, 30, 15] },
+  // In its main lobe, in its first sidelobe, and further out.
+  { element: 'mwa-tile', beam: mwaTile, frequencyHz: 150e6, altitudes: [90, 80, 50, 40] },
+  { element: 'hera', beam: airy14, frequencyHz: 150e6, altitudes: [90, 87, 84] },
+];
+const START = parseInstant('2026-03-01T12:00:00Z', 'brightness');
+const FLUX = [100, 0, 0, 0] as const;
+const AZ = 70;
+
+describe('brightness', () => {
+  const folder = temporaryFolder('brightness');
+  const file = (name: string): string => join(folder, name);
+  const corella = async (...words: string[]) => {
+    const ran = await corellaHere(folder, ...words, '--quiet');
+    assert.equal(ran.code, 0, ran.stderr);
+    return ran;
+  };
+  const sky = (frequencyHz: number, sources: readonly KnownSource[]) => ({
+    ...{ stations: STATIONS, radiusM: 2e9 / frequencyHz, frequenciesHz: [frequencyHz], sources },
+    jones: randomGains(3, STATIONS, 1),
+  });
+  const middleOf = async (name: string, plane = 0): Promise<number> => {
+    const { values, pixels } = await readFitsImage(file(name));
+    return values[plane * pixels * pixels + (pixels / 2) * pixels + pixels / 2];
+  };
+  const header = async (name: string): Promise<string> => (await readFile(file(name))).toString('latin1');
+
+  for (const { element, beam, frequencyHz, altitudes } of cases) {
+    it(`over ${element} comes out as it is at altitudes of ${altitudes.join('°, ')}°`, async () => {
+      const zenith = { altDeg: 90, azDeg: 0, stokes: [50, 0, 0, 0] as const };
+      await writeKnownSky(file('cal.uvfits'), sky(frequencyHz, [zenith]));
+      await corella('calibrate', 'cal.uvfits', '--sources', 'spot@90:0:50', '--element', element, '-o', 'cal.json', '--overwrite'); // prettier-ignore
+      const { site } = knownTelescope(sky(frequencyHz, []));
+      for (const altDeg of altitudes) {
+        const source = { altDeg, azDeg: AZ, stokes: FLUX, beam: () => beam(altDeg, AZ, frequencyHz) };
+        await writeKnownSky(file('sky.uvfits'), sky(frequencyHz, [source]));
+        const { raDeg, decDeg } = skyFrame(site, { ...START, unixSeconds: START.unixSeconds + 1 }).positionOf(
+          directionFromAltAz(altDeg, AZ),
+        );
+        const words = ['image', 'sky.uvfits', '--gains', 'cal.json', '--overwrite', '--no-picture', '-o'];
+        const where = ['--centre', `${raDeg.toFixed(6)}deg ${decDeg.toFixed(6)}deg`, '--field', '1', '--pixels', '32'] as const; // prettier-ignore
+        await corella(...words, 'true.fits', ...where, '--beam-corrected', '--element', element);
+        const found = await middleOf('true.fits');
+        assert.ok(Math.abs(found / 100 - 1) < 0.03, `${altDeg}°: ${found} Jy/beam where 100 belong`);
+        if (altDeg === 90) continue;
+        await corella(...words, 'apparent.fits', ...where);
+        const [x, y] = beam(altDeg, AZ, frequencyHz);
+        const seen = (await middleOf('apparent.fits')) / 50 / (x * x + y * y);
+        assert.ok(Math.abs(seen - 1) < 0.03, `${altDeg}°: apparent ${seen}`);
+      }
+    });
+  }
+
+  it('is told in the header, and X and Y are apart in the zenith road too', async () => {
+    const source = { altDeg: 60, azDeg: 90, stokes: FLUX, beam: () => mwaDipole(60, 90, 150e6) };
+    await writeKnownSky(file('sky.uvfits'), sky(150e6, [source]));
+    await writeKnownSky(file('cal.uvfits'), sky(150e6, [{ altDeg: 90, azDeg: 0, stokes: FLUX }]));
+    await corella('calibrate', 'cal.uvfits', '--sources', 'spot@90:0:100', '--element', 'mwa-dipole', '-o', 'cal.json', '--overwrite'); // prettier-ignore
+    const words = ['image', 'sky.uvfits', '--gains', 'cal.json', '--overwrite', '--no-picture', '--pixels', '512', '--kernel', '7', '-o'] as const; // prettier-ignore
+    await corella(...words, 'apparent.fits');
+    assert.match(await header('apparent.fits'), /PBCOR {3}= +F .*brightness is apparent, times the element's beam/s); // prettier-ignore
+    await corella(...words, 'true.fits', '--beam-corrected', '--element', 'mwa-dipole');
+    assert.match(await header('true.fits'), /PBCOR {3}= +T .*the sky's: divided by the element's beam \(mwa-dipole/s); // prettier-ignore
+    const { values, pixels } = await readFitsImage(file('true.fits'));
+    const apparent = (await readFitsImage(file('apparent.fits'))).values;
+    // Where it is brightest before the division: beside it the beam's slope would move the peak.
+    let peak = (pixels / 2) * pixels + pixels / 2;
+    for (let at = 0; at < pixels * pixels; at++) if (apparent[at] > apparent[peak]) peak = at;
+    assert.ok(Math.abs(values[peak] / 100 - 1) < 0.03, `I ${values[peak]}`);
+    // XX is a quarter weaker than YY before, which would be Q; the sky has none.
+    assert.ok(Math.abs(values[pixels * pixels + peak]) < 2, `Q ${values[pixels * pixels + peak]}`);
+    assert.ok(apparent[pixels * pixels + peak] > 5);
+  });
+
+  it("is the file's own where it is in Jy, and needs a beam that somebody knows", async () => {
+    await writeKnownSky(file('jy.uvh5'), { ...sky(150e6, [{ altDeg: 90, azDeg: 0, stokes: FLUX }]), jones: randomGains(3, STATIONS, 1), unit: 'Jy' }); // prettier-ignore
+    await corella('convert', 'jy.uvh5', 'jy.uvfits', '--overwrite');
+    for (const name of ['jy.uvh5', 'jy.uvfits']) {
+      const ran = await corella('image', name, '-o', 'jy.fits', '--overwrite', '--no-picture');
+      assert.match(ran.stdout, /Jy\/beam/, name);
+    }
+    const ran = await corellaHere(folder, 'image', 'jy.uvh5', '--beam-corrected', '-o', 'no.fits', '--quiet');
+    assert.equal(ran.code, 1);
+    assert.match(ran.stderr, /--beam-corrected: nothing is known of the beam of its stations/);
+    // A table of one's own: power 0.5 everywhere but overhead.
+    await writeFile(file('own.csv'), 'za_deg,x_power,y_power\n0,1,1\n1,0.5,0.5\n90,0.5,0.5\n');
+    await corella(
+      'image',
+      'jy.uvh5',
+      '--beam-corrected',
+      '--element',
+      'own.csv',
+      '-o',
+      'own.fits',
+      '--no-picture',
+    );
+    assert.match(await header('own.fits'), /PBCOR {3}= +T/);
+  });
+});

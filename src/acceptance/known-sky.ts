@@ -1,0 +1,164 @@
+/**
+ * Visibilities written straight from the formulae of docs/conventions.md, outside the simulator and the chain: sources at
+ * altitude and azimuth with all Stokes parameters, a Jones matrix for each station, noise.
+ */
+import { visibilitiesCBPP, countsCB } from '../core/axes.js';
+import { parseInstant } from '../core/instant.js';
+import { randomStream } from '../core/random.js';
+import { visibilityFormatFor } from '../formats/index.js';
+import { skyFrame } from '../sky/frame.js';
+import type { Telescope } from '../telescope/telescope.js';
+
+export interface KnownSource {
+  readonly altDeg: number;
+  readonly azDeg: number;
+  /** Apparent, in Jy: XX = x·x(I − Q) and so on, by the voltages x and y of the element's beam, 1 unless given. */
+  readonly stokes: readonly [i: number, q: number, u: number, v: number];
+  readonly beam?: (frequencyHz: number) => readonly [x: number, y: number];
+}
+
+/** (re, im) of each. */
+export type Complex = readonly [re: number, im: number];
+export type Jones = readonly [xx: Complex, xy: Complex, yx: Complex, yy: Complex];
+
+export interface KnownSky {
+  readonly stations: number;
+  /** Radius of the field of stations. */
+  readonly radiusM: number;
+  readonly frequenciesHz: readonly number[];
+  readonly sources: readonly KnownSource[];
+  /** What the station makes of (X, Y): unity unless given. */
+  readonly jones?: (station: number, channel: number) => Jones;
+  /** Rms of each part of each product, Jy. */
+  readonly noiseJy?: number;
+  readonly telescope?: Partial<Telescope>;
+  readonly seed?: number;
+  /** Said in the file; nothing unless given. */
+  readonly unit?: 'Jy';
+}
+
+const C_M_PER_S = 299_792_458;
+const START = parseInstant('2026-03-01T12:00:00Z', 'known sky');
+const RADIANS = Math.PI / 180;
+
+export function knownTelescope({
+  stations,
+  radiusM,
+  frequenciesHz,
+  telescope,
+  seed = 5,
+}: KnownSky): Telescope {
+  const random = randomStream(seed, 'places');
+  const part = (): number => random.below(2 ** 24) / 2 ** 24;
+  return {
+    ...{ name: 'known', title: 'stations in a field', polarisations: 2, beamExponent: 0 },
+    site: { latitudeDeg: -26.7, longitudeDeg: 116.67, heightM: 360 },
+    stations: Array.from({ length: stations }, (_, s) => {
+      const [r, turn] = [radiusM * Math.sqrt(part()), 2 * Math.PI * part()];
+      return { name: `s${s}`, eastM: r * Math.cos(turn), northM: r * Math.sin(turn), upM: 0 };
+    }),
+    band: { lowHz: 30e6, highHz: 2e9 },
+    recording: { centreFrequencyHz: frequenciesHz[0], sampleRateHz: 1e6, channels: 8, bits: 8 },
+    ...telescope,
+  };
+}
+
+const times = ([a, b]: Complex, [c, d]: Complex): Complex => [a * c - b * d, a * d + b * c];
+const plus = ([a, b]: Complex, [c, d]: Complex): Complex => [a + c, b + d];
+const conj = ([a, b]: Complex): Complex => [a, -b];
+
+/** Writes one integration of 2 s; its telescope. */
+export async function writeKnownSky(path: string, sky: KnownSky): Promise<Telescope> {
+  const { frequenciesHz, sources, noiseJy = 0, jones } = sky;
+  const telescope = knownTelescope(sky);
+  const places = telescope.stations;
+  const channels = frequenciesHz.length;
+  const baselines = (places.length * (places.length + 1)) / 2;
+  const values = new Float64Array(8 * channels * baselines);
+  const random = randomStream(sky.seed ?? 5, 'noise');
+  const one: Jones = [[1, 0], [0, 0], [0, 0], [1, 0]]; // prettier-ignore
+  let at = 0;
+  frequenciesHz.forEach((frequencyHz, c) => {
+    for (let i = 0; i < places.length; i++) {
+      for (let j = 0; j <= i; j++) {
+        // The coherency [[XX, XY], [YX, YY]] of the pair.
+        let [xx, xy, yx, yy]: Complex[] = [[0, 0], [0, 0], [0, 0], [0, 0]]; // prettier-ignore
+        for (const { altDeg, azDeg, stokes, beam } of sources) {
+          const [x, y] = beam?.(frequencyHz) ?? [1, 1];
+          const east = Math.cos(altDeg * RADIANS) * Math.sin(azDeg * RADIANS);
+          const north = Math.cos(altDeg * RADIANS) * Math.cos(azDeg * RADIANS);
+          const up = Math.sin(altDeg * RADIANS);
+          const early =
+            (places[i].eastM - places[j].eastM) * east +
+            (places[i].northM - places[j].northM) * north +
+            (places[i].upM - places[j].upM) * up;
+          const angle = (2 * Math.PI * frequencyHz * early) / C_M_PER_S;
+          const fringe: Complex = [Math.cos(angle), Math.sin(angle)];
+          const [I, Q, U, V] = stokes;
+          xx = plus(xx, times(fringe, [x * x * (I - Q), 0]));
+          yy = plus(yy, times(fringe, [y * y * (I + Q), 0]));
+          xy = plus(xy, times(fringe, [x * y * U, -x * y * V]));
+          yx = plus(yx, times(fringe, [x * y * U, x * y * V]));
+        }
+        const left = jones?.(i, c) ?? one;
+        const right = jones?.(j, c) ?? one;
+        // J_i · C · J_jᴴ
+        const half = [
+          plus(times(left[0], xx), times(left[1], yx)),
+          plus(times(left[0], xy), times(left[1], yy)),
+          plus(times(left[2], xx), times(left[3], yx)),
+          plus(times(left[2], xy), times(left[3], yy)),
+        ];
+        for (const [p, q] of [
+          [0, 0],
+          [0, 1],
+          [1, 0],
+          [1, 1],
+        ] as const) {
+          // prettier-ignore
+          const [re, im] = plus(
+            times(half[2 * p], conj(right[2 * q])),
+            times(half[2 * p + 1], conj(right[2 * q + 1])),
+          );
+          values[at++] = COUNT * (re + (i === j ? 0 : noiseJy * random.gaussian()));
+          values[at++] = COUNT * (im + (i === j ? 0 : noiseJy * random.gaussian()));
+        }
+      }
+    }
+  });
+  const format = visibilityFormatFor(path);
+  const writer = await format.createVisibilities(path, {
+    ...{ telescope, polarisations: 2, frequenciesHz: Float64Array.from(frequenciesHz), channelWidthHz: 1e5 },
+    ...(sky.unit && { unit: sky.unit }),
+    ...{ object: 'zenith', history: [], phaseCentre: skyFrame(telescope.site, START).zenith },
+  });
+  await writer.append({
+    ...{ start: START, durationS: 2, channels, stations: places.length, polarisations: 2 },
+    visibilities: visibilitiesCBPP(values, channels, baselines, 2),
+    counts: countsCB(new Float64Array(channels * baselines).fill(COUNT), channels, baselines),
+    flaggedInputs: new Uint8Array(2 * places.length),
+  });
+  await writer.finish();
+  return telescope;
+}
+
+/** Samples behind each visibility. */
+const COUNT = 1000;
+
+/** A gain of each input, of amplitude 0.8 to 1.2 and any phase: no leakage. */
+export function randomGains(
+  seed: number,
+  stations: number,
+  channels: number,
+): (s: number, c: number) => Jones {
+  const random = randomStream(seed, 'gains');
+  const part = (): number => random.below(2 ** 24) / 2 ** 24;
+  const table = Array.from({ length: 2 * stations * channels }, (): Complex => {
+    const [size, turn] = [0.8 + 0.4 * part(), 2 * Math.PI * part()];
+    return [size * Math.cos(turn), size * Math.sin(turn)];
+  });
+  return (s, c) => {
+    const at = 2 * (c * stations + s);
+    return [table[at], [0, 0], [0, 0], table[at + 1]];
+  };
+}

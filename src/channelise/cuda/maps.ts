@@ -1,0 +1,83 @@
+/** How the copy engine finds its way: views of a block of spectra and of rows of voltages, of which it carries boxes. */
+import type { ArgumentKind, Kernel } from '../../backend/cuda/kernels.js';
+import type { CudaSession, DevicePointer } from '../../backend/cuda/session.js';
+import type { CudaSpectraBlock } from '../../backend/cuda/spectra.js';
+
+/** What cuTensorMapEncodeTiled fills. */
+const MAP_BYTES = 128;
+export const mapArgument: ArgumentKind = { bytes: MAP_BYTES, align: MAP_BYTES, type: 'TensorMap' };
+
+/** cuda.h: two bytes an element, which is one sample; neither interleaved, swizzled, promoted nor filled. */
+const UINT16 = 1;
+const PLAIN = 0;
+
+/** A view of as many dimensions as the box has, the first of them side by side; `strides` are those of the others. */
+function mapOf(session: CudaSession, argument: number, box: readonly number[]) {
+  const dimensions = new BigUint64Array(box.length);
+  const strides = new BigUint64Array(box.length - 1);
+  const boxOf = Uint32Array.from(box);
+  const everyElement = new Uint32Array(box.length).fill(1);
+  return (
+    kernel: Kernel,
+    pointer: DevicePointer,
+    sizes: readonly number[],
+    stridesBytes: readonly number[],
+  ): void => {
+    dimensions.set(sizes.map(BigInt));
+    strides.set(stridesBytes.map(BigInt));
+    session.call(
+      'cuTensorMapEncodeTiled',
+      kernel.argument(argument).address,
+      UINT16,
+      box.length,
+      pointer,
+      dimensions,
+      strides,
+      boxOf,
+      everyElement,
+      PLAIN,
+      PLAIN,
+      PLAIN,
+      PLAIN,
+    );
+  };
+}
+
+export interface OutputMap {
+  /** For the kernel's first argument: what lies past the last spectrum is not written. */
+  describe(kernel: Kernel, out: CudaSpectraBlock, spectra: number): void;
+}
+
+/** A view as (spectrum, input, k low, k high), k = k low + `low` · k high; `box` is what one copy carries away. */
+export function outputMap(
+  session: CudaSession,
+  { inputs, channels, low }: { readonly inputs: number; readonly channels: number; readonly low: number },
+  box: readonly [number, number, number, number],
+): OutputMap {
+  const map = mapOf(session, 0, box);
+  return {
+    describe: (kernel, out, spectra) => {
+      const row = inputs * out.pitchBytes;
+      map(kernel, out.pointer, [spectra, inputs, low, channels / low], [out.pitchBytes, row, low * row]);
+    },
+  };
+}
+
+export interface InputMap {
+  /** For the kernel's second argument. */
+  describe(
+    kernel: Kernel,
+    from: { readonly pointer: DevicePointer; readonly pitchBytes: number },
+    inputs: number,
+  ): void;
+}
+
+/** Rows of 8-bit complex voltages as (sample, input), of which a copy brings `samples` from any one on. */
+export function inputMap(session: CudaSession, samples: number): InputMap {
+  const map = mapOf(session, 1, [samples, 1]);
+  return {
+    describe: (kernel, { pointer, pitchBytes }, inputs) => {
+      map(kernel, pointer, [pitchBytes / 2, inputs], [pitchBytes]);
+    },
+  };
+}

@@ -1,0 +1,73 @@
+/** The gains an image is made with, and what they are good for. */
+import { refuse } from '../core/errors.js';
+import type { Instant } from '../core/instant.js';
+import { readGainFile, type OpenedFile } from '../formats/index.js';
+import { channelsWithoutGains, crossHandsKnown, matchGains } from '../pipeline/gains/apply.js';
+import type { Calibrated } from '../pipeline/sky-image.js';
+import type { Telescope } from '../telescope/telescope.js';
+import type { CommonOptions } from './options/command.js';
+import { openTerminal } from './report/terminal.js';
+
+export interface GainsOptions extends CommonOptions {
+  readonly gains?: string;
+  readonly crossHand?: 'known';
+}
+
+export const parseKnown = (text: string): 'known' =>
+  text === 'known'
+    ? text
+    : refuse(
+        '--cross-hand',
+        `'${text}' is not understood`,
+        'write known, or find the phase with calibrate --cross-hand',
+      );
+
+/** For products: whether cross hands are to be left out. */
+export const crossHandsOf = ({
+  calibrated,
+}: {
+  readonly calibrated?: Calibrated;
+}): { readonly crossHands?: 'unknown' } =>
+  calibrated && !crossHandsKnown(calibrated) ? { crossHands: 'unknown' } : {};
+
+/** What of the Stokes parameters is not there, and why. */
+export const crossHandNotes = (
+  { crossHands }: { readonly crossHands?: 'unknown' },
+  { polarisations }: Pick<Telescope, 'polarisations'>,
+  feeds: 'linear' | 'circular' = 'linear',
+): string[] =>
+  crossHands === undefined || polarisations === 1
+    ? []
+    : [
+        feeds === 'linear'
+          ? 'planes I and Q alone: these gains do not know the phase between X and Y (calibrate --cross-hand), without which U and V are mixed'
+          : 'planes I and V alone: these gains do not know the phase between R and L (calibrate --cross-hand), without which Q and U are mixed',
+      ];
+
+export async function gainsFor(
+  options: GainsOptions,
+  telescope: Telescope,
+  frequenciesHz: Float64Array,
+  moment?: Instant,
+): Promise<{ calibrated?: Required<Calibrated> }> {
+  if (options.gains === undefined) return {};
+  const file = await readGainFile(options.gains);
+  if (moment === undefined && file.later)
+    refuse(
+      options.gains,
+      'has gains of several times, and this image takes one for all',
+      'calibrate without --every',
+    );
+  const calibrated = matchGains(file, options.gains, telescope, frequenciesHz, moment);
+  const without = channelsWithoutGains(calibrated, frequenciesHz.length).length;
+  if (without > 0)
+    openTerminal(options).say(
+      `${options.gains}: ${without} of ${frequenciesHz.length} channels have no gains and are left out`,
+    );
+  if (options.crossHand === 'known') calibrated.crossHands.fill(1);
+  return { calibrated };
+}
+
+/** Gains bring janskys; a file that is in Jy already stays so. Anything else is counts. */
+export const imageUnit = (file: OpenedFile, { gains }: Pick<GainsOptions, 'gains'>): 'Jy/beam' | 'counts' =>
+  gains !== undefined || (file.kind === 'visibilities' && file.header.unit === 'Jy') ? 'Jy/beam' : 'counts';

@@ -1,0 +1,50 @@
+/** --element and --beam-corrected: how stations hear the sky, and whether an image is to be rid of it. */
+import type { Command } from 'commander';
+import { refuse } from '../../core/errors.js';
+import { beamOfTelescope, beamWords, findBeam } from '../../sky/beams/registry.js';
+import type { ElementBeam } from '../../sky/beams/element-beam.js';
+import type { Telescope } from '../../telescope/telescope.js';
+
+export interface ElementOptions {
+  readonly element?: string;
+  readonly beamCorrected?: true;
+}
+
+export const addElementOption = (command: Command): Command =>
+  command.option(
+    '--element <beam>',
+    `how a station hears the sky: ${beamWords()} (default: what the telescope's description says)`,
+  );
+
+export const addBeamCorrectedOption = (command: Command): Command =>
+  command.option(
+    '--beam-corrected',
+    "the sky's own brightness: divided by the element's beam (--element), X and Y apart (default: apparent)",
+  );
+
+/** The one that was asked for, else the telescope's own; nothing where neither says. */
+export const elementOf = async (
+  { element }: ElementOptions,
+  telescope: Telescope,
+): Promise<ElementBeam | undefined> =>
+  element === undefined ? beamOfTelescope(telescope) : findBeam(element);
+
+/** The beam to divide by, where that is asked for. */
+export async function correctionOf(
+  options: ElementOptions,
+  telescope: Telescope,
+): Promise<ElementBeam | undefined> {
+  if (options.beamCorrected !== true) {
+    if (options.element !== undefined)
+      refuse('--element', 'is for --beam-corrected images', 'add --beam-corrected, or leave it out');
+    return undefined;
+  }
+  return (
+    (await elementOf(options, telescope)) ??
+    refuse(
+      '--beam-corrected',
+      'nothing is known of the beam of its stations',
+      `say it with --element: ${beamWords()}`,
+    )
+  );
+}

@@ -1,0 +1,49 @@
+/** What calibrate says of its model: how much of the sky it explains, and where sources stand that are not in it. */
+import { refuse } from '../../core/errors.js';
+import { MOST_UNEXPLAINED, SOME_UNEXPLAINED, type ModelCheck } from '../../pipeline/gains/model-check.js';
+import type { OutsideSource } from '../../pipeline/gains/outside.js';
+
+/** Gains by a model of another sky are not written. */
+export function refuseWrongModel({ unexplained }: ModelCheck, accept: boolean): void {
+  if (accept || !(unexplained > MOST_UNEXPLAINED)) return;
+  refuse(
+    'calibrate',
+    `the model explains ${(100 * (1 - unexplained)).toFixed(0)} % of the sky's power, noise taken away: gains by it would put the sky where it is not`,
+    'name what was up (--sources), leave out baselines that see the diffuse sky (--min-baseline 5wl), check the ' +
+      "telescope's positions and the time; --accept-model writes them all the same",
+  );
+}
+
+export function modelLines(
+  { unexplained, noiseResidual }: ModelCheck,
+  outside: readonly OutsideSource[],
+): string[] {
+  return [
+    ...(unexplained > MOST_UNEXPLAINED
+      ? [
+          `the model explains ${(100 * (1 - unexplained)).toFixed(0)} % of the sky's power: do not believe these gains before you know why`,
+        ]
+      : unexplained > SOME_UNEXPLAINED
+        ? [
+            `the model leaves ${(100 * unexplained).toFixed(0)} % of the sky's power unexplained (noise alone would leave a residual of ${(100 * noiseResidual).toPrecision(2)} %): part of the sky is not in it`,
+          ]
+        : []),
+    ...outside.map((one) =>
+      isMisplaced(one) && one.overFlux < 0.2
+        ? `check: ${one.name}, not in the model, is not seen at its place, where it should be bright`
+        : `check: ${one.name}, not in the model, is ${one.offsetDeg.toFixed(1)}° from its place, ${one.overFlux.toPrecision(2)} times its flux${verdictOn(one)}`,
+    ),
+  ];
+}
+
+/** Within a degree, or what the array resolves, it is where it belongs. */
+const isMisplaced = ({ offsetDeg, stepDeg }: OutsideSource): boolean =>
+  offsetDeg > Math.max(1, 1.5 * stepDeg);
+
+/** Of a source in its place the flux may still be its beam's or the model's fault. */
+function verdictOn(one: OutsideSource): string {
+  if (isMisplaced(one)) return ': the sky seems displaced, or something brighter is near';
+  if (one.overFlux > 2.5 || one.overFlux < 0.4)
+    return ": its place is right, the scale of the model's fluxes is not";
+  return '';
+}

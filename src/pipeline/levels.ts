@@ -1,0 +1,136 @@
+/**
+ * How strong spectra should be before they are rounded: found from the recording's first samples, so that a weak one is
+ * not rounded to zeros and a strong one not cut off.
+ */
+import { outputRail, rounding } from '../channelise/index.js';
+import { elementsPerVoltage, isComplexVoltage, type ImageCPML, type SpectraType } from '../core/axes.js';
+import type { Integration } from '../core/blocks.js';
+import { median } from '../core/median.js';
+import type { VoltageSource } from '../core/sources.js';
+import { planChannels, type ChannelSettings } from './channels.js';
+
+export interface Level {
+  /** Of a real or imaginary part of a voltage, the median input. */
+  readonly inputRms: number;
+  /** The same of a spectrum, in levels, and of the weakest input that has any signal. */
+  readonly outputRms: number;
+  readonly weakestRms: number;
+  /** What rounding leaves of a weak correlation's signal over noise: median and worst input. */
+  readonly efficiency: number;
+  readonly worstEfficiency: number;
+  /** Inputs with no signal at all. */
+  readonly silentInputs: number;
+  /** What the spectra are multiplied by, and whether that is the usual, which keeps the level. */
+  readonly gain: number;
+  readonly follows: 'usual' | 'measured' | 'told';
+  /**
+   * Over the usual gain, where it was measured: powers are divided by its square afterwards, so that gains solved from
+   * one recording hold for the next, whatever its level.
+   */
+  readonly overUsual: number;
+}
+
+/** Enough that the rms is good to a thousandth. */
+const SAMPLES = 2 ** 18;
+/** Of 15 levels: there the power is right to a thousandth and 98.6 % of the signal is left. */
+const FOUR_BIT_RMS = 2.5;
+/** Of 8 bits: within this range less than half a per cent is lost, and the usual gain does. */
+const EIGHT_BIT = { least: 4, most: 40, wanted: 16 } as const;
+
+/** Nothing for floats, which have no levels, and for recordings whose beginning is silent. */
+export async function chooseLevel(
+  source: VoltageSource,
+  settings: ChannelSettings,
+): Promise<Level | undefined> {
+  const { outputType, gain: told } = settings;
+  if (outputType === 'cf32') return undefined;
+  const powers = await firstPowers(source);
+  const heard = powers.filter((power) => power > 0);
+  if (heard.length === 0) return undefined;
+  // Noise of rms 1 in each number leaves with this by a gain of 1; a real sample has one number for two.
+  const unit =
+    gainOf(source, withoutGain({ ...settings, outputType: 'cf32' })) *
+    (isComplexVoltage(source.type) ? 1 : Math.SQRT2);
+  const inputRms = Math.sqrt(median(heard));
+  const usual = gainOf(source, withoutGain(settings));
+  const { gain, follows } =
+    told === undefined
+      ? follow(outputType, { usual, usualRms: (inputRms * usual) / unit, perLevel: unit / inputRms })
+      : { gain: told, follows: 'told' as const };
+  const rail = outputRail[outputType];
+  const outputs = heard.map((power) => (Math.sqrt(power) * Math.abs(gain)) / unit);
+  const efficiencies = outputs.map((rms) => rounding(rms, rail).efficiency);
+  return {
+    inputRms,
+    outputRms: (inputRms * Math.abs(gain)) / unit,
+    weakestRms: outputs.reduce((least, rms) => Math.min(least, rms), Infinity),
+    efficiency: rounding((inputRms * Math.abs(gain)) / unit, rail).efficiency,
+    worstEfficiency: efficiencies.reduce((least, one) => Math.min(least, one), 1),
+    silentInputs: powers.length - heard.length,
+    gain,
+    follows,
+    overUsual: follows === 'measured' ? gain / usual : 1,
+  };
+}
+
+/** `perLevel`: the gain that makes the median input one level strong. */
+function follow(
+  type: Exclude<SpectraType, 'cf32'>,
+  {
+    usual,
+    usualRms,
+    perLevel,
+  }: { readonly usual: number; readonly usualRms: number; readonly perLevel: number },
+): Pick<Level, 'gain' | 'follows'> {
+  if (type === 'ci4') return { gain: FOUR_BIT_RMS * perLevel, follows: 'measured' };
+  return usualRms >= EIGHT_BIT.least && usualRms <= EIGHT_BIT.most
+    ? { gain: usual, follows: 'usual' }
+    : { gain: EIGHT_BIT.wanted * perLevel, follows: 'measured' };
+}
+
+function withoutGain(settings: ChannelSettings): ChannelSettings {
+  const { gain: _, ...others } = settings;
+  return others;
+}
+
+function gainOf(source: VoltageSource, settings: ChannelSettings): number {
+  const { gains } = planChannels(source, settings);
+  if (typeof gains !== 'number') throw new Error('one gain was expected for all inputs');
+  return gains;
+}
+
+/** Mean square of the numbers of each input over the first samples that came. */
+async function firstPowers(source: VoltageSource): Promise<number[]> {
+  for await (const { voltages, samples, gaps, release } of source.blocks(SAMPLES)) {
+    try {
+      const row = samples * elementsPerVoltage(source.type);
+      return Array.from({ length: source.inputs }, (_, a) => {
+        let sum = 0;
+        for (let n = a * row; n < (a + 1) * row; n++) sum += voltages[n] * voltages[n];
+        const missing = gaps
+          .filter(({ firstInput, endInput }) => a >= firstInput && a < endInput)
+          .reduce((total, { firstSample, endSample }) => total + endSample - firstSample, 0);
+        return missing < samples ? sum / (row * (1 - missing / samples)) : 0;
+      });
+    } finally {
+      release?.();
+    }
+  }
+  return [];
+}
+
+/** An integration in the unit of the usual gain. */
+export function atUsualGain(integration: Integration, { overUsual }: Level): Integration {
+  if (overUsual === 1) return integration;
+  scale(integration.visibilities, 1 / overUsual ** 2);
+  return integration;
+}
+
+/** The same of an image, in its own memory. */
+export function brightnessAtUsualGain(image: ImageCPML, { overUsual }: Level): void {
+  if (overUsual !== 1) scale(image, 1 / overUsual ** 2);
+}
+
+function scale(values: Float64Array, by: number): void {
+  for (let n = 0; n < values.length; n++) values[n] *= by;
+}

@@ -1,0 +1,43 @@
+/** What images leave out: flagged inputs, by either road, and the room on the grid that a flagged outrigger would take. */
+import { gainsCA } from '../../core/axes.js';
+import type { Station, Telescope } from '../../telescope/telescope.js';
+import type { Calibrated } from '../sky-image.js';
+import type { LiveSettings } from './settings.js';
+
+export interface ImagedInputs {
+  /** Stations that are left out whole stand where another one does: the grid need not reach them. */
+  readonly telescope: Telescope;
+  /** With 0 for flagged inputs among those that are solved. */
+  readonly calibrated?: Calibrated;
+}
+
+export function imagedInputs({
+  telescope,
+  flaggedInputs,
+  frequenciesHz,
+  imaging,
+}: Pick<LiveSettings, 'telescope' | 'flaggedInputs' | 'frequenciesHz' | 'imaging'>): ImagedInputs {
+  const calibrated = imaging?.calibrated;
+  if (flaggedInputs?.includes(1) !== true) return { telescope, ...(calibrated && { calibrated }) };
+  const inputs = flaggedInputs.length;
+  const count = frequenciesHz.length * inputs;
+  const given =
+    calibrated?.gains ?? Float64Array.from({ length: 2 * count }, (_, n) => (n % 2 === 0 ? 1 : 0));
+  const solved = Uint8Array.from({ length: count }, (_, at) =>
+    flaggedInputs[at % inputs] === 1 ? 0 : (calibrated?.solved[at] ?? 1),
+  );
+  return {
+    telescope: { ...telescope, stations: placed(telescope, flaggedInputs) },
+    calibrated: { gains: gainsCA(given, frequenciesHz.length, inputs), solved },
+  };
+}
+
+function placed({ stations, polarisations }: Telescope, flaggedInputs: Uint8Array): readonly Station[] {
+  const isOut = stations.map((_, s) =>
+    flaggedInputs.subarray(s * polarisations, (s + 1) * polarisations).every((flag) => flag === 1),
+  );
+  const kept = stations.find((_, s) => !isOut[s]);
+  if (!kept) return stations;
+  const { eastM, northM, upM } = kept;
+  return stations.map((station, s) => (isOut[s] ? { ...station, eastM, northM, upM } : station));
+}

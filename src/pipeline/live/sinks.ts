@@ -1,0 +1,12 @@
+/** Who takes what a night makes. */
+import type { Integration } from '../../core/blocks.js';
+import type { SkyImage } from '../sky-image.js';
+import type { Emit } from '../stages/stage.js';
+
+export interface LiveSinks {
+  readonly integration: Emit<Integration>;
+  /** Its arrays are filled anew by the next. */
+  readonly image: Emit<SkyImage>;
+  /** Nothing was left to make an image of. */
+  readonly noImage: (why: string) => void;
+}

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { directionFromAltAz } from '../frame.js';
+import { ZENITH } from './element-beam.js';
+import { besselJ1 } from './formulae.js';
+import { findBeam } from './registry.js';
+import { parseBeamTable } from './table.js';
+
+const power = async (name: string, frequencyHz: number, altDeg: number, azDeg: number): Promise<number[]> => {
+  const beam = await findBeam(name);
+  const towards = typeof beam.pointing === 'object' ? beam.pointing.directionEnu : ZENITH;
+  return beam.voltage(frequencyHz, directionFromAltAz(altDeg, azDeg), towards).map((v) => v * v);
+};
+const close = (found: number, wanted: number, tolerance: number): void => {
+  assert.ok(Math.abs(found - wanted) <= tolerance, `${found} where ${wanted} belongs`);
+};
+
+describe('beams', () => {
+  it('of dipoles tell X from Y', async () => {
+    // Due east at 30°: X lies along it, so 1 − cos²30° = 1/4 of the power; Y sees all. 0.278 m at 150 MHz is
+    // 2πh/λ = 0.8740: sin(0.8740·0.5)/sin(0.8740) = 0.4232/0.7669 = 0.5519, squared 0.3046.
+    const [x, y] = await power('mwa-dipole', 150e6, 30, 90);
+    close(y, 0.3046, 3e-4);
+    close(x, 0.3046 / 4, 1e-4);
+    const [xNorth, yNorth] = await power('mwa-dipole', 150e6, 30, 0);
+    close(xNorth, y, 1e-12);
+    close(yNorth, x, 1e-12);
+    assert.deepEqual(await power('mwa-dipole', 150e6, -5, 0), [0, 0]);
+  });
+
+  it('of tiles have nulls where the elements cancel, and follow their delays', async () => {
+    // Four rows 1.1 m apart cancel where 4·d·sin θ = λ: 150 MHz, λ = 1.99862 m, sin θ = 0.454.
+    const nullDeg = (Math.asin(1.99862 / 4.4) * 180) / Math.PI;
+    const [x] = await power('mwa-tile', 150e6, 90 - nullDeg, 0);
+    assert.ok(x < 1e-6, String(x));
+    const [there] = await power('mwa-tile@60:90', 150e6, 60, 90);
+    close(there, 1, 1e-12);
+    const [zenith] = await power('mwa-tile@60:90', 150e6, 90, 0);
+    assert.ok(zenith < 0.3, String(zenith));
+  });
+
+  it('of dishes are half as strong where the literature says', async () => {
+    // J₁ by its table: J₁(1) = 0.4400505857, J₁(3.8317) = 0.
+    close(besselJ1(1), 0.4400505857, 1e-9);
+    close(besselJ1(3.8317059702), 0, 1e-9);
+    close(besselJ1(20), 0.0668331242, 1e-9);
+    // An Airy pattern is half at x = 1.61634: sin θ = 1.61634·λ/(π·14 m).
+    const halfDeg = (Math.asin((1.61634 * 1.99861639) / (14 * Math.PI)) * 180) / Math.PI;
+    close((await power('hera', 150e6, 90 - halfDeg, 33))[0], 0.5, 1e-5);
+    // MeerKAT: 57.5′ across at half power at 1.5 GHz, by the definition of 1.189 to three figures.
+    close((await power('meerkat', 1.5e9, 90 - 57.5 / 120, 33))[0], 0.5, 2e-3);
+    close((await power('meerkat', 0.75e9, 90 - 57.5 / 60, 33))[0], 0.5, 2e-3);
+  });
+
+  it('of a table are drawn straight between its points', () => {
+    const table = parseBeamTable('za_deg,az_deg,x_power,y_power\n0,0,1,1\n0,180,1,1\n90,0,0.5,0\n90,180,0.1,0\n', 't.csv'); // prettier-ignore
+    const [x, y] = table.voltage(1e8, directionFromAltAz(45, 90), ZENITH);
+    // Halfway in both: (1 + 1 + 0.5 + 0.1)/4 and (1 + 1)/4.
+    close(x * x, 0.65, 1e-12);
+    close(y * y, 0.5, 1e-12);
+    assert.throws(() => parseBeamTable('za_deg,x_power\n0,1\n', 't.csv'), /lacks the column 'y_power'/);
+    assert.throws(
+      () => parseBeamTable('za_deg,az_deg,x_power,y_power\n0,0,1,1\n90,90,0,0\n', 't.csv'),
+      /do not make a grid/,
+    );
+  });
+
+  it('that nobody knows are refused', async () => {
+    await assert.rejects(findBeam('vla'), /'vla' is no beam we know/);
+    await assert.rejects(findBeam('mwa-tile@60'), /is no direction/);
+  });
+});

@@ -1,0 +1,19 @@
+/** How a station's element, tile or dish hears a direction, X and Y apart. */
+import type { Vector3 } from '../../core/vector.js';
+
+export interface ElementBeam {
+  /** As it is asked for: "mwa-tile@60:90". */
+  readonly name: string;
+  /** Where it comes from, and how right it is, for people and headers. */
+  readonly title: string;
+  /** What it is pointed at: the zenith, one direction over the ground, or the place the telescope follows. */
+  readonly pointing: 'zenith' | 'followed' | { readonly directionEnu: Vector3 };
+  /** Voltages of X and Y at a frequency, 1 where it points; their squares multiply XX and YY, their product XY. */
+  voltage(frequencyHz: number, directionEnu: Vector3, towardsEnu: Vector3): readonly [x: number, y: number];
+}
+
+export const ZENITH: Vector3 = { x: 0, y: 0, z: 1 };
+
+/** Where a beam looks, given what the telescope follows. */
+export const towardsOf = ({ pointing }: ElementBeam, followedEnu: Vector3): Vector3 =>
+  pointing === 'zenith' ? ZENITH : pointing === 'followed' ? followedEnu : pointing.directionEnu;

@@ -1,0 +1,83 @@
+/** Beams by name. A new one is one entry here. */
+import { refuse } from '../../core/errors.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import { checkedDirection } from '../source.js';
+import type { ElementBeam } from './element-beam.js';
+import { airy, cosine, cosineTaper, dipoleOverGround, tile } from './formulae.js';
+import { readBeamTable } from './table.js';
+
+type Named = Pick<ElementBeam, 'title' | 'pointing' | 'voltage'>;
+
+/** The MWA's bow-ties, which EDA2 has too: heights, spacing and delay steps of its own beam software. */
+const mwaDipole = dipoleOverGround(0.278);
+const named: Readonly<Record<string, Named>> = {
+  'mwa-dipole': {
+    title: 'a short dipole 0.278 m over a ground screen, as of MWA and EDA2; some 10 % of power below 30°',
+    pointing: 'zenith',
+    voltage: mwaDipole,
+  },
+  'mwa-tile': {
+    title: '4 × 4 MWA dipoles 1.1 m apart, delays in steps of 435 ps; 10 % in the main lobe, no coupling',
+    pointing: 'zenith',
+    voltage: tile({ side: 4, spacingM: 1.1, stepS: 435e-12, element: mwaDipole }),
+  },
+  'lwa-dipole': {
+    title: 'power cos(zenith angle)^1.6, X and Y alike; within 20 % above 30°',
+    pointing: 'zenith',
+    voltage: cosine(0.8),
+  },
+  skala: {
+    title: 'power cos(zenith angle)^2.4, X and Y alike, for log-periodic trees; within 25 % above 45°',
+    pointing: 'zenith',
+    voltage: cosine(1.2),
+  },
+  hera: {
+    title: 'Airy pattern of a uniform 14 m dish at the zenith; 10 % in the main lobe, not the sidelobes',
+    pointing: 'zenith',
+    voltage: airy(14),
+  },
+  meerkat: {
+    title: 'cosine-tapered, 57.5′ wide at 1.5 GHz (Mauch et al. 2020); 5 % of the peak in the main lobe',
+    pointing: 'followed',
+    voltage: cosineTaper(57.5 / 60, 1.5e9),
+  },
+};
+
+export const beamWords = (): string =>
+  `${Object.keys(named).join(', ')}; cosine:EXPONENT, airy:DIAMETER_M, none; the path of a CSV; @ALT:AZ after a name points it`;
+
+/** A beam by its name, with or without where it points, or a user's own by file. */
+export async function findBeam(text: string): Promise<ElementBeam> {
+  if (/\.csv$/i.test(text)) return readBeamTable(text);
+  const [word, where] = text.split('@') as [string, string?];
+  const beam = formulaOf(word);
+  if (where === undefined) return { ...beam, name: text };
+  const [altDeg, azDeg, ...more] = where.split(':').map(Number);
+  if (more.length > 0 || !Number.isFinite(altDeg) || !Number.isFinite(azDeg))
+    refuse('--element', `'${where}' is no direction`, 'write ALT:AZ in degrees, like mwa-tile@60:90');
+  return { ...beam, name: text, pointing: { directionEnu: checkedDirection('--element', altDeg, azDeg) } };
+}
+
+function formulaOf(word: string): Named {
+  if (Object.hasOwn(named, word)) return named[word];
+  const [kind, number] = word.split(':') as [string, string?];
+  const value = Number(number);
+  if (kind === 'none' && number === undefined)
+    return { title: 'none: the whole sky alike', pointing: 'zenith', voltage: cosine(0) };
+  if (kind === 'cosine' && value >= 0 && value <= 100)
+    return {
+      title: `power cos(zenith angle)^${2 * value}, X and Y alike`,
+      pointing: 'zenith',
+      voltage: cosine(value),
+    };
+  if (kind === 'airy' && value > 0 && value < 1000)
+    return { title: `Airy pattern of a uniform ${value} m dish`, pointing: 'followed', voltage: airy(value) };
+  return refuse('--element', `'${word}' is no beam we know`, `choose ${beamWords()}`);
+}
+
+/** What the telescope itself says of its elements; nothing where it says that the whole sky is heard alike. */
+export function beamOfTelescope({ beamExponent }: Telescope): ElementBeam | undefined {
+  if (beamExponent === 0) return undefined;
+  const name = `cosine:${beamExponent}`;
+  return { ...formulaOf(name), name };
+}

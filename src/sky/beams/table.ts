@@ -1,0 +1,114 @@
+/**
+ * A user's own beam: CSV with the columns za_deg, x_power, y_power, and az_deg and frequency_hz where it depends on them.
+ * Rows make a full grid; between its points powers are drawn straight, outside it nothing is known.
+ */
+import { readFile } from 'node:fs/promises';
+import { CorellaError, refuse } from '../../core/errors.js';
+import type { ElementBeam } from './element-beam.js';
+
+const COLUMNS = ['za_deg', 'az_deg', 'frequency_hz', 'x_power', 'y_power'] as const;
+type Column = (typeof COLUMNS)[number];
+
+export async function readBeamTable(path: string): Promise<ElementBeam> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new CorellaError(
+      { where: path, what: 'the table of a beam cannot be read', fix: 'check the path' },
+      { cause: error },
+    );
+  });
+  return parseBeamTable(text, path);
+}
+
+export function parseBeamTable(text: string, path: string): ElementBeam {
+  const all = text.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.startsWith('#'));
+  const head = all.at(0) ?? '';
+  const lines = all.slice(1);
+  const names = head.split(',').map((name) => name.trim());
+  const isColumn = (name: string): name is Column => (COLUMNS as readonly string[]).includes(name);
+  const needed = ['za_deg', 'x_power', 'y_power'].find((name) => !names.includes(name));
+  const strange = names.find((name) => !isColumn(name));
+  if (needed !== undefined || strange !== undefined)
+    refuse(
+      path,
+      needed === undefined ? `has the column '${strange ?? ''}'` : `lacks the column '${needed}'`,
+      `columns are ${COLUMNS.join(', ')}; az_deg and frequency_hz may be left out`,
+    );
+  const rows = lines.map((line, n) => {
+    const values = line.split(',').map(Number);
+    if (values.length !== names.length || !values.every(Number.isFinite))
+      refuse(`${path}, line ${n + 2}`, `'${line}' is not ${names.length} numbers`, 'correct it');
+    const of = (name: Column): number => values.at(names.indexOf(name)) ?? 0;
+    return {
+      frequencyHz: names.includes('frequency_hz') ? of('frequency_hz') : 0,
+      zenithDeg: of('za_deg'),
+      azimuthDeg: names.includes('az_deg') ? of('az_deg') : 0,
+      powers: [of('x_power'), of('y_power')],
+    };
+  });
+  const axis = (of: (row: (typeof rows)[number]) => number): number[] =>
+    [...new Set(rows.map(of))].sort((a, b) => a - b);
+  const frequencies = axis(({ frequencyHz }) => frequencyHz);
+  const zeniths = axis(({ zenithDeg }) => zenithDeg);
+  const azimuths = axis(({ azimuthDeg }) => azimuthDeg);
+  const size = frequencies.length * zeniths.length * azimuths.length;
+  const powers = [new Float64Array(size).fill(Number.NaN), new Float64Array(size).fill(Number.NaN)];
+  for (const { frequencyHz, zenithDeg, azimuthDeg, powers: own } of rows) {
+    const at =
+      (frequencies.indexOf(frequencyHz) * zeniths.length + zeniths.indexOf(zenithDeg)) * azimuths.length +
+      azimuths.indexOf(azimuthDeg);
+    own.forEach((power, p) => {
+      powers[p][at] = power;
+    });
+  }
+  if (rows.length !== size || powers.some((values) => values.some((value) => !(value >= 0))))
+    refuse(
+      path,
+      `${rows.length} rows do not make a grid of ${frequencies.length} frequencies × ${zeniths.length} zenith angles × ${azimuths.length} azimuths of powers`,
+      'give each combination once, with powers of 0 or more',
+    );
+  /** Index below, and how far on to the next. */
+  const between = (values: readonly number[], value: number): readonly [number, number, number] => {
+    if (values.length === 1) return [0, 0, 0];
+    if (!(value >= values[0] && value <= values[values.length - 1])) return [0, 0, Number.NaN];
+    const next = Math.max(
+      1,
+      values.findIndex((one) => one >= value),
+    );
+    return [next - 1, next, (value - values[next - 1]) / (values[next] - values[next - 1])];
+  };
+  const look = (frequencyHz: number, zenithDeg: number, azimuthDeg: number): [number, number] => {
+    const f = between(frequencies, frequencyHz);
+    const z = between(zeniths, zenithDeg);
+    // Azimuths go round: a table that starts at 0 need not say 360.
+    const last = azimuths[azimuths.length - 1];
+    const isGap = azimuths.length > 1 && azimuthDeg > last;
+    const a = isGap
+      ? ([azimuths.length - 1, 0, (azimuthDeg - last) / (azimuths[0] + 360 - last)] as const)
+      : between(azimuths, azimuthDeg);
+    const value = (p: number): number => {
+      let sum = 0;
+      for (const [i, wf] of [
+        [f[0], 1 - f[2]],
+        [f[1], f[2]],
+      ] as const)
+        // prettier-ignore
+        for (const [j, wz] of [[z[0], 1 - z[2]], [z[1], z[2]]] as const) // prettier-ignore
+          for (const [k, wa] of [[a[0], 1 - a[2]], [a[1], a[2]]] as const) // prettier-ignore
+            sum += wf * wz * wa * powers[p][(i * zeniths.length + j) * azimuths.length + k];
+      return sum;
+    };
+    return [value(0), value(1)];
+  };
+  return {
+    name: path,
+    title: `table ${path}`,
+    pointing: 'zenith',
+    voltage: (frequencyHz, { x, y, z }) => {
+      if (z <= 0) return [0, 0];
+      const zenithDeg = (Math.atan2(Math.hypot(x, y), z) * 180) / Math.PI;
+      const azimuthDeg = ((Math.atan2(x, y) * 180) / Math.PI + 360) % 360;
+      const [xPower, yPower] = look(frequencyHz, zenithDeg, azimuthDeg);
+      return [Math.sqrt(xPower), Math.sqrt(yPower)];
+    },
+  };
+}
