@@ -12,6 +12,7 @@ import { hopperVariants, planFloatEngine, planTotals, planXEngine } from '../dis
 import { planFactors, planFinish } from '../dist/image/cuda/plan.js';
 import { FOLDED_BOXES, planGridding, planImaging } from '../dist/image/direct/cuda/folded-plan.js';
 import { halfCeilingRequest } from '../dist/image/direct/cuda/half-ceiling.js';
+import { planPowers } from '../dist/image/direct/cuda/powers.js';
 import { planSingle } from '../dist/image/direct/cuda/single-plan.js';
 import { planVisibilities } from '../dist/image/visibilities/cuda/plan.js';
 import { planFft, planGrid, planSort } from '../dist/image/wide/cuda/plan.js';
@@ -113,7 +114,11 @@ function imagers() {
     ...shapes.flatMap((shape) => [
       ...jobs(everywhere, planFactors(shape), planVisibilities(shape)),
       ...samples.flatMap((kind) =>
-        jobs(everywhere, planSingle(shape, { rows: 31, columns: 33, samples: kind })),
+        jobs(
+          everywhere,
+          planSingle(shape, { rows: 31, columns: 33, samples: kind }),
+          planPowers(shape, kind),
+        ),
       ),
       ...FOLDED_BOXES.flatMap((box) =>
         precisions.flatMap((precision) => {

@@ -1,5 +1,7 @@
 // Compares files that we rephase with pyuvdata's own rephasing of the same visibilities: 3 km at 150 MHz, from the zenith to a
-// source and from there to another, UVH5 and UVFITS. Without pyuvdata (PYTHONPATH says where it is) this says so and passes.
+// source and from there to another, UVH5 and UVFITS. And every kind of file that we write is read by it: drifting, stopped at
+// the zenith, rephased, tracked, of one polarisation and of two, gains of one time and of several. A warning of its own on
+// any of them fails. Without pyuvdata (PYTHONPATH says where it is) this says so and passes.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -44,6 +46,26 @@ longest = np.linalg.norm(made.uvw_array, axis=1).max()
 print('%s: %.0f m, uvw within %.4f mm, phases within %.4f degrees, %d warnings' % (ours, longest, uvw, phase, len(said)))
 for one in said: print('  pyuvdata: ' + one)
 sys.exit(0 if uvw < 1 and phase < 0.1 and not said and longest > 2000 else 1)
+`;
+
+/** Reads a file as anyone would; what pyuvdata says of it by itself, its own checks run and all. */
+const read = `
+import sys, warnings
+from astropy.utils import iers
+iers.conf.auto_download = False
+from pyuvdata import UVCal, UVData
+failed = 0
+for path in sys.argv[1:]:
+  with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter('always')
+    held = UVCal.from_file(path) if path.endswith('.calh5') else UVData.from_file(path)
+    held.check(check_extra=True, run_check_acceptability=True)
+  said = sorted({str(w.message) for w in caught if 'pyuvdata' in str(w.filename) or w.filename == '<string>'})
+  kinds = '' if path.endswith('.calh5') else ', ' + '+'.join(sorted({c['cat_type'] for c in held.phase_center_catalog.values()}))
+  print('%s: %d times%s, %d warnings' % (path, held.Ntimes, kinds, len(said)))
+  for one in said: print('  pyuvdata: ' + one)
+  failed |= bool(said)
+sys.exit(1 if failed else 0)
 `;
 
 const folder = mkdtempSync(join(tmpdir(), 'corella-rephasing-'));
@@ -99,7 +121,17 @@ try {
     check(zenith, first, 200, 40);
     check(first, second, 190, 30);
     check(zenith, second, 190, 30);
+    corella('correlate', 'voltages.sigmf-meta', '-o', `tracked.${ending}`, '--track', '200 40', ...words);
+    readAll(zenith, first, second, `tracked.${ending}`);
   }
+  // Whole numbers, with fringes running: drifting.
+  const bytes = ['--channels', '16', '--integration', '20ms', '--backend', 'cpu'];
+  corella('correlate', 'voltages.sigmf-meta', '-o', 'sums.uvh5', '--values', 'sums', '--bits', '8', ...bytes);
+  readAll('sums.uvh5');
+  const solve = ['--sources', 'one:200:40:2000,two:190:30:3000', '--backend', 'cpu'];
+  corella('calibrate', 'zenith.uvh5', '-o', 'once.json', ...solve);
+  corella('calibrate', 'zenith.uvh5', '-o', 'often.json', '--every', '20ms', ...solve);
+  readAll('once.calh5', 'often.calh5');
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
@@ -128,5 +160,14 @@ function check(start, ours, raDeg, decDeg) {
   console.log(made.stdout.trim());
   if (made.status === 0) return;
   if (made.stdout.trim() === '') console.error(made.stderr);
+  failed = 1;
+}
+
+/** @param {string[]} paths */
+function readAll(...paths) {
+  const made = spawnSync(python, ['-c', read, ...paths], { cwd: folder, encoding: 'utf8' });
+  console.log(made.stdout.trim());
+  if (made.status === 0) return;
+  if (!made.stdout.includes('pyuvdata: ')) console.error(made.stderr);
   failed = 1;
 }

@@ -70,6 +70,8 @@ function check(title, value, most) {
  * @property {number} pixels
  * @property {number} cellDeg
  * @property {string} [pol]
+ * @property {'ms' | 'joint'} [as] `joint` where the parallel hands' weights differ: we weigh their mean by 2/(1/a + 1/b), WSClean
+ *   by the lesser of the two
  */
 
 /**
@@ -79,9 +81,9 @@ function check(title, value, most) {
  * @param {Field} field
  * @param {{ ours: readonly string[], theirs: readonly string[] }} weights
  */
-function compareDirty(title, uvfits, { pixels, cellDeg, pol = 'I' }, weights) {
+function compareDirty(title, uvfits, { pixels, cellDeg, pol = 'I', as = 'ms' }, weights) {
   const ms = `${uvfits}.ms`;
-  if (!existsSync(join(folder, ms))) must(python, helper, 'ms', uvfits, ms);
+  if (!existsSync(join(folder, ms))) must(python, helper, as, uvfits, ms);
   must('wsclean', '-name', 'theirs', '-size', pixels, pixels, '-scale', `${cellDeg}deg`, '-niter', 0, '-pol', pol,
     '-use-wgridder', '-wgridder-accuracy', 1e-5, '-no-small-inversion', '-no-update-model-required', '-reorder',
     ...weights.theirs, ms); // prettier-ignore
@@ -210,6 +212,7 @@ try {
     ['MWA, MWAX', 'mwa/1320409688_20211108122750_mini_ch137_000.fits', { pixels: 1200, cellDeg: 0.015 }],
     ['MWA, gpubox', 'mwa/1061315448_20130823175130_mini_gpubox07_01.fits', { pixels: 1200, cellDeg: 0.015 }],
     ['MWA, simulated by pyuvsim', 'uvfits/sim-ref_1.1_uniform.uvfits', { pixels: 512, cellDeg: 0.02 }],
+    ['VLBA', 'uvfits/vlba-mojave.uvfits', { pixels: 400, cellDeg: 6e-8, as: 'joint' }],
   ];
   for (const [title, name, where] of real) {
     if (data === undefined) break;

@@ -1,6 +1,8 @@
 # Beside test-wsclean.js and the bench of wide images: a UVFITS or rows of our own as a Measurement Set, by astropy and
 # casacore alone, and images compared pixel by pixel.
 #   ms UVFITS OUT.ms              every group as it is stored: uvw in metres, V of (antenna 1, antenna 2)
+#   joint UVFITS OUT.ms           the same, both parallel hands with the weight of their mean, 2 / (1/a + 1/b): WSClean weighs
+#                                 Stokes I by the lesser of the two
 #   rows ROWS OUT.ms              rows and channels (int64), frequencies, uvw (float64), visibilities (complex64)
 #   compare OURS THEIRS           prints the largest difference over the peak, where both have a value
 #   peaks IMAGE RA DEC ...        the brightest pixel within two of each place, one a line
@@ -88,7 +90,7 @@ def write_ms(out, uvw, times, exposures, antennas, data, weights, frequencies, c
     t.close()
 
 
-def uvfits_to_ms(path, out):
+def uvfits_to_ms(path, out, joint=False):
     from astropy.io import fits
 
     hdus = fits.open(path)
@@ -107,6 +109,11 @@ def uvfits_to_ms(path, out):
              for k in range(header['NAXIS3'])]
     order = np.argsort(codes)
     data = data[cross][:, :, order]
+    weights = data[..., 2].astype('f8')
+    if joint:
+        both = (weights[..., 0] > 0) & (weights[..., -1] > 0)
+        ones = np.where(both[..., None], weights, 1)
+        weights[..., 0] = weights[..., -1] = np.where(both, 2 / (1 / ones[..., 0] + 1 / ones[..., -1]), 0)
     antennas = hdus['AIPS AN'].data
     # Whole seconds would do: WSClean reads uvw, not times.
     times = 5e9 + np.unique(groups.par('DATE')[cross], return_inverse=True)[1].astype(float)
@@ -114,7 +121,7 @@ def uvfits_to_ms(path, out):
     positions = np.zeros((count, 3))
     positions[:min(count, len(antennas))] = antennas['STABXYZ'][:count]
     write_ms(out, uvw[cross], times, np.ones(cross.sum()), (first[cross] - 1, second[cross] - 1),
-             (data[..., 0] + 1j * data[..., 1]).astype('c8'), data[..., 2], frequencies,
+             (data[..., 0] + 1j * data[..., 1]).astype('c8'), weights, frequencies,
              (header['CRVAL6' if header['CTYPE6'].startswith('RA') else 'CRVAL5'],
               header['CRVAL7' if header['CTYPE6'].startswith('RA') else 'CRVAL6']), sorted(codes), positions)
 
@@ -163,6 +170,8 @@ def peaks(path, places):
 verb, *words = sys.argv[1:]
 if verb == 'ms':
     uvfits_to_ms(*words)
+elif verb == 'joint':
+    uvfits_to_ms(*words, joint=True)
 elif verb == 'rows':
     rows_to_ms(*words)
 elif verb == 'compare':
@@ -170,4 +179,4 @@ elif verb == 'compare':
 elif verb == 'peaks':
     peaks(words[0], [float(word) for word in words[1:]])
 else:
-    sys.exit('ms, rows, compare or peaks')
+    sys.exit('ms, joint, rows, compare or peaks')

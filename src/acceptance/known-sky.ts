@@ -15,6 +15,8 @@ export interface KnownSource {
   /** Apparent, in Jy: XX = x·x(I − Q) and so on, by the voltages x and y of the element's beam, 1 unless given. */
   readonly stokes: readonly [i: number, q: number, u: number, v: number];
   readonly beam?: (frequencyHz: number) => readonly [x: number, y: number];
+  /** Full width at half maximum of a round Gaussian. */
+  readonly widthDeg?: number;
 }
 
 /** (re, im) of each. */
@@ -83,17 +85,23 @@ export async function writeKnownSky(path: string, sky: KnownSky): Promise<Telesc
       for (let j = 0; j <= i; j++) {
         // The coherency [[XX, XY], [YX, YY]] of the pair.
         let [xx, xy, yx, yy]: Complex[] = [[0, 0], [0, 0], [0, 0], [0, 0]]; // prettier-ignore
-        for (const { altDeg, azDeg, stokes, beam } of sources) {
+        for (const { altDeg, azDeg, stokes, beam, widthDeg = 0 } of sources) {
           const [x, y] = beam?.(frequencyHz) ?? [1, 1];
           const east = Math.cos(altDeg * RADIANS) * Math.sin(azDeg * RADIANS);
           const north = Math.cos(altDeg * RADIANS) * Math.cos(azDeg * RADIANS);
           const up = Math.sin(altDeg * RADIANS);
-          const early =
-            (places[i].eastM - places[j].eastM) * east +
-            (places[i].northM - places[j].northM) * north +
-            (places[i].upM - places[j].upM) * up;
+          const [dx, dy, dz] = [
+            places[i].eastM - places[j].eastM,
+            places[i].northM - places[j].northM,
+            places[i].upM - places[j].upM,
+          ];
+          const early = dx * east + dy * north + dz * up;
+          // Across the line of sight, in wavelengths.
+          const across =
+            (Math.sqrt(Math.max(0, dx * dx + dy * dy + dz * dz - early ** 2)) * frequencyHz) / C_M_PER_S;
+          const size = Math.exp(-((Math.PI * widthDeg * RADIANS * across) ** 2) / (4 * Math.log(2)));
           const angle = (2 * Math.PI * frequencyHz * early) / C_M_PER_S;
-          const fringe: Complex = [Math.cos(angle), Math.sin(angle)];
+          const fringe: Complex = [size * Math.cos(angle), size * Math.sin(angle)];
           const [I, Q, U, V] = stokes;
           xx = plus(xx, times(fringe, [x * x * (I - Q), 0]));
           yy = plus(yy, times(fringe, [y * y * (I + Q), 0]));
@@ -129,7 +137,7 @@ export async function writeKnownSky(path: string, sky: KnownSky): Promise<Telesc
   const format = visibilityFormatFor(path);
   const writer = await format.createVisibilities(path, {
     ...{ telescope, polarisations: 2, frequenciesHz: Float64Array.from(frequenciesHz), channelWidthHz: 1e5 },
-    ...(sky.unit && { unit: sky.unit }),
+    ...(sky.unit && { units: sky.unit }),
     ...{ object: 'zenith', history: [], phaseCentre: skyFrame(telescope.site, START).zenith },
   });
   await writer.append({

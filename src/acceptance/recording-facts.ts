@@ -69,21 +69,6 @@ export const recordingFacts: readonly Facts[] = [
     },
   },
   {
-    path: 'guppi/sample_vegas.raw',
-    says: {
-      'details.headerBytes': 6320,
-      'details.truncatedBlocks': 1,
-      'details.header.BLOCSIZE': '132186112',
-      'details.header.TELESCOP': 'GBT',
-      channels: 32,
-      startUtc: '2021-04-28T22:15:37.000000000Z',
-      // Its only block is cut short: everything is missing, and no value stands for it.
-      'read.missing.fraction': 1,
-      'read.rms': undefined,
-      'first.0.values.0': null,
-    },
-  },
-  {
     path: 'lwa/tbn-test.dat',
     says: {
       'details.mode': 'TBN',

@@ -3,6 +3,7 @@
  * stands. The signals are made from ERFA's places.
  */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { it } from 'node:test';
 import { openBackend } from '../backend/select.js';
 import type { Integration } from '../core/blocks.js';
@@ -16,7 +17,8 @@ import { mostDelaySamples, requestDelays } from '../pipeline/tracking.js';
 import { skyFrame } from '../sky/frame.js';
 import { parsePhaseCentre } from '../sky/phase-centre.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { withFolder } from './corella.js';
+import { brightestIn, separationDeg } from './brightest.js';
+import { corellaHere, withFolder } from './corella.js';
 import { recordDishes, type Dishes } from './dishes.js';
 import { directions, source } from './erfa-tracking.js';
 
@@ -175,3 +177,74 @@ for (const [title, dishes, lengthM] of [
       }
     }));
 }
+
+// 25 m at 150 MHz: across a channel of 16 MHz the source's delay, up to 0.06 µs, turns nearly once.
+const level: Dishes = { centreFrequencyHz: 150e6, sampleRateHz: 128e6, samples: 2000, scale: 0.0125 };
+const towards = `${source.raDeg} ${source.decDeg}`;
+
+interface Imaged {
+  readonly peak: number;
+  readonly awayDeg: number;
+  readonly tracked?: { readonly towards: string };
+}
+
+async function imaged(folder: string, out: string, ...words: readonly string[]): Promise<Imaged> {
+  const common = ['--pixels', '128', '--no-picture', '--json', '-o', out];
+  const { code, stdout, stderr } = await corellaHere(folder, 'image', ...words, ...common);
+  assert.equal(code, 0, stderr);
+  const told = JSON.parse(stdout) as Pick<Imaged, 'peak' | 'tracked'>;
+  return { ...told, awayDeg: separationDeg(await brightestIn(join(folder, out)), source) };
+}
+
+/** The mean power of a dish. */
+async function powerIn(path: string): Promise<number> {
+  const file = await openFile(path);
+  assert.ok(file.kind === 'visibilities');
+  let [sum, count] = [0, 0];
+  for await (const { visibilities, counts, channels, stations } of file.integrations()) {
+    const baselines = (stations * (stations + 1)) / 2;
+    for (let c = 0; c < channels; c++) {
+      for (let i = 0; i < stations; i++) {
+        const at = c * baselines + (i * (i + 1)) / 2 + i;
+        sum += visibilities[2 * at] / counts[at];
+        count++;
+      }
+    }
+  }
+  await file.close();
+  return sum / count;
+}
+
+it('image --direct --track: a source far off the zenith lies where ERFA has it and keeps its power', (test) =>
+  withFolder(async (folder) => {
+    const recording = await recordDishes(folder, 6, level);
+    const channels = ['--channels', '8', '--taps', '4', '--bits', 'float'];
+    const direct = ['--direct', recording, ...channels];
+    const followed = await imaged(folder, 'direct.fits', ...direct, '--track', towards);
+    const left = await imaged(folder, 'left.fits', ...direct);
+    const correlate = [
+      'correlate',
+      recording,
+      ...channels,
+      '--track',
+      towards,
+      '-o',
+      'tracked.uvh5',
+      '--json',
+    ];
+    assert.equal((await corellaHere(folder, ...correlate)).code, 0);
+    const visibilities = await imaged(folder, 'visibilities.fits', 'tracked.uvh5', '--autos');
+    const power = await powerIn(join(folder, 'tracked.uvh5'));
+    test.diagnostic(
+      `power ${power.toFixed(1)}: ${followed.peak.toFixed(1)} tracked, ${visibilities.peak.toFixed(1)} by ` +
+        `visibilities, ${left.peak.toFixed(1)} untracked; ${followed.awayDeg.toFixed(2)}° from its place`,
+    );
+    // Within a pixel, of a beam of 4.6°, whose middle may lie half a pixel off.
+    assert.ok(followed.awayDeg < 1, `${followed.awayDeg}° away`);
+    // Half of the lowest channel comes from above the band's upper end, and is lost: a sixteenth.
+    const kept = followed.peak / power / (15 / 16);
+    assert.ok(kept > 0.95 && kept < 1.01, `${followed.peak} of ${power}`);
+    assert.ok(Math.abs(followed.peak / visibilities.peak - 1) < 0.02, `${visibilities.peak} by visibilities`);
+    assert.ok(left.peak < 0.85 * followed.peak, `${left.peak} untracked`);
+    assert.equal(followed.tracked?.towards, `${source.raDeg} ${source.decDeg}`);
+  }));

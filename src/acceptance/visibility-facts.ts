@@ -43,7 +43,7 @@ export const visibilityFacts: readonly Facts[] = [
     says: {
       'telescope.name': 'MWA',
       'telescope.stations.2': 'Tile013',
-      stations: 128,
+      stations: 127,
       channels: 1,
       lowestHz: 167_075_000,
       integrations: 2,

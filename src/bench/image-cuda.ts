@@ -1,6 +1,7 @@
 /** Direct imaging on a card: many channels, long and short images, gridding included, beside half-precision products alone. */
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { prepareCeilings } from '../backend/cuda/ceilings.js';
+import { preparePlainCeilings } from '../backend/cuda/plain-ceilings.js';
 import { uploadArray } from '../backend/cuda/transfer.js';
 import { tapsCSKK } from '../core/axes.js';
 import type { Closers } from '../core/closing.js';
@@ -128,6 +129,7 @@ async function prepare(backend: CudaBackend, size: Size, closers: Closers): Prom
       ? await prepareSingle(plan, backend, 'integer', sums)
       : await prepareFolded(plan, backend, { precision: choice.kind, box: choice.box, capacity }, sums),
   );
+  const plain = closers.keep(await preparePlainCeilings(backend));
   const touched = touchedCells(plan);
   const box = Math.max(touched.endRow - touched.firstRow, touched.endColumn - touched.firstColumn);
   const halves = backend.path === 'hopper' ? closers.keep(await prepareHalfCeiling(backend)) : undefined;
@@ -157,14 +159,8 @@ async function prepare(backend: CudaBackend, size: Size, closers: Closers): Prom
           ),
         }
       : {
-          title: `int8 products of a box of ${box} alone`,
-          ...cardContestant(
-            session,
-            () => {
-              filler.launch();
-            },
-            filler.operations / operations,
-          ),
+          title: `float32 multiply-adds of a box of ${box} alone`,
+          ...cardContestant(session, plain.multiplyAdd, plain.operations / operations),
         },
   };
 }

@@ -1,8 +1,9 @@
 /** Wide images on a card: visibilities that lie there sorted and gridded, and the planes' transforms and sums beside it. */
-import { prepareCeilings } from '../backend/cuda/ceilings.js';
+import { preparePlainCeilings } from '../backend/cuda/plain-ceilings.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { uploadArray } from '../backend/cuda/transfer.js';
 import type { Closers } from '../core/closing.js';
+import type { WidePlan } from '../image/index.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { prepareCudaWideImager } from '../image/on-card.js';
 import type { BenchCase, PreparedCase } from './bench.js';
@@ -13,7 +14,13 @@ const fields: readonly WideField[] = [
   { name: 'MWA-like', stations: 128, times: 60, channels: 32, pixels: 2048, accuracy: 1e-4 },
   { name: 'dishes', stations: 64, times: 120, channels: 64, pixels: 2048, accuracy: 1e-4 },
 ];
-const steps = ['sort and grid', 'grid', 'transforms and sums', 'whole image'] as const;
+const steps = [
+  'sort and grid',
+  'grid',
+  'transforms and sums',
+  'transforms, sums held',
+  'whole image',
+] as const;
 type Step = (typeof steps)[number];
 
 /** Rates of all are in visibilities, so that they can be added up as times. */
@@ -67,6 +74,10 @@ async function prepare(
       imager.steps.clearSums();
       imager.steps.transform(planes);
     },
+    'transforms, sums held': () => {
+      imager.steps.clearSums();
+      imager.steps.transform(planes, 'held');
+    },
     'whole image': () => {
       imager.steps.clearPlanes();
       imager.steps.sort(onCard);
@@ -75,18 +86,26 @@ async function prepare(
       imager.steps.transform(planes);
     },
   } satisfies Record<Step, () => void>;
-  const filler = closers.keep(await prepareCeilings(backend));
+  const plain = closers.keep(await preparePlainCeilings(backend));
+  const visibilities = rows.weights.length;
   return {
-    ours: cardContestant(session, launches[step], rows.weights.length),
-    ceiling: {
-      title: 'int8 products alone, one cell and plane each',
-      ...cardContestant(
-        session,
-        () => {
-          filler.launch();
-        },
-        filler.operations / (4 * plan.support ** 2 * plan.w.support),
-      ),
-    },
+    ours: cardContestant(session, launches[step], visibilities),
+    ceiling:
+      step === 'grid' || step === 'sort and grid'
+        ? {
+            title: 'float32 multiply-adds of every cell and plane, nothing to load',
+            ...cardContestant(session, plain.multiplyAdd, plain.operations / operationsOf(plan)),
+          }
+        : {
+            title: 'copying what the transforms of all planes read and write',
+            ...cardContestant(session, plain.copy, (plain.copyBytes / transformBytes(plan)) * visibilities),
+          },
   };
 }
+
+/** For each visibility: a complex number times a real one added to each of its cells. */
+const operationsOf = ({ support, w }: WidePlan): number => 4 * support ** 2 * w.support;
+
+/** At least: rows in and out, of columns the image's in; then each pixel of the image once. Complex float32. */
+const transformBytes = ({ gridCells, pixels, w }: WidePlan): number =>
+  w.planes * 8 * (2 * gridCells ** 2 + gridCells * pixels) + 8 * pixels ** 2;

@@ -62,9 +62,12 @@ async function prepare(
   };
 }
 
-/** For each visibility, at least: its cells in every plane, and its share of the planes' transforms and sums. */
+/**
+ * For each visibility, at least: its cells in every plane, and its share of the planes' transforms and sums. Sums are
+ * float64, of which a register holds half as many: they count twice.
+ */
 function operationsFor({ support, w, gridCells, pixels }: WidePlan, visibilities: number): number {
   const gridding = 4 * support ** 2 * w.support;
   const transforms = 5 * gridCells * (gridCells + pixels) * Math.log2(gridCells);
-  return gridding + (w.planes * (transforms + 8 * pixels ** 2)) / visibilities;
+  return gridding + (w.planes * (transforms + 2 * 8 * pixels ** 2)) / visibilities;
 }

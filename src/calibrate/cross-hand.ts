@@ -8,7 +8,7 @@ import { refuse } from '../core/errors.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { dot, type Vector3 } from '../core/vector.js';
 import type { CalibrationInput } from './batch.js';
-import { voltageOf, type ModelComponent } from './model.js';
+import { attenuationOf, voltageOf, type ModelComponent } from './model.js';
 import type { Calibration } from './solve.js';
 
 /** How ψ came to be known. */
@@ -123,6 +123,7 @@ function solveChannel(
   const { gains, solved } = calibration;
   const fringes = components.map(({ directionEnu }) => phasors(stationsM, directionEnu, frequenciesHz[c]));
   const polarised = components.map((component) => crossJy(component, c));
+  const shapes = components.map((component) => attenuationOf(component, stationsM, frequenciesHz[c]));
   const unknowns = rule.kind === 'model' ? 1 : components.length;
   const normal = new Float64Array(2 * unknowns * unknowns);
   const right = new Float64Array(2 * unknowns);
@@ -165,8 +166,9 @@ function solveChannel(
         if (!Number.isFinite(dataRe) || !Number.isFinite(dataIm)) continue;
         row.fill(0);
         fringes.forEach((fringe, q) => {
-          const re = fringe[2 * x] * fringe[2 * y] + fringe[2 * x + 1] * fringe[2 * y + 1];
-          const im = fringe[2 * x + 1] * fringe[2 * y] - fringe[2 * x] * fringe[2 * y + 1];
+          const part = shapes[q](x, y);
+          const re = part * (fringe[2 * x] * fringe[2 * y] + fringe[2 * x + 1] * fringe[2 * y + 1]);
+          const im = part * (fringe[2 * x + 1] * fringe[2 * y] - fringe[2 * x] * fringe[2 * y + 1]);
           const seenRe = pairRe * re - pairIm * im;
           const seenIm = pairRe * im + pairIm * re;
           if (rule.kind === 'v-zero') {

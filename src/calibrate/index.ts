@@ -24,7 +24,13 @@ export {
   type CrossHandHow,
   type CrossHandRule,
 } from './cross-hand.js';
-export { modelVisibilities, type BeamVoltages, type ModelComponent, type ModelOptions } from './model.js';
+export {
+  modelVisibilities,
+  type BeamVoltages,
+  type GaussianAxes,
+  type ModelComponent,
+  type ModelOptions,
+} from './model.js';
 export type { Solver } from './cpu/prepare.js';
 export { compareGains, type GainComparison } from './compare.js';
 

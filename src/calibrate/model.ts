@@ -24,6 +24,14 @@ export interface ModelComponent {
   /** Stokes U and V over I: XY = U − iV. Default 0; only the cross hands see them. */
   readonly fractionU?: number;
   readonly fractionV?: number;
+  /** A point unless given. */
+  readonly gaussian?: GaussianAxes;
+}
+
+/** A Gaussian's axes across the line of sight, as long as its full widths at half maximum in radians. */
+export interface GaussianAxes {
+  readonly majorEnu: Vector3;
+  readonly minorEnu: Vector3;
 }
 
 export interface ModelOptions {
@@ -56,10 +64,12 @@ export function modelVisibilities(options: ModelOptions): ModelCBP {
       for (let p = 0; p < polarisations; p++) jy[p] = fluxInPolarisation(component, c, p);
       // Pairs in the order of their baselines.
       let at = 2 * c * baselines * polarisations;
+      const seen = attenuationOf(component, stationsM, frequenciesHz[c]);
       for (let i = 0; i < 2 * stations; i += 2) {
         for (let j = 0; j <= i; j += 2) {
-          const re = phasors[i] * phasors[j] + phasors[i + 1] * phasors[j + 1];
-          const im = phasors[i + 1] * phasors[j] - phasors[i] * phasors[j + 1];
+          const part = seen(i / 2, j / 2);
+          const re = part * (phasors[i] * phasors[j] + phasors[i + 1] * phasors[j + 1]);
+          const im = part * (phasors[i + 1] * phasors[j] - phasors[i] * phasors[j + 1]);
           for (let p = 0; p < polarisations; p++) {
             model[at++] += jy[p] * re;
             model[at++] += jy[p] * im;
@@ -93,6 +103,24 @@ export function fluxInPolarisation(component: ModelComponent, c: number, p: numb
   const { fluxJy, fractionQ = 0 } = component;
   const beam = voltageOf(component, c, p);
   return fluxJy[c] * beam * beam * (p === 0 ? 1 - fractionQ : 1 + fractionQ);
+}
+
+/**
+ * What a baseline sees of a component: 1 of a point, and of a Gaussian of full width θ along a baseline of u wavelengths
+ * e^(−π²θ²u²/(4 ln 2)), along both axes.
+ */
+export function attenuationOf(
+  { gaussian }: Pick<ModelComponent, 'gaussian'>,
+  stationsM: readonly Vector3[],
+  frequencyHz: number,
+): (i: number, j: number) => number {
+  if (!gaussian) return () => 1;
+  const scale = (Math.PI * frequencyHz) / SPEED_OF_LIGHT_M_PER_S / (2 * Math.sqrt(Math.LN2));
+  const along = stationsM.map((place) => [
+    scale * dot(place, gaussian.majorEnu),
+    scale * dot(place, gaussian.minorEnu),
+  ]);
+  return (i, j) => Math.exp(-((along[i][0] - along[j][0]) ** 2) - (along[i][1] - along[j][1]) ** 2);
 }
 
 /** The element's voltage in a channel, of X (0) or Y (1). */

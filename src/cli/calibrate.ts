@@ -44,7 +44,7 @@ import {
   unconvergedLine,
 } from './report/calibration-report.js';
 import { history } from './report/history.js';
-import { modelLines, refuseWrongModel } from './report/model-lines.js';
+import { modelLine, modelLines, refuseWrongModel } from './report/model-lines.js';
 import { PartlyDone } from './report/outcome.js';
 import { choiceLines } from './options/integration-options.js';
 import { openOptions } from './options/open-options.js';
@@ -214,7 +214,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
               `delays from ${delayText(Math.min(...delays.map(({ delayS }) => delayS)))} to ${delayText(Math.max(...delays.map(({ delayS }) => delayS)))} against ${telescope.stations[calibration.referenceStation].name}`,
             ]
           : []),
-        `model: ${sources.map(({ source, altitudeDeg }) => `${source.name} at ${altitudeDeg.toFixed(0)}°`).join(', ')}`,
+        modelLine(sources),
         ...(element === undefined && telescope.beamExponent === 0
           ? ['model: without a beam, none being known of these stations (--element): fluxes are apparent']
           : []),

@@ -8,6 +8,7 @@ export const commands: Readonly<Record<string, () => Promise<RegisterCommand>>> 
   channelise: async () => (await import('./channelise.js')).registerChannelise,
   correlate: async () => (await import('./correlate.js')).registerCorrelate,
   calibrate: async () => (await import('./calibrate.js')).registerCalibrate,
+  apply: async () => (await import('./apply.js')).registerApply,
   image: async () => (await import('./image.js')).registerImage,
   live: async () => (await import('./live.js')).registerLive,
   send: async () => (await import('./send.js')).registerSend,

@@ -5,6 +5,7 @@ import { addSeconds, secondsBetween, type Instant } from '../core/instant.js';
 import { formatSeconds } from '../core/units.js';
 import { openFile, sigmfPaths, visibilityFormatFor, type VisibilityFile } from '../formats/index.js';
 import { copyRecording } from '../pipeline/convert.js';
+import { reworkVisibilities } from '../pipeline/visibilities/rework.js';
 import { written } from '../pipeline/write.js';
 import type { PhaseCentre } from '../sky/phase-centre.js';
 import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
@@ -18,6 +19,7 @@ import {
   type PhaseCentreOptions,
 } from './options/phase-centre-option.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
+import { addReworkOptions, reworkOf, reworkOptionNames, type ReworkFlags } from './options/rework-options.js';
 import { history } from './report/history.js';
 import { addOverwriteOption, checkOutputs, type OutputOptions } from './options/outputs.js';
 import { openTerminal } from './report/terminal.js';
@@ -26,13 +28,14 @@ export function registerConvert(program: Command): void {
   const command = program
     .command('convert')
     .description('the same data in another format; the extension chooses it')
-    .argument('<from>', 'a file in any format we read')
+    .argument('<from>', "a file in any format we read, or several as one: 'a.vdif,b.vdif', 'night.*.raw'")
     .argument(
       '<to>',
-      'what to write: visibilities .uvh5 or .uvfits; voltages and channelised data .sigmf-meta',
+      'what to write: visibilities .uvh5, .uvfits or .ms (through casacore); voltages and channelised data .sigmf-meta',
     )
     .action(run);
   addPhaseCentreOption(command, "the file's own");
+  addReworkOptions(command);
   addOpenOptions(command, 'anything');
   addOverwriteOption(command);
   addCommonOptions(command);
@@ -52,8 +55,16 @@ export function registerConvert(program: Command): void {
       'fringes stopped at a source, by our own geometry',
     ],
     [
+      'convert night.uvh5 part.uvfits --channels 100-299 --antennas stand1,stand2,stand17 --average-time 10',
+      'a part of it, averaged with fringes stopped',
+    ],
+    [
       'convert recording.vdif recording.sigmf-meta --rate 32MHz',
       'VLBI frames to SigMF; missing frames stay missing',
+    ],
+    [
+      "convert 'guppi_59332_80137.*.raw' whole.sigmf-meta",
+      'files that follow each other are one recording, what is lost between them a gap; files of the same time are stations side by side',
     ],
   ]);
 }
@@ -61,7 +72,7 @@ export function registerConvert(program: Command): void {
 async function run(
   from: string,
   to: string,
-  options: CommonOptions & OpenFlags & OutputOptions & PhaseCentreOptions,
+  options: CommonOptions & OpenFlags & OutputOptions & PhaseCentreOptions & ReworkFlags,
 ): Promise<void> {
   const terminal = openTerminal(options);
   const paths = /\.sigmf(-meta|-data)?$/i.test(to) ? sigmfPaths(to) : [to];
@@ -74,8 +85,10 @@ async function run(
     if (file.kind === 'visibilities') {
       const format = visibilityFormatFor(to);
       const centre = parseCentre(options);
+      const work = reworkOf(file, options);
+      const source = work ? reworkVisibilities(file, work) : file;
       const header = {
-        ...file.header,
+        ...source.header,
         history: lines,
         ...(centre && centreOf(centre, file.telescope.site, await middleOf(file, centre))),
       };
@@ -83,7 +96,7 @@ async function run(
         () => format.createVisibilities(to, header),
         async (append) => {
           let done = 0;
-          for await (const integration of file.integrations('reused')) {
+          for await (const integration of source.integrations('reused')) {
             await append(integration);
             stage.update({ done: ++done, of: file.integrationCount, unit: 'integrations' });
           }
@@ -96,6 +109,13 @@ async function run(
         notes: [],
       };
     } else {
+      const odd = reworkOptionNames.find((name) => options[name] !== undefined);
+      if (odd !== undefined)
+        refuse(
+          `--${odd.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+          `is for visibilities, and ${from} holds ${file.kind}`,
+          'leave it out',
+        );
       if (options.phaseCentre !== undefined)
         refuse('--phase-centre', `is for visibilities, and ${from} holds ${file.kind}`, 'leave it out');
       if (!/\.sigmf(-meta|-data)?$/i.test(to)) {
@@ -116,7 +136,8 @@ async function run(
       };
     }
     const seconds = stage.done();
-    terminal.result({ from, to, kind: file.kind, written: made.text, ...made.json, seconds }, [
+    const assumed = file.kind === 'visibilities' && file.assumed ? { assumed: file.assumed } : {};
+    terminal.result({ from, to, kind: file.kind, written: made.text, ...made.json, ...assumed, seconds }, [
       `${to}: ${made.text}, ${formatSeconds(seconds)}`,
       ...unknownFactLines(file),
       ...made.notes,

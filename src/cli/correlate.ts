@@ -41,12 +41,7 @@ import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
 import { coherenceFacts, coherenceLines } from './report/coherence-lines.js';
 import { openTerminal, spectraText } from './report/terminal.js';
 import { bearableIntegrationS, coherenceOf, type Coherence } from '../pipeline/coherence.js';
-import {
-  mostDelaySamples,
-  requestDelays,
-  type DelayRequest,
-  type RequestedDelays,
-} from '../pipeline/tracking.js';
+import { mostDelaySamples, type RequestedDelays } from '../pipeline/tracking.js';
 import type { PhaseCentre } from '../sky/phase-centre.js';
 import {
   addPhaseCentreOption,
@@ -54,7 +49,7 @@ import {
   parseCentre,
   type PhaseCentreOptions,
 } from './options/phase-centre-option.js';
-import { addTrackOptions, delayRequest, type TrackOptions } from './options/track-options.js';
+import { addTrackOptions, delayRequest, requestedFor, type TrackOptions } from './options/track-options.js';
 
 interface CorrelateOptions
   extends
@@ -227,17 +222,6 @@ interface Work {
     append: (integration: Integration) => Promise<void>,
   ): Promise<Account>;
 }
-
-const requestedFor = (
-  recording: Recording,
-  telescope: Telescope,
-  request: DelayRequest,
-): RequestedDelays | undefined => {
-  const tickRateHz = sampleRateOf(recording);
-  return requestDelays(request, telescope, {
-    ...{ start: recording.start, tickRateHz, lastsS: recording.samples / tickRateHz },
-  });
-};
 
 async function planWork(
   recording: Recording,

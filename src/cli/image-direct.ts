@@ -10,21 +10,25 @@ import { imagesDirectly } from '../pipeline/direct-images.js';
 import { imageDirectly } from '../pipeline/image.js';
 import type { Calibrated, ImageSettings, SkyImage } from '../pipeline/sky-image.js';
 import type { DirectSkyImage } from '../pipeline/stages/direct-image.js';
+import { mostDelaySamples, type RequestedDelays } from '../pipeline/tracking.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { gainsFor } from './image-gains.js';
+import { gainsFor, gainsOver } from './image-gains.js';
 import { runDirectSeries } from './image-series.js';
 import type { WideCommandOptions } from './image-wide.js';
 import { withBackend } from './open.js';
 import { measuredSettings, type ChannelOptions } from './options/channel-options.js';
 import type { ElementOptions } from './options/element-option.js';
 import type { OpenFlags } from './options/open-options.js';
+import { delayRequest, requestedFor, type TrackOptions } from './options/track-options.js';
 import { coherenceFacts, coherenceLines } from './report/coherence-lines.js';
 import { brightnessAtUsualGain, type Level } from '../pipeline/levels.js';
 import { levelFacts, levelLines } from './report/level-lines.js';
 import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
+import { roadLines } from './report/road-lines.js';
 import type { Terminal } from './report/terminal.js';
 
-export interface ImageOptions extends WideCommandOptions, ChannelOptions, OpenFlags, ElementOptions {
+export interface ImageOptions
+  extends WideCommandOptions, ChannelOptions, OpenFlags, ElementOptions, TrackOptions {
   readonly crossHand?: 'known';
   readonly direct?: true;
   readonly kernel: KernelSize;
@@ -47,17 +51,33 @@ export interface Made {
 
 interface Channels {
   readonly plan?: ChannelisePlan;
+  readonly delays?: RequestedDelays;
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
   readonly level?: Level;
 }
 
 /** Voltages are channelised here; what arrived channelised has its channels. */
-async function channelsFor(recording: Recording, options: ImageOptions): Promise<Channels> {
-  if (recording.kind === 'spectra') return recording;
+async function channelsFor(
+  recording: Recording,
+  telescope: Telescope,
+  options: ImageOptions,
+): Promise<Channels> {
+  const delays = requestedFor(recording, telescope, await delayRequest(options, telescope));
+  const asked = delays && { delays };
+  if (recording.kind === 'spectra') {
+    const { frequenciesHz, channelWidthHz } = recording;
+    return { frequenciesHz, channelWidthHz, ...asked };
+  }
   const settings = await measuredSettings(options, recording);
-  const plan = planChannels(recording, settings);
-  return { plan, ...channelsOf(recording, plan), ...(settings.level && { level: settings.level }) };
+  const plan = planChannels(recording, {
+    ...settings,
+    ...(delays && { mostDelaySamples: mostDelaySamples(delays) }),
+  });
+  return {
+    ...{ plan, ...channelsOf(recording, plan), ...asked },
+    ...(settings.level && { level: settings.level }),
+  };
 }
 
 export async function directSeries(
@@ -67,11 +87,17 @@ export async function directSeries(
   settings: ImageSettings,
   terminal: Terminal,
 ): Promise<void> {
-  const { plan, frequenciesHz, channelWidthHz, level } = await channelsFor(recording, options);
+  const { plan, frequenciesHz, channelWidthHz, delays, level } = await channelsFor(
+    recording,
+    telescope,
+    options,
+  );
   const work = {
     ...(level && { level }),
     ...{ telescope, frequenciesHz, channelWidthHz, settings, everyS: options.every ?? 1 },
-    gains: await gainsFor(options, telescope, frequenciesHz),
+    gains: await gainsOver(options, telescope, frequenciesHz),
+    autos: autosOf(options),
+    ...(delays && { delays }),
     ...(options.duration === undefined ? {} : { durationS: options.duration }),
   };
   await runDirectSeries(recording, plan, work, options, terminal);
@@ -84,14 +110,19 @@ export async function imageDirect(
   settings: ImageSettings,
   terminal: Terminal,
 ): Promise<Made> {
-  const { plan, frequenciesHz, channelWidthHz, level } = await channelsFor(recording, options);
+  const { plan, frequenciesHz, channelWidthHz, delays, level } = await channelsFor(
+    recording,
+    telescope,
+    options,
+  );
   const inFileS = recording.samples / sampleRateOf(recording);
   const lastsS = Math.min(options.duration ?? Infinity, inFileS);
   const gains = await gainsFor(options, telescope, frequenciesHz, addSeconds(recording.start, lastsS / 2));
   const stage = terminal.stage('image directly');
   const { sky, account, roadError } = await withBackend(options, async (backend) => {
     const road = {
-      ...{ backend, telescope, frequenciesHz, ...gains, onProgress: stage.update },
+      ...{ backend, telescope, frequenciesHz, ...gains, onProgress: stage.update, autos: autosOf(options) },
+      ...(delays && { delays }),
       ...(options.duration === undefined ? {} : { durationS: options.duration }),
     };
     if (recording.kind === 'voltages' && plan) return imageDirectly(recording, plan, road, settings);
@@ -115,26 +146,24 @@ export async function imageDirect(
       ...lossLines(recording, account.missingSamples, 'they add nothing'),
       ...levelLines(level),
       ...railLines(account.saturated, parts),
-      ...coherenceLines(coherence, sky.durationS, {
-        channel: 'narrower --channels save it, and so does correlate --track SOURCE',
-        time: `--duration ${formatSeconds(bearableIntegrationS(coherence))} saves it, and so does correlate --track SOURCE`,
-      }),
+      ...(delays?.towards === undefined
+        ? coherenceLines(coherence, sky.durationS, {
+            channel: '--track SOURCE saves it, and so do narrower --channels',
+            time: `--track SOURCE saves it, and so does --duration ${formatSeconds(bearableIntegrationS(coherence))}`,
+          })
+        : []),
     ],
     json: {
       ...lossFacts(recording, account.missingSamples),
       saturated: account.saturated,
       ...levelFacts(level),
       roadError,
-      ...coherenceFacts(coherence, sky.durationS),
+      ...(delays?.towards === undefined
+        ? coherenceFacts(coherence, sky.durationS)
+        : { tracked: { towards: delays.towards } }),
     },
   };
 }
 
-/** Told above one per cent; above ten it was refused. */
-const roadLines = (error: number): string[] =>
-  error > 0.01
-    ? [
-        `for this array the direct road is off by up to ${(100 * error).toFixed(1)} % of a source; ` +
-          'correlating first is exact',
-      ]
-    : [];
+export const autosOf = ({ autos }: Pick<ImageOptions, 'autos'>): 'include' | 'leave-out' =>
+  autos === false ? 'leave-out' : 'include';

@@ -1,9 +1,9 @@
 /** The gains an image is made with, and what they are good for. */
 import { refuse } from '../core/errors.js';
 import type { Instant } from '../core/instant.js';
-import { readGainFile, type OpenedFile } from '../formats/index.js';
+import { readGainFile, type GainsFile, type OpenedFile } from '../formats/index.js';
 import { channelsWithoutGains, crossHandsKnown, matchGains } from '../pipeline/gains/apply.js';
-import type { Calibrated } from '../pipeline/sky-image.js';
+import type { Calibrated, CalibratedAt } from '../pipeline/sky-image.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { CommonOptions } from './options/command.js';
 import { openTerminal } from './report/terminal.js';
@@ -44,30 +44,65 @@ export const crossHandNotes = (
           : 'planes I and V alone: these gains do not know the phase between R and L (calibrate --cross-hand), without which Q and U are mixed',
       ];
 
+/** The gains of one moment. */
 export async function gainsFor(
   options: GainsOptions,
   telescope: Telescope,
   frequenciesHz: Float64Array,
-  moment?: Instant,
+  moment: Instant,
 ): Promise<{ calibrated?: Required<Calibrated> }> {
   if (options.gains === undefined) return {};
   const file = await readGainFile(options.gains);
-  if (moment === undefined && file.later)
-    refuse(
-      options.gains,
-      'has gains of several times, and this image takes one for all',
-      'calibrate without --every',
-    );
-  const calibrated = matchGains(file, options.gains, telescope, frequenciesHz, moment);
+  return { calibrated: matched(file, options, options.gains, telescope, frequenciesHz, moment) };
+}
+
+/** Gains of all times. */
+export interface GainsOver {
+  /** Where the file has several, those between them. */
+  readonly calibrated?: Calibrated | CalibratedAt;
+  /** Those of the first, with cross hands that are known at all of them. */
+  readonly first?: Calibrated;
+}
+
+export async function gainsOver(
+  options: GainsOptions,
+  telescope: Telescope,
+  frequenciesHz: Float64Array,
+): Promise<GainsOver> {
+  const path = options.gains;
+  if (path === undefined) return {};
+  const file = await readGainFile(path);
+  const first = matched(file, options, path, telescope, frequenciesHz, file.time);
+  if (!file.later) return { calibrated: first, first };
+  const known = options.crossHand === 'known';
+  const at = (moment: Instant): Required<Calibrated> => {
+    const calibrated = matchGains(file, path, telescope, frequenciesHz, moment);
+    if (known) calibrated.crossHands.fill(1);
+    return calibrated;
+  };
+  for (const { time } of file.later)
+    at(time).crossHands.forEach((isKnown, c) => (first.crossHands[c] &= isKnown));
+  return { calibrated: at, first };
+}
+
+function matched(
+  file: GainsFile,
+  options: GainsOptions,
+  path: string,
+  telescope: Telescope,
+  frequenciesHz: Float64Array,
+  moment: Instant,
+): Required<Calibrated> {
+  const calibrated = matchGains(file, path, telescope, frequenciesHz, moment);
   const without = channelsWithoutGains(calibrated, frequenciesHz.length).length;
   if (without > 0)
     openTerminal(options).say(
-      `${options.gains}: ${without} of ${frequenciesHz.length} channels have no gains and are left out`,
+      `${path}: ${without} of ${frequenciesHz.length} channels have no gains and are left out`,
     );
   if (options.crossHand === 'known') calibrated.crossHands.fill(1);
-  return { calibrated };
+  return calibrated;
 }
 
 /** Gains bring janskys; a file that is in Jy already stays so. Anything else is counts. */
 export const imageUnit = (file: OpenedFile, { gains }: Pick<GainsOptions, 'gains'>): 'Jy/beam' | 'counts' =>
-  gains !== undefined || (file.kind === 'visibilities' && file.header.unit === 'Jy') ? 'Jy/beam' : 'counts';
+  gains !== undefined || (file.kind === 'visibilities' && file.header.units === 'Jy') ? 'Jy/beam' : 'counts';

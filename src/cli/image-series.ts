@@ -5,10 +5,17 @@ import { formatSeconds } from '../core/units.js';
 import type { Recording, VisibilityFile } from '../formats/index.js';
 import { averageChannels, stationBeam, stokesI } from '../image/index.js';
 import { imagesDirectly } from '../pipeline/direct-images.js';
-import { writeSeries, type Series, type SeriesImage } from '../pipeline/wide/film.js';
-import type { Calibrated, ImageSettings } from '../pipeline/sky-image.js';
+import {
+  onSheet,
+  writeSeries,
+  type Series,
+  type SeriesImage,
+  type SeriesPaths,
+} from '../pipeline/wide/film.js';
+import type { Calibrated, CalibratedAt, ImageSettings } from '../pipeline/sky-image.js';
 import { imageWideSeries } from '../pipeline/wide/series.js';
 import type { DirectSkyImage } from '../pipeline/stages/direct-image.js';
+import type { RequestedDelays } from '../pipeline/tracking.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { ChannelisePlan } from '../channelise/index.js';
 import { imageUnit } from './image-gains.js';
@@ -17,12 +24,14 @@ import { brightnessAtUsualGain, type Level } from '../pipeline/levels.js';
 import { withBackend } from './open.js';
 import { checkOutputs } from './options/outputs.js';
 import { parseSources } from './options/sky-options.js';
+import { trackedLine, type TrackOptions } from './options/track-options.js';
 import { weightingOf, weightWords } from './options/wide-options.js';
 import { history } from './report/history.js';
+import { roadLines } from './report/road-lines.js';
 import type { Terminal } from './report/terminal.js';
 
 interface Gains {
-  readonly calibrated?: Calibrated;
+  readonly calibrated?: Calibrated | CalibratedAt;
 }
 
 export async function runWideSeries(
@@ -75,28 +84,32 @@ export async function runDirectSeries(
     readonly everyS: number;
     readonly settings: ImageSettings;
     readonly gains: Gains;
+    readonly delays?: RequestedDelays;
     readonly level?: Level;
+    readonly autos: 'include' | 'leave-out';
   },
-  options: WideCommandOptions,
+  options: WideCommandOptions & TrackOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const { telescope, frequenciesHz, everyS, durationS, level } = work;
+  const { telescope, frequenciesHz, everyS, durationS, delays, level } = work;
   const stage = terminal.stage('images directly');
   const images: SeriesImage[] = [];
   let first: DirectSkyImage | undefined;
-  await withBackend(options, (backend) =>
+  const { roadError } = await withBackend(options, (backend) =>
     imagesDirectly(
       recording,
       plan,
       {
-        ...{ backend, telescope, frequenciesHz, everyS, ...work.gains, onProgress: stage.update },
+        ...{ backend, telescope, frequenciesHz, everyS, ...work.gains, autos: work.autos },
+        onProgress: stage.update,
         ...(durationS === undefined ? {} : { durationS }),
+        ...(delays && { delays }),
       },
       work.settings,
       (sky) => {
         first ??= sky;
         if (level) brightnessAtUsualGain(sky.image, level);
-        const plane = stokesI(averageChannels(sky.image, sky.plan), sky.plan, 0);
+        const plane = stokesI(averageChannels(sky.image, sky.plan, sky.weights), sky.plan, 0);
         images.push({
           plane: planeML(plane, sky.plan.pixels),
           ...{ start: sky.start, durationS: sky.durationS, frame: sky.frame, centre: sky.frame.zenith },
@@ -112,38 +125,47 @@ export async function runDirectSeries(
     frequencyHz: (frequenciesHz[0] + frequenciesHz[frequenciesHz.length - 1]) / 2,
     bandHz: work.channelWidthHz * frequenciesHz.length,
   };
-  const told = { road: 'Direct imaging (EPIC)', seconds: stage.done() };
+  const told = { road: 'Direct imaging (EPIC)', seconds: stage.done(), notes: roadLines(roadError) };
   await finish(recording, telescope, options, series, told, terminal);
 }
 
 async function finish(
   file: Recording | VisibilityFile,
   telescope: Telescope,
-  options: WideCommandOptions,
+  options: WideCommandOptions & TrackOptions,
   series: Series,
-  { road, seconds }: { readonly road: string; readonly seconds: number },
+  {
+    road,
+    seconds,
+    notes = [],
+  }: { readonly road: string; readonly seconds: number; readonly notes?: readonly string[] },
   terminal: Terminal,
 ): Promise<void> {
-  const paths = seriesPaths(options.out ?? 'series.fits');
-  await checkOutputs({ ...options, paths: Object.values(paths), from: file.path });
+  const paths = seriesPaths(options.out ?? 'series.fits', options.sheet);
+  const written = Object.values(paths) as string[];
+  await checkOutputs({ ...options, paths: written, from: file.path });
   const unit = imageUnit(file, options);
   const middle = series.images[Math.floor(series.images.length / 2)];
   await writeSeries(paths, series, {
-    ...{ telescope, road, unit, history: history({ from: file, telescope }) },
+    ...{ telescope, road, unit, history: [...history({ from: file, telescope }), ...trackedLine(options)] },
     sources: parseSources(options.sources)(middle.frame),
   });
   const { pixels } = series.plan;
   const count = series.images.length;
-  terminal.result(
-    { paths: Object.values(paths), images: count, everyS: series.everyS, pixels, unit, seconds },
-    [
-      `${paths.fits}, ${paths.png}: ${count} image${count === 1 ? '' : 's'} of ${pixels} × ${pixels} pixels, one every ` +
-        `${formatSeconds(series.everyS)}, ${formatSeconds(seconds)}; the PNG is a film`,
-    ],
-  );
+  const shown = paths.sheet === undefined ? count : onSheet(series.images).length;
+  terminal.result({ paths: written, images: count, everyS: series.everyS, pixels, unit, seconds }, [
+    `${written.join(', ')}: ${count} image${count === 1 ? '' : 's'} of ${pixels} × ${pixels} pixels, one every ` +
+      `${formatSeconds(series.everyS)}, ${formatSeconds(seconds)}; ${paths.png} is a film` +
+      (shown < count ? `, the sheet has ${shown} of them` : ''),
+    ...notes,
+  ]);
 }
 
-export function seriesPaths(out: string): { readonly fits: string; readonly png: string } {
+export function seriesPaths(out: string, sheet?: true): SeriesPaths {
   const { dir, name } = splitPath(out);
-  return { fits: out, png: join(dir, `${name}.png`) };
+  return {
+    fits: out,
+    png: join(dir, `${name}.png`),
+    ...(sheet && { sheet: join(dir, `${name}-sheet.png`) }),
+  };
 }

@@ -7,7 +7,7 @@ import { DEGREES_PER_RADIAN, formatSeconds } from '../core/units.js';
 import type { VisibilityFile } from '../formats/index.js';
 import { directRoadError, MOST_PIXELS } from '../image/index.js';
 import { frameAtMiddle } from '../pipeline/geometry.js';
-import type { Calibrated, ImageSettings } from '../pipeline/sky-image.js';
+import type { ImageSettings } from '../pipeline/sky-image.js';
 import { planSky } from '../pipeline/sky-image.js';
 import { chooseIntegration } from '../pipeline/select.js';
 import { correctedWide } from '../pipeline/wide/brightness.js';
@@ -17,7 +17,7 @@ import type { WideFieldOptions, WideSettings } from '../pipeline/wide/settings.j
 import type { ElementBeam } from '../sky/beams/element-beam.js';
 import { fixedCentre, localCentre, type PhaseCentre } from '../sky/phase-centre.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { crossHandsOf, imageUnit } from './image-gains.js';
+import { crossHandsOf, imageUnit, type GainsOver } from './image-gains.js';
 import { withBackend } from './open.js';
 import type { BackendOptions } from './options/command.js';
 import type { IntegrationOptions } from './options/integration-options.js';
@@ -38,11 +38,14 @@ export interface WideCommandOptions extends BackendOptions, OutputOptions, Integ
   readonly gains?: string;
   readonly pixels?: number;
   readonly field?: number;
-  readonly autos?: true;
+  /** False with --no-autos. */
+  readonly autos?: boolean;
   readonly beam?: true;
   /** False with --no-picture. */
   readonly picture: boolean;
   readonly cube?: true;
+  /** With --every. */
+  readonly sheet?: true;
   readonly sources: string;
 }
 
@@ -81,10 +84,10 @@ export async function chooseWide(
     wideOptionNames.some(isGiven) ||
     (options.weights !== undefined && options.weights.kind !== 'natural') ||
     (pixels ?? 0) > MOST_PIXELS;
-  const isOld = isGiven('kernel') || isGiven('autos');
+  const isOld = isGiven('kernel') || options.autos === true;
   if (isAsked && isOld) {
     refuse(
-      isGiven('autos') ? '--autos' : '--kernel',
+      options.autos === true ? '--autos' : '--kernel',
       'is for images round the zenith without --centre, --clean and their like',
       'leave it out',
     );
@@ -114,7 +117,7 @@ export async function runWide(
   telescope: Telescope,
   options: WideCommandOptions,
   choice: WideChoice,
-  gains: { readonly calibrated?: Calibrated },
+  gains: GainsOver,
   terminal: Terminal,
 ): Promise<void> {
   const clean = cleanOf(options);
@@ -122,7 +125,7 @@ export async function runWide(
   const written = Object.values(paths) as string[];
   await checkOutputs({ ...options, paths: written, from: file.path });
   const { header } = file;
-  const cross = crossHandsOf(gains);
+  const cross = crossHandsOf(gains.first ? { calibrated: gains.first } : {});
   if (options.stokes === 'IQUV' && cross.crossHands === 'unknown')
     refuse(
       '--stokes',
@@ -241,7 +244,7 @@ function report(terminal: Terminal, { sky, written, unit, seconds, choice }: Rep
 }
 
 /** Told above one per cent. */
-const smearLine = (by: string, part: number): string[] =>
+export const smearLine = (by: string, part: number): string[] =>
   part > 0.01
     ? [`${by} takes ${(100 * part).toFixed(part > 0.1 ? 0 : 1)} % of a source at the edge of the field`]
     : [];

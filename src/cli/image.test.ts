@@ -2,7 +2,18 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseInstant } from '../core/instant.js';
 import { skyFrame } from '../sky/frame.js';
+import { smearLine } from './image-wide.js';
 import { outsideLines } from './image.js';
+
+describe('smearing', () => {
+  it('is told above one per cent', () => {
+    assert.deepEqual(smearLine('the width of a channel', 0.0099), []);
+    assert.deepEqual(smearLine('the width of a channel', 0.0123), [
+      'the width of a channel takes 1.2 % of a source at the edge of the field',
+    ]);
+    assert.match(smearLine('the length of an integration', 0.456)[0], /takes 46 % of a source/);
+  });
+});
 
 describe('what image says of a field', () => {
   it('is that the telescope followed something outside it', () => {

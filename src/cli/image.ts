@@ -31,12 +31,13 @@ import { refuseUnknown, telescopeFor, withBackend } from './open.js';
 import { addOverwriteOption, checkOutputs, parseOutput } from './options/outputs.js';
 import { duration, plainNumber } from './options/quantity.js';
 import { addSourceOption, parseSources } from './options/sky-options.js';
+import { addTrackOptions, trackedLine, trackOptionNames } from './options/track-options.js';
 import { addWideOptions, wideOptionNames } from './options/wide-options.js';
 import { openTerminal, type Terminal } from './report/terminal.js';
 import { runWideSeries } from './image-series.js';
 import { localCentre } from '../sky/phase-centre.js';
 import { directSeries, imageDirect, type ImageOptions, type Made } from './image-direct.js';
-import { crossHandNotes, crossHandsOf, gainsFor, imageUnit, parseKnown } from './image-gains.js';
+import { crossHandNotes, crossHandsOf, gainsFor, gainsOver, imageUnit, parseKnown } from './image-gains.js';
 import { chooseWide, runWide } from './image-wide.js';
 
 export function registerImage(program: Command): void {
@@ -70,8 +71,9 @@ export function registerImage(program: Command): void {
     )
     .option(
       '--autos',
-      'keep autocorrelations (visibilities round the zenith; the direct road always has them)',
+      'keep autocorrelations (visibilities round the zenith; the direct road has them unless told otherwise)',
     )
+    .option('--no-autos', 'with --direct: take autocorrelations out, as images from visibilities have none')
     .option('--no-picture', 'the FITS alone: drawing takes longer than imaging')
     .option('--beam', 'also write the synthesised beam (visibilities only)')
     .option('--cube', 'keep channels apart in the FITS instead of averaging them')
@@ -86,6 +88,7 @@ export function registerImage(program: Command): void {
       'a series, an image of every so long, like 40ms or 10s: a FITS cube in time and a film (animated PNG)',
       duration('--every'),
     )
+    .option('--sheet', 'with --every: also a sheet, the images side by side')
     .action(run);
   addIntegrationOption(command, ', or all with --centre and its like');
   addWideOptions(command);
@@ -94,6 +97,7 @@ export function registerImage(program: Command): void {
   addOverwriteOption(command);
   addSourceOption(command, 'names to write on the picture');
   addChannelOptions(command);
+  addTrackOptions(command, 'the image (--direct)');
   addOpenOptions(command, 'anything');
   addBackendOptions(command);
   addEopOption(command);
@@ -110,6 +114,14 @@ export function registerImage(program: Command): void {
     [
       'image --direct voltages.sigmf-meta --gains gains.json',
       'direct.fits and direct.png, no visibilities in between',
+    ],
+    [
+      'image --direct voltages.sigmf-meta --no-autos',
+      "the same without the receivers' own power, which lifts every pixel",
+    ],
+    [
+      'image --direct voltages.sigmf-meta --track CygA --channels 16',
+      'wide channels, which would lose a source far off the zenith, follow it',
     ],
     [
       'image --direct voltages.sigmf-meta --every 40ms',
@@ -129,14 +141,19 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
   if (options.direct === true) {
     refuseGiven(
       command,
-      ['weights', 'weight', 'autos', 'beam', 'integration', ...wideOptionNames],
+      ['weights', 'weight', 'beam', 'integration', ...wideOptionNames],
       'is for visibilities, not for --direct',
     );
   } else {
     // --gain is the channeliser's word, and with --clean CLEAN's.
     const forVoltages = channelOptionNames.filter((name) => name !== 'gain' || given.clean === undefined);
-    refuseGiven(command, ['duration', ...forVoltages], 'is for voltages, with --direct alone');
+    refuseGiven(
+      command,
+      ['duration', ...forVoltages, ...trackOptionNames],
+      'is for voltages, with --direct alone',
+    );
   }
+  if (options.every === undefined) refuseGiven(command, ['sheet'], 'is for a series, with --every');
   if (options.every !== undefined && !options.picture)
     refuse('--no-picture', 'is for one image: a series has its film', 'leave it out');
   const terminal = openTerminal(options);
@@ -156,6 +173,7 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
     fits: out,
     ...(options.picture && { png: beside('.png') }),
     ...(options.beam === true && { beam: beside('-beam.fits') }),
+    ...(options.sheet === true && { sheet: beside('-sheet.png') }),
   };
   const written = Object.values(outputs);
   await checkOutputs({ ...options, paths: written, from: path });
@@ -175,16 +193,24 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
       if (options.every !== undefined) {
         refuseGiven(
           command,
-          ['clean', 'cube', 'perChannel', 'stokes', 'beam', 'autos', 'kernel'],
+          [
+            'clean',
+            'cube',
+            'perChannel',
+            'stokes',
+            'beam',
+            ...(options.autos === true ? ['autos'] : []),
+            'kernel',
+          ],
           'is not for a series',
         );
         const choice = wide ?? { centre: localCentre('zenith', { x: 0, y: 0, z: 1 }), field: {} };
-        const gains = await gainsFor(options, telescope, visibilities.header.frequenciesHz);
+        const gains = await gainsOver(options, telescope, visibilities.header.frequenciesHz);
         await runWideSeries(visibilities, telescope, options, choice, options.every, gains, terminal);
         return;
       }
       if (wide) {
-        const gains = await gainsFor(options, telescope, visibilities.header.frequenciesHz);
+        const gains = await gainsOver(options, telescope, visibilities.header.frequenciesHz);
         await runWide(visibilities, telescope, options, { ...wide, ...(beam && { beam }) }, gains, terminal);
         return;
       }
@@ -211,15 +237,16 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
       history: [
         ...history({ from: file, telescope }),
         ...(options.gains === undefined ? [] : [`gains ${options.gains}`]),
+        ...trackedLine(options),
       ],
       sources: sourcesAt(made.sky.frame),
     };
     const stage = terminal.stage('write');
     await writeSky(outputs, sky, products, stage.step);
     stage.done();
-    const { image, plan } = sky;
+    const { image, plan, weights } = sky;
     const { pixels } = plan;
-    const plane = stokesI(averageChannels(image, plan), plan, 0);
+    const plane = stokesI(averageChannels(image, plan, weights), plan, 0);
     const peak = plane.reduce((most, value) => (value > most ? value : most), -Infinity);
     terminal.result(
       { paths: written, pixels, peak, unit: products.unit, ...made.json, seconds: made.seconds },

@@ -79,12 +79,14 @@ export function refuseUnknown(file: OpenedFile): void {
   }
 }
 
-/** Where it would only be incomplete. */
-export const unknownFactLines = (file: OpenedFile): string[] =>
-  unknownIn(file).map((one) => {
+/** Where it would only be incomplete, or rests on what was taken to be so. */
+export const unknownFactLines = (file: OpenedFile): string[] => [
+  ...unknownIn(file).map((one) => {
     const [what, fix] = unknownFactWords[one];
     return `nothing says ${what}; ${fix}`;
-  });
+  }),
+  ...(file.kind === 'visibilities' ? (file.assumed ?? []) : []),
+];
 
 const unknownIn = (file: OpenedFile): readonly UnknownFact[] =>
   file.kind === 'visibilities' ? [] : (file.unknownFacts ?? []);

@@ -47,6 +47,9 @@ export type ImageCPML = Ordered<'[c][product][m][l]', Float64Array>;
 /** The same as it leaves a card. */
 export type ImageF32CPML = Ordered<'[c][product][m][l]', Float32Array>;
 
+/** How much each plane of an image was made of: samples of its pairs, each way round, as the image weighs them. */
+export type WeightsCP = Ordered<'[c][product] weights', Float64Array>;
+
 /** One image, float64; m grows north, l grows east. */
 export type PlaneML = Ordered<'[m][l]', Float64Array>;
 /** Antenna kernels, complex float64 (re, im): a K × K patch of grid cells for each channel and station. */
@@ -193,6 +196,9 @@ export const imageF32CPML = (
   pixels: number,
 ): ImageF32CPML => checked('[c][product][m][l]', elements, channels * products * pixels ** 2);
 
+/** Takes an array for weights of an image's planes [c][product]; another length is refused. */
+export const weightsCP = (elements: Float64Array, channels: number, products: number): WeightsCP =>
+  checked('[c][product] weights', elements, channels * products);
 /** Takes an array for one plane [m][l]; another length is refused. */
 export const planeML = (elements: Float64Array, pixels: number): PlaneML =>
   checked('[m][l]', elements, pixels ** 2);

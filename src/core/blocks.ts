@@ -81,6 +81,8 @@ export interface Integration {
   readonly counts: CountsCB;
   /** flaggedInputs : [a], 1 where an input was left out. */
   readonly flaggedInputs: Uint8Array;
+  /** pairs : [b], 1 where a file had a row of the pair at this time; left out where all are there. */
+  readonly pairs?: Uint8Array;
   /** Only straight from a file: whoever changes visibilities, counts or flags leaves it out. */
   readonly asStored?: AsStored;
 }

@@ -44,7 +44,10 @@ export function meantName(asked: string, names: readonly string[]): string | und
 export async function meantBeside(path: string, ending: string): Promise<string | undefined> {
   const folder = dirname(path);
   const names = await readdir(folder).catch((): string[] => []);
-  const shown = names.filter((name) => !name.startsWith('.') && name.endsWith(ending)).sort();
+  // A link that leads nowhere is there by its own name.
+  const shown = names
+    .filter((name) => !name.startsWith('.') && name.endsWith(ending) && name !== basename(path))
+    .sort();
   const meant = meantName(basename(path), shown);
   return meant === undefined ? undefined : `did you mean ${join(folder, meant)}?`;
 }

@@ -4,6 +4,8 @@ import { describe, it } from 'node:test';
 import { inflateSync } from 'node:zlib';
 import { makeCanvas } from './canvas.js';
 import { encodeFilm } from './png.js';
+import { renderSheet } from './render.js';
+import type { Picture } from './shapes.js';
 
 interface Chunk {
   readonly type: string;
@@ -23,6 +25,23 @@ function chunksOf(bytes: Uint8Array): Chunk[] {
   }
   return chunks;
 }
+
+describe('a sheet', () => {
+  it('holds its pictures side by side, row by row', async () => {
+    const papers = [0x102030, 0x405060, 0x708090];
+    const pictures = papers.map((paper): Picture => ({ width: 4, height: 2, paper, shapes: [] }));
+    const chunks = chunksOf(await renderSheet(pictures, { columns: 2 }));
+    assert.deepEqual([chunks[0].data.readUInt32BE(0), chunks[0].data.readUInt32BE(4)], [8, 4]);
+    const rows = inflateSync(chunks[1].data);
+    const red = (x: number, y: number): number => rows[y * (1 + 3 * 8) + 1 + 3 * x];
+    assert.deepEqual(
+      [red(0, 0), red(3, 1), red(4, 0), red(7, 1), red(0, 2), red(3, 3)],
+      [16, 16, 64, 64, 112, 112],
+    );
+    // Nothing there: the paper of the first.
+    assert.equal(red(4, 2), 16);
+  });
+});
 
 describe('a film', () => {
   it('holds its pictures one after the other', async () => {

@@ -14,7 +14,7 @@ export {
 } from './plot.js';
 export { drawMap, type MapPoint } from './map.js';
 export { seriesColour } from './palettes.js';
-export { renderFilm, renderPng, type RenderOptions } from './render.js';
+export { renderFilm, renderPng, renderSheet, type RenderOptions } from './render.js';
 export type { Picture, Shape } from './shapes.js';
 export type { SkyDirections } from './sky/grid.js';
 export type { BeamEllipse, NamedDirection } from './sky/marks.js';

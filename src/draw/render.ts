@@ -24,6 +24,25 @@ export const renderPng = (picture: Picture, options: RenderOptions = {}): Promis
 export const renderFilm = (pictures: readonly Picture[], options: RenderOptions = {}): Promise<Uint8Array> =>
   encodeFilm(pictures.map((picture) => renderCanvas(picture, options)));
 
+/** Pictures of one size side by side as one PNG, row by row; each as wide as asked for. */
+export function renderSheet(
+  pictures: readonly Picture[],
+  options: RenderOptions & { readonly columns: number },
+): Promise<Uint8Array> {
+  const columns = wholeNumber('picture', 'columns', options.columns, 1, 1000);
+  const canvases = pictures.map((picture) => renderCanvas(picture, options));
+  const [{ width, height }] = canvases;
+  const rows = Math.ceil(canvases.length / columns);
+  const sheet = makeCanvas(columns * width, rows * height, pictures[0].paper);
+  for (const [k, { rgb }] of canvases.entries()) {
+    const left = (k % columns) * width;
+    const top = Math.floor(k / columns) * height;
+    for (let y = 0; y < height; y++)
+      sheet.rgb.set(rgb.subarray(3 * y * width, 3 * (y + 1) * width), 3 * ((top + y) * sheet.width + left));
+  }
+  return encodePng(sheet);
+}
+
 export function renderCanvas(picture: Picture, options: RenderOptions = {}): Canvas {
   const width = wholeNumber('picture', 'width', options.width ?? picture.width, 1, 16_384);
   const scale = width / picture.width;

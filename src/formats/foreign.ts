@@ -1,8 +1,8 @@
 /** Formats of the field that are not read here: a file of theirs is refused by its own name, with a way on. */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { extname } from 'node:path';
 import { refuse } from '../core/errors.js';
-import { isHdf5 } from './hdf5/read.js';
+import type { Hdf5Look } from './hdf5/look.js';
 
 interface Foreign {
   readonly what: string;
@@ -37,7 +37,8 @@ const foreigners: readonly Foreign[] = [
   {
     what: 'is a GMRT (GSB) recording by the .timestamp file beside it, which is not read here',
     fix: 'unpack its samples to bytes and read those as plain binary (--format raw)',
-    recognise: (_head, _text, path) => existsSync(path.replace(/\.[^./]*$/, '.timestamp')),
+    recognise: (_head, _text, path) =>
+      extname(path) !== '' && existsSync(`${path.slice(0, -extname(path).length)}.timestamp`),
   },
   {
     what: 'is a capture of packets',
@@ -53,26 +54,19 @@ const foreigners: readonly Foreign[] = [
     fix: 'unpack it first',
     recognise: (head) => head[0] === 0x1f && head[1] === 0x8b,
   },
-  {
-    what: "is HDF5, but neither UVH5 nor an SKA-Low station's dump",
-    fix: 'see what is in it with h5dump -n',
-    recognise: (head) => isHdf5(head),
-  },
 ];
 
 /** Refuses a file that is known for what it is; returns where it is not. */
-export function refuseForeign(path: string, head: Uint8Array): void {
+export function refuseForeign(path: string, head: Uint8Array, names: Hdf5Look | undefined): void {
+  if (names === 'damaged')
+    refuse(path, 'is HDF5 that cannot be read', 'it is damaged or cut short: copy it again');
+  if (names)
+    refuse(
+      path,
+      "is HDF5, but neither UVH5 nor an SKA-Low station's dump",
+      'see what is in it with h5dump -n',
+    );
   const text = Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1');
   const found = foreigners.find((one) => one.recognise(head, text, path));
   if (found) refuse(path, found.what, found.fix);
-}
-
-/** A Measurement Set is a folder of tables. */
-export function refuseForeignFolder(path: string): void {
-  if (existsSync(join(path, 'table.dat')))
-    refuse(
-      path,
-      'is a Measurement Set, which is not read here',
-      'convert it to UVFITS or UVH5 first (CASA: exportuvfits; pyuvdata: write_uvh5)',
-    );
 }

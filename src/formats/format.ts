@@ -8,7 +8,8 @@ import type { Closable } from '../core/closing.js';
 import type { Instant } from '../core/instant.js';
 import type { KnownLength, SpectraSource, VoltageSource } from '../core/sources.js';
 import type { SkyPosition } from '../sky/frame.js';
-import type { Telescope } from '../telescope/telescope.js';
+import type { Hdf5Look } from './hdf5/look.js';
+import type { Station, Telescope } from '../telescope/telescope.js';
 
 /** What any opened file can say of itself; `details` is the format's own header, for inspect. */
 export interface FileFacts {
@@ -55,6 +56,8 @@ export interface OpenOptions {
   readonly metafits?: string;
   /** Whether known cable lengths are taken out of the phases (MWA); kept unless said. */
   readonly cables?: 'keep' | 'remove';
+  /** Which product a SKA-Low station's dump holds for its pair (1, 2): its file does not say. */
+  readonly storedPair?: 'V12' | 'V21';
 }
 
 /** Those that mean something to some files alone. */
@@ -112,10 +115,30 @@ export interface VisibilityHeader {
   readonly phaseCentre: SkyPosition;
   /** What was observed, for people: a source's name or "zenith". */
   readonly object: string;
-  /** Of the visibilities, where the file says that they are calibrated; counts of nobody knows what otherwise. */
-  readonly unit?: 'Jy';
   /** What made this file: command, version, recording. */
   readonly history: readonly string[];
+  /** What values are in, in UVH5's words ("uncalib", "Jy", "K str") or the file's own; undefined where nobody said. */
+  readonly units?: string;
+  /** Where X points: east unless said; a file that does not say makes it 'unknown', and so do copies of it. */
+  readonly xOrientation?: 'east' | 'north' | 'unknown';
+  /** Where that is not the telescope's name. */
+  readonly instrument?: string;
+  /** Antennas of the file's table that are in none of its pairs. */
+  readonly unusedAntennas?: readonly UnusedAntenna[];
+  /** What others wrote into the header beside what the format asks for. */
+  readonly extraKeywords?: Readonly<Record<string, KeywordValue>>;
+  /** AIPS codes of what is stored, falling, where that is not everything: YY alone, XX and YY, XY alone. */
+  readonly products?: readonly number[];
+  /** Rows a time, where not every pair is there: the most of them, and whether all times have as many. */
+  readonly rows?: { readonly most: number; readonly times: 'alike' | 'different' };
+}
+
+export type KeywordValue = string | number | boolean;
+
+export interface UnusedAntenna {
+  readonly station: Station;
+  /** In the table, used ones counted. */
+  readonly place: number;
 }
 
 export interface VisibilityFile extends FileFacts, Closable {
@@ -123,6 +146,8 @@ export interface VisibilityFile extends FileFacts, Closable {
   readonly header: VisibilityHeader;
   readonly telescope: Telescope;
   readonly integrationCount: number;
+  /** What the file does not say and was taken to be so, each in a line for people. */
+  readonly assumed?: readonly string[];
   /**
    * Unphased and in the canonical order, whatever the file holds. With memory `reused` the caller is done with each
    * before it asks for the next: a large one may then take the place of the one before.
@@ -168,8 +193,8 @@ export interface Format {
   /** With the dot, lower case. */
   readonly extensions: readonly string[];
   readonly kinds: readonly FileKind[];
-  /** Decides by content first: `head` is the file's first 4096 bytes or fewer. */
-  recognise(path: string, head: Uint8Array): boolean;
+  /** Decides by content: `head` is the file's first 4096 bytes or fewer; `names` what is in it where it is HDF5. */
+  recognise(path: string, head: Uint8Array, names?: Hdf5Look): boolean;
   open(path: string, options?: OpenOptions): Promise<OpenedFile>;
   createVisibilities?(
     path: string,

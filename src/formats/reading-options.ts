@@ -19,6 +19,7 @@ export const readingFlags = {
   tuning: '--tuning',
   metafits: '--metafits',
   cables: '--remove-cables',
+  storedPair: '--stored-pair',
 } as const satisfies Record<ReadingOption, string>;
 
 export const readingOptions = Object.keys(readingFlags) as readonly ReadingOption[];

@@ -67,7 +67,7 @@ const files: readonly Expected[] = [
   {
     path: 'uvfits/mwa-1061316296.uvfits',
     telescope: 'MWA',
-    stations: 128,
+    stations: 127,
     firstStation: 'Tile011',
     site: [-26.703319, 116.67081, 377],
     times: 2,

@@ -8,21 +8,28 @@ import type {
   Format,
   OpenedFile,
   OpenOptions,
+  Recording,
+  VisibilityFile,
   VisibilityFileOptions,
   VisibilityHeader,
   VisibilityWriter,
 } from './format.js';
 import { holdsGains } from './gains/gain-files.js';
-import { refuseForeign, refuseForeignFolder } from './foreign.js';
+import { refuseForeign } from './foreign.js';
 import { guppi } from './recordings/guppi.js';
 import { refuseContradictions } from './contradictions.js';
+import { lookIntoHdf5 } from './hdf5/look.js';
 import { openInput } from './io/input.js';
 import { lwa } from './recordings/lwa/lwa.js';
 import { mark5b } from './recordings/mark5b.js';
+import { isMeasurementSet, ms } from './visibilities/ms/ms.js';
 import { mwa } from './visibilities/mwa/mwa.js';
 import { kindsOf, refuseUnread } from './reading-options.js';
 import { raw } from './recordings/raw.js';
 import { sigmf } from './recordings/sigmf/sigmf.js';
+import { pathsOf } from './several/paths.js';
+import { joinRecordings } from './several/recordings.js';
+import { joinVisibilities } from './several/visibilities.js';
 import { skalow } from './visibilities/skalow.js';
 import { uvfits } from './visibilities/uvfits/uvfits.js';
 import { uvh5 } from './visibilities/uvh5/uvh5.js';
@@ -35,6 +42,7 @@ export const formats: readonly Format[] = [
   mwa, // the Murchison Widefield Array's correlators
   skalow, // the SKA-Low stations' correlator
   uvh5, // visibilities in HDF5
+  ms, // folders of casacore's tables
   lwa, // the Long Wavelength Array's frames
   mark5b, // VLBI, before VDIF
   dada, // voltages or spectra after a text header
@@ -88,13 +96,55 @@ const openAgreeing = (
     return file;
   });
 
-/** Recognised by content first, unless the format is named; close what this returns. */
+/**
+ * A file, or several as one: "a.vdif,b.vdif" or "night.*.raw". Recognised by content, unless the format is named; close
+ * what this returns.
+ */
 export async function openFile(
-  path: string,
+  name: string,
   options: OpenFileOptions = {},
   known: readonly Format[] = formats,
 ): Promise<OpenedFile> {
-  refuseForeignFolder(path);
+  const paths = await pathsOf(name);
+  if (paths.length === 1) return openOne(paths[0], options, known);
+  // A telescope's stations are those of all files together.
+  const { telescope, ...others } = options;
+  return preparing(async (closers) => {
+    const recordings: Recording[] = [];
+    const visibilities: VisibilityFile[] = [];
+    for (const path of paths) {
+      const file = closers.keep(await openOne(path, others, known, telescope));
+      if (file.kind === 'visibilities') visibilities.push(file);
+      else recordings.push(file);
+    }
+    if (recordings.length > 0 && visibilities.length > 0)
+      refuse(
+        recordings[0].path,
+        `holds no visibilities as ${visibilities[0].path} does`,
+        'join files of one kind',
+      );
+    if (visibilities.length > 0) return joinVisibilities(visibilities);
+    return joinRecordings(recordings, options);
+  });
+}
+
+async function openOne(
+  path: string,
+  given: OpenFileOptions,
+  known: readonly Format[],
+  /** For visibilities alone. */
+  telescope?: OpenFileOptions['telescope'],
+): Promise<OpenedFile> {
+  let options = given;
+  const withTelescope = ({ kinds }: Format): void => {
+    if (telescope && kinds.every(({ holds }) => holds === 'visibilities')) options = { ...given, telescope };
+  };
+  if (isMeasurementSet(path) && (given.format === undefined || given.format === ms.name)) {
+    const sets =
+      known.find(({ name }) => name === ms.name) ?? refuse(path, 'is a Measurement Set', 'name a file');
+    withTelescope(sets);
+    return openAgreeing(sets, path, options, known);
+  }
   const head = await readHead(path);
   if (options.format !== undefined) {
     const asked = known.find((candidate) => candidate.name === options.format);
@@ -105,14 +155,24 @@ export async function openFile(
         `known are ${known.map((one) => one.name).join(', ')}`,
       );
     }
+    withTelescope(asked);
     return openAgreeing(asked, path, options, known);
   }
-  const format = known.find((candidate) => candidate.recognise(path, head));
-  // HDF5 may be visibilities too: looking inside is for files whose name asks for it.
-  if ((!format || /\.calh5$/i.test(path)) && (await holdsGains(path)))
+  const names = await lookIntoHdf5(path, head);
+  const format = known.find((candidate) => candidate.recognise(path, head, names));
+  if (!format && (await holdsGains(path)))
     refuse(path, 'holds gains', 'name visibilities or a recording, and give gains to image with --gains');
-  if (format) return openAgreeing(format, path, options, known);
-  refuseForeign(path, head);
+  if (format) {
+    withTelescope(format);
+    return openAgreeing(format, path, options, known);
+  }
+  refuseForeign(path, head, names);
+  if (hasExtension(raw, path))
+    refuse(
+      path,
+      'is in no format known here',
+      `if it is plain binary, say so and describe it: --format raw --sample-type …; known are ${listed(known)}`,
+    );
   const named = known.find((candidate) => hasExtension(candidate, path));
   if (named) {
     refuse(

@@ -17,7 +17,16 @@ export const telescopeSchema = z.object({
     heightM: finite,
   }),
   stations: z
-    .array(z.object({ name: z.string(), eastM: finite, northM: finite, upM: finite }))
+    .array(
+      z.object({
+        name: z.string(),
+        eastM: finite,
+        northM: finite,
+        upM: finite,
+        number: z.number().int().exactOptional(),
+        diameterM: finite.exactOptional(),
+      }),
+    )
     .min(1, 'a telescope needs a station'),
   polarisations: z.union([z.literal(1), z.literal(2)]),
   band: z.object({ lowHz: finite, highHz: finite }),

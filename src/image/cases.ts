@@ -99,12 +99,13 @@ interface DirectCase {
   readonly blocks: readonly number[];
   readonly gains?: { readonly gains: GainsCA; readonly solved?: Uint8Array };
   readonly gaps?: readonly SpectraGap[];
+  readonly autos?: 'include' | 'leave-out';
 }
 
 async function runDirect(backend: Backend, direct: DirectCase): Promise<DirectImage[]> {
   const { plan, type, seed, gains } = direct;
   const inputs = plan.stations * plan.polarisations;
-  const imager = await prepareDirectImager(plan, backend);
+  const imager = await prepareDirectImager(plan, backend, direct.autos ? { autos: direct.autos } : {});
   if (gains) imager.setGains(gains.gains, gains.solved);
   const block = backend.allocateSpectra({
     type,
@@ -149,6 +150,7 @@ export function directImageCases(
     for (const [round, image] of wanted.entries()) {
       assertSameImage(found[round].image, image.image, direct.plan.pixels, tolerance);
       assert.deepEqual(found[round].counts, image.counts);
+      assert.deepEqual(found[round].weights, image.weights);
       assert.equal(found[round].samples, image.samples);
     }
   };
@@ -204,6 +206,29 @@ export function directImageCases(
       }
       return both({ seed: 14, type: 'ci8', plan, blocks: [3], gains: { gains, solved } });
     });
+    for (const [type, polarisations] of [
+      ['ci8', 2],
+      ['ci4', 1],
+      ['cf32', 2],
+    ] as const) {
+      it(`${type} without autocorrelations, ${polarisations} polarisation(s), gains and gaps`, () => {
+        // 19 stations fill no block of inputs, 70 samples no tile
+        const plan = makePlan({ stations: 19, polarisations });
+        const inputs = 19 * polarisations;
+        const solved = new Uint8Array(2 * inputs).fill(1);
+        const gains = randomGains(4, 2, inputs);
+        for (const at of [3, inputs + 5]) {
+          solved[at] = 0;
+          gains[2 * at] = NaN;
+        }
+        const gap = { firstChannel: 0, endChannel: 1, firstInput: 2, endInput: 6 };
+        return both({
+          ...{ seed: 16, type, plan, blocks: [70, 3], autos: 'leave-out' },
+          gains: { gains, solved },
+          gaps: [{ ...gap, firstSample: 1, endSample: 40 }],
+        });
+      });
+    }
     it('gaps', () =>
       both({
         seed: 15,

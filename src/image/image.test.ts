@@ -23,7 +23,8 @@ import {
   zenithAxes,
 } from './cases.js';
 import { exactBrightness, imageVisibilities, measureSource, pixelCosine, planeOf } from './index.js';
-import { planImage, prepareDirectImager, type ImageOptions, type ImagePlan } from './index.js';
+import { planImage, prepareDirectImager } from './index.js';
+import type { DirectImagerOptions, ImageOptions, ImagePlan } from './index.js';
 
 const frequencyHz = 60e6;
 const wavelengthM = SPEED_OF_LIGHT_M_PER_S / frequencyHz;
@@ -37,13 +38,19 @@ const plan = (options: Partial<ImageOptions> & Pick<ImageOptions, 'stationsM'>):
     ...options,
   });
 
-async function direct(imagePlan: ImagePlan, spectra: SpectraCAT, samples: number, gaps: SpectraGap[] = []) {
+async function direct(
+  imagePlan: ImagePlan,
+  spectra: SpectraCAT,
+  samples: number,
+  gaps: SpectraGap[] = [],
+  options: DirectImagerOptions = {},
+) {
   const backend = openReference();
   const inputs = imagePlan.stations * imagePlan.polarisations;
   const type = 'cf32';
   const block = backend.allocateSpectra({ type, channels: imagePlan.channels, inputs, capacity: samples });
   await block.write(spectra, samples, gaps);
-  const imager = await prepareDirectImager(imagePlan, backend);
+  const imager = await prepareDirectImager(imagePlan, backend, options);
   await imager.accumulate(block);
   return imager.finish();
 }
@@ -191,11 +198,13 @@ describe('the two roads', () => {
           kernel: { kind: 'fitted', size },
         });
         const spectra = randomSpectra(2, 'cf32', imagePlan, 6);
-        const { image } = await direct(imagePlan, spectra, 6);
-        const gridded = imageVisibilities(imagePlan, [correlate(imagePlan, spectra, 6)], {
-          autos: 'include',
-        });
-        assertSameImage(gridded.image, image, 64, 1e-10);
+        const integration = correlate(imagePlan, spectra, 6);
+        for (const autos of ['include', 'leave-out'] as const) {
+          const { image, weights } = await direct(imagePlan, spectra, 6, [], { autos });
+          const gridded = imageVisibilities(imagePlan, [integration], { autos });
+          assertSameImage(gridded.image, image, 64, 1e-10);
+          assert.deepEqual(gridded.weights, weights);
+        }
       });
     }
   }
@@ -212,13 +221,15 @@ describe('the two roads', () => {
     const backend = openReference();
     const block = backend.allocateSpectra({ type: 'cf32', channels: 1, inputs: 14, capacity: 6 });
     await block.write(spectra, 6, gaps);
-    const imager = await prepareDirectImager(imagePlan, backend);
-    imager.setGains(gains, solved);
-    await imager.accumulate(block);
-    const { image } = await imager.finish();
     const integration = correlate(imagePlan, spectra, 6, gaps);
-    const gridded = imageVisibilities(imagePlan, [integration], { gains, solved, autos: 'include' });
-    assertSameImage(gridded.image, image, 64, 1e-10);
+    for (const autos of ['include', 'leave-out'] as const) {
+      const imager = await prepareDirectImager(imagePlan, backend, { autos });
+      imager.setGains(gains, solved);
+      await imager.accumulate(block);
+      const { image } = await imager.finish();
+      const gridded = imageVisibilities(imagePlan, [integration], { gains, solved, autos });
+      assertSameImage(gridded.image, image, 64, 1e-10);
+    }
   });
   it('take gains out: a source seen through them looks as without', async () => {
     const stationsM = randomStations(7, 9, 70, 0);

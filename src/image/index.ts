@@ -5,6 +5,7 @@ import { prepareCpuVisibilityImager } from './visibilities/cpu/prepare.js';
 import { prepareCpuDirectImager } from './direct/cpu/prepare.js';
 import { prepareCudaVisibilityImager } from './visibilities/cuda/prepare.js';
 import { prepareCudaDirectImager } from './direct/cuda/prepare.js';
+import type { DirectImagerOptions } from './direct/autos.js';
 import type { DirectImager } from './direct/direct.js';
 import { imageVisibilities } from './visibilities/gridded.js';
 import type { ImagePlan } from './plan.js';
@@ -14,6 +15,7 @@ import type { VisibilityImager } from './visibilities/imager.js';
 export { fittingPixels } from './aperture.js';
 export { planImage, pixelCosine } from './plan.js';
 export type { ImageField, ImageKernel, ImageOptions, ImagePlan, KernelSize } from './plan.js';
+export type { DirectImagerOptions } from './direct/autos.js';
 export type { DirectImage, DirectImager } from './direct/direct.js';
 export {
   imageVisibilities,
@@ -31,14 +33,18 @@ export { stationBeam } from './station-beam.js';
 export * from './wide/index.js';
 
 /** Compiles and allocates an imager of spectra on a backend; close it afterwards. */
-export function prepareDirectImager(plan: ImagePlan, backend: Backend): Promise<DirectImager> {
+export function prepareDirectImager(
+  plan: ImagePlan,
+  backend: Backend,
+  options: DirectImagerOptions = {},
+): Promise<DirectImager> {
   switch (backend.kind) {
     case 'reference':
-      return Promise.resolve(prepareDirectReference(plan));
+      return Promise.resolve(prepareDirectReference(plan, options));
     case 'cpu':
-      return Promise.resolve(prepareCpuDirectImager(plan, backend));
+      return Promise.resolve(prepareCpuDirectImager(plan, backend, options));
     case 'cuda':
-      return prepareCudaDirectImager(plan, backend);
+      return prepareCudaDirectImager(plan, backend, options);
   }
 }
 

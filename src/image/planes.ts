@@ -1,5 +1,5 @@
 /** Taking images apart and measuring on them. */
-import { imageCPML, planeML, type ImageCPML, type PlaneML } from '../core/axes.js';
+import { imageCPML, planeML, weightsCP, type ImageCPML, type PlaneML, type WeightsCP } from '../core/axes.js';
 import { refuse, wholeNumber } from '../core/errors.js';
 import type { Vector3 } from '../core/vector.js';
 import { pixelCosine, type ImagePlan } from './plan.js';
@@ -8,20 +8,26 @@ export type ImageShape = Pick<ImagePlan, 'pixels' | 'pixelSize'>;
 /** What of a plan says how an image lies in memory. */
 type ImageAxes = Pick<ImagePlan, 'channels' | 'products' | 'pixels' | 'polarisations'>;
 
-/** The mean over channels, one channel out. Channels without data (NaN throughout) are left out of it. */
-export function averageChannels(image: ImageCPML, plan: ImageAxes): ImageCPML {
+/**
+ * The mean over channels by their weights, one channel out: what all samples together say. Every channel counts alike
+ * where no weights are given. Channels without data (NaN throughout) are left out of it.
+ */
+export function averageChannels(image: ImageCPML, plan: ImageAxes, weights?: WeightsCP): ImageCPML {
   const { channels, products, pixels } = plan;
   imageCPML(image, channels, products, pixels);
+  if (weights) weightsCP(weights, channels, products);
   const size = products * pixels * pixels;
   const mean = new Float64Array(size);
   for (let at = 0; at < size; at++) {
+    const product = Math.floor(at / (pixels * pixels));
     let sum = 0;
     let present = 0;
     for (let c = 0; c < channels; c++) {
       const value = image[c * size + at];
       if (Number.isNaN(value)) continue;
-      sum += value;
-      present++;
+      const weight = weights?.[c * products + product] ?? 1;
+      sum += weight * value;
+      present += weight;
     }
     mean[at] = present > 0 ? sum / present : NaN;
   }

@@ -88,7 +88,9 @@ export function findBrightSources(
   });
   const searchPixels = Math.max(SEARCH_PIXELS, Math.ceil(beamPixels(simulation.telescope, image.plan) / 2));
   const brightest = up.at(0)?.apparentFluxJy ?? 0;
-  const planes = [image, direct].map((sky) => stokesI(averageChannels(sky.image, sky.plan), sky.plan, 0));
+  const planes = [image, direct].map((sky) =>
+    stokesI(averageChannels(sky.image, sky.plan, sky.weights), sky.plan, 0),
+  );
   const found = up
     .filter(({ apparentFluxJy }) => apparentFluxJy >= BRIGHT_FRACTION * brightest)
     .flatMap(({ source, position, altitudeDeg, azimuthDeg, apparentFluxJy, directionEnu }): FoundSource[] => {

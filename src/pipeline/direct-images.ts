@@ -3,7 +3,7 @@ import type { ChannelisePlan } from '../channelise/index.js';
 import { refuse } from '../core/errors.js';
 import type { Recording } from '../formats/index.js';
 import { skyFrame } from '../sky/frame.js';
-import { checkDirectRoad, type DirectRoad } from './image.js';
+import { checkDirectRoad, gainsOfDirect, type DirectRoad } from './image.js';
 import { run } from './run.js';
 import type { ImageSettings } from './sky-image.js';
 import { firstSamples } from './slices.js';
@@ -12,6 +12,7 @@ import { integrationClock } from './stages/clock.js';
 import { prepareDirectImage, type DirectSkyImage } from './stages/direct-image.js';
 import { chain, type Account, type Emit } from './stages/stage.js';
 import { prepareTakeSpectra, spectraPerBlock } from './stages/take-spectra.js';
+import { delaysOfPlan } from './tracking.js';
 
 export interface DirectImagesRoad extends DirectRoad {
   /** An image of every so many seconds; one of everything unless given. */
@@ -26,12 +27,15 @@ export async function imagesDirectly(
   settings: ImageSettings,
   emit: Emit<DirectSkyImage>,
 ): Promise<{ readonly account: Account; readonly roadError: number }> {
-  const { backend, telescope, frequenciesHz, calibrated, everyS, onProgress } = road;
+  const { backend, telescope, frequenciesHz, delays, everyS, autos = 'include', onProgress } = road;
   const frame = skyFrame(telescope.site, recording.start);
   const roadError = checkDirectRoad(road, frame, settings);
   const watched = { ...(onProgress && { onProgress }) };
   const clockSettings = everyS === undefined ? {} : { integrationS: everyS };
-  const imaging = { backend, telescope, frequenciesHz, image: settings, ...(calibrated && { calibrated }) };
+  const imaging = {
+    ...{ backend, telescope, frequenciesHz, image: settings, autos },
+    ...gainsOfDirect(road, recording, road.calibrated),
+  };
   if (recording.kind === 'spectra') {
     const clock = integrationClock(clockSettings, recording);
     const wanted = Math.min(
@@ -40,7 +44,7 @@ export async function imagesDirectly(
     );
     const lastsS = wanted / recording.spectrumRateHz;
     const stages = chain(
-      prepareTakeSpectra({ backend, source: recording, clock }),
+      prepareTakeSpectra({ backend, source: recording, clock, ...(delays && { delays }) }),
       prepareDirectImage({ ...imaging, grid: recording, lastsS }),
     );
     let seen = 0;
@@ -62,6 +66,7 @@ export async function imagesDirectly(
       plan,
       source: recording,
       clock: integrationClock(clockSettings, grid),
+      ...(delays && { delays: delaysOfPlan(delays, recording, plan) }),
     }),
     prepareDirectImage({ ...imaging, grid, lastsS: samples / recording.sampleRateHz }),
   );

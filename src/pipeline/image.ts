@@ -6,19 +6,22 @@ import type { Integration, VoltageBlock } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import type { VoltageSource } from '../core/sources.js';
 import type { VoltageRecording } from '../formats/index.js';
+import type { SpectrumDelays } from '../delay/index.js';
 import { directRoadError } from '../image/index.js';
 import { skyFrame, type SkyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { spectraIn } from './channels.js';
 import { firstSamples } from './slices.js';
 import { run, runOne } from './run.js';
-import { planSky, type Calibrated, type ImageSettings } from './sky-image.js';
+import { planSky, type Calibrated, type CalibratedAt, type ImageSettings } from './sky-image.js';
 import { prepareChannelise, spectrumGrid } from './stages/channelise.js';
 import { oneIntegration } from './stages/clock.js';
 import { prepareDirectImage, type DirectImageSettings, type DirectSkyImage } from './stages/direct-image.js';
 import { prepareImage, type ImageStageSettings, type VisibilitySkyImage } from './stages/image.js';
 import { prepareResidentDirect } from './stages/resident-direct.js';
 import { chain, type Account, type Stage } from './stages/stage.js';
+import { trackedGains } from './stages/tracked-gains.js';
+import { delaysOfPlan, type RequestedDelays } from './tracking.js';
 
 /** Of a single integration, for whoever has no stream of them. */
 export const imageIntegration = (
@@ -31,11 +34,15 @@ export interface DirectRoad {
   readonly backend: Backend;
   readonly telescope: Telescope;
   readonly frequenciesHz: Float64Array;
-  readonly calibrated?: Calibrated;
+  readonly calibrated?: Calibrated | CalibratedAt;
+  /** What is delayed; tracking is turned back at the middle of each image. */
+  readonly delays?: RequestedDelays;
   /** Stops after this many seconds of the recording; all of it unless given. */
   readonly durationS?: number;
   /** What becomes of arrays that this road images wrong by more than a tenth: refused unless told. */
   readonly beyond?: 'refuse' | 'accept';
+  /** Autocorrelations: included unless told. */
+  readonly autos?: 'include' | 'leave-out';
   readonly onProgress?: OnProgress;
 }
 
@@ -46,7 +53,7 @@ export async function imageDirectly(
   road: DirectRoad,
   settings: ImageSettings,
 ): Promise<{ readonly sky: DirectSkyImage; readonly account: Account; readonly roadError: number }> {
-  const { backend, telescope, frequenciesHz, calibrated, durationS, onProgress } = road;
+  const { backend, telescope, frequenciesHz, calibrated, durationS, autos = 'include', onProgress } = road;
   const roadError = checkDirectRoad(road, skyFrame(telescope.site, recording.start), settings);
   const grid = spectrumGrid(recording, channels);
   const wanted = Math.min(
@@ -61,9 +68,14 @@ export async function imageDirectly(
     );
   }
   const lastsS = wanted / grid.spectrumRateHz;
-  const imaging = { telescope, frequenciesHz, image: settings, lastsS, ...(calibrated && { calibrated }) };
-  const stages = await prepareDirect(recording, channels, backend, imaging);
-  const samples = (wanted + channels.taps - 1) * channels.samplesPerSpectrum;
+  const imaging = {
+    ...{ telescope, frequenciesHz, image: settings, lastsS, autos },
+    ...gainsOfDirect(road, recording, calibrated),
+  };
+  const delays = road.delays && delaysOfPlan(road.delays, recording, channels);
+  const stages = await prepareDirect(recording, channels, backend, imaging, delays);
+  const samples =
+    (wanted + channels.taps - 1) * channels.samplesPerSpectrum + (channels.mostDelaySamples ?? 0);
   let sky: DirectSkyImage | undefined;
   const account = await run(
     firstSamples(recording.blocks(channels.blockSamples), samples, recording.sampleRateHz),
@@ -80,6 +92,20 @@ export async function imageDirectly(
     roadError,
   };
 }
+
+/** The gains of an image; of its middle, where something was tracked. */
+export const gainsOfDirect = (
+  { delays, frequenciesHz }: Pick<DirectRoad, 'delays' | 'frequenciesHz'>,
+  { start }: Pick<VoltageSource, 'start'>,
+  calibrated: Calibrated | CalibratedAt | undefined,
+): Pick<DirectImageSettings, 'calibrated' | 'gainsAt'> => {
+  if (delays?.towards === undefined) {
+    if (typeof calibrated === 'function') return { gainsAt: calibrated };
+    return calibrated ? { calibrated } : {};
+  }
+  const { law, tickRateHz } = delays;
+  return { gainsAt: trackedGains({ law, tickRateHz, start, frequenciesHz }, calibrated) };
+};
 
 /** Above it the direct road is refused: correlating first is right for every array. */
 const MOST_ROAD_ERROR = 0.1;
@@ -101,16 +127,22 @@ export function checkDirectRoad(
   );
 }
 
-/** On a card that has room for it the whole chain at once, elsewhere stage after stage. */
+/** On a card that has room for it the whole chain at once, elsewhere, and without autocorrelations, stage after stage. */
 async function prepareDirect(
   source: VoltageSource,
   plan: ChannelisePlan,
   backend: Backend,
   imaging: Omit<DirectImageSettings, 'backend' | 'grid'>,
+  delays: SpectrumDelays | undefined,
 ): Promise<Stage<VoltageBlock, DirectSkyImage>> {
   const resident =
-    backend.kind === 'cuda' ? await prepareResidentDirect({ ...imaging, backend, plan, source }) : undefined;
+    backend.kind === 'cuda' && imaging.autos !== 'leave-out'
+      ? await prepareResidentDirect({ ...imaging, backend, plan, source, ...(delays && { delays }) })
+      : undefined;
   if (resident) return resident;
-  const channelise = await prepareChannelise({ backend, plan, source, clock: oneIntegration });
+  const channelise = await prepareChannelise({
+    ...{ backend, plan, source, clock: oneIntegration },
+    ...(delays && { delays }),
+  });
   return chain(channelise, prepareDirectImage({ ...imaging, backend, grid: spectrumGrid(source, plan) }));
 }

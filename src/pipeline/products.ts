@@ -41,14 +41,33 @@ export const writeSkyFits = (path: string, sky: SkyImage, options: ProductOption
   writeFitsImage(path, fitsOf(sky, options));
 
 /** As it was made, where one was and the pixels can tell; else that of all stations. */
-function beamOf({ beam, plan }: Beamed): FittedBeam | undefined {
+const beamOf = (sky: Beamed): FittedBeam | undefined =>
+  (sky.beam && fitted(sky, averageChannels(sky.beam, sky.plan, sky.weights), 0)) ?? stationBeam(sky.plan);
+
+/** The same of each channel; a beam of all stations is as wide as its wavelength is long. */
+function beamsOf(sky: Beamed): (FittedBeam | undefined)[] {
+  const { beam, plan } = sky;
+  const { frequenciesHz } = plan;
+  const ofAll = stationBeam(plan);
+  const middleHz = frequenciesHz[Math.floor(frequenciesHz.length / 2)];
+  return Array.from(frequenciesHz, (frequencyHz, c) => {
+    const own = beam && fitted(sky, beam, c);
+    if (own || !ofAll) return own;
+    const { majorDeg, minorDeg, positionAngleDeg } = ofAll;
+    const by = middleHz / frequencyHz;
+    return { majorDeg: majorDeg * by, minorDeg: minorDeg * by, positionAngleDeg };
+  });
+}
+
+/** Of Stokes I in one channel; nothing where the pixels are too coarse. */
+function fitted({ plan }: Beamed, beam: SkyImage['image'], channel: number): FittedBeam | undefined {
   try {
     const { pixels, pixelSize: pixelCosine } = plan;
-    if (beam) return fitBeam({ pixels, pixelCosine }, stokesI(averageChannels(beam, plan), plan, 0));
+    return fitBeam({ pixels, pixelCosine }, stokesI(beam, plan, channel));
   } catch (error) {
     if (!(error instanceof CorellaError)) throw error;
+    return undefined;
   }
-  return stationBeam(plan);
 }
 
 /** Visibilities bring a beam, the direct road none. */
@@ -73,7 +92,7 @@ function fitsOf(sky: Beamed, options: ProductOptions): FitsImage {
   const beam = beamOf(sky);
   const keep = options.channels === 'keep';
   return {
-    image: keep ? sky.image : averageChannels(sky.image, plan),
+    image: keep ? sky.image : averageChannels(sky.image, plan, sky.weights),
     pixels: plan.pixels,
     pixelSize: plan.pixelSize,
     polarisations: plan.polarisations,
@@ -81,6 +100,7 @@ function fitsOf(sky: Beamed, options: ProductOptions): FitsImage {
     frequenciesHz: keep ? plan.frequenciesHz : Float64Array.of(middle(plan.frequenciesHz)),
     channelWidthHz: keep ? options.channelWidthHz : options.channelWidthHz * plan.channels,
     ...(beam && { beam }),
+    ...(keep && plan.channels > 1 && { beams: beamsOf(sky) }),
     centre: frame.zenith,
     start: sky.start,
     durationS: sky.durationS,
@@ -88,7 +108,15 @@ function fitsOf(sky: Beamed, options: ProductOptions): FitsImage {
     object: 'zenith',
     unit: options.unit,
     ...(options.crossHands && { crossHands: options.crossHands }),
-    ...brightnessFacts(options),
+    ...brightnessFacts({
+      ...options,
+      history: [
+        ...options.history,
+        ...(keep && plan.channels > 1
+          ? ['BMAJ, BMIN and BPA are of all channels together; table BEAMS has each']
+          : []),
+      ],
+    }),
   };
 }
 
@@ -179,7 +207,7 @@ async function pngOf(sky: Beamed, options: PictureOptions): Promise<Uint8Array> 
   const beam = beamOf(sky);
   const picture = skyPicture({
     ...pictureParts({ ...plan, ...sky }, options),
-    plane: stokesI(averageChannels(sky.image, plan), plan, 0),
+    plane: stokesI(averageChannels(sky.image, plan, sky.weights), plan, 0),
     plan,
     ...(beam && { beam }),
   });

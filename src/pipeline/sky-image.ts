@@ -1,5 +1,5 @@
 /** What an image of the sky is in this room: pixels, the plan that made them, and the sky they stand for. */
-import type { GainsCA, ImageCPML } from '../core/axes.js';
+import type { GainsCA, ImageCPML, WeightsCP } from '../core/axes.js';
 import { CorellaError, refuse } from '../core/errors.js';
 import type { Instant } from '../core/instant.js';
 import {
@@ -28,9 +28,17 @@ export interface Calibrated {
   readonly crossHands?: Uint8Array;
 }
 
+/** Gains that change in time, as they are at a moment. */
+export type CalibratedAt = (moment: Instant) => Calibrated;
+
+export const calibratedAt = (calibrated: Calibrated | CalibratedAt, moment: Instant): Calibrated =>
+  typeof calibrated === 'function' ? calibrated(moment) : calibrated;
+
 /** A picture of one moment: everything needed to write or draw it. */
 export interface SkyImage {
   readonly image: ImageCPML;
+  /** What each plane was made of: channels are averaged by it; alike where nobody says. */
+  readonly weights?: WeightsCP;
   readonly plan: ImagePlan;
   readonly frame: SkyFrame;
   readonly start: Instant;

@@ -73,6 +73,15 @@ export function planSimulation(options: SimulationOptions): SimulationPlan {
   }
   const twice = sources.find((source, n) => sources.findIndex(({ name }) => name === source.name) < n);
   if (twice) refuse(where, `two sources are called '${twice.name}'`, 'give each a name of its own');
+  const extended = sources.find(
+    (source) => source.shape !== undefined || source.fluxJy(centreFrequencyHz) < 0,
+  );
+  if (extended)
+    refuse(
+      where,
+      `${extended.name} is ${extended.shape ? 'extended' : 'negative'}`,
+      'the simulator draws points of positive flux: leave it out of --sources',
+    );
   for (const interferer of interferers) checkInterferer(interferer, band);
 
   const inputs = telescope.stations.length * telescope.polarisations;

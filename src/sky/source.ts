@@ -10,12 +10,21 @@ export interface StokesFractions {
   readonly v: number;
 }
 
+/** A Gaussian: full widths at half maximum, and where its longer axis points, from north through east. */
+export interface GaussianShape {
+  readonly majorDeg: number;
+  readonly minorDeg: number;
+  readonly positionAngleDeg: number;
+}
+
 export interface Source {
   readonly name: string;
   /** Fixed for the stars; the Sun wanders, and stands a little elsewhere for every site. */
   position(frame: SkyFrame): SkyPosition;
   fluxJy(frequencyHz: number): number;
   readonly stokes: StokesFractions;
+  /** A point unless given; models alone know shapes, the simulator draws points. */
+  readonly shape?: GaussianShape;
 }
 
 export const unpolarised: StokesFractions = { q: 0, u: 0, v: 0 };

@@ -7,6 +7,7 @@ import { meantBeside } from '../core/spelling.js';
 import { parseDescription } from './description.js';
 import { parsePositions } from './positions.js';
 import { presets, telescopeNames } from './registry.js';
+import { isSsmif, parseSsmif } from './ssmif.js';
 import type { Telescope } from './telescope.js';
 
 /** A file's text, and its name for messages. */
@@ -20,7 +21,7 @@ export function parseTelescope(files: {
   readonly positions: NamedText;
 }): Telescope {
   const description = parseDescription(files.description.text, files.description.path);
-  const stations = parsePositions(files.positions.text, files.positions.path);
+  const stations = parsePositions(files.positions.text, files.positions.path, description.site);
   const { name, title, site, polarisations, band, recording, beamExponent, delays } = description;
   return {
     ...{ name, title, site, stations, polarisations, band, recording, beamExponent },
@@ -34,10 +35,12 @@ export async function loadTelescope(nameOrPath: string): Promise<Telescope> {
     ? fileURLToPath(new URL(`data/${presets[nameOrPath as keyof typeof presets]}`, import.meta.url))
     : nameOrPath;
   if (!path.endsWith('.json')) {
+    const text = await readFile(path, 'utf8').catch(() => '');
+    if (isSsmif(text)) return parseSsmif(text, path);
     refuse(
       'telescope',
       `'${nameOrPath}' is not one we carry`,
-      `choose ${telescopeNames().join(', ')}, or give the path of a .json description`,
+      `choose ${telescopeNames().join(', ')}, or give the path of a .json description, or of an LWA station's SSMIF`,
     );
   }
   const description = { path, text: await readText(path, 'telescope description') };

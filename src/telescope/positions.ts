@@ -1,23 +1,45 @@
-/** Station positions as a table of text: a header line, then name,east_m,north_m,up_m for each station. */
+/**
+ * Station positions as a table of text, in the axes its header names: local east, north, up; ITRF x, y, z; or longitude,
+ * latitude and height. Without a header: local metres, with or without a name in front.
+ */
 import { refuse } from '../core/errors.js';
-import type { Station } from './telescope.js';
+import type { Vector3 } from '../core/vector.js';
+import { ecefToEnu, siteToEcef } from './earth.js';
+import type { Site, Station } from './telescope.js';
 
-const columns = ['name', 'east_m', 'north_m', 'up_m'] as const;
+const local = ['name', 'east_m', 'north_m', 'up_m'] as const;
+const forms = {
+  local,
+  itrf: ['name', 'x_m', 'y_m', 'z_m'],
+  geodetic: ['name', 'longitude_deg', 'latitude_deg', 'height_m'],
+} as const;
+type Form = keyof typeof forms;
 /** Farther than any array's local axes stay useful: a number in other units, or another frame. */
 const farthestM = 1e6;
 
 /** `path` is only for messages: they name the file, the line and the column. */
-export function parsePositions(text: string, path: string): Station[] {
+export function parsePositions(text: string, path: string, site: Site): Station[] {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
   const header = lines[0].split(',').map((cell) => cell.trim());
-  if (header.join() !== columns.join()) {
-    refuse(`${path}, line 1`, `the header is '${lines[0]}'`, `make it ${columns.join()}`);
+  const named = (Object.keys(forms) as Form[]).find(
+    (form) => forms[form].join() === header.join().toLowerCase(),
+  );
+  const isBare = named === undefined && header.slice(-3).length === 3 && header.slice(-3).every(isNumber);
+  if (named === undefined && !(isBare && header.length <= 4)) {
+    refuse(
+      `${path}, line 1`,
+      `the header is '${lines[0]}'`,
+      `make it ${local.join()}, ${forms.itrf.join()} or ${forms.geodetic.join()}`,
+    );
   }
+  const form = named ?? 'local';
   const stations: Station[] = [];
   const lineOf = new Map<string, number>();
   lines.forEach((row, index) => {
-    if (index === 0 || row.trim() === '') return;
-    const station = parseStation(row, `${path}, line ${index + 1}`);
+    if ((index === 0 && !isBare) || row.trim() === '') return;
+    const cells = row.split(',').map((cell) => cell.trim());
+    const whole = isBare && cells.length === 3 ? [String(stations.length + 1), ...cells] : cells;
+    const station = parseStation(whole, `${path}, line ${index + 1}`, form, site);
     const earlier = lineOf.get(station.name);
     if (earlier !== undefined) {
       refuse(
@@ -35,22 +57,52 @@ export function parsePositions(text: string, path: string): Station[] {
   return stations;
 }
 
-function parseStation(row: string, where: string): Station {
-  const cells = row.split(',').map((cell) => cell.trim());
+const isNumber = (cell: string): boolean => cell !== '' && Number.isFinite(Number(cell));
+
+function parseStation(cells: readonly string[], where: string, form: Form, site: Site): Station {
+  const columns = forms[form];
   if (cells.length !== columns.length) {
     refuse(where, `${cells.length} columns where ${columns.length} belong`, `write ${columns.join()}`);
   }
-  const metres = (column: 1 | 2 | 3): number => {
-    const value = cells[column] === '' ? Number.NaN : Number(cells[column]);
-    if (!Number.isFinite(value) || Math.abs(value) > farthestM) {
+  if (cells[0] === '') refuse(`${where}, column name`, 'the name is empty', 'name every station');
+  const [first, second, third] = ([1, 2, 3] as const).map((column) => {
+    if (!isNumber(cells[column]))
       refuse(
         `${where}, column ${columns[column]}`,
-        `'${cells[column]}' is not a length in metres`,
+        `'${cells[column]}' is not ${columns[column].endsWith('_deg') ? 'an angle in degrees' : 'a length in metres'}`,
         `give a number within ±${farthestM} in local east, north, up`,
       );
-    }
-    return value;
-  };
-  if (cells[0] === '') refuse(`${where}, column name`, 'the name is empty', 'name every station');
-  return { name: cells[0], eastM: metres(1), northM: metres(2), upM: metres(3) };
+    return Number(cells[column]);
+  });
+  const { x, y, z } = localPlace([first, second, third], { where, form, site });
+  [x, y, z].forEach((value, axis) => {
+    if (!(Math.abs(value) <= farthestM))
+      refuse(
+        `${where}, column ${columns[axis + 1]}`,
+        `'${cells[axis + 1]}' is not ${form === 'local' ? 'a length in metres' : `within ${farthestM} m of the site`}`,
+        form === 'local'
+          ? `give a number within ±${farthestM} in local east, north, up`
+          : "correct it, or the description's site",
+      );
+  });
+  return { name: cells[0], eastM: x, northM: y, upM: z };
+}
+
+function localPlace(
+  [first, second, third]: readonly [number, number, number] | number[],
+  { where, form, site }: { readonly where: string; readonly form: Form; readonly site: Site },
+): Vector3 {
+  if (form === 'local') return { x: first, y: second, z: third };
+  if (form === 'geodetic' && !(Math.abs(first) <= 360 && Math.abs(second) <= 90))
+    refuse(
+      where,
+      `longitude ${first}°, latitude ${second}° is no place`,
+      'write longitude first, in degrees',
+    );
+  const place =
+    form === 'itrf'
+      ? { x: first, y: second, z: third }
+      : siteToEcef({ longitudeDeg: first, latitudeDeg: second, heightM: third });
+  const centre = siteToEcef(site);
+  return ecefToEnu({ x: place.x - centre.x, y: place.y - centre.y, z: place.z - centre.z }, site);
 }

@@ -1,8 +1,16 @@
 /** Telescopes we carry: one JSON description and one CSV of positions each in data/, one line here. */
 export const presets = {
   lwasv: 'lwasv.json',
+  lwa1: 'lwa/lwa1.json',
+  lwana: 'lwa/lwana.json',
+  'ovro-lwa': 'lwa/ovro-lwa.json',
   eda2: 'eda2.json',
   aavs2: 'aavs2.json',
+  aavs3: 'ska-low/aavs3.json',
+  's8-1': 'ska-low/s8-1.json',
+  's8-6': 'ska-low/s8-6.json',
+  's9-2': 'ska-low/s9-2.json',
+  's10-3': 'ska-low/s10-3.json',
   mwa128: 'mwa128.json',
   hera350: 'hera350.json',
 } as const satisfies Record<string, string>;

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import { RADIANS_PER_DEGREE } from '../core/units.js';
 import { loadTelescope, parseTelescope } from './load.js';
+import { parsePositions } from './positions.js';
 import { telescopeNames } from './registry.js';
 import { inputName } from './telescope.js';
 import { selectStations } from './select.js';
@@ -42,7 +43,22 @@ function ecefM({ latitudeDeg, longitudeDeg, heightM }: Site): [number, number, n
 
 describe('telescopes we carry', () => {
   it('load, with as many stations as they have', async () => {
-    const counts = { lwasv: 256, eda2: 256, aavs2: 256, mwa128: 128, hera350: 350 };
+    const counts = {
+      ...{
+        lwasv: 256,
+        lwa1: 256,
+        lwana: 64,
+        'ovro-lwa': 256,
+        eda2: 256,
+        aavs2: 256,
+        aavs3: 256,
+        's8-1': 256,
+        's8-6': 256,
+        's9-2': 256,
+        's10-3': 256,
+      },
+      ...{ mwa128: 128, hera350: 350 },
+    };
     assert.deepEqual(telescopeNames(), Object.keys(counts));
     for (const [name, count] of Object.entries(counts)) {
       const telescope = await loadTelescope(name);
@@ -63,12 +79,56 @@ describe('telescopes we carry', () => {
     assert.ok(stations[255].eastM < -290);
   });
 
-  it('aavs2 stands where its ECEF position says', async () => {
-    const { site } = await loadTelescope('aavs2');
-    const given = [-2559301.91, 5095070.37, -2848888.28];
-    ecefM(site).forEach((value, axis) => {
-      assert.ok(Math.abs(value - given[axis]) < 0.02, `axis ${axis}: ${value}`);
+  for (const [name, given] of [
+    ['aavs2', [-2559301.91, 5095070.37, -2848888.28]],
+    ['aavs3', [-2559377.99, 5095349.75, -2849124.07]],
+    ['s8-1', [-2561233.12, 5085888.9, -2864153.98]],
+    ['s8-6', [-2561290.83, 5085918.52, -2864050.87]],
+    ['s9-2', [-2562250.14, 5083999.56, -2866587.96]],
+    ['s10-3', [-2557932.36, 5087123.71, -2864895.58]],
+  ] as const) {
+    it(`${name} stands where its ECEF position says`, async () => {
+      const { site } = await loadTelescope(name);
+      ecefM(site).forEach((value, axis) => {
+        assert.ok(Math.abs(value - given[axis]) < 0.02, `axis ${axis}: ${value}`);
+      });
     });
+  }
+});
+
+describe('positions in other axes', () => {
+  const site = { latitudeDeg: -26.7, longitudeDeg: 116.67, heightM: 360 };
+  const near = (table: string, wanted: readonly number[]): void => {
+    const [{ eastM, northM, upM }] = parsePositions(table, 'p.csv', site);
+    [eastM, northM, upM].forEach((value, axis) => {
+      assert.ok(Math.abs(value - wanted[axis]) < 0.05, `axis ${axis}: ${value}`);
+    });
+  };
+  it('ITRF, longitude and latitude, and bare numbers come out east, north and up', () => {
+    // The site itself, ten metres higher: by other code than the reader's.
+    const [x, y, z] = ecefM({ ...site, heightM: 370 });
+    near(`name,x_m,y_m,z_m\na,${x},${y},${z}\n`, [0, 0, 10]);
+    const geodetic = 'name,longitude_deg,latitude_deg,height_m\n';
+    near(`${geodetic}a,116.67,-26.7,365\n`, [0, 0, 5]);
+    // A thousandth of a degree of longitude is 99.53 m there, of latitude 110.78 m.
+    near(`${geodetic}a,116.671,-26.699,360\n`, [99.53, 110.78, 0]);
+    assert.deepEqual(parsePositions('1,2,3\n4,5,6\n', 'p.csv', site), [
+      { name: '1', eastM: 1, northM: 2, upM: 3 },
+      { name: '2', eastM: 4, northM: 5, upM: 6 },
+    ]);
+    assert.throws(
+      () => parsePositions('name,x_m,y_m,z_m\na,1,2,3\n', 'p.csv', site),
+      /p\.csv, line 2, column [xyz]_m: '\d' is not within 1000000 m of the site/,
+    );
+  });
+
+  it('an SSMIF is a telescope by itself', async () => {
+    const path = join(temporaryFolder('ssmif'), 'station.txt');
+    const lines = ['STATION_ID VL', 'GEO_N +34.07 # deg', 'GEO_E -107.6', 'GEO_EL 2133.6', 'N_STD 2'];
+    await writeFile(path, [...lines, 'STD_LX[2] -1.5', 'STD_LY[2] 7', ''].join('\n'));
+    const { name, stations, site: at } = await loadTelescope(path);
+    assert.deepEqual([name, at.longitudeDeg, stations.length], ['VL', -107.6, 2]);
+    assert.deepEqual(stations[1], { name: 'stand2', eastM: -1.5, northM: 7, upM: 0 });
   });
 });
 
@@ -93,7 +153,7 @@ describe('a telescope of one’s own', () => {
   });
 
   it('is refused when nobody knows it', async () => {
-    await assert.rejects(loadTelescope('lwasw'), /'lwasw' is not one we carry; choose lwasv, eda2/);
+    await assert.rejects(loadTelescope('lwasw'), /'lwasw' is not one we carry; choose lwasv, lwa1/);
     await assert.rejects(loadTelescope('toString'), /not one we carry/);
     await assert.rejects(
       loadTelescope('/nowhere/x.json'),

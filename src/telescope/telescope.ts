@@ -6,6 +6,9 @@ export interface Station {
   readonly eastM: number;
   readonly northM: number;
   readonly upM: number;
+  /** What the file it came from calls it in its data, where that is no counting from the first. */
+  readonly number?: number;
+  readonly diameterM?: number;
 }
 
 export interface Site {

@@ -170,7 +170,11 @@ async function makeCalibrator(
     if (components.length === 0 || components.length > mostSources) {
       refuse(WHERE, `${components.length} sources`, `give 1 to ${mostSources}, or prepare for more`);
     }
-    for (const [q, component] of components.entries()) checkComponent(component, q, channels);
+    for (const [q, component] of components.entries()) {
+      checkComponent(component, q, channels);
+      if (component.gaussian)
+        refuse('calibrate model', `source ${q} is a Gaussian`, 'on a card models are of points');
+    }
     await skyTaken.passed();
     const values = new Float64Array(skyOnHost.buffer);
     const used = fillSky(plan, components, values);

@@ -107,6 +107,7 @@ export function addCalibrateOptions(command: Command): void {
       'two sources, no baselines shorter than five wavelengths',
     ],
     ['calibrate noon.uvfits --sources Sun --reference stand21 -o sun.json', 'in daylight, on the Sun alone'],
+    ['calibrate field.uvfits --sources field-sources.txt', "a sky model's file: WSClean, BBS or CSV"],
     ['calibrate night.uvh5 --every 10s', 'gains that follow the night'],
     [
       'calibrate visibilities.uvh5 --sources CygA --over delay --delays-out cables.json',
@@ -131,7 +132,7 @@ export interface BaselineLength {
 }
 
 export function parseBaseline(text: string): BaselineLength {
-  const match = /^(\d+(?:\.\d*)?)\s*(m|wl|λ)?$/i.exec(text.trim());
+  const match = /^((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*(m|wl|λ)?$/i.exec(text.trim());
   if (!match)
     refuse('--min-baseline', `'${text}' is not understood`, 'write metres or wavelengths, like 12m or 5wl');
   const unit = (match.at(2) ?? 'm').toLowerCase() === 'm' ? 'm' : 'wl';

@@ -49,6 +49,7 @@ export interface OpenFlags {
   readonly tuning?: number;
   readonly metafits?: string;
   readonly removeCables?: true;
+  readonly storedPair?: 'V12' | 'V21';
 }
 
 /** What a command reads; options that no such file takes are not offered. */
@@ -79,6 +80,12 @@ const offers = {
     preset: 'OBSID.metafits beside it',
   },
   cables: { what: "take the metafits' cable lengths out of the phases" },
+  storedPair: {
+    value: 'product',
+    what: 'V12 or V21: which conjugate it holds for its pair (1, 2); a mirrored sky tells',
+    preset: 'V12, of EDA2 V21',
+    parse: parseStoredPair,
+  },
 } as const satisfies Record<ReadingOption, Offer>;
 
 /** What the option is for, by the kinds of file that read it. */
@@ -123,7 +130,14 @@ export async function openOptions(flags: OpenFlags): Promise<OpenFileOptions> {
     ...(flags.tuning === undefined ? {} : { tuning: oneOrTwo('--tuning', flags.tuning) }),
     ...(flags.metafits === undefined ? {} : { metafits: flags.metafits }),
     ...(flags.removeCables === undefined ? {} : { cables: 'remove' }),
+    ...(flags.storedPair === undefined ? {} : { storedPair: flags.storedPair }),
   };
+}
+
+function parseStoredPair(text: string): 'V12' | 'V21' {
+  return text === 'V12' || text === 'V21'
+    ? text
+    : refuse(ANY_OPTION, `'${text}' is no product of the pair (1, 2)`, 'give V12 or V21');
 }
 
 function oneOrTwo(option: string, value: number): 1 | 2 {

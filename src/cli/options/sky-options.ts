@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
 import type { SkyFrame } from '../../sky/frame.js';
 import { parseSource, sourceAt, type Source } from '../../sky/source.js';
+import { isSkyModelPath, readSkyModel } from '../../sky/models/read.js';
 import { findSources, sourceNames } from '../../sky/sources.js';
 import { loadTelescope } from '../../telescope/load.js';
 import { telescopeNames } from '../../telescope/registry.js';
@@ -36,7 +37,7 @@ export const addSourceOption = (command: Command, meaning: string): Command =>
   command.option(
     '--sources <list>',
     `${meaning}: all, names (${sourceNames().join(', ')}), NAME:RA_DEG:DEC_DEG:FLUX_JY[:INDEX], ` +
-      'or NAME@ALT_DEG:AZ_DEG:FLUX_JY; separated by commas',
+      'NAME@ALT_DEG:AZ_DEG:FLUX_JY, or the file of a sky model (WSClean, BBS, CSV); separated by commas',
     'all',
   );
 
@@ -46,7 +47,11 @@ export type ChosenSources = (frame: SkyFrame) => readonly Source[];
 /** Names and hand-made sources, checked at once: before the work, not after it. */
 export function parseSources(text: string): ChosenSources {
   if (text.trim() === 'all') return () => findSources('all');
-  const each = text.split(',').map((part): ((frame: SkyFrame) => Source) => {
+  const each = text.split(',').map((part): ((frame: SkyFrame) => Source | readonly Source[]) => {
+    if (isSkyModelPath(part.trim())) {
+      const model = readSkyModel(part.trim());
+      return () => model;
+    }
     const local = /^([^@:]+)@([^:]+):([^:]+):([^:]+)$/.exec(part.trim());
     if (local) {
       const [altDeg, azDeg, fluxJy] = local
@@ -64,7 +69,7 @@ export function parseSources(text: string): ChosenSources {
     const source = part.includes(':') ? parseSource(part) : findSources([part.trim()])[0];
     return () => source;
   });
-  return (frame) => each.map((one) => one(frame));
+  return (frame) => each.flatMap((one) => one(frame));
 }
 
 export const chooseSources = (text: string, frame: SkyFrame): readonly Source[] => parseSources(text)(frame);

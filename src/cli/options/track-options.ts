@@ -1,8 +1,9 @@
-/** --track and --delays: what is delayed before it is correlated. */
+/** --track and --delays: what is delayed before it is correlated, or imaged directly. */
 import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
 import { fixedDelaysS, readDelayFile, type DelayFile } from '../../delay/index.js';
-import type { DelayRequest } from '../../pipeline/tracking.js';
+import { sampleRateOf, type Recording } from '../../formats/index.js';
+import { requestDelays, type DelayRequest, type RequestedDelays } from '../../pipeline/tracking.js';
 import { parsePhaseCentre, type PhaseCentre } from '../../sky/phase-centre.js';
 import type { Telescope } from '../../telescope/telescope.js';
 
@@ -11,16 +12,34 @@ export interface TrackOptions {
   readonly delays?: string;
 }
 
-export const addTrackOptions = (command: Command): Command =>
+export const trackOptionNames = ['track', 'delays'] as const;
+
+export const addTrackOptions = (command: Command, turnedBack = 'each integration'): Command =>
   command
     .option(
       '--track <place>',
-      'follow it by delays and fringes: a source, "RA Dec", Sun, or pieces in a delays.json; turned back at the middle of each integration',
+      `follow it by delays and fringes: a source, "RA Dec", Sun, or pieces in a delays.json; turned back at the middle of ${turnedBack}`,
     )
     .option(
       '--delays <path>',
       'a fixed delay or cable length for each input, as "fixed" of a delays.json; beside what the telescope\'s description says',
     );
+
+/** As a law of the recording's own ticks; nothing where nothing is delayed. */
+export const requestedFor = (
+  recording: Recording,
+  telescope: Telescope,
+  request: DelayRequest,
+): RequestedDelays | undefined => {
+  const tickRateHz = sampleRateOf(recording);
+  return requestDelays(request, telescope, {
+    ...{ start: recording.start, tickRateHz, lastsS: recording.samples / tickRateHz },
+  });
+};
+
+/** For the history of an image. */
+export const trackedLine = ({ track }: TrackOptions): string[] =>
+  track === undefined ? [] : [`tracked: ${track}, turned back at the middle of each image`];
 
 /** What follows the sky, and what always applies. */
 export async function delayRequest(

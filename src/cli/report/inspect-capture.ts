@@ -67,7 +67,7 @@ export async function inspectCapture(
 /** Options that mean nothing for packets. */
 const meaningless = [
   ...(['spectrum', 'picture', 'telescope', 'frequency', 'inputs', 'polarisations', 'sampleBits'] as const),
-  ...(['sampleType', 'skip', 'start', 'near', 'tuning', 'metafits', 'removeCables'] as const),
+  ...(['sampleType', 'skip', 'start', 'near', 'tuning', 'metafits', 'removeCables', 'storedPair'] as const),
 ];
 
 function refuseOthers(path: string, flags: CaptureFlags): void {

@@ -147,6 +147,8 @@ export function visibilityLines(file: VisibilityFile, look: VisibilityLook): str
   return [
     ...(start === undefined ? [] : [line('start', formatInstant(start, 9))]),
     ...(durationS === undefined ? [] : [line('integration', formatSeconds(durationS))]),
+    line('units', file.header.units ?? 'not said'),
+    ...(file.assumed ?? []).map((text, k) => line(k === 0 ? 'assumed' : '', text)),
     line('read', look.extent === 'whole' ? 'every integration' : 'the first integration (--whole reads all)'),
     line('flagged', nameList(names, 'no input')),
     line(

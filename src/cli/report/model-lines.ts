@@ -2,6 +2,18 @@
 import { refuse } from '../../core/errors.js';
 import { MOST_UNEXPLAINED, SOME_UNEXPLAINED, type ModelCheck } from '../../pipeline/gains/model-check.js';
 import type { OutsideSource } from '../../pipeline/gains/outside.js';
+import type { SourceUp } from '../../sky/above.js';
+
+/** A catalogue's worth is told by its brightest. */
+const MOST_SOURCES = 12;
+
+export function modelLine(sources: readonly SourceUp[]): string {
+  const words = sources
+    .slice(0, MOST_SOURCES)
+    .map(({ source, altitudeDeg }) => `${source.name} at ${altitudeDeg.toFixed(0)}°`);
+  const more = sources.length - words.length;
+  return `model: ${words.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
 
 /** Gains by a model of another sky are not written. */
 export function refuseWrongModel({ unexplained }: ModelCheck, accept: boolean): void {

@@ -103,6 +103,40 @@ describe('FITS images', () => {
     });
   });
 
+  it('hold a beam for each channel of a cube, as CASA has them', async () => {
+    const path = join(folder, 'beams.fits');
+    const three = {
+      ...image(),
+      image: imageCPML(new Float64Array(3 * 4 * PIXELS ** 2), 3, 4, PIXELS),
+      frequenciesHz: Float64Array.of(58e6, 59e6, 60e6),
+    };
+    const beam = { majorDeg: 0.5, minorDeg: 0.25, positionAngleDeg: 30 };
+    await writeFitsImage(path, { ...three, beams: [beam, undefined, { ...beam, majorDeg: 0.4 }] });
+    const bytes = await readFile(path);
+    assert.equal(bytes.length % 2880, 0);
+    const all = bytes.toString('latin1');
+    assert.match(all, /CASAMBM = *T /);
+    const table = all.indexOf("XTENSION= 'BINTABLE'");
+    for (const card of [
+      /EXTNAME = 'BEAMS/,
+      /NCHAN {3}= *3 /,
+      /NPOL {4}= *4 /,
+      /TUNIT1 {2}= 'arcsec/,
+      /NAXIS2 {2}= *12 /,
+    ])
+      assert.match(all.slice(table), card);
+    const rows = table + 2880 * Math.ceil((all.indexOf('END     ', table) - table + 1) / 2880);
+    const row = (k: number): number[] => [
+      ...[0, 4, 8].map((at) => bytes.readFloatBE(rows + 20 * k + at)),
+      ...[12, 16].map((at) => bytes.readInt32BE(rows + 20 * k + at)),
+    ];
+    // Channels run faster than Stokes planes.
+    assert.deepEqual(row(0), [1800, 900, 30, 0, 0]);
+    assert.deepEqual(row(1), [0, 0, 0, 1, 0]);
+    assert.deepEqual(row(11), [1440, 900, 30, 2, 3]);
+    assert.equal((await readFitsImage(path)).channels, 3);
+  });
+
   it('come back in our own order', async () => {
     const path = join(folder, 'again.fits');
     await writeFitsImage(path, image());

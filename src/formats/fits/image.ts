@@ -7,6 +7,7 @@ import { refuse } from '../../core/errors.js';
 import { addSeconds, formatInstant, type Instant } from '../../core/instant.js';
 import { DEGREES_PER_RADIAN } from '../../core/units.js';
 import type { SkyPosition } from '../../sky/frame.js';
+import { beamsTable, manyBeamsCards, type FitsBeam } from './beams.js';
 import { refuseUneven } from './even-channels.js';
 import {
   FITS_BLOCK_BYTES,
@@ -38,12 +39,10 @@ export interface FitsImage {
   readonly stokes?: 'I';
   /** The phase between X and Y is unknown: Stokes parameters made of cross hands would be mixed, and are left out. */
   readonly crossHands?: 'unknown';
-  /** The fitted beam: full widths at half maximum. */
-  readonly beam?: {
-    readonly majorDeg: number;
-    readonly minorDeg: number;
-    readonly positionAngleDeg: number;
-  };
+  /** The fitted beam; of a cube, one channel's that stands for all. */
+  readonly beam?: FitsBeam;
+  /** beams : [c], of a cube whose channels have beams of their own. */
+  readonly beams?: readonly (FitsBeam | undefined)[];
   readonly centre: SkyPosition;
   readonly start: Instant;
   readonly durationS: number;
@@ -119,6 +118,7 @@ export async function encodeFitsImage(
   }
   const size = 4 * pixels * pixels * channels * planes.length;
   await output.write(new Uint8Array(paddedBytes(size) - size));
+  if (file.beams) await output.write(beamsTable(file.beams, planes.length));
 }
 
 /** Writes an image with its coordinates, whole or not at all. */
@@ -197,6 +197,7 @@ function headerCards(file: FitsImage, channels: number, planes: readonly number[
           realCard('BPA', file.beam.positionAngleDeg, 'deg'),
         ]
       : []),
+    ...(file.beams ? manyBeamsCards() : []),
     ...textCards('TELESCOP', file.telescope),
     ...textCards('INSTRUME', file.telescope),
     ...textCards('OBJECT', file.object),

@@ -78,7 +78,8 @@ export function tableBytes(
 
 function writeCell(view: DataView, at: number, form: Form, value: string | readonly number[]): void {
   if (typeof value === 'string') {
-    for (let n = 0; n < form.repeat; n++) view.setUint8(at + n, n < value.length ? value.charCodeAt(n) : 32);
+    // A zero ends a text before its column does; blanks would be taken for a part of it.
+    for (let n = 0; n < form.repeat; n++) view.setUint8(at + n, n < value.length ? value.charCodeAt(n) : 0);
     return;
   }
   const write = {

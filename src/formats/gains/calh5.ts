@@ -10,10 +10,11 @@ import type { Telescope } from '../../telescope/telescope.js';
 import type { VisibilityHeader } from '../format.js';
 import { crossHandKnown, type GainsFile } from './gains.js';
 import { firstCode } from '../io/gather.js';
-import { reals, text, truth, whole, wholes } from '../hdf5/items.js';
+import { reals, text, texts, truth, whole, wholes } from '../hdf5/items.js';
 import { createHdf5, type Fixed } from '../hdf5/write.js';
 import { bytesOf } from '../io/interleave.js';
 import type { OutputFile } from '../io/output.js';
+import { stationNumbers } from '../visibilities/header-facts.js';
 import { telescopeItems } from '../visibilities/uvh5/plan.js';
 
 export interface CalH5Facts {
@@ -87,13 +88,15 @@ export async function encodeCalH5(output: OutputFile, gains: GainsFile, facts: C
         kind: 'group',
         items: {
           ...telescopeItems(telescope),
+          // pyuvdata takes the feeds' directions only where the mounts are told.
+          mount_type: texts(telescope.stations.map(() => 'other')),
           version: text('0.1'),
           history: text(gains.history.join('\n')),
           Nfreqs: whole(channels),
           Njones: whole(polarisations),
           Nspws: whole(1),
           Ntimes: whole(series.length),
-          ant_array: wholes(telescope.stations.map((_, s) => s)),
+          ant_array: wholes([...stationNumbers(telescope.stations)]),
           spw_array: wholes([0]),
           flex_spw_id_array: wholes(new Array<number>(channels).fill(0)),
           // In AIPS's manner: −5 is X with X, −6 Y with Y; −1 and −2 of right and left.

@@ -71,6 +71,8 @@ export interface Hdf5File extends Closable {
   number(item: string): number;
   numbers(item: string): Float64Array;
   text(item: string): string;
+  /** One number, truth or text; undefined of anything else. */
+  scalar(item: string): number | string | boolean | undefined;
   texts(item: string): string[];
   /** A number or text beside an item. */
   attribute(item: string, name: string): number | string | undefined;
@@ -187,7 +189,7 @@ export async function openHdf5(path: string): Promise<Hdf5File> {
     path,
     has: (item) => find(item) !== null,
     keys: (group) => {
-      const found = find(group);
+      const found = group === '' ? file : find(group);
       return guarded(`${group} cannot be listed`, () => (found instanceof classes.Group ? found.keys() : []));
     },
     number: (item) => {
@@ -198,6 +200,22 @@ export async function openHdf5(path: string): Promise<Hdf5File> {
     },
     numbers: wholeNumbers,
     text: (item) => textsOf(item).join('\n'),
+    scalar: (item) =>
+      guarded(`${item} cannot be read`, () => {
+        const found = find(item);
+        if (!(found instanceof classes.Dataset) || found.metadata.shape === null) return undefined;
+        if (found.metadata.shape.some((length) => length !== 1)) return undefined;
+        const { value } = found;
+        const one: unknown =
+          Array.isArray(value) || ArrayBuffer.isView(value) ? (value as unknown[])[0] : value;
+        if (typeof one === 'bigint') return Number(one);
+        // Truths are kept as an enumeration of bytes.
+        if (typeof one === 'number' && found.metadata.type === ENUMERATION && found.metadata.size === 1)
+          return one !== 0;
+        return typeof one === 'number' || typeof one === 'string' || typeof one === 'boolean'
+          ? one
+          : undefined;
+      }),
     texts: textsOf,
     attribute: (item, name) =>
       guarded(`the attribute ${name} of ${item} cannot be read`, () => {

@@ -45,7 +45,7 @@ export interface GroupPlan {
 export type ItemPlan = Changing | Fixed | Growing | GroupPlan;
 
 export interface Hdf5Writer {
-  /** Adds whole chunks of rows to a growing dataset, named by its path; not part of the file before `commit`. */
+  /** Adds rows to a growing dataset, named by its path; not part of the file before `commit`. */
   append(path: string, bytes: Uint8Array): Promise<void>;
   /** How many rows of a growing dataset make a chunk. */
   chunkRowsOf(path: string): number;
@@ -58,7 +58,10 @@ const MOST_COMPACT_BYTES = 1024;
 interface Chunks {
   readonly plan: Growing;
   readonly chunkBytes: number;
+  /** In whole chunks, and in the one that is being filled. */
   rows: number;
+  tail: Uint8Array;
+  tailBytes: number;
   /** levels[0] are chunks, levels[k] full nodes of level k − 1; each shorter than a node. */
   readonly levels: ChunkEntry[][];
 }
@@ -94,11 +97,21 @@ export async function createHdf5(output: GrowingFile, root: GroupPlan): Promise<
     { plan, chunkBytes, rows }: Chunks,
     level: number,
     entries: readonly ChunkEntry[],
-  ): Uint8Array => chunkNode(entries, { level, rank: plan.rowDims.length + 1, chunkBytes, endRow: rows });
+  ): Uint8Array => {
+    // A node ends where its chunks do, full or not.
+    const endRow = Math.ceil(rows / plan.chunkRows) * plan.chunkRows;
+    return chunkNode(entries, { level, rank: plan.rowDims.length + 1, chunkBytes, endRow });
+  };
 
   /** The index as it stands: unfinished nodes are written afresh from the bottom up. */
   const indexOf = async (chunks: Chunks): Promise<number | undefined> => {
+    // A chunk that is not full goes into the file as it stands, zeros behind its rows, and again when it is.
     let below: ChunkEntry | undefined;
+    if (chunks.tailBytes > 0) {
+      chunks.tail.fill(0, chunks.tailBytes);
+      const row = Math.floor(chunks.rows / chunks.plan.chunkRows) * chunks.plan.chunkRows;
+      below = { row, address: await put(chunks.tail) };
+    }
     for (let level = 0; level < chunks.levels.length; level++) {
       const entries = [...chunks.levels[level], ...(below ? [below] : [])];
       const isTop = level === chunks.levels.length - 1;
@@ -165,7 +178,14 @@ export async function createHdf5(output: GrowingFile, root: GroupPlan): Promise<
       const chunkBytes = typeSizeBytes(item.type) * item.rowDims.reduce((x, y) => x * y, item.chunkRows);
       if (chunkBytes >= 2 ** 32)
         refuse(output.path, `a chunk of ${path} has ${chunkBytes} bytes`, 'HDF5 holds less than 4 GiB');
-      growing.set(path, { plan: item, chunkBytes, rows: 0, levels: [[]] });
+      growing.set(path, {
+        plan: item,
+        chunkBytes,
+        rows: 0,
+        tail: new Uint8Array(0),
+        tailBytes: 0,
+        levels: [[]],
+      });
     }
   };
   plan('', root);
@@ -180,13 +200,29 @@ export async function createHdf5(output: GrowingFile, root: GroupPlan): Promise<
     chunkRowsOf: (path) => planned(path).plan.chunkRows,
     append: async (path, bytes) => {
       const chunks = planned(path);
-      if (bytes.length % chunks.chunkBytes !== 0)
-        throw new Error(`${path}: ${bytes.length} bytes are not whole chunks`);
-      for (let at = 0; at < bytes.length; at += chunks.chunkBytes) {
-        const address = await put(bytes.subarray(at, at + chunks.chunkBytes));
-        const row = chunks.rows;
-        chunks.rows += chunks.plan.chunkRows;
-        await keep(chunks, 0, { row, address });
+      const { chunkBytes } = chunks;
+      const { chunkRows } = chunks.plan;
+      const rowBytes = chunkBytes / chunkRows;
+      if (bytes.length % rowBytes !== 0) throw new Error(`${path}: ${bytes.length} bytes are not whole rows`);
+      for (let at = 0; at < bytes.length;) {
+        if (chunks.tailBytes === 0 && bytes.length - at >= chunkBytes) {
+          const address = await put(bytes.subarray(at, at + chunkBytes));
+          const row = chunks.rows;
+          chunks.rows += chunkRows;
+          at += chunkBytes;
+          await keep(chunks, 0, { row, address });
+          continue;
+        }
+        if (chunks.tail.length === 0) chunks.tail = new Uint8Array(chunkBytes);
+        const some = Math.min(chunkBytes - chunks.tailBytes, bytes.length - at);
+        chunks.tail.set(bytes.subarray(at, at + some), chunks.tailBytes);
+        chunks.tailBytes += some;
+        chunks.rows += some / rowBytes;
+        at += some;
+        if (chunks.tailBytes < chunkBytes) continue;
+        const address = await put(chunks.tail);
+        chunks.tailBytes = 0;
+        await keep(chunks, 0, { row: chunks.rows - chunkRows, address });
       }
     },
     commit: async () => {

@@ -34,6 +34,18 @@ export const storedProducts: Readonly<Partial<Record<number, StoredProduct>>> = 
 export const feedsOf = ([{ label }]: readonly StoredProduct[]): 'linear' | 'circular' =>
   /[RL]/.test(label) ? 'circular' : 'linear';
 
+/**
+ * Codes of stored products by the polarisations they join, falling; undefined where they are all there are, or the
+ * first alone.
+ */
+export function codesOf(products: readonly StoredProduct[]): readonly number[] | undefined {
+  const first = firstCode[feedsOf(products)];
+  const codes = [...new Set(products.map(({ p1, p2 }) => first - (p1 === p2 ? p1 : 2 + p1)))].sort(
+    (x, y) => y - x,
+  );
+  return codes.length === 4 || (codes.length === 1 && codes[0] === first) ? undefined : codes;
+}
+
 /** The first of the codes in falling order XX, YY, XY, YX or RR, LL, RL, LR. */
 export const firstCode = { linear: -5, circular: -1 } as const;
 
@@ -78,6 +90,7 @@ export function gather(shape: GatherShape): Gathering {
   const uvw = new Float64Array(3 * baselines);
   const durations = new Float64Array(baselines);
   for (const unknown of [weights, uvw, durations]) unknown.fill(Number.NaN);
+  const there = new Uint8Array(baselines);
   let b = 0;
   let order: 'i is first' | 'i is second' = 'i is first';
   let repeated = 0;
@@ -86,6 +99,7 @@ export function gather(shape: GatherShape): Gathering {
     row: (s1, s2, row) => {
       order = s1 >= s2 ? 'i is first' : 'i is second';
       b = baselineIndex(Math.max(s1, s2), Math.min(s1, s2));
+      there[b] = 1;
       if (row === undefined) return;
       durations[b] = row.integrationS ?? Number.NaN;
       const [u, v, w] = row.uvwM;
@@ -116,8 +130,8 @@ export function gather(shape: GatherShape): Gathering {
       } else if (isNew) weights[at] = size > 0 ? -size : -0;
     },
     finish: (when) => {
-      for (let at = 0; at < cells; at++) if (Number.isNaN(weights[at])) weights[at] = -0;
       const { counts, flaggedInputs } = settle(shape, weights);
+      for (let at = 0; at < cells; at++) if (Number.isNaN(weights[at])) weights[at] = -0;
       const summed = once(() => {
         const all = sums ?? weighted(means, weights);
         scaleToCounts(all, weights, counts, polarisations ** 2);
@@ -139,6 +153,7 @@ export function gather(shape: GatherShape): Gathering {
         },
         counts,
         flaggedInputs,
+        ...(there.includes(0) && { pairs: there.slice() }),
         // A pair that comes twice at one time has no single value to write again: the sums alone are kept.
         ...(repeated === 0 && { asStored }),
       };
@@ -147,6 +162,7 @@ export function gather(shape: GatherShape): Gathering {
       means.fill(0);
       sums = shape.values === 'sum' ? new Float64Array(2 * cells) : undefined;
       for (const unknown of [weights, uvw, durations]) unknown.fill(Number.NaN);
+      there.fill(0);
       repeated = 0;
     },
   };
@@ -190,15 +206,13 @@ const differ = (values: Float64Array): boolean => {
  * weight must not pass for a zero.
  */
 function settle(
-  { channels, stations, polarisations, products }: GatherShape,
+  { channels, stations, polarisations }: GatherShape,
   weights: Float64Array,
 ): { readonly counts: CountsCB; readonly flaggedInputs: Uint8Array } {
   const baselines = baselineCount(stations);
   const pairs = polarisations ** 2;
   const flaggedInputs = new Uint8Array(stations * polarisations).fill(1);
   const counts = new Float64Array(channels * baselines).fill(Number.POSITIVE_INFINITY);
-  const stored = (pi: number, pj: number, isAuto: boolean): boolean =>
-    products.some(({ p1, p2 }) => (p1 === pi && p2 === pj) || (!isAuto && p1 === pj && p2 === pi));
   const visit = (see: (cell: number, at: number, a1: number, a2: number) => void): void => {
     for (let c = 0; c < channels; c++) {
       for (let i = 0; i < stations; i++) {
@@ -214,15 +228,14 @@ function settle(
     }
   };
   visit((_cell, at, a1, a2) => {
-    if (weights[at] <= 0) return;
+    if (!(weights[at] > 0)) return;
     flaggedInputs[a1] = 0;
     flaggedInputs[a2] = 0;
   });
   visit((cell, at, a1, a2) => {
     if (flaggedInputs[a1] === 1 || flaggedInputs[a2] === 1) return;
-    const isAuto = Math.floor(a1 / polarisations) === Math.floor(a2 / polarisations);
-    if (stored(a1 % polarisations, a2 % polarisations, isAuto))
-      counts[cell] = Math.min(counts[cell], Math.max(0, weights[at]));
+    // What never came is no product of the file's.
+    if (!Number.isNaN(weights[at])) counts[cell] = Math.min(counts[cell], Math.max(0, weights[at]));
   });
   for (let cell = 0; cell < counts.length; cell++)
     if (counts[cell] === Number.POSITIVE_INFINITY) counts[cell] = 0;

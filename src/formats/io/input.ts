@@ -1,5 +1,5 @@
 /** Opening and reading files, with failures in our own words. */
-import { open, stat, type FileHandle } from 'node:fs/promises';
+import { open, readlink, stat, type FileHandle } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { Closable } from '../../core/closing.js';
 import { CorellaError, refuse } from '../../core/errors.js';
@@ -29,13 +29,16 @@ function cannotRead(path: string, error: unknown, whenMissing = 'check the name'
 
 /** `whenMissing` is the advice given where there is no such file, nor one of nearly that name and of its kind. */
 export async function openInput(path: string, whenMissing?: string): Promise<InputFile> {
-  const found = await stat(path).catch(async (error: unknown) =>
-    cannotRead(
+  const found = await stat(path).catch(async (error: unknown) => {
+    const target = await readlink(path).catch(() => undefined);
+    if (target !== undefined && errorCode(error) === 'ENOENT')
+      refuse(path, `is a link to ${target}, which is not there`, 'put the file back there, or name it itself');
+    return cannotRead(
       path,
       error,
       (await meantBeside(path, whenMissing === undefined ? '' : extname(path))) ?? whenMissing,
-    ),
-  );
+    );
+  });
   if (found.isDirectory()) refuse(path, 'it is a folder', 'name a file inside it');
   if (!found.isFile()) refuse(path, 'it is not a plain file', 'name a file on a disk');
   const handle: FileHandle = await open(path, 'r').catch((error: unknown) => cannotRead(path, error));

@@ -29,7 +29,7 @@ describe('PSRDADA', () => {
     }
   });
 
-  for (const instrument of ['other', 'MeerKAT']) {
+  for (const instrument of ['other', 'MKBF']) {
     it(`reads several channels as spectra (${instrument}), whichever way they lie`, async () => {
       const bytes = encodeDada({
         ...sample,
@@ -55,6 +55,34 @@ describe('PSRDADA', () => {
       }
     });
   }
+
+  it("reads a heap of MeerKAT's beamformer byte by byte as [pol][channel][time]", async () => {
+    // Two polarisations × three channels × 256 samples, written out without the encoder: each byte tells its place.
+    const header = encodeDada({ ...sample, channels: 3, instrument: 'MKBF', samples: 0, offsetBytes: 0 });
+    const heap = Buffer.alloc(2 * 3 * 256 * 2);
+    for (let p = 0; p < 2; p++)
+      for (let c = 0; c < 3; c++)
+        for (let t = 0; t < 256; t++) heap.writeInt8(10 * c + p + 40 * (t % 2), ((p * 3 + c) * 256 + t) * 2);
+    const { values } = await readWhole(dada, Buffer.concat([header, heap]), { blockSamples: 100 });
+    for (const [c, p] of [
+      [0, 0],
+      [0, 1],
+      [1, 0],
+      [2, 1],
+    ])
+      for (const t of [0, 1, 99, 255])
+        assert.equal(values[c * 2 + p][2 * t], 10 * c + p + 40 * (t % 2), `channel ${c}, polarisation ${p}`);
+  });
+
+  it('refuses an order of channels that it does not know', async () => {
+    const several = { ...sample, channels: 4, offsetBytes: 0 };
+    const open = (one: DadaSample) => dada.open(writeSample(encodeDada(one)));
+    await assert.rejects(open({ ...several, more: ['ORDER FTP'] }), /channels in the order FTP/);
+    await assert.rejects(open({ ...several, instrument: 'MeerKAT' }), /does not tell in which order/);
+    await (await open({ ...several, instrument: 'MeerKAT', more: ['ORDER TFP'] })).close();
+    // One channel is in order whatever the header calls it.
+    await (await open({ ...sample, more: ['ORDER FTP'] })).close();
+  });
 
   it('turns a falling band of voltages round: conjugates, or every second real sample', async () => {
     const falling = encodeDada({
@@ -103,7 +131,7 @@ describe('PSRDADA', () => {
   });
 
   it('counts the samples of a heap that is cut as missing', async () => {
-    const bytes = encodeDada({ ...sample, channels: 4, instrument: 'MeerKAT', samples: 768, offsetBytes: 0 });
+    const bytes = encodeDada({ ...sample, channels: 4, instrument: 'MKBF', samples: 768, offsetBytes: 0 });
     const { recording, gaps, values } = await readWhole(dada, bytes.subarray(0, bytes.length - 7), {
       blockSamples: 300,
     });

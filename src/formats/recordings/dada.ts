@@ -1,7 +1,7 @@
 /**
  * PSRDADA: a text header of HDR_SIZE bytes, "KEY value" a line, then samples to the end of the file. One
- * channel is voltages, [t][pol]; several are spectra, [t][c][pol], or, as MeerKAT writes them, heaps of 256
- * samples each [c][pol][t].
+ * channel is voltages, [t][pol]; several are spectra, [t][c][pol], or, as MeerKAT's beamformer (INSTRUMENT MKBF)
+ * writes them, heaps of 256 samples each [pol][c][t].
  */
 import {
   voltageSizeBytes,
@@ -75,6 +75,26 @@ function invertBand(
   }
 }
 
+/**
+ * Several channels lie [t][c][pol] unless the header says otherwise. Any other order would be read without a word and
+ * scrambled, so that one that is not known is refused.
+ */
+function isHeaped(path: string, keys: Keys, channels: number): boolean {
+  if (channels === 1) return false;
+  const instrument = keys.get('INSTRUMENT') ?? '';
+  if (instrument.toUpperCase() === 'MKBF') return true;
+  const order = keys.get('ORDER')?.toUpperCase();
+  if (order === 'TFP' || (order === undefined && !/meerkat/i.test(`${instrument} ${keys.get('TELESCOPE') ?? ''}`)))
+    return false;
+  return refuse(
+    path,
+    order === undefined
+      ? `is of MeerKAT, and its INSTRUMENT '${instrument}' does not tell in which order its ${channels} channels lie`
+      : `keeps its ${channels} channels in the order ${order}`,
+    'read are heaps of the beamformer (INSTRUMENT MKBF in the header) and time, frequency, polarisation (ORDER TFP)',
+  );
+}
+
 const wholeIfNear = (value: number): number =>
   Math.abs(value - Math.round(value)) <= 1e-9 * value ? Math.round(value) : value;
 
@@ -88,7 +108,7 @@ async function openRecording(file: InputFile, options: OpenOptions): Promise<Ope
   const rateHz = wholeIfNear(1e6 / tsampUs);
   const offsetBytes = numberOf(path, keys, 'OBS_OFFSET', 0);
   const start = addSamples(observationStart(path, keys), Math.floor(offsetBytes / sampleBytes), rateHz);
-  const heaped = channels > 1 && /meerkat/i.test(keys.get('INSTRUMENT') ?? keys.get('TELESCOPE') ?? '');
+  const heaped = isHeaped(path, keys, channels);
   const unit = heaped ? MEERKAT_HEAP_SAMPLES : 1;
   const payloadBytes = file.sizeBytes - headerBytes;
   const heldSamples = Math.floor(payloadBytes / (sampleBytes * unit)) * unit;
@@ -170,7 +190,7 @@ async function openRecording(file: InputFile, options: OpenOptions): Promise<Ope
     for (let k = 0; k < channels; k++) {
       const c = sideband === 'lower' ? channels - 1 - k : k;
       for (let p = 0; p < polarisations; p++) {
-        const inside = k * polarisations + p;
+        const inside = heaped ? p * channels + k : k * polarisations + p;
         copyComplex(
           {
             from: run,

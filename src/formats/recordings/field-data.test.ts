@@ -89,11 +89,10 @@ describe('real recordings', { skip }, () => {
     assert.deepEqual(whole.values[0].slice(0, 6), [-7, 12, 5, -3, 11, 2]);
     assert.deepEqual(whole.values[7].slice(0, 6), [7, 7, 12, 23, 4, -27]);
     assert.equal(power(whole, 4000), 6_311_439);
-    const cut = await openFile(real('guppi/sample_vegas.raw'));
-    assert.ok(cut.kind === 'spectra');
-    assert.equal(cut.details.truncatedBlocks, 1);
-    assert.ok(cut.frequenciesHz[0] < cut.frequenciesHz[31]);
-    await cut.close();
+    await assert.rejects(
+      openFile(real('guppi/sample_vegas.raw')),
+      /holds 7920 bytes after its header, where a block has 132186112 \(BLOCSIZE\)/,
+    );
   });
 
   it('PSRDADA', async () => {

@@ -92,6 +92,17 @@ describe('GUPPI RAW', () => {
     assert.equal(recording.tally.spareBytes, 20 * 24 * 2 - 1);
   });
 
+  it('refuses a header that promises more than the file holds', async () => {
+    const bytes = encodeGuppi({ ...sample, overlap: 0, blocks: [0] });
+    await assert.rejects(
+      guppi.open(writeSample(bytes.subarray(0, bytes.length - 1))),
+      /holds 959 bytes after its header, where a block has 960 \(BLOCSIZE\); it was cut short/,
+    );
+    // A terabyte of zeros is what a mad number would ask for.
+    const mad = bytes.toString('latin1').replace(/BLOCSIZE= +960/, 'BLOCSIZE=        1099511627760');
+    await assert.rejects(guppi.open(writeSample(Buffer.from(mad, 'latin1'))), /where a block has 1099511627760/);
+  });
+
   it('passes over a block whose header is damaged', async () => {
     const bytes = encodeGuppi({ ...sample, overlap: 0 });
     bytes.fill(0, bytes.length / 3, bytes.length / 3 + 40);

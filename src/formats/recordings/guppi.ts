@@ -197,6 +197,13 @@ async function openBlocks(file: InputFile, options: OpenOptions): Promise<Spectr
   const shape = shapeOf(path, cards);
   const { antennas, channels, polarisations, blockSamples, bits, pairBytes } = shape;
   const { blocks, damaged } = await findBlocks(file, first, shape);
+  // What was cut off a recording is missing; where there is no whole block, its size is the header's word alone.
+  if (!blocks.some(({ whole }) => whole))
+    refuse(
+      path,
+      `holds ${file.sizeBytes - first.headerBytes} bytes after its header, where a block has ${shape.blockBytes} (BLOCSIZE)`,
+      'it was cut short or its header is damaged: copy it again',
+    );
   const cutBytes = blocks.reduce(
     (sum, { whole, dataOffset }) => sum + (whole ? 0 : file.sizeBytes - dataOffset),
     0,

@@ -211,12 +211,14 @@ export function encodeDada(sample: DadaSample): Buffer {
   );
   const width = channels * polarisations;
   const data = Buffer.alloc(samples * width * 2);
-  const heap = sample.instrument === 'MeerKAT' && channels > 1 ? 256 : 1;
+  // MeerKAT's beamformer: heaps of 256 samples, [pol][c][t] in each.
+  const heap = sample.instrument === 'MKBF' && channels > 1 ? 256 : 1;
   for (let t = 0; t < samples; t++)
     for (let input = 0; input < width; input++)
       for (let part = 0; part < 2; part++) {
         const inHeap = t % heap;
-        const pair = heap === 1 ? t * width + input : (t - inHeap) * width + input * heap + inHeap;
+        const place = (input % polarisations) * channels + Math.floor(input / polarisations);
+        const pair = heap === 1 ? t * width + input : (t - inHeap) * width + place * heap + inHeap;
         data.writeInt8(sample.code(0, input, t, part), pair * 2 + part);
       }
   return Buffer.concat([header, data]);

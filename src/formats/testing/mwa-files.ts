@@ -108,6 +108,8 @@ export interface MwaPiece {
   readonly channels: number;
   /** Unix seconds at which each integration starts. */
   readonly times: readonly number[];
+  /** gpubox: whole numbers with this BSCALE, as the telescope kept them in some years, instead of floats. */
+  readonly bscale?: number;
   /** MWAX: the weight of a product of two inputs. */
   readonly weight?: (a1: number, a2: number) => number;
 }
@@ -117,10 +119,11 @@ const timeCards = (unixS: number): string[] => [
   integerCard('MILLITIM', Math.round(1000 * (unixS - Math.floor(unixS)))),
 ];
 
-function imageUnit(values: readonly number[], width: number, unixS: number): Buffer {
+function imageUnit(values: readonly number[], width: number, unixS: number, bscale?: number): Buffer {
   const header = headerBytes([
     ...textCards('XTENSION', 'IMAGE'),
-    integerCard('BITPIX', -32),
+    integerCard('BITPIX', bscale === undefined ? -32 : 32),
+    ...(bscale === undefined ? [] : [realCard('BSCALE', bscale)]),
     integerCard('NAXIS', 2),
     integerCard('NAXIS1', width),
     integerCard('NAXIS2', values.length / width),
@@ -129,7 +132,10 @@ function imageUnit(values: readonly number[], width: number, unixS: number): Buf
     ...timeCards(unixS),
   ]);
   const data = Buffer.alloc(paddedBytes(4 * values.length));
-  values.forEach((value, k) => data.writeFloatBE(value, 4 * k));
+  values.forEach((value, k) => {
+    if (bscale === undefined) data.writeFloatBE(value, 4 * k);
+    else data.writeInt32BE(Math.round(value / bscale), 4 * k);
+  });
   return Buffer.concat([header, data]);
 }
 
@@ -168,7 +174,7 @@ export function encodeGpubox(sample: MwaSample, piece: MwaPiece): Uint8Array {
         }
       }
     }
-    return imageUnit(values, values.length / piece.channels, unixS);
+    return imageUnit(values, values.length / piece.channels, unixS, piece.bscale);
   });
   return Buffer.concat([primaryUnit(sample, piece.times[0], []), ...units]);
 }

@@ -162,7 +162,7 @@ export async function subjects(): Promise<AnySubject[]> {
         polarisations: 2,
         samples: 512,
         bandwidthMhz: 3,
-        instrument: 'MeerKAT',
+        instrument: 'MKBF',
         offsetBytes: 0,
         code: small,
       }),

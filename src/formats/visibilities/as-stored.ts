@@ -3,17 +3,37 @@ import { baselineIndex } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import type { VisibilityHeader } from '../format.js';
+import { firstCode, storedProducts } from '../io/gather.js';
 
-/** Products in the order of codes −5, −6, −7, −8: XX, YY, XY, YX of (antenna 1, antenna 2); −1 to −4 of circular feeds. */
-export const fileProducts = {
-  1: [[0, 0]],
-  2: [
-    [0, 0],
-    [1, 1],
-    [0, 1],
-    [1, 0],
-  ],
-} as const;
+/** What a file gets of each pair: polarisations of (antenna 1, antenna 2) here, and the code it goes by. */
+export interface WrittenProduct {
+  readonly p1: 0 | 1;
+  readonly p2: 0 | 1;
+  readonly code: number;
+  /** "XX", "RL". */
+  readonly label: string;
+}
+
+/** In the order of codes −5, −6, −7, −8: XX, YY, XY, YX; −1 to −4 of circular feeds. */
+const allProducts = [
+  [0, 0],
+  [1, 1],
+  [0, 1],
+  [1, 0],
+] as const;
+
+export function writtenProducts(
+  header: Pick<VisibilityHeader, 'polarisations' | 'feeds' | 'products'>,
+): readonly WrittenProduct[] {
+  const first = firstCode[header.feeds ?? 'linear'];
+  const labelOf = (code: number): string => storedProducts[code]?.label ?? String(code);
+  if (header.polarisations === 1) {
+    const code = header.products?.[0] ?? first;
+    return [{ p1: 0, p2: 0, code, label: labelOf(code) }];
+  }
+  const all = allProducts.map(([p1, p2], k) => ({ p1, p2, code: first - k, label: labelOf(first - k) }));
+  return header.products ? all.filter(({ code }) => header.products?.includes(code)) : all;
+}
 
 /** How long a pair was integrated: as the other file had it, else as long as all. */
 export const storedIntegrationS = ({ asStored, durationS }: Integration, i: number, j: number): number => {

@@ -61,6 +61,7 @@ async function openIdi(file: InputFile): Promise<VisibilityFile> {
     phaseCentre: source.position,
     object: source.name,
     history: primary.header.remarks,
+    facts: { xOrientation: 'unknown' },
     details: {
       correlator: primary.header.text('CORRELAT', ''),
       dateObs: primary.header.text('DATE-OBS', ''),

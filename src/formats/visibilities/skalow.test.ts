@@ -33,14 +33,24 @@ describe('SKA-Low correlator dumps', () => {
   const samples = Math.round((2 * 781_250 * 32) / 27);
   // Baseline (0, 2) is the file's third; its XY is value 4·2 + 1, in the second time 24 values later.
   const asStored = 24 + 9;
-  for (const [name, sign, pair] of [
+  for (const [name, sign, pair, said] of [
     // Conjugates with XY and YX exchanged are V₂₁ in the file's own order: the house's triangle as it is.
     ['eda2', 1, 1],
     // V₁₂ becomes V₂₁ by conjugation, and XY of (0, 2) is YX of (2, 0).
     ['aavs2', -1, 2],
+    // Whatever the station, V₁₂ is the rule.
+    ['aavs3', -1, 2],
+    ['s8-6', -1, 2],
+    ['mine', -1, 2],
+    // Unless the user says: the word of whoever knows the station holds.
+    ['eda2', -1, 2, 'V12'],
+    ['mine', 1, 1, 'V21'],
   ] as const) {
-    it(`puts ${name}'s pairs into the lower triangle`, async () => {
-      const file = await skalow.open(await dump(`${name}.hdf5`, 3), { telescope: three(name) });
+    it(`puts ${name}'s pairs into the lower triangle${said ? `, told ${said}` : ''}`, async () => {
+      const file = await skalow.open(await dump(`${name}.hdf5`, 3), {
+        telescope: three(name),
+        ...(said && { storedPair: said }),
+      });
       assert.ok(file.kind === 'visibilities');
       assert.equal(file.header.frequenciesHz[0], 159_375_000);
       const all = [];

@@ -13,30 +13,30 @@ import { loadTelescope } from '../../telescope/load.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import type { Format, OpenOptions, VisibilityFile } from '../format.js';
 import { gather, storedProducts, type StoredProduct } from '../io/gather.js';
-import { isHdf5, namesInHead, openHdf5, type Hdf5File } from '../hdf5/read.js';
+import { namesInHead, openHdf5, type Hdf5File } from '../hdf5/read.js';
 
 const CHANNEL_SPACING_HZ = 781_250;
 /** The station's filterbank oversamples by 32/27. */
 const CHANNEL_WIDTH_HZ = (CHANNEL_SPACING_HZ * 32) / 27;
 const DATA = 'correlation_matrix/data';
+/** Stations that a file's name may tell. */
+const stations = ['eda2', 'aavs2', 'aavs3'] as const;
 /**
  * What the matrix holds for the pair (1, 2). The station does not say; the sky does: with EDA2's values
- * conjugated the Sun and the Galactic centre stand where they were on 2021-12-11, with AAVS2's as they are the
- * Sun of 2023-08-23. The other way round both are mirrored through the zenith.
+ * conjugated the Sun and the Galactic centre stand where they were on 2021-12-11; with those of AAVS2, AAVS3 and the
+ * stations s8-… as they are the Sun and the Galaxy of their days. The other way round all are mirrored through the
+ * zenith. So V₁₂ is the rule and EDA2 the exception, unless the user says.
  */
-const heldPair = { eda2: 'V21', aavs2: 'V12' } as const;
-type KnownStation = keyof typeof heldPair;
-const isKnown = (name: string): name is KnownStation => name in heldPair;
-const held = (name: string): 'V12' | 'V21' => (isKnown(name) ? heldPair[name] : 'V21');
+const usuallyHeld = (name: string): 'V12' | 'V21' => (name.toLowerCase() === 'eda2' ? 'V21' : 'V12');
 
 async function telescopeFor(path: string, options: OpenOptions): Promise<Telescope> {
   if (options.telescope) return options.telescope;
-  const name = Object.keys(heldPair).find((one) => basename(path).toLowerCase().includes(one));
+  const name = stations.find((one) => basename(path).toLowerCase().includes(one));
   if (name === undefined)
     refuse(
       path,
       'neither it nor its name tells which station made it',
-      'name it with --telescope, like eda2 or aavs2',
+      'name it with --telescope, like eda2, aavs3 or s8-6',
     );
   return loadTelescope(name);
 }
@@ -47,7 +47,7 @@ const productsHeldAs = {
   V21: [-5, -8, -7, -6].map((code) => storedProducts[code]) as readonly StoredProduct[],
 };
 
-function opened(file: Hdf5File, telescope: Telescope): VisibilityFile {
+function opened(file: Hdf5File, telescope: Telescope, { storedPair }: OpenOptions): VisibilityFile {
   const { path } = file;
   const fact = (name: string): number => {
     const value = file.attribute('root', name);
@@ -89,7 +89,7 @@ function opened(file: Hdf5File, telescope: Telescope): VisibilityFile {
     (_, c) => (channelId + c) * CHANNEL_SPACING_HZ,
   );
 
-  const pair = held(telescope.name);
+  const pair = storedPair ?? usuallyHeld(telescope.name);
   const order = productsHeldAs[pair];
   const sign = pair === 'V21' ? -1 : 1;
   const integrationOf = (t: number): Integration => {
@@ -131,6 +131,7 @@ function opened(file: Hdf5File, telescope: Telescope): VisibilityFile {
       storage: data.storage,
       channelSpacingHz: CHANNEL_SPACING_HZ,
       pair,
+      pairToldBy: storedPair ? 'the user' : "the station's name",
       // XX, XY, YX, YY of the pairs (0, 0) and (0, 1), as stored.
       firstValues: [...data.box([0, 0, 0, 0], [1, 1, Math.min(2, baselines), 4])],
     },
@@ -158,11 +159,13 @@ export const skalow: Format = {
   name: 'skalow',
   title: 'SKA-Low station correlator (HDF5)',
   extensions: ['.hdf5'],
-  kinds: [{ title: 'SKA-Low HDF5', holds: 'visibilities', reads: [] }],
-  recognise: (path, head) =>
-    namesInHead(head, 'correlation_matrix') || (isHdf5(head) && /correlation_burst/i.test(basename(path))),
+  kinds: [{ title: 'SKA-Low HDF5', holds: 'visibilities', reads: ['storedPair'] }],
+  recognise: (_path, head, names) =>
+    names === undefined || names === 'damaged'
+      ? namesInHead(head, 'correlation_matrix')
+      : names.has('correlation_matrix'),
   open: async (path, options = {}) => {
     const telescope = await telescopeFor(path, options);
-    return preparing(async (closers) => opened(closers.keep(await openHdf5(path)), telescope));
+    return preparing(async (closers) => opened(closers.keep(await openHdf5(path)), telescope, options));
   },
 };

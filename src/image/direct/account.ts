@@ -1,8 +1,9 @@
 /** What a direct imager remembers beside its sums, whatever makes them: gains, gaps, and so the image's scale. */
-import type { GainsCA } from '../../core/axes.js';
+import { weightsCP, type GainsCA } from '../../core/axes.js';
 import type { SpectraBlock } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
 import { SampleCounter } from '../../core/sample-counter.js';
+import { takeAutos } from './autos.js';
 import { checkBlock, inputFactors, pairSum, scaleImage, unitFactors, type DirectImage } from './direct.js';
 import type { ImagePlan } from '../plan.js';
 
@@ -10,7 +11,10 @@ export class DirectAccount {
   private current: Float64Array;
   private readonly counter: SampleCounter;
 
-  constructor(private readonly plan: ImagePlan) {
+  constructor(
+    private readonly plan: ImagePlan,
+    private readonly autos: 'include' | 'leave-out' = 'include',
+  ) {
     this.current = unitFactors(plan);
     this.counter = new SampleCounter(plan);
   }
@@ -56,17 +60,35 @@ export class DirectAccount {
 
   /**
    * Scales sums : [c][product][m][l] as the transform leaves them, and starts again. pairSums : [c][product], where the
-   * factors are not those known here.
+   * factors are not those known here. powers : [c][s][product], where autocorrelations are left out: they are taken
+   * from the sums.
    */
-  finish(sums: Float64Array, pairSums?: Float64Array, into?: DirectImage): DirectImage {
-    const { plan, counter } = this;
+  finish(
+    sums: Float64Array,
+    pairSums?: Float64Array,
+    into?: DirectImage,
+    powers?: Float64Array,
+  ): DirectImage {
+    const { plan, counter, autos } = this;
+    if (autos === 'leave-out') {
+      if (!powers) throw new Error("autocorrelations are left out, and nobody summed the stations' powers");
+      takeAutos(plan, sums, powers, this.current);
+    }
     const { samples } = counter;
     const counts = counter.finish(into?.counts);
     const scales =
       pairSums ??
       Float64Array.from({ length: plan.channels * plan.products }, (_, plane) =>
-        pairSum(plan, counts, this.current, Math.floor(plane / plan.products), plane % plan.products),
+        pairSum(
+          ...([plan, counts, this.current] as const),
+          ...([Math.floor(plane / plan.products), plane % plan.products, autos] as const),
+        ),
       );
-    return { image: scaleImage(plan, sums, scales, into?.image), samples, counts };
+    return {
+      image: scaleImage(plan, sums, scales, into?.image),
+      samples,
+      counts,
+      weights: weightsCP(scales, plan.channels, plan.products),
+    };
   }
 }

@@ -4,7 +4,7 @@
  * calibration of its inputs and the scale of its image.
  */
 import { baselineCount, baselineIndex, gainsCA, imageCPML } from '../../core/axes.js';
-import type { CountsCB, GainsCA, ImageCPML } from '../../core/axes.js';
+import type { CountsCB, GainsCA, ImageCPML, WeightsCP } from '../../core/axes.js';
 import type { SpectraBlock } from '../../core/blocks.js';
 import type { Closable } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
@@ -17,6 +17,8 @@ export interface DirectImage {
   readonly samples: number;
   /** Samples that both stations of each pair really had: the weights behind the image. */
   readonly counts: CountsCB;
+  /** What each plane was divided by: channels are averaged by it. */
+  readonly weights: WeightsCP;
 }
 
 export interface DirectImager extends Closable {
@@ -77,7 +79,8 @@ export const productInputs = [
 
 /**
  * Σ over ordered pairs of stations of their common samples, where both inputs take part: a lone source of flux I
- * puts I times this into the sum of |field|², so dividing by it gives Jy per beam.
+ * puts I times this into the sum of |field|², so dividing by it gives Jy per beam. A station pairs with itself where
+ * autocorrelations are included.
  */
 export function pairSum(
   plan: ImagePlan,
@@ -85,6 +88,7 @@ export function pairSum(
   factors: Float64Array,
   channel: number,
   product: number,
+  autos: 'include' | 'leave-out' = 'include',
 ): number {
   const { stations, polarisations } = plan;
   const [pi, pj] = productInputs[product];
@@ -95,6 +99,7 @@ export function pairSum(
   let sum = 0;
   for (let i = 0; i < stations; i++) {
     for (let j = 0; j <= i; j++) {
+      if (i === j && autos === 'leave-out') continue;
       const count = counts[channel * baselineCount(stations) + baselineIndex(i, j)];
       if (takesPart(i, pi) && takesPart(j, pj)) sum += count;
       if (i !== j && takesPart(j, pi) && takesPart(i, pj)) sum += count;

@@ -5,6 +5,7 @@ import { nothingToClose } from '../../core/closing.js';
 import { planFft } from '../../core/fft.js';
 import { highNibble, lowNibble } from '../../core/nibbles.js';
 import { DirectAccount } from './account.js';
+import { powerCount, type DirectImagerOptions } from './autos.js';
 import type { DirectImager } from './direct.js';
 import type { ImagePlan } from '../plan.js';
 
@@ -24,7 +25,7 @@ const readSample = {
   },
 } satisfies Record<SpectraType, ReadSample>;
 
-export function prepareDirectReference(plan: ImagePlan): DirectImager {
+export function prepareDirectReference(plan: ImagePlan, { autos }: DirectImagerOptions = {}): DirectImager {
   const { pixels, channels, stations, polarisations, products } = plan;
   const inputs = stations * polarisations;
   const fft = planFft(pixels);
@@ -36,7 +37,8 @@ export function prepareDirectReference(plan: ImagePlan): DirectImager {
   const sums = new Float64Array(channels * products * pixels * pixels);
   const isColumnShown = shownColumns(plan);
   const sample = new Float64Array(2);
-  const account = new DirectAccount(plan);
+  const account = new DirectAccount(plan, autos);
+  const powers = new Float64Array(powerCount(plan));
 
   function spread(grid: Float64Array, channel: number, station: number, re: number, im: number): void {
     const { kernelSize, taps, corners } = plan;
@@ -73,6 +75,25 @@ export function prepareDirectReference(plan: ImagePlan): DirectImager {
     }
   }
 
+  /** x conj(x) of every station at one time step, beside its image. */
+  const [x, y] = [new Float64Array(2), new Float64Array(2)];
+  function addPowers(
+    to: Float64Array,
+    channel: number,
+    readInput: (a: number, into: Float64Array) => void,
+  ): void {
+    for (let s = 0; s < stations; s++) {
+      const at = (channel * stations + s) * products;
+      readInput(s * polarisations, x);
+      to[at] += x[0] ** 2 + x[1] ** 2;
+      if (polarisations === 1) continue;
+      readInput(s * polarisations + 1, y);
+      to[at + 1] += y[0] ** 2 + y[1] ** 2;
+      to[at + 2] += x[0] * y[0] + x[1] * y[1];
+      to[at + 3] += x[1] * y[0] - x[0] * y[1];
+    }
+  }
+
   async function accumulate(block: SpectraBlock): Promise<void> {
     account.add(block);
     const { factors } = account;
@@ -81,6 +102,10 @@ export function prepareDirectReference(plan: ImagePlan): DirectImager {
     for (let c = 0; c < channels; c++) {
       for (let t = 0; t < block.samples; t++) {
         for (const grid of grids) grid.fill(0);
+        if (autos === 'leave-out')
+          addPowers(powers, c, (a, into) => {
+            read(spectra, (c * inputs + a) * block.samples + t, into);
+          });
         for (let a = 0; a < inputs; a++) {
           const input = c * inputs + a;
           const factorRe = factors[2 * input];
@@ -104,8 +129,9 @@ export function prepareDirectReference(plan: ImagePlan): DirectImager {
     accumulate,
     finish: (into) => {
       account.checkAny();
-      const result = account.finish(transposed(sums, pixels), undefined, into);
+      const result = account.finish(transposed(sums, pixels), undefined, into, powers);
       sums.fill(0);
+      powers.fill(0);
       return Promise.resolve(result);
     },
     close: nothingToClose,

@@ -7,8 +7,8 @@
  *
  * Cells k − k' wrap around the grid: at the centres of pixels, nothing is lost by that.
  */
-import { baselineCount, baselineIndex } from '../../core/axes.js';
-import type { GainsCA, ImageCPML } from '../../core/axes.js';
+import { baselineCount, baselineIndex, weightsCP } from '../../core/axes.js';
+import type { GainsCA, ImageCPML, WeightsCP } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
 import { inputFactors, scaleImage, unitFactors } from '../direct/direct.js';
@@ -34,6 +34,8 @@ export interface VisibilityImage {
   readonly image: ImageCPML;
   /** What a source of 1 Jy in the middle looks like in each product; 1 at its peak. */
   readonly beam: ImageCPML;
+  /** What each plane was divided by: channels are averaged by it. */
+  readonly weights: WeightsCP;
 }
 
 /**
@@ -100,6 +102,7 @@ export function imageVisibilities(
   return {
     image: scaleImage(plan, sums, weightSums, into?.image),
     beam: scaleImage(plan, beamSums, weightSums, into?.beam),
+    weights: weightsCP(weightSums, channels, products),
   };
 }
 

@@ -160,7 +160,7 @@ function prepare(
   return { plan: planWide({ pixels, pixelCosine, bounds: boundsOf([rows]), ...options }), rows };
 }
 
-/** <A v, m> and Re <v, A* m>, their difference over |A v| |m|. */
+/** <A v, m> and Re <v, A* m>, their difference over |A v| |m|: the largest of four random m. */
 async function adjointDifference(imager: WideImager, rows: WideRows): Promise<number> {
   const { pixels } = imager.plan;
   const even = {
@@ -173,25 +173,29 @@ async function adjointDifference(imager: WideImager, rows: WideRows): Promise<nu
   };
   await imager.accumulate(even);
   const { image, weightSum } = await imager.finish();
-  const random = randomStream(43, 'model');
-  const model = planeML(
-    Float64Array.from({ length: pixels * pixels }, () => random.gaussian()),
-    pixels,
-  );
-  await imager.loadModel(model);
-  const back = await imager.predict(rows);
-  let forward = 0;
-  let imageNorm = 0;
-  let modelNorm = 0;
-  for (const [k, value] of image.entries()) {
-    if (Number.isNaN(value)) continue;
-    forward += value * weightSum * model[k];
-    imageNorm += (value * weightSum) ** 2;
-    modelNorm += model[k] ** 2;
+  let worst = 0;
+  for (let draw = 0; draw < 4; draw++) {
+    const random = randomStream(43 + draw, 'model');
+    const model = planeML(
+      Float64Array.from({ length: pixels * pixels }, () => random.gaussian()),
+      pixels,
+    );
+    await imager.loadModel(model);
+    const back = await imager.predict(rows);
+    let forward = 0;
+    let imageNorm = 0;
+    let modelNorm = 0;
+    for (const [k, value] of image.entries()) {
+      if (Number.isNaN(value)) continue;
+      forward += value * weightSum * model[k];
+      imageNorm += (value * weightSum) ** 2;
+      modelNorm += model[k] ** 2;
+    }
+    let backward = 0;
+    for (const [k, value] of back.entries()) backward += value * (rows.visibilities?.[k] ?? 0);
+    worst = Math.max(worst, Math.abs(forward - backward) / Math.sqrt(imageNorm * modelNorm));
   }
-  let backward = 0;
-  for (const [k, value] of back.entries()) backward += value * (rows.visibilities?.[k] ?? 0);
-  return Math.abs(forward - backward) / Math.sqrt(imageNorm * modelNorm);
+  return worst;
 }
 
 export function wideCases(open: () => Promise<Backend>): void {
@@ -237,11 +241,13 @@ export function wideCases(open: () => Promise<Backend>): void {
     });
   }
 
-  it('the way back is the adjoint, to 2e-8 in float32 and 1e-14 in float64', async () => {
-    // Rounding alone: 1e-8 where multiply and add are one step, 1.2e-8 was seen where they are two (x86, portable).
-    for (const field of fields) {
+  it('the way back is the adjoint, to 1e-8 in float32 and 1e-14 in float64', async () => {
+    // Both ways use the same taps, so rounding alone is left, and of that what a random m does not average out: over n
+    // pixels a side it falls as 1/n, 2e-9 rms at 256. (At 64 pixels one m in ten is beyond 1e-8.)
+    for (const one of fields) {
+      const field = { ...one, pixels: 4 * one.pixels, pixelCosine: one.pixelCosine / 4 };
       for (const [accuracy, most] of [
-        [1e-4, 2e-8],
+        [1e-4, 1e-8],
         [1e-6, 1e-14],
       ] as const) {
         const { plan, rows } = prepare('hilly', 60, field, { accuracy });

@@ -7,7 +7,7 @@ import { realNumber, refuse, wholeNumber } from '../../core/errors.js';
 import { addRestored, fitBeam, type FittedBeam } from './beam.js';
 import { joinedBlocks } from './collect.js';
 import { hogbomFast, type MinorCycle, type MinorResult } from './hogbom.js';
-import type { WideImager } from './imager.js';
+import type { WideImage, WideImager } from './imager.js';
 import { rowCount, type WideRows } from './rows.js';
 
 const WHERE = 'clean';
@@ -54,6 +54,8 @@ export interface Cleaned {
   /** What a source of 1 Jy in the middle looks like. */
   readonly beam: PlaneML;
   readonly fittedBeam: FittedBeam;
+  /** Of the visibilities' imaging weights. */
+  readonly weightSum: number;
   readonly iterations: number;
   readonly majorCycles: number;
   readonly noiseJy: number;
@@ -76,8 +78,8 @@ export async function cleanWide(
   const { pixels } = imager.plan;
   const settings = checkOptions(options, pixels);
   const blocks = (): AsyncIterable<WideRows> => joinedBlocks(source(), imager.plan);
-  const dirty = await imageOf(imager, blocks());
-  const beam = await imageOf(imager, withoutVisibilities(blocks()));
+  const { image: dirty, weightSum } = await imageOf(imager, blocks());
+  const { image: beam } = await imageOf(imager, withoutVisibilities(blocks()));
   const fittedBeam = fitBeam(imager.plan, beam);
   const model = planeML(new Float64Array(pixels * pixels), pixels);
   let residual = planeML(dirty.slice(), pixels);
@@ -96,7 +98,10 @@ export async function cleanWide(
     const finish = (stop: Cleaned['stop']): Cleaned => {
       const restored = planeML(residual.slice(), pixels);
       addRestored(imager.plan, restored, model, fittedBeam);
-      return { model, dirty, residual, restored, beam, fittedBeam, iterations, majorCycles, noiseJy, stop };
+      return {
+        ...{ model, dirty, residual, restored, beam, fittedBeam, weightSum },
+        ...{ iterations, majorCycles, noiseJy, stop },
+      };
     };
     if (peakJy <= stage && isMasking) {
       isMasking = false;
@@ -137,11 +142,11 @@ function checkOptions(
   };
 }
 
-async function imageOf(imager: WideImager, blocks: AsyncIterable<WideRows>): Promise<PlaneML> {
+async function imageOf(imager: WideImager, blocks: AsyncIterable<WideRows>): Promise<WideImage> {
   for await (const rows of blocks) await imager.accumulate(rows);
-  const { image, visibilities } = await imager.finish();
-  if (visibilities === 0) refuse(WHERE, 'no visibility has any weight', 'look at the flags');
-  return image;
+  const made = await imager.finish();
+  if (made.visibilities === 0) refuse(WHERE, 'no visibility has any weight', 'look at the flags');
+  return made;
 }
 
 async function* withoutVisibilities(blocks: AsyncIterable<WideRows>): AsyncIterable<WideRows> {
@@ -162,7 +167,7 @@ async function residualOf(
       yield { ...rows, visibilities: visibilitiesRC(predicted, rowCount(rows), rows.frequenciesHz.length) };
     }
   };
-  return imageOf(imager, less());
+  return (await imageOf(imager, less())).image;
 }
 
 function peakOf(image: PlaneML, mask: Uint8Array | undefined): number {

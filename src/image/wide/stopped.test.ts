@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { baselineIndex, countsCB, gainsCA, visibilitiesCBPP } from '../../core/axes.js';
+import { baselineIndex, countsCB, gainsCA, visibilitiesCBPP, weightsCBPP } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { instant } from '../../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
@@ -117,6 +117,26 @@ describe('fringes stopped at a centre', () => {
     assert.ok(Math.abs((calibrated.visibilities?.[4] ?? 0) - 3 / 4) < 1e-12);
     const float32 = stopFringes(integration, { ...base, precision: 'float32' });
     assert.ok(float32.visibilities instanceof Float32Array);
+  });
+
+  it('Stokes I weighs as the mean of both hands does: 2 / (1/a + 1/b)', () => {
+    const integration = observed([0, 0], coherency);
+    const means = visibilitiesCBPP(
+      integration.visibilities.map((sum) => sum / COUNT),
+      2,
+      6,
+      2,
+    );
+    // XX of weight 10, YY of 1000: the worse one decides how well their mean is known.
+    const weights = weightsCBPP(
+      Float64Array.from({ length: 48 }, (_, k) => [10, 1, 1, 1000][k % 4]),
+      2,
+      6,
+      2,
+    );
+    const rows = stopFringes({ ...integration, asStored: { means, weights } }, { ...base, product: 'I' });
+    assert.ok(rows.weights.every((weight) => Math.abs(weight - 2 / (1 / 10 + 1 / 1000)) < 1e-5));
+    assert.ok(Math.abs((rows.visibilities?.[0] ?? 0) - 2.5) < 1e-12);
   });
 
   it('refuses what does not fit', () => {

@@ -17,6 +17,8 @@ export interface PictureSettings extends Pick<
 export interface PictureTask {
   /** image : [c][product][m][l], a copy. */
   readonly image: Float64Array;
+  /** weights : [c][product]. */
+  readonly weights?: Float64Array;
   readonly plan: SkyPlan & Pick<ImagePlan, 'channels' | 'products' | 'polarisations'>;
   readonly frequenciesHz: Float64Array;
   readonly start: Instant;

@@ -1,6 +1,6 @@
 /** Draws pictures off the main thread; started by pictures.ts. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { imageCPML } from '../../core/axes.js';
+import { imageCPML, weightsCP } from '../../core/axes.js';
 import { addSeconds } from '../../core/instant.js';
 import { renderPng, skyPicture } from '../../draw/index.js';
 import { averageChannels, stokesI } from '../../image/index.js';
@@ -17,9 +17,21 @@ const sources =
     ? findSources('all')
     : settings.sources.map((one) => (one.includes(':') ? parseSource(one) : findSources([one])[0]));
 
-async function draw({ image, plan, start, durationS, frequenciesHz, unit }: PictureTask): Promise<void> {
+async function draw({
+  image,
+  weights,
+  plan,
+  start,
+  durationS,
+  frequenciesHz,
+  unit,
+}: PictureTask): Promise<void> {
   const { channels, products, pixels, polarisations } = plan;
-  const average = averageChannels(imageCPML(image, channels, products, pixels), plan);
+  const average = averageChannels(
+    imageCPML(image, channels, products, pixels),
+    plan,
+    weights && weightsCP(weights, channels, products),
+  );
   const frame = skyFrame(settings.telescope.site, addSeconds(start, durationS / 2));
   const parts = pictureParts(
     { frame, start, durationS, polarisations, frequenciesHz },

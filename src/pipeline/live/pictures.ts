@@ -40,13 +40,14 @@ export function openLatestPicture(settings: PictureSettings, onFault: (why: stri
     get drawn() {
       return drawn;
     },
-    show: ({ image, plan, start, durationS }, unit) => {
+    show: ({ image, weights, plan, start, durationS }, unit) => {
       if (isBusy || performance.now() < restUntilMs) return;
       isBusy = true;
       beganMs = performance.now();
       const { pixels, pixelSize, field, axes, channels, products, polarisations, frequenciesHz } = plan;
       const task: PictureTask = {
         image: image.slice(),
+        ...(weights && { weights: Float64Array.from(weights) }),
         plan: { pixels, pixelSize, field, axes, channels, products, polarisations },
         ...{ frequenciesHz, start, durationS },
         ...(unit !== undefined && { unit }),

@@ -155,6 +155,7 @@ function onCard(): void {
           assert.equal(found.length, Math.ceil(blocks.length / blocksPerImage));
           for (const [n, one] of wanted.entries()) {
             assert.equal(found[n].samples, one.samples);
+            assert.deepEqual(found[n].weights, one.weights);
             assertClose(found[n].image, one.image, plan, tolerances[road]);
           }
         }

@@ -4,17 +4,24 @@
  * of its own.
  */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
-import type { DeviceMemory, CudaEvent, PinnedMemory } from '../../backend/cuda/session.js';
+import {
+  offsetBy,
+  type CudaEvent,
+  type DeviceMemory,
+  type PinnedMemory,
+} from '../../backend/cuda/session.js';
 import type { ModelComponent } from '../../calibrate/index.js';
 import {
   gainsCA,
   imageCPML,
   imageF32CPML,
   visibilitiesCBPP,
+  weightsCP,
   type GainsCA,
   type ImageCPML,
   type ImageF32CPML,
   type VisibilitiesCBPP,
+  type WeightsCP,
 } from '../../core/axes.js';
 import { preparing, type Closable, type Closers } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
@@ -40,6 +47,8 @@ export interface ResidentImage {
   readonly image: ImageF32CPML | ImageCPML;
   /** Spectra in it. */
   readonly samples: number;
+  /** What each plane was divided by: channels are averaged by it. */
+  readonly weights: WeightsCP;
   /** Where they were asked for and solved from this image: 0 where an input has none. */
   readonly gains?: GainsCA;
   readonly visibilities?: VisibilitiesCBPP;
@@ -120,7 +129,10 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
     const action = step === 'upload' || step === 'download' ? undefined : road.steps[step];
     const begun = clock.begin(compute);
     if (step === 'channelise') front.make();
-    else await action?.({ block: front.block(), to: slots[index % IN_FLIGHT].onCard.pointer });
+    else {
+      const to = slots[index % IN_FLIGHT].onCard.pointer;
+      await action?.({ block: front.block(), to, weightsTo: offsetBy(to, plan.imageBytes) });
+    }
     clock.end(step, begun, compute);
   }
 
@@ -172,9 +184,15 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
     return {
       index: flight.index,
       samples: flight.samples,
+      weights: weightsOf(plan, slot.onHost),
       image:
         plan.pixels === 'f64'
-          ? imageCPML(doubles(slot.onHost), channels, products, pixels)
+          ? imageCPML(
+              new Float64Array(slot.onHost.buffer, 0, plan.imageBytes / 8),
+              channels,
+              products,
+              pixels,
+            )
           : imageF32CPML(
               new Float32Array(slot.onHost.buffer, 0, plan.imageBytes / 4),
               channels,
@@ -297,15 +315,26 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
 const doubles = (memory: PinnedMemory): Float64Array =>
   new Float64Array(memory.buffer, 0, memory.sizeBytes / 8);
 
+/** They lie behind the image; Re XY and Im XY weigh the same. */
+function weightsOf(
+  { image: { channels, products }, imageBytes }: ResidentPlan,
+  memory: PinnedMemory,
+): WeightsCP {
+  const weights = new Float64Array(memory.buffer, imageBytes, channels * products).slice();
+  if (products === 4) for (let at = 3; at < weights.length; at += 4) weights[at] = weights[at - 1];
+  return weightsCP(weights, channels, products);
+}
+
 function prepareSlot(plan: ResidentPlan, { session }: CudaBackend, closers: Closers): Slot {
   const pin = (what: string, sizeBytes: number): PinnedMemory =>
     closers.keep(session.allocatePinned(what, sizeBytes));
   const { image, correlation, deliver } = plan;
   const gainBytes = 16 * image.channels * image.stations * image.polarisations;
   const visibilityBytes = 16 * image.channels * (correlation?.baselines ?? 0) * image.polarisations ** 2;
+  const slotBytes = plan.imageBytes + 8 * image.channels * image.products;
   return {
-    onCard: closers.keep(session.allocate('an image', plan.imageBytes)),
-    onHost: pin('an image', plan.imageBytes),
+    onCard: closers.keep(session.allocate('an image', slotBytes)),
+    onHost: pin('an image', slotBytes),
     extras: {
       ...(deliver.includes('gains') ? { gains: pin('gains', gainBytes) } : {}),
       ...(deliver.includes('visibilities') ? { visibilities: pin('visibilities', visibilityBytes) } : {}),

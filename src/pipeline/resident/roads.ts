@@ -20,6 +20,8 @@ export interface StepWork {
   readonly block: CudaSpectraBlock;
   /** to : [c][product][m][l] float32. */
   readonly to: DevicePointer;
+  /** And its weights : [c][product] float64; where Im XY has none, Re XY's are its. */
+  readonly weightsTo: DevicePointer;
 }
 
 export interface ResidentRoad {
@@ -94,16 +96,14 @@ async function visibilityRoad(
         await settle();
         calibrator?.solve({ visibilities: visibilities.pointer, counts: counts.pointer });
       },
-      image: async ({ to }) => {
+      image: async ({ to, weightsTo }) => {
         await settle();
-        imager.imageOnDevice({
-          visibilities: visibilities.pointer,
-          weights: counts.pointer,
-          weightsPerBaseline: 1,
-          factors: factors.pointer,
-          flags: flags.pointer,
-        });
-        scaler.scale({ sums: imager.sums.pointer, weights: imager.weightSums.pointer, to });
+        const source = {
+          ...{ visibilities: visibilities.pointer, weights: counts.pointer, weightsPerBaseline: 1 },
+          ...{ factors: factors.pointer, flags: flags.pointer },
+        };
+        imager.imageOnDevice(source, { weightsTo });
+        scaler.scale({ sums: imager.sums.pointer, weights: weightsTo, to });
       },
     },
     samples: () => samples,
@@ -137,8 +137,8 @@ async function directRoad(
         imager.setGainsOnDevice(calibrator.gains.pointer, calibrator.solved.pointer);
       },
       'direct image': ({ block }) => imager.accumulate(block),
-      finish: async ({ to }) => {
-        ({ samples } = await imager.finishOnDevice(to));
+      finish: async ({ to, weightsTo }) => {
+        ({ samples } = await imager.finishOnDevice(to, weightsTo));
       },
     },
     samples: () => samples,

@@ -2,17 +2,24 @@
 import { openReference } from '../../backend/reference.js';
 import { modelVisibilities, prepareCalibrator, type ModelComponent } from '../../calibrate/index.js';
 import { prepareChanneliser, type ChannelisePlan } from '../../channelise/index.js';
-import { gainsCA, type GainsCA, type ImageCPML, type VisibilitiesCBPP } from '../../core/axes.js';
+import {
+  gainsCA,
+  type GainsCA,
+  type ImageCPML,
+  type VisibilitiesCBPP,
+  type WeightsCP,
+} from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { instant } from '../../core/instant.js';
 import { prepareCorrelator } from '../../correlate/index.js';
-import { imageVisibilities, prepareDirectImager } from '../../image/index.js';
+import { imageVisibilities, prepareDirectImager, type DirectImage } from '../../image/index.js';
 import type { HostBlock, HostSpectra } from './front.js';
 import { solvesIn, type ResidentPlan } from './plan.js';
 
 export interface ReferenceImage {
   readonly image: ImageCPML;
   readonly samples: number;
+  readonly weights: WeightsCP;
   readonly gains?: GainsCA;
   readonly visibilities?: VisibilitiesCBPP;
 }
@@ -50,20 +57,18 @@ export async function referenceImages(
     if (plan.road === 'visibilities') {
       const integration = await correlate(plan, own);
       if (solves) gains = await calibrate(plan, integration, components);
-      const { image } = imageVisibilities(plan.image, [integration], gains);
+      const { image, weights } = imageVisibilities(plan.image, [integration], gains);
       const { visibilities } = integration;
       images.push({
-        image,
-        samples: samplesOf(own),
+        ...{ image, weights, samples: samplesOf(own) },
         visibilities,
         ...(solves ? { gains: zeroed(gains.gains, plan) } : {}),
       });
     } else {
       if (solves) gains = await calibrate(plan, await correlate(plan, own.slice(0, 1)), components);
-      const image = await imageDirectly(plan, own, gains);
+      const { image, weights } = await imageDirectly(plan, own, gains);
       images.push({
-        image,
-        samples: samplesOf(own),
+        ...{ image, weights, samples: samplesOf(own) },
         ...(solves ? { gains: zeroed(gains.gains, plan) } : {}),
       });
     }
@@ -134,9 +139,9 @@ async function imageDirectly(
   plan: ResidentPlan,
   blocks: readonly HostSpectra[],
   { gains, solved }: Solved,
-): Promise<ImageCPML> {
+): Promise<DirectImage> {
   const imager = await prepareDirectImager(plan.image, openReference());
   imager.setGains(gains, solved);
   await onReference(plan, blocks, (block) => imager.accumulate(block));
-  return (await imager.finish()).image;
+  return imager.finish();
 }

@@ -9,18 +9,20 @@ import {
   type CrossHanded,
   type CrossHandRule,
   type CalibrationPlan,
+  type GaussianAxes,
   type IterationRule,
   type ModelComponent,
 } from '../../calibrate/index.js';
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
 import type { OnStep } from '../../core/progress.js';
+import { RADIANS_PER_DEGREE } from '../../core/units.js';
 import type { Vector3 } from '../../core/vector.js';
 import { sourcesUp, type SourceUp } from '../../sky/above.js';
 import { elementVoltage } from '../../sky/beam.js';
 import { towardsOf, ZENITH, type ElementBeam } from '../../sky/beams/element-beam.js';
-import type { SkyPosition } from '../../sky/frame.js';
-import type { Source } from '../../sky/source.js';
+import type { SkyFrame, SkyPosition, TangentAxes } from '../../sky/frame.js';
+import type { GaussianShape, Source } from '../../sky/source.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { frameAtMiddle, stationPositions } from '../geometry.js';
 import type { Stage } from './stage.js';
@@ -54,10 +56,12 @@ export interface CalibratedIntegration {
   readonly sources: readonly SourceUp[];
 }
 
+/** Shapes take a frame: without one all are points. */
 export function modelComponents(
   telescope: Telescope,
   frequenciesHz: Float64Array,
   up: readonly SourceUp[],
+  frame?: SkyFrame,
   element?: { readonly beam: ElementBeam; readonly towardsEnu: Vector3 },
 ): ModelComponent[] {
   const beamTo = (direction: Vector3): ModelComponent['beam'] => {
@@ -67,14 +71,35 @@ export function modelComponents(
     );
     return { x: Float64Array.from(both, ([x]) => x), y: Float64Array.from(both, ([, y]) => y) };
   };
-  return up.map(({ source, directionEnu }) => ({
+  return up.map(({ source, directionEnu, position }) => ({
     directionEnu,
     fluxJy: frequenciesHz.map((frequencyHz) => source.fluxJy(frequencyHz)),
     beam: beamTo(directionEnu) ?? 1,
     fractionQ: source.stokes.q,
     fractionU: source.stokes.u,
     fractionV: source.stokes.v,
+    ...(source.shape && frame && { gaussian: gaussianAxes(source.shape, frame.tangentAxes(position)) }),
   }));
+}
+
+/** The longer axis runs from north, m, through east, l. */
+function gaussianAxes(
+  { majorDeg, minorDeg, positionAngleDeg }: GaussianShape,
+  { l, m }: TangentAxes,
+): GaussianAxes {
+  const angle = positionAngleDeg * RADIANS_PER_DEGREE;
+  const along = (ofL: number, ofM: number, lengthDeg: number): Vector3 => {
+    const scale = lengthDeg * RADIANS_PER_DEGREE;
+    return {
+      x: scale * (ofL * l.x + ofM * m.x),
+      y: scale * (ofL * l.y + ofM * m.y),
+      z: scale * (ofL * l.z + ofM * m.z),
+    };
+  };
+  return {
+    majorEnu: along(Math.sin(angle), Math.cos(angle), majorDeg),
+    minorEnu: along(Math.cos(angle), -Math.sin(angle), minorDeg),
+  };
 }
 
 /** Cross hands take two polarisations, and a model that says what they should be. */
@@ -123,6 +148,7 @@ export async function prepareCalibrate(
         telescope,
         frequenciesHz,
         up,
+        frame,
         element && { beam: element, towardsEnu: towardsOf(element, followedEnu) },
       );
       const model = modelVisibilities({ stationsM, frequenciesHz, polarisations, components });

@@ -4,7 +4,13 @@ import { addSeconds, type Instant } from '../../core/instant.js';
 import { prepareDirectImager, type DirectImage, type DirectImager } from '../../image/index.js';
 import { skyFrame, type SkyFrame } from '../../sky/frame.js';
 import type { Telescope } from '../../telescope/telescope.js';
-import { refuseEmpty, type Calibrated, type ImageSettings, type SkyImage } from '../sky-image.js';
+import {
+  refuseEmpty,
+  type Calibrated,
+  type CalibratedAt,
+  type ImageSettings,
+  type SkyImage,
+} from '../sky-image.js';
 import type { SpectrumGrid } from './clock.js';
 import { PlannedImager } from './planned-imager.js';
 import { StretchKeeper, type Stretch, type TimedSpectra } from './spectra.js';
@@ -15,9 +21,11 @@ export interface DirectImageSettings {
   readonly telescope: Telescope;
   readonly frequenciesHz: Float64Array;
   readonly calibrated?: Calibrated;
-  /** Instead: the gains of what begins at a moment. The same object means the same gains. */
-  readonly gainsAt?: (start: Instant) => Calibrated;
+  /** Instead of `calibrated`: the gains of an image's middle, where they change, or spectra follow the sky. */
+  readonly gainsAt?: CalibratedAt;
   readonly image: ImageSettings;
+  /** Included unless told. */
+  readonly autos?: 'include' | 'leave-out';
   readonly grid: Pick<SpectrumGrid, 'spectrumRateHz'>;
   /** How long an image lasts whose end no cut tells. */
   readonly lastsS: number;
@@ -29,28 +37,24 @@ export type DirectSkyImage = SkyImage & Pick<DirectImage, 'samples'>;
 /** The stage from spectra to images without visibilities (EPIC). */
 export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSpectra, DirectSkyImage> {
   const { backend, telescope, frequenciesHz, calibrated, gainsAt, grid, lastsS } = settings;
-  /** Of whom an imager has which gains. */
-  const given = new WeakMap<DirectImager, Calibrated>();
   const planned = new PlannedImager<DirectImager>({
     telescope,
     frequenciesHz,
     settings: settings.image,
     prepare: async (plan) => {
-      const imager = await prepareDirectImager(plan, backend);
+      const imager = await prepareDirectImager(plan, backend, { autos: settings.autos ?? 'include' });
       if (calibrated) imager.setGains(calibrated.gains, calibrated.solved);
       return imager;
     },
   });
   /** The sky in the middle of the stretch: where its geometry is right on average. */
-  const frameOf = ({
-    firstIndex,
-    cutAt,
-    start,
-  }: Pick<Stretch, 'firstIndex' | 'cutAt' | 'start'>): SkyFrame => {
+  type Begun = Pick<Stretch, 'firstIndex' | 'cutAt' | 'start'>;
+  const middleOf = ({ firstIndex, cutAt, start }: Begun): Instant => {
     const spectra = cutAt - firstIndex;
     const durationS = spectra < Infinity ? spectra / grid.spectrumRateHz : lastsS;
-    return skyFrame(telescope.site, addSeconds(start, durationS / 2));
+    return addSeconds(start, durationS / 2);
   };
+  const frameOf = (begun: Begun): SkyFrame => skyFrame(telescope.site, middleOf(begun));
   const account = emptyAccount();
   let into: DirectImage | undefined;
   let emit: Emit<DirectSkyImage> = () => Promise.resolve();
@@ -60,23 +64,30 @@ export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSp
     frame = undefined;
     const { plan, imager } = await planned.at(sky);
     into = await imager.finish(into);
-    refuseEmpty(into.image, 'every input is missing or without gains', 'calibrate some of them');
+    refuseEmpty(
+      into.image,
+      settings.autos === 'leave-out'
+        ? 'no two stations have samples in common and gains'
+        : 'every input is missing or without gains',
+      'calibrate some of them',
+    );
     account.images++;
     const { start, firstIndex } = stretch;
     const durationS = (endIndex - firstIndex) / grid.spectrumRateHz;
-    await emit({ image: into.image, samples: into.samples, plan, frame: sky, start, durationS });
+    const { image, samples, weights } = into;
+    await emit({ image, samples, weights, plan, frame: sky, start, durationS });
   });
   return {
     push: async (spectra, to) => {
       emit = to;
       await keeper.begin(spectra);
+      const begun = { firstIndex: spectra.index, cutAt: spectra.cutAt, start: spectra.start };
       const isFirst = frame === undefined;
-      frame ??= frameOf({ firstIndex: spectra.index, cutAt: spectra.cutAt, start: spectra.start });
+      frame ??= frameOf(begun);
       const { imager } = await planned.at(frame);
-      const gains = isFirst ? gainsAt?.(spectra.start) : undefined;
-      if (gains && given.get(imager) !== gains) {
-        imager.setGains(gains.gains, gains.solved);
-        given.set(imager, gains);
+      if (gainsAt && isFirst) {
+        const { gains, solved } = gainsAt(middleOf(begun));
+        imager.setGains(gains, solved);
       }
       await imager.accumulate(spectra.block);
       await keeper.done(spectra);

@@ -10,18 +10,22 @@ import { preparing } from '../../core/closing.js';
 import { samplesIn } from '../../core/gaps.js';
 import { addSeconds } from '../../core/instant.js';
 import type { VoltageSource } from '../../core/sources.js';
+import type { SpectrumDelays } from '../../delay/index.js';
 import { skyFrame } from '../../sky/frame.js';
-import { prepareResidentChain } from '../resident/chain.js';
+import { prepareResidentChain, type ResidentImage } from '../resident/chain.js';
 import { planResident, type ResidentPlan } from '../resident/plan.js';
 import { planSky, refuseEmpty } from '../sky-image.js';
+import { BlockSlicer } from '../slices.js';
 import { spectrumGrid } from './channelise.js';
 import type { DirectImageSettings, DirectSkyImage } from './direct-image.js';
-import { emptyAccount, type Stage } from './stage.js';
+import { emptyAccount, type Emit, type Stage } from './stage.js';
 
 export interface ResidentDirectSettings extends Omit<DirectImageSettings, 'backend' | 'grid'> {
   readonly backend: CudaBackend;
   readonly plan: ChannelisePlan;
   readonly source: Pick<VoltageSource, 'start' | 'sampleRateHz'>;
+  /** Where the plan has `mostDelaySamples`; blocks are cut where they change. */
+  readonly delays?: SpectrumDelays;
 }
 
 /** Beside images, sums and spectra: the imager's grids (image/direct/cuda/folded.ts). */
@@ -46,9 +50,11 @@ export const fitsCard = (plan: ResidentPlan, channelise: ChannelisePlan, { sessi
 export async function prepareResidentDirect(
   settings: ResidentDirectSettings,
 ): Promise<Stage<VoltageBlock, DirectSkyImage> | undefined> {
-  const { backend, plan: channelise, source, telescope, frequenciesHz, calibrated, lastsS } = settings;
+  const { backend, plan: channelise, source, telescope, frequenciesHz, delays, lastsS } = settings;
   const { start, spectrumRateHz } = spectrumGrid(source, channelise);
-  const frame = skyFrame(telescope.site, addSeconds(start, lastsS / 2));
+  const middle = addSeconds(start, lastsS / 2);
+  const calibrated = settings.gainsAt?.(middle) ?? settings.calibrated;
+  const frame = skyFrame(telescope.site, middle);
   const image = planSky(telescope, frame, frequenciesHz, settings.image);
   const plan = planResident({
     road: 'direct',
@@ -65,28 +71,44 @@ export async function prepareResidentDirect(
   });
   const account = emptyAccount();
   const { channels, products, pixels } = image;
+  const { taps, samplesPerSpectrum, mostDelaySamples: most = 0 } = channelise;
+  const slicer = new BlockSlicer(source.sampleRateHz);
+  let fed = 0;
+
+  /** In pieces that end where delays change: each has those of the spectra that it completes. */
+  async function pushDelayed(
+    block: VoltageBlock,
+    law: SpectrumDelays,
+    emit: Emit<DirectSkyImage>,
+  ): Promise<void> {
+    for (let at = 0; at < block.samples;) {
+      const next = Math.max(0, Math.floor((fed - most) / samplesPerSpectrum) - taps + 1);
+      const run = law.from(next);
+      const end = (run.until + taps - 1) * samplesPerSpectrum + most;
+      const take = Math.min(block.samples - at, end - fed);
+      const piece = { ...slicer.slice(block, at, at + take), delays: run.delays };
+      await chain.push(piece, async (made) => emit(skyOf(made)));
+      at += take;
+      fed += take;
+    }
+  }
   return {
     push: async (block, emit) => {
       account.samplesIn += block.samples;
       account.missingSamples += samplesIn(block.gaps);
-      await chain.push(block, async (made) => emit(skyOf(made)));
+      if (delays) await pushDelayed(block, delays, emit);
+      else await chain.push(block, async (made) => emit(skyOf(made)));
     },
     flush: (emit) => chain.flush(async (made) => emit(skyOf(made))),
     account: () => ({ ...account, saturated: chain.saturated() }),
     close: () => chain.close(),
   };
 
-  function skyOf({
-    image: values,
-    samples,
-  }: {
-    readonly image: ArrayLike<number>;
-    readonly samples: number;
-  }) {
+  function skyOf({ image: values, samples, weights }: ResidentImage) {
     const kept = imageCPML(Float64Array.from(values), channels, products, pixels);
     refuseEmpty(kept, 'every input is missing or without gains', 'calibrate some of them');
     account.images++;
     account.spectra += samples;
-    return { image: kept, samples, plan: image, frame, start, durationS: samples / spectrumRateHz };
+    return { image: kept, samples, weights, plan: image, frame, start, durationS: samples / spectrumRateHz };
   }
 }

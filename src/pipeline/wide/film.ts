@@ -3,7 +3,7 @@ import { planeML, type PlaneML } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import { addSeconds, formatInstant, type Instant } from '../../core/instant.js';
 import { formatHz } from '../../core/units.js';
-import { imageStretch, renderFilm, skyPicture, type SkyPlan } from '../../draw/index.js';
+import { imageStretch, renderFilm, renderSheet, skyPicture, type SkyPlan } from '../../draw/index.js';
 import { encodeFitsSeries, openOutputSet } from '../../formats/index.js';
 import type { FittedBeam } from '../../image/index.js';
 import { sourcesUp } from '../../sky/above.js';
@@ -36,12 +36,25 @@ const FILM_WIDTH = 600;
 /** Values that the colours are chosen from. */
 const MOST_VALUES = 2 ** 20;
 
-/** Writes images one after the other as a cube in time, and a film of them. */
-export async function writeSeries(
-  paths: { readonly fits: string; readonly png: string },
-  series: Series,
-  options: SeriesOptions,
-): Promise<void> {
+/** A sheet is for a look at all of them: more, and nothing could be seen on any. */
+const MOST_ON_SHEET = 36;
+const SHEET_WIDTH = 2400;
+
+export interface SeriesPaths {
+  readonly fits: string;
+  readonly png: string;
+  /** Side by side, where that is asked for. */
+  readonly sheet?: string;
+}
+
+/** Every so many of a series, so that a sheet holds them all: the first, and evenly on from there. */
+export const onSheet = <One>(images: readonly One[]): One[] => {
+  const step = Math.ceil(images.length / MOST_ON_SHEET);
+  return images.filter((_, k) => k % step === 0);
+};
+
+/** Writes images one after the other as a cube in time, and a film of them, and a sheet where one is asked for. */
+export async function writeSeries(paths: SeriesPaths, series: Series, options: SeriesOptions): Promise<void> {
   const { images, plan, beam } = series;
   if (images.length === 0) refuse('image', 'no image came of the series', 'give a shorter --every');
   const { telescope } = options;
@@ -63,7 +76,17 @@ export async function writeSeries(
     }),
   );
   const film = await renderFilm(pictures, { width: options.width ?? FILM_WIDTH });
-  const set = await openOutputSet([paths.fits, paths.png]);
+  const shown = onSheet(pictures);
+  const columns = Math.ceil(Math.sqrt(shown.length));
+  const sheet =
+    paths.sheet === undefined
+      ? undefined
+      : await renderSheet(shown, { columns, width: Math.floor(SHEET_WIDTH / columns) });
+  const set = await openOutputSet([
+    paths.fits,
+    paths.png,
+    ...(paths.sheet === undefined ? [] : [paths.sheet]),
+  ]);
   try {
     const middle = images[Math.floor(images.length / 2)];
     await encodeFitsSeries(set.files[0], {
@@ -84,6 +107,7 @@ export async function writeSeries(
       ],
     });
     await set.files[1].write(film);
+    if (sheet) await set.files[2].write(sheet);
     await set.finish();
   } catch (error) {
     await set.abandon();

@@ -6,6 +6,7 @@ import {
   baselineCount,
   baselineIndex,
   countsCB,
+  gainsCA,
   uvwB,
   visibilitiesCBPP,
   weightsCBPP,
@@ -13,10 +14,12 @@ import {
 import type { Integration } from '../../core/blocks.js';
 import { addSeconds, parseInstant } from '../../core/instant.js';
 import { randomStream } from '../../core/random.js';
+import type { GainsFile } from '../../formats/index.js';
 import { measureSource } from '../../image/index.js';
 import { skyFrame } from '../../sky/frame.js';
 import { fixedCentre, localCentre } from '../../sky/phase-centre.js';
 import type { Telescope } from '../../telescope/telescope.js';
+import { matchGains } from '../gains/apply.js';
 import { imageWide, type WideRoad } from './image.js';
 import { imageWideSeries } from './series.js';
 import { picturePlane } from './products.js';
@@ -144,6 +147,60 @@ describe('eight dishes over two kilometres at 1.4 GHz, an hour, 40° from the ze
       assert.ok(found.errorPixels < 0.05 * beamPixels, `${found.errorPixels / beamPixels} beams off`);
       assert.ok(Math.abs(found.peak / 2 - 1) < 0.01, `${found.peak} Jy`);
     }
+  });
+
+  it('gains of several times are drawn between them, for each integration its own', async () => {
+    const stations = telescope.stations.map((_, station) => station);
+    // Over the hour a station's gain grows by 5 % and turns by 0.4 rad times its number: known at both ends and a third.
+    const gainAt = (station: number, hours: number): readonly [number, number] => {
+      const size = 1 + 0.05 * station * hours;
+      return [size * Math.cos(0.4 * station * hours), size * Math.sin(0.4 * station * hours)];
+    };
+    const at = (hours: number) => ({
+      time: addSeconds(begin, 3600 * hours),
+      gains: gainsCA(
+        Float64Array.from([0, 1, 2].flatMap(() => stations.flatMap((station) => gainAt(station, hours)))),
+        3,
+        8,
+      ),
+      solved: new Uint8Array(8 * frequenciesHz.length).fill(1),
+      solutions: [],
+    });
+    const file: GainsFile = {
+      ...{ ...at(0), later: [at(1 / 3), at(1)], telescope: 'test', polarisations: 1, frequenciesHz },
+      ...{ stations: telescope.stations.map(({ name }) => name), referenceStation: 0 },
+      ...{ sources: [], history: [] },
+    };
+    const uncalibrated = integrations(0).map((integration, k) => {
+      const { visibilities } = integration;
+      const gains = stations.map((station) => gainAt(station, k / 12));
+      for (let c = 0, n = 0; c < frequenciesHz.length; c++) {
+        for (let i = 0; i < 8; i++) {
+          for (let j = 0; j <= i; j++, n += 2) {
+            const re = gains[i][0] * gains[j][0] + gains[i][1] * gains[j][1];
+            const im = gains[i][1] * gains[j][0] - gains[i][0] * gains[j][1];
+            const [x, y] = [visibilities[n], visibilities[n + 1]];
+            visibilities[n] = re * x - im * y;
+            visibilities[n + 1] = re * y + im * x;
+          }
+        }
+      }
+      return integration;
+    });
+    const settings = { ...natural, centre, field: { pixels: 32, cellDeg: 3 / 3600 } };
+    const peakWith = async (calibrated: NonNullable<WideRoad['calibrated']>): Promise<number> =>
+      picturePlane(await imageWide(() => uncalibrated, { ...road, calibrated }, settings))[16 * 33];
+    const moving = await peakWith((moment) => matchGains(file, 'gains', telescope, frequenciesHz, moment));
+    assert.ok(Math.abs(moving / 2 - 1) < 1e-3, `${moving} of 2 Jy`);
+    const still = await peakWith(matchGains(file, 'gains', telescope, frequenciesHz));
+    assert.ok(still < 1.8, `${still} of 2 Jy with those of the first time alone`);
+    const series = await imageWideSeries(
+      () => uncalibrated,
+      { ...road, calibrated: (moment) => matchGains(file, 'gains', telescope, frequenciesHz, moment) },
+      settings,
+      1,
+    );
+    for (const { plane } of series.images) assert.ok(Math.abs(plane[16 * 33] / 2 - 1) < 1e-3);
   });
 
   it('and CLEANed to the flux it has', async () => {

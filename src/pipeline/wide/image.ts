@@ -26,7 +26,7 @@ import { altitudeDeg, skyFrame, type SkyFrame, type SkyPosition, type TangentAxe
 import { fixedCentre, type PhaseCentre } from '../../sky/phase-centre.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { stationPositions } from '../geometry.js';
-import type { Calibrated } from '../sky-image.js';
+import type { Calibrated, CalibratedAt } from '../sky-image.js';
 import { hiddenPixels } from './horizon.js';
 import { channelOf, readRows, type Integrations, type RowReader } from './rows.js';
 import { choosePixels, longestWavelengths, type WidePixels, type WideSettings } from './settings.js';
@@ -40,7 +40,7 @@ export interface WideRoad {
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
   readonly polarisations: 1 | 2;
-  readonly calibrated?: Calibrated;
+  readonly calibrated?: Calibrated | CalibratedAt;
   /** While the correlator integrated; `running` unless told. */
   readonly fringes?: 'stopped' | 'running';
   /** What it is at, in words. */
@@ -67,6 +67,8 @@ export interface WideSkyImage extends WideSpan {
   readonly products: readonly WideProduct[];
   /** beam : [c][1][m][l], what a source of 1 Jy in the middle looks like. */
   readonly beam: ImageCPML;
+  /** Of each channel of the image: the sum of its imaging weights. */
+  readonly channelWeights: Float64Array;
   /** Of each channel of the image; nothing where the pixels are too coarse to tell. */
   readonly fittedBeams: readonly (FittedBeam | undefined)[];
   readonly cleaned?: {
@@ -260,6 +262,7 @@ interface Making {
 
 interface OnePlane {
   readonly image: PlaneML;
+  readonly weightSum: number;
   readonly beam: PlaneML;
   readonly cleaned?: Cleaned;
 }
@@ -298,6 +301,7 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
     image: cube(({ image }) => image),
     products,
     beam: cube(({ beam }) => beam, 1),
+    channelWeights: Float64Array.from({ length: channels }, (_, c) => planes[c * products.length].weightSum),
     fittedBeams: Array.from({ length: channels }, (_, c) => tryFit(plan, planes[c * products.length].beam)),
     ...(cleaned.length > 0 && {
       cleaned: {
@@ -344,16 +348,16 @@ async function onePlane(
       },
     });
     for (const plane of [cleaned.dirty, cleaned.residual, cleaned.restored]) blank(plane, hidden);
-    return { image: cleaned.restored, beam: cleaned.beam, cleaned };
+    return { image: cleaned.restored, weightSum: cleaned.weightSum, beam: cleaned.beam, cleaned };
   }
   for await (const rows of weighed()) await imager.accumulate(rows);
-  const { image } = await imager.finish();
+  const { image, weightSum } = await imager.finish();
   blank(image, hidden);
-  if (!withBeam) return { image, beam: planeML(new Float64Array(plan.pixels ** 2), plan.pixels) };
+  if (!withBeam) return { image, weightSum, beam: planeML(new Float64Array(plan.pixels ** 2), plan.pixels) };
   for await (const { uvwM, frequenciesHz, weights } of weighed())
     await imager.accumulate({ uvwM, frequenciesHz, weights });
   const { image: beam } = await imager.finish();
-  return { image, beam };
+  return { image, weightSum, beam };
 }
 
 /** The same blocks with their imaging weights. */

@@ -76,6 +76,7 @@ function fitsOf(sky: WideSkyImage, image: ImageCPML, options: WideProductOptions
     frequenciesHz,
     channelWidthHz: sky.bandHz / frequenciesHz.length,
     ...(beam && { beam }),
+    ...(frequenciesHz.length > 1 && { beams: sky.fittedBeams }),
     centre: sky.centre,
     start: sky.start,
     durationS: sky.durationS,
@@ -87,7 +88,9 @@ function fitsOf(sky: WideSkyImage, image: ImageCPML, options: WideProductOptions
       ...options,
       history: [
         ...options.history,
-        ...(frequenciesHz.length > 1 && beam ? ['BMAJ, BMIN and BPA are of the middle channel'] : []),
+        ...(frequenciesHz.length > 1 && beam
+          ? ['BMAJ, BMIN and BPA are of the middle channel; table BEAMS has all']
+          : []),
       ],
     }),
   };
@@ -100,8 +103,8 @@ const beamFits = (sky: WideSkyImage, options: WideProductOptions): FitsImage =>
     unit: 'beam',
   });
 
-/** Stokes I, or the one product there is; channels averaged where they are apart. */
-export function picturePlane({ image, products, pixels: { pixels } }: WideSkyImage): PlaneML {
+/** Stokes I, or the one product there is; channels averaged by their weights where they are apart. */
+export function picturePlane({ image, products, channelWeights, pixels: { pixels } }: WideSkyImage): PlaneML {
   const size = pixels * pixels;
   const channels = image.length / products.length / size;
   const plane = new Float64Array(size);
@@ -113,8 +116,8 @@ export function picturePlane({ image, products, pixels: { pixels } }: WideSkyIma
       for (const p of used) {
         const value = image[(c * products.length + p) * size + at];
         if (Number.isNaN(value)) continue;
-        sum += value;
-        count++;
+        sum += channelWeights[c] * value;
+        count += channelWeights[c];
       }
     }
     plane[at] = count > 0 ? sum / count : Number.NaN;

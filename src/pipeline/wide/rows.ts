@@ -1,6 +1,7 @@
 /** Integrations as rows with fringes stopped, read as often as an image needs them. */
 import { uvwR, visibilitiesRC, weightsRC } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
+import { addSeconds } from '../../core/instant.js';
 import {
   joinRows,
   stopFringes,
@@ -12,7 +13,7 @@ import type { SkyPosition } from '../../sky/frame.js';
 import type { PhaseCentre } from '../../sky/phase-centre.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { frameAtMiddle, stationPositions } from '../geometry.js';
-import type { Calibrated } from '../sky-image.js';
+import { calibratedAt, type Calibrated, type CalibratedAt } from '../sky-image.js';
 
 /** Integrations in the order of time, the same each time they are asked for. */
 export type Integrations = () => AsyncIterable<Integration> | Iterable<Integration>;
@@ -23,7 +24,8 @@ export interface RowOptions {
   readonly centre: PhaseCentre;
   readonly product: WideProduct;
   readonly precision?: WidePrecision;
-  readonly calibrated?: Calibrated;
+  /** Gains that change in time are taken at the middle of each integration. */
+  readonly calibrated?: Calibrated | CalibratedAt;
 }
 
 /** Rows of about so many visibilities are handed on together: small ones cost more to hand on than to grid. */
@@ -51,6 +53,7 @@ export function stoppedAt(
 export function rowsOf(integration: Integration, options: RowOptions): WideRows {
   const { telescope, frequenciesHz, centre, product, precision, calibrated } = options;
   const frame = frameAtMiddle(telescope, integration);
+  const middle = addSeconds(integration.start, integration.durationS / 2);
   const position = centre.position(frame);
   const storedUvwM = stoppedAt(integration, position)?.uvwM;
   return withWeight(
@@ -61,7 +64,7 @@ export function rowsOf(integration: Integration, options: RowOptions): WideRows 
       product,
       ...(precision && { precision }),
       ...(storedUvwM && { storedUvwM }),
-      ...calibrated,
+      ...(calibrated && calibratedAt(calibrated, middle)),
     }),
   );
 }

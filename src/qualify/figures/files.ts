@@ -137,7 +137,7 @@ async function throughVisibilities(
         { field: { kind: 'all-sky' }, pixels: 128, kernelSize: 5 },
       );
       const place = placeOf(found.plan, directionFromAltAz(EAST.altitudeDeg, EAST.azimuthDeg));
-      const plane = stokesI(averageChannels(found.image, found.plan), found.plan, 0);
+      const plane = stokesI(averageChannels(found.image, found.plan, found.weights), found.plan, 0);
       const source = place ? measureSource(plane, found.plan, place, 64) : { errorPixels: NaN };
       checks.push(
         atMost(`${kind}: values`, off, 1e-5, 'of the source'),

@@ -65,6 +65,21 @@ function assertHolds(integration: Integration, sample: MwaSample, unixS: number)
   }
 }
 
+describe('MWA gpubox files of whole numbers', () => {
+  it('are scaled by BSCALE (BITPIX 32)', async () => {
+    const sample = smallMwa(32);
+    // Steps far below what the test tells apart.
+    const at = folderOf({
+      '1061315448.metafits': encodeMetafits(sample),
+      '1061315448_20130823175130_gpubox03_00.fits': encodeGpubox(sample, {
+        ...{ channels: 2, times: [START], bscale: 2 ** -20 },
+      }),
+    });
+    const { all } = await readAll(at('1061315448_20130823175130_gpubox03_00.fits'));
+    assertHolds(all[0], sample, START);
+  });
+});
+
 describe('MWA gpubox files', () => {
   const sample = smallMwa(32);
   const at = folderOf({

@@ -24,8 +24,9 @@ export interface Piece {
   readonly correlator: Correlator;
   readonly coarse: number;
   readonly channels: number;
-  /** BSCALE of the stored values. */
+  /** BSCALE of the stored values, and what they are: floats, or whole numbers (BITPIX 32). */
   readonly scale: number;
+  readonly stored: 'float32' | 'int32';
   /** By milliseconds since 1970. */
   readonly held: ReadonlyMap<number, Held>;
   /** Integrations cut short at the file's end. */
@@ -120,6 +121,7 @@ export async function indexPiece(
   let truncated = 0;
   let repeated = 0;
   let scale: number | undefined;
+  let bitpix: number | undefined;
   let latest: number | undefined;
   for (let at = piece.end; at + FITS_BLOCK_BYTES <= file.sizeBytes;) {
     const unit = await readUnit(file, at);
@@ -141,6 +143,9 @@ export async function indexPiece(
     const own = unit.header.real('BSCALE', 1);
     if (own !== (scale ??= own) || !(own > 0) || unit.header.real('BZERO', 0) !== 0)
       refuse(unit.header.where, `scales its values by BSCALE ${own}, others by ${scale}`, 'copy it again');
+    const bits = unit.header.real('BITPIX');
+    if (bits !== (bitpix ??= bits))
+      refuse(unit.header.where, `has BITPIX ${bits} where others have ${bitpix}`, 'copy it again');
     if (held.has(millis)) {
       repeated++;
       latest = undefined;
@@ -149,7 +154,8 @@ export async function indexPiece(
     held.set(millis, { dataStart: unit.dataStart, weightsStart: undefined });
     latest = millis;
   }
-  return { file, correlator, coarse, channels, scale: scale ?? 1, held, truncated, repeated };
+  const stored = bitpix === 32 ? 'int32' : 'float32';
+  return { file, correlator, coarse, channels, scale: scale ?? 1, stored, held, truncated, repeated };
 }
 
 const isWeights = ({ header }: FitsUnit, { pairs }: Layout): boolean =>
@@ -158,14 +164,14 @@ const isWeights = ({ header }: FitsUnit, { pairs }: Layout): boolean =>
 function checkShape({ header }: FitsUnit, { axes }: Layout): void {
   const found = [header.real('NAXIS1', 0), header.real('NAXIS2', 0)];
   if (
-    header.real('BITPIX') !== -32 ||
+    ![-32, 32].includes(header.real('BITPIX')) ||
     found[0] !== axes[0] ||
     found[1] !== axes[1] ||
     header.real('NAXIS') !== 2
   ) {
     refuse(
       header.where,
-      `holds ${found.join(' × ')} values where this observation has ${axes.join(' × ')} floats an integration`,
+      `holds ${found.join(' × ')} values where this observation has ${axes.join(' × ')} numbers of 32 bits an integration`,
       'check that the metafits belongs to it',
     );
   }

@@ -7,7 +7,7 @@ import type { Piece } from './pieces.js';
 export interface PieceValues {
   readonly piece: Piece;
   /** values : in the file's order. */
-  readonly values: Float32Array;
+  readonly values: Float32Array | Int32Array;
   /** weights : [baseline][product], all 1 where the file keeps none. */
   readonly weights: Float32Array | undefined;
 }
@@ -26,13 +26,14 @@ export function pieceReader({ axes, pairs }: Layout): PieceReader {
     // FITS keeps the high byte first; every machine this runs on keeps the low one.
     Buffer.from(target.buffer, 0, target.length).swap32();
   };
-  const values = new Float32Array(bytes.buffer);
+  const stored = { float32: new Float32Array(bytes.buffer), int32: new Int32Array(bytes.buffer) };
   const weights = new Float32Array(weightBytes.buffer);
   return {
     read: async (piece, millis) => {
       const held = piece.held.get(millis);
       if (held === undefined) return undefined;
       await fill(piece, bytes, held.dataStart);
+      const values = stored[piece.stored];
       if (held.weightsStart === undefined) return { piece, values, weights: undefined };
       await fill(piece, weightBytes, held.weightsStart);
       return { piece, values, weights };

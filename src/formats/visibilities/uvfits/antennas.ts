@@ -6,8 +6,13 @@ import { DEGREES_PER_DAY, earthAtMidnight } from '../../../sky/earth/sidereal.js
 import type { RecordingDefaults, Site, Station, Telescope } from '../../../telescope/telescope.js';
 import { ecefToEnu, ecefToSite, enuToEcef, siteToEcef, turnAboutAxis } from '../../../telescope/earth.js';
 import { integerCard, realCard, textCards, toAscii, type FitsUnit } from '../../fits/fits.js';
+import { checkedSite } from '../../../telescope/site.js';
 import { readTable, tableBytes } from '../../fits/table.js';
+import type { UnusedAntenna, VisibilityHeader } from '../../format.js';
 import type { InputFile } from '../../io/input.js';
+import { antennaTableOf, type NumberedStation } from '../header-facts.js';
+
+const HIGHEST_GROUND_M = 10_000;
 
 /**
  * STABXYZ holds offsets from ARRAYX, ARRAYY, ARRAYZ in the frame whose x axis points to the local meridian: ECEF
@@ -15,19 +20,25 @@ import type { InputFile } from '../../io/input.js';
  */
 export function antennaTable(
   telescope: Telescope,
-  facts: {
+  facts: Pick<VisibilityHeader, 'feeds' | 'unusedAntennas' | 'xOrientation'> & {
     readonly start: Instant;
     readonly referenceFrequencyHz: number;
-    readonly feeds: 'linear' | 'circular';
   },
 ): Uint8Array {
-  const { site, stations, recording, band } = telescope;
-  const array = siteToEcef(site);
+  const { site, recording, band } = telescope;
+  const stations = antennaTableOf(telescope.stations, facts.unusedAntennas);
+  const shift = numberShift(telescope.stations, facts.unusedAntennas);
+  // The middle of a telescope as wide as the Earth lies far below the ground, where readers look for no site: then
+  // places are absolute, as everyone's files of such telescopes have them.
+  const isDeep = Math.abs(site.heightM) > HIGHEST_GROUND_M;
+  const centre = siteToEcef(site);
+  const array = isDeep ? { x: 0, y: 0, z: 0 } : centre;
   const earth = earthAtMidnight(facts.start);
-  const each = <T>(make: (station: Station, s: number) => T): T[] => stations.map(make);
+  const each = <T>(make: (station: NumberedStation, s: number) => T): T[] => stations.map(make);
   const names = each((station) => toAscii(station.name));
   const nameWidth = Math.max(8, ...names.map((name) => name.length));
-  const letters = { linear: 'XY', circular: 'RL' }[facts.feeds];
+  const letters = { linear: 'XY', circular: 'RL' }[facts.feeds ?? 'linear'];
+  const xAngleDeg = facts.xOrientation === 'unknown' ? 0 : 90;
   const columns = [
     { name: 'ANNAME', form: `${nameWidth}A`, rows: names },
     {
@@ -36,18 +47,22 @@ export function antennaTable(
       unit: 'METERS',
       rows: each(({ eastM, northM, upM }) => {
         const ecef = enuToEcef({ x: eastM, y: northM, z: upM }, site);
+        if (isDeep) return [ecef.x + centre.x, ecef.y + centre.y, ecef.z + centre.z];
         const { x, y, z } = turnAboutAxis(ecef, -site.longitudeDeg);
         return [x, y, z];
       }),
     },
-    { name: 'NOSTA', form: '1J', rows: each((_, s) => [s + 1]) },
+    { name: 'NOSTA', form: '1J', rows: each(({ number }) => [number + shift]) },
     { name: 'MNTSTA', form: '1J', rows: each(() => [0]) },
     { name: 'STAXOF', form: '1E', unit: 'METERS', rows: each(() => [0]) },
     { name: 'POLTYA', form: '1A', rows: each(() => letters[0]) },
-    // X lies east–west: 90° from north through east.
-    { name: 'POLAA', form: '1E', unit: 'DEGREES', rows: each(() => [90]) },
+    // X lies east–west, 90° from north through east, unless nobody knows.
+    { name: 'POLAA', form: '1E', unit: 'DEGREES', rows: each(() => [xAngleDeg]) },
     { name: 'POLTYB', form: '1A', rows: each(() => letters[1]) },
     { name: 'POLAB', form: '1E', unit: 'DEGREES', rows: each(() => [0]) },
+    ...(stations.some(({ diameterM }) => diameterM !== undefined)
+      ? [{ name: 'DIAMETER', form: '1D', unit: 'METERS', rows: each(({ diameterM }) => [diameterM ?? 0]) }]
+      : []),
   ];
   return tableBytes('AIPS AN', columns, [
     realCard('ARRAYX', array.x),
@@ -72,6 +87,9 @@ export function antennaTable(
     integerCard('FREQID', 1),
     // What a telescope is beyond its antennas' places; other software passes over these.
     ...textCards('TELTITLE', telescope.title),
+    ...(telescope.stations.some(({ number }) => number !== undefined)
+      ? [integerCard('ANTSHIFT', shift, 'added to the numbers of antennas')]
+      : []),
     realCard('BANDLOW', band.lowHz),
     realCard('BANDHIGH', band.highHz),
     realCard('RECFREQ', recording.centreFrequencyHz),
@@ -85,9 +103,15 @@ export function antennaTable(
   ]);
 }
 
+/** UVFITS counts from 1: numbers from 0 all move up by one. */
+export const numberShift = (stations: readonly Station[], unused?: readonly UnusedAntenna[]): 0 | 1 =>
+  antennaTableOf(stations, unused).some(({ number }) => number < 1) ? 1 : 0;
+
 export interface Antennas {
   /** The data's antenna number of each station. */
   readonly numbers: readonly number[];
+  /** Listed without a place, at (0, 0, 0): where casacore has no antenna of a number it writes such a row. */
+  readonly placeless: readonly number[];
   readonly site: Site;
   readonly stations: readonly Station[];
   readonly arrayName: string;
@@ -97,6 +121,8 @@ export interface Antennas {
   readonly frame: string;
   /** 'offsets' from the array's centre in the meridian's frame, or 'absolute' ECEF. */
   readonly positions: 'offsets' | 'absolute';
+  /** Of the first feed, degrees from north through east, where the table says that it means it (HASFEED). */
+  readonly feedsTold: number | undefined;
   /** Present where we wrote the table ourselves. */
   readonly own?: Pick<Telescope, 'title' | 'band' | 'recording' | 'beamExponent'>;
 }
@@ -112,9 +138,15 @@ export async function readAntennas(file: InputFile, unit: FitsUnit): Promise<Ant
     y: header.real('ARRAYY', 0),
     z: header.real('ARRAYZ', 0),
   };
+  // With no centre of the array given, places are absolute and the Earth's own centre is none.
+  const centreless = dot(array, array) === 0;
+  const isPlaced = xyz.map((at) => !centreless || dot(at, at) > 0);
+  const placed = xyz.filter((_, row) => isPlaced[row]);
+  if (placed.length === 0)
+    refuse(file.path, 'all its antennas stand at (0, 0, 0)', 'correct STABXYZ in its AN table');
   const mean = scale(
-    xyz.reduce((sum, at) => ({ x: sum.x + at.x, y: sum.y + at.y, z: sum.z + at.z })),
-    1 / xyz.length,
+    placed.reduce((sum, at) => ({ x: sum.x + at.x, y: sum.y + at.y, z: sum.z + at.z })),
+    1 / placed.length,
   );
   const far = [array, ...xyz].find((at) => !Number.isFinite(dot(at, at)) || dot(at, at) > 1e18);
   if (far) {
@@ -124,8 +156,8 @@ export async function readAntennas(file: InputFile, unit: FitsUnit): Promise<Ant
       'correct STABXYZ and ARRAYX, ARRAYY, ARRAYZ in its AN table',
     );
   }
-  const absolute = dot(array, array) === 0 || dot(mean, mean) > 5e6 ** 2;
-  const site = siteOf(absolute ? (dot(array, array) === 0 ? mean : array) : array, unit);
+  const absolute = centreless || dot(mean, mean) > 5e6 ** 2;
+  const site = siteOf(centreless ? mean : array, unit);
   const centre = siteToEcef(site);
   const enu = xyz.map((at) =>
     absolute
@@ -137,32 +169,46 @@ export async function readAntennas(file: InputFile, unit: FitsUnit): Promise<Ant
     refuse(file.path, 'its antenna table lists a number twice', 'correct NOSTA in its AN table');
   }
   const names = table.has('ANNAME') ? table.texts('ANNAME') : numbers.map(String);
-  return {
-    numbers,
-    site,
-    stations: enu.map(({ x, y, z }, s) => ({
+  const diameters = table.has('DIAMETER') ? table.numbers('DIAMETER', 1).map(([diameter]) => diameter) : [];
+  const own = ownFacts(unit);
+  // A file of ours says when its numbers are more than a counting.
+  const shift = header.real('ANTSHIFT', 0);
+  const numbered = own.own === undefined || header.has('ANTSHIFT');
+  const stations = enu.map(({ x, y, z }, s): Station => {
+    const diameterM = diameters.at(s) ?? 0;
+    return {
       name: names[s] === '' ? String(numbers[s]) : names[s],
-      eastM: x,
-      northM: y,
-      upM: z,
-    })),
+      ...{ eastM: x, northM: y, upM: z },
+      ...(numbered && { number: numbers[s] - shift }),
+      ...(diameterM > 0 && { diameterM }),
+    };
+  });
+  return {
+    numbers: numbers.filter((_, row) => isPlaced[row]),
+    placeless: numbers.filter((_, row) => !isPlaced[row]),
+    site,
+    stations: stations.filter((_, row) => isPlaced[row]),
     arrayName: header.text('ARRNAM', ''),
     timeSystem: header.text('TIMSYS', header.text('TIMESYS', '')).trim().toUpperCase(),
     taiMinusUtcS: header.real('IATUTC', 0),
     frame: header.text('FRAME', ''),
     positions: absolute ? 'absolute' : 'offsets',
-    ...ownFacts(unit),
+    ...own,
+    feedsTold:
+      header.has('HASFEED') && header.logical('HASFEED') && table.has('POLAA')
+        ? table.numbers('POLAA', 1)[0][0]
+        : undefined,
   };
 }
 
 /** To the last digit where we wrote it, else from the Earth-fixed place. */
 function siteOf(place: Vector3, { header }: FitsUnit): Site {
   if (!header.has('SITELAT')) return ecefToSite(place);
-  return {
+  return checkedSite(header.where, {
     latitudeDeg: header.real('SITELAT'),
     longitudeDeg: header.real('SITELON'),
     heightM: header.real('SITEHGT'),
-  };
+  });
 }
 
 function ownFacts({ header }: FitsUnit): Pick<Antennas, 'own'> {

@@ -23,6 +23,8 @@ interface Foreign {
   readonly parameters: readonly (readonly [string, number, number])[];
   readonly groups: readonly (readonly number[])[];
   readonly antennas: readonly number[];
+  /** Of these, listed at (0, 0, 0). */
+  readonly placeless?: readonly number[];
   readonly tables?: readonly Uint8Array[];
   readonly cards?: readonly string[];
 }
@@ -30,7 +32,8 @@ interface Foreign {
 const axis = (name: string, length: number, value = 1, step = 1): Axis => ({ name, length, value, step });
 const direction = [axis('RA', 1, 10), axis('DEC', 1, -20)];
 
-function foreignBytes({ axes, parameters, groups, antennas, tables = [], cards = [] }: Foreign): Uint8Array {
+function foreignBytes(of: Foreign): Uint8Array {
+  const { axes, parameters, groups, antennas, placeless = [], tables = [], cards = [] } = of;
   const header = headerBytes([
     logicalCard('SIMPLE', true),
     integerCard('BITPIX', -32),
@@ -55,7 +58,9 @@ function foreignBytes({ axes, parameters, groups, antennas, tables = [], cards =
   ]);
   const data = Buffer.alloc(paddedBytes(4 * groups.flat().length));
   groups.flat().forEach((value, n) => data.writeFloatBE(value, 4 * n));
-  const places = antennas.map((number) => [-2.1e6 - number, -3.7e6, 4.7e6]);
+  const places = antennas.map((number) =>
+    placeless.includes(number) ? [0, 0, 0] : [-2.1e6 - number, -3.7e6, 4.7e6],
+  );
   const an = tableBytes(
     'AIPS AN',
     [
@@ -114,6 +119,50 @@ describe('UVFITS of other programs', () => {
     assert.equal(one.durationS, 1);
     // JD 2460000.75 is 2023-02-25 06:00, the middle of one second.
     assert.equal(formatInstant(one.start), '2023-02-25T05:59:59.500Z');
+  });
+
+  it('as casacore exports them: numbers without an antenna stand at (0, 0, 0), and are no part of the site', async () => {
+    const bare = await read(least);
+    const { file } = await read({ ...least, antennas: [41, 300, 7, 8], placeless: [7, 8] });
+    // The middle of two antennas on the ground, not of them and two at the Earth's centre.
+    assert.deepEqual(file.telescope.site, bare.file.telescope.site);
+    assert.deepEqual(
+      file.telescope.stations.map(({ name, number }) => [name, number]),
+      [
+        ['A41', 41],
+        ['A300', 300],
+      ],
+    );
+    assert.deepEqual(file.header.unusedAntennas, undefined);
+    await assert.rejects(
+      read({ ...least, placeless: [41] }),
+      /antenna 41 is in the data but stands nowhere: its STABXYZ is \(0, 0, 0\)/,
+    );
+  });
+
+  it('tells what it took to be so', async () => {
+    const { file } = await read(least);
+    assert.deepEqual(file.assumed, [
+      'nothing says how long it integrated (no INTTIM): taken as 1 s, for it holds one time',
+      'nothing says by which clock its times go (no TIMSYS): taken as UTC',
+    ]);
+    const later = least.groups.map((group) => group.map((value, k) => (k === 3 ? 0.25 + 1 / 8192 : value)));
+    const two = await read({ ...least, groups: [...least.groups, ...later] });
+    assert.match(String(two.file.assumed), /taken as the spacing of its times, 10\.5 s at first/);
+  });
+
+  it('keeps antennas that are in no pair apart, and gives no memory to their pairs', async () => {
+    const { file, integrations } = await read({ ...least, antennas: [5, 41, 6, 300] });
+    assert.equal(file.telescope.stations.length, 2);
+    assert.deepEqual(
+      file.header.unusedAntennas?.map(({ station, place }) => [station.name, station.number, place]),
+      [
+        ['A5', 5, 0],
+        ['A6', 6, 2],
+      ],
+    );
+    assert.equal(integrations[0].counts.length, 3);
+    assert.deepEqual(integrations[0].pairs, Uint8Array.of(0, 1, 0));
   });
 
   it('scaled parameters, swapped pairs, unsorted times, repeated rows, flags', async () => {
@@ -232,7 +281,6 @@ describe('UVFITS of other programs', () => {
       [changed(5, Number.NaN), /group 0: channel 0, XX is not a number/],
       [changed(7, Number.POSITIVE_INFINITY), /XX is not a number/],
       [stokesOf(1), /its STOKES axis has the code 1/],
-      [stokesOf(-7), /holds only XY/],
       [{ ...least, axes: [axis('COMPLEX', 4), ...least.axes.slice(1)] }, /COMPLEX axis has length 4/],
       [{ ...least, axes: [...least.axes.slice(0, 2), axis('BAND', 1), ...direction] }, /has no FREQ axis/],
       [{ ...least, antennas: [41, 41] }, /lists a number twice/],

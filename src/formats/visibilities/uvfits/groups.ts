@@ -7,13 +7,14 @@ import type { Integration } from '../../../core/blocks.js';
 import { preparing } from '../../../core/closing.js';
 import { refuse } from '../../../core/errors.js';
 import { addSeconds, instant, secondsBetween } from '../../../core/instant.js';
-import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
+import { formatSeconds, SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
 import type { SkyPosition } from '../../../sky/frame.js';
 import type { Telescope } from '../../../telescope/telescope.js';
 import { recordingSeen } from '../as-stored.js';
+import { orientationHere, splitTable, turnedToEast } from '../header-facts.js';
 import { readUnit, type FitsUnit } from '../../fits/fits.js';
-import type { VisibilityFile, VisibilityHeader } from '../../format.js';
-import { feedsOf, gather, type Gathering } from '../../io/gather.js';
+import type { UnusedAntenna, VisibilityFile, VisibilityHeader } from '../../format.js';
+import { codesOf, feedsOf, gather, type Gathering, type StoredProduct } from '../../io/gather.js';
 import { openInput, withinMemory, type InputFile } from '../../io/input.js';
 import type { Antennas } from './antennas.js';
 import type { UvfitsLayout } from './layout.js';
@@ -51,20 +52,36 @@ export interface OpenedGroups {
   readonly phaseCentre: SkyPosition;
   readonly object: string;
   readonly history: readonly string[];
+  /** Facts of the header that some formats tell. */
+  readonly facts: Pick<VisibilityHeader, 'units' | 'xOrientation' | 'instrument' | 'extraKeywords'>;
   readonly details: Readonly<Record<string, unknown>>;
 }
 
 export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
-  const { file, layout, antennas, reader, index, phaseCentre } = of;
+  const { file, reader, index, phaseCentre } = of;
+  const { antennas, unused } = usedAntennas(of.antennas, index, file.path);
+  const { xOrientation } = of.facts;
+  const layout = {
+    ...of.layout,
+    products:
+      of.layout.polarisations === 2
+        ? of.layout.products.map((product) => turnedToEast(product, xOrientation))
+        : of.layout.products,
+  };
+  const allRows = (antennas.stations.length * (antennas.stations.length + 1)) / 2;
   const header: VisibilityHeader = {
     telescope: telescopeOf(antennas, layout, of.telescopeName),
+    ...of.facts,
+    ...(xOrientation && { xOrientation: orientationHere(xOrientation) }),
+    ...(unused.length > 0 && { unusedAntennas: unused }),
+    ...((index.rows.most !== allRows || index.rows.times !== 'alike') && { rows: index.rows }),
     polarisations: layout.polarisations,
+    ...storedCodes(layout.stored.map((product) => turnedToEast(product, xOrientation))),
     feeds: feedsOf(layout.products),
     frequenciesHz: Float64Array.from(layout.channels, ({ frequencyHz }) => frequencyHz),
     channelWidthHz: layout.channelWidthHz,
     phaseCentre,
     object: of.object,
-    ...(/^jy$/i.test(String(of.details.unit).trim()) && { unit: 'Jy' as const }),
     history: of.history,
   };
   const utcOffsetS = utcOffset(antennas, file.path);
@@ -77,6 +94,7 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
     header,
     telescope: header.telescope,
     integrationCount: index.slots.length,
+    ...assumptionsOf(of),
     details: of.details,
     integrations: async function* () {
       for (let k = 0; k < index.slots.length; k++) {
@@ -91,6 +109,54 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
     },
     close: () => file.close(),
   };
+}
+
+const storedCodes = (products: readonly StoredProduct[]): Pick<VisibilityHeader, 'products'> => {
+  const codes = codesOf(products);
+  return codes ? { products: codes } : {};
+};
+
+/** The antennas of the data: memory goes with the square of their number, and tables list whole telescopes. */
+function usedAntennas(
+  antennas: Antennas,
+  index: GroupIndex,
+  path: string,
+): { readonly antennas: Antennas; readonly unused: readonly UnusedAntenna[] } {
+  const nowhere = antennas.placeless.find((number) => index.antennas.has(number));
+  if (nowhere !== undefined)
+    refuse(
+      path,
+      `antenna ${nowhere} is in the data but stands nowhere: its STABXYZ is (0, 0, 0)`,
+      'correct its AN table, or export it without that antenna',
+    );
+  const isUsed = antennas.numbers.map((number) => index.antennas.has(number));
+  const { stations, unused } = splitTable(antennas.stations, (row) => isUsed[row]);
+  const numbers = antennas.numbers.filter((_, row) => isUsed[row]);
+  // None at all is for the rows to tell, each by its number.
+  return stations.length === 0
+    ? { antennas, unused: [] }
+    : { antennas: { ...antennas, stations, numbers }, unused };
+}
+
+/** What nobody said, and what it was taken for. */
+function assumptionsOf({ antennas, index, layout }: OpenedGroups): Pick<VisibilityFile, 'assumed'> {
+  const { slots } = index;
+  const assumed = [
+    ...(slots.some(({ integrationS }) => !(integrationS !== undefined && integrationS > 0))
+      ? [
+          `nothing says how long it integrated (no INTTIM): taken as ${
+            slots.length > 1
+              ? `the spacing of its times, ${formatSeconds(durationOf(slots, 0))} at first`
+              : '1 s, for it holds one time'
+          }`,
+        ]
+      : []),
+    ...(antennas.timeSystem === ''
+      ? ['nothing says by which clock its times go (no TIMSYS): taken as UTC']
+      : []),
+    ...(layout.weighted ? [] : ['it has no weights: every value counts 1']),
+  ];
+  return assumed.length > 0 ? { assumed } : {};
 }
 
 function telescopeOf(antennas: Antennas, layout: UvfitsLayout, name: string): Telescope {

@@ -40,6 +40,8 @@ export interface MatrixLayout {
   readonly channels: readonly FileChannel[];
   readonly channelWidthHz: number;
   readonly products: readonly FileProduct[];
+  /** The same with the hands they have, where one lone hand became our only polarisation. */
+  readonly stored: readonly FileProduct[];
   readonly polarisations: 1 | 2;
   /** Of the RA and DEC axes. */
   readonly centre: { readonly raDeg: number | undefined; readonly decDeg: number | undefined };
@@ -124,7 +126,8 @@ export function planMatrix(
   if (odd)
     refuse(where, `its axis ${odd.name} has length ${odd.length}`, 'export it with that axis of length 1');
   const products = readProducts(axes, where);
-  const bothHands = products.some(({ label }) => label !== products[0].label);
+  // A lone product of two hands has no place among those of one: its conjugate is another.
+  const bothHands = products.some(({ label, p1, p2 }) => label !== products[0].label || p1 !== p2);
   return {
     elements: axes.reduce((product, axis) => product * axis.length, 1),
     weighted: complex.length === 3,
@@ -135,6 +138,7 @@ export function planMatrix(
       ? products
       : products.map((product) => ({ ...product, p1: 0 as const, p2: 0 as const })),
     polarisations: bothHands ? 2 : 1,
+    stored: products,
     centre: {
       raDeg: axes.find((axis) => axis.name === 'RA')?.at(0),
       decDeg: axes.find((axis) => axis.name === 'DEC')?.at(0),
@@ -192,13 +196,6 @@ function readProducts(axes: readonly Axis[], where: string): FileProduct[] {
   const linear = products.filter(({ label }) => /[XY]/.test(label)).length;
   if (linear !== 0 && linear !== products.length) {
     refuse(where, 'mixes linear and circular polarisations', 'export them to separate files');
-  }
-  if (products.every(({ p1, p2 }) => p1 !== p2)) {
-    refuse(
-      where,
-      `holds only ${products.map(({ label }) => label).join(', ')}`,
-      'export XX or YY, RR or LL with it',
-    );
   }
   return products;
 }

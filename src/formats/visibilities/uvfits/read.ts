@@ -1,11 +1,12 @@
 /** Opens UVFITS: visibilities as random groups, with tables of antennas, frequencies and sources after them. */
 import { refuse } from '../../../core/errors.js';
-import { readUnit, type FitsUnit } from '../../fits/fits.js';
+import { readUnit, type FitsHeader, type FitsUnit } from '../../fits/fits.js';
 import { readTable } from '../../fits/table.js';
 import type { VisibilityFile } from '../../format.js';
 import type { InputFile } from '../../io/input.js';
 import { readAntennas, type Antennas } from './antennas.js';
-import { openTaken, readTables, visibilitiesOf } from './groups.js';
+import { keywordsOf, orientationOf, unitsOf } from '../header-facts.js';
+import { openTaken, readTables, visibilitiesOf, type OpenedGroups } from './groups.js';
 import { planUvfits, type UvfitsLayout } from './layout.js';
 import { groupReader, indexGroups, readGroups, type GroupIndex, type GroupReader } from './rows.js';
 
@@ -52,12 +53,36 @@ async function openGroups(file: InputFile): Promise<VisibilityFile> {
     phaseCentre: source?.position ?? layout.phaseCentre,
     object: source?.name ?? header.text('OBJECT', 'unknown'),
     history: header.remarks,
+    facts: factsOf(header, antennas),
     details: {
       ...details({ primary, layout, antennas, index, reader }),
       firstGroup: await groupFacts(file, layout, 0),
       lastGroup: await groupFacts(file, layout, layout.groupCount - 1),
     },
   });
+}
+
+/** Units, orientation and keywords; of our own cards each has its place already. */
+function factsOf(header: FitsHeader, antennas: Antennas): OpenedGroups['facts'] {
+  const units = unitsOf(header.text('BUNIT', ''));
+  const instrument = header.text('INSTRUME', '').trim();
+  const extraKeywords = keywordsOf(header.values);
+  const { feedsTold } = antennas;
+  return {
+    ...(units !== undefined && { units }),
+    xOrientation: header.has('XORIENT')
+      ? orientationOf(header.text('XORIENT'))
+      : feedsTold === undefined
+        ? 'unknown'
+        : // Feeds turned by anything else point nowhere that has a name here.
+          Math.abs(feedsTold - 90) < 1e-3
+          ? 'east'
+          : Math.abs(feedsTold) < 1e-3
+            ? 'north'
+            : 'unknown',
+    ...(instrument !== '' && instrument !== header.text('TELESCOP', '').trim() && { instrument }),
+    ...(Object.keys(extraKeywords).length > 0 && { extraKeywords }),
+  };
 }
 
 async function ifOffsets(file: InputFile, unit: FitsUnit | undefined): Promise<number[] | undefined> {

@@ -133,6 +133,10 @@ export interface GroupIndex {
   readonly sources: readonly number[];
   /** The largest |WW| in the file. */
   readonly longestDelayS: number;
+  /** Numbers of the antennas in its pairs. */
+  readonly antennas: ReadonlySet<number>;
+  /** Rows of each time. */
+  readonly rows: { readonly most: number; readonly times: 'alike' | 'different' };
 }
 
 /** One pass over the file: rows of one time together, whatever their order, as runs rather than row by row. */
@@ -146,6 +150,7 @@ export async function indexGroups(
     { middle: Instant; integrationS: number | undefined; runs: { firstGroup: number; groups: number }[] }
   >();
   const sources = new Set<number>();
+  const antennas = new Set<number>();
   let longestDelayS = 0;
   let lastTick = Number.NaN;
   let origin = Number.NaN;
@@ -163,6 +168,7 @@ export async function indexGroups(
       const tick = Math.round((days - origin + fraction) * 86_400e6);
       longestDelayS = Math.max(longestDelayS, Math.abs(reader.uvwS(group)[2]));
       sources.add(reader.source(group));
+      for (const number of reader.antennas(group)) antennas.add(number);
       const slot = slots.get(tick);
       if (slot === undefined) {
         slots.set(tick, {
@@ -180,7 +186,10 @@ export async function indexGroups(
     }
   }
   const inOrder = [...slots.entries()].sort(([x], [y]) => x - y).map(([, slot]) => slot);
-  return { slots: inOrder, sources: [...sources], longestDelayS };
+  const counts = inOrder.map(({ runs }) => runs.reduce((sum, { groups }) => sum + groups, 0));
+  const most = counts.reduce((x, y) => Math.max(x, y), 0);
+  const times = counts.every((count) => count === most) ? 'alike' : 'different';
+  return { slots: inOrder, sources: [...sources], longestDelayS, antennas, rows: { most, times } };
 }
 
 function checkGroup(

@@ -11,10 +11,8 @@ import type { Integration } from '../../../core/blocks.js';
 import { refuse } from '../../../core/errors.js';
 import { addSeconds, formatInstant, julianDate, type Instant } from '../../../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
-import { dot, type Vector3 } from '../../../core/vector.js';
-import { skyFrame } from '../../../sky/frame.js';
 import { refuseUneven } from '../../fits/even-channels.js';
-import { storedIntegrationS, storedUvwM, fileProducts } from '../as-stored.js';
+import { storedIntegrationS, storedUvwM, writtenProducts } from '../as-stored.js';
 import {
   headerBytes,
   integerCard,
@@ -24,10 +22,11 @@ import {
   remarkCards,
   textCards,
 } from '../../fits/fits.js';
-import type { VisibilityHeader, VisibilityWriter, WhenItAppears } from '../../format.js';
-import { firstCode } from '../../io/gather.js';
+import type { KeywordValue, VisibilityHeader, VisibilityWriter, WhenItAppears } from '../../format.js';
 import { openOutput } from '../../io/output.js';
-import { antennaTable } from './antennas.js';
+import { cardsOf, stationNumbers } from '../header-facts.js';
+import { antennaTable, numberShift } from './antennas.js';
+import { fillGroup, stationUvwS } from './groups-out.js';
 
 /** 256·A1 + A2 has room for 255; above, ANTENNA1 and ANTENNA2 stand by themselves. */
 const MOST_IN_BASELINE = 255;
@@ -40,11 +39,14 @@ export async function createUvfits(
   appears: WhenItAppears = 'finished',
 ): Promise<VisibilityWriter> {
   checkHeader(path, header);
-  const { telescope, frequenciesHz, polarisations } = header;
+  const { telescope, frequenciesHz } = header;
   const stations = telescope.stations.length;
-  const products = fileProducts[polarisations];
+  const products = writtenProducts(header);
   const channels = frequenciesHz.length;
-  const parameters = parameterNames(stations);
+  const shift = numberShift(telescope.stations, header.unusedAntennas);
+  const numbers = stationNumbers(telescope.stations).map((number) => number + shift);
+  const highest = numbers.reduce((x, y) => Math.max(x, y));
+  const parameters = parameterNames(highest);
   const groupElements = parameters.length + 3 * products.length * channels;
   const baselines = (stations * (stations + 1)) / 2;
   const chunkGroups = Math.max(1, Math.min(baselines, Math.floor(CHUNK_BYTES / (4 * groupElements))));
@@ -85,13 +87,18 @@ export async function createUvfits(
       checkIntegration(path, header, integration);
       if (firstStart === undefined) {
         firstStart = integration.start;
-        const feeds = header.feeds ?? 'linear';
-        table = antennaTable(telescope, { start: firstStart, referenceFrequencyHz: frequenciesHz[0], feeds });
+        table = antennaTable(telescope, {
+          ...header,
+          start: firstStart,
+          referenceFrequencyHz: frequenciesHz[0],
+        });
         await putHeader(firstStart);
       }
       end = finished.end;
       filled = 0;
-      const groupsEnd = end + 4 * groupElements * baselines;
+      const groups = integration.pairs ? integration.pairs.reduce((sum, one) => sum + one, 0) : baselines;
+      if (groups === 0) refuse(path, 'an integration holds no pair', 'leave it out');
+      const groupsEnd = end + 4 * groupElements * groups;
       // The new groups lie where the table is now. So that it is whole somewhere at every moment, a copy of it goes first to
       // where nothing else will be written; the header, whose count of groups is all that changes, is turned last.
       const copyAt = Math.max(tableAt(groupsEnd) + table.length, paddedBytes(output.sizeBytes));
@@ -102,6 +109,7 @@ export async function createUvfits(
       const dates = dateParameters(julianDate(firstStart).midnightJd, middle);
       for (let j = 0; j < stations; j++) {
         for (let i = j; i < stations; i++) {
+          if (integration.pairs?.[baselineIndex(i, j)] === 0) continue;
           if (filled === chunk.length) await flush();
           const asStored = storedUvwM(integration, header, i, j);
           const uvw = [0, 1, 2].map((axis) =>
@@ -109,7 +117,8 @@ export async function createUvfits(
               asStored ? asStored[axis] / SPEED_OF_LIGHT_M_PER_S : uvwS[3 * j + axis] - uvwS[3 * i + axis],
             ),
           );
-          const pair = stations > MOST_IN_BASELINE ? [j + 1, i + 1, 1] : [256 * (j + 1) + i + 1];
+          const [one, two] = [numbers[j], numbers[i]];
+          const pair = highest > MOST_IN_BASELINE ? [one, two, 1] : [256 * one + two];
           chunk.set([...uvw, ...dates, ...pair, storedIntegrationS(integration, i, j)], filled);
           filled += parameters.length;
           // Phased by the very number that the file keeps, so that a reader can undo it exactly; or by the one that
@@ -126,7 +135,7 @@ export async function createUvfits(
       await flush();
       await putTable(groupsEnd);
       Object.assign(finished, {
-        groups: finished.groups + baselines,
+        groups: finished.groups + groups,
         integrations: finished.integrations + 1,
         end: groupsEnd,
       });
@@ -161,59 +170,6 @@ export async function createUvfits(
   };
 }
 
-/** (re, im, weight) for each channel and product of one baseline. */
-function fillGroup(
-  target: Float32Array,
-  integration: Integration,
-  pair: {
-    readonly header: VisibilityHeader;
-    readonly i: number;
-    readonly j: number;
-    readonly delayS: number;
-  },
-): void {
-  const { i, j, delayS, header } = pair;
-  const { stations, polarisations, counts, flaggedInputs, asStored } = integration;
-  const source = asStored ? asStored.means : integration.visibilities;
-  const products = fileProducts[polarisations];
-  const baselines = (stations * (stations + 1)) / 2;
-  const b = baselineIndex(i, j);
-  let at = 0;
-  for (let c = 0; c < integration.channels; c++) {
-    const count = counts[c * baselines + b];
-    const phase = 2 * Math.PI * header.frequenciesHz[c] * delayS;
-    const scale = asStored ? 1 : count > 0 ? 1 / count : 0;
-    const cos = Math.cos(phase) * scale;
-    const sin = Math.sin(phase) * scale;
-    for (const [p1, p2] of products) {
-      const [pi, pj, sign] = i === j ? [p1, p2, 1] : [p2, p1, -1];
-      const from = ((c * baselines + b) * polarisations + pi) * polarisations + pj;
-      const re = source[2 * from];
-      const im = sign * source[2 * from + 1];
-      const flagged =
-        flaggedInputs[i * polarisations + p2] === 1 || flaggedInputs[j * polarisations + p1] === 1;
-      // V₁₂·(cos − i sin)
-      target[at] = re * cos + im * sin;
-      target[at + 1] = im * cos - re * sin;
-      target[at + 2] = asStored ? asStored.weights[from] : flagged ? -count : count;
-      at += 3;
-    }
-  }
-}
-
-/** uvw of each station, seconds : [s][u, v, w] */
-function stationUvwS({ telescope, phaseCentre }: VisibilityHeader, middle: Instant): Float64Array {
-  const { l, m, n } = skyFrame(telescope.site, middle).tangentAxes(phaseCentre);
-  const uvw = new Float64Array(3 * telescope.stations.length);
-  telescope.stations.forEach(({ eastM, northM, upM }, s) => {
-    const place: Vector3 = { x: eastM, y: northM, z: upM };
-    [l, m, n].forEach((axis, k) => {
-      uvw[3 * s + k] = dot(place, axis) / SPEED_OF_LIGHT_M_PER_S;
-    });
-  });
-  return uvw;
-}
-
 /** The day's fraction in two single-precision numbers: together they hold better than a nanosecond. */
 function dateParameters(midnightJd: number, middle: Instant): [number, number] {
   const { midnightJd: day, dayFraction } = julianDate(middle);
@@ -222,13 +178,13 @@ function dateParameters(midnightJd: number, middle: Instant): [number, number] {
   return [coarse, Math.fround(day - midnightJd - coarse + dayFraction)];
 }
 
-const parameterNames = (stations: number): readonly string[] => [
+const parameterNames = (highestNumber: number): readonly string[] => [
   'UU',
   'VV',
   'WW',
   'DATE',
   'DATE',
-  ...(stations > MOST_IN_BASELINE ? ['ANTENNA1', 'ANTENNA2', 'SUBARRAY'] : ['BASELINE']),
+  ...(highestNumber > MOST_IN_BASELINE ? ['ANTENNA1', 'ANTENNA2', 'SUBARRAY'] : ['BASELINE']),
   'INTTIM',
 ];
 
@@ -237,13 +193,14 @@ function primaryHeader(
   parameters: readonly string[],
   known: { readonly start: Instant; readonly groups: number },
 ): Uint8Array {
-  const { phaseCentre, frequenciesHz, polarisations, telescope } = header;
+  const { phaseCentre, frequenciesHz, telescope } = header;
   const channels = frequenciesHz.length;
   const spacingHz =
     channels > 1 ? (frequenciesHz[channels - 1] - frequenciesHz[0]) / (channels - 1) : header.channelWidthHz;
+  const codes = writtenProducts(header).map(({ code }) => code);
   const axes = [
     ['COMPLEX', 3, 1, 1],
-    ['STOKES', polarisations ** 2, firstCode[header.feeds ?? 'linear'], -1],
+    ['STOKES', codes.length, codes[0], codes.length > 1 ? codes[1] - codes[0] : -1],
     ['FREQ', channels, frequenciesHz[0], spacingHz],
     ['RA', 1, phaseCentre.raDeg, 1],
     ['DEC', 1, phaseCentre.decDeg, 1],
@@ -274,7 +231,7 @@ function primaryHeader(
     ]),
     ...textCards('DATE-OBS', formatInstant(known.start, 6).slice(0, -1)),
     ...textCards('TELESCOP', telescope.name),
-    ...textCards('INSTRUME', telescope.name),
+    ...textCards('INSTRUME', header.instrument ?? telescope.name),
     ...textCards('OBJECT', header.object),
     realCard('OBSRA', phaseCentre.raDeg),
     realCard('OBSDEC', phaseCentre.decDeg),
@@ -283,16 +240,33 @@ function primaryHeader(
     ...textCards('RADESYS', 'icrs'),
     realCard('BSCALE', 1),
     realCard('BZERO', 0),
-    ...textCards('BUNIT', header.unit?.toUpperCase() ?? 'UNCALIB'),
+    ...textCards('BUNIT', (header.units ?? 'uncalib').replace('uncalib', 'UNCALIB')),
     realCard('CHWIDTH', header.channelWidthHz, 'width of a channel, Hz'),
-    ...textCards('XORIENT', 'EAST', 'X dipoles lie east-west'),
+    ...(header.xOrientation === 'unknown' ? [] : textCards('XORIENT', 'EAST', 'X dipoles lie east-west')),
+    ...cardsOf(header.extraKeywords).flatMap(([keyword, value]) => keywordCards(keyword, value)),
     ...header.history.flatMap((line) => remarkCards('HISTORY', line)),
     // AIPS reads the sort order here: time, then baseline.
     ...remarkCards('HISTORY', "AIPS   SORT ORDER = 'TB'"),
   ]);
 }
 
-function checkHeader(path: string, { telescope, frequenciesHz, polarisations }: VisibilityHeader): void {
+const keywordCards = (keyword: string, value: KeywordValue): string[] => {
+  if (typeof value === 'string') return textCards(keyword, value);
+  if (typeof value === 'boolean') return [logicalCard(keyword, value)];
+  if (!Number.isFinite(value)) return textCards(keyword, String(value));
+  return [Number.isSafeInteger(value) ? integerCard(keyword, value) : realCard(keyword, value)];
+};
+
+function checkHeader(path: string, header: VisibilityHeader): void {
+  const { telescope, frequenciesHz, polarisations } = header;
+  const codes = writtenProducts(header).map(({ code }) => code);
+  if (codes.length === 0) refuse(path, 'has no product to write', 'keep at least one');
+  if (codes.some((code, k) => k > 1 && code - codes[k - 1] !== codes[1] - codes[0]))
+    refuse(
+      path,
+      `products ${codes.join(', ')} are not evenly numbered, as UVFITS needs them`,
+      'write UVH5, or choose others',
+    );
   if (frequenciesHz.length === 0 || telescope.stations.length === 0) {
     refuse(path, 'has no channel or no station', 'give at least one of each');
   }

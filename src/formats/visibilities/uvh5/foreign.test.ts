@@ -13,7 +13,11 @@ describe('UVH5 that others have made or changed', () => {
     change: (items: Record<string, GroupPlan['items'][string]>) => void,
   ): Promise<string> {
     const path = nextPath();
-    const plan = planUvh5(header, { values: 'complex64' }, { count: () => 2, first: () => undefined });
+    const plan = planUvh5(
+      header,
+      { values: 'complex64' },
+      { count: () => 2, first: () => undefined, rows: () => 12, pairs: () => 6 },
+    );
     const grow = (group: string): Record<string, GroupPlan['items'][string]> => ({
       ...(plan.items[group] as GroupPlan).items,
     });
@@ -190,11 +194,18 @@ describe('UVH5 that others have made or changed', () => {
     const refuses = async (change: Parameters<typeof altered>[0], words: RegExp): Promise<void> => {
       await assert.rejects(openUvh5(await altered(change)), { name: 'CorellaError', message: words });
     };
-    await refuses((items) => {
-      // The fifth row lasts twice as long and is at a time of its own: one time has five pairs, another six.
-      items.integration_time = reals(Array.from({ length: 12 }, (_, row) => (row === 4 ? 4 : 2)));
+    // The fifth row lasts forty seconds and is at a time of its own: one time has five pairs, another six.
+    const uneven: Parameters<typeof altered>[0] = (items) => {
+      items.integration_time = reals(Array.from({ length: 12 }, (_, row) => (row === 4 ? 40 : 2)));
       items.time_array = reals(Array.from({ length: 12 }, (_, row) => 2_459_560 + (row < 5 ? 0 : 1e-4)));
+    };
+    await refuses((items) => {
+      uneven(items);
+      items.blt_order = { kind: 'fixed', type: { textBytes: 3 }, dims: [], bytes: Buffer.from('bda') };
     }, /baseline-dependent averaging/);
+    const told = await openUvh5(await altered(uneven));
+    assert.match(String(told.assumed), /pairs overlap with times that they are missing at/);
+    await told.close();
     await refuses((items) => {
       items.ant_2_array = reals(new Array<number>(12).fill(9));
     }, /antenna 9 is in the data but not in antenna_numbers/);

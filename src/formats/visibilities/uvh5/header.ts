@@ -1,14 +1,18 @@
 /** What a UVH5 file's Header says, checked and in our own words. */
+import { baselineCount } from '../../../core/axes.js';
 import { refuse } from '../../../core/errors.js';
-import { fromJulianDate, type Instant } from '../../../core/instant.js';
+import { fromJulianDate, secondsBetween, type Instant } from '../../../core/instant.js';
 import { DEGREES_PER_RADIAN } from '../../../core/units.js';
 import { skyFrame, type SkyPosition } from '../../../sky/frame.js';
 import type { Site, Station, Telescope } from '../../../telescope/telescope.js';
 import { ecefToEnu } from '../../../telescope/earth.js';
-import { recordingSeen } from '../as-stored.js';
-import { storedProducts, type StoredProduct } from '../../io/gather.js';
+import { checkedSite } from '../../../telescope/site.js';
+import type { KeywordValue, UnusedAntenna, VisibilityHeader } from '../../format.js';
+import { orientationHere, orientationOf, splitTable, turnedToEast, unitsOf } from '../header-facts.js';
+import { codesOf, storedProducts, type StoredProduct } from '../../io/gather.js';
 import type { Hdf5File } from '../../hdf5/read.js';
-import { telescopeSchema } from '../../telescope-json.js';
+import { optionalText } from './optional-text.js';
+import { telescopeOf } from './telescope.js';
 
 /** One time: which rows hold it. */
 export interface TimeSlot {
@@ -30,6 +34,7 @@ export interface Uvh5Header {
   readonly slots: readonly TimeSlot[];
   /** Of every row. */
   readonly integrationS: Float64Array;
+  readonly assumed: readonly string[];
   /** Rising; `place` is where the file keeps each. */
   readonly channels: readonly { readonly frequencyHz: number; readonly place: number }[];
   readonly channelWidthHz: number;
@@ -41,6 +46,10 @@ export interface Uvh5Header {
   readonly atPhaseCentre: (row: number) => boolean;
   readonly phaseCentre: SkyPosition;
   readonly object: string;
+  readonly facts: Pick<
+    VisibilityHeader,
+    'units' | 'xOrientation' | 'instrument' | 'unusedAntennas' | 'extraKeywords' | 'rows' | 'products'
+  >;
   readonly history: readonly string[];
   /** 'sum' where integers are whole sums over samples, as we write them; else means. */
   readonly values: 'mean' | 'sum';
@@ -70,9 +79,6 @@ function column(file: Hdf5File, name: string, length: number): Float64Array {
   return values;
 }
 
-const optionalText = (file: Hdf5File, name: string): string | undefined =>
-  file.has(`Header/${name}`) ? file.text(`Header/${name}`).replace(/\0+$/, '') : undefined;
-
 export function readUvh5Header(file: Hdf5File): Uvh5Header {
   const { path } = file;
   if (!file.has('Header') || !file.has('Data'))
@@ -82,11 +88,11 @@ export function readUvh5Header(file: Hdf5File): Uvh5Header {
   const channelCount = count(file, 'Nfreqs');
   const ant1 = column(file, 'ant_1_array', rows);
   const ant2 = column(file, 'ant_2_array', rows);
-  const site: Site = {
+  const site = checkedSite(path, {
     latitudeDeg: column(file, 'latitude', 1)[0],
     longitudeDeg: column(file, 'longitude', 1)[0],
     heightM: column(file, 'altitude', 1)[0],
-  };
+  });
   const frequencies = column(file, 'freq_array', channelCount);
   const widths = file.numbers('Header/channel_width');
   const channels = Array.from(frequencies, (frequencyHz, place) => ({ frequencyHz, place })).sort(
@@ -95,11 +101,12 @@ export function readUvh5Header(file: Hdf5File): Uvh5Header {
   if (!(channels[0].frequencyHz > 0))
     refuse(path, `its lowest channel is at ${channels[0].frequencyHz} Hz`, 'it is damaged');
   const channelWidthHz = Math.abs(widths[0]);
-  const { products, polarisations } = productsOf(file);
-  const { slots, integrationS } = slotsOf(file, ant1, ant2);
-  const { stationOf, stations, antennaCount } = antennasOf(file, site, ant1, ant2);
+  const orientation = orientationOf(optionalText(file, 'x_orientation'));
+  const { products, polarisations, codes } = productsOf(file, orientation);
+  const { slots, integrationS, overlap } = slotsOf(file, ant1, ant2);
+  const { stationOf, stations, unused, antennaCount } = antennasOf(file, site, ant1, ant2);
   const centre = centreOf(file, site, slots[0].middle, rows);
-  const telescope = telescopeOf(file, site, stations, polarisations, channels, channelWidthHz);
+  const telescope = telescopeOf({ file, site, stations, polarisations, channels, channelWidthHz });
   return {
     version,
     rows,
@@ -109,11 +116,17 @@ export function readUvh5Header(file: Hdf5File): Uvh5Header {
     ant2,
     slots,
     integrationS,
+    assumed: overlap
+      ? [
+          'by its integration_time pairs overlap with times that they are missing at: each time is read by itself',
+        ]
+      : [],
     channels,
     channelWidthHz,
     products,
     polarisations,
     ...centre,
+    facts: factsOf(file, telescope, { orientation, unused, slots, codes }),
     history: (optionalText(file, 'history') ?? '').split('\n').filter((line) => line.trim() !== ''),
     values: optionalText(file, 'extra_keywords/corella_values') === 'sum' ? 'sum' : 'mean',
     details: {
@@ -135,11 +148,12 @@ export function readUvh5Header(file: Hdf5File): Uvh5Header {
 }
 
 /** X is east in the house; files whose X lies north have their polarisations exchanged on arrival. */
-function productsOf(file: Hdf5File): { products: StoredProduct[]; polarisations: 1 | 2 } {
+function productsOf(
+  file: Hdf5File,
+  orientation: VisibilityHeader['xOrientation'],
+): { products: StoredProduct[]; polarisations: 1 | 2; codes: readonly number[] | undefined } {
   const { path } = file;
-  const northern = /^n/i.test(optionalText(file, 'x_orientation') ?? '');
   const codes = column(file, 'polarization_array', count(file, 'Npols'));
-  const other = (p: 0 | 1): 0 | 1 => (p === 0 ? 1 : 0);
   const products = Array.from(codes, (code) => {
     const product = storedProducts[code];
     if (!product) {
@@ -149,28 +163,30 @@ function productsOf(file: Hdf5File): { products: StoredProduct[]; polarisations:
         'export XX, YY, XY and YX (codes −5 to −8)',
       );
     }
-    // Right and left are the same whichever way X lies.
-    return northern && /[XY]/.test(product.label)
-      ? { ...product, p1: other(product.p1), p2: other(product.p2) }
-      : product;
+    return turnedToEast(product, orientation);
   });
   const alone = products.every(({ p1, p2 }) => p1 === products[0].p1 && p2 === products[0].p2);
-  if (alone && products[0].p1 !== products[0].p2)
-    refuse(path, `holds only ${products[0].label}`, 'export XX or YY with it');
-  return alone
-    ? { products: products.map((product) => ({ ...product, p1: 0, p2: 0 })), polarisations: 1 }
-    : { products, polarisations: 2 };
+  const codesHere = codesOf(products);
+  // A lone product of two hands has no place among those of one: its conjugate is another.
+  return alone && products[0].p1 === products[0].p2
+    ? {
+        products: products.map((product) => ({ ...product, p1: 0, p2: 0 })),
+        polarisations: 1,
+        codes: codesHere,
+      }
+    : { products, polarisations: 2, codes: codesHere };
 }
 
 /**
- * Rows of one time together. Their integrations may differ in length (some correlators give each pair its own), as
- * long as every pair is there at every time: else baselines were averaged over different times, and no time holds all.
+ * Rows of one time together, each with a length of its own. Where pairs were integrated through the middle of other
+ * times that they are missing at, either baselines were averaged over different times, or the lengths are not to be
+ * believed, as AIPS's often are not. Which of the two a file tells by its order of rows alone.
  */
 function slotsOf(
   file: Hdf5File,
   ant1: Float64Array,
   ant2: Float64Array,
-): { readonly slots: readonly TimeSlot[]; readonly integrationS: Float64Array } {
+): { readonly slots: readonly TimeSlot[]; readonly integrationS: Float64Array; readonly overlap: boolean } {
   const { path } = file;
   const rows = ant1.length;
   const times = column(file, 'time_array', rows);
@@ -202,14 +218,21 @@ function slotsOf(
     if (last?.end === row) last.end = row + 1;
     else slot.runs.push({ first: row, end: row + 1 });
   }
-  if (differ && [...slots.values()].some((slot) => slot.rows !== pairs.size)) {
+  const inOrder = [...slots].sort(([x], [y]) => x - y).map(([, slot]) => slot);
+  const covers = (one: TimeSlot, two: TimeSlot | undefined): boolean =>
+    two !== undefined && Math.abs(secondsBetween(one.middle, two.middle)) < 0.499 * one.durationS;
+  const overlap =
+    differ &&
+    inOrder.some((slot) => slot.rows !== pairs.size) &&
+    inOrder.some((slot, k) => covers(slot, inOrder.at(k + 1)) || (k > 0 && covers(slot, inOrder[k - 1])));
+  if (overlap && optionalText(file, 'blt_order')?.trim() === 'bda') {
     refuse(
       path,
       'its baselines were averaged over different times (baseline-dependent averaging)',
       'bring them to one integration time first (pyuvdata: upsample_in_time)',
     );
   }
-  return { slots: [...slots].sort(([x], [y]) => x - y).map(([, slot]) => slot), integrationS };
+  return { slots: inOrder, integrationS, overlap };
 }
 
 function antennasOf(
@@ -217,7 +240,12 @@ function antennasOf(
   site: Site,
   ant1: Float64Array,
   ant2: Float64Array,
-): { stationOf: Map<number, number>; stations: Station[]; antennaCount: number } {
+): {
+  stationOf: Map<number, number>;
+  stations: readonly Station[];
+  unused: readonly UnusedAntenna[];
+  antennaCount: number;
+} {
   const { path } = file;
   const antennaCount = count(file, 'Nants_telescope');
   const numbers = column(file, 'antenna_numbers', antennaCount);
@@ -231,15 +259,65 @@ function antennasOf(
     if (!known.has(number))
       refuse(path, `antenna ${number} is in the data but not in antenna_numbers`, 'it is damaged');
   }
-  const stationOf = new Map<number, number>();
-  const stations: Station[] = [];
-  numbers.forEach((number, k) => {
-    if (!used.has(number) || stationOf.has(number)) return;
+  if (known.size !== antennaCount) refuse(path, 'antenna_numbers lists a number twice', 'it is damaged');
+  const diameters = file.has('Header/antenna_diameters')
+    ? column(file, 'antenna_diameters', antennaCount)
+    : new Float64Array(antennaCount);
+  const table = Array.from(numbers, (number, k): Station => {
     const enu = ecefToEnu({ x: positions[3 * k], y: positions[3 * k + 1], z: positions[3 * k + 2] }, site);
-    stationOf.set(number, stations.length);
-    stations.push({ name: names[k].replace(/\0+$/, ''), eastM: enu.x, northM: enu.y, upM: enu.z });
+    return {
+      // Some writers pad names to one length, with blanks or zeros.
+      name: names[k].replace(/[\0 ]+$/, ''),
+      ...{ eastM: enu.x, northM: enu.y, upM: enu.z },
+      number,
+      ...(diameters[k] > 0 && { diameterM: diameters[k] }),
+    };
   });
-  return { stationOf, stations, antennaCount };
+  const { stations, unused } = splitTable(table, (row) => used.has(numbers[row]));
+  const stationOf = new Map(stations.map(({ number = 0 }, s) => [number, s]));
+  return { stationOf, stations, unused, antennaCount };
+}
+
+/** What the file says beside geometry and values. */
+function factsOf(
+  file: Hdf5File,
+  telescope: Telescope,
+  of: {
+    readonly orientation: VisibilityHeader['xOrientation'];
+    readonly unused: readonly UnusedAntenna[];
+    readonly slots: readonly TimeSlot[];
+    readonly codes: readonly number[] | undefined;
+  },
+): Uvh5Header['facts'] {
+  const units = unitsOf(optionalText(file, 'vis_units'));
+  const instrument = optionalText(file, 'instrument')?.trim() ?? '';
+  const extraKeywords = keywordsIn(file);
+  const counts = of.slots.map(({ runs }) => runs.reduce((sum, { first, end }) => sum + end - first, 0));
+  const most = counts.reduce((x, y) => Math.max(x, y), 0);
+  const times = counts.every((rows) => rows === most) ? 'alike' : 'different';
+  return {
+    ...(units !== undefined && { units }),
+    ...(of.orientation && { xOrientation: orientationHere(of.orientation) }),
+    ...(instrument !== '' && instrument !== telescope.name && { instrument }),
+    ...(of.unused.length > 0 && { unusedAntennas: of.unused }),
+    ...(of.codes && { products: of.codes }),
+    ...(Object.keys(extraKeywords).length > 0 && { extraKeywords }),
+    ...((most !== baselineCount(telescope.stations.length) || times !== 'alike') && {
+      rows: { most, times },
+    }),
+  };
+}
+
+/** Single numbers and texts of extra_keywords; our own words among them have their place already. */
+function keywordsIn(file: Hdf5File): Record<string, KeywordValue> {
+  const group = 'Header/extra_keywords';
+  const keywords: Record<string, KeywordValue> = {};
+  for (const name of file.has(group) ? file.keys(group) : []) {
+    if (name.startsWith('corella_')) continue;
+    const value = file.scalar(`${group}/${name}`);
+    if (value !== undefined) keywords[name] = value;
+  }
+  return keywords;
 }
 
 interface Centre {
@@ -289,45 +367,4 @@ function centreOf(file: Hdf5File, site: Site, middle: Instant, rows: number): Ce
       : zenith,
     object: optionalText(file, 'object_name') ?? 'unknown',
   };
-}
-
-function telescopeOf(
-  file: Hdf5File,
-  site: Site,
-  stations: readonly Station[],
-  polarisations: 1 | 2,
-  channels: Uvh5Header['channels'],
-  channelWidthHz: number,
-): Telescope {
-  const name = optionalText(file, 'telescope_name') ?? 'unknown';
-  const seen: Telescope = {
-    name,
-    title: name,
-    site,
-    stations,
-    polarisations,
-    ...recordingSeen(channels, channelWidthHz),
-  };
-  const own = ownTelescope(optionalText(file, 'extra_keywords/corella_telescope'));
-  return own && standAlike(own.stations, stations) ? own : seen;
-}
-
-/** Other programs leave our words in a file whose antennas they chose, reordered or moved: then the arrays hold. */
-const standAlike = (own: readonly Station[], seen: readonly Station[]): boolean =>
-  own.length === seen.length &&
-  own.every(({ name, eastM, northM, upM }, s) => {
-    const there = seen[s];
-    const apartM = Math.hypot(eastM - there.eastM, northM - there.northM, upM - there.upM);
-    // Single precision places a station on the Earth to half a metre.
-    return name === there.name && apartM < 1;
-  });
-
-/** The telescope as we wrote it; someone else's text of that name is left alone. */
-function ownTelescope(text: string | undefined): Telescope | undefined {
-  if (text === undefined) return undefined;
-  try {
-    return telescopeSchema.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
 }

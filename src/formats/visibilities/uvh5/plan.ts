@@ -5,9 +5,9 @@ import type { Instant } from '../../../core/instant.js';
 import { DEGREES_PER_DAY, earthAtMidnight, type EarthAtMidnight } from '../../../sky/earth/sidereal.js';
 import type { Telescope } from '../../../telescope/telescope.js';
 import { enuToEcef } from '../../../telescope/earth.js';
-import { fileProducts } from '../as-stored.js';
+import { writtenProducts } from '../as-stored.js';
+import { antennaTableOf } from '../header-facts.js';
 import type { VisibilityHeader } from '../../format.js';
-import { firstCode } from '../../io/gather.js';
 import { real, reals, text, texts, truth, whole, wholes } from '../../hdf5/items.js';
 import { bytesOf } from '../../io/interleave.js';
 import type { Changing, Fixed, GroupPlan, Growing } from '../../hdf5/write.js';
@@ -22,8 +22,12 @@ export interface Uvh5Options {
 }
 
 /** What UVH5 and CalH5 say of a telescope, item for item. */
-export function telescopeItems({ name, site, stations }: Telescope): Record<string, Fixed> {
-  const positions = stations.flatMap(({ eastM, northM, upM }) => {
+export function telescopeItems(
+  { name, site, stations }: Telescope,
+  facts: Pick<VisibilityHeader, 'instrument' | 'unusedAntennas' | 'xOrientation'> = {},
+): Record<string, Fixed> {
+  const table = antennaTableOf(stations, facts.unusedAntennas);
+  const positions = table.flatMap(({ eastM, northM, upM }) => {
     const ecef = enuToEcef({ x: eastM, y: northM, z: upM }, site);
     return [ecef.x, ecef.y, ecef.z];
   });
@@ -33,13 +37,16 @@ export function telescopeItems({ name, site, stations }: Telescope): Record<stri
     altitude: real(site.heightM),
     telescope_frame: text('itrs'),
     telescope_name: text(name),
-    instrument: text(name),
+    instrument: text(facts.instrument ?? name),
     Nants_data: whole(stations.length),
-    Nants_telescope: whole(stations.length),
-    antenna_names: texts(stations.map((station) => station.name)),
-    antenna_numbers: wholes(stations.map((_, s) => s)),
-    antenna_positions: reals(positions, [stations.length, 3]),
-    x_orientation: text('east'),
+    Nants_telescope: whole(table.length),
+    antenna_names: texts(table.map((station) => station.name)),
+    antenna_numbers: wholes(table.map(({ number }) => number)),
+    antenna_positions: reals(positions, [table.length, 3]),
+    ...(table.some(({ diameterM }) => diameterM !== undefined) && {
+      antenna_diameters: reals(table.map(({ diameterM }) => diameterM ?? 0)),
+    }),
+    ...(facts.xOrientation === 'unknown' ? {} : { x_orientation: text('east') }),
   };
 }
 
@@ -71,23 +78,47 @@ function chunkRowsFor(rows: number, rowBytes: number): number {
   return 1;
 }
 
+/** Someone else's keywords, each in its own kind. */
+const keywordItems = (keywords: VisibilityHeader['extraKeywords'] = {}): Record<string, Fixed> =>
+  Object.fromEntries(
+    Object.entries(keywords).map(([name, value]) => [
+      // A slash would make a group of it.
+      name.replaceAll('/', '_'),
+      typeof value === 'string'
+        ? text(value)
+        : typeof value === 'boolean'
+          ? truth(value ? 'yes' : 'no')
+          : Number.isSafeInteger(value)
+            ? whole(value)
+            : real(value),
+    ]),
+  );
+
 /** What is known only once integrations come. */
 export interface GrowingTimes {
   readonly count: () => number;
+  /** Rows in all, and pairs that differ. */
+  readonly rows: () => number;
+  readonly pairs: () => number;
   readonly first: () => Instant | undefined;
 }
 
 export function planUvh5(header: VisibilityHeader, options: Uvh5Options, times: GrowingTimes): GroupPlan {
-  const { telescope, polarisations, frequenciesHz, phaseCentre } = header;
-  const { stations } = telescope;
-  const rows = baselineCount(stations.length);
+  const { telescope, frequenciesHz, phaseCentre } = header;
+  const rows = header.rows?.most ?? baselineCount(telescope.stations.length);
   const channels = frequenciesHz.length;
-  const products = fileProducts[polarisations].length;
+  const written = writtenProducts(header);
+  const products = written.length;
   const changing = (value: () => number): Changing => ({
     kind: 'changing',
     type: 'int64',
     bytes: () => bytesOf(BigInt64Array.of(BigInt(value()))),
   });
+  const regular: Changing = {
+    kind: 'changing',
+    type: 'boolean',
+    bytes: () => Uint8Array.of(times.rows() === times.count() * times.pairs() ? 1 : 0),
+  };
   const growing = (type: Hdf5Type, rowDims: readonly number[] = []): Growing => ({
     kind: 'growing',
     type,
@@ -113,11 +144,11 @@ export function planUvh5(header: VisibilityHeader, options: Uvh5Options, times: 
         kind: 'group',
         items: {
           version: text('1.2'),
-          ...telescopeItems(telescope),
+          ...telescopeItems(telescope, header),
           object_name: text(header.object),
           history: text(header.history.join('\n')),
-          Nbls: whole(rows),
-          Nblts: changing(() => times.count() * rows),
+          Nbls: changing(times.pairs),
+          Nblts: changing(times.rows),
           Ntimes: changing(times.count),
           Nfreqs: whole(channels),
           Npols: whole(products),
@@ -129,12 +160,10 @@ export function planUvh5(header: VisibilityHeader, options: Uvh5Options, times: 
           flex_spw_id_array: wholes(new Array<number>(channels).fill(0)),
           freq_array: reals([...frequenciesHz]),
           channel_width: reals(new Array<number>(channels).fill(header.channelWidthHz)),
-          polarization_array: wholes(
-            Array.from({ length: products }, (_, q) => firstCode[header.feeds ?? 'linear'] - q),
-          ),
-          vis_units: text(header.unit ?? 'uncalib'),
+          polarization_array: wholes(written.map(({ code }) => code)),
+          vis_units: text(header.units ?? 'uncalib'),
           blt_order: text('time, baseline'),
-          blts_are_rectangular: truth('yes'),
+          blts_are_rectangular: regular,
           time_axis_faster_than_bls: truth('no'),
           phase_center_catalog: { kind: 'group', items: { 0: centre } },
           ant_1_array: growing('int64'),
@@ -152,6 +181,7 @@ export function planUvh5(header: VisibilityHeader, options: Uvh5Options, times: 
             items: {
               corella_telescope: text(JSON.stringify(telescope)),
               corella_values: text(running ? 'sum' : 'mean'),
+              ...keywordItems(header.extraKeywords),
             },
           },
         },

@@ -61,12 +61,12 @@ function opened(file: Hdf5File): VisibilityFile {
       telescope,
       polarisations,
       feeds: feedsOf(header.products),
-      ...(/^jy$/i.test(String(header.details.units)) && { unit: 'Jy' as const }),
       frequenciesHz: Float64Array.from(channels, ({ frequencyHz }) => frequencyHz),
       channelWidthHz,
       phaseCentre,
       object,
       history,
+      ...header.facts,
     },
     details: {
       ...header.details,
@@ -75,6 +75,10 @@ function opened(file: Hdf5File): VisibilityFile {
       ...ends(data, header),
     },
     integrationCount: header.slots.length,
+    ...assumptions([
+      ...header.assumed,
+      ...(header.weights === 'counted' ? [] : ['its nsamples are not set: every unflagged value counts 1']),
+    ]),
     integrations: async function* (): AsyncGenerator<Integration> {
       for (const slot of header.slots) {
         // Reading is synchronous; others get their turn between integrations.
@@ -85,6 +89,9 @@ function opened(file: Hdf5File): VisibilityFile {
     close: () => file.close(),
   };
 }
+
+const assumptions = (assumed: readonly string[]): Pick<VisibilityFile, 'assumed'> =>
+  assumed.length > 0 ? { assumed } : {};
 
 interface Weighed extends Uvh5Header {
   readonly weights: 'counted' | 'unit';

@@ -11,9 +11,11 @@ export const uvh5: Format = {
   extensions: ['.uvh5'],
   kinds: [{ title: 'UVH5', holds: 'visibilities', reads: [] }],
   // A file of ours that was cut off still has its temporary name.
-  recognise: (path, head) =>
-    namesInHead(head, 'Data', 'Header') ||
-    (isHdf5(head) && /\.uvh5(?:\.(?:\d+-)?[0-9a-f]+\.part)?$/i.test(path)),
+  recognise: (path, head, names) =>
+    names === undefined || names === 'damaged'
+      ? namesInHead(head, 'Data', 'Header') ||
+        (isHdf5(head) && /\.uvh5(?:\.(?:\d+-)?[0-9a-f]+\.part)?$/i.test(path))
+      : names.has('Header') && names.has('Data') && !names.has('Header/cal_type'),
   open: (path) => openUvh5(path),
   createVisibilities: (path, header, { values = 'means', appears = 'finished' } = {}) =>
     createUvh5(path, header, { values: values === 'sums' ? 'int32' : 'complex64' }, appears),

@@ -3,7 +3,7 @@ import { baselineCount, baselineIndex } from '../../../core/axes.js';
 import type { Integration } from '../../../core/blocks.js';
 import { refuse } from '../../../core/errors.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
-import { fileProducts } from '../as-stored.js';
+import { writtenProducts } from '../as-stored.js';
 import type { VisibilityHeader } from '../../format.js';
 import type { Uvh5Options } from './plan.js';
 
@@ -19,7 +19,7 @@ export interface RowContext {
 /** Room for some rows, filled again and again: from row `first` on. */
 export interface Filler {
   readonly elements: Float32Array | Float64Array | Int32Array | Uint8Array;
-  fill(first: number): void;
+  fill(first: number, rows: number): void;
 }
 export type RowFillers = Readonly<Record<'visdata' | 'flags' | 'nsamples', (rows: number) => Filler>>;
 
@@ -29,17 +29,18 @@ const arrays = { complex64: Float32Array, complex128: Float64Array, int32: Int32
 export function rowFillers(path: string, integration: Integration, context: RowContext): RowFillers {
   const { header, options, pairs, uvw } = context;
   const { stations, polarisations, counts, flaggedInputs, channels } = integration;
-  const products = fileProducts[polarisations];
-  const perCell = products.length;
+  const products = writtenProducts(header);
+  const written = products.length;
+  const perCell = polarisations ** 2;
   /** Where product (p1, p2) of a cell lies in [p_i][p_j]: station i is antenna 2, but for autocorrelations. */
-  const autoPlaces = Uint8Array.from(products, ([p1, p2]) => p1 * polarisations + p2);
-  const crossPlaces = Uint8Array.from(products, ([p1, p2]) => p2 * polarisations + p1);
+  const autoPlaces = Uint8Array.from(products, ({ p1, p2 }) => p1 * polarisations + p2);
+  const crossPlaces = Uint8Array.from(products, ({ p1, p2 }) => p2 * polarisations + p1);
   const wholeSums = options.values === 'int32';
   // Whole sums are the correlator's, whatever a file said of their means.
   const asStored = wholeSums ? undefined : integration.asStored;
   const source = asStored ? asStored.means : integration.visibilities;
   const baselines = baselineCount(stations);
-  const perRow = channels * perCell;
+  const perRow = channels * written;
 
   const checkWhole = (re: number, im: number): void => {
     if (Number.isInteger(re) && Number.isInteger(im) && Math.max(Math.abs(re), Math.abs(im)) <= MOST_INT32)
@@ -47,21 +48,21 @@ export function rowFillers(path: string, integration: Integration, context: RowC
     refuse(path, `${re} + ${im}i is no 32-bit whole number`, "write it as 'complex64', or integrate less");
   };
 
-  const left = new Uint8Array(perCell);
+  const left = new Uint8Array(written);
   const weights = new Float64Array(perRow);
   /** weights[c][product] of a row; zero or less is flagged. */
   const weighRow = (row: number): void => {
     const [one, two] = pairs[row];
     const b = baselineIndex(two, one);
     const places = one === two ? autoPlaces : crossPlaces;
-    products.forEach(([p1, p2], q) => {
+    products.forEach(({ p1, p2 }, q) => {
       left[q] = flaggedInputs[one * polarisations + p1] | flaggedInputs[two * polarisations + p2];
     });
     let at = 0;
     for (let c = 0; c < channels; c++) {
       const cell = c * baselines + b;
       const count = counts[cell];
-      for (let q = 0; q < perCell; q++) {
+      for (let q = 0; q < written; q++) {
         weights[at++] = asStored
           ? asStored.weights[cell * perCell + places[q]]
           : left[q] === 1
@@ -74,9 +75,9 @@ export function rowFillers(path: string, integration: Integration, context: RowC
   return {
     visdata: (rows) => {
       const elements = new arrays[options.values](2 * rows * perRow);
-      const fill = (first: number): void => {
+      const fill = (first: number, some: number): void => {
         let at = 0;
-        for (let row = first; row < first + rows; row++) {
+        for (let row = first; row < first + some; row++) {
           const [one, two] = pairs[row];
           const wS = wholeSums ? 0 : uvw[3 * row + 2] / SPEED_OF_LIGHT_M_PER_S;
           const b = baselineIndex(two, one);
@@ -89,7 +90,7 @@ export function rowFillers(path: string, integration: Integration, context: RowC
             const cos = Math.cos(phase);
             const sin = Math.sin(phase);
             const scale = asStored || wholeSums ? 1 : count > 0 ? 1 / count : 0;
-            for (let q = 0; q < perCell; q++) {
+            for (let q = 0; q < written; q++) {
               const from = 2 * (cell * perCell + places[q]);
               const re = source[from] * scale;
               const im = sign * source[from + 1] * scale;
@@ -104,8 +105,8 @@ export function rowFillers(path: string, integration: Integration, context: RowC
     },
     flags: (rows) => {
       const elements = new Uint8Array(rows * perRow);
-      const fill = (first: number): void => {
-        for (let row = 0; row < rows; row++) {
+      const fill = (first: number, some: number): void => {
+        for (let row = 0; row < some; row++) {
           weighRow(first + row);
           for (let k = 0; k < perRow; k++) elements[row * perRow + k] = weights[k] > 0 ? 0 : 1;
         }
@@ -114,8 +115,8 @@ export function rowFillers(path: string, integration: Integration, context: RowC
     },
     nsamples: (rows) => {
       const elements = new Float32Array(rows * perRow);
-      const fill = (first: number): void => {
-        for (let row = 0; row < rows; row++) {
+      const fill = (first: number, some: number): void => {
+        for (let row = 0; row < some; row++) {
           weighRow(first + row);
           for (let k = 0; k < perRow; k++) elements[row * perRow + k] = Math.abs(weights[k]);
         }

@@ -3,7 +3,7 @@
  * format keeps conj(V₁₂) beside uvw = r₂ − r₁ in metres. We hold V_ij with i ≥ j and write antenna 1 = j, antenna
  * 2 = i: conj(V₁₂[p₁][p₂]) = V_ij[p₂][p₁], for autocorrelations conj(V_ii[p₁][p₂]). Stopping the fringes multiplies by e^(−2πi f w/c).
  */
-import { baselineCount } from '../../../core/axes.js';
+import { baselineCount, baselineIndex } from '../../../core/axes.js';
 import type { Integration } from '../../../core/blocks.js';
 import { refuse } from '../../../core/errors.js';
 import { addSeconds, julianDate, type Instant } from '../../../core/instant.js';
@@ -12,6 +12,7 @@ import { dot, normalise, type Vector3 } from '../../../core/vector.js';
 import { skyFrame } from '../../../sky/frame.js';
 import { localSiderealTimeRad } from '../../../sky/earth/sidereal.js';
 import { storedIntegrationS, storedUvwM } from '../as-stored.js';
+import { stationNumbers } from '../header-facts.js';
 import type { VisibilityHeader, VisibilityWriter, WhenItAppears } from '../../format.js';
 import { createHdf5 } from '../../hdf5/write.js';
 import { openOutput } from '../../io/output.js';
@@ -28,19 +29,33 @@ export async function createUvh5(
   const stations = telescope.stations.length;
   if (frequenciesHz.length === 0 || stations === 0)
     refuse(path, 'has no channels or no stations', 'give at least one of each');
-  const rows = baselineCount(stations);
+  const numbers = stationNumbers(telescope.stations);
+  const allPairs = pairsOf(stations);
   const times = new Set<number>();
+  /** [b], 1 where a pair has come at some time. */
+  const seen = new Uint8Array(baselineCount(stations));
+  let rowsInAll = 0;
+  let pairsSeen = 0;
   let firstTime: Instant | undefined;
   /** In the file for good, and where it then ended. */
   let finished = 0;
   let finishedBytes = 0;
+  /** Finished integrations that the file's index does not yet name. */
+  let pending = false;
+  let isAppending = false;
   const output = await openOutput(path);
   try {
-    const plan = planUvh5(header, options, { count: () => times.size, first: () => firstTime });
+    const plan = planUvh5(header, options, {
+      count: () => times.size,
+      first: () => firstTime,
+      rows: () => rowsInAll,
+      pairs: () => pairsSeen,
+    });
     const file = await createHdf5(output, plan);
     return {
       append: async (integration) => {
         checkIntegration(path, header, integration);
+        isAppending = true;
         const middle = addSeconds(integration.start, integration.durationS / 2);
         const { midnightJd, dayFraction } = julianDate(middle);
         const days = midnightJd + dayFraction;
@@ -50,15 +65,20 @@ export async function createUvh5(
         firstTime ??= middle;
         const put = (name: string, bytes: ArrayBufferView): Promise<void> =>
           file.append(name, new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+        const { pairs: there } = integration;
+        const pairs = there
+          ? allPairs.filter(([one, two]) => there[baselineIndex(two, one)] === 1)
+          : allPairs;
+        const rows = pairs.length;
+        if (rows === 0) refuse(path, 'an integration holds no pair', 'leave it out');
         const each = (value: number): Float64Array => new Float64Array(rows).fill(value);
-        const pairs = pairsOf(stations);
         await put(
           '/Header/ant_1_array',
-          BigInt64Array.from(pairs, ([one]) => BigInt(one)),
+          BigInt64Array.from(pairs, ([one]) => BigInt(numbers[one])),
         );
         await put(
           '/Header/ant_2_array',
-          BigInt64Array.from(pairs, ([, two]) => BigInt(two)),
+          BigInt64Array.from(pairs, ([, two]) => BigInt(numbers[two])),
         );
         await put('/Header/time_array', each(days));
         await put(
@@ -87,14 +107,24 @@ export async function createUvh5(
           const chunkRows = file.chunkRowsOf(dataset);
           const filler = fill[name](chunkRows);
           for (let row = 0; row < rows; row += chunkRows) {
-            filler.fill(row);
-            await put(dataset, filler.elements);
+            const some = Math.min(chunkRows, rows - row);
+            filler.fill(row, some);
+            await put(dataset, filler.elements.subarray(0, (filler.elements.length / chunkRows) * some));
           }
         }
         times.add(days);
-        await file.commit();
+        rowsInAll += rows;
+        for (const [one, two] of pairs) {
+          const b = baselineIndex(two, one);
+          if (seen[b] === 0) pairsSeen++;
+          seen[b] = 1;
+        }
+        // Where times differ in their rows a commit leaves half-filled chunks behind: one at the end will do.
+        if (header.rows?.times === 'different') pending = true;
+        else await file.commit();
         finished++;
         finishedBytes = output.sizeBytes;
+        isAppending = false;
         output.worthKeeping();
         if (appears === 'first-integration') await output.appear();
       },
@@ -103,7 +133,13 @@ export async function createUvh5(
           await output.abandon();
           return 0;
         }
-        await output.resize(finishedBytes);
+        if (pending && isAppending) {
+          // Rows of what failed stand among those of what was finished.
+          await output.abandon();
+          return 0;
+        }
+        if (pending) await file.commit();
+        else await output.resize(finishedBytes);
         await output.finish();
         return finished;
       },
@@ -111,6 +147,7 @@ export async function createUvh5(
         try {
           if (times.size === 0)
             refuse(path, 'no integration was written', 'give it at least one before finishing');
+          if (pending) await file.commit();
           await output.finish();
         } catch (error) {
           await output.abandon();

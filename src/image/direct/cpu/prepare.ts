@@ -3,6 +3,7 @@ import type { NativeCall } from '../../../backend/cpu/context.js';
 import type { CpuBackend } from '../../../backend/cpu/cpu.js';
 import { cpuSpectra, spectraTypeNumber } from '../../../backend/cpu/spectra.js';
 import { DirectAccount } from '../account.js';
+import { powerCount, type DirectImagerOptions } from '../autos.js';
 import type { DirectImager } from '../direct.js';
 import type { ImagePlan } from '../../plan.js';
 
@@ -21,7 +22,11 @@ export function bitsFor({ correction, shown, stations }: ImagePlan): 32 | 64 {
   return (FLOAT_ERROR * Math.sqrt(largest)) / Math.sqrt(stations) > MOST_ERROR ? 64 : 32;
 }
 
-export function prepareCpuDirectImager(plan: ImagePlan, { native }: CpuBackend): DirectImager {
+export function prepareCpuDirectImager(
+  plan: ImagePlan,
+  { native }: CpuBackend,
+  { autos = 'include' }: DirectImagerOptions = {},
+): DirectImager {
   const { pixels, channels, stations, polarisations, products, kernelSize } = plan;
   const engine = native.open(
     WHERE,
@@ -42,7 +47,24 @@ export function prepareCpuDirectImager(plan: ImagePlan, { native }: CpuBackend):
     WHERE,
     'int32_t corella_direct_finish(char *error, void *context, void *imager, double *sums)',
   );
-  const account = new DirectAccount(plan);
+  const addPowers: NativeCall<
+    [
+      type: number,
+      channels: number,
+      stations: number,
+      polarisations: number,
+      block: bigint,
+      capacity: number,
+      samples: number,
+      powers: Float64Array,
+    ]
+  > = native.bind(
+    WHERE,
+    'int32_t corella_direct_powers(char *error, void *context, int32_t type, int64_t channels, int64_t stations, ' +
+      'int64_t polarisations, const void *block, int64_t capacity, int64_t samples, double *powers)',
+  );
+  const account = new DirectAccount(plan, autos);
+  const powers = new Float64Array(autos === 'leave-out' ? powerCount(plan) : 0);
   const sums = new Float64Array(channels * products * pixels * pixels);
   return {
     plan,
@@ -55,11 +77,16 @@ export function prepareCpuDirectImager(plan: ImagePlan, { native }: CpuBackend):
       const { type, capacity } = block.shape;
       const sizes = [spectraTypeNumber(type), block.memory.address, capacity, block.samples] as const;
       await accumulate(engine.address, ...sizes, account.factors);
+      if (autos === 'include') return;
+      const [number, address, ...lengths] = sizes;
+      await addPowers(number, channels, stations, polarisations, address, ...lengths, powers);
     },
     finish: async (into) => {
       account.checkAny();
       await finish(engine.address, sums);
-      return account.finish(sums, undefined, into);
+      const made = account.finish(sums, undefined, into, powers);
+      powers.fill(0);
+      return made;
     },
     close: () => engine.close(),
   };

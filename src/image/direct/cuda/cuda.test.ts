@@ -380,6 +380,8 @@ function fromVisibilities(): void {
         const wanted = imageVisibilities(plan, data, options);
         assertSameImage(found.image, wanted.image, pixels, 1e-9);
         assertSameBeam(found.beam, wanted.beam, plan);
+        for (const [k, weight] of wanted.weights.entries())
+          assert.ok(Math.abs(found.weights[k] - weight) <= 1e-12 * weight, `weight ${k}`);
       }
       await imager.close();
       // Where the card cannot keep the pairs' kernels it makes them as it goes, and gets the same.

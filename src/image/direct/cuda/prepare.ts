@@ -14,6 +14,8 @@ import { planFactors, type CardPixels } from '../../cuda/plan.js';
 import { prepareImageScaler, type ImageScaler, type PairSums } from '../../cuda/scale.js';
 import { prepareSingle } from './single.js';
 import { DirectAccount } from '../account.js';
+import type { DirectImagerOptions } from '../autos.js';
+import { prepareCudaPowers } from './powers.js';
 import { prepareDirectChoice, type DirectChoice, type DirectPrecision } from './choice.js';
 import type { DirectImager } from '../direct.js';
 import type { ImagePlan } from '../../plan.js';
@@ -21,10 +23,10 @@ import { LEAST_SAMPLED_STEPS } from './sampling.js';
 
 const WHERE = 'direct image';
 
-export interface CudaDirectOptions {
+export interface CudaDirectOptions extends DirectImagerOptions {
   /**
    * Unless given, the fastest that the card, the aperture and the samples allow and that is right to 1e-3. `single` is
-   * right to 1e-5; `half` takes halves for short blocks and large kernels too, and refuses where they cannot be.
+   * right to 1e-5, and what an image without autocorrelations takes, since it is small beside them; `half` takes halves for short blocks and large kernels too, and refuses where they cannot be.
    */
   readonly precision?: DirectPrecision;
   /** Of the images that `finishOnDevice` leaves; float32 unless given. */
@@ -53,9 +55,10 @@ export interface CudaDirectImager extends DirectImager {
   setGainsOnDevice(gains: DevicePointer, used: DevicePointer): void;
   /**
    * to : [c][product][m][l] float32 on the card, NaN where nothing is shown or nothing was added; and a fresh start.
-   * Returns when that is queued. Waits for the host's counts to go up only where blocks had gaps.
+   * Returns when that is queued. Waits for the host's counts to go up only where blocks had gaps. weightsTo : [c][product]
+   * float64, what each plane was divided by.
    */
-  finishOnDevice(to: DevicePointer): Promise<{ readonly samples: number }>;
+  finishOnDevice(to: DevicePointer, weightsTo?: DevicePointer): Promise<{ readonly samples: number }>;
 }
 
 export const prepareCudaDirectImager = (
@@ -67,13 +70,20 @@ export const prepareCudaDirectImager = (
 function makeImager(
   plan: ImagePlan,
   backend: CudaBackend,
-  { precision, pixels: cardPixels }: CudaDirectOptions,
+  { autos = 'include', pixels: cardPixels, ...options }: CudaDirectOptions,
   closers: Closers,
 ): CudaDirectImager {
+  const precision = options.precision ?? (autos === 'leave-out' ? 'single' : undefined);
   const { session } = backend;
   const { pixels, channels, stations, polarisations, products } = plan;
   const stream = session.streams.compute;
-  const account = new DirectAccount(plan);
+  const account = new DirectAccount(plan, autos);
+  const powers = autos === 'leave-out' ? closers.keep(prepareCudaPowers(plan, backend)) : undefined;
+  /** Only the host takes autocorrelations out, with the factors that it knows. */
+  const onHostAlone = (): void => {
+    if (powers)
+      refuse(WHERE, 'images that stay on the card have their autocorrelations', "ask for autos 'include'");
+  };
   const sumCount = channels * products * pixels * pixels;
   const allocate = (what: string, bytes: number): DeviceMemory => closers.keep(session.allocate(what, bytes));
   const sums = allocate(`sums of ${channels} channels × ${products} × ${pixels}² pixels`, 8 * sumCount);
@@ -113,7 +123,7 @@ function makeImager(
     return { rows: counts.rows.pointer, runOf: counts.runOf.pointer };
   }
   /** Leaves the scale of the image in the finisher's weights. */
-  async function addPairs(): Promise<Finisher> {
+  async function addPairs(to?: DevicePointer): Promise<Finisher> {
     const made = await prepareFinisher();
     await sendFactors();
     const { gaplessSamples, gappyRows } = account.counted;
@@ -121,7 +131,7 @@ function makeImager(
       factors: factors.pointer,
       gaplessSamples,
       ...(gappyRows ? { counts: await sendCounts(gappyRows) } : {}),
-      to: made.weights.pointer,
+      to: to ?? made.weights.pointer,
     });
     return made;
   }
@@ -176,6 +186,7 @@ function makeImager(
     },
     setGainsOnDevice: (gains, used) => {
       account.checkBetween();
+      onHostAlone();
       if (!finisher) refuse(WHERE, 'gains on the card before anything is prepared', 'await prepare(…) first');
       finisher.invertGains.set([gains, used, factorCount, factors.pointer]);
       finisher.invertGains.launch({ grid: [Math.ceil(factorCount / 256), 1], threads: 256 }, stream);
@@ -190,6 +201,7 @@ function makeImager(
       block.reading(stream);
       engine.sum(block, factors, isFresh ? 'replace' : 'add');
       isFresh = false;
+      await powers?.add(block);
       block.doneReading(stream);
     },
     finish: async (into) => {
@@ -197,16 +209,17 @@ function makeImager(
       onHost ??= new Float64Array(sumCount);
       await downloadInto(session, sums, onHost);
       isFresh = true;
-      if (sent !== 'made on the card') return account.finish(onHost, undefined, into);
+      if (sent !== 'made on the card') return account.finish(onHost, undefined, into, await powers?.finish());
       const { weights } = await addPairs();
       const pairSums = new Float64Array(channels * products);
       await downloadInto(session, weights, pairSums);
       return account.finish(onHost, pairSums, into);
     },
-    finishOnDevice: async (to) => {
+    finishOnDevice: async (to, weightsTo) => {
       account.checkAny();
-      const { scaler, weights } = await addPairs();
-      scaler.scale({ sums: sums.pointer, weights: weights.pointer, to });
+      onHostAlone();
+      const { scaler, weights } = await addPairs(weightsTo);
+      scaler.scale({ sums: sums.pointer, weights: weightsTo ?? weights.pointer, to });
       isFresh = true;
       const { samples } = account.counted;
       account.restart();

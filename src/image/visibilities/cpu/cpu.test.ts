@@ -65,6 +65,8 @@ describe('cpu visibility imager', { skip: 'what' in library ? library.what : fal
         const wanted = imageVisibilities(plan, integrations, options);
         assertSameImage(found.image, wanted.image, plan.pixels, 1e-11);
         assertSameImage(found.beam, wanted.beam, plan.pixels, 1e-11);
+        for (const [k, weight] of wanted.weights.entries())
+          assert.ok(Math.abs(found.weights[k] - weight) <= 1e-12 * weight, `weight ${k}`);
         await imager.close();
         await cpu.close();
       };

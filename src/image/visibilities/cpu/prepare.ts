@@ -1,4 +1,5 @@
 /** Images from visibilities in C++ (visibilities.cpp), in float64. */
+import { weightsCP } from '../../../core/axes.js';
 import type { NativeCall } from '../../../backend/cpu/context.js';
 import type { CpuBackend } from '../../../backend/cpu/cpu.js';
 import { inputFactors, scaleImage, unitFactors } from '../../direct/direct.js';
@@ -57,6 +58,7 @@ export function prepareCpuVisibilityImager(plan: ImagePlan, { native }: CpuBacke
       return {
         image: scaleImage(plan, sums, weightSums, into?.image),
         beam: scaleImage(plan, beamSums, weightSums, into?.beam),
+        weights: weightsCP(weightSums.slice(), channels, products),
       };
     },
     close: () => engine.close(),

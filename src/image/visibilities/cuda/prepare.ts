@@ -3,7 +3,7 @@ import type { CudaBackend } from '../../../backend/cuda/cuda.js';
 import type { DeviceMemory, DevicePointer } from '../../../backend/cuda/session.js';
 import { downloadInto, uploadArray } from '../../../backend/cuda/transfer.js';
 import { closingAfter, preparing, type Closers } from '../../../core/closing.js';
-import { baselineCount } from '../../../core/axes.js';
+import { baselineCount, weightsCP } from '../../../core/axes.js';
 import { orderPairs } from './pairs.js';
 import { channelsAtOnce } from '../../cuda/plan.js';
 import { planVisibilities, SOURCE } from './plan.js';
@@ -29,6 +29,8 @@ export interface DeviceVisibilities {
 export interface DeviceImageOptions extends Pick<VisibilityImageOptions, 'weight' | 'autos'> {
   /** `image` and its weights unless given; `beam` images the weights themselves. */
   readonly of?: 'image' | 'beam';
+  /** Where the weights' sums go instead of `weightSums`: [c][product] float64. */
+  readonly weightsTo?: DevicePointer;
 }
 
 export interface CudaVisibilityImager extends VisibilityImager {
@@ -122,7 +124,7 @@ async function makeImager(
     return memory;
   }
 
-  const clear = ({ pointer, sizeBytes }: DeviceMemory): void => {
+  const clear = ({ pointer, sizeBytes }: Pick<DeviceMemory, 'pointer' | 'sizeBytes'>): void => {
     session.call('cuMemsetD8Async', pointer, 0, sizeBytes, stream.handle);
   };
 
@@ -138,9 +140,14 @@ async function makeImager(
 
   function imageOnDevice(
     from: DeviceVisibilities,
-    { weight = 'natural', autos = 'leave-out', of = 'image' }: DeviceImageOptions = {},
+    {
+      weight = 'natural',
+      autos = 'leave-out',
+      of = 'image',
+      weightsTo = weightSums.pointer,
+    }: DeviceImageOptions = {},
   ): void {
-    if (of === 'image') clear(weightSums);
+    if (of === 'image') clear({ pointer: weightsTo, sizeBytes: weightSums.sizeBytes });
     for (let first = 0; first < channels; first += group) {
       const here = Math.min(group, channels - first);
       clear(grids);
@@ -156,7 +163,7 @@ async function makeImager(
       describe(kernels.weighPairs.argument(0).view, from, autos);
       kernels.weighPairs.set([
         ...[null, first, weight === 'uniform' ? densities.pointer : 0n, pairs.pointer],
-        ...[of === 'beam' ? centre.pointer : 0n, values.pointer, of === 'beam' ? 0n : weightSums.pointer],
+        ...[of === 'beam' ? centre.pointer : 0n, values.pointer, of === 'beam' ? 0n : weightsTo],
       ]);
       kernels.weighPairs.launch(
         { grid: [Math.ceil(baselines / PAIR_THREADS), here], threads: PAIR_THREADS },
@@ -228,7 +235,11 @@ async function makeImager(
         const image = scaleImage(plan, sumsOnHost, weightSumsOnHost, into?.image);
         imageOnDevice(source, { ...options, of: 'beam' });
         await downloadInto(session, sums, sumsOnHost);
-        return { image, beam: scaleImage(plan, sumsOnHost, weightSumsOnHost, into?.beam) };
+        return {
+          image,
+          beam: scaleImage(plan, sumsOnHost, weightSumsOnHost, into?.beam),
+          weights: weightsCP(weightSumsOnHost.slice(), channels, products),
+        };
       }),
     close: () => closers.close(),
   };

@@ -38,9 +38,9 @@ export function prepareCpuWideImager(plan: WidePlan, { native }: CpuBackend): Wi
     'int32_t corella_wide_add(char *error, void *context, void *imager, int64_t rows, int64_t channels, ' +
       'const double *uvw, const double *scales, const void *values, const float *weights, double *totals)',
   );
-  const finish: NativeCall<[imager: bigint, image: Float64Array]> = native.bind(
+  const finish: NativeCall<[imager: bigint, weight: number, image: Float64Array]> = native.bind(
     WHERE,
-    'int32_t corella_wide_finish(char *error, void *context, void *imager, double *image)',
+    'int32_t corella_wide_finish(char *error, void *context, void *imager, double weight, double *image)',
   );
   const loadModel: NativeCall<[imager: bigint, image: Float64Array]> = native.bind(
     WHERE,
@@ -83,11 +83,10 @@ export function prepareCpuWideImager(plan: WidePlan, { native }: CpuBackend): Wi
     finish: async () => {
       await collector?.flush();
       const image = new Float64Array(pixels * pixels);
-      await finish(engine.address, image);
       const used = { weightSum, visibilities };
       weightSum = 0;
       visibilities = 0;
-      if (used.weightSum > 0) for (let k = 0; k < image.length; k++) image[k] /= used.weightSum;
+      await finish(engine.address, used.weightSum > 0 ? used.weightSum : 1, image);
       return { image: planeML(image, pixels), ...used };
     },
     loadModel: (image) => loadModel(engine.address, planeML(image, pixels)),

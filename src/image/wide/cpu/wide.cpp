@@ -20,7 +20,7 @@ class WideImager {
   virtual ~WideImager() = default;
   /** totals : weights, visibilities. */
   virtual void add(const Block &block, double *totals) = 0;
-  virtual void finish(double *image) = 0;
+  virtual void finish(double weight, double *image) = 0;
   virtual void loadModel(const double *image) = 0;
   virtual void predict(const Block &block, void *out) = 0;
   /** One call at a time. */
@@ -70,20 +70,22 @@ class Imager final : public WideImager {
     planes.collect(image.data());
   }
 
-  void finish(double *to) override {
-    std::fill_n(to, shape.pixels * shape.pixels, 0.0);
+  void finish(double weight, double *to) override {
     if (holdsAll()) {
-      planes.clearSums();
-      planes.addToSums();
-      planes.collect(to);
+      planes.finish(to, weight);
       planes.start(0, shape.planes);
       return;
     }
     if (image.empty()) {
+      image.resize(static_cast<size_t>(shape.pixels * shape.pixels));
       planes.clearSums();
-      planes.collect(to);
+      planes.collect(image.data());
     }
-    std::copy(image.begin(), image.end(), to);
+    pool.run(shape.pixels, [&](int64_t row, int) {
+      for (int64_t at = row * shape.pixels; at < (row + 1) * shape.pixels; at++) {
+        to[at] = image[static_cast<size_t>(at)] / weight;
+      }
+    });
     image.clear();
   }
 
@@ -181,9 +183,9 @@ CORELLA_EXPORT int32_t corella_wide_add(char *error, void *context, void *imager
   });
 }
 
-// image : [m][l], sums of weighted visibilities; NaN below the horizon. What was added is gone afterwards.
-CORELLA_EXPORT int32_t corella_wide_finish(char *error, void *context, void *imager, double *image) {
-  return withImager(error, context, imager, [&](WideImager &open) { open.finish(image); });
+// image : [m][l], sums of weighted visibilities over the weight; NaN below the horizon. What was added is gone afterwards.
+CORELLA_EXPORT int32_t corella_wide_finish(char *error, void *context, void *imager, double weight, double *image) {
+  return withImager(error, context, imager, [&](WideImager &open) { open.finish(weight, image); });
 }
 
 CORELLA_EXPORT int32_t corella_wide_model(char *error, void *context, void *imager, const double *image) {

@@ -1,27 +1,12 @@
 // A stack of planes of w: which groups of rows anyone has touched, and their way to an image and back.
 #pragma once
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
-
 #include <algorithm>
 
+#include "image/wide/cpu/paged_memory.h"
 #include "image/wide/cpu/wide_runs.h"
 #include "image/wide/cpu/wide_tables.h"
 
 namespace corella {
-
-/** Garbage, on large pages where the system has them: planes are walked across all their rows. */
-inline std::unique_ptr<void, void (*)(void *)> pagedMemory(size_t sizeBytes) {
-  constexpr size_t PAGE = size_t{1} << 21;
-  const size_t rounded = (sizeBytes + PAGE - 1) / PAGE * PAGE;
-  std::unique_ptr<void, void (*)(void *)> memory(std::aligned_alloc(PAGE, rounded), std::free);
-  if (!memory) throw std::bad_alloc();
-#if defined(__linux__)
-  madvise(memory.get(), rounded, MADV_HUGEPAGE);
-#endif
-  return memory;
-}
 
 /** What the workers of a pool need for themselves. */
 template <class Real>
@@ -31,14 +16,19 @@ struct WideScratch {
         tileReals(kernels.scratchReals(shape)),
         transformReals(bufferReals(shape.side, lanes)),
         turnDoubles((shape.pixels / 2 + 1) * 2 * lanes),
+        sumDoubles(shape.pixels * 2 * lanes),
         workerBytes(roundUp(tileReals * size(Real{})) + roundUp(transformReals * size(Real{})) +
-                    roundUp(turnDoubles * 8)),
+                    roundUp(turnDoubles * 8) + roundUp(sumDoubles * 8)),
         memory(alignedMemory(static_cast<size_t>(workerBytes * pool.threads()))) {}
 
   Real *tile(int worker) const { return reinterpret_cast<Real *>(of(worker)); }
   Real *buffers(int worker) const { return reinterpret_cast<Real *>(of(worker) + roundUp(tileReals * size(Real{}))); }
   double *turns(int worker) const {
-    return reinterpret_cast<double *>(of(worker) + workerBytes - roundUp(turnDoubles * 8));
+    return reinterpret_cast<double *>(of(worker) + workerBytes - roundUp(sumDoubles * 8) - roundUp(turnDoubles * 8));
+  }
+  /** One block's. */
+  double *sums(int worker) const {
+    return reinterpret_cast<double *>(of(worker) + workerBytes - roundUp(sumDoubles * 8));
   }
 
  private:
@@ -46,7 +36,7 @@ struct WideScratch {
   static constexpr int64_t roundUp(int64_t bytes) { return (bytes + 4095) / 4096 * 4096; }
   char *of(int worker) const { return static_cast<char *>(memory.get()) + worker * workerBytes; }
 
-  const int64_t lanes, tileReals, transformReals, turnDoubles, workerBytes;
+  const int64_t lanes, tileReals, transformReals, turnDoubles, sumDoubles, workerBytes;
   std::unique_ptr<void, void (*)(void *)> memory;
 };
 
@@ -125,37 +115,33 @@ class WidePlanes {
 
   /** sums ← sums · step + plane, from the last plane of the stack down. */
   void addToSums() {
-    std::vector<int64_t> full;
-    for (int64_t at = 0; at < static_cast<int64_t>(states.size()); at++) {
-      if (states[static_cast<size_t>(at)] == CELLS) full.push_back(at);
-    }
-    pool.run(static_cast<int64_t>(full.size()), [&](int64_t n, int worker) {
-      kernels.rowsToImage(shape, group(full[static_cast<size_t>(n)]), scratch.buffers(worker));
-    });
+    transformRows();
+    const std::vector<Real *> rows = groupPointers(CELLS);
+    pool.run(blocks, [&](int64_t block, int worker) { addBlock(rows, block, worker, sumsOf(block)); });
+  }
+
+  /**
+   * image : [m][l] = all planes' sum over the weight, with all corrections; NaN below the horizon. For a stack of all
+   * planes: a block's sums never leave the cache.
+   */
+  void finish(double *image, double weight) {
+    transformRows();
     const std::vector<Real *> rows = groupPointers(CELLS);
     pool.run(blocks, [&](int64_t block, int worker) {
-      const double *turns = turnsOf(block, worker);
-      for (int plane = endPlane - 1; plane >= firstPlane; plane--) {
-        Real *const *own = rows.data() + (plane - firstPlane) * groups;
-        if (isEmpty(own))
-          kernels.skipPlane(shape, sumsOf(block), turns, 0);
-        else
-          kernels.columnsToImage(shape, own, plane > firstPlane ? own - groups : nullptr, block, sumsOf(block), turns,
-                                 scratch.buffers(worker));
-      }
+      double *own = scratch.sums(worker);
+      std::memset(own, 0, static_cast<size_t>(sumDoubles) * sizeof(double));
+      addBlock(rows, block, worker, own);
+      eachPixel(block, own, [&](int64_t x, int64_t y, const double *re, const double *im) {
+        image[(y + shape.pixels / 2) * shape.pixels + x + shape.pixels / 2] = corrected(x, y, *re, *im) / weight;
+      });
     });
   }
 
   /** image : [m][l] += the sums, with all corrections; NaN below the horizon. */
   void collect(double *image) const {
     pool.run(blocks, [&](int64_t block, int) {
-      eachPixel(block, [&](int64_t x, int64_t y, const double *re, const double *im) {
-        double &pixel = image[(y + shape.pixels / 2) * shape.pixels + x + shape.pixels / 2];
-        const std::complex<double> end = tables.end(x, y);
-        if (end == std::complex<double>(0))
-          pixel = std::numeric_limits<double>::quiet_NaN();
-        else
-          pixel += (*re * end.real() - *im * end.imag()) * tables.correction(x, y);
+      eachPixel(block, sumsOf(block), [&](int64_t x, int64_t y, const double *re, const double *im) {
+        image[(y + shape.pixels / 2) * shape.pixels + x + shape.pixels / 2] += corrected(x, y, *re, *im);
       });
     });
   }
@@ -164,7 +150,7 @@ class WidePlanes {
   void spread(const double *image) {
     clearSums();
     pool.run(blocks, [&](int64_t block, int) {
-      eachPixel(block, [&](int64_t x, int64_t y, double *re, double *im) {
+      eachPixel(block, sumsOf(block), [&](int64_t x, int64_t y, double *re, double *im) {
         const std::complex<double> end = tables.end(x, y);
         if (end == std::complex<double>(0)) return;
         const double value =
@@ -197,6 +183,36 @@ class WidePlanes {
 
  private:
   enum State : uint8_t { EMPTY, CELLS, HALF_TRANSFORMED };
+
+  void transformRows() {
+    std::vector<int64_t> full;
+    for (int64_t at = 0; at < static_cast<int64_t>(states.size()); at++) {
+      if (states[static_cast<size_t>(at)] == CELLS) full.push_back(at);
+    }
+    pool.run(static_cast<int64_t>(full.size()), [&](int64_t n, int worker) {
+      kernels.rowsToImage(shape, group(full[static_cast<size_t>(n)]), scratch.buffers(worker));
+    });
+  }
+
+  /** One block of columns of all planes of the stack. rows: groupPointers, once they are half transformed. */
+  void addBlock(const std::vector<Real *> &rows, int64_t block, int worker, double *own) const {
+    const double *turns = turnsOf(block, worker);
+    for (int plane = endPlane - 1; plane >= firstPlane; plane--) {
+      Real *const *here = rows.data() + (plane - firstPlane) * groups;
+      if (isEmpty(here))
+        kernels.skipPlane(shape, own, turns, 0);
+      else
+        kernels.columnsToImage(shape, here, plane > firstPlane ? here - groups : nullptr, block, own, turns,
+                               scratch.buffers(worker));
+    }
+  }
+
+  /** What a pixel's sum stands for. */
+  double corrected(int64_t x, int64_t y, double re, double im) const {
+    const std::complex<double> end = tables.end(x, y);
+    if (end == std::complex<double>(0)) return std::numeric_limits<double>::quiet_NaN();
+    return (re * end.real() - im * end.imag()) * tables.correction(x, y);
+  }
 
   Real *group(int64_t at) const { return static_cast<Real *>(memory.get()) + at * stride; }
   double *sumsOf(int64_t block) const { return static_cast<double *>(sums.get()) + block * sumDoubles; }
@@ -313,10 +329,10 @@ class WidePlanes {
 
   /** act(x, y, re, im) for every pixel of a block of columns, counted from the image's middle. */
   template <class Act>
-  void eachPixel(int64_t block, const Act &act) const {
+  void eachPixel(int64_t block, double *own, const Act &act) const {
     const int64_t part = shape.pixels / 2;
     for (int64_t k = 0; k < shape.pixels; k++) {
-      double *re = sumsOf(block) + k * 2 * lanes;
+      double *re = own + k * 2 * lanes;
       const int64_t y = k < part ? k : k - shape.pixels;
       for (int64_t lane = 0; lane < lanes && block * lanes + lane < shape.pixels; lane++) {
         act(block * lanes + lane - part, y, re + lane, re + lanes + lane);

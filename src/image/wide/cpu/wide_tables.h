@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/cpu/context.h"
+#include "image/wide/cpu/paged_memory.h"
 #include "image/wide/cpu/wide_kernels.h"
 
 namespace corella {
@@ -27,8 +28,8 @@ class WideTables {
       : quarterSide(plan.pixels / 2 + 1),
         corrections(plan.corrections, plan.corrections + quarterSide),
         squares(static_cast<size_t>(quarterSide)),
-        steps(static_cast<size_t>(quarterSide * quarterSide)),
-        ends(steps.size()) {
+        steps(quarter(quarterSide)),
+        ends(quarter(quarterSide)) {
     for (int64_t k = 0; k < quarterSide; k++) {
       const double cosine = static_cast<double>(k) * plan.pixelCosine;
       squares[static_cast<size_t>(k)] = cosine * cosine;
@@ -51,12 +52,13 @@ class WideTables {
     shape.vTaps = vTaps.data();
     shape.wTaps = wTaps.data();
     makeTurns(plan);
-    pool.run(quarterSide, [&](int64_t x, int) { fillColumn(plan, x); });
+    // longest columns first
+    pool.run(quarterSide, [&](int64_t n, int) { fillColumn(plan, quarterSide - 1 - n); });
   }
 
   /** e^(2πi spacing·y), and e^(2πi firstW·y)/φ̂ (over n where asked for); 0 below the horizon. */
-  const std::complex<double> &step(int64_t x, int64_t y) const { return steps[at(x, y)]; }
-  const std::complex<double> &end(int64_t x, int64_t y) const { return ends[at(x, y)]; }
+  const std::complex<double> &step(int64_t x, int64_t y) const { return steps.get()[at(x, y)]; }
+  const std::complex<double> &end(int64_t x, int64_t y) const { return ends.get()[at(x, y)]; }
   /** 1/φ̂ along both axes. */
   double correction(int64_t x, int64_t y) const {
     return corrections[static_cast<size_t>(std::abs(x))] * corrections[static_cast<size_t>(std::abs(y))];
@@ -65,6 +67,13 @@ class WideTables {
   WideShape<Real> shape;
 
  private:
+  using Quarter = std::unique_ptr<std::complex<double>, void (*)(void *)>;
+  /** Garbage: whoever fills a column is the first to touch it. */
+  static Quarter quarter(int64_t side) {
+    auto memory = pagedMemory(static_cast<size_t>(side * side) * sizeof(std::complex<double>));
+    return Quarter(static_cast<std::complex<double> *>(memory.release()), std::free);
+  }
+
   size_t at(int64_t x, int64_t y) const { return static_cast<size_t>(std::abs(x) * quarterSide + std::abs(y)); }
 
   static std::vector<Real> padTaps(const double *taps, int64_t support, int64_t degree, int64_t times, int64_t lanes) {
@@ -105,13 +114,21 @@ class WideTables {
     for (int pass = 0; pass < fft.passes; pass++) fft.turns[pass] = turns.data() + starts[static_cast<size_t>(pass)];
   }
 
+  /** One column up to the diagonal, and the row that is its mirror image. */
   void fillColumn(const WideNumbers &plan, int64_t x) {
     constexpr double TAU = 6.283185307179586476925;
-    for (int64_t y = 0; y < quarterSide; y++) {
+    const auto put = [&](int64_t y, std::complex<double> step, std::complex<double> end) {
+      steps.get()[at(x, y)] = steps.get()[at(y, x)] = step;
+      ends.get()[at(x, y)] = ends.get()[at(y, x)] = end;
+    };
+    for (int64_t y = 0; y <= x; y++) {
       // from a table, so that no product is fused with the sum: the horizon is where the reference has it
       const double r2 = squares[static_cast<size_t>(x)] + squares[static_cast<size_t>(y)];
       const double n = std::sqrt(1 - r2);
-      if (!(r2 <= 1) || (plan.overN && n == 0)) continue;
+      if (!(r2 <= 1) || (plan.overN && n == 0)) {
+        put(y, 0, 0);
+        continue;
+      }
       const double away = -r2 / (1 + n) - plan.middle;
       const double ratio = plan.halfRange > 0 ? away / plan.halfRange : 0, t = 2 * std::min(1.0, ratio * ratio) - 1;
       // Clenshaw's sum of the Chebyshev series
@@ -124,14 +141,14 @@ class WideTables {
       double factor = t * next - after + plan.series[0];
       if (plan.overN) factor /= n;
       const double offset = plan.firstW * away;
-      steps[at(x, y)] = std::polar(1.0, TAU * plan.spacing * away);
-      ends[at(x, y)] = std::polar(factor, TAU * (offset - std::rint(offset)));
+      put(y, std::polar(1.0, TAU * plan.spacing * away), std::polar(factor, TAU * (offset - std::rint(offset))));
     }
   }
 
   const int64_t quarterSide;
   std::vector<double> corrections, squares;
-  std::vector<std::complex<double>> steps, ends;
+  /** [|x|][|y|] of the image's quarter. */
+  Quarter steps, ends;
   std::vector<Real> uTaps, vTaps, wTaps, turns;
 };
 

@@ -35,6 +35,8 @@ import {
 const THREADS = 256;
 /** Visibilities that are sorted together: beyond it their records take more than a gigabyte. */
 const MOST_AT_ONCE = 2 ** 25;
+/** Which of the two is faster has not been measured: corella bench wide --backend cuda shows both. */
+const SUMS = 'stored';
 
 /** A block of rows on the card. */
 export interface DeviceRows {
@@ -56,8 +58,8 @@ export interface CudaWideImager extends WideImager {
     grid(first: number, end: number): void;
     clearPlanes(): void;
     clearSums(): void;
-    /** Planes of a stack of so many to the sums. */
-    transform(planes: number): void;
+    /** Planes of a stack of so many to the sums, which lie in memory from plane to plane or are held in registers. */
+    transform(planes: number, held?: 'stored' | 'held'): void;
   };
 }
 
@@ -98,6 +100,9 @@ async function makeImager(plan: WidePlan, backend: CudaBackend, closers: Closers
   const totals = allocate('chunks of bins', 4 * chunks);
   const pieceCount = allocate('count of pieces', 4);
   const planes = allocate(`${planesHeld} planes of w`, planesHeld * planeBytes);
+  const tileRows = gridCells / TILE_CELLS;
+  /** touched : [plane][row of tiles]; the rest of the planes is zero. */
+  const touched = allocate('touched rows', planesHeld * tileRows);
   const sums = allocate('sums of planes', 16 * pixels ** 2);
   const image = allocate('image', 8 * pixels ** 2);
   let modelPlanes: DeviceMemory | undefined;
@@ -181,7 +186,7 @@ async function makeImager(plan: WidePlan, backend: CudaBackend, closers: Closers
     if (!sorted) throw new Error('nothing was sorted');
     grid.gridPieces.set([
       ...[taps.pointer, sorted.records.pointer, sorted.pieces.pointer, pieceCount.pointer],
-      ...[first, end, planes.pointer],
+      ...[first, end, planes.pointer, touched.pointer],
     ]);
     const { slots, slotGroups, sharedBytes } = gridLaunch;
     const shape = { grid: [sorted.most, slotGroups], threads: 32 * slots, sharedBytes } as const;
@@ -193,11 +198,19 @@ async function makeImager(plan: WidePlan, backend: CudaBackend, closers: Closers
   const columnShape = { grid: [Math.ceil(pixels / lines), 1], threads, sharedBytes } as const;
   const pixelShape = { grid: [Math.ceil(pixels ** 2 / THREADS), 1], threads: THREADS } as const;
 
-  const toSums = (count: number): void => {
-    fft.rowsToImage.set([planes.pointer, turns.pointer]);
+  const clearPlanes = (): void => {
+    fft.clearTouched.set([planes.pointer, touched.pointer]);
+    fft.clearTouched.launch({ grid: [tileRows, planesHeld], threads }, stream);
+  };
+  const toSums = (count: number, held: 'stored' | 'held' = SUMS): void => {
+    fft.rowsToImage.set([planes.pointer, touched.pointer, turns.pointer]);
     fft.rowsToImage.launch(rowShape(count), stream);
-    fft.columnsToImage.set([planes.pointer, count, turns.pointer, stepTable.pointer, sums.pointer]);
-    fft.columnsToImage.launch(columnShape, stream);
+    const columns = held === 'held' ? fft.columnsHeld : fft.columnsToImage;
+    columns.set([
+      ...[planes.pointer, touched.pointer, count],
+      ...[turns.pointer, stepTable.pointer, sums.pointer],
+    ]);
+    columns.launch(columnShape, stream);
   };
   const collect = (): void => {
     fft.collectImage.set([sums.pointer, endTable.pointer, corrections.pointer, image.pointer]);
@@ -225,6 +238,7 @@ async function makeImager(plan: WidePlan, backend: CudaBackend, closers: Closers
   fft.makeSteps.set([null, series.pointer, w.series.length, stepTable.pointer, endTable.pointer]);
   fft.makeSteps.launch({ grid: [Math.ceil(quarter / THREADS), 1], threads: THREADS }, stream);
   clear(planes);
+  clear(touched);
   clear(image);
 
   /** Arrays to the card; those not given are 0. */
@@ -266,7 +280,7 @@ async function makeImager(plan: WidePlan, backend: CudaBackend, closers: Closers
         clear(sums);
         for (let end = w.planes; end > 0; end -= planesHeld) {
           const first = Math.max(0, end - planesHeld);
-          clear(planes);
+          clearPlanes();
           gridSorted(first, end);
           toSums(end - first);
         }
@@ -287,9 +301,7 @@ async function makeImager(plan: WidePlan, backend: CudaBackend, closers: Closers
     steps: {
       sort: sortRows,
       grid: gridSorted,
-      clearPlanes: () => {
-        clear(planes);
-      },
+      clearPlanes,
       clearSums: () => {
         clear(sums);
       },
@@ -309,7 +321,7 @@ async function makeImager(plan: WidePlan, backend: CudaBackend, closers: Closers
       const values = new Float64Array(pixels * pixels);
       await downloadInto(session, image, values);
       clear(image);
-      if (holdsAll) clear(planes);
+      if (holdsAll) clearPlanes();
       const used = { weightSum, visibilities };
       weightSum = 0;
       visibilities = 0;

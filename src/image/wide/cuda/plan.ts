@@ -98,7 +98,7 @@ const gridRequest = (plan: Shape, slots: number) =>
     ...source('wide-grid.cu', 'wide.cuh', 'place.cuh'),
     defines: { ...definesOf(plan), DEGREE: plan.taps.degree, W_DEGREE: plan.w.taps.degree, SLOTS: slots },
     entries: {
-      gridPieces: ['pointer', 'pointer', 'pointer', 'pointer', 'i32', 'i32', 'pointer'],
+      gridPieces: ['pointer', 'pointer', 'pointer', 'pointer', 'i32', 'i32', 'pointer', 'pointer'],
       degridRows: [shape, rows, 'pointer', 'pointer', 'i32', 'i32', 'pointer'],
     },
   }) as const satisfies KernelRequest;
@@ -138,9 +138,11 @@ const fftRequest = (plan: Shape, radices: readonly number[], lines: number, thre
       OVER_N: Number(plan.scale === 'flux-over-n'),
     },
     entries: {
-      rowsToImage: ['pointer', 'pointer'],
+      clearTouched: ['pointer', 'pointer'],
+      rowsToImage: ['pointer', 'pointer', 'pointer'],
       rowsToGrid: ['pointer', 'pointer'],
-      columnsToImage: ['pointer', 'i32', 'pointer', 'pointer', 'pointer'],
+      columnsToImage: ['pointer', 'pointer', 'i32', 'pointer', 'pointer', 'pointer'],
+      columnsHeld: ['pointer', 'pointer', 'i32', 'pointer', 'pointer', 'pointer'],
       columnsToGrid: ['pointer', 'i32', 'pointer', 'pointer', 'pointer'],
       makeSteps: [shape, 'pointer', 'i32', 'pointer', 'pointer'],
       collectImage: ['pointer', 'pointer', 'pointer', 'pointer'],

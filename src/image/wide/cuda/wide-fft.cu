@@ -124,9 +124,22 @@ __device__ __forceinline__ void transform(Real2 *lines, const Real2 *turns) {
 // Where pixel k, counted from 0, stands in a transform: the middle is at 0.
 __device__ __forceinline__ int transformed(int k) { return k < PIXELS / 2 ? k + SIDE - PIXELS / 2 : k - PIXELS / 2; }
 
-// planes : [plane][v][u] become [plane][v][l], PIXELS of them in the first places of each row, e^(+2 pi i u l).
-// Grid: (SIDE / LINES, planes).
-extern "C" __global__ void __launch_bounds__(THREADS) rowsToImage(Real2 *planes, const Real2 *turns) {
+// Rows of tiles that were touched are zeroed, and untouched from then on; all others are zero. Grid: (TILES, planes).
+extern "C" __global__ void __launch_bounds__(THREADS) clearTouched(Real2 *planes, uint8_t *touched) {
+  uint8_t &mark = touched[(int64_t)blockIdx.y * TILES + blockIdx.x];
+  if (!mark) return;
+  Real2 *const rows = planes + ((int64_t)blockIdx.y * SIDE + (int64_t)blockIdx.x * TILE) * SIDE;
+  for (int k = threadIdx.x; k < TILE * SIDE; k += THREADS) rows[k] = pairOf(0, 0);
+  __syncthreads();
+  if (threadIdx.x == 0) mark = 0;
+}
+
+// planes : [plane][v][u] become [plane][v][l], PIXELS of them in the first places of each row, e^(+2 pi i u l); rows that
+// nobody touched are zero and stay so. Grid: (SIDE / LINES, planes).
+extern "C" __global__ void __launch_bounds__(THREADS)
+    rowsToImage(Real2 *planes, const uint8_t *touched, const Real2 *turns) {
+  static_assert(TILE % LINES == 0, "the lines of a block lie in one row of tiles");
+  if (!touched[(int64_t)blockIdx.y * TILES + blockIdx.x * LINES / TILE]) return;
   extern __shared__ double shared[];
   Real2 *const lines = reinterpret_cast<Real2 *>(shared);
   Real2 *const rows = planes + ((int64_t)blockIdx.y * SIDE + (int64_t)blockIdx.x * LINES) * SIDE;
@@ -149,20 +162,55 @@ extern "C" __global__ void __launch_bounds__(THREADS) rowsToGrid(Real2 *planes, 
   for (int k = threadIdx.x; k < LINES * SIDE; k += THREADS) rows[k] = lines[k % SIDE * LINES + k / SIDE];
 }
 
+// Columns first ... of one plane into shared memory; rows that nobody touched are not read.
+__device__ __forceinline__ void loadColumns(Real2 *lines, const Real2 *plane, const uint8_t *touched, int first) {
+  __syncthreads();
+  for (int k = threadIdx.x; k < LINES * SIDE; k += THREADS) {
+    const int l = first + k % LINES, row = k / LINES;
+    const bool isThere = l < PIXELS && touched[row / TILE];
+    lines[k] = isThere ? swapped(plane[(int64_t)row * SIDE + l]) : pairOf(0, 0);
+  }
+}
+
+// The same as columnsToImage, the sums of a block's columns in its registers from plane to plane.
+extern "C" __global__ void __launch_bounds__(THREADS)
+    columnsHeld(const Real2 *planes, const uint8_t *touched, int count, const Real2 *turns, const double2 *steps,
+                double2 *sums) {
+  constexpr int EACH = (LINES * PIXELS + THREADS - 1) / THREADS;
+  extern __shared__ double shared[];
+  Real2 *const lines = reinterpret_cast<Real2 *>(shared);
+  const int first = blockIdx.x * LINES;
+  double2 own[EACH];
+  const auto eachPixel = [&](auto act) {
+#pragma unroll
+    for (int n = 0; n < EACH; ++n) {
+      const int k = threadIdx.x + n * THREADS, m = k / LINES, l = first + k % LINES;
+      if (k < LINES * PIXELS && l < PIXELS) act(own[n], m, l);
+    }
+  };
+  eachPixel([&](double2 &sum, int m, int l) { sum = sums[(int64_t)m * PIXELS + l]; });
+  for (int plane = count - 1; plane >= 0; --plane) {
+    loadColumns(lines, planes + (int64_t)plane * SIDE * SIDE, touched + (int64_t)plane * TILES, first);
+    transform<0, SIDE>(lines, turns);
+    eachPixel([&](double2 &sum, int m, int l) {
+      const Real2 value = swapped(lines[transformed(m) * LINES + l - first]);
+      const double2 step = steps[abs(l - PIXELS / 2) * QUARTER + abs(m - PIXELS / 2)], old = sum;
+      sum = make_double2(old.x * step.x - old.y * step.y + value.x, old.x * step.y + old.y * step.x + value.y);
+    });
+  }
+  eachPixel([&](double2 &sum, int m, int l) { sums[(int64_t)m * PIXELS + l] = sum; });
+}
+
 // sums : [m][l] <- sums * step + plane, planes from the last down to the first. steps : [|l|][|m|].
 // Grid: ceil(PIXELS / LINES).
 extern "C" __global__ void __launch_bounds__(THREADS)
-    columnsToImage(const Real2 *planes, int count, const Real2 *turns, const double2 *steps, double2 *sums) {
+    columnsToImage(const Real2 *planes, const uint8_t *touched, int count, const Real2 *turns, const double2 *steps,
+                   double2 *sums) {
   extern __shared__ double shared[];
   Real2 *const lines = reinterpret_cast<Real2 *>(shared);
   const int first = blockIdx.x * LINES;
   for (int plane = count - 1; plane >= 0; --plane) {
-    const Real2 *from = planes + (int64_t)plane * SIDE * SIDE;
-    __syncthreads();
-    for (int k = threadIdx.x; k < LINES * SIDE; k += THREADS) {
-      const int l = first + k % LINES;
-      lines[k] = l < PIXELS ? swapped(from[(int64_t)(k / LINES) * SIDE + l]) : pairOf(0, 0);
-    }
+    loadColumns(lines, planes + (int64_t)plane * SIDE * SIDE, touched + (int64_t)plane * TILES, first);
     transform<0, SIDE>(lines, turns);
     for (int k = threadIdx.x; k < LINES * PIXELS; k += THREADS) {
       const int m = k / LINES, l = first + k % LINES;

@@ -45,11 +45,11 @@ __device__ __forceinline__ void addTo(Real2 *cell, Real2 value) {
 #endif
 }
 
-// planes : [plane from firstPlane to endPlane - 1][v][u]. Grid: (most pieces there could be, groups of SLOTS places).
+// planes : [plane from firstPlane to endPlane - 1][v][u]; touched : [plane][row of tiles], 1 where anything was added. Grid: (most pieces there could be, groups of SLOTS places).
 // Threads: 32 for each slot. Shared memory: SHARED_BYTES of cuda/plan.ts.
 extern "C" __global__ void __launch_bounds__(32 * SLOTS)
     gridPieces(const Taps *givenTaps, const Record *records, const Piece *pieces, const uint32_t *pieceCount,
-               int firstPlane, int endPlane, Real2 *planes) {
+               int firstPlane, int endPlane, Real2 *planes, uint8_t *touched) {
   extern __shared__ double shared[];
   Real2 *const patches = reinterpret_cast<Real2 *>(shared);           // [slot][row][u]
   Real2 *const values = patches + SLOTS * PATCH;                      // [visibility][slot], times the tap along w
@@ -74,6 +74,8 @@ extern "C" __global__ void __launch_bounds__(32 * SLOTS)
   int plane = -1;
   const auto flush = [&]() {
     Real2 *grid = planes + (int64_t)(plane - firstPlane) * SIDE * SIDE;
+    // A patch reaches into the next row of tiles, and no further.
+    if (lane < 2) touched[(int64_t)(plane - firstPlane) * TILES + (piece.tile / TILES + lane) % TILES] = 1;
     for (int k = lane; k < REACH * REACH; k += 32) {
       const int row = k / REACH, column = k - row * REACH;
       const Real2 value = mine[row * PITCH + column];

@@ -1,0 +1,55 @@
+/** calibrate by a sky model's file: extended, curved and polarised sources. */
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import { z } from 'zod';
+import { parseInstant } from '../core/instant.js';
+import { temporaryFolder } from '../core/testing/temporary-folder.js';
+import { directionFromAltAz, skyFrame } from '../sky/frame.js';
+import { corellaHere } from './corella.js';
+import { knownTelescope, randomGains, writeKnownSky, type KnownSky } from './known-sky.js';
+
+const told = z.looseObject({
+  worstResidual: z.number(),
+  crossHand: z.looseObject({ how: z.string() }),
+  sources: z.array(z.string()),
+});
+
+it('a sky model by file describes the sky that a formula wrote', async () => {
+  const folder = temporaryFolder('sky-model');
+  const sky: KnownSky = {
+    ...{ stations: 12, radiusM: 15, frequenciesHz: [150e6] },
+    jones: randomGains(8, 12, 1),
+    sources: [
+      { altDeg: 70, azDeg: 30, stokes: [100, 5, 20, 10], widthDeg: 4 },
+      { altDeg: 50, azDeg: 200, stokes: [60, 0, 0, 0] },
+    ],
+  };
+  await writeKnownSky(join(folder, 'sky.uvfits'), sky);
+  const frame = skyFrame(knownTelescope(sky).site, parseInstant('2026-03-01T12:00:01Z', 'sky model'));
+  const at = (altDeg: number, azDeg: number): string => {
+    const { raDeg, decDeg } = frame.positionOf(directionFromAltAz(altDeg, azDeg));
+    return `${raDeg.toFixed(8)}deg, ${decDeg.toFixed(8)}deg`;
+  };
+  const list = (width: number): string =>
+    'Format = Name, Type, Ra, Dec, I, Q, U, V, MajorAxis, MinorAxis, Orientation\n' +
+    `wide, GAUSSIAN, ${at(70, 30)}, 100, 5, 20, 10, ${width}, ${width}, 0\n` +
+    `point, POINT, ${at(50, 200)}, 60, 0, 0, 0, , , \n`;
+  await writeFile(join(folder, 'model.txt'), list(4 * 3600));
+  await writeFile(join(folder, 'points.txt'), list(0));
+  const calibrate = async (model: string) => {
+    const ran = await corellaHere(folder, 'calibrate', 'sky.uvfits', '--sources', model, '--json', '--accept-model', '-o', 'g.json', '--overwrite'); // prettier-ignore
+    assert.equal(ran.code, 0, ran.stderr);
+    return told.parse(JSON.parse(ran.stdout));
+  };
+  const right = await calibrate('model.txt');
+  // No noise: what is left is what places and shapes are off by, and float32 of the file.
+  assert.ok(right.worstResidual < 1e-4, String(right.worstResidual));
+  assert.equal(right.crossHand.how, 'model');
+  assert.deepEqual(right.sources.sort(), ['point', 'wide']);
+  const points = await calibrate('points.txt');
+  assert.ok(points.worstResidual > 0.02, String(points.worstResidual));
+  const simulate = await corellaHere(folder, 'simulate', '--sources', 'model.txt', '--quiet');
+  assert.match(simulate.stderr, /wide is extended; the simulator draws points/);
+});

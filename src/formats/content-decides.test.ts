@@ -1,0 +1,75 @@
+/** What a file holds decides what it is, and what is said of it; its name never does. */
+import assert from 'node:assert/strict';
+import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { temporaryFolder } from '../core/testing/temporary-folder.js';
+import { openFile } from './registry.js';
+import { encodeSkalow } from './testing/skalow-dump.js';
+import { header, integration } from './visibilities/uvh5/testing.js';
+import { createUvh5 } from './visibilities/uvh5/write.js';
+
+const folder = temporaryFolder('content');
+const at = (name: string): string => join(folder, name);
+
+async function ours(name: string, of = header): Promise<string> {
+  const writer = await createUvh5(at(name), of, { values: 'complex64' });
+  await writer.append(integration(0));
+  await writer.finish();
+  return at(name);
+}
+const formatOf = async (path: string, telescope?: typeof header.telescope): Promise<string> => {
+  const file = await openFile(path, telescope && { telescope });
+  await file.close();
+  return file.format;
+};
+
+describe('content decides', () => {
+  it('UVH5 is UVH5 under the name of a station’s dump, and a dump one under the name of UVH5', async () => {
+    assert.equal(await formatOf(await ours('eda2_correlation_burst_204.hdf5')), 'uvh5');
+    writeFileSync(at('dump.uvh5'), await encodeSkalow(3));
+    assert.equal(await formatOf(at('dump.uvh5'), header.telescope), 'skalow');
+    copyFileSync(await ours('plain.uvh5'), at('no-extension'));
+    assert.equal(await formatOf(at('no-extension')), 'uvh5');
+  });
+
+  it('HDF5 behind a user block is read', async () => {
+    const bytes = readFileSync(await ours('bare.uvh5'));
+    for (const blockBytes of [512, 1 << 15]) {
+      const path = at(`block-${blockBytes}`);
+      writeFileSync(path, Buffer.concat([Buffer.alloc(blockBytes, 'notes of an observer\n'), bytes]));
+      const file = await openFile(path);
+      assert.ok(file.kind === 'visibilities' && file.integrationCount === 1);
+      await file.close();
+    }
+  });
+
+  it('what is nobody’s is called nobody’s', async () => {
+    const said = async (name: string): Promise<string> => {
+      writeFileSync(at(name), Buffer.alloc(300, 0x55));
+      return openFile(at(name)).then(
+        () => assert.fail('it was opened'),
+        (error: unknown) => String(error),
+      );
+    };
+    // Without an extension there is no name of a file of time stamps to look for.
+    assert.match(await said('mystery'), /mystery: is in no format known here/);
+    assert.match(await said('foo.bin'), /is in no format known here; if it is plain binary, .*--format raw/);
+    writeFileSync(at('gsb.timestamp'), '2015 04 27 18 45 00 0.000000240 \n');
+    assert.match(await said('gsb.dat'), /GSB/);
+    writeFileSync(at('cut.uvh5x'), readFileSync(await ours('cut.uvh5')).subarray(0, 900));
+    await assert.rejects(openFile(at('cut.uvh5x')), /cannot be opened as HDF5 .*it is damaged or cut short/);
+  });
+
+  it('a link that leads nowhere is told as one', async () => {
+    symlinkSync('gone.uvh5', at('link.uvh5'));
+    await assert.rejects(openFile(at('link.uvh5')), /is a link to gone\.uvh5, which is not there/);
+  });
+
+  it('a site off the Earth is refused by its number', async () => {
+    const { telescope } = header;
+    const off = { ...telescope, site: { ...telescope.site, latitudeDeg: 200 } };
+    const path = await ours('off.uvh5', { ...header, telescope: off });
+    await assert.rejects(openFile(path), /its site lies at latitude 200°/);
+  });
+});

@@ -1,0 +1,45 @@
+/** What an HDF5 file holds, by name: enough to tell one kind from another, whatever the file is called. */
+import { CorellaError } from '../../core/errors.js';
+import { openInput } from '../io/input.js';
+import { isHdf5, openHdf5 } from './read.js';
+
+/** Names of the root, and one level below it as "Header/cal_type"; 'damaged' where the library cannot list them. */
+export type Hdf5Look = ReadonlySet<string> | 'damaged';
+
+/** A user block, text of anyone's before the file proper, ends at a power of two; longer ones than this are not looked for. */
+const MOST_USER_BLOCK_BYTES = 2 ** 24;
+
+/** Undefined where this is no HDF5. */
+export async function lookIntoHdf5(path: string, head: Uint8Array): Promise<Hdf5Look | undefined> {
+  if (!isHdf5(head) && !(await hasUserBlock(path))) return undefined;
+  try {
+    const file = await openHdf5(path);
+    try {
+      const names = new Set<string>();
+      for (const name of file.keys('')) {
+        names.add(name);
+        for (const below of file.keys(name)) names.add(`${name}/${below}`);
+      }
+      return names;
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (error instanceof CorellaError) return 'damaged';
+    throw error;
+  }
+}
+
+async function hasUserBlock(path: string): Promise<boolean> {
+  const file = await openInput(path);
+  try {
+    const bytes = new Uint8Array(8);
+    for (let at = 512; at + 8 <= file.sizeBytes && at <= MOST_USER_BLOCK_BYTES; at *= 2) {
+      await file.readExactly(bytes, at);
+      if (isHdf5(bytes)) return true;
+    }
+    return false;
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,334 @@
+/**
+ * Several recordings as one. Files that follow each other in time are one recording with gaps between them; files of the
+ * same time are stations side by side, each file's inputs after those of the one before. Both are boxes on one timeline,
+ * and whatever no box covers is missing.
+ */
+import {
+  allocateSpectra,
+  allocateVoltages,
+  elementsPerSpectra,
+  elementsPerVoltage,
+  spectraCAT,
+  voltagesAT,
+  type SpectraElements,
+  type VoltageElements,
+} from '../../core/axes.js';
+import type { CanonicalSpectra, VoltageBlock } from '../../core/blocks.js';
+import { refuse, wholeNumber } from '../../core/errors.js';
+import { addSamples, formatInstant, secondsBetween, type Instant } from '../../core/instant.js';
+import { sampleRateOf } from '../../core/sources.js';
+import type { FrameTally, OpenOptions, Recording, SpectraRecording, VoltageRecording } from '../format.js';
+import { emptyTally, gapsOf, type Lane } from '../recordings/frames.js';
+import { polarisationsFor } from '../recordings/recording.js';
+
+interface Part {
+  readonly recording: Recording;
+  readonly firstInput: number;
+  /** On the common grid; samples before `skip` were given by the file before. */
+  readonly firstSample: number;
+  readonly skip: number;
+}
+
+/** Beyond this the files belong to different observations. */
+const MOST_HOLES = 100;
+
+export function joinRecordings(
+  parts: readonly Recording[],
+  options: Pick<OpenOptions, 'telescope' | 'polarisations'>,
+): Recording {
+  const [first] = parts;
+  for (const other of parts.slice(1)) refuseUnlike(first, other);
+  const rateHz = sampleRateOf(first);
+  const origin = parts.reduce<Instant>(
+    (earliest, { start }) => (secondsBetween(earliest, start) < 0 ? start : earliest),
+    first.start,
+  );
+  const placed = parts.map((recording) => ({ recording, at: gridPlace(recording, origin, rateHz) }));
+  const overlaps = placed.some((one, k) =>
+    placed.some(
+      (two, j) => j > k && overlapOf(one, two) > 0.5 * Math.min(one.recording.samples, two.recording.samples),
+    ),
+  );
+  const boxes = overlaps ? sideBySide(placed) : inSequence(placed);
+  const inputs = overlaps ? parts.reduce((sum, one) => sum + one.inputs, 0) : first.inputs;
+  const samples = Math.max(...placed.map(({ at, recording }) => at + recording.samples));
+  const held = Math.max(...parts.map((one) => one.samples));
+  if (samples > MOST_HOLES * parts.length * held)
+    refuse(
+      first.path,
+      `and ${parts[parts.length - 1].path} lie ${Math.round(samples / rateHz)} s apart`,
+      'they are no recording of one time: read them one by one',
+    );
+  const tally: FrameTally = emptyTally();
+  const channels = first.kind === 'spectra' ? first.channels : 1;
+  const facts = {
+    path: parts.map(({ path }) => path).join(','),
+    format: first.format,
+    ...(options.telescope
+      ? { telescope: options.telescope }
+      : first.telescope && !overlaps
+        ? { telescope: first.telescope }
+        : {}),
+    ...(first.history && { history: first.history }),
+    ...(first.bits !== undefined && { bits: first.bits }),
+    ...(first.unknownFacts && { unknownFacts: first.unknownFacts }),
+    details: {
+      files: boxes.map(({ recording, firstInput, firstSample }) => ({
+        path: recording.path,
+        startUtc: formatInstant(recording.start, 9),
+        samples: recording.samples,
+        firstInput,
+        firstSample,
+      })),
+      arranged: overlaps ? 'side by side' : 'in sequence',
+      first: first.details,
+    },
+    inputs,
+    polarisations: polarisationsFor(first.path, inputs, first.polarisations, options),
+    samples,
+    start: origin,
+    tally,
+    close: async () => {
+      for (const part of parts) await part.close();
+    },
+  };
+  const walk = (memory: Memory, blockSamples: number) =>
+    joinedBlocks(boxes, { channels, inputs, samples, blockSamples, tally }, memory);
+  if (first.kind === 'voltages') {
+    const { kind, type, sampleRateHz, centreFrequencyHz } = first;
+    const perSample = elementsPerVoltage(type);
+    async function* blocks(blockSamples: number): AsyncGenerator<VoltageBlock> {
+      const memory: Memory = { perSample, allocate: (length) => allocateVoltages(type, inputs, length) };
+      for await (const { at, length, gaps, elements } of walk(memory, blockSamples))
+        yield {
+          ...{ type, inputs, samples: length, start: addSamples(origin, at, rateHz) },
+          voltages: voltagesAT(elements as VoltageElements, type, inputs, length),
+          gaps: gaps.map(({ firstInput, endInput, firstSample, endSample }) => ({
+            ...{ firstInput, endInput, firstSample, endSample },
+          })),
+        };
+    }
+    return { ...facts, kind, type, sampleRateHz, centreFrequencyHz, blocks } satisfies VoltageRecording;
+  }
+  const { kind, type, spectrumRateHz, frequenciesHz, channelWidthHz } = first;
+  const perSample = elementsPerSpectra(type);
+  async function* blocks(blockSamples: number): AsyncGenerator<CanonicalSpectra> {
+    const memory: Memory = {
+      perSample,
+      allocate: (length) => allocateSpectra(type, channels, inputs, length),
+    };
+    for await (const { at, length, gaps, elements } of walk(memory, blockSamples))
+      yield {
+        ...{ samples: length, gaps, start: addSamples(origin, at, rateHz) },
+        spectra: spectraCAT(elements as SpectraElements, type, channels, inputs, length),
+      };
+  }
+  return {
+    ...{ ...facts, kind, type, channels, spectrumRateHz, frequenciesHz, channelWidthHz, blocks },
+  } satisfies SpectraRecording;
+}
+
+function refuseUnlike(first: Recording, other: Recording): void {
+  const say = (recording: Recording): readonly string[] => [
+    recording.kind,
+    `${sampleRateOf(recording)} samples a second`,
+    `samples of type ${recording.type}`,
+    recording.kind === 'voltages'
+      ? `a band around ${recording.centreFrequencyHz} Hz`
+      : `${recording.channels} channels from ${recording.frequenciesHz[0]} Hz`,
+  ];
+  const [one, two] = [say(first), say(other)];
+  const odd = one.findIndex((words, k) => words !== two[k]);
+  if (odd >= 0)
+    refuse(other.path, `has ${two[odd]} where ${first.path} has ${one[odd]}`, 'join recordings of one kind');
+}
+
+/** Where a file's first sample lies on the grid of the first one's; off the grid by more than a tenth is refused. */
+function gridPlace(recording: Recording, origin: Instant, rateHz: number): number {
+  const exact = secondsBetween(origin, recording.start) * rateHz;
+  const place = Math.round(exact);
+  // A double keeps seconds of this century's files to a part of a nanosecond; above that samples must agree.
+  if (Math.abs(exact - place) > 0.1 + 1e-9 * rateHz)
+    refuse(
+      recording.path,
+      `its samples lie ${(exact - place).toFixed(2)} of a sample beside those of the first file`,
+      'they were taken by another clock: correlate them as recordings of their own',
+    );
+  return place;
+}
+
+interface Placed {
+  readonly recording: Recording;
+  readonly at: number;
+}
+
+const overlapOf = (one: Placed, two: Placed): number =>
+  Math.min(one.at + one.recording.samples, two.at + two.recording.samples) - Math.max(one.at, two.at);
+
+function sideBySide(placed: readonly Placed[]): Part[] {
+  let firstInput = 0;
+  return placed.map(({ recording, at }) => {
+    if (recording.kind === 'spectra')
+      refuse(
+        recording.path,
+        'is channelised data of the same time as another file',
+        'files of the same time are joined where they hold voltages',
+      );
+    const part = { recording, firstInput, firstSample: at, skip: 0 };
+    firstInput += recording.inputs;
+    return part;
+  });
+}
+
+/** Where a file repeats the end of the one before (GUPPI's OVERLAP), the earlier gives the samples. */
+function inSequence(placed: readonly Placed[]): Part[] {
+  let reached = 0;
+  return [...placed]
+    .sort((x, y) => x.at - y.at)
+    .map(({ recording, at }, k) => {
+      if (recording.inputs !== placed[0].recording.inputs)
+        refuse(
+          recording.path,
+          `has ${recording.inputs} inputs where ${placed[0].recording.path} has ${placed[0].recording.inputs}`,
+          'join recordings of one arrangement',
+        );
+      const skip = k === 0 ? 0 : Math.max(0, reached - at);
+      reached = Math.max(reached, at + recording.samples);
+      return { recording, firstInput: 0, firstSample: at, skip };
+    });
+}
+
+interface Memory {
+  readonly perSample: number;
+  allocate(samples: number): VoltageElements | SpectraElements;
+}
+
+interface Shape {
+  readonly channels: number;
+  readonly inputs: number;
+  readonly samples: number;
+  readonly blockSamples: number;
+  readonly tally: FrameTally;
+}
+
+async function* joinedBlocks(parts: readonly Part[], shape: Shape, memory: Memory) {
+  const { channels, inputs, samples, blockSamples, tally } = shape;
+  wholeNumber(parts[0].recording.path, 'block length in samples', blockSamples, 1, 2 ** 31);
+  const readers = parts.map((part) => ({ part, iterator: openReader(part, blockSamples) }));
+  const whole = memory.allocate(Math.min(blockSamples, samples));
+  for (let at = 0; at < samples; at += blockSamples) {
+    const length = Math.min(blockSamples, samples - at);
+    const elements = whole.subarray(0, channels * inputs * length * memory.perSample);
+    elements.fill(0);
+    const lanes: Lane[] = [];
+    const covered: number[][] = [];
+    const missing: Lane[] = [];
+    const holes: number[][] = [];
+    for (const { part, iterator } of readers) {
+      const lane = { firstInput: part.firstInput, endInput: part.firstInput + part.recording.inputs };
+      const box = { ...lane, firstChannel: 0, endChannel: channels };
+      const known = lanes.findIndex(({ firstInput }) => firstInput === part.firstInput);
+      const k = known < 0 ? lanes.push(box) - 1 : known;
+      const cover = (covered[k] ??= []);
+      for await (const piece of iterator.until(at + length)) {
+        const from = Math.max(at, piece.at);
+        const to = Math.min(at + length, piece.at + piece.samples);
+        for (let c = 0; c < channels; c++)
+          for (let a = 0; a < part.recording.inputs; a++) {
+            const source = (c * part.recording.inputs + a) * piece.stride + (from - piece.at) + piece.offset;
+            const target = (c * inputs + part.firstInput + a) * length + (from - at);
+            elements.set(
+              piece.elements.subarray(source * memory.perSample, (source + to - from) * memory.perSample),
+              target * memory.perSample,
+            );
+          }
+        cover.push(from - at, to - at);
+        for (const gap of piece.gaps) {
+          const first = Math.max(from, piece.at - piece.offset + gap.firstSample);
+          const end = Math.min(to, piece.at - piece.offset + gap.endSample);
+          if (end <= first) continue;
+          missing.push({
+            ...gap,
+            firstInput: gap.firstInput + part.firstInput,
+            endInput: gap.endInput + part.firstInput,
+          });
+          holes.push([first - at, end - at]);
+        }
+      }
+    }
+    sumTallies(tally, parts);
+    const gaps = [
+      ...gapsOf(lanes, covered, length),
+      ...missing.map((box, k) => ({ ...box, firstSample: holes[k][0], endSample: holes[k][1] })),
+    ].map(({ firstInput, endInput, firstChannel, endChannel, firstSample, endSample }) => ({
+      ...{ firstInput, endInput, firstChannel, endChannel, firstSample, endSample },
+    }));
+    yield { at, length, gaps, elements };
+  }
+}
+
+function sumTallies(tally: FrameTally, parts: readonly Part[]): void {
+  Object.assign(tally, emptyTally());
+  for (const { recording } of parts)
+    for (const key of Object.keys(tally) as (keyof FrameTally)[]) tally[key] += recording.tally?.[key] ?? 0;
+}
+
+interface Piece {
+  /** On the common grid, what the part skips left out. */
+  readonly at: number;
+  readonly samples: number;
+  /** Of a row, and where its first sample lies. */
+  readonly stride: number;
+  readonly offset: number;
+  readonly elements: VoltageElements | SpectraElements;
+  readonly gaps: readonly Lane2[];
+}
+type Lane2 = Lane & { readonly firstSample: number; readonly endSample: number };
+
+/** Hands out a part's blocks as far as the timeline has come; one that reaches beyond is handed out again. */
+function openReader({ recording, firstSample, skip }: Part, blockSamples: number) {
+  const iterator: AsyncIterator<VoltageBlock | CanonicalSpectra> = recording
+    .blocks(blockSamples)
+    [Symbol.asyncIterator]();
+  let place = firstSample;
+  let current: Piece | undefined;
+  let release: (() => void) | undefined;
+  let isDone = false;
+  const next = async (): Promise<void> => {
+    release?.();
+    release = undefined;
+    current = undefined;
+    const step = await iterator.next();
+    if (step.done === true) {
+      isDone = true;
+      return;
+    }
+    const block = step.value;
+    const offset = Math.min(block.samples, Math.max(0, firstSample + skip - place));
+    current = {
+      at: place + offset,
+      samples: block.samples - offset,
+      stride: block.samples,
+      offset,
+      elements: 'voltages' in block ? block.voltages : block.spectra,
+      gaps: block.gaps.map((gap) => ({ firstChannel: 0, endChannel: 1, ...gap })),
+    };
+    release = block.release?.bind(block);
+    place += block.samples;
+  };
+  return {
+    async *until(end: number): AsyncGenerator<Piece> {
+      while (!isDone) {
+        if (!current) {
+          if (place >= end) return;
+          await next();
+          continue;
+        }
+        if (current.at >= end) return;
+        if (current.samples > 0) yield current;
+        if (current.at + current.samples > end) return;
+        current = undefined;
+      }
+    },
+  };
+}

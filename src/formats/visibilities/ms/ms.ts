@@ -1,0 +1,26 @@
+/** Measurement Sets: folders of casacore's tables, what CASA and WSClean take. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { refuse } from '../../../core/errors.js';
+import type { Format } from '../../format.js';
+import { openMs } from './read.js';
+import { createMs } from './write.js';
+
+/** A folder, so that there is no head to recognise. */
+export const isMeasurementSet = (path: string): boolean => existsSync(join(path, 'table.dat'));
+
+export const ms: Format = {
+  name: 'ms',
+  title: 'Measurement Set',
+  extensions: ['.ms'],
+  kinds: [{ title: 'Measurement Sets', holds: 'visibilities', reads: [] }],
+  recognise: () => false,
+  open: (path) => openMs(path),
+  createVisibilities: (path, header, { values = 'means', appears = 'finished' } = {}) => {
+    if (values === 'sums') refuse(path, 'a Measurement Set holds means, no whole sums', 'write UVH5');
+    if (appears !== 'finished')
+      refuse(path, 'a Measurement Set appears when it is finished', 'write UVH5 or UVFITS to watch it grow');
+    return createMs(path, header);
+  },
+  mend: (path) => refuse(path, 'is a Measurement Set that was not finished', 'convert it again'),
+};

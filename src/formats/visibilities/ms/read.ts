@@ -1,0 +1,342 @@
+/**
+ * Opens a Measurement Set. A row of the pair (1, 2) holds S = V·e^(−2πi f w/c) beside its own uvw, as UVFITS does. Sets
+ * differ in which way uvw runs: r₁ − r₂, and V is V₁₂, as casacore makes them of UVFITS; or r₂ − r₁, and V is the conjugate,
+ * as some correlators write them. The antennas' places tell which.
+ */
+import type { Integration } from '../../../core/blocks.js';
+import { closes, preparing } from '../../../core/closing.js';
+import { refuse } from '../../../core/errors.js';
+import { addSeconds, instant, type Instant } from '../../../core/instant.js';
+import { DEGREES_PER_RADIAN, SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
+import { dot, type Vector3 } from '../../../core/vector.js';
+import { skyFrame, type SkyPosition } from '../../../sky/frame.js';
+import { ecefToEnu, ecefToSite, siteToEcef } from '../../../telescope/earth.js';
+import type { Station, Telescope } from '../../../telescope/telescope.js';
+import type { VisibilityFile, VisibilityHeader } from '../../format.js';
+import { codesOf, feedsOf, gather, storedProducts, type StoredProduct } from '../../io/gather.js';
+import { recordingSeen } from '../as-stored.js';
+import { splitTable } from '../header-facts.js';
+import { openCasacore, type Casacore } from './library.js';
+import { readOwnWords } from './own-words.js';
+
+/** Seconds from MJD 0 to 1970. */
+export const MJD_TO_UNIX_S = 3_506_716_800;
+/** casacore's codes of products: RR, RL, LR, LL from 5 and XX, XY, YX, YY from 9. */
+export const casacoreCodes = { 5: -1, 6: -3, 7: -4, 8: -2, 9: -5, 10: -7, 11: -8, 12: -6 } as const;
+
+interface Rows {
+  readonly times: Float64Array;
+  readonly intervals: Float64Array;
+  readonly antenna1: Int32Array;
+  readonly antenna2: Int32Array;
+  readonly uvw: Float64Array;
+}
+
+const MOST_ROWS = 2 ** 31;
+
+export const openMs = (path: string): Promise<VisibilityFile> =>
+  preparing(async (closers) => {
+    const casacore = await openCasacore(path);
+    const handle = casacore.open('ms_open', path, path, 'DATA');
+    const close = closes(() => {
+      casacore.call('ms_close', path, handle);
+    });
+    closers.keep({ close });
+    return opened(casacore, handle, path, close);
+  });
+
+function opened(
+  casacore: Casacore,
+  handle: unknown,
+  path: string,
+  close: () => Promise<void>,
+): VisibilityFile {
+  const shape = new Float64Array(6);
+  casacore.call('ms_shape', path, handle, shape);
+  const [rowCount, antennaCount, channels, productCount, , fieldCount] = shape;
+  if (!(rowCount > 0 && rowCount < MOST_ROWS))
+    refuse(path, `holds ${rowCount} rows`, 'it is empty or damaged');
+  const rows = readRows(casacore, handle, path, { rowCount });
+  const positions = new Float64Array(3 * antennaCount);
+  const diameters = new Float64Array(antennaCount);
+  const frequencies = new Float64Array(channels);
+  const widths = new Float64Array(channels);
+  const correlations = new Int32Array(productCount);
+  const directions = new Float64Array(2 * Math.max(1, fieldCount));
+  casacore.call(
+    'ms_tables',
+    path,
+    handle,
+    positions,
+    diameters,
+    frequencies,
+    widths,
+    correlations,
+    directions,
+  );
+  const lines = (what: 'antennas' | 'fields'): string[] =>
+    casacore.text(path, handle, what).split('\n').slice(0, -1);
+  const products = Array.from(correlations, (type): StoredProduct => {
+    const product =
+      type in casacoreCodes ? storedProducts[casacoreCodes[type as keyof typeof casacoreCodes]] : undefined;
+    return (
+      product ?? refuse(path, `holds the product ${type} of casacore's`, 'RR to LL and XX to YY are read')
+    );
+  });
+  const order = Array.from(frequencies, (frequencyHz, place) => ({ frequencyHz, place })).sort(
+    (x, y) => x.frequencyHz - y.frequencyHz,
+  );
+  const {
+    telescope: seen,
+    unused,
+    stationOf,
+  } = antennasOf(path, {
+    ...{ rows, positions, diameters, names: lines('antennas') },
+    name: casacore.text(path, handle, 'telescope'),
+    ...{ channels: order, channelWidthHz: Math.abs(widths[0]), polarisations: 2 },
+  });
+  const isAlone = products.length === 1 && products[0].p1 === products[0].p2;
+  const own = readOwnWords(casacore.text(path, handle, 'own'), seen);
+  const telescope: Telescope = { ...(own?.telescope ?? seen), polarisations: isAlone ? 1 : 2 };
+  const phaseCentre: SkyPosition = {
+    raDeg: (((directions[0] * DEGREES_PER_RADIAN) % 360) + 360) % 360,
+    decDeg: directions[1] * DEGREES_PER_RADIAN,
+  };
+  const slots = slotsOf(path, rows);
+  const counts = slots.map((slot) => slot.rows.length);
+  const most = Math.max(...counts);
+  const times = counts.every((count) => count === most) ? 'alike' : 'different';
+  const isAll =
+    most === (telescope.stations.length * (telescope.stations.length + 1)) / 2 && times === 'alike';
+  const codes = codesOf(products);
+  const sign = uvwSign(telescope, rows, stationOf, slots[0], phaseCentre);
+  const weighs = isWeighted(casacore, handle, path, { rowCount, channels, productCount });
+  const header: VisibilityHeader = {
+    telescope,
+    polarisations: isAlone ? 1 : 2,
+    feeds: feedsOf(products),
+    frequenciesHz: Float64Array.from(order, ({ frequencyHz }) => frequencyHz),
+    channelWidthHz: own?.channelWidthHz ?? Math.abs(widths[0]),
+    phaseCentre,
+    object: lines('fields')[0] ?? 'unknown',
+    history: own?.history ?? [],
+    xOrientation: own ? (own.xOrientation ?? 'east') : 'unknown',
+    ...(own?.units !== undefined && { units: own.units }),
+    ...(own?.instrument !== undefined && { instrument: own.instrument }),
+    ...(own?.extraKeywords && { extraKeywords: own.extraKeywords }),
+    ...(unused.length > 0 && {
+      unusedAntennas: unused.map((one) => {
+        const number = own?.unusedNumbers?.[String(one.place)];
+        return number === undefined ? one : { ...one, station: { ...one.station, number } };
+      }),
+    }),
+    ...(codes && { products: codes }),
+    ...(!isAll && { rows: { most, times } }),
+  };
+  const assumed = weighs ? [] : ['its weights are all 0: every unflagged value counts 1'];
+  const inHouse = isAlone
+    ? products.map((product) => ({ ...product, p1: 0 as const, p2: 0 as const }))
+    : products;
+  const fields = new Set(rows.fields);
+  return {
+    ...{ kind: 'visibilities', path, format: 'ms', header, telescope, integrationCount: slots.length },
+    ...(assumed.length > 0 && { assumed }),
+    details: {
+      rows: rowCount,
+      antennas: antennaCount,
+      fields: lines('fields'),
+      products: products.map(({ label }) => label),
+      uvw: sign === 1 ? 'r1 - r2' : 'r2 - r1',
+      firstTimeMjdS: rows.times[0],
+    },
+    integrations: async function* (): AsyncGenerator<Integration> {
+      const data = new Float32Array(2 * channels * productCount);
+      const weights = new Float32Array(channels * productCount);
+      for (const slot of slots) {
+        await Promise.resolve();
+        const gathering = gather({
+          ...{ channels, stations: telescope.stations.length, polarisations: header.polarisations },
+          ...{ products: inHouse, values: 'mean' },
+          ...(fields.size === 1 && { stoppedAt: phaseCentre }),
+        });
+        for (const row of slot.rows) {
+          casacore.call('ms_values', path, handle, row, 1, channels, productCount, data, weights);
+          const [s1, s2] = [stationOf[rows.antenna1[row]], stationOf[rows.antenna2[row]]];
+          const [u, v, w] = rows.uvw.subarray(3 * row, 3 * row + 3);
+          gathering.row(s1, s2, { uvwM: [sign * u, sign * v, sign * w], integrationS: rows.intervals[row] });
+          order.forEach(({ frequencyHz, place }, c) => {
+            const phase = (2 * Math.PI * frequencyHz * w) / SPEED_OF_LIGHT_M_PER_S;
+            const [cos, sin] = [Math.cos(phase), Math.sin(phase)];
+            inHouse.forEach((product, q) => {
+              const at = place * productCount + q;
+              const [re, im] = [data[2 * at], data[2 * at + 1]];
+              const stored = weights[at];
+              const weight = weighs ? stored : Object.is(stored, -0) || stored < 0 ? -1 : 1;
+              if (weight > 0 && !Number.isFinite(re + im + weight))
+                refuse(path, `row ${row}, channel ${place}, ${product.label} is not a number`, 'flag it');
+              gathering.add(c, product, re * cos - im * sin, sign * (im * cos + re * sin), weight);
+            });
+          });
+        }
+        yield gathering.finish({
+          start: addSeconds(slot.middle, -slot.durationS / 2),
+          durationS: slot.durationS,
+        });
+      }
+    },
+    close,
+  };
+}
+
+function readRows(
+  casacore: Casacore,
+  handle: unknown,
+  path: string,
+  { rowCount }: { readonly rowCount: number },
+): Rows & { readonly fields: Int32Array } {
+  const rows = {
+    times: new Float64Array(rowCount),
+    intervals: new Float64Array(rowCount),
+    antenna1: new Int32Array(rowCount),
+    antenna2: new Int32Array(rowCount),
+    fields: new Int32Array(rowCount),
+    uvw: new Float64Array(3 * rowCount),
+  };
+  const descriptions = new Int32Array(rowCount);
+  const { times, intervals, antenna1, antenna2, fields, uvw } = rows;
+  casacore.call(
+    'ms_rows',
+    path,
+    handle,
+    0,
+    rowCount,
+    times,
+    intervals,
+    antenna1,
+    antenna2,
+    fields,
+    descriptions,
+    uvw,
+  );
+  if (descriptions.some((one) => one !== 0))
+    refuse(
+      path,
+      'holds several spectral windows',
+      'split them first (CASA: split, one spw each), then join the files',
+    );
+  return rows;
+}
+
+/** casacore knows no weight of −0: where all are zero they were never set. */
+function isWeighted(
+  casacore: Casacore,
+  handle: unknown,
+  path: string,
+  of: { readonly rowCount: number; readonly channels: number; readonly productCount: number },
+): boolean {
+  const { rowCount, channels, productCount } = of;
+  const data = new Float32Array(2 * channels * productCount);
+  const weights = new Float32Array(channels * productCount);
+  for (let row = 0; row < Math.min(rowCount, 64); row++) {
+    casacore.call('ms_values', path, handle, row, 1, channels, productCount, data, weights);
+    if (weights.some((weight) => weight !== 0)) return true;
+  }
+  return false;
+}
+
+function antennasOf(
+  path: string,
+  of: {
+    readonly rows: Rows;
+    readonly positions: Float64Array;
+    readonly diameters: Float64Array;
+    readonly names: readonly string[];
+    readonly name: string;
+    readonly channels: readonly { readonly frequencyHz: number }[];
+    readonly channelWidthHz: number;
+    readonly polarisations: 2;
+  },
+) {
+  const { rows, positions, diameters, names } = of;
+  const used = new Set<number>([...rows.antenna1, ...rows.antenna2]);
+  const beyond = [...used].find((antenna) => antenna < 0 || antenna >= diameters.length);
+  if (beyond !== undefined)
+    refuse(path, `antenna ${beyond} is in no row of its ANTENNA table`, 'it is damaged');
+  const mean: Vector3 = { x: 0, y: 0, z: 0 };
+  const place = (k: number): Vector3 => ({
+    x: positions[3 * k],
+    y: positions[3 * k + 1],
+    z: positions[3 * k + 2],
+  });
+  const sum = [...used].reduce((at, k) => {
+    const { x, y, z } = place(k);
+    return { x: at.x + x, y: at.y + y, z: at.z + z };
+  }, mean);
+  const site = ecefToSite({ x: sum.x / used.size, y: sum.y / used.size, z: sum.z / used.size });
+  const centre = siteToEcef(site);
+  const table = Array.from(diameters, (diameterM, k): Station => {
+    const { x, y, z } = place(k);
+    const enu = ecefToEnu({ x: x - centre.x, y: y - centre.y, z: z - centre.z }, site);
+    return {
+      name: names[k]?.trim() === '' ? String(k) : names[k].trim(),
+      ...{ eastM: enu.x, northM: enu.y, upM: enu.z, number: k },
+      ...(diameterM > 0 && { diameterM }),
+    };
+  });
+  const { stations, unused } = splitTable(table, (row) => used.has(row));
+  const stationOf = new Int32Array(diameters.length).fill(-1);
+  stations.forEach(({ number = 0 }, s) => (stationOf[number] = s));
+  const telescope: Telescope = {
+    ...{
+      name: of.name === '' ? 'unknown' : of.name,
+      title: of.name,
+      site,
+      stations,
+      polarisations: of.polarisations,
+    },
+    ...recordingSeen(of.channels, of.channelWidthHz),
+  };
+  return { telescope, unused, stationOf };
+}
+
+interface Slot {
+  readonly middle: Instant;
+  durationS: number;
+  readonly rows: number[];
+}
+
+function slotsOf(path: string, { times, intervals }: Rows): readonly Slot[] {
+  const slots = new Map<number, Slot>();
+  times.forEach((timeS, row) => {
+    if (!(timeS > 0 && timeS < 1e10 && intervals[row] > 0))
+      refuse(path, `row ${row} is at ${timeS} s for ${intervals[row]} s`, 'it is damaged');
+    const unix = timeS - MJD_TO_UNIX_S;
+    const slot = slots.get(timeS);
+    if (slot) {
+      slot.rows.push(row);
+      slot.durationS = Math.max(slot.durationS, intervals[row]);
+    } else {
+      const whole = Math.floor(unix);
+      slots.set(timeS, { middle: instant(whole, unix - whole), durationS: intervals[row], rows: [row] });
+    }
+  });
+  return [...slots].sort(([x], [y]) => x - y).map(([, slot]) => slot);
+}
+
+/** 1 where uvw runs as r₁ − r₂ in the pairs of a time, −1 where it runs as r₂ − r₁. */
+function uvwSign(
+  { site, stations }: Telescope,
+  { antenna1, antenna2, uvw }: Rows,
+  stationOf: Int32Array,
+  { middle, rows }: Slot,
+  phaseCentre: SkyPosition,
+): 1 | -1 {
+  const { l, m, n } = skyFrame(site, middle).tangentAxes(phaseCentre);
+  let along = 0;
+  for (const row of rows) {
+    const [one, two] = [stations[stationOf[antenna1[row]]], stations[stationOf[antenna2[row]]]];
+    const apart = { x: one.eastM - two.eastM, y: one.northM - two.northM, z: one.upM - two.upM };
+    along += [l, m, n].reduce((sum, axis, k) => sum + dot(axis, apart) * uvw[3 * row + k], 0);
+  }
+  return along < 0 ? -1 : 1;
+}

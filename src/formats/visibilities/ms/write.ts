@@ -1,0 +1,147 @@
+/**
+ * Writes a Measurement Set as casacore makes them of UVFITS: fringes stopped at the phase centre, V₁₂ beside uvw = r₁ − r₂
+ * in metres, antenna 1 the lower. The set grows under another name and gets its own when it is finished.
+ */
+import { rename, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { baselineIndex } from '../../../core/axes.js';
+import type { Integration } from '../../../core/blocks.js';
+import { refuse } from '../../../core/errors.js';
+import { addSeconds, type Instant } from '../../../core/instant.js';
+import { RADIANS_PER_DEGREE, SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
+import { enuToEcef, siteToEcef } from '../../../telescope/earth.js';
+import type { VisibilityHeader, VisibilityWriter } from '../../format.js';
+import { storedIntegrationS, storedUvwM, writtenProducts } from '../as-stored.js';
+import { antennaTableOf } from '../header-facts.js';
+import { fillGroup, stationUvwS } from '../uvfits/groups-out.js';
+import { openCasacore } from './library.js';
+import { ownWordsOf } from './own-words.js';
+import { casacoreCodes, MJD_TO_UNIX_S } from './read.js';
+
+const isSet = (path: string): boolean => existsSync(join(path, 'table.dat'));
+
+export async function createMs(path: string, header: VisibilityHeader): Promise<VisibilityWriter> {
+  const casacore = await openCasacore(path);
+  if (existsSync(path) && !isSet(path))
+    refuse(path, 'is there and is no Measurement Set', 'choose another name');
+  // In full and without a dot in front, which casacore takes for a part of another table.
+  const growing = `${resolve(path)}.${process.pid}-${Date.now().toString(16)}.growing`;
+  const { telescope, frequenciesHz } = header;
+  const table = antennaTableOf(telescope.stations, header.unusedAntennas);
+  const unusedPlaces = new Set((header.unusedAntennas ?? []).map(({ place }) => place));
+  /** Row of the antenna table of each station. */
+  const rowOf = table.map((_, row) => row).filter((row) => !unusedPlaces.has(row));
+  const centre = siteToEcef(telescope.site);
+  const positions = Float64Array.from(
+    table.flatMap(({ eastM, northM, upM }) => {
+      const { x, y, z } = enuToEcef({ x: eastM, y: northM, z: upM }, telescope.site);
+      return [x + centre.x, y + centre.y, z + centre.z];
+    }),
+  );
+  const written = writtenProducts(header);
+  const codes = written.map(({ code }) =>
+    Number(Object.entries(casacoreCodes).find(([, ours]) => ours === code)?.[0]),
+  );
+  /** casacore's codes rise: XX, XY, YX, YY. */
+  const order = codes.map((_, q) => q).sort((x, y) => codes[x] - codes[y]);
+  const handle = casacore.open(
+    'ms_create',
+    growing,
+    ...[growing, telescope.name, table.map(({ name }) => name).join('\n'), table.length, positions],
+    Float64Array.from(table, ({ diameterM }) => diameterM ?? 0),
+    ...[frequenciesHz.length, frequenciesHz, header.channelWidthHz, codes.length],
+    Int32Array.from(order, (q) => codes[q]),
+    ...[
+      header.object,
+      header.phaseCentre.raDeg * RADIANS_PER_DEGREE,
+      header.phaseCentre.decDeg * RADIANS_PER_DEGREE,
+    ],
+    ...[ownWordsOf(header), header.history.join('\n')],
+  );
+  const channels = frequenciesHz.length;
+  const perRow = channels * codes.length;
+  const group = new Float32Array(3 * perRow);
+  let finished = 0;
+  let first: Instant | undefined;
+  let isOpen = true;
+  let isAppending = false;
+  const secondsOf = ({ unixSeconds, fraction }: Instant): number => unixSeconds + MJD_TO_UNIX_S + fraction;
+  const close = (): void => {
+    if (!isOpen) return;
+    isOpen = false;
+    casacore.call('ms_close', path, handle);
+  };
+  const abandon = async (): Promise<void> => {
+    close();
+    await rm(growing, { recursive: true, force: true });
+  };
+  const appear = async (): Promise<void> => {
+    close();
+    if (isSet(path)) await rm(path, { recursive: true });
+    await rename(growing, path);
+  };
+
+  const append = (integration: Integration): Promise<void> => {
+    isAppending = true;
+    const { stations, pairs } = integration;
+    const middle = addSeconds(integration.start, integration.durationS / 2);
+    const uvwS = stationUvwS(header, middle);
+    const rows: (readonly [number, number])[] = [];
+    for (let j = 0; j < stations; j++)
+      for (let i = j; i < stations; i++) if (pairs?.[baselineIndex(i, j)] !== 0) rows.push([i, j]);
+    if (rows.length === 0) refuse(path, 'an integration holds no pair', 'leave it out');
+    const data = new Float32Array(2 * perRow * rows.length);
+    const weights = new Float32Array(perRow * rows.length);
+    const uvw = new Float64Array(3 * rows.length);
+    rows.forEach(([i, j], row) => {
+      const stored = storedUvwM(integration, header, i, j);
+      for (let axis = 0; axis < 3; axis++)
+        uvw[3 * row + axis] = stored
+          ? stored[axis]
+          : (uvwS[3 * j + axis] - uvwS[3 * i + axis]) * SPEED_OF_LIGHT_M_PER_S;
+      fillGroup(group, integration, { header, i, j, delayS: uvw[3 * row + 2] / SPEED_OF_LIGHT_M_PER_S });
+      for (let c = 0; c < channels; c++)
+        order.forEach((q, k) => {
+          const from = 3 * (c * codes.length + q);
+          const to = perRow * row + c * codes.length + k;
+          data[2 * to] = group[from];
+          data[2 * to + 1] = group[from + 1];
+          weights[to] = group[from + 2];
+        });
+    });
+    const middleS = secondsOf(middle);
+    casacore.call(
+      ...(['ms_append', path, handle, rows.length, middleS] as const),
+      Float64Array.from(rows, ([i, j]) => storedIntegrationS(integration, i, j)),
+      Int32Array.from(rows, ([, j]) => rowOf[j]),
+      Int32Array.from(rows, ([i]) => rowOf[i]),
+      ...[uvw, channels, codes.length, data, weights, 1],
+    );
+    first ??= integration.start;
+    casacore.call('ms_span', path, handle, secondsOf(first), middleS + integration.durationS / 2);
+    finished++;
+    isAppending = false;
+    return Promise.resolve();
+  };
+  return {
+    append,
+    finish: async () => {
+      if (finished === 0) {
+        await abandon();
+        refuse(path, 'no integration was written', 'give it at least one before finishing');
+      }
+      await appear();
+    },
+    keep: async () => {
+      // Rows of what failed may stand in the set already.
+      if (finished === 0 || isAppending) {
+        await abandon();
+        return 0;
+      }
+      await appear();
+      return finished;
+    },
+    abandon,
+  };
+}

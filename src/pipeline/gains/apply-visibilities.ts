@@ -1,0 +1,102 @@
+/** Visibilities over gains: what others' software goes on from. */
+import { baselineCount, visibilitiesCBPP, weightsCBPP } from '../../core/axes.js';
+import type { AsStored, Integration } from '../../core/blocks.js';
+import type { Calibrated } from '../sky-image.js';
+
+export interface Applied {
+  readonly integration: Integration;
+  /** Values with weight that lost it here. */
+  readonly flagged: number;
+  /** Values that had weight. */
+  readonly values: number;
+}
+
+/**
+ * V_ij/(g_i conj(g_j)), weights as they were. What an input without a gain takes part in is flagged and left as it is;
+ * cross hands are flagged where nobody knows the phase between X and Y.
+ */
+export function applyGains(integration: Integration, { gains, solved, crossHands }: Calibrated): Applied {
+  const { channels, stations, polarisations } = integration;
+  const baselines = baselineCount(stations);
+  const inputs = stations * polarisations;
+  const stored = integration.asStored ?? asIfStored(integration);
+  const means = new Float64Array(stored.means.length);
+  const weights = new Float64Array(stored.weights.length);
+  let [at, flagged, values] = [0, 0, 0];
+  for (let c = 0; c < channels; c++) {
+    for (let i = 0; i < stations; i++) {
+      for (let j = 0; j <= i; j++) {
+        for (let p = 0; p < polarisations; p++) {
+          for (let q = 0; q < polarisations; q++, at++) {
+            const [atI, atJ] = [c * inputs + i * polarisations + p, c * inputs + j * polarisations + q];
+            const isSolved = solved[atI] === 1 && solved[atJ] === 1;
+            const [re, im] = [stored.means[2 * at], stored.means[2 * at + 1]];
+            const pairRe = gains[2 * atI] * gains[2 * atJ] + gains[2 * atI + 1] * gains[2 * atJ + 1];
+            const pairIm = gains[2 * atI + 1] * gains[2 * atJ] - gains[2 * atI] * gains[2 * atJ + 1];
+            const power = pairRe ** 2 + pairIm ** 2;
+            means[2 * at] = isSolved ? (re * pairRe + im * pairIm) / power : re;
+            means[2 * at + 1] = isSolved ? (im * pairRe - re * pairIm) / power : im;
+            const weight = stored.weights[at];
+            const isGood = isSolved && (p === q || crossHands?.[c] === 1);
+            weights[at] = isGood ? weight : -Math.abs(weight);
+            if (!(weight > 0)) continue;
+            values++;
+            if (!isGood) flagged++;
+          }
+        }
+      }
+    }
+  }
+  const asStored: AsStored = {
+    ...stored,
+    means: visibilitiesCBPP(means, channels, baselines, polarisations),
+    weights: weightsCBPP(weights, channels, baselines, polarisations),
+  };
+  const perCell = polarisations ** 2;
+  const sums = means.map((value, k) => value * integration.counts[Math.floor(k / 2 / perCell)]);
+  return {
+    integration: {
+      ...{ start: integration.start, durationS: integration.durationS, channels, stations, polarisations },
+      ...{ counts: integration.counts, flaggedInputs: integration.flaggedInputs, asStored },
+      visibilities: visibilitiesCBPP(sums, channels, baselines, polarisations),
+    },
+    flagged,
+    values,
+  };
+}
+
+/** Means and weights of what came from no file of means. */
+function asIfStored({
+  channels,
+  stations,
+  polarisations,
+  visibilities,
+  counts,
+  flaggedInputs,
+}: Integration): AsStored {
+  const baselines = baselineCount(stations);
+  const perCell = polarisations ** 2;
+  const weights = new Float64Array(channels * baselines * perCell);
+  let at = 0;
+  for (let c = 0; c < channels; c++) {
+    for (let i = 0; i < stations; i++) {
+      for (let j = 0; j <= i; j++) {
+        for (let p = 0; p < polarisations; p++) {
+          for (let q = 0; q < polarisations; q++, at++) {
+            const count = counts[Math.floor(at / perCell)];
+            const isLeft = flaggedInputs[i * polarisations + p] + flaggedInputs[j * polarisations + q] > 0;
+            weights[at] = isLeft ? -count : count;
+          }
+        }
+      }
+    }
+  }
+  const means = visibilities.map((value, k) => {
+    const count = counts[Math.floor(k / 2 / perCell)];
+    return count > 0 ? value / count : 0;
+  });
+  return {
+    means: visibilitiesCBPP(means, channels, baselines, polarisations),
+    weights: weightsCBPP(weights, channels, baselines, polarisations),
+  };
+}

@@ -1,0 +1,20 @@
+/** Spectra of components: a flux at a reference frequency, and how it changes. */
+
+export interface SpectrumTerms {
+  readonly fluxJy: number;
+  readonly referenceHz: number;
+  readonly terms: readonly number[];
+  /**
+   * `logarithmic`: log₁₀(S/S₀) = Σ cₖ·log₁₀(f/f₀)ᵏ, a spectral index, its curvature and so on.
+   * `ordinary`: S = S₀ + Σ cₖ·(f/f₀ − 1)ᵏ, as WSClean fits it. k counts from 1.
+   */
+  readonly kind: 'logarithmic' | 'ordinary';
+}
+
+export const fluxOf =
+  ({ fluxJy, referenceHz, terms, kind }: SpectrumTerms) =>
+  (frequencyHz: number): number => {
+    const x = kind === 'logarithmic' ? Math.log10(frequencyHz / referenceHz) : frequencyHz / referenceHz - 1;
+    const sum = terms.reduceRight((rest, term) => (rest + term) * x, 0);
+    return kind === 'logarithmic' ? fluxJy * 10 ** sum : fluxJy + sum;
+  };
