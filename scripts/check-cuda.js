@@ -3,6 +3,7 @@
 // CUDA_HOME); says so and succeeds where there is none, unless --require. Run `npm run build` first.
 //   --headers     stops before the kernels
 //   --only WORD   kernels of sources with this in their name
+//   --short       each source for every card once, its other plans for one card each, in turn: half the time
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,6 +24,7 @@ const { values: options } = parseArgs({
   options: {
     require: { type: 'boolean', default: false },
     headers: { type: 'boolean', default: false },
+    short: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
   },
 });
@@ -126,7 +128,8 @@ async function checkStructures() {
 }
 
 async function compileKernels() {
-  const jobs = kernelJobs().filter(({ request }) => request.name.includes(options.only));
+  const all = distinct(kernelJobs().filter(({ request }) => request.name.includes(options.only)));
+  const jobs = options.short ? shortened(all) : all;
   if (jobs.length === 0) problems.push(`no kernel's source is named like '${options.only}'`);
   const runtime = runtimeCompiler();
   let next = 0;
@@ -135,8 +138,40 @@ async function compileKernels() {
   };
   await Promise.all(Array.from({ length: availableParallelism() }, worker));
   console.log(
-    `${jobs.length} kernels tried for ${everywhere.join(', ')}, ${runtime ? 'also' : 'not'} by the run-time compiler`,
+    `${jobs.length} kernels${options.short ? ` of ${all.length}` : ''} tried for ${everywhere.join(', ')}, ${runtime ? 'also' : 'not'} by the run-time compiler`,
   );
+}
+
+/**
+ * Plans that come to the same kernel, once.
+ * @param {readonly KernelJob[]} jobs
+ */
+function distinct(jobs) {
+  return [
+    ...new Map(
+      jobs.map((job) => {
+        const { name, source, headers, defines } = job.request;
+        return [JSON.stringify([name, source, headers, defines, job.architecture]), job];
+      }),
+    ).values(),
+  ];
+}
+
+/**
+ * Of each source the first plan for every card; of its other plans one card each, another one each time.
+ * @param {readonly KernelJob[]} jobs
+ */
+function shortened(jobs) {
+  /** @type {Map<string, KernelJob['request'][]>} the plans of each source, in order. */
+  const plans = new Map();
+  return jobs.filter(({ request, architecture }) => {
+    const known = plans.get(request.name) ?? [];
+    plans.set(request.name, known);
+    if (!known.includes(request)) known.push(request);
+    const turn = known.indexOf(request);
+    const cards = jobs.filter((job) => job.request === request).map((job) => job.architecture);
+    return turn === 0 || architecture === cards[turn % cards.length];
+  });
 }
 
 /** What compiles kernels on a card's machine, where it is installed: it takes a little less than nvcc does. */

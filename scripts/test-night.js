@@ -20,8 +20,10 @@ const blocks = at < 0 ? Math.round((HOURS * 3600) / BLOCK_S) : Number(process.ar
 const INTEGRATION_S = 10;
 const MOST_GROWTH = 0.01;
 
+/** The young generation is of one size: V8 would let it grow and shrink by some 20 MB as it sees fit. */
+const FLAGS = ['--expose-gc', '--min-semi-space-size=8', '--max-semi-space-size=8'];
 if (!globalThis.gc) {
-  const again = spawnSync(process.execPath, ['--expose-gc', ...process.argv.slice(1)], { stdio: 'inherit' });
+  const again = spawnSync(process.execPath, [...FLAGS, ...process.argv.slice(1)], { stdio: 'inherit' });
   process.exit(again.status ?? 1);
 }
 
@@ -50,39 +52,52 @@ const reception = await receivePackets({
   ring: { slotsPerBlock: SLOTS_PER_BLOCK },
 });
 
-/** @typedef {{ rssBytes: number, heapBytes: number, externalBytes: number, descriptors: number }} Hour */
 /**
- * What a moment's buffers take comes and goes: the least of an hour's samples is what the program holds on to.
- * @type {Hour[]}
+ * Held: what is resident, less what V8 keeps in reserve, which comes and goes by 20 MB as it sees fit.
+ * @typedef {{ heldBytes: number, rssBytes: number, heapBytes: number, externalBytes: number, descriptors: number }} Sample
  */
+/** @type {Sample[][]} */
 const hours = [];
-const SAMPLES_AN_HOUR = 12;
+const SAMPLES_AN_HOUR = 36;
 const integrationsAnHour = Math.max(SAMPLES_AN_HOUR, Math.floor((blocks * BLOCK_S) / INTEGRATION_S / HOURS));
 let integrations = 0;
 const measure = () => {
-  // What heaps keep in reserve is given back first, JavaScript's and C's: only what is held on to counts.
-  globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  // What heaps keep in reserve is given back first, JavaScript's and C's.
+  globalThis.gc?.();
   trim(0);
-  const { rss: rssBytes, heapUsed: heapBytes, external: externalBytes } = process.memoryUsage();
-  const now = { rssBytes, heapBytes, externalBytes, descriptors: readdirSync('/proc/self/fd').length };
-  const hour = Math.floor((integrations - 1) / integrationsAnHour);
-  const before = hours[hour] ?? now;
-  if (hour >= hours.length) tell();
-  hours[hour] = {
-    rssBytes: Math.min(now.rssBytes, before.rssBytes),
-    heapBytes: Math.min(now.heapBytes, before.heapBytes),
-    externalBytes: Math.min(now.externalBytes, before.externalBytes),
-    descriptors: Math.max(now.descriptors, before.descriptors),
-  };
+  const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
+  const hour = Math.min(HOURS - 1, Math.floor((integrations - 1) / integrationsAnHour));
+  if (hour >= hours.length) {
+    tell();
+    hours.push([]);
+  }
+  hours[hour].push({
+    heldBytes: rss - heapTotal + heapUsed,
+    rssBytes: rss,
+    heapBytes: heapUsed,
+    externalBytes: external,
+    descriptors: readdirSync('/proc/self/fd').length,
+  });
+};
+/**
+ * Files grow and are closed within an hour, and a moment's buffers come and go: the lower quarter of an hour's samples
+ * is what the program holds on to.
+ * @param {readonly Sample[]} hour
+ * @param {keyof Sample} name
+ */
+const heldIn = (hour, name) => {
+  const sorted = hour.map((sample) => sample[name]).sort((x, y) => x - y);
+  return sorted[sorted.length >> 2];
 };
 const tell = () => {
   const done = hours.at(-1);
   if (!done) return;
-  /** @param {number} bytes */
-  const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
+  /** @param {keyof Sample} name */
+  const megabytes = (name) => `${(heldIn(done, name) / 1e6).toFixed(1)} MB`;
   console.log(
-    `  hour ${hours.length}: at least ${megabytes(done.rssBytes)} resident, of them ${megabytes(done.heapBytes)} JavaScript's ` +
-      `and ${megabytes(done.externalBytes)} its arrays'; ${done.descriptors} descriptors at most`,
+    `  hour ${hours.length}: ${megabytes('heldBytes')} held, of them ${megabytes('heapBytes')} JavaScript's and ` +
+      `${megabytes('externalBytes')} its arrays'; ${megabytes('rssBytes')} resident; ` +
+      `${Math.max(...done.map((sample) => sample.descriptors))} descriptors at most`,
   );
 };
 const files = new FilesByTime(
@@ -135,11 +150,11 @@ sender.kill();
 rmSync(folder, { recursive: true, force: true });
 
 tell();
-/** @param {readonly { rssBytes: number }[]} some */
-const meanOf = (some) => some.reduce((sum, { rssBytes }) => sum + rssBytes, 0) / some.length;
+/** @param {readonly (readonly Sample[])[]} some */
+const meanOf = (some) => some.reduce((sum, hour) => sum + heldIn(hour, 'heldBytes'), 0) / some.length;
 const [early, late] = [hours.slice(1, 4), hours.slice(-3)];
 const growth = meanOf(late) / meanOf(early) - 1;
-const descriptors = [early, late].map((some) => Math.max(...some.map((hour) => hour.descriptors)));
+const descriptors = [early, late].map((some) => Math.max(...some.flat().map((sample) => sample.descriptors)));
 console.log(
   `${account.blocks} blocks, ${account.packets} packets, ${account.missingCells} missing; ${summary.integrations} integrations, ` +
     `${summary.images} images, ${summary.files.length} files in ${summary.wallS.toFixed(0)} s; ` +

@@ -23,7 +23,7 @@ describe('apply', () => {
     assert.ok(file.kind === 'visibilities');
     try {
       for await (const { asStored } of file.integrations())
-        if (asStored) return { ...asStored, unit: file.header.unit };
+        if (asStored) return { ...asStored, unit: file.header.units };
       throw new Error('no integration');
     } finally {
       await file.close();

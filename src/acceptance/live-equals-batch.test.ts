@@ -87,7 +87,8 @@ const accountHolds = ({ packets }: Summary): void => {
   );
 };
 
-const FOUR = ['--channels', '4'];
+/** The level is said: batch would choose one by the recording's first samples, which live cannot look at. */
+const FOUR = ['--channels', '4', '--gain', '1'];
 const DIGITISERS = ['--epoch', START, '--rate', '200kHz', '--frequency', '58MHz'];
 /** Format, what is sent, of how many stations, what live must be told, integrations of so long. */
 const trials = [

@@ -176,6 +176,7 @@ describe('messages', () => {
   it('one set of limits for plan and image', async () => {
     const limits = 'pixels is 8; give a whole number from 16 to 1024';
     await told('plan --card h200 --pixels 8', `plan: ${limits}`);
+    await told('plan --card h200 --pixels 131', 'plan: 131 pixels; give an even number such as 132');
     await told('image t.uvfits --kernel 5 --pixels 8 -o x.fits', `image: ${limits}`);
     await told(
       'plan --card h200 --pixels 1026',

@@ -12,6 +12,7 @@ export interface Rounding {
   readonly powerBias: number;
 }
 
+/** What rounding to whole levels up to a rail makes of Gaussian noise of an rms. */
 export function rounding(rmsLevels: number, rail: number): Rounding {
   let cross = 0;
   let square = 0;

@@ -58,7 +58,7 @@ export function registerBench(program: Command): void {
     ['bench correlate --backend cuda --integrated', 'the same fed through the bus, 8-bit and 4-bit'],
     ['bench receive', "packets by a loopback socket, the native ring beside TypeScript's"],
     ['bench channelise --only channels=4096,taps=8', 'one case, by its parameters'],
-    ['bench correlate --isa all --threads 1 --json', 'every level on one core, as an array of rows'],
+    ['bench correlate --isa all --threads 1 --json', 'every level on one core, for machines'],
   ]);
 }
 
@@ -72,9 +72,9 @@ async function run(kernel: string | undefined, options: BenchOptions): Promise<v
   const peers = options.peers ? await openPeers() : undefined;
   for (const { name, reason } of peers?.absent ?? []) terminal.say(`peer ${name} is left out: ${reason}`);
   const rows: BenchRow[] = [];
-  // People have seen the rows already; machines get what there is, as the array they expect, however it ends.
+  // People have seen the rows already; machines get what there is, as the document they expect, however it ends.
   const finish = (): void => {
-    terminal.result(rows, []);
+    terminal.result({ rows }, []);
   };
   const callOff = options.json ? beforeEnding(finish) : (): void => undefined;
   try {

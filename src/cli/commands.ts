@@ -4,6 +4,7 @@ import type { RegisterCommand } from './options/command.js';
 /** Loaded when called, so that a command starts without waiting for the others' code. */
 export const commands: Readonly<Record<string, () => Promise<RegisterCommand>>> = {
   demo: async () => (await import('./demo.js')).registerDemo,
+  sample: async () => (await import('./sample.js')).registerSample,
   simulate: async () => (await import('./simulate.js')).registerSimulate,
   channelise: async () => (await import('./channelise.js')).registerChannelise,
   correlate: async () => (await import('./correlate.js')).registerCorrelate,

@@ -1,32 +1,31 @@
 /** corella live: samples or packets in, visibilities and pictures of the sky out, for as long as they come. */
 import type { Command } from 'commander';
-import { baselineCount } from '../core/axes.js';
 import { stoppable } from '../core/ending.js';
-import type { ChannelisePlan } from '../channelise/index.js';
 import { refuse } from '../core/errors.js';
 import type { Source } from '../core/sources.js';
-import { checkRoom, readGainFile, type StoredValues } from '../formats/index.js';
-import type { KernelSize } from '../image/index.js';
-import { channelsOf, planChannels } from '../pipeline/channels.js';
-import { matchGains } from '../pipeline/gains/apply.js';
+import type { StoredValues } from '../formats/index.js';
+import { channelsOf } from '../pipeline/channels.js';
 import type { CardChain } from '../pipeline/live/card-chain.js';
-import { isLiveSpectra, type LiveImaging, type LiveSettings } from '../pipeline/live/chain.js';
+import { isLiveSpectra, type LiveSettings } from '../pipeline/live/chain.js';
 import { openFiles } from '../pipeline/live/open-files.js';
 import { runNight, type NightProducts } from '../pipeline/live/night.js';
 import { openLatestPicture } from '../pipeline/live/pictures.js';
+import { rehearse } from '../pipeline/live/rehearse.js';
 import { prepareLiveCard } from '../pipeline/resident/live/card.js';
+import { silentSource, type ReadyToListen } from '../receive/index.js';
 import { selectStations } from '../telescope/select.js';
 import type { Backend } from '../backend/backend.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { fieldOf, parseKernel, parseWeight } from './image.js';
+import { parseKernel, parseWeight } from './image.js';
 import { parseAlign, parseValues } from './correlate.js';
 import { addPageOptions, openNightPage, steeringOf, type NightPage, type PageOptions } from './live/page.js';
 import { parseStreamType, streamTypes } from './live/stream-type.js';
 import { earlyCard, type LiveShape } from './live/early-card.js';
 import { openLiveInput, telescopeOf, type InputOptions, type OpenedInput } from './live/input.js';
+import { checkDisk, imagingOf, planOf, type ImagingOptions, type Written } from './live/plans.js';
 import { openReport, type Report } from './live/report.js';
 import { leftoverLines } from './options/leftover-lines.js';
-import { addChannelOptions, channelSettings, type ChannelOptions } from './options/channel-options.js';
+import { addChannelOptions, type ChannelOptions } from './options/channel-options.js';
 import { addBackendOptions, addExamples, parseCount, type BackendOptions } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
 import { addFlagOption, parseFlags, type FlagOptions } from './options/flags.js';
@@ -37,20 +36,20 @@ import { withBackend } from './open.js';
 import { history } from './report/history.js';
 
 interface LiveOptions
-  extends BackendOptions, ChannelOptions, FlagOptions, OutputOptions, InputOptions, PageOptions {
+  extends
+    BackendOptions,
+    ChannelOptions,
+    FlagOptions,
+    OutputOptions,
+    InputOptions,
+    ImagingOptions,
+    PageOptions {
   readonly out?: string;
   readonly integration?: number;
   readonly align: 'first-sample' | 'utc';
   readonly values: StoredValues;
   readonly fileEvery?: number;
-  readonly image?: number;
   readonly picture: string;
-  readonly direct?: true;
-  readonly gains?: string;
-  readonly pixels?: number;
-  readonly field?: number;
-  readonly kernel: KernelSize;
-  readonly weight: 'natural' | 'uniform';
   readonly sources: string;
   readonly for?: number;
   readonly stations?: number;
@@ -183,12 +182,8 @@ async function run(origins: readonly string[], options: LiveOptions): Promise<vo
       origins,
       { ...options, blockS },
       report.say,
-      // On a card everything is compiled before the first packet can be lost.
       async (ready, telescope) => {
-        const card = await earlyCard(ready, partOf(telescope, options), {
-          ...common,
-          settingsOf: (shape, whose) => settingsOf(shape, whose, common),
-        });
+        const card = await beforeListening(ready, telescope, common);
         if (card) early.card = card;
       },
     );
@@ -266,6 +261,39 @@ async function settingsOf(
   };
 }
 
+const writtenBy = (
+  { integrationS, telescope }: LiveSettings,
+  shape: Pick<Written, 'channels' | 'polarisations'>,
+  { options }: Night,
+): Written => ({
+  ...{ ...shape, integrationS, stations: telescope.stations.length },
+  ...(options.out === undefined ? {} : { out: options.out }),
+  ...(options.for === undefined ? {} : { for: options.for }),
+});
+
+/** What can be refused is refused, and what takes long is done, before the first packet can be lost. */
+async function beforeListening(
+  ready: ReadyToListen,
+  whole: Telescope | undefined,
+  given: Night,
+): Promise<CardChain | undefined> {
+  const { options, blockS } = given;
+  const silence = silentSource(ready);
+  const telescope = telescopeOf(silence, partOf(whole, options), `${ready.ring.stream.format} packets`);
+  const channels = await planOf(silence, telescope, { ...options, blockS });
+  const { frequenciesHz } =
+    silence.kind === 'spectra' ? silence : channelsOf(silence, channels ?? refuse('live', 'no channels'));
+  const { inputs, polarisations } = silence;
+  const settings = await settingsOf({ inputs, polarisations, frequenciesHz }, telescope, given);
+  await checkDisk(writtenBy(settings, { channels: frequenciesHz.length, polarisations }, given));
+  const card = await earlyCard(ready, telescope, {
+    ...given,
+    settingsOf: (shape, whose) => settingsOf(shape, whose, given),
+  });
+  if (!card) await rehearse(silence, { ...settings, ...(channels && { channels }) });
+  return card;
+}
+
 /** Everything that must be known of the first samples. */
 async function prepareProducts(source: Source, input: OpenedInput, given: Night): Promise<NightProducts> {
   const { backend, options, report, blockS, page } = given;
@@ -283,20 +311,13 @@ async function prepareProducts(source: Source, input: OpenedInput, given: Night)
           ...{ ring: source.ring, about: source.start, say: report.say },
         })
       : undefined);
-  const { integrationS, imaging } = settings;
+  const { imaging } = settings;
   const live: LiveSettings = {
     ...{ ...settings, ...(channels && { channels }), ...(card && { card }) },
     ...(page && !card && { steering: steeringOf(settings), look: page.look }),
   };
-  if (options.out !== undefined && input.isLive) {
-    const { stations } = telescope;
-    const rows = baselineCount(stations.length);
-    const integrationBytes = rows * frequenciesHz.length * source.polarisations ** 2 * STORED_BYTES;
-    await checkRoom(
-      options.out,
-      Math.ceil(Math.min(HOUR_S, options.for ?? HOUR_S) / integrationS) * integrationBytes,
-    );
-  }
+  if (input.isLive)
+    await checkDisk(writtenBy(settings, { channels: frequenciesHz.length, polarisations }, given));
   const files =
     options.out === undefined
       ? undefined
@@ -349,41 +370,3 @@ async function prepareProducts(source: Source, input: OpenedInput, given: Night)
 }
 
 const PICTURE_WIDTH = 800;
-/** A disk that is full within an hour is refused before the night. */
-const HOUR_S = 3600;
-/** Of a visibility, its flag and its weight. */
-const STORED_BYTES = 13;
-
-async function imagingOf(
-  options: LiveOptions,
-  telescope: Telescope,
-  frequenciesHz: Float64Array,
-): Promise<LiveImaging> {
-  const { gains, pixels } = options;
-  return {
-    everyS: options.image ?? 1,
-    road: options.direct === true ? 'direct' : 'visibilities',
-    weight: options.weight,
-    ...(gains === undefined
-      ? {}
-      : { calibrated: matchGains(await readGainFile(gains), gains, telescope, frequenciesHz) }),
-    image: {
-      ...(pixels === undefined ? {} : { pixels }),
-      field: fieldOf(options.field),
-      kernelSize: options.kernel,
-    },
-  };
-}
-
-async function planOf(
-  source: Source,
-  telescope: Telescope,
-  options: LiveOptions,
-): Promise<ChannelisePlan | undefined> {
-  if (source.kind === 'spectra') return undefined;
-  const settings = await channelSettings(options, { ...source, path: 'live', telescope });
-  return planChannels(source, {
-    ...settings,
-    ...(options.blockS === undefined ? {} : { blockS: options.blockS }),
-  });
-}

@@ -13,6 +13,7 @@ import type { Interferer } from '../sky/interferers.js';
 import { checkedDirection } from '../sky/source.js';
 import { planSimulation } from '../sky/simulation-plan.js';
 import { sourcesUp } from '../sky/above.js';
+import type { Telescope } from '../telescope/telescope.js';
 import {
   addCommonOptions,
   addExamples,
@@ -21,6 +22,7 @@ import {
   type CommonOptions,
 } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
+import { parseFlags } from './options/flags.js';
 import { history } from './report/history.js';
 import {
   addOverwriteOption,
@@ -56,6 +58,7 @@ interface SimulateOptions extends CommonOptions, OutputOptions, TelescopeOptions
   readonly tone: readonly string[];
   readonly pulse: readonly string[];
   readonly drop: number;
+  readonly dead?: string;
   readonly polarise: readonly string[];
 }
 
@@ -95,6 +98,7 @@ export function registerSimulate(program: Command): void {
       ),
     )
     .option('--drop <fraction>', 'chance of each packet to be lost, 0 to 1', plainNumber('--drop'), 0)
+    .option('--dead <list>', 'inputs that hear nothing, by number (12, 30-33) or name (stand17, stand41:Y)')
     .action(run);
   addPolariseOption(command);
   addOverwriteOption(command);
@@ -108,6 +112,7 @@ export function registerSimulate(program: Command): void {
     ],
     ['simulate --sources spot@60:90:50000 --perfect', 'one source 30° east of the zenith, perfect antennas'],
     ['simulate --type i16 --tone 58.1MHz:5000 --drop 0.01', 'real 16-bit samples, a carrier, lost packets'],
+    ['simulate --dead stand17,stand41:Y', 'one stand dead, and one polarisation of another'],
   ]);
 }
 
@@ -135,6 +140,7 @@ async function run(options: SimulateOptions): Promise<void> {
     gains,
     interferers: [...options.tone.map(parseTone), ...options.pulse.map(parsePulse)],
     dropFraction: options.drop,
+    deadInputs: deadInputs(options, telescope),
   });
   const [, path] = recordingPaths(options.out);
   const sizeBytes = plan.samples * plan.inputs * voltageSizeBytes(plan.type);
@@ -173,6 +179,11 @@ async function run(options: SimulateOptions): Promise<void> {
       ...(facts.missingSamples > 0 ? [`${facts.missingSamples} samples lost, and marked as missing`] : []),
     ],
   );
+}
+
+function deadInputs({ dead }: SimulateOptions, { stations, polarisations }: Telescope): number[] {
+  const flags = parseFlags(dead, stations.length * polarisations, polarisations, { stations }, '--dead');
+  return [...flags.keys()].filter((a) => flags[a] === 1);
 }
 
 function fields(option: string, text: string, least: number, form: string): string[] {

@@ -22,3 +22,4 @@ export { skyPicture, type SkyPicture } from './sky/picture.js';
 export type { SkyPlan } from './sky/view.js';
 export { imageStretch, percentileStretch, type Stretch } from './stretch.js';
 export { PAPER, text, WARNING } from './style.js';
+export { ticks } from './ticks.js';

@@ -20,6 +20,7 @@ export type {
   SenderAccount,
 } from './receive.js';
 export { captureDatagrams, type CaptureOrigin } from './from-capture.js';
+export { silentSource } from './silent-source.js';
 export { surveySocket } from './survey-socket.js';
 export { planListening, type ListenSettings } from './listen.js';
 export type {

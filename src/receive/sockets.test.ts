@@ -249,6 +249,22 @@ for (const by of ['typescript', ...natives] as const) {
       assert.deepEqual([account.resyncs, account.missingCells], [0, 0]);
     });
 
+    it("what comes after the end is nobody's loss", async () => {
+      const reception = await receivePackets({
+        ...settings,
+        by,
+        from: { listen: { address: '127.0.0.1', port: 0 }, receiveBufferBytes: 4096 },
+      });
+      const port = reception.account().socket?.port ?? 0;
+      reception.stop();
+      for await (const source of reception.sessions()) assert.fail(`session ${source.session} of nothing`);
+      const sender = await openSender(port, () => Infinity);
+      await sender.send(packetsBetween(0, 20 * SLOTS));
+      assert.equal(reception.account().socket?.kernelDrops ?? 0, 0);
+      sender.close();
+      await reception.close();
+    });
+
     it('a consumer that stops for a while: told as ring_full, and all goes on', async () => {
       let goOn: () => void = () => undefined;
       const held = new Promise<void>((resolve) => {

@@ -31,6 +31,8 @@ export interface SimulationOptions {
   readonly interferers?: readonly Interferer[];
   /** Chance of each packet to be lost; 0 unless told. */
   readonly dropFraction?: number;
+  /** Inputs that hear next to nothing: a broken amplifier or cable. None unless told. */
+  readonly deadInputs?: readonly number[];
 }
 
 export interface SimulationPlan extends Required<Omit<SimulationOptions, 'gains'>> {
@@ -46,6 +48,8 @@ export interface SimulationPlan extends Required<Omit<SimulationOptions, 'gains'
   readonly countsPerRootJy: number;
 }
 
+/** What leaks into an input that is broken. */
+const DEAD_AMPLITUDE = 0.02;
 const LEAST_CHUNK = 4096;
 const MOST_CHUNK = 65_536;
 /** Far beyond any antenna: what is higher was mistyped. */
@@ -54,7 +58,7 @@ const MOST_FREQUENCY_HZ = 1e12;
 /** Checks a simulation and settles everything that is random in it: the same plan gives the same bytes. */
 export function planSimulation(options: SimulationOptions): SimulationPlan {
   const { telescope, start, samples, sampleRateHz, centreFrequencyHz, type, sources, seed } = options;
-  const { systemFluxJy, interferers = [], dropFraction = 0 } = options;
+  const { systemFluxJy, interferers = [], dropFraction = 0, deadInputs = [] } = options;
   const where = 'simulate';
   wholeNumber(where, 'samples', samples, 1, Number.MAX_SAFE_INTEGER);
   wholeNumber(where, 'stations', telescope.stations.length, 1, 65_536);
@@ -85,7 +89,10 @@ export function planSimulation(options: SimulationOptions): SimulationPlan {
   for (const interferer of interferers) checkInterferer(interferer, band);
 
   const inputs = telescope.stations.length * telescope.polarisations;
-  const inputGains = drawGains({ ...usualGains, ...options.gains }, seed, inputs);
+  for (const input of deadInputs) wholeNumber(where, 'a dead input', input, 0, inputs - 1);
+  const inputGains = drawGains({ ...usualGains, ...options.gains }, seed, inputs).map((gain, a) =>
+    deadInputs.includes(a) ? { ...gain, amplitude: DEAD_AMPLITUDE } : gain,
+  );
   const powerJy = meanPowerJy(options, band) * mean(inputGains.map(({ amplitude }) => amplitude ** 2));
   if (!(powerJy > 0 && powerJy < Infinity)) {
     refuse(
@@ -106,6 +113,7 @@ export function planSimulation(options: SimulationOptions): SimulationPlan {
     seed,
     interferers,
     dropFraction,
+    deadInputs,
     inputs,
     polarisations: telescope.polarisations,
     grid: frequencyGrid(band, chooseChunk(telescope.stations, sampleRateHz)),

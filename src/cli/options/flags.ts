@@ -21,7 +21,8 @@ export function parseFlags(
   text: string | undefined,
   inputs: number,
   polarisations: 1 | 2,
-  telescope?: Telescope,
+  telescope?: Pick<Telescope, 'stations'>,
+  option = '--flag',
 ): Uint8Array {
   const flags = new Uint8Array(inputs);
   for (const part of (text ?? '').split(',').map((word) => word.trim())) {
@@ -30,21 +31,21 @@ export function parseFlags(
     if (range) {
       const first = Number(range[1]);
       const last = Number(range.at(2) ?? first);
-      if (last < first || last >= inputs) refuse('--flag', `${part} is outside inputs 0 to ${inputs - 1}`);
+      if (last < first || last >= inputs) refuse(option, `${part} is outside inputs 0 to ${inputs - 1}`);
       flags.fill(1, first, last + 1);
       continue;
     }
     const [name, letter] = part.split(':') as [string, string?];
     const station = telescope?.stations.findIndex((candidate) => candidate.name === name) ?? -1;
     if (station < 0)
-      refuse('--flag', `'${name}' is no station here`, "give an input's number or a station's name");
+      refuse(option, `'${name}' is no station here`, "give an input's number or a station's name");
     const p = letter === undefined ? undefined : feedNumbers[letter.toUpperCase()];
     if (letter !== undefined && (p === undefined || p >= polarisations))
-      refuse('--flag', `'${part}' names no polarisation`, 'write NAME:X or NAME:Y, of circular feeds R or L');
+      refuse(option, `'${part}' names no polarisation`, 'write NAME:X or NAME:Y, of circular feeds R or L');
     if (p === undefined) flags.fill(1, station * polarisations, (station + 1) * polarisations);
     else flags[station * polarisations + p] = 1;
   }
   if (text !== undefined && flags.every((flag) => flag === 1))
-    refuse('--flag', `'${text}' leaves out every input`, 'keep some');
+    refuse(option, `'${text}' leaves out every input`, 'keep some');
   return flags;
 }

@@ -6,13 +6,8 @@ export const JSON_VERSION = 1;
 
 const documentText = (json: unknown): string => JSON.stringify(json, null, 2);
 
-/** Objects say which version they are of; lists, which bench prints, are rows and nothing else. */
-export const resultText = (json: unknown): string =>
-  documentText(
-    typeof json === 'object' && json !== null && !Array.isArray(json)
-      ? { jsonVersion: JSON_VERSION, ...json }
-      : json,
-  );
+/** Every document says which version it is of. */
+export const resultText = (json: object): string => documentText({ jsonVersion: JSON_VERSION, ...json });
 
 /** In place of a result: what a person is told on standard error, in parts. */
 export function errorText(error: unknown): string {

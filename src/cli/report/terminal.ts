@@ -22,7 +22,7 @@ export interface Terminal {
   /** Lines of a result that is still growing; silent with --json, which waits for all of it. */
   show(lines: readonly string[]): void;
   /** The result: JSON for machines when asked, else the given lines. */
-  result(json: unknown, lines: readonly string[]): void;
+  result(json: object, lines: readonly string[]): void;
 }
 
 const REDRAW_MS = 100;

@@ -16,10 +16,12 @@ export function gridLabels(grid: SkyGrid, view: SkyView, taken: readonly Box[]):
   const occupied = [...taken];
   const isFree = (box: Box): boolean => occupied.every((other) => overlap(box, other) === 0);
   return grid.flatMap((line) => {
-    const chosen = candidates(line, view).find(({ box }) => isFree(box));
-    if (!chosen) return [];
-    occupied.push(chosen.box);
-    return [chosen.shape];
+    for (const { shape, box } of candidates(line, view)) {
+      if (!isFree(box)) continue;
+      occupied.push(box);
+      return [shape];
+    }
+    return [];
   });
 }
 
@@ -28,23 +30,29 @@ interface Candidate {
   readonly box: Box;
 }
 
-function candidates(line: GridLine, view: SkyView): Candidate[] {
+/** Best first, and made when asked for: the first will do for nearly every line. */
+function* candidates(line: GridLine, view: SkyView): Generator<Candidate> {
   const pieces = line.pieces.flatMap((piece) => cutLine(piece.map(view.place), view.box));
   if (view.kind === 'field') {
     const outside = edgesOf[line.kind].flatMap((edge) =>
       crossings(pieces, view.box, edge).map(atEdge(line, edge)),
     );
-    if (outside.length > 0) return outside;
+    yield* outside;
+    if (outside.length > 0) return;
   }
   const near = line.labelNear && view.place(line.labelNear);
-  if (!near) return [];
+  if (!near) return;
+  const first = onLine(line, near);
+  if (isOnSky(first, view)) yield first;
   const distance = ({ x, y }: Point): number => Math.hypot(x - near.x, y - near.y);
-  return [near, ...pieces.flat().sort((a, b) => distance(a) - distance(b))]
-    .map((point) => onLine(line, point))
-    .filter(({ box: { left, right, top, bottom } }) =>
-      [left, right].every((x) => [top, bottom].every((y) => view.isSky(x, y))),
-    );
+  for (const point of pieces.flat().sort((a, b) => distance(a) - distance(b))) {
+    const next = onLine(line, point);
+    if (isOnSky(next, view)) yield next;
+  }
 }
+
+const isOnSky = ({ box: { left, right, top, bottom } }: Candidate, view: SkyView): boolean =>
+  [left, right].every((x) => [top, bottom].every((y) => view.isSky(x, y)));
 
 type Edge = 'left' | 'right' | 'top' | 'bottom';
 /** Where a line's label is looked for, one edge after the other. */

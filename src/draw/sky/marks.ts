@@ -38,7 +38,8 @@ export function horizonMarks(plan: SkyPlan, view: SkyView): Marks {
   if (view.kind === 'field') {
     const letters = [
       ['N', centre.x, box.top - 16],
-      ['S', centre.x, box.bottom + 34],
+      // Below the numbers of the grid.
+      ['S', centre.x, box.bottom + 41],
       ['E', 16, centre.y],
       ['W', WIDTH - 16, centre.y],
     ] as const;

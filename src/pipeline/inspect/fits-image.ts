@@ -216,7 +216,8 @@ export function imagePicture(look: ImageLook, image: ReadFitsImage, title: strin
       ...(channels > 1 ? [`mean of ${channels} channels`] : []),
     ],
     unit,
-    stokes: stokes[0],
+    // A beam is the array's answer to a point, of whatever polarisation.
+    ...(unit === 'beam' ? {} : { stokes: stokes[0] }),
     ...(integrationS === undefined ? {} : { integrationS }),
     ...(beam && { beam }),
     sources: [],

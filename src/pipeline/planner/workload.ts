@@ -73,6 +73,7 @@ export function workloadOf(options: WorkloadOptions): Workload {
       'gains take at least three stations',
     );
   const pixels = wholeNumber(WHERE, 'pixels', options.pixels, LEAST_PIXELS, MOST_PIXELS);
+  if (pixels % 2 === 1) refuse(WHERE, `${pixels} pixels`, `give an even number such as ${pixels + 1}`);
   const halfWidth = field.kind === 'all-sky' ? 1 : Math.sin((field.widthDeg / 2) * RADIANS_PER_DEGREE);
   const cellsPerM = (2 * MARGIN * halfWidth * highestHz) / SPEED_OF_LIGHT_M_PER_S;
   const { stations, leftOut } = compactPart(telescope.stations);

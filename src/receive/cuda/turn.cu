@@ -43,8 +43,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
       if (a < inputs && first + t < samples) {
         const int sample = firstSample + first + t, slot = sample / SAMPLES_PER_SLOT;
         if (presence[row * rowWords + slot / 32] >> (slot % 32) & 1) {
-          const int within =
-              channel * STEP_C + (firstInput + a) * STEP_A + sample % SAMPLES_PER_SLOT * STEP_T;
+          const int within = channel * STEP_C + (firstInput + a) * STEP_A + sample % SAMPLES_PER_SLOT * STEP_T;
           value = sampleAt(cells + ((int64_t)row * SLOTS + slot) * CELL_BYTES + (int64_t)within * SAMPLE_BYTES);
         }
       }

@@ -80,7 +80,8 @@ CORELLA_EXPORT int32_t corella_ring_account(char *error, void *ring, int64_t *to
     open.account(totals, lanes);
     facts[0] = open.freeBlocks();
     facts[1] = open.threadNs();
-    facts[2] = droppedByKernel(open.socketFd());
+    const int64_t atEnd = open.dropsAtEnd();
+    facts[2] = atEnd >= 0 ? atEnd : droppedByKernel(open.socketFd());
   });
 }
 

@@ -1,5 +1,6 @@
 // The receive thread: datagrams by recvmmsg, many a call, and with GRO several in one buffer.
 #include "ring.h"
+#include "socket.h"
 
 #if defined(__linux__)
 #include <netinet/in.h>
@@ -58,6 +59,7 @@ void Ring::listen(int socket, bool coalesced, int32_t core) {
       pthread_setaffinity_np(pthread_self(), sizeof set, &set);
     }
     receive(coalesced);
+    finalDrops.store(droppedByKernel(fd));
     flush();
     cpuNs.store(nowNs(CLOCK_THREAD_CPUTIME_ID), std::memory_order_relaxed);
     finished.store(true);

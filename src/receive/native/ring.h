@@ -74,6 +74,8 @@ class Ring {
   /** One byte is sent there for each block, and at the end. Belongs to the caller, who asks before listening; −1: none. */
   int openWake();
   int socketFd() const { return fd; }
+  /** What the socket had dropped when the thread ended; −1 before. Nobody reads it after that, and nobody minds. */
+  int64_t dropsAtEnd() const { return finalDrops.load(); }
   int64_t threadNs() const { return cpuNs.load(std::memory_order_relaxed); }
 
   const Stream stream;
@@ -126,6 +128,7 @@ class Ring {
   int fd = -1;
   std::thread thread;
   std::atomic<bool> stopping{false}, finished{false};
+  std::atomic<int64_t> finalDrops{-1};
   Counter cpuNs{0};
 };
 

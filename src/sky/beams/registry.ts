@@ -12,32 +12,32 @@ type Named = Pick<ElementBeam, 'title' | 'pointing' | 'voltage'>;
 const mwaDipole = dipoleOverGround(0.278);
 const named: Readonly<Record<string, Named>> = {
   'mwa-dipole': {
-    title: 'a short dipole 0.278 m over a ground screen, as of MWA and EDA2; some 10 % of power below 30°',
+    title: 'a short dipole 0.278 m over a ground screen, as of MWA and EDA2',
     pointing: 'zenith',
     voltage: mwaDipole,
   },
   'mwa-tile': {
-    title: '4 × 4 MWA dipoles 1.1 m apart, delays in steps of 435 ps; 10 % in the main lobe, no coupling',
+    title: '4 × 4 MWA dipoles 1.1 m apart, delays in steps of 435 ps, no coupling',
     pointing: 'zenith',
     voltage: tile({ side: 4, spacingM: 1.1, stepS: 435e-12, element: mwaDipole }),
   },
   'lwa-dipole': {
-    title: 'power cos(zenith angle)^1.6, X and Y alike; within 20 % above 30°',
+    title: 'power cos(zenith angle)^1.6, X and Y alike',
     pointing: 'zenith',
     voltage: cosine(0.8),
   },
   skala: {
-    title: 'power cos(zenith angle)^2.4, X and Y alike, for log-periodic trees; within 25 % above 45°',
+    title: 'power cos(zenith angle)^2.4, X and Y alike, for log-periodic trees',
     pointing: 'zenith',
     voltage: cosine(1.2),
   },
   hera: {
-    title: 'Airy pattern of a uniform 14 m dish at the zenith; 10 % in the main lobe, not the sidelobes',
+    title: 'Airy pattern of a uniform 14 m dish at the zenith',
     pointing: 'zenith',
     voltage: airy(14),
   },
   meerkat: {
-    title: 'cosine-tapered, 57.5′ wide at 1.5 GHz (Mauch et al. 2020); 5 % of the peak in the main lobe',
+    title: 'cosine-tapered, 57.5′ wide at 1.5 GHz (Mauch et al. 2020)',
     pointing: 'followed',
     voltage: cosineTaper(57.5 / 60, 1.5e9),
   },

@@ -4,8 +4,10 @@ import {
   drawMap,
   pictureOf,
   text,
+  ticks,
   WARNING,
   type MapPoint,
+  type PanelAxis,
   type Picture,
   type Shape,
 } from '../../../draw/index.js';
@@ -46,13 +48,13 @@ export function antennaPicture(
     drawMap(
       {
         title: words,
-        x: { label: 'east (m)', range: [square.x - square.half, square.x + square.half] },
-        y: { label: 'north (m)', range: [square.y - square.half, square.y + square.half] },
+        x: axisOf('east (m)', square.x, square.half),
+        y: axisOf('north (m)', square.y, square.half),
         points,
       },
       isCrowded
         ? { left: 100 + k * 680, top: TOP, width: SIDE, height: SIDE }
-        : { left: 100, top: TOP, width: 900, height: 900 },
+        : { left: 250, top: TOP, width: 900, height: 900 },
     ),
   );
   const bottom = TOP + (isCrowded ? SIDE : 900) + 60;
@@ -64,6 +66,12 @@ export function antennaPicture(
       ? [text('label', `flagged: ${listed(names)}`, { x: 40, y: bottom + 14, colour: WARNING })]
       : []),
   ]);
+}
+
+/** Both with the same steps, as both have the same scale. */
+function axisOf(label: string, middle: number, half: number): PanelAxis {
+  const range = [middle - half, middle + half] as const;
+  return { label, range, ticks: ticks(range, 12) };
 }
 
 interface Square {

@@ -10,6 +10,7 @@ import {
   drawHeatMap,
   PAPER,
   pictureOf,
+  ticks,
   type ColourScale,
   type Picture,
 } from '../../../draw/index.js';
@@ -94,8 +95,8 @@ export function uvCoverage(file: VisibilityFile): UvCoverage {
     const map = {
       title: `uv plane, towards ${object}`,
       // u grows to the east, which pictures of the sky have on the left.
-      x: { label: `u (${unit})`, range: [range, -range] },
-      y: { label: `v (${unit})`, range: [-range, range] },
+      x: { label: `u (${unit})`, range: [range, -range], ticks: ticks([-range, range], 12) },
+      y: { label: `v (${unit})`, range: [-range, range], ticks: ticks([-range, range], 12) },
       rows: CELLS,
       columns: CELLS,
       values: counts.map((count) => (count === 0 ? Number.NaN : count)),

@@ -1,0 +1,13 @@
+/**
+ * The night once over silence before anyone listens: kernels are compiled, memory is touched, and what cannot go well is
+ * refused while nothing is lost yet.
+ */
+import type { Source } from '../../core/sources.js';
+import { runSession } from './chain.js';
+import type { LiveSettings } from './settings.js';
+
+const nobody = (): Promise<void> => Promise.resolve();
+
+export async function rehearse(silence: Source, settings: LiveSettings): Promise<void> {
+  await runSession(silence, settings, { integration: nobody, image: nobody, noImage: () => undefined });
+}

@@ -1,0 +1,66 @@
+/** A source as packets will make it, of silence: for whoever prepares before the first packet. */
+import { spectraCAT, voltagesAT, elementsPerSpectra, elementsPerVoltage } from '../core/axes.js';
+import type { SpectraType, VoltageType } from '../core/axes.js';
+import type { CanonicalSpectra, VoltageBlock } from '../core/blocks.js';
+import { nothingToClose } from '../core/closing.js';
+import { numberOf } from '../core/clock/rational.js';
+import { refuse } from '../core/errors.js';
+import { addSamples, instant } from '../core/instant.js';
+import type { Source } from '../core/sources.js';
+import { samplesPerBlock } from './plan.js';
+import type { ReadyToListen } from './receive.js';
+
+const BLOCKS = 2;
+/** Spectra of a block: enough to be worked on, few enough to take no time. */
+const MOST_SPECTRA = 64;
+
+export function silentSource({ ring, band, polarisations }: Omit<ReadyToListen, 'memory'>): Source {
+  const { stream } = ring;
+  const { inputs, channels, samplesPerSlot, ticksPerSlot, tickRateHz } = stream;
+  const rateHz = tickRateHz
+    ? (numberOf(tickRateHz) * samplesPerSlot) / ticksPerSlot
+    : refuse(stream.format, 'the packets do not tell their rate', 'give it with --rate');
+  const start = instant(Math.floor(Date.now() / 1000));
+  const common = { inputs, polarisations, bits: stream.cell.bits, start, close: nothingToClose };
+  if ('frequenciesHz' in band) {
+    const type = stream.type as SpectraType;
+    async function* blocks(blockSamples: number): AsyncGenerator<CanonicalSpectra> {
+      const samples = Math.min(blockSamples, samplesPerBlock(ring), MOST_SPECTRA);
+      const length = channels * inputs * samples * elementsPerSpectra(type);
+      const zeros =
+        type === 'cf32'
+          ? new Float32Array(length)
+          : type === 'ci8'
+            ? new Int8Array(length)
+            : new Uint8Array(length);
+      const spectra = spectraCAT(zeros, type, channels, inputs, samples);
+      for (let n = 0; n < BLOCKS; n++) {
+        yield await Promise.resolve({
+          spectra,
+          samples,
+          gaps: [],
+          start: addSamples(start, n * samples, rateHz),
+        });
+      }
+    }
+    return { ...common, kind: 'spectra', type, channels, spectrumRateHz: rateHz, ...band, blocks };
+  }
+  const type = stream.type as VoltageType;
+  async function* blocks(blockSamples: number): AsyncGenerator<VoltageBlock> {
+    const samples = Math.min(blockSamples, samplesPerBlock(ring));
+    const length = inputs * samples * elementsPerVoltage(type);
+    const zeros = type.endsWith('f32')
+      ? new Float32Array(length)
+      : type.endsWith('16')
+        ? new Int16Array(length)
+        : new Int8Array(length);
+    const voltages = voltagesAT(zeros, type, inputs, samples);
+    for (let n = 0; n < BLOCKS; n++) {
+      yield await Promise.resolve({
+        ...{ type, inputs, voltages, samples, gaps: [] },
+        start: addSamples(start, n * samples, rateHz),
+      });
+    }
+  }
+  return { ...common, kind: 'voltages', type, sampleRateHz: rateHz, ...band, blocks };
+}
