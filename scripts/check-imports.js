@@ -25,9 +25,12 @@ const below = {
   draw: ['core', 'telescope', 'sky', 'image'],
   pipeline: [...ground, ...kernels, ...edges],
   bench: [...ground, ...kernels, ...edges, 'pipeline'],
+  serve: [...ground, ...kernels, ...edges, 'pipeline'],
+  // The browser's code: of the server it knows what is said over the wire alone.
+  page: ['serve'],
   qualify: [...ground, ...kernels, ...edges, 'pipeline', 'bench'],
-  cli: [...ground, ...kernels, ...edges, 'pipeline', 'bench', 'qualify'],
-  acceptance: [...ground, ...kernels, ...edges, 'pipeline', 'bench', 'qualify', 'cli'],
+  cli: [...ground, ...kernels, ...edges, 'pipeline', 'bench', 'serve', 'qualify'],
+  acceptance: [...ground, ...kernels, ...edges, 'pipeline', 'bench', 'serve', 'qualify', 'cli'],
   'index.ts': [...ground, ...kernels, ...edges, 'pipeline'],
 };
 
@@ -40,6 +43,7 @@ const doors = {
   formats: ['index.ts', 'format.ts'],
   draw: ['index.ts'],
   receive: ['index.ts', 'on-card.ts'],
+  serve: ['index.ts', 'messages.ts'],
   qualify: ['index.ts'],
 };
 /** What a card's door leads to is for those who keep data on a card. */

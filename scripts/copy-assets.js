@@ -15,7 +15,8 @@ const filesBelow = (folder) =>
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
 
 for (const name of filesBelow(source)) {
-  if (assets.test(name)) cpSync(join(source, name), join(built, name));
+  // The page is built by build-page.js.
+  if (assets.test(name) && !name.startsWith('page/')) cpSync(join(source, name), join(built, name));
 }
 for (const name of filesBelow(built)) {
   // Native libraries and the page are built by others.

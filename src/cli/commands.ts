@@ -13,6 +13,7 @@ export const commands: Readonly<Record<string, () => Promise<RegisterCommand>>> 
   image: async () => (await import('./image.js')).registerImage,
   live: async () => (await import('./live.js')).registerLive,
   send: async () => (await import('./send.js')).registerSend,
+  view: async () => (await import('./view.js')).registerView,
   inspect: async () => (await import('./inspect.js')).registerInspect,
   convert: async () => (await import('./convert.js')).registerConvert,
   recover: async () => (await import('./recover.js')).registerRecover,

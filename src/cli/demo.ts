@@ -25,6 +25,7 @@ import { plainNumber } from './options/quantity.js';
 import { addSourceOption, chooseSources, FIRST_LIGHT_TIME } from './options/sky-options.js';
 import { fieldOf } from './image.js';
 import { withBackend } from './open.js';
+import { showFiles } from './view.js';
 import { history } from './report/history.js';
 import { openTerminal, table } from './report/terminal.js';
 
@@ -41,6 +42,8 @@ interface DemoOptions extends BackendOptions, OutputOptions {
   readonly noise: number;
   readonly seed: number;
   readonly sources: string;
+  /** An address, or true for the usual one. */
+  readonly page?: string | true;
 }
 
 interface DemoSize {
@@ -83,6 +86,7 @@ export function registerDemo(program: Command): void {
     )
     .option('--taps <number>', 'of the polyphase filter', parseCount, 8)
     .option('--noise <jy>', 'receiver noise of each input, as a flux', plainNumber('--noise'), 10_000)
+    .option('--page [address]', 'show it in a browser afterwards, at PORT or HOST:PORT, until Ctrl-C')
     .option('--seed <number>', 'the same seed gives the same sky', parseWhole, 1)
     .action(run);
   addSourceOption(command, 'what shines');
@@ -91,6 +95,7 @@ export function registerDemo(program: Command): void {
   addEopOption(command);
   addExamples(command, [
     ['demo', 'first light, into first-light/'],
+    ['demo --page', 'the same, and then on a page'],
     ['demo --telescope eda2 --time 2026-01-15T04:00:00Z --out sun', 'the Sun over EDA2'],
     [
       'demo --telescope mwa128 --stations 32 --field 8 --sources spot@88:90:5000',
@@ -178,7 +183,22 @@ async function run(options: DemoOptions): Promise<void> {
       `gains: ${(100 * gains.rmsRelativeError).toFixed(2)} % rms, phases ${gains.rmsPhaseErrorDeg.toFixed(2)}° rms from the truth`,
       `the two roads differ by at most ${difference.toExponential(1)} of the brightest pixel`,
       `look at ${join(out, 'image.png')} and ${join(out, 'direct.png')}; all products are in ${out}/`,
+      ...(options.page === undefined
+        ? [`or in a browser: corella view ${join(out, 'visibilities.uvh5')} ${join(out, 'gains.json')}`]
+        : []),
     ]);
+    if (options.page === undefined) return;
+    const shown = ['visibilities.uvh5', 'gains.json', 'image.fits', 'direct.fits'];
+    await showFiles(
+      shown.map((name) => join(out, name)),
+      {
+        ...(options.page !== true && { page: options.page }),
+        machine: backend,
+        say: (line) => {
+          terminal.say(line);
+        },
+      },
+    );
   });
 }
 

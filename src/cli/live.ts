@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { stoppable } from '../core/ending.js';
 import { refuse } from '../core/errors.js';
 import type { Source } from '../core/sources.js';
-import type { StoredValues, StreamType } from '../formats/index.js';
+import type { StoredValues } from '../formats/index.js';
 import { channelsOf } from '../pipeline/channels.js';
 import type { CardChain } from '../pipeline/live/card-chain.js';
 import { isLiveSpectra, type LiveSettings } from '../pipeline/live/chain.js';
@@ -18,22 +18,17 @@ import type { Backend } from '../backend/backend.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { parseKernel, parseWeight } from './image.js';
 import { parseAlign, parseValues } from './correlate.js';
+import { addPageOptions, openNightPage, steeringOf, type NightPage, type PageOptions } from './live/page.js';
+import { parseStreamType, streamTypes } from './live/stream-type.js';
 import { earlyCard, type LiveShape } from './live/early-card.js';
 import { openLiveInput, telescopeOf, type InputOptions, type OpenedInput } from './live/input.js';
 import { checkDisk, imagingOf, planOf, type ImagingOptions, type Written } from './live/plans.js';
 import { openReport, type Report } from './live/report.js';
 import { leftoverLines } from './options/leftover-lines.js';
 import { addChannelOptions, type ChannelOptions } from './options/channel-options.js';
-import {
-  ANY_OPTION,
-  addBackendOptions,
-  addExamples,
-  parseCount,
-  type BackendOptions,
-} from './options/command.js';
+import { addBackendOptions, addExamples, parseCount, type BackendOptions } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
 import { addFlagOption, parseFlags, type FlagOptions } from './options/flags.js';
-import { voltageTypes } from './options/open-options.js';
 import { addOverwriteOption, checkOutputs, checkPngName, type OutputOptions } from './options/outputs.js';
 import { duration, frequency, plainNumber } from './options/quantity.js';
 import { addSourceOption, telescopeWords } from './options/sky-options.js';
@@ -41,7 +36,14 @@ import { withBackend } from './open.js';
 import { history } from './report/history.js';
 
 interface LiveOptions
-  extends BackendOptions, ChannelOptions, FlagOptions, OutputOptions, InputOptions, ImagingOptions {
+  extends
+    BackendOptions,
+    ChannelOptions,
+    FlagOptions,
+    OutputOptions,
+    InputOptions,
+    ImagingOptions,
+    PageOptions {
   readonly out?: string;
   readonly integration?: number;
   readonly align: 'first-sample' | 'utc';
@@ -127,6 +129,7 @@ export function registerLive(program: Command): void {
     .option('--frequency <hz>', "the band's middle, like 58MHz", frequency('--frequency'))
     .option('--start <utc>', 'of the first sample of a stream (default: when it comes)')
     .action(run);
+  addPageOptions(command);
   addFlagOption(command);
   addOverwriteOption(command);
   addChannelOptions(command);
@@ -154,14 +157,6 @@ export function registerLive(program: Command): void {
       'two rtl_tcp servers',
     ],
   ]);
-}
-
-const streamTypes = [...voltageTypes, 'u8', 'cu8'] as const;
-function parseStreamType(text: string): StreamType {
-  return (
-    streamTypes.find((type) => type === text) ??
-    refuse(ANY_OPTION, `'${text}' is not a type of samples`, `choose ${streamTypes.join(', ')}`)
-  );
 }
 
 /** Latency at most a quarter of a second, whatever the cadence. */
@@ -202,10 +197,12 @@ async function run(origins: readonly string[], options: LiveOptions): Promise<vo
       stop.signal.addEventListener('abort', end, { once: true });
       const timer =
         options.for !== undefined && input.isLive ? setTimeout(end, 1000 * options.for) : undefined;
+      const page = await openNightPage(input, { options, backend, stop: end, say: report.say });
       try {
-        await night(input, { ...common, ...early });
+        await night(page?.input ?? input, { ...common, ...early, ...(page && { page }) });
       } finally {
         clearTimeout(timer);
+        await page?.close();
       }
     } finally {
       await input.close();
@@ -221,14 +218,16 @@ interface Night {
   readonly blockS: number;
   /** Where it was prepared before the first packet. */
   readonly card?: CardChain;
+  readonly page?: NightPage;
 }
 
 async function night(input: OpenedInput, given: Night): Promise<void> {
-  const { backend, options, report } = given;
+  const { backend, options, report, page } = given;
   const summary = await runNight({
     input,
     ...(options.for === undefined ? {} : { forS: options.for }),
     onEvent: report.event,
+    ...(page && { watcher: page.watcher }),
     prepare: async (source) => {
       const products = await prepareProducts(source, input, given);
       report.started(source, input.description, `${backend.kind}: ${backend.description}`);
@@ -297,7 +296,7 @@ async function beforeListening(
 
 /** Everything that must be known of the first samples. */
 async function prepareProducts(source: Source, input: OpenedInput, given: Night): Promise<NightProducts> {
-  const { backend, options, report, blockS } = given;
+  const { backend, options, report, blockS, page } = given;
   const telescope = telescopeOf(source, partOf(input.telescope, options), input.description);
   const channels = await planOf(source, telescope, { ...options, blockS });
   const { frequenciesHz, channelWidthHz } =
@@ -313,7 +312,10 @@ async function prepareProducts(source: Source, input: OpenedInput, given: Night)
         })
       : undefined);
   const { imaging } = settings;
-  const live: LiveSettings = { ...settings, ...(channels && { channels }), ...(card && { card }) };
+  const live: LiveSettings = {
+    ...{ ...settings, ...(channels && { channels }), ...(card && { card }) },
+    ...(page && !card && { steering: steeringOf(settings), look: page.look }),
+  };
   if (input.isLive)
     await checkDisk(writtenBy(settings, { channels: frequenciesHz.length, polarisations }, given));
   const files =
@@ -334,7 +336,10 @@ async function prepareProducts(source: Source, input: OpenedInput, given: Night)
             },
             ...(options.eop === undefined ? {} : { eop: options.eop }),
           },
-          report.file,
+          (event) => {
+            report.file(event);
+            page?.file(event);
+          },
           // A card is not kept waiting by a disk.
           card ? 'own thread' : 'this thread',
         );
@@ -357,6 +362,10 @@ async function prepareProducts(source: Source, input: OpenedInput, given: Night)
         report.say(`the picture cannot be drawn: ${why}`);
       },
     );
+  page?.begin(source, {
+    ...{ live, channelWidthHz, sources: options.sources, picture: options.picture },
+    ...(files && { files }),
+  });
   return { live, ...(files && { files }), ...(picture && { picture }) };
 }
 

@@ -61,6 +61,8 @@ export interface OpenedInput extends LiveInput, Closable {
   readonly isLive: boolean;
   /** The account of every packet, where there are packets. */
   packets?(): ReceiveAccount;
+  /** Where packets wait. */
+  readonly ring?: { readonly blocks: number; readonly samplesPerBlock: number };
 }
 
 export type Say = (line: string) => void;
@@ -301,6 +303,10 @@ async function openPackets(
       reception.stop();
     },
     packets: () => reception.account(),
+    ring: {
+      blocks: reception.plan.blocks,
+      samplesPerBlock: reception.plan.slotsPerBlock * plan.samplesPerSlot,
+    },
     close: () => reception.close(),
   };
 }

@@ -97,7 +97,10 @@ const firstStokes = ({ polarisations, stokes, feeds = 'linear' }: FitsImage): nu
   polarisations === 2 || stokes === 'I' ? 1 : firstCode[feeds];
 
 /** Into a file that is open: whoever opened it finishes it. */
-export async function encodeFitsImage(output: OutputFile, file: FitsImage): Promise<void> {
+export async function encodeFitsImage(
+  output: Pick<OutputFile, 'path' | 'write'>,
+  file: FitsImage,
+): Promise<void> {
   const { pixels, polarisations, frequenciesHz } = file;
   const channels = frequenciesHz.length;
   const products = polarisations === 1 ? 1 : 4;

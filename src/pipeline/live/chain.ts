@@ -13,23 +13,18 @@ import { prepareChannelise, spectrumGrid } from '../stages/channelise.js';
 import { everySpectra, integrationClock, type IntegrationClock, type SpectrumGrid } from '../stages/clock.js';
 import { prepareCorrelate } from '../stages/correlate.js';
 import { prepareDirectImage } from '../stages/direct-image.js';
-import { prepareImage } from '../stages/image.js';
+import { prepareImage, type ImageInput } from '../stages/image.js';
 import type { TimedSpectra } from '../stages/spectra.js';
 import { both, chain, passing, type Account, type Stage } from '../stages/stage.js';
 import { prepareTakeSpectra, spectraPerBlock } from '../stages/take-spectra.js';
 import { imagedInputs } from './left-out.js';
 import type { LiveSettings } from './settings.js';
 import type { LiveSinks } from './sinks.js';
+import { flagged, type Clocks, type Steering } from './steering.js';
 import { prepareSum } from './sum.js';
 
 export type { LiveImaging, LiveSettings } from './settings.js';
 export type { LiveSinks } from './sinks.js';
-
-interface Clocks {
-  /** Where spectra are cut. */
-  readonly cuts: IntegrationClock;
-  readonly files: IntegrationClock;
-}
 
 /** Integrations are whole numbers of images: both are cut on one grid. */
 function planClocks({ integrationS, align, imaging }: LiveSettings, grid: SpectrumGrid): Clocks {
@@ -49,6 +44,15 @@ function planClocks({ integrationS, align, imaging }: LiveSettings, grid: Spectr
   return { cuts, files: everySpectra(images * Math.round(everyS * grid.spectrumRateHz)) };
 }
 
+/** The clocks of a session, steered where someone steers. */
+function sessionClocks(source: Source, grid: SpectrumGrid, settings: LiveSettings): Clocks {
+  const { steering } = settings;
+  if (!steering) return planClocks(settings, grid);
+  const replan = (integrationS: number): Clocks => planClocks({ ...settings, integrationS }, grid);
+  const clocks = replan(steering.integration.latest);
+  return steering.follow(source, grid, clocks, (integrationS) => replan(integrationS).files);
+}
+
 export async function runSession(
   source: Source,
   settings: LiveSettings,
@@ -56,7 +60,7 @@ export async function runSession(
   options: RunOptions = {},
 ): Promise<Account> {
   if (source.kind === 'spectra') {
-    const { cuts, files } = planClocks(settings, source);
+    const { cuts, files } = sessionClocks(source, source, settings);
     if (settings.card && isLiveSpectra(source)) {
       const stage = settings.card.stage({ grid: source, cuts, files, sinks });
       return run(source.cells(), stage, nobody, options);
@@ -69,7 +73,7 @@ export async function runSession(
   }
   const plan = settings.channels ?? refuse('live', 'voltages need channels', 'say how many with --channels');
   const grid = spectrumGrid(source, plan);
-  const { cuts, files } = planClocks(settings, grid);
+  const { cuts, files } = sessionClocks(source, grid, settings);
   const shape = { ...plan.output, polarisations: source.polarisations };
   const stage = await preparing(async (closers) => {
     const channelise = closers.keep(
@@ -98,30 +102,36 @@ async function prepareProducts(
   settings: LiveSettings,
   sinks: LiveSinks,
 ): Promise<Stage<TimedSpectra, unknown>> {
-  const { backend, frequenciesHz, flaggedInputs, imaging } = settings;
-  const correlate = await prepareCorrelate({
+  const { backend, frequenciesHz, flaggedInputs, imaging, steering } = settings;
+  const correlated = await prepareCorrelate({
     backend,
     spectra: shape,
     polarisations: shape.polarisations,
     grid,
     ...(flaggedInputs && { flaggedInputs }),
   });
+  const seen = settings.look ? chain(passing<TimedSpectra>(settings.look), correlated) : correlated;
+  const correlate = steering ? chain(seen, flagged(steering)) : seen;
   if (!imaging) return chain(correlate, passing(sinks.integration));
   const common = {
     backend,
-    ...imagedInputs(settings),
+    // Whoever steers hands gains over with each integration.
+    ...(steering ? { telescope: imagedInputs(settings).telescope } : imagedInputs(settings)),
     frequenciesHz,
     image: imaging.image,
   };
   if (imaging.road === 'direct') {
-    const direct = prepareDirectImage({ ...common, grid, lastsS: imaging.everyS });
+    const direct = prepareDirectImage({
+      ...{ ...common, grid, lastsS: imaging.everyS },
+      ...(steering && { gainsAt: (start) => steering.directGains(start, frequenciesHz.length) }),
+    });
     return both<TimedSpectra, unknown>(
       recut(chain(correlate, passing(sinks.integration)), files),
       forgiving(chain(direct, passing<SkyImage>(sinks.image)), sinks),
     );
   }
   const image = prepareImage({ ...common, weight: imaging.weight, autos: 'leave-out' });
-  const look = forgiving(chain(image, passing<SkyImage>(sinks.image)), sinks);
+  const look = forgiving(calibrating(chain(image, passing<SkyImage>(sinks.image)), steering), sinks);
   return chain(
     correlate,
     both<Integration, unknown>(chain(prepareSum(files, grid), passing(sinks.integration)), look),
@@ -132,6 +142,15 @@ async function prepareProducts(
 const recut = <Out>(stage: Stage<TimedSpectra, Out>, clock: IntegrationClock): Stage<TimedSpectra, Out> => ({
   ...stage,
   push: (spectra, emit) => stage.push({ ...spectra, cutAt: clock.cutAfter(spectra.index) }, emit),
+});
+
+/** Integrations with the gains that held when they began. */
+const calibrating = <Out>(stage: Stage<ImageInput, Out>, steering?: Steering): Stage<Integration, Out> => ({
+  ...stage,
+  push: (integration, emit) => {
+    const calibration = steering?.gains.at(integration.start);
+    return stage.push(calibration ? { integration, calibration } : integration, emit);
+  },
 });
 
 /** A picture of nothing is told, and the night goes on. */

@@ -10,6 +10,7 @@ import type { CardAccount } from './card-chain.js';
 import { runSession } from './chain.js';
 import type { NightFiles } from './file-task.js';
 import type { FileEvent } from './files.js';
+import type { NightWatcher } from './watcher.js';
 import type { LatestPicture } from './pictures.js';
 import type { LiveSettings } from './settings.js';
 
@@ -45,6 +46,8 @@ export interface NightSettings {
   /** Ends the night after so much of the data. */
   readonly forS?: number;
   readonly onEvent: (event: NightEvent) => void;
+  /** Sees the data themselves: a page. */
+  readonly watcher?: NightWatcher;
 }
 
 export interface NightSummary extends Account {
@@ -72,7 +75,8 @@ const now = (): Instant => ({
 const AGES = 4096;
 
 export async function runNight(settings: NightSettings): Promise<NightSummary> {
-  const { input, forS, onEvent } = settings;
+  const { input, forS, onEvent, watcher } = settings;
+  let fileNumber = 0;
   let products: NightProducts | undefined;
   let card: CardAccount | undefined;
   const loop = monitorEventLoopDelay({ resolution: 1 });
@@ -104,6 +108,7 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
       products ??= await settings.prepare(source);
       const { live, files, picture } = products;
       onEvent({ kind: 'session', session: totals.sessions++, start: formatInstant(source.start, 6) });
+      watcher?.session(source, live);
       const before = totals.dataS;
       let samples = 0;
       const account = await runSession(
@@ -116,11 +121,18 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
             for (const count of counts) sum += count;
             const present = sum / counts.length / Math.max(1, durationS * spectrumRateOf(source, live));
             onEvent({ kind: 'integration', start: formatInstant(start, 3), durationS, present });
-            await files?.append(integration);
+            await watcher?.integration(integration);
+            const isKept = live.steering?.recording.at(start) ?? true;
+            const wanted = live.steering?.fileNumber.at(start) ?? 0;
+            if (!isKept || wanted !== fileNumber) await files?.close();
+            fileNumber = wanted;
+            if (isKept) await files?.append(integration);
           },
           image: (sky) => {
             onImage(sky.start, sky.durationS);
-            picture?.show(sky);
+            const calibrated = live.steering?.gains.at(sky.start);
+            picture?.show(sky, live.steering && (calibrated ? 'Jy/beam' : 'counts'));
+            watcher?.image(sky);
             return Promise.resolve();
           },
           noImage: (why) => {

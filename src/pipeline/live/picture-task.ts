@@ -23,6 +23,8 @@ export interface PictureTask {
   readonly frequenciesHz: Float64Array;
   readonly start: Instant;
   readonly durationS: number;
+  /** Where it may change on the way. */
+  readonly unit?: string;
 }
 export interface PictureDone {
   readonly fault?: string;

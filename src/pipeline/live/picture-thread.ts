@@ -17,7 +17,15 @@ const sources =
     ? findSources('all')
     : settings.sources.map((one) => (one.includes(':') ? parseSource(one) : findSources([one])[0]));
 
-async function draw({ image, weights, plan, start, durationS, frequenciesHz }: PictureTask): Promise<void> {
+async function draw({
+  image,
+  weights,
+  plan,
+  start,
+  durationS,
+  frequenciesHz,
+  unit,
+}: PictureTask): Promise<void> {
   const { channels, products, pixels, polarisations } = plan;
   const average = averageChannels(
     imageCPML(image, channels, products, pixels),
@@ -27,7 +35,7 @@ async function draw({ image, weights, plan, start, durationS, frequenciesHz }: P
   const frame = skyFrame(settings.telescope.site, addSeconds(start, durationS / 2));
   const parts = pictureParts(
     { frame, start, durationS, polarisations, frequenciesHz },
-    { ...settings, sources },
+    { ...settings, ...(unit !== undefined && { unit }), sources },
   );
   const picture = skyPicture({ ...parts, plane: stokesI(average, plan, 0), plan });
   await writeFileWhole(settings.path, await renderPng(picture, { width: settings.width }));

@@ -9,7 +9,7 @@ import type { PictureDone, PictureSettings, PictureTask } from './picture-task.j
 
 export interface LatestPicture extends Closable {
   /** Draws an image unless one is being drawn; takes what it needs of it at once. */
-  show(sky: SkyImage): void;
+  show(sky: SkyImage, unit?: string): void;
   readonly drawn: number;
 }
 
@@ -40,7 +40,7 @@ export function openLatestPicture(settings: PictureSettings, onFault: (why: stri
     get drawn() {
       return drawn;
     },
-    show: ({ image, weights, plan, start, durationS }) => {
+    show: ({ image, weights, plan, start, durationS }, unit) => {
       if (isBusy || performance.now() < restUntilMs) return;
       isBusy = true;
       beganMs = performance.now();
@@ -50,6 +50,7 @@ export function openLatestPicture(settings: PictureSettings, onFault: (why: stri
         ...(weights && { weights: Float64Array.from(weights) }),
         plan: { pixels, pixelSize, field, axes, channels, products, polarisations },
         ...{ frequenciesHz, start, durationS },
+        ...(unit !== undefined && { unit }),
       };
       worker.postMessage(task, [task.image.buffer as ArrayBuffer]);
     },

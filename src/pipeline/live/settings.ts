@@ -1,4 +1,6 @@
 /** What a night shall make. */
+import type { TimedSpectra } from '../stages/spectra.js';
+import type { Steering } from './steering.js';
 import type { Backend } from '../../backend/backend.js';
 import type { ChannelisePlan } from '../../channelise/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
@@ -28,4 +30,8 @@ export interface LiveSettings {
   readonly integrations?: 'kept' | 'for nobody';
   /** Where packets of spectra go straight to a card. Closed with the night. */
   readonly card?: CardChain;
+  /** Flags, gains and integrations that may change on the way; else they are as above for the whole night. */
+  readonly steering?: Steering;
+  /** Sees spectra on their way. */
+  readonly look?: (spectra: TimedSpectra) => Promise<void>;
 }

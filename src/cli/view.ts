@@ -1,0 +1,255 @@
+/** corella view: files that are there already, on the page of a night. */
+import type { Command } from 'commander';
+import { basename } from 'node:path';
+import type { Backend } from '../backend/backend.js';
+import { stoppable } from '../core/ending.js';
+import { refuse } from '../core/errors.js';
+import { median } from '../core/median.js';
+import { RADIANS_PER_DEGREE, DEGREES_PER_RADIAN } from '../core/units.js';
+import {
+  holdsFitsImage,
+  holdsGains,
+  openFile,
+  readFitsImage,
+  readGainFile,
+  type VisibilityFile,
+} from '../formats/index.js';
+import { matchGains } from '../pipeline/gains/apply.js';
+import { Steering } from '../pipeline/live/steering.js';
+import { through } from '../pipeline/run.js';
+import { prepareImage } from '../pipeline/stages/image.js';
+import { colourRange, openPage, type Frame, type Page, type SkySource } from '../serve/index.js';
+import { instant } from '../core/instant.js';
+import { skyFrame, type SkyPosition } from '../sky/frame.js';
+import { findSources } from '../sky/sources.js';
+import { pageAddress } from './live/page.js';
+import { addBackendOptions, addExamples, type BackendOptions } from './options/command.js';
+import { addEopOption } from './options/eop-option.js';
+import { withBackend } from './open.js';
+import { openTerminal } from './report/terminal.js';
+import { version } from './report/version.js';
+
+interface ViewOptions extends BackendOptions {
+  readonly page?: string;
+}
+
+export function registerView(program: Command): void {
+  const command = program
+    .command('view')
+    .description('files on a page: images, visibilities and gains in a browser')
+    .argument('<file...>', 'FITS images, visibilities (UVH5, UVFITS …), gains')
+    .option('--page <address>', 'PORT or HOST:PORT (default: 127.0.0.1:8080, or a free port)')
+    .action(run);
+  addBackendOptions(command);
+  addEopOption(command);
+  addExamples(command, [
+    [
+      'view first-light/visibilities.uvh5 first-light/gains.json',
+      'a calibrated sky, its antennas and its gains',
+    ],
+    ['view night-*.fits', 'images one after the other, by the slider'],
+  ]);
+}
+
+async function run(paths: readonly string[], options: ViewOptions): Promise<void> {
+  const terminal = openTerminal(options);
+  await withBackend(options, (backend) =>
+    showFiles(paths, {
+      ...(options.page !== undefined && { page: options.page }),
+      machine: backend,
+      say: (line) => {
+        terminal.say(line);
+      },
+    }),
+  );
+}
+
+interface ShowSettings {
+  readonly page?: string;
+  readonly machine: Backend;
+  readonly say: (line: string) => void;
+}
+
+/** Until a signal comes. */
+export async function showFiles(paths: readonly string[], settings: ShowSettings): Promise<void> {
+  const { machine: backend, say } = settings;
+  const kinds = await Promise.all(paths.map(async (path) => ({ path, kind: await kindOf(path) })));
+  const of = (wanted: string): string[] => kinds.flatMap(({ path, kind }) => (kind === wanted ? [path] : []));
+  const stop = stoppable('view');
+  const ended = new Promise<void>((resolve) => {
+    stop.signal.addEventListener('abort', () => {
+      resolve();
+    });
+    endIt = resolve;
+  });
+  const page = await openPage({
+    ...pageAddress(settings.page),
+    facts: {
+      description: paths.join(', '),
+      backend: `${backend.kind}: ${backend.description}`,
+      version: version(),
+      isLive: false,
+      showing: paths.map((path) => basename(path)).join(', '),
+      folder: '.',
+    },
+    stop: () => {
+      endIt();
+    },
+    say,
+  });
+  try {
+    for (const path of of('fits')) await showFits(page, path);
+    for (const path of of('visibilities')) await showVisibilities(page, path, of('gains').at(0), settings);
+    if (page.state.frame === undefined && page.state.antennas === undefined)
+      refuse(
+        'view',
+        'nothing of these can be shown alone',
+        'give the visibilities that the gains are for, or an image',
+      );
+    say(`the sky is at ${page.url}; Ctrl-C ends it`);
+    await ended;
+  } finally {
+    await page.close();
+    stop.release();
+  }
+}
+let endIt: () => void = () => undefined;
+
+async function kindOf(path: string): Promise<'fits' | 'gains' | 'visibilities'> {
+  if (/\.pcap(?:ng)?$/i.test(path))
+    return refuse(path, 'holds packets', `corella live --from ${path} --page 8080 … shows them as a night`);
+  if (await holdsFitsImage(path)) return 'fits';
+  return (await holdsGains(path)) ? 'gains' : 'visibilities';
+}
+
+/** Catalogued sources in an image around a centre, in SIN projection. */
+const sourcesIn = (centre: SkyPosition): SkySource[] =>
+  findSources('all')
+    .filter(({ name }) => name !== 'Sun')
+    .flatMap((source) => {
+      // Stars stand still: any frame does.
+      const { raDeg, decDeg } = source.position(
+        skyFrame({ latitudeDeg: 0, longitudeDeg: 0, heightM: 0 }, instant(0)),
+      );
+      const [dec, dec0] = [decDeg * RADIANS_PER_DEGREE, centre.decDeg * RADIANS_PER_DEGREE];
+      const hour = (raDeg - centre.raDeg) * RADIANS_PER_DEGREE;
+      const l = Math.cos(dec) * Math.sin(hour);
+      const m = Math.sin(dec) * Math.cos(dec0) - Math.cos(dec) * Math.sin(dec0) * Math.cos(hour);
+      const n = Math.sin(dec) * Math.sin(dec0) + Math.cos(dec) * Math.cos(dec0) * Math.cos(hour);
+      if (n <= 0.03) return [];
+      return [
+        {
+          ...{ name: source.name, l, m },
+          altitudeDeg: Math.asin(Math.min(1, n)) * DEGREES_PER_RADIAN,
+          azimuthDeg: (Math.atan2(l, m) * DEGREES_PER_RADIAN + 360) % 360,
+        },
+      ];
+    });
+
+/** Stokes I, the mean over channels. */
+async function showFits(page: Page, path: string): Promise<void> {
+  const { pixels, channels, pixelSize, centre, unit, details, values } = await readFitsImage(path);
+  const size = pixels * pixels;
+  const plane = new Float32Array(size);
+  for (let at = 0; at < size; at++) {
+    let [sum, filled] = [0, 0];
+    for (let c = 0; c < channels; c++) {
+      const value = values[c * size + at];
+      if (Number.isNaN(value)) continue;
+      sum += value;
+      filled++;
+    }
+    plane[at] = filled > 0 ? sum / filled : NaN;
+  }
+  const { 'DATE-OBS': date } = details;
+  const time = typeof date === 'string' ? date : '';
+  const unixS = Number.isNaN(Date.parse(`${time}Z`))
+    ? page.state.film.all.length
+    : Date.parse(`${time}Z`) / 1000;
+  const halfWidth = Math.min(1, (pixelSize * pixels) / 2);
+  const frame: Frame = {
+    unixS,
+    plane,
+    head: {
+      topic: 'sky',
+      shape: [pixels, pixels],
+      time: `${time}Z`,
+      durationS: Number(details.EXPTIME ?? NaN),
+      number: page.state.totals.images + 1,
+      ageS: 0,
+      everyS: Infinity,
+      ...{ pixelSize, halfWidth, unit, road: basename(path) },
+      ...colourRange(plane),
+      sources: sourcesIn(centre),
+    },
+  };
+  page.state.show(frame);
+}
+
+/** So many images at most: a long file is looked at, not worked through. */
+const MOST_IMAGES = 48;
+
+async function showVisibilities(
+  page: Page,
+  path: string,
+  gainsPath: string | undefined,
+  { machine: backend }: ShowSettings,
+): Promise<void> {
+  const file = await openFile(path);
+  try {
+    if (file.kind !== 'visibilities')
+      return refuse(
+        path,
+        `holds ${file.kind}`,
+        'corella correlate makes visibilities of it, corella inspect looks at it',
+      );
+    await showIntegrations(page, file, gainsPath, backend);
+  } finally {
+    await file.close();
+  }
+}
+
+async function showIntegrations(
+  page: Page,
+  file: VisibilityFile,
+  gainsPath: string | undefined,
+  backend: Backend,
+): Promise<void> {
+  const { telescope, header } = file;
+  const { frequenciesHz, channelWidthHz } = header;
+  const calibrated =
+    gainsPath === undefined
+      ? undefined
+      : matchGains(await readGainFile(gainsPath), gainsPath, telescope, frequenciesHz);
+  const image = { field: { kind: 'all-sky' }, kernelSize: 5 } as const;
+  const common = { backend, telescope, frequenciesHz };
+  const imaging = { ...common, image, weight: 'natural', autos: 'leave-out' } as const;
+  const stage = prepareImage({ ...imaging, ...(calibrated && { calibrated }) });
+  const every = Math.ceil(file.integrationCount / MOST_IMAGES);
+  let steering: Steering | undefined;
+  let number = 0;
+  try {
+    for await (const one of file.integrations()) {
+      if (number++ % every !== 0) continue;
+      if (!steering) {
+        const { durationS: integrationS, flaggedInputs, counts } = one;
+        steering = new Steering({ flaggedInputs, integrationS, ...(calibrated && { calibrated }) });
+        const road = { everyS: integrationS, road: 'visibilities', weight: 'natural', image } as const;
+        page.state.begin({
+          live: { ...common, integrationS, align: 'first-sample', flaggedInputs, imaging: road, steering },
+          channelWidthHz,
+          spectrumRateHz: Math.max(1, median(counts)) / integrationS,
+          sources: findSources('all'),
+        });
+        page.showGains(steering);
+      }
+      page.state.integration(one);
+      const sky = await through(stage, one).catch(() => undefined);
+      if (!sky) continue;
+      page.state.image(sky);
+      page.state.keepSpectra(sky);
+    }
+  } finally {
+    await stage.close();
+  }
+}

@@ -1,0 +1,74 @@
+/** Numbers for people: always with their unit, never with more digits than they mean. */
+
+const MINUS = '−';
+const NARROW = '\u202f';
+
+export const fixed = (value: number | null | undefined, digits = 1): string =>
+  value === null || value === undefined || !Number.isFinite(value)
+    ? '–'
+    : value
+        .toFixed(digits)
+        .replace(/^-(?=0\.?0*$)/, '')
+        .replace('-', MINUS);
+
+/** With k, M, G. */
+export function scaled(value: number, unit: string, digits = 3): string {
+  const size = Math.abs(value);
+  const [scale, prefix] =
+    size >= 1e12
+      ? [1e12, 'T']
+      : size >= 1e9
+        ? [1e9, 'G']
+        : size >= 1e6
+          ? [1e6, 'M']
+          : size >= 1e3
+            ? [1e3, 'k']
+            : [1, ''];
+  return `${Number((value / scale).toPrecision(digits))
+    .toString()
+    .replace('-', MINUS)}${NARROW}${prefix}${unit}`;
+}
+
+/** Of brightness: three digits, no exponents for what fits. */
+export function brightness(value: number): string {
+  if (!Number.isFinite(value)) return '–';
+  const size = Math.abs(value);
+  if (size >= 1e5 || (size > 0 && size < 1e-2))
+    return value.toExponential(1).replace('e+', 'e').replace('-', MINUS);
+  return Number(value.toPrecision(3)).toString().replace('-', MINUS);
+}
+
+export function seconds(value: number | undefined): string {
+  if (value === undefined || !Number.isFinite(value)) return '–';
+  const size = Math.abs(value);
+  if (size < 1) return `${(1000 * value).toFixed(0)}${NARROW}ms`.replace('-', MINUS);
+  if (size < 10) return `${value.toFixed(1)}${NARROW}s`.replace('-', MINUS);
+  if (size < 120) return `${value.toFixed(0)}${NARROW}s`.replace('-', MINUS);
+  if (size < 7200) return `${(value / 60).toFixed(0)}${NARROW}min`;
+  return `${(value / 3600).toFixed(1)}${NARROW}h`;
+}
+
+export const percent = (value: number | undefined, digits = 2): string =>
+  value === undefined || !Number.isFinite(value)
+    ? '–'
+    : `${value > 0 && value < 0.5 * 10 ** -digits ? `<${NARROW}${(10 ** -digits).toFixed(digits)}` : value.toFixed(value === 0 || value === 100 ? 0 : digits)}${NARROW}%`;
+
+export const hertz = (value: number): string => scaled(value, 'Hz', 5);
+export const bytes = (value: number): string => scaled(value, 'B');
+export const degrees = (value: number, digits = 1): string => `${fixed(value, digits)}°`;
+export const decibels = (value: number | null, sign = false): string =>
+  value === null ? '–' : `${sign && value > 0 ? '+' : ''}${fixed(value, 1)}${NARROW}dB`;
+export const count = (value: number): string =>
+  Math.round(value).toLocaleString('en-US').replaceAll(',', NARROW);
+export const clock = (unixS: number): string => new Date(1000 * unixS).toISOString().slice(11, 19);
+export const moment = (unixS: number): string =>
+  new Date(1000 * unixS).toISOString().slice(0, 19).replace('T', ' ');
+
+/** Altitude and azimuth of a direction cosine pair, near enough for a label: north up, east left. */
+export function altAz(l: number, m: number): { readonly altDeg: number; readonly azDeg: number } {
+  const r = Math.min(1, Math.hypot(l, m));
+  return {
+    altDeg: (Math.acos(r) * 180) / Math.PI,
+    azDeg: ((Math.atan2(l, m) * 180) / Math.PI + 360) % 360,
+  };
+}

@@ -1,0 +1,7 @@
+/** The page begins. */
+import { takeToken } from './token.js';
+import './app.js';
+import { open } from './wire.js';
+
+takeToken();
+open();

@@ -1,0 +1,188 @@
+/** <corella-sky>: the sky with its sources named, north up, east left; click or arrow keys choose a place. */
+import { LitElement, html, svg, nothing } from 'lit';
+import type { SkyHead } from '../serve/messages.js';
+import { brightness } from './format.js';
+import { cssAt } from './colours.js';
+import { openPainter, type SkyPainter } from './sky-gl.js';
+import type { Numbers } from './wire.js';
+
+/** A little beyond the horizon, so that its circle and letters are seen. */
+const MARGIN = 1.1;
+const EXPONENT = 0.6;
+/** How fast the colours follow a new range: a flicker of the noise must not flicker on the wall. */
+const FOLLOW = 0.25;
+
+export interface Place {
+  readonly l: number;
+  readonly m: number;
+}
+
+export class CorellaSky extends LitElement {
+  private painter: SkyPainter | undefined;
+  private isBroken = false;
+  private shown: Numbers<SkyHead> | undefined;
+  private range: { low: number; high: number } | undefined;
+  private place: Place | undefined;
+  /** Pictures drawn, for whoever counts. */
+  drawn = 0;
+  /** Names of sources off for a small sky. */
+  plain = false;
+
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  set picture(numbers: Numbers<SkyHead> | undefined) {
+    if (!numbers || numbers === this.shown) return;
+    this.shown = numbers;
+    const { low, high } = numbers.head;
+    const old = this.range;
+    const isFar = !old || high > 3 * old.high || high < old.high / 3;
+    this.range = isFar
+      ? { low, high }
+      : { low: old.low + FOLLOW * (low - old.low), high: old.high + FOLLOW * (high - old.high) };
+    this.paint();
+    this.requestUpdate();
+  }
+
+  set chosen(place: Place | undefined) {
+    this.place = place;
+    this.requestUpdate();
+  }
+
+  protected override firstUpdated(): void {
+    const canvas = this.querySelector('canvas');
+    if (!canvas) return;
+    this.painter = openPainter(canvas);
+    this.isBroken = this.painter === undefined;
+    new ResizeObserver(() => {
+      this.resize(canvas);
+    }).observe(canvas);
+    this.resize(canvas);
+  }
+
+  private resize(canvas: HTMLCanvasElement): void {
+    const side = Math.max(64, Math.min(1600, Math.round(canvas.clientWidth * devicePixelRatio)));
+    if (canvas.width !== side) {
+      canvas.width = side;
+      canvas.height = side;
+    }
+    this.paint();
+  }
+
+  private get reach(): number {
+    return MARGIN * (this.shown?.head.halfWidth ?? 1);
+  }
+
+  private paint(): void {
+    if (!this.painter || !this.shown || !this.range) return;
+    const { head, values } = this.shown;
+    this.painter.draw({
+      values,
+      pixels: head.shape[0],
+      pixelSize: head.pixelSize,
+      reach: this.reach,
+      ...this.range,
+      exponent: EXPONENT,
+    });
+    this.drawn++;
+    this.dataset.drawn = String(this.drawn);
+  }
+
+  private choose(place: Place): void {
+    const { halfWidth } = this.shown?.head ?? { halfWidth: 1 };
+    const size =
+      halfWidth === 1 ? Math.hypot(place.l, place.m) : Math.max(Math.abs(place.l), Math.abs(place.m));
+    if (size > halfWidth) return;
+    this.place = place;
+    this.requestUpdate();
+    this.dispatchEvent(new CustomEvent<Place>('place', { detail: place }));
+  }
+
+  private pointAt(event: MouseEvent): void {
+    const box = (event.currentTarget as Element).getBoundingClientRect();
+    const x = (2 * (event.clientX - box.left)) / box.width - 1;
+    const y = 1 - (2 * (event.clientY - box.top)) / box.height;
+    this.choose({ l: -x * this.reach, m: y * this.reach });
+  }
+
+  private key(event: KeyboardEvent): void {
+    const step = this.reach * (event.shiftKey ? 0.1 : 0.02);
+    const moves: Record<string, Place | undefined> = {
+      ArrowLeft: { l: step, m: 0 },
+      ArrowRight: { l: -step, m: 0 },
+      ArrowUp: { l: 0, m: step },
+      ArrowDown: { l: 0, m: -step },
+      Enter: { l: 0, m: 0 },
+    };
+    const move = moves[event.key];
+    if (!move) return;
+    event.preventDefault();
+    const { l, m } = this.place ?? { l: 0, m: 0 };
+    this.choose({ l: l + move.l, m: m + move.m });
+  }
+
+  private overlay() {
+    const head = this.shown?.head;
+    const scale = 1 / this.reach;
+    const isWhole = (head?.halfWidth ?? 1) === 1;
+    const radius = (head?.halfWidth ?? 1) * scale;
+    const ring = (altitude: number) => {
+      const r = Math.cos((altitude * Math.PI) / 180) * scale;
+      return svg`<circle class="ring" r=${r} /><text class="degree" x=${0.012} y=${-r + 0.045}>${altitude}°</text>`;
+    };
+    const letters = [
+      ['N', 0, -1],
+      ['E', -1, 0],
+      ['S', 0, 1],
+      ['W', 1, 0],
+    ] as const;
+    const out = radius + 0.045;
+    return svg`
+      ${isWhole ? svg`<circle class="horizon" r=${radius} />${[30, 60].map(ring)}` : svg`<rect class="horizon" x=${-radius} y=${-radius} width=${2 * radius} height=${2 * radius} />`}
+      ${letters.map(([name, x, y]) => svg`<text class="compass" x=${x * out} y=${y * out}>${name}</text>`)}
+      ${(this.plain ? [] : (head?.sources ?? []))
+        .filter(({ l, m }) => Math.max(Math.abs(l), Math.abs(m)) < (head?.halfWidth ?? 1))
+        .map(({ name, l, m }) => {
+          const [x, y] = [-l * scale, -m * scale];
+          const isRight = x > 0.55;
+          return svg`<g class="source"><circle cx=${x} cy=${y} r="0.035" />
+            <text x=${x + (isRight ? -0.055 : 0.055)} y=${y} text-anchor=${isRight ? 'end' : 'start'}>${name}</text></g>`;
+        })}
+      ${this.place ? svg`<g class="chosen" transform="translate(${-this.place.l * scale} ${-this.place.m * scale})"><path d="M-.07 0h.045M.025 0h.045M0-.07v.045M0 .025v.045" /><circle r="0.025" /></g>` : nothing}`;
+  }
+
+  private bar() {
+    const head = this.shown?.head;
+    if (!head || !this.range) return nothing;
+    const { low, high } = this.range;
+    const stops = Array.from({ length: 12 }, (_, k) => cssAt('brightness', (k / 11) ** EXPONENT)).join(', ');
+    return html`<div class="bar" aria-hidden="true">
+      <span>${brightness(low)}</span>
+      <i style="background:linear-gradient(90deg, ${stops})"></i>
+      <span>${brightness(high)} ${head.unit}</span>
+    </div>`;
+  }
+
+  protected override render() {
+    const head = this.shown?.head;
+    return html`<figure
+        class="sky"
+        tabindex="0"
+        role="img"
+        aria-label=${head ? `The sky at ${head.time}: ${head.sources.map(({ name }) => name).join(', ')}. Arrow keys choose a place.` : 'No image yet'}
+        @click=${(event: MouseEvent) => {
+          this.pointAt(event);
+        }}
+        @keydown=${(event: KeyboardEvent) => {
+          this.key(event);
+        }}
+      >
+        <canvas></canvas>
+        <svg viewBox="-1 -1 2 2" aria-hidden="true">${this.overlay()}</svg>
+        ${this.isBroken ? html`<p class="empty">This browser has no WebGL 2: see /api/v1/images/latest.png</p>` : head ? nothing : html`<p class="empty">No image yet</p>`}
+      </figure>
+      ${this.bar()}`;
+  }
+}
+customElements.define('corella-sky', CorellaSky);

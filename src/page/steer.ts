@@ -1,0 +1,60 @@
+/** Commands to the telescope, and what came of them. */
+import type { Refused, Steered } from '../serve/messages.js';
+import { setToken, token } from './token.js';
+
+export interface Outcome {
+  readonly isDone: boolean;
+  readonly text: string;
+}
+
+const told = new Set<(outcome: Outcome) => void>();
+/** Whoever shows what came of commands. */
+export const onOutcome = (listener: (outcome: Outcome) => void): void => {
+  told.add(listener);
+};
+const tell = (outcome: Outcome): Outcome => {
+  for (const listener of told) listener(outcome);
+  return outcome;
+};
+
+let ask: () => Promise<string | undefined> = () => Promise.resolve(undefined);
+/** Who asks for a token where there is none. */
+export const askTokenBy = (by: typeof ask): void => {
+  ask = by;
+};
+
+/** Sends a command; asks for the token where there is none, or another is wanted. */
+export async function steer(name: string, body: object): Promise<Outcome> {
+  const known = token() ?? (await askToken());
+  if (known === undefined) return tell({ isDone: false, text: 'Without the token nothing is changed.' });
+  try {
+    const response = await fetch(`/api/v1/${name}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${known}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    const answer = (await response.json()) as Steered & Refused;
+    if (response.status === 401) {
+      sessionStorage.clear();
+      return tell({ isDone: false, text: 'That token is not the one that corella printed.' });
+    }
+    if (!response.ok)
+      return tell({
+        isDone: false,
+        text: `${answer.where}: ${answer.what}${answer.fix === undefined ? '' : `. ${answer.fix}`}`,
+      });
+    return tell({
+      isDone: true,
+      text: answer.fromTick ? `Holds from tick ${answer.fromTick}, ${answer.from.slice(11, 23)} UTC` : 'Done',
+    });
+  } catch {
+    return tell({ isDone: false, text: 'The server does not answer.' });
+  }
+}
+
+async function askToken(): Promise<string | undefined> {
+  const given = await ask();
+  if (given === undefined || given.trim() === '') return undefined;
+  setToken(given);
+  return token();
+}

@@ -1,0 +1,150 @@
+/** Gains: what calibrates the images, how old it is, how well it fits; solve, hold, load or drop it. */
+import { html, nothing } from 'lit';
+import type { AntennaRow, GainsView } from '../../serve/messages.js';
+import type { ChartData } from '../chart.js';
+import { percent, seconds } from '../format.js';
+import { seriesColour } from '../colours.js';
+import { steer } from '../steer.js';
+import { View } from '../view.js';
+import '../chart.js';
+
+class Gains extends View {
+  private gains: GainsView | undefined;
+  private rows: readonly AntennaRow[] = [];
+  private input = 0;
+
+  protected override begin(): void {
+    this.hear('gains', (gains) => (this.gains = gains));
+    this.hear('antennas', (rows) => (this.rows = rows));
+  }
+
+  private controls() {
+    return html`<div class="card">
+      <h2>Steer</h2>
+      <p class="tools">
+        <button class="main" @click=${() => void steer('gains', { do: 'solve' })}>Solve once</button>
+        <button @click=${() => void steer('gains', { do: 'solve', everyS: 60 })}>Solve every minute</button>
+        <button @click=${() => void steer('gains', { do: 'hold' })}>Hold</button>
+        <button @click=${() => void steer('gains', { do: 'reset' })}>Drop</button>
+      </p>
+      <form
+        class="tools"
+        @submit=${(event: SubmitEvent) => {
+          event.preventDefault();
+          const name = new FormData(event.target as HTMLFormElement).get('name');
+          void steer('gains', { do: 'load', name });
+        }}
+      >
+        <label class="field"
+          >File <input name="name" placeholder="gains.json" required pattern="\\w[\\w.\\-]*"
+        /></label>
+        <button>Load</button>
+      </form>
+      <p class="dim">
+        Every change holds from the start of the next integration; the answer names its tick. Files keep the
+        data as they came: gains are for images.
+      </p>
+    </div>`;
+  }
+
+  private latest(gains: GainsView) {
+    const inputs = this.rows.flatMap((row) => row.inputs);
+    const polarisations = this.rows.at(0)?.inputs.length ?? 1;
+    const last = gains.history.at(-1);
+    const stations = this.rows.map((_, s) => s);
+    const of = (values: readonly (number | null)[], p: number) =>
+      stations.map((s) => values.at(s * polarisations + p) ?? null);
+    const amplitudes =
+      last?.amplitudes ?? inputs.map(({ gainDb }) => (gainDb === null ? null : 10 ** (gainDb / 20)));
+    const phases = last?.phasesDeg ?? inputs.map(({ gainPhaseDeg }) => gainPhaseDeg);
+    const chart = (
+      values: readonly (number | null)[],
+      yLabel: string,
+      range?: readonly [number, number],
+    ): ChartData => ({
+      x: stations,
+      curves: Array.from({ length: polarisations }, (_, p) => ({
+        label: polarisations === 1 ? 'gain' : 'XY'[p],
+        values: of(values, p),
+        points: true,
+        colour: seriesColour(p),
+      })),
+      xLabel: 'antenna',
+      yLabel,
+      height: 220,
+      ...(range && { range }),
+    });
+    return html`<div class="card">
+      <h2>By antenna</h2>
+      <corella-chart .data=${chart(amplitudes, 'size')}></corella-chart>
+      <corella-chart .data=${chart(phases, 'phase, degrees', [-180, 180])}></corella-chart>
+    </div>`;
+  }
+
+  private overNight(gains: GainsView) {
+    const { history } = gains;
+    if (history.length < 2) return nothing;
+    const x = history.map(({ unixS }) => unixS);
+    const names = this.rows.flatMap(({ name, inputs }) =>
+      inputs.map(({ polarisation }) => (polarisation === '' ? name : `${name}:${polarisation}`)),
+    );
+    const chart = (
+      of: (row: GainsView['history'][number]) => number | null | undefined,
+      yLabel: string,
+    ): ChartData => ({
+      x,
+      time: true,
+      yLabel,
+      height: 180,
+      curves: [{ label: yLabel, values: history.map((row) => of(row) ?? null) }],
+    });
+    return html`<div class="card">
+      <h2>Over the night</h2>
+      <label class="field"
+        >Input
+        <select
+          @change=${(event: Event) => {
+            this.input = Number((event.target as HTMLSelectElement).value);
+            this.requestUpdate();
+          }}
+        >
+          ${names.map((name, a) => html`<option value=${a} ?selected=${a === this.input}>${name}</option>`)}
+        </select>
+      </label>
+      <corella-chart .data=${chart(({ amplitudes }) => amplitudes.at(this.input), 'size')}></corella-chart>
+      <corella-chart
+        .data=${chart(({ phasesDeg }) => phasesDeg.at(this.input), 'phase, degrees')}
+      ></corella-chart>
+      <corella-chart
+        .data=${chart(({ residual }) => (residual === null ? null : 100 * residual), 'left unexplained, %')}
+      ></corella-chart>
+    </div>`;
+  }
+
+  protected override render() {
+    const { gains } = this;
+    if (!gains) return html`<p class="empty">No data yet.</p>`;
+    const words = { none: 'none: images are in counts', held: 'held', solving: 'being solved' } as const;
+    return html`<div class="cards">
+        <div class="card figure">
+          <b>${words[gains.state]}</b
+          ><span>${gains.everyS === undefined ? 'gains' : `solved every ${seconds(gains.everyS)}`}</span>
+        </div>
+        <div class="card figure"><b>${seconds(gains.ageS)}</b><span>old</span></div>
+        <div class="card figure">
+          <b>${gains.residual === undefined ? '–' : percent(100 * gains.residual, 1)}</b
+          ><span>of the data unexplained</span>
+        </div>
+        <div class="card figure">
+          <b>${gains.solvedInputs ?? '–'}</b
+          ><span>inputs solved${gains.sources ? `, from ${gains.sources.join(', ')}` : ''}</span>
+        </div>
+      </div>
+      <div class="two">
+        ${this.controls()}
+        ${gains.state === 'none' && gains.history.length === 0 ? nothing : this.latest(gains)}
+      </div>
+      ${this.overNight(gains)}`;
+  }
+}
+customElements.define('corella-gains', Gains);

@@ -1,0 +1,161 @@
+/** Night: what one has in the morning. Minutes that were seen and written, files, sessions, the journal; and the helm. */
+import { html, nothing } from 'lit';
+import type { JournalEntry, NightView, PlanView, Status } from '../../serve/messages.js';
+import { clock, count, moment } from '../format.js';
+import { steer } from '../steer.js';
+import { View } from '../view.js';
+
+class Night extends View {
+  private night: NightView | undefined;
+  private entries: readonly JournalEntry[] = [];
+  private status: Status | undefined;
+  private plan: PlanView | undefined;
+
+  protected override begin(): void {
+    this.hear('night', (night) => (this.night = night));
+    this.hear('journal', (entries) => (this.entries = entries));
+    this.hear('status', (status) => (this.status = status));
+    this.hear('plan', (plan) => (this.plan = plan));
+  }
+
+  private coverage({ minutes }: NightView) {
+    if (minutes.length === 0) return html`<p class="dim">No integration yet.</p>`;
+    const [first, last] = [minutes[0].minute, minutes[minutes.length - 1].minute];
+    const known = new Map(minutes.map((one) => [one.minute, one]));
+    // Rows of an hour.
+    const hours = Array.from(
+      { length: Math.floor(last / 60) - Math.floor(first / 60) + 1 },
+      (_, k) => Math.floor(first / 60) + k,
+    ).slice(-24);
+    return html`<div class="coverage" role="img" aria-label="Minutes that were seen and written">
+        ${hours.map(
+          (hour) =>
+            html`<div>
+              <time>${clock(3600 * hour).slice(0, 5)}</time>${Array.from({ length: 60 }, (_, k) => {
+                const one = known.get(60 * hour + k);
+                if (!one) return html`<i></i>`;
+                const kind = one.presentPercent < 90 ? 'poor' : one.presentPercent < 99 ? 'fair' : 'full';
+                return html`<i
+                  class="${kind} ${one.written > 0 ? 'written' : ''}"
+                  title="${clock(60 * one.minute)}: ${one.presentPercent.toFixed(1)} % of the samples, ${one.written} of ${one.integrations} integrations written"
+                ></i>`;
+              })}
+            </div>`,
+        )}
+      </div>
+      <ul class="legend">
+        <li><i class="full written"></i> whole and written</li>
+        <li><i class="full"></i> seen, not written</li>
+        <li><i class="fair written"></i> below 99 %</li>
+        <li><i class="poor written"></i> below 90 % of the samples</li>
+      </ul>`;
+  }
+
+  private helm() {
+    const { status } = this;
+    if (status?.steerable !== true) return nothing;
+    const isOn = status.recording.state === 'recording' || status.recording.state === 'stalled';
+    return html`<div class="card">
+      <h2>Steer</h2>
+      <form
+        class="tools"
+        @submit=${(event: SubmitEvent) => {
+          event.preventDefault();
+          const text = new FormData(event.target as HTMLFormElement).get('seconds');
+          void steer('integration', { seconds: Number(text) });
+        }}
+      >
+        <label class="field"
+          >Integrate for
+          <input
+            name="seconds"
+            type="number"
+            min="0.001"
+            step="any"
+            required
+            value=${this.plan?.integrationS ?? 1}
+          />
+          s</label
+        ><button>Change</button>
+      </form>
+      <p class="tools">
+        ${status.recording.state === 'none' ? html`<span class="dim">No files: start with -o night.uvh5.</span>` : html`<button @click=${() => void steer('recording', { do: isOn ? 'stop' : 'start' })}>${isOn ? 'Recording off' : 'Recording on'}</button>`}
+        <button
+          class="danger"
+          @click=${() => {
+            if (confirm('End the night? What has come is worked through and the files are closed.'))
+              void steer('stop', {});
+          }}
+        >
+          End the night
+        </button>
+      </p>
+    </div>`;
+  }
+
+  protected override render() {
+    const { night } = this;
+    if (!night) return html`<p class="empty">No data yet.</p>`;
+    return html`<div class="card">
+        <h2>Minutes</h2>
+        ${this.coverage(night)}
+      </div>
+      <div class="two">
+        <div>
+          ${this.helm()}
+          <div class="card scroll">
+            <h2>Files</h2>
+            ${
+              night.files.length === 0
+                ? html`<p class="dim">None.</p>`
+                : html`<table>
+                    <thead>
+                      <tr>
+                        <th>file</th>
+                        <th class="n">integrations</th>
+                        <th></th>
+                      </tr>
+                    </thead>
+                    <tbody>
+                      ${[...night.files].reverse().map(
+                        ({ path, integrations, state }) =>
+                          html`<tr>
+                            <td>${path}</td>
+                            <td class="n">${count(integrations)}</td>
+                            <td>
+                              ${state === 'open' ? 'growing' : state === 'full' ? 'the disk was full' : 'closed'}
+                            </td>
+                          </tr>`,
+                      )}
+                    </tbody>
+                  </table>`
+            }
+            <h2>Sessions</h2>
+            <table>
+              <tbody>
+                ${night.sessions.map(
+                  ({ session, start }) =>
+                    html`<tr>
+                      <td>${session}</td>
+                      <td>${start.slice(0, 19).replace('T', ' ')} UTC</td>
+                    </tr>`,
+                )}
+              </tbody>
+            </table>
+            <p class="dim">Since ${moment(night.startedUnixS)} UTC.</p>
+          </div>
+        </div>
+        <div class="card scroll tall">
+          <h2>Journal</h2>
+          ${
+            this.entries.length === 0
+              ? html`<p class="dim">Nothing was changed.</p>`
+              : html`<ol class="journal">
+                  ${[...this.entries].reverse().map(({ number, time, who, what, fromTick, from }) => html`<li value=${number}><time>${time.slice(11, 19)}</time><span>${what}${fromTick ? html`<small>from tick ${fromTick}, ${from?.slice(11, 23)} UTC</small>` : nothing}</span><em>${who}</em></li>`)}
+                </ol>`
+          }
+        </div>
+      </div>`;
+  }
+}
+customElements.define('corella-night', Night);

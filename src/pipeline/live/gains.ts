@@ -1,0 +1,106 @@
+/** Gains while a night runs: solved on request or every so often, held, loaded, or none. They hold from a named tick on. */
+import type { Backend } from '../../backend/backend.js';
+import type { Integration } from '../../core/blocks.js';
+import { CorellaError } from '../../core/errors.js';
+import { addSeconds, secondsBetween, type Instant } from '../../core/instant.js';
+import type { Source } from '../../sky/source.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import { through } from '../run.js';
+import type { Calibrated } from '../sky-image.js';
+import { prepareCalibrate, type CalibratedIntegration } from '../stages/calibrate.js';
+import type { Stage } from '../stages/stage.js';
+import type { From, Steering } from './steering.js';
+
+export interface LiveGainsSettings {
+  readonly backend: Backend;
+  readonly telescope: Telescope;
+  readonly frequenciesHz: Float64Array;
+  readonly polarisations: 1 | 2;
+  readonly sources: readonly Source[];
+  readonly minimumAltitudeDeg: number;
+}
+
+export interface Solved {
+  /** Middle of the data they were solved from. */
+  readonly time: Instant;
+  readonly calibrated: Calibrated;
+  /** Mean over channels and polarisations; NaN where nothing was solved. */
+  readonly residual: number;
+  readonly solvedInputs: number;
+  readonly sources: readonly string[];
+}
+
+export interface GainsEvents {
+  readonly solved: (solved: Solved, from: From) => void;
+  readonly failed: (why: string) => void;
+}
+
+export class LiveGains {
+  private stage: Stage<Integration, CalibratedIntegration> | undefined;
+  private dueAt: Instant | undefined;
+  everyS: number | undefined;
+  latest: Solved | undefined;
+
+  constructor(
+    private readonly settings: LiveGainsSettings,
+    private readonly steering: Steering,
+    private readonly events: GainsEvents,
+  ) {}
+
+  get isDue(): boolean {
+    return this.dueAt !== undefined;
+  }
+
+  /** From the integration that begins at `from`, and again every so often where that is said. */
+  solve(from: From, everyS?: number): void {
+    this.dueAt = from.at;
+    this.everyS = everyS;
+  }
+
+  /** What there is stays. */
+  hold(): void {
+    this.dueAt = undefined;
+    this.everyS = undefined;
+  }
+
+  set(from: From, calibrated: Calibrated | undefined): void {
+    this.hold();
+    this.steering.gains.set(from.at, calibrated);
+    this.latest = undefined;
+  }
+
+  async integration(integration: Integration): Promise<void> {
+    if (!this.dueAt || secondsBetween(this.dueAt, integration.start) < -1e-9) return;
+    this.dueAt = this.everyS === undefined ? undefined : addSeconds(integration.start, this.everyS);
+    try {
+      this.stage ??= await prepareCalibrate(this.settings);
+      const { calibration, sources } = await through(this.stage, integration);
+      const residuals = calibration.solutions.map(({ residual }) => residual).filter(Number.isFinite);
+      const inputs = integration.flaggedInputs.length;
+      const solved: Solved = {
+        time: addSeconds(integration.start, integration.durationS / 2),
+        calibrated: calibration,
+        residual: residuals.reduce((sum, one) => sum + one, 0) / residuals.length,
+        solvedInputs: Array.from({ length: inputs }, (_, a) => a).filter((a) =>
+          calibration.solved.some((mark, at) => mark === 1 && at % inputs === a),
+        ).length,
+        sources: sources.map(({ source }) => source.name),
+      };
+      if (solved.solvedInputs === 0) {
+        this.events.failed('no input could be solved');
+        return;
+      }
+      const from = this.steering.next();
+      this.steering.gains.set(from.at, calibration);
+      this.latest = solved;
+      this.events.solved(solved, from);
+    } catch (error) {
+      if (!(error instanceof CorellaError)) throw error;
+      this.events.failed(`${error.what}${error.fix === undefined ? '' : `; ${error.fix}`}`);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.stage?.close() ?? Promise.resolve();
+  }
+}

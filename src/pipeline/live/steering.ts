@@ -1,0 +1,171 @@
+/**
+ * What an operator may change while data flow: flags, gains, the length of integrations, whether files are written.
+ * Every change holds from the start of an integration that has not begun, and the answer names its tick: no
+ * integration is made half one way and half the other.
+ */
+import { gainsCA } from '../../core/axes.js';
+import type { Integration } from '../../core/blocks.js';
+import { nothingToClose } from '../../core/closing.js';
+import { tickOfInstant, type TickClock } from '../../core/clock/tick-clock.js';
+import { refuse } from '../../core/errors.js';
+import { addSamples, formatInstant, secondsBetween, type Instant } from '../../core/instant.js';
+import { sampleRateOf, type Source } from '../../core/sources.js';
+import type { Calibrated } from '../sky-image.js';
+import type { IntegrationClock, SpectrumGrid } from '../stages/clock.js';
+import type { Stage } from '../stages/stage.js';
+import { Timeline } from './timeline.js';
+
+/** From when a change holds. */
+export interface From {
+  readonly at: Instant;
+  /** Of the senders' clock; the number of the sample where nobody counts ticks. */
+  readonly tick: bigint;
+}
+
+export interface Clocks {
+  /** Where spectra are cut. */
+  readonly cuts: IntegrationClock;
+  readonly files: IntegrationClock;
+}
+
+interface Session {
+  readonly grid: SpectrumGrid;
+  readonly tickOf: (index: number) => bigint;
+  readonly replan: (integrationS: number) => IntegrationClock;
+  /** Which clock cuts the files' integrations, from which spectrum on. */
+  readonly pieces: { readonly fromIndex: number; readonly clock: IntegrationClock }[];
+  /** The first spectrum of the block at hand. */
+  newest: number;
+}
+
+export interface SteeringStart {
+  readonly flaggedInputs: Uint8Array;
+  readonly integrationS: number;
+  readonly calibrated?: Calibrated;
+}
+
+export class Steering {
+  /** flags : [a], 1 where an input is left out. */
+  readonly flags: Timeline<Uint8Array>;
+  readonly gains: Timeline<Calibrated | undefined>;
+  readonly recording = new Timeline(true);
+  /** Grows where a new file must begin. */
+  readonly fileNumber = new Timeline(0);
+  /** Seconds. */
+  readonly integration: Timeline<number>;
+  /** Left out from the start: images have no place for them. */
+  readonly neverImaged: Uint8Array;
+  private session: Session | undefined;
+
+  constructor({ flaggedInputs, integrationS, calibrated }: SteeringStart) {
+    this.flags = new Timeline(flaggedInputs);
+    this.neverImaged = flaggedInputs;
+    this.integration = new Timeline(integrationS);
+    this.gains = new Timeline<Calibrated | undefined>(calibrated);
+  }
+
+  /** A session begins: its clocks, which from now on follow what is asked for. */
+  follow(source: Source, grid: SpectrumGrid, { cuts, files }: Clocks, replan: Session['replan']): Clocks {
+    const session: Session = {
+      grid,
+      replan,
+      tickOf: ticksOf(source, grid),
+      pieces: [{ fromIndex: 0, clock: files }],
+      newest: 0,
+    };
+    this.session = session;
+    const steered: IntegrationClock = { cutAfter: (index) => cutAfter(session, index) };
+    const watched = (clock: IntegrationClock): IntegrationClock => ({
+      cutAfter: (index) => {
+        session.newest = Math.max(session.newest, index);
+        return clock.cutAfter(index);
+      },
+    });
+    return { cuts: watched(cuts === files ? steered : cuts), files: steered };
+  }
+
+  /** The start of the first integration that has not begun; with `wanted` the first one that begins no earlier. */
+  next(wanted?: Instant): From {
+    const session = this.current();
+    const { grid, newest } = session;
+    let index = cutAfter(session, newest);
+    if (wanted) {
+      const asked = Math.ceil(secondsBetween(grid.start, wanted) * grid.spectrumRateHz - 1e-6);
+      if (asked < index) {
+        refuse(
+          'from',
+          `${formatInstant(wanted, 3)} lies before the next integration, which begins at ${formatInstant(momentOf(session, index), 3)}`,
+          'name a later time, or none for as soon as possible',
+        );
+      }
+      index = cutAfter(session, asked - 1);
+    }
+    return this.fromOf(session, index);
+  }
+
+  /** Integrations of another length; a new file begins with them. */
+  setIntegration(integrationS: number, wanted?: Instant): From {
+    const session = this.current();
+    const clock = session.replan(integrationS);
+    const from = this.next(wanted);
+    const fromIndex = Math.round(secondsBetween(session.grid.start, from.at) * session.grid.spectrumRateHz);
+    while (session.pieces.length > 1 && session.pieces[session.pieces.length - 1].fromIndex >= fromIndex)
+      session.pieces.pop();
+    session.pieces.push({ fromIndex, clock });
+    this.integration.set(from.at, integrationS);
+    this.fileNumber.set(from.at, this.fileNumber.latest + 1);
+    return from;
+  }
+
+  /** Gains for the direct road, which knows an input that is left out by its gain alone. */
+  directGains(moment: Instant, channels: number): Calibrated {
+    const [flags, gains] = [this.flags.at(moment), this.gains.at(moment)];
+    if (this.merged?.flags === flags && this.merged.gains === gains) return this.merged.calibrated;
+    const inputs = flags.length;
+    const solved = Uint8Array.from({ length: channels * inputs }, (_, at) =>
+      flags[at % inputs] === 1 ? 0 : (gains?.solved[at] ?? 1),
+    );
+    const ones = (): Float64Array =>
+      Float64Array.from({ length: 2 * channels * inputs }, (_, k) => (k % 2 === 0 ? 1 : 0));
+    const calibrated = { gains: gains?.gains ?? gainsCA(ones(), channels, inputs), solved };
+    this.merged = { flags, gains, calibrated };
+    return calibrated;
+  }
+  private merged:
+    | { readonly flags: Uint8Array; readonly gains: Calibrated | undefined; readonly calibrated: Calibrated }
+    | undefined;
+
+  private current(): Session {
+    return this.session ?? refuse('steer', 'no data have come yet', 'wait for the first of them');
+  }
+
+  private fromOf(session: Session, index: number): From {
+    return { at: momentOf(session, index), tick: session.tickOf(index) };
+  }
+}
+
+const momentOf = ({ grid }: Session, index: number): Instant =>
+  addSamples(grid.start, index, grid.spectrumRateHz);
+
+/** The first cut after a spectrum, by the clock that holds there; a change is a cut too. */
+function cutAfter({ pieces }: Session, index: number): number {
+  let k = pieces.length - 1;
+  while (k > 0 && pieces[k].fromIndex > index) k--;
+  const next = k + 1 < pieces.length ? pieces[k + 1].fromIndex : Infinity;
+  return Math.min(pieces[k].clock.cutAfter(index), next);
+}
+
+function ticksOf(source: Source, grid: SpectrumGrid): (index: number) => bigint {
+  const { clock } = source as { readonly clock?: TickClock };
+  if (clock) return (index) => tickOfInstant(clock, addSamples(grid.start, index, grid.spectrumRateHz));
+  const samples = sampleRateOf(source) / grid.spectrumRateHz;
+  return (index) => BigInt(Math.round(index * samples));
+}
+
+/** Integrations with the flags that held when they began. */
+export const flagged = (steering: Steering): Stage<Integration, Integration> => ({
+  push: (integration, emit) => emit({ ...integration, flaggedInputs: steering.flags.at(integration.start) }),
+  flush: () => Promise.resolve(),
+  account: () => ({}),
+  close: nothingToClose,
+});

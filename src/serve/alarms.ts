@@ -1,0 +1,59 @@
+/** Alarms that are up: since when, what, where, how to go on. They go by themselves when what raised them is over. */
+import type { Alarm, Severity } from './messages.js';
+
+export interface Fault {
+  /** The same fault has the same id for as long as it lasts. */
+  readonly id: string;
+  readonly severity: Severity;
+  readonly what: string;
+  readonly where: string;
+  readonly fix: string;
+}
+
+export class AlarmBook {
+  private up = new Map<string, Alarm>();
+
+  constructor(private readonly onChange: (alarm: Alarm, isUp: boolean) => void = () => undefined) {}
+
+  /** What is wrong now; says whether that changed. */
+  judge(faults: readonly Fault[], unixS: number): boolean {
+    let isChanged = false;
+    const now = new Map<string, Alarm>();
+    for (const fault of faults) {
+      const old = this.up.get(fault.id);
+      const alarm: Alarm = {
+        ...fault,
+        sinceUnixS: old?.sinceUnixS ?? unixS,
+        acknowledged: old?.acknowledged ?? false,
+      };
+      now.set(fault.id, alarm);
+      if (old?.what !== alarm.what) isChanged = true;
+      if (!old) this.onChange(alarm, true);
+    }
+    for (const [id, alarm] of this.up) {
+      if (now.has(id)) continue;
+      isChanged = true;
+      this.onChange(alarm, false);
+    }
+    this.up = now;
+    return isChanged;
+  }
+
+  acknowledge(id: string): Alarm | undefined {
+    const alarm = this.up.get(id);
+    if (alarm) this.up.set(id, { ...alarm, acknowledged: true });
+    return this.up.get(id);
+  }
+
+  /** The worst first, then the oldest. */
+  get all(): readonly Alarm[] {
+    return [...this.up.values()].sort(
+      (x, y) =>
+        Number(y.severity === 'alarm') - Number(x.severity === 'alarm') || x.sinceUnixS - y.sinceUnixS,
+    );
+  }
+
+  count(severity: Severity): number {
+    return this.all.filter((alarm) => alarm.severity === severity).length;
+  }
+}

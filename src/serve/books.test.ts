@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { imageCPML } from '../core/axes.js';
+import { rational } from '../core/clock/rational.js';
+import { averageChannels, stokesI } from '../image/index.js';
+import type { ReceiveAccount } from '../receive/index.js';
+import { AlarmBook } from './alarms.js';
+import { Film } from './film.js';
+import type { SkyHead } from './messages.js';
+import { colourRange, spectrumAt, stokesPlane } from './planes.js';
+import { faultsOf, type Measured } from './rules.js';
+import { SendersBook } from './senders.js';
+
+/** Two senders that placed and missed so many cells. */
+const account = (
+  cells: readonly (readonly [placed: number, missing: number])[],
+  ringFull = 0,
+): ReceiveAccount => {
+  const outcomes = { placed: 0, duplicate: 0, late: 0, early: 0, other_epoch: 0, ring_full: 0 };
+  return {
+    packets: 0,
+    bytes: 0,
+    blocks: 0,
+    skippedBlocks: 0,
+    resyncs: 0,
+    untimedBlocks: 0,
+    missingCells: 0,
+    edgeCells: 0,
+    outcomes: { ...outcomes, misaligned: 0, unknown_source: 0, invalid: 0, control: 0, ring_full: ringFull },
+    senders: cells.map(([placed, missing], n) => ({
+      source: n,
+      name: `board ${n}`,
+      missingCells: missing,
+      newestTick: BigInt(1000 * placed),
+      outcomes: { ...outcomes, placed, ring_full: ringFull },
+    })),
+  };
+};
+
+describe('senders', () => {
+  it('tells loss over a second, a minute and the night, and who answers for it', () => {
+    const book = new SendersBook(rational(1_000_000n));
+    // board 1 loses all of the last of 100 seconds, board 0 nothing
+    for (let second = 0; second <= 100; second++)
+      book.tick(
+        account([
+          [10 * second, 0],
+          [10 * Math.min(99, second), second === 100 ? 10 : 0],
+        ]),
+        second,
+      );
+    const [good, bad] = book.view()?.senders ?? [];
+    assert.deepEqual(good.lostPercent, { second: 0, minute: 0, night: 0 });
+    assert.equal(bad.lostPercent.second, 100);
+    assert.ok(Math.abs(bad.lostPercent.minute - 100 / 60) < 1e-9);
+    assert.equal(bad.lostPercent.night, 1);
+    assert.equal(good.verdict, 'whole');
+    assert.match(bad.verdict, /never came/);
+    // 10 ticks of a thousand at 1 MHz behind
+    assert.equal(bad.behindMs, 10);
+    for (let second = 101; second <= 104; second++)
+      book.tick(
+        account(
+          [
+            [10 * second, 0],
+            [990, 10 * (second - 99)],
+          ],
+          second,
+        ),
+        second,
+      );
+    assert.equal(book.silentS(1), 5);
+    assert.match(book.view()?.senders[1].verdict ?? '', /silent/);
+    assert.match(book.view()?.senders[0].verdict ?? '', /whole/);
+  });
+  it('says when the loss is ours', () => {
+    const book = new SendersBook(undefined);
+    book.tick(account([[0, 0]]), 0);
+    book.tick(account([[10, 5]], 5), 1);
+    assert.match(book.view()?.senders[0].verdict ?? '', /ours: the chain/);
+  });
+});
+
+const well: Measured = {
+  isLive: true,
+  dataAgeS: 0.1,
+  senders: [{ name: 'board 0', silentS: 0, lostPercent: 0, verdict: 'whole' }],
+  ringFull: 0,
+  kernelDrops: 0,
+  resyncs: 0,
+  clockErrorS: 0.01,
+  load: [{ resource: 'chain', ratio: 0.5, forS: 0 }],
+  image: { ageS: 0.5, everyS: 0.2 },
+  file: { ageS: 1, everyS: 1, unwritten: 0 },
+  changedInputs: [],
+  inputs: 32,
+  gains: { ageS: 10, everyS: 60, unsolved: 0 },
+  disk: { freeBytes: 1e12, hours: 100 },
+  check: { differing: 0, failed: 0 },
+};
+const idsOf = (measured: Partial<Measured>): string[] =>
+  faultsOf({ ...well, ...measured }).map(({ id }) => id);
+
+describe('alarms', () => {
+  it('are silent when all is well', () => {
+    assert.deepEqual(idsOf({}), []);
+  });
+  const cases: readonly (readonly [string, Partial<Measured>])[] = [
+    ['silent', { dataAgeS: 3.1 }],
+    ['silent:board 0', { senders: [{ name: 'board 0', silentS: 3, lostPercent: 0, verdict: '' }] }],
+    ['losing:board 0', { senders: [{ name: 'board 0', silentS: 0, lostPercent: 1, verdict: '' }] }],
+    ['ring_full', { ringFull: 1 }],
+    ['kernel', { kernelDrops: 1 }],
+    ['resync', { resyncs: 1 }],
+    ['clock', { clockErrorS: -0.51 }],
+    ['load:chain', { load: [{ resource: 'chain', ratio: 0.96, forS: 10 }] }],
+    ['image', { image: { ageS: 5.1, everyS: 0.2 } }],
+    ['file', { file: { ageS: 3.1, everyS: 1, unwritten: 0 } }],
+    ['file', { file: { ageS: 1, everyS: 1, unwritten: 1 } }],
+    ['level', { changedInputs: [{ name: 'stand1:X', db: -3.2 }] }],
+    ['gains', { gains: { ageS: 181, everyS: 60, unsolved: 0 } }],
+    ['unsolved', { gains: { ageS: 1, unsolved: 4 } }],
+    ['disk', { disk: { freeBytes: 1e9, hours: 0.9 } }],
+    ['check', { check: { differing: 1, failed: 1 } }],
+  ];
+  for (const [id, measured] of cases)
+    it(`${id} says what, where and how to go on`, () => {
+      const [fault, ...more] = faultsOf({ ...well, ...measured });
+      assert.deepEqual([fault.id, more], [id, []]);
+      for (const words of [fault.what, fault.where, fault.fix])
+        assert.ok(words.length > 3 || fault.id.includes(':'), words);
+    });
+  it('keep their beginning, go by themselves, and are seen once', () => {
+    const told: string[] = [];
+    const book = new AlarmBook(({ id }, isUp) => told.push(`${isUp ? '+' : '-'}${id}`));
+    const [full] = faultsOf({ ...well, ringFull: 3 });
+    assert.equal(book.judge([full], 100), true);
+    assert.equal(book.judge([full], 105), false);
+    assert.equal(book.acknowledge('nothing'), undefined);
+    assert.equal(book.acknowledge('ring_full')?.acknowledged, true);
+    book.judge([full], 106);
+    assert.deepEqual([book.all[0].sinceUnixS, book.all[0].acknowledged], [100, true]);
+    assert.equal(book.judge([], 107), true);
+    book.judge([full], 200);
+    assert.deepEqual([book.all[0].sinceUnixS, book.all[0].acknowledged], [200, false]);
+    assert.deepEqual(told, ['+ring_full', '-ring_full', '+ring_full']);
+  });
+});
+
+describe('planes', () => {
+  it('are those of the imagers: Stokes I over the band, a channel without data left out', () => {
+    const plan = { channels: 3, products: 4, pixels: 4, polarisations: 2, pixelSize: 0.5 } as const;
+    const image = imageCPML(
+      Float64Array.from({ length: 3 * 4 * 16 }, (_, k) =>
+        k % 16 === 0 || (k >= 64 && k < 128) ? NaN : Math.sin(k),
+      ),
+      3,
+      4,
+      4,
+    );
+    const expected = stokesI(averageChannels(image, plan), plan, 0);
+    const plane = stokesPlane(image, plan);
+    for (let at = 0; at < 16; at++)
+      assert.ok(
+        Object.is(plane[at], NaN) ? Number.isNaN(expected[at]) : Math.abs(plane[at] - expected[at]) < 1e-6,
+        `${at}`,
+      );
+    // the pixel one east and one north of the middle (2, 2)
+    const spectrum = spectrumAt(image, plan, 0.5, 0.5);
+    assert.equal(spectrum[1], null);
+    assert.ok(Math.abs((spectrum[0] ?? NaN) - (Math.sin(15) + Math.sin(31)) / 2) < 1e-12);
+    assert.deepEqual(spectrumAt(image, plan, 5, 0), []);
+  });
+  it('have a range that shows the noise and reaches the source', () => {
+    const plane = Float32Array.from({ length: 10_000 }, (_, k) => (k === 5000 ? 20 : Math.sin(k)));
+    const { low, high, peak } = colourRange(plane);
+    assert.ok(low < -0.9 && low > -1 && high > 0.9 && peak === 20);
+    const flat = colourRange(new Float32Array(100));
+    assert.ok(flat.high > flat.low);
+  });
+});
+
+describe('the film of a night', () => {
+  it('keeps within its memory, all of the night, sparser', () => {
+    const film = new Film(20 * 64);
+    for (let second = 0; second < 1000; second++) {
+      const head = { shape: [4, 4], pixelSize: 0.5 } as unknown as SkyHead;
+      film.add({ unixS: second, head, plane: new Float32Array(16).fill(second) });
+    }
+    assert.ok(film.all.length <= 20 && film.all.length >= 10, `${film.all.length}`);
+    assert.equal(film.all[0].unixS, 0);
+    assert.ok((film.all.at(-1)?.unixS ?? 0) > 900);
+    assert.ok(film.curve(0, 0).every(({ unixS, value }) => unixS === value));
+  });
+});

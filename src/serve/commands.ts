@@ -1,0 +1,195 @@
+/** What changes something: checked, carried out from the next integration on, written down, answered by its tick. */
+import { z } from 'zod';
+import { refuse } from '../core/errors.js';
+import { formatInstant, parseInstant, type Instant } from '../core/instant.js';
+import { issueWords } from '../core/schema-words.js';
+import type { LiveGains } from '../pipeline/live/gains.js';
+import type { From, Steering } from '../pipeline/live/steering.js';
+import type { Calibrated } from '../pipeline/sky-image.js';
+import { inputName, type Telescope } from '../telescope/telescope.js';
+import type { AlarmBook } from './alarms.js';
+import type { Journal } from './journal.js';
+import type { Steered } from './messages.js';
+
+/** What may be steered, once data flow. */
+export interface Helm {
+  readonly steering: Steering;
+  readonly telescope: Telescope;
+  readonly gains?: LiveGains;
+  readonly hasFiles: boolean;
+  /** Gains of a file in the working folder, by its name. */
+  readonly loadGains: (name: string) => Promise<Calibrated>;
+  readonly gainsChanged: () => void;
+}
+
+export interface Bridge {
+  readonly helm: () => Helm | undefined;
+  readonly journal: Journal;
+  readonly alarms: AlarmBook;
+  readonly stop: () => void;
+}
+
+const from = z.string().max(40).optional();
+const schemas = {
+  flags: z.strictObject({
+    inputs: z
+      .array(z.union([z.int().nonnegative(), z.string().min(1).max(64)]))
+      .min(1)
+      .max(65_536),
+    flag: z.boolean(),
+    from,
+  }),
+  gains: z.discriminatedUnion('do', [
+    z.strictObject({ do: z.literal('solve'), everyS: z.number().positive().max(86_400).optional(), from }),
+    z.strictObject({ do: z.literal('hold') }),
+    z.strictObject({ do: z.literal('reset'), from }),
+    z.strictObject({ do: z.literal('load'), name: z.string().regex(/^\w[\w.-]{0,127}$/), from }),
+  ]),
+  integration: z.strictObject({ seconds: z.number().positive().max(86_400), from }),
+  recording: z.strictObject({ do: z.enum(['start', 'stop']), from }),
+  stop: z.strictObject({}),
+} as const;
+export type CommandName = keyof typeof schemas;
+export const isCommand = (name: string): name is CommandName => Object.hasOwn(schemas, name);
+
+function checked<Schema extends z.ZodType>(name: string, schema: Schema, body: unknown): z.infer<Schema> {
+  const result = schema.safeParse(body);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  return refuse(
+    [name, ...issue.path].join('.'),
+    issueWords(issue, body),
+    'docs/page.md lists what each command takes',
+  );
+}
+
+const wanted = (text: string | undefined): Instant | undefined =>
+  text === undefined ? undefined : parseInstant(text, 'from');
+
+export class Commands {
+  constructor(private readonly bridge: Bridge) {}
+
+  async run(name: CommandName, body: unknown, who: string): Promise<Steered> {
+    if (name === 'stop') {
+      checked(name, schemas.stop, body);
+      return this.stop(who);
+    }
+    const helm =
+      this.bridge.helm() ??
+      refuse(name, 'nothing can be steered yet', 'wait for the first data, or run corella live');
+    switch (name) {
+      case 'flags':
+        return this.flags(checked(name, schemas.flags, body), helm, who);
+      case 'gains':
+        return this.gains(checked(name, schemas.gains, body), helm, who);
+      case 'integration': {
+        const { seconds, from: at } = checked(name, schemas.integration, body);
+        const since = helm.steering.setIntegration(seconds, wanted(at));
+        return this.answer(since, who, `integrations of ${seconds} s`);
+      }
+      case 'recording':
+        return this.recording(checked(name, schemas.recording, body), helm, who);
+    }
+  }
+
+  acknowledge(id: string, who: string): { readonly accepted: true; readonly journal: number } {
+    const alarm =
+      this.bridge.alarms.acknowledge(id) ??
+      refuse('alarms', `'${id}' is not up`, 'GET /api/v1/alarms lists those that are');
+    const entry = this.bridge.journal.add({ who, what: `acknowledged: ${alarm.where}: ${alarm.what}` });
+    return { accepted: true, journal: entry.number };
+  }
+
+  private answer(since: From, who: string, what: string): Steered {
+    const [fromTick, from] = [since.tick.toString(), formatInstant(since.at, 6)];
+    const { number } = this.bridge.journal.add({ who, what, fromTick, from });
+    return { accepted: true, fromTick, from, journal: number };
+  }
+
+  private flags(
+    { inputs, flag, from: at }: z.infer<typeof schemas.flags>,
+    { steering, telescope, gainsChanged }: Helm,
+    who: string,
+  ): Steered {
+    const chosen = inputs.flatMap((one) => inputsNamed(one, telescope));
+    if (!flag && chosen.some((a) => steering.neverImaged[a] === 1))
+      refuse(
+        'flags.inputs',
+        'were left out from the start: images have no place for them',
+        'start again without --flag',
+      );
+    const flags = steering.flags.latest.slice();
+    for (const a of chosen) flags[a] = flag ? 1 : 0;
+    if (flags.every((one) => one === 1)) refuse('flags.inputs', 'would leave out every input', 'keep some');
+    const since = steering.next(wanted(at));
+    steering.flags.set(since.at, flags);
+    gainsChanged();
+    const names = chosen.map((a) => inputName(telescope, a, telescope.polarisations));
+    const shown =
+      names.length > 8 ? `${names.slice(0, 8).join(', ')} and ${names.length - 8} more` : names.join(', ');
+    return this.answer(since, who, `${flag ? 'flagged' : 'unflagged'} ${shown}`);
+  }
+
+  private async gains(
+    command: z.infer<typeof schemas.gains>,
+    { steering, gains, loadGains, gainsChanged }: Helm,
+    who: string,
+  ): Promise<Steered> {
+    if (!gains) refuse('gains', 'no images are made that gains could calibrate', 'start with --image');
+    const calibrated = command.do === 'load' ? await loadGains(command.name) : undefined;
+    const since = steering.next(command.do === 'hold' ? undefined : wanted(command.from));
+    switch (command.do) {
+      case 'solve':
+        gains.solve(since, command.everyS);
+        break;
+      case 'hold':
+        gains.hold();
+        break;
+      case 'reset':
+      case 'load':
+        gains.set(since, calibrated);
+        break;
+    }
+    gainsChanged();
+    const what = {
+      solve: 'solving gains from the integration that begins then',
+      hold: 'gains are held',
+      reset: 'no gains',
+      load: `gains of ${command.do === 'load' ? command.name : ''}`,
+    }[command.do];
+    return this.answer(since, who, what);
+  }
+
+  private recording(
+    { do: what, from: at }: z.infer<typeof schemas.recording>,
+    { steering, hasFiles }: Helm,
+    who: string,
+  ): Steered {
+    if (!hasFiles) refuse('recording', 'no file was asked for', 'start with -o night.uvh5');
+    const since = steering.next(wanted(at));
+    steering.recording.set(since.at, what === 'start');
+    return this.answer(since, who, `recording ${what === 'start' ? 'on' : 'off'}`);
+  }
+
+  private stop(who: string): Steered {
+    const { number } = this.bridge.journal.add({ who, what: 'stopping: what has come is worked through' });
+    // After the answer is on its way.
+    setImmediate(this.bridge.stop);
+    return { accepted: true, fromTick: '', from: '', journal: number };
+  }
+}
+
+/** By number, by station ("stand17": both polarisations), or by station and polarisation ("stand17:Y"). */
+function inputsNamed(one: number | string, telescope: Telescope): number[] {
+  const { stations, polarisations } = telescope;
+  const inputs = stations.length * polarisations;
+  if (typeof one === 'number')
+    return one < inputs ? [one] : refuse('flags.inputs', `${one} is outside inputs 0 to ${inputs - 1}`);
+  const found = Array.from({ length: inputs }, (_, a) => a).filter(
+    (a) =>
+      inputName(telescope, a, polarisations) === one || stations[Math.floor(a / polarisations)].name === one,
+  );
+  return found.length > 0
+    ? found
+    : refuse('flags.inputs', `'${one}' is no input here`, "give an input's number or a station's name");
+}

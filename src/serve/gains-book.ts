@@ -1,0 +1,91 @@
+/** Gains of the night, as the page and the alarms see them. */
+import { toDate } from '../core/instant.js';
+import { DEGREES_PER_RADIAN } from '../core/units.js';
+import type { LiveGains, Solved } from '../pipeline/live/gains.js';
+import type { Steering } from '../pipeline/live/steering.js';
+import type { GainsView, Status } from './messages.js';
+
+const MOST = 720;
+const rounded = (value: number): number | null => (Number.isFinite(value) ? Number(value.toFixed(4)) : null);
+
+export class GainsBook {
+  private readonly history: GainsView['history'][number][] = [];
+  private steering: Steering | undefined;
+  private gains: LiveGains | undefined;
+  private sinceUnixS: number | undefined;
+  private inputs = 0;
+
+  follow(steering: Steering, gains: LiveGains | undefined, inputs: number): void {
+    this.steering = steering;
+    this.gains = gains;
+    this.inputs = inputs;
+    if (steering.gains.latest) this.sinceUnixS = Date.now() / 1000;
+  }
+
+  /** Other gains hold from now on; solved ones leave a row. */
+  changed(solved?: Solved): void {
+    this.sinceUnixS = Date.now() / 1000;
+    if (!solved) return;
+    const { gains, solved: marks } = solved.calibrated;
+    const channels = marks.length / this.inputs;
+    const middle = Math.floor(channels / 2) * this.inputs;
+    const parts = Array.from({ length: this.inputs }, (_, a) =>
+      marks[middle + a] === 1 ? [gains[2 * (middle + a)], gains[2 * (middle + a) + 1]] : [NaN, NaN],
+    );
+    this.history.push({
+      unixS: toDate(solved.time).getTime() / 1000,
+      residual: rounded(solved.residual),
+      amplitudes: parts.map(([re, im]) => rounded(Math.hypot(re, im))),
+      phasesDeg: parts.map(([re, im]) => rounded(Math.atan2(im, re) * DEGREES_PER_RADIAN)),
+    });
+    if (this.history.length > MOST) this.history.shift();
+  }
+
+  brief(): Status['gains'] {
+    if (this.gains?.isDue === true) return { state: 'solving', ...this.age() };
+    return this.steering?.gains.latest ? { state: 'held', ...this.age() } : { state: 'none' };
+  }
+
+  private age(): { readonly ageS?: number } {
+    return this.steering?.gains.latest && this.sinceUnixS !== undefined
+      ? { ageS: Date.now() / 1000 - this.sinceUnixS }
+      : {};
+  }
+
+  /** Of inputs that have no gain in any channel. */
+  get unsolved(): number | undefined {
+    const solved = this.steering?.gains.latest?.solved;
+    if (!solved || this.inputs === 0) return undefined;
+    const has = new Uint8Array(this.inputs);
+    solved.forEach((mark, at) => {
+      if (mark === 1) has[at % this.inputs] = 1;
+    });
+    return has.reduce((sum, one) => sum + (1 - one), 0);
+  }
+
+  get residual(): number | undefined {
+    return this.gains?.latest?.residual;
+  }
+
+  forRules(): { readonly ageS: number; readonly everyS?: number; readonly unsolved: number } | undefined {
+    const { ageS } = this.age();
+    const everyS = this.gains?.everyS;
+    const { unsolved } = this;
+    if (ageS === undefined || unsolved === undefined) return undefined;
+    return { ageS, unsolved, ...(everyS !== undefined && { everyS }) };
+  }
+
+  view(): GainsView {
+    const latest = this.gains?.latest;
+    return {
+      ...this.brief(),
+      ...(latest && {
+        residual: latest.residual,
+        solvedInputs: latest.solvedInputs,
+        sources: latest.sources,
+      }),
+      ...(this.gains?.everyS !== undefined && { everyS: this.gains.everyS }),
+      history: this.history,
+    };
+  }
+}

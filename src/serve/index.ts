@@ -1,0 +1,8 @@
+/** The door of serving: a night, or files, on a page. */
+export { openPage, type Page, type PageSettings } from './open.js';
+export { tokenOf } from './guard.js';
+export { LiveState, type Begun, type NightFacts } from './live-state.js';
+export type { Frame } from './film.js';
+export { colourRange } from './planes.js';
+export { watchInput } from './watch-source.js';
+export type * from './messages.js';

@@ -1,0 +1,43 @@
+/** What was changed, by whom, and from when: in memory for the page, and a line each in journal.jsonl. */
+import { appendFile } from 'node:fs/promises';
+import type { JournalEntry } from './messages.js';
+
+/** Kept for the page; the file has all. */
+const MOST = 500;
+
+export class Journal {
+  private readonly kept: JournalEntry[] = [];
+  private written: Promise<void> = Promise.resolve();
+  private next = 1;
+
+  constructor(
+    private readonly onEntry: (entry: JournalEntry) => void,
+    private readonly path?: string,
+    private readonly onFault: (why: string) => void = () => undefined,
+  ) {}
+
+  add(entry: Omit<JournalEntry, 'number' | 'time'>): JournalEntry {
+    const whole: JournalEntry = { number: this.next++, time: new Date().toISOString(), ...entry };
+    this.kept.push(whole);
+    if (this.kept.length > MOST) this.kept.shift();
+    const { path } = this;
+    if (path !== undefined) {
+      // One after another, so that lines stand in their order.
+      this.written = this.written
+        .then(() => appendFile(path, `${JSON.stringify(whole)}\n`))
+        .catch((error: unknown) => {
+          this.onFault(`${path} cannot be written: ${error instanceof Error ? error.message : ''}`);
+        });
+    }
+    this.onEntry(whole);
+    return whole;
+  }
+
+  get entries(): readonly JournalEntry[] {
+    return this.kept;
+  }
+
+  close(): Promise<void> {
+    return this.written;
+  }
+}

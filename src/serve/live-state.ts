@@ -1,0 +1,305 @@
+/**
+ * What is known of a night while it runs, made from the data that flowed: the one place that the page, the API, the
+ * metrics and the alarms look at.
+ */
+import type { Integration } from '../core/blocks.js';
+import { addSeconds, formatInstant, secondsBetween, toDate, type Instant } from '../core/instant.js';
+import type { Source } from '../core/sources.js';
+import { SECONDS_PER_DAY } from '../core/units.js';
+import { placeOf } from '../image/index.js';
+import type { LiveSettings } from '../pipeline/live/chain.js';
+import type { NightFiles } from '../pipeline/live/file-task.js';
+import type { FileEvent } from '../pipeline/live/files.js';
+import type { NightWatcher } from '../pipeline/live/watcher.js';
+import type { SkyImage } from '../pipeline/sky-image.js';
+import type { ReceiveAccount } from '../receive/index.js';
+import { sourcesUp } from '../sky/above.js';
+import type { Source as SkySourceModel } from '../sky/source.js';
+import { AlarmBook } from './alarms.js';
+import { AntennaBook } from './antennas.js';
+import { Film, type Frame } from './film.js';
+import { Latencies } from './latencies.js';
+import { LoadMeter } from './load.js';
+import type { RoadsHead, SkyHead, SkySource, Topic } from './messages.js';
+import { NightBook } from './night-book.js';
+import { colourRange, spectrumAt, stokesPlane } from './planes.js';
+import { SendersBook } from './senders.js';
+
+/** What of a night is known before its first sample, and what it will be made of. */
+export interface NightFacts {
+  readonly description: string;
+  readonly backend: string;
+  readonly version: string;
+  readonly isLive: boolean;
+  /** Files that are there already, not a night: what the page says of them. */
+  readonly showing?: string;
+  /** Where files go: how full is its disk. */
+  readonly folder: string;
+  /** The account of every packet, where there are packets. */
+  readonly packets?: () => ReceiveAccount;
+  readonly ring?: { readonly blocks: number; readonly samplesPerBlock: number };
+}
+
+/** Known with the first samples. */
+export interface Begun {
+  readonly live: LiveSettings;
+  readonly channelWidthHz: number;
+  readonly spectrumRateHz: number;
+  /** To be named on the sky. */
+  readonly sources: readonly SkySourceModel[];
+  readonly files?: NightFiles;
+  readonly picture?: string;
+}
+
+/** Who hears of what is new: the hub. */
+export interface Listener {
+  hasListeners(topic: Topic): boolean;
+  changed(topic: Topic): void;
+  sky(frame: Frame): void;
+  bandpass(integration: Integration): void;
+}
+
+/** At most so many pictures a second. */
+const LEAST_APART_MS = 38;
+const nowS = (): number => Date.now() / 1000;
+const instantNow = (): Instant => ({
+  unixSeconds: Math.floor(nowS()),
+  fraction: (Date.now() % 1000) / 1000,
+});
+
+export interface RoadsCompared {
+  readonly visibilities: SkyImage;
+  readonly direct: SkyImage;
+  readonly difference: number;
+}
+
+interface PlaceAsked {
+  readonly l: number;
+  readonly m: number;
+  readonly resolve: (spectrum: (number | null)[]) => void;
+}
+
+export class LiveState implements NightWatcher {
+  readonly startedUnixS = nowS();
+  readonly alarms: AlarmBook;
+  readonly film = new Film();
+  readonly latencies: Latencies;
+  readonly load: LoadMeter;
+  readonly book = new NightBook(nowS());
+  begun: Begun | undefined;
+  senders: SendersBook | undefined;
+  antennas: AntennaBook | undefined;
+  frame: Frame | undefined;
+  current: { readonly number: number; readonly start: Instant } | undefined;
+  totals = { integrations: 0, images: 0, sessions: 0 };
+  present = 0;
+  newest: Instant | undefined;
+  dataAtMs = 0;
+  imageAtMs = 0;
+  isStopping = false;
+  /** [visibilities, direct, their difference][m][l]. */
+  roads: { readonly head: RoadsHead; readonly values: Float32Array } | undefined;
+  /** Spectra of places where no further image will come. */
+  spectra: ((l: number, m: number) => (number | null)[]) | undefined;
+  takenSamples = 0;
+  private skySources: { readonly atMs: number; readonly sources: readonly SkySource[] } | undefined;
+  private readonly asked: PlaceAsked[] = [];
+  private listener: Listener | undefined;
+
+  constructor(
+    readonly facts: NightFacts,
+    hooks: {
+      readonly onLatency?: (stage: string, seconds: number) => void;
+      readonly onLateness?: (seconds: number) => void;
+      readonly onAlarm?: ConstructorParameters<typeof AlarmBook>[0];
+    } = {},
+  ) {
+    this.latencies = new Latencies(hooks.onLatency);
+    this.alarms = new AlarmBook(hooks.onAlarm);
+    this.load = new LoadMeter(facts.folder);
+    this.onLateness = hooks.onLateness ?? (() => undefined);
+  }
+  private readonly onLateness: (seconds: number) => void;
+
+  listen(listener: Listener): void {
+    this.listener = listener;
+  }
+
+  begin(begun: Begun): void {
+    this.begun = begun;
+    this.antennas = new AntennaBook(begun.live.telescope, begun.live.frequenciesHz.length);
+    if (begun.live.flaggedInputs) this.antennas.flagged = begun.live.flaggedInputs;
+    this.listener?.changed('plan');
+  }
+
+  /** Data whose time is within a day of the clock are of now: their age means something. */
+  get isNow(): boolean {
+    return this.newest !== undefined && Math.abs(secondsBetween(this.newest, instantNow())) < SECONDS_PER_DAY;
+  }
+
+  get dataAgeS(): number | undefined {
+    return this.dataAtMs === 0 ? undefined : (performance.now() - this.dataAtMs) / 1000;
+  }
+
+  /** Since the picture's last sample was taken, where the clock is theirs; else since it was made. */
+  get imageAgeS(): number | undefined {
+    if (!this.frame) return undefined;
+    return this.frame.head.ageS + (performance.now() - this.imageAtMs) / 1000;
+  }
+
+  session(source: Source): void {
+    this.current = { number: this.totals.sessions++, start: source.start };
+    const { clock } = source as {
+      readonly clock?: { tickRateHz: ConstructorParameters<typeof SendersBook>[0] };
+    };
+    this.senders ??= new SendersBook(clock?.tickRateHz);
+    this.book.session(this.current.number, formatInstant(source.start, 3));
+    this.listener?.changed('night');
+  }
+
+  /** A block was taken from the ring; `arrivedUnixNs` is when its first packet came. */
+  block(start: Instant, samples: number, rateHz: number, arrivedUnixNs?: bigint): void {
+    this.dataAtMs = performance.now();
+    this.takenSamples += samples;
+    this.newest = addSeconds(start, samples / rateHz);
+    if (arrivedUnixNs === undefined) return;
+    const arrived = {
+      unixSeconds: Number(arrivedUnixNs / 1_000_000_000n),
+      fraction: Number(arrivedUnixNs % 1_000_000_000n) / 1e9,
+    };
+    if (!this.isNow) return;
+    const afterS = secondsBetween(start, arrived);
+    this.senders?.arrived(afterS);
+    this.onLateness(afterS);
+    this.latencies.add('receive', secondsBetween(this.newest, instantNow()));
+  }
+
+  integration(integration: Integration): void {
+    const { begun, antennas } = this;
+    if (!begun || !antennas) return;
+    this.totals.integrations++;
+    this.present = antennas.integration(integration, begun.spectrumRateHz);
+    const { start, durationS } = integration;
+    if (this.isNow)
+      this.latencies.add('correlate', secondsBetween(addSeconds(start, durationS), instantNow()));
+    const isWritten = begun.files !== undefined && (begun.live.steering?.recording.at(start) ?? true);
+    this.book.integration(toDate(start).getTime() / 1000, this.present, isWritten);
+    this.listener?.bandpass(integration);
+    this.listener?.changed('antennas');
+  }
+
+  image(sky: SkyImage): void {
+    this.totals.images++;
+    const nowMs = performance.now();
+    const end = addSeconds(sky.start, sky.durationS);
+    const ageS = this.isNow ? Math.max(0, secondsBetween(end, instantNow())) : 0;
+    if (this.isNow) this.latencies.add('image', ageS);
+    for (const { l, m, resolve } of this.asked.splice(0)) resolve(spectrumAt(sky.image, sky.plan, l, m));
+    if (this.frame && nowMs - this.imageAtMs < LEAST_APART_MS) return;
+    this.imageAtMs = nowMs;
+    this.frame = this.frameOf(sky, ageS);
+    this.film.add(this.frame);
+    this.listener?.sky(this.frame);
+  }
+
+  /** A picture that is there already. */
+  show(frame: Frame): void {
+    this.totals.images++;
+    this.imageAtMs = performance.now();
+    this.frame = frame;
+    this.film.add(frame);
+    this.listener?.sky(frame);
+  }
+
+  /** Stokes I of each channel at a place, of the next image. */
+  spectrum(l: number, m: number): Promise<(number | null)[]> {
+    return new Promise((resolve) => this.asked.push({ l, m, resolve }));
+  }
+
+  /** For places of an image after which none comes. */
+  keepSpectra({ image, plan }: SkyImage): void {
+    const kept = image.slice() as SkyImage['image'];
+    this.spectra = (l, m) => spectrumAt(kept, plan, l, m);
+  }
+
+  /** The same spectra by both roads, and what is between them. */
+  showRoads({ visibilities, direct, difference }: RoadsCompared): void {
+    const [first, second] = [visibilities, direct].map(({ image, plan }) => stokesPlane(image, plan));
+    const off = first.map((value, at) => second[at] - value);
+    const { pixels, pixelSize, field } = visibilities.plan;
+    const values = new Float32Array(3 * pixels * pixels);
+    [first, second, off].forEach((plane, k) => {
+      values.set(plane, k * pixels * pixels);
+    });
+    this.roads = {
+      head: {
+        topic: 'roads',
+        shape: [3, pixels, pixels],
+        time: formatInstant(visibilities.start, 3),
+        pixelSize,
+        halfWidth: field.kind === 'all-sky' ? 1 : Math.sin((field.widthDeg * Math.PI) / 360),
+        difference,
+        range: colourRange(first),
+        offRange: colourRange(off),
+      },
+      values,
+    };
+    this.listener?.changed('roads');
+  }
+
+  file(event: FileEvent): void {
+    this.book.file(event);
+    this.listener?.changed('night');
+  }
+
+  get unit(): string {
+    const { live } = this.begun ?? {};
+    if (!live) return 'counts';
+    const gains =
+      live.steering && this.newest ? live.steering.gains.at(this.newest) : live.imaging?.calibrated;
+    return gains ? 'Jy/beam' : 'counts';
+  }
+
+  private frameOf(sky: SkyImage, ageS: number): Frame {
+    const { plan, start, durationS } = sky;
+    const { steering, imaging } = this.begun?.live ?? {};
+    const plane = stokesPlane(sky.image, plan);
+    const middle = addSeconds(start, durationS / 2);
+    const calibrated = steering ? steering.gains.at(start) : imaging?.calibrated;
+    const head: SkyHead = {
+      topic: 'sky',
+      shape: [plan.pixels, plan.pixels],
+      time: formatInstant(middle, 3),
+      durationS,
+      number: this.totals.images,
+      ageS,
+      everyS: imaging?.everyS ?? durationS,
+      pixelSize: plan.pixelSize,
+      halfWidth: plan.field.kind === 'all-sky' ? 1 : Math.sin((plan.field.widthDeg * Math.PI) / 360),
+      unit: calibrated ? 'Jy/beam' : 'counts',
+      road: imaging?.road ?? 'visibilities',
+      ...colourRange(plane),
+      sources: this.sourcesOf(sky),
+    };
+    return { head, plane, unixS: toDate(middle).getTime() / 1000 };
+  }
+
+  /** They move by a quarter of a degree a minute: once a second is often enough. */
+  private sourcesOf({ plan, frame }: SkyImage): readonly SkySource[] {
+    const atMs = performance.now();
+    if (this.skySources && atMs - this.skySources.atMs < 1000) return this.skySources.sources;
+    const { live, sources: named = [] } = this.begun ?? {};
+    const frequencyHz = live?.frequenciesHz[live.frequenciesHz.length >> 1];
+    const sources = sourcesUp(named, frame, 2, {
+      ...(live && { telescope: live.telescope }),
+      ...(frequencyHz !== undefined && { frequencyHz }),
+    }).flatMap((up): SkySource[] => {
+      const place = placeOf(plan, up.directionEnu);
+      if (!place) return [];
+      const { altitudeDeg, azimuthDeg } = up;
+      return [{ name: up.source.name, ...place, altitudeDeg, azimuthDeg }];
+    });
+    this.skySources = { atMs, sources };
+    return sources;
+  }
+}

@@ -1,0 +1,296 @@
+/** What the server and its pages say to each other. Plain JSON: no type here needs Node or a browser. */
+
+export type Severity = 'warning' | 'alarm';
+
+export interface Alarm {
+  readonly id: string;
+  readonly severity: Severity;
+  /** What is wrong. */
+  readonly what: string;
+  /** A sender, an input, a file, the machine. */
+  readonly where: string;
+  /** How to go on. */
+  readonly fix: string;
+  readonly sinceUnixS: number;
+  readonly acknowledged: boolean;
+}
+
+export interface JournalEntry {
+  readonly number: number;
+  readonly time: string;
+  /** Who asked: an address, or the program itself. */
+  readonly who: string;
+  readonly what: string;
+  /** From which tick, and when that is; absent of what has no moment. */
+  readonly fromTick?: string;
+  readonly from?: string;
+}
+
+/** Every command that steers is answered so. */
+export interface Steered {
+  readonly accepted: true;
+  readonly fromTick: string;
+  readonly from: string;
+  readonly journal: number;
+}
+
+/** What a refusal looks like on the wire. */
+export interface Refused {
+  readonly where: string;
+  readonly what: string;
+  readonly fix?: string;
+}
+
+export interface RecordingStatus {
+  /** Made from what was written: `recording` means an integration within two integration times. */
+  readonly state: 'none' | 'recording' | 'stalled' | 'stopped';
+  readonly file?: string;
+  readonly newestAgeS?: number;
+  readonly written: number;
+  readonly unwritten: number;
+  readonly files: number;
+}
+
+export interface Status {
+  readonly state: 'waiting' | 'observing' | 'silent' | 'stopping' | 'showing';
+  /** For people: what is wrong, or that nothing is. */
+  readonly word: string;
+  readonly telescope: string;
+  readonly title: string;
+  readonly from: string;
+  readonly backend: string;
+  readonly version: string;
+  readonly serverUnixS: number;
+  readonly startedUnixS: number;
+  readonly session?: number;
+  readonly sessionStart?: string;
+  /** Of the data, as they tell it. */
+  readonly newestSample?: string;
+  /** Since data came. */
+  readonly dataAgeS?: number;
+  /** Whether the data's time is the wall clock's. */
+  readonly isNow: boolean;
+  readonly image?: {
+    readonly number: number;
+    readonly ageS: number;
+    readonly everyS: number;
+    readonly unit: string;
+  };
+  readonly integration?: {
+    readonly number: number;
+    readonly everyS: number;
+    readonly presentPercent: number;
+  };
+  readonly recording: RecordingStatus;
+  readonly flaggedInputs: number;
+  readonly gains: { readonly state: 'none' | 'held' | 'solving'; readonly ageS?: number };
+  readonly alarms: { readonly warnings: number; readonly alarms: number };
+  readonly clients: number;
+  /** Whether commands may be sent at all. */
+  readonly steerable: boolean;
+}
+
+export interface PlanView {
+  readonly telescope: {
+    readonly name: string;
+    readonly title: string;
+    readonly latitudeDeg: number;
+    readonly longitudeDeg: number;
+  };
+  readonly inputs: number;
+  readonly stations: number;
+  readonly polarisations: 1 | 2;
+  readonly frequenciesHz: readonly number[];
+  readonly channelWidthHz: number;
+  readonly integrationS: number;
+  readonly imageS?: number;
+  readonly pixels?: number;
+  readonly road?: 'visibilities' | 'direct';
+}
+
+export interface SenderRow {
+  readonly name: string;
+  readonly packetsPerS: number;
+  readonly lostPercent: { readonly second: number; readonly minute: number; readonly night: number };
+  /** Packets of the night by what became of them; `missing` never came in time. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly missing: number;
+  readonly silentS: number;
+  /** Behind the newest of all senders. */
+  readonly behindMs?: number;
+  readonly newestTick?: string;
+  /** Who answers for what is lost. */
+  readonly verdict: string;
+}
+
+export interface SendersView {
+  readonly senders: readonly SenderRow[];
+  readonly packets: number;
+  readonly bytesPerS: number;
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly kernelDrops?: number;
+  readonly resyncs: number;
+  readonly skippedBlocks: number;
+  /** Arrival less packet time. */
+  readonly clockErrorS?: { readonly mean: number; readonly spread: number };
+  readonly lateness: { readonly upToMs: readonly number[]; readonly blocks: readonly number[] };
+}
+
+export type Health = 'good' | 'flagged' | 'missing' | 'dead' | 'weak' | 'strong' | 'changed';
+
+export interface InputRow {
+  readonly input: number;
+  readonly polarisation: string;
+  readonly levelDb: number | null;
+  /** Against the array's median, and against its own last hour. */
+  readonly offArrayDb: number | null;
+  readonly offHourDb: number | null;
+  readonly presentPercent: number;
+  readonly flagged: boolean;
+  readonly gainDb: number | null;
+  readonly gainPhaseDeg: number | null;
+  readonly health: Health;
+}
+
+export interface AntennaRow {
+  readonly name: string;
+  readonly eastM: number;
+  readonly northM: number;
+  readonly inputs: readonly InputRow[];
+}
+
+export interface GainsView {
+  readonly state: 'none' | 'held' | 'solving';
+  readonly from?: string;
+  readonly ageS?: number;
+  readonly residual?: number;
+  readonly solvedInputs?: number;
+  readonly sources?: readonly string[];
+  readonly everyS?: number;
+  /** Of the night so far: one row a solve. */
+  readonly history: readonly {
+    readonly unixS: number;
+    readonly residual: number | null;
+    /** [input], middle of the band; null where unsolved. */
+    readonly amplitudes: readonly (number | null)[];
+    readonly phasesDeg: readonly (number | null)[];
+  }[];
+}
+
+export interface ChainView {
+  readonly ring?: { readonly waiting: number; readonly blocks: number };
+  /** Median and 99th percentile of the last minute, from the last sample to here. */
+  readonly latencies: readonly { readonly stage: string; readonly p50S: number; readonly p99S: number }[];
+  readonly load: readonly { readonly resource: string; readonly ratio: number; readonly word: string }[];
+  readonly loopMs: { readonly p50: number; readonly p99: number };
+  readonly memoryBytes: number;
+  readonly diskFreeBytes?: number;
+  readonly diskHours?: number;
+  readonly clients: number;
+  readonly droppedMessages: number;
+  readonly check?: CheckView;
+}
+
+/** A block of live data against the reference, and one road against the other. */
+export interface CheckView {
+  readonly time: string;
+  readonly ageS: number;
+  readonly samples: number;
+  readonly products: number;
+  /** Values that differ from the reference's, of products. */
+  readonly differing: number;
+  readonly largest: number;
+  readonly exact: boolean;
+  /** Largest difference of the two roads' images, of the brightest pixel. */
+  readonly roadsDiffer?: number;
+  readonly checked: number;
+  readonly failed: number;
+}
+
+export interface NightView {
+  readonly startedUnixS: number;
+  /** Minutes since 1970 with the share of samples that were there, and whether they were written. */
+  readonly minutes: readonly {
+    readonly minute: number;
+    readonly presentPercent: number;
+    readonly written: number;
+    readonly integrations: number;
+  }[];
+  readonly files: readonly { readonly path: string; readonly integrations: number; readonly state: string }[];
+  readonly sessions: readonly { readonly session: number; readonly start: string }[];
+}
+
+/** In front of every binary message: its numbers follow as float32. */
+export interface Head {
+  readonly topic: string;
+  readonly shape: readonly number[];
+  readonly [more: string]: unknown;
+}
+
+export interface SkySource {
+  readonly name: string;
+  readonly l: number;
+  readonly m: number;
+  readonly altitudeDeg: number;
+  readonly azimuthDeg: number;
+}
+
+export interface SkyHead extends Head {
+  readonly time: string;
+  readonly durationS: number;
+  readonly number: number;
+  readonly ageS: number;
+  readonly everyS: number;
+  /** Direction cosine from pixel to pixel; row 0 in the south, column 0 in the west. */
+  readonly pixelSize: number;
+  /** Half width of what is shown, as a direction cosine: 1 is the horizon. */
+  readonly halfWidth: number;
+  readonly unit: string;
+  readonly road: string;
+  readonly low: number;
+  readonly high: number;
+  readonly peak: number;
+  readonly sources: readonly SkySource[];
+}
+
+interface ColourRange {
+  readonly low: number;
+  readonly high: number;
+  readonly peak: number;
+}
+
+/** The same spectra to an image by visibilities, directly, and what is between them. */
+export interface RoadsHead extends Head {
+  readonly time: string;
+  readonly pixelSize: number;
+  readonly halfWidth: number;
+  /** Of the brightest pixel. */
+  readonly difference: number;
+  readonly range: ColourRange;
+  readonly offRange: ColourRange;
+}
+
+/** What a page asks for. */
+export interface Ask {
+  readonly subscribe?: readonly string[];
+  readonly unsubscribe?: readonly string[];
+  /** Stations whose baseline's waterfall is wanted. */
+  readonly pair?: readonly [number, number];
+}
+
+export const TOPICS = [
+  'status',
+  'plan',
+  'sky',
+  'sources',
+  'antennas',
+  'bandpass',
+  'baseline',
+  'gains',
+  'chain',
+  'night',
+  'alarms',
+  'journal',
+  'roads',
+] as const;
+export type Topic = (typeof TOPICS)[number];

@@ -1,0 +1,85 @@
+/** What one has in the morning: which minutes were seen and written, with what weight; files and sessions. */
+import type { FileEvent } from '../pipeline/live/files.js';
+import type { NightView } from './messages.js';
+
+interface Minute {
+  integrations: number;
+  present: number;
+  written: number;
+}
+
+/** Two nights of minutes. */
+const MOST_MINUTES = 2880;
+const MOST_FILES = 1000;
+
+export class NightBook {
+  private readonly minutes = new Map<number, Minute>();
+  private readonly files = new Map<string, { integrations: number; state: string }>();
+  private readonly sessions: { readonly session: number; readonly start: string }[] = [];
+  written = 0;
+  unwritten = 0;
+  newestUnixS: number | undefined;
+  newestPath: string | undefined;
+
+  constructor(private readonly startedUnixS: number) {}
+
+  session(session: number, start: string): void {
+    this.sessions.push({ session, start });
+  }
+
+  /** An integration of the data's own time `unixS`. */
+  integration(unixS: number, present: number, isWritten: boolean): void {
+    const minute = Math.floor(unixS / 60);
+    const known = this.minutes.get(minute) ?? { integrations: 0, present: 0, written: 0 };
+    known.integrations++;
+    known.present += present;
+    if (isWritten) known.written++;
+    this.minutes.set(minute, known);
+    if (this.minutes.size > MOST_MINUTES) {
+      for (const oldest of this.minutes.keys()) {
+        this.minutes.delete(oldest);
+        break;
+      }
+    }
+  }
+
+  /** So many integrations were written in all; says how many are new. */
+  wrote(written: number, unwritten: number, unixS: number): number {
+    const more = written - this.written;
+    if (more > 0) this.newestUnixS = unixS;
+    const open = this.newestPath === undefined ? undefined : this.files.get(this.newestPath);
+    if (open?.state === 'open') open.integrations += more;
+    this.written = written;
+    this.unwritten = unwritten;
+    return more;
+  }
+
+  file({ kind, path, integrations }: FileEvent): void {
+    this.files.set(path, { integrations, state: kind === 'opened' ? 'open' : kind });
+    if (kind === 'opened') this.newestPath = path;
+    if (this.files.size > MOST_FILES) {
+      for (const oldest of this.files.keys()) {
+        this.files.delete(oldest);
+        break;
+      }
+    }
+  }
+
+  get fileCount(): number {
+    return this.files.size;
+  }
+
+  view(): NightView {
+    return {
+      startedUnixS: this.startedUnixS,
+      minutes: [...this.minutes].map(([minute, { integrations, present, written }]) => ({
+        minute,
+        integrations,
+        written,
+        presentPercent: Number(((100 * present) / integrations).toFixed(2)),
+      })),
+      files: [...this.files].map(([path, file]) => ({ path, ...file })),
+      sessions: this.sessions.slice(-100),
+    };
+  }
+}

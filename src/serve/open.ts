@@ -1,0 +1,272 @@
+/** Opens the page of a night: a server, its socket, its clockwork of one second. */
+import type { AddressInfo } from 'node:net';
+import type { Closable } from '../core/closing.js';
+import { CorellaError } from '../core/errors.js';
+import { formatInstant } from '../core/instant.js';
+import type { Integration } from '../core/blocks.js';
+import { baselineIndex, baselineCount } from '../core/axes.js';
+import type { GainsEvents } from '../pipeline/live/gains.js';
+import type { Steering } from '../pipeline/live/steering.js';
+import { Commands, type Helm } from './commands.js';
+import { GainsBook } from './gains-book.js';
+import { makeToken, openGuard } from './guard.js';
+import { createHttp } from './http.js';
+import { Hub, textMessage } from './hub.js';
+import { Journal } from './journal.js';
+import { LiveState, type NightFacts } from './live-state.js';
+import type { CheckView, Topic } from './messages.js';
+import { Metrics } from './metrics.js';
+import { readsOf } from './reads.js';
+import { faultsOf } from './rules.js';
+import { chainOf, measure, planOf, statusOf, type Surroundings } from './views.js';
+import { encodeMessage } from './wire.js';
+
+export interface PageSettings {
+  readonly host: string;
+  /** `orAny`: whichever is free where that is taken. */
+  readonly port: number;
+  readonly orAny?: boolean;
+  /** Further names by which the page is reached. */
+  readonly names?: readonly string[];
+  readonly token?: string;
+  readonly facts: NightFacts;
+  readonly journal?: string;
+  readonly stop: () => void;
+  readonly say: (line: string) => void;
+}
+
+export interface Page extends Closable {
+  /** Where it is, without and with the token that lets one steer. */
+  readonly url: string;
+  readonly steerUrl: string;
+  readonly state: LiveState;
+  readonly gainsEvents: GainsEvents;
+  /** Data flow: from now on there is something to steer. */
+  steer(helm: Omit<Helm, 'gainsChanged'>): void;
+  /** Gains to look at, where nothing can be steered. */
+  showGains(steering: Steering): void;
+  /** Checks of the live data against the reference, newest. */
+  check(view: () => CheckView | undefined): void;
+  publish(topic: Topic): void;
+}
+
+const SECOND_MS = 1000;
+
+export async function openPage(settings: PageSettings): Promise<Page> {
+  const token = settings.token ?? makeToken();
+  const { facts } = settings;
+  let helm: Helm | undefined;
+  let check: (() => CheckView | undefined) | undefined;
+  const gains = new GainsBook();
+  const around = (): Surroundings => ({
+    clients: hub.count,
+    dropped: hub.dropped,
+    gains,
+    steerable: helm !== undefined,
+    ...(check && { check }),
+  });
+  const metrics: Metrics = new Metrics(() => ({
+    ...(facts.packets && { packets: facts.packets() }),
+    ...(state.isNow && state.senders?.clockErrorS && { clockErrorS: state.senders.clockErrorS.mean }),
+    antennas: state.antennas?.rows(undefined) ?? [],
+    status: statusOf(state, around()),
+    chain: chainOf(state, around()),
+    totals: state.totals,
+    ...(state.book.newestUnixS !== undefined && { newestFileUnixS: state.book.newestUnixS }),
+    ...(gains.residual !== undefined && { residual: gains.residual }),
+    ...(gains.unsolved !== undefined && { unsolvedInputs: gains.unsolved }),
+  }));
+  const state: LiveState = new LiveState(facts, {
+    onLatency: metrics.observeLatency,
+    onLateness: metrics.observeLateness,
+    onAlarm: ({ where, what }, isUp) => {
+      journal.add({ who: 'corella', what: `${isUp ? 'alarm' : 'over'}: ${where}: ${what}` });
+    },
+  });
+  const values = {
+    status: () => statusOf(state, around()),
+    plan: () => planOf(state),
+    sources: () => state.senders?.view(),
+    antennas: () => state.antennas?.rows(state.begun?.live.steering?.gains.latest),
+    gains: () => gains.view(),
+    chain: () => chainOf(state, around()),
+    night: () => state.book.view(),
+    alarms: () => state.alarms.all,
+    journal: () => journal.entries,
+  } satisfies Partial<Record<Topic, () => unknown>>;
+  const valueOf = (topic: Topic): unknown =>
+    topic in values ? values[topic as keyof typeof values]() : undefined;
+  const bandpassHead = (time: string) => ({
+    time,
+    shape: [state.antennas?.levels.length ?? 0, state.begun?.live.frequenciesHz.length ?? 0],
+  });
+  const hub = new Hub({
+    greet: (topic, send) => {
+      const { frame, antennas } = state;
+      if (topic === 'sky' && frame) {
+        send(encodeMessage({ ...frame.head, ageS: state.imageAgeS ?? 0 }, frame.plane));
+      } else if (topic === 'roads') {
+        if (state.roads) send(encodeMessage(state.roads.head, state.roads.values));
+      } else if (topic === 'bandpass' && antennas && state.totals.integrations > 0) {
+        send(encodeMessage({ topic, ...bandpassHead('') }, antennas.bandpass));
+      } else {
+        const value = valueOf(topic);
+        if (value !== undefined) send(textMessage(topic, value));
+      }
+    },
+  });
+  const publish = (topic: Topic): void => {
+    if (!hub.hasListeners(topic)) return;
+    if (topic === 'roads') {
+      if (state.roads) hub.publishArray(topic, state.roads.head, state.roads.values);
+      return;
+    }
+    const value = valueOf(topic);
+    if (value !== undefined) hub.publish(topic, value);
+  };
+  const journal = new Journal(
+    () => {
+      publish('journal');
+    },
+    settings.journal,
+    settings.say,
+  );
+  state.listen({
+    hasListeners: (topic) => hub.hasListeners(topic),
+    changed: publish,
+    sky: ({ head, plane }) => {
+      hub.publishArray('sky', head, plane);
+    },
+    bandpass: (integration) => {
+      const time = formatInstant(integration.start, 3);
+      if (state.antennas) hub.publishArray('bandpass', bandpassHead(time), state.antennas.bandpass);
+      for (const pair of hub.pairs()) publishBaseline(hub, integration, pair);
+    },
+  });
+  const commands = new Commands({
+    helm: () => helm,
+    journal,
+    alarms: state.alarms,
+    stop: () => {
+      state.isStopping = true;
+      settings.stop();
+    },
+  });
+  const guard = openGuard({
+    host: settings.host,
+    port: () => (server.address() as AddressInfo | null)?.port ?? settings.port,
+    token,
+    names: settings.names ?? [],
+  });
+  const server = createHttp({ guard, hub, metrics, commands, gets: readsOf({ state, journal, around }) });
+  const port = await listen(server, settings);
+  const timer = setInterval(() => {
+    state.load.tick();
+    const { files } = state.begun ?? {};
+    if (files) state.book.wrote(files.written, files.unwritten, Date.now() / 1000);
+    if (facts.packets) state.senders?.tick(facts.packets(), Date.now() / 1000);
+    if (state.alarms.judge(faultsOf(measure(state, around())), Date.now() / 1000)) publish('alarms');
+    for (const topic of ['status', 'sources', 'chain', 'night'] as const) publish(topic);
+  }, SECOND_MS);
+  const name = settings.host.includes(':') ? `[${settings.host}]` : settings.host;
+  const url = `http://${name}:${port}/`;
+  return {
+    url,
+    steerUrl: `${url}#token=${token}`,
+    state,
+    gainsEvents: {
+      solved: (solved, from) => {
+        gains.changed(solved);
+        journal.add({
+          who: 'corella',
+          what: `gains of ${solved.solvedInputs} inputs solved, residual ${(100 * solved.residual).toFixed(1)} %`,
+          fromTick: from.tick.toString(),
+          from: formatInstant(from.at, 6),
+        });
+        publish('gains');
+      },
+      failed: (why) => {
+        journal.add({ who: 'corella', what: `gains were not solved: ${why}` });
+        publish('gains');
+      },
+    },
+    steer: (given) => {
+      gains.follow(given.steering, given.gains, given.steering.flags.latest.length);
+      helm = {
+        ...given,
+        gainsChanged: () => {
+          gains.changed();
+          publish('gains');
+        },
+      };
+    },
+    showGains: (steering) => {
+      gains.follow(steering, undefined, steering.flags.latest.length);
+    },
+    check: (view) => {
+      check = view;
+    },
+    publish,
+    close: async () => {
+      clearInterval(timer);
+      state.load.close();
+      await journal.close();
+      hub.close();
+      server.closeAllConnections();
+      await new Promise<void>((resolve) =>
+        server.close(() => {
+          resolve();
+        }),
+      );
+    },
+  };
+}
+
+/** baseline : [product][c][re, im], means over the integration; NaN where nothing was there. */
+function publishBaseline(hub: Hub, integration: Integration, pair: readonly [number, number]): void {
+  const { channels, stations, polarisations, visibilities, counts, start } = integration;
+  const [i, j] = [Math.max(...pair), Math.min(...pair)];
+  if (i >= stations) return;
+  const baselines = baselineCount(stations);
+  const products = polarisations ** 2;
+  const values = new Float32Array(2 * products * channels);
+  for (let c = 0; c < channels; c++) {
+    const b = c * baselines + baselineIndex(i, j);
+    for (let k = 0; k < products; k++) {
+      for (let part = 0; part < 2; part++)
+        values[2 * (k * channels + c) + part] =
+          counts[b] > 0 ? visibilities[2 * (b * products + k) + part] / counts[b] : NaN;
+    }
+  }
+  hub.publishArray(
+    'baseline',
+    { pair: [i, j], time: formatInstant(start, 3), shape: [products, channels, 2] },
+    values,
+  );
+}
+
+async function listen(server: ReturnType<typeof createHttp>, settings: PageSettings): Promise<number> {
+  const { host, port, orAny } = settings;
+  const attempt = (wanted: number): Promise<number> =>
+    new Promise((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(wanted, host.replace(/^\[|\]$/g, ''), () => {
+        server.removeListener('error', reject);
+        resolve((server.address() as AddressInfo).port);
+      });
+    });
+  try {
+    return await attempt(port);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE' && orAny === true) return attempt(0);
+    throw new CorellaError(
+      {
+        where: `--page ${host}:${port}`,
+        what: code === 'EADDRINUSE' ? 'is taken by another program' : `cannot be listened on (${code})`,
+        fix: 'give another address, or --no-page',
+      },
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,70 @@
+/** From an image of many channels to what a page draws: Stokes I over the band, a spectrum at a place, a range of colours. */
+import type { ImagePlan } from '../image/index.js';
+import type { SkyImage } from '../pipeline/sky-image.js';
+
+type Axes = Pick<ImagePlan, 'channels' | 'products' | 'pixels'>;
+
+/** plane : [m][l], the mean over channels of (XX + YY)/2, or of XX alone; NaN where nothing is shown. */
+export function stokesPlane(image: SkyImage['image'], { channels, products, pixels }: Axes): Float32Array {
+  const size = pixels * pixels;
+  const sum = new Float64Array(size);
+  let filled = 0;
+  // Pixels that are not shown are NaN in every channel; a channel without data is NaN in every pixel.
+  const middle = (pixels / 2) * pixels + pixels / 2;
+  for (let c = 0; c < channels; c++) {
+    const x = c * products * size;
+    const y = products > 1 ? x + size : x;
+    if (Number.isNaN(image[x + middle] + image[y + middle])) continue;
+    filled++;
+    for (let at = 0; at < size; at++) sum[at] += image[x + at] + image[y + at];
+  }
+  const plane = new Float32Array(size);
+  for (let at = 0; at < size; at++) plane[at] = filled > 0 ? sum[at] / (2 * filled) : NaN;
+  return plane;
+}
+
+/** Stokes I of each channel at the pixel nearest to a place; null where there is none. */
+export function spectrumAt(
+  image: SkyImage['image'],
+  { channels, products, pixels, pixelSize }: Axes & Pick<ImagePlan, 'pixelSize'>,
+  l: number,
+  m: number,
+): (number | null)[] {
+  const [row, column] = [Math.round(m / pixelSize + pixels / 2), Math.round(l / pixelSize + pixels / 2)];
+  if (row < 0 || column < 0 || row >= pixels || column >= pixels) return [];
+  const at = row * pixels + column;
+  return Array.from({ length: channels }, (_, c) => {
+    const x = c * products * pixels * pixels + at;
+    const value = (image[x] + image[products > 1 ? x + pixels * pixels : x]) / 2;
+    return Number.isFinite(value) ? value : null;
+  });
+}
+
+/** So many pixels tell the range well enough: sorting all of a large image would take longer than drawing it. */
+const SAMPLED = 8192;
+const [LOW, HIGH] = [0.02, 0.9995];
+
+export interface Range {
+  readonly low: number;
+  readonly high: number;
+  readonly peak: number;
+}
+
+/** What the colours span, as in our pictures (draw/stretch.ts): the faint end of the noise to the brightest sources. */
+export function colourRange(plane: Float32Array): Range {
+  const stride = Math.max(1, Math.floor(plane.length / SAMPLED));
+  const some: number[] = [];
+  let peak = -Infinity;
+  for (let at = 0; at < plane.length; at++) {
+    const value = plane[at];
+    if (value > peak) peak = value;
+    if (at % stride === 0 && Number.isFinite(value)) some.push(value);
+  }
+  const sorted = Float32Array.from(some).sort();
+  if (sorted.length === 0) return { low: 0, high: 1, peak: 0 };
+  const pick = (share: number): number => sorted[Math.round(share * (sorted.length - 1))];
+  const [low, high] = [pick(LOW), pick(HIGH)];
+  // A source that few pixels saw still has colours to itself.
+  const top = peak - low <= 4 * (high - low) ? peak : high;
+  return top > low ? { low, high: top, peak } : { low: low - 1, high: low + 1, peak };
+}

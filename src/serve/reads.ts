@@ -1,0 +1,123 @@
+/** GET: everything that the page shows, for programs. */
+import { readFile } from 'node:fs/promises';
+import { imageCPML } from '../core/axes.js';
+import { refuse } from '../core/errors.js';
+import { instant } from '../core/instant.js';
+import { encodeFitsImage } from '../formats/index.js';
+import { skyFrame } from '../sky/frame.js';
+import type { Frame } from './film.js';
+import type { Answer, Get } from './http.js';
+import type { Journal } from './journal.js';
+import type { LiveState } from './live-state.js';
+import { chainOf, planOf, statusOf, type Surroundings } from './views.js';
+import { encodeMessage } from './wire.js';
+
+export interface Readable {
+  readonly state: LiveState;
+  readonly journal: Journal;
+  readonly around: () => Surroundings;
+}
+
+const json = (value: unknown): Answer => (value === undefined ? undefined : { json: value });
+
+export function readsOf({ state, journal, around }: Readable): Readonly<Record<string, Get>> {
+  return {
+    status: () => json(statusOf(state, around())),
+    plan: () => json(planOf(state)),
+    sources: () => json(state.senders?.view()),
+    antennas: () => json(state.antennas?.rows(state.begun?.live.steering?.gains.latest ?? undefined)),
+    gains: () => json(around().gains.view()),
+    chain: () => json(chainOf(state, around())),
+    night: () => json(state.book.view()),
+    alarms: () => json(state.alarms.all),
+    journal: () => json(journal.entries),
+    images: () =>
+      json(state.film.all.map(({ unixS, head }) => ({ unixS, time: head.time, peak: head.peak }))),
+    'images/at': (query) => frameAt(state, query),
+    'images/latest.png': () => latestPng(state),
+    'images/latest.fits': () => latestFits(state),
+    place: (query) => place(state, query),
+  };
+}
+
+function numberIn(query: URLSearchParams, name: string): number {
+  const text = query.get(name);
+  const value = text === null || text === '' ? NaN : Number(text);
+  return Number.isFinite(value) ? value : refuse(name, `'${text ?? ''}' is no number`, `add ?${name}=…`);
+}
+
+/** The image nearest to a time, in seconds since 1970, as the socket sends them. */
+function frameAt({ film }: LiveState, query: URLSearchParams): Answer {
+  const unixS = numberIn(query, 'unixS');
+  const nearest = film.all.reduce<Frame | undefined>(
+    (best, one) => (best && Math.abs(best.unixS - unixS) <= Math.abs(one.unixS - unixS) ? best : one),
+    undefined,
+  );
+  return nearest && { type: 'application/octet-stream', bytes: encodeMessage(nearest.head, nearest.plane) };
+}
+
+async function latestPng({ begun, frame }: LiveState): Promise<Answer> {
+  if (begun?.picture === undefined || !frame) return undefined;
+  const bytes = await readFile(begun.picture).catch(() => undefined);
+  return bytes && { type: 'image/png', bytes };
+}
+
+/** Stokes I of the newest image, with its coordinates. */
+async function latestFits({ begun, frame, facts }: LiveState): Promise<Answer> {
+  if (!begun || !frame) return undefined;
+  const { head, plane, unixS } = frame;
+  const { telescope, frequenciesHz } = begun.live;
+  const [pixels] = head.shape;
+  const middle = instant(Math.floor(unixS), unixS % 1);
+  const start = instant(Math.floor(unixS - head.durationS / 2), (unixS - head.durationS / 2) % 1);
+  const parts: Uint8Array[] = [];
+  await encodeFitsImage(
+    {
+      path: 'latest.fits',
+      write: (bytes) => {
+        parts.push(bytes.slice());
+        return Promise.resolve();
+      },
+    },
+    {
+      image: imageCPML(Float64Array.from(plane), 1, 1, pixels),
+      pixels,
+      pixelSize: head.pixelSize,
+      polarisations: 1,
+      ...(telescope.polarisations === 2 && { stokes: 'I' as const }),
+      frequenciesHz: Float64Array.of((frequenciesHz[0] + frequenciesHz[frequenciesHz.length - 1]) / 2),
+      channelWidthHz: begun.channelWidthHz * frequenciesHz.length,
+      centre: skyFrame(telescope.site, middle).zenith,
+      start,
+      durationS: head.durationS,
+      telescope: telescope.name,
+      object: 'zenith',
+      unit: head.unit,
+      history: [`corella ${facts.version}, live, from ${facts.description}`],
+    },
+  );
+  return { type: 'image/fits', bytes: Buffer.concat(parts) };
+}
+
+/** How long a place's spectrum is waited for: it comes with the next image. */
+const SPECTRUM_MS = 3000;
+
+/** The spectrum of a place now, and its light curve over the night. */
+async function place(state: LiveState, query: URLSearchParams): Promise<Answer> {
+  const [l, m] = [numberIn(query, 'l'), numberIn(query, 'm')];
+  if (Math.hypot(l, m) > 1.1) refuse('place', `l = ${l}, m = ${m} is not on the sky`, 'keep l² + m² ≤ 1');
+  const { begun, frame, facts } = state;
+  if (!frame) return undefined;
+  const spectrum = facts.showing
+    ? (state.spectra?.(l, m) ?? [])
+    : await Promise.race([
+        state.spectrum(l, m),
+        new Promise<(number | null)[]>((resolve) => setTimeout(resolve, SPECTRUM_MS, []).unref()),
+      ]);
+  return json({
+    ...{ l, m, unit: frame.head.unit },
+    frequenciesHz: [...(begun?.live.frequenciesHz ?? [])],
+    spectrum,
+    curve: state.film.curve(l, m),
+  });
+}

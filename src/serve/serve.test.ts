@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { request as ask } from 'node:http';
+import { connect } from 'node:net';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { WebSocket } from 'ws';
+import { temporaryFolder } from '../core/testing/temporary-folder.js';
+import { openPage, tokenOf, type Page } from './index.js';
+
+const TOKEN = 'a-token-of-our-own';
+let page: Page;
+let port = 0;
+let stops = 0;
+const folder = temporaryFolder('serve');
+const journal = join(folder, 'journal.jsonl');
+
+before(async () => {
+  page = await openPage({
+    host: '127.0.0.1',
+    port: 0,
+    token: TOKEN,
+    names: ['telescope.example'],
+    journal,
+    facts: { description: 'a test', backend: 'none', version: '0', isLive: true, folder },
+    stop: () => {
+      stops++;
+    },
+    say: () => undefined,
+  });
+  port = Number(new URL(page.url).port);
+});
+after(() => page.close());
+
+interface Asked {
+  readonly path: string;
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+}
+
+/** `fetch` would not let us lie about who we are. */
+const asked = ({
+  path,
+  method = 'GET',
+  headers = {},
+  body,
+}: Asked): Promise<{ code: number; text: string }> =>
+  new Promise((resolve, reject) => {
+    const request = ask({ port, host: '127.0.0.1', path, method, headers }, (response) => {
+      let text = '';
+      response.on('data', (part: Buffer) => (text += part.toString()));
+      response.on('end', () => {
+        resolve({ code: response.statusCode ?? 0, text });
+      });
+    });
+    request.on('error', reject);
+    request.end(body);
+  });
+const codeOf = async (one: Asked): Promise<number> => (await asked(one)).code;
+const bearer = { authorization: `Bearer ${TOKEN}` };
+const post = (path: string, body: unknown, headers: Record<string, string> = bearer): Asked => ({
+  path: `/api/v1/${path}`,
+  method: 'POST',
+  headers,
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+});
+
+const opened = (headers: Record<string, string>, protocols: string[] = ['corella'], path = '/live') =>
+  new Promise<WebSocket | number>((resolve) => {
+    const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, protocols, { headers });
+    socket.on('open', () => {
+      resolve(socket);
+    });
+    socket.on('unexpected-response', (_, response) => {
+      resolve(response.statusCode ?? 0);
+      socket.terminate();
+    });
+    socket.on('error', () => undefined);
+  });
+
+describe('who may ask', () => {
+  it('reads without a token from this machine, and changes nothing', async () => {
+    const { code, text } = await asked({ path: '/api/v1/status' });
+    assert.equal(code, 200);
+    assert.equal((JSON.parse(text) as { state: string }).state, 'waiting');
+    assert.equal(await codeOf(post('stop', {}, {})), 401);
+    assert.equal(await codeOf(post('stop', {}, { authorization: 'Bearer another' })), 401);
+    assert.equal(stops, 0);
+  });
+  it('answers to its own names alone', async () => {
+    for (const host of ['evil.example', `evil.example:${port}`, `127.0.0.1:${port + 1}`, '127.0.0.1'])
+      assert.equal(await codeOf({ path: '/api/v1/status', headers: { host } }), 421, host);
+    assert.equal(await codeOf({ path: '/', headers: { host: 'evil.example' } }), 421);
+    assert.equal(await codeOf({ path: '/api/v1/status', headers: { host: `localhost:${port}` } }), 200);
+  });
+  it('wants a token of whoever comes by another name, for reading too', async () => {
+    const host = 'telescope.example';
+    assert.equal(await codeOf({ path: '/api/v1/status', headers: { host } }), 401);
+    assert.equal(await codeOf({ path: '/metrics', headers: { host } }), 401);
+    assert.equal(await codeOf({ path: '/api/v1/status', headers: { host, ...bearer } }), 200);
+    assert.equal(await opened({ host }), 401);
+    const socket = await opened({ host }, ['corella', `token.${TOKEN}`]);
+    assert.ok(typeof socket !== 'number');
+    assert.equal(socket.protocol, 'corella');
+    socket.terminate();
+  });
+  it('gives no socket to a page from elsewhere', async () => {
+    assert.equal(await opened({ origin: 'http://evil.example' }), 403);
+    assert.equal(await opened({ origin: 'null' }), 403);
+    assert.equal(await opened({ origin: `http://127.0.0.1:${port + 1}` }), 403);
+    assert.equal(await opened({ host: 'evil.example' }), 403);
+    assert.equal(await opened({}, ['corella'], '/other'), 404);
+    const own = await opened({ origin: `http://localhost:${port}` });
+    assert.ok(typeof own !== 'number');
+    own.terminate();
+  });
+  it('lets no page from elsewhere steer, even with the token', async () => {
+    assert.equal(await codeOf(post('stop', {}, { ...bearer, origin: 'http://evil.example' })), 403);
+    assert.equal(stops, 0);
+  });
+});
+
+describe('what is asked', () => {
+  it('keeps paths inside, however they are written', async () => {
+    for (const path of [
+      '/../serve.test.js',
+      '/..%2f..%2fpackage.json',
+      '/%2e%2e/package.json',
+      '//etc/passwd',
+      '/page/../../package.json',
+      '/index.html/..',
+      '/\\..\\package.json',
+      '/app.js%00',
+    ]) {
+      const { code, text } = await asked({ path });
+      assert.ok(
+        code === 404 || code === 400 || (code === 200 && text.includes('<corella-app>')),
+        `${path}: ${code}`,
+      );
+      assert.ok(!text.includes('"name"'), path);
+    }
+    assert.equal(await codeOf({ path: '/api/v1/constructor' }), 404);
+    assert.equal(await codeOf(post('__proto__', {})), 404);
+  });
+  it('refuses what is too large, no JSON, or not what a command takes, and says what and how', async () => {
+    assert.equal(await codeOf(post('flags', 'x'.repeat(2 ** 21))), 413);
+    assert.equal(await codeOf(post('stop', '{')), 400);
+    const { code, text } = await asked(post('stop', { now: true }));
+    assert.equal(code, 400);
+    assert.match(text, /which nobody knows/);
+    assert.equal(await codeOf({ path: '/api/v1/stop', method: 'DELETE', headers: bearer }), 405);
+    assert.equal(await codeOf({ path: '/', method: 'POST' }), 405);
+    assert.equal(await codeOf({ path: '/api/v1/images/at?unixS=x' }), 400);
+    assert.equal(stops, 0);
+    // nothing flows yet: nothing can be steered
+    assert.match(
+      (await asked(post('flags', { inputs: [0], flag: true }))).text,
+      /nothing can be steered yet/,
+    );
+  });
+  it('outlives bytes that are no HTTP, and sockets that say nonsense', async () => {
+    await new Promise<void>((resolve) => {
+      const raw = connect(port, '127.0.0.1', () => raw.write('\x00\x01nonsense\r\n\r\n'));
+      raw.on('close', () => {
+        resolve();
+      });
+      raw.on('error', () => undefined);
+      raw.resume();
+    });
+    for (const nonsense of ['{', '[]', '{"subscribe":["everything"]}', '{"steer":1}', 'x'.repeat(5000)]) {
+      const socket = await opened({});
+      assert.ok(typeof socket !== 'number');
+      const closed = new Promise<void>((resolve) =>
+        socket.on('close', () => {
+          resolve();
+        }),
+      );
+      socket.send(nonsense);
+      await closed;
+    }
+    assert.equal(await codeOf({ path: '/api/v1/status' }), 200);
+  });
+  it('tells a new subscriber what is known at once', async () => {
+    const socket = await opened({});
+    assert.ok(typeof socket !== 'number');
+    const said = new Promise<string>((resolve) =>
+      socket.once('message', (data: Buffer) => {
+        resolve(data.toString());
+      }),
+    );
+    socket.send('{"subscribe":["status"]}');
+    const { topic, value } = JSON.parse(await said) as { topic: string; value: { word: string } };
+    assert.equal(topic, 'status');
+    assert.equal(value.word, 'Waiting for data');
+    socket.terminate();
+  });
+  it('stops when it is told to, and writes that down', async () => {
+    const { code, text } = await asked(post('stop', {}));
+    assert.equal(code, 200);
+    assert.equal((JSON.parse(text) as { journal: number }).journal, 1);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(stops, 1);
+    assert.match((await asked({ path: '/api/v1/journal' })).text, /stopping/);
+    for (let tries = 0; tries < 100; tries++) {
+      const written = await readFile(journal, 'utf8').catch(() => '');
+      if (written.endsWith('\n')) break;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.match(await readFile(journal, 'utf8'), /^\{"number":1,.*"who":"127.0.0.1".*\}\n$/);
+  });
+  it('has metrics in Prometheus’ own words', async () => {
+    const { code, text } = await asked({ path: '/metrics' });
+    assert.equal(code, 200);
+    assert.match(text, /^# TYPE corella_images_total counter$/m);
+    assert.match(text, /^corella_alarms\{severity="alarm"\} 0$/m);
+    assert.match(text, /^corella_http_request_seconds_count\{route="status"\} \d+$/m);
+  });
+});
+
+describe('a token', () => {
+  it('is made once, for its owner alone, and kept', async () => {
+    const path = join(folder, 'token');
+    const made = await tokenOf(path);
+    assert.ok(made.length >= 16);
+    assert.equal(await tokenOf(path), made);
+    await assert.rejects(tokenOf(journal), /holds no token/);
+  });
+});

@@ -1,0 +1,184 @@
+/** What is known of a night in the words of the API and the page. */
+import { formatInstant } from '../core/instant.js';
+import type { ChainView, CheckView, PlanView, RecordingStatus, Status } from './messages.js';
+import type { LiveState } from './live-state.js';
+import type { Measured } from './rules.js';
+import type { GainsBook } from './gains-book.js';
+
+/** Beside the state: who is there, and who steers. */
+export interface Surroundings {
+  readonly clients: number;
+  readonly dropped: number;
+  readonly gains: GainsBook;
+  readonly check?: () => CheckView | undefined;
+  readonly steerable: boolean;
+}
+
+const SILENT_S = 3;
+
+export function recordingOf({ begun, book }: LiveState): RecordingStatus {
+  const counts = { written: book.written, unwritten: book.unwritten, files: book.fileCount };
+  if (!begun?.files) return { state: 'none', ...counts };
+  const { steering, integrationS } = begun.live;
+  const everyS = steering?.integration.latest ?? integrationS;
+  const ageS = book.newestUnixS === undefined ? undefined : Date.now() / 1000 - book.newestUnixS;
+  const isWanted = steering?.recording.latest ?? true;
+  // Only what was written counts: two integrations, and a second for the disk.
+  const isFresh = ageS !== undefined && ageS < 2 * everyS + 1;
+  return {
+    state: isFresh ? 'recording' : isWanted ? 'stalled' : 'stopped',
+    ...(book.newestPath !== undefined && { file: book.newestPath }),
+    ...(ageS !== undefined && { newestAgeS: ageS }),
+    ...counts,
+  };
+}
+
+export function statusOf(state: LiveState, { clients, gains, steerable }: Surroundings): Status {
+  const { facts, begun, current, newest, dataAgeS, totals, frame, imageAgeS } = state;
+  const { live } = begun ?? {};
+  const flags = state.antennas?.flagged;
+  const everyS = live?.steering?.integration.latest ?? live?.integrationS ?? 1;
+  const isSilent = dataAgeS !== undefined && dataAgeS > Math.max(SILENT_S, 2 * everyS);
+  const { showing = '' } = facts;
+  const kind = showing
+    ? 'showing'
+    : state.isStopping
+      ? 'stopping'
+      : dataAgeS === undefined
+        ? 'waiting'
+        : isSilent
+          ? 'silent'
+          : 'observing';
+  const [worst] = state.alarms.all;
+  const word = {
+    stopping: 'Stopping: what has come is worked through',
+    waiting: 'Waiting for data',
+    silent: 'No data come',
+    showing,
+    observing: state.alarms.all.length === 0 ? 'All is well' : `${worst.where}: ${worst.what}`,
+  }[kind];
+  return {
+    state: kind,
+    word,
+    telescope: live?.telescope.name ?? '',
+    title: live?.telescope.title ?? 'Corella',
+    ...{ from: facts.description, backend: facts.backend, version: facts.version },
+    serverUnixS: Date.now() / 1000,
+    startedUnixS: state.startedUnixS,
+    ...(current && { session: current.number, sessionStart: formatInstant(current.start, 3) }),
+    ...(newest && { newestSample: formatInstant(newest, 3) }),
+    ...(dataAgeS !== undefined && { dataAgeS }),
+    isNow: state.isNow,
+    ...(frame &&
+      imageAgeS !== undefined && {
+        image: { number: totals.images, ageS: imageAgeS, everyS: frame.head.everyS, unit: frame.head.unit },
+      }),
+    ...(totals.integrations > 0 && {
+      integration: { number: totals.integrations, everyS, presentPercent: 100 * state.present },
+    }),
+    recording: recordingOf(state),
+    flaggedInputs: flags ? flags.reduce((sum, flag) => sum + flag, 0) : 0,
+    gains: gains.brief(),
+    alarms: { warnings: state.alarms.count('warning'), alarms: state.alarms.count('alarm') },
+    clients,
+    steerable,
+  };
+}
+
+export function planOf({ begun, frame }: LiveState): PlanView | undefined {
+  if (!begun) return undefined;
+  const { live, channelWidthHz } = begun;
+  const { telescope, frequenciesHz, imaging, steering } = live;
+  const { name, title, site, stations, polarisations } = telescope;
+  return {
+    telescope: { name, title, latitudeDeg: site.latitudeDeg, longitudeDeg: site.longitudeDeg },
+    inputs: stations.length * polarisations,
+    stations: stations.length,
+    polarisations,
+    frequenciesHz: [...frequenciesHz],
+    channelWidthHz,
+    integrationS: steering?.integration.latest ?? live.integrationS,
+    ...(imaging && { imageS: imaging.everyS, road: imaging.road }),
+    ...(frame && { pixels: frame.head.shape[0] }),
+  };
+}
+
+/** An integration of so many bytes every so often; undefined where nothing is written. */
+function bytesPerS({ begun }: LiveState): number | undefined {
+  if (!begun?.files) return undefined;
+  const { telescope, frequenciesHz, steering, integrationS } = begun.live;
+  const { stations, polarisations } = telescope;
+  const pairs = (stations.length * (stations.length + 1)) / 2;
+  return (
+    (pairs * frequenciesHz.length * polarisations ** 2 * 13) / (steering?.integration.latest ?? integrationS)
+  );
+}
+
+const diskHours = (state: LiveState): number | undefined => {
+  const [free, rate] = [state.load.diskFreeBytes, bytesPerS(state)];
+  return free === undefined || rate === undefined ? undefined : free / rate / 3600;
+};
+
+export function chainOf(state: LiveState, around: Surroundings): ChainView {
+  const { load, facts, latencies } = state;
+  const { packets, ring } = facts;
+  const hours = diskHours(state);
+  const check = around.check?.();
+  return {
+    ...(packets &&
+      ring && {
+        ring: {
+          blocks: ring.blocks,
+          waiting: Math.max(0, Math.round(packets().blocks - state.takenSamples / ring.samplesPerBlock)),
+        },
+      }),
+    latencies: latencies.view(),
+    load: load.all.map(({ resource, ratio, word }) => ({ resource, ratio, word })),
+    loopMs: load.loopMs,
+    memoryBytes: process.memoryUsage.rss(),
+    ...(load.diskFreeBytes !== undefined && { diskFreeBytes: load.diskFreeBytes }),
+    ...(hours !== undefined && { diskHours: hours }),
+    clients: around.clients,
+    droppedMessages: around.dropped,
+    ...(check && { check }),
+  };
+}
+
+/** For the rules of the alarms. */
+export function measure(state: LiveState, around: Surroundings): Measured {
+  const { facts, senders, dataAgeS, imageAgeS, frame, begun, book, load } = state;
+  const view = senders?.view();
+  const lost = senders?.lostWithin(10) ?? [];
+  const hours = diskHours(state);
+  const recording = recordingOf(state);
+  const everyS = begun?.live.steering?.integration.latest ?? begun?.live.integrationS ?? 1;
+  const error = state.isNow ? senders?.clockErrorS?.mean : undefined;
+  const gains = around.gains.forRules();
+  const check = around.check?.();
+  return {
+    isLive: facts.isLive && !state.isStopping,
+    ...(dataAgeS !== undefined && { dataAgeS }),
+    senders: (view?.senders ?? []).map(({ name, silentS, verdict }, n) => ({
+      ...{ name, silentS, verdict, lostPercent: lost[n] },
+    })),
+    ringFull: senders?.grownWithin(10, ({ outcomes }) => outcomes.ring_full) ?? 0,
+    kernelDrops: senders?.grownWithin(10, ({ socket }) => socket?.kernelDrops ?? 0) ?? 0,
+    resyncs: senders?.grownWithin(10, ({ resyncs }) => resyncs) ?? 0,
+    ...(error !== undefined && { clockErrorS: error }),
+    load: facts.showing
+      ? []
+      : load.all.filter(({ resource }) => resource === 'chain' || resource === 'event loop'),
+    ...(frame && imageAgeS !== undefined && { image: { ageS: imageAgeS, everyS: frame.head.everyS } }),
+    ...(begun?.files &&
+      recording.state !== 'stopped' &&
+      recording.newestAgeS !== undefined && {
+        file: { ageS: recording.newestAgeS, everyS, unwritten: book.unwritten },
+      }),
+    changedInputs: state.antennas?.changed() ?? [],
+    inputs: state.antennas?.levels.length ?? 0,
+    ...(gains && { gains }),
+    ...(load.diskFreeBytes !== undefined &&
+      hours !== undefined && { disk: { freeBytes: load.diskFreeBytes, hours } }),
+    ...(check && { check }),
+  };
+}
