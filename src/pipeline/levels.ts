@@ -89,7 +89,8 @@ function follow(
 }
 
 function withoutGain(settings: ChannelSettings): ChannelSettings {
-  const { gain: _, ...others } = settings;
+  const others: { -readonly [Key in keyof ChannelSettings]: ChannelSettings[Key] } = { ...settings };
+  delete others.gain;
   return others;
 }
 
@@ -101,7 +102,8 @@ function gainOf(source: VoltageSource, settings: ChannelSettings): number {
 
 /** Mean square of the numbers of each input over the first samples that came. */
 async function firstPowers(source: VoltageSource): Promise<number[]> {
-  for await (const { voltages, samples, gaps, release } of source.blocks(SAMPLES)) {
+  for await (const block of source.blocks(SAMPLES)) {
+    const { voltages, samples, gaps } = block;
     try {
       const row = samples * elementsPerVoltage(source.type);
       return Array.from({ length: source.inputs }, (_, a) => {
@@ -113,7 +115,7 @@ async function firstPowers(source: VoltageSource): Promise<number[]> {
         return missing < samples ? sum / (row * (1 - missing / samples)) : 0;
       });
     } finally {
-      release?.();
+      block.release?.();
     }
   }
   return [];

@@ -61,8 +61,7 @@ function sumsOf(
   p: number,
 ): Sums {
   const inputs = stations * polarisations;
-  const valueAt = (b: number): number =>
-    2 * (((c * baselines + b) * polarisations + p) * polarisations + p);
+  const valueAt = (b: number): number => 2 * (((c * baselines + b) * polarisations + p) * polarisations + p);
   const powers = Array.from({ length: stations }, (_, s) => {
     const b = baselineIndex(s, s);
     const count = counts[c * baselines + b];
