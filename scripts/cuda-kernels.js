@@ -203,9 +203,8 @@ function channelisers() {
       ),
     ...[8, 16].flatMap((taps) => {
       const tensor = planTensor(plan(1024, taps, 'ci8', 'ci8', delayed), card);
-      const long = planLong(plan(4096, taps, 'ci8', 'ci8', delayed), card);
-      if (!tensor || !long) throw new Error(`tensor cores no longer take ${taps} taps with delays`);
-      return jobs(hopper, ...Object.values(tensor.requests), long.request);
+      if (!tensor) throw new Error(`tensor cores no longer take ${taps} taps with delays`);
+      return jobs(hopper, ...Object.values(tensor.requests));
     }),
     ...[1, 8, 13, 17].flatMap((taps) => {
       const tensor = planTensor(plan(1024, taps, 'ci8', 'ci8'), card);

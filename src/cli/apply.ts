@@ -53,7 +53,7 @@ async function run(from: string, gainsPath: string, to: string, options: ApplyOp
     const { frequenciesHz, polarisations, feeds } = file.header;
     const header = {
       ...file.header,
-      unit: 'Jy' as const,
+      units: 'Jy' as const,
       history: [...history({ from: file }), `gains ${gainsPath} applied`],
     };
     const told = { integrations: 0, flagged: 0, values: 0 };

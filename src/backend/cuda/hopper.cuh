@@ -75,15 +75,6 @@ __device__ __forceinline__ void copyBox(uint32_t to, const TensorMap *map, uint3
       "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z)
       : "memory");
 }
-// Of a 2-D view (x, y), for what passes through L2 only once.
-__device__ __forceinline__ void copyBox(uint32_t to, const TensorMap *map, uint32_t barrier, int x, int y,
-                                        uint64_t policy) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
-      "[%0], [%1, {%3, %4}], [%2], %5;" ::"r"(to),
-      "l"(map), "r"(barrier), "r"(x), "r"(y), "l"(policy)
-      : "memory");
-}
 // The same box to the same address of every block in the mask, signalling each one's own barrier.
 __device__ __forceinline__ void copyBoxToAll(uint32_t to, const TensorMap *map, uint32_t barrier, uint16_t mask, int x,
                                              int y, int z) {

@@ -20,7 +20,6 @@
 // 16 columns whose taps a thread needs, those in shared memory; the others come from L2 for every tile), AHEAD (columns
 // whose taps are on their way).
 #include "butterflies.cuh"
-#include "delays.cuh"
 #include "hopper.cuh"
 #include "long.cuh"
 #include "rounding.cuh"
@@ -34,12 +33,10 @@ constexpr int PAIRS = (TAPS + 1) / 2, EIGHTS = (TAPS + 7) / 8;
 constexpr int ROW_BYTES = 2 * CHANNELS, QUAD_BYTES = 4 * ROW_BYTES;
 constexpr int EXCHANGE_BYTES = CHANNELS * 2 * 8, STAGE_BYTES = EXCHANGE_BYTES / 16;
 constexpr int RING_BYTES = QUADS * QUAD_BYTES, KEPT_BYTES = KEPT * EIGHTS * 256 * 16;
-// Rows come in whole fours, asked for by one thread; where DELAYED in boxes, by one of every warp.
-constexpr int BOX = CHANNELS / 16, BOX_BYTES = 2 * BOX, FETCHING = DELAYED ? 16 : 1;
 // By measurement: columns of the filter after which results go out, for they have come from scratch by then; and after
 // which the exchange is given up.
 constexpr int WRITE_AT = KEPT == 16 ? 8 : 12, FREE_AT = KEPT == 16 ? 15 : 16;
-static_assert(CHANNELS == 4096, "16 x 16 x 16 points");
+static_assert(CHANNELS == 4096 && !DELAYED, "16 x 16 x 16 points, rows where they lie");
 
 struct LongWork {
   const int8_t *voltages;  // [a][pitch]
@@ -52,16 +49,11 @@ struct LongWork {
   uint4 *scratch;           // [block][2][tile][warp][quarter][lane]
   unsigned long long *saturated;
   int inputs, spectra;
-  float factor;              // ONE_FACTOR: of all
-  const InputDelay *delays;  // delays.cuh, where DELAYED
+  float factor;  // ONE_FACTOR: of all
 };
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
-    channeliseLong(const __grid_constant__ TensorMap map,
-#if DELAYED
-                   const __grid_constant__ TensorMap source,  // of voltages, (sample, input)
-#endif
-                   const __grid_constant__ LongWork work) {
+    channeliseLong(const __grid_constant__ TensorMap map, const __grid_constant__ LongWork work) {
   extern __shared__ __align__(128) unsigned char shared[];
   const uint32_t exchange = ptx::sharedAddress(shared), ring = exchange + EXCHANGE_BYTES, kept = ring + RING_BYTES;
   float4 *allTurns = (float4 *)(shared + EXCHANGE_BYTES + RING_BYTES + KEPT_BYTES);
@@ -72,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
   const int k1 = m >> 4, index = m & 15;     // after it: row of the group's exchange, and place in it
   const uint32_t ringReady = barriers, filtered = barriers + 8, arrived = barriers + 16;
   const uint32_t free = barriers + 24 + 32 * odd, givenA = free + 8, takenA = free + 16, givenB = free + 24;
-  if (tid < 11) ptx::barrierInit(barriers + 8 * tid, tid < 2 ? THREADS : tid == 2 ? FETCHING : GROUP);
+  if (tid < 11) ptx::barrierInit(barriers + 8 * tid, tid < 2 ? THREADS : tid == 2 ? 1 : GROUP);
   if (tid < 64) allTurns[tid] = work.turns[tid];
   for (int e = tid; e < KEPT * EIGHTS * 256; e += THREADS) store16(kept + e * 16, work.taps[e]);
 
@@ -87,33 +79,19 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
   // shifted against each other, so that neighbouring channels meet in no bank.
   const int columnAt = (m >> 1 & 3) * ROW_BYTES + ((m >> 3) * 16 ^ (m >> 1 & 3) * 32) + (m & 1) * 8;
   auto slotAfter = [](int slot, int steps) { return slot + steps < QUADS ? slot + steps : slot + steps - QUADS; };
-  auto openingAt = [&](int input) { return DELAYED ? openingOf(work.delays, input) : 0; };
   auto rowsAt = [&](int input, int firstRow) {
-    return work.voltages + input * work.pitchBytes + openingAt(input) / 16 * 16 + (int64_t)firstRow * ROW_BYTES;
+    return work.voltages + input * work.pitchBytes + (int64_t)firstRow * ROW_BYTES;
   };
   // Rows past the last one are left as they are: they only meet spectra that nobody asked for.
   auto fetch = [&](int slot, int input, int firstRow) {
-#if DELAYED
-    // Each warp brings its 256 samples of every row, from any sample on.
-    const int count = min(4, lastRow + 1 - firstRow);
-    if (count <= 0) return;
-    ptx::barrierExpectMore(arrived, count * BOX_BYTES);
-    const int sample = openingAt(input) / 2 + firstRow * CHANNELS + warp * BOX;
-    const uint32_t to = ring + slot * QUAD_BYTES + warp * BOX_BYTES;
-#pragma unroll 1
-    for (int r = 0; r < count; ++r)
-      ptx::copyBox(to + r * ROW_BYTES, &source, arrived, sample + r * CHANNELS, input, ptx::evictFirst());
-#else
     const int bytes = min(4, lastRow + 1 - firstRow) * ROW_BYTES;
     if (bytes <= 0) return;
     ptx::barrierExpectMore(arrived, bytes);
     ptx::copyBytes(ring + slot * QUAD_BYTES, rowsAt(input, firstRow), bytes, arrived, ptx::evictFirst());
-#endif
   };
   auto prefetch = [&](int input, int firstRow, int rows) {  // on their way into L2
     const int bytes = min(rows, lastRow + 1 - firstRow) * ROW_BYTES;
-    if (bytes > 0 && warp == 0)
-      ptx::prefetchBytes(rowsAt(input, firstRow), bytes + (DELAYED ? 16 : 0), ptx::evictFirst());
+    if (bytes > 0) ptx::prefetchBytes(rowsAt(input, firstRow), bytes, ptx::evictFirst());
   };
   auto turn = [&](int slot) {
     const int at = hidden(16 * tid);
@@ -194,7 +172,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
   int lastInput = 0, lastFirst = 0;  // of the unit that goes out
   ptx::barrierInitFence();
   __syncthreads();
-  if (warp < FETCHING && ptx::elected()) {
+  if (warp == 0 && ptx::elected()) {
 #pragma unroll 1
     for (int s = 0; s < QUADS; ++s) fetch(s, input, first + 4 * s);
     ptx::barrierArrive(arrived);
@@ -272,7 +250,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     for (int k = 0; k < 16; ++k) store8(give + k * 2048, re[0][k], im[0][k]);
     ptx::warpArrive(givenA);
     transform(re[1], im[1]);
-    if (warp < FETCHING) {
+    if (warp == 0) {
       // The oldest slot is free once every warp is past its filter; after a unit's last tile all of them are.
       ptx::barrierWait(filtered, phase);
       if (ptx::elected()) {
@@ -331,11 +309,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         }
       }
     }
-#if DELAYED
-#pragma unroll
-    for (int t = 0; t < 2; ++t)  // bins k1 + 16 k2 + 256 k3
-      delayParts(turnOf<256>(work.delays, input, first + odd + 2 * t), k1 + 16 * index, re[t], im[t]);
-#endif
     const uint32_t results = stage + (hidden(tid) & 31) * 16;
     Rounding rounding;
     int saturated = 0;

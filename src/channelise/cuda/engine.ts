@@ -7,7 +7,7 @@ import { uploadArray } from '../../backend/cuda/transfer.js';
 import type { Closers } from '../../core/closing.js';
 import { writer } from './arguments.js';
 import { LONG_WORK, longTables, planLong, type LongPlan } from './long.js';
-import { inputMap, outputMap } from './maps.js';
+import { outputMap } from './maps.js';
 import { planFused, WORK, type ChannelisePass } from './plan.js';
 import { factorTable, levelTwiddles, tapTable, twiddleTable } from './tables.js';
 import { tensorTables } from './tensor-tables.js';
@@ -193,8 +193,7 @@ async function prepareLong(
     session.allocate('results on their way', blocksFor(plan.capacity) * long.scratchBytesPerBlock),
   );
   const kernel = (await shop.prepare(long.request))[long.entry];
-  const source = plan.mostDelaySamples === undefined ? undefined : inputMap(session, long.boxSamples);
-  const put = writer(kernel, source ? 2 : 1);
+  const put = writer(kernel, 1);
   names.forEach((name, n) => {
     put.pointer(LONG_WORK[name], memories[n].pointer);
   });
@@ -205,12 +204,10 @@ async function prepareLong(
   const map = outputMap(session, { ...plan, low: 16 }, long.box);
   return {
     description: 'one pass, a block to a spectrum',
-    launch: (from, spectra, missing, delays, out, stream) => {
+    launch: (from, spectra, missing, _delays, out, stream) => {
       put.pointer(LONG_WORK.voltages, from.pointer);
       put.long(LONG_WORK.pitchBytes, from.pitchBytes);
       put.pointer(LONG_WORK.missing, missing?.pointer ?? 0n);
-      put.pointer(LONG_WORK.delays, delays?.pointer ?? 0n);
-      source?.describe(kernel, from, plan.inputs);
       put.int(LONG_WORK.spectra, spectra);
       map.describe(kernel, out, spectra);
       kernel.launch({ grid: [blocksFor(spectra), 1], threads, sharedBytes }, stream);

@@ -23,8 +23,6 @@ export interface LongPlan {
   readonly unit: 16;
   /** What one copy carries away: spectra, inputs, k1, k2 + 16 k3. */
   readonly box: readonly [number, number, number, number];
-  /** What one copy brings of a delayed row. */
-  readonly boxSamples: number;
   /** Where a block keeps results until all of a unit are there. */
   readonly scratchBytesPerBlock: number;
 }
@@ -43,8 +41,7 @@ export const LONG_WORK = {
   inputs: 72,
   spectra: 76,
   factor: 80,
-  delays: 88,
-  bytes: 96,
+  bytes: 88,
 } as const;
 
 /** Compute capability 9.0. */
@@ -70,7 +67,8 @@ const BARRIER_BYTES = 88;
 export function planLong(plan: ChannelisePlan, card: LongCard): LongPlan | undefined {
   const { taps, kernel } = plan;
   if (plan.channels !== CHANNELS || plan.inputType !== 'ci8' || plan.outputType === 'cf32') return undefined;
-  if (taps > MOST_TAPS || kernel.kind !== 'int16') return undefined;
+  // Whole rows are copied from where they lie: delayed ones lie elsewhere, and the other kernels read them.
+  if (taps > MOST_TAPS || kernel.kind !== 'int16' || plan.mostDelaySamples !== undefined) return undefined;
   if (card.capability < COPY_ENGINE_SINCE || card.path === 'dp4a') return undefined;
   const quads = Math.ceil((taps + TILE - 1) / 4);
   const fixedBytes = EXCHANGE_BYTES + quads * QUAD_BYTES + TWIDDLE_BYTES + BARRIER_BYTES;
@@ -85,7 +83,7 @@ export function planLong(plan: ChannelisePlan, card: LongCard): LongPlan | undef
       headers: {
         ...commonHeaders('integers.cuh', 'hopper.cuh', 'shared.cuh'),
         ...Object.fromEntries(
-          ['shape.cuh', 'delays.cuh', 'butterflies.cuh', 'rounding.cuh', 'long.cuh'].map((name) => [
+          ['shape.cuh', 'butterflies.cuh', 'rounding.cuh', 'long.cuh'].map((name) => [
             name,
             readSource(import.meta.url, name),
           ]),
@@ -95,16 +93,11 @@ export function planLong(plan: ChannelisePlan, card: LongCard): LongPlan | undef
         ...shapeDefines(plan, true),
         ONE_FACTOR: typeof plan.gains === 'number' ? 1 : 0,
         CLAMP: largestOutput(plan) < 2 ** 15 ? 0 : 1,
-        OPENS_AT: 1,
         KEPT: kept,
         AHEAD: kept === POINTS ? 1 : 3,
       },
       entries: {
-        channeliseLong: [
-          mapArgument,
-          ...(plan.mostDelaySamples === undefined ? [] : [mapArgument]),
-          structure('LongWork', LONG_WORK),
-        ],
+        channeliseLong: [mapArgument, structure('LongWork', LONG_WORK)],
       },
     },
     entry: 'channeliseLong',
@@ -112,7 +105,6 @@ export function planLong(plan: ChannelisePlan, card: LongCard): LongPlan | undef
     sharedBytes: fixedBytes + kept * columnBytes,
     unit: UNIT,
     box: [UNIT, 1, 1, CHANNELS / POINTS / 4],
-    boxSamples: CHANNELS / POINTS,
     scratchBytesPerBlock: 2 * CHANNELS * UNIT * 2,
   };
 }

@@ -1,4 +1,4 @@
-/** How the copy engine finds its way: views of a block of spectra and of rows of voltages, of which it carries boxes. */
+/** How the copy engine finds its way: a view of a block of spectra, of which it carries boxes. */
 import type { ArgumentKind, Kernel } from '../../backend/cuda/kernels.js';
 import type { CudaSession, DevicePointer } from '../../backend/cuda/session.js';
 import type { CudaSpectraBlock } from '../../backend/cuda/spectra.js';
@@ -59,25 +59,6 @@ export function outputMap(
     describe: (kernel, out, spectra) => {
       const row = inputs * out.pitchBytes;
       map(kernel, out.pointer, [spectra, inputs, low, channels / low], [out.pitchBytes, row, low * row]);
-    },
-  };
-}
-
-export interface InputMap {
-  /** For the kernel's second argument. */
-  describe(
-    kernel: Kernel,
-    from: { readonly pointer: DevicePointer; readonly pitchBytes: number },
-    inputs: number,
-  ): void;
-}
-
-/** Rows of 8-bit complex voltages as (sample, input), of which a copy brings `samples` from any one on. */
-export function inputMap(session: CudaSession, samples: number): InputMap {
-  const map = mapOf(session, 1, [samples, 1]);
-  return {
-    describe: (kernel, { pointer, pitchBytes }, inputs) => {
-      map(kernel, pointer, [pitchBytes / 2, inputs], [pitchBytes]);
     },
   };
 }
