@@ -33,6 +33,10 @@ const copy = async (from: string, name: string): Promise<string> => {
   return write(name, file.header, all);
 };
 
+it('the module of Measurement Sets is there', { skip }, () => {
+  assert.ok(isCasacoreBuilt());
+});
+
 describe('Measurement Sets', { skip }, () => {
   const header: VisibilityHeader = {
     ...plain,

@@ -73,7 +73,11 @@ export function addPiece(gathering: Gathering, read: PieceValues, placing: Placi
         const from = at[k] + c * channelStride;
         const re = piece.scale * values[from];
         const im = piece.scale * sign[k] * values[from + 1];
-        if (count === 0 || !Number.isFinite(re + im)) continue;
+        if (count === 0 || !Number.isFinite(re + im)) {
+          // Said to be without weight: what is not said at all would be no product of the file's.
+          gathering.add(target, product, 0, 0, 0);
+          continue;
+        }
         const pathM = lateM === undefined ? 0 : lateM[2 * s1 + product.p1] - lateM[2 * s2 + product.p2];
         if (pathM === 0) gathering.add(target, product, re, im, count);
         else {

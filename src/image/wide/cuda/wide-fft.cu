@@ -181,24 +181,29 @@ extern "C" __global__ void __launch_bounds__(THREADS)
   Real2 *const lines = reinterpret_cast<Real2 *>(shared);
   const int first = blockIdx.x * LINES;
   double2 own[EACH];
-  const auto eachPixel = [&](auto act) {
+  const int last = min(LINES, PIXELS - first);  // columns of this block that are pixels
 #pragma unroll
-    for (int n = 0; n < EACH; ++n) {
-      const int k = threadIdx.x + n * THREADS, m = k / LINES, l = first + k % LINES;
-      if (k < LINES * PIXELS && l < PIXELS) act(own[n], m, l);
-    }
-  };
-  eachPixel([&](double2 &sum, int m, int l) { sum = sums[(int64_t)m * PIXELS + l]; });
+  for (int n = 0; n < EACH; ++n) {
+    const int k = threadIdx.x + n * THREADS, m = k / LINES, l = k % LINES;
+    own[n] = k < LINES * PIXELS && l < last ? sums[(int64_t)m * PIXELS + first + l] : make_double2(0, 0);
+  }
   for (int plane = count - 1; plane >= 0; --plane) {
     loadColumns(lines, planes + (int64_t)plane * SIDE * SIDE, touched + (int64_t)plane * TILES, first);
     transform<0, SIDE>(lines, turns);
-    eachPixel([&](double2 &sum, int m, int l) {
-      const Real2 value = swapped(lines[transformed(m) * LINES + l - first]);
-      const double2 step = steps[abs(l - PIXELS / 2) * QUARTER + abs(m - PIXELS / 2)], old = sum;
-      sum = make_double2(old.x * step.x - old.y * step.y + value.x, old.x * step.y + old.y * step.x + value.y);
-    });
+#pragma unroll
+    for (int n = 0; n < EACH; ++n) {
+      const int k = threadIdx.x + n * THREADS, m = k / LINES, l = k % LINES;
+      if (k >= LINES * PIXELS || l >= last) continue;
+      const Real2 value = swapped(lines[transformed(m) * LINES + l]);
+      const double2 step = steps[abs(first + l - PIXELS / 2) * QUARTER + abs(m - PIXELS / 2)], old = own[n];
+      own[n] = make_double2(old.x * step.x - old.y * step.y + value.x, old.x * step.y + old.y * step.x + value.y);
+    }
   }
-  eachPixel([&](double2 &sum, int m, int l) { sums[(int64_t)m * PIXELS + l] = sum; });
+#pragma unroll
+  for (int n = 0; n < EACH; ++n) {
+    const int k = threadIdx.x + n * THREADS, m = k / LINES, l = k % LINES;
+    if (k < LINES * PIXELS && l < last) sums[(int64_t)m * PIXELS + first + l] = own[n];
+  }
 }
 
 // sums : [m][l] <- sums * step + plane, planes from the last down to the first. steps : [|l|][|m|].
