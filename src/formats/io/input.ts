@@ -32,7 +32,11 @@ export async function openInput(path: string, whenMissing?: string): Promise<Inp
   const found = await stat(path).catch(async (error: unknown) => {
     const target = await readlink(path).catch(() => undefined);
     if (target !== undefined && errorCode(error) === 'ENOENT')
-      refuse(path, `is a link to ${target}, which is not there`, 'put the file back there, or name it itself');
+      refuse(
+        path,
+        `is a link to ${target}, which is not there`,
+        'put the file back there, or name it itself',
+      );
     return cannotRead(
       path,
       error,

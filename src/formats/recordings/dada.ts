@@ -84,7 +84,10 @@ function isHeaped(path: string, keys: Keys, channels: number): boolean {
   const instrument = keys.get('INSTRUMENT') ?? '';
   if (instrument.toUpperCase() === 'MKBF') return true;
   const order = keys.get('ORDER')?.toUpperCase();
-  if (order === 'TFP' || (order === undefined && !/meerkat/i.test(`${instrument} ${keys.get('TELESCOPE') ?? ''}`)))
+  if (
+    order === 'TFP' ||
+    (order === undefined && !/meerkat/i.test(`${instrument} ${keys.get('TELESCOPE') ?? ''}`))
+  )
     return false;
   return refuse(
     path,

@@ -100,7 +100,10 @@ describe('GUPPI RAW', () => {
     );
     // A terabyte of zeros is what a mad number would ask for.
     const mad = bytes.toString('latin1').replace(/BLOCSIZE= +960/, 'BLOCSIZE=        1099511627760');
-    await assert.rejects(guppi.open(writeSample(Buffer.from(mad, 'latin1'))), /where a block has 1099511627760/);
+    await assert.rejects(
+      guppi.open(writeSample(Buffer.from(mad, 'latin1'))),
+      /where a block has 1099511627760/,
+    );
   });
 
   it('passes over a block whose header is damaged', async () => {
