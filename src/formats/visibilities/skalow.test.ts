@@ -53,6 +53,7 @@ describe('SKA-Low correlator dumps', () => {
       });
       assert.ok(file.kind === 'visibilities');
       assert.equal(file.header.frequenciesHz[0], 159_375_000);
+      assert.equal(file.header.xOrientation, name === 's8-6' ? 'unknown' : undefined);
       const all = [];
       for await (const one of file.integrations()) all.push(one);
       await file.close();
