@@ -2,6 +2,7 @@
 // where one fails, or prints other lines than the page shows. docs/page.js says how a page marks what cannot run here.
 //   node scripts/test-docs.js                     all pages; npm run test:docs builds first
 //   node scripts/test-docs.js live imaging        those with a word in their name
+//   node scripts/test-docs.js --without live       all but those with this word
 //   node scripts/test-docs.js --corella PATH      another installation's program, tests of the package use it
 //   node scripts/test-docs.js --verbose           every command as it runs
 import { spawn } from 'node:child_process';
@@ -29,7 +30,11 @@ import { notPrinted, parsePage } from './docs/page.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { values: options, positionals: words } = parseArgs({
-  options: { corella: { type: 'string' }, verbose: { type: 'boolean', default: false } },
+  options: {
+    corella: { type: 'string' },
+    without: { type: 'string' },
+    verbose: { type: 'boolean', default: false },
+  },
   allowPositionals: true,
 });
 /** What programs of a page import. */
@@ -37,6 +42,7 @@ const library = options.corella === undefined ? root : join(realpathSync(options
 const MOST_MS = 180_000;
 
 const pages = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)]
+  .filter((name) => options.without === undefined || !name.includes(options.without))
   .filter((name) => name.endsWith('.md') && (words.length === 0 || words.some((word) => name.includes(word))))
   // The longest first, so that no core waits for one at the end.
   .sort((x, y) => Number(y.includes('first')) - Number(x.includes('first')) || x.localeCompare(y));
