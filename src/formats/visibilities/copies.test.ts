@@ -8,27 +8,14 @@ import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import type { Integration } from '../../core/blocks.js';
 import type { VisibilityFile, VisibilityHeader } from '../format.js';
 import { openHdf5 } from '../hdf5/read.js';
-import { openFile, visibilityFormatFor } from '../registry.js';
 import { header as plain, integration } from './uvh5/testing.js';
+import { readVisibilities, writeVisibilities } from '../testing/visibility-files.js';
 
 const folder = temporaryFolder('copies');
 
-async function write(name: string, header: VisibilityHeader, all: readonly Integration[]): Promise<string> {
-  const path = join(folder, name);
-  const writer = await visibilityFormatFor(path).createVisibilities(path, header);
-  for (const one of all) await writer.append(one);
-  await writer.finish();
-  return path;
-}
-
-async function read(path: string): Promise<{ file: VisibilityFile; all: Integration[] }> {
-  const file = await openFile(path);
-  assert.ok(file.kind === 'visibilities');
-  const all: Integration[] = [];
-  for await (const one of file.integrations()) all.push(one);
-  await file.close();
-  return { file, all };
-}
+const write = (name: string, header: VisibilityHeader, all: readonly Integration[]): Promise<string> =>
+  writeVisibilities(join(folder, name), header, all);
+const read = readVisibilities;
 
 const copy = async (from: string, name: string): Promise<string> => {
   const { file, all } = await read(from);

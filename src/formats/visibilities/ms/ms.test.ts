@@ -5,29 +5,19 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Integration } from '../../../core/blocks.js';
 import { temporaryFolder } from '../../../core/testing/temporary-folder.js';
-import type { VisibilityFile, VisibilityHeader } from '../../format.js';
+import type { VisibilityHeader } from '../../format.js';
 import { openFile, visibilityFormatFor } from '../../registry.js';
 import { header as plain, integration } from '../uvh5/testing.js';
 import { isCasacoreBuilt } from './library.js';
+import { readVisibilities, writeVisibilities } from '../../testing/visibility-files.js';
 
 const folder = temporaryFolder('ms');
 const skip = isCasacoreBuilt() ? false : 'node scripts/build-casacore.js has not been run here';
 
-async function write(name: string, header: VisibilityHeader, all: readonly Integration[]): Promise<string> {
-  const path = join(folder, name);
-  const writer = await visibilityFormatFor(path).createVisibilities(path, header);
-  for (const one of all) await writer.append(one);
-  await writer.finish();
-  return path;
-}
-async function read(path: string): Promise<{ file: VisibilityFile; all: Integration[] }> {
-  const file = await openFile(path);
-  assert.ok(file.kind === 'visibilities');
-  const all: Integration[] = [];
-  for await (const one of file.integrations()) all.push(one);
-  await file.close();
-  return { file, all };
-}
+const write = (name: string, header: VisibilityHeader, all: readonly Integration[]): Promise<string> =>
+  writeVisibilities(join(folder, name), header, all);
+const read = readVisibilities;
+
 const copy = async (from: string, name: string): Promise<string> => {
   const { file, all } = await read(from);
   return write(name, file.header, all);
