@@ -213,10 +213,12 @@ export function fullCases(open: () => Promise<Backend>, { gains = 1e-5 }: FullCa
       assert.deepEqual([...batch.gains.subarray(8 * (2 * 11 + 9), 8 * (2 * 11 + 10))], [1, 0, 0, 0, 0, 0, 1, 0]); // prettier-ignore
     });
     it('very bright, and a model in other units', async () => {
-      await both({ seed: 4, stations: 5, channels: 1 }, { kind: 'fixed', count: 12 }, ({ data, model }) => {
+      const change = ({ data, model, gains: guess }: FullBatch): void => {
         for (let n = 0; n < data.length; n++) data[n] *= 1e12;
-        for (let n = 0; n < model.length; n++) model[n] *= 1e-9;
-      });
+        for (let n = 0; n < model.length; n++) model[n] *= 1e-8;
+        for (let n = 0; n < guess.length; n++) guess[n] *= 1e10;
+      };
+      await both({ seed: 4, stations: 5, channels: 1 }, { kind: 'fixed', count: 12 }, change);
     });
     it('a finer tolerance than float32 can tell', async () => {
       const batch = await both(

@@ -15,8 +15,6 @@ export interface CommonModes {
   readonly open: readonly Float64Array[];
   /** The largest error of a rotation that is known, of the polarisation's direction; 0 where none is. */
   readonly errorRad: number;
-  /** The size of the last step taken, over 1. */
-  readonly step: number;
 }
 
 /** A rotation known no better than this is open. */
@@ -28,10 +26,15 @@ const U = 8;
 /** i·1 of size 1: the phase that no visibility sees. */
 const PHASE = Float64Array.of(0, Math.SQRT1_2, 0, 0, 0, 0, 0, Math.SQRT1_2);
 
-/** Takes the stations of one solve to the best common U, in so many steps of Gauss and Newton, and says what is open. */
-export function settleCommon(batch: FullBatch, solve: number, steps: number): CommonModes {
-  let last = 0;
-  for (let n = 0; n < steps; n++) {
+/** Steps of Gauss and Newton at a time: each squares what is left, once it is small. */
+const MOST_STEPS = 5;
+/** Further than this the straight line is no guide. */
+const LONGEST_STEP = 0.3;
+
+/** Takes the stations of one solve to the best common U; how far from it they were, over 1. */
+export function settleCommon(batch: FullBatch, solve: number): { readonly step: number } {
+  let first = 0;
+  for (let n = 0; n < MOST_STEPS; n++) {
     const { values, vectors, right } = modesOf(batch, solve);
     const stiffest = Math.max(...values);
     const u = new Float64Array(U);
@@ -40,11 +43,18 @@ export function settleCommon(batch: FullBatch, solve: number, steps: number): Co
       const along = dotOf(vectors[m], right) / value;
       for (let k = 0; k < U; k++) u[k] += along * vectors[m][k];
     });
-    last = Math.hypot(...u);
-    // Further than this the straight line is no guide.
-    const shorter = Math.min(1, 0.3 / last);
+    const size = Math.hypot(...u);
+    if (n === 0) first = size;
+    const shorter = Math.min(1, LONGEST_STEP / size);
     turnAll(batch, solve, u.map((value, k) => shorter * value + (k === 0 || k === 6 ? 1 : 0))); // prettier-ignore
+    // The next would be its square.
+    if (size < 1e-4) break;
   }
+  return { step: first };
+}
+
+/** What the data leave open of a solve. */
+export function commonModes(batch: FullBatch, solve: number): CommonModes {
   const { values, vectors, variance } = modesOf(batch, solve);
   const stiffest = Math.max(...values);
   const errors = values.map((value) =>
@@ -54,7 +64,6 @@ export function settleCommon(batch: FullBatch, solve: number, steps: number): Co
   return {
     open: withoutPhase(vectors.filter((_, m) => !(errors[m] <= MOST_ERROR_RAD))),
     errorRad: known.reduce((most, error) => Math.max(most, error), 0),
-    step: last,
   };
 }
 
@@ -89,10 +98,7 @@ function modesOf({ stations, solves, data, model, weights, gains }: FullBatch, s
       if (weight === 0) continue;
       alive.add(i).add(j);
       const [ownAt, otherAt] = [8 * (solve * stations + i), 8 * (solve * stations + j)];
-      const own = gains.subarray(ownAt, ownAt + 8);
-      const other = gains.subarray(otherAt, otherAt + 8);
-      const left = timesMatrix(own, model.subarray(8 * b, 8 * b + 8));
-      slopesOf(own, other, left, model.subarray(8 * b, 8 * b + 8), slopes);
+      slopesOf(gains, ownAt, otherAt, model, 8 * b, slopes);
       // What the model makes of it: Σ over the diagonal of u = 1/2, of which both sides have one.
       for (let n = 0; n < 8; n++) {
         missed[n] = data[8 * b + n] - (slopes[n] + slopes[6 * 8 + n]) / 2;
@@ -116,32 +122,35 @@ function modesOf({ stations, solves, data, model, weights, gains }: FullBatch, s
 
 /** slopes : [number of u][8]. By u_ab: G_i e_ab M G_jᴴ + G_i M e_ba G_jᴴ; by its imaginary part i times their difference. */
 function slopesOf(
-  own: Float64Array,
-  other: Float64Array,
-  left: Float64Array,
+  gains: Float64Array,
+  own: number,
+  other: number,
   model: Float64Array,
+  m: number,
   slopes: Float64Array,
 ): void {
   for (let a = 0; a < 2; a++) {
     for (let b = 0; b < 2; b++) {
-      const to = 8 * (4 * a + 2 * b);
       for (let p = 0; p < 2; p++) {
         for (let q = 0; q < 2; q++) {
-          // (M G_jᴴ)_bq = Σ_c M_bc conj(G_j,qc)
-          let [re, im] = [0, 0];
+          // (M G_jᴴ)_bq = Σ_c M_bc conj(G_j,qc), and (G_i M)_pb = Σ_c G_i,pc M_cb
+          let [re, im, leftRe, leftIm] = [0, 0, 0, 0];
           for (let c = 0; c < 2; c++) {
-            const [mRe, mIm] = [model[4 * b + 2 * c], model[4 * b + 2 * c + 1]];
-            const [gRe, gIm] = [other[4 * q + 2 * c], other[4 * q + 2 * c + 1]];
+            const [mRe, mIm] = [model[m + 4 * b + 2 * c], model[m + 4 * b + 2 * c + 1]];
+            const [gRe, gIm] = [gains[other + 4 * q + 2 * c], gains[other + 4 * q + 2 * c + 1]];
             re += mRe * gRe + mIm * gIm;
             im += mIm * gRe - mRe * gIm;
+            const [nRe, nIm] = [model[m + 4 * c + 2 * b], model[m + 4 * c + 2 * b + 1]];
+            const [hRe, hIm] = [gains[own + 4 * p + 2 * c], gains[own + 4 * p + 2 * c + 1]];
+            leftRe += hRe * nRe - hIm * nIm;
+            leftIm += hRe * nIm + hIm * nRe;
           }
-          const [oRe, oIm] = [own[4 * p + 2 * a], own[4 * p + 2 * a + 1]];
+          const [oRe, oIm] = [gains[own + 4 * p + 2 * a], gains[own + 4 * p + 2 * a + 1]];
           const [firstRe, firstIm] = [oRe * re - oIm * im, oRe * im + oIm * re];
           // (G_i M)_pb conj(G_j,qa)
-          const [lRe, lIm] = [left[4 * p + 2 * b], left[4 * p + 2 * b + 1]];
-          const [gRe, gIm] = [other[4 * q + 2 * a], other[4 * q + 2 * a + 1]];
-          const [secondRe, secondIm] = [lRe * gRe + lIm * gIm, lIm * gRe - lRe * gIm];
-          const at = to + 4 * p + 2 * q;
+          const [gRe, gIm] = [gains[other + 4 * q + 2 * a], gains[other + 4 * q + 2 * a + 1]];
+          const [secondRe, secondIm] = [leftRe * gRe + leftIm * gIm, leftIm * gRe - leftRe * gIm];
+          const at = 8 * (4 * a + 2 * b) + 4 * p + 2 * q;
           slopes[at] = firstRe + secondRe;
           slopes[at + 1] = firstIm + secondIm;
           slopes[at + 8] = secondIm - firstIm;

@@ -14,7 +14,7 @@ import {
 import type { CrossHanded, PolarisationFrame } from '../cross-hand.js';
 import type { CalibrationPlan } from '../plan.js';
 import { chooseReference, describeSolve, type Solution } from '../solve.js';
-import { settleCommon, type CommonModes } from './common.js';
+import { commonModes, settleCommon, type CommonModes } from './common.js';
 import { fixConvention } from './convention.js';
 import type { FullBatch, FullSolver } from './plan.js';
 
@@ -29,8 +29,8 @@ export interface FullCalibration extends CrossHanded {
   readonly frame: PolarisationFrame;
 }
 
-/** Single stations' steps are slow along what all share: it is settled apart, every so many iterations. */
-const ROUND = 100;
+/** Single stations' steps are slow along what all share: it is settled apart, every so many iterations, later ones rarer. */
+const ROUNDS = [10, 10, 10, 30];
 
 export async function solveFull(
   plan: CalibrationPlan,
@@ -89,24 +89,25 @@ export async function solveFull(
 /** Rounds of iterations with the common modes settled in between; a fixed count runs in one. */
 async function iterate(plan: CalibrationPlan, solver: FullSolver, batch: FullBatch): Promise<CommonModes[]> {
   const rule = plan.iterations;
+  const all = Array.from({ length: batch.solves }, (_, k) => k);
   if (rule.kind === 'fixed') {
     await solver.solve(batch);
-    return Array.from({ length: batch.solves }, (_, k) => settleCommon(batch, k, 0));
+    return all.map((k) => commonModes(batch, k));
   }
   const made = new Int32Array(batch.solves);
-  for (;;) {
-    const most = Math.min(ROUND, rule.most - made.reduce((a, b) => Math.max(a, b), 0));
+  let left = rule.most;
+  for (let round = 0, isSettled = false; left >= 2; round++) {
+    // Where nothing was left to settle, iterations go on alone.
+    const most = isSettled ? left : Math.min(left, ROUNDS[Math.min(round, ROUNDS.length - 1)]);
     await solver.solve({ ...batch, iterations: { ...rule, most } });
     batch.iterationsRun.forEach((count, k) => (made[k] += count));
-    const modes = Array.from({ length: batch.solves }, (_, k) => settleCommon(batch, k, 1));
-    const isSettled = modes.every(
-      ({ step }, k) => batch.lastChange[k] < rule.tolerance && step < 10 * rule.tolerance,
-    );
-    if (isSettled || rule.most - made.reduce((a, b) => Math.max(a, b), 0) < 2) {
-      batch.iterationsRun.set(made);
-      return modes;
-    }
+    left = rule.most - made.reduce((a, b) => Math.max(a, b), 0);
+    const steps = all.map((k) => settleCommon(batch, k).step);
+    isSettled = steps.every((step) => step < 10 * rule.tolerance);
+    if (isSettled && batch.lastChange.every((change) => change < rule.tolerance)) break;
   }
+  batch.iterationsRun.set(made);
+  return all.map((k) => commonModes(batch, k));
 }
 
 interface FilledFull {
