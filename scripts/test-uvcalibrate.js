@@ -30,7 +30,11 @@ if cal.Njones == 4:
                     np.stack([terms[..., order[-8]], terms[..., order[-6]]], -1)], -2)
   bad = cal.flag_array[:, :, 0, :].any(-1)
   inverse = np.linalg.inv(jones)
-  row = {ant: n for n, ant in enumerate(cal.ant_array)}
+  # By name: UVFITS counts antennas from 1.
+  named = dict(zip(data.telescope.antenna_numbers, data.telescope.antenna_names))
+  number = dict(zip(cal.telescope.antenna_names, cal.telescope.antenna_numbers))
+  place = {ant: n for n, ant in enumerate(cal.ant_array)}
+  row = {ant: place[number[name]] for ant, name in named.items()}
   first = np.array([row[a] for a in data.ant_1_array]); second = np.array([row[a] for a in data.ant_2_array])
   pols = list(data.polarization_array)
   products = [pols.index(-5), pols.index(-7), pols.index(-8), pols.index(-6)]

@@ -38,6 +38,8 @@ export function overMatrices(
           const [left, right] = [inverses[c * stations + i], inverses[c * stations + j]];
           if (!left || !right) continue;
           means.set(timesMatrix(timesMatrix(left, means.subarray(at, at + 8)), adjoint(right)), at);
+          // A station's power is real; of four products rounding would leave a little.
+          if (i === j) means[at + 1] = means[at + 7] = 0;
         }
       }
     }
