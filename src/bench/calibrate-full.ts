@@ -2,7 +2,13 @@
 import type { Backend, HostBackend } from '../backend/backend.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { prepareCudaFullSolver, prepareCudaSolver } from '../calibrate/on-card.js';
-import { prepareFullSolver, prepareSolver, type FullBatch, type SolveBatch } from '../calibrate/index.js';
+import {
+  prepareFullSolver,
+  prepareSolver,
+  solveSettled,
+  type FullBatch,
+  type SolveBatch,
+} from '../calibrate/index.js';
 import { baselineCount } from '../core/axes.js';
 import type { Closers } from '../core/closing.js';
 import { randomStream } from '../core/random.js';
@@ -61,7 +67,7 @@ async function onHost(size: Size, backend: HostBackend, closers: Closers): Promi
     ours: {
       run: async () => {
         full.gains.set(fullGuess);
-        await fullSolver.solve(full);
+        await (typeof size.iterations === 'number' ? fullSolver.solve(full) : solveSettled(fullSolver, full));
         return work;
       },
     },

@@ -90,15 +90,14 @@ function modesOf({ stations, solves, data, model, weights, gains }: FullBatch, s
   const slopes = new Float64Array(U * 8);
   const missed = new Float64Array(8);
   let [squares, numbers] = [0, 0];
-  const alive = new Set<number>();
+  const alive = new Uint8Array(stations);
   for (let i = 0; i < stations; i++) {
     for (let j = 0; j <= i; j++) {
       const b = solve * baselines + baselineIndex(i, j);
       const weight = weights[b];
       if (weight === 0) continue;
-      alive.add(i).add(j);
-      const [ownAt, otherAt] = [8 * (solve * stations + i), 8 * (solve * stations + j)];
-      slopesOf(gains, ownAt, otherAt, model, 8 * b, slopes);
+      alive[i] = alive[j] = 1;
+      slopesOf(gains, 8 * (solve * stations + i), 8 * (solve * stations + j), model, 8 * b, slopes);
       // What the model makes of it: Σ over the diagonal of u = 1/2, of which both sides have one.
       for (let n = 0; n < 8; n++) {
         missed[n] = data[8 * b + n] - (slopes[n] + slopes[6 * 8 + n]) / 2;
@@ -117,8 +116,40 @@ function modesOf({ stations, solves, data, model, weights, gains }: FullBatch, s
   }
   for (let m = 0; m < U; m++) for (let k = 0; k < m; k++) normal[k * U + m] = normal[m * U + k];
   const { values, vectors } = eigenSymmetric(normal, U);
-  return { values, vectors, right, variance: squares / Math.max(1, numbers - 8 * alive.size + 1) };
+  return { values, vectors, right, variance: squares / Math.max(1, numbers - 8 * alive.reduce((sum, one) => sum + one, 0) + 1) };
 }
+
+/** out = a·b, or a·bᴴ: numbers at their places in larger arrays, for nothing may be allocated here. */
+function multiply(
+  a: Float64Array,
+  atA: number,
+  b: Float64Array,
+  atB: number,
+  side: 'plain' | 'adjoint',
+  out: Float64Array,
+): void {
+  const [row, column, sign] = side === 'plain' ? STRIDES.plain : STRIDES.adjoint;
+  for (let p = 0; p < 2; p++) {
+    for (let q = 0; q < 2; q++) {
+      let re = 0;
+      let im = 0;
+      for (let c = 0; c < 2; c++) {
+        const x = a[atA + 4 * p + 2 * c];
+        const y = a[atA + 4 * p + 2 * c + 1];
+        const at = atB + row * c + column * q;
+        const u = b[at];
+        const v = sign * b[at + 1];
+        re += x * u - y * v;
+        im += x * v + y * u;
+      }
+      out[4 * p + 2 * q] = re;
+      out[4 * p + 2 * q + 1] = im;
+    }
+  }
+}
+const STRIDES = { plain: [4, 2, 1], adjoint: [2, 4, -1] } as const;
+const right2 = new Float64Array(8);
+const left2 = new Float64Array(8);
 
 /** slopes : [number of u][8]. By u_ab: G_i e_ab M G_jᴴ + G_i M e_ba G_jᴴ; by its imaginary part i times their difference. */
 function slopesOf(
@@ -129,27 +160,26 @@ function slopesOf(
   m: number,
   slopes: Float64Array,
 ): void {
+  multiply(model, m, gains, other, 'adjoint', right2);
+  multiply(gains, own, model, m, 'plain', left2);
   for (let a = 0; a < 2; a++) {
     for (let b = 0; b < 2; b++) {
       for (let p = 0; p < 2; p++) {
+        const oRe = gains[own + 4 * p + 2 * a];
+        const oIm = gains[own + 4 * p + 2 * a + 1];
+        const lRe = left2[4 * p + 2 * b];
+        const lIm = left2[4 * p + 2 * b + 1];
         for (let q = 0; q < 2; q++) {
-          // (M G_jᴴ)_bq = Σ_c M_bc conj(G_j,qc), and (G_i M)_pb = Σ_c G_i,pc M_cb
-          let [re, im, leftRe, leftIm] = [0, 0, 0, 0];
-          for (let c = 0; c < 2; c++) {
-            const [mRe, mIm] = [model[m + 4 * b + 2 * c], model[m + 4 * b + 2 * c + 1]];
-            const [gRe, gIm] = [gains[other + 4 * q + 2 * c], gains[other + 4 * q + 2 * c + 1]];
-            re += mRe * gRe + mIm * gIm;
-            im += mIm * gRe - mRe * gIm;
-            const [nRe, nIm] = [model[m + 4 * c + 2 * b], model[m + 4 * c + 2 * b + 1]];
-            const [hRe, hIm] = [gains[own + 4 * p + 2 * c], gains[own + 4 * p + 2 * c + 1]];
-            leftRe += hRe * nRe - hIm * nIm;
-            leftIm += hRe * nIm + hIm * nRe;
-          }
-          const [oRe, oIm] = [gains[own + 4 * p + 2 * a], gains[own + 4 * p + 2 * a + 1]];
-          const [firstRe, firstIm] = [oRe * re - oIm * im, oRe * im + oIm * re];
+          // G_i,pa (M G_jᴴ)_bq
+          const rRe = right2[4 * b + 2 * q];
+          const rIm = right2[4 * b + 2 * q + 1];
+          const firstRe = oRe * rRe - oIm * rIm;
+          const firstIm = oRe * rIm + oIm * rRe;
           // (G_i M)_pb conj(G_j,qa)
-          const [gRe, gIm] = [gains[other + 4 * q + 2 * a], gains[other + 4 * q + 2 * a + 1]];
-          const [secondRe, secondIm] = [leftRe * gRe + leftIm * gIm, leftIm * gRe - leftRe * gIm];
+          const gRe = gains[other + 4 * q + 2 * a];
+          const gIm = gains[other + 4 * q + 2 * a + 1];
+          const secondRe = lRe * gRe + lIm * gIm;
+          const secondIm = lIm * gRe - lRe * gIm;
           const at = 8 * (4 * a + 2 * b) + 4 * p + 2 * q;
           slopes[at] = firstRe + secondRe;
           slopes[at + 1] = firstIm + secondIm;

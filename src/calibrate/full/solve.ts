@@ -14,9 +14,9 @@ import {
 import type { CrossHanded, PolarisationFrame } from '../cross-hand.js';
 import type { CalibrationPlan } from '../plan.js';
 import { chooseReference, describeSolve, type Solution } from '../solve.js';
-import { commonModes, settleCommon, type CommonModes } from './common.js';
 import { fixConvention } from './convention.js';
 import type { FullBatch, FullSolver } from './plan.js';
+import { solveSettled } from './settled.js';
 
 /** As for gains of inputs, with the model's cross hands. */
 export interface FullInput extends Omit<CalibrationInput, 'model'> {
@@ -29,9 +29,6 @@ export interface FullCalibration extends CrossHanded {
   readonly frame: PolarisationFrame;
 }
 
-/** Single stations' steps are slow along what all share: it is settled apart, every so many iterations, later ones rarer. */
-const ROUNDS = [10, 10, 10, 30];
-
 export async function solveFull(
   plan: CalibrationPlan,
   solver: FullSolver,
@@ -43,7 +40,7 @@ export async function solveFull(
   const { batch, withData, leftOut } = fillFull(plan, input);
   const byInput = leftOut.flatMap((list) => [list, list]);
   const referenceStation = chooseReference(plan, byInput);
-  const modes = await iterate(plan, solver, batch);
+  const modes = await solveSettled(solver, batch);
 
   const inputs = 2 * stations;
   const gains = gainsCA(new Float64Array(2 * channels * inputs).fill(Number.NaN), channels, inputs);
@@ -84,30 +81,6 @@ export async function solveFull(
     ...{ gains, leakage, solved, solutions, referenceStation, frame: { openRotations, errorRad } },
     crossHand: { how: isKnown ? 'model' : 'unknown', phaseRad },
   };
-}
-
-/** Rounds of iterations with the common modes settled in between; a fixed count runs in one. */
-async function iterate(plan: CalibrationPlan, solver: FullSolver, batch: FullBatch): Promise<CommonModes[]> {
-  const rule = plan.iterations;
-  const all = Array.from({ length: batch.solves }, (_, k) => k);
-  if (rule.kind === 'fixed') {
-    await solver.solve(batch);
-    return all.map((k) => commonModes(batch, k));
-  }
-  const made = new Int32Array(batch.solves);
-  let left = rule.most;
-  for (let round = 0, isSettled = false; left >= 2; round++) {
-    // Where nothing was left to settle, iterations go on alone.
-    const most = isSettled ? left : Math.min(left, ROUNDS[Math.min(round, ROUNDS.length - 1)]);
-    await solver.solve({ ...batch, iterations: { ...rule, most } });
-    batch.iterationsRun.forEach((count, k) => (made[k] += count));
-    left = rule.most - made.reduce((a, b) => Math.max(a, b), 0);
-    const steps = all.map((k) => settleCommon(batch, k).step);
-    isSettled = steps.every((step) => step < 10 * rule.tolerance);
-    if (isSettled && batch.lastChange.every((change) => change < rule.tolerance)) break;
-  }
-  batch.iterationsRun.set(made);
-  return all.map((k) => commonModes(batch, k));
 }
 
 interface FilledFull {
