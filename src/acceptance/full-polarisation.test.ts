@@ -100,7 +100,10 @@ describe('full polarisation', () => {
     const made = await image('each.json', 'each.fits', '--cross-hand', 'known');
     assert.equal(made.code, 0, made.stderr);
     const planes = await atZenith('each.fits');
-    assert.ok(TRUTH.some((truth, k) => Math.abs(planes[k + 1] - truth) > 2), JSON.stringify(planes));
+    assert.ok(
+      TRUTH.some((truth, k) => Math.abs(planes[k + 1] - truth) > 2),
+      JSON.stringify(planes),
+    );
   });
 
   it('apply undoes it on both sides, to the sky that was put in', async () => {
@@ -157,7 +160,10 @@ describe('full polarisation', () => {
     const sky = [{ altDeg: 60, azDeg: 20, stokes: [100, 0, 0, 0] as const }];
     await writeKnownSky(join(folder, 'plain.uvfits'), { ...common, jones: leaky(3, 0.2), noiseJy: 0.5, sources: sky }); // prettier-ignore
     const words = ['calibrate', 'plain.uvfits', '--sources', 'a@60:20:100', '--polarisation', 'full', '-o', 'open.json']; // prettier-ignore
-    assert.match(await works(...words), /the model leaves 3 rotations of Q, U and V open: images hold I alone/);
+    assert.match(
+      await works(...words),
+      /the model leaves 3 rotations of Q, U and V open: images hold I alone/,
+    );
     const json = JSON.parse(await readFile(join(folder, 'open.json'), 'utf8')) as { crossHand: unknown };
     assert.deepEqual(json.crossHand, { how: 'unknown', phaseDeg: [null, null] });
     for (const gains of ['open.json', 'open.calh5']) {

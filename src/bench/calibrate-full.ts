@@ -119,7 +119,9 @@ function samples({ antennas, solves, iterations: count }: Size): {
     ...empty(solves),
     data: new Float64Array(8 * solves * baselines),
     model: new Float64Array(8 * solves * baselines),
-    gains: Float64Array.from({ length: 8 * solves * antennas }, (_, n) => (n % 8 === 0 || n % 8 === 6 ? 1 : 0)),
+    gains: Float64Array.from({ length: 8 * solves * antennas }, (_, n) =>
+      n % 8 === 0 || n % 8 === 6 ? 1 : 0,
+    ),
   };
   const each: SolveBatch = {
     ...empty(4 * solves),

@@ -42,8 +42,8 @@ export const crossHandNotes = (
         crossHands === 'open'
           ? 'plane I alone: the model of these gains leaves a rotation of Q, U and V open (it takes three sources of different polarisation)'
           : feeds === 'linear'
-          ? 'planes I and Q alone: these gains do not know the phase between X and Y (calibrate --cross-hand), without which U and V are mixed'
-          : 'planes I and V alone: these gains do not know the phase between R and L (calibrate --cross-hand), without which Q and U are mixed',
+            ? 'planes I and Q alone: these gains do not know the phase between X and Y (calibrate --cross-hand), without which U and V are mixed'
+            : 'planes I and V alone: these gains do not know the phase between R and L (calibrate --cross-hand), without which Q and U are mixed',
       ];
 
 /** The gains of one moment. */

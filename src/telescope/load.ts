@@ -41,10 +41,14 @@ function withElements(
   if (stranger !== undefined)
     refuse(path, `"elements" names '${stranger}', which is no station`, 'name stations of its positions');
   return stations.map((station) => {
-    const element = Object.hasOwn(elements, station.name) ? elements[station.name] : elements['*'];
-    if (element === undefined)
-      refuse(path, `"elements" says nothing of ${station.name}`, 'say one for every station, or "*" for all others');
-    return { ...station, element };
+    const word = Object.hasOwn(elements, station.name) ? station.name : '*';
+    if (!Object.hasOwn(elements, word))
+      refuse(
+        path,
+        `"elements" says nothing of ${station.name}`,
+        'say one for every station, or "*" for all others',
+      );
+    return { ...station, element: elements[word] };
   });
 }
 

@@ -16,7 +16,10 @@ const STATIONS = 8;
 const NOISE_JY = 1;
 
 /** The same array and gains in every channel, noise of its own in each. */
-async function meanSquareError(backend: Backend, channels: number): Promise<{ square: number; bound: number }> {
+async function meanSquareError(
+  backend: Backend,
+  channels: number,
+): Promise<{ square: number; bound: number }> {
   const one = fullSample({ seed: 11, stations: STATIONS, channels: 1 });
   const { truth, input } = one;
   // Referred to the phase of station 0, as the solver will have it.
@@ -35,7 +38,8 @@ async function meanSquareError(backend: Backend, channels: number): Promise<{ sq
       for (let j = 0; j < i; j++) {
         const b = baselineIndex(i, j);
         const seen = timesMatrix(timesMatrix(gains[i], input.model.subarray(8 * b, 8 * b + 8)), adjoint(gains[j])); // prettier-ignore
-        for (let n = 0; n < 8; n++) values[8 * (c * baselines + b) + n] = seen[n] + NOISE_JY * random.gaussian();
+        for (let n = 0; n < 8; n++)
+          values[8 * (c * baselines + b) + n] = seen[n] + NOISE_JY * random.gaussian();
       }
   }
   const plan = planCalibration({ stations: STATIONS, channels, polarisations: 2, referenceStation: 0 });
@@ -74,7 +78,11 @@ function boundOf(gains: readonly Float64Array[], model: Float64Array): number {
   const step = 1e-5;
   const slopes = parameters.map((n) => {
     const moved = (by: number): number[] =>
-      seen(gains.map((one, s) => (s === Math.floor(n / 8) ? one.map((x, k) => (k === n % 8 ? x + by : x)) : one)));
+      seen(
+        gains.map((one, s) =>
+          s === Math.floor(n / 8) ? one.map((x, k) => (k === n % 8 ? x + by : x)) : one,
+        ),
+      );
     const [up, down] = [moved(step), moved(-step)];
     return up.map((value, k) => (value - down[k]) / (2 * step));
   });

@@ -173,7 +173,8 @@ export function fullCases(open: () => Promise<Backend>, { gains = 1e-5 }: FullCa
       );
       const [found, expected] = [batch.lastChange[k], wanted.lastChange[k]];
       if (rule.kind === 'until') assert.ok(found < rule.tolerance === expected < rule.tolerance);
-      else assert.ok(Math.abs(found - expected) <= 1e-3 * expected + 1e-6, `change ${found}, not ${expected}`);
+      else
+        assert.ok(Math.abs(found - expected) <= 1e-3 * expected + 1e-6, `change ${found}, not ${expected}`);
     }
     return batch;
   };

@@ -116,7 +116,12 @@ function modesOf({ stations, solves, data, model, weights, gains }: FullBatch, s
   }
   for (let m = 0; m < U; m++) for (let k = 0; k < m; k++) normal[k * U + m] = normal[m * U + k];
   const { values, vectors } = eigenSymmetric(normal, U);
-  return { values, vectors, right, variance: squares / Math.max(1, numbers - 8 * alive.reduce((sum, one) => sum + one, 0) + 1) };
+  return {
+    values,
+    vectors,
+    right,
+    variance: squares / Math.max(1, numbers - 8 * alive.reduce((sum, one) => sum + one, 0) + 1),
+  };
 }
 
 /** out = a·b, or a·bᴴ: numbers at their places in larger arrays, for nothing may be allocated here. */
@@ -206,4 +211,5 @@ function withoutPhase(vectors: readonly Float64Array[]): Float64Array[] {
   return kept.slice(1);
 }
 
-const dotOf = (a: Float64Array, b: Float64Array): number => a.reduce((sum, value, k) => sum + value * b[k], 0);
+const dotOf = (a: Float64Array, b: Float64Array): number =>
+  a.reduce((sum, value, k) => sum + value * b[k], 0);

@@ -61,7 +61,9 @@ function leastLeakage(batch: FullBatch, solve: number, open: readonly Float64Arr
     // What leakage hardly tells, opposite phases of X and Y, stays.
     if (!(value > 0.2 * stiffest)) return;
     const along = vectors[m].reduce((sum, x, k) => sum + x * right[k], 0) / value;
-    vectors[m].forEach((x, k) => open[k].forEach((y, n) => (u[n] += along * x * y)));
+    vectors[m].forEach((x, k) => {
+      open[k].forEach((y, n) => (u[n] += along * x * y));
+    });
   });
   const length = Math.hypot(...u);
   turnAll(batch, solve, exponential(u.map((value) => value * Math.min(1, 0.3 / length))));

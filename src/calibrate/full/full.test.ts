@@ -183,10 +183,35 @@ describe('full polarisation', () => {
   });
 
   for (const [name, polarised, open] of [
-    ['an unpolarised sky', [[0, 0, 0], [0, 0, 0], [0, 0, 0]], 3],
-    ['one way of polarisation', [[0, 0, 0], [0, 0.6, 0.1], [0, 0.6, 0.1]], 1],
-    ['two ways', [[0.1, 0, 0], [0, 0.6, 0.1], [0, 0.6, 0.1]], 1],
-  ] as const) // prettier-ignore
+    [
+      'an unpolarised sky',
+      [
+        [0, 0, 0],
+        [0, 0, 0],
+        [0, 0, 0],
+      ],
+      3,
+    ],
+    [
+      'one way of polarisation',
+      [
+        [0, 0, 0],
+        [0, 0.6, 0.1],
+        [0, 0.6, 0.1],
+      ],
+      1,
+    ],
+    [
+      'two ways',
+      [
+        [0.1, 0, 0],
+        [0, 0.6, 0.1],
+        [0, 0.6, 0.1],
+      ],
+      1,
+    ],
+  ] as const)
+    // prettier-ignore
     it(`${name} leaves ${open} rotation(s) open, told and not called calibrated`, async () => {
       const { input, truth } = fullSample({ seed: 7, stations: 16, channels: 1, polarised });
       const found = await solve(input, { stations: 16, channels: 1 });

@@ -14,7 +14,10 @@ export interface FullCalibrator extends Closable {
 }
 
 /** Compiles and allocates a solver of full polarisation on a backend; close it afterwards. */
-export async function prepareFullCalibrator(plan: CalibrationPlan, backend: Backend): Promise<FullCalibrator> {
+export async function prepareFullCalibrator(
+  plan: CalibrationPlan,
+  backend: Backend,
+): Promise<FullCalibrator> {
   const solver = await prepareFullSolver({ stations: plan.stations, solves: plan.channels }, backend);
   return {
     plan,

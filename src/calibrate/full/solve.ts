@@ -1,5 +1,11 @@
 /** Around the kernel of full polarisation: fills the batch, lets a backend iterate, settles what stations share. */
-import { baselineIndex, countsCB, gainsCA, visibilitiesCBPP, type VisibilitiesCBPP } from '../../core/axes.js';
+import {
+  baselineIndex,
+  countsCB,
+  gainsCA,
+  visibilitiesCBPP,
+  type VisibilitiesCBPP,
+} from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import { adjoint, timesMatrix } from '../../core/jones.js';
 import {
@@ -247,10 +253,7 @@ function residualsOf({ stations, solves, data, model, weights, gains }: FullBatc
     for (let j = 0; j <= i; j++) {
       const b = at * baselines + baselineIndex(i, j);
       if (weights[b] === 0) continue;
-      const seen = timesMatrix(
-        timesMatrix(gainOf(i), model.subarray(8 * b, 8 * b + 8)),
-        adjoint(gainOf(j)),
-      );
+      const seen = timesMatrix(timesMatrix(gainOf(i), model.subarray(8 * b, 8 * b + 8)), adjoint(gainOf(j)));
       for (let p = 0; p < 2; p++) {
         const [re, im] = [data[8 * b + 6 * p], data[8 * b + 6 * p + 1]];
         missed[p] += weights[b] * ((re - seen[6 * p]) ** 2 + (im - seen[6 * p + 1]) ** 2);

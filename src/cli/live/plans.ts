@@ -28,9 +28,7 @@ export async function imagingOf(
 ): Promise<LiveImaging> {
   const { gains, pixels } = options;
   const calibrated =
-    gains === undefined
-      ? undefined
-      : matchGains(await readGainFile(gains), gains, telescope, frequenciesHz);
+    gains === undefined ? undefined : matchGains(await readGainFile(gains), gains, telescope, frequenciesHz);
   if (calibrated && gains !== undefined) refuseLeakage(calibrated, gains, 'a running night');
   return {
     everyS: options.image ?? 1,

@@ -37,7 +37,11 @@ export function checkFull(
   if (header.polarisations === 1)
     refuse(where, 'these data have one polarisation', 'leave --polarisation out');
   if (header.feeds === 'circular')
-    refuse(where, 'these data are of circular feeds, and the model is of X and Y', 'leave --polarisation out');
+    refuse(
+      where,
+      'these data are of circular feeds, and the model is of X and Y',
+      'leave --polarisation out',
+    );
   if (over !== 'channel')
     refuse(where, `solves each channel by itself, not --over ${over}`, 'leave --over out');
   if (crossHand && crossHand.kind !== 'model')

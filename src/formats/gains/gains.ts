@@ -171,7 +171,9 @@ export function encodeGains(file: GainsFile): Uint8Array {
 export const writeGains = (path: string, file: GainsFile): Promise<void> =>
   writeFileWhole(path, encodeGains(file));
 
-type Table = Pick<z.infer<typeof schema>, 'gains' | 'leakage' | 'solutions' | 'crossHand'> & { readonly time: string };
+type Table = Pick<z.infer<typeof schema>, 'gains' | 'leakage' | 'solutions' | 'crossHand'> & {
+  readonly time: string;
+};
 
 /** Reads gains.json, and refuses what is not one. */
 export async function readGains(path: string): Promise<GainsFile> {

@@ -73,8 +73,8 @@ export function matchGains(
       );
     }
     gains.set(at.gains.subarray(2 * nearest * inputs, 2 * (nearest + 1) * inputs), 2 * c * inputs);
-    if (leakage && at.leakage)
-      leakage.set(at.leakage.subarray(2 * nearest * inputs, 2 * (nearest + 1) * inputs), 2 * c * inputs);
+    if (at.leakage)
+      leakage?.set(at.leakage.subarray(2 * nearest * inputs, 2 * (nearest + 1) * inputs), 2 * c * inputs);
     solved.set(at.solved.subarray(nearest * inputs, (nearest + 1) * inputs), c * inputs);
     crossHands[c] = at.crossHands[nearest];
   });

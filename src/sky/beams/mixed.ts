@@ -22,7 +22,11 @@ export function parseElements(
     if (station === '' || element === '')
       refuse('--element', `'${pair}' is not understood`, 'write STATION=BEAM, like dish0=airy:14,*=airy:12');
     if (station !== '*' && !stations.some(({ name }) => name === station))
-      refuse('--element', `'${station}' is no station here`, `the first is ${stations[0].name}; * is all others`);
+      refuse(
+        '--element',
+        `'${station}' is no station here`,
+        `the first is ${stations[0].name}; * is all others`,
+      );
     if (known.has(station)) refuse('--element', `'${station}' is there twice`, 'say it once');
     known.set(station, element);
   }
@@ -43,8 +47,7 @@ export async function beamOfElements(
       'say one for every station, or *=BEAM for all others',
     );
   const found = new Map<string, ElementBeam>();
-  for (const name of elements)
-    if (name !== undefined && !found.has(name)) found.set(name, await find(name));
+  for (const name of elements) if (name !== undefined && !found.has(name)) found.set(name, await find(name));
   const beams = elements.flatMap((name) => (name === undefined ? [] : (found.get(name) ?? [])));
   return found.size === 1 ? beams[0] : mixed(beams);
 }

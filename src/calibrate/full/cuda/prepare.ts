@@ -79,7 +79,7 @@ async function makeSolver(
     fullJudge.launch({ grid: [solves, 1], threads: 128 }, stream);
   }
 
-  let launchAgain = (_iterations: number): void => undefined;
+  let launchAgain: (iterations: number) => void = () => undefined;
 
   async function solveSome(batch: FullBatch, first: number, solves: number): Promise<void> {
     const part = (values: Float64Array, each: number): Float64Array =>
@@ -132,7 +132,8 @@ async function makeSolver(
       batch.iterationsRun[first + k] = made;
       batch.lastChange[first + k] = changes[k];
       const found = made % 2 === 0 ? even : odd;
-      for (let n = 8 * k * stations; n < 8 * (k + 1) * stations; n++) own.gains[n] = found[n] * sizes.units[k];
+      for (let n = 8 * k * stations; n < 8 * (k + 1) * stations; n++)
+        own.gains[n] = found[n] * sizes.units[k];
     });
   }
 
