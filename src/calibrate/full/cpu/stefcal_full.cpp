@@ -108,8 +108,8 @@ class FullSolve {
     bool backwards = false, exact = false;
     while (iteration < batch.most) {
       iteration++;
-      const FullRows own = {static_cast<const float *>(rows.get()), offsets.data(),
-                            shares[static_cast<size_t>(thread)], shares[static_cast<size_t>(thread + 1)], backwards};
+      const FullRows own = {static_cast<const float *>(rows.get()), offsets.data(), shares[static_cast<size_t>(thread)],
+                            shares[static_cast<size_t>(thread + 1)], backwards};
       if (exact) {
         double *sums = exactSums + thread * SUM_PLANES * stride;
         std::fill_n(sums, SUM_PLANES * stride, 0.0);

@@ -114,7 +114,7 @@ CORELLA_INLINE void addRow(const float *values, int64_t vectors, int64_t row, Fu
         add(y[2 * a + b], own[2 * a], model[b]);
         add(y[2 * a + b], own[2 * a + 1], model[2 + b]);
       }
-    const auto columnAt = [&sums, column](int64_t plane) __attribute__((always_inline)) {
+    const auto columnAt = [&sums, column ](int64_t plane) __attribute__((always_inline)) {
       return sums.first + plane * sums.stride + column;
     };
 #pragma GCC unroll 2

@@ -148,8 +148,8 @@ extern "C" __global__ void __launch_bounds__(128)
 // After each step: whether a solve goes on in float64; whether its gains changed by less than the tolerance (even steps), or
 // it had its last step. changes : [k], iterations : [k], out. Grid: solves.
 extern "C" __global__ void __launch_bounds__(128)
-    fullJudge(const double *gains, int *done, int *exact, int *iterations, double *changes, double tolerance, int solves,
-              int stations, int step, int most) {
+    fullJudge(const double *gains, int *done, int *exact, int *iterations, double *changes, double tolerance,
+              int solves, int stations, int step, int most) {
   const int64_t k = blockIdx.x;
   if (done[k]) return;
   const double *now = gains + ((step & 1) * (int64_t)solves + k) * stations * 8;
