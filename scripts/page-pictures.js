@@ -72,12 +72,12 @@ try {
     const tab = await browser.newPage({ viewport });
     for (const theme of isAll ? ['dark', 'light'] : ['dark']) {
       await tab.goto(night.url);
-      await tab.evaluate(`localStorage.setItem('theme', '${theme}')`);
+      await tab.evaluate(`localStorage.setItem('corella-theme', '${theme}')`);
       await tab.reload();
       for (const [view, drawn] of VIEWS) {
         await tab.evaluate(`location.hash = '${view}'`);
         await tab.waitForSelector(drawn, { timeout: 60_000 });
-        if (view === 'now') await tab.click('.source-list button').catch(() => undefined);
+        if (view === 'now') await tab.click('corella-now button.link').catch(() => undefined);
         await sleep(view === 'waterfall' || view === 'now' ? 6000 : 2500);
         const path = join(folder, isAll ? `${size}-${theme}-${view}.png` : `page-${view}.png`);
         writeFileSync(path, isAll ? await tab.screenshot() : smaller(await tab.screenshot()));

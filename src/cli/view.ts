@@ -97,9 +97,7 @@ export async function showFiles(paths: readonly string[], settings: ShowSettings
     refuse('view', 'several captures', 'give one: its packets are a night of their own');
   const [path] = of('capture');
   const input =
-    path === undefined || !settings.packets
-      ? undefined
-      : await openCaptureInput(path, settings.packets, say);
+    path === undefined || !settings.packets ? undefined : await openCaptureInput(path, settings.packets, say);
   const stop = stoppable('view');
   const ended = new Promise<void>((resolve) => {
     stop.signal.addEventListener('abort', () => {
@@ -116,7 +114,9 @@ export async function showFiles(paths: readonly string[], settings: ShowSettings
       isLive: false,
       showing: paths.map((path) => basename(path)).join(', '),
       folder: '.',
-      ...(input?.packets && { packets: () => input.packets?.() ?? refuse('view', 'no packets are received') }),
+      ...(input?.packets && {
+        packets: () => input.packets?.() ?? refuse('view', 'no packets are received'),
+      }),
     },
     stop: () => {
       endIt();

@@ -188,8 +188,8 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
           yield liveSource({ plan, band, polarisations, turn, first, epoch: known, clock, next });
           first.release();
         } else {
-          settings.onEvent?.({ kind: 'untold', session, startTick });
           waiting = { session, nextTick: lastTick ?? startTick };
+          settings.onEvent?.({ kind: 'untold', session, startTick });
           untimedBlocks++;
           first.release();
         }

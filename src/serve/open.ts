@@ -166,7 +166,13 @@ export async function openPage(settings: PageSettings): Promise<Page> {
     token,
     names: settings.names ?? [],
   });
-  const server = createHttp({ guard, hub, metrics, commands, gets: readsOf({ state, again, journal, around }) });
+  const server = createHttp({
+    guard,
+    hub,
+    metrics,
+    commands,
+    gets: readsOf({ state, again, journal, around }),
+  });
   const port = await listen(server, settings);
   const timer = setInterval(() => {
     state.load.tick();

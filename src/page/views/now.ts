@@ -246,17 +246,17 @@ class Now extends View {
         ${
           this.frames.length > 2
             ? html`<label class="scrub"
-                ><span>${clock(this.frames[0].unixS)}</span
-                ><input
-                  type="range"
-                  min="0"
-                  max=${last}
-                  .value=${asShown(String(this.sliderAt))}
-                  aria-label="Back through the night"
-                  @input=${(event: Event) => void this.scrub(Number((event.target as HTMLInputElement).value))}
-                /><span>now</span></label
-              >
-              ${this.weights()}`
+                  ><span>${clock(this.frames[0].unixS)}</span
+                  ><input
+                    type="range"
+                    min="0"
+                    max=${last}
+                    .value=${asShown(String(this.sliderAt))}
+                    aria-label="Back through the night"
+                    @input=${(event: Event) => void this.scrub(Number((event.target as HTMLInputElement).value))}
+                  /><span>now</span></label
+                >
+                ${this.weights()}`
             : nothing
         }
       </section>
