@@ -23,9 +23,22 @@ function smaller(png) {
   const keyOf = (/** @type {number} */ k) =>
     ((data[k * channels] >> 2) << 12) | ((data[k * channels + 1] >> 2) << 6) | (data[k * channels + 2] >> 2);
   for (let k = 0; k < width * height; k++) counts.set(keyOf(k), (counts.get(keyOf(k)) ?? 0) + 1);
-  const kept = [...counts].sort((x, y) => y[1] - x[1]).slice(0, 256).map(([key]) => key); // prettier-ignore
+  const kept = [...counts].sort((x, y) => y[1] - x[1]).slice(0, 96).map(([key]) => key); // prettier-ignore
   const colourOf = (/** @type {number} */ key) =>
     [key >> 12, (key >> 6) & 63, key & 63].map((six) => Math.round((six * 255) / 63));
+  // The rest go, one after the other, to what is farthest from those that are there: gradients keep their steps.
+  const left = [...counts.keys()].map((key) => ({ key, far: Infinity, colour: colourOf(key) }));
+  for (let k = 0; k < 255; k++) {
+    const [r, g, b] = colourOf(kept[k]);
+    let farthest = left[0];
+    for (const one of left) {
+      const [x, y, z] = one.colour;
+      one.far = Math.min(one.far, (x - r) ** 2 + (y - g) ** 2 + (z - b) ** 2);
+      if (one.far > farthest.far) farthest = one;
+    }
+    if (k >= kept.length - 1 && farthest.far > 0) kept.push(farthest.key);
+    if (k >= kept.length - 1) break;
+  }
   const palette = kept.map((key) => /** @type {[number, number, number]} */ (colourOf(key)));
   /** @type {Map<number, number>} */
   const nearest = new Map(kept.map((key, k) => [key, k]));
@@ -50,13 +63,13 @@ function smaller(png) {
 
 const night = await openNight({
   send: [
-    ...['--simulate', '--stations', '32', '--rate', '6.4kHz', '--duration', '5s', '--loop'],
-    ...['--noise', '4000', '--time', '2026-06-21T08:00:00Z', '--restamp'],
-    ...['--format', 'snap2', '--channels', '16', '--lose', '0.001'],
+    ...['--simulate', '--stations', '32', '--rate', '3.2kHz', '--duration', '5s', '--loop'],
+    ...['--noise', '2000', '--time', '2026-06-21T08:00:00Z', '--restamp'],
+    ...['--format', 'snap2', '--channels', '8'],
   ],
   live: [
     ...['--telescope', 'lwasv', '--stations', '32', '--rate', '400'],
-    ...['--image', '500ms', '--integration', '500ms', '-o', 'night.uvh5', '--pixels', '128'],
+    ...['--image', '1s', '--integration', '1s', '-o', 'night.uvh5', '--pixels', '128'],
   ],
 });
 const browser = await openBrowser();

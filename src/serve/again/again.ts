@@ -35,7 +35,7 @@ export function weightingNamed(name: string): Weighting {
     ? refuse(
         'weight',
         'briggs is of wide fields, which are made of many integrations',
-        "give natural or uniform, or let 'corella image --wide --weight briggs' make it from the night's files",
+        "give natural or uniform, or let 'corella image --centre … --weights briggs' make it from the night's files",
       )
     : refuse('weight', `'${name}' is no weighting`, `give ${weightings.join(' or ')}`);
 }
@@ -63,7 +63,7 @@ export class Again implements Closable {
       return refuse(
         'images/again',
         'an integration is too large to be kept',
-        "'corella image --weight uniform' makes it from the night's files",
+        "'corella image --weights uniform' makes it from the night's files",
       );
     const nearest =
       kept.at(unixS) ?? refuse('images/again', 'no integration was kept yet', 'wait for the next one');
