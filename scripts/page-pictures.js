@@ -48,14 +48,11 @@ function smaller(png) {
     let found = nearest.get(key);
     if (found === undefined) {
       const [r, g, b] = colourOf(key);
-      let least = Infinity;
-      palette.forEach(([pr, pg, pb], k) => {
-        const far = (pr - r) ** 2 + (pg - g) ** 2 + (pb - b) ** 2;
-        if (far < least) [least, found] = [far, k];
-      });
-      nearest.set(key, found ?? 0);
+      const far = palette.map(([pr, pg, pb]) => (pr - r) ** 2 + (pg - g) ** 2 + (pb - b) ** 2);
+      found = far.indexOf(Math.min(...far));
+      nearest.set(key, found);
     }
-    indices[at] = found ?? 0;
+    indices[at] = found;
   }
   const { length } = encode({ width, height, channels: 1, depth: 8, data: indices, palette });
   return length < png.length ? encode({ width, height, channels: 1, depth: 8, data: indices, palette }) : png;
@@ -75,10 +72,10 @@ const night = await openNight({
 const browser = await openBrowser();
 try {
   mkdirSync(folder, { recursive: true });
-  await until('images', async () => ((await night.get('status')).image ? true : undefined));
+  await until('images', async () => ((await night.status()).image ? true : undefined));
   await night.post('gains', { do: 'solve', everyS: 10 });
-  await until('gains', async () => ((await night.get('gains')).history?.length >= 3 ? true : undefined));
-  const [, { name }] = await night.get('antennas');
+  await until('gains', async () => ((await night.gains()).history.length >= 3 ? true : undefined));
+  const [, { name }] = await night.antennas();
   await night.post('flags', { inputs: [name], flag: true });
   for (const [size, viewport] of Object.entries(SIZES)) {
     if (!isAll && size !== 'desktop') continue;

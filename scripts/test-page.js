@@ -8,6 +8,7 @@ import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { z } from 'zod';
 import { VIEWS, openBrowser, openNight, sleep, until } from './page/night.js';
 
 /** @param {string} name @param {number} usual */
@@ -67,7 +68,7 @@ async function paint(browser) {
   row('page under 150 kB compressed', sized() < 150_000, `${(sized() / 1000).toFixed(1)} kB`);
   const night = await nightOf({ pixels: 128, imageMs: 500 });
   try {
-    await until('an image', async () => ((await night.get('status')).image ? true : undefined));
+    await until('an image', async () => ((await night.status()).image ? true : undefined));
     const tab = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     const drawn = async () => {
       const begun = performance.now();
@@ -77,7 +78,9 @@ async function paint(browser) {
     await tab.goto(night.url);
     await drawn();
     /** @type {number[]} */
-    const [paints, skies] = [[], []];
+    const paints = [];
+    /** @type {number[]} */
+    const skies = [];
     for (let k = 0; k < 5; k++) {
       const begun = performance.now();
       await tab.reload({ waitUntil: 'commit' });
@@ -102,7 +105,7 @@ async function paint(browser) {
 async function frames(browser, pixels) {
   const night = await nightOf({ pixels, imageMs: 40 });
   try {
-    await until('images', async () => ((await night.get('status')).image ? true : undefined));
+    await until('images', async () => ((await night.status()).image ? true : undefined));
     const tab = await browser.newPage({ viewport: { width: 900, height: 700 } });
     await tab.addInitScript(`
       window.came = 0;
@@ -122,8 +125,8 @@ async function frames(browser, pixels) {
       const [came, drawn] = /** @type {[number, number]} */ (
         await tab.evaluate("[window.came, document.querySelector('corella-sky').drawn]")
       );
-      const { image } = await night.get('status');
-      marks.push({ atS: performance.now() / 1000, came, drawn, made: image.number });
+      const { image } = await night.status();
+      marks.push({ atS: performance.now() / 1000, came, drawn, made: image?.number ?? 0 });
       await sleep(1000);
     }
     await tab.close();
@@ -151,7 +154,7 @@ async function frames(browser, pixels) {
 async function quiet(browser) {
   const night = await nightOf({ pixels: 128, imageMs: 200 });
   try {
-    await until('images', async () => ((await night.get('status')).image ? true : undefined));
+    await until('images', async () => ((await night.status()).image ? true : undefined));
     const tab = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     const faults = faultsOf(tab);
     await tab.goto(`${night.url}#token=${night.token}`);
@@ -178,7 +181,7 @@ async function quiet(browser) {
 async function keys(browser) {
   const night = await nightOf({ pixels: 64, imageMs: 500 });
   try {
-    await until('images', async () => ((await night.get('status')).image ? true : undefined));
+    await until('images', async () => ((await night.status()).image ? true : undefined));
     await night.post('gains', { do: 'solve' });
     const tab = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     await tab.goto(`${night.url}#token=${night.token}`);
@@ -233,11 +236,13 @@ async function keys(browser) {
   }
 }
 
+const crowdOf = z.object({ skies: z.number(), bytes: z.number(), clients: z.number() });
+
 async function crowd() {
   const night = await nightOf({ pixels: 128, imageMs: 200 });
   try {
-    await until('images', async () => ((await night.get('status')).image ? true : undefined));
-    const before = await night.get('sources');
+    await until('images', async () => ((await night.status()).image ? true : undefined));
+    const before = await night.sources();
     const seconds = Math.min(30, SECONDS);
     const path = fileURLToPath(new URL('./page/clients.js', import.meta.url));
     const child = spawn(process.execPath, [path, night.url, String(CLIENTS), String(seconds)]);
@@ -245,9 +250,9 @@ async function crowd() {
     child.stdout.on('data', (/** @type {Buffer} */ part) => (text += String(part)));
     child.stderr.on('data', (/** @type {Buffer} */ part) => (text += String(part)));
     await new Promise((resolve) => child.on('close', resolve));
-    const after = await night.get('sources');
-    const { droppedMessages } = await night.get('chain');
-    const heard = JSON.parse(text);
+    const after = await night.sources();
+    const { droppedMessages } = await night.chain();
+    const heard = crowdOf.parse(JSON.parse(text));
     const full = after.outcomes.ring_full - before.outcomes.ring_full;
     row(
       `${CLIENTS} pages and one that never reads: ring_full 0`,

@@ -5,6 +5,7 @@ import { WebSocket } from 'ws';
 const [url, clients, seconds] = [process.argv[2], Number(process.argv[3]), Number(process.argv[4])];
 const totals = { messages: 0, bytes: 0, skies: 0, open: 0 };
 const subscribe = JSON.stringify({ subscribe: ['status', 'sky', 'sources', 'antennas', 'chain', 'night'] });
+/** @returns {Promise<WebSocket>} */
 const open = (/** @type {boolean} */ isDeaf) =>
   new Promise((resolve, reject) => {
     const socket = new WebSocket(`${url.replace(/^http/, 'ws')}live`, ['corella']);
@@ -23,7 +24,7 @@ const open = (/** @type {boolean} */ isDeaf) =>
   });
 /** @type {WebSocket[]} */
 const sockets = [];
-for (let k = 0; k <= clients; k++) sockets.push(/** @type {WebSocket} */ (await open(k === clients)));
+for (let k = 0; k <= clients; k++) sockets.push(await open(k === clients));
 setTimeout(() => {
   console.log(JSON.stringify({ ...totals, clients: totals.open }));
   for (const socket of sockets) socket.terminate();

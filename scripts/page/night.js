@@ -45,8 +45,12 @@ export async function until(what, found, patienceMs = 120_000) {
  * @property {string} url
  * @property {string} token
  * @property {string} folder
- * @property {(name: string) => Promise<any>} get
- * @property {(name: string, body: unknown) => Promise<any>} post
+ * @property {() => Promise<import('../../dist/serve/messages.js').Status>} status
+ * @property {() => Promise<import('../../dist/serve/messages.js').SendersView>} sources
+ * @property {() => Promise<import('../../dist/serve/messages.js').ChainView>} chain
+ * @property {() => Promise<import('../../dist/serve/messages.js').GainsView>} gains
+ * @property {() => Promise<readonly import('../../dist/serve/messages.js').AntennaRow[]>} antennas
+ * @property {(name: string, body: unknown) => Promise<unknown>} post
  * @property {() => string} said what live printed
  * @property {() => void} silence the senders stop
  * @property {() => Promise<void>} close
@@ -85,9 +89,13 @@ export async function openNight(words) {
       return found ? [found[1], found[2]] : undefined;
     });
     const headers = { authorization: `Bearer ${token}` };
+    /** @template Value @param {string} name @returns {() => Promise<Value>} */
+    const getting = (name) => async () =>
+      /** @type {Value} */ (await (await fetch(`${url}api/v1/${name}`)).json());
     return {
       ...{ url, token, folder, close, said: live.said },
-      get: async (name) => (await fetch(`${url}api/v1/${name}`)).json(),
+      ...{ status: getting('status'), sources: getting('sources'), chain: getting('chain') },
+      ...{ gains: getting('gains'), antennas: getting('antennas') },
       post: async (name, body) =>
         (await fetch(`${url}api/v1/${name}`, { method: 'POST', headers, body: JSON.stringify(body) })).json(),
       silence: () => {

@@ -95,7 +95,7 @@ export async function showFiles(paths: readonly string[], settings: ShowSettings
   const of = (wanted: string): string[] => kinds.flatMap(({ path, kind }) => (kind === wanted ? [path] : []));
   if (of('capture').length > 1)
     refuse('view', 'several captures', 'give one: its packets are a night of their own');
-  const [path] = of('capture');
+  const path = of('capture').at(0);
   const input =
     path === undefined || !settings.packets ? undefined : await openCaptureInput(path, settings.packets, say);
   const stop = stoppable('view');
@@ -127,7 +127,7 @@ export async function showFiles(paths: readonly string[], settings: ShowSettings
     for (const path of of('fits')) await showFits(page, path);
     for (const path of of('visibilities')) await showVisibilities(page, path, of('gains').at(0), settings);
     if (input && settings.packets) {
-      say(`${path} is worked through at ${page.url}`);
+      say(`${path ?? ''} is worked through at ${page.url}`);
       const gains = of('gains').at(0);
       stop.signal.addEventListener('abort', () => {
         input.stop();

@@ -54,13 +54,14 @@ interface Head {
   readonly weight: string;
   readonly shape: readonly number[];
 }
-async function again(query: string): Promise<{ head: Head; values: Float32Array } | string> {
+/** A refusal is empty but for its words. */
+async function again(query: string): Promise<{ head?: Head; values: Float32Array; why: string }> {
   const response = await fetch(`${page.url}api/v1/images/again?${query}`);
-  if (!response.ok) return response.text();
+  if (!response.ok) return { values: new Float32Array(), why: await response.text() };
   const bytes = await response.arrayBuffer();
   const length = new DataView(bytes).getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 8, length))) as Head;
-  return { head, values: new Float32Array(bytes, 8 + 8 * Math.ceil(length / 8)) };
+  return { head, values: new Float32Array(bytes, 8 + 8 * Math.ceil(length / 8)), why: '' };
 }
 const made = async (query: string): Promise<{ head: Head; values: Float32Array }> => {
   const asked = again(query);
@@ -72,17 +73,17 @@ const made = async (query: string): Promise<{ head: Head; values: Float32Array }
       new Promise<boolean>((resolve) => setTimeout(resolve, 5, false)),
     ]);
   }
-  const answer = await asked;
-  assert.ok(typeof answer !== 'string', String(answer));
-  return answer;
+  const { head, values, why } = await asked;
+  assert.ok(head, why);
+  return { head, values };
 };
 
 describe('a picture made again', () => {
   it('is refused before there is anything to make it from, and by name', async () => {
-    assert.match(String(await again('unixS=1&weight=natural')), /no images are made/);
-    assert.match(String(await again('unixS=1&weight=briggs')), /wide/);
-    assert.match(String(await again('unixS=1&weight=heavy')), /is no weighting/);
-    assert.match(String(await again('weight=natural')), /is no number/);
+    assert.match((await again('unixS=1&weight=natural')).why, /no images are made/);
+    assert.match((await again('unixS=1&weight=briggs')).why, /wide/);
+    assert.match((await again('unixS=1&weight=heavy')).why, /is no weighting/);
+    assert.match((await again('weight=natural')).why, /is no number/);
   });
   it('is of the nearest integration, with the weights that were asked for', async () => {
     page.state.begin({
@@ -95,7 +96,7 @@ describe('a picture made again', () => {
       },
       ...{ channelWidthHz: 1e5, spectrumRateHz: 50, sources: [] },
     });
-    assert.match(String(await again('unixS=1&weight=natural')), /no integration was kept yet/);
+    assert.match((await again('unixS=1&weight=natural')).why, /no integration was kept yet/);
     for (const unixS of [1000, 1002, 1004]) page.state.integration(integrationAt(1_781_000_000 + unixS));
     const natural = await made('unixS=1781001003.2&weight=natural');
     assert.equal(natural.head.time, '2026-06-09T10:30:03.000Z');
