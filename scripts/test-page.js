@@ -242,7 +242,11 @@ async function crowd() {
   const night = await nightOf({ pixels: 128, imageMs: 200 });
   try {
     await until('images', async () => ((await night.status()).image ? true : undefined));
-    const before = await night.sources();
+    // The account is looked at every second: before the first there is none.
+    const before = await until('the account of packets', async () => {
+      const seen = await night.sources();
+      return 'outcomes' in seen ? seen : undefined;
+    });
     const seconds = Math.min(30, SECONDS);
     const path = fileURLToPath(new URL('./page/clients.js', import.meta.url));
     const child = spawn(process.execPath, [path, night.url, String(CLIENTS), String(seconds)]);
