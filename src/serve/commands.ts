@@ -22,8 +22,19 @@ export interface Helm {
   readonly gainsChanged: () => void;
 }
 
+/** What of the receiver may be steered, where packets come. */
+export interface Receiver {
+  /** When a tick of the senders was; refuses where that is known already. */
+  readonly tellEpoch?: (tick: bigint, time: Instant) => From;
+  /** Raw packets into a file; answers with its name once it grows. */
+  readonly capture?: (seconds: number, onEnd: (what: string) => void) => Promise<string>;
+}
+
 export interface Bridge {
   readonly helm: () => Helm | undefined;
+  /** Why there is no helm, where there will be none. */
+  readonly fixed: () => string | undefined;
+  readonly receiver?: Receiver;
   readonly journal: Journal;
   readonly alarms: AlarmBook;
   readonly stop: () => void;
@@ -47,6 +58,26 @@ const schemas = {
   ]),
   integration: z.strictObject({ seconds: z.number().positive().max(86_400), from }),
   recording: z.strictObject({ do: z.enum(['start', 'stop']), from }),
+  delays: z.strictObject({
+    from: z.string().max(40),
+    inputs: z
+      .array(
+        z.strictObject({
+          input: z.union([z.int().nonnegative(), z.string().min(1).max(64)]),
+          delayS: z.number(),
+          delayRate: z.number().optional(),
+          phaseRad: z.number().optional(),
+          phaseRateRadS: z.number().optional(),
+        }),
+      )
+      .min(1)
+      .max(65_536),
+  }),
+  epoch: z.strictObject({
+    tick: z.union([z.int().nonnegative(), z.string().regex(/^\d{1,20}$/)]),
+    time: z.string().max(40),
+  }),
+  capture: z.strictObject({ seconds: z.number().positive().max(3600) }),
   stop: z.strictObject({}),
 } as const;
 export type CommandName = keyof typeof schemas;
@@ -74,9 +105,9 @@ export class Commands {
       checked(name, schemas.stop, body);
       return this.stop(who);
     }
-    const helm =
-      this.bridge.helm() ??
-      refuse(name, 'nothing can be steered yet', 'wait for the first data, or run corella live');
+    if (name === 'epoch') return this.epoch(checked(name, schemas.epoch, body), who);
+    if (name === 'capture') return this.capture(checked(name, schemas.capture, body), who);
+    const helm = this.bridge.helm() ?? this.noHelm(name);
     switch (name) {
       case 'flags':
         return this.flags(checked(name, schemas.flags, body), helm, who);
@@ -89,7 +120,41 @@ export class Commands {
       }
       case 'recording':
         return this.recording(checked(name, schemas.recording, body), helm, who);
+      case 'delays':
+        checked(name, schemas.delays, body);
+        return refuse(
+          name,
+          'the running chain stops no fringes: it images the whole sky, and nothing in it takes delays',
+          "'corella correlate --track' follows a place in a recording",
+        );
     }
+  }
+
+  private noHelm(name: string): never {
+    const fixed = this.bridge.fixed();
+    return fixed === undefined
+      ? refuse(name, 'nothing can be steered yet', 'wait for the first data, or run corella live')
+      : refuse(name, fixed, 'begin again with other options, or with --backend cpu');
+  }
+
+  /** For senders that were started again while nobody knew when: their data are kept from the next block on. */
+  private epoch({ tick, time }: z.infer<typeof schemas.epoch>, who: string): Steered {
+    const tell =
+      this.bridge.receiver?.tellEpoch ??
+      refuse('epoch', 'no packets are received', 'only packets have ticks: run corella live --listen');
+    const since = tell(BigInt(tick), parseInstant(time, 'epoch.time'));
+    return this.answer(since, who, `tick ${String(tick)} of the senders was at ${time}`);
+  }
+
+  private async capture({ seconds }: z.infer<typeof schemas.capture>, who: string): Promise<Steered> {
+    const capture =
+      this.bridge.receiver?.capture ??
+      refuse('capture', 'no packets come from a network', 'run corella live --listen');
+    const path = await capture(seconds, (what) => {
+      this.bridge.journal.add({ who: 'corella', what });
+    });
+    const { number } = this.bridge.journal.add({ who, what: `capturing packets for ${seconds} s: ${path}` });
+    return { accepted: true, fromTick: '', from: '', journal: number };
   }
 
   acknowledge(id: string, who: string): { readonly accepted: true; readonly journal: number } {

@@ -7,7 +7,8 @@ import type { Integration } from '../core/blocks.js';
 import { baselineIndex, baselineCount } from '../core/axes.js';
 import type { GainsEvents } from '../pipeline/live/gains.js';
 import type { Steering } from '../pipeline/live/steering.js';
-import { Commands, type Helm } from './commands.js';
+import { Again } from './again/again.js';
+import { Commands, type Helm, type Receiver } from './commands.js';
 import { GainsBook } from './gains-book.js';
 import { makeToken, openGuard } from './guard.js';
 import { createHttp } from './http.js';
@@ -31,6 +32,7 @@ export interface PageSettings {
   readonly token?: string;
   readonly facts: NightFacts;
   readonly journal?: string;
+  readonly receiver?: Receiver;
   readonly stop: () => void;
   readonly say: (line: string) => void;
 }
@@ -40,6 +42,8 @@ export interface Page extends Closable {
   readonly url: string;
   readonly steerUrl: string;
   readonly state: LiveState;
+  /** Pictures that are made again; the chain gives them their time. */
+  readonly again: Again;
   readonly gainsEvents: GainsEvents;
   /** Data flow: from now on there is something to steer. */
   steer(helm: Omit<Helm, 'gainsChanged'>): void;
@@ -143,8 +147,12 @@ export async function openPage(settings: PageSettings): Promise<Page> {
       for (const pair of hub.pairs()) publishBaseline(hub, integration, pair);
     },
   });
+  const again = new Again(state);
+  again.isIdle = facts.showing !== undefined;
   const commands = new Commands({
     helm: () => helm,
+    fixed: () => statusOf(state, around()).fixed,
+    ...(settings.receiver && { receiver: settings.receiver }),
     journal,
     alarms: state.alarms,
     stop: () => {
@@ -158,7 +166,13 @@ export async function openPage(settings: PageSettings): Promise<Page> {
     token,
     names: settings.names ?? [],
   });
-  const server = createHttp({ guard, hub, metrics, commands, gets: readsOf({ state, journal, around }) });
+  const server = createHttp({
+    guard,
+    hub,
+    metrics,
+    commands,
+    gets: readsOf({ state, again, journal, around }),
+  });
   const port = await listen(server, settings);
   const timer = setInterval(() => {
     state.load.tick();
@@ -174,6 +188,7 @@ export async function openPage(settings: PageSettings): Promise<Page> {
     url,
     steerUrl: `${url}#token=${token}`,
     state,
+    again,
     gainsEvents: {
       solved: (solved, from) => {
         gains.changed(solved);
@@ -210,6 +225,7 @@ export async function openPage(settings: PageSettings): Promise<Page> {
     close: async () => {
       clearInterval(timer);
       state.load.close();
+      await again.close();
       await journal.close();
       hub.close();
       server.closeAllConnections();

@@ -18,7 +18,7 @@ import { Steering } from '../../pipeline/live/steering.js';
 import type { NightWatcher } from '../../pipeline/live/watcher.js';
 import type { ReceiveAccount } from '../../receive/index.js';
 import type { TimedSpectra } from '../../pipeline/stages/spectra.js';
-import { openPage, tokenOf, watchInput, type CheckView } from '../../serve/index.js';
+import { openCapture, openPage, tokenOf, watchInput, type CheckView } from '../../serve/index.js';
 import { parseSource } from '../../sky/source.js';
 import { findSources } from '../../sky/sources.js';
 import { version } from '../report/version.js';
@@ -122,6 +122,10 @@ export async function openNightPage(input: OpenedInput, settings: Settings): Pro
     ...(options.pageName && { names: options.pageName }),
     ...(options.tokenFile !== undefined && { token: await tokenOf(options.tokenFile) }),
     ...(options.out !== undefined && { journal: join(folder, 'journal.jsonl') }),
+    receiver: {
+      ...(input.tellEpoch && { tellEpoch: input.tellEpoch }),
+      ...(input.listening && { capture: openCapture(input.listening, folder) }),
+    },
     facts: {
       description: input.description,
       backend: `${backend.kind}: ${backend.description}`,
@@ -154,6 +158,7 @@ export async function openNightPage(input: OpenedInput, settings: Settings): Pro
       integration: async (integration) => {
         page.state.integration(integration);
         await gains?.integration(integration);
+        await page.again.work();
       },
       image: (sky) => {
         page.state.image(sky);
