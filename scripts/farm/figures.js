@@ -19,20 +19,24 @@ async function measure(folder, { name, simulate, how, workers }) {
     const [taking, cut] = [how.replace(/--job\S+ \S+/g, ''), (how.match(/--job\S+ \S+/g) ?? []).join(' ')];
     const words = `farm submit correlate ../${name}.sigmf-meta ${taking} ${cut} -o farm.uvh5 --json`;
     const submitting = performance.now();
-    const { jobs } = JSON.parse(
-      await corella(place, ...words.split(' ').filter((word) => word !== ''), '--server', farm.url),
+    const { jobs } = /** @type {{ jobs: number }} */ (
+      JSON.parse(
+        await corella(place, ...words.split(' ').filter((word) => word !== ''), '--server', farm.url),
+      )
     );
     const submitS = (performance.now() - submitting) / 1000;
     const names = Array.from({ length: workers }, (_, n) => `w${n}`);
-    names.forEach((one) => farm.startWorker(one, '2s'));
+    for (const one of names) farm.startWorker(one, '2s');
     farm.startCollector();
     const code = await farm.collector()?.ended;
     if (code !== 0) throw new Error(farm.collector()?.errors());
-    const collected = JSON.parse(farm.collector()?.text() ?? '{}');
-    await Promise.all(names.map((one) => farm.workers.get(one)?.ended));
+    const collected = /** @type {{ jobsPerS: number, bytesPerS: number, collectS: number }} */ (
+      JSON.parse(farm.collector()?.text() ?? '{}')
+    );
+    for (const one of farm.workers.values()) await one.ended;
     const sum = { jobs: 0, busyS: 0, overheadS: 0, sendS: 0, readBytes: 0, sentBytes: 0 };
     for (const one of farm.workers.values()) {
-      const account = JSON.parse(one.text());
+      const account = /** @type {typeof sum} */ (JSON.parse(one.text()));
       for (const key of /** @type {(keyof typeof sum)[]} */ (Object.keys(sum))) sum[key] += account[key];
     }
     return { name, jobs, workers, aloneS, submitS, collected, sum };

@@ -23,7 +23,9 @@ export const freePort = () =>
     const probe = createServer();
     probe.listen(0, '127.0.0.1', () => {
       const at = probe.address();
-      probe.close(() => resolve(typeof at === 'object' && at ? at.port : 0));
+      probe.close(() => {
+        resolve(typeof at === 'object' && at ? at.port : 0);
+      });
     });
   });
 
@@ -101,10 +103,7 @@ export async function openFarm(folder, { backend = 'auto', patience = '3s', conf
       folder,
     );
   };
-  const startWorker = (
-    /** @type {string} */ name,
-    /** @type {string | undefined} */ untilIdle = undefined,
-  ) => {
+  const startWorker = (/** @type {string} */ name, /** @type {string | undefined} */ untilIdle) => {
     const words = ['worker', '--server', url, '--root', join(folder, '..'), '--name', name, '--backend', backend, '--threads', '1']; // prettier-ignore
     const idle = untilIdle === undefined ? [] : ['--until-idle', untilIdle];
     workers.set(name, start(process.execPath, [program, ...words, ...idle, '--json'], folder));

@@ -41,9 +41,9 @@ describe('a farm of files', () => {
       );
       await well(folder, 'correlate', 'data/sky.sigmf-meta', ...how, '-o', 'one.uvh5');
       const submit = ['farm', 'submit', 'correlate', 'data/sky.sigmf-meta', ...how, '-o', 'farm.uvh5'];
-      const cut = ['--job-time', '4ms', '--job-channels', '3', '--root', 'data', '--json'];
+      const cut = ['--job-time', '8ms', '--job-channels', '3', '--root', 'data', '--json'];
       const { jobs } = JSON.parse(await well(folder, ...submit, ...cut)) as Submitted;
-      assert.ok(jobs > 30, `${jobs} jobs`);
+      assert.ok(jobs > 15, `${jobs} jobs`);
       // In any order, one of them twice, one in a process of its own.
       for (let n = jobs - 1; n >= 2; n--)
         await well(
@@ -118,9 +118,8 @@ describe('a farm of files', () => {
       assert.ok(one.equals(farm));
       const metas = await Promise.all(
         ['one', 'farm'].map(async (name) => {
-          const meta = parsed<{ global: Record<string, unknown> }>(
-            await readFile(join(folder, `${name}.sigmf-meta`), 'utf8'),
-          );
+          const text = await readFile(join(folder, `${name}.sigmf-meta`), 'utf8');
+          const meta = JSON.parse(text) as { global: Record<string, unknown> };
           delete meta.global['corella:history'];
           return meta;
         }),

@@ -106,7 +106,7 @@ export async function correlatePart(
   return channelised(
     recording,
     plan,
-    { backend, clock, ...(stop && { stop }) },
+    { backend, clock, lists: 'sums', ...(stop && { stop }) },
     box,
     async (stage, closers) => {
       const isWhole = channels === plan.channels;
@@ -141,7 +141,7 @@ export function channelisePart(
   return channelised(
     recording,
     plan,
-    { backend, clock: oneIntegration, ...(stop && { stop }) },
+    { backend, clock: oneIntegration, lists: 'gaps', ...(stop && { stop }) },
     box,
     (stage) => stage,
     async ({ block, index }) => {
@@ -154,11 +154,19 @@ export function channelisePart(
 type Closers = Parameters<Parameters<typeof preparing>[0]>[0];
 type Channeliser = Awaited<ReturnType<typeof prepareChannelise>>;
 
+interface Channelising {
+  readonly backend: Backend;
+  readonly clock: IntegrationClock;
+  /** What is made of the spectra. */
+  readonly lists: 'gaps' | 'sums';
+  readonly stop?: AbortSignal;
+}
+
 /** Voltages from the box's first spectrum on through the channeliser and what follows it. */
 async function channelised<Out>(
   recording: VoltageRecording,
   plan: ChannelisePlan,
-  { backend, clock, stop }: { backend: Backend; clock: IntegrationClock; stop?: AbortSignal },
+  { backend, clock, lists, stop }: Channelising,
   box: SpectraBox,
   followed: (
     channelise: Channeliser,
@@ -182,10 +190,20 @@ async function channelised<Out>(
       closers,
     ),
   );
-  const blocks = voltagesWithin(recording, plan.blockSamples, read, own, counted);
+  const blocks = voltagesWithin(recording, blockSamplesOf(plan, read, lists), read, own, counted);
   const { saturated } = await run(blocks, stages, emit, stop && { stop });
   // Whoever works on a part of the channels has still made all of them: the first part counts for the others.
   return box.firstChannel === 0 ? { ...counted, saturated } : { missingSamples: 0, saturated: 0 };
+}
+
+/**
+ * Sums of whole numbers do not know in which blocks they were made: where a part is shorter than a block, no more is read
+ * than it needs. Floats do, and so do lists of gaps: there blocks are those of the whole.
+ */
+function blockSamplesOf(plan: ChannelisePlan, { first, end }: SampleRange, lists: 'gaps' | 'sums'): number {
+  if (lists === 'gaps' || plan.outputType === 'cf32') return plan.blockSamples;
+  const quarter = Math.ceil((end - first) / 4);
+  return Math.min(plan.blockSamples, Math.max(plan.taps * plan.samplesPerSpectrum, quarter));
 }
 
 /** Where a block lies in its recording. */

@@ -13,15 +13,14 @@ import { putJob } from './jobs.js';
 import { nextMessage } from './pull.js';
 import { answerWho, type WorkerStatus } from './status.js';
 import { findWorkers, jobSubject } from './streams.js';
-import { refuse } from '../../core/errors.js';
 
 /** Failures after which a job is set aside. */
 export const MOST_FAILURES = 3;
 /** Times a job is taken up, when nobody lives to say why it fails. */
 const MOST_DELIVERIES = 10;
-/** Failures in a row after which a worker takes itself for the fault: a disk that is not mounted. */
-const MOST_IN_A_ROW = 6;
+/** After each failure in a row a worker waits longer: one whose disk is not mounted leaves jobs to the others. */
 const WAIT_AFTER_FAILURE_MS = 500;
+const MOST_WAIT_MS = 5000;
 
 export type WorkerEvent =
   | { readonly kind: 'waiting' }
@@ -119,13 +118,7 @@ export async function runWorker(
         delete now.job;
       }
       quietSince = performance.now();
-      if (inARow >= MOST_IN_A_ROW)
-        refuse(
-          place.name,
-          `${inARow} jobs in a row failed on this machine`,
-          'read what they said, and see that it has the recordings under its --root',
-        );
-      if (inARow > 0) await sleep(WAIT_AFTER_FAILURE_MS * inARow, stop);
+      if (inARow > 0) await sleep(Math.min(MOST_WAIT_MS, WAIT_AFTER_FAILURE_MS * inARow), stop);
     }
   } finally {
     silence();
