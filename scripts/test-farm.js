@@ -51,7 +51,7 @@ try {
   else {
     await prepare();
     console.log(
-      'seed  killed: workers server collector  store lost  results: merged duplicate late  identical',
+      'seed  killed: workers server collector  store lost  results: merged duplicate late  identical   time',
     );
     const first = Number(options.first);
     for (let seed = first; seed < first + Number(options.seeds); seed++) if (!(await chaos(seed))) bad++;

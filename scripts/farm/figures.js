@@ -12,17 +12,15 @@ async function measure(folder, { name, simulate, how, workers }) {
   mkdirSync(place);
   await corella(folder, ...`simulate ${simulate} --perfect -o ${name}`.split(' '));
   const began = performance.now();
-  await corella(folder, ...`correlate ${name}.sigmf-meta ${how} -o ${name}.uvh5 --threads 1`.split(' '));
+  const taking = how.replaceAll(/ --job-time \S+/g, '');
+  await corella(folder, ...`correlate ${name}.sigmf-meta ${taking} -o ${name}.uvh5 --threads 1`.split(' '));
   const aloneS = (performance.now() - began) / 1000;
   const farm = await openFarm(place, { backend: 'auto', patience: '30s' });
   try {
-    const [taking, cut] = [how.replace(/--job\S+ \S+/g, ''), (how.match(/--job\S+ \S+/g) ?? []).join(' ')];
-    const words = `farm submit correlate ../${name}.sigmf-meta ${taking} ${cut} -o farm.uvh5 --json`;
+    const words = `farm submit correlate ../${name}.sigmf-meta ${how} -o farm.uvh5 --json`;
     const submitting = performance.now();
     const { jobs } = /** @type {{ jobs: number }} */ (
-      JSON.parse(
-        await corella(place, ...words.split(' ').filter((word) => word !== ''), '--server', farm.url),
-      )
+      JSON.parse(await corella(place, ...words.split(' '), '--server', farm.url))
     );
     const submitS = (performance.now() - submitting) / 1000;
     const names = Array.from({ length: workers }, (_, n) => `w${n}`);
