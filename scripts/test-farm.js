@@ -3,6 +3,7 @@
 //   npm run test:farm                     20 seeds, a row each
 //   npm run test:farm -- --seeds 2        a short one, as CI does
 //   npm run test:farm -- --figures        jobs and bytes a second, and what of the time is not correlation
+//   npm run test:farm -- --bands          a telescope by channels: three nights by multicast on loopback
 // Without nats-server nothing is tested, and that is said.
 import {
   closeSync,
@@ -19,6 +20,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { z } from 'zod';
 import { randomUUID } from 'node:crypto';
 import { randomStream } from '../dist/core/random.js';
 import { openFile } from '../dist/formats/index.js';
@@ -27,6 +29,7 @@ import { sendResult } from '../dist/farm/queue/chunks.js';
 import { findWorkers } from '../dist/farm/queue/streams.js';
 import { decodeResult, encodeResult } from '../dist/farm/result.js';
 import { corella, hasServer, NO_SERVER, openFarm, sleep } from './farm/processes.js';
+import { bands } from './farm/bands.js';
 import { figures } from './farm/figures.js';
 
 const { values: options } = parseArgs({
@@ -34,11 +37,13 @@ const { values: options } = parseArgs({
     seeds: { type: 'string', default: '20' },
     first: { type: 'string', default: '1' },
     figures: { type: 'boolean', default: false },
+    bands: { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
   },
 });
 const NAMES = ['a', 'b', 'c'];
 const MOST_MS = 180_000;
+const droppedOf = z.object({ duplicate: z.number(), late: z.number(), differs: z.number() });
 
 if (!hasServer()) {
   console.log(NO_SERVER);
@@ -48,7 +53,9 @@ const folder = mkdtempSync(join(tmpdir(), 'corella-farm-'));
 let bad = 0;
 try {
   if (options.figures) await figures(folder);
-  else {
+  else if (options.bands) {
+    if (!(await bands(folder))) bad++;
+  } else {
     await prepare();
     console.log(
       'seed  killed: workers server collector  store lost  results: merged duplicate late  identical   time',
@@ -122,7 +129,7 @@ function done(place) {
 function dropped(place) {
   try {
     const text = readFileSync(join(place, 'farm.uvh5.farm', 'dropped.json'), 'utf8');
-    return /** @type {{ duplicate: number, late: number, differs: number }} */ (JSON.parse(text));
+    return droppedOf.parse(JSON.parse(text));
   } catch {
     return { duplicate: 0, late: 0, differs: 0 };
   }

@@ -1,7 +1,15 @@
 // What a farm costs beside its work: jobs a second, bytes a second, the share of time that is not correlation.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { corella, openFarm } from './processes.js';
+
+const submittedOf = z.object({ jobs: z.number() });
+const collectedOf = z.object({ jobsPerS: z.number(), bytesPerS: z.number(), collectS: z.number() });
+const accountOf = z.object({
+  ...{ jobs: z.number(), busyS: z.number(), overheadS: z.number() },
+  ...{ sendS: z.number(), readBytes: z.number(), sentBytes: z.number() },
+});
 
 /**
  * @param {string} folder
@@ -19,8 +27,8 @@ async function measure(folder, { name, simulate, how, workers }) {
   try {
     const words = `farm submit correlate ../${name}.sigmf-meta ${how} -o farm.uvh5 --json`;
     const submitting = performance.now();
-    const { jobs } = /** @type {{ jobs: number }} */ (
-      JSON.parse(await corella(place, ...words.split(' '), '--server', farm.url))
+    const { jobs } = submittedOf.parse(
+      JSON.parse(await corella(place, ...words.split(' '), '--server', farm.url)),
     );
     const submitS = (performance.now() - submitting) / 1000;
     const names = Array.from({ length: workers }, (_, n) => `w${n}`);
@@ -28,13 +36,11 @@ async function measure(folder, { name, simulate, how, workers }) {
     farm.startCollector();
     const code = await farm.collector()?.ended;
     if (code !== 0) throw new Error(farm.collector()?.errors());
-    const collected = /** @type {{ jobsPerS: number, bytesPerS: number, collectS: number }} */ (
-      JSON.parse(farm.collector()?.text() ?? '{}')
-    );
+    const collected = collectedOf.parse(JSON.parse(farm.collector()?.text() ?? '{}'));
     for (const one of farm.workers.values()) await one.ended;
     const sum = { jobs: 0, busyS: 0, overheadS: 0, sendS: 0, readBytes: 0, sentBytes: 0 };
     for (const one of farm.workers.values()) {
-      const account = /** @type {typeof sum} */ (JSON.parse(one.text()));
+      const account = accountOf.parse(JSON.parse(one.text()));
       for (const key of /** @type {(keyof typeof sum)[]} */ (Object.keys(sum))) sum[key] += account[key];
     }
     return { name, jobs, workers, aloneS, submitS, collected, sum };

@@ -103,7 +103,11 @@ export async function openFarm(folder, { backend = 'auto', patience = '3s', conf
       folder,
     );
   };
-  const startWorker = (/** @type {string} */ name, /** @type {string | undefined} */ untilIdle) => {
+  /**
+   * @param {string} name
+   * @param {string} [untilIdle]
+   */
+  const startWorker = (name, untilIdle) => {
     const words = ['worker', '--server', url, '--root', join(folder, '..'), '--name', name, '--backend', backend, '--threads', '1']; // prettier-ignore
     const idle = untilIdle === undefined ? [] : ['--until-idle', untilIdle];
     workers.set(name, start(process.execPath, [program, ...words, ...idle, '--json'], folder));

@@ -5,7 +5,7 @@
 import { baselineCount, countsCB, visibilitiesCBPP } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
-import { formatInstant, secondsBetween, type Instant } from '../../core/instant.js';
+import { secondsBetween, type Instant } from '../../core/instant.js';
 import type { VisibilityFile, VisibilityHeader } from '../../formats/index.js';
 
 /** A stretch of time that a part lacks. */
@@ -44,27 +44,28 @@ export function combineBands(files: readonly VisibilityFile[], history: readonly
       for (;;) {
         const begun = next.filter((one) => one !== undefined);
         if (begun.length === 0) return;
-        const first = begun.reduce((x, y) => (secondsBetween(y.start, x.start) > 0 ? y : x));
-        const now = next.map((one) =>
-          one && Math.abs(secondsBetween(first.start, one.start)) < TOLERANCE * first.durationS
+        const earliest = begun.reduce((x, y) => (secondsBetween(y.start, x.start) > 0 ? y : x));
+        const isNow = (one: Integration | undefined): one is Integration =>
+          one !== undefined &&
+          Math.abs(secondsBetween(earliest.start, one.start)) <
+            TOLERANCE * Math.min(one.durationS, earliest.durationS);
+        // Where a night ends machines stop in the middle of an integration, each somewhere else: the longest counts.
+        const like = begun.filter(isNow).reduce((x, y) => (y.durationS > x.durationS ? y : x));
+        const held = next.map((one) =>
+          isNow(one) && Math.abs(one.durationS - like.durationS) < TOLERANCE * like.durationS
             ? one
             : undefined,
         );
-        now.forEach((one, k) => {
-          if (!one) note(absent, parts[k].path, first);
-          else if (Math.abs(one.durationS - first.durationS) > TOLERANCE * first.durationS)
-            refuse(
-              parts[k].path,
-              `has an integration of ${one.durationS} s at ${formatInstant(one.start)}, where others have ${first.durationS} s`,
-              'combine what was integrated alike',
-            );
+        held.forEach((one, k) => {
+          if (!one) note(absent, parts[k].path, like);
         });
-        const some = now.filter((one) => one !== undefined);
-        if (some.some((one) => one.flaggedInputs.some((flag, a) => flag !== first.flaggedInputs[a])))
-          flags.different++;
-        yield joined(now, widths, first);
-        for (const [k, one] of now.entries())
-          if (one) next[k] = (await streams[k].next()).value as Integration | undefined;
+        const isUnlike = (one: Integration | undefined): boolean =>
+          one?.flaggedInputs.some((flag, a) => flag !== like.flaggedInputs[a]) === true;
+        if (held.some(isUnlike)) flags.different++;
+        yield joined(held, widths, like);
+        const over = next.map(isNow);
+        for (const [k, stream] of streams.entries())
+          if (over[k]) next[k] = (await stream.next()).value as Integration | undefined;
       }
     },
   };
