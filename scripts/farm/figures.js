@@ -57,7 +57,7 @@ export async function figures(folder) {
     // Results of megabytes.
     { name: 'large', simulate: '--stations 64 --rate 200kHz --duration 1s', how: '--channels 64 --integration 50ms --values sums --job-time 50ms', workers: 2 }, // prettier-ignore
     // Jobs as they are meant to be: a second or more each.
-    { name: 'usual', simulate: '--stations 64 --rate 400kHz --duration 4s', how: '--channels 64 --integration 500ms --values sums --job-time 500ms', workers: 2 }, // prettier-ignore
+    { name: 'usual', simulate: '--stations 48 --rate 200kHz --duration 2s', how: '--channels 64 --integration 500ms --values sums --job-time 500ms', workers: 2 }, // prettier-ignore
   ];
   console.log(
     'run    jobs workers  jobs/s  submitted/s  results MB/s  read MB/s  not work  preparing  handing over  alone (one thread)',
