@@ -10,3 +10,12 @@ export function firstIssueWords(error: z.ZodError, json: unknown): string {
 }
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** What a message holds, or undefined: a server's word that nobody listens is empty, and others may send anything. */
+export function jsonOf(message: { json(): unknown }): unknown {
+  try {
+    return message.json();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,6 +1,7 @@
 /** How the machines of a night fare: each says it every second, and whoever wants to know listens. */
 import { z } from 'zod';
 import { sleep, type Queue } from '../queue/connect.js';
+import { jsonOf } from '../words.js';
 
 const healthSchema = z.looseObject({
   machine: z.string(),
@@ -45,7 +46,7 @@ export async function hearHealth({ connection }: Queue, night: string, forMs = 2
   const heard = new Map<string, Health>();
   const subscription = connection.subscribe(subjectOf(night), {
     callback: (_, message) => {
-      const checked = healthSchema.safeParse(message.json());
+      const checked = healthSchema.safeParse(jsonOf(message));
       if (checked.success) heard.set(checked.data.machine, checked.data);
     },
   });

@@ -8,7 +8,7 @@ import { createInbox } from '@nats-io/transport-node';
 import { z } from 'zod';
 import { refuse } from '../../core/errors.js';
 import { formatInstant } from '../../core/instant.js';
-import { messageOf } from '../words.js';
+import { jsonOf, messageOf } from '../words.js';
 import { sleep, type Queue } from '../queue/connect.js';
 import { subjectWord } from './health.js';
 
@@ -85,7 +85,7 @@ export function answerSteering(
   };
   const subscription = connection.subscribe(subjectOf(night), {
     callback: (_, message) => {
-      const call = callSchema.safeParse(safeJson(() => message.json()));
+      const call = callSchema.safeParse(jsonOf(message));
       if (!call.success) return;
       void answer(call.data)
         .catch((error: unknown): SteerAnswer => ({ machine, isReady: false, why: messageOf(error) }))
@@ -97,14 +97,6 @@ export function answerSteering(
   return () => {
     if (!connection.isClosed()) subscription.unsubscribe();
   };
-}
-
-function safeJson(read: () => unknown): unknown {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
 }
 
 /** One round, until all have answered or the time is over. */
@@ -120,7 +112,7 @@ async function round(
   const done = new AbortController();
   const subscription = connection.subscribe(inbox, {
     callback: (_, message) => {
-      const checked = answerSchema.safeParse(safeJson(() => message.json()));
+      const checked = answerSchema.safeParse(jsonOf(message));
       if (!checked.success) return;
       answers.set(checked.data.machine, checked.data);
       if (machines.every((one) => answers.has(one))) done.abort();

@@ -2,6 +2,7 @@
 import { createInbox } from '@nats-io/transport-node';
 import { z } from 'zod';
 import type { FarmPlan } from '../plan.js';
+import { jsonOf } from '../words.js';
 import { sleep, type Queue } from './connect.js';
 import { inHand, jobSubject, JOBS, RESULTS, resultSubject, waitingOn } from './streams.js';
 
@@ -33,7 +34,7 @@ export async function askWorkers({ connection }: Queue, waitMs = 1000): Promise<
   const inbox = createInbox();
   const subscription = connection.subscribe(inbox, {
     callback: (_, message) => {
-      const checked = statusSchema.safeParse(message.json());
+      const checked = statusSchema.safeParse(jsonOf(message));
       if (checked.success) answers.push(checked.data);
     },
   });
