@@ -100,26 +100,35 @@ const wanted = (text: string | undefined): Instant | undefined =>
 export class Commands {
   constructor(private readonly bridge: Bridge) {}
 
-  async run(name: CommandName, body: unknown, who: string): Promise<Steered> {
+  /** With `rehearse` it is refused as it would be, answered, and nothing is changed. */
+  async run(
+    name: CommandName,
+    body: unknown,
+    who: string,
+    mode: 'run' | 'rehearse' = 'run',
+  ): Promise<Steered> {
     if (name === 'stop') {
       checked(name, schemas.stop, body);
-      return this.stop(who);
+      return mode === 'run' ? this.stop(who) : { accepted: true, fromTick: '', from: '', journal: 0 };
     }
+    if ((name === 'epoch' || name === 'capture') && mode === 'rehearse')
+      refuse(name, 'one machine at a time is told this', 'steer that machine by its own page');
     if (name === 'epoch') return this.epoch(checked(name, schemas.epoch, body), who);
     if (name === 'capture') return this.capture(checked(name, schemas.capture, body), who);
     const helm = this.bridge.helm() ?? this.noHelm(name);
     switch (name) {
       case 'flags':
-        return this.flags(checked(name, schemas.flags, body), helm, who);
+        return this.flags(checked(name, schemas.flags, body), helm, who, mode);
       case 'gains':
-        return this.gains(checked(name, schemas.gains, body), helm, who);
+        return this.gains(checked(name, schemas.gains, body), helm, who, mode);
       case 'integration': {
         const { seconds, from: at } = checked(name, schemas.integration, body);
+        if (mode === 'rehearse') return rehearsed(helm.steering.tryIntegration(seconds, wanted(at)));
         const since = helm.steering.setIntegration(seconds, wanted(at));
         return this.answer(since, who, `integrations of ${seconds} s`);
       }
       case 'recording':
-        return this.recording(checked(name, schemas.recording, body), helm, who);
+        return this.recording(checked(name, schemas.recording, body), helm, who, mode);
       case 'delays':
         checked(name, schemas.delays, body);
         return refuse(
@@ -175,6 +184,7 @@ export class Commands {
     { inputs, flag, from: at }: z.infer<typeof schemas.flags>,
     { steering, telescope, gainsChanged }: Helm,
     who: string,
+    mode: 'run' | 'rehearse',
   ): Steered {
     const chosen = inputs.flatMap((one) => inputsNamed(one, telescope));
     if (!flag && chosen.some((a) => steering.neverImaged[a] === 1))
@@ -187,6 +197,7 @@ export class Commands {
     for (const a of chosen) flags[a] = flag ? 1 : 0;
     if (flags.every((one) => one === 1)) refuse('flags.inputs', 'would leave out every input', 'keep some');
     const since = steering.next(wanted(at));
+    if (mode === 'rehearse') return rehearsed(since);
     steering.flags.set(since.at, flags);
     gainsChanged();
     const names = chosen.map((a) => inputName(telescope, a, telescope.polarisations));
@@ -199,10 +210,12 @@ export class Commands {
     command: z.infer<typeof schemas.gains>,
     { steering, gains, loadGains, gainsChanged }: Helm,
     who: string,
+    mode: 'run' | 'rehearse',
   ): Promise<Steered> {
     if (!gains) refuse('gains', 'no images are made that gains could calibrate', 'start with --image');
     const calibrated = command.do === 'load' ? await loadGains(command.name) : undefined;
     const since = steering.next(command.do === 'hold' ? undefined : wanted(command.from));
+    if (mode === 'rehearse') return rehearsed(since);
     switch (command.do) {
       case 'solve':
         gains.solve(since, command.everyS);
@@ -229,9 +242,11 @@ export class Commands {
     { do: what, from: at }: z.infer<typeof schemas.recording>,
     { steering, hasFiles }: Helm,
     who: string,
+    mode: 'run' | 'rehearse',
   ): Steered {
     if (!hasFiles) refuse('recording', 'no file was asked for', 'start with -o night.uvh5');
     const since = steering.next(wanted(at));
+    if (mode === 'rehearse') return rehearsed(since);
     steering.recording.set(since.at, what === 'start');
     return this.answer(since, who, `recording ${what === 'start' ? 'on' : 'off'}`);
   }
@@ -243,6 +258,13 @@ export class Commands {
     return { accepted: true, fromTick: '', from: '', journal: number };
   }
 }
+
+const rehearsed = (since: From): Steered => ({
+  accepted: true,
+  fromTick: since.tick.toString(),
+  from: formatInstant(since.at, 6),
+  journal: 0,
+});
 
 /** By number, by station ("stand17": both polarisations), or by station and polarisation ("stand17:Y"). */
 function inputsNamed(one: number | string, telescope: Telescope): number[] {

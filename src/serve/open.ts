@@ -1,21 +1,21 @@
 /** Opens the page of a night: a server, its socket, its clockwork of one second. */
 import type { AddressInfo } from 'node:net';
 import type { Closable } from '../core/closing.js';
-import { CorellaError } from '../core/errors.js';
+import { CorellaError, refuse } from '../core/errors.js';
 import { formatInstant } from '../core/instant.js';
 import type { Integration } from '../core/blocks.js';
 import { baselineIndex, baselineCount } from '../core/axes.js';
 import type { GainsEvents } from '../pipeline/live/gains.js';
 import type { Steering } from '../pipeline/live/steering.js';
 import { Again } from './again/again.js';
-import { Commands, type Helm, type Receiver } from './commands.js';
+import { Commands, isCommand, type Helm, type Receiver } from './commands.js';
 import { GainsBook } from './gains-book.js';
 import { makeToken, openGuard } from './guard.js';
 import { createHttp } from './http.js';
 import { Hub, textMessage } from './hub.js';
 import { Journal } from './journal.js';
 import { LiveState, type NightFacts } from './live-state.js';
-import type { CheckView, Topic } from './messages.js';
+import type { CheckView, Status, Topic } from './messages.js';
 import { Metrics } from './metrics.js';
 import { readsOf } from './reads.js';
 import { faultsOf } from './rules.js';
@@ -52,6 +52,14 @@ export interface Page extends Closable {
   /** Checks of the live data against the reference, newest. */
   check(view: () => CheckView | undefined): void;
   publish(topic: Topic): void;
+  status(): Status;
+  /** What a page may ask for, for others who may steer. */
+  command(
+    name: string,
+    body: unknown,
+    who: string,
+    mode: 'run' | 'rehearse',
+  ): Promise<{ readonly from: string; readonly fromTick: string }>;
 }
 
 const SECOND_MS = 1000;
@@ -222,6 +230,15 @@ export async function openPage(settings: PageSettings): Promise<Page> {
       check = view;
     },
     publish,
+    status: () => statusOf(state, around()),
+    command: async (command, body, who, mode) =>
+      isCommand(command)
+        ? commands.run(command, body, who, mode)
+        : refuse(
+            'steer',
+            `'${command}' is no command`,
+            'choose flags, gains, integration, recording or stop',
+          ),
     close: async () => {
       clearInterval(timer);
       state.load.close();

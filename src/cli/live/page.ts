@@ -23,6 +23,7 @@ import { parseSource } from '../../sky/source.js';
 import { findSources } from '../../sky/sources.js';
 import { version } from '../report/version.js';
 import type { OpenedInput, Say } from './input.js';
+import type { Steerable } from './machines.js';
 
 export interface PageOptions {
   /** HOST:PORT or PORT; nothing where nobody said, false for none. */
@@ -64,7 +65,7 @@ interface BegunNight {
   readonly files?: NightFiles;
 }
 
-export interface NightPage extends Closable {
+export interface NightPage extends Closable, Steerable {
   /** The input, watched. */
   readonly input: OpenedInput;
   readonly watcher: NightWatcher;
@@ -146,6 +147,13 @@ export async function openNightPage(input: OpenedInput, settings: Settings): Pro
   let gains: LiveGains | undefined;
   let check: LiveCheck | undefined;
   return {
+    url: page.url,
+    status: () => page.status(),
+    bandHz: () => {
+      const { frequenciesHz } = page.state.begun?.live ?? {};
+      return frequenciesHz && [frequenciesHz[0], frequenciesHz[frequenciesHz.length - 1]];
+    },
+    command: (name, body, who, mode) => page.command(name, body, who, mode),
     look: async (spectra) => {
       await check?.look(spectra);
     },
