@@ -8,7 +8,7 @@ import { channelsOf } from '../pipeline/channels.js';
 import type { CardChain } from '../pipeline/live/card-chain.js';
 import { isLiveSpectra, type LiveSettings } from '../pipeline/live/chain.js';
 import { openFiles } from '../pipeline/live/open-files.js';
-import { runNight, type NightProducts } from '../pipeline/live/night.js';
+import { runNight, spectrumRateOf, type NightProducts } from '../pipeline/live/night.js';
 import { openLatestPicture } from '../pipeline/live/pictures.js';
 import { rehearse } from '../pipeline/live/rehearse.js';
 import { prepareLiveCard } from '../pipeline/resident/live/card.js';
@@ -33,6 +33,13 @@ import { addOverwriteOption, checkOutputs, checkPngName, type OutputOptions } fr
 import { duration, frequency, plainNumber } from './options/quantity.js';
 import { addSourceOption, telescopeWords } from './options/sky-options.js';
 import { withBackend } from './open.js';
+import { kurtosisHistory, kurtosisLines } from './interference/kurtosis-lines.js';
+import {
+  addKurtosisOptions,
+  kurtosisWork,
+  type KurtosisOptions,
+  type KurtosisWork,
+} from './interference/kurtosis-options.js';
 import { history } from './report/history.js';
 
 interface LiveOptions
@@ -40,6 +47,7 @@ interface LiveOptions
     BackendOptions,
     ChannelOptions,
     FlagOptions,
+    KurtosisOptions,
     OutputOptions,
     InputOptions,
     ImagingOptions,
@@ -133,6 +141,7 @@ export function registerLive(program: Command): void {
   addFlagOption(command);
   addOverwriteOption(command);
   addChannelOptions(command);
+  addKurtosisOptions(command);
   addBackendOptions(command);
   addEopOption(command);
   addExamples(command, [
@@ -176,7 +185,7 @@ async function run(origins: readonly string[], options: LiveOptions): Promise<vo
   }
   const blockS = Math.max(SHORTEST_BLOCK_S, Math.min(LONGEST_BLOCK_S, options.image ?? 0.04));
   await withBackend(options, async (backend) => {
-    const common = { backend, options, report, blockS };
+    const common = { backend, options, report, blockS, kurtosis: kurtosisWork(options) };
     const early: { card?: CardChain } = {};
     const input = await openLiveInput(
       origins,
@@ -216,6 +225,7 @@ interface Night {
   readonly options: LiveOptions;
   readonly report: Report;
   readonly blockS: number;
+  readonly kurtosis: KurtosisWork;
   /** Where it was prepared before the first packet. */
   readonly card?: CardChain;
   readonly page?: NightPage;
@@ -223,6 +233,7 @@ interface Night {
 
 async function night(input: OpenedInput, given: Night): Promise<void> {
   const { backend, options, report, page } = given;
+  let spectrumRateHz = 1;
   const summary = await runNight({
     input,
     ...(options.for === undefined ? {} : { forS: options.for }),
@@ -231,9 +242,11 @@ async function night(input: OpenedInput, given: Night): Promise<void> {
     prepare: async (source) => {
       const products = await prepareProducts(source, input, given);
       report.started(source, input.description, `${backend.kind}: ${backend.description}`);
+      spectrumRateHz = spectrumRateOf(source, products.live);
       return products;
     },
   });
+  for (const line of kurtosisLines(given.kurtosis, spectrumRateHz)) report.say(line);
   report.summary(summary, input.packets?.());
 }
 
@@ -244,7 +257,7 @@ const partOf = (whole: Telescope | undefined, { stations }: LiveOptions): Telesc
 async function settingsOf(
   shape: LiveShape,
   telescope: Telescope,
-  { backend, options }: Night,
+  { backend, options, kurtosis }: Night,
 ): Promise<LiveSettings> {
   const { frequenciesHz } = shape;
   const imaging =
@@ -257,6 +270,7 @@ async function settingsOf(
     align: options.align,
     flaggedInputs: parseFlags(options.flag, shape.inputs, shape.polarisations, telescope),
     ...(imaging && { imaging }),
+    ...kurtosis.asked,
     integrations: options.out === undefined ? 'for nobody' : 'kept',
   };
 }
@@ -286,10 +300,12 @@ async function beforeListening(
   const { inputs, polarisations } = silence;
   const settings = await settingsOf({ inputs, polarisations, frequenciesHz }, telescope, given);
   await checkDisk(writtenBy(settings, { channels: frequenciesHz.length, polarisations }, given));
-  const card = await earlyCard(ready, telescope, {
-    ...given,
-    settingsOf: (shape, whose) => settingsOf(shape, whose, given),
-  });
+  const card = settings.kurtosis
+    ? undefined
+    : await earlyCard(ready, telescope, {
+        ...given,
+        settingsOf: (shape, whose) => settingsOf(shape, whose, given),
+      });
   if (!card) await rehearse(silence, { ...settings, ...(channels && { channels }) });
   return card;
 }
@@ -305,7 +321,7 @@ async function prepareProducts(source: Source, input: OpenedInput, given: Night)
   const settings = await settingsOf({ inputs, polarisations, frequenciesHz }, telescope, given);
   const card =
     given.card ??
-    (backend.kind === 'cuda' && isLiveSpectra(source)
+    (backend.kind === 'cuda' && !settings.kurtosis && isLiveSpectra(source)
       ? await prepareLiveCard({
           ...{ ...settings, backend, polarisations },
           ...{ ring: source.ring, about: source.start, say: report.say },
@@ -332,7 +348,7 @@ async function prepareProducts(source: Source, input: OpenedInput, given: Night)
               polarisations: source.polarisations,
               frequenciesHz,
               channelWidthHz,
-              history: [...history({ telescope }), `from ${input.description}`],
+              history: [...history({ telescope }), `from ${input.description}`, ...kurtosisHistory(given.kurtosis)],
             },
             ...(options.eop === undefined ? {} : { eop: options.eop }),
           },
