@@ -27,8 +27,9 @@ const sizes: readonly Size[] = [
 
 const INPUTS = 32;
 const WINDOW = 256;
-/** Some windows of everything. */
-const WINDOWS = { reference: 1, cpu: 4, cuda: 4 } satisfies Record<Backend['kind'], number>;
+/** As many windows as the commands' own blocks hold (pipeline/channels.ts). */
+const windowsOf = ({ channels }: Size, { kind }: Backend): number =>
+  kind === 'reference' ? 1 : Math.max(1, Math.round(2 ** 23 / (INPUTS * channels * WINDOW)));
 
 export const kurtosisBench: KernelBench = {
   kernel: 'kurtosis',
@@ -39,7 +40,12 @@ export const kurtosisBench: KernelBench = {
       : sizes
           .filter(({ channels }) => backend.kind === 'cpu' || channels === 64)
           .map((size): BenchCase => ({
-            parameters: { ...size, inputs: INPUTS, window: WINDOW, spectra: WINDOW * WINDOWS[backend.kind] },
+            parameters: {
+              ...size,
+              inputs: INPUTS,
+              window: WINDOW,
+              spectra: WINDOW * windowsOf(size, backend),
+            },
             unit: 'Gsamples/s',
             scale: 1e9,
             prepare: (closers) => prepare(size, backend, closers),
@@ -48,18 +54,25 @@ export const kurtosisBench: KernelBench = {
 
 async function prepare(size: Size, backend: Backend, closers: Closers): Promise<PreparedCase> {
   const { channels, outputType } = size;
-  const samples = WINDOW * WINDOWS[backend.kind] * channels;
+  const samples = WINDOW * windowsOf(size, backend) * channels;
   const polarisations = 2;
   const plan = planChannelise({
     ...{ ...size, inputs: INPUTS, polarisations, inputType: 'ci8', blockSamples: samples },
   });
   const voltages = allocateVoltages('ci8', INPUTS, samples);
   const random = randomStream(1, 'bench');
-  for (let n = 0; n < voltages.length; n++) voltages[n] = n < SEEDED ? 20 * random.gaussian() : voltages[n - SEEDED];
+  for (let n = 0; n < voltages.length; n++)
+    voltages[n] = n < SEEDED ? 20 * random.gaussian() : voltages[n - SEEDED];
   const block = { type: 'ci8', inputs: INPUTS, samples, voltages, gaps: [], start: instant(0) } as const;
   const out = closers.keep(backend.allocateSpectra(plan.output));
   const channeliser = closers.keep(await prepareChanneliser(plan, backend));
-  const judging = planKurtosis({ type: outputType, channels, inputs: INPUTS, polarisations, spectraPerWindow: WINDOW });
+  const judging = planKurtosis({
+    type: outputType,
+    channels,
+    inputs: INPUTS,
+    polarisations,
+    spectraPerWindow: WINDOW,
+  });
   const flagger = closers.keep(await prepareFlagger(judging, backend));
   const tally = new KurtosisTally(judging);
   const ceiling: Contestant & { readonly title: string } =

@@ -24,7 +24,12 @@ describe('judgement', () => {
     const judge = new Judge(planKurtosis(asked));
     const values = [0.6, 0.66, 0.7, 1, 1.4, 1.46, 1.55, 2];
     const verdicts = values.map(
-      (kurtosis) => judge.judge(edges, sums((c, a) => (c === 1 && a === 2 ? kurtosis : 1)), undefined).offenders[6],
+      (kurtosis) =>
+        judge.judge(
+          edges,
+          sums((c, a) => (c === 1 && a === 2 ? kurtosis : 1)),
+          undefined,
+        ).offenders[6],
     );
     assert.deepEqual(verdicts, [2, 2, 0, 0, 0, 0, 1, 1]);
   });
@@ -81,6 +86,23 @@ describe('judgement', () => {
     assert.deepEqual([...together.mask], [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0]);
   });
 
+  it('takes two windows of which one is loud for half of the time: alone it looks like noise', () => {
+    // S1 and S2 of 128 powers of 1 and 128 of 100 beside 256 of noise: SK of the first is nearly 1.
+    const half = [128 + 128 * 100, 128 * 2 + 128 * 100 ** 2];
+    const quiet = sumsOf(1);
+    const both = Int32Array.of(0, 256, 512);
+    const plan = planKurtosis({ ...asked, channels: 1, inputs: 2 });
+    const { mask, offenders } = new Judge(plan).judge(
+      both,
+      Float64Array.of(...half, ...quiet, ...quiet, ...quiet),
+      undefined,
+    );
+    assert.deepEqual([...mask], [1, 0, 1, 0]);
+    assert.deepEqual([...offenders], [5, 0, 5, 0]);
+    const alone = new Judge(plan).judge(edges, Float64Array.of(...half, ...quiet), undefined);
+    assert.deepEqual([...alone.mask], [0, 0]);
+  });
+
   it('tells what sweeps through the band, and nothing of a carrier that stands still', () => {
     const plan = planKurtosis({ ...asked, channels: 12 });
     const tally = new KurtosisTally(plan);
@@ -97,7 +119,10 @@ describe('judgement', () => {
     const { episodes, episodeCount } = tally.account();
     assert.equal(episodeCount, 1);
     const [{ kind, fromChannel, toChannel, channels, fate }] = episodes;
-    assert.deepEqual({ kind, fromChannel, toChannel, fate }, { kind: 'sweep', fromChannel: 11, toChannel: 0, fate: 'taken' });
+    assert.deepEqual(
+      { kind, fromChannel, toChannel, fate },
+      { kind: 'sweep', fromChannel: 11, toChannel: 0, fate: 'taken' },
+    );
     assert.ok(channels >= 11);
   });
 

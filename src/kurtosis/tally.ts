@@ -1,6 +1,6 @@
 /** What a flagger took, by input, channel and time, and what it should not take unseen: bursts and sweeps. */
 import type { Judgement } from './judge.js';
-import { ABOVE } from './judge.js';
+import { ABOVE, sideOf } from './judge.js';
 import type { KurtosisPlan } from './plan.js';
 
 /** Something that most inputs heard: in most channels at once, or in one channel after the other. */
@@ -87,7 +87,7 @@ export class KurtosisTally {
             const offence = offenders[row * inputs + a];
             if (offence === 0) continue;
             this.byInput[a] += count;
-            if (offence === ABOVE) this.above++;
+            if (sideOf(offence) === ABOVE) this.above++;
             else this.below++;
           }
         }
