@@ -13,9 +13,14 @@ const WINDOW = 256;
 const WINDOWS = 64;
 const TAPS = 8;
 const SAMPLES = (WINDOW * WINDOWS + TAPS - 1) * CHANNELS;
-const RMS = 100;
+const RMS = 800;
 /** The usual filter's width for noise, in channels: P Σh²/(Σh)² of a sinc under Hann's window, eight taps. */
-const NOISE_WIDTH = noiseWidth();
+const taps = Float64Array.from({ length: TAPS * CHANNELS }, (_, n) => {
+  const x = (n - (TAPS * CHANNELS - 1) / 2) / CHANNELS;
+  return (Math.sin(Math.PI * x) / (Math.PI * x)) * (0.5 + 0.5 * Math.cos((2 * Math.PI * x) / TAPS));
+});
+const NOISE_WIDTH =
+  (CHANNELS * taps.reduce((sum, tap) => sum + tap ** 2, 0)) / taps.reduce((sum, tap) => sum + tap, 0) ** 2;
 /** What all inputs have in common: the sky. */
 const LIKE = 0.3;
 const CHANNEL = 11;
@@ -62,7 +67,7 @@ const tone = (db, frequencyAt, isOn) => (data) => {
   let level = 0;
   for (let t = 0; t < SAMPLES; t++) {
     angle += (2 * Math.PI * frequencyAt(t)) / CHANNELS;
-    // Rises and falls over four spectra, as transmitters do: a switch would be heard in every channel.
+    // Rises and falls over two spectra, as transmitters do: a switch would be heard in every channel.
     const wanted = isOn(Math.floor(t / CHANNELS)) ? 1 : 0;
     level = Math.max(0, Math.min(1, level + (wanted > level ? RISE : -RISE)));
     if (level === 0) continue;
@@ -74,18 +79,8 @@ const tone = (db, frequencyAt, isOn) => (data) => {
   }
 };
 const middle = CHANNELS / 2;
-const RISE = 1 / (4 * CHANNELS);
+const RISE = 1 / (2 * CHANNELS);
 
-function noiseWidth() {
-  let [sum, squares] = [0, 0];
-  for (let n = 0; n < TAPS * CHANNELS; n++) {
-    const x = (n - (TAPS * CHANNELS - 1) / 2) / CHANNELS;
-    const tap = (Math.sin(Math.PI * x) / (Math.PI * x)) * (0.5 + 0.5 * Math.cos((2 * Math.PI * x) / TAPS));
-    sum += tap;
-    squares += tap ** 2;
-  }
-  return (CHANNELS * squares) / sum ** 2;
-}
 
 /**
  * Noise that all inputs hear alike, in one channel after the other, or in all at once.
@@ -115,19 +110,39 @@ const theory = (/** @type {number} */ rho, /** @type {number} */ duty) =>
   (2 + 4 * duty * rho + duty * rho ** 2) / (1 + duty * rho) ** 2 - 1;
 
 /**
+ * The amplitude that the filter leaves of a carrier in each spectrum of a window, 1 where it is on for long.
+ * @param {(spectrum: number) => boolean} isOn
+ * @param {number} window
+ */
+function profile(isOn, window) {
+  const made = new Float64Array(WINDOW);
+  const envelope = new Float64Array((WINDOW + TAPS + 8) * CHANNELS);
+  const first = window * WINDOW - 8;
+  let level = 0;
+  for (let n = 0; n < envelope.length; n++) {
+    const wanted = isOn(first + Math.floor(n / CHANNELS)) ? 1 : 0;
+    level = Math.max(0, Math.min(1, level + (wanted > level ? RISE : -RISE)));
+    envelope[n] = 0.5 - 0.5 * Math.cos(Math.PI * level);
+  }
+  const sum = taps.reduce((total, tap) => total + tap, 0);
+  for (let k = 0; k < WINDOW; k++)
+    for (let n = 0; n < taps.length; n++) made[k] += (taps[n] * envelope[(k + 8) * CHANNELS + n]) / sum;
+  return made;
+}
+
+/**
  * How often windows of noise and a carrier pass the limits of 3 σ (Nita & Gary), drawn straight from the powers.
  * @param {number} db
- * @param {number} duty
+ * @param {Float64Array} amplitudes  of each spectrum
  */
-function expected(db, duty) {
-  const amplitude = Math.sqrt(2 * 10 ** (db / 10));
+function expected(db, amplitudes) {
+  const most = Math.sqrt(2 * 10 ** (db / 10));
   const trials = 1500;
-  const on = Math.round(duty * WINDOW);
   let found = 0;
   for (let n = 0; n < trials; n++) {
     let [s1, s2] = [0, 0];
-    for (let t = 0; t < WINDOW; t++) {
-      const power = (gaussian() + (t < on ? amplitude : 0)) ** 2 + gaussian() ** 2;
+    for (const amplitude of amplitudes) {
+      const power = (gaussian() + most * amplitude) ** 2 + gaussian() ** 2;
       s1 += power;
       s2 += power ** 2;
     }
@@ -151,6 +166,7 @@ export async function run(folder) {
     const data = clean.slice();
     add(data);
     record(folder, data);
+    /** @type {string} */
     const line = `correlate noise.sigmf-meta --telescope array.json --channels ${CHANNELS} --taps ${TAPS} --integration 1min --bits 8 -o out.uvh5 --overwrite --json`;
     const ran = spawnSync(process.execPath, [program, ...line.split(' '), ...words], {
       cwd: folder,
@@ -186,8 +202,8 @@ export async function run(folder) {
   console.log(
     '\nkind     dB  on      SK by theory  found by theory  found    false alarms  flux, taken  flux, left in',
   );
-  const first = (/** @type {number} */ part) => (/** @type {number} */ spectrum) =>
-    spectrum >= WINDOW * 8 && spectrum < WINDOW * (8 + Math.max(1, Math.round(part * WINDOWS)));
+  const during = (/** @type {number} */ part) => (/** @type {number} */ spectrum) =>
+    spectrum >= WINDOW * 8 - 4 && spectrum < WINDOW * (8 + Math.max(1, Math.round(part * WINDOWS))) + TAPS;
   for (const kind of /** @type {const} */ (['carrier', 'radar']))
     for (const duty of [0.01, 0.05, 0.2])
       for (const db of [1, 3, 10, 20, 40]) {
@@ -207,7 +223,7 @@ export async function run(folder) {
         const falseAlarms =
           others.reduce((sum, one) => sum + one, 0) / (told.samples * (others.length / CHANNELS));
         const part = kind === 'carrier' ? 1 : on / WINDOW;
-        const likely = expected(db, part);
+        const likely = expected(db, profile(isOn, 8));
         const left = await correlated(add);
         const leftOff = 100 * (left.flux / sky.flux - 1);
         const name = `${kind} ${db} dB, ${percent(duty)}`;
@@ -277,7 +293,7 @@ export async function run(folder) {
     const where = swept
       .map(({ fromChannel, toChannel, fate }) => `${fromChannel} to ${toChannel}, ${fate}`)
       .join('; ');
-    console.log(`dispersed pulse  ${String(db).padEnd(3)} ${`${swept.length} sweep: channels ${where}`}`);
+    console.log(`dispersed pulse  ${String(db).padEnd(3)} ${swept.length} sweep: channels ${where}`);
   }
   return failures;
 }
@@ -337,7 +353,7 @@ function describeArray(folder) {
     ...{ name: 'four', title: 'four in a row', positions: 'array.csv', polarisations: 1, beamExponent: 0 },
     site: { latitudeDeg: 34, longitudeDeg: -107, heightM: 1000 },
     band: { lowHz: 30e6, highHz: 88e6 },
-    recording: { centreFrequencyHz: 58e6, sampleRateHz: 1e5, channels: CHANNELS, bits: 16 },
+    recording: { centreFrequencyHz: 58e6, sampleRateHz: 1e5, channels: CHANNELS, bits: 8 },
   };
   writeFileSync(join(folder, 'array.json'), JSON.stringify(description));
 }

@@ -250,16 +250,24 @@ function makeFence(
   if (spectra < LEAST_SPECTRA)
     return { spectra, limits: undefined, leastPower: Infinity, mostPower: -Infinity, low: 0, high: 0 };
   const limits = book.of(spectra, shape);
-  const ratioAt = (off: number): number =>
-    (1 + ((1 + off) * (spectra - 1)) / (spectra * shape + 1)) / spectra;
-  const width = ratioAt(limits.high) - ratioAt(limits.low);
+  // Of rounded noise: what lies within the limits whatever its level.
+  let [low, high] = [1 + limits.low, 1 + limits.high];
+  for (const [n, mean] of curve?.means.entries() ?? []) {
+    const spread = curve?.spreads[n] ?? 1;
+    low = Math.max(low, mean + spread * limits.low);
+    high = Math.min(high, mean + spread * limits.high);
+  }
+  const ratioAt = (kurtosis: number): number =>
+    (1 + (kurtosis * (spectra - 1)) / (spectra * shape + 1)) / spectra;
+  const width = ratioAt(high) - ratioAt(low);
+  const last = curve ? 2 ** (curve.firstOctave + (curve.means.length - 1) / STEPS_PER_OCTAVE) : 0;
   return {
     spectra,
     limits,
-    leastPower: curve ? curve.plainFrom * spectra : Number.MIN_VALUE,
-    mostPower: curve ? curve.plainTo * spectra : Number.MAX_VALUE,
-    low: ratioAt(limits.low) + 1e-9 * width,
-    high: ratioAt(limits.high) - 1e-9 * width,
+    leastPower: curve ? curve.leastPower * spectra : Number.MIN_VALUE,
+    mostPower: curve ? last * spectra : Number.MAX_VALUE,
+    low: ratioAt(low) + 1e-9 * width,
+    high: ratioAt(high) - 1e-9 * width,
   };
 }
 
