@@ -81,7 +81,10 @@ export function filterResponse(plan: ChannelisePlan, options: ResponseOptions = 
 const FLANK_CHANNELS = 1.5;
 
 const loudestBeyond = (offsets: Float64Array, levelsDb: Float64Array): number =>
-  levelsDb.reduce((most, level, n) => (offsets[n] >= FLANK_CHANNELS ? Math.max(most, level) : most), -Infinity);
+  levelsDb.reduce(
+    (most, level, n) => (offsets[n] >= FLANK_CHANNELS ? Math.max(most, level) : most),
+    -Infinity,
+  );
 
 /**
  * 1/Σ|ρ|² over all channels and spectra, ρ what their noise has in common with one's own. Summed over channels, that of

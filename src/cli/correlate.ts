@@ -135,7 +135,10 @@ export function registerCorrelate(program: Command): void {
       'eight dishes over kilometres: delays and fringes follow the source',
     ],
     ['correlate voltages.sigmf-meta --delays cables.json', 'cables of known lengths taken out'],
-    ['correlate voltages.sigmf-meta --kurtosis', 'without interference, as far as it is no noise (docs/interference.md)'],
+    [
+      'correlate voltages.sigmf-meta --kurtosis',
+      'without interference, as far as it is no noise (docs/interference.md)',
+    ],
     ['correlate channels.sigmf-meta', 'data that are channelised already'],
     ['correlate voltages.sigmf-meta --values sums -o sums.uvh5', 'exact integers'],
   ]);

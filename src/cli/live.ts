@@ -348,7 +348,11 @@ async function prepareProducts(source: Source, input: OpenedInput, given: Night)
               polarisations: source.polarisations,
               frequenciesHz,
               channelWidthHz,
-              history: [...history({ telescope }), `from ${input.description}`, ...kurtosisHistory(given.kurtosis)],
+              history: [
+                ...history({ telescope }),
+                `from ${input.description}`,
+                ...kurtosisHistory(given.kurtosis),
+              ],
             },
             ...(options.eop === undefined ? {} : { eop: options.eop }),
           },

@@ -15,7 +15,8 @@ function meanProduct(rms: readonly [number, number], rho: number, rail: number):
     if (first === 0) continue;
     const middle = rho * rms[1] * z;
     let second = 0;
-    for (let k = 1; k <= rail; k++) second += tail((k - 0.5 - middle) / spread) - tail((k - 0.5 + middle) / spread);
+    for (let k = 1; k <= rail; k++)
+      second += tail((k - 0.5 - middle) / spread) - tail((k - 0.5 + middle) / spread);
     sum += Math.exp((-z * z) / 2) * first * second;
   }
   return (sum * width) / Math.sqrt(2 * Math.PI);

@@ -37,7 +37,10 @@ export class VanVleck {
     // Up to noise whose rms is the rail: beyond it the power says little of the rms.
     const [first, last] = [Math.log2(LEAST_RMS), Math.log2(rail)];
     const points = 1 + Math.ceil((last - first) * PER_OCTAVE);
-    const rms = Float64Array.from({ length: points }, (_, n) => 2 ** (first + ((last - first) * n) / (points - 1)));
+    const rms = Float64Array.from(
+      { length: points },
+      (_, n) => 2 ** (first + ((last - first) * n) / (points - 1)),
+    );
     const powers = rms.map((one) => powerOfRounded(one, rail));
     this.logPowers = powers.map((power) => Math.log2(power));
     this.logRatios = powers.map((power, n) => Math.log2(rms[n] ** 2 / power));

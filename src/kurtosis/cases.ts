@@ -24,7 +24,11 @@ interface Flagged {
 export async function flagBlocks(
   plan: KurtosisPlan,
   backend: Backend,
-  blocks: readonly { readonly spectra: SpectraCAT; readonly samples: number; readonly gaps: readonly SpectraGap[] }[],
+  blocks: readonly {
+    readonly spectra: SpectraCAT;
+    readonly samples: number;
+    readonly gaps: readonly SpectraGap[];
+  }[],
 ): Promise<Flagged[]> {
   const { type, channels, inputs } = plan;
   const capacity = Math.max(...blocks.map(({ samples }) => samples)) + 5;

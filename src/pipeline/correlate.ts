@@ -83,7 +83,11 @@ function corrected<In>(
 ): Stage<In, Integration> {
   if (!vanVleck) return stages;
   if (type === 'cf32')
-    refuse('--van-vleck', 'these channels are floats, and were not rounded', 'leave it out, or give --bits 8 or 4');
+    refuse(
+      '--van-vleck',
+      'these channels are floats, and were not rounded',
+      'leave it out, or give --bits 8 or 4',
+    );
   return chain(stages, prepareVanVleck({ ...vanVleck, rail: outputRail[type], realChannels }));
 }
 

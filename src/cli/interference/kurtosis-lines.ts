@@ -65,7 +65,10 @@ function episodeText(episode: Episode, { channels }: KurtosisPlan, spectrumRateH
 }
 
 /** The same for machines. */
-export function kurtosisFacts(work: KurtosisWork, spectrumRateHz: number): { readonly interference?: object } {
+export function kurtosisFacts(
+  work: KurtosisWork,
+  spectrumRateHz: number,
+): { readonly interference?: object } {
   const told = work.told();
   if (!told) return {};
   const { plan, account } = told;

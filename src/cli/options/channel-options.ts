@@ -108,7 +108,11 @@ export const filterSettings = async (options: Omit<ChannelOptions, 'channels' | 
     const other = { '--window': window, '--passband': passband, '--coefficients': coefficients };
     for (const [name, value] of Object.entries(other))
       if (value !== undefined)
-        refuse(name, `--filter ${filter} says what the filter is`, 'leave one of them out; --taps may go with both');
+        refuse(
+          name,
+          `--filter ${filter} says what the filter is`,
+          'leave one of them out; --taps may go with both',
+        );
     return { ...namedFilters[filter], ...(taps === undefined ? {} : { taps }) };
   }
   return {

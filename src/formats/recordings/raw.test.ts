@@ -29,7 +29,10 @@ describe('plain binary', () => {
   });
 
   it('may hold unsigned bytes, as software radios write them', async () => {
-    const { recording, values } = await readWhole(raw, Buffer.from([0, 128, 255, 129]), { ...told, type: 'u8' });
+    const { recording, values } = await readWhole(raw, Buffer.from([0, 128, 255, 129]), {
+      ...told,
+      type: 'u8',
+    });
     assert.ok(recording.kind === 'voltages' && recording.type === 'i8');
     assert.deepEqual(
       values.map((row) => [...row]),

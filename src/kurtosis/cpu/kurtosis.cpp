@@ -17,7 +17,8 @@ void check(const SpectraLayout &layout, const Windows &windows) {
   require(layout.channels >= 1 && layout.inputs >= 1 && layout.capacity >= 1, "a block has a size below 1");
   require(windows.count >= 1 && windows.edges[0] == 0, "windows must begin with the block");
   for (int64_t w = 0; w < windows.count; w++)
-    require(windows.edges[w] % 4 == 0 && windows.edges[w + 1] > windows.edges[w], "windows must begin at multiples of 4");
+    require(windows.edges[w] % 4 == 0 && windows.edges[w + 1] > windows.edges[w],
+            "windows must begin at multiples of 4");
   require(windows.edges[windows.count] <= layout.capacity, "a window lies beyond the block");
 }
 

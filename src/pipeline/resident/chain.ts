@@ -132,8 +132,7 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
 
   /** Queues a step of the road on the compute stream, between two events. */
   async function queue(step: ResidentStep): Promise<void> {
-    const action =
-      step === 'upload' || step === 'flag' || step === 'download' ? undefined : road.steps[step];
+    const action = step === 'upload' || step === 'flag' || step === 'download' ? undefined : road.steps[step];
     const begun = clock.begin(compute);
     if (step === 'channelise') front.make();
     else if (step === 'flag') await flag();

@@ -100,7 +100,10 @@ export function planResident(options: ResidentOptions): ResidentPlan {
   }
   if (calibration) checkCalibration(calibration, image);
   const { kurtosis } = options;
-  if (kurtosis && (kurtosis.type !== spectra.type || kurtosis.channels !== channels || kurtosis.inputs !== inputs))
+  if (
+    kurtosis &&
+    (kurtosis.type !== spectra.type || kurtosis.channels !== channels || kurtosis.inputs !== inputs)
+  )
     refuse(WHERE, 'interference is looked for in other spectra than the chain has', 'plan both for the same');
   const flaggedInputs = options.flaggedInputs?.slice() ?? new Uint8Array(inputs);
   if (flaggedInputs.length !== inputs) {

@@ -39,7 +39,12 @@ export function prepareTakeSpectra({
 }: TakeSpectraSettings): Stage<CanonicalSpectra, TimedSpectra> {
   const { type, channels, inputs, polarisations, spectrumRateHz } = source;
   const made = delays ? 'cf32' : type;
-  const block = backend.allocateSpectra({ type: made, channels, inputs, capacity: spectraPerBlock(source, leastSpectra) });
+  const block = backend.allocateSpectra({
+    type: made,
+    channels,
+    inputs,
+    capacity: spectraPerBlock(source, leastSpectra),
+  });
   const account = emptyAccount();
   /** Number of the spectrum that should come next. */
   let next = 0;

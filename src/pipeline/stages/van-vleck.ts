@@ -58,7 +58,9 @@ function correct(
     for (let a = 0; a < stations * polarisations; a++) {
       const [s, p] = [Math.floor(a / polarisations), a % polarisations];
       const b = c * baselines + baselineIndex(s, s);
-      inputs[a] = vanVleck.input(visibilities[2 * (b * products + p * (polarisations + 1))] / counts[b] / numbers);
+      inputs[a] = vanVleck.input(
+        visibilities[2 * (b * products + p * (polarisations + 1))] / counts[b] / numbers,
+      );
     }
     for (let i = 0; i < stations; i++)
       for (let j = 0; j <= i; j++) {
