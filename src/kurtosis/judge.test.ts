@@ -103,6 +103,18 @@ describe('judgement', () => {
     assert.deepEqual([...alone.mask], [0, 0]);
   });
 
+  it('takes what lies between two that were taken, or between one and the end, and nothing else beside them', () => {
+    const plan = planKurtosis({ ...asked, channels: 1, inputs: 1 });
+    const many = (kurtoses: readonly number[]): readonly number[] => {
+      const cuts = Int32Array.from({ length: kurtoses.length + 1 }, (_, n) => 256 * n);
+      return [
+        ...new Judge(plan).judge(cuts, Float64Array.from(kurtoses.flatMap(sumsOf)), undefined).offenders,
+      ];
+    };
+    assert.deepEqual(many([1, 1, 0.5, 1, 2, 1, 1]), [0, 0, 2, 6, 1, 0, 0]);
+    assert.deepEqual(many([1, 2, 1, 1]), [5, 1, 0, 0]);
+  });
+
   it('tells what sweeps through the band, and nothing of a carrier that stands still', () => {
     const plan = planKurtosis({ ...asked, channels: 12 });
     const tally = new KurtosisTally(plan);

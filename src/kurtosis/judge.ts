@@ -58,7 +58,10 @@ export class Judge {
         judged[row.at] = told.stations;
       }
     }
-    if (over === 'each') this.judgePairs(edges, sums, present, offenders);
+    if (over === 'each') {
+      this.judgePairs(edges, sums, present, offenders);
+      this.takeBetween(windows, offenders);
+    }
     for (let w = 0; w < windows; w++) {
       let cells = 0;
       let taken = 0;
@@ -158,6 +161,23 @@ export class Judge {
             offenders[y] = PAIRED + verdict;
           }
         }
+      }
+    }
+  }
+
+  /** What lies between two that were taken alone goes too, and what lies between one and the block's end. */
+  private takeBetween(windows: number, offenders: Uint8Array): void {
+    const { flaggedInputs } = this.plan;
+    const perWindow = this.plan.channels * this.plan.inputs;
+    if (windows < 2) return;
+    for (let w = 0; w < windows; w++) {
+      for (let at = w * perWindow; at < (w + 1) * perWindow; at++) {
+        if (offenders[at] !== 0 || flaggedInputs[at % this.plan.inputs] === 1) continue;
+        const before = w === 0 ? EDGE : offenders[at - perWindow];
+        if (before !== EDGE && !isAlone(before)) continue;
+        const after = w === windows - 1 ? EDGE : offenders[at + perWindow];
+        if (after !== EDGE && !isAlone(after)) continue;
+        offenders[at] = PAIRED + (before === EDGE ? after : before);
       }
     }
   }
@@ -276,6 +296,8 @@ export const BELOW = 2;
 const UNJUDGED = 3;
 /** Added where a pair of windows offended, and neither alone. */
 const PAIRED = 4;
+/** Beyond the block's first or last window. */
+const EDGE = 255;
 const isAlone = (offence: number): boolean => offence === ABOVE || offence === BELOW;
 /** Which of the two an offence is. */
 export const sideOf = (offence: number): number => offence % PAIRED;
