@@ -6,7 +6,7 @@ import { dirname, join, normalize, relative } from 'node:path';
 const source = new URL('../src/', import.meta.url).pathname;
 
 const ground = ['core', 'telescope', 'sky', 'delay', 'backend'];
-const kernels = ['channelise', 'correlate', 'calibrate', 'image'];
+const kernels = ['channelise', 'kurtosis', 'correlate', 'calibrate', 'image'];
 const edges = ['formats', 'draw', 'packets', 'receive'];
 /**
  * Which rooms each room may import. Anything not listed is forbidden.

@@ -10,6 +10,7 @@ import { planFused, planStream } from '../dist/channelise/cuda/plan.js';
 import { planTensor } from '../dist/channelise/cuda/tensor.js';
 import { planChannelise } from '../dist/channelise/plan.js';
 import { hopperVariants, planFloatEngine, planTotals, planXEngine } from '../dist/correlate/cuda/plan.js';
+import { planPowerSums } from '../dist/kurtosis/cuda/plan.js';
 import { planFactors, planFinish } from '../dist/image/cuda/plan.js';
 import { FOLDED_BOXES, planGridding, planImaging } from '../dist/image/direct/cuda/folded-plan.js';
 import { halfCeilingRequest } from '../dist/image/direct/cuda/half-ceiling.js';
@@ -39,6 +40,7 @@ export const kernelJobs = () => [
   ...imagers(),
   ...wideImagers(),
   ...channelisers(),
+  ...flaggers(),
   ...calibrators(),
 ];
 
@@ -149,6 +151,15 @@ function wideImagers() {
     return jobs(everywhere, planSort(plan), planGrid(plan, card).request, planFft(plan, card).request);
   });
 }
+
+/** Integers and floats, one polarisation and two. */
+const flaggers = () =>
+  jobs(
+    everywhere,
+    planPowerSums({ type: 'ci8', polarisations: 1 }),
+    planPowerSums({ type: 'ci8', polarisations: 2 }),
+    planPowerSums({ type: 'cf32', polarisations: 2 }),
+  );
 
 /** Every pass, sample and output type of the channeliser, and its kernels for one shape each. */
 function channelisers() {

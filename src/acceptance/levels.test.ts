@@ -75,8 +75,8 @@ void describe('levels', () => {
     void it(`four bits of a recording of ${rms} levels rms keep what is alike, and the unit of the usual gain`, async () => {
       await record(folder, `rms${rms}`, rms);
       const made = new Map<string, { readonly power: number; readonly like: number }>();
-      for (const bits of ['float', '4']) {
-        const out = `rms${rms}-${bits}.uvh5`;
+      for (const bits of ['float', '4', '4 --van-vleck']) {
+        const out = `rms${rms}-${bits.replaceAll(' ', '')}.uvh5`;
         const { code, stdout, stderr } = await corella(folder, ...`correlate rms${rms}.sigmf-meta --telescope array.json --channels 16 --integration 1s --bits ${bits} -o ${out} --json`.split(' ')); // prettier-ignore
         assert.equal(code, 0, stderr);
         if (bits === '4') {
@@ -86,8 +86,8 @@ void describe('levels', () => {
         }
         made.set(bits, await measured(join(folder, out)));
       }
-      const [float, four] = [made.get('float'), made.get('4')];
-      assert.ok(float && four);
+      const [float, four, corrected] = ['float', '4', '4 --van-vleck'].map((bits) => made.get(bits));
+      assert.ok(float && four && corrected);
       // The usual gain keeps levels in units of full scale, whatever gain was measured.
       const unit = four.power / float.power / (7 / 127) ** 2;
       assert.ok(Math.abs(unit - 1) < 0.02, `power is off by ${unit}`);
@@ -95,6 +95,13 @@ void describe('levels', () => {
       assert.ok(
         four.like / float.like > 0.96 && four.like / float.like < 1.005,
         `${four.like} of ${float.like}`,
+      );
+      // Corrected, both are what floats have, but for the few thousandths that rounding's own noise leaves of so little.
+      const power = corrected.power / float.power / (7 / 127) ** 2;
+      assert.ok(Math.abs(power - 1) < 0.002, `corrected power is off by ${power}`);
+      assert.ok(
+        Math.abs(corrected.like / float.like - 1) < 0.002,
+        `corrected: ${corrected.like} of ${float.like}`,
       );
     });
 

@@ -11,6 +11,8 @@ export interface HostSpectraBlock extends SpectraBlock {
   view(): SpectraCAT;
   /** Sets the size and the gaps and returns the view to fill; what it holds is unspecified. */
   fill(samples: number, gaps: readonly SpectraGap[]): SpectraCAT;
+  /** For a kernel that zeroed more of what the block holds. */
+  addGaps(more: readonly SpectraGap[]): void;
 }
 
 export function allocateHostSpectra(shape: SpectraShape): HostSpectraBlock {
@@ -42,6 +44,9 @@ export function allocateHostSpectra(shape: SpectraShape): HostSpectraBlock {
     },
     view,
     fill,
+    addGaps: (more) => {
+      gaps = [...gaps, ...more];
+    },
     write: (spectra, newSamples, newGaps = []) => {
       fill(newSamples, newGaps).set(spectraCAT(spectra, type, channels, inputs, newSamples));
       return Promise.resolve();

@@ -9,6 +9,7 @@ import { integratedBench } from './correlate-integrated.js';
 import { gridBench } from './grid.js';
 import { cudaImageBench } from './image-cuda.js';
 import { imageBench } from './image.js';
+import { kurtosisBench } from './kurtosis.js';
 import { receiveBench } from './receive.js';
 import { seriesBench } from './series.js';
 import { wideBench } from './wide.js';
@@ -22,6 +23,7 @@ export { integratedBench, receiveBench };
 export const benches: readonly KernelBench[] = [
   correlateBench,
   channeliseBench,
+  kurtosisBench,
   calibrateBench,
   fullCalibrateBench,
   imageBench,

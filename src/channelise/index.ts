@@ -8,6 +8,7 @@ import { prepareReferenceChanneliser } from './reference.js';
 
 export type { Channeliser } from './channeliser.js';
 export type { FilterWindow } from './filter.js';
+export { filterNames, namedFilters, type FilterName, type NamedFilter } from './named-filters.js';
 export { rounding, type Rounding } from './rounding.js';
 export { filterResponse, type FilterResponse, type ResponseOptions } from './response.js';
 export {

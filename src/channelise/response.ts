@@ -31,6 +31,14 @@ export interface FilterResponse {
   /** What a tone on the edge of two channels loses; a long plain DFT's is 20·log₁₀(π/2) = 3.92 dB. */
   readonly edgeLossDb: number;
   readonly dftEdgeLossDb: number;
+  /** The loudest a channel hears anything from 1.5 to 8 channels away. */
+  readonly leakageBeyondDb: number;
+  readonly dftLeakageBeyondDb: number;
+  /**
+   * What is left of the squared signal over noise of a continuum source when all channels are averaged: neighbouring
+   * channels and spectra share some of their noise. 1 where they share none, as in a plain DFT.
+   */
+  readonly noiseEfficiency: number;
 }
 
 /** What a channel hears: the loss inside it and the leakage from its neighbours, beside a plain transform's. */
@@ -46,8 +54,11 @@ export function filterResponse(plan: ChannelisePlan, options: ResponseOptions = 
     (_, n) => n / curveSteps,
   );
   // The taps that the kernels use, rounding included.
-  const filter = levels(Float64Array.from(plan.kernel.taps), period);
+  const taps = Float64Array.from(plan.kernel.taps);
+  const filter = levels(taps, period);
   const dft = levels(new Float64Array(period).fill(1), period);
+  const curveDb = curveOffsetChannels.map(filter);
+  const dftCurveDb = curveOffsetChannels.map(dft);
   return {
     offsetChannels,
     scallopingDb: offsetChannels.map(strongest(filter)),
@@ -56,11 +67,44 @@ export function filterResponse(plan: ChannelisePlan, options: ResponseOptions = 
     leakageDb: leakageOffsetChannels.map(filter),
     dftLeakageDb: leakageOffsetChannels.map(dft),
     curveOffsetChannels,
-    curveDb: curveOffsetChannels.map(filter),
-    dftCurveDb: curveOffsetChannels.map(dft),
+    curveDb,
+    dftCurveDb,
     edgeLossDb: -strongest(filter)(0.5),
     dftEdgeLossDb: -strongest(dft)(0.5),
+    leakageBeyondDb: loudestBeyond(curveOffsetChannels, curveDb),
+    dftLeakageBeyondDb: loudestBeyond(curveOffsetChannels, dftCurveDb),
+    noiseEfficiency: noiseEfficiency(taps, period),
   };
+}
+
+/** Channels from a tone: what lies nearer is the filter's own flank. */
+const FLANK_CHANNELS = 1.5;
+
+const loudestBeyond = (offsets: Float64Array, levelsDb: Float64Array): number =>
+  levelsDb.reduce(
+    (most, level, n) => (offsets[n] >= FLANK_CHANNELS ? Math.max(most, level) : most),
+    -Infinity,
+  );
+
+/**
+ * 1/Σ|ρ|² over all channels and spectra, ρ what their noise has in common with one's own. Summed over channels, that of
+ * spectra k apart is by Parseval P·Σ_m (Σ_τ h[m + τP] h[m + (τ + k)P])².
+ */
+function noiseEfficiency(taps: Float64Array, period: number): number {
+  const count = taps.length / period;
+  let energy = 0;
+  for (const tap of taps) energy += tap * tap;
+  let shared = 0;
+  for (let k = 0; k < count; k++) {
+    let sum = 0;
+    for (let m = 0; m < period; m++) {
+      let folded = 0;
+      for (let n = m; n + k * period < taps.length; n += period) folded += taps[n] * taps[n + k * period];
+      sum += folded * folded;
+    }
+    shared += (k === 0 ? 1 : 2) * sum;
+  }
+  return energy ** 2 / (period * shared);
 }
 
 const CURVE_CHANNELS = 8;

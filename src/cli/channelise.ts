@@ -20,6 +20,14 @@ import {
   type ChannelOptions,
 } from './options/channel-options.js';
 import { addBackendOptions, addExamples, refuseGiven, type BackendOptions } from './options/command.js';
+import { kurtosisFacts, kurtosisHistory, kurtosisLines } from './interference/kurtosis-lines.js';
+import {
+  addKurtosisOptions,
+  kurtosisOptionNames,
+  kurtosisWork,
+  type KurtosisOptions,
+} from './interference/kurtosis-options.js';
+import { leastSpectraOf } from '../pipeline/stages/kurtosis.js';
 import { history } from './report/history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { levelFacts, levelLines } from './report/level-lines.js';
@@ -35,7 +43,8 @@ import {
 } from './options/outputs.js';
 import { openTerminal, spectraText } from './report/terminal.js';
 
-export interface ChanneliseOptions extends BackendOptions, ChannelOptions, OpenFlags, OutputOptions {
+export interface ChanneliseOptions
+  extends BackendOptions, ChannelOptions, KurtosisOptions, OpenFlags, OutputOptions {
   readonly out?: string;
   readonly response?: true;
 }
@@ -59,12 +68,14 @@ export function addChanneliseOptions(command: Command): Command {
       "no recording: the filter's scalloping and leakage beside a plain DFT's, as numbers and a picture",
     );
   addChannelOptions(command);
+  addKurtosisOptions(command);
   addOpenOptions(command, 'recordings');
   addOverwriteOption(command);
   addBackendOptions(command);
   return addExamples(command, [
     ['channelise voltages.sigmf-meta --channels 64 -o channels.sigmf-meta', '64 channels, 8 bits'],
     ['channelise --response --channels 1024 --taps 8', 'response.png, and the loss at a channel’s edge'],
+    ['channelise --response --filter flat', 'the same of a filter by name: usual, even, flat, sharp or dft'],
     ['channelise --response --taps 16 --window kaiser:9 --json', 'the curves as numbers'],
   ]);
 }
@@ -73,7 +84,7 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
   if (options.response === true) {
     if (path !== undefined)
       refuse('--response', `needs no recording, such as ${path}`, 'leave one of them out');
-    refuseGiven(command, ['bits', 'gain'], 'does not change the response');
+    refuseGiven(command, ['bits', 'gain', ...kurtosisOptionNames], 'does not change the response');
     return showResponse(options);
   }
   if (path === undefined) refuse('channelise', 'no recording was named', 'name one, or ask for --response');
@@ -84,13 +95,18 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
   const recording = await openVoltages(path, await openOptions(options));
   try {
     const settings = await measuredSettings(options, recording);
-    const plan = planChannels(recording, settings);
+    const kurtosis = kurtosisWork(options);
+    const plan = planChannels(recording, {
+      ...settings,
+      ...leastSpectraOf(kurtosis.asked.kurtosis, { ...recording, channels: settings.channels }),
+    });
     const stage = terminal.stage('channelise');
     const facts = await withBackend(options, (backend) =>
       channeliseToFile(recording, plan, {
         backend,
         path: out,
-        history: history({ from: recording }),
+        history: [...history({ from: recording }), ...kurtosisHistory(kurtosis)],
+        ...kurtosis.asked,
         onProgress: stage.update,
       }),
     );
@@ -106,6 +122,7 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
         saturated: facts.saturated,
         ...levelFacts(settings.level),
         ...lossFacts(recording, facts.missingSamples),
+        ...kurtosisFacts(kurtosis, recording.sampleRateHz / plan.samplesPerSpectrum),
         seconds,
       },
       [
@@ -114,6 +131,7 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
         ...railLines(facts.saturated, 2 * facts.spectra * plan.channels * plan.inputs),
         ...unknownFactLines(recording),
         ...lossLines(recording, facts.missingSamples, 'spectra that need them are marked as missing'),
+        ...kurtosisLines(kurtosis, recording.sampleRateHz / plan.samplesPerSpectrum),
       ],
     );
   } finally {
@@ -138,21 +156,25 @@ async function showResponse(options: ChanneliseOptions): Promise<void> {
   const response = filterResponse(planFor());
   // Critically spaced channels must choose: −6 dB at the edge and quiet neighbours, or a flatter top and louder ones.
   const wider =
-    options.passband === undefined && options.coefficients === undefined
+    options.passband === undefined && options.coefficients === undefined && options.filter === undefined
       ? filterResponse(planFor({ passbandChannels: WIDER_PASSBAND }))
       : undefined;
   const out = options.out ?? 'response.png';
   checkPngName('--out', out);
   await checkOutputs({ ...options, paths: [out] });
-  const shape = options.coefficients ?? (options.window ?? DEFAULT_WINDOW).kind;
-  const name = `polyphase, ${options.taps} taps, ${shape}`;
+  const { taps } = filter;
+  const shape = options.coefficients ?? options.filter ?? (options.window ?? DEFAULT_WINDOW).kind;
+  const name = `polyphase, ${taps} tap${taps === 1 ? '' : 's'}, ${shape}`;
   await writeFileWhole(
     out,
     await renderPng(responsePicture(channels, response, name, wider), { width: 1200 }),
   );
   const filterFacts =
     options.coefficients === undefined
-      ? { window: options.window ?? DEFAULT_WINDOW }
+      ? {
+          ...(options.filter && { filter: options.filter }),
+          window: ('window' in filter ? filter.window : undefined) ?? DEFAULT_WINDOW,
+        }
       : { coefficients: options.coefficients };
   const lists = Object.fromEntries(
     Object.entries(response).map(([key, value]: [string, number | Float64Array]) => [
@@ -160,9 +182,11 @@ async function showResponse(options: ChanneliseOptions): Promise<void> {
       typeof value === 'number' ? value : Array.from(value),
     ]),
   );
-  openTerminal(options).result({ path: out, channels, taps: options.taps, ...filterFacts, ...lists }, [
+  openTerminal(options).result({ path: out, channels, taps, ...filterFacts, ...lists }, [
     `loss at a channel's edge: plain DFT ${response.dftEdgeLossDb.toFixed(2)} dB, ${name} ${response.edgeLossDb.toFixed(2)} dB`,
     `three channels from a tone between two: plain DFT ${levelAt(response, 'dftLeakageDb')} dB, ${name} ${levelAt(response, 'leakageDb')} dB`,
+    `loudest beyond 1.5 channels: plain DFT ${withMinus(response.dftLeakageBeyondDb.toFixed(1))} dB, ${name} ${withMinus(response.leakageBeyondDb.toFixed(1))} dB`,
+    `noise efficiency over all channels: plain DFT 1, ${name} ${response.noiseEfficiency.toFixed(3)}`,
     ...(wider
       ? [
           `with --passband ${WIDER_PASSBAND} the edge loses ${wider.edgeLossDb.toFixed(2)} dB: a flatter top for louder neighbours`,

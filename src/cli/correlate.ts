@@ -49,6 +49,15 @@ import {
   parseCentre,
   type PhaseCentreOptions,
 } from './options/phase-centre-option.js';
+import { kurtosisFacts, kurtosisHistory, kurtosisLines } from './interference/kurtosis-lines.js';
+import {
+  addKurtosisOptions,
+  kurtosisWork,
+  type KurtosisOptions,
+  type KurtosisWork,
+} from './interference/kurtosis-options.js';
+import { vanVleckWork } from './interference/van-vleck-lines.js';
+import { leastSpectraOf } from '../pipeline/stages/kurtosis.js';
 import { addTrackOptions, delayRequest, requestedFor, type TrackOptions } from './options/track-options.js';
 
 export interface CorrelateOptions
@@ -56,6 +65,7 @@ export interface CorrelateOptions
     BackendOptions,
     ChannelOptions,
     FlagOptions,
+    KurtosisOptions,
     OpenFlags,
     OutputOptions,
     TrackOptions,
@@ -64,6 +74,7 @@ export interface CorrelateOptions
   readonly integration?: number;
   readonly align: Align;
   readonly values: StoredValues;
+  readonly vanVleck?: true;
 }
 
 export function registerCorrelate(program: Command): void {
@@ -97,10 +108,15 @@ export function addCorrelateOptions(command: Command): Command {
       'means, or sums: whole numbers bit for bit as they were summed, fringes running (.uvh5 alone)',
       parseValues,
       'means',
+    )
+    .option(
+      '--van-vleck',
+      'take back what rounding to 8 or 4 bits does to powers and correlations of noise (told in the history)',
     );
   addTrackOptions(command);
   addPhaseCentreOption(command, 'the tracked place, else the zenith');
   addFlagOption(command);
+  addKurtosisOptions(command);
   addOverwriteOption(command);
   addChannelOptions(command);
   addOpenOptions(command, 'recordings');
@@ -122,6 +138,10 @@ export function addCorrelateOptions(command: Command): Command {
       'eight dishes over kilometres: delays and fringes follow the source',
     ],
     ['correlate voltages.sigmf-meta --delays cables.json', 'cables of known lengths taken out'],
+    [
+      'correlate voltages.sigmf-meta --kurtosis',
+      'without interference, as far as it is no noise (docs/interference.md)',
+    ],
     ['correlate channels.sigmf-meta', 'data that are channelised already'],
     ['correlate voltages.sigmf-meta --values sums -o sums.uvh5', 'exact integers'],
   ]);
@@ -143,9 +163,14 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
     const telescope = await telescopeFor(recording, options);
     const stage = terminal.stage('correlate');
     const request = await delayRequest(options, telescope);
-    const work = await planWork(recording, options, requestedFor(recording, telescope, request));
+    const kurtosis = kurtosisWork(options);
+    const vanVleck = vanVleckWork(options);
+    const work = await planWork(recording, options, requestedFor(recording, telescope, request), kurtosis);
     const centre = parseCentre(options) ?? request.centre;
-    const header = headerOf(recording, telescope, work, centre);
+    const header = headerOf(recording, telescope, work, centre, [
+      ...kurtosisHistory(kurtosis),
+      ...vanVleck.history,
+    ]);
     const integrationS = integrationFor(recording, telescope, work, options);
     const { account, backendText } = await withBackend(options, async (backend) => {
       const settings = {
@@ -153,6 +178,8 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
         flaggedInputs: parseFlags(options.flag, recording.inputs, recording.polarisations, telescope),
         ...(integrationS.chosenS === undefined ? {} : { integrationS: integrationS.chosenS }),
         ...(work.delays && { delays: work.delays }),
+        ...kurtosis.asked,
+        ...vanVleck.asked,
         align: options.align,
         onProgress: stage.update,
       };
@@ -179,6 +206,8 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
         saturated,
         ...levelFacts(work.level),
         ...lossFacts(recording, missingSamples),
+        ...kurtosisFacts(kurtosis, work.spectrumRateHz),
+        ...vanVleck.facts(),
         integrationS: integrationS.longestS,
         ...(work.delays?.towards === undefined
           ? coherenceFacts(integrationS.coherence, integrationS.longestS)
@@ -193,6 +222,8 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
         ...levelLines(work.level),
         ...railLines(saturated, 2 * spectra * channelCount * recording.inputs),
         ...lossLines(recording, missingSamples, 'the counts say where'),
+        ...kurtosisLines(kurtosis, work.spectrumRateHz),
+        ...vanVleck.lines(),
       ],
     );
   } finally {
@@ -221,6 +252,7 @@ export interface Work {
   readonly delays?: RequestedDelays;
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
+  readonly spectrumRateHz: number;
   readonly level?: Level;
   run(
     settings: CorrelationSettings & { readonly onProgress: OnProgress; readonly stop: AbortSignal },
@@ -232,6 +264,7 @@ export async function planWork(
   recording: Recording,
   options: CorrelateOptions,
   delays: RequestedDelays | undefined,
+  { asked: { kurtosis } }: KurtosisWork,
 ): Promise<Work> {
   const asked = delays && { delays };
   if (delays?.towards !== undefined && options.values === 'sums') {
@@ -248,12 +281,14 @@ export async function planWork(
       ...asked,
       frequenciesHz,
       channelWidthHz,
+      spectrumRateHz: recording.spectrumRateHz,
       run: (settings, append) => correlateSpectra(recording, settings, append),
     };
   }
   const channels = await measuredSettings(options, recording);
   const plan = planChannels(recording, {
     ...channels,
+    ...leastSpectraOf(kurtosis, { ...recording, channels: channels.channels }),
     ...(delays && { mostDelaySamples: mostDelaySamples(delays) }),
   });
   refuseFloatSums(plan.outputType, options);
@@ -264,6 +299,7 @@ export async function planWork(
   return {
     ...asked,
     ...channelsOf(recording, plan),
+    spectrumRateHz: recording.sampleRateHz / plan.samplesPerSpectrum,
     ...(level && { level }),
     settings: channels,
     run: (settings, append) => correlateVoltages(recording, plan, settings, inUsualUnit(append)),
@@ -281,6 +317,7 @@ export function headerOf(
   telescope: Telescope,
   { frequenciesHz, channelWidthHz, delays, level }: Work,
   centre: PhaseCentre | undefined,
+  more: readonly string[],
 ): VisibilityHeader {
   const middle = addSeconds(recording.start, recording.samples / sampleRateOf(recording) / 2);
   const zenith = { phaseCentre: skyFrame(telescope.site, middle).zenith, object: 'zenith' };
@@ -298,6 +335,7 @@ export function headerOf(
       ...(level?.follows === 'measured'
         ? [`gain before rounding: ${level.gain}, by the first samples' level`]
         : []),
+      ...more,
     ],
   };
 }

@@ -24,12 +24,15 @@ import { delayRequest, requestedFor, type TrackOptions } from './options/track-o
 import { coherenceFacts, coherenceLines } from './report/coherence-lines.js';
 import { brightnessAtUsualGain, type Level } from '../pipeline/levels.js';
 import { levelFacts, levelLines } from './report/level-lines.js';
+import { leastSpectraOf } from '../pipeline/stages/kurtosis.js';
+import { kurtosisFacts, kurtosisLines } from './interference/kurtosis-lines.js';
+import { kurtosisWork, type KurtosisOptions, type KurtosisWork } from './interference/kurtosis-options.js';
 import { lossFacts, lossLines, railLines } from './report/loss-lines.js';
 import { roadLines } from './report/road-lines.js';
 import type { Terminal } from './report/terminal.js';
 
 export interface ImageOptions
-  extends WideCommandOptions, ChannelOptions, OpenFlags, ElementOptions, TrackOptions {
+  extends WideCommandOptions, ChannelOptions, KurtosisOptions, OpenFlags, ElementOptions, TrackOptions {
   readonly crossHand?: 'known';
   readonly direct?: true;
   readonly kernel: KernelSize;
@@ -56,6 +59,8 @@ interface Channels {
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
   readonly level?: Level;
+  readonly spectrumRateHz: number;
+  readonly kurtosis: KurtosisWork;
 }
 
 /** Voltages are channelised here; what arrived channelised has its channels. */
@@ -66,17 +71,20 @@ async function channelsFor(
 ): Promise<Channels> {
   const delays = requestedFor(recording, telescope, await delayRequest(options, telescope));
   const asked = delays && { delays };
+  const kurtosis = kurtosisWork(options);
   if (recording.kind === 'spectra') {
-    const { frequenciesHz, channelWidthHz } = recording;
-    return { frequenciesHz, channelWidthHz, ...asked };
+    const { frequenciesHz, channelWidthHz, spectrumRateHz } = recording;
+    return { frequenciesHz, channelWidthHz, spectrumRateHz, kurtosis, ...asked };
   }
   const settings = await measuredSettings(options, recording);
   const plan = planChannels(recording, {
     ...settings,
+    ...leastSpectraOf(kurtosis.asked.kurtosis, { ...recording, channels: settings.channels }),
     ...(delays && { mostDelaySamples: mostDelaySamples(delays) }),
   });
   return {
-    ...{ plan, ...channelsOf(recording, plan), ...asked },
+    ...{ plan, ...channelsOf(recording, plan), ...asked, kurtosis },
+    spectrumRateHz: recording.sampleRateHz / plan.samplesPerSpectrum,
     ...(settings.level && { level: settings.level }),
   };
 }
@@ -88,12 +96,13 @@ export async function directSeries(
   settings: ImageSettings,
   terminal: Terminal,
 ): Promise<void> {
-  const { plan, frequenciesHz, channelWidthHz, delays, level } = await channelsFor(
+  const { plan, frequenciesHz, channelWidthHz, delays, level, kurtosis, spectrumRateHz } = await channelsFor(
     recording,
     telescope,
     options,
   );
   const work = {
+    ...{ kurtosis, spectrumRateHz },
     ...(level && { level }),
     ...{ telescope, frequenciesHz, channelWidthHz, settings, everyS: options.every ?? 1 },
     gains: applicable(options, await gainsOver(options, telescope, frequenciesHz)),
@@ -111,7 +120,7 @@ export async function imageDirect(
   settings: ImageSettings,
   terminal: Terminal,
 ): Promise<Made> {
-  const { plan, frequenciesHz, channelWidthHz, delays, level } = await channelsFor(
+  const { plan, frequenciesHz, channelWidthHz, delays, level, kurtosis, spectrumRateHz } = await channelsFor(
     recording,
     telescope,
     options,
@@ -124,6 +133,7 @@ export async function imageDirect(
   const { sky, account, roadError } = await withBackend(options, async (backend) => {
     const road = {
       ...{ backend, telescope, frequenciesHz, ...gains, onProgress: stage.update, autos: autosOf(options) },
+      ...kurtosis.asked,
       ...(delays && { delays }),
       ...(options.duration === undefined ? {} : { durationS: options.duration }),
     };
@@ -146,6 +156,7 @@ export async function imageDirect(
     notes: [
       ...roadLines(roadError),
       ...lossLines(recording, account.missingSamples, 'they add nothing'),
+      ...kurtosisLines(kurtosis, spectrumRateHz),
       ...levelLines(level),
       ...railLines(account.saturated, parts),
       ...(delays?.towards === undefined
@@ -157,6 +168,7 @@ export async function imageDirect(
     ],
     json: {
       ...lossFacts(recording, account.missingSamples),
+      ...kurtosisFacts(kurtosis, spectrumRateHz),
       saturated: account.saturated,
       ...levelFacts(level),
       roadError,

@@ -27,6 +27,8 @@ import { parseSources } from './options/sky-options.js';
 import { trackedLine, type TrackOptions } from './options/track-options.js';
 import { weightingOf, weightWords } from './options/wide-options.js';
 import { history } from './report/history.js';
+import { kurtosisFacts, kurtosisLines } from './interference/kurtosis-lines.js';
+import type { KurtosisWork } from './interference/kurtosis-options.js';
 import { roadLines } from './report/road-lines.js';
 import type { Terminal } from './report/terminal.js';
 
@@ -87,6 +89,8 @@ export async function runDirectSeries(
     readonly delays?: RequestedDelays;
     readonly level?: Level;
     readonly autos: 'include' | 'leave-out';
+    readonly kurtosis: KurtosisWork;
+    readonly spectrumRateHz: number;
   },
   options: WideCommandOptions & TrackOptions,
   terminal: Terminal,
@@ -104,6 +108,7 @@ export async function runDirectSeries(
         onProgress: stage.update,
         ...(durationS === undefined ? {} : { durationS }),
         ...(delays && { delays }),
+        ...work.kurtosis.asked,
       },
       work.settings,
       (sky) => {
@@ -125,7 +130,9 @@ export async function runDirectSeries(
     frequencyHz: (frequenciesHz[0] + frequenciesHz[frequenciesHz.length - 1]) / 2,
     bandHz: work.channelWidthHz * frequenciesHz.length,
   };
-  const told = { road: 'Direct imaging (EPIC)', seconds: stage.done(), notes: roadLines(roadError) };
+  const notes = [...roadLines(roadError), ...kurtosisLines(work.kurtosis, work.spectrumRateHz)];
+  const facts = kurtosisFacts(work.kurtosis, work.spectrumRateHz);
+  const told = { road: 'Direct imaging (EPIC)', seconds: stage.done(), notes, facts };
   await finish(recording, telescope, options, series, told, terminal);
 }
 
@@ -138,7 +145,13 @@ async function finish(
     road,
     seconds,
     notes = [],
-  }: { readonly road: string; readonly seconds: number; readonly notes?: readonly string[] },
+    facts = {},
+  }: {
+    readonly road: string;
+    readonly seconds: number;
+    readonly notes?: readonly string[];
+    readonly facts?: object;
+  },
   terminal: Terminal,
 ): Promise<void> {
   const paths = seriesPaths(options.out ?? 'series.fits', options.sheet);
@@ -153,7 +166,8 @@ async function finish(
   const { pixels } = series.plan;
   const count = series.images.length;
   const shown = paths.sheet === undefined ? count : onSheet(series.images).length;
-  terminal.result({ paths: written, images: count, everyS: series.everyS, pixels, unit, seconds }, [
+  const json = { paths: written, images: count, everyS: series.everyS, pixels, unit, ...facts, seconds };
+  terminal.result(json, [
     `${written.join(', ')}: ${count} image${count === 1 ? '' : 's'} of ${pixels} × ${pixels} pixels, one every ` +
       `${formatSeconds(series.everyS)}, ${formatSeconds(seconds)}; ${paths.png} is a film` +
       (shown < count ? `, the sheet has ${shown} of them` : ''),

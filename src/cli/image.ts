@@ -21,6 +21,7 @@ import type { ElementBeam } from '../sky/beams/element-beam.js';
 import type { SkyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { addChannelOptions, channelOptionNames } from './options/channel-options.js';
+import { addKurtosisOptions, kurtosisOptionNames } from './interference/kurtosis-options.js';
 import { addBackendOptions, addExamples, parseCount, refuseGiven } from './options/command.js';
 import { addBeamCorrectedOption, addElementOption, correctionOf } from './options/element-option.js';
 import { addEopOption } from './options/eop-option.js';
@@ -97,6 +98,7 @@ export function registerImage(program: Command): void {
   addOverwriteOption(command);
   addSourceOption(command, 'names to write on the picture');
   addChannelOptions(command);
+  addKurtosisOptions(command);
   addTrackOptions(command, 'the image (--direct)');
   addOpenOptions(command, 'anything');
   addBackendOptions(command);
@@ -149,7 +151,7 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
     const forVoltages = channelOptionNames.filter((name) => name !== 'gain' || given.clean === undefined);
     refuseGiven(
       command,
-      ['duration', ...forVoltages, ...trackOptionNames],
+      ['duration', ...forVoltages, ...trackOptionNames, ...kurtosisOptionNames],
       'is for voltages, with --direct alone',
     );
   }

@@ -8,7 +8,7 @@ import { channelsOf } from '../pipeline/channels.js';
 import type { CardChain } from '../pipeline/live/card-chain.js';
 import { isLiveSpectra, type LiveSettings } from '../pipeline/live/chain.js';
 import { openFiles } from '../pipeline/live/open-files.js';
-import { runNight, type NightProducts } from '../pipeline/live/night.js';
+import { runNight, spectrumRateOf, type NightProducts } from '../pipeline/live/night.js';
 import { openLatestPicture } from '../pipeline/live/pictures.js';
 import { rehearse } from '../pipeline/live/rehearse.js';
 import { prepareLiveCard } from '../pipeline/resident/live/card.js';
@@ -36,6 +36,13 @@ import { addOverwriteOption, checkOutputs, checkPngName, type OutputOptions } fr
 import { duration, frequency, plainNumber } from './options/quantity.js';
 import { addSourceOption, telescopeWords } from './options/sky-options.js';
 import { withBackend } from './open.js';
+import { kurtosisHistory, kurtosisLines } from './interference/kurtosis-lines.js';
+import {
+  addKurtosisOptions,
+  kurtosisWork,
+  type KurtosisOptions,
+  type KurtosisWork,
+} from './interference/kurtosis-options.js';
 import { history } from './report/history.js';
 
 interface GivenOptions extends Omit<LiveOptions, 'channels' | 'band'> {
@@ -48,6 +55,7 @@ interface LiveOptions
     ChannelOptions,
     MachineOptions,
     FlagOptions,
+    KurtosisOptions,
     OutputOptions,
     InputOptions,
     ImagingOptions,
@@ -144,6 +152,7 @@ export function registerLive(program: Command): void {
   addFlagOption(command);
   addOverwriteOption(command);
   takeRangesToo(addChannelOptions(command));
+  addKurtosisOptions(command);
   addBackendOptions(command);
   addEopOption(command);
   addExamples(command, [
@@ -197,7 +206,7 @@ async function run(origins: readonly string[], given: GivenOptions): Promise<voi
   }
   const blockS = Math.max(SHORTEST_BLOCK_S, Math.min(LONGEST_BLOCK_S, options.image ?? 0.04));
   await withBackend(options, async (backend) => {
-    const common = { backend, options, report, blockS };
+    const common = { backend, options, report, blockS, kurtosis: kurtosisWork(options) };
     const early: { card?: CardChain } = {};
     const opened = await openLiveInput(
       origins,
@@ -240,6 +249,7 @@ interface Night {
   readonly options: LiveOptions;
   readonly report: Report;
   readonly blockS: number;
+  readonly kurtosis: KurtosisWork;
   /** Where it was prepared before the first packet. */
   readonly card?: CardChain;
   readonly page?: NightPage;
@@ -247,6 +257,7 @@ interface Night {
 
 async function night(input: OpenedInput, given: Night): Promise<void> {
   const { backend, options, report, page } = given;
+  let spectrumRateHz = 1;
   const summary = await runNight({
     input,
     ...(options.for === undefined ? {} : { forS: options.for }),
@@ -255,9 +266,11 @@ async function night(input: OpenedInput, given: Night): Promise<void> {
     prepare: async (source) => {
       const products = await prepareProducts(source, input, given);
       report.started(source, input.description, `${backend.kind}: ${backend.description}`);
+      spectrumRateHz = spectrumRateOf(source, products.live);
       return products;
     },
   });
+  for (const line of kurtosisLines(given.kurtosis, spectrumRateHz)) report.say(line);
   report.summary(summary, input.packets?.());
 }
 
@@ -268,7 +281,7 @@ const partOf = (whole: Telescope | undefined, { stations }: LiveOptions): Telesc
 async function settingsOf(
   shape: LiveShape,
   telescope: Telescope,
-  { backend, options }: Night,
+  { backend, options, kurtosis }: Night,
 ): Promise<LiveSettings> {
   const { frequenciesHz } = shape;
   const imaging =
@@ -281,6 +294,7 @@ async function settingsOf(
     align: options.align,
     flaggedInputs: parseFlags(options.flag, shape.inputs, shape.polarisations, telescope),
     ...(imaging && { imaging }),
+    ...kurtosis.asked,
     integrations: options.out === undefined ? 'for nobody' : 'kept',
   };
 }
@@ -310,13 +324,14 @@ async function beforeListening(
   const { inputs, polarisations } = silence;
   const settings = await settingsOf({ inputs, polarisations, frequenciesHz }, telescope, given);
   await checkDisk(writtenBy(settings, { channels: frequenciesHz.length, polarisations }, given));
-  // A card's chain takes all that the ring holds.
-  const card = options.band
-    ? undefined
-    : await earlyCard(ready, telescope, {
-        ...given,
-        settingsOf: (shape, whose) => settingsOf(shape, whose, given),
-      });
+  // A card's chain takes all that the ring holds, and judges nothing.
+  const card =
+    options.band || settings.kurtosis
+      ? undefined
+      : await earlyCard(ready, telescope, {
+          ...given,
+          settingsOf: (shape, whose) => settingsOf(shape, whose, given),
+        });
   if (!card) await rehearse(silence, { ...settings, ...(channels && { channels }) });
   return card;
 }
@@ -332,7 +347,7 @@ async function prepareProducts(source: Source, input: OpenedInput, given: Night)
   const settings = await settingsOf({ inputs, polarisations, frequenciesHz }, telescope, given);
   const card =
     given.card ??
-    (backend.kind === 'cuda' && isLiveSpectra(source)
+    (backend.kind === 'cuda' && !settings.kurtosis && isLiveSpectra(source)
       ? await prepareLiveCard({
           ...{ ...settings, backend, polarisations },
           ...{ ring: source.ring, about: source.start, say: report.say },
@@ -359,7 +374,11 @@ async function prepareProducts(source: Source, input: OpenedInput, given: Night)
               polarisations: source.polarisations,
               frequenciesHz,
               channelWidthHz,
-              history: [...history({ telescope }), `from ${input.description}`],
+              history: [
+                ...history({ telescope }),
+                `from ${input.description}`,
+                ...kurtosisHistory(given.kurtosis),
+              ],
             },
             ...(options.eop === undefined ? {} : { eop: options.eop }),
           },

@@ -42,8 +42,8 @@ export interface OpenOptions {
   readonly inputs?: number;
   /** Bits a sample, where the header does not tell (Mark 5B). */
   readonly bits?: number;
-  /** What plain binary holds. */
-  readonly type?: VoltageType;
+  /** What plain binary holds; unsigned bytes count from 0 to 255 and become −128 … 127. */
+  readonly type?: VoltageType | 'u8' | 'cu8';
   /** Bytes to skip before plain binary starts. */
   readonly skipBytes?: number;
   /** When it starts, where nothing tells (plain binary, SigMF without core:datetime). */

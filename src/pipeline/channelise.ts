@@ -8,7 +8,9 @@ import { channelsOf, spectraIn } from './channels.js';
 import { lengthOf, run } from './run.js';
 import { prepareChannelise, spectrumGrid } from './stages/channelise.js';
 import { oneIntegration } from './stages/clock.js';
-import type { Account } from './stages/stage.js';
+import { flagging, type RequestedKurtosis } from './stages/kurtosis.js';
+import type { TimedSpectra } from './stages/spectra.js';
+import { chain, passing, type Account } from './stages/stage.js';
 import { written } from './write.js';
 
 export interface ChanneliseRun {
@@ -16,6 +18,8 @@ export interface ChanneliseRun {
   readonly path: string;
   readonly history: readonly string[];
   readonly onProgress?: OnProgress;
+  /** Interference becomes missing spectra. */
+  readonly kurtosis?: RequestedKurtosis;
 }
 
 /** What the file says of the channels that a plan makes of a recording. */
@@ -42,7 +46,7 @@ export function spectraHeader(
 export async function channeliseToFile(
   recording: VoltageRecording,
   plan: ChannelisePlan,
-  { backend, path, history, onProgress }: ChanneliseRun,
+  { backend, path, history, onProgress, kurtosis }: ChanneliseRun,
 ): Promise<Account> {
   spectraIn(recording, plan);
   const { start, spectrumRateHz } = spectrumGrid(recording, plan);
@@ -50,7 +54,14 @@ export async function channeliseToFile(
   return written(create, async (append) =>
     run(
       recording.blocks(plan.blockSamples),
-      await prepareChannelise({ backend, plan, source: recording, clock: oneIntegration }),
+      chain(
+        await prepareChannelise({ backend, plan, source: recording, clock: oneIntegration }),
+        await flagging(
+          { ...plan.output, polarisations: recording.polarisations, sampling: plan.sampling },
+          { backend, ...(kurtosis && { kurtosis }) },
+          passing<TimedSpectra>(() => Promise.resolve()),
+        ),
+      ),
       async ({ block, index }) => {
         await append({
           samples: block.samples,

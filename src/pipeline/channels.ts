@@ -27,6 +27,8 @@ export interface ChannelSettings {
   readonly blockS?: number;
   /** Where inputs are delayed: whole samples to be ready for. */
   readonly mostDelaySamples?: number;
+  /** At least so many spectra at a time, where they are judged together. */
+  readonly leastSpectra?: number;
 }
 
 /** Big enough to keep kernels busy, small enough that a few fit in memory whatever the telescope. */
@@ -36,7 +38,7 @@ export const BLOCK_BYTES = 32 * 2 ** 20;
 export function planChannels(recording: VoltageSource, settings: ChannelSettings): ChannelisePlan {
   const samplesPerSpectrum = isComplexVoltage(recording.type) ? settings.channels : 2 * settings.channels;
   const spectraPerBlock = Math.max(
-    1,
+    settings.leastSpectra ?? 1,
     Math.floor(
       Math.min(
         BLOCK_BYTES / (recording.inputs * samplesPerSpectrum * 4),

@@ -1,9 +1,11 @@
 /** From samples to integrations: channelise where needed, correlate, and end integrations on their clock. */
 import type { OnProgress } from '../core/progress.js';
 import type { Backend } from '../backend/backend.js';
-import type { ChannelisePlan } from '../channelise/index.js';
+import { outputRail, type ChannelisePlan } from '../channelise/index.js';
+import type { SpectraType } from '../core/axes.js';
 import type { CanonicalSpectra, Integration, VoltageBlock } from '../core/blocks.js';
 import { preparing } from '../core/closing.js';
+import { refuse } from '../core/errors.js';
 import type { Instant } from '../core/instant.js';
 import type { KnownLength, SpectraSource, VoltageSource } from '../core/sources.js';
 import { channelsOf, spectraIn } from './channels.js';
@@ -14,6 +16,8 @@ import { prepareCorrelate } from './stages/correlate.js';
 import { chain, type Account, type Emit, type Stage } from './stages/stage.js';
 import { prepareTurnBack } from './stages/turn-back.js';
 import { delaysOfPlan, type RequestedDelays } from './tracking.js';
+import { prepareVanVleck, type RequestedVanVleck } from './stages/van-vleck.js';
+import { flagging, leastSpectraOf, type RequestedKurtosis } from './stages/kurtosis.js';
 import { prepareTakeSpectra, spectraPerBlock } from './stages/take-spectra.js';
 
 export interface CorrelationSettings extends IntegrationSettings {
@@ -21,6 +25,10 @@ export interface CorrelationSettings extends IntegrationSettings {
   readonly flaggedInputs?: Uint8Array;
   /** What is delayed; tracking is turned back at the middle of each integration. */
   readonly delays?: RequestedDelays;
+  /** Interference is taken out of the voltages before they are correlated. */
+  readonly kurtosis?: RequestedKurtosis;
+  /** What rounding to few levels does to products is taken back. */
+  readonly vanVleck?: RequestedVanVleck;
 }
 
 interface Watched {
@@ -53,9 +61,34 @@ export function prepareVoltageCorrelation(
         ...(flaggedInputs && { flaggedInputs }),
       }),
     ]);
-    const made = chain(channelise, correlate);
-    return unphased(made, settings, source.start, channelsOf(source, plan).frequenciesHz);
+    const made = chain(
+      channelise,
+      await flagging(
+        { ...plan.output, polarisations: source.polarisations, sampling: plan.sampling },
+        settings,
+        correlate,
+      ),
+    );
+    const unrounded = corrected(made, settings, plan.outputType, plan.sampling === 'real' ? 1 : 0);
+    return unphased(unrounded, settings, source.start, channelsOf(source, plan).frequenciesHz);
   });
+}
+
+/** As without rounding, where that was asked for. */
+function corrected<In>(
+  stages: Stage<In, Integration>,
+  { vanVleck }: CorrelationSettings,
+  type: SpectraType,
+  realChannels: number,
+): Stage<In, Integration> {
+  if (!vanVleck) return stages;
+  if (type === 'cf32')
+    refuse(
+      '--van-vleck',
+      'these channels are floats, and were not rounded',
+      'leave it out, or give --bits 8 or 4',
+    );
+  return chain(stages, prepareVanVleck({ ...vanVleck, rail: outputRail[type], realChannels }));
 }
 
 /** Without what was tracked: inside the house nothing is. */
@@ -78,7 +111,12 @@ export function prepareSpectraCorrelation(
   const { backend, flaggedInputs, delays } = settings;
   const clock = integrationClock(settings, source);
   return preparing(async (closers) => {
-    const take = closers.keep(prepareTakeSpectra({ backend, source, clock, ...(delays && { delays }) }));
+    const take = closers.keep(
+      prepareTakeSpectra({
+        ...{ backend, source, clock, ...(delays && { delays }) },
+        ...leastSpectraOf(settings.kurtosis, source),
+      }),
+    );
     const correlate = await prepareCorrelate({
       backend,
       // Turned by phases, whole numbers are no longer whole.
@@ -87,7 +125,10 @@ export function prepareSpectraCorrelation(
       grid: source,
       ...(flaggedInputs && { flaggedInputs }),
     });
-    return unphased(chain(take, correlate), settings, source.start, source.frequenciesHz);
+    const type = delays ? 'cf32' : source.type;
+    const flagged = await flagging({ ...source, type }, settings, correlate);
+    const unrounded = corrected(chain(take, flagged), settings, type, 0);
+    return unphased(unrounded, settings, source.start, source.frequenciesHz);
   });
 }
 
@@ -111,7 +152,8 @@ export async function correlateSpectra(
   emit: Emit<Integration>,
 ): Promise<Account> {
   const stages = await prepareSpectraCorrelation(source, settings);
-  return run(source.blocks(spectraPerBlock(source)), stages, emit, {
+  const { leastSpectra } = leastSpectraOf(settings.kurtosis, source);
+  return run(source.blocks(spectraPerBlock(source, leastSpectra)), stages, emit, {
     ...lengthOf(source),
     ...watched(settings),
   });

@@ -10,6 +10,7 @@ import { firstSamples } from './slices.js';
 import { prepareChannelise, spectrumGrid } from './stages/channelise.js';
 import { integrationClock } from './stages/clock.js';
 import { prepareDirectImage, type DirectSkyImage } from './stages/direct-image.js';
+import { flagging, leastSpectraOf } from './stages/kurtosis.js';
 import { chain, type Account, type Emit } from './stages/stage.js';
 import { prepareTakeSpectra, spectraPerBlock } from './stages/take-spectra.js';
 import { delaysOfPlan } from './tracking.js';
@@ -43,14 +44,20 @@ export async function imagesDirectly(
       Math.round((road.durationS ?? Infinity) * recording.spectrumRateHz),
     );
     const lastsS = wanted / recording.spectrumRateHz;
+    const least = leastSpectraOf(road.kurtosis, recording);
     const stages = chain(
-      prepareTakeSpectra({ backend, source: recording, clock, ...(delays && { delays }) }),
-      prepareDirectImage({ ...imaging, grid: recording, lastsS }),
+      prepareTakeSpectra({ backend, source: recording, clock, ...(delays && { delays }), ...least }),
+      await flagging(
+        { ...recording, type: delays ? 'cf32' : recording.type },
+        road,
+        prepareDirectImage({ ...imaging, grid: recording, lastsS }),
+      ),
     );
     let seen = 0;
-    const account = await run(recording.blocks(spectraPerBlock(recording)), stages, emit, {
+    const perBlock = spectraPerBlock(recording, least.leastSpectra);
+    const account = await run(recording.blocks(perBlock), stages, emit, {
       ...{ samples: wanted, ...watched },
-      until: () => (seen += spectraPerBlock(recording)) >= wanted,
+      until: () => (seen += perBlock) >= wanted,
     });
     return { account, roadError };
   }
@@ -68,7 +75,11 @@ export async function imagesDirectly(
       clock: integrationClock(clockSettings, grid),
       ...(delays && { delays: delaysOfPlan(delays, recording, plan) }),
     }),
-    prepareDirectImage({ ...imaging, grid, lastsS: samples / recording.sampleRateHz }),
+    await flagging(
+      { ...plan.output, polarisations: recording.polarisations, sampling: plan.sampling },
+      road,
+      prepareDirectImage({ ...imaging, grid, lastsS: samples / recording.sampleRateHz }),
+    ),
   );
   const blocks = firstSamples(recording.blocks(plan.blockSamples), samples, recording.sampleRateHz);
   const account = await run(blocks, stages, emit, { samples, ...watched });

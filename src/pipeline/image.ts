@@ -19,6 +19,7 @@ import { prepareChannelise, spectrumGrid } from './stages/channelise.js';
 import { oneIntegration } from './stages/clock.js';
 import { prepareDirectImage, type DirectImageSettings, type DirectSkyImage } from './stages/direct-image.js';
 import { prepareImage, type ImageStageSettings, type VisibilitySkyImage } from './stages/image.js';
+import { flagging, type RequestedKurtosis } from './stages/kurtosis.js';
 import { prepareResidentDirect } from './stages/resident-direct.js';
 import { chain, type Account, type Stage } from './stages/stage.js';
 import { trackedGains } from './stages/tracked-gains.js';
@@ -45,6 +46,8 @@ export interface DirectRoad {
   /** Autocorrelations: included unless told. */
   readonly autos?: 'include' | 'leave-out';
   readonly onProgress?: OnProgress;
+  /** Interference is taken out of the voltages before they are imaged. */
+  readonly kurtosis?: RequestedKurtosis;
 }
 
 /** One image of a recording, or of its beginning: voltages → spectra → image, no visibility in between (EPIC). */
@@ -54,7 +57,7 @@ export async function imageDirectly(
   road: DirectRoad,
   settings: ImageSettings,
 ): Promise<{ readonly sky: DirectSkyImage; readonly account: Account; readonly roadError: number }> {
-  const { backend, telescope, frequenciesHz, calibrated, durationS, autos = 'include', onProgress } = road;
+  const { telescope, frequenciesHz, calibrated, durationS, autos = 'include', onProgress } = road;
   const roadError = checkDirectRoad(road, skyFrame(telescope.site, recording.start), settings);
   const grid = spectrumGrid(recording, channels);
   const wanted = Math.min(
@@ -74,7 +77,7 @@ export async function imageDirectly(
     ...gainsOfDirect(road, recording, calibrated),
   };
   const delays = road.delays && delaysOfPlan(road.delays, recording, channels);
-  const stages = await prepareDirect(recording, channels, backend, imaging, delays);
+  const stages = await prepareDirect(recording, channels, road, imaging, delays);
   const samples =
     (wanted + channels.taps - 1) * channels.samplesPerSpectrum + (channels.mostDelaySamples ?? 0);
   let sky: DirectSkyImage | undefined;
@@ -133,18 +136,29 @@ export function checkDirectRoad(
 async function prepareDirect(
   source: VoltageSource,
   plan: ChannelisePlan,
-  backend: Backend,
+  { backend, kurtosis }: Pick<DirectRoad, 'backend' | 'kurtosis'>,
   imaging: Omit<DirectImageSettings, 'backend' | 'grid'>,
   delays: SpectrumDelays | undefined,
 ): Promise<Stage<VoltageBlock, DirectSkyImage>> {
   const resident =
     backend.kind === 'cuda' && imaging.autos !== 'leave-out'
-      ? await prepareResidentDirect({ ...imaging, backend, plan, source, ...(delays && { delays }) })
+      ? await prepareResidentDirect({
+          ...{ ...imaging, backend, plan, source },
+          ...{ ...(delays && { delays }), ...(kurtosis && { kurtosis }) },
+        })
       : undefined;
   if (resident) return resident;
   const channelise = await prepareChannelise({
     ...{ backend, plan, source, clock: oneIntegration },
     ...(delays && { delays }),
   });
-  return chain(channelise, prepareDirectImage({ ...imaging, backend, grid: spectrumGrid(source, plan) }));
+  const image = prepareDirectImage({ ...imaging, backend, grid: spectrumGrid(source, plan) });
+  return chain(
+    channelise,
+    await flagging(
+      { ...plan.output, polarisations: source.polarisations, sampling: plan.sampling },
+      { backend, ...(kurtosis && { kurtosis }) },
+      image,
+    ),
+  );
 }

@@ -29,6 +29,8 @@ export interface CpuSpectraBlock extends SpectraBlock {
   readonly offences: readonly SpectraOffence[];
   /** For a kernel that writes in place: says how many spectra, and which of them are missing. */
   fill(samples: number, gaps: readonly SpectraGap[]): void;
+  /** For a kernel that zeroed more of what the block holds. */
+  addGaps(more: readonly SpectraGap[]): void;
 }
 
 const broken = {
@@ -78,6 +80,9 @@ export function spectraAllocator(context: NativeContext): (shape: SpectraShape) 
         return offences;
       },
       fill,
+      addGaps: (more) => {
+        gaps = [...gaps, ...more];
+      },
       write: async (spectra, newSamples, newGaps = []) => {
         fill(newSamples, newGaps);
         const checked = spectraCAT(spectra, type, channels, inputs, newSamples);

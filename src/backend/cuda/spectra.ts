@@ -33,6 +33,8 @@ export interface CudaSpectraBlock extends SpectraBlock {
   /** Before a kernel in `stream` fills the block: whoever reads it comes first. Afterwards, `doneWriting`. */
   writing(stream: Stream): void;
   doneWriting(stream: Stream, samples: number, gaps: readonly SpectraGap[]): void;
+  /** After a kernel in `stream`, between `writing` and this, zeroed more of what the block holds. */
+  addGaps(stream: Stream, more: readonly SpectraGap[]): void;
 }
 
 export const SPAN_BYTES = 128;
@@ -266,6 +268,10 @@ function allocateCudaSpectra(
       samples = wholeNumber('spectra block', 'samples', newSamples, 0, capacity);
       gaps = newGaps;
       faulty = false;
+      filled.record(stream);
+    },
+    addGaps: (stream, more) => {
+      gaps = [...gaps, ...more];
       filled.record(stream);
     },
     close: () => closers.close(),

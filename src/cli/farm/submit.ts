@@ -1,4 +1,5 @@
 /** corella farm submit: a recording's work cut into jobs, on a queue or as files. */
+import { kurtosisWork } from '../interference/kurtosis-options.js';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
@@ -130,12 +131,16 @@ export function registerSubmit(farm: Command): void {
   ]);
 }
 
+/** What looks at spectra side by side that jobs may part. */
+const ONE_PROCESS = ['kurtosis', 'kurtosisSpectra', 'kurtosisOver', 'kurtosisBursts', 'vanVleck'];
+
 async function submitCorrelate(
   path: string,
   options: CorrelateOptions & FarmOptions,
   command: Command,
 ): Promise<void> {
   const terminal = openTerminal(options);
+  refuseGiven(command, ONE_PROCESS, 'is not spread over machines: corella correlate has it');
   visibilityFormatFor(options.out);
   const open = await openOptions(options);
   const recording = await openFile(path, open);
@@ -150,8 +155,8 @@ async function submitCorrelate(
     const request = await delayRequest(options, telescope);
     if (requestedFor(recording, telescope, request))
       refuse('farm', 'delays are not spread over machines', 'correlate it in one process: corella correlate');
-    const work = await planWork(recording, options, undefined);
-    const header = headerOf(recording, telescope, work, parseCentre(options));
+    const work = await planWork(recording, options, undefined, kurtosisWork({}));
+    const header = headerOf(recording, telescope, work, parseCentre(options), []);
     const { chosenS, lines } = integrationFor(recording, telescope, work, options);
     const plan =
       work.settings && recording.kind === 'voltages' ? planChannels(recording, work.settings) : undefined;
@@ -200,6 +205,7 @@ async function submitChannelise(
 ): Promise<void> {
   const terminal = openTerminal(options);
   refuseGiven(command, ['response'], 'needs no farm');
+  refuseGiven(command, ONE_PROCESS, 'is not spread over machines: corella channelise has it');
   if (path === undefined) refuse('channelise', 'no recording was named', 'name one');
   const outputs = recordingPaths(options.out ?? 'channels.sigmf-meta');
   const [, out] = outputs;

@@ -1,6 +1,6 @@
 /** How voltages become channels, as options that channelise, correlate and image share. */
 import type { Command } from 'commander';
-import type { FilterWindow } from '../../channelise/index.js';
+import { filterNames, namedFilters, type FilterName, type FilterWindow } from '../../channelise/index.js';
 import type { SpectraType } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import { usualSpectra, type ChannelSettings } from '../../pipeline/channels.js';
@@ -12,7 +12,8 @@ import { plainNumber } from './quantity.js';
 
 export interface ChannelOptions {
   readonly channels?: number;
-  readonly taps: number;
+  readonly filter?: FilterName;
+  readonly taps?: number;
   readonly window?: FilterWindow;
   readonly bits?: SpectraType;
   readonly gain?: number;
@@ -23,6 +24,7 @@ export interface ChannelOptions {
 /** For refuseGiven, where nothing is channelised. */
 export const channelOptionNames = [
   'channels',
+  'filter',
   'taps',
   'window',
   'bits',
@@ -37,7 +39,16 @@ export function addChannelOptions(command: Command): Command {
   return command
     .optionsGroup('Channels, from voltages:')
     .option('--channels <number>', "how many (default: the telescope's own)", parseCount)
-    .option('--taps <number>', 'spectra under the polyphase filter, 1 to 64', parseCount, 8)
+    .option(
+      '--filter <name>',
+      `by name: ${filterNames.join(', ')}; channelise --response tells what each does (default: usual)`,
+      parseFilter,
+    )
+    .option(
+      '--taps <number>',
+      "spectra under the polyphase filter, 1 to 64 (default: 8, or the named filter's own)",
+      parseCount,
+    )
     .option('--window <name>', `of the filter: ${windowNames.join(', ')} (default: hann)`, parseWindow)
     .option(
       '--passband <channels>',
@@ -91,14 +102,30 @@ export async function measuredSettings(
 }
 
 /** What the user wants of the filter; the plan refuses wishes that contradict each other. */
-export const filterSettings = async (options: Omit<ChannelOptions, 'channels' | 'bits' | 'gain'>) => ({
-  taps: options.taps,
-  ...(options.window === undefined ? {} : { window: options.window }),
-  ...(options.passband === undefined ? {} : { passbandChannels: options.passband }),
-  ...(options.coefficients === undefined
-    ? {}
-    : { coefficients: await readCoefficients(options.coefficients) }),
-});
+export const filterSettings = async (options: Omit<ChannelOptions, 'channels' | 'bits' | 'gain'>) => {
+  const { filter, taps, window, passband, coefficients } = options;
+  if (filter !== undefined) {
+    const other = { '--window': window, '--passband': passband, '--coefficients': coefficients };
+    for (const [name, value] of Object.entries(other))
+      if (value !== undefined)
+        refuse(
+          name,
+          `--filter ${filter} says what the filter is`,
+          'leave one of them out; --taps may go with both',
+        );
+    return { ...namedFilters[filter], ...(taps === undefined ? {} : { taps }) };
+  }
+  return {
+    taps: taps ?? namedFilters.usual.taps,
+    ...(window === undefined ? {} : { window }),
+    ...(passband === undefined ? {} : { passbandChannels: passband }),
+    ...(coefficients === undefined ? {} : { coefficients: await readCoefficients(coefficients) }),
+  };
+};
+
+const parseFilter = (text: string): FilterName =>
+  filterNames.find((name) => name === text) ??
+  refuse('--filter', `'${text}' is not a filter`, `choose ${filterNames.join(', ')}`);
 
 function parseWindow(text: string): FilterWindow {
   const [name, beta] = text.split(':') as [string, string?];

@@ -34,6 +34,17 @@ export function parseVoltageType(text: string): VoltageType {
   );
 }
 
+/** What plain binary may hold beside: bytes of software radios. */
+const rawTypes = [...voltageTypes, 'u8', 'cu8'] as const;
+export type RawType = (typeof rawTypes)[number];
+
+function parseRawType(text: string): RawType {
+  return (
+    rawTypes.find((type) => type === text) ??
+    refuse(ANY_OPTION, `'${text}' is not a type of samples`, `choose ${rawTypes.join(', ')}`)
+  );
+}
+
 export interface OpenFlags {
   readonly format?: string;
   readonly telescope?: string;
@@ -42,7 +53,7 @@ export interface OpenFlags {
   readonly inputs?: number;
   readonly polarisations?: number;
   readonly sampleBits?: number;
-  readonly sampleType?: VoltageType;
+  readonly sampleType?: RawType;
   readonly skip?: number;
   readonly start?: string;
   readonly near?: string;
@@ -69,7 +80,7 @@ const offers = {
   inputs: { value: 'number', what: 'how many inputs', parse: parseCount },
   polarisations: { value: 'number', what: 'inputs a station, 1 or 2', parse: parseCount },
   bits: { value: 'number', what: 'bits a sample', preset: '2', parse: parseCount },
-  type: { value: 'type', what: `what it holds: ${voltageTypes.join(', ')}`, parse: parseVoltageType },
+  type: { value: 'type', what: `what it holds: ${rawTypes.join(', ')}`, parse: parseRawType },
   skipBytes: { value: 'bytes', what: 'bytes before the samples begin', preset: '0', parse: parseWhole },
   start: { value: 'utc', what: 'when it begins, like 2026-06-21T04:00:00Z' },
   near: { value: 'utc', what: 'any moment near the recording, where the file keeps part of the date' },

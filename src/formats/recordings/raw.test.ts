@@ -28,6 +28,21 @@ describe('plain binary', () => {
     assert.deepEqual([recording.unknownFacts, recording.start], [undefined, start]);
   });
 
+  it('may hold unsigned bytes, as software radios write them', async () => {
+    const { recording, values } = await readWhole(raw, Buffer.from([0, 128, 255, 129]), {
+      ...told,
+      type: 'u8',
+    });
+    assert.ok(recording.kind === 'voltages' && recording.type === 'i8');
+    assert.deepEqual(
+      values.map((row) => [...row]),
+      [
+        [-128, 127],
+        [0, 1],
+      ],
+    );
+  });
+
   it('stands at zero frequency and in 1970 where nobody says otherwise, and says so', async () => {
     const { type, inputs, sampleRateHz } = told;
     const real = await raw.open(writeSample(bytes), { type, inputs, sampleRateHz });

@@ -11,17 +11,19 @@ import { unknownFactsOf } from '../unknown-facts.js';
 
 function openPlain(file: InputFile, options: OpenOptions): VoltageRecording {
   const { path } = file;
-  const { type, sampleRateHz } = options;
+  const { type: told, sampleRateHz } = options;
   const inputsTold =
     options.inputs ??
     (options.telescope && options.telescope.stations.length * options.telescope.polarisations);
-  if (type === undefined || sampleRateHz === undefined || inputsTold === undefined) {
+  if (told === undefined || sampleRateHz === undefined || inputsTold === undefined) {
     refuse(
       path,
       'plain binary says nothing of itself',
-      'describe it with --sample-type (i8, ci8, i16, ci16, f32 or cf32), --inputs and --rate',
+      'describe it with --sample-type (i8, ci8, u8, cu8, i16, ci16, f32 or cf32), --inputs and --rate',
     );
   }
+  const isUnsigned = told === 'u8' || told === 'cu8';
+  const type = told === 'u8' ? 'i8' : told === 'cu8' ? 'ci8' : told;
   const inputs = wholeNumber(path, 'the number of inputs', inputsTold, 1, 65_536);
   realNumber(path, 'the sample rate in hertz', sampleRateHz, Number.MIN_VALUE, 1e12);
   const parts = elementsPerVoltage(type);
@@ -43,6 +45,8 @@ function openPlain(file: InputFile, options: OpenOptions): VoltageRecording {
     if (scratch.length < bytes) scratch = new Uint8Array(bytes);
     const run = scratch.subarray(0, bytes);
     await file.readExactly(run, segment.offsetBytes + from * sampleBytes);
+    // 128 becomes 0: the highest bit is the other way round.
+    if (isUnsigned) for (let n = 0; n < run.length; n++) run[n] ^= 0x80;
     turn(
       { bytes: run, first: 0, stride: inputs },
       { bytes: bytesOf(target.elements), first: target.at, stride: target.stride },

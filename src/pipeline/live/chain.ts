@@ -14,6 +14,7 @@ import { everySpectra, integrationClock, type IntegrationClock, type SpectrumGri
 import { prepareCorrelate } from '../stages/correlate.js';
 import { prepareDirectImage } from '../stages/direct-image.js';
 import { prepareImage, type ImageInput } from '../stages/image.js';
+import { flagging } from '../stages/kurtosis.js';
 import type { TimedSpectra } from '../stages/spectra.js';
 import { both, chain, passing, type Account, type Stage } from '../stages/stage.js';
 import { prepareTakeSpectra, spectraPerBlock } from '../stages/take-spectra.js';
@@ -61,13 +62,14 @@ export async function runSession(
 ): Promise<Account> {
   if (source.kind === 'spectra') {
     const { cuts, files } = sessionClocks(source, source, settings);
-    if (settings.card && isLiveSpectra(source)) {
+    if (settings.card && !settings.kurtosis && isLiveSpectra(source)) {
       const stage = settings.card.stage({ grid: source, cuts, files, sinks });
       return run(source.cells(), stage, nobody, options);
     }
     const stage = await preparing(async (closers) => {
       const take = closers.keep(prepareTakeSpectra({ backend: settings.backend, source, clock: cuts }));
-      return chain(take, await prepareProducts(source, source, files, settings, sinks));
+      const products = await prepareProducts(source, source, files, settings, sinks);
+      return chain(take, await flagging(source, settings, products));
     });
     return run(source.blocks(spectraPerBlock(source)), stage, nobody, options);
   }
@@ -79,7 +81,8 @@ export async function runSession(
     const channelise = closers.keep(
       await prepareChannelise({ backend: settings.backend, plan, source, clock: cuts }),
     );
-    return chain(channelise, await prepareProducts(shape, grid, files, settings, sinks));
+    const products = await prepareProducts(shape, grid, files, settings, sinks);
+    return chain(channelise, await flagging({ ...shape, sampling: plan.sampling }, settings, products));
   });
   return run(source.blocks(plan.blockSamples), stage, nobody, options);
 }

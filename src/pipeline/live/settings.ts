@@ -1,4 +1,5 @@
 /** What a night shall make. */
+import type { RequestedKurtosis } from '../stages/kurtosis.js';
 import type { TimedSpectra } from '../stages/spectra.js';
 import type { Steering } from './steering.js';
 import type { Backend } from '../../backend/backend.js';
@@ -32,6 +33,8 @@ export interface LiveSettings {
   readonly card?: CardChain;
   /** Flags, gains and integrations that may change on the way; else they are as above for the whole night. */
   readonly steering?: Steering;
+  /** Interference is taken out of spectra before anything is made of them. */
+  readonly kurtosis?: RequestedKurtosis;
   /** Sees spectra on their way. */
   readonly look?: (spectra: TimedSpectra) => Promise<void>;
 }

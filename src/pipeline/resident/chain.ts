@@ -25,6 +25,7 @@ import {
 } from '../../core/axes.js';
 import { preparing, type Closable, type Closers } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
+import { KurtosisTally, prepareFlagger } from '../../kurtosis/index.js';
 import { ResidentClock } from './clock.js';
 import { prepareFront, type HostBlock } from './front.js';
 import {
@@ -86,6 +87,8 @@ export interface ResidentChain extends Closable {
   images(blocks: AsyncIterable<HostBlock> | Iterable<HostBlock>): AsyncGenerator<ResidentImage>;
   /** Real and imaginary parts that hit the rails on requantising, so far. Asking waits for the card. */
   saturated(): number;
+  /** What was taken as interference so far, where the plan looks for it. */
+  readonly kurtosis: KurtosisTally | undefined;
   /** Since the start or the last reset, of images that were handed out. */
   readonly times: ResidentTimes;
   resetTimes(): void;
@@ -115,6 +118,9 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
   const { compute, download } = session.streams;
   const front = await prepareFront(plan, backend, closers);
   const road = await prepareRoad(plan, backend, closers);
+  const flagger = plan.kurtosis && closers.keep(await prepareFlagger(plan.kurtosis, backend));
+  const tally = plan.kurtosis && new KurtosisTally(plan.kurtosis);
+  let spectraSeen = 0;
   const clock = closers.keep(new ResidentClock(session));
   const computed = closers.keep(session.createEvent());
   const slots = Array.from({ length: IN_FLIGHT }, () => prepareSlot(plan, backend, closers));
@@ -126,14 +132,24 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
 
   /** Queues a step of the road on the compute stream, between two events. */
   async function queue(step: ResidentStep): Promise<void> {
-    const action = step === 'upload' || step === 'download' ? undefined : road.steps[step];
+    const action = step === 'upload' || step === 'flag' || step === 'download' ? undefined : road.steps[step];
     const begun = clock.begin(compute);
     if (step === 'channelise') front.make();
+    else if (step === 'flag') await flag();
     else {
       const to = slots[index % IN_FLIGHT].onCard.pointer;
       await action?.({ block: front.block(), to, weightsTo: offsetBy(to, plan.imageBytes) });
     }
     clock.end(step, begun, compute);
+  }
+
+  /** What it takes must be known before it is counted: the host waits for the sums of this block. */
+  async function flag(): Promise<void> {
+    if (!flagger || !tally) return;
+    const block = front.block();
+    const first = spectraSeen;
+    spectraSeen += block.samples;
+    tally.add(await flagger.run(block), first);
   }
 
   async function feed(block: HostBlock): Promise<void> {
@@ -295,6 +311,7 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
     flush,
     images,
     saturated: () => front.saturated(),
+    kurtosis: tally,
     get times() {
       return { ...landed, uploadedBytes, seconds: clock.times, leastSeconds: clock.leastTimes };
     },

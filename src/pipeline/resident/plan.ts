@@ -17,6 +17,7 @@ import { refuse, wholeNumber } from '../../core/errors.js';
 import type { Vector3 } from '../../core/vector.js';
 import { planCorrelation, type CorrelatePlan } from '../../correlate/index.js';
 import type { ImagePlan } from '../../image/index.js';
+import type { KurtosisPlan } from '../../kurtosis/index.js';
 import type { CardPixels } from '../../image/on-card.js';
 import type { KernelName, RoadName } from './road-names.js';
 
@@ -48,6 +49,8 @@ export interface ResidentOptions {
   readonly deliver?: readonly ResidentExtra[];
   /** Of the images; float32 unless given. */
   readonly pixels?: CardPixels;
+  /** Interference is taken out of spectra before anything is made of them. */
+  readonly kurtosis?: KurtosisPlan | undefined;
 }
 
 export interface ResidentPlan {
@@ -62,6 +65,7 @@ export interface ResidentPlan {
   readonly correlation: CorrelatePlan | undefined;
   readonly deliver: readonly ResidentExtra[];
   readonly pixels: CardPixels;
+  readonly kurtosis: KurtosisPlan | undefined;
   /** Bytes of one image of all channels and products. */
   readonly imageBytes: number;
 }
@@ -69,7 +73,7 @@ export interface ResidentPlan {
 /** Blocks and images at once: being downloaded, being computed, being uploaded. */
 export const IN_FLIGHT = 3;
 
-export type ResidentStep = 'upload' | KernelName | 'download';
+export type ResidentStep = 'upload' | KernelName | 'flag' | 'download';
 
 const WHERE = 'resident chain';
 
@@ -95,6 +99,12 @@ export function planResident(options: ResidentOptions): ResidentPlan {
     );
   }
   if (calibration) checkCalibration(calibration, image);
+  const { kurtosis } = options;
+  if (
+    kurtosis &&
+    (kurtosis.type !== spectra.type || kurtosis.channels !== channels || kurtosis.inputs !== inputs)
+  )
+    refuse(WHERE, 'interference is looked for in other spectra than the chain has', 'plan both for the same');
   const flaggedInputs = options.flaggedInputs?.slice() ?? new Uint8Array(inputs);
   if (flaggedInputs.length !== inputs) {
     refuse(WHERE, `${flaggedInputs.length} input flags for ${inputs} inputs`, 'give one for each input');
@@ -119,6 +129,7 @@ export function planResident(options: ResidentOptions): ResidentPlan {
       : undefined,
     deliver,
     pixels,
+    kurtosis,
     imageBytes: (pixels === 'f64' ? 8 : 4) * channels * image.products * image.pixels ** 2,
   };
 }
@@ -142,6 +153,7 @@ function checkCalibration({ plan, stationsM, everyImages }: ResidentCalibration,
 type Shape = Pick<ResidentPlan, 'road' | 'blocksPerImage'> & {
   readonly input: Pick<ResidentInput, 'kind'>;
   readonly calibration?: Pick<ResidentCalibration, 'everyImages'> | undefined;
+  readonly kurtosis?: KurtosisPlan | undefined;
 };
 
 /** Whether image `image` is one that gains are solved from. */
@@ -153,8 +165,11 @@ export function stepsOf(plan: Shape, block: number): readonly ResidentStep[] {
   const { road, blocksPerImage } = plan;
   const isFirst = block % blocksPerImage === 0;
   const solves = solvesIn(plan, Math.floor(block / blocksPerImage));
-  const front: readonly ResidentStep[] =
-    plan.input.kind === 'voltages' ? ['upload', 'channelise'] : ['upload'];
+  const front: readonly ResidentStep[] = [
+    'upload',
+    ...(plan.input.kind === 'voltages' ? (['channelise'] as const) : []),
+    ...(plan.kurtosis ? (['flag'] as const) : []),
+  ];
   const back = {
     visibilities: ['correlate'],
     direct: isFirst && solves ? ['correlate', 'calibrate', 'direct image'] : ['direct image'],

@@ -18,6 +18,7 @@ import { planSky, refuseEmpty } from '../sky-image.js';
 import { BlockSlicer } from '../slices.js';
 import { spectrumGrid } from './channelise.js';
 import type { DirectImageSettings, DirectSkyImage } from './direct-image.js';
+import { kurtosisPlan, type RequestedKurtosis } from './kurtosis.js';
 import { emptyAccount, type Emit, type Stage } from './stage.js';
 
 export interface ResidentDirectSettings extends Omit<DirectImageSettings, 'backend' | 'grid'> {
@@ -26,6 +27,7 @@ export interface ResidentDirectSettings extends Omit<DirectImageSettings, 'backe
   readonly source: Pick<VoltageSource, 'start' | 'sampleRateHz'>;
   /** Where the plan has `mostDelaySamples`; blocks are cut where they change. */
   readonly delays?: SpectrumDelays;
+  readonly kurtosis?: RequestedKurtosis;
 }
 
 /** Beside images, sums and spectra: the imager's grids (image/direct/cuda/folded.ts). */
@@ -56,7 +58,10 @@ export async function prepareResidentDirect(
   const calibrated = settings.gainsAt?.(middle) ?? settings.calibrated;
   const frame = skyFrame(telescope.site, middle);
   const image = planSky(telescope, frame, frequenciesHz, settings.image);
+  const { kurtosis: asked } = settings;
+  const kurtosis = asked && kurtosisPlan(asked, { ...channelise.output, ...channelise });
   const plan = planResident({
+    ...(kurtosis && { kurtosis }),
     road: 'direct',
     input: { kind: 'voltages', plan: channelise },
     image,
@@ -67,6 +72,7 @@ export async function prepareResidentDirect(
   const chain = await preparing(async (closers) => {
     const made = closers.keep(await prepareResidentChain(plan, backend));
     if (calibrated) made.setGains(calibrated.gains, calibrated.solved);
+    if (made.plan.kurtosis && made.kurtosis) asked?.onPlan?.(made.plan.kurtosis, made.kurtosis);
     return made;
   });
   const account = emptyAccount();

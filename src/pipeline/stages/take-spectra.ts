@@ -21,11 +21,15 @@ export interface TakeSpectraSettings {
   readonly firstSpectrum?: number;
   /** What is left of delays where channels are made already: the phase alone. Spectra become floats. */
   readonly delays?: Pick<RequestedDelays, 'law'>;
+  /** At least so many spectra at a time, where they are judged together. */
+  readonly leastSpectra?: number;
 }
 
-/** Spectra at a time: a few megabytes for any telescope. */
-export const spectraPerBlock = ({ channels, inputs }: Pick<SpectraSource, 'channels' | 'inputs'>): number =>
-  Math.max(1, Math.floor(BLOCK_BYTES / (channels * inputs * 4)));
+/** Spectra at a time: a few megabytes for any telescope, but at least as many as are judged together. */
+export const spectraPerBlock = (
+  { channels, inputs }: Pick<SpectraSource, 'channels' | 'inputs'>,
+  leastSpectra = 1,
+): number => Math.max(leastSpectra, Math.floor(BLOCK_BYTES / (channels * inputs * 4)));
 
 /** The stage for data that arrive channelised. */
 export function prepareTakeSpectra({
@@ -34,10 +38,16 @@ export function prepareTakeSpectra({
   clock,
   delays,
   firstSpectrum = 0,
+  leastSpectra,
 }: TakeSpectraSettings): Stage<CanonicalSpectra, TimedSpectra> {
   const { type, channels, inputs, polarisations, spectrumRateHz } = source;
   const made = delays ? 'cf32' : type;
-  const block = backend.allocateSpectra({ type: made, channels, inputs, capacity: spectraPerBlock(source) });
+  const block = backend.allocateSpectra({
+    type: made,
+    channels,
+    inputs,
+    capacity: spectraPerBlock(source, leastSpectra),
+  });
   const account = emptyAccount();
   /** Number of the spectrum that should come next. */
   let next = firstSpectrum;

@@ -1,0 +1,369 @@
+// Spectral kurtosis of voltages through `corella correlate --kurtosis`: a carrier, a pulsed radar, a drifting tone, a
+// wideband burst and a dispersed pulse in noise with a weak source, none of it by our own simulator.
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { openFile } from '../../dist/formats/index.js';
+
+const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const INPUTS = 4;
+const CHANNELS = 16;
+const WINDOW = 256;
+const WINDOWS = 64;
+const TAPS = 8;
+const SAMPLES = (WINDOW * WINDOWS + TAPS - 1) * CHANNELS;
+const RMS = 800;
+/** The usual filter's width for noise, in channels: P Σh²/(Σh)² of a sinc under Hann's window, eight taps. */
+const taps = Float64Array.from({ length: TAPS * CHANNELS }, (_, n) => {
+  const x = (n - (TAPS * CHANNELS - 1) / 2) / CHANNELS;
+  return (Math.sin(Math.PI * x) / (Math.PI * x)) * (0.5 + 0.5 * Math.cos((2 * Math.PI * x) / TAPS));
+});
+const NOISE_WIDTH =
+  (CHANNELS * taps.reduce((sum, tap) => sum + tap ** 2, 0)) / taps.reduce((sum, tap) => sum + tap, 0) ** 2;
+/** What all inputs have in common: the sky. */
+const LIKE = 0.3;
+const CHANNEL = 11;
+
+/** @typedef {(data: Float32Array) => void} Adding [a][t][re, im] */
+const toldOf = z.object({
+  interference: z
+    .object({
+      taken: z.number(),
+      samples: z.number(),
+      byChannel: z.array(z.number()),
+      episodes: z.array(
+        z.object({ kind: z.string(), fate: z.string(), fromChannel: z.number(), toChannel: z.number() }),
+      ),
+    })
+    .optional(),
+});
+/** @typedef {NonNullable<z.infer<typeof toldOf>['interference']>} Told */
+
+/** Uniform numbers of our own: Marsaglia's xorshift, and Box and Muller's Gaussians. */
+let state = 88_172_645;
+const uniform = () => {
+  state ^= state << 13;
+  state ^= state >>> 17;
+  state ^= state << 5;
+  return ((state >>> 0) + 0.5) / 2 ** 32;
+};
+const gaussian = () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
+
+function noise() {
+  const data = new Float32Array(2 * INPUTS * SAMPLES);
+  for (let n = 0; n < 2 * SAMPLES; n++) {
+    const sky = gaussian() * Math.sqrt(LIKE);
+    for (let a = 0; a < INPUTS; a++)
+      data[2 * a * SAMPLES + n] = RMS * (sky + gaussian() * Math.sqrt(1 - LIKE));
+  }
+  return data;
+}
+
+/** Of a plane wave from the horizon. */
+const phases = [0, 2.1, 4.4, 0.9];
+/**
+ * A wave of so many dB over the noise of its channel, at a frequency in channels from the band's middle, while it is on.
+ * @param {number} db
+ * @param {(t: number) => number} frequencyAt
+ * @param {(spectrum: number) => boolean} isOn
+ * @returns {Adding}
+ */
+const tone = (db, frequencyAt, isOn) => (data) => {
+  // A complex sample's power of noise is 2·RMS², of which a channel has its part, a little less by its filter.
+  const amplitude = Math.sqrt((2 * RMS ** 2 * 10 ** (db / 10) * NOISE_WIDTH) / CHANNELS);
+  let angle = 0;
+  let level = 0;
+  for (let t = 0; t < SAMPLES; t++) {
+    angle += (2 * Math.PI * frequencyAt(t)) / CHANNELS;
+    // Rises and falls over two spectra, as transmitters do: a switch would be heard in every channel.
+    const wanted = isOn(Math.floor(t / CHANNELS)) ? 1 : 0;
+    level = Math.max(0, Math.min(1, level + (wanted > level ? RISE : -RISE)));
+    if (level === 0) continue;
+    const strength = amplitude * (0.5 - 0.5 * Math.cos(Math.PI * level));
+    for (let a = 0; a < INPUTS; a++) {
+      data[2 * (a * SAMPLES + t)] += strength * Math.cos(angle + phases[a]);
+      data[2 * (a * SAMPLES + t) + 1] += strength * Math.sin(angle + phases[a]);
+    }
+  }
+};
+const middle = CHANNELS / 2;
+const RISE = 1 / (2 * CHANNELS);
+
+/**
+ * Noise that all inputs hear alike, in one channel after the other, or in all at once.
+ * @param {number} db
+ * @param {(channel: number, spectrum: number) => boolean} isOn
+ * @returns {Adding}
+ */
+const pulse = (db, isOn) => (data) => {
+  const amplitude = Math.sqrt((10 ** (db / 10) * RMS ** 2) / CHANNELS);
+  for (let k = 0; k < SAMPLES / CHANNELS; k++)
+    for (let c = 0; c < CHANNELS; c++) {
+      if (!isOn(c, k)) continue;
+      const [re, im] = [amplitude * gaussian(), amplitude * gaussian()];
+      for (let n = 0; n < CHANNELS; n++) {
+        const angle = (2 * Math.PI * (c - middle) * n) / CHANNELS;
+        for (let a = 0; a < INPUTS; a++) {
+          const at = 2 * (a * SAMPLES + k * CHANNELS + n);
+          data[at] += re * Math.cos(angle) - im * Math.sin(angle);
+          data[at + 1] += re * Math.sin(angle) + im * Math.cos(angle);
+        }
+      }
+    }
+};
+
+/** The kurtosis of carriers over noise by ρ for a part d of the time: (2 + 4dρ + dρ²)/(1 + dρ)² − 1. */
+const theory = (/** @type {number} */ rho, /** @type {number} */ duty) =>
+  (2 + 4 * duty * rho + duty * rho ** 2) / (1 + duty * rho) ** 2 - 1;
+
+/**
+ * The amplitude that the filter leaves of a carrier in each spectrum of a window, 1 where it is on for long.
+ * @param {(spectrum: number) => boolean} isOn
+ * @param {number} window
+ */
+function profile(isOn, window) {
+  const made = new Float64Array(WINDOW);
+  const envelope = new Float64Array((WINDOW + TAPS + 8) * CHANNELS);
+  const first = window * WINDOW - 8;
+  let level = 0;
+  for (let n = 0; n < envelope.length; n++) {
+    const wanted = isOn(first + Math.floor(n / CHANNELS)) ? 1 : 0;
+    level = Math.max(0, Math.min(1, level + (wanted > level ? RISE : -RISE)));
+    envelope[n] = 0.5 - 0.5 * Math.cos(Math.PI * level);
+  }
+  const sum = taps.reduce((total, tap) => total + tap, 0);
+  for (let k = 0; k < WINDOW; k++)
+    for (let n = 0; n < taps.length; n++) made[k] += (taps[n] * envelope[(k + 8) * CHANNELS + n]) / sum;
+  return made;
+}
+
+/**
+ * How often windows of noise and a carrier pass the limits of 3 σ (Nita & Gary), drawn straight from the powers.
+ * @param {number} db
+ * @param {Float64Array} amplitudes  of each spectrum
+ */
+function expected(db, amplitudes) {
+  const most = Math.sqrt(2 * 10 ** (db / 10));
+  const trials = 1500;
+  let found = 0;
+  for (let n = 0; n < trials; n++) {
+    let [s1, s2] = [0, 0];
+    for (const amplitude of amplitudes) {
+      const power = (gaussian() + most * amplitude) ** 2 + gaussian() ** 2;
+      s1 += power;
+      s2 += power ** 2;
+    }
+    const kurtosis = ((WINDOW + 1) / (WINDOW - 1)) * ((WINDOW * s2) / s1 ** 2 - 1);
+    if (kurtosis < 0.698 || kurtosis > 1.496) found++;
+  }
+  return found / trials;
+}
+
+/** @param {string} folder */
+export async function run(folder) {
+  /** @type {string[]} */
+  const failures = [];
+  describeArray(folder);
+  const clean = noise();
+  /**
+   * @param {Adding} add
+   * @param {string[]} words
+   */
+  const correlated = async (add, ...words) => {
+    const data = clean.slice();
+    add(data);
+    record(folder, data);
+    const line = `correlate noise.sigmf-meta --telescope array.json --channels ${CHANNELS} --taps ${TAPS} --integration 1min --bits 8 -o out.uvh5 --overwrite --json`;
+    const ran = spawnSync(process.execPath, [program, ...line.split(' '), ...words], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    if (ran.status !== 0) throw new Error(ran.stderr);
+    return {
+      told: toldOf.parse(JSON.parse(ran.stdout)).interference,
+      flux: await fluxOf(join(folder, 'out.uvh5')),
+    };
+  };
+  const nothing = () => undefined;
+  const sky = await correlated(nothing);
+  const quiet = await correlated(nothing, '--kurtosis');
+  const quietTold = need(quiet.told);
+  const lost = quietTold.taken / quietTold.samples;
+  const cells = WINDOWS * CHANNELS * INPUTS;
+  console.log(`noise alone: ${percent(lost)} taken, by theory ${percent(FALSE_ALARMS)} (${cells} windows)`);
+  // Four standard deviations of so many windows.
+  if (Math.abs(lost - FALSE_ALARMS) > 4 * Math.sqrt(FALSE_ALARMS / cells))
+    failures.push(`noise alone loses ${percent(lost)} where theory says ${percent(FALSE_ALARMS)}`);
+  check('noise alone', quiet.flux, 1);
+
+  /**
+   * @param {string} name
+   * @param {number} flux
+   * @param {number} within  per cent
+   */
+  function check(name, flux, within) {
+    const off = 100 * (flux / sky.flux - 1);
+    if (!(Math.abs(off) <= within)) failures.push(`${name}: the sky's flux is off by ${off.toFixed(2)} %`);
+    return `${off >= 0 ? '+' : '−'}${Math.abs(off).toFixed(2)} %`;
+  }
+
+  console.log(
+    '\nkind     dB  on      SK by theory  found by theory  found    false alarms  flux, taken  flux, left in',
+  );
+  const during = (/** @type {number} */ part) => (/** @type {number} */ spectrum) =>
+    spectrum >= WINDOW * 8 - 4 && spectrum < WINDOW * (8 + Math.max(1, Math.round(part * WINDOWS))) + TAPS;
+  for (const kind of /** @type {const} */ (['carrier', 'radar']))
+    for (const duty of [0.01, 0.05, 0.2])
+      for (const db of [1, 3, 10, 20, 40]) {
+        const on = Math.max(1, Math.round(duty * WINDOW));
+        const isOn =
+          kind === 'carrier'
+            ? during(duty)
+            : (/** @type {number} */ spectrum) => (spectrum + 100) % WINDOW < on;
+        const add = tone(db, () => CHANNEL - middle, isOn);
+        const { told: given, flux } = await correlated(add, '--kurtosis');
+        const told = need(given);
+        const windows = kind === 'carrier' ? Math.max(1, Math.round(duty * WINDOWS)) : WINDOWS;
+        const inChannel = told.byChannel[CHANNEL] / WINDOW / INPUTS;
+        const found = Math.min(1, inChannel / windows);
+        // Neighbouring channels hear a loud tone through the filter's flank: they are no false alarms.
+        const others = told.byChannel.filter((_, c) => Math.abs(c - CHANNEL) > 2);
+        const falseAlarms =
+          others.reduce((sum, one) => sum + one, 0) / (told.samples * (others.length / CHANNELS));
+        const part = kind === 'carrier' ? 1 : on / WINDOW;
+        const likely = expected(db, profile(isOn, 8));
+        const left = await correlated(add);
+        const leftOff = 100 * (left.flux / sky.flux - 1);
+        const name = `${kind} ${db} dB, ${percent(duty)}`;
+        // What is hardly heard is hardly found; its flux is told, not promised.
+        const off = check(
+          name,
+          flux,
+          likely > 0.99 || likely < 0.5 ? (likely > 0.99 ? 1 : Infinity) : Infinity,
+        );
+        const within = 4 * Math.sqrt((likely * (1 - likely)) / (windows * INPUTS)) + 0.08;
+        if (Math.abs(found - likely) > within)
+          failures.push(`${name}: ${percent(found)} found where theory says ${percent(likely)}`);
+        if (Math.abs(falseAlarms - FALSE_ALARMS) > 0.0025)
+          failures.push(`${name}: ${percent(falseAlarms)} false alarms`);
+        console.log(
+          `${kind.padEnd(8)} ${String(db).padEnd(3)} ${percent(duty).padEnd(7)} ${theory(
+            10 ** (db / 10),
+            part,
+          )
+            .toFixed(2)
+            .padEnd(13)} ` +
+            `${percent(likely).padEnd(16)} ${percent(found).padEnd(8)} ${percent(falseAlarms).padEnd(13)} ${off.padEnd(12)} ${leftOff.toFixed(2)} %`,
+        );
+      }
+
+  console.log('\nkind             dB  told                                  flux, taken');
+  for (const db of [3, 10, 20, 40]) {
+    const drift = tone(
+      db,
+      (t) => (t / SAMPLES - 0.5) * 0.9 * CHANNELS,
+      () => true,
+    );
+    const { told: given, flux } = await correlated(drift, '--kurtosis');
+    const told = need(given);
+    const swept = told.episodes.filter(({ kind }) => kind === 'sweep');
+    if (db >= 10 && swept.length === 0) failures.push(`a drifting tone of ${db} dB is not told`);
+    const where = swept.map(({ fromChannel, toChannel }) => `${fromChannel} to ${toChannel}`).join(', ');
+    console.log(
+      `drifting tone    ${String(db).padEnd(3)} ${`${swept.length} sweep: channels ${where}`.padEnd(37)} ${check(`drifting tone ${db} dB`, flux, db >= 10 ? 1.5 : Infinity)}`,
+    );
+  }
+  for (const db of [3, 10, 20, 40])
+    for (const fate of /** @type {const} */ (['keep', 'take'])) {
+      const bursts = 6;
+      const add = pulse(db, (_, k) => k % (12 * WINDOW) >= 40 && k % (12 * WINDOW) < 60);
+      const { told: given, flux } = await correlated(add, '--kurtosis', '--kurtosis-bursts', fate);
+      const told = need(given);
+      const heard = told.episodes.filter(({ kind }) => kind === 'everywhere');
+      if (db >= 10 && heard.length < bursts)
+        failures.push(`${heard.length} of ${bursts} bursts of ${db} dB are told`);
+      if (heard.some((one) => one.fate !== (fate === 'keep' ? 'kept' : 'taken')))
+        failures.push('a burst met another fate than was told');
+      const off = check(`burst of ${db} dB`, flux, fate === 'take' && db >= 10 ? 2 : Infinity);
+      console.log(
+        `wideband burst   ${String(db).padEnd(3)} ${`${heard.length} of ${bursts}, ${fate === 'keep' ? 'kept' : 'taken'}`.padEnd(37)} ${off}`,
+      );
+    }
+  for (const db of [6, 10, 20]) {
+    // Two windows a channel, from the highest down, a quarter of a window each.
+    const add = pulse(db, (c, k) => {
+      const from = WINDOW * (10 + 2 * (CHANNELS - 1 - c));
+      return k >= from && k < from + WINDOW / 4;
+    });
+    const told = need((await correlated(add, '--kurtosis')).told);
+    const swept = told.episodes.filter(({ kind }) => kind === 'sweep');
+    if (swept.length === 0) failures.push(`a dispersed pulse of ${db} dB is not told`);
+    const where = swept
+      .map(({ fromChannel, toChannel, fate }) => `${fromChannel} to ${toChannel}, ${fate}`)
+      .join('; ');
+    console.log(`dispersed pulse  ${String(db).padEnd(3)} ${swept.length} sweep: channels ${where}`);
+  }
+  return failures;
+}
+
+/** Both sides of 3 σ. */
+const FALSE_ALARMS = 0.0027;
+const percent = (/** @type {number} */ part) => `${Number((100 * part).toPrecision(3))} %`;
+
+/** @param {Told | undefined} told */
+function need(told) {
+  if (!told) throw new Error('nothing was told of interference');
+  return told;
+}
+
+/** Mean product of all pairs and channels, as the counts weigh them. @param {string} path */
+async function fluxOf(path) {
+  const file = await openFile(path);
+  try {
+    if (file.kind !== 'visibilities') throw new Error('visibilities were written');
+    let [sum, count] = [0, 0];
+    for await (const { visibilities, counts, channels, stations } of file.integrations())
+      for (let c = 0, b = 0; c < channels; c++)
+        for (let i = 0; i < stations; i++)
+          for (let j = 0; j <= i; j++, b++)
+            if (i !== j) [sum, count] = [sum + visibilities[2 * b], count + counts[b]];
+    return sum / count;
+  } finally {
+    await file.close();
+  }
+}
+
+/** @param {string} folder @param {Float32Array} data */
+function record(folder, data) {
+  const bytes = new Int16Array(data.length);
+  for (let a = 0; a < INPUTS; a++)
+    for (let t = 0; t < SAMPLES; t++)
+      for (let part = 0; part < 2; part++) {
+        const value = Math.round(data[2 * (a * SAMPLES + t) + part]);
+        bytes[2 * (t * INPUTS + a) + part] = Math.max(-32767, Math.min(32767, value));
+      }
+  writeFileSync(join(folder, 'noise.sigmf-data'), bytes);
+}
+
+/** @param {string} folder */
+function describeArray(folder) {
+  const global = {
+    ...{ 'core:datatype': 'ci16_le', 'core:sample_rate': 1e5, 'core:version': '1.0.0' },
+    'core:num_channels': INPUTS,
+  };
+  const captures = [
+    { 'core:sample_start': 0, 'core:frequency': 58e6, 'core:datetime': '2026-06-01T04:00:00Z' },
+  ];
+  writeFileSync(join(folder, 'noise.sigmf-meta'), JSON.stringify({ global, captures, annotations: [] }));
+  const rows = Array.from({ length: INPUTS }, (_, n) => `s${n},${n},0,0`);
+  writeFileSync(join(folder, 'array.csv'), `name,east_m,north_m,up_m\n${rows.join('\n')}\n`);
+  const description = {
+    ...{ name: 'four', title: 'four in a row', positions: 'array.csv', polarisations: 1, beamExponent: 0 },
+    site: { latitudeDeg: 34, longitudeDeg: -107, heightM: 1000 },
+    band: { lowHz: 30e6, highHz: 88e6 },
+    recording: { centreFrequencyHz: 58e6, sampleRateHz: 1e5, channels: CHANNELS, bits: 8 },
+  };
+  writeFileSync(join(folder, 'array.json'), JSON.stringify(description));
+}

@@ -1,0 +1,25 @@
+// Interference of known kinds and strengths in noise made here: what is found, what noise loses, and whether the sky keeps
+// its flux, as tables beside theory. Each part is a file of scripts/interference/ and a line below; -- voltages runs one.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { run as voltages } from './interference/voltages.js';
+
+/** Each tells its table and returns what it found wrong. @type {Record<string, (folder: string) => Promise<string[]>>} */
+const parts = { voltages };
+
+const asked = process.argv.slice(2).filter((word) => !word.startsWith('-'));
+/** @type {string[]} */
+const failures = [];
+for (const [part, run] of Object.entries(parts)) {
+  if (asked.length > 0 && !asked.includes(part)) continue;
+  const folder = mkdtempSync(join(tmpdir(), `corella-interference-${part}-`));
+  try {
+    for (const failure of await run(folder)) failures.push(`${part}: ${failure}`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+for (const failure of failures) console.error(`✗ ${failure}`);
+if (failures.length > 0) process.exit(1);
+console.log('✓ interference');

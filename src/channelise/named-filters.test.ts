@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { namedFilters, type FilterName } from './named-filters.js';
+import { planChannelise } from './plan.js';
+import { filterResponse } from './response.js';
+
+/** As docs/interference.md has them: edge loss and the loudest beyond 1.5 channels in dB, and noise efficiency. */
+const told = {
+  usual: [6.0, -81, 0.945],
+  even: [3.0, -98, 0.96],
+  flat: [0.9, -116, 0.93],
+  sharp: [6.0, -117, 0.98],
+  dft: [3.9, -13, 1],
+} satisfies Record<FilterName, readonly [number, number, number]>;
+
+void it('filters by name are as their table says', () => {
+  for (const name of Object.keys(told) as FilterName[]) {
+    const plan = planChannelise({
+      ...{ channels: 32, ...namedFilters[name], inputs: 1, polarisations: 1, blockSamples: 32 },
+      // Floats: 16-bit taps have a floor of their own near −100 dB.
+      ...{ inputType: 'cf32', outputType: 'cf32' },
+    });
+    const { edgeLossDb, leakageBeyondDb, noiseEfficiency } = filterResponse(plan);
+    const [edge, beyond, efficiency] = told[name];
+    assert.ok(Math.abs(edgeLossDb - edge) < 0.06, `${name}: ${edgeLossDb} dB at the edge`);
+    assert.ok(Math.abs(leakageBeyondDb - beyond) < 1, `${name}: ${leakageBeyondDb} dB beyond`);
+    assert.ok(Math.abs(noiseEfficiency - efficiency) < 0.005, `${name}: efficiency ${noiseEfficiency}`);
+  }
+});

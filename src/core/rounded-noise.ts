@@ -1,0 +1,48 @@
+/**
+ * Gaussian noise through the staircase of a requantiser: a real number x of rms σ levels becomes q(x), the nearest whole
+ * number and at most the rail. Step k of the staircase lies at k − ½, on either side.
+ */
+
+/** The Gaussian's density. */
+export const density = (x: number): number => Math.exp((-x * x) / 2) / Math.sqrt(2 * Math.PI);
+
+/** The part of a Gaussian above x: the fraction that continues itself, or its series near 0. */
+export function tail(x: number): number {
+  if (x < 0) return 1 - tail(-x);
+  if (x > 37) return 0;
+  if (x < 3) {
+    let term = x;
+    let sum = x;
+    for (let n = 1; Math.abs(term) > 1e-17 * sum; n++) {
+      term *= (-x * x) / (2 * n);
+      sum += term / (2 * n + 1);
+    }
+    return 0.5 - sum / Math.sqrt(2 * Math.PI);
+  }
+  let fraction = x;
+  for (let n = 60; n >= 1; n--) fraction = x + n / fraction;
+  return density(x) / fraction;
+}
+
+/** E[x·q]/σ: by so much a weak common signal is stronger or weaker after rounding, as Σ_k 2 φ((k − ½)/σ). */
+export function crossOfRounded(rmsLevels: number, rail: number): number {
+  let sum = 0;
+  for (let k = 1; k <= rail; k++) sum += 2 * density((k - 0.5) / rmsLevels);
+  return sum;
+}
+
+/** E[q²] = Σ_k (2k − 1) · 2 Q((k − ½)/σ). */
+export function powerOfRounded(rmsLevels: number, rail: number): number {
+  return evenMoment(rmsLevels, rail, 1);
+}
+
+/** E[q^(2·half)]: each step k adds k^2h − (k − 1)^2h to whatever lies beyond it. */
+export function evenMoment(rmsLevels: number, rail: number, half: number): number {
+  let sum = 0;
+  for (let k = 1; k <= rail; k++) {
+    const edge = (k - 0.5) / rmsLevels;
+    if (edge > 37) break;
+    sum += 2 * (k ** (2 * half) - (k - 1) ** (2 * half)) * tail(edge);
+  }
+  return sum;
+}

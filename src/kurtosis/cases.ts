@@ -1,0 +1,131 @@
+/**
+ * What every flagger must do, on whichever backend: register these cases in a backend's own test file. The reference is
+ * the oracle, and masks are the same bit for bit.
+ */
+import assert from 'node:assert/strict';
+import type { Backend } from '../backend/backend.js';
+import { backendCases, type CaseOptions } from '../backend/cases.js';
+import { openReference } from '../backend/reference.js';
+import { allocateSpectra, type SpectraCAT } from '../core/axes.js';
+import type { SpectraGap } from '../core/gaps.js';
+import { randomStream } from '../core/random.js';
+import { prepareFlagger } from './index.js';
+import type { Judgement } from './judge.js';
+import { planKurtosis, type KurtosisOptions, type KurtosisPlan } from './plan.js';
+import { noisySpectra, without, type Strength } from './samples.testing.js';
+
+interface Flagged {
+  readonly judgement: Judgement;
+  readonly gaps: readonly SpectraGap[];
+  readonly spectra: SpectraCAT;
+}
+
+/** Judges blocks through memory that was full of garbage beforehand. */
+export async function flagBlocks(
+  plan: KurtosisPlan,
+  backend: Backend,
+  blocks: readonly {
+    readonly spectra: SpectraCAT;
+    readonly samples: number;
+    readonly gaps: readonly SpectraGap[];
+  }[],
+): Promise<Flagged[]> {
+  const { type, channels, inputs } = plan;
+  const capacity = Math.max(...blocks.map(({ samples }) => samples)) + 5;
+  const block = backend.allocateSpectra({ type, channels, inputs, capacity });
+  const flagger = await prepareFlagger(plan, backend);
+  const garbage = allocateSpectra(type, channels, inputs, capacity).fill(85);
+  const made: Flagged[] = [];
+  for (const { spectra, samples, gaps } of blocks) {
+    await block.write(garbage, capacity);
+    await block.write(spectra, samples, gaps);
+    const judgement = await flagger.run(block);
+    assert.equal(block.samples, samples);
+    made.push({ judgement, gaps: block.gaps, spectra: await block.read() });
+  }
+  await flagger.close();
+  await block.close();
+  return made;
+}
+
+/** Pulses in one input's channel, a carrier in another's, and something that all hear in channel 2. */
+const interference: Strength = (c, a, t) => {
+  if (c === 0 && a === 1) return { noise: t % 40 < 4 ? 4 : 1, carrier: 0 };
+  if (c === 1 && a === 0) return { noise: 0.3, carrier: 1.5 };
+  if (c === 2) return { noise: t % 100 < 8 ? 3 : 1, carrier: 0 };
+  return { noise: 1, carrier: 0 };
+};
+
+export function kurtosisCases(open: () => Promise<Backend>, options: CaseOptions = {}): void {
+  backendCases('every flagger', open, options, (theCase, backend) => {
+    const agree = async (
+      asked: KurtosisOptions,
+      lengths: readonly number[],
+      gapsOf: (samples: number) => readonly SpectraGap[] = () => [],
+    ): Promise<Flagged[]> => {
+      const plan = planKurtosis(asked);
+      const random = randomStream(41, JSON.stringify(asked));
+      const blocks = lengths.map((samples) => {
+        const shape = { ...asked, samples };
+        const gaps = gapsOf(samples);
+        return { samples, gaps, spectra: without(noisySpectra(shape, random, interference), shape, gaps) };
+      });
+      const made = await flagBlocks(plan, backend(), blocks);
+      const expected = await flagBlocks(plan, openReference(), blocks);
+      assert.deepEqual(made, expected);
+      return made;
+    };
+
+    for (const type of ['ci8', 'ci4', 'cf32'] as const) {
+      for (const polarisations of [1, 2] as const) {
+        theCase(`${type}, ${polarisations} polarisations: masks bit for bit, zeros and gaps`, async () => {
+          const shape = { type, channels: 5, inputs: 6 * polarisations, polarisations };
+          const [first] = await agree({ ...shape, spectraPerWindow: 128 }, [256, 401, 90, 24, 23, 3]);
+          // Channel 2 is heard by all.
+          const { mask, edges } = first.judgement;
+          assert.equal(edges.length, 3);
+          // Four bits cut off what is loud, and hear less of it.
+          const least = type === 'ci4' ? 2 : 6;
+          assert.ok(mask.subarray(2 * 6, 3 * 6).filter((one) => one === 1).length >= least);
+          assert.ok(first.gaps.some(({ firstChannel, endChannel }) => firstChannel <= 2 && endChannel > 2));
+        });
+      }
+    }
+
+    theCase('more inputs than a tile holds, windows of many tiles, one of real numbers', async () => {
+      await agree(
+        { type: 'ci8', channels: 3, inputs: 38, polarisations: 2, spectraPerWindow: 300, realChannels: 1 },
+        [1000, 64],
+      );
+    });
+
+    theCase('the mean over inputs, bursts taken, an input left out', async () => {
+      const flaggedInputs = Uint8Array.of(0, 0, 1, 1, 0, 0, 1, 0);
+      await agree(
+        {
+          ...{ type: 'ci8', channels: 4, inputs: 8, polarisations: 2, spectraPerWindow: 64 },
+          ...{ over: 'inputs', bursts: 'take', flaggedInputs },
+        },
+        [640],
+      );
+    });
+
+    theCase('with gaps of every kind, overlapping ones too', async () => {
+      const [made] = await agree(
+        { type: 'ci8', channels: 4, inputs: 6, polarisations: 2, spectraPerWindow: 128 },
+        [512],
+        () => [
+          { firstInput: 0, endInput: 2, firstChannel: 0, endChannel: 4, firstSample: 100, endSample: 180 },
+          { firstInput: 0, endInput: 4, firstChannel: 1, endChannel: 3, firstSample: 150, endSample: 300 },
+          { firstInput: 4, endInput: 6, firstChannel: 2, endChannel: 3, firstSample: 0, endSample: 120 },
+        ],
+      );
+      const { present } = made.judgement;
+      assert.ok(present);
+      // Window 0 of channel 0: station 0 lacks 100…127. Of channel 1, window 1: station 0 all of it, station 1 from 150 on.
+      assert.deepEqual([...present.subarray(0, 3)], [100, 128, 128]);
+      assert.deepEqual([...present.subarray((4 + 1) * 3, (4 + 1) * 3 + 3)], [0, 22, 128]);
+      assert.deepEqual([...present.subarray(2 * 3, 2 * 3 + 3)], [100, 128, 8]);
+    });
+  });
+}

@@ -1,0 +1,106 @@
+// Spectral kurtosis on threads: powers of every input and channel summed over windows, and what is taken zeroed.
+#include <algorithm>
+#include <cstring>
+
+#include "backend/cpu/context.h"
+#include "kurtosis/cpu/kurtosis_kernel.h"
+
+namespace corella {
+namespace {
+
+struct Windows {
+  const int32_t *edges;  // [w + 1]
+  int64_t count;
+};
+
+void check(const SpectraLayout &layout, const Windows &windows) {
+  require(layout.channels >= 1 && layout.inputs >= 1 && layout.capacity >= 1, "a block has a size below 1");
+  require(windows.count >= 1 && windows.edges[0] == 0, "windows must begin with the block");
+  for (int64_t w = 0; w < windows.count; w++)
+    require(windows.edges[w] % 4 == 0 && windows.edges[w + 1] > windows.edges[w],
+            "windows must begin at multiples of 4");
+  require(windows.edges[windows.count] <= layout.capacity, "a window lies beyond the block");
+}
+
+void sumPowers(Context &context, const SpectraLayout &layout, const char *block, const Windows &windows, double *sums) {
+  const KurtosisKernel &kernel = CORELLA_PICK(context.level, kurtosisKernel);
+  const int64_t inputBlocks = layout.inputBlocks();
+  context.pool.run(layout.channels * inputBlocks, [&](int64_t item, int) {
+    const int64_t channel = item / inputBlocks, firstInput = item % inputBlocks * TILE_INPUTS;
+    const char *at = block + item * layout.inputBlockBytes();
+    const int64_t inputs = std::min(TILE_INPUTS, layout.inputs - firstInput);
+    double made[2 * TILE_INPUTS];
+    for (int64_t w = 0; w < windows.count; w++) {
+      const int64_t first = windows.edges[w], end = windows.edges[w + 1];
+      if (layout.type == SpectraType::cf32)
+        kernel.sumFloats(reinterpret_cast<const float *>(at), first, end, made);
+      else
+        kernel.sumIntegers(reinterpret_cast<const int8_t *>(at), first, end, made);
+      double *to = sums + 2 * ((w * layout.channels + channel) * layout.inputs + firstInput);
+      std::memcpy(to, made, static_cast<size_t>(2 * inputs) * sizeof(double));
+    }
+  });
+}
+
+void zeroIntegers(char *tiles, int64_t input, int64_t first, int64_t end) {
+  for (int64_t t = first; t < end; t += 4) {
+    char *line = tiles + t / TILE_SAMPLES * TILE_BYTES + withinPlane(input, t % TILE_SAMPLES);
+    std::memset(line, 0, 4);
+    std::memset(line + PLANE_BYTES, 0, 4);
+  }
+}
+
+void zeroFloats(float *vectors, int64_t input, int64_t first, int64_t end) {
+  for (int64_t t = first; t < end; t++) {
+    vectors[t * FLOATS_PER_SAMPLE + input] = 0;
+    vectors[t * FLOATS_PER_SAMPLE + TILE_INPUTS + input] = 0;
+  }
+}
+
+void zeroTaken(Context &context, const SpectraLayout &layout, char *block, int64_t polarisations,
+               const Windows &windows, const uint8_t *mask) {
+  const int64_t inputBlocks = layout.inputBlocks(), stations = layout.inputs / polarisations;
+  context.pool.run(layout.channels * inputBlocks, [&](int64_t item, int) {
+    const int64_t channel = item / inputBlocks, firstInput = item % inputBlocks * TILE_INPUTS;
+    char *at = block + item * layout.inputBlockBytes();
+    const int64_t inputs = std::min(TILE_INPUTS, layout.inputs - firstInput);
+    for (int64_t w = 0; w < windows.count; w++) {
+      const uint8_t *row = mask + (w * layout.channels + channel) * stations;
+      for (int64_t input = 0; input < inputs; input++) {
+        if (row[(firstInput + input) / polarisations] == 0) continue;
+        if (layout.type == SpectraType::cf32)
+          zeroFloats(reinterpret_cast<float *>(at), input, windows.edges[w], windows.edges[w + 1]);
+        else
+          zeroIntegers(at, input, windows.edges[w], windows.edges[w + 1]);
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace corella
+
+using namespace corella;
+
+// block as in spectra.h; edges : [w + 1]; sums : [w][c][a][S1, S2].
+CORELLA_EXPORT int32_t corella_kurtosis_sums(char *error, void *context, int32_t type, int64_t channels, int64_t inputs,
+                                             int64_t capacity, const void *block, const int32_t *edges, int64_t windows,
+                                             double *sums) {
+  return withContext(error, context, [&](Context &open) {
+    const SpectraLayout layout{static_cast<SpectraType>(type), channels, inputs, capacity};
+    check(layout, {edges, windows});
+    sumPowers(open, layout, static_cast<const char *>(block), {edges, windows}, sums);
+  });
+}
+
+// mask : [w][c][s], 1 where all polarisations of a station become zeros.
+CORELLA_EXPORT int32_t corella_kurtosis_zero(char *error, void *context, int32_t type, int64_t channels, int64_t inputs,
+                                             int64_t capacity, int64_t polarisations, void *block, const int32_t *edges,
+                                             int64_t windows, const uint8_t *mask) {
+  return withContext(error, context, [&](Context &open) {
+    const SpectraLayout layout{static_cast<SpectraType>(type), channels, inputs, capacity};
+    check(layout, {edges, windows});
+    require(polarisations >= 1 && inputs % polarisations == 0, "inputs must be whole stations");
+    zeroTaken(open, layout, static_cast<char *>(block), polarisations, {edges, windows}, mask);
+  });
+}

@@ -1,0 +1,69 @@
+/** Sums of powers in C++ (kurtosis.cpp), over the block where it lies. */
+import type { NativeCall } from '../../backend/cpu/context.js';
+import type { CpuBackend } from '../../backend/cpu/cpu.js';
+import { cpuSpectra, spectraTypeNumber } from '../../backend/cpu/spectra.js';
+import { nothingToClose } from '../../core/closing.js';
+import type { PowerEngine } from '../flagger.js';
+import type { KurtosisPlan } from '../plan.js';
+
+type Sums = NativeCall<
+  [
+    type: number,
+    channels: number,
+    inputs: number,
+    capacity: number,
+    block: bigint,
+    edges: Int32Array,
+    windows: number,
+    sums: Float64Array,
+  ]
+>;
+type Zero = NativeCall<
+  [
+    type: number,
+    channels: number,
+    inputs: number,
+    capacity: number,
+    polarisations: number,
+    block: bigint,
+    edges: Int32Array,
+    windows: number,
+    mask: Uint8Array,
+  ]
+>;
+
+export function cpuPowers(plan: KurtosisPlan, { native }: CpuBackend): PowerEngine {
+  const { channels, inputs, polarisations } = plan;
+  const type = spectraTypeNumber(plan.type);
+  const sum: Sums = native.bind(
+    'kurtosis',
+    'int32_t corella_kurtosis_sums(char *error, void *context, int32_t type, int64_t channels, int64_t inputs, ' +
+      'int64_t capacity, const void *block, const int32_t *edges, int64_t windows, double *sums)',
+  );
+  const zero: Zero = native.bind(
+    'kurtosis',
+    'int32_t corella_kurtosis_zero(char *error, void *context, int32_t type, int64_t channels, int64_t inputs, ' +
+      'int64_t capacity, int64_t polarisations, void *block, const int32_t *edges, int64_t windows, ' +
+      'const uint8_t *mask)',
+  );
+  let sums = new Float64Array(0);
+  return {
+    sums: async (given, edges) => {
+      const block = cpuSpectra('kurtosis', given);
+      const windows = edges.length - 1;
+      const length = windows * channels * inputs * 2;
+      if (sums.length < length) sums = new Float64Array(length);
+      await sum(type, channels, inputs, block.shape.capacity, block.memory.address, edges, windows, sums);
+      return sums;
+    },
+    take: async (given, edges, mask, gaps) => {
+      const block = cpuSpectra('kurtosis', given);
+      await zero(
+        ...([type, channels, inputs, block.shape.capacity, polarisations] as const),
+        ...([block.memory.address, edges, edges.length - 1, mask] as const),
+      );
+      block.addGaps(gaps);
+    },
+    close: nothingToClose,
+  };
+}

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { takenBoxes } from './boxes.js';
+import { Judge } from './judge.js';
+import { planKurtosis, windowEdges } from './plan.js';
+import { KurtosisTally } from './tally.js';
+
+const asked = { type: 'cf32', channels: 4, inputs: 4, polarisations: 1 } as const;
+const edges = Int32Array.of(0, 256);
+
+/** S1 and S2 of 256 powers that have this spectral kurtosis: M S2/S1² = 1 + SK (M − 1)/(M + 1), with S1 = M. */
+const sumsOf = (kurtosis: number): [number, number] => [256, 256 * (1 + (kurtosis * 255) / 257)];
+
+/** [c][a] */
+const sums = (of: (c: number, a: number) => number, channels = 4, inputs = 4): Float64Array =>
+  Float64Array.from(
+    Array.from({ length: channels }, (_, c) =>
+      Array.from({ length: inputs }, (__, a) => sumsOf(of(c, a))),
+    ).flat(2),
+  );
+
+describe('judgement', () => {
+  it('takes what lies beyond the limits: of 256 spectra at 3 σ about 0.68 and 1.5', () => {
+    const judge = new Judge(planKurtosis(asked));
+    const values = [0.6, 0.66, 0.7, 1, 1.4, 1.46, 1.55, 2];
+    const verdicts = values.map(
+      (kurtosis) =>
+        judge.judge(
+          edges,
+          sums((c, a) => (c === 1 && a === 2 ? kurtosis : 1)),
+          undefined,
+        ).offenders[6],
+    );
+    assert.deepEqual(verdicts, [2, 2, 0, 0, 0, 0, 1, 1]);
+  });
+
+  it('takes a station with both polarisations, and says who offended', () => {
+    const plan = planKurtosis({ ...asked, polarisations: 2 });
+    const { mask, offenders } = new Judge(plan).judge(
+      edges,
+      sums((c, a) => (c === 3 && a === 3 ? 2 : 1)),
+      undefined,
+    );
+    assert.deepEqual([...mask], [0, 0, 0, 0, 0, 0, 0, 1]);
+    assert.deepEqual([...offenders.subarray(12)], [0, 0, 0, 1]);
+    assert.deepEqual(takenBoxes({ edges, mask }, plan), [
+      { firstChannel: 3, endChannel: 4, firstInput: 2, endInput: 4, firstSample: 0, endSample: 256 },
+    ]);
+  });
+
+  it('keeps what most inputs hear in most channels, or takes it when told', () => {
+    const everywhere = sums((c, a) => (c < 3 && a < 3 ? 3 : 1));
+    for (const [bursts, taken] of [
+      ['keep', 0],
+      ['take', 9],
+    ] as const) {
+      const plan = planKurtosis({ ...asked, bursts });
+      const judgement = new Judge(plan).judge(edges, everywhere, undefined);
+      assert.deepEqual(judgement.everywhere, [0]);
+      assert.equal(
+        judgement.mask.reduce((sum, one) => sum + one, 0),
+        taken,
+      );
+      const tally = new KurtosisTally(plan);
+      tally.add(judgement, 512);
+      const { episodes, ...account } = tally.account();
+      assert.deepEqual(episodes, [
+        {
+          ...{ kind: 'everywhere', firstSpectrum: 512, endSpectrum: 768, channels: 3 },
+          ...{ fromChannel: 0, toChannel: 2, fate: bursts === 'keep' ? 'kept' : 'taken' },
+        },
+      ]);
+      assert.equal(account.taken, 256 * taken);
+      assert.equal(account.samples, 256 * 16);
+      assert.deepEqual([...account.byChannel], taken > 0 ? [768, 768, 768, 0] : [0, 0, 0, 0]);
+      assert.deepEqual([...account.byInput], taken > 0 ? [768, 768, 768, 0] : [0, 0, 0, 0]);
+      assert.deepEqual(account.byTime, { spectraPerStretch: 256, taken: [0, 0, 256 * taken] });
+    }
+  });
+
+  it('together: what none of the inputs alone would show', () => {
+    const weak = sums((c) => (c === 2 ? 1.3 : 1));
+    const each = new Judge(planKurtosis(asked)).judge(edges, weak, undefined);
+    assert.equal(each.mask.includes(1), false);
+    const together = new Judge(planKurtosis({ ...asked, over: 'inputs' })).judge(edges, weak, undefined);
+    assert.deepEqual([...together.mask], [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0]);
+  });
+
+  it('takes two windows of which one is loud for half of the time: alone it looks like noise', () => {
+    // S1 and S2 of 128 powers of 1 and 128 of 100 beside 256 of noise: SK of the first is nearly 1.
+    const half = [128 + 128 * 100, 128 * 2 + 128 * 100 ** 2];
+    const quiet = sumsOf(1);
+    const both = Int32Array.of(0, 256, 512);
+    const plan = planKurtosis({ ...asked, channels: 1, inputs: 2 });
+    const { mask, offenders } = new Judge(plan).judge(
+      both,
+      Float64Array.of(...half, ...quiet, ...quiet, ...quiet),
+      undefined,
+    );
+    assert.deepEqual([...mask], [1, 0, 1, 0]);
+    assert.deepEqual([...offenders], [5, 0, 5, 0]);
+    const alone = new Judge(plan).judge(edges, Float64Array.of(...half, ...quiet), undefined);
+    assert.deepEqual([...alone.mask], [0, 0]);
+  });
+
+  it('takes what lies between two that were taken, or between one and the end, and nothing else beside them', () => {
+    const plan = planKurtosis({ ...asked, channels: 1, inputs: 1 });
+    const many = (kurtoses: readonly number[]): readonly number[] => {
+      const cuts = Int32Array.from({ length: kurtoses.length + 1 }, (_, n) => 256 * n);
+      return [
+        ...new Judge(plan).judge(cuts, Float64Array.from(kurtoses.flatMap(sumsOf)), undefined).offenders,
+      ];
+    };
+    assert.deepEqual(many([1, 1, 0.5, 1, 2, 1, 1]), [0, 0, 2, 6, 1, 0, 0]);
+    assert.deepEqual(many([1, 2, 1, 1]), [5, 1, 0, 0]);
+  });
+
+  it('tells what sweeps through the band, and nothing of a carrier that stands still', () => {
+    const plan = planKurtosis({ ...asked, channels: 12 });
+    const tally = new KurtosisTally(plan);
+    const judge = new Judge(plan);
+    for (let w = 0; w < 30; w++) {
+      // From window 10 on, one channel after the other from the highest down; channel 5 all the time.
+      const judgement = judge.judge(
+        edges,
+        sums((c) => (c === 5 || c === 21 - w ? 3 : 1), 12),
+        undefined,
+      );
+      tally.add(judgement, 256 * w);
+    }
+    const { episodes, episodeCount } = tally.account();
+    assert.equal(episodeCount, 1);
+    const [{ kind, fromChannel, toChannel, channels, fate }] = episodes;
+    assert.deepEqual(
+      { kind, fromChannel, toChannel, fate },
+      { kind: 'sweep', fromChannel: 11, toChannel: 0, fate: 'taken' },
+    );
+    assert.ok(channels >= 11);
+  });
+
+  it('windows are alike, begin at multiples of four, and leave nothing out', () => {
+    const plan = planKurtosis({ ...asked, spectraPerWindow: 100 });
+    assert.deepEqual([...windowEdges(plan, 23)], [0]);
+    assert.deepEqual([...windowEdges(plan, 24)], [0, 24]);
+    assert.deepEqual([...windowEdges(plan, 149)], [0, 149]);
+    assert.deepEqual([...windowEdges(plan, 250)], [0, 84, 168, 250]);
+  });
+
+  it('refuses what it cannot do', () => {
+    assert.throws(() => planKurtosis({ ...asked, spectraPerWindow: 10 }), /spectra in a window is 10/);
+    assert.throws(() => planKurtosis({ ...asked, sigmas: 0 }), /sigmas is 0/);
+    assert.throws(() => planKurtosis({ ...asked, flaggedInputs: new Uint8Array(3) }), /3 input flags for 4/);
+  });
+});

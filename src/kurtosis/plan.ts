@@ -1,0 +1,107 @@
+/** What a flagger of voltages by spectral kurtosis will do, worked out before any data. */
+import type { SpectraType } from '../core/axes.js';
+import { realNumber, refuse, wholeNumber } from '../core/errors.js';
+import { kurtosisMoments, momentsOfMean, pearsonLimits, type Limits, type PowerShape } from './limits.js';
+import { roundedCurve, type RoundedCurve } from './rounded.js';
+
+export interface KurtosisOptions {
+  readonly type: SpectraType;
+  readonly channels: number;
+  readonly inputs: number;
+  readonly polarisations: 1 | 2;
+  /** Spectra that are judged together, 256 unless given; blocks are divided into windows of about so many. */
+  readonly spectraPerWindow?: number;
+  /** 3 unless given: noise is taken as often as a Gaussian passes it, 0.13 % on either side. */
+  readonly sigmas?: number;
+  /** `each`, unless given: every input for itself. `inputs`: the mean over inputs, for what all of them hear weakly. */
+  readonly over?: 'each' | 'inputs';
+  /** What becomes of a window in which most inputs and channels would go at once; kept unless given. */
+  readonly bursts?: 'keep' | 'take';
+  /** So many channels, from the first on, are of real numbers: channel 0 of real samples. None unless given. */
+  readonly realChannels?: number;
+  /** flaggedInputs : [a], 1 for an input that is left out anyway, and not asked. */
+  readonly flaggedInputs?: Uint8Array;
+}
+
+export interface KurtosisPlan {
+  readonly type: SpectraType;
+  readonly channels: number;
+  readonly inputs: number;
+  readonly stations: number;
+  readonly polarisations: 1 | 2;
+  readonly spectraPerWindow: number;
+  readonly sigmas: number;
+  readonly over: 'each' | 'inputs';
+  readonly bursts: 'keep' | 'take';
+  readonly realChannels: number;
+  readonly flaggedInputs: Uint8Array;
+  /** Of complex and of real channels; nothing for floats. */
+  readonly curves: Readonly<Record<'complex' | 'real', RoundedCurve | undefined>>;
+}
+
+/** Fewer spectra than this say nothing: Pearson's curve fits from here on. */
+export const LEAST_SPECTRA = 24;
+/** Sums of that many squares of powers are whole numbers still. */
+const MOST_SPECTRA = 65_536;
+export const USUAL_SPECTRA = 256;
+export const USUAL_SIGMAS = 3;
+
+/** Checks a flagger's settings; needs no machine. */
+export function planKurtosis(options: KurtosisOptions): KurtosisPlan {
+  const { type, polarisations } = options;
+  const channels = wholeNumber('kurtosis', 'channels', options.channels, 1, 2 ** 20);
+  const inputs = wholeNumber('kurtosis', 'inputs', options.inputs, 1, 2 ** 16);
+  if (inputs % polarisations !== 0)
+    refuse('kurtosis', `${inputs} inputs cannot be stations of ${polarisations} polarisations`);
+  const flaggedInputs = options.flaggedInputs?.slice() ?? new Uint8Array(inputs);
+  if (flaggedInputs.length !== inputs)
+    refuse('kurtosis', `${flaggedInputs.length} input flags for ${inputs} inputs`, 'give one for each input');
+  return {
+    type,
+    channels,
+    inputs,
+    stations: inputs / polarisations,
+    polarisations,
+    spectraPerWindow: wholeNumber(
+      'kurtosis',
+      'spectra in a window',
+      options.spectraPerWindow ?? USUAL_SPECTRA,
+      LEAST_SPECTRA,
+      MOST_SPECTRA / 2,
+    ),
+    sigmas: realNumber('kurtosis', 'sigmas', options.sigmas ?? USUAL_SIGMAS, 1, 6),
+    over: options.over ?? 'each',
+    bursts: options.bursts ?? 'keep',
+    realChannels: wholeNumber('kurtosis', 'realChannels', options.realChannels ?? 0, 0, channels),
+    flaggedInputs,
+    curves: { complex: roundedCurve(type, 1), real: roundedCurve(type, 0.5) },
+  };
+}
+
+/**
+ * Where a block is cut into windows: about `spectraPerWindow` each, all within four spectra of the same length. Windows
+ * begin at multiples of four, which kernels read at once.
+ */
+export function windowEdges({ spectraPerWindow }: KurtosisPlan, samples: number): Int32Array {
+  if (samples < LEAST_SPECTRA) return Int32Array.of(0);
+  const windows = Math.max(1, Math.round(samples / spectraPerWindow));
+  return Int32Array.from({ length: windows + 1 }, (_, n) =>
+    n === windows ? samples : 4 * Math.round((n * samples) / (4 * windows)),
+  );
+}
+
+/** Limits by the number of spectra, and of inputs whose mean is taken, made when first asked for. */
+export class LimitBook {
+  private readonly known = new Map<string, Limits>();
+
+  constructor(private readonly sigmas: number) {}
+
+  of(spectra: number, shape: PowerShape, inputs = 1): Limits {
+    const key = `${spectra} ${shape} ${inputs}`;
+    const found = this.known.get(key);
+    if (found) return found;
+    const limits = pearsonLimits(momentsOfMean(kurtosisMoments(spectra, shape), inputs), this.sigmas);
+    this.known.set(key, limits);
+    return limits;
+  }
+}

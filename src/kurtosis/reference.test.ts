@@ -1,0 +1,4 @@
+import { openReference } from '../backend/reference.js';
+import { kurtosisCases } from './cases.js';
+
+kurtosisCases(() => Promise.resolve(openReference()));

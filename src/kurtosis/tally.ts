@@ -1,0 +1,238 @@
+/** What a flagger took, by input, channel and time, and what it should not take unseen: bursts and sweeps. */
+import type { Judgement } from './judge.js';
+import { ABOVE, sideOf } from './judge.js';
+import type { KurtosisPlan } from './plan.js';
+
+/** Something that most inputs heard: in most channels at once, or in one channel after the other. */
+export interface Episode {
+  readonly kind: 'everywhere' | 'sweep';
+  readonly firstSpectrum: number;
+  readonly endSpectrum: number;
+  /** How many channels heard it, and those it began and ended with. */
+  readonly channels: number;
+  readonly fromChannel: number;
+  readonly toChannel: number;
+  readonly fate: 'kept' | 'taken';
+}
+
+/** Samples are of inputs and channels, as the counts have them. */
+export interface KurtosisAccount {
+  readonly windows: number;
+  /** Samples that came, and were looked at. */
+  readonly samples: number;
+  readonly taken: number;
+  /** Of what was taken, inputs' windows above the limits (pulses) and below (carriers); with them goes the station. */
+  readonly above: number;
+  readonly below: number;
+  /** Inputs' windows that were too short, too weak or silent. */
+  readonly unjudged: number;
+  /** byInput : [a], samples of windows in which the input itself offended; byChannel : [c], samples that were taken. */
+  readonly byInput: Float64Array;
+  readonly byChannel: Float64Array;
+  /** Samples taken in each stretch of so many spectra, from the first on. */
+  readonly byTime: { readonly spectraPerStretch: number; readonly taken: readonly number[] };
+  /** The first of them, and how many there were. */
+  readonly episodes: readonly Episode[];
+  readonly episodeCount: number;
+}
+
+const MOST_EPISODES = 32;
+const MOST_STRETCHES = 256;
+
+export class KurtosisTally {
+  private windows = 0;
+  private samples = 0;
+  private taken = 0;
+  private above = 0;
+  private below = 0;
+  private unjudged = 0;
+  private readonly byInput: Float64Array;
+  private readonly byChannel: Float64Array;
+  private stretch: number;
+  private byTime: number[] = [];
+  private readonly episodes: Episode[] = [];
+  private episodeCount = 0;
+  private readonly sweep: SweepWatch;
+
+  constructor(private readonly plan: KurtosisPlan) {
+    this.byInput = new Float64Array(plan.inputs);
+    this.byChannel = new Float64Array(plan.channels);
+    this.stretch = plan.spectraPerWindow;
+    this.sweep = new SweepWatch(plan, (episode) => {
+      this.tell(episode);
+    });
+  }
+
+  /** A block whose first spectrum has this number in the stream. */
+  add(judgement: Judgement, firstSpectrum: number): void {
+    const { channels, stations, polarisations, inputs, bursts } = this.plan;
+    const { edges, mask, present, offenders, everywhere, common } = judgement;
+    this.unjudged += judgement.unjudged;
+    for (let w = 0; w + 1 < edges.length; w++) {
+      const length = edges[w + 1] - edges[w];
+      this.windows++;
+      let takenHere = 0;
+      if (!present) this.samples += length * channels * inputs;
+      const firstTaken = mask.indexOf(1, w * channels * stations);
+      const isTouched = firstTaken >= 0 && firstTaken < (w + 1) * channels * stations;
+      for (let c = 0; c < channels && (isTouched || present); c++) {
+        const row = w * channels + c;
+        let takenInChannel = 0;
+        for (let s = 0; s < stations; s++) {
+          const count = present ? present[row * stations + s] : length;
+          if (present) this.samples += count * polarisations;
+          if (mask[row * stations + s] === 0) continue;
+          takenInChannel += count * polarisations;
+          for (let a = s * polarisations; a < (s + 1) * polarisations; a++) {
+            const offence = offenders[row * inputs + a];
+            if (offence === 0) continue;
+            this.byInput[a] += count;
+            if (sideOf(offence) === ABOVE) this.above++;
+            else this.below++;
+          }
+        }
+        this.byChannel[c] += takenInChannel;
+        takenHere += takenInChannel;
+      }
+      this.taken += takenHere;
+      this.addTime(firstSpectrum + edges[w], takenHere);
+      const isEverywhere = everywhere.includes(w);
+      const range = { firstSpectrum: firstSpectrum + edges[w], endSpectrum: firstSpectrum + edges[w + 1] };
+      const heard = common.subarray(w * channels, (w + 1) * channels);
+      if (isEverywhere) {
+        this.tell({
+          ...{ kind: 'everywhere', ...range, channels: heard.reduce((sum, one) => sum + one, 0) },
+          ...{ fromChannel: heard.indexOf(1), toChannel: heard.lastIndexOf(1) },
+          fate: bursts === 'keep' ? 'kept' : 'taken',
+        });
+      }
+      this.sweep.window(range, isEverywhere ? NOTHING : heard);
+    }
+  }
+
+  account(): KurtosisAccount {
+    this.sweep.end();
+    const { windows, samples, taken, above, below, unjudged, byInput, byChannel } = this;
+    const { episodes, episodeCount } = this;
+    return {
+      ...{ windows, samples, taken, above, below, unjudged, byInput, byChannel },
+      ...{ byTime: { spectraPerStretch: this.stretch, taken: this.byTime }, episodes, episodeCount },
+    };
+  }
+
+  private tell(episode: Episode): void {
+    this.episodeCount++;
+    if (this.episodes.length < MOST_EPISODES) this.episodes.push(episode);
+  }
+
+  /** Stretches grow longer as the stream does, so that there are never many. */
+  private addTime(spectrum: number, taken: number): void {
+    while (spectrum >= this.stretch * MOST_STRETCHES) {
+      const pairs = Math.ceil(this.byTime.length / 2);
+      this.byTime = Array.from(
+        { length: pairs },
+        (_, n) => this.byTime[2 * n] + (this.byTime.at(2 * n + 1) ?? 0),
+      );
+      this.stretch *= 2;
+    }
+    const at = Math.floor(spectrum / this.stretch);
+    while (this.byTime.length <= at) this.byTime.push(0);
+    this.byTime[at] += taken;
+  }
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** Windows of quiet that end a sweep, and how long one may last. */
+const QUIET_WINDOWS = 4;
+const LONGEST_WINDOWS = 4096;
+/** A sweep passes at least so many channels and this part of all, and keeps to its way by so much. */
+const LEAST_CHANNELS = 4;
+const LEAST_PART = 0.2;
+const LEAST_CORRELATION = 0.8;
+/** A channel heard in more than this part of so many windows keeps no sweep alive. */
+const CHRONIC = 0.5;
+const MEMORY_WINDOWS = 8;
+
+/**
+ * A dispersed pulse is heard by most inputs in one channel after the other, and so is a drifting carrier: both are told.
+ * A channel that offends most of the time is a carrier of its own, and no part of a sweep.
+ */
+class SweepWatch {
+  private readonly hits: Float64Array;
+  private readonly times: Float64Array;
+  /** How often each channel was heard of late. */
+  private readonly habit: Float64Array;
+  private windows = 0;
+  private quiet = 0;
+  private firstSpectrum = 0;
+  private endSpectrum = 0;
+
+  constructor(
+    private readonly plan: KurtosisPlan,
+    private readonly tell: (episode: Episode) => void,
+  ) {
+    this.hits = new Float64Array(plan.channels);
+    this.times = new Float64Array(plan.channels);
+    this.habit = new Float64Array(plan.channels);
+  }
+
+  window(range: { readonly firstSpectrum: number; readonly endSpectrum: number }, heard: Uint8Array): void {
+    let any = false;
+    for (let c = 0; c < heard.length; c++) {
+      any ||= heard[c] === 1 && this.habit[c] < CHRONIC;
+      this.habit[c] += (heard[c] - this.habit[c]) / MEMORY_WINDOWS;
+    }
+    if (this.windows === 0 && !any) return;
+    if (this.windows === 0) this.firstSpectrum = range.firstSpectrum;
+    for (let c = 0; c < heard.length; c++) {
+      if (heard[c] === 0) continue;
+      this.hits[c]++;
+      this.times[c] += this.windows;
+    }
+    this.windows++;
+    if (any) this.endSpectrum = range.endSpectrum;
+    this.quiet = any ? 0 : this.quiet + 1;
+    if (this.quiet >= QUIET_WINDOWS || this.windows >= LONGEST_WINDOWS) this.end();
+  }
+
+  end(): void {
+    if (this.windows > 1) this.look();
+    this.windows = 0;
+    this.quiet = 0;
+    this.hits.fill(0);
+    this.times.fill(0);
+  }
+
+  private look(): void {
+    const { channels } = this.plan;
+    const most = Math.max(1, (this.windows - this.quiet) / 2);
+    const heard: { readonly channel: number; readonly time: number }[] = [];
+    for (let c = 0; c < channels; c++)
+      if (this.hits[c] > 0 && this.hits[c] <= most)
+        heard.push({ channel: c, time: this.times[c] / this.hits[c] });
+    if (heard.length < Math.max(LEAST_CHANNELS, LEAST_PART * channels)) return;
+    const way = correlation(heard);
+    if (Math.abs(way) < LEAST_CORRELATION) return;
+    const [low, high] = [heard[0].channel, heard[heard.length - 1].channel];
+    this.tell({
+      ...{ kind: 'sweep', firstSpectrum: this.firstSpectrum, endSpectrum: this.endSpectrum },
+      ...{ channels: heard.length, fate: 'taken' },
+      ...(way > 0 ? { fromChannel: low, toChannel: high } : { fromChannel: high, toChannel: low }),
+    });
+  }
+}
+
+/** Of channel and time. */
+function correlation(points: readonly { readonly channel: number; readonly time: number }[]): number {
+  const mean = (key: 'channel' | 'time'): number =>
+    points.reduce((sum, point) => sum + point[key], 0) / points.length;
+  const [channel, time] = [mean('channel'), mean('time')];
+  let [cc, tt, ct] = [0, 0, 0];
+  for (const point of points) {
+    cc += (point.channel - channel) ** 2;
+    tt += (point.time - time) ** 2;
+    ct += (point.channel - channel) * (point.time - time);
+  }
+  return tt === 0 ? 0 : ct / Math.sqrt(cc * tt);
+}

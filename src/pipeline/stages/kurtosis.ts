@@ -1,0 +1,104 @@
+/** Interference out of spectra before anything is made of them. What is taken counts like what never came. */
+import type { Backend } from '../../backend/backend.js';
+import type { SpectraShape } from '../../core/blocks.js';
+import { preparing } from '../../core/closing.js';
+import {
+  KurtosisTally,
+  planKurtosis,
+  prepareFlagger,
+  USUAL_SPECTRA,
+  type KurtosisOptions,
+  type KurtosisPlan,
+} from '../../kurtosis/index.js';
+import type { TimedSpectra } from './spectra.js';
+import { chain, type Stage } from './stage.js';
+
+export interface RequestedKurtosis extends Pick<
+  KurtosisOptions,
+  'sigmas' | 'spectraPerWindow' | 'over' | 'bursts'
+> {
+  /** Whoever wants to know afterwards what was taken. */
+  readonly onPlan?: (plan: KurtosisPlan, tally: KurtosisTally) => void;
+}
+
+type Spectra = Pick<SpectraShape, 'type' | 'channels' | 'inputs'> & {
+  readonly polarisations: 1 | 2;
+  /** Of the voltages: real ones leave real numbers in channel 0. */
+  readonly sampling?: 'real' | 'complex';
+};
+
+/** Samples in a block at the most for the sake of windows: a quarter of a gigabyte of 8-bit voltages. */
+const MOST_SAMPLES = 2 ** 28;
+const SHORTEST_WINDOW = 32;
+
+/** Spectra of a window: as told, else 256, or fewer where a block of so many would be too large. */
+export const windowOf = (
+  { spectraPerWindow }: RequestedKurtosis,
+  { channels, inputs }: Pick<Spectra, 'channels' | 'inputs'>,
+): number =>
+  spectraPerWindow ??
+  Math.max(SHORTEST_WINDOW, Math.min(USUAL_SPECTRA, Math.floor(MOST_SAMPLES / (channels * inputs))));
+
+/** What blocks must hold for a window to find room. */
+export const leastSpectraOf = (
+  asked: RequestedKurtosis | undefined,
+  spectra: Pick<Spectra, 'channels' | 'inputs'>,
+): { readonly leastSpectra?: number } => (asked ? { leastSpectra: windowOf(asked, spectra) } : {});
+
+/** The flagger's plan for the spectra at hand. */
+export const kurtosisPlan = (
+  asked: RequestedKurtosis,
+  { type, channels, inputs, polarisations, sampling }: Spectra,
+  flaggedInputs?: Uint8Array,
+): KurtosisPlan => {
+  const { sigmas, over, bursts } = asked;
+  return planKurtosis({
+    ...{ type, channels, inputs, polarisations },
+    ...{ ...(sigmas === undefined ? {} : { sigmas }), ...(over && { over }), ...(bursts && { bursts }) },
+    spectraPerWindow: windowOf(asked, { channels, inputs }),
+    realChannels: sampling === 'real' ? 1 : 0,
+    ...(flaggedInputs && { flaggedInputs }),
+  });
+};
+
+export interface FlaggingSettings {
+  readonly backend: Backend;
+  readonly kurtosis?: RequestedKurtosis;
+  readonly flaggedInputs?: Uint8Array;
+}
+
+/** The stage behind, with a flagger before it where one was asked for. */
+export const flagging = async <Out>(
+  spectra: Spectra,
+  { backend, kurtosis, flaggedInputs }: FlaggingSettings,
+  behind: Stage<TimedSpectra, Out>,
+): Promise<Stage<TimedSpectra, Out>> =>
+  kurtosis ? chain(await prepareKurtosis(spectra, { backend, kurtosis, flaggedInputs }), behind) : behind;
+
+export const prepareKurtosis = (
+  spectra: Spectra,
+  {
+    backend,
+    kurtosis,
+    flaggedInputs,
+  }: {
+    readonly backend: Backend;
+    readonly kurtosis: RequestedKurtosis;
+    readonly flaggedInputs: Uint8Array | undefined;
+  },
+): Promise<Stage<TimedSpectra, TimedSpectra>> =>
+  preparing(async (closers) => {
+    const plan = kurtosisPlan(kurtosis, spectra, flaggedInputs);
+    const flagger = closers.keep(await prepareFlagger(plan, backend));
+    const tally = new KurtosisTally(plan);
+    kurtosis.onPlan?.(plan, tally);
+    return {
+      push: async (timed, emit) => {
+        tally.add(await flagger.run(timed.block), timed.index);
+        await emit(timed);
+      },
+      flush: () => Promise.resolve(),
+      account: () => ({}),
+      close: () => closers.close(),
+    };
+  });
