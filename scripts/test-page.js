@@ -86,11 +86,13 @@ async function paint(browser) {
       await tab.reload({ waitUntil: 'commit' });
       await drawn();
       skies.push((performance.now() - begun) / 1000);
-      paints.push(
-        Number(
+      const paintedMs = await until('the first paint', async () => {
+        const ms = Number(
           await tab.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN"),
-        ) / 1000,
-      );
+        );
+        return Number.isNaN(ms) ? undefined : ms;
+      });
+      paints.push(paintedMs / 1000);
     }
     const most = (/** @type {number[]} */ all) => Math.max(...all);
     row('first paint under 1 s', most(paints) < 1, `${most(paints).toFixed(2)} s, slowest of five`);

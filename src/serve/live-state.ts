@@ -62,6 +62,8 @@ export interface Listener {
 
 /** At most so many pictures a second. */
 const LEAST_APART_MS = 38;
+/** One that was late must not cost the next, which is on time. */
+const MOST_EARLY_MS = 2 * LEAST_APART_MS;
 const nowS = (): number => Date.now() / 1000;
 const instantNow = (): Instant => ({
   unixSeconds: Math.floor(nowS()),
@@ -98,6 +100,7 @@ export class LiveState implements NightWatcher {
   newest: Instant | undefined;
   dataAtMs = 0;
   imageAtMs = 0;
+  private nextImageMs = 0;
   isStopping = false;
   /** [visibilities, direct, their difference][m][l]. */
   roads: { readonly head: RoadsHead; readonly values: Float32Array } | undefined;
@@ -198,7 +201,8 @@ export class LiveState implements NightWatcher {
     const ageS = this.isNow ? Math.max(0, secondsBetween(end, instantNow())) : 0;
     if (this.isNow) this.latencies.add('image', ageS);
     for (const { l, m, resolve } of this.asked.splice(0)) resolve(spectrumAt(sky.image, sky.plan, l, m));
-    if (this.frame && nowMs - this.imageAtMs < LEAST_APART_MS) return;
+    if (nowMs < this.nextImageMs - MOST_EARLY_MS) return;
+    this.nextImageMs = Math.max(this.nextImageMs, nowMs) + LEAST_APART_MS;
     this.imageAtMs = nowMs;
     this.frame = this.frameOf(sky, ageS);
     this.film.add(this.frame);
