@@ -29,7 +29,12 @@ import {
 } from './options/channel-options.js';
 import { addBackendOptions, addExamples, refuseGiven, type BackendOptions } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
-import { addFlagOption, parseFlags, type FlagOptions } from './options/flags.js';
+import {
+  addCorrelatePartOptions,
+  correlatePart,
+  stretchOf,
+  type CorrelatePartOptions,
+} from './options/correlate-part.js';
 import { history } from './report/history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { refuseUnknown, telescopeFor, withBackend } from './open.js';
@@ -55,7 +60,7 @@ interface CorrelateOptions
   extends
     BackendOptions,
     ChannelOptions,
-    FlagOptions,
+    CorrelatePartOptions,
     OpenFlags,
     OutputOptions,
     TrackOptions,
@@ -97,7 +102,7 @@ export function registerCorrelate(program: Command): void {
     .action(run);
   addTrackOptions(command);
   addPhaseCentreOption(command, 'the tracked place, else the zenith');
-  addFlagOption(command);
+  addCorrelatePartOptions(command);
   addOverwriteOption(command);
   addChannelOptions(command);
   addOpenOptions(command, 'recordings');
@@ -110,6 +115,10 @@ export function registerCorrelate(program: Command): void {
       'finer channels, an integration every 40 ms',
     ],
     ['correlate voltages.sigmf-meta --flag stand17,stand41:Y', 'without a dead station and a dead dipole'],
+    [
+      'correlate voltages.sigmf-meta --channels 128 --keep-channels 8-119 --flag channels=40-42',
+      'without the edges of the band, and a transmitter flagged',
+    ],
     [
       'correlate voltages.sigmf-meta --integration 1s --align utc',
       'on whole seconds of UTC, whenever the recording began',
@@ -128,26 +137,27 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
   const terminal = openTerminal(options);
   // Refused before hours of work, not after.
   const format = visibilityFormatFor(options.out);
-  const recording = await openFile(path, await openOptions(options));
+  const opened = await openFile(path, await openOptions(options));
   try {
     await checkOutputs({ ...options, paths: [options.out], from: path });
     for (const line of await leftoverLines(options.out)) terminal.say(line);
-    if (recording.kind === 'visibilities')
-      refuse(path, 'holds visibilities already', 'calibrate or image it');
+    if (opened.kind === 'visibilities') refuse(path, 'holds visibilities already', 'calibrate or image it');
+    refuseUnknown(opened);
+    const recording = stretchOf(opened, options);
     if (recording.kind === 'spectra')
       refuseGiven(command, channelOptionNames, `is for voltages, and ${path} is channelised already`);
-    refuseUnknown(recording);
     const telescope = await telescopeFor(recording, options);
     const stage = terminal.stage('correlate');
     const request = await delayRequest(options, telescope);
     const work = await planWork(recording, options, requestedFor(recording, telescope, request));
     const centre = parseCentre(options) ?? request.centre;
-    const header = headerOf(recording, telescope, work, centre);
+    const part = await correlatePart(headerOf(recording, telescope, work, centre), options);
+    const { header } = part;
     const integrationS = integrationFor(recording, telescope, work, options);
     const { account, backendText } = await withBackend(options, async (backend) => {
       const settings = {
         backend,
-        flaggedInputs: parseFlags(options.flag, recording.inputs, recording.polarisations, telescope),
+        flaggedInputs: part.flaggedInputs,
         ...(integrationS.chosenS === undefined ? {} : { integrationS: integrationS.chosenS }),
         ...(work.delays && { delays: work.delays }),
         align: options.align,
@@ -155,14 +165,18 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
       };
       const counted = await writtenAsFar(
         { path: options.out, unit: 'integration' },
-        () => format.createVisibilities(options.out, header, { values: options.values }),
-        (append, stop) => work.run({ ...settings, stop }, append),
+        () =>
+          format.createVisibilities(options.out, header, {
+            values: options.values,
+            largestSum: largestSum(work, recording, integrationS.longestS),
+          }),
+        (append, stop) => work.run({ ...settings, stop }, (one) => append(part.through(one))),
       );
       return { account: counted, backendText: `${backend.kind}: ${backend.description}` };
     });
     const { integrations, spectra, saturated, samplesIn, missingSamples } = account;
     const seconds = stage.done(backendText);
-    const channelCount = work.frequenciesHz.length;
+    const channelCount = header.frequenciesHz.length;
     terminal.result(
       {
         path: options.out,
@@ -188,12 +202,12 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
           `${channelCount} channels of ${formatHz(work.channelWidthHz)}, from ${spectraText(spectra)}, ${formatSeconds(seconds)}`,
         ...integrationS.lines,
         ...levelLines(work.level),
-        ...railLines(saturated, 2 * spectra * channelCount * recording.inputs),
+        ...railLines(saturated, 2 * spectra * work.frequenciesHz.length * recording.inputs),
         ...lossLines(recording, missingSamples, 'the counts say where'),
       ],
     );
   } finally {
-    await recording.close();
+    await opened.close();
   }
 }
 
@@ -216,6 +230,9 @@ interface Work {
   readonly delays?: RequestedDelays;
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
+  readonly type: SpectraType;
+  /** Spectra a second. */
+  readonly spectrumRateHz: number;
   readonly level?: Level;
   run(
     settings: CorrelationSettings & { readonly onProgress: OnProgress; readonly stop: AbortSignal },
@@ -243,6 +260,7 @@ async function planWork(
       ...asked,
       frequenciesHz,
       channelWidthHz,
+      ...{ type: recording.type, spectrumRateHz: recording.spectrumRateHz },
       run: (settings, append) => correlateSpectra(recording, settings, append),
     };
   }
@@ -259,9 +277,16 @@ async function planWork(
   return {
     ...asked,
     ...channelsOf(recording, plan),
+    ...{ type: plan.outputType, spectrumRateHz: recording.sampleRateHz / plan.samplesPerSpectrum },
     ...(level && { level }),
     run: (settings, append) => correlateVoltages(recording, plan, settings, inUsualUnit(append)),
   };
+}
+
+/** The most that a real or imaginary part of a sum may come to: every sample at full scale, x·conj(y) = 2·full². */
+function largestSum({ type, spectrumRateHz }: Work, recording: Recording, longestS: number): number {
+  const full = type === 'ci4' ? 7 : 127;
+  return 2 * full ** 2 * Math.min(recording.samples, Math.ceil(longestS * spectrumRateHz) + 1);
 }
 
 /** Floats have no whole sums: refused before the work, not at its end. */

@@ -33,10 +33,17 @@ export const channelOptionNames = [
 
 const windowNames = ['rectangular', 'hann', 'hamming', 'blackman', 'kaiser:BETA'] as const;
 
-export function addChannelOptions(command: Command): Command {
-  return command
-    .optionsGroup('Channels, from voltages:')
-    .option('--channels <number>', "how many (default: the telescope's own)", parseCount)
+/** `or which`: the same option names channels where there are visibilities, and is kept as it was written. */
+export function addChannelOptions(command: Command, channels: 'how many' | 'or which' = 'how many'): Command {
+  const group = command.optionsGroup('Channels, from voltages:');
+  if (channels === 'how many')
+    group.option('--channels <number>', "how many (default: the telescope's own)", parseCount);
+  else
+    group.option(
+      '--channels <number|list>',
+      "of voltages how many (default: the telescope's own); of visibilities which: 10-20,30 or 151MHz..152MHz",
+    );
+  return group
     .option('--taps <number>', 'spectra under the polyphase filter, 1 to 64', parseCount, 8)
     .option('--window <name>', `of the filter: ${windowNames.join(', ')} (default: hann)`, parseWindow)
     .option(

@@ -1,6 +1,7 @@
 /** Visibilities over gains: what others' software goes on from. */
 import { baselineCount, visibilitiesCBPP, weightsCBPP } from '../../core/axes.js';
 import type { AsStored, Integration } from '../../core/blocks.js';
+import { restored, storedOf } from '../visibilities/stored.js';
 import type { Calibrated } from '../sky-image.js';
 
 export interface Applied {
@@ -19,7 +20,7 @@ export function applyGains(integration: Integration, { gains, solved, crossHands
   const { channels, stations, polarisations } = integration;
   const baselines = baselineCount(stations);
   const inputs = stations * polarisations;
-  const stored = integration.asStored ?? asIfStored(integration);
+  const stored = storedOf(integration);
   const means = new Float64Array(stored.means.length);
   const weights = new Float64Array(stored.weights.length);
   let [at, flagged, values] = [0, 0, 0];
@@ -52,51 +53,9 @@ export function applyGains(integration: Integration, { gains, solved, crossHands
     means: visibilitiesCBPP(means, channels, baselines, polarisations),
     weights: weightsCBPP(weights, channels, baselines, polarisations),
   };
-  const perCell = polarisations ** 2;
-  const sums = means.map((value, k) => value * integration.counts[Math.floor(k / 2 / perCell)]);
   return {
-    integration: {
-      ...{ start: integration.start, durationS: integration.durationS, channels, stations, polarisations },
-      ...{ counts: integration.counts, flaggedInputs: integration.flaggedInputs, asStored },
-      visibilities: visibilitiesCBPP(sums, channels, baselines, polarisations),
-    },
+    integration: restored(integration, asStored, 'changed'),
     flagged,
     values,
-  };
-}
-
-/** Means and weights of what came from no file of means. */
-function asIfStored({
-  channels,
-  stations,
-  polarisations,
-  visibilities,
-  counts,
-  flaggedInputs,
-}: Integration): AsStored {
-  const baselines = baselineCount(stations);
-  const perCell = polarisations ** 2;
-  const weights = new Float64Array(channels * baselines * perCell);
-  let at = 0;
-  for (let c = 0; c < channels; c++) {
-    for (let i = 0; i < stations; i++) {
-      for (let j = 0; j <= i; j++) {
-        for (let p = 0; p < polarisations; p++) {
-          for (let q = 0; q < polarisations; q++, at++) {
-            const count = counts[Math.floor(at / perCell)];
-            const isLeft = flaggedInputs[i * polarisations + p] + flaggedInputs[j * polarisations + q] > 0;
-            weights[at] = isLeft ? -count : count;
-          }
-        }
-      }
-    }
-  }
-  const means = visibilities.map((value, k) => {
-    const count = counts[Math.floor(k / 2 / perCell)];
-    return count > 0 ? value / count : 0;
-  });
-  return {
-    means: visibilitiesCBPP(means, channels, baselines, polarisations),
-    weights: weightsCBPP(weights, channels, baselines, polarisations),
   };
 }

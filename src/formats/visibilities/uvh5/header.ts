@@ -100,6 +100,10 @@ export function readUvh5Header(file: Hdf5File): Uvh5Header {
   );
   if (!(channels[0].frequencyHz > 0))
     refuse(path, `its lowest channel is at ${channels[0].frequencyHz} Hz`, 'it is damaged');
+  // A band that falls has negative widths; one that rises has none to be negative.
+  const falls = channelCount > 1 && frequencies[1] < frequencies[0];
+  if (!(falls ? widths[0] !== 0 : widths[0] > 0))
+    refuse(path, `Header/channel_width is ${widths[0]} Hz`, 'correct it: above 0 where frequencies rise');
   const channelWidthHz = Math.abs(widths[0]);
   const orientation = orientationOf(optionalText(file, 'x_orientation'));
   const { products, polarisations, codes } = productsOf(file, orientation);
