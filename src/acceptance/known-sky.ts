@@ -94,68 +94,74 @@ export async function writeKnownSky(path: string, sky: KnownSky): Promise<Telesc
     ...{ object: 'zenith', history: [], phaseCentre: skyFrame(telescope.site, START).zenith },
   });
   const valuesAt = (time: number): Float64Array => {
-  const values = new Float64Array(8 * channels * baselines);
-  let at = 0;
-  frequenciesHz.forEach((frequencyHz, c) => {
-    for (let i = 0; i < places.length; i++) {
-      for (let j = 0; j <= i; j++) {
-        // The coherency [[XX, XY], [YX, YY]] of the pair.
-        let [xx, xy, yx, yy]: Complex[] = [[0, 0], [0, 0], [0, 0], [0, 0]]; // prettier-ignore
-        for (const { altDeg, azDeg, stokes, beam, widthDeg = 0 } of sources) {
-          const [x, y] = beam?.(frequencyHz) ?? [1, 1];
-          const east = Math.cos(altDeg * RADIANS) * Math.sin(azDeg * RADIANS);
-          const north = Math.cos(altDeg * RADIANS) * Math.cos(azDeg * RADIANS);
-          const up = Math.sin(altDeg * RADIANS);
-          const [dx, dy, dz] = [
-            places[i].eastM - places[j].eastM,
-            places[i].northM - places[j].northM,
-            places[i].upM - places[j].upM,
+    const values = new Float64Array(8 * channels * baselines);
+    let at = 0;
+    frequenciesHz.forEach((frequencyHz, c) => {
+      for (let i = 0; i < places.length; i++) {
+        for (let j = 0; j <= i; j++) {
+          // The coherency [[XX, XY], [YX, YY]] of the pair.
+          let [xx, xy, yx, yy]: Complex[] = [[0, 0], [0, 0], [0, 0], [0, 0]]; // prettier-ignore
+          for (const { altDeg, azDeg, stokes, beam, widthDeg = 0 } of sources) {
+            const [x, y] = beam?.(frequencyHz) ?? [1, 1];
+            const east = Math.cos(altDeg * RADIANS) * Math.sin(azDeg * RADIANS);
+            const north = Math.cos(altDeg * RADIANS) * Math.cos(azDeg * RADIANS);
+            const up = Math.sin(altDeg * RADIANS);
+            const [dx, dy, dz] = [
+              places[i].eastM - places[j].eastM,
+              places[i].northM - places[j].northM,
+              places[i].upM - places[j].upM,
+            ];
+            const early = dx * east + dy * north + dz * up;
+            // Across the line of sight, in wavelengths.
+            const across =
+              (Math.sqrt(Math.max(0, dx * dx + dy * dy + dz * dz - early ** 2)) * frequencyHz) / C_M_PER_S;
+            const size = Math.exp(-((Math.PI * widthDeg * RADIANS * across) ** 2) / (4 * Math.log(2)));
+            const angle = (2 * Math.PI * frequencyHz * early) / C_M_PER_S;
+            const fringe: Complex = [size * Math.cos(angle), size * Math.sin(angle)];
+            const [I, Q, U, V] = stokes;
+            xx = plus(xx, times(fringe, [x * x * (I - Q), 0]));
+            yy = plus(yy, times(fringe, [y * y * (I + Q), 0]));
+            xy = plus(xy, times(fringe, [x * y * U, -x * y * V]));
+            yx = plus(yx, times(fringe, [x * y * U, x * y * V]));
+          }
+          const left = jones?.(i, c) ?? one;
+          const right = jones?.(j, c) ?? one;
+          // J_i · C · J_jᴴ
+          const half = [
+            plus(times(left[0], xx), times(left[1], yx)),
+            plus(times(left[0], xy), times(left[1], yy)),
+            plus(times(left[2], xx), times(left[3], yx)),
+            plus(times(left[2], xy), times(left[3], yy)),
           ];
-          const early = dx * east + dy * north + dz * up;
-          // Across the line of sight, in wavelengths.
-          const across =
-            (Math.sqrt(Math.max(0, dx * dx + dy * dy + dz * dz - early ** 2)) * frequencyHz) / C_M_PER_S;
-          const size = Math.exp(-((Math.PI * widthDeg * RADIANS * across) ** 2) / (4 * Math.log(2)));
-          const angle = (2 * Math.PI * frequencyHz * early) / C_M_PER_S;
-          const fringe: Complex = [size * Math.cos(angle), size * Math.sin(angle)];
-          const [I, Q, U, V] = stokes;
-          xx = plus(xx, times(fringe, [x * x * (I - Q), 0]));
-          yy = plus(yy, times(fringe, [y * y * (I + Q), 0]));
-          xy = plus(xy, times(fringe, [x * y * U, -x * y * V]));
-          yx = plus(yx, times(fringe, [x * y * U, x * y * V]));
-        }
-        const left = jones?.(i, c) ?? one;
-        const right = jones?.(j, c) ?? one;
-        // J_i · C · J_jᴴ
-        const half = [
-          plus(times(left[0], xx), times(left[1], yx)),
-          plus(times(left[0], xy), times(left[1], yy)),
-          plus(times(left[2], xx), times(left[3], yx)),
-          plus(times(left[2], xy), times(left[3], yy)),
-        ];
-        for (const [p, q] of [
-          [0, 0],
-          [0, 1],
-          [1, 0],
-          [1, 1],
-        ] as const) {
-          // prettier-ignore
-          const [re, im] = plus(
+          for (const [p, q] of [
+            [0, 0],
+            [0, 1],
+            [1, 0],
+            [1, 1],
+          ] as const) {
+            // prettier-ignore
+            const [re, im] = plus(
             times(half[2 * p], conj(right[2 * q])),
             times(half[2 * p + 1], conj(right[2 * q + 1])),
           );
-          const [more, moreIm] = sky.added?.(time, c, [i, j], [p, q]) ?? [0, 0];
-          values[at++] = COUNT * (re + more + (i === j ? 0 : noiseJy * random.gaussian()));
-          values[at++] = COUNT * (im + moreIm + (i === j ? 0 : noiseJy * random.gaussian()));
+            const [more, moreIm] = sky.added?.(time, c, [i, j], [p, q]) ?? [0, 0];
+            values[at++] = COUNT * (re + more + (i === j ? 0 : noiseJy * random.gaussian()));
+            values[at++] = COUNT * (im + moreIm + (i === j ? 0 : noiseJy * random.gaussian()));
+          }
         }
       }
-    }
-  });
-  return values;
+    });
+    return values;
   };
   for (let time = 0; time < (sky.times ?? 1); time++)
     await writer.append({
-      ...{ start: addSeconds(START, 2 * time), durationS: 2, channels, stations: places.length, polarisations: 2 },
+      ...{
+        start: addSeconds(START, 2 * time),
+        durationS: 2,
+        channels,
+        stations: places.length,
+        polarisations: 2,
+      },
       visibilities: visibilitiesCBPP(valuesAt(time), channels, baselines, 2),
       counts: countsCB(new Float64Array(channels * baselines).fill(COUNT), channels, baselines),
       flaggedInputs: new Uint8Array(2 * places.length),

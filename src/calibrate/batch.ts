@@ -75,7 +75,8 @@ export function fillBatch(plan: CalibrationPlan, input: CalibrationInput): Fille
     if (good < LEAST_STATIONS) {
       // Flags may leave two stations of a channel: it has no gains, the others have.
       refused ??= () => refuseTooFew(solveName(plan, solve), good, stations);
-      for (const part of [batch.data, batch.model]) part.fill(0, 2 * at * plan.baselines, 2 * (at + 1) * plan.baselines);
+      for (const part of [batch.data, batch.model])
+        part.fill(0, 2 * at * plan.baselines, 2 * (at + 1) * plan.baselines);
       batch.weights.fill(0, at * plan.baselines, (at + 1) * plan.baselines);
       continue;
     }
@@ -108,8 +109,7 @@ function firstSolves(batch: SolveBatch, solves: number): SolveBatch {
 function checkShapes(plan: CalibrationPlan, input: CalibrationInput): void {
   visibilitiesCBPP(input.visibilities, plan.channels, plan.baselines, plan.polarisations);
   countsCB(input.counts, plan.channels, plan.baselines);
-  if (input.productCounts)
-    countsCBPP(input.productCounts, plan.channels, plan.baselines, plan.polarisations);
+  if (input.productCounts) countsCBPP(input.productCounts, plan.channels, plan.baselines, plan.polarisations);
   modelCBP(input.model, plan.channels, plan.baselines, plan.polarisations);
   if (input.flaggedInputs.length !== plan.stations * plan.polarisations) {
     refuse(

@@ -160,7 +160,12 @@ function solveChannel(
         [j, i, visibility + 4, -1],
       ] as const) {
         const [atX, atY] = [c * inputs + 2 * x, c * inputs + 2 * y + 1];
-        const count = productCount({ ...counted, polarisations: 2 }, cell, sign === 1 ? 0 : 1, sign === 1 ? 1 : 0);
+        const count = productCount(
+          { ...counted, polarisations: 2 },
+          cell,
+          sign === 1 ? 0 : 1,
+          sign === 1 ? 1 : 0,
+        );
         if (!(count > 0) || solved[atX] === 0 || solved[atY] === 0) continue;
         const pairRe = gains[2 * atX] * gains[2 * atY] + gains[2 * atX + 1] * gains[2 * atY + 1];
         const pairIm = gains[2 * atX + 1] * gains[2 * atY] - gains[2 * atX] * gains[2 * atY + 1];

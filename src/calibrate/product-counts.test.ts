@@ -33,7 +33,10 @@ describe('counts of products in a calibration', () => {
     );
     assert.deepEqual(some.solved, whole.solved);
     for (let a = 0; a < 36; a++) {
-      const off = Math.hypot(some.gains[2 * a] - whole.gains[2 * a], some.gains[2 * a + 1] - whole.gains[2 * a + 1]);
+      const off = Math.hypot(
+        some.gains[2 * a] - whole.gains[2 * a],
+        some.gains[2 * a + 1] - whole.gains[2 * a + 1],
+      );
       if (a % 2 === 0) assert.equal(off, 0, `X, place ${a}`);
       else assert.ok(off < 1e-6, `Y, place ${a}: ${off}`);
     }

@@ -21,7 +21,12 @@ import {
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { finishFlags, withFlags } from './options/part-options.js';
 import { tellingFlags } from './report/flag-lines.js';
-import { addReworkOptions, reworkOf, visibilityOptionNames, type ReworkFlags } from './options/rework-options.js';
+import {
+  addReworkOptions,
+  reworkOf,
+  visibilityOptionNames,
+  type ReworkFlags,
+} from './options/rework-options.js';
 import { history } from './report/history.js';
 import { addOverwriteOption, checkOutputs, type OutputOptions } from './options/outputs.js';
 import { openTerminal } from './report/terminal.js';

@@ -37,16 +37,18 @@ describe('counts of products', () => {
     assert.deepEqual([...settled.flaggedInputs], [0, 0, 0, 1]);
     assert.deepEqual([...settled.counts], [7, 7, 7]);
     assert.equal(settled.productCounts, undefined);
-    assert.deepEqual(
-      [...allProductCounts({ ...shape, ...settled })],
-      [7, 7, 7, 7, 7, 7, 0, 0, 7, 0, 0, 0],
-    );
+    assert.deepEqual([...allProductCounts({ ...shape, ...settled })], [7, 7, 7, 7, 7, 7, 0, 0, 7, 0, 0, 0]);
   });
 
   it('are told whole, flags applied', () => {
     const counts = countsCB(Float64Array.of(5, 5, 5), 1, 3);
     const productCounts = countsCBPP(Float64Array.of(5, 5, 5, 5, 1, 2, 3, 4, 5, 5, 5, 5), 1, 3, 2);
-    const all = allProductCounts({ ...shape, counts, productCounts, flaggedInputs: Uint8Array.of(0, 0, 1, 0) });
+    const all = allProductCounts({
+      ...shape,
+      counts,
+      productCounts,
+      flaggedInputs: Uint8Array.of(0, 0, 1, 0),
+    });
     assert.deepEqual([...all], [5, 5, 5, 5, 0, 0, 3, 4, 0, 0, 0, 5]);
   });
 });

@@ -10,8 +10,7 @@ export const productCount = (
   cell: number,
   pi: number,
   pj: number,
-): number =>
-  productCounts ? productCounts[(cell * polarisations + pi) * polarisations + pj] : counts[cell];
+): number => (productCounts ? productCounts[(cell * polarisations + pi) * polarisations + pj] : counts[cell]);
 
 /** Every product's count, 0 where an input of it is flagged. */
 export function allProductCounts(

@@ -6,7 +6,14 @@ import { openCpu } from '../backend/cpu/cpu.js';
 import { loadNative } from '../backend/cpu/library.js';
 import { describeCuda, openCuda } from '../backend/cuda/cuda.js';
 import { openReference } from '../backend/reference.js';
-import { baselineCount, baselineIndex, countsCB, countsCBPP, visibilitiesCBPP, weightsCP } from '../core/axes.js';
+import {
+  baselineCount,
+  baselineIndex,
+  countsCB,
+  countsCBPP,
+  visibilitiesCBPP,
+  weightsCP,
+} from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { instant } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
@@ -126,9 +133,13 @@ describe('channels of unequal samples', () => {
       for (let at = 5; at < size; at += 37) {
         if (Number.isNaN(found[size + at])) continue;
         const [l, m] = [pixelCosine(plan, at % 64), pixelCosine(plan, Math.floor(at / 64))];
-        const wanted = exactBrightness(some, { x: l, y: m, z: Math.sqrt(1 - l * l - m * m) }, {
-          ...{ stationsM, frequencyHz: frequenciesHz[0], channel: 0, product: 1, autos: 'leave-out' },
-        });
+        const wanted = exactBrightness(
+          some,
+          { x: l, y: m, z: Math.sqrt(1 - l * l - m * m) },
+          {
+            ...{ stationsM, frequencyHz: frequenciesHz[0], channel: 0, product: 1, autos: 'leave-out' },
+          },
+        );
         worst = Math.max(worst, Math.abs(found[size + at] - wanted));
       }
       // Means of a hundred samples of noise, over 33 pairs.

@@ -22,13 +22,23 @@ export function partOfRecording<Of extends Recording>(
   if (first === 0 && end === samples) return recording;
   const common = { start: addSamples(start, first, rateHz), samples: end - first };
   if (recording.kind === 'voltages') {
-    const cut = (block: VoltageBlock, range: { readonly first: number; readonly end: number }): VoltageBlock =>
-      sliceBlock(block, range, rateHz);
-    return { ...recording, ...common, blocks: (size: number) => within(recording.blocks(size), first, end, cut) };
+    const cut = (
+      block: VoltageBlock,
+      range: { readonly first: number; readonly end: number },
+    ): VoltageBlock => sliceBlock(block, range, rateHz);
+    return {
+      ...recording,
+      ...common,
+      blocks: (size: number) => within(recording.blocks(size), first, end, cut),
+    };
   }
   const cut = (block: CanonicalSpectra, range: { readonly first: number; readonly end: number }) =>
     sliceSpectra(block, recording, range);
-  return { ...recording, ...common, blocks: (size: number) => within(recording.blocks(size), first, end, cut) };
+  return {
+    ...recording,
+    ...common,
+    blocks: (size: number) => within(recording.blocks(size), first, end, cut),
+  };
 }
 
 async function* within<Block extends { readonly samples: number; release?(): void }>(

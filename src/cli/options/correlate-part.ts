@@ -18,7 +18,10 @@ export interface CorrelatePartOptions extends FlagOptions {
 export function addCorrelatePartOptions(command: Command): Command {
   command
     .optionsGroup('A part of the recording, and flags:')
-    .option('--times <from..to>', 'this much of the recording: 2026-06-21T04:00:00Z..; either may be left out')
+    .option(
+      '--times <from..to>',
+      'this much of the recording: 2026-06-21T04:00:00Z..; either may be left out',
+    )
     .option(
       '--keep-channels <list>',
       'write these channels alone, by number from 0, 10-20,30, or by frequency, 151MHz..152MHz',

@@ -35,8 +35,7 @@ export const flaggingOptionNames = [
 /** χ₁ where nobody says otherwise: of noise alone 1.6 samples in a million are above it. */
 export const USUAL_SIGMA = 6;
 
-const TIMES_WORDS =
-  'integrations whose middle lies between: 2026-06-21T04:00:00Z..; either may be left out';
+const TIMES_WORDS = 'integrations whose middle lies between: 2026-06-21T04:00:00Z..; either may be left out';
 const CHANNELS_WORDS = 'by number from 0, 10-20,30, or by frequency, 151MHz..152MHz';
 
 export function addFlaggingOptions(command: Command): Command {
@@ -76,7 +75,10 @@ export const contextOf = ({ header }: VisibilityFile): FlagContext => ({
 });
 
 /** The file with what is asked for flagged; the file itself where nothing is. */
-export async function withFlags(file: VisibilityFile, options: FlaggingOptions): Promise<FlaggedFile | undefined> {
+export async function withFlags(
+  file: VisibilityFile,
+  options: FlaggingOptions,
+): Promise<FlaggedFile | undefined> {
   const { flagInterference: sigma } = options;
   if (options.keepBursts && sigma === undefined)
     refuse('--keep-bursts', 'is for --flag-interference', 'add it, or leave this out');
@@ -140,7 +142,11 @@ export async function finishFlags(
 }
 
 /** How many integrations lie in the times asked for: none is refused. */
-async function counted(file: VisibilityFile, part: VisibilityFile, { from, to }: Rework): Promise<VisibilityFile> {
+async function counted(
+  file: VisibilityFile,
+  part: VisibilityFile,
+  { from, to }: Rework,
+): Promise<VisibilityFile> {
   let integrationCount = 0;
   for await (const { start, durationS } of file.integrations('reused')) {
     const middle = addSeconds(start, durationS / 2);

@@ -44,17 +44,21 @@ export function flagLines(
       ? [`interference: ${percent(interference, values - ruled)} of the values flagged`]
       : []),
     ...(interference > TOO_MUCH * (values - ruled)
-      ? ['interference: more than half of the data; see them with corella inspect --picture before you trust the rest']
+      ? [
+          'interference: more than half of the data; see them with corella inspect --picture before you trust the rest',
+        ]
       : []),
     ...(channels === undefined ? [] : [`interference: channels ${channels}`]),
     // Where every input is hit alike, channels say it.
     ...(inputs === undefined || inputs.includes(' more') ? [] : [`interference: inputs ${inputs}`]),
-    ...bursts.slice(0, MOST_NAMED).map(
-      ({ from, to, channels: count, ofChannels, dispersion }) =>
-        `a burst on most baselines alike, ${formatInstant(from, 3)} to ${formatInstant(to, 3)}, ${count} of ${ofChannels} channels` +
-        (dispersion === undefined ? '' : `, sweeping like a pulse of ${dispersion.toPrecision(2)} pc/cm³`) +
-        (keeps ? ': kept' : ': flagged, though it may be of the sky (--keep-bursts keeps it)'),
-    ),
+    ...bursts
+      .slice(0, MOST_NAMED)
+      .map(
+        ({ from, to, channels: count, ofChannels, dispersion }) =>
+          `a burst on most baselines alike, ${formatInstant(from, 3)} to ${formatInstant(to, 3)}, ${count} of ${ofChannels} channels` +
+          (dispersion === undefined ? '' : `, sweeping like a pulse of ${dispersion.toPrecision(2)} pc/cm³`) +
+          (keeps ? ': kept' : ': flagged, though it may be of the sky (--keep-bursts keeps it)'),
+      ),
     ...(bursts.length > MOST_NAMED ? [`${bursts.length - MOST_NAMED} more bursts; --json lists all`] : []),
   ];
 }
@@ -90,7 +94,11 @@ export const faultLines = ({ faults }: VisibilityFile): string[] =>
     ? [`${faults.notNumbers} value${faults.notNumbers === 1 ? ' is' : 's are'} no number: flagged`]
     : [];
 
-export const faultFacts = ({ faults }: { readonly faults?: ValueFaults }): { readonly notNumbers?: number } =>
+export const faultFacts = ({
+  faults,
+}: {
+  readonly faults?: ValueFaults;
+}): { readonly notNumbers?: number } =>
   faults && faults.notNumbers > 0 ? { notNumbers: faults.notNumbers } : {};
 
 /** A terminal whose results also say what was flagged on the way to them, and what was no number. */

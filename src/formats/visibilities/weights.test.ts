@@ -50,7 +50,12 @@ describe('weights of products', () => {
       assert.deepEqual([...found.flaggedInputs], [0, 0, 0, 0, 0, 0]);
       for (let c = 0; c < 2; c++)
         for (let b = 0; b < baselines; b++)
-          for (const [pi, pj] of [[0, 0], [0, 1], [1, 0], [1, 1]] as const) {
+          for (const [pi, pj] of [
+            [0, 0],
+            [0, 1],
+            [1, 0],
+            [1, 1],
+          ] as const) {
             const cell = c * baselines + b;
             const wanted = productCount(made, cell, pi, pj);
             assert.equal(productCount(found, cell, pi, pj), wanted, `channel ${c}, pair ${b}, ${pi}${pj}`);
@@ -68,7 +73,10 @@ describe('weights of products', () => {
     const means = one.visibilities.map((value, k) => value / one.counts[Math.floor(k / 8)]);
     means[2 * (4 * 3)] = Number.NaN;
     means[2 * (4 * 4 + 3) + 1] = Number.POSITIVE_INFINITY;
-    const weights = Float64Array.from({ length: 2 * baselines * 4 }, (_, at) => one.counts[Math.floor(at / 4)]);
+    const weights = Float64Array.from(
+      { length: 2 * baselines * 4 },
+      (_, at) => one.counts[Math.floor(at / 4)],
+    );
     const bad: Integration = {
       ...one,
       asStored: {
@@ -91,7 +99,14 @@ describe('weights of products', () => {
   it('a weight that is no number is one too', () => {
     const faults: ValueFaults = { notNumbers: 0 };
     const product = storedProducts[-5] as StoredProduct;
-    const gathering = gather({ channels: 1, stations: 2, polarisations: 1, products: [product], values: 'mean', faults });
+    const gathering = gather({
+      channels: 1,
+      stations: 2,
+      polarisations: 1,
+      products: [product],
+      values: 'mean',
+      faults,
+    });
     for (const weight of [Number.NaN, Number.POSITIVE_INFINITY, -1, 0]) {
       gathering.clear();
       gathering.row(1, 0);

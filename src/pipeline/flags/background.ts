@@ -1,12 +1,11 @@
 /** What a plane of amplitudes would be without interference, and how far its noise makes it stray. */
 import { median } from '../../core/median.js';
-import { GOOD, type PlaneShape } from './sum-threshold.js';
+import { GOOD, type PlaneShape, type Structure } from './sum-threshold.js';
 
 /** Half the windows of running medians: interference broader than half a window, and always there, is taken for the band. */
 const LEAST_HALF = 5;
 const MOST_HALF = 32;
-const halfFor = (length: number): number =>
-  Math.min(MOST_HALF, Math.max(LEAST_HALF, Math.floor(length / 8)));
+const halfFor = (length: number): number => Math.min(MOST_HALF, Math.max(LEAST_HALF, Math.floor(length / 8)));
 /** Of the smooth background, in samples, and where its tails end. */
 const SIGMA = 4;
 const REACH = 10;
@@ -14,15 +13,16 @@ const REACH = 10;
 const LEAST = 3;
 
 /**
- * The lower of two running medians of what is good, along frequency and along time: a carrier lifts the one along time alone, a
- * burst the one along frequency. NaN where neither has samples enough.
+ * The running median of what is good. Along frequency a carrier stands out of it, and a burst lifts all of it; along time it is
+ * the other way round. NaN where there are too few samples.
  */
 export function robustBackground(
   values: Float64Array,
   state: Uint8Array,
   { times, channels }: PlaneShape,
+  direction: 'along frequency' | 'along time',
 ): Float64Array {
-  const lowest = new Float64Array(values.length).fill(Number.NaN);
+  const middles = new Float64Array(values.length).fill(Number.NaN);
   const along = (start: number, step: number, length: number): void => {
     const half = halfFor(length);
     const window: number[] = [];
@@ -41,14 +41,12 @@ export function robustBackground(
         window.splice(window.indexOf(values[start + gone * step]), 1);
       if (window.length < LEAST) continue;
       const middle = (window.length - 1) / 2;
-      const value = (window[Math.floor(middle)] + window[Math.ceil(middle)]) / 2;
-      const at = start + n * step;
-      if (!(lowest[at] <= value)) lowest[at] = value;
+      middles[start + n * step] = (window[Math.floor(middle)] + window[Math.ceil(middle)]) / 2;
     }
   };
-  if (channels >= LEAST) for (let t = 0; t < times; t++) along(t * channels, 1, channels);
-  if (times >= LEAST) for (let c = 0; c < channels; c++) along(c, channels, times);
-  return lowest;
+  if (direction === 'along frequency') for (let t = 0; t < times; t++) along(t * channels, 1, channels);
+  else for (let c = 0; c < channels; c++) along(c, channels, times);
+  return middles;
 }
 
 const taps = Float64Array.from({ length: REACH + 1 }, (_, n) => Math.exp(-0.5 * (n / SIGMA) ** 2));
@@ -68,7 +66,8 @@ export function smoothBackground(
       for (let c = 0; c < channels; c++) {
         let sum = 0;
         const end = Math.min(channels - 1, c + REACH);
-        for (let k = Math.max(0, c - REACH); k <= end; k++) sum += taps[Math.abs(k - c)] * plane[t * channels + k];
+        for (let k = Math.max(0, c - REACH); k <= end; k++)
+          sum += taps[Math.abs(k - c)] * plane[t * channels + k];
         across[t * channels + c] = sum;
       }
     for (let t = 0; t < times; t++) {
@@ -104,4 +103,35 @@ export function whitened(values: Float64Array, background: Float64Array, state: 
   const spread = MAD_TO_SIGMA * median(known.map((value) => Math.abs(value - middle)));
   const noise = Math.max(spread, LEAST_NOISE);
   return ratios.map((value) => (Number.isNaN(value) ? 0 : (value - middle) / noise));
+}
+
+/** The variance of a median of n samples over that of one, times n. */
+const MEDIAN_VARIANCE = Math.PI / 2;
+
+/** The spread of the middles of channels over time, and of times over the band, beyond what noise of 1 makes of them. */
+export function structureOf(
+  values: Float64Array,
+  state: Uint8Array,
+  { times, channels }: PlaneShape,
+): Structure {
+  const spreadOf = (lines: number, length: number, at: (line: number, n: number) => number): number => {
+    const middles: number[] = [];
+    let samples = 0;
+    for (let line = 0; line < lines; line++) {
+      const good: number[] = [];
+      for (let n = 0; n < length; n++) if (state[at(line, n)] === GOOD) good.push(values[at(line, n)]);
+      if (good.length === 0) continue;
+      middles.push(median(good));
+      samples += good.length;
+    }
+    if (middles.length < LEAST) return 0;
+    const middle = median(middles);
+    const spread = MAD_TO_SIGMA * median(middles.map((value) => Math.abs(value - middle)));
+    const noise = (MEDIAN_VARIANCE * middles.length) / samples;
+    return Math.sqrt(Math.max(0, spread ** 2 - noise));
+  };
+  return {
+    ofChannels: spreadOf(channels, times, (c, t) => t * channels + c),
+    ofTimes: spreadOf(times, channels, (t, c) => t * channels + c),
+  };
 }

@@ -66,7 +66,12 @@ export function findBursts(
 }
 
 /** What hangs together with a cell, corners included. */
-function connected(state: Uint8Array, { times, channels }: PlaneShape, first: number, seen: Uint8Array): number[] {
+function connected(
+  state: Uint8Array,
+  { times, channels }: PlaneShape,
+  first: number,
+  seen: Uint8Array,
+): number[] {
   const cells = [first];
   seen[first] = 1;
   for (let n = 0; n < cells.length; n++) {

@@ -50,7 +50,11 @@ export async function readFlagFile(path: string, context: FlagContext): Promise<
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const which = issue.path.length === 0 ? 'its content' : issue.path.join('.');
-    return refuse(path, `${which} ${issueWords(issue, json)}`, 'write it as --flags-out does (docs/flags.md)');
+    return refuse(
+      path,
+      `${which} ${issueWords(issue, json)}`,
+      'write it as --flags-out does (docs/flags.md)',
+    );
   }
   const { channels, flags } = parsed.data;
   if (channels !== undefined && channels !== context.frequenciesHz.length)
@@ -75,7 +79,7 @@ export interface TimedMask {
   readonly mask: Uint8Array;
 }
 
-type Entry = FlagWords & { readonly why?: string };
+type Entry = Omit<FlagWords, 'times'>;
 
 /** Writes what masks hold, entries that go on in time as one. */
 export async function writeFlagFile(
@@ -85,7 +89,9 @@ export async function writeFlagFile(
   history: readonly string[],
 ): Promise<void> {
   const flags: (Entry & { readonly times: string })[] = [];
-  let open: { readonly key: string; readonly entries: readonly Entry[]; readonly from: Instant; to: Instant } | undefined;
+  let open:
+    | { readonly key: string; readonly entries: readonly Entry[]; readonly from: Instant; to: Instant }
+    | undefined;
   const close = (): void => {
     if (!open) return;
     const times = `${formatInstant(open.from, 9)}..${formatInstant(open.to, 9)}`;
@@ -113,7 +119,10 @@ function entriesOf(mask: Uint8Array, header: VisibilityHeader): Entry[] {
   const { stations } = telescope;
   const baselines = baselineCount(stations.length);
   const products = writtenProducts(header);
-  const groups = new Map<string, { readonly channels: string; readonly labels: string[]; readonly pairs: string[] }>();
+  const groups = new Map<
+    string,
+    { readonly channels: string; readonly labels: string[]; readonly pairs: string[] }
+  >();
   for (let i = 0; i < stations.length; i++)
     for (let j = 0; j <= i; j++) {
       const b = baselineIndex(i, j);

@@ -101,7 +101,8 @@ export function flagFile(file: VisibilityFile, plan: FlagPlan): FlaggedFile {
         clear();
         if (!plan.interference) {
           let number = 0;
-          for await (const one of file.integrations(memory)) yield finish(one, maskOf(plan.rules, one), number++);
+          for await (const one of file.integrations(memory))
+            yield finish(one, maskOf(plan.rules, one), number++);
           return;
         }
         let waiting: { readonly one: Integration; readonly ruled: Uint8Array | undefined }[] = [];

@@ -8,7 +8,7 @@ import type { Integration } from '../../core/blocks.js';
 import { median } from '../../core/median.js';
 import { addSeconds, secondsBetween } from '../../core/instant.js';
 import { storedOf } from '../visibilities/stored.js';
-import { robustBackground, smoothBackground, whitened } from './background.js';
+import { robustBackground, smoothBackground, structureOf, whitened } from './background.js';
 import { findBursts, type Burst } from './bursts.js';
 import { GOOD, MISSING, sumThreshold, TAKEN, type PlaneShape } from './sum-threshold.js';
 
@@ -31,10 +31,13 @@ const SMOOTH_LOOKS = 2;
 
 /** values : [t][c], amplitudes; state : [t][c], to which what is found is added. */
 export function flagPlane(values: Float64Array, state: Uint8Array, shape: PlaneShape, sigma: number): void {
-  const rough = robustBackground(values, state, shape);
-  sumThreshold(whitened(values, rough, state), state, shape, FIRST_LOOK * sigma);
-  for (let look = 0; look < SMOOTH_LOOKS; look++)
-    sumThreshold(whitened(values, smoothBackground(values, state, shape), state), state, shape, sigma);
+  const look = (background: Float64Array, threshold: number): void => {
+    const white = whitened(values, background, state);
+    sumThreshold(white, state, shape, threshold, structureOf(white, state, shape));
+  };
+  for (const direction of ['along frequency', 'along time'] as const)
+    look(robustBackground(values, state, shape, direction), FIRST_LOOK * sigma);
+  for (let n = 0; n < SMOOTH_LOOKS; n++) look(smoothBackground(values, state, shape), sigma);
 }
 
 /** Integrations that follow each other, of one shape. */
@@ -77,13 +80,16 @@ export function findInterference(
     return common.state;
   });
   const either = commons[0].map((state, at) => {
-    const others = products.filter((product) => product % (p + 1) === 0).map((product) => commons[product][at]);
+    const others = products
+      .filter((product) => product % (p + 1) === 0)
+      .map((product) => commons[product][at]);
     return others.includes(TAKEN) ? TAKEN : state;
   });
   const middles = integrations.map(({ start, durationS }) => addSeconds(start, durationS / 2));
   const middlesS = Float64Array.from(middles, (middle) => secondsBetween(middles[0], middle));
   const bursts = findBursts(either, shape, middlesS, frequenciesHz);
-  const isKept = (at: number): boolean => withBursts === 'keep' && bursts.some(({ cells }) => cells[at] === 1);
+  const isKept = (at: number): boolean =>
+    withBursts === 'keep' && bursts.some(({ cells }) => cells[at] === 1);
   const masks = integrations.map(() => new Uint8Array(channels * baselines * p * p));
   for (const product of products) {
     for (let b = 0; b < baselines; b++) {

@@ -23,8 +23,7 @@ export interface FlagRule {
 export function maskOf(rules: readonly FlagRule[], one: Integration): Uint8Array | undefined {
   const middle = addSeconds(one.start, one.durationS / 2);
   const now = rules.filter(
-    ({ from, to }) =>
-      !(from && secondsBetween(from, middle) < 0) && !(to && secondsBetween(to, middle) >= 0),
+    ({ from, to }) => !(from && secondsBetween(from, middle) < 0) && !(to && secondsBetween(to, middle) >= 0),
   );
   if (now.length === 0) return undefined;
   const { channels, stations, polarisations: p } = one;

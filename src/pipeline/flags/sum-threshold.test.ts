@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { randomStream } from '../../core/random.js';
-import { robustBackground, smoothBackground, whitened } from './background.js';
+import { robustBackground, smoothBackground, structureOf, whitened } from './background.js';
 import { findBursts } from './bursts.js';
 import { flagPlane } from './interference.js';
 import { GOOD, MISSING, sumThreshold, TAKEN, thresholdOf } from './sum-threshold.js';
@@ -18,7 +18,7 @@ describe('SumThreshold by hand', () => {
   it('lowers the threshold of longer windows: 6, 4, 2.667, 1.778', () => {
     const found = [1, 2, 4, 8].map((samples) => thresholdOf(6, samples));
     [6, 4, 8 / 3, 16 / 9].forEach((wanted, k) => assert.ok(Math.abs(found[k] - wanted) < 1e-12));
-    // A window of which one sample is missing has three: 6/1.5^1.585 = 3.155.
+    // A window of which one sample is missing, or taken, has three: 6/1.5^1.585 = 3.155.
     assert.ok(Math.abs(thresholdOf(6, 3) - 3.1554) < 1e-4);
   });
 
@@ -35,12 +35,13 @@ describe('SumThreshold by hand', () => {
   it('leaves what a shorter window took out of the mean of a longer one', () => {
     // Alone: 100 is taken. Of the others no window's mean is above its threshold, with 100 in it every one would be.
     assert.equal(along([0, 0, 100, 0, 0, 0, 0, 0]), '..x.....');
-    // Beside it 2.7 is above χ₄ only where it is what is left of a window of four: (2.7 + 2.7 + 2.7)/3.
-    assert.equal(along([2.7, 2.7, 100, 2.7, 0, 0, 0, 0]), 'xxxx....');
+    // Three are left of a window of four, whose mean is held to χ₃ = 3.155: 2.7 is not above it, 3.2 is.
+    assert.equal(along([2.7, 2.7, 100, 2.7, 0, 0, 0, 0]), '..x.....');
+    assert.equal(along([3.2, 3.2, 100, 3.2, 0, 0, 0, 0]), 'xxxx....');
   });
 
   it('does not take a lone sample among missing ones for a long window', () => {
-    // Present in any window of four: one sample, so 6 is the threshold and not 2.667.
+    // In any window of four there is one sample, so 6 is the threshold and not 2.667.
     assert.equal(along([0, 3, 0, 0], [0, 2, 3]), '-.--');
     assert.equal(along([0, 6.1, 0, 0], [0, 2, 3]), '-x--');
   });
@@ -63,13 +64,23 @@ describe('SumThreshold by hand', () => {
 
 describe('backgrounds', () => {
   const shape = { times: 3, channels: 5 };
-  it('are the lower of the medians along frequency and time', () => {
-    // A carrier in channel 2 lifts its own median in time, not those of its rows.
+  it('are running medians, along frequency blind for bursts, along time for carriers', () => {
+    // A carrier in channel 2.
     const values = Float64Array.from({ length: 15 }, (_, at) => (at % 5 === 2 ? 50 : 1));
-    assert.deepEqual([...robustBackground(values, new Uint8Array(15), shape)], new Array(15).fill(1));
-    // A burst at time 1 lifts that of its row.
-    const burst = Float64Array.from({ length: 15 }, (_, at) => (Math.floor(at / 5) === 1 ? 50 : 1));
-    assert.deepEqual([...robustBackground(burst, new Uint8Array(15), shape)], new Array(15).fill(1));
+    const none = new Uint8Array(15);
+    assert.deepEqual([...robustBackground(values, none, shape, 'along frequency')], new Array(15).fill(1));
+    assert.deepEqual([...robustBackground(values, none, shape, 'along time')], [...values]);
+    // What is not good has no say: two of three times are missing in channel 0.
+    const state = Uint8Array.from({ length: 15 }, (_, at) => (at === 0 || at === 5 ? MISSING : GOOD));
+    assert.ok(Number.isNaN(robustBackground(values, state, shape, 'along time')[10]));
+  });
+  it('tell structure from noise', () => {
+    // Channels 0, 1, 2, 3, 4 for all times: middles of channels spread by MAD 1 · 1.4826; of times not at all.
+    const steps = Float64Array.from({ length: 15 }, (_, at) => at % 5);
+    const { ofChannels, ofTimes } = structureOf(steps, new Uint8Array(15), shape);
+    // Less what noise of 1 makes of medians of three: π/2/3.
+    assert.ok(Math.abs(ofChannels - Math.sqrt(1.4826 ** 2 - Math.PI / 6)) < 1e-9);
+    assert.equal(ofTimes, 0);
   });
   it('are means by a Gaussian of what is good', () => {
     const state = Uint8Array.of(0, 0, 1);
@@ -81,7 +92,11 @@ describe('backgrounds', () => {
   });
   it('whiten by the middle and its deviation', () => {
     // Ratios −0.2, −0.1, 0, 0.1, 0.2: middle 0, deviations 0, 0.1, 0.1, 0.2, 0.2, whose middle is 0.1; σ = 0.14826.
-    const found = whitened(Float64Array.of(0.8, 0.9, 1, 1.1, 1.2), new Float64Array(5).fill(1), new Uint8Array(5));
+    const found = whitened(
+      Float64Array.of(0.8, 0.9, 1, 1.1, 1.2),
+      new Float64Array(5).fill(1),
+      new Uint8Array(5),
+    );
     [-0.2, -0.1, 0, 0.1, 0.2].forEach((value, k) => {
       assert.ok(Math.abs(found[k] - value / 0.14826) < 1e-9);
     });
@@ -103,7 +118,8 @@ describe('a plane of noise', () => {
     const clean = takenOf(noise());
     assert.ok(clean.filter((one) => one === TAKEN).length < 4, 'false alarms');
     const values = noise();
-    const isHit = (t: number, c: number): boolean => c === 20 || (t === 40 && c > 30) || c === 5 + Math.floor(t / 8);
+    const isHit = (t: number, c: number): boolean =>
+      c === 20 || (t === 40 && c > 30) || c === 5 + Math.floor(t / 8);
     for (let at = 0; at < values.length; at++) if (isHit(Math.floor(at / 64), at % 64)) values[at] += 6;
     const state = takenOf(values);
     let [hits, found, wrong] = [0, 0, 0];
@@ -131,8 +147,14 @@ describe('bursts', () => {
     const [flash, ...others] = found((t) => t === 5);
     assert.deepEqual([flash.firstTime, flash.lastTime, flash.channels, others.length], [5, 5, 8, 0]);
     assert.equal(flash.dispersion, undefined);
-    assert.deepEqual(found((_t, c) => c === 3), []);
-    assert.deepEqual(found((t, c) => c === 3 || (t === 4 && c === 4)), []);
+    assert.deepEqual(
+      found((_t, c) => c === 3),
+      [],
+    );
+    assert.deepEqual(
+      found((t, c) => c === 3 || (t === 4 && c === 4)),
+      [],
+    );
   });
   it('tell the dispersion of a pulse that arrives late at low frequencies', () => {
     // t = 4148.808 s · DM · ν⁻²: over 100 to 107 MHz 0.0525 s a pc/cm³, so 12 s are 228 pc/cm³.

@@ -58,9 +58,7 @@ export function weightOf(one: Integration, cell: number, a1: number, a2: number)
 export function isFlagged(one: Integration, cell: number, a1: number, a2: number): boolean {
   const { polarisations: p, asStored, flaggedInputs } = one;
   if (asStored) return asStored.weights[cell * p * p + (a1 % p) * p + (a2 % p)] < 0;
-  return (
-    (flaggedInputs[a1] === 1 || flaggedInputs[a2] === 1) && productCount(one, cell, a1 % p, a2 % p) > 0
-  );
+  return (flaggedInputs[a1] === 1 || flaggedInputs[a2] === 1) && productCount(one, cell, a1 % p, a2 % p) > 0;
 }
 
 /** Mean of a product, undefined where it carries no weight. */

@@ -56,7 +56,10 @@ export function prepareSum(clock: IntegrationClock, grid: SpectrumGrid): Stage<I
         };
       } else {
         if (open.productCounts || piece.productCounts) {
-          open.productCounts ??= allProductCounts({ ...open.first, counts: open.counts });
+          open.productCounts ??= allProductCounts({
+            ...open.first,
+            counts: countsCB(open.counts, piece.channels, open.counts.length / piece.channels),
+          });
           add(open.productCounts, allProductCounts(piece));
         }
         add(open.visibilities, piece.visibilities);

@@ -13,9 +13,16 @@ import { skyFrame, type SkyPosition } from '../../../sky/frame.js';
 import { ecefToEnu, ecefToSite, siteToEcef } from '../../../telescope/earth.js';
 import type { Station, Telescope } from '../../../telescope/telescope.js';
 import type { VisibilityFile, VisibilityHeader } from '../../format.js';
-import { codesOf, feedsOf, gather, storedProducts, type StoredProduct, type ValueFaults } from '../../io/gather.js';
+import {
+  codesOf,
+  feedsOf,
+  gather,
+  storedProducts,
+  type StoredProduct,
+  type ValueFaults,
+} from '../../io/gather.js';
 import { recordingSeen } from '../as-stored.js';
-import { splitTable } from '../header-facts.js';
+import { splitTable, turnedRaDeg } from '../header-facts.js';
 import { openCasacore, type Casacore } from './library.js';
 import { readOwnWords } from './own-words.js';
 
@@ -99,7 +106,7 @@ function opened(
   const own = readOwnWords(casacore.text(path, handle, 'own'), seen);
   const telescope: Telescope = { ...(own?.telescope ?? seen), polarisations: isAlone ? 1 : 2 };
   const phaseCentre: SkyPosition = {
-    raDeg: (((directions[0] * DEGREES_PER_RADIAN) % 360) + 360) % 360,
+    raDeg: turnedRaDeg(directions[0] * DEGREES_PER_RADIAN),
     decDeg: directions[1] * DEGREES_PER_RADIAN,
   };
   const slots = slotsOf(path, rows);

@@ -14,7 +14,14 @@ import { recordingSeen } from '../as-stored.js';
 import { orientationHere, splitTable, turnedToEast } from '../header-facts.js';
 import { readUnit, type FitsUnit } from '../../fits/fits.js';
 import type { UnusedAntenna, VisibilityFile, VisibilityHeader } from '../../format.js';
-import { codesOf, feedsOf, gather, type Gathering, type StoredProduct, type ValueFaults } from '../../io/gather.js';
+import {
+  codesOf,
+  feedsOf,
+  gather,
+  type Gathering,
+  type StoredProduct,
+  type ValueFaults,
+} from '../../io/gather.js';
 import { openInput, withinMemory, type InputFile } from '../../io/input.js';
 import type { Antennas } from './antennas.js';
 import type { UvfitsLayout } from './layout.js';

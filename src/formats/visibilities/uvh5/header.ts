@@ -8,7 +8,7 @@ import type { Site, Station, Telescope } from '../../../telescope/telescope.js';
 import { ecefToEnu } from '../../../telescope/earth.js';
 import { checkedSite } from '../../../telescope/site.js';
 import type { KeywordValue, UnusedAntenna, VisibilityHeader } from '../../format.js';
-import { orientationHere, orientationOf, splitTable, turnedToEast, unitsOf } from '../header-facts.js';
+import { orientationHere, orientationOf, splitTable, turnedRaDeg, turnedToEast, unitsOf } from '../header-facts.js';
 import { codesOf, storedProducts, type StoredProduct } from '../../io/gather.js';
 import type { Hdf5File } from '../../hdf5/read.js';
 import { optionalText } from './optional-text.js';
@@ -335,7 +335,7 @@ interface Centre {
 function centreOf(file: Hdf5File, site: Site, middle: Instant, rows: number): Centre {
   const zenith = skyFrame(site, middle).zenith;
   const position = (lonRad: number, latRad: number): SkyPosition => ({
-    raDeg: (((lonRad * DEGREES_PER_RADIAN) % 360) + 360) % 360,
+    raDeg: turnedRaDeg(lonRad * DEGREES_PER_RADIAN),
     decDeg: latRad * DEGREES_PER_RADIAN,
   });
   const catalogue = 'Header/phase_center_catalog';

@@ -3,7 +3,13 @@ import type { Integration } from '../../../core/blocks.js';
 import { baselineCount } from '../../../core/axes.js';
 import { secondsBetween, addSeconds, type Instant } from '../../../core/instant.js';
 import type { VisibilityFile } from '../../../formats/index.js';
-import { drawColourBar, drawHeatMap, type ColourScale, type PlotFrame, type Shape } from '../../../draw/index.js';
+import {
+  drawColourBar,
+  drawHeatMap,
+  type ColourScale,
+  type PlotFrame,
+  type Shape,
+} from '../../../draw/index.js';
 import { isFlagged, visitPairs, weightOf } from '../visibilities.js';
 import { frequencyAxis, stepHz, timeAxis } from './parts.js';
 
