@@ -65,13 +65,13 @@ export function settleCounts(
     flaggedInputs[a2] = 0;
     counts[cell] = Math.max(counts[cell], weights[at]);
   });
-  let differ = false;
+  let differing = 0;
   visit((cell, at, a1, a2) => {
     const isLeft = flaggedInputs[a1] === 1 || flaggedInputs[a2] === 1;
-    if (!isLeft && (weights[at] > 0 ? weights[at] : 0) !== counts[cell]) differ = true;
+    if (!isLeft && (weights[at] > 0 ? weights[at] : 0) !== counts[cell]) differing++;
   });
   const settled = { counts: countsCB(counts, channels, baselines), flaggedInputs };
-  if (!differ) return settled;
+  if (differing === 0) return settled;
   const own = Float64Array.from(weights, (weight) => (weight > 0 ? weight : 0));
   return { ...settled, productCounts: countsCBPP(own, channels, baselines, p) };
 }

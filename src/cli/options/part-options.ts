@@ -109,7 +109,7 @@ export interface Part {
   /** All of it, by whose channels and times flags are told; and what they took, where anything is flagged here. */
   readonly told: { readonly file: VisibilityFile; readonly account?: FlagAccount };
   /** Writes --flags-out, once the file was read. */
-  finish(): Promise<void>;
+  readonly finish: () => Promise<void>;
 }
 
 /** Flags first, by the file's own channels and times; then the part. */

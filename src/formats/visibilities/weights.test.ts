@@ -7,7 +7,7 @@ import type { Integration } from '../../core/blocks.js';
 import { productCount, settleCounts } from '../../core/product-counts.js';
 import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { openHdf5 } from '../hdf5/read.js';
-import { gather, storedProducts, type StoredProduct, type ValueFaults } from '../io/gather.js';
+import { gather, type StoredProduct, type ValueFaults } from '../io/gather.js';
 import { openFile, visibilityFormatFor } from '../registry.js';
 import { readVisibilities, writeVisibilities } from '../testing/visibility-files.js';
 import { baselines, header, integration } from './uvh5/testing.js';
@@ -98,7 +98,7 @@ describe('weights of products', () => {
 
   it('a weight that is no number is one too', () => {
     const faults: ValueFaults = { notNumbers: 0 };
-    const product = storedProducts[-5] as StoredProduct;
+    const product: StoredProduct = { p1: 0, p2: 0, label: 'XX' };
     const gathering = gather({
       channels: 1,
       stations: 2,

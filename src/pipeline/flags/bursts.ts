@@ -74,8 +74,9 @@ function connected(
 ): number[] {
   const cells = [first];
   seen[first] = 1;
-  for (let n = 0; n < cells.length; n++) {
-    const [t, c] = [Math.floor(cells[n] / channels), cells[n] % channels];
+  // It grows while it is walked through.
+  for (const cell of cells) {
+    const [t, c] = [Math.floor(cell / channels), cell % channels];
     for (let dt = -1; dt <= 1; dt++)
       for (let dc = -1; dc <= 1; dc++) {
         const [tt, cc] = [t + dt, c + dc];

@@ -66,28 +66,30 @@ export function flagFile(file: VisibilityFile, plan: FlagPlan): FlaggedFile {
   clear();
   account.bursts = [];
   /** Of interference, by the integration's number: found once. */
-  const found: Uint8Array[] = [];
+  const found = new Map<number, Uint8Array>();
   const masks: TimedMask[] = [];
   const together = partsOf(file.integrationCount, channels * baselineCount(stations) * polarisations ** 2);
 
   const look = (some: readonly Integration[], first: number): void => {
     if (!plan.interference) return;
     const { masks: taken, bursts } = findInterference(some, frequenciesHz, plan.interference);
-    taken.forEach((mask, k) => (found[first + k] = mask));
+    taken.forEach((mask, k) => found.set(first + k, mask));
     account.bursts = [
       ...account.bursts,
-      ...bursts.map(({ firstTime, lastTime, cells: _cells, ...told }) => ({
-        ...told,
+      ...bursts.map(({ firstTime, lastTime, channels: count, ofChannels, dispersion }) => ({
         from: some[firstTime].start,
         to: addSeconds(some[lastTime].start, some[lastTime].durationS),
+        channels: count,
+        ofChannels,
+        ...(dispersion !== undefined && { dispersion }),
       })),
     ];
   };
   const finish = (one: Integration, ruled: Uint8Array | undefined, number: number): Integration => {
-    const taken: Uint8Array | undefined = found[number];
+    const taken = found.get(number);
     tally(account, one, ruled, taken);
-    if (!ruled && !taken) return one;
-    const mask = ruled && taken ? ruled.map((flag, at) => flag | taken[at]) : (ruled ?? taken);
+    const mask = eitherOf(ruled, taken);
+    if (!mask) return one;
     if (plan.masks === 'keep') masks[number] = { start: one.start, durationS: one.durationS, mask };
     return mask.includes(1) ? flagCells(one, mask) : one;
   };
@@ -108,7 +110,7 @@ export function flagFile(file: VisibilityFile, plan: FlagPlan): FlaggedFile {
         let waiting: { readonly one: Integration; readonly ruled: Uint8Array | undefined }[] = [];
         let number = 0;
         const emit = function* (): Generator<Integration> {
-          if (!(number in found))
+          if (!found.has(number))
             look(
               waiting.map(({ one, ruled }) => (ruled ? flagCells(one, ruled) : one)),
               number,
@@ -118,7 +120,7 @@ export function flagFile(file: VisibilityFile, plan: FlagPlan): FlaggedFile {
         };
         for await (const one of file.integrations('own')) {
           waiting.push({ one, ruled: maskOf(plan.rules, one) });
-          if (number in found || waiting.length === together) yield* emit();
+          if (found.has(number) || waiting.length === together) yield* emit();
         }
         if (waiting.length > 0) yield* emit();
       },
@@ -165,3 +167,6 @@ function tally(
   account.interference += own;
   account.byTime.push({ start: one.start, taken: own, values: ownValues });
 }
+
+const eitherOf = (x: Uint8Array | undefined, y: Uint8Array | undefined): Uint8Array | undefined =>
+  x && y ? x.map((flag, at) => flag | y[at]) : (x ?? y);

@@ -43,7 +43,7 @@ function addRule(
       if (pairs?.[b] === 0) continue;
       for (let pi = 0; pi < p; pi++)
         for (let pj = 0; pj < p; pj++) {
-          if (inputs && inputs[i * p + pi] === 0 && inputs[j * p + pj] === 0) continue;
+          if (inputs?.[i * p + pi] === 0 && inputs[j * p + pj] === 0) continue;
           // Files hold the pair (j, i).
           const [p1, p2] = i === j ? [pi, pj] : [pj, pi];
           if (products?.some((one) => one.p1 === p1 && one.p2 === p2) === false) continue;

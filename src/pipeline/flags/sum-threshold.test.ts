@@ -17,7 +17,9 @@ function along(values: readonly number[], missing: readonly number[] = []): stri
 describe('SumThreshold by hand', () => {
   it('lowers the threshold of longer windows: 6, 4, 2.667, 1.778', () => {
     const found = [1, 2, 4, 8].map((samples) => thresholdOf(6, samples));
-    [6, 4, 8 / 3, 16 / 9].forEach((wanted, k) => assert.ok(Math.abs(found[k] - wanted) < 1e-12));
+    [6, 4, 8 / 3, 16 / 9].forEach((wanted, k) => {
+      assert.ok(Math.abs(found[k] - wanted) < 1e-12);
+    });
     // A window of which one sample is missing, or taken, has three: 6/1.5^1.585 = 3.155.
     assert.ok(Math.abs(thresholdOf(6, 3) - 3.1554) < 1e-4);
   });

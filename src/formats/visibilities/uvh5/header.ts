@@ -8,7 +8,14 @@ import type { Site, Station, Telescope } from '../../../telescope/telescope.js';
 import { ecefToEnu } from '../../../telescope/earth.js';
 import { checkedSite } from '../../../telescope/site.js';
 import type { KeywordValue, UnusedAntenna, VisibilityHeader } from '../../format.js';
-import { orientationHere, orientationOf, splitTable, turnedRaDeg, turnedToEast, unitsOf } from '../header-facts.js';
+import {
+  orientationHere,
+  orientationOf,
+  splitTable,
+  turnedRaDeg,
+  turnedToEast,
+  unitsOf,
+} from '../header-facts.js';
 import { codesOf, storedProducts, type StoredProduct } from '../../io/gather.js';
 import type { Hdf5File } from '../../hdf5/read.js';
 import { optionalText } from './optional-text.js';
