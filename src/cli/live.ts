@@ -8,7 +8,7 @@ import { channelsOf } from '../pipeline/channels.js';
 import type { CardChain } from '../pipeline/live/card-chain.js';
 import { isLiveSpectra, type LiveSettings } from '../pipeline/live/chain.js';
 import { openFiles } from '../pipeline/live/open-files.js';
-import { runNight, type NightProducts } from '../pipeline/live/night.js';
+import { runNight, spectrumRateOf, type NightProducts } from '../pipeline/live/night.js';
 import { openLatestPicture } from '../pipeline/live/pictures.js';
 import { rehearse } from '../pipeline/live/rehearse.js';
 import { prepareLiveCard } from '../pipeline/resident/live/card.js';
@@ -326,6 +326,8 @@ async function prepareProducts(source: Source, input: OpenedInput, given: Night)
             path: options.out,
             ...(options.fileEvery === undefined ? {} : { everyS: options.fileEvery }),
             values: options.values,
+            // Every sample at the full scale of 8 bits.
+            largestSum: 2 * 127 ** 2 * Math.ceil(live.integrationS * spectrumRateOf(source, live) + 1),
             overwrite: options.overwrite === true,
             header: {
               telescope,

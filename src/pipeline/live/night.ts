@@ -189,7 +189,7 @@ export async function runNight(settings: NightSettings): Promise<NightSummary> {
   };
 }
 
-function spectrumRateOf(source: Source, { channels }: LiveSettings): number {
+export function spectrumRateOf(source: Source, { channels }: LiveSettings): number {
   if (source.kind === 'spectra') return source.spectrumRateHz;
   if (!channels) throw new CorellaError({ where: 'live', what: 'voltages without a plan of channels' });
   return source.sampleRateHz / channels.samplesPerSpectrum;
