@@ -4,10 +4,14 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
 import { knownTelescope, writeKnownSky } from '../../dist/acceptance/known-sky.js';
 import { openFile } from '../../dist/formats/index.js';
 
 const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+const told = z.object({
+  flags: z.object({ bursts: z.array(z.object({ dispersion: z.number().optional() })) }),
+});
 const STATIONS = 8;
 const CHANNELS = 64;
 const TIMES = 30;
@@ -62,7 +66,10 @@ function scaledBessel(/** @type {number} */ x) {
   return sum / 64;
 }
 const above = (/** @type {number[]} */ below, /** @type {number} */ r) =>
-  Math.max(0, 1 - below[Math.max(0, Math.min(below.length - 1, Math.round(r / STEP)))] / below[below.length - 1]);
+  Math.max(
+    0,
+    1 - below[Math.max(0, Math.min(below.length - 1, Math.round(r / STEP)))] / below[below.length - 1],
+  );
 const quantile = (/** @type {number[]} */ below, /** @type {number} */ part) =>
   STEP * below.findIndex((sum) => sum >= part * below[below.length - 1]);
 /** What one sample of one baseline must be above: the middle and 6 · 1.4826 middle deviations. */
@@ -143,7 +150,7 @@ export async function run(folder) {
     const words = ['convert', raw, out, '--flag-interference', String(SIGMA), '--overwrite', '--json'];
     const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...words], { encoding: 'utf8' });
     if (status !== 0) throw new Error(stderr);
-    return /** @type {{ flags: { bursts: { dispersion?: number }[] } }} */ (JSON.parse(stdout)).flags;
+    return told.parse(JSON.parse(stdout)).flags;
   };
   const none = () => false;
   await writeKnownSky(raw, sky);
@@ -176,12 +183,12 @@ export async function run(folder) {
       const { bursts } = flag();
       const without = await measure(raw, hit);
       const { detection, falseAlarms, flux, share } = await measure(out, hit);
-      const told =
+      const burst =
         bursts.length > 0
           ? `  told: burst${bursts[0].dispersion === undefined ? '' : `, ${bursts[0].dispersion.toFixed(0)} pc/cm³`}`
           : '';
       console.log(
-        `${kind.padEnd(22)} ${String(db).padStart(3)} ${percent(share)}${percent(detection)} ${percent(detectedAlone(amplitude))}  ${percent(falseAlarms, 3)} ${(flux / reference).toFixed(4).padStart(9)} ${(without.flux / reference).toFixed(4).padStart(12)}${told}`,
+        `${kind.padEnd(22)} ${String(db).padStart(3)} ${percent(share)}${percent(detection)} ${percent(detectedAlone(amplitude))}  ${percent(falseAlarms, 3)} ${(flux / reference).toFixed(4).padStart(9)} ${(without.flux / reference).toFixed(4).padStart(12)}${burst}`,
       );
       if (db >= 10 && detection < 0.95) failures.push(`${kind} of ${db} dB: ${percent(detection)} found`);
       if (falseAlarms > 5e-3)
