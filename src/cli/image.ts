@@ -201,6 +201,12 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
     const terminal = part ? tellingFlags(screen, part.told, given) : screen;
     const telescope = await telescopeFor(file, options);
     const beam = await correctionOf(options, telescope);
+    if (beam?.perStation && options.direct === true)
+      refuse(
+        '--beam-corrected',
+        'stations have beams of their own, and the direct road grids them alike',
+        'correlate, and image the visibilities',
+      );
     if (beam && options.every !== undefined)
       refuse('--beam-corrected', 'is for one image, not for a series', 'leave out --every');
     if (options.direct !== true) {
