@@ -3,10 +3,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { run as visibilities } from './interference/visibilities.js';
 import { run as voltages } from './interference/voltages.js';
 
 /** Each tells its table and returns what it found wrong. @type {Record<string, (folder: string) => Promise<string[]>>} */
-const parts = { voltages };
+const parts = { voltages, visibilities };
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith('-'));
 /** @type {string[]} */

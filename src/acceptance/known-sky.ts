@@ -3,7 +3,7 @@
  * altitude and azimuth with all Stokes parameters, a Jones matrix for each station, noise.
  */
 import { visibilitiesCBPP, countsCB } from '../core/axes.js';
-import { parseInstant } from '../core/instant.js';
+import { addSeconds, parseInstant } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
 import { visibilityFormatFor } from '../formats/index.js';
 import { directionFromAltAz, skyFrame, type SkyPosition } from '../sky/frame.js';
@@ -39,6 +39,15 @@ export interface KnownSky {
   readonly towards?: readonly [altDeg: number, azDeg: number];
   /** Said in the file; nothing unless given. */
   readonly unit?: 'Jy';
+  /** Integrations of 2 s, one after the other under the same sky over the ground; 1 unless given. */
+  readonly times?: number;
+  /** What comes on top of a product of stations i ≥ j, Jy: interference. */
+  readonly added?: (
+    time: number,
+    channel: number,
+    pair: readonly [i: number, j: number],
+    product: readonly [pi: number, pj: number],
+  ) => Complex;
 }
 
 const C_M_PER_S = 299_792_458;
@@ -71,83 +80,94 @@ const times = ([a, b]: Complex, [c, d]: Complex): Complex => [a * c - b * d, a *
 const plus = ([a, b]: Complex, [c, d]: Complex): Complex => [a + c, b + d];
 const conj = ([a, b]: Complex): Complex => [a, -b];
 
-/** Writes one integration of 2 s; its telescope. */
+/** Writes integrations of 2 s; their telescope. */
 export async function writeKnownSky(path: string, sky: KnownSky): Promise<Telescope> {
   const { frequenciesHz, sources, noiseJy = 0, jones } = sky;
   const telescope = knownTelescope(sky);
   const places = telescope.stations;
   const channels = frequenciesHz.length;
   const baselines = (places.length * (places.length + 1)) / 2;
-  const values = new Float64Array(8 * channels * baselines);
   const random = randomStream(sky.seed ?? 5, 'noise');
   const one: Jones = [[1, 0], [0, 0], [0, 0], [1, 0]]; // prettier-ignore
-  let at = 0;
-  frequenciesHz.forEach((frequencyHz, c) => {
-    for (let i = 0; i < places.length; i++) {
-      for (let j = 0; j <= i; j++) {
-        // The coherency [[XX, XY], [YX, YY]] of the pair.
-        let [xx, xy, yx, yy]: Complex[] = [[0, 0], [0, 0], [0, 0], [0, 0]]; // prettier-ignore
-        for (const { altDeg, azDeg, stokes, beam, widthDeg = 0 } of sources) {
-          const [x, y] = beam?.(frequencyHz) ?? [1, 1];
-          const east = Math.cos(altDeg * RADIANS) * Math.sin(azDeg * RADIANS);
-          const north = Math.cos(altDeg * RADIANS) * Math.cos(azDeg * RADIANS);
-          const up = Math.sin(altDeg * RADIANS);
-          const [dx, dy, dz] = [
-            places[i].eastM - places[j].eastM,
-            places[i].northM - places[j].northM,
-            places[i].upM - places[j].upM,
-          ];
-          const early = dx * east + dy * north + dz * up;
-          // Across the line of sight, in wavelengths.
-          const across =
-            (Math.sqrt(Math.max(0, dx * dx + dy * dy + dz * dz - early ** 2)) * frequencyHz) / C_M_PER_S;
-          const size = Math.exp(-((Math.PI * widthDeg * RADIANS * across) ** 2) / (4 * Math.log(2)));
-          const angle = (2 * Math.PI * frequencyHz * early) / C_M_PER_S;
-          const fringe: Complex = [size * Math.cos(angle), size * Math.sin(angle)];
-          const [I, Q, U, V] = stokes;
-          xx = plus(xx, times(fringe, [x * x * (I - Q), 0]));
-          yy = plus(yy, times(fringe, [y * y * (I + Q), 0]));
-          xy = plus(xy, times(fringe, [x * y * U, -x * y * V]));
-          yx = plus(yx, times(fringe, [x * y * U, x * y * V]));
-        }
-        const left = jones?.(i, c) ?? one;
-        const right = jones?.(j, c) ?? one;
-        // J_i · C · J_jᴴ
-        const half = [
-          plus(times(left[0], xx), times(left[1], yx)),
-          plus(times(left[0], xy), times(left[1], yy)),
-          plus(times(left[2], xx), times(left[3], yx)),
-          plus(times(left[2], xy), times(left[3], yy)),
-        ];
-        for (const [p, q] of [
-          [0, 0],
-          [0, 1],
-          [1, 0],
-          [1, 1],
-        ] as const) {
-          // prettier-ignore
-          const [re, im] = plus(
-            times(half[2 * p], conj(right[2 * q])),
-            times(half[2 * p + 1], conj(right[2 * q + 1])),
-          );
-          values[at++] = COUNT * (re + (i === j ? 0 : noiseJy * random.gaussian()));
-          values[at++] = COUNT * (im + (i === j ? 0 : noiseJy * random.gaussian()));
-        }
-      }
-    }
-  });
   const format = visibilityFormatFor(path);
   const writer = await format.createVisibilities(path, {
     ...{ telescope, polarisations: 2, frequenciesHz: Float64Array.from(frequenciesHz), channelWidthHz: 1e5 },
     ...(sky.unit && { units: sky.unit }),
     ...{ object: 'zenith', history: [], phaseCentre: followedBy(sky, telescope) },
   });
-  await writer.append({
-    ...{ start: START, durationS: 2, channels, stations: places.length, polarisations: 2 },
-    visibilities: visibilitiesCBPP(values, channels, baselines, 2),
-    counts: countsCB(new Float64Array(channels * baselines).fill(COUNT), channels, baselines),
-    flaggedInputs: new Uint8Array(2 * places.length),
-  });
+  const valuesAt = (time: number): Float64Array => {
+    const values = new Float64Array(8 * channels * baselines);
+    let at = 0;
+    frequenciesHz.forEach((frequencyHz, c) => {
+      for (let i = 0; i < places.length; i++) {
+        for (let j = 0; j <= i; j++) {
+          // The coherency [[XX, XY], [YX, YY]] of the pair.
+          let [xx, xy, yx, yy]: Complex[] = [[0, 0], [0, 0], [0, 0], [0, 0]]; // prettier-ignore
+          for (const { altDeg, azDeg, stokes, beam, widthDeg = 0 } of sources) {
+            const [x, y] = beam?.(frequencyHz) ?? [1, 1];
+            const east = Math.cos(altDeg * RADIANS) * Math.sin(azDeg * RADIANS);
+            const north = Math.cos(altDeg * RADIANS) * Math.cos(azDeg * RADIANS);
+            const up = Math.sin(altDeg * RADIANS);
+            const [dx, dy, dz] = [
+              places[i].eastM - places[j].eastM,
+              places[i].northM - places[j].northM,
+              places[i].upM - places[j].upM,
+            ];
+            const early = dx * east + dy * north + dz * up;
+            // Across the line of sight, in wavelengths.
+            const across =
+              (Math.sqrt(Math.max(0, dx * dx + dy * dy + dz * dz - early ** 2)) * frequencyHz) / C_M_PER_S;
+            const size = Math.exp(-((Math.PI * widthDeg * RADIANS * across) ** 2) / (4 * Math.log(2)));
+            const angle = (2 * Math.PI * frequencyHz * early) / C_M_PER_S;
+            const fringe: Complex = [size * Math.cos(angle), size * Math.sin(angle)];
+            const [I, Q, U, V] = stokes;
+            xx = plus(xx, times(fringe, [x * x * (I - Q), 0]));
+            yy = plus(yy, times(fringe, [y * y * (I + Q), 0]));
+            xy = plus(xy, times(fringe, [x * y * U, -x * y * V]));
+            yx = plus(yx, times(fringe, [x * y * U, x * y * V]));
+          }
+          const left = jones?.(i, c) ?? one;
+          const right = jones?.(j, c) ?? one;
+          // J_i · C · J_jᴴ
+          const half = [
+            plus(times(left[0], xx), times(left[1], yx)),
+            plus(times(left[0], xy), times(left[1], yy)),
+            plus(times(left[2], xx), times(left[3], yx)),
+            plus(times(left[2], xy), times(left[3], yy)),
+          ];
+          for (const [p, q] of [
+            [0, 0],
+            [0, 1],
+            [1, 0],
+            [1, 1],
+          ] as const) {
+            // prettier-ignore
+            const [re, im] = plus(
+            times(half[2 * p], conj(right[2 * q])),
+            times(half[2 * p + 1], conj(right[2 * q + 1])),
+          );
+            const [more, moreIm] = sky.added?.(time, c, [i, j], [p, q]) ?? [0, 0];
+            values[at++] = COUNT * (re + more + (i === j ? 0 : noiseJy * random.gaussian()));
+            values[at++] = COUNT * (im + moreIm + (i === j ? 0 : noiseJy * random.gaussian()));
+          }
+        }
+      }
+    });
+    return values;
+  };
+  for (let time = 0; time < (sky.times ?? 1); time++)
+    await writer.append({
+      ...{
+        start: addSeconds(START, 2 * time),
+        durationS: 2,
+        channels,
+        stations: places.length,
+        polarisations: 2,
+      },
+      visibilities: visibilitiesCBPP(valuesAt(time), channels, baselines, 2),
+      counts: countsCB(new Float64Array(channels * baselines).fill(COUNT), channels, baselines),
+      flaggedInputs: new Uint8Array(2 * places.length),
+    });
   await writer.finish();
   return telescope;
 }

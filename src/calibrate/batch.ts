@@ -1,7 +1,8 @@
 /** From an integration to what a kernel solves: averages and checks the data, and leaves out what cannot be solved. */
-import { baselineIndex, countsCB, modelCBP, visibilitiesCBPP } from '../core/axes.js';
-import type { CountsCB, ModelCBP, VisibilitiesCBPP } from '../core/axes.js';
+import { baselineIndex, countsCB, countsCBPP, modelCBP, visibilitiesCBPP } from '../core/axes.js';
+import type { CountsCB, CountsCBPP, ModelCBP, VisibilitiesCBPP } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
+import { productCount } from '../core/product-counts.js';
 import type { CalibrationPlan, SolveBatch } from './plan.js';
 
 /** An Integration (core/blocks) and the model at its middle. */
@@ -10,6 +11,8 @@ export interface CalibrationInput {
   readonly visibilities: VisibilitiesCBPP;
   /** Also the weights: a correlation of n samples has 1/n of the variance. 0 where nothing was recorded. */
   readonly counts: CountsCB;
+  /** Where products of a pair count differently (core/blocks). */
+  readonly productCounts?: CountsCBPP;
   /** flaggedInputs : [a], 1 for an input to leave out. */
   readonly flaggedInputs: Uint8Array;
   readonly model: ModelCBP;
@@ -62,17 +65,51 @@ export function fillBatch(plan: CalibrationPlan, input: CalibrationInput): Fille
     lastChange: new Float64Array(solves).fill(Infinity),
   };
   const leftOut = Array.from({ length: plan.solves }, (_, solve) => allLeftOut(plan, input, solve));
-  for (const [at, solve] of withData.entries()) {
+  const solvable: number[] = [];
+  let refused: (() => never) | undefined;
+  for (const solve of withData) {
+    const at = solvable.length;
     fillSolve(plan, input, batch, { solve, at });
-    leftOut[solve] = dropUnsolvable(plan, input, batch, { solve, at });
+    const dropped = dropUnsolvable(plan, input, batch, { solve, at });
+    const good = stations - dropped.length;
+    if (good < LEAST_STATIONS) {
+      // Flags may leave two stations of a channel: it has no gains, the others have.
+      refused ??= () => refuseTooFew(solveName(plan, solve), good, stations);
+      for (const part of [batch.data, batch.model])
+        part.fill(0, 2 * at * plan.baselines, 2 * (at + 1) * plan.baselines);
+      batch.weights.fill(0, at * plan.baselines, (at + 1) * plan.baselines);
+      continue;
+    }
+    leftOut[solve] = dropped;
     firstGuess(batch, at);
+    solvable.push(solve);
   }
-  return { batch, withData, leftOut };
+  if (solvable.length === 0) refused?.();
+  return { batch: firstSolves(batch, solvable.length), withData: solvable, leftOut };
+}
+
+/** Gains of fewer cannot be told apart. */
+const LEAST_STATIONS = 3;
+
+function firstSolves(batch: SolveBatch, solves: number): SolveBatch {
+  if (solves === batch.solves) return batch;
+  const baselines = batch.weights.length / batch.solves;
+  return {
+    ...batch,
+    solves,
+    data: batch.data.subarray(0, 2 * solves * baselines),
+    model: batch.model.subarray(0, 2 * solves * baselines),
+    weights: batch.weights.subarray(0, solves * baselines),
+    gains: batch.gains.subarray(0, 2 * solves * batch.stations),
+    iterationsRun: batch.iterationsRun.subarray(0, solves),
+    lastChange: batch.lastChange.subarray(0, solves),
+  };
 }
 
 function checkShapes(plan: CalibrationPlan, input: CalibrationInput): void {
   visibilitiesCBPP(input.visibilities, plan.channels, plan.baselines, plan.polarisations);
   countsCB(input.counts, plan.channels, plan.baselines);
+  if (input.productCounts) countsCBPP(input.productCounts, plan.channels, plan.baselines, plan.polarisations);
   modelCBP(input.model, plan.channels, plan.baselines, plan.polarisations);
   if (input.flaggedInputs.length !== plan.stations * plan.polarisations) {
     refuse(
@@ -108,14 +145,15 @@ interface PlacedSolve {
 function hasData(plan: CalibrationPlan, input: CalibrationInput, solve: number): boolean {
   const { stations, polarisations, baselines, usedBaselines } = plan;
   const first = Math.floor(solve / polarisations) * baselines;
-  const flagged = (s: number): boolean =>
-    input.flaggedInputs[s * polarisations + (solve % polarisations)] > 0;
+  const p = solve % polarisations;
+  const counted = { ...input, polarisations };
+  const flagged = (s: number): boolean => input.flaggedInputs[s * polarisations + p] > 0;
   for (let i = 0; i < stations; i++) {
     if (flagged(i)) continue;
     for (let j = 0; j <= i; j++) {
       const b = baselineIndex(i, j);
       // Counts below 0 and NaN are refused when they are carried over.
-      if (usedBaselines[b] === 1 && input.counts[first + b] !== 0 && !flagged(j)) return true;
+      if (usedBaselines[b] === 1 && productCount(counted, first + b, p, p) !== 0 && !flagged(j)) return true;
     }
   }
   return false;
@@ -141,11 +179,12 @@ function fillSolve(
   const { stations, polarisations, baselines } = plan;
   const channel = Math.floor(solve / polarisations);
   const p = solve % polarisations;
+  const counted = { ...input, polarisations };
   for (let i = 0; i < stations; i++) {
     for (let j = 0; j <= i; j++) {
       const b = baselineIndex(i, j);
       const from = channel * baselines + b;
-      const count = input.counts[from];
+      const count = productCount(counted, from, p, p);
       if (!(count >= 0 && count < Infinity)) refuseCount(solveName(plan, solve), i, j, String(count));
       const flagged = input.flaggedInputs[i * polarisations + p] + input.flaggedInputs[j * polarisations + p];
       if (plan.usedBaselines[b] === 0 || flagged > 0 || count === 0) continue;
@@ -207,8 +246,6 @@ function dropUnsolvable(
       changed = true;
     }
   }
-  const good = stations - leftOut.size;
-  if (good < 3) refuseTooFew(where, good, stations);
   return [...leftOut].map(([station, reason]) => ({ station, reason })).sort((a, b) => a.station - b.station);
 }
 

@@ -5,6 +5,7 @@
  */
 import { gainsCA } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
+import { productCount } from '../core/product-counts.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { dot, type Vector3 } from '../core/vector.js';
 import type { CalibrationInput } from './batch.js';
@@ -124,7 +125,7 @@ export function withKnownCrossHand(calibration: Calibration, crossHand: CrossHan
  */
 function solveChannel(
   calibration: Calibration,
-  { visibilities, counts }: CalibrationInput,
+  { visibilities, ...counted }: CalibrationInput,
   rule: Extract<CrossHandRule, { kind: 'model' | 'v-zero' }>,
   { stationsM, frequenciesHz, components }: CrossHandSky,
   c: number,
@@ -160,16 +161,22 @@ function solveChannel(
   let b = 0;
   for (let i = 0; i < stations; i++) {
     for (let j = 0; j <= i; j++, b++) {
-      const count = counts[c * baselines + b];
-      if (i === j || !(count > 0)) continue;
-      const visibility = 8 * (c * baselines + b);
+      if (i === j) continue;
+      const cell = c * baselines + b;
+      const visibility = 8 * cell;
       // XY as it stands; YX conjugated, whose fringe then runs from j to i.
       for (const [x, y, value, sign] of [
         [i, j, visibility + 2, 1],
         [j, i, visibility + 4, -1],
       ] as const) {
         const [atX, atY] = [c * inputs + 2 * x, c * inputs + 2 * y + 1];
-        if (solved[atX] === 0 || solved[atY] === 0) continue;
+        const count = productCount(
+          { ...counted, polarisations: 2 },
+          cell,
+          sign === 1 ? 0 : 1,
+          sign === 1 ? 1 : 0,
+        );
+        if (!(count > 0) || solved[atX] === 0 || solved[atY] === 0) continue;
         const pairRe = gains[2 * atX] * gains[2 * atY] + gains[2 * atX + 1] * gains[2 * atY + 1];
         const pairIm = gains[2 * atX + 1] * gains[2 * atY] - gains[2 * atX] * gains[2 * atY + 1];
         const [dataRe, dataIm] = [visibilities[value] / count, (sign * visibilities[value + 1]) / count];

@@ -12,6 +12,8 @@ import { addCommonOptions, addExamples, type CommonOptions } from './options/com
 import { addEopOption } from './options/eop-option.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { addOverwriteOption, checkOutputs, type OutputOptions } from './options/outputs.js';
+import { addPartOptions, partOf, type PartOptions } from './options/part-options.js';
+import { tellingFlags } from './report/flag-lines.js';
 import { history } from './report/history.js';
 import { openTerminal } from './report/terminal.js';
 
@@ -28,6 +30,7 @@ export function registerApply(program: Command): void {
       parseKnown,
     )
     .action(run);
+  addPartOptions(command);
   addOpenOptions(command, 'visibilities');
   addOverwriteOption(command);
   addCommonOptions(command);
@@ -35,20 +38,27 @@ export function registerApply(program: Command): void {
   addExamples(command, [
     ['apply visibilities.uvfits gains.json calibrated.uvfits', 'for WSClean, casacore, AIPS'],
     ['apply visibilities.uvh5 gains.calh5 calibrated.uvh5', 'as pyuvdata.utils.uvcalibrate does'],
+    [
+      'apply night.uvh5 gains.json clean.uvfits --flag-interference --flags-out flags.json',
+      'and interference flagged, in the file and in a file of flags',
+    ],
   ]);
 }
 
-interface ApplyOptions extends CommonOptions, OpenFlags, OutputOptions {
+interface ApplyOptions extends CommonOptions, OpenFlags, OutputOptions, PartOptions {
   readonly crossHand?: 'known';
 }
 
 async function run(from: string, gainsPath: string, to: string, options: ApplyOptions): Promise<void> {
-  const terminal = openTerminal(options);
-  await checkOutputs({ ...options, paths: [to], from });
+  const screen = openTerminal(options);
+  const beside = options.flagsOut === undefined ? [] : [options.flagsOut];
+  await checkOutputs({ ...options, paths: [to, ...beside], from });
   const gains = await readGainFile(gainsPath);
-  const file = await openVisibilities(from, await openOptions(options));
-  const stage = terminal.stage('apply');
+  const opened = await openVisibilities(from, await openOptions(options));
   try {
+    const { file, told: toldOf, finish } = await partOf(opened, options);
+    const terminal = tellingFlags(screen, toldOf, options);
+    const stage = terminal.stage('apply');
     const telescope = await telescopeFor(file, options);
     const { frequenciesHz, polarisations, feeds } = file.header;
     const header = {
@@ -76,6 +86,7 @@ async function run(from: string, gainsPath: string, to: string, options: ApplyOp
         }
       },
     );
+    await finish();
     const seconds = stage.done();
     const crossHands = polarisations === 2 ? (isKnown ? 'known' : 'unknown') : undefined;
     const letters = feeds === 'circular' ? 'R and L' : 'X and Y';
@@ -99,6 +110,6 @@ async function run(from: string, gainsPath: string, to: string, options: ApplyOp
       ],
     );
   } finally {
-    await file.close();
+    await opened.close();
   }
 }

@@ -35,7 +35,6 @@ import {
 import { crossHandAfter, type CrossHandChoice } from './options/cross-hand-option.js';
 import { checkFull } from './options/polarisation-option.js';
 import { modelElementOf } from './options/element-option.js';
-import { parseFlags } from './options/flags.js';
 import {
   convergenceLines,
   crossHandLines,
@@ -51,6 +50,8 @@ import { modelLine, modelLines, refuseWrongModel } from './report/model-lines.js
 import { PartlyDone } from './report/outcome.js';
 import { choiceLines } from './options/integration-options.js';
 import { openOptions } from './options/open-options.js';
+import { partOf } from './options/part-options.js';
+import { tellingFlags } from './report/flag-lines.js';
 import { openVisibilities, telescopeFor, withBackend } from './open.js';
 import { checkOutputs } from './options/outputs.js';
 import { polarise } from './options/polarise-option.js';
@@ -67,23 +68,24 @@ export function registerCalibrate(program: Command): void {
 }
 
 async function run(path: string, options: CalibrateOptions, command: Command): Promise<void> {
-  const terminal = openTerminal(options);
+  const screen = openTerminal(options);
   const paths = [...gainPaths(options.out), ...(options.delaysOut === undefined ? [] : [options.delaysOut])];
   if (options.delaysOut !== undefined && options.over !== 'delay')
     refuse('--delays-out', 'needs delays to write', 'add --over delay');
   if (options.every !== undefined)
     refuseGiven(command, ['integration'], 'chooses one part of the file, and --every takes all of it');
-  const file = await openVisibilities(path, await openOptions(options));
+  const opened = await openVisibilities(path, await openOptions(options));
   try {
-    await checkOutputs({ ...options, paths, from: path });
+    const beside = options.flagsOut === undefined ? [] : [options.flagsOut];
+    await checkOutputs({ ...options, paths: [...paths, ...beside], from: path });
+    const { file, told, finish: finishPart } = await partOf(opened, options);
+    const terminal = tellingFlags(screen, told, options);
     checkFull(options, file.header);
     const telescope = await telescopeFor(file, options);
     const reading = terminal.stage('read');
     const choice = await chooseIntegration(file, options.integration, reading.update);
     reading.done();
-    const chosen = choice.integration;
-    const flags = parseFlags(options.flag, chosen.flaggedInputs.length, chosen.polarisations, telescope);
-    const asked = { ...chosen, flaggedInputs: chosen.flaggedInputs.map((flag, a) => flag | flags[a]) };
+    const asked = choice.integration;
     const oddPowers = options.odd === 0 ? [] : oddByPower(asked, options.odd);
     refuseAllOdd(oddPowers, asked, options.odd);
     const iterations: IterationRule =
@@ -133,8 +135,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
         const later: { readonly integration: Integration; readonly calibration: CrossHanded }[] = [];
         if (options.every !== undefined) {
           for await (const next of integrationsEvery(file, options.every)) {
-            const own = { ...next, flaggedInputs: next.flaggedInputs.map((flag, a) => flag | flags[a]) };
-            const { calibration: gains } = await through(solver, without(own, odd));
+            const { calibration: gains } = await through(solver, without(next, odd));
             later.push({ integration: next, calibration: leaveOutUnconverged(gains) });
           }
         }
@@ -189,6 +190,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
       },
       { telescope, channelWidthHz, durationS: integration.durationS, ...(feeds && { feeds }) },
     );
+    await finishPart();
     const summary = summarise(calibration);
     const given = unconvergedLine(summary, frequenciesHz);
     const oddInputs = odd.map((one) => ({ ...one, name: nameOf(one.input) }));
@@ -246,7 +248,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
     );
     if (given !== undefined) throw new PartlyDone(given);
   } finally {
-    await file.close();
+    await opened.close();
   }
 }
 

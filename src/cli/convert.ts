@@ -19,7 +19,14 @@ import {
   type PhaseCentreOptions,
 } from './options/phase-centre-option.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
-import { addReworkOptions, reworkOf, reworkOptionNames, type ReworkFlags } from './options/rework-options.js';
+import { finishFlags, withFlags } from './options/part-options.js';
+import { tellingFlags } from './report/flag-lines.js';
+import {
+  addReworkOptions,
+  reworkOf,
+  visibilityOptionNames,
+  type ReworkFlags,
+} from './options/rework-options.js';
 import { history } from './report/history.js';
 import { addOverwriteOption, checkOutputs, type OutputOptions } from './options/outputs.js';
 import { openTerminal } from './report/terminal.js';
@@ -59,6 +66,10 @@ export function registerConvert(program: Command): void {
       'a part of it, averaged with fringes stopped',
     ],
     [
+      'convert night.uvh5 flagged.uvh5 --flag-interference --flag times=2026-06-21T04:10:00Z..2026-06-21T04:11:00Z',
+      'interference and a bad minute flagged; values and weights stay',
+    ],
+    [
       'convert recording.vdif recording.sigmf-meta --rate 32MHz',
       'VLBI frames to SigMF; missing frames stay missing',
     ],
@@ -74,19 +85,26 @@ async function run(
   to: string,
   options: CommonOptions & OpenFlags & OutputOptions & PhaseCentreOptions & ReworkFlags,
 ): Promise<void> {
-  const terminal = openTerminal(options);
+  const screen = openTerminal(options);
   const paths = /\.sigmf(-meta|-data)?$/i.test(to) ? sigmfPaths(to) : [to];
-  await checkOutputs({ ...options, paths, from });
+  const beside = options.flagsOut === undefined ? [] : [options.flagsOut];
+  await checkOutputs({ ...options, paths: [...paths, ...beside], from });
   const file = await openFile(from, await openOptions(options));
-  const stage = terminal.stage('convert');
+  const stage = screen.stage('convert');
+  let terminal = screen;
   try {
     const lines = history({ from: file });
     let made: { readonly text: string; readonly json: object; readonly notes: readonly string[] };
     if (file.kind === 'visibilities') {
       const format = visibilityFormatFor(to);
       const centre = parseCentre(options);
+      // The file's own flags are taken out before ours are put in.
+      const bare = options.unflag ? reworkVisibilities(file, { unflag: true }) : file;
+      const flagged = await withFlags(bare, options);
+      const kept = flagged?.file ?? bare;
       const work = reworkOf(file, options);
-      const source = work ? reworkVisibilities(file, work) : file;
+      const source = work ? reworkVisibilities(kept, work) : kept;
+      terminal = tellingFlags(screen, { file, ...(flagged && { account: flagged.account }) }, options);
       const header = {
         ...source.header,
         history: lines,
@@ -103,13 +121,14 @@ async function run(
           return done;
         },
       );
+      await finishFlags(flagged, file, options);
       made = {
         text: `${count} integration${count === 1 ? '' : 's'}`,
         json: { integrations: count },
         notes: [],
       };
     } else {
-      const odd = reworkOptionNames.find((name) => options[name] !== undefined);
+      const odd = visibilityOptionNames.find((name) => options[name] !== undefined);
       if (odd !== undefined)
         refuse(
           `--${odd.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,

@@ -29,7 +29,12 @@ import {
 } from './options/channel-options.js';
 import { addBackendOptions, addExamples, refuseGiven, type BackendOptions } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
-import { addFlagOption, parseFlags, type FlagOptions } from './options/flags.js';
+import {
+  addCorrelatePartOptions,
+  correlatePart,
+  stretchOf,
+  type CorrelatePartOptions,
+} from './options/correlate-part.js';
 import { history } from './report/history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { refuseUnknown, telescopeFor, withBackend } from './open.js';
@@ -64,7 +69,7 @@ export interface CorrelateOptions
   extends
     BackendOptions,
     ChannelOptions,
-    FlagOptions,
+    CorrelatePartOptions,
     KurtosisOptions,
     OpenFlags,
     OutputOptions,
@@ -115,7 +120,7 @@ export function addCorrelateOptions(command: Command): Command {
     );
   addTrackOptions(command);
   addPhaseCentreOption(command, 'the tracked place, else the zenith');
-  addFlagOption(command);
+  addCorrelatePartOptions(command);
   addKurtosisOptions(command);
   addOverwriteOption(command);
   addChannelOptions(command);
@@ -129,6 +134,10 @@ export function addCorrelateOptions(command: Command): Command {
       'finer channels, an integration every 40 ms',
     ],
     ['correlate voltages.sigmf-meta --flag stand17,stand41:Y', 'without a dead station and a dead dipole'],
+    [
+      'correlate voltages.sigmf-meta --channels 128 --keep-channels 8-119 --flag channels=40-42',
+      'without the edges of the band, and a transmitter flagged',
+    ],
     [
       'correlate voltages.sigmf-meta --integration 1s --align utc',
       'on whole seconds of UTC, whenever the recording began',
@@ -151,15 +160,15 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
   const terminal = openTerminal(options);
   // Refused before hours of work, not after.
   const format = visibilityFormatFor(options.out);
-  const recording = await openFile(path, await openOptions(options));
+  const opened = await openFile(path, await openOptions(options));
   try {
     await checkOutputs({ ...options, paths: [options.out], from: path });
     for (const line of await leftoverLines(options.out)) terminal.say(line);
-    if (recording.kind === 'visibilities')
-      refuse(path, 'holds visibilities already', 'calibrate or image it');
+    if (opened.kind === 'visibilities') refuse(path, 'holds visibilities already', 'calibrate or image it');
+    refuseUnknown(opened);
+    const recording = stretchOf(opened, options);
     if (recording.kind === 'spectra')
       refuseGiven(command, channelOptionNames, `is for voltages, and ${path} is channelised already`);
-    refuseUnknown(recording);
     const telescope = await telescopeFor(recording, options);
     const stage = terminal.stage('correlate');
     const request = await delayRequest(options, telescope);
@@ -167,15 +176,14 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
     const vanVleck = vanVleckWork(options);
     const work = await planWork(recording, options, requestedFor(recording, telescope, request), kurtosis);
     const centre = parseCentre(options) ?? request.centre;
-    const header = headerOf(recording, telescope, work, centre, [
-      ...kurtosisHistory(kurtosis),
-      ...vanVleck.history,
-    ]);
+    const more = [...kurtosisHistory(kurtosis), ...vanVleck.history];
+    const part = await correlatePart(headerOf(recording, telescope, work, centre, more), options);
+    const { header } = part;
     const integrationS = integrationFor(recording, telescope, work, options);
     const { account, backendText } = await withBackend(options, async (backend) => {
       const settings = {
         backend,
-        flaggedInputs: parseFlags(options.flag, recording.inputs, recording.polarisations, telescope),
+        flaggedInputs: part.flaggedInputs,
         ...(integrationS.chosenS === undefined ? {} : { integrationS: integrationS.chosenS }),
         ...(work.delays && { delays: work.delays }),
         ...kurtosis.asked,
@@ -185,14 +193,18 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
       };
       const counted = await writtenAsFar(
         { path: options.out, unit: 'integration' },
-        () => format.createVisibilities(options.out, header, { values: options.values }),
-        (append, stop) => work.run({ ...settings, stop }, append),
+        () =>
+          format.createVisibilities(options.out, header, {
+            values: options.values,
+            largestSum: largestSum(work, recording, integrationS.longestS),
+          }),
+        (append, stop) => work.run({ ...settings, stop }, (one) => append(part.through(one))),
       );
       return { account: counted, backendText: `${backend.kind}: ${backend.description}` };
     });
     const { integrations, spectra, saturated, samplesIn, missingSamples } = account;
     const seconds = stage.done(backendText);
-    const channelCount = work.frequenciesHz.length;
+    const channelCount = header.frequenciesHz.length;
     terminal.result(
       {
         path: options.out,
@@ -220,14 +232,14 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
           `${channelCount} channels of ${formatHz(work.channelWidthHz)}, from ${spectraText(spectra)}, ${formatSeconds(seconds)}`,
         ...integrationS.lines,
         ...levelLines(work.level),
-        ...railLines(saturated, 2 * spectra * channelCount * recording.inputs),
+        ...railLines(saturated, 2 * spectra * work.frequenciesHz.length * recording.inputs),
         ...lossLines(recording, missingSamples, 'the counts say where'),
         ...kurtosisLines(kurtosis, work.spectrumRateHz),
         ...vanVleck.lines(),
       ],
     );
   } finally {
-    await recording.close();
+    await opened.close();
   }
 }
 
@@ -252,6 +264,8 @@ export interface Work {
   readonly delays?: RequestedDelays;
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
+  readonly type: SpectraType;
+  /** Spectra a second. */
   readonly spectrumRateHz: number;
   readonly level?: Level;
   run(
@@ -281,7 +295,7 @@ export async function planWork(
       ...asked,
       frequenciesHz,
       channelWidthHz,
-      spectrumRateHz: recording.spectrumRateHz,
+      ...{ type: recording.type, spectrumRateHz: recording.spectrumRateHz },
       run: (settings, append) => correlateSpectra(recording, settings, append),
     };
   }
@@ -299,11 +313,17 @@ export async function planWork(
   return {
     ...asked,
     ...channelsOf(recording, plan),
-    spectrumRateHz: recording.sampleRateHz / plan.samplesPerSpectrum,
+    ...{ type: plan.outputType, spectrumRateHz: recording.sampleRateHz / plan.samplesPerSpectrum },
     ...(level && { level }),
     settings: channels,
     run: (settings, append) => correlateVoltages(recording, plan, settings, inUsualUnit(append)),
   };
+}
+
+/** The most that a real or imaginary part of a sum may come to: every sample at full scale, x·conj(y) = 2·full². */
+function largestSum({ type, spectrumRateHz }: Work, recording: Recording, longestS: number): number {
+  const full = type === 'ci4' ? 7 : 127;
+  return 2 * full ** 2 * Math.min(recording.samples, Math.ceil(longestS * spectrumRateHz) + 1);
 }
 
 /** Floats have no whole sums: refused before the work, not at its end. */

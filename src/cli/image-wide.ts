@@ -243,11 +243,21 @@ function report(terminal: Terminal, { sky, written, unit, seconds, choice }: Rep
           `CLEAN: ${iterations} components in ${majorCycles} major cycles, ${Number(fluxJy.toPrecision(4))} ` +
           `${unit.replace('/beam', '')} in the model, noise ${Number(noiseJy.toPrecision(3))}; stopped by ${stop}`,
       ),
+      ...handLines(sky.hands),
       ...smearLine('the width of a channel', bandwidth),
       ...smearLine('the length of an integration', time),
     ],
   );
 }
+
+/** What is made of X or Y alone has Q in it. */
+const handLines = ({ both, one }: WideSkyImage['hands']): string[] =>
+  one > 0
+    ? [
+        `${((100 * one) / (both + one)).toFixed(1)} % of the visibilities of I are of one hand alone, the other being flagged or missing: ` +
+          'right for what is not polarised',
+      ]
+    : [];
 
 /** Told above one per cent. */
 export const smearLine = (by: string, part: number): string[] =>

@@ -25,9 +25,11 @@ import { addKurtosisOptions, kurtosisOptionNames } from './interference/kurtosis
 import { addBackendOptions, addExamples, parseCount, refuseGiven } from './options/command.js';
 import { addBeamCorrectedOption, addElementOption, correctionOf } from './options/element-option.js';
 import { addEopOption } from './options/eop-option.js';
+import { tellingFlags } from './report/flag-lines.js';
 import { history } from './report/history.js';
 import { addIntegrationOption, choiceLines } from './options/integration-options.js';
 import { addOpenOptions, openOptions } from './options/open-options.js';
+import { addPartOptions, flaggingOptionNames, partOf, type PartOptions } from './options/part-options.js';
 import { refuseUnknown, telescopeFor, withBackend } from './open.js';
 import { addOverwriteOption, checkOutputs, parseOutput } from './options/outputs.js';
 import { duration, plainNumber } from './options/quantity.js';
@@ -97,7 +99,8 @@ export function registerImage(program: Command): void {
   addElementOption(command);
   addOverwriteOption(command);
   addSourceOption(command, 'names to write on the picture');
-  addChannelOptions(command);
+  addPartOptions(command, 'has');
+  addChannelOptions(command, 'or which');
   addKurtosisOptions(command);
   addTrackOptions(command, 'the image (--direct)');
   addOpenOptions(command, 'anything');
@@ -130,12 +133,21 @@ export function registerImage(program: Command): void {
       'series.fits, a cube in time, and series.png, a film',
     ],
     ['image visibilities.uvfits -o raw.fits', 'uncalibrated'],
+    [
+      'image night.uvh5 --gains gains.json --channels 8-23 --flag stand17 --flag-interference',
+      'sixteen channels, without a station and without interference',
+    ],
   ]);
 }
 
-async function run(path: string, given: ImageOptions, command: Command): Promise<void> {
+/** --channels is how many to make of voltages, and which of visibilities. */
+type GivenOptions = Omit<ImageOptions, 'channels'> & PartOptions;
+
+async function run(path: string, given: GivenOptions, command: Command): Promise<void> {
+  const { channels: asWritten, ...others } = given;
   const options: ImageOptions = {
-    ...given,
+    ...others,
+    ...(given.direct === true && asWritten !== undefined && { channels: parseCount(asWritten) }),
     ...((given.cube ?? given.perChannel) && { cube: true }),
     ...(given.weight && { weights: given.weights ?? given.weight }),
     ...(given.clean !== undefined && given.gain !== undefined && { loopGain: given.loopGain ?? given.gain }),
@@ -143,12 +155,14 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
   if (options.direct === true) {
     refuseGiven(
       command,
-      ['weights', 'weight', 'beam', 'integration', ...wideOptionNames],
+      ['weights', 'weight', 'beam', 'integration', 'times', ...flaggingOptionNames, ...wideOptionNames],
       'is for visibilities, not for --direct',
     );
   } else {
     // --gain is the channeliser's word, and with --clean CLEAN's.
-    const forVoltages = channelOptionNames.filter((name) => name !== 'gain' || given.clean === undefined);
+    const forVoltages = channelOptionNames.filter(
+      (name) => name !== 'channels' && (name !== 'gain' || given.clean === undefined),
+    );
     refuseGiven(
       command,
       ['duration', ...forVoltages, ...trackOptionNames, ...kurtosisOptionNames],
@@ -158,7 +172,7 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
   if (options.every === undefined) refuseGiven(command, ['sheet'], 'is for a series, with --every');
   if (options.every !== undefined && !options.picture)
     refuse('--no-picture', 'is for one image: a series has its film', 'leave it out');
-  const terminal = openTerminal(options);
+  const screen = openTerminal(options);
   const settings: ImageSettings = {
     ...(options.pixels === undefined ? {} : { pixels: options.pixels }),
     field: fieldOf(options.field),
@@ -178,11 +192,15 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
     ...(options.sheet === true && { sheet: beside('-sheet.png') }),
   };
   const written = Object.values(outputs);
-  await checkOutputs({ ...options, paths: written, from: path });
+  const flagsOut = given.flagsOut === undefined ? [] : [given.flagsOut];
+  await checkOutputs({ ...options, paths: [...written, ...flagsOut], from: path });
   const sourcesAt = parseSources(options.sources);
-  const file = await openFile(path, await openOptions(options));
+  const opened = await openFile(path, await openOptions(options));
   try {
-    refuseUnknown(file);
+    refuseUnknown(opened);
+    const part = opened.kind === 'visibilities' ? await partOf(opened, given) : undefined;
+    const file = part?.file ?? opened;
+    const terminal = part ? tellingFlags(screen, part.told, given) : screen;
     const telescope = await telescopeFor(file, options);
     const beam = await correctionOf(options, telescope);
     if (beam?.perStation && options.direct === true)
@@ -215,11 +233,13 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
         const choice = wide ?? { centre: localCentre('zenith', { x: 0, y: 0, z: 1 }), field: {} };
         const gains = await gainsOver(options, telescope, visibilities.header.frequenciesHz);
         await runWideSeries(visibilities, telescope, options, choice, options.every, gains, terminal);
+        await part?.finish();
         return;
       }
       if (wide) {
         const gains = await gainsOver(options, telescope, visibilities.header.frequenciesHz);
         await runWide(visibilities, telescope, options, { ...wide, ...(beam && { beam }) }, gains, terminal);
+        await part?.finish();
         return;
       }
     }
@@ -251,6 +271,7 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
     };
     const stage = terminal.stage('write');
     await writeSky(outputs, sky, products, stage.step);
+    await part?.finish();
     stage.done();
     const { image, plan, weights } = sky;
     const { pixels } = plan;
@@ -265,7 +286,7 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
       ],
     );
   } finally {
-    await file.close();
+    await opened.close();
   }
 }
 

@@ -22,13 +22,15 @@ import { gainPicture } from '../pipeline/inspect/pictures/gain.js';
 import { lookAtGains } from '../pipeline/inspect/gains.js';
 import { recordingPicture } from '../pipeline/inspect/pictures/voltage.js';
 import { uvCoverage } from '../pipeline/inspect/pictures/uv.js';
-import { visibilityPicture } from '../pipeline/inspect/pictures/visibility.js';
+import { flagMap } from '../pipeline/inspect/pictures/flags.js';
+import { visibilityPicture, withFlagPanel } from '../pipeline/inspect/pictures/visibility.js';
 import { lookAt } from '../pipeline/inspect/voltages.js';
 import { lookAtVisibilities } from '../pipeline/inspect/visibilities.js';
 import { inputSpectra, meanSpectrum } from '../pipeline/inspect/waterfall.js';
 import { addCommonOptions, addExamples, type CommonOptions } from './options/command.js';
 import { refuseDrawings, type DrawingOptions } from './options/drawing-options.js';
 import { addEopOption } from './options/eop-option.js';
+import { faultFacts, faultLines } from './report/flag-lines.js';
 import { gainJson, gainLines } from './report/inspect-gains.js';
 import { factLines, line, lookLines, rowLines, visibilityLines } from './report/inspect-text.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
@@ -259,6 +261,7 @@ async function visibilityReport(
   onProgress?: OnProgress,
 ): Promise<Report> {
   let picture: Picture | undefined;
+  const flags = options.picture === undefined ? undefined : flagMap(file);
   const pair =
     options.baseline === undefined ? undefined : baselineCollector(file, pairNamed(file, options.baseline));
   const uv = options.uv === undefined ? undefined : uvCoverage(file);
@@ -270,6 +273,7 @@ async function visibilityReport(
     },
     onEach: (one: Integration) => {
       pair?.add(one);
+      flags?.add(one);
       uv?.add(one);
     },
   });
@@ -278,10 +282,11 @@ async function visibilityReport(
     json: {
       ...(start && { start, startUtc: formatInstant(start, 9), integrationS: durationS }),
       first: rows,
-      read,
+      read: { ...read, ...faultFacts(file) },
     },
     lines: [
       ...visibilityLines(file, look),
+      ...faultLines(file).map((text) => line('no numbers', text)),
       ...rowLines(
         'first means',
         rows.map(({ stations: [i, j], product, values }) => [`stations ${i}, ${j} ${product}`, values]),
@@ -289,7 +294,7 @@ async function visibilityReport(
     ],
     spectrum: { frequenciesHz, powerDb: spectrumDb },
     pictures: {
-      picture: pair ? pair.picture(file.path) : picture,
+      picture: pair ? pair.picture(file.path) : picture && flags && withFlagPanel(picture, flags),
       uv: uv?.picture(file.path),
       antennas: antennaPicture(file.telescope, file.path, flaggedStations(file, look.flaggedInputs)),
     },

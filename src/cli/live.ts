@@ -368,6 +368,8 @@ async function prepareProducts(source: Source, input: OpenedInput, given: Night)
             path: options.out,
             ...(options.fileEvery === undefined ? {} : { everyS: options.fileEvery }),
             values: options.values,
+            // Every sample at the full scale of 8 bits.
+            largestSum: 2 * 127 ** 2 * Math.ceil(live.integrationS * spectrumRateOf(source, live) + 1),
             overwrite: options.overwrite === true,
             header: {
               telescope,

@@ -25,6 +25,8 @@ export type SpectraCAT = Ordered<'[c][a][t]', SpectraElements>;
 export type VisibilitiesCBPP = Ordered<'[c][b][pi][pj]', Float64Array>;
 /** How many samples were really integrated into each baseline. */
 export type CountsCB = Ordered<'[c][b]', Float64Array>;
+/** The same of each product, where products of a pair count differently; 0 where one is flagged or missing. */
+export type CountsCBPP = Ordered<'[c][b][pi][pj] counts', Float64Array>;
 /** One weight for each product, as files keep them: above 0 good; below, or −0, flagged. */
 export type WeightsCBPP = Ordered<'[c][b][pi][pj] weights', Float64Array>;
 /** Metres along u, v and w. */
@@ -145,6 +147,13 @@ export const visibilitiesCBPP = (
 /** Takes an array for counts of samples [c][b]; another length is refused. */
 export const countsCB = (elements: Float64Array, channels: number, baselines: number): CountsCB =>
   checked('[c][b]', elements, channels * baselines);
+/** Takes an array for counts of samples [c][b][pi][pj]; another length is refused. */
+export const countsCBPP = (
+  elements: Float64Array,
+  channels: number,
+  baselines: number,
+  polarisations: number,
+): CountsCBPP => checked('[c][b][pi][pj] counts', elements, channels * baselines * polarisations ** 2);
 /** Takes an array for weights [c][b][pi][pj]; another length is refused. */
 export const weightsCBPP = (
   elements: Float64Array,

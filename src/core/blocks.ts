@@ -1,6 +1,7 @@
 /** What walks through the rooms. Axes, units and validity travel with the numbers. */
 import type {
   CountsCB,
+  CountsCBPP,
   DurationsB,
   SpectraCAT,
   SpectraType,
@@ -68,7 +69,8 @@ export interface SpectraBlock extends Closable {
 
 /**
  * One integration as the correlator leaves it: never phased, geometry as in docs/conventions.md.
- * The weight of product (p_i, p_j) of baseline b is counts[c][b], or 0 where either input is flagged.
+ * The weight of product (p_i, p_j) of baseline b is productCounts[c][b][p_i][p_j] where there are such, else counts[c][b];
+ * or 0 where either input is flagged (core/product-counts.ts says it).
  */
 export interface Integration {
   readonly start: Instant;
@@ -76,9 +78,14 @@ export interface Integration {
   readonly channels: number;
   readonly stations: number;
   readonly polarisations: 1 | 2;
-  /** Sums over samples, not averages: divide by counts for a correlation. */
+  /** Sums over samples, not averages: divide by the product's count for a correlation. */
   readonly visibilities: VisibilitiesCBPP;
   readonly counts: CountsCB;
+  /**
+   * Left out where every product counts as its pair does. Else each sum is over its own count, 0 where a product is flagged or
+   * missing, and `counts` holds the most of each pair's.
+   */
+  readonly productCounts?: CountsCBPP;
   /** flaggedInputs : [a], 1 where an input was left out. */
   readonly flaggedInputs: Uint8Array;
   /** pairs : [b], 1 where a file had a row of the pair at this time; left out where all are there. */

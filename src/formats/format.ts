@@ -9,6 +9,7 @@ import type { Instant } from '../core/instant.js';
 import type { KnownLength, SpectraSource, VoltageSource } from '../core/sources.js';
 import type { SkyPosition } from '../sky/frame.js';
 import type { Hdf5Look } from './hdf5/look.js';
+import type { ValueFaults } from './io/gather.js';
 import type { Station, Telescope } from '../telescope/telescope.js';
 
 /** What any opened file can say of itself; `details` is the format's own header, for inspect. */
@@ -148,6 +149,8 @@ export interface VisibilityFile extends FileFacts, Closable {
   readonly integrationCount: number;
   /** What the file does not say and was taken to be so, each in a line for people. */
   readonly assumed?: readonly string[];
+  /** Counted anew while integrations are read; complete at their end. */
+  readonly faults?: ValueFaults;
   /**
    * Unphased and in the canonical order, whatever the file holds. With memory `reused` the caller is done with each
    * before it asks for the next: a large one may then take the place of the one before.
@@ -167,6 +170,11 @@ export type WhenItAppears = 'finished' | 'first-integration';
 export interface VisibilityFileOptions {
   readonly values?: StoredValues;
   readonly appears?: WhenItAppears;
+  /**
+   * Of whole sums: the largest real or imaginary part that may come, where it is known. Beyond 2³¹ − 1 they are kept in doubles,
+   * which hold whole numbers up to 2⁵³ exactly.
+   */
+  readonly largestSum?: number;
 }
 
 /** Appends integration by integration; the file is whole after each, and whoever is killed leaves a file that `mend` makes whole. */

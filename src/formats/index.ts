@@ -45,5 +45,5 @@ export {
   type StreamType,
 } from './recordings/stream.js';
 export { describeSigmf } from './recordings/sigmf/describe.js';
-export { gather, storedProducts, type StoredProduct } from './io/gather.js';
+export { gather, storedProducts, type StoredProduct, type ValueFaults } from './io/gather.js';
 export { writtenProducts } from './visibilities/as-stored.js';

@@ -20,6 +20,7 @@ import { guppi } from './recordings/guppi.js';
 import { refuseContradictions } from './contradictions.js';
 import { lookIntoHdf5 } from './hdf5/look.js';
 import { openInput } from './io/input.js';
+import { refuseNoSky } from './no-sky.js';
 import { lwa } from './recordings/lwa/lwa.js';
 import { mark5b } from './recordings/mark5b.js';
 import { isMeasurementSet, ms } from './visibilities/ms/ms.js';
@@ -92,6 +93,7 @@ const openAgreeing = (
   preparing(async (closers) => {
     refuseUnread(path, options, format.kinds, kindsOf(known));
     const file = closers.keep(await format.open(path, options));
+    refuseNoSky(file);
     refuseContradictions(file, options);
     return file;
   });

@@ -6,7 +6,14 @@ import { openCpu } from '../backend/cpu/cpu.js';
 import { loadNative } from '../backend/cpu/library.js';
 import { describeCuda, openCuda } from '../backend/cuda/cuda.js';
 import { openReference } from '../backend/reference.js';
-import { baselineCount, baselineIndex, countsCB, visibilitiesCBPP, weightsCP } from '../core/axes.js';
+import {
+  baselineCount,
+  baselineIndex,
+  countsCB,
+  countsCBPP,
+  visibilitiesCBPP,
+  weightsCP,
+} from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { instant } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
@@ -96,6 +103,52 @@ describe('channels of unequal samples', () => {
       // 7 × 7 kernels keep 1e-4; a hundred samples that count like ten thousand are off by more than the peak.
       assert.ok(worst < 5e-4 * peak, `${worst / peak} of the peak`);
       assert.ok(alike > peak, `${alike / peak}`);
+      await imager.close();
+      await backend.close();
+    });
+  }
+
+  for (const [name, open, skip] of backends) {
+    it(`products of a pair weigh as they were counted: ${name}`, { skip }, async () => {
+      // YY of half of the pairs is flagged: XX is what it was, YY the sum over the others alone.
+      const whole = unequal();
+      const weights = Float64Array.from({ length: whole.counts.length * 4 }, (_, at) => {
+        const cell = Math.floor(at / 4);
+        return at % 4 === 3 && cell % 2 === 0 ? 0 : whole.counts[cell];
+      });
+      const sums = whole.visibilities.map((value, k) => (weights[Math.floor(k / 2)] > 0 ? value : 0));
+      const baselines = baselineCount(STATIONS);
+      const some: Integration = {
+        ...whole,
+        visibilities: visibilitiesCBPP(sums, 2, baselines, 2),
+        productCounts: countsCBPP(weights, 2, baselines, 2),
+      };
+      const backend = await open();
+      const imager = await prepareVisibilityImager(plan, backend);
+      const { image } = await imager.image([whole]);
+      const { image: found, weights: planes } = await imager.image([some]);
+      const size = 64 * 64;
+      assert.deepEqual(found.slice(0, size), image.slice(0, size), 'XX of channel 0');
+      let worst = 0;
+      for (let at = 5; at < size; at += 37) {
+        if (Number.isNaN(found[size + at])) continue;
+        const [l, m] = [pixelCosine(plan, at % 64), pixelCosine(plan, Math.floor(at / 64))];
+        const wanted = exactBrightness(
+          some,
+          { x: l, y: m, z: Math.sqrt(1 - l * l - m * m) },
+          {
+            ...{ stationsM, frequencyHz: frequenciesHz[0], channel: 0, product: 1, autos: 'leave-out' },
+          },
+        );
+        worst = Math.max(worst, Math.abs(found[size + at] - wanted));
+      }
+      // Means of a hundred samples of noise, over 33 pairs.
+      assert.ok(worst < 1e-4, `${worst}`);
+      assert.ok(planes[1] < planes[0]);
+      // Two alike are the same image.
+      const { image: twice } = await imager.image([some, some]);
+      for (let at = 0; at < size; at++)
+        assert.ok(Number.isNaN(found[at]) || Math.abs(twice[size + at] - found[size + at]) < 1e-9);
       await imager.close();
       await backend.close();
     });

@@ -3,6 +3,7 @@ import type { OnProgress } from '../core/progress.js';
 import { visibilitiesCBPP, countsCB } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
+import { allProductCounts, settleCounts } from '../core/product-counts.js';
 import { secondsBetween, type Instant } from '../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import type { VisibilityFile } from '../formats/index.js';
@@ -99,31 +100,44 @@ export async function* integrationsEvery(file: VisibilityFile, everyS: number): 
   if (sum) yield sum;
 }
 
-/** Sums are sums: visibilities and counts add. An input flagged in either is flagged. */
+/**
+ * Sums are sums: visibilities and counts add, product by product where an input is flagged in one alone. Flagged in both it
+ * stays flagged.
+ */
 export function addIntegrations(x: Integration, y: Integration): Integration {
   if (x.visibilities.length !== y.visibilities.length || x.counts.length !== y.counts.length) {
     refuse('integrations', 'of different shapes cannot be summed', 'image or calibrate them one by one');
   }
   const { channels, stations, polarisations } = x;
+  const shape = { channels, stations, polarisations };
   const baselines = (stations * (stations + 1)) / 2;
+  const isAlike =
+    !x.productCounts && !y.productCounts && x.flaggedInputs.every((flag, a) => flag === y.flaggedInputs[a]);
+  const [ofX, ofY] = isAlike ? [] : [allProductCounts(x), allProductCounts(y)];
+  // What a product without a count holds is nobody's.
+  const sums = x.visibilities.map((value, k) => {
+    if (!ofX || !ofY) return value + y.visibilities[k];
+    const at = Math.floor(k / 2);
+    return (ofX[at] > 0 ? value : 0) + (ofY[at] > 0 ? y.visibilities[k] : 0);
+  });
   return {
     start: x.start,
-    channels,
-    stations,
-    polarisations,
+    ...shape,
     // What the files said of one or the other (`asStored`) does not hold for their sum.
     durationS: secondsBetween(x.start, y.start) + y.durationS,
-    visibilities: visibilitiesCBPP(
-      x.visibilities.map((value, k) => value + y.visibilities[k]),
-      channels,
-      baselines,
-      polarisations,
-    ),
-    counts: countsCB(
-      x.counts.map((value, k) => value + y.counts[k]),
-      channels,
-      baselines,
-    ),
-    flaggedInputs: x.flaggedInputs.map((flag, a) => flag | y.flaggedInputs[a]),
+    visibilities: visibilitiesCBPP(sums, channels, baselines, polarisations),
+    ...(ofX && ofY
+      ? settleCounts(
+          shape,
+          ofX.map((count, k) => count + ofY[k]),
+        )
+      : {
+          counts: countsCB(
+            x.counts.map((value, k) => value + y.counts[k]),
+            channels,
+            baselines,
+          ),
+          flaggedInputs: x.flaggedInputs,
+        }),
   };
 }

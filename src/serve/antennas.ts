@@ -4,6 +4,7 @@ import type { Integration } from '../core/blocks.js';
 import { toDate } from '../core/instant.js';
 import { median } from '../core/median.js';
 import { DEGREES_PER_RADIAN } from '../core/units.js';
+import { productCount } from '../core/product-counts.js';
 import type { Calibrated } from '../pipeline/sky-image.js';
 import { inputName, type Telescope } from '../telescope/telescope.js';
 import type { AntennaRow, Health, InputRow } from './messages.js';
@@ -55,10 +56,11 @@ export class AntennaBook {
       let [sum, filled, counted] = [0, 0, 0];
       for (let c = 0; c < this.channels; c++) {
         const b = c * baselines + baselineIndex(s, s);
-        const power = visibilities[2 * (b * polarisations ** 2 + p * (polarisations + 1))] / counts[b];
-        this.bandpass[a * this.channels + c] = counts[b] > 0 ? decibels(power) : NaN;
-        counted += counts[b];
-        if (counts[b] > 0) {
+        const count = productCount(integration, b, p, p);
+        const power = visibilities[2 * (b * polarisations ** 2 + p * (polarisations + 1))] / count;
+        this.bandpass[a * this.channels + c] = count > 0 ? decibels(power) : NaN;
+        counted += count;
+        if (count > 0) {
           sum += power;
           filled++;
         }

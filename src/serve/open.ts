@@ -5,6 +5,7 @@ import { CorellaError, refuse } from '../core/errors.js';
 import { formatInstant } from '../core/instant.js';
 import type { Integration } from '../core/blocks.js';
 import { baselineIndex, baselineCount } from '../core/axes.js';
+import { productCount } from '../core/product-counts.js';
 import type { GainsEvents } from '../pipeline/live/gains.js';
 import type { Steering } from '../pipeline/live/steering.js';
 import { Again } from './again/again.js';
@@ -257,7 +258,7 @@ export async function openPage(settings: PageSettings): Promise<Page> {
 
 /** baseline : [product][c][re, im], means over the integration; NaN where nothing was there. */
 function publishBaseline(hub: Hub, integration: Integration, pair: readonly [number, number]): void {
-  const { channels, stations, polarisations, visibilities, counts, start } = integration;
+  const { channels, stations, polarisations, visibilities, start } = integration;
   const [i, j] = [Math.max(...pair), Math.min(...pair)];
   if (i >= stations) return;
   const baselines = baselineCount(stations);
@@ -266,9 +267,10 @@ function publishBaseline(hub: Hub, integration: Integration, pair: readonly [num
   for (let c = 0; c < channels; c++) {
     const b = c * baselines + baselineIndex(i, j);
     for (let k = 0; k < products; k++) {
+      const count = productCount(integration, b, Math.floor(k / polarisations), k % polarisations);
       for (let part = 0; part < 2; part++)
         values[2 * (k * channels + c) + part] =
-          counts[b] > 0 ? visibilities[2 * (b * products + k) + part] / counts[b] : NaN;
+          count > 0 ? visibilities[2 * (b * products + k) + part] / count : NaN;
     }
   }
   hub.publishArray(

@@ -8,6 +8,7 @@ import {
 } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import { adjoint, timesMatrix } from '../../core/jones.js';
+import { productCount } from '../../core/product-counts.js';
 import {
   refuseCount,
   refuseDarkModel,
@@ -104,9 +105,14 @@ function fillFull(plan: CalibrationPlan, input: FullInput): FilledFull {
   countsCB(input.counts, channels, baselines);
   const { flaggedInputs } = input;
   const isFlagged = (s: number): boolean => flaggedInputs[2 * s] + flaggedInputs[2 * s + 1] > 0;
+  // A matrix takes all four products of a pair: it weighs as the least of them.
+  const ofProduct = (cell: number, n: number): number =>
+    productCount({ ...input, polarisations: 2 }, cell, Math.floor(n / 2), n % 2);
+  const least = (cell: number): number =>
+    input.productCounts ? Math.min(...[0, 1, 2, 3].map((n) => ofProduct(cell, n))) : input.counts[cell];
   const isUsed = (c: number, i: number, j: number): boolean =>
     plan.usedBaselines[baselineIndex(i, j)] === 1 &&
-    input.counts[c * baselines + baselineIndex(i, j)] !== 0 &&
+    least(c * baselines + baselineIndex(i, j)) !== 0 &&
     !isFlagged(i) &&
     !isFlagged(j);
   const withData = Array.from({ length: channels }, (_, c) => c).filter((c) => {
@@ -142,12 +148,12 @@ function fillFull(plan: CalibrationPlan, input: FullInput): FilledFull {
     for (let i = 0; i < stations; i++) {
       for (let j = 0; j <= i; j++) {
         const from = c * baselines + baselineIndex(i, j);
-        const count = input.counts[from];
+        const count = least(from);
         if (!(count >= 0 && count < Infinity)) refuseCount(where, i, j, String(count));
         if (!isUsed(c, i, j)) continue;
         const to = at * baselines + baselineIndex(i, j);
         for (let n = 0; n < 8; n++) {
-          batch.data[8 * to + n] = input.visibilities[8 * from + n] / count;
+          batch.data[8 * to + n] = input.visibilities[8 * from + n] / ofProduct(from, Math.floor(n / 2));
           batch.model[8 * to + n] = input.model[8 * from + n];
           if (!Number.isFinite(batch.data[8 * to + n])) refusePair(where, i, j, 'visibility');
           if (!Number.isFinite(batch.model[8 * to + n])) refusePair(where, i, j, 'model');

@@ -131,8 +131,11 @@ export function registerSubmit(farm: Command): void {
   ]);
 }
 
-/** What looks at spectra side by side that jobs may part. */
-const ONE_PROCESS = ['kurtosis', 'kurtosisSpectra', 'kurtosisOver', 'kurtosisBursts', 'vanVleck'];
+/** What looks at spectra side by side that jobs may part, and what is chosen of what they make. */
+const ONE_PROCESS = [
+  ...['kurtosis', 'kurtosisSpectra', 'kurtosisOver', 'kurtosisBursts', 'vanVleck'],
+  ...['times', 'keepChannels', 'flags'],
+];
 
 async function submitCorrelate(
   path: string,

@@ -6,17 +6,17 @@ import { addBackendOptions, addExamples, parseCount, type BackendOptions } from 
 import { CROSS_HAND_WORDS, parseCrossHand, type CrossHandChoice } from './cross-hand-option.js';
 import { addElementOption } from './element-option.js';
 import { addEopOption } from './eop-option.js';
-import { addFlagOption, type FlagOptions } from './flags.js';
 import { addIntegrationOption, type IntegrationOptions } from './integration-options.js';
 import { addOpenOptions, type OpenFlags } from './open-options.js';
 import { addOverwriteOption, parseOutput, type OutputOptions } from './outputs.js';
+import { addPartOptions, type PartOptions } from './part-options.js';
 import { addPolarisationOption, type Polarisation } from './polarisation-option.js';
 import { addPolariseOption } from './polarise-option.js';
 import { duration, plainNumber } from './quantity.js';
 import { addSourceOption } from './sky-options.js';
 
 export interface CalibrateOptions
-  extends BackendOptions, OutputOptions, FlagOptions, IntegrationOptions, OpenFlags {
+  extends BackendOptions, OutputOptions, PartOptions, IntegrationOptions, OpenFlags {
   readonly out: string;
   readonly sources: string;
   readonly minAltitude: number;
@@ -98,7 +98,7 @@ export function addCalibrateOptions(command: Command): void {
   addPolariseOption(command);
   addElementOption(command);
   addIntegrationOption(command);
-  addFlagOption(command);
+  addPartOptions(command);
   addOverwriteOption(command);
   addOpenOptions(command, 'visibilities');
   addBackendOptions(command);
@@ -123,6 +123,10 @@ export function addCalibrateOptions(command: Command): void {
     [
       'calibrate night2.uvfits --cross-hand night1.json',
       'the phase between X and Y as an earlier night had it',
+    ],
+    [
+      'calibrate night.uvh5 --flag stand17:Y,channels=150.2MHz..150.4MHz --flag-interference',
+      'without a dead dipole and a transmitter, and without what else stands out; --flags-out writes what was flagged',
     ],
     [
       'calibrate field.uvfits --sources field-sources.txt --polarisation full',

@@ -35,10 +35,17 @@ export const channelOptionNames = [
 
 const windowNames = ['rectangular', 'hann', 'hamming', 'blackman', 'kaiser:BETA'] as const;
 
-export function addChannelOptions(command: Command): Command {
-  return command
-    .optionsGroup('Channels, from voltages:')
-    .option('--channels <number>', "how many (default: the telescope's own)", parseCount)
+/** `or which`: the same option names channels where there are visibilities, and is kept as it was written. */
+export function addChannelOptions(command: Command, channels: 'how many' | 'or which' = 'how many'): Command {
+  const group = command.optionsGroup('Channels, from voltages:');
+  if (channels === 'how many')
+    group.option('--channels <number>', "how many (default: the telescope's own)", parseCount);
+  else
+    group.option(
+      '--channels <number|list>',
+      "of voltages how many (default: the telescope's own); of visibilities which: 10-20,30 or 151MHz..152MHz",
+    );
+  return group
     .option(
       '--filter <name>',
       `by name: ${filterNames.join(', ')}; channelise --response tells what each does (default: usual)`,

@@ -1,6 +1,8 @@
-/** Inputs and stations to leave out, by number or by the station's name. */
+/** Inputs and stations to leave out, by number or by the station's name; of visibilities also channels, times and pairs. */
 import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
+import { inputsNamed, rulesNamed, type FlagContext } from '../../pipeline/flags/words.js';
+import type { FlagRule } from '../../pipeline/flags/rules.js';
 import type { Telescope } from '../../telescope/telescope.js';
 
 export const addFlagOption = (command: Command): Command =>
@@ -9,12 +11,17 @@ export const addFlagOption = (command: Command): Command =>
     'leave out: inputs by number (12, 30-33), stations by name (stand17), one polarisation of one (stand17:Y)',
   );
 
+/** For whatever ends in visibilities. */
+export const addFlagRulesOption = (command: Command): Command =>
+  command.option(
+    '--flag <list>',
+    'flag inputs by number (12, 30-33), stations by name (stand17), one polarisation of one (stand17:Y), pairs ' +
+      '(stand1&stand17), channels=10-20+30 or channels=151MHz..152MHz, times=FROM..TO',
+  );
+
 export interface FlagOptions {
   readonly flag?: string;
 }
-
-/** As inputName writes them: of a file's two feeds each is the first or the second. */
-const feedNumbers: Readonly<Partial<Record<string, 0 | 1>>> = { X: 0, Y: 1, R: 0, L: 1 };
 
 /** flags : [a], 1 where an input is to be left out. */
 export function parseFlags(
@@ -24,28 +31,24 @@ export function parseFlags(
   telescope?: Pick<Telescope, 'stations'>,
   option = '--flag',
 ): Uint8Array {
-  const flags = new Uint8Array(inputs);
-  for (const part of (text ?? '').split(',').map((word) => word.trim())) {
-    if (part === '') continue;
-    const range = /^(\d+)(?:-(\d+))?$/.exec(part);
-    if (range) {
-      const first = Number(range[1]);
-      const last = Number(range.at(2) ?? first);
-      if (last < first || last >= inputs) refuse(option, `${part} is outside inputs 0 to ${inputs - 1}`);
-      flags.fill(1, first, last + 1);
-      continue;
-    }
-    const [name, letter] = part.split(':') as [string, string?];
-    const station = telescope?.stations.findIndex((candidate) => candidate.name === name) ?? -1;
-    if (station < 0)
-      refuse(option, `'${name}' is no station here`, "give an input's number or a station's name");
-    const p = letter === undefined ? undefined : feedNumbers[letter.toUpperCase()];
-    if (letter !== undefined && (p === undefined || p >= polarisations))
-      refuse(option, `'${part}' names no polarisation`, 'write NAME:X or NAME:Y, of circular feeds R or L');
-    if (p === undefined) flags.fill(1, station * polarisations, (station + 1) * polarisations);
-    else flags[station * polarisations + p] = 1;
-  }
+  const words = (text ?? '')
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
+  const flags = inputsNamed(words, inputs, polarisations, telescope?.stations, option);
+  refuseAll(text, flags, option);
+  return flags;
+}
+
+function refuseAll(text: string | undefined, flags: Uint8Array, option: string): void {
   if (text !== undefined && flags.every((flag) => flag === 1))
     refuse(option, `'${text}' leaves out every input`, 'keep some');
-  return flags;
+}
+
+/** Everything that --flag may say of visibilities. */
+export function parseFlagRules(text: string | undefined, context: FlagContext): readonly FlagRule[] {
+  if (text === undefined) return [];
+  const rules = rulesNamed(text, context, '--flag');
+  for (const { inputs } of rules) if (inputs) refuseAll(text, inputs, '--flag');
+  return rules;
 }

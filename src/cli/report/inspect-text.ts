@@ -141,7 +141,7 @@ export function lookLines(file: Recording, look: Look, utc: (sample: number) => 
 }
 
 export function visibilityLines(file: VisibilityFile, look: VisibilityLook): string[] {
-  const { start, durationS, flaggedInputs, missing, counts } = look;
+  const { start, durationS, flaggedInputs, missing, flagged, counts } = look;
   const { polarisations, feeds } = file.header;
   const names = flaggedInputs.map((a) => inputName(file.telescope, a, polarisations, feeds));
   return [
@@ -153,7 +153,10 @@ export function visibilityLines(file: VisibilityFile, look: VisibilityLook): str
     line('flagged', nameList(names, 'no input')),
     line(
       'without weight',
-      missing.values === 0 ? 'nothing' : `${percent(missing.fraction)} of all pairs and products`,
+      missing.values === 0
+        ? 'nothing'
+        : `${percent(missing.fraction)} of all pairs and products: ${percent(flagged.fraction)} flagged, ` +
+            `${percent(missing.fraction - flagged.fraction)} missing`,
     ),
     ...(counts === undefined
       ? []

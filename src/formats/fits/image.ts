@@ -253,6 +253,10 @@ export async function readFitsImage(path: string): Promise<ReadFitsImage> {
     ) {
       refuse(path, 'is not an image of the kind corella writes', 'open it with a FITS viewer');
     }
+    const [raDeg, decDeg, stepDeg] = [header.real('CRVAL1'), header.real('CRVAL2'), header.real('CDELT2')];
+    if (!(Math.abs(raDeg) <= 360)) refuse(path, `its CRVAL1 is a right ascension of ${raDeg}°`, 'correct it');
+    if (!(Math.abs(decDeg) <= 90)) refuse(path, `its CRVAL2 is a declination of ${decDeg}°`, 'correct it');
+    if (!(stepDeg > 0 && stepDeg < 180)) refuse(path, `its CDELT2 is ${stepDeg}°`, 'correct it: above 0');
     const pixels = header.whole('NAXIS1', 1, 2 ** 16);
     const channels = header.whole('NAXIS3', 1, 2 ** 20);
     const planes = header.whole('NAXIS4', 1, 4);
@@ -274,8 +278,8 @@ export async function readFitsImage(path: string): Promise<ReadFitsImage> {
       pixels,
       channels,
       planes,
-      pixelSize: header.real('CDELT2') / DEGREES_PER_RADIAN,
-      centre: { raDeg: header.real('CRVAL1'), decDeg: header.real('CRVAL2') },
+      pixelSize: stepDeg / DEGREES_PER_RADIAN,
+      centre: { raDeg, decDeg },
       unit: header.text('BUNIT', ''),
       details: Object.fromEntries(header.values),
       values,

@@ -25,15 +25,16 @@ describe('gathering rows', () => {
     rows.add(0, yy, 3, 4, 8);
     rows.add(0, xy, 5, 6, 2);
     rows.add(0, yx, 7, 8, -16);
-    const { asStored, visibilities, counts } = rows.finish(when);
+    const { asStored, visibilities, counts, productCounts } = rows.finish(when);
     assert.ok(asStored?.stopped);
     assert.deepEqual([...asStored.means.subarray(8, 16)], [1, -2, 7, -8, 5, -6, 3, -4]);
     assert.deepEqual([...asStored.weights.subarray(4, 8)], [4, -16, 2, 8]);
     assert.deepEqual(asStored.stopped.phaseCentre, centre);
     assert.deepEqual([...asStored.stopped.uvwM.subarray(3, 6)], [-1, 2, -3]);
-    // One product is flagged though its inputs are not: the baseline counts for nothing.
-    assert.equal(counts[1], 0);
-    assert.deepEqual([...visibilities.subarray(8, 16)].map(Math.abs), new Array<number>(8).fill(0));
+    // One product is flagged though its inputs are not: it counts for nothing, the others for themselves.
+    assert.equal(counts[1], 8);
+    assert.deepEqual([...(productCounts ?? [])].slice(4, 8), [4, 0, 2, 8]);
+    assert.deepEqual([...visibilities.subarray(8, 16)], [4, -8, 0, 0, 10, -12, 24, -32]);
   });
 
   it('marks what the file lacks: weight −0, uvw not a number', () => {
@@ -56,14 +57,13 @@ describe('gathering rows', () => {
     assert.deepEqual([...(asStored?.means.subarray(2, 4) ?? [])], [2, -6]);
   });
 
-  it('makes sums once, when asked, as the counts of their baseline want them', () => {
+  it('makes sums once, when asked, each over its own samples', () => {
     const rows = gather({ ...shape, values: 'mean' });
     rows.row(1, 0);
     rows.add(0, xx, 3, -4, 8);
     for (const product of [yy, xy, yx]) rows.add(0, product, 1, 1, 2);
     const one = rows.finish(when);
-    // The least product has 2 samples, and XX gives as many of its eight.
-    assert.deepEqual([...one.visibilities.subarray(8, 12), one.counts[1]], [6, -8, 2, 2, 2]);
+    assert.deepEqual([...one.visibilities.subarray(8, 12), one.counts[1]], [24, -32, 2, 2, 8]);
     assert.equal(one.visibilities, one.visibilities);
   });
 

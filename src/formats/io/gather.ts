@@ -2,14 +2,13 @@
 import {
   baselineCount,
   baselineIndex,
-  countsCB,
   durationsB,
   uvwB,
   visibilitiesCBPP,
   weightsCBPP,
-  type CountsCB,
 } from '../../core/axes.js';
 import type { AsStored, Integration } from '../../core/blocks.js';
+import { settleCounts } from '../../core/product-counts.js';
 import type { SkyPosition } from '../../sky/frame.js';
 
 /** Which polarisations of the first and second antenna a stored product joins; 0 is X or R, 1 is Y or L. */
@@ -58,6 +57,14 @@ export interface GatherShape {
   readonly values: 'mean' | 'sum';
   /** Where every row's fringes are stopped; left out where they run, or stop at several places. */
   readonly stoppedAt?: SkyPosition;
+  /** Where values that are no numbers are counted: each is a flag. */
+  readonly faults?: ValueFaults;
+}
+
+/** What reading a file of visibilities has met so far; complete once its integrations have been read to the end. */
+export interface ValueFaults {
+  /** NaN and infinities among values, and weights, that the file says are good. */
+  notNumbers: number;
 }
 
 /** What a file says of a row beside its values. */
@@ -107,7 +114,12 @@ export function gather(shape: GatherShape): Gathering {
       if (!Number.isFinite(u + v + w)) return;
       uvw.set(order === 'i is first' ? row.uvwM : [-u, -v, -w], 3 * b);
     },
-    add: (c, { p1, p2 }, re, im, weight) => {
+    add: (c, { p1, p2 }, re, im, said) => {
+      let weight = said;
+      if (!(weight <= 0) && !Number.isFinite(re + im + weight)) {
+        if (shape.faults) shape.faults.notNumbers++;
+        weight = weight < Infinity ? -weight : -0;
+      }
       // V₂₁[p₂][p₁] is the conjugate of V₁₂[p₁][p₂].
       const [pi, pj, sign] = order === 'i is first' ? [p1, p2, 1] : [p2, p1, -1];
       const at = ((c * baselines + b) * polarisations + pi) * polarisations + pj;
@@ -130,13 +142,11 @@ export function gather(shape: GatherShape): Gathering {
       } else if (isNew) weights[at] = size > 0 ? -size : -0;
     },
     finish: (when) => {
-      const { counts, flaggedInputs } = settle(shape, weights);
+      const settled = settleCounts(shape, weights);
       for (let at = 0; at < cells; at++) if (Number.isNaN(weights[at])) weights[at] = -0;
-      const summed = once(() => {
-        const all = sums ?? weighted(means, weights);
-        scaleToCounts(all, weights, counts, polarisations ** 2);
-        return visibilitiesCBPP(all, channels, baselines, polarisations);
-      });
+      const summed = once(() =>
+        visibilitiesCBPP(sums ?? weighted(means, weights), channels, baselines, polarisations),
+      );
       const asStored: AsStored = {
         means: visibilitiesCBPP(means, channels, baselines, polarisations),
         weights: weightsCBPP(weights, channels, baselines, polarisations),
@@ -151,8 +161,7 @@ export function gather(shape: GatherShape): Gathering {
         get visibilities() {
           return summed();
         },
-        counts,
-        flaggedInputs,
+        ...settled,
         ...(there.includes(0) && { pairs: there.slice() }),
         // A pair that comes twice at one time has no single value to write again: the sums alone are kept.
         ...(repeated === 0 && { asStored }),
@@ -184,60 +193,7 @@ function weighted(means: Float64Array, weights: Float64Array): Float64Array {
   return sums;
 }
 
-/** A product that weighs more than its baseline counts gives its share; one of no weight gives nothing. */
-function scaleToCounts(sums: Float64Array, weights: Float64Array, counts: CountsCB, pairs: number): void {
-  for (let at = 0; at < weights.length; at++) {
-    const factor = weights[at] > 0 ? counts[Math.floor(at / pairs)] / weights[at] : 0;
-    // Exact sums stay exact: nothing is scaled where all products weigh the same.
-    if (factor === 1) continue;
-    sums[2 * at] *= factor;
-    sums[2 * at + 1] *= factor;
-  }
-}
-
 const differ = (values: Float64Array): boolean => {
   const first = values.find((value) => !Number.isNaN(value));
   return values.some((value) => !Number.isNaN(value) && value !== first);
 };
-
-/**
- * From weights per product to flagged inputs and one count a baseline, to which the sums are scaled. An input none
- * of whose products has weight is flagged. Beyond that a baseline counts as its least product: a product without
- * weight must not pass for a zero.
- */
-function settle(
-  { channels, stations, polarisations }: GatherShape,
-  weights: Float64Array,
-): { readonly counts: CountsCB; readonly flaggedInputs: Uint8Array } {
-  const baselines = baselineCount(stations);
-  const pairs = polarisations ** 2;
-  const flaggedInputs = new Uint8Array(stations * polarisations).fill(1);
-  const counts = new Float64Array(channels * baselines).fill(Number.POSITIVE_INFINITY);
-  const visit = (see: (cell: number, at: number, a1: number, a2: number) => void): void => {
-    for (let c = 0; c < channels; c++) {
-      for (let i = 0; i < stations; i++) {
-        for (let j = 0; j <= i; j++) {
-          const cell = c * baselines + baselineIndex(i, j);
-          for (let pair = 0; pair < pairs; pair++) {
-            const pi = Math.floor(pair / polarisations);
-            const a1 = i * polarisations + pi;
-            see(cell, cell * pairs + pair, a1, j * polarisations + (pair % polarisations));
-          }
-        }
-      }
-    }
-  };
-  visit((_cell, at, a1, a2) => {
-    if (!(weights[at] > 0)) return;
-    flaggedInputs[a1] = 0;
-    flaggedInputs[a2] = 0;
-  });
-  visit((cell, at, a1, a2) => {
-    if (flaggedInputs[a1] === 1 || flaggedInputs[a2] === 1) return;
-    // What never came is no product of the file's.
-    if (!Number.isNaN(weights[at])) counts[cell] = Math.min(counts[cell], Math.max(0, weights[at]));
-  });
-  for (let cell = 0; cell < counts.length; cell++)
-    if (counts[cell] === Number.POSITIVE_INFINITY) counts[cell] = 0;
-  return { counts: countsCB(counts, channels, baselines), flaggedInputs };
-}

@@ -3,6 +3,7 @@ import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
 import { addSeconds, formatInstant, secondsBetween, type Instant } from '../../core/instant.js';
 import type { VisibilityFile, VisibilityHeader } from '../format.js';
+import type { ValueFaults } from '../io/gather.js';
 
 interface Placed {
   readonly file: VisibilityFile;
@@ -26,6 +27,7 @@ export async function joinVisibilities(files: readonly VisibilityFile[]): Promis
   }
   const header = headerOf(placed.map(({ file }) => file.header));
   const assumed = [...new Set(files.flatMap((file) => file.assumed ?? []))];
+  const faults: ValueFaults = { notNumbers: 0 };
   return {
     kind: 'visibilities',
     path: files.map(({ path }) => path).join(','),
@@ -44,8 +46,13 @@ export async function joinVisibilities(files: readonly VisibilityFile[]): Promis
       gapsS: placed.slice(1).map(({ start }, k) => secondsBetween(placed[k].end, start)),
       first: first.details,
     },
+    faults,
     integrations: async function* (memory): AsyncGenerator<Integration> {
-      for (const { file } of placed) yield* file.integrations(memory);
+      faults.notNumbers = 0;
+      for (const { file } of placed) {
+        yield* file.integrations(memory);
+        faults.notNumbers += file.faults?.notNumbers ?? 0;
+      }
     },
     close: async () => {
       for (const file of files) await file.close();

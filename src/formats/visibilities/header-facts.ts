@@ -110,3 +110,7 @@ export function cardsOf(
   }
   return [...cards];
 }
+
+/** From 0 to 360 where it is an angle that someone may have meant; else as it is, to be refused by name. */
+export const turnedRaDeg = (raDeg: number): number =>
+  Math.abs(raDeg) < 361 ? ((raDeg % 360) + 360) % 360 : raDeg;

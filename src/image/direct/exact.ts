@@ -1,6 +1,7 @@
 /** The slow truth: brightness in one direction as a plain sum over visibilities, no grid, no taper, exact heights. */
 import { baselineCount, baselineIndex } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
+import { productCount } from '../../core/product-counts.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import { dot, type Vector3 } from '../../core/vector.js';
 import { productInputs } from './direct.js';
@@ -14,13 +15,13 @@ export interface ExactOptions {
   readonly autos: 'include' | 'leave-out';
 }
 
-/** Σ_ij V_ij e^(−2πi f (r_i − r_j)·ŝ/c) / Σ_ij counts_ij over ordered pairs; uncalibrated data, natural weight. */
+/** Σ_ij V_ij e^(−2πi f (r_i − r_j)·ŝ/c) / Σ_ij of its counts over ordered pairs; uncalibrated data, natural weight. */
 export function exactBrightness(
   integration: Integration,
   directionEnu: Vector3,
   { stationsM, frequencyHz, channel, product, autos }: ExactOptions,
 ): number {
-  const { stations, polarisations, visibilities, counts, flaggedInputs } = integration;
+  const { stations, polarisations, visibilities, flaggedInputs } = integration;
   const [pi, pj] = productInputs[product];
   let sumRe = 0;
   let sumIm = 0;
@@ -38,7 +39,7 @@ export function exactBrightness(
       const angle = (-2 * Math.PI * frequencyHz * pathM) / SPEED_OF_LIGHT_M_PER_S;
       sumRe += re * Math.cos(angle) - im * Math.sin(angle);
       sumIm += re * Math.sin(angle) + im * Math.cos(angle);
-      weight += counts[b];
+      weight += productCount(integration, b, row, column);
     }
   }
   return (product === 3 ? sumIm : sumRe) / weight;

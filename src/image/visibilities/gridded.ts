@@ -11,6 +11,7 @@ import { baselineCount, baselineIndex, weightsCP } from '../../core/axes.js';
 import type { GainsCA, ImageCPML, WeightsCP } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
+import { productCount } from '../../core/product-counts.js';
 import { inputFactors, scaleImage, unitFactors } from '../direct/direct.js';
 import { PairKernel } from './pair-kernels.js';
 import type { ImagePlan } from '../plan.js';
@@ -164,13 +165,14 @@ function readPair(
   let re = 0;
   let im = 0;
   let weight = 0;
-  for (const { visibilities, counts, flaggedInputs } of integrations) {
+  for (const one of integrations) {
+    const { visibilities, flaggedInputs } = one;
     if (isLeftOut || isHeldAlready || flaggedInputs[inputI] === 1 || flaggedInputs[inputJ] === 1) continue;
     const b = channel * baselineCount(stations) + baselineIndex(i, j);
     const at = 2 * ((b * polarisations + pi) * polarisations + pj);
     re += visibilities[at];
     im += visibilities[at + 1];
-    weight += counts[b];
+    weight += productCount(one, b, pi, pj);
   }
   return {
     re: re * factorRe - im * factorIm,

@@ -1,5 +1,6 @@
 /** Several integrations as one. */
 import type { Integration } from '../../core/blocks.js';
+import { productCount } from '../../core/product-counts.js';
 
 /** Sums over integrations and the weight of each. */
 export interface Summed {
@@ -14,14 +15,22 @@ export interface Summed {
 export function sumIntegrations(integrations: readonly Integration[]): Summed {
   const [first] = integrations;
   if (integrations.length === 1) {
-    const { visibilities, counts, flaggedInputs } = first;
+    const { visibilities, counts, productCounts, flaggedInputs } = first;
+    if (productCounts)
+      return {
+        visibilities,
+        weights: productCounts,
+        weightsPerBaseline: first.polarisations ** 2,
+        flags: flaggedInputs,
+      };
     return { visibilities, weights: counts, weightsPerBaseline: 1, flags: flaggedInputs };
   }
   const { stations, polarisations } = first;
   const products = polarisations ** 2;
   const visibilities = new Float64Array(first.visibilities.length);
   const weights = new Float64Array(first.counts.length * products);
-  for (const { visibilities: sums, counts, flaggedInputs, channels } of integrations) {
+  for (const one of integrations) {
+    const { visibilities: sums, flaggedInputs, channels } = one;
     let b = 0;
     for (let c = 0; c < channels; c++) {
       for (let i = 0; i < stations; i++) {
@@ -33,7 +42,7 @@ export function sumIntegrations(integrations: readonly Integration[]): Summed {
             const at = b * products + product;
             visibilities[2 * at] += sums[2 * at];
             visibilities[2 * at + 1] += sums[2 * at + 1];
-            weights[at] += counts[b];
+            weights[at] += productCount(one, b, Math.floor(product / polarisations), product % polarisations);
           }
         }
       }

@@ -13,6 +13,7 @@ import {
 } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
+import { productCount } from '../../core/product-counts.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import { dot, type Vector3 } from '../../core/vector.js';
 import type { TangentAxes } from '../../sky/frame.js';
@@ -67,6 +68,14 @@ export interface StopOptions extends Centre {
   readonly gains?: GainsCA;
   /** solved : [c][a], 0 leaves the input out. */
   readonly solved?: Uint8Array;
+  /** Added to. */
+  readonly hands?: HandTally;
+}
+
+/** Visibilities of I made of both hands, and of one where the other is flagged or missing. */
+export interface HandTally {
+  both: number;
+  one: number;
 }
 
 /** Every pair of different stations, i > j in the order of baselines. */
@@ -115,7 +124,7 @@ export function stopFringes(integration: Integration, options: StopOptions): Wid
       const delayS = geometry.uvwM[3 * row + 2] / SPEED_OF_LIGHT_M_PER_S;
       for (let c = 0; c < channels; c++) {
         sum.fill(0);
-        let perWeight = 0;
+        let [perWeight, used] = [0, 0];
         for (const part of parts) {
           const inputI = i * polarisations + part.pi;
           const inputJ = j * polarisations + part.pj;
@@ -125,17 +134,22 @@ export function stopFringes(integration: Integration, options: StopOptions): Wid
             solved?.[c * stations * polarisations + inputI] === 0 ||
             solved?.[c * stations * polarisations + inputJ] === 0;
           const at = ((c * baselines + b) * polarisations + part.pi) * polarisations + part.pj;
-          const weight = isLeftOut ? 0 : weightOf(integration, at, c * baselines + b);
-          if (!(weight > 0)) {
-            perWeight = Infinity;
-            break;
-          }
+          const weight = isLeftOut ? 0 : weightOf(integration, at, c * baselines + b, part);
+          if (!(weight > 0)) continue;
+          used++;
           const [re, im] = calibrated(meanOf(integration, at, weight), { c, inputI, inputJ }, options);
           perWeight += 1 / weight / parts.length;
           sum[0] += part.re * re - part.im * im;
           sum[1] += part.re * im + part.im * re;
         }
-        if (perWeight === Infinity || !Number.isFinite(sum[0] + sum[1])) continue;
+        // One hand stands for I where the other is lost, with half the weight; nothing stands for half of XY.
+        if (used < (product === 'I' ? 1 : parts.length)) continue;
+        const share = parts.length / used;
+        sum[0] *= share;
+        sum[1] *= share;
+        perWeight *= share ** 2;
+        if (!Number.isFinite(sum[0] + sum[1])) continue;
+        if (options.hands) options.hands[used === parts.length ? 'both' : 'one']++;
         const angle = -2 * Math.PI * frequenciesHz[c] * delayS;
         const cosine = Math.cos(angle);
         const sine = Math.sin(angle);
@@ -153,9 +167,9 @@ export function stopFringes(integration: Integration, options: StopOptions): Wid
   };
 }
 
-/** Samples behind a product; a file says it of each, else the pair's count stands for all of them. */
-const weightOf = ({ asStored, counts }: Integration, at: number, pair: number): number =>
-  asStored ? asStored.weights[at] : counts[pair];
+/** Samples behind a product, as its file says. */
+const weightOf = (integration: Integration, at: number, cell: number, { pi, pj }: Part): number =>
+  integration.asStored ? integration.asStored.weights[at] : productCount(integration, cell, pi, pj);
 
 function meanOf(
   { asStored, visibilities }: Integration,

@@ -1,6 +1,7 @@
 /** Visibilities over gains: what others' software goes on from. */
 import { baselineCount, gainsCA, visibilitiesCBPP, weightsCBPP } from '../../core/axes.js';
 import type { AsStored, Integration } from '../../core/blocks.js';
+import { restored, storedOf } from '../visibilities/stored.js';
 import type { Calibrated } from '../sky-image.js';
 import { overMatrices } from './apply-matrices.js';
 
@@ -21,7 +22,7 @@ export function applyGains(integration: Integration, calibrated: Calibrated): Ap
   const { channels, stations, polarisations } = integration;
   const baselines = baselineCount(stations);
   const inputs = stations * polarisations;
-  const stored = integration.asStored ?? asIfStored(integration);
+  const stored = storedOf(integration);
   const matrices = overMatrices(integration, stored, calibrated);
   const solved = matrices?.solved ?? calibrated.solved;
   const means = matrices?.means ?? new Float64Array(stored.means.length);
@@ -30,6 +31,9 @@ export function applyGains(integration: Integration, calibrated: Calibrated): Ap
   for (let c = 0; c < channels; c++) {
     for (let i = 0; i < stations; i++) {
       for (let j = 0; j <= i; j++) {
+        // Of matrices every product is in every result: one that is flagged spoils all four.
+        const four = stored.weights.subarray(at, at + polarisations ** 2);
+        const isWhole = !matrices || four.every((weight) => weight > 0);
         for (let p = 0; p < polarisations; p++) {
           for (let q = 0; q < polarisations; q++, at++) {
             const [atI, atJ] = [c * inputs + i * polarisations + p, c * inputs + j * polarisations + q];
@@ -43,7 +47,7 @@ export function applyGains(integration: Integration, calibrated: Calibrated): Ap
               means[2 * at + 1] = isSolved ? (im * pairRe - re * pairIm) / power : im;
             }
             const weight = stored.weights[at];
-            const isGood = isSolved && (p === q || crossHands?.[c] === 1);
+            const isGood = isWhole && isSolved && (p === q || crossHands?.[c] === 1);
             weights[at] = isGood ? weight : -Math.abs(weight);
             if (!(weight > 0)) continue;
             values++;
@@ -58,14 +62,8 @@ export function applyGains(integration: Integration, calibrated: Calibrated): Ap
     means: visibilitiesCBPP(means, channels, baselines, polarisations),
     weights: weightsCBPP(weights, channels, baselines, polarisations),
   };
-  const perCell = polarisations ** 2;
-  const sums = means.map((value, k) => value * integration.counts[Math.floor(k / 2 / perCell)]);
   return {
-    integration: {
-      ...{ start: integration.start, durationS: integration.durationS, channels, stations, polarisations },
-      ...{ counts: integration.counts, flaggedInputs: integration.flaggedInputs, asStored },
-      visibilities: visibilitiesCBPP(sums, channels, baselines, polarisations),
-    },
+    integration: restored(integration, asStored, 'changed'),
     flagged,
     values,
   };
@@ -85,41 +83,5 @@ export function withoutLeakage(
   return {
     integration: applyGains(integration, calibrated).integration,
     calibrated: { gains, solved: matrices.solved, ...(crossHands && { crossHands }) },
-  };
-}
-
-/** Means and weights of what came from no file of means. */
-function asIfStored({
-  channels,
-  stations,
-  polarisations,
-  visibilities,
-  counts,
-  flaggedInputs,
-}: Integration): AsStored {
-  const baselines = baselineCount(stations);
-  const perCell = polarisations ** 2;
-  const weights = new Float64Array(channels * baselines * perCell);
-  let at = 0;
-  for (let c = 0; c < channels; c++) {
-    for (let i = 0; i < stations; i++) {
-      for (let j = 0; j <= i; j++) {
-        for (let p = 0; p < polarisations; p++) {
-          for (let q = 0; q < polarisations; q++, at++) {
-            const count = counts[Math.floor(at / perCell)];
-            const isLeft = flaggedInputs[i * polarisations + p] + flaggedInputs[j * polarisations + q] > 0;
-            weights[at] = isLeft ? -count : count;
-          }
-        }
-      }
-    }
-  }
-  const means = visibilities.map((value, k) => {
-    const count = counts[Math.floor(k / 2 / perCell)];
-    return count > 0 ? value / count : 0;
-  });
-  return {
-    means: visibilitiesCBPP(means, channels, baselines, polarisations),
-    weights: weightsCBPP(weights, channels, baselines, polarisations),
   };
 }

@@ -2,6 +2,7 @@
 import type { Calibration, CalibrationPlan } from '../../calibrate/index.js';
 import { baselineIndex } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
+import { productCount } from '../../core/product-counts.js';
 import { median } from '../../core/median.js';
 
 export interface ModelCheck {
@@ -54,17 +55,18 @@ export function checkModel(
 
 /** Σ w|V|², and Σ w·P_i·P_j/N that noise puts there, by the powers of the autocorrelations; NaN where there are none. */
 function sumsOf(
-  { visibilities, counts, stations, polarisations }: Integration,
+  integration: Integration,
   { solved }: Calibration,
   { usedBaselines, baselines }: CalibrationPlan,
   c: number,
   p: number,
 ): Sums {
+  const { visibilities, stations, polarisations } = integration;
   const inputs = stations * polarisations;
   const valueAt = (b: number): number => 2 * (((c * baselines + b) * polarisations + p) * polarisations + p);
   const powers = Array.from({ length: stations }, (_, s) => {
     const b = baselineIndex(s, s);
-    const count = counts[c * baselines + b];
+    const count = productCount(integration, c * baselines + b, p, p);
     return count > 0 ? visibilities[valueAt(b)] / count : Number.NaN;
   });
   const sums: Sums = { total: 0, noise: 0, pairs: 0, inputs: 0 };
@@ -72,7 +74,7 @@ function sumsOf(
   for (let i = 0; i < stations; i++) {
     for (let j = 0; j < i; j++) {
       const b = baselineIndex(i, j);
-      const count = counts[c * baselines + b];
+      const count = productCount(integration, c * baselines + b, p, p);
       const at = (s: number): number => c * inputs + s * polarisations + p;
       if (usedBaselines[b] === 0 || !(count > 0) || solved[at(i)] * solved[at(j)] === 0) continue;
       const value = valueAt(b);

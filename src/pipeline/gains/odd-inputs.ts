@@ -2,6 +2,7 @@
 import { baselineIndex, baselineCount } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { realNumber } from '../../core/errors.js';
+import { productCount } from '../../core/product-counts.js';
 import { median } from '../../core/median.js';
 import type { Calibration } from '../../calibrate/index.js';
 
@@ -36,7 +37,7 @@ function outliers(
 
 /** By the power each input receives, its middle over channels. Flagged and unrecorded inputs are not looked at. */
 export function oddByPower(integration: Integration, factor: number): OddInput[] {
-  const { channels, stations, polarisations, visibilities, counts, flaggedInputs } = integration;
+  const { channels, stations, polarisations, visibilities, flaggedInputs } = integration;
   const baselines = baselineCount(stations);
   const skip = flaggedInputs.slice();
   const levels = Array.from({ length: stations * polarisations }, (_, a) => {
@@ -45,11 +46,15 @@ export function oddByPower(integration: Integration, factor: number): OddInput[]
     const recorded = Array.from(
       { length: channels },
       (_unused, c) => c * baselines + baselineIndex(s, s),
-    ).filter((b) => counts[b] > 0);
+    ).filter((b) => productCount(integration, b, p, p) > 0);
     // Files without autocorrelations say nothing about powers.
     if (recorded.length === 0) skip[a] = 1;
     return medianLevel(
-      recorded.map((b) => visibilities[2 * (b * polarisations ** 2 + p * polarisations + p)] / counts[b]),
+      recorded.map(
+        (b) =>
+          visibilities[2 * (b * polarisations ** 2 + p * polarisations + p)] /
+          productCount(integration, b, p, p),
+      ),
     );
   });
   return outliers(levels, polarisations, factor, 'autocorrelation', skip);

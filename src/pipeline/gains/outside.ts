@@ -2,6 +2,7 @@
 import type { Calibration } from '../../calibrate/index.js';
 import { baselineIndex } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
+import { productCount } from '../../core/product-counts.js';
 import { DEGREES_PER_RADIAN, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
 import { dot, type Vector3 } from '../../core/vector.js';
 import type { SourceUp } from '../../sky/above.js';
@@ -88,7 +89,7 @@ function calibratedPairs(
   { integration, calibration, usedBaselines, stationsM, frequenciesHz, modelled }: OutsideData,
   c: number,
 ): Pair[] {
-  const { visibilities, counts, stations, polarisations } = integration;
+  const { visibilities, stations, polarisations } = integration;
   const baselines = (stations * (stations + 1)) / 2;
   const { gains, solved } = calibration;
   const model = modelled.map(({ directionEnu, apparentFluxJy }) => ({
@@ -99,18 +100,19 @@ function calibratedPairs(
   for (let i = 0; i < stations; i++) {
     for (let j = 0; j < i; j++) {
       const b = baselineIndex(i, j);
-      const count = counts[c * baselines + b];
-      if (usedBaselines[b] === 0 || !(count > 0)) continue;
-      let [re, im, used] = [0, 0, 0];
+      if (usedBaselines[b] === 0) continue;
+      let [re, im, used, weight] = [0, 0, 0, 0];
       for (let p = 0; p < polarisations; p++) {
         const [atI, atJ] = [i, j].map((s) => (c * stations + s) * polarisations + p);
-        if (solved[atI] * solved[atJ] === 0) continue;
+        const count = productCount(integration, c * baselines + b, p, p);
+        if (!(count > 0) || solved[atI] * solved[atJ] === 0) continue;
         const value = 2 * (((c * baselines + b) * polarisations + p) * polarisations + p);
         const pairRe = gains[2 * atI] * gains[2 * atJ] + gains[2 * atI + 1] * gains[2 * atJ + 1];
         const pairIm = gains[2 * atI + 1] * gains[2 * atJ] - gains[2 * atI] * gains[2 * atJ + 1];
         const size = count * (pairRe ** 2 + pairIm ** 2);
         re += (visibilities[value] * pairRe + visibilities[value + 1] * pairIm) / size;
         im += (visibilities[value + 1] * pairRe - visibilities[value] * pairIm) / size;
+        weight += count;
         used++;
       }
       if (used === 0) continue;
@@ -120,7 +122,7 @@ function calibratedPairs(
         modelRe += jy * Math.cos(angle);
         modelIm += jy * Math.sin(angle);
       }
-      pairs.push({ i, j, re: re / used - modelRe, im: im / used - modelIm, weight: count });
+      pairs.push({ i, j, re: re / used - modelRe, im: im / used - modelIm, weight: weight / used });
     }
   }
   return pairs;

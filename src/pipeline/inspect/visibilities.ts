@@ -2,6 +2,7 @@
 import type { OnProgress } from '../../core/progress.js';
 import { baselineCount, baselineIndex } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
+import { productCount } from '../../core/product-counts.js';
 import type { Instant } from '../../core/instant.js';
 import type { VisibilityFile } from '../../formats/index.js';
 import type { Complex } from './voltages.js';
@@ -25,6 +26,8 @@ export interface VisibilityLook {
   readonly flaggedInputs: readonly number[];
   /** Values of all pairs and products that carry no weight: flagged, or absent. */
   readonly missing: { readonly values: number; readonly fraction: number };
+  /** Of those, what was measured and is flagged: it has a weight that does not count. */
+  readonly flagged: { readonly values: number; readonly fraction: number };
   /** The least and the most samples behind a value that carries weight. */
   readonly counts?: readonly [least: number, most: number];
   readonly frequenciesHz: Float64Array;
@@ -45,20 +48,28 @@ export const productName = ({ header }: VisibilityFile, pi: number, pj: number):
 
 /** Weight of a product as its file said, else as the counts and flags do; above 0 it is good. */
 export function weightOf(one: Integration, cell: number, a1: number, a2: number): number {
-  const { polarisations: p, asStored, counts, flaggedInputs } = one;
+  const { polarisations: p, asStored, flaggedInputs } = one;
   const at = cell * p * p + (a1 % p) * p + (a2 % p);
   if (asStored) return asStored.weights[at];
-  return flaggedInputs[a1] === 1 || flaggedInputs[a2] === 1 ? 0 : counts[cell];
+  return flaggedInputs[a1] === 1 || flaggedInputs[a2] === 1 ? 0 : productCount(one, cell, a1 % p, a2 % p);
+}
+
+/** Whether a product was measured and is flagged, which is not the same as missing. */
+export function isFlagged(one: Integration, cell: number, a1: number, a2: number): boolean {
+  const { polarisations: p, asStored, flaggedInputs } = one;
+  if (asStored) return asStored.weights[cell * p * p + (a1 % p) * p + (a2 % p)] < 0;
+  return (flaggedInputs[a1] === 1 || flaggedInputs[a2] === 1) && productCount(one, cell, a1 % p, a2 % p) > 0;
 }
 
 /** Mean of a product, undefined where it carries no weight. */
 export function meanOf(one: Integration, cell: number, a1: number, a2: number): Complex | undefined {
-  const { polarisations: p, asStored, counts } = one;
+  const { polarisations: p, asStored } = one;
   if (!(weightOf(one, cell, a1, a2) > 0)) return undefined;
   const at = 2 * (cell * p * p + (a1 % p) * p + (a2 % p));
   if (asStored) return { re: asStored.means[at], im: asStored.means[at + 1] };
   const { visibilities } = one;
-  return { re: visibilities[at] / counts[cell], im: visibilities[at + 1] / counts[cell] };
+  const count = productCount(one, cell, a1 % p, a2 % p);
+  return { re: visibilities[at] / count, im: visibilities[at + 1] / count };
 }
 
 /** Reads the first integration, or all where they are small or asked for. `onFirst` sees the first. */
@@ -84,6 +95,7 @@ export async function lookAtVisibilities(
     spectrumDb: frequenciesHz.map(() => Number.NaN),
   };
   let missing = 0;
+  let flagged = 0;
   let [least, most] = [Infinity, 0];
   for await (const one of file.integrations('reused')) {
     if (integrations++ === 0) {
@@ -99,8 +111,10 @@ export async function lookAtVisibilities(
     options.onEach?.(one);
     visitPairs(one, (cell, a1, a2) => {
       const weight = weightOf(one, cell, a1, a2);
-      if (!(weight > 0)) missing++;
-      else {
+      if (!(weight > 0)) {
+        missing++;
+        if (isFlagged(one, cell, a1, a2)) flagged++;
+      } else {
         least = Math.min(least, weight);
         most = Math.max(most, weight);
       }
@@ -116,13 +130,17 @@ export async function lookAtVisibilities(
       values: missing,
       fraction: integrations === 0 ? 1 : missing / (perIntegration * integrations),
     },
+    flagged: {
+      values: flagged,
+      fraction: integrations === 0 ? 0 : flagged / (perIntegration * integrations),
+    },
     ...(most > 0 && { counts: [least, most] as const }),
     frequenciesHz,
   };
 }
 
 /** Every pair and product; autocorrelations have all of theirs. */
-function visitPairs(one: Integration, see: (cell: number, a1: number, a2: number) => void): void {
+export function visitPairs(one: Integration, see: (cell: number, a1: number, a2: number) => void): void {
   const { channels, stations, polarisations: p } = one;
   const baselines = baselineCount(stations);
   for (let c = 0; c < channels; c++)

@@ -19,6 +19,8 @@ export interface FileSettings {
   /** A new file on every multiple of this since midnight UTC. */
   readonly everyS?: number;
   readonly values: StoredValues;
+  /** Of whole sums (formats/format.ts). */
+  readonly largestSum?: number;
   /** Whether a file of that name may be replaced; else the new one is numbered. */
   readonly overwrite?: boolean;
   readonly header: Omit<VisibilityHeader, 'phaseCentre' | 'object'>;
@@ -108,13 +110,13 @@ export class FilesByTime {
   }
 
   private async create({ start }: Integration, slot: number): Promise<OpenFile> {
-    const { header, values, everyS } = this.settings;
+    const { header, values, everyS, largestSum } = this.settings;
     const path = await this.freeName(this.nameFor(start));
     const middle = addSeconds(start, everyS === undefined ? 0 : everyS / 2);
     const writer = await visibilityFormatFor(path).createVisibilities(
       path,
       { ...header, phaseCentre: skyFrame(header.telescope.site, middle).zenith, object: 'zenith' },
-      { values, appears: 'first-integration' },
+      { values, appears: 'first-integration', ...(largestSum !== undefined && { largestSum }) },
     );
     this.opened++;
     this.onEvent({ kind: 'opened', path, integrations: 0 });

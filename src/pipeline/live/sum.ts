@@ -1,8 +1,9 @@
 /** Short integrations to long ones: what is looked at often is written seldom, and correlated once. */
-import { countsCB, visibilitiesCBPP } from '../../core/axes.js';
+import { countsCB, countsCBPP, visibilitiesCBPP } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { nothingToClose } from '../../core/closing.js';
 import { secondsBetween } from '../../core/instant.js';
+import { allProductCounts } from '../../core/product-counts.js';
 import type { IntegrationClock, SpectrumGrid } from '../stages/clock.js';
 import type { Emit, Stage } from '../stages/stage.js';
 
@@ -13,6 +14,8 @@ interface Open {
   endIndex: number;
   readonly visibilities: Float64Array;
   readonly counts: Float64Array;
+  /** Once a piece has them. */
+  productCounts?: Float64Array;
 }
 
 /** Sums of whole numbers are those of one long integration, bit for bit; every cut of `clock` must be one of theirs. */
@@ -24,13 +27,16 @@ export function prepareSum(clock: IntegrationClock, grid: SpectrumGrid): Stage<I
     const done = open;
     open = undefined;
     if (!done) return;
-    const { first, firstIndex, visibilities, counts } = done;
+    const { first, firstIndex, visibilities, counts, productCounts } = done;
     const baselines = first.counts.length / first.channels;
     await emit({
       ...first,
       durationS: (endIndex - firstIndex) / grid.spectrumRateHz,
       visibilities: visibilitiesCBPP(visibilities, first.channels, baselines, first.polarisations),
       counts: countsCB(counts, first.channels, baselines),
+      ...(productCounts && {
+        productCounts: countsCBPP(productCounts, first.channels, baselines, first.polarisations),
+      }),
     });
   };
   return {
@@ -46,8 +52,16 @@ export function prepareSum(clock: IntegrationClock, grid: SpectrumGrid): Stage<I
           endIndex,
           visibilities: Float64Array.from(piece.visibilities),
           counts: Float64Array.from(piece.counts),
+          ...(piece.productCounts && { productCounts: Float64Array.from(piece.productCounts) }),
         };
       } else {
+        if (open.productCounts || piece.productCounts) {
+          open.productCounts ??= allProductCounts({
+            ...open.first,
+            counts: countsCB(open.counts, piece.channels, open.counts.length / piece.channels),
+          });
+          add(open.productCounts, allProductCounts(piece));
+        }
         add(open.visibilities, piece.visibilities);
         add(open.counts, piece.counts);
         open.endIndex = endIndex;

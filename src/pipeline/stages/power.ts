@@ -2,6 +2,7 @@
 import { baselineCount, baselineIndex } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import type { Instant } from '../../core/instant.js';
+import { productCount } from '../../core/product-counts.js';
 import type { Stage } from './stage.js';
 
 export interface InputPowers {
@@ -22,13 +23,15 @@ export function preparePower(shape: {
   const inputs = stations * polarisations;
   const powers = new Float64Array(channels * inputs);
   return {
-    push: async ({ visibilities, counts, flaggedInputs, start, durationS }, emit) => {
+    push: async (integration, emit) => {
+      const { visibilities, flaggedInputs, start, durationS } = integration;
       for (let c = 0; c < channels; c++) {
         for (let a = 0; a < inputs; a++) {
           const [s, p] = [Math.floor(a / polarisations), a % polarisations];
           const b = c * baselines + baselineIndex(s, s);
           const sum = visibilities[2 * (b * polarisations ** 2 + p * polarisations + p)];
-          powers[c * inputs + a] = flaggedInputs[a] === 1 || counts[b] === 0 ? NaN : sum / counts[b];
+          const count = productCount(integration, b, p, p);
+          powers[c * inputs + a] = flaggedInputs[a] === 1 || count === 0 ? NaN : sum / count;
         }
       }
       await emit({ start, durationS, powers });

@@ -18,6 +18,7 @@ import {
   type VisibilityHeader,
 } from '../../formats/index.js';
 import { skyFrame } from '../../sky/frame.js';
+import { storedOf } from './stored.js';
 
 export interface Rework {
   /** By the middles of integrations; the first is in, the second not. */
@@ -36,12 +37,6 @@ export interface Rework {
   readonly unflag?: boolean;
   readonly averageS?: number;
   readonly averageChannels?: number;
-}
-
-/** One cell of the file's: its mean and its weight, negative where flagged. */
-interface Cells {
-  readonly means: Float64Array;
-  readonly weights: Float64Array;
 }
 
 export function reworkVisibilities(file: VisibilityFile, work: Rework): VisibilityFile {
@@ -166,7 +161,9 @@ function planOf(file: VisibilityFile, work: Rework): Plan {
   };
 }
 
-interface Bin extends Cells {
+interface Bin {
+  readonly means: Float64Array;
+  readonly weights: Float64Array;
   readonly number: number;
   /** Of values with weight and of flagged ones. */
   readonly flagged: Float64Array;
@@ -242,7 +239,7 @@ function visit(
 
 function addTo(bin: Bin, plan: Plan, integration: Integration, middle: Instant): void {
   const { work, from } = plan;
-  const cells = cellsOf(integration);
+  const cells = storedOf(integration);
   const delays = plan.averages ? delaysS(plan, middle) : undefined;
   bin.first ??= middle;
   bin.laterS += secondsBetween(bin.first, middle) * integration.durationS;
@@ -251,12 +248,15 @@ function addTo(bin: Bin, plan: Plan, integration: Integration, middle: Instant):
     const fromB = Math.floor(cell / integration.polarisations ** 2) % baselineCount(integration.stations);
     if (integration.pairs?.[fromB] === 0) return;
     bin.there[b] = 1;
+    const [re, im] = [cells.means[2 * cell], cells.means[2 * cell + 1]];
     let weight = cells.weights[cell];
-    if (work.unflag === true && weight < 0) weight = -weight;
+    // What is no number stays flagged.
+    const isNumber = Number.isFinite(re + im);
+    if (work.unflag === true && weight < 0 && isNumber) weight = -weight;
+    if (plan.averages && !isNumber) return;
     if (work.flags && (work.flags[a1] === 1 || work.flags[a2] === 1)) weight = -Math.abs(weight);
     const phase = delays ? -2 * Math.PI * from.frequenciesHz[channel] * (delays[i] - delays[j]) : 0;
     const [cos, sin] = delays ? [Math.cos(phase), Math.sin(phase)] : [1, 0];
-    const [re, im] = [cells.means[2 * cell], cells.means[2 * cell + 1]];
     const size = Math.abs(weight);
     const into = weight > 0 ? bin.means : bin.flagged;
     const scale = plan.averages ? (weight > 0 ? size : Math.max(size, Number.MIN_VALUE)) : 1;
@@ -265,31 +265,6 @@ function addTo(bin: Bin, plan: Plan, integration: Integration, middle: Instant):
     if (weight > 0) bin.weights[at] += weight;
     else bin.flaggedWeights[at] = (Number.isNaN(bin.flaggedWeights[at]) ? 0 : bin.flaggedWeights[at]) + size;
   });
-}
-
-/** Means and weights as the file had them, else from sums and counts. */
-function cellsOf(integration: Integration): Cells {
-  const { asStored, polarisations, stations, channels, counts, flaggedInputs } = integration;
-  if (asStored) return asStored;
-  const means = Float64Array.from(integration.visibilities);
-  const weights = new Float64Array(means.length / 2);
-  const baselines = baselineCount(stations);
-  for (let c = 0; c < channels; c++)
-    for (let i = 0; i < stations; i++)
-      for (let j = 0; j <= i; j++) {
-        const cell = c * baselines + baselineIndex(i, j);
-        for (let pair = 0; pair < polarisations ** 2; pair++) {
-          const at = cell * polarisations ** 2 + pair;
-          const count = counts[cell];
-          const [pi, pj] = [Math.floor(pair / polarisations), pair % polarisations];
-          const isFlagged =
-            flaggedInputs[i * polarisations + pi] === 1 || flaggedInputs[j * polarisations + pj] === 1;
-          weights[at] = isFlagged ? -count : count;
-          means[2 * at] = count > 0 ? means[2 * at] / count : 0;
-          means[2 * at + 1] = count > 0 ? means[2 * at + 1] / count : 0;
-        }
-      }
-  return { means, weights };
 }
 
 function closeBin(bin: Bin, plan: Plan, single?: Integration): Integration {

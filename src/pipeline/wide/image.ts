@@ -15,6 +15,7 @@ import {
   prepareWideImager,
   type Cleaned,
   type FittedBeam,
+  type HandTally,
   type WideBounds,
   type WideGeometry,
   type WideImager,
@@ -88,6 +89,7 @@ export interface WideSkyImage extends WideSpan {
   readonly frame: SkyFrame;
   readonly axes: TangentAxes;
   readonly smearing: Smearing;
+  readonly hands: HandTally;
 }
 
 /** What is known once all integrations have been looked at. */
@@ -95,6 +97,7 @@ export interface WideSurvey extends WideSpan {
   readonly centre: PhaseCentre;
   readonly bounds: WideBounds;
   readonly smearing: Smearing;
+  readonly hands: HandTally;
   readonly frame: SkyFrame;
   readonly pixels: WidePixels;
 }
@@ -142,6 +145,7 @@ export async function surveyRows(
   let end: Instant | undefined;
   let count = 0;
   const smearing = { bandwidth: 0, time: 0 };
+  const hands: HandTally = { both: 0, one: 0 };
   const look = (integration: Integration): void => {
     start ??= integration.start;
     end = addSeconds(integration.start, integration.durationS);
@@ -160,7 +164,7 @@ export async function surveyRows(
   const reader = readRows(
     integrations,
     {
-      ...{ telescope, frequenciesHz, centre, product },
+      ...{ telescope, frequenciesHz, centre, product, hands },
       precision: (settings.accuracy ?? 1) < LEAST_SINGLE ? 'float64' : 'float32',
       ...(road.calibrated && { calibrated: road.calibrated }),
     },
@@ -187,7 +191,7 @@ export async function surveyRows(
     reader,
     survey: {
       ...{ start, durationS, integrations: count, visibilities: bounds.visibilities },
-      ...{ centre, bounds, smearing, frame, pixels },
+      ...{ centre, bounds, smearing, hands, frame, pixels },
     },
   };
 }
@@ -320,7 +324,8 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
         ? road.frequenciesHz
         : Float64Array.of((road.frequenciesHz[0] + (road.frequenciesHz.at(-1) ?? 0)) / 2),
     bandHz: road.channelWidthHz * road.frequenciesHz.length,
-    ...{ centre, centreName: survey.centre.name, frame: survey.frame, smearing: survey.smearing },
+    ...{ centre, centreName: survey.centre.name, frame: survey.frame },
+    ...{ smearing: survey.smearing, hands: survey.hands },
     axes: survey.frame.tangentAxes(centre),
   };
 }

@@ -5,6 +5,7 @@ import { addSeconds } from '../../core/instant.js';
 import {
   joinRows,
   stopFringes,
+  type HandTally,
   type WidePrecision,
   type WideProduct,
   type WideRows,
@@ -27,6 +28,8 @@ export interface RowOptions {
   readonly precision?: WidePrecision;
   /** Gains that change in time are taken at the middle of each integration. */
   readonly calibrated?: Calibrated | CalibratedAt;
+  /** Added to with every row that is made. */
+  readonly hands?: HandTally;
 }
 
 /** Rows of about so many visibilities are handed on together: small ones cost more to hand on than to grid. */
@@ -67,6 +70,7 @@ export function rowsOf(recorded: Integration, options: RowOptions): WideRows {
       frequenciesHz,
       product,
       ...(precision && { precision }),
+      ...(options.hands && { hands: options.hands }),
       ...(storedUvwM && { storedUvwM }),
       ...calibrated,
     }),

@@ -13,9 +13,16 @@ import { skyFrame, type SkyPosition } from '../../../sky/frame.js';
 import { ecefToEnu, ecefToSite, siteToEcef } from '../../../telescope/earth.js';
 import type { Station, Telescope } from '../../../telescope/telescope.js';
 import type { VisibilityFile, VisibilityHeader } from '../../format.js';
-import { codesOf, feedsOf, gather, storedProducts, type StoredProduct } from '../../io/gather.js';
+import {
+  codesOf,
+  feedsOf,
+  gather,
+  storedProducts,
+  type StoredProduct,
+  type ValueFaults,
+} from '../../io/gather.js';
 import { recordingSeen } from '../as-stored.js';
-import { splitTable } from '../header-facts.js';
+import { splitTable, turnedRaDeg } from '../header-facts.js';
 import { openCasacore, type Casacore } from './library.js';
 import { readOwnWords } from './own-words.js';
 
@@ -99,7 +106,7 @@ function opened(
   const own = readOwnWords(casacore.text(path, handle, 'own'), seen);
   const telescope: Telescope = { ...(own?.telescope ?? seen), polarisations: isAlone ? 1 : 2 };
   const phaseCentre: SkyPosition = {
-    raDeg: (((directions[0] * DEGREES_PER_RADIAN) % 360) + 360) % 360,
+    raDeg: turnedRaDeg(directions[0] * DEGREES_PER_RADIAN),
     decDeg: directions[1] * DEGREES_PER_RADIAN,
   };
   const slots = slotsOf(path, rows);
@@ -138,6 +145,7 @@ function opened(
     ? products.map((product) => ({ ...product, p1: 0 as const, p2: 0 as const }))
     : products;
   const fields = new Set(rows.fields);
+  const faults: ValueFaults = { notNumbers: 0 };
   return {
     ...{ kind: 'visibilities', path, format: 'ms', header, telescope, integrationCount: slots.length },
     ...(assumed.length > 0 && { assumed }),
@@ -149,14 +157,16 @@ function opened(
       uvw: sign === 1 ? 'r1 - r2' : 'r2 - r1',
       firstTimeMjdS: rows.times[0],
     },
+    faults,
     integrations: async function* (): AsyncGenerator<Integration> {
+      faults.notNumbers = 0;
       const data = new Float32Array(2 * channels * productCount);
       const weights = new Float32Array(channels * productCount);
       for (const slot of slots) {
         await Promise.resolve();
         const gathering = gather({
           ...{ channels, stations: telescope.stations.length, polarisations: header.polarisations },
-          ...{ products: inHouse, values: 'mean' },
+          ...{ products: inHouse, values: 'mean', faults },
           ...(fields.size === 1 && { stoppedAt: phaseCentre }),
         });
         for (const row of slot.rows) {
@@ -172,8 +182,6 @@ function opened(
               const [re, im] = [data[2 * at], data[2 * at + 1]];
               const stored = weights[at];
               const weight = weighs ? stored : Object.is(stored, -0) || stored < 0 ? -1 : 1;
-              if (weight > 0 && !Number.isFinite(re + im + weight))
-                refuse(path, `row ${row}, channel ${place}, ${product.label} is not a number`, 'flag it');
               gathering.add(c, product, re * cos - im * sin, sign * (im * cos + re * sin), weight);
             });
           });

@@ -194,17 +194,19 @@ describe('MWAX files', () => {
 
   it('weights count samples; what has no weight is missing', async () => {
     const { all } = await readAll(path);
-    const [{ asStored, counts }] = all;
-    assert.ok(asStored);
+    const [{ asStored, counts, productCounts }] = all;
+    assert.ok(asStored && productCounts);
     assert.equal(asStored.weights[4 * baselineIndex(1, 0)], 20_000);
     assert.equal(asStored.weights[4 * baselineIndex(1, 0) + 3], 80_000);
-    // A baseline counts as its least product.
-    assert.equal(counts[baselineIndex(1, 0)], 20_000);
+    // Each product counts for itself, a baseline as its most.
+    assert.equal(counts[baselineIndex(1, 0)], 80_000);
+    assert.equal(productCounts[4 * baselineIndex(1, 0)], 20_000);
+    assert.equal(productCounts[4 * baselineIndex(1, 0) + 3], 80_000);
     assert.equal(counts[baselineIndex(3, 1)], 0);
     assert.ok(Object.is(asStored.weights[4 * baselineIndex(3, 1)], -0));
   });
 
-  it('a value that is no number is missing', async () => {
+  it('a value that is no number is a flag, and its partners stay', async () => {
     const bytes = Buffer.from(file1);
     // The first value of the first integration: 2880 bytes of primary header, 2880 of its own.
     bytes.writeFloatBE(Number.NaN, 5760);
@@ -212,8 +214,9 @@ describe('MWAX files', () => {
       '1061315448.metafits': encodeMetafits(sample),
       '1061315448_1_ch121_000.fits': bytes,
     });
-    const { all } = await readAll(folder('1061315448_1_ch121_000.fits'));
-    assert.equal(all[0].counts[0], 0);
+    const { file, all } = await readAll(folder('1061315448_1_ch121_000.fits'));
+    assert.deepEqual(file.faults, { notNumbers: 1 });
+    assert.deepEqual([...(all[0].productCounts ?? [])].slice(0, 4), [0, 80_000, 80_000, 80_000]);
     assert.ok(all[0].visibilities.every(Number.isFinite));
   });
 });

@@ -73,7 +73,7 @@ export function addPiece(gathering: Gathering, read: PieceValues, placing: Placi
         const from = at[k] + c * channelStride;
         const re = piece.scale * values[from];
         const im = piece.scale * sign[k] * values[from + 1];
-        if (count === 0 || !Number.isFinite(re + im)) {
+        if (count === 0) {
           // Said to be without weight: what is not said at all would be no product of the file's.
           gathering.add(target, product, 0, 0, 0);
           continue;

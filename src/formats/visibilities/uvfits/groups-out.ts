@@ -2,6 +2,7 @@
 import { baselineIndex } from '../../../core/axes.js';
 import type { Integration } from '../../../core/blocks.js';
 import type { Instant } from '../../../core/instant.js';
+import { productCount } from '../../../core/product-counts.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
 import { dot, type Vector3 } from '../../../core/vector.js';
 import { skyFrame } from '../../../sky/frame.js';
@@ -20,21 +21,22 @@ export function fillGroup(
   },
 ): void {
   const { i, j, delayS, header } = pair;
-  const { stations, polarisations, counts, flaggedInputs, asStored } = integration;
+  const { stations, polarisations, flaggedInputs, asStored } = integration;
   const source = asStored ? asStored.means : integration.visibilities;
   const products = writtenProducts(header);
   const baselines = (stations * (stations + 1)) / 2;
   const b = baselineIndex(i, j);
   let at = 0;
   for (let c = 0; c < integration.channels; c++) {
-    const count = counts[c * baselines + b];
     const phase = 2 * Math.PI * header.frequenciesHz[c] * delayS;
-    const scale = asStored ? 1 : count > 0 ? 1 / count : 0;
-    const cos = Math.cos(phase) * scale;
-    const sin = Math.sin(phase) * scale;
+    const [cosine, sine] = [Math.cos(phase), Math.sin(phase)];
     for (const { p1, p2 } of products) {
       const [pi, pj, sign] = i === j ? [p1, p2, 1] : [p2, p1, -1];
       const from = ((c * baselines + b) * polarisations + pi) * polarisations + pj;
+      const count = productCount(integration, c * baselines + b, pi, pj);
+      const scale = asStored ? 1 : count > 0 ? 1 / count : 0;
+      const cos = cosine * scale;
+      const sin = sine * scale;
       const re = source[2 * from];
       const im = sign * source[2 * from + 1];
       const flagged =

@@ -14,7 +14,14 @@ import { recordingSeen } from '../as-stored.js';
 import { orientationHere, splitTable, turnedToEast } from '../header-facts.js';
 import { readUnit, type FitsUnit } from '../../fits/fits.js';
 import type { UnusedAntenna, VisibilityFile, VisibilityHeader } from '../../format.js';
-import { codesOf, feedsOf, gather, type Gathering, type StoredProduct } from '../../io/gather.js';
+import {
+  codesOf,
+  feedsOf,
+  gather,
+  type Gathering,
+  type StoredProduct,
+  type ValueFaults,
+} from '../../io/gather.js';
 import { openInput, withinMemory, type InputFile } from '../../io/input.js';
 import type { Antennas } from './antennas.js';
 import type { UvfitsLayout } from './layout.js';
@@ -85,6 +92,7 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
     history: of.history,
   };
   const utcOffsetS = utcOffset(antennas, file.path);
+  const faults: ValueFaults = { notNumbers: 0 };
   // Several sources stop their fringes at several places, and the header names the first alone.
   const stoppedAt = index.sources.length === 1 ? phaseCentre : undefined;
   return {
@@ -96,7 +104,9 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
     integrationCount: index.slots.length,
     ...assumptionsOf(of),
     details: of.details,
+    faults,
     integrations: async function* () {
+      faults.notNumbers = 0;
       for (let k = 0; k < index.slots.length; k++) {
         const slot = index.slots[k];
         const durationS = durationOf(index.slots, k);
@@ -104,7 +114,7 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
         const middle = instant(slot.middle.unixSeconds - utcOffsetS, slot.middle.fraction);
         const start = addSeconds(middle, -durationS / 2);
         const when = { start, durationS };
-        yield await gatherSlot(file, { layout, antennas, reader, slot, stoppedAt, when });
+        yield await gatherSlot(file, { layout, antennas, reader, slot, stoppedAt, when, faults });
       }
     },
     close: () => file.close(),
@@ -195,6 +205,7 @@ interface Gathered {
   readonly slot: TimeSlot;
   readonly stoppedAt: SkyPosition | undefined;
   readonly when: Pick<Integration, 'start' | 'durationS'>;
+  readonly faults: ValueFaults;
 }
 
 async function gatherSlot(file: InputFile, of: Gathered): Promise<Integration> {
@@ -205,6 +216,7 @@ async function gatherSlot(file: InputFile, of: Gathered): Promise<Integration> {
     polarisations: layout.polarisations,
     products: layout.products,
     values: 'mean',
+    faults: of.faults,
     ...(stoppedAt && { stoppedAt }),
   });
   const stationOf = new Map(antennas.numbers.map((number, s) => [number, s]));
@@ -229,7 +241,7 @@ async function gatherSlot(file: InputFile, of: Gathered): Promise<Integration> {
           uvwM: [uS * metres, vS * metres, wS * metres],
           integrationS: reader.integrationS(group),
         });
-        addGroup(gathering, { group, layout, delayS: wS, where });
+        addGroup(gathering, { group, layout, delayS: wS });
       }
     }
   }
@@ -243,7 +255,6 @@ function addGroup(
     readonly group: Float32Array;
     readonly layout: UvfitsLayout;
     readonly delayS: number;
-    readonly where: string;
   },
 ): void {
   const { group, layout, delayS } = row;
@@ -257,13 +268,6 @@ function addGroup(
       const weight = layout.weighted ? group[layout.weightStart + weightOffset + product.weightOffset] : 1;
       const re = group[at];
       const im = group[at + partStride];
-      if (weight > 0 && !Number.isFinite(re + im + weight)) {
-        refuse(
-          row.where,
-          `channel ${c}, ${product.label} is not a number`,
-          'flag it (weight 0) or export it again',
-        );
-      }
       gathering.add(c, product, re * cos - im * sin, im * cos + re * sin, weight);
     }
   });

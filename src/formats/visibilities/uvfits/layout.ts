@@ -222,8 +222,21 @@ function readChannels(
       channels.push({ frequencyHz: frequency.at(c) + (ifOffsetsHz?.[k] ?? 0), offset, weightOffset: offset });
     }
   }
+  if (frequency.length > 1 && frequency.step === 0)
+    refuse(
+      header.where,
+      'its FREQ axis has CDELT 0: all channels lie at one frequency',
+      'correct its header',
+    );
+  const widthHz = header.real('CHWIDTH', Math.abs(frequency.step));
+  if (!(widthHz > 0))
+    refuse(
+      header.where,
+      `its channels are ${widthHz} Hz wide (CHWIDTH, or CDELT of FREQ)`,
+      'correct its header',
+    );
   channels.sort((x, y) => x.frequencyHz - y.frequencyHz);
   const [{ frequencyHz: lowest }] = channels;
   if (!(lowest > 0)) refuse(header.where, `its first channel lies at ${lowest} Hz`, 'correct its FREQ axis');
-  return { channels, channelWidthHz: header.real('CHWIDTH', Math.abs(frequency.step)) };
+  return { channels, channelWidthHz: widthHz };
 }

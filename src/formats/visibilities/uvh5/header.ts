@@ -8,7 +8,14 @@ import type { Site, Station, Telescope } from '../../../telescope/telescope.js';
 import { ecefToEnu } from '../../../telescope/earth.js';
 import { checkedSite } from '../../../telescope/site.js';
 import type { KeywordValue, UnusedAntenna, VisibilityHeader } from '../../format.js';
-import { orientationHere, orientationOf, splitTable, turnedToEast, unitsOf } from '../header-facts.js';
+import {
+  orientationHere,
+  orientationOf,
+  splitTable,
+  turnedRaDeg,
+  turnedToEast,
+  unitsOf,
+} from '../header-facts.js';
 import { codesOf, storedProducts, type StoredProduct } from '../../io/gather.js';
 import type { Hdf5File } from '../../hdf5/read.js';
 import { optionalText } from './optional-text.js';
@@ -100,6 +107,10 @@ export function readUvh5Header(file: Hdf5File): Uvh5Header {
   );
   if (!(channels[0].frequencyHz > 0))
     refuse(path, `its lowest channel is at ${channels[0].frequencyHz} Hz`, 'it is damaged');
+  // A band that falls has negative widths; one that rises has none to be negative.
+  const falls = channelCount > 1 && frequencies[1] < frequencies[0];
+  if (!(falls ? widths[0] !== 0 : widths[0] > 0))
+    refuse(path, `Header/channel_width is ${widths[0]} Hz`, 'correct it: above 0 where frequencies rise');
   const channelWidthHz = Math.abs(widths[0]);
   const orientation = orientationOf(optionalText(file, 'x_orientation'));
   const { products, polarisations, codes } = productsOf(file, orientation);
@@ -331,7 +342,7 @@ interface Centre {
 function centreOf(file: Hdf5File, site: Site, middle: Instant, rows: number): Centre {
   const zenith = skyFrame(site, middle).zenith;
   const position = (lonRad: number, latRad: number): SkyPosition => ({
-    raDeg: (((lonRad * DEGREES_PER_RADIAN) % 360) + 360) % 360,
+    raDeg: turnedRaDeg(lonRad * DEGREES_PER_RADIAN),
     decDeg: latRad * DEGREES_PER_RADIAN,
   });
   const catalogue = 'Header/phase_center_catalog';

@@ -16,10 +16,20 @@ import { typeSizeBytes, type Hdf5Type } from '../../hdf5/types.js';
 export interface Uvh5Options {
   /**
    * `complex64`, `complex128`: means over samples, fringes stopped at the header's phase centre. `int32`: whole
-   * sums, bit for bit as the correlator left them, so fringes run.
+   * sums, bit for bit as the correlator left them, so fringes run. `whole128`: the same in doubles, for sums beyond 2³¹.
    */
-  readonly values: 'complex64' | 'complex128' | 'int32';
+  readonly values: 'complex64' | 'complex128' | 'int32' | 'whole128';
 }
+
+/** Whether values are whole sums, whose fringes run. */
+export const isWhole = ({ values }: Uvh5Options): boolean => values === 'int32' || values === 'whole128';
+
+const storedAs = {
+  complex64: 'complex64',
+  complex128: 'complex128',
+  int32: 'complex-int32',
+  whole128: 'complex128',
+} satisfies Record<Uvh5Options['values'], Hdf5Type>;
 
 /** What UVH5 and CalH5 say of a telescope, item for item. */
 export function telescopeItems(
@@ -125,7 +135,7 @@ export function planUvh5(header: VisibilityHeader, options: Uvh5Options, times: 
     rowDims,
     chunkRows: chunkRowsFor(rows, typeSizeBytes(type) * rowDims.reduce((x, y) => x * y, 1)),
   });
-  const running = options.values === 'int32';
+  const running = isWhole(options);
   const centre: GroupPlan = {
     kind: 'group',
     items: {
@@ -189,12 +199,10 @@ export function planUvh5(header: VisibilityHeader, options: Uvh5Options, times: 
       Data: {
         kind: 'group',
         items: {
-          visdata: growing(
-            running ? 'complex-int32' : options.values === 'complex64' ? 'complex64' : 'complex128',
-            [channels, products],
-          ),
+          visdata: growing(storedAs[options.values], [channels, products]),
           flags: growing('boolean', [channels, products]),
-          nsamples: growing('float32', [channels, products]),
+          // Beyond 2²⁴ samples singles would round the counts.
+          nsamples: growing(options.values === 'whole128' ? 'float64' : 'float32', [channels, products]),
         },
       },
     },

@@ -8,7 +8,7 @@ import { refuse } from '../../../core/errors.js';
 import { addSeconds } from '../../../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
 import type { VisibilityFile } from '../../format.js';
-import { feedsOf, gather } from '../../io/gather.js';
+import { feedsOf, gather, type ValueFaults } from '../../io/gather.js';
 import { openHdf5, type Hdf5Dataset, type Hdf5File } from '../../hdf5/read.js';
 import { readUvh5Header, type TimeSlot, type Uvh5Header } from './header.js';
 
@@ -50,6 +50,7 @@ function opened(file: Hdf5File): VisibilityFile {
   const { path } = file;
   const facts = readUvh5Header(file);
   const data = dataOf(file, facts);
+  const faults: ValueFaults = { notNumbers: 0 };
   const header: Weighed = { ...facts, weights: weightsOf(data, facts) };
   const { telescope, polarisations, channels, channelWidthHz, phaseCentre, object, history } = header;
   return {
@@ -79,11 +80,13 @@ function opened(file: Hdf5File): VisibilityFile {
       ...header.assumed,
       ...(header.weights === 'counted' ? [] : ['its nsamples are not set: every unflagged value counts 1']),
     ]),
+    faults,
     integrations: async function* (): AsyncGenerator<Integration> {
+      faults.notNumbers = 0;
       for (const slot of header.slots) {
         // Reading is synchronous; others get their turn between integrations.
         await Promise.resolve();
-        yield integrationOf(data, header, slot, path);
+        yield integrationOf(data, header, slot, faults);
       }
     },
     close: () => file.close(),
@@ -113,7 +116,7 @@ function ends({ visibilities, uvw }: Data, { rows }: Uvh5Header): Record<string,
   };
 }
 
-function integrationOf(data: Data, header: Weighed, slot: TimeSlot, path: string): Integration {
+function integrationOf(data: Data, header: Weighed, slot: TimeSlot, faults: ValueFaults): Integration {
   const { channels, products, polarisations, stationOf, telescope } = header;
   const atCentre = slot.runs.every((run) => {
     for (let row = run.first; row < run.end; row++) if (!header.atPhaseCentre(row)) return false;
@@ -125,6 +128,7 @@ function integrationOf(data: Data, header: Weighed, slot: TimeSlot, path: string
     polarisations,
     products,
     values: header.values,
+    faults,
     ...(atCentre && { stoppedAt: header.phaseCentre }),
   });
   const rowValues = channels.length * products.length;
@@ -155,13 +159,6 @@ function integrationOf(data: Data, header: Weighed, slot: TimeSlot, path: string
             const im = values[2 * at + 1];
             const turnedRe = re * cos - im * sin;
             const turnedIm = re * sin + im * cos;
-            if (weight > 0 && !Number.isFinite(turnedRe + turnedIm + weight)) {
-              refuse(
-                path,
-                `row ${row}, channel ${place}, ${product.label} is not a number`,
-                'flag it or export it again',
-              );
-            }
             gathering.add(c, product, turnedRe, -turnedIm, weight);
           });
         });

@@ -62,7 +62,7 @@ describe('UVH5', () => {
     const half = integration(1);
     half.visibilities[0] = 0.5;
     const refusing = await createUvh5(nextPath(), header, { values: 'int32' });
-    await assert.rejects(refusing.append(half), /no 32-bit whole number/);
+    await assert.rejects(refusing.append(half), /no whole number of at most 32 bits/);
     await refusing.abandon();
   });
 

@@ -3,6 +3,7 @@ import type { Format } from '../../format.js';
 import { isHdf5, namesInHead } from '../../hdf5/read.js';
 import { mendUvh5 } from './mend.js';
 import { openUvh5 } from './read.js';
+import { MOST_INT32 } from './values.js';
 import { createUvh5 } from './write.js';
 
 export const uvh5: Format = {
@@ -17,7 +18,9 @@ export const uvh5: Format = {
         (isHdf5(head) && /\.uvh5(?:\.(?:\d+-)?[0-9a-f]+\.part)?$/i.test(path))
       : names.has('Header') && names.has('Data') && !names.has('Header/cal_type'),
   open: (path) => openUvh5(path),
-  createVisibilities: (path, header, { values = 'means', appears = 'finished' } = {}) =>
-    createUvh5(path, header, { values: values === 'sums' ? 'int32' : 'complex64' }, appears),
+  createVisibilities: (path, header, { values = 'means', appears = 'finished', largestSum = 0 } = {}) => {
+    const sums = largestSum > MOST_INT32 ? 'whole128' : 'int32';
+    return createUvh5(path, header, { values: values === 'sums' ? sums : 'complex64' }, appears);
+  },
   mend: mendUvh5,
 };

@@ -2,10 +2,11 @@
 import { baselineCount, baselineIndex } from '../../../core/axes.js';
 import type { Integration } from '../../../core/blocks.js';
 import { refuse } from '../../../core/errors.js';
+import { productCount } from '../../../core/product-counts.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
 import { writtenProducts } from '../as-stored.js';
 import type { VisibilityHeader } from '../../format.js';
-import type { Uvh5Options } from './plan.js';
+import { isWhole, type Uvh5Options } from './plan.js';
 
 export interface RowContext {
   readonly header: VisibilityHeader;
@@ -23,29 +24,42 @@ export interface Filler {
 }
 export type RowFillers = Readonly<Record<'visdata' | 'flags' | 'nsamples', (rows: number) => Filler>>;
 
-const MOST_INT32 = 2 ** 31 - 1;
-const arrays = { complex64: Float32Array, complex128: Float64Array, int32: Int32Array } as const;
+export const MOST_INT32 = 2 ** 31 - 1;
+const arrays = {
+  complex64: Float32Array,
+  complex128: Float64Array,
+  int32: Int32Array,
+  whole128: Float64Array,
+} as const;
 
 export function rowFillers(path: string, integration: Integration, context: RowContext): RowFillers {
   const { header, options, pairs, uvw } = context;
-  const { stations, polarisations, counts, flaggedInputs, channels } = integration;
+  const { stations, polarisations, flaggedInputs, channels } = integration;
   const products = writtenProducts(header);
   const written = products.length;
   const perCell = polarisations ** 2;
   /** Where product (p1, p2) of a cell lies in [p_i][p_j]: station i is antenna 2, but for autocorrelations. */
   const autoPlaces = Uint8Array.from(products, ({ p1, p2 }) => p1 * polarisations + p2);
   const crossPlaces = Uint8Array.from(products, ({ p1, p2 }) => p2 * polarisations + p1);
-  const wholeSums = options.values === 'int32';
+  const wholeSums = isWhole(options);
+  const largest = options.values === 'int32' ? MOST_INT32 : Number.MAX_SAFE_INTEGER;
   // Whole sums are the correlator's, whatever a file said of their means.
   const asStored = wholeSums ? undefined : integration.asStored;
   const source = asStored ? asStored.means : integration.visibilities;
   const baselines = baselineCount(stations);
   const perRow = channels * written;
+  /** `place` is pi·P + pj. */
+  const countOf = (cell: number, place: number): number =>
+    productCount(integration, cell, Math.floor(place / polarisations), place % polarisations);
 
   const checkWhole = (re: number, im: number): void => {
-    if (Number.isInteger(re) && Number.isInteger(im) && Math.max(Math.abs(re), Math.abs(im)) <= MOST_INT32)
+    if (Number.isInteger(re) && Number.isInteger(im) && Math.max(Math.abs(re), Math.abs(im)) <= largest)
       return;
-    refuse(path, `${re} + ${im}i is no 32-bit whole number`, "write it as 'complex64', or integrate less");
+    refuse(
+      path,
+      `${re} + ${im}i is no whole number of at most ${largest === MOST_INT32 ? '32 bits' : '2⁵³'}`,
+      'write means (--values means), or integrate for a shorter time (--integration)',
+    );
   };
 
   const left = new Uint8Array(written);
@@ -61,8 +75,8 @@ export function rowFillers(path: string, integration: Integration, context: RowC
     let at = 0;
     for (let c = 0; c < channels; c++) {
       const cell = c * baselines + b;
-      const count = counts[cell];
       for (let q = 0; q < written; q++) {
+        const count = countOf(cell, places[q]);
         weights[at++] = asStored
           ? asStored.weights[cell * perCell + places[q]]
           : left[q] === 1
@@ -85,12 +99,12 @@ export function rowFillers(path: string, integration: Integration, context: RowC
           const sign = one === two ? -1 : 1;
           for (let c = 0; c < channels; c++) {
             const cell = c * baselines + b;
-            const count = counts[cell];
             const phase = -2 * Math.PI * header.frequenciesHz[c] * wS;
             const cos = Math.cos(phase);
             const sin = Math.sin(phase);
-            const scale = asStored || wholeSums ? 1 : count > 0 ? 1 / count : 0;
             for (let q = 0; q < written; q++) {
+              const count = countOf(cell, places[q]);
+              const scale = asStored || wholeSums ? 1 : count > 0 ? 1 / count : 0;
               const from = 2 * (cell * perCell + places[q]);
               const re = source[from] * scale;
               const im = sign * source[from + 1] * scale;
@@ -114,7 +128,8 @@ export function rowFillers(path: string, integration: Integration, context: RowC
       return { elements, fill };
     },
     nsamples: (rows) => {
-      const elements = new Float32Array(rows * perRow);
+      const elements =
+        options.values === 'whole128' ? new Float64Array(rows * perRow) : new Float32Array(rows * perRow);
       const fill = (first: number, some: number): void => {
         for (let row = 0; row < some; row++) {
           weighRow(first + row);

@@ -18,6 +18,7 @@ import {
   type Shape,
 } from '../../../draw/index.js';
 import { meanOf, productName } from '../visibilities.js';
+import type { FlagMap } from './flags.js';
 import { evenSide, frequencyAxis, heading, PICTURE_WIDTH, stepHz, TITLE_HEIGHT } from './parts.js';
 import { inDb } from '../waterfall.js';
 
@@ -51,6 +52,17 @@ export function visibilityPicture(file: VisibilityFile, one: Integration, title:
   const told = `${file.format}, ${file.telescope.title}, first integration from ${formatInstant(one.start, 3)}, ${formatSeconds(one.durationS)}; fringes running; 0 dB is the median`;
   const width = Math.max(PICTURE_WIDTH, right(LEFT, side) + side + 120);
   return pictureOf({ width, height: top - 20 }, [...heading(title, told), ...shapes]);
+}
+
+/** With flags below, where there are any. */
+export function withFlagPanel(picture: Picture, flags: Pick<FlagMap, 'draw'>): Picture {
+  const height = 280;
+  const drawn = flags.draw({ left: LEFT, top: picture.height + 40, width: 800, height });
+  if (drawn.length === 0) return picture;
+  return pictureOf({ width: picture.width, height: picture.height + height + BETWEEN + 20 }, [
+    ...picture.shapes,
+    ...drawn,
+  ]);
 }
 
 /** Where the panel of phases begins. */

@@ -1,0 +1,83 @@
+/** Which part of a recording is correlated, what of its visibilities is flagged and which channels are kept. */
+import type { Command } from 'commander';
+import type { Integration } from '../../core/blocks.js';
+import type { Recording, VisibilityHeader } from '../../formats/index.js';
+import { readFlagFile } from '../../pipeline/flags/flag-file.js';
+import { flagCells, maskOf } from '../../pipeline/flags/rules.js';
+import { channelsNamed, timesNamed } from '../../pipeline/flags/words.js';
+import { partOfRecording } from '../../pipeline/part-of-recording.js';
+import { takeChannels } from '../../pipeline/visibilities/take-channels.js';
+import { addFlagRulesOption, parseFlagRules, type FlagOptions } from './flags.js';
+
+export interface CorrelatePartOptions extends FlagOptions {
+  readonly times?: string;
+  readonly keepChannels?: string;
+  readonly flags?: string;
+}
+
+export function addCorrelatePartOptions(command: Command): Command {
+  command
+    .optionsGroup('A part of the recording, and flags:')
+    .option(
+      '--times <from..to>',
+      'this much of the recording: 2026-06-21T04:00:00Z..; either may be left out',
+    )
+    .option(
+      '--keep-channels <list>',
+      'write these channels alone, by number from 0, 10-20,30, or by frequency, 151MHz..152MHz',
+    );
+  return addFlagRulesOption(command).option(
+    '--flags <path>',
+    'a file of flags (docs/flags.md); what is flagged keeps its value and weight',
+  );
+}
+
+/** The stretch that is asked for. */
+export const stretchOf = (recording: Recording, { times }: CorrelatePartOptions): Recording =>
+  times === undefined ? recording : partOfRecording(recording, timesNamed(times, '--times'));
+
+export interface CorrelatePart {
+  /** What the correlator leaves out: inputs that are flagged all the time. */
+  readonly flaggedInputs: Uint8Array;
+  readonly header: VisibilityHeader;
+  readonly through: (one: Integration) => Integration;
+}
+
+/** Flags go by the channels that are made, and then channels are chosen. */
+export async function correlatePart(
+  header: VisibilityHeader,
+  options: CorrelatePartOptions,
+): Promise<CorrelatePart> {
+  const { telescope, polarisations, frequenciesHz } = header;
+  const context = { stations: telescope.stations, polarisations, frequenciesHz };
+  const said = parseFlagRules(options.flag, context);
+  const inputs = telescope.stations.length * polarisations;
+  const flaggedInputs = said.find((rule) => rule.inputs)?.inputs ?? new Uint8Array(inputs);
+  const rules = [
+    ...said.filter((rule) => !rule.inputs),
+    ...(options.flags === undefined ? [] : await readFlagFile(options.flags, context)),
+  ];
+  const channels =
+    options.keepChannels === undefined
+      ? undefined
+      : channelsNamed(options.keepChannels, frequenciesHz, '--keep-channels');
+  return {
+    flaggedInputs,
+    header: channels
+      ? { ...header, frequenciesHz: Float64Array.from(channels, (c) => frequenciesHz[c]) }
+      : header,
+    through: (one) => {
+      // asStored would be of all channels: sums and counts say it all of the correlator's.
+      const kept = channels ? takeChannels(one, channels) : one;
+      if (rules.length === 0) return kept;
+      const own = channels
+        ? rules.map((rule) => ({
+            ...rule,
+            ...(rule.channels && { channels: Uint8Array.from(channels, (c) => rule.channels?.[c] ?? 0) }),
+          }))
+        : rules;
+      const mask = maskOf(own, kept);
+      return mask ? flagCells(kept, mask) : kept;
+    },
+  };
+}

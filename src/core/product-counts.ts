@@ -1,0 +1,77 @@
+/** Products of a pair have counts of their own: one that is flagged leaves its partners, and losing Y leaves X. */
+import { baselineCount, countsCB, countsCBPP, type CountsCB, type CountsCBPP } from './axes.js';
+import type { Integration } from './blocks.js';
+
+type Counted = Pick<Integration, 'counts' | 'productCounts' | 'polarisations'>;
+
+/** Samples behind product (pi, pj) of cell [c][b], flags of inputs aside. */
+export const productCount = (
+  { counts, productCounts, polarisations }: Counted,
+  cell: number,
+  pi: number,
+  pj: number,
+): number => (productCounts ? productCounts[(cell * polarisations + pi) * polarisations + pj] : counts[cell]);
+
+/** Every product's count, 0 where an input of it is flagged. */
+export function allProductCounts(
+  one: Counted & Pick<Integration, 'channels' | 'stations' | 'flaggedInputs'>,
+): CountsCBPP {
+  const { channels, stations, polarisations: p, flaggedInputs } = one;
+  const baselines = baselineCount(stations);
+  const all = new Float64Array(channels * baselines * p * p);
+  let at = 0;
+  for (let c = 0; c < channels; c++)
+    for (let i = 0, b = 0; i < stations; i++)
+      for (let j = 0; j <= i; j++, b++)
+        for (let pi = 0; pi < p; pi++)
+          for (let pj = 0; pj < p; pj++, at++)
+            all[at] =
+              flaggedInputs[i * p + pi] === 1 || flaggedInputs[j * p + pj] === 1
+                ? 0
+                : productCount(one, c * baselines + b, pi, pj);
+  return countsCBPP(all, channels, baselines, p);
+}
+
+/** What an integration says of its weights: flagged inputs, counts, and those of products where they differ. */
+export interface SettledCounts {
+  readonly counts: CountsCB;
+  readonly flaggedInputs: Uint8Array;
+  readonly productCounts?: CountsCBPP;
+}
+
+/**
+ * From one weight a product, [c][b][pi][pj], to that. What is not above 0 is flagged or missing. An input none of whose products
+ * has weight is flagged; a pair counts as the most of its products.
+ */
+export function settleCounts(
+  shape: Pick<Integration, 'channels' | 'stations' | 'polarisations'>,
+  weights: Float64Array,
+): SettledCounts {
+  const { channels, stations, polarisations: p } = shape;
+  const baselines = baselineCount(stations);
+  const flaggedInputs = new Uint8Array(stations * p).fill(1);
+  const counts = new Float64Array(channels * baselines);
+  const visit = (see: (cell: number, at: number, a1: number, a2: number) => void): void => {
+    let at = 0;
+    for (let c = 0; c < channels; c++)
+      for (let i = 0, b = 0; i < stations; i++)
+        for (let j = 0; j <= i; j++, b++)
+          for (let pi = 0; pi < p; pi++)
+            for (let pj = 0; pj < p; pj++, at++) see(c * baselines + b, at, i * p + pi, j * p + pj);
+  };
+  visit((cell, at, a1, a2) => {
+    if (!(weights[at] > 0)) return;
+    flaggedInputs[a1] = 0;
+    flaggedInputs[a2] = 0;
+    counts[cell] = Math.max(counts[cell], weights[at]);
+  });
+  let differing = 0;
+  visit((cell, at, a1, a2) => {
+    const isLeft = flaggedInputs[a1] === 1 || flaggedInputs[a2] === 1;
+    if (!isLeft && (weights[at] > 0 ? weights[at] : 0) !== counts[cell]) differing++;
+  });
+  const settled = { counts: countsCB(counts, channels, baselines), flaggedInputs };
+  if (differing === 0) return settled;
+  const own = Float64Array.from(weights, (weight) => (weight > 0 ? weight : 0));
+  return { ...settled, productCounts: countsCBPP(own, channels, baselines, p) };
+}

@@ -1,0 +1,44 @@
+/** Values that no sky and no band has, refused by name before anything is computed with them. */
+import { refuse } from '../core/errors.js';
+import { checkedSite } from '../telescope/site.js';
+import type { OpenedFile, VisibilityHeader } from './format.js';
+
+/** Beyond it is no radio: a hundred terahertz. */
+const HIGHEST_HZ = 1e14;
+
+export function refuseNoSky(file: OpenedFile): void {
+  if (file.telescope) checkedSite(file.path, file.telescope.site);
+  if (file.kind === 'visibilities') refuseHeader(file.path, file.header);
+  else if (file.kind === 'spectra') refuseBand(file.path, file.frequenciesHz, file.channelWidthHz, 'any');
+}
+
+function refuseHeader(path: string, { phaseCentre, frequenciesHz, channelWidthHz }: VisibilityHeader): void {
+  const { raDeg, decDeg } = phaseCentre;
+  if (!(Math.abs(raDeg) <= 360))
+    refuse(path, `its phase centre lies at right ascension ${raDeg}°`, 'correct it: 0 to 360 degrees');
+  if (!(Math.abs(decDeg) <= 90))
+    refuse(path, `its phase centre lies at declination ${decDeg}°`, 'correct it: −90 to 90 degrees');
+  refuseBand(path, frequenciesHz, channelWidthHz, 'of the sky');
+}
+
+/** Of recordings a band may count from its own zero. */
+function refuseBand(
+  path: string,
+  frequenciesHz: Float64Array,
+  channelWidthHz: number,
+  place: 'of the sky' | 'any',
+): void {
+  if (!(channelWidthHz > 0 && channelWidthHz < HIGHEST_HZ))
+    refuse(path, `its channels are ${channelWidthHz} Hz wide`, 'correct it: a width above 0');
+  frequenciesHz.forEach((frequencyHz, c) => {
+    const isThere = place === 'of the sky' ? frequencyHz > 0 : !Number.isNaN(frequencyHz);
+    if (!isThere || Math.abs(frequencyHz) > HIGHEST_HZ)
+      refuse(path, `its channel ${c} lies at ${frequencyHz} Hz`, 'correct its frequencies');
+    if (c > 0 && frequencyHz === frequenciesHz[c - 1])
+      refuse(
+        path,
+        `its channels ${c - 1} and ${c} both lie at ${frequencyHz} Hz`,
+        'correct the step of its frequencies (CDELT of the FREQ axis, freq_array, CHAN_FREQ)',
+      );
+  });
+}

@@ -1,0 +1,111 @@
+/**
+ * Bursts among what was taken on most baselines alike: short, over most of the band, at one time or sweeping through it. A spark
+ * nearby looks so, and so does a pulse of the sky, dispersed or not: whoever takes one must say so.
+ */
+import { MISSING, TAKEN, type PlaneShape } from './sum-threshold.js';
+
+export interface Burst {
+  /** Places in time, the last included. */
+  readonly firstTime: number;
+  readonly lastTime: number;
+  readonly channels: number;
+  /** Of so many that have data. */
+  readonly ofChannels: number;
+  /** [t][c], 1 where it is. */
+  readonly cells: Uint8Array;
+  /** Where it sweeps as a pulse from afar does, t ∝ ν⁻²: pc/cm³. */
+  readonly dispersion?: number;
+}
+
+/** Less of the band is a carrier's, or a tone's that drifts. */
+const LEAST_BAND = 0.5;
+/** What lasts longer in most of its channels is no burst. */
+const MOST_TIME = 0.5;
+/** Of the variance of its times that ν⁻² must explain. */
+const LEAST_FIT = 0.8;
+/** Seconds · MHz² for 1 pc/cm³. */
+const DISPERSION_S_MHZ2 = 4148.808;
+
+export function findBursts(
+  state: Uint8Array,
+  { times, channels }: PlaneShape,
+  middlesS: Float64Array,
+  frequenciesHz: Float64Array,
+): Burst[] {
+  const ofChannels = Array.from({ length: channels }, (_, c) => c).filter((c) =>
+    Array.from({ length: times }, (_unused, t) => state[t * channels + c]).some((one) => one !== MISSING),
+  ).length;
+  const seen = new Uint8Array(state.length);
+  const bursts: Burst[] = [];
+  for (let first = 0; first < state.length; first++) {
+    if (state[first] !== TAKEN || seen[first] === 1) continue;
+    const cells = connected(state, { times, channels }, first, seen);
+    const perChannel = new Map<number, number[]>();
+    for (const at of cells) {
+      const c = at % channels;
+      perChannel.set(c, [...(perChannel.get(c) ?? []), Math.floor(at / channels)]);
+    }
+    const lengths = [...perChannel.values()].map((list) => list.length).sort((x, y) => x - y);
+    const isBroad = perChannel.size >= Math.max(2, LEAST_BAND * ofChannels);
+    const isShort = lengths[Math.floor(lengths.length / 2)] <= Math.max(1, MOST_TIME * times);
+    if (!isBroad || !isShort || times < 2) continue;
+    const own = new Uint8Array(state.length);
+    for (const at of cells) own[at] = 1;
+    const at = cells.map((cell) => Math.floor(cell / channels));
+    const dispersion = dispersionOf(perChannel, middlesS, frequenciesHz);
+    bursts.push({
+      firstTime: at.reduce((x, y) => Math.min(x, y)),
+      lastTime: at.reduce((x, y) => Math.max(x, y)),
+      channels: perChannel.size,
+      ofChannels,
+      cells: own,
+      ...(dispersion !== undefined && { dispersion }),
+    });
+  }
+  return bursts;
+}
+
+/** What hangs together with a cell, corners included. */
+function connected(
+  state: Uint8Array,
+  { times, channels }: PlaneShape,
+  first: number,
+  seen: Uint8Array,
+): number[] {
+  const cells = [first];
+  seen[first] = 1;
+  // It grows while it is walked through.
+  for (const cell of cells) {
+    const [t, c] = [Math.floor(cell / channels), cell % channels];
+    for (let dt = -1; dt <= 1; dt++)
+      for (let dc = -1; dc <= 1; dc++) {
+        const [tt, cc] = [t + dt, c + dc];
+        if (tt < 0 || cc < 0 || tt >= times || cc >= channels) continue;
+        const at = tt * channels + cc;
+        if (state[at] !== TAKEN || seen[at] === 1) continue;
+        seen[at] = 1;
+        cells.push(at);
+      }
+  }
+  return cells;
+}
+
+/** By least squares of the channels' mean times over ν⁻²; undefined where that explains little, or sweeps upwards. */
+function dispersionOf(
+  perChannel: ReadonlyMap<number, readonly number[]>,
+  middlesS: Float64Array,
+  frequenciesHz: Float64Array,
+): number | undefined {
+  const points = [...perChannel].map(([c, list]) => ({
+    x: (frequenciesHz[c] / 1e6) ** -2,
+    y: list.reduce((sum, t) => sum + middlesS[t], 0) / list.length,
+  }));
+  const mean = (of: (point: { x: number; y: number }) => number): number =>
+    points.reduce((sum, point) => sum + of(point), 0) / points.length;
+  const [x, y] = [mean((point) => point.x), mean((point) => point.y)];
+  const xx = mean((point) => (point.x - x) ** 2);
+  const yy = mean((point) => (point.y - y) ** 2);
+  const xy = mean((point) => (point.x - x) * (point.y - y));
+  if (!(xx > 0 && yy > 0) || xy <= 0 || xy ** 2 < LEAST_FIT * xx * yy) return undefined;
+  return xy / xx / DISPERSION_S_MHZ2;
+}

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { randomStream } from '../../core/random.js';
+import { robustBackground, smoothBackground, structureOf, whitened } from './background.js';
+import { findBursts } from './bursts.js';
+import { flagPlane } from './interference.js';
+import { GOOD, MISSING, sumThreshold, TAKEN, thresholdOf } from './sum-threshold.js';
+
+/** Flags of one line along frequency, as a string of . (good), - (missing), x (taken). */
+function along(values: readonly number[], missing: readonly number[] = []): string {
+  const state = new Uint8Array(values.length);
+  for (const at of missing) state[at] = MISSING;
+  sumThreshold(Float64Array.from(values), state, { times: 1, channels: values.length }, 6);
+  return Array.from(state, (one) => ({ [GOOD]: '.', [MISSING]: '-', [TAKEN]: 'x' })[one]).join('');
+}
+
+describe('SumThreshold by hand', () => {
+  it('lowers the threshold of longer windows: 6, 4, 2.667, 1.778', () => {
+    const found = [1, 2, 4, 8].map((samples) => thresholdOf(6, samples));
+    [6, 4, 8 / 3, 16 / 9].forEach((wanted, k) => {
+      assert.ok(Math.abs(found[k] - wanted) < 1e-12);
+    });
+    // A window of which one sample is missing, or taken, has three: 6/1.5^1.585 = 3.155.
+    assert.ok(Math.abs(thresholdOf(6, 3) - 3.1554) < 1e-4);
+  });
+
+  it('takes one sample above 6, two of 4.5 together, four of 2.7, and not two of 3.9', () => {
+    assert.equal(along([0, 6.1, 0, 0]), '.x..');
+    assert.equal(along([0, 5.9, 0, 0]), '....');
+    assert.equal(along([0, 4.5, 4.5, 0]), '.xx.');
+    // (3.9 + 3.9)/2 is below 4, and over four samples (7.8)/4 = 1.95 is below 2.667.
+    assert.equal(along([0, 3.9, 3.9, 0]), '....');
+    assert.equal(along([2.7, 2.7, 2.7, 2.7]), 'xxxx');
+    assert.equal(along([2.6, 2.6, 2.6, 2.6]), '....');
+  });
+
+  it('leaves what a shorter window took out of the mean of a longer one', () => {
+    // Alone: 100 is taken. Of the others no window's mean is above its threshold, with 100 in it every one would be.
+    assert.equal(along([0, 0, 100, 0, 0, 0, 0, 0]), '..x.....');
+    // Three are left of a window of four, whose mean is held to χ₃ = 3.155: 2.7 is not above it, 3.2 is.
+    assert.equal(along([2.7, 2.7, 100, 2.7, 0, 0, 0, 0]), '..x.....');
+    assert.equal(along([3.2, 3.2, 100, 3.2, 0, 0, 0, 0]), 'xxxx....');
+  });
+
+  it('does not take a lone sample among missing ones for a long window', () => {
+    // In any window of four there is one sample, so 6 is the threshold and not 2.667.
+    assert.equal(along([0, 3, 0, 0], [0, 2, 3]), '-.--');
+    assert.equal(along([0, 6.1, 0, 0], [0, 2, 3]), '-x--');
+  });
+
+  it('runs along time as along frequency', () => {
+    const values = new Float64Array(16);
+    const state = new Uint8Array(16);
+    for (const t of [1, 2]) values[4 * t + 3] = 4.5;
+    sumThreshold(values, state, { times: 4, channels: 4 }, 6);
+    assert.deepEqual(
+      [...state.keys()].filter((at) => state[at] === TAKEN),
+      [7, 11],
+    );
+  });
+
+  it('looks for excess alone', () => {
+    assert.equal(along([0, -100, 0, 0]), '....');
+  });
+});
+
+describe('backgrounds', () => {
+  const shape = { times: 3, channels: 5 };
+  it('are running medians, along frequency blind for bursts, along time for carriers', () => {
+    // A carrier in channel 2.
+    const values = Float64Array.from({ length: 15 }, (_, at) => (at % 5 === 2 ? 50 : 1));
+    const none = new Uint8Array(15);
+    assert.deepEqual([...robustBackground(values, none, shape, 'along frequency')], new Array(15).fill(1));
+    assert.deepEqual([...robustBackground(values, none, shape, 'along time')], [...values]);
+    // What is not good has no say: two of three times are missing in channel 0.
+    const state = Uint8Array.from({ length: 15 }, (_, at) => (at === 0 || at === 5 ? MISSING : GOOD));
+    assert.ok(Number.isNaN(robustBackground(values, state, shape, 'along time')[10]));
+  });
+  it('tell structure from noise', () => {
+    // Channels 0, 1, 2, 3, 4 for all times: middles of channels spread by MAD 1 · 1.4826; of times not at all.
+    const steps = Float64Array.from({ length: 15 }, (_, at) => at % 5);
+    const { ofChannels, ofTimes } = structureOf(steps, new Uint8Array(15), shape);
+    // Less what noise of 1 makes of medians of three: π/2/3.
+    assert.ok(Math.abs(ofChannels - Math.sqrt(1.4826 ** 2 - Math.PI / 6)) < 1e-9);
+    assert.equal(ofTimes, 0);
+  });
+  it('are means by a Gaussian of what is good', () => {
+    const state = Uint8Array.of(0, 0, 1);
+    // Of samples 0 and 1, seen from 0: (2 + 4·e^(−1/32))/(1 + e^(−1/32)) with σ = 4.
+    const next = Math.exp(-1 / 32);
+    const found = smoothBackground(Float64Array.of(2, 4, 1e9), state, { times: 1, channels: 3 });
+    assert.ok(Math.abs(found[0] - (2 + 4 * next) / (1 + next)) < 1e-12);
+    assert.ok(found[2] < 4, 'what is missing has no say');
+  });
+  it('whiten by the middle and its deviation', () => {
+    // Ratios −0.2, −0.1, 0, 0.1, 0.2: middle 0, deviations 0, 0.1, 0.1, 0.2, 0.2, whose middle is 0.1; σ = 0.14826.
+    const found = whitened(
+      Float64Array.of(0.8, 0.9, 1, 1.1, 1.2),
+      new Float64Array(5).fill(1),
+      new Uint8Array(5),
+    );
+    [-0.2, -0.1, 0, 0.1, 0.2].forEach((value, k) => {
+      assert.ok(Math.abs(found[k] - value / 0.14826) < 1e-9);
+    });
+  });
+});
+
+describe('a plane of noise', () => {
+  const shape = { times: 64, channels: 64 };
+  const noise = (): Float64Array => {
+    const random = randomStream(3, 'plane');
+    return Float64Array.from({ length: 64 * 64 }, () => Math.hypot(random.gaussian(), random.gaussian()));
+  };
+  const takenOf = (values: Float64Array): Uint8Array => {
+    const state = new Uint8Array(values.length);
+    flagPlane(values, state, shape, 6);
+    return state;
+  };
+  it('loses less than one sample in a thousand, and a carrier, a pulse and a drifting tone are found', () => {
+    const clean = takenOf(noise());
+    assert.ok(clean.filter((one) => one === TAKEN).length < 4, 'false alarms');
+    const values = noise();
+    const isHit = (t: number, c: number): boolean =>
+      c === 20 || (t === 40 && c > 30) || c === 5 + Math.floor(t / 8);
+    for (let at = 0; at < values.length; at++) if (isHit(Math.floor(at / 64), at % 64)) values[at] += 6;
+    const state = takenOf(values);
+    let [hits, found, wrong] = [0, 0, 0];
+    for (let at = 0; at < values.length; at++) {
+      const hit = isHit(Math.floor(at / 64), at % 64);
+      if (hit) hits++;
+      if (hit && state[at] === TAKEN) found++;
+      if (!hit && state[at] === TAKEN) wrong++;
+    }
+    assert.ok(found > 0.98 * hits, `${found} of ${hits}`);
+    assert.ok(wrong < 0.02 * hits, `${wrong} beside them`);
+  });
+});
+
+describe('bursts', () => {
+  const shape = { times: 16, channels: 8 };
+  const middlesS = Float64Array.from({ length: 16 }, (_, t) => t);
+  const frequenciesHz = Float64Array.from({ length: 8 }, (_, c) => 100e6 + 1e6 * c);
+  const found = (isHit: (t: number, c: number) => boolean) => {
+    const state = new Uint8Array(128);
+    for (let at = 0; at < 128; at++) if (isHit(Math.floor(at / 8), at % 8)) state[at] = TAKEN;
+    return findBursts(state, shape, middlesS, frequenciesHz);
+  };
+  it('are short and broad: a flash is one, a carrier and a tone in two channels are none', () => {
+    const [flash, ...others] = found((t) => t === 5);
+    assert.deepEqual([flash.firstTime, flash.lastTime, flash.channels, others.length], [5, 5, 8, 0]);
+    assert.equal(flash.dispersion, undefined);
+    assert.deepEqual(
+      found((_t, c) => c === 3),
+      [],
+    );
+    assert.deepEqual(
+      found((t, c) => c === 3 || (t === 4 && c === 4)),
+      [],
+    );
+  });
+  it('tell the dispersion of a pulse that arrives late at low frequencies', () => {
+    // t = 4148.808 s · DM · ν⁻²: over 100 to 107 MHz 0.0525 s a pc/cm³, so 12 s are 228 pc/cm³.
+    const lateS = (c: number): number => 4148.808 * 228 * ((100 + c) ** -2 - 107 ** -2);
+    const [pulse] = found((t, c) => Math.abs(t - 1 - lateS(c)) <= 1);
+    assert.ok(pulse.dispersion !== undefined && Math.abs(pulse.dispersion - 228) < 15, `${pulse.dispersion}`);
+    // The same the other way round comes from no pulse.
+    const [, wrongWay] = [0, found((t, c) => Math.abs(t - 1 - lateS(7 - c)) <= 1)[0]];
+    assert.equal(wrongWay.dispersion, undefined);
+  });
+});

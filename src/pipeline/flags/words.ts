@@ -1,0 +1,188 @@
+/** What people write of channels, times, inputs and pairs: for options and for files of flags alike. */
+import { baselineCount, baselineIndex } from '../../core/axes.js';
+import { refuse } from '../../core/errors.js';
+import { parseInstant, type Instant } from '../../core/instant.js';
+import { storedProducts } from '../../formats/index.js';
+import type { FlagRule } from './rules.js';
+
+/** What the words are about. */
+export interface FlagContext {
+  readonly stations: readonly { readonly name: string }[];
+  readonly polarisations: 1 | 2;
+  readonly frequenciesHz: Float64Array;
+}
+
+/** A rule in words. */
+export interface FlagWords {
+  readonly inputs?: readonly string[] | undefined;
+  readonly channels?: string | undefined;
+  readonly times?: string | undefined;
+  readonly baselines?: readonly string[] | undefined;
+  readonly products?: readonly string[] | undefined;
+}
+
+const feedNumbers: Readonly<Partial<Record<string, 0 | 1>>> = { X: 0, Y: 1, R: 0, L: 1 };
+
+/** flags : [a], 1 where an input is named: 12, 30-33, stand17, stand17:Y. */
+export function inputsNamed(
+  words: readonly string[],
+  inputs: number,
+  polarisations: 1 | 2,
+  stations: FlagContext['stations'] | undefined,
+  where: string,
+): Uint8Array {
+  const flags = new Uint8Array(inputs);
+  for (const word of words) {
+    const range = /^(\d+)(?:-(\d+))?$/.exec(word);
+    if (range) {
+      const first = Number(range[1]);
+      const last = Number(range.at(2) ?? first);
+      if (last < first || last >= inputs) refuse(where, `${word} is outside inputs 0 to ${inputs - 1}`);
+      flags.fill(1, first, last + 1);
+      continue;
+    }
+    const [name, letter] = word.split(':') as [string, string?];
+    const station = stations?.findIndex((candidate) => candidate.name === name) ?? -1;
+    if (station < 0)
+      refuse(where, `'${name}' is no station here`, "give an input's number or a station's name");
+    // As inputName writes them: of a file's two feeds each is the first or the second.
+    const p = letter === undefined ? undefined : feedNumbers[letter.toUpperCase()];
+    if (letter !== undefined && (p === undefined || p >= polarisations))
+      refuse(where, `'${word}' names no polarisation`, 'write NAME:X or NAME:Y, of circular feeds R or L');
+    if (p === undefined) flags.fill(1, station * polarisations, (station + 1) * polarisations);
+    else flags[station * polarisations + p] = 1;
+  }
+  return flags;
+}
+
+const perHz: Readonly<Record<string, number>> = { hz: 1, khz: 1e3, mhz: 1e6, ghz: 1e9 };
+const hertz = (text: string): number => {
+  const match = /^(\d+\.?\d*(?:e[+-]?\d+)?)\s*(hz|khz|mhz|ghz)$/i.exec(text.trim());
+  return match ? Number(match[1]) * perHz[match[2].toLowerCase()] : Number.NaN;
+};
+
+/** Channels by number, 10-20,30 (+ for the comma), or by frequency: those whose middle lies in 151MHz..152MHz. Rising. */
+export function channelsNamed(text: string, frequenciesHz: Float64Array, where: string): number[] {
+  const chosen = new Set<number>();
+  const fix = 'write numbers and ranges from 0, 10-20,30, or frequencies, 151MHz..152MHz';
+  for (const word of text
+    .split(/[,+]/)
+    .map((one) => one.trim())
+    .filter((one) => one !== '')) {
+    const span = word.split('..');
+    if (span.length === 2) {
+      const [low, high] = span.map(hertz);
+      if (!(low <= high)) refuse(where, `'${word}' is no span of frequencies`, fix);
+      const inside = Array.from(frequenciesHz.keys()).filter(
+        (c) => frequenciesHz[c] >= low && frequenciesHz[c] <= high,
+      );
+      if (inside.length === 0)
+        refuse(
+          where,
+          `no channel lies in ${word}`,
+          `they go from ${frequenciesHz[0] / 1e6} to ${frequenciesHz[frequenciesHz.length - 1] / 1e6} MHz`,
+        );
+      for (const c of inside) chosen.add(c);
+      continue;
+    }
+    const range = /^(\d+)(?:-(\d+))?$/.exec(word);
+    const first = Number(range?.[1]);
+    const last = Number(range?.at(2) ?? first);
+    if (!range || last < first || last >= frequenciesHz.length)
+      refuse(where, `'${word}' is outside channels 0 to ${frequenciesHz.length - 1}`, fix);
+    for (let c = first; c <= last; c++) chosen.add(c);
+  }
+  if (chosen.size === 0) refuse(where, `'${text}' names no channel`, fix);
+  return [...chosen].sort((x, y) => x - y);
+}
+
+/** FROM..TO, either of which may be left out. */
+export function timesNamed(text: string, where: string): { readonly from?: Instant; readonly to?: Instant } {
+  const parts = text.split('..').map((part) => part.trim());
+  if (parts.length !== 2 || parts.every((part) => part === ''))
+    refuse(
+      where,
+      `'${text}' is no span`,
+      'write FROM..TO, like 2026-06-21T04:00:00Z..2026-06-21T05:00:00Z; either may be left out',
+    );
+  const [from, to] = parts;
+  return {
+    ...(from !== '' && { from: parseInstant(from, where) }),
+    ...(to !== '' && { to: parseInstant(to, where) }),
+  };
+}
+
+/** NAME&NAME, as places among the stations. */
+export function pairNamed(
+  text: string,
+  stations: FlagContext['stations'],
+  where: string,
+): readonly [number, number] {
+  const names = text.split('&');
+  if (names.length !== 2) refuse(where, `'${text}' is no pair`, 'write NAME&NAME');
+  const [one, two] = names.map((name) => stationNamed(name.trim(), stations, where));
+  return [one, two];
+}
+
+/** The place of a station. */
+export function stationNamed(name: string, stations: FlagContext['stations'], where: string): number {
+  const at = stations.findIndex((one) => one.name === name);
+  if (at >= 0) return at;
+  const some = stations.slice(0, 8).map((one) => one.name);
+  return refuse(where, `'${name}' is no antenna here`, `choose among ${some.join(', ')} …`);
+}
+
+function productNamed(label: string, where: string): { readonly p1: 0 | 1; readonly p2: 0 | 1 } {
+  const found = Object.values(storedProducts).find((product) => product?.label === label.toUpperCase());
+  return found ?? refuse(where, `'${label}' is no product`, 'write XX, YY, XY, YX or RR, LL, RL, LR');
+}
+
+/** A rule by its words. */
+export function ruleOf(words: FlagWords, context: FlagContext, where: string): FlagRule {
+  const { stations, polarisations, frequenciesHz } = context;
+  const pairs = words.baselines?.map((pair) => pairNamed(pair, stations, where));
+  return {
+    ...(words.inputs && {
+      inputs: inputsNamed(words.inputs, stations.length * polarisations, polarisations, stations, where),
+    }),
+    ...(words.channels !== undefined && {
+      channels: marked(channelsNamed(words.channels, frequenciesHz, where), frequenciesHz.length),
+    }),
+    ...(words.times !== undefined && timesNamed(words.times, where)),
+    ...(pairs && {
+      pairs: marked(
+        pairs.map(([x, y]) => baselineIndex(Math.max(x, y), Math.min(x, y))),
+        baselineCount(stations.length),
+      ),
+    }),
+    ...(words.products && { products: words.products.map((label) => productNamed(label, where)) }),
+  };
+}
+
+function marked(places: readonly number[], length: number): Uint8Array {
+  const marks = new Uint8Array(length);
+  for (const place of places) marks[place] = 1;
+  return marks;
+}
+
+/**
+ * The words of --flag: inputs (12, 30-33, stand17, stand17:Y), pairs (stand1&stand17), channels=10-20+30,
+ * channels=151MHz..152MHz, times=FROM..TO, separated by commas; each is a rule of its own.
+ */
+export function rulesNamed(text: string, context: FlagContext, where: string): FlagRule[] {
+  const words = text
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
+  const isInput = (word: string): boolean => !/^(?:channels?|times?)=|&/.test(word);
+  const inputs = words.filter(isInput);
+  const rules = words
+    .filter((word) => !isInput(word))
+    .map((word) => {
+      const [, kind, value] = /^(channel|time)s?=(.*)$/.exec(word) ?? [];
+      if (kind === 'channel') return ruleOf({ channels: value }, context, where);
+      if (kind === 'time') return ruleOf({ times: value }, context, where);
+      return ruleOf({ baselines: [word] }, context, where);
+    });
+  return inputs.length === 0 ? rules : [ruleOf({ inputs }, context, where), ...rules];
+}
