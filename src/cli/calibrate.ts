@@ -18,6 +18,7 @@ import { leaveOutOddGains, oddGains, type OddGains } from '../pipeline/gains/odd
 import { oddByGain, oddByPower, type OddInput } from '../pipeline/gains/odd-inputs.js';
 import type { Integration } from '../core/blocks.js';
 import { inputName } from '../telescope/telescope.js';
+import { refuseUnplaced } from '../telescope/unplaced.js';
 import { frameAtMiddle, stationPositions } from '../pipeline/geometry.js';
 import { checkModel, type ModelCheck } from '../pipeline/gains/model-check.js';
 import { outsideModel } from '../pipeline/gains/outside-model.js';
@@ -74,6 +75,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
   try {
     await checkOutputs({ ...options, paths, from: path });
     const telescope = await telescopeFor(file, options);
+    refuseUnplaced(path, telescope, 'a model of the sky says nothing of them');
     const reading = terminal.stage('read');
     const choice = await chooseIntegration(file, options.integration, reading.update);
     reading.done();

@@ -20,6 +20,7 @@ import { chooseIntegration } from '../pipeline/select.js';
 import type { ElementBeam } from '../sky/beams/element-beam.js';
 import type { SkyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
+import { refuseUnplaced } from '../telescope/unplaced.js';
 import { addChannelOptions, channelOptionNames } from './options/channel-options.js';
 import { addBackendOptions, addExamples, parseCount, refuseGiven } from './options/command.js';
 import { addBeamCorrectedOption, addElementOption, correctionOf } from './options/element-option.js';
@@ -182,6 +183,7 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
   try {
     refuseUnknown(file);
     const telescope = await telescopeFor(file, options);
+    refuseUnplaced(path, telescope, 'there is no image of the sky in them');
     const beam = await correctionOf(options, telescope);
     if (beam && options.every !== undefined)
       refuse('--beam-corrected', 'is for one image, not for a series', 'leave out --every');

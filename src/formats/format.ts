@@ -58,6 +58,8 @@ export interface OpenOptions {
   readonly cables?: 'keep' | 'remove';
   /** Which product a SKA-Low station's dump holds for its pair (1, 2): its file does not say. */
   readonly storedPair?: 'V12' | 'V21';
+  /** The thread whose seconds hold for all threads (VDIF): some recorders write others wrongly. */
+  readonly secondsOfThread?: number;
 }
 
 /** Those that mean something to some files alone. */

@@ -9,6 +9,7 @@ import { temporaryFolder } from '../../../core/testing/temporary-folder.js';
 import { headerBytes, integerCard, logicalCard, paddedBytes, realCard, textCards } from '../../fits/fits.js';
 import { tableBytes } from '../../fits/table.js';
 import { openUvfits } from './uvfits.js';
+import { readVisibilities, writeVisibilities } from '../../testing/visibility-files.js';
 
 interface Axis {
   readonly name: string;
@@ -204,6 +205,28 @@ describe('UVFITS of other programs', () => {
     [-4, 2, -12, 10, -16, 14, -8, 6].forEach((value, n) => {
       assert.ok(Math.abs(turned[n] - value) < 1e-6, `${n}: ${turned[n]}`);
     });
+  });
+
+  it('a lone XY is XY, and its copies say so', async () => {
+    const { file, integrations } = await read({
+      ...least,
+      axes: [axis('COMPLEX', 3), axis('STOKES', 1, -7, -1), axis('FREQ', 1, 1e8, 1e6), ...direction],
+      antennas: [2, 5],
+      // Pair (5, 2) is stations 1, 0: V_10 of X and Y, mean 3 + 4i, weight 2.
+      groups: [[0, 0, 0, 0.25, 256 * 5 + 2, 3, 4, 2]],
+    });
+    assert.deepEqual([file.header.products, file.header.polarisations], [[-7], 2]);
+    assert.deepEqual([...integrations[0].counts], [0, 2, 0]);
+    assert.deepEqual([...integrations[0].visibilities.subarray(8, 16)], [0, 0, 6, 8, 0, 0, 0, 0]);
+    for (const name of ['lone.uvfits', 'lone.uvh5']) {
+      const path = await writeVisibilities(join(temporaryFolder('lone'), name), file.header, integrations);
+      const copy = await readVisibilities(path);
+      assert.deepEqual(copy.file.header.products, [-7]);
+      const values = copy.all[0].visibilities.subarray(8, 16);
+      [0, 0, 6, 8, 0, 0, 0, 0].forEach((value, k) => {
+        assert.ok(Math.abs(values[k] - value) < 1e-5, `${name} ${k}: ${values[k]}`);
+      });
+    }
   });
 
   it('several IFs, falling frequencies, no weights, circular hands', async () => {

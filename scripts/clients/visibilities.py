@@ -1,0 +1,109 @@
+"""Compares copies that Corella made of visibilities with pyuvdata's reading of the originals.
+
+Standard input: JSON lines {"title", "original", "read", "copy"}; `read` are arguments for pyuvdata's reading of the original.
+Standard output: a JSON line each: how many visibilities, uvw, flags, times and antennas were compared and the largest difference
+of each, and which words (units, keywords, names, feeds) differ.
+"""
+import json, sys, warnings
+import numpy as np
+from astropy.utils import iers
+
+iers.conf.auto_download = False
+warnings.simplefilter("ignore")
+from pyuvdata import UVData
+
+
+def read(path, arguments):
+    data = UVData()
+    data.read(path, **arguments)
+    data.conjugate_bls("ant1<ant2")
+    return data
+
+
+def rows(data):
+    # Times in files are Julian dates: 40 us is what they resolve.
+    stamp = np.round((data.time_array - data.time_array.min()) * 86400e3).astype(np.int64)
+    return {key: k for k, key in enumerate(zip(stamp, data.ant_1_array, data.ant_2_array))}
+
+
+def most(values):
+    return float(np.max(np.abs(values))) if np.size(values) else 0.0
+
+
+def compare(original, copy):
+    out = {"differ": []}
+    words = out["differ"]
+
+    def same(name, one, other):
+        if one != other:
+            words.append("%s: %r, copied %r" % (name, one, other))
+
+    shift = 0
+    first, second = rows(original), rows(copy)
+    if set(first) != set(second):
+        # UVFITS counts antennas from 1.
+        shift = 1
+        first = {(t, a + 1, b + 1): k for (t, a, b), k in first.items()}
+    if set(first) != set(second):
+        words.append("rows: %d, copied %d, %d in both" % (len(first), len(second), len(set(first) & set(second))))
+        return out
+    keys = sorted(first)
+    at, to = np.array([first[k] for k in keys]), np.array([second[k] for k in keys])
+    pols = [list(copy.polarization_array).index(p) for p in original.polarization_array]
+    a, b = original.data_array[at], copy.data_array[to][..., pols]
+    scale = np.abs(a).max() or 1
+    out["visibilities"] = int(a.size)
+    out["visibility"] = most(a - b) / float(scale)
+    out["flags"] = int(np.count_nonzero(original.flag_array[at] != copy.flag_array[to][..., pols]))
+    weights = original.nsample_array[at], copy.nsample_array[to][..., pols]
+    out["weights"] = most(weights[0] - weights[1]) / (most(weights[0]) or 1)
+    out["uvw"] = most(original.uvw_array[at] - copy.uvw_array[to])
+    out["times"] = most((original.time_array[at] - copy.time_array[to]) * 86400)
+    out["durations"] = most(original.integration_time[at] - copy.integration_time[to])
+    out["frequencies"] = most(original.freq_array - copy.freq_array)
+    out["widths"] = most(original.channel_width - copy.channel_width)
+    one, other = original.telescope, copy.telescope
+    places = lambda t: {int(n): p for n, p in zip(t.antenna_numbers, t.antenna_positions + np.array([c.to_value("m") for c in t.location.geocentric]))}
+    named = lambda t: {int(n): str(name).strip() for n, name in zip(t.antenna_numbers, t.antenna_names)}
+    mine = {n + shift: p for n, p in places(one).items()}
+    theirs = places(copy.telescope)
+    out["antennas"] = len(mine)
+    if set(mine) != set(theirs):
+        words.append("antennas: %d, copied %d" % (len(mine), len(theirs)))
+    else:
+        out["positions"] = max(most(mine[n] - theirs[n]) for n in mine)
+        same("names", {n + shift: name for n, name in named(one).items()}, named(other))
+    same("units", original.vis_units, copy.vis_units)
+    same("telescope", one.name, other.name)
+    same("instrument", one.instrument or one.name, other.instrument or other.name)
+    same("orientation", one.get_x_orientation_from_feeds(), other.get_x_orientation_from_feeds())
+    keywords = {k.upper(): v for k, v in original.extra_keywords.items()}
+    copied = {k.upper(): v for k, v in copy.extra_keywords.items()}
+    lost = [k for k in keywords if k not in copied or not np.all(keywords[k] == copied[k])]
+    out["keywords"] = len(keywords)
+    if lost:
+        words.append("keywords: %s" % ", ".join("%s %r, copied %r" % (k, keywords[k], copied.get(k)) for k in lost))
+    return out
+
+
+originals = {}
+for line in sys.stdin:
+    job = json.loads(line)
+    try:
+        if job.get("write"):
+            # The other way: pyuvdata writes, Corella will read.
+            data = UVData()
+            data.read(job["original"], **job["read"])
+            if job["write"].endswith(".uvfits"):
+                data.write_uvfits(job["write"], force_phase=True, run_check=False)
+            else:
+                data.write_uvh5(job["write"], clobber=True, run_check=False)
+            out = {}
+        else:
+            key = json.dumps([job["original"], job["read"]])
+            if key not in originals:
+                originals = {key: read(job["original"], job["read"])}
+            out = compare(originals[key], read(job["copy"], {}))
+    except Exception as error:  # told, and counted as a failure
+        out = {"said": "%s: %s" % (type(error).__name__, str(error).split("\n")[0][:300])}
+    print(json.dumps({"title": job["title"], **out}), flush=True)
