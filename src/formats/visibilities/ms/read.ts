@@ -13,7 +13,7 @@ import { skyFrame, type SkyPosition } from '../../../sky/frame.js';
 import { ecefToEnu, ecefToSite, siteToEcef } from '../../../telescope/earth.js';
 import type { Station, Telescope } from '../../../telescope/telescope.js';
 import type { VisibilityFile, VisibilityHeader } from '../../format.js';
-import { codesOf, feedsOf, gather, storedProducts, type StoredProduct } from '../../io/gather.js';
+import { codesInOurOrder, codesOf, feedsOf, gather, storedProducts, type StoredProduct } from '../../io/gather.js';
 import { recordingSeen } from '../as-stored.js';
 import { splitTable } from '../header-facts.js';
 import { openCasacore, type Casacore } from './library.js';
@@ -108,7 +108,13 @@ function opened(
   const times = counts.every((count) => count === most) ? 'alike' : 'different';
   const isAll =
     most === (telescope.stations.length * (telescope.stations.length + 1)) / 2 && times === 'alike';
-  const codes = codesOf(products);
+  const codes = isAlone
+    ? codesOf(products)
+    : codesInOurOrder(
+        path,
+        products,
+        Array.from(rows.antenna1, (one, row) => [stationOf[one], stationOf[rows.antenna2[row]]] as const),
+      );
   const sign = uvwSign(telescope, rows, stationOf, slots[0], phaseCentre);
   const weighs = isWeighted(casacore, handle, path, { rowCount, channels, productCount });
   const header: VisibilityHeader = {

@@ -215,18 +215,33 @@ describe('UVFITS of other programs', () => {
       // Pair (5, 2) is stations 1, 0: V_10 of X and Y, mean 3 + 4i, weight 2.
       groups: [[0, 0, 0, 0.25, 256 * 5 + 2, 3, 4, 2]],
     });
-    assert.deepEqual([file.header.products, file.header.polarisations], [[-7], 2]);
+    // The house writes the earlier station first: there it is YX.
+    assert.deepEqual([file.header.products, file.header.polarisations], [[-8], 2]);
     assert.deepEqual([...integrations[0].counts], [0, 2, 0]);
     assert.deepEqual([...integrations[0].visibilities.subarray(8, 16)], [0, 0, 6, 8, 0, 0, 0, 0]);
     for (const name of ['lone.uvfits', 'lone.uvh5']) {
       const path = await writeVisibilities(join(temporaryFolder('lone'), name), file.header, integrations);
       const copy = await readVisibilities(path);
-      assert.deepEqual(copy.file.header.products, [-7]);
+      assert.deepEqual(copy.file.header.products, [-8]);
       const values = copy.all[0].visibilities.subarray(8, 16);
       [0, 0, 6, 8, 0, 0, 0, 0].forEach((value, k) => {
         assert.ok(Math.abs(values[k] - value) < 1e-5, `${name} ${k}: ${values[k]}`);
       });
     }
+  });
+
+  it('a lone XY of pairs in both orders has no one name', async () => {
+    const lone = {
+      ...least,
+      axes: [axis('COMPLEX', 3), axis('STOKES', 1, -7, -1), axis('FREQ', 1, 1e8, 1e6), ...direction],
+      antennas: [2, 5],
+    };
+    const forward = [0, 0, 0, 0.25, 256 * 2 + 5, 3, 4, 2];
+    assert.deepEqual((await read({ ...lone, groups: [forward] })).file.header.products, [-7]);
+    await assert.rejects(
+      read({ ...lone, groups: [forward, [0, 0, 0, 0.5, 256 * 5 + 2, 3, 4, 2]] }),
+      /holds XY without its counterpart of pairs in both orders/,
+    );
   });
 
   it('several IFs, falling frequencies, no weights, circular hands', async () => {

@@ -1,6 +1,7 @@
 /** The groups of a UVFITS file: which antennas, when, how far along the line of sight, and where in the file. */
 import { refuse } from '../../../core/errors.js';
 import { fromJulianDate, type Instant } from '../../../core/instant.js';
+import { hasOneCrossHand } from '../../io/gather.js';
 import type { InputFile } from '../../io/input.js';
 import type { Parameter, UvfitsLayout } from './layout.js';
 
@@ -137,6 +138,8 @@ export interface GroupIndex {
   readonly antennas: ReadonlySet<number>;
   /** Rows of each time. */
   readonly rows: { readonly most: number; readonly times: 'alike' | 'different' };
+  /** Pairs of numbers as rows have them, where their order tells XY from YX; else none. */
+  readonly pairs: ReadonlyMap<string, readonly [number, number]>;
 }
 
 /** One pass over the file: rows of one time together, whatever their order, as runs rather than row by row. */
@@ -151,6 +154,8 @@ export async function indexGroups(
   >();
   const sources = new Set<number>();
   const antennas = new Set<number>();
+  const pairs = new Map<string, readonly [number, number]>();
+  const isOrderTold = hasOneCrossHand(layout.stored);
   let longestDelayS = 0;
   let lastTick = Number.NaN;
   let origin = Number.NaN;
@@ -168,7 +173,9 @@ export async function indexGroups(
       const tick = Math.round((days - origin + fraction) * 86_400e6);
       longestDelayS = Math.max(longestDelayS, Math.abs(reader.uvwS(group)[2]));
       sources.add(reader.source(group));
-      for (const number of reader.antennas(group)) antennas.add(number);
+      const pair = reader.antennas(group);
+      for (const number of pair) antennas.add(number);
+      if (isOrderTold) pairs.set(pair.join(), pair);
       const slot = slots.get(tick);
       if (slot === undefined) {
         slots.set(tick, {
@@ -189,7 +196,7 @@ export async function indexGroups(
   const counts = inOrder.map(({ runs }) => runs.reduce((sum, { groups }) => sum + groups, 0));
   const most = counts.reduce((x, y) => Math.max(x, y), 0);
   const times = counts.every((count) => count === most) ? 'alike' : 'different';
-  return { slots: inOrder, sources: [...sources], longestDelayS, antennas, rows: { most, times } };
+  return { slots: inOrder, sources: [...sources], longestDelayS, antennas, rows: { most, times }, pairs };
 }
 
 function checkGroup(

@@ -9,7 +9,7 @@ import { ecefToEnu } from '../../../telescope/earth.js';
 import { checkedSite } from '../../../telescope/site.js';
 import type { KeywordValue, UnusedAntenna, VisibilityHeader } from '../../format.js';
 import { orientationHere, orientationOf, splitTable, turnedToEast, unitsOf } from '../header-facts.js';
-import { codesOf, storedProducts, type StoredProduct } from '../../io/gather.js';
+import { codesInOurOrder, codesOf, storedProducts, type StoredProduct } from '../../io/gather.js';
 import type { Hdf5File } from '../../hdf5/read.js';
 import { optionalText } from './optional-text.js';
 import { telescopeOf } from './telescope.js';
@@ -102,9 +102,17 @@ export function readUvh5Header(file: Hdf5File): Uvh5Header {
     refuse(path, `its lowest channel is at ${channels[0].frequencyHz} Hz`, 'it is damaged');
   const channelWidthHz = Math.abs(widths[0]);
   const orientation = orientationOf(optionalText(file, 'x_orientation'));
-  const { products, polarisations, codes } = productsOf(file, orientation);
+  const { products, polarisations, codes: alone } = productsOf(file, orientation);
   const { slots, integrationS, overlap } = slotsOf(file, ant1, ant2);
   const { stationOf, stations, unused, antennaCount } = antennasOf(file, site, ant1, ant2);
+  const codes =
+    polarisations === 1
+      ? alone
+      : codesInOurOrder(
+          path,
+          products,
+          Array.from(ant1, (one, row) => [stationOf.get(one) ?? 0, stationOf.get(ant2[row]) ?? 0] as const),
+        );
   const centre = centreOf(file, site, slots[0].middle, rows);
   const telescope = telescopeOf({ file, site, stations, polarisations, channels, channelWidthHz });
   return {
