@@ -145,7 +145,8 @@ async function fuzzOne({ name, folder, inputs, seed, first, progress }) {
         text: `input ${k}: ${error instanceof Error ? error.stack : String(error)}`,
       };
     }
-    for (const one of readdirSync(folder)) if (one.startsWith(`${name}-${k}.`)) rmSync(join(folder, one), { recursive: true });
+    for (const one of readdirSync(folder))
+      if (one.startsWith(`${name}-${k}.`)) rmSync(join(folder, one), { recursive: true });
   }
   const megabytes = (most.bytes / 2 ** 20).toFixed(1);
   return {
@@ -160,7 +161,17 @@ async function fuzzOne({ name, folder, inputs, seed, first, progress }) {
  */
 function countAllocations() {
   const seen = { largest: 0 };
-  const names = ['Uint8Array', 'Int8Array', 'Uint16Array', 'Int16Array', 'Uint32Array', 'Int32Array', 'Float32Array', 'Float64Array', 'BigUint64Array'];
+  const names = [
+    'Uint8Array',
+    'Int8Array',
+    'Uint16Array',
+    'Int16Array',
+    'Uint32Array',
+    'Int32Array',
+    'Float32Array',
+    'Float64Array',
+    'BigUint64Array',
+  ];
   const everything = /** @type {Record<string, any>} */ (/** @type {unknown} */ (globalThis));
   for (const name of names) {
     const own = everything[name];

@@ -58,6 +58,7 @@ function ask(script, jobs) {
  * @property {[number, number]} [levels] what baseband's numbers times and plus are ours
  * @property {string} [name]
  * @property {any} [raw] baseband's files of samples
+ * @property {number} [unreadS] what of the start baseband does not read (PICOSECONDS)
  */
 
 /** @returns {RecordingJob[]} */
@@ -107,15 +108,25 @@ function rawDump(path) {
  * @returns {RecordingJob[]}
  */
 function peersOwn() {
-  const folder = execFileSync(python, ['-c', 'import baseband.data, os; print(os.path.dirname(baseband.data.__file__))'], {
-    encoding: 'utf8',
-  }).trim();
+  const folder = execFileSync(
+    python,
+    ['-c', 'import baseband.data, os; print(os.path.dirname(baseband.data.__file__))'],
+    {
+      encoding: 'utf8',
+    },
+  ).trim();
   const at = (/** @type {string} */ name) => join(folder, name);
   const phased = at('gsb/sample_gsb_phased.timestamp');
-  const hand = (/** @type {string} */ letter) => [1, 2].map((k) => phased.replace('.timestamp', `.Pol-${letter}${k}.dat`));
+  const hand = (/** @type {string} */ letter) =>
+    [1, 2].map((k) => phased.replace('.timestamp', `.Pol-${letter}${k}.dat`));
   return [
     {
-      ...{ format: 'vdif', kind: 'vdif', paths: [at('sample_vlbi.vdif')], name: 'sample_vlbi.vdif (threads that lie)' },
+      ...{
+        format: 'vdif',
+        kind: 'vdif',
+        paths: [at('sample_vlbi.vdif')],
+        name: 'sample_vlbi.vdif (threads that lie)',
+      },
       options: { secondsOfThread: 1 },
       // baseband reads the same recording once its seconds are mended.
       raw: at('sample.vdif'),
@@ -126,7 +137,7 @@ function peersOwn() {
       open: { sample_rate: 8e6 },
     },
     { format: 'dada', kind: 'dada', paths: [at('sample_meerkat.dada')] },
-    { format: 'dada', kind: 'dada', paths: [at('sample_mkbf.dada')] },
+    { format: 'dada', kind: 'dada', paths: [at('sample_mkbf.dada')], unreadS: 107_083_414e-12 },
     {
       ...{ format: 'gsb', kind: 'gsb', paths: [phased] },
       options: { sampleRateHz: 8 / 0.25165824 },
@@ -160,13 +171,16 @@ async function dumped(job, k) {
         title: job.name ?? basename(job.paths[0]),
         kind: job.kind,
         open: job.open ?? {},
-        paths: job.kind === 'gsb' ? [job.paths[0], ...(job.raw ?? job.paths.slice(1))] : [job.raw ?? job.paths[0]],
+        paths:
+          job.kind === 'gsb' ? [job.paths[0], ...(job.raw ?? job.paths.slice(1))] : [job.raw ?? job.paths[0]],
         dump,
         shape: [rows, block.samples, parts],
         rows: file.kind === 'spectra' ? 'channels' : 'inputs',
         start: formatInstant(file.start, 12).replace('Z', ''),
         rate: sampleRateOf(file),
         ...(job.levels && { levels: job.levels }),
+        ...(job.unreadS !== undefined && { unread: job.unreadS }),
+        ...(file.type === 'ci8' && file.kind === 'spectra' && { lowest: -127 }),
       };
     }
     throw new Error('holds no samples');
@@ -196,10 +210,18 @@ async function compareRecordings() {
     tell(
       ok,
       `${asked[k].format.padEnd(7)} ${found.title}: ${
-        found.said || `${found.samples} numbers, largest difference ${found.largest.toExponential(1)}; start within ${found.start.toExponential(1)} s`
+        found.said ||
+        `${found.samples} numbers, largest difference ${found.largest.toExponential(1)}; start within ${found.start.toExponential(1)} s`
       }`,
     );
-    if (ok) record({ format: asked[k].format, direction: 'read', peer: 'baseband', files: 1, numbers: found.samples });
+    if (ok)
+      record({
+        format: asked[k].format,
+        direction: 'read',
+        peer: 'baseband',
+        files: 1,
+        numbers: found.samples,
+      });
   }
 }
 
@@ -211,10 +233,26 @@ function visibilities() {
     existsSync(join(data, name)) ? readdirSync(join(data, name)).filter((one) => wanted.test(one)) : [];
   const plain = { run_check: false };
   return [
-    ...inFolder('uvfits', /\.uvfits$/).map((name) => ({ format: 'uvfits', path: join(data, 'uvfits', name), read: plain })),
-    ...inFolder('ska-low', /\.uvfits$/).map((name) => ({ format: 'uvfits', path: join(data, 'ska-low', name), read: plain })),
-    ...inFolder('uvh5', /\.uvh5$/).map((name) => ({ format: 'uvh5', path: join(data, 'uvh5', name), read: plain })),
-    ...inFolder('mwa', /\.uvh5$/).map((name) => ({ format: 'uvh5', path: join(data, 'mwa', name), read: plain })),
+    ...inFolder('uvfits', /\.uvfits$/).map((name) => ({
+      format: 'uvfits',
+      path: join(data, 'uvfits', name),
+      read: plain,
+    })),
+    ...inFolder('ska-low', /\.uvfits$/).map((name) => ({
+      format: 'uvfits',
+      path: join(data, 'ska-low', name),
+      read: plain,
+    })),
+    ...inFolder('uvh5', /\.uvh5$/).map((name) => ({
+      format: 'uvh5',
+      path: join(data, 'uvh5', name),
+      read: plain,
+    })),
+    ...inFolder('mwa', /\.uvh5$/).map((name) => ({
+      format: 'uvh5',
+      path: join(data, 'mwa', name),
+      read: plain,
+    })),
     ...measurementSets(inFolder('ms', /\.ms\.tar\.gz$/)),
   ];
 }
@@ -239,14 +277,27 @@ function measurementSets(archives) {
  * @param {readonly string[]} [options]
  */
 function convert(from, to, options = []) {
-  const ran = spawnSync(process.execPath, [join(root, 'dist/cli/main.js'), 'convert', from, to, '--quiet', '--overwrite', ...options], {
-    encoding: 'utf8',
-  });
+  const ran = spawnSync(
+    process.execPath,
+    [join(root, 'dist/cli/main.js'), 'convert', from, to, '--quiet', '--overwrite', ...options],
+    {
+      encoding: 'utf8',
+    },
+  );
   return ran.status === 0 ? '' : ran.stderr.trim().split('\n').slice(-3).join(' ');
 }
 
 /** What UVFITS has no room for, in its own single precision: uvw, and keywords of eight letters. */
-const limits = { visibility: 2e-7, weights: 2e-7, uvw: 1e-3, times: 1e-4, durations: 1e-5, frequencies: 1e-2, widths: 1e-2, positions: 1e-3 };
+const limits = {
+  visibility: 2e-7,
+  weights: 2e-7,
+  uvw: 1e-3,
+  times: 1e-4,
+  durations: 1e-5,
+  frequencies: 1e-2,
+  widths: 1e-2,
+  positions: 1e-3,
+};
 
 /**
  * @param {string} title
@@ -259,7 +310,9 @@ function judged(title, found, allowed = []) {
     return false;
   }
   const over = Object.entries(limits).filter(([name, most]) => (found[name] ?? 0) > most);
-  const words = found.differ.filter((/** @type {string} */ word) => !allowed.some((one) => word.startsWith(one)));
+  const words = found.differ.filter(
+    (/** @type {string} */ word) => !allowed.some((one) => word.startsWith(one)),
+  );
   const ok = over.length === 0 && words.length === 0 && found.flags === 0;
   const number = (/** @type {string} */ name) => (found[name] ?? Number.NaN).toExponential(1);
   tell(
@@ -286,6 +339,10 @@ function compareVisibilities() {
       continue;
     }
     const [there] = ask('visibilities.py', [{ title: name, original: path, read, copy }]);
+    if (there.refused !== undefined) {
+      console.log(`      ${format} ${name} passed over: pyuvdata refuses it (${there.refused})`);
+      continue;
+    }
     if (judged(`${format.padEnd(6)} ${name} → ours (UVH5)`, there))
       record({ format, direction: 'read', peer: 'pyuvdata', files: 1, numbers: there.visibilities });
     // What pyuvdata makes of it, copied by us and read by it again, is what it wrote.
@@ -302,9 +359,17 @@ function compareVisibilities() {
         tell(false, `${format} ${name} → pyuvdata's ${extension}: ${refused}`);
         continue;
       }
-      const [back] = ask('visibilities.py', [{ title: name, original: written, read: { run_check: false }, copy: again }]);
+      const [back] = ask('visibilities.py', [
+        { title: name, original: written, read: { run_check: false }, copy: again },
+      ]);
       if (judged(`${extension.padEnd(6)} ${name} → pyuvdata's ${extension} → ours`, back))
-        record({ format: extension, direction: 'read', peer: 'pyuvdata', files: 1, numbers: back.visibilities });
+        record({
+          format: extension,
+          direction: 'read',
+          peer: 'pyuvdata',
+          files: 1,
+          numbers: back.visibilities,
+        });
       rmSync(written, { force: true });
       rmSync(again, { force: true });
     }

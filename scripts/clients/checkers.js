@@ -130,7 +130,9 @@ let failures = 0;
  * @param {string} title
  */
 function checkedBy(title) {
-  const format = ['uvfits', 'uvh5', 'calh5', 'fits'].find((one) => title.split(':')[0].endsWith(`.${one}`) || title.includes(`→ ${one}:`));
+  const format = ['uvfits', 'uvh5', 'calh5', 'fits'].find(
+    (one) => title.split(':')[0].endsWith(`.${one}`) || title.includes(`→ ${one}:`),
+  );
   if (format === undefined) return [];
   const peers = ['astropy', 'casacore', 'WSClean', 'h5py'].filter((one) => title.includes(one));
   const named = title.includes('memo') || title.includes('integers') ? [...peers, 'h5py'] : peers;

@@ -74,7 +74,18 @@ for (const name of peers.names) {
 }
 const simulated = z.object({ sources: z.array(z.object({ raDeg: z.number(), decDeg: z.number() })) });
 const made = corella(
-  ...['simulate', '--telescope', 'aavs2', '--stations', 32, '--duration', '2ms', '--perfect', '--type', 'cf32'],
+  ...[
+    'simulate',
+    '--telescope',
+    'aavs2',
+    '--stations',
+    32,
+    '--duration',
+    '2ms',
+    '--perfect',
+    '--type',
+    'cf32',
+  ],
   ...['--sources', 'main@50:120:50000,side@70:300:20000', '--time', '2026-03-01T12:00:00Z', '--seed', 5],
   ...['-o', 'sky.sigmf-meta', '--json'],
 );

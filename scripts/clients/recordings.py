@@ -36,6 +36,9 @@ def theirs_of(job, stream):
     # What baseband takes the levels of few-bit samples to be, in units of ours.
     scale, offset = job.get("levels", [1, 0])
     rows = rows.T * scale
+    # Spectra of bytes do not hold -128: it is -127, and counted.
+    if "lowest" in job:
+        rows = np.maximum(rows.real, job["lowest"]) + 1j * np.maximum(rows.imag, job["lowest"])
     parts = np.stack([rows.real + offset, rows.imag + offset], axis=-1) if np.iscomplexobj(rows) else rows[..., None] + offset
     return parts
 
@@ -47,7 +50,7 @@ for line in sys.stdin:
         ours = np.fromfile(job["dump"], dtype="<f4").reshape(job["shape"])
         with opened(job) as stream:
             theirs = theirs_of(job, stream)
-            out["start"] = abs((stream.start_time - Time(job["start"])).to_value(u.s))
+            out["start"] = abs((stream.start_time - Time(job["start"])).to_value(u.s) + job.get("unread", 0))
             out["rate"] = abs(stream.sample_rate.to_value(u.Hz) / job["rate"] - 1)
         if ours.shape != theirs.shape:
             out["said"] = "shapes differ: ours %s, theirs %s" % (ours.shape, theirs.shape)

@@ -12,13 +12,33 @@ const rows = [
   { format: 'guppi', title: 'GUPPI RAW', read: true },
   { format: 'dada', title: 'PSRDADA', read: true },
   { format: 'gsb', title: 'GMRT (GSB)', read: true },
-  { format: 'lwa', title: 'LWA frames', read: true, otherwise: 'LSL 4.0.1 and 3.0.8 (`src/acceptance/recording-facts.ts`)' },
+  {
+    format: 'lwa',
+    title: 'LWA frames',
+    read: true,
+    otherwise: 'LSL 4.0.1 and 3.0.8 (`src/acceptance/recording-facts.ts`)',
+  },
   { format: 'uvfits', title: 'UVFITS', read: true, written: true },
   { format: 'uvh5', title: 'UVH5', read: true, written: true },
   { format: 'ms', title: 'Measurement Sets', read: true, written: true },
-  { format: 'fitsidi', title: 'FITS-IDI', read: true, otherwise: 'LSL 4.0.1, casacore 3.5.0 (`src/acceptance/visibility-facts.ts`)' },
-  { format: 'mwa', title: 'MWA MWAX and gpubox', read: true, otherwise: 'pyuvdata (`src/formats/visibilities/mwa/mwa-real.test.ts`)' },
-  { format: 'skalow', title: 'SKA-Low station HDF5', read: true, otherwise: 'aavs_uv’s UVFITS of the same dump, and the sky' },
+  {
+    format: 'fitsidi',
+    title: 'FITS-IDI',
+    read: true,
+    otherwise: 'LSL 4.0.1, casacore 3.5.0 (`src/acceptance/visibility-facts.ts`)',
+  },
+  {
+    format: 'mwa',
+    title: 'MWA MWAX and gpubox',
+    read: true,
+    otherwise: 'pyuvdata (`src/formats/visibilities/mwa/mwa-real.test.ts`)',
+  },
+  {
+    format: 'skalow',
+    title: 'SKA-Low station HDF5',
+    read: true,
+    otherwise: 'aavs_uv’s UVFITS of the same dump, and the sky',
+  },
   { format: 'calh5', title: 'CalH5 (gains)', read: true, written: true },
   { format: 'fits', title: 'FITS images', read: true, written: true },
 ];
@@ -40,7 +60,10 @@ function cell(results, format, direction) {
       const of = mine.filter((one) => one.peer === peer);
       const files = of.reduce((sum, one) => sum + (one.files ?? 0), 0);
       const numbers = of.reduce((sum, one) => sum + (one.numbers ?? 0), 0);
-      const seen = numbers > 0 ? ` (${files} file${files === 1 ? '' : 's'}, ${numbers.toLocaleString('en-US')} numbers)` : '';
+      const seen =
+        numbers > 0
+          ? ` (${files} file${files === 1 ? '' : 's'}, ${numbers.toLocaleString('en-US')} numbers)`
+          : '';
       return `${/** @type {Record<string, string>} */ (names)[peer] ?? peer} ${of[0].version}${seen}`;
     })
     .join(', ');
@@ -52,7 +75,11 @@ export function tableOf(results) {
     const reading = [cell(results, format, 'read'), otherwise ?? ''].filter((one) => one !== '').join('; ');
     return `| ${title} | ${read ? 'yes' : ''} | ${reading} | ${written ? 'yes' : ''} | ${cell(results, format, 'written')} |`;
   });
-  return ['| format | read | and compared with | written | and read by |', '| --- | --- | --- | --- | --- |', ...lines].join('\n');
+  return [
+    '| format | read | and compared with | written | and read by |',
+    '| --- | --- | --- | --- | --- |',
+    ...lines,
+  ].join('\n');
 }
 
 const [BEGIN, END] = ['<!-- made by npm run test:clients -->', '<!-- until here -->'];
@@ -66,7 +93,9 @@ export async function writeTable(resultsPath, pagePath) {
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => /** @type {Result} */ (JSON.parse(line)));
-  const lacking = ['baseband', 'pyuvdata', 'astropy', 'casacore', 'h5py', 'wsclean'].filter((name) => !peers.has(name));
+  const lacking = ['baseband', 'pyuvdata', 'astropy', 'casacore', 'h5py', 'wsclean'].filter(
+    (name) => !peers.has(name),
+  );
   if (lacking.length > 0 || process.env.CORELLA_TEST_DATA === undefined) {
     const why = [...lacking, ...(process.env.CORELLA_TEST_DATA === undefined ? ['CORELLA_TEST_DATA'] : [])];
     console.log(`the table in docs/formats.md stays as it is: without ${why.join(', ')}`);

@@ -31,10 +31,7 @@ it('a laboratory is correlated with --telescope none, and refused where the sky 
     assert.match(made.stdout, /nobody says where the stations stand: all are written at one place/);
     const file = await openFile(join(folder, 'bench.uvh5'));
     assert.ok(file.kind === 'visibilities');
-    assert.deepEqual(
-      [file.telescope.stations.length, file.telescope.stations[1].name],
-      [2, 'station2'],
-    );
+    assert.deepEqual([file.telescope.stations.length, file.telescope.stations[1].name], [2, 'station2']);
     for await (const { visibilities: v, channels } of file.integrations())
       for (let c = 0; c < channels; c++) {
         // Baselines (0,0), (1,0), (1,1), one polarisation.
@@ -50,6 +47,15 @@ it('a laboratory is correlated with --telescope none, and refused where the sky 
       assert.equal(said.code, 1);
       assert.match(said.stderr, /its stations all stand at one place/);
     }
-    const tracked = await corellaHere(folder, ...words, '--telescope', 'none', '--track', 'CygA', '-o', 't.uvh5');
+    const tracked = await corellaHere(
+      folder,
+      ...words,
+      '--telescope',
+      'none',
+      '--track',
+      'CygA',
+      '-o',
+      't.uvh5',
+    );
     assert.match(tracked.stderr, /--track: its stations all stand at one place/);
   }));

@@ -3,7 +3,13 @@ import type { Command } from 'commander';
 import { refuse } from '../core/errors.js';
 import { addSeconds, secondsBetween, type Instant } from '../core/instant.js';
 import { formatSeconds } from '../core/units.js';
-import { openFile, sigmfPaths, visibilityFormatFor, type VisibilityFile } from '../formats/index.js';
+import {
+  openFile,
+  sigmfPaths,
+  visibilityFormatFor,
+  type VisibilityFile,
+  type VisibilityHeader,
+} from '../formats/index.js';
 import { copyRecording } from '../pipeline/convert.js';
 import { reworkVisibilities } from '../pipeline/visibilities/rework.js';
 import { written } from '../pipeline/write.js';
@@ -88,7 +94,7 @@ async function run(
       const work = reworkOf(file, options);
       const source = work ? reworkVisibilities(file, work) : file;
       const header = {
-        ...source.header,
+        ...(centre ? withoutDrift(source.header) : source.header),
         history: lines,
         ...(centre && centreOf(centre, file.telescope.site, await middleOf(file, centre))),
       };
@@ -158,4 +164,9 @@ async function middleOf(file: VisibilityFile, { kind }: PhaseCentre): Promise<In
   }
   if (!first || !end) return refuse(file.path, 'holds no integration', 'check the file');
   return addSeconds(first, secondsBetween(first, end) / 2);
+}
+
+/** Stopped somewhere, fringes no longer run. */
+function withoutDrift({ fringes: _, ...header }: VisibilityHeader): VisibilityHeader {
+  return header;
 }

@@ -143,7 +143,8 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
       refuseGiven(command, channelOptionNames, `is for voltages, and ${path} is channelised already`);
     refuseUnknown(recording);
     const telescope = await telescopeFor(recording, options);
-    if (options.track !== undefined) refuseUnplaced('--track', telescope, 'there is nothing to follow a source by');
+    if (options.track !== undefined)
+      refuseUnplaced('--track', telescope, 'there is nothing to follow a source by');
     const stage = terminal.stage('correlate');
     const request = await delayRequest(options, telescope);
     const work = await planWork(recording, options, requestedFor(recording, telescope, request));

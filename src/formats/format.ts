@@ -115,6 +115,8 @@ export interface VisibilityHeader {
   readonly channelWidthHz: number;
   /** Where the file's fringes are stopped; inside the house they never are. */
   readonly phaseCentre: SkyPosition;
+  /** The file leaves its fringes running, as drift scans do; copies in UVH5 do as well. Stopped unless said. */
+  readonly fringes?: 'running';
   /** What was observed, for people: a source's name or "zenith". */
   readonly object: string;
   /** What made this file: command, version, recording. */

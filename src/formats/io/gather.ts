@@ -72,7 +72,9 @@ export function codesInOurOrder(
       `holds ${products.find(({ p1, p2 }) => p1 !== p2)?.label ?? 'XY'} without its counterpart of pairs in both orders, (1, 2) and (2, 1)`,
       'export all four products, or all pairs with the earlier antenna first',
     );
-  return codesOf(isTurned ? products.map(({ p1, p2, ...others }) => ({ ...others, p1: p2, p2: p1 })) : products);
+  return codesOf(
+    isTurned ? products.map(({ p1, p2, ...others }) => ({ ...others, p1: p2, p2: p1 })) : products,
+  );
 }
 
 /** The first of the codes in falling order XX, YY, XY, YX or RR, LL, RL, LR. */

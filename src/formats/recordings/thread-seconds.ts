@@ -41,13 +41,21 @@ export function secondsOfOneThread(
 ): Map<number, number> {
   if (secondsOfThread === undefined) return new Map();
   if (!threads.includes(secondsOfThread))
-    refuse(path, `has no thread ${secondsOfThread}`, `it has threads ${threads.join(', ')}: name one of them`);
+    refuse(
+      path,
+      `has no thread ${secondsOfThread}`,
+      `it has threads ${threads.join(', ')}: name one of them`,
+    );
   const beside = secondsBeside(headers, threads, secondsOfThread);
   return new Map([...beside].map(([thread, seconds]) => [thread, -seconds]));
 }
 
 /** Threads whose frames lie side by side and whose seconds do not: some of them are wrong, and the user knows which. */
-export function refuseLyingThreads(path: string, headers: readonly ThreadHeader[], threads: readonly number[]): void {
+export function refuseLyingThreads(
+  path: string,
+  headers: readonly ThreadHeader[],
+  threads: readonly number[],
+): void {
   const beside = secondsBeside(headers, threads, headers[0].thread);
   const awayS = (thread: number): number => beside.get(thread) ?? 0;
   const apart = threads.filter((thread) => Math.abs(awayS(thread)) > MOST_APART_S);

@@ -295,7 +295,11 @@ export const vdif: Format = {
   title: 'VDIF',
   extensions: ['.vdif', '.vdf'],
   kinds: [
-    { title: 'VDIF', holds: 'recordings', reads: ['sampleRateHz', 'centreFrequencyHz', 'polarisations', 'secondsOfThread'] },
+    {
+      title: 'VDIF',
+      holds: 'recordings',
+      reads: ['sampleRateHz', 'centreFrequencyHz', 'polarisations', 'secondsOfThread'],
+    },
   ],
   recognise: (path, head) => {
     if (head.length < 32) return false;

@@ -70,7 +70,9 @@ export function encodeNewerTbf(
       head.writeUInt16BE(640 + 12 * group, 12);
       head.writeUInt16BE(sample.stands, 14);
       const data = Buffer.alloc(24 * sample.stands);
-      data.forEach((_, a) => (data[a] = packNibbles(sample.code(group, a, k, 0), sample.code(group, a, k, 1))));
+      data.forEach(
+        (_, a) => (data[a] = packNibbles(sample.code(group, a, k, 0), sample.code(group, a, k, 1))),
+      );
       parts.push(head, data);
     }
   }

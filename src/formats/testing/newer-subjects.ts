@@ -31,7 +31,11 @@ export async function newerSubjects(made: Made): Promise<Subject[]> {
     { ...plain, name: 'tbw', bytes: encodeTbw({ tag, frames: 4, stands: [3, 1], bits: 12, code: small }) },
     { ...plain, name: 'tbw4', bytes: encodeTbw({ tag, frames: 4, stands: [3, 1], bits: 4, code: small }) },
     { ...plain, name: 'drx8', bytes: encodeDrx8({ tag, frames: 2, offset: 6440, code: small }) },
-    { ...plain, name: 'tbf64', bytes: encodeNewerTbf({ tag, frames: 4, stands: 64, groups: 2, code: small }) },
+    {
+      ...plain,
+      name: 'tbf64',
+      bytes: encodeNewerTbf({ tag, frames: 4, stands: 64, groups: 2, code: small }),
+    },
     {
       ...{ ...plain, name: 'drspec' },
       bytes: encodeDrSpectra({

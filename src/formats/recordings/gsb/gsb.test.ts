@@ -31,13 +31,13 @@ describe('GMRT raw dump', () => {
     const times = ['00 0.000000240', '00 0.251658480', '00 0.503316720'];
     const { recording, values, gaps } = await whole(dump('plain', times, 3));
     assert.ok(recording.kind === 'voltages');
-    assert.deepEqual(
-      [recording.type, recording.bits, recording.inputs, recording.samples],
-      ['i8', 4, 1, 24],
-    );
+    assert.deepEqual([recording.type, recording.bits, recording.inputs, recording.samples], ['i8', 4, 1, 24]);
     // 18:45 in India is 13:15 UTC.
     assert.equal(formatInstant(recording.start, 9), '2015-04-27T13:15:00.000000240Z');
-    assert.deepEqual(values[0], Array.from({ length: 24 }, (_, t) => code(t)));
+    assert.deepEqual(
+      values[0],
+      Array.from({ length: 24 }, (_, t) => code(t)),
+    );
     assert.deepEqual([gaps, recording.unknownFacts], [[], ['frequency']]);
   });
 
@@ -77,8 +77,7 @@ describe('GMRT phased array', () => {
       for (let t = 0; t < 8; t++) {
         const part = parts === 1 ? 0 : Math.floor((t % 4) / 2);
         const place = parts === 1 ? t : 2 * Math.floor(t / 4) + (t % 2);
-        for (let x = 0; x < 1024; x++)
-          bytes[part].writeInt8(value(hand, t, x >> 1, x & 1), place * 1024 + x);
+        for (let x = 0; x < 1024; x++) bytes[part].writeInt8(value(hand, t, x >> 1, x & 1), place * 1024 + x);
       }
       bytes.forEach((of, k) => {
         writeFileSync(at(`${name}.Pol-${letter}${parts === 1 ? '' : k + 1}.dat`), of);

@@ -228,7 +228,7 @@ function phasedArray(
     {
       ...store,
       read: async (segment, from, { elements, stride, at, count }) => {
-        for (let done = 0; done < count; ) {
+        for (let done = 0; done < count;) {
           const part = Math.floor((from + done) / perPart);
           const within = from + done - part * perPart;
           const now = Math.min(count - done, perPart - within, MOST_SPECTRA);

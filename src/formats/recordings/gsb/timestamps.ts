@@ -26,7 +26,13 @@ function utcOf(where: string, fields: readonly string[]): Instant {
   const [year, month, day, hour, minute, second] = fields.slice(0, 6).map(Number);
   const unixS = Date.UTC(year, month - 1, day, hour, minute, second) / 1000;
   const back = new Date(unixS * 1000);
-  if (back.getUTCMonth() !== month - 1 || back.getUTCDate() !== day || hour > 23 || minute > 59 || second > 60)
+  if (
+    back.getUTCMonth() !== month - 1 ||
+    back.getUTCDate() !== day ||
+    hour > 23 ||
+    minute > 59 ||
+    second > 60
+  )
     refuse(where, `there is no time ${fields.join(' ')}`, 'it is damaged: copy it again');
   return instant(unixS - INDIAN_TIME_S, Number(fields[6]));
 }
@@ -42,7 +48,8 @@ export interface GsbTimes {
 const MOST_OFF = 1e-3;
 
 export function readTimes(path: string, text: string): GsbTimes {
-  const kind = gsbKindOf(text) ?? refuse(path, 'holds no time stamps of the GMRT', 'name its .timestamp file');
+  const kind =
+    gsbKindOf(text) ?? refuse(path, 'holds no time stamps of the GMRT', 'name its .timestamp file');
   const times: Instant[] = [];
   text.split(/\r?\n/).forEach((line, k) => {
     if (line.trim() === '') return;

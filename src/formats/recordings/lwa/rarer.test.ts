@@ -102,10 +102,7 @@ describe('LWA TBF of 64 stands', () => {
     const bytes = encodeNewerTbf({ tag: start, frames: 4, stands: 64, groups: 3, code: small });
     const { recording, values, gaps } = await readWhole(lwa, bytes);
     assert.ok(recording.kind === 'spectra');
-    assert.deepEqual(
-      [recording.inputs, recording.channels, recording.samples, gaps.length],
-      [128, 36, 4, 0],
-    );
+    assert.deepEqual([recording.inputs, recording.channels, recording.samples, gaps.length], [128, 36, 4, 0]);
     assert.equal(recording.channelWidthHz, 196e6 / 8192);
     assert.equal(recording.frequenciesHz[13], 653 * (196e6 / 8192));
     // Group 2, channel 5 of it, stand 9, Y.

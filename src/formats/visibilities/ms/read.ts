@@ -13,7 +13,14 @@ import { skyFrame, type SkyPosition } from '../../../sky/frame.js';
 import { ecefToEnu, ecefToSite, siteToEcef } from '../../../telescope/earth.js';
 import type { Station, Telescope } from '../../../telescope/telescope.js';
 import type { VisibilityFile, VisibilityHeader } from '../../format.js';
-import { codesInOurOrder, codesOf, feedsOf, gather, storedProducts, type StoredProduct } from '../../io/gather.js';
+import {
+  codesInOurOrder,
+  codesOf,
+  feedsOf,
+  gather,
+  storedProducts,
+  type StoredProduct,
+} from '../../io/gather.js';
 import { recordingSeen } from '../as-stored.js';
 import { splitTable } from '../header-facts.js';
 import { openCasacore, type Casacore } from './library.js';

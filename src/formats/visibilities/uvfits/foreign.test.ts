@@ -6,7 +6,15 @@ import { describe, it } from 'node:test';
 import type { Integration } from '../../../core/blocks.js';
 import { formatInstant } from '../../../core/instant.js';
 import { temporaryFolder } from '../../../core/testing/temporary-folder.js';
-import { headerBytes, integerCard, logicalCard, paddedBytes, realCard, textCards } from '../../fits/fits.js';
+import {
+  headerBytes,
+  integerCard,
+  logicalCard,
+  paddedBytes,
+  realCard,
+  remarkCards,
+  textCards,
+} from '../../fits/fits.js';
 import { tableBytes } from '../../fits/table.js';
 import { openUvfits } from './uvfits.js';
 import { readVisibilities, writeVisibilities } from '../../testing/visibility-files.js';
@@ -28,6 +36,10 @@ interface Foreign {
   readonly placeless?: readonly number[];
   readonly tables?: readonly Uint8Array[];
   readonly cards?: readonly string[];
+  /** Of each number, where that is not 4. */
+  readonly elementBytes?: 8;
+  /** POLAA and POLAB of every antenna. */
+  readonly feedsDeg?: readonly [number, number];
 }
 
 const axis = (name: string, length: number, value = 1, step = 1): Axis => ({ name, length, value, step });
@@ -37,7 +49,7 @@ function foreignBytes(of: Foreign): Uint8Array {
   const { axes, parameters, groups, antennas, placeless = [], tables = [], cards = [] } = of;
   const header = headerBytes([
     logicalCard('SIMPLE', true),
-    integerCard('BITPIX', -32),
+    integerCard('BITPIX', of.elementBytes === 8 ? -64 : -32),
     integerCard('NAXIS', axes.length + 1),
     integerCard('NAXIS1', 0),
     ...axes.map(({ length }, k) => integerCard(`NAXIS${k + 2}`, length)),
@@ -57,8 +69,12 @@ function foreignBytes(of: Foreign): Uint8Array {
     ]),
     ...cards,
   ]);
-  const data = Buffer.alloc(paddedBytes(4 * groups.flat().length));
-  groups.flat().forEach((value, n) => data.writeFloatBE(value, 4 * n));
+  const { elementBytes = 4, feedsDeg } = of;
+  const data = Buffer.alloc(paddedBytes(elementBytes * groups.flat().length));
+  groups.flat().forEach((value, n) => {
+    if (elementBytes === 8) data.writeDoubleBE(value, 8 * n);
+    else data.writeFloatBE(value, 4 * n);
+  });
   const places = antennas.map((number) =>
     placeless.includes(number) ? [0, 0, 0] : [-2.1e6 - number, -3.7e6, 4.7e6],
   );
@@ -68,8 +84,11 @@ function foreignBytes(of: Foreign): Uint8Array {
       { name: 'ANNAME', form: '8A', rows: antennas.map((number) => `A${number}`) },
       { name: 'STABXYZ', form: '3D', rows: places },
       { name: 'NOSTA', form: '1J', rows: antennas.map((number) => [number]) },
+      ...['POLAA', 'POLAB'].flatMap((name, k) =>
+        feedsDeg ? [{ name, form: '1E', rows: antennas.map(() => [feedsDeg[k]]) } as const] : [],
+      ),
     ],
-    [realCard('ARRAYX', 0), realCard('ARRAYY', 0), realCard('ARRAYZ', 0)],
+    [...(feedsDeg ? [logicalCard('HASFEED', true)] : []), realCard('ARRAYX', 0), realCard('ARRAYY', 0), realCard('ARRAYZ', 0)],
   );
   return Buffer.concat([header, data, an, ...tables]);
 }
@@ -205,6 +224,40 @@ describe('UVFITS of other programs', () => {
     [-4, 2, -12, 10, -16, 14, -8, 6].forEach((value, n) => {
       assert.ok(Math.abs(turned[n] - value) < 1e-6, `${n}: ${turned[n]}`);
     });
+  });
+
+  it('numbers of 64 bits, as pyuvdata writes double precision', async () => {
+    const precise = 1 + 2 ** -40;
+    const [group] = least.groups;
+    const { integrations } = await read({ ...least, elementBytes: 8, groups: [group.with(5, precise)] });
+    assert.deepEqual([...integrations[0].visibilities], [0, 0, 3 * precise, -6, 0, 0]);
+  });
+
+  it('feeds at right angles say where X points; both at 0 were never measured', async () => {
+    const four = {
+      ...least,
+      axes: [axis('COMPLEX', 3), axis('STOKES', 4, -5, -1), axis('FREQ', 1, 1e8, 1e6), ...direction],
+      groups: [[...least.groups[0].slice(0, 5), 1, 0, 1, 2, 0, 1, 3, 0, 1, 4, 0, 1]],
+    };
+    for (const [feedsDeg, orientation, xx] of [
+      [[90, 0], 'east', 1],
+      [[0, 90], 'east', 2],
+      [[0, 0], 'unknown', 1],
+    ] as const) {
+      const { file, integrations } = await read({ ...four, feedsDeg });
+      assert.deepEqual([file.header.xOrientation, integrations[0].visibilities[8]], [orientation, xx]);
+    }
+  });
+
+  it('comments and where the antennas pointed go with it', async () => {
+    const cards = [realCard('OBSRA', 12.5), realCard('OBSDEC', -21), ...remarkCards('COMMENT', 'made by Cotter')];
+    const { file, integrations } = await read({ ...least, cards });
+    const wanted = { OBSRA: 12.5, OBSDEC: -21, COMMENT: 'made by Cotter' };
+    assert.deepEqual(file.header.extraKeywords, wanted);
+    for (const name of ['pointed.uvfits', 'pointed.uvh5']) {
+      const to = await writeVisibilities(join(folder, name), file.header, integrations);
+      assert.deepEqual((await readVisibilities(to)).file.header.extraKeywords, wanted);
+    }
   });
 
   it('a lone XY is XY, and its copies say so', async () => {

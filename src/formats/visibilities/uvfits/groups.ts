@@ -18,7 +18,7 @@ import { codesInOurOrder, feedsOf, gather, type Gathering, type StoredProduct } 
 import { openInput, withinMemory, type InputFile } from '../../io/input.js';
 import type { Antennas } from './antennas.js';
 import type { UvfitsLayout } from './layout.js';
-import { readGroups, type GroupIndex, type GroupReader, type TimeSlot } from './rows.js';
+import { readGroups, type GroupIndex, type GroupReader, type GroupValues, type TimeSlot } from './rows.js';
 
 /** Opens a file for `read`, which takes it over. */
 export const openTaken = (
@@ -76,7 +76,11 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
     ...(unused.length > 0 && { unusedAntennas: unused }),
     ...((index.rows.most !== allRows || index.rows.times !== 'alike') && { rows: index.rows }),
     polarisations: layout.polarisations,
-    ...codesFor(of, antennas, layout.stored.map((product) => turnedToEast(product, xOrientation))),
+    ...codesFor(
+      of,
+      antennas,
+      layout.stored.map((product) => turnedToEast(product, xOrientation)),
+    ),
     feeds: feedsOf(layout.products),
     frequenciesHz: Float64Array.from(layout.channels, ({ frequencyHz }) => frequencyHz),
     channelWidthHz: layout.channelWidthHz,
@@ -117,9 +121,10 @@ function codesFor(
   products: readonly StoredProduct[],
 ): Pick<VisibilityHeader, 'products'> {
   const placeOf = new Map(numbers.map((number, place) => [number, place]));
-  const pairs = [...index.pairs.values()].map(
-    ([one, two]): [number, number] => [placeOf.get(one) ?? 0, placeOf.get(two) ?? 0],
-  );
+  const pairs = [...index.pairs.values()].map(([one, two]): [number, number] => [
+    placeOf.get(one) ?? 0,
+    placeOf.get(two) ?? 0,
+  ]);
   const codes = codesInOurOrder(file.path, products, pairs);
   return codes ? { products: codes } : {};
 }
@@ -248,7 +253,7 @@ async function gatherSlot(file: InputFile, of: Gathered): Promise<Integration> {
 function addGroup(
   gathering: Gathering,
   row: {
-    readonly group: Float32Array;
+    readonly group: GroupValues;
     readonly layout: UvfitsLayout;
     readonly delayS: number;
     readonly where: string;

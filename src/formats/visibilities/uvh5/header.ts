@@ -48,7 +48,14 @@ export interface Uvh5Header {
   readonly object: string;
   readonly facts: Pick<
     VisibilityHeader,
-    'units' | 'xOrientation' | 'instrument' | 'unusedAntennas' | 'extraKeywords' | 'rows' | 'products'
+    | 'units'
+    | 'xOrientation'
+    | 'instrument'
+    | 'unusedAntennas'
+    | 'extraKeywords'
+    | 'rows'
+    | 'products'
+    | 'fringes'
   >;
   readonly history: readonly string[];
   /** 'sum' where integers are whole sums over samples, as we write them; else means. */
@@ -101,7 +108,9 @@ export function readUvh5Header(file: Hdf5File): Uvh5Header {
   if (!(channels[0].frequencyHz > 0))
     refuse(path, `its lowest channel is at ${channels[0].frequencyHz} Hz`, 'it is damaged');
   const channelWidthHz = Math.abs(widths[0]);
-  const orientation = orientationOf(optionalText(file, 'x_orientation'));
+  const orientation = file.has('Header/x_orientation')
+    ? orientationOf(optionalText(file, 'x_orientation'))
+    : orientationOfFeeds(file);
   const { products, polarisations, codes: alone } = productsOf(file, orientation);
   const { slots, integrationS, overlap } = slotsOf(file, ant1, ant2);
   const { stationOf, stations, unused, antennaCount } = antennasOf(file, site, ant1, ant2);
@@ -134,7 +143,10 @@ export function readUvh5Header(file: Hdf5File): Uvh5Header {
     products,
     polarisations,
     ...centre,
-    facts: factsOf(file, telescope, { orientation, unused, slots, codes }),
+    facts: {
+      ...factsOf(file, telescope, { orientation, unused, slots, codes }),
+      ...(ant1.every((_, row) => !centre.phased(row)) && { fringes: 'running' }),
+    },
     history: (optionalText(file, 'history') ?? '').split('\n').filter((line) => line.trim() !== ''),
     values: optionalText(file, 'extra_keywords/corella_values') === 'sum' ? 'sum' : 'mean',
     details: {
@@ -153,6 +165,18 @@ export function readUvh5Header(file: Hdf5File): Uvh5Header {
       firstAntennas: [ant1[0], ant2[0]],
     },
   };
+}
+
+/** Memo 1.3 tells each feed's name and angle, π/2 being east; what is neither has no name here. */
+function orientationOfFeeds(file: Hdf5File): VisibilityHeader['xOrientation'] {
+  if (!file.has('Header/feed_array') || !file.has('Header/feed_angle')) return 'unknown';
+  const feeds = file.texts('Header/feed_array').map((name) => name.trim().toLowerCase());
+  const angles = file.numbers('Header/feed_angle');
+  const all = (name: string, angleRad: number): boolean =>
+    feeds.every((feed, k) => feed !== name || Math.abs(angles[k] - angleRad) < 1e-5);
+  if (angles.length !== feeds.length || !(feeds.includes('x') && feeds.includes('y'))) return 'unknown';
+  if (all('x', Math.PI / 2) && all('y', 0)) return 'east';
+  return all('x', 0) && all('y', Math.PI / 2) ? 'north' : 'unknown';
 }
 
 /** X is east in the house; files whose X lies north have their polarisations exchanged on arrival. */

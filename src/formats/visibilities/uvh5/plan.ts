@@ -21,6 +21,10 @@ export interface Uvh5Options {
   readonly values: 'complex64' | 'complex128' | 'int32';
 }
 
+/** Whole sums cannot be turned, and a drift scan's copy drifts. */
+export const isRunning = ({ fringes }: Pick<VisibilityHeader, 'fringes'>, { values }: Uvh5Options): boolean =>
+  values === 'int32' || fringes === 'running';
+
 /** What UVH5 and CalH5 say of a telescope, item for item. */
 export function telescopeItems(
   { name, site, stations }: Telescope,
@@ -125,7 +129,8 @@ export function planUvh5(header: VisibilityHeader, options: Uvh5Options, times: 
     rowDims,
     chunkRows: chunkRowsFor(rows, typeSizeBytes(type) * rowDims.reduce((x, y) => x * y, 1)),
   });
-  const running = options.values === 'int32';
+  const isSummed = options.values === 'int32';
+  const running = isRunning(header, options);
   const centre: GroupPlan = {
     kind: 'group',
     items: {
@@ -180,7 +185,7 @@ export function planUvh5(header: VisibilityHeader, options: Uvh5Options, times: 
             kind: 'group',
             items: {
               corella_telescope: text(JSON.stringify(telescope)),
-              corella_values: text(running ? 'sum' : 'mean'),
+              corella_values: text(isSummed ? 'sum' : 'mean'),
               ...keywordItems(header.extraKeywords),
             },
           },
@@ -190,7 +195,7 @@ export function planUvh5(header: VisibilityHeader, options: Uvh5Options, times: 
         kind: 'group',
         items: {
           visdata: growing(
-            running ? 'complex-int32' : options.values === 'complex64' ? 'complex64' : 'complex128',
+            isSummed ? 'complex-int32' : options.values === 'complex64' ? 'complex64' : 'complex128',
             [channels, products],
           ),
           flags: growing('boolean', [channels, products]),
