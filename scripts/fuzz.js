@@ -119,6 +119,10 @@ async function fuzzOne({ name, folder, inputs, seed, first, progress }) {
   const { randomStream } = await import('../dist/core/random.js');
   const subject = (await subjects()).find((one) => one.name === name);
   if (!subject) return { failed: true, text: 'there is no such reader' };
+  // Libraries are loaded by a sound file, which is no part of any input's time.
+  const sound = join(folder, `${name}-sound${subject.extension}`);
+  writeFileSync(sound, subject.bytes);
+  await tryReading(subject, sound);
   const asked = countAllocations();
   const most = { ms: 0, bytes: 0, timesTheFile: 0 };
   const tally = { refused: 0, read: 0 };
@@ -129,10 +133,16 @@ async function fuzzOne({ name, folder, inputs, seed, first, progress }) {
     const damaged = mutate(subject.bytes, randomStream(Number(seed), name, k));
     writeFileSync(path, damaged);
     asked.largest = 0;
-    const started = performance.now();
     try {
+      let started = performance.now();
       tally[await tryReading(subject, path)]++;
-      const ms = performance.now() - started;
+      let ms = performance.now() - started;
+      if (ms > SLOWEST_MS) {
+        // A busy machine may have been at something else: what is slow is slow again.
+        started = performance.now();
+        await tryReading(subject, path);
+        ms = Math.min(ms, performance.now() - started);
+      }
       most.ms = Math.max(most.ms, ms);
       most.bytes = Math.max(most.bytes, asked.largest);
       most.timesTheFile = Math.max(most.timesTheFile, (asked.largest - BUFFER_BYTES) / damaged.length);

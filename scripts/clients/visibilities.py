@@ -61,7 +61,7 @@ def compare(original, copy):
     out["flags"] = int(np.count_nonzero(original.flag_array[at] != copy.flag_array[to][..., pols]))
     weights = original.nsample_array[at], copy.nsample_array[to][..., pols]
     # A file that leaves them all unset gets 1: without weight nothing would be left of it.
-    if not weights[0].any():
+    if not (weights[0] > 0).any():
         weights = weights[1], weights[1]
     out["weights"] = most(weights[0] - weights[1]) / (most(weights[0]) or 1)
     out["uvw"] = most(original.uvw_array[at] - copy.uvw_array[to])

@@ -88,7 +88,7 @@ describe('what the user says against a recording', () => {
     await refused(
       drx,
       { inputs: 2 },
-      /--inputs means nothing for LWA TBN, LWA DRX, .*: it is for Mark 5B, plain binary$/,
+      /--inputs means nothing for LWA TBN, LWA TBW, LWA DRX, .*: it is for Mark 5B, plain binary$/,
     );
   });
 });

@@ -103,6 +103,7 @@ function opened(
     ...{ channels: order, channelWidthHz: Math.abs(widths[0]), polarisations: 2 },
   });
   const isAlone = products.length === 1 && products[0].p1 === products[0].p2;
+  const observer = casacore.text(path, handle, 'observer').trim();
   const own = readOwnWords(casacore.text(path, handle, 'own'), seen);
   const telescope: Telescope = { ...(own?.telescope ?? seen), polarisations: isAlone ? 1 : 2 };
   const phaseCentre: SkyPosition = {
@@ -137,6 +138,7 @@ function opened(
     ...(own?.units !== undefined && { units: own.units }),
     ...(own?.instrument !== undefined && { instrument: own.instrument }),
     ...(own?.extraKeywords && { extraKeywords: own.extraKeywords }),
+    ...(!own && observer !== '' && { extraKeywords: { OBSERVER: observer } }),
     ...(unused.length > 0 && {
       unusedAntennas: unused.map((one) => {
         const number = own?.unusedNumbers?.[String(one.place)];
