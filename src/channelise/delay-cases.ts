@@ -36,20 +36,30 @@ function someDelays(plan: ChannelisePlan, seed: number): DelayModels {
   return models;
 }
 
+/** Random delays of one shape: as the reference, over blocks of every length. */
+export function delayShape(
+  theCase: Case,
+  backend: () => Backend,
+  options: ChanneliseOptions,
+  spectra: number,
+): void {
+  const { channels, taps, inputs, inputType, outputType, mostDelaySamples } = options;
+  const name = `delays: ${channels} channels, ${taps} taps, ${inputs} inputs, ${inputType} to ${outputType}, up to ${mostDelaySamples} samples`;
+  theCase(name, async () => {
+    const plan = planChannelise(options);
+    const samples = (spectra + taps - 1) * plan.samplesPerSpectrum + (mostDelaySamples ?? 0) + 1;
+    const whole = noise(inputType, inputs, samples, randomStream(51, name));
+    const lengths = [1, Math.ceil(samples / 3), 0, ...Array<number>(9).fill(options.blockSamples)];
+    const delays = delaysOf(plan, someDelays(plan, channels));
+    const wanted = await channeliseDelayed(plan, openReference(), whole, lengths, delays);
+    assert.equal(wanted.produced, spectra);
+    assertClose(plan, await channeliseDelayed(plan, backend(), whole, lengths, delays), wanted);
+  });
+}
+
 export function delayCases(theCase: Case, backend: () => Backend): void {
   const shape = (options: ChanneliseOptions, spectra: number): void => {
-    const { channels, taps, inputs, inputType, outputType, mostDelaySamples } = options;
-    const name = `delays: ${channels} channels, ${taps} taps, ${inputs} inputs, ${inputType} to ${outputType}, up to ${mostDelaySamples} samples`;
-    theCase(name, async () => {
-      const plan = planChannelise(options);
-      const samples = (spectra + taps - 1) * plan.samplesPerSpectrum + (mostDelaySamples ?? 0) + 1;
-      const whole = noise(inputType, inputs, samples, randomStream(51, name));
-      const lengths = [1, Math.ceil(samples / 3), 0, ...Array<number>(9).fill(options.blockSamples)];
-      const delays = delaysOf(plan, someDelays(plan, channels));
-      const wanted = await channeliseDelayed(plan, openReference(), whole, lengths, delays);
-      assert.equal(wanted.produced, spectra);
-      assertClose(plan, await channeliseDelayed(plan, backend(), whole, lengths, delays), wanted);
-    });
+    delayShape(theCase, backend, options, spectra);
   };
   const base = { inputs: 4, polarisations: 2 } as const;
   for (const inputType of ['i8', 'i16', 'f32', 'ci8', 'ci16', 'cf32'] as const satisfies VoltageType[])

@@ -25,6 +25,7 @@ interface Options extends BackendOptions, OutputOptions {
   readonly output: string;
   readonly quick?: true;
   readonly only?: readonly string[];
+  readonly live?: true;
   readonly compare?: string;
 }
 
@@ -35,12 +36,14 @@ export function registerQualify(program: Command): void {
     .option('-o, --output <folder>', 'where report.html and report.json go', parseFolder, 'qualification')
     .option('--quick', 'a minute on two cores: fewer cases, wider errors')
     .option('--only <names>', `some figures alone: ${figureNames().join(', ')}`, (text) => text.split(','))
+    .option('--live', 'a night by loopback in real time too; the machine should do nothing else')
     .option('--compare <report.json>', 'what moved since an earlier report');
   addOverwriteOption(command);
   addBackendOptions(command.action(run));
   addExamples(command, [
     ['qualify --quick', 'all figures, quickly; the report in qualification/report.html'],
     ['qualify --backend cuda -o report-h200', 'the full run on a card'],
+    ['qualify --live -o report', 'with packets by loopback in real time'],
     ['qualify --only tone,shape,noise', 'three figures alone'],
     ['qualify --compare old/report.json -o new', 'the full run, and what moved since'],
   ]);
@@ -64,6 +67,7 @@ async function run(options: Options): Promise<void> {
       quick: options.quick === true,
       version: version(),
       ...(options.only && { only: options.only }),
+      ...(options.live && { live: true }),
       onStep: stage.at,
     });
     stage.done();

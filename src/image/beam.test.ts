@@ -53,6 +53,7 @@ describe('the beam', () => {
       return sum / weights;
     };
     let worst = 0;
+    assert.ok(beam);
     beam.forEach((value, at) => {
       if (Number.isNaN(value)) return;
       const [row, column] = [Math.floor(at / 64), at % 64];

@@ -175,6 +175,7 @@ describe('two stations by hand', () => {
     const data = [correlate(row, wave(stationsM, { x: 0, y: 0, z: 1 }), 1)];
     const natural = imageVisibilities(row, data, { weight: 'natural' });
     const uniform = imageVisibilities(row, data, { weight: 'uniform' });
+    assert.ok(natural.beam && uniform.beam);
     for (let k = 8; k < 56; k++) {
       const angle = (2 * Math.PI * (k - 32)) / 64;
       const wantedNatural = (4 * Math.cos(angle) + 2 * Math.cos(2 * angle)) / 6;
@@ -350,6 +351,7 @@ describe('pairs and their order', () => {
     const integration = correlate(imagePlan, randomSpectra(1, 'cf32', imagePlan, 2), 2);
     integration.counts[baselineIndex(2, 1)] = 7;
     const { beam } = imageVisibilities(imagePlan, [integration]);
+    assert.ok(beam);
     assert.ok(Math.abs(at(beam, imagePlan, 32, 32) - 1) < 2e-3, `${at(beam, imagePlan, 32, 32)}`);
   });
 });

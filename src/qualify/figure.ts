@@ -47,6 +47,8 @@ export interface Figure {
   readonly title: string;
   /** What is done, and why it would show a fault. */
   readonly about: string;
+  /** Takes a machine that does nothing else, so it is measured where somebody asks for it. */
+  readonly onRequest?: true;
   readonly measure: (rig: Rig) => Promise<Findings>;
 }
 

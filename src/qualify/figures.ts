@@ -15,6 +15,7 @@ import { gainsFigure } from './figures/gains.js';
 import { linearityFigure } from './figures/linearity.js';
 import { noiseFigure } from './figures/noise.js';
 import { quantisationFigure } from './figures/quantisation.js';
+import { socketsFigure } from './figures/sockets.js';
 import { shapeFigure } from './figures/shape.js';
 import { signatureFigure } from './figures/signature.js';
 import { toneFigure } from './figures/tone.js';
@@ -34,6 +35,7 @@ export const figures: readonly Figure[] = [
   imagesFigure,
   lossFigure,
   liveFigure,
+  socketsFigure,
   filesFigure,
   backendsFigure,
   performanceFigure,

@@ -14,6 +14,8 @@ export interface QualifyOptions {
   readonly quick: boolean;
   /** Figures by name; all unless given. */
   readonly only?: readonly string[];
+  /** Packets by sockets in real time too. */
+  readonly live?: boolean;
   /** Of this program. */
   readonly version: string;
   readonly onStep?: OnStep;
@@ -54,7 +56,7 @@ export const figureNames = (): readonly string[] => figures.map(({ name }) => na
 /** Everything that was asked for; a figure that breaks does not keep the others from being measured. */
 export async function qualify(options: QualifyOptions): Promise<Qualification> {
   const { backend, quick, version, onStep } = options;
-  const chosen = choose(options.only);
+  const chosen = choose(options);
   const folder = await mkdtemp(join(tmpdir(), 'corella-qualify-'));
   const started = performance.now();
   const done: QualifiedFigure[] = [];
@@ -78,12 +80,14 @@ export async function qualify(options: QualifyOptions): Promise<Qualification> {
   };
 }
 
-function choose(only: readonly string[] | undefined): readonly Figure[] {
-  if (!only) return figures;
+function choose({ only, live }: Pick<QualifyOptions, 'only' | 'live'>): readonly Figure[] {
+  if (!only) return figures.filter(({ onRequest }) => live === true || onRequest !== true);
   const unknown = only.find((name) => figures.every((figure) => figure.name !== name));
   if (unknown !== undefined)
     refuse('--only', `'${unknown}' is not a figure`, `choose among ${figureNames().join(', ')}`);
-  return figures.filter(({ name }) => only.includes(name));
+  return figures.filter(
+    ({ name, onRequest }) => only.includes(name) || (live === true && onRequest === true),
+  );
 }
 
 async function measured(figure: Figure, measure: () => Promise<Findings>): Promise<QualifiedFigure> {

@@ -14,12 +14,17 @@
 //    the next unit. The copy engine carries both: stores by threads would hold up their registers. L2 is asked to keep
 //    scratch rather than what only passes through, and told when it is done with.
 //
+// Delayed inputs open anywhere (delays.cuh), and the copy engine takes 16 bytes from multiples of 16. So the samples of a
+// row stand up to seven places on, each with its own tap, and those past the row's end at the front of the next row: the
+// windows of these few columns open one row later.
+//
 // Blocks work side by side on neighbouring units: a line of the output is written by four of them at about the same time.
 //
 // Set by the plan besides shape.cuh and rounding.cuh: ONE_FACTOR (1: the same for all channels and inputs), KEPT (of the
 // 16 columns whose taps a thread needs, those in shared memory; the others come from L2 for every tile), AHEAD (columns
 // whose taps are on their way).
 #include "butterflies.cuh"
+#include "delays.cuh"
 #include "hopper.cuh"
 #include "long.cuh"
 #include "rounding.cuh"
@@ -28,7 +33,7 @@
 
 constexpr int TILE = 4, EACH = 4, UNIT = TILE * EACH;
 constexpr int THREADS = 512, GROUP = THREADS / 2;
-constexpr int QUADS = (TAPS + TILE - 1 + 3) / 4;  // fours of rows that the windows of a tile span
+constexpr int QUADS = (TAPS + TILE - 1 + DELAYED + 3) / 4;  // fours of rows that the windows of a tile span
 constexpr int PAIRS = (TAPS + 1) / 2, EIGHTS = (TAPS + 7) / 8;
 constexpr int ROW_BYTES = 2 * CHANNELS, QUAD_BYTES = 4 * ROW_BYTES;
 constexpr int EXCHANGE_BYTES = CHANNELS * 2 * 8, STAGE_BYTES = EXCHANGE_BYTES / 16;
@@ -36,7 +41,8 @@ constexpr int RING_BYTES = QUADS * QUAD_BYTES, KEPT_BYTES = KEPT * EIGHTS * 256 
 // By measurement: columns of the filter after which results go out, for they have come from scratch by then; and after
 // which the exchange is given up.
 constexpr int WRITE_AT = KEPT == 16 ? 8 : 12, FREE_AT = KEPT == 16 ? 15 : 16;
-static_assert(CHANNELS == 4096 && !DELAYED, "16 x 16 x 16 points, rows where they lie");
+static_assert(CHANNELS == 4096, "16 x 16 x 16 points");
+static_assert(OPENS_AT == 16, "where the copy engine begins, and how much it takes");
 
 struct LongWork {
   const int8_t *voltages;  // [a][pitch]
@@ -49,7 +55,8 @@ struct LongWork {
   uint4 *scratch;           // [block][2][tile][warp][quarter][lane]
   unsigned long long *saturated;
   int inputs, spectra;
-  float factor;  // ONE_FACTOR: of all
+  const InputDelay *delays;  // DELAYED: [a]
+  float factor;              // ONE_FACTOR: of all
 };
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
@@ -80,17 +87,28 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
   const int columnAt = (m >> 1 & 3) * ROW_BYTES + ((m >> 3) * 16 ^ (m >> 1 & 3) * 32) + (m & 1) * 8;
   auto slotAfter = [](int slot, int steps) { return slot + steps < QUADS ? slot + steps : slot + steps - QUADS; };
   auto rowsAt = [&](int input, int firstRow) {
-    return work.voltages + input * work.pitchBytes + (int64_t)firstRow * ROW_BYTES;
+    const int8_t *rows = work.voltages + input * work.pitchBytes + (int64_t)firstRow * ROW_BYTES;
+#if DELAYED
+    rows += openingOf(work.delays, input) / OPENS_AT * OPENS_AT;
+#endif
+    return rows;
   };
+  // Of so many rows, and what of the last one stands in front of the next.
+  auto bytesOf = [&](int rows, int firstRow) {
+    const int left = lastRow + 1 - firstRow;
+    if (left < 0) return 0;
+    return min(rows * ROW_BYTES, left * ROW_BYTES + (DELAYED ? OPENS_AT : 0));
+  };
+  auto rotationOfInput = [&](int input) { return DELAYED ? rotationOf(openingOf(work.delays, input)) : 0; };
   // Rows past the last one are left as they are: they only meet spectra that nobody asked for.
   auto fetch = [&](int slot, int input, int firstRow) {
-    const int bytes = min(4, lastRow + 1 - firstRow) * ROW_BYTES;
+    const int bytes = bytesOf(4, firstRow);
     if (bytes <= 0) return;
     ptx::barrierExpectMore(arrived, bytes);
     ptx::copyBytes(ring + slot * QUAD_BYTES, rowsAt(input, firstRow), bytes, arrived, ptx::evictFirst());
   };
   auto prefetch = [&](int input, int firstRow, int rows) {  // on their way into L2
-    const int bytes = min(rows, lastRow + 1 - firstRow) * ROW_BYTES;
+    const int bytes = bytesOf(rows, firstRow);
     if (bytes > 0) ptx::prefetchBytes(rowsAt(input, firstRow), bytes, ptx::evictFirst());
   };
   auto turn = [&](int slot) {
@@ -168,7 +186,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     ptx::warpArrive(free);
   };
 
-  int unit = (int)blockIdx.x, input = inputOf(unit), first = firstOf(unit);
+  int unit = (int)blockIdx.x, input = inputOf(unit), first = firstOf(unit), rotation = rotationOfInput(input);
   int lastInput = 0, lastFirst = 0;  // of the unit that goes out
   ptx::barrierInitFence();
   __syncthreads();
@@ -189,12 +207,21 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     const uint32_t phase = step & 1;
     const bool last = tile == EACH - 1;
 
+    // The tap of a sample moves along with it; the first columns' are the last ones of the n1 before, 0's those of 15.
+    const bool wraps = m < rotation;
+    const int tapAt = DELAYED ? (m - rotation & 255) - (wraps ? EIGHTS * 256 : 0) : m;
+    auto aroundAt = [&](int n1) { return n1 == 0 && wraps ? 16 * EIGHTS * 4096 : 0; };
     uint4 far[AHEAD][EIGHTS];
-    const unsigned char *farTaps = (const unsigned char *)(work.taps + hidden(m));
+    const unsigned char *farTaps = (const unsigned char *)(work.taps + hidden(tapAt));
     auto askTaps = [&](int n1) {
       if (n1 >= KEPT && n1 < 16)
 #pragma unroll
-        for (int e = 0; e < EIGHTS; ++e) far[n1 % AHEAD][e] = loadTaps(farTaps + (n1 * EIGHTS + e) * 4096);
+        for (int e = 0; e < EIGHTS; ++e)
+          far[n1 % AHEAD][e] = loadTaps(farTaps + (n1 * EIGHTS + e) * 4096 + aroundAt(n1));
+    };
+    auto keptTaps = [&](int n1, int e) {
+      if (KEPT < 16 && n1 == 0 && wraps) return loadTaps(farTaps + e * 4096 + aroundAt(0));
+      return load16(kept + tapAt * 16 + (n1 * EIGHTS + e) * 4096 + aroundAt(n1));
     };
 #pragma unroll
     for (int n1 = 0; n1 < AHEAD; ++n1) askTaps(n1);
@@ -210,8 +237,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
       if (n1 == FREE_AT && step) giveUp();
       uint4 taps[EIGHTS];
 #pragma unroll
-      for (int e = 0; e < EIGHTS; ++e)
-        taps[e] = n1 < KEPT ? load16(kept + ((n1 * EIGHTS + e) * 256 + m) * 16) : far[n1 % AHEAD][e];
+      for (int e = 0; e < EIGHTS; ++e) taps[e] = n1 < KEPT ? keptTaps(n1, e) : far[n1 % AHEAD][e];
       uint32_t pairs[2 * QUADS + 1];
       pairs[2 * QUADS] = 0;
 #pragma unroll
@@ -219,10 +245,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         const uint2 quad = load8(quads[s] + n1 * 512);
         pairs[2 * s] = quad.x, pairs[2 * s + 1] = quad.y;
       }
+      uint32_t opened = shift;
+      if (DELAYED && n1 == 0) {
+        if (wraps) opened = shift ^ 0x3210 ^ 0x6341;
+        if (wraps && odd)
+#pragma unroll
+          for (int p = 0; p < 2 * QUADS; ++p) pairs[p] = pairs[p + 1];
+      }
       uint32_t x[PAIRS + 1];
 #pragma unroll
       for (int p = 0; p <= PAIRS; ++p)  // past the last row only taps that are zero
-        x[p] = __byte_perm(pairs[min(p, 2 * QUADS)], pairs[min(p + 1, 2 * QUADS)], shift);
+        x[p] = __byte_perm(pairs[min(p, 2 * QUADS)], pairs[min(p + 1, 2 * QUADS)], opened);
       int sums[2][2] = {};
 #pragma unroll
       for (int p = 0; p < PAIRS; ++p)
@@ -298,6 +331,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     ptx::warpArrive(ringReady);
     turnedTransform(re[1], im[1], lastTurn);
 
+#if DELAYED
+#pragma unroll
+    for (int t = 0; t < 2; ++t)
+      delayParts(turnOf<CHANNELS / 16>(work.delays, input, first + odd + 2 * t), k1 + 16 * index, re[t], im[t]);
+#endif
     if (work.missing != nullptr || first + TILE > work.spectra) {
 #pragma unroll
       for (int t = 0; t < 2; ++t) {
@@ -354,7 +392,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     if (last) {
       unit += stride;
       if (unit >= units) break;
-      input = inputOf(unit), first = firstOf(unit);
+      input = inputOf(unit), first = firstOf(unit), rotation = rotationOfInput(input);
     }
   }
   // The last quarter of the unit before the last, and all of the last.

@@ -9,6 +9,7 @@ import { openReference } from '../../backend/reference.js';
 import { randomStream } from '../../core/random.js';
 import { channeliseBlocks, channeliseCases } from '../cases.js';
 import { assertClose } from '../compare.js';
+import { delayShape } from '../delay-cases.js';
 import { prepareCudaChanneliser } from './prepare.js';
 import { planChannelise, type ChanneliseOptions } from '../plan.js';
 import { cut, fullScale, noise, withGaps } from '../samples.js';
@@ -30,6 +31,17 @@ function sizes(): void {
   });
   after(() => backend.close());
   const one = { inputs: 1, polarisations: 1, inputType: 'ci8', outputType: 'ci8' } as const;
+
+  // One block to a spectrum of 4096, inputs that open at every sample of 16 bytes, windows that span few rows and many.
+  for (const taps of [5, 8, 13, 16]) {
+    const shape = { ...one, channels: 4096, taps, inputs: 12, blockSamples: 120_000, mostDelaySamples: 40 };
+    delayShape(
+      (name, body) => void it(name, body),
+      () => backend,
+      shape,
+      37,
+    );
+  }
 
   const shapes: readonly (Omit<ChanneliseOptions, 'blockSamples'> & { readonly spectra: number })[] = [
     // Tensor cores: one window of taps and two, the ends of both, part-filled tiles, both output types.

@@ -204,7 +204,8 @@ async function prepareLong(
   const map = outputMap(session, { ...plan, low: 16 }, long.box);
   return {
     description: 'one pass, a block to a spectrum',
-    launch: (from, spectra, missing, _delays, out, stream) => {
+    launch: (from, spectra, missing, delays, out, stream) => {
+      put.pointer(LONG_WORK.delays, delays?.pointer ?? 0n);
       put.pointer(LONG_WORK.voltages, from.pointer);
       put.long(LONG_WORK.pitchBytes, from.pitchBytes);
       put.pointer(LONG_WORK.missing, missing?.pointer ?? 0n);

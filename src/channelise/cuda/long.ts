@@ -40,10 +40,13 @@ export const LONG_WORK = {
   saturated: 64,
   inputs: 72,
   spectra: 76,
-  factor: 80,
-  bytes: 88,
+  delays: 80,
+  factor: 88,
+  bytes: 96,
 } as const;
 
+/** The copy engine takes so many bytes, from multiples of them. */
+const COPY_BYTES = 16;
 /** Compute capability 9.0. */
 const COPY_ENGINE_SINCE = 90;
 const CHANNELS = 4096;
@@ -67,10 +70,11 @@ const BARRIER_BYTES = 88;
 export function planLong(plan: ChannelisePlan, card: LongCard): LongPlan | undefined {
   const { taps, kernel } = plan;
   if (plan.channels !== CHANNELS || plan.inputType !== 'ci8' || plan.outputType === 'cf32') return undefined;
-  // Whole rows are copied from where they lie: delayed ones lie elsewhere, and the other kernels read them.
-  if (taps > MOST_TAPS || kernel.kind !== 'int16' || plan.mostDelaySamples !== undefined) return undefined;
+  if (taps > MOST_TAPS || kernel.kind !== 'int16') return undefined;
   if (card.capability < COPY_ENGINE_SINCE || card.path === 'dp4a') return undefined;
-  const quads = Math.ceil((taps + TILE - 1) / 4);
+  // The last samples of a delayed row stand in front of the next.
+  const rows = taps + TILE - 1 + (plan.mostDelaySamples === undefined ? 0 : 1);
+  const quads = Math.ceil(rows / 4);
   const fixedBytes = EXCHANGE_BYTES + quads * QUAD_BYTES + TWIDDLE_BYTES + BARRIER_BYTES;
   const room = card.sharedBytesPerBlock - fixedBytes;
   if (room < 0) return undefined;
@@ -83,7 +87,7 @@ export function planLong(plan: ChannelisePlan, card: LongCard): LongPlan | undef
       headers: {
         ...commonHeaders('integers.cuh', 'hopper.cuh', 'shared.cuh'),
         ...Object.fromEntries(
-          ['shape.cuh', 'butterflies.cuh', 'rounding.cuh', 'long.cuh'].map((name) => [
+          ['shape.cuh', 'butterflies.cuh', 'delays.cuh', 'rounding.cuh', 'long.cuh'].map((name) => [
             name,
             readSource(import.meta.url, name),
           ]),
@@ -93,6 +97,7 @@ export function planLong(plan: ChannelisePlan, card: LongCard): LongPlan | undef
         ...shapeDefines(plan, true),
         ONE_FACTOR: typeof plan.gains === 'number' ? 1 : 0,
         CLAMP: largestOutput(plan) < 2 ** 15 ? 0 : 1,
+        OPENS_AT: COPY_BYTES,
         KEPT: kept,
         AHEAD: kept === POINTS ? 1 : 3,
       },

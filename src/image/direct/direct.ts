@@ -110,7 +110,7 @@ export function pairSum(
 
 const corrections = new WeakMap<object, Float64Array>();
 /** The plan's correction, NaN where nothing is shown; made once for each plan. */
-function shownCorrection(plan: Pick<ImagePlan, 'correction' | 'shown'>): Float64Array {
+export function shownCorrection(plan: Pick<ImagePlan, 'correction' | 'shown'>): Float64Array {
   let made = corrections.get(plan);
   if (!made) {
     made = plan.correction.map((value, at) => (plan.shown[at] === 1 ? value : NaN));

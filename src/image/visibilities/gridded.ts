@@ -27,13 +27,15 @@ export interface VisibilityImageOptions {
   readonly weight?: 'natural' | 'uniform';
   /** Autocorrelations lift the whole image by the receivers' noise. Default: left out. */
   readonly autos?: 'include' | 'leave-out';
+  /** A series of pictures does without: the beam takes as long as the image. Default: made. */
+  readonly beam?: 'leave-out';
 }
 
 export interface VisibilityImage {
   /** Jy per beam; NaN where nothing is shown, and in channels without data. */
   readonly image: ImageCPML;
   /** What a source of 1 Jy in the middle looks like in each product; 1 at its peak. */
-  readonly beam: ImageCPML;
+  readonly beam?: ImageCPML;
   /** What each plane was divided by: channels are averaged by it. */
   readonly weights: WeightsCP;
 }
@@ -101,7 +103,7 @@ export function imageVisibilities(
   }
   return {
     image: scaleImage(plan, sums, weightSums, into?.image),
-    beam: scaleImage(plan, beamSums, weightSums, into?.beam),
+    ...(options.beam !== 'leave-out' && { beam: scaleImage(plan, beamSums, weightSums, into?.beam) }),
     weights: weightsCP(weightSums, channels, products),
   };
 }

@@ -130,7 +130,7 @@ async function prepareProducts(
       forgiving(chain(direct, passing<SkyImage>(sinks.image)), sinks),
     );
   }
-  const image = prepareImage({ ...common, weight: imaging.weight, autos: 'leave-out' });
+  const image = prepareImage({ ...common, weight: imaging.weight, autos: 'leave-out', beam: 'leave-out' });
   const look = forgiving(calibrating(chain(image, passing<SkyImage>(sinks.image)), steering), sinks);
   return chain(
     correlate,

@@ -4,15 +4,15 @@
  */
 import { freemem } from 'node:os';
 import { numberOf } from '../../core/clock/rational.js';
-import type { CanonicalSpectra, VoltageBlock } from '../../core/blocks.js';
 import type { Source } from '../../core/sources.js';
 import type { StreamPlan } from '../../packets/packet-format.js';
 import { fengDescriptor } from '../../packets/spead/describe.js';
 import { packetsOfTickZero, type PacedSender, type PackedSlots } from '../../receive/index.js';
-import { isLost, samplesOf } from './blocks.js';
+import { isLost, type Block } from './blocks.js';
 import { slotsPacker } from './cells.js';
 import type { FaultCounts, FaultSettings } from './faults.js';
 import type { FirstTick } from './stream-for.js';
+import { wholeSlots } from './whole-slots.js';
 
 /** Of a block of the source: little enough to be packed while the one before is sent. */
 const BLOCK_BYTES = 2 ** 25;
@@ -61,15 +61,11 @@ export const isFaultless = (settings: FaultSettings): boolean =>
 export type Packed = PackedSlots & { readonly leftSamples: number };
 
 /** Packs the cells of blocks; headers come when their epoch is known. */
-export function blockPacker(
-  plan: StreamPlan,
-  each: number,
-): (block: CanonicalSpectra | VoltageBlock) => Packed {
+export function blockPacker(plan: StreamPlan, each: number): (samples: Block) => Packed {
   const pack = slotsPacker(plan);
   const perSlot = plan.sources.length * plan.fragments;
-  return (block) => {
-    const samples = samplesOf(block);
-    const slots = Math.floor(block.samples / plan.samplesPerSlot);
+  return (samples) => {
+    const slots = Math.floor(samples.samples / plan.samplesPerSlot);
     const datagrams = new Uint8Array(slots * perSlot * each);
     pack(samples, slots, { each, perSlot, packets: datagrams });
     const isLeft = (k: number): boolean => {
@@ -78,7 +74,7 @@ export function blockPacker(
       return isLost(samples.gaps, plan, { ...place, slot: Math.floor(k / perSlot) });
     };
     return {
-      ...{ slots, datagrams, leftSamples: block.samples - slots * plan.samplesPerSlot },
+      ...{ slots, datagrams, leftSamples: samples.samples - slots * plan.samplesPerSlot },
       ...(samples.gaps.length > 0 && {
         left: Uint8Array.from({ length: slots * perSlot }, (_, k) => (isLeft(k) ? 1 : 0)),
       }),
@@ -153,10 +149,9 @@ export async function sendPacked(settings: PackedSettings): Promise<PackedSent> 
   const cellSamples = plan.channels * plan.inputs * plan.samplesPerSlot;
   const blockSamples = plan.samplesPerSlot * Math.max(1, Math.floor(BLOCK_BYTES / cellSamples));
   async function* packedBlocks(): AsyncGenerator<Packed> {
-    for await (const block of source.blocks(blockSamples)) {
-      const packed = pack(block);
+    for await (const samples of wholeSlots(source, plan, blockSamples)) {
+      const packed = pack(samples);
       totals.leftSamples = packed.leftSamples;
-      block.release?.();
       yield packed;
     }
   }

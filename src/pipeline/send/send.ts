@@ -9,10 +9,11 @@ import { emptyPresence, gapsOfPresence, markSlots, rowOf } from '../../core/pres
 import type { StreamPlan } from '../../packets/packet-format.js';
 import { packetFormatNamed } from '../../packets/registry.js';
 import { fengDescriptor } from '../../packets/spead/describe.js';
-import { isLost, samplesOf, type Block } from './blocks.js';
+import { isLost, type Block } from './blocks.js';
 import { cellPacker } from './cells.js';
 import { Faults, type FaultCounts, type FaultSettings, type Outgoing } from './faults.js';
 import type { FirstTick } from './stream-for.js';
+import { wholeSlots } from './whole-slots.js';
 
 export interface SendSettings {
   readonly source: Source;
@@ -101,11 +102,10 @@ export async function sendPackets(settings: SendSettings): Promise<Sent> {
   };
 
   do {
-    for await (const block of source.blocks(blockSamples)) {
-      const slots = Math.floor(block.samples / plan.samplesPerSlot);
-      leftSamples = block.samples - slots * plan.samplesPerSlot;
+    for await (const samples of wholeSlots(source, plan, blockSamples)) {
+      const slots = Math.floor(samples.samples / plan.samplesPerSlot);
+      leftSamples = samples.samples - slots * plan.samplesPerSlot;
       const presence = emptyPresence(plan.lanes.length, plan.fragments, Math.max(1, slots));
-      const samples = samplesOf(block);
       first ??= settings.first();
       const startSlot = slot;
       for (let at = 0; at < slots && !state.isDone; at++) {
@@ -121,12 +121,11 @@ export async function sendPackets(settings: SendSettings): Promise<Sent> {
         };
         await truth({
           elements: samples.elements,
-          samples: block.samples,
-          gaps: [...gapsOfPresence(presence, plan), ...tailOf(plan, slots, block.samples)],
+          samples: samples.samples,
+          gaps: gapsOfPresence(presence, plan),
           start: instantOfTick(clock, tick),
         });
       }
-      block.release?.();
       if (state.isDone) break;
     }
   } while (settings.loop === true && !state.isDone);
@@ -138,19 +137,3 @@ export async function sendPackets(settings: SendSettings): Promise<Sent> {
 /** Samples of a block of the source. */
 const BLOCK_SAMPLES = 4096;
 const QUEUED = 256;
-
-/** Samples that fill no packet never arrive. */
-const tailOf = (plan: StreamPlan, slots: number, samples: number): SpectraGap[] => {
-  const firstSample = slots * plan.samplesPerSlot;
-  if (firstSample === samples) return [];
-  return [
-    {
-      firstInput: 0,
-      endInput: plan.inputs,
-      firstChannel: 0,
-      endChannel: plan.channels,
-      firstSample,
-      endSample: samples,
-    },
-  ];
-};

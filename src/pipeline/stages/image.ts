@@ -15,6 +15,8 @@ export interface ImageStageSettings {
   readonly frequenciesHz: Float64Array;
   readonly weight: 'natural' | 'uniform';
   readonly autos: 'include' | 'leave-out';
+  /** Where nobody looks at it. */
+  readonly beam?: 'leave-out';
   /** For integrations that bring no gains of their own. */
   readonly calibrated?: Calibrated;
   readonly image: ImageSettings;
@@ -37,6 +39,7 @@ export function prepareImage(settings: ImageStageSettings): Stage<ImageInput, Vi
     settings: settings.image,
     prepare: (plan) => prepareVisibilityImager(plan, backend),
   });
+  const beam = settings.beam && { beam: settings.beam };
   const account = emptyAccount();
   let into: VisibilityImage | undefined;
   return {
@@ -47,7 +50,7 @@ export function prepareImage(settings: ImageStageSettings): Stage<ImageInput, Vi
       settings.onStep?.(0.05, 'the plan');
       const { plan, imager } = await planned.at(frame);
       settings.onStep?.(0.5, 'the sky');
-      into = await imager.image([integration], { weight, autos, ...calibrated }, into);
+      into = await imager.image([integration], { weight, autos, ...beam, ...calibrated }, into);
       refuseEmpty(
         into.image,
         `every ${autos === 'include' ? 'visibility' : 'cross-correlation'} is flagged, missing or without gains`,

@@ -379,6 +379,7 @@ function fromVisibilities(): void {
         const found = await imager.image(data, options);
         const wanted = imageVisibilities(plan, data, options);
         assertSameImage(found.image, wanted.image, pixels, 1e-9);
+        assert.ok(found.beam && wanted.beam);
         assertSameBeam(found.beam, wanted.beam, plan);
         for (const [k, weight] of wanted.weights.entries())
           assert.ok(Math.abs(found.weights[k] - weight) <= 1e-12 * weight, `weight ${k}`);
@@ -390,6 +391,7 @@ function fromVisibilities(): void {
       const { image, beam } = await frugal.image([data], { gains, solved });
       const wanted = imageVisibilities(plan, [data], { gains, solved });
       assertSameImage(image, wanted.image, pixels, 1e-9);
+      assert.ok(beam && wanted.beam);
       assertSameBeam(beam, wanted.beam, plan);
       await frugal.close();
     });

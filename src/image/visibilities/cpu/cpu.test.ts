@@ -64,7 +64,10 @@ describe('cpu visibility imager', { skip: 'what' in library ? library.what : fal
         const found = await imager.image(integrations, options);
         const wanted = imageVisibilities(plan, integrations, options);
         assertSameImage(found.image, wanted.image, plan.pixels, 1e-11);
+        assert.ok(found.beam && wanted.beam);
         assertSameImage(found.beam, wanted.beam, plan.pixels, 1e-11);
+        const alone = await imager.image(integrations, { ...options, beam: 'leave-out' });
+        assert.deepEqual(alone, { image: found.image, weights: found.weights }, 'without its beam');
         for (const [k, weight] of wanted.weights.entries())
           assert.ok(Math.abs(found.weights[k] - weight) <= 1e-12 * weight, `weight ${k}`);
         await imager.close();

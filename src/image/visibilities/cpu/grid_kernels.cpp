@@ -71,8 +71,10 @@ void add(int64_t kernelSize, const PairProduct &product, int64_t side, int64_t r
       const Doubles turned = loadVector<Doubles>(product.turned + r * PRODUCT_STRIDE + c);
       for (int64_t n = 0; n < count; n++) {
         const PairValue &value = values[n];
-        double *image = value.image + at + c, *beam = value.beam + at + c;
+        double *image = value.image + at + c;
         storeVector(image, loadVector<Doubles>(image) + straight * value.re + turned * value.im);
+        if (!value.beam) continue;
+        double *beam = value.beam + at + c;
         storeVector(beam, loadVector<Doubles>(beam) + straight * value.beamRe + turned * value.beamIm);
       }
     }

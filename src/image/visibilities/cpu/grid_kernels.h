@@ -22,7 +22,7 @@ struct PairProduct {
 
 /**
  * One sum of x_i conj(x_j), and the same of a source at the centre for the beam, both times what they count for, and
- * their grids.
+ * their grids; no beam's where nobody wants it.
  */
 struct PairValue {
   double re, im, beamRe, beamIm;

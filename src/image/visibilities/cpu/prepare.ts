@@ -1,14 +1,16 @@
 /** Images from visibilities in C++ (visibilities.cpp), in float64. */
-import { weightsCP } from '../../../core/axes.js';
+import { imageCPML, weightsCP, type ImageCPML } from '../../../core/axes.js';
 import type { NativeCall } from '../../../backend/cpu/context.js';
 import type { CpuBackend } from '../../../backend/cpu/cpu.js';
-import { inputFactors, scaleImage, unitFactors } from '../../direct/direct.js';
+import { inputFactors, shownCorrection, unitFactors } from '../../direct/direct.js';
 import { checkIntegrations } from '../gridded.js';
 import type { ImagePlan } from '../../plan.js';
 import { sumIntegrations } from '../summed.js';
 import type { VisibilityImager } from '../imager.js';
 
 const WHERE = 'image';
+/** A null pointer. */
+const NOBODY = 0n;
 
 export function prepareCpuVisibilityImager(plan: ImagePlan, { native }: CpuBackend): VisibilityImager {
   const { pixels, channels, stations, polarisations, products, kernelSize } = plan;
@@ -29,18 +31,20 @@ export function prepareCpuVisibilityImager(plan: ImagePlan, { native }: CpuBacke
       factors: Float64Array,
       uniform: number,
       autos: number,
-      sums: Float64Array,
-      beamSums: Float64Array,
+      correction: Float64Array,
+      image: Float64Array,
+      beam: Float64Array | bigint,
       weightSums: Float64Array,
     ]
   > = native.bind(
     WHERE,
     'int32_t corella_visibility_imager_run(char *error, void *context, void *imager, const double *visibilities, ' +
       'const double *weights, int64_t weightsPerBaseline, const uint8_t *flags, const double *factors, ' +
-      'int32_t uniform, int32_t autos, double *sums, double *beamSums, double *weightSums)',
+      'int32_t uniform, int32_t autos, const double *correction, double *images, double *beams, double *weightSums)',
   );
-  const sums = new Float64Array(channels * products * pixels * pixels);
-  const beamSums = new Float64Array(sums.length);
+  const plane = (given?: ImageCPML): ImageCPML =>
+    imageCPML(given ?? new Float64Array(channels * products * pixels ** 2), channels, products, pixels);
+  const correction = shownCorrection(plan);
   const weightSums = new Float64Array(channels * products);
   const unit = unitFactors(plan);
   const calibrated = new Float64Array(unit.length);
@@ -50,14 +54,16 @@ export function prepareCpuVisibilityImager(plan: ImagePlan, { native }: CpuBacke
       checkIntegrations(plan, integrations);
       const factors = options.gains ? inputFactors(plan, options.gains, options.solved, calibrated) : unit;
       const { visibilities, weights, weightsPerBaseline, flags } = sumIntegrations(integrations);
+      const image = plane(into?.image);
+      const beam = options.beam === 'leave-out' ? undefined : plane(into?.beam);
       await run(
         ...([engine.address, visibilities, weights, weightsPerBaseline, flags, factors] as const),
         ...([Number(options.weight === 'uniform'), Number(options.autos === 'include')] as const),
-        ...([sums, beamSums, weightSums] as const),
+        ...([correction, image, beam ?? NOBODY, weightSums] as const),
       );
       return {
-        image: scaleImage(plan, sums, weightSums, into?.image),
-        beam: scaleImage(plan, beamSums, weightSums, into?.beam),
+        image,
+        ...(beam && { beam }),
         weights: weightsCP(weightSums.slice(), channels, products),
       };
     },

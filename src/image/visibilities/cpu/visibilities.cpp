@@ -1,6 +1,7 @@
 // Images from visibilities on threads, the sums of gridded.ts in another order. A batch of channels at a time: its
 // pairs are gridded, where channels are few by several threads with a grid each; then every grid is transformed.
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <tuple>
 #include <vector>
@@ -35,7 +36,12 @@ struct Call {
   const uint8_t *flags;
   const double *factors;
   bool uniform, autos;
-  double *sums, *beamSums, *weightSums;
+  /** [m][l], centred; NaN where nothing is shown. */
+  const double *correction;
+  /** images : [c][product][m][l], centred; no beams where nobody wants them. */
+  double *images, *beams, *weightSums;
+
+  int64_t kinds() const { return beams ? 2 : 1; }
 };
 
 /** Polarisations of a pair i ≥ j, and the product they add to: XX, YY, XY, and YX for the other order of XY. */
@@ -97,9 +103,9 @@ class VisibilityImager {
         const int64_t slot = set / pieces;
         gridPairs(call, first + slot, set % pieces, call.uniform ? density(slot) : nullptr, set);
       });
-      context.pool.run(count * 2 * products, [&](int64_t task, int worker) {
-        transformGrid(task / (2 * products), task % (2 * products), worker);
-      });
+      const int64_t each = call.kinds() * products;
+      context.pool.run(count * each,
+                       [&](int64_t task, int worker) { transformGrid(task / each, task % each, worker); });
       context.pool.run(count, [&](int64_t slot, int) { collect(call, first + slot, slot); });
     }
   }
@@ -159,7 +165,7 @@ class VisibilityImager {
 
   /** One piece of a channel's pairs: rows i dealt out in turn, so that all pieces are as long. */
   void gridPairs(const Call &call, int64_t channel, int64_t piece, const double *density, int64_t set) {
-    std::fill_n(grids->data() + set * setDoubles(), setDoubles(), 0.0);
+    std::fill_n(gridOf(set, 0), call.kinds() * products * gridDoubles(), 0.0);
     double *weightSums = partWeights.data() + set * products;
     std::fill_n(weightSums, products, 0.0);
     const int64_t size = 2 * kernelSize * kernelSize;
@@ -182,8 +188,9 @@ class VisibilityImager {
           double per = i != j && combination.isParallel() ? 2 : 1;
           if (density) per /= density[combination.product * n * n + uvCell(channel, i, j, combination)];
           const double weight = pair.weight * per;
+          double *beam = call.beams ? gridOf(set, products + which) : nullptr;
           values[count++] = {pair.re * per,     pair.im * per,      weight * centreRe,
-                             weight * centreIm, gridOf(set, which), gridOf(set, products + which)};
+                             weight * centreIm, gridOf(set, which), beam};
           weightSums[combination.product] += pair.weight * per;
         }
         if (count == 0) continue;
@@ -206,26 +213,8 @@ class VisibilityImager {
     kernels.transform(fft, first, side, reinterpret_cast<double *>(own), own + gridDoubles() * 8);
   }
 
-  /** Re XX, Re YY, then XY + conj(YX), from planes [l][m] to sums : [c][product][m][l]. */
+  /** Re XX, Re YY, then XY + conj(YX), from planes [l][m], bin 0 first, to images : [c][product][m][l]. */
   void collect(const Call &call, int64_t channel, int64_t slot) {
-    for (int64_t kind = 0; kind < 2; kind++) {
-      double *sums = (kind == 0 ? call.sums : call.beamSums) + channel * products * n * n;
-      const double *re[4], *im[4];
-      for (int64_t which = 0; which < products; which++) {
-        re[which] = gridOf(slot * pieces, kind * products + which);
-        im[which] = re[which] + side * side;
-      }
-      for (int64_t l = 0; l < n; l++) {
-        for (int64_t m = 0; m < n; m++) {
-          const int64_t from = l * side + m, to = m * n + l;
-          sums[to] = re[0][from];
-          if (products == 1) continue;
-          sums[n * n + to] = re[1][from];
-          sums[2 * n * n + to] = re[2][from] + re[3][from];
-          sums[3 * n * n + to] = im[2][from] - im[3][from];
-        }
-      }
-    }
     double *weightSums = call.weightSums + channel * products;
     for (int64_t product = 0; product < products; product++) {
       weightSums[product] = 0;
@@ -233,6 +222,42 @@ class VisibilityImager {
       const int64_t from = std::min<int64_t>(product, 2);
       for (int64_t piece = 0; piece < pieces; piece++) {
         weightSums[product] += partWeights[static_cast<size_t>((slot * pieces + piece) * products + from)];
+      }
+    }
+    for (int64_t kind = 0; kind < call.kinds(); kind++) {
+      double *images = (kind == 0 ? call.images : call.beams) + channel * products * n * n;
+      const double *re[4], *im[4];
+      for (int64_t which = 0; which < products; which++) {
+        re[which] = gridOf(slot * pieces, kind * products + which);
+        im[which] = re[which] + side * side;
+      }
+      for (int64_t product = 0; product < products; product++) {
+        show(call, weightSums[product], images + product * n * n, [&](int64_t from) {
+          if (product < 2) return re[product][from];
+          return product == 2 ? re[2][from] + re[3][from] : im[2][from] - im[3][from];
+        });
+      }
+    }
+  }
+
+  /** One plane as direct.ts scales it: per weight, the taper taken out, halves in each other's place. */
+  template <typename Sum>
+  void show(const Call &call, double weightSum, double *image, const Sum &sum) const {
+    const int64_t half = n / 2;
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const double scale = weightSum > 0 ? 1 / weightSum : nan;
+    // Square by square: the planes lie across the image.
+    constexpr int64_t SQUARE = 16;
+    for (int64_t firstM = 0; firstM < n; firstM += SQUARE) {
+      for (int64_t firstL = 0; firstL < n; firstL += SQUARE) {
+        const int64_t endM = std::min(n, firstM + SQUARE), endL = std::min(n, firstL + SQUARE);
+        for (int64_t m = firstM; m < endM; m++) {
+          const int64_t binM = m < half ? m + half : m - half;
+          for (int64_t l = firstL; l < endL; l++) {
+            const int64_t binL = l < half ? l + half : l - half;
+            image[m * n + l] = sum(binL * side + binM) * scale * call.correction[m * n + l];
+          }
+        }
       }
     }
   }
@@ -272,15 +297,17 @@ CORELLA_EXPORT int32_t corella_visibility_imager_open(char *error, void *context
 }
 
 // visibilities : [c][b][pi][pj] complex; weights : [c][b], or [c][b][pi][pj] with weightsPerBaseline = P²;
-// flags : [a]; factors : [c][a] complex; sums, beamSums : [c][product][m][l], bin 0 first; weightSums : [c][product].
+// flags : [a]; factors : [c][a] complex; correction : [m][l]; images and, where wanted, beams : [c][product][m][l];
+// weightSums : [c][product].
 CORELLA_EXPORT int32_t corella_visibility_imager_run(char *error, void *context, void *imager,
                                                      const double *visibilities, const double *weights,
                                                      int64_t weightsPerBaseline, const uint8_t *flags,
                                                      const double *factors, int32_t uniform, int32_t autos,
-                                                     double *sums, double *beamSums, double *weightSums) {
+                                                     const double *correction, double *images, double *beams,
+                                                     double *weightSums) {
   return withContext(error, context, [&](Context &open) {
-    const Call call{visibilities, weights, weightsPerBaseline, flags,     factors, uniform != 0,
-                    autos != 0,   sums,    beamSums,           weightSums};
+    const Call call{visibilities, weights, weightsPerBaseline, flags, factors, uniform != 0, autos != 0, correction,
+                    images,       beams,   weightSums};
     static_cast<VisibilityImager *>(imager)->image(open, call);
   });
 }

@@ -233,13 +233,11 @@ async function makeImager(
         if (products === 4)
           for (let c = 0; c < channels; c++) weightSumsOnHost[4 * c + 3] = weightSumsOnHost[4 * c + 2];
         const image = scaleImage(plan, sumsOnHost, weightSumsOnHost, into?.image);
+        const made = { image, weights: weightsCP(weightSumsOnHost.slice(), channels, products) };
+        if (options.beam === 'leave-out') return made;
         imageOnDevice(source, { ...options, of: 'beam' });
         await downloadInto(session, sums, sumsOnHost);
-        return {
-          image,
-          beam: scaleImage(plan, sumsOnHost, weightSumsOnHost, into?.beam),
-          weights: weightsCP(weightSumsOnHost.slice(), channels, products),
-        };
+        return { ...made, beam: scaleImage(plan, sumsOnHost, weightSumsOnHost, into?.beam) };
       }),
     close: () => closers.close(),
   };

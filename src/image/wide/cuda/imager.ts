@@ -35,8 +35,8 @@ import {
 const THREADS = 256;
 /** Visibilities that are sorted together: beyond it their records take more than a gigabyte. */
 const MOST_AT_ONCE = 2 ** 25;
-/** Which of the two is faster has not been measured: corella bench wide --backend cuda shows both. */
-const SUMS = 'stored';
+/** Faster by an eighth on an H200 than 'stored', sums that wait in memory (bench/RESULTS.md). */
+const SUMS = 'held';
 
 /** A block of rows on the card. */
 export interface DeviceRows {

@@ -3,6 +3,7 @@ import { openReference } from '../../../backend/reference.js';
 import type { CudaBackend } from '../../../backend/cuda/cuda.js';
 import { gainsCA } from '../../../core/axes.js';
 import type { Integration } from '../../../core/blocks.js';
+import type { Instant } from '../../../core/instant.js';
 import { randomStream } from '../../../core/random.js';
 import { trialSource, type Trial } from '../../../receive/testing/trial-source.js';
 import { loadTelescope } from '../../../telescope/load.js';
@@ -76,11 +77,12 @@ async function runTrial(trial: LiveTrial, settings: LiveSettings): Promise<Made>
 export const byReference = async (trial: LiveTrial): Promise<Made> =>
   runTrial(trial, { ...(await settingsOf(trial)), backend: openReference() });
 
-export async function byCard(trial: LiveTrial, backend: CudaBackend): Promise<Made> {
+/** `about`: the moment for which images are planned, before the first packet comes. */
+export async function byCard(trial: LiveTrial, backend: CudaBackend, about?: Instant): Promise<Made> {
   const source = trialSource(trial);
   const settings = await settingsOf(trial);
   const card = await prepareLiveCard({
-    ...{ ...settings, backend, ring: source.ring, polarisations: 2, about: source.start },
+    ...{ ...settings, backend, ring: source.ring, polarisations: 2, about: about ?? source.start },
     say: () => undefined,
   });
   if (!card) throw new Error('a card can turn these');

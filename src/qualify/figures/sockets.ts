@@ -1,0 +1,148 @@
+/** Packets by loopback in real time, through the whole night: nothing lost, images young, the event loop free. */
+import { allocateSpectra } from '../../core/axes.js';
+import type { CanonicalSpectra } from '../../core/blocks.js';
+import { closingAfter, nothingToClose } from '../../core/closing.js';
+import { instant } from '../../core/instant.js';
+import { packNibbles } from '../../core/nibbles.js';
+import { randomStream } from '../../core/random.js';
+import type { SpectraSource } from '../../core/sources.js';
+import { runNight, type NightSummary } from '../../pipeline/live/night.js';
+import { sendPacked } from '../../pipeline/send/packed.js';
+import { firstTickOf, streamFor } from '../../pipeline/send/stream-for.js';
+import { canPace, openPacedSender, receivePackets, type ReceiveAccount } from '../../receive/index.js';
+import { loadTelescope } from '../../telescope/load.js';
+import { selectStations } from '../../telescope/select.js';
+import { all, atLeast, atMost, told, type Figure, type Rig } from '../figure.js';
+
+const STATIONS = 16;
+const CHANNELS = 32;
+const RATE_HZ = 25_000;
+const IMAGE_S = 0.1;
+/** Sent over and over. */
+const TURN_SAMPLES = 25_000;
+/** Until everything is prepared and the first packet leaves. */
+const BEFORE_S = 2;
+const MOST_AGE_S = 0.4;
+const MOST_LOOP_MS = 20;
+
+export const socketsFigure: Figure = {
+  name: 'sockets',
+  title: 'A night by loopback, in real time',
+  about: `Spectra of ${STATIONS} stations and ${CHANNELS} channels leave as packets (chips, 205 Mb/s) by one socket and come in by another, are correlated and imaged every ${1000 * IMAGE_S} ms, sender and receiver on this machine. Whatever is too slow shows as packets lost, images late or an event loop that is held.`,
+  onRequest: true,
+  measure: async (rig) => {
+    if (!canPace())
+      return {
+        checks: [],
+        remarks: ['not measured: packets at this rate need the native library, on Linux'],
+      };
+    const seconds = rig.quick ? 5 : 20;
+    const { sent, account, summary } = await night(rig, seconds);
+    const lost = account.outcomes.ring_full + (account.socket?.kernelDrops ?? 0);
+    const megabits = (8 * account.bytes) / seconds / 1e6;
+    return {
+      checks: [
+        told('rate', megabits, 'Mb/s'),
+        all('packets that were placed', account.outcomes.placed, sent),
+        atMost('packets that found no room', lost, 0),
+        // The first and the last may be cut short.
+        atLeast('images', summary.images, seconds / IMAGE_S - 1),
+        atMost('age of images, 99 of 100', summary.imageAgeS?.p99 ?? NaN, MOST_AGE_S, 's'),
+        told('age of images, median', summary.imageAgeS?.median ?? NaN, 's'),
+        atMost('event loop held, 99 of 100', summary.eventLoopMs.p99, MOST_LOOP_MS, 'ms'),
+      ],
+    };
+  },
+};
+
+interface Night {
+  readonly sent: number;
+  readonly account: ReceiveAccount;
+  readonly summary: NightSummary;
+}
+
+const night = ({ backend }: Rig, seconds: number): Promise<Night> =>
+  closingAfter(async (closers) => {
+    const source = overAndOver();
+    const plan = streamFor('chips', source);
+    const begin = instant(Math.ceil(Date.now() / 1000) + BEFORE_S);
+    const first = firstTickOf(plan, begin);
+    const address = '127.0.0.1';
+    const { frequenciesHz, channelWidthHz } = source;
+    const reception = closers.keep(
+      await receivePackets({
+        stream: plan,
+        from: { listen: { address, port: 0 } },
+        epoch: { told: 'operator', at: first.epoch },
+        band: { frequenciesHz, channelWidthHz },
+        polarisations: 2,
+      }),
+    );
+    const to = { address, port: reception.account().socket?.port ?? 0 };
+    const packetRate = plan.sources.length * plan.fragments * RATE_HZ;
+    const sender = closers.keep(openPacedSender({ to, plan, packetRate }));
+    const telescope = selectStations(await loadTelescope('lwasv'), STATIONS);
+    const watched = runNight({
+      input: {
+        sessions: () => reception.sessions(),
+        stop: () => {
+          reception.stop();
+        },
+      },
+      onEvent: () => undefined,
+      prepare: () =>
+        Promise.resolve({
+          live: {
+            ...{ backend, telescope, frequenciesHz, integrationS: 1, align: 'utc' },
+            imaging: {
+              ...{ everyS: IMAGE_S, road: 'visibilities', weight: 'natural' },
+              image: { pixels: 128, field: { kind: 'all-sky' }, kernelSize: 5 },
+            },
+          },
+        }),
+    });
+    const sent = await sendPacked({
+      ...{ source, plan, speed: 1, loop: true, limitS: seconds },
+      first: () => first,
+      beginNs: () =>
+        process.hrtime.bigint() + BigInt(Math.round(1e6 * (1000 * begin.unixSeconds - Date.now()))),
+      isStopped: () => false,
+      open: () => sender,
+      describe: () => Promise.resolve(),
+      onProgress: () => undefined,
+    });
+    // What is in the socket's buffer is still to be read.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    reception.stop();
+    const summary = await watched;
+    return { sent: sent.sent, account: reception.account(), summary };
+  });
+
+function overAndOver(): SpectraSource {
+  const inputs = 2 * STATIONS;
+  const random = randomStream(29, 'sockets');
+  const spectra = allocateSpectra('ci4', CHANNELS, inputs, TURN_SAMPLES);
+  // A megabyte of noise, again and again.
+  const noise = Uint8Array.from({ length: 2 ** 20 }, () =>
+    packNibbles(random.below(9) - 4, random.below(9) - 4),
+  );
+  for (let at = 0; at < spectra.length; at += noise.length)
+    spectra.set(noise.subarray(0, Math.min(noise.length, spectra.length - at)), at);
+  const block: CanonicalSpectra = { spectra, samples: TURN_SAMPLES, gaps: [], start: instant(0) };
+  return {
+    kind: 'spectra',
+    type: 'ci4',
+    inputs,
+    polarisations: 2,
+    start: instant(0),
+    channels: CHANNELS,
+    spectrumRateHz: RATE_HZ,
+    frequenciesHz: Float64Array.from({ length: CHANNELS }, (_, c) => 50e6 + c * RATE_HZ),
+    channelWidthHz: RATE_HZ,
+    // eslint-disable-next-line @typescript-eslint/require-await -- whoever takes blocks waits for them
+    blocks: async function* () {
+      yield block;
+    },
+    close: nothingToClose,
+  };
+}
