@@ -182,19 +182,23 @@ function countAllocations() {
     'Float64Array',
     'BigUint64Array',
   ];
-  const everything = /** @type {Record<string, any>} */ (/** @type {unknown} */ (globalThis));
+  /** @typedef {new (...words: unknown[]) => { byteLength: number }} ArrayKind */
+  const everything = /** @type {Record<string, ArrayKind>} */ (/** @type {unknown} */ (globalThis));
   for (const name of names) {
     const own = everything[name];
-    const watched = new Proxy(own, {
+    /** @type {ProxyHandler<ArrayKind>} */
+    const handler = {
       construct: (target, words, as) => {
-        const made = Reflect.construct(target, words, as === watched ? target : as);
+        /** @type {unknown} */
+        const built = Reflect.construct(target, words, as === everything[name] ? target : as);
+        const made = /** @type {{ byteLength: number }} */ (built);
         // Views of what is there already take nothing.
         if (!(words[0] instanceof ArrayBuffer) && !(words[0] instanceof SharedArrayBuffer))
           seen.largest = Math.max(seen.largest, made.byteLength);
         return made;
       },
-    });
-    everything[name] = watched;
+    };
+    everything[name] = new Proxy(own, handler);
   }
   return seen;
 }

@@ -6,6 +6,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { z } from 'zod';
 import { peers, record } from './clients/peers.js';
 
 const root = new URL('..', import.meta.url).pathname;
@@ -30,22 +31,43 @@ function tell(ok, text) {
   console.log(`${ok ? 'ok  ' : 'FAIL'}  ${text}`);
 }
 
+const recordingAnswer = z.object({
+  ...{ title: z.string(), said: z.string(), samples: z.number() },
+  ...{
+    largest: z.number().default(Infinity),
+    start: z.number().default(Infinity),
+    rate: z.number().default(Infinity),
+  },
+});
+const visibilityAnswer = z
+  .object({
+    ...{ title: z.string(), said: z.string().optional(), refused: z.string().optional() },
+    differ: z.array(z.string()).default([]),
+    ...{ visibilities: z.number().default(0), flags: z.number().default(0) },
+    ...{ antennas: z.number().default(0), keywords: z.number().default(0) },
+  })
+  .catchall(z.number());
+
 /**
  * Jobs to a script, answers by lines.
+ * @template Answer
  * @param {string} script
  * @param {readonly object[]} jobs
- * @returns {any[]}
+ * @param {z.ZodType<Answer>} schema
+ * @returns {Answer[]}
  */
-function ask(script, jobs) {
+function ask(script, jobs, schema) {
   const ran = spawnSync(python, [join(root, 'scripts/clients', script)], {
     input: jobs.map((job) => JSON.stringify(job)).join('\n'),
     encoding: 'utf8',
     maxBuffer: 2 ** 26,
   });
   const lines = ran.stdout.split('\n').filter((line) => line.startsWith('{'));
-  if (lines.length !== jobs.length)
-    tell(false, `${script} answered ${lines.length} of ${jobs.length}: ${ran.stderr.slice(-600)}`);
-  return lines.map((line) => JSON.parse(line));
+  if (lines.length !== jobs.length) {
+    console.error(`${script} answered ${lines.length} of ${jobs.length}: ${ran.stderr.slice(-600)}`);
+    process.exit(1);
+  }
+  return lines.map((line) => schema.parse(JSON.parse(line)));
 }
 
 /**
@@ -53,11 +75,11 @@ function ask(script, jobs) {
  * @property {string} format ours
  * @property {string} kind baseband's
  * @property {string[]} paths
- * @property {any} [options] for us
+ * @property {import('../dist/formats/index.js').OpenFileOptions} [options] for us
  * @property {object} [open] for baseband
  * @property {[number, number]} [levels] what baseband's numbers times and plus are ours
  * @property {string} [name]
- * @property {any} [raw] baseband's files of samples
+ * @property {string | string[][]} [raw] baseband's files of samples
  * @property {number} [unreadS] what of the start baseband does not read (PICOSECONDS)
  */
 
@@ -162,7 +184,7 @@ async function dumped(job, k) {
       const parts = isPacked ? 2 : elements.length / rows / block.samples;
       const out = isPacked
         ? Float32Array.from({ length: 2 * elements.length }, (_, n) =>
-            (n % 2 === 0 ? highNibble : lowNibble)(Number(elements[n >> 1])),
+            (n % 2 === 0 ? highNibble : lowNibble)(elements[n >> 1]),
           )
         : Float32Array.from(elements);
       const dump = join(work, `${k}.bin`);
@@ -172,7 +194,9 @@ async function dumped(job, k) {
         kind: job.kind,
         open: job.open ?? {},
         paths:
-          job.kind === 'gsb' ? [job.paths[0], ...(job.raw ?? job.paths.slice(1))] : [job.raw ?? job.paths[0]],
+          job.kind === 'gsb'
+            ? [job.paths[0], ...(Array.isArray(job.raw) ? job.raw : job.paths.slice(1))]
+            : [job.raw ?? job.paths[0]],
         dump,
         shape: [rows, block.samples, parts],
         rows: file.kind === 'spectra' ? 'channels' : 'inputs',
@@ -205,7 +229,7 @@ async function compareRecordings() {
       tell(false, `${job.paths[0]}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  for (const [k, found] of ask('recordings.py', jobs).entries()) {
+  for (const [k, found] of ask('recordings.py', jobs, recordingAnswer).entries()) {
     const ok = found.said === '' && found.largest < 1e-5 && found.start < 1e-9 && found.rate < 1e-12;
     tell(
       ok,
@@ -301,7 +325,7 @@ const limits = {
 
 /**
  * @param {string} title
- * @param {any} found
+ * @param {z.infer<typeof visibilityAnswer>} found
  * @param {readonly string[]} allowed words of differences that the formats themselves make
  */
 function judged(title, found, allowed = []) {
@@ -310,9 +334,7 @@ function judged(title, found, allowed = []) {
     return false;
   }
   const over = Object.entries(limits).filter(([name, most]) => (found[name] ?? 0) > most);
-  const words = found.differ.filter(
-    (/** @type {string} */ word) => !allowed.some((one) => word.startsWith(one)),
-  );
+  const words = found.differ.filter((word) => !allowed.some((one) => word.startsWith(one)));
   const ok = over.length === 0 && words.length === 0 && found.flags === 0;
   const number = (/** @type {string} */ name) => (found[name] ?? Number.NaN).toExponential(1);
   tell(
@@ -338,7 +360,7 @@ function compareVisibilities() {
       tell(false, `${format} ${name}: ${failed}`);
       continue;
     }
-    const [there] = ask('visibilities.py', [{ title: name, original: path, read, copy }]);
+    const [there] = ask('visibilities.py', [{ title: name, original: path, read, copy }], visibilityAnswer);
     if (there.refused !== undefined) {
       console.log(`      ${format} ${name} passed over: pyuvdata refuses it (${there.refused})`);
       continue;
@@ -349,7 +371,11 @@ function compareVisibilities() {
     for (const extension of ['uvh5', 'uvfits']) {
       const written = join(work, `${k}-theirs.${extension}`);
       const again = join(work, `${k}-again.uvh5`);
-      const [made] = ask('visibilities.py', [{ title: name, original: path, read, write: written }]);
+      const [made] = ask(
+        'visibilities.py',
+        [{ title: name, original: path, read, write: written }],
+        visibilityAnswer,
+      );
       if (made.said !== undefined) {
         console.log(`      ${name}: pyuvdata cannot write it as ${extension} (${made.said})`);
         continue;
@@ -359,9 +385,11 @@ function compareVisibilities() {
         tell(false, `${format} ${name} → pyuvdata's ${extension}: ${refused}`);
         continue;
       }
-      const [back] = ask('visibilities.py', [
-        { title: name, original: written, read: { run_check: false }, copy: again },
-      ]);
+      const [back] = ask(
+        'visibilities.py',
+        [{ title: name, original: written, read: { run_check: false }, copy: again }],
+        visibilityAnswer,
+      );
       if (judged(`${extension.padEnd(6)} ${name} → pyuvdata's ${extension} → ours`, back))
         record({
           format: extension,

@@ -45,7 +45,8 @@ const rows = [
 
 /** @typedef {{ format: string, direction: 'read' | 'written', peer: string, version: string, files?: number, numbers?: number }} Result */
 
-const names = { wsclean: 'WSClean' };
+/** @param {string} peer */
+const nameOf = (peer) => (peer === 'wsclean' ? 'WSClean' : peer);
 
 /**
  * @param {readonly Result[]} results
@@ -64,7 +65,7 @@ function cell(results, format, direction) {
         numbers > 0
           ? ` (${files} file${files === 1 ? '' : 's'}, ${numbers.toLocaleString('en-US')} numbers)`
           : '';
-      return `${/** @type {Record<string, string>} */ (names)[peer] ?? peer} ${of[0].version}${seen}`;
+      return `${nameOf(peer)} ${of[0].version}${seen}`;
     })
     .join(', ');
 }
@@ -92,7 +93,11 @@ export async function writeTable(resultsPath, pagePath) {
   const results = readFileSync(resultsPath, 'utf8')
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => /** @type {Result} */ (JSON.parse(line)));
+    .map((line) => {
+      /** @type {unknown} */
+      const result = JSON.parse(line);
+      return /** @type {Result} */ (result);
+    });
   const lacking = ['baseband', 'pyuvdata', 'astropy', 'casacore', 'h5py', 'wsclean'].filter(
     (name) => !peers.has(name),
   );

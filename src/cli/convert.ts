@@ -167,6 +167,7 @@ async function middleOf(file: VisibilityFile, { kind }: PhaseCentre): Promise<In
 }
 
 /** Stopped somewhere, fringes no longer run. */
-function withoutDrift({ fringes: _, ...header }: VisibilityHeader): VisibilityHeader {
-  return header;
+function withoutDrift(header: VisibilityHeader): VisibilityHeader {
+  const { fringes, ...others } = header;
+  return fringes === undefined ? header : others;
 }

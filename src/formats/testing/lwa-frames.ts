@@ -98,7 +98,7 @@ export interface DrSample {
 
 /** Little-endian, unlike the frames off the network: the recorder made them. */
 export function encodeDrSpectra(sample: DrSample): Buffer {
-  const values = [...sample.products.toString(2)].filter((bit) => bit === '1').length;
+  const values = Array.from({ length: 8 }, (_, bit) => (sample.products >>> bit) & 1).filter(Boolean).length;
   return Buffer.concat(
     sample.integrations.map((k) => {
       const bytes = Buffer.alloc(76 + 8 * values * sample.channels);

@@ -22,7 +22,7 @@ const tag = 283_685_766_952_000_000n;
 
 export interface Made {
   readonly header: VisibilityHeader;
-  integration(k: number): Integration;
+  readonly integration: (k: number) => Integration;
 }
 
 export async function newerSubjects(made: Made): Promise<Subject[]> {

@@ -25,7 +25,7 @@ function unpackInto(
   payload: Uint8Array,
   bits: TbwBits,
   { from, count }: { readonly from: number; readonly count: number },
-  into: { readonly elements: { [index: number]: number }; readonly x: number; readonly y: number },
+  into: { readonly elements: Record<number, number>; readonly x: number; readonly y: number },
 ): void {
   const { elements, x, y } = into;
   for (let t = 0; t < count; t++) {
