@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 
-const TIME_LIMIT_MS = 10_000;
-/** A hang is ended after ten; an input that takes longer than this has failed. */
+const TIME_LIMIT_MS = 60_000;
+/** A hang is ended after a minute; an input that takes longer than this has failed. */
 const SLOWEST_MS = 2000;
 /**
  * What one array may take: buffers of a few megabytes that every reader has, and so much for each byte of the file. Samples of
@@ -134,15 +134,12 @@ async function fuzzOne({ name, folder, inputs, seed, first, progress }) {
     writeFileSync(path, damaged);
     asked.largest = 0;
     try {
-      let started = performance.now();
+      const started = performance.now();
+      const before = process.cpuUsage();
       tally[await tryReading(subject, path)]++;
-      let ms = performance.now() - started;
-      if (ms > SLOWEST_MS) {
-        // A busy machine may have been at something else: what is slow is slow again.
-        started = performance.now();
-        await tryReading(subject, path);
-        ms = Math.min(ms, performance.now() - started);
-      }
+      const { user, system } = process.cpuUsage(before);
+      // On a busy machine the clock runs on while nothing is done: then what the processor spent counts.
+      const ms = Math.min(performance.now() - started, (user + system) / 1000);
       most.ms = Math.max(most.ms, ms);
       most.bytes = Math.max(most.bytes, asked.largest);
       most.timesTheFile = Math.max(most.timesTheFile, (asked.largest - BUFFER_BYTES) / damaged.length);

@@ -17,6 +17,14 @@ const modules = {
 /** @type {Map<string, string | undefined>} */
 const known = new Map();
 
+/** What builds from a repository's tree do not know themselves: "baseband=4.4.dev (617ecae),pyuvdata=…". */
+const told = new Map(
+  (process.env.CORELLA_PEER_VERSIONS ?? '')
+    .split(',')
+    .filter((one) => one.includes('='))
+    .map((one) => /** @type {[string, string]} */ (one.split('=', 2))),
+);
+
 /**
  * The version of a peer, undefined where it is not here.
  * @param {string} name
@@ -31,7 +39,7 @@ function versionOf(name) {
 function moduleVersion(name) {
   const source = /** @type {Record<string, string>} */ (modules)[name];
   const ran = spawnSync(python, ['-W', 'ignore', '-c', source], { encoding: 'utf8' });
-  return ran.status === 0 ? ran.stdout.trim().split('\n').at(-1) : undefined;
+  return ran.status === 0 ? (told.get(name) ?? ran.stdout.trim().split('\n').at(-1)) : undefined;
 }
 
 function wscleanVersion() {
