@@ -19,7 +19,13 @@ const results = join(folder, 'results.jsonl');
 writeFileSync(results, '');
 const steps = values.debian
   ? ['clients/debian.js']
-  : ['clients/debian.js', 'clients/checkers.js', 'test-real-files.js', 'test-rephasing.js'];
+  : [
+      'clients/debian.js',
+      'clients/checkers.js',
+      'test-real-files.js',
+      'test-rephasing.js',
+      'test-uvcalibrate.js',
+    ];
 let failed = 0;
 for (const step of steps) {
   console.log(`== ${step}`);

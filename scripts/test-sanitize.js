@@ -3,8 +3,8 @@
 // with ThreadSanitizer, the same calls without Node, which that one does not suffer: two threads that touch the same
 // memory unordered end the run too.
 //   npm run test:sanitize            every test of the cpu backend
-//   npm run test:sanitize -- WORD    those whose path contains WORD; 'threads' for ThreadSanitizer, the pool and the
-//                                    receive ring alone
+//   npm run test:sanitize -- WORD    those whose path contains WORD; 'threads' for ThreadSanitizer, the pool, the
+//                                    receive ring and the paced sender alone
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -47,6 +47,7 @@ function watchThreads() {
     'pool-stress': ['scripts/replay/pool_stress.cpp', 'src/backend/cpu/pool.cpp'],
     // A sender, the receive thread, a consumer and someone who reads the counters.
     'ring-stress': ['scripts/replay/ring_stress.cpp', ...ring],
+    'pace-stress': ['scripts/replay/pace_stress.cpp', 'src/receive/native/pace.cpp'],
   };
   mkdirSync(join(root, 'build', 'replay'), { recursive: true });
   for (const [name, paths] of Object.entries(stresses)) stress(name, paths);

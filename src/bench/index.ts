@@ -1,6 +1,7 @@
 /** Benches: each kernel's rate, held against this machine's own ceiling and, when asked, against a peer. */
 import type { KernelBench } from './bench.js';
 import { calibrateBench } from './calibrate.js';
+import { fullCalibrateBench } from './calibrate-full.js';
 import { channeliseBench } from './channelise.js';
 import { correlateBench } from './correlate.js';
 import { variantsBench } from './correlate-cuda.js';
@@ -22,6 +23,7 @@ export const benches: readonly KernelBench[] = [
   correlateBench,
   channeliseBench,
   calibrateBench,
+  fullCalibrateBench,
   imageBench,
   gridBench,
   wideBench,

@@ -8,7 +8,7 @@ import { refuse } from '../core/errors.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { dot, type Vector3 } from '../core/vector.js';
 import type { CalibrationInput } from './batch.js';
-import { attenuationOf, voltageOf, type ModelComponent } from './model.js';
+import { attenuationOf, pairVoltage, voltageOf, type ModelComponent } from './model.js';
 import type { Calibration } from './solve.js';
 
 /** How ψ came to be known. */
@@ -36,8 +36,18 @@ export interface CrossHandSky {
   readonly components: readonly ModelComponent[];
 }
 
+/** Rotations of the polarisation that the model of a full solve leaves open, of each channel. */
+export interface PolarisationFrame {
+  /** openRotations : [c], 0 where I, Q, U and V are all held by the model; 3 where it says I alone. */
+  readonly openRotations: Uint8Array;
+  /** errorRad : [c], of the rotations that are known; NaN where there was no data. */
+  readonly errorRad: Float64Array;
+}
+
 export interface CrossHanded extends Calibration {
   readonly crossHand: CrossHand;
+  /** Of full polarisation. */
+  readonly frame?: PolarisationFrame;
   /** Of each channel, where it was looked for: the cross hands' signal over its own error, and over the model's. */
   readonly crossHandFit?: readonly CrossHandFit[];
 }
@@ -166,7 +176,7 @@ function solveChannel(
         if (!Number.isFinite(dataRe) || !Number.isFinite(dataIm)) continue;
         row.fill(0);
         fringes.forEach((fringe, q) => {
-          const part = shapes[q](x, y);
+          const part = shapes[q](x, y) * pairVoltage(components[q], c, [x, 0], [y, 1]);
           const re = part * (fringe[2 * x] * fringe[2 * y] + fringe[2 * x + 1] * fringe[2 * y + 1]);
           const im = part * (fringe[2 * x + 1] * fringe[2 * y] - fringe[2 * x] * fringe[2 * y + 1]);
           const seenRe = pairRe * re - pairIm * im;

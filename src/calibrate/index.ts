@@ -23,6 +23,7 @@ export {
   type CrossHandFit,
   type CrossHandHow,
   type CrossHandRule,
+  type PolarisationFrame,
 } from './cross-hand.js';
 export {
   modelVisibilities,
@@ -33,6 +34,11 @@ export {
 } from './model.js';
 export type { Solver } from './cpu/prepare.js';
 export { compareGains, type GainComparison } from './compare.js';
+export { prepareFullCalibrator, prepareFullSolver, type FullCalibrator } from './full/index.js';
+export type { FullBatch, FullSolver } from './full/plan.js';
+export type { FullCalibration, FullInput } from './full/solve.js';
+export { fullModelVisibilities } from './full/model.js';
+export { solveSettled } from './full/settled.js';
 
 export interface Calibrator extends Closable {
   readonly plan: CalibrationPlan;

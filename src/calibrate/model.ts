@@ -19,6 +19,8 @@ export interface ModelComponent {
   readonly fluxJy: Float64Array;
   /** The element's voltage beam towards the source; its square multiplies the flux. Default 1. */
   readonly beam?: number | BeamVoltages;
+  /** stationBeams : [s], where stations hear it differently; instead of `beam`. */
+  readonly stationBeams?: readonly BeamVoltages[];
   /** Stokes Q over I, −1…1: XX = I − Q, YY = I + Q. Default 0, unpolarised. */
   readonly fractionQ?: number;
   /** Stokes U and V over I: XY = U − iV. Default 0; only the cross hands see them. */
@@ -42,7 +44,7 @@ export interface ModelOptions {
   readonly components: readonly ModelComponent[];
 }
 
-/** M_ij = Σ_q beam_q² flux_q e^(+2πi f (r_i − r_j)·ŝ_q / c), one value for XX and one for YY. */
+/** M_ij = Σ_q beam_qi beam_qj flux_q e^(+2πi f (r_i − r_j)·ŝ_q / c), one value for XX and one for YY. */
 export function modelVisibilities(options: ModelOptions): ModelCBP {
   const { stationsM, frequenciesHz, polarisations, components } = options;
   const stations = stationsM.length;
@@ -54,7 +56,7 @@ export function modelVisibilities(options: ModelOptions): ModelCBP {
     baselines,
     polarisations,
   );
-  for (const [q, component] of components.entries()) checkComponent(component, q, channels);
+  for (const [q, component] of components.entries()) checkComponent(component, q, channels, stations);
   // e^(+2πi f r·ŝ/c) of each station: a baseline's phase is one station's less the other's
   const phasors = new Float64Array(2 * stations);
   const jy = new Float64Array(polarisations);
@@ -71,8 +73,9 @@ export function modelVisibilities(options: ModelOptions): ModelCBP {
           const re = part * (phasors[i] * phasors[j] + phasors[i + 1] * phasors[j + 1]);
           const im = part * (phasors[i + 1] * phasors[j] - phasors[i] * phasors[j + 1]);
           for (let p = 0; p < polarisations; p++) {
-            model[at++] += jy[p] * re;
-            model[at++] += jy[p] * im;
+            const own = component.stationBeams ? pairVoltage(component, c, [i / 2, p], [j / 2, p]) : 1;
+            model[at++] += own * jy[p] * re;
+            model[at++] += own * jy[p] * im;
           }
         }
       }
@@ -81,7 +84,18 @@ export function modelVisibilities(options: ModelOptions): ModelCBP {
   return model;
 }
 
-export function checkComponent({ fluxJy, directionEnu }: ModelComponent, q: number, channels: number): void {
+export function checkComponent(
+  { fluxJy, directionEnu, stationBeams }: ModelComponent,
+  q: number,
+  channels: number,
+  stations: number,
+): void {
+  if (stationBeams && stationBeams.length !== stations)
+    refuse(
+      'calibrate model',
+      `source ${q} has beams of ${stationBeams.length} stations for ${stations}`,
+      'give one a station',
+    );
   if (fluxJy.length !== channels) {
     refuse(
       'calibrate model',
@@ -123,12 +137,28 @@ export function attenuationOf(
   return (i, j) => Math.exp(-((along[i][0] - along[j][0]) ** 2) - (along[i][1] - along[j][1]) ** 2);
 }
 
-/** The element's voltage in a channel, of X (0) or Y (1). */
-export function voltageOf({ beam = 1 }: Pick<ModelComponent, 'beam'>, c: number, p: number): number {
+/** The element's voltage in a channel, of X (0) or Y (1), where all stations have the same; else 1. */
+export function voltageOf(
+  { beam = 1, stationBeams }: Pick<ModelComponent, 'beam' | 'stationBeams'>,
+  c: number,
+  p: number,
+): number {
+  if (stationBeams) return 1;
   return typeof beam === 'number' ? beam : (p === 0 ? beam.x : beam.y)[c];
 }
 
-function fillPhasors(
+/** What the elements of two inputs, station and polarisation, make of a component together where stations differ; else 1. */
+export function pairVoltage(
+  { stationBeams }: Pick<ModelComponent, 'stationBeams'>,
+  c: number,
+  [i, p]: readonly [number, number],
+  [j, q]: readonly [number, number],
+): number {
+  if (!stationBeams) return 1;
+  return stationBeams[i][p === 0 ? 'x' : 'y'][c] * stationBeams[j][q === 0 ? 'x' : 'y'][c];
+}
+
+export function fillPhasors(
   phasors: Float64Array,
   stationsM: readonly Vector3[],
   direction: Vector3,

@@ -6,3 +6,4 @@ export {
   type ResidentCalibrator,
   type ResidentOptions,
 } from './cuda/resident.js';
+export { prepareCudaFullSolver } from './full/cuda/prepare.js';

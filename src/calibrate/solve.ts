@@ -19,6 +19,8 @@ export interface Solution {
 export interface Calibration {
   /** NaN where not solved: a gain nobody knows must not pass for one. */
   readonly gains: GainsCA;
+  /** Of the same shape: what each input hears of the other polarisation. Only full polarisation solves it. */
+  readonly leakage?: GainsCA;
   /** solved : [c][a], 1 where the gain is known. */
   readonly solved: Uint8Array;
   /** One for each channel and polarisation, k = c·P + p. */

@@ -91,7 +91,9 @@ async function run(from: string, gainsPath: string, to: string, options: ApplyOp
         ...(empty > 0 ? [`${empty} of ${frequenciesHz.length} channels have no gains and are flagged`] : []),
         ...(crossHands === 'unknown'
           ? [
-              `the cross hands are flagged: these gains do not know the phase between ${letters} (calibrate --cross-hand)`,
+              gains.leakage
+                ? 'the cross hands are flagged: the model of these gains leaves a rotation of Q, U and V open, so that I alone is right'
+                : `the cross hands are flagged: these gains do not know the phase between ${letters} (calibrate --cross-hand)`,
             ]
           : []),
       ],

@@ -14,6 +14,7 @@ import { refuse } from '../core/errors.js';
 import { gainPaths, writeGainFiles } from '../formats/index.js';
 import { through } from '../pipeline/run.js';
 import { prepareCalibrate } from '../pipeline/stages/calibrate.js';
+import { withoutLeakage } from '../pipeline/gains/apply-visibilities.js';
 import { leaveOutOddGains, oddGains, type OddGains } from '../pipeline/gains/odd-channels.js';
 import { oddByGain, oddByPower, type OddInput } from '../pipeline/gains/odd-inputs.js';
 import type { Integration } from '../core/blocks.js';
@@ -33,7 +34,8 @@ import {
   type CalibrateOptions,
 } from './options/calibrate-options.js';
 import { crossHandAfter, type CrossHandChoice } from './options/cross-hand-option.js';
-import { elementOf } from './options/element-option.js';
+import { checkFull } from './options/polarisation-option.js';
+import { modelElementOf } from './options/element-option.js';
 import { parseFlags } from './options/flags.js';
 import {
   convergenceLines,
@@ -44,6 +46,7 @@ import {
   summarise,
   unconvergedLine,
 } from './report/calibration-report.js';
+import { fullFacts, fullLines, refuseOpenFrame } from './report/full-lines.js';
 import { history } from './report/history.js';
 import { modelLine, modelLines, refuseWrongModel } from './report/model-lines.js';
 import { PartlyDone } from './report/outcome.js';
@@ -74,6 +77,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
   const file = await openVisibilities(path, await openOptions(options));
   try {
     await checkOutputs({ ...options, paths, from: path });
+    checkFull(options, file.header);
     const telescope = await telescopeFor(file, options);
     refuseUnplaced(path, telescope, 'a model of the sky says nothing of them');
     const reading = terminal.stage('read');
@@ -94,7 +98,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
     const stage = terminal.stage('calibrate');
     const integration = without(asked, oddPowers);
     const { frequenciesHz, channelWidthHz, feeds } = file.header;
-    const element = options.element === undefined ? undefined : await elementOf(options, telescope);
+    const element = await modelElementOf(options, telescope);
     const stationsM = stationPositions(telescope);
     const sees = telescope.beamExponent > 0 && element === undefined ? 'all the sky' : 'a part';
     const minimumBaselineM = shortestBaselineM(options.minBaseline, stationsM, frequenciesHz, sees);
@@ -111,6 +115,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
         minimumAltitudeDeg: options.minAltitude,
         iterations,
         crossHand: ruleOf(options.crossHand),
+        polarisation: options.polarisation,
         followed: file.header.phaseCentre,
         ...(element && { element }),
         onStep: stage.step,
@@ -146,15 +151,19 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
     refuseNoneConverged(converged, options.iterations ?? options.mostIterations);
     const check = checkModel(integration, converged, solved.plan);
     refuseWrongModel(check, options.acceptModel === true);
-    refuseNoCrossHand(options.crossHand, converged, sources);
+    if (converged.leakage) refuseOpenFrame(options.crossHand, converged);
+    else refuseNoCrossHand(options.crossHand, converged, sources);
     const finish = (found: CrossHanded): CrossHanded => {
       const strange = oddOf(found, frequenciesHz.length, options.odd);
       return afterwards(leaveOutOddGains(found, frequenciesHz.length, strange));
     };
     const strange = oddOf(converged, frequenciesHz.length, options.odd);
     const calibration = finish(converged);
+    // One gain an input is what the search takes.
+    const plain = withoutLeakage(integration, calibration);
     const outside = outsideModel(sources, frameAtMiddle(telescope, integration), {
-      ...{ telescope, stationsM, frequenciesHz, integration, calibration, plan: solved.plan },
+      ...{ telescope, stationsM, frequenciesHz, integration: plain.integration, plan: solved.plan },
+      calibration: { ...calibration, ...plain.calibrated },
     });
     const later = solved.later.map((one) => ({ ...one, calibration: finish(one.calibration) }));
     refuseMixedOver(options.over, calibration);
@@ -206,6 +215,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
         oddChannels: strange.channels,
         oddGains: strange.gains.map((one) => ({ ...one, name: nameOf(one.input) })),
         ...(integration.polarisations === 2 && { crossHand: crossHandFacts(calibration) }),
+        ...fullFacts(calibration),
         seconds,
       },
       [
@@ -223,7 +233,9 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
         ...convergenceLines(summary, strange, frequenciesHz),
         ...(minimumBaselineM > 0 ? [baselineLine(minimumBaselineM, options.minBaseline)] : []),
         ...modelLines(check, outside),
-        ...(integration.polarisations === 2 ? crossHandLines(calibration, feeds) : []),
+        ...(integration.polarisations === 2 && !calibration.leakage
+          ? crossHandLines(calibration, feeds)
+          : fullLines(calibration)),
         ...choiceLines(choice, options.integration),
         ...(summary.solvesWithoutData > 0
           ? [

@@ -7,12 +7,13 @@ import type { KernelSize } from '../image/index.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
 import { bearableIntegrationS, coherenceOf } from '../pipeline/coherence.js';
 import { imagesDirectly } from '../pipeline/direct-images.js';
+import { refuseLeakage } from '../pipeline/gains/apply.js';
 import { imageDirectly } from '../pipeline/image.js';
 import type { Calibrated, ImageSettings, SkyImage } from '../pipeline/sky-image.js';
 import type { DirectSkyImage } from '../pipeline/stages/direct-image.js';
 import { mostDelaySamples, type RequestedDelays } from '../pipeline/tracking.js';
 import type { Telescope } from '../telescope/telescope.js';
-import { gainsFor, gainsOver } from './image-gains.js';
+import { gainsFor, gainsOver, type GainsOver } from './image-gains.js';
 import { runDirectSeries } from './image-series.js';
 import type { WideCommandOptions } from './image-wide.js';
 import { withBackend } from './open.js';
@@ -95,7 +96,7 @@ export async function directSeries(
   const work = {
     ...(level && { level }),
     ...{ telescope, frequenciesHz, channelWidthHz, settings, everyS: options.every ?? 1 },
-    gains: await gainsOver(options, telescope, frequenciesHz),
+    gains: applicable(options, await gainsOver(options, telescope, frequenciesHz)),
     autos: autosOf(options),
     ...(delays && { delays }),
     ...(options.duration === undefined ? {} : { durationS: options.duration }),
@@ -118,6 +119,7 @@ export async function imageDirect(
   const inFileS = recording.samples / sampleRateOf(recording);
   const lastsS = Math.min(options.duration ?? Infinity, inFileS);
   const gains = await gainsFor(options, telescope, frequenciesHz, addSeconds(recording.start, lastsS / 2));
+  applicable(options, { ...(gains.calibrated && { first: gains.calibrated }) });
   const stage = terminal.stage('image directly');
   const { sky, account, roadError } = await withBackend(options, async (backend) => {
     const road = {
@@ -163,6 +165,13 @@ export async function imageDirect(
         : { tracked: { towards: delays.towards } }),
     },
   };
+}
+
+/** Voltages are divided by one gain an input. */
+function applicable(options: ImageOptions, gains: GainsOver): GainsOver {
+  if (gains.first && options.gains !== undefined)
+    refuseLeakage(gains.first, options.gains, 'the direct road');
+  return gains;
 }
 
 export const autosOf = ({ autos }: Pick<ImageOptions, 'autos'>): 'include' | 'leave-out' =>

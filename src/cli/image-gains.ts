@@ -1,9 +1,9 @@
 /** The gains an image is made with, and what they are good for. */
 import { refuse } from '../core/errors.js';
 import type { Instant } from '../core/instant.js';
-import { readGainFile, type GainsFile, type OpenedFile } from '../formats/index.js';
+import { readGainFile, type CrossHandLack, type GainsFile, type OpenedFile } from '../formats/index.js';
 import { channelsWithoutGains, crossHandsKnown, matchGains } from '../pipeline/gains/apply.js';
-import type { Calibrated, CalibratedAt } from '../pipeline/sky-image.js';
+import type { Calibrated, CalibratedAt, CalibratedFully } from '../pipeline/sky-image.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { CommonOptions } from './options/command.js';
 import { openTerminal } from './report/terminal.js';
@@ -27,21 +27,23 @@ export const crossHandsOf = ({
   calibrated,
 }: {
   readonly calibrated?: Calibrated;
-}): { readonly crossHands?: 'unknown' } =>
-  calibrated && !crossHandsKnown(calibrated) ? { crossHands: 'unknown' } : {};
+}): { readonly crossHands?: CrossHandLack } =>
+  calibrated && !crossHandsKnown(calibrated) ? { crossHands: calibrated.leakage ? 'open' : 'unknown' } : {};
 
 /** What of the Stokes parameters is not there, and why. */
 export const crossHandNotes = (
-  { crossHands }: { readonly crossHands?: 'unknown' },
+  { crossHands }: { readonly crossHands?: CrossHandLack },
   { polarisations }: Pick<Telescope, 'polarisations'>,
   feeds: 'linear' | 'circular' = 'linear',
 ): string[] =>
   crossHands === undefined || polarisations === 1
     ? []
     : [
-        feeds === 'linear'
-          ? 'planes I and Q alone: these gains do not know the phase between X and Y (calibrate --cross-hand), without which U and V are mixed'
-          : 'planes I and V alone: these gains do not know the phase between R and L (calibrate --cross-hand), without which Q and U are mixed',
+        crossHands === 'open'
+          ? 'plane I alone: the model of these gains leaves a rotation of Q, U and V open (it takes three sources of different polarisation)'
+          : feeds === 'linear'
+            ? 'planes I and Q alone: these gains do not know the phase between X and Y (calibrate --cross-hand), without which U and V are mixed'
+            : 'planes I and V alone: these gains do not know the phase between R and L (calibrate --cross-hand), without which Q and U are mixed',
       ];
 
 /** The gains of one moment. */
@@ -50,7 +52,7 @@ export async function gainsFor(
   telescope: Telescope,
   frequenciesHz: Float64Array,
   moment: Instant,
-): Promise<{ calibrated?: Required<Calibrated> }> {
+): Promise<{ calibrated?: CalibratedFully }> {
   if (options.gains === undefined) return {};
   const file = await readGainFile(options.gains);
   return { calibrated: matched(file, options, options.gains, telescope, frequenciesHz, moment) };
@@ -75,7 +77,7 @@ export async function gainsOver(
   const first = matched(file, options, path, telescope, frequenciesHz, file.time);
   if (!file.later) return { calibrated: first, first };
   const known = options.crossHand === 'known';
-  const at = (moment: Instant): Required<Calibrated> => {
+  const at = (moment: Instant): CalibratedFully => {
     const calibrated = matchGains(file, path, telescope, frequenciesHz, moment);
     if (known) calibrated.crossHands.fill(1);
     return calibrated;
@@ -92,7 +94,7 @@ function matched(
   telescope: Telescope,
   frequenciesHz: Float64Array,
   moment: Instant,
-): Required<Calibrated> {
+): CalibratedFully {
   const calibrated = matchGains(file, path, telescope, frequenciesHz, moment);
   const without = channelsWithoutGains(calibrated, frequenciesHz.length).length;
   if (without > 0)

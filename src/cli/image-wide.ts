@@ -126,6 +126,12 @@ export async function runWide(
   await checkOutputs({ ...options, paths: written, from: file.path });
   const { header } = file;
   const cross = crossHandsOf(gains.first ? { calibrated: gains.first } : {});
+  if (options.stokes === 'IQUV' && cross.crossHands === 'open')
+    refuse(
+      '--stokes',
+      'the model of the gains leaves a rotation of Q, U and V open',
+      'calibrate with three sources of different polarisation, or say --cross-hand known where that does not matter',
+    );
   if (options.stokes === 'IQUV' && cross.crossHands === 'unknown')
     refuse(
       '--stokes',

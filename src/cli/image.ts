@@ -185,6 +185,12 @@ async function run(path: string, given: ImageOptions, command: Command): Promise
     const telescope = await telescopeFor(file, options);
     refuseUnplaced(path, telescope, 'there is no image of the sky in them');
     const beam = await correctionOf(options, telescope);
+    if (beam?.perStation && options.direct === true)
+      refuse(
+        '--beam-corrected',
+        'stations have beams of their own, and the direct road grids them alike',
+        'correlate, and image the visibilities',
+      );
     if (beam && options.every !== undefined)
       refuse('--beam-corrected', 'is for one image, not for a series', 'leave out --every');
     if (options.direct !== true) {

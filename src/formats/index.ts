@@ -9,6 +9,7 @@ export {
   encodeFitsImage,
   readFitsImage,
   writeFitsImage,
+  type CrossHandLack,
   type FitsImage,
   type ReadFitsImage,
 } from './fits/image.js';

@@ -25,6 +25,7 @@ export const telescopeSchema = z.object({
         upM: finite,
         number: z.number().int().exactOptional(),
         diameterM: finite.exactOptional(),
+        element: z.string().exactOptional(),
       }),
     )
     .min(1, 'a telescope needs a station'),

@@ -11,6 +11,7 @@ import { directRoadError } from '../image/index.js';
 import { skyFrame, type SkyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { spectraIn } from './channels.js';
+import { refuseLeakage } from './gains/apply.js';
 import { firstSamples } from './slices.js';
 import { run, runOne } from './run.js';
 import { planSky, type Calibrated, type CalibratedAt, type ImageSettings } from './sky-image.js';
@@ -99,6 +100,7 @@ export const gainsOfDirect = (
   { start }: Pick<VoltageSource, 'start'>,
   calibrated: Calibrated | CalibratedAt | undefined,
 ): Pick<DirectImageSettings, 'calibrated' | 'gainsAt'> => {
+  if (calibrated && typeof calibrated !== 'function') refuseLeakage(calibrated, 'image', 'the direct road');
   if (delays?.towards === undefined) {
     if (typeof calibrated === 'function') return { gainsAt: calibrated };
     return calibrated ? { calibrated } : {};

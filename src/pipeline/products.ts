@@ -5,6 +5,7 @@ import { addSeconds, formatInstant } from '../core/instant.js';
 import { formatHz } from '../core/units.js';
 import {
   encodeFitsImage,
+  type CrossHandLack,
   type FitsImage,
   openOutputSet,
   writeFileWhole,
@@ -29,8 +30,8 @@ export interface ProductOptions {
   readonly channels: 'average' | 'keep';
   /** Whether the element's beam is still in the brightness; apparent, by the telescope's own, unless told. */
   readonly brightness?: Brightness;
-  /** The gains do not say the phase between X and Y: Stokes parameters of cross hands are left out. */
-  readonly crossHands?: 'unknown';
+  /** What the gains do not say of X and Y together: the Stokes parameters that take it are left out. */
+  readonly crossHands?: CrossHandLack;
   readonly history: readonly string[];
 }
 

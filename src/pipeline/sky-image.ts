@@ -23,10 +23,15 @@ export interface ImageSettings {
 
 export interface Calibrated {
   readonly gains: GainsCA;
+  /** Of the same shape: what each input hears of the other polarisation; none unless given. */
+  readonly leakage?: GainsCA;
   readonly solved: Uint8Array;
   /** crossHands : [c], 1 where X and Y have one phase reference; left out where nobody knows of any. */
   readonly crossHands?: Uint8Array;
 }
+
+/** With what is known of the cross hands. */
+export type CalibratedFully = Required<Omit<Calibrated, 'leakage'>> & Pick<Calibrated, 'leakage'>;
 
 /** Gains that change in time, as they are at a moment. */
 export type CalibratedAt = (moment: Instant) => Calibrated;

@@ -35,6 +35,8 @@ const schema = z
       bits: z.union([z.literal(4), z.literal(8)]),
     }),
     beamExponent: z.number().min(0).max(100),
+    /** Beams by station where they differ, as --element names them; "*" is all others. */
+    elements: z.record(z.string().min(1), z.string().min(1)).optional(),
     /** Fixed delays and cables, as "fixed" of delays.json has them. */
     delays: z.array(fixedDelaySchema).optional(),
     /** Where the numbers come from, for people. */

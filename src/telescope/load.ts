@@ -8,7 +8,7 @@ import { parseDescription } from './description.js';
 import { parsePositions } from './positions.js';
 import { presets, telescopeNames } from './registry.js';
 import { isSsmif, parseSsmif } from './ssmif.js';
-import type { Telescope } from './telescope.js';
+import type { Station, Telescope } from './telescope.js';
 
 /** A file's text, and its name for messages. */
 export interface NamedText {
@@ -21,12 +21,35 @@ export function parseTelescope(files: {
   readonly positions: NamedText;
 }): Telescope {
   const description = parseDescription(files.description.text, files.description.path);
-  const stations = parsePositions(files.positions.text, files.positions.path, description.site);
+  const places = parsePositions(files.positions.text, files.positions.path, description.site);
+  const stations = withElements(places, description.elements, files.description.path);
   const { name, title, site, polarisations, band, recording, beamExponent, delays } = description;
   return {
     ...{ name, title, site, stations, polarisations, band, recording, beamExponent },
     ...(delays && { delays }),
   };
+}
+
+function withElements(
+  stations: readonly Station[],
+  elements: Readonly<Record<string, string>> | undefined,
+  path: string,
+): readonly Station[] {
+  if (!elements) return stations;
+  const names = new Set(stations.map(({ name }) => name));
+  const stranger = Object.keys(elements).find((name) => name !== '*' && !names.has(name));
+  if (stranger !== undefined)
+    refuse(path, `"elements" names '${stranger}', which is no station`, 'name stations of its positions');
+  return stations.map((station) => {
+    const word = Object.hasOwn(elements, station.name) ? station.name : '*';
+    if (!Object.hasOwn(elements, word))
+      refuse(
+        path,
+        `"elements" says nothing of ${station.name}`,
+        'say one for every station, or "*" for all others',
+      );
+    return { ...station, element: elements[word] };
+  });
 }
 
 /** `nameOrPath`: a name of the registry, else the path of a .json description with its CSV beside it. */

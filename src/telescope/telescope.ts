@@ -9,6 +9,8 @@ export interface Station {
   /** What the file it came from calls it in its data, where that is no counting from the first. */
   readonly number?: number;
   readonly diameterM?: number;
+  /** The name of its beam, as --element has it, where the telescope says it station by station. */
+  readonly element?: string;
 }
 
 export interface Site {

@@ -171,9 +171,11 @@ async function makeCalibrator(
       refuse(WHERE, `${components.length} sources`, `give 1 to ${mostSources}, or prepare for more`);
     }
     for (const [q, component] of components.entries()) {
-      checkComponent(component, q, channels);
+      checkComponent(component, q, channels, plan.stations);
       if (component.gaussian)
         refuse('calibrate model', `source ${q} is a Gaussian`, 'on a card models are of points');
+      if (component.stationBeams)
+        refuse('calibrate model', 'stations have beams of their own', 'on a card all have the same');
     }
     await skyTaken.passed();
     const values = new Float64Array(skyOnHost.buffer);

@@ -37,6 +37,7 @@ constexpr int QUADS = (TAPS + TILE - 1 + DELAYED + 3) / 4;  // fours of rows tha
 constexpr int PAIRS = (TAPS + 1) / 2, EIGHTS = (TAPS + 7) / 8;
 constexpr int ROW_BYTES = 2 * CHANNELS, QUAD_BYTES = 4 * ROW_BYTES;
 constexpr int EXCHANGE_BYTES = CHANNELS * 2 * 8, STAGE_BYTES = EXCHANGE_BYTES / 16;
+constexpr int BARRIER_BYTES = 96;
 constexpr int RING_BYTES = QUADS * QUAD_BYTES, KEPT_BYTES = KEPT * EIGHTS * 256 * 16;
 // By measurement: columns of the filter after which results go out, for they have come from scratch by then; and after
 // which the exchange is given up.
@@ -65,6 +66,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
   const uint32_t exchange = ptx::sharedAddress(shared), ring = exchange + EXCHANGE_BYTES, kept = ring + RING_BYTES;
   float4 *allTurns = (float4 *)(shared + EXCHANGE_BYTES + RING_BYTES + KEPT_BYTES);
   const uint32_t barriers = ptx::sharedAddress(allTurns + 64);
+  float4 *spectrumTurns = allTurns + 64 + BARRIER_BYTES / 16;  // DELAYED: [step % 2][TILE], phase, slope and its step
 
   const int tid = threadIdx.x, warp = __shfl_sync(0xFFFFFFFFu, tid >> 5, 0);
   const int m = tid & 255, odd = warp >> 3;  // filter: the thread's column, and its first spectrum: odd and odd + 2
@@ -284,6 +286,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     ptx::warpArrive(givenA);
     transform(re[1], im[1]);
     if (warp == 0) {
+#if DELAYED
+      // For all warps, which see it once rows have arrived.
+      if (tid < TILE) {
+        const Turn turn = turnOf<CHANNELS / 16>(work.delays, input, first + tid);
+        spectrumTurns[phase * TILE + tid] = make_float4(turn.phase, turn.slope, turn.step.x, turn.step.y);
+      }
+      __syncwarp();
+#endif
       // The oldest slot is free once every warp is past its filter; after a unit's last tile all of them are.
       ptx::barrierWait(filtered, phase);
       if (ptx::elected()) {
@@ -333,8 +343,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 
 #if DELAYED
 #pragma unroll
-    for (int t = 0; t < 2; ++t)
-      delayParts(turnOf<CHANNELS / 16>(work.delays, input, first + odd + 2 * t), k1 + 16 * index, re[t], im[t]);
+    for (int t = 0; t < 2; ++t) {
+      const float4 turn = spectrumTurns[phase * TILE + odd + 2 * t];
+      delayParts(Turn{turn.x, turn.y, make_float2(turn.z, turn.w)}, k1 + 16 * index, re[t], im[t]);
+    }
 #endif
     if (work.missing != nullptr || first + TILE > work.spectra) {
 #pragma unroll

@@ -64,7 +64,9 @@ const EIGHT_BYTES = 16;
 const EXCHANGE_BYTES = CHANNELS * 2 * 8;
 const QUAD_BYTES = 4 * 2 * CHANNELS;
 const TWIDDLE_BYTES = POINTS * 64;
-const BARRIER_BYTES = 88;
+const BARRIER_BYTES = 96;
+/** Of the spectra of two tiles, where they are delayed. */
+const SPECTRUM_TURN_BYTES = 2 * TILE * 16;
 
 /** Nothing where the plan or the card asks for other kernels. */
 export function planLong(plan: ChannelisePlan, card: LongCard): LongPlan | undefined {
@@ -75,7 +77,8 @@ export function planLong(plan: ChannelisePlan, card: LongCard): LongPlan | undef
   // The last samples of a delayed row stand in front of the next.
   const rows = taps + TILE - 1 + (plan.mostDelaySamples === undefined ? 0 : 1);
   const quads = Math.ceil(rows / 4);
-  const fixedBytes = EXCHANGE_BYTES + quads * QUAD_BYTES + TWIDDLE_BYTES + BARRIER_BYTES;
+  const fixedBytes =
+    EXCHANGE_BYTES + quads * QUAD_BYTES + TWIDDLE_BYTES + BARRIER_BYTES + SPECTRUM_TURN_BYTES;
   const room = card.sharedBytesPerBlock - fixedBytes;
   if (room < 0) return undefined;
   const columnBytes = Math.ceil(taps / EIGHT) * COLUMNS * EIGHT_BYTES;

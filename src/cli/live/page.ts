@@ -8,7 +8,7 @@ import { formatInstant } from '../../core/instant.js';
 import type { Source } from '../../core/sources.js';
 import { sampleRateOf } from '../../core/sources.js';
 import { readGainFile } from '../../formats/index.js';
-import { matchGains } from '../../pipeline/gains/apply.js';
+import { matchGains, refuseLeakage } from '../../pipeline/gains/apply.js';
 import type { LiveSettings } from '../../pipeline/live/chain.js';
 import type { NightFiles } from '../../pipeline/live/file-task.js';
 import type { FileEvent } from '../../pipeline/live/files.js';
@@ -202,7 +202,11 @@ export async function openNightPage(input: OpenedInput, settings: Settings): Pro
         telescope,
         ...(gains && { gains }),
         hasFiles: files !== undefined,
-        loadGains: async (name) => matchGains(await readGainFile(name), name, telescope, frequenciesHz),
+        loadGains: async (name) => {
+          const loaded = matchGains(await readGainFile(name), name, telescope, frequenciesHz);
+          refuseLeakage(loaded, name, 'a running night');
+          return loaded;
+        },
       });
     },
     file: (event) => {

@@ -5,7 +5,7 @@ import type { Source } from '../../core/sources.js';
 import { checkRoom, readGainFile } from '../../formats/index.js';
 import type { KernelSize } from '../../image/index.js';
 import { planChannels } from '../../pipeline/channels.js';
-import { matchGains } from '../../pipeline/gains/apply.js';
+import { matchGains, refuseLeakage } from '../../pipeline/gains/apply.js';
 import type { LiveImaging } from '../../pipeline/live/settings.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { fieldOf } from '../image.js';
@@ -27,13 +27,14 @@ export async function imagingOf(
   frequenciesHz: Float64Array,
 ): Promise<LiveImaging> {
   const { gains, pixels } = options;
+  const calibrated =
+    gains === undefined ? undefined : matchGains(await readGainFile(gains), gains, telescope, frequenciesHz);
+  if (calibrated && gains !== undefined) refuseLeakage(calibrated, gains, 'a running night');
   return {
     everyS: options.image ?? 1,
     road: options.direct === true ? 'direct' : 'visibilities',
     weight: options.weight,
-    ...(gains === undefined
-      ? {}
-      : { calibrated: matchGains(await readGainFile(gains), gains, telescope, frequenciesHz) }),
+    ...(calibrated && { calibrated }),
     image: {
       ...(pixels === undefined ? {} : { pixels }),
       field: fieldOf(options.field),

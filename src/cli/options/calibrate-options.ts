@@ -10,6 +10,7 @@ import { addFlagOption, type FlagOptions } from './flags.js';
 import { addIntegrationOption, type IntegrationOptions } from './integration-options.js';
 import { addOpenOptions, type OpenFlags } from './open-options.js';
 import { addOverwriteOption, parseOutput, type OutputOptions } from './outputs.js';
+import { addPolarisationOption, type Polarisation } from './polarisation-option.js';
 import { addPolariseOption } from './polarise-option.js';
 import { duration, plainNumber } from './quantity.js';
 import { addSourceOption } from './sky-options.js';
@@ -31,6 +32,7 @@ export interface CalibrateOptions
   readonly delaysOut?: string;
   readonly polarise: readonly string[];
   readonly crossHand?: CrossHandChoice;
+  readonly polarisation: Polarisation;
   readonly element?: string;
 }
 
@@ -92,6 +94,7 @@ export function addCalibrateOptions(command: Command): void {
       'with --over delay: cable lengths against the reference, as a delays.json that correlate takes by --delays',
     )
     .option('--cross-hand <how>', CROSS_HAND_WORDS, parseCrossHand);
+  addPolarisationOption(command);
   addPolariseOption(command);
   addElementOption(command);
   addIntegrationOption(command);
@@ -120,6 +123,10 @@ export function addCalibrateOptions(command: Command): void {
     [
       'calibrate night2.uvfits --cross-hand night1.json',
       'the phase between X and Y as an earlier night had it',
+    ],
+    [
+      'calibrate field.uvfits --sources field-sources.txt --polarisation full',
+      'leakage between X and Y too; three polarised sources in the model hold I, Q, U and V',
     ],
     ['calibrate visibilities.uvfits --iterations 300 --json', 'a fixed amount of work, numbers for machines'],
   ]);

@@ -8,7 +8,7 @@ import {
 import { refuse } from '../../core/errors.js';
 import { RADIANS_PER_DEGREE } from '../../core/units.js';
 import { readGainFile } from '../../formats/index.js';
-import { crossHandsKnown, matchGains } from '../../pipeline/gains/apply.js';
+import { crossHandsKnown, matchGains, refuseLeakage } from '../../pipeline/gains/apply.js';
 import type { Telescope } from '../../telescope/telescope.js';
 
 export type CrossHandChoice = CrossHandRule | { readonly kind: 'file'; readonly path: string };
@@ -49,6 +49,7 @@ export async function crossHandAfter(
 ): Promise<(found: CrossHanded) => CrossHanded> {
   if (choice?.kind !== 'file') return (found) => found;
   const earlier = matchGains(await readGainFile(choice.path), choice.path, telescope, frequenciesHz);
+  refuseLeakage(earlier, choice.path, '--cross-hand');
   if (!crossHandsKnown(earlier))
     refuse(
       choice.path,

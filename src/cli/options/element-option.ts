@@ -1,6 +1,7 @@
 /** --element and --beam-corrected: how stations hear the sky, and whether an image is to be rid of it. */
 import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
+import { beamOfElements, hasElements, parseElements } from '../../sky/beams/mixed.js';
 import { beamOfTelescope, beamWords, findBeam } from '../../sky/beams/registry.js';
 import type { ElementBeam } from '../../sky/beams/element-beam.js';
 import type { Telescope } from '../../telescope/telescope.js';
@@ -13,7 +14,7 @@ export interface ElementOptions {
 export const addElementOption = (command: Command): Command =>
   command.option(
     '--element <beam>',
-    `how a station hears the sky: ${beamWords()} (default: what the telescope's description says)`,
+    `how a station hears the sky: ${beamWords()}; STATION=BEAM,*=BEAM where stations differ (default: what the telescope's description says)`,
   );
 
 export const addBeamCorrectedOption = (command: Command): Command =>
@@ -26,8 +27,20 @@ export const addBeamCorrectedOption = (command: Command): Command =>
 export const elementOf = async (
   { element }: ElementOptions,
   telescope: Telescope,
+): Promise<ElementBeam | undefined> => {
+  if (element?.includes('=') === true)
+    return beamOfElements(parseElements(element, telescope), telescope, findBeam);
+  if (element !== undefined) return findBeam(element);
+  if (!hasElements(telescope)) return beamOfTelescope(telescope);
+  return beamOfElements(telescope.stations.map((station) => station.element), telescope, findBeam); // prettier-ignore
+};
+
+/** For models, which hold the telescope's beamExponent anyway. */
+export const modelElementOf = async (
+  options: ElementOptions,
+  telescope: Telescope,
 ): Promise<ElementBeam | undefined> =>
-  element === undefined ? beamOfTelescope(telescope) : findBeam(element);
+  options.element === undefined && !hasElements(telescope) ? undefined : elementOf(options, telescope);
 
 /** The beam to divide by, where that is asked for. */
 export async function correctionOf(

@@ -56,6 +56,9 @@ export function gainLines(path: string, file: GainsFile, look: GainLook): string
 /** How the phase between X and Y is known. */
 function crossHandText(file: GainsFile): string {
   const known = crossHandKnown(file, file.frequenciesHz.length).reduce((sum, one) => sum + one, 0);
+  if (known === 0 && file.leakage) return 'matrices, a rotation of Q, U and V open: I alone is calibrated';
+  if (file.leakage)
+    return `matrices (${file.crossHand?.how ?? 'unknown'}), leakage too, in ${known} of ${file.frequenciesHz.length} channels`;
   if (known === 0 || file.crossHand === undefined) return 'phase unknown: U and V are not calibrated';
   return `one phase (${file.crossHand.how}) in ${known} of ${file.frequenciesHz.length} channels`;
 }
@@ -71,6 +74,7 @@ export const gainJson = (path: string, file: GainsFile, look: GainLook) => ({
   sources: file.sources,
   referenceStation: file.stations[file.referenceStation],
   ...(file.polarisations === 2 && { crossHand: file.crossHand?.how ?? 'unknown' }),
+  ...(file.leakage && { fullPolarisation: true }),
   ...look,
   history: file.history,
 });

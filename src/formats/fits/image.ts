@@ -37,8 +37,7 @@ export interface FitsImage {
   readonly channelWidthHz: number;
   /** A lone plane that is Stokes I already, of two polarisations. */
   readonly stokes?: 'I';
-  /** The phase between X and Y is unknown: Stokes parameters made of cross hands would be mixed, and are left out. */
-  readonly crossHands?: 'unknown';
+  readonly crossHands?: CrossHandLack;
   /** The fitted beam; of a cube, one channel's that stands for all. */
   readonly beam?: FitsBeam;
   /** beams : [c], of a cube whose channels have beams of their own. */
@@ -54,6 +53,12 @@ export interface FitsImage {
   readonly brightness?: 'apparent' | 'beam-corrected';
   readonly history: readonly string[];
 }
+
+/**
+ * The phase between X and Y is unknown: Stokes parameters made of cross hands would be mixed, and are left out. `open`: Q, U
+ * and V are all open by a rotation, and I stands alone.
+ */
+export type CrossHandLack = 'unknown' | 'open';
 
 /** How each Stokes plane is made of our four products (docs/conventions.md, polarisation). */
 const stokesWeights = {
@@ -78,19 +83,21 @@ const parallelStokes = { linear: [0, 1], circular: [0, 3] } as const;
 
 /** Which of I, Q, U, V are written; 0 alone where there is one plane. */
 function stokesOf({ polarisations, crossHands, feeds = 'linear' }: FitsImage): readonly number[] {
-  if (polarisations === 1) return [0];
+  if (polarisations === 1 || crossHands === 'open') return [0];
   return crossHands === 'unknown' ? parallelStokes[feeds] : [0, 1, 2, 3];
 }
 
 /** Says what is not there, and how to get it. */
-const crossHandHistory = ({ polarisations, crossHands, feeds = 'linear' }: FitsImage): readonly string[] =>
-  polarisations === 2 && crossHands === 'unknown'
-    ? [
-        feeds === 'linear'
-          ? 'Stokes U and V are left out: the phase between X and Y is unknown (calibrate --cross-hand)'
-          : 'Stokes Q and U are left out: the phase between R and L is unknown (calibrate --cross-hand)',
-      ]
-    : [];
+function crossHandHistory({ polarisations, crossHands, feeds = 'linear' }: FitsImage): readonly string[] {
+  if (polarisations === 1 || crossHands === undefined) return [];
+  if (crossHands === 'open')
+    return ['Stokes Q, U and V are left out: the model of the gains leaves a rotation of them open'];
+  return [
+    feeds === 'linear'
+      ? 'Stokes U and V are left out: the phase between X and Y is unknown (calibrate --cross-hand)'
+      : 'Stokes Q and U are left out: the phase between R and L is unknown (calibrate --cross-hand)',
+  ];
+}
 
 /** FITS Stokes codes: I, Q, U, V are 1 to 4; a lone XX is −5, a lone RR −1. */
 const firstStokes = ({ polarisations, stokes, feeds = 'linear' }: FitsImage): number =>

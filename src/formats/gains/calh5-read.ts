@@ -3,12 +3,21 @@ import { gainsCA } from '../../core/axes.js';
 import { closingAfter } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { fromJulianDate } from '../../core/instant.js';
+import { inverseMatrix } from '../../core/jones.js';
 import { CROSS_HAND } from './calh5.js';
 import { crossHandHows, type GainsFile } from './gains.js';
 import { openHdf5, type Hdf5File } from '../hdf5/read.js';
 
-/** Diagonal terms alone, in AIPS's manner: X or R with itself, Y or L with itself. */
-const polarisationOf: Readonly<Partial<Record<number, 0 | 1>>> = { [-5]: 0, [-6]: 1, [-1]: 0, [-2]: 1 };
+/** In AIPS's manner: X or R with itself, Y or L with itself; then what X (R) hears of Y (L), and the other way. */
+const termOf: Readonly<Partial<Record<number, Term>>> = {
+  ...{ [-5]: { p: 0, q: 0 }, [-6]: { p: 1, q: 1 }, [-7]: { p: 0, q: 1 }, [-8]: { p: 1, q: 0 } },
+  ...{ [-1]: { p: 0, q: 0 }, [-2]: { p: 1, q: 1 }, [-3]: { p: 0, q: 1 }, [-4]: { p: 1, q: 0 } },
+};
+/** What is recorded, and what of the sky it is. */
+interface Term {
+  readonly p: number;
+  readonly q: number;
+}
 
 export const readCalH5 = (path: string): Promise<GainsFile> =>
   closingAfter(async (closers) => gainsOf(closers.keep(await openHdf5(path))));
@@ -49,19 +58,25 @@ function gainsOf(file: Hdf5File): GainsFile {
         'give gains of one time: antennas, channels, that time, polarisations',
       );
   }
-  if (data.parts !== 2 || names.length !== numbers.length)
+  if (data.parts !== 2 || names.length !== numbers.length || new Set(codes).size !== codes.length)
     refuse(path, 'contradicts itself', 'it is damaged');
   const northern = /^n/i.test(wordOf(file, 'x_orientation', 'east'));
-  const places = Array.from(codes, (code) => {
-    const p =
-      polarisationOf[code] ??
-      refuse(path, `holds the Jones term ${code}`, 'give the terms of X and Y, or R and L, alone');
+  const isFull = codes.length === 4;
+  const places = Array.from(codes, (code): Term => {
+    const term = termOf[code];
+    if (!term || (term.p !== term.q && !isFull))
+      return refuse(
+        path,
+        `holds the Jones term ${code}`,
+        'give the terms of X and Y, or R and L, alone, or all four',
+      );
     // X is east in the house; right and left are the same whichever way it lies.
-    return northern && code <= -5 ? 1 - p : p;
+    return northern && code <= -5 ? { p: 1 - term.p, q: 1 - term.q } : term;
   });
   const polarisations = codes.length === 1 ? 1 : 2;
   const inputs = names.length * polarisations;
   const gains = new Float64Array(2 * frequenciesHz.length * inputs).fill(Number.NaN);
+  const leakage = isFull ? gains.slice() : undefined;
   const solved = new Uint8Array(frequenciesHz.length * inputs);
   solvedAntennas.forEach((number, row) => {
     const station = numbers.indexOf(number);
@@ -69,7 +84,17 @@ function gainsOf(file: Hdf5File): GainsFile {
     const values = data.rows(row, 1);
     const flagged = flags.rows(row, 1);
     for (let c = 0; c < frequenciesHz.length; c++) {
-      places.forEach((p, q) => {
+      if (leakage) {
+        const from = c * codes.length;
+        const matrix = matrixOf(places, values, flagged, from, convention);
+        const at = c * inputs + station * 2;
+        if (!matrix) continue;
+        gains.set([...matrix.subarray(0, 2), ...matrix.subarray(6, 8)], 2 * at);
+        leakage.set(matrix.subarray(2, 6), 2 * at);
+        solved.fill(1, at, at + 2);
+        continue;
+      }
+      places.forEach(({ p }, q) => {
         const from = c * codes.length + q;
         const [re, im] = values.subarray(2 * from, 2 * from + 2);
         const size = re * re + im * im;
@@ -92,6 +117,7 @@ function gainsOf(file: Hdf5File): GainsFile {
     time: timeOf(file),
     referenceStation,
     gains: gainsCA(gains, frequenciesHz.length, inputs),
+    ...(leakage && { leakage: gainsCA(leakage, frequenciesHz.length, inputs) }),
     solved,
     solutions: [],
     // The angle itself is in the gains of Y.
@@ -102,6 +128,25 @@ function gainsOf(file: Hdf5File): GainsFile {
     sources: wordOf(file, 'sky_catalog', '').split(/, */).filter(Boolean),
     history: wordOf(file, 'history', '').split('\n').filter(Boolean),
   };
+}
+
+/** A station's matrix, rows recorded; nothing where a term is flagged, or it cannot be undone. */
+function matrixOf(
+  places: readonly Term[],
+  values: ArrayLike<number>,
+  flagged: ArrayLike<number>,
+  from: number,
+  convention: 'divide' | 'multiply',
+): Float64Array | undefined {
+  const matrix = new Float64Array(8);
+  for (const [k, { p, q }] of places.entries()) {
+    if (flagged[from + k] !== 0) return undefined;
+    // The file keeps conjugates.
+    matrix[4 * p + 2 * q] = values[2 * (from + k)];
+    matrix[4 * p + 2 * q + 1] = 0 - values[2 * (from + k) + 1];
+  }
+  const inverse = matrix.every(Number.isFinite) ? inverseMatrix(matrix) : undefined;
+  return inverse && (convention === 'divide' ? matrix : inverse);
 }
 
 /** ψ of each channel by the reference, whose X and Y were both real before they got one phase; 0 where it is unsolved. */

@@ -1,6 +1,7 @@
 /**
  * Gains as CalH5, pyuvdata's format for calibration solutions, beside our own JSON. Its readers divide what UVH5 holds
  * of (A1, A2) by γ₁·conj(γ₂). UVH5 holds conj(V₁₂), and V₁₂ = g₁ M₁₂ conj(g₂): so γ is conj(g), and the file keeps that.
+ * Matrices are kept as four terms, conjugated alike: conj(V₁₂) = conj(G₁) conj(M₁₂) conj(G₂)ᴴ.
  */
 import { gainsCA } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
@@ -41,6 +42,9 @@ function crossHandWord(gains: GainsFile): string {
   return all.includes(0) ? 'partly' : (gains.crossHand?.how ?? 'unknown');
 }
 
+const refuseMixed = (path: string): never =>
+  refuse(path, 'some times have leakage and others none', 'solve all of them alike');
+
 /** Writes the whole file into an output, which the caller finishes or abandons. */
 export async function encodeCalH5(output: OutputFile, gains: GainsFile, facts: CalH5Facts): Promise<void> {
   const { path } = output;
@@ -57,19 +61,24 @@ export async function encodeCalH5(output: OutputFile, gains: GainsFile, facts: C
   }
   const series = [gains, ...(gains.later ?? [])];
   for (const one of series) gainsCA(one.gains, channels, stations * polarisations);
-  const dims = [stations, channels, series.length, polarisations];
-  const values = new Float64Array(2 * stations * channels * series.length * polarisations);
+  const hasLeakage = gains.leakage !== undefined;
+  // Jxx, Jyy, and with leakage Jxy, Jyx: first what is recorded, then what the sky holds.
+  const terms = hasLeakage ? 4 : polarisations;
+  const dims = [stations, channels, series.length, terms];
+  const values = new Float64Array(2 * stations * channels * series.length * terms);
   const flags = new Uint8Array(values.length / 2);
   let at = 0;
   for (let s = 0; s < stations; s++) {
     for (let c = 0; c < channels; c++) {
       for (const one of series) {
-        for (let p = 0; p < polarisations; p++, at++) {
-          const from = c * stations * polarisations + s * polarisations + p;
+        for (let term = 0; term < terms; term++, at++) {
+          const isLeakage = term >= polarisations;
+          const from = c * stations * polarisations + s * polarisations + (term % polarisations);
+          const held = isLeakage ? (one.leakage ?? refuseMixed(path)) : one.gains;
           const solved = one.solved[from] === 1;
           // An unknown gain is one, and flagged: nothing is divided by zero.
-          values[2 * at] = solved ? one.gains[2 * from] : 1;
-          values[2 * at + 1] = solved ? 0 - one.gains[2 * from + 1] : 0;
+          values[2 * at] = solved ? held[2 * from] : isLeakage ? 0 : 1;
+          values[2 * at + 1] = solved ? 0 - held[2 * from + 1] : 0;
           flags[at] = solved ? 0 : 1;
         }
       }
@@ -93,15 +102,15 @@ export async function encodeCalH5(output: OutputFile, gains: GainsFile, facts: C
           version: text('0.1'),
           history: text(gains.history.join('\n')),
           Nfreqs: whole(channels),
-          Njones: whole(polarisations),
+          Njones: whole(terms),
           Nspws: whole(1),
           Ntimes: whole(series.length),
           ant_array: wholes([...stationNumbers(telescope.stations)]),
           spw_array: wholes([0]),
           flex_spw_id_array: wholes(new Array<number>(channels).fill(0)),
-          // In AIPS's manner: −5 is X with X, −6 Y with Y; −1 and −2 of right and left.
+          // In AIPS's manner: −5 is X with X, −6 Y with Y, −7 X of the sky's Y, −8 Y of its X; −1 to −4 of right and left.
           jones_array: wholes(
-            Array.from({ length: polarisations }, (_, p) => firstCode[facts.feeds ?? 'linear'] - p),
+            Array.from({ length: terms }, (_, p) => firstCode[facts.feeds ?? 'linear'] - p),
           ),
           freq_array: reals([...frequenciesHz]),
           channel_width: reals(new Array<number>(channels).fill(channelWidthHz)),

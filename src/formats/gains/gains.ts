@@ -13,6 +13,8 @@ export interface GainsAt {
   /** Middle of the data they were solved from. */
   readonly time: Instant;
   readonly gains: GainsCA;
+  /** Of the same shape: what each input hears of the other polarisation, where full polarisation was solved. */
+  readonly leakage?: GainsCA;
   /** solved : [c][a], 1 where the gain is known. */
   readonly solved: Uint8Array;
   readonly solutions: readonly SolutionFacts[];
@@ -83,6 +85,8 @@ const schema = z.object({
   referenceStation: z.number().int().nonnegative(),
   sources: z.array(z.string()),
   gains: gainTable,
+  /** Of the other polarisation; null where the gain is. */
+  leakage: gainTable.exactOptional(),
   solutions: z.array(solutionSchema),
   crossHand: crossHandSchema.exactOptional(),
   later: z
@@ -90,6 +94,7 @@ const schema = z.object({
       z.object({
         time: z.string(),
         gains: gainTable,
+        leakage: gainTable.exactOptional(),
         solutions: z.array(solutionSchema),
         crossHand: crossHandSchema.exactOptional(),
       }),
@@ -100,13 +105,24 @@ const schema = z.object({
 
 const CONVENTION =
   'V_ij = g_i M_ij conj(g_j); gains[channel][station * polarisations + polarisation] = [re, im]';
+const MATRICES =
+  'V_ij = G_i M_ij G_j^H with G = [[gX, dX], [dY, gY]], rows recorded, columns of the sky; g in gains, d in leakage, ' +
+  'each [channel][station * 2 + polarisation] = [re, im]';
 
 /** The JSON, as bytes. */
 export function encodeGains(file: GainsFile): Uint8Array {
   const inputs = file.stations.length * file.polarisations;
   const channels = file.frequenciesHz.length;
-  const tableOf = ({ gains, solved, solutions, crossHand }: GainsAt) => {
+  const numbersOf = (values: GainsCA, solved: Uint8Array) =>
+    Array.from({ length: channels }, (_, c) =>
+      Array.from({ length: inputs }, (_unused, a) => {
+        const at = c * inputs + a;
+        return solved[at] === 1 ? ([values[2 * at], values[2 * at + 1]] as [number, number]) : null;
+      }),
+    );
+  const tableOf = ({ gains, leakage, solved, solutions, crossHand }: GainsAt) => {
     gainsCA(gains, channels, inputs);
+    if (leakage) gainsCA(leakage, channels, inputs);
     return {
       ...(crossHand && {
         crossHand: {
@@ -123,19 +139,15 @@ export function encodeGains(file: GainsFile): Uint8Array {
         converged,
         residual: Number.isNaN(residual) ? null : residual,
       })),
-      gains: Array.from({ length: channels }, (_, c) =>
-        Array.from({ length: inputs }, (_unused, a) => {
-          const at = c * inputs + a;
-          return solved[at] === 1 ? ([gains[2 * at], gains[2 * at + 1]] as [number, number]) : null;
-        }),
-      ),
+      gains: numbersOf(gains, solved),
+      ...(leakage && { leakage: numbersOf(leakage, solved) }),
     };
   };
-  const { solutions, gains, crossHand } = tableOf(file);
+  const { solutions, gains, leakage, crossHand } = tableOf(file);
   const json: z.infer<typeof schema> = {
     format: 'corella-gains',
     version: 1,
-    convention: CONVENTION,
+    convention: leakage ? MATRICES : CONVENTION,
     telescope: file.telescope,
     stations: [...file.stations],
     polarisations: file.polarisations,
@@ -147,6 +159,7 @@ export function encodeGains(file: GainsFile): Uint8Array {
     ...(crossHand && { crossHand }),
     history: [...file.history],
     gains,
+    ...(leakage && { leakage }),
     ...(file.later && {
       later: file.later.map((one) => ({ time: formatInstant(one.time, 9), ...tableOf(one) })),
     }),
@@ -158,7 +171,9 @@ export function encodeGains(file: GainsFile): Uint8Array {
 export const writeGains = (path: string, file: GainsFile): Promise<void> =>
   writeFileWhole(path, encodeGains(file));
 
-type Table = Pick<z.infer<typeof schema>, 'gains' | 'solutions' | 'crossHand'> & { readonly time: string };
+type Table = Pick<z.infer<typeof schema>, 'gains' | 'leakage' | 'solutions' | 'crossHand'> & {
+  readonly time: string;
+};
 
 /** Reads gains.json, and refuses what is not one. */
 export async function readGains(path: string): Promise<GainsFile> {
@@ -184,19 +199,26 @@ export async function readGains(path: string): Promise<GainsFile> {
   const gainsAt = (table: Table): GainsAt => {
     const gains = new Float64Array(2 * channels * inputs).fill(Number.NaN);
     const solved = new Uint8Array(channels * inputs);
-    if (table.gains.length !== channels || table.gains.some((row) => row.length !== inputs)) {
-      refuse(
-        path,
-        `does not hold ${channels} channels × ${inputs} inputs of gains`,
-        'make it again with corella calibrate',
-      );
-    }
+    for (const [what, rows] of [
+      ['gains', table.gains],
+      ['leakage', table.leakage ?? table.gains],
+    ] as const)
+      if (rows.length !== channels || rows.some((row) => row.length !== inputs)) {
+        refuse(
+          path,
+          `does not hold ${channels} channels × ${inputs} inputs of ${what}`,
+          'make it again with corella calibrate',
+        );
+      }
+    const leakage = table.leakage && new Float64Array(2 * channels * inputs).fill(Number.NaN);
+    table.leakage?.flat().forEach((one, at) => one && leakage?.set(one, 2 * at));
     const { crossHand } = table;
     if (crossHand && crossHand.phaseDeg.length !== channels)
       refuse(path, `its crossHand is not of ${channels} channels`, 'make it again with corella calibrate');
     table.gains.flat().forEach((gain, at) => {
-      // Nothing can be divided by a gain of zero: it is as good as unsolved.
+      // Nothing can be divided by a gain of zero: it is as good as unsolved, and so is one whose leakage nobody knows.
       if (gain === null || (gain[0] === 0 && gain[1] === 0)) return;
+      if (leakage && Number.isNaN(leakage[2 * at])) return;
       solved[at] = 1;
       gains.set(gain, 2 * at);
     });
@@ -204,6 +226,7 @@ export async function readGains(path: string): Promise<GainsFile> {
       solutions: table.solutions.map((one) => ({ ...one, residual: one.residual ?? Number.NaN })),
       time: parseInstant(table.time, path),
       gains: gainsCA(gains, channels, inputs),
+      ...(leakage && { leakage: gainsCA(leakage, channels, inputs) }),
       solved,
       ...(crossHand && {
         crossHand: {

@@ -1,7 +1,8 @@
 /** Visibilities over gains: what others' software goes on from. */
-import { baselineCount, visibilitiesCBPP, weightsCBPP } from '../../core/axes.js';
+import { baselineCount, gainsCA, visibilitiesCBPP, weightsCBPP } from '../../core/axes.js';
 import type { AsStored, Integration } from '../../core/blocks.js';
 import type { Calibrated } from '../sky-image.js';
+import { overMatrices } from './apply-matrices.js';
 
 export interface Applied {
   readonly integration: Integration;
@@ -12,15 +13,18 @@ export interface Applied {
 }
 
 /**
- * V_ij/(g_i conj(g_j)), weights as they were. What an input without a gain takes part in is flagged and left as it is;
+ * V_ij/(g_i conj(g_j)), or with leakage G_i⁻¹ V_ij G_j⁻ᴴ; weights as they were. What an input without a gain takes part in is flagged and left as it is;
  * cross hands are flagged where nobody knows the phase between X and Y.
  */
-export function applyGains(integration: Integration, { gains, solved, crossHands }: Calibrated): Applied {
+export function applyGains(integration: Integration, calibrated: Calibrated): Applied {
+  const { gains, crossHands } = calibrated;
   const { channels, stations, polarisations } = integration;
   const baselines = baselineCount(stations);
   const inputs = stations * polarisations;
   const stored = integration.asStored ?? asIfStored(integration);
-  const means = new Float64Array(stored.means.length);
+  const matrices = overMatrices(integration, stored, calibrated);
+  const solved = matrices?.solved ?? calibrated.solved;
+  const means = matrices?.means ?? new Float64Array(stored.means.length);
   const weights = new Float64Array(stored.weights.length);
   let [at, flagged, values] = [0, 0, 0];
   for (let c = 0; c < channels; c++) {
@@ -30,12 +34,14 @@ export function applyGains(integration: Integration, { gains, solved, crossHands
           for (let q = 0; q < polarisations; q++, at++) {
             const [atI, atJ] = [c * inputs + i * polarisations + p, c * inputs + j * polarisations + q];
             const isSolved = solved[atI] === 1 && solved[atJ] === 1;
-            const [re, im] = [stored.means[2 * at], stored.means[2 * at + 1]];
-            const pairRe = gains[2 * atI] * gains[2 * atJ] + gains[2 * atI + 1] * gains[2 * atJ + 1];
-            const pairIm = gains[2 * atI + 1] * gains[2 * atJ] - gains[2 * atI] * gains[2 * atJ + 1];
-            const power = pairRe ** 2 + pairIm ** 2;
-            means[2 * at] = isSolved ? (re * pairRe + im * pairIm) / power : re;
-            means[2 * at + 1] = isSolved ? (im * pairRe - re * pairIm) / power : im;
+            if (!matrices) {
+              const [re, im] = [stored.means[2 * at], stored.means[2 * at + 1]];
+              const pairRe = gains[2 * atI] * gains[2 * atJ] + gains[2 * atI + 1] * gains[2 * atJ + 1];
+              const pairIm = gains[2 * atI + 1] * gains[2 * atJ] - gains[2 * atI] * gains[2 * atJ + 1];
+              const power = pairRe ** 2 + pairIm ** 2;
+              means[2 * at] = isSolved ? (re * pairRe + im * pairIm) / power : re;
+              means[2 * at + 1] = isSolved ? (im * pairRe - re * pairIm) / power : im;
+            }
             const weight = stored.weights[at];
             const isGood = isSolved && (p === q || crossHands?.[c] === 1);
             weights[at] = isGood ? weight : -Math.abs(weight);
@@ -62,6 +68,23 @@ export function applyGains(integration: Integration, { gains, solved, crossHands
     },
     flagged,
     values,
+  };
+}
+
+/** For those who take one gain an input: matrices are applied to the visibilities beforehand, and the gains are 1. */
+export function withoutLeakage(
+  integration: Integration,
+  calibrated: Calibrated,
+): { readonly integration: Integration; readonly calibrated: Calibrated } {
+  const matrices = overMatrices(integration, undefined, calibrated);
+  if (!matrices) return { integration, calibrated };
+  const { channels, stations } = integration;
+  const gains = gainsCA(new Float64Array(4 * channels * stations), channels, 2 * stations);
+  for (let n = 0; n < gains.length; n += 2) gains[n] = 1;
+  const { crossHands } = calibrated;
+  return {
+    integration: applyGains(integration, calibrated).integration,
+    calibrated: { gains, solved: matrices.solved, ...(crossHands && { crossHands }) },
   };
 }
 

@@ -5,7 +5,7 @@ import type { Instant } from '../../core/instant.js';
 import { formatHz } from '../../core/units.js';
 import type { GainsFile } from '../../formats/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
-import type { Calibrated } from '../sky-image.js';
+import type { Calibrated, CalibratedFully } from '../sky-image.js';
 import { gainsAtMoment } from './over-time.js';
 
 /** Channels in which no input has a gain. */
@@ -35,7 +35,7 @@ export function matchGains(
   telescope: Telescope,
   frequenciesHz: Float64Array,
   moment?: Instant,
-): Required<Calibrated> {
+): CalibratedFully {
   const at = gainsAtMoment(file, moment ?? file.time);
   const names = telescope.stations.map(({ name }) => name);
   if (names.length !== file.stations.length || names.some((name, s) => name !== file.stations[s])) {
@@ -57,6 +57,7 @@ export function matchGains(
   const stepHz = theirs.length > 1 ? Math.abs(theirs[1] - theirs[0]) : 0.01 * theirs[0];
   const inputs = names.length * file.polarisations;
   const gains = new Float64Array(2 * frequenciesHz.length * inputs);
+  const leakage = at.leakage && new Float64Array(gains.length);
   const solved = new Uint8Array(frequenciesHz.length * inputs);
   const crossHands = new Uint8Array(frequenciesHz.length);
   frequenciesHz.forEach((frequencyHz, c) => {
@@ -72,8 +73,23 @@ export function matchGains(
       );
     }
     gains.set(at.gains.subarray(2 * nearest * inputs, 2 * (nearest + 1) * inputs), 2 * c * inputs);
+    if (at.leakage)
+      leakage?.set(at.leakage.subarray(2 * nearest * inputs, 2 * (nearest + 1) * inputs), 2 * c * inputs);
     solved.set(at.solved.subarray(nearest * inputs, (nearest + 1) * inputs), c * inputs);
     crossHands[c] = at.crossHands[nearest];
   });
-  return { gains: gainsCA(gains, frequenciesHz.length, inputs), solved, crossHands };
+  return {
+    ...{ gains: gainsCA(gains, frequenciesHz.length, inputs), solved, crossHands },
+    ...(leakage && { leakage: gainsCA(leakage, frequenciesHz.length, inputs) }),
+  };
+}
+
+/** For those who take one gain an input: what a station hears across would stay in the data, and nobody would know. */
+export function refuseLeakage({ leakage }: Calibrated, path: string, who: string): void {
+  if (leakage)
+    refuse(
+      path,
+      `holds matrices of full polarisation, and ${who} takes a gain for each input`,
+      'correlate, and image the visibilities; or calibrate without --polarisation full',
+    );
 }

@@ -1,19 +1,25 @@
 /** Integrations and named sources to gains: the solver is prepared once, the model follows the sky. */
 import type { Backend } from '../../backend/backend.js';
 import {
+  fullModelVisibilities,
   leaveOutUnconverged,
   modelVisibilities,
   planCalibration,
   prepareCalibrator,
+  prepareFullCalibrator,
   withCrossHand,
+  type BeamVoltages,
+  type Calibration,
   type CrossHanded,
   type CrossHandRule,
   type CalibrationPlan,
   type GaussianAxes,
   type IterationRule,
   type ModelComponent,
+  type ModelOptions,
 } from '../../calibrate/index.js';
 import type { Integration } from '../../core/blocks.js';
+import type { Closable } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import type { OnStep } from '../../core/progress.js';
 import { RADIANS_PER_DEGREE } from '../../core/units.js';
@@ -44,6 +50,8 @@ export interface CalibrateSettings {
   readonly followed?: SkyPosition;
   /** How X and Y get one phase; by polarised sources of the model unless told, and unknown where it has none. */
   readonly crossHand?: CrossHandRule;
+  /** A gain for each input, or a matrix of 2 × 2 for each station; each unless told. */
+  readonly polarisation?: 'each' | 'full';
   readonly onStep?: OnStep;
 }
 
@@ -64,17 +72,23 @@ export function modelComponents(
   frame?: SkyFrame,
   element?: { readonly beam: ElementBeam; readonly towardsEnu: Vector3 },
 ): ModelComponent[] {
-  const beamTo = (direction: Vector3): ModelComponent['beam'] => {
-    if (!element) return elementVoltage(telescope, direction);
-    const both = Array.from(frequenciesHz, (frequencyHz) =>
-      element.beam.voltage(frequencyHz, direction, element.towardsEnu),
-    );
+  const voltagesOf = (beam: ElementBeam, direction: Vector3, towardsEnu: Vector3): BeamVoltages => {
+    const both = Array.from(frequenciesHz, (frequencyHz) => beam.voltage(frequencyHz, direction, towardsEnu));
     return { x: Float64Array.from(both, ([x]) => x), y: Float64Array.from(both, ([, y]) => y) };
+  };
+  const beamTo = (direction: Vector3): Pick<ModelComponent, 'beam' | 'stationBeams'> => {
+    if (!element) return { beam: elementVoltage(telescope, direction) };
+    const { beam, towardsEnu } = element;
+    if (!beam.perStation) return { beam: voltagesOf(beam, direction, towardsEnu) };
+    const made = new Map<ElementBeam, BeamVoltages>();
+    for (const one of beam.perStation)
+      if (!made.has(one)) made.set(one, voltagesOf(one, direction, towardsOf(one, towardsEnu)));
+    return { stationBeams: beam.perStation.flatMap((one) => made.get(one) ?? []) };
   };
   return up.map(({ source, directionEnu, position }) => ({
     directionEnu,
     fluxJy: frequenciesHz.map((frequencyHz) => source.fluxJy(frequencyHz)),
-    beam: beamTo(directionEnu) ?? 1,
+    ...beamTo(directionEnu),
     fractionQ: source.stokes.q,
     fractionU: source.stokes.u,
     fractionV: source.stokes.v,
@@ -116,7 +130,7 @@ function crossHandRule(
 export async function prepareCalibrate(
   settings: CalibrateSettings,
 ): Promise<Stage<Integration, CalibratedIntegration>> {
-  const { backend, telescope, frequenciesHz, polarisations, minimumAltitudeDeg } = settings;
+  const { telescope, frequenciesHz, polarisations, minimumAltitudeDeg } = settings;
   const stationsM = stationPositions(telescope);
   const plan = planCalibration({
     stations: telescope.stations.length,
@@ -128,7 +142,7 @@ export async function prepareCalibrate(
       ? {}
       : { shortest: { stationsM, minimumM: settings.minimumBaselineM } }),
   });
-  const calibrator = await prepareCalibrator(plan, backend);
+  const solve = await (settings.polarisation === 'full' ? prepareFull : prepareEach)(plan, settings);
   const frequencyHz = frequenciesHz[Math.floor(frequenciesHz.length / 2)];
   return {
     push: async (integration, emit) => {
@@ -151,19 +165,46 @@ export async function prepareCalibrate(
         frame,
         element && { beam: element, towardsEnu: towardsOf(element, followedEnu) },
       );
-      const model = modelVisibilities({ stationsM, frequenciesHz, polarisations, components });
-      settings.onStep?.(0.5, 'the gains');
-      const found = await calibrator.solve({ ...integration, model });
-      // Whoever asks for a fixed count takes what it gives.
-      const solved = plan.iterations.kind === 'until' ? leaveOutUnconverged(found) : found;
-      const rule = crossHandRule(settings, components);
-      const calibration = withCrossHand(solved, { ...integration, model }, rule, {
-        ...{ stationsM, frequenciesHz, components },
-      });
+      const calibration = await solve.push(integration, { stationsM, frequenciesHz, components });
       await emit({ integration, calibration, plan, sources: up });
     },
     flush: () => Promise.resolve(),
     account: () => ({}),
+    close: () => solve.close(),
+  };
+}
+
+/** One way to solve: an integration and the sky over it in, gains out. */
+interface Solve extends Closable {
+  push(integration: Integration, sky: Omit<ModelOptions, 'polarisations'>): Promise<CrossHanded>;
+}
+
+/** Whoever asks for a fixed count takes what it gives. */
+const kept = <Found extends Calibration>(plan: CalibrationPlan, found: Found): Found =>
+  plan.iterations.kind === 'until' ? leaveOutUnconverged(found) : found;
+
+async function prepareEach(plan: CalibrationPlan, settings: CalibrateSettings): Promise<Solve> {
+  const calibrator = await prepareCalibrator(plan, settings.backend);
+  return {
+    push: async (integration, sky) => {
+      const model = modelVisibilities({ ...sky, polarisations: plan.polarisations });
+      settings.onStep?.(0.5, 'the gains');
+      const solved = kept(plan, await calibrator.solve({ ...integration, model }));
+      return withCrossHand(solved, { ...integration, model }, crossHandRule(settings, sky.components), sky);
+    },
+    close: () => calibrator.close(),
+  };
+}
+
+/** The phase between X and Y is the model's, or unknown: it is solved with everything else. */
+async function prepareFull(plan: CalibrationPlan, settings: CalibrateSettings): Promise<Solve> {
+  const calibrator = await prepareFullCalibrator(plan, settings.backend);
+  return {
+    push: async (integration, sky) => {
+      const model = fullModelVisibilities(sky);
+      settings.onStep?.(0.5, 'the gains');
+      return kept(plan, await calibrator.solve({ ...integration, model }));
+    },
     close: () => calibrator.close(),
   };
 }

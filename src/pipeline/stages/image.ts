@@ -5,6 +5,7 @@ import type { OnStep } from '../../core/progress.js';
 import { prepareVisibilityImager, type VisibilityImage } from '../../image/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { frameAtMiddle } from '../geometry.js';
+import { withoutLeakage } from '../gains/apply-visibilities.js';
 import { refuseEmpty, type Calibrated, type ImageSettings, type SkyImage } from '../sky-image.js';
 import { PlannedImager } from './planned-imager.js';
 import { emptyAccount, type Stage } from './stage.js';
@@ -44,8 +45,11 @@ export function prepareImage(settings: ImageStageSettings): Stage<ImageInput, Vi
   let into: VisibilityImage | undefined;
   return {
     push: async (item, emit) => {
-      const [integration, calibrated] =
+      const [recorded, gains] =
         'integration' in item ? [item.integration, item.calibration] : [item, settings.calibrated];
+      const { integration, calibrated } = gains
+        ? withoutLeakage(recorded, gains)
+        : { integration: recorded, calibrated: undefined };
       const frame = frameAtMiddle(telescope, integration);
       settings.onStep?.(0.05, 'the plan');
       const { plan, imager } = await planned.at(frame);

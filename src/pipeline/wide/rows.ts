@@ -12,6 +12,7 @@ import {
 import type { SkyPosition } from '../../sky/frame.js';
 import type { PhaseCentre } from '../../sky/phase-centre.js';
 import type { Telescope } from '../../telescope/telescope.js';
+import { withoutLeakage } from '../gains/apply-visibilities.js';
 import { frameAtMiddle, stationPositions } from '../geometry.js';
 import { calibratedAt, type Calibrated, type CalibratedAt } from '../sky-image.js';
 
@@ -50,10 +51,13 @@ export function stoppedAt(
 }
 
 /** The rows of one integration that have any weight. */
-export function rowsOf(integration: Integration, options: RowOptions): WideRows {
-  const { telescope, frequenciesHz, centre, product, precision, calibrated } = options;
+export function rowsOf(recorded: Integration, options: RowOptions): WideRows {
+  const { telescope, frequenciesHz, centre, product, precision } = options;
+  const middle = addSeconds(recorded.start, recorded.durationS / 2);
+  const { integration, calibrated } = options.calibrated
+    ? withoutLeakage(recorded, calibratedAt(options.calibrated, middle))
+    : { integration: recorded, calibrated: undefined };
   const frame = frameAtMiddle(telescope, integration);
-  const middle = addSeconds(integration.start, integration.durationS / 2);
   const position = centre.position(frame);
   const storedUvwM = stoppedAt(integration, position)?.uvwM;
   return withWeight(
@@ -64,7 +68,7 @@ export function rowsOf(integration: Integration, options: RowOptions): WideRows 
       product,
       ...(precision && { precision }),
       ...(storedUvwM && { storedUvwM }),
-      ...(calibrated && calibratedAt(calibrated, middle)),
+      ...calibrated,
     }),
   );
 }

@@ -21,7 +21,7 @@ export const performanceFigure: Figure = {
             Object.entries(row.parameters)
               .map(([name, value]) => `${name} ${value}`)
               .join(', '),
-            row.median.toPrecision(3),
+            `${Number(row.median.toPrecision(3))}`,
             row.unit,
             `${(100 * row.fraction).toFixed(0)} %`,
             row.ceilingName,

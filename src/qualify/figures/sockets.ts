@@ -6,7 +6,9 @@ import { instant } from '../../core/instant.js';
 import { packNibbles } from '../../core/nibbles.js';
 import { randomStream } from '../../core/random.js';
 import type { SpectraSource } from '../../core/sources.js';
+import type { LiveSettings } from '../../pipeline/live/chain.js';
 import { runNight, type NightSummary } from '../../pipeline/live/night.js';
+import { rehearse } from '../../pipeline/live/rehearse.js';
 import { sendPacked } from '../../pipeline/send/packed.js';
 import { firstTickOf, streamFor } from '../../pipeline/send/stream-for.js';
 import { canPace, openPacedSender, receivePackets, type ReceiveAccount } from '../../receive/index.js';
@@ -20,6 +22,7 @@ const RATE_HZ = 25_000;
 const IMAGE_S = 0.1;
 /** Sent over and over. */
 const TURN_SAMPLES = 25_000;
+const SHORT_SAMPLES = 5000;
 /** Until everything is prepared and the first packet leaves. */
 const BEFORE_S = 2;
 const MOST_AGE_S = 0.4;
@@ -63,12 +66,22 @@ interface Night {
 
 const night = ({ backend }: Rig, seconds: number): Promise<Night> =>
   closingAfter(async (closers) => {
-    const source = overAndOver();
+    const source = noise(TURN_SAMPLES);
     const plan = streamFor('chips', source);
+    const { frequenciesHz, channelWidthHz } = source;
+    const live: LiveSettings = {
+      ...{ backend, frequenciesHz, integrationS: 1, align: 'utc' },
+      telescope: selectStations(await loadTelescope('lwasv'), STATIONS),
+      imaging: {
+        ...{ everyS: IMAGE_S, road: 'visibilities', weight: 'natural' },
+        image: { pixels: 128, field: { kind: 'all-sky' }, kernelSize: 5 },
+      },
+    };
+    // As `live` does: kernels are compiled while nothing is lost yet.
+    await rehearse(noise(SHORT_SAMPLES), live);
     const begin = instant(Math.ceil(Date.now() / 1000) + BEFORE_S);
     const first = firstTickOf(plan, begin);
     const address = '127.0.0.1';
-    const { frequenciesHz, channelWidthHz } = source;
     const reception = closers.keep(
       await receivePackets({
         stream: plan,
@@ -81,7 +94,6 @@ const night = ({ backend }: Rig, seconds: number): Promise<Night> =>
     const to = { address, port: reception.account().socket?.port ?? 0 };
     const packetRate = plan.sources.length * plan.fragments * RATE_HZ;
     const sender = closers.keep(openPacedSender({ to, plan, packetRate }));
-    const telescope = selectStations(await loadTelescope('lwasv'), STATIONS);
     const watched = runNight({
       input: {
         sessions: () => reception.sessions(),
@@ -90,16 +102,7 @@ const night = ({ backend }: Rig, seconds: number): Promise<Night> =>
         },
       },
       onEvent: () => undefined,
-      prepare: () =>
-        Promise.resolve({
-          live: {
-            ...{ backend, telescope, frequenciesHz, integrationS: 1, align: 'utc' },
-            imaging: {
-              ...{ everyS: IMAGE_S, road: 'visibilities', weight: 'natural' },
-              image: { pixels: 128, field: { kind: 'all-sky' }, kernelSize: 5 },
-            },
-          },
-        }),
+      prepare: () => Promise.resolve({ live }),
     });
     const sent = await sendPacked({
       ...{ source, plan, speed: 1, loop: true, limitS: seconds },
@@ -118,17 +121,17 @@ const night = ({ backend }: Rig, seconds: number): Promise<Night> =>
     return { sent: sent.sent, account: reception.account(), summary };
   });
 
-function overAndOver(): SpectraSource {
+function noise(samples: number): SpectraSource {
   const inputs = 2 * STATIONS;
   const random = randomStream(29, 'sockets');
-  const spectra = allocateSpectra('ci4', CHANNELS, inputs, TURN_SAMPLES);
-  // A megabyte of noise, again and again.
-  const noise = Uint8Array.from({ length: 2 ** 20 }, () =>
+  const spectra = allocateSpectra('ci4', CHANNELS, inputs, samples);
+  // A megabyte of it, again and again.
+  const some = Uint8Array.from({ length: 2 ** 20 }, () =>
     packNibbles(random.below(9) - 4, random.below(9) - 4),
   );
-  for (let at = 0; at < spectra.length; at += noise.length)
-    spectra.set(noise.subarray(0, Math.min(noise.length, spectra.length - at)), at);
-  const block: CanonicalSpectra = { spectra, samples: TURN_SAMPLES, gaps: [], start: instant(0) };
+  for (let at = 0; at < spectra.length; at += some.length)
+    spectra.set(some.subarray(0, Math.min(some.length, spectra.length - at)), at);
+  const block: CanonicalSpectra = { spectra, samples, gaps: [], start: instant(0) };
   return {
     kind: 'spectra',
     type: 'ci4',

@@ -8,6 +8,8 @@ export interface ElementBeam {
   readonly title: string;
   /** What it is pointed at: the zenith, one direction over the ground, or the place the telescope follows. */
   readonly pointing: 'zenith' | 'followed' | { readonly directionEnu: Vector3 };
+  /** perStation : [s], where stations differ; then `voltage` is that of the array's pairs. */
+  readonly perStation?: readonly ElementBeam[];
   /** Voltages of X and Y at a frequency, 1 where it points; their squares multiply XX and YY, their product XY. */
   voltage(frequencyHz: number, directionEnu: Vector3, towardsEnu: Vector3): readonly [x: number, y: number];
 }

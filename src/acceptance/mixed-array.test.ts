@@ -1,0 +1,159 @@
+/** Arrays of unlike stations: each station's own beam in the model, and the mean of its pairs in images. */
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { countsCB, visibilitiesCBPP } from '../core/axes.js';
+import { parseInstant } from '../core/instant.js';
+import { temporaryFolder } from '../core/testing/temporary-folder.js';
+import { readFitsImage, readGainFile, visibilityFormatFor } from '../formats/index.js';
+import { directionFromAltAz, skyFrame } from '../sky/frame.js';
+import { corellaHere } from './corella.js';
+import { knownTelescope } from './known-sky.js';
+
+const C = 299_792_458;
+const STATIONS = 9;
+const FREQUENCY = 150e6;
+const START = parseInstant('2026-03-01T12:00:00Z', 'mixed');
+const RADIANS = Math.PI / 180;
+/** Every third station is a dipole over ground, the others see cos(z)^0.8: voltages of X and Y, written out anew. */
+const voltage = (s: number, altDeg: number, azDeg: number): readonly [number, number] => {
+  const up = Math.sin(altDeg * RADIANS);
+  if (s % 3 !== 0) return [up ** 0.8, up ** 0.8];
+  const height = (2 * Math.PI * 0.278 * FREQUENCY) / C;
+  const ground = Math.sin(height * up) / Math.sin(height);
+  const [east, north] = [Math.cos(altDeg * RADIANS) * Math.sin(azDeg * RADIANS), Math.cos(altDeg * RADIANS) * Math.cos(azDeg * RADIANS)]; // prettier-ignore
+  return [ground * Math.sqrt(1 - east ** 2), ground * Math.sqrt(1 - north ** 2)];
+};
+const gain = (s: number, p: number): readonly [number, number] => {
+  const [size, turn] = [1 + 0.1 * Math.sin(3 * s + p), 2.1 * s + 0.7 * p];
+  return [size * Math.cos(turn), size * Math.sin(turn)];
+};
+/** Unpolarised. */
+interface Spot {
+  readonly altDeg: number;
+  readonly azDeg: number;
+  readonly jy: number;
+}
+const sky = { stations: STATIONS, radiusM: 25, frequenciesHz: [FREQUENCY], sources: [] };
+
+/** V_ij = g_i conj(g_j) Σ x_i x_j S e^(+2πi f (r_i − r_j)·ŝ/c), by hand. */
+async function write(path: string, spots: readonly Spot[]): Promise<void> {
+  const telescope = knownTelescope(sky);
+  const places = telescope.stations;
+  const values: number[] = [];
+  for (let i = 0; i < STATIONS; i++)
+    for (let j = 0; j <= i; j++)
+      for (let p = 0; p < 2; p++)
+        for (let q = 0; q < 2; q++) {
+          let [re, im] = [0, 0];
+          for (const { altDeg, azDeg, jy } of p === q ? spots : []) {
+            const early =
+              (places[i].eastM - places[j].eastM) * Math.cos(altDeg * RADIANS) * Math.sin(azDeg * RADIANS) +
+              (places[i].northM - places[j].northM) * Math.cos(altDeg * RADIANS) * Math.cos(azDeg * RADIANS);
+            const angle = (2 * Math.PI * FREQUENCY * early) / C;
+            const seen = jy * voltage(i, altDeg, azDeg)[p] * voltage(j, altDeg, azDeg)[q];
+            re += seen * Math.cos(angle);
+            im += seen * Math.sin(angle);
+          }
+          const [a, b] = gain(i, p);
+          const [c, d] = gain(j, q);
+          const [pairRe, pairIm] = [a * c + b * d, b * c - a * d];
+          values.push(100 * (pairRe * re - pairIm * im), 100 * (pairRe * im + pairIm * re));
+        }
+  const baselines = (STATIONS * (STATIONS + 1)) / 2;
+  const writer = await visibilityFormatFor(path).createVisibilities(path, {
+    ...{ telescope, polarisations: 2, frequenciesHz: Float64Array.of(FREQUENCY), channelWidthHz: 1e5 },
+    ...{ object: 'zenith', history: [], phaseCentre: skyFrame(telescope.site, START).zenith },
+  });
+  await writer.append({
+    ...{ start: START, durationS: 2, channels: 1, stations: STATIONS, polarisations: 2 },
+    visibilities: visibilitiesCBPP(Float64Array.from(values), 1, baselines, 2),
+    counts: countsCB(new Float64Array(baselines).fill(100), 1, baselines),
+    flaggedInputs: new Uint8Array(2 * STATIONS),
+  });
+  await writer.finish();
+}
+
+describe('an array of unlike stations', () => {
+  const folder = temporaryFolder('mixed');
+  const corella = async (...words: string[]) => {
+    const ran = await corellaHere(folder, ...words, '--quiet');
+    assert.equal(ran.code, 0, ran.stderr);
+    return ran;
+  };
+  const SPOTS = ['--sources', 'a@35:70:100,b@60:200:80'] as const;
+  const MIXED = ['--element', 's0=mwa-dipole,s3=mwa-dipole,s6=mwa-dipole,*=cosine:0.8'] as const;
+  const worstGain = async (name: string): Promise<number> => {
+    const { gains } = await readGainFile(join(folder, name));
+    let worst = 0;
+    for (let s = 0; s < STATIONS; s++)
+      for (let p = 0; p < 2; p++) {
+        const [re, im] = gain(s, p);
+        const [ref, refIm] = gain(0, p);
+        const size = Math.hypot(ref, refIm);
+        const wanted = [(re * ref + im * refIm) / size, (im * ref - re * refIm) / size];
+        const at = 2 * (2 * s + p);
+        worst = Math.max(worst, Math.hypot(gains[at] - wanted[0], gains[at + 1] - wanted[1]));
+      }
+    return worst;
+  };
+
+  before(() =>
+    write(join(folder, 'sky.uvfits'), [
+      { altDeg: 35, azDeg: 70, jy: 100 },
+      { altDeg: 60, azDeg: 200, jy: 80 },
+    ]),
+  );
+
+  it('is calibrated with a beam for each, from the command line or the telescope’s description', async () => {
+    await corella('calibrate', 'sky.uvfits', ...SPOTS, ...MIXED, '-o', 'mixed.json');
+    assert.ok((await worstGain('mixed.json')) < 1e-4, String(await worstGain('mixed.json')));
+    // One beam for all is wrong by what stations hear differently low in the sky.
+    await corella('calibrate', 'sky.uvfits', ...SPOTS, '--element', 'cosine:0.8', '-o', 'alike.json');
+    assert.ok((await worstGain('alike.json')) > 0.05);
+    const { stations, site, band, recording } = knownTelescope(sky);
+    await writeFile(
+      join(folder, 'mixed-array.csv'),
+      `name,east_m,north_m,up_m\n${stations.map(({ name, eastM, northM }) => `${name},${eastM},${northM},0`).join('\n')}\n`,
+    );
+    const description = {
+      ...{ name: 'known', title: 'dipoles and others', site, positions: 'mixed-array.csv', polarisations: 2 },
+      ...{ band, recording, beamExponent: 0 },
+      elements: { s0: 'mwa-dipole', s3: 'mwa-dipole', s6: 'mwa-dipole', '*': 'cosine:0.8' },
+    };
+    await writeFile(join(folder, 'mixed-array.json'), JSON.stringify(description));
+    await corella('calibrate', 'sky.uvfits', ...SPOTS, '--telescope', 'mixed-array.json', '-o', 'told.json');
+    assert.ok((await worstGain('told.json')) < 1e-4);
+    await corella('calibrate', 'sky.uvfits', ...SPOTS, ...MIXED, '--polarisation', 'full', '-o', 'full.json');
+    assert.ok((await worstGain('full.json')) < 1e-3);
+    await writeFile(join(folder, 'odd.json'), JSON.stringify({ ...description, elements: { s9: 'none' } }));
+    const odd = await corellaHere(folder, 'calibrate', 'sky.uvfits', '--telescope', 'odd.json');
+    assert.match(odd.stderr, /"elements" names 's9', which is no station/);
+  });
+
+  it('a source of known flux comes out as it is in beam-corrected images', async () => {
+    const [altDeg, azDeg] = [30, 120];
+    await write(join(folder, 'one.uvfits'), [{ altDeg, azDeg, jy: 100 }]);
+    const { site } = knownTelescope(sky);
+    const middle = { ...START, unixSeconds: START.unixSeconds + 1 };
+    const { raDeg, decDeg } = skyFrame(site, middle).positionOf(directionFromAltAz(altDeg, azDeg));
+    await corella('image', 'one.uvfits', '--gains', 'mixed.json', '--centre', `${raDeg.toFixed(6)}deg ${decDeg.toFixed(6)}deg`, '--field', '1', '--pixels', '32', '--no-picture', '--beam-corrected', ...MIXED, '-o', 'one.fits'); // prettier-ignore
+    const { values, pixels } = await readFitsImage(join(folder, 'one.fits'));
+    const found = values[(pixels / 2) * pixels + pixels / 2];
+    assert.ok(Math.abs(found / 100 - 1) < 0.03, `${found} Jy/beam where 100 belong`);
+  });
+
+  it('refuses what it does not understand', async () => {
+    for (const [element, reason] of [
+      ['s0=mwa-dipole', /--element: says nothing of s1/],
+      ['nobody=none,*=none', /'nobody' is no station here/],
+      ['s0=,*=none', /'s0=' is not understood/],
+      ['s0=none,s0=hera,*=none', /'s0' is there twice/],
+    ] as const) {
+      const ran = await corellaHere(folder, 'calibrate', 'sky.uvfits', '--element', element);
+      assert.equal(ran.code, 1);
+      assert.match(ran.stderr, reason);
+    }
+  });
+});

@@ -1,0 +1,232 @@
+/** What every backend's solver of full polarisation must do, compared with the reference; registered by each backend's tests. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Backend } from '../../backend/backend.js';
+import { baselineCount, baselineIndex, countsCB, visibilitiesCBPP } from '../../core/axes.js';
+import { adjoint, timesMatrix } from '../../core/jones.js';
+import { randomStream } from '../../core/random.js';
+import type { IterationRule } from '../plan.js';
+import type { ModelComponent } from '../model.js';
+import { prepareFullSolver } from './index.js';
+import { fullModelVisibilities } from './model.js';
+import type { FullBatch } from './plan.js';
+import { solveFullReference } from './reference.js';
+import type { FullInput } from './solve.js';
+
+export interface FullSampleOptions {
+  readonly seed: number;
+  readonly stations: number;
+  readonly channels: number;
+  /** Size of a station's leakage over its gain. */
+  readonly leakage?: number;
+  /** Rms of each part of each visibility in Jy, beside sources of 10, 8 and 6 Jy. */
+  readonly noiseJy?: number;
+  /** Stokes Q, U, V over I of the three sources; of different directions unless given. */
+  readonly polarised?: readonly (readonly [q: number, u: number, v: number])[];
+}
+
+export interface FullSample {
+  readonly input: FullInput;
+  /** truth : [c][s][2][2] */
+  readonly truth: Float64Array;
+  /** What gaussian() gave is what the data hold beside the model: rms of each part. */
+  readonly noiseJy: number;
+}
+
+const POLARISED = [
+  [0, 0, 0],
+  [0.05, 0.6, 0.1],
+  [-0.3, 0.1, 0.2],
+] as const;
+
+/** Three sources over a random array; gains of any phase, sizes 0.7 … 1.3, and leakage of any phase. */
+export function fullSample(options: FullSampleOptions): FullSample {
+  const { seed, stations, channels, leakage = 0.2, noiseJy = 0, polarised = POLARISED } = options;
+  const random = randomStream(seed, 'full sample', stations, channels);
+  const stationsM = Array.from({ length: stations }, () => ({
+    x: 100 * random.gaussian(),
+    y: 100 * random.gaussian(),
+    z: random.gaussian(),
+  }));
+  const directions = [
+    { x: 0.48, y: 0.6, z: 0.64 },
+    { x: -0.6, y: 0, z: 0.8 },
+    { x: 0, y: -0.28, z: 0.96 },
+  ];
+  const components = directions.map((directionEnu, q): ModelComponent => {
+    const [fractionQ, fractionU, fractionV] = polarised[q];
+    return {
+      ...{ directionEnu, fractionQ, fractionU, fractionV },
+      fluxJy: new Float64Array(channels).fill(10 - 2 * q),
+    };
+  });
+  const frequenciesHz = Float64Array.from({ length: channels }, (_, c) => 60e6 + 25e3 * c);
+  const model = fullModelVisibilities({ stationsM, frequenciesHz, components });
+  const turned = (size: number): [number, number] => {
+    const phase = 2 * Math.PI * random.uniform();
+    return [size * Math.cos(phase), size * Math.sin(phase)];
+  };
+  const truth = new Float64Array(8 * channels * stations);
+  for (let at = 0; at < truth.length; at += 8) {
+    const [x, y] = [0.7 + 0.6 * random.uniform(), 0.7 + 0.6 * random.uniform()];
+    truth.set([...turned(x), ...turned(leakage * x), ...turned(leakage * y), ...turned(y)], at);
+  }
+  const baselines = baselineCount(stations);
+  const values = new Float64Array(8 * channels * baselines);
+  const counts = new Float64Array(channels * baselines);
+  for (let c = 0; c < channels; c++) {
+    for (let i = 0; i < stations; i++) {
+      for (let j = 0; j <= i; j++) {
+        const b = c * baselines + baselineIndex(i, j);
+        counts[b] = 100 + random.below(100);
+        const gainOf = (s: number): Float64Array =>
+          truth.subarray(8 * (c * stations + s), 8 * (c * stations + s + 1));
+        const seen = timesMatrix(
+          timesMatrix(gainOf(i), model.subarray(8 * b, 8 * b + 8)),
+          adjoint(gainOf(j)),
+        );
+        for (let n = 0; n < 8; n++) values[8 * b + n] = counts[b] * (seen[n] + noiseJy * random.gaussian());
+      }
+    }
+  }
+  return {
+    input: {
+      visibilities: visibilitiesCBPP(values, channels, baselines, 2),
+      counts: countsCB(counts, channels, baselines),
+      flaggedInputs: new Uint8Array(2 * stations),
+      model,
+    },
+    truth,
+    noiseJy,
+  };
+}
+
+/** Of a sample: means, autocorrelations with weight or without, gains of 1. */
+export function fullBatchOf(
+  { input, truth }: FullSample,
+  iterations: IterationRule,
+  autos: 'include' | 'leave-out' = 'leave-out',
+): FullBatch {
+  const solves = input.counts.length === 0 ? 0 : truth.length / 8 / stationsOf(input);
+  const stations = stationsOf(input);
+  const baselines = baselineCount(stations);
+  const weights = input.counts.slice();
+  if (autos === 'leave-out')
+    for (let k = 0; k < solves; k++)
+      for (let s = 0; s < stations; s++) weights[k * baselines + baselineIndex(s, s)] = 0;
+  const gains = new Float64Array(truth.length);
+  for (let at = 0; at < gains.length; at += 8) gains[at] = gains[at + 6] = 1;
+  return {
+    ...{ solves, stations, weights, gains, iterations },
+    data: input.visibilities.map((value, n) => value / input.counts[Math.floor(n / 8)]),
+    model: input.model.slice(),
+    iterationsRun: new Int32Array(solves).fill(-7),
+    lastChange: new Float64Array(solves).fill(NaN),
+  };
+}
+
+const stationsOf = ({ flaggedInputs }: FullInput): number => flaggedInputs.length / 2;
+
+const copyOf = (batch: FullBatch): FullBatch => ({
+  ...batch,
+  gains: batch.gains.slice(),
+  iterationsRun: batch.iterationsRun.slice(),
+  lastChange: batch.lastChange.slice(),
+});
+
+export interface FullCaseOptions {
+  /** Largest |found − reference| over the largest gain: float32 keeps 7 digits, and sums of hundreds lose one. */
+  readonly gains?: number;
+}
+
+/** Registers the cases; `open` is called once for each. */
+export function fullCases(open: () => Promise<Backend>, { gains = 1e-5 }: FullCaseOptions = {}): void {
+  const both = async (
+    options: FullSampleOptions,
+    rule: IterationRule,
+    change: (batch: FullBatch) => void = () => undefined,
+    autos: 'include' | 'leave-out' = 'leave-out',
+  ): Promise<FullBatch> => {
+    const batch = fullBatchOf(fullSample(options), rule, autos);
+    const other = fullBatchOf(fullSample({ ...options, seed: options.seed + 1000 }), rule);
+    change(batch);
+    const wanted = copyOf(batch);
+    await solveFullReference(wanted);
+    const backend = await open();
+    const solver = await prepareFullSolver(batch, backend);
+    // other data first, so that anything left over from it would show
+    await solver.solve(other);
+    await solver.solve(batch);
+    await solver.close();
+    await backend.close();
+    const largest = wanted.gains.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+    wanted.gains.forEach((value, n) => {
+      assert.ok(
+        Math.abs(batch.gains[n] - value) <= gains * largest,
+        `gain element ${n}: ${batch.gains[n]}, not ${value}`,
+      );
+    });
+    for (let k = 0; k < batch.solves; k++) {
+      assert.ok(
+        Math.abs(batch.iterationsRun[k] - wanted.iterationsRun[k]) <= (rule.kind === 'fixed' ? 0 : 2),
+        `solve ${k}: ${batch.iterationsRun[k]} iterations, not ${wanted.iterationsRun[k]}`,
+      );
+      const [found, expected] = [batch.lastChange[k], wanted.lastChange[k]];
+      if (rule.kind === 'until') assert.ok(found < rule.tolerance === expected < rule.tolerance);
+      else
+        assert.ok(Math.abs(found - expected) <= 1e-3 * expected + 1e-6, `change ${found}, not ${expected}`);
+    }
+    return batch;
+  };
+  describe('full polarisation cases', () => {
+    const until: IterationRule = { kind: 'until', tolerance: 1e-6, most: 400 };
+    for (const stations of [3, 4, 19, 33])
+      it(`${stations} stations until nothing moves`, async () => {
+        await both({ seed: 1, stations, channels: 2 }, until);
+      });
+    for (const count of [1, 2, 3, 8])
+      it(`${count} iterations exactly`, async () => {
+        await both({ seed: 2, stations: 7, channels: 3, noiseJy: 1 }, { kind: 'fixed', count });
+      });
+    it('autocorrelations, zero weights and a station without any', async () => {
+      const batch = await both(
+        { seed: 3, stations: 11, channels: 3, noiseJy: 0.5 },
+        { kind: 'fixed', count: 9 },
+        ({ weights, data, model }) => {
+          const baselines = baselineCount(11);
+          for (const [i, j] of [
+            [3, 1],
+            [10, 2],
+            [6, 5],
+          ] as const) {
+            const b = baselines + baselineIndex(i, j);
+            weights[b] = 0;
+            // What has no weight is never read.
+            data.fill(NaN, 8 * b, 8 * b + 8);
+            model.fill(NaN, 8 * b, 8 * b + 8);
+          }
+          for (let j = 0; j < 11; j++)
+            weights[2 * baselines + baselineIndex(Math.max(9, j), Math.min(9, j))] = 0;
+        },
+        'include',
+      );
+      // Nothing determines it: it keeps the gains of its first guess.
+      assert.deepEqual([...batch.gains.subarray(8 * (2 * 11 + 9), 8 * (2 * 11 + 10))], [1, 0, 0, 0, 0, 0, 1, 0]); // prettier-ignore
+    });
+    it('very bright, and a model in other units', async () => {
+      const change = ({ data, model, gains: guess }: FullBatch): void => {
+        for (let n = 0; n < data.length; n++) data[n] *= 1e12;
+        for (let n = 0; n < model.length; n++) model[n] *= 1e-8;
+        for (let n = 0; n < guess.length; n++) guess[n] *= 1e10;
+      };
+      await both({ seed: 4, stations: 5, channels: 1 }, { kind: 'fixed', count: 12 }, change);
+    });
+    it('a finer tolerance than float32 can tell', async () => {
+      const batch = await both(
+        { seed: 5, stations: 20, channels: 1, noiseJy: 0.1 },
+        { kind: 'until', tolerance: 1e-11, most: 1000 },
+      );
+      assert.ok(batch.lastChange[0] < 1e-11);
+    });
+  });
+}

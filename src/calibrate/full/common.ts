@@ -1,0 +1,215 @@
+/**
+ * What all stations may share: G_i → G_i·U fits the data as well as G_i wherever U M_ij Uᴴ = M_ij for every pair. One such U
+ * is a phase. An unpolarised model, or a single source however polarised, leaves three rotations of the polarisation open
+ * besides; two sources of different Stokes vectors leave one; three leave none. Here such U are found, as small steps 1 + u
+ * that change the fit least: those that matter to the fit are brought to its bottom, where single stations' steps are slow,
+ * and the others are counted.
+ */
+import { baselineIndex } from '../../core/axes.js';
+import { eigenSymmetric } from '../../core/eigen.js';
+import { timesMatrix } from '../../core/jones.js';
+import type { FullBatch } from './plan.js';
+
+export interface CommonModes {
+  /** [mode][8]: u as eight numbers, rows first, of size 1; the overall phase is not among them. */
+  readonly open: readonly Float64Array[];
+  /** The largest error of a rotation that is known, of the polarisation's direction; 0 where none is. */
+  readonly errorRad: number;
+}
+
+/** A rotation known no better than this is open. */
+const MOST_ERROR_RAD = 0.1;
+/** Of the stiffest mode: below it a mode changes nothing but by rounding. */
+const LEAST_CURVATURE = 1e-9;
+const U = 8;
+
+/** i·1 of size 1: the phase that no visibility sees. */
+const PHASE = Float64Array.of(0, Math.SQRT1_2, 0, 0, 0, 0, 0, Math.SQRT1_2);
+
+/** Steps of Gauss and Newton at a time: each squares what is left, once it is small. */
+const MOST_STEPS = 5;
+/** Further than this the straight line is no guide. */
+const LONGEST_STEP = 0.3;
+
+/** Takes the stations of one solve to the best common U; how far from it they were, over 1. */
+export function settleCommon(batch: FullBatch, solve: number): { readonly step: number } {
+  let first = 0;
+  for (let n = 0; n < MOST_STEPS; n++) {
+    const { values, vectors, right } = modesOf(batch, solve);
+    const stiffest = Math.max(...values);
+    const u = new Float64Array(U);
+    values.forEach((value, m) => {
+      if (!(value > LEAST_CURVATURE * stiffest)) return;
+      const along = dotOf(vectors[m], right) / value;
+      for (let k = 0; k < U; k++) u[k] += along * vectors[m][k];
+    });
+    const size = Math.hypot(...u);
+    if (n === 0) first = size;
+    const shorter = Math.min(1, LONGEST_STEP / size);
+    turnAll(batch, solve, u.map((value, k) => shorter * value + (k === 0 || k === 6 ? 1 : 0))); // prettier-ignore
+    // The next would be its square.
+    if (size < 1e-4) break;
+  }
+  return { step: first };
+}
+
+/** What the data leave open of a solve. */
+export function commonModes(batch: FullBatch, solve: number): CommonModes {
+  const { values, vectors, variance } = modesOf(batch, solve);
+  const stiffest = Math.max(...values);
+  const errors = values.map((value) =>
+    value > LEAST_CURVATURE * stiffest ? Math.sqrt((2 * variance) / value) : Infinity,
+  );
+  const known = errors.filter((error) => error <= MOST_ERROR_RAD);
+  return {
+    open: withoutPhase(vectors.filter((_, m) => !(errors[m] <= MOST_ERROR_RAD))),
+    errorRad: known.reduce((most, error) => Math.max(most, error), 0),
+  };
+}
+
+/** G_i·U of every station. */
+export function turnAll({ gains, stations }: FullBatch, solve: number, common: Float64Array): void {
+  for (let at = 8 * solve * stations; at < 8 * (solve + 1) * stations; at += 8)
+    gains.set(timesMatrix(gains.subarray(at, at + 8), common), at);
+}
+
+interface Modes {
+  readonly values: readonly number[];
+  readonly vectors: readonly Float64Array[];
+  /** Of the normal equations. */
+  readonly right: Float64Array;
+  /** Of one number of the data, at unit weight. */
+  readonly variance: number;
+}
+
+/** Normal equations of Σ w ‖V − G_i (1 + u) M (1 + u)ᴴ G_jᴴ‖² in the eight numbers of u, and their eigenvectors. */
+function modesOf({ stations, solves, data, model, weights, gains }: FullBatch, solve: number): Modes {
+  const baselines = weights.length / solves;
+  const normal = new Float64Array(U * U);
+  const right = new Float64Array(U);
+  const slopes = new Float64Array(U * 8);
+  const missed = new Float64Array(8);
+  let [squares, numbers] = [0, 0];
+  const alive = new Uint8Array(stations);
+  for (let i = 0; i < stations; i++) {
+    for (let j = 0; j <= i; j++) {
+      const b = solve * baselines + baselineIndex(i, j);
+      const weight = weights[b];
+      if (weight === 0) continue;
+      alive[i] = alive[j] = 1;
+      slopesOf(gains, 8 * (solve * stations + i), 8 * (solve * stations + j), model, 8 * b, slopes);
+      // What the model makes of it: Σ over the diagonal of u = 1/2, of which both sides have one.
+      for (let n = 0; n < 8; n++) {
+        missed[n] = data[8 * b + n] - (slopes[n] + slopes[6 * 8 + n]) / 2;
+        squares += weight * missed[n] ** 2;
+      }
+      numbers += i === j ? 4 : 8;
+      for (let m = 0; m < U; m++) {
+        for (let n = 0; n < 8; n++) right[m] += weight * slopes[8 * m + n] * missed[n];
+        for (let k = 0; k <= m; k++) {
+          let sum = 0;
+          for (let n = 0; n < 8; n++) sum += slopes[8 * m + n] * slopes[8 * k + n];
+          normal[m * U + k] += weight * sum;
+        }
+      }
+    }
+  }
+  for (let m = 0; m < U; m++) for (let k = 0; k < m; k++) normal[k * U + m] = normal[m * U + k];
+  const { values, vectors } = eigenSymmetric(normal, U);
+  return {
+    values,
+    vectors,
+    right,
+    variance: squares / Math.max(1, numbers - 8 * alive.reduce((sum, one) => sum + one, 0) + 1),
+  };
+}
+
+/** out = a·b, or a·bᴴ: numbers at their places in larger arrays, for nothing may be allocated here. */
+function multiply(
+  a: Float64Array,
+  atA: number,
+  b: Float64Array,
+  atB: number,
+  side: 'plain' | 'adjoint',
+  out: Float64Array,
+): void {
+  const [row, column, sign] = side === 'plain' ? STRIDES.plain : STRIDES.adjoint;
+  for (let p = 0; p < 2; p++) {
+    for (let q = 0; q < 2; q++) {
+      let re = 0;
+      let im = 0;
+      for (let c = 0; c < 2; c++) {
+        const x = a[atA + 4 * p + 2 * c];
+        const y = a[atA + 4 * p + 2 * c + 1];
+        const at = atB + row * c + column * q;
+        const u = b[at];
+        const v = sign * b[at + 1];
+        re += x * u - y * v;
+        im += x * v + y * u;
+      }
+      out[4 * p + 2 * q] = re;
+      out[4 * p + 2 * q + 1] = im;
+    }
+  }
+}
+const STRIDES = { plain: [4, 2, 1], adjoint: [2, 4, -1] } as const;
+const right2 = new Float64Array(8);
+const left2 = new Float64Array(8);
+
+/** slopes : [number of u][8]. By u_ab: G_i e_ab M G_jᴴ + G_i M e_ba G_jᴴ; by its imaginary part i times their difference. */
+function slopesOf(
+  gains: Float64Array,
+  own: number,
+  other: number,
+  model: Float64Array,
+  m: number,
+  slopes: Float64Array,
+): void {
+  multiply(model, m, gains, other, 'adjoint', right2);
+  multiply(gains, own, model, m, 'plain', left2);
+  for (let a = 0; a < 2; a++) {
+    for (let b = 0; b < 2; b++) {
+      for (let p = 0; p < 2; p++) {
+        const oRe = gains[own + 4 * p + 2 * a];
+        const oIm = gains[own + 4 * p + 2 * a + 1];
+        const lRe = left2[4 * p + 2 * b];
+        const lIm = left2[4 * p + 2 * b + 1];
+        for (let q = 0; q < 2; q++) {
+          // G_i,pa (M G_jᴴ)_bq
+          const rRe = right2[4 * b + 2 * q];
+          const rIm = right2[4 * b + 2 * q + 1];
+          const firstRe = oRe * rRe - oIm * rIm;
+          const firstIm = oRe * rIm + oIm * rRe;
+          // (G_i M)_pb conj(G_j,qa)
+          const gRe = gains[other + 4 * q + 2 * a];
+          const gIm = gains[other + 4 * q + 2 * a + 1];
+          const secondRe = lRe * gRe + lIm * gIm;
+          const secondIm = lIm * gRe - lRe * gIm;
+          const at = 8 * (4 * a + 2 * b) + 4 * p + 2 * q;
+          slopes[at] = firstRe + secondRe;
+          slopes[at + 1] = firstIm + secondIm;
+          slopes[at + 8] = secondIm - firstIm;
+          slopes[at + 9] = firstRe - secondRe;
+        }
+      }
+    }
+  }
+}
+
+/** A basis of what is left of them across the overall phase. */
+function withoutPhase(vectors: readonly Float64Array[]): Float64Array[] {
+  const kept: Float64Array[] = [PHASE];
+  for (const vector of vectors) {
+    const rest = vector.slice();
+    for (const one of kept) {
+      const along = dotOf(one, rest);
+      for (let k = 0; k < U; k++) rest[k] -= along * one[k];
+    }
+    const size = Math.hypot(...rest);
+    if (size > 1e-3) kept.push(rest.map((value) => value / size));
+  }
+  return kept.slice(1);
+}
+
+const dotOf = (a: Float64Array, b: Float64Array): number =>
+  a.reduce((sum, value, k) => sum + value * b[k], 0);

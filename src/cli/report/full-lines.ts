@@ -1,0 +1,70 @@
+/** What calibrate says of full polarisation: how much leaks, and what the model holds. */
+import type { CrossHanded } from '../../calibrate/index.js';
+import { refuse } from '../../core/errors.js';
+import { median } from '../../core/median.js';
+import { DEGREES_PER_RADIAN } from '../../core/units.js';
+import type { CrossHandChoice } from '../options/cross-hand-option.js';
+
+/** Middle and largest |d| over |g| of all inputs and channels that are solved. */
+function leakageOf({ gains, leakage, solved }: CrossHanded): { middle: number; largest: number } | undefined {
+  if (!leakage) return undefined;
+  const parts = Array.from(solved.keys())
+    .filter((at) => solved[at] === 1)
+    .map((at) => {
+      const own = Math.hypot(gains[2 * at], gains[2 * at + 1]);
+      return Math.hypot(leakage[2 * at], leakage[2 * at + 1]) / own;
+    });
+  return parts.length === 0
+    ? undefined
+    : { middle: median(parts), largest: parts.reduce((a, b) => Math.max(a, b), 0) };
+}
+
+/** Of the channels that are solved; the worst of them. */
+function frameOf({ frame, solved }: CrossHanded): { open: number; errorRad: number } | undefined {
+  if (!frame) return undefined;
+  const inputs = solved.length / frame.openRotations.length;
+  const used = Array.from(frame.openRotations.keys()).filter((c) =>
+    solved.subarray(c * inputs, (c + 1) * inputs).includes(1),
+  );
+  return {
+    open: used.reduce((most, c) => Math.max(most, frame.openRotations[c]), 0),
+    errorRad: used.reduce((most, c) => Math.max(most, frame.errorRad[c]), 0),
+  };
+}
+
+export function fullFacts(calibration: CrossHanded) {
+  const [leakage, frame] = [leakageOf(calibration), frameOf(calibration)];
+  return leakage && frame
+    ? {
+        fullPolarisation: {
+          ...{ medianLeakage: leakage.middle, largestLeakage: leakage.largest },
+          ...{ openRotations: frame.open, errorDeg: frame.errorRad * DEGREES_PER_RADIAN },
+        },
+      }
+    : {};
+}
+
+const percent = (part: number): string => `${(100 * part).toFixed(1)} %`;
+
+export function fullLines(calibration: CrossHanded): string[] {
+  const [leakage, frame] = [leakageOf(calibration), frameOf(calibration)];
+  if (!leakage || !frame) return [];
+  return [
+    `leakage ${percent(leakage.middle)} in the middle, ${percent(leakage.largest)} at most`,
+    frame.open === 0
+      ? `I, Q, U and V are held by the model, their rotation to ${(frame.errorRad * DEGREES_PER_RADIAN).toPrecision(2)}°`
+      : `the model leaves ${frame.open === 1 ? 'one rotation' : `${frame.open} rotations`} of Q, U and V open: images hold I alone. ` +
+        'Leakage is by convention the least; three sources of different polarisation would hold it (--polarise)',
+  ];
+}
+
+/** Asked for and not to be had: nothing is written. */
+export function refuseOpenFrame(asked: CrossHandChoice | undefined, calibration: CrossHanded): void {
+  const frame = frameOf(calibration);
+  if (frame && frame.open > 0 && asked?.kind === 'model')
+    refuse(
+      '--cross-hand',
+      `the model leaves ${frame.open} rotation${frame.open === 1 ? '' : 's'} of Q, U and V open`,
+      'give three sources of different polarisation (--polarise), or leave --cross-hand out',
+    );
+}

@@ -1,0 +1,85 @@
+/** Arrays whose stations hear the sky each in its own way. */
+import { refuse } from '../../core/errors.js';
+import type { Vector3 } from '../../core/vector.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import { towardsOf, type ElementBeam } from './element-beam.js';
+
+/** Finds a beam by its name. */
+type Find = (name: string) => Promise<ElementBeam>;
+
+/** Whether the telescope's description says an element for some station. */
+export const hasElements = ({ stations }: Pick<Telescope, 'stations'>): boolean =>
+  stations.some(({ element }) => element !== undefined);
+
+/** "dish0=airy:14,dish1=airy:25,*=airy:12": by name, and for all others. */
+export function parseElements(
+  text: string,
+  { stations }: Pick<Telescope, 'stations'>,
+): (string | undefined)[] {
+  const known = new Map<string, string>();
+  for (const pair of text.split(',')) {
+    const [station, element = ''] = pair.split(/=(.*)/).map((word) => word.trim()) as [string, string?];
+    if (station === '' || element === '')
+      refuse('--element', `'${pair}' is not understood`, 'write STATION=BEAM, like dish0=airy:14,*=airy:12');
+    if (station !== '*' && !stations.some(({ name }) => name === station))
+      refuse(
+        '--element',
+        `'${station}' is no station here`,
+        `the first is ${stations[0].name}; * is all others`,
+      );
+    if (known.has(station)) refuse('--element', `'${station}' is there twice`, 'say it once');
+    known.set(station, element);
+  }
+  return stations.map(({ name }) => known.get(name) ?? known.get('*'));
+}
+
+/** Each station's own; the array's is that of its pairs. */
+export async function beamOfElements(
+  elements: readonly (string | undefined)[],
+  { stations }: Pick<Telescope, 'stations'>,
+  find: Find,
+): Promise<ElementBeam> {
+  const missing = elements.indexOf(undefined);
+  if (missing >= 0)
+    refuse(
+      '--element',
+      `says nothing of ${stations[missing].name}`,
+      'say one for every station, or *=BEAM for all others',
+    );
+  const found = new Map<string, ElementBeam>();
+  for (const name of elements) if (name !== undefined && !found.has(name)) found.set(name, await find(name));
+  const beams = elements.flatMap((name) => (name === undefined ? [] : (found.get(name) ?? [])));
+  return found.size === 1 ? beams[0] : mixed(beams);
+}
+
+/**
+ * What an image of all pairs i ≠ j, alike in weight, is multiplied by: the mean of x_i x_j, as the square of one voltage; 0 where
+ * that is negative.
+ */
+function mixed(beams: readonly ElementBeam[]): ElementBeam {
+  const counts = new Map<ElementBeam, number>();
+  for (const beam of beams) counts.set(beam, (counts.get(beam) ?? 0) + 1);
+  const kinds = [...counts];
+  const pairs = beams.length * (beams.length - 1);
+  const words = kinds.map(([{ name }, count]) => `${count} × ${name}`).join(', ');
+  return {
+    name: words,
+    title: 'stations of their own; of an image, the mean over its pairs, alike in weight',
+    pointing: 'followed',
+    perStation: beams,
+    voltage: (frequencyHz: number, directionEnu: Vector3, followedEnu: Vector3) => {
+      let [sumX, sumY, squaresX, squaresY] = [0, 0, 0, 0];
+      for (const [beam, count] of kinds) {
+        const [x, y] = beam.voltage(frequencyHz, directionEnu, towardsOf(beam, followedEnu));
+        sumX += count * x;
+        sumY += count * y;
+        squaresX += count * x * x;
+        squaresY += count * y * y;
+      }
+      return [
+        Math.sqrt(Math.max(0, (sumX ** 2 - squaresX) / pairs)),
+        Math.sqrt(Math.max(0, (sumY ** 2 - squaresY) / pairs)),
+      ];
+    },
+  };
+}
