@@ -16,7 +16,8 @@ const rows = [
     format: 'lwa',
     title: 'LWA frames',
     read: true,
-    otherwise: 'LSL 4.0.1 and 3.0.8 (`src/acceptance/recording-facts.ts`)',
+    otherwise:
+      'TBN, TBF, TBX, DRX, COR: LSL 4.0.1 and 3.0.8 (`src/acceptance/recording-facts.ts`); TBW, DRX8, TBF of 64 stands, DR spectrometer: frames laid out by hand alone',
   },
   { format: 'uvfits', title: 'UVFITS', read: true, written: true },
   { format: 'uvh5', title: 'UVH5', read: true, written: true },
