@@ -26,11 +26,12 @@ const below = {
   pipeline: [...ground, ...kernels, ...edges],
   bench: [...ground, ...kernels, ...edges, 'pipeline'],
   serve: [...ground, ...kernels, ...edges, 'pipeline'],
+  farm: [...ground, ...kernels, ...edges, 'pipeline'],
   // The browser's code: of the server it knows what is said over the wire alone.
   page: ['serve'],
   qualify: [...ground, ...kernels, ...edges, 'pipeline', 'bench'],
-  cli: [...ground, ...kernels, ...edges, 'pipeline', 'bench', 'serve', 'qualify'],
-  acceptance: [...ground, ...kernels, ...edges, 'pipeline', 'bench', 'serve', 'qualify', 'cli'],
+  cli: [...ground, ...kernels, ...edges, 'pipeline', 'bench', 'serve', 'farm', 'qualify'],
+  acceptance: [...ground, ...kernels, ...edges, 'pipeline', 'bench', 'serve', 'farm', 'qualify', 'cli'],
   'index.ts': [...ground, ...kernels, ...edges, 'pipeline'],
 };
 
@@ -44,6 +45,7 @@ const doors = {
   draw: ['index.ts'],
   receive: ['index.ts', 'on-card.ts'],
   serve: ['index.ts', 'messages.ts'],
+  farm: ['index.ts'],
   qualify: ['index.ts'],
 };
 /** What a card's door leads to is for those who keep data on a card. */

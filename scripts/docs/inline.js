@@ -9,12 +9,21 @@ export async function knownOptions() {
   return new Map(
     program.commands.map((command) => [
       command.name(),
-      new Set([
-        ...['--help', '-h'],
-        ...command.options.flatMap(({ long, short }) => [long, short].filter((name) => name !== undefined)),
-      ]),
+      new Set([...['--help', '-h'], ...optionsOf(command)]),
     ]),
   );
+}
+
+/**
+ * Of a command, and of those inside it.
+ * @param {Command} command
+ * @returns {string[]}
+ */
+function optionsOf(command) {
+  return [
+    ...command.options.flatMap(({ long, short }) => [long, short].filter((name) => name !== undefined)),
+    ...command.commands.flatMap(optionsOf),
+  ];
 }
 
 /**

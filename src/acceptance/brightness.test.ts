@@ -43,15 +43,65 @@ const airy14: Beam = (alt, _az, f) => {
   }
   return [sum, sum];
 };
+/** 4 × 4 with delays in steps of 435 ps towards 30° over azimuth 70°, 1 where it points. */
+const lowTile: Beam = (alt, az, f) => {
+  const arrayTo = (altDeg: number, azDeg: number): number => {
+    let [re, im] = [0, 0];
+    for (let k = 0; k < 16; k++) {
+      const [east, north] = [1.1 * ((k % 4) - 1.5), 1.1 * (Math.floor(k / 4) - 1.5)];
+      const early = (a: number, z: number): number =>
+        (east * cosine(a) * sine(z) + north * cosine(a) * cosine(z)) / C;
+      const phase = 2 * Math.PI * f * (early(altDeg, azDeg) - 435e-12 * Math.round(early(30, 70) / 435e-12));
+      re += Math.cos(phase);
+      im += Math.sin(phase);
+    }
+    return Math.hypot(re, im);
+  };
+  const [[x, y], [x0, y0]] = [mwaDipole(alt, az, f), mwaDipole(30, 70, f)];
+  const part = arrayTo(alt, az) / arrayTo(30, 70);
+  return [(part * x) / x0, (part * y) / y0];
+};
+/** A dish of 25 m that looks two degrees above the source, and MeerKAT's a third of a degree above it. */
+const airy25: Beam = (_alt, _az, f) => {
+  const x = (Math.PI * 25 * f * sine(2)) / C;
+  let [term, sum] = [1, 0];
+  for (let k = 0; k < 40; k++) {
+    sum += term;
+    term *= -((x / 2) ** 2) / ((k + 1) * (k + 2));
+  }
+  return [sum, sum];
+};
+const meerkat: Beam = (_alt, _az, f) => {
+  const x = (1.189 * 0.3 * f) / ((57.5 / 60) * 1.5e9);
+  const voltage = Math.cos(Math.PI * x) / (1 - 4 * x * x);
+  return [voltage, voltage];
+};
 const power16: Beam = (alt) => [sine(alt) ** 0.8, sine(alt) ** 0.8];
 
-const cases: readonly { element: string; beam: Beam; frequencyHz: number; altitudes: readonly number[] }[] = [
+interface Case {
+  readonly element: string;
+  readonly beam: Beam;
+  readonly frequencyHz: number;
+  readonly altitudes: readonly number[];
+  /** Where it points, and where the calibrator stands; the zenith unless told. */
+  readonly towards?: (altDeg: number) => readonly [altDeg: number, azDeg: number];
+}
+
+const cases: readonly Case[] = [
   { element: 'lwa-dipole', beam: power16, frequencyHz: 60e6, altitudes: [90, 60, 30, 15] },
   { element: 'mwa-dipole', beam: mwaDipole, frequencyHz: 150e6, altitudes: [90, 60, 30, 15] },
   // In its main lobe, in its first sidelobe, and further out.
   { element: 'mwa-tile', beam: mwaTile, frequencyHz: 150e6, altitudes: [90, 80, 50, 40] },
   { element: 'hera', beam: airy14, frequencyHz: 150e6, altitudes: [90, 87, 84] },
-];
+  { element: 'skala', beam: (alt) => [sine(alt) ** 1.2, sine(alt) ** 1.2], frequencyHz: 150e6, altitudes: [60, 30, 15] },
+  { element: 'cosine:0.5', beam: (alt) => [sine(alt) ** 0.5, sine(alt) ** 0.5], frequencyHz: 60e6, altitudes: [60, 15] },
+  { element: 'none', beam: () => [1, 1], frequencyHz: 60e6, altitudes: [15] },
+  { element: 'mwa-tile@30:70', beam: lowTile, frequencyHz: 150e6, altitudes: [40, 30, 20, 15], towards: () => [30, 70] },
+  { element: 'airy:25', beam: airy25, frequencyHz: 150e6, altitudes: [88, 60, 30, 15], towards: (alt) => [alt + 2, 70] },
+  { element: 'meerkat', beam: meerkat, frequencyHz: 1.4e9, altitudes: [89, 60, 30, 15], towards: (alt) => [alt + 0.3, 70] },
+  // Straight between its points, X and Y apart.
+  { element: 'table.csv', beam: (alt) => [Math.sqrt(0.2 + (0.8 * alt) / 90), Math.sqrt(0.4 + (0.6 * alt) / 90)], frequencyHz: 60e6, altitudes: [90, 60, 15] },
+]; // prettier-ignore
 const START = parseInstant('2026-03-01T12:00:00Z', 'brightness');
 const FLUX = [100, 0, 0, 0] as const;
 const AZ = 70;
@@ -74,15 +124,18 @@ describe('brightness', () => {
   };
   const header = async (name: string): Promise<string> => (await readFile(file(name))).toString('latin1');
 
-  for (const { element, beam, frequencyHz, altitudes } of cases) {
+  for (const { element, beam, frequencyHz, altitudes, towards = () => [90, 0] as const } of cases) {
     it(`over ${element} comes out as it is at altitudes of ${altitudes.join('°, ')}°`, async () => {
-      const zenith = { altDeg: 90, azDeg: 0, stokes: [50, 0, 0, 0] as const };
-      await writeKnownSky(file('cal.uvfits'), sky(frequencyHz, [zenith]));
-      await corella('calibrate', 'cal.uvfits', '--sources', 'spot@90:0:50', '--element', element, '-o', 'cal.json', '--overwrite'); // prettier-ignore
+      await writeFile(file('table.csv'), 'za_deg,x_power,y_power\n0,1,1\n45,0.6,0.7\n90,0.2,0.4\n');
       const { site } = knownTelescope(sky(frequencyHz, []));
       for (const altDeg of altitudes) {
+        const [calAlt, calAz] = towards(altDeg);
+        const calibrator = { altDeg: calAlt, azDeg: calAz, stokes: [50, 0, 0, 0] as const };
+        const looks = { towards: towards(altDeg) };
+        await writeKnownSky(file('cal.uvfits'), { ...sky(frequencyHz, [calibrator]), ...looks });
+        await corella('calibrate', 'cal.uvfits', '--sources', `spot@${calAlt}:${calAz}:50`, '--element', element, '-o', 'cal.json', '--overwrite'); // prettier-ignore
         const source = { altDeg, azDeg: AZ, stokes: FLUX, beam: () => beam(altDeg, AZ, frequencyHz) };
-        await writeKnownSky(file('sky.uvfits'), sky(frequencyHz, [source]));
+        await writeKnownSky(file('sky.uvfits'), { ...sky(frequencyHz, [source]), ...looks });
         const { raDeg, decDeg } = skyFrame(site, { ...START, unixSeconds: START.unixSeconds + 1 }).positionOf(
           directionFromAltAz(altDeg, AZ),
         );
@@ -91,7 +144,7 @@ describe('brightness', () => {
         await corella(...words, 'true.fits', ...where, '--beam-corrected', '--element', element);
         const found = await middleOf('true.fits');
         assert.ok(Math.abs(found / 100 - 1) < 0.03, `${altDeg}°: ${found} Jy/beam where 100 belong`);
-        if (altDeg === 90) continue;
+        if (altDeg === 90 || element === 'none') continue;
         await corella(...words, 'apparent.fits', ...where);
         const [x, y] = beam(altDeg, AZ, frequencyHz);
         const seen = (await middleOf('apparent.fits')) / 50 / (x * x + y * y);

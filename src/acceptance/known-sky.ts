@@ -6,7 +6,7 @@ import { visibilitiesCBPP, countsCB } from '../core/axes.js';
 import { parseInstant } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
 import { visibilityFormatFor } from '../formats/index.js';
-import { skyFrame } from '../sky/frame.js';
+import { directionFromAltAz, skyFrame, type SkyPosition } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 
 export interface KnownSource {
@@ -35,6 +35,8 @@ export interface KnownSky {
   readonly noiseJy?: number;
   readonly telescope?: Partial<Telescope>;
   readonly seed?: number;
+  /** What it follows, by altitude and azimuth at the start; the zenith unless given. */
+  readonly towards?: readonly [altDeg: number, azDeg: number];
   /** Said in the file; nothing unless given. */
   readonly unit?: 'Jy';
 }
@@ -138,7 +140,7 @@ export async function writeKnownSky(path: string, sky: KnownSky): Promise<Telesc
   const writer = await format.createVisibilities(path, {
     ...{ telescope, polarisations: 2, frequenciesHz: Float64Array.from(frequenciesHz), channelWidthHz: 1e5 },
     ...(sky.unit && { units: sky.unit }),
-    ...{ object: 'zenith', history: [], phaseCentre: skyFrame(telescope.site, START).zenith },
+    ...{ object: 'zenith', history: [], phaseCentre: followedBy(sky, telescope) },
   });
   await writer.append({
     ...{ start: START, durationS: 2, channels, stations: places.length, polarisations: 2 },
@@ -148,6 +150,11 @@ export async function writeKnownSky(path: string, sky: KnownSky): Promise<Telesc
   });
   await writer.finish();
   return telescope;
+}
+
+function followedBy({ towards }: KnownSky, { site }: Telescope): SkyPosition {
+  const frame = skyFrame(site, START);
+  return towards ? frame.positionOf(directionFromAltAz(...towards)) : frame.zenith;
 }
 
 /** Samples behind each visibility. */

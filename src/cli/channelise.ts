@@ -35,14 +35,18 @@ import {
 } from './options/outputs.js';
 import { openTerminal, spectraText } from './report/terminal.js';
 
-interface ChanneliseOptions extends BackendOptions, ChannelOptions, OpenFlags, OutputOptions {
+export interface ChanneliseOptions extends BackendOptions, ChannelOptions, OpenFlags, OutputOptions {
   readonly out?: string;
   readonly response?: true;
 }
 
 export function registerChannelise(program: Command): void {
-  const command = program
-    .command('channelise')
+  addChanneliseOptions(program.command('channelise')).action(run);
+}
+
+/** What channelise takes, wherever it is done. */
+export function addChanneliseOptions(command: Command): Command {
+  command
     .description('recorded voltages → channelised data (SigMF); or the response of the filter')
     .argument('[recording]', 'voltages in any format we read')
     .option(
@@ -53,13 +57,12 @@ export function registerChannelise(program: Command): void {
     .option(
       '--response',
       "no recording: the filter's scalloping and leakage beside a plain DFT's, as numbers and a picture",
-    )
-    .action(run);
+    );
   addChannelOptions(command);
   addOpenOptions(command, 'recordings');
   addOverwriteOption(command);
   addBackendOptions(command);
-  addExamples(command, [
+  return addExamples(command, [
     ['channelise voltages.sigmf-meta --channels 64 -o channels.sigmf-meta', '64 channels, 8 bits'],
     ['channelise --response --channels 1024 --taps 8', 'response.png, and the loss at a channel’s edge'],
     ['channelise --response --taps 16 --window kaiser:9 --json', 'the curves as numbers'],

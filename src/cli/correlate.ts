@@ -13,7 +13,7 @@ import {
   visibilityFormatFor,
   type VisibilityHeader,
 } from '../formats/index.js';
-import { channelsOf, planChannels } from '../pipeline/channels.js';
+import { channelsOf, planChannels, type ChannelSettings } from '../pipeline/channels.js';
 import { correlateSpectra, correlateVoltages, type CorrelationSettings } from '../pipeline/correlate.js';
 import { atUsualGain, type Level } from '../pipeline/levels.js';
 import type { Account, Emit } from '../pipeline/stages/stage.js';
@@ -52,7 +52,7 @@ import {
 } from './options/phase-centre-option.js';
 import { addTrackOptions, delayRequest, requestedFor, type TrackOptions } from './options/track-options.js';
 
-interface CorrelateOptions
+export interface CorrelateOptions
   extends
     BackendOptions,
     ChannelOptions,
@@ -68,8 +68,12 @@ interface CorrelateOptions
 }
 
 export function registerCorrelate(program: Command): void {
-  const command = program
-    .command('correlate')
+  addCorrelateOptions(program.command('correlate')).action(run);
+}
+
+/** What correlate takes, wherever it is done. */
+export function addCorrelateOptions(command: Command): Command {
+  command
     .description('recorded voltages, or already channelised data → visibilities')
     .argument('<recording>', 'voltages or channelised data in any format we read')
     .option(
@@ -94,8 +98,7 @@ export function registerCorrelate(program: Command): void {
       'means, or sums: whole numbers bit for bit as they were summed, fringes running (.uvh5 alone)',
       parseValues,
       'means',
-    )
-    .action(run);
+    );
   addTrackOptions(command);
   addPhaseCentreOption(command, 'the tracked place, else the zenith');
   addFlagOption(command);
@@ -104,7 +107,7 @@ export function registerCorrelate(program: Command): void {
   addOpenOptions(command, 'recordings');
   addBackendOptions(command);
   addEopOption(command);
-  addExamples(command, [
+  return addExamples(command, [
     ['correlate voltages.sigmf-meta -o visibilities.uvfits', 'channelise and correlate, one integration'],
     [
       'correlate voltages.sigmf-meta --channels 128 --taps 16 --integration 40ms',
@@ -222,7 +225,9 @@ export function parseValues(text: string): StoredValues {
 }
 
 /** The correlation of a recording of either kind. */
-interface Work {
+export interface Work {
+  /** How voltages become channels. */
+  readonly settings?: ChannelSettings;
   readonly delays?: RequestedDelays;
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
@@ -233,7 +238,7 @@ interface Work {
   ): Promise<Account>;
 }
 
-async function planWork(
+export async function planWork(
   recording: Recording,
   options: CorrelateOptions,
   delays: RequestedDelays | undefined,
@@ -270,6 +275,7 @@ async function planWork(
     ...asked,
     ...channelsOf(recording, plan),
     ...(level && { level }),
+    settings: channels,
     run: (settings, append) => correlateVoltages(recording, plan, settings, inUsualUnit(append)),
   };
 }
@@ -280,7 +286,7 @@ function refuseFloatSums(type: SpectraType, { values }: CorrelateOptions): void 
     refuse('--values', 'sums are whole numbers, and these channels are floats', 'take means, or --bits 8');
 }
 
-function headerOf(
+export function headerOf(
   recording: Recording,
   telescope: Telescope,
   { frequenciesHz, channelWidthHz, delays, level }: Work,
@@ -307,7 +313,7 @@ function headerOf(
 }
 
 /** How long integrations are, and what that costs. */
-function integrationFor(
+export function integrationFor(
   recording: Recording,
   telescope: Telescope,
   { frequenciesHz, channelWidthHz, delays }: Work,

@@ -12,12 +12,15 @@ import { runNight, type NightProducts } from '../pipeline/live/night.js';
 import { openLatestPicture } from '../pipeline/live/pictures.js';
 import { rehearse } from '../pipeline/live/rehearse.js';
 import { prepareLiveCard } from '../pipeline/resident/live/card.js';
+import type { ChannelRange } from '../pipeline/stages/select-channels.js';
 import { silentSource, type ReadyToListen } from '../receive/index.js';
 import { selectStations } from '../telescope/select.js';
 import type { Backend } from '../backend/backend.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { parseKernel, parseWeight } from './image.js';
 import { parseAlign, parseValues } from './correlate.js';
+import { narrowedInput, narrowedTo, takeRangesToo, type GivenChannels } from './live/band-option.js';
+import { addMachineOptions, joinMachines, type MachineOptions } from './live/machines.js';
 import { addPageOptions, openNightPage, steeringOf, type NightPage, type PageOptions } from './live/page.js';
 import { parseStreamType, streamTypes } from './live/stream-type.js';
 import { earlyCard, type LiveShape } from './live/early-card.js';
@@ -35,15 +38,22 @@ import { addSourceOption, telescopeWords } from './options/sky-options.js';
 import { withBackend } from './open.js';
 import { history } from './report/history.js';
 
+interface GivenOptions extends Omit<LiveOptions, 'channels' | 'band'> {
+  readonly channels?: GivenChannels;
+}
+
 interface LiveOptions
   extends
     BackendOptions,
     ChannelOptions,
+    MachineOptions,
     FlagOptions,
     OutputOptions,
     InputOptions,
     ImagingOptions,
     PageOptions {
+  /** Of what comes, the part that this machine works on. */
+  readonly band?: ChannelRange;
   readonly out?: string;
   readonly integration?: number;
   readonly align: 'first-sample' | 'utc';
@@ -130,9 +140,10 @@ export function registerLive(program: Command): void {
     .option('--start <utc>', 'of the first sample of a stream (default: when it comes)')
     .action(run);
   addPageOptions(command);
+  addMachineOptions(command);
   addFlagOption(command);
   addOverwriteOption(command);
-  addChannelOptions(command);
+  takeRangesToo(addChannelOptions(command));
   addBackendOptions(command);
   addEopOption(command);
   addExamples(command, [
@@ -143,6 +154,10 @@ export function registerLive(program: Command): void {
     [
       'live --listen 239.1.2.3:4015 --interface eth1 --telescope lwasv -o night.uvh5 --file-every 10min',
       'a night',
+    ],
+    [
+      'live --listen 239.1.2.3:4015 --telescope lwasv --channels 0-65 -o low.uvh5 --server nats://head:4222 --machine low',
+      'half the band on this machine, seen and steered with the other',
     ],
     [
       'live --from capture.pcap --telescope lwasv -o v.uvh5 --values sums',
@@ -163,7 +178,13 @@ export function registerLive(program: Command): void {
 const LONGEST_BLOCK_S = 0.25;
 const SHORTEST_BLOCK_S = 0.005;
 
-async function run(origins: readonly string[], options: LiveOptions): Promise<void> {
+async function run(origins: readonly string[], given: GivenOptions): Promise<void> {
+  const { channels, ...others } = given;
+  const options: LiveOptions = {
+    ...others,
+    ...(typeof channels === 'number' && { channels }),
+    ...(typeof channels === 'object' && { band: channels }),
+  };
   if (options.image !== undefined) checkPngName('--picture', options.picture);
   if (options.out === undefined && options.image === undefined)
     refuse('live', 'nothing is asked for', 'give -o for visibilities, --image for pictures, or both');
@@ -178,7 +199,7 @@ async function run(origins: readonly string[], options: LiveOptions): Promise<vo
   await withBackend(options, async (backend) => {
     const common = { backend, options, report, blockS };
     const early: { card?: CardChain } = {};
-    const input = await openLiveInput(
+    const opened = await openLiveInput(
       origins,
       { ...options, blockS },
       report.say,
@@ -187,6 +208,7 @@ async function run(origins: readonly string[], options: LiveOptions): Promise<vo
         if (card) early.card = card;
       },
     );
+    const input = narrowedInput(opened, options.band);
     // While nothing has come a signal ends the program as any other.
     const stop = stoppable('live');
     try {
@@ -198,10 +220,12 @@ async function run(origins: readonly string[], options: LiveOptions): Promise<vo
       const timer =
         options.for !== undefined && input.isLive ? setTimeout(end, 1000 * options.for) : undefined;
       const page = await openNightPage(input, { options, backend, stop: end, say: report.say });
+      const machines = await joinMachines(options, page, report.say);
       try {
         await night(page?.input ?? input, { ...common, ...early, ...(page && { page }) });
       } finally {
         clearTimeout(timer);
+        await machines?.close();
         await page?.close();
       }
     } finally {
@@ -278,7 +302,7 @@ async function beforeListening(
   given: Night,
 ): Promise<CardChain | undefined> {
   const { options, blockS } = given;
-  const silence = silentSource(ready);
+  const silence = narrowedTo(silentSource(ready), options.band);
   const telescope = telescopeOf(silence, partOf(whole, options), `${ready.ring.stream.format} packets`);
   const channels = await planOf(silence, telescope, { ...options, blockS });
   const { frequenciesHz } =
@@ -286,10 +310,13 @@ async function beforeListening(
   const { inputs, polarisations } = silence;
   const settings = await settingsOf({ inputs, polarisations, frequenciesHz }, telescope, given);
   await checkDisk(writtenBy(settings, { channels: frequenciesHz.length, polarisations }, given));
-  const card = await earlyCard(ready, telescope, {
-    ...given,
-    settingsOf: (shape, whose) => settingsOf(shape, whose, given),
-  });
+  // A card's chain takes all that the ring holds.
+  const card = options.band
+    ? undefined
+    : await earlyCard(ready, telescope, {
+        ...given,
+        settingsOf: (shape, whose) => settingsOf(shape, whose, given),
+      });
   if (!card) await rehearse(silence, { ...settings, ...(channels && { channels }) });
   return card;
 }

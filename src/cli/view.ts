@@ -23,23 +23,37 @@ import { instant } from '../core/instant.js';
 import { skyFrame, type SkyPosition } from '../sky/frame.js';
 import { findSources } from '../sky/sources.js';
 import { pageAddress } from './live/page.js';
-import { addBackendOptions, addExamples, type BackendOptions } from './options/command.js';
+import { openCaptureInput, showCapture, type CaptureOptions } from './live/view-capture.js';
+import { addChannelOptions } from './options/channel-options.js';
+import { addBackendOptions, addExamples, parseCount, type BackendOptions } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
+import { duration, frequency } from './options/quantity.js';
+import { telescopeWords } from './options/sky-options.js';
 import { withBackend } from './open.js';
 import { openTerminal } from './report/terminal.js';
 import { version } from './report/version.js';
 
-interface ViewOptions extends BackendOptions {
+interface ViewOptions extends BackendOptions, CaptureOptions {
   readonly page?: string;
 }
 
 export function registerView(program: Command): void {
   const command = program
     .command('view')
-    .description('files on a page: images, visibilities and gains in a browser')
-    .argument('<file...>', 'FITS images, visibilities (UVH5, UVFITS …), gains')
+    .description('files on a page: images, visibilities, gains and captures in a browser')
+    .argument('<file...>', 'FITS images, visibilities (UVH5, UVFITS …), gains, a capture of packets (pcap)')
     .option('--page <address>', 'PORT or HOST:PORT (default: 127.0.0.1:8080, or a free port)')
     .action(run);
+  command
+    .optionsGroup('Of a capture, where its packets do not say:')
+    .option('--telescope <name>', `where the stations stand: ${telescopeWords()}`)
+    .option('--stations <number>', 'only so many of its stations, spread evenly over the list', parseCount)
+    .option('--format <name>', 'of the packets (default: by what they look like)')
+    .option('--epoch <utc>', "when the senders' tick 0 was, or clock")
+    .option('--rate <hz>', 'samples per second, like 2.4MHz', frequency('--rate'))
+    .option('--frequency <hz>', "the band's middle, like 58MHz", frequency('--frequency'))
+    .option('--image <time>', 'an image so often', duration('--image'), 1);
+  addChannelOptions(command);
   addBackendOptions(command);
   addEopOption(command);
   addExamples(command, [
@@ -48,6 +62,7 @@ export function registerView(program: Command): void {
       'a calibrated sky, its antennas and its gains',
     ],
     ['view night-*.fits', 'images one after the other, by the slider'],
+    ['view capture.pcap --telescope lwasv', 'packets of a capture, as a night'],
   ]);
 }
 
@@ -57,6 +72,7 @@ async function run(paths: readonly string[], options: ViewOptions): Promise<void
     showFiles(paths, {
       ...(options.page !== undefined && { page: options.page }),
       machine: backend,
+      packets: options,
       say: (line) => {
         terminal.say(line);
       },
@@ -68,6 +84,8 @@ interface ShowSettings {
   readonly page?: string;
   readonly machine: Backend;
   readonly say: (line: string) => void;
+  /** How a capture is read. */
+  readonly packets?: CaptureOptions;
 }
 
 /** Until a signal comes. */
@@ -75,6 +93,11 @@ export async function showFiles(paths: readonly string[], settings: ShowSettings
   const { machine: backend, say } = settings;
   const kinds = await Promise.all(paths.map(async (path) => ({ path, kind: await kindOf(path) })));
   const of = (wanted: string): string[] => kinds.flatMap(({ path, kind }) => (kind === wanted ? [path] : []));
+  if (of('capture').length > 1)
+    refuse('view', 'several captures', 'give one: its packets are a night of their own');
+  const path = of('capture').at(0);
+  const input =
+    path === undefined || !settings.packets ? undefined : await openCaptureInput(path, settings.packets, say);
   const stop = stoppable('view');
   const ended = new Promise<void>((resolve) => {
     stop.signal.addEventListener('abort', () => {
@@ -91,6 +114,9 @@ export async function showFiles(paths: readonly string[], settings: ShowSettings
       isLive: false,
       showing: paths.map((path) => basename(path)).join(', '),
       folder: '.',
+      ...(input?.packets && {
+        packets: () => input.packets?.() ?? refuse('view', 'no packets are received'),
+      }),
     },
     stop: () => {
       endIt();
@@ -100,6 +126,14 @@ export async function showFiles(paths: readonly string[], settings: ShowSettings
   try {
     for (const path of of('fits')) await showFits(page, path);
     for (const path of of('visibilities')) await showVisibilities(page, path, of('gains').at(0), settings);
+    if (input && settings.packets) {
+      say(`${path ?? ''} is worked through at ${page.url}`);
+      const gains = of('gains').at(0);
+      stop.signal.addEventListener('abort', () => {
+        input.stop();
+      });
+      await showCapture(page, input, { ...settings.packets, ...(gains && { gains }) }, backend);
+    }
     if (page.state.frame === undefined && page.state.antennas === undefined)
       refuse(
         'view',
@@ -110,14 +144,14 @@ export async function showFiles(paths: readonly string[], settings: ShowSettings
     await ended;
   } finally {
     await page.close();
+    await input?.close();
     stop.release();
   }
 }
 let endIt: () => void = () => undefined;
 
-async function kindOf(path: string): Promise<'fits' | 'gains' | 'visibilities'> {
-  if (/\.pcap(?:ng)?$/i.test(path))
-    return refuse(path, 'holds packets', `corella live --from ${path} --page 8080 … shows them as a night`);
+async function kindOf(path: string): Promise<'fits' | 'gains' | 'visibilities' | 'capture'> {
+  if (/\.pcap(?:ng)?$/i.test(path)) return 'capture';
   if (await holdsFitsImage(path)) return 'fits';
   return (await holdsGains(path)) ? 'gains' : 'visibilities';
 }

@@ -8,6 +8,12 @@ import type { CanonicalSpectra, VoltageBlock } from './blocks.js';
 import type { Closable } from './closing.js';
 import type { Instant } from './instant.js';
 
+/** Samples from `first` up to `end`, counted from the source's first. */
+export interface SampleRange {
+  readonly first: number;
+  readonly end: number;
+}
+
 interface SourceFacts extends Closable {
   readonly inputs: number;
   readonly polarisations: 1 | 2;
@@ -23,8 +29,11 @@ export interface VoltageSource extends SourceFacts {
   readonly sampleRateHz: number;
   /** Sky frequency of the middle of the band (docs/conventions.md, time and frequency). */
   readonly centreFrequencyHz: number;
-  /** Successive blocks of at most `blockSamples` samples; whoever is done with one says `release`. */
-  blocks(blockSamples: number): AsyncIterable<VoltageBlock>;
+  /**
+   * Successive blocks of at most `blockSamples` samples; whoever is done with one says `release`. Blocks that lie wholly
+   * outside `within` may be left out, where a reader can pass over them; the others are the same ones.
+   */
+  blocks(blockSamples: number, within?: SampleRange): AsyncIterable<VoltageBlock>;
 }
 
 export interface SpectraSource extends SourceFacts {
@@ -35,7 +44,8 @@ export interface SpectraSource extends SourceFacts {
   readonly spectrumRateHz: number;
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
-  blocks(blockSamples: number): AsyncIterable<CanonicalSpectra>;
+  /** As of voltages. */
+  blocks(blockSamples: number, within?: SampleRange): AsyncIterable<CanonicalSpectra>;
 }
 
 /** Of each input; only what has an end says it. */

@@ -25,7 +25,8 @@ export {
 } from './gains/gains.js';
 export { findLeftovers, finalNameOf, type Leftover } from './io/leftovers.js';
 export { streamOf, tcpStream, type ByteStream } from './io/byte-stream.js';
-export { openInput, readText, type InputFile } from './io/input.js';
+export { confineReading, openInput, readText, type InputFile } from './io/input.js';
+export { telescopeSchema } from './telescope-json.js';
 export {
   checkOutput,
   errorCode,

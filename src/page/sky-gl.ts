@@ -35,7 +35,8 @@ void main() {
     sum += value * near.x * near.y;
     weight += near.x * near.y;
   }
-  if (weight < 0.5) { colour = vec4(0.0); return; }
+  // What is shown of the whole sky ends at the horizon, not at the last whole pixel before it.
+  if (weight < 0.001 || dot(lm, lm) > 1.0) { colour = vec4(0.0); return; }
   float fraction = clamp((sum / weight - stretch.x) / (stretch.y - stretch.x), 0.0, 1.0);
   colour = vec4(texture(colours, vec2(pow(fraction, stretch.z), 0.5)).rgb, 1.0);
 }`;

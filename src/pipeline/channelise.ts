@@ -18,6 +18,27 @@ export interface ChanneliseRun {
   readonly onProgress?: OnProgress;
 }
 
+/** What the file says of the channels that a plan makes of a recording. */
+export function spectraHeader(
+  recording: VoltageRecording,
+  plan: ChannelisePlan,
+  history: readonly string[],
+): Parameters<typeof createSigmfSpectra>[1] {
+  return {
+    type: plan.outputType,
+    ...(recording.telescope === undefined ? {} : { telescope: recording.telescope }),
+    inputs: recording.inputs,
+    polarisations: recording.polarisations,
+    channels: plan.channels,
+    ...spectrumGrid(recording, plan),
+    centreFrequencyHz: recording.centreFrequencyHz,
+    ...channelsOf(recording, plan),
+    ...(recording.unknownFacts && { unknownFacts: recording.unknownFacts }),
+    description: `${plan.channels} channels of ${recording.path}`,
+    history,
+  };
+}
+
 export async function channeliseToFile(
   recording: VoltageRecording,
   plan: ChannelisePlan,
@@ -25,21 +46,7 @@ export async function channeliseToFile(
 ): Promise<Account> {
   spectraIn(recording, plan);
   const { start, spectrumRateHz } = spectrumGrid(recording, plan);
-  const create = () =>
-    createSigmfSpectra(path, {
-      type: plan.outputType,
-      ...(recording.telescope === undefined ? {} : { telescope: recording.telescope }),
-      inputs: recording.inputs,
-      polarisations: recording.polarisations,
-      channels: plan.channels,
-      spectrumRateHz,
-      centreFrequencyHz: recording.centreFrequencyHz,
-      ...channelsOf(recording, plan),
-      start,
-      ...(recording.unknownFacts && { unknownFacts: recording.unknownFacts }),
-      description: `${plan.channels} channels of ${recording.path}`,
-      history,
-    });
+  const create = () => createSigmfSpectra(path, spectraHeader(recording, plan, history));
   return written(create, async (append) =>
     run(
       recording.blocks(plan.blockSamples),

@@ -5,7 +5,8 @@
  */
 import { refuse } from '../core/errors.js';
 import { floorDivide, type Rational } from '../core/clock/rational.js';
-import { instant, type Instant } from '../core/instant.js';
+import { instantOfTick, secondsOfTicks } from '../core/clock/tick-clock.js';
+import { addSeconds, instant, secondsBetween, type Instant } from '../core/instant.js';
 import type { PacketFormat } from '../packets/packet-format.js';
 
 export type EpochSetting =
@@ -57,6 +58,13 @@ export function epochOf(
   const runsOn = start.lastTick === undefined || start.startTick >= start.lastTick;
   if (runsOn) return { told: 'operator', at: setting.at };
   return setting.afterRestart === 'clock' ? byClock(tickRateHz, start) : undefined;
+}
+
+/** When tick 0 was, where a tick's time is known; leap seconds between the two are counted. */
+export function epochOfTick(time: Instant, tick: bigint, tickRateHz: Rational): Instant {
+  // Near enough for the leap seconds, then exact by what is left.
+  const near = addSeconds(time, -secondsOfTicks(tick, tickRateHz));
+  return addSeconds(near, secondsBetween(instantOfTick({ epoch: near, tickRateHz }, tick), time));
 }
 
 /** Senders are started on whole seconds, and packets come soon after their samples. */

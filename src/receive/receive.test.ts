@@ -12,7 +12,7 @@ import { chips } from '../packets/chips.js';
 import { writeCapture } from '../packets/pcap-write.js';
 import { speadFeng } from '../packets/spead/feng.js';
 import { buildFrame } from '../packets/udp.js';
-import { receivePackets, type ReceiveSettings } from './index.js';
+import { receivePackets, type ReceiveSettings, type Reception } from './index.js';
 
 /** Two boards of three channels; 25 000 spectra a second, ten a block. */
 const stream = chips.plan({ boards: [1, 2], channels: 3, firstChannel: 1000 });
@@ -153,6 +153,39 @@ for (const by of ['typescript', ...native] as const)
         const { seen, account } = await received({ ...settings, by, from: { capture } });
         assert.equal(seen.length, 20);
         assert.deepEqual([account.outcomes.placed, account.outcomes.ring_full], [400, 0]);
+      }));
+
+    it('a session that nobody knows the time of begins when someone says it, and no other may be told', () =>
+      inTemporaryFolder('receive', async (folder) => {
+        const capture = await captureOf(folder, [...night(250_000, 250_020), ...night(0, 30)]);
+        const answers: unknown[] = [];
+        const reception: Reception = await receivePackets({
+          ...{ ...settings, by, from: { capture } },
+          onEvent: ({ kind }) => {
+            answers.push(kind);
+            // Tick 10, the first of the block that comes next, was at five.
+            if (kind !== 'untold') return;
+            const { at, tick } = reception.tellEpoch(10n, parseInstant('2026-06-01T05:00:00Z'));
+            answers.push(tick, formatInstant(at, 9));
+          },
+        });
+        const starts: string[] = [];
+        for await (const source of reception.sessions()) {
+          assert.throws(() => reception.tellEpoch(0n, STARTED), /no session waits/);
+          for await (const block of source.blocks(1000)) {
+            starts.push(`${block.startTick} ${formatInstant(block.start, 6).slice(11)}`);
+            block.release();
+          }
+        }
+        assert.deepEqual(starts, [
+          '250000 04:00:10.000000Z',
+          '250010 04:00:10.000400Z',
+          '10 05:00:00.000000Z',
+          '20 05:00:00.000400Z',
+        ]);
+        assert.deepEqual(answers, ['session', 'untold', 10n, '2026-06-01T05:00:00.000000000Z']);
+        assert.equal(reception.account().untimedBlocks, 1);
+        await reception.close();
       }));
 
     it('boards that restart begin a new source, whose time must be told', () =>

@@ -3,12 +3,14 @@ import { readFileSync } from 'node:fs';
 import { freemem } from 'node:os';
 import type { Closable } from '../core/closing.js';
 import { preparing } from '../core/closing.js';
+import { instantOfTick } from '../core/clock/tick-clock.js';
 import { refuse } from '../core/errors.js';
+import type { Instant } from '../core/instant.js';
 import type { StreamPlan } from '../packets/packet-format.js';
 import { packetFormatNamed } from '../packets/registry.js';
 import type { Arrivals, RingFill, SocketFacts } from './arrivals.js';
 import { knownBand, type Band } from './band.js';
-import { checkEpoch, epochOf, type EpochSetting } from './epoch.js';
+import { checkEpoch, epochOf, epochOfTick, type EpochSetting, type KnownEpoch } from './epoch.js';
 import { loadNative, type Absence } from '../backend/cpu/library.js';
 import { arriveFromCapture, type CaptureOrigin, type OpenFedRing } from './from-capture.js';
 import { arriveByDgram } from './from-dgram.js';
@@ -105,12 +107,15 @@ export interface Reception extends Closable {
   /** Hears no more: what has begun is handed on, then blocks and sessions end. */
   stop(): void;
   account(): ReceiveAccount;
+  /** When a tick was, for a session that is left out since nobody knew; it begins with its next block. */
+  tellEpoch(tick: bigint, time: Instant): { readonly at: Instant; readonly tick: bigint };
 }
 
 /** Packets of a socket or a capture as sources of blocks, one for each time the senders start; every packet accounted for. */
 export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
   preparing(async (closers) => {
-    const { stream, epoch } = settings;
+    const { stream } = settings;
+    let { epoch } = settings;
     const format = packetFormatNamed(stream.format);
     checkEpoch(format, epoch);
     const tickRateHz =
@@ -130,6 +135,9 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
     const native = settings.by === 'typescript' ? undefined : nativeTurn(plan);
     const turn = native === undefined || 'what' in native ? turnCells(plan) : native;
     let untimedBlocks = 0;
+    /** Of the session that nobody knows the time of. */
+    let waiting: { session: number; nextTick: bigint } | undefined;
+    let said: Instant | undefined;
     /** Cells missing in blocks that were taken between those edges. */
     let lostCells = 0;
     let hasStopped = false;
@@ -146,21 +154,30 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
       pending = block;
       return undefined;
     };
+    const wasSaid = (): boolean => waiting !== undefined && said !== undefined;
     async function* sessions(): AsyncGenerator<LiveSource> {
       let lastTick: bigint | undefined;
+      let heard = 0;
       for (let first = await nextBlock(); first; first = await nextBlock()) {
         const { session, startTick } = first;
-        const known = epochOf(format, epoch, tickRateHz, {
-          ...{ session, startTick, epoch: first.epoch, arrivedUnixNs: first.arrivedUnixNs },
-          ...(lastTick === undefined ? {} : { lastTick }),
-        });
+        const known: KnownEpoch | undefined =
+          said && waiting?.session === session
+            ? { told: 'operator', at: said }
+            : epochOf(format, epoch, tickRateHz, {
+                ...{ session, startTick, epoch: first.epoch, arrivedUnixNs: first.arrivedUnixNs },
+                ...(lastTick === undefined ? {} : { lastTick }),
+              });
+        // What was said holds as the start's own word did: until the clocks are set anew again.
+        if (said && known) epoch = { ...epoch, told: 'operator', at: known.at };
+        [waiting, said] = [undefined, undefined];
         const note = (block: ArrivedBlock): void => {
           if (block !== first && !hasStopped)
             lostCells += block.missingCells + block.skippedBlocks * cellsOf(plan);
           lastTick = block.startTick + blockTicksOf(plan);
         };
         note(first);
-        if (session > 0) settings.onEvent?.({ kind: 'session', session, startTick });
+        if (session > heard) settings.onEvent?.({ kind: 'session', session, startTick });
+        heard = session;
         const next = async (): Promise<ArrivedBlock | undefined> => {
           const block = await nextOf(session);
           if (block) note(block);
@@ -171,12 +188,18 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
           yield liveSource({ plan, band, polarisations, turn, first, epoch: known, clock, next });
           first.release();
         } else {
+          waiting = { session, nextTick: lastTick ?? startTick };
           settings.onEvent?.({ kind: 'untold', session, startTick });
           untimedBlocks++;
           first.release();
         }
-        // What of this session is left.
+        // What of this session is left; where someone says its time meanwhile, it begins.
         for (let rest = await next(); rest; rest = await next()) {
+          if (wasSaid()) {
+            pending = rest;
+            break;
+          }
+          if (waiting) waiting.nextTick = lastTick ?? startTick;
           if (!known) untimedBlocks++;
           rest.release();
         }
@@ -189,6 +212,18 @@ export const receivePackets = (settings: ReceiveSettings): Promise<Reception> =>
       stop: () => {
         hasStopped = true;
         arrivals.stop();
+      },
+      tellEpoch: (tick, time) => {
+        if (!waiting) {
+          return refuse(
+            'epoch',
+            'no session waits for it: the time of what comes is known, and files hold it already',
+            'end the night and begin again with --epoch where it is wrong',
+          );
+        }
+        const at = epochOfTick(time, tick, tickRateHz);
+        said = at;
+        return { at: instantOfTick({ epoch: at, tickRateHz }, waiting.nextTick), tick: waiting.nextTick };
       },
       account: () => {
         const { lanes, ...rest } = arrivals.account();

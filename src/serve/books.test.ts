@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { imageCPML } from '../core/axes.js';
+import { imageCPML, weightsCP } from '../core/axes.js';
 import { rational } from '../core/clock/rational.js';
 import { averageChannels, stokesI } from '../image/index.js';
 import type { ReceiveAccount } from '../receive/index.js';
@@ -165,6 +165,15 @@ describe('planes', () => {
         Object.is(plane[at], NaN) ? Number.isNaN(expected[at]) : Math.abs(plane[at] - expected[at]) < 1e-6,
         `${at}`,
       );
+    // channels count by their weights, X and Y each by their own
+    const weights = weightsCP(Float64Array.from([1, 5, 0, 0, 9, 9, 0, 0, 3, 2, 0, 0]), 3, 4);
+    const weighted = stokesI(averageChannels(image, plan, weights), plan, 0);
+    stokesPlane(image, plan, weights).forEach((value, at) => {
+      assert.ok(
+        Number.isNaN(weighted[at]) ? Number.isNaN(value) : Math.abs(value - weighted[at]) < 1e-6,
+        `${at}`,
+      );
+    });
     // the pixel one east and one north of the middle (2, 2)
     const spectrum = spectrumAt(image, plan, 0.5, 0.5);
     assert.equal(spectrum[1], null);

@@ -22,8 +22,19 @@ export interface Helm {
   readonly gainsChanged: () => void;
 }
 
+/** What of the receiver may be steered, where packets come. */
+export interface Receiver {
+  /** When a tick of the senders was; refuses where that is known already. */
+  readonly tellEpoch?: (tick: bigint, time: Instant) => From;
+  /** Raw packets into a file; answers with its name once it grows. */
+  readonly capture?: (seconds: number, onEnd: (what: string) => void) => Promise<string>;
+}
+
 export interface Bridge {
   readonly helm: () => Helm | undefined;
+  /** Why there is no helm, where there will be none. */
+  readonly fixed: () => string | undefined;
+  readonly receiver?: Receiver;
   readonly journal: Journal;
   readonly alarms: AlarmBook;
   readonly stop: () => void;
@@ -47,6 +58,26 @@ const schemas = {
   ]),
   integration: z.strictObject({ seconds: z.number().positive().max(86_400), from }),
   recording: z.strictObject({ do: z.enum(['start', 'stop']), from }),
+  delays: z.strictObject({
+    from: z.string().max(40),
+    inputs: z
+      .array(
+        z.strictObject({
+          input: z.union([z.int().nonnegative(), z.string().min(1).max(64)]),
+          delayS: z.number(),
+          delayRate: z.number().optional(),
+          phaseRad: z.number().optional(),
+          phaseRateRadS: z.number().optional(),
+        }),
+      )
+      .min(1)
+      .max(65_536),
+  }),
+  epoch: z.strictObject({
+    tick: z.union([z.int().nonnegative(), z.string().regex(/^\d{1,20}$/)]),
+    time: z.string().max(40),
+  }),
+  capture: z.strictObject({ seconds: z.number().positive().max(3600) }),
   stop: z.strictObject({}),
 } as const;
 export type CommandName = keyof typeof schemas;
@@ -69,27 +100,70 @@ const wanted = (text: string | undefined): Instant | undefined =>
 export class Commands {
   constructor(private readonly bridge: Bridge) {}
 
-  async run(name: CommandName, body: unknown, who: string): Promise<Steered> {
+  /** With `rehearse` it is refused as it would be, answered, and nothing is changed. */
+  async run(
+    name: CommandName,
+    body: unknown,
+    who: string,
+    mode: 'run' | 'rehearse' = 'run',
+  ): Promise<Steered> {
     if (name === 'stop') {
       checked(name, schemas.stop, body);
-      return this.stop(who);
+      return mode === 'run' ? this.stop(who) : { accepted: true, fromTick: '', from: '', journal: 0 };
     }
-    const helm =
-      this.bridge.helm() ??
-      refuse(name, 'nothing can be steered yet', 'wait for the first data, or run corella live');
+    if ((name === 'epoch' || name === 'capture') && mode === 'rehearse')
+      refuse(name, 'one machine at a time is told this', 'steer that machine by its own page');
+    if (name === 'epoch') return this.epoch(checked(name, schemas.epoch, body), who);
+    if (name === 'capture') return this.capture(checked(name, schemas.capture, body), who);
+    const helm = this.bridge.helm() ?? this.noHelm(name);
     switch (name) {
       case 'flags':
-        return this.flags(checked(name, schemas.flags, body), helm, who);
+        return this.flags(checked(name, schemas.flags, body), helm, who, mode);
       case 'gains':
-        return this.gains(checked(name, schemas.gains, body), helm, who);
+        return this.gains(checked(name, schemas.gains, body), helm, who, mode);
       case 'integration': {
         const { seconds, from: at } = checked(name, schemas.integration, body);
+        if (mode === 'rehearse') return rehearsed(helm.steering.tryIntegration(seconds, wanted(at)));
         const since = helm.steering.setIntegration(seconds, wanted(at));
         return this.answer(since, who, `integrations of ${seconds} s`);
       }
       case 'recording':
-        return this.recording(checked(name, schemas.recording, body), helm, who);
+        return this.recording(checked(name, schemas.recording, body), helm, who, mode);
+      case 'delays':
+        checked(name, schemas.delays, body);
+        return refuse(
+          name,
+          'the running chain stops no fringes: it images the whole sky, and nothing in it takes delays',
+          "'corella correlate --track' follows a place in a recording",
+        );
     }
+  }
+
+  private noHelm(name: string): never {
+    const fixed = this.bridge.fixed();
+    return fixed === undefined
+      ? refuse(name, 'nothing can be steered yet', 'wait for the first data, or run corella live')
+      : refuse(name, fixed, 'begin again with other options, or with --backend cpu');
+  }
+
+  /** For senders that were started again while nobody knew when: their data are kept from the next block on. */
+  private epoch({ tick, time }: z.infer<typeof schemas.epoch>, who: string): Steered {
+    const tell =
+      this.bridge.receiver?.tellEpoch ??
+      refuse('epoch', 'no packets are received', 'only packets have ticks: run corella live --listen');
+    const since = tell(BigInt(tick), parseInstant(time, 'epoch.time'));
+    return this.answer(since, who, `tick ${String(tick)} of the senders was at ${time}`);
+  }
+
+  private async capture({ seconds }: z.infer<typeof schemas.capture>, who: string): Promise<Steered> {
+    const capture =
+      this.bridge.receiver?.capture ??
+      refuse('capture', 'no packets come from a network', 'run corella live --listen');
+    const path = await capture(seconds, (what) => {
+      this.bridge.journal.add({ who: 'corella', what });
+    });
+    const { number } = this.bridge.journal.add({ who, what: `capturing packets for ${seconds} s: ${path}` });
+    return { accepted: true, fromTick: '', from: '', journal: number };
   }
 
   acknowledge(id: string, who: string): { readonly accepted: true; readonly journal: number } {
@@ -110,6 +184,7 @@ export class Commands {
     { inputs, flag, from: at }: z.infer<typeof schemas.flags>,
     { steering, telescope, gainsChanged }: Helm,
     who: string,
+    mode: 'run' | 'rehearse',
   ): Steered {
     const chosen = inputs.flatMap((one) => inputsNamed(one, telescope));
     if (!flag && chosen.some((a) => steering.neverImaged[a] === 1))
@@ -122,6 +197,7 @@ export class Commands {
     for (const a of chosen) flags[a] = flag ? 1 : 0;
     if (flags.every((one) => one === 1)) refuse('flags.inputs', 'would leave out every input', 'keep some');
     const since = steering.next(wanted(at));
+    if (mode === 'rehearse') return rehearsed(since);
     steering.flags.set(since.at, flags);
     gainsChanged();
     const names = chosen.map((a) => inputName(telescope, a, telescope.polarisations));
@@ -134,10 +210,12 @@ export class Commands {
     command: z.infer<typeof schemas.gains>,
     { steering, gains, loadGains, gainsChanged }: Helm,
     who: string,
+    mode: 'run' | 'rehearse',
   ): Promise<Steered> {
     if (!gains) refuse('gains', 'no images are made that gains could calibrate', 'start with --image');
     const calibrated = command.do === 'load' ? await loadGains(command.name) : undefined;
     const since = steering.next(command.do === 'hold' ? undefined : wanted(command.from));
+    if (mode === 'rehearse') return rehearsed(since);
     switch (command.do) {
       case 'solve':
         gains.solve(since, command.everyS);
@@ -164,9 +242,11 @@ export class Commands {
     { do: what, from: at }: z.infer<typeof schemas.recording>,
     { steering, hasFiles }: Helm,
     who: string,
+    mode: 'run' | 'rehearse',
   ): Steered {
     if (!hasFiles) refuse('recording', 'no file was asked for', 'start with -o night.uvh5');
     const since = steering.next(wanted(at));
+    if (mode === 'rehearse') return rehearsed(since);
     steering.recording.set(since.at, what === 'start');
     return this.answer(since, who, `recording ${what === 'start' ? 'on' : 'off'}`);
   }
@@ -178,6 +258,13 @@ export class Commands {
     return { accepted: true, fromTick: '', from: '', journal: number };
   }
 }
+
+const rehearsed = (since: From): Steered => ({
+  accepted: true,
+  fromTick: since.tick.toString(),
+  from: formatInstant(since.at, 6),
+  journal: 0,
+});
 
 /** By number, by station ("stand17": both polarisations), or by station and polarisation ("stand17:Y"). */
 function inputsNamed(one: number | string, telescope: Telescope): number[] {

@@ -16,6 +16,7 @@ import type { ReceiveAccount } from '../receive/index.js';
 import { sourcesUp } from '../sky/above.js';
 import type { Source as SkySourceModel } from '../sky/source.js';
 import { AlarmBook } from './alarms.js';
+import { KeptIntegrations } from './again/kept-integrations.js';
 import { AntennaBook } from './antennas.js';
 import { Film, type Frame } from './film.js';
 import { Latencies } from './latencies.js';
@@ -83,6 +84,7 @@ export class LiveState implements NightWatcher {
   readonly startedUnixS = nowS();
   readonly alarms: AlarmBook;
   readonly film = new Film();
+  readonly kept = new KeptIntegrations();
   readonly latencies: Latencies;
   readonly load: LoadMeter;
   readonly book = new NightBook(nowS());
@@ -184,6 +186,7 @@ export class LiveState implements NightWatcher {
       this.latencies.add('correlate', secondsBetween(addSeconds(start, durationS), instantNow()));
     const isWritten = begun.files !== undefined && (begun.live.steering?.recording.at(start) ?? true);
     this.book.integration(toDate(start).getTime() / 1000, this.present, isWritten);
+    if (begun.live.imaging) this.kept.add(integration);
     this.listener?.bandpass(integration);
     this.listener?.changed('antennas');
   }
@@ -260,10 +263,11 @@ export class LiveState implements NightWatcher {
     return gains ? 'Jy/beam' : 'counts';
   }
 
-  private frameOf(sky: SkyImage, ageS: number): Frame {
+  /** Of an image; of one that was made again with the weights it was made with. */
+  frameOf(sky: SkyImage, ageS: number, again?: { readonly weight: string }): Frame {
     const { plan, start, durationS } = sky;
     const { steering, imaging } = this.begun?.live ?? {};
-    const plane = stokesPlane(sky.image, plan);
+    const plane = stokesPlane(sky.image, plan, sky.weights);
     const middle = addSeconds(start, durationS / 2);
     const calibrated = steering ? steering.gains.at(start) : imaging?.calibrated;
     const head: SkyHead = {
@@ -277,20 +281,26 @@ export class LiveState implements NightWatcher {
       pixelSize: plan.pixelSize,
       halfWidth: plan.field.kind === 'all-sky' ? 1 : Math.sin((plan.field.widthDeg * Math.PI) / 360),
       unit: calibrated ? 'Jy/beam' : 'counts',
-      road: imaging?.road ?? 'visibilities',
+      road: again ? 'visibilities' : (imaging?.road ?? 'visibilities'),
+      ...again,
       ...colourRange(plane),
-      sources: this.sourcesOf(sky),
+      sources: again ? this.sourcesAt(sky) : this.sourcesOf(sky),
     };
     return { head, plane, unixS: toDate(middle).getTime() / 1000 };
   }
 
   /** They move by a quarter of a degree a minute: once a second is often enough. */
-  private sourcesOf({ plan, frame }: SkyImage): readonly SkySource[] {
+  private sourcesOf(sky: SkyImage): readonly SkySource[] {
     const atMs = performance.now();
-    if (this.skySources && atMs - this.skySources.atMs < 1000) return this.skySources.sources;
+    if (!this.skySources || atMs - this.skySources.atMs >= 1000)
+      this.skySources = { atMs, sources: this.sourcesAt(sky) };
+    return this.skySources.sources;
+  }
+
+  private sourcesAt({ plan, frame }: SkyImage): readonly SkySource[] {
     const { live, sources: named = [] } = this.begun ?? {};
     const frequencyHz = live?.frequenciesHz[live.frequenciesHz.length >> 1];
-    const sources = sourcesUp(named, frame, 2, {
+    return sourcesUp(named, frame, 2, {
       ...(live && { telescope: live.telescope }),
       ...(frequencyHz !== undefined && { frequencyHz }),
     }).flatMap((up): SkySource[] => {
@@ -299,7 +309,5 @@ export class LiveState implements NightWatcher {
       const { altitudeDeg, azimuthDeg } = up;
       return [{ name: up.source.name, ...place, altitudeDeg, azimuthDeg }];
     });
-    this.skySources = { atMs, sources };
-    return sources;
   }
 }

@@ -86,8 +86,10 @@ export interface Status {
   readonly gains: { readonly state: 'none' | 'held' | 'solving'; readonly ageS?: number };
   readonly alarms: { readonly warnings: number; readonly alarms: number };
   readonly clients: number;
-  /** Whether commands may be sent at all. */
+  /** Whether flags, gains, integrations and recording may be changed. */
   readonly steerable: boolean;
+  /** Why not, where that will not change: in words for people. */
+  readonly fixed?: string;
 }
 
 export interface PlanView {
@@ -247,6 +249,8 @@ export interface SkyHead extends Head {
   readonly halfWidth: number;
   readonly unit: string;
   readonly road: string;
+  /** Of a picture that was made again, with weights of its own. */
+  readonly weight?: string;
   readonly low: number;
   readonly high: number;
   readonly peak: number;

@@ -1,20 +1,21 @@
 /** Opens the page of a night: a server, its socket, its clockwork of one second. */
 import type { AddressInfo } from 'node:net';
 import type { Closable } from '../core/closing.js';
-import { CorellaError } from '../core/errors.js';
+import { CorellaError, refuse } from '../core/errors.js';
 import { formatInstant } from '../core/instant.js';
 import type { Integration } from '../core/blocks.js';
 import { baselineIndex, baselineCount } from '../core/axes.js';
 import type { GainsEvents } from '../pipeline/live/gains.js';
 import type { Steering } from '../pipeline/live/steering.js';
-import { Commands, type Helm } from './commands.js';
+import { Again } from './again/again.js';
+import { Commands, isCommand, type Helm, type Receiver } from './commands.js';
 import { GainsBook } from './gains-book.js';
 import { makeToken, openGuard } from './guard.js';
 import { createHttp } from './http.js';
 import { Hub, textMessage } from './hub.js';
 import { Journal } from './journal.js';
 import { LiveState, type NightFacts } from './live-state.js';
-import type { CheckView, Topic } from './messages.js';
+import type { CheckView, Status, Topic } from './messages.js';
 import { Metrics } from './metrics.js';
 import { readsOf } from './reads.js';
 import { faultsOf } from './rules.js';
@@ -31,6 +32,7 @@ export interface PageSettings {
   readonly token?: string;
   readonly facts: NightFacts;
   readonly journal?: string;
+  readonly receiver?: Receiver;
   readonly stop: () => void;
   readonly say: (line: string) => void;
 }
@@ -40,6 +42,8 @@ export interface Page extends Closable {
   readonly url: string;
   readonly steerUrl: string;
   readonly state: LiveState;
+  /** Pictures that are made again; the chain gives them their time. */
+  readonly again: Again;
   readonly gainsEvents: GainsEvents;
   /** Data flow: from now on there is something to steer. */
   steer(helm: Omit<Helm, 'gainsChanged'>): void;
@@ -48,6 +52,14 @@ export interface Page extends Closable {
   /** Checks of the live data against the reference, newest. */
   check(view: () => CheckView | undefined): void;
   publish(topic: Topic): void;
+  status(): Status;
+  /** What a page may ask for, for others who may steer. */
+  command(
+    name: string,
+    body: unknown,
+    who: string,
+    mode: 'run' | 'rehearse',
+  ): Promise<{ readonly from: string; readonly fromTick: string }>;
 }
 
 const SECOND_MS = 1000;
@@ -143,8 +155,12 @@ export async function openPage(settings: PageSettings): Promise<Page> {
       for (const pair of hub.pairs()) publishBaseline(hub, integration, pair);
     },
   });
+  const again = new Again(state);
+  again.isIdle = facts.showing !== undefined;
   const commands = new Commands({
     helm: () => helm,
+    fixed: () => statusOf(state, around()).fixed,
+    ...(settings.receiver && { receiver: settings.receiver }),
     journal,
     alarms: state.alarms,
     stop: () => {
@@ -158,7 +174,13 @@ export async function openPage(settings: PageSettings): Promise<Page> {
     token,
     names: settings.names ?? [],
   });
-  const server = createHttp({ guard, hub, metrics, commands, gets: readsOf({ state, journal, around }) });
+  const server = createHttp({
+    guard,
+    hub,
+    metrics,
+    commands,
+    gets: readsOf({ state, again, journal, around }),
+  });
   const port = await listen(server, settings);
   const timer = setInterval(() => {
     state.load.tick();
@@ -174,6 +196,7 @@ export async function openPage(settings: PageSettings): Promise<Page> {
     url,
     steerUrl: `${url}#token=${token}`,
     state,
+    again,
     gainsEvents: {
       solved: (solved, from) => {
         gains.changed(solved);
@@ -207,9 +230,19 @@ export async function openPage(settings: PageSettings): Promise<Page> {
       check = view;
     },
     publish,
+    status: () => statusOf(state, around()),
+    command: async (command, body, who, mode) =>
+      isCommand(command)
+        ? commands.run(command, body, who, mode)
+        : refuse(
+            'steer',
+            `'${command}' is no command`,
+            'choose flags, gains, integration, recording or stop',
+          ),
     close: async () => {
       clearInterval(timer);
       state.load.close();
+      await again.close();
       await journal.close();
       hub.close();
       server.closeAllConnections();

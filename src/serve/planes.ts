@@ -4,22 +4,34 @@ import type { SkyImage } from '../pipeline/sky-image.js';
 
 type Axes = Pick<ImagePlan, 'channels' | 'products' | 'pixels'>;
 
-/** plane : [m][l], the mean over channels of (XX + YY)/2, or of XX alone; NaN where nothing is shown. */
-export function stokesPlane(image: SkyImage['image'], { channels, products, pixels }: Axes): Float32Array {
+/**
+ * plane : [m][l], (XX + YY)/2 or XX alone of the means over channels by their weights, as averageChannels makes them;
+ * NaN where nothing is shown. Channel by channel, so that an image of many is gone through once.
+ */
+export function stokesPlane(
+  image: SkyImage['image'],
+  { channels, products, pixels }: Axes,
+  weights?: SkyImage['weights'],
+): Float32Array {
   const size = pixels * pixels;
-  const sum = new Float64Array(size);
-  let filled = 0;
+  const hands = products > 1 ? 2 : 1;
+  const sums = new Float64Array(hands * size);
+  const present = new Float64Array(hands);
   // Pixels that are not shown are NaN in every channel; a channel without data is NaN in every pixel.
   const middle = (pixels / 2) * pixels + pixels / 2;
-  for (let c = 0; c < channels; c++) {
-    const x = c * products * size;
-    const y = products > 1 ? x + size : x;
-    if (Number.isNaN(image[x + middle] + image[y + middle])) continue;
-    filled++;
-    for (let at = 0; at < size; at++) sum[at] += image[x + at] + image[y + at];
-  }
+  for (let c = 0; c < channels; c++)
+    for (let hand = 0; hand < hands; hand++) {
+      const from = (c * products + hand) * size;
+      if (Number.isNaN(image[from + middle])) continue;
+      const weight = weights?.[c * products + hand] ?? 1;
+      present[hand] += weight;
+      for (let at = 0; at < size; at++) sums[hand * size + at] += weight * image[from + at];
+    }
   const plane = new Float32Array(size);
-  for (let at = 0; at < size; at++) plane[at] = filled > 0 ? sum[at] / (2 * filled) : NaN;
+  const [x, y] = [present[0], present[hands - 1]];
+  const other = (hands - 1) * size;
+  for (let at = 0; at < size; at++)
+    plane[at] = x > 0 && y > 0 ? (sums[at] / x + sums[other + at] / y) / 2 : NaN;
   return plane;
 }
 

@@ -5,6 +5,7 @@ import { refuse } from '../core/errors.js';
 import { instant } from '../core/instant.js';
 import { encodeFitsImage } from '../formats/index.js';
 import { skyFrame } from '../sky/frame.js';
+import type { Again } from './again/again.js';
 import type { Frame } from './film.js';
 import type { Answer, Get } from './http.js';
 import type { Journal } from './journal.js';
@@ -14,13 +15,14 @@ import { encodeMessage } from './wire.js';
 
 export interface Readable {
   readonly state: LiveState;
+  readonly again: Again;
   readonly journal: Journal;
   readonly around: () => Surroundings;
 }
 
 const json = (value: unknown): Answer => (value === undefined ? undefined : { json: value });
 
-export function readsOf({ state, journal, around }: Readable): Readonly<Record<string, Get>> {
+export function readsOf({ state, again, journal, around }: Readable): Readonly<Record<string, Get>> {
   return {
     status: () => json(statusOf(state, around())),
     plan: () => json(planOf(state)),
@@ -34,6 +36,8 @@ export function readsOf({ state, journal, around }: Readable): Readonly<Record<s
     images: () =>
       json(state.film.all.map(({ unixS, head }) => ({ unixS, time: head.time, peak: head.peak }))),
     'images/at': (query) => frameAt(state, query),
+    'images/again': async (query) =>
+      framed(await again.make(numberIn(query, 'unixS'), query.get('weight') ?? 'natural')),
     'images/latest.png': () => latestPng(state),
     'images/latest.fits': () => latestFits(state),
     place: (query) => place(state, query),
@@ -53,8 +57,13 @@ function frameAt({ film }: LiveState, query: URLSearchParams): Answer {
     (best, one) => (best && Math.abs(best.unixS - unixS) <= Math.abs(one.unixS - unixS) ? best : one),
     undefined,
   );
-  return nearest && { type: 'application/octet-stream', bytes: encodeMessage(nearest.head, nearest.plane) };
+  return nearest && framed(nearest);
 }
+
+const framed = ({ head, plane }: Frame): Answer => ({
+  type: 'application/octet-stream',
+  bytes: encodeMessage(head, plane),
+});
 
 async function latestPng({ begun, frame }: LiveState): Promise<Answer> {
   if (begun?.picture === undefined || !frame) return undefined;

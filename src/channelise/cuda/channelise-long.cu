@@ -31,35 +31,6 @@
 #include "shape.cuh"
 #include "shared.cuh"
 
-constexpr int TILE = 4, EACH = 4, UNIT = TILE * EACH;
-constexpr int THREADS = 512, GROUP = THREADS / 2;
-constexpr int QUADS = (TAPS + TILE - 1 + DELAYED + 3) / 4;  // fours of rows that the windows of a tile span
-constexpr int PAIRS = (TAPS + 1) / 2, EIGHTS = (TAPS + 7) / 8;
-constexpr int ROW_BYTES = 2 * CHANNELS, QUAD_BYTES = 4 * ROW_BYTES;
-constexpr int EXCHANGE_BYTES = CHANNELS * 2 * 8, STAGE_BYTES = EXCHANGE_BYTES / 16;
-constexpr int BARRIER_BYTES = 96;
-constexpr int RING_BYTES = QUADS * QUAD_BYTES, KEPT_BYTES = KEPT * EIGHTS * 256 * 16;
-// By measurement: columns of the filter after which results go out, for they have come from scratch by then; and after
-// which the exchange is given up.
-constexpr int WRITE_AT = KEPT == 16 ? 8 : 12, FREE_AT = KEPT == 16 ? 15 : 16;
-static_assert(CHANNELS == 4096, "16 x 16 x 16 points");
-static_assert(OPENS_AT == 16, "where the copy engine begins, and how much it takes");
-
-struct LongWork {
-  const int8_t *voltages;  // [a][pitch]
-  int64_t pitchBytes;
-  const uint4 *taps;        // [n1][eight][256]: taps 2p and 2p + 1 in word p
-  const float4 *turns;      // [k1][4]: two twiddles each, omega = e^(-2 pi i k1 / 256)
-  const float4 *lastTurns;  // [4][k1][k2]: omega = e^(-2 pi i (k1 + 16 k2) / 4096)
-  const float4 *factors;    // [a][k1][k2][k3], unless ONE_FACTOR
-  const uint8_t *missing;   // [a][t], 1 where a spectrum is missing; or null
-  uint4 *scratch;           // [block][2][tile][warp][quarter][lane]
-  unsigned long long *saturated;
-  int inputs, spectra;
-  const InputDelay *delays;  // DELAYED: [a]
-  float factor;              // ONE_FACTOR: of all
-};
-
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     channeliseLong(const __grid_constant__ TensorMap map, const __grid_constant__ LongWork work) {
   extern __shared__ __align__(128) unsigned char shared[];

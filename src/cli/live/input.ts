@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import type { Closable } from '../../core/closing.js';
 import { CorellaError, refuse } from '../../core/errors.js';
 import { numberOf } from '../../core/clock/rational.js';
-import { parseInstant } from '../../core/instant.js';
+import { parseInstant, type Instant } from '../../core/instant.js';
 import { sampleRateOf, type Source } from '../../core/sources.js';
 import { formatHz, formatSeconds } from '../../core/units.js';
 import {
@@ -23,6 +23,7 @@ import { isPacketFormatName, packetFormatNamed } from '../../packets/registry.js
 import type { LiveInput } from '../../pipeline/live/night.js';
 import {
   captureDatagrams,
+  planListening,
   receivePackets,
   surveySocket,
   type Band,
@@ -63,6 +64,10 @@ export interface OpenedInput extends LiveInput, Closable {
   packets?(): ReceiveAccount;
   /** Where packets wait. */
   readonly ring?: { readonly blocks: number; readonly samplesPerBlock: number };
+  /** When a tick was, of senders whose clocks were set anew while nobody knew; from which on it holds. */
+  readonly tellEpoch?: (tick: bigint, time: Instant) => { readonly at: Instant; readonly tick: bigint };
+  /** Where packets come from a network. */
+  readonly listening?: { readonly port: number; readonly group?: string; readonly interface?: string };
 }
 
 export type Say = (line: string) => void;
@@ -195,6 +200,12 @@ export function listenSettings(text: string, options: Pick<InputOptions, 'interf
   };
 }
 
+/** For whoever captures what comes there. */
+function listeningOf({ listen, interface: by }: ListenSettings): NonNullable<OpenedInput['listening']> {
+  const { group, address, port } = planListening({ listen, ...(by === undefined ? {} : { interface: by }) });
+  return { port, ...(group && { group: address }), ...(by === undefined ? {} : { interface: by }) };
+}
+
 /** Enough to hear of every sender. */
 const SURVEYED = 4000;
 const SURVEY_S = 5;
@@ -278,6 +289,7 @@ async function openPackets(
   const telescope = options.telescope === undefined ? undefined : await loadTelescope(options.telescope);
   const polarisations = options.polarisations ?? telescope?.polarisations;
   const band = bandFor(plan, options.frequency);
+  const listening = 'capture' in origin ? undefined : { listening: listeningOf(origin) };
   const reception = await receivePackets({
     stream: plan,
     from: origin,
@@ -303,6 +315,8 @@ async function openPackets(
       reception.stop();
     },
     packets: () => reception.account(),
+    tellEpoch: (tick, time) => reception.tellEpoch(tick, time),
+    ...listening,
     ring: {
       blocks: reception.plan.blocks,
       samplesPerBlock: reception.plan.slotsPerBlock * plan.samplesPerSlot,

@@ -18,11 +18,12 @@ import { Steering } from '../../pipeline/live/steering.js';
 import type { NightWatcher } from '../../pipeline/live/watcher.js';
 import type { ReceiveAccount } from '../../receive/index.js';
 import type { TimedSpectra } from '../../pipeline/stages/spectra.js';
-import { openPage, tokenOf, watchInput, type CheckView } from '../../serve/index.js';
+import { openCapture, openPage, tokenOf, watchInput, type CheckView } from '../../serve/index.js';
 import { parseSource } from '../../sky/source.js';
 import { findSources } from '../../sky/sources.js';
 import { version } from '../report/version.js';
 import type { OpenedInput, Say } from './input.js';
+import type { Steerable } from './machines.js';
 
 export interface PageOptions {
   /** HOST:PORT or PORT; nothing where nobody said, false for none. */
@@ -64,7 +65,7 @@ interface BegunNight {
   readonly files?: NightFiles;
 }
 
-export interface NightPage extends Closable {
+export interface NightPage extends Closable, Steerable {
   /** The input, watched. */
   readonly input: OpenedInput;
   readonly watcher: NightWatcher;
@@ -122,6 +123,10 @@ export async function openNightPage(input: OpenedInput, settings: Settings): Pro
     ...(options.pageName && { names: options.pageName }),
     ...(options.tokenFile !== undefined && { token: await tokenOf(options.tokenFile) }),
     ...(options.out !== undefined && { journal: join(folder, 'journal.jsonl') }),
+    receiver: {
+      ...(input.tellEpoch && { tellEpoch: input.tellEpoch }),
+      ...(input.listening && { capture: openCapture(input.listening, folder) }),
+    },
     facts: {
       description: input.description,
       backend: `${backend.kind}: ${backend.description}`,
@@ -142,6 +147,13 @@ export async function openNightPage(input: OpenedInput, settings: Settings): Pro
   let gains: LiveGains | undefined;
   let check: LiveCheck | undefined;
   return {
+    url: page.url,
+    status: () => page.status(),
+    bandHz: () => {
+      const { frequenciesHz } = page.state.begun?.live ?? {};
+      return frequenciesHz && [frequenciesHz[0], frequenciesHz[frequenciesHz.length - 1]];
+    },
+    command: (name, body, who, mode) => page.command(name, body, who, mode),
     look: async (spectra) => {
       await check?.look(spectra);
     },
@@ -154,6 +166,7 @@ export async function openNightPage(input: OpenedInput, settings: Settings): Pro
       integration: async (integration) => {
         page.state.integration(integration);
         await gains?.integration(integration);
+        await page.again.work();
       },
       image: (sky) => {
         page.state.image(sky);

@@ -26,6 +26,7 @@ export const optionWith = <Value>(
 
 /** What a parser refuses without knowing for which option is told with the option's name. */
 export function nameOptionsInErrors(command: Command): void {
+  command.commands.forEach(nameOptionsInErrors);
   for (const option of command.options) {
     const { parseArg } = option;
     if (!parseArg) continue;

@@ -8,6 +8,7 @@ import {
   type Plan,
   type RoadPlan,
 } from '../../pipeline/planner/planner.js';
+import { manyMachines } from '../../pipeline/planner/many.js';
 import { roadNames, type KernelName, type RoadName } from '../../pipeline/resident/road-names.js';
 import type { Compared, ResidentRun } from '../../pipeline/planner/run.js';
 import type { Workload } from '../../pipeline/planner/workload.js';
@@ -22,7 +23,8 @@ const kernelNames = Object.keys(kernelUnits) as KernelName[];
 
 export function reportPlan(terminal: Terminal, plan: Plan, runs: readonly (RoadRun | ResidentRun)[]): void {
   const { imagedM, ...workload } = plan.workload;
-  terminal.result({ ...plan, workload: { ...workload, imagedStations: imagedM.length }, runs }, [
+  const many = manyMachines(plan);
+  terminal.result({ ...plan, workload: { ...workload, imagedStations: imagedM.length }, many, runs }, [
     ...planLines(plan),
     ...runs.flatMap((one) => ('images' in one ? ['', ...describeRun(one, plan.workload.cadenceS)] : [])),
     ...(runs.some((one) => !('images' in one)) ? ['', ...measuredRows(runs)] : []),
@@ -38,7 +40,23 @@ export const planLines = (plan: Plan): string[] => [
   ...footnotes(plan),
   '',
   ...verdict(plan),
+  '',
+  ...manyLines(plan),
 ];
+
+/** Both ways of many machines; what each needs of the network. */
+function manyLines(plan: Plan): string[] {
+  const { telescope, recordings } = manyMachines(plan);
+  const { countedAs } = plan.machine;
+  const gigabits = (bitsPerS: number): string => `${Number((bitsPerS / 1e9).toPrecision(3))} Gb/s`;
+  return [
+    `the telescope by channels: ${telescope.machines} ${countedAs}${telescope.machines === 1 ? '' : 's'} of ` +
+      `${telescope.channels} channels, ${gigabits(telescope.toEachBitsPerS)} of spectra to each, ${gigabits(telescope.toAllBitsPerS)} in all`,
+    `its recordings, correlated as fast as they are made: ${recordings.workers} worker${recordings.workers === 1 ? '' : 's'}, ` +
+      `${formatBytes(recordings.readBytesPerS)} a second from the shared disk, ${formatBytes(recordings.resultBytesPerS)} a second of results ` +
+      `(integrations of ${formatSeconds(plan.workload.calibrateEveryS)})`,
+  ];
+}
 
 /** A sustained run: what each step of an image took, beside what was predicted. */
 function describeRun(run: ResidentRun, cadenceS: number): string[] {

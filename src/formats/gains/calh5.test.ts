@@ -61,11 +61,15 @@ describe('CalH5', () => {
   it('takes gains to multiply with, X lying north, and refuses what is no gain of a channel', async () => {
     const folder = temporaryFolder('calh5');
     /** Two antennas of three, one channel, Y before X; γ = 2i for antenna 7's second term. */
-    const write = async (name: string, changed: GroupPlan['items'] = {}): Promise<string> => {
+    const write = async (
+      name: string,
+      changed: GroupPlan['items'] = {},
+      terms: readonly number[] = [1, 0, 0, 2, 1, 0, 1, 0],
+    ): Promise<string> => {
       const path = join(folder, name);
       const output = await openOutput(path);
-      const dims = [2, 1, 1, 2];
-      const gammas = bytesOf(Float64Array.of(1, 0, 0, 2, 1, 0, 1, 0));
+      const dims = [2, 1, 1, terms.length / 4];
+      const gammas = bytesOf(Float64Array.from(terms));
       const file = await createHdf5(output, {
         kind: 'group',
         items: {
@@ -90,7 +94,14 @@ describe('CalH5', () => {
             kind: 'group',
             items: {
               gains: { kind: 'fixed', type: 'complex128', dims, bytes: gammas },
-              flags: { kind: 'fixed', type: 'boolean', dims, bytes: Uint8Array.of(0, 0, 1, 0) },
+              flags: {
+                kind: 'fixed',
+                type: 'boolean',
+                dims,
+                bytes: Uint8Array.from(terms.slice(0, terms.length / 2), (_, k) =>
+                  k === terms.length / 4 ? 1 : 0,
+                ),
+              },
             },
           },
         },
@@ -105,6 +116,19 @@ describe('CalH5', () => {
     assert.deepEqual([...found.gains.subarray(10, 12)], [0, 0.5]);
     assert.deepEqual([...found.solved], [0, 1, 0, 0, 1, 1]);
     assert.equal(formatInstant(found.time), '2021-12-12T00:00:00.000Z');
+    // All four terms: Jxx = 2, Jyy = 1, Jxy = 0, Jyx = i of a station whose X lies north, so that our X is its Y. In our order
+    // [[1, i], [0, 2]], conjugated [[1, −i], [0, 2]], and to multiply with: its inverse [[1, i/2], [0, 1/2]] is G.
+    const four = [2, 0, 1, 0, 0, 0, 0, 1];
+    const matrices = await readGainFile(
+      await write('four.calh5', { jones_array: wholes([-5, -6, -7, -8]) }, [...four, ...four]),
+    );
+    assert.deepEqual([...matrices.gains.subarray(8, 12)], [1, 0, 0.5, 0]);
+    assert.deepEqual(
+      [...(matrices.leakage?.subarray(8, 12) ?? [])].map((value) => value + 0),
+      [0, 0.5, 0, 0],
+    );
+    // One term of antenna 5 is flagged: the station has no matrix.
+    assert.deepEqual([...matrices.solved], [0, 0, 0, 0, 1, 1]);
     for (const [changed, words] of [
       [{ cal_type: text('delay') }, /holds delays/],
       [{ wide_band: truth('yes') }, /gains of whole bands/],

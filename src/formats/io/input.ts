@@ -1,6 +1,6 @@
 /** Opening and reading files, with failures in our own words. */
-import { open, readlink, stat, type FileHandle } from 'node:fs/promises';
-import { extname } from 'node:path';
+import { open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises';
+import { extname, sep } from 'node:path';
 import type { Closable } from '../../core/closing.js';
 import { CorellaError, refuse } from '../../core/errors.js';
 import { meantBeside } from '../../core/spelling.js';
@@ -27,8 +27,35 @@ function cannotRead(path: string, error: unknown, whenMissing = 'check the name'
   throw new CorellaError({ where: path, what, fix }, { cause: error });
 }
 
+/** Folders outside which nothing is opened, links followed; anything where undefined. */
+let confinedTo: readonly string[] | undefined;
+
+/**
+ * From now on this process opens files in these folders alone, wherever links lead: for a worker, who is told by others
+ * what to read. Returns what lifts it again.
+ */
+export async function confineReading(folders: readonly string[]): Promise<() => void> {
+  confinedTo = await Promise.all(
+    folders.map((folder) => realpath(folder).catch((error: unknown) => cannotRead(folder, error))),
+  );
+  return () => {
+    confinedTo = undefined;
+  };
+}
+
+async function refuseOutside(path: string, folders: readonly string[]): Promise<void> {
+  const real = await realpath(path).catch((error: unknown) => cannotRead(path, error));
+  if (!folders.some((folder) => real.startsWith(folder.endsWith(sep) ? folder : folder + sep)))
+    refuse(
+      path,
+      `lies outside ${folders.join(', ')}, where this process may read`,
+      'put it there, or start the worker with another --root',
+    );
+}
+
 /** `whenMissing` is the advice given where there is no such file, nor one of nearly that name and of its kind. */
 export async function openInput(path: string, whenMissing?: string): Promise<InputFile> {
+  if (confinedTo) await refuseOutside(path, confinedTo);
   const found = await stat(path).catch(async (error: unknown) => {
     const target = await readlink(path).catch(() => undefined);
     if (target !== undefined && errorCode(error) === 'ENOENT')

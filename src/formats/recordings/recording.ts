@@ -15,6 +15,7 @@ import { addSamples } from '../../core/instant.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import type { CanonicalSpectra, FrameTally, SpectraRecording, VoltageRecording } from '../format.js';
 import type { VoltageBlock } from '../../core/blocks.js';
+import type { SampleRange } from '../../core/sources.js';
 import { assembleFrames, emptyTally, gapsOf, type AssembledBlock, type Frame, type Lane } from './frames.js';
 import { openInput, type InputFile } from '../io/input.js';
 
@@ -128,10 +129,12 @@ async function* segmentedBlocks<Elements>(
   box: Lane,
   samples: number,
   blockSamples: number,
+  within: SampleRange = { first: 0, end: samples },
 ): AsyncGenerator<AssembledBlock & { elements: Elements }> {
   resetTally(store.tally).spareBytes = store.spareBytes ?? 0;
   let next = 0;
-  for (let first = 0; first < samples; first += blockSamples) {
+  const begin = Math.floor(within.first / blockSamples) * blockSamples;
+  for (let first = begin; first < Math.min(within.end, samples); first += blockSamples) {
     const length = Math.min(blockSamples, samples - first);
     const elements = memory.elements(length);
     const covered: number[] = [];
@@ -157,17 +160,18 @@ function voltages(
   walk: (
     memory: Memory<VoltageElements>,
     blockSamples: number,
+    within?: SampleRange,
   ) => AsyncGenerator<AssembledBlock & { elements: VoltageElements }>,
 ): VoltageRecording {
   const { type, inputs } = facts;
-  async function* blocks(blockSamples: number): AsyncGenerator<VoltageBlock> {
+  async function* blocks(blockSamples: number, within?: SampleRange): AsyncGenerator<VoltageBlock> {
     wholeNumber(facts.path, 'block length in samples', blockSamples, 1, 2 ** 31);
     const space = memory<VoltageElements>(
       facts.path,
       (samples) => allocateVoltages(type, inputs, samples),
       inputs * elementsPerVoltage(type),
     );
-    for await (const block of walk(space, blockSamples)) {
+    for await (const block of walk(space, blockSamples, within)) {
       yield {
         type,
         inputs,
@@ -192,17 +196,18 @@ function spectra(
   walk: (
     memory: Memory<SpectraElements>,
     blockSamples: number,
+    within?: SampleRange,
   ) => AsyncGenerator<AssembledBlock & { elements: SpectraElements }>,
 ): SpectraRecording {
   const { type, channels, inputs } = facts;
-  async function* blocks(blockSamples: number): AsyncGenerator<CanonicalSpectra> {
+  async function* blocks(blockSamples: number, within?: SampleRange): AsyncGenerator<CanonicalSpectra> {
     wholeNumber(facts.path, 'block length in samples', blockSamples, 1, 2 ** 31);
     const space = memory<SpectraElements>(
       facts.path,
       (samples) => allocateSpectra(type, channels, inputs, samples),
       channels * inputs * elementsPerSpectra(type),
     );
-    for await (const block of walk(space, blockSamples)) {
+    for await (const block of walk(space, blockSamples, within)) {
       yield {
         samples: block.samples,
         spectra: spectraCAT(block.elements, type, channels, inputs, block.samples),
@@ -231,16 +236,23 @@ export const segmentedVoltages = (
   facts: VoltageFacts,
   store: SegmentStore<VoltageElements>,
 ): VoltageRecording =>
-  voltages(facts, store, (space, blockSamples) =>
-    segmentedBlocks(store, space, everything(facts.inputs, 1), facts.samples, blockSamples),
+  voltages(facts, store, (space, blockSamples, within) =>
+    segmentedBlocks(store, space, everything(facts.inputs, 1), facts.samples, blockSamples, within),
   );
 
 export const segmentedSpectra = (
   facts: SpectraFacts,
   store: SegmentStore<SpectraElements>,
 ): SpectraRecording =>
-  spectra(facts, store, (space, blockSamples) =>
-    segmentedBlocks(store, space, everything(facts.inputs, facts.channels), facts.samples, blockSamples),
+  spectra(facts, store, (space, blockSamples, within) =>
+    segmentedBlocks(
+      store,
+      space,
+      everything(facts.inputs, facts.channels),
+      facts.samples,
+      blockSamples,
+      within,
+    ),
   );
 
 /** How a file's inputs divide into stations; a telescope that does not fit is refused, not stretched. */

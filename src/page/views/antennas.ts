@@ -1,6 +1,6 @@
 /** Antennas: where each stands and how it is, seen where the data are; flag what is broken. */
 import { html, svg, nothing } from 'lit';
-import type { AntennaRow, Health, InputRow } from '../../serve/messages.js';
+import type { AntennaRow, Health, InputRow, Status } from '../../serve/messages.js';
 import { decibels, degrees, percent } from '../format.js';
 import { steer } from '../steer.js';
 import { View } from '../view.js';
@@ -23,11 +23,13 @@ type Sort = 'place' | 'health' | 'level';
 
 class Antennas extends View {
   private rows: readonly AntennaRow[] = [];
+  private status: Status | undefined;
   private sort: Sort = 'place';
   private chosen: string | undefined;
 
   protected override begin(): void {
     this.hear('antennas', (rows) => (this.rows = rows));
+    this.hear('status', (status) => (this.status = status));
   }
 
   private pick(name: string): void {
@@ -146,9 +148,10 @@ class Antennas extends View {
                 ${this.cells(input)}
                 ${
                   k === 0
-                    ? html`<td rowspan=${row.inputs.length}>
+                    ? html`<td class="act" rowspan=${row.inputs.length}>
                         <button
                           class="flag"
+                          ?disabled=${this.status?.steerable === false}
                           @click=${() => {
                             this.flag(row);
                           }}
@@ -198,6 +201,7 @@ class Antennas extends View {
               </button>`,
           )}
         </p>
+        ${this.status?.fixed === undefined ? nothing : html`<p class="note">${this.status.fixed}</p>`}
         ${this.table()}
       </div>
     </div>`;

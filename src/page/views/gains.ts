@@ -1,6 +1,6 @@
 /** Gains: what calibrates the images, how old it is, how well it fits; solve, hold, load or drop it. */
 import { html, nothing } from 'lit';
-import type { AntennaRow, GainsView } from '../../serve/messages.js';
+import type { AntennaRow, GainsView, Status } from '../../serve/messages.js';
 import type { ChartData } from '../chart.js';
 import { percent, seconds } from '../format.js';
 import { seriesColour } from '../colours.js';
@@ -12,13 +12,20 @@ class Gains extends View {
   private gains: GainsView | undefined;
   private rows: readonly AntennaRow[] = [];
   private input = 0;
+  private status: Status | undefined;
 
   protected override begin(): void {
     this.hear('gains', (gains) => (this.gains = gains));
     this.hear('antennas', (rows) => (this.rows = rows));
+    this.hear('status', (status) => (this.status = status));
   }
 
   private controls() {
+    if (this.status?.steerable === false)
+      return html`<div class="card">
+        <h2>Steer</h2>
+        <p class="note">${this.status.fixed ?? 'Nothing flows that could be steered.'}</p>
+      </div>`;
     return html`<div class="card">
       <h2>Steer</h2>
       <p class="tools">

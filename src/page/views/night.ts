@@ -53,8 +53,38 @@ class Night extends View {
 
   private helm() {
     const { status } = this;
-    if (status?.steerable !== true) return nothing;
+    if (!status || status.state === 'showing') return nothing;
     const isOn = status.recording.state === 'recording' || status.recording.state === 'stalled';
+    const end = html`<button
+      class="danger"
+      @click=${() => {
+        if (confirm('End the night? What has come is worked through and the files are closed.'))
+          void steer('stop', {});
+      }}
+    >
+      End the night
+    </button>`;
+    const capture = html`<form
+      class="tools"
+      @submit=${(event: SubmitEvent) => {
+        event.preventDefault();
+        const text = new FormData(event.target as HTMLFormElement).get('seconds');
+        void steer('capture', { seconds: Number(text) });
+      }}
+    >
+      <label class="field"
+        >Capture packets for
+        <input name="seconds" type="number" min="1" max="3600" step="1" required value="10" />
+        s</label
+      ><button>Capture</button>
+    </form>`;
+    if (!status.steerable)
+      return html`<div class="card">
+        <h2>Steer</h2>
+        <p class="note">${status.fixed ?? 'With the first data more can be steered.'}</p>
+        ${capture}
+        <p class="tools">${end}</p>
+      </div>`;
     return html`<div class="card">
       <h2>Steer</h2>
       <form
@@ -78,17 +108,10 @@ class Night extends View {
           s</label
         ><button>Change</button>
       </form>
+      ${capture}
       <p class="tools">
         ${status.recording.state === 'none' ? html`<span class="dim">No files: start with -o night.uvh5.</span>` : html`<button @click=${() => void steer('recording', { do: isOn ? 'stop' : 'start' })}>${isOn ? 'Recording off' : 'Recording on'}</button>`}
-        <button
-          class="danger"
-          @click=${() => {
-            if (confirm('End the night? What has come is worked through and the files are closed.'))
-              void steer('stop', {});
-          }}
-        >
-          End the night
-        </button>
+        ${end}
       </p>
     </div>`;
   }

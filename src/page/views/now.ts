@@ -1,5 +1,6 @@
 /** Now: the sky as it is, what shines in it, and how old the picture is. Any place tells its spectrum and its night. */
 import { html, nothing } from 'lit';
+import { live as asShown } from 'lit/directives/live.js';
 import type { SkyHead, Status } from '../../serve/messages.js';
 import type { ChartData } from '../chart.js';
 import { altAz, brightness, clock, degrees, seconds } from '../format.js';
@@ -28,7 +29,12 @@ const FOLLOW_MS = 5000;
 class Now extends View {
   private live: Numbers<SkyHead> | undefined;
   private heardAtMs = 0;
+  /** What is shown instead of now: a picture of the night, or one made again. */
   private then: Numbers<SkyHead> | undefined;
+  /** Where the slider stands, in seconds since 1970; undefined at now. */
+  private thenUnixS: number | undefined;
+  private weight: 'natural' | 'uniform' | undefined;
+  private why = '';
   private status: Status | undefined;
   private place: Place | undefined;
   private facts: PlaceFacts | undefined;
@@ -77,15 +83,64 @@ class Now extends View {
 
   private async scrub(at: number): Promise<void> {
     const frame = this.frames.at(at);
-    if (!frame || at >= this.frames.length - 1) {
+    this.thenUnixS = at >= this.frames.length - 1 ? undefined : frame?.unixS;
+    await this.showThen();
+  }
+
+  /** A picture of the night as it was made, or its integration with other weights. */
+  private async showThen(): Promise<void> {
+    const { thenUnixS, weight } = this;
+    this.why = '';
+    this.requestUpdate();
+    if (thenUnixS === undefined && weight === undefined) {
       this.then = undefined;
-      this.requestUpdate();
       return;
     }
-    const response = await fetch(`/api/v1/images/at?unixS=${frame.unixS}`).catch(() => undefined);
-    if (response?.ok !== true) return;
-    this.then = decode(await response.arrayBuffer()) as Numbers<SkyHead>;
+    const unixS = thenUnixS ?? this.frames.at(-1)?.unixS ?? Date.now() / 1000;
+    const path = weight === undefined ? 'images/at?' : `images/again?weight=${weight}&`;
+    const response = await fetch(`/api/v1/${path}unixS=${unixS}`).catch(() => undefined);
+    if (this.thenUnixS !== thenUnixS || this.weight !== weight) return;
+    if (response?.ok === true) this.then = decode(await response.arrayBuffer()) as Numbers<SkyHead>;
+    else this.why = ((await response?.json()) as { what?: string } | undefined)?.what ?? 'no answer';
     this.requestUpdate();
+  }
+
+  private backToNow(): void {
+    this.thenUnixS = undefined;
+    this.weight = undefined;
+    void this.showThen();
+  }
+
+  private get sliderAt(): number {
+    const { thenUnixS } = this;
+    const last = Math.max(0, this.frames.length - 1);
+    if (thenUnixS === undefined) return last;
+    const at = this.frames.findIndex(({ unixS }) => unixS >= thenUnixS - 1e-3);
+    return at < 0 ? last : at;
+  }
+
+  private weights() {
+    const choices = [
+      [undefined, 'as made'],
+      ['natural', 'natural: deepest'],
+      ['uniform', 'uniform: sharpest'],
+    ] as const;
+    return html`<p class="again tools">
+      <span>Weights</span>
+      ${choices.map(
+        ([weight, title]) =>
+          html`<button
+            aria-pressed=${this.weight === weight}
+            @click=${() => {
+              this.weight = weight;
+              void this.showThen();
+            }}
+          >
+            ${title}
+          </button>`,
+      )}
+      ${this.why === '' ? nothing : html`<span role="alert">${this.why}</span>`}
+    </p>`;
   }
 
   private get ageS(): number {
@@ -97,11 +152,13 @@ class Now extends View {
     if (!live) return html`<p class="age stale"><b>No image yet</b></p>`;
     if (then)
       return html`<p class="age past">
-        <b>${then.head.time.slice(11, 19)}</b> <span>as it was</span>
+        <b>${then.head.time.slice(11, 19)}</b>
+        <span
+          >${then.head.weight === undefined ? 'as it was' : `made again, ${then.head.weight} weights`}</span
+        >
         <button
           @click=${() => {
-            this.then = undefined;
-            this.requestUpdate();
+            this.backToNow();
           }}
         >
           Back to now
@@ -189,16 +246,17 @@ class Now extends View {
         ${
           this.frames.length > 2
             ? html`<label class="scrub"
-                ><span>${clock(this.frames[0].unixS)}</span
-                ><input
-                  type="range"
-                  min="0"
-                  max=${last}
-                  .value=${this.then ? nothing : String(last)}
-                  aria-label="Back through the night"
-                  @input=${(event: Event) => void this.scrub(Number((event.target as HTMLInputElement).value))}
-                /><span>now</span></label
-              >`
+                  ><span>${clock(this.frames[0].unixS)}</span
+                  ><input
+                    type="range"
+                    min="0"
+                    max=${last}
+                    .value=${asShown(String(this.sliderAt))}
+                    aria-label="Back through the night"
+                    @input=${(event: Event) => void this.scrub(Number((event.target as HTMLInputElement).value))}
+                  /><span>now</span></label
+                >
+                ${this.weights()}`
             : nothing
         }
       </section>
@@ -216,7 +274,7 @@ class Now extends View {
                   <dd>${brightness(shown.head.peak)} ${shown.head.unit}</dd>
                   <dt>made by</dt>
                   <dd>
-                    ${shown.head.road === 'direct' ? 'direct imaging' : 'visibilities'},
+                    ${shown.head.road === 'direct' ? 'direct imaging' : shown.head.road === 'visibilities' ? 'visibilities' : shown.head.road},
                     ${shown.head.shape[0]}² pixels
                   </dd>
                   ${
@@ -236,7 +294,7 @@ class Now extends View {
         ${
           shown
             ? html`<div class="card">
-                <h2>Up now</h2>
+                <h2>${this.then ? 'Up then' : 'Up now'}</h2>
                 ${this.sources(shown.head)}
               </div>`
             : nothing

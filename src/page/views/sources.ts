@@ -1,7 +1,7 @@
 /** Sources: a row for each sender. Who lost what, and who answers for it. */
 import { html, nothing } from 'lit';
 import type { SenderRow, SendersView } from '../../serve/messages.js';
-import { count, fixed, percent, scaled, seconds } from '../format.js';
+import { count, percent, scaled, seconds } from '../format.js';
 import { View } from '../view.js';
 
 const words: Readonly<Partial<Record<string, string>>> = {
@@ -87,8 +87,8 @@ class Sources extends View {
               <th class="n">lost, 1 s</th>
               <th class="n">1 min</th>
               <th class="n">night</th>
-              <th class="n">missing</th>
-              <th class="n">behind</th>
+              <th class="n" title="Pieces of the stream that never came in time">missing</th>
+              <th class="n" title="Behind the newest of all senders">behind</th>
               <th class="wide">who answers for it</th>
             </tr>
           </thead>
@@ -121,7 +121,7 @@ class Sources extends View {
                   </tbody>
                 </table>`
           }
-          <p class="dim">${fixed(packets / 1e6, 2)} million in all; every one is counted once.</p>
+          <p class="dim">${count(packets)} in all; every one is counted once.</p>
         </div>
       </div>`;
   }

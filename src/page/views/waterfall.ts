@@ -37,7 +37,8 @@ class Waterfall extends View {
   }
 
   private keep(rows: Row[], row: Row): void {
-    if (rows.at(-1)?.values === row.values) return;
+    // What a new subscriber is told at once has no time of its own, and comes again with one.
+    if (row.time === '' || rows.at(-1)?.time === row.time) return;
     rows.push(row);
     if (rows.length > ROWS) rows.shift();
   }
@@ -164,7 +165,7 @@ class Waterfall extends View {
               </div>
               <div class="bar ${heat.palette}">
                 <span>${fixed(heat.low, 1)}${this.kind === 'phase' ? '°' : ' dB'}</span><i></i
-                ><span>${fixed(heat.high, 1)}${this.kind === 'phase' ? '°' : ' dB'}</span>
+                ><span>${fixed(heat.high, 1)}${this.kind === 'phase' ? '°' : ' dB of a count²'}</span>
               </div>`
       }
       <p class="dim">${rows.length} integrations since this view was opened; ${ROWS} are kept.</p>

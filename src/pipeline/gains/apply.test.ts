@@ -4,7 +4,9 @@ import { gainsCA } from '../../core/axes.js';
 import type { GainsFile } from '../../formats/index.js';
 import { trioGains } from '../../formats/testing/gain-subjects.js';
 import { trio } from '../../formats/testing/trio.js';
+import { gainsOfDirect } from '../image.js';
 import { matchGains } from './apply.js';
+import { gainsAtMoment } from './over-time.js';
 
 const match = (gains: GainsFile, ...frequenciesHz: readonly number[]) =>
   matchGains(gains, 'gains.json', trio, Float64Array.from(frequenciesHz));
@@ -38,5 +40,29 @@ describe('gains for the data at hand', () => {
       () => match({ ...trioGains, polarisations: 1 }, 100e6),
       /is for 1 polarisations, the data have 2/,
     );
+  });
+
+  it('with leakage bring it along, and are refused by name where one gain an input is taken', () => {
+    const leakage = gainsCA(
+      trioGains.gains.map((value) => 0.1 * value),
+      2,
+      6,
+    );
+    const found = match({ ...trioGains, leakage }, 100.9e6, 101.4e6);
+    assert.deepEqual([...(found.leakage?.subarray(0, 2) ?? [])], [0.1 * 6, 0.1 * 6.5]);
+    assert.throws(
+      () => gainsOfDirect({ frequenciesHz: Float64Array.of(101e6) }, { start: trioGains.time }, found),
+      /image: holds matrices of full polarisation, and the direct road takes a gain for each input; correlate/,
+    );
+    // Between two times, as gains: straight in size and phase, here of the same phase.
+    const later = { ...trioGains, time: { ...trioGains.time, unixSeconds: trioGains.time.unixSeconds + 10 } };
+    const twice = gainsCA(
+      leakage.map((value) => 2 * value),
+      2,
+      6,
+    );
+    const middle = { ...trioGains.time, unixSeconds: trioGains.time.unixSeconds + 5 };
+    const between = gainsAtMoment({ ...trioGains, leakage, later: [{ ...later, leakage: twice }] }, middle);
+    assert.ok(Math.abs((between.leakage?.[2] ?? 0) - 1.5 * leakage[2]) < 1e-12);
   });
 });

@@ -103,6 +103,12 @@ export class Steering {
     return this.fromOf(session, index);
   }
 
+  /** From when they would hold; what cannot be is refused, and nothing is changed. */
+  tryIntegration(integrationS: number, wanted?: Instant): From {
+    this.current().replan(integrationS);
+    return this.next(wanted);
+  }
+
   /** Integrations of another length; a new file begins with them. */
   setIntegration(integrationS: number, wanted?: Instant): From {
     const session = this.current();

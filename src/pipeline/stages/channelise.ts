@@ -20,6 +20,8 @@ export interface ChanneliseSettings {
   readonly plan: ChannelisePlan;
   readonly source: Pick<VoltageSource, 'start' | 'sampleRateHz' | 'polarisations'>;
   readonly clock: IntegrationClock;
+  /** Where blocks begin with this spectrum's first sample instead of the source's. */
+  readonly firstSpectrum?: number;
   /** Where the plan has `mostDelaySamples`; spectra are cut where they change, too. */
   readonly delays?: SpectrumDelays;
 }
@@ -41,7 +43,7 @@ async function makeStage(
   settings: ChanneliseSettings,
   closers: Closers,
 ): Promise<Stage<VoltageBlock, TimedSpectra>> {
-  const { backend, plan, source, clock, delays } = settings;
+  const { backend, plan, source, clock, delays, firstSpectrum = 0 } = settings;
   const { samplesPerSpectrum: perSpectrum, taps, mostDelaySamples: most = 0 } = plan;
   const { sampleRateHz } = source;
   const grid = spectrumGrid(source, plan);
@@ -50,9 +52,9 @@ async function makeStage(
   const account = emptyAccount();
   const slicer = new BlockSlicer(sampleRateHz);
   /** Of the source's first sample on; what the next block should begin with. */
-  let nextSample = 0;
+  let nextSample = firstSpectrum * perSpectrum;
   /** Of the spectrum that the channeliser makes next, and the sample its window opens with. */
-  let nextSpectrum = 0;
+  let nextSpectrum = firstSpectrum;
   /** Samples before the first window after a long loss: too late for one spectrum, too early for the next. */
   let toSkip = 0;
   /** Saturation counted before the channeliser was last reset. */

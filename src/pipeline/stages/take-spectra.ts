@@ -17,6 +17,8 @@ export interface TakeSpectraSettings {
   readonly backend: Backend;
   readonly source: SpectraSource;
   readonly clock: IntegrationClock;
+  /** Where blocks begin with this one instead of the source's first. */
+  readonly firstSpectrum?: number;
   /** What is left of delays where channels are made already: the phase alone. Spectra become floats. */
   readonly delays?: Pick<RequestedDelays, 'law'>;
 }
@@ -31,13 +33,14 @@ export function prepareTakeSpectra({
   source,
   clock,
   delays,
+  firstSpectrum = 0,
 }: TakeSpectraSettings): Stage<CanonicalSpectra, TimedSpectra> {
   const { type, channels, inputs, polarisations, spectrumRateHz } = source;
   const made = delays ? 'cf32' : type;
   const block = backend.allocateSpectra({ type: made, channels, inputs, capacity: spectraPerBlock(source) });
   const account = emptyAccount();
   /** Number of the spectrum that should come next. */
-  let next = 0;
+  let next = firstSpectrum;
 
   return {
     push: async (stretch, emit) => {

@@ -1,6 +1,7 @@
 /** Reads interleaved frames of a SigMF data file into [stream][t] blocks, naming what is missing. */
 import { wholeNumber } from '../../../core/errors.js';
 import type { SpectraGap } from '../../../core/gaps.js';
+import type { SampleRange } from '../../../core/sources.js';
 import type { InputFile } from '../../io/input.js';
 import { turn } from '../../io/interleave.js';
 import type { SigmfLayout } from './meta.js';
@@ -22,6 +23,7 @@ export async function* readFrames(
   file: InputFile,
   layout: SigmfLayout,
   blockSamples: number,
+  within: SampleRange = { first: 0, end: layout.samples },
 ): AsyncGenerator<FrameBlock> {
   wholeNumber(file.path, 'samples a block', blockSamples, 1, 2 ** 31);
   const streams = layout.channels * layout.inputs;
@@ -32,7 +34,8 @@ export async function* readFrames(
   const chunkFrames = Math.max(1, Math.min(capacity, Math.floor(CHUNK_BYTES / frameBytes)));
   const chunk = new Uint8Array(chunkFrames * frameBytes);
 
-  for (let first = 0; first < layout.samples; first += capacity) {
+  const from = Math.floor(within.first / capacity) * capacity;
+  for (let first = from; first < Math.min(within.end, layout.samples); first += capacity) {
     const samples = Math.min(capacity, layout.samples - first);
     const bytes = storage.subarray(0, samples * frameBytes);
     const gaps = gapsBetween(layout, first, first + samples);

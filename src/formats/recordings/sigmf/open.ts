@@ -15,6 +15,7 @@ import { preparing } from '../../../core/closing.js';
 import { refuse } from '../../../core/errors.js';
 import { addSamples, instant, parseInstant } from '../../../core/instant.js';
 import type { VoltageBlock } from '../../../core/blocks.js';
+import type { SampleRange } from '../../../core/sources.js';
 import type {
   CanonicalSpectra,
   OpenOptions,
@@ -89,8 +90,8 @@ async function voltages(opening: Opening): Promise<VoltageRecording> {
   const { layout, start, rateHz: sampleRateHz, facts } = common;
   // Unless told, the band counts from zero: its middle is R/4 (real) or 0 (complex).
   const centreFrequencyHz = common.centreFrequencyHz ?? (isComplexVoltage(type) ? 0 : sampleRateHz / 4);
-  async function* blocks(blockSamples: number): AsyncGenerator<VoltageBlock> {
-    for await (const { bytes, samples, firstSample, gaps } of readFrames(file, layout, blockSamples)) {
+  async function* blocks(blockSamples: number, within?: SampleRange): AsyncGenerator<VoltageBlock> {
+    for await (const { bytes, samples, firstSample, gaps } of readFrames(file, layout, blockSamples, within)) {
       const elements = voltageViews[type](bytes);
       if (elements instanceof Float32Array) {
         const partsPerSample = elementsPerVoltage(type);
@@ -164,8 +165,8 @@ async function spectra(opening: Opening, type: SpectraType): Promise<SpectraReco
   const fromHz = isPlaced ? 0 : (opening.options.centreFrequencyHz ?? 0);
   const frequenciesHz = Float64Array.from(listedHz, (offsetHz) => offsetHz + fromHz);
   const { layout, start, rateHz: spectrumRateHz, facts } = common;
-  async function* blocks(blockSamples: number): AsyncGenerator<CanonicalSpectra> {
-    for await (const { bytes, samples, firstSample, gaps } of readFrames(file, layout, blockSamples)) {
+  async function* blocks(blockSamples: number, within?: SampleRange): AsyncGenerator<CanonicalSpectra> {
+    for await (const { bytes, samples, firstSample, gaps } of readFrames(file, layout, blockSamples, within)) {
       const elements = spectraViews[type](bytes);
       checkRange(elements, type, file.path, { samples, firstSample });
       const values = spectraCAT(elements, type, channels, inputs, samples);

@@ -1,0 +1,141 @@
+// A night on loopback for the scripts that look at the page: corella send, corella live, and Debian's chromium.
+import { spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+
+/** @returns {Promise<number>} */
+const freePort = () =>
+  new Promise((resolve) => {
+    const socket = createSocket('udp4');
+    socket.bind(0, '127.0.0.1', () => {
+      const { port } = socket.address();
+      socket.close(() => {
+        resolve(port);
+      });
+    });
+  });
+
+/** @param {number} ms */
+export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/**
+ * @template Value
+ * @param {string} what
+ * @param {() => Value | undefined | Promise<Value | undefined>} found
+ * @param {number} [patienceMs]
+ * @returns {Promise<Value>}
+ */
+export async function until(what, found, patienceMs = 120_000) {
+  for (const begun = performance.now(); performance.now() - begun < patienceMs;) {
+    const value = await found();
+    if (value !== undefined) return value;
+    await sleep(100);
+  }
+  throw new Error(`${what} never came`);
+}
+
+/**
+ * @typedef {object} Night
+ * @property {string} url
+ * @property {string} token
+ * @property {string} folder
+ * @property {() => Promise<import('../../dist/serve/messages.js').Status>} status
+ * @property {() => Promise<import('../../dist/serve/messages.js').SendersView>} sources
+ * @property {() => Promise<import('../../dist/serve/messages.js').ChainView>} chain
+ * @property {() => Promise<import('../../dist/serve/messages.js').GainsView>} gains
+ * @property {() => Promise<readonly import('../../dist/serve/messages.js').AntennaRow[]>} antennas
+ * @property {(name: string, body: unknown) => Promise<unknown>} post
+ * @property {() => string} said what live printed
+ * @property {() => void} silence the senders stop
+ * @property {() => Promise<void>} close
+ */
+
+/**
+ * @param {{ send: readonly string[], live: readonly string[] }} words what is said to each, but for ports and page
+ * @returns {Promise<Night>}
+ */
+export async function openNight(words) {
+  const folder = mkdtempSync(join(tmpdir(), 'corella-page-'));
+  const port = await freePort();
+  /** @param {readonly string[]} given */
+  const corella = (given) => {
+    const child = spawn(process.execPath, [program, ...given], { cwd: folder });
+    let text = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (/** @type {Buffer} */ part) => (text += String(part)));
+    return { child, said: () => text };
+  };
+  const sender = corella(['send', ...words.send, '--to', `127.0.0.1:${port}`]);
+  const live = corella(['live', '--listen', String(port), '--page', '0', ...words.live]);
+  const close = async () => {
+    for (const { child } of [sender, live]) {
+      if (child.exitCode !== null) continue;
+      child.kill('SIGKILL');
+      await new Promise((resolve) => child.once('exit', resolve));
+    }
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    const [url, token] = await until('the address', () => {
+      for (const { child, said } of [sender, live])
+        if (child.exitCode !== null) throw new Error(`corella ended:\n${said()}`);
+      const found = /to steer, at (http:\S+)#token=(\S+)/.exec(live.said());
+      return found ? [found[1], found[2]] : undefined;
+    });
+    const headers = { authorization: `Bearer ${token}` };
+    /** @template Value @param {string} name @returns {() => Promise<Value>} */
+    const getting = (name) => async () =>
+      /** @type {Value} */ (await (await fetch(`${url}api/v1/${name}`)).json());
+    return {
+      ...{ url, token, folder, close, said: live.said },
+      ...{ status: getting('status'), sources: getting('sources'), chain: getting('chain') },
+      ...{ gains: getting('gains'), antennas: getting('antennas') },
+      post: async (name, body) =>
+        (await fetch(`${url}api/v1/${name}`, { method: 'POST', headers, body: JSON.stringify(body) })).json(),
+      silence: () => {
+        sender.child.kill();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+const browserPath = [
+  process.env.CHROMIUM,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+].find((path) => path !== undefined && existsSync(path));
+
+/** Draws by the processor: there may be no card. */
+export const openBrowser = () => {
+  if (browserPath === undefined) throw new Error('no chromium: install it, or name it by CHROMIUM');
+  return chromium.launch({
+    executablePath: browserPath,
+    args: [
+      '--no-sandbox',
+      '--use-angle=swiftshader',
+      '--enable-unsafe-swiftshader',
+      '--disable-dev-shm-usage',
+    ],
+  });
+};
+
+export const VIEWS = /** @type {const} */ ([
+  ['now', 'corella-now corella-sky[data-drawn]'],
+  ['sources', 'corella-sources tbody tr th'],
+  ['antennas', 'corella-antennas .antenna'],
+  ['bandpass', 'corella-bandpass .u-over'],
+  ['waterfall', 'corella-waterfall canvas.heat'],
+  ['gains', 'corella-gains .figure'],
+  ['chain', 'corella-chain .meter'],
+  ['night', 'corella-night .coverage i'],
+]);

@@ -1,0 +1,285 @@
+// The page as a browser and a crowd see it: corella send, corella live and Debian's chromium on this machine, and a
+// table of what passes. --only paint,frames,quiet,keys,crowd for a part, --minutes N instead of ten without a fault,
+// --seconds N instead of a minute of frames. Drawing is by the processor (swiftshader): where that is what bounds the
+// frames drawn, the messages that came are what is judged, and the table says so. For a machine that does nothing else.
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { availableParallelism, loadavg } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { z } from 'zod';
+import { VIEWS, openBrowser, openNight, sleep, until } from './page/night.js';
+
+/** @param {string} name @param {number} usual */
+const numberAfter = (name, usual) => {
+  const at = process.argv.indexOf(name);
+  return at < 0 ? usual : Number(process.argv[at + 1]);
+};
+const onlyAt = process.argv.indexOf('--only');
+const only = onlyAt < 0 ? undefined : process.argv[onlyAt + 1].split(',');
+const wants = (/** @type {string} */ part) => only === undefined || only.includes(part);
+const MINUTES = numberAfter('--minutes', 10);
+const SECONDS = numberAfter('--seconds', 60);
+const CLIENTS = numberAfter('--clients', 200);
+const LEAST_FRAMES = 25;
+
+let bad = 0;
+/** @param {string} what @param {boolean} isGood @param {string} found */
+const row = (what, isGood, found) => {
+  if (!isGood) bad++;
+  console.log(`${isGood ? 'ok ' : 'RED'}  ${what.padEnd(52)} ${found}`);
+};
+
+/** Sixteen stations, light enough for two cores to correlate beside a browser. @param {{ pixels: number, imageMs: number, fileMs?: number }} of */
+const nightOf = ({ pixels, imageMs, fileMs = 1000 }) =>
+  openNight({
+    send: [
+      ...['--simulate', '--stations', '16', '--rate', '6.4kHz', '--duration', '4s', '--loop', '--perfect'],
+      ...['--sources', 'spot@45:90:100000', '--noise', '1000', '--format', 'snap2', '--channels', '4'],
+    ],
+    live: [
+      ...['--telescope', 'lwasv', '--stations', '16', '--rate', '1600', '--pixels', String(pixels)],
+      ...['--image', `${imageMs}ms`, '--integration', `${fileMs}ms`, '-o', 'night.uvh5'],
+    ],
+  });
+
+/** @param {import('playwright-core').Page} tab */
+const faultsOf = (tab) => {
+  /** @type {string[]} */
+  const faults = [];
+  tab.on('pageerror', (error) => faults.push(error.message));
+  tab.on('console', (line) => {
+    if (line.type() === 'error') faults.push(line.text());
+  });
+  return faults;
+};
+
+const sized = () =>
+  ['index.html', 'app.js', 'app.css', 'icon.svg'].reduce(
+    (sum, name) =>
+      sum +
+      gzipSync(readFileSync(join(fileURLToPath(new URL('../dist/page/', import.meta.url)), name))).length,
+    0,
+  );
+
+/** @param {import('playwright-core').Browser} browser */
+async function paint(browser) {
+  row('page under 150 kB compressed', sized() < 150_000, `${(sized() / 1000).toFixed(1)} kB`);
+  const night = await nightOf({ pixels: 128, imageMs: 500 });
+  try {
+    await until('an image', async () => ((await night.status()).image ? true : undefined));
+    const tab = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    const drawn = async () => {
+      const begun = performance.now();
+      await tab.waitForSelector('corella-sky[data-drawn]', { timeout: 60_000 });
+      return (performance.now() - begun) / 1000;
+    };
+    await tab.goto(night.url);
+    await drawn();
+    /** @type {number[]} */
+    const paints = [];
+    /** @type {number[]} */
+    const skies = [];
+    for (let k = 0; k < 5; k++) {
+      const begun = performance.now();
+      await tab.reload({ waitUntil: 'commit' });
+      await drawn();
+      skies.push((performance.now() - begun) / 1000);
+      paints.push(
+        Number(
+          await tab.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN"),
+        ) / 1000,
+      );
+    }
+    const most = (/** @type {number[]} */ all) => Math.max(...all);
+    row('first paint under 1 s', most(paints) < 1, `${most(paints).toFixed(2)} s, slowest of five`);
+    row('a reload shows the sky within 2 s', most(skies) < 2, `${most(skies).toFixed(2)} s, slowest of five`);
+    await tab.close();
+  } finally {
+    await night.close();
+  }
+}
+
+/** Frames that came and were drawn, counted in the page second by second. @param {import('playwright-core').Browser} browser @param {number} pixels */
+async function frames(browser, pixels) {
+  const night = await nightOf({ pixels, imageMs: 40 });
+  try {
+    await until('images', async () => ((await night.status()).image ? true : undefined));
+    const tab = await browser.newPage({ viewport: { width: 900, height: 700 } });
+    await tab.addInitScript(`
+      window.came = 0;
+      const Plain = WebSocket;
+      window.WebSocket = class extends Plain {
+        constructor(...words) {
+          super(...words);
+          this.addEventListener('message', ({ data }) => { if (typeof data !== 'string') window.came++; });
+        }
+      };`);
+    await tab.goto(night.url);
+    await tab.waitForSelector('corella-sky[data-drawn]', { timeout: 60_000 });
+    await sleep(3000);
+    /** @type {{ atS: number, came: number, drawn: number, made: number }[]} */
+    const marks = [];
+    for (let second = 0; second <= SECONDS; second++) {
+      const [came, drawn] = /** @type {[number, number]} */ (
+        await tab.evaluate("[window.came, document.querySelector('corella-sky').drawn]")
+      );
+      const { image } = await night.status();
+      marks.push({ atS: performance.now() / 1000, came, drawn, made: image?.number ?? 0 });
+      await sleep(1000);
+    }
+    await tab.close();
+    /** @param {'came' | 'drawn' | 'made'} what over the slowest ten seconds, or all where they are fewer */
+    const slowest = (what) => {
+      const span = Math.min(10, SECONDS);
+      return Math.min(
+        ...marks.slice(span).map((mark, k) => (mark[what] - marks[k][what]) / (mark.atS - marks[k].atS)),
+      );
+    };
+    const [made, came, drawn] = [slowest('made'), slowest('came'), slowest('drawn')];
+    const isByProcessor = drawn < 0.98 * came;
+    row(
+      `${pixels}² skies at 25 a second, ${SECONDS} s`,
+      came >= 0.98 * LEAST_FRAMES,
+      `made ${made.toFixed(1)}, came ${came.toFixed(1)}, drawn ${drawn.toFixed(1)} a second in the slowest ten seconds` +
+        (isByProcessor ? '; drawing by the processor (swiftshader) bounds it' : ''),
+    );
+  } finally {
+    await night.close();
+  }
+}
+
+/** @param {import('playwright-core').Browser} browser */
+async function quiet(browser) {
+  const night = await nightOf({ pixels: 128, imageMs: 200 });
+  try {
+    await until('images', async () => ((await night.status()).image ? true : undefined));
+    const tab = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    const faults = faultsOf(tab);
+    await tab.goto(`${night.url}#token=${night.token}`);
+    const end = performance.now() + 60_000 * MINUTES;
+    let seen = 0;
+    while (performance.now() < end) {
+      const [view, drawn] = VIEWS[seen++ % VIEWS.length];
+      await tab.evaluate(`location.hash = '${view}'`);
+      await tab.waitForSelector(drawn, { timeout: 60_000 });
+      await sleep(4000);
+    }
+    row(
+      `${MINUTES} minutes without an error on the console`,
+      faults.length === 0,
+      `${seen} views, ${faults.length} errors${faults.length > 0 ? `: ${faults[0]}` : ''}`,
+    );
+    await tab.close();
+  } finally {
+    await night.close();
+  }
+}
+
+/** Everything that a mouse can do is under the Tab key, in every view. @param {import('playwright-core').Browser} browser */
+async function keys(browser) {
+  const night = await nightOf({ pixels: 64, imageMs: 500 });
+  try {
+    await until('images', async () => ((await night.status()).image ? true : undefined));
+    await night.post('gains', { do: 'solve' });
+    const tab = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    await tab.goto(`${night.url}#token=${night.token}`);
+    await tab.waitForSelector('corella-sky[data-drawn]', { timeout: 60_000 });
+    // The slider comes with the third image that is kept.
+    await tab.waitForSelector('.scrub input', { timeout: 60_000 });
+    /** @type {string[]} */
+    const missed = [];
+    let reached = 0;
+    for (const [k, [view, drawn]] of VIEWS.entries()) {
+      await tab.evaluate('document.activeElement?.blur()');
+      await tab.keyboard.press(String(k + 1));
+      await tab.waitForSelector(drawn, { timeout: 60_000 });
+      await sleep(1500);
+      const wanted = Number(
+        await tab.evaluate(`(() => {
+          const all = [...document.querySelectorAll('corella-app a[href], corella-app button, corella-app input, corella-app select, corella-app [tabindex="0"]')]
+            .filter((one) => one.offsetParent !== null && !one.closest('dialog') && !one.disabled);
+          window.wanted = new Set(all);
+          return all.length;
+        })()`),
+      );
+      for (let press = 0; press < wanted + 12; press++) {
+        await tab.keyboard.press('Tab');
+        await tab.evaluate('window.wanted.delete(document.activeElement)');
+      }
+      // What was drawn anew meanwhile is another element: it counts as missed only while it is there.
+      const left = /** @type {string[]} */ (
+        await tab.evaluate(
+          '[...window.wanted].filter((one) => one.isConnected).map((one) => one.outerHTML.slice(0, 60))',
+        )
+      );
+      reached += wanted - left.length;
+      missed.push(...left.map((one) => `${view}: ${one}`));
+    }
+    await tab.keyboard.press('1');
+    await tab.waitForSelector('corella-sky[data-drawn]');
+    await tab.focus('.sky');
+    for (let k = 0; k < 5; k++) await tab.keyboard.press('ArrowLeft');
+    const isChosen = await tab
+      .waitForSelector('.place h3', { timeout: 20_000 })
+      .then(() => true, () => false); // prettier-ignore
+    if (!isChosen) missed.push('now: a place by arrow keys');
+    row(
+      'keyboard alone reaches everything',
+      missed.length === 0,
+      `${reached} in eight views${missed.length > 0 ? `; not ${missed.slice(0, 3).join(', ')}` : ''}`,
+    );
+    await tab.close();
+  } finally {
+    await night.close();
+  }
+}
+
+const crowdOf = z.object({ skies: z.number(), bytes: z.number(), clients: z.number() });
+
+async function crowd() {
+  const night = await nightOf({ pixels: 128, imageMs: 200 });
+  try {
+    await until('images', async () => ((await night.status()).image ? true : undefined));
+    // The account is looked at every second: before the first there is none.
+    const before = await until('the account of packets', async () => {
+      const seen = await night.sources();
+      return 'outcomes' in seen ? seen : undefined;
+    });
+    const seconds = Math.min(30, SECONDS);
+    const path = fileURLToPath(new URL('./page/clients.js', import.meta.url));
+    const child = spawn(process.execPath, [path, night.url, String(CLIENTS), String(seconds)]);
+    let text = '';
+    child.stdout.on('data', (/** @type {Buffer} */ part) => (text += String(part)));
+    child.stderr.on('data', (/** @type {Buffer} */ part) => (text += String(part)));
+    await new Promise((resolve) => child.on('close', resolve));
+    const after = await night.sources();
+    const { droppedMessages } = await night.chain();
+    const heard = crowdOf.parse(JSON.parse(text));
+    const full = after.outcomes.ring_full - before.outcomes.ring_full;
+    row(
+      `${CLIENTS} pages and one that never reads: ring_full 0`,
+      full === 0 && heard.clients === CLIENTS + 1,
+      `ring_full ${full}, kernel ${(after.kernelDrops ?? 0) - (before.kernelDrops ?? 0)}; ` +
+        `${(heard.skies / CLIENTS / seconds).toFixed(1)} skies a second each, ` +
+        `${(heard.bytes / seconds / 1e6).toFixed(0)} MB/s, ${droppedMessages} messages not sent to the deaf`,
+    );
+  } finally {
+    await night.close();
+  }
+}
+
+console.log(`${availableParallelism()} processors, load ${loadavg()[0].toFixed(1)} before`);
+const browser = await openBrowser();
+try {
+  if (wants('paint')) await paint(browser);
+  if (wants('frames')) for (const pixels of [128, 512]) await frames(browser, pixels);
+  if (wants('keys')) await keys(browser);
+  if (wants('quiet')) await quiet(browser);
+} finally {
+  await browser.close();
+}
+if (wants('crowd')) await crowd();
+console.log(`load ${loadavg()[0].toFixed(1)} after`);
+process.exit(bad === 0 ? 0 : 1);

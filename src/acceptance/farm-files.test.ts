@@ -1,0 +1,178 @@
+/** Work spread by files, without any server: as under Slurm. */
+import assert from 'node:assert/strict';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { openFile } from '../formats/index.js';
+import { corella, corellaHere, withFolder } from './corella.js';
+
+interface Submitted {
+  readonly jobs: number;
+  readonly put: number;
+}
+
+async function integrationsIn(path: string) {
+  const file = await openFile(path);
+  try {
+    if (file.kind !== 'visibilities') throw new Error('no visibilities');
+    const all = [];
+    for await (const one of file.integrations('own'))
+      all.push({ ...one.start, durationS: one.durationS, sums: [...one.visibilities], counts: [...one.counts], flags: [...one.flaggedInputs] }); // prettier-ignore
+    return all;
+  } finally {
+    await file.close();
+  }
+}
+
+const well = async (folder: string, ...words: string[]): Promise<string> => {
+  const { code, stdout, stderr } = await corellaHere(folder, ...words);
+  assert.equal(code, 0, stderr);
+  return stdout;
+};
+
+describe('a farm of files', () => {
+  it('correlates as one process does, bit for bit, and tells what is missing', () =>
+    withFolder(async (folder) => {
+      const how = '--channels 8 --integration 10ms --flag 3 --values sums --backend reference'.split(' ');
+      await mkdir(join(folder, 'data'));
+      await well(
+        folder,
+        ...'simulate --stations 4 --rate 50kHz --duration 60ms --drop 0.05 -o data/sky'.split(' '),
+      );
+      await well(folder, 'correlate', 'data/sky.sigmf-meta', ...how, '-o', 'one.uvh5');
+      const submit = ['farm', 'submit', 'correlate', 'data/sky.sigmf-meta', ...how, '-o', 'farm.uvh5'];
+      const cut = ['--job-time', '8ms', '--job-channels', '3', '--root', 'data', '--json'];
+      const { jobs } = JSON.parse(await well(folder, ...submit, ...cut)) as Submitted;
+      assert.ok(jobs > 15, `${jobs} jobs`);
+      // In any order, one of them twice, one in a process of its own.
+      for (let n = jobs - 1; n >= 2; n--)
+        await well(
+          folder,
+          'worker',
+          '--job',
+          `farm.uvh5.farm/jobs/${n}.json`,
+          '--root',
+          'data',
+          '--backend',
+          'reference',
+        );
+      const early = await corellaHere(folder, 'farm', 'collect', 'farm.uvh5.farm');
+      assert.equal(early.code, 1);
+      assert.match(early.stderr, new RegExp(`2 of ${jobs} jobs have no result yet: 0-1`));
+      assert.equal((await corella(folder, 'worker', '--job', 'farm.uvh5.farm/jobs/0.json', '--root', 'data', '--backend', 'reference')).code, 0); // prettier-ignore
+      await well(
+        folder,
+        'worker',
+        '--job',
+        'farm.uvh5.farm/jobs/1.json',
+        '--root',
+        'data',
+        '--backend',
+        'reference',
+      );
+      const twice = await well(
+        folder,
+        'worker',
+        '--job',
+        'farm.uvh5.farm/jobs/1.json',
+        '--root',
+        'data',
+        '--json',
+      );
+      assert.equal((JSON.parse(twice) as { isNew: boolean }).isNew, false);
+      await well(folder, 'farm', 'collect', 'farm.uvh5.farm');
+      const [one, farm] = await Promise.all(
+        ['one.uvh5', 'farm.uvh5'].map((name) => integrationsIn(join(folder, name))),
+      );
+      assert.ok(one.length >= 5);
+      assert.deepEqual(farm, one);
+      const again = JSON.parse(await well(folder, ...submit, ...cut, '--overwrite')) as Submitted;
+      assert.deepEqual([again.jobs, again.put], [jobs, 0]);
+    }));
+
+  it('channelises as one process does, byte for byte', () =>
+    withFolder(async (folder) => {
+      await well(
+        folder,
+        ...'simulate --stations 3 --rate 100kHz --duration 80ms --drop 0.05 -o sky'.split(' '),
+      );
+      const how = '--channels 8 --backend reference'.split(' ');
+      await well(folder, 'channelise', 'sky.sigmf-meta', ...how, '-o', 'one.sigmf-meta');
+      const submit = ['farm', 'submit', 'channelise', 'sky.sigmf-meta', ...how, '-o', 'farm.sigmf-meta'];
+      const { jobs } = JSON.parse(await well(folder, ...submit, '--json')) as Submitted;
+      for (let n = 0; n < jobs; n++)
+        await well(
+          folder,
+          'worker',
+          '--job',
+          `farm.sigmf-meta.farm/jobs/${n}.json`,
+          '--root',
+          '.',
+          '--backend',
+          'reference',
+        );
+      await well(folder, 'farm', 'collect', 'farm.sigmf-meta.farm');
+      const [one, farm] = await Promise.all(
+        ['one', 'farm'].map((name) => readFile(join(folder, `${name}.sigmf-data`))),
+      );
+      assert.ok(one.equals(farm));
+      const metas = await Promise.all(
+        ['one', 'farm'].map(async (name) => {
+          const text = await readFile(join(folder, `${name}.sigmf-meta`), 'utf8');
+          const meta = JSON.parse(text) as { global: Record<string, unknown> };
+          delete meta.global['corella:history'];
+          return meta;
+        }),
+      );
+      assert.deepEqual(metas[1], metas[0]);
+    }));
+
+  it('reads only under its roots, wherever links lead', () =>
+    withFolder(async (folder) => {
+      for (const name of ['open', 'secret']) await mkdir(join(folder, name));
+      await well(folder, ...'simulate --stations 2 --rate 50kHz --duration 20ms -o secret/sky'.split(' '));
+      await writeFile(
+        join(folder, 'open', 'sky.sigmf-meta'),
+        await readFile(join(folder, 'secret', 'sky.sigmf-meta')),
+      );
+      await symlink(join(folder, 'secret', 'sky.sigmf-data'), join(folder, 'open', 'sky.sigmf-data'));
+      await well(
+        folder,
+        'farm',
+        'submit',
+        'correlate',
+        'secret/sky.sigmf-meta',
+        '-o',
+        'far.uvh5',
+        '--channels',
+        '4',
+      );
+      await well(
+        folder,
+        'farm',
+        'submit',
+        'correlate',
+        'open/sky.sigmf-meta',
+        '-o',
+        'link.uvh5',
+        '--channels',
+        '4',
+      );
+      for (const name of ['far', 'link']) {
+        const { code, stderr } = await corella(
+          folder,
+          'worker',
+          '--job',
+          `${name}.uvh5.farm/jobs/0.json`,
+          '--root',
+          'open',
+        );
+        assert.equal(code, 1);
+        assert.match(stderr, /lies outside .*open.*--root/);
+      }
+      assert.match(
+        (await corella(folder, 'worker', '--job', 'far.uvh5.farm/jobs/0.json')).stderr,
+        /--root: is missing/,
+      );
+    }));
+});

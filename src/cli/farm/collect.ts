@@ -1,0 +1,186 @@
+/** corella farm collect: results into the ledger, and when all are in, the file that one process would have written. */
+import type { Command } from 'commander';
+import { stoppable } from '../../core/ending.js';
+import { refuse } from '../../core/errors.js';
+import { formatBytes, formatSeconds } from '../../core/units.js';
+import {
+  collect,
+  connectQueue,
+  openLedger,
+  writeProduct,
+  type Access,
+  type CollectEvent,
+  type FarmPlan,
+  type Ledger,
+  type Product,
+} from '../../farm/index.js';
+import { readEarthOrientation } from '../../sky/earth/orientation-file.js';
+import { useEarthOrientation } from '../../sky/earth/orientation.js';
+import { addCommonOptions, addExamples, type CommonOptions } from '../options/command.js';
+import {
+  addOverwriteOption,
+  checkOutputs,
+  parseOutput,
+  recordingPaths,
+  type OutputOptions,
+} from '../options/outputs.js';
+import { railLines } from '../report/loss-lines.js';
+import { openTerminal, type Terminal } from '../report/terminal.js';
+import { version } from '../report/version.js';
+import { accessOf, addAccessOptions, type AccessOptions } from './access-options.js';
+import { droppedLines } from './status.js';
+import { addPatienceOption } from './submit.js';
+
+interface CollectOptions extends CommonOptions, AccessOptions, OutputOptions {
+  readonly out?: string;
+  readonly patience: number;
+}
+
+export function registerCollect(farm: Command): void {
+  const command = farm
+    .command('collect')
+    .description('gather results until all are there, then write what was asked for')
+    .argument('<folder>', 'what farm submit made')
+    .option('-o, --out <path>', 'another name for what is written', parseOutput)
+    .action(run);
+  addOverwriteOption(command);
+  addPatienceOption(command);
+  addAccessOptions(command, 'none: results that lie in the folder');
+  addCommonOptions(command);
+  addExamples(command, [
+    [
+      'farm collect night.uvh5.farm --server nats://head:4222',
+      'gathers until all are there; may be killed and started again',
+    ],
+    ['farm collect night.uvh5.farm', 'after Slurm: the results are there already'],
+  ]);
+}
+
+async function run(folder: string, options: CollectOptions): Promise<void> {
+  const terminal = openTerminal(options);
+  const ledger = await openLedger(folder, version());
+  const { product } = ledger.plan as FarmPlan<Product>;
+  const out = options.out ?? product.out;
+  const paths = product.kind === 'spectra' ? recordingPaths(out) : [out];
+  await checkOutputs({ ...options, paths: [...paths] });
+  const access = await accessOf(options);
+  const rates = access ? await gather(ledger, access, options, terminal) : undefined;
+  refuseUnfinished(ledger);
+  if (product.eop !== undefined) useEarthOrientation(await readEarthOrientation(product.eop));
+  const writing = terminal.stage('write');
+  const { missingSamples, saturated, backends } = await writeProduct(ledger, out);
+  const seconds = writing.done(out);
+  const { jobs, dropped } = ledger;
+  terminal.result(
+    {
+      ...{ paths, jobs: jobs.length, dropped, missingSamples, saturated, backends, ...rates, seconds },
+    },
+    [
+      `${paths.join(', ')}: from ${jobs.length} job${jobs.length === 1 ? '' : 's'}, ${formatSeconds(seconds)}`,
+      ...(rates
+        ? [
+            `${rates.merged} results in ${formatSeconds(rates.collectS)}: ${rates.jobsPerS.toFixed(1)} jobs a second, ${formatBytes(rates.bytesPerS)} a second`,
+          ]
+        : []),
+      ...(missingSamples > 0 ? [`${missingSamples} samples were missing; the counts say where`] : []),
+      ...railLines(saturated, Infinity),
+      ...(backends.length > 1
+        ? [
+            `made by ${backends.join(' and ')}: they agree to rounding, not bit for bit; --backend at farm submit takes one`,
+          ]
+        : []),
+      ...droppedLines(ledger),
+    ],
+  );
+}
+
+interface Rates {
+  readonly merged: number;
+  readonly collectS: number;
+  readonly jobsPerS: number;
+  readonly bytesPerS: number;
+}
+
+async function gather(
+  ledger: Ledger,
+  access: Access,
+  options: CollectOptions,
+  terminal: Terminal,
+): Promise<Rates> {
+  const stop = stoppable(ledger.folder);
+  const stage = terminal.stage('collect');
+  const begun = performance.now();
+  const count = { merged: 0, bytes: 0 };
+  const of = ledger.jobs.length;
+  const say = (line: string): void => {
+    terminal.say(line);
+  };
+  const onEvent = (event: CollectEvent): void => {
+    switch (event.kind) {
+      case 'result':
+        if (event.verdict === 'merged') count.merged++;
+        if (event.verdict === 'differs')
+          say('a job gave other bytes when it was done again: machines that do not compute alike');
+        count.bytes += event.sizeBytes;
+        break;
+      case 'set-aside':
+        say(`${event.job} is set aside: ${event.errors.join('; ')}`);
+        break;
+      case 'put-back':
+        say(`${event.jobs} jobs were on no queue any more, and are put back`);
+    }
+    stage.update({ done: ledger.done.size, of, unit: 'jobs' });
+  };
+  const queue = await connectQueue(access, 'corella collect', {
+    waits: true,
+    stop: stop.signal,
+    onTrouble: say,
+  });
+  try {
+    await collect(queue, ledger, { patienceS: options.patience, onEvent, onTrouble: say, stop: stop.signal });
+  } finally {
+    stop.release();
+    await queue.close();
+  }
+  const collectS = (performance.now() - begun) / 1000;
+  stage.done(`${ledger.done.size} of ${of} jobs`);
+  return {
+    merged: count.merged,
+    collectS,
+    jobsPerS: count.merged / collectS,
+    bytesPerS: count.bytes / collectS,
+  };
+}
+
+/** A file with holes that nobody asked for is not written. */
+function refuseUnfinished(ledger: Ledger): void {
+  const { setAside, jobs, folder } = ledger;
+  if (setAside.size > 0) {
+    const [first] = setAside.values();
+    refuse(
+      folder,
+      `${setAside.size} of ${jobs.length} jobs failed three times and ${setAside.size === 1 ? 'is' : 'are'} set aside; ${first.job}: ${first.failures.at(-1)?.error ?? ''}`,
+      'put right what they say, then farm submit again: what is done stays done',
+    );
+  }
+  const missing = new Set(ledger.missing().map(({ id }) => id));
+  if (missing.size > 0) {
+    const numbers = jobs.flatMap(({ id }, n) => (missing.has(id) ? [n] : []));
+    refuse(
+      folder,
+      `${missing.size} of ${jobs.length} jobs have no result yet: ${rangesOf(numbers)}`,
+      'do those (sbatch --array takes the list), or collect from a --server',
+    );
+  }
+}
+
+/** 3,7-9 */
+function rangesOf(numbers: readonly number[]): string {
+  const ranges: [number, number][] = [];
+  for (const n of numbers) {
+    const last = ranges.at(-1);
+    if (last?.[1] === n - 1) last[1] = n;
+    else ranges.push([n, n]);
+  }
+  return ranges.map(([first, end]) => (first === end ? String(first) : `${first}-${end}`)).join(',');
+}

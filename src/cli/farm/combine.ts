@@ -1,0 +1,101 @@
+/** corella farm combine: parts of the band, from machines that each correlated theirs, as one file. */
+import type { Command } from 'commander';
+import { Closers } from '../../core/closing.js';
+import { refuse } from '../../core/errors.js';
+import { formatInstant } from '../../core/instant.js';
+import { formatHz, formatSeconds } from '../../core/units.js';
+import { visibilityFormatFor, type StoredValues, type VisibilityFile } from '../../formats/index.js';
+import { combineBands } from '../../pipeline/visibilities/combine-bands.js';
+import { writtenAsFar } from '../../pipeline/write.js';
+import { parseValues } from '../correlate.js';
+import { openVisibilities } from '../open.js';
+import { addCommonOptions, addExamples, type CommonOptions } from '../options/command.js';
+import { addEopOption } from '../options/eop-option.js';
+import { addOverwriteOption, checkOutputs, parseOutput, type OutputOptions } from '../options/outputs.js';
+import { history } from '../report/history.js';
+import { openTerminal } from '../report/terminal.js';
+
+interface CombineOptions extends CommonOptions, OutputOptions {
+  readonly out: string;
+  readonly values: StoredValues;
+}
+
+export function registerCombine(farm: Command): void {
+  const command = farm
+    .command('combine')
+    .description('visibilities of several parts of the band, of the same time → one file')
+    .argument('<files...>', 'what each machine wrote; of a night in several files a list, a.uvh5,b.uvh5')
+    .option('-o, --out <path>', 'the file to write', parseOutput, 'all.uvh5')
+    .option(
+      '--values <kind>',
+      'means, or sums: whole numbers bit for bit (.uvh5 alone)',
+      parseValues,
+      'means',
+    )
+    .action(run);
+  addOverwriteOption(command);
+  addCommonOptions(command);
+  addEopOption(command);
+  addExamples(command, [
+    ['farm combine low.uvh5 high.uvh5 -o all.uvh5', 'two halves of the band, then corella image all.uvh5'],
+  ]);
+}
+
+async function run(paths: readonly string[], options: CombineOptions): Promise<void> {
+  const terminal = openTerminal(options);
+  if (paths.length < 2) refuse('combine', 'one part is the whole already', 'name the files of all machines');
+  const format = visibilityFormatFor(options.out);
+  for (const from of paths) await checkOutputs({ ...options, paths: [options.out], from });
+  const closers = new Closers();
+  try {
+    const files: VisibilityFile[] = [];
+    for (const path of paths) files.push(closers.keep(await openVisibilities(path)));
+    const [made] = history().slice(-1);
+    const bands = combineBands(files, [made, ...paths.map((path) => `from ${path}`)]);
+    const stage = terminal.stage('combine');
+    let integrations = 0;
+    await writtenAsFar(
+      { path: options.out, unit: 'integration' },
+      () => format.createVisibilities(options.out, bands.header, { values: options.values }),
+      async (append, stop) => {
+        for await (const one of bands.integrations()) {
+          stop.throwIfAborted();
+          await append(one);
+          integrations++;
+          stage.update({ done: integrations, unit: 'integrations' });
+        }
+      },
+    );
+    const seconds = stage.done();
+    const { frequenciesHz, channelWidthHz } = bands.header;
+    const absent = bands.absent.map(({ path, from, integrations: count, durationS }) => ({
+      ...{ path, fromUtc: formatInstant(from, 3), integrations: count, durationS },
+    }));
+    const differentFlags = bands.differentFlags();
+    terminal.result(
+      {
+        path: options.out,
+        integrations,
+        channels: frequenciesHz.length,
+        channelWidthHz,
+        absent,
+        differentFlags,
+        seconds,
+      },
+      [
+        `${options.out}: ${integrations} integrations of ${frequenciesHz.length} channels of ${formatHz(channelWidthHz)}, from ${paths.length} parts`,
+        ...absent.map(
+          ({ path, fromUtc, durationS }) =>
+            `${path} has nothing from ${fromUtc} on for ${formatSeconds(durationS)}: its channels count nothing there`,
+        ),
+        ...(differentFlags > 0
+          ? [
+              `at ${differentFlags} times the parts had left out different inputs: what one left out is left out of all`,
+            ]
+          : []),
+      ],
+    );
+  } finally {
+    await closers.close();
+  }
+}

@@ -1,0 +1,104 @@
+/** corella farm night: the machines of a night, seen together, and steered all or none. */
+import { userInfo } from 'node:os';
+import type { Command } from 'commander';
+import { refuse } from '../../core/errors.js';
+import { formatHz, formatSeconds } from '../../core/units.js';
+import {
+  connectQueue,
+  hearHealth,
+  steerAll,
+  type Health,
+  type Queue,
+  type SteerAnswer,
+} from '../../farm/index.js';
+import { addCommonOptions, addExamples, type CommonOptions } from '../options/command.js';
+import { PartlyDone } from '../report/outcome.js';
+import { openTerminal, table } from '../report/terminal.js';
+import { accessOf, addAccessOptions, type AccessOptions } from './access-options.js';
+
+interface NightOptions extends CommonOptions, AccessOptions {
+  readonly steer?: string;
+  readonly machines?: string;
+}
+
+export function registerNight(farm: Command): void {
+  const command = farm
+    .command('night')
+    .description('the machines of a live night: how they fare; --steer: one command for all, or for none')
+    .argument('[name]', 'as corella live --night has it', 'night')
+    .option(
+      '--steer <command>',
+      'flags, gains, integration, recording or stop, and what it takes: \'flags {"inputs":["stand17"],"flag":true}\'',
+    )
+    .option('--machines <list>', 'those that must answer (default: all that are heard)')
+    .action(run);
+  addAccessOptions(command, 'nats://127.0.0.1:4222');
+  addCommonOptions(command);
+  addExamples(command, [
+    ['farm night --server nats://head:4222', 'a row for each machine'],
+    [
+      'farm night --server nats://head:4222 --steer \'integration {"seconds":5}\'',
+      'all machines, from the same sample on, or none',
+    ],
+  ]);
+}
+
+async function run(name: string, options: NightOptions): Promise<void> {
+  const terminal = openTerminal(options);
+  const access = (await accessOf(options)) ?? { server: 'nats://127.0.0.1:4222' };
+  const queue = await connectQueue(access, 'corella farm night');
+  try {
+    if (options.steer === undefined) {
+      const machines = await hearHealth(queue, name);
+      terminal.result(
+        { night: name, machines },
+        machines.length === 0 ? [`no machine of ${name} was heard`] : table(HEAD, machines.map(rowOf)),
+      );
+      return;
+    }
+    const answers = await steer(queue, name, options.steer, options);
+    terminal.result(
+      { night: name, answers },
+      answers.map(
+        (one) =>
+          `${one.machine}: ${one.isReady ? `from ${one.from ?? ''}, tick ${one.fromTick ?? ''}` : (one.why ?? '')}`,
+      ),
+    );
+    const silent = answers.filter(({ isReady }) => !isReady).map(({ machine }) => machine);
+    if (silent.length > 0) throw new PartlyDone(`${silent.join(', ')} did not do what the others did`);
+  } finally {
+    await queue.close();
+  }
+}
+
+async function steer(
+  queue: Queue,
+  night: string,
+  text: string,
+  { machines }: NightOptions,
+): Promise<SteerAnswer[]> {
+  const parts = /^(\w+)\s*(\{.*\})?$/s.exec(text.trim());
+  if (!parts)
+    refuse('--steer', `'${text}' is no command`, 'write it like: flags {"inputs":["stand17"],"flag":true}');
+  let body: unknown;
+  try {
+    body = JSON.parse(parts.at(2) ?? '{}');
+  } catch {
+    refuse('--steer', `'${parts[2]}' is no JSON`, 'write it like: {"seconds":5}');
+  }
+  const who =
+    machines?.split(',').map((one) => one.trim()) ??
+    (await hearHealth(queue, night)).map(({ machine }) => machine);
+  return steerAll(queue, night, {
+    ...{ command: parts[1], body: body as Record<string, unknown>, machines: who },
+    who: `${userInfo().username}, all machines`,
+  });
+}
+
+const HEAD = ['machine', 'band', 'state', 'newest sample', 'age', 'present', 'recording', 'page'];
+
+const rowOf = (one: Health): string[] => [
+  ...[one.machine, one.bandHz ? `${formatHz(one.bandHz[0])} to ${formatHz(one.bandHz[1])}` : '–', one.word],
+  ...[one.newestSample ?? '–', one.dataAgeS === undefined ? '–' : formatSeconds(one.dataAgeS)],
+  ...[one.presentPercent === undefined ? '–' : `${one.presentPercent.toFixed(1)} %`, one.recording, one.page],
+];

@@ -1,0 +1,75 @@
+/** corella farm status: how far the jobs of a farm are, and who works on them. */
+import type { Command } from 'commander';
+import { formatBytes, formatSeconds } from '../../core/units.js';
+import { connectQueue, openLedger, queueStatus, type Ledger, type WorkerStatus } from '../../farm/index.js';
+import { addCommonOptions, addExamples, type CommonOptions } from '../options/command.js';
+import { openTerminal, table } from '../report/terminal.js';
+import { version } from '../report/version.js';
+import { accessOf, addAccessOptions, type AccessOptions } from './access-options.js';
+
+export function registerStatus(farm: Command): void {
+  const command = farm
+    .command('status')
+    .description('how many jobs are done, wait, failed; who works on them')
+    .argument('<folder>', 'what farm submit made')
+    .action(run);
+  addAccessOptions(command, 'none: what lies in the folder');
+  addCommonOptions(command);
+  addExamples(command, [['farm status night.uvh5.farm --server nats://head:4222', 'jobs and workers']]);
+}
+
+async function run(folder: string, options: CommonOptions & AccessOptions): Promise<void> {
+  const terminal = openTerminal(options);
+  const ledger = await openLedger(folder, version());
+  const access = await accessOf(options);
+  const queue = access && (await connectQueue(access, 'corella status'));
+  try {
+    const waits = queue && (await queueStatus(queue, ledger.plan));
+    const setAside = [...ledger.setAside.values()];
+    terminal.result(
+      {
+        ...{ folder, plan: ledger.plan.id, version: ledger.plan.version },
+        ...{ jobs: ledger.jobs.length, done: ledger.done.size, missing: ledger.missing().length },
+        ...{ setAside, dropped: ledger.dropped, ...(waits && { queue: waits }) },
+      },
+      [
+        `${ledger.done.size} of ${ledger.jobs.length} jobs done` +
+          (waits
+            ? `; ${waits.jobs} on the queue, ${waits.taken} of them in work, ${waits.resultMessages} messages of results waiting`
+            : ''),
+        ...droppedLines(ledger),
+        ...setAside.map(({ job, failures }) => `set aside: ${job}: ${failures.at(-1)?.error ?? ''}`),
+        ...(waits && waits.workers.length > 0
+          ? ['', ...table(WORKER_HEAD, waits.workers.map(workerRow))]
+          : []),
+      ],
+    );
+  } finally {
+    await queue?.close();
+  }
+}
+
+const WORKER_HEAD = ['worker', 'backend', 'jobs', 'failed', 'a minute', 'busy', 'read', 'handed over', 'at'];
+
+const workerRow = (one: WorkerStatus): string[] => [
+  ...[one.name, one.backend, String(one.jobs), String(one.failed)],
+  ((60 * one.jobs) / Math.max(one.upS, 1e-3)).toFixed(1),
+  `${Math.round((100 * one.busyS) / Math.max(one.upS, 1e-3))} % of ${formatSeconds(one.upS)}`,
+  ...[formatBytes(one.readBytes), formatBytes(one.sentBytes), one.job ?? '–'],
+];
+
+/** What was dropped, each with its reason; equal results that came twice are no news. */
+export function droppedLines({ dropped }: Pick<Ledger, 'dropped'>): string[] {
+  const { duplicate, late, differs, foreign, damaged } = dropped;
+  return [
+    ...(duplicate + late > 0
+      ? [`dropped: ${duplicate} results that came twice, ${late} of jobs that were done by then`]
+      : []),
+    ...(differs > 0
+      ? [
+          `${differs} results of one job DIFFERED: machines that do not compute alike; take one --backend for all`,
+        ]
+      : []),
+    ...(foreign + damaged > 0 ? [`dropped: ${foreign} results of other work, ${damaged} damaged ones`] : []),
+  ];
+}

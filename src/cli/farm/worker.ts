@@ -1,0 +1,173 @@
+/** corella worker: does jobs from a queue, one after the other; or one job from a file. */
+import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { InterruptedError, stoppable } from '../../core/ending.js';
+import { refuse } from '../../core/errors.js';
+import { formatBytes, formatSeconds } from '../../core/units.js';
+import {
+  checkJob,
+  connectQueue,
+  doJob,
+  encodeResult,
+  handIn,
+  hasResult,
+  runWorker,
+  writeSafely,
+  type WorkerEvent,
+  type Workplace,
+} from '../../farm/index.js';
+import { confineReading } from '../../formats/index.js';
+import { withBackend } from '../open.js';
+import { addBackendOptions, addExamples, type BackendOptions } from '../options/command.js';
+import { parseOutput } from '../options/outputs.js';
+import { duration } from '../options/quantity.js';
+import { openTerminal, type Terminal } from '../report/terminal.js';
+import { version } from '../report/version.js';
+import { accessOf, addAccessOptions, type AccessOptions } from './access-options.js';
+
+interface WorkerOptions extends BackendOptions, AccessOptions {
+  readonly root?: readonly string[];
+  readonly name?: string;
+  readonly job?: string;
+  readonly out?: string;
+  readonly untilIdle?: number;
+}
+
+export function registerWorker(program: Command): void {
+  const command = program
+    .command('worker')
+    .description('do jobs of farm submit: from a queue until stopped, or one from a file')
+    .option(
+      '--root <folder>',
+      'recordings are read under this folder alone; may be given several times',
+      several,
+    )
+    .option(
+      '--name <name>',
+      'what it is called where workers are listed (default: the machine and the process)',
+    )
+    .option(
+      '--until-idle <time>',
+      'ends when no job came for so long (default: never)',
+      duration('--until-idle'),
+    )
+    .option('--job <path>', 'no server: do this job, as farm submit wrote it')
+    .option('-o, --out <path>', 'with --job: its result (default: where farm collect looks)', parseOutput)
+    .action(run);
+  addAccessOptions(command, 'none, with --job');
+  addBackendOptions(command);
+  addExamples(command, [
+    ['worker --server nats://head:4222 --root /data', 'on each machine; Ctrl-C ends it'],
+    ['worker --server nats://head:4222 --root /data --threads 1 --name rack3-core5', 'one a core'],
+    ['worker --job night.uvh5.farm/jobs/7.json --root /data', 'one job of a Slurm array'],
+  ]);
+}
+
+const several = (folder: string, before: readonly string[] = []): readonly string[] => [...before, folder];
+
+async function run(options: WorkerOptions): Promise<void> {
+  const terminal = openTerminal(options);
+  const { root: roots = [] } = options;
+  if (roots.length === 0)
+    refuse(
+      '--root',
+      'is missing: a worker reads only where it is told to',
+      'name the folder that the recordings are in',
+    );
+  const access = await accessOf(options);
+  if ((access === undefined) === (options.job === undefined))
+    refuse(
+      'worker',
+      access ? 'takes jobs from --server or from --job, not both' : 'has neither --server nor --job',
+      'give one of them',
+    );
+  const release = await confineReading(roots.map((root) => resolve(root)));
+  await withBackend(options, async (backend) => {
+    const place = {
+      ...{ backend, version: version(), roots: roots.map((root) => resolve(root)) },
+      name: options.name ?? `${hostname()}-${process.pid}`,
+    };
+    if (options.job !== undefined) await oneJob(options.job, options, place, terminal);
+    else if (access) {
+      const stop = stoppable(place.name);
+      const say = (line: string): void => {
+        terminal.say(line);
+      };
+      const queue = await connectQueue(access, place.name, {
+        waits: true,
+        stop: stop.signal,
+        onTrouble: say,
+      });
+      try {
+        const account = await runWorker(queue, place, {
+          ...{ stop: stop.signal, onTrouble: say },
+          onEvent: (event) => {
+            say(eventLine(event, place));
+          },
+          ...(options.untilIdle === undefined ? {} : { untilIdleS: options.untilIdle }),
+        }).catch((error: unknown) => {
+          if (error instanceof InterruptedError) return undefined;
+          throw error;
+        });
+        if (account)
+          terminal.result({ name: place.name, version: place.version, backend: backend.kind, ...account }, [
+            `${place.name}: ${account.jobs} jobs done, ${account.failed} failed; ${formatSeconds(account.busyS)} at work, ` +
+              `${formatBytes(account.readBytes)} read, ${formatBytes(account.sentBytes)} handed over`,
+          ]);
+      } finally {
+        stop.release();
+        await queue.close();
+      }
+    }
+  }).finally(release);
+}
+
+function eventLine(event: WorkerEvent, { name, version: own }: Workplace): string {
+  switch (event.kind) {
+    case 'waiting':
+      return `${name}: no jobs for corella ${own} yet; waiting`;
+    case 'done':
+      return (
+        `${name}: ${event.job.id}, ${formatSeconds(event.head.seconds)}, ${formatBytes(event.sentBytes)}` +
+        (event.delivery > 1 ? `, taken up for the ${event.delivery}th time` : '')
+      );
+    case 'failed': {
+      const { error } = event.failures[event.failures.length - 1];
+      return `${name}: ${event.job} failed${event.isSetAside ? ' and is set aside' : `, ${event.failures.length} of 3`}: ${error}`;
+    }
+  }
+}
+
+/** A job file in, a result file out. */
+async function oneJob(
+  path: string,
+  options: WorkerOptions,
+  place: Workplace,
+  terminal: Terminal,
+): Promise<void> {
+  const text = await readFile(path, 'utf8').catch(() =>
+    refuse(path, 'cannot be read', 'name a file that farm submit wrote'),
+  );
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    refuse(path, 'is no JSON', 'name a file that farm submit wrote');
+  }
+  const job = checkJob(json, place.version, path);
+  const folder = dirname(dirname(resolve(path)));
+  if (options.out === undefined && (await hasResult(folder, job.id))) {
+    terminal.result({ job: job.id, plan: job.plan, isNew: false }, [`${job.id}: has its result already`]);
+    return;
+  }
+  const result = await doJob(job, place);
+  const isNew = options.out === undefined ? await handIn(folder, result) : true;
+  if (options.out !== undefined) await writeSafely(options.out, encodeResult(result));
+  const { seconds, backend } = result.head;
+  const out = options.out ?? join(folder, 'results', `${job.id}.result`);
+  terminal.result({ job: job.id, plan: job.plan, path: out, isNew, backend, seconds }, [
+    `${out}: ${formatBytes(result.body.length)}, ${formatSeconds(seconds)}`,
+  ]);
+}

@@ -1,0 +1,98 @@
+/** A machine among others of one night: it says how it fares, and is steered with them. */
+import { hostname } from 'node:os';
+import type { Command } from 'commander';
+import type { Closable } from '../../core/closing.js';
+import { refuse } from '../../core/errors.js';
+import { answerSteering, connectQueue, tellHealth, type Health } from '../../farm/index.js';
+import type { Status } from '../../serve/index.js';
+import { version } from '../report/version.js';
+import { accessOf } from '../farm/access-options.js';
+
+export interface MachineOptions {
+  readonly server?: string;
+  readonly serverTokenFile?: string;
+  readonly nkey?: string;
+  readonly creds?: string;
+  readonly tlsCa?: string;
+  readonly night: string;
+  readonly machine?: string;
+}
+
+export const addMachineOptions = (command: Command): Command =>
+  command
+    .optionsGroup('Several machines:')
+    .option(
+      '--server <url>',
+      'a NATS server through which they are seen and steered together, like nats://head:4222',
+    )
+    .option('--server-token-file <path>', 'the token that it asks for')
+    .option('--nkey <path>', 'or a file with the seed of an NKey')
+    .option('--creds <path>', 'or a file of credentials')
+    .option('--tls-ca <path>', 'the authority that signed its certificate')
+    .option('--night <name>', 'what all machines of one telescope are called by', 'night')
+    .option('--machine <name>', 'what this one is called (default: its host name)');
+
+/** What a machine is asked for. */
+export interface Steerable {
+  readonly url: string;
+  status(): Status;
+  bandHz(): readonly [number, number] | undefined;
+  command(
+    name: string,
+    body: unknown,
+    who: string,
+    mode: 'run' | 'rehearse',
+  ): Promise<{ from: string; fromTick: string }>;
+}
+
+/** Joins the others; nothing where no server was named. A server that goes away disturbs nothing. */
+export async function joinMachines(
+  options: MachineOptions,
+  page: Steerable | undefined,
+  say: (line: string) => void,
+): Promise<Closable | undefined> {
+  const { server, serverTokenFile, nkey, creds, tlsCa, night } = options;
+  const access = await accessOf({
+    ...(server === undefined ? {} : { server }),
+    ...(serverTokenFile === undefined ? {} : { tokenFile: serverTokenFile }),
+    ...(nkey === undefined ? {} : { nkey }),
+    ...(creds === undefined ? {} : { creds }),
+    ...(tlsCa === undefined ? {} : { tlsCa }),
+  });
+  if (!access) return undefined;
+  if (!page)
+    refuse(
+      '--server',
+      'is for a night with a page: what is steered is steered through it',
+      'leave out --no-page, or give --page PORT',
+    );
+  const machine = options.machine ?? hostname();
+  const queue = await connectQueue(access, `corella live ${machine}`);
+  const silence = tellHealth(queue, night, () => healthOf(machine, page));
+  const release = answerSteering(queue, night, machine, {
+    rehearse: (command, body) => page.command(command, body, 'all machines', 'rehearse'),
+    run: (command, body, who) => page.command(command, body, who, 'run'),
+  });
+  say(`machine ${machine} of ${night}, at ${access.server}`);
+  return {
+    close: async () => {
+      silence();
+      release();
+      await queue.close();
+    },
+  };
+}
+
+function healthOf(machine: string, page: Steerable): Health {
+  const status = page.status();
+  const band = page.bandHz();
+  return {
+    ...{ machine, version: version(), page: page.url, state: status.state, word: status.word },
+    ...(band && { bandHz: [band[0], band[1]] as [number, number] }),
+    ...(status.newestSample === undefined ? {} : { newestSample: status.newestSample }),
+    ...(status.dataAgeS === undefined ? {} : { dataAgeS: status.dataAgeS }),
+    ...(status.image && { imageAgeS: status.image.ageS }),
+    ...(status.integration && { presentPercent: status.integration.presentPercent }),
+    ...{ recording: status.recording.state, steerable: status.steerable },
+  };
+}

@@ -1,0 +1,58 @@
+/** How the machines of a night fare: each says it every second, and whoever wants to know listens. */
+import { z } from 'zod';
+import { sleep, type Queue } from '../queue/connect.js';
+import { jsonOf } from '../words.js';
+
+const healthSchema = z.looseObject({
+  machine: z.string(),
+  version: z.string(),
+  /** Where its own page is. */
+  page: z.string(),
+  /** Middles of its first and last channel. */
+  bandHz: z.tuple([z.number(), z.number()]).exactOptional(),
+  state: z.string(),
+  word: z.string(),
+  newestSample: z.string().exactOptional(),
+  dataAgeS: z.number().exactOptional(),
+  imageAgeS: z.number().exactOptional(),
+  presentPercent: z.number().exactOptional(),
+  recording: z.string(),
+  steerable: z.boolean(),
+});
+export type Health = z.infer<typeof healthSchema>;
+
+const EVERY_MS = 1000;
+/** Words of a subject. */
+export const subjectWord = (name: string): string => name.replaceAll(/[^\w-]/g, '_');
+const subjectOf = (night: string, machine = '*'): string =>
+  `corella.${subjectWord(night)}.health.${machine === '*' ? '*' : subjectWord(machine)}`;
+
+/** Says it every second; returns what ends it. A server that is away is no reason to stop a night. */
+export function tellHealth({ connection }: Queue, night: string, health: () => Health): () => void {
+  const tell = (): void => {
+    if (connection.isClosed()) return;
+    const now = health();
+    connection.publish(subjectOf(night, now.machine), JSON.stringify(now));
+  };
+  tell();
+  const timer = setInterval(tell, EVERY_MS);
+  return () => {
+    clearInterval(timer);
+  };
+}
+
+/** The latest of every machine that is heard within a while. */
+export async function hearHealth({ connection }: Queue, night: string, forMs = 2500): Promise<Health[]> {
+  const heard = new Map<string, Health>();
+  const subscription = connection.subscribe(subjectOf(night), {
+    callback: (_, message) => {
+      const checked = healthSchema.safeParse(jsonOf(message));
+      if (checked.success) heard.set(checked.data.machine, checked.data);
+    },
+  });
+  await sleep(forMs);
+  subscription.unsubscribe();
+  return [...heard.values()].sort(
+    (x, y) => (x.bandHz?.[0] ?? 0) - (y.bandHz?.[0] ?? 0) || x.machine.localeCompare(y.machine),
+  );
+}

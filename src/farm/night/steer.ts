@@ -1,0 +1,181 @@
+/**
+ * One command for all machines of a night, or for none. Two rounds: every machine says whether it could do it from a moment
+ * that lies ahead; only when all can, all are told to. Machines cut at the same instants, so it holds everywhere from the
+ * same sample on.
+ */
+import { randomUUID } from 'node:crypto';
+import { createInbox } from '@nats-io/transport-node';
+import { z } from 'zod';
+import { refuse } from '../../core/errors.js';
+import { formatInstant } from '../../core/instant.js';
+import { jsonOf, messageOf } from '../words.js';
+import { sleep, type Queue } from '../queue/connect.js';
+import { subjectWord } from './health.js';
+
+/** So far ahead a change lies: time for both rounds, and for the block at hand. */
+export const AHEAD_S = 2;
+const ANSWER_MS = 700;
+/** What was prepared and never told to be done is forgotten. */
+const FORGET_MS = 10_000;
+
+const callSchema = z.discriminatedUnion('round', [
+  z.strictObject({
+    round: z.literal('prepare'),
+    id: z.string(),
+    command: z.string(),
+    body: z.record(z.string(), z.unknown()),
+    who: z.string(),
+  }),
+  z.strictObject({ round: z.literal('commit'), id: z.string() }),
+  z.strictObject({ round: z.literal('abort'), id: z.string() }),
+]);
+const answerSchema = z.strictObject({
+  machine: z.string(),
+  isReady: z.boolean(),
+  why: z.string().exactOptional(),
+  from: z.string().exactOptional(),
+  fromTick: z.string().exactOptional(),
+});
+/** What a machine says to a round. */
+export type SteerAnswer = z.infer<typeof answerSchema>;
+
+/** From when a command holds. */
+interface Holds {
+  readonly from: string;
+  readonly fromTick: string;
+}
+
+/** What a machine can do. */
+export interface Steered {
+  /** Refuses what `run` would; changes nothing. */
+  rehearse(command: string, body: unknown): Promise<Holds>;
+  run(command: string, body: unknown, who: string): Promise<Holds>;
+}
+
+const subjectOf = (night: string): string => `corella.${subjectWord(night)}.steer`;
+
+/** Answers both rounds; returns what ends it. */
+export function answerSteering(
+  { connection }: Queue,
+  night: string,
+  machine: string,
+  steered: Steered,
+): () => void {
+  const prepared = new Map<
+    string,
+    { readonly command: string; readonly body: unknown; readonly who: string }
+  >();
+  const answer = async (call: z.infer<typeof callSchema>): Promise<SteerAnswer | undefined> => {
+    if (call.round === 'abort') {
+      prepared.delete(call.id);
+      return undefined;
+    }
+    if (call.round === 'prepare') {
+      const { command, body, who, id } = call;
+      const holds = await steered.rehearse(command, body);
+      prepared.set(id, { command, body, who });
+      setTimeout(() => prepared.delete(id), FORGET_MS).unref();
+      return { machine, isReady: true, from: holds.from, fromTick: holds.fromTick };
+    }
+    const one =
+      prepared.get(call.id) ?? refuse('steer', 'nothing of that name was prepared here', 'steer again');
+    prepared.delete(call.id);
+    const holds = await steered.run(one.command, one.body, one.who);
+    return { machine, isReady: true, from: holds.from, fromTick: holds.fromTick };
+  };
+  const subscription = connection.subscribe(subjectOf(night), {
+    callback: (_, message) => {
+      const call = callSchema.safeParse(jsonOf(message));
+      if (!call.success) return;
+      void answer(call.data)
+        .catch((error: unknown): SteerAnswer => ({ machine, isReady: false, why: messageOf(error) }))
+        .then((said) => {
+          if (said && !connection.isClosed()) message.respond(JSON.stringify(said));
+        });
+    },
+  });
+  return () => {
+    if (!connection.isClosed()) subscription.unsubscribe();
+  };
+}
+
+/** One round, until all have answered or the time is over. */
+async function round(
+  queue: Queue,
+  night: string,
+  call: z.infer<typeof callSchema>,
+  machines: readonly string[],
+): Promise<Map<string, SteerAnswer>> {
+  const { connection } = queue;
+  const answers = new Map<string, SteerAnswer>();
+  const inbox = createInbox();
+  const done = new AbortController();
+  const subscription = connection.subscribe(inbox, {
+    callback: (_, message) => {
+      const checked = answerSchema.safeParse(jsonOf(message));
+      if (!checked.success) return;
+      answers.set(checked.data.machine, checked.data);
+      if (machines.every((one) => answers.has(one))) done.abort();
+    },
+  });
+  connection.publish(subjectOf(night), JSON.stringify(call), { reply: inbox });
+  await sleep(ANSWER_MS, done.signal);
+  subscription.unsubscribe();
+  return answers;
+}
+
+export interface SteerRequest {
+  readonly command: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly who: string;
+  /** Who must be able to; all of them or none is told to. */
+  readonly machines: readonly string[];
+}
+
+/** Steers all; refused where one cannot or does not answer, and then nobody has changed anything. */
+export async function steerAll(queue: Queue, night: string, request: SteerRequest): Promise<SteerAnswer[]> {
+  const { command, who, machines } = request;
+  if (machines.length === 0)
+    refuse(night, 'no machine of this night was heard', 'check the name and the server');
+  const aheadS = Date.now() / 1000 + AHEAD_S;
+  const from = formatInstant({ unixSeconds: Math.floor(aheadS), fraction: aheadS % 1 }, 6);
+  const id = randomUUID();
+  // What the body says itself goes before; `stop` has no moment.
+  const body = command === 'stop' || 'from' in request.body ? request.body : { ...request.body, from };
+  const ready = await round(
+    queue,
+    night,
+    { round: 'prepare', id, command, body: { ...body }, who },
+    machines,
+  );
+  const unable = machines.flatMap((one) => {
+    const said = ready.get(one);
+    return said?.isReady === true ? [] : [`${one}: ${said?.why ?? 'no answer'}`];
+  });
+  if (unable.length > 0) {
+    await round(queue, night, { round: 'abort', id }, []).catch(() => undefined);
+    refuse(
+      night,
+      `nothing was changed; ${unable.join('; ')}`,
+      'put that right, or name the machines with --machines',
+    );
+  }
+  const moments = new Set([...ready.values()].map((one) => one.from));
+  if (moments.size > 1) {
+    await round(queue, night, { round: 'abort', id }, []).catch(() => undefined);
+    refuse(
+      night,
+      `nothing was changed; it would hold from ${[...moments].join(' and ')} on different machines`,
+      'start all with --align utc and one --integration',
+    );
+  }
+  const done = await round(queue, night, { round: 'commit', id }, machines);
+  return machines.map(
+    (machine) =>
+      done.get(machine) ?? {
+        machine,
+        isReady: false,
+        why: 'no answer when it was told to; look at its page',
+      },
+  );
+}

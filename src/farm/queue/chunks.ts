@@ -1,0 +1,104 @@
+/** Results over the queue: in pieces that every server takes, put together again by the collector. */
+import { headers } from '@nats-io/transport-node';
+import type { JsMsg } from '@nats-io/jetstream';
+import type { Failure } from '../plan.js';
+import { insist, type Patience, type Queue } from './connect.js';
+import { resultSubject } from './streams.js';
+
+/** A server takes 1 MiB unless it is told otherwise. */
+export const CHUNK_BYTES = 512 * 1024;
+const WINDOW = 8;
+
+const ATTEMPT = 'Corella-Attempt';
+const PIECE = 'Corella-Piece';
+const FAILED = 'Corella-Failed';
+
+/** Hands a result over; resolves when the server has all of it. */
+export async function sendResult(
+  queue: Queue,
+  plan: string,
+  attempt: string,
+  bytes: Uint8Array,
+  patience: Patience,
+): Promise<void> {
+  const pieces = Math.max(1, Math.ceil(bytes.length / CHUNK_BYTES));
+  const send = (n: number): Promise<unknown> => {
+    const head = headers();
+    head.set(ATTEMPT, attempt);
+    head.set(PIECE, `${n}/${pieces}`);
+    const piece = bytes.subarray(n * CHUNK_BYTES, (n + 1) * CHUNK_BYTES);
+    const options = { msgID: `${attempt}.${n}`, headers: head };
+    return insist(
+      'handing over a result',
+      () => queue.js.publish(resultSubject(plan), piece, options),
+      patience,
+    );
+  };
+  for (let first = 0; first < pieces; first += WINDOW)
+    await Promise.all(Array.from({ length: Math.min(WINDOW, pieces - first) }, (_, k) => send(first + k)));
+}
+
+/** Says that a job has been given up. */
+export async function sendFailed(
+  queue: Queue,
+  plan: string,
+  failed: { readonly job: string; readonly failures: readonly Failure[] },
+  patience: Patience,
+): Promise<void> {
+  const head = headers();
+  head.set(FAILED, failed.job);
+  const bytes = new TextEncoder().encode(JSON.stringify(failed));
+  await insist(
+    'telling a failure',
+    () => queue.js.publish(resultSubject(plan), bytes, { headers: head }),
+    patience,
+  );
+}
+
+/** What messages add up to. */
+export type Arrived =
+  | { readonly kind: 'result'; readonly bytes: Uint8Array; readonly messages: readonly JsMsg[] }
+  | { readonly kind: 'failed'; readonly json: unknown; readonly messages: readonly JsMsg[] }
+  | { readonly kind: 'damaged'; readonly messages: readonly JsMsg[] };
+
+/** Pieces of results that are not complete yet; their messages are let go only with the whole. */
+export class Puzzle {
+  private readonly begun = new Map<
+    string,
+    { readonly pieces: (Uint8Array | undefined)[]; readonly messages: JsMsg[] }
+  >();
+
+  add(message: JsMsg): Arrived | undefined {
+    const head = message.headers;
+    if (head?.has(FAILED) === true) {
+      try {
+        return { kind: 'failed', json: message.json(), messages: [message] };
+      } catch {
+        return { kind: 'damaged', messages: [message] };
+      }
+    }
+    const attempt = head?.get(ATTEMPT) ?? '';
+    const [n, of] = (head?.get(PIECE) ?? '').split('/').map(Number);
+    if (attempt === '' || !(of >= 1 && of < 1e6) || !Number.isSafeInteger(n) || !(n >= 0 && n < of))
+      return { kind: 'damaged', messages: [message] };
+    const one = this.begun.get(attempt) ?? { pieces: new Array<Uint8Array | undefined>(of), messages: [] };
+    this.begun.set(attempt, one);
+    if (one.pieces.length !== of) return { kind: 'damaged', messages: [message] };
+    one.messages.push(message);
+    // In memory of its own: the client's is used again.
+    one.pieces[n] ??= Uint8Array.prototype.slice.call(message.data);
+    if (Array.from(one.pieces).some((piece) => piece === undefined)) return undefined;
+    this.begun.delete(attempt);
+    return { kind: 'result', bytes: joined(one.pieces as Uint8Array[]), messages: one.messages };
+  }
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}

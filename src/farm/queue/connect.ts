@@ -1,0 +1,188 @@
+/** The way to a NATS server: who we are, and patience while it is away. */
+import { readFile } from 'node:fs/promises';
+import {
+  connect,
+  credsAuthenticator,
+  nkeyAuthenticator,
+  tokenAuthenticator,
+  type Authenticator,
+  type NatsConnection,
+} from '@nats-io/transport-node';
+import { jetstream, jetstreamManager, type JetStreamClient, type JetStreamManager } from '@nats-io/jetstream';
+import type { Closable } from '../../core/closing.js';
+import { CorellaError, refuse } from '../../core/errors.js';
+import { messageOf } from '../words.js';
+
+/** How a server is reached, as its own configuration asks for. */
+export interface Access {
+  /** Like nats://host:4222, or several with commas between. */
+  readonly server: string;
+  readonly token?: string;
+  /** File with an NKey's seed. */
+  readonly nkey?: string;
+  /** File of credentials, as `nsc` writes it. */
+  readonly creds?: string;
+  /** Files of a certificate authority, and of a certificate and key of our own. */
+  readonly tlsCa?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+}
+
+export interface Queue extends Closable {
+  readonly connection: NatsConnection;
+  readonly js: JetStreamClient;
+  manager(): Promise<JetStreamManager>;
+}
+
+export interface Patience {
+  /** Ends the waiting. */
+  readonly stop?: AbortSignal;
+  /** Told at first and then now and again. */
+  readonly onTrouble?: (line: string) => void;
+}
+
+const REQUEST_MS = 5000;
+const AGAIN_MS = 250;
+/** A trouble that lasts is told again after so long. */
+const TELL_AGAIN_MS = 30_000;
+
+export const sleep = (ms: number, stop?: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (stop?.aborted === true) {
+      resolve();
+      return;
+    }
+    const done = (): void => {
+      clearTimeout(timer);
+      stop?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    stop?.addEventListener('abort', done);
+  });
+
+/** Connects; `waits` for a server that is not there yet, or refuses at once. */
+export async function connectQueue(
+  access: Access,
+  name: string,
+  { waits = false, ...patience }: Patience & { readonly waits?: boolean } = {},
+): Promise<Queue> {
+  const options = {
+    ...(await secrets(access)),
+    servers: access.server.split(',').map((one) => one.trim()),
+    name,
+    // A server that went comes back; what we do meanwhile waits.
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: AGAIN_MS,
+    pingInterval: 5000,
+    maxPingOut: 2,
+    timeout: REQUEST_MS,
+  };
+  const open = (): Promise<NatsConnection> =>
+    connect(options).catch((error: unknown) => refuseForGood(error, access));
+  const connection = waits
+    ? await insist(`no server answers at ${access.server}`, open, patience)
+    : await open().catch((error: unknown) => {
+        if (error instanceof CorellaError) throw error;
+        return refuse(
+          access.server,
+          `no NATS server answers there (${messageOf(error)})`,
+          'start one with nats-server -js (Debian: apt-get install nats-server), or correct --server',
+        );
+      });
+  return {
+    connection,
+    js: jetstream(connection, { timeout: REQUEST_MS }),
+    // Unasked whether it has a store: one that is just starting says no.
+    manager: () => jetstreamManager(connection, { timeout: REQUEST_MS, checkAPI: false }),
+    close: async () => {
+      // What was said last should arrive, but nobody waits for a dead server.
+      await Promise.race([connection.flush().catch(() => undefined), sleep(1000)]);
+      await Promise.race([connection.close(), sleep(1000)]);
+    },
+  };
+}
+
+async function secrets(access: Access): Promise<{
+  readonly authenticator?: Authenticator;
+  readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
+}> {
+  const { token, nkey, creds, tlsCa, tlsCert, tlsKey } = access;
+  const given = [token, nkey, creds].filter((one) => one !== undefined);
+  if (given.length > 1)
+    refuse('--token', 'and --nkey and --creds exclude each other', 'give the one the server asks for');
+  const read = (path: string): Promise<Uint8Array> =>
+    readFile(path).catch((error: unknown) =>
+      refuse(path, `cannot be read (${messageOf(error)})`, 'check the name'),
+    );
+  const authenticator =
+    token !== undefined
+      ? tokenAuthenticator(token)
+      : nkey !== undefined
+        ? nkeyAuthenticator(new TextEncoder().encode(seedIn(await read(nkey), nkey)))
+        : creds !== undefined
+          ? credsAuthenticator(await read(creds))
+          : undefined;
+  const tls = {
+    ...(tlsCa === undefined ? {} : { caFile: tlsCa }),
+    ...(tlsCert === undefined ? {} : { certFile: tlsCert }),
+    ...(tlsKey === undefined ? {} : { keyFile: tlsKey }),
+  };
+  return { ...(authenticator && { authenticator }), ...(Object.keys(tls).length > 0 && { tls }) };
+}
+
+function seedIn(bytes: Uint8Array, path: string): string {
+  const seed = /\bS[A-Z2-7]{57}\b/.exec(new TextDecoder().decode(bytes));
+  return seed?.[0] ?? refuse(path, 'holds no seed of an NKey', 'make one with nk -gen user, or nsc');
+}
+
+/** What no waiting mends. */
+function refuseForGood(error: unknown, { server }: Access): never {
+  const words = `${error instanceof Error ? error.name : ''} ${messageOf(error)}`;
+  if (/authorization|authentication|AuthorizationError/i.test(words))
+    refuse(
+      server,
+      'refuses us: it asks for other credentials',
+      'give --token, --nkey or --creds as its configuration says',
+    );
+  if (/certificate|self[- ]signed|tls|ssl/i.test(words))
+    refuse(
+      server,
+      `no secure connection (${messageOf(error)})`,
+      'give --tls-ca, and --tls-cert and --tls-key where it asks for them',
+    );
+  throw error;
+}
+
+/** For who begins: a server without a store keeps no jobs. */
+export async function requireStore({ connection }: Queue, { server }: Access): Promise<void> {
+  await jetstreamManager(connection, { timeout: REQUEST_MS }).catch((error: unknown) => {
+    refuse(
+      server,
+      `has no JetStream, which keeps jobs and results (${messageOf(error)})`,
+      'start it with nats-server -js, or with a jetstream block in its configuration',
+    );
+  });
+}
+
+/** Again and again until it succeeds: every call made so may be made twice. Refusals are not tried again. */
+export async function insist<Result>(
+  what: string,
+  call: () => Promise<Result>,
+  { stop, onTrouble }: Patience = {},
+): Promise<Result> {
+  let toldMs = -Infinity;
+  for (;;) {
+    stop?.throwIfAborted();
+    try {
+      return await call();
+    } catch (error) {
+      if (error instanceof CorellaError) throw error;
+      if (performance.now() - toldMs > TELL_AGAIN_MS) {
+        toldMs = performance.now();
+        onTrouble?.(`${what}: ${messageOf(error)}; trying on`);
+      }
+      await sleep(AGAIN_MS, stop);
+    }
+  }
+}

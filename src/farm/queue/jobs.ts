@@ -1,0 +1,49 @@
+/** Jobs onto the queue. */
+import { randomUUID } from 'node:crypto';
+import { refuse } from '../../core/errors.js';
+import { formatBytes } from '../../core/units.js';
+import type { FarmPlan, Job } from '../plan.js';
+import { insist, type Patience, type Queue } from './connect.js';
+import { ensureStreams, ensureWorkers, jobSubject, JOBS } from './streams.js';
+
+/** At the same time, unanswered. */
+const WINDOW = 64;
+
+/**
+ * Puts jobs on the queue in place of what of this plan is there: submitting again never doubles them, and one that the
+ * server has lost sight of comes back. A worker that is at one of them goes on, and its result counts.
+ */
+export async function putJobs(
+  queue: Queue,
+  plan: FarmPlan,
+  jobs: readonly Job[],
+  { patienceS, ...patience }: Patience & { readonly patienceS: number },
+): Promise<void> {
+  const subject = jobSubject(plan);
+  await insist(
+    'preparing the queue',
+    async () => {
+      const manager = await queue.manager();
+      await ensureStreams(manager);
+      await ensureWorkers(manager, plan.version, patienceS);
+      await manager.streams.purge(JOBS, { filter: subject });
+    },
+    patience,
+  );
+  for (let first = 0; first < jobs.length; first += WINDOW)
+    await Promise.all(jobs.slice(first, first + WINDOW).map((job) => putJob(queue, subject, job, patience)));
+}
+
+/** One job; said again under one name until the server has it. */
+export async function putJob(queue: Queue, subject: string, job: Job, patience: Patience): Promise<void> {
+  const bytes = new TextEncoder().encode(JSON.stringify(job));
+  const most = queue.connection.info?.max_payload ?? 2 ** 20;
+  if (bytes.length > most - 1024)
+    refuse(
+      job.plan,
+      `a job of ${formatBytes(bytes.length)} is more than the server takes (${formatBytes(most)})`,
+      'raise max_payload in its configuration, or give a filter of fewer --coefficients',
+    );
+  const msgID = randomUUID();
+  await insist('putting a job on the queue', () => queue.js.publish(subject, bytes, { msgID }), patience);
+}

@@ -1,0 +1,129 @@
+/** What the server keeps for us: two streams, jobs and results, each message until someone has done with it. */
+import {
+  AckPolicy,
+  RetentionPolicy,
+  StorageType,
+  type Consumer,
+  type ConsumerInfo,
+  type JetStreamManager,
+} from '@nats-io/jetstream';
+import { refuse } from '../../core/errors.js';
+import type { FarmPlan } from '../plan.js';
+import { messageOf } from '../words.js';
+import type { Queue } from './connect.js';
+
+export const JOBS = 'CORELLA_JOBS';
+export const RESULTS = 'CORELLA_RESULTS';
+
+/** Versions have dots, which part a subject's words. */
+const word = (text: string): string => text.replaceAll(/[^\w-]/g, '_');
+const workersOf = (version: string): string => `workers-${word(version)}`;
+const collectorOf = (plan: string): string => `collector-${plan}`;
+
+export const jobSubject = ({ version, id }: Pick<FarmPlan, 'version' | 'id'>): string =>
+  `corella.jobs.${word(version)}.${id}`;
+export const resultSubject = (plan: string): string => `corella.results.${plan}`;
+
+const SECOND = 1e9;
+
+const isMissing = (error: unknown): boolean => /not found|no stream/i.test(messageOf(error));
+
+async function ensureStream(manager: JetStreamManager, name: string, subjects: string[]): Promise<void> {
+  try {
+    await manager.streams.info(name);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    // A message goes when it is acknowledged; the window is for words that had to be said twice.
+    await manager.streams.add({
+      ...{ name, subjects, retention: RetentionPolicy.Workqueue, storage: StorageType.File },
+      duplicate_window: 120 * SECOND,
+    });
+  }
+}
+
+export async function ensureStreams(manager: JetStreamManager): Promise<void> {
+  await ensureStream(manager, JOBS, ['corella.jobs.>']);
+  await ensureStream(manager, RESULTS, ['corella.results.>']);
+}
+
+/** The workers of one version share a consumer: a worker of another has none, and finds out before it takes a job. */
+export async function ensureWorkers(
+  manager: JetStreamManager,
+  version: string,
+  patienceS: number,
+): Promise<void> {
+  const durable_name = workersOf(version);
+  const ack_wait = Math.round(patienceS * SECOND);
+  try {
+    const { config } = await manager.consumers.info(JOBS, durable_name);
+    if (config.ack_wait !== ack_wait) await manager.consumers.update(JOBS, durable_name, { ack_wait });
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    await manager.consumers.add(JOBS, {
+      ...{ durable_name, ack_policy: AckPolicy.Explicit, ack_wait, max_ack_pending: 100_000 },
+      filter_subject: `corella.jobs.${word(version)}.>`,
+    });
+  }
+}
+
+/** A worker's way to jobs of its version; undefined where there are none yet. Where there are others' alone, refused. */
+export async function findWorkers(
+  queue: Queue,
+  version: string,
+): Promise<{ consumer: Consumer; patienceS: number } | undefined> {
+  const manager = await queue.manager();
+  const name = workersOf(version);
+  let info: ConsumerInfo;
+  try {
+    info = await manager.consumers.info(JOBS, name);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    const others: string[] = [];
+    try {
+      for await (const one of manager.consumers.list(JOBS)) others.push(one.name);
+    } catch (missing) {
+      if (!isMissing(missing)) throw missing;
+    }
+    if (others.length === 0) return undefined;
+    const versions = others.map((one) => one.replace('workers-', '').replaceAll('_', '.'));
+    return refuse(
+      'worker',
+      `the jobs there are for corella ${versions.join(', ')}, and this is ${version}`,
+      'install the same version on every machine, or submit with this one',
+    );
+  }
+  return {
+    consumer: await queue.js.consumers.get(JOBS, name),
+    patienceS: (info.config.ack_wait ?? 30 * SECOND) / SECOND,
+  };
+}
+
+/** A collector's way to the results of its plan, from the first that nobody has done with. */
+export async function freshCollector(queue: Queue, plan: string): Promise<Consumer> {
+  const manager = await queue.manager();
+  const durable_name = collectorOf(plan);
+  // What another collector took and never let go comes again at once, not when its time is over.
+  await manager.consumers.delete(RESULTS, durable_name).catch((error: unknown) => {
+    if (!isMissing(error)) throw error;
+  });
+  await manager.consumers.add(RESULTS, {
+    ...{ durable_name, ack_policy: AckPolicy.Explicit, ack_wait: 60 * SECOND, max_ack_pending: 100_000 },
+    filter_subject: resultSubject(plan),
+  });
+  return queue.js.consumers.get(RESULTS, durable_name);
+}
+
+/** How much of a subject a stream holds. */
+export async function waitingOn(manager: JetStreamManager, stream: string, subject: string): Promise<number> {
+  const { state } = await manager.streams.info(stream, { subjects_filter: subject });
+  return state.subjects?.[subject] ?? 0;
+}
+
+/** Jobs that workers of a version have in hand, and those that wait. */
+export async function inHand(
+  manager: JetStreamManager,
+  version: string,
+): Promise<{ readonly taken: number; readonly waiting: number }> {
+  const { num_ack_pending, num_pending } = await manager.consumers.info(JOBS, workersOf(version));
+  return { taken: num_ack_pending, waiting: num_pending };
+}

@@ -1,0 +1,206 @@
+/**
+ * A worker: one job at a time. It says that it lives while it works, hands the result over, waits for the server's word,
+ * and only then lets go of the job; whatever kills it before, another does the job again.
+ */
+import type { JsMsg } from '@nats-io/jetstream';
+import { checkJob, type Failure, type Job } from '../plan.js';
+import { encodeResult, type ResultHead } from '../result.js';
+import { doJob, type Workplace } from '../work.js';
+import { messageOf } from '../words.js';
+import { sendFailed, sendResult } from './chunks.js';
+import { insist, sleep, type Patience, type Queue } from './connect.js';
+import { putJob } from './jobs.js';
+import { nextMessage } from './pull.js';
+import { answerWho, type WorkerStatus } from './status.js';
+import { findWorkers, jobSubject } from './streams.js';
+
+/** Failures after which a job is set aside. */
+export const MOST_FAILURES = 3;
+/** Times a job is taken up, when nobody lives to say why it fails. */
+const MOST_DELIVERIES = 10;
+/** After each failure in a row a worker waits longer: one whose disk is not mounted leaves jobs to the others. */
+const WAIT_AFTER_FAILURE_MS = 500;
+const MOST_WAIT_MS = 5000;
+
+export type WorkerEvent =
+  | { readonly kind: 'waiting' }
+  | {
+      readonly kind: 'done';
+      readonly job: Job;
+      readonly head: ResultHead;
+      readonly sentBytes: number;
+      readonly sendS: number;
+      readonly delivery: number;
+    }
+  | {
+      readonly kind: 'failed';
+      readonly job: string;
+      readonly failures: readonly Failure[];
+      readonly isSetAside: boolean;
+    };
+
+export interface WorkerSettings extends Patience {
+  readonly onEvent: (event: WorkerEvent) => void;
+  /** Ends when no job came for so long; never unless given. */
+  readonly untilIdleS?: number;
+}
+
+export interface WorkerAccount {
+  jobs: number;
+  failed: number;
+  sentBytes: number;
+  readBytes: number;
+  /** Working on jobs, of it on what is neither reading nor computing, and handing over. */
+  busyS: number;
+  overheadS: number;
+  sendS: number;
+}
+
+/** Works until it is stopped, or idle for long enough. */
+export async function runWorker(
+  queue: Queue,
+  place: Workplace,
+  settings: WorkerSettings,
+): Promise<WorkerAccount> {
+  const { stop, onEvent, untilIdleS } = settings;
+  const account: WorkerAccount = {
+    jobs: 0,
+    failed: 0,
+    sentBytes: 0,
+    readBytes: 0,
+    busyS: 0,
+    overheadS: 0,
+    sendS: 0,
+  };
+  const begun = performance.now();
+  const now: { job?: string } = {};
+  const status = (): WorkerStatus => ({
+    ...{ name: place.name, version: place.version, backend: place.backend.kind, jobs: account.jobs },
+    ...{ failed: account.failed, upS: (performance.now() - begun) / 1000, busyS: account.busyS },
+    ...{
+      readBytes: account.readBytes,
+      sentBytes: account.sentBytes,
+      ...(now.job === undefined ? {} : { job: now.job }),
+    },
+  });
+  const silence = answerWho(queue, status);
+  let found: Awaited<ReturnType<typeof findWorkers>>;
+  let quietSince = performance.now();
+  let inARow = 0;
+  let hasWaited = false;
+  try {
+    while (stop?.aborted !== true) {
+      if (untilIdleS !== undefined && performance.now() - quietSince > 1000 * untilIdleS) break;
+      found ??= await insist('looking for jobs', () => findWorkers(queue, place.version), settings);
+      if (!found) {
+        if (!hasWaited) onEvent({ kind: 'waiting' });
+        hasWaited = true;
+        await sleep(500, stop);
+        continue;
+      }
+      const message = await nextMessage(found.consumer, stop).catch(async () => {
+        // The server has lost our place: a new one is made by whoever submits.
+        found = undefined;
+        await sleep(250, stop);
+        return undefined;
+      });
+      if (!message) continue;
+      const beat = setInterval(
+        () => {
+          message.working();
+        },
+        (1000 * found.patienceS) / 3,
+      );
+      try {
+        inARow = (await work(queue, place, message, settings, account, now)) ? 0 : inARow + 1;
+      } finally {
+        clearInterval(beat);
+        delete now.job;
+      }
+      quietSince = performance.now();
+      if (inARow > 0) await sleep(Math.min(MOST_WAIT_MS, WAIT_AFTER_FAILURE_MS * inARow), stop);
+    }
+  } finally {
+    silence();
+  }
+  return account;
+}
+
+/** One job, however it ends; whether it was done. */
+async function work(
+  queue: Queue,
+  place: Workplace,
+  message: JsMsg,
+  settings: WorkerSettings,
+  account: WorkerAccount,
+  now: { job?: string },
+): Promise<boolean> {
+  const { stop, onEvent } = settings;
+  let job: Job;
+  try {
+    job = checkJob(message.json(), place.version, 'a message on the queue');
+  } catch (error) {
+    message.term();
+    account.failed++;
+    onEvent({
+      kind: 'failed',
+      job: '?',
+      failures: [{ worker: place.name, error: messageOf(error) }],
+      isSetAside: true,
+    });
+    return false;
+  }
+  now.job = job.id;
+  try {
+    if (message.info.deliveryCount > MOST_DELIVERIES)
+      throw new Error(`taken up ${MOST_DELIVERIES} times, and no worker lived to say why it failed`);
+    const { head, body } = await doJob(job, place, stop);
+    const sending = performance.now();
+    const bytes = encodeResult({ head, body });
+    await sendResult(queue, job.plan, head.attempt, bytes, settings);
+    // Unheard it is done again, and the ledger drops it.
+    await message.ackAck().catch(() => false);
+    const sendS = (performance.now() - sending) / 1000;
+    account.jobs++;
+    account.sentBytes += bytes.length;
+    account.readBytes += head.bytesRead;
+    account.busyS += head.seconds;
+    account.overheadS += head.overheadS;
+    account.sendS += sendS;
+    onEvent({
+      kind: 'done',
+      job,
+      head,
+      sentBytes: bytes.length,
+      sendS,
+      delivery: message.info.deliveryCount,
+    });
+    return true;
+  } catch (error) {
+    if (stop?.aborted === true) {
+      message.nak();
+      throw error;
+    }
+    account.failed++;
+    await fail(queue, place, message, job, error, settings);
+    return false;
+  }
+}
+
+/** Back onto the queue with what went wrong, or, after the third time, aside. */
+async function fail(
+  queue: Queue,
+  place: Workplace,
+  message: JsMsg,
+  job: Job,
+  error: unknown,
+  settings: WorkerSettings,
+): Promise<void> {
+  const failures = [...job.failures, { worker: place.name, error: messageOf(error) }];
+  const isSetAside = failures.length >= MOST_FAILURES || message.info.deliveryCount > MOST_DELIVERIES;
+  settings.onEvent({ kind: 'failed', job: job.id, failures, isSetAside });
+  if (isSetAside) await sendFailed(queue, job.plan, { job: job.id, failures }, settings);
+  else
+    await putJob(queue, jobSubject({ version: job.version, id: job.plan }), { ...job, failures }, settings);
+  await message.ackAck().catch(() => false);
+}

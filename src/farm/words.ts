@@ -1,0 +1,21 @@
+/** Failures in words. */
+import type { z } from 'zod';
+import { issueWords } from '../core/schema-words.js';
+
+/** The first thing a schema has against JSON from outside. */
+export function firstIssueWords(error: z.ZodError, json: unknown): string {
+  const [issue] = error.issues;
+  const key = issue.path.map(String).join('.');
+  return `${key === '' ? 'it' : key} ${issueWords(issue, json)}`;
+}
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** What a message holds, or undefined: a server's word that nobody listens is empty, and others may send anything. */
+export function jsonOf(message: { json(): unknown }): unknown {
+  try {
+    return message.json();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,207 @@
+/** A job done: its box of the recording read, worked on, and made a result. */
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import type { Backend } from '../backend/backend.js';
+import { spectraSizeBytes, voltageSizeBytes } from '../core/axes.js';
+import { refuse } from '../core/errors.js';
+import { openFile, type Recording } from '../formats/index.js';
+import { planChannels } from '../pipeline/channels.js';
+import {
+  channelisePart,
+  clockOf,
+  correlatePart,
+  stretchesOf,
+  type PartAccount,
+  type SpectraBox,
+} from '../pipeline/parts.js';
+import type { ChannelisePlan } from '../channelise/index.js';
+import { channelSettingsOf, PROTOCOL, type Job, type Work } from './plan.js';
+import { bytesOf, sha256, type Part, type Result } from './result.js';
+
+/** Who works, and where it may look. */
+export interface Workplace {
+  readonly name: string;
+  readonly version: string;
+  readonly backend: Backend;
+  /** Relative paths of recordings are looked for under these. */
+  readonly roots: readonly string[];
+}
+
+/** Does one job; the recording is opened and closed for it. */
+export async function doJob(job: Job, place: Workplace, stop?: AbortSignal): Promise<Result> {
+  const begun = performance.now();
+  const { work } = job;
+  if (work.backend !== 'auto' && work.backend !== place.backend.kind)
+    refuse(
+      job.id,
+      `asks for the backend '${work.backend}', and this worker has '${place.backend.kind}'`,
+      'start a worker that has it',
+    );
+  const recording = await openRecording(work, place.roots);
+  try {
+    const plan = planOf(work, recording);
+    const body = new Body();
+    const opened = performance.now();
+    const account = await (work.command === 'correlate'
+      ? correlate(job, recording, plan, place, body, stop)
+      : channelise(job, recording, plan, place, body, stop));
+    const made = performance.now();
+    const bytes = body.bytes();
+    return {
+      body: bytes,
+      head: {
+        ...{ protocol: PROTOCOL, version: place.version, plan: job.plan, job: job.id },
+        ...{ attempt: randomUUID(), worker: place.name, backend: place.backend.kind },
+        seconds: (performance.now() - begun) / 1000,
+        overheadS: (opened - begun + performance.now() - made) / 1000,
+        bytesRead: bytesRead(recording, plan, job.box),
+        account,
+        ...{ parts: body.parts, sha256: sha256(bytes) },
+      },
+    };
+  } finally {
+    await recording.close();
+  }
+}
+
+/** The recording that the submitter meant, or a refusal: another of the same name would give plausible nonsense. */
+async function openRecording(
+  { recording: { path, open, facts } }: Work,
+  roots: readonly string[],
+): Promise<Recording> {
+  const recording = await openFile(placeOf(path, roots), open);
+  const found =
+    recording.kind === 'visibilities'
+      ? undefined
+      : {
+          ...{
+            kind: recording.kind,
+            type: recording.type,
+            inputs: recording.inputs,
+            samples: recording.samples,
+          },
+          start: recording.start,
+        };
+  const isSame =
+    found?.kind === facts.kind &&
+    found.type === facts.type &&
+    found.inputs === facts.inputs &&
+    found.samples === facts.samples &&
+    found.start.unixSeconds === facts.start.unixSeconds &&
+    found.start.fraction === facts.start.fraction;
+  if (isSame) return recording as Recording;
+  await recording.close();
+  return refuse(
+    path,
+    `is not the recording that was submitted: ${found ? `${found.samples} samples of ${found.inputs} inputs` : 'it holds visibilities'}, not ${facts.samples} of ${facts.inputs}`,
+    'give every machine the same file, and submit again where it has changed',
+  );
+}
+
+function placeOf(path: string, roots: readonly string[]): string {
+  if (/^[a-z]+:\/\//i.test(path))
+    refuse(
+      path,
+      'is read over the network, which workers cannot',
+      'put the recording on a disk that all machines share',
+    );
+  // Lists and patterns are whole paths, each of which is looked at when it is opened.
+  if (isAbsolute(path)) return path;
+  return (
+    roots.map((root) => join(root, path)).find((candidate) => existsSync(candidate)) ??
+    join(roots[0] ?? '.', path)
+  );
+}
+
+const planOf = (work: Work, recording: Recording): ChannelisePlan | undefined =>
+  recording.kind === 'voltages' && work.channels
+    ? planChannels(recording, channelSettingsOf(work.channels))
+    : undefined;
+
+/** Grows by parts. */
+class Body {
+  readonly parts: Part[] = [];
+  private readonly pieces: Uint8Array[] = [];
+  private length = 0;
+
+  add(part: Pick<Part, 'first' | 'end' | 'gaps'>, ...arrays: readonly ArrayBufferView[]): void {
+    const offsetBytes = this.length;
+    for (const array of arrays) {
+      // Some backends fill the same memory again.
+      const piece = bytesOf(array).slice();
+      this.pieces.push(piece);
+      this.length += piece.length;
+    }
+    this.parts.push({ ...part, offsetBytes, sizeBytes: this.length - offsetBytes });
+  }
+
+  bytes(): Uint8Array {
+    const all = new Uint8Array(this.length);
+    let at = 0;
+    for (const piece of this.pieces) {
+      all.set(piece, at);
+      at += piece.length;
+    }
+    return all;
+  }
+}
+
+async function correlate(
+  { work, box }: Job,
+  recording: Recording,
+  plan: ChannelisePlan | undefined,
+  { backend }: Workplace,
+  body: Body,
+  stop?: AbortSignal,
+): Promise<PartAccount> {
+  const { integrationS, align } = work;
+  const settings = {
+    ...{ backend, align, ...(integrationS === undefined ? {} : { integrationS }) },
+    flaggedInputs: flagsOf(work, recording.inputs),
+    ...(stop && { stop }),
+  };
+  const stretches = stretchesOf(clockOf(settings, recording, plan), box.firstSpectrum, box.endSpectrum);
+  let at = 0;
+  const account = await correlatePart(recording, plan, settings, box, ({ visibilities, counts }) => {
+    const stretch = stretches.at(at++);
+    if (!stretch) throw new Error(`more integrations than the ${stretches.length} of the plan`);
+    body.add(stretch, visibilities, counts);
+    return Promise.resolve();
+  });
+  if (at !== stretches.length) throw new Error(`${at} integrations instead of ${stretches.length}`);
+  return account;
+}
+
+/** flags : [a] */
+export function flagsOf({ flaggedInputs }: Work, inputs: number): Uint8Array {
+  const flags = new Uint8Array(inputs);
+  for (const input of flaggedInputs) flags[input] = 1;
+  return flags;
+}
+
+function channelise(
+  { work, box }: Job,
+  recording: Recording,
+  plan: ChannelisePlan | undefined,
+  { backend }: Workplace,
+  body: Body,
+  stop?: AbortSignal,
+): Promise<PartAccount> {
+  if (recording.kind !== 'voltages' || !plan)
+    refuse(work.recording.path, 'holds no voltages', 'channelise a recording of voltages');
+  return channelisePart(recording, plan, { backend, ...(stop && { stop }) }, box, (made) => {
+    const { firstSpectrum, samples, gaps, spectra } = made;
+    body.add({ first: firstSpectrum, end: firstSpectrum + samples, gaps: [...gaps] }, spectra);
+    return Promise.resolve();
+  });
+}
+
+/** Of the recording, for this box; readers that cannot seek read more. */
+function bytesRead(recording: Recording, plan: ChannelisePlan | undefined, box: SpectraBox): number {
+  const spectra = box.endSpectrum - box.firstSpectrum;
+  if (recording.kind === 'spectra')
+    return spectra * recording.channels * recording.inputs * spectraSizeBytes(recording.type);
+  const samples = plan ? (spectra + plan.taps - 1) * plan.samplesPerSpectrum : spectra;
+  return samples * recording.inputs * voltageSizeBytes(recording.type);
+}

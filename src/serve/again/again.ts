@@ -1,0 +1,141 @@
+/**
+ * A picture of the night made again, from an integration that was kept, with other weights. It is made between two
+ * integrations of the chain, one at a time: the backend is the chain's, and the chain comes first.
+ */
+import { CorellaError, refuse } from '../../core/errors.js';
+import type { Closable } from '../../core/closing.js';
+import { through } from '../../pipeline/run.js';
+import { imagedInputs } from '../../pipeline/live/left-out.js';
+import { prepareImage, type ImageInput, type VisibilitySkyImage } from '../../pipeline/stages/image.js';
+import type { Stage } from '../../pipeline/stages/stage.js';
+import type { Frame } from '../film.js';
+import type { Kept } from './kept-integrations.js';
+import type { LiveState } from '../live-state.js';
+
+export const weightings = ['natural', 'uniform'] as const;
+export type Weighting = (typeof weightings)[number];
+
+interface Asked {
+  readonly kept: Kept;
+  readonly weight: Weighting;
+  readonly resolve: (frame: Frame) => void;
+  readonly reject: (error: unknown) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** Further ones are refused: each costs the chain an image's time. */
+const MOST_WAITING = 4;
+/** For the chain to come to the end of an integration. */
+const PATIENCE_MS = 20_000;
+
+export function weightingNamed(name: string): Weighting {
+  const found = weightings.find((one) => one === name);
+  if (found) return found;
+  return name === 'briggs'
+    ? refuse(
+        'weight',
+        'briggs is of wide fields, which are made of many integrations',
+        "give natural or uniform, or let 'corella image --centre … --weights briggs' make it from the night's files",
+      )
+    : refuse('weight', `'${name}' is no weighting`, `give ${weightings.join(' or ')}`);
+}
+
+export class Again implements Closable {
+  private readonly asked: Asked[] = [];
+  private readonly stages = new Map<Weighting, Stage<ImageInput, VisibilitySkyImage>>();
+  /** Whether nothing flows that would have to be waited for. */
+  isIdle = false;
+
+  constructor(private readonly state: LiveState) {}
+
+  async make(unixS: number, name: string): Promise<Frame> {
+    const weight = weightingNamed(name);
+    const { begun, kept } = this.state;
+    if (!begun?.live.imaging)
+      return refuse('images/again', 'no images are made', 'begin with --image, once data flow');
+    if (begun.live.card)
+      return refuse(
+        'images/again',
+        'the card makes the pictures of this night and has no other weights beside them',
+        "'corella view' makes them from the night's files",
+      );
+    if (kept.isTooLarge)
+      return refuse(
+        'images/again',
+        'an integration is too large to be kept',
+        "'corella image --weights uniform' makes it from the night's files",
+      );
+    const nearest =
+      kept.at(unixS) ?? refuse('images/again', 'no integration was kept yet', 'wait for the next one');
+    if (this.asked.length >= MOST_WAITING)
+      refuse('images/again', `${MOST_WAITING} pictures are waited for already`, 'ask again in a while');
+    const made = this.wait(nearest, weight);
+    if (this.isIdle) await this.work();
+    return made;
+  }
+
+  /** One picture, if one is waited for: called when the chain has finished an integration. */
+  work(): Promise<void> {
+    this.working = this.working.then(() => this.one());
+    return this.working;
+  }
+  private working: Promise<void> = Promise.resolve();
+
+  private wait(kept: Kept, weight: Weighting): Promise<Frame> {
+    return new Promise<Frame>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.asked.splice(this.asked.indexOf(asked), 1);
+        reject(
+          new CorellaError({
+            where: 'images/again',
+            what: 'no integration ended meanwhile',
+            fix: "wait for data, or let 'corella view' make it from the night's files",
+          }),
+        );
+      }, PATIENCE_MS);
+      timer.unref();
+      const asked: Asked = { kept, weight, resolve, reject, timer };
+      this.asked.push(asked);
+    });
+  }
+
+  private async one(): Promise<void> {
+    const next = this.asked.shift();
+    if (!next) return;
+    clearTimeout(next.timer);
+    const { kept, weight, resolve, reject } = next;
+    try {
+      const { start } = kept.integration;
+      const calibration = this.state.begun?.live.steering?.gains.at(start);
+      const input = calibration ? { integration: kept.integration, calibration } : kept.integration;
+      resolve(this.state.frameOf(await through(this.stageOf(weight), input), 0, { weight }));
+    } catch (error) {
+      reject(error);
+    }
+  }
+
+  private stageOf(weight: Weighting): Stage<ImageInput, VisibilitySkyImage> {
+    const known = this.stages.get(weight);
+    if (known) return known;
+    const { begun } = this.state;
+    const { live } = begun ?? refuse('images/again', 'nothing flows yet');
+    const { backend, frequenciesHz, imaging } = live;
+    const made = prepareImage({
+      ...{ backend, frequenciesHz, weight, autos: 'leave-out', beam: 'leave-out' },
+      telescope: imagedInputs(live).telescope,
+      image: imaging?.image ?? refuse('images/again', 'no images are made'),
+    });
+    this.stages.set(weight, made);
+    return made;
+  }
+
+  async close(): Promise<void> {
+    for (const { reject, timer } of this.asked.splice(0)) {
+      clearTimeout(timer);
+      reject(new CorellaError({ where: 'images/again', what: 'the night is over' }));
+    }
+    await this.working;
+    for (const stage of this.stages.values()) await stage.close();
+    this.stages.clear();
+  }
+}
