@@ -116,6 +116,8 @@ const char* ms_text(void* handle, const char* what) {
             set.text += set.columns->field().name()(row) + "\n";
         else if (word == "telescope")
           set.text = set.ms->observation().nrow() > 0 ? set.columns->observation().telescopeName()(0) : String("");
+        else if (word == "observer")
+          set.text = set.ms->observation().nrow() > 0 ? set.columns->observation().observer()(0) : String("");
         else if (word == "own" && set.ms->keywordSet().isDefined("CORELLA"))
           set.text = set.ms->keywordSet().asString("CORELLA");
         return set.text.c_str();

@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { record } from './clients/peers.js';
 
 const root = new URL('..', import.meta.url).pathname;
 const python = '/usr/bin/python3';
@@ -167,7 +168,11 @@ function check(start, ours, raDeg, decDeg) {
 function readAll(...paths) {
   const made = spawnSync(python, ['-c', read, ...paths], { cwd: folder, encoding: 'utf8' });
   console.log(made.stdout.trim());
-  if (made.status === 0) return;
+  if (made.status === 0) {
+    for (const path of paths)
+      record({ format: path.split('.').at(-1) ?? '', direction: 'written', peer: 'pyuvdata', files: 1 });
+    return;
+  }
   if (!made.stdout.includes('pyuvdata: ')) console.error(made.stderr);
   failed = 1;
 }

@@ -19,6 +19,7 @@ import { leaveOutOddGains, oddGains, type OddGains } from '../pipeline/gains/odd
 import { oddByGain, oddByPower, type OddInput } from '../pipeline/gains/odd-inputs.js';
 import type { Integration } from '../core/blocks.js';
 import { inputName } from '../telescope/telescope.js';
+import { refuseUnplaced } from '../telescope/unplaced.js';
 import { frameAtMiddle, stationPositions } from '../pipeline/geometry.js';
 import { checkModel, type ModelCheck } from '../pipeline/gains/model-check.js';
 import { outsideModel } from '../pipeline/gains/outside-model.js';
@@ -82,6 +83,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
     const terminal = tellingFlags(screen, told, options);
     checkFull(options, file.header);
     const telescope = await telescopeFor(file, options);
+    refuseUnplaced(path, telescope, 'a model of the sky says nothing of them');
     const reading = terminal.stage('read');
     const choice = await chooseIntegration(file, options.integration, reading.update);
     reading.done();

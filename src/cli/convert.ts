@@ -3,7 +3,13 @@ import type { Command } from 'commander';
 import { refuse } from '../core/errors.js';
 import { addSeconds, secondsBetween, type Instant } from '../core/instant.js';
 import { formatSeconds } from '../core/units.js';
-import { openFile, sigmfPaths, visibilityFormatFor, type VisibilityFile } from '../formats/index.js';
+import {
+  openFile,
+  sigmfPaths,
+  visibilityFormatFor,
+  type VisibilityFile,
+  type VisibilityHeader,
+} from '../formats/index.js';
 import { copyRecording } from '../pipeline/convert.js';
 import { reworkVisibilities } from '../pipeline/visibilities/rework.js';
 import { written } from '../pipeline/write.js';
@@ -106,7 +112,7 @@ async function run(
       const source = work ? reworkVisibilities(kept, work) : kept;
       terminal = tellingFlags(screen, { file, ...(flagged && { account: flagged.account }) }, options);
       const header = {
-        ...source.header,
+        ...(centre ? withoutDrift(source.header) : source.header),
         history: lines,
         ...(centre && centreOf(centre, file.telescope.site, await middleOf(file, centre))),
       };
@@ -177,4 +183,10 @@ async function middleOf(file: VisibilityFile, { kind }: PhaseCentre): Promise<In
   }
   if (!first || !end) return refuse(file.path, 'holds no integration', 'check the file');
   return addSeconds(first, secondsBetween(first, end) / 2);
+}
+
+/** Stopped somewhere, fringes no longer run. */
+function withoutDrift(header: VisibilityHeader): VisibilityHeader {
+  const { fringes, ...others } = header;
+  return fringes === undefined ? header : others;
 }

@@ -21,6 +21,7 @@ import { writtenAsFar } from '../pipeline/write.js';
 import { skyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { refuse } from '../core/errors.js';
+import { NO_TELESCOPE, refuseUnplaced } from '../telescope/unplaced.js';
 import {
   addChannelOptions,
   channelOptionNames,
@@ -152,6 +153,10 @@ export function addCorrelateOptions(command: Command): Command {
       'without interference, as far as it is no noise (docs/interference.md)',
     ],
     ['correlate channels.sigmf-meta', 'data that are channelised already'],
+    [
+      'correlate bench.vdif --rate 4MHz --frequency 1.4GHz --telescope none',
+      'of a laboratory, or of one dish: nobody says where the inputs stand',
+    ],
     ['correlate voltages.sigmf-meta --values sums -o sums.uvh5', 'exact integers'],
   ]);
 }
@@ -170,6 +175,8 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
     if (recording.kind === 'spectra')
       refuseGiven(command, channelOptionNames, `is for voltages, and ${path} is channelised already`);
     const telescope = await telescopeFor(recording, options);
+    if (options.track !== undefined)
+      refuseUnplaced('--track', telescope, 'there is nothing to follow a source by');
     const stage = terminal.stage('correlate');
     const request = await delayRequest(options, telescope);
     const kurtosis = kurtosisWork(options);
@@ -230,6 +237,9 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
       [
         `${options.out}: ${integrations} integration${integrations === 1 ? '' : 's'} of ${telescope.stations.length} station${telescope.stations.length === 1 ? '' : 's'}, ` +
           `${channelCount} channels of ${formatHz(work.channelWidthHz)}, from ${spectraText(spectra)}, ${formatSeconds(seconds)}`,
+        ...(options.telescope === NO_TELESCOPE
+          ? ['nobody says where the stations stand: all are written at one place, and cannot be imaged']
+          : []),
         ...integrationS.lines,
         ...levelLines(work.level),
         ...railLines(saturated, 2 * spectra * work.frequenciesHz.length * recording.inputs),

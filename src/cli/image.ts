@@ -20,6 +20,7 @@ import { chooseIntegration } from '../pipeline/select.js';
 import type { ElementBeam } from '../sky/beams/element-beam.js';
 import type { SkyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
+import { refuseUnplaced } from '../telescope/unplaced.js';
 import { addChannelOptions, channelOptionNames } from './options/channel-options.js';
 import { addKurtosisOptions, kurtosisOptionNames } from './interference/kurtosis-options.js';
 import { addBackendOptions, addExamples, parseCount, refuseGiven } from './options/command.js';
@@ -202,6 +203,7 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
     const file = part?.file ?? opened;
     const terminal = part ? tellingFlags(screen, part.told, given) : screen;
     const telescope = await telescopeFor(file, options);
+    refuseUnplaced(path, telescope, 'there is no image of the sky in them');
     const beam = await correctionOf(options, telescope);
     if (beam?.perStation && options.direct === true)
       refuse(

@@ -12,6 +12,7 @@ import {
 } from '../formats/index.js';
 import { loadTelescope } from '../telescope/load.js';
 import type { Telescope } from '../telescope/telescope.js';
+import { NO_TELESCOPE, unplaced } from '../telescope/unplaced.js';
 import type { BackendOptions } from './options/command.js';
 
 const kindTitles = {
@@ -44,13 +45,14 @@ export async function telescopeFor(
   opened: OpenedFile,
   options: { readonly telescope?: string },
 ): Promise<Telescope> {
+  if (options.telescope === NO_TELESCOPE) return unplacedFor(opened);
   const telescope =
     options.telescope === undefined
       ? (opened.telescope ??
         refuse(
           opened.path,
           'does not say where its stations stand',
-          'name its telescope, or a JSON description of it, with --telescope',
+          'name its telescope, or a JSON description of it, with --telescope; none where nobody knows (a laboratory, a lone dish)',
         ))
       : await loadTelescope(options.telescope);
   const polarisations = opened.kind === 'visibilities' ? opened.header.polarisations : opened.polarisations;
@@ -64,6 +66,17 @@ export async function telescopeFor(
     );
   }
   return telescope;
+}
+
+function unplacedFor(opened: OpenedFile): Telescope {
+  if (opened.telescope)
+    refuse(
+      opened.path,
+      `says itself where its stations stand (${opened.telescope.name})`,
+      `leave out --telescope ${NO_TELESCOPE}`,
+    );
+  if (opened.kind === 'visibilities') throw new Error('visibilities have a telescope');
+  return unplaced(opened.inputs / opened.polarisations, opened.polarisations);
 }
 
 const unknownFactWords = {

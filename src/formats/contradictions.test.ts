@@ -77,7 +77,11 @@ describe('what the user says against a recording', () => {
     await taken(tbn, { centreFrequencyHz: 49e6, sampleRateHz: 100e3 });
     await refused(tbn, { centreFrequencyHz: 50e6 }, /its band is around 49 MHz; leave out --frequency/);
     await refused(tbn, { sampleRateHz: 70e3 }, /its time tags tell 100 kHz; leave out --rate/);
-    await refused(tbn, { tuning: 1 }, /--tuning means nothing for LWA TBN; leave it out: it is for LWA DRX$/);
+    await refused(
+      tbn,
+      { tuning: 1 },
+      /--tuning means nothing for LWA TBN; leave it out: it is for LWA DRX, LWA DRX8, LWA DR spectrometer$/,
+    );
     const drx = encodeDrx({ tag, frames: 2, offset: 0, code });
     await taken(drx, { tuning: 2 });
     await refused(
@@ -88,7 +92,7 @@ describe('what the user says against a recording', () => {
     await refused(
       drx,
       { inputs: 2 },
-      /--inputs means nothing for LWA TBN, LWA DRX, .*: it is for Mark 5B, plain binary$/,
+      /--inputs means nothing for LWA TBN, LWA TBW, LWA DRX, .*: it is for Mark 5B, plain binary$/,
     );
   });
 });

@@ -22,7 +22,8 @@ export function refuseContradictions(file: OpenedFile, options: OpenOptions): vo
     differs('start', `that it begins at ${formatInstant(file.start, 9)}`);
   // Rates of channelised data are the channels' own, and the formats' business.
   if (file.kind === 'spectra') return;
-  if (sampleRateHz !== undefined && sampleRateHz !== file.sampleRateHz)
+  // The GMRT's frames hold whole samples: its reader took the rate that was meant.
+  if (sampleRateHz !== undefined && sampleRateHz !== file.sampleRateHz && file.format !== 'gsb')
     differs('rate', `that it has ${formatHz(file.sampleRateHz)}`);
   if (type !== undefined && type !== file.type) differs('sample-type', `that its samples are ${file.type}`);
 }

@@ -1,6 +1,5 @@
 /** Formats of the field that are not read here: a file of theirs is refused by its own name, with a way on. */
 import { existsSync } from 'node:fs';
-import { extname } from 'node:path';
 import { refuse } from '../core/errors.js';
 import type { Hdf5Look } from './hdf5/look.js';
 
@@ -30,15 +29,12 @@ const foreigners: readonly Foreign[] = [
     recognise: (_head, text) => text.slice(0, 32).includes('HEADER_START'),
   },
   {
-    what: 'holds the time stamps of a GMRT (GSB) recording, which is not read here',
-    fix: 'read its samples as plain binary (--format raw) once they are unpacked to bytes',
-    recognise: (_head, text) => /^\d{4} \d\d \d\d \d\d \d\d \d\d +0\.\d+/.test(text),
-  },
-  {
-    what: 'is a GMRT (GSB) recording by the .timestamp file beside it, which is not read here',
-    fix: 'unpack its samples to bytes and read those as plain binary (--format raw)',
-    recognise: (_head, _text, path) =>
-      extname(path) !== '' && existsSync(`${path.slice(0, -extname(path).length)}.timestamp`),
+    what: 'holds samples of a GMRT (GSB) recording, by the .timestamp file beside it',
+    fix: 'name that file: it leads to the samples',
+    recognise: (_head, _text, path) => {
+      const stem = path.replace(/(\.Pol-?[LR][12]?)?\.[^./]+$/i, '');
+      return stem !== path && existsSync(`${stem}.timestamp`);
+    },
   },
   {
     what: 'is a capture of packets',

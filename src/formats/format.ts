@@ -59,6 +59,8 @@ export interface OpenOptions {
   readonly cables?: 'keep' | 'remove';
   /** Which product a SKA-Low station's dump holds for its pair (1, 2): its file does not say. */
   readonly storedPair?: 'V12' | 'V21';
+  /** The thread whose seconds hold for all threads (VDIF): some recorders write others wrongly. */
+  readonly secondsOfThread?: number;
 }
 
 /** Those that mean something to some files alone. */
@@ -114,6 +116,8 @@ export interface VisibilityHeader {
   readonly channelWidthHz: number;
   /** Where the file's fringes are stopped; inside the house they never are. */
   readonly phaseCentre: SkyPosition;
+  /** The file leaves its fringes running, as drift scans do; copies in UVH5 do as well. Stopped unless said. */
+  readonly fringes?: 'running';
   /** What was observed, for people: a source's name or "zenith". */
   readonly object: string;
   /** What made this file: command, version, recording. */

@@ -20,6 +20,7 @@ export const readingFlags = {
   metafits: '--metafits',
   cables: '--remove-cables',
   storedPair: '--stored-pair',
+  secondsOfThread: '--seconds-of',
 } as const satisfies Record<ReadingOption, string>;
 
 export const readingOptions = Object.keys(readingFlags) as readonly ReadingOption[];

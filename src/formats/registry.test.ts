@@ -74,8 +74,12 @@ describe('format registry', () => {
         /is FITS, but holds neither/,
       ],
       ['c.fil', '\u000c\0\0\0HEADER_START', /SIGPROC filterbank/],
-      ['d.timestamp', '2015 04 27 18 45 00 0.000000240 \n', /time stamps of a GMRT/],
-      ['d.dat', '\u00e0\u000e', /a GMRT \(GSB\) recording by the \.timestamp file beside it/],
+      ['d.timestamp', '2015 04 27 18 45 00 0.000000240 \n', /d\.dat: there is no such file/],
+      [
+        'd.dat',
+        '\u00e0\u000e',
+        /samples of a GMRT \(GSB\) recording, by the \.timestamp file beside it; name/,
+      ],
       ['e.ms.tar.gz', '\u001f\u008b', /is compressed \(gzip\); unpack it first/],
     ] as const) {
       await writeFile(join(folder, name), text, 'latin1');

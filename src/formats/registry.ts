@@ -16,6 +16,7 @@ import type {
 } from './format.js';
 import { holdsGains } from './gains/gain-files.js';
 import { refuseForeign } from './foreign.js';
+import { gsb } from './recordings/gsb/gsb.js';
 import { guppi } from './recordings/guppi.js';
 import { refuseContradictions } from './contradictions.js';
 import { lookIntoHdf5 } from './hdf5/look.js';
@@ -48,6 +49,7 @@ export const formats: readonly Format[] = [
   mark5b, // VLBI, before VDIF
   dada, // voltages or spectra after a text header
   guppi, // spectra in blocks, each after a text header
+  gsb, // the GMRT's, by its text file of time stamps
   vdif, // VLBI
   raw, // anything, when it is asked for by name
 ];

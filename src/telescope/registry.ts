@@ -12,7 +12,15 @@ export const presets = {
   's9-2': 'ska-low/s9-2.json',
   's10-3': 'ska-low/s10-3.json',
   mwa128: 'mwa128.json',
+  'mwa2-compact': 'mwa/mwa2-compact.json',
+  'mwa2-extended': 'mwa/mwa2-extended.json',
+  mwa3: 'mwa/mwa3.json',
   hera350: 'hera350.json',
+  meerkat: 'dishes/meerkat.json',
+  'vla-a': 'dishes/vla-a.json',
+  'vla-b': 'dishes/vla-b.json',
+  'vla-c': 'dishes/vla-c.json',
+  'vla-d': 'dishes/vla-d.json',
 } as const satisfies Record<string, string>;
 
 /** The presets, as `loadTelescope` takes them. */

@@ -9,6 +9,7 @@ import { parsePositions } from './positions.js';
 import { telescopeNames } from './registry.js';
 import { inputName } from './telescope.js';
 import { selectStations } from './select.js';
+import { isUnplaced, refuseUnplaced, unplaced } from './unplaced.js';
 import type { Site } from './telescope.js';
 
 const description = {
@@ -57,7 +58,8 @@ describe('telescopes we carry', () => {
         's9-2': 256,
         's10-3': 256,
       },
-      ...{ mwa128: 128, hera350: 350 },
+      ...{ mwa128: 128, 'mwa2-compact': 128, 'mwa2-extended': 128, mwa3: 256, hera350: 350, meerkat: 64 },
+      ...{ 'vla-a': 27, 'vla-b': 27, 'vla-c': 27, 'vla-d': 27 },
     };
     assert.deepEqual(telescopeNames(), Object.keys(counts));
     for (const [name, count] of Object.entries(counts)) {
@@ -65,9 +67,10 @@ describe('telescopes we carry', () => {
       assert.equal(telescope.name, name);
       assert.equal(telescope.stations.length, count);
       assert.equal(telescope.polarisations, 2);
-      // Up is local: no site is hilly enough for 15 m.
+      // Up is local: no site is hilly enough for 15 m. Over kilometres the Earth falls away, and the plain rises.
+      const mostM = name.startsWith('vla') ? 80 : name === 'meerkat' ? 25 : 15;
       assert.ok(
-        telescope.stations.every(({ upM }) => Math.abs(upM) < 15),
+        telescope.stations.every(({ upM }) => Math.abs(upM) < mostM),
         name,
       );
     }
@@ -77,6 +80,44 @@ describe('telescopes we carry', () => {
     const { stations } = await loadTelescope('lwasv');
     assert.equal(stations[255].name, 'stand256');
     assert.ok(stations[255].eastM < -290);
+  });
+
+  it('MeerKAT’s m000 and the VLA’s pads stand where others computed them in ITRF', async () => {
+    // ska-sdp-wflow-pointing-offset's antenna; pads W9 and E2 of an observation in D in 2010; E72 of SCHED's catalogue.
+    for (const [telescope, station, given, withinM] of [
+      ['meerkat', 'm000', [5109271.497, 2006808.893, -3239130.736], 0.01],
+      ['vla-d', 'W09', [-1601710.017, -5042006.9282, 3554602.3556], 0.1],
+      ['vla-d', 'E02', [-1601150.0595, -5042000.6198, 3554860.7294], 0.1],
+      ['vla-a', 'E09', [-1584460.9138, -5052385.2827, 3547599.7357], 0.6],
+    ] as const) {
+      const { site, stations } = await loadTelescope(telescope);
+      const found = stations.find(({ name }) => name === station);
+      assert.ok(found);
+      const centre = ecefM(site);
+      const [lat, lon] = [site.latitudeDeg * RADIANS_PER_DEGREE, site.longitudeDeg * RADIANS_PER_DEGREE];
+      const { eastM: e, northM: n, upM: u } = found;
+      const out = u * Math.cos(lat) - n * Math.sin(lat);
+      const place = [
+        centre[0] - e * Math.sin(lon) + out * Math.cos(lon),
+        centre[1] + e * Math.cos(lon) + out * Math.sin(lon),
+        centre[2] + n * Math.cos(lat) + u * Math.sin(lat),
+      ];
+      place.forEach((value, axis) => {
+        assert.ok(Math.abs(value - given[axis]) < withinM, `${telescope} ${station} axis ${axis}: ${value}`);
+      });
+    }
+  });
+
+  it('the MWA’s phases share the tiles that stayed', async () => {
+    const [compact, extended, all] = await Promise.all(
+      ['mwa2-compact', 'mwa2-extended', 'mwa3'].map(async (name) => (await loadTelescope(name)).stations),
+    );
+    const later = new Map(all.map((station) => [station.name, station]));
+    for (const { name, eastM, northM } of [...compact, ...extended]) {
+      const there = later.get(name);
+      assert.ok(there, name);
+      assert.ok(Math.hypot(eastM - there.eastM, northM - there.northM) < 1, name);
+    }
   });
 
   for (const [name, given] of [
@@ -199,6 +240,17 @@ describe('a telescope of one’s own', () => {
       () => parse(description, `${header}a,0,0,0\na,1,0,0`),
       /line 3, column name: 'a' already stands on line 2/,
     );
+  });
+});
+
+describe('stations of which nobody knows where they stand', () => {
+  it('are known again by standing at one place', () => {
+    const four = unplaced(4, 2);
+    assert.deepEqual([four.stations.length, four.stations[3].name, isUnplaced(four)], [4, 'station4', true]);
+    assert.equal(isUnplaced(unplaced(1, 2)), false);
+    assert.throws(() => {
+      refuseUnplaced('lab.uvh5', four, 'there is no image');
+    }, /lab\.uvh5: its stations all stand at one place: there is no image; name their telescope/);
   });
 });
 

@@ -14,6 +14,7 @@ import {
   type ReadingOption,
 } from '../../formats/index.js';
 import { loadTelescope } from '../../telescope/load.js';
+import { NO_TELESCOPE } from '../../telescope/unplaced.js';
 import { telescopeWords } from './sky-options.js';
 import { ANY_OPTION, parseCount, parseWhole } from './command.js';
 import { frequency } from './quantity.js';
@@ -61,6 +62,7 @@ export interface OpenFlags {
   readonly metafits?: string;
   readonly removeCables?: true;
   readonly storedPair?: 'V12' | 'V21';
+  readonly secondsOf?: number;
 }
 
 /** What a command reads; options that no such file takes are not offered. */
@@ -97,6 +99,12 @@ const offers = {
     preset: 'V12, of EDA2 V21',
     parse: parseStoredPair,
   },
+  secondsOfThread: {
+    value: 'thread',
+    what: "the thread whose seconds hold for all, where others' are wrong",
+    preset: 'each its own',
+    parse: parseWhole,
+  },
 } as const satisfies Record<ReadingOption, Offer>;
 
 /** What the option is for, by the kinds of file that read it. */
@@ -114,7 +122,10 @@ export function addOpenOptions(command: Command, kind: ReadKind): Command {
   command
     .optionsGroup('Reading, where the file does not say:')
     .option('--format <name>', `read it as: ${names} (default: by what it holds)`)
-    .option('--telescope <name>', `where the stations stand: ${telescopeWords()}`);
+    .option(
+      '--telescope <name>',
+      `where the stations stand: ${telescopeWords()}; ${NO_TELESCOPE}: nobody knows (a laboratory, a lone dish)`,
+    );
   const kinds = kindsOf(formats).filter(({ holds }) => kind === 'anything' || holds === kind);
   for (const option of readingOptions) {
     const readers = readersOf(option, kinds);
@@ -126,7 +137,9 @@ export function addOpenOptions(command: Command, kind: ReadKind): Command {
 export async function openOptions(flags: OpenFlags): Promise<OpenFileOptions> {
   return {
     ...(flags.format === undefined ? {} : { format: flags.format }),
-    ...(flags.telescope === undefined ? {} : { telescope: await loadTelescope(flags.telescope) }),
+    ...(flags.telescope === undefined || flags.telescope === NO_TELESCOPE
+      ? {}
+      : { telescope: await loadTelescope(flags.telescope) }),
     ...(flags.rate === undefined ? {} : { sampleRateHz: flags.rate }),
     ...(flags.frequency === undefined ? {} : { centreFrequencyHz: flags.frequency }),
     ...(flags.inputs === undefined ? {} : { inputs: flags.inputs }),
@@ -142,6 +155,7 @@ export async function openOptions(flags: OpenFlags): Promise<OpenFileOptions> {
     ...(flags.metafits === undefined ? {} : { metafits: flags.metafits }),
     ...(flags.removeCables === undefined ? {} : { cables: 'remove' }),
     ...(flags.storedPair === undefined ? {} : { storedPair: flags.storedPair }),
+    ...(flags.secondsOf === undefined ? {} : { secondsOfThread: flags.secondsOf }),
   };
 }
 

@@ -92,7 +92,9 @@ export interface FitsHeader {
   real(keyword: string, otherwise?: number): number;
   whole(keyword: string, least: number, most: number): number;
   logical(keyword: string): boolean;
+  /** Lines of HISTORY, and of COMMENT. */
   readonly remarks: readonly string[];
+  readonly comments: readonly string[];
   readonly values: ReadonlyMap<string, CardValue>;
 }
 
@@ -100,10 +102,12 @@ export interface FitsHeader {
 export function parseHeader(cards: readonly string[], where: string): FitsHeader {
   const values = new Map<string, CardValue>();
   const remarks: string[] = [];
+  const comments: string[] = [];
   let continued: string | undefined;
   for (const card of cards) {
     const keyword = card.slice(0, 8).trimEnd();
     if (keyword === 'HISTORY') remarks.push(card.slice(8).trimEnd());
+    if (keyword === 'COMMENT') comments.push(card.slice(8).trimEnd());
     if (keyword === 'CONTINUE' && continued !== undefined) {
       const before = values.get(continued);
       const more = parseValue(card.slice(8), where, continued);
@@ -120,7 +124,7 @@ export function parseHeader(cards: readonly string[], where: string): FitsHeader
     values.set(keyword, value);
     if (typeof value === 'string' && value.endsWith('&')) continued = keyword;
   }
-  return headerOf(values, remarks, where);
+  return headerOf(values, { remarks, comments }, where);
 }
 
 function parseValue(field: string, where: string, keyword: string): CardValue | undefined {
@@ -140,7 +144,11 @@ function parseValue(field: string, where: string, keyword: string): CardValue | 
   );
 }
 
-function headerOf(values: Map<string, CardValue>, remarks: readonly string[], where: string): FitsHeader {
+function headerOf(
+  values: Map<string, CardValue>,
+  lines: Pick<FitsHeader, 'remarks' | 'comments'>,
+  where: string,
+): FitsHeader {
   const missing = (keyword: string): never =>
     refuse(where, `card ${keyword} is missing`, 'the file is damaged or of another kind');
   const wrong = (keyword: string, kind: string): never =>
@@ -156,7 +164,7 @@ function headerOf(values: Map<string, CardValue>, remarks: readonly string[], wh
   return {
     where,
     values,
-    remarks,
+    ...lines,
     has: (keyword) => values.has(keyword),
     text: (keyword, otherwise) => {
       const value = values.get(keyword) ?? otherwise ?? missing(keyword);

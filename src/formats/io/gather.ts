@@ -8,6 +8,7 @@ import {
   weightsCBPP,
 } from '../../core/axes.js';
 import type { AsStored, Integration } from '../../core/blocks.js';
+import { refuse } from '../../core/errors.js';
 import { settleCounts } from '../../core/product-counts.js';
 import type { SkyPosition } from '../../sky/frame.js';
 
@@ -43,6 +44,36 @@ export function codesOf(products: readonly StoredProduct[]): readonly number[] |
     (x, y) => y - x,
   );
   return codes.length === 4 || (codes.length === 1 && codes[0] === first) ? undefined : codes;
+}
+
+/** XY without YX, or YX without XY: of a pair in the other order it is the other one. */
+export const hasOneCrossHand = (products: readonly StoredProduct[]): boolean =>
+  new Set(products.filter(({ p1, p2 }) => p1 !== p2).map(({ p1 }) => p1)).size === 1;
+
+/**
+ * Codes as the house writes pairs, the earlier station first, of rows in the file's own order of stations. XY alone of
+ * pairs that are all the other way round is YX; of some that are, there is no one name for it.
+ */
+export function codesInOurOrder(
+  path: string,
+  products: readonly StoredProduct[],
+  pairs: Iterable<readonly [one: number, two: number]>,
+): readonly number[] | undefined {
+  if (!hasOneCrossHand(products)) return codesOf(products);
+  let [isTurned, isForward] = [false, false];
+  for (const [one, two] of pairs) {
+    if (one > two) isTurned = true;
+    else isForward = true;
+  }
+  if (isTurned && isForward)
+    refuse(
+      path,
+      `holds ${products.find(({ p1, p2 }) => p1 !== p2)?.label ?? 'XY'} without its counterpart of pairs in both orders, (1, 2) and (2, 1)`,
+      'export all four products, or all pairs with the earlier antenna first',
+    );
+  return codesOf(
+    isTurned ? products.map(({ p1, p2, ...others }) => ({ ...others, p1: p2, p2: p1 })) : products,
+  );
 }
 
 /** The first of the codes in falling order XX, YY, XY, YX or RR, LL, RL, LR. */

@@ -1,6 +1,6 @@
 /** The text header of PSRDADA: its keys, when the recording starts, and how long the file was meant to be. */
 import { refuse, wholeNumber } from '../../core/errors.js';
-import { instant, parseInstant, type Instant } from '../../core/instant.js';
+import { instant, parseInstant, secondsBetween, type Instant } from '../../core/instant.js';
 import type { InputFile } from '../io/input.js';
 import { unixFromMjd } from '../../core/clock/epochs.js';
 
@@ -52,7 +52,10 @@ export async function readKeys(file: InputFile): Promise<{ keys: Keys; headerByt
   return { keys: parseKeys(whole), headerBytes };
 }
 
-/** UTC_START to the second; else MJD_START, of which a double keeps only microseconds. */
+/**
+ * UTC_START, with PICOSECONDS; else MJD_START. Where both are there and UTC_START has a fraction, rounded, MJD_START may tell
+ * more digits of it: then it does.
+ */
 export function observationStart(path: string, keys: Keys): Instant {
   const utc = keys.get('UTC_START');
   if (utc !== undefined) {
@@ -60,12 +63,27 @@ export function observationStart(path: string, keys: Keys): Instant {
     if (!match) refuse(path, `its header says UTC_START ${utc}`, 'write it like 2013-07-02-01:37:40');
     const picoseconds = numberOf(path, keys, 'PICOSECONDS', 0);
     const start = parseInstant(`${match[1]}T${match[2]}${match.at(3) ?? ''}`, path);
-    return instant(start.unixSeconds, start.fraction + picoseconds * 1e-12);
+    if (picoseconds !== 0 || match.at(3) === undefined)
+      return instant(start.unixSeconds, start.fraction + picoseconds * 1e-12);
+    const finer = fromMjd(keys);
+    const awayS = finer ? Math.abs(secondsBetween(start, finer.start)) : 0;
+    const roundedToS = 10 ** -(match[3].length - 1);
+    return finer && awayS < roundedToS && awayS > 2 * finer.roundedToS ? finer.start : start;
   }
+  return (
+    fromMjd(keys)?.start ??
+    refuse(path, 'its header has neither UTC_START nor MJD_START', 'it is damaged, or not a recording')
+  );
+}
+
+function fromMjd(keys: Keys): { readonly start: Instant; readonly roundedToS: number } | undefined {
   const mjd = /^(\d+)(\.\d*)?$/.exec(keys.get('MJD_START') ?? '');
-  if (!mjd)
-    refuse(path, 'its header has neither UTC_START nor MJD_START', 'it is damaged, or not a recording');
-  return instant(unixFromMjd(Number(mjd[1])), Number(`0${mjd.at(2) ?? ''}`) * 86_400);
+  if (!mjd) return undefined;
+  const fraction = mjd.at(2) ?? '.';
+  return {
+    start: instant(unixFromMjd(Number(mjd[1])), Number(`0${fraction}`) * 86_400),
+    roundedToS: 86_400 * 10 ** -(fraction.length - 1),
+  };
 }
 
 /**

@@ -29,6 +29,25 @@ describe('PSRDADA', () => {
     }
   });
 
+  it('begins by the finer of two clocks: UTC_START rounded, MJD_START with more digits', async () => {
+    const startWith = async (utc: string, ...more: string[]): Promise<string> => {
+      const bytes = encodeDada({ ...sample, offsetBytes: 0, more });
+      const text = bytes.toString('latin1').replace('UTC_START 2013-07-02-01:37:40', `UTC_START ${utc}`);
+      const header = Buffer.from(text.slice(0, 4096).padEnd(4096, '\0'), 'latin1');
+      const whole = Buffer.concat([header, bytes.subarray(4096)]);
+      return formatInstant((await readWhole(dada, whole)).recording.start, 9);
+    };
+    // MeerKAT's: 0.262395813837 of a day is 06:17:50.998315517 s.
+    const utc = '2022-01-17-06:17:50.998315';
+    assert.equal(await startWith(utc, 'MJD_START 59596.262395813837'), '2022-01-17T06:17:50.998315517Z');
+    assert.equal(await startWith(utc, 'MJD_START 59596.2624'), '2022-01-17T06:17:50.998315000Z');
+    assert.equal(await startWith(utc, 'MJD_START 59597.262395813837'), '2022-01-17T06:17:50.998315000Z');
+    // Whole seconds are meant to be whole, and picoseconds are finer than any.
+    const whole = '2022-01-17-06:17:50';
+    assert.equal(await startWith(whole, 'MJD_START 59596.262395813837'), '2022-01-17T06:17:50.000000000Z');
+    assert.equal(await startWith(whole, 'PICOSECONDS 107083414'), '2022-01-17T06:17:50.000107083Z');
+  });
+
   for (const instrument of ['other', 'MKBF']) {
     it(`reads several channels as spectra (${instrument}), whichever way they lie`, async () => {
       const bytes = encodeDada({

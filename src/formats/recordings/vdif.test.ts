@@ -158,4 +158,32 @@ describe('VDIF', () => {
     assert.ok(vdif.recognise('x.vdif', encodeVdif({ ...plain, extension: 0 })));
     assert.ok(!vdif.recognise('x.vdif', Buffer.alloc(100, 255)));
   });
+
+  it('threads that lie about their seconds are told apart, and one thread’s seconds may hold for all', async () => {
+    // As a recorder of 2014 wrote them: every other thread lost the third byte of its seconds.
+    const sample = { ...plain, threads: [1, 3, 0, 2], firstFrame: 0, frames: 4, extension: 3 as const };
+    const bytes = encodeVdif(sample);
+    const frameBytes = 32 + 8;
+    for (let at = 0; at < bytes.length; at += frameBytes) {
+      const thread = bytes.readUInt32LE(at + 12) >>> 16;
+      if ((thread & 1) === 0) bytes[at + 2] = 0;
+    }
+    const path = writeSample(bytes, '.vdif');
+    await assert.rejects(
+      vdif.open(path),
+      /its threads 0, 2 say 14352384 s earlier than 1, 3 beside them; .*--seconds-of 0 or --seconds-of 1/,
+    );
+    const told = await readWhole(vdif, bytes, { extension: '.vdif', secondsOfThread: 1 });
+    const right = await readWhole(vdif, encodeVdif(sample), { extension: '.vdif' });
+    assert.deepEqual(told.values, right.values);
+    assert.deepEqual([told.gaps, told.recording.samples], [[], 128]);
+    assert.deepEqual(told.recording.start, right.recording.start);
+    const wrongly = await readWhole(vdif, bytes, { extension: '.vdif', secondsOfThread: 2 });
+    assert.deepEqual(wrongly.values, right.values);
+    assert.equal(formatInstant(wrongly.recording.start), '2014-01-01T03:09:43.000Z');
+    await assert.rejects(
+      vdif.open(path, { secondsOfThread: 9 }),
+      /has no thread 9; it has threads 0, 1, 2, 3/,
+    );
+  });
 });

@@ -21,6 +21,7 @@ import {
 import type { InputFile } from '../io/input.js';
 import { afterElapsedSeconds, vdifEpochUnixSeconds } from '../../core/clock/epochs.js';
 import { framedVoltages, openOn, polarisationsFor } from './recording.js';
+import { refuseLyingThreads, secondsOfOneThread } from './thread-seconds.js';
 import { unknownFactsOf } from '../unknown-facts.js';
 
 interface Header {
@@ -181,7 +182,9 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
   const late = await headersIn(file, first, (count - windowFrames) * frameBytes, count * frameBytes);
   const threads = commonThreads([...early, ...late]);
   const perSecond = framesPerSecond(path, early, samples, options);
-  const elapsed = (header: Header): number => header.seconds * perSecond + header.frame;
+  const mended = secondsOfOneThread(path, early, threads, options.secondsOfThread);
+  const elapsed = (header: Header): number =>
+    (header.seconds + (mended.get(header.thread) ?? 0)) * perSecond + header.frame;
   const spread = 4 * windowFrames;
   const usable = (headers: readonly Header[]): number[] =>
     headers.filter((header) => header.frame < perSecond && header.epoch === first.epoch).map(elapsed);
@@ -192,6 +195,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
       'the sample rate given is too low, or the headers are damaged',
     );
   }
+  if (options.secondsOfThread === undefined) refuseLyingThreads(path, early, threads);
   const startFrame = smallestTogether(usable(early), spread);
   const endFrame = largestTogether([...usable(late), startFrame], spread) + 1;
   const total = plausibleSamples(path, (endFrame - startFrame) * samples, count * samples);
@@ -240,6 +244,7 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Voltag
         referenceEpoch: first.epoch,
         seconds: first.seconds,
         firstFrame: first.frame,
+        ...(options.secondsOfThread !== undefined && { secondsOfThread: options.secondsOfThread }),
       },
       type: packedType(bits, first.complex ? 'complex' : 'real'),
       bits,
@@ -290,7 +295,11 @@ export const vdif: Format = {
   title: 'VDIF',
   extensions: ['.vdif', '.vdf'],
   kinds: [
-    { title: 'VDIF', holds: 'recordings', reads: ['sampleRateHz', 'centreFrequencyHz', 'polarisations'] },
+    {
+      title: 'VDIF',
+      holds: 'recordings',
+      reads: ['sampleRateHz', 'centreFrequencyHz', 'polarisations', 'secondsOfThread'],
+    },
   ],
   recognise: (path, head) => {
     if (head.length < 32) return false;

@@ -33,6 +33,7 @@ import { encodeGpubox, encodeMetafits, encodeMwax, smallMwa } from './mwa-files.
 import { writeSample } from './reading.js';
 import { encodeSkalow } from './skalow-dump.js';
 import { gainSubjects } from './gain-subjects.js';
+import { newerSubjects } from './newer-subjects.js';
 import type { AnySubject, Subject } from './trial.js';
 import { trio } from './trio.js';
 
@@ -228,6 +229,7 @@ export async function subjects(): Promise<AnySubject[]> {
     ...mwaSubjects(),
     ...(await sigmfSubjects()),
     ...(await gainSubjects()),
+    ...(await newerSubjects({ header, integration })),
   ];
 }
 

@@ -10,7 +10,14 @@ import type { InputFile } from '../io/input.js';
 import { readAntennas } from './uvfits/antennas.js';
 import { openTaken, readTables, visibilitiesOf } from './uvfits/groups.js';
 import { planMatrix, type MatrixLayout, type UvfitsLayout } from './uvfits/layout.js';
-import { antennasOf, indexGroups, readGroups, sumDays, type GroupReader } from './uvfits/rows.js';
+import {
+  antennasOf,
+  indexGroups,
+  readGroups,
+  sumDays,
+  type GroupReader,
+  type GroupValues,
+} from './uvfits/rows.js';
 
 export const fitsidi: Format = {
   name: 'fitsidi',
@@ -188,7 +195,7 @@ function planRows({ header, dataStart }: FitsUnit, columns: Columns, matrix: Mat
 /** Reads columns out of a row's words, each already in this machine's byte order. */
 function rowReader(columns: Columns, where: string): GroupReader {
   const words = new DataView(new ArrayBuffer(8));
-  const read = (name: string | undefined): ((group: Float32Array) => number) | undefined => {
+  const read = (name: string | undefined): ((group: GroupValues) => number) | undefined => {
     const column = name === undefined ? undefined : columns.get(name);
     if (name === undefined || column === undefined) return undefined;
     const at = column.offset / 4;
@@ -203,10 +210,10 @@ function rowReader(columns: Columns, where: string): GroupReader {
       return words.getFloat64(0);
     };
   };
-  const needed = (name: string | undefined, title: string): ((group: Float32Array) => number) =>
+  const needed = (name: string | undefined, title: string): ((group: GroupValues) => number) =>
     read(name) ?? refuse(where, `has no column ${title}`, 'it is damaged: copy it again');
   // UU, UU--, UU---SIN: all in seconds.
-  const axis = (letters: string): ((group: Float32Array) => number) =>
+  const axis = (letters: string): ((group: GroupValues) => number) =>
     needed(
       [...columns.keys()].find((name) => name.startsWith(letters)),
       letters,

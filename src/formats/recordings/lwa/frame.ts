@@ -12,13 +12,17 @@ import type { InputFile } from '../../io/input.js';
 export const CLOCK_HZ = 196_000_000;
 const SYNC = [0xde, 0xc0, 0xde, 0x5c] as const;
 
-export type LwaKind = 'tbn' | 'tbf' | 'tbx' | 'drx' | 'cor';
+export type LwaKind = 'tbn' | 'tbw' | 'tbf' | 'tbx' | 'drx' | 'drx8' | 'cor';
 
-export const headerBytes = { tbn: 24, tbf: 24, tbx: 28, drx: 32, cor: 32 } satisfies Record<LwaKind, number>;
+export const headerBytes = {
+  ...{ tbn: 24, tbw: 24, tbf: 24, tbx: 28, drx: 32, drx8: 32, cor: 32 },
+} satisfies Record<LwaKind, number>;
 
 export interface LwaShape {
   readonly kind: LwaKind;
   readonly frameBytes: number;
+  /** The stations' newer processor made it, which has channels of its own (TBF). */
+  readonly isNewer?: boolean;
 }
 
 export function isSync(bytes: Uint8Array, at: number): boolean {
@@ -37,25 +41,55 @@ function nextSync(bytes: Uint8Array, from: number): number {
   return Math.max(from, bytes.length - SYNC.length + 1);
 }
 
-/** The identifying byte tells the kind: zero TBN, one TBF, two COR, eight TBX, and DRX names beam and tuning. */
-function kindOf(id: number): LwaKind | undefined {
+/**
+ * The identifying byte tells the kind: zero TBN, or TBW where the top bit of the stand is set; one TBF, five that of the
+ * newer processor; two COR, eight TBX; DRX names beam and tuning, and DRX8 the same with frames twice as long.
+ */
+function kindOf(bytes: Uint8Array, at: number): Exclude<LwaKind, 'drx8'> | undefined {
+  const id = bytes[at + 4];
   const tuning = (id >>> 3) & 7;
-  if (id === 0) return 'tbn';
-  if (id === 1) return 'tbf';
+  if (id === 0) return bytes[at + 12] >>> 7 === 1 ? 'tbw' : 'tbn';
+  if (id === 1 || id === NEWER_TBF) return 'tbf';
   if (id === 2) return 'cor';
   if (id === 8) return 'tbx';
   return (id & 7) > 0 && (tuning === 1 || tuning === 2) ? 'drx' : undefined;
 }
+const NEWER_TBF = 5;
+const isOfKind = (bytes: Uint8Array, at: number, kind: LwaKind): boolean =>
+  kindOf(bytes, at) === (kind === 'drx8' ? 'drx' : kind);
+
+const DRX_BYTES = 4128;
+const DRX8_BYTES = 8224;
 
 const isFrameLength = {
   tbn: (bytes: number) => bytes === 1048,
+  tbw: (bytes: number) => bytes === 1224,
   tbf: (bytes: number) => bytes > 24 && (bytes - 24) % 48 === 0,
   tbx: (bytes: number) => bytes > 28,
-  drx: (bytes: number) => bytes === 4128,
+  drx: (bytes: number) => bytes === DRX_BYTES,
+  drx8: (bytes: number) => bytes === DRX8_BYTES,
   cor: (bytes: number) => bytes > 32 && (bytes - 32) % 32 === 0,
 } satisfies Record<LwaKind, (bytes: number) => boolean>;
 
 const FRONT_BYTES = 1 << 18;
+
+/** Nothing in a beam's frames tells four bits from eight but how far apart they stand: the more frequent distance. */
+function drxKind(front: Uint8Array, first: number): 'drx' | 'drx8' {
+  let [near, far] = [0, 0];
+  for (let at = first; at + 4 <= front.length; at = nextSync(front, at + 4)) {
+    const distance = nextSync(front, at + 4) - at;
+    if (distance === DRX_BYTES) near++;
+    if (distance === DRX8_BYTES) far++;
+  }
+  if (near + far > 0) return far > near ? 'drx8' : 'drx';
+  return front.length - first >= DRX8_BYTES ? 'drx8' : 'drx';
+}
+
+/** TBF counts its stands since there have been stations of 64; before, they were those between two sync words. */
+const tbfBytes = (front: Uint8Array, view: DataView, at: number): number => {
+  const stands = view.getUint16(at + 14);
+  return stands === 0 ? nextSync(front, at + 4) - at : headerBytes.tbf + 24 * stands;
+};
 
 /** The kind and length of a file's frames, from its first sync words. */
 export async function shapeOf(file: InputFile): Promise<LwaShape> {
@@ -64,20 +98,23 @@ export async function shapeOf(file: InputFile): Promise<LwaShape> {
   await file.readExactly(front, 0);
   const view = new DataView(front.buffer);
   for (let at = nextSync(front, 0); at + 32 <= front.length; at = nextSync(front, at + 1)) {
-    const kind = kindOf(front[at + 4]);
-    if (!kind) continue;
-    const frameBytes =
-      kind === 'tbx'
-        ? headerBytes.tbx + 2 * view.getUint16(at + 16) * view.getUint16(at + 18)
-        : kind === 'tbn'
-          ? 1048
-          : kind === 'drx'
-            ? 4128
-            : nextSync(front, at + 4) - at;
+    const family = kindOf(front, at);
+    if (!family) continue;
+    const kind = family === 'drx' ? drxKind(front, at) : family;
+    const frameBytes = {
+      tbn: () => 1048,
+      tbw: () => 1224,
+      tbf: () => tbfBytes(front, view, at),
+      tbx: () => headerBytes.tbx + 2 * view.getUint16(at + 16) * view.getUint16(at + 18),
+      drx: () => DRX_BYTES,
+      drx8: () => DRX8_BYTES,
+      cor: () => nextSync(front, at + 4) - at,
+    }[kind]();
     if (!isFrameLength[kind](frameBytes) || at + frameBytes > file.sizeBytes) continue;
     // Two frames in step settle it; a lone frame has only itself.
     const next = at + frameBytes;
-    if (next + 4 > front.length || isSync(front, next)) return { kind, frameBytes };
+    if (next + 4 <= front.length && !isSync(front, next)) continue;
+    return { kind, frameBytes, ...(kind === 'tbf' && { isNewer: front[at + 4] === NEWER_TBF }) };
   }
   return refuse(path, 'no whole LWA frame is in it', 'it is damaged, cut short, or in another format');
 }
@@ -109,7 +146,7 @@ export function lwaReading(
         return { consumed: sync - at };
       }
       if (at + frameBytes > bytes.length) return { consumed: 0 };
-      if (kindOf(bytes[at + 4]) !== kind) {
+      if (!isOfKind(bytes, at, kind)) {
         tally.invalid++;
         return { consumed: 4 };
       }

@@ -4,8 +4,10 @@ import { refuseUnread } from '../../reading-options.js';
 import type { InputFile } from '../../io/input.js';
 import { openOn } from '../recording.js';
 import { openCor } from './cor.js';
+import { isDrSpectrum, openDrSpectra } from './drspec.js';
 import { isSync, shapeOf, type LwaKind } from './frame.js';
 import { openSpectra } from './spectra.js';
+import { openTbw } from './tbw.js';
 import { openDrx, openTbn } from './voltages.js';
 
 const kinds = {
@@ -14,20 +16,34 @@ const kinds = {
     holds: 'recordings',
     reads: ['sampleRateHz', 'centreFrequencyHz', 'polarisations', 'start'],
   },
+  tbw: { title: 'LWA TBW', holds: 'recordings', reads: ['polarisations'] },
   drx: { title: 'LWA DRX', holds: 'recordings', reads: ['centreFrequencyHz', 'polarisations', 'tuning'] },
+  drx8: { title: 'LWA DRX8', holds: 'recordings', reads: ['centreFrequencyHz', 'polarisations', 'tuning'] },
   tbf: { title: 'LWA TBF', holds: 'recordings', reads: ['polarisations'] },
   tbx: { title: 'LWA TBX', holds: 'recordings', reads: ['polarisations'] },
   cor: { title: 'LWA COR', holds: 'visibilities', reads: [] },
-} as const satisfies Record<LwaKind, FileKind>;
+  drspec: { title: 'LWA DR spectrometer', holds: 'visibilities', reads: ['centreFrequencyHz', 'tuning'] },
+} as const satisfies Record<LwaKind | 'drspec', FileKind>;
+
+const SPECTRUM_HEAD_BYTES = 76;
 
 async function openFrames(file: InputFile, options: OpenOptions): Promise<OpenedFile> {
+  const head = new Uint8Array(Math.min(SPECTRUM_HEAD_BYTES, file.sizeBytes));
+  await file.readExactly(head, 0);
+  if (isDrSpectrum(head)) {
+    refuseUnread(file.path, options, [kinds.drspec], Object.values(kinds));
+    return openDrSpectra(file, options);
+  }
   const shape = await shapeOf(file);
   const { kind, frameBytes } = shape;
   refuseUnread(file.path, options, [kinds[kind]], Object.values(kinds));
   switch (kind) {
     case 'tbn':
       return openTbn(file, shape, options);
+    case 'tbw':
+      return openTbw(file, shape, options);
     case 'drx':
+    case 'drx8':
       return openDrx(file, shape, options);
     case 'tbf':
     case 'tbx':
@@ -39,9 +55,9 @@ async function openFrames(file: InputFile, options: OpenOptions): Promise<Opened
 
 export const lwa: Format = {
   name: 'lwa',
-  title: 'LWA frames (TBN, TBF, TBX, DRX, COR)',
+  title: 'LWA frames (TBN, TBW, TBF, TBX, DRX, DRX8, COR, DR spectrometer)',
   extensions: ['.dat', '.tbn', '.tbf', '.tbx', '.drx', '.cor'],
   kinds: Object.values(kinds),
-  recognise: (_path, head) => isSync(head, 0),
+  recognise: (_path, head) => isSync(head, 0) || isDrSpectrum(head),
   open: (path, options) => openOn(path, (file) => openFrames(file, options ?? {})),
 };

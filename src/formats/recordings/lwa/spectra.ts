@@ -59,6 +59,7 @@ export async function openSpectra(
   const laneOf = new Map(groups.map((first, lane) => [first, lane]));
   const ticks =
     kind === 'tbf' &&
+    shape.isNewer !== true &&
     tags.every((tag) => tag % TICKS_25_KHZ === tags[0] % TICKS_25_KHZ) &&
     tags[0] % TICKS_8192 !== 0n
       ? Number(TICKS_25_KHZ)

@@ -27,7 +27,7 @@ export function commonStep(tags: readonly bigint[]): number {
 }
 
 /** Things seen, in rising order, less those that damage invented: seen once while the others recur. */
-export function common(seen: readonly number[]): number[] {
+export function common(seen: Iterable<number>): number[] {
   const times = new Map<number, number>();
   for (const value of seen) times.set(value, (times.get(value) ?? 0) + 1);
   const often = Math.max(...times.values());

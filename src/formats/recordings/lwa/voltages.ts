@@ -1,4 +1,4 @@
-/** LWA time-domain recordings: TBN (every stand, 8+8 bits, narrow band) and DRX (a beam, 4+4 bits). */
+/** LWA time-domain recordings: TBN (every stand, 8+8 bits, narrow band), DRX (a beam, 4+4 bits) and DRX8 (8+8 bits). */
 import { refuse } from '../../../core/errors.js';
 import { highNibble, lowNibble } from '../../../core/nibbles.js';
 import { formatHz } from '../../../core/units.js';
@@ -40,7 +40,7 @@ const headOf = (
   file: InputFile,
   shape: LwaShape,
   { telescope }: OpenOptions,
-  mode: 'TBN' | 'DRX',
+  mode: 'TBN' | 'DRX' | 'DRX8',
   details: Readonly<Record<string, unknown>>,
 ) => ({
   path: file.path,
@@ -206,7 +206,7 @@ export async function openDrx(
   const centreHz = tunedHz(word, options);
   return framedVoltages(
     {
-      ...headOf(file, shape, options, 'DRX', {
+      ...headOf(file, shape, options, shape.kind === 'drx8' ? 'DRX8' : 'DRX', {
         beam,
         tuning,
         tunings: common(seen.map((frame) => frame.tuning)),
@@ -214,7 +214,7 @@ export async function openDrx(
         firstTimeTag: String(span.first + BigInt(offset)),
         timeOffset: offset,
       }),
-      bits: 4,
+      bits: shape.kind === 'drx8' ? 8 : 4,
       inputs,
       polarisations: polarisationsFor(path, inputs, inputs === 2 ? 2 : 1, options),
       samples,
@@ -230,6 +230,11 @@ export async function openDrx(
       batches: () => readFrames(reading),
       unpack: (frame, from, { elements, stride, at, count }) => {
         let out = (frame.lane * stride + at) * 2;
+        if (shape.kind === 'drx8') {
+          const bytes = new Int8Array(frame.payload.buffer, frame.payload.byteOffset, frame.payload.length);
+          elements.set(bytes.subarray(2 * from, 2 * (from + count)), out);
+          return;
+        }
         for (let t = from; t < from + count; t++) {
           const byte = frame.payload[t];
           elements[out++] = highNibble(byte);

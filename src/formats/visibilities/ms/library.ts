@@ -18,7 +18,7 @@ export interface Casacore {
   /** Calls a function; a failure is refused in casacore's own words. */
   call(name: Name, path: string, ...args: readonly unknown[]): void;
   open(name: 'ms_open' | 'ms_create', path: string, ...args: readonly unknown[]): unknown;
-  text(path: string, handle: unknown, what: 'antennas' | 'fields' | 'telescope' | 'own'): string;
+  text(path: string, handle: unknown, what: 'antennas' | 'fields' | 'telescope' | 'observer' | 'own'): string;
 }
 
 const prototypes = {

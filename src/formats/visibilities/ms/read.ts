@@ -14,6 +14,7 @@ import { ecefToEnu, ecefToSite, siteToEcef } from '../../../telescope/earth.js';
 import type { Station, Telescope } from '../../../telescope/telescope.js';
 import type { VisibilityFile, VisibilityHeader } from '../../format.js';
 import {
+  codesInOurOrder,
   codesOf,
   feedsOf,
   gather,
@@ -103,6 +104,7 @@ function opened(
     ...{ channels: order, channelWidthHz: Math.abs(widths[0]), polarisations: 2 },
   });
   const isAlone = products.length === 1 && products[0].p1 === products[0].p2;
+  const observer = casacore.text(path, handle, 'observer').trim();
   const own = readOwnWords(casacore.text(path, handle, 'own'), seen);
   const telescope: Telescope = { ...(own?.telescope ?? seen), polarisations: isAlone ? 1 : 2 };
   const phaseCentre: SkyPosition = {
@@ -115,7 +117,13 @@ function opened(
   const times = counts.every((count) => count === most) ? 'alike' : 'different';
   const isAll =
     most === (telescope.stations.length * (telescope.stations.length + 1)) / 2 && times === 'alike';
-  const codes = codesOf(products);
+  const codes = isAlone
+    ? codesOf(products)
+    : codesInOurOrder(
+        path,
+        products,
+        Array.from(rows.antenna1, (one, row) => [stationOf[one], stationOf[rows.antenna2[row]]] as const),
+      );
   const sign = uvwSign(telescope, rows, stationOf, slots[0], phaseCentre);
   const weighs = isWeighted(casacore, handle, path, { rowCount, channels, productCount });
   const header: VisibilityHeader = {
@@ -131,6 +139,7 @@ function opened(
     ...(own?.units !== undefined && { units: own.units }),
     ...(own?.instrument !== undefined && { instrument: own.instrument }),
     ...(own?.extraKeywords && { extraKeywords: own.extraKeywords }),
+    ...(!own && observer !== '' && { extraKeywords: { OBSERVER: observer } }),
     ...(unused.length > 0 && {
       unusedAntennas: unused.map((one) => {
         const number = own?.unusedNumbers?.[String(one.place)];

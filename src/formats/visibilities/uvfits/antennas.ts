@@ -7,7 +7,7 @@ import type { RecordingDefaults, Site, Station, Telescope } from '../../../teles
 import { ecefToEnu, ecefToSite, enuToEcef, siteToEcef, turnAboutAxis } from '../../../telescope/earth.js';
 import { integerCard, realCard, textCards, toAscii, type FitsUnit } from '../../fits/fits.js';
 import { checkedSite } from '../../../telescope/site.js';
-import { readTable, tableBytes } from '../../fits/table.js';
+import { readTable, tableBytes, type FitsTable } from '../../fits/table.js';
 import type { UnusedAntenna, VisibilityHeader } from '../../format.js';
 import type { InputFile } from '../../io/input.js';
 import { antennaTableOf, type NumberedStation } from '../header-facts.js';
@@ -194,11 +194,15 @@ export async function readAntennas(file: InputFile, unit: FitsUnit): Promise<Ant
     frame: header.text('FRAME', ''),
     positions: absolute ? 'absolute' : 'offsets',
     ...own,
-    feedsTold:
-      header.has('HASFEED') && header.logical('HASFEED') && table.has('POLAA')
-        ? table.numbers('POLAA', 1)[0][0]
-        : undefined,
+    feedsTold: header.has('HASFEED') && header.logical('HASFEED') ? feedAngleDeg(table) : undefined,
   };
+}
+
+/** Where the first feed points; feeds that do not stand at right angles, both at 0 say, were never measured. */
+function feedAngleDeg(table: FitsTable): number | undefined {
+  if (!table.has('POLAA') || !table.has('POLAB')) return undefined;
+  const [first, second] = ['POLAA', 'POLAB'].map((name) => table.numbers(name, 1)[0][0]);
+  return Math.abs(Math.abs(second - first) - 90) < 1e-3 ? first : undefined;
 }
 
 /** To the last digit where we wrote it, else from the Earth-fixed place. */

@@ -6,86 +6,11 @@ import { describe, it } from 'node:test';
 import type { Integration } from '../../../core/blocks.js';
 import { formatInstant } from '../../../core/instant.js';
 import { temporaryFolder } from '../../../core/testing/temporary-folder.js';
-import { headerBytes, integerCard, logicalCard, paddedBytes, realCard, textCards } from '../../fits/fits.js';
+import { realCard, remarkCards } from '../../fits/fits.js';
 import { tableBytes } from '../../fits/table.js';
+import { axis, direction, foreignBytes, least, type Foreign } from '../../testing/foreign-uvfits.js';
 import { openUvfits } from './uvfits.js';
-
-interface Axis {
-  readonly name: string;
-  readonly length: number;
-  readonly value: number;
-  readonly step: number;
-}
-
-interface Foreign {
-  readonly axes: readonly Axis[];
-  /** Name, PSCAL, PZERO. */
-  readonly parameters: readonly (readonly [string, number, number])[];
-  readonly groups: readonly (readonly number[])[];
-  readonly antennas: readonly number[];
-  /** Of these, listed at (0, 0, 0). */
-  readonly placeless?: readonly number[];
-  readonly tables?: readonly Uint8Array[];
-  readonly cards?: readonly string[];
-}
-
-const axis = (name: string, length: number, value = 1, step = 1): Axis => ({ name, length, value, step });
-const direction = [axis('RA', 1, 10), axis('DEC', 1, -20)];
-
-function foreignBytes(of: Foreign): Uint8Array {
-  const { axes, parameters, groups, antennas, placeless = [], tables = [], cards = [] } = of;
-  const header = headerBytes([
-    logicalCard('SIMPLE', true),
-    integerCard('BITPIX', -32),
-    integerCard('NAXIS', axes.length + 1),
-    integerCard('NAXIS1', 0),
-    ...axes.map(({ length }, k) => integerCard(`NAXIS${k + 2}`, length)),
-    logicalCard('GROUPS', true),
-    integerCard('PCOUNT', parameters.length),
-    integerCard('GCOUNT', groups.length),
-    ...axes.flatMap(({ name, value, step }, k) => [
-      ...textCards(`CTYPE${k + 2}`, name),
-      realCard(`CRVAL${k + 2}`, value),
-      realCard(`CDELT${k + 2}`, step),
-      realCard(`CRPIX${k + 2}`, 1),
-    ]),
-    ...parameters.flatMap(([name, scale, zero], k) => [
-      ...textCards(`PTYPE${k + 1}`, name),
-      realCard(`PSCAL${k + 1}`, scale),
-      realCard(`PZERO${k + 1}`, zero),
-    ]),
-    ...cards,
-  ]);
-  const data = Buffer.alloc(paddedBytes(4 * groups.flat().length));
-  groups.flat().forEach((value, n) => data.writeFloatBE(value, 4 * n));
-  const places = antennas.map((number) =>
-    placeless.includes(number) ? [0, 0, 0] : [-2.1e6 - number, -3.7e6, 4.7e6],
-  );
-  const an = tableBytes(
-    'AIPS AN',
-    [
-      { name: 'ANNAME', form: '8A', rows: antennas.map((number) => `A${number}`) },
-      { name: 'STABXYZ', form: '3D', rows: places },
-      { name: 'NOSTA', form: '1J', rows: antennas.map((number) => [number]) },
-    ],
-    [realCard('ARRAYX', 0), realCard('ARRAYY', 0), realCard('ARRAYZ', 0)],
-  );
-  return Buffer.concat([header, data, an, ...tables]);
-}
-
-/** Two antennas 41 and 300, one XX value, no WW: the least a file can hold. */
-const least: Foreign = {
-  axes: [axis('COMPLEX', 3), axis('STOKES', 1, -5, -1), axis('FREQ', 1, 1e8, 1e6), ...direction],
-  parameters: [
-    ['UU', 1, 0],
-    ['VV', 1, 0],
-    ['WW', 1, 0],
-    ['DATE', 1, 2_460_000.5],
-    ['BASELINE', 1, 0],
-  ],
-  groups: [[0, 0, 0, 0.25, 65_536 + 2048 * 41 + 300, 1, 2, 3]],
-  antennas: [41, 300],
-};
+import { readVisibilities, writeVisibilities } from '../../testing/visibility-files.js';
 
 describe('UVFITS of other programs', () => {
   const folder = temporaryFolder('foreign');
@@ -206,6 +131,81 @@ describe('UVFITS of other programs', () => {
     [-4, 2, -12, 10, -16, 14, -8, 6].forEach((value, n) => {
       assert.ok(Math.abs(turned[n] - value) < 1e-6, `${n}: ${turned[n]}`);
     });
+  });
+
+  it('numbers of 64 bits, as pyuvdata writes double precision', async () => {
+    const precise = 1 + 2 ** -40;
+    const [group] = least.groups;
+    const { integrations } = await read({ ...least, elementBytes: 8, groups: [group.with(5, precise)] });
+    assert.deepEqual([...integrations[0].visibilities], [0, 0, 3 * precise, -6, 0, 0]);
+  });
+
+  it('feeds at right angles say where X points; both at 0 were never measured', async () => {
+    const four = {
+      ...least,
+      axes: [axis('COMPLEX', 3), axis('STOKES', 4, -5, -1), axis('FREQ', 1, 1e8, 1e6), ...direction],
+      groups: [[...least.groups[0].slice(0, 5), 1, 0, 1, 2, 0, 1, 3, 0, 1, 4, 0, 1]],
+    };
+    for (const [feedsDeg, orientation, xx] of [
+      [[90, 0], 'east', 1],
+      [[0, 90], 'east', 2],
+      [[0, 0], 'unknown', 1],
+    ] as const) {
+      const { file, integrations } = await read({ ...four, feedsDeg });
+      assert.deepEqual([file.header.xOrientation, integrations[0].visibilities[8]], [orientation, xx]);
+    }
+  });
+
+  it('comments and where the antennas pointed go with it', async () => {
+    const cards = [
+      realCard('OBSRA', 12.5),
+      realCard('OBSDEC', -21),
+      ...remarkCards('COMMENT', 'made by Cotter'),
+    ];
+    const { file, integrations } = await read({ ...least, cards });
+    const wanted = { OBSRA: 12.5, OBSDEC: -21, COMMENT: 'made by Cotter' };
+    assert.deepEqual(file.header.extraKeywords, wanted);
+    for (const name of ['pointed.uvfits', 'pointed.uvh5']) {
+      const to = await writeVisibilities(join(folder, name), file.header, integrations);
+      assert.deepEqual((await readVisibilities(to)).file.header.extraKeywords, wanted);
+    }
+  });
+
+  it('a lone XY is XY, and its copies say so', async () => {
+    const { file, integrations } = await read({
+      ...least,
+      axes: [axis('COMPLEX', 3), axis('STOKES', 1, -7, -1), axis('FREQ', 1, 1e8, 1e6), ...direction],
+      antennas: [2, 5],
+      // Pair (5, 2) is stations 1, 0: V_10 of X and Y, mean 3 + 4i, weight 2.
+      groups: [[0, 0, 0, 0.25, 256 * 5 + 2, 3, 4, 2]],
+    });
+    // The house writes the earlier station first: there it is YX.
+    assert.deepEqual([file.header.products, file.header.polarisations], [[-8], 2]);
+    assert.deepEqual([...integrations[0].counts], [0, 2, 0]);
+    assert.deepEqual([...integrations[0].visibilities.subarray(8, 16)], [0, 0, 6, 8, 0, 0, 0, 0]);
+    for (const name of ['lone.uvfits', 'lone.uvh5']) {
+      const path = await writeVisibilities(join(temporaryFolder('lone'), name), file.header, integrations);
+      const copy = await readVisibilities(path);
+      assert.deepEqual(copy.file.header.products, [-8]);
+      const values = copy.all[0].visibilities.subarray(8, 16);
+      [0, 0, 6, 8, 0, 0, 0, 0].forEach((value, k) => {
+        assert.ok(Math.abs(values[k] - value) < 1e-5, `${name} ${k}: ${values[k]}`);
+      });
+    }
+  });
+
+  it('a lone XY of pairs in both orders has no one name', async () => {
+    const lone = {
+      ...least,
+      axes: [axis('COMPLEX', 3), axis('STOKES', 1, -7, -1), axis('FREQ', 1, 1e8, 1e6), ...direction],
+      antennas: [2, 5],
+    };
+    const forward = [0, 0, 0, 0.25, 256 * 2 + 5, 3, 4, 2];
+    assert.deepEqual((await read({ ...lone, groups: [forward] })).file.header.products, [-7]);
+    await assert.rejects(
+      read({ ...lone, groups: [forward, [0, 0, 0, 0.5, 256 * 5 + 2, 3, 4, 2]] }),
+      /holds XY without its counterpart of pairs in both orders/,
+    );
   });
 
   it('several IFs, falling frequencies, no weights, circular hands', async () => {

@@ -15,7 +15,7 @@ import { orientationHere, splitTable, turnedToEast } from '../header-facts.js';
 import { readUnit, type FitsUnit } from '../../fits/fits.js';
 import type { UnusedAntenna, VisibilityFile, VisibilityHeader } from '../../format.js';
 import {
-  codesOf,
+  codesInOurOrder,
   feedsOf,
   gather,
   type Gathering,
@@ -25,7 +25,7 @@ import {
 import { openInput, withinMemory, type InputFile } from '../../io/input.js';
 import type { Antennas } from './antennas.js';
 import type { UvfitsLayout } from './layout.js';
-import { readGroups, type GroupIndex, type GroupReader, type TimeSlot } from './rows.js';
+import { readGroups, type GroupIndex, type GroupReader, type GroupValues, type TimeSlot } from './rows.js';
 
 /** Opens a file for `read`, which takes it over. */
 export const openTaken = (
@@ -83,7 +83,11 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
     ...(unused.length > 0 && { unusedAntennas: unused }),
     ...((index.rows.most !== allRows || index.rows.times !== 'alike') && { rows: index.rows }),
     polarisations: layout.polarisations,
-    ...storedCodes(layout.stored.map((product) => turnedToEast(product, xOrientation))),
+    ...codesFor(
+      of,
+      antennas,
+      layout.stored.map((product) => turnedToEast(product, xOrientation)),
+    ),
     feeds: feedsOf(layout.products),
     frequenciesHz: Float64Array.from(layout.channels, ({ frequencyHz }) => frequencyHz),
     channelWidthHz: layout.channelWidthHz,
@@ -121,10 +125,19 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
   };
 }
 
-const storedCodes = (products: readonly StoredProduct[]): Pick<VisibilityHeader, 'products'> => {
-  const codes = codesOf(products);
+function codesFor(
+  { file, index }: OpenedGroups,
+  { numbers }: Antennas,
+  products: readonly StoredProduct[],
+): Pick<VisibilityHeader, 'products'> {
+  const placeOf = new Map(numbers.map((number, place) => [number, place]));
+  const pairs = [...index.pairs.values()].map(([one, two]): [number, number] => [
+    placeOf.get(one) ?? 0,
+    placeOf.get(two) ?? 0,
+  ]);
+  const codes = codesInOurOrder(file.path, products, pairs);
   return codes ? { products: codes } : {};
-};
+}
 
 /** The antennas of the data: memory goes with the square of their number, and tables list whole telescopes. */
 function usedAntennas(
@@ -252,7 +265,7 @@ async function gatherSlot(file: InputFile, of: Gathered): Promise<Integration> {
 function addGroup(
   gathering: Gathering,
   row: {
-    readonly group: Float32Array;
+    readonly group: GroupValues;
     readonly layout: UvfitsLayout;
     readonly delayS: number;
   },

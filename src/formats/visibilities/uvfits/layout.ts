@@ -51,6 +51,8 @@ export interface UvfitsLayout extends Omit<MatrixLayout, 'elements' | 'centre'> 
   readonly groupCount: number;
   readonly groupElements: number;
   readonly dataStart: number;
+  /** Of each number, where that is not four. */
+  readonly elementBytes?: 4 | 8;
   readonly parameters: readonly Parameter[];
   /** Where the group's data begins, and where the first weight lies, in elements. */
   readonly dataOffset: number;
@@ -85,17 +87,19 @@ export function planUvfits(unit: FitsUnit, ifOffsetsHz: readonly number[] | unde
   if (!header.has('GROUPS') || !header.logical('GROUPS') || header.real('NAXIS1') !== 0) {
     refuse(where, 'holds no random groups, so no UVFITS visibilities', 'check where it came from');
   }
-  if (header.real('BITPIX') !== -32) {
+  const bitpix = header.real('BITPIX');
+  if (bitpix !== -32 && bitpix !== -64) {
     refuse(
       where,
-      `stores its visibilities with BITPIX ${header.real('BITPIX')}`,
-      'export it with BITPIX -32 (float)',
+      `stores its visibilities with BITPIX ${bitpix}`,
+      'export it with BITPIX -32 or -64 (float)',
     );
   }
   const { elements, centre, ...matrix } = planMatrix(header, 'NAXIS', ifOffsetsHz);
   const dataOffset = header.whole('PCOUNT', 1, 1000);
   return {
     ...matrix,
+    elementBytes: bitpix === -64 ? 8 : 4,
     groupCount: header.whole('GCOUNT', 0, 2 ** 40),
     groupElements: dataOffset + elements,
     dataStart: unit.dataStart,

@@ -2,8 +2,9 @@
 import { refuse } from '../../../core/errors.js';
 import { readUnit, type FitsHeader, type FitsUnit } from '../../fits/fits.js';
 import { readTable } from '../../fits/table.js';
-import type { VisibilityFile } from '../../format.js';
+import type { KeywordValue, VisibilityFile } from '../../format.js';
 import type { InputFile } from '../../io/input.js';
+import type { SkyPosition } from '../../../sky/frame.js';
 import { readAntennas, type Antennas } from './antennas.js';
 import { keywordsOf, orientationOf, unitsOf } from '../header-facts.js';
 import { openTaken, readTables, visibilitiesOf, type OpenedGroups } from './groups.js';
@@ -53,7 +54,7 @@ async function openGroups(file: InputFile): Promise<VisibilityFile> {
     phaseCentre: source?.position ?? layout.phaseCentre,
     object: source?.name ?? header.text('OBJECT', 'unknown'),
     history: header.remarks,
-    facts: factsOf(header, antennas),
+    facts: factsOf(header, antennas, layout.phaseCentre),
     details: {
       ...details({ primary, layout, antennas, index, reader }),
       firstGroup: await groupFacts(file, layout, 0),
@@ -63,10 +64,14 @@ async function openGroups(file: InputFile): Promise<VisibilityFile> {
 }
 
 /** Units, orientation and keywords; of our own cards each has its place already. */
-function factsOf(header: FitsHeader, antennas: Antennas): OpenedGroups['facts'] {
+function factsOf(header: FitsHeader, antennas: Antennas, centre: SkyPosition): OpenedGroups['facts'] {
   const units = unitsOf(header.text('BUNIT', ''));
   const instrument = header.text('INSTRUME', '').trim();
-  const extraKeywords = keywordsOf(header.values);
+  const extraKeywords = {
+    ...keywordsOf(header.values),
+    ...pointingOf(header, antennas, centre),
+    ...remarksOf(header),
+  };
   const { feedsTold } = antennas;
   return {
     ...(units !== undefined && { units }),
@@ -84,6 +89,20 @@ function factsOf(header: FitsHeader, antennas: Antennas): OpenedGroups['facts'] 
     ...(Object.keys(extraKeywords).length > 0 && { extraKeywords }),
   };
 }
+
+/** Where others' antennas pointed; our own cards repeat the phase centre unless they were taken over. */
+function pointingOf(
+  header: FitsHeader,
+  { own }: Antennas,
+  { raDeg, decDeg }: SkyPosition,
+): Readonly<Record<string, KeywordValue>> {
+  const [ra, dec] = ['OBSRA', 'OBSDEC'].map((name) => header.values.get(name));
+  if (own && ra === raDeg && dec === decDeg) return {};
+  return { ...(typeof ra === 'number' && { OBSRA: ra }), ...(typeof dec === 'number' && { OBSDEC: dec }) };
+}
+
+const remarksOf = ({ comments }: FitsHeader): Readonly<Record<string, KeywordValue>> =>
+  comments.length === 0 ? {} : { COMMENT: comments.join('\n') };
 
 async function ifOffsets(file: InputFile, unit: FitsUnit | undefined): Promise<number[] | undefined> {
   if (!unit) return undefined;

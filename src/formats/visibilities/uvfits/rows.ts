@@ -1,26 +1,30 @@
 /** The groups of a UVFITS file: which antennas, when, how far along the line of sight, and where in the file. */
 import { refuse } from '../../../core/errors.js';
 import { fromJulianDate, type Instant } from '../../../core/instant.js';
+import { hasOneCrossHand } from '../../io/gather.js';
 import type { InputFile } from '../../io/input.js';
 import type { Parameter, UvfitsLayout } from './layout.js';
 
+/** A group's numbers, in the file's own precision. */
+export type GroupValues = Float32Array | Float64Array;
+
 export interface GroupReader {
   /** Antenna numbers as the file has them. */
-  antennas(group: Float32Array): readonly [number, number];
+  antennas(group: GroupValues): readonly [number, number];
   /** (r₁ − r₂)/c along u, v and w, the last towards the phase centre. */
-  uvwS(group: Float32Array): readonly [number, number, number];
+  uvwS(group: GroupValues): readonly [number, number, number];
   /** Julian Date as a whole number of days and the rest. */
-  julian(group: Float32Array): readonly [number, number];
+  julian(group: GroupValues): readonly [number, number];
   /** Undefined where the file does not say. */
-  integrationS(group: Float32Array): number | undefined;
+  integrationS(group: GroupValues): number | undefined;
   /** 1 unless the file has several subarrays or frequency setups. */
-  subarray(group: Float32Array): number;
-  frequencySetup(group: Float32Array): number;
-  source(group: Float32Array): number;
+  subarray(group: GroupValues): number;
+  frequencySetup(group: GroupValues): number;
+  source(group: GroupValues): number;
   readonly baselineForm: 'BASELINE' | 'ANTENNA1, ANTENNA2';
 }
 
-const valueOf = ({ scale, zero, index }: Parameter, group: Float32Array): number =>
+const valueOf = ({ scale, zero, index }: Parameter, group: GroupValues): number =>
   group[index] * scale + zero;
 
 export function groupReader(layout: UvfitsLayout, path: string): GroupReader {
@@ -32,22 +36,22 @@ export function groupReader(layout: UvfitsLayout, path: string): GroupReader {
       parameters.find(({ name }) => name.startsWith(axis)) ?? refuse(path, `has no parameter ${axis}`);
     // UU-L and its like are in wavelengths of the reference frequency, all others in seconds.
     const perSecond = parameter.name.startsWith(`${axis}-L`) ? layout.channels[0].frequencyHz : 1;
-    return (group: Float32Array) => valueOf(parameter, group) / perSecond;
+    return (group: GroupValues) => valueOf(parameter, group) / perSecond;
   });
   const dates = parameters.filter(({ name }) => /^_?DATE$/.test(name));
   if (dates.length === 0) refuse(path, 'has no parameter DATE', 'export it with Julian Dates');
   const [first, second] = [named('ANTENNA1'), named('ANTENNA2')];
   const baseline = named('BASELINE');
-  const optional = (name: string, otherwise: number): ((group: Float32Array) => number) => {
+  const optional = (name: string, otherwise: number): ((group: GroupValues) => number) => {
     const parameter = named(name);
     return parameter ? (group) => Math.round(valueOf(parameter, group)) : () => otherwise;
   };
   const inttim = named('INTTIM');
   const common = {
-    uvwS: (group: Float32Array): readonly [number, number, number] => [uu(group), vv(group), ww(group)],
-    julian: (group: Float32Array) =>
+    uvwS: (group: GroupValues): readonly [number, number, number] => [uu(group), vv(group), ww(group)],
+    julian: (group: GroupValues) =>
       sumDays(dates.flatMap(({ scale, zero, index }) => [zero, group[index] * scale])),
-    integrationS: (group: Float32Array) => (inttim ? valueOf(inttim, group) : undefined),
+    integrationS: (group: GroupValues) => (inttim ? valueOf(inttim, group) : undefined),
     frequencySetup: optional('FREQSEL', 1),
     source: optional('SOURCE', 1),
   };
@@ -114,8 +118,9 @@ export async function* readGroups(
   file: InputFile,
   layout: UvfitsLayout,
   run: Run,
-): AsyncGenerator<{ readonly firstGroup: number; readonly groups: number; readonly values: Float32Array }> {
-  const groupBytes = 4 * layout.groupElements;
+): AsyncGenerator<{ readonly firstGroup: number; readonly groups: number; readonly values: GroupValues }> {
+  const elementBytes = layout.elementBytes ?? 4;
+  const groupBytes = elementBytes * layout.groupElements;
   const chunkGroups = Math.max(1, Math.min(run.groups, Math.floor(CHUNK_BYTES / groupBytes)));
   const bytes = new Uint8Array(chunkGroups * groupBytes);
   for (let done = 0; done < run.groups; done += chunkGroups) {
@@ -123,8 +128,13 @@ export async function* readGroups(
     const part = bytes.subarray(0, groups * groupBytes);
     const firstGroup = run.firstGroup + done;
     await file.readExactly(part, layout.dataStart + firstGroup * groupBytes);
-    Buffer.from(part.buffer, 0, part.length).swap32();
-    yield { firstGroup, groups, values: new Float32Array(part.buffer, 0, groups * layout.groupElements) };
+    const elements = groups * layout.groupElements;
+    const buffer = Buffer.from(part.buffer, 0, part.length);
+    const values =
+      elementBytes === 8
+        ? new Float64Array(buffer.swap64().buffer, 0, elements)
+        : new Float32Array(buffer.swap32().buffer, 0, elements);
+    yield { firstGroup, groups, values };
   }
 }
 
@@ -137,6 +147,8 @@ export interface GroupIndex {
   readonly antennas: ReadonlySet<number>;
   /** Rows of each time. */
   readonly rows: { readonly most: number; readonly times: 'alike' | 'different' };
+  /** Pairs of numbers as rows have them, where their order tells XY from YX; else none. */
+  readonly pairs: ReadonlyMap<string, readonly [number, number]>;
 }
 
 /** One pass over the file: rows of one time together, whatever their order, as runs rather than row by row. */
@@ -151,6 +163,8 @@ export async function indexGroups(
   >();
   const sources = new Set<number>();
   const antennas = new Set<number>();
+  const pairs = new Map<string, readonly [number, number]>();
+  const isOrderTold = hasOneCrossHand(layout.stored);
   let longestDelayS = 0;
   let lastTick = Number.NaN;
   let origin = Number.NaN;
@@ -168,7 +182,9 @@ export async function indexGroups(
       const tick = Math.round((days - origin + fraction) * 86_400e6);
       longestDelayS = Math.max(longestDelayS, Math.abs(reader.uvwS(group)[2]));
       sources.add(reader.source(group));
-      for (const number of reader.antennas(group)) antennas.add(number);
+      const pair = reader.antennas(group);
+      for (const number of pair) antennas.add(number);
+      if (isOrderTold) pairs.set(pair.join(), pair);
       const slot = slots.get(tick);
       if (slot === undefined) {
         slots.set(tick, {
@@ -189,13 +205,13 @@ export async function indexGroups(
   const counts = inOrder.map(({ runs }) => runs.reduce((sum, { groups }) => sum + groups, 0));
   const most = counts.reduce((x, y) => Math.max(x, y), 0);
   const times = counts.every((count) => count === most) ? 'alike' : 'different';
-  return { slots: inOrder, sources: [...sources], longestDelayS, antennas, rows: { most, times } };
+  return { slots: inOrder, sources: [...sources], longestDelayS, antennas, rows: { most, times }, pairs };
 }
 
 function checkGroup(
   path: string,
   row: number,
-  { days, reader, group }: { days: number; reader: GroupReader; group: Float32Array },
+  { days, reader, group }: { days: number; reader: GroupReader; group: GroupValues },
 ): void {
   const where = `${path}, group ${row}`;
   if (!(days > 2_400_000 && days < 2_500_000)) {

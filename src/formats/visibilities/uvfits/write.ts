@@ -233,8 +233,8 @@ function primaryHeader(
     ...textCards('TELESCOP', telescope.name),
     ...textCards('INSTRUME', header.instrument ?? telescope.name),
     ...textCards('OBJECT', header.object),
-    realCard('OBSRA', phaseCentre.raDeg),
-    realCard('OBSDEC', phaseCentre.decDeg),
+    realCard('OBSRA', numberOr(header.extraKeywords?.OBSRA, phaseCentre.raDeg)),
+    realCard('OBSDEC', numberOr(header.extraKeywords?.OBSDEC, phaseCentre.decDeg)),
     realCard('EPOCH', 2000),
     // In small letters, as pyuvdata writes it and alone can read it; AIPS and casacore go by EPOCH.
     ...textCards('RADESYS', 'icrs'),
@@ -243,12 +243,19 @@ function primaryHeader(
     ...textCards('BUNIT', (header.units ?? 'uncalib').replace('uncalib', 'UNCALIB')),
     realCard('CHWIDTH', header.channelWidthHz, 'width of a channel, Hz'),
     ...(header.xOrientation === 'unknown' ? [] : textCards('XORIENT', 'EAST', 'X dipoles lie east-west')),
+    ...commentCards(header.extraKeywords?.COMMENT),
     ...cardsOf(header.extraKeywords).flatMap(([keyword, value]) => keywordCards(keyword, value)),
     ...header.history.flatMap((line) => remarkCards('HISTORY', line)),
     // AIPS reads the sort order here: time, then baseline.
     ...remarkCards('HISTORY', "AIPS   SORT ORDER = 'TB'"),
   ]);
 }
+
+const numberOr = (value: KeywordValue | undefined, otherwise: number): number =>
+  typeof value === 'number' ? value : otherwise;
+
+const commentCards = (text: KeywordValue | undefined): string[] =>
+  typeof text === 'string' ? text.split('\n').flatMap((line) => remarkCards('COMMENT', line)) : [];
 
 const keywordCards = (keyword: string, value: KeywordValue): string[] => {
   if (typeof value === 'string') return textCards(keyword, value);

@@ -158,6 +158,33 @@ describe('UVH5 that others have made or changed', () => {
     assert.deepEqual([...north.visibilities.subarray(0, 2)], [...east.visibilities.subarray(6, 8)]);
   });
 
+  it('knows where X points by the angles of the feeds, where nothing else says it', async () => {
+    const east = (await readAll(await altered(() => undefined))).all[0];
+    for (const [xRad, yRad, orientation, place] of [
+      [Math.PI / 2, 0, 'east', 0],
+      [0, Math.PI / 2, 'east', 6],
+      [0, 0, 'unknown', 0],
+    ] as const) {
+      const path = await altered((items) => {
+        delete items.x_orientation;
+        items.feed_array = {
+          ...{ kind: 'fixed', type: { textBytes: 1 }, dims: [3, 2] },
+          bytes: Buffer.from('xyxyxy'),
+        };
+        items.feed_angle = {
+          ...{ kind: 'fixed', type: 'float64', dims: [3, 2] },
+          bytes: new Uint8Array(Float64Array.of(xRad, yRad, xRad, yRad, xRad, yRad).buffer),
+        };
+      });
+      const { file, all } = await readAll(path);
+      assert.equal(file.header.xOrientation, orientation);
+      assert.deepEqual(
+        [...all[0].visibilities.subarray(0, 2)],
+        [...east.visibilities.subarray(place, place + 2)],
+      );
+    }
+  });
+
   it('takes integrations of different lengths, close together in time', async () => {
     // The second time is 2 s after the first and lasts 10 s: they overlap, but at each time all baselines agree.
     const path = await altered((items) => {

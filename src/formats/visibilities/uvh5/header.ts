@@ -16,7 +16,8 @@ import {
   turnedToEast,
   unitsOf,
 } from '../header-facts.js';
-import { codesOf, storedProducts, type StoredProduct } from '../../io/gather.js';
+import { orientationOfFeeds } from './feeds.js';
+import { codesInOurOrder, codesOf, storedProducts, type StoredProduct } from '../../io/gather.js';
 import type { Hdf5File } from '../../hdf5/read.js';
 import { optionalText } from './optional-text.js';
 import { telescopeOf } from './telescope.js';
@@ -55,7 +56,14 @@ export interface Uvh5Header {
   readonly object: string;
   readonly facts: Pick<
     VisibilityHeader,
-    'units' | 'xOrientation' | 'instrument' | 'unusedAntennas' | 'extraKeywords' | 'rows' | 'products'
+    | 'units'
+    | 'xOrientation'
+    | 'instrument'
+    | 'unusedAntennas'
+    | 'extraKeywords'
+    | 'rows'
+    | 'products'
+    | 'fringes'
   >;
   readonly history: readonly string[];
   /** 'sum' where integers are whole sums over samples, as we write them; else means. */
@@ -112,10 +120,20 @@ export function readUvh5Header(file: Hdf5File): Uvh5Header {
   if (!(falls ? widths[0] !== 0 : widths[0] > 0))
     refuse(path, `Header/channel_width is ${widths[0]} Hz`, 'correct it: above 0 where frequencies rise');
   const channelWidthHz = Math.abs(widths[0]);
-  const orientation = orientationOf(optionalText(file, 'x_orientation'));
-  const { products, polarisations, codes } = productsOf(file, orientation);
+  const orientation = file.has('Header/x_orientation')
+    ? orientationOf(optionalText(file, 'x_orientation'))
+    : orientationOfFeeds(file);
+  const { products, polarisations, codes: alone } = productsOf(file, orientation);
   const { slots, integrationS, overlap } = slotsOf(file, ant1, ant2);
   const { stationOf, stations, unused, antennaCount } = antennasOf(file, site, ant1, ant2);
+  const codes =
+    polarisations === 1
+      ? alone
+      : codesInOurOrder(
+          path,
+          products,
+          Array.from(ant1, (one, row) => [stationOf.get(one) ?? 0, stationOf.get(ant2[row]) ?? 0] as const),
+        );
   const centre = centreOf(file, site, slots[0].middle, rows);
   const telescope = telescopeOf({ file, site, stations, polarisations, channels, channelWidthHz });
   return {
@@ -137,7 +155,10 @@ export function readUvh5Header(file: Hdf5File): Uvh5Header {
     products,
     polarisations,
     ...centre,
-    facts: factsOf(file, telescope, { orientation, unused, slots, codes }),
+    facts: {
+      ...factsOf(file, telescope, { orientation, unused, slots, codes }),
+      ...(ant1.every((_, row) => !centre.phased(row)) && { fringes: 'running' }),
+    },
     history: (optionalText(file, 'history') ?? '').split('\n').filter((line) => line.trim() !== ''),
     values: optionalText(file, 'extra_keywords/corella_values') === 'sum' ? 'sum' : 'mean',
     details: {

@@ -21,8 +21,12 @@ export interface Uvh5Options {
   readonly values: 'complex64' | 'complex128' | 'int32' | 'whole128';
 }
 
-/** Whether values are whole sums, whose fringes run. */
+/** Whether values are whole sums, as the correlator left them. */
 export const isWhole = ({ values }: Uvh5Options): boolean => values === 'int32' || values === 'whole128';
+
+/** Whole sums cannot be turned, and a drift scan's copy drifts. */
+export const isRunning = ({ fringes }: Pick<VisibilityHeader, 'fringes'>, options: Uvh5Options): boolean =>
+  isWhole(options) || fringes === 'running';
 
 const storedAs = {
   complex64: 'complex64',
@@ -135,7 +139,7 @@ export function planUvh5(header: VisibilityHeader, options: Uvh5Options, times: 
     rowDims,
     chunkRows: chunkRowsFor(rows, typeSizeBytes(type) * rowDims.reduce((x, y) => x * y, 1)),
   });
-  const running = isWhole(options);
+  const running = isRunning(header, options);
   const centre: GroupPlan = {
     kind: 'group',
     items: {
@@ -190,7 +194,7 @@ export function planUvh5(header: VisibilityHeader, options: Uvh5Options, times: 
             kind: 'group',
             items: {
               corella_telescope: text(JSON.stringify(telescope)),
-              corella_values: text(running ? 'sum' : 'mean'),
+              corella_values: text(isWhole(options) ? 'sum' : 'mean'),
               ...keywordItems(header.extraKeywords),
             },
           },

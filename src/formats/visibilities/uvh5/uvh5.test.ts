@@ -66,6 +66,33 @@ describe('UVH5', () => {
     await refusing.abandon();
   });
 
+  it('a copy of a drift scan drifts, value by value', async () => {
+    const [drifting, copy] = [nextPath(), nextPath()];
+    const writer = await createUvh5(drifting, { ...header, fringes: 'running' }, { values: 'complex128' });
+    await writer.append(integration(0));
+    await writer.finish();
+    const there = await readAll(drifting);
+    assert.equal(there.file.header.fringes, 'running');
+    const again = await createUvh5(copy, there.file.header, { values: 'complex128' });
+    await again.append(there.all[0]);
+    await again.finish();
+    const [one, two] = await Promise.all([openHdf5(drifting), openHdf5(copy)]);
+    // 0 and −0 are one number.
+    const numbers = (file: typeof one, name: string): number[] =>
+      Array.from(file.dataset(name).rows(0, 6), (value) => value + 0);
+    for (const name of ['Data/visdata', 'Header/uvw_array'])
+      assert.deepEqual(numbers(two, name), numbers(one, name), name);
+    assert.equal(two.text('Header/phase_center_catalog/0/cat_type'), 'unprojected');
+    await one.close();
+    await two.close();
+    // Stopped, a file says so.
+    const stopped = nextPath();
+    const stopping = await createUvh5(stopped, header, { values: 'complex64' });
+    await stopping.append(integration(0));
+    await stopping.finish();
+    assert.equal((await readAll(stopped)).file.header.fringes, undefined);
+  });
+
   it('stops fringes: a source beside the centre has the phase +2π(ul + vm + w(n − 1))', async () => {
     const path = nextPath();
     const middle = addSeconds(start, 1);

@@ -6,7 +6,7 @@ import { productCount } from '../../../core/product-counts.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
 import { writtenProducts } from '../as-stored.js';
 import type { VisibilityHeader } from '../../format.js';
-import { isWhole, type Uvh5Options } from './plan.js';
+import { isRunning, isWhole, type Uvh5Options } from './plan.js';
 
 export interface RowContext {
   readonly header: VisibilityHeader;
@@ -43,6 +43,7 @@ export function rowFillers(path: string, integration: Integration, context: RowC
   const crossPlaces = Uint8Array.from(products, ({ p1, p2 }) => p2 * polarisations + p1);
   const wholeSums = isWhole(options);
   const largest = options.values === 'int32' ? MOST_INT32 : Number.MAX_SAFE_INTEGER;
+  const running = isRunning(header, options);
   // Whole sums are the correlator's, whatever a file said of their means.
   const asStored = wholeSums ? undefined : integration.asStored;
   const source = asStored ? asStored.means : integration.visibilities;
@@ -93,7 +94,7 @@ export function rowFillers(path: string, integration: Integration, context: RowC
         let at = 0;
         for (let row = first; row < first + some; row++) {
           const [one, two] = pairs[row];
-          const wS = wholeSums ? 0 : uvw[3 * row + 2] / SPEED_OF_LIGHT_M_PER_S;
+          const wS = running ? 0 : uvw[3 * row + 2] / SPEED_OF_LIGHT_M_PER_S;
           const b = baselineIndex(two, one);
           const places = one === two ? autoPlaces : crossPlaces;
           const sign = one === two ? -1 : 1;

@@ -16,7 +16,7 @@ import { stationNumbers } from '../header-facts.js';
 import type { VisibilityHeader, VisibilityWriter, WhenItAppears } from '../../format.js';
 import { createHdf5 } from '../../hdf5/write.js';
 import { openOutput } from '../../io/output.js';
-import { isWhole, planUvh5, type Uvh5Options } from './plan.js';
+import { isRunning, planUvh5, type Uvh5Options } from './plan.js';
 import { rowFillers } from './values.js';
 
 export async function createUvh5(
@@ -92,7 +92,7 @@ export async function createUvh5(
         await put('/Header/phase_center_id_array', new BigInt64Array(rows));
         const uvw = new Float64Array(3 * rows);
         pairs.forEach(([one, two], row) => {
-          const asStored = isWhole(options) ? undefined : storedUvwM(integration, header, two, one);
+          const asStored = isRunning(header, options) ? undefined : storedUvwM(integration, header, two, one);
           for (let axis = 0; axis < 3; axis++) {
             uvw[3 * row + axis] = asStored
               ? 0 - asStored[axis]
@@ -207,7 +207,7 @@ function geometryAt(header: VisibilityHeader, options: Uvh5Options, middle: Inst
         axes.map((axis) => dot(axis, { x: eastM, y: northM, z: upM })),
       ),
     );
-  if (isWhole(options)) {
+  if (isRunning(header, options)) {
     // Running fringes: u, v, w are east, north and up, and the centre is the zenith of the moment.
     const local = [
       { x: 1, y: 0, z: 0 },

@@ -1,0 +1,118 @@
+// The table "checked against whom" of docs/formats.md, from what this run of the checks wrote down. It is written only where
+// every peer was here: a machine that lacks one would take away what others saw.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { format as prettier, resolveConfig } from 'prettier';
+import { peers } from './peers.js';
+
+/** What each format is called, whether it is written, and what holds it where no peer of ours reads it. */
+const rows = [
+  { format: 'sigmf', title: 'SigMF', read: true, written: true, otherwise: 'its own schema' },
+  { format: 'vdif', title: 'VDIF', read: true },
+  { format: 'mark5b', title: 'Mark 5B', read: true },
+  { format: 'guppi', title: 'GUPPI RAW', read: true },
+  { format: 'dada', title: 'PSRDADA', read: true },
+  { format: 'gsb', title: 'GMRT (GSB)', read: true },
+  {
+    format: 'lwa',
+    title: 'LWA frames',
+    read: true,
+    otherwise:
+      'TBN, TBF, TBX, DRX, COR: LSL 4.0.1 and 3.0.8 (`src/acceptance/recording-facts.ts`); TBW, DRX8, TBF of 64 stands, DR spectrometer: frames laid out by hand alone',
+  },
+  { format: 'uvfits', title: 'UVFITS', read: true, written: true },
+  { format: 'uvh5', title: 'UVH5', read: true, written: true },
+  { format: 'ms', title: 'Measurement Sets', read: true, written: true },
+  {
+    format: 'fitsidi',
+    title: 'FITS-IDI',
+    read: true,
+    otherwise: 'LSL 4.0.1, casacore 3.5.0 (`src/acceptance/visibility-facts.ts`)',
+  },
+  {
+    format: 'mwa',
+    title: 'MWA MWAX and gpubox',
+    read: true,
+    otherwise: 'pyuvdata (`src/formats/visibilities/mwa/mwa-real.test.ts`)',
+  },
+  {
+    format: 'skalow',
+    title: 'SKA-Low station HDF5',
+    read: true,
+    otherwise: 'aavs_uv’s UVFITS of the same dump, and the sky',
+  },
+  { format: 'calh5', title: 'CalH5 (gains)', read: true, written: true },
+  { format: 'fits', title: 'FITS images', read: true, written: true },
+];
+
+/** @typedef {{ format: string, direction: 'read' | 'written', peer: string, version: string, files?: number, numbers?: number }} Result */
+
+/** @param {string} peer */
+const nameOf = (peer) => (peer === 'wsclean' ? 'WSClean' : peer);
+
+/**
+ * @param {readonly Result[]} results
+ * @param {string} format
+ * @param {'read' | 'written'} direction
+ */
+function cell(results, format, direction) {
+  const mine = results.filter((one) => one.format === format && one.direction === direction);
+  const by = [...new Set(mine.map(({ peer }) => peer))].sort();
+  return by
+    .map((peer) => {
+      const of = mine.filter((one) => one.peer === peer);
+      const files = of.reduce((sum, one) => sum + (one.files ?? 0), 0);
+      const numbers = of.reduce((sum, one) => sum + (one.numbers ?? 0), 0);
+      const seen =
+        numbers > 0
+          ? ` (${files} file${files === 1 ? '' : 's'}, ${numbers.toLocaleString('en-US')} numbers)`
+          : '';
+      return `${nameOf(peer)} ${of[0].version}${seen}`;
+    })
+    .join(', ');
+}
+
+/** @param {readonly Result[]} results */
+export function tableOf(results) {
+  const lines = rows.map(({ format, title, read, written, otherwise }) => {
+    const reading = [cell(results, format, 'read'), otherwise ?? ''].filter((one) => one !== '').join('; ');
+    return `| ${title} | ${read ? 'yes' : ''} | ${reading} | ${written ? 'yes' : ''} | ${cell(results, format, 'written')} |`;
+  });
+  return [
+    '| format | read | and compared with | written | and read by |',
+    '| --- | --- | --- | --- | --- |',
+    ...lines,
+  ].join('\n');
+}
+
+const [BEGIN, END] = ['<!-- made by npm run test:clients -->', '<!-- until here -->'];
+
+/**
+ * @param {string} resultsPath
+ * @param {string} pagePath
+ */
+export async function writeTable(resultsPath, pagePath) {
+  const results = readFileSync(resultsPath, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      /** @type {unknown} */
+      const result = JSON.parse(line);
+      return /** @type {Result} */ (result);
+    });
+  const lacking = ['baseband', 'pyuvdata', 'astropy', 'casacore', 'h5py', 'wsclean'].filter(
+    (name) => !peers.has(name),
+  );
+  if (lacking.length > 0 || process.env.CORELLA_TEST_DATA === undefined) {
+    const why = [...lacking, ...(process.env.CORELLA_TEST_DATA === undefined ? ['CORELLA_TEST_DATA'] : [])];
+    console.log(`the table in docs/formats.md stays as it is: without ${why.join(', ')}`);
+    return;
+  }
+  const page = readFileSync(pagePath, 'utf8');
+  const from = page.indexOf(BEGIN);
+  const to = page.indexOf(END);
+  if (from < 0 || to < from) throw new Error(`${pagePath} has no place for the table`);
+  const text = `${page.slice(0, from + BEGIN.length)}\n\n${tableOf(results)}\n\n${page.slice(to)}`;
+  const options = { ...(await resolveConfig(pagePath)), parser: 'markdown' };
+  writeFileSync(pagePath, await prettier(text, options));
+  console.log('docs/formats.md has the table of this run');
+}

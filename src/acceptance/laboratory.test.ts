@@ -1,0 +1,61 @@
+/** A recording of which nobody says where its inputs stand: correlated, told, and never imaged. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import { openFile } from '../formats/index.js';
+import { encodeVdif } from '../formats/testing/encoders.js';
+import { corellaHere, withFolder } from './corella.js';
+
+/** Two threads of the same noise, the second turned round: their correlation is −1 in every channel. */
+const bench = encodeVdif({
+  ...{ bits: 8, parts: 2, threads: [0, 1], channels: 1, samplesPerFrame: 1024, framesPerSecond: 8 },
+  ...{ frames: 8, epoch: 28, seconds: 100, firstFrame: 0, extension: 0 },
+  code: (lane, _input, t, part) => {
+    const noise = (((t * 2 + part + 1) * 2654435761) >>> 20) % 101;
+    return 128 + (lane === 0 ? 1 : -1) * (noise - 50);
+  },
+});
+
+it('a laboratory is correlated with --telescope none, and refused where the sky is asked for', () =>
+  withFolder(async (folder) => {
+    writeFileSync(join(folder, 'bench.vdif'), bench);
+    const words = ['correlate', 'bench.vdif', '--rate', '8192', '--frequency', '1.4GHz', '--channels', '16'];
+    const refused = await corellaHere(folder, ...words);
+    assert.match(
+      refused.stderr,
+      /does not say where its stations stand; .*--telescope; none where nobody knows/,
+    );
+    const made = await corellaHere(folder, ...words, '--telescope', 'none', '-o', 'bench.uvh5');
+    assert.equal(made.code, 0, made.stderr);
+    assert.match(made.stdout, /nobody says where the stations stand: all are written at one place/);
+    const file = await openFile(join(folder, 'bench.uvh5'));
+    assert.ok(file.kind === 'visibilities');
+    assert.deepEqual([file.telescope.stations.length, file.telescope.stations[1].name], [2, 'station2']);
+    for await (const { visibilities: v, channels } of file.integrations())
+      for (let c = 0; c < channels; c++) {
+        // Baselines (0,0), (1,0), (1,1), one polarisation.
+        const [own, across, other] = [0, 1, 2].map((b) => v[(c * 3 + b) * 2]);
+        assert.ok(Math.abs(across / Math.sqrt(own * other) + 1) < 1e-3, `channel ${c}: ${across}`);
+      }
+    await file.close();
+    for (const command of [
+      ['image', 'bench.uvh5'],
+      ['calibrate', 'bench.uvh5'],
+    ]) {
+      const said = await corellaHere(folder, ...command);
+      assert.equal(said.code, 1);
+      assert.match(said.stderr, /its stations all stand at one place/);
+    }
+    const tracked = await corellaHere(
+      folder,
+      ...words,
+      '--telescope',
+      'none',
+      '--track',
+      'CygA',
+      '-o',
+      't.uvh5',
+    );
+    assert.match(tracked.stderr, /--track: its stations all stand at one place/);
+  }));

@@ -1,0 +1,208 @@
+/**
+ * LWA1's transient buffer, TBW: 61 ms of every stand at the full 196 MHz, real samples of both polarisations in each
+ * frame, 12 bits or 4. The file holds one stand (or two) after the other, so that frames of one moment lie gigabytes
+ * apart: where each lies is found out first (8 bytes of memory a frame), and blocks are gathered from there.
+ */
+import { refuse } from '../../../core/errors.js';
+import { highNibble, lowNibble } from '../../../core/nibbles.js';
+import type { OpenOptions, VoltageRecording } from '../../format.js';
+import type { InputFile } from '../../io/input.js';
+import { emptyTally, plausibleSamples, walkFrames, type Frame, type Lane } from '../frames.js';
+import { framedVoltages, polarisationsFor } from '../recording.js';
+import { CLOCK_HZ, headerBytes, instantOfTag, lwaReading, type LwaShape } from './frame.js';
+import { common, tagSpan } from './times.js';
+
+/** A frame's samples of each polarisation: of 12 bits and of 4. */
+const SAMPLES = { 12: 400, 4: 1200 } as const;
+type TbwBits = keyof typeof SAMPLES;
+
+const bitsOf = (view: DataView, at: number): TbwBits => ((view.getUint8(at + 12) >>> 6) & 1 ? 4 : 12);
+const standOf = (view: DataView, at: number): number => view.getUint16(at + 12) & 0x3ff;
+const tagOf = (view: DataView, at: number): bigint => view.getBigUint64(at + 16);
+
+/** Both polarisations of `count` samples from sample `from` on. */
+function unpackInto(
+  payload: Uint8Array,
+  bits: TbwBits,
+  { from, count }: { readonly from: number; readonly count: number },
+  into: { readonly elements: Record<number, number>; readonly x: number; readonly y: number },
+): void {
+  const { elements, x, y } = into;
+  for (let t = 0; t < count; t++) {
+    if (bits === 4) {
+      const byte = payload[from + t];
+      elements[x + t] = highNibble(byte);
+      elements[y + t] = lowNibble(byte);
+      continue;
+    }
+    const at = 3 * (from + t);
+    // Twelve bits each, the sign on top: shifted up to bit 31 and back.
+    elements[x + t] = ((payload[at] << 24) | ((payload[at + 1] & 0xf0) << 16)) >> 20;
+    elements[y + t] = ((payload[at + 1] << 28) | (payload[at + 2] << 20)) >> 20;
+  }
+}
+
+/** Where a stand's frames lie in the file, in the order of time. */
+interface StandFrames {
+  readonly firstSamples: Float64Array;
+  readonly offsets: Float64Array;
+}
+
+/** Recorders write them so; a file that was put together may not. */
+function sortByTime({ firstSamples, offsets }: StandFrames): void {
+  if (firstSamples.every((time, k) => k === 0 || time >= firstSamples[k - 1])) return;
+  const order = Array.from(firstSamples.keys()).sort((a, b) => firstSamples[a] - firstSamples[b]);
+  const [times, places] = [firstSamples.slice(), offsets.slice()];
+  order.forEach((from, k) => {
+    firstSamples[k] = times[from];
+    offsets[k] = places[from];
+  });
+}
+
+const MOST_AT_ONCE_BYTES = 4 * 2 ** 20;
+
+/** Stretches of the file that hold frames wanted now: neighbours are read together. */
+async function* gathered(
+  file: InputFile,
+  frameBytes: number,
+  stand: StandFrames,
+  range: { readonly first: number; readonly end: number },
+): AsyncGenerator<{ readonly bytes: Uint8Array; readonly frame: number }> {
+  let k = range.first;
+  while (k < range.end) {
+    const from = stand.offsets[k];
+    let last = k;
+    while (
+      last + 1 < range.end &&
+      stand.offsets[last + 1] > stand.offsets[last] &&
+      // Two stands may take turns; more between than that is not worth reading.
+      stand.offsets[last + 1] - stand.offsets[last] <= 4 * frameBytes &&
+      stand.offsets[last + 1] + frameBytes - from <= MOST_AT_ONCE_BYTES
+    )
+      last++;
+    const bytes = new Uint8Array(stand.offsets[last] + frameBytes - from);
+    await file.readExactly(bytes, from);
+    for (; k <= last; k++) {
+      const at = stand.offsets[k] - from;
+      yield { bytes: bytes.subarray(at + headerBytes.tbw, at + frameBytes), frame: k };
+    }
+  }
+}
+
+export async function openTbw(
+  file: InputFile,
+  shape: LwaShape,
+  options: OpenOptions,
+): Promise<VoltageRecording> {
+  const { path } = file;
+  const { frameBytes } = shape;
+  const most = Math.ceil(file.sizeBytes / frameBytes);
+  const seen = { stands: new Uint16Array(most), bits: new Uint8Array(most), offsets: new Float64Array(most) };
+  const tags = new BigUint64Array(most);
+  let frames = 0;
+  const tally = emptyTally();
+  // The walk hands out views of its buffer, and says where the buffer lies by counting what it consumed.
+  let consumed = 0;
+  const walk = lwaReading(file, shape, tally, (view, at) => {
+    seen.stands[frames] = standOf(view, at);
+    seen.bits[frames] = bitsOf(view, at);
+    tags[frames] = tagOf(view, at);
+    seen.offsets[frames++] = consumed;
+    return undefined;
+  });
+  await walkFrames({
+    ...walk,
+    parse: (bytes, view, at) => {
+      const step = walk.parse(bytes, view, at);
+      consumed += step.consumed;
+      return step;
+    },
+  });
+  if (frames === 0) refuse(path, 'no whole TBW frame is in it', 'it is damaged or cut short');
+  const bits = common(seen.bits.subarray(0, frames))[0] as TbwBits;
+  const perFrame = SAMPLES[bits];
+  const stands = common(seen.stands.subarray(0, frames));
+  const span = tagSpan([...new Set(tags.subarray(0, frames))], 64 * perFrame);
+  const samples = plausibleSamples(path, span.lastTicks + perFrame, frames * perFrame);
+  const damaged = { invalid: tally.invalid, spareBytes: tally.spareBytes };
+
+  const laneOf = new Map(stands.map((stand, lane) => [stand, lane]));
+  const counts = new Uint32Array(stands.length);
+  /** Of each frame: its stand's place, or none where its header fits no other. */
+  const lanesSeen = Int32Array.from({ length: frames }, (_, k) => {
+    const firstSample = Number(tags[k] - span.first);
+    const lane = laneOf.get(seen.stands[k]);
+    if (lane === undefined || seen.bits[k] !== bits || firstSample < 0 || firstSample >= samples) return -1;
+    counts[lane]++;
+    return lane;
+  });
+  const odd = frames - counts.reduce((sum, count) => sum + count, 0);
+  const index = stands.map((_, lane): StandFrames => {
+    const firstSamples = new Float64Array(counts[lane]);
+    const offsets = new Float64Array(counts[lane]);
+    return { firstSamples, offsets };
+  });
+  counts.fill(0);
+  for (let k = 0; k < frames; k++) {
+    const lane = lanesSeen[k];
+    if (lane < 0) continue;
+    index[lane].firstSamples[counts[lane]] = Number(tags[k] - span.first);
+    index[lane].offsets[counts[lane]++] = seen.offsets[k];
+  }
+  index.forEach(sortByTime);
+
+  const inputs = 2 * stands.length;
+  const lanes = stands.map((_, lane): Lane => ({
+    firstInput: 2 * lane,
+    endInput: 2 * lane + 2,
+    firstChannel: 0,
+    endChannel: 1,
+  }));
+  /** All stands' frames by the order of time, a stretch of it at a time. */
+  async function* batches(): AsyncGenerator<Frame[]> {
+    tally.invalid += damaged.invalid + odd;
+    tally.spareBytes += damaged.spareBytes;
+    const next = index.map(() => 0);
+    const stretch = Math.max(perFrame, Math.floor(2 ** 22 / inputs / perFrame) * perFrame);
+    for (let end = stretch; next.some((k, lane) => k < index[lane].offsets.length); end += stretch) {
+      const batch: Frame[] = [];
+      for (const [lane, stand] of index.entries()) {
+        const first = next[lane];
+        let to = first;
+        while (to < stand.offsets.length && stand.firstSamples[to] < end) to++;
+        for await (const { bytes, frame } of gathered(file, frameBytes, stand, { first, end: to }))
+          batch.push({ lane, firstSample: stand.firstSamples[frame], samples: perFrame, payload: bytes });
+        next[lane] = to;
+      }
+      batch.sort((a, b) => a.firstSample - b.firstSample);
+      yield batch;
+    }
+  }
+  return framedVoltages(
+    {
+      path,
+      format: 'lwa',
+      type: bits === 4 ? 'i8' : 'i16',
+      ...(options.telescope && { telescope: options.telescope }),
+      details: { mode: 'TBW', frames, frameBytes, stands, firstTimeTag: String(span.first) },
+      bits,
+      inputs,
+      polarisations: polarisationsFor(path, inputs, 2, options),
+      samples,
+      sampleRateHz: CLOCK_HZ,
+      // Sampled at the sky's own frequencies, from 0 to 98 MHz.
+      centreFrequencyHz: CLOCK_HZ / 4,
+      start: instantOfTag(span.first),
+    },
+    {
+      file,
+      tally,
+      lanes,
+      batches,
+      unpack: (frame, from, { elements, stride, at, count }) => {
+        const x = 2 * frame.lane * stride + at;
+        unpackInto(frame.payload, bits, { from, count }, { elements, x, y: x + stride });
+      },
+    },
+  );
+}

@@ -1,0 +1,70 @@
+/** VDIF's threads lie side by side in a file, and so do their times: some recorders write the seconds of every other one wrongly. */
+import { refuse } from '../../core/errors.js';
+
+interface ThreadHeader {
+  readonly thread: number;
+  readonly seconds: number;
+}
+
+/** Each thread's seconds less those of the thread beside it in the file: the most frequent difference, in whole seconds. */
+function secondsBeside(
+  headers: readonly ThreadHeader[],
+  threads: readonly number[],
+  beside: number,
+): Map<number, number> {
+  const found = new Map(threads.map((thread) => [thread, [] as number[]]));
+  let latest = headers.find(({ thread }) => thread === beside)?.seconds ?? 0;
+  for (const { thread, seconds } of headers) {
+    if (thread === beside) latest = seconds;
+    found.get(thread)?.push(seconds - latest);
+  }
+  return new Map([...found].map(([thread, differences]) => [thread, mostFrequent(differences)]));
+}
+
+/** Zero where none is more frequent than all others together, or there is only one: then they are not a rule. */
+function mostFrequent(values: readonly number[]): number {
+  const times = new Map<number, number>();
+  for (const value of values) times.set(value, (times.get(value) ?? 0) + 1);
+  const [value, count] = [...times].reduce((best, now) => (now[1] > best[1] ? now : best), [0, 0]);
+  return count >= 2 && 2 * count > values.length ? value : 0;
+}
+
+/** Farther apart than threads of one recording ever are. */
+const MOST_APART_S = 2;
+
+/** What to add to each thread's seconds so that one thread's hold for all. */
+export function secondsOfOneThread(
+  path: string,
+  headers: readonly ThreadHeader[],
+  threads: readonly number[],
+  secondsOfThread: number | undefined,
+): Map<number, number> {
+  if (secondsOfThread === undefined) return new Map();
+  if (!threads.includes(secondsOfThread))
+    refuse(
+      path,
+      `has no thread ${secondsOfThread}`,
+      `it has threads ${threads.join(', ')}: name one of them`,
+    );
+  const beside = secondsBeside(headers, threads, secondsOfThread);
+  return new Map([...beside].map(([thread, seconds]) => [thread, -seconds]));
+}
+
+/** Threads whose frames lie side by side and whose seconds do not: some of them are wrong, and the user knows which. */
+export function refuseLyingThreads(
+  path: string,
+  headers: readonly ThreadHeader[],
+  threads: readonly number[],
+): void {
+  const beside = secondsBeside(headers, threads, headers[0].thread);
+  const awayS = (thread: number): number => beside.get(thread) ?? 0;
+  const apart = threads.filter((thread) => Math.abs(awayS(thread)) > MOST_APART_S);
+  if (apart.length === 0) return;
+  const others = threads.filter((thread) => !apart.includes(thread));
+  const away = `${Math.abs(awayS(apart[0]))} s ${awayS(apart[0]) > 0 ? 'later' : 'earlier'}`;
+  refuse(
+    path,
+    `its threads ${apart.join(', ')} say ${away} than ${others.join(', ')} beside them`,
+    `take the seconds of one that is right for all: --seconds-of ${apart[0]} or --seconds-of ${others[0]}`,
+  );
+}
