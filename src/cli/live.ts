@@ -9,7 +9,6 @@ import type { CardChain } from '../pipeline/live/card-chain.js';
 import { isLiveSpectra, type LiveSettings } from '../pipeline/live/chain.js';
 import { openFiles } from '../pipeline/live/open-files.js';
 import { runNight, spectrumRateOf, type NightProducts } from '../pipeline/live/night.js';
-import { openLatestPicture } from '../pipeline/live/pictures.js';
 import { rehearse } from '../pipeline/live/rehearse.js';
 import { prepareLiveCard } from '../pipeline/resident/live/card.js';
 import type { ChannelRange } from '../pipeline/stages/select-channels.js';
@@ -26,6 +25,7 @@ import { parseStreamType, streamTypes } from './live/stream-type.js';
 import { earlyCard, type LiveShape } from './live/early-card.js';
 import { openLiveInput, telescopeOf, type InputOptions, type OpenedInput } from './live/input.js';
 import { checkDisk, imagingOf, planOf, type ImagingOptions, type Written } from './live/plans.js';
+import { openPicture } from './live/picture.js';
 import { openReport, type Report } from './live/report.js';
 import { leftoverLines } from './options/leftover-lines.js';
 import { addChannelOptions, type ChannelOptions } from './options/channel-options.js';
@@ -391,30 +391,10 @@ async function prepareProducts(source: Source, input: OpenedInput, given: Night)
           // A card is not kept waiting by a disk.
           card ? 'own thread' : 'this thread',
         );
-  const picture =
-    imaging &&
-    openLatestPicture(
-      {
-        path: options.picture,
-        width: PICTURE_WIDTH,
-        telescope,
-        road:
-          options.direct === true
-            ? 'Live, direct imaging (EPIC)'
-            : `Live, from visibilities, ${options.weight} weight`,
-        unit: options.gains === undefined ? 'counts' : 'Jy/beam',
-        channelWidthHz,
-        sources: options.sources === 'all' ? 'all' : options.sources.split(',').map((one) => one.trim()),
-      },
-      (why) => {
-        report.say(`the picture cannot be drawn: ${why}`);
-      },
-    );
+  const picture = imaging && openPicture(options, telescope, channelWidthHz, report.say);
   page?.begin(source, {
     ...{ live, channelWidthHz, sources: options.sources, picture: options.picture },
     ...(files && { files }),
   });
   return { live, ...(files && { files }), ...(picture && { picture }) };
 }
-
-const PICTURE_WIDTH = 800;

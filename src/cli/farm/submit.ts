@@ -1,12 +1,10 @@
 /** corella farm submit: a recording's work cut into jobs, on a queue or as files. */
-import { kurtosisWork } from '../interference/kurtosis-options.js';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { baselineCount, spectraSizeBytes, voltageSizeBytes } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
-
 import {
   connectQueue,
   createLedger,
@@ -32,13 +30,9 @@ import { spectraHeader } from '../../pipeline/channelise.js';
 import { firstSpectrumStart, planChannels, type ChannelSettings } from '../../pipeline/channels.js';
 import { clockOf, spectraOf, stretchesOf } from '../../pipeline/parts.js';
 import { addChanneliseOptions, type ChanneliseOptions } from '../channelise.js';
-import {
-  addCorrelateOptions,
-  headerOf,
-  integrationFor,
-  planWork,
-  type CorrelateOptions,
-} from '../correlate.js';
+import { addCorrelateOptions, type CorrelateOptions } from '../correlate.js';
+import { headerOf, integrationFor, planWork } from '../correlate/work.js';
+import { kurtosisWork } from '../interference/kurtosis-options.js';
 import { openVoltages, refuseUnknown, telescopeFor } from '../open.js';
 import { channelOptionNames, measuredSettings } from '../options/channel-options.js';
 import { addExamples, parseCount, refuseGiven, type BackendOptions } from '../options/command.js';

@@ -91,7 +91,12 @@ async function voltages(opening: Opening): Promise<VoltageRecording> {
   // Unless told, the band counts from zero: its middle is R/4 (real) or 0 (complex).
   const centreFrequencyHz = common.centreFrequencyHz ?? (isComplexVoltage(type) ? 0 : sampleRateHz / 4);
   async function* blocks(blockSamples: number, within?: SampleRange): AsyncGenerator<VoltageBlock> {
-    for await (const { bytes, samples, firstSample, gaps } of readFrames(file, layout, blockSamples, within)) {
+    for await (const { bytes, samples, firstSample, gaps } of readFrames(
+      file,
+      layout,
+      blockSamples,
+      within,
+    )) {
       const elements = voltageViews[type](bytes);
       if (elements instanceof Float32Array) {
         const partsPerSample = elementsPerVoltage(type);
@@ -166,7 +171,12 @@ async function spectra(opening: Opening, type: SpectraType): Promise<SpectraReco
   const frequenciesHz = Float64Array.from(listedHz, (offsetHz) => offsetHz + fromHz);
   const { layout, start, rateHz: spectrumRateHz, facts } = common;
   async function* blocks(blockSamples: number, within?: SampleRange): AsyncGenerator<CanonicalSpectra> {
-    for await (const { bytes, samples, firstSample, gaps } of readFrames(file, layout, blockSamples, within)) {
+    for await (const { bytes, samples, firstSample, gaps } of readFrames(
+      file,
+      layout,
+      blockSamples,
+      within,
+    )) {
       const elements = spectraViews[type](bytes);
       checkRange(elements, type, file.path, { samples, firstSample });
       const values = spectraCAT(elements, type, channels, inputs, samples);

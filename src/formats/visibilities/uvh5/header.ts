@@ -7,7 +7,7 @@ import { skyFrame, type SkyPosition } from '../../../sky/frame.js';
 import type { Site, Station, Telescope } from '../../../telescope/telescope.js';
 import { ecefToEnu } from '../../../telescope/earth.js';
 import { checkedSite } from '../../../telescope/site.js';
-import type { KeywordValue, UnusedAntenna, VisibilityHeader } from '../../format.js';
+import type { UnusedAntenna, VisibilityHeader } from '../../format.js';
 import {
   orientationHere,
   orientationOf,
@@ -19,6 +19,7 @@ import {
 import { orientationOfFeeds } from './feeds.js';
 import { codesInOurOrder, codesOf, storedProducts, type StoredProduct } from '../../io/gather.js';
 import type { Hdf5File } from '../../hdf5/read.js';
+import { keywordsIn } from './keywords.js';
 import { optionalText } from './optional-text.js';
 import { telescopeOf } from './telescope.js';
 
@@ -338,18 +339,6 @@ function factsOf(
       rows: { most, times },
     }),
   };
-}
-
-/** Single numbers and texts of extra_keywords; our own words among them have their place already. */
-function keywordsIn(file: Hdf5File): Record<string, KeywordValue> {
-  const group = 'Header/extra_keywords';
-  const keywords: Record<string, KeywordValue> = {};
-  for (const name of file.has(group) ? file.keys(group) : []) {
-    if (name.startsWith('corella_')) continue;
-    const value = file.scalar(`${group}/${name}`);
-    if (value !== undefined) keywords[name] = value;
-  }
-  return keywords;
 }
 
 interface Centre {

@@ -1,0 +1,178 @@
+/** What a correlation is made of: how a recording becomes channels, how long integrations are, what the file says of it. */
+import type { SpectraType } from '../../core/axes.js';
+import type { Integration } from '../../core/blocks.js';
+import { refuse } from '../../core/errors.js';
+import { addSeconds } from '../../core/instant.js';
+import type { OnProgress } from '../../core/progress.js';
+import { formatSeconds } from '../../core/units.js';
+import {
+  sampleRateOf,
+  type Recording,
+  type StoredValues,
+  type VisibilityHeader,
+} from '../../formats/index.js';
+import { channelsOf, planChannels, type ChannelSettings } from '../../pipeline/channels.js';
+import { bearableIntegrationS, coherenceOf, type Coherence } from '../../pipeline/coherence.js';
+import { correlateSpectra, correlateVoltages, type CorrelationSettings } from '../../pipeline/correlate.js';
+import { atUsualGain, type Level } from '../../pipeline/levels.js';
+import { leastSpectraOf } from '../../pipeline/stages/kurtosis.js';
+import type { Account, Emit } from '../../pipeline/stages/stage.js';
+import { mostDelaySamples, type RequestedDelays } from '../../pipeline/tracking.js';
+import { skyFrame } from '../../sky/frame.js';
+import type { PhaseCentre } from '../../sky/phase-centre.js';
+import type { Telescope } from '../../telescope/telescope.js';
+import type { KurtosisWork } from '../interference/kurtosis-options.js';
+import { measuredSettings, type ChannelOptions } from '../options/channel-options.js';
+import { centreOf } from '../options/phase-centre-option.js';
+import { coherenceLines } from '../report/coherence-lines.js';
+import { history } from '../report/history.js';
+
+interface WorkOptions extends ChannelOptions {
+  readonly values: StoredValues;
+}
+
+/** The correlation of a recording of either kind. */
+export interface Work {
+  /** How voltages become channels. */
+  readonly settings?: ChannelSettings;
+  readonly delays?: RequestedDelays;
+  readonly frequenciesHz: Float64Array;
+  readonly channelWidthHz: number;
+  readonly type: SpectraType;
+  /** Spectra a second. */
+  readonly spectrumRateHz: number;
+  readonly level?: Level;
+  run(
+    settings: CorrelationSettings & { readonly onProgress: OnProgress; readonly stop: AbortSignal },
+    append: (integration: Integration) => Promise<void>,
+  ): Promise<Account>;
+}
+
+export async function planWork(
+  recording: Recording,
+  options: WorkOptions,
+  delays: RequestedDelays | undefined,
+  { asked: { kurtosis } }: KurtosisWork,
+): Promise<Work> {
+  const asked = delays && { delays };
+  if (delays?.towards !== undefined && options.values === 'sums') {
+    refuse(
+      '--values',
+      'sums are whole numbers, and what is tracked is turned back afterwards',
+      'take means, or do not track',
+    );
+  }
+  if (recording.kind === 'spectra') {
+    const { frequenciesHz, channelWidthHz } = recording;
+    refuseFloatSums(delays ? 'cf32' : recording.type, options);
+    return {
+      ...asked,
+      frequenciesHz,
+      channelWidthHz,
+      ...{ type: recording.type, spectrumRateHz: recording.spectrumRateHz },
+      run: (settings, append) => correlateSpectra(recording, settings, append),
+    };
+  }
+  const channels = await measuredSettings(options, recording);
+  const plan = planChannels(recording, {
+    ...channels,
+    ...leastSpectraOf(kurtosis, { ...recording, channels: channels.channels }),
+    ...(delays && { mostDelaySamples: mostDelaySamples(delays) }),
+  });
+  refuseFloatSums(plan.outputType, options);
+  const { level } = channels;
+  // Whole sums stay as they were summed.
+  const inUsualUnit = (append: Emit<Integration>): Emit<Integration> =>
+    level && options.values === 'means' ? (one) => append(atUsualGain(one, level)) : append;
+  return {
+    ...asked,
+    ...channelsOf(recording, plan),
+    ...{ type: plan.outputType, spectrumRateHz: recording.sampleRateHz / plan.samplesPerSpectrum },
+    ...(level && { level }),
+    settings: channels,
+    run: (settings, append) => correlateVoltages(recording, plan, settings, inUsualUnit(append)),
+  };
+}
+
+/** The most that a real or imaginary part of a sum may come to: every sample at full scale, x·conj(y) = 2·full². */
+export function largestSum({ type, spectrumRateHz }: Work, recording: Recording, longestS: number): number {
+  const full = type === 'ci4' ? 7 : 127;
+  return 2 * full ** 2 * Math.min(recording.samples, Math.ceil(longestS * spectrumRateHz) + 1);
+}
+
+/** Floats have no whole sums: refused before the work, not at its end. */
+function refuseFloatSums(type: SpectraType, { values }: WorkOptions): void {
+  if (values === 'sums' && type === 'cf32')
+    refuse('--values', 'sums are whole numbers, and these channels are floats', 'take means, or --bits 8');
+}
+
+export function headerOf(
+  recording: Recording,
+  telescope: Telescope,
+  { frequenciesHz, channelWidthHz, delays, level }: Work,
+  centre: PhaseCentre | undefined,
+  more: readonly string[],
+): VisibilityHeader {
+  const middle = addSeconds(recording.start, recording.samples / sampleRateOf(recording) / 2);
+  const zenith = { phaseCentre: skyFrame(telescope.site, middle).zenith, object: 'zenith' };
+  return {
+    telescope,
+    polarisations: recording.polarisations,
+    frequenciesHz,
+    channelWidthHz,
+    ...(centre ? centreOf(centre, telescope.site, middle) : zenith),
+    history: [
+      ...history({ from: recording, telescope }),
+      ...(delays?.towards === undefined
+        ? []
+        : [`tracked: ${delays.towards}, turned back at the middle of each integration`]),
+      ...(level?.follows === 'measured'
+        ? [`gain before rounding: ${level.gain}, by the first samples' level`]
+        : []),
+      ...more,
+    ],
+  };
+}
+
+/** How long integrations are, and what that costs. */
+export function integrationFor(
+  recording: Recording,
+  telescope: Telescope,
+  { frequenciesHz, channelWidthHz, delays }: Work,
+  options: { readonly integration?: number },
+): {
+  readonly chosenS?: number;
+  readonly longestS: number;
+  readonly coherence: Coherence;
+  readonly lines: string[];
+} {
+  const coherence = coherenceOf(telescope, frequenciesHz, channelWidthHz);
+  const lastsS = recording.samples / sampleRateOf(recording);
+  const isTracked = delays?.towards !== undefined;
+  // What is tracked stands still; around it the sky turns on, more slowly the nearer it is.
+  const bearableS = Math.max(bearableIntegrationS(coherence), isTracked ? TRACKED_INTEGRATION_S : 0);
+  const shortened = options.integration === undefined && bearableS < lastsS;
+  const chosenS = options.integration ?? (shortened ? bearableS : undefined);
+  const longestS = Math.min(chosenS ?? lastsS, lastsS);
+  return {
+    ...(chosenS !== undefined && { chosenS }),
+    longestS,
+    coherence,
+    lines: [
+      ...(shortened
+        ? [
+            `integrations of ${formatSeconds(bearableS)}, which this array bears; --integration says otherwise`,
+          ]
+        : []),
+      ...(isTracked
+        ? []
+        : coherenceLines(coherence, longestS, {
+            channel: '--track SOURCE saves it, and so do narrower --channels',
+            time: `--track SOURCE saves it, and so does --integration ${formatSeconds(bearableIntegrationS(coherence))}`,
+          })),
+    ],
+  };
+}
+
+/** Where something is tracked and nobody says otherwise. */
+const TRACKED_INTEGRATION_S = 10;
