@@ -14,6 +14,7 @@ import { firstTickOf, streamFor } from '../../pipeline/send/stream-for.js';
 import { canPace, openPacedSender, receivePackets, type ReceiveAccount } from '../../receive/index.js';
 import { loadTelescope } from '../../telescope/load.js';
 import { selectStations } from '../../telescope/select.js';
+import { START } from '../engines.js';
 import { all, atLeast, atMost, told, type Figure, type Rig } from '../figure.js';
 
 const STATIONS = 16;
@@ -131,13 +132,13 @@ function noise(samples: number): SpectraSource {
   );
   for (let at = 0; at < spectra.length; at += some.length)
     spectra.set(some.subarray(0, Math.min(some.length, spectra.length - at)), at);
-  const block: CanonicalSpectra = { spectra, samples, gaps: [], start: instant(0) };
+  const block: CanonicalSpectra = { spectra, samples, gaps: [], start: START };
   return {
     kind: 'spectra',
     type: 'ci4',
     inputs,
     polarisations: 2,
-    start: instant(0),
+    start: START,
     channels: CHANNELS,
     spectrumRateHz: RATE_HZ,
     frequenciesHz: Float64Array.from({ length: CHANNELS }, (_, c) => 50e6 + c * RATE_HZ),
