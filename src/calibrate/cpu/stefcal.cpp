@@ -12,21 +12,11 @@
 #include <vector>
 
 #include "backend/cpu/context.h"
+#include "calibrate/cpu/calibrator.h"
 #include "calibrate/cpu/stefcal_kernels.h"
 
 namespace corella {
 namespace {
-
-/** Pointers into a batch, one solve after the other, and the rule: tolerance < 0 runs all `most` iterations. */
-struct Batch {
-  int64_t solves, stations;
-  const double *data, *model, *weights;
-  double *gains;
-  int64_t most;
-  double tolerance;
-  int32_t *iterationsRun;
-  double *lastChange;
-};
 
 /** Float32 keeps 6 digits of d: a new anchor is set when the gains move by less than this fraction of it. */
 constexpr double ANCHOR_BELOW = 1e-4;
@@ -95,7 +85,7 @@ class Solve {
   }
 
   /** Called by every thread of the team with its own number. */
-  void run(const Batch &batch, int64_t solve, int thread) {
+  void run(const SolveBatch &batch, int64_t solve, int thread) {
     load(batch, solve, thread);
     const double near =
         std::max(NEAREST, NEAR_TOLERANCES * (batch.tolerance < 0 ? DEFAULT_TOLERANCE : batch.tolerance));
@@ -151,7 +141,7 @@ class Solve {
   }
 
   /** A = w R conj(M) and B = w |M|², scaled by powers of two to lie below 2; gains likewise. */
-  void load(const Batch &batch, int64_t solve, int thread) {
+  void load(const SolveBatch &batch, int64_t solve, int thread) {
     const int64_t first = solve * rowStart(stations);
     const double *data = batch.data + 2 * first, *model = batch.model + 2 * first, *weights = batch.weights + first;
     const auto elementA = [&](int64_t at, double &re, double &im) {
@@ -213,7 +203,7 @@ class Solve {
     barrier.wait();
   }
 
-  void store(const Batch &batch, int64_t solve, int thread) const {
+  void store(const SolveBatch &batch, int64_t solve, int thread) const {
     double *found = batch.gains + 2 * solve * stations;
     for (int64_t s = firstStation(thread); s < std::min(stations, firstStation(thread + 1)); s++) {
       found[2 * s] = gains[s] * unit;
@@ -281,37 +271,7 @@ class Solve {
   double unit = 1, ratio = 1;
 };
 
-/** Keeps the memory of its solves from one batch to the next. */
-class Calibrator {
- public:
-  Calibrator(Context &context, int64_t stationCount)
-      : stations(stationCount),
-        kernels(CORELLA_PICK(context.level, stefcalKernels)),
-        alone(static_cast<size_t>(context.pool.threads())) {}
-
-  /** A solve to each thread while there are enough of them; long ones that are left over are shared by all. */
-  void run(Context &context, const Batch &batch) {
-    const int threads = context.pool.threads();
-    const int64_t leftOver = stations >= SHARED_STATIONS ? batch.solves % threads : 0;
-    context.pool.run(batch.solves - leftOver, [&](int64_t solve, int worker) {
-      auto &mine = alone[static_cast<size_t>(worker)];
-      if (!mine) mine = std::make_unique<Solve>(kernels, stations, 1);
-      mine->run(batch, solve, 0);
-    });
-    if (leftOver == 0) return;
-    if (!shared) shared = std::make_unique<Solve>(kernels, stations, threads);
-    context.pool.together([&](int worker) {
-      for (int64_t solve = batch.solves - leftOver; solve < batch.solves; solve++) shared->run(batch, solve, worker);
-    });
-  }
-
-  const int64_t stations;
-
- private:
-  const StefcalKernels &kernels;
-  std::vector<std::unique_ptr<Solve>> alone;
-  std::unique_ptr<Solve> shared;
-};
+using GainCalibrator = Calibrator<Solve, StefcalKernels, SHARED_STATIONS>;
 
 }  // namespace
 }  // namespace corella
@@ -320,8 +280,7 @@ using namespace corella;
 
 CORELLA_EXPORT int32_t corella_calibrator_open(char *error, void *context, int64_t stations, void **calibrator) {
   return withContext(error, context, [&](Context &open) {
-    require(stations >= 1 && stations <= 65535, "stations must be from 1 to 65535");
-    *calibrator = open.keep(std::make_unique<Calibrator>(open, stations));
+    *calibrator = open.keep(std::make_unique<GainCalibrator>(open, CORELLA_PICK(open.level, stefcalKernels), stations));
   });
 }
 
@@ -331,8 +290,7 @@ CORELLA_EXPORT int32_t corella_calibrator_solve(char *error, void *context, void
                                                 double *gains, int64_t most, double tolerance, int32_t *iterationsRun,
                                                 double *lastChange) {
   return withContext(error, context, [&](Context &open) {
-    auto &engine = *static_cast<Calibrator *>(calibrator);
-    require(solves >= 0 && most >= 0, "a batch has a size below 0");
+    auto &engine = *static_cast<GainCalibrator *>(calibrator);
     engine.run(open,
                {solves, engine.stations, data, model, weights, gains, most, tolerance, iterationsRun, lastChange});
   });

@@ -8,21 +8,11 @@
 #include <vector>
 
 #include "backend/cpu/context.h"
+#include "calibrate/cpu/calibrator.h"
 #include "calibrate/full/cpu/stefcal_full_kernels.h"
 
 namespace corella {
 namespace {
-
-/** Pointers into a batch, one solve after the other, and the rule: tolerance < 0 runs all `most` iterations. */
-struct FullBatch {
-  int64_t solves, stations;
-  const double *data, *model, *weights;
-  double *gains;
-  int64_t most;
-  double tolerance;
-  int32_t *iterationsRun;
-  double *lastChange;
-};
 
 /** Rounding moves float32 sums by a few 1e-7 of themselves. */
 constexpr double SWITCH_BELOW = 2e-6;
@@ -101,7 +91,7 @@ class FullSolve {
   }
 
   /** Called by every thread of the team with its own number. */
-  void run(const FullBatch &batch, int64_t solve, int thread) {
+  void run(const SolveBatch &batch, int64_t solve, int thread) {
     load(batch, solve, thread);
     double change = INFINITY;
     int64_t iteration = 0;
@@ -154,7 +144,7 @@ class FullSolve {
   }
 
   /** V √w and M √w, scaled by powers of two to lie below 2; gains likewise. */
-  void load(const FullBatch &batch, int64_t solve, int thread) {
+  void load(const SolveBatch &batch, int64_t solve, int thread) {
     const int64_t first = solve * rowStart(stations);
     const double *data = batch.data + 8 * first, *model = batch.model + 8 * first, *weights = batch.weights + first;
     FullFindings &mine = findings[static_cast<size_t>(thread)];
@@ -275,37 +265,7 @@ class FullSolve {
   double unit = 1, ratio = 1;
 };
 
-/** Keeps the memory of its solves from one batch to the next. */
-class FullCalibrator {
- public:
-  FullCalibrator(Context &context, int64_t stationCount)
-      : stations(stationCount),
-        kernels(CORELLA_PICK(context.level, fullKernels)),
-        alone(static_cast<size_t>(context.pool.threads())) {}
-
-  /** A solve to each thread while there are enough of them; long ones that are left over are shared by all. */
-  void run(Context &context, const FullBatch &batch) {
-    const int threads = context.pool.threads();
-    const int64_t leftOver = stations >= SHARED_STATIONS ? batch.solves % threads : 0;
-    context.pool.run(batch.solves - leftOver, [&](int64_t solve, int worker) {
-      auto &mine = alone[static_cast<size_t>(worker)];
-      if (!mine) mine = std::make_unique<FullSolve>(kernels, stations, 1);
-      mine->run(batch, solve, 0);
-    });
-    if (leftOver == 0) return;
-    if (!shared) shared = std::make_unique<FullSolve>(kernels, stations, threads);
-    context.pool.together([&](int worker) {
-      for (int64_t solve = batch.solves - leftOver; solve < batch.solves; solve++) shared->run(batch, solve, worker);
-    });
-  }
-
-  const int64_t stations;
-
- private:
-  const FullKernels &kernels;
-  std::vector<std::unique_ptr<FullSolve>> alone;
-  std::unique_ptr<FullSolve> shared;
-};
+using FullCalibrator = Calibrator<FullSolve, FullKernels, SHARED_STATIONS>;
 
 }  // namespace
 }  // namespace corella
@@ -314,8 +274,7 @@ using namespace corella;
 
 CORELLA_EXPORT int32_t corella_full_calibrator_open(char *error, void *context, int64_t stations, void **calibrator) {
   return withContext(error, context, [&](Context &open) {
-    require(stations >= 1 && stations <= 65535, "stations must be from 1 to 65535");
-    *calibrator = open.keep(std::make_unique<FullCalibrator>(open, stations));
+    *calibrator = open.keep(std::make_unique<FullCalibrator>(open, CORELLA_PICK(open.level, fullKernels), stations));
   });
 }
 
@@ -326,7 +285,6 @@ CORELLA_EXPORT int32_t corella_full_calibrator_solve(char *error, void *context,
                                                      int32_t *iterationsRun, double *lastChange) {
   return withContext(error, context, [&](Context &open) {
     auto &engine = *static_cast<FullCalibrator *>(calibrator);
-    require(solves >= 0 && most >= 0, "a batch has a size below 0");
     engine.run(open,
                {solves, engine.stations, data, model, weights, gains, most, tolerance, iterationsRun, lastChange});
   });
