@@ -268,7 +268,10 @@ describe('bad input', () => {
     await writeFile(file('named.vdif'), vdif);
     await refused(/says itself that it has 32 kHz; leave out --rate/, 'inspect', 'named.vdif', '--rate', '64kHz'); // prettier-ignore
     const help = await corella(folder, 'correlate', '--help');
-    assert.match(help.stdout.replaceAll(/\s+/g, ' '), /--tuning <number> .* \(LWA DRX, LWA DRX8; default: 1\)/);
+    assert.match(
+      help.stdout.replaceAll(/\s+/g, ' '),
+      /--tuning <number> .* \(LWA DRX, LWA DRX8; default: 1\)/,
+    );
     assert.doesNotMatch(help.stdout, /--metafits/);
   });
 
