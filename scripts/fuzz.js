@@ -1,5 +1,5 @@
 // Feeds damaged files to every reader: npm run fuzz [-- --inputs 10000 --seed 1 --only vdif,guppi]
-// Each must end in a recording whose gaps and lengths add up, or in a CorellaError, within two seconds, and may ask for no more
+// Each must end in a recording whose gaps and lengths add up, or in a CorellaError, within two seconds (ten through casacore), and may ask for no more
 // memory at once than a small multiple of the file's own size. The slowest input and the largest request are told.
 // The same seed makes the same inputs; a failure names the reader and the input's number.
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync, existsSync } from 'node:fs';
@@ -11,6 +11,8 @@ import { parentPort, Worker, workerData } from 'node:worker_threads';
 const TIME_LIMIT_MS = 60_000;
 /** A hang is ended after a minute; an input that takes longer than this has failed. */
 const SLOWEST_MS = 2000;
+/** casacore itself is up to two seconds over a damaged table. */
+const SLOWEST_CASACORE_MS = 10_000;
 /**
  * What one array may take: buffers of a few megabytes that every reader has, and so much for each byte of the file. Samples of
  * one bit become floats of 32, and a block holds some hundred of them that a damaged header may say to be there.
@@ -143,7 +145,8 @@ async function fuzzOne({ name, folder, inputs, seed, first, progress }) {
       most.ms = Math.max(most.ms, ms);
       most.bytes = Math.max(most.bytes, asked.largest);
       most.timesTheFile = Math.max(most.timesTheFile, (asked.largest - BUFFER_BYTES) / damaged.length);
-      if (ms > SLOWEST_MS) throw new Error(`took ${ms.toFixed(0)} ms`);
+      if (ms > (name === 'ms' ? SLOWEST_CASACORE_MS : SLOWEST_MS))
+        throw new Error(`took ${ms.toFixed(0)} ms`);
       if (asked.largest > BUFFER_BYTES + BYTES_PER_BYTE * Math.max(damaged.length, subject.bytes.length))
         throw new Error(`asked for ${asked.largest} bytes at once for a file of ${damaged.length}`);
     } catch (error) {
