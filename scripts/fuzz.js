@@ -1,6 +1,6 @@
 // Feeds damaged files to every reader: npm run fuzz [-- --inputs 10000 --seed 1 --only vdif,guppi]
-// Each must end in a recording whose gaps and lengths add up, or in a CorellaError, within two seconds (ten through casacore), and may ask for no more
-// memory at once than a small multiple of the file's own size. The slowest input and the largest request are told.
+// Each must end in a recording whose gaps and lengths add up, or in a CorellaError, within two seconds (ten through casacore),
+// and may ask for no more memory at once than a small multiple of the file's own size. The slowest input and the largest request are told.
 // The same seed makes the same inputs; a failure names the reader and the input's number.
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync, existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -8,16 +8,25 @@ export interface Solver extends Closable {
   readonly solve: SolveKernel;
 }
 
-export function prepareCpuSolver(
+export const prepareCpuSolver = (
   { stations }: Pick<CalibrationPlan, 'stations'>,
   backend: CpuBackend,
+): Solver =>
+  prepareNativeSolver(stations, backend, {
+    open: 'int32_t corella_calibrator_open(char *error, void *context, int64_t stations, _Out_ void **calibrator)',
+    solve:
+      'int32_t corella_calibrator_solve(char *error, void *context, void *calibrator, int64_t solves, ' +
+      'const double *data, const double *model, const double *weights, double *gains, int64_t most, ' +
+      'double tolerance, int32_t *iterationsRun, double *lastChange)',
+  });
+
+/** A solver of any kind by its two functions, whose words are alike. */
+export function prepareNativeSolver(
+  stations: number,
+  { native }: CpuBackend,
+  prototypes: { readonly open: string; readonly solve: string },
 ): Solver {
-  const { native } = backend;
-  const engine = native.open(
-    'calibrate',
-    'int32_t corella_calibrator_open(char *error, void *context, int64_t stations, _Out_ void **calibrator)',
-    stations,
-  );
+  const engine = native.open('calibrate', prototypes.open, stations);
   const solve: NativeCall<
     [
       calibrator: bigint,
@@ -31,12 +40,7 @@ export function prepareCpuSolver(
       iterationsRun: Int32Array,
       lastChange: Float64Array,
     ]
-  > = native.bind(
-    'calibrate',
-    'int32_t corella_calibrator_solve(char *error, void *context, void *calibrator, int64_t solves, ' +
-      'const double *data, const double *model, const double *weights, double *gains, int64_t most, ' +
-      'double tolerance, int32_t *iterationsRun, double *lastChange)',
-  );
+  > = native.bind('calibrate', prototypes.solve);
   return {
     solve: ({ solves, data, model, weights, gains, iterations, iterationsRun, lastChange }) => {
       // No change is below −1: such a solve runs to its end.

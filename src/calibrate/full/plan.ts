@@ -3,7 +3,7 @@
  * receives a batch of such solves.
  */
 import type { Closable } from '../../core/closing.js';
-import type { IterationRule } from '../plan.js';
+import type { SolveBatch } from '../plan.js';
 
 /**
  * One solve a channel; all arrays hold one after the other.
@@ -21,19 +21,7 @@ import type { IterationRule } from '../plan.js';
  * summed over the whole row. All stations move at once from the previous gains; every even iteration (counted from 1) is
  * averaged with the one before it. A station whose D has no inverse keeps its gains.
  */
-export interface FullBatch {
-  readonly solves: number;
-  readonly stations: number;
-  readonly data: Float64Array;
-  readonly model: Float64Array;
-  readonly weights: Float64Array;
-  readonly gains: Float64Array;
-  readonly iterations: IterationRule;
-  /** Out : [k], how many iterations ran. */
-  readonly iterationsRun: Int32Array;
-  /** Out : [k], the relative change of the last iteration, after averaging where it was even. */
-  readonly lastChange: Float64Array;
-}
+export type FullBatch = SolveBatch;
 
 export interface FullSolver extends Closable {
   readonly solve: (batch: FullBatch) => Promise<void>;
