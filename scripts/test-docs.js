@@ -179,7 +179,7 @@ function start(item, folder) {
     limit = setTimeout(() => {
       late = true;
       signal('SIGKILL');
-    }, MOST_MS);
+    }, MOST_MS).unref();
   };
   // Another terminal stays open for as long as its page takes.
   if (!item.background) waitNoLonger();
