@@ -34,9 +34,10 @@ void filterSamples(const ChanneliseJob &job, const ChanneliseRows &rows, const P
 }
 
 int64_t transformRows(const ChanneliseJob &job, const ChanneliseRows &rows) {
-  const bool delayed = rows.turns != nullptr, folded = delayed && makeTurns(job, rows);
+  const bool delayed = rows.turns != nullptr;
   const Pass &first = job.transform.passes[0];
   if (finishesInLastPass(job)) {
+    const bool folded = delayed && makeLegTurns(job, rows);
     LastPasses last{nullptr, job.transform.passes[job.transform.passCount - 2], delayed, folded};
     last.column = !delayed        ? lastColumnOf<Turned::no>(job)
                   : job.gain == 0 ? lastColumnOf<Turned::yes>(job)
@@ -52,6 +53,7 @@ int64_t transformRows(const ChanneliseJob &job, const ChanneliseRows &rows) {
     for (int i = 0; i < first.radix; i++) finishTransform(job.transform, 1, rows.work + i * first.pitch * POINT);
   }
   if (job.real) untangle(job, rows.work);
+  if (delayed) makeTurns(job, rows);
   return delayed ? roundPlaces<true>(job, rows, 0, job.places) : roundPlaces<false>(job, rows, 0, job.places);
 }
 

@@ -38,13 +38,14 @@ CORELLA_INLINE void turnLegs(const ChanneliseRows &rows, int leg, Complex *x) {
 template <int R, Turned T>
 int64_t storeLastColumn(const ChanneliseJob &, const ChanneliseRows &rows, int64_t place) {
   float *to = reinterpret_cast<float *>(rows.stage) + place * POINT;
-  lastButterfly<R>(rows, place, [&](auto quad, Complex *x) __attribute__((always_inline)) {
-    turnLegs<T>(rows, 4 * quad, x);
-    each<4>(CORELLA_EACH {
-      const int leg = 4 * quad + i;
-      storePoint(to + leg * POINT, T == Turned::withGain ? x[i] : gained(x[i], rows, place + leg));
-    });
-  });
+  lastButterfly<R>(
+      rows, place, [&](auto quad, Complex *x) __attribute__((always_inline)) {
+        turnLegs<T>(rows, 4 * quad, x);
+        each<4>(CORELLA_EACH {
+          const int leg = 4 * quad + i;
+          storePoint(to + leg * POINT, T == Turned::withGain ? x[i] : gained(x[i], rows, place + leg));
+        });
+      });
   return 0;
 }
 
@@ -53,10 +54,11 @@ int64_t storeLastColumn(const ChanneliseJob &, const ChanneliseRows &rows, int64
 template <int R, Turned T>
 __attribute__((noinline)) int64_t roundLastWithRails(const ChanneliseJob &job, const ChanneliseRows &rows,
                                                      int64_t place) {
-  lastButterfly<R>(rows, place, [&](auto quad, Complex *x) __attribute__((always_inline)) {
-    turnLegs<T>(rows, 4 * quad, x);
-    each<4>(CORELLA_EACH { storePoint(rows.work + (place + 4 * quad + i) * POINT, x[i]); });
-  });
+  lastButterfly<R>(
+      rows, place, [&](auto quad, Complex *x) __attribute__((always_inline)) {
+        turnLegs<T>(rows, 4 * quad, x);
+        each<4>(CORELLA_EACH { storePoint(rows.work + (place + 4 * quad + i) * POINT, x[i]); });
+      });
   static const float ones[MOST_LEGS] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
   const float *gains = T == Turned::withGain ? ones : rows.gains + place;
   return roundWithRails(rows.work, gains, static_cast<float>(railOf(job.output)), place, place + R, rows.stage);
@@ -66,10 +68,11 @@ template <int R, Turned T>
 int64_t roundLastColumn(const ChanneliseJob &job, const ChanneliseRows &rows, int64_t place) {
   const int rail = railOf(job.output);
   IntVec largest = {};
-  lastButterfly<R>(rows, place, [&](auto quad, Complex *x) __attribute__((always_inline)) {
-    turnLegs<T>(rows, 4 * quad, x);
-    roundQuad<T == Turned::withGain>(x, rows, place + 4 * quad, rail, largest);
-  });
+  lastButterfly<R>(
+      rows, place, [&](auto quad, Complex *x) __attribute__((always_inline)) {
+        turnLegs<T>(rows, 4 * quad, x);
+        roundQuad<T == Turned::withGain>(x, rows, place + 4 * quad, rail, largest);
+      });
   if (__builtin_expect(allWithin(largest, rail), 1)) return 0;
   return roundLastWithRails<R, T>(job, rows, place);
 }

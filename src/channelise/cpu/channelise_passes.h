@@ -18,8 +18,7 @@ CORELLA_INLINE void passColumns(const Pass &pass, float *at, int first, int end)
     butterfly<R>(x);
     storePoint(column, x[0]);
     const float *twiddle = pass.twiddles + static_cast<int64_t>(j) * 2 * (R - 1);
-    each<R - 1>(
-        CORELLA_EACH { storePoint(column + (i + 1) * leg, times(x[i + 1], twiddle[i], twiddle[R - 1 + i])); });
+    each<R - 1>(CORELLA_EACH { storePoint(column + (i + 1) * leg, times(x[i + 1], twiddle[i], twiddle[R - 1 + i])); });
   }
 }
 

@@ -27,10 +27,6 @@ ChanneliseTables::ChanneliseTables(const ChanneliseKernel &level, const Channeli
   const bool straight = !shape.real && made.chirp == nullptr && made.transform.passCount > 1;
   if (!straight || (radix != 4 && radix != 8 && radix != 16)) return;
   made.legs = radix;
-  for (int leg = 0; leg < radix; leg++) {
-    const int32_t above = (made.channel[leg] - made.channel[0] + points) % points;
-    made.legSteps[leg] = static_cast<int8_t>(above / (points / radix));
-  }
 }
 
 void ChanneliseTables::planTransform() {

@@ -107,7 +107,7 @@ int64_t TransformTables::layOut(size_t level, int32_t length, int64_t pointBytes
     for (int32_t leg = 1; leg < radix; leg++) twiddles[level].push_back(static_cast<float>(std::cos(angle(leg))));
     for (int32_t leg = 1; leg < radix; leg++) twiddles[level].push_back(static_cast<float>(std::sin(angle(leg))));
   }
-  twiddles[level].resize(twiddles[level].size() + MOST_LANES);
+  twiddles[level].resize(twiddles[level].size() + TWIDDLE_PADDING);
   columns[level] = innerPlaces;
   passes[level] = {radix, count, pitch, columns[level].data(), twiddles[level].data(), circles[level].data()};
   return (radix - 1) * pitch + inner;

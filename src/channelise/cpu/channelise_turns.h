@@ -18,9 +18,7 @@ CORELLA_INLINE Vec multiplied(Vec a, Vec b, float added) { return a * b + broadc
 /** e^(2πi·turns) for |turns| up to 2²¹; Taylor's series over a quarter turn either way, right to 6·10⁻⁸. */
 CORELLA_INLINE Complex unitAt(Vec turns) {
   // Added to 3·2²², a number loses its fraction.
-  Vec whole = turns + 12582912.0f;
-  __asm__("" : "+m"(whole));
-  const Vec x = turns - (whole - 12582912.0f), half = broadcast(0.5f);
+  const Vec whole = (turns + 12582912.0f) - 12582912.0f, x = turns - whole, half = broadcast(0.5f);
   const Vec mirrored = (x > 0.25f) ? half - x : (x < -0.25f) ? -half - x : x;
   const IntVec beyond = (x > 0.25f) | (x < -0.25f);
   const Vec a = mirrored * 6.283185307179586f, s = a * a;
@@ -67,86 +65,145 @@ CORELLA_INLINE float *coarseTable(const ChanneliseJob &job, const ChanneliseRows
 /** How far from its own turn one for all spectra of a vector may be: floats are not to feel it beside their rounding. */
 constexpr double mostOffTurns(SpectraType output) { return output == SpectraType::cf32 ? 0x1p-25 : 0x1p-20; }
 
-/** Leg i of the pass is turned by i·legTurns; rows are written a few floats past their ends, so in order. */
-void turnTwiddles(const Pass &pass, float legTurns, float *turned) {
-  constexpr int MOST_CHUNKS = (MOST_RADIX - 2) / LANES + 1;
-  const int legs = pass.radix - 1, chunks = (legs - 1) / LANES + 1;
-  alignas(64) float numbers[LANES];
-  for (int lane = 0; lane < LANES; lane++) numbers[lane] = static_cast<float>(lane + 1);
-  Complex turns[MOST_CHUNKS];
-  for (int c = 0; c < chunks; c++) turns[c] = unitAt((load(numbers) + static_cast<float>(c * LANES)) * legTurns);
-  const auto read = [](const float *from) __attribute__((always_inline)) {
-    Vec value;
-    __builtin_memcpy(&value, from, sizeof value);
-    return value;
-  };
-  const auto write = [](float *to, Vec value)
-      __attribute__((always_inline)) { __builtin_memcpy(to, &value, sizeof value); };
-  for (int j = 0; j < pass.columns; j++) {
-    const float *from = pass.twiddles + 2 * legs * j;
-    float *to = turned + 2 * legs * j;
-    for (int c = 0; c < chunks; c++) {
-      const Complex plain = {read(from + c * LANES), read(from + legs + c * LANES)};
-      write(to + c * LANES, times(plain, turns[c]).re);
+/** How many times C / R a leg of the last pass lies above its first (placeOfBin in channelise_transform.cpp). */
+template <int R>
+constexpr int stepsOf(int leg) {
+  return R == 16 ? leg % 4 * 4 + leg / 4 : leg;
+}
+
+/** Legs lie `unit` apart; from the middle on they are negative frequencies. */
+template <int R>
+CORELLA_INLINE void fillLegs(Complex unit, float *table) {
+  Complex powers[R / 2 + 1];
+  powers[0] = {broadcast(1.0f), Vec{}};
+  powers[1] = unit;
+  each<R / 2 - 1>(CORELLA_EACH {
+    constexpr int N = i + 2;
+    powers[N] = times(powers[N / 2], powers[N - N / 2]);
+  });
+  each<R>(CORELLA_EACH {
+    constexpr int STEPS = stepsOf<R>(i);
+    if constexpr (STEPS < R / 2) {
+      storePoint(table + i * POINT, powers[STEPS]);
+    } else {
+      storePoint(table + i * POINT, conjugate(powers[R - STEPS]));
     }
-    for (int c = 0; c < chunks; c++) {
-      const Complex plain = {read(from + c * LANES), read(from + legs + c * LANES)};
-      write(to + legs + c * LANES, times(plain, turns[c]).im);
-    }
+  });
+}
+
+CORELLA_INLINE Vec loadAnywhere(const float *from) {
+  Vec value;
+  __builtin_memcpy(&value, from, sizeof value);
+  return value;
+}
+CORELLA_INLINE void storeAnywhere(float *to, Vec value) { __builtin_memcpy(to, &value, sizeof value); }
+
+/** turns : of the pass's legs from 1 on, one to a lane. Rows are written a few floats past their ends, so in order. */
+template <int CHUNKS>
+CORELLA_INLINE void turnTwiddles(const Pass &pass, const Complex *turns, float *to) {
+  const int legs = pass.radix - 1;
+  const float *from = pass.twiddles;
+  Complex turn[CHUNKS];
+  each<CHUNKS>(CORELLA_EACH { turn[i] = turns[i]; });
+  for (int j = 0; j < pass.columns; j++, from += 2 * legs, to += 2 * legs) {
+    Complex turned[CHUNKS];
+    each<CHUNKS>(CORELLA_EACH {
+      turned[i] = times({loadAnywhere(from + i * LANES), loadAnywhere(from + legs + i * LANES)}, turn[i]);
+    });
+    each<CHUNKS>(CORELLA_EACH { storeAnywhere(to + i * LANES, turned[i].re); });
+    each<CHUNKS>(CORELLA_EACH { storeAnywhere(to + legs + i * LANES, turned[i].im); });
   }
 }
 
-/** Legs lie `unit` apart, in the butterfly's own order; from the middle on they are negative frequencies. */
-CORELLA_INLINE void fillLegs(const ChanneliseJob &job, Complex unit, float *table) {
-  Complex powers[MOST_LEGS / 2 + 1] = {{broadcast(1.0f), Vec{}}, unit};
-  for (int n = 2; n <= job.legs / 2; n++) powers[n] = times(powers[n / 2], powers[n - n / 2]);
-  for (int leg = 0; leg < job.legs; leg++) {
-    const int steps = job.legSteps[leg];
-    storePoint(table + leg * POINT, steps < job.legs / 2 ? powers[steps] : conjugate(powers[job.legs - steps]));
-  }
+typedef double Doubles __attribute__((vector_size(8 * LANES)));
+CORELLA_INLINE Doubles spread(double value) { return value - Doubles{}; }
+/** 0, 1, 2, … */
+CORELLA_INLINE Doubles laneNumbers() {
+  alignas(8 * LANES) static const double numbers[MOST_LANES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  return *reinterpret_cast<const Doubles *>(numbers);
+}
+CORELLA_INLINE Vec narrowed(Doubles value) { return __builtin_convertvector(value, Vec); }
+
+/** What lanes turn by: at the zero frequency, and a channel. */
+struct Slopes {
+  Doubles phase, slope;
+};
+CORELLA_INLINE Slopes slopesOf(const ChanneliseRows &rows) {
+  const double first = static_cast<double>(rows.first), phase = rows.turns[0] + first * rows.turns[1];
+  return {spread(phase - __builtin_rint(phase)) + laneNumbers() * rows.turns[1],
+          spread(rows.turns[2] + first * rows.turns[3]) + laneNumbers() * rows.turns[3]};
+}
+/** Whole turns are dropped in float64, where counting spectra has cost no digits yet. */
+CORELLA_INLINE Vec fraction(Doubles turns) {
+  constexpr double WHOLE = 6755399441055744.0;  // 3·2⁵¹
+  return narrowed(turns - ((turns + WHOLE) - WHOLE));
 }
 
-/**
- * Where a last pass turns its legs, tables reach over the columns alone, from the zero frequency up; else over all
- * channels, from channel 0. Returns whether the twiddles of the pass before the last took their share.
- */
-bool makeTurns(const ChanneliseJob &job, const ChanneliseRows &rows) {
-  const bool byLegs = finishesInLastPass(job);
-  const Pass *inner = byLegs ? job.transform.passes + job.transform.passCount - 2 : nullptr;
-  const int32_t apart = byLegs ? job.points / job.legs : job.points, step = byLegs ? apart / inner->radix : 0;
-  // One slope for all lanes, right for the middle one and exact in the middle of the inner pass's legs.
-  const double middleLane = 0.5 * (LANES - 1), middleChannel = byLegs ? 0.5 * step * (inner->radix - 1) : 0;
-  const double middleSlope = rows.turns[2] + (static_cast<double>(rows.first) + middleLane) * rows.turns[3];
-  const double off = rows.turns[3] * middleLane * middleChannel;
-  const bool folded = byLegs && __builtin_fabs(off) <= mostOffTurns(job.output);
-  alignas(64) float phases[LANES], slopes[LANES];
-  for (int lane = 0; lane < LANES; lane++) {
-    const double k = static_cast<double>(rows.first + lane), slope = rows.turns[2] + k * rows.turns[3];
-    // Whole turns are dropped in float64, where counting spectra has cost no digits yet.
-    double turns = rows.turns[0] + k * rows.turns[1];
-    if (folded) turns += (slope - middleSlope) * middleChannel;
-    phases[lane] = static_cast<float>(turns - __builtin_rint(turns));
-    slopes[lane] = static_cast<float>(slope);
-  }
-  const Vec phase = load(phases), slope = load(slopes);
-  const int32_t fine = fineTurns(job), columns = folded ? step : apart;
-  const float firstChannel = byLegs ? 0.0f : static_cast<float>(-job.zeroChannel);
-  // Side by side: each by itself would mostly wait for itself.
-  const Vec ends[2] = {phase + slope * firstChannel, slope * static_cast<float>(byLegs ? apart : fine)};
-  Complex units[2];
-  each<2>(CORELLA_EACH { units[i] = unitAt(ends[i]); });
-  if (byLegs) fillLegs(job, units[1], legTurns(rows));
-  if (folded) turnTwiddles(*inner, static_cast<float>(middleSlope * step), turnedTwiddles(rows));
-  Complex first = units[0];
-  if (byLegs && job.gain != 0) first = {first.re * job.gain, first.im * job.gain};
+/** Both tables, for so many channels from that with the turn `first` on. */
+CORELLA_INLINE void fillTables(const ChanneliseJob &job, const ChanneliseRows &rows, int32_t channels, Complex first,
+                               Vec slope) {
+  const int32_t fine = fineTurns(job);
   const Complex one = {broadcast(1.0f), Vec{}};
   storePoint(fineTable(rows), one);
   storePoint(coarseTable(job, rows), first);
-  if (columns == 1) return folded;
+  if (channels == 1) return;
+  // Side by side: each by itself would mostly wait for itself.
   const Vec steps[2] = {slope, slope * static_cast<float>(fine)};
+  Complex units[2];
   each<2>(CORELLA_EACH { units[i] = unitAt(steps[i]); });
-  fillPowers(fineTable(rows), fine < columns ? fine : columns, one, units[0], steps[0]);
-  fillPowers(coarseTable(job, rows), ((columns - 1) >> job.fineTurnBits) + 1, first, units[1], steps[1]);
+  fillPowers(fineTable(rows), fine < channels ? fine : channels, one, units[0], steps[0]);
+  fillPowers(coarseTable(job, rows), ((channels - 1) >> job.fineTurnBits) + 1, first, units[1], steps[1]);
+}
+
+/** Where places are turned one by one: tables over all channels, from channel 0. */
+void makeTurns(const ChanneliseJob &job, const ChanneliseRows &rows) {
+  const Slopes turns = slopesOf(rows);
+  fillTables(job, rows, job.points, unitAt(fraction(turns.phase - turns.slope * static_cast<double>(job.zeroChannel))),
+             narrowed(turns.slope));
+}
+
+/**
+ * Where a last pass turns its legs: tables over its columns, from the zero frequency up. Returns whether the twiddles of
+ * the pass before took their share.
+ */
+bool makeLegTurns(const ChanneliseJob &job, const ChanneliseRows &rows) {
+  const Pass &inner = job.transform.passes[job.transform.passCount - 2];
+  const int32_t apart = job.points / job.legs, step = apart / inner.radix;
+  Slopes turns = slopesOf(rows);
+  // One slope for all lanes, right for the middle one and exact in the middle of the inner pass's legs.
+  constexpr double MIDDLE_LANE = 0.5 * (LANES - 1);
+  const double middleChannel = 0.5 * step * (inner.radix - 1);
+  const double middleSlope = rows.turns[2] + (static_cast<double>(rows.first) + MIDDLE_LANE) * rows.turns[3];
+  const double off = rows.turns[3] * MIDDLE_LANE * middleChannel;
+  const bool folded = __builtin_fabs(off) <= mostOffTurns(job.output);
+  if (folded) turns.phase += (turns.slope - middleSlope) * middleChannel;
+  const Vec slope = narrowed(turns.slope);
+  // Legs of the inner pass, from 1 on. Side by side: each by itself would mostly wait for itself.
+  constexpr int MOST_CHUNKS = (MOST_RADIX - 2) / LANES + 1, CHUNKS = LANES < 8 ? 2 : 1;  // for a radix of 8 as a rule
+  const float stepTurns = static_cast<float>(middleSlope * step);
+  const auto legsFrom = [&](int chunk) {
+    return (narrowed(laneNumbers()) + static_cast<float>(chunk * LANES + 1)) * stepTurns;
+  };
+  Complex units[2 + MOST_CHUNKS];
+  const Vec asked[4] = {fraction(turns.phase), slope * static_cast<float>(apart), legsFrom(0), legsFrom(1)};
+  each<2 + CHUNKS>(CORELLA_EACH { units[i] = unitAt(asked[i]); });
+  if (job.legs == 8)
+    fillLegs<8>(units[1], legTurns(rows));
+  else if (job.legs == 16)
+    fillLegs<16>(units[1], legTurns(rows));
+  else
+    fillLegs<4>(units[1], legTurns(rows));
+  if (folded) {
+    if (inner.radix - 1 <= CHUNKS * LANES) {
+      turnTwiddles<CHUNKS>(inner, units + 2, turnedTwiddles(rows));
+    } else {
+      for (int chunk = CHUNKS; chunk < MOST_CHUNKS; chunk++) units[2 + chunk] = unitAt(legsFrom(chunk));
+      turnTwiddles<MOST_CHUNKS>(inner, units + 2, turnedTwiddles(rows));
+    }
+  }
+  Complex first = units[0];
+  if (job.gain != 0) first = {first.re * job.gain, first.im * job.gain};
+  fillTables(job, rows, folded ? step : apart, first, slope);
   return folded;
 }
 
