@@ -127,6 +127,67 @@ describe('a farm of files', () => {
       assert.deepEqual(metas[1], metas[0]);
     }));
 
+  it('takes fixed delays, a stretch of time, flags and channels that are kept, and refuses by name what it cannot', () =>
+    withFolder(async (folder) => {
+      await well(folder, ...'simulate --stations 4 --rate 50kHz --duration 60ms --drop 0.05 -o sky'.split(' '));
+      const text = await readFile(join(folder, 'sky.sigmf-meta'), 'utf8');
+      const [, start] = /"core:datetime": *"([^"]+)"/.exec(text) ?? [];
+      const at = (ms: number): string => new Date(Date.parse(start) + ms).toISOString();
+      await writeFile(
+        join(folder, 'cables.json'),
+        JSON.stringify({ fixed: [{ input: 1, delayS: 0.00031 }, { input: 5, delayS: -0.000177 }] }), // prettier-ignore
+      );
+      const how = [
+        ...'--channels 8 --integration 10ms --delays cables.json --keep-channels 1-6 --flag 3,channels=2'.split(' '),
+        ...['--times', `${at(7)}..${at(55)}`, '--values', 'sums', '--backend', 'reference'],
+      ];
+      await well(folder, 'correlate', 'sky.sigmf-meta', ...how, '-o', 'one.uvh5');
+      const submit = ['farm', 'submit', 'correlate', 'sky.sigmf-meta', ...how, '-o', 'farm.uvh5'];
+      const cut = ['--job-time', '8ms', '--job-channels', '3', '--json'];
+      const { jobs } = JSON.parse(await well(folder, ...submit, ...cut)) as Submitted;
+      assert.ok(jobs > 12, `${jobs} jobs`);
+      for (let n = 0; n < jobs; n++)
+        await well(folder, 'worker', '--job', `farm.uvh5.farm/jobs/${n}.json`, '--root', '.', '--backend', 'reference'); // prettier-ignore
+      await well(folder, 'farm', 'collect', 'farm.uvh5.farm');
+      const [one, farm] = await Promise.all(
+        ['one.uvh5', 'farm.uvh5'].map((name) => integrationsIn(join(folder, name))),
+      );
+      assert.ok(one.length >= 4);
+      assert.deepEqual(farm, one);
+      for (const refused of [['--kurtosis'], ['--track', 'CygA'], ['--van-vleck']]) {
+        const { code, stderr } = await corellaHere(folder, ...submit.slice(0, 4), ...refused);
+        assert.equal(code, 1);
+        assert.match(stderr, new RegExp(`${refused[0]}.*is not spread over machines`));
+      }
+    }));
+
+  it('images as one process does, pixel for pixel, with the plans it would have had', () =>
+    withFolder(async (folder) => {
+      await well(folder, ...'simulate --stations 6 --rate 40kHz --duration 120ms --drop 0.05 -o sky'.split(' '));
+      const how = '--channels 4 --every 10ms --pixels 32 --sheet --backend reference'.split(' ');
+      await well(folder, 'image', '--direct', 'sky.sigmf-meta', ...how, '-o', 'one.fits');
+      const submit = ['farm', 'submit', 'image', '--direct', 'sky.sigmf-meta', ...how, '-o', 'farm.fits'];
+      const { jobs } = JSON.parse(await well(folder, ...submit, '--job-time', '25ms', '--json')) as Submitted;
+      assert.equal(jobs, 6);
+      for (let n = jobs - 1; n >= 0; n--)
+        await well(folder, 'worker', '--job', `farm.fits.farm/jobs/${n}.json`, '--root', '.', '--backend', 'reference'); // prettier-ignore
+      await well(folder, 'farm', 'collect', 'farm.fits.farm');
+      for (const ending of ['.png', '-sheet.png']) {
+        const [one, farm] = await Promise.all(['one', 'farm'].map((name) => readFile(join(folder, `${name}${ending}`))));
+        assert.ok(one.equals(farm), ending);
+      }
+      // All of the FITS but its history, which names the commands.
+      const [one, farm] = await Promise.all(
+        ['one', 'farm'].map(async (name) => {
+          const bytes = await readFile(join(folder, `${name}.fits`));
+          const cards = bytes.toString('latin1').match(/.{80}/gs) ?? [];
+          return cards.filter((card) => !card.startsWith('HISTORY') && card.trim() !== '');
+        }),
+      );
+      assert.ok(one.length > 100);
+      assert.deepEqual(farm, one);
+    }));
+
   it('reads only under its roots, wherever links lead', () =>
     withFolder(async (folder) => {
       for (const name of ['open', 'secret']) await mkdir(join(folder, name));

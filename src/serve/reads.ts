@@ -117,7 +117,8 @@ async function place(state: LiveState, query: URLSearchParams): Promise<Answer> 
   if (Math.hypot(l, m) > 1.1) refuse('place', `l = ${l}, m = ${m} is not on the sky`, 'keep l² + m² ≤ 1');
   const { begun, frame, facts } = state;
   if (!frame) return undefined;
-  const spectrum = facts.showing
+  const spectrum =
+    facts.showing || state.spectra
     ? (state.spectra?.(l, m) ?? [])
     : await Promise.race([
         state.spectrum(l, m),

@@ -1,7 +1,7 @@
 /** Night: what one has in the morning. Minutes that were seen and written, files, sessions, the journal; and the helm. */
 import { html, nothing } from 'lit';
 import type { JournalEntry, NightView, PlanView, Status } from '../../serve/messages.js';
-import { clock, count, moment } from '../format.js';
+import { clock, count, moment, seconds } from '../format.js';
 import { steer } from '../steer.js';
 import { View } from '../view.js';
 
@@ -18,7 +18,35 @@ class Night extends View {
     this.hear('plan', (plan) => (this.plan = plan));
   }
 
-  private coverage({ minutes }: NightView) {
+  /** Of each machine what others have and it has not. */
+  private missing({ machines = [] }: NightView) {
+    if (machines.length === 0) return nothing;
+    const lines = machines.flatMap(({ machine, missing }) =>
+      missing.map(({ fromMinute, endMinute, seconds: lost }) => ({ machine, fromMinute, endMinute, lost })),
+    );
+    return html`<h2>Missing minutes</h2>
+      ${
+        lines.length === 0
+          ? html`<p class="dim">None: what one machine has, all have.</p>`
+          : html`<table class="missing">
+              <tbody>
+                ${lines.map(
+                  ({ machine, fromMinute, endMinute, lost }) =>
+                    html`<tr>
+                      <th scope="row">${machine}</th>
+                      <td>
+                        ${clock(60 * fromMinute).slice(0, 5)}${endMinute > fromMinute + 1 ? html` to ${clock(60 * endMinute - 60).slice(0, 5)}` : nothing}
+                        UTC
+                      </td>
+                      <td class="n">${seconds(lost)}</td>
+                    </tr>`,
+                )}
+              </tbody>
+            </table>`
+      }`;
+  }
+
+  private coverage({ minutes }: Pick<NightView, 'minutes'>) {
     if (minutes.length === 0) return html`<p class="dim">No integration yet.</p>`;
     const [first, last] = [minutes[0].minute, minutes[minutes.length - 1].minute];
     const known = new Map(minutes.map((one) => [one.minute, one]));
@@ -121,7 +149,12 @@ class Night extends View {
     if (!night) return html`<p class="empty">No data yet.</p>`;
     return html`<div class="card">
         <h2>Minutes</h2>
-        ${this.coverage(night)}
+        ${this.coverage(night)} ${this.missing(night)}
+        ${night.machines?.map(
+          (one) =>
+            html`<h2>${one.machine}</h2>
+              ${this.coverage(one)}`,
+        )}
       </div>
       <div class="two">
         <div>
