@@ -8,11 +8,11 @@ import { openFile } from '../../dist/formats/index.js';
 import { corella, freePort, openFarm, program, sleep, start } from './processes.js';
 
 const nightOf = z.object({ machines: z.array(z.object({ state: z.string() })) });
-const steeredOf = z.object({
-  answers: z.array(z.object({ machine: z.string(), from: z.string(), isReady: z.boolean() })),
-});
+const steeredOf = z.object({ from: z.string() });
 const combinedOf = z.object({ absent: z.array(z.object({ path: z.string(), durationS: z.number() })) });
-const rowsOf = z.array(z.object({ machine: z.string(), awaySinceUnixS: z.number().optional(), returns: z.number() }));
+const rowsOf = z.array(
+  z.object({ machine: z.string(), awaySinceUnixS: z.number().optional(), returns: z.number() }),
+);
 const imagesOf = z.array(z.object({ unixS: z.number(), time: z.string() }));
 const headOf = z.object({ time: z.string(), durationS: z.number(), without: z.array(z.string()).optional() });
 const missingOf = z.object({
@@ -108,16 +108,20 @@ export async function bands(folder) {
   const [wholeUrl, allUrl] = [wholePage, allPage].map((one) => `http://127.0.0.1:${one}`);
   try {
     writeFileSync(join(folder, 'token'), TOKEN);
-    together = start(process.execPath, [program, ...`farm night --server ${farm.url} --page ${allPage} --token-file token`.split(' ')], folder); // prettier-ignore
+    together = start(process.execPath, [program, ...`farm night --server ${farm.url} --page ${allPage} --page-token-file token`.split(' ')], folder); // prettier-ignore
     nights.push(
-      night('whole', 'whole.uvh5', wholePage, '--night', 'alone'),
+      night('whole', 'whole.uvh5', wholePage, '--night', 'alone', '--token-file', 'token'),
       night('low', 'low.uvh5', await page(), '--channels', '0-1'),
     );
     let high = night('high', 'high.uvh5', await page(), '--channels', '2-3');
     nights.push(high);
     /** @param {string} of @param {string} text */
-    const steer = (of, text) => corella(folder, 'farm', 'night', of, '--server', farm.url, '--steer', text, '--json');
-    for (const [of, count] of /** @type {const} */ ([['night', 2], ['alone', 1]])) // prettier-ignore
+    const steer = (of, text) => corella(folder, 'farm', 'night', of, '--server', farm.url, '--steer', text, '--json'); // prettier-ignore
+    for (const [of, count] of /** @type {const} */ ([
+      ['night', 2],
+      ['alone', 1],
+    ]))
+      // prettier-ignore
       for (let tries = 0; ; tries++) {
         const { machines } = nightOf.parse(
           JSON.parse(await corella(folder, 'farm', 'night', of, '--server', farm.url, '--json')),
@@ -128,12 +132,17 @@ export async function bands(folder) {
     await sleep(3000);
     // By the page for all, and the lone machine by its own word, from the same moment on.
     const body = JSON.stringify({ inputs: [3], flag: true, from: new Date(Date.now() + 5000).toISOString() });
-    const answer = await fetch(`${allUrl}/api/v1/flags`, {
-      ...{ method: 'POST', body, headers: { authorization: `Bearer ${TOKEN}` } },
-    });
-    const byPage = z.object({ from: z.string() }).parse(await answer.json());
-    const steered = steeredOf.parse(JSON.parse(await steer('alone', `flags ${body}`)));
-    const moments = new Set([byPage.from, ...steered.answers.map(({ from }) => from)]);
+    const post = async (
+      /** @type {string} */ url,
+      /** @type {string} */ what,
+      /** @type {string} */ said,
+    ) => {
+      const headers = { authorization: `Bearer ${TOKEN}` };
+      const answer = await fetch(`${url}/api/v1/${what}`, { method: 'POST', body: said, headers });
+      if (!answer.ok) throw new Error(`${what}: ${await answer.text()}`);
+      return steeredOf.parse(await answer.json()).from;
+    };
+    const moments = new Set(await Promise.all([allUrl, wholeUrl].map((url) => post(url, 'flags', body))));
     const refused = await steer('night', 'flags {"inputs":["nobody"],"flag":true}').then(() => '', String);
     await high.kill();
     const killedS = Date.now() / 1000;
@@ -144,11 +153,13 @@ export async function bands(folder) {
     await sleep(9000);
     const back = rowsOf.parse(await json(allUrl, 'machines')).find(({ machine }) => machine === 'high');
     const { machines: rows } = missingOf.parse(await json(allUrl, 'night'));
-    const missing = rows.find(({ machine }) => machine === 'high')?.missing ?? [];
-    const lowMissing = rows.find(({ machine }) => machine === 'low')?.missing ?? [];
+    const missingOn = (/** @type {string} */ name) =>
+      rows.find(({ machine }) => machine === name)?.missing ?? [];
+    const missing = missingOn('high');
+    const secondsOf = (/** @type {readonly { seconds: number }[]} */ some) => some.reduce((sum, { seconds }) => sum + seconds, 0); // prettier-ignore
     const [ofWhole, ofAll] = [await pictures(wholeUrl), await pictures(allUrl)];
-    await steer('night', 'stop');
-    await steer('alone', 'stop');
+    await post(allUrl, 'stop', '{}');
+    await post(wholeUrl, 'stop', '{}');
     await Promise.all(nights.map((one) => Promise.race([one.ended, sleep(20_000)])));
     const { absent } = combinedOf.parse(JSON.parse(await corella(folder, ...'farm combine low.uvh5 high.uvh5,high2.uvh5 --values sums -o both.uvh5 --json'.split(' ')))); // prettier-ignore
     const [whole, both] = [await read(join(folder, 'whole.uvh5')), await read(join(folder, 'both.uvh5'))];
@@ -168,11 +179,26 @@ export async function bands(folder) {
       if (middleS > killedS) after++;
       most = Math.max(most, apart(alone.plane, by.plane));
     }
+    const filesS = absent.reduce(
+      (sum, { path, durationS }) => sum + (path.startsWith('high') ? durationS : 0),
+      0,
+    );
     const partly = [...ofAll.values()].filter(({ head }) => head.without?.join() === 'high').length;
     const isRight =
-      compared >= 4 && differing === 0 && moments.size === 1 && steered.answers.length === 1 && refused.includes('nothing was changed') && absent.length > 0 && // prettier-ignore
-      images >= 4 && after >= 2 && most <= 1e-6 && partly >= 3 && away?.awaySinceUnixS !== undefined && back?.returns === 1 && // prettier-ignore
-      back.awaySinceUnixS === undefined && missing.length >= 1 && lowMissing.length === 0;
+      compared >= 4 &&
+      differing === 0 &&
+      moments.size === 1 &&
+      refused.includes('nothing was changed') &&
+      absent.length > 0 && // prettier-ignore
+      images >= 4 &&
+      after >= 2 &&
+      most <= 1e-6 &&
+      partly >= 3 &&
+      away?.awaySinceUnixS !== undefined &&
+      back?.returns === 1 && // prettier-ignore
+      back.awaySinceUnixS === undefined && // Who began a moment later than the other lacks that moment, too.
+      Math.abs(secondsOf(missing) - filesS) < 3 &&
+      secondsOf(missingOn('low')) < 5;
     console.log(
       `${compared} integrations of both halves compared with the whole, ${differing} differ; ${images} images, ${after} of them after one came back, ` +
         `off by ${most.toExponential(1)} of the brightest pixel at most; ${partly} images said that they are without it\n` +

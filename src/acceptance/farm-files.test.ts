@@ -129,7 +129,10 @@ describe('a farm of files', () => {
 
   it('takes fixed delays, a stretch of time, flags and channels that are kept, and refuses by name what it cannot', () =>
     withFolder(async (folder) => {
-      await well(folder, ...'simulate --stations 4 --rate 50kHz --duration 60ms --drop 0.05 -o sky'.split(' '));
+      await well(
+        folder,
+        ...'simulate --stations 4 --rate 50kHz --duration 60ms --drop 0.05 -o sky'.split(' '),
+      );
       const text = await readFile(join(folder, 'sky.sigmf-meta'), 'utf8');
       const [, start] = /"core:datetime": *"([^"]+)"/.exec(text) ?? [];
       const at = (ms: number): string => new Date(Date.parse(start) + ms).toISOString();
@@ -138,7 +141,9 @@ describe('a farm of files', () => {
         JSON.stringify({ fixed: [{ input: 1, delayS: 0.00031 }, { input: 5, delayS: -0.000177 }] }), // prettier-ignore
       );
       const how = [
-        ...'--channels 8 --integration 10ms --delays cables.json --keep-channels 1-6 --flag 3,channels=2'.split(' '),
+        ...'--channels 8 --integration 10ms --delays cables.json --keep-channels 1-6 --flag 3,channels=2'.split(
+          ' ',
+        ),
         ...['--times', `${at(7)}..${at(55)}`, '--values', 'sums', '--backend', 'reference'],
       ];
       await well(folder, 'correlate', 'sky.sigmf-meta', ...how, '-o', 'one.uvh5');
@@ -163,8 +168,11 @@ describe('a farm of files', () => {
 
   it('images as one process does, pixel for pixel, with the plans it would have had', () =>
     withFolder(async (folder) => {
-      await well(folder, ...'simulate --stations 6 --rate 40kHz --duration 120ms --drop 0.05 -o sky'.split(' '));
-      const how = '--channels 4 --every 10ms --pixels 32 --sheet --backend reference'.split(' ');
+      await well(
+        folder,
+        ...'simulate --stations 6 --rate 40kHz --duration 120ms --drop 0.05 -o sky'.split(' '),
+      );
+      const how = '--channels 4 --every 10ms --pixels 48 --sheet --backend reference'.split(' ');
       await well(folder, 'image', '--direct', 'sky.sigmf-meta', ...how, '-o', 'one.fits');
       const submit = ['farm', 'submit', 'image', '--direct', 'sky.sigmf-meta', ...how, '-o', 'farm.fits'];
       const { jobs } = JSON.parse(await well(folder, ...submit, '--job-time', '25ms', '--json')) as Submitted;
@@ -173,7 +181,9 @@ describe('a farm of files', () => {
         await well(folder, 'worker', '--job', `farm.fits.farm/jobs/${n}.json`, '--root', '.', '--backend', 'reference'); // prettier-ignore
       await well(folder, 'farm', 'collect', 'farm.fits.farm');
       for (const ending of ['.png', '-sheet.png']) {
-        const [one, farm] = await Promise.all(['one', 'farm'].map((name) => readFile(join(folder, `${name}${ending}`))));
+        const [one, farm] = await Promise.all(
+          ['one', 'farm'].map((name) => readFile(join(folder, `${name}${ending}`))),
+        );
         assert.ok(one.equals(farm), ending);
       }
       // All of the FITS but its history, which names the commands.

@@ -21,7 +21,9 @@ const partSchema = z.strictObject({
   sizeBytes: whole,
   gaps: z.array(gapSchema).exactOptional(),
   /** Of an image: where it begins, how long it lasts, and the moment of its geometry. */
-  image: z.strictObject({ start: instantSchema, durationS: z.number(), moment: instantSchema }).exactOptional(),
+  image: z
+    .strictObject({ start: instantSchema, durationS: z.number(), moment: instantSchema })
+    .exactOptional(),
 });
 /** One integration's sums and counts, or a stretch of spectra, in the body. */
 export type Part = z.infer<typeof partSchema>;

@@ -50,7 +50,12 @@ export async function collectSeries(
     results.letGo([box]);
   }
   if (!plannedFor) throw new Error('a recording gave no image');
-  const plan = planSky(telescope, skyFrame(telescope.site, plannedFor), frequenciesHz, imageSettingsOf(asked));
+  const plan = planSky(
+    telescope,
+    skyFrame(telescope.site, plannedFor),
+    frequenciesHz,
+    imageSettingsOf(asked),
+  );
   const beam = stationBeam(plan);
   return {
     series: {

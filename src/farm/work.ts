@@ -235,11 +235,15 @@ async function image(
   stop?: AbortSignal,
 ): Promise<PartAccount> {
   const { image: asked } = work;
-  if (!asked || !plannedFor) return refuse(work.recording.path, 'the job does not say which images', 'submit it again');
+  if (!asked || !plannedFor)
+    return refuse(work.recording.path, 'the job does not say which images', 'submit it again');
   const { everyS, autos, telescope, overUsual } = asked;
   const { frequenciesHz } =
     recording.kind === 'voltages'
-      ? channelsOf(recording, plan ?? refuse(work.recording.path, 'voltages need channels', 'submit it again'))
+      ? channelsOf(
+          recording,
+          plan ?? refuse(work.recording.path, 'voltages need channels', 'submit it again'),
+        )
       : recording;
   const stretches = stretchesOf(imageClock(everyS, recording, plan), box.firstSpectrum, box.endSpectrum);
   const calibrated = gainsOf(asked, frequenciesHz.length, recording.inputs);

@@ -103,10 +103,7 @@ export async function correlatePart(
       const asked = { backend, source, clock, firstSpectrum, ...(delays && { delays }) };
       const take = closers.keep(prepareTakeSpectra(asked));
       const { polarisations } = recording;
-      return chain(
-        take,
-        await prepareCorrelate({ backend, spectra, polarisations, grid: source, ...flags }),
-      );
+      return chain(take, await prepareCorrelate({ backend, spectra, polarisations, grid: source, ...flags }));
     });
     await run(spectraWithin(recording, box, counted), stages, emit, stop && { stop });
     return { ...counted, saturated: 0 };
@@ -205,7 +202,10 @@ export async function channelised<Out>(
         ...(delays && { delays: delaysOfPlan(delays, recording, plan) }),
       }),
     );
-    return followed(from < firstSpectrum ? keptFrom(firstSpectrum, channelise, dropped) : channelise, closers);
+    return followed(
+      from < firstSpectrum ? keptFrom(firstSpectrum, channelise, dropped) : channelise,
+      closers,
+    );
   });
   const blocks = voltagesWithin(recording, blockSamplesOf(plan, read, lists), read, own, counted);
   const { saturated: all } = await run(blocks, stages, emit, stop && { stop });

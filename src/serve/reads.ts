@@ -119,11 +119,11 @@ async function place(state: LiveState, query: URLSearchParams): Promise<Answer> 
   if (!frame) return undefined;
   const spectrum =
     facts.showing || state.spectra
-    ? (state.spectra?.(l, m) ?? [])
-    : await Promise.race([
-        state.spectrum(l, m),
-        new Promise<(number | null)[]>((resolve) => setTimeout(resolve, SPECTRUM_MS, []).unref()),
-      ]);
+      ? (state.spectra?.(l, m) ?? [])
+      : await Promise.race([
+          state.spectrum(l, m),
+          new Promise<(number | null)[]>((resolve) => setTimeout(resolve, SPECTRUM_MS, []).unref()),
+        ]);
   return json({
     ...{ l, m, unit: frame.head.unit },
     frequenciesHz: [...(begun?.live.frequenciesHz ?? [])],

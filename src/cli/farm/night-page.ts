@@ -9,7 +9,7 @@ import { version } from '../report/version.js';
 
 interface PageOptions {
   readonly page?: string | true;
-  readonly tokenFile?: string;
+  readonly pageTokenFile?: string;
 }
 
 /** Until a signal comes. */
@@ -54,7 +54,7 @@ export async function showNight(
   });
   const page = await openPage({
     ...pageAddress(options.page === true ? undefined : options.page),
-    ...(options.tokenFile !== undefined && { token: await tokenOf(options.tokenFile) }),
+    ...(options.pageTokenFile !== undefined && { token: await tokenOf(options.pageTokenFile) }),
     facts: {
       description: `the machines of ${night}, at ${server}`,
       backend: 'several machines',
@@ -74,7 +74,10 @@ export async function showNight(
       together.word(health as Parameters<Together['word']>[0]);
     },
     book: (book) => {
-      together.booked({ ...book, ...(book.plan && { plan: book.plan as unknown as PlanView }) } as MachineBook);
+      together.booked({
+        ...book,
+        ...(book.plan && { plan: book.plan as unknown as PlanView }),
+      } as MachineBook);
       page.publish('plan');
     },
     image: (bytes) => {
@@ -90,9 +93,9 @@ export async function showNight(
   });
   ears.ask();
   say(
-    options.tokenFile === undefined
+    options.pageTokenFile === undefined
       ? `the sky of all machines is at ${page.url}; to steer, at ${page.steerUrl}`
-      : `the sky of all machines is at ${page.url}; the token that steers is in ${options.tokenFile}`,
+      : `the sky of all machines is at ${page.url}; the token that steers is in ${options.pageTokenFile}`,
   );
   try {
     await new Promise<void>((resolve) => {

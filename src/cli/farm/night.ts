@@ -19,7 +19,7 @@ import { showNight } from './night-page.js';
 
 interface NightOptions extends CommonOptions, AccessOptions {
   readonly page?: string | true;
-  readonly tokenFile?: string;
+  readonly pageTokenFile?: string;
   readonly steer?: string;
   readonly machines?: string;
 }
@@ -40,7 +40,7 @@ export function registerNight(farm: Command): void {
       '--page [address]',
       'one page for all, PORT or HOST:PORT, until Ctrl-C: their images together, who is missing, which minutes',
     )
-    .option('--token-file <path>', 'with --page: the token that lets one steer (default: printed)')
+    .option('--page-token-file <path>', 'with --page: the token that lets one steer (default: printed)')
     .action(run);
   addAccessOptions(command, 'nats://127.0.0.1:4222');
   addCommonOptions(command);

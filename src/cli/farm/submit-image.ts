@@ -68,7 +68,11 @@ async function run(path: string, options: ImageOptions & FarmOptions, command: C
   const open = await openOptions(options);
   const recording = await openFile(path, open);
   try {
-    await checkOutputs({ ...options, paths: Object.values(seriesPaths(out, options.sheet)) as string[], from: path });
+    await checkOutputs({
+      ...options,
+      paths: Object.values(seriesPaths(out, options.sheet)) as string[],
+      from: path,
+    });
     if (recording.kind === 'visibilities')
       refuse(path, 'holds visibilities already', 'corella image --every makes a series of them');
     if (recording.kind === 'spectra')
@@ -78,7 +82,11 @@ async function run(path: string, options: ImageOptions & FarmOptions, command: C
     refuseUnplaced(path, telescope, 'there is no image of the sky in them');
     const made = await channelsFor(recording, telescope, options);
     if (made.delays)
-      refuse('farm', 'images with delays are not spread over machines', 'corella image --direct --every has them');
+      refuse(
+        'farm',
+        'images with delays are not spread over machines',
+        'corella image --direct --every has them',
+      );
     const { plan, frequenciesHz, channelWidthHz, spectrumRateHz, level } = made;
     const settings: ImageSettings = {
       ...(options.pixels === undefined ? {} : { pixels: options.pixels }),
@@ -87,7 +95,11 @@ async function run(path: string, options: ImageOptions & FarmOptions, command: C
     };
     const { calibrated } = applicable(options, await gainsOver(options, telescope, frequenciesHz));
     if (typeof calibrated === 'function')
-      refuse('--gains', 'of several times are not spread over machines', 'corella image --direct --every has them');
+      refuse(
+        '--gains',
+        'of several times are not spread over machines',
+        'corella image --direct --every has them',
+      );
     const frame = skyFrame(telescope.site, recording.start);
     const roadError = checkDirectRoad({ telescope, frequenciesHz }, frame, settings);
     const clock = imageClock(everyS, recording, plan);

@@ -178,4 +178,3 @@ async function submitChannelise(
     await recording.close();
   }
 }
-

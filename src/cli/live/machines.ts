@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import type { Closable } from '../../core/closing.js';
+import type { Instant } from '../../core/instant.js';
 import { refuse } from '../../core/errors.js';
 import {
   answerBook,
@@ -14,6 +15,7 @@ import {
 import type { NightView, PlanView, Status } from '../../serve/index.js';
 import { version } from '../report/version.js';
 import { accessOf } from '../farm/access-options.js';
+import { adoptNight, type SteeredState } from './adopt.js';
 
 export interface MachineOptions {
   readonly server?: string;
@@ -51,7 +53,9 @@ export interface Steerable {
   plan(): PlanView | undefined;
   night(): NightView;
   /** Calls back with this machine's part of an image, about once a second. */
-  onPart(machine: string, listener: (part: Uint8Array) => void): void;
+  onPart(machine: string, listener: (part: Uint8Array, start: Instant) => void): void;
+  /** What may have been changed since the start; undefined before there are data, and on a card. */
+  steered(): SteeredState | undefined;
   bandHz(): readonly [number, number] | undefined;
   command(
     name: string,
@@ -94,13 +98,16 @@ export async function joinMachines(
   const close = answerBook(queue, night, () => {
     const plan = page.plan();
     const { minutes } = page.night();
+    const steered = page.steered();
     return {
       ...{ machine, startedUnixS: page.startedUnixS, minutes: minutes.map((one) => ({ ...one })) },
       ...(plan && { plan: { ...plan } }),
+      ...(steered && { steered }),
     };
   });
-  page.onPart(machine, (part) => {
-    tellImage(queue, night, machine, part);
+  const adoption = adoptNight(queue, night, machine, page, say);
+  page.onPart(machine, (part, start) => {
+    if (!page.steered() || adoption.holdsAt(start)) tellImage(queue, night, machine, part);
   });
   say(`machine ${machine} of ${night}, at ${access.server}`);
   return {
@@ -108,6 +115,7 @@ export async function joinMachines(
       silence();
       release();
       close();
+      adoption.end();
       await queue.close();
     },
   };
@@ -128,6 +136,9 @@ function healthOf(machine: string, page: Steerable): Health {
     ...(status.integration && { presentPercent: status.integration.presentPercent }),
     ...{ recording: status.recording.state, steerable: status.steerable },
     startedUnixS: page.startedUnixS,
-    minutes: page.night().minutes.slice(-TOLD_MINUTES).map((one) => ({ ...one })),
+    minutes: page
+      .night()
+      .minutes.slice(-TOLD_MINUTES)
+      .map((one) => ({ ...one })),
   };
 }

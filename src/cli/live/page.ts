@@ -153,10 +153,16 @@ export async function openNightPage(input: OpenedInput, settings: Settings): Pro
     startedUnixS: page.state.startedUnixS,
     night: () => page.state.book.view(),
     plan: () => page.plan(),
+    steered: () => {
+      const { steering } = page.state.begun?.live ?? {};
+      if (!steering) return undefined;
+      const flagged = Array.from(steering.flags.latest.keys()).filter((a) => steering.flags.latest[a] === 1);
+      return { flagged, integrationS: steering.integration.latest, recording: steering.recording.latest };
+    },
     onPart: (machine, listener) => {
       share = (sky) => {
         const part = partOf(page.state, machine, sky);
-        if (part) listener(part);
+        if (part) listener(part, sky.start);
       };
     },
     status: () => page.status(),

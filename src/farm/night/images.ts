@@ -3,7 +3,7 @@
  * them: who is not there misses them. Large ones go in pieces that every server takes.
  */
 import { randomUUID } from 'node:crypto';
-import { createInbox, headers } from '@nats-io/transport-node';
+import { createInbox, headers, type Msg } from '@nats-io/transport-node';
 import { z } from 'zod';
 import { CHUNK_BYTES } from '../queue/chunks.js';
 import type { Queue } from '../queue/connect.js';
@@ -40,6 +40,10 @@ const bookSchema = z.looseObject({
   startedUnixS: z.number(),
   minutes: z.array(minuteSchema),
   plan: z.looseObject({}).exactOptional(),
+  /** What may have been changed since the start, once there are data. */
+  steered: z
+    .strictObject({ flagged: z.array(z.int()), integrationS: z.number(), recording: z.boolean() })
+    .exactOptional(),
 });
 /** What a machine has of the night, and what it makes. */
 export type Book = z.infer<typeof bookSchema>;
@@ -57,9 +61,9 @@ export function answerBook({ connection }: Queue, night: string, book: () => Boo
 }
 
 export interface NightListener {
-  readonly health: (health: Health) => void;
-  readonly image: (bytes: Uint8Array) => void;
-  readonly book: (book: Book) => void;
+  readonly health?: (health: Health) => void;
+  readonly image?: (bytes: Uint8Array) => void;
+  readonly book?: (book: Book) => void;
 }
 
 export interface NightEars {
@@ -68,42 +72,56 @@ export interface NightEars {
   end(): void;
 }
 
-/** Hears everything that the machines of a night say. */
-export function listenToNight({ connection }: Queue, night: string, listener: NightListener): NightEars {
+/** Puts images together again. One at a time of each machine: of an older one a piece was lost. */
+function gathering(): (message: Msg, image: (bytes: Uint8Array) => void) => void {
   const begun = new Map<string, { readonly id: string; readonly pieces: (Uint8Array | undefined)[] }>();
+  return ({ subject, headers: head, data }, image) => {
+    const id = head?.get(IMAGE) ?? '';
+    const [n, of] = (head?.get(PIECE) ?? '').split('/').map(Number);
+    if (id === '' || !(of >= 1 && of <= MOST_PIECES) || !(n >= 0 && n < of)) return;
+    const before = begun.get(subject);
+    const one =
+      before?.id === id && before.pieces.length === of
+        ? before
+        : { id, pieces: new Array<Uint8Array | undefined>(of).fill(undefined) };
+    begun.set(subject, one);
+    // In memory of its own: the client's is used again.
+    one.pieces[n] = Uint8Array.prototype.slice.call(data);
+    if (one.pieces.some((piece) => piece === undefined)) return;
+    begun.delete(subject);
+    image(Buffer.concat(one.pieces as Uint8Array[]));
+  };
+}
+
+/** Hears what the machines of a night say, as far as somebody listens. */
+export function listenToNight({ connection }: Queue, night: string, listener: NightListener): NightEars {
+  const pieces = gathering();
   const inbox = createInbox();
+  const { health, image, book } = listener;
   const subscriptions = [
-    connection.subscribe(healthSubject(night), {
-      callback: (_, message) => {
-        const checked = healthSchema.safeParse(jsonOf(message));
-        if (checked.success) listener.health(checked.data);
-      },
-    }),
-    connection.subscribe(inbox, {
-      callback: (_, message) => {
-        const checked = bookSchema.safeParse(jsonOf(message));
-        if (checked.success) listener.book(checked.data);
-      },
-    }),
-    connection.subscribe(imageSubject(night, '*'), {
-      callback: (_, message) => {
-        const id = message.headers?.get(IMAGE) ?? '';
-        const [n, of] = (message.headers?.get(PIECE) ?? '').split('/').map(Number);
-        if (id === '' || !(of >= 1 && of <= MOST_PIECES) || !(n >= 0 && n < of)) return;
-        // One at a time of each machine: of an older one a piece was lost.
-        const before = begun.get(message.subject);
-        const one =
-          before?.id === id && before.pieces.length === of
-            ? before
-            : { id, pieces: new Array<Uint8Array | undefined>(of).fill(undefined) };
-        begun.set(message.subject, one);
-        // In memory of its own: the client's is used again.
-        one.pieces[n] = Uint8Array.prototype.slice.call(message.data);
-        if (one.pieces.some((piece) => piece === undefined)) return;
-        begun.delete(message.subject);
-        listener.image(Buffer.concat(one.pieces as Uint8Array[]));
-      },
-    }),
+    ...(health
+      ? [
+          connection.subscribe(healthSubject(night), {
+            callback: (_, message) => {
+              const checked = healthSchema.safeParse(jsonOf(message));
+              if (checked.success) health(checked.data);
+            },
+          }),
+        ]
+      : []),
+    ...(book
+      ? [
+          connection.subscribe(inbox, {
+            callback: (_, message) => {
+              const checked = bookSchema.safeParse(jsonOf(message));
+              if (checked.success) book(checked.data);
+            },
+          }),
+        ]
+      : []),
+    ...(image
+      ? [connection.subscribe(imageSubject(night, '*'), { callback: (_, message) => { pieces(message, image) } })] // prettier-ignore
+      : []),
   ];
   return {
     ask: () => {

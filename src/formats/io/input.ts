@@ -44,7 +44,10 @@ export async function confineReading(folders: readonly string[]): Promise<() => 
 async function refuseOutside(path: string, folders: readonly string[]): Promise<void> {
   const isInside = isRemote(path)
     ? isUnder(path, folders.filter(isRemote))
-    : await liesIn(path, folders.filter((folder) => !isRemote(folder)));
+    : await liesIn(
+        path,
+        folders.filter((folder) => !isRemote(folder)),
+      );
   if (!isInside)
     refuse(
       path,

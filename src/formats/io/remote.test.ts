@@ -107,7 +107,13 @@ describe('a file on a web server', () => {
       const release = await confineReading([`${url}/data`]);
       try {
         await (await openInput(`${url}/data/x.bin`)).close();
-        for (const path of ['/other/x.bin', '/data/../other/x', '/database/x', '/data/%2e%2e/x', '/data/a%2Fb'])
+        for (const path of [
+          '/other/x.bin',
+          '/data/../other/x',
+          '/database/x',
+          '/data/%2e%2e/x',
+          '/data/a%2Fb',
+        ])
           await assert.rejects(openInput(url + path), /lies outside/, path);
         await assert.rejects(openInput('/etc/hostname'), /lies outside/);
       } finally {

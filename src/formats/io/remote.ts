@@ -82,14 +82,18 @@ async function insist<Result>(url: string, attempt: () => Promise<Result>): Prom
     } catch (error) {
       if (error instanceof CorellaError) throw error;
       const waitMs = WAITS_MS.at(tries);
-      if (waitMs === undefined) return refuse(url, `cannot be read: ${reasonOf(error)}`, 'check the address and the network');
+      if (waitMs === undefined)
+        return refuse(url, `cannot be read: ${reasonOf(error)}`, 'check the address and the network');
       await new Promise((resolve) => setTimeout(resolve, waitMs));
     }
   }
 }
 
 const reasonOf = (error: unknown): string => {
-  const { message, cause } = error as { readonly message?: string; readonly cause?: { readonly message?: string } };
+  const { message, cause } = error as {
+    readonly message?: string;
+    readonly cause?: { readonly message?: string };
+  };
   return cause?.message ?? message ?? String(error);
 };
 
@@ -103,7 +107,11 @@ async function ask(url: string, first: number, last: number): Promise<Response> 
   if (status === 206) return response;
   await response.body?.cancel();
   if (status === 200)
-    refuse(url, 'its server does not answer ranges: all of it would come each time', 'put it on one that does (nginx, Apache, caddy)');
+    refuse(
+      url,
+      'its server does not answer ranges: all of it would come each time',
+      'put it on one that does (nginx, Apache, caddy)',
+    );
   if (status >= 300 && status < 400)
     refuse(url, `leads elsewhere, to ${response.headers.get('location') ?? 'nowhere'}`, 'name that address');
   if (status === 404 || status === 410) refuse(url, 'there is no such file', 'check the address');
@@ -147,7 +155,8 @@ function fill(url: string, target: Uint8Array, position: number, identity: Remot
     checkSame(url, identity, identityOf(url, response));
     let at = 0;
     for await (const piece of response.body ?? []) {
-      if (at + piece.length > target.length) refuse(url, 'its server sends more than it was asked for', 'put it on another server');
+      if (at + piece.length > target.length)
+        refuse(url, 'its server sends more than it was asked for', 'put it on another server');
       target.set(piece, at);
       at += piece.length;
     }

@@ -67,7 +67,9 @@ const keeping = (into: Integration[]) => (one: Integration) => {
   return Promise.resolve();
 };
 
-const kinds = (['reference', 'cpu'] as const).filter((kind) => kind === 'reference' || !('what' in loadNative()));
+const kinds = (['reference', 'cpu'] as const).filter(
+  (kind) => kind === 'reference' || !('what' in loadNative()),
+);
 
 for (const kind of kinds)
   describe(`two and three cards, each a ${kind} backend`, () => {
@@ -120,7 +122,9 @@ for (const kind of kinds)
         calibrated: { gains: gainsCA(gains, 5, INPUTS), solved },
       } as const;
       const asked = { field: { kind: 'all-sky' }, kernelSize: 3 } as const;
-      const one = await withCards(kind, 1, ([backend]) => imageIntegration(whole[0], { ...road, backend }, asked));
+      const one = await withCards(kind, 1, ([backend]) =>
+        imageIntegration(whole[0], { ...road, backend }, asked),
+      );
       for (const count of [2, 3]) {
         const made = await withCards(kind, count, (cards) => imageOnCards(whole[0], road, asked, cards));
         assert.deepEqual(made.image, one.image);

@@ -4,7 +4,11 @@ import type { ChannelRange } from '../stages/select-channels.js';
 
 export function channelRanges(channels: number, cards: number): ChannelRange[] {
   if (cards > channels)
-    refuse('--cards', `${cards} cards for ${channels} channels`, `name at most ${channels}, or make more channels`);
+    refuse(
+      '--cards',
+      `${cards} cards for ${channels} channels`,
+      `name at most ${channels}, or make more channels`,
+    );
   const at = (k: number): number => Math.round((channels * k) / cards);
   return Array.from({ length: cards }, (_, k) => ({ first: at(k), end: at(k + 1) }));
 }

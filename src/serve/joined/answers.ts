@@ -18,9 +18,15 @@ export function readsOfAll(joined: Joined, status: () => Status): Readonly<Recor
     night: () => ({ json: joined.night() }),
     machines: () => ({ json: joined.machines() }),
     ...Object.fromEntries(
-      ['sources', 'antennas', 'gains', 'chain', 'images/again', 'images/latest.png', 'images/latest.fits'].map(
-        (name) => [name, elsewhere],
-      ),
+      [
+        'sources',
+        'antennas',
+        'gains',
+        'chain',
+        'images/again',
+        'images/latest.png',
+        'images/latest.fits',
+      ].map((name) => [name, elsewhere]),
     ),
   };
 }

@@ -28,7 +28,10 @@ export class Combiner {
 
   /** `expected`: the machines that are there now; `known`: all of the night. */
   constructor(
-    private readonly machines: { readonly expected: () => readonly string[]; readonly known: () => readonly string[] },
+    private readonly machines: {
+      readonly expected: () => readonly string[];
+      readonly known: () => readonly string[];
+    },
     private readonly onFrame: (frame: Frame) => void,
   ) {}
 
@@ -96,13 +99,20 @@ function misfit({ head }: ImagePart, taken: readonly ImagePart[]): string | unde
   const [first] = taken;
   if (taken.length === 0) return undefined;
   const [pixels] = head.shape;
-  if (pixels !== first.head.shape[0] || head.halfWidth !== first.head.halfWidth || head.pixelSize !== first.head.pixelSize) // prettier-ignore
+  if (
+    pixels !== first.head.shape[0] ||
+    head.halfWidth !== first.head.halfWidth ||
+    head.pixelSize !== first.head.pixelSize
+  )
+    // prettier-ignore
     return `its images are not those of ${first.head.machine} (${pixels} pixels, not ${first.head.shape[0]}): give all machines one --pixels and --field`;
   if (head.unit !== first.head.unit)
     return `its images are in ${head.unit}, those of ${first.head.machine} in ${first.head.unit}: give gains to all or to none`;
   if (head.weights.length !== first.head.weights.length || head.road !== first.head.road)
     return `its images are made by another road than those of ${first.head.machine}`;
-  const twice = taken.find(({ head: { bandHz } }) => head.bandHz[0] <= bandHz[1] && head.bandHz[1] >= bandHz[0]);
+  const twice = taken.find(
+    ({ head: { bandHz } }) => head.bandHz[0] <= bandHz[1] && head.bandHz[1] >= bandHz[0],
+  );
   return twice && `it has channels that ${twice.head.machine} has, too`;
 }
 

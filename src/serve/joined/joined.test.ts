@@ -20,13 +20,24 @@ function sky() {
   const values = Float64Array.from({ length: CHANNELS * PRODUCTS * SIZE }, (_, k) =>
     k % SIZE < 3 || Math.floor(k / (PRODUCTS * SIZE)) === 4 ? NaN : random.gaussian(),
   );
-  const weights = Float64Array.from({ length: CHANNELS * PRODUCTS }, () => Math.round(1000 * random.uniform()));
+  const weights = Float64Array.from({ length: CHANNELS * PRODUCTS }, () =>
+    Math.round(1000 * random.uniform()),
+  );
   return { values, weights };
 }
 
 const head = (time = '2026-11-16T04:00:00.500Z', more: Partial<SkyHead> = {}): SkyHead => ({
   ...{ topic: 'sky', shape: [PIXELS, PIXELS], time, durationS: 1, number: 3, ageS: 0.2, everyS: 1 },
-  ...{ pixelSize: 0.1, halfWidth: 1, unit: 'counts', road: 'visibilities', low: 0, high: 1, peak: 1, sources: [] },
+  ...{
+    pixelSize: 0.1,
+    halfWidth: 1,
+    unit: 'counts',
+    road: 'visibilities',
+    low: 0,
+    high: 1,
+    peak: 1,
+    sources: [],
+  },
   ...more,
 });
 
@@ -42,12 +53,16 @@ function part(first: number, end: number): HandSums {
 }
 
 const sent = (machine: string, first: number, end: number, from = head()) =>
-  decodePart(encodePart(from, machine, part(first, end), [60e6 + first * 1e5, 60e6 + (end - 1) * 1e5], end - first));
+  decodePart(
+    encodePart(from, machine, part(first, end), [60e6 + first * 1e5, 60e6 + (end - 1) * 1e5], end - first),
+  );
 
 /** Combines; machines are there unless told. */
 function combining(known: readonly string[], expected = known) {
   const frames: Frame[] = [];
-  const combiner = new Combiner({ expected: () => expected, known: () => known }, (frame) => frames.push(frame));
+  const combiner = new Combiner({ expected: () => expected, known: () => known }, (frame) =>
+    frames.push(frame),
+  );
   return { combiner, frames };
 }
 
@@ -67,7 +82,10 @@ describe('images of several machines', () => {
     const [{ plane, head: made }] = frames;
     const peak = whole.reduce((most, value) => Math.max(most, Number.isNaN(value) ? 0 : Math.abs(value)), 0);
     whole.forEach((value, at) => {
-      assert.ok(Number.isNaN(value) ? Number.isNaN(plane[at]) : Math.abs(plane[at] - value) <= 1e-6 * peak, `${at}`);
+      assert.ok(
+        Number.isNaN(value) ? Number.isNaN(plane[at]) : Math.abs(plane[at] - value) <= 1e-6 * peak,
+        `${at}`,
+      );
     });
     assert.equal(made.without, undefined);
   });
@@ -121,7 +139,12 @@ const minute = (number: number, seconds: number, presentPercent = 100): MinuteVi
 });
 
 /** At so many seconds since 1970. */
-const word = (machine: string, unixS: number, startedUnixS: number, minutes: readonly MinuteView[]): MachineWord => ({
+const word = (
+  machine: string,
+  unixS: number,
+  startedUnixS: number,
+  minutes: readonly MinuteView[],
+): MachineWord => ({
   ...{ machine, version: '1', page: `http://${machine}/`, state: 'observing', word: 'All is well' },
   ...{ recording: 'recording', steerable: true, startedUnixS, minutes },
   newestSample: new Date(1000 * unixS).toISOString(),

@@ -121,8 +121,13 @@ export class Together implements Joined {
     const state = (['observing', 'stopping', 'silent'] as const).find((one) => states.has(one)) ?? 'waiting';
     const ages = there.flatMap(({ dataAgeS }) => dataAgeS ?? []);
     const present = there.flatMap(({ presentPercent }) => presentPercent ?? []);
-    const recording = ['stalled', 'recording', 'stopped'].find((one) => there.some((row) => row.recording === one));
-    const newest = rows.flatMap(({ newestSample }) => newestSample ?? []).sort().at(-1);
+    const recording = ['stalled', 'recording', 'stopped'].find((one) =>
+      there.some((row) => row.recording === one),
+    );
+    const newest = rows
+      .flatMap(({ newestSample }) => newestSample ?? [])
+      .sort()
+      .at(-1);
     const word =
       rows.length === 0
         ? `No machine of ${this.settings.night} was heard yet`
@@ -143,7 +148,10 @@ export class Together implements Joined {
           presentPercent: present.reduce((sum, one) => sum + one, 0) / present.length,
         },
       }),
-      recording: { ...own.recording, state: (recording as Status['recording']['state'] | undefined) ?? 'none' },
+      recording: {
+        ...own.recording,
+        state: (recording as Status['recording']['state'] | undefined) ?? 'none',
+      },
       steerable: there.length > 0 && there.every((row) => row.steerable),
     };
   }
@@ -158,7 +166,9 @@ export class Together implements Joined {
     const gone = this.book.names.filter((one) => !machines.includes(one));
     const what =
       `${name} ${JSON.stringify(body)} on ${machines.join(', ')}` +
-      (gone.length > 0 ? `, not on ${gone.join(', ')}, which ${gone.length === 1 ? 'was' : 'were'} away` : '');
+      (gone.length > 0
+        ? `, not on ${gone.join(', ')}, which ${gone.length === 1 ? 'was' : 'were'} away`
+        : '');
     return { ...done, what };
   }
 }

@@ -108,33 +108,35 @@ export class MachinesBook {
   }
 
   faults(unixS: number, troubleOf: (machine: string) => string | undefined): readonly Fault[] {
-    return this.rows(unixS, troubleOf).flatMap(({ machine, awaySinceUnixS, silentS, trouble, state, word }) => [
-      ...(awaySinceUnixS === undefined
-        ? []
-        : [
-            {
-              ...{ id: `away-${machine}`, severity: 'alarm' as const, where: machine },
-              what: `no word from it for ${formatSeconds(Math.floor(silentS))}: its channels are missing`,
-              fix: 'look at the machine; started again under the same --machine it takes its place',
-            },
-          ]),
-      ...(trouble === undefined
-        ? []
-        : [
-            {
-              ...{ id: `apart-${machine}`, severity: 'warning' as const, where: machine, what: trouble },
-              fix: 'start it again as the others; its own page shows its images',
-            },
-          ]),
-      ...(awaySinceUnixS === undefined && state === 'silent'
-        ? [
-            {
-              ...{ id: `silent-${machine}`, severity: 'alarm' as const, where: machine, what: word },
-              fix: 'its own page says which senders',
-            },
-          ]
-        : []),
-    ]);
+    return this.rows(unixS, troubleOf).flatMap(
+      ({ machine, awaySinceUnixS, silentS, trouble, state, word }) => [
+        ...(awaySinceUnixS === undefined
+          ? []
+          : [
+              {
+                ...{ id: `away-${machine}`, severity: 'alarm' as const, where: machine },
+                what: `no word from it for ${formatSeconds(Math.floor(silentS))}: its channels are missing`,
+                fix: 'look at the machine; started again under the same --machine it takes its place',
+              },
+            ]),
+        ...(trouble === undefined
+          ? []
+          : [
+              {
+                ...{ id: `apart-${machine}`, severity: 'warning' as const, where: machine, what: trouble },
+                fix: 'start it again as the others; its own page shows its images',
+              },
+            ]),
+        ...(awaySinceUnixS === undefined && state === 'silent'
+          ? [
+              {
+                ...{ id: `silent-${machine}`, severity: 'alarm' as const, where: machine, what: word },
+                fix: 'its own page says which senders',
+              },
+            ]
+          : []),
+      ],
+    );
   }
 
   night(): NightView {
@@ -206,7 +208,10 @@ function added(lives: readonly ReadonlyMap<number, MinuteView>[]): Map<number, M
 }
 
 /** Minutes in a row of which something is missing, together. */
-function stretches(minutes: readonly MinuteView[], missingS: (minute: MinuteView) => number): MissingMinutes[] {
+function stretches(
+  minutes: readonly MinuteView[],
+  missingS: (minute: MinuteView) => number,
+): MissingMinutes[] {
   const found: { fromMinute: number; endMinute: number; seconds: number }[] = [];
   for (const one of minutes) {
     const seconds = missingS(one);

@@ -45,7 +45,10 @@ const APART_S = 1;
 const NEAR_S = 1e-6;
 
 /** Whether this image is one that goes round: whole, and the first of its second. */
-export function isShared({ start, durationS }: Pick<SkyImage, 'start' | 'durationS'>, everyS: number): boolean {
+export function isShared(
+  { start, durationS }: Pick<SkyImage, 'start' | 'durationS'>,
+  everyS: number,
+): boolean {
   if (Math.abs(durationS - everyS) > 1e-6 * everyS) return false;
   if (everyS >= APART_S) return true;
   return start.fraction + NEAR_S < everyS || start.fraction + NEAR_S >= 1;
@@ -61,7 +64,13 @@ export function partOf(state: LiveState, machine: string, sky: SkyImage): Uint8A
   const isShown = state.frame?.head.time === time;
   const hands = (isShown && state.hands) || handSums(sky.image, plan, sky.weights);
   const { head } = (isShown && state.frame) || state.frameOf(sky, 0);
-  return encodePart(head, machine, hands, [frequenciesHz[0], frequenciesHz[frequenciesHz.length - 1]], plan.channels);
+  return encodePart(
+    head,
+    machine,
+    hands,
+    [frequenciesHz[0], frequenciesHz[frequenciesHz.length - 1]],
+    plan.channels,
+  );
 }
 
 export function encodePart(
@@ -84,7 +93,8 @@ export function encodePart(
 
 /** From outside: refused where it is not what it says. */
 export function decodePart(bytes: Uint8Array): ImagePart {
-  const damaged = (what: string): never => refuse('part of an image', what, 'run the same version on all machines');
+  const damaged = (what: string): never =>
+    refuse('part of an image', what, 'run the same version on all machines');
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const length = bytes.length >= 8 ? view.getUint32(0, true) : 0;
   const valuesAt = 8 + 8 * Math.ceil(length / 8);
