@@ -71,7 +71,7 @@ export async function showNight(
   let damaged = '';
   const ears = listenToNight(queue, night, {
     health: (health) => {
-      together.word(health as Parameters<Together['word']>[0]);
+      together.word(health);
     },
     book: (book) => {
       together.booked({

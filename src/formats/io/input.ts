@@ -32,7 +32,7 @@ let confinedTo: readonly string[] | undefined;
  */
 export async function confineReading(folders: readonly string[]): Promise<() => void> {
   confinedTo = await Promise.all(
-    folders.map((folder) =>
+    folders.map(async (folder) =>
       isRemote(folder) ? folder : realpath(folder).catch((error: unknown) => cannotRead(folder, error)),
     ),
   );

@@ -154,7 +154,7 @@ function fill(url: string, target: Uint8Array, position: number, identity: Remot
     const response = await ask(url, position, position + target.length - 1);
     checkSame(url, identity, identityOf(url, response));
     let at = 0;
-    for await (const piece of response.body ?? []) {
+    for await (const piece of (response.body ?? []) as AsyncIterable<Uint8Array>) {
       if (at + piece.length > target.length)
         refuse(url, 'its server sends more than it was asked for', 'put it on another server');
       target.set(piece, at);

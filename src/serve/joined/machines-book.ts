@@ -96,10 +96,12 @@ export class MachinesBook {
 
   rows(unixS: number, troubleOf: (machine: string) => string | undefined): readonly MachineRow[] {
     return [...this.known.values()]
-      .map(({ word: { minutes: _, ...word }, heardUnixS, isAway, returns }): MachineRow => {
+      .map(({ word, heardUnixS, isAway, returns }): MachineRow => {
         const trouble = troubleOf(word.machine);
+        const said: { -readonly [Key in keyof MachineWord]?: MachineWord[Key] } = { ...word };
+        delete said.minutes;
         return {
-          ...{ ...word, returns, silentS: Math.max(0, unixS - heardUnixS) },
+          ...{ ...(said as Omit<MachineWord, 'minutes'>), returns, silentS: Math.max(0, unixS - heardUnixS) },
           ...(isAway && { awaySinceUnixS: heardUnixS }),
           ...(trouble !== undefined && { trouble }),
         };

@@ -61,9 +61,9 @@ export function partOf(state: LiveState, machine: string, sky: SkyImage): Uint8A
   const { plan, start, durationS } = sky;
   const time = formatInstant(addSeconds(start, durationS / 2), 3);
   // The page has made both already, unless it was drawing the one before.
-  const isShown = state.frame?.head.time === time;
-  const hands = (isShown && state.hands) || handSums(sky.image, plan, sky.weights);
-  const { head } = (isShown && state.frame) || state.frameOf(sky, 0);
+  const shown = state.frame?.head.time === time ? state : undefined;
+  const { head } = shown?.frame ?? state.frameOf(sky, 0);
+  const hands = shown?.hands ?? handSums(sky.image, plan, sky.weights);
   return encodePart(
     head,
     machine,
