@@ -182,6 +182,10 @@ describe('the machines of a night', () => {
     assert.deepEqual(low.missing, []);
     assert.deepEqual(high.missing, [{ fromMinute: 2, endMinute: 5, seconds: 40 + 60 + 50 }]);
     assert.deepEqual(
+      high.minutes.map(({ presentPercent }) => presentPercent),
+      [100, 33.33, 0, 16.67, 50],
+    );
+    assert.deepEqual(
       minutes.map(({ minute: n, presentPercent }) => [n, presentPercent]),
       [[1, 100], [2, 66.67], [3, 50], [4, 58.33], [5, 75]], // prettier-ignore
     );

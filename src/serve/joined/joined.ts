@@ -120,7 +120,7 @@ export class Together implements Joined {
     const states = new Set(there.map(({ state }) => state));
     const state = (['observing', 'stopping', 'silent'] as const).find((one) => states.has(one)) ?? 'waiting';
     const ages = there.flatMap(({ dataAgeS }) => dataAgeS ?? []);
-    const present = there.flatMap(({ presentPercent }) => presentPercent ?? []);
+    const present = this.presentPercent(rows);
     const recording = ['stalled', 'recording', 'stopped'].find((one) =>
       there.some((row) => row.recording === one),
     );
@@ -142,10 +142,10 @@ export class Together implements Joined {
       ...(telescope && { telescope: telescope.name, title: telescope.title }),
       ...(newest !== undefined && { newestSample: newest }),
       ...(ages.length > 0 && { dataAgeS: Math.max(...ages) }),
-      ...(present.length > 0 && {
+      ...(present !== undefined && {
         integration: {
           ...{ number: 0, everyS: this.plan()?.integrationS ?? 1 },
-          presentPercent: present.reduce((sum, one) => sum + one, 0) / present.length,
+          presentPercent: present,
         },
       }),
       recording: {
@@ -154,6 +154,18 @@ export class Together implements Joined {
       },
       steerable: there.length > 0 && there.every((row) => row.steerable),
     };
+  }
+
+  /** Of all channels: who is away has none. */
+  private presentPercent(rows: readonly MachineRow[]): number | undefined {
+    if (rows.every(({ presentPercent }) => presentPercent === undefined)) return undefined;
+    let [present, all] = [0, 0];
+    for (const { machine, presentPercent = 0, awaySinceUnixS } of rows) {
+      const channels = this.plans.get(machine)?.frequenciesHz.length ?? 1;
+      all += channels;
+      if (awaySinceUnixS === undefined) present += channels * presentPercent;
+    }
+    return present / all;
   }
 
   async command(

@@ -152,14 +152,17 @@ export class MachinesBook {
     return {
       startedUnixS: this.startedUnixS,
       minutes: sorted.map(({ minute, seconds }) => this.together(minute, seconds, all)),
-      machines: [...all].map(([machine, minutes]) => ({
-        machine,
-        minutes: [...minutes.values()].sort((x, y) => x.minute - y.minute),
-        missing: stretches(sorted, (one) => {
-          const missingS = one.seconds - (minutes.get(one.minute)?.seconds ?? 0);
-          return missingS >= this.leastMissingS(one) ? missingS : 0;
-        }),
-      })),
+      machines: [...all].map(([machine, minutes]) => {
+        const missingS = (one: MinuteView): number => {
+          const lacks = one.seconds - (minutes.get(one.minute)?.seconds ?? 0);
+          return lacks >= this.leastMissingS(one) ? lacks : 0;
+        };
+        return {
+          machine,
+          minutes: sorted.map((one) => ofTheNight(one, minutes.get(one.minute), missingS(one))),
+          missing: stretches(sorted, missingS),
+        };
+      }),
       ...{ files: [], sessions: [] },
     };
   }
@@ -189,6 +192,20 @@ export class MachinesBook {
     const presentPercent = whole > 0 ? Number(((100 * present) / whole).toFixed(2)) : 0;
     return { minute, seconds, presentPercent, integrations, written };
   }
+}
+
+/** A machine's minute, its share of what the night has of it. */
+function ofTheNight(
+  { minute, seconds }: MinuteView,
+  own: MinuteView | undefined,
+  missingS: number,
+): MinuteView {
+  const { presentPercent = 0, integrations = 0, written = 0 } = own ?? {};
+  const share = (seconds - missingS) / seconds;
+  return {
+    ...{ minute, integrations, written, seconds: own?.seconds ?? 0 },
+    presentPercent: Number((presentPercent * share).toFixed(2)),
+  };
 }
 
 /** The lives of a machine in one: each minute is what all of them had of it. */
