@@ -194,6 +194,17 @@ describe('the machines of a night', () => {
     assert.equal(book.night().minutes[2].presentPercent, 25);
   });
 
+  it('have of a minute what all of their lives had', () => {
+    const book = new MachinesBook(0);
+    book.hear(word('low', 400, 1, [minute(2, 60)]), 400);
+    book.hear(word('high', 140, 1, [minute(2, 20)]), 140);
+    book.hear(word('high', 400, 165, [minute(2, 15, 50)]), 400);
+    const [, high] = book.night().machines ?? [];
+    assert.deepEqual(high.missing, [{ fromMinute: 2, endMinute: 3, seconds: 25 }]);
+    // (20·100 + 15·50) of 60·100
+    assert.equal(high.minutes[0].presentPercent, 45.83);
+  });
+
   it('are not blamed for a minute that is not over before it is plain, nor for what nobody has', () => {
     const book = new MachinesBook(0);
     const missing = () => book.night().machines?.[1].missing;
