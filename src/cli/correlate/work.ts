@@ -1,4 +1,5 @@
 /** What a correlation is made of: how a recording becomes channels, how long integrations are, what the file says of it. */
+import type { Backend } from '../../backend/backend.js';
 import type { SpectraType } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
@@ -11,6 +12,7 @@ import {
   type StoredValues,
   type VisibilityHeader,
 } from '../../formats/index.js';
+import { correlateOnCards } from '../../pipeline/cards/correlate.js';
 import { channelsOf, planChannels, type ChannelSettings } from '../../pipeline/channels.js';
 import { bearableIntegrationS, coherenceOf, type Coherence } from '../../pipeline/coherence.js';
 import { correlateSpectra, correlateVoltages, type CorrelationSettings } from '../../pipeline/correlate.js';
@@ -46,6 +48,12 @@ export interface Work {
     settings: CorrelationSettings & { readonly onProgress: OnProgress; readonly stop: AbortSignal },
     append: (integration: Integration) => Promise<void>,
   ): Promise<Account>;
+  /** The same with channels shared among several cards. */
+  runOnCards(
+    settings: Omit<CorrelationSettings, 'backend'> & { readonly stop: AbortSignal },
+    backends: readonly Backend[],
+    append: (integration: Integration) => Promise<void>,
+  ): Promise<Account>;
 }
 
 export async function planWork(
@@ -71,6 +79,8 @@ export async function planWork(
       channelWidthHz,
       ...{ type: recording.type, spectrumRateHz: recording.spectrumRateHz },
       run: (settings, append) => correlateSpectra(recording, settings, append),
+      runOnCards: (settings, backends, append) =>
+        correlateOnCards(recording, undefined, settings, backends, append),
     };
   }
   const channels = await measuredSettings(options, recording);
@@ -91,6 +101,8 @@ export async function planWork(
     ...(level && { level }),
     settings: channels,
     run: (settings, append) => correlateVoltages(recording, plan, settings, inUsualUnit(append)),
+    runOnCards: (settings, backends, append) =>
+      correlateOnCards(recording, plan, settings, backends, inUsualUnit(append)),
   };
 }
 
