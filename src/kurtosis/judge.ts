@@ -1,20 +1,25 @@
 /**
  * From sums of powers to what is taken: the same code whatever backend made the sums, so that masks are the same bit for
- * bit. A station goes with all its polarisations, since half a station's sample is nobody's sample.
+ * bit. An input goes alone, or with its station where the plan says so.
  */
 import type { Limits, PowerShape } from './limits.js';
 import { LEAST_SPECTRA, LimitBook, type KurtosisPlan } from './plan.js';
 import { STEPS_PER_OCTAVE, type RoundedCurve } from './rounded.js';
+import { Together } from './together.js';
+import { ABOVE, BELOW, isAlone, offsetOf, PAIRED, TOGETHER, UNJUDGED } from './verdicts.js';
 
 /** What was decided of a block. */
 export interface Judgement {
   /** Windows are [edges[w], edges[w + 1]). */
   readonly edges: Int32Array;
-  /** mask : [w][c][s], 1 where a station's samples are taken. */
+  /** mask : [w][c][a], 1 where an input's samples are taken. */
   readonly mask: Uint8Array;
-  /** offenders : [w][c][a], 1 where an input's own kurtosis lies above its limits, 2 below, 4 more of a pair of windows; kept windows' too. */
+  /**
+   * offenders : [w][c][a], 1 where an input's own kurtosis lies above its limits, 2 below; 4 more of a pair of windows, 8 more
+   * of inputs or windows together. Kept windows' too.
+   */
   readonly offenders: Uint8Array;
-  /** present : [w][c][s], spectra that came; undefined where all did. */
+  /** present : [w][c][a], spectra that came; undefined where all did. */
   readonly present: Uint32Array | undefined;
   /** Windows in which most inputs and channels would have gone at once. */
   readonly everywhere: readonly number[];
@@ -31,17 +36,19 @@ export class Judge {
   private readonly book: LimitBook;
   private readonly pairBook: LimitBook;
   private readonly fences = new Map<number, Fence>();
+  private readonly together: Together;
 
   constructor(private readonly plan: KurtosisPlan) {
+    this.together = new Together(plan);
     this.book = new LimitBook(plan.sigmas);
     this.pairBook = new LimitBook(plan.sigmas + 1);
   }
 
   /** sums : [w][c][a][S1, S2]. */
   judge(edges: Int32Array, sums: Float64Array, present: Uint32Array | undefined): Judgement {
-    const { channels, inputs, stations, over, bursts } = this.plan;
+    const { channels, inputs, over, bursts } = this.plan;
     const windows = edges.length - 1;
-    const mask = new Uint8Array(windows * channels * stations);
+    const mask = new Uint8Array(windows * channels * inputs);
     const offenders = new Uint8Array(windows * channels * inputs);
     const common = new Uint8Array(windows * channels);
     const everywhere: number[] = [];
@@ -62,36 +69,52 @@ export class Judge {
       this.judgePairs(edges, sums, present, offenders);
       this.takeBetween(windows, offenders);
     }
+    const weakBursts = over === 'each' ? this.together.judge({ edges, sums, present, offenders }) : [];
+    if (bursts === 'take') for (const w of weakBursts) this.takeWindow(w, offenders);
     for (let w = 0; w < windows; w++) {
       let cells = 0;
       let taken = 0;
       for (let c = 0; c < channels; c++) {
         const at = w * channels + c;
         cells += judged[at];
-        const offending = this.takeStations(at, offenders, mask);
+        const offending = this.takeInputs(at, offenders, mask);
         taken += offending;
         if (2 * offending > judged[at]) common[at] = 1;
       }
       if (cells >= LEAST_CELLS && 2 * taken > cells) {
         everywhere.push(w);
-        if (bursts === 'keep') mask.fill(0, w * channels * stations, (w + 1) * channels * stations);
+        if (bursts === 'keep') mask.fill(0, w * channels * inputs, (w + 1) * channels * inputs);
+      } else if (weakBursts.includes(w)) {
+        // Kept as it is: what single channels lose, they lose for themselves.
+        everywhere.push(w);
+        common.fill(1, w * channels, (w + 1) * channels);
       }
     }
     return { edges, mask, offenders, present, everywhere, common, unjudged };
   }
 
-  /** Stations of a row that have an offending input, and into the mask with them. */
-  private takeStations(at: number, offenders: Uint8Array, mask: Uint8Array): number {
-    const { inputs, stations, polarisations } = this.plan;
+  /** Into the mask with a row's offending inputs; how many stations have one. */
+  private takeInputs(at: number, offenders: Uint8Array, mask: Uint8Array): number {
+    const { inputs, stations, polarisations, takes } = this.plan;
     let offending = 0;
-    for (let a = 0; a < inputs; a++) {
-      if (offenders[at * inputs + a] === 0) continue;
-      mask[at * stations + Math.floor(a / polarisations)] = 1;
-      offending++;
-      // The other polarisation goes with it.
-      if (polarisations === 2) a |= 1;
+    for (let s = 0, n = at * inputs; s < stations; s++, n += polarisations) {
+      let any = 0;
+      for (let p = 0; p < polarisations; p++) {
+        if (offenders[n + p] === 0) continue;
+        mask[n + p] = 1;
+        any = 1;
+      }
+      offending += any;
+      if (any === 1 && takes === 'stations') mask.fill(1, n, n + polarisations);
     }
     return offending;
+  }
+
+  /** All that is asked of a window: it was louder in all channels together. */
+  private takeWindow(window: number, offenders: Uint8Array): void {
+    const { channels, inputs, flaggedInputs } = this.plan;
+    for (let at = window * channels * inputs; at < (window + 1) * channels * inputs; at++)
+      if (offenders[at] === 0 && flaggedInputs[at % inputs] === 0) offenders[at] = TOGETHER + ABOVE;
   }
 
   /** Every input of a window's channel for itself. */
@@ -105,8 +128,7 @@ export class Judge {
     const first = row.at * inputs;
     for (let a = 0; a < inputs; a++) {
       if (a % polarisations === 0) silent = 0;
-      if (present)
-        fence = this.fenceOf(present[row.at * stations + Math.floor(a / polarisations)], shape, curve);
+      if (present) fence = this.fenceOf(present[first + a], shape, curve);
       const s1 = sums[2 * (first + a)];
       // Nearly all windows are noise of a usual level, and end here.
       if (s1 >= fence.leastPower && s1 <= fence.mostPower) {
@@ -133,7 +155,7 @@ export class Judge {
     present: Uint32Array | undefined,
     offenders: Uint8Array,
   ): void {
-    const { channels, inputs, stations, polarisations, flaggedInputs } = this.plan;
+    const { channels, inputs, flaggedInputs } = this.plan;
     const perWindow = channels * inputs;
     for (let w = 0; w + 2 < edges.length; w++) {
       for (let c = 0; c < channels; c++) {
@@ -144,8 +166,7 @@ export class Judge {
         for (let a = 0; a < inputs; a++) {
           const [x, y] = [from + a, from + a + perWindow];
           if (present) {
-            const at = (w * channels + c) * stations + Math.floor(a / polarisations);
-            fence = this.fenceOf(present[at] + present[at + channels * stations], shape, curve, 'pair');
+            fence = this.fenceOf(present[x] + present[y], shape, curve, 'pair');
           }
           const s1 = sums[2 * x] + sums[2 * y];
           const s2 = sums[2 * x + 1] + sums[2 * y + 1];
@@ -209,7 +230,7 @@ export class Judge {
     for (let a = 0; a < inputs; a++) {
       if (flaggedInputs[a] === 1) continue;
       const at = row * inputs + a;
-      const isWhole = !present || present[row * stations + Math.floor(a / polarisations)] === length;
+      const isWhole = !present || present[at] === length;
       const off = isWhole ? offsetOf(sums[2 * at], sums[2 * at + 1], length, shape, curve) : NaN;
       if (Number.isNaN(off)) unjudged++;
       else {
@@ -291,16 +312,8 @@ function makeFence(
   };
 }
 
-export const ABOVE = 1;
-export const BELOW = 2;
-const UNJUDGED = 3;
-/** Added where a pair of windows offended, and neither alone. */
-const PAIRED = 4;
 /** Beyond the block's first or last window. */
 const EDGE = 255;
-const isAlone = (offence: number): boolean => offence === ABOVE || offence === BELOW;
-/** Which of the two an offence is. */
-export const sideOf = (offence: number): number => offence % PAIRED;
 
 function verdictOf(
   s1: number,
@@ -314,27 +327,4 @@ function verdictOf(
   if (off > limits.high) return ABOVE;
   if (off < limits.low) return BELOW;
   return Number.isNaN(off) ? UNJUDGED : 0;
-}
-
-/** SK less what noise has on average, over the spread that rounding leaves it; NaN where nothing can be said. */
-export function offsetOf(
-  s1: number,
-  s2: number,
-  spectra: number,
-  shape: PowerShape,
-  curve: RoundedCurve | undefined,
-): number {
-  if (s1 === 0) return NaN;
-  const kurtosis = ((spectra * shape + 1) / (spectra - 1)) * ((spectra * s2) / (s1 * s1) - 1);
-  if (!curve) return kurtosis - 1;
-  const power = s1 / spectra;
-  if (power >= curve.plainFrom && power <= curve.plainTo) return kurtosis - 1;
-  if (power < curve.leastPower) return NaN;
-  const place = (Math.log2(power) - curve.firstOctave) * STEPS_PER_OCTAVE;
-  const last = curve.means.length - 1;
-  if (place >= last) return (kurtosis - curve.means[last]) / curve.spreads[last];
-  const n = Math.floor(place);
-  const part = place - n;
-  const between = (of: Float64Array): number => of[n] + part * (of[n + 1] - of[n]);
-  return (kurtosis - between(curve.means)) / between(curve.spreads);
 }

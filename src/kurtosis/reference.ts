@@ -17,8 +17,6 @@ export function referencePowers({
   type,
   channels,
   inputs,
-  stations,
-  polarisations,
 }: KurtosisPlan): PowerEngine {
   const powerOf = power[type];
   const width = type === 'ci4' ? 1 : 2;
@@ -49,7 +47,7 @@ export function referencePowers({
     for (let w = 0; w + 1 < edges.length; w++) {
       for (let c = 0; c < channels; c++) {
         for (let a = 0; a < inputs; a++) {
-          if (mask[(w * channels + c) * stations + Math.floor(a / polarisations)] === 0) continue;
+          if (mask[(w * channels + c) * inputs + a] === 0) continue;
           const row = (c * inputs + a) * block.samples;
           spectra.fill(0, (row + edges[w]) * width, (row + edges[w + 1]) * width);
         }
