@@ -170,7 +170,10 @@ function expected(db, amplitudes, windows) {
   const [mean, spread] = [sum / stayed, Math.sqrt(squares / stayed - (sum / stayed) ** 2)];
   const count = Math.max(1, INPUTS * 2 ** Math.floor(Math.log2(windows)) * (1 - alone));
   const limit = Math.max(0.04, (4.5 * 0.125) / Math.sqrt(count));
-  return { alone, together: alone + (1 - alone) * below(((Math.abs(mean) - limit) * Math.sqrt(count)) / spread) };
+  return {
+    alone,
+    together: alone + (1 - alone) * below(((Math.abs(mean) - limit) * Math.sqrt(count)) / spread),
+  };
 }
 
 /** Of a Gaussian, the part below x. */
@@ -269,8 +272,13 @@ export async function run(folder, kinds = []) {
         const name = `${kind} ${db} dB, ${percent(duty)}`;
         const off = check(name, flux, 1);
         const within = 4 * Math.sqrt((alone * (1 - alone)) / (windows * INPUTS)) + 0.08;
-        if (found < Math.max(alone, together > 0.99 ? 0.9 : 0) - within || found > Math.max(alone, together) + within + 0.1)
-          failures.push(`${name}: ${percent(found)} found where theory says ${percent(alone)} to ${percent(together)}`);
+        if (
+          found < Math.max(alone, together > 0.99 ? 0.9 : 0) - within ||
+          found > Math.max(alone, together) + within + 0.1
+        )
+          failures.push(
+            `${name}: ${percent(found)} found where theory says ${percent(alone)} to ${percent(together)}`,
+          );
         if (Math.abs(falseAlarms - FALSE_ALARMS) > 0.0025)
           failures.push(`${name}: ${percent(falseAlarms)} false alarms`);
         row(
@@ -303,8 +311,7 @@ export async function run(folder, kinds = []) {
       const { told: given, flux } = await correlated(add, '--kurtosis', '--kurtosis-bursts', fate);
       const told = need(given);
       const heard = told.episodes.filter(({ kind }) => kind === 'everywhere');
-      if (heard.length < bursts)
-        failures.push(`${heard.length} of ${bursts} bursts of ${db} dB are told`);
+      if (heard.length < bursts) failures.push(`${heard.length} of ${bursts} bursts of ${db} dB are told`);
       if (heard.some((one) => one.fate !== (fate === 'keep' ? 'kept' : 'taken')))
         failures.push('a burst met another fate than was told');
       const off = check(`burst of ${db} dB`, flux, fate === 'take' ? 1 : Infinity);

@@ -24,7 +24,12 @@ interface Tone {
  * Every channel as a filterbank leaves it: the tones that it hears, about its own centre, all of them of amplitude as sent
  * (a flat filter, which hears half a sampling rate either way).
  */
-async function record(folder: string, name: string, spacingHz: number, tones: readonly Tone[]): Promise<void> {
+async function record(
+  folder: string,
+  name: string,
+  spacingHz: number,
+  tones: readonly Tone[],
+): Promise<void> {
   const data = new Float32Array(2 * SAMPLES * CHANNELS * INPUTS);
   for (let t = 0; t < SAMPLES; t++)
     for (let c = 0; c < CHANNELS; c++)
@@ -81,7 +86,9 @@ void describe('channels made finer', () => {
         const channels = Array.from(frequenciesHz.keys());
         // Pairs (0,0), (1,0), (1,1).
         const powers = channels.map((c) => one.visibilities[6 * c] / one.counts[3 * c]);
-        const phases = channels.map((c) => Math.atan2(one.visibilities[6 * c + 3], one.visibilities[6 * c + 2]));
+        const phases = channels.map((c) =>
+          Math.atan2(one.visibilities[6 * c + 3], one.visibilities[6 * c + 2]),
+        );
         return { frequenciesHz, channelWidthHz, powers, phases, start: one.start, durationS: one.durationS };
       }
       throw new Error('no integration');
@@ -143,8 +150,14 @@ void describe('channels made finer', () => {
     await file.close();
     const { powers } = await products('finer.sigmf-meta');
     assert.deepEqual(loud(powers), [10]);
-    await corellaHere(folder, ...'simulate --telescope eda2 --stations 2 --duration 5ms -o v.sigmf-meta'.split(' '));
-    const voltages = await corellaHere(folder, ...'correlate v.sigmf-meta --fine-channels 4 -o x.uvh5'.split(' '));
+    await corellaHere(
+      folder,
+      ...'simulate --telescope eda2 --stations 2 --duration 5ms -o v.sigmf-meta'.split(' '),
+    );
+    const voltages = await corellaHere(
+      folder,
+      ...'correlate v.sigmf-meta --fine-channels 4 -o x.uvh5'.split(' '),
+    );
     assert.match(voltages.stderr, /holds voltages, which have no channels yet; say how many with --channels/);
   });
 });

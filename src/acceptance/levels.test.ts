@@ -23,25 +23,28 @@ void describe('levels by input and channel', () => {
   before(async () => {
     const data = new Int16Array(2 * INPUTS * SAMPLES);
     const random = randomStream(2, 'levels');
-    const pair = (): [number, number] => [random.gaussian(), random.gaussian()];
     const values = new Float64Array(data.length);
-    // Noise about each channel's centre, new for every spectrum: as wide as a channel, whatever filter hears it.
-    for (let k = 0; k < SAMPLES / CHANNELS; k++)
-      for (let c = 0; c < CHANNELS; c++) {
-        const [sky, own] = [pair(), [pair(), pair()]];
-        for (let a = 0; a < INPUTS; a++) {
-          const rms = rmsOf(c) * (a === 1 ? WEAKER : 1);
-          const [re, im] = [0, 1].map(
-            (part) => rms * (Math.sqrt(LIKE) * sky[part] + Math.sqrt(1 - LIKE) * own[a][part]),
-          );
-          for (let n = 0; n < CHANNELS; n++) {
-            const angle = (2 * Math.PI * (c - CHANNELS / 2) * n) / CHANNELS;
-            const at = 2 * ((k * CHANNELS + n) * INPUTS + a);
-            values[at] += re * Math.cos(angle) - im * Math.sin(angle);
-            values[at + 1] += re * Math.sin(angle) + im * Math.cos(angle);
-          }
+    // Noise well within each channel: drawn for every eighth spectrum, and straight lines between.
+    const step = 8 * CHANNELS;
+    const knots = Math.ceil(SAMPLES / step) + 1;
+    const drawn = (): Float64Array => Float64Array.from({ length: 2 * knots }, () => random.gaussian());
+    for (let c = 0; c < CHANNELS; c++) {
+      const sky = drawn();
+      for (let a = 0; a < INPUTS; a++) {
+        const own = drawn();
+        const rms = rmsOf(c) * (a === 1 ? WEAKER : 1);
+        const level = own.map((one, n) => rms * (Math.sqrt(LIKE) * sky[n] + Math.sqrt(1 - LIKE) * one));
+        for (let t = 0; t < SAMPLES; t++) {
+          const [knot, part] = [Math.floor(t / step), (t % step) / step];
+          const at = (of: 0 | 1): number =>
+            (1 - part) * level[2 * knot + of] + part * level[2 * (knot + 1) + of];
+          const angle = (2 * Math.PI * (c - CHANNELS / 2) * t) / CHANNELS;
+          const [re, im] = [at(0), at(1)];
+          values[2 * (t * INPUTS + a)] += re * Math.cos(angle) - im * Math.sin(angle);
+          values[2 * (t * INPUTS + a) + 1] += re * Math.sin(angle) + im * Math.cos(angle);
         }
       }
+    }
     values.forEach((value, n) => (data[n] = Math.max(-32767, Math.min(32767, Math.round(value)))));
     await writeFile(join(folder, 'slope.sigmf-data'), data);
     const meta = {
@@ -86,24 +89,38 @@ void describe('levels by input and channel', () => {
   void it('measured: every channel keeps its correlation, and means their unit', async () => {
     const floats = await products('slope', '--bits', 'float');
     const plain = await products('slope', '--bits', '4');
-    const leveled = await products('slope', '--bits', '4', '--levels', 'measured', '--levels-out', 'levels.json');
-    // One gain for all leaves the weak channels of the weak input zeros.
-    assert.equal(plain[0][2], 0);
+    const leveled = await products(
+      'slope',
+      '--bits',
+      '4',
+      '--levels',
+      'measured',
+      '--levels-out',
+      'levels.json',
+    );
+    // One gain for all leaves the weak channels of the weak input next to nothing.
+    assert.ok(!(Math.abs(coefficient(plain[0]) / coefficient(floats[0]) - 1) < 0.3));
     // Four bits, 7 for 32767.
     const unit = (7 / 32767) ** 2;
     for (let c = 0; c < CHANNELS; c++) {
       for (const pair of [0, 2])
-        assert.ok(Math.abs(leveled[c][pair] / (floats[c][pair] * unit) - 1) < 0.02, `channel ${c}`);
+        assert.ok(
+          Math.abs(leveled[c][pair] / (floats[c][pair] * unit) - 1) < 0.05,
+          `channel ${c}, pair ${pair}: ${leveled[c][pair] / (floats[c][pair] * unit)}`,
+        );
       const [got, wanted] = [coefficient(leveled[c]), coefficient(floats[c])];
       assert.ok(Math.abs(got / wanted - 1) < 0.03, `channel ${c}: ${got}, ${wanted}`);
     }
-    const { levels } = JSON.parse(await readFile(join(folder, 'levels.json'), 'utf8')) as { levels: number[][] };
+    const { levels } = JSON.parse(await readFile(join(folder, 'levels.json'), 'utf8')) as {
+      levels: number[][];
+    };
     // The weaker input has five times the gain, the first channel a hundred times the last one's.
     assert.ok(Math.abs(levels[1][3] / levels[0][3] / 5 - 1) < 0.1);
     assert.ok(Math.abs(levels[0][0] / levels[0][7] / 100 - 1) < 0.2);
 
     assert.deepEqual(await products('slope', '--bits', '4', '--levels', 'levels.json'), leveled);
-    const line = 'channelise slope.sigmf-meta --channels 8 --taps 8 --bits 4 --levels levels.json -o c.sigmf-meta';
+    const line =
+      'channelise slope.sigmf-meta --channels 8 --taps 8 --bits 4 --levels levels.json -o c.sigmf-meta';
     const { code, stderr } = await corellaHere(folder, ...line.split(' '));
     assert.equal(code, 0, stderr);
     assert.deepEqual(await products('c'), leveled);

@@ -32,7 +32,12 @@ import {
   type KurtosisWork,
 } from './interference/kurtosis-options.js';
 import { leastSpectraOf } from '../pipeline/stages/kurtosis.js';
-import { addFloatTapsOption, floatTapsLines, withFloatTaps, type FloatTapsOptions } from './options/float-taps-option.js';
+import {
+  addFloatTapsOption,
+  floatTapsLines,
+  withFloatTaps,
+  type FloatTapsOptions,
+} from './options/float-taps-option.js';
 import { addFineOption, planFine, refuseFine, type FineOptions } from './options/fine-option.js';
 import {
   addLevelsOptions,

@@ -9,7 +9,12 @@ import { NO_TELESCOPE, refuseUnplaced } from '../telescope/unplaced.js';
 import { addChannelOptions, channelOptionNames, type ChannelOptions } from './options/channel-options.js';
 import { addBackendOptions, addExamples, refuseGiven, type BackendOptions } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
-import { addFloatTapsOption, floatTapsLines, withFloatTaps, type FloatTapsOptions } from './options/float-taps-option.js';
+import {
+  addFloatTapsOption,
+  floatTapsLines,
+  withFloatTaps,
+  type FloatTapsOptions,
+} from './options/float-taps-option.js';
 import { addFineOption, type FineOptions } from './options/fine-option.js';
 import { addLevelsOptions, levelsFacts, levelsLines, type LevelsOptions } from './options/levels-options.js';
 import {
@@ -150,7 +155,9 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
     if (recording.kind === 'spectra')
       refuseGiven(
         command,
-        options.fineChannels === undefined ? [...channelOptionNames, 'levels', 'levelsOut'] : ['channels', 'levels', 'levelsOut'],
+        options.fineChannels === undefined
+          ? [...channelOptionNames, 'levels', 'levelsOut']
+          : ['channels', 'levels', 'levelsOut'],
         `is for voltages, and ${path} is channelised already; --fine-channels channelises it further`,
       );
     const telescope = await telescopeFor(recording, options);

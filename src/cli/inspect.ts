@@ -301,7 +301,9 @@ async function visibilityReport(
     ],
     spectrum: { frequenciesHz, powerDb: spectrumDb },
     pictures: {
-      picture: pair ? pair.picture(file.path) : picture && flags && losses && withPanel(withPanel(picture, flags), losses, LOSS_WIDTH),
+      picture: pair
+        ? pair.picture(file.path)
+        : picture && flags && losses && withPanel(withPanel(picture, flags), losses, LOSS_WIDTH),
       uv: uv?.picture(file.path),
       antennas: antennaPicture(file.telescope, file.path, flaggedStations(file, look.flaggedInputs)),
     },

@@ -151,7 +151,13 @@ export function correlateCases(open: () => Promise<Backend>, options: CaseOption
 
     theCase('half a station missing: products have counts of their own', async () => {
       const flaggedInputs = Uint8Array.of(0, 0, 0, 0, 0, 1);
-      const plan = planCorrelation({ stations: 3, polarisations: 2, channels: 3, type: 'ci8', flaggedInputs });
+      const plan = planCorrelation({
+        stations: 3,
+        polarisations: 2,
+        channels: 3,
+        type: 'ci8',
+        flaggedInputs,
+      });
       const stream = randomStream(8, 'halves');
       const gaps = [
         gapOf([0, 2], [1, 2], [3, 13]), // Y of station 0

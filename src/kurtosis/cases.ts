@@ -53,6 +53,8 @@ const interference: Strength = (c, a, t) => {
   if (c === 0 && a === 1) return { noise: t % 40 < 4 ? 4 : 1, carrier: 0 };
   if (c === 1 && a === 0) return { noise: 0.3, carrier: 1.5 };
   if (c === 2) return { noise: t % 100 < 8 ? 3 : 1, carrier: 0 };
+  // Too weak for one window of one input.
+  if (c === 7) return { noise: t % 64 < 8 ? 1.5 : 1, carrier: 0 };
   return { noise: 1, carrier: 0 };
 };
 

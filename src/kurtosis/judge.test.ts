@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { randomStream } from '../core/random.js';
 import { takenBoxes } from './boxes.js';
+import { extendRuns } from './extend.js';
 import { Judge } from './judge.js';
 import { planKurtosis, windowEdges } from './plan.js';
 import { KurtosisTally } from './tally.js';
@@ -93,6 +94,19 @@ describe('judgement', () => {
       assert.equal(made.offenders[5 * 4], 9);
     });
 
+    it('windows go with their neighbours, where three quarters of a stretch are taken', () => {
+      const extended = (text: string): string => {
+        const heard = Uint8Array.from(text, (one) => Number(one));
+        extendRuns(heard);
+        return heard.join('');
+      };
+      assert.equal(extended('0001000'), '0001000');
+      assert.equal(extended('0001110000'), '0011111000');
+      assert.equal(extended('1110111000'), '1111111100');
+      assert.equal(extended('110'), '110');
+      assert.equal(extended('0000'), '0000');
+    });
+
     it('what is there for a few windows takes those', () => {
       const made = judged((w, c) => (c === 9 && w >= 8 && w < 16 ? -0.12 : 0));
       for (let w = 8; w < 16; w++) assert.equal(takenIn(made, w, 9), 4, `window ${w}`);
@@ -182,7 +196,7 @@ describe('judgement', () => {
     assert.deepEqual([...alone.mask], [0, 0]);
   });
 
-  it('takes what lies between two that were taken, or between one and the end, and nothing else beside them', () => {
+  it('takes what lies between two that were taken, or between one and the end, and neighbours of three', () => {
     const plan = planKurtosis({ ...asked, channels: 1, inputs: 1 });
     const many = (kurtoses: readonly number[]): readonly number[] => {
       const cuts = Int32Array.from({ length: kurtoses.length + 1 }, (_, n) => 256 * n);
@@ -190,7 +204,7 @@ describe('judgement', () => {
         ...new Judge(plan).judge(cuts, Float64Array.from(kurtoses.flatMap(sumsOf)), undefined).offenders,
       ];
     };
-    assert.deepEqual(many([1, 1, 0.5, 1, 2, 1, 1]), [0, 0, 2, 6, 1, 0, 0]);
+    assert.deepEqual(many([1, 1, 0.5, 1, 2, 1, 1]), [0, 9, 2, 6, 1, 9, 0]);
     assert.deepEqual(many([1, 2, 1, 1]), [5, 1, 0, 0]);
   });
 

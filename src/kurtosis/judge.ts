@@ -2,6 +2,7 @@
  * From sums of powers to what is taken: the same code whatever backend made the sums, so that masks are the same bit for
  * bit. An input goes alone, or with its station where the plan says so.
  */
+import { extendRuns } from './extend.js';
 import type { Limits, PowerShape } from './limits.js';
 import { LEAST_SPECTRA, LimitBook, type KurtosisPlan } from './plan.js';
 import { STEPS_PER_OCTAVE, type RoundedCurve } from './rounded.js';
@@ -70,6 +71,7 @@ export class Judge {
       this.takeBetween(windows, offenders);
     }
     const weakBursts = over === 'each' ? this.together.judge({ edges, sums, present, offenders }) : [];
+    if (over === 'each') this.takeNeighbours(windows, offenders, judged);
     if (bursts === 'take') for (const w of weakBursts) this.takeWindow(w, offenders);
     for (let w = 0; w < windows; w++) {
       let cells = 0;
@@ -107,6 +109,38 @@ export class Judge {
       offending += any;
       if (any === 1 && takes === 'stations') mask.fill(1, n, n + polarisations);
     }
+    return offending;
+  }
+
+  /** Windows beside those in which most stations offend. */
+  private takeNeighbours(windows: number, offenders: Uint8Array, judged: Uint16Array): void {
+    const { channels, inputs, flaggedInputs } = this.plan;
+    const heard = new Uint8Array(windows);
+    const more = new Uint8Array(windows);
+    for (let c = 0; c < channels; c++) {
+      let any = false;
+      for (let w = 0; w < windows; w++) {
+        const at = w * channels + c;
+        heard[w] = 2 * this.offendingStations(at, offenders) > judged[at] ? 1 : 0;
+        any ||= heard[w] === 1;
+      }
+      if (!any) continue;
+      more.set(heard);
+      extendRuns(more);
+      for (let w = 0; w < windows; w++) {
+        if (heard[w] === 1 || more[w] === 0) continue;
+        const from = (w * channels + c) * inputs;
+        for (let a = 0; a < inputs; a++)
+          if (offenders[from + a] === 0 && flaggedInputs[a] === 0) offenders[from + a] = TOGETHER + ABOVE;
+      }
+    }
+  }
+
+  private offendingStations(at: number, offenders: Uint8Array): number {
+    const { inputs, polarisations } = this.plan;
+    let offending = 0;
+    for (let n = at * inputs; n < (at + 1) * inputs; n += polarisations)
+      if (offenders[n] !== 0 || offenders[n + polarisations - 1] !== 0) offending++;
     return offending;
   }
 

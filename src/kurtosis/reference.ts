@@ -13,11 +13,7 @@ const power = {
   cf32: (spectra, n) => spectra[2 * n] ** 2 + spectra[2 * n + 1] ** 2,
 } satisfies Record<SpectraType, (spectra: SpectraCAT, n: number) => number>;
 
-export function referencePowers({
-  type,
-  channels,
-  inputs,
-}: KurtosisPlan): PowerEngine {
+export function referencePowers({ type, channels, inputs }: KurtosisPlan): PowerEngine {
   const powerOf = power[type];
   const width = type === 'ci4' ? 1 : 2;
   // eslint-disable-next-line @typescript-eslint/require-await -- an async function turns refusals into rejections

@@ -124,7 +124,11 @@ export class Together {
     return { bias, inflation: Math.max(1, spread ** 2) };
   }
 
-  private burstsIn(windows: number, { totals, counts }: Cells, { bias, inflation }: Usual): readonly number[] {
+  private burstsIn(
+    windows: number,
+    { totals, counts }: Cells,
+    { bias, inflation }: Usual,
+  ): readonly number[] {
     const { channels } = this.plan;
     const isKnown = windows >= LEAST_WINDOWS;
     const bursts: number[] = [];

@@ -75,9 +75,13 @@ export async function planWork(
   if (recording.kind === 'spectra' && options.fineChannels !== undefined) {
     if (delays)
       refuse('--fine-channels', 'finer channels are not delayed', 'correlate the channels as they are');
-    const { streams, plan, settings: made, finer, level } = await planFine(
-      ...([recording, options.fineChannels, options, kurtosis] as const),
-    );
+    const {
+      streams,
+      plan,
+      settings: made,
+      finer,
+      level,
+    } = await planFine(...([recording, options.fineChannels, options, kurtosis] as const));
     refuseFloatSums(plan.outputType, options);
     const { frequenciesHz, channelWidthHz } = finer.channels;
     return {

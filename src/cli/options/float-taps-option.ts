@@ -13,11 +13,14 @@ export const addFloatTapsOption = (command: Command): Command =>
     .optionsGroup('Channels, from voltages:')
     .option(
       '--float-taps',
-      "floats for the filter of 8-bit samples too, whose taps are 16-bit integers otherwise (a floor near −100 dB): slower",
+      'floats for the filter of 8-bit samples too, whose taps are 16-bit integers otherwise (a floor near −100 dB): slower',
     );
 
 /** What is channelised: 8-bit samples as 16-bit ones, where floats were asked for. */
-export function withFloatTaps<Kind extends Recording>(recording: Kind, { floatTaps }: FloatTapsOptions): Kind {
+export function withFloatTaps<Kind extends Recording>(
+  recording: Kind,
+  { floatTaps }: FloatTapsOptions,
+): Kind {
   if (floatTaps !== true) return recording;
   if (recording.kind === 'spectra')
     refuse('--float-taps', `${recording.path} is channelised already`, 'leave it out');

@@ -44,7 +44,11 @@ export async function leveled(
   if (settings.outputType === 'cf32')
     refuse('--levels', 'these channels are floats, and are not rounded', 'give --bits 8 or 4 too');
   if (levelsOut !== undefined)
-    await checkOutputs({ ...options, paths: [levelsOut], from: asked === 'measured' ? recording.path : asked });
+    await checkOutputs({
+      ...options,
+      paths: [levelsOut],
+      from: asked === 'measured' ? recording.path : asked,
+    });
   const levels =
     asked === 'measured'
       ? await withBackend(options, (backend) => measureLevels(recording, settings, backend))
@@ -101,7 +105,9 @@ export const levelsLines = (levels: InputLevels | undefined): string[] => {
   const { efficiency, silent = 0, from } = levels;
   return [
     `levels by input and channel, ${from}: ${number(least)} to ${number(most)} of the usual gain` +
-      (efficiency === undefined ? '' : `; rounding leaves ${(100 * efficiency).toFixed(1)} % of a weak signal`),
+      (efficiency === undefined
+        ? ''
+        : `; rounding leaves ${(100 * efficiency).toFixed(1)} % of a weak signal`),
     ...(silent > 0 ? [`${silent} channels of inputs begin silent, and have their input's median level`] : []),
   ];
 };

@@ -47,8 +47,7 @@ export function planFineChannels(source: Coarse, wanted: number): FineChannels {
     ...{ perChannel, first, kept, channelWidthHz },
     frequenciesHz: Float64Array.from(
       { length: source.channels * kept },
-      (_, n) =>
-        frequenciesHz[Math.floor(n / kept)] + (first + (n % kept) - middle) * channelWidthHz,
+      (_, n) => frequenciesHz[Math.floor(n / kept)] + (first + (n % kept) - middle) * channelWidthHz,
     ),
   };
 }
@@ -83,9 +82,7 @@ export function streamsOf<Source extends SpectraSource>(
   const { channels, inputs, polarisations, spectrumRateHz, type, close } = source;
   const streams = channels * inputs;
   const made = voltageTypes[type];
-  async function* blocks(
-    ...asked: Parameters<VoltageSource['blocks']>
-  ): AsyncGenerator<VoltageBlock> {
+  async function* blocks(...asked: Parameters<VoltageSource['blocks']>): AsyncGenerator<VoltageBlock> {
     for await (const block of source.blocks(...asked)) {
       const { samples, spectra, start } = block;
       const elements = type === 'ci4' ? unpacked(spectra) : spectra;

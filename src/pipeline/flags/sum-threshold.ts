@@ -57,7 +57,8 @@ export function sumThreshold(
     if (window <= times) {
       const thresholds = window === 1 ? thresholdsBy(first, 0) : alongTime;
       for (let c = 0; c < channels; c++)
-        any = slide(counted, good, found, { start: c, step: channels, length: times, window, thresholds }) || any;
+        any =
+          slide(counted, good, found, { start: c, step: channels, length: times, window, thresholds }) || any;
     }
     // One sample is the same either way.
     if (window > 1 && window <= channels)

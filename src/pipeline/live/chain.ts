@@ -86,7 +86,10 @@ export async function runSession(
       await prepareChannelise({ backend: settings.backend, plan, source, clock: cuts }),
     );
     const products = await prepareProducts(shape, grid, files, settings, sinks);
-    return chain(channelise, await flagging({ ...shape, sampling: plan.sampling, gapsCover }, settings, products));
+    return chain(
+      channelise,
+      await flagging({ ...shape, sampling: plan.sampling, gapsCover }, settings, products),
+    );
   });
   return run(source.blocks(plan.blockSamples), stage, nobody, options);
 }

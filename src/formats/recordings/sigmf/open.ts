@@ -207,7 +207,11 @@ function levelsOf(
 ): { readonly levels?: Float64Array } {
   if (!rows) return {};
   if (rows.length !== inputs || rows.some((row) => row.length !== channels))
-    refuse(metaPath, `corella:levels are not ${inputs} rows of ${channels}`, 'list one a channel of every input');
+    refuse(
+      metaPath,
+      `corella:levels are not ${inputs} rows of ${channels}`,
+      'list one a channel of every input',
+    );
   return { levels: Float64Array.from(rows.flat()) };
 }
 
