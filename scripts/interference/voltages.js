@@ -244,7 +244,7 @@ export async function run(folder, kinds = []) {
     ...['kind', 'dB', 'of the time', 'SK by theory', 'one window found by theory', 'with others by theory'],
     ...['found', 'false alarms (theory 0.27 %)', 'flux, taken', 'flux, left in'],
   );
-  row(...new Array(10).fill('---'));
+  row(...Array.from({ length: 10 }, () => '---'));
   const during = (/** @type {number} */ part) => (/** @type {number} */ spectrum) =>
     spectrum >= WINDOW * 8 - 4 && spectrum < WINDOW * (8 + Math.max(1, Math.round(part * WINDOWS))) + TAPS;
   for (const kind of /** @type {const} */ (['carrier', 'radar']).filter(isAsked))
@@ -289,7 +289,7 @@ export async function run(folder, kinds = []) {
 
   console.log('');
   row('kind', 'dB', 'told', 'flux, taken');
-  row(...new Array(4).fill('---'));
+  row(...Array.from({ length: 4 }, () => '---'));
   for (const db of isAsked('drifting') ? [1, 3, 10, 20, 40] : []) {
     const drift = tone(
       db,

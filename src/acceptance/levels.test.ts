@@ -123,7 +123,13 @@ void describe('levels by input and channel', () => {
       'channelise slope.sigmf-meta --channels 8 --taps 8 --bits 4 --levels levels.json -o c.sigmf-meta';
     const { code, stderr } = await corellaHere(folder, ...line.split(' '));
     assert.equal(code, 0, stderr);
-    assert.deepEqual(await products('c'), leveled);
+    // The file's own middle, and with it the zenith, is a hair further on.
+    const again = await products('c');
+    leveled.forEach((row, c) => {
+      row.forEach((value, pair) => {
+        assert.ok(Math.abs(again[c][pair] / value - 1) < 1e-6, `channel ${c}, pair ${pair}`);
+      });
+    });
   });
 
   void it('refuses what cannot be undone, or fits nothing', async () => {

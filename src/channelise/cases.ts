@@ -143,19 +143,22 @@ export function channeliseCases(open: () => Promise<Backend>, options: CaseOptio
     }
 
     theCase('a spectrum is missing if any of its samples is', async () => {
-      const plan = planChannelise({ ...two, channels: 4, taps: 2, gains: 4, blockSamples: 40 });
-      // Sample 9 of input 1: spectra 1 (samples 4…11) and 2 (8…15), for both inputs of station 0.
-      const whole = withGaps(fullScale('ci8', 4, 40, randomStream(36)), [gapOf([1, 2], [9, 10])]);
-      const { blocks } = await agree(plan, [whole]);
-      const [{ gaps, spectra, samples }] = blocks;
-      assert.deepEqual(gaps, [
-        { firstChannel: 0, endChannel: 4, firstInput: 0, endInput: 2, firstSample: 1, endSample: 3 },
-      ]);
-      for (let row = 0; row < 16; row++) {
-        const zeros = spectra
-          .subarray((row * samples + 1) * 2, (row * samples + 3) * 2)
-          .every((x) => x === 0);
-        assert.equal(zeros, row % 4 < 2, `row ${row}`);
+      // Sample 9 of input 1: spectra 1 (samples 4…11) and 2 (8…15), of that input, or of both of station 0.
+      for (const gapsCover of ['inputs', 'stations'] as const) {
+        const plan = planChannelise({ ...two, channels: 4, taps: 2, gains: 4, blockSamples: 40, gapsCover });
+        const whole = withGaps(fullScale('ci8', 4, 40, randomStream(36)), [gapOf([1, 2], [9, 10])]);
+        const { blocks } = await agree(plan, [whole]);
+        const [{ gaps, spectra, samples }] = blocks;
+        const firstInput = gapsCover === 'inputs' ? 1 : 0;
+        assert.deepEqual(gaps, [
+          { firstChannel: 0, endChannel: 4, firstInput, endInput: 2, firstSample: 1, endSample: 3 },
+        ]);
+        for (let row = 0; row < 16; row++) {
+          const zeros = spectra
+            .subarray((row * samples + 1) * 2, (row * samples + 3) * 2)
+            .every((x) => x === 0);
+          assert.equal(zeros, row % 4 < 2 && row % 4 >= firstInput, `row ${row}`);
+        }
       }
     });
 

@@ -5,7 +5,11 @@
 export function median(values: ArrayLike<number>): number {
   const kept = new Float64Array(values.length);
   let count = 0;
-  for (let n = 0; n < values.length; n++) if (!Number.isNaN(values[n])) kept[count++] = values[n];
+  const length = values.length;
+  for (let n = 0; n < length; n++) {
+    const value = values[n];
+    if (!Number.isNaN(value)) kept[count++] = value;
+  }
   return middleOf(kept, count);
 }
 

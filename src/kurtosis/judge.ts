@@ -73,12 +73,14 @@ export class Judge {
     const weakBursts = over === 'each' ? this.together.judge({ edges, sums, present, offenders }) : [];
     if (over === 'each') this.takeNeighbours(windows, offenders, judged);
     if (bursts === 'take') for (const w of weakBursts) this.takeWindow(w, offenders);
+    const touched = rowsWithAny(offenders, inputs);
     for (let w = 0; w < windows; w++) {
       let cells = 0;
       let taken = 0;
       for (let c = 0; c < channels; c++) {
         const at = w * channels + c;
         cells += judged[at];
+        if (touched[at] === 0) continue;
         const offending = this.takeInputs(at, offenders, mask);
         taken += offending;
         if (2 * offending > judged[at]) common[at] = 1;
@@ -115,13 +117,14 @@ export class Judge {
   /** Windows beside those in which most stations offend. */
   private takeNeighbours(windows: number, offenders: Uint8Array, judged: Uint16Array): void {
     const { channels, inputs, flaggedInputs } = this.plan;
+    const touched = rowsWithAny(offenders, inputs);
     const heard = new Uint8Array(windows);
     const more = new Uint8Array(windows);
     for (let c = 0; c < channels; c++) {
       let any = false;
       for (let w = 0; w < windows; w++) {
         const at = w * channels + c;
-        heard[w] = 2 * this.offendingStations(at, offenders) > judged[at] ? 1 : 0;
+        heard[w] = touched[at] === 1 && 2 * this.offendingStations(at, offenders) > judged[at] ? 1 : 0;
         any ||= heard[w] === 1;
       }
       if (!any) continue;
@@ -158,22 +161,27 @@ export class Judge {
     const shape = this.shapeOf(row.channel);
     const curve = this.curveOf(row.channel);
     let fence = this.fenceOf(row.length, shape, curve);
-    let [unjudged, judgedStations, silent] = [0, stations, 0];
+    let { leastPower, mostPower, low, high } = fence;
+    let unjudged = 0;
+    let judgedStations = stations;
+    let lastSilent = -1;
     const first = row.at * inputs;
     for (let a = 0; a < inputs; a++) {
-      if (a % polarisations === 0) silent = 0;
-      if (present) fence = this.fenceOf(present[first + a], shape, curve);
-      const s1 = sums[2 * (first + a)];
-      // Nearly all windows are noise of a usual level, and end here.
-      if (s1 >= fence.leastPower && s1 <= fence.mostPower) {
-        const squares = sums[2 * (first + a) + 1] / (s1 * s1);
-        if (squares >= fence.low && squares <= fence.high) continue;
+      if (present) {
+        fence = this.fenceOf(present[first + a], shape, curve);
+        ({ leastPower, mostPower, low, high } = fence);
       }
+      const s1 = sums[2 * (first + a)];
+      const s2 = sums[2 * (first + a) + 1];
+      // Nearly all windows are noise of a usual level, and end here.
+      if (s1 >= leastPower && s1 <= mostPower && s2 >= low * s1 * s1 && s2 <= high * s1 * s1) continue;
       const isAsked = flaggedInputs[a] === 0;
-      const verdict = isAsked ? verdictOf(s1, sums[2 * (first + a) + 1], fence, shape, curve) : UNJUDGED;
+      const verdict = isAsked ? verdictOf(s1, s2, fence, shape, curve) : UNJUDGED;
       if (verdict === UNJUDGED) {
         if (isAsked) unjudged++;
-        if (++silent === polarisations) judgedStations--;
+        // A station of which no polarisation can be judged.
+        if (polarisations === 1 || (a % 2 === 1 && lastSilent === a - 1)) judgedStations--;
+        lastSilent = a;
       } else row.offenders[first + a] = verdict;
     }
     return { stations: judgedStations, unjudged };
@@ -196,18 +204,18 @@ export class Judge {
         const shape = this.shapeOf(c);
         const curve = this.curveOf(c);
         let fence = this.fenceOf(edges[w + 2] - edges[w], shape, curve, 'pair');
+        let { leastPower, mostPower, low, high } = fence;
         const from = w * perWindow + c * inputs;
         for (let a = 0; a < inputs; a++) {
-          const [x, y] = [from + a, from + a + perWindow];
+          const x = from + a;
+          const y = x + perWindow;
           if (present) {
             fence = this.fenceOf(present[x] + present[y], shape, curve, 'pair');
+            ({ leastPower, mostPower, low, high } = fence);
           }
           const s1 = sums[2 * x] + sums[2 * y];
           const s2 = sums[2 * x + 1] + sums[2 * y + 1];
-          if (s1 >= fence.leastPower && s1 <= fence.mostPower) {
-            const squares = s2 / (s1 * s1);
-            if (squares >= fence.low && squares <= fence.high) continue;
-          }
+          if (s1 >= leastPower && s1 <= mostPower && s2 >= low * s1 * s1 && s2 <= high * s1 * s1) continue;
           // Only what neither was taken for alone (a pair's own verdict is told apart), and of inputs that are asked.
           if (flaggedInputs[a] === 1 || isAlone(offenders[x]) || isAlone(offenders[y])) continue;
           const verdict = verdictOf(s1, s2, fence, shape, curve);
@@ -222,16 +230,18 @@ export class Judge {
 
   /** What lies between two that were taken alone goes too, and what lies between one and the block's end. */
   private takeBetween(windows: number, offenders: Uint8Array): void {
-    const { flaggedInputs } = this.plan;
-    const perWindow = this.plan.channels * this.plan.inputs;
+    const { flaggedInputs, inputs } = this.plan;
+    const perWindow = this.plan.channels * inputs;
     if (windows < 2) return;
     for (let w = 0; w < windows; w++) {
+      const isFirst = w === 0;
+      const isLast = w === windows - 1;
       for (let at = w * perWindow; at < (w + 1) * perWindow; at++) {
-        if (offenders[at] !== 0 || flaggedInputs[at % this.plan.inputs] === 1) continue;
-        const before = w === 0 ? EDGE : offenders[at - perWindow];
-        if (before !== EDGE && !isAlone(before)) continue;
-        const after = w === windows - 1 ? EDGE : offenders[at + perWindow];
+        const before = isFirst ? EDGE : offenders[at - perWindow];
+        if (before === 0 || offenders[at] !== 0 || (before !== EDGE && !isAlone(before))) continue;
+        const after = isLast ? EDGE : offenders[at + perWindow];
         if (after !== EDGE && !isAlone(after)) continue;
+        if (flaggedInputs[at % inputs] === 1) continue;
         offenders[at] = PAIRED + (before === EDGE ? after : before);
       }
     }
@@ -290,6 +300,20 @@ export class Judge {
     this.plan.curves[channel < this.plan.realChannels ? 'real' : 'complex'];
 }
 
+/** rows : [w][c], 1 where a row of inputs has any offender: few have, and the others need no look. */
+function rowsWithAny(offenders: Uint8Array, inputs: number): Uint8Array {
+  const rows = new Uint8Array(offenders.length / inputs);
+  let at = offenders.findIndex((one) => one !== 0);
+  while (at >= 0 && at < offenders.length) {
+    if (offenders[at] !== 0) {
+      const row = Math.floor(at / inputs);
+      rows[row] = 1;
+      at = (row + 1) * inputs;
+    } else at++;
+  }
+  return rows;
+}
+
 /** A window's channel: where it stands among all, [w][c]. */
 interface Row {
   readonly at: number;
@@ -325,25 +349,35 @@ function makeFence(
   if (spectra < LEAST_SPECTRA)
     return { spectra, limits: undefined, leastPower: Infinity, mostPower: -Infinity, low: 0, high: 0 };
   const limits = book.of(spectra, shape);
-  // Of rounded noise: what lies within the limits whatever its level.
+  // Of rounded noise: what lies within the limits at every level that is near enough to noise of real numbers.
   let [low, high] = [1 + limits.low, 1 + limits.high];
-  for (const [n, mean] of curve?.means.entries() ?? []) {
-    const spread = curve?.spreads[n] ?? 1;
+  const [first, end] = curve ? nearlyPlain(curve) : [0, 0];
+  for (let n = first; n < end; n++) {
+    const [mean, spread] = [curve?.means[n] ?? 1, curve?.spreads[n] ?? 1];
     low = Math.max(low, mean + spread * limits.low);
     high = Math.min(high, mean + spread * limits.high);
   }
   const ratioAt = (kurtosis: number): number =>
     (1 + (kurtosis * (spectra - 1)) / (spectra * shape + 1)) / spectra;
   const width = ratioAt(high) - ratioAt(low);
-  const last = curve ? 2 ** (curve.firstOctave + (curve.means.length - 1) / STEPS_PER_OCTAVE) : 0;
+  const powerAt = (n: number): number => 2 ** ((curve?.firstOctave ?? 0) + n / STEPS_PER_OCTAVE);
   return {
     spectra,
     limits,
-    leastPower: curve ? curve.leastPower * spectra : Number.MIN_VALUE,
-    mostPower: curve ? last * spectra : Number.MAX_VALUE,
+    leastPower: curve ? powerAt(first) * spectra : Number.MIN_VALUE,
+    mostPower: curve ? powerAt(end - 1) * spectra : Number.MAX_VALUE,
     low: ratioAt(low) + 1e-9 * width,
     high: ratioAt(high) - 1e-9 * width,
   };
+}
+
+/** From which entry of a curve to which mean and spread are 1 to a twentieth and a tenth. */
+function nearlyPlain({ means, spreads }: RoundedCurve): readonly [first: number, end: number] {
+  const isNear = (mean: number, n: number): boolean =>
+    Math.abs(mean - 1) < 0.05 && Math.abs(spreads[n] - 1) < 0.1;
+  const first = Math.max(0, means.findIndex(isNear));
+  const after = means.findIndex((mean, n) => n > first && !isNear(mean, n));
+  return [first, after < 0 ? means.length : after];
 }
 
 /** Beyond the block's first or last window. */

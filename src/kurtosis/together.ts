@@ -5,7 +5,7 @@
 import { median } from '../core/median.js';
 import { kurtosisMoments, type Limits } from './limits.js';
 import { LimitBook, type KurtosisPlan } from './plan.js';
-import { ABOVE, BELOW, offsetOf, TOGETHER } from './verdicts.js';
+import { ABOVE, BELOW, NearbyCurve, offsetOf, TOGETHER } from './verdicts.js';
 
 /** Many runs of many lengths are asked, and what is found takes all of one: so by so many sigmas more. */
 const MORE_SIGMAS = 1.5;
@@ -79,6 +79,7 @@ export class Together {
   private cellsOf({ edges, sums, present, offenders }: TogetherRow): Cells {
     const { channels, inputs, realChannels, flaggedInputs } = this.plan;
     const plain = this.plan.curves.complex;
+    const rounded = plain && new NearbyCurve(plain);
     const windows = edges.length - 1;
     const totals = new Float64Array(windows * channels);
     const counts = new Float64Array(windows * channels);
@@ -97,7 +98,9 @@ export class Together {
           const off =
             s1 > least && s1 < most
               ? (scale * sums[2 * at + 1]) / (s1 * s1) - shift
-              : offsetOf(s1, sums[2 * at + 1], length, 1, plain);
+              : rounded
+                ? rounded.offsetOf(s1, sums[2 * at + 1], length)
+                : offsetOf(s1, sums[2 * at + 1], length, 1, undefined);
           if (Number.isNaN(off)) continue;
           total += off;
           count++;

@@ -79,7 +79,7 @@ const voltageTypes = { ci8: 'ci8', ci4: 'ci8', cf32: 'cf32' } as const satisfies
 export function streamsOf<Source extends SpectraSource>(
   source: Source,
 ): Omit<Source, keyof SpectraSource> & VoltageSource {
-  const { channels, inputs, polarisations, spectrumRateHz, type, close } = source;
+  const { channels, inputs, polarisations, spectrumRateHz, type } = source;
   const streams = channels * inputs;
   const made = voltageTypes[type];
   async function* blocks(...asked: Parameters<VoltageSource['blocks']>): AsyncGenerator<VoltageBlock> {
@@ -99,7 +99,7 @@ export function streamsOf<Source extends SpectraSource>(
   const bits = type === 'ci4' ? 4 : source.bits;
   return {
     ...source,
-    ...{ kind: 'voltages', type: made, inputs: streams, polarisations, close },
+    ...{ kind: 'voltages', type: made, inputs: streams, polarisations },
     ...(bits !== undefined && { bits }),
     sampleRateHz: spectrumRateHz,
     centreFrequencyHz: 0,
