@@ -17,6 +17,14 @@ import {
 } from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
 import {
+  addFloatTapsOption,
+  floatTapsLines,
+  withFloatTaps,
+  type FloatTapsOptions,
+} from './options/float-taps-option.js';
+import { addFineOption, type FineOptions } from './options/fine-option.js';
+import { addLevelsOptions, levelsFacts, levelsLines, type LevelsOptions } from './options/levels-options.js';
+import {
   addCorrelatePartOptions,
   correlatePart,
   stretchOf,
@@ -48,7 +56,10 @@ export interface CorrelateOptions
     CardsOptions,
     ChannelOptions,
     CorrelatePartOptions,
+    FineOptions,
+    FloatTapsOptions,
     KurtosisOptions,
+    LevelsOptions,
     OpenFlags,
     OutputOptions,
     TrackOptions,
@@ -61,7 +72,9 @@ export interface CorrelateOptions
 }
 
 export function registerCorrelate(program: Command): void {
-  addCorrelateOptions(program.command('correlate')).action(run);
+  addLevelsOptions(
+    addFineOption(addFloatTapsOption(addCorrelateOptions(program.command('correlate')))),
+  ).action(run);
 }
 
 /** What correlate takes, wherever it is done. */
@@ -130,6 +143,8 @@ export function addCorrelateOptions(command: Command): Command {
       'without interference, as far as it is no noise (docs/interference.md)',
     ],
     ['correlate channels.sigmf-meta', 'data that are channelised already'],
+    ['correlate channels.sigmf-meta --fine-channels 16', 'the same, each channel made into sixteen'],
+    ['correlate voltages.sigmf-meta --bits 4 --levels measured', 'four bits of a band that slopes'],
     ['correlate voltages.sigmf-meta --backend cuda --cards 0,1', 'half of the channels on each of two cards'],
     [
       'correlate bench.vdif --rate 4MHz --frequency 1.4GHz --telescope none',
@@ -151,9 +166,15 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
     for (const line of await leftoverLines(options.out)) terminal.say(line);
     if (opened.kind === 'visibilities') refuse(path, 'holds visibilities already', 'calibrate or image it');
     refuseUnknown(opened);
-    const recording = stretchOf(opened, options);
+    const recording = withFloatTaps(stretchOf(opened, options), options);
     if (recording.kind === 'spectra')
-      refuseGiven(command, channelOptionNames, `is for voltages, and ${path} is channelised already`);
+      refuseGiven(
+        command,
+        options.fineChannels === undefined
+          ? [...channelOptionNames, 'levels', 'levelsOut']
+          : ['channels', 'levels', 'levelsOut'],
+        `is for voltages, and ${path} is channelised already; --fine-channels channelises it further`,
+      );
     const telescope = await telescopeFor(recording, options);
     if (options.track !== undefined)
       refuseUnplaced('--track', telescope, 'there is nothing to follow a source by');
@@ -211,6 +232,7 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
         spectra,
         saturated,
         ...levelFacts(work.level),
+        ...levelsFacts(work.levels),
         ...lossFacts(recording, missingSamples),
         ...kurtosisFacts(kurtosis, work.spectrumRateHz),
         ...vanVleck.facts(),
@@ -229,6 +251,8 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
           : []),
         ...integrationS.lines,
         ...levelLines(work.level),
+        ...levelsLines(work.levels),
+        ...floatTapsLines(opened, options),
         ...railLines(saturated, 2 * spectra * work.frequenciesHz.length * recording.inputs),
         ...lossLines(recording, missingSamples, 'the counts say where'),
         ...kurtosisLines(kurtosis, work.spectrumRateHz),

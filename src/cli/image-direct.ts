@@ -88,6 +88,8 @@ export async function channelsFor(
   const settings = await measuredSettings(options, recording);
   const plan = planChannels(recording, {
     ...settings,
+    // An image has one count of a pair of stations.
+    gapsCover: 'stations',
     ...leastSpectraOf(kurtosis.asked.kurtosis, { ...recording, channels: settings.channels }),
     ...(delays && { mostDelaySamples: mostDelaySamples(delays) }),
   });

@@ -1,5 +1,5 @@
 /** From results to the file that one process would have written. */
-import { baselineCount, countsCB, spectraCAT, visibilitiesCBPP, type SpectraType } from '../core/axes.js';
+import { baselineCount, spectraCAT, visibilitiesCBPP, type SpectraType } from '../core/axes.js';
 import type { CanonicalSpectra, Integration } from '../core/blocks.js';
 import { addSamples, addSeconds, type Instant } from '../core/instant.js';
 import type { SampleRange } from '../core/sources.js';
@@ -14,6 +14,7 @@ import { written, writtenAsFar } from '../pipeline/write.js';
 import type { SpectraBox } from '../pipeline/parts.js';
 import type { Ledger } from './ledger.js';
 import { boxesOf, type FarmPlan } from './plan.js';
+import { PartCounts } from './part-counts.js';
 import { floatsOf } from './result.js';
 import { Results, type Collected } from './results.js';
 import type { SeriesProduct } from './series.js';
@@ -117,17 +118,19 @@ async function integrate(
   const baselines = baselineCount(stations);
   const perChannel = 2 * baselines * polarisations ** 2;
   const sums = new Float64Array(channels * perChannel);
-  const counts = new Float64Array(channels * baselines);
+  const counts = new PartCounts({ channels, stations, polarisations, flaggedInputs });
   const covered = new Float64Array(channels);
   for (const box of boxes) {
     const { head, body } = await results.of(box);
     const width = box.endChannel - box.firstChannel;
     const part = head.parts.find(({ first, end }) => first < range.end && end > range.first);
-    if (part?.sizeBytes !== 8 * width * (perChannel + baselines))
-      throw new Error(`${head.job}: its result does not hold what its plan says`);
-    const values = floatsOf(body, part.offsetBytes, width * (perChannel + baselines));
+    const kind = (['pairs', 'products'] as const).find(
+      (one) => part?.sizeBytes === 8 * width * (perChannel + counts.widthOf(one)),
+    );
+    if (!part || !kind) throw new Error(`${head.job}: its result does not hold what its plan says`);
+    const values = floatsOf(body, part.offsetBytes, width * (perChannel + counts.widthOf(kind)));
     addTo(sums, box.firstChannel * perChannel, values.subarray(0, width * perChannel));
-    addTo(counts, box.firstChannel * baselines, values.subarray(width * perChannel));
+    counts.add(kind, box.firstChannel, values.subarray(width * perChannel));
     for (let c = box.firstChannel; c < box.endChannel; c++) covered[c] += part.end - part.first;
   }
   // Nothing twice, nothing left out.
@@ -140,7 +143,7 @@ async function integrate(
   return {
     ...{ start, durationS: (range.end - range.first) / grid.rateHz, channels, stations, polarisations },
     visibilities: visibilitiesCBPP(sums, channels, baselines, polarisations),
-    counts: countsCB(counts, channels, baselines),
+    ...counts.finish(),
     flaggedInputs,
   };
 }

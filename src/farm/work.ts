@@ -191,12 +191,18 @@ async function correlate(
   };
   const stretches = stretchesOf(clockOf(settings, recording, plan), box.firstSpectrum, box.endSpectrum);
   let at = 0;
-  const account = await correlatePart(recording, plan, settings, box, ({ visibilities, counts }) => {
-    const stretch = stretches.at(at++);
-    if (!stretch) throw new Error(`more integrations than the ${stretches.length} of the plan`);
-    body.add(stretch, visibilities, counts);
-    return Promise.resolve();
-  });
+  const account = await correlatePart(
+    recording,
+    plan,
+    settings,
+    box,
+    ({ visibilities, counts, productCounts }) => {
+      const stretch = stretches.at(at++);
+      if (!stretch) throw new Error(`more integrations than the ${stretches.length} of the plan`);
+      body.add(stretch, visibilities, productCounts ?? counts);
+      return Promise.resolve();
+    },
+  );
   if (at !== stretches.length) throw new Error(`${at} integrations instead of ${stretches.length}`);
   return account;
 }

@@ -156,7 +156,12 @@ async function prepareDirect(
   return chain(
     channelise,
     await flagging(
-      { ...plan.output, polarisations: source.polarisations, sampling: plan.sampling },
+      {
+        ...plan.output,
+        polarisations: source.polarisations,
+        sampling: plan.sampling,
+        gapsCover: plan.gapsCover,
+      },
       { backend, ...(kurtosis && { kurtosis }) },
       image,
     ),

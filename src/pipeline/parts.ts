@@ -8,6 +8,7 @@ import type { ChannelisePlan } from '../channelise/index.js';
 import { elementsPerSpectra, spectraCAT, type SpectraCAT } from '../core/axes.js';
 import type { CanonicalSpectra, Integration, VoltageBlock } from '../core/blocks.js';
 import { preparing } from '../core/closing.js';
+import { refuse } from '../core/errors.js';
 import { channelSamplesIn, samplesIn, type SpectraGap } from '../core/gaps.js';
 import { secondsBetween, type Instant } from '../core/instant.js';
 import type { SampleRange } from '../core/sources.js';
@@ -78,6 +79,11 @@ export const clockOf = (
     recording.kind === 'voltages' && plan ? spectrumGrid(recording, plan) : (recording as SpectraRecording),
   );
 
+/** Levels of inputs and channels are undone in whole integrations, by correlate alone. */
+export function refuseLevels({ levels, path }: SpectraRecording, fix: string): void {
+  if (levels) refuse(path, 'was rounded at levels of its own for each input and channel', fix);
+}
+
 /** Integrations, or what of them lies in the box, in the order of `stretchesOf`. */
 export async function correlatePart(
   recording: Recording,
@@ -91,6 +97,7 @@ export async function correlatePart(
   const channels = box.endChannel - box.firstChannel;
   const flags = flaggedInputs && { flaggedInputs };
   if (recording.kind === 'spectra') {
+    refuseLevels(recording, 'correlate it in one piece (corella correlate)');
     const counted = { missingSamples: 0 };
     const source = {
       ...{ ...recording, channels },
