@@ -159,7 +159,11 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
   // Refused before hours of work, not after.
   const format = visibilityFormatFor(options.out);
   if (options.cards !== undefined)
-    refuseGiven(command, [...kurtosisOptionNames, 'vanVleck', 'track'], 'is for one card: not with --cards');
+    refuseGiven(
+      command,
+      [...kurtosisOptionNames, 'vanVleck', 'track', 'fineChannels'],
+      'is for one card: not with --cards',
+    );
   const opened = await openFile(path, await openOptions(options));
   try {
     await checkOutputs({ ...options, paths: [options.out], from: path });

@@ -4,8 +4,9 @@
  */
 import type { Backend } from '../../backend/backend.js';
 import type { ChannelisePlan } from '../../channelise/index.js';
-import { baselineCount, countsCB, visibilitiesCBPP } from '../../core/axes.js';
+import { baselineCount, countsCB, countsCBPP, visibilitiesCBPP } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
+import { allProductCounts } from '../../core/product-counts.js';
 import type { Recording } from '../../formats/index.js';
 import { correlatePart, spectraOf, type PartSettings } from '../parts.js';
 import type { Account, Emit } from '../stages/stage.js';
@@ -48,17 +49,24 @@ export function joined(parts: readonly Integration[]): Integration {
   const [{ start, durationS, stations, polarisations, flaggedInputs }] = parts;
   const channels = parts.reduce((sum, part) => sum + part.channels, 0);
   const baselines = baselineCount(stations);
-  const sums = new Float64Array(2 * channels * baselines * polarisations ** 2);
   const counts = new Float64Array(channels * baselines);
+  const perChannel = baselines * polarisations ** 2;
+  const sums = new Float64Array(2 * channels * perChannel);
+  // Of products as soon as one part has them.
+  const own = parts.some(({ productCounts }) => productCounts)
+    ? new Float64Array(channels * perChannel)
+    : undefined;
   let c = 0;
   for (const part of parts) {
-    sums.set(part.visibilities, 2 * c * baselines * polarisations ** 2);
+    sums.set(part.visibilities, 2 * c * perChannel);
     counts.set(part.counts, c * baselines);
+    own?.set(part.productCounts ?? allProductCounts(part), c * perChannel);
     c += part.channels;
   }
   return {
     ...{ start, durationS, channels, stations, polarisations, flaggedInputs },
     visibilities: visibilitiesCBPP(sums, channels, baselines, polarisations),
     counts: countsCB(counts, channels, baselines),
+    ...(own && { productCounts: countsCBPP(own, channels, baselines, polarisations) }),
   };
 }
