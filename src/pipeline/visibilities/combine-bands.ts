@@ -2,11 +2,11 @@
  * Visibilities of one time and of several parts of the band, as one: what machines that each correlated their channels
  * wrote. Where a part has no integration, its channels count nothing there, and that is told.
  */
-import { baselineCount, countsCB, visibilitiesCBPP } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
 import { secondsBetween, type Instant } from '../../core/instant.js';
 import type { VisibilityFile, VisibilityHeader } from '../../formats/index.js';
+import { joinChannels } from './join-channels.js';
 
 /** A stretch of time that a part lacks. */
 export interface Absence {
@@ -62,7 +62,10 @@ export function combineBands(files: readonly VisibilityFile[], history: readonly
         const isUnlike = (one: Integration | undefined): boolean =>
           one?.flaggedInputs.some((flag, a) => flag !== like.flaggedInputs[a]) === true;
         if (held.some(isUnlike)) flags.different++;
-        yield joined(held, widths, like);
+        yield joinChannels(
+          widths.map((channels, k) => ({ channels, ...(held[k] && { one: held[k] }) })),
+          like,
+        );
         const over = next.map(isNow);
         for (const [k, stream] of streams.entries())
           if (over[k]) next[k] = (await stream.next()).value as Integration | undefined;
@@ -83,35 +86,6 @@ function note(absent: Absence[], path: string, { start, durationS }: Integration
       durationS: before.durationS + durationS,
     };
   else absent.push({ path, from: start, integrations: 1, durationS });
-}
-
-/** Channels one after the other. */
-function joined(
-  parts: readonly (Integration | undefined)[],
-  widths: readonly number[],
-  like: Integration,
-): Integration {
-  const { start, durationS, stations, polarisations } = like;
-  const channels = widths.reduce((sum, width) => sum + width, 0);
-  const baselines = baselineCount(stations);
-  const row = 2 * baselines * polarisations ** 2;
-  const sums = new Float64Array(channels * row);
-  const counts = new Float64Array(channels * baselines);
-  const flaggedInputs = new Uint8Array(stations * polarisations);
-  let at = 0;
-  parts.forEach((part, k) => {
-    if (part) {
-      sums.set(part.visibilities, at * row);
-      counts.set(part.counts, at * baselines);
-      part.flaggedInputs.forEach((flag, a) => (flaggedInputs[a] |= flag));
-    }
-    at += widths[k];
-  });
-  return {
-    ...{ start, durationS, channels, stations, polarisations, flaggedInputs },
-    visibilities: visibilitiesCBPP(sums, channels, baselines, polarisations),
-    counts: countsCB(counts, channels, baselines),
-  };
 }
 
 /** Refuses parts that are not of one telescope, or that overlap. */
