@@ -131,7 +131,7 @@ export function atUsualGain(integration: Integration, { overUsual }: Level): Int
 }
 
 /** The same of an image, in its own memory. */
-export function brightnessAtUsualGain(image: ImageCPML, { overUsual }: Level): void {
+export function brightnessAtUsualGain(image: ImageCPML, { overUsual }: Pick<Level, 'overUsual'>): void {
   if (overUsual !== 1) scale(image, 1 / overUsual ** 2);
 }
 

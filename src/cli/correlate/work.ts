@@ -1,4 +1,5 @@
 /** What a correlation is made of: how a recording becomes channels, how long integrations are, what the file says of it. */
+import type { Backend } from '../../backend/backend.js';
 import type { SpectraType } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
@@ -11,6 +12,7 @@ import {
   type StoredValues,
   type VisibilityHeader,
 } from '../../formats/index.js';
+import { correlateOnCards } from '../../pipeline/cards/correlate.js';
 import { channelsOf, planChannels, type ChannelSettings } from '../../pipeline/channels.js';
 import { bearableIntegrationS, coherenceOf, type Coherence } from '../../pipeline/coherence.js';
 import { correlateSpectra, correlateVoltages, type CorrelationSettings } from '../../pipeline/correlate.js';
@@ -55,6 +57,12 @@ export interface Work {
     settings: CorrelationSettings & { readonly onProgress: OnProgress; readonly stop: AbortSignal },
     append: (integration: Integration) => Promise<void>,
   ): Promise<Account>;
+  /** The same with channels shared among several cards. */
+  runOnCards(
+    settings: Omit<CorrelationSettings, 'backend'> & { readonly stop: AbortSignal },
+    backends: readonly Backend[],
+    append: (integration: Integration) => Promise<void>,
+  ): Promise<Account>;
 }
 
 export async function planWork(
@@ -90,23 +98,24 @@ export async function planWork(
       ...(level && { level }),
       run: (settings, append) =>
         correlateVoltages(streams, plan, { ...settings, finer }, inUsualUnit(append, options, level)),
+      runOnCards: () =>
+        refuse('--cards', 'finer channels are made by one card', 'leave --cards, or --fine-channels, out'),
     };
   }
   if (recording.kind === 'spectra') {
     const { frequenciesHz, channelWidthHz, levels, channels, inputs } = recording;
     if (levels && options.values === 'sums') refuseLeveledSums(recording.path);
     refuseFloatSums(delays ? 'cf32' : recording.type, options);
+    const undone = (append: Emit<Integration>): Emit<Integration> =>
+      levels ? (one) => append(undoLevels(one, { factors: levels, channels, inputs })) : append;
     return {
       ...asked,
       frequenciesHz,
       channelWidthHz,
       ...{ type: recording.type, spectrumRateHz: recording.spectrumRateHz },
-      run: (settings, append) =>
-        correlateSpectra(
-          recording,
-          settings,
-          levels ? (one) => append(undoLevels(one, { factors: levels, channels, inputs })) : append,
-        ),
+      run: (settings, append) => correlateSpectra(recording, settings, undone(append)),
+      runOnCards: (settings, backends, append) =>
+        correlateOnCards(recording, undefined, settings, backends, undone(append)),
     };
   }
   const own = await leveled(options, recording);
@@ -120,6 +129,8 @@ export async function planWork(
     ...(delays && { mostDelaySamples: mostDelaySamples(delays) }),
   });
   refuseFloatSums(plan.outputType, options);
+  const usual = (append: Emit<Integration>): Emit<Integration> =>
+    inUsualUnit(append, options, level, own?.levels);
   const fate = options.values === 'means' ? 'undone in the means' : 'not undone';
   return {
     ...asked,
@@ -128,8 +139,9 @@ export async function planWork(
     ...(level && { level }),
     ...(own && { levels: own.levels, levelsHistory: levelsHistory(own.levels, options, fate) }),
     settings: channels,
-    run: (settings, append) =>
-      correlateVoltages(recording, plan, settings, inUsualUnit(append, options, level, own?.levels)),
+    run: (settings, append) => correlateVoltages(recording, plan, settings, usual(append)),
+    runOnCards: (settings, backends, append) =>
+      correlateOnCards(recording, plan, settings, backends, usual(append)),
   };
 }
 

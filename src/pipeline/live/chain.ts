@@ -129,6 +129,8 @@ async function prepareProducts(
     ...(steering ? { telescope: imagedInputs(settings).telescope } : imagedInputs(settings)),
     frequenciesHz,
     image: imaging.image,
+    // Machines with parts of one band cut at UTC's instants, and take the same plans.
+    ...(settings.align === 'utc' && { plannedFor: 'utc' as const }),
   };
   if (imaging.road === 'direct') {
     const direct = prepareDirectImage({

@@ -13,6 +13,7 @@ import { telescopeNames } from '../../../telescope/registry.js';
 import type { Telescope } from '../../../telescope/telescope.js';
 import { firstIssue, telescopeSchema } from '../../telescope-json.js';
 import type { SampleBytes } from '../../io/interleave.js';
+import { isRemote } from '../../io/remote.js';
 
 export const EXTENSION_VERSION = '1.0.0';
 
@@ -124,7 +125,8 @@ export function dataPathOf(metaPath: string, meta: SigmfMeta): string {
   if (/[/\\]/.test(named) || named === '..') {
     refuse(metaPath, `core:dataset '${named}' is not a plain file name`, 'keep the data beside the metadata');
   }
-  return join(dirname(metaPath), named);
+  // Beside it, on a disk or on a server.
+  return isRemote(metaPath) ? metaPath.replace(/[^/]*$/, named) : join(dirname(metaPath), named);
 }
 
 export interface LayoutFacts {
