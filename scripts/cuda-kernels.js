@@ -153,13 +153,7 @@ function wideImagers() {
 }
 
 /** Integers and floats, one polarisation and two. */
-const flaggers = () =>
-  jobs(
-    everywhere,
-    planPowerSums({ type: 'ci8', polarisations: 1 }),
-    planPowerSums({ type: 'ci8', polarisations: 2 }),
-    planPowerSums({ type: 'cf32', polarisations: 2 }),
-  );
+const flaggers = () => jobs(everywhere, planPowerSums({ type: 'ci8' }), planPowerSums({ type: 'cf32' }));
 
 /** Every pass, sample and output type of the channeliser, and its kernels for one shape each. */
 function channelisers() {
@@ -184,7 +178,7 @@ function channelisers() {
   /** @type {[number, number, VoltageType, SpectraType][]} */
   const shapes = [
     [16, 4, 'ci8', 'ci8'],
-    [15, 64, 'i8', 'ci4'],
+    [15, 256, 'i8', 'ci4'],
     [1024, 8, 'ci16', 'cf32'],
     [4096, 8, 'ci8', 'ci8'],
     [75, 3, 'i16', 'ci8'],

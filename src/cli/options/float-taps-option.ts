@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
 import type { Recording, VoltageRecording } from '../../formats/index.js';
-import { widenedSource } from '../../pipeline/widened-source.js';
+import { widenedSource } from '../../pipeline/fine/widened-source.js';
 
 export interface FloatTapsOptions {
   readonly floatTaps?: true;

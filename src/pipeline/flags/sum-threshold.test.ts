@@ -84,6 +84,19 @@ describe('backgrounds', () => {
     assert.ok(Math.abs(ofChannels - Math.sqrt(1.4826 ** 2 - Math.PI / 6)) < 1e-9);
     assert.equal(ofTimes, 0);
   });
+  it('the smooth background of one level is that level, whether few samples are missing or many', () => {
+    for (const every of [37, 3]) {
+      const values = new Float64Array(30 * 40).fill(5);
+      const state = new Uint8Array(values.length);
+      for (let at = 0; at < state.length; at += every) {
+        state[at] = MISSING;
+        values[at] = 1e6;
+      }
+      for (const middle of smoothBackground(values, state, { times: 30, channels: 40 }))
+        assert.ok(Math.abs(middle - 5) < 1e-9, `one of ${every}: ${middle}`);
+    }
+  });
+
   it('are means by a Gaussian of what is good', () => {
     const state = Uint8Array.of(0, 0, 1);
     // Of samples 0 and 1, seen from 0: (2 + 4·e^(−1/32))/(1 + e^(−1/32)) with σ = 4.

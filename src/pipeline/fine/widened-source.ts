@@ -1,7 +1,7 @@
 /** Voltages of 8 bits as 16: their filter's taps are then floats instead of 16-bit integers, and cost more. */
-import { voltagesAT } from '../core/axes.js';
-import type { VoltageBlock } from '../core/blocks.js';
-import type { VoltageSource } from '../core/sources.js';
+import { voltagesAT } from '../../core/axes.js';
+import type { VoltageBlock } from '../../core/blocks.js';
+import type { VoltageSource } from '../../core/sources.js';
 
 const wider = { i8: 'i16', ci8: 'ci16' } as const;
 
