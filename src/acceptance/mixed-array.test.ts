@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { countsCB, visibilitiesCBPP } from '../core/axes.js';
+import { countsCB, spectraCAT, visibilitiesCBPP } from '../core/axes.js';
 import { parseInstant } from '../core/instant.js';
+import { randomStream } from '../core/random.js';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
-import { readFitsImage, readGainFile, visibilityFormatFor } from '../formats/index.js';
+import { createSigmfSpectra, readFitsImage, readGainFile, visibilityFormatFor } from '../formats/index.js';
 import { directionFromAltAz, skyFrame } from '../sky/frame.js';
 import { corellaHere } from './corella.js';
 import { knownTelescope } from './known-sky.js';
@@ -72,6 +73,38 @@ async function write(path: string, spots: readonly Spot[]): Promise<void> {
     counts: countsCB(new Float64Array(baselines).fill(100), 1, baselines),
     flaggedInputs: new Uint8Array(2 * STATIONS),
   });
+  await writer.finish();
+}
+
+/** The same sky as voltages, channelised: x_i = g_i Σ b_i √S·n(t) e^(+2πi f r_i·ŝ/c), n of size 1, X and Y apart. */
+async function record(path: string, spots: readonly Spot[]): Promise<void> {
+  const telescope = knownTelescope(sky);
+  const samples = 64;
+  const random = randomStream(12, 'mixed');
+  const values = new Float32Array(2 * 2 * STATIONS * samples);
+  for (const { altDeg, azDeg, jy } of spots)
+    for (let p = 0; p < 2; p++)
+      for (let t = 0; t < samples; t++) {
+        const phase = 2 * Math.PI * random.uniform();
+        telescope.stations.forEach(({ eastM, northM }, s) => {
+          const early =
+            eastM * Math.cos(altDeg * RADIANS) * Math.sin(azDeg * RADIANS) +
+            northM * Math.cos(altDeg * RADIANS) * Math.cos(azDeg * RADIANS);
+          const angle = phase + (2 * Math.PI * FREQUENCY * early) / C;
+          const size = Math.sqrt(jy) * voltage(s, altDeg, azDeg)[p];
+          const [re, im] = gain(s, p);
+          const at = 2 * ((2 * s + p) * samples + t);
+          values[at] += size * (re * Math.cos(angle) - im * Math.sin(angle));
+          values[at + 1] += size * (re * Math.sin(angle) + im * Math.cos(angle));
+        });
+      }
+  const writer = await createSigmfSpectra(path, {
+    ...{ telescope, inputs: 2 * STATIONS, polarisations: 2, type: 'cf32', start: START, history: [] },
+    ...{ description: 'by hand', channels: 1, spectrumRateHz: 1e5, channelWidthHz: 1e5 },
+    ...{ frequenciesHz: Float64Array.of(FREQUENCY), centreFrequencyHz: FREQUENCY },
+  });
+  const spectra = spectraCAT(values, 'cf32', 1, 2 * STATIONS, samples);
+  await writer.append({ samples, spectra, gaps: [], start: START });
   await writer.finish();
 }
 
@@ -142,6 +175,45 @@ describe('an array of unlike stations', () => {
     const { values, pixels } = await readFitsImage(join(folder, 'one.fits'));
     const found = values[(pixels / 2) * pixels + pixels / 2];
     assert.ok(Math.abs(found / 100 - 1) < 0.03, `${found} Jy/beam where 100 belong`);
+  });
+
+  for (const autos of ['--autos', '--no-autos'] as const)
+    it(`is imaged directly with a kernel for each, ${autos}`, async () => {
+      const [altDeg, azDeg] = [30, 120];
+      await record(join(folder, 'one'), [{ altDeg, azDeg, jy: 100 }]);
+      const { site } = knownTelescope(sky);
+      const peakOf = async (...element: readonly string[]) => {
+        await corella('image', '--direct', 'one.sigmf-meta', '--gains', 'mixed.json', '--no-picture', '--pixels', '256', '--beam-corrected', ...element, autos, '-o', 'direct.fits', '--overwrite'); // prettier-ignore
+        const { values, pixels } = await readFitsImage(join(folder, 'direct.fits'));
+        const half = pixels / 2;
+        const pixelCosine = (2 * 1.15) / pixels;
+        const { l, m } = skyFrame(site, START).tangentAxes(skyFrame(site, START).zenith);
+        const { x, y, z } = directionFromAltAz(altDeg, azDeg);
+        const [column, row] = [l, m].map((axis) => half + (x * axis.x + y * axis.y + z * axis.z) / pixelCosine);
+        // XX and YY, each at its highest pixel within four of its place.
+        return [0, 1].map((p) => {
+          let best = { jy: -Infinity, off: 0 };
+          for (let r = Math.round(row) - 4; r <= Math.round(row) + 4; r++)
+            for (let k = Math.round(column) - 4; k <= Math.round(column) + 4; k++) {
+              const jy = values[(p * pixels + r) * pixels + k];
+              if (jy > best.jy) best = { jy, off: Math.hypot(r - row, k - column) };
+            }
+          return best;
+        });
+      };
+      for (const { jy, off } of await peakOf(...MIXED)) {
+        assert.ok(Math.abs(jy / 100 - 1) < 0.03, `${jy} Jy/beam where 100 belong`);
+        assert.ok(off < 1, `${off} pixels from its place`);
+      }
+      // The two kinds changed: X and Y are told apart by dipoles alone, so at least one of them is wrong.
+      const swapped = await peakOf('--element', 's0=cosine:0.8,s3=cosine:0.8,s6=cosine:0.8,*=mwa-dipole');
+      assert.ok(swapped.some(({ jy }) => Math.abs(jy / 100 - 1) > 0.1), JSON.stringify(swapped));
+    });
+
+  it('is not calibrated where the two kinds are swapped', async () => {
+    const swapped = 's0=cosine:0.8,s3=cosine:0.8,s6=cosine:0.8,*=mwa-dipole';
+    await corella('calibrate', 'sky.uvfits', ...SPOTS, '--element', swapped, '-o', 'swapped.json');
+    assert.ok((await worstGain('swapped.json')) > 0.05);
   });
 
   it('refuses what it does not understand', async () => {

@@ -9,7 +9,10 @@ import {
   type ImageOptions,
   type ImagePlan,
   type KernelSize,
+  type StationPatterns,
 } from '../image/index.js';
+import { towardsOf, ZENITH, type ElementBeam } from '../sky/beams/element-beam.js';
+import { ownWeight } from '../sky/beams/powers.js';
 import type { SkyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { stationPositions } from './geometry.js';
@@ -19,6 +22,8 @@ export interface ImageSettings {
   readonly pixels?: number;
   readonly field: ImageField;
   readonly kernelSize: KernelSize;
+  /** Of a direct image whose stations differ: each is weighed by its own beam, in a gridding kernel of its own. */
+  readonly apertures?: readonly ElementBeam[];
 }
 
 export interface Calibrated {
@@ -63,8 +68,21 @@ export function planSky(
     frequenciesHz,
     polarisations: telescope.polarisations,
     kernel: { kind: 'fitted', size: settings.kernelSize },
+    ...(settings.apertures && { patterns: patternsOf(settings.apertures) }),
   };
   return planImage({ ...options, pixels: settings.pixels ?? fittingPixels(options) });
+}
+
+/** Images lie round the zenith, where beams that follow something are pointed too. */
+function patternsOf(beams: readonly ElementBeam[]): StationPatterns {
+  const kinds = [...new Set(beams)];
+  return {
+    kinds: kinds.map(
+      (beam) => (frequencyHz, directionEnu) =>
+        ownWeight(beam.voltage(frequencyHz, directionEnu, towardsOf(beam, ZENITH))),
+    ),
+    ofStation: beams.map((beam) => kinds.indexOf(beam)),
+  };
 }
 
 const EMPTY = 'nothing is left of the data';

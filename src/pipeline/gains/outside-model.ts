@@ -6,7 +6,7 @@ import { sourcesUp, type SourceUp } from '../../sky/above.js';
 import type { SkyFrame } from '../../sky/frame.js';
 import { findSources } from '../../sky/sources.js';
 import type { Telescope } from '../../telescope/telescope.js';
-import { findOutside, type OutsideSource } from './outside.js';
+import { findOutside, type OutsideData, type OutsideSource } from './outside.js';
 
 /** Lower ones are seen through too little of a beam that nobody knows. */
 const LEAST_ALTITUDE_DEG = 15;
@@ -24,6 +24,8 @@ export interface OutsideFacts {
   readonly integration: Integration;
   readonly calibration: Calibration;
   readonly plan: CalibrationPlan;
+  /** What a diffuse sky in the model put there. */
+  readonly diffuse?: NonNullable<OutsideData['diffuse']>;
 }
 
 /** Each with where it was found; none where none is bright enough. */

@@ -9,7 +9,7 @@ import { parseBeamTable } from './table.js';
 const power = async (name: string, frequencyHz: number, altDeg: number, azDeg: number): Promise<number[]> => {
   const beam = await findBeam(name);
   const towards = typeof beam.pointing === 'object' ? beam.pointing.directionEnu : ZENITH;
-  return beam.voltage(frequencyHz, directionFromAltAz(altDeg, azDeg), towards).map((v) => v * v);
+  return beam.voltage(frequencyHz, directionFromAltAz(altDeg, azDeg), towards).map((v = 0) => v * v);
 };
 const close = (found: number, wanted: number, tolerance: number): void => {
   assert.ok(Math.abs(found - wanted) <= tolerance, `${found} where ${wanted} belongs`);
