@@ -140,10 +140,11 @@ export interface DirectImageTolerances {
 
 /** A dipole, a dish that hears a third as much of the rest of the sky, and one that is lopsided and has phases. */
 const threeKinds = (stations: number): StationPatterns => ({
-  kinds: [
-    (_, { z }) => ({ re: z, im: 0 }),
-    (_, { z }) => ({ re: z ** 6, im: 0 }),
-    (frequencyHz, { x, y, z }) => ({ re: z * (1 + 0.4 * x), im: (frequencyHz / 1e8) * z * y }),
+  kinds: 3,
+  weights: (frequencyHz, { x, y, z }) => [
+    { re: z, im: 0 },
+    { re: z ** 6, im: 0 },
+    { re: z * (1 + 0.4 * x), im: (frequencyHz / 1e8) * z * y },
   ],
   ofStation: Array.from({ length: stations }, (_, s) => (s * s) % 3),
 });

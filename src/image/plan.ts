@@ -191,10 +191,10 @@ export function planImage(options: ImageOptions): ImagePlan {
 function checkPatterns({ kinds, ofStation }: StationPatterns, stations: number, isTapered: boolean): void {
   if (!isTapered)
     refuse(WHERE, 'one cell cannot hold what a station is weighed by', 'take --kernel 3, 5 or 7');
-  if (ofStation.length !== stations || ofStation.some((kind) => !(kind in kinds)))
+  if (ofStation.length !== stations || ofStation.some((kind) => !(kind >= 0 && kind < kinds)))
     refuse(
       WHERE,
-      `${ofStation.length} stations of ${kinds.length} kinds for ${stations}`,
+      `${ofStation.length} stations of ${kinds} kinds for ${stations}`,
       'name a kind for each station',
     );
 }

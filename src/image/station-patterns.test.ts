@@ -19,16 +19,22 @@ const antenna = { rowOffset: 0.37, columnOffset: -0.21, heightWavelengths: 0.13 
 const taps = () => tapsCSKK(new Float64Array(50), 1, 1, 5);
 
 /** Lopsided and with phases, so that no symmetry helps. */
-const lopsided = ({ x, y, z }: Vector3) => ({ re: z * (1 + 0.5 * x - 0.3 * y), im: 0.4 * z * x * y });
-const patternOf = (kind: StationPatterns['kinds'][number]) =>
-  nodePatterns({ kinds: [kind], ofStation: [0] }, prepareKernelFitter(options).quarter, axes, 1e8)[0];
+const lopsided = ({ x, y }: Vector3) => ({ re: 1 + 0.5 * x - 0.3 * y, im: 0.4 * x * y });
+const ONE = { re: 1, im: 0 };
+const patternOf = (kind: (direction: Vector3) => { re: number; im: number }) =>
+  nodePatterns(
+    { kinds: 1, weights: (_, direction) => [kind(direction)] },
+    prepareKernelFitter(options).quarter,
+    axes,
+    1e8,
+  )[0];
 
 describe('kernels of stations of their own', () => {
   it('are those of all alike where the pattern is 1', () => {
     const fitter = prepareKernelFitter(options);
     const [alike, own] = [taps(), taps()];
     const error = fitter.fit(alike, 0, antenna);
-    const ownError = fitter.fit(own, 0, antenna, patternOf(() => ({ re: 1, im: 0 }))); // prettier-ignore
+    const ownError = fitter.fit(own, 0, antenna, patternOf(() => ONE));
     for (const [at, value] of alike.entries()) assert.ok(Math.abs(own[at] - value) < 1e-9, `${own[at]} ${value}`);
     assert.ok(Math.abs(error - ownError) < 1e-7, `${error} ${ownError}`);
   });
@@ -36,7 +42,7 @@ describe('kernels of stations of their own', () => {
   it('answer with the pattern all over the field, whatever its shape', () => {
     const fitter = prepareKernelFitter(options);
     const found = taps();
-    const told = fitter.fit(found, 0, antenna, patternOf((_, direction) => lopsided(direction)));
+    const told = fitter.fit(found, 0, antenna, patternOf(lopsided));
     let [squared, power] = [0, 0];
     // By the formula above station-patterns.ts, at the nodes of the fit.
     for (let at = 0; at < 32 * 32; at++) {
@@ -71,18 +77,19 @@ describe('kernels of stations of their own', () => {
       ...{ pixels: 64, field: { kind: 'all-sky' }, stationsM, axes, polarisations: 1 },
       frequenciesHz: Float64Array.of(150e6),
       patterns: {
-        kinds: [(_, { z }) => ({ re: z ** 0.8, im: 0 }), (_, direction) => lopsided(direction)],
+        kinds: 2,
+        weights: (_, direction) => [ONE, lopsided(direction)],
         ofStation: stationsM.map((_, s) => s % 2),
       },
     };
     const error = directRoadError(planImage(plan));
     assert.ok(error < 0.02, String(error));
     // Kernels of the other kind are another road.
-    const wrong = { ...planImage(plan), patterns: planImage({ ...plan, patterns: { kinds: [() => ({ re: 1, im: 0 })], ofStation: stationsM.map(() => 0) } }).patterns }; // prettier-ignore
-    assert.ok(wrong.patterns && directRoadError({ ...wrong, patterns: wrong.patterns }) > 0.2);
+    const alike: StationPatterns = { kinds: 1, weights: () => [ONE], ofStation: stationsM.map(() => 0) };
+    assert.ok(directRoadError({ ...planImage(plan), patterns: alike }) > 0.1);
     assert.throws(() => planImage({ ...plan, kernel: { kind: 'fitted', size: 1 } }), /one cell cannot hold/);
     assert.throws(
-      () => planImage({ ...plan, patterns: { kinds: [() => ({ re: 1, im: 0 })], ofStation: [0] } }),
+      () => planImage({ ...plan, patterns: { ...alike, ofStation: [0] } }),
       /1 stations of 1 kinds for 20/,
     );
   });

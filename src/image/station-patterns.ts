@@ -1,6 +1,6 @@
 /**
- * Gridding kernels of stations that differ (MOFF, and so EPIC): each is weighed, direction by direction, by its own voltage
- * pattern, whose transform is its aperture. In kernels.ts an antenna's wanted answer becomes
+ * Gridding kernels of stations that differ (MOFF, and so EPIC): each is weighed, direction by direction, by a pattern of its
+ * own, its voltage beam, whose transform is its aperture, or what of it differs from the others'. In kernels.ts an antenna's wanted answer becomes
  *
  *   t(l, m) · p(l, m) · e^(−2πi (xξ + yη + w·n))
  *
@@ -14,11 +14,12 @@ import { setPhasor } from './phasor.js';
 import type { AntennaOffset, Quarter } from './projection.js';
 
 export interface StationPatterns {
-  /** What stations of each kind are weighed by, [re, im], 1 where they hear best. */
-  readonly kinds: readonly ((
+  readonly kinds: number;
+  /** [kind], what stations of each kind are weighed by in a direction. */
+  weights(
     frequencyHz: number,
     directionEnu: Vector3,
-  ) => { readonly re: number; readonly im: number })[];
+  ): readonly { readonly re: number; readonly im: number }[];
   /** ofStation : [s], which of the kinds. */
   readonly ofStation: readonly number[];
 }
@@ -32,29 +33,29 @@ const wholeAxis = ({ cosines }: Quarter): Float64Array =>
 
 /** patterns : [kind], at one frequency. */
 export function nodePatterns(
-  { kinds }: StationPatterns,
+  { kinds, weights }: Pick<StationPatterns, 'kinds' | 'weights'>,
   quarter: Quarter,
   axes: TangentAxes,
   frequencyHz: number,
 ): NodePattern[] {
   const along = wholeAxis(quarter);
   const nodes = along.length;
-  return kinds.map((kind) => {
-    const pattern = new Float64Array(2 * nodes * nodes);
-    for (let at = 0; at < nodes * nodes; at++) {
-      const [l, m] = [along[at % nodes], along[Math.floor(at / nodes)]];
-      if (l * l + m * m >= 1) continue;
-      const n = Math.sqrt(1 - l * l - m * m);
-      const { re, im } = kind(frequencyHz, {
-        x: l * axes.l.x + m * axes.m.x + n * axes.n.x,
-        y: l * axes.l.y + m * axes.m.y + n * axes.n.y,
-        z: l * axes.l.z + m * axes.m.z + n * axes.n.z,
-      });
-      pattern[2 * at] = re;
-      pattern[2 * at + 1] = im;
-    }
-    return pattern;
-  });
+  const patterns = Array.from({ length: kinds }, () => new Float64Array(2 * nodes * nodes));
+  for (let at = 0; at < nodes * nodes; at++) {
+    const [l, m] = [along[at % nodes], along[Math.floor(at / nodes)]];
+    if (l * l + m * m >= 1) continue;
+    const n = Math.sqrt(1 - l * l - m * m);
+    const found = weights(frequencyHz, {
+      x: l * axes.l.x + m * axes.m.x + n * axes.n.x,
+      y: l * axes.l.y + m * axes.m.y + n * axes.n.y,
+      z: l * axes.l.z + m * axes.m.z + n * axes.n.z,
+    });
+    found.forEach(({ re, im }, kind) => {
+      patterns[kind][2 * at] = re;
+      patterns[kind][2 * at + 1] = im;
+    });
+  }
+  return patterns;
 }
 
 export const squaredSum = (values: Float64Array): number =>

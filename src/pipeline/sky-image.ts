@@ -12,7 +12,7 @@ import {
   type StationPatterns,
 } from '../image/index.js';
 import { towardsOf, ZENITH, type ElementBeam } from '../sky/beams/element-beam.js';
-import { ownWeight } from '../sky/beams/powers.js';
+import { ownWeights } from '../sky/beams/powers.js';
 import type { SkyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { stationPositions } from './geometry.js';
@@ -76,11 +76,14 @@ export function planSky(
 /** Images lie round the zenith, where beams that follow something are pointed too. */
 function patternsOf(beams: readonly ElementBeam[]): StationPatterns {
   const kinds = [...new Set(beams)];
+  const counts = kinds.map((kind) => beams.filter((beam) => beam === kind).length);
   return {
-    kinds: kinds.map(
-      (beam) => (frequencyHz, directionEnu) =>
-        ownWeight(beam.voltage(frequencyHz, directionEnu, towardsOf(beam, ZENITH))),
-    ),
+    kinds: kinds.length,
+    weights: (frequencyHz, directionEnu) =>
+      ownWeights(
+        kinds.map((beam) => beam.voltage(frequencyHz, directionEnu, towardsOf(beam, ZENITH))),
+        counts,
+      ),
     ofStation: beams.map((beam) => kinds.indexOf(beam)),
   };
 }

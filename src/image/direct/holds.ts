@@ -65,7 +65,7 @@ function lattice({ pixels, pixelSize, shown, correction }: ImagePlan): Place[] {
 function hears(plan: ImagePlan, c: number, { l, m }: Place): Float64Array {
   const { stationsM, axes, frequenciesHz, patterns } = plan;
   const n = Math.sqrt(Math.max(0, 1 - l * l - m * m));
-  const kinds = patterns?.kinds.map((kind) => kind(frequenciesHz[c], alongAxes(axes, l, m, n)));
+  const kinds = patterns?.weights(frequenciesHz[c], alongAxes(axes, l, m, n));
   const values = new Float64Array(2 * stationsM.length);
   for (const [s, place] of stationsM.entries()) {
     const metres = dot(place, axes.l) * l + dot(place, axes.m) * m + dot(place, axes.n) * n;

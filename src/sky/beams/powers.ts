@@ -12,7 +12,7 @@ export interface ImagePowers {
 
 /** How stations were put together, where they differ. */
 export interface Gathering {
-  /** Alike, or each by its own voltage: then its gridding kernel is its own (image/plan.ts). */
+  /** Alike, or each by how it hears a direction: then its gridding kernel is its own (image/station-patterns.ts). */
   readonly weighting: 'alike' | 'own';
   /** Whether stations were paired with themselves. */
   readonly autos: 'include' | 'leave-out';
@@ -34,14 +34,29 @@ const conjugated = (x: Complex, y: Complex): Complex => ({
 const ofX = ([re, , im = 0]: Voltages): Complex => ({ re, im });
 const ofY = ([, re, , im = 0]: Voltages): Complex => ({ re, im });
 
+/** Far below what any image shows; keeps weights finite where nobody hears anything. */
+const LEAST_MEAN_POWER = 1e-6;
+
 /**
- * What a station's kernel weighs a direction by, so that stations add up in phase and those that hear it better count for
- * more: the conjugate of the mean of X and Y.
+ * What kinds of stations are weighed by in a direction, so that they add up in phase and those that hear it better count for
+ * more: the conjugate of the mean of X and Y, over what stations hear of it in the mean. What all have in common is divided
+ * out again in the end; without it weights are smooth down to the horizon, and 1 where all stations are alike.
  */
-export const ownWeight = ([x, y, xIm = 0, yIm = 0]: Voltages): Complex => ({
-  re: (x + y) / 2,
-  im: -(xIm + yIm) / 2,
-});
+export function ownWeights(
+  voltages: readonly Voltages[],
+  counts: readonly number[],
+): { readonly re: number; readonly im: number }[] {
+  let [power, stations] = [0, 0];
+  voltages.forEach(([x, y, xIm = 0, yIm = 0], k) => {
+    power += (counts[k] * (x * x + xIm * xIm + y * y + yIm * yIm)) / 2;
+    stations += counts[k];
+  });
+  const mean = Math.sqrt(power / stations + LEAST_MEAN_POWER);
+  return voltages.map(([x, y, xIm = 0, yIm = 0]) => ({
+    re: (x + y) / 2 / mean,
+    im: -(xIm + yIm) / 2 / mean,
+  }));
+}
 
 /** Of each channel: what a beam, or those of stations that differ, make of a direction. */
 export type PowersTo = (
@@ -71,6 +86,8 @@ interface Kind {
 }
 
 function powersOfMany(beams: readonly ElementBeam[], { weighting, autos, takesPart }: Gathering): PowersTo {
+  // Weights are of the array, whoever takes part.
+  const all = [...new Set(beams)].map((beam) => beams.filter((one) => one === beam).length);
   const known = new Map<number, readonly Kind[]>();
   const kindsIn = (channel: number): readonly Kind[] => {
     const found = known.get(takesPart ? channel : 0);
@@ -92,9 +109,13 @@ function powersOfMany(beams: readonly ElementBeam[], { weighting, autos, takesPa
     // Sums over stations of what each hears, and over stations of what each makes of itself.
     const sum = { x: [0, 0], y: [0, 0], ownX: 0, ownY: 0, ownRe: 0, ownIm: 0 };
     let [countX, countY, countBoth] = [0, 0, 0];
-    for (const { beam, hasX, hasY, hasBoth } of kindsIn(channel)) {
-      const voltages = beam.voltage(frequencyHz, directionEnu, towardsOf(beam, followedEnu));
-      const weight = weighting === 'own' ? ownWeight(voltages) : { re: 1, im: 0 };
+    const kinds = kindsIn(channel);
+    const heard = kinds.map(({ beam }) =>
+      beam.voltage(frequencyHz, directionEnu, towardsOf(beam, followedEnu)),
+    );
+    const weights = weighting === 'own' ? ownWeights(heard, all) : heard.map(() => ({ re: 1, im: 0 }));
+    for (const [k, { hasX, hasY, hasBoth }] of kinds.entries()) {
+      const [voltages, weight] = [heard[k], weights[k]];
       const times = (v: Complex): Complex => ({
         re: v.re * weight.re - v.im * weight.im,
         im: v.re * weight.im + v.im * weight.re,

@@ -5,6 +5,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { CorellaError, refuse } from '../../core/errors.js';
+import { dot } from '../../core/vector.js';
+import type { SkyCells } from './cells.js';
 import { equatorial } from './equatorial.js';
 import type { DiffuseSky } from './diffuse.js';
 
@@ -59,16 +61,37 @@ export function parseDiffuseMap(text: string, path: string): DiffuseSky {
         for (let c = 0; c < channels; c++)
           sums[cell * channels + c] += kelvin * (frequenciesHz[c] / atHz) ** spectralIndex;
       }
-      const empty = hits.filter((hit) => hit === 0).length;
-      if (empty > 0)
-        refuse(
-          path,
-          `has no value in ${empty} of ${count} cells of ${cells.cellDeg.toFixed(1)}° above the horizon`,
-          `give a map of the whole sky, with several values a cell`,
-        );
-      return sums.map((sum, at) => sum / hits[Math.floor(at / channels)]);
+      const from = filledCells(cells, hits, path);
+      return Float64Array.from({ length: count * channels }, (_, at) => {
+        const cell = from[Math.floor(at / channels)];
+        return sums[cell * channels + (at % channels)] / hits[cell];
+      });
     },
   };
+}
+
+/** [cell], itself where it has values, else the nearest that has some; a map with larger holes is none of the sky. */
+function filledCells({ directionsEnu, cellDeg }: SkyCells, hits: Float64Array, path: string): Int32Array {
+  const filled = [...hits.keys()].filter((cell) => hits[cell] > 0);
+  const nearEnough = Math.cos((2 * cellDeg * Math.PI) / 180);
+  let holes = 0;
+  const from = Int32Array.from(hits, (hit, cell) => {
+    if (hit > 0) return cell;
+    let [nearest, best] = [-1, nearEnough];
+    for (const other of filled) {
+      const cosine = dot(directionsEnu[cell], directionsEnu[other]);
+      if (cosine > best) [nearest, best] = [other, cosine];
+    }
+    if (nearest < 0) holes++;
+    return nearest;
+  });
+  if (holes > 0)
+    refuse(
+      path,
+      `has no value within two cells of ${holes} of ${hits.length} cells of ${cellDeg.toFixed(1)}° above the horizon`,
+      'give a map of the whole sky, with several values a cell',
+    );
+  return from;
 }
 
 function parsePoints(text: string, path: string): MapPoint[] {
