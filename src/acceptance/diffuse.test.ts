@@ -64,14 +64,14 @@ type Point = readonly [east: number, north: number, up: number, jy: number];
 
 /** Squares of direction cosines, 0.02 along each side: dΩ = dl dm / n. */
 function hemisphere(): Point[] {
-  const { positionOf } = skyFrame(knownTelescope(sky).site, { ...START, unixSeconds: START.unixSeconds + 1 });
+  const frame = skyFrame(knownTelescope(sky).site, { ...START, unixSeconds: START.unixSeconds + 1 });
   const step = 0.02;
   const points: Point[] = [];
   for (let east = -1 + step / 2; east < 1; east += step)
     for (let north = -1 + step / 2; north < 1; north += step) {
       const up = Math.sqrt(1 - east ** 2 - north ** 2);
       if (!(up > 0.02)) continue;
-      const { raDeg, decDeg } = positionOf({ x: east, y: north, z: up });
+      const { raDeg, decDeg } = frame.positionOf({ x: east, y: north, z: up });
       const jy = (2 * 1.380649e-23 * kelvinAt(raDeg, decDeg) * (FREQUENCY / C) ** 2 * step ** 2) / up / 1e-26;
       points.push([east, north, up, jy]);
     }
@@ -173,7 +173,11 @@ describe('a diffuse sky', () => {
     // Four values a cell: their mean is of a place a little beside its middle.
     assert.ok((await worstGain()) < 0.08, String(await worstGain()));
     for (const [name, text, reason] of [
-      ['few.csv', 'ra_deg,dec_deg,temperature_k\n0,0,100\n', /has no value within two cells of \d+ of \d+ cells/],
+      [
+        'few.csv',
+        'ra_deg,dec_deg,temperature_k\n0,0,100\n',
+        /has no value within two cells of \d+ of \d+ cells/,
+      ],
       ['odd.csv', 'ra_deg,dec_deg,kelvin\n0,0,100\n', /has the column 'kelvin'/],
       ['lost.csv', 'ra_deg,temperature_k\n0,100\n', /does not say where its temperatures are/],
     ] as const) {

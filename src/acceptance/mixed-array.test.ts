@@ -39,7 +39,11 @@ interface Spot {
 const sky = { stations: STATIONS, radiusM: 25, frequenciesHz: [FREQUENCY], sources: [] };
 
 /** V_ij = g_i conj(g_j) Σ x_i x_j S e^(+2πi f (r_i − r_j)·ŝ/c), by hand. */
-async function write(path: string, spots: readonly Spot[]): Promise<void> {
+async function write(
+  path: string,
+  spots: readonly Spot[],
+  phases?: (s: number, altDeg: number) => readonly [number, number],
+): Promise<void> {
   const telescope = knownTelescope(sky);
   const places = telescope.stations;
   const values: number[] = [];
@@ -52,8 +56,10 @@ async function write(path: string, spots: readonly Spot[]): Promise<void> {
             const early =
               (places[i].eastM - places[j].eastM) * Math.cos(altDeg * RADIANS) * Math.sin(azDeg * RADIANS) +
               (places[i].northM - places[j].northM) * Math.cos(altDeg * RADIANS) * Math.cos(azDeg * RADIANS);
-            const angle = (2 * Math.PI * FREQUENCY * early) / C;
-            const seen = jy * voltage(i, altDeg, azDeg)[p] * voltage(j, altDeg, azDeg)[q];
+            const own = phases ? phases(i, altDeg)[p] - phases(j, altDeg)[q] : 0;
+            const angle = (2 * Math.PI * FREQUENCY * early) / C + own;
+            const size = phases ? 1 : voltage(i, altDeg, azDeg)[p] * voltage(j, altDeg, azDeg)[q];
+            const seen = jy * size;
             re += seen * Math.cos(angle);
             im += seen * Math.sin(angle);
           }
@@ -214,6 +220,26 @@ describe('an array of unlike stations', () => {
     const swapped = 's0=cosine:0.8,s3=cosine:0.8,s6=cosine:0.8,*=mwa-dipole';
     await corella('calibrate', 'sky.uvfits', ...SPOTS, '--element', swapped, '-o', 'swapped.json');
     assert.ok((await worstGain('swapped.json')) > 0.05);
+  });
+
+  it('is calibrated with beams that have phases', async () => {
+    // Every third station is late low in the sky: e^(1.2i·sin z), X, and half of it, Y.
+    const phases = (s: number, altDeg: number): readonly [number, number] =>
+      s % 3 === 0 ? [1.2 * Math.cos(altDeg * RADIANS), 0.6 * Math.cos(altDeg * RADIANS)] : [0, 0];
+    const rows = Array.from({ length: 46 }, (_, n) => {
+      const [turn, zenith] = [1.2 * Math.sin(2 * n * RADIANS), 2 * n];
+      return [zenith, Math.cos(turn), Math.sin(turn), Math.cos(turn / 2), Math.sin(turn / 2)].join(',');
+    });
+    await writeFile(join(folder, 'late.csv'), `za_deg,x_re,x_im,y_re,y_im\n${rows.join('\n')}\n`);
+    await write(join(folder, 'late.uvfits'), [{ altDeg: 35, azDeg: 70, jy: 100 }, { altDeg: 60, azDeg: 200, jy: 80 }], phases); // prettier-ignore
+    const calibrate = (late: string, out: string) =>
+      corella('calibrate', 'late.uvfits', ...SPOTS, '--element', `s0=${late},s3=${late},s6=${late},*=none`, '-o', out); // prettier-ignore
+    await calibrate('late.csv', 'late.json');
+    assert.ok((await worstGain('late.json')) < 2e-3, String(await worstGain('late.json')));
+    await calibrate('none', 'flat.json');
+    assert.ok((await worstGain('flat.json')) > 0.05);
+    const full = await corellaHere(folder, 'calibrate', 'late.uvfits', ...SPOTS, '--element', 's0=late.csv,*=none', '--polarisation', 'full'); // prettier-ignore
+    assert.match(full.stderr, /a beam has phases of its own/);
   });
 
   it('refuses what it does not understand', async () => {

@@ -168,7 +168,10 @@ export function pairResponse(
   if (!stationBeams) return;
   const [one, other] = [stationBeams[i], stationBeams[j]];
   const [re, otherRe] = [(p === 0 ? one.x : one.y)[c], (q === 0 ? other.x : other.y)[c]];
-  const [im, otherIm] = [(p === 0 ? one.xIm : one.yIm)?.[c] ?? 0, (q === 0 ? other.xIm : other.yIm)?.[c] ?? 0];
+  const [im, otherIm] = [
+    (p === 0 ? one.xIm : one.yIm)?.[c] ?? 0,
+    (q === 0 ? other.xIm : other.yIm)?.[c] ?? 0,
+  ];
   to[0] = re * otherRe + im * otherIm;
   to[1] = im * otherRe - re * otherIm;
 }

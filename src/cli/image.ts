@@ -126,6 +126,10 @@ export function registerImage(program: Command): void {
       "the same without the receivers' own power, which lifts every pixel",
     ],
     [
+      'image --direct voltages.sigmf-meta --gains gains.json --beam-corrected --element "s0=mwa-dipole,*=cosine:0.8"',
+      'stations that differ, each with a gridding kernel of its own',
+    ],
+    [
       'image --direct voltages.sigmf-meta --track CygA --channels 16',
       'wide channels, which would lose a source far off the zenith, follow it',
     ],

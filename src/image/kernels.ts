@@ -91,7 +91,12 @@ export function prepareKernelFitter(options: FitterOptions): KernelFitter {
     rms(nodes - 2 * dotProduct(solution, right) + normal.squared(solution), nodes);
   // normal · solution = right: the last two terms are one
   const errorOfFit = (): number => rms(nodes - dotProduct(solution, right), nodes);
-  const fitPattern = (taps: TapsCSKK, start: number, antenna: AntennaOffset, pattern: NodePattern): number => {
+  const fitPattern = (
+    taps: TapsCSKK,
+    start: number,
+    antenna: AntennaOffset,
+    pattern: NodePattern,
+  ): number => {
     const power = squaredSum(pattern);
     projectPattern(right, antenna, heights, pattern);
     normal.solve(solution, right);

@@ -34,8 +34,14 @@ describe('kernels of stations of their own', () => {
     const fitter = prepareKernelFitter(options);
     const [alike, own] = [taps(), taps()];
     const error = fitter.fit(alike, 0, antenna);
-    const ownError = fitter.fit(own, 0, antenna, patternOf(() => ONE));
-    for (const [at, value] of alike.entries()) assert.ok(Math.abs(own[at] - value) < 1e-9, `${own[at]} ${value}`);
+    const ownError = fitter.fit(
+      own,
+      0,
+      antenna,
+      patternOf(() => ONE),
+    );
+    for (const [at, value] of alike.entries())
+      assert.ok(Math.abs(own[at] - value) < 1e-9, `${own[at]} ${value}`);
     assert.ok(Math.abs(error - ownError) < 1e-7, `${error} ${ownError}`);
   });
 

@@ -18,7 +18,10 @@ export interface Brightness {
   readonly beam?: Pick<ElementBeam, 'name' | 'title'>;
 }
 
-const ownBeams = { name: 'stations of their own', title: 'the mean over pairs, as the telescope describes each' };
+const ownBeams = {
+  name: 'stations of their own',
+  title: 'the mean over pairs, as the telescope describes each',
+};
 
 /** Of images that nobody corrected. */
 export function apparent(telescope: Telescope): Brightness {

@@ -11,7 +11,7 @@ import { findOutside, type OutsideData, type OutsideSource } from './outside.js'
 /** Lower ones are seen through too little of a beam that nobody knows. */
 const LEAST_ALTITUDE_DEG = 15;
 /** Of the model's brightest. */
-const LEAST_FLUX = 0.1;
+const LEAST_FLUX = 0.05;
 /** A peak of less is anything's. */
 const LEAST_SIGNIFICANCE = 4;
 /** Nearer than this, 10°, a source of the model leaves too much of itself. */

@@ -53,13 +53,14 @@ describe('a diffuse sky', () => {
   });
 
   it('falls into cells that fill the hemisphere', () => {
-    const { directionsEnu, solidAnglesSr, cellOf, cellDeg } = skyCells(3.3);
+    const cells = skyCells(3.3);
+    const { directionsEnu, solidAnglesSr, cellDeg } = cells;
     assert.ok(cellDeg <= 3.3);
     close(solidAnglesSr.reduce((sum, angle) => sum + angle, 0), 2 * Math.PI, 1e-9); // prettier-ignore
     directionsEnu.forEach((direction, cell) => {
-      assert.equal(cellOf(direction), cell);
+      assert.equal(cells.cellOf(direction), cell);
     });
-    assert.equal(cellOf({ x: 0.6, y: 0, z: -0.8 }), -1);
+    assert.equal(cells.cellOf({ x: 0.6, y: 0, z: -0.8 }), -1);
     const [largest, least] = [Math.max(...solidAnglesSr), Math.min(...solidAnglesSr)];
     assert.ok(largest / least < 1.4, `${largest} ${least}`);
   });

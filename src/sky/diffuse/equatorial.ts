@@ -15,7 +15,10 @@ export interface GalacticPlace {
  * From one pole to another: latitude, and longitude counted from the meridian through both poles. The way back is the same
  * with longitudes counted the other way.
  */
-function turned(fromMeridianDeg: number, latitudeDeg: number): readonly [fromMeridianDeg: number, latitudeDeg: number] {
+function turned(
+  fromMeridianDeg: number,
+  latitudeDeg: number,
+): readonly [fromMeridianDeg: number, latitudeDeg: number] {
   const [angle, latitude, pole] = [fromMeridianDeg, latitudeDeg, POLE.decDeg].map((deg) => deg * RADIANS);
   const sine = Math.sin(pole) * Math.sin(latitude) + Math.cos(pole) * Math.cos(latitude) * Math.cos(angle);
   const other = Math.atan2(

@@ -98,8 +98,7 @@ function parsePoints(text: string, path: string): MapPoint[] {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.startsWith('#'));
   const names = (lines.at(0) ?? '').split(',').map((name) => name.trim());
   const strange = names.find((name) => !COLUMNS.some((column) => column === name));
-  if (strange !== undefined)
-    refuse(path, `has the column '${strange}'`, `columns are ${COLUMNS.join(', ')}`);
+  if (strange !== undefined) refuse(path, `has the column '${strange}'`, `columns are ${COLUMNS.join(', ')}`);
   const has = (name: Column): boolean => names.includes(name);
   const isGalactic = has('l_deg') && has('b_deg');
   if (!has('temperature_k') || isGalactic === (has('ra_deg') && has('dec_deg')))
