@@ -32,7 +32,7 @@ import type { SkyFrame, SkyPosition, TangentAxes } from '../../sky/frame.js';
 import type { GaussianShape, Source } from '../../sky/source.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { frameAtMiddle, stationPositions } from '../geometry.js';
-import { addDiffuse, diffuseModel, type DiffuseModel } from './diffuse-model.js';
+import { diffuseModel, diffuseVisibilities, type DiffuseModel } from './diffuse-model.js';
 import type { Stage } from './stage.js';
 
 export interface CalibrateSettings {
@@ -222,40 +222,46 @@ interface Solve extends Closable {
 const kept = <Found extends Calibration>(plan: CalibrationPlan, found: Found): Found =>
   plan.iterations.kind === 'until' ? leaveOutUnconverged(found) : found;
 
-/** Adds a diffuse sky to a model of `products` values a baseline, and says what it put there: the mean of the first and the last. */
-function withDiffuse<Model extends Float64Array>(
-  model: Model,
-  sky: ModelledSky,
-  everywhere: DiffuseModel | undefined,
-  products: number,
-  draw: (sky: ModelledSky) => Model,
-): { readonly model: Model; readonly diffuseI?: DiffuseStokesI } {
-  if (!everywhere) return { model };
-  const { components, modelled } = everywhere;
-  const drawn = draw({ ...sky, components });
-  addDiffuse(model, drawn, modelled, 2 * products);
-  return {
-    model,
-    diffuseI: (c, b) => {
-      const first = 2 * products * (c * modelled.length + b);
-      const last = first + 2 * (products - 1);
-      const by = modelled[b] / 2;
-      return [by * (drawn[first] + drawn[last]), by * (drawn[first + 1] + drawn[last + 1])];
-    },
+/**
+ * Adds a diffuse sky to model : [c][b][product], and says what it put there. Parallel hands stand first and last among the
+ * products; it has no others.
+ */
+function addDiffuse(
+  model: Float64Array,
+  { stationsM, frequenciesHz }: ModelledSky,
+  everywhere: DiffuseModel,
+  polarisations: 1 | 2,
+): DiffuseStokesI {
+  const baselines = everywhere.modelled.length;
+  const drawn = diffuseVisibilities(everywhere, stationsM, frequenciesHz, polarisations);
+  const products = model.length / (2 * frequenciesHz.length * baselines);
+  for (let row = 0; row < frequenciesHz.length * baselines; row++) {
+    for (let p = 0; p < polarisations; p++) {
+      const to = 2 * (row * products + (p === 0 ? 0 : products - 1));
+      const from = 2 * (row * polarisations + p);
+      model[to] += drawn[from];
+      model[to + 1] += drawn[from + 1];
+    }
+  }
+  return (c, b) => {
+    const first = 2 * polarisations * (c * baselines + b);
+    const last = first + 2 * (polarisations - 1);
+    return [(drawn[first] + drawn[last]) / 2, (drawn[first + 1] + drawn[last + 1]) / 2];
   };
 }
 
 async function prepareEach(plan: CalibrationPlan, settings: CalibrateSettings): Promise<Solve> {
   const calibrator = await prepareCalibrator(plan, settings.backend);
   const { polarisations } = plan;
-  const draw = (sky: ModelledSky) => modelVisibilities({ ...sky, polarisations });
   return {
     push: async (integration, sky, everywhere) => {
-      const { model, ...rest } = withDiffuse(draw(sky), sky, everywhere, polarisations, draw);
+      const model = modelVisibilities({ ...sky, polarisations });
+      const diffuseI = everywhere && addDiffuse(model, sky, everywhere, polarisations);
       settings.onStep?.(0.5, 'the gains');
       const solved = kept(plan, await calibrator.solve({ ...integration, model }));
       const rule = crossHandRule(settings, sky.components);
-      return { calibration: withCrossHand(solved, { ...integration, model }, rule, sky), ...rest };
+      const calibration = withCrossHand(solved, { ...integration, model }, rule, sky);
+      return { calibration, ...(diffuseI && { diffuseI }) };
     },
     close: () => calibrator.close(),
   };
@@ -266,10 +272,11 @@ async function prepareFull(plan: CalibrationPlan, settings: CalibrateSettings): 
   const calibrator = await prepareFullCalibrator(plan, settings.backend);
   return {
     push: async (integration, sky, everywhere) => {
-      const drawn = fullModelVisibilities(sky);
-      const { model, ...rest } = withDiffuse(drawn, sky, everywhere, 4, fullModelVisibilities);
+      const model = fullModelVisibilities(sky);
+      const diffuseI = everywhere && addDiffuse(model, sky, everywhere, 2);
       settings.onStep?.(0.5, 'the gains');
-      return { calibration: kept(plan, await calibrator.solve({ ...integration, model })), ...rest };
+      const calibration = kept(plan, await calibrator.solve({ ...integration, model }));
+      return { calibration, ...(diffuseI && { diffuseI }) };
     },
     close: () => calibrator.close(),
   };
