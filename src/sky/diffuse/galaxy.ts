@@ -11,7 +11,7 @@ import type { Vector3 } from '../../core/vector.js';
 import type { DiffuseSky } from './diffuse.js';
 import { galactic } from './equatorial.js';
 
-/** Cong et al. (2021), as their published program has them, rounded as in their table. */
+/** Cong et al. (2021), as their published program (github.com/Yanping-Cong/ULSA) has them, rounded. */
 const EMISSIVITY = {
   ...{ kelvinPerKpc: 43.1, radiusKpc: 3.41, softeningKpc: 0.1, power: 0.46, heightKpc: 1.12, shape: 1.23 },
   ...{ sunKpc: 8.5, farKpc: 50, spectralIndex: -2.51, atHz: 408e6 },
