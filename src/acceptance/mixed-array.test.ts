@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { countsCB, visibilitiesCBPP } from '../core/axes.js';
+import { countsCB, spectraCAT, visibilitiesCBPP } from '../core/axes.js';
 import { parseInstant } from '../core/instant.js';
+import { randomStream } from '../core/random.js';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
-import { readFitsImage, readGainFile, visibilityFormatFor } from '../formats/index.js';
+import { createSigmfSpectra, readFitsImage, readGainFile, visibilityFormatFor } from '../formats/index.js';
 import { directionFromAltAz, skyFrame } from '../sky/frame.js';
 import { corellaHere } from './corella.js';
 import { knownTelescope } from './known-sky.js';
@@ -38,7 +39,11 @@ interface Spot {
 const sky = { stations: STATIONS, radiusM: 25, frequenciesHz: [FREQUENCY], sources: [] };
 
 /** V_ij = g_i conj(g_j) Σ x_i x_j S e^(+2πi f (r_i − r_j)·ŝ/c), by hand. */
-async function write(path: string, spots: readonly Spot[]): Promise<void> {
+async function write(
+  path: string,
+  spots: readonly Spot[],
+  phases?: (s: number, altDeg: number) => readonly [number, number],
+): Promise<void> {
   const telescope = knownTelescope(sky);
   const places = telescope.stations;
   const values: number[] = [];
@@ -51,8 +56,10 @@ async function write(path: string, spots: readonly Spot[]): Promise<void> {
             const early =
               (places[i].eastM - places[j].eastM) * Math.cos(altDeg * RADIANS) * Math.sin(azDeg * RADIANS) +
               (places[i].northM - places[j].northM) * Math.cos(altDeg * RADIANS) * Math.cos(azDeg * RADIANS);
-            const angle = (2 * Math.PI * FREQUENCY * early) / C;
-            const seen = jy * voltage(i, altDeg, azDeg)[p] * voltage(j, altDeg, azDeg)[q];
+            const own = phases ? phases(i, altDeg)[p] - phases(j, altDeg)[q] : 0;
+            const angle = (2 * Math.PI * FREQUENCY * early) / C + own;
+            const size = phases ? 1 : voltage(i, altDeg, azDeg)[p] * voltage(j, altDeg, azDeg)[q];
+            const seen = jy * size;
             re += seen * Math.cos(angle);
             im += seen * Math.sin(angle);
           }
@@ -72,6 +79,38 @@ async function write(path: string, spots: readonly Spot[]): Promise<void> {
     counts: countsCB(new Float64Array(baselines).fill(100), 1, baselines),
     flaggedInputs: new Uint8Array(2 * STATIONS),
   });
+  await writer.finish();
+}
+
+/** The same sky as voltages, channelised: x_i = g_i Σ b_i √S·n(t) e^(+2πi f r_i·ŝ/c), n of size 1, X and Y apart. */
+async function record(path: string, spots: readonly Spot[]): Promise<void> {
+  const telescope = knownTelescope(sky);
+  const samples = 64;
+  const random = randomStream(12, 'mixed');
+  const values = new Float32Array(2 * 2 * STATIONS * samples);
+  for (const { altDeg, azDeg, jy } of spots)
+    for (let p = 0; p < 2; p++)
+      for (let t = 0; t < samples; t++) {
+        const phase = 2 * Math.PI * random.uniform();
+        telescope.stations.forEach(({ eastM, northM }, s) => {
+          const early =
+            eastM * Math.cos(altDeg * RADIANS) * Math.sin(azDeg * RADIANS) +
+            northM * Math.cos(altDeg * RADIANS) * Math.cos(azDeg * RADIANS);
+          const angle = phase + (2 * Math.PI * FREQUENCY * early) / C;
+          const size = Math.sqrt(jy) * voltage(s, altDeg, azDeg)[p];
+          const [re, im] = gain(s, p);
+          const at = 2 * ((2 * s + p) * samples + t);
+          values[at] += size * (re * Math.cos(angle) - im * Math.sin(angle));
+          values[at + 1] += size * (re * Math.sin(angle) + im * Math.cos(angle));
+        });
+      }
+  const writer = await createSigmfSpectra(path, {
+    ...{ telescope, inputs: 2 * STATIONS, polarisations: 2, type: 'cf32', start: START, history: [] },
+    ...{ description: 'by hand', channels: 1, spectrumRateHz: 1e5, channelWidthHz: 1e5 },
+    ...{ frequenciesHz: Float64Array.of(FREQUENCY), centreFrequencyHz: FREQUENCY },
+  });
+  const spectra = spectraCAT(values, 'cf32', 1, 2 * STATIONS, samples);
+  await writer.append({ samples, spectra, gaps: [], start: START });
   await writer.finish();
 }
 
@@ -142,6 +181,65 @@ describe('an array of unlike stations', () => {
     const { values, pixels } = await readFitsImage(join(folder, 'one.fits'));
     const found = values[(pixels / 2) * pixels + pixels / 2];
     assert.ok(Math.abs(found / 100 - 1) < 0.03, `${found} Jy/beam where 100 belong`);
+  });
+
+  for (const autos of ['--autos', '--no-autos'] as const)
+    it(`is imaged directly with a kernel for each, ${autos}`, async () => {
+      // In the middle of a pixel, about 30° up in the south-east.
+      const { site } = knownTelescope(sky);
+      const frame = skyFrame(site, START);
+      const { l, m, n } = frame.tangentAxes(frame.zenith);
+      const [row, column] = [128 - 48, 128 + 83];
+      const [a, b] = [column - 128, row - 128].map((pixels) => (pixels * 2 * 1.15) / 256);
+      const c = Math.sqrt(1 - a * a - b * b);
+      const [east, north, up] = (['x', 'y', 'z'] as const).map((axis) => a * l[axis] + b * m[axis] + c * n[axis]); // prettier-ignore
+      const [altDeg, azDeg] = [Math.asin(up) / RADIANS, Math.atan2(east, north) / RADIANS];
+      await record(join(folder, `one${autos}`), [{ altDeg, azDeg, jy: 100 }]);
+      const peakOf = async (...element: readonly string[]) => {
+        await corella('image', '--direct', `one${autos}.sigmf-meta`, '--gains', 'mixed.json', '--no-picture', '--pixels', '256', '--beam-corrected', ...element, autos, '-o', 'direct.fits', '--overwrite'); // prettier-ignore
+        const { values, pixels } = await readFitsImage(join(folder, 'direct.fits'));
+        // Planes I and Q, at the highest pixel of I within four of its place.
+        let best = { I: -Infinity, Q: 0, off: 0 };
+        for (let r = row - 4; r <= row + 4; r++)
+          for (let k = column - 4; k <= column + 4; k++) {
+            const [I, Q] = [0, 1].map((plane) => values[(plane * pixels + r) * pixels + k]);
+            if (I > best.I) best = { I, Q, off: Math.hypot(r - row, k - column) };
+          }
+        return best;
+      };
+      const { I, Q, off } = await peakOf(...MIXED);
+      assert.ok(Math.abs(I / 100 - 1) < 0.03, `${I} Jy/beam where 100 belong`);
+      // X and Y are told apart by dipoles alone; the sky is unpolarised.
+      assert.ok(Math.abs(Q) < 3, `Q ${Q}`);
+      assert.ok(off < 1.5, `${off} pixels from its place`);
+      const swapped = await peakOf('--element', 's0=cosine:0.8,s3=cosine:0.8,s6=cosine:0.8,*=mwa-dipole');
+      assert.ok(Math.abs(swapped.I / 100 - 1) > 0.05 || Math.abs(swapped.Q) > 5, JSON.stringify(swapped));
+    });
+
+  it('is not calibrated where the two kinds are swapped', async () => {
+    const swapped = 's0=cosine:0.8,s3=cosine:0.8,s6=cosine:0.8,*=mwa-dipole';
+    await corella('calibrate', 'sky.uvfits', ...SPOTS, '--element', swapped, '-o', 'swapped.json');
+    assert.ok((await worstGain('swapped.json')) > 0.05);
+  });
+
+  it('is calibrated with beams that have phases', async () => {
+    // Every third station is late low in the sky: e^(1.2i·sin z), X, and half of it, Y.
+    const phases = (s: number, altDeg: number): readonly [number, number] =>
+      s % 3 === 0 ? [1.2 * Math.cos(altDeg * RADIANS), 0.6 * Math.cos(altDeg * RADIANS)] : [0, 0];
+    const rows = Array.from({ length: 46 }, (_, n) => {
+      const [turn, zenith] = [1.2 * Math.sin(2 * n * RADIANS), 2 * n];
+      return [zenith, Math.cos(turn), Math.sin(turn), Math.cos(turn / 2), Math.sin(turn / 2)].join(',');
+    });
+    await writeFile(join(folder, 'late.csv'), `za_deg,x_re,x_im,y_re,y_im\n${rows.join('\n')}\n`);
+    await write(join(folder, 'late.uvfits'), [{ altDeg: 35, azDeg: 70, jy: 100 }, { altDeg: 60, azDeg: 200, jy: 80 }], phases); // prettier-ignore
+    const calibrate = (late: string, out: string) =>
+      corella('calibrate', 'late.uvfits', ...SPOTS, '--element', `s0=${late},s3=${late},s6=${late},*=none`, '-o', out); // prettier-ignore
+    await calibrate('late.csv', 'late.json');
+    assert.ok((await worstGain('late.json')) < 2e-3, String(await worstGain('late.json')));
+    await calibrate('none', 'flat.json');
+    assert.ok((await worstGain('flat.json')) > 0.05);
+    const full = await corellaHere(folder, 'calibrate', 'late.uvfits', ...SPOTS, '--element', 's0=late.csv,*=none', '--polarisation', 'full'); // prettier-ignore
+    assert.match(full.stderr, /a beam has phases of its own/);
   });
 
   it('refuses what it does not understand', async () => {

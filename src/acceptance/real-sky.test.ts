@@ -81,4 +81,57 @@ describe('the real sky', () => {
       assert.ok((await readFile(join(folder, 'image.png'))).length > 10_000);
     });
   });
+
+  /** What calibrate --json says of its model. */
+  const told = z.looseObject({
+    worstResidual: z.number(),
+    model: z.looseObject({
+      unexplained: z.number(),
+      outside: z.array(z.looseObject({ name: z.string(), offsetDeg: z.number() })),
+    }),
+  });
+  const calibrated = async (path: string, ...words: readonly string[]) => {
+    let found: z.infer<typeof told> | undefined;
+    await withFolder(async (folder) => {
+      const ran = await corella(folder, 'calibrate', path, '--sources', 'Sun', '--json', ...words);
+      assert.equal(ran.code, 0, ran.stderr);
+      found = told.parse(JSON.parse(ran.stdout));
+    });
+    assert.ok(found);
+    return found;
+  };
+
+  it(
+    'EDA2: a smooth Galaxy in the model explains more, and Cen A, in neither model, is where it was',
+    { skip },
+    async () => {
+      const element = ['--element', 'mwa-dipole', '--min-baseline', '2wl'];
+      const alone = await calibrated(recording ?? '', ...element);
+      const behind = await calibrated(recording ?? '', ...element, '--diffuse', 'galaxy');
+      // 33.0 and 22.1 % when this was written.
+      assert.ok(
+        behind.worstResidual < 0.75 * alone.worstResidual,
+        `${alone.worstResidual} ${behind.worstResidual}`,
+      );
+      assert.ok(behind.model.unexplained < 0.5 * alone.model.unexplained);
+      for (const { model } of [alone, behind]) {
+        const cenA = model.outside.find(({ name }) => name === 'Cen A');
+        assert.ok(cenA && cenA.offsetDeg < 1, JSON.stringify(model));
+      }
+    },
+  );
+
+  const aavs2 = found('aavs2_correlation');
+  it(
+    'AAVS2 on 2023-08-23: Cen A, not in the model, is where it was',
+    {
+      skip:
+        aavs2 === undefined ? 'no AAVS2 recording: set CORELLA_TEST_DATA to a folder with ska-low/' : false,
+    },
+    async () => {
+      const { model } = await calibrated(aavs2 ?? '');
+      const cenA = model.outside.find(({ name }) => name === 'Cen A');
+      assert.ok(cenA && cenA.offsetDeg < 1, JSON.stringify(model));
+    },
+  );
 });

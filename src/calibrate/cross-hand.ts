@@ -9,7 +9,7 @@ import { productCount } from '../core/product-counts.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../core/units.js';
 import { dot, type Vector3 } from '../core/vector.js';
 import type { CalibrationInput } from './batch.js';
-import { attenuationOf, pairVoltage, voltageOf, type ModelComponent } from './model.js';
+import { attenuationOf, pairResponse, voltageOf, type ModelComponent } from './model.js';
 import type { Calibration } from './solve.js';
 
 /** How ψ came to be known. */
@@ -139,6 +139,7 @@ function solveChannel(
   const normal = new Float64Array(2 * unknowns * unknowns);
   const right = new Float64Array(2 * unknowns);
   const row = new Float64Array(2 * unknowns);
+  const own = new Float64Array(2);
   let power = 0;
   let weights = 0;
   let equations = 0;
@@ -183,9 +184,12 @@ function solveChannel(
         if (!Number.isFinite(dataRe) || !Number.isFinite(dataIm)) continue;
         row.fill(0);
         fringes.forEach((fringe, q) => {
-          const part = shapes[q](x, y) * pairVoltage(components[q], c, [x, 0], [y, 1]);
-          const re = part * (fringe[2 * x] * fringe[2 * y] + fringe[2 * x + 1] * fringe[2 * y + 1]);
-          const im = part * (fringe[2 * x + 1] * fringe[2 * y] - fringe[2 * x] * fringe[2 * y + 1]);
+          const part = shapes[q](x, y);
+          const turnRe = part * (fringe[2 * x] * fringe[2 * y] + fringe[2 * x + 1] * fringe[2 * y + 1]);
+          const turnIm = part * (fringe[2 * x + 1] * fringe[2 * y] - fringe[2 * x] * fringe[2 * y + 1]);
+          pairResponse(own, components[q], c, [x, 0], [y, 1]);
+          const re = own[0] * turnRe - own[1] * turnIm;
+          const im = own[0] * turnIm + own[1] * turnRe;
           const seenRe = pairRe * re - pairIm * im;
           const seenIm = pairRe * im + pairIm * re;
           if (rule.kind === 'v-zero') {

@@ -10,6 +10,9 @@ export interface BeamVoltages {
   readonly x: Float64Array;
   /** y : [c] */
   readonly y: Float64Array;
+  /** xIm, yIm : [c], where the element has phases of its own; of `stationBeams` alone. */
+  readonly xIm?: Float64Array;
+  readonly yIm?: Float64Array;
 }
 
 export interface ModelComponent {
@@ -44,7 +47,7 @@ export interface ModelOptions {
   readonly components: readonly ModelComponent[];
 }
 
-/** M_ij = Σ_q beam_qi beam_qj flux_q e^(+2πi f (r_i − r_j)·ŝ_q / c), one value for XX and one for YY. */
+/** M_ij = Σ_q beam_qi conj(beam_qj) flux_q e^(+2πi f (r_i − r_j)·ŝ_q / c), one value for XX and one for YY. */
 export function modelVisibilities(options: ModelOptions): ModelCBP {
   const { stationsM, frequenciesHz, polarisations, components } = options;
   const stations = stationsM.length;
@@ -60,9 +63,11 @@ export function modelVisibilities(options: ModelOptions): ModelCBP {
   // e^(+2πi f r·ŝ/c) of each station: a baseline's phase is one station's less the other's
   const phasors = new Float64Array(2 * stations);
   const jy = new Float64Array(polarisations);
+  const own = Float64Array.of(1, 0);
   for (let c = 0; c < channels; c++) {
     for (const component of components) {
       fillPhasors(phasors, stationsM, component.directionEnu, frequenciesHz[c]);
+      own.set([1, 0]);
       for (let p = 0; p < polarisations; p++) jy[p] = fluxInPolarisation(component, c, p);
       // Pairs in the order of their baselines.
       let at = 2 * c * baselines * polarisations;
@@ -73,9 +78,9 @@ export function modelVisibilities(options: ModelOptions): ModelCBP {
           const re = part * (phasors[i] * phasors[j] + phasors[i + 1] * phasors[j + 1]);
           const im = part * (phasors[i + 1] * phasors[j] - phasors[i] * phasors[j + 1]);
           for (let p = 0; p < polarisations; p++) {
-            const own = component.stationBeams ? pairVoltage(component, c, [i / 2, p], [j / 2, p]) : 1;
-            model[at++] += own * jy[p] * re;
-            model[at++] += own * jy[p] * im;
+            if (component.stationBeams) pairResponse(own, component, c, [i / 2, p], [j / 2, p]);
+            model[at++] += jy[p] * (own[0] * re - own[1] * im);
+            model[at++] += jy[p] * (own[0] * im + own[1] * re);
           }
         }
       }
@@ -147,15 +152,46 @@ export function voltageOf(
   return typeof beam === 'number' ? beam : (p === 0 ? beam.x : beam.y)[c];
 }
 
-/** What the elements of two inputs, station and polarisation, make of a component together where stations differ; else 1. */
+/** An input: station and polarisation. */
+type Input = readonly [station: number, polarisation: number];
+
+/** What the elements of two inputs make of a component together where stations differ, b_i·conj(b_j) as [re, im]; else 1. */
+export function pairResponse(
+  to: Float64Array,
+  { stationBeams }: Pick<ModelComponent, 'stationBeams'>,
+  c: number,
+  [i, p]: Input,
+  [j, q]: Input,
+): void {
+  to[0] = 1;
+  to[1] = 0;
+  if (!stationBeams) return;
+  const [one, other] = [stationBeams[i], stationBeams[j]];
+  const [re, otherRe] = [(p === 0 ? one.x : one.y)[c], (q === 0 ? other.x : other.y)[c]];
+  const [im, otherIm] = [
+    (p === 0 ? one.xIm : one.yIm)?.[c] ?? 0,
+    (q === 0 ? other.xIm : other.yIm)?.[c] ?? 0,
+  ];
+  to[0] = re * otherRe + im * otherIm;
+  to[1] = im * otherRe - re * otherIm;
+}
+
+/** The same of elements without phases. */
 export function pairVoltage(
   { stationBeams }: Pick<ModelComponent, 'stationBeams'>,
   c: number,
-  [i, p]: readonly [number, number],
-  [j, q]: readonly [number, number],
+  [i, p]: Input,
+  [j, q]: Input,
 ): number {
   if (!stationBeams) return 1;
-  return stationBeams[i][p === 0 ? 'x' : 'y'][c] * stationBeams[j][q === 0 ? 'x' : 'y'][c];
+  const [one, other] = [stationBeams[i], stationBeams[j]];
+  if (one.xIm ?? one.yIm ?? other.xIm ?? other.yIm)
+    refuse(
+      'calibrate model',
+      'a beam has phases of its own',
+      'matrices of 2 × 2 take beams without; leave out --polarisation full, or give the beam as powers',
+    );
+  return (p === 0 ? one.x : one.y)[c] * (q === 0 ? other.x : other.y)[c];
 }
 
 export function fillPhasors(

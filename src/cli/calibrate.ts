@@ -120,6 +120,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
         polarisation: options.polarisation,
         followed: file.header.phaseCentre,
         ...(element && { element }),
+        ...(options.diffuse && { diffuse: options.diffuse }),
         onStep: stage.step,
         ...(referenceStation === undefined ? {} : { referenceStation }),
         ...(minimumBaselineM > 0 && { minimumBaselineM }),
@@ -165,6 +166,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
     const outside = outsideModel(sources, frameAtMiddle(telescope, integration), {
       ...{ telescope, stationsM, frequenciesHz, integration: plain.integration, plan: solved.plan },
       calibration: { ...calibration, ...plain.calibrated },
+      ...(solved.diffuse && { diffuse: solved.diffuse }),
     });
     const later = solved.later.map((one) => ({ ...one, calibration: finish(one.calibration) }));
     refuseMixedOver(options.over, calibration);
@@ -210,7 +212,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
         integrations: choice.used,
         ...summary,
         minimumBaselineM,
-        model: { ...orNull(check), outside },
+        model: { ...orNull(check), outside, ...(options.diffuse && { diffuse: options.diffuse.name }) },
         solutionsInTime: series.length,
         ...(options.over === 'delay' && { delays: named }),
         oddInputs,
@@ -229,6 +231,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
             ]
           : []),
         modelLine(sources),
+        ...(options.diffuse ? [`model: and a diffuse sky, ${options.diffuse.title}`] : []),
         ...(element === undefined && telescope.beamExponent === 0
           ? ['model: without a beam, none being known of these stations (--element): fluxes are apparent']
           : []),

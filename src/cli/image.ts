@@ -12,7 +12,7 @@ import {
   type VisibilityHeader,
 } from '../formats/index.js';
 import { averageChannels, stokesI, type ImageField, type KernelSize } from '../image/index.js';
-import { correctForBeam } from '../pipeline/brightness.js';
+import { correctedSky } from '../pipeline/brightness.js';
 import { imageOnCards } from '../pipeline/cards/image.js';
 import { imageIntegration } from '../pipeline/image.js';
 import type { ImageSettings } from '../pipeline/sky-image.js';
@@ -47,7 +47,7 @@ import { addWideOptions, wideOptionNames } from './options/wide-options.js';
 import { openTerminal, type Terminal } from './report/terminal.js';
 import { runWideSeries } from './image-series.js';
 import { localCentre } from '../sky/phase-centre.js';
-import { directSeries, imageDirect, type ImageOptions, type Made } from './image-direct.js';
+import { autosOf, directSeries, imageDirect, type ImageOptions, type Made } from './image-direct.js';
 import { crossHandNotes, crossHandsOf, gainsFor, gainsOver, imageUnit, parseKnown } from './image-gains.js';
 import { chooseWide, runWide } from './image-wide.js';
 
@@ -133,6 +133,10 @@ export function registerImage(program: Command): void {
       "the same without the receivers' own power, which lifts every pixel",
     ],
     [
+      'image --direct voltages.sigmf-meta --gains gains.json --beam-corrected --element "s0=mwa-dipole,*=cosine:0.8"',
+      'stations that differ, each with a gridding kernel of its own',
+    ],
+    [
       'image --direct voltages.sigmf-meta --track CygA --channels 16',
       'wide channels, which would lose a source far off the zenith, follow it',
     ],
@@ -214,12 +218,6 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
     const telescope = await telescopeFor(file, options);
     refuseUnplaced(path, telescope, 'there is no image of the sky in them');
     const beam = await correctionOf(options, telescope);
-    if (beam?.perStation && options.direct === true)
-      refuse(
-        '--beam-corrected',
-        'stations have beams of their own, and the direct road grids them alike',
-        'correlate, and image the visibilities',
-      );
     if (beam && options.every !== undefined)
       refuse('--beam-corrected', 'is for one image, not for a series', 'leave out --every');
     if (options.direct !== true) {
@@ -261,9 +259,9 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
     }
     const made =
       options.direct === true
-        ? await imageDirect(recordingOf(file), telescope, options, settings, terminal)
+        ? await imageDirect(recordingOf(file), telescope, options, withApertures(settings, beam), terminal)
         : await fromVisibilities(visibilitiesOf(file), telescope, options, settings, terminal);
-    const sky = beam ? corrected(made.sky, beam, file) : made.sky;
+    const sky = beam ? corrected(made, beam, file, options) : made.sky;
     const feeds = file.kind === 'visibilities' ? file.header.feeds : undefined;
     const products: PictureOptions = {
       telescope,
@@ -302,17 +300,17 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
   }
 }
 
+/** Stations that differ are gridded each with its own kernel, where what they hear is divided out afterwards. */
+const withApertures = (settings: ImageSettings, beam: ElementBeam | undefined): ImageSettings =>
+  beam?.perStation ? { ...settings, apertures: beam.perStation } : settings;
+
 /** The sky's own brightness; beams that follow a place are pointed at the file's phase centre. */
-function corrected(sky: Made['sky'], beam: ElementBeam, file: OpenedFile): Made['sky'] {
-  const { plan, frame } = sky;
-  const followed = file.kind === 'visibilities' ? file.header.phaseCentre : frame.zenith;
-  const on = {
-    ...{ pixels: plan.pixels, pixelCosine: plan.pixelSize, frequenciesHz: plan.frequenciesHz },
-    products: plan.polarisations === 1 ? (['XX'] as const) : (['XX', 'YY', 'Re XY', 'Im XY'] as const),
-    looks: [{ axes: plan.axes, followedEnu: frame.directionEnu(followed) }],
-  };
-  return { ...sky, image: correctForBeam(sky.image, on, beam) };
-}
+const corrected = ({ sky, calibrated }: Made, beam: ElementBeam, file: OpenedFile, options: ImageOptions) =>
+  correctedSky(sky, beam, {
+    followed: file.kind === 'visibilities' ? file.header.phaseCentre : sky.frame.zenith,
+    autos: options.direct === true ? autosOf(options) : options.autos === true ? 'include' : 'leave-out',
+    ...(calibrated && { solved: calibrated.solved }),
+  });
 
 async function fromVisibilities(
   file: VisibilityFile,

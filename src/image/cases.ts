@@ -15,6 +15,7 @@ import {
   type DirectImage,
   type ImageOptions,
   type ImagePlan,
+  type StationPatterns,
 } from './index.js';
 
 export const zenithAxes = {
@@ -137,6 +138,17 @@ export interface DirectImageTolerances {
   readonly image?: number;
 }
 
+/** A dipole, a dish that hears a third as much of the rest of the sky, and one that is lopsided and has phases. */
+const threeKinds = (stations: number): StationPatterns => ({
+  kinds: 3,
+  weights: (frequencyHz, { x, y, z }) => [
+    { re: z, im: 0 },
+    { re: z ** 6, im: 0 },
+    { re: z * (1 + 0.4 * x), im: (frequencyHz / 1e8) * z * y },
+  ],
+  ofStation: Array.from({ length: stations }, (_, s) => (s * s) % 3),
+});
+
 /** Registers the cases; `open` is called once for each. */
 export function directImageCases(
   open: () => Promise<Backend>,
@@ -226,6 +238,17 @@ export function directImageCases(
           ...{ seed: 16, type, plan, blocks: [70, 3], autos: 'leave-out' },
           gains: { gains, solved },
           gaps: [{ ...gap, firstSample: 1, endSample: 40 }],
+        });
+      });
+    }
+    for (const size of [3, 5, 7] as const) {
+      it(`stations of three kinds, each with a ${size} × ${size} kernel of its own, phases among them`, () => {
+        const stations = 21;
+        const gains = randomGains(5, 2, 2 * stations);
+        return both({
+          ...{ seed: 17 + size, type: size === 5 ? 'ci4' : 'ci8', blocks: [5, 2], gains: { gains } },
+          ...(size === 7 && { autos: 'leave-out' }),
+          plan: makePlan({ stations, kernel: { kind: 'fitted', size }, patterns: threeKinds(stations) }),
         });
       });
     }

@@ -24,6 +24,7 @@ import {
   type ParityBlocks,
 } from './parity.js';
 import { prepareProjection, quarterField, type AntennaOffset, type Quarter } from './projection.js';
+import { preparePatternProjection, squaredSum, type NodePattern } from './station-patterns.js';
 
 /**
  * How much wider the grid's image is than the part that is shown: no K × K gridding kernel works at the very edge,
@@ -48,10 +49,13 @@ export function taper(size: number, cyclesPerCell: number): number {
 }
 
 export interface KernelFitter {
+  /** Where the fit is made: patterns are asked for there. */
+  readonly quarter: Quarter;
   /**
-   * Writes an antenna's weights into taps [row][column] (complex) at complex index `start`, and gives their error.
+   * Writes an antenna's weights into taps [row][column] (complex) at complex index `start`, and gives their error. With a
+   * pattern, of a station that is weighed by it.
    */
-  fit(taps: TapsCSKK, start: number, antenna: AntennaOffset): number;
+  fit(taps: TapsCSKK, start: number, antenna: AntennaOffset, pattern?: NodePattern): number;
   /** Rms over the field of |response / wanted response − 1|, for any weights. */
   error(taps: TapsCSKK, start: number, antenna: AntennaOffset): number;
 }
@@ -77,6 +81,7 @@ export function prepareKernelFitter(options: FitterOptions): KernelFitter {
   const nodes = 4 * quarter.columns.reduce((sum, inRow) => sum + inRow, 0);
   const normal = normalEquations(size, quarter, weights, cellWavelengths);
   const project = prepareProjection({ size, quarter, cellWavelengths, weights });
+  const projectPattern = preparePatternProjection({ size, quarter, cellWavelengths, weights });
   const right = new Float64Array(count);
   const solution = new Float64Array(count);
 
@@ -86,8 +91,25 @@ export function prepareKernelFitter(options: FitterOptions): KernelFitter {
     rms(nodes - 2 * dotProduct(solution, right) + normal.squared(solution), nodes);
   // normal · solution = right: the last two terms are one
   const errorOfFit = (): number => rms(nodes - dotProduct(solution, right), nodes);
+  const fitPattern = (
+    taps: TapsCSKK,
+    start: number,
+    antenna: AntennaOffset,
+    pattern: NodePattern,
+  ): number => {
+    const power = squaredSum(pattern);
+    projectPattern(right, antenna, heights, pattern);
+    normal.solve(solution, right);
+    if (heights !== 'project') projectPattern(right, antenna, 'project', pattern);
+    const squared = power - 2 * dotProduct(solution, right) + normal.squared(solution);
+    cellsFromWaves(solution, size);
+    taps.set(solution, 2 * start);
+    return power > 0 ? rms(squared, power) : 0;
+  };
   return {
-    fit: (taps, start, antenna) => {
+    quarter,
+    fit: (taps, start, antenna, pattern) => {
+      if (pattern) return fitPattern(taps, start, antenna, pattern);
       project(right, antenna, heights);
       normal.solve(solution, right);
       if (heights !== 'project') project(right, antenna, 'project');

@@ -32,6 +32,7 @@ import {
 } from './aperture.js';
 import { MARGIN, prepareKernelFitter, taper } from './kernels.js';
 import type { AntennaOffset } from './projection.js';
+import { nodePatterns, type StationPatterns } from './station-patterns.js';
 
 export type { ImageField, KernelSize };
 
@@ -58,6 +59,8 @@ export interface ImageOptions {
    * that it is right all over the field; `phase-centre` only in the middle.
    */
   readonly heights?: 'project' | 'phase-centre';
+  /** What stations are weighed by where they differ, in fitted kernels of 3 × 3 cells or more; all alike unless given. */
+  readonly patterns?: StationPatterns;
 }
 
 export interface ImagePlan {
@@ -88,6 +91,8 @@ export interface ImagePlan {
   /** Only rows firstRow … endRow − 1 of the grid are ever touched, in any channel. */
   readonly firstRow: number;
   readonly endRow: number;
+  /** Where kernels hold stations' own patterns. */
+  readonly patterns?: StationPatterns;
   /** kernelErrors : [c][s], rms over the field of an antenna's response relative to the exact one, less 1. */
   readonly kernelErrors: Float64Array;
 }
@@ -96,7 +101,7 @@ const cellWavelengths = (pixels: number, pixelSize: number): number => 1 / (pixe
 
 /** Pixels, grid and gridding kernels of an image; what does not fit is refused with what would. */
 export function planImage(options: ImageOptions): ImagePlan {
-  const { field, stationsM, axes, frequenciesHz, polarisations, heights = 'project' } = options;
+  const { field, stationsM, axes, frequenciesHz, polarisations, heights = 'project', patterns } = options;
   const kernel = options.kernel ?? { kind: 'fitted', size: sizeOf(options) };
   const pixels = wholeNumber(WHERE, 'pixels', options.pixels, LEAST_PIXELS, MOST_PIXELS);
   if (pixels % 2 === 1) refuse(WHERE, `${pixels} pixels`, `give an even number such as ${pixels + 1}`);
@@ -130,11 +135,13 @@ export function planImage(options: ImageOptions): ImagePlan {
     taper: isTapered ? 'kaiser-bessel' : 'none',
     heights,
   });
+  if (patterns) checkPatterns(patterns, stations, isTapered);
   const corners = new Int32Array(2 * channels * stations);
   const kernelErrors = new Float64Array(channels * stations);
   const centre = new Float64Array(2 * channels * stations);
   for (let c = 0; c < channels; c++) {
     const wavelengthM = SPEED_OF_LIGHT_M_PER_S / frequenciesHz[c];
+    const own = patterns && nodePatterns(patterns, fitter.quarter, axes, frequenciesHz[c]);
     for (const [s, place] of places.entries()) {
       const row = pixels / 2 + (place.m - middle.m) / wavelengthM / cell;
       const column = pixels / 2 + (place.l - middle.l) / wavelengthM / cell;
@@ -150,7 +157,9 @@ export function planImage(options: ImageOptions): ImagePlan {
       centre[2 * at + 1] = Math.sin(2 * Math.PI * antenna.heightWavelengths);
       const start = at * size * size;
       if (kernel.kind === 'fitted' && !isTapered) turnOnly(taps, start, antenna.heightWavelengths);
-      kernelErrors[at] = isTapered ? fitter.fit(taps, start, antenna) : fitter.error(taps, start, antenna);
+      kernelErrors[at] = isTapered
+        ? fitter.fit(taps, start, antenna, own?.[patterns?.ofStation[s] ?? 0])
+        : fitter.error(taps, start, antenna);
     }
   }
   if (isTapered) checkKernels(kernelErrors, heights);
@@ -175,7 +184,19 @@ export function planImage(options: ImageOptions): ImagePlan {
     firstRow: rows.reduce((least, row) => Math.min(least, row), pixels),
     endRow: rows.reduce((most, row) => Math.max(most, row + size), 0),
     kernelErrors,
+    ...(patterns && { patterns }),
   };
+}
+
+function checkPatterns({ kinds, ofStation }: StationPatterns, stations: number, isTapered: boolean): void {
+  if (!isTapered)
+    refuse(WHERE, 'one cell cannot hold what a station is weighed by', 'take --kernel 3, 5 or 7');
+  if (ofStation.length !== stations || ofStation.some((kind) => !(kind >= 0 && kind < kinds)))
+    refuse(
+      WHERE,
+      `${ofStation.length} stations of ${kinds} kinds for ${stations}`,
+      'name a kind for each station',
+    );
 }
 
 /** Direction cosine of a pixel's centre, along either axis. */

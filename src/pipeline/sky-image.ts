@@ -9,7 +9,10 @@ import {
   type ImageOptions,
   type ImagePlan,
   type KernelSize,
+  type StationPatterns,
 } from '../image/index.js';
+import { towardsOf, ZENITH, type ElementBeam } from '../sky/beams/element-beam.js';
+import { ownWeights } from '../sky/beams/powers.js';
 import type { SkyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { stationPositions } from './geometry.js';
@@ -19,6 +22,8 @@ export interface ImageSettings {
   readonly pixels?: number;
   readonly field: ImageField;
   readonly kernelSize: KernelSize;
+  /** Of a direct image whose stations differ: each is weighed by its own beam, in a gridding kernel of its own. */
+  readonly apertures?: readonly ElementBeam[];
 }
 
 export interface Calibrated {
@@ -80,7 +85,23 @@ const optionsOf = (
   frequenciesHz,
   polarisations: telescope.polarisations,
   kernel: { kind: 'fitted', size: settings.kernelSize },
+  ...(settings.apertures && { patterns: patternsOf(settings.apertures) }),
 });
+
+/** Images lie round the zenith, where beams that follow something are pointed too. */
+function patternsOf(beams: readonly ElementBeam[]): StationPatterns {
+  const kinds = [...new Set(beams)];
+  const counts = kinds.map((kind) => beams.filter((beam) => beam === kind).length);
+  return {
+    kinds: kinds.length,
+    weights: (frequencyHz, directionEnu) =>
+      ownWeights(
+        kinds.map((beam) => beam.voltage(frequencyHz, directionEnu, towardsOf(beam, ZENITH))),
+        counts,
+      ),
+    ofStation: beams.map((beam) => kinds.indexOf(beam)),
+  };
+}
 
 const EMPTY = 'nothing is left of the data';
 

@@ -2,8 +2,10 @@
 import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
 import type { OverBand } from '../../pipeline/gains/over-band.js';
+import type { DiffuseSky } from '../../sky/diffuse/diffuse.js';
 import { addBackendOptions, addExamples, parseCount, type BackendOptions } from './command.js';
 import { CROSS_HAND_WORDS, parseCrossHand, type CrossHandChoice } from './cross-hand-option.js';
+import { addDiffuseOption } from './diffuse-option.js';
 import { addElementOption } from './element-option.js';
 import { addEopOption } from './eop-option.js';
 import { addIntegrationOption, type IntegrationOptions } from './integration-options.js';
@@ -34,6 +36,7 @@ export interface CalibrateOptions
   readonly crossHand?: CrossHandChoice;
   readonly polarisation: Polarisation;
   readonly element?: string;
+  readonly diffuse?: DiffuseSky;
 }
 
 /** Everything but its name and what it does. */
@@ -97,6 +100,7 @@ export function addCalibrateOptions(command: Command): void {
   addPolarisationOption(command);
   addPolariseOption(command);
   addElementOption(command);
+  addDiffuseOption(command);
   addIntegrationOption(command);
   addPartOptions(command);
   addOverwriteOption(command);
@@ -108,6 +112,10 @@ export function addCalibrateOptions(command: Command): void {
     [
       'calibrate visibilities.uvfits --sources CygA,CasA --min-baseline 5wl',
       'two sources, no baselines shorter than five wavelengths',
+    ],
+    [
+      'calibrate noon.uvfits --sources Sun --diffuse galaxy --element mwa-dipole',
+      'the Sun and a smooth Galaxy behind it',
     ],
     ['calibrate noon.uvfits --sources Sun --reference stand21 -o sun.json', 'in daylight, on the Sun alone'],
     ['calibrate field.uvfits --sources field-sources.txt', "a sky model's file: WSClean, BBS or CSV"],

@@ -5,10 +5,11 @@
  *   road    |Σ_a A_a(ŝ') conj(E_a(ŝ))|² / N²        A what a station's kernel answers, E what the station hears
  *   exact   |Σ_a E_a(ŝ') conj(E_a(ŝ))|² / N²
  *
- * The largest difference, over the source's peak, is what heights, slopes and coarse kernels cost.
+ * The largest difference, over the source's peak, is what heights, slopes and coarse kernels cost. Where stations are weighed
+ * by patterns of their own, E holds them, and the peak is that of a source where they hear best.
  */
 import { SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
-import { dot } from '../../core/vector.js';
+import { dot, type Vector3 } from '../../core/vector.js';
 import type { ImagePlan } from '../plan.js';
 
 /** Places along either axis of the field: 9 × 9 and the rim find the worst to a tenth. */
@@ -60,18 +61,27 @@ function lattice({ pixels, pixelSize, shown, correction }: ImagePlan): Place[] {
   );
 }
 
-/** [s] complex: e^(−2πi f r·ŝ/c), from the first station, which is a phase common to all. */
-function hears({ stationsM, axes, frequenciesHz }: ImagePlan, c: number, { l, m }: Place): Float64Array {
+/** [s] complex: e^(−2πi f r·ŝ/c) times the station's pattern; from the first station, a phase common to all. */
+function hears(plan: ImagePlan, c: number, { l, m }: Place): Float64Array {
+  const { stationsM, axes, frequenciesHz, patterns } = plan;
   const n = Math.sqrt(Math.max(0, 1 - l * l - m * m));
+  const kinds = patterns?.weights(frequenciesHz[c], alongAxes(axes, l, m, n));
   const values = new Float64Array(2 * stationsM.length);
   for (const [s, place] of stationsM.entries()) {
     const metres = dot(place, axes.l) * l + dot(place, axes.m) * m + dot(place, axes.n) * n;
     const angle = (-2 * Math.PI * frequenciesHz[c] * metres) / SPEED_OF_LIGHT_M_PER_S;
-    values[2 * s] = Math.cos(angle);
-    values[2 * s + 1] = Math.sin(angle);
+    const { re, im } = kinds?.[patterns?.ofStation[s] ?? 0] ?? { re: 1, im: 0 };
+    values[2 * s] = re * Math.cos(angle) - im * Math.sin(angle);
+    values[2 * s + 1] = re * Math.sin(angle) + im * Math.cos(angle);
   }
   return values;
 }
+
+const alongAxes = ({ l, m, n }: ImagePlan['axes'], a: number, b: number, c: number): Vector3 => ({
+  x: a * l.x + b * m.x + c * n.x,
+  y: a * l.y + b * m.y + c * n.y,
+  z: a * l.z + b * m.z + c * n.z,
+});
 
 /** [s] complex: what the cells of a station's kernel add up to in this pixel. */
 function answered(plan: ImagePlan, c: number, { l, m, untaper }: Place): Float64Array {

@@ -6,12 +6,12 @@ import { sourcesUp, type SourceUp } from '../../sky/above.js';
 import type { SkyFrame } from '../../sky/frame.js';
 import { findSources } from '../../sky/sources.js';
 import type { Telescope } from '../../telescope/telescope.js';
-import { findOutside, type OutsideSource } from './outside.js';
+import { findOutside, type OutsideData, type OutsideSource } from './outside.js';
 
 /** Lower ones are seen through too little of a beam that nobody knows. */
 const LEAST_ALTITUDE_DEG = 15;
 /** Of the model's brightest. */
-const LEAST_FLUX = 0.1;
+const LEAST_FLUX = 0.05;
 /** A peak of less is anything's. */
 const LEAST_SIGNIFICANCE = 4;
 /** Nearer than this, 10°, a source of the model leaves too much of itself. */
@@ -24,6 +24,8 @@ export interface OutsideFacts {
   readonly integration: Integration;
   readonly calibration: Calibration;
   readonly plan: CalibrationPlan;
+  /** What a diffuse sky in the model put there. */
+  readonly diffuse?: NonNullable<OutsideData['diffuse']>;
 }
 
 /** Each with where it was found; none where none is bright enough. */

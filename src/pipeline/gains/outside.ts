@@ -28,6 +28,8 @@ export interface OutsideData {
   readonly frequenciesHz: Float64Array;
   /** What the model holds, taken away before the search. */
   readonly modelled: readonly SourceUp[];
+  /** And of a diffuse sky, Stokes I of a channel and a baseline. */
+  readonly diffuse?: (channel: number, baseline: number) => readonly [re: number, im: number];
 }
 
 /** As far as a sky that is turned a little may have gone. */
@@ -86,7 +88,7 @@ interface Pair {
 
 /** V/(g g*) less the model, XX and YY averaged. */
 function calibratedPairs(
-  { integration, calibration, usedBaselines, stationsM, frequenciesHz, modelled }: OutsideData,
+  { integration, calibration, usedBaselines, stationsM, frequenciesHz, modelled, diffuse }: OutsideData,
   c: number,
 ): Pair[] {
   const { visibilities, stations, polarisations } = integration;
@@ -116,7 +118,7 @@ function calibratedPairs(
         used++;
       }
       if (used === 0) continue;
-      let [modelRe, modelIm] = [0, 0];
+      let [modelRe, modelIm] = diffuse?.(c, b) ?? [0, 0];
       for (const { jy, turns } of model) {
         const angle = 2 * Math.PI * (turns[i] - turns[j]);
         modelRe += jy * Math.cos(angle);

@@ -27,10 +27,12 @@ import type { Vector3 } from '../../core/vector.js';
 import { sourcesUp, type SourceUp } from '../../sky/above.js';
 import { elementVoltage } from '../../sky/beam.js';
 import { towardsOf, ZENITH, type ElementBeam } from '../../sky/beams/element-beam.js';
+import type { DiffuseSky } from '../../sky/diffuse/diffuse.js';
 import type { SkyFrame, SkyPosition, TangentAxes } from '../../sky/frame.js';
 import type { GaussianShape, Source } from '../../sky/source.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import { frameAtMiddle, stationPositions } from '../geometry.js';
+import { diffuseModel, diffuseVisibilities, type DiffuseModel } from './diffuse-model.js';
 import type { Stage } from './stage.js';
 
 export interface CalibrateSettings {
@@ -44,6 +46,8 @@ export interface CalibrateSettings {
   readonly iterations?: IterationRule;
   readonly referenceStation?: number;
   readonly minimumBaselineM?: number;
+  /** What shines everywhere, beside the sources; nothing unless told. */
+  readonly diffuse?: DiffuseSky;
   /** How stations hear the sky; as the telescope says unless told. */
   readonly element?: ElementBeam;
   /** What beams that follow a place are pointed at; the zenith unless told. */
@@ -62,6 +66,46 @@ export interface CalibratedIntegration {
   readonly plan: CalibrationPlan;
   /** What the model was made of. */
   readonly sources: readonly SourceUp[];
+  /** Stokes I of the diffuse sky in the model, where there is one. */
+  readonly diffuse?: DiffuseStokesI;
+}
+
+/** Of a channel and a baseline, Jy. */
+export type DiffuseStokesI = (channel: number, baseline: number) => readonly [re: number, im: number];
+
+/** How all stations hear a direction, or each. */
+interface Element {
+  readonly beam: ElementBeam;
+  readonly towardsEnu: Vector3;
+}
+
+/** The beam of a model's component, by where it is. */
+function beamsFor(telescope: Telescope, frequenciesHz: Float64Array, element: Element | undefined) {
+  const voltagesOf = (beam: ElementBeam, direction: Vector3, towardsEnu: Vector3): BeamVoltages => {
+    const both = Array.from(frequenciesHz, (frequencyHz) => beam.voltage(frequencyHz, direction, towardsEnu));
+    const hasPhases = both.some(([, , xIm = 0, yIm = 0]) => xIm !== 0 || yIm !== 0);
+    return {
+      x: Float64Array.from(both, ([x]) => x),
+      y: Float64Array.from(both, ([, y]) => y),
+      ...(hasPhases && {
+        xIm: Float64Array.from(both, ([, , xIm = 0]) => xIm),
+        yIm: Float64Array.from(both, ([, , , yIm = 0]) => yIm),
+      }),
+    };
+  };
+  return (direction: Vector3): Pick<ModelComponent, 'beam' | 'stationBeams'> => {
+    if (!element) return { beam: elementVoltage(telescope, direction) };
+    const { beam, towardsEnu } = element;
+    if (!beam.perStation) {
+      const alike = voltagesOf(beam, direction, towardsEnu);
+      // Phases that all stations share still turn X against Y.
+      return alike.xIm ? { stationBeams: telescope.stations.map(() => alike) } : { beam: alike };
+    }
+    const made = new Map<ElementBeam, BeamVoltages>();
+    for (const one of beam.perStation)
+      if (!made.has(one)) made.set(one, voltagesOf(one, direction, towardsOf(one, towardsEnu)));
+    return { stationBeams: beam.perStation.flatMap((one) => made.get(one) ?? []) };
+  };
 }
 
 /** Shapes take a frame: without one all are points. */
@@ -70,21 +114,9 @@ export function modelComponents(
   frequenciesHz: Float64Array,
   up: readonly SourceUp[],
   frame?: SkyFrame,
-  element?: { readonly beam: ElementBeam; readonly towardsEnu: Vector3 },
+  element?: Element,
 ): ModelComponent[] {
-  const voltagesOf = (beam: ElementBeam, direction: Vector3, towardsEnu: Vector3): BeamVoltages => {
-    const both = Array.from(frequenciesHz, (frequencyHz) => beam.voltage(frequencyHz, direction, towardsEnu));
-    return { x: Float64Array.from(both, ([x]) => x), y: Float64Array.from(both, ([, y]) => y) };
-  };
-  const beamTo = (direction: Vector3): Pick<ModelComponent, 'beam' | 'stationBeams'> => {
-    if (!element) return { beam: elementVoltage(telescope, direction) };
-    const { beam, towardsEnu } = element;
-    if (!beam.perStation) return { beam: voltagesOf(beam, direction, towardsEnu) };
-    const made = new Map<ElementBeam, BeamVoltages>();
-    for (const one of beam.perStation)
-      if (!made.has(one)) made.set(one, voltagesOf(one, direction, towardsOf(one, towardsEnu)));
-    return { stationBeams: beam.perStation.flatMap((one) => made.get(one) ?? []) };
-  };
+  const beamTo = beamsFor(telescope, frequenciesHz, element);
   return up.map(({ source, directionEnu, position }) => ({
     directionEnu,
     fluxJy: frequenciesHz.map((frequencyHz) => source.fluxJy(frequencyHz)),
@@ -157,16 +189,17 @@ export async function prepareCalibrate(
       }
       settings.onStep?.(0.05, 'the model');
       const followedEnu = settings.followed ? frame.directionEnu(settings.followed) : ZENITH;
-      const { element } = settings;
-      const components = modelComponents(
-        telescope,
-        frequenciesHz,
-        up,
-        frame,
-        element && { beam: element, towardsEnu: towardsOf(element, followedEnu) },
-      );
-      const calibration = await solve.push(integration, { stationsM, frequenciesHz, components });
-      await emit({ integration, calibration, plan, sources: up });
+      const { diffuse } = settings;
+      const element = settings.element && {
+        beam: settings.element,
+        towardsEnu: towardsOf(settings.element, followedEnu),
+      };
+      const components = modelComponents(telescope, frequenciesHz, up, frame, element);
+      const beamTo = beamsFor(telescope, frequenciesHz, element);
+      const everywhere = diffuse && diffuseModel(diffuse, frame, stationsM, frequenciesHz, beamTo);
+      const sky = { stationsM, frequenciesHz, components };
+      const { calibration, diffuseI } = await solve.push(integration, sky, everywhere);
+      await emit({ integration, calibration, plan, sources: up, ...(diffuseI && { diffuse: diffuseI }) });
     },
     flush: () => Promise.resolve(),
     account: () => ({}),
@@ -174,23 +207,61 @@ export async function prepareCalibrate(
   };
 }
 
+type ModelledSky = Omit<ModelOptions, 'polarisations'>;
+
 /** One way to solve: an integration and the sky over it in, gains out. */
 interface Solve extends Closable {
-  push(integration: Integration, sky: Omit<ModelOptions, 'polarisations'>): Promise<CrossHanded>;
+  push(
+    integration: Integration,
+    sky: ModelledSky,
+    everywhere: DiffuseModel | undefined,
+  ): Promise<{ readonly calibration: CrossHanded; readonly diffuseI?: DiffuseStokesI }>;
 }
 
 /** Whoever asks for a fixed count takes what it gives. */
 const kept = <Found extends Calibration>(plan: CalibrationPlan, found: Found): Found =>
   plan.iterations.kind === 'until' ? leaveOutUnconverged(found) : found;
 
+/**
+ * Adds a diffuse sky to model : [c][b][product], and says what it put there. Parallel hands stand first and last among the
+ * products; it has no others.
+ */
+function addDiffuse(
+  model: Float64Array,
+  { stationsM, frequenciesHz }: ModelledSky,
+  everywhere: DiffuseModel,
+  polarisations: 1 | 2,
+): DiffuseStokesI {
+  const baselines = everywhere.modelled.length;
+  const drawn = diffuseVisibilities(everywhere, stationsM, frequenciesHz, polarisations);
+  const products = model.length / (2 * frequenciesHz.length * baselines);
+  for (let row = 0; row < frequenciesHz.length * baselines; row++) {
+    for (let p = 0; p < polarisations; p++) {
+      const to = 2 * (row * products + (p === 0 ? 0 : products - 1));
+      const from = 2 * (row * polarisations + p);
+      model[to] += drawn[from];
+      model[to + 1] += drawn[from + 1];
+    }
+  }
+  return (c, b) => {
+    const first = 2 * polarisations * (c * baselines + b);
+    const last = first + 2 * (polarisations - 1);
+    return [(drawn[first] + drawn[last]) / 2, (drawn[first + 1] + drawn[last + 1]) / 2];
+  };
+}
+
 async function prepareEach(plan: CalibrationPlan, settings: CalibrateSettings): Promise<Solve> {
   const calibrator = await prepareCalibrator(plan, settings.backend);
+  const { polarisations } = plan;
   return {
-    push: async (integration, sky) => {
-      const model = modelVisibilities({ ...sky, polarisations: plan.polarisations });
+    push: async (integration, sky, everywhere) => {
+      const model = modelVisibilities({ ...sky, polarisations });
+      const diffuseI = everywhere && addDiffuse(model, sky, everywhere, polarisations);
       settings.onStep?.(0.5, 'the gains');
       const solved = kept(plan, await calibrator.solve({ ...integration, model }));
-      return withCrossHand(solved, { ...integration, model }, crossHandRule(settings, sky.components), sky);
+      const rule = crossHandRule(settings, sky.components);
+      const calibration = withCrossHand(solved, { ...integration, model }, rule, sky);
+      return { calibration, ...(diffuseI && { diffuseI }) };
     },
     close: () => calibrator.close(),
   };
@@ -200,10 +271,12 @@ async function prepareEach(plan: CalibrationPlan, settings: CalibrateSettings): 
 async function prepareFull(plan: CalibrationPlan, settings: CalibrateSettings): Promise<Solve> {
   const calibrator = await prepareFullCalibrator(plan, settings.backend);
   return {
-    push: async (integration, sky) => {
+    push: async (integration, sky, everywhere) => {
       const model = fullModelVisibilities(sky);
+      const diffuseI = everywhere && addDiffuse(model, sky, everywhere, 2);
       settings.onStep?.(0.5, 'the gains');
-      return kept(plan, await calibrator.solve({ ...integration, model }));
+      const calibration = kept(plan, await calibrator.solve({ ...integration, model }));
+      return { calibration, ...(diffuseI && { diffuseI }) };
     },
     close: () => calibrator.close(),
   };

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { directionFromAltAz } from '../frame.js';
-import { ZENITH } from './element-beam.js';
+import { ZENITH, type ElementBeam } from './element-beam.js';
 import { besselJ1 } from './formulae.js';
+import { powersOf, type Gathering } from './powers.js';
 import { findBeam } from './registry.js';
 import { parseBeamTable } from './table.js';
 
 const power = async (name: string, frequencyHz: number, altDeg: number, azDeg: number): Promise<number[]> => {
   const beam = await findBeam(name);
   const towards = typeof beam.pointing === 'object' ? beam.pointing.directionEnu : ZENITH;
-  return beam.voltage(frequencyHz, directionFromAltAz(altDeg, azDeg), towards).map((v) => v * v);
+  return beam.voltage(frequencyHz, directionFromAltAz(altDeg, azDeg), towards).map((v = 0) => v * v);
 };
 const close = (found: number, wanted: number, tolerance: number): void => {
   assert.ok(Math.abs(found - wanted) <= tolerance, `${found} where ${wanted} belongs`);
@@ -63,6 +64,45 @@ describe('beams', () => {
       () => parseBeamTable('za_deg,az_deg,x_power,y_power\n0,0,1,1\n90,90,0,0\n', 't.csv'),
       /do not make a grid/,
     );
+  });
+
+  it('of a table may have phases', () => {
+    const table = parseBeamTable('za_deg,x_re,x_im,y_re,y_im\n0,1,0,1,0\n90,0,1,0.5,-0.5\n', 't.csv');
+    const [x, y, xIm, yIm] = table.voltage(1e8, directionFromAltAz(45, 90), ZENITH);
+    [x, y, xIm, yIm].forEach((value, n) => {
+      close(value ?? 0, [0.5, 0.75, 0.5, -0.25][n], 1e-12);
+    });
+    assert.throws(
+      () => parseBeamTable('za_deg,x_re,y_re,y_im\n0,1,1,0\n', 't.csv'),
+      /lacks the column 'x_im'/,
+    );
+    // x·conj(y) = (0.5 + 0.5i)(0.75 + 0.25i) = 0.25 + 0.5i
+    const powers = powersOf(table)(0, 1e8, directionFromAltAz(45, 90), ZENITH);
+    [powers.xx, powers.yy, powers.xyRe, powers.xyIm].forEach((value, n) => {
+      close(value, [0.5, 0.625, 0.25, 0.5][n], 1e-12);
+    });
+  });
+
+  it('of stations that differ are taken together as they were in the image', () => {
+    const beamOf = (x: number, y: number, xIm = 0): ElementBeam => ({
+      ...{ name: 'b', title: 'b', pointing: 'zenith', voltage: () => [x, y, xIm, 0] },
+    });
+    const [strong, weak] = [beamOf(1, 0.5), beamOf(0.5, 0.5)];
+    const at = (gathering?: Gathering) => {
+      const all = { ...strong, perStation: [strong, weak, weak] };
+      return powersOf(all, gathering)(0, 1e8, ZENITH, ZENITH);
+    };
+    // Pairs i ≠ j of (1, ½, ½) in X and (½, ½, ½) in Y: XX (½ + ½ + ¼)/3, YY ¼, XY (2·½ + 4·¼)/6.
+    const pairs = at();
+    close(pairs.xx, 1.25 / 3, 1e-12);
+    close(pairs.yy, 0.25, 1e-12);
+    close(pairs.xyRe, 2 / 6, 1e-12);
+    // With themselves, (Σx)²/9; and one of them without its X.
+    close(at({ weighting: 'alike', autos: 'include' }).xx, 4 / 9, 1e-12);
+    const part = at({ weighting: 'alike', autos: 'leave-out', takesPart: (_, s, p) => s !== 0 || p === 1 });
+    close(part.xx, 0.25, 1e-12);
+    // Weighed by the mean of X and Y, ¾ and ½, over the mean power ((1 + ¼)/2 + ¼ + ¼)/3 = 0.375: (¾ + ¼ + ¼)²/9/0.375.
+    close(at({ weighting: 'own', autos: 'include' }).xx, 1.5625 / 9 / 0.375, 1e-5);
   });
 
   it('that nobody knows are refused', async () => {

@@ -1,6 +1,9 @@
 /** How a station's element, tile or dish hears a direction, X and Y apart. */
 import type { Vector3 } from '../../core/vector.js';
 
+/** Voltages of X and Y; imaginary parts where a beam has phases of its own, else 0. */
+export type Voltages = readonly [x: number, y: number, xIm?: number, yIm?: number];
+
 export interface ElementBeam {
   /** As it is asked for: "mwa-tile@60:90". */
   readonly name: string;
@@ -8,10 +11,10 @@ export interface ElementBeam {
   readonly title: string;
   /** What it is pointed at: the zenith, one direction over the ground, or the place the telescope follows. */
   readonly pointing: 'zenith' | 'followed' | { readonly directionEnu: Vector3 };
-  /** perStation : [s], where stations differ; then `voltage` is that of the array's pairs. */
+  /** perStation : [s], where stations differ; then `voltage` is that of the array's pairs, for who takes one (powers.ts has all). */
   readonly perStation?: readonly ElementBeam[];
-  /** Voltages of X and Y at a frequency, 1 where it points; their squares multiply XX and YY, their product XY. */
-  voltage(frequencyHz: number, directionEnu: Vector3, towardsEnu: Vector3): readonly [x: number, y: number];
+  /** At a frequency, 1 where it points: |x|² multiplies XX, |y|² YY, and x·conj(y) XY. */
+  voltage(frequencyHz: number, directionEnu: Vector3, towardsEnu: Vector3): Voltages;
 }
 
 export const ZENITH: Vector3 = { x: 0, y: 0, z: 1 };

@@ -2,7 +2,8 @@
 import { refuse } from '../../core/errors.js';
 import type { Vector3 } from '../../core/vector.js';
 import type { Telescope } from '../../telescope/telescope.js';
-import { towardsOf, type ElementBeam } from './element-beam.js';
+import type { ElementBeam } from './element-beam.js';
+import { PAIRS, powersOf } from './powers.js';
 
 /** Finds a beam by its name. */
 type Find = (name: string) => Promise<ElementBeam>;
@@ -52,34 +53,23 @@ export async function beamOfElements(
   return found.size === 1 ? beams[0] : mixed(beams);
 }
 
-/**
- * What an image of all pairs i ≠ j, alike in weight, is multiplied by: the mean of x_i x_j, as the square of one voltage; 0 where
- * that is negative.
- */
+/** Of an image of all pairs i ≠ j, alike in weight: the mean of x_i·conj(x_j), as the square of one voltage; 0 where it is negative. */
 function mixed(beams: readonly ElementBeam[]): ElementBeam {
   const counts = new Map<ElementBeam, number>();
   for (const beam of beams) counts.set(beam, (counts.get(beam) ?? 0) + 1);
-  const kinds = [...counts];
-  const pairs = beams.length * (beams.length - 1);
-  const words = kinds.map(([{ name }, count]) => `${count} × ${name}`).join(', ');
-  return {
+  const words = [...counts].map(([{ name }, count]) => `${count} × ${name}`).join(', ');
+  const made = {
     name: words,
     title: 'stations of their own; of an image, the mean over its pairs, alike in weight',
     pointing: 'followed',
     perStation: beams,
+  } as const;
+  const powers = powersOf({ ...made, voltage: () => [0, 0] }, PAIRS);
+  return {
+    ...made,
     voltage: (frequencyHz: number, directionEnu: Vector3, followedEnu: Vector3) => {
-      let [sumX, sumY, squaresX, squaresY] = [0, 0, 0, 0];
-      for (const [beam, count] of kinds) {
-        const [x, y] = beam.voltage(frequencyHz, directionEnu, towardsOf(beam, followedEnu));
-        sumX += count * x;
-        sumY += count * y;
-        squaresX += count * x * x;
-        squaresY += count * y * y;
-      }
-      return [
-        Math.sqrt(Math.max(0, (sumX ** 2 - squaresX) / pairs)),
-        Math.sqrt(Math.max(0, (sumY ** 2 - squaresY) / pairs)),
-      ];
+      const { xx, yy } = powers(0, frequencyHz, directionEnu, followedEnu);
+      return [Math.sqrt(Math.max(0, xx)), Math.sqrt(Math.max(0, yy))];
     },
   };
 }

@@ -1,13 +1,17 @@
 /**
- * A user's own beam: CSV with the columns za_deg, x_power, y_power, and az_deg and frequency_hz where it depends on them.
- * Rows make a full grid; between its points powers are drawn straight, outside it nothing is known.
+ * A user's own beam: CSV with the columns za_deg, x_power, y_power, and az_deg and frequency_hz where it depends on them;
+ * x_re, x_im, y_re, y_im instead of powers where it has phases. Rows make a full grid; between its points values are drawn
+ * straight, outside it nothing is known.
  */
 import { readFile } from 'node:fs/promises';
 import { CorellaError, refuse } from '../../core/errors.js';
 import type { ElementBeam } from './element-beam.js';
 
-const COLUMNS = ['za_deg', 'az_deg', 'frequency_hz', 'x_power', 'y_power'] as const;
-type Column = (typeof COLUMNS)[number];
+const PLACES = ['za_deg', 'az_deg', 'frequency_hz'] as const;
+const POWERS = ['x_power', 'y_power'] as const;
+/** In the order of Voltages. */
+const VOLTAGES = ['x_re', 'y_re', 'x_im', 'y_im'] as const;
+type Column = (typeof PLACES | typeof POWERS | typeof VOLTAGES)[number];
 
 export async function readBeamTable(path: string): Promise<ElementBeam> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
@@ -24,14 +28,15 @@ export function parseBeamTable(text: string, path: string): ElementBeam {
   const head = all.at(0) ?? '';
   const lines = all.slice(1);
   const names = head.split(',').map((name) => name.trim());
-  const isColumn = (name: string): name is Column => (COLUMNS as readonly string[]).includes(name);
-  const needed = ['za_deg', 'x_power', 'y_power'].find((name) => !names.includes(name));
-  const strange = names.find((name) => !isColumn(name));
+  const hasPhases = VOLTAGES.some((name) => names.includes(name));
+  const held: readonly Column[] = hasPhases ? VOLTAGES : POWERS;
+  const needed = ['za_deg', ...held].find((name) => !names.includes(name));
+  const strange = names.find((name) => ![...PLACES, ...held].some((column) => column === name));
   if (needed !== undefined || strange !== undefined)
     refuse(
       path,
       needed === undefined ? `has the column '${strange ?? ''}'` : `lacks the column '${needed}'`,
-      `columns are ${COLUMNS.join(', ')}; az_deg and frequency_hz may be left out`,
+      `columns are ${[...PLACES, ...POWERS].join(', ')}, or ${VOLTAGES.join(', ')} instead of powers; az_deg and frequency_hz may be left out`,
     );
   const rows = lines.map((line, n) => {
     const values = line.split(',').map(Number);
@@ -42,7 +47,7 @@ export function parseBeamTable(text: string, path: string): ElementBeam {
       frequencyHz: names.includes('frequency_hz') ? of('frequency_hz') : 0,
       zenithDeg: of('za_deg'),
       azimuthDeg: names.includes('az_deg') ? of('az_deg') : 0,
-      powers: [of('x_power'), of('y_power')],
+      values: held.map(of),
     };
   });
   const axis = (of: (row: (typeof rows)[number]) => number): number[] =>
@@ -51,20 +56,21 @@ export function parseBeamTable(text: string, path: string): ElementBeam {
   const zeniths = axis(({ zenithDeg }) => zenithDeg);
   const azimuths = axis(({ azimuthDeg }) => azimuthDeg);
   const size = frequencies.length * zeniths.length * azimuths.length;
-  const powers = [new Float64Array(size).fill(Number.NaN), new Float64Array(size).fill(Number.NaN)];
-  for (const { frequencyHz, zenithDeg, azimuthDeg, powers: own } of rows) {
+  const grids = held.map(() => new Float64Array(size).fill(Number.NaN));
+  for (const { frequencyHz, zenithDeg, azimuthDeg, values } of rows) {
     const at =
       (frequencies.indexOf(frequencyHz) * zeniths.length + zeniths.indexOf(zenithDeg)) * azimuths.length +
       azimuths.indexOf(azimuthDeg);
-    own.forEach((power, p) => {
-      powers[p][at] = power;
+    values.forEach((value, p) => {
+      grids[p][at] = value;
     });
   }
-  if (rows.length !== size || powers.some((values) => values.some((value) => !(value >= 0))))
+  const isRefused = (value: number): boolean => Number.isNaN(value) || (!hasPhases && value < 0);
+  if (rows.length !== size || grids.some((values) => values.some(isRefused)))
     refuse(
       path,
-      `${rows.length} rows do not make a grid of ${frequencies.length} frequencies × ${zeniths.length} zenith angles × ${azimuths.length} azimuths of powers`,
-      'give each combination once, with powers of 0 or more',
+      `${rows.length} rows do not make a grid of ${frequencies.length} frequencies × ${zeniths.length} zenith angles × ${azimuths.length} azimuths${hasPhases ? '' : ' of powers'}`,
+      `give each combination once${hasPhases ? '' : ', with powers of 0 or more'}`,
     );
   /** Index below, and how far on to the next. */
   const between = (values: readonly number[], value: number): readonly [number, number, number] => {
@@ -76,7 +82,7 @@ export function parseBeamTable(text: string, path: string): ElementBeam {
     );
     return [next - 1, next, (value - values[next - 1]) / (values[next] - values[next - 1])];
   };
-  const look = (frequencyHz: number, zenithDeg: number, azimuthDeg: number): [number, number] => {
+  const look = (frequencyHz: number, zenithDeg: number, azimuthDeg: number): number[] => {
     const f = between(frequencies, frequencyHz);
     const z = between(zeniths, zenithDeg);
     // Azimuths go round: a table that starts at 0 need not say 360.
@@ -94,10 +100,10 @@ export function parseBeamTable(text: string, path: string): ElementBeam {
         // prettier-ignore
         for (const [j, wz] of [[z[0], 1 - z[2]], [z[1], z[2]]] as const) // prettier-ignore
           for (const [k, wa] of [[a[0], 1 - a[2]], [a[1], a[2]]] as const) // prettier-ignore
-            sum += wf * wz * wa * powers[p][(i * zeniths.length + j) * azimuths.length + k];
+            sum += wf * wz * wa * grids[p][(i * zeniths.length + j) * azimuths.length + k];
       return sum;
     };
-    return [value(0), value(1)];
+    return held.map((_, p) => value(p));
   };
   return {
     name: path,
@@ -107,8 +113,8 @@ export function parseBeamTable(text: string, path: string): ElementBeam {
       if (z <= 0) return [0, 0];
       const zenithDeg = (Math.atan2(Math.hypot(x, y), z) * 180) / Math.PI;
       const azimuthDeg = ((Math.atan2(x, y) * 180) / Math.PI + 360) % 360;
-      const [xPower, yPower] = look(frequencyHz, zenithDeg, azimuthDeg);
-      return [Math.sqrt(xPower), Math.sqrt(yPower)];
+      const [ofX, ofY, xIm, yIm] = look(frequencyHz, zenithDeg, azimuthDeg);
+      return hasPhases ? [ofX, ofY, xIm, yIm] : [Math.sqrt(ofX), Math.sqrt(ofY)];
     },
   };
 }

@@ -1,0 +1,148 @@
+/** What an image shows of a source of flux 1: the beams of all stations that made it, taken together. */
+import type { Vector3 } from '../../core/vector.js';
+import { towardsOf, type ElementBeam, type Voltages } from './element-beam.js';
+
+/** Per unit of flux in XX, YY and XY. */
+export interface ImagePowers {
+  readonly xx: number;
+  readonly yy: number;
+  readonly xyRe: number;
+  readonly xyIm: number;
+}
+
+/** How stations were put together, where they differ. */
+export interface Gathering {
+  /** Alike, or each by how it hears a direction: then its gridding kernel is its own (image/station-patterns.ts). */
+  readonly weighting: 'alike' | 'own';
+  /** Whether stations were paired with themselves. */
+  readonly autos: 'include' | 'leave-out';
+  /** Of a channel: whether an input is in the image. All are unless told. */
+  readonly takesPart?: (channel: number, station: number, polarisation: 0 | 1) => boolean;
+}
+
+export const PAIRS: Gathering = { weighting: 'alike', autos: 'leave-out' };
+
+interface Complex {
+  readonly re: number;
+  readonly im: number;
+}
+/** x·conj(y) */
+const conjugated = (x: Complex, y: Complex): Complex => ({
+  re: x.re * y.re + x.im * y.im,
+  im: x.im * y.re - x.re * y.im,
+});
+const ofX = ([re, , im = 0]: Voltages): Complex => ({ re, im });
+const ofY = ([, re, , im = 0]: Voltages): Complex => ({ re, im });
+
+/** Far below what any image shows; keeps weights finite where nobody hears anything. */
+const LEAST_MEAN_POWER = 1e-6;
+
+/**
+ * What kinds of stations are weighed by in a direction, so that they add up in phase and those that hear it better count for
+ * more: the conjugate of the mean of X and Y, over what stations hear of it in the mean. What all have in common is divided
+ * out again in the end; without it weights are smooth down to the horizon, and 1 where all stations are alike.
+ */
+export function ownWeights(
+  voltages: readonly Voltages[],
+  counts: readonly number[],
+): { readonly re: number; readonly im: number }[] {
+  let [power, stations] = [0, 0];
+  voltages.forEach(([x, y, xIm = 0, yIm = 0], k) => {
+    power += (counts[k] * (x * x + xIm * xIm + y * y + yIm * yIm)) / 2;
+    stations += counts[k];
+  });
+  const mean = Math.sqrt(power / stations + LEAST_MEAN_POWER);
+  return voltages.map(([x, y, xIm = 0, yIm = 0]) => ({
+    re: (x + y) / 2 / mean,
+    im: -(xIm + yIm) / 2 / mean,
+  }));
+}
+
+/** Of each channel: what a beam, or those of stations that differ, make of a direction. */
+export type PowersTo = (
+  channel: number,
+  frequencyHz: number,
+  directionEnu: Vector3,
+  followedEnu: Vector3,
+) => ImagePowers;
+
+export function powersOf(beam: ElementBeam, gathering: Gathering = PAIRS): PowersTo {
+  const { perStation } = beam;
+  if (perStation) return powersOfMany(perStation, gathering);
+  return (_channel, frequencyHz, directionEnu, followedEnu) => {
+    const voltages = beam.voltage(frequencyHz, directionEnu, towardsOf(beam, followedEnu));
+    const [x, y] = [ofX(voltages), ofY(voltages)];
+    const xy = conjugated(x, y);
+    return { xx: conjugated(x, x).re, yy: conjugated(y, y).re, xyRe: xy.re, xyIm: xy.im };
+  };
+}
+
+/** How many stations of a kind have X in the image, Y, and both. */
+interface Kind {
+  readonly beam: ElementBeam;
+  readonly hasX: number;
+  readonly hasY: number;
+  readonly hasBoth: number;
+}
+
+function powersOfMany(beams: readonly ElementBeam[], { weighting, autos, takesPart }: Gathering): PowersTo {
+  // Weights are of the array, whoever takes part.
+  const all = [...new Set(beams)].map((beam) => beams.filter((one) => one === beam).length);
+  const known = new Map<number, readonly Kind[]>();
+  const kindsIn = (channel: number): readonly Kind[] => {
+    const found = known.get(takesPart ? channel : 0);
+    if (found) return found;
+    const made = [...new Set(beams)].map((beam): Kind => {
+      const own = [...beams.keys()].filter((s) => beams[s] === beam);
+      const has = (s: number, p: 0 | 1): boolean => takesPart?.(channel, s, p) ?? true;
+      return {
+        beam,
+        hasX: own.filter((s) => has(s, 0)).length,
+        hasY: own.filter((s) => has(s, 1)).length,
+        hasBoth: own.filter((s) => has(s, 0) && has(s, 1)).length,
+      };
+    });
+    known.set(takesPart ? channel : 0, made);
+    return made;
+  };
+  return (channel, frequencyHz, directionEnu, followedEnu) => {
+    // Sums over stations of what each hears, and over stations of what each makes of itself.
+    const sum = { x: [0, 0], y: [0, 0], ownX: 0, ownY: 0, ownRe: 0, ownIm: 0 };
+    let [countX, countY, countBoth] = [0, 0, 0];
+    const kinds = kindsIn(channel);
+    const heard = kinds.map(({ beam }) =>
+      beam.voltage(frequencyHz, directionEnu, towardsOf(beam, followedEnu)),
+    );
+    const weights = weighting === 'own' ? ownWeights(heard, all) : heard.map(() => ({ re: 1, im: 0 }));
+    for (const [k, { hasX, hasY, hasBoth }] of kinds.entries()) {
+      const [voltages, weight] = [heard[k], weights[k]];
+      const times = (v: Complex): Complex => ({
+        re: v.re * weight.re - v.im * weight.im,
+        im: v.re * weight.im + v.im * weight.re,
+      });
+      const [x, y] = [times(ofX(voltages)), times(ofY(voltages))];
+      const xy = conjugated(x, y);
+      sum.x[0] += hasX * x.re;
+      sum.x[1] += hasX * x.im;
+      sum.y[0] += hasY * y.re;
+      sum.y[1] += hasY * y.im;
+      sum.ownX += hasX * conjugated(x, x).re;
+      sum.ownY += hasY * conjugated(y, y).re;
+      sum.ownRe += hasBoth * xy.re;
+      sum.ownIm += hasBoth * xy.im;
+      countX += hasX;
+      countY += hasY;
+      countBoth += hasBoth;
+    }
+    const without = autos === 'leave-out' ? 1 : 0;
+    const [x, y] = [sum.x, sum.y].map(([re, im]): Complex => ({ re, im }));
+    const xy = conjugated(x, y);
+    const pairsXy = countX * countY - without * countBoth;
+    return {
+      xx: (conjugated(x, x).re - without * sum.ownX) / (countX ** 2 - without * countX),
+      yy: (conjugated(y, y).re - without * sum.ownY) / (countY ** 2 - without * countY),
+      xyRe: (xy.re - without * sum.ownRe) / pairsXy,
+      xyIm: (xy.im - without * sum.ownIm) / pairsXy,
+    };
+  };
+}

@@ -1,0 +1,125 @@
+/**
+ * A user's own diffuse sky: CSV with the columns temperature_k and ra_deg, dec_deg (J2000) or l_deg, b_deg (Galactic), and
+ * frequency_hz (408 MHz) and spectral_index (−2.55) where they are others. Places may lie anyhow, densely enough: a cell of
+ * the model has the mean of those in it.
+ */
+import { readFileSync } from 'node:fs';
+import { CorellaError, refuse } from '../../core/errors.js';
+import { dot } from '../../core/vector.js';
+import type { SkyCells } from './cells.js';
+import { equatorial } from './equatorial.js';
+import type { DiffuseSky } from './diffuse.js';
+
+const COLUMNS = [
+  'ra_deg',
+  'dec_deg',
+  'l_deg',
+  'b_deg',
+  'temperature_k',
+  'frequency_hz',
+  'spectral_index',
+] as const;
+type Column = (typeof COLUMNS)[number];
+const USUAL_HZ = 408e6;
+const USUAL_INDEX = -2.55;
+
+interface MapPoint {
+  readonly raDeg: number;
+  readonly decDeg: number;
+  readonly kelvin: number;
+  readonly atHz: number;
+  readonly spectralIndex: number;
+}
+
+export function readDiffuseMap(path: string): DiffuseSky {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new CorellaError(
+      { where: path, what: 'the map of the sky cannot be read', fix: 'check the path' },
+      { cause: error },
+    );
+  }
+  return parseDiffuseMap(text, path);
+}
+
+export function parseDiffuseMap(text: string, path: string): DiffuseSky {
+  const points = parsePoints(text, path);
+  return {
+    name: path,
+    title: `the map ${path}, ${points.length} values`,
+    temperaturesK: (cells, frame, frequenciesHz) => {
+      const channels = frequenciesHz.length;
+      const count = cells.directionsEnu.length;
+      const sums = new Float64Array(count * channels);
+      const hits = new Float64Array(count);
+      for (const { raDeg, decDeg, kelvin, atHz, spectralIndex } of points) {
+        const cell = cells.cellOf(frame.directionEnu({ raDeg, decDeg }));
+        if (cell < 0) continue;
+        hits[cell]++;
+        for (let c = 0; c < channels; c++)
+          sums[cell * channels + c] += kelvin * (frequenciesHz[c] / atHz) ** spectralIndex;
+      }
+      const from = filledCells(cells, hits, path);
+      return Float64Array.from({ length: count * channels }, (_, at) => {
+        const cell = from[Math.floor(at / channels)];
+        return sums[cell * channels + (at % channels)] / hits[cell];
+      });
+    },
+  };
+}
+
+/** [cell], itself where it has values, else the nearest that has some; a map with larger holes is none of the sky. */
+function filledCells({ directionsEnu, cellDeg }: SkyCells, hits: Float64Array, path: string): Int32Array {
+  const filled = [...hits.keys()].filter((cell) => hits[cell] > 0);
+  const nearEnough = Math.cos((2 * cellDeg * Math.PI) / 180);
+  let holes = 0;
+  const from = Int32Array.from(hits, (hit, cell) => {
+    if (hit > 0) return cell;
+    let [nearest, best] = [-1, nearEnough];
+    for (const other of filled) {
+      const cosine = dot(directionsEnu[cell], directionsEnu[other]);
+      if (cosine > best) [nearest, best] = [other, cosine];
+    }
+    if (nearest < 0) holes++;
+    return nearest;
+  });
+  if (holes > 0)
+    refuse(
+      path,
+      `has no value within two cells of ${holes} of ${hits.length} cells of ${cellDeg.toFixed(1)}° above the horizon`,
+      'give a map of the whole sky, with several values a cell',
+    );
+  return from;
+}
+
+function parsePoints(text: string, path: string): MapPoint[] {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '' && !line.startsWith('#'));
+  const names = (lines.at(0) ?? '').split(',').map((name) => name.trim());
+  const strange = names.find((name) => !COLUMNS.some((column) => column === name));
+  if (strange !== undefined) refuse(path, `has the column '${strange}'`, `columns are ${COLUMNS.join(', ')}`);
+  const has = (name: Column): boolean => names.includes(name);
+  const isGalactic = has('l_deg') && has('b_deg');
+  if (!has('temperature_k') || isGalactic === (has('ra_deg') && has('dec_deg')))
+    refuse(
+      path,
+      'does not say where its temperatures are',
+      'give temperature_k with ra_deg and dec_deg, or with l_deg and b_deg',
+    );
+  return lines.slice(1).map((line, n) => {
+    const values = line.split(',').map(Number);
+    if (values.length !== names.length || !values.every(Number.isFinite))
+      refuse(`${path}, line ${n + 2}`, `'${line}' is not ${names.length} numbers`, 'correct it');
+    const of = (name: Column, otherwise = 0): number => (has(name) ? values[names.indexOf(name)] : otherwise);
+    const place = isGalactic
+      ? equatorial({ lDeg: of('l_deg'), bDeg: of('b_deg') })
+      : { raDeg: of('ra_deg'), decDeg: of('dec_deg') };
+    return {
+      ...place,
+      kelvin: of('temperature_k'),
+      atHz: of('frequency_hz', USUAL_HZ),
+      spectralIndex: of('spectral_index', USUAL_INDEX),
+    };
+  });
+}
