@@ -2,11 +2,10 @@
  * What all stations may share: G_i → G_i·U fits the data as well as G_i wherever U M_ij Uᴴ = M_ij for every pair. One such U
  * is a phase. An unpolarised model, or a single source however polarised, leaves three rotations of the polarisation open
  * besides; two sources of different Stokes vectors leave one; three leave none. Here such U are found, as small steps 1 + u
- * that change the fit least: those that matter to the fit are brought to its bottom, where single stations' steps are slow,
- * and the others are counted.
+ * that change the fit least: those that matter to the fit must be at its bottom, and the others are counted.
  */
 import { baselineIndex } from '../../core/axes.js';
-import { eigenSymmetric } from '../../core/eigen.js';
+import { eigenSymmetric, type Eigen } from '../../core/eigen.js';
 import { timesMatrix } from '../../core/jones.js';
 import type { FullBatch } from './plan.js';
 
@@ -20,51 +19,64 @@ export interface CommonModes {
 /** A rotation known no better than this is open. */
 const MOST_ERROR_RAD = 0.1;
 /** Of the stiffest mode: below it a mode changes nothing but by rounding. */
-const LEAST_CURVATURE = 1e-9;
+const LEAST_CURVATURE = 1e-7;
 const U = 8;
 
 /** i·1 of size 1: the phase that no visibility sees. */
 const PHASE = Float64Array.of(0, Math.SQRT1_2, 0, 0, 0, 0, 0, Math.SQRT1_2);
 
-/** Steps of Gauss and Newton at a time: each squares what is left, once it is small. */
-const MOST_STEPS = 5;
-/** Further than this the straight line is no guide. */
-const LONGEST_STEP = 0.3;
+/** In units of the tolerance: a longer step of all stations in common is made, and iterations go on. */
+const MOST_TOLERANCES = 10;
 
-/** Takes the stations of one solve to the best common U; how far from it they were, over 1. */
-export function settleCommon(batch: FullBatch, solve: number): { readonly step: number } {
-  let first = 0;
-  for (let n = 0; n < MOST_STEPS; n++) {
-    const { values, vectors, right } = modesOf(batch, solve);
-    const stiffest = Math.max(...values);
-    const u = new Float64Array(U);
-    values.forEach((value, m) => {
-      if (!(value > LEAST_CURVATURE * stiffest)) return;
-      const along = dotOf(vectors[m], right) / value;
-      for (let k = 0; k < U; k++) u[k] += along * vectors[m][k];
-    });
-    const size = Math.hypot(...u);
-    if (n === 0) first = size;
-    const shorter = Math.min(1, LONGEST_STEP / size);
-    turnAll(batch, solve, u.map((value, k) => shorter * value + (k === 0 || k === 6 ? 1 : 0))); // prettier-ignore
-    // The next would be its square.
-    if (size < 1e-4) break;
-  }
-  return { step: first };
+/** Normal equations of Σ w ‖V − G_i (1 + u) M (1 + u)ᴴ G_jᴴ‖² in the eight numbers of u. */
+export interface CommonNormal {
+  /** normal : [8][8] */
+  readonly normal: Float64Array;
+  readonly right: Float64Array;
+  /** Of one number of the data, at unit weight. */
+  readonly variance: number;
 }
 
-/** What the data leave open of a solve. */
-export function commonModes(batch: FullBatch, solve: number): CommonModes {
-  const { values, vectors, variance } = modesOf(batch, solve);
-  const stiffest = Math.max(...values);
-  const errors = values.map((value) =>
-    value > LEAST_CURVATURE * stiffest ? Math.sqrt((2 * variance) / value) : Infinity,
-  );
+/** What takes the stations to the best common U, as 1 + u, and the size of u; nothing where they are there. */
+export function commonStep(
+  of: CommonNormal,
+  tolerance: number,
+): { readonly turn: Float64Array; readonly size: number } | undefined {
+  const { values, vectors, errors } = modesOf(of);
+  const u = new Float64Array(U);
+  values.forEach((value, m) => {
+    if (!(errors[m] <= MOST_ERROR_RAD)) return;
+    const along = dotOf(vectors[m], of.right) / value;
+    for (let k = 0; k < U; k++) u[k] += along * vectors[m][k];
+  });
+  const size = Math.hypot(...u);
+  if (!(size >= MOST_TOLERANCES * tolerance)) return undefined;
+  return { turn: u.map((value, k) => value + (k === 0 || k === 6 ? 1 : 0)), size };
+}
+
+/** What the data leave open of a solve that is done. */
+export function commonModes({ commonNormal, commonVariance }: FullBatch, solve: number): CommonModes {
+  const { vectors, errors } = modesOf({
+    normal: commonNormal.subarray(U * U * solve, U * U * (solve + 1)),
+    variance: commonVariance[solve],
+  });
   const known = errors.filter((error) => error <= MOST_ERROR_RAD);
   return {
     open: withoutPhase(vectors.filter((_, m) => !(errors[m] <= MOST_ERROR_RAD))),
     errorRad: known.reduce((most, error) => Math.max(most, error), 0),
   };
+}
+
+/** Eigenvectors, and how far along each the noise may have taken the stations. */
+function modesOf({ normal, variance }: Pick<CommonNormal, 'normal' | 'variance'>): Eigen & {
+  readonly errors: readonly number[];
+} {
+  const { values, vectors } = eigenSymmetric(normal, U);
+  const stiffest = Math.max(...values);
+  const errors = values.map((value) =>
+    value > LEAST_CURVATURE * stiffest ? Math.sqrt((2 * variance) / value) : Infinity,
+  );
+  return { values, vectors, errors };
 }
 
 /** G_i·U of every station. */
@@ -73,17 +85,12 @@ export function turnAll({ gains, stations }: FullBatch, solve: number, common: F
     gains.set(timesMatrix(gains.subarray(at, at + 8), common), at);
 }
 
-interface Modes {
-  readonly values: readonly number[];
-  readonly vectors: readonly Float64Array[];
-  /** Of the normal equations. */
-  readonly right: Float64Array;
-  /** Of one number of the data, at unit weight. */
-  readonly variance: number;
-}
-
-/** Normal equations of Σ w ‖V − G_i (1 + u) M (1 + u)ᴴ G_jᴴ‖² in the eight numbers of u, and their eigenvectors. */
-function modesOf({ stations, solves, data, model, weights, gains }: FullBatch, solve: number): Modes {
+/** At these gains : [s][2][2] of one solve. */
+export function commonNormalOf(
+  { stations, solves, data, model, weights }: Omit<FullBatch, 'gains'>,
+  solve: number,
+  gains: Float64Array,
+): CommonNormal {
   const baselines = weights.length / solves;
   const normal = new Float64Array(U * U);
   const right = new Float64Array(U);
@@ -97,7 +104,7 @@ function modesOf({ stations, solves, data, model, weights, gains }: FullBatch, s
       const weight = weights[b];
       if (weight === 0) continue;
       alive[i] = alive[j] = 1;
-      slopesOf(gains, 8 * (solve * stations + i), 8 * (solve * stations + j), model, 8 * b, slopes);
+      slopesOf(gains, 8 * i, 8 * j, model, 8 * b, slopes);
       // What the model makes of it: Σ over the diagonal of u = 1/2, of which both sides have one.
       for (let n = 0; n < 8; n++) {
         missed[n] = data[8 * b + n] - (slopes[n] + slopes[6 * 8 + n]) / 2;
@@ -115,10 +122,8 @@ function modesOf({ stations, solves, data, model, weights, gains }: FullBatch, s
     }
   }
   for (let m = 0; m < U; m++) for (let k = 0; k < m; k++) normal[k * U + m] = normal[m * U + k];
-  const { values, vectors } = eigenSymmetric(normal, U);
   return {
-    values,
-    vectors,
+    normal,
     right,
     variance: squares / Math.max(1, numbers - 8 * alive.reduce((sum, one) => sum + one, 0) + 1),
   };

@@ -2,6 +2,8 @@
 import { baselineCount, baselineIndex } from '../../core/axes.js';
 import { adjoint, inverseMatrix, timesMatrix } from '../../core/jones.js';
 import { relativeChange } from '../reference.js';
+import { Mixing } from './accelerate.js';
+import { commonNormalOf, commonStep, turnAll } from './common.js';
 import { LEAST_DETERMINANT, type FullBatch } from './plan.js';
 
 export function solveFullReference(batch: FullBatch): Promise<void> {
@@ -13,6 +15,7 @@ function solveOne(batch: FullBatch, solve: number): void {
   const { stations, iterations } = batch;
   const gains = batch.gains.subarray(8 * solve * stations, 8 * (solve + 1) * stations);
   const before = new Float64Array(8 * stations);
+  const mixing = new Mixing();
   const last = iterations.kind === 'fixed' ? iterations.count : iterations.most;
   let change = Infinity;
   let iteration = 0;
@@ -21,10 +24,24 @@ function solveOne(batch: FullBatch, solve: number): void {
     before.set(gains);
     for (let i = 0; i < stations; i++) gains.set(stepOf(batch, solve, before, i), 8 * i);
     const isEven = iteration % 2 === 0;
-    if (isEven) for (let n = 0; n < gains.length; n++) gains[n] = (gains[n] + before[n]) / 2;
+    if (iterations.kind === 'fixed') {
+      if (isEven) for (let n = 0; n < gains.length; n++) gains[n] = (gains[n] + before[n]) / 2;
+      change = relativeChange(before, gains);
+      continue;
+    }
     change = relativeChange(before, gains);
-    if (isEven && iterations.kind === 'until' && change < iterations.tolerance) break;
+    if (change < iterations.tolerance) {
+      const common = commonStep(commonNormalOf(batch, solve, before), iterations.tolerance);
+      if (!common) break;
+      change = common.size;
+      gains.set(before);
+      turnAll(batch, solve, common.turn);
+      mixing.forget();
+    } else if (iteration < last) mixing.next(before, gains, change, isEven);
   }
+  const { normal, variance } = commonNormalOf(batch, solve, before);
+  batch.commonNormal.set(normal, 64 * solve);
+  batch.commonVariance[solve] = variance;
   batch.iterationsRun[solve] = iteration;
   batch.lastChange[solve] = change;
 }

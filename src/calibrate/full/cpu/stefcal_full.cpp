@@ -1,58 +1,47 @@
 // Full-polarisation StEFCal on threads: batches of independent solves, formula and layout as in full/plan.ts.
 //
-// V and M are kept in float32, scaled. Sums are float32 while the gains move by more than SWITCH_BELOW, and float64 from
-// there on, a pass some two and a half times as long: rounding would stop them short of any finer tolerance.
-#include <algorithm>
-#include <cmath>
+// Sums are float32, of the gains' distance from an anchor whose own sums are float64, as in calibrate/cpu/stefcal.cpp: they are
+// linear in G and in H = Gᴴ G. Until a tolerance steps are mixed (mixing.h), and what all stations share is looked at before
+// the end (common_modes.h).
 #include <memory>
 #include <vector>
 
 #include "backend/cpu/context.h"
+#include "calibrate/cpu/anchors.h"
 #include "calibrate/cpu/calibrator.h"
-#include "calibrate/full/cpu/stefcal_full_kernels.h"
+#include "calibrate/cpu/panels.h"
+#include "calibrate/full/cpu/common_modes.h"
+#include "calibrate/full/cpu/mixing.h"
+#include "calibrate/full/cpu/pair_numbers.h"
 
 namespace corella {
 namespace {
 
-/** Rounding moves float32 sums by a few 1e-7 of themselves. */
-constexpr double SWITCH_BELOW = 2e-6;
-/** Below this part of d₀₀·d₁₁ the determinant of D is rounding (LEAST_DETERMINANT of full/plan.ts). */
-constexpr double LEAST_DETERMINANT = 1e-12;
+/** In units of the tolerance: a longer step in common is made, and iterations go on (full/common.ts). */
+constexpr double MOST_TOLERANCES = 10;
 /** From here on a solve is long enough to be shared by all threads. */
 constexpr int64_t SHARED_STATIONS = 128;
-/** Stations in the widest vector; planes are padded to whole ones. */
-constexpr int64_t STATIONS_TOGETHER = 16;
 
-constexpr int64_t roundUp(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
-constexpr int64_t rowStart(int64_t i) { return i * (i + 1) / 2; }
+/** Where TypeScript's order of a gain, rows first, lies among the planes, columns first. */
+constexpr int64_t PLANE_OF[GAIN_PLANES] = {0, 1, 4, 5, 2, 3, 6, 7};
 
-/** The largest power of two ≤ value, so that dividing by it costs no digit; 1 for 0. */
-double powerOfTwo(double value) { return value > 0 ? std::ldexp(1.0, std::ilogb(value)) : 1; }
+struct FullBatch : SolveBatch {
+  /** Out : [k][8][8] and [k]. */
+  double *commonNormal, *commonVariance;
+};
 
 /** What one thread finds over its own stations or rows. */
 struct alignas(64) FullFindings {
-  double change = 0, size = 0, largestData = 0, largestModel = 0;
+  FullMovement movement = {0, 0};
+  double distance = 0;
+  MixProducts products;
+  // while loading
+  double largestData = 0, largestModel = 0, power = 0;
+  int64_t pairs = 0;
+  int form = UNPOLARISED;
+  bool withSelf = false;
+  CommonSums common;
 };
-
-/** out = a·b, bᴴ or aᴴ where told: 2 × 2 complex, rows first. */
-enum class Take { plain, adjoint };
-template <Take A, Take B>
-void multiply(const double *a, const double *b, double *out) {
-  for (int row = 0; row < 2; row++)
-    for (int column = 0; column < 2; column++) {
-      double re = 0, im = 0;
-      for (int k = 0; k < 2; k++) {
-        const int atA = A == Take::plain ? 4 * row + 2 * k : 4 * k + 2 * row;
-        const int atB = B == Take::plain ? 4 * k + 2 * column : 4 * column + 2 * k;
-        const double aRe = a[atA], aIm = A == Take::plain ? a[atA + 1] : -a[atA + 1];
-        const double bRe = b[atB], bIm = B == Take::plain ? b[atB + 1] : -b[atB + 1];
-        re += aRe * bRe - aIm * bIm;
-        im += aRe * bIm + aIm * bRe;
-      }
-      out[4 * row + 2 * column] = re;
-      out[4 * row + 2 * column + 1] = im;
-    }
-}
 
 /** One solve and the team of threads at work on it. */
 class FullSolve {
@@ -62,207 +51,426 @@ class FullSolve {
         stations(stationCount),
         threads(teamSize),
         barrier(teamSize),
+        layout(stationCount, chosen.lanes, teamSize),
         stride(roundUp(stationCount, STATIONS_TOGETHER)),
-        offsets(static_cast<size_t>(stationCount + 1)),
-        shares(static_cast<size_t>(teamSize + 1)),
         findings(static_cast<size_t>(teamSize)),
-        diagonal(static_cast<size_t>(16 * stationCount)),
-        floatMemory(alignedMemory(static_cast<size_t>((GAIN_PLANES + teamSize * SUM_PLANES) * stride) * sizeof(float))),
+        hs(static_cast<size_t>(stationCount)),
+        floatMemory(alignedMemory(static_cast<size_t>((1 + teamSize) * ALL_PLANES * stride) * sizeof(float))),
         doubleMemory(
-            alignedMemory(static_cast<size_t>((GAIN_PLANES + teamSize * SUM_PLANES) * stride) * sizeof(double))) {
-    for (int64_t i = 0; i < stations; i++)
-      offsets[static_cast<size_t>(i + 1)] = offsets[static_cast<size_t>(i)] + 16 * roundUp(i, kernels.lanes);
-    rows = alignedMemory(static_cast<size_t>(offsets.back()) * sizeof(float));
-    // Neighbouring rows to one thread, the same number of bytes to each: they stay in its cache.
-    for (int thread = 0; thread <= threads; thread++) {
-      const int64_t upTo = offsets.back() * thread / threads;
-      shares[static_cast<size_t>(thread)] = std::lower_bound(offsets.begin(), offsets.end(), upTo) - offsets.begin();
-    }
-    shares.front() = 0;
-    shares.back() = stations;
+            alignedMemory(static_cast<size_t>((3 + teamSize) * ALL_PLANES + (4 + 2 * MIXED_STEPS) * GAIN_PLANES) *
+                          static_cast<size_t>(stride) * sizeof(double))) {
     auto *floats = static_cast<float *>(floatMemory.get());
     auto *doubles = static_cast<double *>(doubleMemory.get());
-    std::fill_n(floats, (GAIN_PLANES + threads * SUM_PLANES) * stride, 0.0f);
-    std::fill_n(doubles, (GAIN_PLANES + threads * SUM_PLANES) * stride, 0.0);
-    coarse = floats;
-    coarseSums = floats + GAIN_PLANES * stride;
-    gains = doubles;
-    exactSums = doubles + GAIN_PLANES * stride;
+    std::fill_n(floats, (1 + threads) * ALL_PLANES * stride, 0.0f);
+    std::fill_n(doubles, ((3 + threads) * ALL_PLANES + (4 + 2 * MIXED_STEPS) * GAIN_PLANES) * stride, 0.0);
+    distance = floats;
+    partial = floats + ALL_PLANES * stride;
+    const auto take = [&doubles, this](int64_t planes) {
+      double *taken = doubles;
+      doubles += planes * stride;
+      return taken;
+    };
+    anchor = take(ALL_PLANES);
+    anchorSums = take(ALL_PLANES);
+    own = take(ALL_PLANES);
+    exactPartial = take(threads * ALL_PLANES);
+    gains = take(GAIN_PLANES);
+    next = take(GAIN_PLANES);
+    lastNext = take(GAIN_PLANES);
+    lastRest = take(GAIN_PLANES);
+    moved = take(MIXED_STEPS * GAIN_PLANES);
+    rests = take(MIXED_STEPS * GAIN_PLANES);
   }
 
   /** Called by every thread of the team with its own number. */
-  void run(const SolveBatch &batch, int64_t solve, int thread) {
+  void run(const FullBatch &batch, int64_t solve, int thread) {
     load(batch, solve, thread);
+    const bool fixed = batch.tolerance < 0;
+    const double near = nearestAnchor(batch.tolerance);
+    FullFindings &mine = findings[static_cast<size_t>(thread)];
+    Mixing mixing;
     double change = INFINITY;
     int64_t iteration = 0;
-    bool backwards = false, exact = false;
+    bool backwards = false;
     while (iteration < batch.most) {
       iteration++;
-      const FullRows own = {static_cast<const float *>(rows.get()), offsets.data(), shares[static_cast<size_t>(thread)],
-                            shares[static_cast<size_t>(thread + 1)], backwards};
-      if (exact) {
-        double *sums = exactSums + thread * SUM_PLANES * stride;
-        std::fill_n(sums, SUM_PLANES * stride, 0.0);
-        kernels.sweepExactly(own, {gains, stride}, {sums, stride});
-      } else {
-        float *sums = coarseSums + thread * SUM_PLANES * stride;
-        std::fill_n(sums, SUM_PLANES * stride, 0.0f);
-        kernels.sweep(own, {coarse, stride}, {sums, stride});
-      }
+      float *sums = partial + thread * ALL_PLANES * stride;
+      std::fill_n(sums, ALL_PLANES * stride, 0.0f);
+      kernels.sweep[form](layout.range(panels.get(), thread, backwards), {distance, stride}, {sums, stride});
       backwards = !backwards;
       barrier.wait();
-      const bool even = iteration % 2 == 0;
-      move(thread, even, exact);
+      if (withSelf) addSelves(batch, solve, thread);
+      // all from the gains before, which the sums are made of
+      mine.movement = kernels.step({stride, gains, anchorSums, partial, threads, withSelf ? own : nullptr, ratio, next},
+                                   firstStation(thread), firstStation(thread + 1));
       barrier.wait();
-      const FullFindings all = total();
-      change = std::sqrt(all.change / all.size);
-      if (even && change < batch.tolerance) break;
-      exact = exact || change < SWITCH_BELOW;
+      const bool even = iteration % 2 == 0, last = iteration == batch.most;
+      if (!fixed) change = changeNow();
+      const bool settled = !fixed && change < batch.tolerance;
+      if (settled || last) fitAll(batch, solve, thread);
+      if (fixed) {
+        mine.movement = move(thread, even);
+      } else if (settled) {
+        if (!(fit.size >= MOST_TOLERANCES * batch.tolerance)) {
+          copyNext(thread);
+          break;
+        }
+        change = fit.size;
+        turnAll(thread);
+        mixing.forget();
+      } else if (last || !mixing.wanted(change)) {
+        move(thread, even && !last);
+      } else {
+        mix(thread, mixing);
+      }
+      mine.distance = keepDistance(thread);
+      barrier.wait();
+      if (fixed) change = changeNow();
+      const double away = awayNow();
+      if (!last && change < ANCHOR_BELOW * away && away > near) setAnchor(thread);
     }
-    double *found = batch.gains + GAIN_PLANES * solve * stations;
-    for (int64_t s = firstStation(thread); s < firstStation(thread + 1); s++)
-      for (int64_t n = 0; n < GAIN_PLANES; n++) found[GAIN_PLANES * s + n] = gains[n * stride + s] * unit;
+    store(batch, solve, thread);
     if (thread == 0) {
       batch.iterationsRun[solve] = static_cast<int32_t>(iteration);
       batch.lastChange[solve] = change;
+      std::copy_n(fit.normal, 64, batch.commonNormal + 64 * solve);
+      batch.commonVariance[solve] = fit.variance;
     }
     barrier.wait();  // nobody loads the next solve while others still store this one
   }
 
  private:
-  int64_t firstStation(int thread) const { return stations * thread / threads; }
+  /** Whole vectors to each thread, those past the last station too: their gains are and stay 0. */
+  int64_t firstStation(int thread) const { return stride / STATIONS_TOGETHER * thread / threads * STATIONS_TOGETHER; }
+  int64_t endOfStations(int thread) const { return std::min(stations, firstStation(thread + 1)); }
 
-  FullFindings total() const {
-    FullFindings all;
-    for (const FullFindings &one : findings) {
-      all.change += one.change;
-      all.size += one.size;
-      all.largestData = std::max(all.largestData, one.largestData);
-      all.largestModel = std::max(all.largestModel, one.largestModel);
-    }
-    return all;
+  /** Of G's planes, over this thread's stations. */
+  template <class Use>
+  void eachNumber(int thread, Use use) const {
+    for (int64_t plane = 0; plane < GAIN_PLANES; plane++)
+      for (int64_t at = plane * stride + firstStation(thread); at < plane * stride + firstStation(thread + 1); at++)
+        use(at);
   }
 
-  /** V √w and M √w, scaled by powers of two to lie below 2; gains likewise. */
-  void load(const SolveBatch &batch, int64_t solve, int thread) {
+  double changeNow() const {
+    double moves = 0, size = 0;
+    for (const FullFindings &one : findings) {
+      moves += one.movement.change;
+      size += one.movement.size;
+    }
+    return std::sqrt(moves / size);
+  }
+  double awayNow() const {
+    double away = 0, size = 0;
+    for (const FullFindings &one : findings) {
+      away += one.distance;
+      size += one.movement.size;
+    }
+    return std::sqrt(away / size);
+  }
+
+  Matrix2 planesAt(const double *planes, int64_t s) const {
+    Matrix2 out;
+    for (int64_t n = 0; n < GAIN_PLANES; n++) out.x[n] = planes[PLANE_OF[n] * stride + s];
+    return out;
+  }
+
+  /** Sizes of data, model and gains, and the form that fits all pairs; then their numbers, scaled by powers of two. */
+  void load(const FullBatch &batch, int64_t solve, int thread) {
     const int64_t first = solve * rowStart(stations);
     const double *data = batch.data + 8 * first, *model = batch.model + 8 * first, *weights = batch.weights + first;
     FullFindings &mine = findings[static_cast<size_t>(thread)];
     mine = {};
-    const int64_t begin = shares[static_cast<size_t>(thread)], end = shares[static_cast<size_t>(thread + 1)];
-    for (int64_t at = rowStart(begin); at < rowStart(end); at++) {
-      if (weights[at] == 0) continue;
-      const double root = std::sqrt(weights[at]);
-      for (int64_t n = 0; n < 8; n++) {
-        mine.largestData = std::max(mine.largestData, root * std::abs(data[8 * at + n]));
-        mine.largestModel = std::max(mine.largestModel, root * std::abs(model[8 * at + n]));
+    const int64_t begin = layout.firstRow(thread), end = layout.firstRow(thread + 1);
+    for (int64_t i = begin; i < end; i++)
+      for (int64_t j = 0; j <= i; j++) {
+        const int64_t at = rowStart(i) + j;
+        if (weights[at] == 0) continue;
+        double power = 0, largestData = 0, largestModel = 0;
+        for (int64_t n = 8 * at; n < 8 * at + 8; n++) {
+          power += data[n] * data[n];
+          largestData = std::max(largestData, std::abs(data[n]));
+          largestModel = std::max(largestModel, std::abs(model[n]));
+        }
+        const double root = std::sqrt(weights[at]);
+        mine.largestData = std::max(mine.largestData, root * largestData);
+        mine.largestModel = std::max(mine.largestModel, root * largestModel);
+        if (i == j) {
+          mine.withSelf = true;
+        } else {
+          mine.power += weights[at] * power;
+          mine.pairs++;
+          mine.form = std::max(mine.form, static_cast<int>(formOf(model + 8 * at)));
+        }
       }
-    }
     const double *guess = batch.gains + GAIN_PLANES * solve * stations;
     double largestGain = 0;
     for (int64_t n = 0; n < GAIN_PLANES * stations; n++) largestGain = std::max(largestGain, std::abs(guess[n]));
     barrier.wait();
-    const FullFindings all = total();
-    const double scaleData = 1 / powerOfTwo(all.largestData), scaleModel = 1 / powerOfTwo(all.largestModel);
-    const double gainUnit = powerOfTwo(largestGain);
     if (thread == 0) {
-      unit = gainUnit;
+      FullFindings all;
+      for (const FullFindings &one : findings) {
+        all.largestData = std::max(all.largestData, one.largestData);
+        all.largestModel = std::max(all.largestModel, one.largestModel);
+        all.form = std::max(all.form, one.form);
+        all.withSelf = all.withSelf || one.withSelf;
+      }
+      form = all.form;
+      withSelf = all.withSelf;
+      scaleData = 1 / powerOfTwo(all.largestData);
+      scaleModel = 1 / powerOfTwo(all.largestModel);
+      unit = powerOfTwo(largestGain);
       // G/unit = N′ D′⁻¹ · scaleModel / (scaleData unit²) of scaled sums N′ and D′
       ratio = scaleModel / scaleData / (unit * unit);
+      layout.setFloats(PAIR_FLOATS[form]);
+      holdPanels();
     }
-    auto *to = static_cast<float *>(rows.get());
-    std::fill(to + offsets[static_cast<size_t>(begin)], to + offsets[static_cast<size_t>(end)], 0.0f);
-    for (int64_t i = begin; i < end; i++) {
-      float *row = to + offsets[static_cast<size_t>(i)];
-      for (int64_t j = 0; j <= i; j++) {
-        const int64_t at = rowStart(i) + j;
-        const bool used = weights[at] != 0;
-        const double root = used ? std::sqrt(weights[at]) : 0;
-        for (int64_t n = 0; n < 8; n++) {
-          const double ofData = used ? data[8 * at + n] * root * scaleData : 0;
-          const double ofModel = used ? model[8 * at + n] * root * scaleModel : 0;
-          if (j == i) {
-            diagonal[static_cast<size_t>(16 * i + n)] = ofData;
-            diagonal[static_cast<size_t>(16 * i + 8 + n)] = ofModel;
-          } else {
-            float *element = row + j / kernels.lanes * 16 * kernels.lanes + j % kernels.lanes;
-            element[n * kernels.lanes] = static_cast<float>(ofData);
-            element[(8 + n) * kernels.lanes] = static_cast<float>(ofModel);
-          }
-        }
+    barrier.wait();
+    if (length < layout.length()) throw std::bad_alloc();
+    auto *to = static_cast<float *>(panels.get());
+    std::fill(to + layout.begin(thread), to + layout.begin(thread + 1), 0.0f);
+    for (int64_t i = begin; i < end; i++) switch (form) {
+        case UNPOLARISED: loadRow<UNPOLARISED>(data, model, weights, i); break;
+        case DIAGONAL: loadRow<DIAGONAL>(data, model, weights, i); break;
+        default: loadRow<GENERAL>(data, model, weights, i);
       }
+    for (int64_t plane = 0; plane < ALL_PLANES; plane++) {
+      std::fill(anchor + plane * stride + firstStation(thread), anchor + plane * stride + firstStation(thread + 1),
+                0.0);
+      std::fill(anchorSums + plane * stride + firstStation(thread),
+                anchorSums + plane * stride + firstStation(thread + 1), 0.0);
     }
-    for (int64_t s = firstStation(thread); s < firstStation(thread + 1); s++)
-      for (int64_t n = 0; n < GAIN_PLANES; n++) {
-        gains[n * stride + s] = guess[GAIN_PLANES * s + n] / gainUnit;
-        coarse[n * stride + s] = static_cast<float>(gains[n * stride + s]);
-      }
+    for (int64_t s = firstStation(thread); s < endOfStations(thread); s++)
+      for (int64_t n = 0; n < GAIN_PLANES; n++) gains[PLANE_OF[n] * stride + s] = guess[GAIN_PLANES * s + n] / unit;
+    keepDistance(thread);
     barrier.wait();
   }
 
-  /** One step of this thread's stations, from the gains that the sums are made of. */
-  void move(int thread, bool average, bool exact) {
-    FullFindings &mine = findings[static_cast<size_t>(thread)];
-    mine = {};
-    for (int64_t s = firstStation(thread); s < firstStation(thread + 1); s++) {
-      double sums[SUM_PLANES] = {}, before[8], next[8];
-      for (int64_t plane = 0; plane < SUM_PLANES; plane++)
-        for (int part = 0; part < threads; part++) {
-          const int64_t at = (part * SUM_PLANES + plane) * stride + s;
-          sums[plane] += exact ? exactSums[at] : static_cast<double>(coarseSums[at]);
-        }
-      for (int64_t n = 0; n < 8; n++) before[n] = gains[n * stride + s];
-      addDiagonal(s, before, sums);
-      const double d00 = sums[8], d11 = sums[9], re = sums[10], im = sums[11];
-      const double determinant = d00 * d11 - re * re - im * im;
-      if (determinant > LEAST_DETERMINANT * d00 * d11) {
-        const double inverse[8] = {d11, 0, -re, -im, -re, im, d00, 0};
-        multiply<Take::plain, Take::plain>(sums, inverse, next);
-        for (double &value : next) value *= ratio / determinant;
-      } else {
-        std::copy_n(before, 8, next);
-      }
-      for (int64_t n = 0; n < 8; n++) {
-        if (average) next[n] = (next[n] + before[n]) / 2;
-        mine.change += (next[n] - before[n]) * (next[n] - before[n]);
-        mine.size += next[n] * next[n];
-        gains[n * stride + s] = next[n];
-        coarse[n * stride + s] = static_cast<float>(next[n]);
-      }
+  /** Thread 0's; where there is no memory everybody is to know, or the others would wait for it. */
+  void holdPanels() {
+    if (layout.length() <= length) return;
+    length = 0;
+    try {
+      panels = alignedMemory(static_cast<size_t>(layout.length()) * sizeof(float));
+      length = layout.length();
+    } catch (const std::bad_alloc &) {
+      panels.reset();
     }
   }
 
-  /** A station with itself: Z = G Mᴴ. */
-  void addDiagonal(int64_t s, const double *own, double *sums) const {
-    const double *data = diagonal.data() + 16 * s, *model = data + 8;
-    double z[8], up[8], down[8];
-    multiply<Take::plain, Take::adjoint>(own, model, z);
-    multiply<Take::plain, Take::plain>(data, z, up);
-    multiply<Take::adjoint, Take::plain>(z, z, down);
-    for (int n = 0; n < 8; n++) sums[n] += up[n];
-    sums[8] += down[0];
-    sums[9] += down[6];
-    sums[10] += down[2];
-    sums[11] += down[3];
+  template <ModelForm FORM>
+  void loadRow(const double *data, const double *model, const double *weights, int64_t i) {
+    constexpr int64_t FLOATS = PAIR_FLOATS[FORM];
+    float *row = static_cast<float *>(panels.get()) + layout.at(i) + i % PANEL_ROWS * FLOATS * kernels.lanes;
+    for (int64_t j = 0; j < i; j++) {
+      const int64_t at = rowStart(i) + j;
+      if (weights[at] == 0) continue;
+      double numbers[FLOATS];
+      pairNumbers<FORM>(data + 8 * at, model + 8 * at, {scaleData, scaleModel, weights[at]}, numbers);
+      float *element = row + j / kernels.lanes * PANEL_ROWS * FLOATS * kernels.lanes + j % kernels.lanes;
+      for (int64_t n = 0; n < FLOATS; n++) element[n * kernels.lanes] = static_cast<float>(numbers[n]);
+    }
+  }
+
+  void store(const FullBatch &batch, int64_t solve, int thread) const {
+    double *found = batch.gains + GAIN_PLANES * solve * stations;
+    for (int64_t s = firstStation(thread); s < endOfStations(thread); s++)
+      for (int64_t n = 0; n < GAIN_PLANES; n++) found[GAIN_PLANES * s + n] = gains[PLANE_OF[n] * stride + s] * unit;
+  }
+
+  /** A station with itself: Z = G Mᴴ, N += w V Z, D += w Zᴴ Z, in the scales of the others. */
+  void addSelves(const FullBatch &batch, int64_t solve, int thread) {
+    const int64_t first = solve * rowStart(stations);
+    const double product = scaleData * scaleModel, power = scaleModel * scaleModel;
+    for (int64_t s = firstStation(thread); s < endOfStations(thread); s++) {
+      const int64_t at = first + rowStart(s) + s;
+      const double weight = batch.weights[at];
+      Matrix2 n = {}, d = {};
+      if (weight != 0) {
+        const Matrix2 &model = reinterpret_cast<const Matrix2 &>(batch.model[8 * at]);
+        const Matrix2 z = times<Take::plain, Take::adjoint>(planesAt(gains, s), model);
+        n = times(reinterpret_cast<const Matrix2 &>(batch.data[8 * at]), z);
+        d = times<Take::adjoint>(z, z);
+      }
+      for (int64_t k = 0; k < GAIN_PLANES; k++) own[PLANE_OF[k] * stride + s] = weight * product * n.x[k];
+      const double numbers[4] = {d.x[0], d.x[6], M_SQRT2 * d.x[2], M_SQRT2 * d.x[3]};
+      for (int64_t k = 0; k < 4; k++) own[(GAIN_PLANES + k) * stride + s] = weight * power * numbers[k];
+    }
+  }
+
+  double keepDistance(int thread) {
+    return kernels.keepDistance(stride, gains, anchor, distance, firstStation(thread), firstStation(thread + 1));
+  }
+
+  void copyNext(int thread) {
+    eachNumber(thread, [&](int64_t at) { gains[at] = next[at]; });
+  }
+
+  /** To the next gains, or half the way. */
+  FullMovement move(int thread, bool average) {
+    FullMovement movement = {0, 0};
+    eachNumber(thread, [&](int64_t at) {
+      const double now = average ? (next[at] + gains[at]) / 2 : next[at];
+      movement.change += (now - gains[at]) * (now - gains[at]);
+      movement.size += now * now;
+      gains[at] = now;
+    });
+    return movement;
+  }
+
+  /** gains = next − Σ γ moved. */
+  void mix(int thread, Mixing &mixing) {
+    MixProducts &products = findings[static_cast<size_t>(thread)].products;
+    products = {};
+    const int64_t planes = GAIN_PLANES * stride;
+    const int slot = mixing.begin();
+    if (slot >= 0)
+      eachNumber(thread, [&](int64_t at) {
+        moved[slot * planes + at] = next[at] - lastNext[at];
+        rests[slot * planes + at] = next[at] - gains[at] - lastRest[at];
+      });
+    eachNumber(thread, [&](int64_t at) {
+      lastNext[at] = next[at];
+      lastRest[at] = next[at] - gains[at];
+    });
+    for (int age = 0; age < mixing.kept(); age++) {
+      const int kept = mixing.slot(age);
+      const double *one = rests + kept * planes, *newest = rests + slot * planes;
+      double gram = 0, wanted = 0;
+      eachNumber(thread, [&](int64_t at) {
+        gram += one[at] * newest[at];
+        wanted += one[at] * lastRest[at];
+      });
+      products.gram[kept] = gram;
+      products.wanted[kept] = wanted;
+    }
+    barrier.wait();
+    MixProducts all;
+    for (const FullFindings &one : findings)
+      for (int k = 0; k < MIXED_STEPS; k++) {
+        all.gram[k] += one.products.gram[k];
+        all.wanted[k] += one.products.wanted[k];
+      }
+    double factors[MIXED_STEPS] = {};
+    mixing.solve(all, factors);
+    copyNext(thread);
+    for (int age = 0; age < mixing.kept(); age++) {
+      const double *one = moved + mixing.slot(age) * planes;
+      const double factor = factors[age];
+      eachNumber(thread, [&](int64_t at) { gains[at] -= factor * one[at]; });
+    }
+  }
+
+  /** What all stations share, at the gains that the sums are made of. */
+  void fitAll(const FullBatch &batch, int64_t solve, int thread) {
+    const double perModel = unit * unit / (scaleModel * scaleModel), perData = unit / (scaleData * scaleModel);
+    const int64_t first = solve * rowStart(stations);
+    FullFindings &mine = findings[static_cast<size_t>(thread)];
+    CommonSums &sums = mine.common = {};
+    sums.squares = mine.power;
+    sums.numbers = 8.0 * static_cast<double>(mine.pairs);
+    const auto gainOf = [this](int64_t s) {
+      Matrix2 gain = planesAt(gains, s);
+      for (double &value : gain.x) value *= unit;
+      return gain;
+    };
+    for (int64_t s = firstStation(thread); s < endOfStations(thread); s++) {
+      double sum[ALL_PLANES];
+      for (int64_t plane = 0; plane < ALL_PLANES; plane++) {
+        sum[plane] = anchorSums[plane * stride + s];
+        for (int part = 0; part < threads; part++)
+          sum[plane] += static_cast<double>(partial[(part * ALL_PLANES + plane) * stride + s]);
+      }
+      Matrix2 n;
+      for (int64_t k = 0; k < GAIN_PLANES; k++) n.x[k] = sum[PLANE_OF[k]] * perData;
+      const double d00 = sum[8] * perModel, d11 = sum[9] * perModel, re = sum[10] * perModel / M_SQRT2,
+                   im = sum[11] * perModel / M_SQRT2;
+      const Matrix2 gain = gainOf(s), h = times<Take::adjoint>(gain, gain);
+      hs[static_cast<size_t>(s)] = h;
+      sums.addRow(gain, h, n, {{d00, 0, re, im, re, -im, d11, 0}});
+    }
+    // Of an unpolarised model the pairs' sum is that of the rows, each pair twice.
+    if (form == UNPOLARISED)
+      for (int p = 0; p < 4; p++)
+        for (int q = 0; q < 8; q++) sums.pairs[p][q] = sums.rows[p][q] / 2;
+    barrier.wait();
+    if (form != UNPOLARISED)
+      for (int64_t i = layout.firstRow(thread); i < layout.firstRow(thread + 1); i++)
+        sums.addPairs(i, batch.model + 8 * (first + rowStart(i)), batch.weights + first + rowStart(i), hs.data());
+    if (withSelf)
+      for (int64_t s = firstStation(thread); s < endOfStations(thread); s++) {
+        const int64_t at = first + rowStart(s) + s;
+        if (batch.weights[at] == 0) continue;
+        sums.addSelf(batch.weights[at], reinterpret_cast<const Matrix2 &>(batch.data[8 * at]),
+                     reinterpret_cast<const Matrix2 &>(batch.model[8 * at]), gainOf(s), hs[static_cast<size_t>(s)]);
+      }
+    barrier.wait();
+    if (thread == 0) {
+      CommonSums all;
+      for (const FullFindings &one : findings) all.add(one.common);
+      fit = fitCommon(all);
+    }
+    barrier.wait();
+  }
+
+  /** G (1 + u) of this thread's stations. */
+  void turnAll(int thread) {
+    Matrix2 common = fit.step;
+    common.x[0] += 1;
+    common.x[6] += 1;
+    for (int64_t s = firstStation(thread); s < endOfStations(thread); s++) {
+      const Matrix2 turned = times(planesAt(gains, s), common);
+      for (int64_t n = 0; n < GAIN_PLANES; n++) gains[PLANE_OF[n] * stride + s] = turned.x[n];
+    }
+  }
+
+  void setAnchor(int thread) {
+    // gains and H of them, as far as they are from nothing
+    const int64_t begin = firstStation(thread), end = firstStation(thread + 1);
+    for (int64_t s = begin; s < end; s++) {
+      const Matrix2 gain = planesAt(gains, s), h = times<Take::adjoint>(gain, gain);
+      for (int64_t n = 0; n < GAIN_PLANES; n++) anchor[PLANE_OF[n] * stride + s] = gain.x[n];
+      const double numbers[4] = {h.x[0], h.x[6], M_SQRT2 * h.x[2], M_SQRT2 * h.x[3]};
+      for (int64_t n = 0; n < 4; n++) anchor[(GAIN_PLANES + n) * stride + s] = numbers[n];
+    }
+    keepDistance(thread);
+    barrier.wait();
+    double *sums = exactPartial + thread * ALL_PLANES * stride;
+    std::fill_n(sums, ALL_PLANES * stride, 0.0);
+    kernels.sweepExactly[form](layout.range(panels.get(), thread, false), {anchor, stride}, {sums, stride});
+    barrier.wait();
+    for (int64_t plane = 0; plane < ALL_PLANES; plane++)
+      for (int64_t s = begin; s < end; s++) {
+        double sum = 0;
+        for (int other = 0; other < threads; other++) sum += exactPartial[(other * ALL_PLANES + plane) * stride + s];
+        anchorSums[plane * stride + s] = sum;
+      }
+    barrier.wait();
   }
 
   const FullKernels &kernels;
   const int64_t stations;
   const int threads;
   Barrier barrier;
+  Panels layout;
   /** Stations, padded, in every plane below. */
   const int64_t stride;
-  std::vector<int64_t> offsets, shares;
   std::vector<FullFindings> findings;
-  /** diagonal : [s][V then M], scaled. */
-  std::vector<double> diagonal;
+  /** hs : [s], H in the gains' own units, while what stations share is fitted. */
+  std::vector<Matrix2> hs;
   using Memory = std::unique_ptr<void, void (*)(void *)>;
-  Memory floatMemory, doubleMemory, rows{nullptr, std::free};
-  /** Planes : [plane][s]; sums hold a set for each thread. */
-  float *coarse, *coarseSums;
-  double *gains, *exactSums;
+  Memory floatMemory, doubleMemory, panels{nullptr, std::free};
+  int64_t length = 0;
+  /** Planes : [plane][s]; `partial` and `exactPartial` hold a set for each thread, `moved` and `rests` one a slot. */
+  float *distance, *partial;
+  double *anchor, *anchorSums, *own, *exactPartial;
+  double *gains, *next, *lastNext, *lastRest, *moved, *rests;
+  int form = UNPOLARISED;
+  bool withSelf = false;
+  double scaleData = 1, scaleModel = 1;
   /** Gains are kept in this unit; what turns N′ D′⁻¹ into a gain. */
   double unit = 1, ratio = 1;
+  CommonFit fit = {};
 };
 
 using FullCalibrator = Calibrator<FullSolve, FullKernels, SHARED_STATIONS>;
@@ -282,10 +490,15 @@ CORELLA_EXPORT int32_t corella_full_calibrator_open(char *error, void *context, 
 CORELLA_EXPORT int32_t corella_full_calibrator_solve(char *error, void *context, void *calibrator, int64_t solves,
                                                      const double *data, const double *model, const double *weights,
                                                      double *gains, int64_t most, double tolerance,
-                                                     int32_t *iterationsRun, double *lastChange) {
+                                                     int32_t *iterationsRun, double *lastChange, double *commonNormal,
+                                                     double *commonVariance) {
   return withContext(error, context, [&](Context &open) {
     auto &engine = *static_cast<FullCalibrator *>(calibrator);
-    engine.run(open,
-               {solves, engine.stations, data, model, weights, gains, most, tolerance, iterationsRun, lastChange});
+    FullBatch batch;
+    static_cast<SolveBatch &>(batch) = {solves, engine.stations, data,          model,     weights, gains,
+                                        most,   tolerance,       iterationsRun, lastChange};
+    batch.commonNormal = commonNormal;
+    batch.commonVariance = commonVariance;
+    engine.run(open, batch);
   });
 }

@@ -1,44 +1,64 @@
-// The inner loop of full-polarisation StEFCal, one for each instruction-set level. Each pair i > j below the diagonal serves
-// its row and its column:
+// The inner loops of full-polarisation StEFCal, one for each instruction-set level. A pair i > j below the diagonal serves its
+// row and its column, and its sums are linear in the stations' G and H = Gᴴ G:
 //
-//   Z = G_j M_ijᴴ :  N_i += V_ij Z    D_i += Zᴴ Z        Y = G_i M_ij :  N_j += V_ijᴴ Y    D_j += Yᴴ Y
+//   N_i += V G_j Mᴴ    D_i += M H_j Mᴴ        N_j += Vᴴ G_i M    D_j += Mᴴ H_i M
 //
-// Rows lie one after the other, in the order they are read, V and M times the root of the pair's weight:
+// What does not change from one iteration to the next is made beforehand, by the form of the model:
 //
-//   row : [column / lanes][V then M: 00 re, 00 im, 01 re … 11 im][column mod lanes]   float
+//   unpolarised   M = m·1            A = V m*                           |m|²                     72 products a pair
+//   diagonal      M = diag(m, n)     A = V m*, V n* for either column   |m|², |n|², m n*         76
+//   general                          V, M                               L with D = L·H          160
 //
-// with zeros past the diagonal. The diagonal is the caller's.
+// Planes of a station: G's first column as G_00 re, im, G_10 re, im, its second likewise, then H (or D) as 00, 11, √2 re 01,
+// √2 im 01: in these numbers Mᴴ H M is made by L turned over. The half lies in panels as in stefcal_kernels.h:
+//
+//   panel : [column / lanes][row of 4][numbers of the pair][column mod lanes]   float
+//
+// with zeros on and above the diagonal. The diagonal is the caller's.
 #pragma once
-#include "backend/cpu/native.h"
+#include "calibrate/cpu/stefcal_kernels.h"
 
 namespace corella {
 
-/** Numbers of a gain; of the sums of a station: N as eight, then D as 00, 11, 01 re, 01 im. */
-constexpr int64_t GAIN_PLANES = 8, SUM_PLANES = 12;
+/** Numbers of a gain, and of all sums of a station. */
+constexpr int64_t GAIN_PLANES = 8, ALL_PLANES = 12;
 
-struct FullRows {
-  const float *values;
-  /** offsets : [row], in floats, one more than there are rows. */
-  const int64_t *offsets;
-  int64_t first, end;
-  /** Last row first: what the previous sweep touched last is still in the cache. */
-  bool backwards;
+enum ModelForm : int { UNPOLARISED, DIAGONAL, GENERAL };
+constexpr int FORMS = 3;
+/** A as its rows, then |m|²; A of either column, |m|², |n|², m n* as re, im; V and M as their rows, L as its rows. */
+constexpr int64_t PAIR_FLOATS[FORMS] = {9, 20, 32};
+
+/** What a step takes of the stations, in planes `stride` apart; zeros past the last. */
+struct FullStations {
+  int64_t stride;
+  const double *gains, *anchorSums;
+  /** partial : [part][plane][s], to be added to anchorSums; own : [plane][s] likewise, or nothing. */
+  const float *partial;
+  int64_t parts;
+  const double *own;
+  /** What turns N D⁻¹ of scaled sums into a gain. */
+  double ratio;
+  /** Out: N D⁻¹, or the gains as they are where D has no inverse. */
+  double *next;
 };
 
-/** Planes of one number a station, `stride` apart. */
-template <class Real>
-struct FullPlanes {
-  Real *first;
-  int64_t stride;
+/** Squares, summed over stations: of the step, of the gains after it. */
+struct FullMovement {
+  double change, size;
 };
 
 struct FullKernels {
-  /** Floats in a vector: columns are padded to multiples of it. */
+  /** Floats in a vector. */
   int64_t lanes;
-  /** Adds to `sums` what the rows give. */
-  void (*sweep)(const FullRows &rows, FullPlanes<const float> gains, FullPlanes<float> sums);
-  /** The same with gains and sums in float64. */
-  void (*sweepExactly)(const FullRows &rows, FullPlanes<const double> gains, FullPlanes<double> sums);
+  /** By the form; adds to `sums` what the range's pairs give. */
+  void (*sweep[FORMS])(const PanelRange &range, StationPlanes<const float> in, StationPlanes<float> sums);
+  /** The same with factors and sums in float64. */
+  void (*sweepExactly[FORMS])(const PanelRange &range, StationPlanes<const double> in, StationPlanes<double> sums);
+  /** Of stations first … end − 1, both multiples of 16. */
+  FullMovement (*step)(const FullStations &stations, int64_t first, int64_t end);
+  /** Gains, and H of them, less the anchor; the sum of squares of the former. */
+  double (*keepDistance)(int64_t stride, const double *gains, const double *anchor, float *distance, int64_t first,
+                         int64_t end);
 };
 
 CORELLA_DECLARE(const FullKernels, fullKernels)
