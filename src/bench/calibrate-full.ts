@@ -2,12 +2,7 @@
 import type { Backend } from '../backend/backend.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { prepareCudaFullSolver, prepareCudaSolver } from '../calibrate/on-card.js';
-import {
-  prepareFullSolver,
-  prepareSolver,
-  type FullBatch,
-  type SolveBatch,
-} from '../calibrate/index.js';
+import { prepareFullSolver, prepareSolver, type FullBatch, type SolveBatch } from '../calibrate/index.js';
 import { baselineCount } from '../core/axes.js';
 import type { Closers } from '../core/closing.js';
 import { randomStream } from '../core/random.js';

@@ -46,6 +46,11 @@ class Panels {
   /** All panels together, and where a row's panel begins, in floats. */
   int64_t length() const { return offsets.back(); }
   int64_t at(int64_t row) const { return offsets[static_cast<size_t>(row / PANEL_ROWS)]; }
+  /** Of a row's panel, padded to whole vectors. */
+  int64_t columns(int64_t row) const {
+    const auto panel = static_cast<size_t>(row / PANEL_ROWS);
+    return (places[panel + 1] - places[panel]) / PANEL_ROWS;
+  }
   int64_t begin(int thread) const { return offsets[static_cast<size_t>(shares[static_cast<size_t>(thread)])]; }
 
   int64_t firstRow(int thread) const { return std::min(stations, shares[static_cast<size_t>(thread)] * PANEL_ROWS); }

@@ -3,8 +3,20 @@ import { baselineCount, baselineIndex } from '../../core/axes.js';
 import { adjoint, inverseMatrix, timesMatrix } from '../../core/jones.js';
 import { relativeChange } from '../reference.js';
 import { Mixing } from './accelerate.js';
-import { commonNormalOf, commonStep, turnAll } from './common.js';
-import { LEAST_DETERMINANT, type FullBatch } from './plan.js';
+import {
+  amend,
+  commonNormalOf,
+  FIT_AGAIN_ABOVE,
+  FIT_AGAIN_AFTER,
+  FIT_BELOW,
+  fitCommon,
+  LATE_BELOW,
+  MOST_TOLERANCES,
+  turnAll,
+  type CommonFit,
+  type CommonNormal,
+} from './common.js';
+import { formOf, LEAST_DETERMINANT, type FullBatch } from './plan.js';
 
 export function solveFullReference(batch: FullBatch): Promise<void> {
   for (let solve = 0; solve < batch.solves; solve++) solveOne(batch, solve);
@@ -17,6 +29,11 @@ function solveOne(batch: FullBatch, solve: number): void {
   const before = new Float64Array(8 * stations);
   const mixing = new Mixing();
   const last = iterations.kind === 'fixed' ? iterations.count : iterations.most;
+  const form = formOf(batch, solve);
+  let fit: CommonFit | undefined;
+  let isLate = false;
+  let shared: CommonNormal | undefined;
+  let [fits, fitted, amended] = [0, 0, 0];
   let change = Infinity;
   let iteration = 0;
   while (iteration < last) {
@@ -30,16 +47,36 @@ function solveOne(batch: FullBatch, solve: number): void {
       continue;
     }
     change = relativeChange(before, gains);
+    const normal = form === 0 ? undefined : commonNormalOf(batch, solve, before);
+    if (normal) {
+      const isFar = amended > FIT_AGAIN_ABOVE;
+      let isNew = isFar || (fit !== undefined && !isLate && iteration >= fitted + FIT_AGAIN_AFTER);
+      for (; fits < FIT_BELOW.length && change < FIT_BELOW[fits]; fits++) isNew = true;
+      if (isNew) {
+        fit = fitCommon(normal);
+        fitted = iteration;
+        isLate = change < LATE_BELOW;
+        shared = normal;
+      }
+      if (isFar) mixing.forget();
+      if (fit) amended = amend(before, gains, fit, normal.right).size;
+      change = relativeChange(before, gains);
+    }
     if (change < iterations.tolerance) {
-      const common = commonStep(commonNormalOf(batch, solve, before), iterations.tolerance);
-      if (!common) break;
-      change = common.size;
+      // A late fit holds to the end: what it would have moved is in the change.
+      if (fit && isLate) break;
+      const now = fitCommon(normal ?? commonNormalOf(batch, solve, before));
+      if (!(now.size >= MOST_TOLERANCES * iterations.tolerance)) break;
+      change = now.size;
+      fit = form === 0 ? undefined : now;
+      isLate = form !== 0;
+      shared = normal;
       gains.set(before);
-      turnAll(batch, solve, common.turn);
+      turnAll(batch, solve, now.turn);
       mixing.forget();
     } else if (iteration < last) mixing.next(before, gains, change, isEven);
   }
-  const { normal, variance } = commonNormalOf(batch, solve, before);
+  const { normal, variance } = isLate && shared ? shared : commonNormalOf(batch, solve, before);
   batch.commonNormal.set(normal, 64 * solve);
   batch.commonVariance[solve] = variance;
   batch.iterationsRun[solve] = iteration;

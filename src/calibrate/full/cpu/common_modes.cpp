@@ -75,26 +75,23 @@ void CommonSums::addRow(const Matrix2 &gain, const Matrix2 &h, const Matrix2 &n,
 
 void CommonSums::addPairs(int64_t i, const double *models, const double *weights, const Matrix2 *hs) {
   // [ab][ec] of (M H_j)_ab conj(M_ec), real parts apart from imaginary ones
-  double sumRe[4][4] = {}, sumIm[4][4] = {};
+  typedef double Four __attribute__((vector_size(32)));
+  Four sumRe[4] = {}, sumIm[4] = {};
   for (int64_t j = 0; j < i; j++) {
-    if (weights[j] == 0) continue;
-    const double *m = models + 8 * j;
-    const Matrix2 &h = hs[j];
-    double re[4], im[4];
-    for (int e = 0; e < 4; e++) re[e] = m[2 * e], im[e] = m[2 * e + 1];
-    for (int a = 0; a < 2; a++)
+    const double weight = weights[j];
+    if (weight == 0) continue;
+    const double *m = models + 8 * j, *h = hs[j].x;
+    const Four re = {m[0], m[2], m[4], m[6]}, im = {m[1], m[3], m[5], m[7]};
+    for (int a = 0; a < 2; a++) {
+      const double *row = m + 4 * a;
       for (int b = 0; b < 2; b++) {
-        const int first = 2 * a, second = 2 * a + 1, ab = 2 * a + b;
-        const double *up = h.x + 2 * b, *down = h.x + 4 + 2 * b;
-        const double x =
-            weights[j] * (re[first] * up[0] - im[first] * up[1] + re[second] * down[0] - im[second] * down[1]);
-        const double y =
-            weights[j] * (re[first] * up[1] + im[first] * up[0] + re[second] * down[1] + im[second] * down[0]);
-        for (int e = 0; e < 4; e++) {
-          sumRe[ab][e] += x * re[e] + y * im[e];
-          sumIm[ab][e] += y * re[e] - x * im[e];
-        }
+        const double *up = h + 2 * b, *down = h + 4 + 2 * b;
+        const double x = weight * (row[0] * up[0] - row[1] * up[1] + row[2] * down[0] - row[3] * down[1]);
+        const double y = weight * (row[0] * up[1] + row[1] * up[0] + row[2] * down[1] + row[3] * down[0]);
+        sumRe[2 * a + b] += x * re + y * im;
+        sumIm[2 * a + b] += y * re - x * im;
       }
+    }
   }
   const Matrix2 &own = hs[i];
   for (int ab = 0; ab < 4; ab++)
@@ -108,56 +105,50 @@ void CommonSums::addPairs(int64_t i, const double *models, const double *weights
         }
 }
 
-void CommonSums::addSelf(double weight, const Matrix2 &data, const Matrix2 &model, const Matrix2 &gain,
-                         const Matrix2 &h) {
-  // The pair once, and both of its sides.
-  const Matrix2 mh = times(model, h), hm = times<Take::adjoint>(model, h);
-  addOuter(rows, h, times<Take::plain, Take::adjoint>(mh, model), weight);
-  addOuter(rows, h, times(hm, model), weight);
-  addOuter(pairs, mh, hm, weight);
-  const Matrix2 made = times<Take::plain, Take::adjoint>(times(gain, model), gain);
-  Matrix2 missed;
-  for (int n = 0; n < 8; n++) {
-    missed.x[n] = data.x[n] - made.x[n];
-    squares += weight * missed.x[n] * missed.x[n];
-  }
-  const Matrix2 inside = times<Take::adjoint>(gain, times(missed, gain));
-  const Matrix2 first = times<Take::plain, Take::adjoint>(inside, model), second = times<Take::adjoint>(inside, model);
-  for (int n = 0; n < 8; n++) right[n] += weight * (first.x[n] + second.x[n]);
+void CommonSums::addSelf(double weight, const double *data, const Matrix2 &model, const Matrix2 &h) {
+  addOuter(pairs, times(model, h), times<Take::adjoint>(model, h), weight / 2);
+  for (int n = 0; n < 8; n++) squares += weight / 2 * data[n] * data[n];
   numbers += 4;
 }
 
 CommonFit fitCommon(const CommonSums &sums) {
   CommonFit fit = {};
-  double a[U][U], v[U][U];
+  double a[U][U], single[U][U], v[U][U];
   const auto element = [](const double(&sum)[4][8], int p, int q, int turns) {
     // Re of (re + i im) i^turns
     const double re = sum[p][2 * q], im = sum[p][2 * q + 1];
     const double quarter[4] = {re, -im, -re, im};
     return quarter[turns & 3];
   };
-  // u_m = iᵐ e_row,column; m = 4 row + 2 column + (0 or 1 turns)
+  // u_m = iᵗ e_row,column; m = 4 row + 2 column + t
   for (int m = 0; m < U; m++)
     for (int k = 0; k < U; k++) {
       const int row = m / 4, column = m / 2 % 2, turns = m % 2;
       const int otherRow = k / 4, otherColumn = k / 2 % 2, otherTurns = k % 2;
-      double sum = element(sums.rows, 2 * row + otherRow, 2 * otherColumn + column, otherTurns - turns);
+      single[m][k] = element(sums.rows, 2 * row + otherRow, 2 * otherColumn + column, otherTurns - turns);
       // K_abcd u_m,bc u_k,da
-      sum += element(sums.pairs, 2 * otherColumn + row, 2 * column + otherRow, turns + otherTurns);
-      sum += element(sums.pairs, 2 * column + otherRow, 2 * otherColumn + row, turns + otherTurns);
-      a[m][k] = fit.normal[U * m + k] = sum;
+      a[m][k] = single[m][k] + element(sums.pairs, 2 * otherColumn + row, 2 * column + otherRow, turns + otherTurns) +
+                element(sums.pairs, 2 * column + otherRow, 2 * otherColumn + row, turns + otherTurns);
+      fit.normal[U * m + k] = a[m][k];
     }
-  const double free = sums.numbers - 8 * sums.stations + 1;
-  fit.variance = std::max(0.0, sums.squares) / std::max(1.0, free);
+  fit.variance = std::max(0.0, sums.squares) / std::max(1.0, sums.numbers - 8 * sums.stations + 1);
+  // Every mode's vector times itself, over its value and what noise adds to it.
+  const auto addInverse = [&fit, &v](const double(&matrix)[U][U], double factor, double noise) {
+    double stiffest = matrix[0][0];
+    for (int m = 1; m < U; m++) stiffest = std::max(stiffest, matrix[m][m]);
+    for (int mode = 0; mode < U; mode++) {
+      if (!(matrix[mode][mode] > LEAST_CURVATURE * stiffest)) continue;
+      const double over = factor / (matrix[mode][mode] + noise);
+      for (int m = 0; m < U; m++)
+        for (int k = 0; k < U; k++) fit.amends[U * m + k] += over * v[m][mode] * v[k][mode];
+    }
+  };
   eigenSymmetric(a, v);
-  double stiffest = a[0][0];
-  for (int m = 1; m < U; m++) stiffest = std::max(stiffest, a[m][m]);
-  for (int m = 0; m < U; m++) {
-    if (!(a[m][m] > LEAST_CURVATURE * stiffest) || !(std::sqrt(2 * fit.variance / a[m][m]) <= MOST_ERROR_RAD)) continue;
-    double along = 0;
-    for (int k = 0; k < U; k++) along += v[k][m] * sums.right[k] / a[m][m];
-    for (int k = 0; k < U; k++) fit.step.x[k] += along * v[k][m];
-  }
+  addInverse(a, 1, 2 * fit.variance / (MOST_ERROR_RAD * MOST_ERROR_RAD));
+  for (int m = 0; m < U; m++)
+    for (int k = 0; k < U; k++) fit.step.x[m] += fit.amends[U * m + k] * sums.right[k];
+  eigenSymmetric(single, v);
+  addInverse(single, -1, 0);
   double squares = 0;
   for (double value : fit.step.x) squares += value * value;
   fit.size = std::sqrt(squares);

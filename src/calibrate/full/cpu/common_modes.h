@@ -50,19 +50,19 @@ struct CommonSums {
   double squares = 0, numbers = 0, stations = 0;
 
   void add(const CommonSums &other);
-  /** A station's H and the D, N of its row. */
+  /** A station's H and the N, D of its row. */
   void addRow(const Matrix2 &gain, const Matrix2 &h, const Matrix2 &n, const Matrix2 &d);
   /** The pairs of station i with those before it; models : [j] of 8, weights : [j], hs : [station]. */
   void addPairs(int64_t i, const double *models, const double *weights, const Matrix2 *hs);
-  /** A station with itself. */
-  void addSelf(double weight, const Matrix2 &data, const Matrix2 &model, const Matrix2 &gain, const Matrix2 &h);
+  /** A station with itself, which its row holds once, as if from both sides with half its weight. */
+  void addSelf(double weight, const double *data, const Matrix2 &model, const Matrix2 &h);
 };
 
 struct CommonFit {
-  /** normal : [8][8]. */
-  double normal[64];
+  /** normal : [8][8]; amends likewise: times right, what a step of single stations lacks (full/common.ts). */
+  double normal[64], amends[64];
   double variance;
-  /** u of the step, and its size. */
+  /** u of the best common step, and its size. */
   Matrix2 step;
   double size;
 };

@@ -17,8 +17,11 @@
 namespace corella {
 namespace {
 
-/** In units of the tolerance: a longer step in common is made, and iterations go on (full/common.ts). */
+/** As in full/common.ts: a longer step in common, in units of the tolerance, is made; where it is fitted anew. */
 constexpr double MOST_TOLERANCES = 10;
+constexpr int FITS = 2;
+constexpr double FIT_BELOW[FITS] = {0.1, 1e-3}, LATE_BELOW = 1e-2, FIT_AGAIN_ABOVE = 0.05, LONGEST_AMENDS = 0.3;
+constexpr int64_t FIT_AGAIN_AFTER = 8;
 /** From here on a solve is long enough to be shared by all threads. */
 constexpr int64_t SHARED_STATIONS = 128;
 
@@ -41,6 +44,7 @@ struct alignas(64) FullFindings {
   int form = UNPOLARISED;
   bool withSelf = false;
   CommonSums common;
+  Matrix2 right;
 };
 
 /** One solve and the team of threads at work on it. */
@@ -91,7 +95,10 @@ class FullSolve {
     Mixing mixing;
     double change = INFINITY;
     int64_t iteration = 0;
-    bool backwards = false;
+    int fits = 0;
+    int64_t fitted = 0;
+    double amended = 0;
+    bool backwards = false, amending = false, late = false;
     while (iteration < batch.most) {
       iteration++;
       float *sums = partial + thread * ALL_PLANES * stride;
@@ -101,22 +108,43 @@ class FullSolve {
       barrier.wait();
       if (withSelf) addSelves(batch, solve, thread);
       // all from the gains before, which the sums are made of
-      mine.movement = kernels.step({stride, gains, anchorSums, partial, threads, withSelf ? own : nullptr, ratio, next},
-                                   firstStation(thread), firstStation(thread + 1));
+      const FullStep made =
+          kernels.step({stride, gains, anchorSums, partial, threads, withSelf ? own : nullptr, ratio, next},
+                       firstStation(thread), firstStation(thread + 1));
+      mine.movement = made.movement;
+      std::copy_n(made.right, 8, mine.right.x);
       barrier.wait();
       const bool even = iteration % 2 == 0, last = iteration == batch.most;
-      if (!fixed) change = changeNow();
+      if (!fixed) {
+        change = changeNow();
+        const bool far = amended > FIT_AGAIN_ABOVE;
+        bool fitNow = far || (amending && !late && iteration >= fitted + FIT_AGAIN_AFTER);
+        for (; form != UNPOLARISED && fits < FITS && change < FIT_BELOW[fits]; fits++) fitNow = true;
+        if (fitNow) {
+          fitAll(batch, solve, thread);
+          fitted = iteration;
+          amending = true;
+          late = change < LATE_BELOW;
+        }
+        if (far) mixing.forget();
+        if (amending) {
+          amended = amend(thread);
+          change = changeNow();
+        }
+      }
       const bool settled = !fixed && change < batch.tolerance;
-      if (settled || last) fitAll(batch, solve, thread);
+      // A late fit holds to the end: what it would have moved is in the change.
+      if ((settled || last) && !(late && amending)) fitAll(batch, solve, thread);
       if (fixed) {
         mine.movement = move(thread, even);
       } else if (settled) {
-        if (!(fit.size >= MOST_TOLERANCES * batch.tolerance)) {
+        if ((late && amending) || !(fit.size >= MOST_TOLERANCES * batch.tolerance)) {
           copyNext(thread);
           break;
         }
         change = fit.size;
         turnAll(thread);
+        amending = late = form != UNPOLARISED;
         mixing.forget();
       } else if (last || !mixing.wanted(change)) {
         move(thread, even && !last);
@@ -195,12 +223,12 @@ class FullSolve {
         const double root = std::sqrt(weights[at]);
         mine.largestData = std::max(mine.largestData, root * largestData);
         mine.largestModel = std::max(mine.largestModel, root * largestModel);
+        mine.form = std::max(mine.form, static_cast<int>(formOf(model + 8 * at)));
         if (i == j) {
           mine.withSelf = true;
         } else {
           mine.power += weights[at] * power;
           mine.pairs++;
-          mine.form = std::max(mine.form, static_cast<int>(formOf(model + 8 * at)));
         }
       }
     const double *guess = batch.gains + GAIN_PLANES * solve * stations;
@@ -260,15 +288,25 @@ class FullSolve {
 
   template <ModelForm FORM>
   void loadRow(const double *data, const double *model, const double *weights, int64_t i) {
-    constexpr int64_t FLOATS = PAIR_FLOATS[FORM];
-    float *row = static_cast<float *>(panels.get()) + layout.at(i) + i % PANEL_ROWS * FLOATS * kernels.lanes;
+    constexpr int64_t FLOATS = PAIR_FLOATS[FORM], PRODUCTS = PairPlace<FORM>::PRODUCTS, BLOCK = PairPlace<FORM>::BLOCK;
+    const int64_t lanes = kernels.lanes, row = i % PANEL_ROWS;
+    const int64_t vectors = layout.columns(i) / lanes;
+    float *panel = static_cast<float *>(panels.get()) + layout.at(i);
     for (int64_t j = 0; j < i; j++) {
       const int64_t at = rowStart(i) + j;
       if (weights[at] == 0) continue;
       double numbers[FLOATS];
       pairNumbers<FORM>(data + 8 * at, model + 8 * at, {scaleData, scaleModel, weights[at]}, numbers);
-      float *element = row + j / kernels.lanes * PANEL_ROWS * FLOATS * kernels.lanes + j % kernels.lanes;
-      for (int64_t n = 0; n < FLOATS; n++) element[n * kernels.lanes] = static_cast<float>(numbers[n]);
+      const int64_t vector = j / lanes, first = vector / VECTORS_AT_ONCE * VECTORS_AT_ONCE;
+      const PairPlace<FORM> place = {std::min(VECTORS_AT_ONCE, vectors - first),
+                                     FORM == GENERAL ? 1 : kernels.together};
+      float *part = panel + first * PANEL_ROWS * FLOATS * lanes + j % lanes;
+      for (int64_t block = 0; block < PRODUCTS / BLOCK; block++) {
+        float *to = part + place.product(row, block, vector - first) * lanes;
+        for (int64_t n = 0; n < BLOCK; n++) to[n * lanes] = static_cast<float>(numbers[BLOCK * block + n]);
+      }
+      float *to = part + place.power(row, vector - first) * lanes;
+      for (int64_t n = PRODUCTS; n < FLOATS; n++) to[(n - PRODUCTS) * lanes] = static_cast<float>(numbers[n]);
     }
   }
 
@@ -361,38 +399,63 @@ class FullSolve {
     }
   }
 
+  /** A station's gain, its H, and the sums of its row, in units of the data's and the model's. */
+  struct Row {
+    Matrix2 gain, h, n, d;
+  };
+  Row rowOf(int64_t s) const {
+    const double perModel = unit * unit / (scaleModel * scaleModel), perData = unit / (scaleData * scaleModel);
+    double sum[ALL_PLANES];
+    for (int64_t plane = 0; plane < ALL_PLANES; plane++) {
+      sum[plane] = anchorSums[plane * stride + s] + (withSelf ? own[plane * stride + s] : 0);
+      for (int part = 0; part < threads; part++)
+        sum[plane] += static_cast<double>(partial[(part * ALL_PLANES + plane) * stride + s]);
+    }
+    Row row;
+    row.gain = planesAt(gains, s);
+    for (double &value : row.gain.x) value *= unit;
+    row.h = times<Take::adjoint>(row.gain, row.gain);
+    for (int64_t k = 0; k < GAIN_PLANES; k++) row.n.x[k] = sum[PLANE_OF[k]] * perData;
+    const double re = sum[10] * perModel / M_SQRT2, im = sum[11] * perModel / M_SQRT2;
+    row.d = {{sum[8] * perModel, 0, re, im, re, -im, sum[9] * perModel, 0}};
+    return row;
+  }
+
+  /** next + G u of this thread's stations, u being what their steps lack; its size. */
+  double amend(int thread) {
+    // by columns, as planes are, and scaled as their sums
+    const double scale = unit * unit * unit * unit / (scaleModel * scaleModel);
+    Matrix2 right = {}, u = {};
+    for (const FullFindings &one : findings)
+      for (int64_t n = 0; n < GAIN_PLANES; n++) right.x[n] += scale * one.right.x[PLANE_OF[n]];
+    for (int m = 0; m < 8; m++)
+      for (int k = 0; k < 8; k++) u.x[m] += fit.amends[8 * m + k] * right.x[k];
+    double squares = 0;
+    for (double value : u.x) squares += value * value;
+    const double size = std::sqrt(squares);
+    if (size > LONGEST_AMENDS)
+      for (double &value : u.x) value *= LONGEST_AMENDS / size;
+    double byColumns[GAIN_PLANES];
+    for (int64_t n = 0; n < GAIN_PLANES; n++) byColumns[PLANE_OF[n]] = u.x[n];
+    barrier.wait();  // everybody has read the movement of the step
+    findings[static_cast<size_t>(thread)].movement =
+        kernels.amend(stride, gains, byColumns, next, firstStation(thread), firstStation(thread + 1));
+    barrier.wait();
+    return size;
+  }
+
   /** What all stations share, at the gains that the sums are made of. */
   void fitAll(const FullBatch &batch, int64_t solve, int thread) {
-    const double perModel = unit * unit / (scaleModel * scaleModel), perData = unit / (scaleData * scaleModel);
     const int64_t first = solve * rowStart(stations);
     FullFindings &mine = findings[static_cast<size_t>(thread)];
     CommonSums &sums = mine.common = {};
     sums.squares = mine.power;
     sums.numbers = 8.0 * static_cast<double>(mine.pairs);
-    const auto gainOf = [this](int64_t s) {
-      Matrix2 gain = planesAt(gains, s);
-      for (double &value : gain.x) value *= unit;
-      return gain;
-    };
     for (int64_t s = firstStation(thread); s < endOfStations(thread); s++) {
-      double sum[ALL_PLANES];
-      for (int64_t plane = 0; plane < ALL_PLANES; plane++) {
-        sum[plane] = anchorSums[plane * stride + s];
-        for (int part = 0; part < threads; part++)
-          sum[plane] += static_cast<double>(partial[(part * ALL_PLANES + plane) * stride + s]);
-      }
-      Matrix2 n;
-      for (int64_t k = 0; k < GAIN_PLANES; k++) n.x[k] = sum[PLANE_OF[k]] * perData;
-      const double d00 = sum[8] * perModel, d11 = sum[9] * perModel, re = sum[10] * perModel / M_SQRT2,
-                   im = sum[11] * perModel / M_SQRT2;
-      const Matrix2 gain = gainOf(s), h = times<Take::adjoint>(gain, gain);
-      hs[static_cast<size_t>(s)] = h;
-      sums.addRow(gain, h, n, {{d00, 0, re, im, re, -im, d11, 0}});
+      const Row row = rowOf(s);
+      hs[static_cast<size_t>(s)] = row.h;
+      sums.addRow(row.gain, row.h, row.n, row.d);
     }
-    // Of an unpolarised model the pairs' sum is that of the rows, each pair twice.
-    if (form == UNPOLARISED)
-      for (int p = 0; p < 4; p++)
-        for (int q = 0; q < 8; q++) sums.pairs[p][q] = sums.rows[p][q] / 2;
     barrier.wait();
     if (form != UNPOLARISED)
       for (int64_t i = layout.firstRow(thread); i < layout.firstRow(thread + 1); i++)
@@ -400,10 +463,14 @@ class FullSolve {
     if (withSelf)
       for (int64_t s = firstStation(thread); s < endOfStations(thread); s++) {
         const int64_t at = first + rowStart(s) + s;
-        if (batch.weights[at] == 0) continue;
-        sums.addSelf(batch.weights[at], reinterpret_cast<const Matrix2 &>(batch.data[8 * at]),
-                     reinterpret_cast<const Matrix2 &>(batch.model[8 * at]), gainOf(s), hs[static_cast<size_t>(s)]);
+        if (batch.weights[at] != 0)
+          sums.addSelf(batch.weights[at], batch.data + 8 * at, reinterpret_cast<const Matrix2 &>(batch.model[8 * at]),
+                       hs[static_cast<size_t>(s)]);
       }
+    // Of an unpolarised model the pairs' sum is that of the rows, each pair twice.
+    if (form == UNPOLARISED)
+      for (int p = 0; p < 4; p++)
+        for (int q = 0; q < 8; q++) sums.pairs[p][q] = sums.rows[p][q] / 2;
     barrier.wait();
     if (thread == 0) {
       CommonSums all;

@@ -9,8 +9,6 @@ namespace {
 
 /** Below this part of d₀₀·d₁₁ the determinant of D is rounding (LEAST_DETERMINANT of full/plan.ts). */
 constexpr double LEAST_DETERMINANT = 1e-12;
-/** Columns are taken in parts whose panels stay in the first cache while each loop goes over them. */
-constexpr int64_t VECTORS_AT_ONCE = 16;
 
 // Rows taken together: their sums, the column's and the column's gains are to stay in registers.
 #if CORELLA_ARM || defined(__AVX512F__)
@@ -22,6 +20,9 @@ template <class Real>
 constexpr int PRODUCT_ROWS = MANY_REGISTERS && sizeof(Real) == sizeof(float) ? 2 : 1;
 template <class Real>
 constexpr int POWER_ROWS = MANY_REGISTERS && sizeof(Real) == sizeof(float) ? 4 : 1;
+
+// Exact sums take one row at a time, wherever it lies.
+constexpr int TOGETHER = PRODUCT_ROWS<float>;
 
 /** Part of a panel: its columns, in vectors, and the sums of its rows, [plane][row] as vectors yet to be added up. */
 template <class Real, class Vector>
@@ -75,9 +76,10 @@ CORELLA_INLINE void loadFour(Vector (&x)[4], StationPlanes<const Real> in, int64
   for (int n = 0; n < 4; n++) x[n] = loadVector<Vector>(in.first + (plane + n) * in.stride + v * COLUMNS);
 }
 
-/** One column of G: rows += A x of the columns, columns += Aᴴ x of the rows; A at `at` of the pair's numbers. */
-template <int64_t FLOATS, int ROWS, class Real, class Vector>
-CORELLA_INLINE void addProducts(const Part<Real, Vector> &part, int64_t plane, int64_t row, int64_t at) {
+/** One column of G: rows += A x of the columns, columns += Aᴴ x of the rows; A in this block of the pair's. */
+template <ModelForm FORM, int ROWS, class Real, class Vector>
+CORELLA_INLINE void addProducts(const Part<Real, Vector> &part, int64_t plane, int64_t row, int64_t block) {
+  const PairPlace<FORM> place = {part.end - part.first, TOGETHER};
   const Own<Real> kept[2] = {{part.in, plane, part.row + row}, {part.in, plane, part.row + row + ROWS - 1}};
   const RowFactors<Real> own[2] = {kept[0].factors(), kept[1].factors()};
   eachColumn<ROWS>(
@@ -86,7 +88,7 @@ CORELLA_INLINE void addProducts(const Part<Real, Vector> &part, int64_t plane, i
         loadFour(x, part.in, plane, v);
 #pragma GCC unroll 2
         for (int r = 0; r < ROWS; r++) {
-          const float *a = part.panel + ((v * PANEL_ROWS + row + r) * FLOATS + at) * COLUMNS;
+          const float *a = part.panel + place.product(row + r, block, v - part.first) * COLUMNS;
 #pragma GCC unroll 4
           for (int n = 0; n < 4; n++) {
             const int q = 2 * (n / 2), k = 2 * (n % 2);
@@ -106,8 +108,9 @@ CORELLA_INLINE void addProducts(const Part<Real, Vector> &part, int64_t plane, i
 }
 
 /** H of an unpolarised or diagonal model. */
-template <int64_t FLOATS, int ROWS, class Real, class Vector>
-CORELLA_INLINE void addPowers(const Part<Real, Vector> &part, int64_t row, int64_t at) {
+template <ModelForm FORM, int ROWS, class Real, class Vector>
+CORELLA_INLINE void addPowers(const Part<Real, Vector> &part, int64_t row) {
+  const PairPlace<FORM> place = {part.end - part.first, TOGETHER};
   const Own<Real> kept[4] = {{part.in, GAIN_PLANES, part.row + row},
                              {part.in, GAIN_PLANES, part.row + row + (ROWS > 1 ? 1 : 0)},
                              {part.in, GAIN_PLANES, part.row + row + (ROWS > 1 ? 2 : 0)},
@@ -120,11 +123,11 @@ CORELLA_INLINE void addPowers(const Part<Real, Vector> &part, int64_t row, int64
         loadFour(h, part.in, GAIN_PLANES, v);
 #pragma GCC unroll 4
         for (int r = 0; r < ROWS; r++) {
-          const float *from = part.panel + ((v * PANEL_ROWS + row + r) * FLOATS + at) * COLUMNS;
+          const float *from = part.panel + place.power(row + r, v - part.first) * COLUMNS;
           const Vector first = loadMatrix<Vector>(from);
           rows[r][0] += first * h[0];
           columns[0] += first * own[r][0];
-          if constexpr (FLOATS == PAIR_FLOATS[UNPOLARISED]) {
+          if constexpr (FORM == UNPOLARISED) {
             rows[r][1] += first * h[1];
             rows[r][2] += first * h[2];
             rows[r][3] += first * h[3];
@@ -152,12 +155,12 @@ CORELLA_INLINE void addPowers(const Part<Real, Vector> &part, int64_t row, int64
 /** Column P of N of a general model: rows += V (G_j Mᴴ), columns += Vᴴ (G_i M). */
 template <int P, class Real, class Vector>
 CORELLA_INLINE void addGeneralProducts(const Part<Real, Vector> &part, int64_t row) {
-  constexpr int64_t FLOATS = PAIR_FLOATS[GENERAL];
+  const PairPlace<GENERAL> place = {part.end - part.first, 1};
   const Own<Real> kept[2] = {{part.in, 0, part.row + row}, {part.in, 4, part.row + row}};
   const RowFactors<Real> own[2] = {kept[0].factors(), kept[1].factors()};
   eachColumn<1>(
       part, 4 * P, row, [&](int64_t v, Vector(&rows)[1][4], Vector(&columns)[4]) __attribute__((always_inline)) {
-        const float *from = part.panel + (v * PANEL_ROWS + row) * FLOATS * COLUMNS;
+        const float *from = part.panel + place.product(row, 0, v - part.first) * COLUMNS;
         Vector z[4] = {}, y[4] = {};
 #pragma GCC unroll 2
         for (int k = 0; k < 2; k++) {
@@ -199,11 +202,12 @@ CORELLA_INLINE void addGeneralProducts(const Part<Real, Vector> &part, int64_t r
 /** H of a general model: rows += L h of the columns, columns += Lᵀ h of the row. */
 template <class Real, class Vector>
 CORELLA_INLINE void addGeneralPowers(const Part<Real, Vector> &part, int64_t row) {
+  const PairPlace<GENERAL> place = {part.end - part.first, 1};
   const Own<Real> kept(part.in, GAIN_PLANES, part.row + row);
   const RowFactors<Real> own = kept.factors();
   eachColumn<1>(
       part, GAIN_PLANES, row, [&](int64_t v, Vector(&rows)[1][4], Vector(&columns)[4]) __attribute__((always_inline)) {
-        const float *from = part.panel + ((v * PANEL_ROWS + row) * PAIR_FLOATS[GENERAL] + 16) * COLUMNS;
+        const float *from = part.panel + place.power(row, v - part.first) * COLUMNS;
         Vector h[4];
         loadFour(h, part.in, GAIN_PLANES, v);
 #pragma GCC unroll 4
@@ -226,7 +230,13 @@ void addPanels(const PanelRange &range, StationPlanes<const Real> in, StationPla
     Vector rows[ALL_PLANES][PANEL_ROWS] = {};
     for (int64_t first = 0; first < vectors; first += VECTORS_AT_ONCE) {
       const int64_t end = first + VECTORS_AT_ONCE < vectors ? first + VECTORS_AT_ONCE : vectors;
-      const Part<Real, Vector> part = {range.panels + range.offsets[at], first, end, at * PANEL_ROWS, in, sums, rows};
+      const Part<Real, Vector> part = {range.panels + range.offsets[at] + first * PANEL_ROWS * FLOATS * COLUMNS,
+                                       first,
+                                       end,
+                                       at * PANEL_ROWS,
+                                       in,
+                                       sums,
+                                       rows};
       if constexpr (FORM == GENERAL) {
         for (int64_t row = 0; row < PANEL_ROWS; row++) {
           addGeneralProducts<0>(part, row);
@@ -235,11 +245,10 @@ void addPanels(const PanelRange &range, StationPlanes<const Real> in, StationPla
         }
       } else {
         for (int64_t row = 0; row < PANEL_ROWS; row += PRODUCT_ROWS<Real>) {
-          addProducts<FLOATS, PRODUCT_ROWS<Real>>(part, 0, row, 0);
-          addProducts<FLOATS, PRODUCT_ROWS<Real>>(part, 4, row, FORM == DIAGONAL ? 8 : 0);
+          addProducts<FORM, PRODUCT_ROWS<Real>>(part, 0, row, 0);
+          addProducts<FORM, PRODUCT_ROWS<Real>>(part, 4, row, FORM == DIAGONAL ? 1 : 0);
         }
-        for (int64_t row = 0; row < PANEL_ROWS; row += POWER_ROWS<Real>)
-          addPowers<FLOATS, POWER_ROWS<Real>>(part, row, FORM == DIAGONAL ? 16 : 8);
+        for (int64_t row = 0; row < PANEL_ROWS; row += POWER_ROWS<Real>) addPowers<FORM, POWER_ROWS<Real>>(part, row);
       }
     }
     for (int64_t plane = 0; plane < ALL_PLANES; plane++)
@@ -247,9 +256,9 @@ void addPanels(const PanelRange &range, StationPlanes<const Real> in, StationPla
   }
 }
 
-FullMovement step(const FullStations &stations, int64_t first, int64_t end) {
+FullStep step(const FullStations &stations, int64_t first, int64_t end) {
   const int64_t stride = stations.stride;
-  Doubles change = {}, size = {};
+  Doubles change = {}, size = {}, right[GAIN_PLANES] = {};
   for (int64_t s = first; s < end; s += LANES<double>) {
     Doubles sums[ALL_PLANES], was[GAIN_PLANES];
 #pragma GCC unroll 12
@@ -282,7 +291,52 @@ FullMovement step(const FullStations &stations, int64_t first, int64_t end) {
         storeVector(stations.next + plane * stride + s, now);
       }
     }
+    // Gᴴ times what N has beyond G D, row q of both at a time
+#pragma GCC unroll 2
+    for (int64_t q = 0; q < 4; q += 2) {
+      const Doubles gRe = was[q], gIm = was[q + 1], fRe = was[4 + q], fIm = was[5 + q];
+      const Doubles rest[4] = {sums[q] * stations.ratio - (gRe * d00 + fRe * re + fIm * im),
+                               sums[q + 1] * stations.ratio - (gIm * d00 + fIm * re - fRe * im),
+                               sums[4 + q] * stations.ratio - (fRe * d11 + gRe * re - gIm * im),
+                               sums[5 + q] * stations.ratio - (fIm * d11 + gRe * im + gIm * re)};
+#pragma GCC unroll 2
+      for (int64_t c = 0; c < 4; c += 2) {
+        right[2 * c] += gRe * rest[c] + gIm * rest[c + 1];
+        right[2 * c + 1] += gRe * rest[c + 1] - gIm * rest[c];
+        right[2 * c + 2] += fRe * rest[c] + fIm * rest[c + 1];
+        right[2 * c + 3] += fRe * rest[c + 1] - fIm * rest[c];
+      }
+    }
   }
+  FullStep found = {{total<double>(change), total<double>(size)}, {}};
+  for (int64_t n = 0; n < GAIN_PLANES; n++) found.right[n] = total<double>(right[n]);
+  return found;
+}
+
+FullMovement amend(int64_t stride, const double *gains, const double *u, double *next, int64_t first, int64_t end) {
+  Doubles change = {}, size = {};
+  for (int64_t s = first; s < end; s += LANES<double>)
+#pragma GCC unroll 2
+    for (int64_t q = 0; q < 4; q += 2) {
+      Doubles was[4];
+#pragma GCC unroll 4
+      for (int64_t n = 0; n < 4; n++) was[n] = loadVector<Doubles>(gains + (4 * (n / 2) + q + n % 2) * stride + s);
+#pragma GCC unroll 2
+      for (int64_t c = 0; c < 2; c++) {
+        // row q / 2 of G times column c of u
+        const double *of = u + 4 * c;
+        const Doubles more[2] = {was[0] * of[0] - was[1] * of[1] + was[2] * of[2] - was[3] * of[3],
+                                 was[0] * of[1] + was[1] * of[0] + was[2] * of[3] + was[3] * of[2]};
+#pragma GCC unroll 2
+        for (int64_t n = 0; n < 2; n++) {
+          double *to = next + (4 * c + q + n) * stride + s;
+          const Doubles now = loadVector<Doubles>(to) + more[n];
+          change += (now - was[2 * c + n]) * (now - was[2 * c + n]);
+          size += now * now;
+          storeVector(to, now);
+        }
+      }
+    }
   return {total<double>(change), total<double>(size)};
 }
 
@@ -314,10 +368,12 @@ double keepDistance(int64_t stride, const double *gains, const double *anchor, f
 
 extern const FullKernels fullKernels = {
     COLUMNS,
+    TOGETHER,
     {addPanels<UNPOLARISED, float, Floats>, addPanels<DIAGONAL, float, Floats>, addPanels<GENERAL, float, Floats>},
     {addPanels<UNPOLARISED, double, WideDoubles>, addPanels<DIAGONAL, double, WideDoubles>,
      addPanels<GENERAL, double, WideDoubles>},
     step,
+    amend,
     keepDistance};
 
 }  // namespace CORELLA_LEVEL

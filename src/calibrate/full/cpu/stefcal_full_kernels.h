@@ -10,11 +10,9 @@
 //   general                          V, M                               L with D = L·H          160
 //
 // Planes of a station: G's first column as G_00 re, im, G_10 re, im, its second likewise, then H (or D) as 00, 11, √2 re 01,
-// √2 im 01: in these numbers Mᴴ H M is made by L turned over. The half lies in panels as in stefcal_kernels.h:
-//
-//   panel : [column / lanes][row of 4][numbers of the pair][column mod lanes]   float
-//
-// with zeros on and above the diagonal. The diagonal is the caller's.
+// √2 im 01: in these numbers Mᴴ H M is made by L turned over. The half lies in panels of four rows as in stefcal_kernels.h, with
+// zeros on and above the diagonal, and a panel in parts of VECTORS_AT_ONCE vectors of columns, each in the order it is read:
+// PairPlace says where. The diagonal is the caller's.
 #pragma once
 #include "calibrate/cpu/stefcal_kernels.h"
 
@@ -27,6 +25,28 @@ enum ModelForm : int { UNPOLARISED, DIAGONAL, GENERAL };
 constexpr int FORMS = 3;
 /** A as its rows, then |m|²; A of either column, |m|², |n|², m n* as re, im; V and M as their rows, L as its rows. */
 constexpr int64_t PAIR_FLOATS[FORMS] = {9, 20, 32};
+
+/** Columns are taken in parts that stay in the first cache while each loop goes over them. */
+constexpr int64_t VECTORS_AT_ONCE = 16;
+
+/** Where the numbers of a form lie in a part of `vectors` vectors of columns, in vectors from its beginning. */
+template <ModelForm FORM>
+struct PairPlace {
+  /** Numbers that make N, in blocks of so many to a pair; those that make D. */
+  static constexpr int64_t PRODUCTS = FORM == UNPOLARISED ? 8 : 16, BLOCK = FORM == GENERAL ? 16 : 8,
+                           BLOCKS = PRODUCTS / BLOCK, POWERS = PAIR_FLOATS[FORM] - PRODUCTS;
+  /** Rows whose products are made together: [rows / together][block][vector][row][number]. */
+  int64_t vectors, together;
+
+  int64_t product(int64_t row, int64_t block, int64_t vector) const {
+    return (((row / together * BLOCKS + block) * vectors + vector) * together + row % together) * BLOCK;
+  }
+  /** [vector][row][number]; of a general model [row][vector][number]. */
+  int64_t power(int64_t row, int64_t vector) const {
+    const int64_t before = PANEL_ROWS * vectors * PRODUCTS;
+    return before + (FORM == GENERAL ? row * vectors + vector : vector * PANEL_ROWS + row) * POWERS;
+  }
+};
 
 /** What a step takes of the stations, in planes `stride` apart; zeros past the last. */
 struct FullStations {
@@ -46,16 +66,23 @@ struct FullStations {
 struct FullMovement {
   double change, size;
 };
+/** Of a step also Σ Gᴴ (N − G D), N and D as they make it, as 00, 10, 01, 11. */
+struct FullStep {
+  FullMovement movement;
+  double right[8];
+};
 
 struct FullKernels {
-  /** Floats in a vector. */
-  int64_t lanes;
+  /** Floats in a vector; rows whose products are made together, of a general model one. */
+  int64_t lanes, together;
   /** By the form; adds to `sums` what the range's pairs give. */
   void (*sweep[FORMS])(const PanelRange &range, StationPlanes<const float> in, StationPlanes<float> sums);
   /** The same with factors and sums in float64. */
   void (*sweepExactly[FORMS])(const PanelRange &range, StationPlanes<const double> in, StationPlanes<double> sums);
   /** Of stations first … end − 1, both multiples of 16. */
-  FullMovement (*step)(const FullStations &stations, int64_t first, int64_t end);
+  FullStep (*step)(const FullStations &stations, int64_t first, int64_t end);
+  /** next + G u, u as 00, 10, 01, 11. */
+  FullMovement (*amend)(int64_t stride, const double *gains, const double *u, double *next, int64_t first, int64_t end);
   /** Gains, and H of them, less the anchor; the sum of squares of the former. */
   double (*keepDistance)(int64_t stride, const double *gains, const double *anchor, float *distance, int64_t first,
                          int64_t end);

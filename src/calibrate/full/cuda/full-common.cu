@@ -106,37 +106,25 @@ extern "C" __global__ void __launch_bounds__(128)
             out[PAIRS + 8 * ab + 2 * (2 * c + d)] += x * re - y * im;
             out[PAIRS + 8 * ab + 2 * (2 * c + d) + 1] += x * im + y * re;
           }
-    // The row's own sums, of all pairs but the station with itself.
     const double *from = sums + 12 * (k * stations + i);
     const double perData = unit / (ofData * ofModel), perModel = unit * unit / (ofModel * ofModel);
-    Matrix n = load(from, perData);
-    Matrix d = {{from[8] * perModel, 0, from[10] * perModel, from[11] * perModel, from[10] * perModel,
-                 -from[11] * perModel, from[9] * perModel, 0}};
-    const bool takesPart = d.x[0] + d.x[6] > 0;
+    const Matrix n = load(from, perData);
+    const Matrix d = {{from[8] * perModel, 0, from[10] * perModel, from[11] * perModel, from[10] * perModel,
+                       -from[11] * perModel, from[9] * perModel, 0}};
     const double weight = weights[first + i];
     double squares = total(32), numbers = total(33);
-    if (weight != 0) {
-      const Matrix own = load(data + 8 * (first + i), 1), m = load(model + 8 * (first + i), 1);
-      const Matrix z = times(gain, turned(m)), up = times(own, z), down = times(turned(z), z);
-      for (int e = 0; e < 8; ++e) n.x[e] -= weight * up.x[e], d.x[e] -= weight * down.x[e];
-      const Matrix mh = times(m, h), hm = times(turned(m), h);
-      addOuter(out + ROWS, h, times(mh, turned(m)), weight);
-      addOuter(out + ROWS, h, times(hm, m), weight);
-      addOuter(out + PAIRS, mh, hm, weight);
-      const Matrix made = times(times(gain, m), turned(gain));
-      Matrix missed;
-      for (int e = 0; e < 8; ++e) missed.x[e] = own.x[e] - made.x[e], squares += weight * missed.x[e] * missed.x[e];
-      const Matrix inside = times(turned(gain), times(missed, gain));
-      const Matrix one = times(inside, turned(m)), two = times(turned(inside), m);
-      for (int e = 0; e < 8; ++e) out[RIGHT + e] += weight * (one.x[e] + two.x[e]);
+    if (weight != 0) {  // the station with itself, as if from both sides with half its weight
+      const Matrix m = load(model + 8 * (first + i), 1);
+      addOuter(out + PAIRS, times(m, h), times(turned(m), h), weight / 2);
+      for (int e = 0; e < 8; ++e) squares += weight / 2 * data[8 * (first + i) + e] * data[8 * (first + i) + e];
       numbers += 4;
     }
     addOuter(out + ROWS, h, d, 1);
     const Matrix seen = times(turned(gain), n), made = times(h, d);
-    for (int e = 0; e < 8; ++e) out[RIGHT + e] += seen.x[e] - made.x[e];
+    for (int e = 0; e < 8; ++e) out[RIGHT + e] = seen.x[e] - made.x[e];
     out[SQUARES] = squares - (seen.x[0] + seen.x[6]) + (made.x[0] + made.x[6]) / 2;
     out[NUMBERS] = numbers;
-    out[STATIONS] = takesPart ? 1 : 0;
+    out[STATIONS] = d.x[0] + d.x[6] > 0 ? 1 : 0;
   }
 }
 

@@ -4,6 +4,7 @@ import type { KernelRequest, LaunchShape } from '../../../backend/cuda/kernels.j
 import { commonHeaders, readSource } from '../../../backend/cuda/sources.js';
 import { baselineCount } from '../../../core/axes.js';
 import { FORGET_ABOVE, LEAST_OWN, MIX_BELOW, MIXED_STEPS } from '../accelerate.js';
+import { FIT_AGAIN_ABOVE, FIT_AGAIN_AFTER, FIT_BELOW, LATE_BELOW, LONGEST_AMENDS } from '../common.js';
 import { LEAST_DETERMINANT, type ModelForm } from '../plan.js';
 import { COMMON_SUMS } from './common-sums.js';
 
@@ -33,31 +34,48 @@ export const MIX_WORK = {
   exact: 48,
   iterations: 56,
   changes: 64,
-  tolerance: 72,
-  stations: 80,
-  most: 84,
-  bytes: 88,
+  sums: 72,
+  scales: 80,
+  units: 88,
+  tolerance: 96,
+  stations: 104,
+  most: 108,
+  form: 112,
+  unused: 116,
+  bytes: 120,
 } as const;
 const AFTER_GRAM = 8 + 8 * MIXED_STEPS ** 2;
 /** struct MixState of full-mix.cu. */
 export const MIX_STATE = {
   leastChange: 0,
   gram: 8,
-  count: AFTER_GRAM,
-  newest: AFTER_GRAM + 4,
-  hasLast: AFTER_GRAM + 8,
-  unused: AFTER_GRAM + 12,
-  bytes: AFTER_GRAM + 16,
+  amends: AFTER_GRAM,
+  amended: AFTER_GRAM + 512,
+  count: AFTER_GRAM + 520,
+  newest: AFTER_GRAM + 524,
+  hasLast: AFTER_GRAM + 528,
+  fitted: AFTER_GRAM + 532,
+  fits: AFTER_GRAM + 536,
+  late: AFTER_GRAM + 540,
+  bytes: AFTER_GRAM + 544,
 } as const;
 /** Larger than any change: nothing was learnt yet. */
 export const FAR = 1e300;
 export const MIX_THREADS = 512;
-/** Why a solve is done (full-mix.cu): its change is below the tolerance. */
+/** Why a solve is done (full-mix.cuh): its change is below the tolerance; what its steps lack is to be fitted. */
 export const SETTLED = 2;
+export const PAUSED = 3;
 
 export const mixHeaders = () => ({ 'full-mix.cuh': readSource(import.meta.url, 'full-mix.cuh') });
 export const mixDefines = (THREADS: number) => ({
   ...{ THREADS, MIXED_STEPS, MIX_BELOW, FORGET_ABOVE, LEAST_OWN, FAR },
+  ...{
+    FIT_BELOW_0: FIT_BELOW[0],
+    FIT_BELOW_1: FIT_BELOW[1],
+    FIT_AGAIN_ABOVE,
+    FIT_AGAIN_AFTER,
+    LONGEST_AMENDS,
+  },
   SWITCH_BELOW: 2e-6,
 });
 
@@ -69,7 +87,7 @@ export const planFullMix = () =>
     defines: mixDefines(MIX_THREADS),
     entries: {
       fullMix: [structure('MixWork', MIX_WORK)],
-      fullTurn: [...five, 'i32'],
+      fullResume: [...five, ...two, 'i32', 'i32'],
     },
     tables: { MixState: MIX_STATE },
   }) as const satisfies KernelRequest;

@@ -4,8 +4,8 @@ import type { DeviceMemory } from '../../../backend/cuda/session.js';
 import { baselineCount } from '../../../core/axes.js';
 import { preparing, type Closers } from '../../../core/closing.js';
 import { MIXED_STEPS } from '../accelerate.js';
-import { commonStep, type CommonNormal } from '../common.js';
-import type { FullBatch, FullSolver, ModelForm } from '../plan.js';
+import { fitCommon, MOST_TOLERANCES, type CommonNormal } from '../common.js';
+import { formOf, type FullBatch, type FullSolver, type ModelForm } from '../plan.js';
 import { COMMON_SUMS, normalFrom } from './common-sums.js';
 import {
   FAR,
@@ -16,6 +16,7 @@ import {
   pairsShape,
   planFullCommon,
   planFullMix,
+  PAUSED,
   planFullStep,
   rowsShape,
   SETTLED,
@@ -28,7 +29,6 @@ export interface CudaFullSolver extends FullSolver {
 
 /** Pairs, and what they are made of, on the card at a time. */
 const MOST_BYTES = 8 * 2 ** 30;
-const ONE = [1, 0, 0, 0, 0, 0, 1, 0];
 /** Iterations between looks at whether all solves are done. */
 const STEPS_AT_ONCE = 8;
 
@@ -50,7 +50,7 @@ async function makeSolver(
   const bytesPerSolve = baselines * 136 + mostPairBytes + gainBytes * (2 * MIXED_STEPS + 20);
   const atOnce = Math.max(1, Math.min(plan.solves, Math.floor(MOST_BYTES / bytesPerSolve)));
   const { makePairs, fullStep } = await shop.prepare(planFullStep());
-  const { fullMix, fullTurn } = await shop.prepare(planFullMix());
+  const { fullMix, fullResume } = await shop.prepare(planFullMix());
   const { commonRows, commonTotals } = await shop.prepare(planFullCommon());
   const allocate = (what: string, bytes: number): DeviceMemory =>
     closers.keep(session.allocate(what, atOnce * bytes));
@@ -76,12 +76,13 @@ async function makeSolver(
     parts: allocate('what stations share', stations * COMMON_SUMS * 8),
     totals: allocate('what stations share', COMMON_SUMS * 8),
     turns: allocate('what stations share', 64),
-    turned: allocate('flags', 4),
+    amends: allocate('what stations share', 512),
+    how: allocate('flags', 4),
   };
-  const up = closers.keep(session.allocatePinned('a calibration', atOnce * Math.max(baselines * 64, MIX_STATE.bytes))); // prettier-ignore
+  const up = closers.keep(session.allocatePinned('a calibration', atOnce * Math.max(baselines * 64, MIX_STATE.bytes, 512))); // prettier-ignore
   const down = closers.keep(session.allocatePinned('gains', atOnce * Math.max(gainBytes, COMMON_SUMS * 8)));
   const { view: mixWork } = fullMix.argument(0);
-  const mixed = ['gains', 'next', 'history', 'lasts', 'states', 'done', 'exact', 'iterations', 'changes'] as const; // prettier-ignore
+  const mixed = ['gains', 'next', 'history', 'lasts', 'states', 'done', 'exact', 'iterations', 'changes', 'sums', 'scales', 'units'] as const; // prettier-ignore
   for (const name of mixed) mixWork.setBigUint64(MIX_WORK[name], memory[name].pointer, true);
 
   async function send(to: DeviceMemory, values: NodeJS.TypedArray): Promise<void> {
@@ -116,6 +117,7 @@ async function makeSolver(
     mixWork.setFloat64(MIX_WORK.tolerance, tolerance, true);
     mixWork.setInt32(MIX_WORK.stations, stations, true);
     mixWork.setInt32(MIX_WORK.most, most, true);
+    mixWork.setInt32(MIX_WORK.form, form, true);
     fullMix.launch({ grid: [solves, 1], threads: MIX_THREADS }, stream);
   }
   /** Until every solve is done; why each is. */
@@ -187,16 +189,20 @@ async function makeSolver(
       changes.set(await receive(memory.changes, new Float64Array(solves)));
       ran = await receive(memory.iterations, new Int32Array(solves));
       common = await commonOf(solves);
-      const steps = common.map((of, k) => (flags[k] === SETTLED ? commonStep(of, run.tolerance) : undefined));
-      steps.forEach((one, k) => {
-        if (one) changes[k] = one.size;
+      const fits = common.map(fitCommon);
+      const how = fits.map(({ size }, k) => {
+        if (flags[k] === PAUSED) return 1;
+        if (flags[k] !== SETTLED || !(size >= MOST_TOLERANCES * run.tolerance)) return 0;
+        changes[k] = size;
+        return ran[k] < run.most ? 2 : 0;
       });
-      const goesOn = steps.map((one, k) => one !== undefined && ran[k] < run.most);
-      if (!goesOn.includes(true)) break;
-      await send(memory.turns, Float64Array.from(steps.flatMap((one) => [...(one?.turn ?? ONE)])));
-      await send(memory.turned, Int32Array.from(goesOn, (yes) => (yes ? 1 : 0)));
-      fullTurn.set([...pointersOf('gains', 'turns', 'turned', 'states', 'done'), stations]);
-      fullTurn.launch({ grid: [solves, 1], threads: MIX_THREADS }, stream);
+      if (how.every((one) => one === 0)) break;
+      await send(memory.turns, Float64Array.from(fits.flatMap(({ turn }) => [...turn])));
+      await send(memory.amends, Float64Array.from(fits.flatMap(({ amends }) => [...amends])));
+      await send(memory.how, Int32Array.from(how));
+      const names = ['gains', 'turns', 'amends', 'how', 'iterations', 'states', 'done'] as const;
+      fullResume.set([...pointersOf(...names), stations, run.form]);
+      fullResume.launch({ grid: [solves, 1], threads: MIX_THREADS }, stream);
     }
     launchAgain = (iterations) => {
       for (const { pointer } of [memory.done, memory.exact, memory.iterations])
@@ -246,7 +252,7 @@ function scalesOf(
   const scales = new Float64Array(2 * solves);
   const ratios = new Float64Array(solves);
   const units = new Float64Array(solves);
-  let form: ModelForm = 0;
+  const forms = Array.from({ length: solves }, (_, k) => formOf({ model, weights, solves }, k));
   for (let k = 0; k < solves; k++) {
     let [sigma, mu, gamma] = [0, 0, 0];
     for (let b = k * baselines; b < (k + 1) * baselines; b++) {
@@ -256,17 +262,11 @@ function scalesOf(
         sigma = Math.max(sigma, root * Math.abs(data[n]));
         mu = Math.max(mu, root * Math.abs(model[n]));
       }
-      if (form < 2) form = Math.max(form, formOf(model, 8 * b)) as ModelForm;
     }
     for (let n = k * each; n < (k + 1) * each; n++) gamma = Math.max(gamma, Math.abs(gains[n]));
     scales.set([1 / (sigma || 1), 1 / (mu || 1)], 2 * k);
     units[k] = gamma || 1;
     ratios[k] = scales[2 * k + 1] / scales[2 * k] / units[k] ** 2;
   }
-  return { scales, ratios, units, form };
-}
-
-function formOf(model: Float64Array, at: number): ModelForm {
-  for (let n = at + 2; n < at + 6; n++) if (model[n] !== 0) return 2;
-  return model[at] === model[at + 6] && model[at + 1] === model[at + 7] ? 0 : 1;
+  return { scales, ratios, units, form: forms.reduce<ModelForm>((a, b) => (a > b ? a : b), 0) };
 }
