@@ -75,21 +75,26 @@ void CommonSums::addRow(const Matrix2 &gain, const Matrix2 &h, const Matrix2 &n,
 
 void CommonSums::addPairs(int64_t i, const double *models, const double *weights, const Matrix2 *hs) {
   // [ab][ec] of (M H_j)_ab conj(M_ec), real parts apart from imaginary ones
-  typedef double Four __attribute__((vector_size(32)));
-  Four sumRe[4] = {}, sumIm[4] = {};
+  typedef double Two __attribute__((vector_size(16)));
+  Two sumRe[4][2] = {}, sumIm[4][2] = {};
   for (int64_t j = 0; j < i; j++) {
     const double weight = weights[j];
     if (weight == 0) continue;
     const double *m = models + 8 * j, *h = hs[j].x;
-    const Four re = {m[0], m[2], m[4], m[6]}, im = {m[1], m[3], m[5], m[7]};
+    const Two re[2] = {{m[0], m[2]}, {m[4], m[6]}}, im[2] = {{m[1], m[3]}, {m[5], m[7]}};
+#pragma GCC unroll 2
     for (int a = 0; a < 2; a++) {
       const double *row = m + 4 * a;
+#pragma GCC unroll 2
       for (int b = 0; b < 2; b++) {
         const double *up = h + 2 * b, *down = h + 4 + 2 * b;
         const double x = weight * (row[0] * up[0] - row[1] * up[1] + row[2] * down[0] - row[3] * down[1]);
         const double y = weight * (row[0] * up[1] + row[1] * up[0] + row[2] * down[1] + row[3] * down[0]);
-        sumRe[2 * a + b] += x * re + y * im;
-        sumIm[2 * a + b] += y * re - x * im;
+#pragma GCC unroll 2
+        for (int e = 0; e < 2; e++) {
+          sumRe[2 * a + b][e] += x * re[e] + y * im[e];
+          sumIm[2 * a + b][e] += y * re[e] - x * im[e];
+        }
       }
     }
   }
@@ -98,7 +103,7 @@ void CommonSums::addPairs(int64_t i, const double *models, const double *weights
     for (int c = 0; c < 2; c++)
       for (int d = 0; d < 2; d++)
         for (int e = 0; e < 2; e++) {
-          const double x = sumRe[ab][2 * e + c], y = sumIm[ab][2 * e + c];
+          const double x = sumRe[ab][e][c], y = sumIm[ab][e][c];
           const double re = own.x[4 * e + 2 * d], im = own.x[4 * e + 2 * d + 1];
           pairs[ab][2 * (2 * c + d)] += x * re - y * im;
           pairs[ab][2 * (2 * c + d) + 1] += x * im + y * re;

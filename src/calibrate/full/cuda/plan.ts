@@ -74,6 +74,7 @@ export const mixDefines = (THREADS: number) => ({
     FIT_BELOW_1: FIT_BELOW[1],
     FIT_AGAIN_ABOVE,
     FIT_AGAIN_AFTER,
+    LATE_BELOW,
     LONGEST_AMENDS,
   },
   SWITCH_BELOW: 2e-6,
