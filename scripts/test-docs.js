@@ -168,13 +168,21 @@ function start(item, folder) {
   child.stderr.on('data', (/** @type {Buffer} */ data) => (said += data.toString()));
   /** @param {NodeJS.Signals} signal */
   const signal = (signal) => {
-    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, signal);
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
+      process.kill(-child.pid, signal);
   };
   let late = false;
-  const limit = setTimeout(() => {
-    late = true;
-    signal('SIGKILL');
-  }, MOST_MS);
+  /** @type {NodeJS.Timeout | undefined} */
+  let limit;
+  const waitNoLonger = () => {
+    clearTimeout(limit);
+    limit = setTimeout(() => {
+      late = true;
+      signal('SIGKILL');
+    }, MOST_MS).unref();
+  };
+  // Another terminal stays open for as long as its page takes.
+  if (!item.background) waitNoLonger();
   /** @type {Promise<string | undefined>} */
   const end = new Promise((resolve) => {
     child.on('close', (code) => {
@@ -188,6 +196,7 @@ function start(item, folder) {
   });
   const interrupt = () => {
     signal('SIGINT');
+    waitNoLonger();
     return end;
   };
   return {

@@ -140,6 +140,8 @@ function tryOut(major, compiler, corella, path) {
  */
 function tell(what, command, good, said) {
   rows.push([good ? 'ok' : 'FAILED', what, command, good ? lastLine(said) : said.trim()]);
+  // The whole takes long: who waits sees where it is.
+  console.error(`${rows.length}: ${what}: ${command}: ${good ? 'ok' : `FAILED\n${said.trim()}`}`);
 }
 
 /**

@@ -1,7 +1,7 @@
 // The page as a browser and a crowd see it: corella send, corella live and Debian's chromium on this machine, and a
 // table of what passes. --only paint,frames,quiet,keys,crowd for a part, --minutes N instead of ten without a fault,
-// --seconds N instead of a minute of frames. Drawing is by the processor (swiftshader): where that is what bounds the
-// frames drawn, the messages that came are what is judged, and the table says so. For a machine that does nothing else.
+// --seconds N instead of a minute of frames. Drawing is by the processor (swiftshader): frames are judged without it, and
+// told with it. For a machine that does nothing else.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { VIEWS, openBrowser, openNight, sleep, until } from './page/night.js';
+import { openStream } from './page/stream.js';
 
 /** @param {string} name @param {number} usual */
 const numberAfter = (name, usual) => {
@@ -103,9 +104,16 @@ async function paint(browser) {
   }
 }
 
-/** Frames that came and were drawn, counted in the page second by second. @param {import('playwright-core').Browser} browser @param {number} pixels */
-async function frames(browser, pixels) {
-  const night = await nightOf({ pixels, imageMs: 40 });
+/**
+ * Frames that came and were drawn, counted in the page second by second. The larger sky comes without a chain before
+ * it: two cores do not make so many, and the page is what is looked at here.
+ * Twice: as it is, and with the card's work left out, which a processor does here: what is then counted is the page's
+ * own.
+ * @param {import('playwright-core').Browser} browser @param {number} pixels @param {boolean} isRendered
+ */
+async function frames(browser, pixels, isRendered) {
+  const night =
+    pixels > 128 ? await openStream({ pixels, everyMs: 40 }) : await nightOf({ pixels, imageMs: 40 });
   try {
     await until('images', async () => ((await night.status()).image ? true : undefined));
     const tab = await browser.newPage({ viewport: { width: 900, height: 700 } });
@@ -117,7 +125,10 @@ async function frames(browser, pixels) {
           super(...words);
           this.addEventListener('message', ({ data }) => { if (typeof data !== 'string') window.came++; });
         }
-      };`);
+      };
+      if (${!isRendered})
+        for (const name of ['drawArrays', 'clear', 'texImage2D', 'texSubImage2D'])
+          WebGL2RenderingContext.prototype[name] = () => undefined;`);
     await tab.goto(night.url);
     await tab.waitForSelector('corella-sky[data-drawn]', { timeout: 60_000 });
     await sleep(3000);
@@ -140,13 +151,11 @@ async function frames(browser, pixels) {
       );
     };
     const [made, came, drawn] = [slowest('made'), slowest('came'), slowest('drawn')];
-    const isByProcessor = drawn < 0.98 * came;
-    row(
-      `${pixels}² skies at 25 a second, ${SECONDS} s`,
-      came >= 0.98 * LEAST_FRAMES,
-      `made ${made.toFixed(1)}, came ${came.toFixed(1)}, drawn ${drawn.toFixed(1)} a second in the slowest ten seconds` +
-        (isByProcessor ? '; drawing by the processor (swiftshader) bounds it' : ''),
-    );
+    const found = `made ${made.toFixed(1)}, came ${came.toFixed(1)}, drawn ${drawn.toFixed(1)} a second in the slowest ten seconds`;
+    const what = `${pixels}² skies at 25 a second, ${SECONDS} s${pixels > 128 ? ', no chain' : ''}`;
+    if (isRendered) console.log(`     ${what}, by the processor`.padEnd(57), found);
+    // Two that came within one frame of the screen are one to the eye.
+    else row(what, came >= 0.98 * LEAST_FRAMES && drawn >= 0.96 * LEAST_FRAMES, found);
   } finally {
     await night.close();
   }
@@ -276,7 +285,9 @@ console.log(`${availableParallelism()} processors, load ${loadavg()[0].toFixed(1
 const browser = await openBrowser();
 try {
   if (wants('paint')) await paint(browser);
-  if (wants('frames')) for (const pixels of [128, 512]) await frames(browser, pixels);
+  if (wants('frames'))
+    for (const pixels of [128, 512])
+      for (const isRendered of [true, false]) await frames(browser, pixels, isRendered);
   if (wants('keys')) await keys(browser);
   if (wants('quiet')) await quiet(browser);
 } finally {

@@ -40,7 +40,10 @@ const sizes: readonly Size[] = [
   ...[1000, 1536, 2100, 1009].map((channels) => ({ channels, taps: 8, ...bytes })),
   ...(['i8', 'ci16', 'cf32'] as const).map((inputType) => ({ channels: 1024, taps: 8, ...bytes, inputType })),
   ...(['ci4', 'cf32'] as const).map((outputType) => ({ channels: 1024, taps: 8, ...bytes, outputType })),
-  ...[64, 1000, 1024, 4096].map((channels) => ({ channels, taps: 8, ...bytes, delays: 'tracked' as const })),
+  ...[64, 256, 1000, 1024, 4096].map((channels) => ({
+    ...{ channels, taps: 8, ...bytes },
+    delays: 'tracked' as const,
+  })),
   { channels: 1024, taps: 8, ...bytes, inputType: 'i8', delays: 'tracked' },
   { channels: 1024, taps: 8, ...bytes, outputType: 'cf32', delays: 'tracked' },
 ];

@@ -15,8 +15,11 @@ import { noise, withGaps } from './samples.js';
 
 type Case = (name: string, body: () => Promise<void>) => void;
 
-/** Delays of all sizes, some that pass a whole sample on the way, and a later piece for some inputs. */
-function someDelays(plan: ChannelisePlan, seed: number): DelayModels {
+/**
+ * Delays of all sizes, some that pass a whole sample on the way, and a later piece for some inputs. The sky's own rates
+ * are slower by far, and kernels may count on spectra that hardly differ then: `mostRate` bounds the rates.
+ */
+function someDelays(plan: ChannelisePlan, seed: number, mostRate = Infinity): DelayModels {
   const random = randomStream(seed, 'delays');
   const most = ((plan.mostDelaySamples ?? 0) - 1) / RATE_HZ;
   const uniform = (): number => random.below(2 ** 20) / 2 ** 19 - 1;
@@ -27,7 +30,7 @@ function someDelays(plan: ChannelisePlan, seed: number): DelayModels {
       models.load(input, {
         fromTick,
         delayS: 0.8 * most * uniform(),
-        delayRate: input % 2 === 0 ? 0 : (0.3 * uniform()) / (8 * plan.samplesPerSpectrum),
+        delayRate: input % 2 === 0 ? 0 : Math.min(mostRate, 0.3 / (8 * plan.samplesPerSpectrum)) * uniform(),
         phaseRad: 3 * uniform(),
         phaseRateRadS: (uniform() * RATE_HZ) / plan.samplesPerSpectrum / 10,
       });
@@ -42,15 +45,21 @@ export function delayShape(
   backend: () => Backend,
   options: ChanneliseOptions,
   spectra: number,
+  mostRate?: number,
 ): void {
-  const { channels, taps, inputs, inputType, outputType, mostDelaySamples } = options;
-  const name = `delays: ${channels} channels, ${taps} taps, ${inputs} inputs, ${inputType} to ${outputType}, up to ${mostDelaySamples} samples`;
+  const { channels, taps, inputs, inputType, outputType, mostDelaySamples, gains } = options;
+  const told = [
+    ...(mostRate === undefined ? [] : [`rates up to ${mostRate}`]),
+    ...(gains === undefined ? [] : [typeof gains === 'number' ? `a gain of ${gains}` : 'gains']),
+  ];
+  const shapeName = `delays: ${channels} channels, ${taps} taps, ${inputs} inputs, ${inputType} to ${outputType}, up to ${mostDelaySamples} samples`;
+  const name = [shapeName, ...told].join(', ');
   theCase(name, async () => {
     const plan = planChannelise(options);
     const samples = (spectra + taps - 1) * plan.samplesPerSpectrum + (mostDelaySamples ?? 0) + 1;
     const whole = noise(inputType, inputs, samples, randomStream(51, name));
     const lengths = [1, Math.ceil(samples / 3), 0, ...Array<number>(9).fill(options.blockSamples)];
-    const delays = delaysOf(plan, someDelays(plan, channels));
+    const delays = delaysOf(plan, someDelays(plan, channels, mostRate));
     const wanted = await channeliseDelayed(plan, openReference(), whole, lengths, delays);
     assert.equal(wanted.produced, spectra);
     assertClose(plan, await channeliseDelayed(plan, backend(), whole, lengths, delays), wanted);
@@ -75,6 +84,20 @@ export function delayCases(theCase: Case, backend: () => Backend): void {
   shape({ ...bytes, channels: 1000, taps: 2, inputs: 2, blockSamples: 20_000, mostDelaySamples: 9 }, 20);
   shape({ ...bytes, channels: 8192, taps: 2, inputs: 2, blockSamples: 99_000, mostDelaySamples: 33 }, 9);
   shape({ ...bytes, channels: 3, taps: 5, inputType: 'i8', blockSamples: 200, mostDelaySamples: 11 }, 60);
+  // Rates of the sky, and just what a vector of spectra may share; gains one by one, and many values past the rails.
+  const some = { ...bytes, taps: 2, blockSamples: 9000, mostDelaySamples: 7 } as const;
+  for (const mostRate of [5e-9, 1e-7]) {
+    for (const outputType of ['ci8', 'cf32'] as const) {
+      delayShape(theCase, backend, { ...some, channels: 64, outputType }, 50, mostRate);
+      delayShape(theCase, backend, { ...some, channels: 256, outputType }, 21, mostRate);
+    }
+  }
+  for (const outputType of ['ci8', 'cf32'] as const) {
+    const gains = Float64Array.from({ length: 4 * 64 }, (_, n) => 0.02 * ((n % 7) - 3));
+    delayShape(theCase, backend, { ...some, channels: 64, outputType, gains }, 20, 1e-9);
+  }
+  delayShape(theCase, backend, { ...some, channels: 64, gains: 0.5 }, 20, 1e-9);
+  shape({ ...some, channels: 64, gains: 0.5 }, 20);
 
   theCase('delays: a tone comes later, by whole samples and a phase', async () => {
     // Bin 2 of 8: a delay of d samples turns it by −2·d/8, and the zero frequency turns all by −f0·d.

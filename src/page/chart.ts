@@ -22,6 +22,20 @@ export interface ChartData {
   readonly height?: number;
 }
 
+/** 24 hours, UTC; seconds where the ticks are closer than a minute. */
+const clockTicks = (_: uPlot, ticks: number[]): string[] => {
+  const end = ticks.length > 1 && ticks[1] - ticks[0] < 60 ? 19 : 16;
+  return ticks.map((unixS) => new Date(1000 * unixS).toISOString().slice(11, end));
+};
+
+/** With as many decimals as tell one tick from the next. */
+const plainTicks = (_: uPlot, ticks: number[]): string[] => {
+  const step = ticks.length > 1 ? ticks[1] - ticks[0] : 1;
+  const isWhole = (decimals: number): boolean => Math.abs(((step * 10 ** decimals + 0.5) % 1) - 0.5) < 1e-3;
+  const decimals = [0, 1, 2, 3, 4, 5, 6, 7, 8].find(isWhole) ?? 9;
+  return ticks.map((value) => value.toFixed(decimals));
+};
+
 export class CorellaChart extends LitElement {
   private plot: uPlot | undefined;
   private shape = '';
@@ -89,7 +103,11 @@ export class CorellaChart extends LitElement {
         ...(wanted.range && { y: { range: [wanted.range[0], wanted.range[1]] } }),
       },
       axes: [
-        { ...axis, ...(wanted.xLabel !== undefined && { label: wanted.xLabel }) },
+        {
+          ...axis,
+          ...(wanted.xLabel !== undefined && { label: wanted.xLabel }),
+          values: wanted.time === true ? clockTicks : plainTicks,
+        },
         { ...axis, label: wanted.yLabel, size: 62 },
       ],
       series: [

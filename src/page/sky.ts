@@ -12,6 +12,21 @@ const EXPONENT = 0.6;
 /** How fast the colours follow a new range: a flicker of the noise must not flicker on the wall. */
 const FOLLOW = 0.25;
 
+/** A tab that nobody looks at is never painted. */
+const MOST_PATIENCE_MS = 1000;
+
+/** A drawing context takes tenths of a second to open: the page around the sky is on the screen before. */
+function afterFirstPaint(begin: () => void): void {
+  const once = (): void => {
+    observer.disconnect();
+    clearTimeout(timer);
+    begin();
+  };
+  const observer = new PerformanceObserver(once);
+  const timer = setTimeout(once, MOST_PATIENCE_MS);
+  observer.observe({ type: 'paint', buffered: true });
+}
+
 export interface Place {
   readonly l: number;
   readonly m: number;
@@ -20,6 +35,7 @@ export interface Place {
 export class CorellaSky extends LitElement {
   private painter: SkyPainter | undefined;
   private isBroken = false;
+  private isAsked = false;
   private shown: Numbers<SkyHead> | undefined;
   private range: { low: number; high: number } | undefined;
   private place: Place | undefined;
@@ -41,7 +57,7 @@ export class CorellaSky extends LitElement {
     this.range = isFar
       ? { low, high }
       : { low: old.low + FOLLOW * (low - old.low), high: old.high + FOLLOW * (high - old.high) };
-    this.paint();
+    this.requestPaint();
     this.requestUpdate();
   }
 
@@ -53,12 +69,15 @@ export class CorellaSky extends LitElement {
   protected override firstUpdated(): void {
     const canvas = this.querySelector('canvas');
     if (!canvas) return;
-    this.painter = openPainter(canvas);
-    this.isBroken = this.painter === undefined;
-    new ResizeObserver(() => {
+    afterFirstPaint(() => {
+      this.painter = openPainter(canvas);
+      this.isBroken = this.painter === undefined;
+      new ResizeObserver(() => {
+        this.resize(canvas);
+      }).observe(canvas);
       this.resize(canvas);
-    }).observe(canvas);
-    this.resize(canvas);
+      this.requestUpdate();
+    });
   }
 
   private resize(canvas: HTMLCanvasElement): void {
@@ -72,6 +91,16 @@ export class CorellaSky extends LitElement {
 
   private get reach(): number {
     return MARGIN * (this.shown?.head.halfWidth ?? 1);
+  }
+
+  /** Once a frame of the screen at most: where drawing is slow the newest picture is drawn, and none is waited for. */
+  private requestPaint(): void {
+    if (this.isAsked) return;
+    this.isAsked = true;
+    requestAnimationFrame(() => {
+      this.isAsked = false;
+      this.paint();
+    });
   }
 
   private paint(): void {

@@ -8,6 +8,10 @@ import type { GainsView, Status } from './messages.js';
 const MOST = 720;
 const rounded = (value: number): number | null => (Number.isFinite(value) ? Number(value.toFixed(4)) : null);
 
+/** Nothing where noise hides the sky, or nothing tells the noise. */
+const finite = (name: 'unexplained' | 'noiseResidual', value: number): Partial<GainsView> =>
+  Number.isFinite(value) ? { [name]: value } : {};
+
 export class GainsBook {
   private readonly history: GainsView['history'][number][] = [];
   private steering: Steering | undefined;
@@ -81,6 +85,8 @@ export class GainsBook {
       ...this.brief(),
       ...(latest && {
         residual: latest.residual,
+        ...finite('unexplained', latest.check.unexplained),
+        ...finite('noiseResidual', latest.check.noiseResidual),
         solvedInputs: latest.solvedInputs,
         sources: latest.sources,
       }),

@@ -62,8 +62,8 @@ export interface Listener {
 
 /** At most so many pictures a second. */
 const LEAST_APART_MS = 38;
-/** One that was late must not cost the next, which is on time. */
-const MOST_EARLY_MS = 2 * LEAST_APART_MS;
+/** Those that were late come together, and must not cost the next, which are on time. */
+const MOST_EARLY_MS = 8 * LEAST_APART_MS;
 const nowS = (): number => Date.now() / 1000;
 const instantNow = (): Instant => ({
   unixSeconds: Math.floor(nowS()),

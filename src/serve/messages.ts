@@ -166,6 +166,10 @@ export interface GainsView {
   readonly from?: string;
   readonly ageS?: number;
   readonly residual?: number;
+  /** What the model leaves of the sky's power, noise taken away. */
+  readonly unexplained?: number;
+  /** The residual that noise alone would leave. */
+  readonly noiseResidual?: number;
   readonly solvedInputs?: number;
   readonly sources?: readonly string[];
   readonly everyS?: number;

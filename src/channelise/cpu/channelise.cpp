@@ -97,11 +97,7 @@ Channeliser::Channeliser(Context &context, const ChanneliseShape &wanted, const 
                       sampleBytes,
                   64)),
       workFloats(job.transform.extent * 2 * kernel.lanes),
-      turnFloats(shape.tracked() ? roundUp(((int64_t{1} << job.fineTurnBits) + (shape.channels >> job.fineTurnBits) +
-                                            1 + MOST_LEGS) *
-                                               2 * kernel.lanes,
-                                           16)
-                                 : 0),
+      turnFloats(shape.tracked() ? roundUp(turnTableFloats(job, kernel.lanes), 16) : 0),
       scratchBytes(roundUp((workFloats * (job.chirp ? 2 : 1) + turnFloats) * 4 + TILE_INPUTS * job.stageBytes, 4096) +
                    64),
       history(alignedMemory(static_cast<size_t>(historyBytes * shape.inputs))),

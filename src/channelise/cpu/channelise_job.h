@@ -16,6 +16,8 @@ constexpr int TURN_NUMBERS = 4;
 constexpr int MOST_LEGS = 16;
 /** Radices up to this one run as they are; a transform with a larger prime factor runs as a convolution. */
 constexpr int MOST_RADIX = 31;
+/** Floats behind a table of twiddles, read and written with its last row by whole vectors. */
+constexpr int TWIDDLE_PADDING = 32;
 
 /** One pass of a transform of N = radix · columns points: `columns` butterflies. Places are counted in points. */
 struct Pass {
@@ -23,7 +25,7 @@ struct Pass {
   int32_t columns;
   int64_t pitch;          // from one leg of a butterfly to the next
   const int32_t *column;  // [columns] where each butterfly's first leg lies
-  const float *twiddles;  // [columns][radix − 1] (cos, sin) of −2πij/N
+  const float *twiddles;  // [columns][cos, sin][radix − 1] of −2πij/N, and TWIDDLE_PADDING
   const float *circle;    // [radix] (cos, sin) of −2πm/radix
 };
 
@@ -76,8 +78,15 @@ struct ChanneliseJob {
   int32_t zeroChannel;   // from which delays turn the others
   int32_t fineTurnBits;  // channel c is turned by entry c mod 2^bits of a fine table and c / 2^bits of a coarse one
   int32_t legs;          // points of a last pass that are turned together, or 0: 4, 8 or 16, C / legs channels apart
-  int8_t legSteps[MOST_LEGS];  // how many times that each lies from the first, upwards
+  float gain;            // of every channel and input, or 0 where gains differ
 };
+
+/** Of a table of turns: two times the legs of a last pass, twiddles of the pass before, and two tables for channels. */
+constexpr int MOST_TURNED_TWIDDLES = MOST_LEGS * 2 * (MOST_RADIX - 1) + TWIDDLE_PADDING;
+inline int64_t turnTableFloats(const ChanneliseJob &job, int32_t lanes) {
+  const int64_t entries = 2 * MOST_LEGS + (int64_t{1} << job.fineTurnBits) + (job.points >> job.fineTurnBits) + 1;
+  return entries * 2 * lanes + (MOST_TURNED_TWIDDLES + 15) / 16 * 16;
+}
 
 /** LANES spectra of one input. */
 struct ChanneliseRows {
@@ -90,7 +99,7 @@ struct ChanneliseRows {
   char *stage;              // rounded values on their way to the block
   const double *turns;      // [TURN_NUMBERS] of this input; or null where nothing is delayed
   int64_t first;            // number of the first spectrum, from which `turns` counts
-  float *turnTable;         // [2^fineTurnBits + coarse ones + MOST_LEGS] points
+  float *turnTable;         // channelise_turns.h
 };
 
 struct ChanneliseKernel {

@@ -37,8 +37,10 @@ typedef int32_t IntVec __attribute__((vector_size(4 * LANES)));
 #define CORELLA_ROUNDS_FROM_REGISTERS 0
 #endif
 
-/** Whether the last pass makes whole quads of neighbouring places that are final. */
-CORELLA_INLINE bool roundsInLastPass(const ChanneliseJob &job) { return CORELLA_ROUNDS_FROM_REGISTERS && job.legs > 0; }
+/** Whether the last pass makes whole quads of neighbouring places, which leave for the stage from registers. */
+CORELLA_INLINE bool finishesInLastPass(const ChanneliseJob &job) {
+  return job.legs > 0 && (CORELLA_ROUNDS_FROM_REGISTERS || job.output == SpectraType::cf32);
+}
 
 template <int I>
 struct Index {

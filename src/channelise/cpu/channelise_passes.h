@@ -18,8 +18,7 @@ CORELLA_INLINE void passColumns(const Pass &pass, float *at, int first, int end)
     butterfly<R>(x);
     storePoint(column, x[0]);
     const float *twiddle = pass.twiddles + static_cast<int64_t>(j) * 2 * (R - 1);
-    each<R - 1>(
-        CORELLA_EACH { storePoint(column + (i + 1) * leg, times(x[i + 1], twiddle[2 * i], twiddle[2 * i + 1])); });
+    each<R - 1>(CORELLA_EACH { storePoint(column + (i + 1) * leg, times(x[i + 1], twiddle[i], twiddle[R - 1 + i])); });
   }
 }
 
@@ -58,9 +57,9 @@ void anyColumns(const Pass &pass, float *at, int first, int end) {
         odd = {odd.re - s * difference[i].re, odd.im - s * difference[i].im};
       }
       const Complex turn = turned(odd);
-      storePoint(column + k * leg, times(even + turn, twiddle[2 * k - 2], twiddle[2 * k - 1]));
+      storePoint(column + k * leg, times(even + turn, twiddle[k - 1], twiddle[radix + k - 2]));
       const int mirror = radix - k;
-      storePoint(column + mirror * leg, times(even - turn, twiddle[2 * mirror - 2], twiddle[2 * mirror - 1]));
+      storePoint(column + mirror * leg, times(even - turn, twiddle[mirror - 1], twiddle[radix + mirror - 2]));
     }
   }
 }

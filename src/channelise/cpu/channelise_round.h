@@ -49,14 +49,17 @@ CORELLA_INLINE void scaledQuad(const float *at, const float *gains, int part, Ve
   each<4>(CORELLA_EACH { values[i] = load(at + i * POINT + part * LANES) * broadcast(gains[i]); });
 }
 
-/** Exact for any value; returns how many passed the rails. Both rails are odd: their half goes up, past them. */
+/**
+ * Exact for any value; returns how many passed the rails. Both rails are odd: their half goes up, past them.
+ * gains : from `first` on.
+ */
 int64_t roundWithRails(const float *work, const float *gains, float rail, int64_t first, int64_t end, char *stage) {
   IntVec passed = {};
   for (int64_t place = first; place < end; place += 4) {
     for (int part = 0; part < 2; part++) {
       Vec values[4];
       IntVec whole[4];
-      scaledQuad(work + place * POINT, gains + place, part, values);
+      scaledQuad(work + place * POINT, gains + (place - first), part, values);
       each<4>(CORELLA_EACH {
         const Vec most = broadcast(rail), x = values[i];
         passed -= (IntVec)(x >= most + 0.5f) + (IntVec)(x <= -most - 0.5f);
@@ -119,14 +122,20 @@ CORELLA_INLINE bool allWithin(IntVec largest, int rail) {
 #endif
 constexpr int railOf(SpectraType output) { return output == SpectraType::ci4 ? 7 : 127; }
 
+CORELLA_INLINE Complex gained(Complex x, const ChanneliseRows &rows, int64_t place) {
+  const Vec gain = broadcast(rows.gains[place]);
+  return {x.re * gain, x.im * gain};
+}
+
 #if CORELLA_ROUNDS_FROM_REGISTERS
 /** Four points of neighbouring places, right only for what lies within the rails; `largest` will tell. */
+template <bool Gained = false>
 CORELLA_INLINE void roundQuad(const Complex *x, const ChanneliseRows &rows, int64_t place, int rail, IntVec &largest) {
   Vec re[4], im[4];
   each<4>(CORELLA_EACH {
-    const Vec gain = broadcast(rows.gains[place + i]);
-    re[i] = x[i].re * gain;
-    im[i] = x[i].im * gain;
+    const Complex scaled = Gained ? x[i] : gained(x[i], rows, place + i);
+    re[i] = scaled.re;
+    im[i] = scaled.im;
   });
   IntVec *to = reinterpret_cast<IntVec *>(rows.stage + place / 4 * 2 * QUAD_BYTES);
   to[0] = packedWithin(re, largest, rail);
@@ -152,10 +161,7 @@ int64_t roundPlaces(const ChanneliseJob &job, const ChanneliseRows &rows, int64_
     for (int64_t place = first; place < end; place += 4) {
       Complex quad[4];
       loadQuad<Delayed>(job, rows, place, quad);
-      each<4>(CORELLA_EACH {
-        const Vec gain = broadcast(rows.gains[place + i]);
-        storePoint(stage + (place + i) * POINT, {quad[i].re * gain, quad[i].im * gain});
-      });
+      each<4>(CORELLA_EACH { storePoint(stage + (place + i) * POINT, gained(quad[i], rows, place + i)); });
     }
     return 0;
   }
@@ -169,7 +175,7 @@ int64_t roundPlaces(const ChanneliseJob &job, const ChanneliseRows &rows, int64_
     roundQuad(quad, rows, place, rail, largest);
     if (__builtin_expect(allWithin(largest, rail), 1)) continue;
     if constexpr (Delayed) keepQuad(rows, place, quad);
-    passed += roundWithRails(rows.work, rows.gains, static_cast<float>(rail), place, place + 4, rows.stage);
+    passed += roundWithRails(rows.work, rows.gains + place, static_cast<float>(rail), place, place + 4, rows.stage);
   }
   return passed;
 #else
@@ -178,7 +184,7 @@ int64_t roundPlaces(const ChanneliseJob &job, const ChanneliseRows &rows, int64_
     loadQuad<Delayed>(job, rows, place, quad);
     keepQuad(rows, place, quad);
   }
-  return roundWithRails(rows.work, rows.gains, static_cast<float>(railOf(job.output)), first, end, rows.stage);
+  return roundWithRails(rows.work, rows.gains + first, static_cast<float>(railOf(job.output)), first, end, rows.stage);
 #endif
 }
 

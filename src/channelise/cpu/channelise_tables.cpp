@@ -24,13 +24,9 @@ ChanneliseTables::ChanneliseTables(const ChanneliseKernel &level, const Channeli
   // Two tables of about √C entries each.
   while ((int64_t{1} << (2 * made.fineTurnBits)) < points) made.fineTurnBits++;
   const int radix = made.transform.passes[made.transform.passCount - 1].radix;
-  const bool complexIntegers = shape.output != SpectraType::cf32 && !shape.real && made.chirp == nullptr;
-  if (!complexIntegers || made.transform.passCount == 1 || (radix != 4 && radix != 8 && radix != 16)) return;
+  const bool straight = !shape.real && made.chirp == nullptr && made.transform.passCount > 1;
+  if (!straight || (radix != 4 && radix != 8 && radix != 16)) return;
   made.legs = radix;
-  for (int leg = 0; leg < radix; leg++) {
-    const int32_t above = (made.channel[leg] - made.channel[0] + points) % points;
-    made.legSteps[leg] = static_cast<int8_t>(above / (points / radix));
-  }
 }
 
 void ChanneliseTables::planTransform() {
@@ -155,6 +151,7 @@ void ChanneliseTables::arrangeGains(const double *factors, int64_t factorCount) 
   gains.assign(static_cast<size_t>(made.places * (factorCount == 1 ? 1 : shape.inputs)), 0.0f);
   // Real samples come out of `untangle` twice as large.
   const double share = sign * (shape.real ? 0.5 : 1);
+  made.gain = factorCount == 1 ? static_cast<float>(factors[0] * share) : 0.0f;
   for (int64_t input = 0; input < (factorCount == 1 ? 1 : shape.inputs); input++) {
     for (int64_t place = 0; place < made.places; place++) {
       const int32_t channel = channelAt[static_cast<size_t>(place)];

@@ -103,11 +103,11 @@ int64_t TransformTables::layOut(size_t level, int32_t length, int64_t pointBytes
   }
   for (int32_t m = 0; m < radix; m++) pushTurn(circles[level], -2 * PI * m / radix);
   for (int32_t j = 0; j < count; j++) {
-    for (int32_t leg = 1; leg < radix; leg++) {
-      const int64_t turns = static_cast<int64_t>(leg) * j % length;
-      pushTurn(twiddles[level], -2 * PI * static_cast<double>(turns) / length);
-    }
+    const auto angle = [&](int64_t leg) { return -2 * PI * static_cast<double>(leg * j % length) / length; };
+    for (int32_t leg = 1; leg < radix; leg++) twiddles[level].push_back(static_cast<float>(std::cos(angle(leg))));
+    for (int32_t leg = 1; leg < radix; leg++) twiddles[level].push_back(static_cast<float>(std::sin(angle(leg))));
   }
+  twiddles[level].resize(twiddles[level].size() + TWIDDLE_PADDING);
   columns[level] = innerPlaces;
   passes[level] = {radix, count, pitch, columns[level].data(), twiddles[level].data(), circles[level].data()};
   return (radix - 1) * pitch + inner;

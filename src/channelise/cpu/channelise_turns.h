@@ -1,6 +1,10 @@
 // What whole samples leave of a delay: a phase for each channel and spectrum, straight in both. A channel's turn is the
-// product of two table entries, one for the channel's upper bits and one for its lower ones, a vector of spectra each;
-// points that a last pass makes together lie so many channels apart, and share all but a third.
+// product of two table entries, one for the channel's upper bits and one for its lower ones, a vector of spectra each.
+//
+// Points that a last pass makes together lie so many channels apart, and share all but a third: k = k₀ + step·k₁ + apart·k₂
+// is column k₀, leg k₁ of the pass before and leg k₂ of the last one. Spectra that are worked on together hardly differ
+// in what k₁ turns by, since delays drift slowly: that turn goes into the twiddles of the pass before, which are multiplied
+// anyway. What is left is one product a value, with a turn that all columns of equal k₀ share, and the gain with it.
 #pragma once
 #include "channelise/cpu/channelise_lanes.h"
 
@@ -14,9 +18,7 @@ CORELLA_INLINE Vec multiplied(Vec a, Vec b, float added) { return a * b + broadc
 /** e^(2πi·turns) for |turns| up to 2²¹; Taylor's series over a quarter turn either way, right to 6·10⁻⁸. */
 CORELLA_INLINE Complex unitAt(Vec turns) {
   // Added to 3·2²², a number loses its fraction.
-  Vec whole = turns + 12582912.0f;
-  __asm__("" : "+m"(whole));
-  const Vec x = turns - (whole - 12582912.0f), half = broadcast(0.5f);
+  const Vec whole = (turns + 12582912.0f) - 12582912.0f, x = turns - whole, half = broadcast(0.5f);
   const Vec mirrored = (x > 0.25f) ? half - x : (x < -0.25f) ? -half - x : x;
   const IntVec beyond = (x > 0.25f) | (x < -0.25f);
   const Vec a = mirrored * 6.283185307179586f, s = a * a;
@@ -46,72 +48,189 @@ CORELLA_INLINE void fillPowers(float *table, int32_t count, Complex first, Compl
 }
 
 CORELLA_INLINE int32_t fineTurns(const ChanneliseJob &job) { return 1 << job.fineTurnBits; }
-/** Of the points that a last pass makes together, against its first. */
-CORELLA_INLINE float *legTurns(const ChanneliseJob &job, const ChanneliseRows &rows) {
-  return rows.turnTable + (fineTurns(job) + ((job.points - 1) >> job.fineTurnBits) + 1) * POINT;
+
+/** [MOST_LEGS] what the points of a column are multiplied by: its first leg's turn by each leg's, and the one gain. */
+CORELLA_INLINE float *columnTurns(const ChanneliseRows &rows) { return rows.turnTable; }
+/** [MOST_LEGS] of the points that a last pass makes together, against its first. */
+CORELLA_INLINE float *legTurns(const ChanneliseRows &rows) { return rows.turnTable + MOST_LEGS * POINT; }
+/** Of the last pass but one, as Pass has them. */
+CORELLA_INLINE float *turnedTwiddles(const ChanneliseRows &rows) { return rows.turnTable + 2 * MOST_LEGS * POINT; }
+CORELLA_INLINE float *fineTable(const ChanneliseRows &rows) {
+  return turnedTwiddles(rows) + (MOST_TURNED_TWIDDLES + 15) / 16 * 16;
+}
+CORELLA_INLINE float *coarseTable(const ChanneliseJob &job, const ChanneliseRows &rows) {
+  return fineTable(rows) + fineTurns(job) * POINT;
+}
+
+/** How far from its own turn one for all spectra of a vector may be: floats are not to feel it beside their rounding. */
+constexpr double mostOffTurns(SpectraType output) { return output == SpectraType::cf32 ? 0x1p-25 : 0x1p-20; }
+
+/** How many times C / R a leg of the last pass lies above its first (placeOfBin in channelise_transform.cpp). */
+template <int R>
+constexpr int stepsOf(int leg) {
+  return R == 16 ? leg % 4 * 4 + leg / 4 : leg;
+}
+
+/** Legs lie `unit` apart; from the middle on they are negative frequencies. */
+template <int R>
+CORELLA_INLINE void fillLegs(Complex unit, float *table) {
+  Complex powers[R / 2 + 1];
+  powers[0] = {broadcast(1.0f), Vec{}};
+  powers[1] = unit;
+  each<R / 2 - 1>(CORELLA_EACH {
+    constexpr int N = i + 2;
+    powers[N] = times(powers[N / 2], powers[N - N / 2]);
+  });
+  each<R>(CORELLA_EACH {
+    constexpr int STEPS = stepsOf<R>(i);
+    if constexpr (STEPS < R / 2) {
+      storePoint(table + i * POINT, powers[STEPS]);
+    } else {
+      storePoint(table + i * POINT, conjugate(powers[R - STEPS]));
+    }
+  });
+}
+
+CORELLA_INLINE Vec loadAnywhere(const float *from) {
+  Vec value;
+  __builtin_memcpy(&value, from, sizeof value);
+  return value;
+}
+CORELLA_INLINE void storeAnywhere(float *to, Vec value) { __builtin_memcpy(to, &value, sizeof value); }
+
+/** turns : of the pass's legs from 1 on, one to a lane. Rows are written a few floats past their ends, so in order. */
+template <int CHUNKS>
+CORELLA_INLINE void turnTwiddles(const Pass &pass, const Complex *turns, float *to) {
+  const int legs = pass.radix - 1;
+  const float *from = pass.twiddles;
+  Complex turn[CHUNKS];
+  each<CHUNKS>(CORELLA_EACH { turn[i] = turns[i]; });
+  for (int j = 0; j < pass.columns; j++, from += 2 * legs, to += 2 * legs) {
+    Complex turned[CHUNKS];
+    each<CHUNKS>(CORELLA_EACH {
+      turned[i] = times({loadAnywhere(from + i * LANES), loadAnywhere(from + legs + i * LANES)}, turn[i]);
+    });
+    each<CHUNKS>(CORELLA_EACH { storeAnywhere(to + i * LANES, turned[i].re); });
+    each<CHUNKS>(CORELLA_EACH { storeAnywhere(to + legs + i * LANES, turned[i].im); });
+  }
+}
+
+typedef double Doubles __attribute__((vector_size(8 * LANES)));
+CORELLA_INLINE Doubles spread(double value) { return value - Doubles{}; }
+/** 0, 1, 2, … */
+CORELLA_INLINE Doubles laneNumbers() {
+  alignas(8 * LANES) static const double numbers[MOST_LANES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  return *reinterpret_cast<const Doubles *>(numbers);
+}
+CORELLA_INLINE Vec narrowed(Doubles value) { return __builtin_convertvector(value, Vec); }
+
+/** What lanes turn by: at the zero frequency, and a channel. */
+struct Slopes {
+  Doubles phase, slope;
+};
+CORELLA_INLINE Slopes slopesOf(const ChanneliseRows &rows) {
+  const double first = static_cast<double>(rows.first), phase = rows.turns[0] + first * rows.turns[1];
+  return {spread(phase - __builtin_rint(phase)) + laneNumbers() * rows.turns[1],
+          spread(rows.turns[2] + first * rows.turns[3]) + laneNumbers() * rows.turns[3]};
+}
+/** Whole turns are dropped in float64, where counting spectra has cost no digits yet. */
+CORELLA_INLINE Vec fraction(Doubles turns) {
+  constexpr double WHOLE = 6755399441055744.0;  // 3·2⁵¹
+  return narrowed(turns - ((turns + WHOLE) - WHOLE));
+}
+
+/** Both tables, for so many channels from that with the turn `first` on. */
+CORELLA_INLINE void fillTables(const ChanneliseJob &job, const ChanneliseRows &rows, int32_t channels, Complex first,
+                               Vec slope) {
+  const int32_t fine = fineTurns(job);
+  const Complex one = {broadcast(1.0f), Vec{}};
+  storePoint(fineTable(rows), one);
+  storePoint(coarseTable(job, rows), first);
+  if (channels == 1) return;
+  // Side by side: each by itself would mostly wait for itself.
+  const Vec steps[2] = {slope, slope * static_cast<float>(fine)};
+  Complex units[2];
+  each<2>(CORELLA_EACH { units[i] = unitAt(steps[i]); });
+  fillPowers(fineTable(rows), fine < channels ? fine : channels, one, units[0], steps[0]);
+  fillPowers(coarseTable(job, rows), ((channels - 1) >> job.fineTurnBits) + 1, first, units[1], steps[1]);
+}
+
+/** Where places are turned one by one: tables over all channels, from channel 0. */
+void makeTurns(const ChanneliseJob &job, const ChanneliseRows &rows) {
+  const Slopes turns = slopesOf(rows);
+  fillTables(job, rows, job.points, unitAt(fraction(turns.phase - turns.slope * static_cast<double>(job.zeroChannel))),
+             narrowed(turns.slope));
 }
 
 /**
- * Where a last pass turns its legs, tables reach over the channels of its first legs alone, from the zero frequency up;
- * else over all of them, from channel 0.
+ * Where a last pass turns its legs: tables over its columns, from the zero frequency up. Returns whether the twiddles of
+ * the pass before took their share.
  */
-void makeTurns(const ChanneliseJob &job, const ChanneliseRows &rows) {
-  // Whole turns are dropped in float64, where counting spectra has cost no digits yet.
-  alignas(64) float phases[LANES], slopes[LANES];
-  for (int lane = 0; lane < LANES; lane++) {
-    const double k = static_cast<double>(rows.first + lane), turns = rows.turns[0] + k * rows.turns[1];
-    phases[lane] = static_cast<float>(turns - __builtin_rint(turns));
-    slopes[lane] = static_cast<float>(rows.turns[2] + k * rows.turns[3]);
+bool makeLegTurns(const ChanneliseJob &job, const ChanneliseRows &rows) {
+  const Pass &inner = job.transform.passes[job.transform.passCount - 2];
+  const int32_t apart = job.points / job.legs, step = apart / inner.radix;
+  Slopes turns = slopesOf(rows);
+  // One slope for all lanes, right for the middle one and exact in the middle of the inner pass's legs.
+  constexpr double MIDDLE_LANE = 0.5 * (LANES - 1);
+  const double middleChannel = 0.5 * step * (inner.radix - 1);
+  const double middleSlope = rows.turns[2] + (static_cast<double>(rows.first) + MIDDLE_LANE) * rows.turns[3];
+  const double off = rows.turns[3] * MIDDLE_LANE * middleChannel;
+  const bool folded = __builtin_fabs(off) <= mostOffTurns(job.output);
+  if (folded) turns.phase += (turns.slope - middleSlope) * middleChannel;
+  const Vec slope = narrowed(turns.slope);
+  // Legs of the inner pass, from 1 on. Side by side: each by itself would mostly wait for itself.
+  constexpr int MOST_CHUNKS = (MOST_RADIX - 2) / LANES + 1, CHUNKS = LANES < 8 ? 2 : 1;  // for a radix of 8 as a rule
+  const float stepTurns = static_cast<float>(middleSlope * step);
+  const auto legsFrom = [&](int chunk) {
+    return (narrowed(laneNumbers()) + static_cast<float>(chunk * LANES + 1)) * stepTurns;
+  };
+  Complex units[2 + MOST_CHUNKS];
+  const Vec asked[4] = {fraction(turns.phase), slope * static_cast<float>(apart), legsFrom(0), legsFrom(1)};
+  each<2 + CHUNKS>(CORELLA_EACH { units[i] = unitAt(asked[i]); });
+  if (job.legs == 8)
+    fillLegs<8>(units[1], legTurns(rows));
+  else if (job.legs == 16)
+    fillLegs<16>(units[1], legTurns(rows));
+  else
+    fillLegs<4>(units[1], legTurns(rows));
+  if (folded) {
+    if (inner.radix - 1 <= CHUNKS * LANES) {
+      turnTwiddles<CHUNKS>(inner, units + 2, turnedTwiddles(rows));
+    } else {
+      for (int chunk = CHUNKS; chunk < MOST_CHUNKS; chunk++) units[2 + chunk] = unitAt(legsFrom(chunk));
+      turnTwiddles<MOST_CHUNKS>(inner, units + 2, turnedTwiddles(rows));
+    }
   }
-  const Vec phase = load(phases), slope = load(slopes);
-  const int32_t fine = fineTurns(job), legs = roundsInLastPass(job) ? job.legs : 0;
-  const int32_t apart = job.points / (legs > 0 ? legs : 1), firstChannel = legs > 0 ? 0 : -job.zeroChannel;
-  // Side by side: each by itself would mostly wait for itself.
-  const Vec asked[4] = {slope, phase + slope * static_cast<float>(firstChannel), slope * static_cast<float>(fine),
-                        slope * static_cast<float>(apart)};
-  Complex units[4];
-  each<4>(CORELLA_EACH { units[i] = unitAt(asked[i]); });
-  const Complex one = {broadcast(1.0f), Vec{}};
-  fillPowers(rows.turnTable, fine < apart ? fine : apart, one, units[0], asked[0]);
-  fillPowers(rows.turnTable + fine * POINT, ((apart - 1) >> job.fineTurnBits) + 1, units[1], units[2], asked[2]);
-  if (legs == 0) return;
-  // Bins lie C / legs apart, in the butterfly's own order; from the middle on they are negative frequencies.
-  alignas(64) float natural[MOST_LEGS / 2 * POINT];
-  fillPowers(natural, legs / 2, one, units[3], asked[3]);
-  const Complex half = loadPoint(natural + legs / 4 * POINT), back = conjugate(times(half, half));
-  float *table = legTurns(job, rows);
-  for (int leg = 0; leg < legs; leg++) {
-    const int steps = job.legSteps[leg];
-    const Complex turn = loadPoint(natural + (steps & (legs / 2 - 1)) * POINT);
-    storePoint(table + leg * POINT, steps < legs / 2 ? turn : times(turn, back));
-  }
+  Complex first = units[0];
+  if (job.gain != 0) first = {first.re * job.gain, first.im * job.gain};
+  fillTables(job, rows, folded ? step : apart, first, slope);
+  return folded;
 }
 
 CORELLA_INLINE Complex tableTurn(const ChanneliseJob &job, const ChanneliseRows &rows, int32_t channel) {
   const int32_t fine = fineTurns(job);
-  const Complex low = loadPoint(rows.turnTable + (channel & (fine - 1)) * POINT);
-  const Complex high = loadPoint(rows.turnTable + (fine + (channel >> job.fineTurnBits)) * POINT);
+  const Complex low = loadPoint(fineTable(rows) + (channel & (fine - 1)) * POINT);
+  const Complex high = loadPoint(coarseTable(job, rows) + (channel >> job.fineTurnBits) * POINT);
   return times(low, high);
 }
 
-/** Of the first leg that a last pass leaves at this place. */
-CORELLA_INLINE Complex columnTurn(const ChanneliseJob &job, const ChanneliseRows &rows, int64_t place) {
-  return tableTurn(job, rows, job.channel[place] - job.zeroChannel);
+/** For the column whose first leg comes out at this place, and all that share its turns. */
+CORELLA_INLINE void fillColumnTurns(const ChanneliseJob &job, const ChanneliseRows &rows, int64_t place) {
+  const Complex first = tableTurn(job, rows, job.channel[place] - job.zeroChannel);
+  const float *legs = legTurns(rows);
+  for (int leg = 0; leg < job.legs; leg += 4) {
+    each<4>(CORELLA_EACH {
+      storePoint(columnTurns(rows) + (leg + i) * POINT, times(first, loadPoint(legs + (leg + i) * POINT)));
+    });
+  }
 }
 
-/** A place without a channel takes any turn. */
-CORELLA_INLINE Complex turnAt(const ChanneliseJob &job, const ChanneliseRows &rows, int64_t place) {
-  return tableTurn(job, rows, job.channel[place] < 0 ? 0 : job.channel[place]);
-}
-
-/** Four points of neighbouring places. */
+/** Four points of neighbouring places; one without a channel takes any turn. */
 CORELLA_INLINE void delayQuad(const ChanneliseJob &job, const ChanneliseRows &rows, int64_t place, Complex *x) {
-  each<4>(CORELLA_EACH { x[i] = times(x[i], turnAt(job, rows, place + i)); });
-}
-
-/** Four of a last pass's legs, from `leg` on; `first` is the turn of leg 0. */
-CORELLA_INLINE void delayLegs(const float *legs, int leg, Complex first, Complex *x) {
-  each<4>(CORELLA_EACH { x[i] = times(x[i], times(first, loadPoint(legs + (leg + i) * POINT))); });
+  each<4>(CORELLA_EACH {
+    const int32_t channel = job.channel[place + i];
+    x[i] = times(x[i], tableTurn(job, rows, channel < 0 ? 0 : channel));
+  });
 }
 
 }  // namespace

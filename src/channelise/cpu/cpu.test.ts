@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { backendCases } from '../../backend/cases.js';
 import { openCpu } from '../../backend/cpu/cpu.js';
 import { levelsUpTo } from '../../backend/cpu/levels.js';
 import { loadNative } from '../../backend/cpu/library.js';
@@ -8,6 +9,7 @@ import { allocateSpectra, type VoltageType } from '../../core/axes.js';
 import { randomStream } from '../../core/random.js';
 import { channeliseBlocks, channeliseCases } from '../cases.js';
 import { assertClose } from '../compare.js';
+import { delayShape } from '../delay-cases.js';
 import { prepareChanneliser } from '../index.js';
 import { planChannelise, type ChanneliseOptions } from '../plan.js';
 import { cut, fullScale, noise } from '../samples.js';
@@ -24,6 +26,22 @@ describe('cpu channeliser', { skip: 'what' in library ? library.what : false }, 
   for (const isa of levelsUpTo('best' in library ? library.best : 'portable')) {
     describe(`at level ${isa}`, () => {
       channeliseCases(() => openCpu({ isa, threads: 2 }));
+
+      // Last passes of 4, 8 and 16 legs behind passes of every kind: 11·4, 8·8, 11·16, 8·16, 3·16, 8·8·8.
+      backendCases(
+        'delays by legs',
+        () => openCpu({ isa, threads: 2 }),
+        {},
+        (theCase, backend) => {
+          for (const channels of [44, 64, 176, 128, 48, 512]) {
+            for (const outputType of ['ci4', 'cf32'] as const) {
+              const sizes = { channels, taps: 2, inputs: 4, polarisations: 1, mostDelaySamples: 9 } as const;
+              const types = { inputType: 'ci16', outputType } as const;
+              delayShape(theCase, backend, { ...sizes, ...types, blockSamples: 7 * channels + 3 }, 14, 2e-9);
+            }
+          }
+        },
+      );
 
       const agree = async (options: ChanneliseOptions, lengthsOfBlocks: readonly number[]): Promise<void> => {
         const plan = planChannelise(options);

@@ -8,6 +8,27 @@ import { steer } from '../steer.js';
 import { View } from '../view.js';
 import '../chart.js';
 
+/** As corella calibrate warns: above it part of the sky is not in the model. */
+const SOME_UNEXPLAINED = 0.1;
+
+/** Of the sky where noise can be told from it; else what is left of the data, noise and all. */
+function explained({ residual, unexplained, noiseResidual }: GainsView) {
+  if (unexplained === undefined)
+    return html`<div class="card figure">
+      <b>${residual === undefined ? '–' : percent(100 * residual, 1)}</b
+      ><span>residual of the data, noise and all</span>
+    </div>`;
+  const isMissing = unexplained > SOME_UNEXPLAINED;
+  const noise = noiseResidual === undefined ? '' : `, ${percent(100 * noiseResidual, 0)} by noise alone`;
+  return html`<div class="card figure ${isMissing ? 'warning' : ''}">
+    <b>${isMissing ? '▲ ' : ''}${percent(100 * unexplained, 1)}</b
+    ><span
+      >of the sky's power unexplained${isMissing ? ': part of it is not in the model' : ''}; residual
+      ${percent(100 * (residual ?? 0), 0)}${noise}</span
+    >
+  </div>`;
+}
+
 class Gains extends View {
   private gains: GainsView | undefined;
   private rows: readonly AntennaRow[] = [];
@@ -123,7 +144,7 @@ class Gains extends View {
         .data=${chart(({ phasesDeg }) => phasesDeg.at(this.input), 'phase, degrees')}
       ></corella-chart>
       <corella-chart
-        .data=${chart(({ residual }) => (residual === null ? null : 100 * residual), 'left unexplained, %')}
+        .data=${chart(({ residual }) => (residual === null ? null : 100 * residual), 'residual, %')}
       ></corella-chart>
     </div>`;
   }
@@ -138,10 +159,7 @@ class Gains extends View {
           ><span>${gains.everyS === undefined ? 'gains' : `solved every ${seconds(gains.everyS)}`}</span>
         </div>
         <div class="card figure"><b>${seconds(gains.ageS)}</b><span>old</span></div>
-        <div class="card figure">
-          <b>${gains.residual === undefined ? '–' : percent(100 * gains.residual, 1)}</b
-          ><span>of the data unexplained</span>
-        </div>
+        ${explained(gains)}
         <div class="card figure">
           <b>${gains.solvedInputs ?? '–'}</b
           ><span>inputs solved${gains.sources ? `, from ${gains.sources.join(', ')}` : ''}</span>

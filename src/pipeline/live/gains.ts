@@ -5,6 +5,7 @@ import { CorellaError } from '../../core/errors.js';
 import { addSeconds, secondsBetween, type Instant } from '../../core/instant.js';
 import type { Source } from '../../sky/source.js';
 import type { Telescope } from '../../telescope/telescope.js';
+import { checkModel, MOST_UNEXPLAINED, type ModelCheck } from '../gains/model-check.js';
 import { through } from '../run.js';
 import type { Calibrated } from '../sky-image.js';
 import { prepareCalibrate, type CalibratedIntegration } from '../stages/calibrate.js';
@@ -26,6 +27,8 @@ export interface Solved {
   readonly calibrated: Calibrated;
   /** Mean over channels and polarisations; NaN where nothing was solved. */
   readonly residual: number;
+  /** How much of the sky the model explains, as corella calibrate asks too. */
+  readonly check: ModelCheck;
   readonly solvedInputs: number;
   readonly sources: readonly string[];
 }
@@ -74,12 +77,13 @@ export class LiveGains {
     this.dueAt = this.everyS === undefined ? undefined : addSeconds(integration.start, this.everyS);
     try {
       this.stage ??= await prepareCalibrate(this.settings);
-      const { calibration, sources } = await through(this.stage, integration);
+      const { calibration, plan, sources } = await through(this.stage, integration);
       const residuals = calibration.solutions.map(({ residual }) => residual).filter(Number.isFinite);
       const inputs = integration.flaggedInputs.length;
       const solved: Solved = {
         time: addSeconds(integration.start, integration.durationS / 2),
         calibrated: calibration,
+        check: checkModel(integration, calibration, plan),
         residual: residuals.reduce((sum, one) => sum + one, 0) / residuals.length,
         solvedInputs: Array.from({ length: inputs }, (_, a) => a).filter((a) =>
           calibration.solved.some((mark, at) => mark === 1 && at % inputs === a),
@@ -88,6 +92,13 @@ export class LiveGains {
       };
       if (solved.solvedInputs === 0) {
         this.events.failed('no input could be solved');
+        return;
+      }
+      const { unexplained } = solved.check;
+      if (unexplained > MOST_UNEXPLAINED) {
+        this.events.failed(
+          `the model explains ${(100 * (1 - unexplained)).toFixed(0)} % of the sky's power: gains by it would put the sky where it is not; name what is up (--sources)`,
+        );
         return;
       }
       const from = this.steering.next();
