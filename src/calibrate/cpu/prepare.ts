@@ -12,7 +12,7 @@ export const prepareCpuSolver = (
   { stations }: Pick<CalibrationPlan, 'stations'>,
   backend: CpuBackend,
 ): Solver =>
-  prepareNativeSolver<SolveBatch, []>(
+  prepareNativeSolver<SolveBatch>(
     stations,
     backend,
     {
@@ -26,11 +26,11 @@ export const prepareCpuSolver = (
   );
 
 /** A solver of any kind by its two functions, whose words are alike; `more` is what this kind's batch holds besides. */
-export function prepareNativeSolver<Batch extends SolveBatch, More extends Float64Array[]>(
+export function prepareNativeSolver<Batch extends SolveBatch>(
   stations: number,
   { native }: CpuBackend,
   prototypes: { readonly open: string; readonly solve: string },
-  more: (batch: Batch) => More,
+  more: (batch: Batch) => Float64Array[],
 ): Closable & { readonly solve: (batch: Batch) => Promise<void> } {
   const engine = native.open('calibrate', prototypes.open, stations);
   const solve: NativeCall<
@@ -45,7 +45,7 @@ export function prepareNativeSolver<Batch extends SolveBatch, More extends Float
       tolerance: number,
       iterationsRun: Int32Array,
       lastChange: Float64Array,
-      ...more: More,
+      ...more: Float64Array[],
     ]
   > = native.bind('calibrate', prototypes.solve);
   return {

@@ -7,7 +7,7 @@ export const prepareCpuFullSolver = (
   { stations }: { readonly stations: number },
   backend: CpuBackend,
 ): FullSolver =>
-  prepareNativeSolver<FullBatch, [commonNormal: Float64Array, commonVariance: Float64Array]>(
+  prepareNativeSolver<FullBatch>(
     stations,
     backend,
     {
