@@ -3,7 +3,8 @@
 //   npm run test:farm                     20 seeds, a row each
 //   npm run test:farm -- --seeds 2        a short one, as CI does
 //   npm run test:farm -- --figures        jobs and bytes a second, and what of the time is not correlation
-//   npm run test:farm -- --bands          a telescope by channels: three nights by multicast on loopback
+//   npm run test:farm -- --bands          a telescope by channels: nights by multicast on loopback, and one page for all
+//   npm run test:farm -- --secured        TLS, tokens and NKeys alone
 // Without nats-server nothing is tested, and that is said.
 import {
   closeSync,
@@ -31,6 +32,7 @@ import { decodeResult, encodeResult } from '../dist/farm/result.js';
 import { corella, hasServer, NO_SERVER, openFarm, sleep } from './farm/processes.js';
 import { bands } from './farm/bands.js';
 import { figures } from './farm/figures.js';
+import { secured } from './farm/secured.js';
 
 const { values: options } = parseArgs({
   options: {
@@ -38,6 +40,7 @@ const { values: options } = parseArgs({
     first: { type: 'string', default: '1' },
     figures: { type: 'boolean', default: false },
     bands: { type: 'boolean', default: false },
+    secured: { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
   },
 });
@@ -55,6 +58,8 @@ try {
   if (options.figures) await figures(folder);
   else if (options.bands) {
     if (!(await bands(folder))) bad++;
+  } else if (options.secured) {
+    if (!(await secured(folder))) bad++;
   } else {
     await prepare();
     console.log(
@@ -63,6 +68,7 @@ try {
     const first = Number(options.first);
     for (let seed = first; seed < first + Number(options.seeds); seed++) if (!(await chaos(seed))) bad++;
     if (!(await poison())) bad++;
+    if (!(await secured(folder))) bad++;
     console.log(
       bad === 0
         ? 'every run gave the sums, counts and flags of one process, bit for bit'

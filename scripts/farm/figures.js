@@ -13,7 +13,7 @@ const accountOf = z.object({
 
 /**
  * @param {string} folder
- * @param {{ name: string, simulate: string, how: string, workers: number }} one
+ * @param {{ name: string, title: string, simulate: string, how: string, workers: number }} one
  */
 async function measure(folder, { name, simulate, how, workers }) {
   const place = join(folder, name);
@@ -49,35 +49,48 @@ async function measure(folder, { name, simulate, how, workers }) {
   }
 }
 
+/** As docs/farm.md has it. */
+const HEAD =
+  '| jobs | done a second | submitted a second | MB of results a second | MB read a second | neither reading nor computing | of it preparing, handing over | one process, one thread, and the farm |';
+
 /** @param {string} folder */
 export async function figures(folder) {
   const runs = [
     // Jobs of a few milliseconds: what the queue itself does.
-    { name: 'small', simulate: '--stations 2 --rate 200kHz --duration 2s', how: '--channels 16 --integration 2ms --values sums --job-time 2ms', workers: 2 }, // prettier-ignore
+    { name: 'small', title: 'of milliseconds', simulate: '--stations 2 --rate 200kHz --duration 2s', how: '--channels 16 --integration 2ms --values sums --job-time 2ms', workers: 2 }, // prettier-ignore
     // Results of megabytes.
-    { name: 'large', simulate: '--stations 64 --rate 200kHz --duration 1s', how: '--channels 64 --integration 50ms --values sums --job-time 50ms', workers: 2 }, // prettier-ignore
+    { name: 'large', title: 'large results', simulate: '--stations 64 --rate 200kHz --duration 1s', how: '--channels 64 --integration 50ms --values sums --job-time 50ms', workers: 2 }, // prettier-ignore
     // Jobs as they are meant to be: a second or more each.
-    { name: 'usual', simulate: '--stations 48 --rate 200kHz --duration 2s', how: '--channels 64 --integration 500ms --values sums --job-time 500ms', workers: 2 }, // prettier-ignore
+    { name: 'usual', title: 'of half a second of the recording', simulate: '--stations 48 --rate 200kHz --duration 2s', how: '--channels 64 --integration 500ms --values sums --job-time 500ms', workers: 2 }, // prettier-ignore
   ];
-  console.log(
-    'run    jobs workers  jobs/s  submitted/s  results MB/s  read MB/s  not work  preparing  handing over  alone (one thread)',
-  );
+  console.log(HEAD);
+  console.log('| --- | --- | --- | --- | --- | --- | --- | --- |');
+  /** @type {Awaited<ReturnType<typeof measure>>[]} */
+  const all = [];
   for (const one of runs) {
-    const { name, jobs, workers, aloneS, submitS, collected, sum } = await measure(folder, one);
-    const share = (/** @type {number} */ x) => `${((100 * x) / (sum.busyS + sum.sendS)).toFixed(1)} %`;
+    const measured = await measure(folder, one);
+    all.push(measured);
+    const { jobs, submitS, collected, sum, aloneS } = measured;
+    const share = (/** @type {number} */ x) => `${((100 * x) / (sum.busyS + sum.sendS)).toFixed(0)} %`;
+    const mb = (/** @type {number} */ x) => (x / 1e6).toPrecision(2);
     const cells = [
-      name.padEnd(6),
-      String(jobs).padStart(4),
-      String(workers).padStart(7),
-      collected.jobsPerS.toFixed(1).padStart(7),
-      (jobs / submitS).toFixed(0).padStart(12),
-      (collected.bytesPerS / 1e6).toFixed(1).padStart(13),
-      (sum.readBytes / collected.collectS / 1e6).toFixed(1).padStart(10),
-      share(sum.overheadS + sum.sendS).padStart(9),
-      share(sum.overheadS).padStart(10),
-      share(sum.sendS).padStart(13),
-      `${aloneS.toFixed(1)} s, farm ${collected.collectS.toFixed(1)} s`,
+      `${one.title}: ${jobs} of ${mb(sum.sentBytes / sum.jobs)} MB of results each`,
+      collected.jobsPerS.toFixed(1),
+      (jobs / submitS).toFixed(0),
+      mb(collected.bytesPerS),
+      mb(sum.readBytes / collected.collectS),
+      share(sum.overheadS + sum.sendS),
+      `${share(sum.overheadS)} and ${share(sum.sendS)}`,
+      `${aloneS.toFixed(1)} s and ${collected.collectS.toFixed(1)} s`,
     ];
-    console.log(cells.join(' '));
+    console.log(`| ${cells.join(' | ')} |`);
   }
+  const [small, large] = all.map(({ sum }) => sum);
+  const perJobS = (small.overheadS + small.sendS) / small.jobs;
+  const perMbS = Math.max(0, large.sendS - (large.jobs * small.sendS) / small.jobs) / (large.sentBytes / 1e6);
+  const jobS = 30;
+  const share = (100 * (perJobS + 10 * perMbS)) / (jobS + perJobS + 10 * perMbS);
+  console.log(
+    `\nA job costs ${(1000 * perJobS).toFixed(0)} ms beside its work, and ${(1000 * perMbS).toFixed(0)} ms for each megabyte of its result: of a job of ${jobS} s and 10 MB ${share.toFixed(1)} %.`,
+  );
 }

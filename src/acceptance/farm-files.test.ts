@@ -1,6 +1,8 @@
 /** Work spread by files, without any server: as under Slurm. */
 import assert from 'node:assert/strict';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { openFile } from '../formats/index.js';
@@ -29,6 +31,35 @@ const well = async (folder: string, ...words: string[]): Promise<string> => {
   assert.equal(code, 0, stderr);
   return stdout;
 };
+
+/** The folder's files under /data, by ranges, as a web server has them. */
+async function served(
+  folder: string,
+  work: (url: string, version: { etag: string }) => Promise<void>,
+): Promise<void> {
+  const version = { etag: '"first"' };
+  const server = createServer((request, response) => {
+    void (async () => {
+      const name = /^\/data\/([\w.-]+)$/.exec(request.url ?? '')?.[1] ?? 'none';
+      const bytes = await readFile(join(folder, name)).catch(() => undefined);
+      const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '');
+      if (!bytes || !range) {
+        response.writeHead(bytes ? 200 : 404).end(bytes);
+        return;
+      }
+      const [first, last] = [Number(range[1]), Math.min(Number(range[2]), bytes.length - 1)];
+      const head = { 'content-range': `bytes ${first}-${last}/${bytes.length}`, etag: version.etag };
+      response.writeHead(206, head).end(bytes.subarray(first, last + 1));
+    })();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    await work(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, version);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
 
 describe('a farm of files', () => {
   it('correlates as one process does, bit for bit, and tells what is missing', () =>
@@ -125,6 +156,113 @@ describe('a farm of files', () => {
         }),
       );
       assert.deepEqual(metas[1], metas[0]);
+    }));
+
+  it('takes fixed delays, a stretch of time, flags and channels that are kept, and refuses by name what it cannot', () =>
+    withFolder(async (folder) => {
+      await well(
+        folder,
+        ...'simulate --stations 4 --rate 50kHz --duration 60ms --drop 0.05 -o sky'.split(' '),
+      );
+      const text = await readFile(join(folder, 'sky.sigmf-meta'), 'utf8');
+      const [, start] = /"core:datetime": *"([^"]+)"/.exec(text) ?? [];
+      const at = (ms: number): string => new Date(Date.parse(start) + ms).toISOString();
+      await writeFile(
+        join(folder, 'cables.json'),
+        JSON.stringify({ fixed: [{ input: 1, delayS: 0.00031 }, { input: 5, delayS: -0.000177 }] }), // prettier-ignore
+      );
+      const how = [
+        ...'--channels 8 --integration 10ms --delays cables.json --keep-channels 1-6 --flag 3,channels=2'.split(
+          ' ',
+        ),
+        ...['--times', `${at(7)}..${at(55)}`, '--values', 'sums', '--backend', 'reference'],
+      ];
+      await well(folder, 'correlate', 'sky.sigmf-meta', ...how, '-o', 'one.uvh5');
+      const submit = ['farm', 'submit', 'correlate', 'sky.sigmf-meta', ...how, '-o', 'farm.uvh5'];
+      const cut = ['--job-time', '8ms', '--job-channels', '3', '--json'];
+      const { jobs } = JSON.parse(await well(folder, ...submit, ...cut)) as Submitted;
+      assert.ok(jobs > 12, `${jobs} jobs`);
+      for (let n = 0; n < jobs; n++)
+        await well(folder, 'worker', '--job', `farm.uvh5.farm/jobs/${n}.json`, '--root', '.', '--backend', 'reference'); // prettier-ignore
+      await well(folder, 'farm', 'collect', 'farm.uvh5.farm');
+      const [one, farm] = await Promise.all(
+        ['one.uvh5', 'farm.uvh5'].map((name) => integrationsIn(join(folder, name))),
+      );
+      assert.ok(one.length >= 4);
+      assert.deepEqual(farm, one);
+      for (const refused of [['--kurtosis'], ['--track', 'CygA'], ['--van-vleck']]) {
+        const { code, stderr } = await corellaHere(folder, ...submit.slice(0, 4), ...refused);
+        assert.equal(code, 1);
+        assert.match(stderr, new RegExp(`${refused[0]}.*is not spread over machines`));
+      }
+    }));
+
+  it('images as one process does, pixel for pixel, with the plans it would have had', () =>
+    withFolder(async (folder) => {
+      await well(
+        folder,
+        ...'simulate --stations 6 --rate 40kHz --duration 120ms --drop 0.05 -o sky'.split(' '),
+      );
+      const how = '--channels 4 --every 10ms --pixels 48 --sheet --backend reference'.split(' ');
+      await well(folder, 'image', '--direct', 'sky.sigmf-meta', ...how, '-o', 'one.fits');
+      const submit = ['farm', 'submit', 'image', '--direct', 'sky.sigmf-meta', ...how, '-o', 'farm.fits'];
+      const { jobs } = JSON.parse(await well(folder, ...submit, '--job-time', '25ms', '--json')) as Submitted;
+      assert.equal(jobs, 6);
+      for (let n = jobs - 1; n >= 0; n--)
+        await well(folder, 'worker', '--job', `farm.fits.farm/jobs/${n}.json`, '--root', '.', '--backend', 'reference'); // prettier-ignore
+      await well(folder, 'farm', 'collect', 'farm.fits.farm');
+      for (const ending of ['.png', '-sheet.png']) {
+        const [one, farm] = await Promise.all(
+          ['one', 'farm'].map((name) => readFile(join(folder, `${name}${ending}`))),
+        );
+        assert.ok(one.equals(farm), ending);
+      }
+      // All of the FITS but its history, which names the commands.
+      const [one, farm] = await Promise.all(
+        ['one', 'farm'].map(async (name) => {
+          const bytes = await readFile(join(folder, `${name}.fits`));
+          const cards = bytes.toString('latin1').match(/.{80}/gs) ?? [];
+          return cards.filter((card) => !card.startsWith('HISTORY') && card.trim() !== '');
+        }),
+      );
+      assert.ok(one.length > 100);
+      assert.deepEqual(farm, one);
+    }));
+
+  it('reads a recording by HTTP ranges, under the addresses it was given, and notices one that has changed', () =>
+    withFolder(async (folder) => {
+      await well(folder, ...'simulate --stations 3 --rate 50kHz --duration 40ms -o sky'.split(' '));
+      const how = '--channels 4 --integration 10ms --values sums --backend reference'.split(' ');
+      await well(folder, 'correlate', 'sky.sigmf-meta', ...how, '-o', 'one.uvh5');
+      await served(folder, async (url, version) => {
+        const submit = [
+          'farm',
+          'submit',
+          'correlate',
+          `${url}/data/sky.sigmf-meta`,
+          ...how,
+          '-o',
+          'farm.uvh5',
+        ];
+        const { jobs } = JSON.parse(
+          await well(folder, ...submit, '--job-time', '20ms', '--json'),
+        ) as Submitted;
+        assert.equal(jobs, 2);
+        const worker = (n: number, root: string) =>
+          corellaHere(folder, 'worker', '--job', `farm.uvh5.farm/jobs/${n}.json`, '--root', root, '--backend', 'reference'); // prettier-ignore
+        for (const root of ['.', `${url}/other`])
+          assert.match((await worker(0, root)).stderr, /lies outside .*where this process may read/);
+        assert.equal((await worker(0, `${url}/data`)).code, 0);
+        version.etag = '"other"';
+        assert.match((await worker(1, `${url}/data`)).stderr, /has changed since it was opened/);
+        version.etag = '"first"';
+        assert.equal((await worker(1, `${url}/data`)).code, 0);
+      });
+      await well(folder, 'farm', 'collect', 'farm.uvh5.farm');
+      const [one, farm] = await Promise.all(
+        ['one.uvh5', 'farm.uvh5'].map((name) => integrationsIn(join(folder, name))),
+      );
+      assert.deepEqual(farm, one);
     }));
 
   it('reads only under its roots, wherever links lead', () =>

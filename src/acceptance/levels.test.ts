@@ -1,123 +1,149 @@
-/** Recordings that are weak or strong for their converter lose next to nothing on the way to few bits. */
+/** A band that slopes by 40 dB, in four bits: with a level for each input and channel nothing of it is lost. */
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
-import { temporaryFolder } from '../core/testing/temporary-folder.js';
+import { before, describe, it } from 'node:test';
 import { randomStream } from '../core/random.js';
+import { temporaryFolder } from '../core/testing/temporary-folder.js';
 import { openFile } from '../formats/index.js';
-import { corella } from './corella.js';
+import { corellaHere } from './corella.js';
 
-const STATIONS = 4;
-const SAMPLES = 16 * 4000;
-const LIKE = 0.3;
+const INPUTS = 2;
+const CHANNELS = 8;
+const SPECTRA = 3000;
+const SAMPLES = (SPECTRA + 7) * CHANNELS;
+/** What both inputs hear alike, in power. */
+const LIKE = 0.5;
+/** rms of a channel, and what input 1 has of input 0's. */
+const rmsOf = (c: number): number => 8 * 10 ** (c / 3.5);
+const WEAKER = 0.2;
 
-/** Complex bytes of noise that is alike in all stations by a known part, of an rms in levels; written by hand. */
-async function record(folder: string, name: string, rms: number): Promise<void> {
-  const data = new Int8Array(2 * STATIONS * SAMPLES);
-  const common = new Float64Array(2 * SAMPLES);
-  randomStream(1, name, 'sky').addGaussians(common, rms * Math.sqrt(LIKE));
-  for (let a = 0; a < STATIONS; a++) {
-    const own = new Float64Array(2 * SAMPLES);
-    randomStream(1, name, a).addGaussians(own, rms * Math.sqrt(1 - LIKE));
-    for (let t = 0; t < SAMPLES; t++)
-      for (let part = 0; part < 2; part++) {
-        const value = Math.round(common[2 * t + part] + own[2 * t + part]);
-        data[2 * (t * STATIONS + a) + part] = Math.max(-127, Math.min(127, value));
-      }
-  }
-  await writeFile(join(folder, `${name}.sigmf-data`), data);
-  const meta = {
-    global: {
-      'core:datatype': 'ci8',
-      'core:sample_rate': 1e5,
-      'core:version': '1.0.0',
-      'core:num_channels': STATIONS,
-    },
-    captures: [{ 'core:sample_start': 0, 'core:frequency': 58e6, 'core:datetime': '2026-06-01T04:00:00Z' }],
-    annotations: [],
-  };
-  await writeFile(join(folder, `${name}.sigmf-meta`), JSON.stringify(meta));
-  const rows = Array.from({ length: STATIONS }, (_, n) => `s${n},${n},0,0`);
-  await writeFile(join(folder, 'array.csv'), `name,east_m,north_m,up_m\n${rows.join('\n')}\n`);
-  const description = {
-    ...{ name: 'four', title: 'four in a row', positions: 'array.csv', polarisations: 1, beamExponent: 0 },
-    site: { latitudeDeg: 34, longitudeDeg: -107, heightM: 1000 },
-    band: { lowHz: 30e6, highHz: 88e6 },
-    recording: { centreFrequencyHz: 58e6, sampleRateHz: 1e5, channels: 16, bits: 8 },
-  };
-  await writeFile(join(folder, 'array.json'), JSON.stringify(description));
-}
-
-/** Means over pairs and channels: power of an input, and what is alike over it. */
-async function measured(path: string): Promise<{ readonly power: number; readonly like: number }> {
-  const file = await openFile(path);
-  try {
-    if (file.kind !== 'visibilities') throw new Error('visibilities were written');
-    let [autos, crosses, inAutos, inCrosses] = [0, 0, 0, 0];
-    for await (const { visibilities, counts, channels, stations } of file.integrations()) {
-      for (let c = 0, b = 0; c < channels; c++)
-        for (let i = 0; i < stations; i++)
-          for (let j = 0; j <= i; j++, b++) {
-            if (i === j) [autos, inAutos] = [autos + visibilities[2 * b], inAutos + counts[b]];
-            else [crosses, inCrosses] = [crosses + visibilities[2 * b], inCrosses + counts[b]];
-          }
-    }
-    return { power: autos / inAutos, like: crosses / inCrosses / (autos / inAutos) };
-  } finally {
-    await file.close();
-  }
-}
-
-void describe('levels', () => {
+void describe('levels by input and channel', () => {
   const folder = temporaryFolder('levels');
-  for (const rms of [2, 5, 20, 40])
-    void it(`four bits of a recording of ${rms} levels rms keep what is alike, and the unit of the usual gain`, async () => {
-      await record(folder, `rms${rms}`, rms);
-      const made = new Map<string, { readonly power: number; readonly like: number }>();
-      for (const bits of ['float', '4', '4 --van-vleck']) {
-        const out = `rms${rms}-${bits.replaceAll(' ', '')}.uvh5`;
-        const { code, stdout, stderr } = await corella(folder, ...`correlate rms${rms}.sigmf-meta --telescope array.json --channels 16 --integration 1s --bits ${bits} -o ${out} --json`.split(' ')); // prettier-ignore
-        assert.equal(code, 0, stderr);
-        if (bits === '4') {
-          const { level } = JSON.parse(stdout) as { level: { outputRms: number; efficiency: number } };
-          assert.ok(Math.abs(level.outputRms - 2.5) < 0.01, String(level.outputRms));
-          assert.ok(level.efficiency > 0.98);
+  before(async () => {
+    const data = new Int16Array(2 * INPUTS * SAMPLES);
+    const random = randomStream(2, 'levels');
+    const values = new Float64Array(data.length);
+    // Noise well within each channel: drawn for every eighth spectrum, and straight lines between.
+    const step = 8 * CHANNELS;
+    const knots = Math.ceil(SAMPLES / step) + 1;
+    const drawn = (): Float64Array => Float64Array.from({ length: 2 * knots }, () => random.gaussian());
+    for (let c = 0; c < CHANNELS; c++) {
+      const sky = drawn();
+      for (let a = 0; a < INPUTS; a++) {
+        const own = drawn();
+        const rms = rmsOf(c) * (a === 1 ? WEAKER : 1);
+        const level = own.map((one, n) => rms * (Math.sqrt(LIKE) * sky[n] + Math.sqrt(1 - LIKE) * one));
+        for (let t = 0; t < SAMPLES; t++) {
+          const [knot, part] = [Math.floor(t / step), (t % step) / step];
+          const at = (of: 0 | 1): number =>
+            (1 - part) * level[2 * knot + of] + part * level[2 * (knot + 1) + of];
+          const angle = (2 * Math.PI * (c - CHANNELS / 2) * t) / CHANNELS;
+          const [re, im] = [at(0), at(1)];
+          values[2 * (t * INPUTS + a)] += re * Math.cos(angle) - im * Math.sin(angle);
+          values[2 * (t * INPUTS + a) + 1] += re * Math.sin(angle) + im * Math.cos(angle);
         }
-        made.set(bits, await measured(join(folder, out)));
       }
-      const [float, four, corrected] = ['float', '4', '4 --van-vleck'].map((bits) => made.get(bits));
-      assert.ok(float && four && corrected);
-      // The usual gain keeps levels in units of full scale, whatever gain was measured.
-      const unit = four.power / float.power / (7 / 127) ** 2;
-      assert.ok(Math.abs(unit - 1) < 0.02, `power is off by ${unit}`);
-      // Rounding dilutes what is alike by its own noise: 1.4 % at the chosen level.
-      assert.ok(
-        four.like / float.like > 0.96 && four.like / float.like < 1.005,
-        `${four.like} of ${float.like}`,
-      );
-      // Corrected, both are what floats have, but for the few thousandths that rounding's own noise leaves of so little.
-      const power = corrected.power / float.power / (7 / 127) ** 2;
-      assert.ok(Math.abs(power - 1) < 0.002, `corrected power is off by ${power}`);
-      assert.ok(
-        Math.abs(corrected.like / float.like - 1) < 0.002,
-        `corrected: ${corrected.like} of ${float.like}`,
-      );
-    });
+    }
+    values.forEach((value, n) => (data[n] = Math.max(-32767, Math.min(32767, Math.round(value)))));
+    await writeFile(join(folder, 'slope.sigmf-data'), data);
+    const meta = {
+      global: {
+        ...{ 'core:datatype': 'ci16_le', 'core:sample_rate': 1e5, 'core:version': '1.0.0' },
+        'core:num_channels': INPUTS,
+      },
+      captures: [{ 'core:sample_start': 0, 'core:frequency': 58e6, 'core:datetime': '2026-06-01T04:00:00Z' }],
+      annotations: [],
+    };
+    await writeFile(join(folder, 'slope.sigmf-meta'), JSON.stringify(meta));
+    await writeFile(join(folder, 'array.csv'), 'name,east_m,north_m,up_m\na,0,0,0\nb,1,0,0\n');
+    const description = {
+      ...{ name: 'two', title: 'two', positions: 'array.csv', polarisations: 1, beamExponent: 0 },
+      site: { latitudeDeg: 34, longitudeDeg: -107, heightM: 1000 },
+      band: { lowHz: 30e6, highHz: 88e6 },
+      recording: { centreFrequencyHz: 58e6, sampleRateHz: 1e5, channels: CHANNELS, bits: 8 },
+    };
+    await writeFile(join(folder, 'array.json'), JSON.stringify(description));
+  });
 
-  void it('tells a gain that leaves too little', async () => {
-    await record(folder, 'weak', 2);
-    const line = 'correlate weak.sigmf-meta --telescope array.json --channels 16 --integration 1s --bits 4';
-    const told = await corella(folder, ...`${line} --gain 0.1 -o weak.uvh5`.split(' '));
-    assert.equal(told.code, 0, told.stderr);
-    assert.match(
-      told.stdout,
-      /the weakest input has 0\.\d+ levels rms: rounding leaves it \d+\.\d % of a weak signal/,
+  /** Means of the pairs (0,0), (1,0) and (1,1), [c][pair]. */
+  async function products(name: string, ...words: string[]): Promise<number[][]> {
+    const voltages = name === 'slope' ? ['--channels', String(CHANNELS), '--taps', '8'] : [];
+    const line = `correlate ${name}.sigmf-meta --telescope array.json --integration 1min -o out.uvh5 --overwrite --json`;
+    const { code, stderr } = await corellaHere(folder, ...line.split(' '), ...voltages, ...words);
+    assert.equal(code, 0, stderr);
+    const file = await openFile(join(folder, 'out.uvh5'));
+    try {
+      assert.ok(file.kind === 'visibilities');
+      for await (const { visibilities, counts } of file.integrations())
+        return Array.from({ length: CHANNELS }, (_, c) =>
+          [0, 1, 2].map((b) => visibilities[2 * (3 * c + b)] / counts[3 * c + b]),
+        );
+      throw new Error('no integration');
+    } finally {
+      await file.close();
+    }
+  }
+  const coefficient = ([x, xy, y]: readonly number[]): number => xy / Math.sqrt(x * y);
+
+  void it('measured: every channel keeps its correlation, and means their unit', async () => {
+    const floats = await products('slope', '--bits', 'float');
+    const plain = await products('slope', '--bits', '4');
+    const leveled = await products(
+      'slope',
+      '--bits',
+      '4',
+      '--levels',
+      'measured',
+      '--levels-out',
+      'levels.json',
     );
-    const usual = await corella(folder, ...`${line} -o usual.uvh5`.split(' '));
-    assert.match(
-      usual.stdout,
-      /level: 2\.0\d* rms in, 2\.5 levels rms after a gain of .* \(measured\); rounding leaves 98\.\d %/,
-    );
+    // One gain for all leaves the weak channels of the weak input next to nothing.
+    assert.ok(!(Math.abs(coefficient(plain[0]) / coefficient(floats[0]) - 1) < 0.3));
+    // Four bits, 7 for 32767.
+    const unit = (7 / 32767) ** 2;
+    for (let c = 0; c < CHANNELS; c++) {
+      for (const pair of [0, 2])
+        assert.ok(
+          Math.abs(leveled[c][pair] / (floats[c][pair] * unit) - 1) < 0.05,
+          `channel ${c}, pair ${pair}: ${leveled[c][pair] / (floats[c][pair] * unit)}`,
+        );
+      const [got, wanted] = [coefficient(leveled[c]), coefficient(floats[c])];
+      assert.ok(Math.abs(got / wanted - 1) < 0.03, `channel ${c}: ${got}, ${wanted}`);
+    }
+    const { levels } = JSON.parse(await readFile(join(folder, 'levels.json'), 'utf8')) as {
+      levels: number[][];
+    };
+    // The weaker input has five times the gain, the first channel a hundred times the last one's.
+    assert.ok(Math.abs(levels[1][3] / levels[0][3] / 5 - 1) < 0.1);
+    assert.ok(Math.abs(levels[0][0] / levels[0][7] / 100 - 1) < 0.2);
+
+    assert.deepEqual(await products('slope', '--bits', '4', '--levels', 'levels.json'), leveled);
+    const line =
+      'channelise slope.sigmf-meta --channels 8 --taps 8 --bits 4 --levels levels.json -o c.sigmf-meta';
+    const { code, stderr } = await corellaHere(folder, ...line.split(' '));
+    assert.equal(code, 0, stderr);
+    // The file's own middle, and with it the zenith, is a hair further on.
+    const again = await products('c');
+    leveled.forEach((row, c) => {
+      row.forEach((value, pair) => {
+        assert.ok(Math.abs(again[c][pair] / value - 1) < 1e-6, `channel ${c}, pair ${pair}`);
+      });
+    });
+  });
+
+  void it('refuses what cannot be undone, or fits nothing', async () => {
+    const refused = async (words: string, message: RegExp): Promise<void> => {
+      const line = `correlate slope.sigmf-meta --telescope array.json --channels 8 -o x.uvh5 ${words}`;
+      const { code, stderr } = await corellaHere(folder, ...line.split(' '));
+      assert.notEqual(code, 0);
+      assert.match(stderr, message);
+    };
+    await refused('--levels measured --values sums', /nobody could undo levels of inputs and channels/);
+    await refused('--levels measured --bits float', /these channels are floats, and are not rounded/);
+    await refused('--levels measured --gain 2', /--gain says one gain for all/);
+    await refused('--levels-out l.json', /no levels were asked for/);
+    await writeFile(join(folder, 'bad.json'), '{"levels": [[1, 1]]}');
+    await refused('--levels bad.json', /has 2 levels of input 0 for 8 channels/);
   });
 });

@@ -69,6 +69,8 @@ export function channeliseCases(open: () => Promise<Backend>, options: CaseOptio
     shape({ ...one, channels: 97, taps: 3, inputs: 33, blockSamples: 1000 }, 3);
     shape({ ...two, channels: 100, taps: 8, inputs: 38, blockSamples: 900 }, 4);
     shape({ ...two, channels: 16, taps: 64, blockSamples: 5000, inputType: 'i16' }, 30);
+    shape({ ...one, channels: 6, taps: 129, blockSamples: 1000 }, 20);
+    shape({ ...two, channels: 4, taps: 255, blockSamples: 700, inputType: 'i8' }, 9);
     shape({ ...two, channels: 132, taps: 8, blockSamples: 900 }, 20);
     shape({ ...one, channels: 143, taps: 3, blockSamples: 1500 }, 18);
     shape({ ...one, channels: 1000, taps: 4, blockSamples: 5000 }, 5);
@@ -98,19 +100,22 @@ export function channeliseCases(open: () => Promise<Backend>, options: CaseOptio
       );
     }
 
-    theCase('full scale, 64 taps of one sign', async () => {
-      // Sums of 64 · 128 · 32767: past 24 bits, within 32.
-      const coefficients = new Float64Array(64 * 8).fill(1);
-      const base = { ...one, channels: 8, taps: 64, coefficients, blockSamples: 640 };
-      const plan = planChannelise({ ...base, gains: 1 / 64 });
-      await agree(plan, [fullScale('ci8', 1, 640, randomStream(33))]);
-      const flat = fullScale('ci8', 1, 640, randomStream(33));
-      flat.voltages.fill(-128);
-      // All in the zero frequency: 64·8·(−128)(1 + i), of which 1/512 is −128 and stops at −127, twice for each of 17 spectra.
-      const { blocks, saturated } = await agree(planChannelise({ ...base, gains: 1 / 512 }), [flat]);
-      assert.equal(saturated, 2 * 17);
-      assert.deepEqual([...blocks[0].spectra.subarray(4 * 2 * 17, 4 * 2 * 17 + 2)], [-127, -127]);
-    });
+    for (const taps of [64, 256]) {
+      theCase(`full scale, ${taps} taps of one sign`, async () => {
+        // Sums of 256 · 128 · 32767: past 24 bits, within 32.
+        const coefficients = new Float64Array(taps * 8).fill(1);
+        const samples = 8 * (taps + 16);
+        const base = { ...one, channels: 8, taps, coefficients, blockSamples: samples };
+        const plan = planChannelise({ ...base, gains: 1 / taps });
+        await agree(plan, [fullScale('ci8', 1, samples, randomStream(33))]);
+        const flat = fullScale('ci8', 1, samples, randomStream(33));
+        flat.voltages.fill(-128);
+        // All in the zero frequency: 8T·(−128)(1 + i), of which 1/8T is −128 and stops at −127, twice for each of 17 spectra.
+        const { blocks, saturated } = await agree(planChannelise({ ...base, gains: 1 / (8 * taps) }), [flat]);
+        assert.equal(saturated, 2 * 17);
+        assert.deepEqual([...blocks[0].spectra.subarray(4 * 2 * 17, 4 * 2 * 17 + 2)], [-127, -127]);
+      });
+    }
 
     theCase('a gain for each input and channel', async () => {
       const gains = Float64Array.from({ length: 4 * 12 }, (_, n) => (n % 7) - 3);
@@ -138,19 +143,22 @@ export function channeliseCases(open: () => Promise<Backend>, options: CaseOptio
     }
 
     theCase('a spectrum is missing if any of its samples is', async () => {
-      const plan = planChannelise({ ...two, channels: 4, taps: 2, gains: 4, blockSamples: 40 });
-      // Sample 9 of input 1: spectra 1 (samples 4…11) and 2 (8…15), for both inputs of station 0.
-      const whole = withGaps(fullScale('ci8', 4, 40, randomStream(36)), [gapOf([1, 2], [9, 10])]);
-      const { blocks } = await agree(plan, [whole]);
-      const [{ gaps, spectra, samples }] = blocks;
-      assert.deepEqual(gaps, [
-        { firstChannel: 0, endChannel: 4, firstInput: 0, endInput: 2, firstSample: 1, endSample: 3 },
-      ]);
-      for (let row = 0; row < 16; row++) {
-        const zeros = spectra
-          .subarray((row * samples + 1) * 2, (row * samples + 3) * 2)
-          .every((x) => x === 0);
-        assert.equal(zeros, row % 4 < 2, `row ${row}`);
+      // Sample 9 of input 1: spectra 1 (samples 4…11) and 2 (8…15), of that input, or of both of station 0.
+      for (const gapsCover of ['inputs', 'stations'] as const) {
+        const plan = planChannelise({ ...two, channels: 4, taps: 2, gains: 4, blockSamples: 40, gapsCover });
+        const whole = withGaps(fullScale('ci8', 4, 40, randomStream(36)), [gapOf([1, 2], [9, 10])]);
+        const { blocks } = await agree(plan, [whole]);
+        const [{ gaps, spectra, samples }] = blocks;
+        const firstInput = gapsCover === 'inputs' ? 1 : 0;
+        assert.deepEqual(gaps, [
+          { firstChannel: 0, endChannel: 4, firstInput, endInput: 2, firstSample: 1, endSample: 3 },
+        ]);
+        for (let row = 0; row < 16; row++) {
+          const zeros = spectra
+            .subarray((row * samples + 1) * 2, (row * samples + 3) * 2)
+            .every((x) => x === 0);
+          assert.equal(zeros, row % 4 < 2 && row % 4 >= firstInput, `row ${row}`);
+        }
       }
     });
 

@@ -80,8 +80,8 @@ export interface IntegerTaps {
 }
 
 /**
- * Rounds the filter once, so that sums over 8-bit samples are exact integers on every backend. With 64 taps
- * a sum stays below 64·128·32767 = 2.7·10⁸, inside 32 bits.
+ * Rounds the filter once, so that sums over 8-bit samples are exact integers on every backend. With 256
+ * taps a sum stays below 256·128·32767 = 1.07·10⁹, inside 32 bits.
  */
 export function roundTaps(filter: Float64Array): IntegerTaps {
   let largest = 0;

@@ -86,8 +86,8 @@ describe('channelise plan', () => {
       assert.throws(() => planChannelise({ ...options, ...changes }), message);
     };
     refused({ channels: 1 }, /channels is 1; give a whole number from 2 to 1048576/);
-    refused({ taps: 0 }, /taps is 0; give a whole number from 1 to 64/);
-    refused({ taps: 65 }, /taps is 65/);
+    refused({ taps: 0 }, /taps is 0; give a whole number from 1 to 256/);
+    refused({ taps: 257 }, /taps is 257/);
     refused({ inputs: 3 }, /3 inputs cannot be stations of 2/);
     refused({ inputs: 0 }, /inputs is 0/);
     refused({ blockSamples: 0 }, /blockSamples is 0/);

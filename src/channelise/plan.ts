@@ -2,11 +2,13 @@
 import { isComplexVoltage, type SpectraType, type VoltageType } from '../core/axes.js';
 import type { SpectraShape } from '../core/blocks.js';
 import { realNumber, refuse, wholeNumber } from '../core/errors.js';
+import type { GapsCover } from '../core/gaps.js';
 import { addSamples, type Instant } from '../core/instant.js';
 import { ownFilter, prototypeFilter, roundTaps, type FilterWindow } from './filter.js';
 
 const MOST_CHANNELS = 2 ** 20;
-const MOST_TAPS = 64;
+/** Sums of so many 16-bit taps and 8-bit samples fit the kernels' 32 bits, halves of taps their 22. */
+const MOST_TAPS = 256;
 const MOST_INPUTS = 2 ** 16;
 
 export interface ChanneliseOptions {
@@ -30,6 +32,8 @@ export interface ChanneliseOptions {
   readonly gains?: number | Float64Array;
   /** The largest number of the input, where fewer bits were recorded than its type holds: for the default gain. */
   readonly inputFullScale?: number;
+  /** What missing samples of one polarisation take: its own spectra, unless given, or those of its whole station. */
+  readonly gapsCover?: GapsCover;
   /** The most samples a call will bring. */
   readonly blockSamples: number;
   /**
@@ -54,6 +58,7 @@ export interface ChannelisePlan {
   readonly sampling: 'real' | 'complex';
   /** P: the transform's length, C for complex samples and 2C for real ones. */
   readonly samplesPerSpectrum: number;
+  readonly gapsCover: GapsCover;
   readonly blockSamples: number;
   /** Nothing where nothing is delayed. */
   readonly mostDelaySamples?: number;
@@ -104,6 +109,7 @@ export function planChannelise(options: ChanneliseOptions): ChannelisePlan {
     outputType,
     sampling,
     samplesPerSpectrum,
+    gapsCover: options.gapsCover ?? 'inputs',
     blockSamples,
     ...mostDelay(options),
     capacity,

@@ -14,6 +14,7 @@ const plan = planChannelise({
   polarisations: 2,
   inputType: 'ci8',
   outputType: 'ci8',
+  gapsCover: 'stations',
   blockSamples: 20,
 });
 const gap = (firstInput: number, endInput: number, firstSample: number, endSample: number) => ({
@@ -60,6 +61,10 @@ describe('stream of blocks', () => {
       { ...box, firstSample: 0, endSample: 3 },
     ]);
     assert.deepEqual(missingSpectra(plan, [gap(2, 3, 12, 13)], 1), []);
+    // Of inputs alone, unless stations were asked for.
+    assert.deepEqual(missingSpectra({ ...plan, gapsCover: 'inputs' }, [gap(1, 2, 11, 12)], 9), [
+      { ...box, firstInput: 1, firstSample: 0, endSample: 3 },
+    ]);
   });
 
   it('refuses blocks that do not fit the plan, before anything is touched', () => {

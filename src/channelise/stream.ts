@@ -21,7 +21,7 @@ export interface StreamStep {
   readonly spectra: number;
   /** Samples used up: the next window opens at this one. */
   readonly consumed: number;
-  /** Missing spectra, over whole stations and all channels; they are written as zeros. */
+  /** Missing spectra, over all channels; they are written as zeros. */
   readonly gaps: readonly SpectraGap[];
 }
 
@@ -102,9 +102,9 @@ export function missingSpectra(
   gaps: readonly VoltageGap[],
   spectra: number,
 ): SpectraGap[] {
-  const { samplesPerSpectrum, taps, channels, polarisations } = plan;
+  const { samplesPerSpectrum, taps, channels, polarisations, gapsCover } = plan;
   const some = gaps.filter((gap) => gap.firstSample < gap.endSample && gap.firstInput < gap.endInput);
-  const missing = wholeStations(some, polarisations)
+  const missing = wholeStations(some, gapsCover === 'stations' ? polarisations : 1)
     .map((gap) => ({
       firstChannel: 0,
       endChannel: channels,

@@ -9,10 +9,13 @@ import {
 } from '../channelise/index.js';
 import { refuse } from '../core/errors.js';
 import { formatHz, withMinus } from '../core/units.js';
-import { writeFileWhole } from '../formats/index.js';
+import { openFile, writeFileWhole, type Recording, type VoltageRecording } from '../formats/index.js';
 import { linePlots, renderPng, seriesColour, type Picture, type PlotSeries } from '../draw/index.js';
 import { channeliseToFile } from '../pipeline/channelise.js';
 import { channelsOf, planChannels } from '../pipeline/channels.js';
+import type { Finer } from '../pipeline/fine/fold.js';
+import type { Level } from '../pipeline/levels.js';
+import type { InputLevels } from '../pipeline/levels/input-levels.js';
 import {
   addChannelOptions,
   measuredSettings,
@@ -26,8 +29,24 @@ import {
   kurtosisOptionNames,
   kurtosisWork,
   type KurtosisOptions,
+  type KurtosisWork,
 } from './interference/kurtosis-options.js';
 import { leastSpectraOf } from '../pipeline/stages/kurtosis.js';
+import {
+  addFloatTapsOption,
+  floatTapsLines,
+  withFloatTaps,
+  type FloatTapsOptions,
+} from './options/float-taps-option.js';
+import { addFineOption, planFine, refuseFine, type FineOptions } from './options/fine-option.js';
+import {
+  addLevelsOptions,
+  leveled,
+  levelsFacts,
+  levelsHistory,
+  levelsLines,
+  type LevelsOptions,
+} from './options/levels-options.js';
 import { history } from './report/history.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
 import { levelFacts, levelLines } from './report/level-lines.js';
@@ -44,13 +63,23 @@ import {
 import { openTerminal, spectraText } from './report/terminal.js';
 
 export interface ChanneliseOptions
-  extends BackendOptions, ChannelOptions, KurtosisOptions, OpenFlags, OutputOptions {
+  extends
+    BackendOptions,
+    ChannelOptions,
+    FineOptions,
+    FloatTapsOptions,
+    KurtosisOptions,
+    LevelsOptions,
+    OpenFlags,
+    OutputOptions {
   readonly out?: string;
   readonly response?: true;
 }
 
 export function registerChannelise(program: Command): void {
-  addChanneliseOptions(program.command('channelise')).action(run);
+  addLevelsOptions(
+    addFineOption(addFloatTapsOption(addChanneliseOptions(program.command('channelise')))),
+  ).action(run);
 }
 
 /** What channelise takes, wherever it is done. */
@@ -74,6 +103,8 @@ export function addChanneliseOptions(command: Command): Command {
   addBackendOptions(command);
   return addExamples(command, [
     ['channelise voltages.sigmf-meta --channels 64 -o channels.sigmf-meta', '64 channels, 8 bits'],
+    ['channelise channels.sigmf-meta --fine-channels 32 -o fine.sigmf-meta', 'channels made finer'],
+    ['channelise voltages.sigmf-meta --bits 4 --levels measured', 'a gain for each input and channel'],
     ['channelise --response --channels 1024 --taps 8', 'response.png, and the loss at a channel’s edge'],
     ['channelise --response --filter flat', 'the same of a filter by name: usual, even, flat, sharp or dft'],
     ['channelise --response --taps 16 --window kaiser:9 --json', 'the curves as numbers'],
@@ -84,7 +115,11 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
   if (options.response === true) {
     if (path !== undefined)
       refuse('--response', `needs no recording, such as ${path}`, 'leave one of them out');
-    refuseGiven(command, ['bits', 'gain', ...kurtosisOptionNames], 'does not change the response');
+    refuseGiven(
+      command,
+      ['bits', 'gain', 'fineChannels', 'levels', 'levelsOut', ...kurtosisOptionNames],
+      'does not change the response',
+    );
     return showResponse(options);
   }
   if (path === undefined) refuse('channelise', 'no recording was named', 'name one, or ask for --response');
@@ -92,21 +127,28 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
   const outputs = recordingPaths(options.out ?? 'channels.sigmf-meta');
   const [, out] = outputs;
   await checkOutputs({ ...options, paths: outputs, from: path });
-  const recording = await openVoltages(path, await openOptions(options));
+  const opened = await openRecording(path, options, command);
   try {
-    const settings = await measuredSettings(options, recording);
     const kurtosis = kurtosisWork(options);
-    const plan = planChannels(recording, {
-      ...settings,
-      ...leastSpectraOf(kurtosis.asked.kurtosis, { ...recording, channels: settings.channels }),
-    });
+    const { recording, plan, level, own, finer } = await planWork(
+      withFloatTaps(opened, options),
+      ...([options, kurtosis] as const),
+    );
+    const channels = finer?.channels.frequenciesHz.length ?? plan.channels;
+    const inputs = finer?.inputs ?? plan.inputs;
     const stage = terminal.stage('channelise');
     const facts = await withBackend(options, (backend) =>
       channeliseToFile(recording, plan, {
         backend,
         path: out,
-        history: [...history({ from: recording }), ...kurtosisHistory(kurtosis)],
+        history: [
+          ...history({ from: recording }),
+          ...levelsHistory(own, options, 'kept in the file'),
+          ...kurtosisHistory(kurtosis),
+        ],
         ...kurtosis.asked,
+        ...(finer && { finer }),
+        ...(own && { levels: own.factors }),
         onProgress: stage.update,
       }),
     );
@@ -115,19 +157,22 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
     terminal.result(
       {
         path: out,
-        channels: plan.channels,
+        channels,
         channelWidthHz,
-        inputs: plan.inputs,
+        inputs,
         spectra: facts.spectra,
         saturated: facts.saturated,
-        ...levelFacts(settings.level),
+        ...levelFacts(level),
+        ...levelsFacts(own),
         ...lossFacts(recording, facts.missingSamples),
         ...kurtosisFacts(kurtosis, recording.sampleRateHz / plan.samplesPerSpectrum),
         seconds,
       },
       [
-        `${out}: ${spectraText(facts.spectra)} of ${plan.channels} channels, ${formatHz(channelWidthHz)} each, for ${plan.inputs} inputs`,
-        ...levelLines(settings.level),
+        `${out}: ${spectraText(facts.spectra)} of ${channels} channels, ${formatHz(channelWidthHz)} each, for ${inputs} inputs`,
+        ...levelLines(level),
+        ...levelsLines(own),
+        ...floatTapsLines(opened, options),
         ...railLines(facts.saturated, 2 * facts.spectra * plan.channels * plan.inputs),
         ...unknownFactLines(recording),
         ...lossLines(recording, facts.missingSamples, 'spectra that need them are marked as missing'),
@@ -135,8 +180,51 @@ async function run(path: string | undefined, options: ChanneliseOptions, command
       ],
     );
   } finally {
-    await recording.close();
+    await opened.close();
   }
+}
+
+/** Voltages, or channels where finer ones were asked for. */
+async function openRecording(path: string, options: ChanneliseOptions, command: Command): Promise<Recording> {
+  if (options.fineChannels === undefined) return openVoltages(path, await openOptions(options));
+  refuseGiven(command, ['channels', 'levels', 'levelsOut'], 'does not go with --fine-channels');
+  const opened = await openFile(path, await openOptions(options));
+  if (opened.kind === 'visibilities') {
+    await opened.close();
+    return refuse(path, 'holds visibilities', 'name channelised data');
+  }
+  return opened;
+}
+
+interface ChanneliseWork {
+  readonly recording: VoltageRecording;
+  readonly plan: ChannelisePlan;
+  readonly level?: Level;
+  readonly own?: InputLevels;
+  readonly finer?: Finer;
+}
+
+async function planWork(
+  opened: Recording,
+  options: ChanneliseOptions,
+  { asked: { kurtosis } }: KurtosisWork,
+): Promise<ChanneliseWork> {
+  refuseFine(opened, options);
+  if (opened.kind === 'spectra') {
+    const { streams, plan, finer, level } = await planFine(
+      ...([opened, options.fineChannels ?? 0, options, kurtosis] as const),
+    );
+    return { recording: streams, plan, finer, ...(level && { level }) };
+  }
+  const own = await leveled(options, opened);
+  const { level, ...settings } = own
+    ? { ...own.settings, level: undefined }
+    : await measuredSettings(options, opened);
+  const plan = planChannels(opened, {
+    ...settings,
+    ...leastSpectraOf(kurtosis, { ...opened, channels: settings.channels }),
+  });
+  return { recording: opened, plan, ...(level && { level }), ...(own && { own: own.levels }) };
 }
 
 async function showResponse(options: ChanneliseOptions): Promise<void> {
@@ -149,7 +237,8 @@ async function showResponse(options: ChanneliseOptions): Promise<void> {
       ...change,
       inputs: 1,
       polarisations: 1,
-      inputType: 'ci8',
+      // Taps of 8-bit samples are rounded to 16 bits.
+      inputType: options.floatTaps === true ? 'ci16' : 'ci8',
       outputType: 'cf32',
       blockSamples: channels,
     });

@@ -1,5 +1,6 @@
 /** corella correlate: recorded voltages, or already channelised data, to visibilities. */
 import type { Command } from 'commander';
+import type { Integration } from '../core/blocks.js';
 import { formatHz, formatSeconds } from '../core/units.js';
 import { openFile, type StoredValues, visibilityFormatFor } from '../formats/index.js';
 import { type CorrelationSettings } from '../pipeline/correlate.js';
@@ -7,8 +8,22 @@ import { writtenAsFar } from '../pipeline/write.js';
 import { refuse } from '../core/errors.js';
 import { NO_TELESCOPE, refuseUnplaced } from '../telescope/unplaced.js';
 import { addChannelOptions, channelOptionNames, type ChannelOptions } from './options/channel-options.js';
-import { addBackendOptions, addExamples, refuseGiven, type BackendOptions } from './options/command.js';
+import {
+  addBackendOptions,
+  addCardsOption,
+  addExamples,
+  refuseGiven,
+  type CardsOptions,
+} from './options/command.js';
 import { addEopOption } from './options/eop-option.js';
+import {
+  addFloatTapsOption,
+  floatTapsLines,
+  withFloatTaps,
+  type FloatTapsOptions,
+} from './options/float-taps-option.js';
+import { addFineOption, type FineOptions } from './options/fine-option.js';
+import { addLevelsOptions, levelsFacts, levelsLines, type LevelsOptions } from './options/levels-options.js';
 import {
   addCorrelatePartOptions,
   correlatePart,
@@ -16,7 +31,7 @@ import {
   type CorrelatePartOptions,
 } from './options/correlate-part.js';
 import { addOpenOptions, openOptions, type OpenFlags } from './options/open-options.js';
-import { refuseUnknown, telescopeFor, withBackend } from './open.js';
+import { refuseUnknown, telescopeFor, withCards } from './open.js';
 import { leftoverLines } from './options/leftover-lines.js';
 import { addOverwriteOption, checkOutputs, parseOutput, type OutputOptions } from './options/outputs.js';
 import { duration } from './options/quantity.js';
@@ -26,17 +41,25 @@ import { coherenceFacts } from './report/coherence-lines.js';
 import { openTerminal, spectraText } from './report/terminal.js';
 import { addPhaseCentreOption, parseCentre, type PhaseCentreOptions } from './options/phase-centre-option.js';
 import { kurtosisFacts, kurtosisHistory, kurtosisLines } from './interference/kurtosis-lines.js';
-import { addKurtosisOptions, kurtosisWork, type KurtosisOptions } from './interference/kurtosis-options.js';
+import {
+  addKurtosisOptions,
+  kurtosisOptionNames,
+  kurtosisWork,
+  type KurtosisOptions,
+} from './interference/kurtosis-options.js';
 import { vanVleckWork } from './interference/van-vleck-lines.js';
 import { headerOf, integrationFor, largestSum, planWork } from './correlate/work.js';
 import { addTrackOptions, delayRequest, requestedFor, type TrackOptions } from './options/track-options.js';
 
 export interface CorrelateOptions
   extends
-    BackendOptions,
+    CardsOptions,
     ChannelOptions,
     CorrelatePartOptions,
+    FineOptions,
+    FloatTapsOptions,
     KurtosisOptions,
+    LevelsOptions,
     OpenFlags,
     OutputOptions,
     TrackOptions,
@@ -49,7 +72,9 @@ export interface CorrelateOptions
 }
 
 export function registerCorrelate(program: Command): void {
-  addCorrelateOptions(program.command('correlate')).action(run);
+  addLevelsOptions(
+    addFineOption(addFloatTapsOption(addCorrelateOptions(program.command('correlate')))),
+  ).action(run);
 }
 
 /** What correlate takes, wherever it is done. */
@@ -91,7 +116,7 @@ export function addCorrelateOptions(command: Command): Command {
   addOverwriteOption(command);
   addChannelOptions(command);
   addOpenOptions(command, 'recordings');
-  addBackendOptions(command);
+  addCardsOption(addBackendOptions(command));
   addEopOption(command);
   return addExamples(command, [
     ['correlate voltages.sigmf-meta -o visibilities.uvfits', 'channelise and correlate, one integration'],
@@ -118,6 +143,9 @@ export function addCorrelateOptions(command: Command): Command {
       'without interference, as far as it is no noise (docs/interference.md)',
     ],
     ['correlate channels.sigmf-meta', 'data that are channelised already'],
+    ['correlate channels.sigmf-meta --fine-channels 16', 'the same, each channel made into sixteen'],
+    ['correlate voltages.sigmf-meta --bits 4 --levels measured', 'four bits of a band that slopes'],
+    ['correlate voltages.sigmf-meta --backend cuda --cards 0,1', 'half of the channels on each of two cards'],
     [
       'correlate bench.vdif --rate 4MHz --frequency 1.4GHz --telescope none',
       'of a laboratory, or of one dish: nobody says where the inputs stand',
@@ -130,15 +158,27 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
   const terminal = openTerminal(options);
   // Refused before hours of work, not after.
   const format = visibilityFormatFor(options.out);
+  if (options.cards !== undefined)
+    refuseGiven(
+      command,
+      [...kurtosisOptionNames, 'vanVleck', 'track', 'fineChannels'],
+      'is for one card: not with --cards',
+    );
   const opened = await openFile(path, await openOptions(options));
   try {
     await checkOutputs({ ...options, paths: [options.out], from: path });
     for (const line of await leftoverLines(options.out)) terminal.say(line);
     if (opened.kind === 'visibilities') refuse(path, 'holds visibilities already', 'calibrate or image it');
     refuseUnknown(opened);
-    const recording = stretchOf(opened, options);
+    const recording = withFloatTaps(stretchOf(opened, options), options);
     if (recording.kind === 'spectra')
-      refuseGiven(command, channelOptionNames, `is for voltages, and ${path} is channelised already`);
+      refuseGiven(
+        command,
+        options.fineChannels === undefined
+          ? [...channelOptionNames, 'levels', 'levelsOut']
+          : ['channels', 'levels', 'levelsOut'],
+        `is for voltages, and ${path} is channelised already; --fine-channels channelises it further`,
+      );
     const telescope = await telescopeFor(recording, options);
     if (options.track !== undefined)
       refuseUnplaced('--track', telescope, 'there is nothing to follow a source by');
@@ -152,7 +192,8 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
     const part = await correlatePart(headerOf(recording, telescope, work, centre, more), options);
     const { header } = part;
     const integrationS = integrationFor(recording, telescope, work, options);
-    const { account, backendText } = await withBackend(options, async (backend) => {
+    const { account, backendText } = await withCards(options, async (backends) => {
+      const [backend] = backends;
       const settings = {
         backend,
         flaggedInputs: part.flaggedInputs,
@@ -170,9 +211,15 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
             values: options.values,
             largestSum: largestSum(work, recording, integrationS.longestS),
           }),
-        (append, stop) => work.run({ ...settings, stop }, (one) => append(part.through(one))),
+        (append, stop) => {
+          const take = (one: Integration): Promise<void> => append(part.through(one));
+          return backends.length > 1
+            ? work.runOnCards({ ...settings, stop }, backends, take)
+            : work.run({ ...settings, stop }, take);
+        },
       );
-      return { account: counted, backendText: `${backend.kind}: ${backend.description}` };
+      const on = backends.map((one) => one.description).join(' and ');
+      return { account: counted, backendText: `${backend.kind}: ${on}` };
     });
     const { integrations, spectra, saturated, samplesIn, missingSamples } = account;
     const seconds = stage.done(backendText);
@@ -189,6 +236,7 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
         spectra,
         saturated,
         ...levelFacts(work.level),
+        ...levelsFacts(work.levels),
         ...lossFacts(recording, missingSamples),
         ...kurtosisFacts(kurtosis, work.spectrumRateHz),
         ...vanVleck.facts(),
@@ -207,6 +255,8 @@ async function run(path: string, options: CorrelateOptions, command: Command): P
           : []),
         ...integrationS.lines,
         ...levelLines(work.level),
+        ...levelsLines(work.levels),
+        ...floatTapsLines(opened, options),
         ...railLines(saturated, 2 * spectra * work.frequenciesHz.length * recording.inputs),
         ...lossLines(recording, missingSamples, 'the counts say where'),
         ...kurtosisLines(kurtosis, work.spectrumRateHz),

@@ -4,7 +4,7 @@ import { formatSeconds } from '../core/units.js';
 import type { ChannelisePlan } from '../channelise/index.js';
 import { sampleRateOf, type Recording } from '../formats/index.js';
 import type { KernelSize } from '../image/index.js';
-import { channelsOf, planChannels } from '../pipeline/channels.js';
+import { channelsOf, planChannels, type ChannelSettings } from '../pipeline/channels.js';
 import { bearableIntegrationS, coherenceOf } from '../pipeline/coherence.js';
 import { imagesDirectly } from '../pipeline/direct-images.js';
 import { refuseLeakage } from '../pipeline/gains/apply.js';
@@ -18,6 +18,7 @@ import { runDirectSeries } from './image-series.js';
 import type { WideCommandOptions } from './image-wide.js';
 import { withBackend } from './open.js';
 import { measuredSettings, type ChannelOptions } from './options/channel-options.js';
+import type { CardsOptions } from './options/command.js';
 import type { ElementOptions } from './options/element-option.js';
 import type { OpenFlags } from './options/open-options.js';
 import { delayRequest, requestedFor, type TrackOptions } from './options/track-options.js';
@@ -32,7 +33,14 @@ import { roadLines } from './report/road-lines.js';
 import type { Terminal } from './report/terminal.js';
 
 export interface ImageOptions
-  extends WideCommandOptions, ChannelOptions, KurtosisOptions, OpenFlags, ElementOptions, TrackOptions {
+  extends
+    WideCommandOptions,
+    CardsOptions,
+    ChannelOptions,
+    KurtosisOptions,
+    OpenFlags,
+    ElementOptions,
+    TrackOptions {
   readonly crossHand?: 'known';
   readonly direct?: true;
   readonly kernel: KernelSize;
@@ -54,6 +62,7 @@ export interface Made {
 }
 
 interface Channels {
+  readonly settings?: ChannelSettings;
   readonly plan?: ChannelisePlan;
   readonly delays?: RequestedDelays;
   readonly frequenciesHz: Float64Array;
@@ -64,7 +73,7 @@ interface Channels {
 }
 
 /** Voltages are channelised here; what arrived channelised has its channels. */
-async function channelsFor(
+export async function channelsFor(
   recording: Recording,
   telescope: Telescope,
   options: ImageOptions,
@@ -79,11 +88,13 @@ async function channelsFor(
   const settings = await measuredSettings(options, recording);
   const plan = planChannels(recording, {
     ...settings,
+    // An image has one count of a pair of stations.
+    gapsCover: 'stations',
     ...leastSpectraOf(kurtosis.asked.kurtosis, { ...recording, channels: settings.channels }),
     ...(delays && { mostDelaySamples: mostDelaySamples(delays) }),
   });
   return {
-    ...{ plan, ...channelsOf(recording, plan), ...asked, kurtosis },
+    ...{ settings, plan, ...channelsOf(recording, plan), ...asked, kurtosis },
     spectrumRateHz: recording.sampleRateHz / plan.samplesPerSpectrum,
     ...(settings.level && { level: settings.level }),
   };
@@ -180,7 +191,7 @@ export async function imageDirect(
 }
 
 /** Voltages are divided by one gain an input. */
-function applicable(options: ImageOptions, gains: GainsOver): GainsOver {
+export function applicable(options: ImageOptions, gains: GainsOver): GainsOver {
   if (gains.first && options.gains !== undefined)
     refuseLeakage(gains.first, options.gains, 'the direct road');
   return gains;

@@ -32,6 +32,9 @@ import type { KurtosisWork } from './interference/kurtosis-options.js';
 import { roadLines } from './report/road-lines.js';
 import type { Terminal } from './report/terminal.js';
 
+/** How pictures made without visibilities say so. */
+export const DIRECT_ROAD = 'Direct imaging (EPIC)';
+
 interface Gains {
   readonly calibrated?: Calibrated | CalibratedAt;
 }
@@ -132,7 +135,7 @@ export async function runDirectSeries(
   };
   const notes = [...roadLines(roadError), ...kurtosisLines(work.kurtosis, work.spectrumRateHz)];
   const facts = kurtosisFacts(work.kurtosis, work.spectrumRateHz);
-  const told = { road: 'Direct imaging (EPIC)', seconds: stage.done(), notes, facts };
+  const told = { road: DIRECT_ROAD, seconds: stage.done(), notes, facts };
   await finish(recording, telescope, options, series, told, terminal);
 }
 

@@ -13,6 +13,7 @@ import {
 } from '../formats/index.js';
 import { averageChannels, stokesI, type ImageField, type KernelSize } from '../image/index.js';
 import { correctForBeam } from '../pipeline/brightness.js';
+import { imageOnCards } from '../pipeline/cards/image.js';
 import { imageIntegration } from '../pipeline/image.js';
 import type { ImageSettings } from '../pipeline/sky-image.js';
 import { writeSky, type PictureOptions } from '../pipeline/products.js';
@@ -23,7 +24,13 @@ import type { Telescope } from '../telescope/telescope.js';
 import { refuseUnplaced } from '../telescope/unplaced.js';
 import { addChannelOptions, channelOptionNames } from './options/channel-options.js';
 import { addKurtosisOptions, kurtosisOptionNames } from './interference/kurtosis-options.js';
-import { addBackendOptions, addExamples, parseCount, refuseGiven } from './options/command.js';
+import {
+  addBackendOptions,
+  addCardsOption,
+  addExamples,
+  parseCount,
+  refuseGiven,
+} from './options/command.js';
 import { addBeamCorrectedOption, addElementOption, correctionOf } from './options/element-option.js';
 import { addEopOption } from './options/eop-option.js';
 import { tellingFlags } from './report/flag-lines.js';
@@ -31,7 +38,7 @@ import { history } from './report/history.js';
 import { addIntegrationOption, choiceLines } from './options/integration-options.js';
 import { addOpenOptions, openOptions } from './options/open-options.js';
 import { addPartOptions, flaggingOptionNames, partOf, type PartOptions } from './options/part-options.js';
-import { refuseUnknown, telescopeFor, withBackend } from './open.js';
+import { refuseUnknown, telescopeFor, withCards } from './open.js';
 import { addOverwriteOption, checkOutputs, parseOutput } from './options/outputs.js';
 import { duration, plainNumber } from './options/quantity.js';
 import { addSourceOption, parseSources } from './options/sky-options.js';
@@ -105,7 +112,7 @@ export function registerImage(program: Command): void {
   addKurtosisOptions(command);
   addTrackOptions(command, 'the image (--direct)');
   addOpenOptions(command, 'anything');
-  addBackendOptions(command);
+  addCardsOption(addBackendOptions(command));
   addEopOption(command);
   addExamples(command, [
     ['image visibilities.uvfits --gains gains.json', 'image.fits and image.png, the whole sky'],
@@ -170,6 +177,8 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
       'is for voltages, with --direct alone',
     );
   }
+  if (options.direct === true || options.every !== undefined)
+    refuseGiven(command, ['cards'], 'is for one image from visibilities round the zenith');
   if (options.every === undefined) refuseGiven(command, ['sheet'], 'is for a series, with --every');
   if (options.every !== undefined && !options.picture)
     refuse('--no-picture', 'is for one image: a series has its film', 'leave it out');
@@ -239,6 +248,7 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
         return;
       }
       if (wide) {
+        refuseGiven(command, ['cards'], 'is for images round the zenith');
         const gains = await gainsOver(options, telescope, visibilities.header.frequenciesHz);
         await runWide(visibilities, telescope, options, { ...wide, ...(beam && { beam }) }, gains, terminal);
         await part?.finish();
@@ -318,20 +328,15 @@ async function fromVisibilities(
   const { start, durationS } = choice.integration;
   const gains = await gainsFor(options, telescope, frequenciesHz, addSeconds(start, durationS / 2));
   const stage = terminal.stage('image');
-  const sky = await withBackend(options, (backend) =>
-    imageIntegration(
-      choice.integration,
-      {
-        backend,
-        telescope,
-        frequenciesHz,
-        weight: 'natural',
-        autos: options.autos === true ? 'include' : 'leave-out',
-        onStep: stage.step,
-        ...gains,
-      },
-      settings,
-    ),
+  const road = {
+    ...{ telescope, frequenciesHz, onStep: stage.step, ...gains },
+    weight: 'natural',
+    autos: options.autos === true ? 'include' : 'leave-out',
+  } as const;
+  const sky = await withCards(options, (backends) =>
+    backends.length > 1
+      ? imageOnCards(choice.integration, road, settings, backends)
+      : imageIntegration(choice.integration, { ...road, backend: backends[0] }, settings),
   );
   return {
     sky,

@@ -23,7 +23,8 @@ import { lookAtGains } from '../pipeline/inspect/gains.js';
 import { recordingPicture } from '../pipeline/inspect/pictures/voltage.js';
 import { uvCoverage } from '../pipeline/inspect/pictures/uv.js';
 import { flagMap } from '../pipeline/inspect/pictures/flags.js';
-import { visibilityPicture, withFlagPanel } from '../pipeline/inspect/pictures/visibility.js';
+import { lossMap } from '../pipeline/inspect/pictures/losses.js';
+import { visibilityPicture, withPanel } from '../pipeline/inspect/pictures/visibility.js';
 import { lookAt } from '../pipeline/inspect/voltages.js';
 import { lookAtVisibilities } from '../pipeline/inspect/visibilities.js';
 import { inputSpectra, meanSpectrum } from '../pipeline/inspect/waterfall.js';
@@ -255,13 +256,18 @@ const flaggedStations = ({ header, telescope }: VisibilityFile, inputs: readonly
       : [],
   );
 
+/** Of each of two panels side by side. */
+const LOSS_WIDTH = 440;
+
 async function visibilityReport(
   file: VisibilityFile,
   options: InspectOptions,
   onProgress?: OnProgress,
 ): Promise<Report> {
   let picture: Picture | undefined;
-  const flags = options.picture === undefined ? undefined : flagMap(file);
+  const isWhole = options.picture !== undefined && options.baseline === undefined;
+  const flags = isWhole ? flagMap(file) : undefined;
+  const losses = isWhole ? lossMap(file) : undefined;
   const pair =
     options.baseline === undefined ? undefined : baselineCollector(file, pairNamed(file, options.baseline));
   const uv = options.uv === undefined ? undefined : uvCoverage(file);
@@ -274,6 +280,7 @@ async function visibilityReport(
     onEach: (one: Integration) => {
       pair?.add(one);
       flags?.add(one);
+      losses?.add(one);
       uv?.add(one);
     },
   });
@@ -294,7 +301,9 @@ async function visibilityReport(
     ],
     spectrum: { frequenciesHz, powerDb: spectrumDb },
     pictures: {
-      picture: pair ? pair.picture(file.path) : picture && flags && withFlagPanel(picture, flags),
+      picture: pair
+        ? pair.picture(file.path)
+        : picture && flags && losses && withPanel(withPanel(picture, flags), losses, LOSS_WIDTH),
       uv: uv?.picture(file.path),
       antennas: antennaPicture(file.telescope, file.path, flaggedStations(file, look.flaggedInputs)),
     },

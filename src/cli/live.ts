@@ -22,7 +22,7 @@ import { narrowedInput, narrowedTo, takeRangesToo, type GivenChannels } from './
 import { addMachineOptions, joinMachines, type MachineOptions } from './live/machines.js';
 import { addPageOptions, openNightPage, steeringOf, type NightPage, type PageOptions } from './live/page.js';
 import { parseStreamType, streamTypes } from './live/stream-type.js';
-import { earlyCard, type LiveShape } from './live/early-card.js';
+import { earlyCard, leavesCard, type LiveShape } from './live/early-card.js';
 import { openLiveInput, telescopeOf, type InputOptions, type OpenedInput } from './live/input.js';
 import { checkDisk, imagingOf, planOf, type ImagingOptions, type Written } from './live/plans.js';
 import { openPicture } from './live/picture.js';
@@ -347,7 +347,7 @@ async function prepareProducts(source: Source, input: OpenedInput, given: Night)
   const settings = await settingsOf({ inputs, polarisations, frequenciesHz }, telescope, given);
   const card =
     given.card ??
-    (backend.kind === 'cuda' && !settings.kurtosis && isLiveSpectra(source)
+    (backend.kind === 'cuda' && isLiveSpectra(source) && !leavesCard(settings, report.say)
       ? await prepareLiveCard({
           ...{ ...settings, backend, polarisations },
           ...{ ring: source.ring, about: source.start, say: report.say },

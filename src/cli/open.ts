@@ -13,7 +13,7 @@ import {
 import { loadTelescope } from '../telescope/load.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { NO_TELESCOPE, unplaced } from '../telescope/unplaced.js';
-import type { BackendOptions } from './options/command.js';
+import type { BackendOptions, CardsOptions } from './options/command.js';
 
 const kindTitles = {
   voltages: 'a recording of voltages',
@@ -117,5 +117,23 @@ export async function withBackend<Result>(
     return await work(backend);
   } finally {
     await backend.close();
+  }
+}
+
+/** The same with every card that was named; one backend where none was. */
+export async function withCards<Result>(
+  options: CardsOptions,
+  work: (backends: readonly Backend[]) => Promise<Result>,
+): Promise<Result> {
+  const { cards } = options;
+  if (cards === undefined) return withBackend(options, (backend) => work([backend]));
+  if (options.backend !== 'cuda')
+    refuse('--cards', `is for cards, and the backend is '${options.backend}'`, 'give --backend cuda');
+  const backends: Backend[] = [];
+  try {
+    for (const device of cards) backends.push(await openBackend('cuda', { cuda: { device } }));
+    return await work(backends);
+  } finally {
+    for (const backend of backends) await backend.close();
   }
 }

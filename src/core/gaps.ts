@@ -1,7 +1,7 @@
 /**
  * Missing data, named instead of hidden. A gap is a box of samples that never arrived; whoever fills a block
- * writes zeros there, so that they add nothing, and lists the box, so that nobody counts them. Before
- * correlation gaps cover whole stations (`wholeStations`): half a station's sample is nobody's sample.
+ * writes zeros there, so that they add nothing, and lists the box, so that nobody counts them. Who counts stations
+ * instead of inputs widens gaps first (`wholeStations`).
  */
 import { elementsPerSpectra, type CountsCB, type SpectraCAT, type SpectraType } from './axes.js';
 import type { SpectraGap, VoltageGap } from './presence/gap-boxes.js';
@@ -38,6 +38,13 @@ export function zeroGaps(
     }
   }
 }
+
+/** What a lost polarisation takes with it: nothing, or its station. */
+export type GapsCover = 'inputs' | 'stations';
+
+/** Whether a gap is of all polarisations of the stations it touches. */
+export const coversStations = (gap: VoltageGap, polarisations: 1 | 2): boolean =>
+  gap.firstInput % polarisations === 0 && gap.endInput % polarisations === 0;
 
 /** The same gaps widened to every polarisation of the stations they touch; zero what they cover. */
 export function wholeStations<Gap extends VoltageGap>(gaps: readonly Gap[], polarisations: 1 | 2): Gap[] {

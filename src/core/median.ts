@@ -3,8 +3,35 @@
  * nothing. A few wild values do not move it.
  */
 export function median(values: ArrayLike<number>): number {
-  const sorted = Float64Array.from(values)
-    .filter((value) => !Number.isNaN(value))
-    .sort();
-  return sorted.length === 0 ? NaN : sorted[Math.floor(sorted.length / 2)];
+  const kept = new Float64Array(values.length);
+  let count = 0;
+  const length = values.length;
+  for (let n = 0; n < length; n++) {
+    const value = values[n];
+    if (!Number.isNaN(value)) kept[count++] = value;
+  }
+  return middleOf(kept, count);
+}
+
+/** The same of the first `count` numbers, all of them numbers; their order is lost. Hoare's selection: sorting would cost more. */
+export function middleOf(values: Float64Array, count: number): number {
+  if (count === 0) return NaN;
+  const wanted = count >> 1;
+  let [first, last] = [0, count - 1];
+  while (first < last) {
+    const pivot = values[(first + last) >> 1];
+    let [low, high] = [first, last];
+    while (low <= high) {
+      while (values[low] < pivot) low++;
+      while (values[high] > pivot) high--;
+      if (low > high) break;
+      const swapped = values[low];
+      values[low++] = values[high];
+      values[high--] = swapped;
+    }
+    if (wanted <= high) last = high;
+    else if (wanted >= low) first = low;
+    else break;
+  }
+  return values[wanted];
 }

@@ -32,6 +32,20 @@ export function allProductCounts(
   return countsCBPP(all, channels, baselines, p);
 }
 
+/** counts : [c][b] of a pair, where products have their own: the most of them. */
+export function mostOfProducts(
+  productCounts: Float64Array,
+  { channels, stations, polarisations: p }: Pick<Integration, 'channels' | 'stations' | 'polarisations'>,
+): CountsCB {
+  const baselines = baselineCount(stations);
+  const counts = new Float64Array(channels * baselines);
+  for (let at = 0; at < productCounts.length; at++) {
+    const cell = Math.floor(at / p ** 2);
+    counts[cell] = Math.max(counts[cell], productCounts[at]);
+  }
+  return countsCB(counts, channels, baselines);
+}
+
 /** What an integration says of its weights: flagged inputs, counts, and those of products where they differ. */
 export interface SettledCounts {
   readonly counts: CountsCB;

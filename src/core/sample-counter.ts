@@ -1,16 +1,22 @@
 /**
  * How many samples each pair of stations had, over the blocks of an integration or an image. A block without gaps counts
- * alike for every pair, so such blocks are one number until the end; those with gaps are counted by presence bits.
+ * alike for every pair, so such blocks are one number until the end; those with gaps are counted by presence bits. Where a
+ * block lacks one polarisation of a station and not the other, pairs of inputs are counted instead, and products have counts
+ * of their own.
  */
-import { baselineCount, countsCB, type CountsCB } from './axes.js';
-import type { CountShape, SpectraGap } from './gaps.js';
+import { baselineCount, countsCB, countsCBPP, type CountsCB, type CountsCBPP } from './axes.js';
+import { refuse } from './errors.js';
+import { coversStations, type CountShape, type SpectraGap } from './gaps.js';
 import { SampleCounts, type CountRows } from './presence/sample-counts.js';
+import { mostOfProducts } from './product-counts.js';
 
 export class SampleCounter {
   private total = 0;
   private gapless = 0;
   /** Of blocks with gaps. */
   private readonly gappy: SampleCounts;
+  /** Of blocks that lack half a station: pairs of inputs. */
+  private halves: SampleCounts | undefined;
 
   constructor(
     private readonly shape: Omit<CountShape, 'samples'>,
@@ -36,18 +42,25 @@ export class SampleCounter {
 
   /** What the blocks with gaps add to those, made when asked for; undefined where there was none. */
   get gappyRows(): CountRows | undefined {
+    this.refuseHalves();
     return this.isGapless ? undefined : this.gappy.rows(this.flaggedInputs);
   }
 
   add(samples: number, gaps: readonly SpectraGap[]): void {
+    const { polarisations, channels, stations } = this.shape;
     if (gaps.length === 0) this.gapless += samples;
-    else this.gappy.add(samples, gaps);
+    else if (gaps.every((gap) => coversStations(gap, polarisations))) this.gappy.add(samples, gaps);
+    else {
+      this.halves ??= new SampleCounts({ channels, stations: stations * polarisations, polarisations: 1 });
+      this.halves.add(samples, gaps);
+    }
     this.total += samples;
   }
 
   /** counts : [c][b] of all that was added, and a fresh start. A new array unless one is given to be filled. */
   finish(into: CountsCB = this.emptyCounts()): CountsCB {
-    if (this.total === this.gapless && this.flaggedInputs?.includes(1) !== true) into.fill(this.gapless);
+    if (this.halves) into.set(this.finishProducts().counts);
+    else if (this.total === this.gapless && this.flaggedInputs?.includes(1) !== true) into.fill(this.gapless);
     else {
       this.gappy.add(this.gapless, []);
       into.fill(0);
@@ -57,8 +70,39 @@ export class SampleCounter {
     return into;
   }
 
-  /** The same, shortly. */
+  /** The same, and productCounts : [c][b][p_i][p_j] where they differ within a pair; a pair then has the most of its products. */
+  finishProducts(): { readonly counts: CountsCB; readonly productCounts?: CountsCBPP } {
+    const { halves, flaggedInputs } = this;
+    if (!halves) return { counts: this.finish() };
+    const { channels, stations, polarisations: p } = this.shape;
+    const [baselines, pairs] = [baselineCount(stations), baselineCount(stations * p)];
+    this.gappy.add(this.gapless, []);
+    const alike = this.gappy.rows(flaggedInputs);
+    const apart = halves.rows(flaggedInputs);
+    const own = new Float64Array(channels * baselines * p * p);
+    let at = 0;
+    for (let c = 0; c < channels; c++) {
+      const [ofStations, ofInputs] = [alike.runOf[c] * baselines, apart.runOf[c] * pairs];
+      for (let i = 0, b = ofStations; i < stations; i++)
+        for (let j = 0; j <= i; j++, b++)
+          for (let pi = 0; pi < p; pi++)
+            for (let pj = 0; pj < p; pj++, at++) {
+              const [x, y] = [i * p + pi, j * p + pj];
+              if (flaggedInputs?.[x] === 1 || flaggedInputs?.[y] === 1) continue;
+              const pair = x >= y ? (x * (x + 1)) / 2 + y : (y * (y + 1)) / 2 + x;
+              own[at] = alike.rows[b] + apart.rows[ofInputs + pair];
+            }
+    }
+    this.restart();
+    return {
+      counts: mostOfProducts(own, this.shape),
+      productCounts: countsCBPP(own, channels, baselines, p),
+    };
+  }
+
+  /** Those of `finish`, shortly. */
   finishRows(): CountRows {
+    this.refuseHalves();
     this.gappy.add(this.gapless, []);
     const rows = this.gappy.rows(this.flaggedInputs);
     this.restart();
@@ -68,8 +112,19 @@ export class SampleCounter {
   /** Forgets what was added. */
   restart(): void {
     this.gappy.clear();
+    this.halves = undefined;
     this.total = 0;
     this.gapless = 0;
+  }
+
+  /** A row says one number of a pair. */
+  private refuseHalves(): void {
+    if (this.halves)
+      refuse(
+        'sample counts',
+        'a block lacks one polarisation of a station, and these counts are of stations',
+        "widen gaps with wholeStations and zero what they cover (gapsCover: 'stations')",
+      );
   }
 
   private emptyCounts(): CountsCB {

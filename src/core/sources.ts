@@ -44,6 +44,8 @@ export interface SpectraSource extends SourceFacts {
   readonly spectrumRateHz: number;
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
+  /** levels : [a][c], what spectra were multiplied by before rounding, over one gain for all; 1 unless given. */
+  readonly levels?: Float64Array;
   /** As of voltages. */
   blocks(blockSamples: number, within?: SampleRange): AsyncIterable<CanonicalSpectra>;
 }

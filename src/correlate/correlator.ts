@@ -1,5 +1,5 @@
 /** A prepared X-engine, on whichever backend. */
-import type { CountsCB, VisibilitiesCBPP } from '../core/axes.js';
+import type { CountsCB, CountsCBPP, VisibilitiesCBPP } from '../core/axes.js';
 import type { SpectraBlock } from '../core/blocks.js';
 import type { Closable } from '../core/closing.js';
 import type { CorrelatePlan } from './plan.js';
@@ -10,6 +10,8 @@ export interface CorrelationResult {
   readonly visibilities: VisibilitiesCBPP;
   /** counts : [c][b], samples that both stations really had. */
   readonly counts: CountsCB;
+  /** productCounts : [c][b][p_i][p_j], where a station lacked one polarisation and not the other; counts are then the most of them. */
+  readonly productCounts?: CountsCBPP;
   /** Spectra fed, missing ones included. */
   readonly samples: number;
 }

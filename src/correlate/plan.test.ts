@@ -57,8 +57,8 @@ describe('correlate plan', () => {
     await assert.rejects(check({ firstChannel: 2, endChannel: 1 }), /firstChannel is 2; .* from 0 to 1/);
     await assert.rejects(check({ firstInput: 4, endInput: 2 }), /firstInput is 4; .* from 0 to 2/);
     await assert.rejects(check({ firstSample: -1 }), /firstSample is -1/);
-    await assert.rejects(check({ firstInput: 1 }), /inputs 1 to 3, which are not whole stations/);
-    await assert.rejects(check({ endInput: 3 }), /inputs 0 to 2, which are not whole stations/);
+    // Half a station may be missing: products have counts of their own.
+    await check({ firstInput: 1 });
   });
 
   it('refuses blocks of another shape', () => {

@@ -85,12 +85,5 @@ export function checkCorrelateBlock(plan: CorrelatePlan, block: SpectraBlock, sa
     wholeNumber('correlate', "a gap's firstInput", gap.firstInput, 0, gap.endInput);
     wholeNumber('correlate', "a gap's endSample", gap.endSample, 0, samples);
     wholeNumber('correlate', "a gap's firstSample", gap.firstSample, 0, gap.endSample);
-    if (gap.firstInput % plan.polarisations !== 0 || gap.endInput % plan.polarisations !== 0) {
-      refuse(
-        'correlate',
-        `a gap covers inputs ${gap.firstInput} to ${gap.endInput - 1}, which are not whole stations`,
-        'widen gaps with wholeStations and zero what they cover',
-      );
-    }
   }
 }

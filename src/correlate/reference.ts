@@ -2,7 +2,7 @@
  * The oracle of every correlator: V_ij = Σ_t x_i · conj(x_j) as docs/conventions.md writes it, in plain loops and
  * float64. It shares no code with what it judges but the order of baselines.
  */
-import { baselineIndex, countsCB, visibilitiesCBPP, type SpectraCAT } from '../core/axes.js';
+import { baselineIndex, countsCB, countsCBPP, visibilitiesCBPP, type SpectraCAT } from '../core/axes.js';
 import type { SpectraGap } from '../core/gaps.js';
 import type { CorrelationResult } from './correlator.js';
 import type { CorrelatePlan } from './plan.js';
@@ -21,6 +21,7 @@ export function correlateReference(
   const { channels, stations, polarisations, baselines, inputs } = plan;
   const visibilities = new Float64Array(channels * baselines * polarisations ** 2 * 2);
   const counts = new Float64Array(channels * baselines);
+  const own = new Float64Array(channels * baselines * polarisations ** 2);
   for (const block of blocks) {
     const { samples } = block;
     const [re, im] = unpack(plan, block);
@@ -29,10 +30,6 @@ export function correlateReference(
       for (let i = 0; i < stations; i++) {
         for (let j = 0; j <= i; j++) {
           const b = c * baselines + baselineIndex(i, j);
-          for (let t = 0; t < samples; t++) {
-            counts[b] +=
-              present[(c * stations + i) * samples + t] * present[(c * stations + j) * samples + t];
-          }
           for (let pi = 0; pi < polarisations; pi++) {
             for (let pj = 0; pj < polarisations; pj++) {
               const x = (c * inputs + i * polarisations + pi) * samples;
@@ -42,7 +39,10 @@ export function correlateReference(
                 sumRe += re[x + t] * re[y + t] + im[x + t] * im[y + t];
                 sumIm += im[x + t] * re[y + t] - re[x + t] * im[y + t];
               }
-              const to = 2 * ((b * polarisations + pi) * polarisations + pj);
+              const product = (b * polarisations + pi) * polarisations + pj;
+              const to = 2 * product;
+              for (let t = 0; t < samples; t++) own[product] += present[x + t] * present[y + t];
+              counts[b] = Math.max(counts[b], own[product]);
               visibilities[to] += sumRe;
               visibilities[to + 1] += sumIm;
             }
@@ -54,6 +54,9 @@ export function correlateReference(
   return {
     visibilities: visibilitiesCBPP(visibilities, channels, baselines, polarisations),
     counts: countsCB(counts, channels, baselines),
+    ...(blocks.some(({ gaps }) => gaps.some((gap) => isHalf(gap, polarisations))) && {
+      productCounts: countsCBPP(own, channels, baselines, polarisations),
+    }),
     samples: blocks.reduce((sum, block) => sum + block.samples, 0),
   };
 }
@@ -70,22 +73,24 @@ function unpack({ type, inputs, flaggedInputs }: CorrelatePlan, { spectra, sampl
   return [part((n) => signed(Math.floor(spectra[n] / 16))), part((n) => signed(spectra[n] % 16))];
 }
 
-/** present : [c][s][t], 1 where a station's sample arrived and any of its inputs is in use. */
+/** Whether a gap takes one polarisation of a station and leaves the other. */
+const isHalf = ({ firstInput, endInput }: SpectraGap, polarisations: 1 | 2): boolean =>
+  firstInput % polarisations !== 0 || endInput % polarisations !== 0;
+
+/** present : [c][a][t], 1 where an input's sample arrived and the input is in use. */
 function presence(plan: CorrelatePlan, { gaps, samples }: CorrelateBlock): Uint8Array {
-  const { channels, stations, polarisations, flaggedInputs } = plan;
-  const isUsed = (s: number): boolean =>
-    flaggedInputs.slice(s * polarisations, (s + 1) * polarisations).includes(0);
-  const present = new Uint8Array(channels * stations * samples).fill(1);
+  const { channels, inputs, flaggedInputs } = plan;
+  const present = new Uint8Array(channels * inputs * samples).fill(1);
   for (let c = 0; c < channels; c++) {
-    for (let s = 0; s < stations; s++) {
-      const row = (c * stations + s) * samples;
-      if (!isUsed(s)) present.fill(0, row, row + samples);
+    for (let a = 0; a < inputs; a++) {
+      const row = (c * inputs + a) * samples;
+      if (flaggedInputs[a] === 1) present.fill(0, row, row + samples);
     }
   }
   for (const gap of gaps) {
     for (let c = gap.firstChannel; c < gap.endChannel; c++) {
       for (let a = gap.firstInput; a < gap.endInput; a++) {
-        const row = (c * stations + Math.floor(a / polarisations)) * samples;
+        const row = (c * inputs + a) * samples;
         present.fill(0, row + gap.firstSample, row + gap.endSample);
       }
     }

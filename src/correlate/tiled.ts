@@ -60,7 +60,7 @@ export function prepareTiledCorrelator(plan: CorrelatePlan): Correlator {
     },
     finish: () => {
       const { samples } = counter;
-      const result = { visibilities, counts: counter.finish(), samples };
+      const result = { visibilities, ...counter.finishProducts(), samples };
       visibilities = emptyVisibilities(plan);
       return Promise.resolve(result);
     },

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { ChannelSettings } from '../pipeline/channels.js';
+import type { Instant } from '../core/instant.js';
 import type { SpectraBox } from '../pipeline/parts.js';
 import { backendChoices } from '../backend/select.js';
 import { refuse } from '../core/errors.js';
@@ -12,7 +13,7 @@ import { firstIssueWords } from './words.js';
 import { telescopeSchema, type OpenFileOptions } from '../formats/index.js';
 
 /** Raised when jobs or results change their shape. */
-export const PROTOCOL = 1;
+export const PROTOCOL = 2;
 
 const whole = z.number().int().nonnegative();
 const instantSchema = z.object({ unixSeconds: z.number().int(), fraction: z.number() });
@@ -45,9 +46,24 @@ const channelSchema = z.strictObject({
   coefficients: z.array(z.number()).exactOptional(),
 });
 
+const base64 = z.string().regex(/^[A-Za-z0-9+/]*={0,2}$/);
+/** A series of images, directly from spectra. */
+const imageSchema = z.strictObject({
+  everyS: z.number().positive(),
+  pixels: z.int().positive().exactOptional(),
+  fieldDeg: z.number().positive().exactOptional(),
+  kernelSize: z.union([z.literal(1), z.literal(3), z.literal(5), z.literal(7)]),
+  autos: z.enum(['include', 'leave-out']),
+  telescope: telescopeSchema,
+  /** What powers are divided by, where the gain before rounding was measured. */
+  overUsual: z.number().positive().exactOptional(),
+  /** gains : [c][a] complex float64 and solved : [c][a] bytes, both in base64. */
+  gains: z.strictObject({ gains: base64, solved: base64 }).exactOptional(),
+});
+
 /** What a worker must know; small, since each job carries it. */
 const workSchema = z.strictObject({
-  command: z.enum(['correlate', 'channelise']),
+  command: z.enum(['correlate', 'channelise', 'image']),
   recording: z.strictObject({
     /** Absolute, or under the worker's own root. */
     path: z.string().min(1),
@@ -60,12 +76,30 @@ const workSchema = z.strictObject({
       samples: whole,
       start: instantSchema,
     }),
+    /** Of it this much alone; what was found is of the stretch. */
+    times: z
+      .strictObject({ from: instantSchema.exactOptional(), to: instantSchema.exactOptional() })
+      .exactOptional(),
+    /** Files on web servers, as they were then. */
+    remote: z
+      .array(
+        z.strictObject({
+          url: z.string(),
+          sizeBytes: whole,
+          etag: z.string().exactOptional(),
+          modified: z.string().exactOptional(),
+        }),
+      )
+      .exactOptional(),
   }),
   /** How voltages become channels; absent where they arrive so. */
   channels: channelSchema.exactOptional(),
   integrationS: z.number().positive().exactOptional(),
   align: z.enum(['first-sample', 'utc']),
   flaggedInputs: z.array(whole),
+  /** Fixed delays of the inputs, and where the stations stand is not asked for. */
+  delaysS: z.array(z.number()).exactOptional(),
+  image: imageSchema.exactOptional(),
   backend: z.enum(backendChoices),
 });
 export type Work = z.infer<typeof workSchema>;
@@ -88,6 +122,8 @@ const jobSchema = z.strictObject({
   id: z.string(),
   work: workSchema,
   box: boxSchema,
+  /** Of images: the moment that the plan was made for which one process would have at hand there. */
+  plannedFor: instantSchema.exactOptional(),
   /** So far: a job that fails three times is set aside. */
   failures: z.array(failureSchema),
 });
@@ -97,6 +133,8 @@ export type Job = z.infer<typeof jobSchema>;
 export interface Cut {
   readonly spectra: readonly number[];
   readonly channels: readonly number[];
+  /** Of images, for each range of time. */
+  readonly plannedFor?: readonly Instant[];
 }
 
 /** A job's name: where its box lies. */
@@ -136,11 +174,14 @@ export function makePlan<Product>(
 }
 
 /** Every job of a plan. */
-export const jobsOf = (plan: FarmPlan): Job[] =>
-  boxesOf(plan.cut).map((box) => ({
+export const jobsOf = (plan: FarmPlan): Job[] => {
+  const { plannedFor, channels } = plan.cut;
+  return boxesOf(plan.cut).map((box, n) => ({
     ...{ protocol: plan.protocol, version: plan.version, plan: plan.id },
     ...{ id: jobName(box), work: plan.work, box, failures: [] },
+    ...(plannedFor && { plannedFor: plannedFor[Math.floor(n / (channels.length - 1))] }),
   }));
+};
 
 /** A job as it comes from outside: one of another version is refused before its contents are looked at. */
 export function checkJob(json: unknown, version: string, where: string): Job {

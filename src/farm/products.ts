@@ -1,5 +1,5 @@
 /** From results to the file that one process would have written. */
-import { baselineCount, countsCB, spectraCAT, visibilitiesCBPP, type SpectraType } from '../core/axes.js';
+import { baselineCount, spectraCAT, visibilitiesCBPP, type SpectraType } from '../core/axes.js';
 import type { CanonicalSpectra, Integration } from '../core/blocks.js';
 import { addSamples, addSeconds, type Instant } from '../core/instant.js';
 import type { SampleRange } from '../core/sources.js';
@@ -13,8 +13,11 @@ import { atUsualGain, type Level } from '../pipeline/levels.js';
 import { written, writtenAsFar } from '../pipeline/write.js';
 import type { SpectraBox } from '../pipeline/parts.js';
 import type { Ledger } from './ledger.js';
-import { boxesOf, jobName, type FarmPlan } from './plan.js';
-import { floatsOf, type Result } from './result.js';
+import { boxesOf, type FarmPlan } from './plan.js';
+import { PartCounts } from './part-counts.js';
+import { floatsOf } from './result.js';
+import { Results, type Collected } from './results.js';
+import type { SeriesProduct } from './series.js';
 
 /** Typed arrays in JSON. */
 type Listed<T> = T extends Float64Array ? number[] : T;
@@ -31,6 +34,15 @@ export interface CorrelationProduct {
   readonly stations: number;
   readonly channels: number;
   readonly level?: Level;
+  /** The most that a sum may come to: where 32 bits might not do, doubles are written. */
+  readonly largestSum: number;
+  /** Flags, and channels that are kept of those that were made, in the words of the command line. */
+  readonly chosen?: {
+    readonly madeHz: readonly number[];
+    readonly flag?: string;
+    readonly flags?: { readonly path: string; readonly sha256: string };
+    readonly keepChannels?: string;
+  };
   /** The table of the Earth's orientation that was named. */
   readonly eop?: string;
 }
@@ -45,53 +57,20 @@ export interface SpectraProduct {
   readonly header: Json<SpectraHeader>;
 }
 
-export type Product = CorrelationProduct | SpectraProduct;
-
-/** Counted over all jobs. */
-export interface Collected {
-  readonly missingSamples: number;
-  readonly saturated: number;
-  /** Kinds of backends that had a hand in it. */
-  readonly backends: readonly string[];
-}
+export type Product = CorrelationProduct | SpectraProduct | SeriesProduct;
 
 /** Writes what was asked for from a ledger that has everything. */
-export async function writeProduct(ledger: Ledger, out: string): Promise<Collected> {
-  const plan = ledger.plan as FarmPlan<Product>;
+export async function writeProduct(
+  ledger: Ledger,
+  product: CorrelationProduct | SpectraProduct,
+  out: string,
+  through: (one: Integration) => Integration = (one) => one,
+): Promise<Collected> {
+  const { plan } = ledger;
   const results = new Results(ledger);
-  const { product } = plan;
-  if (product.kind === 'correlation') await writeCorrelation(plan, product, results, out);
+  if (product.kind === 'correlation') await writeCorrelation(plan, product, results, out, through);
   else await writeSpectra(plan, product, results, out);
   return results.collected();
-}
-
-/** Results as they are needed, each read once and let go when its time is over. */
-class Results {
-  private readonly held = new Map<string, Result>();
-  private readonly sum = { missingSamples: 0, saturated: 0 };
-  private readonly backends = new Set<string>();
-
-  constructor(private readonly ledger: Ledger) {}
-
-  async of(box: SpectraBox): Promise<Result> {
-    const name = jobName(box);
-    const held = this.held.get(name);
-    if (held) return held;
-    const result = await this.ledger.read(name);
-    this.sum.missingSamples += result.head.account.missingSamples;
-    this.sum.saturated += result.head.account.saturated;
-    this.backends.add(result.head.backend);
-    this.held.set(name, result);
-    return result;
-  }
-
-  letGo(boxes: readonly SpectraBox[]): void {
-    for (const box of boxes) this.held.delete(jobName(box));
-  }
-
-  collected(): Collected {
-    return { ...this.sum, backends: [...this.backends].sort() };
-  }
 }
 
 async function writeCorrelation(
@@ -99,6 +78,7 @@ async function writeCorrelation(
   product: CorrelationProduct,
   results: Results,
   out: string,
+  through: (one: Integration) => Integration,
 ): Promise<void> {
   const { header: listed, integrations, values, level } = product;
   const header: VisibilityHeader = { ...listed, frequenciesHz: Float64Array.from(listed.frequenciesHz) };
@@ -108,7 +88,7 @@ async function writeCorrelation(
   const format = visibilityFormatFor(out);
   await writtenAsFar(
     { path: out, unit: 'integration' },
-    () => format.createVisibilities(out, header, { values }),
+    () => format.createVisibilities(out, header, { values, largestSum: product.largestSum }),
     async (append, stop) => {
       let from = 0;
       for (const range of integrations) {
@@ -117,7 +97,7 @@ async function writeCorrelation(
         while (end < boxes.length && boxes[end].firstSpectrum < range.end) end++;
         const mine = boxes.slice(from, end);
         const one = await integrate(product, header, range, mine, results, flaggedInputs);
-        await append(level && values === 'means' ? atUsualGain(one, level) : one);
+        await append(through(level && values === 'means' ? atUsualGain(one, level) : one));
         const over = mine.filter(({ endSpectrum }) => endSpectrum <= range.end);
         results.letGo(over);
         from += over.length;
@@ -138,17 +118,19 @@ async function integrate(
   const baselines = baselineCount(stations);
   const perChannel = 2 * baselines * polarisations ** 2;
   const sums = new Float64Array(channels * perChannel);
-  const counts = new Float64Array(channels * baselines);
+  const counts = new PartCounts({ channels, stations, polarisations, flaggedInputs });
   const covered = new Float64Array(channels);
   for (const box of boxes) {
     const { head, body } = await results.of(box);
     const width = box.endChannel - box.firstChannel;
     const part = head.parts.find(({ first, end }) => first < range.end && end > range.first);
-    if (part?.sizeBytes !== 8 * width * (perChannel + baselines))
-      throw new Error(`${head.job}: its result does not hold what its plan says`);
-    const values = floatsOf(body, part.offsetBytes, width * (perChannel + baselines));
+    const kind = (['pairs', 'products'] as const).find(
+      (one) => part?.sizeBytes === 8 * width * (perChannel + counts.widthOf(one)),
+    );
+    if (!part || !kind) throw new Error(`${head.job}: its result does not hold what its plan says`);
+    const values = floatsOf(body, part.offsetBytes, width * (perChannel + counts.widthOf(kind)));
     addTo(sums, box.firstChannel * perChannel, values.subarray(0, width * perChannel));
-    addTo(counts, box.firstChannel * baselines, values.subarray(width * perChannel));
+    counts.add(kind, box.firstChannel, values.subarray(width * perChannel));
     for (let c = box.firstChannel; c < box.endChannel; c++) covered[c] += part.end - part.first;
   }
   // Nothing twice, nothing left out.
@@ -161,7 +143,7 @@ async function integrate(
   return {
     ...{ start, durationS: (range.end - range.first) / grid.rateHz, channels, stations, polarisations },
     visibilities: visibilitiesCBPP(sums, channels, baselines, polarisations),
-    counts: countsCB(counts, channels, baselines),
+    ...counts.finish(),
     flaggedInputs,
   };
 }

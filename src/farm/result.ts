@@ -8,6 +8,7 @@ import { refuse } from '../core/errors.js';
 import { firstIssueWords } from './words.js';
 
 const whole = z.number().int().nonnegative();
+const instantSchema = z.strictObject({ unixSeconds: z.int(), fraction: z.number() });
 const gapSchema = z.strictObject({
   ...{ firstInput: whole, endInput: whole, firstChannel: whole, endChannel: whole },
   ...{ firstSample: whole, endSample: whole },
@@ -19,6 +20,10 @@ const partSchema = z.strictObject({
   offsetBytes: whole,
   sizeBytes: whole,
   gaps: z.array(gapSchema).exactOptional(),
+  /** Of an image: where it begins, how long it lasts, and the moment of its geometry. */
+  image: z
+    .strictObject({ start: instantSchema, durationS: z.number(), moment: instantSchema })
+    .exactOptional(),
 });
 /** One integration's sums and counts, or a stretch of spectra, in the body. */
 export type Part = z.infer<typeof partSchema>;

@@ -3,10 +3,21 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import type { Backend } from '../backend/backend.js';
-import { spectraSizeBytes, voltageSizeBytes } from '../core/axes.js';
+import { gainsCA, spectraSizeBytes, voltageSizeBytes } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
-import { openFile, type Recording } from '../formats/index.js';
-import { planChannels } from '../pipeline/channels.js';
+import {
+  checkSame,
+  isRemote,
+  openFile,
+  remoteIdentities,
+  sampleRateOf,
+  type Recording,
+} from '../formats/index.js';
+import { averageChannels, stokesI } from '../image/index.js';
+import { channelsOf, planChannels } from '../pipeline/channels.js';
+import { imageClock, imagePart } from '../pipeline/image-part.js';
+import { brightnessAtUsualGain } from '../pipeline/levels.js';
+import type { Calibrated, ImageSettings } from '../pipeline/sky-image.js';
 import {
   channelisePart,
   clockOf,
@@ -15,6 +26,8 @@ import {
   type PartAccount,
   type SpectraBox,
 } from '../pipeline/parts.js';
+import { partOfRecording } from '../pipeline/part-of-recording.js';
+import { fixedDelays, mostDelaySamples, type RequestedDelays } from '../pipeline/tracking.js';
 import type { ChannelisePlan } from '../channelise/index.js';
 import { channelSettingsOf, PROTOCOL, type Job, type Work } from './plan.js';
 import { bytesOf, sha256, type Part, type Result } from './result.js';
@@ -43,9 +56,8 @@ export async function doJob(job: Job, place: Workplace, stop?: AbortSignal): Pro
     const plan = planOf(work, recording);
     const body = new Body();
     const opened = performance.now();
-    const account = await (work.command === 'correlate'
-      ? correlate(job, recording, plan, place, body, stop)
-      : channelise(job, recording, plan, place, body, stop));
+    const doing = { correlate, channelise, image }[work.command];
+    const account = await doing(job, recording, plan, place, body, stop);
     const made = performance.now();
     const bytes = body.bytes();
     return {
@@ -67,10 +79,11 @@ export async function doJob(job: Job, place: Workplace, stop?: AbortSignal): Pro
 
 /** The recording that the submitter meant, or a refusal: another of the same name would give plausible nonsense. */
 async function openRecording(
-  { recording: { path, open, facts } }: Work,
+  { recording: { path, open, facts, times, remote = [] } }: Work,
   roots: readonly string[],
 ): Promise<Recording> {
-  const recording = await openFile(placeOf(path, roots), open);
+  const whole = await openFile(placeOf(path, roots), open);
+  const recording = times && whole.kind !== 'visibilities' ? partOfRecording(whole, times) : whole;
   const found =
     recording.kind === 'visibilities'
       ? undefined
@@ -90,6 +103,15 @@ async function openRecording(
     found.samples === facts.samples &&
     found.start.unixSeconds === facts.start.unixSeconds &&
     found.start.fraction === facts.start.fraction;
+  try {
+    for (const { url, ...was } of remote) {
+      const is = remoteIdentities().find((one) => one.url === url);
+      if (is) checkSame(url, was, is);
+    }
+  } catch (error) {
+    await recording.close();
+    throw error;
+  }
   if (isSame) return recording as Recording;
   await recording.close();
   return refuse(
@@ -100,24 +122,28 @@ async function openRecording(
 }
 
 function placeOf(path: string, roots: readonly string[]): string {
-  if (/^[a-z]+:\/\//i.test(path))
-    refuse(
-      path,
-      'is read over the network, which workers cannot',
-      'put the recording on a disk that all machines share',
-    );
+  if (isRemote(path)) return path;
   // Lists and patterns are whole paths, each of which is looked at when it is opened.
   if (isAbsolute(path)) return path;
+  const folders = roots.filter((root) => !isRemote(root));
   return (
-    roots.map((root) => join(root, path)).find((candidate) => existsSync(candidate)) ??
-    join(roots[0] ?? '.', path)
+    folders.map((root) => join(root, path)).find((candidate) => existsSync(candidate)) ??
+    join(folders[0] ?? '.', path)
   );
 }
 
-const planOf = (work: Work, recording: Recording): ChannelisePlan | undefined =>
-  recording.kind === 'voltages' && work.channels
-    ? planChannels(recording, channelSettingsOf(work.channels))
-    : undefined;
+function planOf(work: Work, recording: Recording): ChannelisePlan | undefined {
+  if (recording.kind !== 'voltages' || !work.channels) return undefined;
+  const delays = delaysOf(work, recording);
+  return planChannels(recording, {
+    ...channelSettingsOf(work.channels),
+    ...(delays && { mostDelaySamples: mostDelaySamples(delays) }),
+  });
+}
+
+/** Fixed ones, as a law of the recording's own ticks. */
+const delaysOf = ({ delaysS }: Work, recording: Recording): RequestedDelays | undefined =>
+  delaysS && fixedDelays(Float64Array.from(delaysS), sampleRateOf(recording));
 
 /** Grows by parts. */
 class Body {
@@ -125,7 +151,7 @@ class Body {
   private readonly pieces: Uint8Array[] = [];
   private length = 0;
 
-  add(part: Pick<Part, 'first' | 'end' | 'gaps'>, ...arrays: readonly ArrayBufferView[]): void {
+  add(part: Pick<Part, 'first' | 'end' | 'gaps' | 'image'>, ...arrays: readonly ArrayBufferView[]): void {
     const offsetBytes = this.length;
     for (const array of arrays) {
       // Some backends fill the same memory again.
@@ -156,19 +182,27 @@ async function correlate(
   stop?: AbortSignal,
 ): Promise<PartAccount> {
   const { integrationS, align } = work;
+  const delays = delaysOf(work, recording);
   const settings = {
     ...{ backend, align, ...(integrationS === undefined ? {} : { integrationS }) },
     flaggedInputs: flagsOf(work, recording.inputs),
+    ...(delays && { delays }),
     ...(stop && { stop }),
   };
   const stretches = stretchesOf(clockOf(settings, recording, plan), box.firstSpectrum, box.endSpectrum);
   let at = 0;
-  const account = await correlatePart(recording, plan, settings, box, ({ visibilities, counts }) => {
-    const stretch = stretches.at(at++);
-    if (!stretch) throw new Error(`more integrations than the ${stretches.length} of the plan`);
-    body.add(stretch, visibilities, counts);
-    return Promise.resolve();
-  });
+  const account = await correlatePart(
+    recording,
+    plan,
+    settings,
+    box,
+    ({ visibilities, counts, productCounts }) => {
+      const stretch = stretches.at(at++);
+      if (!stretch) throw new Error(`more integrations than the ${stretches.length} of the plan`);
+      body.add(stretch, visibilities, productCounts ?? counts);
+      return Promise.resolve();
+    },
+  );
   if (at !== stretches.length) throw new Error(`${at} integrations instead of ${stretches.length}`);
   return account;
 }
@@ -195,6 +229,66 @@ function channelise(
     body.add({ first: firstSpectrum, end: firstSpectrum + samples, gaps: [...gaps] }, spectra);
     return Promise.resolve();
   });
+}
+
+/** Stokes I, or the one product there is, of each image: float64. */
+async function image(
+  { work, box, plannedFor }: Job,
+  recording: Recording,
+  plan: ChannelisePlan | undefined,
+  { backend }: Workplace,
+  body: Body,
+  stop?: AbortSignal,
+): Promise<PartAccount> {
+  const { image: asked } = work;
+  if (!asked || !plannedFor)
+    return refuse(work.recording.path, 'the job does not say which images', 'submit it again');
+  const { everyS, autos, telescope, overUsual } = asked;
+  const { frequenciesHz } =
+    recording.kind === 'voltages'
+      ? channelsOf(
+          recording,
+          plan ?? refuse(work.recording.path, 'voltages need channels', 'submit it again'),
+        )
+      : recording;
+  const stretches = stretchesOf(imageClock(everyS, recording, plan), box.firstSpectrum, box.endSpectrum);
+  const calibrated = gainsOf(asked, frequenciesHz.length, recording.inputs);
+  let at = 0;
+  return imagePart(
+    recording,
+    plan,
+    {
+      ...{ backend, telescope, frequenciesHz, everyS, image: imageSettingsOf(asked), autos, plannedFor },
+      ...(calibrated && { calibrated }),
+      ...(stop && { stop }),
+    },
+    box,
+    ({ image: made, plan: planned, weights, start, durationS, frame }) => {
+      const stretch = stretches.at(at++);
+      if (!stretch) throw new Error(`more images than the ${stretches.length} of the plan`);
+      if (overUsual !== undefined) brightnessAtUsualGain(made, { overUsual });
+      const plane = stokesI(averageChannels(made, planned, weights), planned, 0);
+      body.add({ ...stretch, image: { start, durationS, moment: frame.moment } }, plane);
+      return Promise.resolve();
+    },
+  );
+}
+
+type AskedImage = NonNullable<Work['image']>;
+
+export const imageSettingsOf = ({ pixels, fieldDeg, kernelSize }: AskedImage): ImageSettings => ({
+  ...(pixels === undefined ? {} : { pixels }),
+  field: fieldDeg === undefined ? { kind: 'all-sky' } : { kind: 'field', widthDeg: fieldDeg },
+  kernelSize,
+});
+
+function gainsOf({ gains: sent }: AskedImage, channels: number, inputs: number): Calibrated | undefined {
+  if (!sent) return undefined;
+  const bytes = Uint8Array.from(Buffer.from(sent.gains, 'base64'));
+  const solved = Uint8Array.from(Buffer.from(sent.solved, 'base64'));
+  if (bytes.length !== 16 * channels * inputs || solved.length !== channels * inputs)
+    refuse('gains', 'are not those of the recording', 'submit it again');
+  return { gains: gainsCA(new Float64Array(bytes.buffer), channels, inputs), solved };
 }
 
 /** Of the recording, for this box; readers that cannot seek read more. */

@@ -20,7 +20,9 @@ import { gsb } from './recordings/gsb/gsb.js';
 import { guppi } from './recordings/guppi.js';
 import { refuseContradictions } from './contradictions.js';
 import { lookIntoHdf5 } from './hdf5/look.js';
+import { isHdf5 } from './hdf5/read.js';
 import { openInput } from './io/input.js';
+import { isRemote } from './io/remote.js';
 import { refuseNoSky } from './no-sky.js';
 import { lwa } from './recordings/lwa/lwa.js';
 import { mark5b } from './recordings/mark5b.js';
@@ -150,6 +152,8 @@ async function openOne(
     return openAgreeing(sets, path, options, known);
   }
   const head = await readHead(path);
+  if (isRemote(path) && isHdf5(head))
+    refuse(path, 'is HDF5, which is read from a disk alone', 'copy it to one');
   if (options.format !== undefined) {
     const asked = known.find((candidate) => candidate.name === options.format);
     if (!asked) {

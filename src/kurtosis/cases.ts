@@ -53,6 +53,8 @@ const interference: Strength = (c, a, t) => {
   if (c === 0 && a === 1) return { noise: t % 40 < 4 ? 4 : 1, carrier: 0 };
   if (c === 1 && a === 0) return { noise: 0.3, carrier: 1.5 };
   if (c === 2) return { noise: t % 100 < 8 ? 3 : 1, carrier: 0 };
+  // Too weak for one window of one input.
+  if (c === 7) return { noise: t % 64 < 8 ? 1.5 : 1, carrier: 0 };
   return { noise: 1, carrier: 0 };
 };
 
@@ -86,7 +88,10 @@ export function kurtosisCases(open: () => Promise<Backend>, options: CaseOptions
           assert.equal(edges.length, 3);
           // Four bits cut off what is loud, and hear less of it.
           const least = type === 'ci4' ? 2 : 6;
-          assert.ok(mask.subarray(2 * 6, 3 * 6).filter((one) => one === 1).length >= least);
+          const { inputs } = shape;
+          assert.ok(
+            mask.subarray(2 * inputs, 3 * inputs).filter((one) => one === 1).length >= least * polarisations,
+          );
           assert.ok(first.gaps.some(({ firstChannel, endChannel }) => firstChannel <= 2 && endChannel > 2));
         });
       }
@@ -110,6 +115,26 @@ export function kurtosisCases(open: () => Promise<Backend>, options: CaseOptions
       );
     });
 
+    theCase('what nobody hears alone, and whole stations where they are asked for', async () => {
+      for (const takes of ['inputs', 'stations'] as const) {
+        const [{ judgement }] = await agree(
+          { type: 'ci8', channels: 9, inputs: 12, polarisations: 2, spectraPerWindow: 64, takes },
+          [64 * 12],
+        );
+        assert.ok(
+          judgement.offenders.some((one) => one > 8),
+          'together',
+        );
+        const pairs = Array.from({ length: judgement.mask.length / 2 }, (_, n) =>
+          judgement.mask.subarray(2 * n, 2 * n + 2),
+        );
+        assert.equal(
+          pairs.some(([x, y]) => x !== y),
+          takes === 'inputs',
+        );
+      }
+    });
+
     theCase('with gaps of every kind, overlapping ones too', async () => {
       const [made] = await agree(
         { type: 'ci8', channels: 4, inputs: 6, polarisations: 2, spectraPerWindow: 128 },
@@ -117,15 +142,15 @@ export function kurtosisCases(open: () => Promise<Backend>, options: CaseOptions
         () => [
           { firstInput: 0, endInput: 2, firstChannel: 0, endChannel: 4, firstSample: 100, endSample: 180 },
           { firstInput: 0, endInput: 4, firstChannel: 1, endChannel: 3, firstSample: 150, endSample: 300 },
-          { firstInput: 4, endInput: 6, firstChannel: 2, endChannel: 3, firstSample: 0, endSample: 120 },
+          { firstInput: 5, endInput: 6, firstChannel: 2, endChannel: 3, firstSample: 0, endSample: 120 },
         ],
       );
       const { present } = made.judgement;
       assert.ok(present);
-      // Window 0 of channel 0: station 0 lacks 100…127. Of channel 1, window 1: station 0 all of it, station 1 from 150 on.
-      assert.deepEqual([...present.subarray(0, 3)], [100, 128, 128]);
-      assert.deepEqual([...present.subarray((4 + 1) * 3, (4 + 1) * 3 + 3)], [0, 22, 128]);
-      assert.deepEqual([...present.subarray(2 * 3, 2 * 3 + 3)], [100, 128, 8]);
+      // Window 0 of channel 0: inputs 0 and 1 lack 100…127. Of channel 1, window 1: they lack all of it, 2 and 3 from 150 on.
+      assert.deepEqual([...present.subarray(0, 6)], [100, 100, 128, 128, 128, 128]);
+      assert.deepEqual([...present.subarray((4 + 1) * 6, (4 + 1) * 6 + 6)], [0, 0, 22, 22, 128, 128]);
+      assert.deepEqual([...present.subarray(2 * 6, 2 * 6 + 6)], [100, 100, 128, 128, 128, 8]);
     });
   });
 }

@@ -18,7 +18,7 @@ export interface Flagger extends Closable {
 export interface PowerEngine extends Closable {
   /** sums : [w][c][a][S1, S2] over the windows [edges[w], edges[w + 1]); exact for integers. Valid until the next call. */
   sums(block: SpectraBlock, edges: Int32Array): Promise<Float64Array>;
-  /** Zeros what the mask names, [w][c][s], and tells the block of its gaps. */
+  /** Zeros what the mask names, [w][c][a], and tells the block of its gaps. */
   take(block: SpectraBlock, edges: Int32Array, mask: Uint8Array, gaps: readonly SpectraGap[]): Promise<void>;
 }
 

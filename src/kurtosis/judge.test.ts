@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { randomStream } from '../core/random.js';
 import { takenBoxes } from './boxes.js';
+import { extendRuns } from './extend.js';
 import { Judge } from './judge.js';
 import { planKurtosis, windowEdges } from './plan.js';
 import { KurtosisTally } from './tally.js';
@@ -34,18 +36,109 @@ describe('judgement', () => {
     assert.deepEqual(verdicts, [2, 2, 0, 0, 0, 0, 1, 1]);
   });
 
-  it('takes a station with both polarisations, and says who offended', () => {
+  it('takes one polarisation and leaves the other, or both where stations are counted', () => {
+    const loud = sums((c, a) => (c === 3 && a === 3 ? 2 : 1));
     const plan = planKurtosis({ ...asked, polarisations: 2 });
-    const { mask, offenders } = new Judge(plan).judge(
-      edges,
-      sums((c, a) => (c === 3 && a === 3 ? 2 : 1)),
-      undefined,
-    );
-    assert.deepEqual([...mask], [0, 0, 0, 0, 0, 0, 0, 1]);
+    const { mask, offenders } = new Judge(plan).judge(edges, loud, undefined);
+    assert.deepEqual([...mask.subarray(12)], [0, 0, 0, 1]);
+    assert.equal(mask.indexOf(1), 15);
     assert.deepEqual([...offenders.subarray(12)], [0, 0, 0, 1]);
     assert.deepEqual(takenBoxes({ edges, mask }, plan), [
-      { firstChannel: 3, endChannel: 4, firstInput: 2, endInput: 4, firstSample: 0, endSample: 256 },
+      { firstChannel: 3, endChannel: 4, firstInput: 3, endInput: 4, firstSample: 0, endSample: 256 },
     ]);
+    const whole = new Judge(planKurtosis({ ...asked, polarisations: 2, takes: 'stations' }));
+    assert.deepEqual([...whole.judge(edges, loud, undefined).mask.subarray(12)], [0, 0, 1, 1]);
+  });
+
+  describe('together, without being asked', () => {
+    /** Windows, channels and inputs of noise: kurtoses a standard deviation of 256 spectra about 1, and what is added. */
+    const noisy = (
+      windows: number,
+      channels: number,
+      inputs: number,
+      added: (w: number, c: number, a: number) => number,
+    ): { readonly cuts: Int32Array; readonly made: Float64Array } => {
+      const random = randomStream(5, 'kurtoses');
+      const made: number[] = [];
+      for (let w = 0; w < windows; w++)
+        for (let c = 0; c < channels; c++)
+          for (let a = 0; a < inputs; a++) {
+            // Between the limits: what is beyond them is not asked here.
+            const noise = Math.max(-0.17, Math.min(0.2, 0.125 * random.gaussian()));
+            made.push(...sumsOf(1 + noise + added(w, c, a)));
+          }
+      return {
+        cuts: Int32Array.from({ length: windows + 1 }, (_, n) => 256 * n),
+        made: Float64Array.from(made),
+      };
+    };
+    const plan = planKurtosis({ ...asked, channels: 16, inputs: 4 });
+    const judged = (added: (w: number, c: number, a: number) => number, bursts: 'keep' | 'take' = 'keep') => {
+      const { cuts, made } = noisy(32, 16, 4, added);
+      return new Judge({ ...plan, bursts }).judge(cuts, made, undefined);
+    };
+    const takenIn = ({ mask }: { readonly mask: Uint8Array }, w: number, c: number): number =>
+      mask.subarray((w * 16 + c) * 4, (w * 16 + c + 1) * 4).reduce((sum, one) => sum + one, 0);
+
+    it('noise stays', () => {
+      const { mask, everywhere } = judged(() => 0);
+      assert.equal(mask.includes(1), false);
+      assert.deepEqual(everywhere, []);
+    });
+
+    it('what stays for long in one channel is found by its mean, and its neighbours are left', () => {
+      const made = judged((_, c) => (c === 5 ? 0.1 : 0));
+      const taken = Array.from({ length: 32 }, (_, w) => takenIn(made, w, 5));
+      assert.ok(taken.reduce((sum, one) => sum + one, 0) > 0.95 * 128, taken.join(' '));
+      assert.equal(takenIn(made, 3, 4) + takenIn(made, 3, 6), 0);
+      assert.equal(made.offenders[5 * 4], 9);
+    });
+
+    it('windows go with their neighbours, where three quarters of a stretch are taken', () => {
+      const extended = (text: string): string => {
+        const heard = Uint8Array.from(text, (one) => Number(one));
+        extendRuns(heard);
+        return heard.join('');
+      };
+      assert.equal(extended('0001000'), '0001000');
+      assert.equal(extended('0001110000'), '0011111000');
+      assert.equal(extended('1110111000'), '1111111100');
+      assert.equal(extended('110'), '110');
+      assert.equal(extended('0000'), '0000');
+    });
+
+    it('what is there for a few windows takes those', () => {
+      const made = judged((w, c) => (c === 9 && w >= 8 && w < 16 ? -0.12 : 0));
+      for (let w = 8; w < 16; w++) assert.equal(takenIn(made, w, 9), 4, `window ${w}`);
+      assert.equal(made.offenders[(8 * 16 + 9) * 4], 10);
+      const others = Array.from({ length: 32 }, (_, w) => (w >= 4 && w < 20 ? 0 : takenIn(made, w, 9)));
+      assert.ok(others.every((one) => one === 0));
+    });
+
+    it('what is in all channels is told and stays, or goes', () => {
+      const burst = (w: number): number => (w === 20 ? 0.15 : 0);
+      const kept = judged(burst);
+      assert.deepEqual(kept.everywhere, [20]);
+      assert.equal(kept.mask.includes(1), false);
+      const taken = judged(burst, 'take');
+      assert.deepEqual(taken.everywhere, [20]);
+      assert.equal(
+        taken.mask.reduce((sum, one) => sum + one, 0),
+        64,
+      );
+    });
+
+    it('inputs that hear the same noise are no crowd, and what all channels have is usual', () => {
+      const random = randomStream(6, 'alike');
+      const alike = new Map<number, number>();
+      const common = (w: number, c: number): number => {
+        const key = 16 * w + c;
+        if (!alike.has(key)) alike.set(key, Math.max(-0.1, Math.min(0.1, 0.11 * random.gaussian())));
+        return alike.get(key) ?? 0;
+      };
+      assert.equal(judged(common).mask.includes(1), false);
+      assert.equal(judged(() => 0.03).mask.includes(1), false);
+    });
   });
 
   it('keeps what most inputs hear in most channels, or takes it when told', () => {
@@ -103,7 +196,7 @@ describe('judgement', () => {
     assert.deepEqual([...alone.mask], [0, 0]);
   });
 
-  it('takes what lies between two that were taken, or between one and the end, and nothing else beside them', () => {
+  it('takes what lies between two that were taken, or between one and the end, and neighbours of three', () => {
     const plan = planKurtosis({ ...asked, channels: 1, inputs: 1 });
     const many = (kurtoses: readonly number[]): readonly number[] => {
       const cuts = Int32Array.from({ length: kurtoses.length + 1 }, (_, n) => 256 * n);
@@ -111,7 +204,7 @@ describe('judgement', () => {
         ...new Judge(plan).judge(cuts, Float64Array.from(kurtoses.flatMap(sumsOf)), undefined).offenders,
       ];
     };
-    assert.deepEqual(many([1, 1, 0.5, 1, 2, 1, 1]), [0, 0, 2, 6, 1, 0, 0]);
+    assert.deepEqual(many([1, 1, 0.5, 1, 2, 1, 1]), [0, 9, 2, 6, 1, 9, 0]);
     assert.deepEqual(many([1, 2, 1, 1]), [5, 1, 0, 0]);
   });
 

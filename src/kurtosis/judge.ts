@@ -1,20 +1,26 @@
 /**
  * From sums of powers to what is taken: the same code whatever backend made the sums, so that masks are the same bit for
- * bit. A station goes with all its polarisations, since half a station's sample is nobody's sample.
+ * bit. An input goes alone, or with its station where the plan says so.
  */
+import { extendRuns } from './extend.js';
 import type { Limits, PowerShape } from './limits.js';
 import { LEAST_SPECTRA, LimitBook, type KurtosisPlan } from './plan.js';
 import { STEPS_PER_OCTAVE, type RoundedCurve } from './rounded.js';
+import { Together } from './together.js';
+import { ABOVE, BELOW, isAlone, offsetOf, PAIRED, TOGETHER, UNJUDGED } from './verdicts.js';
 
 /** What was decided of a block. */
 export interface Judgement {
   /** Windows are [edges[w], edges[w + 1]). */
   readonly edges: Int32Array;
-  /** mask : [w][c][s], 1 where a station's samples are taken. */
+  /** mask : [w][c][a], 1 where an input's samples are taken. */
   readonly mask: Uint8Array;
-  /** offenders : [w][c][a], 1 where an input's own kurtosis lies above its limits, 2 below, 4 more of a pair of windows; kept windows' too. */
+  /**
+   * offenders : [w][c][a], 1 where an input's own kurtosis lies above its limits, 2 below; 4 more of a pair of windows, 8 more
+   * of inputs or windows together. Kept windows' too.
+   */
   readonly offenders: Uint8Array;
-  /** present : [w][c][s], spectra that came; undefined where all did. */
+  /** present : [w][c][a], spectra that came; undefined where all did. */
   readonly present: Uint32Array | undefined;
   /** Windows in which most inputs and channels would have gone at once. */
   readonly everywhere: readonly number[];
@@ -31,17 +37,19 @@ export class Judge {
   private readonly book: LimitBook;
   private readonly pairBook: LimitBook;
   private readonly fences = new Map<number, Fence>();
+  private readonly together: Together;
 
   constructor(private readonly plan: KurtosisPlan) {
+    this.together = new Together(plan);
     this.book = new LimitBook(plan.sigmas);
     this.pairBook = new LimitBook(plan.sigmas + 1);
   }
 
   /** sums : [w][c][a][S1, S2]. */
   judge(edges: Int32Array, sums: Float64Array, present: Uint32Array | undefined): Judgement {
-    const { channels, inputs, stations, over, bursts } = this.plan;
+    const { channels, inputs, over, bursts } = this.plan;
     const windows = edges.length - 1;
-    const mask = new Uint8Array(windows * channels * stations);
+    const mask = new Uint8Array(windows * channels * inputs);
     const offenders = new Uint8Array(windows * channels * inputs);
     const common = new Uint8Array(windows * channels);
     const everywhere: number[] = [];
@@ -62,36 +70,88 @@ export class Judge {
       this.judgePairs(edges, sums, present, offenders);
       this.takeBetween(windows, offenders);
     }
+    const weakBursts = over === 'each' ? this.together.judge({ edges, sums, present, offenders }) : [];
+    if (over === 'each') this.takeNeighbours(windows, offenders, judged);
+    if (bursts === 'take') for (const w of weakBursts) this.takeWindow(w, offenders);
+    const touched = rowsWithAny(offenders, inputs);
     for (let w = 0; w < windows; w++) {
       let cells = 0;
       let taken = 0;
       for (let c = 0; c < channels; c++) {
         const at = w * channels + c;
         cells += judged[at];
-        const offending = this.takeStations(at, offenders, mask);
+        if (touched[at] === 0) continue;
+        const offending = this.takeInputs(at, offenders, mask);
         taken += offending;
         if (2 * offending > judged[at]) common[at] = 1;
       }
       if (cells >= LEAST_CELLS && 2 * taken > cells) {
         everywhere.push(w);
-        if (bursts === 'keep') mask.fill(0, w * channels * stations, (w + 1) * channels * stations);
+        if (bursts === 'keep') mask.fill(0, w * channels * inputs, (w + 1) * channels * inputs);
+      } else if (weakBursts.includes(w)) {
+        // Kept as it is: what single channels lose, they lose for themselves.
+        everywhere.push(w);
+        common.fill(1, w * channels, (w + 1) * channels);
       }
     }
     return { edges, mask, offenders, present, everywhere, common, unjudged };
   }
 
-  /** Stations of a row that have an offending input, and into the mask with them. */
-  private takeStations(at: number, offenders: Uint8Array, mask: Uint8Array): number {
-    const { inputs, stations, polarisations } = this.plan;
+  /** Into the mask with a row's offending inputs; how many stations have one. */
+  private takeInputs(at: number, offenders: Uint8Array, mask: Uint8Array): number {
+    const { inputs, stations, polarisations, takes } = this.plan;
     let offending = 0;
-    for (let a = 0; a < inputs; a++) {
-      if (offenders[at * inputs + a] === 0) continue;
-      mask[at * stations + Math.floor(a / polarisations)] = 1;
-      offending++;
-      // The other polarisation goes with it.
-      if (polarisations === 2) a |= 1;
+    for (let s = 0, n = at * inputs; s < stations; s++, n += polarisations) {
+      let any = 0;
+      for (let p = 0; p < polarisations; p++) {
+        if (offenders[n + p] === 0) continue;
+        mask[n + p] = 1;
+        any = 1;
+      }
+      offending += any;
+      if (any === 1 && takes === 'stations') mask.fill(1, n, n + polarisations);
     }
     return offending;
+  }
+
+  /** Windows beside those in which most stations offend. */
+  private takeNeighbours(windows: number, offenders: Uint8Array, judged: Uint16Array): void {
+    const { channels, inputs, flaggedInputs } = this.plan;
+    const touched = rowsWithAny(offenders, inputs);
+    const heard = new Uint8Array(windows);
+    const more = new Uint8Array(windows);
+    for (let c = 0; c < channels; c++) {
+      let any = false;
+      for (let w = 0; w < windows; w++) {
+        const at = w * channels + c;
+        heard[w] = touched[at] === 1 && 2 * this.offendingStations(at, offenders) > judged[at] ? 1 : 0;
+        any ||= heard[w] === 1;
+      }
+      if (!any) continue;
+      more.set(heard);
+      extendRuns(more);
+      for (let w = 0; w < windows; w++) {
+        if (heard[w] === 1 || more[w] === 0) continue;
+        const from = (w * channels + c) * inputs;
+        for (let a = 0; a < inputs; a++)
+          if (offenders[from + a] === 0 && flaggedInputs[a] === 0) offenders[from + a] = TOGETHER + ABOVE;
+      }
+    }
+  }
+
+  private offendingStations(at: number, offenders: Uint8Array): number {
+    const { inputs, polarisations } = this.plan;
+    let offending = 0;
+    for (let n = at * inputs; n < (at + 1) * inputs; n += polarisations)
+      if (offenders[n] !== 0 || offenders[n + polarisations - 1] !== 0) offending++;
+    return offending;
+  }
+
+  /** All that is asked of a window: it was louder in all channels together. */
+  private takeWindow(window: number, offenders: Uint8Array): void {
+    const { channels, inputs, flaggedInputs } = this.plan;
+    for (let at = window * channels * inputs; at < (window + 1) * channels * inputs; at++)
+      if (offenders[at] === 0 && flaggedInputs[at % inputs] === 0) offenders[at] = TOGETHER + ABOVE;
   }
 
   /** Every input of a window's channel for itself. */
@@ -101,23 +161,27 @@ export class Judge {
     const shape = this.shapeOf(row.channel);
     const curve = this.curveOf(row.channel);
     let fence = this.fenceOf(row.length, shape, curve);
-    let [unjudged, judgedStations, silent] = [0, stations, 0];
+    let { leastPower, mostPower, low, high } = fence;
+    let unjudged = 0;
+    let judgedStations = stations;
+    let lastSilent = -1;
     const first = row.at * inputs;
     for (let a = 0; a < inputs; a++) {
-      if (a % polarisations === 0) silent = 0;
-      if (present)
-        fence = this.fenceOf(present[row.at * stations + Math.floor(a / polarisations)], shape, curve);
-      const s1 = sums[2 * (first + a)];
-      // Nearly all windows are noise of a usual level, and end here.
-      if (s1 >= fence.leastPower && s1 <= fence.mostPower) {
-        const squares = sums[2 * (first + a) + 1] / (s1 * s1);
-        if (squares >= fence.low && squares <= fence.high) continue;
+      if (present) {
+        fence = this.fenceOf(present[first + a], shape, curve);
+        ({ leastPower, mostPower, low, high } = fence);
       }
+      const s1 = sums[2 * (first + a)];
+      const s2 = sums[2 * (first + a) + 1];
+      // Nearly all windows are noise of a usual level, and end here.
+      if (s1 >= leastPower && s1 <= mostPower && s2 >= low * s1 * s1 && s2 <= high * s1 * s1) continue;
       const isAsked = flaggedInputs[a] === 0;
-      const verdict = isAsked ? verdictOf(s1, sums[2 * (first + a) + 1], fence, shape, curve) : UNJUDGED;
+      const verdict = isAsked ? verdictOf(s1, s2, fence, shape, curve) : UNJUDGED;
       if (verdict === UNJUDGED) {
         if (isAsked) unjudged++;
-        if (++silent === polarisations) judgedStations--;
+        // A station of which no polarisation can be judged.
+        if (polarisations === 1 || (a % 2 === 1 && lastSilent === a - 1)) judgedStations--;
+        lastSilent = a;
       } else row.offenders[first + a] = verdict;
     }
     return { stations: judgedStations, unjudged };
@@ -133,26 +197,25 @@ export class Judge {
     present: Uint32Array | undefined,
     offenders: Uint8Array,
   ): void {
-    const { channels, inputs, stations, polarisations, flaggedInputs } = this.plan;
+    const { channels, inputs, flaggedInputs } = this.plan;
     const perWindow = channels * inputs;
     for (let w = 0; w + 2 < edges.length; w++) {
       for (let c = 0; c < channels; c++) {
         const shape = this.shapeOf(c);
         const curve = this.curveOf(c);
         let fence = this.fenceOf(edges[w + 2] - edges[w], shape, curve, 'pair');
+        let { leastPower, mostPower, low, high } = fence;
         const from = w * perWindow + c * inputs;
         for (let a = 0; a < inputs; a++) {
-          const [x, y] = [from + a, from + a + perWindow];
+          const x = from + a;
+          const y = x + perWindow;
           if (present) {
-            const at = (w * channels + c) * stations + Math.floor(a / polarisations);
-            fence = this.fenceOf(present[at] + present[at + channels * stations], shape, curve, 'pair');
+            fence = this.fenceOf(present[x] + present[y], shape, curve, 'pair');
+            ({ leastPower, mostPower, low, high } = fence);
           }
           const s1 = sums[2 * x] + sums[2 * y];
           const s2 = sums[2 * x + 1] + sums[2 * y + 1];
-          if (s1 >= fence.leastPower && s1 <= fence.mostPower) {
-            const squares = s2 / (s1 * s1);
-            if (squares >= fence.low && squares <= fence.high) continue;
-          }
+          if (s1 >= leastPower && s1 <= mostPower && s2 >= low * s1 * s1 && s2 <= high * s1 * s1) continue;
           // Only what neither was taken for alone (a pair's own verdict is told apart), and of inputs that are asked.
           if (flaggedInputs[a] === 1 || isAlone(offenders[x]) || isAlone(offenders[y])) continue;
           const verdict = verdictOf(s1, s2, fence, shape, curve);
@@ -167,16 +230,18 @@ export class Judge {
 
   /** What lies between two that were taken alone goes too, and what lies between one and the block's end. */
   private takeBetween(windows: number, offenders: Uint8Array): void {
-    const { flaggedInputs } = this.plan;
-    const perWindow = this.plan.channels * this.plan.inputs;
+    const { flaggedInputs, inputs } = this.plan;
+    const perWindow = this.plan.channels * inputs;
     if (windows < 2) return;
     for (let w = 0; w < windows; w++) {
+      const isFirst = w === 0;
+      const isLast = w === windows - 1;
       for (let at = w * perWindow; at < (w + 1) * perWindow; at++) {
-        if (offenders[at] !== 0 || flaggedInputs[at % this.plan.inputs] === 1) continue;
-        const before = w === 0 ? EDGE : offenders[at - perWindow];
-        if (before !== EDGE && !isAlone(before)) continue;
-        const after = w === windows - 1 ? EDGE : offenders[at + perWindow];
+        const before = isFirst ? EDGE : offenders[at - perWindow];
+        if (before === 0 || offenders[at] !== 0 || (before !== EDGE && !isAlone(before))) continue;
+        const after = isLast ? EDGE : offenders[at + perWindow];
         if (after !== EDGE && !isAlone(after)) continue;
+        if (flaggedInputs[at % inputs] === 1) continue;
         offenders[at] = PAIRED + (before === EDGE ? after : before);
       }
     }
@@ -209,7 +274,7 @@ export class Judge {
     for (let a = 0; a < inputs; a++) {
       if (flaggedInputs[a] === 1) continue;
       const at = row * inputs + a;
-      const isWhole = !present || present[row * stations + Math.floor(a / polarisations)] === length;
+      const isWhole = !present || present[at] === length;
       const off = isWhole ? offsetOf(sums[2 * at], sums[2 * at + 1], length, shape, curve) : NaN;
       if (Number.isNaN(off)) unjudged++;
       else {
@@ -233,6 +298,20 @@ export class Judge {
   private shapeOf = (channel: number): PowerShape => (channel < this.plan.realChannels ? 0.5 : 1);
   private curveOf = (channel: number): RoundedCurve | undefined =>
     this.plan.curves[channel < this.plan.realChannels ? 'real' : 'complex'];
+}
+
+/** rows : [w][c], 1 where a row of inputs has any offender: few have, and the others need no look. */
+function rowsWithAny(offenders: Uint8Array, inputs: number): Uint8Array {
+  const rows = new Uint8Array(offenders.length / inputs);
+  let at = offenders.findIndex((one) => one !== 0);
+  while (at >= 0 && at < offenders.length) {
+    if (offenders[at] !== 0) {
+      const row = Math.floor(at / inputs);
+      rows[row] = 1;
+      at = (row + 1) * inputs;
+    } else at++;
+  }
+  return rows;
 }
 
 /** A window's channel: where it stands among all, [w][c]. */
@@ -270,37 +349,39 @@ function makeFence(
   if (spectra < LEAST_SPECTRA)
     return { spectra, limits: undefined, leastPower: Infinity, mostPower: -Infinity, low: 0, high: 0 };
   const limits = book.of(spectra, shape);
-  // Of rounded noise: what lies within the limits whatever its level.
+  // Of rounded noise: what lies within the limits at every level that is near enough to noise of real numbers.
   let [low, high] = [1 + limits.low, 1 + limits.high];
-  for (const [n, mean] of curve?.means.entries() ?? []) {
-    const spread = curve?.spreads[n] ?? 1;
+  const [first, end] = curve ? nearlyPlain(curve) : [0, 0];
+  for (let n = first; n < end; n++) {
+    const [mean, spread] = [curve?.means[n] ?? 1, curve?.spreads[n] ?? 1];
     low = Math.max(low, mean + spread * limits.low);
     high = Math.min(high, mean + spread * limits.high);
   }
   const ratioAt = (kurtosis: number): number =>
     (1 + (kurtosis * (spectra - 1)) / (spectra * shape + 1)) / spectra;
   const width = ratioAt(high) - ratioAt(low);
-  const last = curve ? 2 ** (curve.firstOctave + (curve.means.length - 1) / STEPS_PER_OCTAVE) : 0;
+  const powerAt = (n: number): number => 2 ** ((curve?.firstOctave ?? 0) + n / STEPS_PER_OCTAVE);
   return {
     spectra,
     limits,
-    leastPower: curve ? curve.leastPower * spectra : Number.MIN_VALUE,
-    mostPower: curve ? last * spectra : Number.MAX_VALUE,
+    leastPower: curve ? powerAt(first) * spectra : Number.MIN_VALUE,
+    mostPower: curve ? powerAt(end - 1) * spectra : Number.MAX_VALUE,
     low: ratioAt(low) + 1e-9 * width,
     high: ratioAt(high) - 1e-9 * width,
   };
 }
 
-export const ABOVE = 1;
-export const BELOW = 2;
-const UNJUDGED = 3;
-/** Added where a pair of windows offended, and neither alone. */
-const PAIRED = 4;
+/** From which entry of a curve to which mean and spread are 1 to a twentieth and a tenth. */
+function nearlyPlain({ means, spreads }: RoundedCurve): readonly [first: number, end: number] {
+  const isNear = (mean: number, n: number): boolean =>
+    Math.abs(mean - 1) < 0.05 && Math.abs(spreads[n] - 1) < 0.1;
+  const first = Math.max(0, means.findIndex(isNear));
+  const after = means.findIndex((mean, n) => n > first && !isNear(mean, n));
+  return [first, after < 0 ? means.length : after];
+}
+
 /** Beyond the block's first or last window. */
 const EDGE = 255;
-const isAlone = (offence: number): boolean => offence === ABOVE || offence === BELOW;
-/** Which of the two an offence is. */
-export const sideOf = (offence: number): number => offence % PAIRED;
 
 function verdictOf(
   s1: number,
@@ -314,27 +395,4 @@ function verdictOf(
   if (off > limits.high) return ABOVE;
   if (off < limits.low) return BELOW;
   return Number.isNaN(off) ? UNJUDGED : 0;
-}
-
-/** SK less what noise has on average, over the spread that rounding leaves it; NaN where nothing can be said. */
-export function offsetOf(
-  s1: number,
-  s2: number,
-  spectra: number,
-  shape: PowerShape,
-  curve: RoundedCurve | undefined,
-): number {
-  if (s1 === 0) return NaN;
-  const kurtosis = ((spectra * shape + 1) / (spectra - 1)) * ((spectra * s2) / (s1 * s1) - 1);
-  if (!curve) return kurtosis - 1;
-  const power = s1 / spectra;
-  if (power >= curve.plainFrom && power <= curve.plainTo) return kurtosis - 1;
-  if (power < curve.leastPower) return NaN;
-  const place = (Math.log2(power) - curve.firstOctave) * STEPS_PER_OCTAVE;
-  const last = curve.means.length - 1;
-  if (place >= last) return (kurtosis - curve.means[last]) / curve.spreads[last];
-  const n = Math.floor(place);
-  const part = place - n;
-  const between = (of: Float64Array): number => of[n] + part * (of[n + 1] - of[n]);
-  return (kurtosis - between(curve.means)) / between(curve.spreads);
 }

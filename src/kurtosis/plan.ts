@@ -1,6 +1,7 @@
 /** What a flagger of voltages by spectral kurtosis will do, worked out before any data. */
 import type { SpectraType } from '../core/axes.js';
 import { realNumber, refuse, wholeNumber } from '../core/errors.js';
+import type { GapsCover } from '../core/gaps.js';
 import { kurtosisMoments, momentsOfMean, pearsonLimits, type Limits, type PowerShape } from './limits.js';
 import { roundedCurve, type RoundedCurve } from './rounded.js';
 
@@ -17,6 +18,11 @@ export interface KurtosisOptions {
   readonly over?: 'each' | 'inputs';
   /** What becomes of a window in which most inputs and channels would go at once; kept unless given. */
   readonly bursts?: 'keep' | 'take';
+  /**
+   * `inputs`, unless given: an input goes alone, and products have counts of their own. `stations`: the other polarisation goes
+   * with it, for whoever counts stations.
+   */
+  readonly takes?: GapsCover;
   /** So many channels, from the first on, are of real numbers: channel 0 of real samples. None unless given. */
   readonly realChannels?: number;
   /** flaggedInputs : [a], 1 for an input that is left out anyway, and not asked. */
@@ -33,6 +39,7 @@ export interface KurtosisPlan {
   readonly sigmas: number;
   readonly over: 'each' | 'inputs';
   readonly bursts: 'keep' | 'take';
+  readonly takes: GapsCover;
   readonly realChannels: number;
   readonly flaggedInputs: Uint8Array;
   /** Of complex and of real channels; nothing for floats. */
@@ -72,6 +79,7 @@ export function planKurtosis(options: KurtosisOptions): KurtosisPlan {
     sigmas: realNumber('kurtosis', 'sigmas', options.sigmas ?? USUAL_SIGMAS, 1, 6),
     over: options.over ?? 'each',
     bursts: options.bursts ?? 'keep',
+    takes: options.takes ?? 'inputs',
     realChannels: wholeNumber('kurtosis', 'realChannels', options.realChannels ?? 0, 0, channels),
     flaggedInputs,
     curves: { complex: roundedCurve(type, 1), real: roundedCurve(type, 0.5) },

@@ -3,21 +3,20 @@ import type { SpectraGap } from '../core/gaps.js';
 
 interface Shape {
   readonly channels: number;
-  readonly stations: number;
-  readonly polarisations: 1 | 2;
+  readonly inputs: number;
 }
 
-/** present : [w][c][s]; undefined where nothing is missing. Gaps may overlap, and lack one polarisation of a station. */
+/** present : [w][c][a]; undefined where nothing is missing. Gaps may overlap, and lack one polarisation of a station. */
 export function presentIn(
-  { channels, stations, polarisations }: Shape,
+  { channels, inputs }: Shape,
   edges: Int32Array,
   gaps: readonly SpectraGap[],
 ): Uint32Array | undefined {
   if (gaps.length === 0) return undefined;
   const windows = edges.length - 1;
-  const present = new Uint32Array(windows * channels * stations);
+  const present = new Uint32Array(windows * channels * inputs);
   for (let w = 0; w < windows; w++)
-    present.fill(edges[w + 1] - edges[w], w * channels * stations, (w + 1) * channels * stations);
+    present.fill(edges[w + 1] - edges[w], w * channels * inputs, (w + 1) * channels * inputs);
   const cuts = [...new Set(gaps.flatMap(({ firstChannel, endChannel }) => [firstChannel, endChannel]))];
   cuts.sort((x, y) => x - y);
   for (let n = 0; n + 1 < cuts.length; n++) {
@@ -25,15 +24,13 @@ export function presentIn(
     const here = gaps.filter((gap) => gap.firstChannel <= first && gap.endChannel >= end);
     if (here.length === 0) continue;
     here.sort((x, y) => x.firstSample - y.firstSample);
-    for (let s = 0; s < stations; s++) {
-      const mine = here.filter(
-        ({ firstInput, endInput }) => firstInput < (s + 1) * polarisations && endInput > s * polarisations,
-      );
+    for (let a = 0; a < inputs; a++) {
+      const mine = here.filter(({ firstInput, endInput }) => firstInput <= a && endInput > a);
       if (mine.length === 0) continue;
       for (let w = 0; w < windows; w++) {
         const missing = missingIn(mine, edges[w], edges[w + 1]);
         if (missing === 0) continue;
-        for (let c = first; c < end; c++) present[(w * channels + c) * stations + s] -= missing;
+        for (let c = first; c < end; c++) present[(w * channels + c) * inputs + a] -= missing;
       }
     }
   }

@@ -13,13 +13,7 @@ const power = {
   cf32: (spectra, n) => spectra[2 * n] ** 2 + spectra[2 * n + 1] ** 2,
 } satisfies Record<SpectraType, (spectra: SpectraCAT, n: number) => number>;
 
-export function referencePowers({
-  type,
-  channels,
-  inputs,
-  stations,
-  polarisations,
-}: KurtosisPlan): PowerEngine {
+export function referencePowers({ type, channels, inputs }: KurtosisPlan): PowerEngine {
   const powerOf = power[type];
   const width = type === 'ci4' ? 1 : 2;
   // eslint-disable-next-line @typescript-eslint/require-await -- an async function turns refusals into rejections
@@ -49,7 +43,7 @@ export function referencePowers({
     for (let w = 0; w + 1 < edges.length; w++) {
       for (let c = 0; c < channels; c++) {
         for (let a = 0; a < inputs; a++) {
-          if (mask[(w * channels + c) * stations + Math.floor(a / polarisations)] === 0) continue;
+          if (mask[(w * channels + c) * inputs + a] === 0) continue;
           const row = (c * inputs + a) * block.samples;
           spectra.fill(0, (row + edges[w]) * width, (row + edges[w + 1]) * width);
         }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { randomStream } from '../core/random.js';
 import { kurtosisMoments } from './limits.js';
-import { offsetOf } from './judge.js';
+import { offsetOf } from './verdicts.js';
 import { ofRounded, roundedCurve } from './rounded.js';
 
 describe('spectral kurtosis of rounded noise', () => {

@@ -1,6 +1,6 @@
 /** What a flagger took, by input, channel and time, and what it should not take unseen: bursts and sweeps. */
 import type { Judgement } from './judge.js';
-import { ABOVE, sideOf } from './judge.js';
+import { ABOVE, sideOf } from './verdicts.js';
 import type { KurtosisPlan } from './plan.js';
 
 /** Something that most inputs heard: in most channels at once, or in one channel after the other. */
@@ -21,7 +21,7 @@ export interface KurtosisAccount {
   /** Samples that came, and were looked at. */
   readonly samples: number;
   readonly taken: number;
-  /** Of what was taken, inputs' windows above the limits (pulses) and below (carriers); with them goes the station. */
+  /** Of what was taken, inputs' windows above the limits (pulses) and below (carriers). */
   readonly above: number;
   readonly below: number;
   /** Inputs' windows that were too short, too weak or silent. */
@@ -65,7 +65,7 @@ export class KurtosisTally {
 
   /** A block whose first spectrum has this number in the stream. */
   add(judgement: Judgement, firstSpectrum: number): void {
-    const { channels, stations, polarisations, inputs, bursts } = this.plan;
+    const { channels, inputs, bursts } = this.plan;
     const { edges, mask, present, offenders, everywhere, common } = judgement;
     this.unjudged += judgement.unjudged;
     for (let w = 0; w + 1 < edges.length; w++) {
@@ -73,23 +73,21 @@ export class KurtosisTally {
       this.windows++;
       let takenHere = 0;
       if (!present) this.samples += length * channels * inputs;
-      const firstTaken = mask.indexOf(1, w * channels * stations);
-      const isTouched = firstTaken >= 0 && firstTaken < (w + 1) * channels * stations;
+      const firstTaken = mask.indexOf(1, w * channels * inputs);
+      const isTouched = firstTaken >= 0 && firstTaken < (w + 1) * channels * inputs;
       for (let c = 0; c < channels && (isTouched || present); c++) {
         const row = w * channels + c;
         let takenInChannel = 0;
-        for (let s = 0; s < stations; s++) {
-          const count = present ? present[row * stations + s] : length;
-          if (present) this.samples += count * polarisations;
-          if (mask[row * stations + s] === 0) continue;
-          takenInChannel += count * polarisations;
-          for (let a = s * polarisations; a < (s + 1) * polarisations; a++) {
-            const offence = offenders[row * inputs + a];
-            if (offence === 0) continue;
-            this.byInput[a] += count;
-            if (sideOf(offence) === ABOVE) this.above++;
-            else this.below++;
-          }
+        for (let a = 0, at = row * inputs; a < inputs; a++, at++) {
+          const count = present ? present[at] : length;
+          if (present) this.samples += count;
+          if (mask[at] === 0) continue;
+          takenInChannel += count;
+          const offence = offenders[at];
+          if (offence === 0) continue;
+          this.byInput[a] += count;
+          if (sideOf(offence) === ABOVE) this.above++;
+          else this.below++;
         }
         this.byChannel[c] += takenInChannel;
         takenHere += takenInChannel;

@@ -16,6 +16,7 @@ import './views/bandpass.js';
 import './views/waterfall.js';
 import './views/gains.js';
 import './views/chain.js';
+import './views/machines.js';
 import './views/night.js';
 
 const views = [
@@ -26,9 +27,12 @@ const views = [
   ['waterfall', 'Waterfall', 'power over time'],
   ['gains', 'Gains', 'calibration'],
   ['chain', 'Chain', 'load, latency'],
+  ['machines', 'Machines', 'who is missing'],
   ['night', 'Night', 'files, journal'],
 ] as const;
 type Name = (typeof views)[number][0];
+/** What a page for several machines has; what else there is, each machine's own page has. */
+const forAll: readonly Name[] = ['now', 'machines', 'night'];
 
 /** Silence of the server after which nothing on the page is to be believed. */
 const LOST_MS = 3500;
@@ -40,9 +44,14 @@ export class CorellaApp extends View {
   private outcomeTimer = 0;
   private answer: ((token: string | undefined) => void) | undefined;
 
+  private get views(): readonly (typeof views)[number][] {
+    const isForAll = this.status?.machines !== undefined;
+    return views.filter(([name]) => (isForAll ? forAll.includes(name) : name !== 'machines'));
+  }
+
   private get name(): Name {
     const wanted = location.hash.slice(1);
-    return views.find(([name]) => name === wanted)?.[0] ?? 'now';
+    return this.views.find(([name]) => name === wanted)?.[0] ?? 'now';
   }
 
   protected override begin(): void {
@@ -72,7 +81,7 @@ export class CorellaApp extends View {
     const target = event.target as HTMLElement;
     if (event.ctrlKey || event.metaKey || event.altKey || /^(?:INPUT|SELECT|TEXTAREA)$/.test(target.tagName))
       return;
-    const view = views.at(Number(event.key) - 1);
+    const view = this.views.at(Number(event.key) - 1);
     if (/^[1-8]$/.test(event.key) && view) location.hash = view[0];
     else if (event.key === 't') this.switchTheme();
     else if (event.key === 'f') this.toggleWall();
@@ -216,7 +225,7 @@ export class CorellaApp extends View {
       >
       ${this.header()}
       <nav aria-label="Views">
-        ${views.map(
+        ${this.views.map(
           ([id, title, about], k) =>
             html`<a href="#${id}" aria-current=${id === name ? 'page' : 'false'} title="${about} (${k + 1})"
               ><b>${title}</b><small>${about}</small></a

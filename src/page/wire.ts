@@ -7,6 +7,7 @@ import type {
   GainsView,
   Head,
   JournalEntry,
+  MachineRow,
   NightView,
   PlanView,
   RoadsHead,
@@ -42,6 +43,7 @@ export interface Said extends Record<Topic, unknown> {
   readonly alarms: readonly Alarm[];
   readonly journal: readonly JournalEntry[];
   readonly roads: Numbers<RoadsHead>;
+  readonly machines: readonly MachineRow[];
 }
 type Listener = (value: unknown) => void;
 

@@ -5,6 +5,7 @@ import type { ChannelisePlan } from '../channelise/index.js';
 import { addSamples } from '../core/instant.js';
 import { createSigmfSpectra, type VoltageRecording } from '../formats/index.js';
 import { channelsOf, spectraIn } from './channels.js';
+import { inOrder, spectraBehind, type Finer } from './fine/fold.js';
 import { lengthOf, run } from './run.js';
 import { prepareChannelise, spectrumGrid } from './stages/channelise.js';
 import { oneIntegration } from './stages/clock.js';
@@ -20,6 +21,10 @@ export interface ChanneliseRun {
   readonly onProgress?: OnProgress;
   /** Interference becomes missing spectra. */
   readonly kurtosis?: RequestedKurtosis;
+  /** Where the recording is channelised already, and is taken as streams. */
+  readonly finer?: Finer;
+  /** levels : [a][c], gains over the usual one; the file says them. */
+  readonly levels?: Float64Array;
 }
 
 /** What the file says of the channels that a plan makes of a recording. */
@@ -43,21 +48,41 @@ export function spectraHeader(
   };
 }
 
+/** Of finer channels: their own frequencies, of the recording's own inputs. */
+const finerHeader = (
+  { inputs, channels: { frequenciesHz, channelWidthHz } }: Finer,
+  { description = '' }: { readonly description?: string },
+) => ({
+  ...{ inputs, channels: frequenciesHz.length, frequenciesHz, channelWidthHz },
+  centreFrequencyHz: (frequenciesHz[0] + frequenciesHz[frequenciesHz.length - 1]) / 2,
+  description: description.replace(/^\d+/, String(frequenciesHz.length)),
+});
+
 export async function channeliseToFile(
   recording: VoltageRecording,
   plan: ChannelisePlan,
-  { backend, path, history, onProgress, kurtosis }: ChanneliseRun,
+  { backend, path, history, onProgress, kurtosis, finer, levels }: ChanneliseRun,
 ): Promise<Account> {
   spectraIn(recording, plan);
   const { start, spectrumRateHz } = spectrumGrid(recording, plan);
-  const create = () => createSigmfSpectra(path, spectraHeader(recording, plan, history));
+  const spectra = spectraBehind(plan.output, finer);
+  const header = spectraHeader(recording, plan, history);
+  const create = () =>
+    createSigmfSpectra(path, {
+      ...header,
+      ...(finer && finerHeader(finer, header)),
+      ...(levels && { levels: Array.from(levels) }),
+    });
   return written(create, async (append) =>
     run(
       recording.blocks(plan.blockSamples),
       chain(
-        await prepareChannelise({ backend, plan, source: recording, clock: oneIntegration }),
+        inOrder(
+          await prepareChannelise({ backend, plan, source: recording, clock: oneIntegration }),
+          ...([backend, plan.output, finer] as const),
+        ),
         await flagging(
-          { ...plan.output, polarisations: recording.polarisations, sampling: plan.sampling },
+          { ...spectra, polarisations: recording.polarisations, sampling: plan.sampling },
           { backend, ...(kurtosis && { kurtosis }) },
           passing<TimedSpectra>(() => Promise.resolve()),
         ),

@@ -3,6 +3,7 @@ import {
   channelFrequenciesHz,
   channelWidthHz,
   planChannelise,
+  type ChanneliseOptions,
   spectrumTime,
   type ChannelisePlan,
   type FilterWindow,
@@ -10,6 +11,7 @@ import {
 import type { SpectraType } from '../core/axes.js';
 import { isComplexVoltage } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
+import type { GapsCover } from '../core/gaps.js';
 import { addSeconds, type Instant } from '../core/instant.js';
 import type { KnownLength, VoltageSource } from '../core/sources.js';
 
@@ -20,6 +22,8 @@ export interface ChannelSettings {
   readonly outputType: SpectraType;
   /** Before rounding; unless given, noise keeps its level in units of full scale (levels.ts finds a better one). */
   readonly gain?: number;
+  /** levels : [a][c], over the usual gain, where inputs and channels have gains of their own; not together with `gain`. */
+  readonly levels?: Float64Array;
   readonly passbandChannels?: number;
   /** coefficients : [τ][n], a filter of the user's own instead of a window. */
   readonly coefficients?: Float64Array;
@@ -29,6 +33,8 @@ export interface ChannelSettings {
   readonly mostDelaySamples?: number;
   /** At least so many spectra at a time, where they are judged together. */
   readonly leastSpectra?: number;
+  /** What a lost polarisation takes with it: nothing, unless given, or its station, for direct images. */
+  readonly gapsCover?: GapsCover;
 }
 
 /** Big enough to keep kernels busy, small enough that a few fit in memory whatever the telescope. */
@@ -46,7 +52,7 @@ export function planChannels(recording: VoltageSource, settings: ChannelSettings
       ),
     ),
   );
-  return planChannelise({
+  const options: ChanneliseOptions = {
     channels: settings.channels,
     taps: settings.taps,
     ...(settings.window === undefined ? {} : { window: settings.window }),
@@ -54,6 +60,7 @@ export function planChannels(recording: VoltageSource, settings: ChannelSettings
     ...(settings.gain === undefined ? {} : { gains: settings.gain }),
     ...(settings.passbandChannels === undefined ? {} : { passbandChannels: settings.passbandChannels }),
     ...(settings.mostDelaySamples === undefined ? {} : { mostDelaySamples: settings.mostDelaySamples }),
+    ...(settings.gapsCover && { gapsCover: settings.gapsCover }),
     ...inputFullScale(recording),
     inputs: recording.inputs,
     polarisations: recording.polarisations,
@@ -62,7 +69,13 @@ export function planChannels(recording: VoltageSource, settings: ChannelSettings
     // At least the filter's own length, so that the first block already gives a spectrum.
     blockSamples:
       Math.max(spectraPerBlock, settings.taps) * samplesPerSpectrum + 2 * (settings.mostDelaySamples ?? 0),
-  });
+  };
+  const plan = planChannelise(options);
+  const { levels } = settings;
+  const { gains: usual } = plan;
+  return levels && typeof usual === 'number'
+    ? planChannelise({ ...options, gains: levels.map((level) => level * usual) })
+    : plan;
 }
 
 /** Four bits in bytes of eight reach 7, not 127. */

@@ -9,6 +9,7 @@ import { refuse } from '../core/errors.js';
 import type { Instant } from '../core/instant.js';
 import type { KnownLength, SpectraSource, VoltageSource } from '../core/sources.js';
 import { channelsOf, spectraIn } from './channels.js';
+import { inOrder, spectraBehind, type Finer } from './fine/fold.js';
 import { lengthOf, run } from './run.js';
 import { prepareChannelise, spectrumGrid } from './stages/channelise.js';
 import { integrationClock, type IntegrationSettings } from './stages/clock.js';
@@ -29,6 +30,8 @@ export interface CorrelationSettings extends IntegrationSettings {
   readonly kurtosis?: RequestedKurtosis;
   /** What rounding to few levels does to products is taken back. */
   readonly vanVleck?: RequestedVanVleck;
+  /** Voltages are the channels of a recording that is channelised already, and become finer ones (fine/streams.ts). */
+  readonly finer?: Finer;
 }
 
 interface Watched {
@@ -43,7 +46,8 @@ export function prepareVoltageCorrelation(
   plan: ChannelisePlan,
   settings: CorrelationSettings,
 ): Promise<Stage<VoltageBlock, Integration>> {
-  const { backend, flaggedInputs, delays } = settings;
+  const { backend, flaggedInputs, delays, finer } = settings;
+  const spectra = spectraBehind(plan.output, finer);
   const grid = spectrumGrid(source, plan);
   const clock = integrationClock(settings, grid);
   return preparing(async (closers) => {
@@ -55,16 +59,16 @@ export function prepareVoltageCorrelation(
       }),
       prepareCorrelate({
         backend,
-        spectra: plan.output,
+        spectra,
         polarisations: source.polarisations,
         grid,
         ...(flaggedInputs && { flaggedInputs }),
       }),
     ]);
     const made = chain(
-      channelise,
+      inOrder(channelise, backend, plan.output, finer),
       await flagging(
-        { ...plan.output, polarisations: source.polarisations, sampling: plan.sampling },
+        { ...spectra, polarisations: source.polarisations, sampling: plan.sampling },
         settings,
         correlate,
       ),

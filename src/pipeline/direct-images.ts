@@ -10,6 +10,7 @@ import { firstSamples } from './slices.js';
 import { prepareChannelise, spectrumGrid } from './stages/channelise.js';
 import { integrationClock } from './stages/clock.js';
 import { prepareDirectImage, type DirectSkyImage } from './stages/direct-image.js';
+import { refuseLevels } from './parts.js';
 import { flagging, leastSpectraOf } from './stages/kurtosis.js';
 import { chain, type Account, type Emit } from './stages/stage.js';
 import { prepareTakeSpectra, spectraPerBlock } from './stages/take-spectra.js';
@@ -38,6 +39,7 @@ export async function imagesDirectly(
     ...gainsOfDirect(road, recording, road.calibrated),
   };
   if (recording.kind === 'spectra') {
+    refuseLevels(recording, 'correlate it, and image the visibilities');
     const clock = integrationClock(clockSettings, recording);
     const wanted = Math.min(
       recording.samples,
@@ -46,9 +48,13 @@ export async function imagesDirectly(
     const lastsS = wanted / recording.spectrumRateHz;
     const least = leastSpectraOf(road.kurtosis, recording);
     const stages = chain(
-      prepareTakeSpectra({ backend, source: recording, clock, ...(delays && { delays }), ...least }),
+      prepareTakeSpectra({
+        ...{ backend, source: recording, clock, gapsCover: 'stations' },
+        ...(delays && { delays }),
+        ...least,
+      }),
       await flagging(
-        { ...recording, type: delays ? 'cf32' : recording.type },
+        { ...recording, type: delays ? 'cf32' : recording.type, gapsCover: 'stations' },
         road,
         prepareDirectImage({ ...imaging, grid: recording, lastsS }),
       ),
@@ -76,7 +82,10 @@ export async function imagesDirectly(
       ...(delays && { delays: delaysOfPlan(delays, recording, plan) }),
     }),
     await flagging(
-      { ...plan.output, polarisations: recording.polarisations, sampling: plan.sampling },
+      {
+        ...{ ...plan.output, polarisations: recording.polarisations },
+        ...{ sampling: plan.sampling, gapsCover: plan.gapsCover },
+      },
       road,
       prepareDirectImage({ ...imaging, grid, lastsS: samples / recording.sampleRateHz }),
     ),

@@ -117,7 +117,7 @@ const MOST_ROAD_ERROR = 0.1;
 
 /** How far, over a source's peak, the direct road is off for this array and field (image/direct/holds.ts). */
 export function checkDirectRoad(
-  { telescope, frequenciesHz, beyond = 'refuse' }: DirectRoad,
+  { telescope, frequenciesHz, beyond = 'refuse' }: Pick<DirectRoad, 'telescope' | 'frequenciesHz' | 'beyond'>,
   frame: SkyFrame,
   settings: ImageSettings,
 ): number {
@@ -156,7 +156,12 @@ async function prepareDirect(
   return chain(
     channelise,
     await flagging(
-      { ...plan.output, polarisations: source.polarisations, sampling: plan.sampling },
+      {
+        ...plan.output,
+        polarisations: source.polarisations,
+        sampling: plan.sampling,
+        gapsCover: plan.gapsCover,
+      },
       { backend, ...(kurtosis && { kurtosis }) },
       image,
     ),

@@ -2,6 +2,7 @@
 import type { CanonicalSpectra, VoltageBlock } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import { addSamples, secondsBetween, type Instant } from '../core/instant.js';
+import type { SampleRange } from '../core/sources.js';
 import { sampleRateOf, type Recording } from '../formats/index.js';
 import { sliceBlock } from './slices.js';
 import { sliceSpectra } from './spectra-slices.js';
@@ -22,37 +23,40 @@ export function partOfRecording<Of extends Recording>(
   if (first === 0 && end === samples) return recording;
   const common = { start: addSamples(start, first, rateHz), samples: end - first };
   if (recording.kind === 'voltages') {
-    const cut = (
-      block: VoltageBlock,
-      range: { readonly first: number; readonly end: number },
-    ): VoltageBlock => sliceBlock(block, range, rateHz);
+    const cut = (block: VoltageBlock, range: SampleRange): VoltageBlock => sliceBlock(block, range, rateHz);
     return {
       ...recording,
       ...common,
-      blocks: (size: number) => within(recording.blocks(size), first, end, cut),
+      blocks: (size: number, range?: SampleRange) =>
+        within(recording.blocks(size, ...shifted(range, first)), recording, { first, end }, cut),
     };
   }
-  const cut = (block: CanonicalSpectra, range: { readonly first: number; readonly end: number }) =>
-    sliceSpectra(block, recording, range);
+  const cut = (block: CanonicalSpectra, range: SampleRange) => sliceSpectra(block, recording, range);
   return {
     ...recording,
     ...common,
-    blocks: (size: number) => within(recording.blocks(size), first, end, cut),
+    blocks: (size: number, range?: SampleRange) =>
+      within(recording.blocks(size, ...shifted(range, first)), recording, { first, end }, cut),
   };
 }
 
-async function* within<Block extends { readonly samples: number; release?(): void }>(
+/** A range of the part, in the whole. */
+const shifted = (range: SampleRange | undefined, by: number): [] | [SampleRange] =>
+  range ? [{ first: range.first + by, end: range.end + by }] : [];
+
+/** Blocks lie where those of the whole lie. */
+async function* within<Block extends { readonly samples: number; readonly start: Instant; release?(): void }>(
   blocks: AsyncIterable<Block>,
-  first: number,
-  end: number,
-  cut: (block: Block, range: { readonly first: number; readonly end: number }) => Block,
+  recording: Recording,
+  { first, end }: SampleRange,
+  cut: (block: Block, range: SampleRange) => Block,
 ): AsyncGenerator<Block> {
-  let at = 0;
+  const rateHz = sampleRateOf(recording);
   for await (const block of blocks) {
+    const at = Math.round(secondsBetween(recording.start, block.start) * rateHz);
     const range = { first: Math.max(0, first - at), end: Math.min(block.samples, end - at) };
-    at += block.samples;
     if (range.end > range.first) yield cut(block, range);
     else block.release?.();
-    if (at >= end) return;
+    if (at + block.samples >= end) return;
   }
 }

@@ -8,6 +8,7 @@ import type { ChannelisePlan } from '../channelise/index.js';
 import { elementsPerSpectra, spectraCAT, type SpectraCAT } from '../core/axes.js';
 import type { CanonicalSpectra, Integration, VoltageBlock } from '../core/blocks.js';
 import { preparing } from '../core/closing.js';
+import { refuse } from '../core/errors.js';
 import { channelSamplesIn, samplesIn, type SpectraGap } from '../core/gaps.js';
 import { secondsBetween, type Instant } from '../core/instant.js';
 import type { SampleRange } from '../core/sources.js';
@@ -25,8 +26,10 @@ import {
 } from './stages/clock.js';
 import { prepareCorrelate } from './stages/correlate.js';
 import { gapsWithin, prepareSelectChannels } from './stages/select-channels.js';
+import type { TimedSpectra } from './stages/spectra.js';
 import { chain, type Emit, type Stage } from './stages/stage.js';
 import { prepareTakeSpectra, spectraPerBlock } from './stages/take-spectra.js';
+import { delaysOfPlan, type RequestedDelays } from './tracking.js';
 
 /** Spectra by their number in the recording, and channels. */
 export interface SpectraBox {
@@ -39,6 +42,8 @@ export interface SpectraBox {
 export interface PartSettings extends IntegrationSettings {
   readonly backend: Backend;
   readonly flaggedInputs?: Uint8Array;
+  /** Those that stand still: what follows the sky is turned back by whole integrations. */
+  readonly delays?: RequestedDelays;
   readonly stop?: AbortSignal;
 }
 
@@ -74,6 +79,11 @@ export const clockOf = (
     recording.kind === 'voltages' && plan ? spectrumGrid(recording, plan) : (recording as SpectraRecording),
   );
 
+/** Levels of inputs and channels are undone in whole integrations, by correlate alone. */
+export function refuseLevels({ levels, path }: SpectraRecording, fix: string): void {
+  if (levels) refuse(path, 'was rounded at levels of its own for each input and channel', fix);
+}
+
 /** Integrations, or what of them lies in the box, in the order of `stretchesOf`. */
 export async function correlatePart(
   recording: Recording,
@@ -82,21 +92,25 @@ export async function correlatePart(
   box: SpectraBox,
   emit: Emit<Integration>,
 ): Promise<PartAccount> {
-  const { backend, flaggedInputs, stop } = settings;
+  const { backend, flaggedInputs, delays, stop } = settings;
   const clock = clockOf(settings, recording, plan);
   const channels = box.endChannel - box.firstChannel;
   const flags = flaggedInputs && { flaggedInputs };
   if (recording.kind === 'spectra') {
+    refuseLevels(recording, 'correlate it in one piece (corella correlate)');
     const counted = { missingSamples: 0 };
-    const source = { ...recording, channels };
+    const source = {
+      ...{ ...recording, channels },
+      frequenciesHz: recording.frequenciesHz.subarray(box.firstChannel, box.endChannel),
+    };
+    // Turned by phases, whole numbers are no longer whole.
+    const spectra = { ...source, type: delays ? ('cf32' as const) : source.type };
     const stages = await preparing(async (closers) => {
       const { firstSpectrum } = box;
-      const take = closers.keep(prepareTakeSpectra({ backend, source, clock, firstSpectrum }));
+      const asked = { backend, source, clock, firstSpectrum, ...(delays && { delays }) };
+      const take = closers.keep(prepareTakeSpectra(asked));
       const { polarisations } = recording;
-      return chain(
-        take,
-        await prepareCorrelate({ backend, spectra: source, polarisations, grid: source, ...flags }),
-      );
+      return chain(take, await prepareCorrelate({ backend, spectra, polarisations, grid: source, ...flags }));
     });
     await run(spectraWithin(recording, box, counted), stages, emit, stop && { stop });
     return { ...counted, saturated: 0 };
@@ -106,7 +120,7 @@ export async function correlatePart(
   return channelised(
     recording,
     plan,
-    { backend, clock, lists: 'sums', ...(stop && { stop }) },
+    { backend, clock, lists: 'sums', ...(delays && { delays }), ...(stop && { stop }) },
     box,
     async (stage, closers) => {
       const isWhole = channels === plan.channels;
@@ -159,14 +173,15 @@ interface Channelising {
   readonly clock: IntegrationClock;
   /** What is made of the spectra. */
   readonly lists: 'gaps' | 'sums';
+  readonly delays?: RequestedDelays;
   readonly stop?: AbortSignal;
 }
 
 /** Voltages from the box's first spectrum on through the channeliser and what follows it. */
-async function channelised<Out>(
+export async function channelised<Out>(
   recording: VoltageRecording,
   plan: ChannelisePlan,
-  { backend, clock, lists, stop }: Channelising,
+  { backend, clock, lists, delays, stop }: Channelising,
   box: SpectraBox,
   followed: (
     channelise: Channeliser,
@@ -175,25 +190,55 @@ async function channelised<Out>(
   emit: Emit<Out>,
 ): Promise<PartAccount> {
   const { firstSpectrum, endSpectrum } = box;
-  const { samplesPerSpectrum: perSpectrum, taps } = plan;
+  const { samplesPerSpectrum: perSpectrum, taps, mostDelaySamples: most = 0 } = plan;
   const own = {
     first: firstSpectrum * perSpectrum,
     // The samples after the last whole spectrum are the last part's.
     end: endSpectrum === spectraIn(recording, plan) ? recording.samples : endSpectrum * perSpectrum,
   };
+  // A delayed input's window reaches into samples before: spectra that are dropped bring them in.
+  const from = Math.max(0, firstSpectrum - (most > 0 ? Math.ceil((2 * most) / perSpectrum) + 1 : 0));
   // The window of the last spectrum reaches into what is the next part's own.
-  const read = { first: own.first, end: (endSpectrum + taps - 1) * perSpectrum };
+  const read = { first: from * perSpectrum, end: (endSpectrum + taps - 1) * perSpectrum + most };
   const counted = { missingSamples: 0 };
-  const stages = await preparing(async (closers) =>
-    followed(
-      closers.keep(await prepareChannelise({ backend, plan, source: recording, clock, firstSpectrum })),
+  const dropped = { saturated: 0 };
+  const stages = await preparing(async (closers) => {
+    const channelise = closers.keep(
+      await prepareChannelise({
+        ...{ backend, plan, source: recording, clock: alsoAt(firstSpectrum, clock), firstSpectrum: from },
+        ...(delays && { delays: delaysOfPlan(delays, recording, plan) }),
+      }),
+    );
+    return followed(
+      from < firstSpectrum ? keptFrom(firstSpectrum, channelise, dropped) : channelise,
       closers,
-    ),
-  );
+    );
+  });
   const blocks = voltagesWithin(recording, blockSamplesOf(plan, read, lists), read, own, counted);
-  const { saturated } = await run(blocks, stages, emit, stop && { stop });
+  const { saturated: all } = await run(blocks, stages, emit, stop && { stop });
+  const saturated = all - dropped.saturated;
   // Whoever works on a part of the channels has still made all of them: the first part counts for the others.
   return box.firstChannel === 0 ? { ...counted, saturated } : { missingSamples: 0, saturated: 0 };
+}
+
+/** The same clock with one cut more. */
+const alsoAt = (cut: number, clock: IntegrationClock): IntegrationClock => ({
+  cutAfter: (index) => (index < cut ? Math.min(cut, clock.cutAfter(index)) : clock.cutAfter(index)),
+});
+
+/** Without the spectra before the first that is wanted, where a cut falls; what saturated in them is told. */
+function keptFrom(first: number, stage: Channeliser, dropped: { saturated: number }): Channeliser {
+  const keep =
+    (emit: Emit<TimedSpectra>): Emit<TimedSpectra> =>
+    async (spectra) => {
+      if (spectra.index >= first) await emit(spectra);
+      else dropped.saturated = stage.account().saturated ?? 0;
+    };
+  return {
+    ...stage,
+    push: (block, emit) => stage.push(block, keep(emit)),
+    flush: (emit) => stage.flush(keep(emit)),
+  };
 }
 
 /**
@@ -203,7 +248,8 @@ async function channelised<Out>(
 function blockSamplesOf(plan: ChannelisePlan, { first, end }: SampleRange, lists: 'gaps' | 'sums'): number {
   if (lists === 'gaps' || plan.outputType === 'cf32') return plan.blockSamples;
   const quarter = Math.ceil((end - first) / 4);
-  return Math.min(plan.blockSamples, Math.max(plan.taps * plan.samplesPerSpectrum, quarter));
+  const least = plan.taps * plan.samplesPerSpectrum + (plan.mostDelaySamples ?? 0);
+  return Math.min(plan.blockSamples, Math.max(least, quarter));
 }
 
 /** Where a block lies in its recording. */
@@ -232,7 +278,7 @@ async function* voltagesWithin(
 }
 
 /** The box of a recording of spectra, in its own blocks. */
-async function* spectraWithin(
+export async function* spectraWithin(
   recording: SpectraRecording,
   box: SpectraBox,
   counted: { missingSamples: number },

@@ -56,16 +56,31 @@ export function planSky(
   frequenciesHz: Float64Array,
   settings: ImageSettings,
 ): ImagePlan {
-  const options: Omit<ImageOptions, 'pixels'> = {
-    field: settings.field,
-    stationsM: stationPositions(telescope),
-    axes: frame.tangentAxes(frame.zenith),
-    frequenciesHz,
-    polarisations: telescope.polarisations,
-    kernel: { kind: 'fitted', size: settings.kernelSize },
-  };
+  const options = optionsOf(telescope, frame, frequenciesHz, settings);
   return planImage({ ...options, pixels: settings.pixels ?? fittingPixels(options) });
 }
+
+/** Along each side, as `planSky` has them. */
+export const pixelsOf = (
+  telescope: Telescope,
+  frame: SkyFrame,
+  frequenciesHz: Float64Array,
+  settings: ImageSettings,
+): number => settings.pixels ?? fittingPixels(optionsOf(telescope, frame, frequenciesHz, settings));
+
+const optionsOf = (
+  telescope: Telescope,
+  frame: SkyFrame,
+  frequenciesHz: Float64Array,
+  settings: ImageSettings,
+): Omit<ImageOptions, 'pixels'> => ({
+  field: settings.field,
+  stationsM: stationPositions(telescope),
+  axes: frame.tangentAxes(frame.zenith),
+  frequenciesHz,
+  polarisations: telescope.polarisations,
+  kernel: { kind: 'fitted', size: settings.kernelSize },
+});
 
 const EMPTY = 'nothing is left of the data';
 

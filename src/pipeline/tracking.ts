@@ -66,8 +66,8 @@ export function requestDelays(
     };
   }
   track?.fixedS.forEach((delayS, a) => (fixed[a] += delayS));
+  if (!track) return fixedDelays(fixed, tickRateHz);
   const law = delayModels(inputs, fixed);
-  if (!track) return { law, tickRateHz, mostDelayS: largest(fixed) };
   loadPieces(law, track, clock);
   const pieces = track.pieces.flatMap(({ delayS, delayRate }) => [delayS, delayS + lastsS * delayRate]);
   return {
@@ -77,6 +77,13 @@ export function requestDelays(
     ...(track.pieces.length > 0 && { towards: "delays of the user's own" }),
   };
 }
+
+/** Of each input, always the same: fixedS : [a]. */
+export const fixedDelays = (fixedS: Float64Array<ArrayBuffer>, tickRateHz: number): RequestedDelays => ({
+  law: delayModels(fixedS.length, fixedS),
+  tickRateHz,
+  mostDelayS: largest(fixedS),
+});
 
 const largest = (values: ArrayLike<number>): number =>
   Array.from(values).reduce((most, value) => Math.max(most, Math.abs(value)), 0);

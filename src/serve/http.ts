@@ -25,7 +25,7 @@ export interface HttpSettings {
   readonly hub: Hub;
   readonly metrics: Metrics;
   readonly gets: Readonly<Record<string, Get | undefined>>;
-  readonly commands?: Commands;
+  readonly commands?: Pick<Commands, 'run' | 'acknowledge'>;
   readonly assets?: Assets;
 }
 

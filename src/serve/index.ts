@@ -7,3 +7,5 @@ export type { Frame } from './film.js';
 export { colourRange } from './planes.js';
 export { watchInput } from './watch-source.js';
 export type * from './messages.js';
+export { Together, type MachineBook } from './joined/joined.js';
+export { partOf } from './joined/part.js';

@@ -23,7 +23,7 @@ import { Latencies } from './latencies.js';
 import { LoadMeter } from './load.js';
 import type { RoadsHead, SkyHead, SkySource, Topic } from './messages.js';
 import { NightBook } from './night-book.js';
-import { colourRange, spectrumAt, stokesPlane } from './planes.js';
+import { colourRange, handSums, spectrumAt, stokesOf, stokesPlane, type HandSums } from './planes.js';
 import { SendersBook } from './senders.js';
 
 /** What of a night is known before its first sample, and what it will be made of. */
@@ -94,6 +94,8 @@ export class LiveState implements NightWatcher {
   senders: SendersBook | undefined;
   antennas: AntennaBook | undefined;
   frame: Frame | undefined;
+  /** What the latest frame's plane was made of. */
+  hands: HandSums | undefined;
   current: { readonly number: number; readonly start: Instant } | undefined;
   totals = { integrations: 0, images: 0, sessions: 0 };
   present = 0;
@@ -188,7 +190,7 @@ export class LiveState implements NightWatcher {
     if (this.isNow)
       this.latencies.add('correlate', secondsBetween(addSeconds(start, durationS), instantNow()));
     const isWritten = begun.files !== undefined && (begun.live.steering?.recording.at(start) ?? true);
-    this.book.integration(toDate(start).getTime() / 1000, this.present, isWritten);
+    this.book.integration(toDate(start).getTime() / 1000, this.present, isWritten, durationS);
     if (begun.live.imaging) this.kept.add(integration);
     this.listener?.bandpass(integration);
     this.listener?.changed('antennas');
@@ -271,7 +273,9 @@ export class LiveState implements NightWatcher {
   frameOf(sky: SkyImage, ageS: number, again?: { readonly weight: string }): Frame {
     const { plan, start, durationS } = sky;
     const { steering, imaging } = this.begun?.live ?? {};
-    const plane = stokesPlane(sky.image, plan, sky.weights);
+    const hands = handSums(sky.image, plan, sky.weights);
+    if (!again) this.hands = hands;
+    const plane = stokesOf(hands);
     const middle = addSeconds(start, durationS / 2);
     const calibrated = steering ? steering.gains.at(start) : imaging?.calibrated;
     const head: SkyHead = {

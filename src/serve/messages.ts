@@ -90,6 +90,8 @@ export interface Status {
   readonly steerable: boolean;
   /** Why not, where that will not change: in words for people. */
   readonly fixed?: string;
+  /** Of a page for several machines: how many. */
+  readonly machines?: number;
 }
 
 export interface PlanView {
@@ -213,17 +215,67 @@ export interface CheckView {
   readonly failed: number;
 }
 
+/** A minute since 1970, with the share of samples that were there, and whether it was written. */
+export interface MinuteView {
+  readonly minute: number;
+  readonly presentPercent: number;
+  readonly written: number;
+  readonly integrations: number;
+  /** Covered by integrations that began in it. */
+  readonly seconds: number;
+}
+
 export interface NightView {
   readonly startedUnixS: number;
-  /** Minutes since 1970 with the share of samples that were there, and whether they were written. */
-  readonly minutes: readonly {
-    readonly minute: number;
-    readonly presentPercent: number;
-    readonly written: number;
-    readonly integrations: number;
+  readonly minutes: readonly MinuteView[];
+  /** Of a night of several machines. */
+  readonly machines?: readonly {
+    readonly machine: string;
+    readonly minutes: readonly MinuteView[];
+    /** What others have and it has not, minutes in a row together. */
+    readonly missing: readonly MissingMinutes[];
   }[];
   readonly files: readonly { readonly path: string; readonly integrations: number; readonly state: string }[];
   readonly sessions: readonly { readonly session: number; readonly start: string }[];
+}
+
+export interface MissingMinutes {
+  readonly fromMinute: number;
+  readonly endMinute: number;
+  readonly seconds: number;
+}
+
+/** What a machine says of itself, each second. */
+export interface MachineWord {
+  readonly machine: string;
+  readonly version: string;
+  /** Where its own page is. */
+  readonly page: string;
+  readonly bandHz?: readonly [number, number];
+  readonly state: string;
+  readonly word: string;
+  readonly newestSample?: string;
+  readonly dataAgeS?: number;
+  readonly imageAgeS?: number;
+  readonly presentPercent?: number;
+  readonly recording: string;
+  readonly steerable: boolean;
+  /** Of this process: one that was started again has another. */
+  readonly startedUnixS: number;
+  /** Its latest. */
+  readonly minutes: readonly MinuteView[];
+}
+
+/** A machine of a night, as the page for all shows it. */
+export interface MachineRow extends Omit<MachineWord, 'minutes'> {
+  /** Since its last word. */
+  readonly silentS: number;
+  /** When its last word came, where it has gone. */
+  readonly awaySinceUnixS?: number;
+  /** How often it went and came back. */
+  readonly returns: number;
+  /** Why its images are not part of the whole. */
+  readonly trouble?: string;
 }
 
 /** In front of every binary message: its numbers follow as float32. */
@@ -255,6 +307,8 @@ export interface SkyHead extends Head {
   readonly road: string;
   /** Of a picture that was made again, with weights of its own. */
   readonly weight?: string;
+  /** Machines whose channels are not in it. */
+  readonly without?: readonly string[];
   readonly low: number;
   readonly high: number;
   readonly peak: number;
@@ -300,5 +354,6 @@ export const TOPICS = [
   'alarms',
   'journal',
   'roads',
+  'machines',
 ] as const;
 export type Topic = (typeof TOPICS)[number];

@@ -4,6 +4,7 @@ import type { NightView } from './messages.js';
 
 interface Minute {
   integrations: number;
+  seconds: number;
   present: number;
   written: number;
 }
@@ -28,10 +29,11 @@ export class NightBook {
   }
 
   /** An integration of the data's own time `unixS`. */
-  integration(unixS: number, present: number, isWritten: boolean): void {
+  integration(unixS: number, present: number, isWritten: boolean, durationS: number): void {
     const minute = Math.floor(unixS / 60);
-    const known = this.minutes.get(minute) ?? { integrations: 0, present: 0, written: 0 };
+    const known = this.minutes.get(minute) ?? { integrations: 0, seconds: 0, present: 0, written: 0 };
     known.integrations++;
+    known.seconds += durationS;
     known.present += present;
     if (isWritten) known.written++;
     this.minutes.set(minute, known);
@@ -72,9 +74,10 @@ export class NightBook {
   view(): NightView {
     return {
       startedUnixS: this.startedUnixS,
-      minutes: [...this.minutes].map(([minute, { integrations, present, written }]) => ({
+      minutes: [...this.minutes].map(([minute, { integrations, seconds, present, written }]) => ({
         minute,
         integrations,
+        seconds: Number(seconds.toFixed(6)),
         written,
         presentPercent: Number(((100 * present) / integrations).toFixed(2)),
       })),

@@ -14,11 +14,13 @@ import { GainsBook } from './gains-book.js';
 import { makeToken, openGuard } from './guard.js';
 import { createHttp } from './http.js';
 import { Hub, textMessage } from './hub.js';
+import type { Joined } from './joined/joined.js';
 import { Journal } from './journal.js';
 import { LiveState, type NightFacts } from './live-state.js';
-import type { CheckView, Status, Topic } from './messages.js';
+import type { CheckView, PlanView, Status, Topic } from './messages.js';
 import { Metrics } from './metrics.js';
 import { readsOf } from './reads.js';
+import { readsOfAll, steeringAll } from './joined/answers.js';
 import { faultsOf } from './rules.js';
 import { chainOf, measure, planOf, statusOf, type Surroundings } from './views.js';
 import { encodeMessage } from './wire.js';
@@ -34,6 +36,8 @@ export interface PageSettings {
   readonly facts: NightFacts;
   readonly journal?: string;
   readonly receiver?: Receiver;
+  /** The page of several machines: what it shows and steers is theirs. */
+  readonly joined?: Joined;
   readonly stop: () => void;
   readonly say: (line: string) => void;
 }
@@ -53,7 +57,10 @@ export interface Page extends Closable {
   /** Checks of the live data against the reference, newest. */
   check(view: () => CheckView | undefined): void;
   publish(topic: Topic): void;
+  /** Into the journal. */
+  note(who: string, what: string): void;
   status(): Status;
+  plan(): PlanView | undefined;
   /** What a page may ask for, for others who may steer. */
   command(
     name: string,
@@ -67,7 +74,7 @@ const SECOND_MS = 1000;
 
 export async function openPage(settings: PageSettings): Promise<Page> {
   const token = settings.token ?? makeToken();
-  const { facts } = settings;
+  const { facts, joined } = settings;
   let helm: Helm | undefined;
   let check: (() => CheckView | undefined) | undefined;
   const gains = new GainsBook();
@@ -96,14 +103,19 @@ export async function openPage(settings: PageSettings): Promise<Page> {
       journal.add({ who: 'corella', what: `${isUp ? 'alarm' : 'over'}: ${where}: ${what}` });
     },
   });
+  const status = (): Status => {
+    const own = statusOf(state, around());
+    return joined ? joined.status(own) : own;
+  };
   const values = {
-    status: () => statusOf(state, around()),
-    plan: () => planOf(state),
+    status,
+    plan: () => (joined ? joined.plan() : planOf(state)),
     sources: () => state.senders?.view(),
     antennas: () => state.antennas?.rows(state.begun?.live.steering?.gains.latest),
     gains: () => gains.view(),
     chain: () => chainOf(state, around()),
-    night: () => state.book.view(),
+    night: () => (joined ? joined.night() : state.book.view()),
+    machines: () => joined?.machines(),
     alarms: () => state.alarms.all,
     journal: () => journal.entries,
   } satisfies Partial<Record<Topic, () => unknown>>;
@@ -179,8 +191,8 @@ export async function openPage(settings: PageSettings): Promise<Page> {
     guard,
     hub,
     metrics,
-    commands,
-    gets: readsOf({ state, again, journal, around }),
+    commands: joined ? steeringAll(joined, commands, journal) : commands,
+    gets: { ...readsOf({ state, again, journal, around }), ...(joined && readsOfAll(joined, status)) },
   });
   const port = await listen(server, settings);
   const timer = setInterval(() => {
@@ -188,8 +200,10 @@ export async function openPage(settings: PageSettings): Promise<Page> {
     const { files } = state.begun ?? {};
     if (files) state.book.wrote(files.written, files.unwritten, Date.now() / 1000);
     if (facts.packets) state.senders?.tick(facts.packets(), Date.now() / 1000);
-    if (state.alarms.judge(faultsOf(measure(state, around())), Date.now() / 1000)) publish('alarms');
-    for (const topic of ['status', 'sources', 'chain', 'night'] as const) publish(topic);
+    joined?.tick();
+    const faults = [...faultsOf(measure(state, around())), ...(joined?.faults() ?? [])];
+    if (state.alarms.judge(faults, Date.now() / 1000)) publish('alarms');
+    for (const topic of ['status', 'sources', 'chain', 'night', 'machines'] as const) publish(topic);
   }, SECOND_MS);
   const name = settings.host.includes(':') ? `[${settings.host}]` : settings.host;
   const url = `http://${name}:${port}/`;
@@ -231,7 +245,10 @@ export async function openPage(settings: PageSettings): Promise<Page> {
       check = view;
     },
     publish,
-    status: () => statusOf(state, around()),
+    note: (who, what) => {
+      journal.add({ who, what });
+    },
+    ...{ status, plan: values.plan },
     command: async (command, body, who, mode) =>
       isCommand(command)
         ? commands.run(command, body, who, mode)

@@ -4,15 +4,20 @@ import type { SkyImage } from '../pipeline/sky-image.js';
 
 type Axes = Pick<ImagePlan, 'channels' | 'products' | 'pixels'>;
 
-/**
- * plane : [m][l], (XX + YY)/2 or XX alone of the means over channels by their weights, as averageChannels makes them;
- * NaN where nothing is shown. Channel by channel, so that an image of many is gone through once.
- */
-export function stokesPlane(
+/** What a plane of Stokes I is made of: of each hand, XX and YY or XX alone, the sums over channels by their weights. */
+export interface HandSums {
+  /** sums : [hand][m][l]; NaN where nothing is shown. */
+  readonly sums: Float64Array;
+  /** weights : [hand]; 0 where no channel has data. */
+  readonly weights: Float64Array;
+}
+
+/** Channel by channel, so that an image of many is gone through once. */
+export function handSums(
   image: SkyImage['image'],
   { channels, products, pixels }: Axes,
   weights?: SkyImage['weights'],
-): Float32Array {
+): HandSums {
   const size = pixels * pixels;
   const hands = products > 1 ? 2 : 1;
   const sums = new Float64Array(hands * size);
@@ -27,13 +32,28 @@ export function stokesPlane(
       present[hand] += weight;
       for (let at = 0; at < size; at++) sums[hand * size + at] += weight * image[from + at];
     }
+  return { sums, weights: present };
+}
+
+/**
+ * plane : [m][l], (XX + YY)/2 or XX alone of the means over channels by their weights, as averageChannels makes them;
+ * NaN where nothing is shown.
+ */
+export function stokesOf({ sums, weights }: HandSums): Float32Array {
+  const size = sums.length / weights.length;
   const plane = new Float32Array(size);
-  const [x, y] = [present[0], present[hands - 1]];
-  const other = (hands - 1) * size;
+  const [x, y] = [weights[0], weights[weights.length - 1]];
+  const other = (weights.length - 1) * size;
   for (let at = 0; at < size; at++)
     plane[at] = x > 0 && y > 0 ? (sums[at] / x + sums[other + at] / y) / 2 : NaN;
   return plane;
 }
+
+export const stokesPlane = (
+  image: SkyImage['image'],
+  axes: Axes,
+  weights?: SkyImage['weights'],
+): Float32Array => stokesOf(handSums(image, axes, weights));
 
 /** Stokes I of each channel at the pixel nearest to a place; null where there is none. */
 export function spectrumAt(

@@ -117,12 +117,13 @@ async function place(state: LiveState, query: URLSearchParams): Promise<Answer> 
   if (Math.hypot(l, m) > 1.1) refuse('place', `l = ${l}, m = ${m} is not on the sky`, 'keep l² + m² ≤ 1');
   const { begun, frame, facts } = state;
   if (!frame) return undefined;
-  const spectrum = facts.showing
-    ? (state.spectra?.(l, m) ?? [])
-    : await Promise.race([
-        state.spectrum(l, m),
-        new Promise<(number | null)[]>((resolve) => setTimeout(resolve, SPECTRUM_MS, []).unref()),
-      ]);
+  const spectrum =
+    facts.showing || state.spectra
+      ? (state.spectra?.(l, m) ?? [])
+      : await Promise.race([
+          state.spectrum(l, m),
+          new Promise<(number | null)[]>((resolve) => setTimeout(resolve, SPECTRUM_MS, []).unref()),
+        ]);
   return json({
     ...{ l, m, unit: frame.head.unit },
     frequenciesHz: [...(begun?.live.frequenciesHz ?? [])],

@@ -259,7 +259,7 @@ CORELLA_EXPORT int32_t corella_channeliser_open(char *error, void *context, int3
   return withContext(error, context, [&](Context &open) {
     require(scalar >= 0 && scalar <= 2 && output >= 0 && output <= 2, "no such type of samples");
     require(channels >= 2 && channels <= 1 << 20, "channels must be from 2 to 1048576");
-    require(taps >= 1 && taps <= MOST_TAPS, "taps must be from 1 to 64");
+    require(taps >= 1 && taps <= MOST_TAPS, "taps must be from 1 to 256");
     require(inputs >= 1, "a channeliser has a size below 1");
     require(mostDelay >= -1 && mostDelay <= 1 << 30, "delays must be of 0 to 2^30 samples");
     require(factorCount == 1 || factorCount == inputs * channels, "gains must be one, or one an input and channel");

@@ -8,7 +8,7 @@ namespace corella {
 /** The numbers are part of the ABI (cpu.ts). A real sample is one scalar, a complex one two. */
 enum class Scalar : int32_t { i8 = 0, i16 = 1, f32 = 2 };
 
-constexpr int MOST_TAPS = 64;
+constexpr int MOST_TAPS = 256;
 constexpr int MOST_LANES = 16;
 /** What delays leave to turn, of an input: turns, turns a spectrum, turns a channel, those a spectrum (spectra.ts). */
 constexpr int TURN_NUMBERS = 4;

@@ -37,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
   const uint32_t exchange = ptx::sharedAddress(shared), ring = exchange + EXCHANGE_BYTES, kept = ring + RING_BYTES;
   float4 *allTurns = (float4 *)(shared + EXCHANGE_BYTES + RING_BYTES + KEPT_BYTES);
   const uint32_t barriers = ptx::sharedAddress(allTurns + 64);
-  float4 *spectrumTurns = allTurns + 64 + BARRIER_BYTES / 16;  // DELAYED: [step % 2][TILE], phase, slope and its step
+  const uint32_t spectrumTurns = barriers + BARRIER_BYTES;  // DELAYED: [step % 2][TILE], phase, slope and its step
 
   const int tid = threadIdx.x, warp = __shfl_sync(0xFFFFFFFFu, tid >> 5, 0);
   const int m = tid & 255, odd = warp >> 3;  // filter: the thread's column, and its first spectrum: odd and odd + 2
@@ -59,12 +59,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
   // shifted against each other, so that neighbouring channels meet in no bank.
   const int columnAt = (m >> 1 & 3) * ROW_BYTES + ((m >> 3) * 16 ^ (m >> 1 & 3) * 32) + (m & 1) * 8;
   auto slotAfter = [](int slot, int steps) { return slot + steps < QUADS ? slot + steps : slot + steps - QUADS; };
-  auto rowsAt = [&](int input, int firstRow) {
-    const int8_t *rows = work.voltages + input * work.pitchBytes + (int64_t)firstRow * ROW_BYTES;
-#if DELAYED
-    rows += openingOf(work.delays, input) / OPENS_AT * OPENS_AT;
-#endif
-    return rows;
+  // Kept by every thread while a unit lasts: who fetches rows is waited for by all.
+  auto openingOfInput = [&](int input) { return DELAYED ? openingOf(work.delays, input) : 0; };
+  auto rowsAt = [&](int input, int opening, int firstRow) {
+    return work.voltages + input * work.pitchBytes + ((int64_t)firstRow * ROW_BYTES + opening / OPENS_AT * OPENS_AT);
   };
   // Of so many rows, and what of the last one stands in front of the next.
   auto bytesOf = [&](int rows, int firstRow) {
@@ -72,17 +70,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     if (left < 0) return 0;
     return min(rows * ROW_BYTES, left * ROW_BYTES + (DELAYED ? OPENS_AT : 0));
   };
-  auto rotationOfInput = [&](int input) { return DELAYED ? rotationOf(openingOf(work.delays, input)) : 0; };
   // Rows past the last one are left as they are: they only meet spectra that nobody asked for.
-  auto fetch = [&](int slot, int input, int firstRow) {
+  auto fetch = [&](int slot, int input, int opening, int firstRow) {
     const int bytes = bytesOf(4, firstRow);
     if (bytes <= 0) return;
     ptx::barrierExpectMore(arrived, bytes);
-    ptx::copyBytes(ring + slot * QUAD_BYTES, rowsAt(input, firstRow), bytes, arrived, ptx::evictFirst());
+    ptx::copyBytes(ring + slot * QUAD_BYTES, rowsAt(input, opening, firstRow), bytes, arrived, ptx::evictFirst());
   };
-  auto prefetch = [&](int input, int firstRow, int rows) {  // on their way into L2
+  auto prefetch = [&](int input, int opening, int firstRow, int rows) {  // on their way into L2
     const int bytes = bytesOf(rows, firstRow);
-    if (bytes > 0) ptx::prefetchBytes(rowsAt(input, firstRow), bytes, ptx::evictFirst());
+    if (bytes > 0) ptx::prefetchBytes(rowsAt(input, opening, firstRow), bytes, ptx::evictFirst());
   };
   auto turn = [&](int slot) {
     const int at = hidden(16 * tid);
@@ -159,15 +156,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     ptx::warpArrive(free);
   };
 
-  int unit = (int)blockIdx.x, input = inputOf(unit), first = firstOf(unit), rotation = rotationOfInput(input);
+  int unit = (int)blockIdx.x, input = inputOf(unit), first = firstOf(unit), opening = openingOfInput(input);
   int lastInput = 0, lastFirst = 0;  // of the unit that goes out
   ptx::barrierInitFence();
   __syncthreads();
   if (warp == 0 && ptx::elected()) {
 #pragma unroll 1
-    for (int s = 0; s < QUADS; ++s) fetch(s, input, first + 4 * s);
+    for (int s = 0; s < QUADS; ++s) fetch(s, input, opening, first + 4 * s);
     ptx::barrierArrive(arrived);
-    prefetch(input, first + 4 * QUADS, 4);
+    prefetch(input, opening, first + 4 * QUADS, 4);
   }
   ptx::barrierWait(arrived, 0);
 #pragma unroll 1
@@ -181,7 +178,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     const bool last = tile == EACH - 1;
 
     // The tap of a sample moves along with it; the first columns' are the last ones of the n1 before, 0's those of 15.
-    const bool wraps = m < rotation;
+    const int rotation = rotationOf(opening);
+    const bool wraps = DELAYED && m < rotation;
     const int tapAt = DELAYED ? (m - rotation & 255) - (wraps ? EIGHTS * 256 : 0) : m;
     auto aroundAt = [&](int n1) { return n1 == 0 && wraps ? 16 * EIGHTS * 4096 : 0; };
     uint4 far[AHEAD][EIGHTS];
@@ -261,7 +259,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
       // For all warps, which see it once rows have arrived.
       if (tid < TILE) {
         const Turn turn = turnOf<CHANNELS / 16>(work.delays, input, first + tid);
-        spectrumTurns[phase * TILE + tid] = make_float4(turn.phase, turn.slope, turn.step.x, turn.step.y);
+        storeFloats(spectrumTurns + (phase * TILE + tid) * 16, turn.phase, turn.slope, turn.step.x, turn.step.y);
       }
       __syncwarp();
 #endif
@@ -269,16 +267,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
       ptx::barrierWait(filtered, phase);
       if (ptx::elected()) {
         if (!last) {
-          fetch(slot, input, first + 4 * QUADS);
+          fetch(slot, input, opening, first + 4 * QUADS);
           if (tile < EACH - 2)
-            prefetch(input, first + 4 * QUADS + 4, 4);
+            prefetch(input, opening, first + 4 * QUADS + 4, 4);
           else if (unit + stride < units)
-            prefetch(inputOf(unit + stride), firstOf(unit + stride), 4 * QUADS);
+            prefetch(inputOf(unit + stride), openingOfInput(inputOf(unit + stride)), firstOf(unit + stride), 4 * QUADS);
         } else if (unit + stride < units) {
           const int nextInput = inputOf(unit + stride), nextFirst = firstOf(unit + stride);
+          const int nextOpening = openingOfInput(nextInput);
 #pragma unroll 1
-          for (int s = 0; s < QUADS; ++s) fetch(slotAfter(slot, s + 1), nextInput, nextFirst + 4 * s);
-          prefetch(nextInput, nextFirst + 4 * QUADS, 4);
+          for (int s = 0; s < QUADS; ++s) fetch(slotAfter(slot, s + 1), nextInput, nextOpening, nextFirst + 4 * s);
+          prefetch(nextInput, nextOpening, nextFirst + 4 * QUADS, 4);
         }
         ptx::barrierArrive(arrived);
       }
@@ -315,7 +314,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 #if DELAYED
 #pragma unroll
     for (int t = 0; t < 2; ++t) {
-      const float4 turn = spectrumTurns[phase * TILE + odd + 2 * t];
+      const float4 turn = loadFloats(spectrumTurns + (phase * TILE + odd + 2 * t) * 16);
       delayParts(Turn{turn.x, turn.y, make_float2(turn.z, turn.w)}, k1 + 16 * index, re[t], im[t]);
     }
 #endif
@@ -375,7 +374,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     if (last) {
       unit += stride;
       if (unit >= units) break;
-      input = inputOf(unit), first = firstOf(unit), rotation = rotationOfInput(input);
+      input = inputOf(unit), first = firstOf(unit), opening = openingOfInput(input);
     }
   }
   // The last quarter of the unit before the last, and all of the last.

@@ -60,3 +60,11 @@ __device__ __forceinline__ int hidden(int value) {
 __device__ __forceinline__ uint32_t part(const uint4 &v, int i) {
   return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
 }
+__device__ __forceinline__ float4 loadFloats(uint32_t from) {
+  float4 v;
+  asm volatile("ld.shared.v4.f32 {%0,%1,%2,%3},[%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "r"(from));
+  return v;
+}
+__device__ __forceinline__ void storeFloats(uint32_t to, float a, float b, float c, float d) {
+  asm volatile("st.shared.v4.f32 [%0],{%1,%2,%3,%4};" ::"r"(to), "f"(a), "f"(b), "f"(c), "f"(d) : "memory");
+}

@@ -1,4 +1,5 @@
 /** What a correlation is made of: how a recording becomes channels, how long integrations are, what the file says of it. */
+import type { Backend } from '../../backend/backend.js';
 import type { SpectraType } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
@@ -11,10 +12,12 @@ import {
   type StoredValues,
   type VisibilityHeader,
 } from '../../formats/index.js';
+import { correlateOnCards } from '../../pipeline/cards/correlate.js';
 import { channelsOf, planChannels, type ChannelSettings } from '../../pipeline/channels.js';
 import { bearableIntegrationS, coherenceOf, type Coherence } from '../../pipeline/coherence.js';
 import { correlateSpectra, correlateVoltages, type CorrelationSettings } from '../../pipeline/correlate.js';
 import { atUsualGain, type Level } from '../../pipeline/levels.js';
+import { undoLevels, type InputLevels } from '../../pipeline/levels/input-levels.js';
 import { leastSpectraOf } from '../../pipeline/stages/kurtosis.js';
 import type { Account, Emit } from '../../pipeline/stages/stage.js';
 import { mostDelaySamples, type RequestedDelays } from '../../pipeline/tracking.js';
@@ -23,11 +26,15 @@ import type { PhaseCentre } from '../../sky/phase-centre.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import type { KurtosisWork } from '../interference/kurtosis-options.js';
 import { measuredSettings, type ChannelOptions } from '../options/channel-options.js';
+import type { BackendOptions } from '../options/command.js';
+import { planFine, refuseFine, type FineOptions } from '../options/fine-option.js';
+import { leveled, levelsHistory, type LevelsOptions } from '../options/levels-options.js';
+import type { OutputOptions } from '../options/outputs.js';
 import { centreOf } from '../options/phase-centre-option.js';
 import { coherenceLines } from '../report/coherence-lines.js';
 import { history } from '../report/history.js';
 
-interface WorkOptions extends ChannelOptions {
+interface WorkOptions extends ChannelOptions, BackendOptions, FineOptions, LevelsOptions, OutputOptions {
   readonly values: StoredValues;
 }
 
@@ -42,8 +49,18 @@ export interface Work {
   /** Spectra a second. */
   readonly spectrumRateHz: number;
   readonly level?: Level;
+  /** Gains of inputs and channels, where they have their own. */
+  readonly levels?: InputLevels;
+  /** What the history says of them. */
+  readonly levelsHistory?: readonly string[];
   run(
     settings: CorrelationSettings & { readonly onProgress: OnProgress; readonly stop: AbortSignal },
+    append: (integration: Integration) => Promise<void>,
+  ): Promise<Account>;
+  /** The same with channels shared among several cards. */
+  runOnCards(
+    settings: Omit<CorrelationSettings, 'backend'> & { readonly stop: AbortSignal },
+    backends: readonly Backend[],
     append: (integration: Integration) => Promise<void>,
   ): Promise<Account>;
 }
@@ -62,37 +79,90 @@ export async function planWork(
       'take means, or do not track',
     );
   }
+  refuseFine(recording, options);
+  if (recording.kind === 'spectra' && options.fineChannels !== undefined) {
+    if (delays)
+      refuse('--fine-channels', 'finer channels are not delayed', 'correlate the channels as they are');
+    const {
+      streams,
+      plan,
+      settings: made,
+      finer,
+      level,
+    } = await planFine(...([recording, options.fineChannels, options, kurtosis] as const));
+    refuseFloatSums(plan.outputType, options);
+    const { frequenciesHz, channelWidthHz } = finer.channels;
+    return {
+      ...{ frequenciesHz, channelWidthHz, type: plan.outputType, settings: made },
+      spectrumRateHz: streams.sampleRateHz / plan.samplesPerSpectrum,
+      ...(level && { level }),
+      run: (settings, append) =>
+        correlateVoltages(streams, plan, { ...settings, finer }, inUsualUnit(append, options, level)),
+      runOnCards: () =>
+        refuse('--cards', 'finer channels are made by one card', 'leave --cards, or --fine-channels, out'),
+    };
+  }
   if (recording.kind === 'spectra') {
-    const { frequenciesHz, channelWidthHz } = recording;
+    const { frequenciesHz, channelWidthHz, levels, channels, inputs } = recording;
+    if (levels && options.values === 'sums') refuseLeveledSums(recording.path);
     refuseFloatSums(delays ? 'cf32' : recording.type, options);
+    const undone = (append: Emit<Integration>): Emit<Integration> =>
+      levels ? (one) => append(undoLevels(one, { factors: levels, channels, inputs })) : append;
     return {
       ...asked,
       frequenciesHz,
       channelWidthHz,
       ...{ type: recording.type, spectrumRateHz: recording.spectrumRateHz },
-      run: (settings, append) => correlateSpectra(recording, settings, append),
+      run: (settings, append) => correlateSpectra(recording, settings, undone(append)),
+      runOnCards: (settings, backends, append) =>
+        correlateOnCards(recording, undefined, settings, backends, undone(append)),
     };
   }
-  const channels = await measuredSettings(options, recording);
+  const own = await leveled(options, recording);
+  if (own && options.values === 'sums' && options.levels === 'measured' && options.levelsOut === undefined)
+    refuseLeveledSums('--levels');
+  const measured = own ? { ...own.settings, level: undefined } : await measuredSettings(options, recording);
+  const { level, ...channels } = measured;
   const plan = planChannels(recording, {
     ...channels,
     ...leastSpectraOf(kurtosis, { ...recording, channels: channels.channels }),
     ...(delays && { mostDelaySamples: mostDelaySamples(delays) }),
   });
   refuseFloatSums(plan.outputType, options);
-  const { level } = channels;
-  // Whole sums stay as they were summed.
-  const inUsualUnit = (append: Emit<Integration>): Emit<Integration> =>
-    level && options.values === 'means' ? (one) => append(atUsualGain(one, level)) : append;
+  const usual = (append: Emit<Integration>): Emit<Integration> =>
+    inUsualUnit(append, options, level, own?.levels);
+  const fate = options.values === 'means' ? 'undone in the means' : 'not undone';
   return {
     ...asked,
     ...channelsOf(recording, plan),
     ...{ type: plan.outputType, spectrumRateHz: recording.sampleRateHz / plan.samplesPerSpectrum },
     ...(level && { level }),
+    ...(own && { levels: own.levels, levelsHistory: levelsHistory(own.levels, options, fate) }),
     settings: channels,
-    run: (settings, append) => correlateVoltages(recording, plan, settings, inUsualUnit(append)),
+    run: (settings, append) => correlateVoltages(recording, plan, settings, usual(append)),
+    runOnCards: (settings, backends, append) =>
+      correlateOnCards(recording, plan, settings, backends, usual(append)),
   };
 }
+
+/** Whole sums stay as they were summed. */
+function inUsualUnit(
+  append: Emit<Integration>,
+  { values }: WorkOptions,
+  level: Level | undefined,
+  levels?: InputLevels,
+): Emit<Integration> {
+  if (values === 'sums') return append;
+  if (levels) return (one) => append(undoLevels(one, levels));
+  return level ? (one) => append(atUsualGain(one, level)) : append;
+}
+
+const refuseLeveledSums = (where: string): never =>
+  refuse(
+    where,
+    'whole sums stay as they were summed, and nobody could undo levels of inputs and channels',
+    'take means, or keep the levels of voltages with --levels-out',
+  );
 
 /** The most that a real or imaginary part of a sum may come to: every sample at full scale, x·conj(y) = 2·full². */
 export function largestSum({ type, spectrumRateHz }: Work, recording: Recording, longestS: number): number {
@@ -109,7 +179,7 @@ function refuseFloatSums(type: SpectraType, { values }: WorkOptions): void {
 export function headerOf(
   recording: Recording,
   telescope: Telescope,
-  { frequenciesHz, channelWidthHz, delays, level }: Work,
+  { frequenciesHz, channelWidthHz, delays, level, levelsHistory: ofLevels = [] }: Work,
   centre: PhaseCentre | undefined,
   more: readonly string[],
 ): VisibilityHeader {
@@ -129,6 +199,7 @@ export function headerOf(
       ...(level?.follows === 'measured'
         ? [`gain before rounding: ${level.gain}, by the first samples' level`]
         : []),
+      ...ofLevels,
       ...more,
     ],
   };

@@ -1,21 +1,27 @@
 /** corella farm collect: results into the ledger, and when all are in, the file that one process would have written. */
 import type { Command } from 'commander';
+import type { Integration } from '../../core/blocks.js';
 import { stoppable } from '../../core/ending.js';
 import { refuse } from '../../core/errors.js';
 import { formatBytes, formatSeconds } from '../../core/units.js';
 import {
   collect,
+  collectSeries,
   connectQueue,
   openLedger,
+  Results,
   writeProduct,
   type Access,
   type CollectEvent,
   type FarmPlan,
   type Ledger,
   type Product,
+  type SeriesProduct,
 } from '../../farm/index.js';
+import { writeSeries } from '../../pipeline/wide/film.js';
 import { readEarthOrientation } from '../../sky/earth/orientation-file.js';
 import { useEarthOrientation } from '../../sky/earth/orientation.js';
+import { DIRECT_ROAD, seriesPaths } from '../image-series.js';
 import { addCommonOptions, addExamples, type CommonOptions } from '../options/command.js';
 import {
   addOverwriteOption,
@@ -24,12 +30,14 @@ import {
   recordingPaths,
   type OutputOptions,
 } from '../options/outputs.js';
+import { parseSources } from '../options/sky-options.js';
 import { railLines } from '../report/loss-lines.js';
 import { openTerminal, type Terminal } from '../report/terminal.js';
 import { version } from '../report/version.js';
 import { accessOf, addAccessOptions, type AccessOptions } from './access-options.js';
+import { throughChosen } from './chosen.js';
 import { droppedLines } from './status.js';
-import { addPatienceOption } from './submit.js';
+import { addPatienceOption } from './jobs.js';
 
 interface CollectOptions extends CommonOptions, AccessOptions, OutputOptions {
   readonly out?: string;
@@ -61,14 +69,22 @@ async function run(folder: string, options: CollectOptions): Promise<void> {
   const ledger = await openLedger(folder, version());
   const { product } = ledger.plan as FarmPlan<Product>;
   const out = options.out ?? product.out;
-  const paths = product.kind === 'spectra' ? recordingPaths(out) : [out];
+  const paths =
+    product.kind === 'spectra'
+      ? recordingPaths(out)
+      : product.kind === 'series'
+        ? (Object.values(seriesPaths(out, product.sheet)) as string[])
+        : [out];
   await checkOutputs({ ...options, paths: [...paths] });
   const access = await accessOf(options);
   const rates = access ? await gather(ledger, access, options, terminal) : undefined;
   refuseUnfinished(ledger);
   if (product.eop !== undefined) useEarthOrientation(await readEarthOrientation(product.eop));
   const writing = terminal.stage('write');
-  const { missingSamples, saturated, backends } = await writeProduct(ledger, out);
+  const { missingSamples, saturated, backends } =
+    product.kind === 'series'
+      ? await writeCollectedSeries(ledger, product, out)
+      : await writeProduct(ledger, product, out, await chosenIn(product));
   const seconds = writing.done(out);
   const { jobs, dropped } = ledger;
   terminal.result(
@@ -92,6 +108,25 @@ async function run(folder: string, options: CollectOptions): Promise<void> {
       ...droppedLines(ledger),
     ],
   );
+}
+
+async function chosenIn(product: Product): Promise<((one: Integration) => Integration) | undefined> {
+  if (product.kind !== 'correlation' || !product.chosen) return undefined;
+  const { header, chosen } = product;
+  return throughChosen({ ...header, frequenciesHz: Float64Array.from(header.frequenciesHz) }, chosen);
+}
+
+/** The cube, the film and the sheet. */
+async function writeCollectedSeries(ledger: Ledger, product: SeriesProduct, out: string) {
+  const { plan } = ledger;
+  const { series, collected } = await collectSeries(plan, product, new Results(ledger));
+  const { telescope } = plan.work.image ?? refuse(ledger.folder, 'is of no images', 'submit again');
+  const middle = series.images[Math.floor(series.images.length / 2)];
+  await writeSeries(seriesPaths(out, product.sheet), series, {
+    ...{ telescope, road: DIRECT_ROAD, unit: product.unit, history: [...product.history] },
+    sources: parseSources(product.sources)(middle.frame),
+  });
+  return collected;
 }
 
 interface Rates {

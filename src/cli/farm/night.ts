@@ -15,8 +15,11 @@ import { addCommonOptions, addExamples, type CommonOptions } from '../options/co
 import { PartlyDone } from '../report/outcome.js';
 import { openTerminal, table } from '../report/terminal.js';
 import { accessOf, addAccessOptions, type AccessOptions } from './access-options.js';
+import { showNight } from './night-page.js';
 
 interface NightOptions extends CommonOptions, AccessOptions {
+  readonly page?: string | true;
+  readonly pageTokenFile?: string;
   readonly steer?: string;
   readonly machines?: string;
 }
@@ -24,13 +27,20 @@ interface NightOptions extends CommonOptions, AccessOptions {
 export function registerNight(farm: Command): void {
   const command = farm
     .command('night')
-    .description('the machines of a live night: how they fare; --steer: one command for all, or for none')
+    .description(
+      'the machines of a live night: how they fare; --steer: one command for all, or for none; --page: one page for all',
+    )
     .argument('[name]', 'as corella live --night has it', 'night')
     .option(
       '--steer <command>',
       'flags, gains, integration, recording or stop, and what it takes: \'flags {"inputs":["stand17"],"flag":true}\'',
     )
     .option('--machines <list>', 'those that must answer (default: all that are heard)')
+    .option(
+      '--page [address]',
+      'one page for all, PORT or HOST:PORT, until Ctrl-C: their images together, who is missing, which minutes',
+    )
+    .option('--page-token-file <path>', 'with --page: the token that lets one steer (default: printed)')
     .action(run);
   addAccessOptions(command, 'nats://127.0.0.1:4222');
   addCommonOptions(command);
@@ -40,14 +50,21 @@ export function registerNight(farm: Command): void {
       'farm night --server nats://head:4222 --steer \'integration {"seconds":5}\'',
       'all machines, from the same sample on, or none',
     ],
+    ['farm night --server nats://head:4222 --page', 'the sky of all channels in a browser'],
   ]);
 }
 
 async function run(name: string, options: NightOptions): Promise<void> {
   const terminal = openTerminal(options);
   const access = (await accessOf(options)) ?? { server: 'nats://127.0.0.1:4222' };
+  if (options.page !== undefined && options.steer !== undefined)
+    refuse('--page', 'and --steer exclude each other', 'steer by the page, or without it');
   const queue = await connectQueue(access, 'corella farm night');
   try {
+    if (options.page !== undefined) {
+      await showNight(queue, name, access, options, terminal);
+      return;
+    }
     if (options.steer === undefined) {
       const machines = await hearHealth(queue, name);
       terminal.result(

@@ -18,7 +18,7 @@ import {
   type WorkerEvent,
   type Workplace,
 } from '../../farm/index.js';
-import { confineReading } from '../../formats/index.js';
+import { confineReading, isRemote } from '../../formats/index.js';
 import { withBackend } from '../open.js';
 import { addBackendOptions, addExamples, type BackendOptions } from '../options/command.js';
 import { parseOutput } from '../options/outputs.js';
@@ -41,7 +41,7 @@ export function registerWorker(program: Command): void {
     .description('do jobs of farm submit: from a queue until stopped, or one from a file')
     .option(
       '--root <folder>',
-      'recordings are read under this folder alone; may be given several times',
+      'recordings are read under this folder, or this address (http://archive/data), alone; may be given several times',
       several,
     )
     .option(
@@ -61,6 +61,7 @@ export function registerWorker(program: Command): void {
   addExamples(command, [
     ['worker --server nats://head:4222 --root /data', 'on each machine; Ctrl-C ends it'],
     ['worker --server nats://head:4222 --root /data --threads 1 --name rack3-core5', 'one a core'],
+    ['worker --server nats://head:4222 --root http://archive/data', 'recordings by HTTP, in ranges'],
     ['worker --job night.uvh5.farm/jobs/7.json --root /data', 'one job of a Slurm array'],
   ]);
 }
@@ -83,10 +84,11 @@ async function run(options: WorkerOptions): Promise<void> {
       access ? 'takes jobs from --server or from --job, not both' : 'has neither --server nor --job',
       'give one of them',
     );
-  const release = await confineReading(roots.map((root) => resolve(root)));
+  const places = roots.map((root) => (isRemote(root) ? root : resolve(root)));
+  const release = await confineReading(places);
   await withBackend(options, async (backend) => {
     const place = {
-      ...{ backend, version: version(), roots: roots.map((root) => resolve(root)) },
+      ...{ backend, version: version(), roots: places },
       name: options.name ?? `${hostname()}-${process.pid}`,
     };
     if (options.job !== undefined) await oneJob(options.job, options, place, terminal);

@@ -9,9 +9,11 @@ const MUCH = 4;
 const MOST_NAMED = 6;
 const MOST_EPISODES = 6;
 
-/** The part of pure noise that goes: a station with all its polarisations. */
-const expectedPart = ({ sigmas, polarisations, over, inputs }: KurtosisPlan): number =>
-  over === 'inputs' && inputs > 1 ? 2 * tail(sigmas) : 1 - (1 - 2 * tail(sigmas)) ** polarisations;
+/** The part of pure noise that goes: an input, or a station with all its polarisations. */
+const expectedPart = ({ sigmas, polarisations, over, inputs, takes }: KurtosisPlan): number =>
+  takes === 'inputs' || (over === 'inputs' && inputs > 1)
+    ? 2 * tail(sigmas)
+    : 1 - (1 - 2 * tail(sigmas)) ** polarisations;
 
 const percent = (part: number): string => `${Number((100 * part).toPrecision(2))} %`;
 

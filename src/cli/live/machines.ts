@@ -2,11 +2,20 @@
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import type { Closable } from '../../core/closing.js';
+import type { Instant } from '../../core/instant.js';
 import { refuse } from '../../core/errors.js';
-import { answerSteering, connectQueue, tellHealth, type Health } from '../../farm/index.js';
-import type { Status } from '../../serve/index.js';
+import {
+  answerBook,
+  answerSteering,
+  connectQueue,
+  tellHealth,
+  tellImage,
+  type Health,
+} from '../../farm/index.js';
+import type { NightView, PlanView, Status } from '../../serve/index.js';
 import { version } from '../report/version.js';
 import { accessOf } from '../farm/access-options.js';
+import { adoptNight, type SteeredState } from './adopt.js';
 
 export interface MachineOptions {
   readonly server?: string;
@@ -14,6 +23,8 @@ export interface MachineOptions {
   readonly nkey?: string;
   readonly creds?: string;
   readonly tlsCa?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
   readonly night: string;
   readonly machine?: string;
 }
@@ -29,13 +40,22 @@ export const addMachineOptions = (command: Command): Command =>
     .option('--nkey <path>', 'or a file with the seed of an NKey')
     .option('--creds <path>', 'or a file of credentials')
     .option('--tls-ca <path>', 'the authority that signed its certificate')
+    .option('--tls-cert <path>', 'our own certificate, where it asks for one')
+    .option('--tls-key <path>', 'and its key')
     .option('--night <name>', 'what all machines of one telescope are called by', 'night')
     .option('--machine <name>', 'what this one is called (default: its host name)');
 
 /** What a machine is asked for. */
 export interface Steerable {
   readonly url: string;
+  readonly startedUnixS: number;
   status(): Status;
+  plan(): PlanView | undefined;
+  night(): NightView;
+  /** Calls back with this machine's part of an image, about once a second. */
+  onPart(machine: string, listener: (part: Uint8Array, start: Instant) => void): void;
+  /** What may have been changed since the start; undefined before there are data, and on a card. */
+  steered(): SteeredState | undefined;
   bandHz(): readonly [number, number] | undefined;
   command(
     name: string,
@@ -51,13 +71,15 @@ export async function joinMachines(
   page: Steerable | undefined,
   say: (line: string) => void,
 ): Promise<Closable | undefined> {
-  const { server, serverTokenFile, nkey, creds, tlsCa, night } = options;
+  const { server, serverTokenFile, nkey, creds, tlsCa, tlsCert, tlsKey, night } = options;
   const access = await accessOf({
     ...(server === undefined ? {} : { server }),
     ...(serverTokenFile === undefined ? {} : { tokenFile: serverTokenFile }),
     ...(nkey === undefined ? {} : { nkey }),
     ...(creds === undefined ? {} : { creds }),
     ...(tlsCa === undefined ? {} : { tlsCa }),
+    ...(tlsCert === undefined ? {} : { tlsCert }),
+    ...(tlsKey === undefined ? {} : { tlsKey }),
   });
   if (!access) return undefined;
   if (!page)
@@ -73,15 +95,34 @@ export async function joinMachines(
     rehearse: (command, body) => page.command(command, body, 'all machines', 'rehearse'),
     run: (command, body, who) => page.command(command, body, who, 'run'),
   });
+  const close = answerBook(queue, night, () => {
+    const plan = page.plan();
+    const { minutes } = page.night();
+    const steered = page.steered();
+    return {
+      ...{ machine, startedUnixS: page.startedUnixS, minutes: minutes.map((one) => ({ ...one })) },
+      ...(plan && { plan: { ...plan } }),
+      ...(steered && { steered }),
+    };
+  });
+  const adoption = adoptNight(queue, night, machine, page, say);
+  page.onPart(machine, (part, start) => {
+    if (!page.steered() || adoption.holdsAt(start)) tellImage(queue, night, machine, part);
+  });
   say(`machine ${machine} of ${night}, at ${access.server}`);
   return {
     close: async () => {
       silence();
       release();
+      close();
+      adoption.end();
       await queue.close();
     },
   };
 }
+
+/** Each second: who was away for less than this misses nothing. */
+const TOLD_MINUTES = 5;
 
 function healthOf(machine: string, page: Steerable): Health {
   const status = page.status();
@@ -94,5 +135,10 @@ function healthOf(machine: string, page: Steerable): Health {
     ...(status.image && { imageAgeS: status.image.ageS }),
     ...(status.integration && { presentPercent: status.integration.presentPercent }),
     ...{ recording: status.recording.state, steerable: status.steerable },
+    startedUnixS: page.startedUnixS,
+    minutes: page
+      .night()
+      .minutes.slice(-TOLD_MINUTES)
+      .map((one) => ({ ...one })),
   };
 }

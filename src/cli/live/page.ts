@@ -18,7 +18,8 @@ import { Steering } from '../../pipeline/live/steering.js';
 import type { NightWatcher } from '../../pipeline/live/watcher.js';
 import type { ReceiveAccount } from '../../receive/index.js';
 import type { TimedSpectra } from '../../pipeline/stages/spectra.js';
-import { openCapture, openPage, tokenOf, watchInput, type CheckView } from '../../serve/index.js';
+import { openCapture, openPage, partOf, tokenOf, watchInput, type CheckView } from '../../serve/index.js';
+import type { SkyImage } from '../../pipeline/sky-image.js';
 import { parseSource } from '../../sky/source.js';
 import { findSources } from '../../sky/sources.js';
 import { version } from '../report/version.js';
@@ -146,8 +147,24 @@ export async function openNightPage(input: OpenedInput, settings: Settings): Pro
   );
   let gains: LiveGains | undefined;
   let check: LiveCheck | undefined;
+  let share: ((sky: SkyImage) => void) | undefined;
   return {
     url: page.url,
+    startedUnixS: page.state.startedUnixS,
+    night: () => page.state.book.view(),
+    plan: () => page.plan(),
+    steered: () => {
+      const { steering } = page.state.begun?.live ?? {};
+      if (!steering) return undefined;
+      const flagged = Array.from(steering.flags.latest.keys()).filter((a) => steering.flags.latest[a] === 1);
+      return { flagged, integrationS: steering.integration.latest, recording: steering.recording.latest };
+    },
+    onPart: (machine, listener) => {
+      share = (sky) => {
+        const part = partOf(page.state, machine, sky);
+        if (part) listener(part, sky.start);
+      };
+    },
     status: () => page.status(),
     bandHz: () => {
       const { frequenciesHz } = page.state.begun?.live ?? {};
@@ -170,6 +187,7 @@ export async function openNightPage(input: OpenedInput, settings: Settings): Pro
       },
       image: (sky) => {
         page.state.image(sky);
+        share?.(sky);
       },
     },
     begin: (source, { live, channelWidthHz, sources, picture, files }) => {

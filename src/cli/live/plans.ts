@@ -46,13 +46,14 @@ export async function imagingOf(
 export async function planOf(
   source: Source,
   telescope: Telescope,
-  options: ChannelOptions & { readonly blockS?: number },
+  options: ChannelOptions & { readonly blockS?: number; readonly direct?: boolean },
 ): Promise<ChannelisePlan | undefined> {
   if (source.kind === 'spectra') return undefined;
   const settings = await channelSettings(options, { ...source, path: 'live', telescope });
   return planChannels(source, {
     ...settings,
     ...(options.blockS === undefined ? {} : { blockS: options.blockS }),
+    ...(options.direct === true && { gapsCover: 'stations' }),
   });
 }
 

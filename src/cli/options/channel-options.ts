@@ -53,7 +53,7 @@ export function addChannelOptions(command: Command, channels: 'how many' | 'or w
     )
     .option(
       '--taps <number>',
-      "spectra under the polyphase filter, 1 to 64 (default: 8, or the named filter's own)",
+      "spectra under the polyphase filter, 1 to 256 (default: 8, or the named filter's own)",
       parseCount,
     )
     .option('--window <name>', `of the filter: ${windowNames.join(', ')} (default: hann)`, parseWindow)

@@ -42,9 +42,9 @@ export function prepareCpuCorrelator(plan: CorrelatePlan, { native }: CpuBackend
       const values = new Float64Array(channels * baselines * polarisations ** 2 * 2);
       const visibilities = visibilitiesCBPP(values, channels, baselines, polarisations);
       const { samples } = counter;
-      const counts = counter.finish();
+      const counts = counter.finishProducts();
       await finish(engine.address, flaggedInputs, visibilities);
-      return { visibilities, counts, samples };
+      return { visibilities, ...counts, samples };
     },
     close: () => engine.close(),
   };

@@ -120,11 +120,11 @@ async function makeCorrelator(
     finish: async (): Promise<CorrelationResult> => {
       settle();
       const { samples } = counter;
-      const counts = counter.finish();
+      const counts = counter.finishProducts();
       const values = new Float64Array(products * 2);
       await downloadInto(session, totals, values);
       const visibilities = visibilitiesCBPP(values, channels, baselines, polarisations);
-      return { visibilities, counts, samples };
+      return { visibilities, ...counts, samples };
     },
     close: () => closers.close(),
   };

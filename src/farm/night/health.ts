@@ -3,7 +3,16 @@ import { z } from 'zod';
 import { sleep, type Queue } from '../queue/connect.js';
 import { jsonOf } from '../words.js';
 
-const healthSchema = z.looseObject({
+/** A minute since 1970, of which a machine has integrations. */
+export const minuteSchema = z.looseObject({
+  minute: z.int(),
+  presentPercent: z.number(),
+  written: z.int(),
+  integrations: z.int(),
+  seconds: z.number(),
+});
+
+export const healthSchema = z.looseObject({
   machine: z.string(),
   version: z.string(),
   /** Where its own page is. */
@@ -18,6 +27,10 @@ const healthSchema = z.looseObject({
   presentPercent: z.number().exactOptional(),
   recording: z.string(),
   steerable: z.boolean(),
+  /** Of this process. */
+  startedUnixS: z.number(),
+  /** Its latest. */
+  minutes: z.array(minuteSchema),
 });
 export type Health = z.infer<typeof healthSchema>;
 
@@ -28,11 +41,11 @@ const subjectOf = (night: string, machine = '*'): string =>
   `corella.${subjectWord(night)}.health.${machine === '*' ? '*' : subjectWord(machine)}`;
 
 /** Says it every second; returns what ends it. A server that is away is no reason to stop a night. */
-export function tellHealth({ connection }: Queue, night: string, health: () => Health): () => void {
+export function tellHealth(queue: Queue, night: string, health: () => Health): () => void {
   const tell = (): void => {
-    if (connection.isClosed()) return;
+    if (!queue.isUp()) return;
     const now = health();
-    connection.publish(subjectOf(night, now.machine), JSON.stringify(now));
+    queue.connection.publish(subjectOf(night, now.machine), JSON.stringify(now));
   };
   tell();
   const timer = setInterval(tell, EVERY_MS);

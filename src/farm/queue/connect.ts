@@ -30,6 +30,8 @@ export interface Access {
 
 export interface Queue extends Closable {
   readonly connection: NatsConnection;
+  /** Whether the server is there now: what is said while it is not, waits for it in memory. */
+  isUp(): boolean;
   readonly js: JetStreamClient;
   manager(): Promise<JetStreamManager>;
 }
@@ -90,8 +92,11 @@ export async function connectQueue(
           'start one with nats-server -js (Debian: apt-get install nats-server), or correct --server',
         );
       });
+  const state = { isUp: true };
+  void follow(connection, state);
   return {
     connection,
+    isUp: () => state.isUp && !connection.isClosed(),
     js: jetstream(connection, { timeout: REQUEST_MS }),
     // Unasked whether it has a store: one that is just starting says no.
     manager: () => jetstreamManager(connection, { timeout: REQUEST_MS, checkAPI: false }),
@@ -101,6 +106,13 @@ export async function connectQueue(
       await Promise.race([connection.close(), sleep(1000)]);
     },
   };
+}
+
+async function follow(connection: NatsConnection, state: { isUp: boolean }): Promise<void> {
+  for await (const { type } of connection.status()) {
+    if (type === 'disconnect') state.isUp = false;
+    if (type === 'reconnect') state.isUp = true;
+  }
 }
 
 async function secrets(access: Access): Promise<{

@@ -1,18 +1,14 @@
 /** Opening and reading files, with failures in our own words. */
 import { open, readlink, realpath, stat, type FileHandle } from 'node:fs/promises';
 import { extname, sep } from 'node:path';
-import type { Closable } from '../../core/closing.js';
 import { CorellaError, refuse } from '../../core/errors.js';
 import { meantBeside } from '../../core/spelling.js';
 import { formatBytes } from '../../core/units.js';
+import type { InputFile } from './input-file.js';
 import { errorCode } from './output.js';
+import { isRemote, isUnder, openRemote } from './remote.js';
 
-export interface InputFile extends Closable {
-  readonly path: string;
-  readonly sizeBytes: number;
-  /** Fills `target` from `position` on; a file that ends before is refused, saying how much is missing. */
-  readExactly(target: Uint8Array, position: number): Promise<void>;
-}
+export type { InputFile };
 
 function cannotRead(path: string, error: unknown, whenMissing = 'check the name'): never {
   if (error instanceof CorellaError) throw error;
@@ -31,12 +27,14 @@ function cannotRead(path: string, error: unknown, whenMissing = 'check the name'
 let confinedTo: readonly string[] | undefined;
 
 /**
- * From now on this process opens files in these folders alone, wherever links lead: for a worker, who is told by others
+ * From now on this process opens files in these folders, or under these addresses, alone, wherever links lead: for a worker, who is told by others
  * what to read. Returns what lifts it again.
  */
 export async function confineReading(folders: readonly string[]): Promise<() => void> {
   confinedTo = await Promise.all(
-    folders.map((folder) => realpath(folder).catch((error: unknown) => cannotRead(folder, error))),
+    folders.map(async (folder) =>
+      isRemote(folder) ? folder : realpath(folder).catch((error: unknown) => cannotRead(folder, error)),
+    ),
   );
   return () => {
     confinedTo = undefined;
@@ -44,8 +42,13 @@ export async function confineReading(folders: readonly string[]): Promise<() => 
 }
 
 async function refuseOutside(path: string, folders: readonly string[]): Promise<void> {
-  const real = await realpath(path).catch((error: unknown) => cannotRead(path, error));
-  if (!folders.some((folder) => real.startsWith(folder.endsWith(sep) ? folder : folder + sep)))
+  const isInside = isRemote(path)
+    ? isUnder(path, folders.filter(isRemote))
+    : await liesIn(
+        path,
+        folders.filter((folder) => !isRemote(folder)),
+      );
+  if (!isInside)
     refuse(
       path,
       `lies outside ${folders.join(', ')}, where this process may read`,
@@ -53,9 +56,15 @@ async function refuseOutside(path: string, folders: readonly string[]): Promise<
     );
 }
 
+async function liesIn(path: string, folders: readonly string[]): Promise<boolean> {
+  const real = await realpath(path).catch((error: unknown) => cannotRead(path, error));
+  return folders.some((folder) => real.startsWith(folder.endsWith(sep) ? folder : folder + sep));
+}
+
 /** `whenMissing` is the advice given where there is no such file, nor one of nearly that name and of its kind. */
 export async function openInput(path: string, whenMissing?: string): Promise<InputFile> {
   if (confinedTo) await refuseOutside(path, confinedTo);
+  if (isRemote(path)) return openRemote(path);
   const found = await stat(path).catch(async (error: unknown) => {
     const target = await readlink(path).catch(() => undefined);
     if (target !== undefined && errorCode(error) === 'ENOENT')

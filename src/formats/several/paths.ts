@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { refuse } from '../../core/errors.js';
+import { isRemote } from '../io/remote.js';
 
 /** The files meant; a name that is there stands for itself, whatever letters it has. */
 export async function pathsOf(name: string): Promise<readonly string[]> {
@@ -16,7 +17,8 @@ export async function pathsOf(name: string): Promise<readonly string[]> {
     if (twice !== undefined) refuse(name, `names ${twice} twice`, 'name each file once');
     return all;
   }
-  return /[*?]/.test(basename(name)) ? matching(name) : [name];
+  // A question mark in an address is no pattern.
+  return /[*?]/.test(basename(name)) && !isRemote(name) ? matching(name) : [name];
 }
 
 /** In the order of their names, numbers in them by value: .2.raw before .10.raw. */

@@ -8,6 +8,7 @@ import type { CountsCB, GainsCA, ImageCPML, WeightsCP } from '../../core/axes.js
 import type { SpectraBlock } from '../../core/blocks.js';
 import type { Closable } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
+import { coversStations } from '../../core/gaps.js';
 import type { ImagePlan } from '../plan.js';
 
 export interface DirectImage {
@@ -162,6 +163,13 @@ export function checkBlock(plan: ImagePlan, block: SpectraBlock): void {
       `a block of ${block.shape.channels} channels and ${block.shape.inputs} inputs for a plan of ` +
         `${plan.channels} and ${inputs}`,
       'plan the image for the channels and stations of the recording',
+    );
+  }
+  if (!block.gaps.every((gap) => coversStations(gap, plan.polarisations))) {
+    refuse(
+      'direct image',
+      'a block lacks one polarisation of a station, and an image has one count of a pair',
+      "channelise with gapsCover: 'stations', which takes the other polarisation too",
     );
   }
 }

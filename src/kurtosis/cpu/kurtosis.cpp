@@ -57,17 +57,17 @@ void zeroFloats(float *vectors, int64_t input, int64_t first, int64_t end) {
   }
 }
 
-void zeroTaken(Context &context, const SpectraLayout &layout, char *block, int64_t polarisations,
-               const Windows &windows, const uint8_t *mask) {
-  const int64_t inputBlocks = layout.inputBlocks(), stations = layout.inputs / polarisations;
+void zeroTaken(Context &context, const SpectraLayout &layout, char *block, const Windows &windows,
+               const uint8_t *mask) {
+  const int64_t inputBlocks = layout.inputBlocks();
   context.pool.run(layout.channels * inputBlocks, [&](int64_t item, int) {
     const int64_t channel = item / inputBlocks, firstInput = item % inputBlocks * TILE_INPUTS;
     char *at = block + item * layout.inputBlockBytes();
     const int64_t inputs = std::min(TILE_INPUTS, layout.inputs - firstInput);
     for (int64_t w = 0; w < windows.count; w++) {
-      const uint8_t *row = mask + (w * layout.channels + channel) * stations;
+      const uint8_t *row = mask + (w * layout.channels + channel) * layout.inputs + firstInput;
       for (int64_t input = 0; input < inputs; input++) {
-        if (row[(firstInput + input) / polarisations] == 0) continue;
+        if (row[input] == 0) continue;
         if (layout.type == SpectraType::cf32)
           zeroFloats(reinterpret_cast<float *>(at), input, windows.edges[w], windows.edges[w + 1]);
         else
@@ -93,14 +93,13 @@ CORELLA_EXPORT int32_t corella_kurtosis_sums(char *error, void *context, int32_t
   });
 }
 
-// mask : [w][c][s], 1 where all polarisations of a station become zeros.
+// mask : [w][c][a], 1 where an input's samples become zeros.
 CORELLA_EXPORT int32_t corella_kurtosis_zero(char *error, void *context, int32_t type, int64_t channels, int64_t inputs,
-                                             int64_t capacity, int64_t polarisations, void *block, const int32_t *edges,
-                                             int64_t windows, const uint8_t *mask) {
+                                             int64_t capacity, void *block, const int32_t *edges, int64_t windows,
+                                             const uint8_t *mask) {
   return withContext(error, context, [&](Context &open) {
     const SpectraLayout layout{static_cast<SpectraType>(type), channels, inputs, capacity};
     check(layout, {edges, windows});
-    require(polarisations >= 1 && inputs % polarisations == 0, "inputs must be whole stations");
-    zeroTaken(open, layout, static_cast<char *>(block), polarisations, {edges, windows}, mask);
+    zeroTaken(open, layout, static_cast<char *>(block), {edges, windows}, mask);
   });
 }

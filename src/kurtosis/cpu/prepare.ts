@@ -24,7 +24,6 @@ type Zero = NativeCall<
     channels: number,
     inputs: number,
     capacity: number,
-    polarisations: number,
     block: bigint,
     edges: Int32Array,
     windows: number,
@@ -33,7 +32,7 @@ type Zero = NativeCall<
 >;
 
 export function cpuPowers(plan: KurtosisPlan, { native }: CpuBackend): PowerEngine {
-  const { channels, inputs, polarisations } = plan;
+  const { channels, inputs } = plan;
   const type = spectraTypeNumber(plan.type);
   const sum: Sums = native.bind(
     'kurtosis',
@@ -43,8 +42,7 @@ export function cpuPowers(plan: KurtosisPlan, { native }: CpuBackend): PowerEngi
   const zero: Zero = native.bind(
     'kurtosis',
     'int32_t corella_kurtosis_zero(char *error, void *context, int32_t type, int64_t channels, int64_t inputs, ' +
-      'int64_t capacity, int64_t polarisations, void *block, const int32_t *edges, int64_t windows, ' +
-      'const uint8_t *mask)',
+      'int64_t capacity, void *block, const int32_t *edges, int64_t windows, const uint8_t *mask)',
   );
   let sums = new Float64Array(0);
   return {
@@ -59,7 +57,7 @@ export function cpuPowers(plan: KurtosisPlan, { native }: CpuBackend): PowerEngi
     take: async (given, edges, mask, gaps) => {
       const block = cpuSpectra('kurtosis', given);
       await zero(
-        ...([type, channels, inputs, block.shape.capacity, polarisations] as const),
+        ...([type, channels, inputs, block.shape.capacity] as const),
         ...([block.memory.address, edges, edges.length - 1, mask] as const),
       );
       block.addGaps(gaps);

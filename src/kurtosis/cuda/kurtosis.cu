@@ -3,7 +3,7 @@
 // spectra : [c][a][pitch], rows of (re, im), int8 or float32 as FLOATS says (backend/cuda/spectra.ts)
 // edges   : [w + 1], windows [edges[w], edges[w + 1]); all but the last edge are multiples of 4
 // sums    : [w][c][a][S1, S2] float64, of |x|^2 and |x|^4: whole numbers of integers, and exact
-// mask    : [w][c][s], 1 where all POLARISATIONS of a station become zeros
+// mask    : [w][c][a], 1 where an input's samples become zeros
 //
 // Rows are read once, from one end to the other, and the sums are few: the card's memory is the limit. A warp takes a
 // window of a row; eight bytes a lane make 256 a warp, two lines of the cache.
@@ -62,13 +62,12 @@ extern "C" __global__ void sumPowers(const int8_t *spectra, int64_t pitch, const
 }
 
 extern "C" __global__ void zeroTaken(int8_t *spectra, int64_t pitch, const int *edges, int windows, int64_t rows,
-                                     int inputs, const uint8_t *mask) {
+                                     const uint8_t *mask) {
   const int lane = threadIdx.x % WARP;
-  const int stations = inputs / POLARISATIONS;
   for (int64_t item = warpOf(); item < rows * windows; item += warps()) {
-    const int64_t row = item / windows, channel = row / inputs;
-    const int window = (int)(item % windows), station = (int)(row % inputs) / POLARISATIONS;
-    if (mask[(window * (rows / inputs) + channel) * stations + station] == 0) continue;
+    const int64_t row = item / windows;
+    const int window = (int)(item % windows);
+    if (mask[window * rows + row] == 0) continue;
     uint2 *words = (uint2 *)(spectra + row * pitch);
     const int end = (edges[window + 1] + PER_WORD - 1) / PER_WORD;
     for (int word = edges[window] / PER_WORD + lane; word < end; word += WARP) words[word] = make_uint2(0, 0);

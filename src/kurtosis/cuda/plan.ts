@@ -5,15 +5,15 @@ import type { KurtosisPlan } from '../plan.js';
 
 const entries = {
   sumPowers: ['pointer', 'i64', 'pointer', 'i32', 'i64', 'pointer'],
-  zeroTaken: ['pointer', 'i64', 'pointer', 'i32', 'i64', 'i32', 'pointer'],
+  zeroTaken: ['pointer', 'i64', 'pointer', 'i32', 'i64', 'pointer'],
 } as const;
 
-export const planPowerSums = ({ type, polarisations }: Pick<KurtosisPlan, 'type' | 'polarisations'>) =>
+export const planPowerSums = ({ type }: Pick<KurtosisPlan, 'type'>) =>
   ({
     name: 'kurtosis.cu',
     source: readSource(import.meta.url, 'kurtosis.cu'),
     headers: commonHeaders('integers.cuh'),
-    defines: { FLOATS: type === 'cf32' ? 1 : 0, POLARISATIONS: polarisations },
+    defines: { FLOATS: type === 'cf32' ? 1 : 0 },
     entries,
   }) satisfies KernelRequest;
 

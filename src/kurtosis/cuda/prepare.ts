@@ -10,7 +10,7 @@ import { planPowerSums, warpsFor } from './plan.js';
 
 export const cudaPowers = (plan: KurtosisPlan, { session, shop }: CudaBackend): Promise<PowerEngine> =>
   preparing(async (closers) => {
-    const { channels, inputs, stations } = plan;
+    const { channels, inputs } = plan;
     const stream = session.streams.compute;
     const rows = channels * inputs;
     const { sumPowers, zeroTaken } = await shop.prepare(planPowerSums(plan));
@@ -30,7 +30,7 @@ export const cudaPowers = (plan: KurtosisPlan, { session, shop }: CudaBackend): 
         windows: most,
         edges: closers.keep(session.allocate('edges of windows', 4 * (most + 1))),
         sums: closers.keep(session.allocate('sums of powers', 16 * most * rows)),
-        mask: closers.keep(session.allocate('a mask', Math.max(8, most * channels * stations))),
+        mask: closers.keep(session.allocate('a mask', Math.max(8, most * rows))),
         onHost: new Float64Array(2 * most * rows),
       };
       return room;
@@ -56,8 +56,7 @@ export const cudaPowers = (plan: KurtosisPlan, { session, shop }: CudaBackend): 
         await uploadInto(session, onCard, mask);
         block.writing(stream);
         zeroTaken.set([
-          ...[block.pointer, block.pitchBytes, edgesOnCard.pointer, windows, rows],
-          ...[inputs, onCard.pointer],
+          ...[block.pointer, block.pitchBytes, edgesOnCard.pointer, windows, rows, onCard.pointer],
         ]);
         zeroTaken.launch(warpsFor(rows * windows), stream);
         block.addGaps(stream, gaps);

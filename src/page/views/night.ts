@@ -1,7 +1,7 @@
 /** Night: what one has in the morning. Minutes that were seen and written, files, sessions, the journal; and the helm. */
 import { html, nothing } from 'lit';
 import type { JournalEntry, NightView, PlanView, Status } from '../../serve/messages.js';
-import { clock, count, moment } from '../format.js';
+import { clock, count, moment, seconds } from '../format.js';
 import { steer } from '../steer.js';
 import { View } from '../view.js';
 
@@ -18,7 +18,35 @@ class Night extends View {
     this.hear('plan', (plan) => (this.plan = plan));
   }
 
-  private coverage({ minutes }: NightView) {
+  /** Of each machine what others have and it has not. */
+  private missing({ machines = [] }: NightView) {
+    if (machines.length === 0) return nothing;
+    const lines = machines.flatMap(({ machine, missing }) =>
+      missing.map(({ fromMinute, endMinute, seconds: lost }) => ({ machine, fromMinute, endMinute, lost })),
+    );
+    return html`<h2>Missing minutes</h2>
+      ${
+        lines.length === 0
+          ? html`<p class="dim">None: what one machine has, all have.</p>`
+          : html`<table class="missing">
+              <tbody>
+                ${lines.map(
+                  ({ machine, fromMinute, endMinute, lost }) =>
+                    html`<tr>
+                      <th scope="row">${machine}</th>
+                      <td>
+                        ${clock(60 * fromMinute).slice(0, 5)}${endMinute > fromMinute + 1 ? html` to ${clock(60 * endMinute - 60).slice(0, 5)}` : nothing}
+                        UTC
+                      </td>
+                      <td class="n">${seconds(lost)}</td>
+                    </tr>`,
+                )}
+              </tbody>
+            </table>`
+      }`;
+  }
+
+  private coverage({ minutes }: Pick<NightView, 'minutes'>, legend: 'with its legend' | 'bare') {
     if (minutes.length === 0) return html`<p class="dim">No integration yet.</p>`;
     const [first, last] = [minutes[0].minute, minutes[minutes.length - 1].minute];
     const known = new Map(minutes.map((one) => [one.minute, one]));
@@ -43,12 +71,16 @@ class Night extends View {
             </div>`,
         )}
       </div>
-      <ul class="legend">
-        <li><i class="full written"></i> whole and written</li>
-        <li><i class="full"></i> seen, not written</li>
-        <li><i class="fair written"></i> below 99 %</li>
-        <li><i class="poor written"></i> below 90 % of the samples</li>
-      </ul>`;
+      ${
+        legend === 'bare'
+          ? nothing
+          : html`<ul class="legend">
+              <li><i class="full written"></i> whole and written</li>
+              <li><i class="full"></i> seen, not written</li>
+              <li><i class="fair written"></i> below 99 %</li>
+              <li><i class="poor written"></i> below 90 % of the samples</li>
+            </ul>`
+      }`;
   }
 
   private helm() {
@@ -82,7 +114,7 @@ class Night extends View {
       return html`<div class="card">
         <h2>Steer</h2>
         <p class="note">${status.fixed ?? 'With the first data more can be steered.'}</p>
-        ${capture}
+        ${status.machines === undefined ? capture : nothing}
         <p class="tools">${end}</p>
       </div>`;
     return html`<div class="card">
@@ -108,7 +140,7 @@ class Night extends View {
           s</label
         ><button>Change</button>
       </form>
-      ${capture}
+      ${status.machines === undefined ? capture : nothing}
       <p class="tools">
         ${status.recording.state === 'none' ? html`<span class="dim">No files: start with -o night.uvh5.</span>` : html`<button @click=${() => void steer('recording', { do: isOn ? 'stop' : 'start' })}>${isOn ? 'Recording off' : 'Recording on'}</button>`}
         ${end}
@@ -121,12 +153,17 @@ class Night extends View {
     if (!night) return html`<p class="empty">No data yet.</p>`;
     return html`<div class="card">
         <h2>Minutes</h2>
-        ${this.coverage(night)}
+        ${this.coverage(night, 'with its legend')} ${this.missing(night)}
+        ${night.machines?.map(
+          (one) =>
+            html`<h2>${one.machine}</h2>
+              ${this.coverage(one, 'bare')}`,
+        )}
       </div>
       <div class="two">
         <div>
           ${this.helm()}
-          <div class="card scroll">
+          <div class="card scroll" ?hidden=${night.machines !== undefined}>
             <h2>Files</h2>
             ${
               night.files.length === 0

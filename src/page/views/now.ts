@@ -256,7 +256,7 @@ class Now extends View {
                     @input=${(event: Event) => void this.scrub(Number((event.target as HTMLInputElement).value))}
                   /><span>now</span></label
                 >
-                ${this.weights()}`
+                ${this.status?.machines === undefined ? this.weights() : nothing}`
             : nothing
         }
       </section>
@@ -283,10 +283,20 @@ class Now extends View {
                           <dd>${this.status.integration.presentPercent.toFixed(2)} %</dd>`
                       : nothing
                   }
-                  <dt>gains</dt>
-                  <dd>
-                    ${this.status?.gains.state === 'none' ? 'none: uncalibrated' : this.status?.gains.ageS !== undefined ? `${seconds(this.status.gains.ageS)} old` : '–'}
-                  </dd>
+                  ${
+                    shown.head.without
+                      ? html`<dt>without</dt>
+                          <dd class="alarm">${shown.head.without.join(', ')}</dd>`
+                      : nothing
+                  }
+                  ${
+                    this.status?.machines === undefined
+                      ? html`<dt>gains</dt>
+                          <dd>
+                            ${this.status?.gains.state === 'none' ? 'none: uncalibrated' : this.status?.gains.ageS !== undefined ? `${seconds(this.status.gains.ageS)} old` : '–'}
+                          </dd>`
+                      : nothing
+                  }
                 </dl>`
               : html`<p class="dim">Images come with --image 1s, once data do.</p>`
           }

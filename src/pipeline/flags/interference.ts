@@ -5,7 +5,7 @@
  */
 import { baselineCount, baselineIndex } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
-import { median } from '../../core/median.js';
+import { median, middleOf } from '../../core/median.js';
 import { addSeconds, secondsBetween } from '../../core/instant.js';
 import { storedOf } from '../visibilities/stored.js';
 import { robustBackground, smoothBackground, structureOf, whitened } from './background.js';
@@ -62,7 +62,8 @@ export function findInterference(
           state[at] = MISSING;
           continue;
         }
-        values[at] = Math.hypot(stored[t].means[2 * from], stored[t].means[2 * from + 1]);
+        const [re, im] = [stored[t].means[2 * from], stored[t].means[2 * from + 1]];
+        values[at] = Math.sqrt(re * re + im * im);
         good++;
       }
     return good === 0 ? undefined : { values, state };
@@ -121,13 +122,13 @@ function commonPlane(planes: readonly Plane[], { times, channels }: PlaneShape):
   const levels = planes.map(({ values: own, state: ownState }) =>
     median(own.filter((_, at) => ownState[at] === GOOD)),
   );
+  const seen = new Float64Array(planes.length);
   for (let at = 0; at < values.length; at++) {
-    const seen: number[] = [];
-    planes.forEach((plane, n) => {
-      if (plane.state[at] === GOOD && levels[n] > 0) seen.push(plane.values[at] / levels[n]);
-    });
-    if (seen.length === 0) continue;
-    values[at] = median(seen);
+    let count = 0;
+    for (let n = 0; n < planes.length; n++)
+      if (planes[n].state[at] === GOOD && levels[n] > 0) seen[count++] = planes[n].values[at] / levels[n];
+    if (count === 0) continue;
+    values[at] = middleOf(seen, count);
     state[at] = GOOD;
   }
   return { values, state };

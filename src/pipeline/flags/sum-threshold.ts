@@ -42,29 +42,79 @@ export function sumThreshold(
   { ofChannels, ofTimes }: Structure = { ofChannels: 0, ofTimes: 0 },
 ): void {
   const found = new Uint8Array(state.length);
-  const longest = Math.max(times, channels);
-  const scratch = { sums: new Float64Array(longest + 1), good: new Float64Array(longest + 1) };
-  const line = (start: number, step: number, length: number, window: number, least: number): void => {
-    if (window > length) return;
-    const { sums, good } = scratch;
-    for (let n = 0; n < length; n++) {
-      const at = start + n * step;
-      const isGood = state[at] === GOOD;
-      sums[n + 1] = sums[n] + (isGood ? values[at] : 0);
-      good[n + 1] = good[n] + (isGood ? 1 : 0);
-    }
-    for (let n = 0; n + window <= length; n++) {
-      const count = good[n + window] - good[n];
-      if (count === 0) continue;
-      const threshold = Math.max(least, thresholdOf(first, count));
-      if (sums[n + window] - sums[n] <= count * threshold) continue;
-      for (let k = n; k < n + window; k++) found[start + k * step] = 1;
-    }
-  };
-  for (const window of WINDOWS) {
-    for (let c = 0; c < channels; c++) line(c, channels, times, window, window > 1 ? first * ofChannels : 0);
-    // One sample is the same either way.
-    if (window > 1) for (let t = 0; t < times; t++) line(t * channels, 1, channels, window, first * ofTimes);
-    for (let at = 0; at < state.length; at++) if (found[at] === 1 && state[at] === GOOD) state[at] = TAKEN;
+  // What counts, and 0 elsewhere, so that windows slide without asking.
+  const counted = new Float64Array(state.length);
+  const good = new Uint8Array(state.length);
+  for (let at = 0; at < state.length; at++) {
+    if (state[at] !== GOOD) continue;
+    counted[at] = values[at];
+    good[at] = 1;
   }
+  const alongTime = thresholdsBy(first, first * ofChannels);
+  const alongBand = thresholdsBy(first, first * ofTimes);
+  for (const window of WINDOWS) {
+    let any = false;
+    if (window <= times) {
+      const thresholds = window === 1 ? thresholdsBy(first, 0) : alongTime;
+      for (let c = 0; c < channels; c++)
+        any =
+          slide(counted, good, found, { start: c, step: channels, length: times, window, thresholds }) || any;
+    }
+    // One sample is the same either way.
+    if (window > 1 && window <= channels)
+      for (let t = 0; t < times; t++) {
+        const line = { start: t * channels, step: 1, length: channels, window, thresholds: alongBand };
+        any = slide(counted, good, found, line) || any;
+      }
+    if (!any) continue;
+    for (let at = 0; at < state.length; at++) {
+      if (found[at] === 0 || state[at] !== GOOD) continue;
+      state[at] = TAKEN;
+      counted[at] = 0;
+      good[at] = 0;
+    }
+  }
+}
+
+/** [samples], of 1 to the longest window: n times the threshold of their mean. */
+const thresholdsBy = (first: number, least: number): Float64Array =>
+  Float64Array.from({ length: WINDOWS[WINDOWS.length - 1] + 1 }, (_, n) =>
+    n === 0 ? Infinity : n * Math.max(least, thresholdOf(first, n)),
+  );
+
+interface Line {
+  readonly start: number;
+  readonly step: number;
+  readonly length: number;
+  readonly window: number;
+  readonly thresholds: Float64Array;
+}
+
+/** Marks the windows of a line whose sum is above its threshold; whether there was one. */
+function slide(
+  counted: Float64Array,
+  good: Uint8Array,
+  found: Uint8Array,
+  { start, step, length, window, thresholds }: Line,
+): boolean {
+  let any = false;
+  let sum = 0;
+  let count = 0;
+  const width = window * step;
+  const end = start + length * step;
+  for (let at = start; at < end; at += step) {
+    // Sums are begun anew where nothing counts: what slid through leaves no rounding behind.
+    if (count === 0) sum = 0;
+    sum += counted[at];
+    count += good[at];
+    const left = at - width;
+    if (left >= start) {
+      sum -= counted[left];
+      count -= good[left];
+    }
+    if (left + step < start || sum <= thresholds[count]) continue;
+    any = true;
+    for (let k = left + step; k <= at; k += step) found[k] = 1;
+  }
+  return any;
 }

@@ -60,6 +60,8 @@ export async function runSession(
   sinks: LiveSinks,
   options: RunOptions = {},
 ): Promise<Account> {
+  // An image by the direct road has one count of a pair of stations.
+  const gapsCover = settings.imaging?.road === 'direct' ? 'stations' : 'inputs';
   if (source.kind === 'spectra') {
     const { cuts, files } = sessionClocks(source, source, settings);
     if (settings.card && !settings.kurtosis && isLiveSpectra(source)) {
@@ -67,9 +69,11 @@ export async function runSession(
       return run(source.cells(), stage, nobody, options);
     }
     const stage = await preparing(async (closers) => {
-      const take = closers.keep(prepareTakeSpectra({ backend: settings.backend, source, clock: cuts }));
+      const take = closers.keep(
+        prepareTakeSpectra({ backend: settings.backend, source, clock: cuts, gapsCover }),
+      );
       const products = await prepareProducts(source, source, files, settings, sinks);
-      return chain(take, await flagging(source, settings, products));
+      return chain(take, await flagging({ ...source, gapsCover }, settings, products));
     });
     return run(source.blocks(spectraPerBlock(source)), stage, nobody, options);
   }
@@ -82,7 +86,10 @@ export async function runSession(
       await prepareChannelise({ backend: settings.backend, plan, source, clock: cuts }),
     );
     const products = await prepareProducts(shape, grid, files, settings, sinks);
-    return chain(channelise, await flagging({ ...shape, sampling: plan.sampling }, settings, products));
+    return chain(
+      channelise,
+      await flagging({ ...shape, sampling: plan.sampling, gapsCover }, settings, products),
+    );
   });
   return run(source.blocks(plan.blockSamples), stage, nobody, options);
 }
@@ -122,6 +129,8 @@ async function prepareProducts(
     ...(steering ? { telescope: imagedInputs(settings).telescope } : imagedInputs(settings)),
     frequenciesHz,
     image: imaging.image,
+    // Machines with parts of one band cut at UTC's instants, and take the same plans.
+    ...(settings.align === 'utc' && { plannedFor: 'utc' as const }),
   };
   if (imaging.road === 'direct') {
     const direct = prepareDirectImage({

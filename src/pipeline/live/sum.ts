@@ -3,7 +3,7 @@ import { countsCB, countsCBPP, visibilitiesCBPP } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { nothingToClose } from '../../core/closing.js';
 import { secondsBetween } from '../../core/instant.js';
-import { allProductCounts } from '../../core/product-counts.js';
+import { allProductCounts, mostOfProducts } from '../../core/product-counts.js';
 import type { IntegrationClock, SpectrumGrid } from '../stages/clock.js';
 import type { Emit, Stage } from '../stages/stage.js';
 
@@ -33,7 +33,9 @@ export function prepareSum(clock: IntegrationClock, grid: SpectrumGrid): Stage<I
       ...first,
       durationS: (endIndex - firstIndex) / grid.spectrumRateHz,
       visibilities: visibilitiesCBPP(visibilities, first.channels, baselines, first.polarisations),
-      counts: countsCB(counts, first.channels, baselines),
+      counts: productCounts
+        ? mostOfProducts(productCounts, first)
+        : countsCB(counts, first.channels, baselines),
       ...(productCounts && {
         productCounts: countsCBPP(productCounts, first.channels, baselines, first.polarisations),
       }),

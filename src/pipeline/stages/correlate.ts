@@ -35,7 +35,7 @@ export async function prepareCorrelate(
   const account = emptyAccount();
   let emit: Emit<Integration> = () => Promise.resolve();
   const keeper = new StretchKeeper(async ({ firstIndex, start }, endIndex) => {
-    const { visibilities, counts } = await correlator.finish();
+    const { visibilities, counts, productCounts } = await correlator.finish();
     if (type === 'cf32') makePowersReal(visibilities, plan);
     account.integrations++;
     await emit({
@@ -46,6 +46,7 @@ export async function prepareCorrelate(
       polarisations,
       visibilities,
       counts,
+      ...(productCounts && { productCounts }),
       flaggedInputs: plan.flaggedInputs,
     });
   });

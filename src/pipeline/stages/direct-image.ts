@@ -12,7 +12,7 @@ import {
   type SkyImage,
 } from '../sky-image.js';
 import type { SpectrumGrid } from './clock.js';
-import { PlannedImager } from './planned-imager.js';
+import { PlannedImager, type PlannedFor } from './planned-imager.js';
 import { StretchKeeper, type Stretch, type TimedSpectra } from './spectra.js';
 import { emptyAccount, type Emit, type Stage } from './stage.js';
 
@@ -24,6 +24,7 @@ export interface DirectImageSettings {
   /** Instead of `calibrated`: the gains of an image's middle, where they change, or spectra follow the sky. */
   readonly gainsAt?: CalibratedAt;
   readonly image: ImageSettings;
+  readonly plannedFor?: PlannedFor;
   /** Included unless told. */
   readonly autos?: 'include' | 'leave-out';
   readonly grid: Pick<SpectrumGrid, 'spectrumRateHz'>;
@@ -41,6 +42,7 @@ export function prepareDirectImage(settings: DirectImageSettings): Stage<TimedSp
     telescope,
     frequenciesHz,
     settings: settings.image,
+    ...(settings.plannedFor && { plannedFor: settings.plannedFor }),
     prepare: async (plan) => {
       const imager = await prepareDirectImager(plan, backend, { autos: settings.autos ?? 'include' });
       if (calibrated) imager.setGains(calibrated.gains, calibrated.solved);

@@ -7,7 +7,7 @@ import type { Telescope } from '../../telescope/telescope.js';
 import { frameAtMiddle } from '../geometry.js';
 import { withoutLeakage } from '../gains/apply-visibilities.js';
 import { refuseEmpty, type Calibrated, type ImageSettings, type SkyImage } from '../sky-image.js';
-import { PlannedImager } from './planned-imager.js';
+import { PlannedImager, type PlannedFor } from './planned-imager.js';
 import { emptyAccount, type Stage } from './stage.js';
 
 export interface ImageStageSettings {
@@ -21,6 +21,7 @@ export interface ImageStageSettings {
   /** For integrations that bring no gains of their own. */
   readonly calibrated?: Calibrated;
   readonly image: ImageSettings;
+  readonly plannedFor?: PlannedFor;
   readonly onStep?: OnStep;
 }
 
@@ -38,6 +39,7 @@ export function prepareImage(settings: ImageStageSettings): Stage<ImageInput, Vi
     telescope,
     frequenciesHz,
     settings: settings.image,
+    ...(settings.plannedFor && { plannedFor: settings.plannedFor }),
     prepare: (plan) => prepareVisibilityImager(plan, backend),
   });
   const beam = settings.beam && { beam: settings.beam };

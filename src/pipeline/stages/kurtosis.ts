@@ -2,6 +2,7 @@
 import type { Backend } from '../../backend/backend.js';
 import type { SpectraShape } from '../../core/blocks.js';
 import { preparing } from '../../core/closing.js';
+import type { GapsCover } from '../../core/gaps.js';
 import {
   KurtosisTally,
   planKurtosis,
@@ -25,6 +26,8 @@ type Spectra = Pick<SpectraShape, 'type' | 'channels' | 'inputs'> & {
   readonly polarisations: 1 | 2;
   /** Of the voltages: real ones leave real numbers in channel 0. */
   readonly sampling?: 'real' | 'complex';
+  /** What an input that is taken takes with it: nothing, unless given, or its station. */
+  readonly gapsCover?: GapsCover;
 };
 
 /** Samples in a block at the most for the sake of windows: a quarter of a gigabyte of 8-bit voltages. */
@@ -48,7 +51,7 @@ export const leastSpectraOf = (
 /** The flagger's plan for the spectra at hand. */
 export const kurtosisPlan = (
   asked: RequestedKurtosis,
-  { type, channels, inputs, polarisations, sampling }: Spectra,
+  { type, channels, inputs, polarisations, sampling, gapsCover }: Spectra,
   flaggedInputs?: Uint8Array,
 ): KurtosisPlan => {
   const { sigmas, over, bursts } = asked;
@@ -57,6 +60,7 @@ export const kurtosisPlan = (
     ...{ ...(sigmas === undefined ? {} : { sigmas }), ...(over && { over }), ...(bursts && { bursts }) },
     spectraPerWindow: windowOf(asked, { channels, inputs }),
     realChannels: sampling === 'real' ? 1 : 0,
+    ...(gapsCover && { takes: gapsCover }),
     ...(flaggedInputs && { flaggedInputs }),
   });
 };

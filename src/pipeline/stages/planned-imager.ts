@@ -2,13 +2,15 @@
  * An imager and its plan, kept for as long as they hold. A plan is made for the J2000 axes at the zenith of one moment.
  * Against the ground they rotate slowly, by what precession has moved the pole, so the plan of one image serves the next:
  * it is made anew once the axes have rotated by so much that the edge of the image would be off by a hundredth of a pixel.
+ * Machines that share a band, and began at different times, take the plans of UTC's own stretches instead: theirs are alike.
  */
 import type { Closable } from '../../core/closing.js';
 import { dot, type Vector3 } from '../../core/vector.js';
+import { instant, type Instant } from '../../core/instant.js';
 import type { ImagePlan } from '../../image/index.js';
-import type { SkyFrame } from '../../sky/frame.js';
+import { skyFrame, type SkyFrame, type TangentAxes } from '../../sky/frame.js';
 import type { Telescope } from '../../telescope/telescope.js';
-import { planSky, type ImageSettings } from '../sky-image.js';
+import { pixelsOf, planSky, type ImageSettings } from '../sky-image.js';
 
 const MOST_ERROR_PIXELS = 0.01;
 
@@ -16,11 +18,25 @@ export interface PlannedImagerOptions<Imager> {
   readonly telescope: Telescope;
   readonly frequenciesHz: Float64Array;
   readonly settings: ImageSettings;
+  /** Whose moment a plan is made for: that of the first image under it unless told. */
+  readonly plannedFor?: PlannedFor;
   readonly prepare: (plan: ImagePlan) => Promise<Imager>;
 }
 
+export type PlannedFor =
+  /** The middle of a stretch of UTC, whoever asks and since when. */
+  | 'utc'
+  /** An earlier image, whose plan is at hand as long as it holds: for who goes on where another began. */
+  | Instant;
+
+interface Current<Imager> {
+  readonly plan: ImagePlan;
+  readonly imager: Imager;
+  readonly stretch?: Stretch;
+}
+
 export class PlannedImager<Imager extends Closable> implements Closable {
-  private current: { readonly plan: ImagePlan; readonly imager: Imager } | undefined;
+  private current: Current<Imager> | undefined;
   private count = 0;
 
   constructor(private readonly options: PlannedImagerOptions<Imager>) {}
@@ -31,13 +47,28 @@ export class PlannedImager<Imager extends Closable> implements Closable {
   }
 
   async at(frame: SkyFrame): Promise<{ readonly plan: ImagePlan; readonly imager: Imager }> {
-    if (this.current && stillHolds(this.current.plan, frame)) return this.current;
+    if (this.current && isFor(this.current, frame)) return this.current;
     await this.close();
-    const { telescope, frequenciesHz, settings, prepare } = this.options;
-    const plan = planSky(telescope, frame, frequenciesHz, settings);
-    this.current = { plan, imager: await prepare(plan) };
+    const { telescope, frequenciesHz, settings, plannedFor, prepare } = this.options;
+    const sizeAt = (moment: SkyFrame): number => pixelsOf(telescope, moment, frequenciesHz, settings);
+    const stretch = plannedFor === 'utc' ? stretchOf(frame, sizeAt(frame)) : undefined;
+    const plan = planSky(
+      telescope,
+      stretch?.middle ?? this.begunBefore(frame, sizeAt) ?? frame,
+      frequenciesHz,
+      settings,
+    );
+    this.current = { plan, imager: await prepare(plan), ...(stretch && { stretch }) };
     this.count++;
     return this.current;
+  }
+
+  /** The frame of another's plan, where it still holds; later plans are our own. */
+  private begunBefore(frame: SkyFrame, sizeAt: (frame: SkyFrame) => number): SkyFrame | undefined {
+    const { plannedFor } = this.options;
+    if (plannedFor === undefined || plannedFor === 'utc' || this.count > 0) return undefined;
+    const earlier = skyFrame(frame.site, plannedFor);
+    return holds(axesAtZenith(earlier), sizeAt(earlier), frame) ? earlier : undefined;
   }
 
   async close(): Promise<void> {
@@ -47,8 +78,58 @@ export class PlannedImager<Imager extends Closable> implements Closable {
   }
 }
 
-function stillHolds({ axes, pixels }: ImagePlan, frame: SkyFrame): boolean {
-  const now = frame.tangentAxes(frame.zenith);
+function isFor<Imager>({ plan, stretch }: Current<Imager>, frame: SkyFrame): boolean {
+  if (!stretch) return holds(plan.axes, plan.pixels, frame);
+  const at = secondsOf(frame.moment);
+  return at >= stretch.fromS && at < stretch.toS;
+}
+
+/** The moments for which one process would make its plans, of images in the order of time: one a moment. */
+export function planMoments(
+  moments: readonly SkyFrame[],
+  sizeAt: (frame: SkyFrame) => number,
+): readonly Instant[] {
+  let current: { readonly moment: Instant; readonly axes: TangentAxes; readonly pixels: number } | undefined;
+  return moments.map((frame) => {
+    if (!current || !holds(current.axes, current.pixels, frame))
+      current = { moment: frame.moment, axes: axesAtZenith(frame), pixels: sizeAt(frame) };
+    return current.moment;
+  });
+}
+
+interface Stretch {
+  readonly fromS: number;
+  readonly toS: number;
+  readonly middle: SkyFrame;
+}
+
+const LONGEST_STRETCH_S = 3600;
+const SHORTEST_STRETCH_S = 1;
+/** A middle of an image that lies on a boundary is of what follows, however its clock was rounded. */
+const ROUNDING_S = 1e-6;
+const secondsOf = ({ unixSeconds, fraction }: Instant): number => unixSeconds + fraction + ROUNDING_S;
+
+/** The longest of UTC's hours, halves, quarters and so on in which the plan of its middle holds. */
+function stretchOf({ site, moment }: SkyFrame, pixels: number): Stretch {
+  for (let lengthS = LONGEST_STRETCH_S; ; lengthS /= 2) {
+    const fromS = Math.floor(secondsOf(moment) / lengthS) * lengthS;
+    const toS = fromS + lengthS;
+    const frameAt = (unixS: number): SkyFrame =>
+      skyFrame(site, instant(Math.floor(unixS), unixS - Math.floor(unixS)));
+    const middle = frameAt((fromS + toS) / 2);
+    const axes = axesAtZenith(middle);
+    if (
+      lengthS / 2 < SHORTEST_STRETCH_S ||
+      [fromS, toS].every((unixS) => holds(axes, pixels, frameAt(unixS)))
+    )
+      return { fromS, toS, middle };
+  }
+}
+
+const axesAtZenith = (frame: SkyFrame): TangentAxes => frame.tangentAxes(frame.zenith);
+
+function holds(axes: TangentAxes, pixels: number, frame: SkyFrame): boolean {
+  const now = axesAtZenith(frame);
   const rotatedRad = Math.max(angleBetween(axes.l, now.l), angleBetween(axes.m, now.m));
   return rotatedRad * (pixels / 2) <= MOST_ERROR_PIXELS;
 }

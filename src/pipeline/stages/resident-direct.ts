@@ -59,7 +59,8 @@ export async function prepareResidentDirect(
   const frame = skyFrame(telescope.site, middle);
   const image = planSky(telescope, frame, frequenciesHz, settings.image);
   const { kurtosis: asked } = settings;
-  const kurtosis = asked && kurtosisPlan(asked, { ...channelise.output, ...channelise });
+  const kurtosis =
+    asked && kurtosisPlan(asked, { ...channelise.output, ...channelise, gapsCover: 'stations' });
   const plan = planResident({
     ...(kurtosis && { kurtosis }),
     road: 'direct',

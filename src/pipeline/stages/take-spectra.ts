@@ -2,7 +2,7 @@
 import type { Backend } from '../../backend/backend.js';
 import type { CanonicalSpectra } from '../../core/blocks.js';
 import { refuse } from '../../core/errors.js';
-import { channelSamplesIn, wholeStations, zeroGaps } from '../../core/gaps.js';
+import { channelSamplesIn, wholeStations, zeroGaps, type GapsCover } from '../../core/gaps.js';
 import { addSamples, formatInstant, secondsBetween } from '../../core/instant.js';
 import type { SpectraSource } from '../../core/sources.js';
 import { BLOCK_BYTES } from '../channels.js';
@@ -23,6 +23,8 @@ export interface TakeSpectraSettings {
   readonly delays?: Pick<RequestedDelays, 'law'>;
   /** At least so many spectra at a time, where they are judged together. */
   readonly leastSpectra?: number;
+  /** What a lost polarisation takes with it: nothing, unless given, or its station. */
+  readonly gapsCover?: GapsCover;
 }
 
 /** Spectra at a time: a few megabytes for any telescope, but at least as many as are judged together. */
@@ -39,6 +41,7 @@ export function prepareTakeSpectra({
   delays,
   firstSpectrum = 0,
   leastSpectra,
+  gapsCover = 'inputs',
 }: TakeSpectraSettings): Stage<CanonicalSpectra, TimedSpectra> {
   const { type, channels, inputs, polarisations, spectrumRateHz } = source;
   const made = delays ? 'cf32' : type;
@@ -70,8 +73,7 @@ export function prepareTakeSpectra({
         const cutAt = clock.cutAfter(next);
         const take = Math.min(stretch.samples - at, cutAt - next, block.shape.capacity);
         const part = sliceSpectra(stretch, source, { first: at, end: at + take });
-        // A recording may lack one polarisation of a station; half a station's sample is nobody's.
-        const gaps = wholeStations(part.gaps, polarisations);
+        const gaps = wholeStations(part.gaps, gapsCover === 'stations' ? polarisations : 1);
         zeroGaps(part.spectra, { type, inputs, samples: part.samples }, gaps);
         const turned = delays ? turnSpectra(part, source, delays.law, next) : part.spectra;
         await block.write(turned, part.samples, gaps);

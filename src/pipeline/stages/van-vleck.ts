@@ -1,6 +1,7 @@
 /** Integrations of few levels as they would be without rounding: autocorrelations and all products. */
 import { baselineIndex } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
+import { productCount } from '../../core/product-counts.js';
 import { VanVleck, type RoundedInput } from '../../core/van-vleck.js';
 import type { Stage } from './stage.js';
 
@@ -44,11 +45,12 @@ export function prepareVanVleck({
 
 /** In the integration's own memory. */
 function correct(
-  { visibilities, counts, channels, stations, polarisations }: Integration,
+  integration: Integration,
   vanVleck: VanVleck,
   realChannels: number,
   tally: VanVleckTally,
 ): void {
+  const { visibilities, channels, stations, polarisations } = integration;
   const baselines = baselineIndex(stations, 0);
   const products = polarisations ** 2;
   const inputs: (RoundedInput | undefined)[] = [];
@@ -59,16 +61,18 @@ function correct(
       const [s, p] = [Math.floor(a / polarisations), a % polarisations];
       const b = c * baselines + baselineIndex(s, s);
       inputs[a] = vanVleck.input(
-        visibilities[2 * (b * products + p * (polarisations + 1))] / counts[b] / numbers,
+        visibilities[2 * (b * products + p * (polarisations + 1))] /
+          productCount(integration, b, p, p) /
+          numbers,
       );
     }
     for (let i = 0; i < stations; i++)
       for (let j = 0; j <= i; j++) {
         const b = c * baselines + baselineIndex(i, j);
-        const scale = counts[b] * numbers;
-        if (scale === 0) continue;
         for (let product = 0; product < products; product++) {
           const [pi, pj] = [Math.floor(product / polarisations), product % polarisations];
+          const scale = productCount(integration, b, pi, pj) * numbers;
+          if (scale === 0) continue;
           const x = inputs[i * polarisations + pi];
           const y = inputs[j * polarisations + pj];
           const at = 2 * (b * products + product);

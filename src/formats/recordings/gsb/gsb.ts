@@ -13,6 +13,7 @@ import { highNibble, lowNibble } from '../../../core/nibbles.js';
 import { formatHz } from '../../../core/units.js';
 import type { EndsEarly, FileKind, Format, OpenOptions, Recording } from '../../format.js';
 import { openInput, readText, type InputFile } from '../../io/input.js';
+import { isRemote } from '../../io/remote.js';
 import { refuseUnread } from '../../reading-options.js';
 import { unknownFactsOf } from '../../unknown-facts.js';
 import { copyComplex } from '../channelised.js';
@@ -42,6 +43,8 @@ type DataFiles = readonly (readonly InputFile[])[];
 async function openData(path: string, kind: GsbKind, closers: Closers): Promise<DataFiles> {
   const stem = path.replace(/\.timestamp$/i, '');
   if (kind === 'rawdump') return [[closers.keep(await openInput(`${stem}.dat`, 'its samples belong there'))]];
+  if (isRemote(path))
+    refuse(path, "a phased array's files are found by the folder they are in", 'copy them to a disk');
   const named = /^\.Pol-?([LR])([12]?)\.dat$/i;
   const beside = (await readdir(dirname(path)))
     .filter((name) => name.startsWith(basename(stem)))

@@ -13,6 +13,7 @@ import { telescopeNames } from '../../../telescope/registry.js';
 import type { Telescope } from '../../../telescope/telescope.js';
 import { firstIssue, telescopeSchema } from '../../telescope-json.js';
 import type { SampleBytes } from '../../io/interleave.js';
+import { isRemote } from '../../io/remote.js';
 
 export const EXTENSION_VERSION = '1.0.0';
 
@@ -70,6 +71,7 @@ const metaSchema = z.looseObject({
     'corella:channels': z.number().int().positive().optional(),
     'corella:frequencies_hz': z.array(z.number()).optional(),
     'corella:channel_width_hz': z.number().positive().optional(),
+    'corella:levels': z.array(z.array(z.number().positive())).optional(),
   }),
   captures: z.array(captureSchema).min(1, 'a recording needs a capture'),
   annotations: z.array(annotationSchema).optional(),
@@ -123,7 +125,8 @@ export function dataPathOf(metaPath: string, meta: SigmfMeta): string {
   if (/[/\\]/.test(named) || named === '..') {
     refuse(metaPath, `core:dataset '${named}' is not a plain file name`, 'keep the data beside the metadata');
   }
-  return join(dirname(metaPath), named);
+  // Beside it, on a disk or on a server.
+  return isRemote(metaPath) ? metaPath.replace(/[^/]*$/, named) : join(dirname(metaPath), named);
 }
 
 export interface LayoutFacts {

@@ -193,10 +193,26 @@ async function spectra(opening: Opening, type: SpectraType): Promise<SpectraReco
     spectrumRateHz,
     frequenciesHz,
     channelWidthHz: global['corella:channel_width_hz'] ?? spectrumRateHz,
+    ...levelsOf(global['corella:levels'], { metaPath, channels, inputs }),
     start,
     blocks,
     close: () => file.close(),
   };
+}
+
+/** levels : [a][c], where the file has them. */
+function levelsOf(
+  rows: readonly (readonly number[])[] | undefined,
+  { metaPath, channels, inputs }: { metaPath: string; channels: number; inputs: number },
+): { readonly levels?: Float64Array } {
+  if (!rows) return {};
+  if (rows.length !== inputs || rows.some((row) => row.length !== channels))
+    refuse(
+      metaPath,
+      `corella:levels are not ${inputs} rows of ${channels}`,
+      'list one a channel of every input',
+    );
+  return { levels: Float64Array.from(rows.flat()) };
 }
 
 interface Shape {

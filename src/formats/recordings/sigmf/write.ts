@@ -45,6 +45,8 @@ export interface SigmfSpectraHeader extends CommonHeader {
   readonly spectrumRateHz: number;
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
+  /** levels : [a][c], what each was multiplied by over the usual gain before rounding; 1 unless given. */
+  readonly levels?: readonly number[];
 }
 
 export interface RecordingWriter<Block> {
@@ -109,6 +111,11 @@ export async function createSigmfSpectra(
       'corella:channel_width_hz': header.channelWidthHz,
       'corella:spectrum_rate_hz': header.spectrumRateHz,
       'corella:order': '[t][c][a]',
+      ...(header.levels && {
+        'corella:levels': Array.from({ length: header.inputs }, (_, a) =>
+          header.levels?.slice(a * header.channels, (a + 1) * header.channels),
+        ),
+      }),
     },
   });
   return { ...writer, append: (block) => writer.append({ ...block, elements: block.spectra }) };

@@ -18,7 +18,6 @@ import {
   type Shape,
 } from '../../../draw/index.js';
 import { meanOf, productName } from '../visibilities.js';
-import type { FlagMap } from './flags.js';
 import { evenSide, frequencyAxis, heading, PICTURE_WIDTH, stepHz, TITLE_HEIGHT } from './parts.js';
 import { inDb } from '../waterfall.js';
 
@@ -54,10 +53,14 @@ export function visibilityPicture(file: VisibilityFile, one: Integration, title:
   return pictureOf({ width, height: top - 20 }, [...heading(title, told), ...shapes]);
 }
 
-/** With flags below, where there are any. */
-export function withFlagPanel(picture: Picture, flags: Pick<FlagMap, 'draw'>): Picture {
+/** With flags below, or with what was lost, where there is any. */
+export function withPanel(
+  picture: Picture,
+  map: { readonly draw: (frame: PlotFrame) => Shape[] },
+  width = 800,
+): Picture {
   const height = 280;
-  const drawn = flags.draw({ left: LEFT, top: picture.height + 40, width: 800, height });
+  const drawn = map.draw({ left: LEFT, top: picture.height + 40, width, height });
   if (drawn.length === 0) return picture;
   return pictureOf({ width: picture.width, height: picture.height + height + BETWEEN + 20 }, [
     ...picture.shapes,

@@ -93,6 +93,7 @@ async function prepare(settings: LiveCardSettings, closers: Closers): Promise<Ca
         telescope,
         frequenciesHz,
         settings: imaging.image,
+        ...(settings.align === 'utc' && { plannedFor: 'utc' as const }),
         prepare: async (image) => {
           const { flaggedInputs } = correlation;
           const common = { imaging, shape, flaggedInputs };

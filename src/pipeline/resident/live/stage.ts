@@ -187,7 +187,7 @@ function sessionProducts(
         longSums.add(correlations.visibilities);
       });
     }
-    const counts = fileCounter.finish();
+    const counts = fileCounter.finishProducts();
     const { channels, stations, polarisations, flaggedInputs } = correlation;
     const laps = clock.count;
     const coming = longSums.finish();
@@ -199,7 +199,7 @@ function sessionProducts(
       const durationS = (endIndex - firstIndex) / grid.spectrumRateHz;
       await sinks.integration({
         ...{ start, durationS, channels, stations, polarisations },
-        ...{ visibilities, counts, flaggedInputs },
+        ...{ visibilities, ...counts, flaggedInputs },
       });
     });
   });

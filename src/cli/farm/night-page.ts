@@ -1,0 +1,111 @@
+/** corella farm night --page: the machines of a night on one page. */
+import { stoppable } from '../../core/ending.js';
+import { CorellaError, refuse } from '../../core/errors.js';
+import { listenToNight, steerAll, type Access, type Queue } from '../../farm/index.js';
+import { openPage, Together, tokenOf, type MachineBook, type PlanView } from '../../serve/index.js';
+import { pageAddress } from '../live/page.js';
+import type { Terminal } from '../report/terminal.js';
+import { version } from '../report/version.js';
+
+interface PageOptions {
+  readonly page?: string | true;
+  readonly pageTokenFile?: string;
+}
+
+/** Until a signal comes. */
+export async function showNight(
+  queue: Queue,
+  night: string,
+  { server }: Access,
+  options: PageOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const say = (line: string): void => {
+    terminal.say(line);
+  };
+  const stop = stoppable('farm night');
+  const together = new Together({
+    night,
+    onFrame: (frame) => {
+      page.state.newest = together.newest;
+      page.state.show(frame);
+    },
+    onChange: ({ machine, what }) => {
+      say(`${machine} ${what}`);
+      page.note(machine, what);
+    },
+    onNew: () => {
+      ears.ask();
+    },
+    steer: async (command, body, who, machines) => {
+      const answers = await steerAll(queue, night, {
+        ...{ command, body: body as Record<string, unknown>, machines, who: `${who}, all machines` },
+      });
+      const bad = answers.filter(({ isReady }) => !isReady);
+      if (bad.length > 0)
+        refuse(
+          'steer',
+          bad.map(({ machine, why }) => `${machine}: ${why ?? 'no answer'}`).join('; '),
+          'the others did it: look at the pages of these',
+        );
+      const [{ from = '', fromTick = '' }] = answers;
+      return { from, fromTick };
+    },
+  });
+  const page = await openPage({
+    ...pageAddress(options.page === true ? undefined : options.page),
+    ...(options.pageTokenFile !== undefined && { token: await tokenOf(options.pageTokenFile) }),
+    facts: {
+      description: `the machines of ${night}, at ${server}`,
+      backend: 'several machines',
+      version: version(),
+      isLive: true,
+      folder: '.',
+    },
+    joined: together,
+    stop: () => undefined,
+    say,
+  });
+  // A place has its spectrum on each machine's own page.
+  page.state.spectra = () => [];
+  let damaged = '';
+  const ears = listenToNight(queue, night, {
+    health: (health) => {
+      together.word(health);
+    },
+    book: (book) => {
+      together.booked({
+        ...book,
+        ...(book.plan && { plan: book.plan as unknown as PlanView }),
+      } as MachineBook);
+      page.publish('plan');
+    },
+    image: (bytes) => {
+      try {
+        together.image(bytes);
+      } catch (error) {
+        if (!(error instanceof CorellaError)) throw error;
+        // Once: it would come every second.
+        if (error.message !== damaged) say(error.message);
+        damaged = error.message;
+      }
+    },
+  });
+  ears.ask();
+  say(
+    options.pageTokenFile === undefined
+      ? `the sky of all machines is at ${page.url}; to steer, at ${page.steerUrl}`
+      : `the sky of all machines is at ${page.url}; the token that steers is in ${options.pageTokenFile}`,
+  );
+  try {
+    await new Promise<void>((resolve) => {
+      stop.signal.addEventListener('abort', () => {
+        resolve();
+      });
+    });
+  } finally {
+    ears.end();
+    await page.close();
+    stop.release();
+  }
+}

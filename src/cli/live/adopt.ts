@@ -1,0 +1,115 @@
+/**
+ * A machine that joins a night late, or was started again, takes what the others were told meanwhile: flags, the length of
+ * integrations, whether files are written. Until it has, its images are not the night's.
+ */
+import { parseInstant, secondsBetween, type Instant } from '../../core/instant.js';
+import { listenToNight, type Book, type Queue } from '../../farm/index.js';
+
+/** What may have been changed since the start. */
+export type SteeredState = NonNullable<Book['steered']>;
+
+interface Adopter {
+  /** Undefined while nothing can be steered. */
+  steered(): SteeredState | undefined;
+  command(
+    name: string,
+    body: unknown,
+    who: string,
+    mode: 'run' | 'rehearse',
+  ): Promise<{ readonly from: string }>;
+}
+
+export interface Adoption {
+  /** Whether an image that begins then is made as the others make theirs. */
+  holdsAt(start: Instant): boolean;
+  end(): void;
+}
+
+const LOOK_MS = 200;
+/** For the others' answers. */
+const ANSWERS_MS = 800;
+
+/** Of several, who has been there longest; what is different between them is told. */
+export function elderOf(
+  books: readonly Book[],
+  machine: string,
+  say: (line: string) => void,
+): SteeredState | undefined {
+  const others = books
+    .filter((book) => book.machine !== machine && book.steered)
+    .sort((x, y) => x.startedUnixS - y.startedUnixS);
+  const kinds = new Set(others.map(({ steered }) => JSON.stringify(steered)));
+  if (kinds.size > 1)
+    say(
+      `the other machines differ in their flags or integrations: ${others[0].machine}, the eldest, is followed`,
+    );
+  return others.at(0)?.steered;
+}
+
+/** The commands that make one state of another. Pure. */
+export function commandsBetween(
+  own: SteeredState,
+  wanted: SteeredState,
+): readonly (readonly [name: string, body: Readonly<Record<string, unknown>>])[] {
+  const more = wanted.flagged.filter((input) => !own.flagged.includes(input));
+  const fewer = own.flagged.filter((input) => !wanted.flagged.includes(input));
+  return [
+    ...(more.length > 0 ? [['flags', { inputs: more, flag: true }] as const] : []),
+    ...(fewer.length > 0 ? [['flags', { inputs: fewer, flag: false }] as const] : []),
+    ...(own.integrationS === wanted.integrationS
+      ? []
+      : [['integration', { seconds: wanted.integrationS }] as const]),
+    ...(own.recording === wanted.recording
+      ? []
+      : [['recording', { do: wanted.recording ? 'start' : 'stop' }] as const]),
+  ];
+}
+
+/** Begins as soon as there is something to steer. */
+export function adoptNight(
+  queue: Queue,
+  night: string,
+  machine: string,
+  page: Adopter,
+  say: (line: string) => void,
+): Adoption {
+  const books = new Map<string, Book>();
+  const ears = listenToNight(queue, night, {
+    book: (book) => {
+      books.set(book.machine, book);
+    },
+  });
+  let since: Instant | 'always' | undefined;
+  let isAsking = false;
+  const adopt = async (): Promise<void> => {
+    ears.ask();
+    await new Promise((resolve) => setTimeout(resolve, ANSWERS_MS));
+    const [own, wanted] = [page.steered(), elderOf([...books.values()], machine, say)];
+    const commands = own && wanted ? commandsBetween(own, wanted) : [];
+    let latest: Instant | undefined;
+    for (const [name, body] of commands) {
+      try {
+        const from = parseInstant((await page.command(name, body, 'the other machines', 'run')).from);
+        if (!latest || secondsBetween(latest, from) > 0) latest = from;
+      } catch (error) {
+        say(`not as the other machines have it: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+    if (commands.length > 0) say(`as the other machines: ${commands.map(([name]) => name).join(', ')}`);
+    since = latest ?? 'always';
+    ears.end();
+  };
+  const timer = setInterval(() => {
+    if (isAsking || !page.steered()) return;
+    isAsking = true;
+    clearInterval(timer);
+    void adopt();
+  }, LOOK_MS);
+  return {
+    holdsAt: (start) => since === 'always' || (since !== undefined && secondsBetween(since, start) > -1e-6),
+    end: () => {
+      clearInterval(timer);
+      ears.end();
+    },
+  };
+}

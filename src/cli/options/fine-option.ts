@@ -1,0 +1,66 @@
+/** Data that are channelised already, channelised further: --fine-channels. */
+import type { Command } from 'commander';
+import { refuse } from '../../core/errors.js';
+import type { Recording, SpectraRecording, VoltageRecording } from '../../formats/index.js';
+import { planChannels, type ChannelSettings } from '../../pipeline/channels.js';
+import type { ChannelisePlan } from '../../channelise/index.js';
+import type { Finer } from '../../pipeline/fine/fold.js';
+import { planFineChannels, streamsOf } from '../../pipeline/fine/streams.js';
+import type { Level } from '../../pipeline/levels.js';
+import { leastSpectraOf, type RequestedKurtosis } from '../../pipeline/stages/kurtosis.js';
+import { measuredSettings, type ChannelOptions } from './channel-options.js';
+import { parseCount } from './command.js';
+
+export interface FineOptions {
+  readonly fineChannels?: number;
+}
+
+export const addFineOption = (command: Command): Command =>
+  command
+    .optionsGroup('Channels, from channels:')
+    .option(
+      '--fine-channels <number>',
+      'of data that are channelised already: channelise each of their channels into so many (--filter, --taps, --bits as of voltages)',
+      parseCount,
+    );
+
+/** A recording's channels as streams, and what becomes of them. */
+export interface FineWork {
+  readonly streams: VoltageRecording;
+  readonly plan: ChannelisePlan;
+  readonly settings: ChannelSettings;
+  readonly finer: Finer;
+  readonly level?: Level;
+}
+
+export function refuseFine(recording: Recording, { fineChannels }: FineOptions): void {
+  if (fineChannels !== undefined && recording.kind === 'voltages')
+    refuse(
+      '--fine-channels',
+      `${recording.path} holds voltages, which have no channels yet`,
+      'say how many with --channels',
+    );
+}
+
+export async function planFine(
+  recording: SpectraRecording,
+  fineChannels: number,
+  options: ChannelOptions,
+  kurtosis: RequestedKurtosis | undefined,
+): Promise<FineWork> {
+  if (recording.levels)
+    refuse(
+      '--fine-channels',
+      `${recording.path} has levels of its own for each input and channel`,
+      'channelise it without --levels first',
+    );
+  const channels = planFineChannels(recording, fineChannels);
+  const streams = streamsOf(recording);
+  const { level, ...settings } = await measuredSettings({ ...options, channels: fineChannels }, streams);
+  const plan = planChannels(streams, {
+    ...settings,
+    ...leastSpectraOf(kurtosis, { inputs: streams.inputs, channels: fineChannels }),
+  });
+  const { inputs } = recording;
+  return { streams, plan, settings, finer: { inputs, channels }, ...(level && { level }) };
+}

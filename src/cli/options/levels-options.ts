@@ -1,0 +1,140 @@
+/** Gains before rounding by input and channel: --levels measured, or of a file; --levels-out writes them. */
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { refuse } from '../../core/errors.js';
+import { readText, writeFileWhole, type VoltageRecording } from '../../formats/index.js';
+import { measureLevels, type InputLevels } from '../../pipeline/levels/input-levels.js';
+import type { ChannelSettings } from '../../pipeline/channels.js';
+import { withBackend } from '../open.js';
+import { channelSettings, type ChannelOptions } from './channel-options.js';
+import type { BackendOptions } from './command.js';
+import { checkOutputs, type OutputOptions } from './outputs.js';
+
+export interface LevelsOptions {
+  readonly levels?: string;
+  readonly levelsOut?: string;
+}
+
+export function addLevelsOptions(command: Command): Command {
+  return command
+    .optionsGroup('Levels, before rounding:')
+    .option(
+      '--levels <measured|file>',
+      "a gain for each input and channel, over the usual one: measured on the recording's first spectra, or of a file that --levels-out wrote; undone in means",
+    )
+    .option('--levels-out <path>', 'write what was measured, as JSON');
+}
+
+const schema = z.object({ levels: z.array(z.array(z.number().positive())) });
+
+/** Settings with levels; nothing where none were asked for. */
+export async function leveled(
+  options: LevelsOptions & ChannelOptions & BackendOptions & OutputOptions,
+  recording: VoltageRecording,
+): Promise<{ readonly settings: ChannelSettings; readonly levels: InputLevels } | undefined> {
+  const { levels: asked, levelsOut } = options;
+  if (asked === undefined) {
+    if (levelsOut !== undefined)
+      refuse('--levels-out', 'no levels were asked for', 'give --levels measured too');
+    return undefined;
+  }
+  if (options.gain !== undefined)
+    refuse('--levels', '--gain says one gain for all', 'leave one of the two out');
+  const settings = await channelSettings(options, recording);
+  if (settings.outputType === 'cf32')
+    refuse('--levels', 'these channels are floats, and are not rounded', 'give --bits 8 or 4 too');
+  if (levelsOut !== undefined)
+    await checkOutputs({
+      ...options,
+      paths: [levelsOut],
+      from: asked === 'measured' ? recording.path : asked,
+    });
+  const levels =
+    asked === 'measured'
+      ? await withBackend(options, (backend) => measureLevels(recording, settings, backend))
+      : await readLevels(asked, recording.inputs, settings.channels);
+  if (levelsOut !== undefined) await writeLevels(levelsOut, levels);
+  return { settings: { ...settings, levels: levels.factors }, levels };
+}
+
+async function readLevels(path: string, inputs: number, channels: number): Promise<InputLevels> {
+  const text = await readText(path);
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    refuse(path, 'is not JSON', "give a file that --levels-out wrote, or write 'measured'");
+  }
+  const checked = schema.safeParse(json);
+  if (!checked.success)
+    return refuse(
+      path,
+      'holds no levels: rows of positive numbers, one row an input',
+      'write {"levels": [[…], …]}, a number for each channel',
+    );
+  const rows = checked.data.levels;
+  const odd = rows.findIndex((row) => row.length !== channels);
+  if (rows.length !== inputs || odd >= 0)
+    refuse(
+      path,
+      odd >= 0
+        ? `has ${rows[odd].length} levels of input ${odd} for ${channels} channels`
+        : `has levels of ${rows.length} inputs for ${inputs}`,
+      'measure them for the recording and --channels at hand',
+    );
+  return { inputs, channels, from: 'given', factors: Float64Array.from(rows.flat()) };
+}
+
+async function writeLevels(path: string, { inputs, channels, factors }: InputLevels): Promise<void> {
+  const levels = Array.from({ length: inputs }, (_, a) =>
+    Array.from(factors.subarray(a * channels, (a + 1) * channels)),
+  );
+  const about = 'gains before rounding over the usual one, a row an input, a number a channel';
+  await writeFileWhole(path, `${JSON.stringify({ about, levels })}\n`);
+}
+
+const spanOf = ({ factors }: InputLevels): { readonly least: number; readonly most: number } => ({
+  least: factors.reduce((least, one) => Math.min(least, one), Infinity),
+  most: factors.reduce((most, one) => Math.max(most, one), 0),
+});
+
+/** For people, for machines and for files' history. */
+export const levelsLines = (levels: InputLevels | undefined): string[] => {
+  if (!levels) return [];
+  const { least, most } = spanOf(levels);
+  const { efficiency, silent = 0, from } = levels;
+  return [
+    `levels by input and channel, ${from}: ${number(least)} to ${number(most)} of the usual gain` +
+      (efficiency === undefined
+        ? ''
+        : `; rounding leaves ${(100 * efficiency).toFixed(1)} % of a weak signal`),
+    ...(silent > 0 ? [`${silent} channels of inputs begin silent, and have their input's median level`] : []),
+  ];
+};
+
+export const levelsFacts = (levels: InputLevels | undefined) =>
+  levels
+    ? {
+        levels: {
+          ...{ from: levels.from, ...spanOf(levels) },
+          ...(levels.efficiency !== undefined && { efficiency: levels.efficiency }),
+          ...(levels.silent !== undefined && { silent: levels.silent }),
+        },
+      }
+    : {};
+
+export const levelsHistory = (
+  levels: InputLevels | undefined,
+  { levels: asked, levelsOut }: LevelsOptions,
+  fate: 'undone in the means' | 'not undone' | 'kept in the file',
+): string[] => {
+  if (!levels) return [];
+  const { least, most } = spanOf(levels);
+  const file = levelsOut ?? (asked === 'measured' ? undefined : asked);
+  return [
+    `gains before rounding by input and channel, ${levels.from}${file === undefined ? '' : ` (${file})`}: ` +
+      `${number(least)} to ${number(most)} of the usual, ${fate}`,
+  ];
+};
+
+const number = (value: number): string => Number(value.toPrecision(3)).toString();

@@ -1,0 +1,134 @@
+/**
+ * Images of a night's machines, and what they have of it, over NATS. Images go round as they are made and nobody waits for
+ * them: who is not there misses them. Large ones go in pieces that every server takes.
+ */
+import { randomUUID } from 'node:crypto';
+import { createInbox, headers, type Msg } from '@nats-io/transport-node';
+import { z } from 'zod';
+import { CHUNK_BYTES } from '../queue/chunks.js';
+import type { Queue } from '../queue/connect.js';
+import { jsonOf } from '../words.js';
+import { healthSchema, minuteSchema, subjectWord, type Health } from './health.js';
+
+const IMAGE = 'Corella-Image';
+const PIECE = 'Corella-Piece';
+const MOST_PIECES = 1024;
+
+const imageSubject = (night: string, machine: string): string =>
+  `corella.${subjectWord(night)}.image.${machine === '*' ? '*' : subjectWord(machine)}`;
+const healthSubject = (night: string): string => `corella.${subjectWord(night)}.health.*`;
+const bookSubject = (night: string): string => `corella.${subjectWord(night)}.book`;
+
+/** Hands an image round; where the server is away it is not kept. */
+export function tellImage(queue: Queue, night: string, machine: string, bytes: Uint8Array): void {
+  const { connection } = queue;
+  if (!queue.isUp()) return;
+  const id = randomUUID();
+  const pieces = Math.max(1, Math.ceil(bytes.length / CHUNK_BYTES));
+  for (let n = 0; n < pieces; n++) {
+    const head = headers();
+    head.set(IMAGE, id);
+    head.set(PIECE, `${n}/${pieces}`);
+    connection.publish(imageSubject(night, machine), bytes.subarray(n * CHUNK_BYTES, (n + 1) * CHUNK_BYTES), {
+      headers: head,
+    });
+  }
+}
+
+const bookSchema = z.looseObject({
+  machine: z.string(),
+  startedUnixS: z.number(),
+  minutes: z.array(minuteSchema),
+  plan: z.looseObject({}).exactOptional(),
+  /** What may have been changed since the start, once there are data. */
+  steered: z
+    .strictObject({ flagged: z.array(z.int()), integrationS: z.number(), recording: z.boolean() })
+    .exactOptional(),
+});
+/** What a machine has of the night, and what it makes. */
+export type Book = z.infer<typeof bookSchema>;
+
+/** Answers whoever asks what it has; returns what ends it. */
+export function answerBook({ connection }: Queue, night: string, book: () => Book): () => void {
+  const subscription = connection.subscribe(bookSubject(night), {
+    callback: (_, message) => {
+      if (!connection.isClosed()) message.respond(JSON.stringify(book()));
+    },
+  });
+  return () => {
+    if (!connection.isClosed()) subscription.unsubscribe();
+  };
+}
+
+export interface NightListener {
+  readonly health?: (health: Health) => void;
+  readonly image?: (bytes: Uint8Array) => void;
+  readonly book?: (book: Book) => void;
+}
+
+export interface NightEars {
+  /** Asks all what they have; answers come as they come. */
+  ask(): void;
+  end(): void;
+}
+
+/** Puts images together again. One at a time of each machine: of an older one a piece was lost. */
+function gathering(): (message: Msg, image: (bytes: Uint8Array) => void) => void {
+  const begun = new Map<string, { readonly id: string; readonly pieces: (Uint8Array | undefined)[] }>();
+  return ({ subject, headers: head, data }, image) => {
+    const id = head?.get(IMAGE) ?? '';
+    const [n, of] = (head?.get(PIECE) ?? '').split('/').map(Number);
+    if (id === '' || !(of >= 1 && of <= MOST_PIECES) || !(n >= 0 && n < of)) return;
+    const before = begun.get(subject);
+    const one =
+      before?.id === id && before.pieces.length === of
+        ? before
+        : { id, pieces: new Array<Uint8Array | undefined>(of).fill(undefined) };
+    begun.set(subject, one);
+    // In memory of its own: the client's is used again.
+    one.pieces[n] = Uint8Array.prototype.slice.call(data);
+    if (one.pieces.some((piece) => piece === undefined)) return;
+    begun.delete(subject);
+    image(Buffer.concat(one.pieces as Uint8Array[]));
+  };
+}
+
+/** Hears what the machines of a night say, as far as somebody listens. */
+export function listenToNight({ connection }: Queue, night: string, listener: NightListener): NightEars {
+  const pieces = gathering();
+  const inbox = createInbox();
+  const { health, image, book } = listener;
+  const subscriptions = [
+    ...(health
+      ? [
+          connection.subscribe(healthSubject(night), {
+            callback: (_, message) => {
+              const checked = healthSchema.safeParse(jsonOf(message));
+              if (checked.success) health(checked.data);
+            },
+          }),
+        ]
+      : []),
+    ...(book
+      ? [
+          connection.subscribe(inbox, {
+            callback: (_, message) => {
+              const checked = bookSchema.safeParse(jsonOf(message));
+              if (checked.success) book(checked.data);
+            },
+          }),
+        ]
+      : []),
+    ...(image
+      ? [connection.subscribe(imageSubject(night, '*'), { callback: (_, message) => { pieces(message, image) } })] // prettier-ignore
+      : []),
+  ];
+  return {
+    ask: () => {
+      if (!connection.isClosed()) connection.publish(bookSubject(night), '', { reply: inbox });
+    },
+    end: () => {
+      if (!connection.isClosed()) for (const one of subscriptions) one.unsubscribe();
+    },
+  };
+}

@@ -1,0 +1,204 @@
+/**
+ * What is too weak to show in one window of one input, and is heard by many inputs, stays for long, or is in all channels:
+ * kurtoses of noise have a mean of 1, the closer the more of them there are. Only windows that nobody took are looked at.
+ */
+import { median } from '../core/median.js';
+import { kurtosisMoments, type Limits } from './limits.js';
+import { LimitBook, type KurtosisPlan } from './plan.js';
+import { ABOVE, BELOW, NearbyCurve, offsetOf, TOGETHER } from './verdicts.js';
+
+/** Many runs of many lengths are asked, and what is found takes all of one: so by so many sigmas more. */
+const MORE_SIGMAS = 1.5;
+/**
+ * However many they are, noise that is not quite Gaussian (few bits, a receiver's own compression) must not be taken: a mean
+ * nearer to 1 than this stays. A carrier of −6 dB has 0.96.
+ */
+const LEAST_OFFSET = 0.04;
+/** The same of all channels, where too few windows tell what is usual. */
+const LEAST_OFFSET_OF_FEW = 0.1;
+/** What is usual can be said of so many channels and of so many windows' channels. */
+const LEAST_CHANNELS = 8;
+const LEAST_CELLS = 32;
+const LEAST_WINDOWS = 8;
+/** Neighbouring channels overlap, and their noise is partly the same. */
+const CHANNELS_ALIKE = 1.5;
+
+export interface TogetherRow {
+  readonly edges: Int32Array;
+  /** sums : [w][c][a][S1, S2] */
+  readonly sums: Float64Array;
+  /** present : [w][c][a] */
+  readonly present: Uint32Array | undefined;
+  /** offenders : [w][c][a]; what is found is added. */
+  readonly offenders: Uint8Array;
+}
+
+interface Cells {
+  /** totals : [w][c] of inputs' kurtoses less 1, and counts : [w][c] of inputs. */
+  readonly totals: Float64Array;
+  readonly counts: Float64Array;
+}
+
+/** What noise is like here: its mean less 1, and the variance of means over inputs, over that of independent ones. */
+interface Usual {
+  readonly bias: number;
+  readonly inflation: number;
+}
+
+export class Together {
+  private readonly book: LimitBook;
+  private readonly limits = new Map<number, Limits>();
+  private length = 0;
+
+  constructor(private readonly plan: KurtosisPlan) {
+    this.book = new LimitBook(plan.sigmas + MORE_SIGMAS);
+  }
+
+  /** Windows that are louder in all channels together; channels that are not noise go into the offenders. */
+  judge(row: TogetherRow): readonly number[] {
+    const { channels, realChannels } = this.plan;
+    const { edges } = row;
+    const windows = edges.length - 1;
+    if (channels - realChannels < LEAST_CHANNELS || windows * channels < LEAST_CELLS) return [];
+    // Windows are alike to four spectra: limits of the shortest hold for all.
+    const length = edges.reduce(
+      (least, edge, w) => (w === 0 ? least : Math.min(least, edge - edges[w - 1])),
+      Infinity,
+    );
+    if (length !== this.length) this.limits.clear();
+    this.length = length;
+    const cells = this.cellsOf(row);
+    const usual = this.usualOf(cells);
+    if (!usual) return [];
+    const bursts = this.burstsIn(windows, cells, usual);
+    for (let run = 1; run <= windows; run *= 2)
+      for (let c = realChannels; c < channels; c++) this.takeRuns(row, c, run, cells, usual);
+    return bursts;
+  }
+
+  private cellsOf({ edges, sums, present, offenders }: TogetherRow): Cells {
+    const { channels, inputs, realChannels, flaggedInputs } = this.plan;
+    const plain = this.plan.curves.complex;
+    const rounded = plain && new NearbyCurve(plain);
+    const windows = edges.length - 1;
+    const totals = new Float64Array(windows * channels);
+    const counts = new Float64Array(windows * channels);
+    for (let w = 0; w < windows; w++) {
+      const length = edges[w + 1] - edges[w];
+      // SK − 1 = scale·S2/S1² − shift, where rounding leaves it as it is: most windows.
+      const [scale, shift] = [(length * (length + 1)) / (length - 1), (2 * length) / (length - 1)];
+      const [least, most] = [(plain?.plainFrom ?? 0) * length, (plain?.plainTo ?? Infinity) * length];
+      for (let c = realChannels; c < channels; c++) {
+        const cell = w * channels + c;
+        let [total, count] = [0, 0];
+        for (let at = cell * inputs; at < (cell + 1) * inputs; at++) {
+          if (offenders[at] !== 0 || flaggedInputs[at - cell * inputs] === 1) continue;
+          if (present && present[at] !== length) continue;
+          const s1 = sums[2 * at];
+          const off =
+            s1 > least && s1 < most
+              ? (scale * sums[2 * at + 1]) / (s1 * s1) - shift
+              : rounded
+                ? rounded.offsetOf(s1, sums[2 * at + 1], length)
+                : offsetOf(s1, sums[2 * at + 1], length, 1, undefined);
+          if (Number.isNaN(off)) continue;
+          total += off;
+          count++;
+        }
+        totals[cell] = total;
+        counts[cell] = count;
+      }
+    }
+    return { totals, counts };
+  }
+
+  /** By medians, which a few channels or windows of interference leave as they are. */
+  private usualOf({ totals, counts }: Cells): Usual | undefined {
+    const heard = [...counts.keys()].filter((cell) => counts[cell] > 0);
+    if (heard.length < LEAST_CELLS) return undefined;
+    const bias = median(heard.map((cell) => totals[cell] / counts[cell]));
+    // Skies that all inputs hear make their kurtoses alike, and means over inputs less certain than their number says.
+    const sigma = Math.sqrt(kurtosisMoments(this.length, 1).variance);
+    const spread =
+      1.4826 *
+      median(
+        heard.map((cell) => Math.abs(totals[cell] / counts[cell] - bias) * (Math.sqrt(counts[cell]) / sigma)),
+      );
+    return { bias, inflation: Math.max(1, spread ** 2) };
+  }
+
+  private burstsIn(
+    windows: number,
+    { totals, counts }: Cells,
+    { bias, inflation }: Usual,
+  ): readonly number[] {
+    const { channels } = this.plan;
+    const isKnown = windows >= LEAST_WINDOWS;
+    const bursts: number[] = [];
+    for (let w = 0; w < windows; w++) {
+      let [total, count] = [0, 0];
+      for (let cell = w * channels; cell < (w + 1) * channels; cell++) {
+        total += totals[cell];
+        count += counts[cell];
+      }
+      if (count === 0) continue;
+      const mean = total / count - (isKnown ? bias : 0);
+      const { high } = this.limitsOf(count / (inflation * CHANNELS_ALIKE));
+      if (!(mean > Math.max(high, isKnown ? LEAST_OFFSET : LEAST_OFFSET_OF_FEW))) continue;
+      bursts.push(w);
+      // What is said of all channels is not said of each again.
+      counts.fill(0, w * channels, (w + 1) * channels);
+    }
+    return bursts;
+  }
+
+  /** Runs of so many windows of a channel, each half of one further on. */
+  private takeRuns(
+    row: TogetherRow,
+    channel: number,
+    run: number,
+    cells: Cells,
+    { bias, inflation }: Usual,
+  ): void {
+    const { channels } = this.plan;
+    const { totals, counts } = cells;
+    const windows = row.edges.length - 1;
+    const step = Math.max(1, run / 2);
+    for (let first = 0; first < windows; first += step) {
+      const end = Math.min(windows, first + run);
+      let [total, count] = [0, 0];
+      for (let w = first; w < end; w++) {
+        const cell = w * channels + channel;
+        if (counts[cell] === 0) continue;
+        total += totals[cell];
+        count += counts[cell];
+      }
+      if (count === 0) continue;
+      const mean = total / count - bias;
+      if (Math.abs(mean) <= LEAST_OFFSET) continue;
+      const { low, high } = this.limitsOf(count / inflation);
+      if (mean <= high && mean >= low) continue;
+      for (let w = first; w < end; w++)
+        this.takeCell(row, w * channels + channel, mean > 0 ? ABOVE : BELOW, counts);
+    }
+  }
+
+  private takeCell({ offenders }: TogetherRow, cell: number, side: number, counts: Float64Array): void {
+    const { inputs, flaggedInputs } = this.plan;
+    if (counts[cell] === 0) return;
+    counts[cell] = 0;
+    for (let a = 0; a < inputs; a++)
+      if (offenders[cell * inputs + a] === 0 && flaggedInputs[a] === 0)
+        offenders[cell * inputs + a] = TOGETHER + side;
+  }
+
+  /** Of means of so many; few numbers are kept, each of a few less than asked for. */
+  private limitsOf(count: number): Limits {
+    const step = Math.floor(4 * Math.log2(Math.max(1, count)));
+    const found = this.limits.get(step);
+    if (found) return found;
+    const limits = this.book.of(this.length, 1, 2 ** (step / 4));
+    this.limits.set(step, limits);
+    return limits;
+  }
+}

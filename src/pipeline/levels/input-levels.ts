@@ -1,0 +1,126 @@
+/**
+ * Gains before rounding, one for each input and channel: a band that slopes, or inputs of different strength, then lose
+ * alike by it. They are over the usual gain, and means are divided by them again: visibilities keep their unit.
+ */
+import type { Backend } from '../../backend/backend.js';
+import { outputRail, prepareChanneliser, rounding } from '../../channelise/index.js';
+import type { Integration } from '../../core/blocks.js';
+import { preparing } from '../../core/closing.js';
+import { refuse } from '../../core/errors.js';
+import { median } from '../../core/median.js';
+import type { VoltageSource } from '../../core/sources.js';
+import { planChannels, type ChannelSettings } from '../channels.js';
+
+export interface InputLevels {
+  readonly inputs: number;
+  readonly channels: number;
+  /** factors : [a][c] */
+  readonly factors: Float64Array;
+  readonly from: 'measured' | 'given';
+  /** Where measured: what rounding leaves of a weak signal. */
+  readonly efficiency?: number;
+  /** Inputs' channels in which nothing was heard; they have the input's own median. */
+  readonly silent?: number;
+}
+
+/** In levels, as of one gain for all (levels.ts). */
+const WANTED = { ci4: 2.5, ci8: 16 } as const;
+/** Spectra that are measured, fewer where they would be more numbers than this. */
+const [LEAST_SPECTRA, MOST_SPECTRA, MOST_NUMBERS] = [32, 512, 2 ** 22];
+/** The median of so many means: what comes and goes does not set the level. */
+const PARTS = 8;
+
+/** Levels of a recording's first spectra. Settings without a gain. */
+export async function measureLevels(
+  source: VoltageSource,
+  settings: ChannelSettings,
+  backend: Backend,
+): Promise<InputLevels> {
+  const { outputType, channels } = settings;
+  if (outputType === 'cf32')
+    return refuse('--levels', 'these channels are floats, and are not rounded', 'give --bits 8 or 4 too');
+  const { inputs } = source;
+  const wanted = Math.max(
+    LEAST_SPECTRA,
+    Math.min(MOST_SPECTRA, Math.floor(MOST_NUMBERS / (channels * inputs))),
+  );
+  const usual = usualGain(source, settings);
+  const plan = planChannels(source, {
+    ...{ ...settings, outputType: 'cf32', gain: usual },
+    leastSpectra: wanted + settings.taps,
+  });
+  const factors = new Float64Array(inputs * channels);
+  const rms = new Float64Array(inputs * channels);
+  await preparing(async (closers) => {
+    const channeliser = closers.keep(await prepareChanneliser(plan, backend));
+    const out = closers.keep(backend.allocateSpectra(plan.output));
+    for await (const block of source.blocks((wanted + plan.taps - 1) * plan.samplesPerSpectrum)) {
+      await channeliser.run(block, out);
+      block.release?.();
+      break;
+    }
+    const spectra = await out.read();
+    for (let c = 0; c < channels; c++)
+      for (let a = 0; a < inputs; a++)
+        rms[a * channels + c] = rmsOf(spectra, (c * inputs + a) * out.samples, out.samples);
+    await closers.close();
+  });
+  const level = WANTED[outputType];
+  let silent = 0;
+  for (let a = 0; a < inputs; a++) {
+    const own = rms.subarray(a * channels, (a + 1) * channels);
+    const heard = own.filter((one) => one > 0);
+    const middle = heard.length > 0 ? level / median(heard) : 1;
+    silent += channels - heard.length;
+    own.forEach((one, c) => (factors[a * channels + c] = one > 0 ? level / one : middle));
+  }
+  const { efficiency } = rounding(level, outputRail[outputType]);
+  return { inputs, channels, factors, from: 'measured', silent, efficiency };
+}
+
+/** Of a real or imaginary part; spectra that never came, and silence, are zeros and do not count. */
+function rmsOf(spectra: ArrayLike<number>, row: number, samples: number): number {
+  const means: number[] = [];
+  for (let part = 0; part < PARTS; part++) {
+    let [sum, count] = [0, 0];
+    const end = Math.floor(((part + 1) * samples) / PARTS);
+    for (let t = Math.floor((part * samples) / PARTS); t < end; t++) {
+      const power = spectra[2 * (row + t)] ** 2 + spectra[2 * (row + t) + 1] ** 2;
+      sum += power;
+      if (power > 0) count++;
+    }
+    if (count > 0) means.push(sum / count);
+  }
+  return means.length === 0 ? 0 : Math.sqrt(median(means) / 2);
+}
+
+/** One number for all inputs and channels: noise keeps its level in units of full scale. */
+export function usualGain(source: VoltageSource, settings: ChannelSettings): number {
+  const plain: { -readonly [Key in keyof ChannelSettings]: ChannelSettings[Key] } = { ...settings };
+  delete plain.gain;
+  delete plain.levels;
+  const { gains } = planChannels(source, plain);
+  if (typeof gains !== 'number') throw new Error('one gain was expected for all inputs');
+  return gains;
+}
+
+/** In an integration's own memory: sums as they would be at the usual gain. */
+export function undoLevels(
+  integration: Integration,
+  { factors, channels, inputs }: Pick<InputLevels, 'factors' | 'channels' | 'inputs'>,
+): Integration {
+  const { visibilities, stations, polarisations: p } = integration;
+  if (channels !== integration.channels || inputs !== stations * p)
+    throw new Error('levels of another shape than the integration');
+  let at = 0;
+  for (let c = 0; c < channels; c++)
+    for (let i = 0; i < stations; i++)
+      for (let j = 0; j <= i; j++)
+        for (let pi = 0; pi < p; pi++)
+          for (let pj = 0; pj < p; pj++, at += 2) {
+            const by = factors[(i * p + pi) * channels + c] * factors[(j * p + pj) * channels + c];
+            visibilities[at] /= by;
+            visibilities[at + 1] /= by;
+          }
+  return integration;
+}

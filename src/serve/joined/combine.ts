@@ -1,0 +1,143 @@
+/**
+ * Parts of an image from machines that each have some of the channels, put together: sums by weights, so that the whole is
+ * what one machine with all channels would have made. Parts of one moment wait for each other, but not for ever.
+ */
+import { parseInstant, toDate } from '../../core/instant.js';
+import type { Frame } from '../film.js';
+import type { SkyHead } from '../messages.js';
+import { colourRange, stokesOf, type HandSums } from '../planes.js';
+import type { ImagePart } from './part.js';
+
+/** So long is waited for the others' parts of a moment. */
+const PATIENCE_S = 2;
+/** Moments that wait at once; more are of clocks that have nothing to do with each other. */
+const MOST_MOMENTS = 16;
+
+interface Moment {
+  readonly firstAtS: number;
+  readonly parts: Map<string, ImagePart>;
+}
+
+export class Combiner {
+  private readonly moments = new Map<string, Moment>();
+  private readonly troubles = new Map<string, string>();
+  private newest = '';
+  private count = 0;
+  /** Parts that came when their moment was over. */
+  late = 0;
+
+  /** `expected`: the machines that are there now; `known`: all of the night. */
+  constructor(
+    private readonly machines: {
+      readonly expected: () => readonly string[];
+      readonly known: () => readonly string[];
+    },
+    private readonly onFrame: (frame: Frame) => void,
+  ) {}
+
+  /** Why a machine's images are not part of the whole; undefined where they are. */
+  troubleOf = (machine: string): string | undefined => this.troubles.get(machine);
+
+  add(part: ImagePart, nowS: number): void {
+    const { time, durationS, machine } = part.head;
+    if (time <= this.newest) {
+      this.late++;
+      return;
+    }
+    const key = `${time} ${durationS.toFixed(6)}`;
+    const moment = this.moments.get(key) ?? { firstAtS: nowS, parts: new Map<string, ImagePart>() };
+    this.moments.set(key, moment);
+    moment.parts.set(machine, part);
+    if (this.machines.expected().every((one) => moment.parts.has(one) || this.troubles.has(one)))
+      this.finish(key, moment);
+    while (this.moments.size > MOST_MOMENTS) this.finishOldest();
+  }
+
+  /** Moments whose time is over are shown with what has come. */
+  tick(nowS: number): void {
+    for (const [key, moment] of this.inOrder())
+      if (nowS - moment.firstAtS > PATIENCE_S) this.finish(key, moment);
+  }
+
+  private inOrder(): [string, Moment][] {
+    return [...this.moments].sort(([x], [y]) => (x < y ? -1 : 1));
+  }
+
+  private finishOldest(): void {
+    const [oldest] = this.inOrder();
+    this.finish(...oldest);
+  }
+
+  private finish(key: string, { parts }: Moment): void {
+    // What is older can no longer be shown in its turn.
+    for (const [other] of this.moments) if (other <= key) this.moments.delete(other);
+    const fitting = this.fitting([...parts.values()]);
+    const [first] = fitting;
+    if (first.head.time <= this.newest) return;
+    this.newest = first.head.time;
+    const there = new Set(fitting.map(({ head }) => head.machine));
+    const without = this.machines.known().filter((one) => !there.has(one));
+    this.onFrame(combined(fitting, without, ++this.count));
+  }
+
+  /** Those that can be added up: one geometry and unit, no channel twice. */
+  private fitting(parts: readonly ImagePart[]): readonly ImagePart[] {
+    const sorted = [...parts].sort((x, y) => x.head.bandHz[0] - y.head.bandHz[0] || (x.head.machine < y.head.machine ? -1 : 1)); // prettier-ignore
+    const taken: ImagePart[] = [];
+    for (const part of sorted) {
+      const why = misfit(part, taken);
+      if (why === undefined) {
+        taken.push(part);
+        this.troubles.delete(part.head.machine);
+      } else this.troubles.set(part.head.machine, why);
+    }
+    return taken;
+  }
+}
+
+function misfit({ head }: ImagePart, taken: readonly ImagePart[]): string | undefined {
+  const [first] = taken;
+  if (taken.length === 0) return undefined;
+  const [pixels] = head.shape;
+  if (
+    pixels !== first.head.shape[0] ||
+    head.halfWidth !== first.head.halfWidth ||
+    head.pixelSize !== first.head.pixelSize
+  )
+    // prettier-ignore
+    return `its images are not those of ${first.head.machine} (${pixels} pixels, not ${first.head.shape[0]}): give all machines one --pixels and --field`;
+  if (head.unit !== first.head.unit)
+    return `its images are in ${head.unit}, those of ${first.head.machine} in ${first.head.unit}: give gains to all or to none`;
+  if (head.weights.length !== first.head.weights.length || head.road !== first.head.road)
+    return `its images are made by another road than those of ${first.head.machine}`;
+  const twice = taken.find(
+    ({ head: { bandHz } }) => head.bandHz[0] <= bandHz[1] && head.bandHz[1] >= bandHz[0],
+  );
+  return twice && `it has channels that ${twice.head.machine} has, too`;
+}
+
+/** The sum of parts, as the image of one machine would be. */
+export function combined(parts: readonly ImagePart[], without: readonly string[], number: number): Frame {
+  const [{ head, hands: first }] = parts;
+  const hands: HandSums = {
+    sums: new Float64Array(first.sums.length),
+    weights: new Float64Array(first.weights.length),
+  };
+  const size = first.sums.length / first.weights.length;
+  for (const { hands: part } of parts)
+    part.weights.forEach((weight, hand) => {
+      // A hand of which no channel has data adds nothing.
+      if (weight === 0) return;
+      hands.weights[hand] += weight;
+      for (let at = hand * size; at < (hand + 1) * size; at++) hands.sums[at] += part.sums[at];
+    });
+  const plane = stokesOf(hands);
+  const { time, durationS, everyS, pixelSize, halfWidth, unit, road, sources, shape } = head;
+  const whole: SkyHead = {
+    ...{ topic: 'sky', shape, time, durationS, number, everyS, pixelSize, halfWidth, unit, road, sources },
+    ageS: Math.max(...parts.map((one) => one.head.ageS)),
+    ...colourRange(plane),
+    ...(without.length > 0 && { without }),
+  };
+  return { head: whole, plane, unixS: toDate(parseInstant(time)).getTime() / 1000 };
+}

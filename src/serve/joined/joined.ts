@@ -1,0 +1,186 @@
+/** A page for all machines of a night: what of an ordinary page's answers comes from all of them. */
+import type { Instant } from '../../core/instant.js';
+import { parseInstant } from '../../core/instant.js';
+import type { Fault } from '../alarms.js';
+import type { CommandName } from '../commands.js';
+import type { Frame } from '../film.js';
+import type { MachineRow, MachineWord, NightView, PlanView, Status } from '../messages.js';
+import { Combiner } from './combine.js';
+import { MachinesBook, type Changed } from './machines-book.js';
+import { decodePart } from './part.js';
+
+/** What a page asks for in place of its own night. */
+export interface Joined {
+  status(own: Status): Status;
+  plan(): PlanView | undefined;
+  night(): NightView;
+  machines(): readonly MachineRow[];
+  faults(): readonly Fault[];
+  /** For all machines, or for none. */
+  command(
+    name: CommandName,
+    body: unknown,
+    who: string,
+  ): Promise<{ readonly from: string; readonly fromTick: string; readonly what: string }>;
+  tick(): void;
+}
+
+export interface TogetherSettings {
+  readonly night: string;
+  readonly onFrame: (frame: Frame) => void;
+  readonly onChange: (changed: Changed) => void;
+  /** A process that was not known: it is asked for its plan and its minutes. */
+  readonly onNew: (machine: string) => void;
+  /** One command, two rounds. */
+  readonly steer: (
+    name: CommandName,
+    body: unknown,
+    who: string,
+    machines: readonly string[],
+  ) => Promise<{ readonly from: string; readonly fromTick: string }>;
+}
+
+/** What a machine answers when it is asked what it has. */
+export interface MachineBook {
+  readonly machine: string;
+  readonly startedUnixS: number;
+  readonly minutes: NightView['minutes'];
+  readonly plan?: PlanView;
+}
+
+const nowS = (): number => Date.now() / 1000;
+
+export class Together implements Joined {
+  private readonly book: MachinesBook;
+  private readonly combiner: Combiner;
+  private readonly plans = new Map<string, PlanView>();
+
+  constructor(private readonly settings: TogetherSettings) {
+    this.book = new MachinesBook(nowS(), settings.onChange);
+    this.combiner = new Combiner(
+      { expected: () => this.book.there, known: () => this.book.names },
+      settings.onFrame,
+    );
+  }
+
+  /** A machine's word of this second. */
+  word(word: MachineWord): void {
+    if (this.book.hear(word, nowS()) || !this.plans.has(word.machine)) this.settings.onNew(word.machine);
+  }
+
+  /** What it answered. */
+  booked({ machine, startedUnixS, minutes, plan }: MachineBook): void {
+    this.book.keep(machine, startedUnixS, minutes);
+    if (!plan) return;
+    this.plans.set(machine, plan);
+    this.book.hasChannels(machine, plan.frequenciesHz.length);
+  }
+
+  /** A part of an image; refuses what is none. */
+  image(bytes: Uint8Array): void {
+    this.combiner.add(decodePart(bytes), nowS());
+  }
+
+  tick(): void {
+    this.book.tick(nowS());
+    this.combiner.tick(nowS());
+  }
+
+  machines(): readonly MachineRow[] {
+    return this.book.rows(nowS(), this.combiner.troubleOf);
+  }
+
+  faults(): readonly Fault[] {
+    return this.book.faults(nowS(), this.combiner.troubleOf);
+  }
+
+  night(): NightView {
+    return this.book.night();
+  }
+
+  /** The channels of all, in order; what they disagree about is the first's. */
+  plan(): PlanView | undefined {
+    const plans = [...this.plans.values()];
+    if (plans.length === 0) return undefined;
+    return {
+      ...plans[0],
+      frequenciesHz: [...new Set(plans.flatMap(({ frequenciesHz }) => frequenciesHz))].sort((x, y) => x - y),
+    };
+  }
+
+  get newest(): Instant | undefined {
+    const times = this.machines().flatMap(({ newestSample }) => newestSample ?? []);
+    return times.length === 0 ? undefined : parseInstant(times.sort()[times.length - 1]);
+  }
+
+  status(own: Status): Status {
+    const rows = this.machines();
+    const there = rows.filter(({ awaySinceUnixS }) => awaySinceUnixS === undefined);
+    const { telescope } = this.plan() ?? {};
+    const states = new Set(there.map(({ state }) => state));
+    const state = (['observing', 'stopping', 'silent'] as const).find((one) => states.has(one)) ?? 'waiting';
+    const ages = there.flatMap(({ dataAgeS }) => dataAgeS ?? []);
+    const present = this.presentPercent(rows);
+    const recording = ['stalled', 'recording', 'stopped'].find((one) =>
+      there.some((row) => row.recording === one),
+    );
+    const newest = rows
+      .flatMap(({ newestSample }) => newestSample ?? [])
+      .sort()
+      .at(-1);
+    const word =
+      rows.length === 0
+        ? `No machine of ${this.settings.night} was heard yet`
+        : own.alarms.alarms + own.alarms.warnings > 0
+          ? `${there.length} of ${rows.length} machines are there`
+          : state === 'observing'
+            ? `All is well: ${rows.length} machine${rows.length === 1 ? '' : 's'}`
+            : { waiting: 'Waiting for data', silent: 'No data come', stopping: 'Stopping' }[state];
+    return {
+      ...own,
+      ...{ state, word, machines: rows.length },
+      ...(telescope && { telescope: telescope.name, title: telescope.title }),
+      ...(newest !== undefined && { newestSample: newest }),
+      ...(ages.length > 0 && { dataAgeS: Math.max(...ages) }),
+      ...(present !== undefined && {
+        integration: {
+          ...{ number: 0, everyS: this.plan()?.integrationS ?? 1 },
+          presentPercent: present,
+        },
+      }),
+      recording: {
+        ...own.recording,
+        state: (recording as Status['recording']['state'] | undefined) ?? 'none',
+      },
+      steerable: there.length > 0 && there.every((row) => row.steerable),
+    };
+  }
+
+  /** Of all channels: who is away has none. */
+  private presentPercent(rows: readonly MachineRow[]): number | undefined {
+    if (rows.every(({ presentPercent }) => presentPercent === undefined)) return undefined;
+    let [present, all] = [0, 0];
+    for (const { machine, presentPercent = 0, awaySinceUnixS } of rows) {
+      const channels = this.plans.get(machine)?.frequenciesHz.length ?? 1;
+      all += channels;
+      if (awaySinceUnixS === undefined) present += channels * presentPercent;
+    }
+    return present / all;
+  }
+
+  async command(
+    name: CommandName,
+    body: unknown,
+    who: string,
+  ): Promise<{ readonly from: string; readonly fromTick: string; readonly what: string }> {
+    const machines = this.book.there;
+    const done = await this.settings.steer(name, body, who, machines);
+    const gone = this.book.names.filter((one) => !machines.includes(one));
+    const what =
+      `${name} ${JSON.stringify(body)} on ${machines.join(', ')}` +
+      (gone.length > 0
+        ? `, not on ${gone.join(', ')}, which ${gone.length === 1 ? 'was' : 'were'} away`
+        : '');
+    return { ...done, what };
+  }
+}

@@ -1,0 +1,245 @@
+/** The machines of a night as one page sees them: who is there, who went and since when, and which minutes each has. */
+import { formatSeconds } from '../../core/units.js';
+import type { Fault } from '../alarms.js';
+import type { MachineRow, MachineWord, MinuteView, MissingMinutes, NightView } from '../messages.js';
+
+/** Machines speak every second: after so long one has gone. */
+export const AWAY_S = 3.5;
+/** Minutes are judged to the end when all have had the time to say what they have of them; before, for more than that. */
+const SETTLED_S = 5;
+/** Less is how integrations lie across a minute's end. */
+const LEAST_MISSING_S = 0.05;
+const MOST_MINUTES = 2880;
+
+interface Known {
+  word: MachineWord;
+  heardUnixS: number;
+  isAway: boolean;
+  returns: number;
+  channels: number;
+  /** By the start of each process that bore its name, then by minute: one that was started again begins anew. */
+  readonly lives: Map<number, Map<number, MinuteView>>;
+}
+
+export interface Changed {
+  readonly machine: string;
+  readonly what: string;
+}
+
+export class MachinesBook {
+  private readonly known = new Map<string, Known>();
+  private newestUnixS = 0;
+
+  constructor(
+    private readonly startedUnixS: number,
+    private readonly onChange: (changed: Changed) => void = () => undefined,
+  ) {}
+
+  /** A machine's word; says whether it is a process that was not known. */
+  hear(word: MachineWord, unixS: number): boolean {
+    const { machine, startedUnixS, newestSample } = word;
+    const known = this.known.get(machine);
+    const isNew = known?.lives.has(startedUnixS) !== true;
+    if (!known) this.onChange({ machine, what: 'is there' });
+    else if (known.isAway || isNew)
+      this.onChange({
+        machine,
+        what: `is back${isNew ? ', started again' : ''}: no word for ${formatSeconds(unixS - known.heardUnixS)}`,
+      });
+    const now: Known = known ?? {
+      ...{ word, heardUnixS: unixS, isAway: false, returns: 0, channels: 1 },
+      lives: new Map<number, Map<number, MinuteView>>(),
+    };
+    if (known && (known.isAway || isNew)) now.returns++;
+    Object.assign(now, { word, heardUnixS: unixS, isAway: false });
+    this.known.set(machine, now);
+    this.keep(machine, startedUnixS, word.minutes);
+    const sample = newestSample === undefined ? NaN : Date.parse(newestSample) / 1000;
+    if (sample > this.newestUnixS) this.newestUnixS = sample;
+    return isNew;
+  }
+
+  /** Minutes that a process of a machine has; of one minute the latest word holds. */
+  keep(machine: string, startedUnixS: number, minutes: readonly MinuteView[]): void {
+    const known = this.known.get(machine);
+    if (!known) return;
+    const life = known.lives.get(startedUnixS) ?? new Map<number, MinuteView>();
+    known.lives.set(startedUnixS, life);
+    for (const one of minutes) life.set(one.minute, one);
+    for (const oldest of life.keys()) {
+      if (life.size <= MOST_MINUTES) break;
+      life.delete(oldest);
+    }
+  }
+
+  /** How many channels it has: what its share of the whole is. */
+  hasChannels(machine: string, channels: number): void {
+    const known = this.known.get(machine);
+    if (known) known.channels = channels;
+  }
+
+  tick(unixS: number): void {
+    for (const [machine, known] of this.known) {
+      if (known.isAway || unixS - known.heardUnixS <= AWAY_S) continue;
+      known.isAway = true;
+      this.onChange({ machine, what: 'has gone: no word from it any more' });
+    }
+  }
+
+  get names(): readonly string[] {
+    return [...this.known.keys()];
+  }
+
+  get there(): readonly string[] {
+    return [...this.known].flatMap(([machine, { isAway }]) => (isAway ? [] : [machine]));
+  }
+
+  rows(unixS: number, troubleOf: (machine: string) => string | undefined): readonly MachineRow[] {
+    return [...this.known.values()]
+      .map(({ word, heardUnixS, isAway, returns }): MachineRow => {
+        const trouble = troubleOf(word.machine);
+        const said: { -readonly [Key in keyof MachineWord]?: MachineWord[Key] } = { ...word };
+        delete said.minutes;
+        return {
+          ...{ ...(said as Omit<MachineWord, 'minutes'>), returns, silentS: Math.max(0, unixS - heardUnixS) },
+          ...(isAway && { awaySinceUnixS: heardUnixS }),
+          ...(trouble !== undefined && { trouble }),
+        };
+      })
+      .sort((x, y) => (x.bandHz?.[0] ?? 0) - (y.bandHz?.[0] ?? 0) || (x.machine < y.machine ? -1 : 1));
+  }
+
+  faults(unixS: number, troubleOf: (machine: string) => string | undefined): readonly Fault[] {
+    return this.rows(unixS, troubleOf).flatMap(
+      ({ machine, awaySinceUnixS, silentS, trouble, state, word }) => [
+        ...(awaySinceUnixS === undefined
+          ? []
+          : [
+              {
+                ...{ id: `away-${machine}`, severity: 'alarm' as const, where: machine },
+                what: `no word from it for ${formatSeconds(Math.floor(silentS))}: its channels are missing`,
+                fix: 'look at the machine; started again under the same --machine it takes its place',
+              },
+            ]),
+        ...(trouble === undefined
+          ? []
+          : [
+              {
+                ...{ id: `apart-${machine}`, severity: 'warning' as const, where: machine, what: trouble },
+                fix: 'start it again as the others; its own page shows its images',
+              },
+            ]),
+        ...(awaySinceUnixS === undefined && state === 'silent'
+          ? [
+              {
+                ...{ id: `silent-${machine}`, severity: 'alarm' as const, where: machine, what: word },
+                fix: 'its own page says which senders',
+              },
+            ]
+          : []),
+      ],
+    );
+  }
+
+  night(): NightView {
+    const all = new Map([...this.known].map(([machine, { lives }]) => [machine, added([...lives.values()])]));
+    /** Of each minute what the machine has that has most of it. */
+    const most = new Map<number, MinuteView>();
+    for (const minutes of all.values())
+      for (const one of minutes.values())
+        if (one.seconds > (most.get(one.minute)?.seconds ?? 0)) most.set(one.minute, one);
+    const sorted = [...most.values()].sort((x, y) => x.minute - y.minute);
+    return {
+      startedUnixS: this.startedUnixS,
+      minutes: sorted.map(({ minute, seconds }) => this.together(minute, seconds, all)),
+      machines: [...all].map(([machine, minutes]) => {
+        const missingS = (one: MinuteView): number => {
+          const lacks = one.seconds - (minutes.get(one.minute)?.seconds ?? 0);
+          return lacks >= this.leastMissingS(one) ? lacks : 0;
+        };
+        return {
+          machine,
+          minutes: sorted.map((one) => ofTheNight(one, minutes.get(one.minute), missingS(one))),
+          missing: stretches(sorted, missingS),
+        };
+      }),
+      ...{ files: [], sessions: [] },
+    };
+  }
+
+  /** In a minute that is under way one machine's word is older than another's. */
+  private leastMissingS({ minute, seconds, integrations }: MinuteView): number {
+    const integrationS = seconds / Math.max(1, integrations);
+    const isOver = 60 * (minute + 1) + integrationS <= this.newestUnixS - SETTLED_S;
+    return isOver ? LEAST_MISSING_S : SETTLED_S + 2 * integrationS;
+  }
+
+  /** A minute of all: what share of all channels' samples is there, written where all wrote. */
+  private together(
+    minute: number,
+    seconds: number,
+    all: ReadonlyMap<string, ReadonlyMap<number, MinuteView>>,
+  ): MinuteView {
+    let [present, whole, integrations, written] = [0, 0, 0, Infinity];
+    for (const [machine, minutes] of all) {
+      const channels = this.known.get(machine)?.channels ?? 1;
+      const one = minutes.get(minute);
+      whole += channels * seconds;
+      present += channels * (one?.seconds ?? 0) * ((one?.presentPercent ?? 0) / 100);
+      integrations = Math.max(integrations, one?.integrations ?? 0);
+      written = Math.min(written, one?.written ?? 0);
+    }
+    const presentPercent = whole > 0 ? Number(((100 * present) / whole).toFixed(2)) : 0;
+    return { minute, seconds, presentPercent, integrations, written };
+  }
+}
+
+/** A machine's minute, its share of what the night has of it. */
+function ofTheNight(
+  { minute, seconds }: MinuteView,
+  own: MinuteView | undefined,
+  missingS: number,
+): MinuteView {
+  const { presentPercent = 0, integrations = 0, written = 0 } = own ?? {};
+  const share = (seconds - missingS) / seconds;
+  return {
+    ...{ minute, integrations, written, seconds: own?.seconds ?? 0 },
+    presentPercent: Number((presentPercent * share).toFixed(2)),
+  };
+}
+
+/** The lives of a machine in one: each minute is what all of them had of it. */
+function added(lives: readonly ReadonlyMap<number, MinuteView>[]): Map<number, MinuteView> {
+  const sum = new Map<number, MinuteView>();
+  for (const life of lives)
+    for (const one of life.values()) {
+      const before = sum.get(one.minute);
+      const seconds = one.seconds + (before?.seconds ?? 0);
+      const share = one.presentPercent * one.seconds + (before?.presentPercent ?? 0) * (before?.seconds ?? 0);
+      sum.set(one.minute, {
+        ...{ minute: one.minute, seconds },
+        presentPercent: seconds > 0 ? share / seconds : 0,
+        integrations: one.integrations + (before?.integrations ?? 0),
+        written: one.written + (before?.written ?? 0),
+      });
+    }
+  return sum;
+}
+
+/** Minutes in a row of which something is missing, together. */
+function stretches(
+  minutes: readonly MinuteView[],
+  missingS: (minute: MinuteView) => number,
+): MissingMinutes[] {
+  const found: { fromMinute: number; endMinute: number; seconds: number }[] = [];
+  for (const one of minutes) {
+    const seconds = missingS(one);
+    if (seconds === 0) continue;
+    const last = found.at(-1);
+    if (last?.endMinute === one.minute) {
+      last.endMinute = one.minute + 1;
+      last.seconds += seconds;
+    } else found.push({ fromMinute: one.minute, endMinute: one.minute + 1, seconds });
+  }
+  return found.map((one) => ({ ...one, seconds: Number(one.seconds.toFixed(3)) }));
+}
