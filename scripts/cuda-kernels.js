@@ -4,7 +4,7 @@ import { plainCeilingRequest } from '../dist/backend/cuda/plain-ceilings.js';
 import { spectraRequest } from '../dist/backend/cuda/spectra.js';
 import { planChip, planMatrices, planStreaming } from '../dist/calibrate/cuda/plan.js';
 import { planResident } from '../dist/calibrate/cuda/resident-plan.js';
-import { planFull } from '../dist/calibrate/full/cuda/plan.js';
+import { planFullCommon, planFullMix, planFullStep } from '../dist/calibrate/full/cuda/plan.js';
 import { planLong } from '../dist/channelise/cuda/long.js';
 import { planFused, planStream } from '../dist/channelise/cuda/plan.js';
 import { planTensor } from '../dist/channelise/cuda/tensor.js';
@@ -243,7 +243,7 @@ function calibrators() {
   ];
   const rules = /** @type {const} */ (['fixed', 'until']);
   return [
-    ...jobs(everywhere, planMatrices(), planStreaming(), planFull()),
+    ...jobs(everywhere, planMatrices(), planStreaming(), planFullStep(), planFullMix(), planFullCommon()),
     ...residents.flatMap((shape) => jobs(everywhere, ...Object.values(planResident(shape)))),
     ...sizes.flatMap(({ stations, solves }) =>
       cards.flatMap(({ architecture, ...card }) =>

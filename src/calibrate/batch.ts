@@ -65,44 +65,63 @@ export function fillBatch(plan: CalibrationPlan, input: CalibrationInput): Fille
     lastChange: new Float64Array(solves).fill(Infinity),
   };
   const leftOut = Array.from({ length: plan.solves }, (_, solve) => allLeftOut(plan, input, solve));
-  const solvable: number[] = [];
-  let refused: (() => never) | undefined;
-  for (const solve of withData) {
-    const at = solvable.length;
+  const filled = fillSolvable(batch, withData, (solve, at) => {
     fillSolve(plan, input, batch, { solve, at });
     const dropped = dropUnsolvable(plan, input, batch, { solve, at });
     const good = stations - dropped.length;
-    if (good < LEAST_STATIONS) {
-      // Flags may leave two stations of a channel: it has no gains, the others have.
-      refused ??= () => refuseTooFew(solveName(plan, solve), good, stations);
-      for (const part of [batch.data, batch.model])
-        part.fill(0, 2 * at * plan.baselines, 2 * (at + 1) * plan.baselines);
-      batch.weights.fill(0, at * plan.baselines, (at + 1) * plan.baselines);
-      continue;
-    }
+    if (good < LEAST_STATIONS) return () => refuseTooFew(solveName(plan, solve), good, stations);
     leftOut[solve] = dropped;
     firstGuess(batch, at);
-    solvable.push(solve);
-  }
-  if (solvable.length === 0) refused?.();
-  return { batch: firstSolves(batch, solvable.length), withData: solvable, leftOut };
+    return undefined;
+  });
+  return { ...filled, leftOut };
 }
 
 /** Gains of fewer cannot be told apart. */
-const LEAST_STATIONS = 3;
+export const LEAST_STATIONS = 3;
 
-function firstSolves(batch: SolveBatch, solves: number): SolveBatch {
-  if (solves === batch.solves) return batch;
+/**
+ * Flags may leave two stations of a channel: it has no gains, the others have. `fill` puts a solve at its place in the batch, or
+ * hands back the refusal that stands where none can be solved.
+ */
+export function fillSolvable<Batch extends SolveBatch>(
+  batch: Batch,
+  candidates: readonly number[],
+  fill: (solve: number, at: number) => (() => never) | undefined,
+): { readonly batch: Batch; readonly withData: number[] } {
   const baselines = batch.weights.length / batch.solves;
+  const numbers = batch.data.length / batch.weights.length;
+  const withData: number[] = [];
+  let refused: (() => never) | undefined;
+  for (const solve of candidates) {
+    const at = withData.length;
+    const refusal = fill(solve, at);
+    if (refusal === undefined) {
+      withData.push(solve);
+      continue;
+    }
+    refused ??= refusal;
+    for (const part of [batch.data, batch.model])
+      part.fill(0, numbers * at * baselines, numbers * (at + 1) * baselines);
+    batch.weights.fill(0, at * baselines, (at + 1) * baselines);
+  }
+  if (withData.length === 0) refused?.();
+  return { batch: firstSolves(batch, withData.length), withData };
+}
+
+function firstSolves<Batch extends SolveBatch>(batch: Batch, solves: number): Batch {
+  if (solves === batch.solves) return batch;
+  const part = <Values extends Float64Array | Int32Array>(values: Values): Values =>
+    values.subarray(0, (values.length / batch.solves) * solves) as Values;
   return {
     ...batch,
     solves,
-    data: batch.data.subarray(0, 2 * solves * baselines),
-    model: batch.model.subarray(0, 2 * solves * baselines),
-    weights: batch.weights.subarray(0, solves * baselines),
-    gains: batch.gains.subarray(0, 2 * solves * batch.stations),
-    iterationsRun: batch.iterationsRun.subarray(0, solves),
-    lastChange: batch.lastChange.subarray(0, solves),
+    data: part(batch.data),
+    model: part(batch.model),
+    weights: part(batch.weights),
+    gains: part(batch.gains),
+    iterationsRun: part(batch.iterationsRun),
+    lastChange: part(batch.lastChange),
   };
 }
 

@@ -38,7 +38,6 @@ export { prepareFullCalibrator, prepareFullSolver, type FullCalibrator } from '.
 export type { FullBatch, FullSolver } from './full/plan.js';
 export type { FullCalibration, FullInput } from './full/solve.js';
 export { fullModelVisibilities } from './full/model.js';
-export { solveSettled } from './full/settled.js';
 
 export interface Calibrator extends Closable {
   readonly plan: CalibrationPlan;

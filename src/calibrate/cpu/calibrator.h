@@ -29,7 +29,8 @@ class Calibrator {
   }
 
   /** A solve to each thread while there are enough of them; long ones that are left over are shared by all. */
-  void run(Context &context, const SolveBatch &batch) {
+  template <class Batch = SolveBatch>
+  void run(Context &context, const Batch &batch) {
     require(batch.solves >= 0 && batch.most >= 0, "a batch has a size below 0");
     const int threads = context.pool.threads();
     const int64_t leftOver = stations >= SHARED ? batch.solves % threads : 0;

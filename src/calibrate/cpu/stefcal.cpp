@@ -12,31 +12,15 @@
 #include <vector>
 
 #include "backend/cpu/context.h"
+#include "calibrate/cpu/anchors.h"
 #include "calibrate/cpu/calibrator.h"
-#include "calibrate/cpu/stefcal_kernels.h"
+#include "calibrate/cpu/panels.h"
 
 namespace corella {
 namespace {
 
-/** Float32 keeps 6 digits of d: a new anchor is set when the gains move by less than this fraction of it. */
-constexpr double ANCHOR_BELOW = 1e-4;
-/** Sums are then good to 1e-6 of d; within 1e4 tolerances of the anchor that is a hundredth of the tolerance. */
-constexpr double NEAR_TOLERANCES = 1e4;
-/** Within this distance of the anchor float64 itself has no more digits to win. */
-constexpr double NEAREST = 1e-13;
-/** What a fixed number of iterations is held to. */
-constexpr double DEFAULT_TOLERANCE = 1e-8;
 /** From here on a solve is long enough to be shared by all threads. */
 constexpr int64_t SHARED_STATIONS = 256;
-
-/** Stations in the widest vector; they are padded to whole ones. */
-constexpr int64_t STATIONS_TOGETHER = 16;
-
-constexpr int64_t roundUp(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
-constexpr int64_t rowStart(int64_t i) { return i * (i + 1) / 2; }
-
-/** The largest power of two ≤ value, so that dividing by it costs no digit; 1 for 0. */
-double powerOfTwo(double value) { return value > 0 ? std::ldexp(1.0, std::ilogb(value)) : 1; }
 
 /** What one thread finds over its own stations or rows. */
 struct alignas(64) Findings {
@@ -52,25 +36,13 @@ class Solve {
         stations(stationCount),
         threads(teamSize),
         barrier(teamSize),
-        panelCount((stationCount + PANEL_ROWS - 1) / PANEL_ROWS),
+        layout(stationCount, chosen.lanes, teamSize),
         stride(roundUp(stationCount, STATIONS_TOGETHER)),
-        offsets(static_cast<size_t>(panelCount + 1)),
-        shares(static_cast<size_t>(teamSize + 1)),
         findings(static_cast<size_t>(teamSize)),
         floatMemory(alignedMemory(static_cast<size_t>((1 + teamSize) * 3 * stride) * sizeof(float))),
         doubleMemory(alignedMemory(static_cast<size_t>((4 + teamSize) * 3 * stride) * sizeof(double))) {
-    for (int64_t panel = 0; panel < panelCount; panel++) {
-      // the panel's last row ends before its diagonal; the first panel's three columns still take a vector
-      const int64_t columns = roundUp((panel + 1) * PANEL_ROWS - 1, kernels.lanes);
-      offsets[static_cast<size_t>(panel + 1)] = offsets[static_cast<size_t>(panel)] + columns * 3 * PANEL_ROWS;
-    }
-    panels = alignedMemory(static_cast<size_t>(offsets.back()) * sizeof(float));
-    // Neighbouring panels to one thread, the same number of bytes to each: they stay in its cache.
-    for (int thread = 0; thread <= threads; thread++) {
-      const int64_t bytes = offsets.back() * thread / threads;
-      shares[static_cast<size_t>(thread)] = std::lower_bound(offsets.begin(), offsets.end(), bytes) - offsets.begin();
-    }
-    shares.back() = panelCount;
+    layout.setFloats(3);
+    panels = alignedMemory(static_cast<size_t>(layout.length()) * sizeof(float));
     auto *floats = static_cast<float *>(floatMemory.get());
     auto *doubles = static_cast<double *>(doubleMemory.get());
     std::fill_n(floats, (1 + threads) * 3 * stride, 0.0f);
@@ -87,8 +59,7 @@ class Solve {
   /** Called by every thread of the team with its own number. */
   void run(const SolveBatch &batch, int64_t solve, int thread) {
     load(batch, solve, thread);
-    const double near =
-        std::max(NEAREST, NEAR_TOLERANCES * (batch.tolerance < 0 ? DEFAULT_TOLERANCE : batch.tolerance));
+    const double near = nearestAnchor(batch.tolerance);
     Findings &mine = findings[static_cast<size_t>(thread)];
     double change = INFINITY;
     int64_t iteration = 0;
@@ -136,8 +107,7 @@ class Solve {
 
   template <class Use>
   void eachRow(int thread, Use use) const {
-    const int64_t end = std::min(stations, shares[static_cast<size_t>(thread + 1)] * PANEL_ROWS);
-    for (int64_t i = shares[static_cast<size_t>(thread)] * PANEL_ROWS; i < end; i++) use(i);
+    for (int64_t i = layout.firstRow(thread); i < layout.firstRow(thread + 1); i++) use(i);
   }
 
   /** A = w R conj(M) and B = w |M|², scaled by powers of two to lie below 2; gains likewise. */
@@ -176,11 +146,9 @@ class Solve {
     }
 
     auto *to = static_cast<float *>(panels.get());
-    const int64_t from = offsets[static_cast<size_t>(shares[static_cast<size_t>(thread)])];
-    const int64_t end = offsets[static_cast<size_t>(shares[static_cast<size_t>(thread + 1)])];
-    std::fill(to + from, to + end, 0.0f);
+    std::fill(to + layout.begin(thread), to + layout.begin(thread + 1), 0.0f);
     eachRow(thread, [&](int64_t i) {
-      float *row = to + offsets[static_cast<size_t>(i / PANEL_ROWS)] + i % PANEL_ROWS * 3 * kernels.lanes;
+      float *row = to + layout.at(i) + i % PANEL_ROWS * 3 * kernels.lanes;
       double re, im;
       for (int64_t j = 0; j < i; j++) {
         elementA(rowStart(i) + j, re, im);
@@ -211,10 +179,7 @@ class Solve {
     }
   }
 
-  PanelRange rangeOf(int thread, bool backwards) const {
-    return {static_cast<const float *>(panels.get()), offsets.data(), shares[static_cast<size_t>(thread)],
-            shares[static_cast<size_t>(thread + 1)], backwards};
-  }
+  PanelRange rangeOf(int thread, bool backwards) const { return layout.range(panels.get(), thread, backwards); }
 
   void sweep(int thread, bool backwards) {
     float *sums = partial + thread * 3 * stride;
@@ -257,10 +222,9 @@ class Solve {
   const int64_t stations;
   const int threads;
   Barrier barrier;
-  const int64_t panelCount;
+  Panels layout;
   /** Stations, padded, in every plane below. */
   const int64_t stride;
-  std::vector<int64_t> offsets, shares;
   std::vector<Findings> findings;
   using Memory = std::unique_ptr<void, void (*)(void *)>;
   Memory floatMemory, doubleMemory, panels{nullptr, std::free};

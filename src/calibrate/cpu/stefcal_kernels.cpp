@@ -1,49 +1,11 @@
 // levels: portable avx2 avx512
 #include "calibrate/cpu/stefcal_kernels.h"
 
-#include "backend/cpu/vector.h"
+#include "calibrate/cpu/stefcal_vectors.h"
 
 namespace corella {
 namespace CORELLA_LEVEL {
 namespace {
-
-/** Of a panel, taken at a time. */
-constexpr int COLUMNS = LANES<float>;
-
-/** As many float64 as a register holds float32: the compiler takes two registers. */
-typedef double WideDoubles __attribute__((vector_size(2 * VECTOR_BYTES)));
-
-template <class Vector>
-CORELLA_INLINE Vector loadMatrix(const float *from) {
-  return __builtin_convertvector(loadVector<Floats>(from), Vector);
-}
-
-/** Adds to four sums the totals of their vectors. */
-CORELLA_INLINE void addTotals(const Floats *rows, float *sums) {
-  typedef float Four __attribute__((vector_size(16)));
-  const Floats totals = totalsOfFour(rows);
-  storeVector(sums, loadVector<Four>(sums) + loadVector<Four>(&totals));
-}
-CORELLA_INLINE void addTotals(const WideDoubles *rows, double *sums) {
-  for (int64_t row = 0; row < PANEL_ROWS; row++) sums[row] += total<double>(rows[row]);
-}
-
-// A number for each row of a panel: ARM multiplies by a lane of a register, x86 by a number in memory.
-#if CORELLA_ARM
-template <class Real>
-using RowFactors __attribute__((vector_size(PANEL_ROWS * sizeof(Real)))) = Real;
-#else
-template <class Real>
-using RowFactors = const Real *;
-#endif
-template <class Real>
-CORELLA_INLINE RowFactors<Real> rowFactors(const Real *from) {
-#if CORELLA_ARM
-  return loadVector<RowFactors<Real>>(from);
-#else
-  return from;
-#endif
-}
 
 /** Twelve row sums, three column sums and the three inputs fill a register file of 32. */
 template <class Real, class Vector>
@@ -103,13 +65,6 @@ void sweepExactly(const PanelRange &range, StationPlanes<const double> in, Stati
   addPanels<double, WideDoubles>(range, in, sums);
 }
 
-/** As many float32 as a register holds float64. */
-typedef float NarrowFloats __attribute__((vector_size(VECTOR_BYTES / 2)));
-
-CORELLA_INLINE void storeNarrow(float *to, const Doubles &values) {
-  storeVector(to, __builtin_convertvector(values, NarrowFloats));
-}
-
 Movement move(const Stations &stations, int64_t first, int64_t end) {
   const int64_t stride = stations.stride;
   Doubles change = {}, size = {}, distance = {};
@@ -123,7 +78,7 @@ Movement move(const Stations &stations, int64_t first, int64_t end) {
       sums[plane] = load(stations.anchorSums, plane);
       for (int64_t part = 0; part < stations.parts; part++) {
         const float *from = stations.partial + (part * 3 + plane) * stride + s;
-        sums[plane] += __builtin_convertvector(loadVector<NarrowFloats>(from), Doubles);
+        sums[plane] += loadNarrow(from);
       }
     }
     const Doubles re = load(stations.gains, 0), im = load(stations.gains, 1);

@@ -2,11 +2,10 @@
  * What all stations may share: G_i → G_i·U fits the data as well as G_i wherever U M_ij Uᴴ = M_ij for every pair. One such U
  * is a phase. An unpolarised model, or a single source however polarised, leaves three rotations of the polarisation open
  * besides; two sources of different Stokes vectors leave one; three leave none. Here such U are found, as small steps 1 + u
- * that change the fit least: those that matter to the fit are brought to its bottom, where single stations' steps are slow,
- * and the others are counted.
+ * that change the fit least: those that matter to the fit must be at its bottom, and the others are counted.
  */
 import { baselineIndex } from '../../core/axes.js';
-import { eigenSymmetric } from '../../core/eigen.js';
+import { eigenSymmetric, type Eigen } from '../../core/eigen.js';
 import { timesMatrix } from '../../core/jones.js';
 import type { FullBatch } from './plan.js';
 
@@ -20,51 +19,112 @@ export interface CommonModes {
 /** A rotation known no better than this is open. */
 const MOST_ERROR_RAD = 0.1;
 /** Of the stiffest mode: below it a mode changes nothing but by rounding. */
-const LEAST_CURVATURE = 1e-9;
+const LEAST_CURVATURE = 1e-7;
 const U = 8;
 
 /** i·1 of size 1: the phase that no visibility sees. */
 const PHASE = Float64Array.of(0, Math.SQRT1_2, 0, 0, 0, 0, 0, Math.SQRT1_2);
 
-/** Steps of Gauss and Newton at a time: each squares what is left, once it is small. */
-const MOST_STEPS = 5;
-/** Further than this the straight line is no guide. */
-const LONGEST_STEP = 0.3;
-
-/** Takes the stations of one solve to the best common U; how far from it they were, over 1. */
-export function settleCommon(batch: FullBatch, solve: number): { readonly step: number } {
-  let first = 0;
-  for (let n = 0; n < MOST_STEPS; n++) {
-    const { values, vectors, right } = modesOf(batch, solve);
-    const stiffest = Math.max(...values);
-    const u = new Float64Array(U);
-    values.forEach((value, m) => {
-      if (!(value > LEAST_CURVATURE * stiffest)) return;
-      const along = dotOf(vectors[m], right) / value;
-      for (let k = 0; k < U; k++) u[k] += along * vectors[m][k];
-    });
-    const size = Math.hypot(...u);
-    if (n === 0) first = size;
-    const shorter = Math.min(1, LONGEST_STEP / size);
-    turnAll(batch, solve, u.map((value, k) => shorter * value + (k === 0 || k === 6 ? 1 : 0))); // prettier-ignore
-    // The next would be its square.
-    if (size < 1e-4) break;
-  }
-  return { step: first };
+/** Normal equations of Σ w ‖V − G_i (1 + u) M (1 + u)ᴴ G_jᴴ‖² in the eight numbers of u. */
+export interface CommonNormal {
+  /** normal : [8][8] */
+  readonly normal: Float64Array;
+  /** single : [8][8], of single stations' steps: G_i (1 + u) on either side by itself. */
+  readonly single: Float64Array;
+  readonly right: Float64Array;
+  /** Of one number of the data, at unit weight. */
+  readonly variance: number;
 }
 
-/** What the data leave open of a solve. */
-export function commonModes(batch: FullBatch, solve: number): CommonModes {
-  const { values, vectors, variance } = modesOf(batch, solve);
-  const stiffest = Math.max(...values);
-  const errors = values.map((value) =>
-    value > LEAST_CURVATURE * stiffest ? Math.sqrt((2 * variance) / value) : Infinity,
-  );
+/**
+ * What single stations' steps lack. Such a step moves the stations in common as well, by T⁻¹·right of its own normal equations T,
+ * too far along some modes and hardly at all along others; `amends`, times right, is the best common step less that one, and
+ * along modes that nothing tells none less that one.
+ */
+export interface CommonFit {
+  /** amends : [8][8]. */
+  readonly amends: Float64Array;
+  /** The best common step as 1 + u, and the size of u. */
+  readonly turn: Float64Array;
+  readonly size: number;
+}
+
+export function fitCommon(of: CommonNormal): CommonFit {
+  const { values, vectors, errors } = modesOf(of);
+  const amends = new Float64Array(U * U);
+  const add = (vector: Float64Array, factor: number): void => {
+    for (let m = 0; m < U; m++)
+      for (let k = 0; k < U; k++) amends[U * m + k] += factor * vector[m] * vector[k];
+  };
+  const u = new Float64Array(U);
+  values.forEach((value, m) => {
+    if (errors[m] === Infinity) return;
+    // Along a mode that noise hides the straight line is no guide: its step is the shorter, the less is known of it.
+    const stiff = value + (2 * of.variance) / MOST_ERROR_RAD ** 2;
+    add(vectors[m], 1 / stiff);
+    const along = dotOf(vectors[m], of.right) / stiff;
+    for (let k = 0; k < U; k++) u[k] += along * vectors[m][k];
+  });
+  const single = eigenSymmetric(of.single, U);
+  const stiffest = Math.max(...single.values);
+  single.values.forEach((value, m) => {
+    if (value > LEAST_CURVATURE * stiffest) add(single.vectors[m], -1 / value);
+  });
+  return { amends, turn: u.map((value, k) => value + (k === 0 || k === 6 ? 1 : 0)), size: Math.hypot(...u) };
+}
+
+/** G′ + G u of every station, u as `amends` makes it of right. */
+export function amend(
+  before: Float64Array,
+  gains: Float64Array,
+  { amends }: CommonFit,
+  right: Float64Array,
+): { readonly size: number } {
+  const u = new Float64Array(U);
+  for (let m = 0; m < U; m++) u[m] = dotOf(amends.subarray(U * m, U * (m + 1)), right);
+  const size = Math.hypot(...u);
+  const shorter = Math.min(1, LONGEST_AMENDS / size);
+  for (let at = 0; at < gains.length; at += 8)
+    timesMatrix(before.subarray(at, at + 8), u).forEach((value, n) => (gains[at + n] += shorter * value));
+  return { size };
+}
+
+/** Further than this the straight line is no guide. */
+export const LONGEST_AMENDS = 0.3;
+/**
+ * What steps lack is fitted where their change falls below each of these; again after so long a common step, for the last fit is
+ * of other gains; and, unless the change was below LATE_BELOW then, after so many iterations and at the end.
+ */
+export const FIT_BELOW = [0.1, 1e-3] as const;
+export const LATE_BELOW = 1e-2;
+export const FIT_AGAIN_AFTER = 8;
+export const FIT_AGAIN_ABOVE = 0.05;
+/** In units of the tolerance: where a longer step of all stations in common is left, iterations go on. */
+export const MOST_TOLERANCES = 10;
+
+/** What the data leave open of a solve that is done. */
+export function commonModes({ commonNormal, commonVariance }: FullBatch, solve: number): CommonModes {
+  const { vectors, errors } = modesOf({
+    normal: commonNormal.subarray(U * U * solve, U * U * (solve + 1)),
+    variance: commonVariance[solve],
+  });
   const known = errors.filter((error) => error <= MOST_ERROR_RAD);
   return {
     open: withoutPhase(vectors.filter((_, m) => !(errors[m] <= MOST_ERROR_RAD))),
     errorRad: known.reduce((most, error) => Math.max(most, error), 0),
   };
+}
+
+/** Eigenvectors, and how far along each the noise may have taken the stations. */
+function modesOf({ normal, variance }: Pick<CommonNormal, 'normal' | 'variance'>): Eigen & {
+  readonly errors: readonly number[];
+} {
+  const { values, vectors } = eigenSymmetric(normal, U);
+  const stiffest = Math.max(...values);
+  const errors = values.map((value) =>
+    value > LEAST_CURVATURE * stiffest ? Math.sqrt((2 * variance) / value) : Infinity,
+  );
+  return { values, vectors, errors };
 }
 
 /** G_i·U of every station. */
@@ -73,31 +133,29 @@ export function turnAll({ gains, stations }: FullBatch, solve: number, common: F
     gains.set(timesMatrix(gains.subarray(at, at + 8), common), at);
 }
 
-interface Modes {
-  readonly values: readonly number[];
-  readonly vectors: readonly Float64Array[];
-  /** Of the normal equations. */
-  readonly right: Float64Array;
-  /** Of one number of the data, at unit weight. */
-  readonly variance: number;
-}
-
-/** Normal equations of Σ w ‖V − G_i (1 + u) M (1 + u)ᴴ G_jᴴ‖² in the eight numbers of u, and their eigenvectors. */
-function modesOf({ stations, solves, data, model, weights, gains }: FullBatch, solve: number): Modes {
+/** At these gains : [s][2][2] of one solve. */
+export function commonNormalOf(
+  { stations, solves, data, model, weights }: Omit<FullBatch, 'gains'>,
+  solve: number,
+  gains: Float64Array,
+): CommonNormal {
   const baselines = weights.length / solves;
   const normal = new Float64Array(U * U);
   const right = new Float64Array(U);
+  const single = new Float64Array(U * U);
   const slopes = new Float64Array(U * 8);
+  const firsts = new Float64Array(U * 8);
   const missed = new Float64Array(8);
   let [squares, numbers] = [0, 0];
   const alive = new Uint8Array(stations);
   for (let i = 0; i < stations; i++) {
     for (let j = 0; j <= i; j++) {
       const b = solve * baselines + baselineIndex(i, j);
-      const weight = weights[b];
-      if (weight === 0) continue;
+      if (weights[b] === 0) continue;
+      // A step takes a station's own pair from one side alone: that is as half its weight from both.
+      const weight = i === j ? weights[b] / 2 : weights[b];
       alive[i] = alive[j] = 1;
-      slopesOf(gains, 8 * (solve * stations + i), 8 * (solve * stations + j), model, 8 * b, slopes);
+      slopesOf(gains, 8 * i, 8 * j, model, 8 * b, slopes, firsts);
       // What the model makes of it: Σ over the diagonal of u = 1/2, of which both sides have one.
       for (let n = 0; n < 8; n++) {
         missed[n] = data[8 * b + n] - (slopes[n] + slopes[6 * 8 + n]) / 2;
@@ -107,19 +165,23 @@ function modesOf({ stations, solves, data, model, weights, gains }: FullBatch, s
       for (let m = 0; m < U; m++) {
         for (let n = 0; n < 8; n++) right[m] += weight * slopes[8 * m + n] * missed[n];
         for (let k = 0; k <= m; k++) {
-          let sum = 0;
-          for (let n = 0; n < 8; n++) sum += slopes[8 * m + n] * slopes[8 * k + n];
+          let [sum, alone] = [0, 0];
+          for (let n = 0; n < 8; n++) {
+            const [x, y] = [slopes[8 * m + n], slopes[8 * k + n]];
+            const [xFirst, yFirst] = [firsts[8 * m + n], firsts[8 * k + n]];
+            sum += x * y;
+            alone += xFirst * yFirst + (x - xFirst) * (y - yFirst);
+          }
           normal[m * U + k] += weight * sum;
+          single[m * U + k] += weight * alone;
         }
       }
     }
   }
-  for (let m = 0; m < U; m++) for (let k = 0; k < m; k++) normal[k * U + m] = normal[m * U + k];
-  const { values, vectors } = eigenSymmetric(normal, U);
+  for (const matrix of [normal, single])
+    for (let m = 0; m < U; m++) for (let k = 0; k < m; k++) matrix[k * U + m] = matrix[m * U + k];
   return {
-    values,
-    vectors,
-    right,
+    ...{ normal, single, right },
     variance: squares / Math.max(1, numbers - 8 * alive.reduce((sum, one) => sum + one, 0) + 1),
   };
 }
@@ -156,7 +218,7 @@ const STRIDES = { plain: [4, 2, 1], adjoint: [2, 4, -1] } as const;
 const right2 = new Float64Array(8);
 const left2 = new Float64Array(8);
 
-/** slopes : [number of u][8]. By u_ab: G_i e_ab M G_jᴴ + G_i M e_ba G_jᴴ; by its imaginary part i times their difference. */
+/** slopes : [number of u][8]. By u_ab: G_i e_ab M G_jᴴ + G_i M e_ba G_jᴴ; by its imaginary part i times their difference. firsts: the first of either alone. */
 function slopesOf(
   gains: Float64Array,
   own: number,
@@ -164,6 +226,7 @@ function slopesOf(
   model: Float64Array,
   m: number,
   slopes: Float64Array,
+  firsts: Float64Array,
 ): void {
   multiply(model, m, gains, other, 'adjoint', right2);
   multiply(gains, own, model, m, 'plain', left2);
@@ -190,6 +253,10 @@ function slopesOf(
           slopes[at + 1] = firstIm + secondIm;
           slopes[at + 8] = secondIm - firstIm;
           slopes[at + 9] = firstRe - secondRe;
+          firsts[at] = firstRe;
+          firsts[at + 1] = firstIm;
+          firsts[at + 8] = -firstIm;
+          firsts[at + 9] = firstRe;
         }
       }
     }

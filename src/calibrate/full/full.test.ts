@@ -7,7 +7,7 @@ import { planCalibration } from '../index.js';
 import { fullCases, fullSample, type FullSampleOptions } from './cases.js';
 import { prepareFullCalibrator } from './index.js';
 import { fullModelVisibilities } from './model.js';
-import type { FullBatch } from './plan.js';
+import { commonOutputs, type FullBatch } from './plan.js';
 import { solveFullReference } from './reference.js';
 import type { FullCalibration, FullInput } from './solve.js';
 
@@ -30,6 +30,7 @@ const threeStations = (pairs: { data: number[]; model: number[]; weight?: number
     iterations: { kind: 'fixed', count },
     iterationsRun: new Int32Array(1),
     lastChange: new Float64Array(1),
+    ...commonOutputs(1),
   };
   pairs.forEach(({ data, model, weight = 1 }, n) => {
     const b = [1, 3, 4][n];
@@ -255,6 +256,26 @@ describe('full polarisation', () => {
       ]);
     assert.deepEqual([...solved.subarray(4, 12)], [1, 1, 0, 0, 1, 1, 0, 0]);
     assert.ok(Number.isNaN(gains[12]) && Number.isNaN(leakage[14]));
+  });
+
+  it('a channel of one or two stations has no gains, the others have, as without leakage', async () => {
+    for (const left of [1, 2]) {
+      const { input } = fullSample({ seed: 10, stations: 6, channels: 3 });
+      for (let i = 0; i < 6; i++)
+        for (let j = 0; j <= i; j++) if (i >= left) input.counts[21 + baselineIndex(i, j)] = 0;
+      const { solutions, solved, gains } = await solve(input, { stations: 6, channels: 3 });
+      assert.deepEqual([...solved.subarray(12, 24)], new Array<number>(12).fill(0));
+      assert.ok(gains.subarray(24, 48).every((value) => Number.isNaN(value)));
+      assert.deepEqual(solutions.map(({ converged }) => converged), [true, true, false, false, true, true]); // prettier-ignore
+      assert.equal(solutions[2].leftOut.length, 6);
+      // The third channel is where it would be alone.
+      const alone = fullSample({ seed: 10, stations: 6, channels: 3 }).input;
+      const whole = await solve(alone, { stations: 6, channels: 3 });
+      near(gains.subarray(48), [...whole.gains.subarray(48)], 1e-6);
+    }
+    const { input } = fullSample({ seed: 10, stations: 6, channels: 1 });
+    for (let i = 2; i < 6; i++) for (let j = 0; j <= i; j++) input.counts[baselineIndex(i, j)] = 0;
+    await assert.rejects(solve(input, { stations: 6, channels: 1 }), /2 of 6 stations have data and a model/);
   });
 
   it('refuses what cannot be solved, by name', async () => {

@@ -10,6 +10,8 @@ import { refuse } from '../../core/errors.js';
 import { adjoint, timesMatrix } from '../../core/jones.js';
 import { productCount } from '../../core/product-counts.js';
 import {
+  fillSolvable,
+  LEAST_STATIONS,
   refuseCount,
   refuseDarkModel,
   refusePair,
@@ -21,9 +23,9 @@ import {
 import type { CrossHanded, PolarisationFrame } from '../cross-hand.js';
 import type { CalibrationPlan } from '../plan.js';
 import { chooseReference, describeSolve, type Solution } from '../solve.js';
+import { commonModes } from './common.js';
 import { fixConvention } from './convention.js';
-import type { FullBatch, FullSolver } from './plan.js';
-import { solveSettled } from './settled.js';
+import { commonOutputs, type FullBatch, type FullSolver } from './plan.js';
 
 /** As for gains of inputs, with the model's cross hands. */
 export interface FullInput extends Omit<CalibrationInput, 'model'> {
@@ -47,7 +49,7 @@ export async function solveFull(
   const { batch, withData, leftOut } = fillFull(plan, input);
   const byInput = leftOut.flatMap((list) => [list, list]);
   const referenceStation = chooseReference(plan, byInput);
-  const modes = await solveSettled(solver, batch);
+  await solver.solve(batch);
 
   const inputs = 2 * stations;
   const gains = gainsCA(new Float64Array(2 * channels * inputs).fill(Number.NaN), channels, inputs);
@@ -60,9 +62,10 @@ export async function solveFull(
     describeSolve(plan, solve, { iterations: 0, lastChange: NaN, residual: NaN, leftOut: list }),
   );
   for (const [at, c] of withData.entries()) {
-    fixConvention(batch, at, modes[at].open, referenceStation);
-    openRotations[c] = Math.min(3, modes[at].open.length);
-    errorRad[c] = modes[at].errorRad;
+    const modes = commonModes(batch, at);
+    fixConvention(batch, at, modes.open, referenceStation);
+    openRotations[c] = Math.min(3, modes.open.length);
+    errorRad[c] = modes.errorRad;
     const missing = new Set(leftOut[c].map(({ station }) => station));
     for (let s = 0; s < stations; s++) {
       if (missing.has(s)) continue;
@@ -115,17 +118,17 @@ function fillFull(plan: CalibrationPlan, input: FullInput): FilledFull {
     least(c * baselines + baselineIndex(i, j)) !== 0 &&
     !isFlagged(i) &&
     !isFlagged(j);
-  const withData = Array.from({ length: channels }, (_, c) => c).filter((c) => {
+  const candidates = Array.from({ length: channels }, (_, c) => c).filter((c) => {
     for (let i = 0; i < stations; i++) for (let j = 0; j <= i; j++) if (isUsed(c, i, j)) return true;
     return false;
   });
-  if (withData.length === 0)
+  if (candidates.length === 0)
     refuse(
       'calibrate',
       'no baseline has samples: all are flagged or missing',
       'leave out fewer inputs (--flag, --min-baseline), or choose another --integration',
     );
-  const solves = withData.length;
+  const solves = candidates.length;
   const batch: FullBatch = {
     solves,
     stations,
@@ -136,6 +139,7 @@ function fillFull(plan: CalibrationPlan, input: FullInput): FilledFull {
     iterations: plan.iterations,
     iterationsRun: new Int32Array(solves),
     lastChange: new Float64Array(solves).fill(Infinity),
+    ...commonOutputs(solves),
   };
   const leftOut: (readonly LeftOut[])[] = Array.from({ length: channels }, () =>
     Array.from({ length: stations }, (_, station) => ({
@@ -143,7 +147,7 @@ function fillFull(plan: CalibrationPlan, input: FullInput): FilledFull {
       reason: isFlagged(station) ? ('flagged' as const) : ('no baselines' as const),
     })),
   );
-  for (const [at, c] of withData.entries()) {
+  const filled = fillSolvable(batch, candidates, (c, at) => {
     const where = `calibrate, channel ${c}`;
     for (let i = 0; i < stations; i++) {
       for (let j = 0; j <= i; j++) {
@@ -161,10 +165,15 @@ function fillFull(plan: CalibrationPlan, input: FullInput): FilledFull {
         batch.weights[to] = count;
       }
     }
-    leftOut[c] = dropUnsolvable(batch, at, where, isFlagged);
+    const dropped = dropUnsolvable(batch, at, where, isFlagged);
+    const good = stations - dropped.length;
+    if (good < LEAST_STATIONS) return () => refuseTooFew(where, good, stations);
+    refuseOnePolarisation(batch, at, where);
+    leftOut[c] = dropped;
     firstGuess(batch, at);
-  }
-  return { batch, withData, leftOut };
+    return undefined;
+  });
+  return { ...filled, leftOut };
 }
 
 /** Takes out stations that nothing determines, again and again until those that stay determine each other. */
@@ -180,7 +189,6 @@ function dropUnsolvable(
     values.subarray(8 * (at * baselines + b), 8 * (at * baselines + b + 1)).every((value) => value === 0);
   const pair = (i: number, j: number): number => (i >= j ? baselineIndex(i, j) : baselineIndex(j, i));
   if (weights.every((weight, b) => weight === 0 || isZero(model, b))) refuseDarkModel(where);
-  refuseOnePolarisation({ model, weights, first: at * baselines }, where);
   const leftOut = new Map<number, LeftOutReason>();
   const reasonAgainst = (i: number): LeftOutReason | undefined => {
     if (isFlagged(i)) return 'flagged';
@@ -199,19 +207,16 @@ function dropUnsolvable(
       changed = true;
     }
   }
-  if (stations - leftOut.size < 3) refuseTooFew(where, stations - leftOut.size, stations);
   return [...leftOut].map(([station, reason]) => ({ station, reason })).sort((a, b) => a.station - b.station);
 }
 
 /** A wholly polarised sky lights one combination of X and Y alone: nothing can be told of the other. */
-function refuseOnePolarisation(
-  { model, weights, first }: { model: Float64Array; weights: Float64Array; first: number },
-  where: string,
-): void {
+function refuseOnePolarisation({ model, weights, solves }: FullBatch, at: number, where: string): void {
   const sum = new Float64Array(8);
-  weights.forEach((weight, b) => {
+  const baselines = weights.length / solves;
+  weights.subarray(at * baselines, (at + 1) * baselines).forEach((weight, b) => {
     if (weight === 0) return;
-    const own = model.subarray(8 * (first + b), 8 * (first + b + 1));
+    const own = model.subarray(8 * (at * baselines + b), 8 * (at * baselines + b + 1));
     timesMatrix(own, adjoint(own)).forEach((value, n) => (sum[n] += weight * value));
   });
   const determinant = sum[0] * sum[6] - sum[2] ** 2 - sum[3] ** 2;

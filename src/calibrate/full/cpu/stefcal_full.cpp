@@ -1,268 +1,306 @@
 // Full-polarisation StEFCal on threads: batches of independent solves, formula and layout as in full/plan.ts.
 //
-// V and M are kept in float32, scaled. Sums are float32 while the gains move by more than SWITCH_BELOW, and float64 from
-// there on, a pass some two and a half times as long: rounding would stop them short of any finer tolerance.
-#include <algorithm>
-#include <cmath>
-#include <memory>
-#include <vector>
-
-#include "backend/cpu/context.h"
-#include "calibrate/cpu/calibrator.h"
-#include "calibrate/full/cpu/stefcal_full_kernels.h"
+// Sums are float32, of the gains' distance from an anchor whose own sums are float64, as in calibrate/cpu/stefcal.cpp: they are
+// linear in G and in H = Gᴴ G. Until a tolerance steps are mixed (mixing.h), and what all stations share is looked at before
+// the end (common_modes.h).
+#include "calibrate/cpu/anchors.h"
+#include "calibrate/full/cpu/full_memory.h"
 
 namespace corella {
 namespace {
 
-/** Rounding moves float32 sums by a few 1e-7 of themselves. */
-constexpr double SWITCH_BELOW = 2e-6;
-/** Below this part of d₀₀·d₁₁ the determinant of D is rounding (LEAST_DETERMINANT of full/plan.ts). */
-constexpr double LEAST_DETERMINANT = 1e-12;
+/** As in full/common.ts: a longer step in common, in units of the tolerance, is made; where it is fitted anew. */
+constexpr double MOST_TOLERANCES = 10;
+constexpr int FITS = 2;
+constexpr double FIT_BELOW[FITS] = {0.1, 1e-3}, LATE_BELOW = 1e-2, FIT_AGAIN_ABOVE = 0.05, LONGEST_AMENDS = 0.3;
+constexpr int64_t FIT_AGAIN_AFTER = 8;
 /** From here on a solve is long enough to be shared by all threads. */
 constexpr int64_t SHARED_STATIONS = 128;
-/** Stations in the widest vector; planes are padded to whole ones. */
-constexpr int64_t STATIONS_TOGETHER = 16;
-
-constexpr int64_t roundUp(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
-constexpr int64_t rowStart(int64_t i) { return i * (i + 1) / 2; }
-
-/** The largest power of two ≤ value, so that dividing by it costs no digit; 1 for 0. */
-double powerOfTwo(double value) { return value > 0 ? std::ldexp(1.0, std::ilogb(value)) : 1; }
-
-/** What one thread finds over its own stations or rows. */
-struct alignas(64) FullFindings {
-  double change = 0, size = 0, largestData = 0, largestModel = 0;
-};
-
-/** out = a·b, bᴴ or aᴴ where told: 2 × 2 complex, rows first. */
-enum class Take { plain, adjoint };
-template <Take A, Take B>
-void multiply(const double *a, const double *b, double *out) {
-  for (int row = 0; row < 2; row++)
-    for (int column = 0; column < 2; column++) {
-      double re = 0, im = 0;
-      for (int k = 0; k < 2; k++) {
-        const int atA = A == Take::plain ? 4 * row + 2 * k : 4 * k + 2 * row;
-        const int atB = B == Take::plain ? 4 * k + 2 * column : 4 * column + 2 * k;
-        const double aRe = a[atA], aIm = A == Take::plain ? a[atA + 1] : -a[atA + 1];
-        const double bRe = b[atB], bIm = B == Take::plain ? b[atB + 1] : -b[atB + 1];
-        re += aRe * bRe - aIm * bIm;
-        im += aRe * bIm + aIm * bRe;
-      }
-      out[4 * row + 2 * column] = re;
-      out[4 * row + 2 * column + 1] = im;
-    }
-}
 
 /** One solve and the team of threads at work on it. */
-class FullSolve {
+class FullSolve : FullMemory {
  public:
   FullSolve(const FullKernels &chosen, int64_t stationCount, int teamSize)
-      : kernels(chosen),
-        stations(stationCount),
-        threads(teamSize),
-        barrier(teamSize),
-        stride(roundUp(stationCount, STATIONS_TOGETHER)),
-        offsets(static_cast<size_t>(stationCount + 1)),
-        shares(static_cast<size_t>(teamSize + 1)),
-        findings(static_cast<size_t>(teamSize)),
-        diagonal(static_cast<size_t>(16 * stationCount)),
-        floatMemory(alignedMemory(static_cast<size_t>((GAIN_PLANES + teamSize * SUM_PLANES) * stride) * sizeof(float))),
-        doubleMemory(
-            alignedMemory(static_cast<size_t>((GAIN_PLANES + teamSize * SUM_PLANES) * stride) * sizeof(double))) {
-    for (int64_t i = 0; i < stations; i++)
-      offsets[static_cast<size_t>(i + 1)] = offsets[static_cast<size_t>(i)] + 16 * roundUp(i, kernels.lanes);
-    rows = alignedMemory(static_cast<size_t>(offsets.back()) * sizeof(float));
-    // Neighbouring rows to one thread, the same number of bytes to each: they stay in its cache.
-    for (int thread = 0; thread <= threads; thread++) {
-      const int64_t upTo = offsets.back() * thread / threads;
-      shares[static_cast<size_t>(thread)] = std::lower_bound(offsets.begin(), offsets.end(), upTo) - offsets.begin();
-    }
-    shares.front() = 0;
-    shares.back() = stations;
-    auto *floats = static_cast<float *>(floatMemory.get());
-    auto *doubles = static_cast<double *>(doubleMemory.get());
-    std::fill_n(floats, (GAIN_PLANES + threads * SUM_PLANES) * stride, 0.0f);
-    std::fill_n(doubles, (GAIN_PLANES + threads * SUM_PLANES) * stride, 0.0);
-    coarse = floats;
-    coarseSums = floats + GAIN_PLANES * stride;
-    gains = doubles;
-    exactSums = doubles + GAIN_PLANES * stride;
-  }
+      : FullMemory(chosen, stationCount, teamSize) {}
 
   /** Called by every thread of the team with its own number. */
-  void run(const SolveBatch &batch, int64_t solve, int thread) {
+  void run(const FullBatch &batch, int64_t solve, int thread) {
     load(batch, solve, thread);
+    const bool fixed = batch.tolerance < 0;
+    const double near = nearestAnchor(batch.tolerance);
+    FullFindings &mine = findings[static_cast<size_t>(thread)];
+    Mixing mixing;
     double change = INFINITY;
     int64_t iteration = 0;
-    bool backwards = false, exact = false;
+    int fits = 0;
+    int64_t fitted = 0;
+    double amended = 0;
+    bool backwards = false, amending = false, late = false;
     while (iteration < batch.most) {
       iteration++;
-      const FullRows own = {static_cast<const float *>(rows.get()), offsets.data(), shares[static_cast<size_t>(thread)],
-                            shares[static_cast<size_t>(thread + 1)], backwards};
-      if (exact) {
-        double *sums = exactSums + thread * SUM_PLANES * stride;
-        std::fill_n(sums, SUM_PLANES * stride, 0.0);
-        kernels.sweepExactly(own, {gains, stride}, {sums, stride});
-      } else {
-        float *sums = coarseSums + thread * SUM_PLANES * stride;
-        std::fill_n(sums, SUM_PLANES * stride, 0.0f);
-        kernels.sweep(own, {coarse, stride}, {sums, stride});
-      }
+      float *sums = partial + thread * ALL_PLANES * stride;
+      std::fill_n(sums, ALL_PLANES * stride, 0.0f);
+      kernels.sweep[form](layout.range(panels.get(), thread, backwards), {distance, stride}, {sums, stride});
       backwards = !backwards;
       barrier.wait();
-      const bool even = iteration % 2 == 0;
-      move(thread, even, exact);
+      if (withSelf) addSelves(batch, solve, thread);
+      // all from the gains before, which the sums are made of
+      const FullStep made =
+          kernels.step({stride, gains, anchorSums, partial, threads, withSelf ? own : nullptr, ratio, next},
+                       firstStation(thread), firstStation(thread + 1));
+      mine.movement = made.movement;
+      std::copy_n(made.right, 8, mine.right.x);
       barrier.wait();
-      const FullFindings all = total();
-      change = std::sqrt(all.change / all.size);
-      if (even && change < batch.tolerance) break;
-      exact = exact || change < SWITCH_BELOW;
+      const bool even = iteration % 2 == 0, last = iteration == batch.most;
+      if (!fixed) {
+        change = changeNow();
+        const bool far = amended > FIT_AGAIN_ABOVE;
+        bool fitNow = far || (amending && !late && iteration >= fitted + FIT_AGAIN_AFTER);
+        for (; form != UNPOLARISED && fits < FITS && change < FIT_BELOW[fits]; fits++) fitNow = true;
+        if (fitNow) {
+          fitAll(batch, solve, thread);
+          fitted = iteration;
+          amending = true;
+          late = change < LATE_BELOW;
+        }
+        if (far) mixing.forget();
+        if (amending) {
+          amended = amend(thread);
+          change = changeNow();
+        }
+      }
+      const bool settled = !fixed && change < batch.tolerance;
+      // A late fit holds to the end: what it would have moved is in the change.
+      if ((settled || last) && !(late && amending)) fitAll(batch, solve, thread);
+      if (fixed) {
+        mine.movement = move(thread, even);
+      } else if (settled) {
+        if ((late && amending) || !(fit.size >= MOST_TOLERANCES * batch.tolerance)) {
+          copyNext(thread);
+          break;
+        }
+        change = fit.size;
+        turnAll(thread);
+        amending = late = form != UNPOLARISED;
+        mixing.forget();
+      } else if (last || !mixing.wanted(change)) {
+        move(thread, even && !last);
+      } else {
+        mix(thread, mixing);
+      }
+      mine.distance = keepDistance(thread);
+      barrier.wait();
+      if (fixed) change = changeNow();
+      const double away = awayNow();
+      if (!last && change < ANCHOR_BELOW * away && away > near) setAnchor(thread);
     }
-    double *found = batch.gains + GAIN_PLANES * solve * stations;
-    for (int64_t s = firstStation(thread); s < firstStation(thread + 1); s++)
-      for (int64_t n = 0; n < GAIN_PLANES; n++) found[GAIN_PLANES * s + n] = gains[n * stride + s] * unit;
+    store(batch, solve, thread);
     if (thread == 0) {
       batch.iterationsRun[solve] = static_cast<int32_t>(iteration);
       batch.lastChange[solve] = change;
+      std::copy_n(fit.normal, 64, batch.commonNormal + 64 * solve);
+      batch.commonVariance[solve] = fit.variance;
     }
     barrier.wait();  // nobody loads the next solve while others still store this one
   }
 
  private:
-  int64_t firstStation(int thread) const { return stations * thread / threads; }
-
-  FullFindings total() const {
-    FullFindings all;
-    for (const FullFindings &one : findings) {
-      all.change += one.change;
-      all.size += one.size;
-      all.largestData = std::max(all.largestData, one.largestData);
-      all.largestModel = std::max(all.largestModel, one.largestModel);
-    }
-    return all;
-  }
-
-  /** V √w and M √w, scaled by powers of two to lie below 2; gains likewise. */
-  void load(const SolveBatch &batch, int64_t solve, int thread) {
+  /** A station with itself: Z = G Mᴴ, N += w V Z, D += w Zᴴ Z, in the scales of the others. */
+  void addSelves(const FullBatch &batch, int64_t solve, int thread) {
     const int64_t first = solve * rowStart(stations);
-    const double *data = batch.data + 8 * first, *model = batch.model + 8 * first, *weights = batch.weights + first;
-    FullFindings &mine = findings[static_cast<size_t>(thread)];
-    mine = {};
-    const int64_t begin = shares[static_cast<size_t>(thread)], end = shares[static_cast<size_t>(thread + 1)];
-    for (int64_t at = rowStart(begin); at < rowStart(end); at++) {
-      if (weights[at] == 0) continue;
-      const double root = std::sqrt(weights[at]);
-      for (int64_t n = 0; n < 8; n++) {
-        mine.largestData = std::max(mine.largestData, root * std::abs(data[8 * at + n]));
-        mine.largestModel = std::max(mine.largestModel, root * std::abs(model[8 * at + n]));
+    const double product = scaleData * scaleModel, power = scaleModel * scaleModel;
+    for (int64_t s = firstStation(thread); s < endOfStations(thread); s++) {
+      const int64_t at = first + rowStart(s) + s;
+      const double weight = batch.weights[at];
+      Matrix2 n = {}, d = {};
+      if (weight != 0) {
+        const Matrix2 &model = reinterpret_cast<const Matrix2 &>(batch.model[8 * at]);
+        const Matrix2 z = times<Take::plain, Take::adjoint>(planesAt(gains, s), model);
+        n = times(reinterpret_cast<const Matrix2 &>(batch.data[8 * at]), z);
+        d = times<Take::adjoint>(z, z);
       }
+      for (int64_t k = 0; k < GAIN_PLANES; k++) own[PLANE_OF[k] * stride + s] = weight * product * n.x[k];
+      const double numbers[4] = {d.x[0], d.x[6], M_SQRT2 * d.x[2], M_SQRT2 * d.x[3]};
+      for (int64_t k = 0; k < 4; k++) own[(GAIN_PLANES + k) * stride + s] = weight * power * numbers[k];
     }
-    const double *guess = batch.gains + GAIN_PLANES * solve * stations;
-    double largestGain = 0;
-    for (int64_t n = 0; n < GAIN_PLANES * stations; n++) largestGain = std::max(largestGain, std::abs(guess[n]));
+  }
+
+  void copyNext(int thread) {
+    eachNumber(thread, [&](int64_t at) { gains[at] = next[at]; });
+  }
+
+  /** To the next gains, or half the way. */
+  FullMovement move(int thread, bool average) {
+    FullMovement movement = {0, 0};
+    eachNumber(thread, [&](int64_t at) {
+      const double now = average ? (next[at] + gains[at]) / 2 : next[at];
+      movement.change += (now - gains[at]) * (now - gains[at]);
+      movement.size += now * now;
+      gains[at] = now;
+    });
+    return movement;
+  }
+
+  /** gains = next − Σ γ moved. */
+  void mix(int thread, Mixing &mixing) {
+    MixProducts &products = findings[static_cast<size_t>(thread)].products;
+    products = {};
+    const int64_t planes = GAIN_PLANES * stride;
+    const int slot = mixing.begin();
+    if (slot >= 0)
+      eachNumber(thread, [&](int64_t at) {
+        moved[slot * planes + at] = next[at] - lastNext[at];
+        rests[slot * planes + at] = next[at] - gains[at] - lastRest[at];
+      });
+    eachNumber(thread, [&](int64_t at) {
+      lastNext[at] = next[at];
+      lastRest[at] = next[at] - gains[at];
+    });
+    for (int age = 0; age < mixing.kept(); age++) {
+      const int kept = mixing.slot(age);
+      const double *one = rests + kept * planes, *newest = rests + slot * planes;
+      double gram = 0, wanted = 0;
+      eachNumber(thread, [&](int64_t at) {
+        gram += one[at] * newest[at];
+        wanted += one[at] * lastRest[at];
+      });
+      products.gram[kept] = gram;
+      products.wanted[kept] = wanted;
+    }
     barrier.wait();
-    const FullFindings all = total();
-    const double scaleData = 1 / powerOfTwo(all.largestData), scaleModel = 1 / powerOfTwo(all.largestModel);
-    const double gainUnit = powerOfTwo(largestGain);
+    MixProducts all;
+    for (const FullFindings &one : findings)
+      for (int k = 0; k < MIXED_STEPS; k++) {
+        all.gram[k] += one.products.gram[k];
+        all.wanted[k] += one.products.wanted[k];
+      }
+    double factors[MIXED_STEPS] = {};
+    mixing.solve(all, factors);
+    copyNext(thread);
+    for (int age = 0; age < mixing.kept(); age++) {
+      const double *one = moved + mixing.slot(age) * planes;
+      const double factor = factors[age];
+      eachNumber(thread, [&](int64_t at) { gains[at] -= factor * one[at]; });
+    }
+  }
+
+  /** A station's gain, its H, and the sums of its row, in units of the data's and the model's. */
+  struct Row {
+    Matrix2 gain, h, n, d;
+  };
+  Row rowOf(int64_t s) const {
+    const double perModel = unit * unit / (scaleModel * scaleModel), perData = unit / (scaleData * scaleModel);
+    double sum[ALL_PLANES];
+    for (int64_t plane = 0; plane < ALL_PLANES; plane++) {
+      sum[plane] = anchorSums[plane * stride + s] + (withSelf ? own[plane * stride + s] : 0);
+      for (int part = 0; part < threads; part++)
+        sum[plane] += static_cast<double>(partial[(part * ALL_PLANES + plane) * stride + s]);
+    }
+    Row row;
+    row.gain = planesAt(gains, s);
+    for (double &value : row.gain.x) value *= unit;
+    row.h = times<Take::adjoint>(row.gain, row.gain);
+    for (int64_t k = 0; k < GAIN_PLANES; k++) row.n.x[k] = sum[PLANE_OF[k]] * perData;
+    const double re = sum[10] * perModel / M_SQRT2, im = sum[11] * perModel / M_SQRT2;
+    row.d = {{sum[8] * perModel, 0, re, im, re, -im, sum[9] * perModel, 0}};
+    return row;
+  }
+
+  /** next + G u of this thread's stations, u being what their steps lack; its size. */
+  double amend(int thread) {
+    // by columns, as planes are, and scaled as their sums
+    const double scale = unit * unit * unit * unit / (scaleModel * scaleModel);
+    Matrix2 right = {}, u = {};
+    for (const FullFindings &one : findings)
+      for (int64_t n = 0; n < GAIN_PLANES; n++) right.x[n] += scale * one.right.x[PLANE_OF[n]];
+    for (int m = 0; m < 8; m++)
+      for (int k = 0; k < 8; k++) u.x[m] += fit.amends[8 * m + k] * right.x[k];
+    double squares = 0;
+    for (double value : u.x) squares += value * value;
+    const double size = std::sqrt(squares);
+    if (size > LONGEST_AMENDS)
+      for (double &value : u.x) value *= LONGEST_AMENDS / size;
+    double byColumns[GAIN_PLANES];
+    for (int64_t n = 0; n < GAIN_PLANES; n++) byColumns[PLANE_OF[n]] = u.x[n];
+    barrier.wait();  // everybody has read the movement of the step
+    findings[static_cast<size_t>(thread)].movement =
+        kernels.amend(stride, gains, byColumns, next, firstStation(thread), firstStation(thread + 1));
+    barrier.wait();
+    return size;
+  }
+
+  /** What all stations share, at the gains that the sums are made of. */
+  void fitAll(const FullBatch &batch, int64_t solve, int thread) {
+    const int64_t first = solve * rowStart(stations);
+    FullFindings &mine = findings[static_cast<size_t>(thread)];
+    CommonSums &sums = mine.common = {};
+    sums.squares = mine.power;
+    sums.numbers = 8.0 * static_cast<double>(mine.pairs);
+    for (int64_t s = firstStation(thread); s < endOfStations(thread); s++) {
+      const Row row = rowOf(s);
+      hs[static_cast<size_t>(s)] = row.h;
+      sums.addRow(row.gain, row.h, row.n, row.d);
+    }
+    barrier.wait();
+    if (form != UNPOLARISED)
+      for (int64_t i = layout.firstRow(thread); i < layout.firstRow(thread + 1); i++)
+        sums.addPairs(i, batch.model + 8 * (first + rowStart(i)), batch.weights + first + rowStart(i), hs.data());
+    if (withSelf)
+      for (int64_t s = firstStation(thread); s < endOfStations(thread); s++) {
+        const int64_t at = first + rowStart(s) + s;
+        if (batch.weights[at] != 0)
+          sums.addSelf(batch.weights[at], batch.data + 8 * at, reinterpret_cast<const Matrix2 &>(batch.model[8 * at]),
+                       hs[static_cast<size_t>(s)]);
+      }
+    // Of an unpolarised model the pairs' sum is that of the rows, each pair twice.
+    if (form == UNPOLARISED)
+      for (int p = 0; p < 4; p++)
+        for (int q = 0; q < 8; q++) sums.pairs[p][q] = sums.rows[p][q] / 2;
+    barrier.wait();
     if (thread == 0) {
-      unit = gainUnit;
-      // G/unit = N′ D′⁻¹ · scaleModel / (scaleData unit²) of scaled sums N′ and D′
-      ratio = scaleModel / scaleData / (unit * unit);
+      CommonSums all;
+      for (const FullFindings &one : findings) all.add(one.common);
+      fit = fitCommon(all);
     }
-    auto *to = static_cast<float *>(rows.get());
-    std::fill(to + offsets[static_cast<size_t>(begin)], to + offsets[static_cast<size_t>(end)], 0.0f);
-    for (int64_t i = begin; i < end; i++) {
-      float *row = to + offsets[static_cast<size_t>(i)];
-      for (int64_t j = 0; j <= i; j++) {
-        const int64_t at = rowStart(i) + j;
-        const bool used = weights[at] != 0;
-        const double root = used ? std::sqrt(weights[at]) : 0;
-        for (int64_t n = 0; n < 8; n++) {
-          const double ofData = used ? data[8 * at + n] * root * scaleData : 0;
-          const double ofModel = used ? model[8 * at + n] * root * scaleModel : 0;
-          if (j == i) {
-            diagonal[static_cast<size_t>(16 * i + n)] = ofData;
-            diagonal[static_cast<size_t>(16 * i + 8 + n)] = ofModel;
-          } else {
-            float *element = row + j / kernels.lanes * 16 * kernels.lanes + j % kernels.lanes;
-            element[n * kernels.lanes] = static_cast<float>(ofData);
-            element[(8 + n) * kernels.lanes] = static_cast<float>(ofModel);
-          }
-        }
-      }
+    barrier.wait();
+  }
+
+  /** G (1 + u) of this thread's stations. */
+  void turnAll(int thread) {
+    Matrix2 common = fit.step;
+    common.x[0] += 1;
+    common.x[6] += 1;
+    for (int64_t s = firstStation(thread); s < endOfStations(thread); s++) {
+      const Matrix2 turned = times(planesAt(gains, s), common);
+      for (int64_t n = 0; n < GAIN_PLANES; n++) gains[PLANE_OF[n] * stride + s] = turned.x[n];
     }
-    for (int64_t s = firstStation(thread); s < firstStation(thread + 1); s++)
-      for (int64_t n = 0; n < GAIN_PLANES; n++) {
-        gains[n * stride + s] = guess[GAIN_PLANES * s + n] / gainUnit;
-        coarse[n * stride + s] = static_cast<float>(gains[n * stride + s]);
+  }
+
+  void setAnchor(int thread) {
+    // gains and H of them, as far as they are from nothing
+    const int64_t begin = firstStation(thread), end = firstStation(thread + 1);
+    for (int64_t s = begin; s < end; s++) {
+      const Matrix2 gain = planesAt(gains, s), h = times<Take::adjoint>(gain, gain);
+      for (int64_t n = 0; n < GAIN_PLANES; n++) anchor[PLANE_OF[n] * stride + s] = gain.x[n];
+      const double numbers[4] = {h.x[0], h.x[6], M_SQRT2 * h.x[2], M_SQRT2 * h.x[3]};
+      for (int64_t n = 0; n < 4; n++) anchor[(GAIN_PLANES + n) * stride + s] = numbers[n];
+    }
+    keepDistance(thread);
+    barrier.wait();
+    double *sums = exactPartial + thread * ALL_PLANES * stride;
+    std::fill_n(sums, ALL_PLANES * stride, 0.0);
+    kernels.sweepExactly[form](layout.range(panels.get(), thread, false), {anchor, stride}, {sums, stride});
+    barrier.wait();
+    for (int64_t plane = 0; plane < ALL_PLANES; plane++)
+      for (int64_t s = begin; s < end; s++) {
+        double sum = 0;
+        for (int other = 0; other < threads; other++) sum += exactPartial[(other * ALL_PLANES + plane) * stride + s];
+        anchorSums[plane * stride + s] = sum;
       }
     barrier.wait();
   }
 
-  /** One step of this thread's stations, from the gains that the sums are made of. */
-  void move(int thread, bool average, bool exact) {
-    FullFindings &mine = findings[static_cast<size_t>(thread)];
-    mine = {};
-    for (int64_t s = firstStation(thread); s < firstStation(thread + 1); s++) {
-      double sums[SUM_PLANES] = {}, before[8], next[8];
-      for (int64_t plane = 0; plane < SUM_PLANES; plane++)
-        for (int part = 0; part < threads; part++) {
-          const int64_t at = (part * SUM_PLANES + plane) * stride + s;
-          sums[plane] += exact ? exactSums[at] : static_cast<double>(coarseSums[at]);
-        }
-      for (int64_t n = 0; n < 8; n++) before[n] = gains[n * stride + s];
-      addDiagonal(s, before, sums);
-      const double d00 = sums[8], d11 = sums[9], re = sums[10], im = sums[11];
-      const double determinant = d00 * d11 - re * re - im * im;
-      if (determinant > LEAST_DETERMINANT * d00 * d11) {
-        const double inverse[8] = {d11, 0, -re, -im, -re, im, d00, 0};
-        multiply<Take::plain, Take::plain>(sums, inverse, next);
-        for (double &value : next) value *= ratio / determinant;
-      } else {
-        std::copy_n(before, 8, next);
-      }
-      for (int64_t n = 0; n < 8; n++) {
-        if (average) next[n] = (next[n] + before[n]) / 2;
-        mine.change += (next[n] - before[n]) * (next[n] - before[n]);
-        mine.size += next[n] * next[n];
-        gains[n * stride + s] = next[n];
-        coarse[n * stride + s] = static_cast<float>(next[n]);
-      }
-    }
-  }
-
-  /** A station with itself: Z = G Mᴴ. */
-  void addDiagonal(int64_t s, const double *own, double *sums) const {
-    const double *data = diagonal.data() + 16 * s, *model = data + 8;
-    double z[8], up[8], down[8];
-    multiply<Take::plain, Take::adjoint>(own, model, z);
-    multiply<Take::plain, Take::plain>(data, z, up);
-    multiply<Take::adjoint, Take::plain>(z, z, down);
-    for (int n = 0; n < 8; n++) sums[n] += up[n];
-    sums[8] += down[0];
-    sums[9] += down[6];
-    sums[10] += down[2];
-    sums[11] += down[3];
-  }
-
-  const FullKernels &kernels;
-  const int64_t stations;
-  const int threads;
-  Barrier barrier;
-  /** Stations, padded, in every plane below. */
-  const int64_t stride;
-  std::vector<int64_t> offsets, shares;
-  std::vector<FullFindings> findings;
-  /** diagonal : [s][V then M], scaled. */
-  std::vector<double> diagonal;
-  using Memory = std::unique_ptr<void, void (*)(void *)>;
-  Memory floatMemory, doubleMemory, rows{nullptr, std::free};
-  /** Planes : [plane][s]; sums hold a set for each thread. */
-  float *coarse, *coarseSums;
-  double *gains, *exactSums;
-  /** Gains are kept in this unit; what turns N′ D′⁻¹ into a gain. */
-  double unit = 1, ratio = 1;
+  CommonFit fit = {};
 };
 
 using FullCalibrator = Calibrator<FullSolve, FullKernels, SHARED_STATIONS>;
@@ -282,10 +320,15 @@ CORELLA_EXPORT int32_t corella_full_calibrator_open(char *error, void *context, 
 CORELLA_EXPORT int32_t corella_full_calibrator_solve(char *error, void *context, void *calibrator, int64_t solves,
                                                      const double *data, const double *model, const double *weights,
                                                      double *gains, int64_t most, double tolerance,
-                                                     int32_t *iterationsRun, double *lastChange) {
+                                                     int32_t *iterationsRun, double *lastChange, double *commonNormal,
+                                                     double *commonVariance) {
   return withContext(error, context, [&](Context &open) {
     auto &engine = *static_cast<FullCalibrator *>(calibrator);
-    engine.run(open,
-               {solves, engine.stations, data, model, weights, gains, most, tolerance, iterationsRun, lastChange});
+    FullBatch batch;
+    static_cast<SolveBatch &>(batch) = {solves, engine.stations, data,          model,     weights, gains,
+                                        most,   tolerance,       iterationsRun, lastChange};
+    batch.commonNormal = commonNormal;
+    batch.commonVariance = commonVariance;
+    engine.run(open, batch);
   });
 }

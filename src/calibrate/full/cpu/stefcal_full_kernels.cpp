@@ -1,174 +1,380 @@
 // levels: portable avx2 avx512
 #include "calibrate/full/cpu/stefcal_full_kernels.h"
 
-#include "backend/cpu/vector.h"
+#include "calibrate/cpu/stefcal_vectors.h"
 
 namespace corella {
 namespace CORELLA_LEVEL {
 namespace {
 
-/** Of a row, taken at a time. */
-constexpr int COLUMNS = LANES<float>;
+/** Below this part of d₀₀·d₁₁ the determinant of D is rounding (LEAST_DETERMINANT of full/plan.ts). */
+constexpr double LEAST_DETERMINANT = 1e-12;
 
-/** As many float64 as a register holds float32: the compiler takes two registers. */
-typedef double WideDoubles __attribute__((vector_size(2 * VECTOR_BYTES)));
+// Rows taken together: their sums, the column's and the column's gains are to stay in registers.
+#if CORELLA_ARM || defined(__AVX512F__)
+constexpr bool MANY_REGISTERS = true;
+#else
+constexpr bool MANY_REGISTERS = false;
+#endif
+template <class Real>
+constexpr int PRODUCT_ROWS = MANY_REGISTERS && sizeof(Real) == sizeof(float) ? 2 : 1;
+template <class Real>
+constexpr int POWER_ROWS = MANY_REGISTERS && sizeof(Real) == sizeof(float) ? 4 : 1;
 
-template <class Vector>
-struct Complex {
-  Vector re, im;
-};
+// Exact sums take one row at a time, wherever it lies.
+constexpr int TOGETHER = PRODUCT_ROWS<float>;
 
-/** sum + a·b */
-template <class Vector, class Factor>
-CORELLA_INLINE void add(Complex<Vector> &sum, const Complex<Factor> &a, const Complex<Vector> &b) {
-  sum.re += a.re * b.re;
-  sum.re -= a.im * b.im;
-  sum.im += a.re * b.im;
-  sum.im += a.im * b.re;
-}
-/** sum + conj(a)·b */
-template <class Vector>
-CORELLA_INLINE void addConjugated(Complex<Vector> &sum, const Complex<Vector> &a, const Complex<Vector> &b) {
-  sum.re += a.re * b.re;
-  sum.re += a.im * b.im;
-  sum.im += a.re * b.im;
-  sum.im -= a.im * b.re;
-}
-/** sum + a·conj(b) */
-template <class Vector>
-CORELLA_INLINE void addByConjugate(Complex<Vector> &sum, const Complex<Vector> &a, const Complex<Vector> &b) {
-  sum.re += a.re * b.re;
-  sum.re += a.im * b.im;
-  sum.im += a.im * b.re;
-  sum.im -= a.re * b.im;
-}
-
-template <class Vector>
-struct Sums {
-  Complex<Vector> n[4] = {};
-  Vector d00 = {}, d11 = {};
-  Complex<Vector> d01 = {};
-
-  /** D + Zᴴ Z */
-  CORELLA_INLINE void addSquare(const Complex<Vector> (&z)[4]) {
-    d00 += z[0].re * z[0].re;
-    d00 += z[0].im * z[0].im;
-    d00 += z[2].re * z[2].re;
-    d00 += z[2].im * z[2].im;
-    d11 += z[1].re * z[1].re;
-    d11 += z[1].im * z[1].im;
-    d11 += z[3].re * z[3].re;
-    d11 += z[3].im * z[3].im;
-    addConjugated(d01, z[0], z[1]);
-    addConjugated(d01, z[2], z[3]);
-  }
-};
-
+/** Part of a panel: its columns, in vectors, and the sums of its rows, [plane][row] as vectors yet to be added up. */
 template <class Real, class Vector>
-CORELLA_INLINE void addRow(const float *values, int64_t vectors, int64_t row, FullPlanes<const Real> gains,
-                           FullPlanes<Real> sums) {
-  Complex<Real> own[4];
-  for (int64_t n = 0; n < 4; n++) {
-    own[n].re = gains.first[2 * n * gains.stride + row];
-    own[n].im = gains.first[(2 * n + 1) * gains.stride + row];
+struct Part {
+  const float *panel;
+  int64_t first, end;
+  /** Station of row 0. */
+  int64_t row;
+  StationPlanes<const Real> in;
+  StationPlanes<Real> sums;
+  Vector (*rows)[PANEL_ROWS];
+};
+
+/** Four planes of a station, to multiply by. */
+template <class Real>
+struct Own {
+  Real numbers[4];
+  CORELLA_INLINE Own(StationPlanes<const Real> in, int64_t plane, int64_t station) {
+    for (int64_t n = 0; n < 4; n++) numbers[n] = in.first[(plane + n) * in.stride + station];
   }
-  Sums<Vector> rowSums;
-  for (int64_t v = 0; v < vectors; v++, values += 16 * COLUMNS) {
-    const int64_t column = v * COLUMNS;
-    Complex<Vector> data[4], model[4], other[4];
+  CORELLA_INLINE RowFactors<Real> factors() const { return rowFactors(numbers); }
+};
+
+/** Rows' sums of four planes in registers, over all columns of a part; `use` adds one vector of columns. */
+template <int ROWS, class Real, class Vector, class Use>
+CORELLA_INLINE void eachColumn(const Part<Real, Vector> &part, int64_t plane, int64_t row, const Use &use) {
+  Vector rows[ROWS][4];
 #pragma GCC unroll 4
-    for (int64_t n = 0; n < 4; n++) {
-      const auto load = [values](int64_t plane) __attribute__((always_inline)) {
-        return __builtin_convertvector(loadVector<Floats>(values + plane * COLUMNS), Vector);
-      };
-      data[n] = {load(2 * n), load(2 * n + 1)};
-      model[n] = {load(8 + 2 * n), load(8 + 2 * n + 1)};
-      other[n] = {loadVector<Vector>(gains.first + 2 * n * gains.stride + column),
-                  loadVector<Vector>(gains.first + (2 * n + 1) * gains.stride + column)};
-    }
-    // The row's: Z = G_j Mᴴ.
-    {
-      Complex<Vector> z[4] = {};
-#pragma GCC unroll 2
-      for (int64_t a = 0; a < 2; a++)
-#pragma GCC unroll 2
-        for (int64_t b = 0; b < 2; b++) {
-          addByConjugate(z[2 * a + b], other[2 * a], model[2 * b]);
-          addByConjugate(z[2 * a + b], other[2 * a + 1], model[2 * b + 1]);
-        }
-#pragma GCC unroll 2
-      for (int64_t a = 0; a < 2; a++)
-#pragma GCC unroll 2
-        for (int64_t b = 0; b < 2; b++) {
-          add(rowSums.n[2 * a + b], data[2 * a], z[b]);
-          add(rowSums.n[2 * a + b], data[2 * a + 1], z[2 + b]);
-        }
-      rowSums.addSquare(z);
-    }
-    // The column's: Y = G_i M.
-    Complex<Vector> y[4] = {};
-#pragma GCC unroll 2
-    for (int64_t a = 0; a < 2; a++)
-#pragma GCC unroll 2
-      for (int64_t b = 0; b < 2; b++) {
-        add(y[2 * a + b], own[2 * a], model[b]);
-        add(y[2 * a + b], own[2 * a + 1], model[2 + b]);
-      }
-    const auto columnAt = [&sums, column ](int64_t plane) __attribute__((always_inline)) {
-      return sums.first + plane * sums.stride + column;
-    };
-#pragma GCC unroll 2
-    for (int64_t a = 0; a < 2; a++)
-#pragma GCC unroll 2
-      for (int64_t b = 0; b < 2; b++) {
-        const int64_t plane = 2 * (2 * a + b);
-        Complex<Vector> n = {loadVector<Vector>(columnAt(plane)), loadVector<Vector>(columnAt(plane + 1))};
-        addConjugated(n, data[a], y[b]);
-        addConjugated(n, data[2 + a], y[2 + b]);
-        storeVector(columnAt(plane), n.re);
-        storeVector(columnAt(plane + 1), n.im);
-      }
-    Sums<Vector> squares;
-    squares.d00 = loadVector<Vector>(columnAt(8));
-    squares.d11 = loadVector<Vector>(columnAt(9));
-    squares.d01 = {loadVector<Vector>(columnAt(10)), loadVector<Vector>(columnAt(11))};
-    squares.addSquare(y);
-    storeVector(columnAt(8), squares.d00);
-    storeVector(columnAt(9), squares.d11);
-    storeVector(columnAt(10), squares.d01.re);
-    storeVector(columnAt(11), squares.d01.im);
+  for (int r = 0; r < ROWS; r++)
+#pragma GCC unroll 4
+    for (int n = 0; n < 4; n++) rows[r][n] = part.rows[plane + n][row + r];
+  for (int64_t v = part.first; v < part.end; v++) {
+    Vector columns[4];
+    Real *const to = part.sums.first + plane * part.sums.stride + v * COLUMNS;
+#pragma GCC unroll 4
+    for (int n = 0; n < 4; n++) columns[n] = loadVector<Vector>(to + n * part.sums.stride);
+    use(v, rows, columns);
+#pragma GCC unroll 4
+    for (int n = 0; n < 4; n++) storeVector(to + n * part.sums.stride, columns[n]);
   }
-  const auto rowAt = [&sums, row](int64_t plane) -> Real & { return sums.first[plane * sums.stride + row]; };
-  for (int64_t n = 0; n < 4; n++) {
-    rowAt(2 * n) += total<Real>(rowSums.n[n].re);
-    rowAt(2 * n + 1) += total<Real>(rowSums.n[n].im);
-  }
-  rowAt(8) += total<Real>(rowSums.d00);
-  rowAt(9) += total<Real>(rowSums.d11);
-  rowAt(10) += total<Real>(rowSums.d01.re);
-  rowAt(11) += total<Real>(rowSums.d01.im);
+#pragma GCC unroll 4
+  for (int r = 0; r < ROWS; r++)
+#pragma GCC unroll 4
+    for (int n = 0; n < 4; n++) part.rows[plane + n][row + r] = rows[r][n];
 }
 
+/** Four planes of a vector of columns. */
+template <class Vector, class Real>
+CORELLA_INLINE void loadFour(Vector (&x)[4], StationPlanes<const Real> in, int64_t plane, int64_t v) {
+#pragma GCC unroll 4
+  for (int n = 0; n < 4; n++) x[n] = loadVector<Vector>(in.first + (plane + n) * in.stride + v * COLUMNS);
+}
+
+/** One column of G: rows += A x of the columns, columns += Aᴴ x of the rows; A in this block of the pair's. */
+template <ModelForm FORM, int ROWS, class Real, class Vector>
+CORELLA_INLINE void addProducts(const Part<Real, Vector> &part, int64_t plane, int64_t row, int64_t block) {
+  const PairPlace<FORM> place = {part.end - part.first, TOGETHER};
+  const Own<Real> kept[2] = {{part.in, plane, part.row + row}, {part.in, plane, part.row + row + ROWS - 1}};
+  const RowFactors<Real> own[2] = {kept[0].factors(), kept[1].factors()};
+  eachColumn<ROWS>(
+      part, plane, row, [&](int64_t v, Vector(&rows)[ROWS][4], Vector(&columns)[4]) __attribute__((always_inline)) {
+        Vector x[4];
+        loadFour(x, part.in, plane, v);
+#pragma GCC unroll 2
+        for (int r = 0; r < ROWS; r++) {
+          const float *a = part.panel + place.product(row + r, block, v - part.first) * COLUMNS;
+#pragma GCC unroll 4
+          for (int n = 0; n < 4; n++) {
+            const int q = 2 * (n / 2), k = 2 * (n % 2);
+            const Vector re = loadMatrix<Vector>(a + 2 * n * COLUMNS),
+                         im = loadMatrix<Vector>(a + (2 * n + 1) * COLUMNS);
+            rows[r][q] += re * x[k];
+            rows[r][q + 1] += re * x[k + 1];
+            columns[k] += re * own[r][q];
+            columns[k + 1] += re * own[r][q + 1];
+            rows[r][q] -= im * x[k + 1];
+            rows[r][q + 1] += im * x[k];
+            columns[k] += im * own[r][q + 1];
+            columns[k + 1] -= im * own[r][q];
+          }
+        }
+      });
+}
+
+/** H of an unpolarised or diagonal model. */
+template <ModelForm FORM, int ROWS, class Real, class Vector>
+CORELLA_INLINE void addPowers(const Part<Real, Vector> &part, int64_t row) {
+  const PairPlace<FORM> place = {part.end - part.first, TOGETHER};
+  const Own<Real> kept[4] = {{part.in, GAIN_PLANES, part.row + row},
+                             {part.in, GAIN_PLANES, part.row + row + (ROWS > 1 ? 1 : 0)},
+                             {part.in, GAIN_PLANES, part.row + row + (ROWS > 1 ? 2 : 0)},
+                             {part.in, GAIN_PLANES, part.row + row + (ROWS > 1 ? 3 : 0)}};
+  const RowFactors<Real> own[4] = {kept[0].factors(), kept[1].factors(), kept[2].factors(), kept[3].factors()};
+  eachColumn<ROWS>(
+      part, GAIN_PLANES,
+      row, [&](int64_t v, Vector(&rows)[ROWS][4], Vector(&columns)[4]) __attribute__((always_inline)) {
+        Vector h[4];
+        loadFour(h, part.in, GAIN_PLANES, v);
+#pragma GCC unroll 4
+        for (int r = 0; r < ROWS; r++) {
+          const float *from = part.panel + place.power(row + r, v - part.first) * COLUMNS;
+          const Vector first = loadMatrix<Vector>(from);
+          rows[r][0] += first * h[0];
+          columns[0] += first * own[r][0];
+          if constexpr (FORM == UNPOLARISED) {
+            rows[r][1] += first * h[1];
+            rows[r][2] += first * h[2];
+            rows[r][3] += first * h[3];
+            columns[1] += first * own[r][1];
+            columns[2] += first * own[r][2];
+            columns[3] += first * own[r][3];
+          } else {
+            const Vector second = loadMatrix<Vector>(from + COLUMNS), re = loadMatrix<Vector>(from + 2 * COLUMNS),
+                         im = loadMatrix<Vector>(from + 3 * COLUMNS);
+            rows[r][1] += second * h[1];
+            columns[1] += second * own[r][1];
+            rows[r][2] += re * h[2];
+            rows[r][2] -= im * h[3];
+            rows[r][3] += re * h[3];
+            rows[r][3] += im * h[2];
+            columns[2] += re * own[r][2];
+            columns[2] += im * own[r][3];
+            columns[3] += re * own[r][3];
+            columns[3] -= im * own[r][2];
+          }
+        }
+      });
+}
+
+/** Column P of N of a general model: rows += V (G_j Mᴴ), columns += Vᴴ (G_i M). */
+template <int P, class Real, class Vector>
+CORELLA_INLINE void addGeneralProducts(const Part<Real, Vector> &part, int64_t row) {
+  const PairPlace<GENERAL> place = {part.end - part.first, 1};
+  const Own<Real> kept[2] = {{part.in, 0, part.row + row}, {part.in, 4, part.row + row}};
+  const RowFactors<Real> own[2] = {kept[0].factors(), kept[1].factors()};
+  eachColumn<1>(
+      part, 4 * P, row, [&](int64_t v, Vector(&rows)[1][4], Vector(&columns)[4]) __attribute__((always_inline)) {
+        const float *from = part.panel + place.product(row, 0, v - part.first) * COLUMNS;
+        Vector z[4] = {}, y[4] = {};
+#pragma GCC unroll 2
+        for (int k = 0; k < 2; k++) {
+          // M_Pk for the row, M_kP for the column
+          const float *m = from + (8 + 4 * P + 2 * k) * COLUMNS, *w = from + (8 + 4 * k + 2 * P) * COLUMNS;
+          const Vector mRe = loadMatrix<Vector>(m), mIm = loadMatrix<Vector>(m + COLUMNS);
+          const Vector wRe = loadMatrix<Vector>(w), wIm = loadMatrix<Vector>(w + COLUMNS);
+          Vector x[4];
+          loadFour(x, part.in, 4 * k, v);
+#pragma GCC unroll 2
+          for (int q = 0; q < 4; q += 2) {
+            z[q] += x[q] * mRe;
+            z[q] += x[q + 1] * mIm;
+            z[q + 1] += x[q + 1] * mRe;
+            z[q + 1] -= x[q] * mIm;
+            y[q] += wRe * own[k][q];
+            y[q] -= wIm * own[k][q + 1];
+            y[q + 1] += wIm * own[k][q];
+            y[q + 1] += wRe * own[k][q + 1];
+          }
+        }
+#pragma GCC unroll 4
+        for (int n = 0; n < 4; n++) {
+          const int q = 2 * (n / 2), k = 2 * (n % 2);
+          const Vector re = loadMatrix<Vector>(from + 2 * n * COLUMNS),
+                       im = loadMatrix<Vector>(from + (2 * n + 1) * COLUMNS);
+          rows[0][q] += re * z[k];
+          rows[0][q + 1] += re * z[k + 1];
+          columns[k] += re * y[q];
+          columns[k + 1] += re * y[q + 1];
+          rows[0][q] -= im * z[k + 1];
+          rows[0][q + 1] += im * z[k];
+          columns[k] += im * y[q + 1];
+          columns[k + 1] -= im * y[q];
+        }
+      });
+}
+
+/** H of a general model: rows += L h of the columns, columns += Lᵀ h of the row. */
 template <class Real, class Vector>
-CORELLA_INLINE void addRows(const FullRows &rows, FullPlanes<const Real> gains, FullPlanes<Real> sums) {
-  for (int64_t n = 0; n < rows.end - rows.first; n++) {
-    const int64_t row = rows.backwards ? rows.end - 1 - n : rows.first + n;
-    const int64_t vectors = (rows.offsets[row + 1] - rows.offsets[row]) / (16 * COLUMNS);
-    addRow<Real, Vector>(rows.values + rows.offsets[row], vectors, row, gains, sums);
+CORELLA_INLINE void addGeneralPowers(const Part<Real, Vector> &part, int64_t row) {
+  const PairPlace<GENERAL> place = {part.end - part.first, 1};
+  const Own<Real> kept(part.in, GAIN_PLANES, part.row + row);
+  const RowFactors<Real> own = kept.factors();
+  eachColumn<1>(
+      part, GAIN_PLANES, row, [&](int64_t v, Vector(&rows)[1][4], Vector(&columns)[4]) __attribute__((always_inline)) {
+        const float *from = part.panel + place.power(row, v - part.first) * COLUMNS;
+        Vector h[4];
+        loadFour(h, part.in, GAIN_PLANES, v);
+#pragma GCC unroll 4
+        for (int a = 0; a < 4; a++)
+#pragma GCC unroll 4
+          for (int b = 0; b < 4; b++) {
+            const Vector l = loadMatrix<Vector>(from + (4 * a + b) * COLUMNS);
+            rows[0][a] += l * h[b];
+            columns[b] += l * own[a];
+          }
+      });
+}
+
+template <ModelForm FORM, class Real, class Vector>
+void addPanels(const PanelRange &range, StationPlanes<const Real> in, StationPlanes<Real> sums) {
+  constexpr int64_t FLOATS = PAIR_FLOATS[FORM];
+  for (int64_t n = 0; n < range.end - range.first; n++) {
+    const int64_t at = range.backwards ? range.end - 1 - n : range.first + n;
+    const int64_t vectors = (range.offsets[at + 1] - range.offsets[at]) / (FLOATS * PANEL_ROWS * COLUMNS);
+    Vector rows[ALL_PLANES][PANEL_ROWS] = {};
+    for (int64_t first = 0; first < vectors; first += VECTORS_AT_ONCE) {
+      const int64_t end = first + VECTORS_AT_ONCE < vectors ? first + VECTORS_AT_ONCE : vectors;
+      const Part<Real, Vector> part = {range.panels + range.offsets[at] + first * PANEL_ROWS * FLOATS * COLUMNS,
+                                       first,
+                                       end,
+                                       at * PANEL_ROWS,
+                                       in,
+                                       sums,
+                                       rows};
+      if constexpr (FORM == GENERAL) {
+        for (int64_t row = 0; row < PANEL_ROWS; row++) {
+          addGeneralProducts<0>(part, row);
+          addGeneralProducts<1>(part, row);
+          addGeneralPowers(part, row);
+        }
+      } else {
+        for (int64_t row = 0; row < PANEL_ROWS; row += PRODUCT_ROWS<Real>) {
+          addProducts<FORM, PRODUCT_ROWS<Real>>(part, 0, row, 0);
+          addProducts<FORM, PRODUCT_ROWS<Real>>(part, 4, row, FORM == DIAGONAL ? 1 : 0);
+        }
+        for (int64_t row = 0; row < PANEL_ROWS; row += POWER_ROWS<Real>) addPowers<FORM, POWER_ROWS<Real>>(part, row);
+      }
+    }
+    for (int64_t plane = 0; plane < ALL_PLANES; plane++)
+      addTotals(rows[plane], sums.first + plane * sums.stride + at * PANEL_ROWS);
   }
 }
 
-void sweep(const FullRows &rows, FullPlanes<const float> gains, FullPlanes<float> sums) {
-  addRows<float, Floats>(rows, gains, sums);
+FullStep step(const FullStations &stations, int64_t first, int64_t end) {
+  const int64_t stride = stations.stride;
+  Doubles change = {}, size = {}, right[GAIN_PLANES] = {};
+  for (int64_t s = first; s < end; s += LANES<double>) {
+    Doubles sums[ALL_PLANES], was[GAIN_PLANES];
+#pragma GCC unroll 12
+    for (int64_t plane = 0; plane < ALL_PLANES; plane++) {
+      sums[plane] = loadVector<Doubles>(stations.anchorSums + plane * stride + s);
+      for (int64_t part = 0; part < stations.parts; part++)
+        sums[plane] += loadNarrow(stations.partial + (part * ALL_PLANES + plane) * stride + s);
+      if (stations.own) sums[plane] += loadVector<Doubles>(stations.own + plane * stride + s);
+    }
+#pragma GCC unroll 8
+    for (int64_t plane = 0; plane < GAIN_PLANES; plane++)
+      was[plane] = loadVector<Doubles>(stations.gains + plane * stride + s);
+    const Doubles d00 = sums[8], d11 = sums[9], re = sums[10] * 0.70710678118654752,
+                  im = sums[11] * 0.70710678118654752;
+    const Doubles determinant = d00 * d11 - re * re - im * im;
+    const auto known = determinant > LEAST_DETERMINANT * d00 * d11;
+    const Doubles scale = stations.ratio / (known ? determinant : Doubles{} + 1);
+#pragma GCC unroll 2
+    for (int64_t q = 0; q < 4; q += 2) {
+      // (n, m) of row q / 2 times [[d11, -d01], [-conj(d01), d00]]
+      const Doubles nRe = sums[q], nIm = sums[q + 1], mRe = sums[4 + q], mIm = sums[5 + q];
+      const Doubles next[4] = {(nRe * d11 - mRe * re - mIm * im) * scale, (nIm * d11 + mRe * im - mIm * re) * scale,
+                               (mRe * d00 - nRe * re + nIm * im) * scale, (mIm * d00 - nRe * im - nIm * re) * scale};
+#pragma GCC unroll 4
+      for (int64_t n = 0; n < 4; n++) {
+        const int64_t plane = 4 * (n / 2) + q + n % 2;
+        const Doubles now = known ? next[n] : was[plane];
+        change += (now - was[plane]) * (now - was[plane]);
+        size += now * now;
+        storeVector(stations.next + plane * stride + s, now);
+      }
+    }
+    // Gᴴ times what N has beyond G D, row q of both at a time
+#pragma GCC unroll 2
+    for (int64_t q = 0; q < 4; q += 2) {
+      const Doubles gRe = was[q], gIm = was[q + 1], fRe = was[4 + q], fIm = was[5 + q];
+      const Doubles rest[4] = {sums[q] * stations.ratio - (gRe * d00 + fRe * re + fIm * im),
+                               sums[q + 1] * stations.ratio - (gIm * d00 + fIm * re - fRe * im),
+                               sums[4 + q] * stations.ratio - (fRe * d11 + gRe * re - gIm * im),
+                               sums[5 + q] * stations.ratio - (fIm * d11 + gRe * im + gIm * re)};
+#pragma GCC unroll 2
+      for (int64_t c = 0; c < 4; c += 2) {
+        right[2 * c] += gRe * rest[c] + gIm * rest[c + 1];
+        right[2 * c + 1] += gRe * rest[c + 1] - gIm * rest[c];
+        right[2 * c + 2] += fRe * rest[c] + fIm * rest[c + 1];
+        right[2 * c + 3] += fRe * rest[c + 1] - fIm * rest[c];
+      }
+    }
+  }
+  FullStep found = {{total<double>(change), total<double>(size)}, {}};
+  for (int64_t n = 0; n < GAIN_PLANES; n++) found.right[n] = total<double>(right[n]);
+  return found;
 }
 
-void sweepExactly(const FullRows &rows, FullPlanes<const double> gains, FullPlanes<double> sums) {
-  addRows<double, WideDoubles>(rows, gains, sums);
+FullMovement amend(int64_t stride, const double *gains, const double *u, double *next, int64_t first, int64_t end) {
+  Doubles change = {}, size = {};
+  for (int64_t s = first; s < end; s += LANES<double>)
+#pragma GCC unroll 2
+    for (int64_t q = 0; q < 4; q += 2) {
+      Doubles was[4];
+#pragma GCC unroll 4
+      for (int64_t n = 0; n < 4; n++) was[n] = loadVector<Doubles>(gains + (4 * (n / 2) + q + n % 2) * stride + s);
+#pragma GCC unroll 2
+      for (int64_t c = 0; c < 2; c++) {
+        // row q / 2 of G times column c of u
+        const double *of = u + 4 * c;
+        const Doubles more[2] = {was[0] * of[0] - was[1] * of[1] + was[2] * of[2] - was[3] * of[3],
+                                 was[0] * of[1] + was[1] * of[0] + was[2] * of[3] + was[3] * of[2]};
+#pragma GCC unroll 2
+        for (int64_t n = 0; n < 2; n++) {
+          double *to = next + (4 * c + q + n) * stride + s;
+          const Doubles now = loadVector<Doubles>(to) + more[n];
+          change += (now - was[2 * c + n]) * (now - was[2 * c + n]);
+          size += now * now;
+          storeVector(to, now);
+        }
+      }
+    }
+  return {total<double>(change), total<double>(size)};
+}
+
+double keepDistance(int64_t stride, const double *gains, const double *anchor, float *distance, int64_t first,
+                    int64_t end) {
+  Doubles squares = {};
+  for (int64_t s = first; s < end; s += LANES<double>) {
+    Doubles g[GAIN_PLANES];
+#pragma GCC unroll 8
+    for (int64_t plane = 0; plane < GAIN_PLANES; plane++) {
+      g[plane] = loadVector<Doubles>(gains + plane * stride + s);
+      const Doubles away = g[plane] - loadVector<Doubles>(anchor + plane * stride + s);
+      squares += away * away;
+      storeNarrow(distance + plane * stride + s, away);
+    }
+    const Doubles h[4] = {g[0] * g[0] + g[1] * g[1] + g[2] * g[2] + g[3] * g[3],
+                          g[4] * g[4] + g[5] * g[5] + g[6] * g[6] + g[7] * g[7],
+                          (g[0] * g[4] + g[1] * g[5] + g[2] * g[6] + g[3] * g[7]) * 1.41421356237309505,
+                          (g[0] * g[5] - g[1] * g[4] + g[2] * g[7] - g[3] * g[6]) * 1.41421356237309505};
+#pragma GCC unroll 4
+    for (int64_t n = 0; n < 4; n++)
+      storeNarrow(distance + (GAIN_PLANES + n) * stride + s,
+                  h[n] - loadVector<Doubles>(anchor + (GAIN_PLANES + n) * stride + s));
+  }
+  return total<double>(squares);
 }
 
 }  // namespace
 
-extern const FullKernels fullKernels = {COLUMNS, sweep, sweepExactly};
+extern const FullKernels fullKernels = {
+    COLUMNS,
+    TOGETHER,
+    {addPanels<UNPOLARISED, float, Floats>, addPanels<DIAGONAL, float, Floats>, addPanels<GENERAL, float, Floats>},
+    {addPanels<UNPOLARISED, double, WideDoubles>, addPanels<DIAGONAL, double, WideDoubles>,
+     addPanels<GENERAL, double, WideDoubles>},
+    step,
+    amend,
+    keepDistance};
 
 }  // namespace CORELLA_LEVEL
 }  // namespace corella

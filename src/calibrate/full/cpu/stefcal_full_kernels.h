@@ -1,44 +1,91 @@
-// The inner loop of full-polarisation StEFCal, one for each instruction-set level. Each pair i > j below the diagonal serves
-// its row and its column:
+// The inner loops of full-polarisation StEFCal, one for each instruction-set level. A pair i > j below the diagonal serves its
+// row and its column, and its sums are linear in the stations' G and H = Gᴴ G:
 //
-//   Z = G_j M_ijᴴ :  N_i += V_ij Z    D_i += Zᴴ Z        Y = G_i M_ij :  N_j += V_ijᴴ Y    D_j += Yᴴ Y
+//   N_i += V G_j Mᴴ    D_i += M H_j Mᴴ        N_j += Vᴴ G_i M    D_j += Mᴴ H_i M
 //
-// Rows lie one after the other, in the order they are read, V and M times the root of the pair's weight:
+// What does not change from one iteration to the next is made beforehand, by the form of the model:
 //
-//   row : [column / lanes][V then M: 00 re, 00 im, 01 re … 11 im][column mod lanes]   float
+//   unpolarised   M = m·1            A = V m*                           |m|²                     72 products a pair
+//   diagonal      M = diag(m, n)     A = V m*, V n* for either column   |m|², |n|², m n*         76
+//   general                          V, M                               L with D = L·H          160
 //
-// with zeros past the diagonal. The diagonal is the caller's.
+// Planes of a station: G's first column as G_00 re, im, G_10 re, im, its second likewise, then H (or D) as 00, 11, √2 re 01,
+// √2 im 01: in these numbers Mᴴ H M is made by L turned over. The half lies in panels of four rows as in stefcal_kernels.h, with
+// zeros on and above the diagonal, and a panel in parts of VECTORS_AT_ONCE vectors of columns, each in the order it is read:
+// PairPlace says where. The diagonal is the caller's.
 #pragma once
-#include "backend/cpu/native.h"
+#include "calibrate/cpu/stefcal_kernels.h"
 
 namespace corella {
 
-/** Numbers of a gain; of the sums of a station: N as eight, then D as 00, 11, 01 re, 01 im. */
-constexpr int64_t GAIN_PLANES = 8, SUM_PLANES = 12;
+/** Numbers of a gain, and of all sums of a station. */
+constexpr int64_t GAIN_PLANES = 8, ALL_PLANES = 12;
 
-struct FullRows {
-  const float *values;
-  /** offsets : [row], in floats, one more than there are rows. */
-  const int64_t *offsets;
-  int64_t first, end;
-  /** Last row first: what the previous sweep touched last is still in the cache. */
-  bool backwards;
+enum ModelForm : int { UNPOLARISED, DIAGONAL, GENERAL };
+constexpr int FORMS = 3;
+/** A as its rows, then |m|²; A of either column, |m|², |n|², m n* as re, im; V and M as their rows, L as its rows. */
+constexpr int64_t PAIR_FLOATS[FORMS] = {9, 20, 32};
+
+/** Columns are taken in parts that stay in the first cache while each loop goes over them. */
+constexpr int64_t VECTORS_AT_ONCE = 16;
+
+/** Where the numbers of a form lie in a part of `vectors` vectors of columns, in vectors from its beginning. */
+template <ModelForm FORM>
+struct PairPlace {
+  /** Numbers that make N, in blocks of so many to a pair; those that make D. */
+  static constexpr int64_t PRODUCTS = FORM == UNPOLARISED ? 8 : 16, BLOCK = FORM == GENERAL ? 16 : 8,
+                           BLOCKS = PRODUCTS / BLOCK, POWERS = PAIR_FLOATS[FORM] - PRODUCTS;
+  /** Rows whose products are made together: [rows / together][block][vector][row][number]. */
+  int64_t vectors, together;
+
+  int64_t product(int64_t row, int64_t block, int64_t vector) const {
+    return (((row / together * BLOCKS + block) * vectors + vector) * together + row % together) * BLOCK;
+  }
+  /** [vector][row][number]; of a general model [row][vector][number]. */
+  int64_t power(int64_t row, int64_t vector) const {
+    const int64_t before = PANEL_ROWS * vectors * PRODUCTS;
+    return before + (FORM == GENERAL ? row * vectors + vector : vector * PANEL_ROWS + row) * POWERS;
+  }
 };
 
-/** Planes of one number a station, `stride` apart. */
-template <class Real>
-struct FullPlanes {
-  Real *first;
+/** What a step takes of the stations, in planes `stride` apart; zeros past the last. */
+struct FullStations {
   int64_t stride;
+  const double *gains, *anchorSums;
+  /** partial : [part][plane][s], to be added to anchorSums; own : [plane][s] likewise, or nothing. */
+  const float *partial;
+  int64_t parts;
+  const double *own;
+  /** What turns N D⁻¹ of scaled sums into a gain. */
+  double ratio;
+  /** Out: N D⁻¹, or the gains as they are where D has no inverse. */
+  double *next;
+};
+
+/** Squares, summed over stations: of the step, of the gains after it. */
+struct FullMovement {
+  double change, size;
+};
+/** Of a step also Σ Gᴴ (N − G D), N and D as they make it, as 00, 10, 01, 11. */
+struct FullStep {
+  FullMovement movement;
+  double right[8];
 };
 
 struct FullKernels {
-  /** Floats in a vector: columns are padded to multiples of it. */
-  int64_t lanes;
-  /** Adds to `sums` what the rows give. */
-  void (*sweep)(const FullRows &rows, FullPlanes<const float> gains, FullPlanes<float> sums);
-  /** The same with gains and sums in float64. */
-  void (*sweepExactly)(const FullRows &rows, FullPlanes<const double> gains, FullPlanes<double> sums);
+  /** Floats in a vector; rows whose products are made together, of a general model one. */
+  int64_t lanes, together;
+  /** By the form; adds to `sums` what the range's pairs give. */
+  void (*sweep[FORMS])(const PanelRange &range, StationPlanes<const float> in, StationPlanes<float> sums);
+  /** The same with factors and sums in float64. */
+  void (*sweepExactly[FORMS])(const PanelRange &range, StationPlanes<const double> in, StationPlanes<double> sums);
+  /** Of stations first … end − 1, both multiples of 16. */
+  FullStep (*step)(const FullStations &stations, int64_t first, int64_t end);
+  /** next + G u, u as 00, 10, 01, 11. */
+  FullMovement (*amend)(int64_t stride, const double *gains, const double *u, double *next, int64_t first, int64_t end);
+  /** Gains, and H of them, less the anchor; the sum of squares of the former. */
+  double (*keepDistance)(int64_t stride, const double *gains, const double *anchor, float *distance, int64_t first,
+                         int64_t end);
 };
 
 CORELLA_DECLARE(const FullKernels, fullKernels)

@@ -1,39 +1,81 @@
-// Full-polarisation StEFCal from memory, one launch an iteration; formula and layout as in full/plan.ts.
+// Full-polarisation StEFCal from memory, two launches an iteration; formula and layout as in full/plan.ts.
 //
-//   blocks : [k][i][V row 0, V row 1, M row 0, M row 1][j] float4, both triangles: V and M times the root of the pair's
-//            weight, scaled; a float4 is one row of a matrix, (re, im) of its two elements
-//   gains  : [2][k][i][8] float64; `step` reads the set of its parity before it and writes its own
+//   pairs : [k][i][numbers of the pair][column] float32, both triangles, COLUMNS = stations rounded up to 4. By the model's form:
+//           0 unpolarised, M = m 1: A = V m* as two float4 (its rows), |m|^2;                     9 numbers
+//           1 diagonal, M = diag(m, n): V m*, V n* as four float4, (|m|^2, |n|^2, m n*);         20
+//           2 general: V and M as four float4;                                                   16
+//           all times the pair's weight (general: its root), scaled
+//   gains, next : [k][i][8] float64; `fullStep` reads gains and writes next, `fullMix` takes both to the next gains
+//   sums  : [k][i][12] float64, N as eight numbers, D as 00, 11, 01 re, 01 im, of `gains`
 //
 // Sums are float32 while a solve's gains move by more than SWITCH_BELOW, and float64 from there on.
 #include "baselines.cuh"
 #include "integers.cuh"
 
+constexpr int UNPOLARISED = 0, DIAGONAL = 1, GENERAL = 2;
+__device__ __forceinline__ int numbersOf(int form) { return form == UNPOLARISED ? 9 : form == DIAGONAL ? 20 : 16; }
+__device__ __forceinline__ int64_t columnsOf(int stations) { return (stations + 3) / 4 * 4; }
+
+// a conj(b)
+__device__ __forceinline__ double2 byConjugate(double2 a, double2 b) {
+  return make_double2(a.x * b.x + a.y * b.y, a.y * b.x - a.x * b.y);
+}
+__device__ __forceinline__ float4 narrow(double2 a, double2 b, double scale) {
+  return make_float4((float)(a.x * scale), (float)(a.y * scale), (float)(b.x * scale), (float)(b.y * scale));
+}
+
+// One pair seen from its row: v and m as 00, 01, 10, 11.
+__device__ __forceinline__ void writePair(float *row, int64_t columns, int64_t j, const double2 (&v)[4],
+                                          const double2 (&m)[4], double weight, double ofData, double ofModel,
+                                          int form) {
+  float4 *four = (float4 *)row + j;
+  const double product = weight * ofData * ofModel, power = weight * ofModel * ofModel;
+  if (form == GENERAL) {
+    const double root = sqrt(weight);
+    four[0] = narrow(v[0], v[1], root * ofData), four[columns] = narrow(v[2], v[3], root * ofData);
+    four[2 * columns] = narrow(m[0], m[1], root * ofModel), four[3 * columns] = narrow(m[2], m[3], root * ofModel);
+    return;
+  }
+  for (int c = 0; c < (form == DIAGONAL ? 2 : 1); ++c) {
+    const double2 of = m[3 * c];
+    four[2 * c * columns] = narrow(byConjugate(v[0], of), byConjugate(v[1], of), product);
+    four[(2 * c + 1) * columns] = narrow(byConjugate(v[2], of), byConjugate(v[3], of), product);
+  }
+  const double first = m[0].x * m[0].x + m[0].y * m[0].y, second = m[3].x * m[3].x + m[3].y * m[3].y;
+  if (form == DIAGONAL)
+    four[4 * columns] = narrow(make_double2(first, second), byConjugate(m[0], m[3]), power);
+  else
+    row[8 * columns + j] = (float)(first * power);
+}
+
 // data, model : [k][b][8] float64; weights : [k][b]; scales : [k][2], what V and M are multiplied by.
 // Grid: (baselines / 128, solves), grid-stride over both; 128 threads.
 extern "C" __global__ void __launch_bounds__(128)
-    makeBlocks(const double *data, const double *model, const double *weights, const double *scales, float4 *blocks,
-               int solves, int stations) {
-  const int64_t baselines = (int64_t)stations * (stations + 1) / 2;
+    makePairs(const double *data, const double *model, const double *weights, const double *scales, float *pairs,
+              int solves, int stations, int form) {
+  const int64_t baselines = (int64_t)stations * (stations + 1) / 2, columns = columnsOf(stations);
+  const int64_t rowFloats = numbersOf(form) * columns;
   for (int64_t k = blockIdx.y; k < solves; k += gridDim.y)
     for (int64_t b = (int64_t)blockIdx.x * 128 + threadIdx.x; b < baselines; b += (int64_t)gridDim.x * 128) {
       int64_t i, j;
       stationsOf(b, i, j);
       const double weight = weights[k * baselines + b];
-      const double root = sqrt(weight);
-      for (int part = 0; part < 2; ++part) {
-        const double *from = (part == 0 ? data : model) + 8 * (k * baselines + b);
-        const double scale = root * scales[2 * k + part];
-        float x[8];
-        for (int n = 0; n < 8; ++n) x[n] = weight == 0 ? 0.0f : (float)(from[n] * scale);
-        float4 *own = blocks + ((k * stations + i) * 4 + 2 * part) * stations + j;
-        float4 *other = blocks + ((k * stations + j) * 4 + 2 * part) * stations + i;
-        own[0] = make_float4(x[0], x[1], x[2], x[3]);
-        own[stations] = make_float4(x[4], x[5], x[6], x[7]);
-        if (i == j) continue;
-        // turned over its diagonal and conjugated
-        other[0] = make_float4(x[0], -x[1], x[4], -x[5]);
-        other[stations] = make_float4(x[2], -x[3], x[6], -x[7]);
+      double2 v[4], m[4], vTurned[4], mTurned[4];
+      for (int n = 0; n < 4; ++n) {
+        const int64_t at = 8 * (k * baselines + b) + 2 * n;
+        v[n] = weight == 0 ? make_double2(0, 0) : make_double2(data[at], data[at + 1]);
+        m[n] = weight == 0 ? make_double2(0, 0) : make_double2(model[at], model[at + 1]);
       }
+      // over their diagonals and conjugated
+      for (int n = 0; n < 4; ++n) {
+        const int from = 2 * (n % 2) + n / 2;
+        vTurned[n] = make_double2(v[from].x, -v[from].y), mTurned[n] = make_double2(m[from].x, -m[from].y);
+      }
+      writePair(pairs + (k * stations + i) * rowFloats, columns, j, v, m, weight, scales[2 * k], scales[2 * k + 1],
+                form);
+      if (i != j)
+        writePair(pairs + (k * stations + j) * rowFloats, columns, i, vTurned, mTurned, weight, scales[2 * k],
+                  scales[2 * k + 1], form);
     }
 }
 
@@ -44,72 +86,120 @@ struct Pair {
 // sum + a b
 template <class Real>
 __device__ __forceinline__ void add(Pair<Real> &sum, const Pair<Real> &a, const Pair<Real> &b) {
-  sum.re += a.re * b.re - a.im * b.im;
-  sum.im += a.re * b.im + a.im * b.re;
+  sum.re += a.re * b.re, sum.re -= a.im * b.im;
+  sum.im += a.re * b.im, sum.im += a.im * b.re;
 }
 // sum + conj(a) b
 template <class Real>
 __device__ __forceinline__ void addConjugated(Pair<Real> &sum, const Pair<Real> &a, const Pair<Real> &b) {
-  sum.re += a.re * b.re + a.im * b.im;
-  sum.im += a.re * b.im - a.im * b.re;
+  sum.re += a.re * b.re, sum.re += a.im * b.im;
+  sum.im += a.re * b.im, sum.im -= a.im * b.re;
+}
+// out = two rows of four float32
+template <class Real>
+__device__ __forceinline__ void widen(Pair<Real> (&out)[4], const float4 &first, const float4 &second) {
+  out[0] = {(Real)first.x, (Real)first.y}, out[1] = {(Real)first.z, (Real)first.w};
+  out[2] = {(Real)second.x, (Real)second.y}, out[3] = {(Real)second.z, (Real)second.w};
 }
 
 // What this thread's columns give: N as eight numbers, then D as 00, 11, 01 re, 01 im.
-template <class Real>
-__device__ __forceinline__ void sumRow(const float4 *row, const double *before, int stations, double (&sums)[12]) {
+template <class Real, int FORM>
+__device__ __forceinline__ void sumRow(const float *row, const double *before, int stations, double (&sums)[12]) {
+  const int64_t columns = columnsOf(stations);
+  const float4 *four = (const float4 *)row;
   Pair<Real> n[4] = {};
   Pair<Real> cross = {};
   Real d00 = 0, d11 = 0;
+#pragma unroll 2
   for (int j = threadIdx.x; j < stations; j += 128) {
-    const float4 v0 = row[j], v1 = row[stations + j], m0 = row[2 * stations + j], m1 = row[3 * stations + j];
-    const Pair<Real> v[4] = {{v0.x, v0.y}, {v0.z, v0.w}, {v1.x, v1.y}, {v1.z, v1.w}};
-    // conjugated: Z = G_j M^H
-    const Pair<Real> m[4] = {{m0.x, -m0.y}, {m0.z, -m0.w}, {m1.x, -m1.y}, {m1.z, -m1.w}};
     Pair<Real> g[4];
 #pragma unroll
     for (int e = 0; e < 4; ++e) {
-      g[e].re = (Real)before[8 * j + 2 * e];
-      g[e].im = (Real)before[8 * j + 2 * e + 1];
+      const double2 from = ((const double2 *)before)[4 * j + e];
+      g[e] = {(Real)from.x, (Real)from.y};
     }
-    Pair<Real> z[4] = {};
+    if constexpr (FORM == GENERAL) {
+      Pair<Real> v[4], m[4], z[4] = {};
+      widen(v, four[j], four[columns + j]);
+      widen(m, four[2 * columns + j], four[3 * columns + j]);
 #pragma unroll
-    for (int a = 0; a < 2; ++a)
+      for (int e = 0; e < 4; ++e) m[e].im = -m[e].im;  // Z = G_j M^H
 #pragma unroll
-      for (int b = 0; b < 2; ++b) {
-        add(z[2 * a + b], g[2 * a], m[2 * b]);
-        add(z[2 * a + b], g[2 * a + 1], m[2 * b + 1]);
+      for (int a = 0; a < 2; ++a)
+#pragma unroll
+        for (int b = 0; b < 2; ++b) {
+          add(z[2 * a + b], g[2 * a], m[2 * b]);
+          add(z[2 * a + b], g[2 * a + 1], m[2 * b + 1]);
+        }
+#pragma unroll
+      for (int a = 0; a < 2; ++a)
+#pragma unroll
+        for (int b = 0; b < 2; ++b) {
+          add(n[2 * a + b], v[2 * a], z[b]);
+          add(n[2 * a + b], v[2 * a + 1], z[2 + b]);
+        }
+      d00 += z[0].re * z[0].re + z[0].im * z[0].im + z[2].re * z[2].re + z[2].im * z[2].im;
+      d11 += z[1].re * z[1].re + z[1].im * z[1].im + z[3].re * z[3].re + z[3].im * z[3].im;
+      addConjugated(cross, z[0], z[1]);
+      addConjugated(cross, z[2], z[3]);
+    } else {
+      Pair<Real> first[4], second[4];
+      widen(first, four[j], four[columns + j]);
+      if constexpr (FORM == DIAGONAL) widen(second, four[2 * columns + j], four[3 * columns + j]);
+#pragma unroll
+      for (int a = 0; a < 2; ++a)
+#pragma unroll
+        for (int c = 0; c < 2; ++c) {
+          add(n[2 * a], first[2 * a + c], g[2 * c]);
+          add(n[2 * a + 1], FORM == DIAGONAL ? second[2 * a + c] : first[2 * a + c], g[2 * c + 1]);
+        }
+      const Real h00 = g[0].re * g[0].re + g[0].im * g[0].im + g[2].re * g[2].re + g[2].im * g[2].im;
+      const Real h11 = g[1].re * g[1].re + g[1].im * g[1].im + g[3].re * g[3].re + g[3].im * g[3].im;
+      Pair<Real> h01 = {};
+      addConjugated(h01, g[0], g[1]);
+      addConjugated(h01, g[2], g[3]);
+      if constexpr (FORM == DIAGONAL) {
+        const float4 power = four[4 * columns + j];
+        d00 += (Real)power.x * h00, d11 += (Real)power.y * h11;
+        add(cross, Pair<Real>{(Real)power.z, (Real)power.w}, h01);
+      } else {
+        const Real power = (Real)row[8 * columns + j];
+        d00 += power * h00, d11 += power * h11;
+        cross.re += power * h01.re, cross.im += power * h01.im;
       }
-#pragma unroll
-    for (int a = 0; a < 2; ++a)
-#pragma unroll
-      for (int b = 0; b < 2; ++b) {
-        add(n[2 * a + b], v[2 * a], z[b]);
-        add(n[2 * a + b], v[2 * a + 1], z[2 + b]);
-      }
-    d00 += z[0].re * z[0].re + z[0].im * z[0].im + z[2].re * z[2].re + z[2].im * z[2].im;
-    d11 += z[1].re * z[1].re + z[1].im * z[1].im + z[3].re * z[3].re + z[3].im * z[3].im;
-    addConjugated(cross, z[0], z[1]);
-    addConjugated(cross, z[2], z[3]);
+    }
   }
 #pragma unroll
   for (int e = 0; e < 4; ++e) sums[2 * e] = n[e].re, sums[2 * e + 1] = n[e].im;
   sums[8] = d00, sums[9] = d11, sums[10] = cross.re, sums[11] = cross.im;
 }
 
+template <int FORM>
+__device__ __forceinline__ void sumRow(bool exactly, const float *row, const double *before, int stations,
+                                       double (&sums)[12]) {
+  if (exactly)
+    sumRow<double, FORM>(row, before, stations, sums);
+  else
+    sumRow<float, FORM>(row, before, stations, sums);
+}
+
 // ratios : [k], what turns N D^-1 of scaled sums into a gain. Grid: (stations, solves), grid-stride over solves.
 extern "C" __global__ void __launch_bounds__(128)
-    fullStep(const float4 *blocks, double *gains, const int *done, const int *exact, const double *ratios, int solves,
-             int stations, int step) {
+    fullStep(const float *pairs, const double *gains, double *next, double *sumsOut, const int *done, const int *exact,
+             const double *ratios, int solves, int stations, int form) {
   const int i = blockIdx.x;
+  const int64_t rowFloats = numbersOf(form) * columnsOf(stations);
   for (int64_t k = blockIdx.y; k < solves; k += gridDim.y) {
     if (done[k]) continue;
-    const double *before = gains + ((1 - (step & 1)) * (int64_t)solves + k) * stations * 8;
-    const float4 *row = blocks + (k * stations + i) * 4 * stations;
+    const double *before = gains + k * stations * 8;
+    const float *row = pairs + (k * stations + i) * rowFloats;
     double sums[12];
-    if (exact[k])
-      sumRow<double>(row, before, stations, sums);
+    if (form == UNPOLARISED)
+      sumRow<UNPOLARISED>(exact[k], row, before, stations, sums);
+    else if (form == DIAGONAL)
+      sumRow<DIAGONAL>(exact[k], row, before, stations, sums);
     else
-      sumRow<float>(row, before, stations, sums);
+      sumRow<GENERAL>(exact[k], row, before, stations, sums);
     __shared__ double parts[12][4];
 #pragma unroll
     for (int e = 0; e < 12; ++e)
@@ -124,55 +214,23 @@ extern "C" __global__ void __launch_bounds__(128)
     __syncthreads();
     if (threadIdx.x > 0) continue;
 #pragma unroll
-    for (int e = 0; e < 12; ++e) sums[e] = parts[e][0] + parts[e][1] + parts[e][2] + parts[e][3];
+    for (int e = 0; e < 12; ++e) {
+      sums[e] = parts[e][0] + parts[e][1] + parts[e][2] + parts[e][3];
+      sumsOut[(k * stations + i) * 12 + e] = sums[e];
+    }
     const double d00 = sums[8], d11 = sums[9], re = sums[10], im = sums[11];
     const double determinant = d00 * d11 - re * re - im * im;
     const bool solvable = determinant > LEAST_DETERMINANT * d00 * d11;
     const double scale = solvable ? ratios[k] / determinant : 0;
-    double *after = gains + ((step & 1) * (int64_t)solves + k) * stations * 8 + 8 * i;
+    double *after = next + (k * stations + i) * 8;
     const double *was = before + 8 * i;
     for (int a = 0; a < 2; ++a) {
       const double *n = sums + 4 * a;
       // (n0, n1) times [[d11, -d01], [-conj(d01), d00]]
-      double next[4] = {(n[0] * d11 - n[2] * re - n[3] * im) * scale, (n[1] * d11 + n[2] * im - n[3] * re) * scale,
-                        (n[2] * d00 - n[0] * re + n[1] * im) * scale, (n[3] * d00 - n[0] * im - n[1] * re) * scale};
-      for (int e = 0; e < 4; ++e) {
-        const double old = was[4 * a + e];
-        const double moved = solvable ? next[e] : old;
-        after[4 * a + e] = step % 2 == 0 ? 0.5 * (moved + old) : moved;
-      }
+      const double moved[4] = {
+          (n[0] * d11 - n[2] * re - n[3] * im) * scale, (n[1] * d11 + n[2] * im - n[3] * re) * scale,
+          (n[2] * d00 - n[0] * re + n[1] * im) * scale, (n[3] * d00 - n[0] * im - n[1] * re) * scale};
+      for (int e = 0; e < 4; ++e) after[4 * a + e] = solvable ? moved[e] : was[4 * a + e];
     }
   }
-}
-
-// After each step: whether a solve goes on in float64; whether its gains changed by less than the tolerance (even steps), or
-// it had its last step. changes : [k], iterations : [k], out. Grid: solves.
-extern "C" __global__ void __launch_bounds__(128)
-    fullJudge(const double *gains, int *done, int *exact, int *iterations, double *changes, double tolerance,
-              int solves, int stations, int step, int most) {
-  const int64_t k = blockIdx.x;
-  if (done[k]) return;
-  const double *now = gains + ((step & 1) * (int64_t)solves + k) * stations * 8;
-  const double *before = gains + ((1 - (step & 1)) * (int64_t)solves + k) * stations * 8;
-  double changed = 0, size = 0;
-  for (int n = threadIdx.x; n < 8 * stations; n += 128) {
-    changed += (now[n] - before[n]) * (now[n] - before[n]);
-    size += now[n] * now[n];
-  }
-  __shared__ double parts[2][4];
-#pragma unroll
-  for (int lanes = 16; lanes >= 1; lanes /= 2) {
-    changed += __shfl_xor_sync(0xFFFFFFFFu, changed, lanes);
-    size += __shfl_xor_sync(0xFFFFFFFFu, size, lanes);
-  }
-  if (threadIdx.x % 32 == 0) parts[0][threadIdx.x / 32] = changed, parts[1][threadIdx.x / 32] = size;
-  __syncthreads();
-  if (threadIdx.x > 0) return;
-  changed = parts[0][0] + parts[0][1] + parts[0][2] + parts[0][3];
-  size = parts[1][0] + parts[1][1] + parts[1][2] + parts[1][3];
-  const double change = sqrt(changed / size);
-  iterations[k] = step;
-  changes[k] = change;
-  if (change < SWITCH_BELOW) exact[k] = 1;
-  if ((step % 2 == 0 && change < tolerance) || step >= most) done[k] = 1;
 }
