@@ -170,9 +170,9 @@ function sizes(): void {
       const samples = 40;
       const spectra = randomSpectra(10, 'ci8', plan, samples);
       const gaps = [
-        { firstChannel: 1, endChannel: 2, firstInput: 0, endInput: 3, firstSample: 5, endSample: 21 },
+        { firstChannel: 1, endChannel: 2, firstInput: 0, endInput: 4, firstSample: 5, endSample: 21 },
       ];
-      for (let a = 0; a < 3; a++)
+      for (let a = 0; a < 4; a++)
         spectra.fill(0, 2 * ((inputs + a) * samples + 5), 2 * ((inputs + a) * samples + 21));
       const block = backend.allocateSpectra({ type: 'ci8', channels: 2, inputs, capacity: samples });
       const imager = await prepareCudaDirectImager(plan, backend, { precision: 'single' });
