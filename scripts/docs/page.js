@@ -1,7 +1,7 @@
 // What a page of the documentation asks its reader to type. Fenced blocks of `sh` are command lines; in `console` blocks
 // those after `$ `, and the lines below are what they print. A comment before a block, which readers do not see, says
 // more of it:
-//   <!-- needs: a card -->         not run: why. Where it is the name of a file, run if CORELLA_TEST_DATA holds it
+//   <!-- needs: a card -->         not run: why. Where it is the name of a file, run if CORELLA_TEST_DATA holds it; the compiled library: run where there is one
 //   <!-- file: garden.json -->     not a command: the reader writes this file
 //   <!-- background -->            another terminal: goes on until the page ends, then Ctrl-C
 //   <!-- until: live.png -->       Ctrl-C as soon as this file is there

@@ -61,10 +61,7 @@ describe('a bench', () => {
       const ran = await corella(folder, ...words, ...only, '--json');
       assert.equal(ran.code, 0, ran.stderr);
       const { rows } = JSON.parse(ran.stdout) as { rows: { parameters: { channels: number } }[] };
-      assert.deepEqual(
-        rows.map(({ parameters }) => parameters.channels),
-        [256],
-      );
+      assert.ok(rows.length > 0 && rows.every(({ parameters }) => parameters.channels === 256));
       const none = await corella(folder, ...words, '--only', 'chanels=256');
       assert.equal(none.code, 1);
       assert.match(

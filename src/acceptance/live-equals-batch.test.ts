@@ -124,10 +124,17 @@ describe('live equals batch', () => {
         batch.forEach((one, k) => {
           assert.deepEqual(ours[k].visibilities, one.visibilities, `sums of integration ${k}`);
           assert.deepEqual(ours[k].counts, one.counts, `counts of integration ${k}`);
+          assert.deepEqual(
+            ours[k].productCounts,
+            one.productCounts,
+            `counts of products of integration ${k}`,
+          );
         });
         const rate = format === 'mwa' ? 320_000 : 25_000;
         assert.ok(
-          batch.some(({ counts, durationS }) => counts.some((count) => count < Math.round(durationS * rate))),
+          batch.some(({ counts, productCounts, durationS }) =>
+            (productCounts ?? counts).some((count) => count < Math.round(durationS * rate)),
+          ),
         );
       });
 

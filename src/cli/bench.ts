@@ -97,7 +97,7 @@ async function run(kernel: string | undefined, options: BenchOptions): Promise<v
       refuse(
         'bench',
         `${wanted ?? 'no kernel'} has nothing to measure on this backend`,
-        'try --backend cuda',
+        'try --backend cpu or cuda; corella devices says which are here',
       );
     }
   } finally {

@@ -146,8 +146,13 @@ export async function runWide(
     ...(clean && { clean }),
   };
   const stage = terminal.stage('image');
-  const made = await withBackend(options, (backend) =>
-    imageWide(
+  const made = await withBackend(options, (backend) => {
+    if (backend.kind === 'reference')
+      terminal.say(
+        'reference: every pixel is summed over every visibility by the formula, exact and slow; with a C++ compiler ' +
+          '(then npm rebuild corella) it takes a moment; fewer --pixels are faster',
+      );
+    return imageWide(
       () => integrationsOf(file, options.integration),
       {
         ...{ backend, telescope, ...gains, polarisations: header.polarisations },
@@ -158,8 +163,8 @@ export async function runWide(
         },
       },
       settings,
-    ),
-  );
+    );
+  });
   const seconds = stage.done();
   const unit = imageUnit(file, options);
   const sky = choice.beam ? correctedWide(made, choice.beam, telescope, header.phaseCentre) : made;

@@ -1,11 +1,14 @@
 /** Samples that never came, in every shape a gap has: what is counted must be what a plain count finds. */
 import { baselineIndex } from '../../core/axes.js';
 import type { VoltageGap } from '../../core/gaps.js';
+import { productCount } from '../../core/product-counts.js';
 import { randomStream, type RandomStream } from '../../core/random.js';
 import { correlateSamples } from '../engines.js';
 import { all, type Check, type Figure, type Rig } from '../figure.js';
 import { digitise, noise, voltagesOf } from '../signals.js';
 
+/** XX, XY, YX, YY. */
+const PRODUCTS = [[0, 0], [0, 1], [1, 0], [1, 1]] as const; // prettier-ignore
 const STATIONS = 5;
 const INPUTS = 2 * STATIONS;
 const CHANNELS = 16;
@@ -30,7 +33,7 @@ export const lossFigure: Figure = {
   name: 'loss',
   title: 'Loss becomes weight',
   about:
-    'Voltages with gaps through F- and X-engine. A spectrum is missing for a station when any sample under its window is missing in either polarisation; the weight of every pair must be the number of spectra that both have.',
+    'Voltages with gaps through F- and X-engine. A spectrum is missing for an input when any sample under its window is missing; the weight of every product must be the number of spectra that both its inputs have.',
   measure: async (rig) => {
     const checks: Check[] = [];
     for (const [kind, make] of Object.entries(kinds)) checks.push(await count(rig, kind, make));
@@ -74,22 +77,22 @@ async function count(
     },
     { channels: CHANNELS, taps: TAPS, outputType: 'ci8' },
   );
-  const present = (station: number, spectrum: number): boolean => {
-    for (let p = 0; p < 2; p++)
-      for (let n = 0; n < TAPS * CHANNELS; n++)
-        if (missing[(2 * station + p) * SAMPLES + spectrum * CHANNELS + n] === 1) return false;
+  const present = (input: number, spectrum: number): boolean => {
+    for (let n = 0; n < TAPS * CHANNELS; n++)
+      if (missing[input * SAMPLES + spectrum * CHANNELS + n] === 1) return false;
     return true;
   };
-  const has = Array.from({ length: STATIONS }, (_, s) =>
-    Array.from({ length: SPECTRA }, (_row, k) => present(s, k)),
+  const has = Array.from({ length: INPUTS }, (_, a) =>
+    Array.from({ length: SPECTRA }, (_row, k) => present(a, k)),
   );
   const baselines = baselineIndex(STATIONS - 1, STATIONS - 1) + 1;
   let right = 0;
   for (let c = 0; c < CHANNELS; c++)
     for (let i = 0; i < STATIONS; i++)
-      for (let j = 0; j <= i; j++) {
-        const wanted = has[i].filter((there, k) => there && has[j][k]).length;
-        if (integration.counts[c * baselines + baselineIndex(i, j)] === wanted) right++;
-      }
-  return all(`${kind}: weights`, right, CHANNELS * baselines);
+      for (let j = 0; j <= i; j++)
+        for (const [p, q] of PRODUCTS) {
+          const wanted = has[2 * i + p].filter((there, k) => there && has[2 * j + q][k]).length;
+          if (productCount(integration, c * baselines + baselineIndex(i, j), p, q) === wanted) right++;
+        }
+  return all(`${kind}: weights`, right, CHANNELS * baselines * PRODUCTS.length);
 }
