@@ -61,7 +61,8 @@ function smaller(png) {
 const night = await openNight({
   send: [
     ...['--simulate', '--stations', '32', '--rate', '3.2kHz', '--duration', '5s', '--loop'],
-    ...['--noise', '2000', '--time', '2026-06-21T08:00:00Z', '--restamp'],
+    // The sky of now, for that is the time that packets get: gains by the sky of another hour are not taken.
+    ...['--noise', '2000', '--time', new Date().toISOString(), '--restamp'],
     ...['--format', 'snap2', '--channels', '8'],
   ],
   live: [

@@ -31,7 +31,10 @@ const clockTicks = (_: uPlot, ticks: number[]): string[] => {
 /** With as many decimals as tell one tick from the next. */
 const plainTicks = (_: uPlot, ticks: number[]): string[] => {
   const step = ticks.length > 1 ? ticks[1] - ticks[0] : 1;
-  const isWhole = (decimals: number): boolean => Math.abs(((step * 10 ** decimals + 0.5) % 1) - 0.5) < 1e-3;
+  const isWhole = (decimals: number): boolean => {
+    const steps = step * 10 ** decimals;
+    return Math.round(steps) >= 1 && Math.abs(steps - Math.round(steps)) < 1e-4;
+  };
   const decimals = [0, 1, 2, 3, 4, 5, 6, 7, 8].find(isWhole) ?? 9;
   return ticks.map((value) => value.toFixed(decimals));
 };
