@@ -110,6 +110,7 @@ export class CorellaChart extends LitElement {
           ...axis,
           ...(wanted.xLabel !== undefined && { label: wanted.xLabel }),
           values: wanted.time === true ? clockTicks : plainTicks,
+          space: 80,
         },
         { ...axis, label: wanted.yLabel, size: 62 },
       ],
