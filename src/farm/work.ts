@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import type { Backend } from '../backend/backend.js';
 import { gainsCA, spectraSizeBytes, voltageSizeBytes } from '../core/axes.js';
+import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import {
   checkSame,
@@ -26,6 +27,8 @@ import {
   type PartAccount,
   type SpectraBox,
 } from '../pipeline/parts.js';
+import type { DirectSkyImage } from '../pipeline/stages/direct-image.js';
+import type { Emit } from '../pipeline/stages/stage.js';
 import { partOfRecording } from '../pipeline/part-of-recording.js';
 import { fixedDelays, mostDelaySamples, type RequestedDelays } from '../pipeline/tracking.js';
 import type { ChannelisePlan } from '../channelise/index.js';
@@ -190,20 +193,29 @@ async function correlate(
     ...(stop && { stop }),
   };
   const stretches = stretchesOf(clockOf(settings, recording, plan), box.firstSpectrum, box.endSpectrum);
-  let at = 0;
-  const account = await correlatePart(
-    recording,
-    plan,
-    settings,
-    box,
-    ({ visibilities, counts, productCounts }) => {
-      const stretch = stretches.at(at++);
-      if (!stretch) throw new Error(`more integrations than the ${stretches.length} of the plan`);
+  return eachOnce(
+    stretches,
+    (emit: Emit<Integration>) => correlatePart(recording, plan, settings, box, emit),
+    (stretch, { visibilities, counts, productCounts }) => {
       body.add(stretch, visibilities, productCounts ?? counts);
-      return Promise.resolve();
     },
   );
-  if (at !== stretches.length) throw new Error(`${at} integrations instead of ${stretches.length}`);
+}
+
+/** What is made of a part, one for each stretch that its plan has: no more, and no fewer. */
+async function eachOnce<Stretch, One>(
+  stretches: readonly Stretch[],
+  make: (emit: Emit<One>) => Promise<PartAccount>,
+  take: (stretch: Stretch, one: One) => void,
+): Promise<PartAccount> {
+  let made = 0;
+  const account = await make((one) => {
+    const stretch = stretches.at(made++);
+    if (!stretch) throw new Error(`more than the ${stretches.length} of the plan`);
+    take(stretch, one);
+    return Promise.resolve();
+  });
+  if (made !== stretches.length) throw new Error(`${made} were made instead of ${stretches.length}`);
   return account;
 }
 
@@ -253,23 +265,18 @@ async function image(
       : recording;
   const stretches = stretchesOf(imageClock(everyS, recording, plan), box.firstSpectrum, box.endSpectrum);
   const calibrated = gainsOf(asked, frequenciesHz.length, recording.inputs);
-  let at = 0;
-  return imagePart(
-    recording,
-    plan,
-    {
-      ...{ backend, telescope, frequenciesHz, everyS, image: imageSettingsOf(asked), autos, plannedFor },
-      ...(calibrated && { calibrated }),
-      ...(stop && { stop }),
-    },
-    box,
-    ({ image: made, plan: planned, weights, start, durationS, frame }) => {
-      const stretch = stretches.at(at++);
-      if (!stretch) throw new Error(`more images than the ${stretches.length} of the plan`);
+  const settings = {
+    ...{ backend, telescope, frequenciesHz, everyS, image: imageSettingsOf(asked), autos, plannedFor },
+    ...(calibrated && { calibrated }),
+    ...(stop && { stop }),
+  };
+  return eachOnce(
+    stretches,
+    (emit: Emit<DirectSkyImage>) => imagePart(recording, plan, settings, box, emit),
+    (stretch, { image: made, plan: planned, weights, start, durationS, frame }) => {
       if (overUsual !== undefined) brightnessAtUsualGain(made, { overUsual });
       const plane = stokesI(averageChannels(made, planned, weights), planned, 0);
       body.add({ ...stretch, image: { start, durationS, moment: frame.moment } }, plane);
-      return Promise.resolve();
     },
   );
 }

@@ -66,7 +66,7 @@ export async function imagePart(
     const counted = { missingSamples: 0 };
     const { firstSpectrum } = box;
     const stages = chain(
-      prepareTakeSpectra({ backend, source: recording, clock, firstSpectrum }),
+      prepareTakeSpectra({ backend, source: recording, clock, firstSpectrum, gapsCover: 'stations' }),
       prepareDirectImage({ ...imaging, grid: recording, lastsS: everyS }),
     );
     await run(spectraWithin(recording, box, counted), stages, emit, stop && { stop });
@@ -76,7 +76,8 @@ export async function imagePart(
   const grid = spectrumGrid(recording, plan);
   return channelised(
     recording,
-    plan,
+    // An image has one count of a pair, as imageDirect's plans say too.
+    { ...plan, gapsCover: 'stations' },
     // Images are floats: blocks are those of the whole.
     { backend, clock, lists: 'gaps', ...(stop && { stop }) },
     box,
