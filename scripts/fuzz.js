@@ -28,15 +28,23 @@ const BYTES_PER_BYTE = 1024;
 /** Making the sound files takes a busy machine a while. */
 const START_LIMIT_MS = 120_000;
 const PROCESSES = 2;
+/** A process's share of a reader's inputs: what a damaged file makes libhdf5 leave behind ends with it. */
+const SLICE = 500;
 
 /** @typedef {{ name: string, folder: string, inputs: string, seed: string, first: string }} Task */
 /** @typedef {{ failed: boolean, text: string }} Result */
+/** @typedef {{ read: number, refused: number, slowestMs: number, largestBytes: number }} Counted */
+/** @typedef {{ failure?: string, counted?: Counted }} Slice */
 
 // A process of its own for each reader: what it spends and where it falls is its own.
 if (process.send) {
   const send = process.send.bind(process);
   process.once('message', (/** @type {Task} */ task) => {
-    void fuzzOne(task, (k) => send({ k })).then((result) => send({ result }, () => { process.disconnect(); }));
+    void fuzzOne(task, (k) => send({ k })).then((slice) =>
+      send({ slice }, () => {
+        process.disconnect();
+      }),
+    );
   });
 } else await main();
 
@@ -64,7 +72,7 @@ async function main() {
   const started = performance.now();
   const next = async () => {
     for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
-      const result = await run({ name, folder, ...values });
+      const result = await runAll({ name, folder, ...values });
       failures += result.failed ? 1 : 0;
       console.log(`${result.failed ? 'FAILED' : 'ok    '} ${name.padEnd(10)} ${result.text}`);
     }
@@ -77,9 +85,33 @@ async function main() {
 }
 
 /**
- * One reader, so that a hang can be ended and told.
+ * One reader, slice by slice, to the first failure.
  * @param {Task} task
  * @returns {Promise<Result>}
+ */
+async function runAll(task) {
+  const [from, to] = [Number(task.first), Number(task.inputs)];
+  const all = { read: 0, refused: 0, slowestMs: 0, largestBytes: 0 };
+  for (let first = from; first < to; first += SLICE) {
+    const inputs = String(Math.min(to, first + SLICE));
+    const { failure, counted } = await run({ ...task, first: String(first), inputs });
+    if (!counted) return { failed: true, text: failure ?? 'ended without a word' };
+    all.read += counted.read;
+    all.refused += counted.refused;
+    all.slowestMs = Math.max(all.slowestMs, counted.slowestMs);
+    all.largestBytes = Math.max(all.largestBytes, counted.largestBytes);
+  }
+  const megabytes = (all.largestBytes / 2 ** 20).toFixed(1);
+  return {
+    failed: false,
+    text: `${to - from} inputs: ${all.read} read, ${all.refused} refused, slowest ${all.slowestMs.toFixed(0)} ms, largest array ${megabytes} MiB`,
+  };
+}
+
+/**
+ * One slice, so that a hang can be ended and told.
+ * @param {Task} task
+ * @returns {Promise<Slice>}
  */
 function run(task) {
   return new Promise((resolve) => {
@@ -87,26 +119,25 @@ function run(task) {
     let [at, since, words] = [-1, performance.now(), ''];
     const watch = setInterval(() => {
       if (performance.now() - since <= (at < 0 ? START_LIMIT_MS : TIME_LIMIT_MS)) return;
-      done(true, at < 0 ? 'did not start' : `input ${at} took longer than ${TIME_LIMIT_MS / 1000} s`);
+      done({
+        failure: at < 0 ? 'did not start' : `input ${at} took longer than ${TIME_LIMIT_MS / 1000} s`,
+      });
     }, 250);
-    /**
-     * @param {boolean} failed
-     * @param {string} text
-     */
-    const done = (failed, text) => {
+    /** @param {Slice} slice */
+    const done = (slice) => {
       clearInterval(watch);
       child.kill('SIGKILL');
-      resolve({ failed, text });
+      resolve(slice);
     };
     child.stderr?.on('data', (/** @type {Buffer} */ some) => {
       words = (words + some.toString()).slice(-2000);
     });
-    child.on('message', (/** @type {{ k?: number, result?: Result }} */ { k, result }) => {
-      if (result) done(result.failed, result.text);
+    child.on('message', (/** @type {{ k?: number, slice?: Slice }} */ { k, slice }) => {
+      if (slice) done(slice);
       else [at, since] = [k ?? at, performance.now()];
     });
     child.on('exit', (code, signal) => {
-      done(true, `ended with ${signal ?? code} at input ${at}: ${words}`);
+      done({ failure: `ended with ${signal ?? code} at input ${at}: ${words}` });
     });
     child.send(task);
   });
@@ -115,7 +146,7 @@ function run(task) {
 /**
  * @param {Task} task
  * @param {(k: number) => void} begin is told of each input
- * @returns {Promise<Result>}
+ * @returns {Promise<Slice>}
  */
 async function fuzzOne({ name, folder, inputs, seed, first }, begin) {
   const { subjects } = await import('../dist/formats/testing/subjects.js');
@@ -123,7 +154,7 @@ async function fuzzOne({ name, folder, inputs, seed, first }, begin) {
   const { tryReading } = await import('../dist/formats/testing/trial.js');
   const { randomStream } = await import('../dist/core/random.js');
   const subject = (await subjects()).find((one) => one.name === name);
-  if (!subject) return { failed: true, text: 'there is no such reader' };
+  if (!subject) return { failure: 'there is no such reader' };
   // Libraries are loaded by a sound file, which is no part of any input's time.
   const sound = join(folder, `${name}-sound${subject.extension}`);
   writeFileSync(sound, subject.bytes);
@@ -151,19 +182,12 @@ async function fuzzOne({ name, folder, inputs, seed, first }, begin) {
       if (asked.largest > BUFFER_BYTES + BYTES_PER_BYTE * Math.max(damaged.length, subject.bytes.length))
         throw new Error(`asked for ${asked.largest} bytes at once for a file of ${damaged.length}`);
     } catch (error) {
-      return {
-        failed: true,
-        text: `input ${k}: ${error instanceof Error ? error.stack : String(error)}`,
-      };
+      return { failure: `input ${k}: ${error instanceof Error ? error.stack : String(error)}` };
     }
     for (const one of readdirSync(folder))
       if (one.startsWith(`${name}-${k}.`)) rmSync(join(folder, one), { recursive: true });
   }
-  const megabytes = (most.bytes / 2 ** 20).toFixed(1);
-  return {
-    failed: false,
-    text: `${inputs} inputs: ${tally.read} read, ${tally.refused} refused, slowest ${most.ms.toFixed(0)} ms, largest array ${megabytes} MiB`,
-  };
+  return { counted: { ...tally, slowestMs: most.ms, largestBytes: most.bytes } };
 }
 
 /** By this process and those it started and saw end (Linux tells, in ticks of 10 ms). */
