@@ -1,4 +1,4 @@
-// Feeds damaged files to every reader: npm run fuzz [-- --inputs 10000 --seed 1 --only vdif,guppi]
+// Feeds damaged files to every reader: npm run fuzz [-- --inputs 10000 --seed 1 --only vdif,guppi --processes 2]
 // Each must end in a recording whose gaps and lengths add up, or in a CorellaError, within two seconds,
 // and may ask for no more memory at once than a small multiple of the file's own size. The slowest input and the largest request are told.
 // The same seed makes the same inputs; a failure names the reader and the input's number.
@@ -27,16 +27,14 @@ const BUFFER_BYTES = 16 * 2 ** 20;
 const BYTES_PER_BYTE = 1024;
 /** Making the sound files takes a busy machine a while. */
 const START_LIMIT_MS = 120_000;
-const PROCESSES = 2;
 /** A process's share of a reader's inputs: what a damaged file makes libhdf5 leave behind ends with it. */
 const SLICE = 500;
 
 /** @typedef {{ name: string, folder: string, inputs: string, seed: string, first: string }} Task */
-/** @typedef {{ failed: boolean, text: string }} Result */
 /** @typedef {{ read: number, refused: number, slowestMs: number, largestBytes: number }} Counted */
 /** @typedef {{ failure?: string, counted?: Counted }} Slice */
 
-// A process of its own for each reader: what it spends and where it falls is its own.
+// A process of its own for each slice of a reader's inputs: what it spends and where it falls is its own.
 if (process.send) {
   const send = process.send.bind(process);
   process.once('message', (/** @type {Task} */ task) => {
@@ -55,6 +53,7 @@ async function main() {
       seed: { type: 'string', default: '1' },
       only: { type: 'string', default: '' },
       first: { type: 'string', default: '0' },
+      processes: { type: 'string', default: '2' },
     },
   });
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'corella-fuzz-'));
@@ -67,45 +66,63 @@ async function main() {
   const { subjects } = await import('../dist/formats/testing/subjects.js');
   const names = (await subjects()).map(({ name }) => name);
   const chosen = values.only === '' ? names : values.only.split(',');
-  const queue = [...chosen];
   let failures = 0;
   const started = performance.now();
+  // Slices of all readers, taken by whichever process is free; a reader that failed is not gone on with.
+  const [from, to] = [Number(values.first), Number(values.inputs)];
+  const readers = chosen.map((name) => ({ name, left: Math.ceil((to - from) / SLICE), ...empty() }));
+  const queue = readers.flatMap((reader) =>
+    Array.from({ length: reader.left }, (_, k) => ({ reader, first: from + k * SLICE })),
+  );
   const next = async () => {
-    for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
-      const result = await runAll({ name, folder, ...values });
-      failures += result.failed ? 1 : 0;
-      console.log(`${result.failed ? 'FAILED' : 'ok    '} ${name.padEnd(10)} ${result.text}`);
+    for (let slice = queue.shift(); slice !== undefined; slice = queue.shift()) {
+      const { reader, first } = slice;
+      if (reader.failure !== undefined) continue;
+      const inputs = String(Math.min(to, first + SLICE));
+      add(reader, await run({ name: reader.name, folder, seed: values.seed, first: String(first), inputs }));
+      reader.left--;
+      const failure = /** @type {string | undefined} */ (reader.failure);
+      if (failure === undefined && reader.left > 0) continue;
+      failures += failure === undefined ? 0 : 1;
+      console.log(
+        `${failure === undefined ? 'ok    ' : 'FAILED'} ${reader.name.padEnd(10)} ${failure ?? words(reader, to - from)}`,
+      );
     }
   };
-  await Promise.all(Array.from({ length: PROCESSES }, next));
+  await Promise.all(Array.from({ length: Number(values.processes) }, next));
   console.log(
     `${failures === 0 ? 'every reader stood' : `${failures} readers fell`}, ${((performance.now() - started) / 1000).toFixed(0)} s`,
   );
   process.exit(failures === 0 ? 0 : 1);
 }
 
+/** @returns {Counted & { failure?: string }} */
+function empty() {
+  return { read: 0, refused: 0, slowestMs: 0, largestBytes: 0 };
+}
+
 /**
- * One reader, slice by slice, to the first failure.
- * @param {Task} task
- * @returns {Promise<Result>}
+ * @param {Counted & { failure?: string }} all
+ * @param {Slice} slice
  */
-async function runAll(task) {
-  const [from, to] = [Number(task.first), Number(task.inputs)];
-  const all = { read: 0, refused: 0, slowestMs: 0, largestBytes: 0 };
-  for (let first = from; first < to; first += SLICE) {
-    const inputs = String(Math.min(to, first + SLICE));
-    const { failure, counted } = await run({ ...task, first: String(first), inputs });
-    if (!counted) return { failed: true, text: failure ?? 'ended without a word' };
-    all.read += counted.read;
-    all.refused += counted.refused;
-    all.slowestMs = Math.max(all.slowestMs, counted.slowestMs);
-    all.largestBytes = Math.max(all.largestBytes, counted.largestBytes);
+function add(all, { failure, counted }) {
+  if (!counted) {
+    all.failure ??= failure ?? 'ended without a word';
+    return;
   }
-  const megabytes = (all.largestBytes / 2 ** 20).toFixed(1);
-  return {
-    failed: false,
-    text: `${to - from} inputs: ${all.read} read, ${all.refused} refused, slowest ${all.slowestMs.toFixed(0)} ms, largest array ${megabytes} MiB`,
-  };
+  all.read += counted.read;
+  all.refused += counted.refused;
+  all.slowestMs = Math.max(all.slowestMs, counted.slowestMs);
+  all.largestBytes = Math.max(all.largestBytes, counted.largestBytes);
+}
+
+/**
+ * @param {Counted} all
+ * @param {number} inputs
+ */
+function words({ read, refused, slowestMs, largestBytes }, inputs) {
+  const megabytes = (largestBytes / 2 ** 20).toFixed(1);
+  return `${inputs} inputs: ${read} read, ${refused} refused, slowest ${slowestMs.toFixed(0)} ms, largest array ${megabytes} MiB`;
 }
 
 /**
@@ -156,7 +173,7 @@ async function fuzzOne({ name, folder, inputs, seed, first }, begin) {
   const subject = (await subjects()).find((one) => one.name === name);
   if (!subject) return { failure: 'there is no such reader' };
   // Libraries are loaded by a sound file, which is no part of any input's time.
-  const sound = join(folder, `${name}-sound${subject.extension}`);
+  const sound = join(folder, `${name}-sound-${first}${subject.extension}`);
   writeFileSync(sound, subject.bytes);
   await tryReading(subject, sound);
   const asked = countAllocations();
