@@ -24,7 +24,7 @@ export interface Transforms {
   /** Rows of the plane ← the sums, half transformed; sums ← sums · conj(steps). */
   takePlane(plane: Plane): void;
   /** And these rows, one at a time, to cells. */
-  toCells(plane: Plane, row: number): void;
+  readonly toCells: (plane: Plane, row: number) => void;
 }
 
 export function prepareTransforms(plan: WidePlan): Transforms {
