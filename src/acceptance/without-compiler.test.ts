@@ -24,7 +24,7 @@ it('an hour of the MWA on reference: CLEANed by gridding, a small image by the f
       return stdout;
     };
     assert.equal((await corella(folder, 'sample', 'hour')).code, 0);
-    const field = ['--cell', '1arcmin', '--pixels', '240', '--clean'];
+    const field = ['--cell', '100arcsec', '--pixels', '144', '--clean'];
     const cleaned = JSON.parse(await image('cleaned.fits', ...field, '--json')) as Told;
     assert.equal(cleaned.method, 'gridded');
     assert.ok((cleaned.planes ?? 0) > 1);
@@ -38,10 +38,12 @@ it('an hour of the MWA on reference: CLEANed by gridding, a small image by the f
     );
 
     const small = ['--cell', '10arcmin', '--pixels', '16', '--integration', '0'];
-    assert.match(await image('small.fits', ...small), /^every pixel summed over every visibility, exact$/m);
-    assert.match(await headerOf(join(folder, 'small.fits')), /every pixel summed over every visibility/);
-    const summed = JSON.parse(await image('again.fits', ...small, '--json')) as Told;
+    const summed = JSON.parse(await image('small.fits', ...small, '--json')) as Told;
     assert.deepEqual([summed.method, summed.planes], ['summed', undefined]);
+    assert.match(
+      await headerOf(join(folder, 'small.fits')),
+      /every pixel summed over every visibility, exact/,
+    );
   }));
 
 const headerOf = async (path: string): Promise<string> => (await readFile(path)).toString('latin1');

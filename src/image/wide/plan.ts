@@ -99,7 +99,7 @@ export interface WPlanes {
  * (cuda), but only their ratios count.
  */
 const costsOf = {
-  reference: { visibility: 600, cell: 3, transform: 0.7, pixel: 5, planeCell: 4 },
+  reference: { visibility: 1500, cell: 9, transform: 1.1, pixel: 10, planeCell: 6 },
   cpu: { visibility: 40, cell: 0.3, transform: 0.12, pixel: 1.5, planeCell: 0.4 },
   cuda: { visibility: 0.1, cell: 0.0025, transform: 0.0005, pixel: 0.02, planeCell: 0.01 },
 } satisfies Record<string, WideCosts>;

@@ -6,7 +6,10 @@ import type { Taps } from '../kernel.js';
 import type { WidePlan } from '../plan.js';
 
 export interface Footprint {
-  /** columns : [tap along u], rows : [tap along v]; cells, going on at 0 where the grid ends. */
+  /**
+   * columns : [tap along u], rows : [tap along v]; cells, going on at 0 where the grid ends. Columns count numbers, of
+   * which a complex cell has two.
+   */
   readonly columns: Int32Array;
   readonly rows: Int32Array;
   readonly uTaps: Float64Array;
@@ -39,12 +42,12 @@ export function preparePlacer(plan: WidePlan): Placer {
   };
   const { columns, rows, uTaps, vTaps, wTaps } = footprint;
   /** Along one axis, from the turns of phase that a visibility makes from one pixel to the next. */
-  const along = (turns: number, cells: Int32Array, to: Float64Array): void => {
+  const along = (turns: number, cells: Int32Array, numbers: 1 | 2, to: Float64Array): void => {
     const start = (turns - Math.floor(turns)) * gridCells - support / 2;
     const first = Math.ceil(start);
     for (let tap = 0; tap < support; tap++) {
       const cell = first + tap;
-      cells[tap] = cell < 0 ? cell + gridCells : cell >= gridCells ? cell - gridCells : cell;
+      cells[tap] = numbers * (cell < 0 ? cell + gridCells : cell >= gridCells ? cell - gridCells : cell);
     }
     evaluate(taps, 2 * (first - start) - 1, to);
   };
@@ -56,8 +59,8 @@ export function preparePlacer(plan: WidePlan): Placer {
     footprint,
     firstPlane,
     place: (uLambda, vLambda, wLambda) => {
-      along(uLambda * pixelCosine, columns, uTaps);
-      along(vLambda * pixelCosine, rows, vTaps);
+      along(uLambda * pixelCosine, columns, 2, uTaps);
+      along(vLambda * pixelCosine, rows, 1, vTaps);
       evaluate(w.taps, 2 * (firstPlane(wLambda) - planeOf(wLambda)) - 1, wTaps);
       const angle = 2 * Math.PI * wLambda * middle;
       footprint.cosine = Math.cos(angle);

@@ -10,15 +10,9 @@ import type { OnProgress } from '../../../core/progress.js';
 import { collectRows } from '../collect.js';
 import type { WideImager } from '../imager.js';
 import type { WidePlan } from '../plan.js';
-import {
-  checkRows,
-  checkWithin,
-  rowCount,
-  wavelengthsPerMetre,
-  type WideGeometry,
-  type WideRows,
-} from '../rows.js';
+import { checkRows, checkWithin, rowCount, type WideGeometry, type WideRows } from '../rows.js';
 import { preparePlacer } from './footprint.js';
+import { walkInOrder, type Measured } from './order.js';
 import { preparePlanes, type PlaneStack } from './planes.js';
 import { prepareTransforms } from './transforms.js';
 
@@ -47,20 +41,38 @@ export function prepareGriddedImager(plan: WidePlan, { onProgress }: GriddedOpti
   let weightSum = 0;
   let visibilities = 0;
 
-  const grid = async (rows: WideRows): Promise<void> => {
-    const { weights } = rows;
-    await eachVisibility(rows, (at, uLambda, vLambda, wLambda, sign) => {
-      const weight = weights[at];
-      const plane = placer.firstPlane(wLambda);
-      if (!(weight > 0) || !stack.touches(plane)) return;
-      placer.place(uLambda, vLambda, wLambda);
-      const { cosine, sine } = footprint;
-      const re = weight * (rows.visibilities ? rows.visibilities[2 * at] : 1);
-      const im = weight * (rows.visibilities ? sign * rows.visibilities[2 * at + 1] : 0);
-      // times e^(−2πi w·middle)
-      stack.add(plane, re * cosine + im * sine, im * cosine - re * sine);
-    });
+  const eachVisibility = async (
+    geometry: WideGeometry,
+    isWanted: (at: number, plane: number) => boolean,
+    act: (measured: Measured, plane: number) => void,
+  ): Promise<void> => {
+    const { measured, count, load } = walkInOrder(plan, geometry, placer, isWanted);
+    // A loop of its own: around an await V8 makes slow code.
+    const walk = (first: number, end: number): void => {
+      for (let k = first; k < end; k++) {
+        load(k);
+        placer.place(measured.uLambda, measured.vLambda, measured.wLambda);
+        act(measured, placer.firstPlane(measured.wLambda));
+      }
+    };
+    for (let first = 0; first < count; first += AT_A_TIME) {
+      walk(first, Math.min(count, first + AT_A_TIME));
+      await setImmediate();
+    }
   };
+
+  const grid = ({ visibilities: values, weights, ...geometry }: WideRows): Promise<void> =>
+    eachVisibility(
+      geometry,
+      (at, plane) => weights[at] > 0 && stack.touches(plane),
+      ({ at, sign }, plane) => {
+        const { cosine, sine } = footprint;
+        const re = weights[at] * (values ? values[2 * at] : 1);
+        const im = weights[at] * (values ? sign * values[2 * at + 1] : 0);
+        // times e^(−2πi w·middle)
+        stack.add(plane, re * cosine + im * sine, im * cosine - re * sine);
+      },
+    );
 
   const addStack = async (): Promise<void> => {
     for (let plane = stack.end - 1; plane >= stack.first; plane--) {
@@ -96,17 +108,18 @@ export function prepareGriddedImager(plan: WidePlan, { onProgress }: GriddedOpti
   };
 
   const degrid = (geometry: WideGeometry, own: PlaneStack, to: Float64Array): Promise<void> =>
-    eachVisibility(geometry, (at, uLambda, vLambda, wLambda, sign) => {
-      const plane = placer.firstPlane(wLambda);
-      if (!own.touches(plane)) return;
-      placer.place(uLambda, vLambda, wLambda);
-      own.gather(plane);
-      const { cosine, sine } = footprint;
-      const re = own.gathered[0];
-      const im = own.gathered[1];
-      to[2 * at] += re * cosine - im * sine;
-      to[2 * at + 1] += sign * (re * sine + im * cosine);
-    });
+    eachVisibility(
+      geometry,
+      (_, plane) => own.touches(plane),
+      ({ at, sign }, plane) => {
+        own.gather(plane);
+        const { cosine, sine } = footprint;
+        const re = own.gathered[0];
+        const im = own.gathered[1];
+        to[2 * at] += re * cosine - im * sine;
+        to[2 * at + 1] += sign * (re * sine + im * cosine);
+      },
+    );
 
   return {
     plan,
@@ -169,27 +182,4 @@ export function prepareGriddedImager(plan: WidePlan, { onProgress }: GriddedOpti
     },
     close: () => Promise.resolve(),
   };
-}
-
-/** u, v and w in wavelengths, w ≥ 0: where it is not, the pair is taken the other way round and `sign` is −1. */
-async function eachVisibility(
-  geometry: WideGeometry,
-  act: (at: number, uLambda: number, vLambda: number, wLambda: number, sign: number) => void,
-): Promise<void> {
-  const { uvwM } = geometry;
-  const scales = wavelengthsPerMetre(geometry.frequenciesHz);
-  const channels = scales.length;
-  const rows = rowCount(geometry);
-  const rowsAtATime = Math.max(1, Math.floor(AT_A_TIME / channels));
-  for (let row = 0; row < rows; row++) {
-    const sign = uvwM[3 * row + 2] < 0 ? -1 : 1;
-    const u = sign * uvwM[3 * row];
-    const v = sign * uvwM[3 * row + 1];
-    const w = sign * uvwM[3 * row + 2];
-    for (let c = 0; c < channels; c++) {
-      const scale = scales[c];
-      act(row * channels + c, u * scale, v * scale, w * scale, sign);
-    }
-    if ((row + 1) % rowsAtATime === 0) await setImmediate();
-  }
 }

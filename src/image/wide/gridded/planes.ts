@@ -75,12 +75,12 @@ export function preparePlanes(
         for (let j = 0; j < support; j++) {
           const row = rows[j];
           if (states[row] !== CELLS) clear(here, row);
-          const base = row * gridCells;
+          const base = 2 * gridCells * row;
           const tap = vTaps[j] * wTaps[p];
           const x = tap * re;
           const y = tap * im;
           for (let i = 0; i < support; i++) {
-            const at = 2 * (base + columns[i]);
+            const at = base + columns[i];
             cells[at] += x * uTaps[i];
             cells[at + 1] += y * uTaps[i];
           }
@@ -97,11 +97,11 @@ export function preparePlanes(
         for (let j = 0; j < support; j++) {
           const row = rows[j];
           if (states[row] === HALF_TRANSFORMED) toCells(here, row);
-          const base = row * gridCells;
+          const base = 2 * gridCells * row;
           let x = 0;
           let y = 0;
           for (let i = 0; i < support; i++) {
-            const at = 2 * (base + columns[i]);
+            const at = base + columns[i];
             x += cells[at] * uTaps[i];
             y += cells[at + 1] * uTaps[i];
           }
