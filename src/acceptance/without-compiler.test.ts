@@ -13,7 +13,7 @@ interface Told {
   readonly clean?: readonly { readonly fluxJy: number; readonly majorCycles: number }[];
 }
 
-it('an hour of the MWA on reference: CLEANed by gridding, a small image by the formula', () =>
+it('a field of the MWA on reference: CLEANed by gridding, a small image by the formula', () =>
   withFolder(async (folder) => {
     const image = async (out: string, ...words: readonly string[]): Promise<string> => {
       const { code, stdout, stderr } = await corella(
@@ -24,14 +24,14 @@ it('an hour of the MWA on reference: CLEANed by gridding, a small image by the f
       return stdout;
     };
     assert.equal((await corella(folder, 'sample', 'hour')).code, 0);
-    const field = ['--cell', '100arcsec', '--pixels', '144', '--clean'];
+    const field = ['--cell', '100arcsec', '--pixels', '144', '--integration', '0', '--clean'];
     const cleaned = JSON.parse(await image('cleaned.fits', ...field, '--json')) as Told;
     assert.equal(cleaned.method, 'gridded');
     assert.ok((cleaned.planes ?? 0) > 1);
     // The brightest of five sources was given 10 Jy, all of them 27.
     assert.ok(Math.abs(cleaned.peak - 10) < 0.2, `${cleaned.peak}`);
     const [{ fluxJy, majorCycles }] = cleaned.clean ?? [];
-    assert.ok(majorCycles > 1 && Math.abs(fluxJy - 27) < 0.5, `${fluxJy} in ${majorCycles} cycles`);
+    assert.ok(majorCycles > 1 && Math.abs(fluxJy - 27) < 1, `${fluxJy} in ${majorCycles} cycles`);
     assert.match(
       await headerOf(join(folder, 'cleaned.fits')),
       /gridded in u, v and w to 0\.0001 of the peak/,
