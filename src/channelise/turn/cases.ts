@@ -124,9 +124,12 @@ export function turningCases(open: () => Promise<Backend>, options: CaseOptions 
         await agree({ type, channels: 1, inputs: 1 }, [{ samples: 3 }]);
       });
 
-      theCase(`${type}: more inputs than a tile holds, blocks of several tiles, a day into the night`, async () => {
-        await agree({ type, channels: 2, inputs: 35 }, [{ samples: 130 }, { samples: 77 }], 2_211_840_123);
-      });
+      theCase(
+        `${type}: more inputs than a tile holds, blocks of several tiles, a day into the night`,
+        async () => {
+          await agree({ type, channels: 2, inputs: 35 }, [{ samples: 130 }, { samples: 77 }], 2_211_840_123);
+        },
+      );
     }
 
     theCase('gaps go along, and so does nothing at all', async () => {

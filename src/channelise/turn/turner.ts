@@ -32,5 +32,9 @@ export function checkTurning(
     }
   }
   if (given.samples > out.shape.capacity)
-    refuse('turning', `${given.samples} spectra for a block of ${out.shape.capacity}`, 'allocate a larger one');
+    refuse(
+      'turning',
+      `${given.samples} spectra for a block of ${out.shape.capacity}`,
+      'allocate a larger one',
+    );
 }

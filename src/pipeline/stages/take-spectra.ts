@@ -41,7 +41,15 @@ export const prepareTakeSpectra = (
   preparing((closers) => makeTakeSpectra(settings, closers));
 
 async function makeTakeSpectra(
-  { backend, source, clock, delays, firstSpectrum = 0, leastSpectra, gapsCover = 'inputs' }: TakeSpectraSettings,
+  {
+    backend,
+    source,
+    clock,
+    delays,
+    firstSpectrum = 0,
+    leastSpectra,
+    gapsCover = 'inputs',
+  }: TakeSpectraSettings,
   closers: Closers,
 ): Promise<Stage<CanonicalSpectra, TimedSpectra>> {
   const { type, channels, inputs, polarisations, spectrumRateHz } = source;

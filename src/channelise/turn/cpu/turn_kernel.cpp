@@ -33,8 +33,7 @@ CORELLA_INLINE void unitsOf(const double *turns, Units &units) {
   }
   for (int input = 0; input < TILE_INPUTS; input++) {
     const float x = left[input], y = x * x;
-    const float sine =
-        x * (6.2831853f + y * (-41.3417022f + y * (81.6052493f + y * (-76.7058598f + y * 42.0586939f))));
+    const float sine = x * (6.2831853f + y * (-41.3417022f + y * (81.6052493f + y * (-76.7058598f + y * 42.0586939f))));
     const float cosine =
         1 + y * (-19.7392088f + y * (64.9393940f + y * (-85.4568172f + y * (60.2446414f - y * 26.4262568f))));
     // Of -2 … 2 quarters the cosine is 1 - |q|, the sine q·(2 - |q|): 0 or ±1, so that products are exact.
@@ -46,9 +45,9 @@ CORELLA_INLINE void unitsOf(const double *turns, Units &units) {
 }
 
 /** Units between those that are worked out. */
-constexpr int FINE = 8;
+constexpr int FINE = 16;
 
-/** Of 0 … 7 steps: of one, two and four by themselves, of the others as products, so that no errors gather. */
+/** Of 0 … 15 steps: of one, two, four and eight by themselves, of the others as products, so that no errors gather. */
 CORELLA_INLINE void fineUnits(const double *steps, Units (&fine)[FINE]) {
   for (int input = 0; input < TILE_INPUTS; input++) fine[0].re[input] = 1, fine[0].im[input] = 0;
   for (int k = 1; k < FINE; k *= 2) {
@@ -65,21 +64,30 @@ CORELLA_INLINE void fineUnits(const double *steps, Units (&fine)[FINE]) {
   }
 }
 
+/** Sixteen inputs of one spectrum. */
+struct Sample {
+  Floats re[VECTORS], im[VECTORS];
+};
+
 template <class Load>
 CORELLA_INLINE void turnFew(int64_t first, int count, const Units &coarse, const Units (&fine)[FINE], float *vectors,
                             Load load) {
+  Sample start;
   for (int v = 0; v < VECTORS; v++) {
-    const Floats coarseRe = loadVector<Floats>(coarse.re + v * WIDTH);
-    const Floats coarseIm = loadVector<Floats>(coarse.im + v * WIDTH);
-    for (int k = 0; k < count; k++) {
+    start.re[v] = loadVector<Floats>(coarse.re + v * WIDTH);
+    start.im[v] = loadVector<Floats>(coarse.im + v * WIDTH);
+  }
+  float *to = vectors + first * FLOATS_PER_SAMPLE;
+  for (int k = 0; k < count; k++, to += FLOATS_PER_SAMPLE) {
+    Sample sample;
+    load(first + k, sample);
+    for (int v = 0; v < VECTORS; v++) {
       const Floats fineRe = loadVector<Floats>(fine[k].re + v * WIDTH);
       const Floats fineIm = loadVector<Floats>(fine[k].im + v * WIDTH);
-      const Floats unitRe = coarseRe * fineRe - coarseIm * fineIm, unitIm = coarseRe * fineIm + coarseIm * fineRe;
-      Floats re, im;
-      load(first + k, v * WIDTH, re, im);
-      float *to = vectors + (first + k) * FLOATS_PER_SAMPLE + v * WIDTH;
-      storeVector(to, re * unitRe - im * unitIm);
-      storeVector(to + TILE_INPUTS, re * unitIm + im * unitRe);
+      const Floats unitRe = start.re[v] * fineRe - start.im[v] * fineIm;
+      const Floats unitIm = start.re[v] * fineIm + start.im[v] * fineRe;
+      storeVector(to + v * WIDTH, sample.re[v] * unitRe - sample.im[v] * unitIm);
+      storeVector(to + TILE_INPUTS + v * WIDTH, sample.re[v] * unitIm + sample.im[v] * unitRe);
     }
   }
 }
@@ -103,20 +111,27 @@ CORELLA_INLINE void turnAll(int64_t first, int64_t end, const double *turns, con
 
 void turnIntegers(const int8_t *tiles, int64_t first, int64_t end, const double *turns, const double *steps,
                   float *vectors) {
-  turnAll(first, end, turns, steps, vectors, [tiles](int64_t t, int input, Floats &re, Floats &im) {
+  turnAll(first, end, turns, steps, vectors, [tiles](int64_t t, Sample &sample) {
     // A word of a line holds four samples of an input.
-    const int8_t *line = tiles + t / TILE_SAMPLES * TILE_BYTES + withinPlane(input, t % TILE_SAMPLES / 4 * 4);
+    const int8_t *line = tiles + t / TILE_SAMPLES * TILE_BYTES + withinPlane(0, t % TILE_SAMPLES / 4 * 4);
     const int up = 24 - 8 * static_cast<int>(t % 4);
-    re = __builtin_convertvector(reinterpret_cast<Ints>(loadVector<Words>(line) << up) >> 24, Floats);
-    im = __builtin_convertvector(reinterpret_cast<Ints>(loadVector<Words>(line + PLANE_BYTES) << up) >> 24, Floats);
+    for (int v = 0; v < VECTORS; v++) {
+      const Words re = loadVector<Words>(line + v * VECTOR_BYTES);
+      const Words im = loadVector<Words>(line + PLANE_BYTES + v * VECTOR_BYTES);
+      sample.re[v] = __builtin_convertvector(reinterpret_cast<Ints>(re << up) >> 24, Floats);
+      sample.im[v] = __builtin_convertvector(reinterpret_cast<Ints>(im << up) >> 24, Floats);
+    }
   });
 }
 
 void turnFloats(const float *from, int64_t first, int64_t end, const double *turns, const double *steps,
                 float *vectors) {
-  turnAll(first, end, turns, steps, vectors, [from](int64_t t, int input, Floats &re, Floats &im) {
-    re = loadVector<Floats>(from + t * FLOATS_PER_SAMPLE + input);
-    im = loadVector<Floats>(from + t * FLOATS_PER_SAMPLE + TILE_INPUTS + input);
+  turnAll(first, end, turns, steps, vectors, [from](int64_t t, Sample &sample) {
+    const float *at = from + t * FLOATS_PER_SAMPLE;
+    for (int v = 0; v < VECTORS; v++) {
+      sample.re[v] = loadVector<Floats>(at + v * WIDTH);
+      sample.im[v] = loadVector<Floats>(at + TILE_INPUTS + v * WIDTH);
+    }
   });
 }
 
