@@ -27,7 +27,7 @@ const sizes: readonly Size[] = [
 const INPUTS = 66;
 const SAMPLES = 2 ** 28;
 const WINDOW = 256;
-const inputType = 'ci8';
+const inputType = 'ci8' as const;
 
 const spectraOf = ({ channels }: Size): number => Math.floor(SAMPLES / INPUTS / channels / WINDOW) * WINDOW;
 

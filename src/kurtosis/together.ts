@@ -3,12 +3,13 @@
  * kurtoses of noise have a mean of 1, the closer the more of them there are. Only windows that nobody took are looked at.
  */
 import { middleOf } from '../core/median.js';
+import { tail } from '../core/rounded-noise.js';
 import type { Fencing } from './fences.js';
 import { kurtosisMoments, type Limits } from './limits.js';
 import type { Offences } from './offences.js';
 import { LimitBook, type KurtosisPlan } from './plan.js';
 import { GROUP, groupsOf, offsetByFence, OUTSIDE, type Screened } from './screen.js';
-import { ABOVE, BELOW, TOGETHER } from './verdicts.js';
+import { ABOVE, BELOW, isAlone, TOGETHER } from './verdicts.js';
 
 /** Many runs of many lengths are asked, and what is found takes all of one: so by so many sigmas more. */
 const MORE_SIGMAS = 1.5;
@@ -53,6 +54,7 @@ interface Usual {
 export class Together {
   private readonly book: LimitBook;
   private readonly limits = new Map<number, Limits>();
+  private readonly crowds = new Map<number, number>();
   private length = 0;
 
   constructor(private readonly plan: KurtosisPlan) {
@@ -76,6 +78,7 @@ export class Together {
     const usual = this.usualOf(cells);
     if (!usual) return [];
     const bursts = this.burstsIn(windows, cells, usual);
+    this.takeCrowds(row, cells, usual);
     for (let run = 1; run <= windows; run *= 2)
       for (let c = realChannels; c < channels; c++) this.takeRuns(row, c, run, cells, usual);
     return bursts;
@@ -163,6 +166,38 @@ export class Together {
       counts.fill(0, w * channels, (w + 1) * channels);
     }
     return bursts;
+  }
+
+  /** Where more inputs offend, each for itself, than noise would have it by one sigma more, the others go with them. */
+  private takeCrowds(row: TogetherRow, { counts }: Cells, { inflation }: Usual): void {
+    const { channels, inputs, realChannels } = this.plan;
+    const { rows, codes } = row.offences;
+    for (let cell = 0; cell < rows.length; cell++) {
+      if (rows[cell] === 0 || counts[cell] === 0 || cell % channels < realChannels) continue;
+      const sides = [0, 0, 0];
+      for (let at = cell * inputs; at < (cell + 1) * inputs; at++) if (isAlone(codes[at])) sides[codes[at]]++;
+      // Inputs that hear the same noise are no crowd.
+      const asked = Math.round((counts[cell] + sides[ABOVE] + sides[BELOW]) / inflation);
+      for (const side of [ABOVE, BELOW])
+        if (sides[side] / inflation >= this.crowdOf(asked)) this.takeCell(row, cell, side, counts);
+    }
+  }
+
+  /** How many of so many inputs pass a limit by chance more rarely than a Gaussian passes one sigma more. */
+  private crowdOf(inputs: number): number {
+    const found = this.crowds.get(inputs);
+    if (found !== undefined) return found;
+    const [part, rare] = [tail(this.plan.sigmas), tail(this.plan.sigmas + 1)];
+    // From none on: how likely exactly so many are, and any more.
+    let exactly = (1 - part) ** inputs;
+    let more = 1 - exactly;
+    let crowd = 1;
+    for (; crowd < inputs && more > rare; crowd++) {
+      exactly *= ((inputs - crowd + 1) / crowd) * (part / (1 - part));
+      more -= exactly;
+    }
+    this.crowds.set(inputs, Math.max(2, crowd));
+    return Math.max(2, crowd);
   }
 
   /** Runs of so many windows of a channel, each half of one further on. */

@@ -3,6 +3,7 @@ import type { NativeCall } from '../../backend/cpu/context.js';
 import type { CpuBackend } from '../../backend/cpu/cpu.js';
 import { cpuSpectra, spectraTypeNumber } from '../../backend/cpu/spectra.js';
 import { nothingToClose } from '../../core/closing.js';
+import type { Fencing } from '../fences.js';
 import type { PowerEngine } from '../flagger.js';
 import type { KurtosisPlan } from '../plan.js';
 import { allocateScreened } from '../screen.js';
@@ -42,8 +43,8 @@ type Zero = NativeCall<
 >;
 
 /** Where nothing is screened. */
-const NO_FENCES = {
-  ...{ fences: [], places: new Int32Array(0) },
+const NO_FENCES: Fencing = {
+  ...{ edges: new Int32Array(0), fences: [], places: new Int32Array(0) },
   ...{ heads: new Float64Array(0), tables: new Float64Array(0) },
 };
 
