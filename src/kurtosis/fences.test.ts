@@ -63,7 +63,8 @@ describe('fences of noise', () => {
     for (const type of types) {
       const plan = planKurtosis({ type, channels: 1, inputs: 1, polarisations: 1 });
       const { fences, places } = new FenceBook(plan).fencing(edges);
-      for (const s1 of [0, NaN, Infinity, -1]) assert.ok(Number.isNaN(offsetByFence(fences[places[0]], s1, 1)));
+      for (const s1 of [0, NaN, Infinity, -1])
+        assert.ok(Number.isNaN(offsetByFence(fences[places[0]], s1, 1)));
     }
     const plan = planKurtosis({ type: 'ci8', channels: 1, inputs: 1, polarisations: 1 });
     const { fences, places } = new FenceBook(plan).fencing(Int32Array.of(0, 20, 40));
@@ -93,8 +94,12 @@ describe('fences of noise', () => {
       const book = new FenceBook(plan);
       const verdict = (at: number, span: 'window' | 'pair'): number => {
         const isReal = Math.floor(at / 20) % 5 === 0;
-        const [shape, curve] = isReal ? ([0.5, plan.curves.real] as const) : ([1, plan.curves.complex] as const);
-        const [s1, s2] = [0, 1].map((n) => sums[2 * at + n] + (span === 'pair' ? sums[2 * (at + 100) + n] : 0));
+        const [shape, curve] = isReal
+          ? ([0.5, plan.curves.real] as const)
+          : ([1, plan.curves.complex] as const);
+        const [s1, s2] = [0, 1].map(
+          (n) => sums[2 * at + n] + (span === 'pair' ? sums[2 * (at + 100) + n] : 0),
+        );
         const spectra = span === 'pair' ? 508 : at < 100 ? 256 : 252;
         return verdictOf(s1, s2, spectra, book.limitsOf(spectra, shape, span), shape, curve);
       };
@@ -104,7 +109,8 @@ describe('fences of noise', () => {
         if (at % 20 === 7) assert.equal(made.marks[at], 0);
         else {
           if (verdict(at, 'window') !== 0) assert.equal(made.marks[at] & OUTSIDE, OUTSIDE);
-          if (at < 100 && verdict(at, 'pair') !== 0) assert.equal(made.marks[at] & PAIR_OUTSIDE, PAIR_OUTSIDE);
+          if (at < 100 && verdict(at, 'pair') !== 0)
+            assert.equal(made.marks[at] & PAIR_OUTSIDE, PAIR_OUTSIDE);
         }
       }
       const { offenders } = judge.judge(edges, sums, undefined);

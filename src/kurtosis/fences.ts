@@ -171,7 +171,10 @@ function makeFence(
       ...{ scale, firstKey: 0, entries },
     };
   }
-  const [least, most] = [curve.leastPower * (1 + MARGIN), knotOf(curve, curve.means.length - 1) * (1 - MARGIN)];
+  const [least, most] = [
+    curve.leastPower * (1 + MARGIN),
+    knotOf(curve, curve.means.length - 1) * (1 - MARGIN),
+  ];
   const [leastPower, mostPower] = [least * spectra, most * spectra];
   const firstKey = keyOf(leastPower);
   const keys = Array.from({ length: keyOf(mostPower) - firstKey + 1 }, (_, n) => firstKey + n);
@@ -199,7 +202,9 @@ function noisesBetween(
   const { plainFrom, plainTo } = curve;
   const firstKnot = Math.ceil((Math.log2(from) - curve.firstOctave) * STEPS_PER_OCTAVE);
   const endKnot = Math.ceil((Math.log2(to) - curve.firstOctave) * STEPS_PER_OCTAVE);
-  const knots = Array.from({ length: Math.max(0, endKnot - firstKnot) }, (_, n) => knotOf(curve, firstKnot + n));
+  const knots = Array.from({ length: Math.max(0, endKnot - firstKnot) }, (_, n) =>
+    knotOf(curve, firstKnot + n),
+  );
   const middle = (from + to) / 2;
   return [
     ...[from, to, ...knots].map((power) => roundedAt(curve, power)),

@@ -9,7 +9,7 @@ import { kurtosisMoments, type Limits } from './limits.js';
 import type { Offences } from './offences.js';
 import { LimitBook, type KurtosisPlan } from './plan.js';
 import { GROUP, groupsOf, offsetByFence, OUTSIDE, type Screened } from './screen.js';
-import { ABOVE, BELOW, isAlone, TOGETHER } from './verdicts.js';
+import { ABOVE, BELOW, isAlone, sideOf, TOGETHER } from './verdicts.js';
 
 /** Many runs of many lengths are asked, and what is found takes all of one: so by so many sigmas more. */
 const MORE_SIGMAS = 1.5;
@@ -56,8 +56,11 @@ export class Together {
   private readonly limits = new Map<number, Limits>();
   private readonly crowds = new Map<number, number>();
   private length = 0;
+  /** Inputs that are. */
+  private readonly asked: number;
 
   constructor(private readonly plan: KurtosisPlan) {
+    this.asked = plan.flaggedInputs.reduce((sum, flag) => sum + 1 - flag, 0);
     this.book = new LimitBook(plan.sigmas + MORE_SIGMAS);
   }
 
@@ -78,9 +81,10 @@ export class Together {
     const usual = this.usualOf(cells);
     if (!usual) return [];
     const bursts = this.burstsIn(windows, cells, usual);
-    this.takeCrowds(row, cells, usual);
     for (let run = 1; run <= windows; run *= 2)
       for (let c = realChannels; c < channels; c++) this.takeRuns(row, c, run, cells, usual);
+    this.takeCrowds(row, cells, usual);
+    this.takeAround(row, cells, usual);
     return bursts;
   }
 
@@ -179,8 +183,51 @@ export class Together {
       // Inputs that hear the same noise are no crowd.
       const asked = Math.round((counts[cell] + sides[ABOVE] + sides[BELOW]) / inflation);
       for (const side of [ABOVE, BELOW])
-        if (sides[side] / inflation >= this.crowdOf(asked)) this.takeCell(row, cell, side, counts);
+        if (Math.round(sides[side] / inflation) >= this.crowdOf(asked))
+          this.takeCell(row, cell, side, counts);
     }
+  }
+
+  /**
+   * Beside what most inputs hear, in time and frequency, a mean of one sigma less is enough, and so on from there: what drifts or
+   * fades passes some limits and just misses others.
+   */
+  private takeAround(row: TogetherRow, cells: Cells, { bias, inflation }: Usual): void {
+    const { channels, realChannels } = this.plan;
+    const { totals, counts } = cells;
+    const windows = row.edges.length - 1;
+    const sigmas = (this.plan.sigmas - 1) * Math.sqrt(kurtosisMoments(this.length, 1).variance * inflation);
+    const heard: number[] = [];
+    for (let cell = 0; cell < counts.length; cell++) if (this.sideHeard(row, cell) !== 0) heard.push(cell);
+    // It grows while it is walked through.
+    for (const cell of heard) {
+      const side = this.sideHeard(row, cell);
+      const [w, c] = [Math.floor(cell / channels), cell % channels];
+      for (let ww = Math.max(0, w - 1); ww <= Math.min(windows - 1, w + 1); ww++)
+        for (let cc = Math.max(realChannels, c - 1); cc <= Math.min(channels - 1, c + 1); cc++) {
+          const at = ww * channels + cc;
+          if (counts[at] === 0 || this.sideHeard(row, at) !== 0) continue;
+          const mean = (totals[at] / counts[at] - bias) * (side === ABOVE ? 1 : -1);
+          if (mean <= Math.max(LEAST_OFFSET, sigmas / Math.sqrt(counts[at]))) continue;
+          this.takeCell(row, at, side, counts);
+          heard.push(at);
+        }
+    }
+  }
+
+  /** On which side most inputs of a cell offend; 0 where they do not. */
+  private sideHeard({ offences }: TogetherRow, cell: number): number {
+    if (offences.rows[cell] === 0) return 0;
+    const { inputs } = this.plan;
+    let [offending, above] = [0, 0];
+    for (let at = cell * inputs; at < (cell + 1) * inputs; at++) {
+      if (offences.codes[at] === 0) continue;
+      offending++;
+      if (sideOf(offences.codes[at]) === ABOVE) above++;
+    }
+    // One alone is no crowd.
+    if (offending < 2 || 2 * offending <= this.asked) return 0;
+    return 2 * above > offending ? ABOVE : BELOW;
   }
 
   /** How many of so many inputs pass a limit by chance more rarely than a Gaussian passes one sigma more. */

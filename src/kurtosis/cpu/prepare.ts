@@ -78,7 +78,16 @@ export function cpuPowers(plan: KurtosisPlan, { native }: CpuBackend): PowerEngi
       const { marks, groupMarks, totals } = screened;
       const { fences, heads, tables, places } = fencing;
       await sum(
-        ...([type, channels, inputs, block.shape.capacity, block.memory.address, edges, windows, sums] as const),
+        ...([
+          type,
+          channels,
+          inputs,
+          block.shape.capacity,
+          block.memory.address,
+          edges,
+          windows,
+          sums,
+        ] as const),
         ...([fences.length, heads, tables, places, realChannels, flaggedInputs] as const),
         ...([marks, groupMarks, totals] as const),
       );

@@ -35,11 +35,8 @@ export function findBursts(
   const ofChannels = Array.from({ length: channels }, (_, c) => c).filter((c) =>
     Array.from({ length: times }, (_unused, t) => state[t * channels + c]).some((one) => one !== MISSING),
   ).length;
-  const seen = new Uint8Array(state.length);
   const bursts: Burst[] = [];
-  for (let first = 0; first < state.length; first++) {
-    if (state[first] !== TAKEN || seen[first] === 1) continue;
-    const cells = connected(state, { times, channels }, first, seen);
+  for (const cells of pieces(state, { times, channels })) {
     const perChannel = new Map<number, number[]>();
     for (const at of cells) {
       const c = at % channels;
@@ -65,29 +62,44 @@ export function findBursts(
   return bursts;
 }
 
-/** What hangs together with a cell, corners included. */
-function connected(
-  state: Uint8Array,
-  { times, channels }: PlaneShape,
-  first: number,
-  seen: Uint8Array,
-): number[] {
-  const cells = [first];
-  seen[first] = 1;
-  // It grows while it is walked through.
-  for (const cell of cells) {
-    const [t, c] = [Math.floor(cell / channels), cell % channels];
-    for (let dt = -1; dt <= 1; dt++)
-      for (let dc = -1; dc <= 1; dc++) {
-        const [tt, cc] = [t + dt, c + dc];
-        if (tt < 0 || cc < 0 || tt >= times || cc >= channels) continue;
-        const at = tt * channels + cc;
-        if (state[at] !== TAKEN || seen[at] === 1) continue;
-        seen[at] = 1;
-        cells.push(at);
-      }
+/**
+ * What hangs together: times that follow on each other, and within a sixteenth of the band, since of a weak pulse not every cell is found. The band is
+ * looked at in at most 64 parts.
+ */
+const PARTS = 64;
+const PARTS_APART = 4;
+
+function pieces(state: Uint8Array, { times, channels }: PlaneShape): number[][] {
+  const parts = Math.min(PARTS, channels);
+  // Few channels lie far apart: neighbours alone.
+  const apart = Math.max(1, Math.floor((PARTS_APART * parts) / PARTS));
+  /** cells : [t][part], those taken in it. */
+  const cells = Array.from({ length: times * parts }, (): number[] => []);
+  for (let at = 0; at < state.length; at++) {
+    if (state[at] !== TAKEN) continue;
+    const c = at % channels;
+    cells[((at - c) / channels) * parts + Math.floor((c * parts) / channels)].push(at);
   }
-  return cells;
+  const seen = new Uint8Array(cells.length);
+  const found: number[][] = [];
+  for (let first = 0; first < cells.length; first++) {
+    if (cells[first].length === 0 || seen[first] === 1) continue;
+    seen[first] = 1;
+    const piece = [first];
+    // It grows while it is walked through.
+    for (const cell of piece) {
+      const [t, part] = [Math.floor(cell / parts), cell % parts];
+      for (let tt = Math.max(0, t - 1); tt <= Math.min(times - 1, t + 1); tt++)
+        for (let pp = Math.max(0, part - apart); pp <= Math.min(parts - 1, part + apart); pp++) {
+          const at = tt * parts + pp;
+          if (cells[at].length === 0 || seen[at] === 1) continue;
+          seen[at] = 1;
+          piece.push(at);
+        }
+    }
+    found.push(piece.flatMap((cell) => cells[cell]));
+  }
+  return found;
 }
 
 /** By least squares of the channels' mean times over ν⁻²; undefined where that explains little, or sweeps upwards. */

@@ -42,6 +42,12 @@ describe('SumThreshold by hand', () => {
     assert.equal(along([3.2, 3.2, 100, 3.2, 0, 0, 0, 0]), 'xxxx....');
   });
 
+  it('leaves ends of a window that are below half of its threshold', () => {
+    // No four have a mean above 2.667; all eight have 14.8/8 = 1.85, which is above 1.778, and half of that is 0.889.
+    assert.equal(along([0.7, 2.5, 2.5, 0, 2.5, 2.2, 2.2, 2.2]), '.xxxxxxx');
+    assert.equal(along([0.9, 2.5, 2.5, 0, 2.5, 2.2, 2.2, 2.2]), 'xxxxxxxx');
+  });
+
   it('does not take a lone sample among missing ones for a long window', () => {
     // In any window of four there is one sample, so 6 is the threshold and not 2.667.
     assert.equal(along([0, 3, 0, 0], [0, 2, 3]), '-.--');
@@ -169,6 +175,22 @@ describe('bursts', () => {
     assert.deepEqual(
       found((t, c) => c === 3 || (t === 4 && c === 4)),
       [],
+    );
+  });
+  it('are seen where every other cell is lost, and are told apart where a time lies between', () => {
+    const halves = found((t, c) => t === 5 && c % 2 === 0);
+    assert.deepEqual(halves.length, 0, 'of eight channels only neighbours hang together');
+    const wide = { times: 16, channels: 128 };
+    const state = new Uint8Array(16 * 128);
+    for (let c = 0; c < 128; c++) if (c % 8 < 5) for (const t of [3, 9]) state[t * 128 + c] = TAKEN;
+    const frequencies = Float64Array.from({ length: 128 }, (_, c) => 100e6 + 1e5 * c);
+    const bursts = findBursts(state, wide, middlesS, frequencies);
+    assert.deepEqual(
+      bursts.map(({ firstTime, lastTime, channels }) => [firstTime, lastTime, channels]),
+      [
+        [3, 3, 80],
+        [9, 9, 80],
+      ],
     );
   });
   it('tell the dispersion of a pulse that arrives late at low frequencies', () => {
