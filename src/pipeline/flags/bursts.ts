@@ -23,6 +23,9 @@ const LEAST_BAND = 0.5;
 const MOST_TIME = 0.5;
 /** Of the variance of its times that ν⁻² must explain. */
 const LEAST_FIT = 0.8;
+/** Of the band that a piece must sweep to tell its way, and how many integrations beside it are on it. */
+const LEAST_SEED = 0.125;
+const BESIDE = 1.5;
 /** Seconds · MHz² for 1 pc/cm³. */
 const DISPERSION_S_MHZ2 = 4148.808;
 
@@ -36,20 +39,23 @@ export function findBursts(
     Array.from({ length: times }, (_unused, t) => state[t * channels + c]).some((one) => one !== MISSING),
   ).length;
   const bursts: Burst[] = [];
-  for (const cells of pieces(state, { times, channels })) {
-    const perChannel = new Map<number, number[]>();
-    for (const at of cells) {
-      const c = at % channels;
-      perChannel.set(c, [...(perChannel.get(c) ?? []), Math.floor(at / channels)]);
-    }
+  const told = new Uint8Array(state.length);
+  const isBroad = (cells: readonly number[]): boolean =>
+    new Set(cells.map((at) => at % channels)).size >= Math.max(2, LEAST_BAND * ofChannels);
+  const byNumber = pieces(state, { times, channels }).sort((x, y) => y.length - x.length);
+  for (const piece of byNumber) {
+    if (times < 2 || told[piece[0]] === 1) continue;
+    const cells = isBroad(piece)
+      ? piece
+      : alongWay(piece, state, { times, channels }, middlesS, frequenciesHz);
+    if (!isBroad(cells)) continue;
+    const perChannel = timesOf(cells, channels);
     const lengths = [...perChannel.values()].map((list) => list.length).sort((x, y) => x - y);
-    const isBroad = perChannel.size >= Math.max(2, LEAST_BAND * ofChannels);
-    const isShort = lengths[Math.floor(lengths.length / 2)] <= Math.max(1, MOST_TIME * times);
-    if (!isBroad || !isShort || times < 2) continue;
+    if (lengths[Math.floor(lengths.length / 2)] > Math.max(1, MOST_TIME * times)) continue;
     const own = new Uint8Array(state.length);
-    for (const at of cells) own[at] = 1;
+    for (const at of cells) own[at] = told[at] = 1;
     const at = cells.map((cell) => Math.floor(cell / channels));
-    const dispersion = dispersionOf(perChannel, middlesS, frequenciesHz);
+    const dispersion = wayOf(perChannel, middlesS, frequenciesHz)?.dispersion;
     bursts.push({
       firstTime: at.reduce((x, y) => Math.min(x, y)),
       lastTime: at.reduce((x, y) => Math.max(x, y)),
@@ -59,7 +65,39 @@ export function findBursts(
       ...(dispersion !== undefined && { dispersion }),
     });
   }
-  return bursts;
+  return bursts.sort((x, y) => x.firstTime - y.firstTime);
+}
+
+function timesOf(cells: readonly number[], channels: number): ReadonlyMap<number, readonly number[]> {
+  const perChannel = new Map<number, number[]>();
+  for (const at of cells) {
+    const list = perChannel.get(at % channels);
+    if (list) list.push(Math.floor(at / channels));
+    else perChannel.set(at % channels, [Math.floor(at / channels)]);
+  }
+  return perChannel;
+}
+
+/** Of a weak pulse pieces alone are found: all that lies on the way of one that sweeps is the same pulse. */
+function alongWay(
+  piece: number[],
+  state: Uint8Array,
+  { times, channels }: PlaneShape,
+  middlesS: Float64Array,
+  frequenciesHz: Float64Array,
+): number[] {
+  const perChannel = timesOf(piece, channels);
+  const way =
+    perChannel.size < LEAST_SEED * channels ? undefined : wayOf(perChannel, middlesS, frequenciesHz);
+  if (!way) return piece;
+  const nearS = (BESIDE * (middlesS[times - 1] - middlesS[0])) / (times - 1);
+  const cells: number[] = [];
+  for (let at = 0; at < state.length; at++) {
+    if (state[at] !== TAKEN) continue;
+    const offS = middlesS[Math.floor(at / channels)] - way.timeS(frequenciesHz[at % channels]);
+    if (Math.abs(offS) <= nearS) cells.push(at);
+  }
+  return cells;
 }
 
 /**
@@ -102,14 +140,20 @@ function pieces(state: Uint8Array, { times, channels }: PlaneShape): number[][] 
   return found;
 }
 
+interface Way {
+  readonly dispersion: number;
+  readonly timeS: (frequencyHz: number) => number;
+}
+
 /** By least squares of the channels' mean times over ν⁻²; undefined where that explains little, or sweeps upwards. */
-function dispersionOf(
+function wayOf(
   perChannel: ReadonlyMap<number, readonly number[]>,
   middlesS: Float64Array,
   frequenciesHz: Float64Array,
-): number | undefined {
+): Way | undefined {
+  const places = (frequencyHz: number): number => (frequencyHz / 1e6) ** -2;
   const points = [...perChannel].map(([c, list]) => ({
-    x: (frequenciesHz[c] / 1e6) ** -2,
+    x: places(frequenciesHz[c]),
     y: list.reduce((sum, t) => sum + middlesS[t], 0) / list.length,
   }));
   const mean = (of: (point: { x: number; y: number }) => number): number =>
@@ -119,5 +163,8 @@ function dispersionOf(
   const yy = mean((point) => (point.y - y) ** 2);
   const xy = mean((point) => (point.x - x) * (point.y - y));
   if (!(xx > 0 && yy > 0) || xy <= 0 || xy ** 2 < LEAST_FIT * xx * yy) return undefined;
-  return xy / xx / DISPERSION_S_MHZ2;
+  return {
+    dispersion: xy / xx / DISPERSION_S_MHZ2,
+    timeS: (frequencyHz) => y + (xy / xx) * (places(frequencyHz) - x),
+  };
 }

@@ -198,6 +198,13 @@ describe('bursts', () => {
     const lateS = (c: number): number => 4148.808 * 228 * ((100 + c) ** -2 - 107 ** -2);
     const [pulse] = found((t, c) => Math.abs(t - 1 - lateS(c)) <= 1);
     assert.ok(pulse.dispersion !== undefined && Math.abs(pulse.dispersion - 228) < 15, `${pulse.dispersion}`);
+    // Of a weak one a piece in the middle and single channels at its ends are found; a carrier is no part of it.
+    const middle = (c: number): boolean => c === 0 || (c >= 2 && c <= 4) || c === 7;
+    const [weak, ...more] = found(
+      (t, c) => (middle(c) && Math.abs(t - 1 - lateS(c)) <= 1) || (c === 1 && t < 2),
+    );
+    assert.deepEqual([weak.channels, more.length], [5, 0]);
+    assert.ok(weak.dispersion !== undefined && Math.abs(weak.dispersion - 228) < 25, `${weak.dispersion}`);
     // The same the other way round comes from no pulse.
     const [, wrongWay] = [0, found((t, c) => Math.abs(t - 1 - lateS(7 - c)) <= 1)[0]];
     assert.equal(wrongWay.dispersion, undefined);
