@@ -103,12 +103,21 @@ describe('fences of noise', () => {
         const spectra = span === 'pair' ? 508 : at < 100 ? 256 : 252;
         return verdictOf(s1, s2, spectra, book.limitsOf(spectra, shape, span), shape, curve);
       };
+      /** Of a usual level, and well within its limits. */
+      const isPlainNoise = (at: number): boolean => {
+        const [s1, s2, spectra] = [sums[2 * at], sums[2 * at + 1], at < 100 ? 256 : 252];
+        const isReal = Math.floor(at / 20) % 5 === 0;
+        if (isReal || s1 < 2 * spectra || s1 > 16 * spectra) return false;
+        const off = offsetOf(s1, s2, spectra, 1, plan.curves.complex);
+        return off > -0.25 && off < 0.35;
+      };
       const made = allocateScreened(plan, 2);
       screen(plan, fencing, sums, made);
       for (let at = 0; at < cells; at++) {
         if (at % 20 === 7) assert.equal(made.marks[at], 0);
         else {
           if (verdict(at, 'window') !== 0) assert.equal(made.marks[at] & OUTSIDE, OUTSIDE);
+          else if (isPlainNoise(at)) assert.equal(made.marks[at] & OUTSIDE, 0, 'no look is wasted');
           if (at < 100 && verdict(at, 'pair') !== 0)
             assert.equal(made.marks[at] & PAIR_OUTSIDE, PAIR_OUTSIDE);
         }

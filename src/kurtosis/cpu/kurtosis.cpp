@@ -26,12 +26,9 @@ void check(const SpectraLayout &layout, const Windows &windows) {
 void sumWindow(const KurtosisKernel &kernel, SpectraType type, const char *at, int64_t first, int64_t end,
                double *sums) {
   switch (type) {
-    case SpectraType::cf32:
-      return kernel.sumFloats(reinterpret_cast<const float *>(at), first, end, sums);
-    case SpectraType::ci4:
-      return kernel.sumNibbles(reinterpret_cast<const int8_t *>(at), first, end, sums);
-    case SpectraType::ci8:
-      return kernel.sumIntegers(reinterpret_cast<const int8_t *>(at), first, end, sums);
+    case SpectraType::cf32: return kernel.sumFloats(reinterpret_cast<const float *>(at), first, end, sums);
+    case SpectraType::ci4: return kernel.sumNibbles(reinterpret_cast<const int8_t *>(at), first, end, sums);
+    case SpectraType::ci8: return kernel.sumIntegers(reinterpret_cast<const int8_t *>(at), first, end, sums);
   }
 }
 
@@ -125,8 +122,9 @@ CORELLA_EXPORT int32_t corella_kurtosis_sums(char *error, void *context, int32_t
     const Fence *all = fences > 0 ? reinterpret_cast<const Fence *>(heads) : nullptr;
     for (int64_t n = 0; n < 4 * windows && all != nullptr; n++)
       require(places[n] >= 0 && places[n] < fences, "a window has no fence");
-    const Screen screen{all,          reinterpret_cast<const FenceEntry *>(tables), places, flaggedInputs,
-                        realChannels, marks, groupMarks, totals};
+    const Screen screen{
+        all,   reinterpret_cast<const FenceEntry *>(tables), places, flaggedInputs, realChannels, marks, groupMarks,
+        totals};
     sumPowers(open, layout, static_cast<const char *>(block), {edges, windows}, screen, sums);
   });
 }
