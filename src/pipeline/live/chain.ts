@@ -64,7 +64,7 @@ export async function runSession(
   const gapsCover = settings.imaging?.road === 'direct' ? 'stations' : 'inputs';
   if (source.kind === 'spectra') {
     const { cuts, files } = sessionClocks(source, source, settings);
-    if (settings.card && !settings.kurtosis && isLiveSpectra(source)) {
+    if (settings.card && isLiveSpectra(source)) {
       const stage = settings.card.stage({ grid: source, cuts, files, sinks });
       return run(source.cells(), stage, nobody, options);
     }
