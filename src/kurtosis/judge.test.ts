@@ -140,6 +140,10 @@ describe('judgement', () => {
       assert.equal(takenIn(drifting, 11, 6), 4);
       assert.equal(takenIn(drifting, 20, 12), 0);
       assert.equal(takenIn(beside(0.17), 11, 6), 0);
+      // A burst of most channels is over with its window.
+      const burst = judged((w, c) => (w === 10 && c < 12 ? 1 : weak(w, c) ? 0.17 : 0), 'keep', 0.1);
+      assert.deepEqual(burst.everywhere, [10]);
+      assert.equal(takenIn(burst, 11, 6), 0);
     });
 
     it('what is in all channels is told and stays, or goes', () => {

@@ -198,7 +198,13 @@ export class Together {
     const windows = row.edges.length - 1;
     const sigmas = (this.plan.sigmas - 1) * Math.sqrt(kurtosisMoments(this.length, 1).variance * inflation);
     const heard: number[] = [];
-    for (let cell = 0; cell < counts.length; cell++) if (this.sideHeard(row, cell) !== 0) heard.push(cell);
+    for (let w = 0; w < windows; w++) {
+      const here: number[] = [];
+      for (let cell = w * channels; cell < (w + 1) * channels; cell++)
+        if (this.sideHeard(row, cell) !== 0) here.push(cell);
+      // What is in most channels is a burst, over as suddenly as it came.
+      if (2 * here.length <= channels) heard.push(...here);
+    }
     // It grows while it is walked through.
     for (const cell of heard) {
       const side = this.sideHeard(row, cell);
