@@ -49,12 +49,12 @@ class FullMemory {
         hs(static_cast<size_t>(stationCount)),
         floatMemory(alignedMemory(static_cast<size_t>((1 + teamSize) * ALL_PLANES * stride) * sizeof(float))),
         doubleMemory(
-            alignedMemory(static_cast<size_t>((3 + teamSize) * ALL_PLANES + (4 + 2 * MIXED_STEPS) * GAIN_PLANES) *
+            alignedMemory(static_cast<size_t>((3 + teamSize) * ALL_PLANES + (4 + 2 * MIXED_STEPS) * GAIN_PLANES + 4) *
                           static_cast<size_t>(stride) * sizeof(double))) {
     auto *floats = static_cast<float *>(floatMemory.get());
     auto *doubles = static_cast<double *>(doubleMemory.get());
     std::fill_n(floats, (1 + threads) * ALL_PLANES * stride, 0.0f);
-    std::fill_n(doubles, ((3 + threads) * ALL_PLANES + (4 + 2 * MIXED_STEPS) * GAIN_PLANES) * stride, 0.0);
+    std::fill_n(doubles, ((3 + threads) * ALL_PLANES + (4 + 2 * MIXED_STEPS) * GAIN_PLANES + 4) * stride, 0.0);
     distance = floats;
     partial = floats + ALL_PLANES * stride;
     const auto take = [&doubles, this](int64_t planes) {
@@ -72,6 +72,7 @@ class FullMemory {
     lastRest = take(GAIN_PLANES);
     moved = take(MIXED_STEPS * GAIN_PLANES);
     rests = take(MIXED_STEPS * GAIN_PLANES);
+    hPlanes = take(4);
   }
 
   /** Whole vectors to each thread, those past the last station too: their gains are and stay 0. */
@@ -243,6 +244,8 @@ class FullMemory {
   float *distance, *partial;
   double *anchor, *anchorSums, *own, *exactPartial;
   double *gains, *next, *lastNext, *lastRest, *moved, *rests;
+  /** H as 00, 11, 01 re, 01 im, in the gains' own units, with `hs`. */
+  double *hPlanes;
   int form = UNPOLARISED;
   bool withSelf = false;
   double scaleData = 1, scaleModel = 1;

@@ -135,6 +135,7 @@ export function planFullChip(
       headers: {
         ...commonHeaders('integers.cuh'),
         ...mixHeaders(),
+        'full-rows.cuh': readSource(import.meta.url, 'full-rows.cuh'),
         'packets.cuh': readSource(import.meta.url, '../../cuda/packets.cuh'),
         'row-sums.cuh': readSource(import.meta.url, '../../cuda/row-sums.cuh'),
       },

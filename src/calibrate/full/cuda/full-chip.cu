@@ -13,22 +13,8 @@
 //
 // Set by the plan: STATIONS, FORM, THREADS, GROUP_WARPS, ROWS, REGISTER_ROWS, CHUNK (divides ROWS), BLOCKS_PER_SOLVE (times the
 // rows of a block at least STATIONS), MIXES, LEAST_DETERMINANT, and what full-mix.cuh takes.
-#include "full-mix.cuh"
+#include "full-rows.cuh"
 #include "packets.cuh"
-#include "row-sums.cuh"
-
-constexpr int UNPOLARISED = 0, DIAGONAL = 1, GENERAL = 2;
-constexpr int NUMBERS = FORM == UNPOLARISED ? 9 : FORM == DIAGONAL ? 12 : 16, FOURS = NUMBERS / 4;
-constexpr int STORED = (STATIONS + 3) / 4 * 4;  // columns of a row in memory
-constexpr int GROUPS = WARPS / GROUP_WARPS, GROUP = 32 * GROUP_WARPS, BLOCK_ROWS = GROUPS * ROWS;
-constexpr int COLUMNS = (STATIONS + GROUP - 1) / GROUP, WIDTH = COLUMNS * GROUP;  // of a thread, of a group
-constexpr int SHARED_ROWS = ROWS - REGISTER_ROWS;
-constexpr bool ALONE = BLOCKS_PER_SOLVE == 1;
-constexpr int SUMS = 12;
-static_assert(BLOCK_ROWS * BLOCKS_PER_SOLVE >= STATIONS, "blocks cover a solve");
-static_assert(ALONE || BLOCK_ROWS * (BLOCKS_PER_SOLVE - 1) < STATIONS, "every block has rows: packets.cuh");
-static_assert(ROWS <= 32 && ROWS % CHUNK == 0, "a lane finishes a row, chunks are whole");
-static_assert(ALONE || !MIXES, "only a block by itself mixes");
 
 struct ChipWork {
   const float *pairs;    // [k][i][NUMBERS][STORED]
@@ -37,94 +23,6 @@ struct ChipWork {
   uint2 *packets;        // [2][k][STATIONS][4], where a solve has many blocks
   int solves, solvesPerWave;
 };
-
-// Shared memory, in order, in float4s.
-constexpr int MATRIX = 0;                                              // [GROUPS][SHARED_ROWS][FOURS][WIDTH]
-constexpr int POWERS = MATRIX + GROUPS * SHARED_ROWS * FOURS * WIDTH;  // float [GROUPS][SHARED_ROWS][WIDTH]
-constexpr int GAINS =
-    POWERS + (FORM == UNPOLARISED ? GROUPS * SHARED_ROWS * WIDTH / 4 : 0);  // [2][row 0, row 1][WIDTH]
-constexpr int PARTS = GAINS + 2 * 2 * WIDTH;                                // Real [WARPS][ROWS][SUMS]
-
-// What a pair keeps from one iteration to the next.
-struct Pair {
-  float4 four[FOURS];
-  float power;
-};
-
-// sum + a b, as (re, im)
-template <class Real>
-__device__ __forceinline__ void addTo(Real &re, Real &im, Real aRe, Real aIm, Real bRe, Real bIm) {
-  re += aRe * bRe, im += aRe * bIm;
-  re -= aIm * bIm, im += aIm * bRe;
-}
-template <class Real>
-__device__ __forceinline__ void widen(Real *out, const float4 &from) {
-  out[0] = from.x, out[1] = from.y, out[2] = from.z, out[3] = from.w;
-}
-
-// A station's G, rows first, and of an unpolarised model its H = G^H G as 00, 11, 01 re, im.
-template <class Real>
-struct Column {
-  Real g[8], h[4];
-  __device__ __forceinline__ void finish() {
-    if constexpr (FORM == UNPOLARISED) {
-      h[0] = g[0] * g[0] + g[1] * g[1] + g[4] * g[4] + g[5] * g[5];
-      h[1] = g[2] * g[2] + g[3] * g[3] + g[6] * g[6] + g[7] * g[7];
-      h[2] = h[3] = 0;
-      addTo(h[2], h[3], g[0], -g[1], g[2], g[3]), addTo(h[2], h[3], g[4], -g[5], g[6], g[7]);
-    }
-  }
-};
-
-// What one pair gives to the twelve sums of its row: N as eight numbers, D as 00, 11, 01 re, im.
-template <class Real>
-__device__ __forceinline__ void addPair(Real (&sum)[SUMS], const Pair &pair, const Column<Real> &of) {
-  Real v[8];
-  widen(v, pair.four[0]), widen(v + 4, pair.four[1]);
-  if constexpr (FORM == UNPOLARISED) {
-#pragma unroll
-    for (int a = 0; a < 8; a += 4)
-#pragma unroll
-      for (int b = 0; b < 4; b += 2) {
-        addTo(sum[a + b], sum[a + b + 1], v[a], v[a + 1], of.g[b], of.g[b + 1]);
-        addTo(sum[a + b], sum[a + b + 1], v[a + 2], v[a + 3], of.g[4 + b], of.g[5 + b]);
-      }
-#pragma unroll
-    for (int n = 0; n < 4; ++n) sum[8 + n] += (Real)pair.power * of.h[n];
-  } else {
-    // Z = G M^H
-    Real z[8] = {};
-    if constexpr (FORM == DIAGONAL) {
-      Real m[4];
-      widen(m, pair.four[2]);
-#pragma unroll
-      for (int n = 0; n < 8; n += 2) addTo(z[n], z[n + 1], of.g[n], of.g[n + 1], m[n % 4], -m[n % 4 + 1]);
-    } else {
-      Real m[8];
-      widen(m, pair.four[2]), widen(m + 4, pair.four[FOURS - 1]);
-#pragma unroll
-      for (int a = 0; a < 8; a += 4)
-#pragma unroll
-        for (int b = 0; b < 2; ++b) {
-          addTo(z[a + 2 * b], z[a + 2 * b + 1], of.g[a], of.g[a + 1], m[4 * b], -m[4 * b + 1]);
-          addTo(z[a + 2 * b], z[a + 2 * b + 1], of.g[a + 2], of.g[a + 3], m[4 * b + 2], -m[4 * b + 3]);
-        }
-    }
-#pragma unroll
-    for (int a = 0; a < 8; a += 4)
-#pragma unroll
-      for (int b = 0; b < 4; b += 2) {
-        addTo(sum[a + b], sum[a + b + 1], v[a], v[a + 1], z[b], z[b + 1]);
-        addTo(sum[a + b], sum[a + b + 1], v[a + 2], v[a + 3], z[4 + b], z[5 + b]);
-      }
-#pragma unroll
-    for (int n = 0; n < 8; n += 4) {
-      sum[8] += z[n] * z[n], sum[9] += z[n + 2] * z[n + 2];
-      sum[8] += z[n + 1] * z[n + 1], sum[9] += z[n + 3] * z[n + 3];
-      addTo(sum[10], sum[11], z[n], -z[n + 1], z[n + 2], z[n + 3]);
-    }
-  }
-}
 
 // N D^-1; false where D has no inverse.
 template <class Real>
@@ -152,84 +50,6 @@ __device__ __forceinline__ void stepFrom(const float (&sum)[SUMS], double ratio,
 #pragma unroll
   for (int n = 0; n < 8; ++n) next[n] = known ? (float)found[n] : was[n];
 }
-
-// COUNT rows' sums over the lanes of a warp, to their places.
-template <int COUNT, class Real>
-__device__ __forceinline__ void keep(const Real (*sums)[SUMS], Real *parts, int lane) {
-  static_assert(COUNT * SUMS <= 32, "a lane is left with one total: row-sums.cuh");
-  Real v[COUNT * SUMS];
-#pragma unroll
-  for (int n = 0; n < COUNT * SUMS; ++n) v[n] = sums[n / SUMS][n % SUMS];
-  int index;
-  bool valid;
-  const Real total = sumLanes<COUNT * SUMS>(v, lane, index, valid);
-  if (valid && lane % sharing(COUNT * SUMS) == 0) parts[index] = total;
-}
-
-// A thread's pairs, and the sums over them.
-struct Rows {
-  Pair kept[REGISTER_ROWS > 0 ? REGISTER_ROWS : 1][COLUMNS];
-  const float4 *matrix;  // of this thread's group, at its first column
-  const float *powers;
-
-  // Rows from `from` on, which lie one after the other in memory; zeros past the last row or column.
-  __device__ __forceinline__ void load(const float *from, int rows, float4 *shared, int group, int inGroup) {
-    float4 *toMatrix = shared + MATRIX + group * SHARED_ROWS * FOURS * WIDTH + inGroup;
-    float *toPowers = (float *)(shared + POWERS) + group * SHARED_ROWS * WIDTH + inGroup;
-    matrix = toMatrix, powers = toPowers;
-#pragma unroll
-    for (int r = 0; r < ROWS; ++r) {
-      const float *row = from + (int64_t)r * NUMBERS * STORED;
-#pragma unroll
-      for (int c = 0; c < COLUMNS; ++c) {
-        const int j = inGroup + c * GROUP;
-        const bool there = r < rows && j < STATIONS;
-        Pair pair;
-#pragma unroll
-        for (int f = 0; f < FOURS; ++f)
-          pair.four[f] = there ? __ldcs((const float4 *)row + f * STORED + j) : make_float4(0, 0, 0, 0);
-        pair.power = FORM == UNPOLARISED && there ? __ldcs(row + 8 * STORED + j) : 0;
-        if (r < REGISTER_ROWS) {
-          kept[r][c] = pair;
-        } else {
-#pragma unroll
-          for (int f = 0; f < FOURS; ++f)
-            toMatrix[((r - REGISTER_ROWS) * FOURS + f) * WIDTH + c * GROUP] = pair.four[f];
-          if (FORM == UNPOLARISED) toPowers[(r - REGISTER_ROWS) * WIDTH + c * GROUP] = pair.power;
-        }
-      }
-    }
-  }
-  __device__ __forceinline__ Pair pairOf(int r, int c) const {
-    if (r < REGISTER_ROWS) return kept[r][c];
-    Pair pair;
-#pragma unroll
-    for (int f = 0; f < FOURS; ++f) pair.four[f] = matrix[((r - REGISTER_ROWS) * FOURS + f) * WIDTH + c * GROUP];
-    pair.power = FORM == UNPOLARISED ? powers[(r - REGISTER_ROWS) * WIDTH + c * GROUP] : 0;
-    return pair;
-  }
-  // Sums over a warp's columns to parts : [ROWS][SUMS]; column(c) gives a station's gains.
-  template <class Real, int TOGETHER, class Columns>
-  __device__ __forceinline__ void sum(const Columns &column, Real *parts) const {
-    const int lane = threadIdx.x % 32;
-#pragma unroll
-    for (int chunk = 0; chunk < ROWS; chunk += TOGETHER) {
-      Real sums[TOGETHER][SUMS];
-#pragma unroll
-      for (int n = 0; n < TOGETHER * SUMS; ++n) sums[n / SUMS][n % SUMS] = 0;
-#pragma unroll
-      for (int c = 0; c < COLUMNS; ++c) {
-        const Column<Real> of = column(c);
-#pragma unroll
-        for (int r = 0; r < TOGETHER; ++r) addPair(sums[r], pairOf(chunk + r, c), of);
-      }
-      // Two rows at a time: 24 numbers over 32 lanes.
-#pragma unroll
-      for (int r = 0; r + 1 < TOGETHER; r += 2) keep<2>(&sums[r], parts + (chunk + r) * SUMS, lane);
-      if constexpr (TOGETHER % 2 == 1) keep<1>(&sums[TOGETHER - 1], parts + (chunk + TOGETHER - 1) * SUMS, lane);
-    }
-  }
-};
 
 // The totals of row r of a group, over its warps.
 template <class Real>
