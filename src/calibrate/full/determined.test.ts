@@ -13,7 +13,9 @@ import type { ModelForm } from './plan.js';
 
 type Pairs = readonly (readonly [number, number])[];
 const all = (stations: number): Pairs =>
-  Array.from({ length: stations }, (_, i) => Array.from({ length: i }, (_unused, j) => [i, j] as const)).flat();
+  Array.from({ length: stations }, (_, i) =>
+    Array.from({ length: i }, (_unused, j) => [i, j] as const),
+  ).flat();
 const graphs: Readonly<Record<string, { readonly stations: number; readonly pairs: Pairs }>> = {
   'three stations': { stations: 3, pairs: all(3) },
   'three in a row': { stations: 3, pairs: [[1, 0], [2, 1]] },

@@ -131,7 +131,9 @@ class FullSolve : FullMemory {
       if (settled || iteration == batch.most) {
         copyNext(0);
         keepDistance(0);
-        sumAtOnce(batch, solve);
+        std::fill_n(partial, ALL_PLANES * stride, 0.0f);
+        kernels.sweep[form](layout.range(panels.get(), 0, false), {distance, stride}, {partial, stride});
+        if (withSelf) addSelves(batch, solve, 0);
         fitAll(batch, solve, 0);
         if (!settled || !(fit.size >= MOST_TOLERANCES * batch.tolerance)) break;
         change = fit.size;
@@ -147,13 +149,6 @@ class FullSolve : FullMemory {
       if (change < ANCHOR_BELOW * away && away > near) setAnchor(0);
     }
     finish(batch, solve, 0, iteration, change);
-  }
-
-  /** Sums of the gains as they are, for one thread. */
-  void sumAtOnce(const FullBatch &batch, int64_t solve) {
-    std::fill_n(partial, ALL_PLANES * stride, 0.0f);
-    kernels.sweep[form](layout.range(panels.get(), 0, false), {distance, stride}, {partial, stride});
-    if (withSelf) addSelves(batch, solve, 0);
   }
 
   void finish(const FullBatch &batch, int64_t solve, int thread, int64_t iteration, double change) {
@@ -185,22 +180,6 @@ class FullSolve : FullMemory {
       const double numbers[4] = {d.x[0], d.x[6], M_SQRT2 * d.x[2], M_SQRT2 * d.x[3]};
       for (int64_t k = 0; k < 4; k++) own[(GAIN_PLANES + k) * stride + s] = weight * power * numbers[k];
     }
-  }
-
-  void copyNext(int thread) {
-    eachNumber(thread, [&](int64_t at) { gains[at] = next[at]; });
-  }
-
-  /** To the next gains, or half the way. */
-  FullMovement move(int thread, bool average) {
-    FullMovement movement = {0, 0};
-    eachNumber(thread, [&](int64_t at) {
-      const double now = average ? (next[at] + gains[at]) / 2 : next[at];
-      movement.change += (now - gains[at]) * (now - gains[at]);
-      movement.size += now * now;
-      gains[at] = now;
-    });
-    return movement;
   }
 
   /** gains = next − Σ γ moved. */
@@ -302,7 +281,7 @@ class FullSolve : FullMemory {
       const Row row = rowOf(s);
       hs[static_cast<size_t>(s)] = row.h;
       const double numbers[4] = {row.h.x[0], row.h.x[6], row.h.x[2], row.h.x[3]};
-      for (int64_t n = 0; n < 4; n++) hPlanes[n * stride + s] = numbers[n];
+      for (int64_t n = 0; n < 4; n++) hPlanes[n * stride + s] = static_cast<float>(numbers[n] / (unit * unit));
       sums.addRow(row.gain, row.h, row.n, row.d);
     }
     barrier.wait();
@@ -315,7 +294,8 @@ class FullSolve : FullMemory {
         double rows[PANEL_ROWS][32];
         kernels.sumCommon(range, at, {hPlanes, stride}, &rows);
         for (int64_t row = 0; row < PANEL_ROWS && at * PANEL_ROWS + row < stations; row++)
-          sums.addOwn(rows[row], 1 / (scaleModel * scaleModel), hs[static_cast<size_t>(at * PANEL_ROWS + row)]);
+          sums.addOwn(rows[row], unit * unit / (scaleModel * scaleModel),
+                      hs[static_cast<size_t>(at * PANEL_ROWS + row)]);
       }
     }
     if (withSelf)

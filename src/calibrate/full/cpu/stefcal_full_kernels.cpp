@@ -88,44 +88,44 @@ FullMovement addInTurn(const PanelRange &range, const FullTurn &turn) {
   return movement;
 }
 
-/** Of a panel's rows in float64, from a general model: [row][ab][ec] of (M H_j)_ab conj(M_ec) over all columns, re and im. */
-void sumCommon(const PanelRange &range, int64_t at, StationPlanes<const double> hs, double (*out)[PANEL_ROWS][32]) {
+/** Of a panel's rows, a general model's: [row][ab][ec] of (M H_j)_ab conj(M_ec) over all columns, re and im. */
+void sumCommon(const PanelRange &range, int64_t at, StationPlanes<const float> hs, double (*out)[PANEL_ROWS][32]) {
   const int64_t vectors = vectorsOf<GENERAL>(range, at);
   for (int64_t row = 0; row < PANEL_ROWS; row++)
-    for (int64_t ab = 0; ab < 4; ab++) {
-      WideDoubles sums[8] = {};
-      for (int64_t first = 0; first < vectors; first += VECTORS_AT_ONCE) {
-        const int64_t end = first + VECTORS_AT_ONCE < vectors ? first + VECTORS_AT_ONCE : vectors;
-        const PairPlace<GENERAL> place = {end - first, 1};
-        const float *part = range.panels + range.offsets[at] + first * PANEL_ROWS * PAIR_FLOATS[GENERAL] * COLUMNS;
+    for (int64_t n = 0; n < 32; n++) (*out)[row][n] = 0;
+  for (int64_t first = 0; first < vectors; first += VECTORS_AT_ONCE) {
+    const int64_t end = first + VECTORS_AT_ONCE < vectors ? first + VECTORS_AT_ONCE : vectors;
+    const PairPlace<GENERAL> place = {end - first, 1};
+    const float *part = range.panels + range.offsets[at] + first * PANEL_ROWS * PAIR_FLOATS[GENERAL] * COLUMNS;
+    for (int64_t row = 0; row < PANEL_ROWS; row++)
+      for (int64_t ab = 0; ab < 4; ab++) {
+        // Float32 over a part alone: its rounding is another in each, and small beside what counts as none (common_modes.cpp).
+        Floats sums[8] = {};
         for (int64_t v = first; v < end; v++) {
-          const float *m = part + (place.product(row, 0, v - first) + 8) * COLUMNS;
-          const double *h = hs.first + v * COLUMNS;
+          const float *m = part + (place.product(row, 0, v - first) + 8) * COLUMNS, *h = hs.first + v * COLUMNS;
           const float *left = m + 4 * (ab / 2) * COLUMNS;
-          const WideDoubles a = loadMatrix<WideDoubles>(left), b = loadMatrix<WideDoubles>(left + COLUMNS),
-                            c = loadMatrix<WideDoubles>(left + 2 * COLUMNS),
-                            d = loadMatrix<WideDoubles>(left + 3 * COLUMNS);
-          const WideDoubles re = loadVector<WideDoubles>(h + 2 * hs.stride),
-                            im = loadVector<WideDoubles>(h + 3 * hs.stride);
-          WideDoubles x, y;
+          const Floats a = loadVector<Floats>(left), b = loadVector<Floats>(left + COLUMNS),
+                       c = loadVector<Floats>(left + 2 * COLUMNS), d = loadVector<Floats>(left + 3 * COLUMNS);
+          const Floats re = loadVector<Floats>(h + 2 * hs.stride), im = loadVector<Floats>(h + 3 * hs.stride);
+          Floats x, y;
           if (ab % 2 == 0) {  // M_a0 H_00 + M_a1 conj(H_01)
-            const WideDoubles power = loadVector<WideDoubles>(h);
+            const Floats power = loadVector<Floats>(h);
             x = a * power + c * re + d * im, y = b * power + d * re - c * im;
           } else {  // M_a0 H_01 + M_a1 H_11
-            const WideDoubles power = loadVector<WideDoubles>(h + hs.stride);
+            const Floats power = loadVector<Floats>(h + hs.stride);
             x = a * re - b * im + c * power, y = a * im + b * re + d * power;
           }
 #pragma GCC unroll 4
           for (int ec = 0; ec < 4; ec++) {
-            const WideDoubles p = loadMatrix<WideDoubles>(m + 2 * ec * COLUMNS),
-                              q = loadMatrix<WideDoubles>(m + (2 * ec + 1) * COLUMNS);
+            const Floats p = loadVector<Floats>(m + 2 * ec * COLUMNS),
+                         q = loadVector<Floats>(m + (2 * ec + 1) * COLUMNS);
             sums[2 * ec] += x * p + y * q;
             sums[2 * ec + 1] += y * p - x * q;
           }
         }
+        for (int64_t n = 0; n < 8; n++) (*out)[row][8 * ab + n] += static_cast<double>(total<float>(sums[n]));
       }
-      for (int64_t n = 0; n < 8; n++) (*out)[row][8 * ab + n] = total<double>(sums[n]);
-    }
+  }
 }
 
 FullStep step(const FullStations &stations, int64_t first, int64_t end) {

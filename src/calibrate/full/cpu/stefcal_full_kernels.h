@@ -92,7 +92,7 @@ struct FullKernels {
   /** Panel after panel, last first, each from the gains of those before it as they are by then; unpolarised and diagonal. */
   FullMovement (*sweepInTurn[GENERAL])(const PanelRange &range, const FullTurn &turn);
   /** Of panel `at` of a general model, for what stations share: hs : planes 00, 11, 01 re, 01 im of H. */
-  void (*sumCommon)(const PanelRange &range, int64_t at, StationPlanes<const double> hs, double (*out)[PANEL_ROWS][32]);
+  void (*sumCommon)(const PanelRange &range, int64_t at, StationPlanes<const float> hs, double (*out)[PANEL_ROWS][32]);
   /** Of stations first … end − 1, both multiples of 16. */
   FullStep (*step)(const FullStations &stations, int64_t first, int64_t end);
   /** next + G u, u as 00, 10, 01, 11. */
