@@ -1,4 +1,5 @@
-// Builds casacore/measurement-set.cpp, which reads and writes Measurement Sets through casacore, into build/casacore/.
+// Builds casacore/measurement-set.cpp, which reads and writes Measurement Sets through casacore, into build/casacore/, and
+// casacore/try-set.cpp, which opens one in a process of its own.
 // Where casacore is not installed it says what to install, in one line, and fails. About a minute of one core, once.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
@@ -9,6 +10,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const source = join(root, 'casacore', 'measurement-set.cpp');
 const target = join(root, 'build', 'casacore');
 const library = join(target, 'measurement-set.so');
+const trialSource = join(root, 'casacore', 'try-set.cpp');
+const trial = join(target, 'try-set');
 
 /**
  * @param {string} why
@@ -19,7 +22,12 @@ function fail(why) {
   process.exit(1);
 }
 
-if (existsSync(library) && statSync(library).mtimeMs >= statSync(source).mtimeMs) process.exit(0);
+/**
+ * @param {string} made
+ * @param {string} of
+ */
+const isNewer = (made, of) => existsSync(made) && statSync(made).mtimeMs >= statSync(of).mtimeMs;
+if (isNewer(library, source) && isNewer(trial, trialSource)) process.exit(0);
 const text = readFileSync(source, 'utf8');
 const links = (/^\/\/ libraries:(.*)$/m.exec(text)?.[1] ?? '').trim().split(/\s+/);
 const debian = /^\/\/ package: (.+)$/m.exec(text)?.[1] ?? 'casacore-dev';
@@ -30,18 +38,33 @@ try {
 } catch {
   fail(`cannot write ${target}`);
 }
-const { status, stderr, error } = spawnSync(
-  compiler,
-  [
-    ...[...extra, '-std=c++17', '-O2', '-shared', '-fPIC', '-I/usr/include/casacore', source, '-o', library],
+/**
+ * @param {string} what
+ * @param {readonly string[]} words
+ */
+function compile(what, words) {
+  const { status, stderr, error } = spawnSync(compiler, [...extra, '-std=c++17', '-O2', ...words], {
+    encoding: 'utf8',
+  });
+  if (error) fail('there is no C++ compiler: apt install g++');
+  if (status === 0) return;
+  fail(
+    /fatal error: (\S+): No such file|cannot find -l/.test(stderr)
+      ? `casacore is not installed: apt install ${debian}`
+      : `${what} does not compile: ${stderr}`,
+  );
+}
+if (!isNewer(library, source))
+  compile('casacore/measurement-set.cpp', [
+    ...[
+      '-shared',
+      '-fPIC',
+      '-Wl,-soname,measurement-set.so',
+      '-I/usr/include/casacore',
+      source,
+      '-o',
+      library,
+    ],
     ...links.map((link) => `-l${link}`),
-  ],
-  { encoding: 'utf8' },
-);
-if (status === 0) process.exit(0);
-if (error) fail('there is no C++ compiler: apt install g++');
-fail(
-  /fatal error: (\S+): No such file|cannot find -l/.test(stderr)
-    ? `casacore is not installed: apt install ${debian}`
-    : `casacore/measurement-set.cpp does not compile: ${stderr}`,
-);
+  ]);
+compile('casacore/try-set.cpp', [trialSource, library, '-Wl,-rpath,$ORIGIN', '-o', trial]);

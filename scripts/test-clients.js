@@ -35,5 +35,5 @@ for (const step of steps) {
   });
   if (ran.status !== 0) failed++;
 }
-if (failed === 0 && !values.debian) await writeTable(results, join(here, '../docs/formats.md'));
+if (failed === 0 && !values.debian) writeTable(results, join(here, '../docs/formats.md'));
 process.exit(failed === 0 ? 0 : 1);

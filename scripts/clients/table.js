@@ -1,7 +1,6 @@
 // The table "checked against whom" of docs/formats.md, from what this run of the checks wrote down. It is written only where
 // every peer was here: a machine that lacks one would take away what others saw.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { format as prettier, resolveConfig } from 'prettier';
 import { peers } from './peers.js';
 
 /** What each format is called, whether it is written, and what holds it where no peer of ours reads it. */
@@ -90,7 +89,7 @@ const [BEGIN, END] = ['<!-- made by npm run test:clients -->', '<!-- until here 
  * @param {string} resultsPath
  * @param {string} pagePath
  */
-export async function writeTable(resultsPath, pagePath) {
+export function writeTable(resultsPath, pagePath) {
   const results = readFileSync(resultsPath, 'utf8')
     .split('\n')
     .filter((line) => line !== '')
@@ -112,7 +111,6 @@ export async function writeTable(resultsPath, pagePath) {
   const to = page.indexOf(END);
   if (from < 0 || to < from) throw new Error(`${pagePath} has no place for the table`);
   const text = `${page.slice(0, from + BEGIN.length)}\n\n${tableOf(results)}\n\n${page.slice(to)}`;
-  const options = { ...(await resolveConfig(pagePath)), parser: 'markdown' };
-  writeFileSync(pagePath, await prettier(text, options));
+  writeFileSync(pagePath, text);
   console.log('docs/formats.md has the table of this run');
 }

@@ -59,3 +59,39 @@ it('a laboratory is correlated with --telescope none, and refused where the sky 
     );
     assert.match(tracked.stderr, /--track: its stations all stand at one place/);
   }));
+
+it('a table of places on Earth stands for its telescope', () =>
+  withFolder(async (folder) => {
+    writeFileSync(join(folder, 'bench.vdif'), bench);
+    writeFileSync(
+      join(folder, 'yard.csv'),
+      'name,longitude_deg,latitude_deg,height_m\nwest,5.2000,52.1,12\neast,5.2002,52.1,12\n',
+    );
+    const words = ['correlate', 'bench.vdif', '--rate', '8192', '--frequency', '1.4GHz', '--channels', '16'];
+    const paired = await corellaHere(folder, ...words, '--telescope', 'yard.csv');
+    assert.match(
+      paired.stderr,
+      /holds 2 inputs where yard has 2 stations of 2 polarisations; give --polarisations 1/,
+    );
+    const made = await corellaHere(
+      folder,
+      ...words,
+      '--telescope',
+      'yard.csv',
+      '--polarisations',
+      '1',
+      '-o',
+      'yard.uvh5',
+    );
+    assert.equal(made.code, 0, made.stderr);
+    const file = await openFile(join(folder, 'yard.uvh5'));
+    const { stations, site } = file.telescope ?? assert.fail('no telescope');
+    await file.close();
+    assert.deepEqual(
+      stations.map(({ name }) => name),
+      ['west', 'east'],
+    );
+    // 0.0002° of longitude at 52.1° north are 13.71 m (WGS 84).
+    assert.ok(Math.abs(stations[1].eastM - stations[0].eastM - 13.71) < 0.01, String(stations[1].eastM));
+    assert.ok(Math.abs(site.longitudeDeg - 5.2001) < 1e-6);
+  }));

@@ -6,6 +6,7 @@ import { it } from 'node:test';
 import { z } from 'zod';
 import { parseInstant } from '../core/instant.js';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
+import { readGainFile } from '../formats/index.js';
 import { directionFromAltAz, skyFrame } from '../sky/frame.js';
 import { corellaHere } from './corella.js';
 import { knownTelescope, randomGains, writeKnownSky, type KnownSky } from './known-sky.js';
@@ -52,4 +53,38 @@ it('a sky model by file describes the sky that a formula wrote', async () => {
   assert.ok(points.worstResidual > 0.02, String(points.worstResidual));
   const simulate = await corellaHere(folder, 'simulate', '--sources', 'model.txt', '--quiet');
   assert.match(simulate.stderr, /wide is extended; the simulator draws points/);
+});
+
+it('calibrators are named by their catalogue numbers, and have the places and fluxes that others list', async () => {
+  const folder = temporaryFolder('calibrators');
+  // NED's places; fluxes at 150 MHz after Scaife & Heald (2012): 83.1 and 66.7 Jy.
+  const listed = [
+    { raDeg: 15 * (8 + 13 / 60 + 36.03 / 3600), decDeg: 48 + 13 / 60 + 2.6 / 3600, jy: 83.1 },
+    { raDeg: 15 * (5 + 42 / 60 + 36.14 / 3600), decDeg: 49 + 51 / 60 + 7.2 / 3600, jy: 66.7 },
+  ];
+  const site = { latitudeDeg: 40, longitudeDeg: 116.67, heightM: 0 };
+  const frame = skyFrame(site, parseInstant('2026-03-01T12:00:01Z', 'calibrators'));
+  const sky: KnownSky = {
+    ...{ stations: 12, radiusM: 60, frequenciesHz: [150e6], telescope: { site }, unit: 'Jy' },
+    sources: listed.map(({ raDeg, decDeg, jy }) => {
+      const { x, y, z } = frame.directionEnu({ raDeg, decDeg });
+      const [altDeg, azDeg] = [Math.asin(z), Math.atan2(x, y)].map((angle) => (angle * 180) / Math.PI);
+      return { altDeg, azDeg, stokes: [jy, 0, 0, 0] };
+    }),
+  };
+  await writeKnownSky(join(folder, 'sky.uvfits'), sky);
+  const calibrate = (...words: string[]) =>
+    corellaHere(folder, 'calibrate', 'sky.uvfits', '--json', '-o', 'g.json', '--overwrite', ...words);
+  const ran = await calibrate('--sources', '3C196,3C147');
+  assert.equal(ran.code, 0, ran.stderr);
+  const { worstResidual, sources } = told.parse(JSON.parse(ran.stdout));
+  assert.deepEqual(sources.sort(), ['3C147', '3C196']);
+  // Perley & Butler (2017) and Scaife & Heald differ by a few per cent; gains hold what both have in common.
+  assert.ok(worstResidual < 0.03, String(worstResidual));
+  const { gains } = await readGainFile(join(folder, 'g.json'));
+  for (let at = 0; at < gains.length; at += 2)
+    assert.ok(Math.abs(Math.hypot(gains[at], gains[at + 1]) - 1) < 0.03, `gain ${at / 2}`);
+  // One of them alone leaves the other's fringes.
+  const alone = told.parse(JSON.parse((await calibrate('--sources', '3C196', '--accept-model')).stdout));
+  assert.ok(alone.worstResidual > 0.3, String(alone.worstResidual));
 });

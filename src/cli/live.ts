@@ -22,7 +22,7 @@ import { narrowedInput, narrowedTo, takeRangesToo, type GivenChannels } from './
 import { addMachineOptions, joinMachines, type MachineOptions } from './live/machines.js';
 import { addPageOptions, openNightPage, steeringOf, type NightPage, type PageOptions } from './live/page.js';
 import { parseStreamType, streamTypes } from './live/stream-type.js';
-import { earlyCard, leavesCard, type LiveShape } from './live/early-card.js';
+import { earlyCard, type LiveShape } from './live/early-card.js';
 import { openLiveInput, telescopeOf, type InputOptions, type OpenedInput } from './live/input.js';
 import { checkDisk, imagingOf, planOf, type ImagingOptions, type Written } from './live/plans.js';
 import { openPicture } from './live/picture.js';
@@ -324,14 +324,13 @@ async function beforeListening(
   const { inputs, polarisations } = silence;
   const settings = await settingsOf({ inputs, polarisations, frequenciesHz }, telescope, given);
   await checkDisk(writtenBy(settings, { channels: frequenciesHz.length, polarisations }, given));
-  // A card's chain takes all that the ring holds, and judges nothing.
-  const card =
-    options.band || settings.kurtosis
-      ? undefined
-      : await earlyCard(ready, telescope, {
-          ...given,
-          settingsOf: (shape, whose) => settingsOf(shape, whose, given),
-        });
+  // A card's chain takes all that the ring holds.
+  const card = options.band
+    ? undefined
+    : await earlyCard(ready, telescope, {
+        ...given,
+        settingsOf: (shape, whose) => settingsOf(shape, whose, given),
+      });
   if (!card) await rehearse(silence, { ...settings, ...(channels && { channels }) });
   return card;
 }
@@ -347,7 +346,7 @@ async function prepareProducts(source: Source, input: OpenedInput, given: Night)
   const settings = await settingsOf({ inputs, polarisations, frequenciesHz }, telescope, given);
   const card =
     given.card ??
-    (backend.kind === 'cuda' && isLiveSpectra(source) && !leavesCard(settings, report.say)
+    (backend.kind === 'cuda' && isLiveSpectra(source)
       ? await prepareLiveCard({
           ...{ ...settings, backend, polarisations },
           ...{ ring: source.ring, about: source.start, say: report.say },

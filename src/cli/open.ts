@@ -46,6 +46,7 @@ export async function telescopeFor(
   options: { readonly telescope?: string },
 ): Promise<Telescope> {
   if (options.telescope === NO_TELESCOPE) return unplacedFor(opened);
+  const polarisations = opened.kind === 'visibilities' ? opened.header.polarisations : opened.polarisations;
   const telescope =
     options.telescope === undefined
       ? (opened.telescope ??
@@ -54,8 +55,7 @@ export async function telescopeFor(
           'does not say where its stations stand',
           'name its telescope, or a JSON description of it, with --telescope; none where nobody knows (a laboratory, a lone dish)',
         ))
-      : await loadTelescope(options.telescope);
-  const polarisations = opened.kind === 'visibilities' ? opened.header.polarisations : opened.polarisations;
+      : await loadTelescope(options.telescope, polarisations);
   const inputs =
     opened.kind === 'visibilities' ? opened.telescope.stations.length * polarisations : opened.inputs;
   if (inputs !== telescope.stations.length * polarisations || polarisations !== telescope.polarisations) {

@@ -15,6 +15,7 @@ export {
   USUAL_SPECTRA,
   type KurtosisOptions,
   type KurtosisPlan,
+  windowEdges,
 } from './plan.js';
 export { kurtosisMoments, pearsonLimits, type Limits, type PowerShape } from './limits.js';
 export { KurtosisTally, type KurtosisAccount, type Episode } from './tally.js';

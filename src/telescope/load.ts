@@ -1,10 +1,11 @@
-/** From a preset's name or a user's JSON file to a telescope. */
+/** From a preset's name or a user's file to a telescope. */
 import { readFile } from 'node:fs/promises';
 import { dirname, extname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CorellaError, refuse } from '../core/errors.js';
 import { meantBeside } from '../core/spelling.js';
 import { parseDescription } from './description.js';
+import { isPlacesPath, parsePlaces } from './places.js';
 import { parsePositions } from './positions.js';
 import { presets, telescopeNames } from './registry.js';
 import { isSsmif, parseSsmif } from './ssmif.js';
@@ -52,18 +53,23 @@ function withElements(
   });
 }
 
-/** `nameOrPath`: a name of the registry, else the path of a .json description with its CSV beside it. */
-export async function loadTelescope(nameOrPath: string): Promise<Telescope> {
+/**
+ * `nameOrPath`: a name of the registry, else the path of a .json description with its CSV beside it, of such a CSV alone, or of
+ * an SSMIF. `polarisations` is what a recording has, for a CSV alone does not say it.
+ */
+export async function loadTelescope(nameOrPath: string, polarisations: 1 | 2 = 2): Promise<Telescope> {
   const path = Object.hasOwn(presets, nameOrPath)
     ? fileURLToPath(new URL(`data/${presets[nameOrPath as keyof typeof presets]}`, import.meta.url))
     : nameOrPath;
   if (!path.endsWith('.json')) {
+    if (isPlacesPath(path))
+      return parsePlaces(await readText(path, 'table of positions'), path, polarisations);
     const text = await readFile(path, 'utf8').catch(() => '');
     if (isSsmif(text)) return parseSsmif(text, path);
     refuse(
       'telescope',
       `'${nameOrPath}' is not one we carry`,
-      `choose ${telescopeNames().join(', ')}, or give the path of a .json description, or of an LWA station's SSMIF`,
+      `choose ${telescopeNames().join(', ')}, or give the path of a .json description, a .csv of positions in ITRF or longitude and latitude, or an LWA station's SSMIF`,
     );
   }
   const description = { path, text: await readText(path, 'telescope description') };

@@ -4,7 +4,7 @@
  */
 import { refuse } from '../core/errors.js';
 import type { Vector3 } from '../core/vector.js';
-import { ecefToEnu, siteToEcef } from './earth.js';
+import { ecefToEnu, ecefToSite, enuToEcef, siteToEcef } from './earth.js';
 import type { Site, Station } from './telescope.js';
 
 const local = ['name', 'east_m', 'north_m', 'up_m'] as const;
@@ -19,20 +19,7 @@ const farthestM = 1e6;
 
 /** `path` is only for messages: they name the file, the line and the column. */
 export function parsePositions(text: string, path: string, site: Site): Station[] {
-  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
-  const header = lines[0].split(',').map((cell) => cell.trim());
-  const named = (Object.keys(forms) as Form[]).find(
-    (form) => forms[form].join() === header.join().toLowerCase(),
-  );
-  const isBare = named === undefined && header.slice(-3).length === 3 && header.slice(-3).every(isNumber);
-  if (named === undefined && !(isBare && header.length <= 4)) {
-    refuse(
-      `${path}, line 1`,
-      `the header is '${lines[0]}'`,
-      `make it ${local.join()}, ${forms.itrf.join()} or ${forms.geodetic.join()}`,
-    );
-  }
-  const form = named ?? 'local';
+  const { lines, isBare, form } = formOf(text, path);
   const stations: Station[] = [];
   const lineOf = new Map<string, number>();
   lines.forEach((row, index) => {
@@ -55,6 +42,42 @@ export function parsePositions(text: string, path: string, site: Site): Station[
     refuse(`${path}, line 1`, 'no stations follow the header', 'add one line per station');
   }
   return stations;
+}
+
+/** Lines of the table, and the axes they are in: those of its header, or local metres where there is none. */
+function formOf(text: string, path: string): { lines: readonly string[]; isBare: boolean; form: Form } {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
+  const header = lines[0].split(',').map((cell) => cell.trim());
+  const named = (Object.keys(forms) as Form[]).find(
+    (form) => forms[form].join() === header.join().toLowerCase(),
+  );
+  const isBare = named === undefined && header.slice(-3).length === 3 && header.slice(-3).every(isNumber);
+  if (named === undefined && !(isBare && header.length <= 4)) {
+    refuse(
+      `${path}, line 1`,
+      `the header is '${lines[0]}'`,
+      `make it ${local.join()}, ${forms.itrf.join()} or ${forms.geodetic.join()}`,
+    );
+  }
+  return { lines, isBare, form: named ?? 'local' };
+}
+
+/** The middle of stations whose places are on Earth; undefined where they are in local metres. */
+export function siteOfPositions(text: string, path: string): Site | undefined {
+  const { form, lines } = formOf(text, path);
+  if (form === 'local') return undefined;
+  // Seen from the first of them, and so from the middle of all; a line that is no place is refused as it is read.
+  const [, x, y, z] = (lines.slice(1).find((row) => row.trim() !== '') ?? '').split(',').map(Number);
+  const isPlace = [x, y, z].every(Number.isFinite);
+  const there: Site =
+    form === 'itrf' ? ecefToSite({ x, y, z }) : { longitudeDeg: x, latitudeDeg: y, heightM: z };
+  const seen = isPlace ? there : { longitudeDeg: 0, latitudeDeg: 0, heightM: 0 };
+  const stations = parsePositions(text, path, seen);
+  const mean = (axis: 'eastM' | 'northM' | 'upM'): number =>
+    stations.reduce((sum, station) => sum + station[axis], 0) / stations.length;
+  const middle = enuToEcef({ x: mean('eastM'), y: mean('northM'), z: mean('upM') }, seen);
+  const centre = siteToEcef(seen);
+  return ecefToSite({ x: centre.x + middle.x, y: centre.y + middle.y, z: centre.z + middle.z });
 }
 
 const isNumber = (cell: string): boolean => cell !== '' && Number.isFinite(Number(cell));

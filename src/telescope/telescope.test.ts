@@ -163,6 +163,35 @@ describe('positions in other axes', () => {
     );
   });
 
+  it('a table that says where on Earth it is is a telescope by itself', async () => {
+    const path = join(temporaryFolder('places'), 'yard.csv');
+    const geodetic = 'name,longitude_deg,latitude_deg,height_m\n';
+    const apartDeg = 0.0001;
+    await writeFile(
+      path,
+      `${geodetic}west,${116.67 - apartDeg},-26.7,360\n\neast,${116.67 + apartDeg},-26.7,360\n`,
+    );
+    const yard = await loadTelescope(path);
+    assert.deepEqual([yard.name, yard.stations.length, yard.polarisations], ['yard', 2, 2]);
+    assert.ok(
+      Math.abs(yard.site.longitudeDeg - 116.67) < 1e-9 && Math.abs(yard.site.latitudeDeg + 26.7) < 1e-9,
+    );
+    // A thousandth of a degree of longitude is 99.53 m there.
+    assert.ok(Math.abs(yard.stations[1].eastM - 9.953) < 1e-3 && Math.abs(yard.stations[1].northM) < 1e-3);
+    const [x, y, z] = ecefM({ ...site, heightM: 370 });
+    await writeFile(path, `name,x_m,y_m,z_m\na,${x},${y},${z}\nb,${x},${y},${z}\n`);
+    const { site: found } = await loadTelescope(path);
+    assert.ok(Math.abs(found.heightM - 370) < 1e-3 && Math.abs(found.latitudeDeg + 26.7) < 1e-8);
+    for (const [text, reason] of [
+      [table, /yard\.csv: positions in local metres do not say where on Earth they are/],
+      [`name,x_m,y_m,z_m\na,${x / 1000},${y / 1000},${z / 1000}\n`, /stand -\d+ m above the ellipsoid/],
+      [`${geodetic}a,116,here,3\n`, /line 2, column latitude_deg: 'here' is not an angle/],
+    ] as const) {
+      await writeFile(path, text);
+      await assert.rejects(loadTelescope(path), reason);
+    }
+  });
+
   it('an SSMIF is a telescope by itself', async () => {
     const path = join(temporaryFolder('ssmif'), 'station.txt');
     const lines = ['STATION_ID VL', 'GEO_N +34.07 # deg', 'GEO_E -107.6', 'GEO_EL 2133.6', 'N_STD 2'];

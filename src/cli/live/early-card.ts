@@ -32,12 +32,3 @@ export async function earlyCard(
     ...{ backend, ring, polarisations, about, memory, say: report.say },
   });
 }
-
-/** Whether interference keeps the work off the chain on the card: that one judges nothing. Told. */
-export function leavesCard({ kurtosis }: LiveSettings, say: (line: string) => void): boolean {
-  if (!kurtosis) return false;
-  say(
-    '--kurtosis: spectra are judged block by block by the host, so each stage works on the card by itself and not in one chain',
-  );
-  return true;
-}

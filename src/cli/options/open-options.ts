@@ -135,17 +135,17 @@ export function addOpenOptions(command: Command, kind: ReadKind): Command {
 }
 
 export async function openOptions(flags: OpenFlags): Promise<OpenFileOptions> {
+  const polarisations =
+    flags.polarisations === undefined ? undefined : oneOrTwo('--polarisations', flags.polarisations);
   return {
     ...(flags.format === undefined ? {} : { format: flags.format }),
     ...(flags.telescope === undefined || flags.telescope === NO_TELESCOPE
       ? {}
-      : { telescope: await loadTelescope(flags.telescope) }),
+      : { telescope: await loadTelescope(flags.telescope, polarisations) }),
     ...(flags.rate === undefined ? {} : { sampleRateHz: flags.rate }),
     ...(flags.frequency === undefined ? {} : { centreFrequencyHz: flags.frequency }),
     ...(flags.inputs === undefined ? {} : { inputs: flags.inputs }),
-    ...(flags.polarisations === undefined
-      ? {}
-      : { polarisations: oneOrTwo('--polarisations', flags.polarisations) }),
+    ...(polarisations === undefined ? {} : { polarisations }),
     ...(flags.sampleBits === undefined ? {} : { bits: flags.sampleBits }),
     ...(flags.sampleType === undefined ? {} : { type: flags.sampleType }),
     ...(flags.skip === undefined ? {} : { skipBytes: flags.skip }),

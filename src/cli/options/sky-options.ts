@@ -20,7 +20,7 @@ export interface TelescopeOptions {
 }
 
 export const telescopeWords = (): string =>
-  `${telescopeNames().join(', ')}, or the path of a description in JSON`;
+  `${telescopeNames().join(', ')}, or the path of a description (JSON), of positions in ITRF or longitude and latitude (CSV), or of an SSMIF`;
 
 export function addTelescopeOptions(command: Command, defaultName: string): Command {
   return command

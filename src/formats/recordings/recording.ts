@@ -275,7 +275,9 @@ export function polarisationsFor(
     refuse(
       path,
       `holds ${inputs} inputs where ${telescope.name} has ${telescope.stations.length} stations of ${polarisations} polarisations`,
-      'name the telescope that made it with --telescope; a JSON description may list these stations alone',
+      telescope.stations.length === inputs
+        ? 'give --polarisations 1 where each input is a station'
+        : 'name the telescope that made it with --telescope; a JSON description may list these stations alone',
     );
   }
   return polarisations;

@@ -5,7 +5,7 @@ import type { IntegrationClock, SpectrumGrid } from '../stages/clock.js';
 import type { Stage } from '../stages/stage.js';
 import type { LiveSinks } from './sinks.js';
 
-export const cardSteps = ['upload', 'turn', 'correlate', 'image', 'sum', 'download'] as const;
+export const cardSteps = ['upload', 'turn', 'flag', 'correlate', 'image', 'sum', 'download'] as const;
 export type CardStep = (typeof cardSteps)[number];
 
 /** What the card and the bus were busy with, by marks in their own streams. */

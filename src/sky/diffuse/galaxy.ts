@@ -1,6 +1,6 @@
 /**
  * The Galaxy by formula: an axially symmetric emissivity fitted to the 408 MHz sky of Haslam et al. (1982, in the version of
- * Remazeilles et al. 2015) by Cong et al. (2021, ApJ 914, 128), and an isotropic extragalactic part.
+ * Remazeilles et al. 2015) by Cong et al. (2021, ApJ, doi:10.3847/1538-4357/abf55c), and an isotropic extragalactic part.
  *
  *   T(l, b) = ∫ A·((R + r₁)/R₀)^α · e^(−R/R₀) · e^(−(|Z|/Z₀)^γ) ds · (f/408 MHz)^−2.51  +  1.2 K·(f/GHz)^−2.58
  *

@@ -5,9 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import koffi from 'koffi';
 import { CorellaError } from '../../../core/errors.js';
+import { refusal, tryOpening } from './trial.js';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const built = `${root}/build/casacore/measurement-set.so`;
+const trial = `${root}/build/casacore/try-set`;
 
 /** Whether it has been built already: what takes a minute to make is not made for a test. */
 export const isCasacoreBuilt = (): boolean => existsSync(built);
@@ -17,7 +19,9 @@ type Call = (...args: readonly unknown[]) => unknown;
 export interface Casacore {
   /** Calls a function; a failure is refused in casacore's own words. */
   call(name: Name, path: string, ...args: readonly unknown[]): void;
-  open(name: 'ms_open' | 'ms_create', path: string, ...args: readonly unknown[]): unknown;
+  /** Of a set that was tried in a process of its own. */
+  open(path: string, column: string): Promise<unknown>;
+  create(path: string, ...args: readonly unknown[]): unknown;
   text(path: string, handle: unknown, what: 'antennas' | 'fields' | 'telescope' | 'observer' | 'own'): string;
 }
 
@@ -68,18 +72,17 @@ export async function openCasacore(path: string): Promise<Casacore> {
   const opening = { ms_open: bind(openers.ms_open), ms_create: bind(openers.ms_create) };
   const texts = bind('const char* ms_text(void* handle, const char* what)');
   const failed = (path_: string): never => {
-    const said = String(problem()).split('\n')[0].slice(0, 200);
-    throw new CorellaError({
-      where: path_,
-      what: `casacore refuses it (${said})`,
-      fix: 'it is damaged, or no Measurement Set: check it with CASA or taql',
-    });
+    throw refusal(path_, String(problem()));
   };
   loaded = {
     call: (name, where, ...args) => {
       if (functions[name](...args) !== 0) failed(where);
     },
-    open: (name, where, ...args) => opening[name](...args) ?? failed(where),
+    open: async (path_, column) => {
+      await tryOpening(trial, path_, column);
+      return opening.ms_open(path_, column) ?? failed(path_);
+    },
+    create: (path_, ...args) => opening.ms_create(path_, ...args) ?? failed(path_),
     text: (where, handle, what) => (texts(handle, what) as string | null) ?? failed(where),
   };
   return loaded;

@@ -1,6 +1,6 @@
 /** Measurement Sets through casacore. The module takes a minute to build, so that it is looked for, not made. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { Integration } from '../../../core/blocks.js';
@@ -119,5 +119,20 @@ describe('Measurement Sets', { skip }, () => {
     writeFileSync(join(folder, 'bad.ms', 'table.dat'), 'nothing');
     await assert.rejects(openFile(join(folder, 'bad.ms')), /bad\.ms: casacore refuses it/);
     assert.ok(!existsSync(path));
+  });
+
+  it('whose tables name absurd lengths are refused without the memory they ask for', async () => {
+    const path = await write('long.ms', plain, [integration(0)]);
+    const file = join(path, 'table.dat');
+    const bytes = readFileSync(file);
+    // A string's length stands before it, big end first: here that of an early column's name.
+    const at = bytes.indexOf('\0\0\0\x08ANTENNA1');
+    assert.ok(at > 0);
+    bytes.writeUInt32BE(0xf000_0000, at);
+    writeFileSync(file, bytes);
+    const { maxRSS: before } = process.resourceUsage();
+    await assert.rejects(openFile(path), /long\.ms: casacore refuses it/);
+    const grownKb = process.resourceUsage().maxRSS - before;
+    assert.ok(grownKb < 2 ** 20, `${grownKb} kB more`);
   });
 });

@@ -45,7 +45,7 @@ const MOST_ROWS = 2 ** 31;
 export const openMs = (path: string): Promise<VisibilityFile> =>
   preparing(async (closers) => {
     const casacore = await openCasacore(path);
-    const handle = casacore.open('ms_open', path, path, 'DATA');
+    const handle = await casacore.open(path, 'DATA');
     const close = closes(() => {
       casacore.call('ms_close', path, handle);
     });

@@ -45,10 +45,9 @@ export async function createMs(path: string, header: VisibilityHeader): Promise<
   );
   /** casacore's codes rise: XX, XY, YX, YY. */
   const order = codes.map((_, q) => q).sort((x, y) => codes[x] - codes[y]);
-  const handle = casacore.open(
-    'ms_create',
+  const handle = casacore.create(
     growing,
-    ...[growing, telescope.name, table.map(({ name }) => name).join('\n'), table.length, positions],
+    ...[telescope.name, table.map(({ name }) => name).join('\n'), table.length, positions],
     Float64Array.from(table, ({ diameterM }) => diameterM ?? 0),
     ...[frequenciesHz.length, frequenciesHz, header.channelWidthHz, codes.length],
     Int32Array.from(order, (q) => codes[q]),

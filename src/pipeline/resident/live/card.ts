@@ -11,11 +11,13 @@ import { planCorrelation } from '../../../correlate/index.js';
 import { prepareLongSums } from '../../../correlate/on-card.js';
 import type { RingPlan } from '../../../receive/index.js';
 import { cannotTurn, prepareCellFront, shapeOf } from '../../../receive/on-card.js';
+import { KurtosisTally, prepareFlagger } from '../../../kurtosis/index.js';
 import { skyFrame } from '../../../sky/frame.js';
 import type { CardAccount, CardChain, CardStep } from '../../live/card-chain.js';
 import { imagedInputs } from '../../live/left-out.js';
 import type { LiveSettings } from '../../live/settings.js';
 import { planSky } from '../../sky-image.js';
+import { kurtosisPlan } from '../../stages/kurtosis.js';
 import { PlannedImager } from '../../stages/planned-imager.js';
 import { ResidentClock } from '../clock.js';
 import { prepareResidentCorrelations } from '../correlations.js';
@@ -50,8 +52,19 @@ async function prepare(settings: LiveCardSettings, closers: Closers): Promise<Ca
   const { session } = backend;
   const integrations = settings.integrations ?? 'kept';
   const frame = skyFrame(telescope.site, settings.about);
+  const shape = shapeOf(ring);
+  const { type, channels, inputs } = shape;
+  const judged =
+    settings.kurtosis &&
+    kurtosisPlan(
+      settings.kurtosis,
+      // Counts on the card are of pairs of stations.
+      { type, channels, inputs, polarisations, gapsCover: 'stations' },
+      settings.flaggedInputs,
+    );
   const plan = {
     ...{ ring, polarisations, integrations },
+    ...(judged && { kurtosis: judged }),
     ...(imaging && {
       imaging: { road: imaging.road, plan: planSky(telescope, frame, frequenciesHz, imaging.image) },
     }),
@@ -61,8 +74,6 @@ async function prepare(settings: LiveCardSettings, closers: Closers): Promise<Ca
   checkFits(parts, { name: session.device.name, freeBytes: freeBefore });
   lockMemory(settings, closers);
 
-  const shape = shapeOf(ring);
-  const { type, channels, inputs } = shape;
   if (type === 'cf32') throw new Error('no packets hold floats');
   const correlation = planCorrelation({
     ...{ stations: inputs / polarisations, polarisations, channels, type },
@@ -84,6 +95,7 @@ async function prepare(settings: LiveCardSettings, closers: Closers): Promise<Ca
     : undefined;
   const longSums =
     integrations === 'kept' ? closers.keep(await prepareLongSums(correlation, backend)) : undefined;
+  const flagger = judged && closers.keep(await prepareFlagger(judged, backend));
   const images = new Deliveries();
   const files = new Deliveries();
   const planned =
@@ -123,9 +135,19 @@ async function prepare(settings: LiveCardSettings, closers: Closers): Promise<Ca
     ...(correlations && { correlations }),
     ...(longSums && { longSums }),
     ...(planned && { planned, imaging }),
+    ...(flagger && {
+      flagging: {
+        flagger,
+        tally: () => {
+          const tally = new KurtosisTally(flagger.plan);
+          settings.kurtosis?.onPlan?.(flagger.plan, tally);
+          return tally;
+        },
+      },
+    }),
   };
   say(
-    `the chain stays on the card: packets turned there${first ? `, ${first.imager.description}` : ''}; ` +
+    `the chain stays on the card: packets turned there${flagger ? ', interference judged by sums that come down, and whole stations taken' : ''}${first ? `, ${first.imager.description}` : ''}; ` +
       `${ring.blocks} blocks of the ring`,
   );
   return {
@@ -134,10 +156,10 @@ async function prepare(settings: LiveCardSettings, closers: Closers): Promise<Ca
     account: (): CardAccount => {
       const seconds = clock.times;
       const wallS = told.beganMs === undefined ? 0 : (told.endedMs - told.beganMs) / 1000;
-      const { turn = 0, correlate = 0, image = 0, sum = 0 } = seconds;
+      const { turn = 0, flag = 0, correlate = 0, image = 0, sum = 0 } = seconds;
       return {
         wallS,
-        busyShare: wallS > 0 ? (turn + correlate + image + sum) / wallS : 0,
+        busyShare: wallS > 0 ? (turn + flag + correlate + image + sum) / wallS : 0,
         seconds,
         blocks: front.sent.blocks,
         copiedBlocks: front.sent.copied,

@@ -4,6 +4,7 @@ import type { CudaBackend } from '../../../backend/cuda/cuda.js';
 import { gainsCA } from '../../../core/axes.js';
 import type { Integration } from '../../../core/blocks.js';
 import type { Instant } from '../../../core/instant.js';
+import type { KurtosisAccount, KurtosisTally } from '../../../kurtosis/index.js';
 import { randomStream } from '../../../core/random.js';
 import { trialSource, type Trial } from '../../../receive/testing/trial-source.js';
 import { loadTelescope } from '../../../telescope/load.js';
@@ -18,6 +19,7 @@ export interface Made {
   readonly integrations: readonly Integration[];
   readonly empty: number;
   readonly account: Account;
+  readonly interference?: KurtosisAccount | undefined;
 }
 
 export interface LiveTrial extends Trial {
@@ -27,9 +29,16 @@ export interface LiveTrial extends Trial {
   readonly gains?: 'random';
   readonly flagged?: readonly number[];
   readonly weight?: 'natural' | 'uniform';
+  /** Interference is looked for in windows of so many spectra, taken beyond so many sigmas. */
+  readonly kurtosis?: { readonly spectraPerWindow: number; readonly sigmas: number };
 }
 
-async function settingsOf(trial: LiveTrial): Promise<Omit<LiveSettings, 'backend'>> {
+/** The session's tally, where interference is looked for. */
+interface Held {
+  tally?: KurtosisTally;
+}
+
+async function settingsOf(trial: LiveTrial, held: Held): Promise<Omit<LiveSettings, 'backend'>> {
   const source = trialSource(trial);
   const { inputs, channels, frequenciesHz } = source;
   const telescope = selectStations(await loadTelescope('lwasv'), inputs / 2);
@@ -49,10 +58,14 @@ async function settingsOf(trial: LiveTrial): Promise<Omit<LiveSettings, 'backend
   return {
     ...{ telescope, frequenciesHz, flaggedInputs, align: 'utc', integrationS: trial.integrationS },
     ...(imaging && { imaging }),
+    ...(trial.kurtosis && {
+      gapsCover: 'stations',
+      kurtosis: { ...trial.kurtosis, onPlan: (_plan, tally) => (held.tally = tally) },
+    }),
   };
 }
 
-async function runTrial(trial: LiveTrial, settings: LiveSettings): Promise<Made> {
+async function runTrial(trial: LiveTrial, settings: LiveSettings, held: Held): Promise<Made> {
   const images: SkyImage[] = [];
   const integrations: Integration[] = [];
   let empty = 0;
@@ -71,23 +84,26 @@ async function runTrial(trial: LiveTrial, settings: LiveSettings): Promise<Made>
       empty++;
     },
   });
-  return { images, integrations, empty, account };
+  return { images, integrations, empty, account, interference: held.tally?.account() };
 }
 
-export const byReference = async (trial: LiveTrial): Promise<Made> =>
-  runTrial(trial, { ...(await settingsOf(trial)), backend: openReference() });
+export async function byReference(trial: LiveTrial): Promise<Made> {
+  const held: Held = {};
+  return runTrial(trial, { ...(await settingsOf(trial, held)), backend: openReference() }, held);
+}
 
 /** `about`: the moment for which images are planned, before the first packet comes. */
 export async function byCard(trial: LiveTrial, backend: CudaBackend, about?: Instant): Promise<Made> {
   const source = trialSource(trial);
-  const settings = await settingsOf(trial);
+  const held: Held = {};
+  const settings = await settingsOf(trial, held);
   const card = await prepareLiveCard({
     ...{ ...settings, backend, ring: source.ring, polarisations: 2, about: about ?? source.start },
     say: () => undefined,
   });
   if (!card) throw new Error('a card can turn these');
   try {
-    return await runTrial(trial, { ...settings, backend, card });
+    return await runTrial(trial, { ...settings, backend, card }, held);
   } finally {
     await card.close();
   }

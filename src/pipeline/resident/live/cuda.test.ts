@@ -17,6 +17,14 @@ const trials: Readonly<Record<string, LiveTrial>> = {
   },
   'boards, directly, with gains': { ...boards, stream: twoBoards, road: 'direct', gains: 'random' },
   'boards, directly, nothing missing': { ...boards, stream: twoBoards, road: 'direct', missingPercent: 0 },
+  'boards, by visibilities, interference taken': {
+    ...{ ...boards, stream: twoBoards, road: 'visibilities', flagged: [3] },
+    kurtosis: { spectraPerWindow: 50, sigmas: 5 },
+  },
+  'boards, directly, interference taken': {
+    ...{ ...boards, stream: twoBoards, road: 'direct', gains: 'random' },
+    kurtosis: { spectraPerWindow: 50, sigmas: 5 },
+  },
   'boards, no images, flags': { ...boards, stream: twoBoards, road: 'none', flagged: [4, 5] },
   'antennas with heaps of 16 spectra, which cuts divide': {
     ...{ ...boards, stream: fourAntennas, road: 'visibilities', slotsPerBlock: 20 },
@@ -53,6 +61,8 @@ function onCard(): void {
         assert.deepEqual(counts, one.counts, `counts of integration ${k}`);
         assert.deepEqual([start, durationS], [one.start, one.durationS]);
       });
+      assert.deepEqual(ours.interference, wanted.interference);
+      if (trial.kurtosis) assert.ok((wanted.interference?.taken ?? 0) > 0, 'nothing was taken');
       assert.equal(ours.images.length, wanted.images.length);
       wanted.images.forEach(({ image, plan, start }, k) => {
         const found = ours.images[k];

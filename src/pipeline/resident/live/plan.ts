@@ -4,6 +4,7 @@ import { baselineCount, spectraSizeBytes } from '../../../core/axes.js';
 import { refuse } from '../../../core/errors.js';
 import { formatBytes } from '../../../core/units.js';
 import type { ImagePlan } from '../../../image/index.js';
+import { windowEdges, type KurtosisPlan } from '../../../kurtosis/index.js';
 import type { RingPlan } from '../../../receive/index.js';
 import { CELL_BLOCKS, shapeOf, SPECTRA_BLOCKS } from '../../../receive/on-card.js';
 import { IN_FLIGHT } from '../plan.js';
@@ -13,6 +14,7 @@ export interface LiveCardPlan {
   readonly polarisations: 1 | 2;
   readonly imaging?: { readonly road: 'visibilities' | 'direct'; readonly plan: ImagePlan };
   readonly integrations: 'kept' | 'for nobody';
+  readonly kurtosis?: KurtosisPlan;
 }
 
 export interface CardPart {
@@ -47,6 +49,10 @@ export function liveCardParts(plan: LiveCardPlan): CardPart[] {
     { what: 'packets', bytes: CELL_BLOCKS * cellBytes },
     { what: 'spectra', bytes: SPECTRA_BLOCKS * spectraBytes },
   ];
+  if (plan.kurtosis) {
+    const windows = Math.max(0, windowEdges(plan.kurtosis, capacity).length - 1);
+    parts.push({ what: 'powers of windows', bytes: windows * rows * (2 * DOUBLE + 1) });
+  }
   if (correlates(plan)) {
     parts.push({
       what: 'sums and counts of baselines',

@@ -6,6 +6,7 @@ import { channelSamplesIn, type SpectraGap } from '../../../core/gaps.js';
 import { addSamples, addSeconds, formatInstant, secondsBetween } from '../../../core/instant.js';
 import { gapsOfPresence } from '../../../core/presence/presence.js';
 import { SampleCounter } from '../../../core/sample-counter.js';
+import type { Flagger, KurtosisTally } from '../../../kurtosis/index.js';
 import type { CorrelatePlan } from '../../../correlate/index.js';
 import type { LongSums } from '../../../correlate/on-card.js';
 import type { LiveCells, RingPlan } from '../../../receive/index.js';
@@ -35,6 +36,8 @@ export interface CardParts {
   readonly longSums?: LongSums;
   readonly imaging?: LiveImaging;
   readonly planned?: PlannedImager<CardImager>;
+  /** Where interference is looked for: who judges, and a tally for each session. */
+  readonly flagging?: { readonly flagger: Flagger; readonly tally: () => KurtosisTally };
   readonly computed: CudaEvent;
   readonly images: Deliveries;
   readonly files: Deliveries;
@@ -45,11 +48,12 @@ export interface CardParts {
 type CardSpectra = TimedSpectra & { readonly block: CudaSpectraBlock };
 
 export function cardStage(parts: CardParts, ring: RingPlan, session: CardSession): Stage<LiveCells, never> {
-  const { front, told } = parts;
+  const { front, told, flagging } = parts;
   const { grid, cuts } = session;
   const { stream } = ring;
   const account = emptyAccount();
   const products = sessionProducts(parts, session, account);
+  const tally = flagging?.tally();
   /** Number of the spectrum that should come next. */
   let next = 0;
   return {
@@ -79,6 +83,8 @@ export function cardStage(parts: CardParts, ring: RingPlan, session: CardSession
         account.samplesIn += take;
         account.spectra += take;
         const start = addSamples(grid.start, index, grid.spectrumRateHz);
+        if (flagging)
+          await around(parts, 'flag', async () => tally?.add(await flagging.flagger.run(block), index));
         await products.take({ block, index, start, cutAt });
       }
       // The ring's memory is given back as soon as it is on the card.
@@ -95,6 +101,18 @@ export function cardStage(parts: CardParts, ring: RingPlan, session: CardSession
       await parts.files.settled();
     },
   };
+}
+
+/** Queues a step on the compute stream, between two events. */
+async function around(
+  { session, clock }: CardParts,
+  step: CardStep,
+  queue: () => Promise<void> | void,
+): Promise<void> {
+  const { compute } = session.streams;
+  const begun = clock.begin(compute);
+  await queue();
+  clock.end(step, begun, compute);
 }
 
 const gapsBetween = (gaps: readonly SpectraGap[], first: number, end: number): SpectraGap[] =>
@@ -118,24 +136,21 @@ function sessionProducts(
 ): Products {
   const { session, clock, correlation, correlations, longSums, imaging, planned } = parts;
   const { compute, download } = session.streams;
+  const timed = (step: CardStep, queue: () => Promise<void> | void): Promise<void> =>
+    around(parts, step, queue);
   const byVisibilities = imaging?.road === 'visibilities';
   const fileCounter = new SampleCounter(correlation, correlation.flaggedInputs);
   let images = 0;
   /** Of the image in the making; the direct road needs its geometry before its first block. */
   let frame: SkyFrame | undefined;
 
-  const around = async (step: CardStep, queue: () => Promise<void> | void): Promise<void> => {
-    const begun = clock.begin(compute);
-    await queue();
-    clock.end(step, begun, compute);
-  };
   const frameOf = ({ firstIndex, cutAt, start }: Stretch): SkyFrame =>
     skyFrame(parts.telescope.site, addSeconds(start, (cutAt - firstIndex) / grid.spectrumRateHz / 2));
 
   /** The correlator's short integration to the long one. */
   const addToFiles = async (): Promise<void> => {
     if (!correlations || !longSums) return;
-    await around('sum', () => {
+    await timed('sum', () => {
       longSums.add(correlations.visibilities);
     });
   };
@@ -148,7 +163,7 @@ function sessionProducts(
     frame = undefined;
     const { plan, imager } = await planned.at(sky);
     const slot = imager.slots[images++ % imager.slots.length];
-    await around('image', async () => {
+    await timed('image', async () => {
       if (byVisibilities) await correlations?.finish();
       await imager.finish(slot);
     });
@@ -182,7 +197,7 @@ function sessionProducts(
     // One on its way down at a time: whoever writes too slowly holds the chain, and the ring tells.
     await parts.files.room(1);
     if (!byVisibilities) {
-      await around('sum', async () => {
+      await timed('sum', async () => {
         await correlations.finish();
         longSums.add(correlations.visibilities);
       });
@@ -213,13 +228,13 @@ function sessionProducts(
       // What is measured from here on waits for nothing but the card itself.
       block.reading(compute);
       if (correlations) {
-        await around('correlate', () => correlations.accumulate(block));
+        await timed('correlate', () => correlations.accumulate(block));
         fileCounter.add(block.samples, block.gaps);
       }
       if (planned && imaging?.road === 'direct') {
         frame ??= frameOf({ firstIndex: index, cutAt: spectra.cutAt, start: spectra.start });
         const { imager } = await planned.at(frame);
-        await around('image', () => imager.accumulate?.(block));
+        await timed('image', () => imager.accumulate?.(block));
       }
       await imageKeeper.done(spectra);
       await fileKeeper.done(filed);
