@@ -89,19 +89,21 @@ export class FenceBook {
     const fences: Fence[] = [];
     const known = new Map<Fence, number>();
     const places = new Int32Array(4 * windows);
+    const placeOf = (fence: Fence): number => {
+      const found = known.get(fence);
+      if (found !== undefined) return found;
+      known.set(fence, fences.length);
+      return fences.push(fence) - 1;
+    };
+    // Where no channel is of real numbers theirs are not asked for, nor is the pair of the last window, which has no next.
+    const real = this.plan.realChannels > 0 ? 0.5 : 1;
     for (let w = 0; w < windows; w++)
-      for (const [kind, shape] of ([1, 0.5] as const).entries())
-        for (const [side, span] of (['window', 'pair'] as const).entries()) {
-          // The last window has no next: what is there is not asked.
-          const end = edges[Math.min(windows, w + 1 + side)];
-          const fence = this.fenceOf(end - edges[w], shape, span);
-          let place = known.get(fence);
-          if (place === undefined) {
-            place = fences.push(fence) - 1;
-            known.set(fence, place);
-          }
-          places[4 * w + 2 * kind + side] = place;
-        }
+      for (const [kind, shape] of ([1, real] as const).entries()) {
+        const alone = placeOf(this.fenceOf(edges[w + 1] - edges[w], shape, 'window'));
+        const isLast = w === windows - 1;
+        const pair = isLast ? alone : placeOf(this.fenceOf(edges[w + 2] - edges[w], shape, 'pair'));
+        places.set([alone, pair], 4 * w + 2 * kind);
+      }
     this.last = { edges: edges.slice(), fences, places, ...packed(fences) };
     return this.last;
   }
