@@ -15,6 +15,7 @@ import {
 import { planLong } from '../dist/channelise/cuda/long.js';
 import { planFused, planStream } from '../dist/channelise/cuda/plan.js';
 import { planTensor } from '../dist/channelise/cuda/tensor.js';
+import { planTurnKernel } from '../dist/channelise/turn/cuda/plan.js';
 import { planChannelise } from '../dist/channelise/plan.js';
 import { hopperVariants, planFloatEngine, planTotals, planXEngine } from '../dist/correlate/cuda/plan.js';
 import { planPowerSums } from '../dist/kurtosis/cuda/plan.js';
@@ -48,6 +49,7 @@ export const kernelJobs = () => [
   ...wideImagers(),
   ...channelisers(),
   ...flaggers(),
+  ...turners(),
   ...calibrators(),
 ];
 
@@ -161,6 +163,8 @@ function wideImagers() {
 
 /** Integers and floats, one polarisation and two. */
 const flaggers = () => jobs(everywhere, planPowerSums({ type: 'ci8' }), planPowerSums({ type: 'cf32' }));
+
+const turners = () => jobs(everywhere, planTurnKernel({ type: 'ci8' }), planTurnKernel({ type: 'cf32' }));
 
 /** Every pass, sample and output type of the channeliser, and its kernels for one shape each. */
 function channelisers() {

@@ -2,18 +2,10 @@
 // source and from there to another, UVH5 and UVFITS. And every kind of file that we write is read by it: drifting, stopped at
 // the zenith, rephased, tracked, of one polarisation and of two, gains of one time and of several. A warning of its own on
 // any of them fails. Without pyuvdata (PYTHONPATH says where it is) this says so and passes.
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { compareDishes, correlated, needPyuvdata, sources } from './clients/dishes.js';
 import { record } from './clients/peers.js';
 
-const root = new URL('..', import.meta.url).pathname;
-const python = '/usr/bin/python3';
-if (spawnSync(python, ['-c', 'import pyuvdata']).status !== 0) {
-  console.log('rephasing not checked: pyuvdata cannot be imported by /usr/bin/python3 (set PYTHONPATH)');
-  process.exit(0);
-}
+needPyuvdata('rephasing not checked');
 
 /** Every uvw and every phase of our file against pyuvdata's; no warning of its on either. */
 const compare = `
@@ -69,110 +61,51 @@ for path in sys.argv[1:]:
 sys.exit(1 if failed else 0)
 `;
 
-const folder = mkdtempSync(join(tmpdir(), 'corella-rephasing-'));
-let failed = 0;
-try {
-  const places = [
-    [0, 0, 0],
-    [180, 90, 2],
-    [-460, 360, -3],
-    [1270, 570, -1.5],
-    [-1420, 450, 4],
-    [1515, -180, 1],
-  ];
-  writeFileSync(
-    join(folder, 'dishes.csv'),
-    `name,east_m,north_m,up_m\n${places.map((place, n) => [`dish${n}`, ...place].join(',')).join('\n')}\n`,
-  );
-  writeFileSync(
-    join(folder, 'dishes.json'),
-    JSON.stringify({
-      ...{ name: 'dishes', title: 'dishes over 3 km', positions: 'dishes.csv', polarisations: 2 },
-      site: { latitudeDeg: 34.348358, longitudeDeg: -106.885783, heightM: 1477.8 },
-      band: { lowHz: 100e6, highHz: 200e6 },
-      recording: { centreFrequencyHz: 150e6, sampleRateHz: 1e6, channels: 16, bits: 8 },
-      beamExponent: 0,
-    }),
-  );
-  const sky = [
-    '--sources',
-    'one:200:40:2000,two:190:30:3000',
-    '--noise',
-    '10',
-    '--perfect',
-    '--type',
-    'cf32',
-  ];
-  corella(
-    'simulate',
-    '--telescope',
-    'dishes.json',
-    '--time',
-    '2019-04-10T07:00:00Z',
-    '--duration',
-    '60ms',
-    ...sky,
-  );
+/** Over 3 km. @type {[number, number, number][]} */
+const places = [
+  [0, 0, 0],
+  [180, 90, 2],
+  [-460, 360, -3],
+  [1270, 570, -1.5],
+  [-1420, 450, 4],
+  [1515, -180, 1],
+];
+
+compareDishes('rephasing', places, ['--noise', '10', '--perfect', '--type', 'cf32'], (bench) => {
+  /**
+   * @param {string} start
+   * @param {string} ours
+   * @param {number} raDeg
+   * @param {number} decDeg
+   */
+  const check = (start, ours, raDeg, decDeg) => {
+    bench.python(compare, [start, ours, String(raDeg), String(decDeg), '1e-5']);
+  };
+  /** @param {string[]} paths */
+  const readAll = (...paths) => {
+    if (!bench.python(read, paths)) return;
+    for (const path of paths)
+      record({ format: path.split('.').at(-1) ?? '', direction: 'written', peer: 'pyuvdata', files: 1 });
+  };
+
   for (const ending of ['uvh5', 'uvfits']) {
     const [zenith, first, second] = ['zenith', 'first', 'second'].map((name) => `${name}.${ending}`);
-    const words = ['--channels', '16', '--integration', '20ms', '--backend', 'cpu'];
-    corella('correlate', 'voltages.sigmf-meta', '-o', zenith, ...words);
-    corella('convert', zenith, first, '--phase-centre', '200 40');
-    corella('convert', first, second, '--phase-centre', '12h40m00s +30d00m00s');
+    bench.corella('correlate', 'voltages.sigmf-meta', '-o', zenith, ...correlated);
+    bench.corella('convert', zenith, first, '--phase-centre', '200 40');
+    bench.corella('convert', first, second, '--phase-centre', '12h40m00s +30d00m00s');
     check(zenith, first, 200, 40);
     check(first, second, 190, 30);
     check(zenith, second, 190, 30);
-    corella('correlate', 'voltages.sigmf-meta', '-o', `tracked.${ending}`, '--track', '200 40', ...words);
-    readAll(zenith, first, second, `tracked.${ending}`);
+    const tracked = `tracked.${ending}`;
+    bench.corella('correlate', 'voltages.sigmf-meta', '-o', tracked, '--track', '200 40', ...correlated);
+    readAll(zenith, first, second, tracked);
   }
   // Whole numbers, with fringes running: drifting.
-  const bytes = ['--channels', '16', '--integration', '20ms', '--backend', 'cpu'];
-  corella('correlate', 'voltages.sigmf-meta', '-o', 'sums.uvh5', '--values', 'sums', '--bits', '8', ...bytes);
+  const whole = ['--values', 'sums', '--bits', '8'];
+  bench.corella('correlate', 'voltages.sigmf-meta', '-o', 'sums.uvh5', ...whole, ...correlated);
   readAll('sums.uvh5');
-  const solve = ['--sources', 'one:200:40:2000,two:190:30:3000', '--backend', 'cpu'];
-  corella('calibrate', 'zenith.uvh5', '-o', 'once.json', ...solve);
-  corella('calibrate', 'zenith.uvh5', '-o', 'often.json', '--every', '20ms', ...solve);
+  const solve = [...sources, '--backend', 'cpu'];
+  bench.corella('calibrate', 'zenith.uvh5', '-o', 'once.json', ...solve);
+  bench.corella('calibrate', 'zenith.uvh5', '-o', 'often.json', '--every', '20ms', ...solve);
   readAll('once.calh5', 'often.calh5');
-} finally {
-  rmSync(folder, { recursive: true, force: true });
-}
-process.exit(failed);
-
-/** @param {string[]} words */
-function corella(...words) {
-  const made = spawnSync(process.execPath, [join(root, 'dist/cli/main.js'), ...words], {
-    cwd: folder,
-    encoding: 'utf8',
-  });
-  if (made.status === 0) return;
-  console.error(`corella ${words.join(' ')}\n${made.stdout}${made.stderr}`);
-  process.exit(1);
-}
-
-/**
- * @param {string} start
- * @param {string} ours
- * @param {number} raDeg
- * @param {number} decDeg
- */
-function check(start, ours, raDeg, decDeg) {
-  const words = ['-c', compare, start, ours, String(raDeg), String(decDeg), '1e-5'];
-  const made = spawnSync(python, words, { cwd: folder, encoding: 'utf8' });
-  console.log(made.stdout.trim());
-  if (made.status === 0) return;
-  if (made.stdout.trim() === '') console.error(made.stderr);
-  failed = 1;
-}
-
-/** @param {string[]} paths */
-function readAll(...paths) {
-  const made = spawnSync(python, ['-c', read, ...paths], { cwd: folder, encoding: 'utf8' });
-  console.log(made.stdout.trim());
-  if (made.status === 0) {
-    for (const path of paths)
-      record({ format: path.split('.').at(-1) ?? '', direction: 'written', peer: 'pyuvdata', files: 1 });
-    return;
-  }
-  if (!made.stdout.includes('pyuvdata: ')) console.error(made.stderr);
-  failed = 1;
-}
+});

@@ -1,17 +1,9 @@
 // Compares corella apply with pyuvdata's uvcalibrate: the same visibilities and the same CalH5, every value within 1e-6 of the
 // largest and every flag alike, in UVH5 and UVFITS. It takes no matrices of full polarisation; those are read by pyuvdata and
 // undone in numpy. Without pyuvdata (PYTHONPATH says where it is) this says so and passes.
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { compareDishes, correlated, needPyuvdata, sources } from './clients/dishes.js';
 
-const root = new URL('..', import.meta.url).pathname;
-const python = '/usr/bin/python3';
-if (spawnSync(python, ['-c', 'import pyuvdata']).status !== 0) {
-  console.log('uvcalibrate not compared: pyuvdata cannot be imported by /usr/bin/python3 (set PYTHONPATH)');
-  process.exit(0);
-}
+needPyuvdata('uvcalibrate not compared');
 
 const compare = `
 import sys
@@ -64,71 +56,27 @@ print('%s, %s, %s: %d values within %.2g of the largest (gains move them by %.2g
 sys.exit(0 if worst < 1e-6 and moved > 0.1 and there.sum() > 100 and not (f != g).any() else 1)
 `;
 
-const folder = mkdtempSync(join(tmpdir(), 'corella-uvcalibrate-'));
-let failed = 0;
-try {
-  const places = [
-    [0, 0, 0],
-    [18, 9, 2],
-    [-46, 36, -3],
-    [127, 57, -1.5],
-    [-142, 45, 4],
-    [151, -18, 1],
-    [60, -90, 0],
-  ];
-  writeFileSync(
-    join(folder, 'dishes.csv'),
-    `name,east_m,north_m,up_m\n${places.map((place, n) => [`dish${n}`, ...place].join(',')).join('\n')}\n`,
-  );
-  writeFileSync(
-    join(folder, 'dishes.json'),
-    JSON.stringify({
-      ...{ name: 'dishes', title: 'dishes over 300 m', positions: 'dishes.csv', polarisations: 2 },
-      site: { latitudeDeg: 34.348358, longitudeDeg: -106.885783, heightM: 1477.8 },
-      band: { lowHz: 100e6, highHz: 200e6 },
-      recording: { centreFrequencyHz: 150e6, sampleRateHz: 1e6, channels: 16, bits: 8 },
-      beamExponent: 0,
-    }),
-  );
-  const sources = ['--sources', 'one:200:40:2000,two:190:30:3000'];
-  const when = ['--time', '2019-04-10T07:00:00Z', '--duration', '60ms'];
-  corella('simulate', '--telescope', 'dishes.json', ...when, ...sources, '--noise', '10', '--type', 'cf32');
-  const words = ['--channels', '16', '--integration', '20ms', '--backend', 'cpu'];
-  corella('correlate', 'voltages.sigmf-meta', '-o', 'raw.uvh5', ...words);
-  corella('correlate', 'voltages.sigmf-meta', '-o', 'raw.uvfits', ...words);
+/** Over 300 m. @type {[number, number, number][]} */
+const places = [
+  [0, 0, 0],
+  [18, 9, 2],
+  [-46, 36, -3],
+  [127, 57, -1.5],
+  [-142, 45, 4],
+  [151, -18, 1],
+  [60, -90, 0],
+];
+
+compareDishes('uvcalibrate', places, ['--noise', '10', '--type', 'cf32'], (bench) => {
+  for (const ending of ['uvh5', 'uvfits'])
+    bench.corella('correlate', 'voltages.sigmf-meta', '-o', `raw.${ending}`, ...correlated);
   const solve = [...sources, '--flag', 'dish3:Y', '--accept-model', '--odd', '0', '--backend', 'cpu'];
-  corella('calibrate', 'raw.uvh5', '-o', 'each.json', ...solve);
-  corella('calibrate', 'raw.uvh5', '-o', 'full.json', '--polarisation', 'full', ...solve);
+  bench.corella('calibrate', 'raw.uvh5', '-o', 'each.json', ...solve);
+  bench.corella('calibrate', 'raw.uvh5', '-o', 'full.json', '--polarisation', 'full', ...solve);
   for (const gains of ['each', 'full'])
     for (const ending of ['uvh5', 'uvfits']) {
-      corella('apply', `raw.${ending}`, `${gains}.json`, `${gains}.${ending}`, '--cross-hand', 'known');
-      check(`raw.${ending}`, `${gains}.calh5`, `${gains}.${ending}`);
+      const made = `${gains}.${ending}`;
+      bench.corella('apply', `raw.${ending}`, `${gains}.json`, made, '--cross-hand', 'known');
+      bench.python(compare, [`raw.${ending}`, `${gains}.calh5`, made]);
     }
-} finally {
-  rmSync(folder, { recursive: true, force: true });
-}
-process.exit(failed);
-
-/** @param {string[]} words */
-function corella(...words) {
-  const made = spawnSync(process.execPath, [join(root, 'dist/cli/main.js'), ...words], {
-    cwd: folder,
-    encoding: 'utf8',
-  });
-  if (made.status === 0) return;
-  console.error(`corella ${words.join(' ')}\n${made.stdout}${made.stderr}`);
-  process.exit(1);
-}
-
-/**
- * @param {string} raw
- * @param {string} gains
- * @param {string} ours
- */
-function check(raw, gains, ours) {
-  const made = spawnSync(python, ['-c', compare, raw, gains, ours], { cwd: folder, encoding: 'utf8' });
-  console.log(made.stdout.trim());
-  if (made.status === 0) return;
-  if (made.stdout.trim() === '') console.error(made.stderr);
-  failed = 1;
-}
+});

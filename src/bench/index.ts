@@ -12,6 +12,7 @@ import { imageBench } from './image.js';
 import { kurtosisBench } from './kurtosis.js';
 import { receiveBench } from './receive.js';
 import { seriesBench } from './series.js';
+import { turnBench } from './turn.js';
 import { wideBench } from './wide.js';
 
 export { runCase, type BenchCase, type BenchRow, type KernelBench } from './bench.js';
@@ -24,6 +25,7 @@ export const benches: readonly KernelBench[] = [
   correlateBench,
   channeliseBench,
   kurtosisBench,
+  turnBench,
   calibrateBench,
   fullCalibrateBench,
   imageBench,

@@ -20,6 +20,13 @@ export {
   type ChanneliseOptions,
   type ChannelisePlan,
 } from './plan.js';
+export {
+  planTurning,
+  prepareTurner,
+  type Turner,
+  type TurningOptions,
+  type TurningPlan,
+} from './turn/index.js';
 
 /** Compiles and allocates a channeliser on a backend; close it afterwards. */
 export function prepareChanneliser(plan: ChannelisePlan, backend: Backend): Promise<Channeliser> {

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Backend } from '../backend/backend.js';
+import { openCpu } from '../backend/cpu/cpu.js';
+import { loadNative } from '../backend/cpu/library.js';
 import { openReference } from '../backend/reference.js';
 import { baselineIndex, spectraCAT } from '../core/axes.js';
 import type { Integration } from '../core/blocks.js';
@@ -7,6 +10,7 @@ import type { SpectraGap } from '../core/gaps.js';
 import { addSamples, instant, secondsBetween } from '../core/instant.js';
 import { productCount } from '../core/product-counts.js';
 import { randomStream } from '../core/random.js';
+import { delayModels } from '../delay/index.js';
 import type { CanonicalSpectra, SpectraRecording } from '../formats/index.js';
 import { correlateSpectra } from './correlate.js';
 import { sliceSpectra } from './spectra-slices.js';
@@ -109,6 +113,59 @@ describe('from channelised data to integrations', () => {
     );
     await assert.rejects(run(0.004), /0.004 s is shorter than one spectrum; give at least 0.01 s/);
   });
+});
+
+describe('channelised data whose delays are tracked', () => {
+  /** Half a turn a second and more at 1 MHz: within an integration every spectrum has its own phase. */
+  const law = delayModels(INPUTS, Float64Array.of(0, 3e-7, 0, 0));
+  for (let a = 0; a < INPUTS; a++) {
+    const piece = { fromTick: 0n, delayS: 1e-7 * a, delayRate: 5e-7 * a, phaseRad: 0, phaseRateRadS: 0 };
+    law.load(a, piece);
+    // A new piece, in the middle of a stretch and of an integration.
+    law.load(a, { ...piece, fromTick: 12n, delayRate: -1e-6, phaseRad: 0.5 * a });
+  }
+  const turnsAt = (channel: number, a: number, t: number): number => {
+    const [from, rate, phase] = t < 12 ? [0, 5e-7 * a, 0] : [12, -1e-6, 0.5 * a];
+    const delayS = 1e-7 * a + (a === 1 ? 3e-7 : 0) + ((t - from + 0.5) / RATE_HZ) * rate;
+    return phase / (2 * Math.PI) - (channel === 0 ? 1e6 : 1.001e6) * delayS;
+  };
+
+  async function check(backend: Backend): Promise<void> {
+    const all: Integration[] = [];
+    const delays = { law, tickRateHz: RATE_HZ, mostDelayS: 1e-6 };
+    await correlateSpectra(recording(), { backend, delays, integrationS: 0.1 }, (one) => {
+      all.push(one);
+      return Promise.resolve();
+    });
+    const ends = [0, 10, 20, 23];
+    for (const [n, one] of all.entries()) {
+      for (let c = 0; c < CHANNELS; c++) {
+        for (let a = 0; a < INPUTS; a++) {
+          for (let b = 0; b <= a; b++) {
+            let [re, im] = [0, 0];
+            for (let t = ends[n]; t < ends[n + 1]; t++) {
+              const [x, y] = sumOf(c, a, b, t, t + 1);
+              const angle = 2 * Math.PI * (turnsAt(c, a, t) - turnsAt(c, b, t));
+              re += x * Math.cos(angle) - y * Math.sin(angle);
+              im += x * Math.sin(angle) + y * Math.cos(angle);
+            }
+            const pair = c * 3 + baselineIndex(Math.floor(a / 2), Math.floor(b / 2));
+            const at = 2 * (pair * 4 + 2 * (a % 2) + (b % 2));
+            const off = Math.hypot(one.visibilities[at] - re, one.visibilities[at + 1] - im);
+            assert.ok(off < 0.5, `integration ${n}, channel ${c}, inputs ${a} and ${b}: off by ${off}`);
+          }
+        }
+      }
+    }
+    assert.equal(all.length, 3);
+    await backend.close();
+  }
+
+  it('is turned spectrum by spectrum before anything is summed', () => check(openReference()));
+  const library = loadNative();
+  it('the same by compiled kernels', { skip: 'what' in library ? library.what : false }, async () =>
+    check(await openCpu({ threads: 2 })),
+  );
 });
 
 describe('a part of channelised data', () => {

@@ -116,7 +116,7 @@ export function prepareSpectraCorrelation(
   const clock = integrationClock(settings, source);
   return preparing(async (closers) => {
     const take = closers.keep(
-      prepareTakeSpectra({
+      await prepareTakeSpectra({
         ...{ backend, source, clock, ...(delays && { delays }) },
         ...leastSpectraOf(settings.kurtosis, source),
       }),

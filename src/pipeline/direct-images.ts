@@ -48,7 +48,7 @@ export async function imagesDirectly(
     const lastsS = wanted / recording.spectrumRateHz;
     const least = leastSpectraOf(road.kurtosis, recording);
     const stages = chain(
-      prepareTakeSpectra({
+      await prepareTakeSpectra({
         ...{ backend, source: recording, clock, gapsCover: 'stations' },
         ...(delays && { delays }),
         ...least,

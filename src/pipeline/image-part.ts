@@ -66,7 +66,7 @@ export async function imagePart(
     const counted = { missingSamples: 0 };
     const { firstSpectrum } = box;
     const stages = chain(
-      prepareTakeSpectra({ backend, source: recording, clock, firstSpectrum, gapsCover: 'stations' }),
+      await prepareTakeSpectra({ backend, source: recording, clock, firstSpectrum, gapsCover: 'stations' }),
       prepareDirectImage({ ...imaging, grid: recording, lastsS: everyS }),
     );
     await run(spectraWithin(recording, box, counted), stages, emit, stop && { stop });

@@ -108,7 +108,7 @@ export async function correlatePart(
     const stages = await preparing(async (closers) => {
       const { firstSpectrum } = box;
       const asked = { backend, source, clock, firstSpectrum, ...(delays && { delays }) };
-      const take = closers.keep(prepareTakeSpectra(asked));
+      const take = closers.keep(await prepareTakeSpectra(asked));
       const { polarisations } = recording;
       return chain(take, await prepareCorrelate({ backend, spectra, polarisations, grid: source, ...flags }));
     });

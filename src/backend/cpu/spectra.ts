@@ -27,8 +27,8 @@ export interface CpuSpectraBlock extends SpectraBlock {
   readonly memory: NativeMemory;
   /** Rows given to write that hold what no spectrum may; flagged inputs may have some. */
   readonly offences: readonly SpectraOffence[];
-  /** For a kernel that writes in place: says how many spectra, and which of them are missing. */
-  fill(samples: number, gaps: readonly SpectraGap[]): void;
+  /** For a kernel that writes in place: says how many spectra, which of them are missing, and what is no number. */
+  fill(samples: number, gaps: readonly SpectraGap[], offences?: readonly SpectraOffence[]): void;
   /** For a kernel that zeroed more of what the block holds. */
   addGaps(more: readonly SpectraGap[]): void;
 }
@@ -61,10 +61,10 @@ export function spectraAllocator(context: NativeContext): (shape: SpectraShape) 
     let samples = 0;
     let gaps: readonly SpectraGap[] = [];
     let offences: readonly SpectraOffence[] = [];
-    const fill = (newSamples: number, newGaps: readonly SpectraGap[]): void => {
+    const fill: CpuSpectraBlock['fill'] = (newSamples, newGaps, newOffences = []) => {
       samples = wholeNumber('spectra block', 'samples', newSamples, 0, capacity);
       gaps = newGaps;
-      offences = [];
+      offences = newOffences;
     };
     return {
       home: 'cpu',

@@ -32,7 +32,8 @@ export interface CudaSpectraBlock extends SpectraBlock {
   doneReading(stream: Stream): void;
   /** Before a kernel in `stream` fills the block: whoever reads it comes first. Afterwards, `doneWriting`. */
   writing(stream: Stream): void;
-  doneWriting(stream: Stream, samples: number, gaps: readonly SpectraGap[]): void;
+  /** `faulty`: whether it made something of what was no number; false unless told. */
+  doneWriting(stream: Stream, samples: number, gaps: readonly SpectraGap[], faulty?: boolean): void;
   /** After a kernel in `stream`, between `writing` and this, zeroed more of what the block holds. */
   addGaps(stream: Stream, more: readonly SpectraGap[]): void;
 }
@@ -264,10 +265,10 @@ function allocateCudaSpectra(
       read.holdBack(stream);
       filled.holdBack(stream);
     },
-    doneWriting: (stream, newSamples, newGaps) => {
+    doneWriting: (stream, newSamples, newGaps, newFaulty = false) => {
       samples = wholeNumber('spectra block', 'samples', newSamples, 0, capacity);
       gaps = newGaps;
-      faulty = false;
+      faulty = newFaulty;
       filled.record(stream);
     },
     addGaps: (stream, more) => {

@@ -37,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
   const uint32_t exchange = ptx::sharedAddress(shared), ring = exchange + EXCHANGE_BYTES, kept = ring + RING_BYTES;
   float4 *allTurns = (float4 *)(shared + EXCHANGE_BYTES + RING_BYTES + KEPT_BYTES);
   const uint32_t barriers = ptx::sharedAddress(allTurns + 64);
-  const uint32_t spectrumTurns = barriers + BARRIER_BYTES;  // DELAYED: [step % 2][TILE], phase, slope and its step
+  [[maybe_unused]] const uint32_t unitTurns = barriers + BARRIER_BYTES;  // DELAYED: [side], as keepTurns has them
 
   const int tid = threadIdx.x, warp = __shfl_sync(0xFFFFFFFFu, tid >> 5, 0);
   const int m = tid & 255, odd = warp >> 3;  // filter: the thread's column, and its first spectrum: odd and odd + 2
@@ -59,8 +59,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
   // shifted against each other, so that neighbouring channels meet in no bank.
   const int columnAt = (m >> 1 & 3) * ROW_BYTES + ((m >> 3) * 16 ^ (m >> 1 & 3) * 32) + (m & 1) * 8;
   auto slotAfter = [](int slot, int steps) { return slot + steps < QUADS ? slot + steps : slot + steps - QUADS; };
-  // Kept by every thread while a unit lasts: who fetches rows is waited for by all.
-  auto openingOfInput = [&](int input) { return DELAYED ? openingOf(work.delays, input) : 0; };
+  auto openingAt = [&](int side) { return DELAYED ? keptOpening(unitTurns + side * UNIT_TURN_BYTES) : 0; };
   auto rowsAt = [&](int input, int opening, int firstRow) {
     return work.voltages + input * work.pitchBytes + ((int64_t)firstRow * ROW_BYTES + opening / OPENS_AT * OPENS_AT);
   };
@@ -156,16 +155,24 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     ptx::warpArrive(free);
   };
 
-  int unit = (int)blockIdx.x, input = inputOf(unit), first = firstOf(unit), opening = openingOfInput(input);
+  int unit = (int)blockIdx.x, input = inputOf(unit), first = firstOf(unit);
   int lastInput = 0, lastFirst = 0;  // of the unit that goes out
   ptx::barrierInitFence();
   __syncthreads();
   if (warp == 0 && ptx::elected()) {
+    const int opening = DELAYED ? openingOf(work.delays, input) : 0;
 #pragma unroll 1
     for (int s = 0; s < QUADS; ++s) fetch(s, input, opening, first + 4 * s);
     ptx::barrierArrive(arrived);
     prefetch(input, opening, first + 4 * QUADS, 4);
   }
+#if DELAYED
+  // Of each unit by one warp, while the unit before it is made; barriers in between show them to all.
+  auto keep = [&](int ofUnit, int side) {
+    keepTurns(work, inputOf(ofUnit), firstOf(ofUnit), hidden(tid) & 31, unitTurns + side * UNIT_TURN_BYTES);
+  };
+  if (warp == GROUP / 32) keep(unit, 0);
+#endif
   ptx::barrierWait(arrived, 0);
 #pragma unroll 1
   for (int s = 0; s < QUADS; ++s) turn(s);
@@ -178,7 +185,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     const bool last = tile == EACH - 1;
 
     // The tap of a sample moves along with it; the first columns' are the last ones of the n1 before, 0's those of 15.
-    const int rotation = rotationOf(opening);
+    const int rotation = rotationOf(openingAt(side));
     const bool wraps = DELAYED && m < rotation;
     const int tapAt = DELAYED ? (m - rotation & 255) - (wraps ? EIGHTS * 256 : 0) : m;
     auto aroundAt = [&](int n1) { return n1 == 0 && wraps ? 16 * EIGHTS * 4096 : 0; };
@@ -254,27 +261,23 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     for (int k = 0; k < 16; ++k) store8(give + k * 2048, re[0][k], im[0][k]);
     ptx::warpArrive(givenA);
     transform(re[1], im[1]);
-    if (warp == 0) {
 #if DELAYED
-      // For all warps, which see it once rows have arrived.
-      if (tid < TILE) {
-        const Turn turn = turnOf<CHANNELS / 16>(work.delays, input, first + tid);
-        storeFloats(spectrumTurns + (phase * TILE + tid) * 16, turn.phase, turn.slope, turn.step.x, turn.step.y);
-      }
-      __syncwarp();
+    if (warp == GROUP / 32 && tile == 1 && unit + stride < units) keep(unit + stride, side ^ 1);
 #endif
+    if (warp == 0) {
       // The oldest slot is free once every warp is past its filter; after a unit's last tile all of them are.
       ptx::barrierWait(filtered, phase);
       if (ptx::elected()) {
         if (!last) {
+          const int opening = openingAt(side);
           fetch(slot, input, opening, first + 4 * QUADS);
           if (tile < EACH - 2)
             prefetch(input, opening, first + 4 * QUADS + 4, 4);
           else if (unit + stride < units)
-            prefetch(inputOf(unit + stride), openingOfInput(inputOf(unit + stride)), firstOf(unit + stride), 4 * QUADS);
+            prefetch(inputOf(unit + stride), openingAt(side ^ 1), firstOf(unit + stride), 4 * QUADS);
         } else if (unit + stride < units) {
           const int nextInput = inputOf(unit + stride), nextFirst = firstOf(unit + stride);
-          const int nextOpening = openingOfInput(nextInput);
+          const int nextOpening = openingAt(side ^ 1);
 #pragma unroll 1
           for (int s = 0; s < QUADS; ++s) fetch(slotAfter(slot, s + 1), nextInput, nextOpening, nextFirst + 4 * s);
           prefetch(nextInput, nextOpening, nextFirst + 4 * QUADS, 4);
@@ -302,6 +305,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 #pragma unroll
     for (int j = 0; j < 4; ++j) lastTurn[j] = __ldg(lastTurns + j * 256);
     turnedTransform(re[0], im[0], lastTurn);
+    [[maybe_unused]] auto delay = [&](int t) {
+      const uint32_t turns = unitTurns + side * UNIT_TURN_BYTES;
+      delayParts(keptTurn(turns, tile * TILE + odd + 2 * t), k1 + 16 * index, re[t], im[t]);
+    };
+    if (DELAYED) delay(0);  // before rows are waited for
     ptx::barrierWait(arrived, phase ^ 1);
     if (last)
 #pragma unroll 1
@@ -310,14 +318,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     if (ptx::elected()) ptx::storesDone();  // also: the last tile's results are in scratch
     ptx::warpArrive(ringReady);
     turnedTransform(re[1], im[1], lastTurn);
+    if (DELAYED) delay(1);
 
-#if DELAYED
-#pragma unroll
-    for (int t = 0; t < 2; ++t) {
-      const float4 turn = loadFloats(spectrumTurns + (phase * TILE + odd + 2 * t) * 16);
-      delayParts(Turn{turn.x, turn.y, make_float2(turn.z, turn.w)}, k1 + 16 * index, re[t], im[t]);
-    }
-#endif
     if (work.missing != nullptr || first + TILE > work.spectra) {
 #pragma unroll
       for (int t = 0; t < 2; ++t) {
@@ -374,7 +376,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     if (last) {
       unit += stride;
       if (unit >= units) break;
-      input = inputOf(unit), first = firstOf(unit), opening = openingOfInput(input);
+      input = inputOf(unit), first = firstOf(unit);
     }
   }
   // The last quarter of the unit before the last, and all of the last.

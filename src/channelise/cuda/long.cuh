@@ -4,6 +4,7 @@
 #include "delays.cuh"
 #include "integers.cuh"
 #include "shape.cuh"
+#include "shared.cuh"
 
 constexpr int TILE = 4, EACH = 4, UNIT = TILE * EACH;
 constexpr int THREADS = 512, GROUP = THREADS / 2;
@@ -67,4 +68,21 @@ __device__ __forceinline__ float4 loadFloats(uint32_t from) {
 }
 __device__ __forceinline__ void storeFloats(uint32_t to, float a, float b, float c, float d) {
   asm volatile("st.shared.v4.f32 [%0],{%1,%2,%3,%4};" ::"r"(to), "f"(a), "f"(b), "f"(c), "f"(d) : "memory");
+}
+
+// What a unit's spectra are turned by, phase, slope and its step, [UNIT]; behind them where its rows open.
+constexpr int UNIT_TURN_BYTES = UNIT * 16 + 16;
+__device__ __forceinline__ void keepTurns(const LongWork &work, int input, int first, int lane, uint32_t to) {
+  if (lane == UNIT) {
+    const int opening = openingOf(work.delays, input);
+    asm volatile("st.shared.u32 [%0],%1;" ::"r"(to + UNIT * 16), "r"(opening) : "memory");
+  } else if (lane < UNIT) {
+    const Turn turn = turnOf<CHANNELS / 16>(work.delays, input, first + lane);
+    storeFloats(to + lane * 16, turn.phase, turn.slope, turn.step.x, turn.step.y);
+  }
+}
+__device__ __forceinline__ int keptOpening(uint32_t from) { return (int)load4(from + UNIT * 16); }
+__device__ __forceinline__ Turn keptTurn(uint32_t from, int spectrum) {
+  const float4 turn = loadFloats(from + spectrum * 16);
+  return Turn{turn.x, turn.y, make_float2(turn.z, turn.w)};
 }

@@ -65,8 +65,8 @@ const EXCHANGE_BYTES = CHANNELS * 2 * 8;
 const QUAD_BYTES = 4 * 2 * CHANNELS;
 const TWIDDLE_BYTES = POINTS * 64;
 const BARRIER_BYTES = 96;
-/** Of the spectra of two tiles, where they are delayed. */
-const SPECTRUM_TURN_BYTES = 2 * TILE * 16;
+/** Of the spectra of two units, where they are delayed, and where their rows open. */
+const SPECTRUM_TURN_BYTES = 2 * (UNIT * 16 + 16);
 
 /** Nothing where the plan or the card asks for other kernels. */
 export function planLong(plan: ChannelisePlan, card: LongCard): LongPlan | undefined {

@@ -70,7 +70,7 @@ export async function runSession(
     }
     const stage = await preparing(async (closers) => {
       const take = closers.keep(
-        prepareTakeSpectra({ backend: settings.backend, source, clock: cuts, gapsCover }),
+        await prepareTakeSpectra({ backend: settings.backend, source, clock: cuts, gapsCover }),
       );
       const products = await prepareProducts(source, source, files, settings, sinks);
       return chain(take, await flagging({ ...source, gapsCover }, settings, products));

@@ -1,6 +1,8 @@
 /** Data that arrive channelised, brought to where the backend wants them and cut where integrations end. */
 import type { Backend } from '../../backend/backend.js';
+import { planTurning, prepareTurner } from '../../channelise/index.js';
 import type { CanonicalSpectra } from '../../core/blocks.js';
+import { preparing, type Closers } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { channelSamplesIn, wholeStations, zeroGaps, type GapsCover } from '../../core/gaps.js';
 import { addSamples, formatInstant, secondsBetween } from '../../core/instant.js';
@@ -11,7 +13,6 @@ import type { RequestedDelays } from '../tracking.js';
 import type { IntegrationClock } from './clock.js';
 import type { TimedSpectra } from './spectra.js';
 import { emptyAccount, type Stage } from './stage.js';
-import { turnSpectra } from './turn-spectra.js';
 
 export interface TakeSpectraSettings {
   readonly backend: Backend;
@@ -34,23 +35,33 @@ export const spectraPerBlock = (
 ): number => Math.max(leastSpectra, Math.floor(BLOCK_BYTES / (channels * inputs * 4)));
 
 /** The stage for data that arrive channelised. */
-export function prepareTakeSpectra({
-  backend,
-  source,
-  clock,
-  delays,
-  firstSpectrum = 0,
-  leastSpectra,
-  gapsCover = 'inputs',
-}: TakeSpectraSettings): Stage<CanonicalSpectra, TimedSpectra> {
+export const prepareTakeSpectra = (
+  settings: TakeSpectraSettings,
+): Promise<Stage<CanonicalSpectra, TimedSpectra>> =>
+  preparing((closers) => makeTakeSpectra(settings, closers));
+
+async function makeTakeSpectra(
+  {
+    backend,
+    source,
+    clock,
+    delays,
+    firstSpectrum = 0,
+    leastSpectra,
+    gapsCover = 'inputs',
+  }: TakeSpectraSettings,
+  closers: Closers,
+): Promise<Stage<CanonicalSpectra, TimedSpectra>> {
   const { type, channels, inputs, polarisations, spectrumRateHz } = source;
-  const made = delays ? 'cf32' : type;
-  const block = backend.allocateSpectra({
-    type: made,
-    channels,
-    inputs,
-    capacity: spectraPerBlock(source, leastSpectra),
-  });
+  const shape = { type, channels, inputs, capacity: spectraPerBlock(source, leastSpectra) };
+  /** As they arrive. */
+  const taken = closers.keep(backend.allocateSpectra(shape));
+  const turning = delays && {
+    law: delays.law,
+    turner: closers.keep(await prepareTurner(planTurning(source), backend)),
+    block: closers.keep(backend.allocateSpectra({ ...shape, type: 'cf32' })),
+  };
+  const block = turning?.block ?? taken;
   const account = emptyAccount();
   /** Number of the spectrum that should come next. */
   let next = firstSpectrum;
@@ -75,8 +86,8 @@ export function prepareTakeSpectra({
         const part = sliceSpectra(stretch, source, { first: at, end: at + take });
         const gaps = wholeStations(part.gaps, gapsCover === 'stations' ? polarisations : 1);
         zeroGaps(part.spectra, { type, inputs, samples: part.samples }, gaps);
-        const turned = delays ? turnSpectra(part, source, delays.law, next) : part.spectra;
-        await block.write(turned, part.samples, gaps);
+        await taken.write(part.spectra, part.samples, gaps);
+        if (turning) await turning.turner.run(taken, turning.block, turning.law, next);
         const index = next;
         at += take;
         next += take;
@@ -87,6 +98,6 @@ export function prepareTakeSpectra({
     },
     flush: () => Promise.resolve(),
     account: () => account,
-    close: () => block.close(),
+    close: () => closers.close(),
   };
 }

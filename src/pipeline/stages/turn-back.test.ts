@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { spectraCAT, visibilitiesCBPP, countsCB } from '../../core/axes.js';
+import { visibilitiesCBPP, countsCB } from '../../core/axes.js';
 import { instant } from '../../core/instant.js';
-import { packNibbles } from '../../core/nibbles.js';
 import { delayModels } from '../../delay/index.js';
 import { runOne } from '../run.js';
 import { prepareTurnBack } from './turn-back.js';
-import { turnSpectra } from './turn-spectra.js';
 
 const still = { fromTick: 0n, delayRate: 0, phaseRad: 0, phaseRateRadS: 0 };
 const near = (got: ArrayLike<number>, wanted: readonly number[]): void => {
@@ -15,41 +13,6 @@ const near = (got: ArrayLike<number>, wanted: readonly number[]): void => {
     assert.ok(Math.abs(got[n] - value) < 1e-5, `${n}: ${got[n]}, not ${value}`);
   });
 };
-
-it('channels that are there already are turned by −f·d, and by the phase at the middle of each spectrum', () => {
-  const law = delayModels(2);
-  law.load(0, { ...still, delayS: 0.25 }); // a quarter of a turn at 1 Hz, back
-  law.load(1, { ...still, delayS: 0, phaseRateRadS: Math.PI }); // at 1 spectrum a second: π/2 a half, 3π/2 next
-  const source = {
-    ...{ channels: 1, inputs: 2, spectrumRateHz: 1, frequenciesHz: Float64Array.of(1) },
-  };
-  const bytes = Int8Array.of(3, 4, 5, 0, 7, 0, 0, 7);
-  const wanted = [4, -3, 0, -5, 0, 7, 7, 0];
-  near(
-    turnSpectra(
-      { spectra: spectraCAT(bytes, 'ci8', 1, 2, 2), samples: 2 },
-      { ...source, type: 'ci8' },
-      law,
-      0,
-    ),
-    wanted,
-  );
-  const nibbles = Int8Array.from([
-    packNibbles(3, 4),
-    packNibbles(5, 0),
-    packNibbles(7, 0),
-    packNibbles(0, 7),
-  ]);
-  near(
-    turnSpectra(
-      { spectra: spectraCAT(nibbles, 'ci4', 1, 2, 2), samples: 2 },
-      { ...source, type: 'ci4' },
-      law,
-      0,
-    ),
-    wanted,
-  );
-});
 
 it('what was tracked is turned back at the middle of the integration, fixed delays are not', async () => {
   const law = delayModels(2, Float64Array.of(0, 0.3));

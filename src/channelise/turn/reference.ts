@@ -1,18 +1,19 @@
 /** Delays of data that arrive channelised: every channel's phase, at each spectrum's middle; whole samples are gone. */
+import { hostSpectra } from '../../backend/host-spectra.js';
 import { allocateSpectra, type SpectraCAT } from '../../core/axes.js';
+import { nothingToClose } from '../../core/closing.js';
 import { highNibble, lowNibble } from '../../core/nibbles.js';
-import type { SpectraSource } from '../../core/sources.js';
 import type { DelayLaw } from '../../delay/index.js';
+import type { TurningPlan } from './plan.js';
+import { checkTurning, type Turner } from './turner.js';
 
-/** Spectra [c][a][t] from number `first` of the source on, as floats. */
+/** Spectra [c][a][t] from number `first` of the source on: in float64, rounded once, to float32. */
 export function turnSpectra(
-  part: { readonly spectra: SpectraCAT; readonly samples: number },
-  source: Pick<SpectraSource, 'type' | 'channels' | 'inputs' | 'spectrumRateHz' | 'frequenciesHz'>,
+  { type, channels, inputs, spectrumRateHz, frequenciesHz }: TurningPlan,
+  { spectra, samples }: { readonly spectra: SpectraCAT; readonly samples: number },
   law: DelayLaw,
   first: number,
 ): SpectraCAT {
-  const { type, channels, inputs, spectrumRateHz, frequenciesHz } = source;
-  const { spectra, samples } = part;
   const turned = allocateSpectra('cf32', channels, inputs, samples);
   const delaysS = new Float64Array(samples);
   const phases = new Float64Array(samples);
@@ -39,3 +40,15 @@ export function turnSpectra(
   }
   return turned;
 }
+
+export const referenceTurner = (plan: TurningPlan): Turner => ({
+  run: (given, out, law, first) => {
+    checkTurning(plan, given, out);
+    const from = hostSpectra('turning', given);
+    const { samples } = from;
+    const turned = turnSpectra(plan, { spectra: from.view(), samples }, law, first);
+    hostSpectra('turning', out).fill(samples, from.gaps).set(turned);
+    return Promise.resolve();
+  },
+  close: nothingToClose,
+});

@@ -1,0 +1,116 @@
+/** The X-engine of channelised recordings whose delays are tracked; the peer is the same without turning. */
+import type { HostBackend } from '../backend/backend.js';
+import { cpuCeilings } from '../backend/cpu/ceilings.js';
+import { planTurning, prepareTurner } from '../channelise/index.js';
+import { allocateSpectra, type SpectraType } from '../core/axes.js';
+import type { Closers } from '../core/closing.js';
+import { randomStream } from '../core/random.js';
+import { planCorrelation, prepareCorrelator } from '../correlate/index.js';
+import { delayModels, type DelayLaw } from '../delay/index.js';
+import { threadsOf, type BenchCase, type KernelBench, type PreparedCase } from './bench.js';
+import { scriptCeiling } from './ceiling.js';
+import type { Contestant, Work } from './measure.js';
+
+interface Size {
+  readonly stations: number;
+  readonly type: SpectraType;
+}
+
+const sizes: readonly Size[] = [
+  ...[8, 32, 128].map((stations) => ({ stations, type: 'ci8' as const })),
+  ...(['ci4', 'cf32'] as const).map((type) => ({ stations: 32, type })),
+];
+
+const POLARISATIONS = 2;
+/** As blocks of a recording of some hundred channels are. */
+const SAMPLES = 256;
+const SPECTRUM_RATE_HZ = 25_600;
+/** Some milliseconds' worth for a thread. */
+const samplesPerThread = { reference: 2 ** 15, cpu: 2 ** 21 } satisfies Record<HostBackend['kind'], number>;
+
+export const turnBench: KernelBench = {
+  kernel: 'turn',
+  // A card works on while the host goes on: what this one waits for would be measured, not what it costs.
+  cases: (backend) =>
+    backend.kind === 'cuda'
+      ? []
+      : sizes
+          .filter(({ stations }) => backend.kind === 'cpu' || stations === 8)
+          .map((size): BenchCase => {
+            const each = size.stations * POLARISATIONS * SAMPLES;
+            const channels = Math.ceil((samplesPerThread[backend.kind] * threadsOf(backend)) / each);
+            return {
+              parameters: { ...size, polarisations: POLARISATIONS, samples: SAMPLES, channels },
+              unit: 'Gsamples/s',
+              scale: 1e9,
+              prepare: (closers) => prepare(size, channels, backend, closers),
+            };
+          }),
+};
+
+async function prepare(
+  { stations, type }: Size,
+  channels: number,
+  backend: HostBackend,
+  closers: Closers,
+): Promise<PreparedCase> {
+  const inputs = stations * POLARISATIONS;
+  const shape = { type, channels, inputs, capacity: SAMPLES };
+  const spectra = allocateSpectra(type, channels, inputs, SAMPLES);
+  const random = randomStream(1, 'bench');
+  const some = Int8Array.from({ length: 65_537 }, () =>
+    type === 'ci4' ? 17 * (1 + random.below(7)) : random.below(255) - 127,
+  );
+  for (let n = 0; n < spectra.length; n++) spectra[n] = some[n % some.length];
+  const given = closers.keep(backend.allocateSpectra(shape));
+  await given.write(spectra, SAMPLES);
+  const out = closers.keep(backend.allocateSpectra({ ...shape, type: 'cf32' }));
+  const frequenciesHz = Float64Array.from({ length: channels }, (_, c) => 1.4e9 + SPECTRUM_RATE_HZ * c);
+  const plan = planTurning({ type, channels, inputs, spectrumRateHz: SPECTRUM_RATE_HZ, frequenciesHz });
+  const turner = closers.keep(await prepareTurner(plan, backend));
+  const law = movingLaw(inputs);
+  await turner.run(given, out, law, 0);
+  const correlation = planCorrelation({ stations, polarisations: POLARISATIONS, channels, type: 'cf32' });
+  const correlator = closers.keep(await prepareCorrelator(correlation, backend));
+  const work = channels * inputs * SAMPLES;
+  const ceiling: Contestant & { readonly title: string } =
+    backend.kind === 'cpu' ? cpuCeilings(backend).floats() : scriptCeiling();
+  return {
+    ours: {
+      run: async () => {
+        await turner.run(given, out, law, 0);
+        await correlator.accumulate(out);
+        return work;
+      },
+    },
+    ceiling: {
+      title: ceiling.title,
+      run: async () => {
+        const done: Work = await ceiling.run();
+        // A complex multiply-add is 8, with half of all inputs.
+        const perSample = 4 * (inputs + 1);
+        return typeof done === 'number' ? done / perSample : { ...done, work: done.work / perSample };
+      },
+    },
+    peer: {
+      name: 'the same without turning, of floats',
+      run: async () => {
+        await correlator.accumulate(out);
+        return work;
+      },
+    },
+  };
+}
+
+/** Two kilometres at 1.4 GHz. */
+function movingLaw(inputs: number): DelayLaw {
+  const law = delayModels(inputs);
+  for (let a = 0; a < inputs; a++) {
+    const share = a / inputs - 0.5;
+    law.load(a, {
+      ...{ fromTick: 0n, delayS: 13.3e-6 * share, delayRate: 9.7e-10 * share },
+      ...{ phaseRad: 0, phaseRateRadS: 0 },
+    });
+  }
+  return law;
+}

@@ -1,0 +1,15 @@
+import { describe } from 'node:test';
+import { openCpu } from '../../../backend/cpu/cpu.js';
+import { levelsUpTo } from '../../../backend/cpu/levels.js';
+import { loadNative } from '../../../backend/cpu/library.js';
+import { turningCases } from '../cases.js';
+
+const library = loadNative();
+
+describe('cpu turner', { skip: 'what' in library ? library.what : false }, () => {
+  for (const isa of levelsUpTo('best' in library ? library.best : 'portable')) {
+    describe(`at level ${isa}`, () => {
+      turningCases(() => openCpu({ isa, threads: 2 }));
+    });
+  }
+});

@@ -1,0 +1,31 @@
+/** Which kernel turns spectra on a card. Pure. */
+import type { KernelRequest, LaunchShape } from '../../../backend/cuda/kernels.js';
+import { commonHeaders, readSource } from '../../../backend/cuda/sources.js';
+import type { TurningPlan } from '../plan.js';
+
+const entries = {
+  turnSpectra: [
+    ...(['pointer', 'i64', 'pointer', 'pointer', 'i32', 'i32', 'i64', 'i32'] as const),
+    ...(['pointer', 'i64'] as const),
+  ],
+} as const;
+
+export const planTurnKernel = ({ type }: Pick<TurningPlan, 'type'>) =>
+  ({
+    name: 'turn.cu',
+    source: readSource(import.meta.url, 'turn.cu'),
+    headers: commonHeaders('integers.cuh'),
+    defines: { FLOATS: type === 'cf32' ? 1 : 0 },
+    entries,
+  }) satisfies KernelRequest;
+
+const THREADS = 256;
+const MOST_BLOCKS = 2 ** 20;
+/** Spectra of a thread. */
+const EACH = 4;
+
+/** Threads that are more go round. */
+export const threadsFor = (rows: number, samples: number): LaunchShape => ({
+  grid: [Math.max(1, Math.min(MOST_BLOCKS, Math.ceil((rows * Math.ceil(samples / EACH)) / THREADS))), 1],
+  threads: THREADS,
+});

@@ -1,0 +1,54 @@
+/** Spectra turned on a card (turn.cu), from block to block: whole numbers go up, floats never do. */
+import type { CudaBackend } from '../../../backend/cuda/cuda.js';
+import type { DeviceMemory } from '../../../backend/cuda/session.js';
+import { cudaSpectra } from '../../../backend/cuda/spectra.js';
+import { uploadArray, uploadInto } from '../../../backend/cuda/transfer.js';
+import { preparing } from '../../../core/closing.js';
+import type { TurningPlan } from '../plan.js';
+import { turningRuns } from '../runs.js';
+import { checkTurning, type Turner } from '../turner.js';
+import { planTurnKernel, threadsFor } from './plan.js';
+
+export const cudaTurner = (plan: TurningPlan, { session, shop }: CudaBackend): Promise<Turner> =>
+  preparing(async (closers) => {
+    const { channels, inputs } = plan;
+    const rows = channels * inputs;
+    const stream = session.streams.compute;
+    const { turnSpectra } = await shop.prepare(planTurnKernel(plan));
+    const frequencies = closers.keep(await uploadArray(session, 'frequencies', plan.frequenciesHz));
+    let table: DeviceMemory | undefined;
+    /** Made for the first stretch, anew for one with more runs. */
+    const roomFor = (bytes: number): DeviceMemory => {
+      if (table === undefined || table.sizeBytes < bytes)
+        table = closers.keep(session.allocate('delays of channels', bytes));
+      return table;
+    };
+    return {
+      run: async (given, made, law, first) => {
+        checkTurning(plan, given, made);
+        const block = cudaSpectra('turning', given);
+        const out = cudaSpectra('turning', made);
+        const { samples } = block;
+        const { edges, laws } = turningRuns(plan, law, first, samples);
+        const told = new Float64Array(edges.length + laws.length);
+        told.set(edges);
+        told.set(laws, edges.length);
+        const room = roomFor(told.byteLength);
+        // In the kernels' own stream: whoever reads the last table comes first.
+        await uploadInto(session, room, told, stream);
+        block.reading(stream);
+        out.writing(stream);
+        if (samples > 0) {
+          turnSpectra.set([
+            ...[block.pointer, block.pitchBytes, frequencies.pointer, room.pointer, edges.length - 1],
+            ...[inputs, rows, samples, out.pointer, out.pitchBytes],
+          ]);
+          turnSpectra.launch(threadsFor(rows, samples), stream);
+        }
+        block.doneReading(stream);
+        // Whole numbers are good floats whatever they were; what was no number is none now.
+        out.doneWriting(stream, samples, block.gaps, plan.type === 'cf32' && block.faulty);
+      },
+      close: () => closers.close(),
+    };
+  });

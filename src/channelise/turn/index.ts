@@ -1,0 +1,22 @@
+/** Delays of data that arrive channelised: a phase for every channel, input and spectrum. */
+import type { Backend } from '../../backend/backend.js';
+import { cpuTurner } from './cpu/prepare.js';
+import { cudaTurner } from './cuda/prepare.js';
+import type { TurningPlan } from './plan.js';
+import { referenceTurner } from './reference.js';
+import type { Turner } from './turner.js';
+
+export { planTurning, type TurningOptions, type TurningPlan } from './plan.js';
+export type { Turner } from './turner.js';
+
+/** Compiles and allocates what turns spectra on a backend; close it afterwards. */
+export function prepareTurner(plan: TurningPlan, backend: Backend): Promise<Turner> {
+  switch (backend.kind) {
+    case 'reference':
+      return Promise.resolve(referenceTurner(plan));
+    case 'cpu':
+      return Promise.resolve(cpuTurner(plan, backend));
+    case 'cuda':
+      return cudaTurner(plan, backend);
+  }
+}

@@ -1,0 +1,41 @@
+/** What turning spectra that arrive channelised will need, worked out before any data. */
+import type { SpectraType } from '../../core/axes.js';
+import { realNumber, refuse, wholeNumber } from '../../core/errors.js';
+
+/** Spectra that were channelised elsewhere. */
+export interface TurningOptions {
+  readonly type: SpectraType;
+  readonly channels: number;
+  readonly inputs: number;
+  /** A tick of the delays' clock is a spectrum. */
+  readonly spectrumRateHz: number;
+  /** [c], the middle of each channel on the sky. */
+  readonly frequenciesHz: Float64Array;
+}
+
+/** The same, checked. */
+export interface TurningPlan {
+  readonly type: SpectraType;
+  readonly channels: number;
+  readonly inputs: number;
+  readonly spectrumRateHz: number;
+  readonly frequenciesHz: Float64Array;
+}
+
+/** Checks what spectra are to be turned; needs no machine. */
+export function planTurning(options: TurningOptions): TurningPlan {
+  const { type, frequenciesHz } = options;
+  const channels = wholeNumber('turning', 'channels', options.channels, 1, 2 ** 20);
+  if (frequenciesHz.length !== channels)
+    refuse('turning', `${frequenciesHz.length} frequencies for ${channels} channels`, 'give one for each');
+  const without = frequenciesHz.findIndex((frequencyHz) => !Number.isFinite(frequencyHz));
+  if (without >= 0)
+    refuse('turning', `channel ${without} is at ${frequenciesHz[without]} Hz`, 'give a number');
+  return {
+    type,
+    channels,
+    inputs: wholeNumber('turning', 'inputs', options.inputs, 1, 2 ** 16),
+    spectrumRateHz: realNumber('turning', 'spectrumRateHz', options.spectrumRateHz, 1e-9, 1e12),
+    frequenciesHz: frequenciesHz.slice(),
+  };
+}

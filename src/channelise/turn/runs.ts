@@ -1,0 +1,47 @@
+/** Delays of a stretch of spectra as kernels take them: runs over which every input's delay and phase are straight. */
+import { wholeNumber } from '../../core/errors.js';
+import type { DelayLaw } from '../../delay/index.js';
+import type { TurningPlan } from './plan.js';
+
+/** Numbers of an input in `TurningRuns.laws`. */
+export const LAW_NUMBERS = 4;
+
+export interface TurningRuns {
+  /** [run + 1], spectra from the stretch's first: run r is [edges[r], edges[r + 1]). */
+  readonly edges: Int32Array;
+  /**
+   * [run][a][d, d′, p, p′]: spectrum k of a run is turned by p + k·p′ − f·(d + k·d′) turns, counterclockwise; seconds, and
+   * at the middle of each spectrum.
+   */
+  readonly laws: Float64Array;
+}
+
+/** `first`: the number of the stretch's first spectrum in its source. */
+export function turningRuns(
+  { inputs, spectrumRateHz }: Pick<TurningPlan, 'inputs' | 'spectrumRateHz'>,
+  law: DelayLaw,
+  first: number,
+  samples: number,
+): TurningRuns {
+  wholeNumber('turning', 'inputs of the delays', law.inputs, inputs, inputs);
+  const edges = [0];
+  const laws: number[] = [];
+  for (let at = 0; at < samples;) {
+    const tick = BigInt(first + at);
+    for (let a = 0; a < inputs; a++) {
+      const piece = law.at(a, tick);
+      const sinceS = (Number(tick - piece.fromTick) + 0.5) / spectrumRateHz;
+      const turns = (piece.phaseRad + sinceS * piece.phaseRateRadS) / (2 * Math.PI);
+      laws.push(
+        piece.delayS + sinceS * piece.delayRate,
+        piece.delayRate / spectrumRateHz,
+        turns - Math.round(turns),
+        piece.phaseRateRadS / (2 * Math.PI) / spectrumRateHz,
+      );
+    }
+    const next = law.nextAfter(tick);
+    at = next === undefined ? samples : Math.min(samples, Number(next - BigInt(first)));
+    edges.push(at);
+  }
+  return { edges: Int32Array.from(edges), laws: Float64Array.from(laws) };
+}
