@@ -21,6 +21,10 @@ struct FullBatch : SolveBatch {
   double *commonNormal, *commonVariance;
 };
 
+/** Two numbers at a time, on every machine. */
+typedef double Two __attribute__((vector_size(16)));
+inline Two larger(const Two &a, const Two &b) { return a > b ? a : b; }
+
 /** What one thread finds over its own stations or rows. */
 struct alignas(64) FullFindings {
   FullMovement movement = {0, 0};
@@ -137,12 +141,15 @@ class FullMemory {
       for (int64_t j = 0; j <= i; j++) {
         const int64_t at = rowStart(i) + j;
         if (weights[at] == 0) continue;
-        double power = 0, largestData = 0, largestModel = 0;
-        for (int64_t n = 8 * at; n < 8 * at + 8; n++) {
-          power += data[n] * data[n];
-          largestData = std::max(largestData, std::abs(data[n]));
-          largestModel = std::max(largestModel, std::abs(model[n]));
+        Two squares = {}, ofData = {}, ofModel = {};
+        for (int64_t n = 8 * at; n < 8 * at + 8; n += 2) {
+          const Two v = {data[n], data[n + 1]}, m = {model[n], model[n + 1]};
+          squares += v * v;
+          ofData = larger(ofData, larger(v, -v));
+          ofModel = larger(ofModel, larger(m, -m));
         }
+        const double power = squares[0] + squares[1];
+        const double largestData = std::max(ofData[0], ofData[1]), largestModel = std::max(ofModel[0], ofModel[1]);
         const double root = std::sqrt(weights[at]);
         mine.largestData = std::max(mine.largestData, root * largestData);
         mine.largestModel = std::max(mine.largestModel, root * largestModel);
@@ -212,24 +219,27 @@ class FullMemory {
   template <ModelForm FORM>
   void loadRow(const double *data, const double *model, const double *weights, int64_t i) {
     constexpr int64_t FLOATS = PAIR_FLOATS[FORM], PRODUCTS = PairPlace<FORM>::PRODUCTS, BLOCK = PairPlace<FORM>::BLOCK;
-    const int64_t lanes = kernels.lanes, row = i % PANEL_ROWS;
-    const int64_t vectors = layout.columns(i) / lanes;
+    const int64_t lanes = kernels.lanes, row = i % PANEL_ROWS, vectors = layout.columns(i) / lanes;
     float *panel = static_cast<float *>(panels.get()) + layout.at(i);
-    for (int64_t j = 0; j < i; j++) {
-      const int64_t at = rowStart(i) + j;
-      if (weights[at] == 0) continue;
-      double numbers[FLOATS];
-      pairNumbers<FORM>(data + 8 * at, model + 8 * at, {scaleData, scaleModel, weights[at]}, numbers);
-      const int64_t vector = j / lanes, first = vector / VECTORS_AT_ONCE * VECTORS_AT_ONCE;
+    // Places once for each vector of columns: they take divisions.
+    for (int64_t vector = 0; vector * lanes < i; vector++) {
+      const int64_t first = vector / VECTORS_AT_ONCE * VECTORS_AT_ONCE;
       const PairPlace<FORM> place = {std::min(VECTORS_AT_ONCE, vectors - first),
                                      FORM == GENERAL ? 1 : kernels.together};
-      float *part = panel + first * PANEL_ROWS * FLOATS * lanes + j % lanes;
-      for (int64_t block = 0; block < PRODUCTS / BLOCK; block++) {
-        float *to = part + place.product(row, block, vector - first) * lanes;
-        for (int64_t n = 0; n < BLOCK; n++) to[n * lanes] = static_cast<float>(numbers[BLOCK * block + n]);
+      float *const part = panel + first * PANEL_ROWS * FLOATS * lanes;
+      float *blocks[PRODUCTS / BLOCK], *const powers = part + place.power(row, vector - first) * lanes;
+      for (int64_t block = 0; block < PRODUCTS / BLOCK; block++)
+        blocks[block] = part + place.product(row, block, vector - first) * lanes;
+      for (int64_t j = vector * lanes, lane = 0; j < i && lane < lanes; j++, lane++) {
+        const int64_t at = rowStart(i) + j;
+        if (weights[at] == 0) continue;
+        double numbers[FLOATS];
+        pairNumbers<FORM>(data + 8 * at, model + 8 * at, {scaleData, scaleModel, weights[at]}, numbers);
+        for (int64_t n = 0; n < PRODUCTS; n++)
+          blocks[n / BLOCK][n % BLOCK * lanes + lane] = static_cast<float>(numbers[n]);
+        for (int64_t n = PRODUCTS; n < FLOATS; n++)
+          powers[(n - PRODUCTS) * lanes + lane] = static_cast<float>(numbers[n]);
       }
-      float *to = part + place.power(row, vector - first) * lanes;
-      for (int64_t n = PRODUCTS; n < FLOATS; n++) to[(n - PRODUCTS) * lanes] = static_cast<float>(numbers[n]);
     }
   }
 

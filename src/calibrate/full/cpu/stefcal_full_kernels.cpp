@@ -23,39 +23,52 @@ void addPanels(const PanelRange &range, StationPlanes<const Real> in, StationPla
   }
 }
 
-/** One station's N D⁻¹ from its sums, and how far it is from the anchor; the gain as it is where D has no inverse. */
-CORELLA_INLINE void stepOne(const FullTurn &turn, int64_t s, FullMovement &movement) {
+typedef double FourDoubles __attribute__((vector_size(4 * sizeof(double))));
+typedef float FourFloats __attribute__((vector_size(4 * sizeof(float))));
+
+/** N D⁻¹ of a panel's stations from their sums, and how far they are from the anchor; gains as they are where D has no inverse. */
+CORELLA_INLINE void stepPanel(const FullTurn &turn, int64_t s, FourDoubles &change, FourDoubles &size) {
   const int64_t stride = turn.stride;
-  double sum[ALL_PLANES], g[GAIN_PLANES], was[GAIN_PLANES];
-  for (int64_t plane = 0; plane < ALL_PLANES; plane++)
-    sum[plane] = turn.anchorSums[plane * stride + s] + static_cast<double>(turn.sums[plane * stride + s]) +
-                 (turn.own ? turn.own[plane * stride + s] : 0);
-  for (int64_t plane = 0; plane < GAIN_PLANES; plane++) g[plane] = was[plane] = turn.gains[plane * stride + s];
-  const double d00 = sum[8], d11 = sum[9], re = sum[10] * 0.70710678118654752, im = sum[11] * 0.70710678118654752;
-  const double determinant = d00 * d11 - re * re - im * im;
-  if (determinant > LEAST_DETERMINANT * d00 * d11) {
-    const double scale = turn.ratio / determinant;
-    for (int64_t q = 0; q < 4; q += 2) {
-      const double nRe = sum[q], nIm = sum[q + 1], mRe = sum[4 + q], mIm = sum[5 + q];
-      g[q] = (nRe * d11 - mRe * re - mIm * im) * scale;
-      g[q + 1] = (nIm * d11 + mRe * im - mIm * re) * scale;
-      g[4 + q] = (mRe * d00 - nRe * re + nIm * im) * scale;
-      g[5 + q] = (mIm * d00 - nRe * im - nIm * re) * scale;
-    }
+  FourDoubles sum[ALL_PLANES], g[GAIN_PLANES], was[GAIN_PLANES];
+#pragma GCC unroll 12
+  for (int64_t plane = 0; plane < ALL_PLANES; plane++) {
+    sum[plane] = loadVector<FourDoubles>(turn.anchorSums + plane * stride + s) +
+                 __builtin_convertvector(loadVector<FourFloats>(turn.sums + plane * stride + s), FourDoubles);
+    if (turn.own) sum[plane] += loadVector<FourDoubles>(turn.own + plane * stride + s);
   }
+  const FourDoubles d00 = sum[8], d11 = sum[9], re = sum[10] * 0.70710678118654752, im = sum[11] * 0.70710678118654752;
+  const FourDoubles determinant = d00 * d11 - re * re - im * im;
+  const auto known = determinant > LEAST_DETERMINANT * d00 * d11;
+  const FourDoubles scale = turn.ratio / (known ? determinant : FourDoubles{} + 1);
+#pragma GCC unroll 2
+  for (int64_t q = 0; q < 4; q += 2) {
+    // (n, m) of row q / 2 times [[d11, -d01], [-conj(d01), d00]]
+    const FourDoubles nRe = sum[q], nIm = sum[q + 1], mRe = sum[4 + q], mIm = sum[5 + q];
+    g[q] = (nRe * d11 - mRe * re - mIm * im) * scale;
+    g[q + 1] = (nIm * d11 + mRe * im - mIm * re) * scale;
+    g[4 + q] = (mRe * d00 - nRe * re + nIm * im) * scale;
+    g[5 + q] = (mIm * d00 - nRe * im - nIm * re) * scale;
+  }
+#pragma GCC unroll 8
   for (int64_t plane = 0; plane < GAIN_PLANES; plane++) {
-    movement.change += (g[plane] - was[plane]) * (g[plane] - was[plane]);
-    movement.size += g[plane] * g[plane];
-    turn.next[plane * stride + s] = g[plane];
-    turn.distance[plane * stride + s] = static_cast<float>(g[plane] - turn.anchor[plane * stride + s]);
+    was[plane] = loadVector<FourDoubles>(turn.gains + plane * stride + s);
+    g[plane] = known ? g[plane] : was[plane];
+    change += (g[plane] - was[plane]) * (g[plane] - was[plane]);
+    size += g[plane] * g[plane];
+    storeVector(turn.next + plane * stride + s, g[plane]);
+    const FourDoubles away = g[plane] - loadVector<FourDoubles>(turn.anchor + plane * stride + s);
+    storeVector(turn.distance + plane * stride + s, __builtin_convertvector(away, FourFloats));
   }
-  const double h[4] = {g[0] * g[0] + g[1] * g[1] + g[2] * g[2] + g[3] * g[3],
-                       g[4] * g[4] + g[5] * g[5] + g[6] * g[6] + g[7] * g[7],
-                       (g[0] * g[4] + g[1] * g[5] + g[2] * g[6] + g[3] * g[7]) * 1.41421356237309505,
-                       (g[0] * g[5] - g[1] * g[4] + g[2] * g[7] - g[3] * g[6]) * 1.41421356237309505};
-  for (int64_t n = 0; n < 4; n++)
-    turn.distance[(GAIN_PLANES + n) * stride + s] =
-        static_cast<float>(h[n] - turn.anchor[(GAIN_PLANES + n) * stride + s]);
+  const FourDoubles h[4] = {g[0] * g[0] + g[1] * g[1] + g[2] * g[2] + g[3] * g[3],
+                            g[4] * g[4] + g[5] * g[5] + g[6] * g[6] + g[7] * g[7],
+                            (g[0] * g[4] + g[1] * g[5] + g[2] * g[6] + g[3] * g[7]) * 1.41421356237309505,
+                            (g[0] * g[5] - g[1] * g[4] + g[2] * g[7] - g[3] * g[6]) * 1.41421356237309505};
+#pragma GCC unroll 4
+  for (int64_t n = 0; n < 4; n++) {
+    const int64_t at = (GAIN_PLANES + n) * stride + s;
+    const FourDoubles away = h[n] - loadVector<FourDoubles>(turn.anchor + at);
+    storeVector(turn.distance + at, __builtin_convertvector(away, FourFloats));
+  }
 }
 
 // A panel's rows take the columns before them as they were and, from its column of later panels, those after them as they
@@ -64,7 +77,8 @@ template <ModelForm FORM>
 FullMovement addInTurn(const PanelRange &range, const FullTurn &turn) {
   const StationPlanes<const float> in = {turn.distance, turn.stride};
   const StationPlanes<float> sums = {turn.sums, turn.stride};
-  FullMovement movement = {0, 0};
+  static_assert(PANEL_ROWS == 4, "stepPanel");
+  FourDoubles change = {}, size = {};
   for (int64_t at = range.end - 1; at >= range.first; at--) {
     const int64_t vectors = vectorsOf<FORM>(range, at), last = (vectors - 1) * COLUMNS;
     Floats rows[ALL_PLANES][PANEL_ROWS] = {}, kept[ALL_PLANES];
@@ -79,13 +93,13 @@ FullMovement addInTurn(const PanelRange &range, const FullTurn &turn) {
     addPart<FORM, Side::columns>(among);
     for (int64_t plane = 0; plane < ALL_PLANES; plane++)
       addTotals(rows[plane], sums.first + plane * sums.stride + at * PANEL_ROWS);
-    for (int64_t s = at * PANEL_ROWS; s < (at + 1) * PANEL_ROWS; s++) stepOne(turn, s, movement);
+    stepPanel(turn, at * PANEL_ROWS, change, size);
     for (int64_t plane = 0; plane < ALL_PLANES; plane++)
       storeVector(sums.first + plane * sums.stride + last, kept[plane]);
     for (int64_t first = 0; first < vectors; first += VECTORS_AT_ONCE)
       addPart<FORM, Side::columns>(partAt<FORM>(range, at, first, vectors, in, sums, rows));
   }
-  return movement;
+  return {change[0] + change[1] + change[2] + change[3], size[0] + size[1] + size[2] + size[3]};
 }
 
 /** Of a panel's rows, a general model's: [row][ab][ec] of (M H_j)_ab conj(M_ec) over all columns, re and im. */
