@@ -4,7 +4,14 @@ import { plainCeilingRequest } from '../dist/backend/cuda/plain-ceilings.js';
 import { spectraRequest } from '../dist/backend/cuda/spectra.js';
 import { planChip, planMatrices, planStreaming } from '../dist/calibrate/cuda/plan.js';
 import { planResident } from '../dist/calibrate/cuda/resident-plan.js';
-import { planFullCommon, planFullMix, planFullStep } from '../dist/calibrate/full/cuda/plan.js';
+import { planFullChip } from '../dist/calibrate/full/cuda/chip-plan.js';
+import {
+  planFullCommon,
+  planFullFit,
+  planFullMix,
+  planFullSizes,
+  planFullStep,
+} from '../dist/calibrate/full/cuda/plan.js';
 import { planLong } from '../dist/channelise/cuda/long.js';
 import { planFused, planStream } from '../dist/channelise/cuda/plan.js';
 import { planTensor } from '../dist/channelise/cuda/tensor.js';
@@ -248,6 +255,8 @@ function calibrators() {
   const rules = /** @type {const} */ (['fixed', 'until']);
   return [
     ...jobs(everywhere, planMatrices(), planStreaming(), planFullStep(), planFullMix(), planFullCommon()),
+    ...jobs(everywhere, planFullFit(), planFullSizes()),
+    ...fullChips(cards),
     ...residents.flatMap((shape) => jobs(everywhere, ...Object.values(planResident(shape)))),
     ...sizes.flatMap(({ stations, solves }) =>
       cards.flatMap(({ architecture, ...card }) =>
@@ -259,3 +268,21 @@ function calibrators() {
     ),
   ];
 }
+
+/**
+ * Every form of model: a block by itself, many of one solve, and steps that are mixed.
+ * @param {readonly { architecture: string, multiprocessors: number, sharedBytesPerBlock: number }[]} cards
+ */
+const fullChips = (cards) =>
+  cards.flatMap(({ architecture, ...card }) =>
+    /** @type {const} */ ([0, 1, 2]).flatMap((form) =>
+      /** @type {const} */ ([
+        [19, 2, 'until'],
+        [64, 384, 'fixed'],
+        [256, 64, 'fixed'],
+      ]).flatMap(([stations, solves, rule]) => {
+        const chip = planFullChip({ stations, solves, form }, { capability: 80, ...card }, rule);
+        return chip ? jobs([architecture], chip.request) : [];
+      }),
+    ),
+  );

@@ -70,19 +70,28 @@ async function main() {
   const started = performance.now();
   // Slices of all readers, taken by whichever process is free; a reader that failed is not gone on with.
   const [from, to] = [Number(values.first), Number(values.inputs)];
-  const readers = chosen.map((name) => ({ name, left: Math.ceil((to - from) / SLICE), ...empty() }));
+  const readers = chosen.map((name) => ({
+    name,
+    left: Math.ceil((to - from) / SLICE),
+    isTold: false,
+    ...empty(),
+  }));
   const queue = readers.flatMap((reader) =>
     Array.from({ length: reader.left }, (_, k) => ({ reader, first: from + k * SLICE })),
   );
+  /** @type {Set<object>} */
+  const told = new Set();
   const next = async () => {
     for (let slice = queue.shift(); slice !== undefined; slice = queue.shift()) {
       const { reader, first } = slice;
-      if (reader.failure !== undefined) continue;
+      if (told.has(reader)) continue;
       const inputs = String(Math.min(to, first + SLICE));
       add(reader, await run({ name: reader.name, folder, seed: values.seed, first: String(first), inputs }));
       reader.left--;
-      const failure = /** @type {string | undefined} */ (reader.failure);
-      if (failure === undefined && reader.left > 0) continue;
+      const { failure } = reader;
+      // Another slice of it may have failed meanwhile.
+      if (told.has(reader) || (failure === undefined && reader.left > 0)) continue;
+      told.add(reader);
       failures += failure === undefined ? 0 : 1;
       console.log(
         `${failure === undefined ? 'ok    ' : 'FAILED'} ${reader.name.padEnd(10)} ${failure ?? words(reader, to - from)}`,

@@ -77,7 +77,8 @@ function commandsOf(body, first, prompted, said) {
 
 /**
  * Lines that a page shows and the command did not print. Numbers may differ by a twentieth, those of seconds by
- * anything; a line of `…` stands for any.
+ * anything, and those of iterations, which backends of other precision take fewer or more of; a line of `…` stands for
+ * any.
  * @param {readonly string[]} shown
  * @param {string} printed
  */
@@ -104,7 +105,7 @@ function alike(shown, said) {
     shown.length === said.length &&
     shown.every((part, k) => {
       if (k % 2 === 0) return withoutTime(part) === withoutTime(said[k]);
-      if (/^ (?:[mµ]?s|min)\b/.test(shown[k + 1])) return true;
+      if (/^ (?:[mµ]?s|min|iterations)\b/.test(shown[k + 1])) return true;
       return Math.abs(Number(part) - Number(said[k])) <= 0.05 * Math.abs(Number(part));
     })
   );

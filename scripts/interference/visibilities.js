@@ -141,8 +141,12 @@ async function measure(path, hit) {
   };
 }
 
-/** @param {string} folder @returns {Promise<string[]>} */
-export async function run(folder) {
+/**
+ * @param {string} folder
+ * @param {string[]} words  of kinds, such as pulse; all where none is named
+ * @returns {Promise<string[]>}
+ */
+export async function run(folder, words = []) {
   /** @type {string[]} */
   const failures = [];
   const [raw, out] = [join(folder, 'raw.uvh5'), join(folder, 'flagged.uvh5')];
@@ -167,7 +171,9 @@ export async function run(folder) {
   );
   console.log('kind                    dB   share   found  one alone  beside it  flux with  flux without');
   if (clean.falseAlarms > 1e-3) failures.push(`noise alone loses ${percent(clean.falseAlarms, 3)}`);
-  for (const [kind, hit] of Object.entries(kinds))
+  const isAsked = (/** @type {string} */ kind) =>
+    words.length === 0 || words.some((word) => kind.includes(word));
+  for (const [kind, hit] of Object.entries(kinds).filter(([name]) => isAsked(name)))
     for (const db of LEVELS_DB) {
       const amplitude = Math.SQRT2 * NOISE_JY * 10 ** (db / 20);
       const isSky = kind === 'dispersed pulse';

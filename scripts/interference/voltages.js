@@ -141,7 +141,8 @@ function profile(isOn, window) {
 
 /**
  * How often windows of noise and a carrier pass the limits of 3 σ (Nita & Gary), drawn straight from the powers; and how often
- * they go where so many windows of all inputs are judged together: the mean of those that stayed, beyond 4.5 σ and 0.04.
+ * they go where so many windows of all inputs are judged together: with two others of four, or by the mean of those that stayed,
+ * beyond 4.5 σ and 0.04.
  * @param {number} db
  * @param {Float64Array} amplitudes  of each spectrum
  * @param {number} windows
@@ -170,10 +171,9 @@ function expected(db, amplitudes, windows) {
   const [mean, spread] = [sum / stayed, Math.sqrt(squares / stayed - (sum / stayed) ** 2)];
   const count = Math.max(1, INPUTS * 2 ** Math.floor(Math.log2(windows)) * (1 - alone));
   const limit = Math.max(0.04, (4.5 * 0.125) / Math.sqrt(count));
-  return {
-    alone,
-    together: alone + (1 - alone) * below(((Math.abs(mean) - limit) * Math.sqrt(count)) / spread),
-  };
+  const byMean = below(((Math.abs(mean) - limit) * Math.sqrt(count)) / spread);
+  const byTwo = 1 - (1 - alone) ** (INPUTS - 1) - (INPUTS - 1) * alone * (1 - alone) ** (INPUTS - 2);
+  return { alone, together: alone + (1 - alone) * (1 - (1 - byMean) * (1 - byTwo)) };
 }
 
 /** Of a Gaussian, the part below x. */

@@ -132,6 +132,14 @@ describe('full polarisation', () => {
       assert.equal(fullPolarisation.openRotations, 0);
     });
 
+  it('three stations are refused: other matrices fit them as well', async () => {
+    await writeKnownSky(join(folder, 'three.uvfits'), { ...common, stations: 3, jones: leaky(5, 0.1), noiseJy: 0.1, sources: field }); // prettier-ignore
+    const ran = await corella('calibrate', 'three.uvfits', ...FIELD, ...POLARISED, '--polarisation', 'full', '-o', 'three.json'); // prettier-ignore
+    assert.notEqual(ran.code, 0);
+    assert.match(ran.stderr, /3 stations with 3 pairs leave their matrices open/);
+    assert.match(ran.stderr, /keep four stations that all have pairs with each other/);
+  });
+
   it('is kept in both files, term by term', async () => {
     const [json, calh5] = [await readGainFile(join(folder, 'full.json')), await readGainFile(join(folder, 'full.calh5'))]; // prettier-ignore
     assert.ok(json.leakage && calh5.leakage);

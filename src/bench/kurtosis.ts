@@ -1,6 +1,7 @@
 /** The F-engine with interference taken out by spectral kurtosis; the peer is the same without. */
 import type { Backend } from '../backend/backend.js';
 import { cpuCeilings } from '../backend/cpu/ceilings.js';
+import type { CudaBackend } from '../backend/cuda/cuda.js';
 import { planChannelise, prepareChanneliser } from '../channelise/index.js';
 import { allocateVoltages, type SpectraType } from '../core/axes.js';
 import type { Closers } from '../core/closing.js';
@@ -9,7 +10,10 @@ import { randomStream } from '../core/random.js';
 import { KurtosisTally, planKurtosis, prepareFlagger } from '../kurtosis/index.js';
 import { threadsOf, type BenchCase, type KernelBench, type PreparedCase } from './bench.js';
 import { scriptCeiling } from './ceiling.js';
+import { cudaKurtosisCases } from './kurtosis-cuda.js';
 import type { Contestant, Work } from './measure.js';
+
+type HostBackend = Exclude<Backend, CudaBackend>;
 
 interface Size {
   readonly channels: number;
@@ -28,31 +32,30 @@ const sizes: readonly Size[] = [
 const INPUTS = 32;
 const WINDOW = 256;
 /** As many windows as the commands' own blocks hold (pipeline/channels.ts). */
-const windowsOf = ({ channels }: Size, { kind }: Backend): number =>
+const windowsOf = ({ channels }: Size, { kind }: HostBackend): number =>
   kind === 'reference' ? 1 : Math.max(1, Math.round(2 ** 23 / (INPUTS * channels * WINDOW)));
 
 export const kurtosisBench: KernelBench = {
   kernel: 'kurtosis',
-  // A card works on while the host goes on: what this one waits for would be measured, not what it costs.
-  cases: (backend) =>
-    backend.kind === 'cuda'
-      ? []
-      : sizes
-          .filter(({ channels }) => backend.kind === 'cpu' || channels === 64)
-          .map((size): BenchCase => ({
-            parameters: {
-              ...size,
-              inputs: INPUTS,
-              window: WINDOW,
-              spectra: WINDOW * windowsOf(size, backend),
-            },
-            unit: 'Gsamples/s',
-            scale: 1e9,
-            prepare: (closers) => prepare(size, backend, closers),
-          })),
+  cases: (backend) => (backend.kind === 'cuda' ? cudaKurtosisCases(backend) : hostCases(backend)),
 };
 
-async function prepare(size: Size, backend: Backend, closers: Closers): Promise<PreparedCase> {
+const hostCases = (backend: HostBackend): BenchCase[] =>
+  sizes
+    .filter(({ channels }) => backend.kind === 'cpu' || channels === 64)
+    .map((size) => ({
+      parameters: {
+        ...size,
+        inputs: INPUTS,
+        window: WINDOW,
+        spectra: WINDOW * windowsOf(size, backend),
+      },
+      unit: 'Gsamples/s',
+      scale: 1e9,
+      prepare: (closers) => prepare(size, backend, closers),
+    }));
+
+async function prepare(size: Size, backend: HostBackend, closers: Closers): Promise<PreparedCase> {
   const { channels, outputType } = size;
   const samples = WINDOW * windowsOf(size, backend) * channels;
   const polarisations = 2;

@@ -19,7 +19,7 @@ import type { RequestedDelays } from '../pipeline/tracking.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { ChannelisePlan } from '../channelise/index.js';
 import { imageUnit } from './image-gains.js';
-import { integrationsOf, type WideChoice, type WideCommandOptions } from './image-wide.js';
+import { integrationsOf, methodWords, type WideChoice, type WideCommandOptions } from './image-wide.js';
 import { brightnessAtUsualGain, type Level } from '../pipeline/levels.js';
 import { withBackend } from './open.js';
 import { checkOutputs } from './options/outputs.js';
@@ -59,6 +59,7 @@ export async function runWideSeries(
         onStep: (step) => {
           stage.at(0, step);
         },
+        onProgress: stage.update,
       },
       {
         ...{ centre: choice.centre, field: choice.field, stokes: 'I', channels: 'together' },
@@ -161,20 +162,31 @@ async function finish(
   const written = Object.values(paths) as string[];
   await checkOutputs({ ...options, paths: written, from: file.path });
   const unit = imageUnit(file, options);
+  const { made } = series;
   const middle = series.images[Math.floor(series.images.length / 2)];
   await writeSeries(paths, series, {
-    ...{ telescope, road, unit, history: [...history({ from: file, telescope }), ...trackedLine(options)] },
+    ...{ telescope, road, unit },
+    history: [
+      ...history({ from: file, telescope }),
+      ...trackedLine(options),
+      ...(made ? [`${road}, ${methodWords(made.method, made.accuracy)}`] : []),
+    ],
     sources: parseSources(options.sources)(middle.frame),
   });
   const { pixels } = series.plan;
   const count = series.images.length;
   const shown = paths.sheet === undefined ? count : onSheet(series.images).length;
-  const json = { paths: written, images: count, everyS: series.everyS, pixels, unit, ...facts, seconds };
+  const json = {
+    ...{ paths: written, images: count, everyS: series.everyS, pixels, unit },
+    ...(made && { accuracy: made.accuracy, method: made.method }),
+    ...{ ...facts, seconds },
+  };
   terminal.result(json, [
     `${written.join(', ')}: ${count} image${count === 1 ? '' : 's'} of ${pixels} × ${pixels} pixels, one every ` +
       `${formatSeconds(series.everyS)}, ${formatSeconds(seconds)}; ${paths.png} is a film` +
       (shown < count ? `, the sheet has ${shown} of them` : ''),
     ...notes,
+    ...(made ? [methodWords(made.method, made.accuracy)] : []),
   ]);
 }
 

@@ -5,7 +5,7 @@ import type { Integration } from '../core/blocks.js';
 import { refuse } from '../core/errors.js';
 import { DEGREES_PER_RADIAN, formatSeconds } from '../core/units.js';
 import type { VisibilityFile } from '../formats/index.js';
-import { directRoadError, MOST_PIXELS } from '../image/index.js';
+import { directRoadError, MOST_PIXELS, type WideMethod } from '../image/index.js';
 import { frameAtMiddle } from '../pipeline/geometry.js';
 import type { ImageSettings } from '../pipeline/sky-image.js';
 import { planSky } from '../pipeline/sky-image.js';
@@ -107,7 +107,7 @@ export async function chooseWide(
   return {
     centre: localCentre('zenith', { x: 0, y: 0, z: 1 }),
     field: { pixels: plan.pixels, pixelCosine: plan.pixelSize },
-    note: 'the stations stand at different heights: gridded in u, v and w',
+    note: 'the stations stand at different heights: imaged in u, v and w',
   };
 }
 
@@ -146,13 +146,8 @@ export async function runWide(
     ...(clean && { clean }),
   };
   const stage = terminal.stage('image');
-  const made = await withBackend(options, (backend) => {
-    if (backend.kind === 'reference')
-      terminal.say(
-        'reference: every pixel is summed over every visibility by the formula, exact and slow; with a C++ compiler ' +
-          '(then npm rebuild corella) it takes a moment; fewer --pixels are faster',
-      );
-    return imageWide(
+  const made = await withBackend(options, (backend) =>
+    imageWide(
       () => integrationsOf(file, options.integration),
       {
         ...{ backend, telescope, ...gains, polarisations: header.polarisations },
@@ -161,10 +156,11 @@ export async function runWide(
         onStep: (step) => {
           stage.at(0, step);
         },
+        onProgress: stage.update,
       },
       settings,
-    );
-  });
+    ),
+  );
   const seconds = stage.done();
   const unit = imageUnit(file, options);
   const sky = choice.beam ? correctedWide(made, choice.beam, telescope, header.phaseCentre) : made;
@@ -179,7 +175,7 @@ export async function runWide(
     history: [
       ...history({ from: file, telescope }),
       ...(options.gains === undefined ? [] : [`gains ${options.gains}`]),
-      `${weightWords(options)}, accuracy ${sky.plan.accuracy}`,
+      `${weightWords(options)}, ${methodWords(sky.method, sky.plan.accuracy)}`,
     ],
     sources: parseSources(options.sources)(sky.frame),
   };
@@ -232,7 +228,8 @@ function report(terminal: Terminal, { sky, written, unit, seconds, choice }: Rep
     {
       ...{ paths: written, pixels, cellDeg, centre: { name: sky.centreName, ...sky.centre } },
       ...{ peak, unit, beam: beam ?? null, integrations: sky.integrations, visibilities: sky.visibilities },
-      ...{ durationS: sky.durationS, accuracy: sky.plan.accuracy, planes: sky.plan.w.planes },
+      ...{ durationS: sky.durationS, accuracy: sky.plan.accuracy, method: sky.method },
+      ...(sky.method === 'gridded' && { planes: sky.plan.w.planes }),
       ...{ smearing: sky.smearing, ...(clean && { clean }), seconds },
     },
     [
@@ -243,6 +240,7 @@ function report(terminal: Terminal, { sky, written, unit, seconds, choice }: Rep
           ? `beam ${angleText(beam.majorDeg)} × ${angleText(beam.minorDeg)}, PA ${beam.positionAngleDeg.toFixed(0)}°`
           : 'the pixels are too coarse for a fit of the beam: ask for a smaller --cell'),
       ...(choice.note === undefined ? [] : [choice.note]),
+      methodWords(sky.method, sky.plan.accuracy),
       ...(clean ?? []).map(
         ({ iterations, majorCycles, fluxJy, noiseJy, stop }) =>
           `CLEAN: ${iterations} components in ${majorCycles} major cycles, ${Number(fluxJy.toPrecision(4))} ` +
@@ -254,6 +252,12 @@ function report(terminal: Terminal, { sky, written, unit, seconds, choice }: Rep
     ],
   );
 }
+
+/** How every pixel came to be, for people and for the history. */
+export const methodWords = (method: WideMethod, accuracy: number): string =>
+  method === 'gridded'
+    ? `gridded in u, v and w to ${accuracy} of the peak`
+    : 'every pixel summed over every visibility, exact';
 
 /** What is made of X or Y alone has Q in it. */
 const handLines = ({ both, one }: WideSkyImage['hands']): string[] =>

@@ -1,6 +1,6 @@
 /**
  * Discrete Fourier transforms of any length in float64: Stockham's self-sorting form, one pass per prime
- * factor (fours taken together). A prime factor p costs p² per butterfly: slow for large primes, right for all.
+ * factor (fours taken together). A prime factor p costs p²/2 per butterfly: slow for large primes, right for all.
  *
  *   forward: X[k] = Σ_n x[n] e^(−2πi nk/N)        inverse: x[n] = Σ_k X[k] e^(+2πi nk/N), no 1/N
  */
@@ -32,7 +32,10 @@ export function factorise(length: number): number[] {
 
 export function planFft(length: number): Fft {
   wholeNumber('fft', 'length', length, 1, 2 ** 26);
-  const factors = factorise(length);
+  const factors = factorise(length).map((radix) => ({
+    radix,
+    odd: radix % 2 === 1 ? prepareOddRadix(radix) : undefined,
+  }));
   const cosine = new Float64Array(length);
   const sine = new Float64Array(length);
   for (let n = 0; n < length; n++) {
@@ -47,11 +50,11 @@ export function planFft(length: number): Fft {
     source.set(view);
     let size = length;
     let stride = 1;
-    for (const radix of factors) {
+    for (const { radix, odd } of factors) {
       const pass: Pass = { source, target, size, stride, cosine, sine };
-      if (radix === 4) radix4(pass);
-      else if (radix === 2) radix2(pass);
-      else anyRadix(pass, radix);
+      if (odd) oddRadix(pass, odd);
+      else if (radix === 4) radix4(pass);
+      else radix2(pass);
       [source, target] = [target, source];
       size /= radix;
       stride *= radix;
@@ -149,26 +152,88 @@ function radix4({ source, target, size, stride, cosine, sine }: Pass): void {
   }
 }
 
-function anyRadix({ source, target, size, stride, cosine, sine }: Pass, radix: number): void {
-  const length = cosine.length;
+/** Of each odd prime factor: its roots, and room for the inputs of one butterfly, added and subtracted in pairs. */
+interface OddRadix {
+  readonly radix: number;
+  /** cos and sin of 2πn/radix. */
+  readonly cosine: Float64Array;
+  readonly sine: Float64Array;
+  /** sums, differences : [k − 1] complex, of inputs k and radix − k. */
+  readonly sums: Float64Array;
+  readonly differences: Float64Array;
+}
+
+function prepareOddRadix(radix: number): OddRadix {
+  const turns = Float64Array.from({ length: radix }, (_, n) => (2 * Math.PI * n) / radix);
+  return {
+    ...{ radix, cosine: turns.map(Math.cos), sine: turns.map(Math.sin) },
+    ...{ sums: new Float64Array(radix - 1), differences: new Float64Array(radix - 1) },
+  };
+}
+
+/** Outputs j and radix − j share the cosines of the sums and the sines of the differences. */
+function oddRadix(
+  { source, target, size, stride, cosine, sine }: Pass,
+  { radix, cosine: rootCosine, sine: rootSine, sums, differences }: OddRadix,
+): void {
   const part = size / radix;
+  const pairs = (radix - 1) / 2;
   for (let p = 0; p < part; p++) {
     for (let q = 0; q < stride; q++) {
-      for (let j = 0; j < radix; j++) {
-        let re = 0;
-        let im = 0;
-        for (let k = 0; k < radix; k++) {
-          const from = 2 * (q + stride * (p + k * part));
-          // e^(−2πi jk/radix), read from the table of the whole length
-          const turn = ((j * k) % radix) * (length / radix);
-          re += source[from] * cosine[turn] + source[from + 1] * sine[turn];
-          im += source[from + 1] * cosine[turn] - source[from] * sine[turn];
+      const first = 2 * (q + stride * p);
+      const to = 2 * (q + stride * radix * p);
+      const re = source[first];
+      const im = source[first + 1];
+      let allRe = re;
+      let allIm = im;
+      for (let k = 1; k <= pairs; k++) {
+        const a = first + 2 * stride * part * k;
+        const b = first + 2 * stride * part * (radix - k);
+        const at = 2 * (k - 1);
+        sums[at] = source[a] + source[b];
+        sums[at + 1] = source[a + 1] + source[b + 1];
+        differences[at] = source[a] - source[b];
+        differences[at + 1] = source[a + 1] - source[b + 1];
+        allRe += sums[at];
+        allIm += sums[at + 1];
+      }
+      target[to] = allRe;
+      target[to + 1] = allIm;
+      for (let j = 1; j <= pairs; j++) {
+        let evenRe = re;
+        let evenIm = im;
+        let oddRe = 0;
+        let oddIm = 0;
+        for (let k = 1, root = j; k <= pairs; k++) {
+          const c = rootCosine[root];
+          const s = rootSine[root];
+          const at = 2 * (k - 1);
+          evenRe += sums[at] * c;
+          evenIm += sums[at + 1] * c;
+          // −i times the differences, the forward transform's quarter turn
+          oddRe += differences[at + 1] * s;
+          oddIm -= differences[at] * s;
+          root += j;
+          if (root >= radix) root -= radix;
         }
-        const twist = j * p * stride;
-        const to = 2 * (q + stride * (radix * p + j));
-        target[to] = re * cosine[twist] + im * sine[twist];
-        target[to + 1] = im * cosine[twist] - re * sine[twist];
+        twist(
+          target,
+          to + 2 * stride * j,
+          evenRe + oddRe,
+          evenIm + oddIm,
+          cosine[j * p * stride],
+          sine[j * p * stride],
+        );
+        const other = radix - j;
+        const turn = other * p * stride;
+        twist(target, to + 2 * stride * other, evenRe - oddRe, evenIm - oddIm, cosine[turn], sine[turn]);
       }
     }
   }
+}
+
+/** (re, im) · (c − i s), into the target. */
+function twist(target: Float64Array, to: number, re: number, im: number, c: number, s: number): void {
+  target[to] = re * c + im * s;
+  target[to + 1] = im * c - re * s;
 }

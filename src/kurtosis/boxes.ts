@@ -8,38 +8,42 @@ export function takenBoxes(
   { channels, inputs }: { readonly channels: number; readonly inputs: number },
 ): SpectraGap[] {
   const boxes: SpectraGap[] = [];
-  for (let w = 0; w + 1 < edges.length; w++) {
-    /** By their first and last input: boxes that end at the channel at hand. */
-    let open = new Map<number, number>();
-    for (let c = 0; c < channels; c++) {
-      const next = new Map<number, number>();
-      const row = (w * channels + c) * inputs;
-      for (let a = 0; a < inputs; a++) {
-        if (mask[row + a] === 0) continue;
-        let end = a + 1;
-        while (end < inputs && mask[row + end] === 1) end++;
-        const key = a * (inputs + 1) + end;
-        const before = open.get(key);
-        if (before === undefined) {
-          next.set(
-            key,
-            boxes.push({
-              firstChannel: c,
-              endChannel: c + 1,
-              firstInput: a,
-              endInput: end,
-              firstSample: edges[w],
-              endSample: edges[w + 1],
-            }) - 1,
-          );
-        } else {
-          boxes[before] = { ...boxes[before], endChannel: c + 1 };
-          next.set(key, before);
-        }
-        a = end;
+  /** By their first and last input: boxes that end at the row at hand, [w][c]. */
+  let open = new Map<number, number>();
+  let lastRow = -1;
+  // From one row with something taken to the next: most have nothing.
+  for (let found = mask.indexOf(1); found >= 0; found = mask.indexOf(1, (lastRow + 1) * inputs)) {
+    const row = Math.floor(found / inputs);
+    const c = row % channels;
+    const w = (row - c) / channels;
+    if (c === 0 || row !== lastRow + 1) open.clear();
+    lastRow = row;
+    const next = new Map<number, number>();
+    for (let a = found - row * inputs; a < inputs; a++) {
+      if (mask[row * inputs + a] === 0) continue;
+      let end = a + 1;
+      while (end < inputs && mask[row * inputs + end] === 1) end++;
+      const key = a * (inputs + 1) + end;
+      const before = open.get(key);
+      if (before === undefined) {
+        next.set(
+          key,
+          boxes.push({
+            firstChannel: c,
+            endChannel: c + 1,
+            firstInput: a,
+            endInput: end,
+            firstSample: edges[w],
+            endSample: edges[w + 1],
+          }) - 1,
+        );
+      } else {
+        boxes[before] = { ...boxes[before], endChannel: c + 1 };
+        next.set(key, before);
       }
-      open = next;
+      a = end;
     }
+    open = next;
   }
   return boxes;
 }

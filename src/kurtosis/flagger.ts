@@ -4,9 +4,11 @@ import type { Closable } from '../core/closing.js';
 import { refuse } from '../core/errors.js';
 import type { SpectraGap } from '../core/gaps.js';
 import { takenBoxes } from './boxes.js';
+import type { Fencing } from './fences.js';
 import { Judge, type Judgement } from './judge.js';
 import { windowEdges, type KurtosisPlan } from './plan.js';
 import { presentIn } from './present.js';
+import type { Screened } from './screen.js';
 
 export interface Flagger extends Closable {
   readonly plan: KurtosisPlan;
@@ -14,10 +16,20 @@ export interface Flagger extends Closable {
   run(block: SpectraBlock): Promise<Judgement>;
 }
 
+export interface Powers {
+  /** sums : [w][c][a][S1, S2] */
+  readonly sums: Float64Array;
+  /** Where the backend looked at them already (screen.ts). */
+  readonly screened?: Screened | undefined;
+}
+
 /** What a backend does; the block is its own. */
 export interface PowerEngine extends Closable {
-  /** sums : [w][c][a][S1, S2] over the windows [edges[w], edges[w + 1]); exact for integers. Valid until the next call. */
-  sums(block: SpectraBlock, edges: Int32Array): Promise<Float64Array>;
+  /**
+   * Over the windows [edges[w], edges[w + 1]); exact for integers. With the fences a backend may screen them itself. All of it
+   * is the caller's until the next call.
+   */
+  sums(block: SpectraBlock, edges: Int32Array, fencing: Fencing | undefined): Promise<Powers>;
   /** Zeros what the mask names, [w][c][a], and tells the block of its gaps. */
   take(block: SpectraBlock, edges: Int32Array, mask: Uint8Array, gaps: readonly SpectraGap[]): Promise<void>;
 }
@@ -38,8 +50,8 @@ export function flaggerOn(plan: KurtosisPlan, engine: PowerEngine): Flagger {
       }
       const edges = windowEdges(plan, samples);
       if (edges.length < 2) return nothing(plan, edges);
-      const sums = await engine.sums(block, edges);
-      const judgement = judge.judge(edges, sums, presentIn(plan, edges, block.gaps));
+      const { sums, screened } = await engine.sums(block, edges, judge.fencing(edges));
+      const judgement = judge.judge(edges, sums, presentIn(plan, edges, block.gaps), screened);
       const gaps = takenBoxes(judgement, plan);
       if (gaps.length > 0) await engine.take(block, edges, judgement.mask, gaps);
       return judgement;

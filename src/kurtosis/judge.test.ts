@@ -57,6 +57,7 @@ describe('judgement', () => {
       channels: number,
       inputs: number,
       added: (w: number, c: number, a: number) => number,
+      strength = 1,
     ): { readonly cuts: Int32Array; readonly made: Float64Array } => {
       const random = randomStream(5, 'kurtoses');
       const made: number[] = [];
@@ -64,7 +65,7 @@ describe('judgement', () => {
         for (let c = 0; c < channels; c++)
           for (let a = 0; a < inputs; a++) {
             // Between the limits: what is beyond them is not asked here.
-            const noise = Math.max(-0.17, Math.min(0.2, 0.125 * random.gaussian()));
+            const noise = strength * Math.max(-0.17, Math.min(0.2, 0.125 * random.gaussian()));
             made.push(...sumsOf(1 + noise + added(w, c, a)));
           }
       return {
@@ -73,8 +74,12 @@ describe('judgement', () => {
       };
     };
     const plan = planKurtosis({ ...asked, channels: 16, inputs: 4 });
-    const judged = (added: (w: number, c: number, a: number) => number, bursts: 'keep' | 'take' = 'keep') => {
-      const { cuts, made } = noisy(32, 16, 4, added);
+    const judged = (
+      added: (w: number, c: number, a: number) => number,
+      bursts: 'keep' | 'take' = 'keep',
+      strength = 1,
+    ) => {
+      const { cuts, made } = noisy(32, 16, 4, added, strength);
       return new Judge({ ...plan, bursts }).judge(cuts, made, undefined);
     };
     const takenIn = ({ mask }: { readonly mask: Uint8Array }, w: number, c: number): number =>
@@ -113,6 +118,32 @@ describe('judgement', () => {
       assert.equal(made.offenders[(8 * 16 + 9) * 4], 10);
       const others = Array.from({ length: 32 }, (_, w) => (w >= 4 && w < 20 ? 0 : takenIn(made, w, 9)));
       assert.ok(others.every((one) => one === 0));
+    });
+
+    it('others go with two of four inputs that offend alike, and stay with one', () => {
+      const inputsOff = (many: number) => judged((w, c, a) => (w === 7 && c === 3 && a < many ? -0.6 : 0));
+      const at = (7 * 16 + 3) * 4;
+      assert.deepEqual([...inputsOff(1).offenders.subarray(at, at + 4)], [2, 0, 0, 0]);
+      assert.deepEqual([...inputsOff(2).offenders.subarray(at, at + 4)], [2, 2, 10, 10]);
+      // On either side of noise they are no crowd.
+      const apart = judged((w, c, a) => (w === 7 && c === 3 && a < 2 ? (a === 0 ? -0.6 : 1) : 0));
+      assert.deepEqual([...apart.offenders.subarray(at, at + 4)], [2, 1, 0, 0]);
+    });
+
+    it('beside what all hear less is enough, of the same side', () => {
+      // Of four inputs one sigma of the mean is 0.0625: 0.17 is beyond two, and below the limit of 4.5. A tenth of usual noise.
+      const weak = (w: number, c: number): boolean => (w === 11 && c === 6) || (w === 20 && c === 12);
+      const beside = (by: number) =>
+        judged((w, c) => (w === 10 && c === 5 ? -0.6 : weak(w, c) ? by : 0), 'keep', 0.1);
+      const drifting = beside(-0.17);
+      assert.equal(takenIn(drifting, 10, 5), 4);
+      assert.equal(takenIn(drifting, 11, 6), 4);
+      assert.equal(takenIn(drifting, 20, 12), 0);
+      assert.equal(takenIn(beside(0.17), 11, 6), 0);
+      // A burst of most channels is over with its window.
+      const burst = judged((w, c) => (w === 10 && c < 12 ? 1 : weak(w, c) ? 0.17 : 0), 'keep', 0.1);
+      assert.deepEqual(burst.everywhere, [10]);
+      assert.equal(takenIn(burst, 11, 6), 0);
     });
 
     it('what is in all channels is told and stays, or goes', () => {

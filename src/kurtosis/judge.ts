@@ -1,13 +1,17 @@
 /**
  * From sums of powers to what is taken: the same code whatever backend made the sums, so that masks are the same bit for
- * bit. An input goes alone, or with its station where the plan says so.
+ * bit. Nearly all windows lie within their fences (screen.ts), and only the others are looked at one by one. An input goes
+ * alone, or with its station where the plan says so.
  */
 import { extendRuns } from './extend.js';
-import type { Limits, PowerShape } from './limits.js';
+import { FenceBook, type Fencing } from './fences.js';
+import type { PowerShape } from './limits.js';
+import { Offences } from './offences.js';
 import { LEAST_SPECTRA, LimitBook, type KurtosisPlan } from './plan.js';
-import { STEPS_PER_OCTAVE, type RoundedCurve } from './rounded.js';
+import type { RoundedCurve } from './rounded.js';
+import { allocateScreened, GROUP, groupsOf, OUTSIDE, PAIR_OUTSIDE, screen, type Screened } from './screen.js';
 import { Together } from './together.js';
-import { ABOVE, BELOW, isAlone, offsetOf, PAIRED, TOGETHER, UNJUDGED } from './verdicts.js';
+import { ABOVE, BELOW, isAlone, offsetOf, PAIRED, TOGETHER, UNJUDGED, verdictOf } from './verdicts.js';
 
 /** What was decided of a block. */
 export interface Judgement {
@@ -33,57 +37,81 @@ export interface Judgement {
 /** Fewer cells than this are not everywhere. */
 const LEAST_CELLS = 8;
 
+/** A block's sums, and what is known of them. */
+interface Sums {
+  readonly edges: Int32Array;
+  /** sums : [w][c][a][S1, S2] */
+  readonly sums: Float64Array;
+  /** present : [w][c][a] */
+  readonly present: Uint32Array | undefined;
+  readonly screened: Screened;
+  readonly offences: Offences;
+}
+
 export class Judge {
   private readonly book: LimitBook;
-  private readonly pairBook: LimitBook;
-  private readonly fences = new Map<number, Fence>();
+  private readonly fences: FenceBook;
   private readonly together: Together;
+  private readonly groups: number;
+  /** Stations of which an input is asked. */
+  private readonly askedStations: number;
+  private screened: Screened | undefined;
 
   constructor(private readonly plan: KurtosisPlan) {
-    this.together = new Together(plan);
+    const { stations, polarisations, flaggedInputs } = plan;
     this.book = new LimitBook(plan.sigmas);
-    this.pairBook = new LimitBook(plan.sigmas + 1);
+    this.fences = new FenceBook(plan);
+    this.together = new Together(plan);
+    this.groups = groupsOf(plan);
+    this.askedStations = Array.from({ length: stations }, (_, s) =>
+      flaggedInputs.subarray(s * polarisations, (s + 1) * polarisations),
+    ).filter((mine) => mine.includes(0)).length;
   }
 
-  /** sums : [w][c][a][S1, S2]. */
-  judge(edges: Int32Array, sums: Float64Array, present: Uint32Array | undefined): Judgement {
+  /** What a backend needs that screens its sums itself; nothing where inputs are judged by their mean alone. */
+  fencing(edges: Int32Array): Fencing | undefined {
+    return this.plan.over === 'each' ? this.fences.fencing(edges) : undefined;
+  }
+
+  /** sums : [w][c][a][S1, S2]. What was screened already is written to. */
+  judge(
+    edges: Int32Array,
+    sums: Float64Array,
+    present: Uint32Array | undefined,
+    screened?: Screened,
+  ): Judgement {
     const { channels, inputs, over, bursts } = this.plan;
     const windows = edges.length - 1;
+    const offences = new Offences(this.plan, windows);
+    const judged = new Uint16Array(windows * channels).fill(this.askedStations);
+    let unjudged = 0;
+    let weakBursts: readonly number[] = [];
+    if (over === 'inputs') unjudged = this.judgeMeans({ edges, sums, present, offences }, judged);
+    else {
+      const fencing = this.fences.fencing(edges);
+      const block = { edges, sums, present, offences, screened: screened ?? this.screen(fencing, sums) };
+      if (present) this.markMissing(block, present);
+      unjudged = this.judgeWindows(block, judged);
+      this.judgePairs(block);
+      this.takeBetween(windows, offences);
+      weakBursts = this.together.judge({ ...block, fencing });
+      this.takeNeighbours(windows, offences, judged);
+      if (bursts === 'take')
+        for (const w of weakBursts)
+          for (let c = 0; c < channels; c++) offences.setOthers(w * channels + c, TOGETHER + ABOVE);
+    }
     const mask = new Uint8Array(windows * channels * inputs);
-    const offenders = new Uint8Array(windows * channels * inputs);
     const common = new Uint8Array(windows * channels);
     const everywhere: number[] = [];
-    /** judged : [w][c], stations that something can be said of. */
-    const judged = new Uint16Array(windows * channels);
-    let unjudged = 0;
-    for (let w = 0; w < windows; w++) {
-      const length = edges[w + 1] - edges[w];
-      for (let c = 0; c < channels; c++) {
-        const row = { at: w * channels + c, channel: c, length, sums, present, offenders };
-        const together = over === 'inputs' ? this.judgeTogether(row) : undefined;
-        const told = together ?? this.judgeEach(row);
-        unjudged += told.unjudged;
-        judged[row.at] = told.stations;
-      }
-    }
-    if (over === 'each') {
-      this.judgePairs(edges, sums, present, offenders);
-      this.takeBetween(windows, offenders);
-    }
-    const weakBursts = over === 'each' ? this.together.judge({ edges, sums, present, offenders }) : [];
-    if (over === 'each') this.takeNeighbours(windows, offenders, judged);
-    if (bursts === 'take') for (const w of weakBursts) this.takeWindow(w, offenders);
-    const touched = rowsWithAny(offenders, inputs);
     for (let w = 0; w < windows; w++) {
       let cells = 0;
       let taken = 0;
-      for (let c = 0; c < channels; c++) {
-        const at = w * channels + c;
-        cells += judged[at];
-        if (touched[at] === 0) continue;
-        const offending = this.takeInputs(at, offenders, mask);
+      for (let row = w * channels; row < (w + 1) * channels; row++) {
+        cells += judged[row];
+        if (offences.rows[row] === 0) continue;
+        const offending = this.takeInputs(row, offences.codes, mask);
         taken += offending;
-        if (2 * offending > judged[at]) common[at] = 1;
+        if (2 * offending > judged[row]) common[row] = 1;
       }
       if (cells >= LEAST_CELLS && 2 * taken > cells) {
         everywhere.push(w);
@@ -94,17 +122,177 @@ export class Judge {
         common.fill(1, w * channels, (w + 1) * channels);
       }
     }
-    return { edges, mask, offenders, present, everywhere, common, unjudged };
+    return { edges, mask, offenders: offences.codes, present, everywhere, common, unjudged };
+  }
+
+  private screen(fencing: Fencing, sums: Float64Array): Screened {
+    const windows = fencing.edges.length - 1;
+    const { channels, inputs } = this.plan;
+    if (this.screened?.marks.length !== windows * channels * inputs)
+      this.screened = allocateScreened(this.plan, windows);
+    screen(this.plan, fencing, sums, this.screened);
+    return this.screened;
+  }
+
+  /** Windows of which a part never came have limits of their own: they are looked at one by one, and so are their pairs. */
+  private markMissing({ edges, screened }: Sums, present: Uint32Array): void {
+    const { channels, inputs, flaggedInputs } = this.plan;
+    const { marks, groupMarks } = screened;
+    const mark = (row: number, input: number, what: number): void => {
+      marks[row * inputs + input] |= what;
+      groupMarks[row * this.groups + Math.floor(input / GROUP)] |= what;
+    };
+    for (let w = 0; w + 1 < edges.length; w++) {
+      const length = edges[w + 1] - edges[w];
+      for (let row = w * channels; row < (w + 1) * channels; row++)
+        for (let a = 0; a < inputs; a++) {
+          if (present[row * inputs + a] === length || flaggedInputs[a] === 1) continue;
+          mark(row, a, OUTSIDE | PAIR_OUTSIDE);
+          if (w > 0) mark(row - channels, a, PAIR_OUTSIDE);
+        }
+    }
+  }
+
+  /** Every input of every window's channel for itself; how many could not be judged. */
+  private judgeWindows(block: Sums, judged: Uint16Array): number {
+    const { channels } = this.plan;
+    let unjudged = 0;
+    for (let w = 0; w + 1 < block.edges.length; w++)
+      for (let c = 0; c < channels; c++)
+        for (let group = 0, at = (w * channels + c) * this.groups; group < this.groups; group++, at++)
+          if ((block.screened.groupMarks[at] & OUTSIDE) !== 0)
+            unjudged += this.judgeInputs(block, w, c, group * GROUP, judged);
+    return unjudged;
+  }
+
+  /** A group of inputs of a window's channel: those that are marked, or all where nobody screened them. */
+  private judgeInputs(
+    { edges, sums, present, offences, screened }: Omit<Sums, 'screened'> & Partial<Sums>,
+    window: number,
+    channel: number,
+    first: number,
+    judged: Uint16Array,
+  ): number {
+    const { channels, inputs, polarisations, flaggedInputs } = this.plan;
+    const length = edges[window + 1] - edges[window];
+    const row = window * channels + channel;
+    let unjudged = 0;
+    let lastSilent = -1;
+    for (let a = first; a < Math.min(inputs, first + GROUP); a++) {
+      const at = row * inputs + a;
+      if (flaggedInputs[a] === 1 || (screened && (screened.marks[at] & OUTSIDE) === 0)) continue;
+      const spectra = present ? present[at] : length;
+      const verdict = this.verdict(sums[2 * at], sums[2 * at + 1], spectra, channel, 'window');
+      if (verdict === UNJUDGED) {
+        unjudged++;
+        // A station of which no polarisation can be judged; its inputs are of one group.
+        const isAlone = polarisations === 1 || flaggedInputs[a ^ 1] === 1;
+        if (isAlone || (a % 2 === 1 && lastSilent === a - 1)) judged[row]--;
+        lastSilent = a;
+      } else if (verdict !== 0) offences.set(row, a, verdict);
+    }
+    return unjudged;
+  }
+
+  /**
+   * Something loud that is on for half of a window looks like noise there: 1/½ − 1 = 1. With the window before or after
+   * it does not. So windows that nobody took are judged in pairs too, by one standard deviation more, and both go.
+   */
+  private judgePairs({ edges, sums, present, screened, offences }: Sums): void {
+    const { channels, inputs } = this.plan;
+    const { marks, groupMarks } = screened;
+    const { codes } = offences;
+    for (let w = 0; w + 2 < edges.length; w++) {
+      const length = edges[w + 2] - edges[w];
+      for (let c = 0; c < channels; c++) {
+        const row = w * channels + c;
+        for (let group = 0; group < this.groups; group++) {
+          if ((groupMarks[row * this.groups + group] & PAIR_OUTSIDE) === 0) continue;
+          const end = Math.min(inputs, (group + 1) * GROUP);
+          for (let a = group * GROUP; a < end; a++) {
+            const x = row * inputs + a;
+            const y = x + channels * inputs;
+            // Only what neither was taken for alone; a pair's own verdict is told apart.
+            if ((marks[x] & PAIR_OUTSIDE) === 0 || isAlone(codes[x]) || isAlone(codes[y])) continue;
+            const spectra = present ? present[x] + present[y] : length;
+            const [s1, s2] = [sums[2 * x] + sums[2 * y], sums[2 * x + 1] + sums[2 * y + 1]];
+            const verdict = this.verdict(s1, s2, spectra, c, 'pair');
+            if (!isAlone(verdict)) continue;
+            offences.set(row, a, PAIRED + verdict);
+            offences.set(row + channels, a, PAIRED + verdict);
+          }
+        }
+      }
+    }
+  }
+
+  private verdict(s1: number, s2: number, spectra: number, channel: number, span: 'window' | 'pair'): number {
+    const shape = this.shapeOf(channel);
+    const limits = this.fences.limitsOf(spectra, shape, span);
+    return verdictOf(s1, s2, spectra, limits, shape, this.curveOf(channel));
+  }
+
+  /** What lies between two that were taken alone goes too, and what lies between one and the block's end. */
+  private takeBetween(windows: number, offences: Offences): void {
+    const { channels, inputs, flaggedInputs } = this.plan;
+    const { codes, rows } = offences;
+    if (windows < 2) return;
+    for (let w = 0; w < windows; w++)
+      for (let row = w * channels; row < (w + 1) * channels; row++) {
+        const isFirst = w === 0;
+        const isLast = w === windows - 1;
+        if (rows[isFirst ? row + channels : row - channels] === 0) continue;
+        if (!isFirst && !isLast && rows[row + channels] === 0) continue;
+        for (let a = 0; a < inputs; a++) {
+          const at = row * inputs + a;
+          if (codes[at] !== 0 || flaggedInputs[a] === 1) continue;
+          const before = isFirst ? EDGE : codes[at - channels * inputs];
+          if (before !== EDGE && !isAlone(before)) continue;
+          const after = isLast ? EDGE : codes[at + channels * inputs];
+          if (after !== EDGE && !isAlone(after)) continue;
+          offences.set(row, a, PAIRED + (before === EDGE ? after : before));
+        }
+      }
+  }
+
+  /** Windows beside those in which most stations offend. */
+  private takeNeighbours(windows: number, offences: Offences, judged: Uint16Array): void {
+    const { channels } = this.plan;
+    const heard = new Uint8Array(windows);
+    const more = new Uint8Array(windows);
+    for (let c = 0; c < channels; c++) {
+      let any = false;
+      for (let w = 0; w < windows; w++) {
+        const row = w * channels + c;
+        const isHeard =
+          offences.rows[row] === 1 && 2 * this.offendingStations(row, offences.codes) > judged[row];
+        heard[w] = isHeard ? 1 : 0;
+        any ||= isHeard;
+      }
+      if (!any) continue;
+      more.set(heard);
+      extendRuns(more);
+      for (let w = 0; w < windows; w++)
+        if (heard[w] === 0 && more[w] === 1) offences.setOthers(w * channels + c, TOGETHER + ABOVE);
+    }
+  }
+
+  private offendingStations(row: number, codes: Uint8Array): number {
+    const { inputs, polarisations } = this.plan;
+    let offending = 0;
+    for (let n = row * inputs; n < (row + 1) * inputs; n += polarisations)
+      if (codes[n] !== 0 || codes[n + polarisations - 1] !== 0) offending++;
+    return offending;
   }
 
   /** Into the mask with a row's offending inputs; how many stations have one. */
-  private takeInputs(at: number, offenders: Uint8Array, mask: Uint8Array): number {
+  private takeInputs(row: number, codes: Uint8Array, mask: Uint8Array): number {
     const { inputs, stations, polarisations, takes } = this.plan;
     let offending = 0;
-    for (let s = 0, n = at * inputs; s < stations; s++, n += polarisations) {
+    for (let s = 0, n = row * inputs; s < stations; s++, n += polarisations) {
       let any = 0;
       for (let p = 0; p < polarisations; p++) {
-        if (offenders[n + p] === 0) continue;
+        if (codes[n + p] === 0) continue;
         mask[n + p] = 1;
         any = 1;
       }
@@ -114,185 +302,50 @@ export class Judge {
     return offending;
   }
 
-  /** Windows beside those in which most stations offend. */
-  private takeNeighbours(windows: number, offenders: Uint8Array, judged: Uint16Array): void {
-    const { channels, inputs, flaggedInputs } = this.plan;
-    const touched = rowsWithAny(offenders, inputs);
-    const heard = new Uint8Array(windows);
-    const more = new Uint8Array(windows);
-    for (let c = 0; c < channels; c++) {
-      let any = false;
-      for (let w = 0; w < windows; w++) {
-        const at = w * channels + c;
-        heard[w] = touched[at] === 1 && 2 * this.offendingStations(at, offenders) > judged[at] ? 1 : 0;
-        any ||= heard[w] === 1;
-      }
-      if (!any) continue;
-      more.set(heard);
-      extendRuns(more);
-      for (let w = 0; w < windows; w++) {
-        if (heard[w] === 1 || more[w] === 0) continue;
-        const from = (w * channels + c) * inputs;
-        for (let a = 0; a < inputs; a++)
-          if (offenders[from + a] === 0 && flaggedInputs[a] === 0) offenders[from + a] = TOGETHER + ABOVE;
-      }
-    }
-  }
-
-  private offendingStations(at: number, offenders: Uint8Array): number {
-    const { inputs, polarisations } = this.plan;
-    let offending = 0;
-    for (let n = at * inputs; n < (at + 1) * inputs; n += polarisations)
-      if (offenders[n] !== 0 || offenders[n + polarisations - 1] !== 0) offending++;
-    return offending;
-  }
-
-  /** All that is asked of a window: it was louder in all channels together. */
-  private takeWindow(window: number, offenders: Uint8Array): void {
-    const { channels, inputs, flaggedInputs } = this.plan;
-    for (let at = window * channels * inputs; at < (window + 1) * channels * inputs; at++)
-      if (offenders[at] === 0 && flaggedInputs[at % inputs] === 0) offenders[at] = TOGETHER + ABOVE;
-  }
-
-  /** Every input of a window's channel for itself. */
-  private judgeEach(row: Row): Told {
-    const { inputs, stations, polarisations, flaggedInputs } = this.plan;
-    const { sums, present } = row;
-    const shape = this.shapeOf(row.channel);
-    const curve = this.curveOf(row.channel);
-    let fence = this.fenceOf(row.length, shape, curve);
-    let { leastPower, mostPower, low, high } = fence;
+  /** The mean over inputs, each in units of its own spread; single ones where fewer than two can be judged. */
+  private judgeMeans(block: Omit<Sums, 'screened'>, judged: Uint16Array): number {
+    const { channels } = this.plan;
     let unjudged = 0;
-    let judgedStations = stations;
-    let lastSilent = -1;
-    const first = row.at * inputs;
-    for (let a = 0; a < inputs; a++) {
-      if (present) {
-        fence = this.fenceOf(present[first + a], shape, curve);
-        ({ leastPower, mostPower, low, high } = fence);
-      }
-      const s1 = sums[2 * (first + a)];
-      const s2 = sums[2 * (first + a) + 1];
-      // Nearly all windows are noise of a usual level, and end here.
-      if (s1 >= leastPower && s1 <= mostPower && s2 >= low * s1 * s1 && s2 <= high * s1 * s1) continue;
-      const isAsked = flaggedInputs[a] === 0;
-      const verdict = isAsked ? verdictOf(s1, s2, fence, shape, curve) : UNJUDGED;
-      if (verdict === UNJUDGED) {
-        if (isAsked) unjudged++;
-        // A station of which no polarisation can be judged.
-        if (polarisations === 1 || (a % 2 === 1 && lastSilent === a - 1)) judgedStations--;
-        lastSilent = a;
-      } else row.offenders[first + a] = verdict;
-    }
-    return { stations: judgedStations, unjudged };
+    for (let w = 0; w + 1 < block.edges.length; w++)
+      for (let c = 0; c < channels; c++) unjudged += this.judgeMean(block, w, c, judged);
+    return unjudged;
   }
 
-  /**
-   * Something loud that is on for half of a window looks like noise there: 1/½ − 1 = 1. With the window before or after
-   * it does not. So windows that nobody took are judged in pairs too, by one standard deviation more, and both go.
-   */
-  private judgePairs(
-    edges: Int32Array,
-    sums: Float64Array,
-    present: Uint32Array | undefined,
-    offenders: Uint8Array,
-  ): void {
+  private judgeMean(
+    block: Omit<Sums, 'screened'>,
+    window: number,
+    channel: number,
+    judged: Uint16Array,
+  ): number {
     const { channels, inputs, flaggedInputs } = this.plan;
-    const perWindow = channels * inputs;
-    for (let w = 0; w + 2 < edges.length; w++) {
-      for (let c = 0; c < channels; c++) {
-        const shape = this.shapeOf(c);
-        const curve = this.curveOf(c);
-        let fence = this.fenceOf(edges[w + 2] - edges[w], shape, curve, 'pair');
-        let { leastPower, mostPower, low, high } = fence;
-        const from = w * perWindow + c * inputs;
-        for (let a = 0; a < inputs; a++) {
-          const x = from + a;
-          const y = x + perWindow;
-          if (present) {
-            fence = this.fenceOf(present[x] + present[y], shape, curve, 'pair');
-            ({ leastPower, mostPower, low, high } = fence);
-          }
-          const s1 = sums[2 * x] + sums[2 * y];
-          const s2 = sums[2 * x + 1] + sums[2 * y + 1];
-          if (s1 >= leastPower && s1 <= mostPower && s2 >= low * s1 * s1 && s2 <= high * s1 * s1) continue;
-          // Only what neither was taken for alone (a pair's own verdict is told apart), and of inputs that are asked.
-          if (flaggedInputs[a] === 1 || isAlone(offenders[x]) || isAlone(offenders[y])) continue;
-          const verdict = verdictOf(s1, s2, fence, shape, curve);
-          if (verdict === ABOVE || verdict === BELOW) {
-            offenders[x] = PAIRED + verdict;
-            offenders[y] = PAIRED + verdict;
-          }
-        }
-      }
-    }
-  }
-
-  /** What lies between two that were taken alone goes too, and what lies between one and the block's end. */
-  private takeBetween(windows: number, offenders: Uint8Array): void {
-    const { flaggedInputs, inputs } = this.plan;
-    const perWindow = this.plan.channels * inputs;
-    if (windows < 2) return;
-    for (let w = 0; w < windows; w++) {
-      const isFirst = w === 0;
-      const isLast = w === windows - 1;
-      for (let at = w * perWindow; at < (w + 1) * perWindow; at++) {
-        const before = isFirst ? EDGE : offenders[at - perWindow];
-        if (before === 0 || offenders[at] !== 0 || (before !== EDGE && !isAlone(before))) continue;
-        const after = isLast ? EDGE : offenders[at + perWindow];
-        if (after !== EDGE && !isAlone(after)) continue;
-        if (flaggedInputs[at % inputs] === 1) continue;
-        offenders[at] = PAIRED + (before === EDGE ? after : before);
-      }
-    }
-  }
-
-  /** What of S1 and S2/S1² is certainly noise: a little inside the limits, which decide near them. */
-  private fenceOf(
-    spectra: number,
-    shape: PowerShape,
-    curve: RoundedCurve | undefined,
-    of: 'window' | 'pair' = 'window',
-  ): Fence {
-    const key = 4 * spectra + (shape === 1 ? 1 : 0) + (of === 'pair' ? 2 : 0);
-    const found = this.fences.get(key);
-    if (found) return found;
-    const fence = makeFence(of === 'pair' ? this.pairBook : this.book, spectra, shape, curve);
-    this.fences.set(key, fence);
-    return fence;
-  }
-
-  /** The mean over inputs, each in units of its own spread; undefined where fewer than two can be judged. */
-  private judgeTogether({ at: row, channel, length, sums, present, offenders }: Row): Told | undefined {
-    const { inputs, polarisations, stations, flaggedInputs } = this.plan;
-    if (length < LEAST_SPECTRA) return undefined;
+    const { edges, sums, present, offences } = block;
+    const length = edges[window + 1] - edges[window];
+    const row = window * channels + channel;
     const shape = this.shapeOf(channel);
-    const curve = this.curveOf(channel);
-    let sum = 0;
-    let count = 0;
-    let unjudged = 0;
+    let [sum, count, unjudged] = [0, 0, 0];
     for (let a = 0; a < inputs; a++) {
       if (flaggedInputs[a] === 1) continue;
       const at = row * inputs + a;
-      const isWhole = !present || present[at] === length;
-      const off = isWhole ? offsetOf(sums[2 * at], sums[2 * at + 1], length, shape, curve) : NaN;
+      const isWhole = length >= LEAST_SPECTRA && (!present || present[at] === length);
+      const off = isWhole
+        ? offsetOf(sums[2 * at], sums[2 * at + 1], length, shape, this.curveOf(channel))
+        : NaN;
       if (Number.isNaN(off)) unjudged++;
       else {
         sum += off;
         count++;
       }
     }
-    if (count < 2) return undefined;
+    if (count < 2) {
+      unjudged = 0;
+      for (let first = 0; first < inputs; first += GROUP)
+        unjudged += this.judgeInputs(block, window, channel, first, judged);
+      return unjudged;
+    }
     const { low, high } = this.book.of(length, shape, count);
     const verdict = sum / count > high ? ABOVE : sum / count < low ? BELOW : 0;
-    if (verdict !== 0)
-      for (let a = 0; a < inputs; a++) if (flaggedInputs[a] === 0) offenders[row * inputs + a] = verdict;
-    let judgedStations = 0;
-    for (let s = 0; s < stations; s++) {
-      const mine = flaggedInputs.subarray(s * polarisations, (s + 1) * polarisations);
-      if (mine.includes(0)) judgedStations++;
-    }
-    return { stations: judgedStations, unjudged };
+    if (verdict !== 0) offences.setOthers(row, verdict);
+    return unjudged;
   }
 
   private shapeOf = (channel: number): PowerShape => (channel < this.plan.realChannels ? 0.5 : 1);
@@ -300,99 +353,5 @@ export class Judge {
     this.plan.curves[channel < this.plan.realChannels ? 'real' : 'complex'];
 }
 
-/** rows : [w][c], 1 where a row of inputs has any offender: few have, and the others need no look. */
-function rowsWithAny(offenders: Uint8Array, inputs: number): Uint8Array {
-  const rows = new Uint8Array(offenders.length / inputs);
-  let at = offenders.findIndex((one) => one !== 0);
-  while (at >= 0 && at < offenders.length) {
-    if (offenders[at] !== 0) {
-      const row = Math.floor(at / inputs);
-      rows[row] = 1;
-      at = (row + 1) * inputs;
-    } else at++;
-  }
-  return rows;
-}
-
-/** A window's channel: where it stands among all, [w][c]. */
-interface Row {
-  readonly at: number;
-  readonly channel: number;
-  readonly length: number;
-  readonly sums: Float64Array;
-  readonly present: Uint32Array | undefined;
-  readonly offenders: Uint8Array;
-}
-
-interface Told {
-  readonly stations: number;
-  readonly unjudged: number;
-}
-
-interface Fence {
-  readonly spectra: number;
-  /** None where there are too few spectra. */
-  readonly limits: Limits | undefined;
-  /** Of S1, and of S2/S1². */
-  readonly leastPower: number;
-  readonly mostPower: number;
-  readonly low: number;
-  readonly high: number;
-}
-
-function makeFence(
-  book: LimitBook,
-  spectra: number,
-  shape: PowerShape,
-  curve: RoundedCurve | undefined,
-): Fence {
-  if (spectra < LEAST_SPECTRA)
-    return { spectra, limits: undefined, leastPower: Infinity, mostPower: -Infinity, low: 0, high: 0 };
-  const limits = book.of(spectra, shape);
-  // Of rounded noise: what lies within the limits at every level that is near enough to noise of real numbers.
-  let [low, high] = [1 + limits.low, 1 + limits.high];
-  const [first, end] = curve ? nearlyPlain(curve) : [0, 0];
-  for (let n = first; n < end; n++) {
-    const [mean, spread] = [curve?.means[n] ?? 1, curve?.spreads[n] ?? 1];
-    low = Math.max(low, mean + spread * limits.low);
-    high = Math.min(high, mean + spread * limits.high);
-  }
-  const ratioAt = (kurtosis: number): number =>
-    (1 + (kurtosis * (spectra - 1)) / (spectra * shape + 1)) / spectra;
-  const width = ratioAt(high) - ratioAt(low);
-  const powerAt = (n: number): number => 2 ** ((curve?.firstOctave ?? 0) + n / STEPS_PER_OCTAVE);
-  return {
-    spectra,
-    limits,
-    leastPower: curve ? powerAt(first) * spectra : Number.MIN_VALUE,
-    mostPower: curve ? powerAt(end - 1) * spectra : Number.MAX_VALUE,
-    low: ratioAt(low) + 1e-9 * width,
-    high: ratioAt(high) - 1e-9 * width,
-  };
-}
-
-/** From which entry of a curve to which mean and spread are 1 to a twentieth and a tenth. */
-function nearlyPlain({ means, spreads }: RoundedCurve): readonly [first: number, end: number] {
-  const isNear = (mean: number, n: number): boolean =>
-    Math.abs(mean - 1) < 0.05 && Math.abs(spreads[n] - 1) < 0.1;
-  const first = Math.max(0, means.findIndex(isNear));
-  const after = means.findIndex((mean, n) => n > first && !isNear(mean, n));
-  return [first, after < 0 ? means.length : after];
-}
-
 /** Beyond the block's first or last window. */
 const EDGE = 255;
-
-function verdictOf(
-  s1: number,
-  s2: number,
-  { limits, spectra }: Fence,
-  shape: PowerShape,
-  curve: RoundedCurve | undefined,
-): number {
-  if (!limits) return UNJUDGED;
-  const off = offsetOf(s1, s2, spectra, shape, curve);
-  if (off > limits.high) return ABOVE;
-  if (off < limits.low) return BELOW;
-  return Number.isNaN(off) ? UNJUDGED : 0;
-}

@@ -34,7 +34,7 @@ export function referencePowers({ type, channels, inputs }: KurtosisPlan): Power
         made[at++] = s2;
       }
     }
-    return made;
+    return { sums: made };
   };
   // eslint-disable-next-line @typescript-eslint/require-await -- as above
   const take: PowerEngine['take'] = async (given, edges, mask, gaps) => {

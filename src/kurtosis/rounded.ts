@@ -66,6 +66,19 @@ export function roundedCurve(type: SpectraType, shape: PowerShape): RoundedCurve
   };
 }
 
+/** Mean and spread at a power, between entries; those of the strongest noise beyond it. */
+export function roundedAt(
+  { firstOctave, means, spreads }: RoundedCurve,
+  power: number,
+): readonly [mean: number, spread: number] {
+  const place = (Math.log2(power) - firstOctave) * STEPS_PER_OCTAVE;
+  const last = means.length - 1;
+  if (place >= last) return [means[last], spreads[last]];
+  const n = Math.floor(place);
+  const part = place - n;
+  return [means[n] + part * (means[n + 1] - means[n]), spreads[n] + part * (spreads[n + 1] - spreads[n])];
+}
+
 /** Of noise of an rms: its power, and what SK of many spectra becomes. */
 export function ofRounded(
   rms: number,

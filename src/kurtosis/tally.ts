@@ -68,29 +68,27 @@ export class KurtosisTally {
     const { channels, inputs, bursts } = this.plan;
     const { edges, mask, present, offenders, everywhere, common } = judgement;
     this.unjudged += judgement.unjudged;
+    // From one that was taken to the next: most were not.
+    let next = mask.indexOf(1);
     for (let w = 0; w + 1 < edges.length; w++) {
       const length = edges[w + 1] - edges[w];
       this.windows++;
+      const [first, end] = [w * channels * inputs, (w + 1) * channels * inputs];
+      if (present) for (let at = first; at < end; at++) this.samples += present[at];
+      else this.samples += length * channels * inputs;
       let takenHere = 0;
-      if (!present) this.samples += length * channels * inputs;
-      const firstTaken = mask.indexOf(1, w * channels * inputs);
-      const isTouched = firstTaken >= 0 && firstTaken < (w + 1) * channels * inputs;
-      for (let c = 0; c < channels && (isTouched || present); c++) {
-        const row = w * channels + c;
-        let takenInChannel = 0;
-        for (let a = 0, at = row * inputs; a < inputs; a++, at++) {
-          const count = present ? present[at] : length;
-          if (present) this.samples += count;
-          if (mask[at] === 0) continue;
-          takenInChannel += count;
-          const offence = offenders[at];
-          if (offence === 0) continue;
-          this.byInput[a] += count;
+      while (next >= 0 && next < end) {
+        const count = present ? present[next] : length;
+        const c = Math.floor((next - first) / inputs);
+        takenHere += count;
+        this.byChannel[c] += count;
+        const offence = offenders[next];
+        if (offence !== 0) {
+          this.byInput[(next - first) % inputs] += count;
           if (sideOf(offence) === ABOVE) this.above++;
           else this.below++;
         }
-        this.byChannel[c] += takenInChannel;
-        takenHere += takenInChannel;
+        next = mask[next + 1] === 1 ? next + 1 : mask.indexOf(1, next + 1);
       }
       this.taken += takenHere;
       this.addTime(firstSpectrum + edges[w], takenHere);

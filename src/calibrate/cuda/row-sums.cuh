@@ -13,8 +13,8 @@ __device__ __forceinline__ float sumWarp(float value) {
 }
 
 // Sums VALUES numbers over the 32 lanes; a lane is left with the total of number `index`, where it is `valid`.
-template <int VALUES>
-__device__ __forceinline__ float sumLanes(float (&v)[VALUES], int lane, int &index, bool &valid) {
+template <int VALUES, class Real>
+__device__ __forceinline__ Real sumLanes(Real (&v)[VALUES], int lane, int &index, bool &valid) {
   index = 0;
   int n = VALUES, real = VALUES;  // real: those of this lane that are not padding
 #pragma unroll
@@ -28,7 +28,7 @@ __device__ __forceinline__ float sumLanes(float (&v)[VALUES], int lane, int &ind
 #pragma unroll
     for (int i = 0; i < VALUES; ++i)
       if (i < half) {
-        const float low = v[i], high = i + half < n ? v[i + half < VALUES ? i + half : 0] : 0.0f;
+        const Real low = v[i], high = i + half < n ? v[i + half < VALUES ? i + half : 0] : (Real)0;
         v[i] = (upper ? high : low) + __shfl_xor_sync(0xFFFFFFFFu, upper ? low : high, lanes);
       }
     index += upper ? half : 0;

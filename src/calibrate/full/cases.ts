@@ -9,7 +9,7 @@ import type { IterationRule } from '../plan.js';
 import type { ModelComponent } from '../model.js';
 import { prepareFullSolver } from './index.js';
 import { fullModelVisibilities } from './model.js';
-import type { FullBatch } from './plan.js';
+import type { FullBatch, FullSolver } from './plan.js';
 import { solveFullReference } from './reference.js';
 import type { FullInput } from './solve.js';
 
@@ -182,10 +182,15 @@ function sharedAlike(batch: FullBatch, wanted: FullBatch, k: number): void {
 export interface FullCaseOptions {
   /** Largest |found − reference| over the largest gain: float32 keeps 7 digits, and sums of hundreds lose one. */
   readonly gains?: number;
+  /** Instead of the solver that the backend takes by itself. */
+  readonly prepare?: (plan: FullBatch, backend: Backend) => Promise<FullSolver>;
 }
 
 /** Registers the cases; `open` is called once for each. */
-export function fullCases(open: () => Promise<Backend>, { gains = 1e-5 }: FullCaseOptions = {}): void {
+export function fullCases(
+  open: () => Promise<Backend>,
+  { gains = 1e-5, prepare = prepareFullSolver }: FullCaseOptions = {},
+): void {
   const both = async (
     options: FullSampleOptions,
     rule: IterationRule,
@@ -198,7 +203,7 @@ export function fullCases(open: () => Promise<Backend>, { gains = 1e-5 }: FullCa
     const wanted = copyOf(batch);
     await solveFullReference(wanted);
     const backend = await open();
-    const solver = await prepareFullSolver(batch, backend);
+    const solver = await prepare(batch, backend);
     // other data first, so that anything left over from it would show
     await solver.solve(other);
     await solver.solve(batch);

@@ -17,9 +17,9 @@ export interface CommonModes {
 }
 
 /** A rotation known no better than this is open. */
-const MOST_ERROR_RAD = 0.1;
+export const MOST_ERROR_RAD = 0.1;
 /** Of the stiffest mode: below it a mode changes nothing but by rounding. */
-const LEAST_CURVATURE = 1e-7;
+export const LEAST_CURVATURE = 1e-7;
 const U = 8;
 
 /** i·1 of size 1: the phase that no visibility sees. */

@@ -22,7 +22,8 @@ import type { SolveBatch } from '../plan.js';
  * gains. Of a fixed count every even iteration (counted from 1) is averaged with the one before it. Until a tolerance steps get
  * what they lack of a step of all stations in common (common.ts; an unpolarised model needs none), and are mixed
  * (accelerate.ts). Any may be the last: its change, G′ − G of the whole step, is below the tolerance, and the best common step
- * below ten of it; if not that one is made, and iterations go on.
+ * below ten of it; if not that one is made, and iterations go on. A backend may take another road to the same bottom in no more
+ * iterations: the processor takes some models' stations one after the other (cpu/stefcal_full.cpp).
  */
 export interface FullBatch extends SolveBatch {
   /** Out : [k][8][8], the normal equations of what all stations share, at the last iteration's gains before. */

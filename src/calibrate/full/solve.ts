@@ -25,7 +25,9 @@ import type { CalibrationPlan } from '../plan.js';
 import { chooseReference, describeSolve, type Solution } from '../solve.js';
 import { commonModes } from './common.js';
 import { fixConvention } from './convention.js';
-import { commonOutputs, type FullBatch, type FullSolver } from './plan.js';
+import { loopsOf, undetermined, type Loops } from './determined.js';
+import { commonOutputs, formOf, type FullBatch, type FullSolver } from './plan.js';
+import { solveFromElsewhere } from './starts.js';
 
 /** As for gains of inputs, with the model's cross hands. */
 export interface FullInput extends Omit<CalibrationInput, 'model'> {
@@ -49,7 +51,9 @@ export async function solveFull(
   const { batch, withData, leftOut } = fillFull(plan, input);
   const byInput = leftOut.flatMap((list) => [list, list]);
   const referenceStation = chooseReference(plan, byInput);
+  const guess = batch.gains.slice();
   await solver.solve(batch);
+  await solveFromElsewhere(batch, guess, solver);
 
   const inputs = 2 * stations;
   const gains = gainsCA(new Float64Array(2 * channels * inputs).fill(Number.NaN), channels, inputs);
@@ -169,6 +173,8 @@ function fillFull(plan: CalibrationPlan, input: FullInput): FilledFull {
     const good = stations - dropped.length;
     if (good < LEAST_STATIONS) return () => refuseTooFew(where, good, stations);
     refuseOnePolarisation(batch, at, where);
+    const open = undetermined(where, formOf(batch, at), usedLoops(batch, at));
+    if (open) return open;
     leftOut[c] = dropped;
     firstGuess(batch, at);
     return undefined;
@@ -208,6 +214,13 @@ function dropUnsolvable(
     }
   }
   return [...leftOut].map(([station, reason]) => ({ station, reason })).sort((a, b) => a.station - b.station);
+}
+
+/** Of pairs that have data and a model. */
+function usedLoops({ stations, solves, model, weights }: FullBatch, at: number): Loops {
+  const first = (at * weights.length) / solves;
+  const isLit = (b: number): boolean => model.subarray(8 * b, 8 * b + 8).some((value) => value !== 0);
+  return loopsOf(stations, (b) => weights[first + b] > 0 && isLit(first + b));
 }
 
 /** A wholly polarised sky lights one combination of X and Y alone: nothing can be told of the other. */

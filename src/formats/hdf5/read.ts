@@ -51,6 +51,8 @@ async function prepare(): Promise<Library> {
 
 /** More than this at once is not a header item, or a damaged one. */
 const MOST_BYTES = 2 ** 29;
+/** Pieces that any dataset may lie in; beyond that each takes so many bytes of the file, if only to say where it is. */
+const [FREE_CHUNKS, BYTES_PER_CHUNK] = [4096, 8];
 
 export interface Hdf5Dataset {
   readonly shape: readonly number[];
@@ -102,7 +104,7 @@ function reason(error: unknown): string {
 export async function openHdf5(path: string): Promise<Hdf5File> {
   // Our own words for what is missing or may not be read, before the library is asked.
   await (await openInput(path)).close();
-  const { dev, ino } = await stat(path, { bigint: true });
+  const { dev, ino, size } = await stat(path, { bigint: true });
   const identity = `${dev} ${ino}`;
   // The library knows an open file again by these, and would give what the file held when it failed.
   if (held.has(identity)) forsake();
@@ -153,6 +155,12 @@ export async function openHdf5(path: string): Promise<Hdf5File> {
     const sizeBytes = elements * metadata.size;
     if (!(sizeBytes <= MOST_BYTES))
       refuse(path, `${item} asks for ${sizeBytes} bytes at once`, 'it is damaged');
+    const pieces = (metadata.chunks ?? []).reduce(
+      (product, length, axis) => product * Math.ceil((box?.count ?? metadata.shape ?? [])[axis] / length + 1),
+      1,
+    );
+    if (!(pieces <= FREE_CHUNKS + Number(size) / BYTES_PER_CHUNK))
+      refuse(path, `${item} would lie in ${pieces} pieces, which ${size} bytes cannot hold`, 'it is damaged');
     const pointer = module._malloc(Math.max(1, sizeBytes));
     try {
       module.HEAPU8.fill(0, pointer, pointer + sizeBytes);

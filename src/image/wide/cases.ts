@@ -198,14 +198,18 @@ async function adjointDifference(imager: WideImager, rows: WideRows): Promise<nu
   return worst;
 }
 
-export function wideCases(open: () => Promise<Backend>): void {
+/** `prepareOn`: the backend's own imager unless told. */
+export function wideCases(
+  open: () => Promise<Backend>,
+  prepareOn: (plan: WidePlan, backend: Backend) => Promise<WideImager> = prepareWideImager,
+): void {
   let backend: Backend;
   before(async () => {
     backend = await open();
   });
   after(() => backend.close());
   const imaged = async (plan: WidePlan, ...blocks: readonly WideRows[]): Promise<PlaneML> => {
-    const imager = await prepareWideImager(plan, backend);
+    const imager = await prepareOn(plan, backend);
     const image = await imageOf(imager, ...blocks);
     await imager.close();
     return image;
@@ -251,7 +255,7 @@ export function wideCases(open: () => Promise<Backend>): void {
         [1e-6, 1e-14],
       ] as const) {
         const { plan, rows } = prepare('hilly', 60, field, { accuracy });
-        const imager = await prepareWideImager(plan, backend);
+        const imager = await prepareOn(plan, backend);
         const difference = await adjointDifference(imager, rows);
         await imager.close();
         assert.ok(difference < most, `${difference} in ${field.name}`);
@@ -274,7 +278,7 @@ export function wideCases(open: () => Promise<Backend>): void {
     await reference.loadModel(model);
     const wanted = await reference.predict(rows);
     model[0] = Number.NaN;
-    const imager = await prepareWideImager(plan, backend);
+    const imager = await prepareOn(plan, backend);
     await imager.loadModel(model);
     for (let times = 0; times < 2; times++) {
       const values = await imager.predict(rows);
@@ -285,7 +289,7 @@ export function wideCases(open: () => Promise<Backend>): void {
 
   it('planes that do not fit are gridded one stack after the other', async () => {
     const { plan, rows } = prepare('hilly', 60, fields[0]);
-    const imager = await prepareWideImager(plan, backend);
+    const imager = await prepareOn(plan, backend);
     const image = await imageOf(imager, rows);
     await imager.loadModel(image);
     const predicted = await imager.predict(rows);
@@ -297,7 +301,7 @@ export function wideCases(open: () => Promise<Backend>): void {
         memoryBytes: fixed + planes * plan.gridCells ** 2 * 8,
       }).plan;
       assert.equal(tight.planesHeld, planes);
-      const stacked = await prepareWideImager(tight, backend);
+      const stacked = await prepareOn(tight, backend);
       assert.ok(worstOverPeak(await imageOf(stacked, rows), image) < 1e-6);
       await stacked.loadModel(image);
       const again = await stacked.predict(rows);
@@ -319,7 +323,7 @@ export function wideCases(open: () => Promise<Backend>): void {
       weights: weightsRC(rows.weights.slice(3 * first, 3 * end), end - first, 3),
     });
     const all = rows.uvwM.length / 3;
-    const imager = await prepareWideImager(plan, backend);
+    const imager = await prepareOn(plan, backend);
     const whole = await imageOf(imager, rows);
     const pieces = await imageOf(imager, part(0, 7), part(7, 100), part(100, all));
     assert.ok(worstOverPeak(pieces, whole) < 1e-6);

@@ -1,4 +1,4 @@
-/** Wide images on a backend; reference.ts holds the formula. */
+/** Wide images on a backend; reference.ts holds the formula, plan.ts how it is gridded. */
 import type { PlaneML, VisibilitiesRC } from '../../core/axes.js';
 import type { WidePlan } from './plan.js';
 import type { WideGeometry, WideRows } from './rows.js';
@@ -11,8 +11,12 @@ export interface WideImage {
   readonly visibilities: number;
 }
 
+/** `summed`: every pixel over every visibility by the formula, exact; `gridded`: to the plan's accuracy. */
+export type WideMethod = 'summed' | 'gridded';
+
 export interface WideImager {
   readonly plan: WidePlan;
+  readonly method: WideMethod;
   /** Adds a block of rows, any number of times; the arrays may be used again when it has settled. */
   accumulate(rows: WideRows): Promise<void>;
   /** The image of all that was accumulated; the next one starts empty. */

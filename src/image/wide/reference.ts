@@ -58,6 +58,7 @@ export function prepareWideReference(plan: WidePlan): WideImager {
   let model: PlaneML | undefined;
   return {
     plan,
+    method: 'summed',
     // eslint-disable-next-line @typescript-eslint/require-await -- an async function turns refusals into rejections
     accumulate: async (rows) => {
       checkRows(rows);

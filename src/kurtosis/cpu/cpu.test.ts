@@ -4,8 +4,12 @@ import { openCpu } from '../../backend/cpu/cpu.js';
 import { levelsUpTo } from '../../backend/cpu/levels.js';
 import { loadNative } from '../../backend/cpu/library.js';
 import { allocateSpectra } from '../../core/axes.js';
+import { randomStream } from '../../core/random.js';
 import { kurtosisCases } from '../cases.js';
-import { planKurtosis } from '../plan.js';
+import { Judge } from '../judge.js';
+import { planKurtosis, windowEdges } from '../plan.js';
+import { noisySpectra } from '../samples.testing.js';
+import { allocateScreened, screen } from '../screen.js';
 import { cpuPowers } from './prepare.js';
 
 const library = loadNative();
@@ -17,17 +21,59 @@ describe('cpu flagger', { skip: 'what' in library ? library.what : false }, () =
     });
   }
 
-  it('sums are whole numbers at full scale over the longest window', async () => {
-    const cpu = await openCpu({ threads: 2 });
+  it('sums are whole numbers at full scale over the longest window, four bits and eight', async () => {
     const samples = 65_536;
-    const block = cpu.allocateSpectra({ type: 'ci8', channels: 1, inputs: 2, capacity: samples });
-    await block.write(allocateSpectra('ci8', 1, 2, samples).fill(127), samples);
-    const engine = cpuPowers(planKurtosis({ type: 'ci8', channels: 1, inputs: 2, polarisations: 1 }), cpu);
-    const sums = await engine.sums(block, Int32Array.of(0, samples));
-    // |127 + 127i|² = 32,258
-    const [s1, s2] = [32_258 * samples, 32_258 ** 2 * samples];
-    assert.deepEqual([...sums.subarray(0, 4)], [s1, s2, s1, s2]);
-    await block.close();
-    await cpu.close();
+    // |127 + 127i|² = 32,258; −128 and −8 come in recordings of others. Four bits are packed two to a byte.
+    for (const [type, byte, power] of [
+      ['ci8', 127, 32_258],
+      ['ci8', -128, 32_768],
+      ['ci4', 0x77, 98],
+      ['ci4', 0x88, 128],
+    ] as const)
+      for (const isa of levelsUpTo('best' in library ? library.best : 'portable')) {
+        const cpu = await openCpu({ isa, threads: 2 });
+        const block = cpu.allocateSpectra({ type, channels: 1, inputs: 2, capacity: samples });
+        await block.write(allocateSpectra(type, 1, 2, samples).fill(byte), samples);
+        const engine = cpuPowers(planKurtosis({ type, channels: 1, inputs: 2, polarisations: 1 }), cpu);
+        const { sums } = await engine.sums(block, Int32Array.of(0, samples), undefined);
+        const [s1, s2] = [power * samples, power ** 2 * samples];
+        assert.deepEqual([...sums.subarray(0, 4)], [s1, s2, s1, s2], `${type} of ${byte} at ${isa}`);
+        await block.close();
+        await cpu.close();
+      }
   });
+
+  for (const type of ['ci8', 'ci4', 'cf32'] as const)
+    it(`${type}: sums are screened as the reference does, bit for bit`, async () => {
+      const flaggedInputs = new Uint8Array(38);
+      flaggedInputs.set([1, 1], 20);
+      const shape = { type, channels: 5, inputs: 38, polarisations: 2 } as const;
+      const plan = planKurtosis({ ...shape, spectraPerWindow: 64, realChannels: 1, flaggedInputs });
+      const random = randomStream(12, type);
+      const judge = new Judge(plan);
+      const cpu = await openCpu({ threads: 2 });
+      const engine = cpuPowers(plan, cpu);
+      for (const samples of [403, 64]) {
+        const block = cpu.allocateSpectra({ ...shape, capacity: samples });
+        // From silence to beyond the rail, pulses in one channel and a dead input.
+        const spectra = noisySpectra({ ...shape, samples }, random, (c, a, t) => ({
+          noise: a === 5 ? 0 : (0.02 + 0.2 * a) * (c === 3 && t % 20 < 2 ? 3 : 1),
+          carrier: c === 4 && a > 30 ? 0.5 : 0,
+        }));
+        await block.write(spectra, samples);
+        const edges = windowEdges(plan, samples);
+        const fencing = judge.fencing(edges);
+        assert.ok(fencing);
+        const { sums, screened } = await engine.sums(block, edges, fencing);
+        assert.ok(screened);
+        const expected = allocateScreened(plan, edges.length - 1);
+        for (const array of Object.values(expected) as (Uint8Array | Float64Array)[]) array.fill(85);
+        screen(plan, fencing, sums, expected);
+        for (const key of ['marks', 'groupMarks', 'totals'] as const)
+          assert.deepEqual(screened[key].subarray(0, expected[key].length), expected[key], key);
+        assert.ok(expected.marks.includes(0) && expected.marks.includes(1));
+        await block.close();
+      }
+      await cpu.close();
+    });
 });

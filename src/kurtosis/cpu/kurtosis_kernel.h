@@ -8,10 +8,12 @@ namespace corella {
 struct KurtosisKernel {
   /** sums : [sixteen inputs][S1, S2] of |x|² and |x|⁴; whole numbers, exact, for windows up to 65,536 spectra. */
   void (*sumIntegers)(const int8_t *tiles, int64_t first, int64_t end, double *sums);
+  /** The same of numbers from −8 to 7, four bits unpacked to bytes. */
+  void (*sumNibbles)(const int8_t *tiles, int64_t first, int64_t end, double *sums);
   /** To a millionth; powers below 1e-38, whose float32 is 0, count as silence. */
   void (*sumFloats)(const float *vectors, int64_t first, int64_t end, double *sums);
 };
 
-CORELLA_DECLARE(const KurtosisKernel, kurtosisKernel)
+CORELLA_DECLARE_BYTES(const KurtosisKernel, kurtosisKernel)
 
 }  // namespace corella

@@ -3,8 +3,10 @@ import type { NativeCall } from '../../backend/cpu/context.js';
 import type { CpuBackend } from '../../backend/cpu/cpu.js';
 import { cpuSpectra, spectraTypeNumber } from '../../backend/cpu/spectra.js';
 import { nothingToClose } from '../../core/closing.js';
+import type { Fencing } from '../fences.js';
 import type { PowerEngine } from '../flagger.js';
 import type { KurtosisPlan } from '../plan.js';
+import { allocateScreened } from '../screen.js';
 
 type Sums = NativeCall<
   [
@@ -16,6 +18,15 @@ type Sums = NativeCall<
     edges: Int32Array,
     windows: number,
     sums: Float64Array,
+    fences: number,
+    heads: Float64Array,
+    tables: Float64Array,
+    places: Int32Array,
+    realChannels: number,
+    flaggedInputs: Uint8Array,
+    marks: Uint8Array,
+    groupMarks: Uint8Array,
+    totals: Float64Array,
   ]
 >;
 type Zero = NativeCall<
@@ -31,28 +42,56 @@ type Zero = NativeCall<
   ]
 >;
 
+/** Where nothing is screened. */
+const NO_FENCES: Fencing = {
+  ...{ edges: new Int32Array(0), fences: [], places: new Int32Array(0) },
+  ...{ heads: new Float64Array(0), tables: new Float64Array(0) },
+};
+
 export function cpuPowers(plan: KurtosisPlan, { native }: CpuBackend): PowerEngine {
   const { channels, inputs } = plan;
   const type = spectraTypeNumber(plan.type);
   const sum: Sums = native.bind(
     'kurtosis',
     'int32_t corella_kurtosis_sums(char *error, void *context, int32_t type, int64_t channels, int64_t inputs, ' +
-      'int64_t capacity, const void *block, const int32_t *edges, int64_t windows, double *sums)',
+      'int64_t capacity, const void *block, const int32_t *edges, int64_t windows, double *sums, int64_t fences, ' +
+      'const double *heads, const double *tables, const int32_t *places, int64_t realChannels, ' +
+      'const uint8_t *flaggedInputs, uint8_t *marks, uint8_t *groupMarks, double *totals)',
   );
   const zero: Zero = native.bind(
     'kurtosis',
     'int32_t corella_kurtosis_zero(char *error, void *context, int32_t type, int64_t channels, int64_t inputs, ' +
       'int64_t capacity, void *block, const int32_t *edges, int64_t windows, const uint8_t *mask)',
   );
+  const { realChannels, flaggedInputs } = plan;
   let sums = new Float64Array(0);
+  let screened = allocateScreened(plan, 0);
   return {
-    sums: async (given, edges) => {
+    sums: async (given, edges, fencing = NO_FENCES) => {
       const block = cpuSpectra('kurtosis', given);
       const windows = edges.length - 1;
       const length = windows * channels * inputs * 2;
-      if (sums.length < length) sums = new Float64Array(length);
-      await sum(type, channels, inputs, block.shape.capacity, block.memory.address, edges, windows, sums);
-      return sums;
+      if (sums.length < length) {
+        sums = new Float64Array(length);
+        screened = allocateScreened(plan, windows);
+      }
+      const { marks, groupMarks, totals } = screened;
+      const { fences, heads, tables, places } = fencing;
+      await sum(
+        ...([
+          type,
+          channels,
+          inputs,
+          block.shape.capacity,
+          block.memory.address,
+          edges,
+          windows,
+          sums,
+        ] as const),
+        ...([fences.length, heads, tables, places, realChannels, flaggedInputs] as const),
+        ...([marks, groupMarks, totals] as const),
+      );
+      return { sums, screened: fencing === NO_FENCES ? undefined : screened };
     },
     take: async (given, edges, mask, gaps) => {
       const block = cpuSpectra('kurtosis', given);

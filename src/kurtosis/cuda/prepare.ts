@@ -47,7 +47,7 @@ export const cudaPowers = (plan: KurtosisPlan, { session, shop }: CudaBackend): 
         block.doneReading(stream);
         const made = onHost.subarray(0, 2 * windows * rows);
         await downloadInto(session, sums, made);
-        return made;
+        return { sums: made };
       },
       take: async (given, edges, mask, gaps) => {
         const block = cudaSpectra('kurtosis', given);

@@ -23,6 +23,9 @@ const LEAST_BAND = 0.5;
 const MOST_TIME = 0.5;
 /** Of the variance of its times that ν⁻² must explain. */
 const LEAST_FIT = 0.8;
+/** Of the band that a piece must sweep to tell its way, and how many integrations beside it are on it. */
+const LEAST_SEED = 0.125;
+const BESIDE = 1.5;
 /** Seconds · MHz² for 1 pc/cm³. */
 const DISPERSION_S_MHZ2 = 4148.808;
 
@@ -35,24 +38,24 @@ export function findBursts(
   const ofChannels = Array.from({ length: channels }, (_, c) => c).filter((c) =>
     Array.from({ length: times }, (_unused, t) => state[t * channels + c]).some((one) => one !== MISSING),
   ).length;
-  const seen = new Uint8Array(state.length);
   const bursts: Burst[] = [];
-  for (let first = 0; first < state.length; first++) {
-    if (state[first] !== TAKEN || seen[first] === 1) continue;
-    const cells = connected(state, { times, channels }, first, seen);
-    const perChannel = new Map<number, number[]>();
-    for (const at of cells) {
-      const c = at % channels;
-      perChannel.set(c, [...(perChannel.get(c) ?? []), Math.floor(at / channels)]);
-    }
+  const told = new Uint8Array(state.length);
+  const isBroad = (cells: readonly number[]): boolean =>
+    new Set(cells.map((at) => at % channels)).size >= Math.max(2, LEAST_BAND * ofChannels);
+  const byNumber = pieces(state, { times, channels }).sort((x, y) => y.length - x.length);
+  for (const piece of byNumber) {
+    if (times < 2 || told[piece[0]] === 1) continue;
+    const cells = isBroad(piece)
+      ? piece
+      : alongWay(piece, state, { times, channels }, middlesS, frequenciesHz);
+    if (!isBroad(cells)) continue;
+    const perChannel = timesOf(cells, channels);
     const lengths = [...perChannel.values()].map((list) => list.length).sort((x, y) => x - y);
-    const isBroad = perChannel.size >= Math.max(2, LEAST_BAND * ofChannels);
-    const isShort = lengths[Math.floor(lengths.length / 2)] <= Math.max(1, MOST_TIME * times);
-    if (!isBroad || !isShort || times < 2) continue;
+    if (lengths[Math.floor(lengths.length / 2)] > Math.max(1, MOST_TIME * times)) continue;
     const own = new Uint8Array(state.length);
-    for (const at of cells) own[at] = 1;
+    for (const at of cells) own[at] = told[at] = 1;
     const at = cells.map((cell) => Math.floor(cell / channels));
-    const dispersion = dispersionOf(perChannel, middlesS, frequenciesHz);
+    const dispersion = wayOf(perChannel, middlesS, frequenciesHz)?.dispersion;
     bursts.push({
       firstTime: at.reduce((x, y) => Math.min(x, y)),
       lastTime: at.reduce((x, y) => Math.max(x, y)),
@@ -62,42 +65,95 @@ export function findBursts(
       ...(dispersion !== undefined && { dispersion }),
     });
   }
-  return bursts;
+  return bursts.sort((x, y) => x.firstTime - y.firstTime);
 }
 
-/** What hangs together with a cell, corners included. */
-function connected(
+function timesOf(cells: readonly number[], channels: number): ReadonlyMap<number, readonly number[]> {
+  const perChannel = new Map<number, number[]>();
+  for (const at of cells) {
+    const list = perChannel.get(at % channels);
+    if (list) list.push(Math.floor(at / channels));
+    else perChannel.set(at % channels, [Math.floor(at / channels)]);
+  }
+  return perChannel;
+}
+
+/** Of a weak pulse pieces alone are found: all that lies on the way of one that sweeps is the same pulse. */
+function alongWay(
+  piece: number[],
   state: Uint8Array,
   { times, channels }: PlaneShape,
-  first: number,
-  seen: Uint8Array,
+  middlesS: Float64Array,
+  frequenciesHz: Float64Array,
 ): number[] {
-  const cells = [first];
-  seen[first] = 1;
-  // It grows while it is walked through.
-  for (const cell of cells) {
-    const [t, c] = [Math.floor(cell / channels), cell % channels];
-    for (let dt = -1; dt <= 1; dt++)
-      for (let dc = -1; dc <= 1; dc++) {
-        const [tt, cc] = [t + dt, c + dc];
-        if (tt < 0 || cc < 0 || tt >= times || cc >= channels) continue;
-        const at = tt * channels + cc;
-        if (state[at] !== TAKEN || seen[at] === 1) continue;
-        seen[at] = 1;
-        cells.push(at);
-      }
+  const perChannel = timesOf(piece, channels);
+  const way =
+    perChannel.size < LEAST_SEED * channels ? undefined : wayOf(perChannel, middlesS, frequenciesHz);
+  if (!way) return piece;
+  const nearS = (BESIDE * (middlesS[times - 1] - middlesS[0])) / (times - 1);
+  const cells: number[] = [];
+  for (let at = 0; at < state.length; at++) {
+    if (state[at] !== TAKEN) continue;
+    const offS = middlesS[Math.floor(at / channels)] - way.timeS(frequenciesHz[at % channels]);
+    if (Math.abs(offS) <= nearS) cells.push(at);
   }
   return cells;
 }
 
+/**
+ * What hangs together: times that follow on each other, and within a sixteenth of the band, since of a weak pulse not every cell is found. The band is
+ * looked at in at most 64 parts.
+ */
+const PARTS = 64;
+const PARTS_APART = 4;
+
+function pieces(state: Uint8Array, { times, channels }: PlaneShape): number[][] {
+  const parts = Math.min(PARTS, channels);
+  // Few channels lie far apart: neighbours alone.
+  const apart = Math.max(1, Math.floor((PARTS_APART * parts) / PARTS));
+  /** cells : [t][part], those taken in it. */
+  const cells = Array.from({ length: times * parts }, (): number[] => []);
+  for (let at = 0; at < state.length; at++) {
+    if (state[at] !== TAKEN) continue;
+    const c = at % channels;
+    cells[((at - c) / channels) * parts + Math.floor((c * parts) / channels)].push(at);
+  }
+  const seen = new Uint8Array(cells.length);
+  const found: number[][] = [];
+  for (let first = 0; first < cells.length; first++) {
+    if (cells[first].length === 0 || seen[first] === 1) continue;
+    seen[first] = 1;
+    const piece = [first];
+    // It grows while it is walked through.
+    for (const cell of piece) {
+      const [t, part] = [Math.floor(cell / parts), cell % parts];
+      for (let tt = Math.max(0, t - 1); tt <= Math.min(times - 1, t + 1); tt++)
+        for (let pp = Math.max(0, part - apart); pp <= Math.min(parts - 1, part + apart); pp++) {
+          const at = tt * parts + pp;
+          if (cells[at].length === 0 || seen[at] === 1) continue;
+          seen[at] = 1;
+          piece.push(at);
+        }
+    }
+    found.push(piece.flatMap((cell) => cells[cell]));
+  }
+  return found;
+}
+
+interface Way {
+  readonly dispersion: number;
+  readonly timeS: (frequencyHz: number) => number;
+}
+
 /** By least squares of the channels' mean times over ν⁻²; undefined where that explains little, or sweeps upwards. */
-function dispersionOf(
+function wayOf(
   perChannel: ReadonlyMap<number, readonly number[]>,
   middlesS: Float64Array,
   frequenciesHz: Float64Array,
-): number | undefined {
+): Way | undefined {
+  const places = (frequencyHz: number): number => (frequencyHz / 1e6) ** -2;
   const points = [...perChannel].map(([c, list]) => ({
-    x: (frequenciesHz[c] / 1e6) ** -2,
+    x: places(frequenciesHz[c]),
     y: list.reduce((sum, t) => sum + middlesS[t], 0) / list.length,
   }));
   const mean = (of: (point: { x: number; y: number }) => number): number =>
@@ -107,5 +163,8 @@ function dispersionOf(
   const yy = mean((point) => (point.y - y) ** 2);
   const xy = mean((point) => (point.x - x) * (point.y - y));
   if (!(xx > 0 && yy > 0) || xy <= 0 || xy ** 2 < LEAST_FIT * xx * yy) return undefined;
-  return xy / xx / DISPERSION_S_MHZ2;
+  return {
+    dispersion: xy / xx / DISPERSION_S_MHZ2,
+    timeS: (frequencyHz) => y + (xy / xx) * (places(frequencyHz) - x),
+  };
 }

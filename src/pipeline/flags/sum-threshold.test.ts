@@ -42,6 +42,12 @@ describe('SumThreshold by hand', () => {
     assert.equal(along([3.2, 3.2, 100, 3.2, 0, 0, 0, 0]), 'xxxx....');
   });
 
+  it('leaves ends of a window that are below half of its threshold', () => {
+    // No four have a mean above 2.667; all eight have 14.8/8 = 1.85, which is above 1.778, and half of that is 0.889.
+    assert.equal(along([0.7, 2.5, 2.5, 0, 2.5, 2.2, 2.2, 2.2]), '.xxxxxxx');
+    assert.equal(along([0.9, 2.5, 2.5, 0, 2.5, 2.2, 2.2, 2.2]), 'xxxxxxxx');
+  });
+
   it('does not take a lone sample among missing ones for a long window', () => {
     // In any window of four there is one sample, so 6 is the threshold and not 2.667.
     assert.equal(along([0, 3, 0, 0], [0, 2, 3]), '-.--');
@@ -171,11 +177,34 @@ describe('bursts', () => {
       [],
     );
   });
+  it('are seen where every other cell is lost, and are told apart where a time lies between', () => {
+    const halves = found((t, c) => t === 5 && c % 2 === 0);
+    assert.deepEqual(halves.length, 0, 'of eight channels only neighbours hang together');
+    const wide = { times: 16, channels: 128 };
+    const state = new Uint8Array(16 * 128);
+    for (let c = 0; c < 128; c++) if (c % 8 < 5) for (const t of [3, 9]) state[t * 128 + c] = TAKEN;
+    const frequencies = Float64Array.from({ length: 128 }, (_, c) => 100e6 + 1e5 * c);
+    const bursts = findBursts(state, wide, middlesS, frequencies);
+    assert.deepEqual(
+      bursts.map(({ firstTime, lastTime, channels }) => [firstTime, lastTime, channels]),
+      [
+        [3, 3, 80],
+        [9, 9, 80],
+      ],
+    );
+  });
   it('tell the dispersion of a pulse that arrives late at low frequencies', () => {
     // t = 4148.808 s · DM · ν⁻²: over 100 to 107 MHz 0.0525 s a pc/cm³, so 12 s are 228 pc/cm³.
     const lateS = (c: number): number => 4148.808 * 228 * ((100 + c) ** -2 - 107 ** -2);
     const [pulse] = found((t, c) => Math.abs(t - 1 - lateS(c)) <= 1);
     assert.ok(pulse.dispersion !== undefined && Math.abs(pulse.dispersion - 228) < 15, `${pulse.dispersion}`);
+    // Of a weak one a piece in the middle and single channels at its ends are found; a carrier is no part of it.
+    const middle = (c: number): boolean => c === 0 || (c >= 2 && c <= 4) || c === 7;
+    const [weak, ...more] = found(
+      (t, c) => (middle(c) && Math.abs(t - 1 - lateS(c)) <= 1) || (c === 1 && t < 2),
+    );
+    assert.deepEqual([weak.channels, more.length], [5, 0]);
+    assert.ok(weak.dispersion !== undefined && Math.abs(weak.dispersion - 228) < 25, `${weak.dispersion}`);
     // The same the other way round comes from no pulse.
     const [, wrongWay] = [0, found((t, c) => Math.abs(t - 1 - lateS(7 - c)) <= 1)[0]];
     assert.equal(wrongWay.dispersion, undefined);

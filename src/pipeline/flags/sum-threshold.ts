@@ -3,7 +3,7 @@
  * samples is flagged where the mean of those not yet flagged is above χ = χ₁/ρ^(log₂ n); windows of 1, 2, 4 … samples run along
  * time and along frequency, and what a shorter one found no longer counts in a longer one. n is how many samples the mean is of:
  * the authors take M, which holds the few that are left of a window to the threshold of many, and takes good neighbours with the
- * bad. Only excess is looked for: interference adds power, and dips are the sky's own.
+ * bad. So do the ends of a window that is longer than what is in it: they stay where they are below half of its threshold. Only excess is looked for: interference adds power, and dips are the sky's own.
  */
 export interface PlaneShape {
   readonly times: number;
@@ -20,6 +20,9 @@ export const TAKEN = 2;
 export const WINDOWS: readonly number[] = [1, 2, 4, 8, 16, 32, 64];
 /** ρ, as the authors found it to work. */
 const FALL = 1.5;
+
+/** Of a window's threshold: ends that are below it did not lift the mean, and stay. */
+const ENDS = 0.5;
 
 /** χ of a window of so many samples. */
 export const thresholdOf = (first: number, samples: number): number => first / FALL ** Math.log2(samples);
@@ -114,7 +117,11 @@ function slide(
     }
     if (left + step < start || sum <= thresholds[count]) continue;
     any = true;
-    for (let k = left + step; k <= at; k += step) found[k] = 1;
+    const least = (ENDS * thresholds[count]) / count;
+    let [from, to] = [left + step, at];
+    while (from < to && counted[from] < least) from += step;
+    while (to > from && counted[to] < least) to -= step;
+    for (let k = from; k <= to; k += step) found[k] = 1;
   }
   return any;
 }

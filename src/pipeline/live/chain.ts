@@ -61,7 +61,7 @@ export async function runSession(
   options: RunOptions = {},
 ): Promise<Account> {
   // An image by the direct road has one count of a pair of stations.
-  const gapsCover = settings.imaging?.road === 'direct' ? 'stations' : 'inputs';
+  const gapsCover = settings.gapsCover ?? (settings.imaging?.road === 'direct' ? 'stations' : 'inputs');
   if (source.kind === 'spectra') {
     const { cuts, files } = sessionClocks(source, source, settings);
     if (settings.card && isLiveSpectra(source)) {

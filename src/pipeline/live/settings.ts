@@ -4,6 +4,7 @@ import type { TimedSpectra } from '../stages/spectra.js';
 import type { Steering } from './steering.js';
 import type { Backend } from '../../backend/backend.js';
 import type { ChannelisePlan } from '../../channelise/index.js';
+import type { GapsCover } from '../../core/gaps.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import type { Calibrated, ImageSettings } from '../sky-image.js';
 import type { CardChain } from './card-chain.js';
@@ -35,6 +36,8 @@ export interface LiveSettings {
   readonly steering?: Steering;
   /** Interference is taken out of spectra before anything is made of them. */
   readonly kurtosis?: RequestedKurtosis;
+  /** What a polarisation that is lost or taken takes with it; nothing, but its station in direct images, unless told. */
+  readonly gapsCover?: GapsCover;
   /** Sees spectra on their way. */
   readonly look?: (spectra: TimedSpectra) => Promise<void>;
 }

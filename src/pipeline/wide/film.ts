@@ -5,7 +5,7 @@ import { addSeconds, formatInstant, type Instant } from '../../core/instant.js';
 import { formatHz } from '../../core/units.js';
 import { imageStretch, renderFilm, renderSheet, skyPicture, type SkyPlan } from '../../draw/index.js';
 import { encodeFitsSeries, openOutputSet } from '../../formats/index.js';
-import type { FittedBeam } from '../../image/index.js';
+import type { FittedBeam, WideMethod } from '../../image/index.js';
 import { sourcesUp } from '../../sky/above.js';
 import type { SkyFrame, SkyPosition } from '../../sky/frame.js';
 import type { PictureOptions } from '../products.js';
@@ -27,6 +27,8 @@ export interface Series {
   readonly bandHz: number;
   readonly everyS: number;
   readonly centreName: string;
+  /** How images by u, v and w were made. */
+  readonly made?: { readonly method: WideMethod; readonly accuracy: number };
 }
 
 export type SeriesOptions = Omit<PictureOptions, 'channels' | 'channelWidthHz'>;

@@ -5,6 +5,7 @@ import { imageCPML, planeML, type ImageCPML, type PlaneML } from '../../core/axe
 import type { Integration } from '../../core/blocks.js';
 import { CorellaError, refuse } from '../../core/errors.js';
 import { addSeconds, secondsBetween, type Instant } from '../../core/instant.js';
+import type { OnProgress } from '../../core/progress.js';
 import { formatBytes } from '../../core/units.js';
 import {
   boundsOf,
@@ -19,6 +20,7 @@ import {
   type WideBounds,
   type WideGeometry,
   type WideImager,
+  type WideMethod,
   type WidePlan,
   type WideProduct,
   type WideRows,
@@ -46,6 +48,8 @@ export interface WideRoad {
   readonly fringes?: 'stopped' | 'running';
   /** What it is at, in words. */
   readonly onStep?: (step: string) => void;
+  /** Within a step, where that may take long. */
+  readonly onProgress?: OnProgress;
 }
 
 /** Where and when all of the data are. */
@@ -79,6 +83,7 @@ export interface WideSkyImage extends WideSpan {
     readonly facts: readonly CleanFacts[];
   };
   readonly plan: WidePlan;
+  readonly method: WideMethod;
   readonly pixels: WidePixels;
   /** Of the image's channels: one for all, or each. */
   readonly frequenciesHz: Float64Array;
@@ -111,7 +116,7 @@ export async function imageWide(
   const products = productsOf(road, settings);
   const { reader, survey } = await surveyRows(integrations, road, settings, products[0]);
   const plan = planFor(survey, road, settings);
-  const imager = await prepareWideImager(plan, road.backend);
+  const imager = await prepareWideImager(plan, road.backend, road);
   try {
     return await makeImages({ integrations, road, settings, survey, plan, imager, reader, products });
   } finally {
@@ -236,9 +241,8 @@ export function planFor(
   const plan = planWide({
     ...{ pixels, pixelCosine, bounds },
     ...(accuracy === undefined ? {} : { accuracy }),
-    ...(backend.kind === 'cuda'
-      ? { costs: 'cuda', memoryBytes: backend.session.freeMemoryBytes() / 2 }
-      : { costs: 'cpu' }),
+    costs: backend.kind,
+    ...(backend.kind === 'cuda' && { memoryBytes: backend.session.freeMemoryBytes() / 2 }),
   });
   // Images beside the imager's own: dirty and beam, and what CLEAN holds.
   const images = 8 * pixels ** 2 * (clean ? 8 : stokes === 'IQUV' ? 7 : 4);
@@ -318,7 +322,7 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
         })),
       },
     }),
-    ...{ plan, pixels: survey.pixels },
+    ...{ plan, method: making.imager.method, pixels: survey.pixels },
     frequenciesHz:
       channels > 1
         ? road.frequenciesHz

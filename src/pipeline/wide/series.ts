@@ -21,7 +21,7 @@ export async function imageWideSeries(
   const product = road.polarisations === 1 ? 'XX' : 'I';
   const { survey } = await surveyRows(integrations, road, settings, product);
   const plan = planFor(survey, road, settings);
-  const imager = await prepareWideImager(plan, backend);
+  const imager = await prepareWideImager(plan, backend, road);
   const hidden = hiddenPixels(plan, survey.centre, telescope, survey);
   const images: SeriesImage[] = [];
   let beam: ReturnType<typeof tryFit>;
@@ -77,6 +77,7 @@ export async function imageWideSeries(
   }
   return {
     ...{ images, everyS, centreName: survey.centre.name, ...(beam && { beam }) },
+    made: { method: imager.method, accuracy: plan.accuracy },
     plan: {
       pixels: plan.pixels,
       pixelSize: plan.pixelCosine,

@@ -98,12 +98,22 @@ void CommonSums::addPairs(int64_t i, const double *models, const double *weights
       }
     }
   }
-  const Matrix2 &own = hs[i];
+  double sum[32];
+  for (int ab = 0; ab < 4; ab++)
+    for (int e = 0; e < 2; e++)
+      for (int c = 0; c < 2; c++) {
+        sum[8 * ab + 4 * e + 2 * c] = sumRe[ab][e][c];
+        sum[8 * ab + 4 * e + 2 * c + 1] = sumIm[ab][e][c];
+      }
+  addOwn(sum, 1, hs[i]);
+}
+
+void CommonSums::addOwn(const double (&sum)[32], double factor, const Matrix2 &own) {
   for (int ab = 0; ab < 4; ab++)
     for (int c = 0; c < 2; c++)
       for (int d = 0; d < 2; d++)
         for (int e = 0; e < 2; e++) {
-          const double x = sumRe[ab][e][c], y = sumIm[ab][e][c];
+          const double x = factor * sum[8 * ab + 4 * e + 2 * c], y = factor * sum[8 * ab + 4 * e + 2 * c + 1];
           const double re = own.x[4 * e + 2 * d], im = own.x[4 * e + 2 * d + 1];
           pairs[ab][2 * (2 * c + d)] += x * re - y * im;
           pairs[ab][2 * (2 * c + d) + 1] += x * im + y * re;

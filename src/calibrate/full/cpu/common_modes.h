@@ -54,6 +54,8 @@ struct CommonSums {
   void addRow(const Matrix2 &gain, const Matrix2 &h, const Matrix2 &n, const Matrix2 &d);
   /** The pairs of station i with those before it; models : [j] of 8, weights : [j], hs : [station]. */
   void addPairs(int64_t i, const double *models, const double *weights, const Matrix2 *hs);
+  /** What those pairs sum to, [ab][ec] of (M H_j)_ab conj(M_ec), times a factor, with the station's own H. */
+  void addOwn(const double (&sum)[32], double factor, const Matrix2 &own);
   /** A station with itself, which its row holds once, as if from both sides with half its weight. */
   void addSelf(double weight, const double *data, const Matrix2 &model, const Matrix2 &h);
 };

@@ -47,16 +47,17 @@ class FullMemory {
         stride(roundUp(stationCount, STATIONS_TOGETHER)),
         findings(static_cast<size_t>(teamSize)),
         hs(static_cast<size_t>(stationCount)),
-        floatMemory(alignedMemory(static_cast<size_t>((1 + teamSize) * ALL_PLANES * stride) * sizeof(float))),
+        floatMemory(alignedMemory(static_cast<size_t>(((1 + teamSize) * ALL_PLANES + 4) * stride) * sizeof(float))),
         doubleMemory(
             alignedMemory(static_cast<size_t>((3 + teamSize) * ALL_PLANES + (4 + 2 * MIXED_STEPS) * GAIN_PLANES) *
                           static_cast<size_t>(stride) * sizeof(double))) {
     auto *floats = static_cast<float *>(floatMemory.get());
     auto *doubles = static_cast<double *>(doubleMemory.get());
-    std::fill_n(floats, (1 + threads) * ALL_PLANES * stride, 0.0f);
+    std::fill_n(floats, ((1 + threads) * ALL_PLANES + 4) * stride, 0.0f);
     std::fill_n(doubles, ((3 + threads) * ALL_PLANES + (4 + 2 * MIXED_STEPS) * GAIN_PLANES) * stride, 0.0);
     distance = floats;
     partial = floats + ALL_PLANES * stride;
+    hPlanes = partial + threads * ALL_PLANES * stride;
     const auto take = [&doubles, this](int64_t planes) {
       double *taken = doubles;
       doubles += planes * stride;
@@ -84,6 +85,22 @@ class FullMemory {
     for (int64_t plane = 0; plane < GAIN_PLANES; plane++)
       for (int64_t at = plane * stride + firstStation(thread); at < plane * stride + firstStation(thread + 1); at++)
         use(at);
+  }
+
+  void copyNext(int thread) {
+    eachNumber(thread, [&](int64_t at) { gains[at] = next[at]; });
+  }
+
+  /** To the next gains, or half the way. */
+  FullMovement move(int thread, bool average) {
+    FullMovement movement = {0, 0};
+    eachNumber(thread, [&](int64_t at) {
+      const double now = average ? (next[at] + gains[at]) / 2 : next[at];
+      movement.change += (now - gains[at]) * (now - gains[at]);
+      movement.size += now * now;
+      gains[at] = now;
+    });
+    return movement;
   }
 
   double changeNow() const {
@@ -243,6 +260,8 @@ class FullMemory {
   float *distance, *partial;
   double *anchor, *anchorSums, *own, *exactPartial;
   double *gains, *next, *lastNext, *lastRest, *moved, *rests;
+  /** H as 00, 11, 01 re, 01 im, in `unit` squared, with `hs`. */
+  float *hPlanes;
   int form = UNPOLARISED;
   bool withSelf = false;
   double scaleData = 1, scaleModel = 1;

@@ -14,6 +14,8 @@ constexpr double MOST_TOLERANCES = 10;
 constexpr int FITS = 2;
 constexpr double FIT_BELOW[FITS] = {0.1, 1e-3}, LATE_BELOW = 1e-2, FIT_AGAIN_ABOVE = 0.05, LONGEST_AMENDS = 0.3;
 constexpr int64_t FIT_AGAIN_AFTER = 8;
+/** Of fewer a panel holds too many of them: then all at once is better. */
+constexpr int64_t IN_TURN_STATIONS = 16;
 /** From here on a solve is long enough to be shared by all threads. */
 constexpr int64_t SHARED_STATIONS = 128;
 
@@ -26,6 +28,15 @@ class FullSolve : FullMemory {
   /** Called by every thread of the team with its own number. */
   void run(const FullBatch &batch, int64_t solve, int thread) {
     load(batch, solve, thread);
+    if (threads == 1 && batch.tolerance >= 0 && form != GENERAL && stations >= IN_TURN_STATIONS)
+      runInTurn(batch, solve);
+    else
+      runAtOnce(batch, solve, thread);
+  }
+
+ private:
+  /** All stations from the same gains, and what such steps lack of a common one. */
+  void runAtOnce(const FullBatch &batch, int64_t solve, int thread) {
     const bool fixed = batch.tolerance < 0;
     const double near = nearestAnchor(batch.tolerance);
     FullFindings &mine = findings[static_cast<size_t>(thread)];
@@ -94,6 +105,53 @@ class FullSolve : FullMemory {
       const double away = awayNow();
       if (!last && change < ANCHOR_BELOW * away && away > near) setAnchor(thread);
     }
+    finish(batch, solve, thread, iteration, change);
+  }
+
+  /**
+   * Panel after panel, each from what the others are by then: mixing alone brings such steps there in as many iterations as the
+   * others take beside their fits, or fewer. Not of a general model: without early fits of what stations share one in five ends
+   * at a bottom that is not the deepest.
+   */
+  void runInTurn(const FullBatch &batch, int64_t solve) {
+    const double near = nearestAnchor(batch.tolerance);
+    FullFindings &mine = findings[0];
+    Mixing mixing;
+    double change = INFINITY;
+    int64_t iteration = 0;
+    while (iteration < batch.most) {
+      iteration++;
+      std::fill_n(partial, ALL_PLANES * stride, 0.0f);
+      if (withSelf) addSelves(batch, solve, 0);
+      mine.movement = kernels.sweepInTurn[form](
+          layout.range(panels.get(), 0, true),
+          {stride, gains, anchor, anchorSums, withSelf ? own : nullptr, ratio, next, distance, partial});
+      change = changeNow();
+      const bool settled = change < batch.tolerance;
+      if (settled || iteration == batch.most) {
+        copyNext(0);
+        keepDistance(0);
+        std::fill_n(partial, ALL_PLANES * stride, 0.0f);
+        kernels.sweep[form](layout.range(panels.get(), 0, false), {distance, stride}, {partial, stride});
+        if (withSelf) addSelves(batch, solve, 0);
+        fitAll(batch, solve, 0);
+        if (!settled || !(fit.size >= MOST_TOLERANCES * batch.tolerance)) break;
+        change = fit.size;
+        turnAll(0);
+        mixing.forget();
+      } else if (mixing.wanted(change)) {
+        mix(0, mixing);
+      } else {
+        copyNext(0);
+      }
+      mine.distance = keepDistance(0);
+      const double away = awayNow();
+      if (change < ANCHOR_BELOW * away && away > near) setAnchor(0);
+    }
+    finish(batch, solve, 0, iteration, change);
+  }
+
+  void finish(const FullBatch &batch, int64_t solve, int thread, int64_t iteration, double change) {
     store(batch, solve, thread);
     if (thread == 0) {
       batch.iterationsRun[solve] = static_cast<int32_t>(iteration);
@@ -104,7 +162,6 @@ class FullSolve : FullMemory {
     barrier.wait();  // nobody loads the next solve while others still store this one
   }
 
- private:
   /** A station with itself: Z = G Mᴴ, N += w V Z, D += w Zᴴ Z, in the scales of the others. */
   void addSelves(const FullBatch &batch, int64_t solve, int thread) {
     const int64_t first = solve * rowStart(stations);
@@ -123,22 +180,6 @@ class FullSolve : FullMemory {
       const double numbers[4] = {d.x[0], d.x[6], M_SQRT2 * d.x[2], M_SQRT2 * d.x[3]};
       for (int64_t k = 0; k < 4; k++) own[(GAIN_PLANES + k) * stride + s] = weight * power * numbers[k];
     }
-  }
-
-  void copyNext(int thread) {
-    eachNumber(thread, [&](int64_t at) { gains[at] = next[at]; });
-  }
-
-  /** To the next gains, or half the way. */
-  FullMovement move(int thread, bool average) {
-    FullMovement movement = {0, 0};
-    eachNumber(thread, [&](int64_t at) {
-      const double now = average ? (next[at] + gains[at]) / 2 : next[at];
-      movement.change += (now - gains[at]) * (now - gains[at]);
-      movement.size += now * now;
-      gains[at] = now;
-    });
-    return movement;
   }
 
   /** gains = next − Σ γ moved. */
@@ -239,12 +280,24 @@ class FullSolve : FullMemory {
     for (int64_t s = firstStation(thread); s < endOfStations(thread); s++) {
       const Row row = rowOf(s);
       hs[static_cast<size_t>(s)] = row.h;
+      const double numbers[4] = {row.h.x[0], row.h.x[6], row.h.x[2], row.h.x[3]};
+      for (int64_t n = 0; n < 4; n++) hPlanes[n * stride + s] = static_cast<float>(numbers[n] / (unit * unit));
       sums.addRow(row.gain, row.h, row.n, row.d);
     }
     barrier.wait();
-    if (form != UNPOLARISED)
+    if (form == DIAGONAL)
       for (int64_t i = layout.firstRow(thread); i < layout.firstRow(thread + 1); i++)
         sums.addPairs(i, batch.model + 8 * (first + rowStart(i)), batch.weights + first + rowStart(i), hs.data());
+    if (form == GENERAL) {
+      const PanelRange range = layout.range(panels.get(), thread, false);
+      for (int64_t at = range.first; at < range.end; at++) {
+        double rows[PANEL_ROWS][32];
+        kernels.sumCommon(range, at, {hPlanes, stride}, &rows);
+        for (int64_t row = 0; row < PANEL_ROWS && at * PANEL_ROWS + row < stations; row++)
+          sums.addOwn(rows[row], unit * unit / (scaleModel * scaleModel),
+                      hs[static_cast<size_t>(at * PANEL_ROWS + row)]);
+      }
+    }
     if (withSelf)
       for (int64_t s = firstStation(thread); s < endOfStations(thread); s++) {
         const int64_t at = first + rowStart(s) + s;

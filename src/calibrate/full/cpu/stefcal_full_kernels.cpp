@@ -1,7 +1,7 @@
 // levels: portable avx2 avx512
 #include "calibrate/full/cpu/stefcal_full_kernels.h"
 
-#include "calibrate/cpu/stefcal_vectors.h"
+#include "calibrate/full/cpu/full_parts.h"
 
 namespace corella {
 namespace CORELLA_LEVEL {
@@ -10,249 +10,121 @@ namespace {
 /** Below this part of d₀₀·d₁₁ the determinant of D is rounding (LEAST_DETERMINANT of full/plan.ts). */
 constexpr double LEAST_DETERMINANT = 1e-12;
 
-// Rows taken together: their sums, the column's and the column's gains are to stay in registers.
-#if CORELLA_ARM || defined(__AVX512F__)
-constexpr bool MANY_REGISTERS = true;
-#else
-constexpr bool MANY_REGISTERS = false;
-#endif
-template <class Real>
-constexpr int PRODUCT_ROWS = MANY_REGISTERS && sizeof(Real) == sizeof(float) ? 2 : 1;
-template <class Real>
-constexpr int POWER_ROWS = MANY_REGISTERS && sizeof(Real) == sizeof(float) ? 4 : 1;
-
-// Exact sums take one row at a time, wherever it lies.
-constexpr int TOGETHER = PRODUCT_ROWS<float>;
-
-/** Part of a panel: its columns, in vectors, and the sums of its rows, [plane][row] as vectors yet to be added up. */
-template <class Real, class Vector>
-struct Part {
-  const float *panel;
-  int64_t first, end;
-  /** Station of row 0. */
-  int64_t row;
-  StationPlanes<const Real> in;
-  StationPlanes<Real> sums;
-  Vector (*rows)[PANEL_ROWS];
-};
-
-/** Four planes of a station, to multiply by. */
-template <class Real>
-struct Own {
-  Real numbers[4];
-  CORELLA_INLINE Own(StationPlanes<const Real> in, int64_t plane, int64_t station) {
-    for (int64_t n = 0; n < 4; n++) numbers[n] = in.first[(plane + n) * in.stride + station];
-  }
-  CORELLA_INLINE RowFactors<Real> factors() const { return rowFactors(numbers); }
-};
-
-/** Rows' sums of four planes in registers, over all columns of a part; `use` adds one vector of columns. */
-template <int ROWS, class Real, class Vector, class Use>
-CORELLA_INLINE void eachColumn(const Part<Real, Vector> &part, int64_t plane, int64_t row, const Use &use) {
-  Vector rows[ROWS][4];
-#pragma GCC unroll 4
-  for (int r = 0; r < ROWS; r++)
-#pragma GCC unroll 4
-    for (int n = 0; n < 4; n++) rows[r][n] = part.rows[plane + n][row + r];
-  for (int64_t v = part.first; v < part.end; v++) {
-    Vector columns[4];
-    Real *const to = part.sums.first + plane * part.sums.stride + v * COLUMNS;
-#pragma GCC unroll 4
-    for (int n = 0; n < 4; n++) columns[n] = loadVector<Vector>(to + n * part.sums.stride);
-    use(v, rows, columns);
-#pragma GCC unroll 4
-    for (int n = 0; n < 4; n++) storeVector(to + n * part.sums.stride, columns[n]);
-  }
-#pragma GCC unroll 4
-  for (int r = 0; r < ROWS; r++)
-#pragma GCC unroll 4
-    for (int n = 0; n < 4; n++) part.rows[plane + n][row + r] = rows[r][n];
-}
-
-/** Four planes of a vector of columns. */
-template <class Vector, class Real>
-CORELLA_INLINE void loadFour(Vector (&x)[4], StationPlanes<const Real> in, int64_t plane, int64_t v) {
-#pragma GCC unroll 4
-  for (int n = 0; n < 4; n++) x[n] = loadVector<Vector>(in.first + (plane + n) * in.stride + v * COLUMNS);
-}
-
-/** One column of G: rows += A x of the columns, columns += Aᴴ x of the rows; A in this block of the pair's. */
-template <ModelForm FORM, int ROWS, class Real, class Vector>
-CORELLA_INLINE void addProducts(const Part<Real, Vector> &part, int64_t plane, int64_t row, int64_t block) {
-  const PairPlace<FORM> place = {part.end - part.first, TOGETHER};
-  const Own<Real> kept[2] = {{part.in, plane, part.row + row}, {part.in, plane, part.row + row + ROWS - 1}};
-  const RowFactors<Real> own[2] = {kept[0].factors(), kept[1].factors()};
-  eachColumn<ROWS>(
-      part, plane, row, [&](int64_t v, Vector(&rows)[ROWS][4], Vector(&columns)[4]) __attribute__((always_inline)) {
-        Vector x[4];
-        loadFour(x, part.in, plane, v);
-#pragma GCC unroll 2
-        for (int r = 0; r < ROWS; r++) {
-          const float *a = part.panel + place.product(row + r, block, v - part.first) * COLUMNS;
-#pragma GCC unroll 4
-          for (int n = 0; n < 4; n++) {
-            const int q = 2 * (n / 2), k = 2 * (n % 2);
-            const Vector re = loadMatrix<Vector>(a + 2 * n * COLUMNS),
-                         im = loadMatrix<Vector>(a + (2 * n + 1) * COLUMNS);
-            rows[r][q] += re * x[k];
-            rows[r][q + 1] += re * x[k + 1];
-            columns[k] += re * own[r][q];
-            columns[k + 1] += re * own[r][q + 1];
-            rows[r][q] -= im * x[k + 1];
-            rows[r][q + 1] += im * x[k];
-            columns[k] += im * own[r][q + 1];
-            columns[k + 1] -= im * own[r][q];
-          }
-        }
-      });
-}
-
-/** H of an unpolarised or diagonal model. */
-template <ModelForm FORM, int ROWS, class Real, class Vector>
-CORELLA_INLINE void addPowers(const Part<Real, Vector> &part, int64_t row) {
-  const PairPlace<FORM> place = {part.end - part.first, TOGETHER};
-  const Own<Real> kept[4] = {{part.in, GAIN_PLANES, part.row + row},
-                             {part.in, GAIN_PLANES, part.row + row + (ROWS > 1 ? 1 : 0)},
-                             {part.in, GAIN_PLANES, part.row + row + (ROWS > 1 ? 2 : 0)},
-                             {part.in, GAIN_PLANES, part.row + row + (ROWS > 1 ? 3 : 0)}};
-  const RowFactors<Real> own[4] = {kept[0].factors(), kept[1].factors(), kept[2].factors(), kept[3].factors()};
-  eachColumn<ROWS>(
-      part, GAIN_PLANES,
-      row, [&](int64_t v, Vector(&rows)[ROWS][4], Vector(&columns)[4]) __attribute__((always_inline)) {
-        Vector h[4];
-        loadFour(h, part.in, GAIN_PLANES, v);
-#pragma GCC unroll 4
-        for (int r = 0; r < ROWS; r++) {
-          const float *from = part.panel + place.power(row + r, v - part.first) * COLUMNS;
-          const Vector first = loadMatrix<Vector>(from);
-          rows[r][0] += first * h[0];
-          columns[0] += first * own[r][0];
-          if constexpr (FORM == UNPOLARISED) {
-            rows[r][1] += first * h[1];
-            rows[r][2] += first * h[2];
-            rows[r][3] += first * h[3];
-            columns[1] += first * own[r][1];
-            columns[2] += first * own[r][2];
-            columns[3] += first * own[r][3];
-          } else {
-            const Vector second = loadMatrix<Vector>(from + COLUMNS), re = loadMatrix<Vector>(from + 2 * COLUMNS),
-                         im = loadMatrix<Vector>(from + 3 * COLUMNS);
-            rows[r][1] += second * h[1];
-            columns[1] += second * own[r][1];
-            rows[r][2] += re * h[2];
-            rows[r][2] -= im * h[3];
-            rows[r][3] += re * h[3];
-            rows[r][3] += im * h[2];
-            columns[2] += re * own[r][2];
-            columns[2] += im * own[r][3];
-            columns[3] += re * own[r][3];
-            columns[3] -= im * own[r][2];
-          }
-        }
-      });
-}
-
-/** Column P of N of a general model: rows += V (G_j Mᴴ), columns += Vᴴ (G_i M). */
-template <int P, class Real, class Vector>
-CORELLA_INLINE void addGeneralProducts(const Part<Real, Vector> &part, int64_t row) {
-  const PairPlace<GENERAL> place = {part.end - part.first, 1};
-  const Own<Real> kept[2] = {{part.in, 0, part.row + row}, {part.in, 4, part.row + row}};
-  const RowFactors<Real> own[2] = {kept[0].factors(), kept[1].factors()};
-  eachColumn<1>(
-      part, 4 * P, row, [&](int64_t v, Vector(&rows)[1][4], Vector(&columns)[4]) __attribute__((always_inline)) {
-        const float *from = part.panel + place.product(row, 0, v - part.first) * COLUMNS;
-        Vector z[4] = {}, y[4] = {};
-#pragma GCC unroll 2
-        for (int k = 0; k < 2; k++) {
-          // M_Pk for the row, M_kP for the column
-          const float *m = from + (8 + 4 * P + 2 * k) * COLUMNS, *w = from + (8 + 4 * k + 2 * P) * COLUMNS;
-          const Vector mRe = loadMatrix<Vector>(m), mIm = loadMatrix<Vector>(m + COLUMNS);
-          const Vector wRe = loadMatrix<Vector>(w), wIm = loadMatrix<Vector>(w + COLUMNS);
-          Vector x[4];
-          loadFour(x, part.in, 4 * k, v);
-#pragma GCC unroll 2
-          for (int q = 0; q < 4; q += 2) {
-            z[q] += x[q] * mRe;
-            z[q] += x[q + 1] * mIm;
-            z[q + 1] += x[q + 1] * mRe;
-            z[q + 1] -= x[q] * mIm;
-            y[q] += wRe * own[k][q];
-            y[q] -= wIm * own[k][q + 1];
-            y[q + 1] += wIm * own[k][q];
-            y[q + 1] += wRe * own[k][q + 1];
-          }
-        }
-#pragma GCC unroll 4
-        for (int n = 0; n < 4; n++) {
-          const int q = 2 * (n / 2), k = 2 * (n % 2);
-          const Vector re = loadMatrix<Vector>(from + 2 * n * COLUMNS),
-                       im = loadMatrix<Vector>(from + (2 * n + 1) * COLUMNS);
-          rows[0][q] += re * z[k];
-          rows[0][q + 1] += re * z[k + 1];
-          columns[k] += re * y[q];
-          columns[k + 1] += re * y[q + 1];
-          rows[0][q] -= im * z[k + 1];
-          rows[0][q + 1] += im * z[k];
-          columns[k] += im * y[q + 1];
-          columns[k + 1] -= im * y[q];
-        }
-      });
-}
-
-/** H of a general model: rows += L h of the columns, columns += Lᵀ h of the row. */
-template <class Real, class Vector>
-CORELLA_INLINE void addGeneralPowers(const Part<Real, Vector> &part, int64_t row) {
-  const PairPlace<GENERAL> place = {part.end - part.first, 1};
-  const Own<Real> kept(part.in, GAIN_PLANES, part.row + row);
-  const RowFactors<Real> own = kept.factors();
-  eachColumn<1>(
-      part, GAIN_PLANES, row, [&](int64_t v, Vector(&rows)[1][4], Vector(&columns)[4]) __attribute__((always_inline)) {
-        const float *from = part.panel + place.power(row, v - part.first) * COLUMNS;
-        Vector h[4];
-        loadFour(h, part.in, GAIN_PLANES, v);
-#pragma GCC unroll 4
-        for (int a = 0; a < 4; a++)
-#pragma GCC unroll 4
-          for (int b = 0; b < 4; b++) {
-            const Vector l = loadMatrix<Vector>(from + (4 * a + b) * COLUMNS);
-            rows[0][a] += l * h[b];
-            columns[b] += l * own[a];
-          }
-      });
-}
-
 template <ModelForm FORM, class Real, class Vector>
 void addPanels(const PanelRange &range, StationPlanes<const Real> in, StationPlanes<Real> sums) {
-  constexpr int64_t FLOATS = PAIR_FLOATS[FORM];
   for (int64_t n = 0; n < range.end - range.first; n++) {
     const int64_t at = range.backwards ? range.end - 1 - n : range.first + n;
-    const int64_t vectors = (range.offsets[at + 1] - range.offsets[at]) / (FLOATS * PANEL_ROWS * COLUMNS);
+    const int64_t vectors = vectorsOf<FORM>(range, at);
     Vector rows[ALL_PLANES][PANEL_ROWS] = {};
-    for (int64_t first = 0; first < vectors; first += VECTORS_AT_ONCE) {
-      const int64_t end = first + VECTORS_AT_ONCE < vectors ? first + VECTORS_AT_ONCE : vectors;
-      const Part<Real, Vector> part = {range.panels + range.offsets[at] + first * PANEL_ROWS * FLOATS * COLUMNS,
-                                       first,
-                                       end,
-                                       at * PANEL_ROWS,
-                                       in,
-                                       sums,
-                                       rows};
-      if constexpr (FORM == GENERAL) {
-        for (int64_t row = 0; row < PANEL_ROWS; row++) {
-          addGeneralProducts<0>(part, row);
-          addGeneralProducts<1>(part, row);
-          addGeneralPowers(part, row);
-        }
-      } else {
-        for (int64_t row = 0; row < PANEL_ROWS; row += PRODUCT_ROWS<Real>) {
-          addProducts<FORM, PRODUCT_ROWS<Real>>(part, 0, row, 0);
-          addProducts<FORM, PRODUCT_ROWS<Real>>(part, 4, row, FORM == DIAGONAL ? 1 : 0);
-        }
-        for (int64_t row = 0; row < PANEL_ROWS; row += POWER_ROWS<Real>) addPowers<FORM, POWER_ROWS<Real>>(part, row);
-      }
-    }
+    for (int64_t first = 0; first < vectors; first += VECTORS_AT_ONCE)
+      addPart<FORM, Side::both>(partAt<FORM>(range, at, first, vectors, in, sums, rows));
     for (int64_t plane = 0; plane < ALL_PLANES; plane++)
       addTotals(rows[plane], sums.first + plane * sums.stride + at * PANEL_ROWS);
+  }
+}
+
+/** One station's N D⁻¹ from its sums, and how far it is from the anchor; the gain as it is where D has no inverse. */
+CORELLA_INLINE void stepOne(const FullTurn &turn, int64_t s, FullMovement &movement) {
+  const int64_t stride = turn.stride;
+  double sum[ALL_PLANES], g[GAIN_PLANES], was[GAIN_PLANES];
+  for (int64_t plane = 0; plane < ALL_PLANES; plane++)
+    sum[plane] = turn.anchorSums[plane * stride + s] + static_cast<double>(turn.sums[plane * stride + s]) +
+                 (turn.own ? turn.own[plane * stride + s] : 0);
+  for (int64_t plane = 0; plane < GAIN_PLANES; plane++) g[plane] = was[plane] = turn.gains[plane * stride + s];
+  const double d00 = sum[8], d11 = sum[9], re = sum[10] * 0.70710678118654752, im = sum[11] * 0.70710678118654752;
+  const double determinant = d00 * d11 - re * re - im * im;
+  if (determinant > LEAST_DETERMINANT * d00 * d11) {
+    const double scale = turn.ratio / determinant;
+    for (int64_t q = 0; q < 4; q += 2) {
+      const double nRe = sum[q], nIm = sum[q + 1], mRe = sum[4 + q], mIm = sum[5 + q];
+      g[q] = (nRe * d11 - mRe * re - mIm * im) * scale;
+      g[q + 1] = (nIm * d11 + mRe * im - mIm * re) * scale;
+      g[4 + q] = (mRe * d00 - nRe * re + nIm * im) * scale;
+      g[5 + q] = (mIm * d00 - nRe * im - nIm * re) * scale;
+    }
+  }
+  for (int64_t plane = 0; plane < GAIN_PLANES; plane++) {
+    movement.change += (g[plane] - was[plane]) * (g[plane] - was[plane]);
+    movement.size += g[plane] * g[plane];
+    turn.next[plane * stride + s] = g[plane];
+    turn.distance[plane * stride + s] = static_cast<float>(g[plane] - turn.anchor[plane * stride + s]);
+  }
+  const double h[4] = {g[0] * g[0] + g[1] * g[1] + g[2] * g[2] + g[3] * g[3],
+                       g[4] * g[4] + g[5] * g[5] + g[6] * g[6] + g[7] * g[7],
+                       (g[0] * g[4] + g[1] * g[5] + g[2] * g[6] + g[3] * g[7]) * 1.41421356237309505,
+                       (g[0] * g[5] - g[1] * g[4] + g[2] * g[7] - g[3] * g[6]) * 1.41421356237309505};
+  for (int64_t n = 0; n < 4; n++)
+    turn.distance[(GAIN_PLANES + n) * stride + s] =
+        static_cast<float>(h[n] - turn.anchor[(GAIN_PLANES + n) * stride + s]);
+}
+
+// A panel's rows take the columns before them as they were and, from its column of later panels, those after them as they
+// are now; then its own columns get what its new gains make of them.
+template <ModelForm FORM>
+FullMovement addInTurn(const PanelRange &range, const FullTurn &turn) {
+  const StationPlanes<const float> in = {turn.distance, turn.stride};
+  const StationPlanes<float> sums = {turn.sums, turn.stride};
+  FullMovement movement = {0, 0};
+  for (int64_t at = range.end - 1; at >= range.first; at--) {
+    const int64_t vectors = vectorsOf<FORM>(range, at), last = (vectors - 1) * COLUMNS;
+    Floats rows[ALL_PLANES][PANEL_ROWS] = {}, kept[ALL_PLANES];
+    for (int64_t first = 0; first < vectors; first += VECTORS_AT_ONCE)
+      addPart<FORM, Side::rows>(partAt<FORM>(range, at, first, vectors, in, sums, rows));
+    // Its four stations among themselves, all as they were: their columns lie in its last vector, with others beside them.
+    for (int64_t plane = 0; plane < ALL_PLANES; plane++)
+      kept[plane] = loadVector<Floats>(sums.first + plane * sums.stride + last);
+    const int64_t lastPart = (vectors - 1) / VECTORS_AT_ONCE * VECTORS_AT_ONCE;
+    Part<float, Floats> among = partAt<FORM>(range, at, lastPart, vectors, in, sums, rows);
+    among.from = vectors - 1;
+    addPart<FORM, Side::columns>(among);
+    for (int64_t plane = 0; plane < ALL_PLANES; plane++)
+      addTotals(rows[plane], sums.first + plane * sums.stride + at * PANEL_ROWS);
+    for (int64_t s = at * PANEL_ROWS; s < (at + 1) * PANEL_ROWS; s++) stepOne(turn, s, movement);
+    for (int64_t plane = 0; plane < ALL_PLANES; plane++)
+      storeVector(sums.first + plane * sums.stride + last, kept[plane]);
+    for (int64_t first = 0; first < vectors; first += VECTORS_AT_ONCE)
+      addPart<FORM, Side::columns>(partAt<FORM>(range, at, first, vectors, in, sums, rows));
+  }
+  return movement;
+}
+
+/** Of a panel's rows, a general model's: [row][ab][ec] of (M H_j)_ab conj(M_ec) over all columns, re and im. */
+void sumCommon(const PanelRange &range, int64_t at, StationPlanes<const float> hs, double (*out)[PANEL_ROWS][32]) {
+  const int64_t vectors = vectorsOf<GENERAL>(range, at);
+  for (int64_t row = 0; row < PANEL_ROWS; row++)
+    for (int64_t n = 0; n < 32; n++) (*out)[row][n] = 0;
+  for (int64_t first = 0; first < vectors; first += VECTORS_AT_ONCE) {
+    const int64_t end = first + VECTORS_AT_ONCE < vectors ? first + VECTORS_AT_ONCE : vectors;
+    const PairPlace<GENERAL> place = {end - first, 1};
+    const float *part = range.panels + range.offsets[at] + first * PANEL_ROWS * PAIR_FLOATS[GENERAL] * COLUMNS;
+    for (int64_t row = 0; row < PANEL_ROWS; row++)
+      for (int64_t ab = 0; ab < 4; ab++) {
+        // Float32 over a part alone: its rounding is another in each, and small beside what counts as none (common_modes.cpp).
+        Floats sums[8] = {};
+        for (int64_t v = first; v < end; v++) {
+          const float *m = part + (place.product(row, 0, v - first) + 8) * COLUMNS, *h = hs.first + v * COLUMNS;
+          const float *left = m + 4 * (ab / 2) * COLUMNS;
+          const Floats a = loadVector<Floats>(left), b = loadVector<Floats>(left + COLUMNS),
+                       c = loadVector<Floats>(left + 2 * COLUMNS), d = loadVector<Floats>(left + 3 * COLUMNS);
+          const Floats re = loadVector<Floats>(h + 2 * hs.stride), im = loadVector<Floats>(h + 3 * hs.stride);
+          Floats x, y;
+          if (ab % 2 == 0) {  // M_a0 H_00 + M_a1 conj(H_01)
+            const Floats power = loadVector<Floats>(h);
+            x = a * power + c * re + d * im, y = b * power + d * re - c * im;
+          } else {  // M_a0 H_01 + M_a1 H_11
+            const Floats power = loadVector<Floats>(h + hs.stride);
+            x = a * re - b * im + c * power, y = a * im + b * re + d * power;
+          }
+#pragma GCC unroll 4
+          for (int ec = 0; ec < 4; ec++) {
+            const Floats p = loadVector<Floats>(m + 2 * ec * COLUMNS),
+                         q = loadVector<Floats>(m + (2 * ec + 1) * COLUMNS);
+            sums[2 * ec] += x * p + y * q;
+            sums[2 * ec + 1] += y * p - x * q;
+          }
+        }
+        for (int64_t n = 0; n < 8; n++) (*out)[row][8 * ab + n] += static_cast<double>(total<float>(sums[n]));
+      }
   }
 }
 
@@ -372,6 +244,8 @@ extern const FullKernels fullKernels = {
     {addPanels<UNPOLARISED, float, Floats>, addPanels<DIAGONAL, float, Floats>, addPanels<GENERAL, float, Floats>},
     {addPanels<UNPOLARISED, double, WideDoubles>, addPanels<DIAGONAL, double, WideDoubles>,
      addPanels<GENERAL, double, WideDoubles>},
+    {addInTurn<UNPOLARISED>, addInTurn<DIAGONAL>},
+    sumCommon,
     step,
     amend,
     keepDistance};

@@ -72,6 +72,16 @@ struct FullStep {
   double right[8];
 };
 
+/** What stations one after the other take: as FullStations, with all of it at hand at once. */
+struct FullTurn {
+  int64_t stride;
+  const double *gains, *anchor, *anchorSums, *own;
+  double ratio;
+  /** Out: N D⁻¹; in and out: gains less anchor, as they were before, and as they are after; zero before, sums of these. */
+  double *next;
+  float *distance, *sums;
+};
+
 struct FullKernels {
   /** Floats in a vector; rows whose products are made together, of a general model one. */
   int64_t lanes, together;
@@ -79,6 +89,10 @@ struct FullKernels {
   void (*sweep[FORMS])(const PanelRange &range, StationPlanes<const float> in, StationPlanes<float> sums);
   /** The same with factors and sums in float64. */
   void (*sweepExactly[FORMS])(const PanelRange &range, StationPlanes<const double> in, StationPlanes<double> sums);
+  /** Panel after panel, last first, each from the gains of those before it as they are by then; unpolarised and diagonal. */
+  FullMovement (*sweepInTurn[GENERAL])(const PanelRange &range, const FullTurn &turn);
+  /** Of panel `at` of a general model, for what stations share: hs : planes 00, 11, 01 re, 01 im of H. */
+  void (*sumCommon)(const PanelRange &range, int64_t at, StationPlanes<const float> hs, double (*out)[PANEL_ROWS][32]);
   /** Of stations first … end − 1, both multiples of 16. */
   FullStep (*step)(const FullStations &stations, int64_t first, int64_t end);
   /** next + G u, u as 00, 10, 01, 11. */

@@ -4,9 +4,20 @@ import type { KernelRequest, LaunchShape } from '../../../backend/cuda/kernels.j
 import { commonHeaders, readSource } from '../../../backend/cuda/sources.js';
 import { baselineCount } from '../../../core/axes.js';
 import { FORGET_ABOVE, LEAST_OWN, MIX_BELOW, MIXED_STEPS } from '../accelerate.js';
-import { FIT_AGAIN_ABOVE, FIT_AGAIN_AFTER, FIT_BELOW, LATE_BELOW, LONGEST_AMENDS } from '../common.js';
+import {
+  FIT_AGAIN_ABOVE,
+  FIT_AGAIN_AFTER,
+  FIT_BELOW,
+  LATE_BELOW,
+  LEAST_CURVATURE,
+  LONGEST_AMENDS,
+  MOST_ERROR_RAD,
+  MOST_TOLERANCES,
+} from '../common.js';
 import { LEAST_DETERMINANT, type ModelForm } from '../plan.js';
-import { COMMON_SUMS } from './common-sums.js';
+
+/** What full-common.cu sums for a solve: rows : [4][4] complex, pairs likewise, right : 8, squares, numbers, stations. */
+export const COMMON_SUMS = 75;
 
 const two = ['pointer', 'pointer'] as const;
 const five = [...two, ...two, 'pointer'] as const;
@@ -105,15 +116,58 @@ export const planFullCommon = () =>
     },
   }) as const satisfies KernelRequest;
 
+/** struct FitWork of full-fit.cu. */
+export const FIT_WORK = {
+  totals: 0,
+  normals: 8,
+  variances: 16,
+  turns: 24,
+  amends: 32,
+  changes: 40,
+  done: 48,
+  iterations: 56,
+  how: 64,
+  tolerance: 72,
+  most: 80,
+  unused: 84,
+  bytes: 88,
+} as const;
+
+export const planFullFit = () =>
+  ({
+    name: 'full-fit.cu',
+    source: readSource(import.meta.url, 'full-fit.cu'),
+    headers: commonHeaders('integers.cuh'),
+    defines: { COMMON_SUMS, LEAST_CURVATURE, MOST_ERROR_RAD, MOST_TOLERANCES, SETTLED, PAUSED },
+    entries: { fullFit: [structure('FitWork', FIT_WORK)] },
+  }) as const satisfies KernelRequest;
+
+export const planFullSizes = () =>
+  ({
+    name: 'full-sizes.cu',
+    source: readSource(import.meta.url, 'full-sizes.cu'),
+    headers: commonHeaders('integers.cuh'),
+    defines: {},
+    entries: {
+      largestOf: [...five, 'i32', 'i32'],
+      scaleSolves: [...five, 'i32'],
+    },
+  }) as const satisfies KernelRequest;
+
 const MOST_IN_GRID = 65_535;
 /** Numbers of a pair, and how many of them a row holds: columns are padded to whole vectors of four. */
-export const PAIR_NUMBERS = [9, 20, 16] as const satisfies Record<ModelForm, number>;
+export const PAIR_NUMBERS = [9, 12, 16] as const satisfies Record<ModelForm, number>;
 export const pairBytes = (stations: number, form: ModelForm): number =>
   4 * PAIR_NUMBERS[form] * stations * 4 * Math.ceil(stations / 4);
 
 export const pairsShape = (stations: number, solves: number): LaunchShape => ({
   grid: [Math.ceil(baselineCount(stations) / 128), Math.min(solves, MOST_IN_GRID)],
   threads: 128,
+});
+/** 16 baselines to a thread. */
+export const sizesShape = (stations: number, solves: number): LaunchShape => ({
+  grid: [Math.ceil(baselineCount(stations) / 4096), Math.min(solves, MOST_IN_GRID)],
+  threads: 256,
 });
 /** A row of stations to a block. */
 export const rowsShape = (stations: number, solves: number): LaunchShape => ({

@@ -1,28 +1,45 @@
-/** Full-polarisation StEFCal on a card, from its memory: pairs of both triangles in float32, gains in float64. */
+/**
+ * Full-polarisation StEFCal on a card: pairs of both triangles in float32, gains in float64. Where the chip holds a solve its
+ * iterations are one launch (full-chip.cu); what it does not hold is read from memory in each.
+ */
 import type { CudaBackend } from '../../../backend/cuda/cuda.js';
 import type { DeviceMemory } from '../../../backend/cuda/session.js';
 import { baselineCount } from '../../../core/axes.js';
 import { preparing, type Closers } from '../../../core/closing.js';
 import { MIXED_STEPS } from '../accelerate.js';
-import { fitCommon, MOST_TOLERANCES, type CommonNormal } from '../common.js';
-import { formOf, type FullBatch, type FullSolver, type ModelForm } from '../plan.js';
-import { COMMON_SUMS, normalFrom } from './common-sums.js';
+import { relativeChange } from '../../reference.js';
+import type { IterationRule } from '../../plan.js';
+import type { FullBatch, FullSolver, ModelForm } from '../plan.js';
+import type { FullChipVariant } from './chip-plan.js';
+import { prepareFullChip, type FullChip } from './chip.js';
 import {
+  COMMON_SUMS,
   FAR,
+  FIT_WORK,
   MIX_STATE,
   MIX_THREADS,
   MIX_WORK,
   pairBytes,
   pairsShape,
   planFullCommon,
+  planFullFit,
   planFullMix,
-  PAUSED,
+  planFullSizes,
   planFullStep,
   rowsShape,
-  SETTLED,
+  sizesShape,
 } from './plan.js';
 
+export interface CudaFullSolverOptions {
+  /** `memory` leaves the chip's own memory alone, to compare with. */
+  readonly hold?: 'best' | 'memory';
+  /** Dealt this way instead of the one that seems cheapest. */
+  readonly variant?: FullChipVariant;
+}
+
 export interface CudaFullSolver extends FullSolver {
+  /** For people: how the pairs of the last batch were held. */
+  readonly description: () => string;
   /** So many iterations of the last batch again, without the blocks' making: what the bench measures. */
   readonly launchAgain: (iterations: number) => void;
 }
@@ -35,13 +52,16 @@ const STEPS_AT_ONCE = 8;
 export const prepareCudaFullSolver = (
   plan: { readonly stations: number; readonly solves: number },
   backend: CudaBackend,
-): Promise<CudaFullSolver> => preparing((closers) => makeSolver(plan, backend, closers));
+  options: CudaFullSolverOptions = {},
+): Promise<CudaFullSolver> => preparing((closers) => makeSolver(plan, backend, options, closers));
 
 async function makeSolver(
   plan: { readonly stations: number; readonly solves: number },
-  { session, shop }: CudaBackend,
+  backend: CudaBackend,
+  options: CudaFullSolverOptions,
   closers: Closers,
 ): Promise<CudaFullSolver> {
+  const { session, shop } = backend;
   const { stations } = plan;
   const stream = session.streams.compute;
   const baselines = baselineCount(stations);
@@ -52,6 +72,8 @@ async function makeSolver(
   const { makePairs, fullStep } = await shop.prepare(planFullStep());
   const { fullMix, fullResume } = await shop.prepare(planFullMix());
   const { commonRows, commonTotals } = await shop.prepare(planFullCommon());
+  const { fullFit } = await shop.prepare(planFullFit());
+  const { largestOf, scaleSolves } = await shop.prepare(planFullSizes());
   const allocate = (what: string, bytes: number): DeviceMemory =>
     closers.keep(session.allocate(what, atOnce * bytes));
   const arrived = closers.keep(session.createEvent());
@@ -77,13 +99,17 @@ async function makeSolver(
     totals: allocate('what stations share', COMMON_SUMS * 8),
     turns: allocate('what stations share', 64),
     amends: allocate('what stations share', 512),
+    normals: allocate('what stations share', 512),
+    variances: allocate('what stations share', 8),
     how: allocate('flags', 4),
+    largest: allocate('scales', 16),
+    forms: allocate('flags', 4),
   };
   const up = closers.keep(session.allocatePinned('a calibration', atOnce * Math.max(baselines * 64, MIX_STATE.bytes, 512))); // prettier-ignore
-  const down = closers.keep(session.allocatePinned('gains', atOnce * Math.max(gainBytes, COMMON_SUMS * 8)));
-  const { view: mixWork } = fullMix.argument(0);
-  const mixed = ['gains', 'next', 'history', 'lasts', 'states', 'done', 'exact', 'iterations', 'changes', 'sums', 'scales', 'units'] as const; // prettier-ignore
-  for (const name of mixed) mixWork.setBigUint64(MIX_WORK[name], memory[name].pointer, true);
+  const down = closers.keep(session.allocatePinned('gains', atOnce * Math.max(gainBytes, 512)));
+  const { view: fitWork } = fullFit.argument(0);
+  const fitted = ['totals', 'normals', 'variances', 'turns', 'amends', 'changes', 'done', 'iterations', 'how'] as const; // prettier-ignore
+  for (const name of fitted) fitWork.setBigUint64(FIT_WORK[name], memory[name].pointer, true);
 
   async function send(to: DeviceMemory, values: NodeJS.TypedArray): Promise<void> {
     new Uint8Array(up.buffer).set(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
@@ -110,39 +136,81 @@ async function makeSolver(
     /** Below 0 where the count is fixed. */
     readonly tolerance: number;
   }
-  function step({ solves, form, most, tolerance }: Run): void {
-    const names = ['pairs', 'gains', 'next', 'sums', 'done', 'exact', 'ratios'] as const;
-    fullStep.set([...pointersOf(...names), solves, stations, form]);
-    fullStep.launch(rowsShape(stations, solves), stream);
+  function setMix(mixWork: DataView, { form, most, tolerance }: Run): void {
+    const mixed = ['gains', 'next', 'history', 'lasts', 'states', 'done', 'exact', 'iterations', 'changes', 'sums', 'scales', 'units'] as const; // prettier-ignore
+    for (const name of mixed) mixWork.setBigUint64(MIX_WORK[name], memory[name].pointer, true);
     mixWork.setFloat64(MIX_WORK.tolerance, tolerance, true);
     mixWork.setInt32(MIX_WORK.stations, stations, true);
     mixWork.setInt32(MIX_WORK.most, most, true);
     mixWork.setInt32(MIX_WORK.form, form, true);
+  }
+  function step(run: Run): void {
+    const { solves, form } = run;
+    const names = ['pairs', 'gains', 'next', 'sums', 'done', 'exact', 'ratios'] as const;
+    fullStep.set([...pointersOf(...names), solves, stations, form]);
+    fullStep.launch(rowsShape(stations, solves), stream);
+    setMix(fullMix.argument(0).view, run);
     fullMix.launch({ grid: [solves, 1], threads: MIX_THREADS }, stream);
   }
-  /** Until every solve is done; why each is. */
-  async function iterate(run: Run): Promise<Int32Array> {
+  /** From memory, until every solve is done or paused. */
+  async function iterate(run: Run): Promise<void> {
     for (let number = 1; ; number++) {
       step(run);
       if (number % STEPS_AT_ONCE !== 0 && number < run.most) continue;
       const flags = await receive(memory.done, new Int32Array(run.solves));
-      if (flags.every((flag) => flag !== 0)) return flags;
+      if (flags.every((flag) => flag !== 0)) return;
     }
   }
-  /** What all stations of each solve share, at its gains. */
-  async function commonOf(solves: number): Promise<CommonNormal[]> {
+  const chips = new Map<string, FullChip | undefined>();
+  async function chipFor(form: ModelForm, rule: IterationRule['kind']): Promise<FullChip | undefined> {
+    if (options.hold === 'memory') return undefined;
+    const name = `${form} ${rule}`;
+    if (!chips.has(name)) {
+      const { pairs, ratios, sums } = memory;
+      const pointers = { pairs: pairs.pointer, ratios: ratios.pointer, sums: sums.pointer };
+      const chip = await prepareFullChip(
+        backend,
+        { stations, solves: atOnce, form },
+        rule,
+        pointers,
+        options.variant,
+      );
+      chips.set(name, chip && closers.keep(chip));
+    }
+    return chips.get(name);
+  }
+  /** What all stations of each solve share, at its gains; whether any goes on. */
+  async function fit({ solves, most, tolerance, form }: Run): Promise<boolean> {
     const names = ['data', 'model', 'weights', 'gains', 'sums', 'scales', 'units', 'parts'] as const;
     commonRows.set([...pointersOf(...names), solves, stations]);
     commonRows.launch(rowsShape(stations, solves), stream);
     commonTotals.set([...pointersOf('parts', 'totals'), stations]);
     commonTotals.launch({ grid: [solves, 1], threads: 96 }, stream);
-    const totals = await receive(memory.totals, new Float64Array(COMMON_SUMS * solves));
-    return Array.from({ length: solves }, (_, k) =>
-      normalFrom(totals.subarray(COMMON_SUMS * k, COMMON_SUMS * (k + 1))),
-    );
+    fitWork.setFloat64(FIT_WORK.tolerance, tolerance, true);
+    fitWork.setInt32(FIT_WORK.most, most, true);
+    fullFit.launch({ grid: [solves, 1], threads: 32 }, stream);
+    const how = await receive(memory.how, new Int32Array(solves));
+    if (how.every((one) => one === 0)) return false;
+    const resumed = ['gains', 'turns', 'amends', 'how', 'iterations', 'states', 'done'] as const;
+    fullResume.set([...pointersOf(...resumed), stations, form]);
+    fullResume.launch({ grid: [solves, 1], threads: MIX_THREADS }, stream);
+    return true;
+  }
+  /** Sizes of data, model and gains, gains in units of their own; the form that fits all pairs. */
+  async function size(solves: number): Promise<ModelForm> {
+    session.call('cuMemsetD8Async', memory.largest.pointer, 0, solves * 16, stream.handle);
+    session.call('cuMemsetD8Async', memory.forms.pointer, 0, solves * 4, stream.handle);
+    const sources = ['data', 'model', 'weights', 'largest', 'forms'] as const;
+    largestOf.set([...pointersOf(...sources), solves, stations]);
+    largestOf.launch(sizesShape(stations, solves), stream);
+    scaleSolves.set([...pointersOf('largest', 'gains', 'scales', 'ratios', 'units'), stations]);
+    scaleSolves.launch({ grid: [solves, 1], threads: 256 }, stream);
+    const forms = await receive(memory.forms, new Int32Array(solves));
+    return Math.max(...forms) as ModelForm;
   }
 
   let launchAgain: (iterations: number) => void = () => undefined;
+  let description = 'not solved yet';
 
   async function solveSome(batch: FullBatch, first: number, solves: number): Promise<void> {
     const part = (values: Float64Array, each: number): Float64Array =>
@@ -154,19 +222,16 @@ async function makeSolver(
       weights: part(batch.weights, baselines),
       gains: part(batch.gains, 8 * stations),
     };
-    const sizes = scalesOf(own, solves);
+    await send(memory.data, own.data);
+    await send(memory.model, own.model);
+    await send(memory.weights, own.weights);
+    await send(memory.gains, own.gains);
     const run: Run = {
-      ...{ solves, form: sizes.form },
+      ...{ solves, form: await size(solves) },
       ...(rule.kind === 'fixed'
         ? { most: rule.count, tolerance: -1 }
         : { most: rule.most, tolerance: rule.tolerance }),
     };
-    await send(memory.data, own.data);
-    await send(memory.model, own.model);
-    await send(memory.weights, own.weights);
-    await send(memory.scales, sizes.scales);
-    await send(memory.ratios, sizes.ratios);
-    await send(memory.units, sizes.units);
     const unlearnt = new DataView(new ArrayBuffer(solves * MIX_STATE.bytes));
     for (let k = 0; k < solves; k++)
       unlearnt.setFloat64(k * MIX_STATE.bytes + MIX_STATE.leastChange, FAR, true);
@@ -174,55 +239,43 @@ async function makeSolver(
     await send(memory.done, new Int32Array(solves));
     await send(memory.exact, new Int32Array(solves));
     await send(memory.iterations, new Int32Array(solves));
-    await send(
-      memory.gains,
-      own.gains.map((value, n) => value / sizes.units[Math.floor(n / (8 * stations))]),
-    );
     const names = ['data', 'model', 'weights', 'scales', 'pairs'] as const;
     makePairs.set([...pointersOf(...names), solves, stations, run.form]);
     makePairs.launch(pairsShape(stations, solves), stream);
-    const changes = new Float64Array(solves);
-    let common: CommonNormal[] = [];
-    let ran = new Int32Array(solves);
-    for (;;) {
-      const flags = await iterate(run);
-      changes.set(await receive(memory.changes, new Float64Array(solves)));
-      ran = await receive(memory.iterations, new Int32Array(solves));
-      common = await commonOf(solves);
-      const fits = common.map(fitCommon);
-      const how = fits.map(({ size }, k) => {
-        if (flags[k] === PAUSED) return 1;
-        if (flags[k] !== SETTLED || !(size >= MOST_TOLERANCES * run.tolerance)) return 0;
-        changes[k] = size;
-        return ran[k] < run.most ? 2 : 0;
-      });
-      if (how.every((one) => one === 0)) break;
-      await send(memory.turns, Float64Array.from(fits.flatMap(({ turn }) => [...turn])));
-      await send(memory.amends, Float64Array.from(fits.flatMap(({ amends }) => [...amends])));
-      await send(memory.how, Int32Array.from(how));
-      const names = ['gains', 'turns', 'amends', 'how', 'iterations', 'states', 'done'] as const;
-      fullResume.set([...pointersOf(...names), stations, run.form]);
-      fullResume.launch({ grid: [solves, 1], threads: MIX_THREADS }, stream);
-    }
+    const chip = await chipFor(run.form, rule.kind);
+    const { waves = 0 } = chip?.plan ?? {};
+    description = chip ? `on the chip, ${waves} ${waves === 1 ? 'wave' : 'waves'}` : 'from memory';
+    const launchChip = (of: Run): void => chip?.launch(solves, (view) => { setMix(view, of); }); // prettier-ignore
+    do {
+      if (chip) launchChip(run);
+      else await iterate(run);
+    } while (await fit(run));
     launchAgain = (iterations) => {
       for (const { pointer } of [memory.done, memory.exact, memory.iterations])
         session.call('cuMemsetD8Async', pointer, 0, solves * 4, stream.handle);
-      for (let number = 0; number < iterations; number++)
-        step({ ...run, most: iterations + 1, tolerance: -1 });
+      const again: Run = { ...run, most: iterations, tolerance: -1 };
+      if (chip && rule.kind === 'fixed') launchChip(again);
+      else for (let number = 0; number < iterations; number++) step({ ...again, most: iterations + 1 });
     };
+    const units = await receive(memory.units, new Float64Array(solves));
     const found = await receive(memory.next, new Float64Array(8 * solves * stations));
-    found.forEach((value, n) => {
-      own.gains[n] = value * sizes.units[Math.floor(n / (8 * stations))];
-    });
-    ran.forEach((made, k) => {
-      batch.iterationsRun[first + k] = made;
-      batch.lastChange[first + k] = changes[k];
-      batch.commonNormal.set(common[k].normal, 64 * (first + k));
-      batch.commonVariance[first + k] = common[k].variance;
-    });
+    const before = await receive(memory.gains, new Float64Array(8 * solves * stations));
+    const changes = await receive(memory.changes, new Float64Array(solves));
+    const ran = await receive(memory.iterations, new Int32Array(solves));
+    part(batch.commonNormal, 64).set(await receive(memory.normals, new Float64Array(64 * solves)));
+    part(batch.commonVariance, 1).set(await receive(memory.variances, new Float64Array(solves)));
+    for (let k = 0; k < solves; k++) {
+      const range = [8 * k * stations, 8 * (k + 1) * stations] as const;
+      const gains = found.subarray(...range);
+      batch.iterationsRun[first + k] = ran[k];
+      batch.lastChange[first + k] =
+        rule.kind === 'fixed' ? relativeChange(before.subarray(...range), gains) : changes[k];
+      for (let n = 0; n < gains.length; n++) own.gains[range[0] + n] = gains[n] * units[k];
+    }
   }
 
   return {
+    description: () => description,
     launchAgain: (iterations) => {
       launchAgain(iterations);
     },
@@ -232,41 +285,4 @@ async function makeSolver(
     },
     close: () => closers.close(),
   };
-}
-
-/**
- * With G = γ G′, V′ = σ V and M′ = μ M: G′ = N′ D′⁻¹ · μ/(σ γ²), the largest of each near 1. scales : [k][σ, μ].
- */
-function scalesOf(
-  { data, model, weights, gains }: Pick<FullBatch, 'data' | 'model' | 'weights' | 'gains'>,
-  solves: number,
-): {
-  readonly scales: Float64Array;
-  readonly ratios: Float64Array;
-  readonly units: Float64Array;
-  /** That fits all pairs. */
-  readonly form: ModelForm;
-} {
-  const baselines = weights.length / solves;
-  const each = gains.length / solves;
-  const scales = new Float64Array(2 * solves);
-  const ratios = new Float64Array(solves);
-  const units = new Float64Array(solves);
-  const forms = Array.from({ length: solves }, (_, k) => formOf({ model, weights, solves }, k));
-  for (let k = 0; k < solves; k++) {
-    let [sigma, mu, gamma] = [0, 0, 0];
-    for (let b = k * baselines; b < (k + 1) * baselines; b++) {
-      if (weights[b] === 0) continue;
-      const root = Math.sqrt(weights[b]);
-      for (let n = 8 * b; n < 8 * b + 8; n++) {
-        sigma = Math.max(sigma, root * Math.abs(data[n]));
-        mu = Math.max(mu, root * Math.abs(model[n]));
-      }
-    }
-    for (let n = k * each; n < (k + 1) * each; n++) gamma = Math.max(gamma, Math.abs(gains[n]));
-    scales.set([1 / (sigma || 1), 1 / (mu || 1)], 2 * k);
-    units[k] = gamma || 1;
-    ratios[k] = scales[2 * k + 1] / scales[2 * k] / units[k] ** 2;
-  }
-  return { scales, ratios, units, form: forms.reduce<ModelForm>((a, b) => (a > b ? a : b), 0) };
 }

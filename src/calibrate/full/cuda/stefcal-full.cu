@@ -2,9 +2,9 @@
 //
 //   pairs : [k][i][numbers of the pair][column] float32, both triangles, COLUMNS = stations rounded up to 4. By the model's form:
 //           0 unpolarised, M = m 1: A = V m* as two float4 (its rows), |m|^2;                     9 numbers
-//           1 diagonal, M = diag(m, n): V m*, V n* as four float4, (|m|^2, |n|^2, m n*);         20
+//           1 diagonal, M = diag(m, n): V as two float4, (m, n);                                 12
 //           2 general: V and M as four float4;                                                   16
-//           all times the pair's weight (general: its root), scaled
+//           all times the root of the pair's weight (unpolarised: its weight), scaled
 //   gains, next : [k][i][8] float64; `fullStep` reads gains and writes next, `fullMix` takes both to the next gains
 //   sums  : [k][i][12] float64, N as eight numbers, D as 00, 11, 01 re, 01 im, of `gains`
 //
@@ -13,7 +13,7 @@
 #include "integers.cuh"
 
 constexpr int UNPOLARISED = 0, DIAGONAL = 1, GENERAL = 2;
-__device__ __forceinline__ int numbersOf(int form) { return form == UNPOLARISED ? 9 : form == DIAGONAL ? 20 : 16; }
+__device__ __forceinline__ int numbersOf(int form) { return form == UNPOLARISED ? 9 : form == DIAGONAL ? 12 : 16; }
 __device__ __forceinline__ int64_t columnsOf(int stations) { return (stations + 3) / 4 * 4; }
 
 // a conj(b)
@@ -29,23 +29,20 @@ __device__ __forceinline__ void writePair(float *row, int64_t columns, int64_t j
                                           const double2 (&m)[4], double weight, double ofData, double ofModel,
                                           int form) {
   float4 *four = (float4 *)row + j;
-  const double product = weight * ofData * ofModel, power = weight * ofModel * ofModel;
-  if (form == GENERAL) {
-    const double root = sqrt(weight);
-    four[0] = narrow(v[0], v[1], root * ofData), four[columns] = narrow(v[2], v[3], root * ofData);
-    four[2 * columns] = narrow(m[0], m[1], root * ofModel), four[3 * columns] = narrow(m[2], m[3], root * ofModel);
+  if (form == UNPOLARISED) {
+    const double product = weight * ofData * ofModel, power = m[0].x * m[0].x + m[0].y * m[0].y;
+    four[0] = narrow(byConjugate(v[0], m[0]), byConjugate(v[1], m[0]), product);
+    four[columns] = narrow(byConjugate(v[2], m[0]), byConjugate(v[3], m[0]), product);
+    row[8 * columns + j] = (float)(power * weight * ofModel * ofModel);
     return;
   }
-  for (int c = 0; c < (form == DIAGONAL ? 2 : 1); ++c) {
-    const double2 of = m[3 * c];
-    four[2 * c * columns] = narrow(byConjugate(v[0], of), byConjugate(v[1], of), product);
-    four[(2 * c + 1) * columns] = narrow(byConjugate(v[2], of), byConjugate(v[3], of), product);
+  const double root = sqrt(weight);
+  four[0] = narrow(v[0], v[1], root * ofData), four[columns] = narrow(v[2], v[3], root * ofData);
+  if (form == DIAGONAL) {
+    four[2 * columns] = narrow(m[0], m[3], root * ofModel);
+  } else {
+    four[2 * columns] = narrow(m[0], m[1], root * ofModel), four[3 * columns] = narrow(m[2], m[3], root * ofModel);
   }
-  const double first = m[0].x * m[0].x + m[0].y * m[0].y, second = m[3].x * m[3].x + m[3].y * m[3].y;
-  if (form == DIAGONAL)
-    four[4 * columns] = narrow(make_double2(first, second), byConjugate(m[0], m[3]), power);
-  else
-    row[8 * columns + j] = (float)(first * power);
 }
 
 // data, model : [k][b][8] float64; weights : [k][b]; scales : [k][2], what V and M are multiplied by.
@@ -118,9 +115,10 @@ __device__ __forceinline__ void sumRow(const float *row, const double *before, i
       const double2 from = ((const double2 *)before)[4 * j + e];
       g[e] = {(Real)from.x, (Real)from.y};
     }
+    Pair<Real> v[4], z[4] = {};
+    widen(v, four[j], four[columns + j]);
     if constexpr (FORM == GENERAL) {
-      Pair<Real> v[4], m[4], z[4] = {};
-      widen(v, four[j], four[columns + j]);
+      Pair<Real> m[4];
       widen(m, four[2 * columns + j], four[3 * columns + j]);
 #pragma unroll
       for (int e = 0; e < 4; ++e) m[e].im = -m[e].im;  // Z = G_j M^H
@@ -131,43 +129,31 @@ __device__ __forceinline__ void sumRow(const float *row, const double *before, i
           add(z[2 * a + b], g[2 * a], m[2 * b]);
           add(z[2 * a + b], g[2 * a + 1], m[2 * b + 1]);
         }
+    } else if constexpr (FORM == DIAGONAL) {
+      const float4 m = four[2 * columns + j];
 #pragma unroll
-      for (int a = 0; a < 2; ++a)
-#pragma unroll
-        for (int b = 0; b < 2; ++b) {
-          add(n[2 * a + b], v[2 * a], z[b]);
-          add(n[2 * a + b], v[2 * a + 1], z[2 + b]);
-        }
-      d00 += z[0].re * z[0].re + z[0].im * z[0].im + z[2].re * z[2].re + z[2].im * z[2].im;
-      d11 += z[1].re * z[1].re + z[1].im * z[1].im + z[3].re * z[3].re + z[3].im * z[3].im;
-      addConjugated(cross, z[0], z[1]);
-      addConjugated(cross, z[2], z[3]);
-    } else {
-      Pair<Real> first[4], second[4];
-      widen(first, four[j], four[columns + j]);
-      if constexpr (FORM == DIAGONAL) widen(second, four[2 * columns + j], four[3 * columns + j]);
-#pragma unroll
-      for (int a = 0; a < 2; ++a)
-#pragma unroll
-        for (int c = 0; c < 2; ++c) {
-          add(n[2 * a], first[2 * a + c], g[2 * c]);
-          add(n[2 * a + 1], FORM == DIAGONAL ? second[2 * a + c] : first[2 * a + c], g[2 * c + 1]);
-        }
-      const Real h00 = g[0].re * g[0].re + g[0].im * g[0].im + g[2].re * g[2].re + g[2].im * g[2].im;
-      const Real h11 = g[1].re * g[1].re + g[1].im * g[1].im + g[3].re * g[3].re + g[3].im * g[3].im;
-      Pair<Real> h01 = {};
-      addConjugated(h01, g[0], g[1]);
-      addConjugated(h01, g[2], g[3]);
-      if constexpr (FORM == DIAGONAL) {
-        const float4 power = four[4 * columns + j];
-        d00 += (Real)power.x * h00, d11 += (Real)power.y * h11;
-        add(cross, Pair<Real>{(Real)power.z, (Real)power.w}, h01);
-      } else {
-        const Real power = (Real)row[8 * columns + j];
-        d00 += power * h00, d11 += power * h11;
-        cross.re += power * h01.re, cross.im += power * h01.im;
+      for (int e = 0; e < 4; e += 2) {
+        add(z[e], g[e], Pair<Real>{(Real)m.x, -(Real)m.y});
+        add(z[e + 1], g[e + 1], Pair<Real>{(Real)m.z, -(Real)m.w});
       }
+    } else {
+#pragma unroll
+      for (int e = 0; e < 4; ++e) z[e] = g[e];  // its products hold the model
     }
+#pragma unroll
+    for (int a = 0; a < 2; ++a)
+#pragma unroll
+      for (int b = 0; b < 2; ++b) {
+        add(n[2 * a + b], v[2 * a], z[b]);
+        add(n[2 * a + b], v[2 * a + 1], z[2 + b]);
+      }
+    const Real power = FORM == UNPOLARISED ? (Real)row[8 * columns + j] : (Real)1;
+    d00 += power * (z[0].re * z[0].re + z[0].im * z[0].im + z[2].re * z[2].re + z[2].im * z[2].im);
+    d11 += power * (z[1].re * z[1].re + z[1].im * z[1].im + z[3].re * z[3].re + z[3].im * z[3].im);
+    Pair<Real> apart = {};
+    addConjugated(apart, z[0], z[1]);
+    addConjugated(apart, z[2], z[3]);
+    cross.re += power * apart.re, cross.im += power * apart.im;
   }
 #pragma unroll
   for (int e = 0; e < 4; ++e) sums[2 * e] = n[e].re, sums[2 * e + 1] = n[e].im;

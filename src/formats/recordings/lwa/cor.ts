@@ -28,6 +28,9 @@ interface CorHeader {
   readonly one: number;
   readonly two: number;
 }
+/** An integration that the file holds less than a thousandth of is not worth its memory. */
+const [SMALL_BYTES, MOST_BYTES_PER_BYTE] = [2 ** 24, 1024];
+
 const corHeader = (view: DataView, at: number): CorHeader => ({
   firstChannel: view.getUint16(at + 12),
   tag: view.getBigUint64(at + 16),
@@ -68,6 +71,13 @@ export async function openCor(
     Math.ceil(file.sizeBytes / shape.frameBytes),
   );
   const baselines = baselineCount(stations);
+  const valuesBytes = 8 * 2 * POLARISATIONS ** 2 * channels * baselines;
+  if (valuesBytes > SMALL_BYTES + MOST_BYTES_PER_BYTE * file.sizeBytes)
+    refuse(
+      path,
+      `holds ${file.sizeBytes} bytes of integrations that would take ${valuesBytes} each`,
+      `it is cut short; or name the telescope of its stands with --telescope (${telescope.name} has ${stations})`,
+    );
   const samples = Math.round(durationS * CHANNEL_WIDTH_HZ);
   const frequenciesHz = Float64Array.from(
     { length: channels },

@@ -76,6 +76,7 @@ export function prepareCpuWideImager(plan: WidePlan, { native }: CpuBackend): Wi
   const collector = plan.planesHeld < plan.w.planes ? collectRows(pass) : undefined;
   return {
     plan,
+    method: 'gridded',
     accumulate: async (rows) => {
       checkRows(rows);
       await (collector ? collector.add(rows) : pass(rows));

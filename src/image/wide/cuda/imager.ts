@@ -298,6 +298,7 @@ async function makeImager(plan: WidePlan, backend: CudaBackend, closers: Closers
 
   return {
     plan,
+    method: 'gridded',
     steps: {
       sort: sortRows,
       grid: gridSorted,

@@ -54,13 +54,12 @@ async function prepare(settings: LiveCardSettings, closers: Closers): Promise<Ca
   const frame = skyFrame(telescope.site, settings.about);
   const shape = shapeOf(ring);
   const { type, channels, inputs } = shape;
-  // An image by the direct road has one count of a pair of stations.
-  const gapsCover = imaging?.road === 'direct' ? 'stations' : 'inputs';
   const judged =
     settings.kurtosis &&
     kurtosisPlan(
       settings.kurtosis,
-      { type, channels, inputs, polarisations, gapsCover },
+      // Counts on the card are of pairs of stations.
+      { type, channels, inputs, polarisations, gapsCover: 'stations' },
       settings.flaggedInputs,
     );
   const plan = {
@@ -148,7 +147,7 @@ async function prepare(settings: LiveCardSettings, closers: Closers): Promise<Ca
     }),
   };
   say(
-    `the chain stays on the card: packets turned there${flagger ? ', interference judged by sums that come down' : ''}${first ? `, ${first.imager.description}` : ''}; ` +
+    `the chain stays on the card: packets turned there${flagger ? ', interference judged by sums that come down, and whole stations taken' : ''}${first ? `, ${first.imager.description}` : ''}; ` +
       `${ring.blocks} blocks of the ring`,
   );
   return {

@@ -1,0 +1,89 @@
+/**
+ * Whether pairs determine the stations' matrices at all. Along a tree of pairs every G follows from one of them, X; each pair
+ * beyond the tree closes a loop and asks something of X:
+ *
+ *   an odd loop     Xᴴ A X = B    A of the model around the loop, B of the data. With X also C X fits, C = A⁻ᴴ A: of a general
+ *                                 model a phase and one number more stay open, of M = m·1 (A a number) a rotation U, which all
+ *                                 stations share (common.ts)
+ *   an even loop    X⁻¹ A X = B   leaves the size of X open at least
+ *
+ * Two loops, one of them odd, leave the phase alone. Three stations have one: their 24 numbers for 23 unknowns look enough, and
+ * hold 22. Nothing that all stations share tells of it, so such data are refused.
+ */
+import { baselineIndex } from '../../core/axes.js';
+import { refuse } from '../../core/errors.js';
+import type { ModelForm } from './plan.js';
+
+export interface Loops {
+  readonly stations: number;
+  readonly pairs: number;
+  /** Of stations without a pair between them. */
+  readonly groups: number;
+  /** Pairs beyond a tree, all groups together. */
+  readonly loops: number;
+  /** Whether one of them has an odd number of stations, in every group. */
+  readonly isOdd: boolean;
+}
+
+/** Of the stations that have a pair; autocorrelations are none. */
+export function loopsOf(stations: number, isPair: (b: number) => boolean): Loops {
+  const neighbours: number[][] = Array.from({ length: stations }, () => []);
+  let pairs = 0;
+  for (let i = 0; i < stations; i++)
+    for (let j = 0; j < i; j++) {
+      if (!isPair(baselineIndex(i, j))) continue;
+      neighbours[i].push(j);
+      neighbours[j].push(i);
+      pairs++;
+    }
+  /** Parity of the way from the group's first station. */
+  const parity = new Map<number, number>();
+  let groups = 0;
+  let oddGroups = 0;
+  for (let first = 0; first < stations; first++) {
+    if (parity.has(first) || neighbours[first].length === 0) continue;
+    groups++;
+    parity.set(first, 0);
+    const queue = [first];
+    let isOdd = false;
+    for (let s = queue.pop(); s !== undefined; s = queue.pop()) {
+      const own = parity.get(s) ?? 0;
+      for (const other of neighbours[s]) {
+        const known = parity.get(other);
+        if (known === own) isOdd = true;
+        if (known !== undefined) continue;
+        parity.set(other, 1 - own);
+        queue.push(other);
+      }
+    }
+    if (isOdd) oddGroups++;
+  }
+  return {
+    ...{ stations: parity.size, pairs, groups },
+    loops: pairs - parity.size + groups,
+    isOdd: oddGroups === groups,
+  };
+}
+
+/** The refusal where pairs leave more open than what all stations share. */
+export function undetermined(where: string, form: ModelForm, loops: Loops): (() => never) | undefined {
+  const { stations, pairs, groups, isOdd } = loops;
+  if (groups > 1)
+    return () =>
+      refuse(
+        where,
+        `the stations fall into ${groups} groups without a pair between them, so that nothing relates their matrices`,
+        'leave out fewer baselines (--min-baseline), or flag the stations of all groups but one',
+      );
+  // The model's part in X: of m·1 one odd loop suffices.
+  const needed = form === 0 ? 1 : 2;
+  if (isOdd && loops.loops >= needed) return undefined;
+  return () =>
+    refuse(
+      where,
+      `${stations} stations with ${pairs} pairs leave their matrices open: others fit the same data as well`,
+      form === 0
+        ? 'keep three stations that all have pairs with each other (flag fewer, leave out fewer baselines), or solve without --polarisation full'
+        : 'keep four stations that all have pairs with each other (flag fewer, leave out fewer baselines), or solve without --polarisation full',
+    );
+}
