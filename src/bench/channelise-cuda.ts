@@ -9,7 +9,7 @@ import { spectraSizeBytes, voltageSizeBytes, type SpectraType, type VoltageType 
 import type { Closers } from '../core/closing.js';
 import type { BenchCase, PreparedCase } from './bench.js';
 import { cardContestant, SECONDS_PER_TURN } from './correlate-cuda.js';
-import { benchDelays, MOST_DELAY } from './delays.js';
+import { benchDelays, MOST_DELAY } from './tracking/delays.js';
 import type { Contestant } from './measure.js';
 
 interface Size {

@@ -16,7 +16,7 @@ import { planChannelise, prepareChanneliser, type ChannelisePlan } from '../chan
 import { threadsOf, type BenchCase, type KernelBench, type PreparedCase } from './bench.js';
 import { scriptCeiling } from './ceiling.js';
 import { cudaChanneliseCases } from './channelise-cuda.js';
-import { benchDelays, MOST_DELAY } from './delays.js';
+import { benchDelays, MOST_DELAY } from './tracking/delays.js';
 import type { Contestant } from './measure.js';
 import { callPeer, type Peers } from './peers.js';
 

@@ -12,7 +12,7 @@ import { imageBench } from './image.js';
 import { kurtosisBench } from './kurtosis.js';
 import { receiveBench } from './receive.js';
 import { seriesBench } from './series.js';
-import { turnBench } from './turn.js';
+import { turnBench } from './tracking/turn.js';
 import { wideBench } from './wide.js';
 
 export { runCase, type BenchCase, type BenchRow, type KernelBench } from './bench.js';

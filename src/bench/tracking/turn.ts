@@ -1,15 +1,15 @@
 /** The X-engine of channelised recordings whose delays are tracked; the peer is the same without turning. */
-import type { HostBackend } from '../backend/backend.js';
-import { cpuCeilings } from '../backend/cpu/ceilings.js';
-import { planTurning, prepareTurner } from '../channelise/index.js';
-import { allocateSpectra, type SpectraType } from '../core/axes.js';
-import type { Closers } from '../core/closing.js';
-import { randomStream } from '../core/random.js';
-import { planCorrelation, prepareCorrelator } from '../correlate/index.js';
-import { delayModels, type DelayLaw } from '../delay/index.js';
-import { threadsOf, type BenchCase, type KernelBench, type PreparedCase } from './bench.js';
-import { scriptCeiling } from './ceiling.js';
-import type { Contestant, Work } from './measure.js';
+import type { HostBackend } from '../../backend/backend.js';
+import { cpuCeilings } from '../../backend/cpu/ceilings.js';
+import { planTurning, prepareTurner } from '../../channelise/index.js';
+import { allocateSpectra, type SpectraType } from '../../core/axes.js';
+import type { Closers } from '../../core/closing.js';
+import { randomStream } from '../../core/random.js';
+import { planCorrelation, prepareCorrelator } from '../../correlate/index.js';
+import { delayModels, type DelayLaw } from '../../delay/index.js';
+import { threadsOf, type BenchCase, type KernelBench, type PreparedCase } from '../bench.js';
+import { scriptCeiling } from '../ceiling.js';
+import type { Contestant, Work } from '../measure.js';
 
 interface Size {
   readonly stations: number;

@@ -1,6 +1,6 @@
 /** Delays for the bench: inputs far apart under a turning sky, as whole samples and phases. */
-import { delayModels, spectrumDelays, type RunDelays } from '../delay/index.js';
-import type { ChannelisePlan } from '../channelise/index.js';
+import { delayModels, spectrumDelays, type RunDelays } from '../../delay/index.js';
+import type { ChannelisePlan } from '../../channelise/index.js';
 
 /** Whole samples either way. */
 export const MOST_DELAY = 1000;
