@@ -70,8 +70,8 @@ function check(title, value, most) {
  * @property {number} pixels
  * @property {number} cellDeg
  * @property {string} [pol]
- * @property {'ms' | 'joint'} [as] `joint` where the parallel hands' weights differ: we weigh their mean by 2/(1/a + 1/b), WSClean
- *   by the lesser of the two
+ * @property {'ms' | 'joint'} [as] `joint` where the parallel hands' weights differ: we weigh their mean by 2/(1/a + 1/b), and a hand
+ *   alone by half its weight, WSClean by the lesser of the two
  */
 
 /**
@@ -206,7 +206,7 @@ try {
   if (data === undefined) console.log('real files are not compared: set CORELLA_TEST_DATA to their folder');
   /** @type {readonly (readonly [string, string, Field])[]} */
   const real = [
-    ['AAVS2', 'ska-low/aavs2_chan204_20230823T055556.uvfits', { pixels: 160, cellDeg: 0.5 }],
+    ['AAVS2', 'ska-low/aavs2_chan204_20230823T055556.uvfits', { pixels: 160, cellDeg: 0.5, as: 'joint' }],
     ['EDA2', 'ska-low/eda2_correlation_burst_204_20211211_14373_0.hdf5', { pixels: 160, cellDeg: 0.5 }],
     ['LWA1', 'fitsidi/lsl-idi-test.fits', { pixels: 400, cellDeg: 0.25, pol: 'xx' }],
     ['MWA, MWAX', 'mwa/1320409688_20211108122750_mini_ch137_000.fits', { pixels: 1200, cellDeg: 0.015 }],

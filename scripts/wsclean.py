@@ -1,8 +1,8 @@
 # Beside test-wsclean.js and the bench of wide images: a UVFITS or rows of our own as a Measurement Set, by astropy and
 # casacore alone, and images compared pixel by pixel.
 #   ms UVFITS OUT.ms              every group as it is stored: uvw in metres, V of (antenna 1, antenna 2)
-#   joint UVFITS OUT.ms           the same, both parallel hands with the weight of their mean, 2 / (1/a + 1/b): WSClean weighs
-#                                 Stokes I by the lesser of the two
+#   joint UVFITS OUT.ms           the same, both parallel hands with the weight of their mean, 2 / (1/a + 1/b), and a hand alone
+#                                 for both with half its own: WSClean weighs Stokes I by the lesser of the two
 #   rows ROWS OUT.ms              rows and channels (int64), frequencies, uvw (float64), visibilities (complex64)
 #   compare OURS THEIRS           prints the largest difference over the peak, where both have a value
 #   peaks IMAGE RA DEC ...        the brightest pixel within two of each place, one a line
@@ -113,7 +113,13 @@ def uvfits_to_ms(path, out, joint=False):
     if joint:
         both = (weights[..., 0] > 0) & (weights[..., -1] > 0)
         ones = np.where(both[..., None], weights, 1)
-        weights[..., 0] = weights[..., -1] = np.where(both, 2 / (1 / ones[..., 0] + 1 / ones[..., -1]), 0)
+        alone = np.maximum(weights[..., 0], weights[..., -1])
+        # A hand alone stands for both.
+        for lost, kept in ((0, -1), (-1, 0)):
+            lone = (weights[..., lost] <= 0) & (weights[..., kept] > 0)
+            data[..., lost, :2] = np.where(lone[..., None], data[..., kept, :2], data[..., lost, :2])
+        weights[..., 0] = weights[..., -1] = np.where(
+            both, 2 / (1 / ones[..., 0] + 1 / ones[..., -1]), np.maximum(alone, 0) / 2)
     antennas = hdus['AIPS AN'].data
     # Whole seconds would do: WSClean reads uvw, not times.
     times = 5e9 + np.unique(groups.par('DATE')[cross], return_inverse=True)[1].astype(float)

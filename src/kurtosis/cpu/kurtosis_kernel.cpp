@@ -4,27 +4,17 @@
 #include <cstring>
 
 #include "backend/cpu/vector.h"
+#include "kurtosis/cpu/kurtosis_lines.h"
 
 #if defined(__aarch64__)
 #include <arm_neon.h>
+#elif defined(__AVX2__)
+#include "kurtosis/cpu/kurtosis_avx.h"
 #endif
 
 namespace corella {
 namespace CORELLA_LEVEL {
 namespace {
-
-/** A line of a tile: four samples of sixteen inputs, real parts; the imaginary ones lie a plane further. */
-constexpr int64_t LINE = 4 * TILE_INPUTS;
-
-inline const int8_t *lineAt(const int8_t *tiles, int64_t line) {
-  return tiles + line / TILE_INPUTS * TILE_BYTES + line % TILE_INPUTS * LINE;
-}
-
-/** From a line to the last of its tile, or to the end: lines of one tile follow on each other. */
-inline int64_t linesOfTile(int64_t line, int64_t end) {
-  const int64_t next = (line / TILE_INPUTS + 1) * TILE_INPUTS;
-  return next < end ? next : end;
-}
 
 #if defined(__ARM_FEATURE_DOTPROD)
 
@@ -95,7 +85,7 @@ void sumNibbles(const int8_t *tiles, int64_t first, int64_t end, double *sums) {
   }
 }
 
-#else
+#elif !defined(__AVX2__)
 
 // A power is at most 2·128² = 2¹⁵ and fits 16 bits; three of their squares fit 32. So squares are added three lines at a
 // time in 32 bits, and those sums in 64.
