@@ -91,6 +91,20 @@ void sumNibbles(const int8_t *tiles, int64_t first, int64_t end, double *sums) {
 // time in 32 bits, and those sums in 64.
 constexpr int64_t LINES_AT_ONCE = 3;
 
+/** The four samples of each input in a line. */
+template <class Square>
+inline void addSamples(const uint32_t (&s1)[LINE], const Square (&s2)[LINE], double *sums) {
+  for (int64_t input = 0; input < TILE_INPUTS; input++) {
+    uint64_t power = 0, square = 0;
+    for (int64_t k = 4 * input; k < 4 * input + 4; k++) {
+      power += s1[k];
+      square += s2[k];
+    }
+    sums[2 * input] = static_cast<double>(power);
+    sums[2 * input + 1] = static_cast<double>(square);
+  }
+}
+
 #if defined(__aarch64__)
 
 /** Eight inputs of the lines [first, end): the half of each line that `half` names. */
@@ -153,15 +167,7 @@ void sumIntegers(const int8_t *tiles, int64_t first, int64_t end, double *sums) 
     }
     for (int64_t k = 0; k < LINE; k++) s2[k] += squares[k];
   }
-  for (int64_t input = 0; input < TILE_INPUTS; input++) {
-    uint64_t power = 0, square = 0;
-    for (int64_t k = 4 * input; k < 4 * input + 4; k++) {
-      power += s1[k];
-      square += s2[k];
-    }
-    sums[2 * input] = static_cast<double>(power);
-    sums[2 * input + 1] = static_cast<double>(square);
-  }
+  addSamples(s1, s2, sums);
 }
 
 #endif
@@ -186,15 +192,7 @@ void sumNibbles(const int8_t *tiles, int64_t first, int64_t end, double *sums) {
       s2[k] += squares[k];
     }
   }
-  for (int64_t input = 0; input < TILE_INPUTS; input++) {
-    uint64_t power = 0, square = 0;
-    for (int64_t k = 4 * input; k < 4 * input + 4; k++) {
-      power += s1[k];
-      square += s2[k];
-    }
-    sums[2 * input] = static_cast<double>(power);
-    sums[2 * input + 1] = static_cast<double>(square);
-  }
+  addSamples(s1, s2, sums);
 }
 
 #endif
