@@ -42,7 +42,9 @@ import {
   MOST_LINES,
   refuseNoCrossHand,
   refuseNoneConverged,
+  reasonText,
   summarise,
+  unsolvedLines,
   unconvergedLine,
 } from './report/calibration-report.js';
 import { fullFacts, fullLines, refuseOpenFrame } from './report/full-lines.js';
@@ -202,7 +204,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
       ...oddInputs.map(({ name, level, by }) => `${name} (${by} ${level.toPrecision(2)} times the middle)`),
       ...summary.leftOut
         .filter(({ reason }) => reason !== 'flagged')
-        .map(({ station, reason }) => `${telescope.stations[station].name} (${reason})`),
+        .map(({ station, reason }) => `${telescope.stations[station].name} (${reasonText(reason)})`),
     ];
     terminal.result(
       {
@@ -242,11 +244,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
           ? crossHandLines(calibration, feeds)
           : fullLines(calibration)),
         ...choiceLines(choice, options.integration),
-        ...(summary.solvesWithoutData > 0
-          ? [
-              `${summary.solvesWithoutData} more have no data and no gains: all of a channel or a feed is flagged or missing`,
-            ]
-          : []),
+        ...unsolvedLines(summary),
         ...left.slice(0, MOST_LINES).map((one) => `left out: ${one}`),
         ...(left.length > MOST_LINES ? [`left out: ${left.length - MOST_LINES} more; --json lists all`] : []),
       ],
