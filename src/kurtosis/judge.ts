@@ -14,7 +14,7 @@ import type { PowerShape } from './limits.js';
 import { Offences } from './offences.js';
 import { LEAST_SPECTRA, LimitBook, type KurtosisPlan } from './plan.js';
 import type { RoundedCurve } from './rounded.js';
-import { allocateScreened, GROUP, OUTSIDE, PAIR_OUTSIDE, screen, type Screened } from './screen.js';
+import { allocateScreened, GROUP, screen, type Screened } from './screen.js';
 import { Together } from './together.js';
 import { ABOVE, BELOW, isAlone, offsetOf, PAIRED, TOGETHER, UNJUDGED, verdictOf } from './verdicts.js';
 
@@ -75,9 +75,14 @@ export class Judge {
       const seen = screened ?? this.screen(fencing, sums);
       if (present) this.marked.addMissing(edges, seen, present);
       const marked = this.marked.find(seen, windows);
-      const block = {
-        ...{ edges, sums, present, fencing, screened: seen },
-        ...{ marked, outside: this.marked.outside, offences },
+      const block: JudgedBlock = {
+        edges,
+        sums,
+        present,
+        fencing,
+        screened: seen,
+        marked,
+        offences,
       };
       this.judgeWindows(block);
       this.judgePairs(block);
@@ -151,11 +156,11 @@ export class Judge {
   private judgeWindows(block: JudgedBlock): void {
     const { channels } = this.plan;
     const { groups } = this.offences;
-    const { marked, outside, screened } = block;
-    for (const at of marked) {
-      if ((screened.groupMarks[at] & OUTSIDE) === 0) continue;
-      const row = (at / groups) | 0;
-      this.judgeInputs(block, (row / channels) | 0, row, at - row * groups, outside[at]);
+    const { count, places, outside } = block.marked;
+    for (let n = 0; n < count; n++) {
+      if (outside[n] === 0) continue;
+      const row = (places[n] / groups) | 0;
+      this.judgeInputs(block, (row / channels) | 0, row, places[n] - row * groups, outside[n]);
     }
   }
 
@@ -182,7 +187,7 @@ export class Judge {
         const isAlone = polarisations === 1 || flaggedInputs[a ^ 1] === 1;
         if (isAlone || (a % 2 === 1 && lastSilent === a - 1)) this.stations.drop(window, row);
         lastSilent = a;
-      } else if (verdict !== 0) this.offences.set(row, a, verdict);
+      } else if (verdict !== 0) this.offences.set(row, group, left & -left, verdict);
     }
   }
 
@@ -190,29 +195,31 @@ export class Judge {
    * Something loud that is on for half of a window looks like noise there: 1/½ − 1 = 1. With the window before or after
    * it does not. So windows that nobody took are judged in pairs too, by one standard deviation more, and both go.
    */
-  private judgePairs({ edges, sums, present, screened, marked }: JudgedBlock): void {
+  private judgePairs({ edges, sums, present, marked }: JudgedBlock): void {
     const { channels, inputs } = this.plan;
-    const { marks, groupMarks } = screened;
     const { offences } = this;
-    const { codes, groups } = offences;
-    for (const place of marked) {
-      if ((groupMarks[place] & PAIR_OUTSIDE) === 0) continue;
-      const row = (place / groups) | 0;
+    const { groups } = offences;
+    const { places, paired, count } = marked;
+    for (let n = 0; n < count; n++) {
+      if (paired[n] === 0) continue;
+      const at = places[n];
+      const row = (at / groups) | 0;
       const w = (row / channels) | 0;
       if (w + 2 >= edges.length) break;
+      const group = at - row * groups;
       const length = edges[w + 2] - edges[w];
-      const first = (place - row * groups) * GROUP;
-      for (let a = first; a < Math.min(inputs, first + GROUP); a++) {
-        const x = row * inputs + a;
+      // Only what neither was taken for alone; a pair's own verdict is told apart.
+      const alone = offences.aloneIn(at) | offences.aloneIn(at + channels * groups);
+      for (let left = paired[n] & ~alone; left !== 0; left &= left - 1) {
+        const x = row * inputs + group * GROUP + lowest(left);
         const y = x + channels * inputs;
-        // Only what neither was taken for alone; a pair's own verdict is told apart.
-        if ((marks[x] & PAIR_OUTSIDE) === 0 || isAlone(codes[x]) || isAlone(codes[y])) continue;
         const spectra = present ? present[x] + present[y] : length;
-        const [s1, s2] = [sums[2 * x] + sums[2 * y], sums[2 * x + 1] + sums[2 * y + 1]];
+        const s1 = sums[2 * x] + sums[2 * y];
+        const s2 = sums[2 * x + 1] + sums[2 * y + 1];
         const verdict = this.verdict(s1, s2, spectra, row - w * channels, 'pair');
         if (!isAlone(verdict)) continue;
-        offences.set(row, a, PAIRED + verdict);
-        offences.set(row + channels, a, PAIRED + verdict);
+        offences.set(row, group, left & -left, PAIRED + verdict);
+        offences.set(row + channels, group, left & -left, PAIRED + verdict);
       }
     }
   }
@@ -239,18 +246,16 @@ export class Judge {
   }
 
   private takeBetweenRows(before: number, row: number, after: number): void {
-    const { inputs } = this.plan;
-    const { bits, codes, asked, groups } = this.offences;
+    const { offences } = this;
+    const { asked, groups } = offences;
     for (let group = 0; group < groups; group++) {
-      let left = asked[group] & ~bits[row * groups + group];
-      if (before !== EDGE) left &= bits[before * groups + group];
-      if (after !== EDGE) left &= bits[after * groups + group];
-      for (; left !== 0; left &= left - 1) {
-        const a = group * GROUP + lowest(left);
-        if (before !== EDGE && !isAlone(codes[before * inputs + a])) continue;
-        if (after !== EDGE && !isAlone(codes[after * inputs + a])) continue;
-        this.offences.set(row, a, PAIRED + codes[(before === EDGE ? after : before) * inputs + a]);
-      }
+      let bits = asked[group] & ~offences.bitsOf(row * groups + group);
+      if (before !== EDGE) bits &= offences.aloneIn(before * groups + group);
+      if (after !== EDGE) bits &= offences.aloneIn(after * groups + group);
+      if (bits === 0) continue;
+      const below = offences.belowIn((before === EDGE ? after : before) * groups + group);
+      if ((bits & ~below) !== 0) offences.set(row, group, bits & ~below, PAIRED + ABOVE);
+      if ((bits & below) !== 0) offences.set(row, group, bits & below, PAIRED + BELOW);
     }
   }
 
@@ -281,28 +286,28 @@ export class Judge {
   }
 
   private offendingStations(row: number): number {
-    const { bits, groups } = this.offences;
+    const { groups } = this.offences;
     const isDual = this.plan.polarisations === 2;
     let offending = 0;
     for (let at = row * groups; at < (row + 1) * groups; at++)
-      offending += countOf(isDual ? eitherOf(bits[at]) : bits[at]);
+      offending += countOf(isDual ? eitherOf(this.offences.bitsOf(at)) : this.offences.bitsOf(at));
     return offending;
   }
 
   /** A row's offending inputs into the lists; how many stations have one. */
   private takeInputs(row: number, ends: { taken: number; offending: number }): number {
     const { inputs, polarisations, takes } = this.plan;
-    const { bits, codes, groups } = this.offences;
-    const { lists } = this;
+    const { offences, lists } = this;
+    const { groups } = offences;
     let offending = 0;
     for (let group = 0; group < groups; group++) {
-      const mine = bits[row * groups + group];
+      const mine = offences.bitsOf(row * groups + group);
       if (mine === 0) continue;
       const first = row * inputs + group * GROUP;
       for (let left = mine; left !== 0; left &= left - 1) {
-        const at = first + lowest(left);
-        lists.codes[ends.offending] = codes[at];
-        lists.offending[ends.offending++] = at;
+        const bit = lowest(left);
+        lists.codes[ends.offending] = offences.codeOf(row * groups + group, bit);
+        lists.offending[ends.offending++] = first + bit;
       }
       const stations = polarisations === 2 ? eitherOf(mine) : mine;
       offending += countOf(stations);
