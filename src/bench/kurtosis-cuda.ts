@@ -12,7 +12,12 @@ import { prepareCudaChanneliser } from '../channelise/on-card.js';
 import { spectraSizeBytes, voltageSizeBytes, type SpectraType } from '../core/axes.js';
 import type { Closers } from '../core/closing.js';
 import { KurtosisTally, planKurtosis, prepareFlagger } from '../kurtosis/index.js';
-import { prepareCardSums } from '../kurtosis/on-card.js';
+import {
+  leaving,
+  multiprocessorsBeside,
+  prepareCardSums,
+  prepareFlaggerBeside,
+} from '../kurtosis/on-card.js';
 import type { BenchCase, PreparedCase } from './bench.js';
 import { cardContestant, SECONDS_PER_TURN } from './correlate-cuda.js';
 
@@ -39,11 +44,15 @@ const BLOCKS_A_RUN = 24;
 /** Waiting ends when the card is idle, and not up to a millisecond later. */
 const EAGER_POLLS = 20_000;
 
+/** The filter and the flagger in turn, side by side, and the flagger's kernels alone, on all of the card and on their part. */
+const PARTS = ['in turn', 'side by side', 'kernels', 'kernels on their part'] as const;
+type Part = (typeof PARTS)[number];
+
 const spectraOf = ({ channels }: Size): number => Math.floor(SAMPLES / INPUTS / channels / WINDOW) * WINDOW;
 
 export const cudaKurtosisCases = (backend: CudaBackend): BenchCase[] =>
   sizes.flatMap((size) =>
-    (['whole', 'on the card'] as const).map((part) => ({
+    PARTS.map((part) => ({
       parameters: { ...size, inputs: INPUTS, window: WINDOW, spectra: spectraOf(size), part },
       unit: 'Gsamples/s',
       scale: 1e9,
@@ -55,7 +64,7 @@ export const cudaKurtosisCases = (backend: CudaBackend): BenchCase[] =>
 async function prepare(
   backend: CudaBackend,
   size: Size,
-  part: 'whole' | 'on the card',
+  part: Part,
   closers: Closers,
 ): Promise<PreparedCase> {
   const { session } = backend;
@@ -67,7 +76,6 @@ async function prepare(
   const usual = planChannelise({ ...options, blockSamples: samples }).gains;
   const gains = typeof usual === 'number' ? usual / 4 : usual;
   const plan = planChannelise({ ...options, gains, blockSamples: samples });
-  const channeliser = closers.keep(await prepareCudaChanneliser(plan, backend));
   const blocks = Array.from({ length: BLOCKS }, () => closers.keep(backend.allocateSpectra(plan.output)));
   const pitchBytes = Math.ceil((samples * voltageSizeBytes(inputType) + 16) / 128) * 128;
   const voltages = closers.keep(session.allocate('voltages', INPUTS * pitchBytes));
@@ -76,14 +84,17 @@ async function prepare(
   const judging = planKurtosis({
     ...{ type: outputType, channels, inputs: INPUTS, polarisations: 2, spectraPerWindow: WINDOW },
   });
+  const beside = multiprocessorsBeside(judging, session.device);
+  const channeliser = closers.keep(await prepareCudaChanneliser(plan, backend));
   const ceilings = closers.keep(await preparePlainCeilings(backend));
   const work = INPUTS * spectra * channels;
-  const filter = (block: CudaSpectraBlock): void => {
-    channeliser.filter({ pointer: voltages.pointer, pitchBytes }, spectra, block);
+  const filter = (block: CudaSpectraBlock, by = channeliser): void => {
+    by.filter({ pointer: voltages.pointer, pitchBytes }, spectra, block);
   };
-  if (part === 'on the card') {
+  if (part === 'kernels' || part === 'kernels on their part') {
     filter(blocks[0]);
-    const sums = closers.keep(await prepareCardSums(judging, backend, blocks[0]));
+    const on = part === 'kernels' ? undefined : beside;
+    const sums = closers.keep(await prepareCardSums(judging, backend, blocks[0], on));
     return {
       ours: cardContestant(session, sums.launch, work),
       ceiling: {
@@ -92,7 +103,11 @@ async function prepare(
       },
     };
   }
-  const flagger = closers.keep(await prepareFlagger(judging, backend));
+  const isBeside = part === 'side by side';
+  const smaller = isBeside
+    ? closers.keep(await prepareCudaChanneliser(plan, leaving(backend, beside)))
+    : channeliser;
+  const flagger = closers.keep(await (isBeside ? prepareFlaggerBeside : prepareFlagger)(judging, backend));
   const tally = new KurtosisTally(judging);
   const idle = closers.keep(session.createEvent());
   const untilIdle = async (): Promise<number> => {
@@ -106,7 +121,7 @@ async function prepare(
       run: async () => {
         for (let n = 0; n < BLOCKS_A_RUN; n++) {
           const block = blocks[n % BLOCKS];
-          filter(block);
+          filter(block, smaller);
           flagger.begin(block);
           if (n + 1 >= BLOCKS) tally.add(await flagger.finish(), 0);
         }

@@ -17,10 +17,23 @@ import { Zeros } from './zeros.js';
 /** The card waits for what is judged, so for some milliseconds nobody sleeps. */
 const EAGER_POLLS = 5000;
 
-export const cudaPowers = (plan: KurtosisPlan, backend: CudaBackend): Promise<PowerEngine> =>
+export interface CudaPowersOptions {
+  /** Multiprocessors that others leave free (beside.ts), where sums run beside them; otherwise they run in turn, on all. */
+  readonly beside?: number;
+}
+
+export const cudaPowers = (
+  plan: KurtosisPlan,
+  backend: CudaBackend,
+  options: CudaPowersOptions = {},
+): Promise<PowerEngine> =>
   preparing(async (closers) => {
     const { session, shop } = backend;
     const { compute, download } = session.streams;
+    const beside =
+      options.beside === undefined ? undefined : { ...session.device, multiprocessors: options.beside };
+    // What is short and waited for goes first where the card has room.
+    const summing = beside ? session.streams.prepare : compute;
     const kernels = await prepareKernels(plan, backend, closers);
     const { zeroPieces } = await shop.prepare(planPowerSums(plan));
     const computed = closers.keep(session.createEvent());
@@ -34,8 +47,8 @@ export const cudaPowers = (plan: KurtosisPlan, backend: CudaBackend): Promise<Po
       fencing: Fencing | undefined,
     ): (() => Promise<Powers>) => {
       const room = rooms[begun++ % ROOMS];
-      kernels.queue(cudaSpectra('kurtosis', given), edges, fencing, room, compute);
-      computed.record(compute);
+      kernels.queue(cudaSpectra('kurtosis', given), edges, fencing, room, summing, beside);
+      computed.record(summing);
       computed.holdBack(download);
       room.bringDown(fencing ? 'all' : 'sums', download);
       return async () => {
