@@ -7,7 +7,7 @@ import { cudaSpectra } from '../../backend/cuda/spectra.js';
 import { preparing } from '../../core/closing.js';
 import type { Fencing } from '../fences.js';
 import type { PowerEngine, Powers } from '../flagger.js';
-import type { KurtosisPlan } from '../plan.js';
+import { windowEdges, type KurtosisPlan } from '../plan.js';
 import type { SpectraBlock } from '../../core/blocks.js';
 import { planPowerSums, ROOMS } from './plan.js';
 import { Room } from './rooms.js';
@@ -46,6 +46,11 @@ export const cudaPowers = (
       edges: Int32Array,
       fencing: Fencing | undefined,
     ): (() => Promise<Powers>) => {
+      // All with the first block: later ones of its capacity make nothing.
+      if (begun === 0) {
+        const windows = windowEdges(plan, given.shape.capacity).length - 1;
+        for (const one of rooms) one.reserve(windows);
+      }
       const room = rooms[begun++ % ROOMS];
       kernels.queue(cudaSpectra('kurtosis', given), edges, fencing, room, summing, beside);
       computed.record(summing);

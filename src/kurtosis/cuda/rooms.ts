@@ -41,17 +41,24 @@ export class Room {
     this.landed = closers.keep(session.createEvent());
   }
 
-  /** For a block of so many windows; later ones are no longer than `most`, and make nothing new. */
-  layoutFor(windows: number, most: number): PowersLayout {
-    if (this.made?.layout.windows === windows) return this.made.layout;
-    const layout = powersLayout(this.plan, windows);
-    if (!this.onHost || this.onHost.sizeBytes < layout.bytes) {
-      const { bytes } = powersLayout(this.plan, Math.max(windows, most));
-      this.onCard = this.closers.keep(this.session.allocate('sums of powers', bytes));
-      this.onHost = this.closers.keep(this.session.allocatePinned('sums of powers', bytes));
+  /** For blocks of so many windows at the most. */
+  reserve(windows: number): void {
+    const { bytes } = powersLayout(this.plan, windows);
+    if (this.onHost && this.onHost.sizeBytes >= bytes) return;
+    this.made = undefined;
+    this.onCard = this.closers.keep(this.session.allocate('sums of powers', bytes));
+    this.onHost = this.closers.keep(this.session.allocatePinned('sums of powers', bytes));
+  }
+
+  /** Of a block of so many windows, which may be fewer than there is room for. */
+  layoutFor(windows: number): PowersLayout {
+    this.reserve(windows);
+    if (!this.onHost) throw new Error('nothing was reserved');
+    if (this.made?.layout.windows !== windows) {
+      const layout = powersLayout(this.plan, windows);
+      this.made = { layout, powers: viewsOf(layout, this.onHost.buffer) };
     }
-    this.made = { layout, powers: viewsOf(layout, this.onHost.buffer) };
-    return layout;
+    return this.made.layout;
   }
 
   pointer(offsetBytes = 0): DevicePointer {

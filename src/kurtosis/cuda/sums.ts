@@ -44,7 +44,7 @@ export async function prepareKernels(
           'take shorter blocks',
         );
       }
-      const layout = room.layoutFor(windows, windowEdges(plan, block.shape.capacity).length - 1);
+      const layout = room.layoutFor(windows);
       const on = room.send(edges, fencing, stream);
       block.reading(stream);
       sumPowers.set([block.pointer, block.pitchBytes, on.edges, windows, rows, room.pointer()]);
