@@ -10,8 +10,8 @@ export interface JudgedBlock {
   readonly edges: Int32Array;
   /** sums : [w][c][a][S1, S2] */
   readonly sums: Float64Array;
-  /** present : [w][c][a] */
-  readonly present: Uint32Array | undefined;
+  /** lost : [w][c][a], spectra that did not come; undefined where all did. */
+  readonly lost: Uint32Array | undefined;
   readonly fencing: Fencing;
   readonly screened: Screened;
   readonly marked: MarkedGroups;
@@ -73,7 +73,7 @@ export class Cells {
 
   /** Those outside their fences are in no total: where they are all that offend, only the count is less. */
   private leaveOutMarked(block: JudgedBlock): void {
-    const { marked, offences, present } = block;
+    const { marked, offences, lost } = block;
     const { places, outside } = marked;
     const { counts, inputsAsked } = this;
     const groups = this.asked.length;
@@ -82,7 +82,7 @@ export class Cells {
       const row = (places[n] / groups) | 0;
       const end = (row + 1) * groups;
       let out = 0;
-      let isSame = !present;
+      let isSame = !lost;
       for (; n < marked.count && places[n] < end; n++) {
         isSame &&= outside[n] === offences.bitsOf(places[n]);
         out += countOf(outside[n]);
@@ -107,7 +107,7 @@ export class Cells {
       const at = row * groups + group;
       const offending = offences.bitsOf(at);
       const out = next < marked.count && marked.places[next] === at ? marked.outside[next++] : 0;
-      if (out !== 0 && !this.areWhole(block, row, window, group, out)) {
+      if (out !== 0 && !this.areWhole(block, row, group, out)) {
         this.addInputs(block, row, window, group, offences.asked[group] & ~offending, 1);
         continue;
       }
@@ -123,35 +123,26 @@ export class Cells {
   }
 
   /** Whether these came whole. Only those outside are asked: whoever did not is marked so. */
-  private areWhole(
-    { present, edges }: JudgedBlock,
-    row: number,
-    window: number,
-    group: number,
-    bits: number,
-  ): boolean {
-    if (!present) return true;
-    const length = edges[window + 1] - edges[window];
+  private areWhole({ lost }: JudgedBlock, row: number, group: number, bits: number): boolean {
+    if (!lost) return true;
     const first = row * this.plan.inputs + group * GROUP;
-    for (let left = bits; left !== 0; left &= left - 1)
-      if (present[first + lowest(left)] !== length) return false;
+    for (let left = bits; left !== 0; left &= left - 1) if (lost[first + lowest(left)] !== 0) return false;
     return true;
   }
 
   /** To the row's total, or away from it. */
   private addInputs(
-    { present, edges, sums, fencing }: JudgedBlock,
+    { lost, sums, fencing }: JudgedBlock,
     row: number,
     window: number,
     group: number,
     bits: number,
     sign: 1 | -1,
   ): void {
-    const length = edges[window + 1] - edges[window];
     const fence = fencing.fences[fencing.places[4 * window]];
     for (let left = bits; left !== 0; left &= left - 1) {
       const at = row * this.plan.inputs + group * GROUP + lowest(left);
-      if (present && present[at] !== length) continue;
+      if (lost && lost[at] !== 0) continue;
       const off = offsetByFence(fence, sums[2 * at], sums[2 * at + 1]);
       if (Number.isNaN(off)) continue;
       this.total += sign * off;

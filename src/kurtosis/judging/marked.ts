@@ -1,5 +1,6 @@
 /** Groups of inputs that were marked: few are, and only those are looked at further. */
 import type { KurtosisPlan } from '../plan.js';
+import type { Presence } from '../present.js';
 import { GROUP, groupsOf, OUTSIDE, PAIR_OUTSIDE, type Screened } from '../screen.js';
 
 /** Groups that have a mark, `count` of them, ascending; the first numbers of each array are theirs. */
@@ -23,20 +24,18 @@ export class Marked {
   }
 
   /** Windows of which a part never came have limits of their own: they are looked at one by one, and so are their pairs. */
-  addMissing(edges: Int32Array, { marks, groupMarks }: Screened, present: Uint32Array): void {
+  addMissing({ marks, groupMarks }: Screened, { places }: Presence): void {
     const { channels, inputs, flaggedInputs } = this.plan;
     const mark = (row: number, input: number, what: number): void => {
       marks[row * inputs + input] |= what;
-      groupMarks[row * this.groups + Math.floor(input / GROUP)] |= what;
+      groupMarks[row * this.groups + (input >> 4)] |= what;
     };
-    for (let w = 0; w + 1 < edges.length; w++) {
-      const length = edges[w + 1] - edges[w];
-      for (let row = w * channels; row < (w + 1) * channels; row++)
-        for (let a = 0; a < inputs; a++) {
-          if (present[row * inputs + a] === length || flaggedInputs[a] === 1) continue;
-          mark(row, a, OUTSIDE | PAIR_OUTSIDE);
-          if (w > 0) mark(row - channels, a, PAIR_OUTSIDE);
-        }
+    for (const place of places) {
+      const row = (place / inputs) | 0;
+      const input = place - row * inputs;
+      if (flaggedInputs[input] === 1) continue;
+      mark(row, input, OUTSIDE | PAIR_OUTSIDE);
+      if (row >= channels) mark(row - channels, input, PAIR_OUTSIDE);
     }
   }
 
