@@ -29,6 +29,12 @@ const LEAST_CELLS = 8;
 /** A block's sums, and what is known of them. */
 type Sums = Pick<JudgedBlock, 'edges' | 'sums' | 'lost'>;
 
+/** What a channel's powers are like. */
+interface Kind {
+  readonly shape: PowerShape;
+  readonly curve: RoundedCurve | undefined;
+}
+
 /** Its rooms are kept from block to block; what it hands out is the caller's. */
 export class Judge {
   private readonly book: LimitBook;
@@ -38,6 +44,8 @@ export class Judge {
   private readonly marked: Marked;
   private readonly stations: JudgedStations;
   private screened: Screened | undefined;
+  private readonly complex: Kind;
+  private readonly real: Kind;
   private unjudged = 0;
   private readonly lists = new CellList();
   private readonly lost = new Lost();
@@ -49,6 +57,8 @@ export class Judge {
     this.together = new Together(plan, this.offences);
     this.marked = new Marked(plan);
     this.stations = new JudgedStations(plan);
+    this.complex = { shape: 1, curve: plan.curves.complex };
+    this.real = { shape: 0.5, curve: plan.curves.real };
   }
 
   /** What a backend needs that screens its sums itself; nothing where inputs are judged by their mean alone. */
@@ -156,39 +166,54 @@ export class Judge {
   private judgeWindows(block: JudgedBlock): void {
     const { channels } = this.plan;
     const { groups } = this.offences;
-    const { count, places, outside } = block.marked;
+    const { count, places, outside, silent } = block.marked;
     for (let n = 0; n < count; n++) {
+      silent[n] = 0;
       if (outside[n] === 0) continue;
       const row = (places[n] / groups) | 0;
-      this.judgeInputs(block, (row / channels) | 0, row, places[n] - row * groups, outside[n]);
+      silent[n] = this.judgeInputs(block, (row / channels) | 0, row, places[n] - row * groups, outside[n]);
     }
   }
 
-  /** Those inputs of a group of a window's channel that the bits name. */
+  /** Those inputs of a group of a window's channel that the bits name; which of them came whole and are silent or too weak. */
   private judgeInputs(
     { edges, sums, lost }: Sums,
     window: number,
     row: number,
     group: number,
     bits: number,
-  ): void {
-    const { channels, inputs, polarisations, flaggedInputs } = this.plan;
+  ): number {
+    const { channels, inputs } = this.plan;
+    const { fences } = this;
     const length = edges[window + 1] - edges[window];
-    const channel = row - window * channels;
-    let lastSilent = -1;
+    const { shape, curve } = this.kindOf(row - window * channels);
+    const usual = fences.limitsOf(length, shape, 'window');
+    const first = row * inputs + group * GROUP;
+    let [above, below, unjudged, short] = [0, 0, 0, 0];
     for (let left = bits; left !== 0; left &= left - 1) {
-      const a = group * GROUP + lowest(left);
-      const at = row * inputs + a;
-      const spectra = lost ? length - lost[at] : length;
-      const verdict = this.verdict(sums[2 * at], sums[2 * at + 1], spectra, channel, 'window');
-      if (verdict === UNJUDGED) {
-        this.unjudged++;
-        // A station of which no polarisation can be judged; its inputs are of one group.
-        const isAlone = polarisations === 1 || flaggedInputs[a ^ 1] === 1;
-        if (isAlone || (a % 2 === 1 && lastSilent === a - 1)) this.stations.drop(window, row);
-        lastSilent = a;
-      } else if (verdict !== 0) this.offences.set(row, group, left & -left, verdict);
+      const at = first + lowest(left);
+      const missing = lost ? lost[at] : 0;
+      const limits = missing === 0 ? usual : fences.limitsOf(length - missing, shape, 'window');
+      if (missing !== 0 || !limits) short |= left & -left;
+      const verdict = verdictOf(sums[2 * at], sums[2 * at + 1], length - missing, limits, shape, curve);
+      if (verdict === ABOVE) above |= left & -left;
+      else if (verdict === BELOW) below |= left & -left;
+      else if (verdict === UNJUDGED) unjudged |= left & -left;
     }
+    if (above !== 0) this.offences.set(row, group, above, ABOVE);
+    if (below !== 0) this.offences.set(row, group, below, BELOW);
+    if (unjudged !== 0) {
+      this.unjudged += countOf(unjudged);
+      this.stations.drop(window, row, this.stationsOf(unjudged, this.offences.asked[group]));
+    }
+    return unjudged & ~short;
+  }
+
+  /** Stations of which no polarisation can be judged, of a group's inputs that cannot; its inputs are of one group. */
+  private stationsOf(unjudged: number, asked: number): number {
+    if (this.plan.polarisations === 1) return countOf(unjudged);
+    const lacking = unjudged | ~asked;
+    return countOf(lacking & (lacking >> 1) & eitherOf(unjudged));
   }
 
   /**
@@ -197,37 +222,40 @@ export class Judge {
    */
   private judgePairs({ edges, sums, lost, marked }: JudgedBlock): void {
     const { channels, inputs } = this.plan;
-    const { offences } = this;
+    const { offences, fences } = this;
     const { groups } = offences;
-    const { places, paired, count } = marked;
+    const { places, paired, silent, count } = marked;
+    /** The group of the next window, if that is marked. */
+    let next = 0;
     for (let n = 0; n < count; n++) {
       if (paired[n] === 0) continue;
       const at = places[n];
+      const after = at + channels * groups;
+      while (next < count && places[next] < after) next++;
       const row = (at / groups) | 0;
       const w = (row / channels) | 0;
       if (w + 2 >= edges.length) break;
+      // Only what neither was taken for alone; a pair's own verdict is told apart. Two silent ones have none.
+      const alone = offences.aloneIn(at) | offences.aloneIn(after);
+      const quiet = next < count && places[next] === after ? silent[n] & silent[next] : 0;
+      const bits = paired[n] & ~alone & ~quiet;
+      if (bits === 0) continue;
       const group = at - row * groups;
       const length = edges[w + 2] - edges[w];
-      // Only what neither was taken for alone; a pair's own verdict is told apart.
-      const alone = offences.aloneIn(at) | offences.aloneIn(at + channels * groups);
-      for (let left = paired[n] & ~alone; left !== 0; left &= left - 1) {
+      const { shape, curve } = this.kindOf(row - w * channels);
+      for (let left = bits; left !== 0; left &= left - 1) {
         const x = row * inputs + group * GROUP + lowest(left);
         const y = x + channels * inputs;
         const spectra = lost ? length - lost[x] - lost[y] : length;
         const s1 = sums[2 * x] + sums[2 * y];
         const s2 = sums[2 * x + 1] + sums[2 * y + 1];
-        const verdict = this.verdict(s1, s2, spectra, row - w * channels, 'pair');
+        const limits = fences.limitsOf(spectra, shape, 'pair');
+        const verdict = verdictOf(s1, s2, spectra, limits, shape, curve);
         if (!isAlone(verdict)) continue;
         offences.set(row, group, left & -left, PAIRED + verdict);
         offences.set(row + channels, group, left & -left, PAIRED + verdict);
       }
     }
-  }
-
-  private verdict(s1: number, s2: number, spectra: number, channel: number, span: 'window' | 'pair'): number {
-    const shape = this.shapeOf(channel);
-    const limits = this.fences.limitsOf(spectra, shape, span);
-    return verdictOf(s1, s2, spectra, limits, shape, this.curveOf(channel));
   }
 
   /** What lies between two that were taken alone goes too, and what lies between one and the block's end. */
@@ -326,8 +354,7 @@ export class Judge {
     const { edges, sums, lost } = block;
     const length = edges[window + 1] - edges[window];
     const row = window * channels + channel;
-    const shape = this.shapeOf(channel);
-    const curve = this.curveOf(channel);
+    const { shape, curve } = this.kindOf(channel);
     let [sum, count, unjudged] = [0, 0, 0];
     for (let a = 0; a < inputs; a++) {
       if (flaggedInputs[a] === 1) continue;
@@ -351,9 +378,9 @@ export class Judge {
     if (verdict !== 0) this.offences.setOthers(row, verdict);
   }
 
-  private shapeOf = (channel: number): PowerShape => (channel < this.plan.realChannels ? 0.5 : 1);
-  private curveOf = (channel: number): RoundedCurve | undefined =>
-    this.plan.curves[channel < this.plan.realChannels ? 'real' : 'complex'];
+  private kindOf(channel: number): Kind {
+    return channel < this.plan.realChannels ? this.real : this.complex;
+  }
 }
 
 /** Beyond the block's first or last window. */

@@ -83,6 +83,8 @@ function placeOf({ leastPower, mostPower, firstKey, entries }: Fence, s1: number
   return entries.length === ENTRY ? 0 : ENTRY * (keyOf(s1) - firstKey);
 }
 
+export const isWithin = (fence: Fence, s1: number, s2: number): boolean => entryOf(fence, s1, s2) >= 0;
+
 /** SK less noise's own, over its spread, by an entry. Written so that no compiler fuses a product and a sum. */
 const offsetBy = ({ scale, entries }: Fence, entry: number, s1: number, s2: number): number =>
   ((scale * s2) / (s1 * s1) - entries[entry + 2]) / entries[entry + 3];

@@ -69,6 +69,8 @@ export class KurtosisTally {
     const { edges, taken, offending, codes, everywhere, common } = judgement;
     const { places: short, lost } = judgement.presence ?? WHOLE;
     this.unjudged += judgement.unjudged;
+    const { byChannel, byInput } = this;
+    let [above, below] = [0, 0];
     // All lists ascend: places in them move on with the windows.
     let [next, offence, row, gone, shorter] = [0, 0, 0, 0, 0];
     for (let w = 0; w + 1 < edges.length; w++) {
@@ -78,18 +80,23 @@ export class KurtosisTally {
       this.samples += length * channels * inputs;
       for (; gone < short.length && short[gone] < end; gone++) this.samples -= lost[gone];
       let takenHere = 0;
+      let [c, rowEnd] = [0, first];
       for (; next < taken.length && taken[next] < end; next++) {
         const at = taken[next];
+        if (at >= rowEnd) {
+          c = ((at - first) / inputs) | 0;
+          rowEnd = first + (c + 1) * inputs;
+        }
         while (shorter < short.length && short[shorter] < at) shorter++;
-        const count = short[shorter] === at ? length - lost[shorter] : length;
-        const c = Math.floor((at - first) / inputs);
+        const isShort = shorter < short.length && short[shorter] === at;
+        const count = isShort ? length - lost[shorter] : length;
         takenHere += count;
-        this.byChannel[c] += count;
+        byChannel[c] += count;
         while (offence < offending.length && offending[offence] < at) offence++;
-        if (offending[offence] !== at) continue;
-        this.byInput[at - first - c * inputs] += count;
-        if (sideOf(codes[offence]) === ABOVE) this.above++;
-        else this.below++;
+        if (offence === offending.length || offending[offence] !== at) continue;
+        byInput[at - rowEnd + inputs] += count;
+        if (sideOf(codes[offence]) === ABOVE) above++;
+        else below++;
       }
       this.taken += takenHere;
       this.addTime(firstSpectrum + edges[w], takenHere);
@@ -108,6 +115,8 @@ export class KurtosisTally {
         this.sweep.everywhere(range);
       } else this.sweep.window(range, heard, w * channels);
     }
+    this.above += above;
+    this.below += below;
   }
 
   account(): KurtosisAccount {

@@ -1,8 +1,8 @@
 /** Kurtoses of windows' channels, added up over those inputs that came whole and do not offend. */
-import type { Fencing } from '../fences.js';
+import type { Fence, Fencing } from '../fences.js';
 import type { Offences } from '../offences.js';
 import type { KurtosisPlan } from '../plan.js';
-import { GROUP, offsetByFence, type Screened } from '../screen.js';
+import { GROUP, isWithin, offsetByFence, type Screened } from '../screen.js';
 import { countOf, lowest } from './bits.js';
 import type { MarkedGroups } from './marked.js';
 
@@ -24,7 +24,7 @@ export class Cells {
   /** Of inputs' kurtoses less 1; 0 where none is counted. */
   totals = new Float64Array(0);
   /** Of inputs. */
-  counts = new Float64Array(0);
+  counts = new Int32Array(0);
   private readonly asked: Uint8Array;
   /** Inputs that are. */
   readonly inputsAsked: number;
@@ -45,12 +45,19 @@ export class Cells {
     const rows = windows * channels;
     if (this.totals.length < rows) {
       this.totals = new Float64Array(rows);
-      this.counts = new Float64Array(rows);
+      this.counts = new Int32Array(rows);
     }
-    const { totals, counts, inputsAsked } = this;
+    this.addScreened(block.screened.totals, rows);
+    this.counts.fill(this.inputsAsked, 0, rows);
+    this.leaveOutMarked(block);
+    if (realChannels > 0)
+      for (let w = 0; w < windows; w++) this.leaveOut(w * channels, w * channels + realChannels);
+  }
+
+  /** Nearly all rows are nothing but noise, and are what was screened. */
+  private addScreened(screened: Float64Array, rows: number): void {
+    const { totals } = this;
     const groups = this.asked.length;
-    // Nearly all rows are nothing but noise, and are what was screened.
-    const screened = block.screened.totals;
     for (let row = 0, at = 0; row < rows; row++) {
       let total = 0;
       const end = at + groups;
@@ -59,10 +66,6 @@ export class Cells {
       for (; at < end; at++) total += screened[at];
       totals[row] = total;
     }
-    counts.fill(inputsAsked, 0, rows);
-    this.leaveOutMarked(block);
-    if (realChannels > 0)
-      for (let w = 0; w < windows; w++) this.leaveOut(w * channels, w * channels + realChannels);
   }
 
   /** Nobody is counted in these rows any more. */
@@ -71,10 +74,13 @@ export class Cells {
     this.counts.fill(0, first, end);
   }
 
-  /** Those outside their fences are in no total: where they are all that offend, only the count is less. */
+  /**
+   * Those outside their fences are in no total: where they all offend or are silent, and nobody else does, only the count is
+   * less.
+   */
   private leaveOutMarked(block: JudgedBlock): void {
-    const { marked, offences, lost } = block;
-    const { places, outside } = marked;
+    const { marked, offences } = block;
+    const { places, outside, silent } = marked;
     const { counts, inputsAsked } = this;
     const groups = this.asked.length;
     for (let n = 0; n < marked.count;) {
@@ -82,12 +88,16 @@ export class Cells {
       const row = (places[n] / groups) | 0;
       const end = (row + 1) * groups;
       let out = 0;
-      let isSame = !lost;
+      let offending = 0;
+      let isSame = true;
       for (; n < marked.count && places[n] < end; n++) {
-        isSame &&= outside[n] === offences.bitsOf(places[n]);
+        const bits = offences.bitsOf(places[n]);
+        isSame &&= outside[n] === (bits | silent[n]);
+        isSame &&= this.areWhole(block, row, places[n] - row * groups, outside[n]);
         out += countOf(outside[n]);
+        offending += countOf(bits);
       }
-      if (isSame && out === offences.counts[row]) counts[row] = inputsAsked - out;
+      if (isSame && offending === offences.counts[row]) counts[row] = inputsAsked - out;
       else this.addRow(block, row, first);
     }
     // Those of pairs offend in windows that are not marked, too.
@@ -99,24 +109,21 @@ export class Cells {
   private addRow(block: JudgedBlock, row: number, firstMarked: number): void {
     const { screened, offences, marked } = block;
     const groups = this.asked.length;
-    const window = (row / this.plan.channels) | 0;
     let next = firstMarked;
     this.total = 0;
     this.count = 0;
     for (let group = 0; group < groups; group++) {
       const at = row * groups + group;
       const offending = offences.bitsOf(at);
-      const out = next < marked.count && marked.places[next] === at ? marked.outside[next++] : 0;
-      if (out !== 0 && !this.areWhole(block, row, group, out)) {
-        this.addInputs(block, row, window, group, offences.asked[group] & ~offending, 1);
-        continue;
-      }
+      const isMarked = next < marked.count && marked.places[next] === at;
+      const out = isMarked ? marked.outside[next] : 0;
+      const silent = isMarked ? marked.silent[next++] : 0;
       // All within their fences, less those of them that offend, and any outside that do not.
       this.total += screened.totals[at];
       this.count += this.asked[group] - countOf(out);
-      if (offending === out) continue;
-      this.addInputs(block, row, window, group, offending & ~out, -1);
-      this.addInputs(block, row, window, group, out & ~offending, 1);
+      if (!this.areWhole(block, row, group, out)) this.leaveOutShort(block, row, group, out);
+      this.addInputs(block, row, group, offending & ~out, -1);
+      this.addInputs(block, row, group, out & ~offending & ~silent, 1);
     }
     this.totals[row] = this.total;
     this.counts[row] = this.count;
@@ -130,16 +137,22 @@ export class Cells {
     return true;
   }
 
+  /** Those marked because they did not come whole were screened as if they had: some are in the total, and none is counted. */
+  private leaveOutShort(block: JudgedBlock, row: number, group: number, bits: number): void {
+    const { lost, sums } = block;
+    const fence = this.fenceOf(block, row);
+    for (let left = bits; left !== 0; left &= left - 1) {
+      const at = row * this.plan.inputs + group * GROUP + lowest(left);
+      if (!lost || lost[at] === 0 || !isWithin(fence, sums[2 * at], sums[2 * at + 1])) continue;
+      this.total -= offsetByFence(fence, sums[2 * at], sums[2 * at + 1]);
+    }
+  }
+
   /** To the row's total, or away from it. */
-  private addInputs(
-    { lost, sums, fencing }: JudgedBlock,
-    row: number,
-    window: number,
-    group: number,
-    bits: number,
-    sign: 1 | -1,
-  ): void {
-    const fence = fencing.fences[fencing.places[4 * window]];
+  private addInputs(block: JudgedBlock, row: number, group: number, bits: number, sign: 1 | -1): void {
+    const { lost, sums } = block;
+    if (bits === 0) return;
+    const fence = this.fenceOf(block, row);
     for (let left = bits; left !== 0; left &= left - 1) {
       const at = row * this.plan.inputs + group * GROUP + lowest(left);
       if (lost && lost[at] !== 0) continue;
@@ -148,5 +161,10 @@ export class Cells {
       this.total += sign * off;
       this.count += sign;
     }
+  }
+
+  /** Of the row's window. */
+  private fenceOf({ fencing }: JudgedBlock, row: number): Fence {
+    return fencing.fences[fencing.places[4 * ((row / this.plan.channels) | 0)]];
   }
 }

@@ -11,12 +11,15 @@ export interface MarkedGroups {
   /** outside, paired : [n], bits of inputs marked as OUTSIDE and as PAIR_OUTSIDE. */
   readonly outside: Uint16Array;
   readonly paired: Uint16Array;
+  /** silent : [n], bits of inputs that came whole and are silent or too weak; who judges tells. */
+  readonly silent: Uint16Array;
 }
 
 export class Marked {
   private places = new Int32Array(0);
   private outside = new Uint16Array(0);
   private paired = new Uint16Array(0);
+  private silent = new Uint16Array(0);
   private readonly groups: number;
 
   constructor(private readonly plan: KurtosisPlan) {
@@ -41,10 +44,15 @@ export class Marked {
 
   /** Valid until the next call. */
   find({ marks, groupMarks }: Screened, windows: number): MarkedGroups {
+    const count = this.findGroups(groupMarks, windows * this.plan.channels * this.groups);
+    this.findInputs(marks, count);
+    const { places, outside, paired, silent } = this;
+    return { count, places, outside, paired, silent };
+  }
+
+  private findInputs(marks: Uint8Array, count: number): void {
     const { inputs } = this.plan;
-    const { groups } = this;
-    const count = this.findGroups(groupMarks, windows * this.plan.channels * groups);
-    const { places, outside, paired } = this;
+    const { groups, places, outside, paired } = this;
     for (let n = 0; n < count; n++) {
       const row = (places[n] / groups) | 0;
       const first = row * inputs + (places[n] - row * groups) * GROUP;
@@ -60,7 +68,6 @@ export class Marked {
       outside[n] = out;
       paired[n] = pair;
     }
-    return { count, places, outside, paired };
   }
 
   private findGroups(groupMarks: Uint8Array, all: number): number {
@@ -68,6 +75,7 @@ export class Marked {
       this.places = new Int32Array(all);
       this.outside = new Uint16Array(all);
       this.paired = new Uint16Array(all);
+      this.silent = new Uint16Array(all);
     }
     const { places } = this;
     let found = 0;

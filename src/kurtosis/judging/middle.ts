@@ -37,8 +37,9 @@ export class Middle {
     for (let n = 0; n < count; n++) {
       const value = values[n];
       found[many] = value;
-      below += +(value < low);
-      many += +(value >= low) & +(value <= high);
+      const isBelow = +(value < low);
+      below += isBelow;
+      many += +(value <= high) - isBelow;
     }
     const isFound = below <= wanted && wanted < below + many;
     if (isFound) this.last = placedAt(found, many, wanted - below);

@@ -4,7 +4,7 @@ import type { KurtosisPlan } from '../plan.js';
 export class JudgedStations {
   /** judged : [w][c] */
   judged = new Uint32Array(0);
-  /** Rows in which some cannot, each as often as a station; and how many of a window, [w]. */
+  /** Rows in which some cannot, and how many of a window cannot, [w]. */
   private dropped: number[] = [];
   private droppedIn = new Uint32Array(0);
   /** Stations of which an input is asked. */
@@ -27,10 +27,11 @@ export class JudgedStations {
     else this.droppedIn.fill(0);
   }
 
-  drop(window: number, row: number): void {
-    this.judged[row]--;
+  drop(window: number, row: number, many: number): void {
+    if (many === 0) return;
+    this.judged[row] -= many;
     this.dropped.push(row);
-    this.droppedIn[window]++;
+    this.droppedIn[window] += many;
   }
 
   /** Of all channels of a window. */
