@@ -113,10 +113,11 @@ struct ChanneliseKernel {
   int64_t (*transform)(const ChanneliseJob &job, const ChanneliseRows &rows);
   /**
    * Corner turn: from the stages of up to sixteen inputs to one input block, LANES samples from `first` on, of which
-   * `samples` exist. With no inputs it writes zeros.
+   * `samples` exist. With no inputs it writes zeros. Their powers are added to the input block's cells (spectra_powers.h),
+   * or written there first, unless that is null; whoever makes the first LANES of sixteen samples makes the others next.
    */
   void (*turn)(const ChanneliseJob &job, const char *stages, int32_t inputs, const SpectraLayout &layout, char *block,
-               int64_t first, int64_t samples);
+               int64_t first, int64_t samples, uint32_t *powers);
 };
 
 CORELLA_DECLARE_BYTES(const ChanneliseKernel, channeliseKernel)

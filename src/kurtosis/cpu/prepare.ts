@@ -1,4 +1,4 @@
-/** Sums of powers in C++ (kurtosis.cpp), over the block where it lies. */
+/** Sums of powers in C++ (kurtosis.cpp), over the block where it lies, or from those that lie beside it already. */
 import type { NativeCall } from '../../backend/cpu/context.js';
 import type { CpuBackend } from '../../backend/cpu/cpu.js';
 import { cpuSpectra, spectraTypeNumber } from '../../backend/cpu/spectra.js';
@@ -15,6 +15,7 @@ type Sums = NativeCall<
     inputs: number,
     capacity: number,
     block: bigint,
+    powers: bigint,
     edges: Int32Array,
     windows: number,
     sums: Float64Array,
@@ -54,8 +55,8 @@ export function cpuPowers(plan: KurtosisPlan, { native }: CpuBackend): PowerEngi
   const sum: Sums = native.bind(
     'kurtosis',
     'int32_t corella_kurtosis_sums(char *error, void *context, int32_t type, int64_t channels, int64_t inputs, ' +
-      'int64_t capacity, const void *block, const int32_t *edges, int64_t windows, double *sums, int64_t fences, ' +
-      'const double *heads, const double *tables, const int32_t *places, int64_t realChannels, ' +
+      'int64_t capacity, const void *block, const void *powers, const int32_t *edges, int64_t windows, ' +
+      'double *sums, int64_t fences, const double *heads, const double *tables, const int32_t *places, int64_t realChannels, ' +
       'const uint8_t *flaggedInputs, uint8_t *marks, uint8_t *groupMarks, double *totals)',
   );
   const zero: Zero = native.bind(
@@ -84,6 +85,8 @@ export function cpuPowers(plan: KurtosisPlan, { native }: CpuBackend): PowerEngi
           inputs,
           block.shape.capacity,
           block.memory.address,
+          // Those that the channeliser made on its way, where there are any; they reach to the block's end.
+          (edges[windows] === block.samples ? block.powers?.address : undefined) ?? 0n,
           edges,
           windows,
           sums,
