@@ -42,6 +42,7 @@ class Channeliser {
   };
   /** Whether a step of so many spectra makes powers too: sixteen spectra are one thread's, and there must be enough for all. */
   bool makesPowers(Context &context, int64_t spectra) const {
+    if (shape.output != SpectraType::cf32 && !kernel.sumsIntegers) return false;
     return kernel.lanes == POWER_SPECTRA || groupsOf(spectra) >= LEAST_UNITS * context.pool.threads();
   }
   /** Returns how many parts passed the rails. */

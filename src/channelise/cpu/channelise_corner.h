@@ -52,54 +52,37 @@ CORELLA_INLINE void storeWholeLine(char *to, Vec a, Vec b, Vec c, Vec d) {
   store(line + 12, d);
 }
 
-/** The same part of four places of sixteen inputs: rows[a / 4][place], a line each. */
-CORELLA_INLINE void gatherLines(const char *from, int64_t stride, int inputs, Vec (&rows)[4][4]) {
-  if (__builtin_expect(inputs == TILE_INPUTS, 1)) {
-    each<4>(CORELLA_EACH {
-      constexpr int G = i;
-      each<4>(CORELLA_EACH { rows[G][i] = load(reinterpret_cast<const float *>(from + (4 * G + i) * stride)); });
-    });
-  } else {
-    each<4>(CORELLA_EACH {
-      constexpr int G = i;
-      each<4>(CORELLA_EACH {
-        rows[G][i] = 4 * G + i < inputs ? load(reinterpret_cast<const float *>(from + (4 * G + i) * stride)) : Vec{};
-      });
-    });
-  }
-  each<4>(CORELLA_EACH { turnSquares(rows[i]); });
-}
-
 /** block : the input block of channel 0. */
-template <bool Past, bool Powers>
+template <bool Past, bool>
 void turnIntegers(const ChanneliseJob &job, const char *stages, int inputs, const SpectraLayout &layout, char *block,
-                  int64_t first, const PowerCells &powers) {
+                  int64_t first, const PowerCells &) {
   char *tile = block + first / TILE_SAMPLES * TILE_BYTES + withinPlane(0, first % TILE_SAMPLES);
   const int64_t stride = job.stageBytes;
-  const bool isFresh = powers.isFresh();
   for (int64_t quad = 0; quad < job.places / 4; quad++) {
     const int32_t *channel = job.channel + 4 * quad;
-    const auto carry = [&](int part, Vec(&rows)[4][4]) __attribute__((always_inline)) {
-      gatherLines(stages + (quad * 2 + part) * QUAD_BYTES, stride, inputs, rows);
+    for (int part = 0; part < 2; part++) {
+      Vec rows[4][4];
+      const char *from = stages + (quad * 2 + part) * QUAD_BYTES;
+      if (__builtin_expect(inputs == TILE_INPUTS, 1)) {
+        each<4>(CORELLA_EACH {
+          constexpr int G = i;
+          each<4>(CORELLA_EACH { rows[G][i] = load(reinterpret_cast<const float *>(from + (4 * G + i) * stride)); });
+        });
+      } else {
+        each<4>(CORELLA_EACH {
+          constexpr int G = i;
+          each<4>(CORELLA_EACH {
+            rows[G][i] =
+                4 * G + i < inputs ? load(reinterpret_cast<const float *>(from + (4 * G + i) * stride)) : Vec{};
+          });
+        });
+      }
+      each<4>(CORELLA_EACH { turnSquares(rows[i]); });
       each<4>(CORELLA_EACH {
         if (channel[i] < 0) return;
         storeWholeLine<Past>(tile + part * PLANE_BYTES + channel[i] * layout.channelBytes(), rows[0][i], rows[1][i],
                              rows[2][i], rows[3][i]);
       });
-    };
-    Vec re[4][4];
-    carry(0, re);
-    if constexpr (Powers) {
-      Vec im[4][4];
-      carry(1, im);
-      each<4>(CORELLA_EACH {
-        constexpr int PLACE = i;
-        if (channel[PLACE] < 0) return;
-        uint32_t *to = powers.of(channel[PLACE]);
-        each<4>(CORELLA_EACH { addLinePowers(re[i][PLACE], im[i][PLACE], to + 4 * i, isFresh); });
-      });
-    } else {
-      carry(1, re);
     }
   }
 }
@@ -109,7 +92,6 @@ template <bool Past, bool Powers>
 void turnIntegers(const ChanneliseJob &job, const char *stages, int inputs, const SpectraLayout &layout, char *block,
                   int64_t first, const PowerCells &powers) {
   char *tile = block + first / TILE_SAMPLES * TILE_BYTES + withinPlane(0, first % TILE_SAMPLES);
-  const bool isFresh = powers.isFresh();
   for (int64_t quad = 0; quad < job.places / 4; quad++) {
     const int32_t *channel = job.channel + 4 * quad;
     for (int sixteenth = 0; sixteenth < TILE_INPUTS; sixteenth += LANES) {
@@ -126,17 +108,20 @@ void turnIntegers(const ChanneliseJob &job, const char *stages, int inputs, cons
       };
       Vec re[LANES];
       carry(0, re);
+#if defined(__AVX2__)
       if constexpr (Powers) {
         Vec im[LANES];
         carry(1, im);
         each<4>(CORELLA_EACH {
-          if (channel[i] >= 0) addLinePowers(re, im, i, powers.of(channel[i]) + sixteenth, isFresh);
+          if (channel[i] >= 0) addLinePowers(re, im, i, powers.of(channel[i]) + sixteenth, powers.isFresh());
         });
-      } else {
-        carry(1, re);
+        continue;
       }
+#endif
+      carry(1, re);
     }
   }
+  (void)powers;
   if constexpr (Past) finishStores();
 }
 #endif

@@ -104,6 +104,8 @@ struct ChanneliseRows {
 
 struct ChanneliseKernel {
   int32_t lanes;
+  /** Whether a turn sums powers of integers; of floats it does. */
+  bool sumsIntegers;
   /** Bytes of a line's table of 16-bit taps, and how they are laid out there: tap : [τ][scalar of the line]; or null. */
   int64_t (*byteTableBytes)(int32_t taps, bool real);
   void (*layOutByteTable)(const int16_t *tap, int32_t taps, bool real, void *table);

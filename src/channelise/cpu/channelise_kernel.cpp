@@ -74,10 +74,11 @@ void turnStages(const ChanneliseJob &job, const char *stages, int32_t inputs, co
 }  // namespace
 
 #if defined(__ARM_FEATURE_DOTPROD)
-extern const ChanneliseKernel channeliseKernel = {LANES,    DotFilter::tableBytes, DotFilter::layOut,
-                                                  scalarOf, transformRows,         turnStages};
+extern const ChanneliseKernel channeliseKernel = {
+    LANES, SUMS_INTEGERS, DotFilter::tableBytes, DotFilter::layOut, scalarOf, transformRows, turnStages};
 #else
-extern const ChanneliseKernel channeliseKernel = {LANES, nullptr, nullptr, scalarOf, transformRows, turnStages};
+extern const ChanneliseKernel channeliseKernel = {
+    LANES, SUMS_INTEGERS, nullptr, nullptr, scalarOf, transformRows, turnStages};
 #endif
 
 }  // namespace CORELLA_LEVEL

@@ -1,7 +1,5 @@
 // Sums of powers of what the corner turn has in its registers (spectra_powers.h).
 #pragma once
-#include <cstring>
-
 #include "backend/cpu/spectra_powers.h"
 #include "channelise/cpu/channelise_lanes.h"
 
@@ -24,15 +22,15 @@ struct PowerCells {
   CORELLA_INLINE bool isFresh() const { return LANES == POWER_SPECTRA || first % POWER_SPECTRA == 0; }
 };
 
-template <class Word>
-CORELLA_INLINE void addTo(void *sum, Word value, bool isFresh) {
-  Word *at = static_cast<Word *>(sum);
-  *at = isFresh ? value : *at + value;
-}
+/** Where powers of integers cost more here than in a walk over the block afterwards they are left to that. */
+#if defined(__AVX2__)
+constexpr bool SUMS_INTEGERS = true;
+#else
+constexpr bool SUMS_INTEGERS = false;
+#endif
 
+#if defined(__AVX2__)
 typedef uint32_t WordVec __attribute__((vector_size(4 * LANES)));
-
-#if defined(__AVX512BW__) || defined(__AVX2__)
 
 #if defined(__AVX512BW__)
 typedef __m512i ByteVec;
@@ -73,44 +71,9 @@ CORELLA_INLINE void addLinePowers(const Vec (&re)[LANES], const Vec (&im)[LANES]
     low = addSquares(low, pairPowers(lowPairs(x, y)));
     high = addSquares(high, pairPowers(highPairs(x, y)));
   });
-  addTo(to, (WordVec)s1, isFresh);
-  addTo(to + TILE_INPUTS, addNeighbours(low, high), isFresh);
-}
-
-#elif defined(__ARM_FEATURE_DOTPROD)
-
-/** Four samples of four inputs; p = 256 h + l, p² = 65536 h² + 512 hl + l². */
-CORELLA_INLINE void addLinePowers(Vec reals, Vec imaginaries, uint32_t *to, bool isFresh) {
-  const int8x16_t re = vreinterpretq_s8_f32(reals), im = vreinterpretq_s8_f32(imaginaries);
-  const int16x8_t before = vmlal_s8(vmull_s8(vget_low_s8(re), vget_low_s8(re)), vget_low_s8(im), vget_low_s8(im));
-  const int16x8_t after = vmlal_high_s8(vmull_high_s8(re, re), im, im);
-  const uint8x16_t low = vuzp1q_u8(vreinterpretq_u8_s16(before), vreinterpretq_u8_s16(after));
-  const uint8x16_t high = vuzp2q_u8(vreinterpretq_u8_s16(before), vreinterpretq_u8_s16(after));
-  const uint32x4_t none = vdupq_n_u32(0);
-  const int32x4_t s1 = isFresh ? vdupq_n_s32(0) : vreinterpretq_s32_u32(vld1q_u32(to));
-  const uint32x4_t s2 = isFresh ? none : vld1q_u32(to + TILE_INPUTS);
-  const uint32x4_t mixed = vmlaq_n_u32(vdotq_u32(none, high, low), vdotq_u32(none, high, high), 128);
-  vst1q_u32(to, vreinterpretq_u32_s32(vdotq_s32(vdotq_s32(s1, re, re), im, im)));
-  vst1q_u32(to + TILE_INPUTS, vmlaq_n_u32(vdotq_u32(s2, low, low), mixed, 512));
-}
-
-#else
-
-CORELLA_INLINE void addLinePowers(const Vec (&re)[LANES], const Vec (&im)[LANES], int place, uint32_t *to,
-                                  bool isFresh) {
-  int8_t x[4 * LANES], y[4 * LANES];
-  std::memcpy(x, &re[place], sizeof x);
-  std::memcpy(y, &im[place], sizeof y);
-  for (int input = 0; input < LANES; input++) {
-    uint32_t s1 = 0, s2 = 0;
-    for (int n = 4 * input; n < 4 * input + 4; n++) {
-      const uint32_t power = static_cast<uint32_t>(x[n] * x[n] + y[n] * y[n]);
-      s1 += power;
-      s2 += power * power;
-    }
-    addTo(to + input, s1, isFresh);
-    addTo(to + TILE_INPUTS + input, s2, isFresh);
-  }
+  auto *sums = reinterpret_cast<WordVec *>(to), *squares = reinterpret_cast<WordVec *>(to + TILE_INPUTS);
+  *sums = isFresh ? (WordVec)s1 : *sums + (WordVec)s1;
+  *squares = isFresh ? addNeighbours(low, high) : *squares + addNeighbours(low, high);
 }
 
 #endif

@@ -55,7 +55,9 @@ describe(
             all.push(spectra);
           }
           assert.equal(channelisers[1].saturated, channelisers[0].saturated);
-          assert.ok(seen > 0, `${isa}, ${threads} threads`);
+          // Elsewhere they are left to a walk over the block.
+          const sums = plan.outputType === 'cf32' || isa === 'avx2' || isa === 'avx512' || isa === 'amx';
+          assert.equal(seen > 0, sums, `${isa}, ${threads} threads`);
           made.push(all);
           for (const one of [...channelisers, plain, out]) await one.close();
           await cpu.close();
@@ -131,13 +133,13 @@ describe(
       });
 
     it('are forgotten with the next thing written', async () => {
-      const options = { ...base, inputType: 'ci8', outputType: 'ci8' } as const;
+      const options = { ...base, inputType: 'ci8', outputType: 'cf32' } as const;
       const plan = planChannelise(options);
       const cpu = await openCpu({ threads: 1 });
       const channeliser = await prepareChanneliser(plan, cpu);
       const out = cpu.allocateSpectra({ ...plan.output, powers: true });
       for (const forget of [
-        () => out.write(allocateSpectra('ci8', 6, 20, 5), 5),
+        () => out.write(allocateSpectra('cf32', 6, 20, 5), 5),
         () => Promise.resolve(out.addGaps([])),
         () => Promise.resolve(out.fill(7, [])),
       ]) {
