@@ -77,8 +77,8 @@ void turnStages(const ChanneliseJob &job, const char *stages, int32_t inputs, co
 extern const ChanneliseKernel channeliseKernel = {
     LANES, SUMS_INTEGERS, DotFilter::tableBytes, DotFilter::layOut, scalarOf, transformRows, turnStages};
 #else
-extern const ChanneliseKernel channeliseKernel = {
-    LANES, SUMS_INTEGERS, nullptr, nullptr, scalarOf, transformRows, turnStages};
+extern const ChanneliseKernel channeliseKernel = {LANES,    SUMS_INTEGERS, nullptr,   nullptr,
+                                                  scalarOf, transformRows, turnStages};
 #endif
 
 }  // namespace CORELLA_LEVEL

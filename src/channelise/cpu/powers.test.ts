@@ -140,8 +140,12 @@ describe(
       const out = cpu.allocateSpectra({ ...plan.output, powers: true });
       for (const forget of [
         () => out.write(allocateSpectra('cf32', 6, 20, 5), 5),
-        () => Promise.resolve(out.addGaps([])),
-        () => Promise.resolve(out.fill(7, [])),
+        () => {
+          out.addGaps([]);
+        },
+        () => {
+          out.fill(7, []);
+        },
       ]) {
         await channeliser.run(blocksOf(options, [2400])[0], out);
         assert.ok(out.powers);

@@ -42,8 +42,8 @@ constexpr int64_t SUMS = 2 * TILE_INPUTS;
 void sumSpectra(const KurtosisKernel &kernel, const Source &source, const Rows &rows, int64_t c, int64_t first,
                 int64_t end, double *sums) {
   const SpectraLayout &layout = source.layout;
-  const char *at = source.block + (rows.firstChannel + c) * layout.channelBytes() +
-                   rows.inputBlock * layout.inputBlockBytes();
+  const char *at =
+      source.block + (rows.firstChannel + c) * layout.channelBytes() + rows.inputBlock * layout.inputBlockBytes();
   switch (layout.type) {
     case SpectraType::cf32: return kernel.sumFloats(reinterpret_cast<const float *>(at), first, end, sums);
     case SpectraType::ci4: return kernel.sumNibbles(reinterpret_cast<const int8_t *>(at), first, end, sums);
@@ -173,9 +173,10 @@ using namespace corella;
 // read or written where there are no fences.
 CORELLA_EXPORT int32_t corella_kurtosis_sums(char *error, void *context, int32_t type, int64_t channels, int64_t inputs,
                                              int64_t capacity, const void *block, const void *powers,
-                                             const int32_t *edges, int64_t windows, double *sums, int64_t fences, const double *heads, const double *tables,
-                                             const int32_t *places, int64_t realChannels, const uint8_t *flaggedInputs,
-                                             uint8_t *marks, uint8_t *groupMarks, double *totals) {
+                                             const int32_t *edges, int64_t windows, double *sums, int64_t fences,
+                                             const double *heads, const double *tables, const int32_t *places,
+                                             int64_t realChannels, const uint8_t *flaggedInputs, uint8_t *marks,
+                                             uint8_t *groupMarks, double *totals) {
   return withContext(error, context, [&](Context &open) {
     const SpectraLayout layout{static_cast<SpectraType>(type), channels, inputs, capacity};
     check(layout, {edges, windows});

@@ -263,7 +263,7 @@ void sumFloats(const float *vectors, int64_t first, int64_t end, double *sums) {
 }  // namespace
 
 extern const KurtosisKernel kurtosisKernel = {sumIntegers,      sumNibbles,     sumFloats,
-                                               sumIntegerGroups, sumFloatGroups, isWithin};
+                                              sumIntegerGroups, sumFloatGroups, isWithin};
 
 }  // namespace CORELLA_LEVEL
 }  // namespace corella
