@@ -139,11 +139,15 @@ describe(
       const channeliser = await prepareChanneliser(plan, cpu);
       const out = cpu.allocateSpectra({ ...plan.output, powers: true });
       for (const forget of [
-        () => out.write(allocateSpectra('cf32', 6, 20, 5), 5),
-        () => {
+        async () => {
+          await out.write(allocateSpectra('cf32', 6, 20, 5), 5);
+        },
+        async () => {
+          await Promise.resolve();
           out.addGaps([]);
         },
-        () => {
+        async () => {
+          await Promise.resolve();
           out.fill(7, []);
         },
       ]) {

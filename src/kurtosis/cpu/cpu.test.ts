@@ -8,7 +8,8 @@ import { allocateSpectra } from '../../core/axes.js';
 import { randomStream } from '../../core/random.js';
 import { kurtosisCases } from '../cases.js';
 import { Judge } from '../judge.js';
-import { planKurtosis, windowEdges } from '../plan.js';
+import { Judgement } from '../judging/judgement.js';
+import { planKurtosis, windowEdges, type KurtosisPlan } from '../plan.js';
 import { noisySpectra } from '../samples.testing.js';
 import { allocateScreened, screen } from '../screen.js';
 import { cpuPowers } from './prepare.js';
@@ -112,11 +113,18 @@ describe('cpu flagger', { skip: 'what' in library ? library.what : false }, () =
                 assert.deepEqual(made.sums.subarray(0, length), wanted.sums.subarray(0, length));
                 assert.deepEqual(made.screened, wanted.screened);
               }
-              // What is zeroed leaves the powers behind.
-              const mask = new Uint8Array(length / 2);
-              mask[39] = 1;
+              // What is zeroed leaves the powers behind: an input alone, two neighbours, two in different tiles, and a last one.
+              const cells = length / 2;
+              const taken = Int32Array.of(39, 41, 42, 53, 54, cells - 1);
               for (const [n, block] of [plain, beside].entries())
-                await engines[n].take(block, edges, mask, []);
+                await engines[n].take(block, judgementOf(plan, edges, taken), []);
+              for (const at of taken) {
+                const w = Math.floor(at / shape.inputs / shape.channels);
+                const row = (at % (shape.inputs * shape.channels)) * samples;
+                const width = type === 'ci4' ? 1 : 2;
+                spectra.fill(0, (row + edges[w]) * width, (row + edges[w + 1]) * width);
+              }
+              assert.deepEqual(await plain.read(), spectra);
               assert.equal(beside.powers, undefined);
               const again = await engines[1].sums(beside, edges, undefined);
               assert.deepEqual([...again.sums.subarray(78, 80)], [0, 0]);
@@ -128,3 +136,10 @@ describe('cpu flagger', { skip: 'what' in library ? library.what : false }, () =
           }
     });
 });
+
+/** Only what a backend looks at. */
+const judgementOf = (plan: KurtosisPlan, edges: Int32Array, taken: Int32Array): Judgement =>
+  new Judgement(plan, {
+    ...{ edges, taken, offending: new Int32Array(0), codes: new Uint8Array(0), present: undefined },
+    ...{ everywhere: [], common: new Int32Array(0), unjudged: 0 },
+  });

@@ -39,7 +39,8 @@ type Zero = NativeCall<
     block: bigint,
     edges: Int32Array,
     windows: number,
-    mask: Uint8Array,
+    taken: Int32Array,
+    count: number,
   ]
 >;
 
@@ -62,7 +63,7 @@ export function cpuPowers(plan: KurtosisPlan, { native }: CpuBackend): PowerEngi
   const zero: Zero = native.bind(
     'kurtosis',
     'int32_t corella_kurtosis_zero(char *error, void *context, int32_t type, int64_t channels, int64_t inputs, ' +
-      'int64_t capacity, void *block, const int32_t *edges, int64_t windows, const uint8_t *mask)',
+      'int64_t capacity, void *block, const int32_t *edges, int64_t windows, const int32_t *taken, int64_t count)',
   );
   const { realChannels, flaggedInputs } = plan;
   let sums = new Float64Array(0);
@@ -96,11 +97,11 @@ export function cpuPowers(plan: KurtosisPlan, { native }: CpuBackend): PowerEngi
       );
       return { sums, screened: fencing === NO_FENCES ? undefined : screened };
     },
-    take: async (given, { edges, mask }, gaps) => {
+    take: async (given, { edges, taken }, gaps) => {
       const block = cpuSpectra('kurtosis', given);
       await zero(
         ...([type, channels, inputs, block.shape.capacity] as const),
-        ...([block.memory.address, edges, edges.length - 1, mask] as const),
+        ...([block.memory.address, edges, edges.length - 1, taken, taken.length] as const),
       );
       block.addGaps(gaps);
     },
