@@ -106,7 +106,8 @@ struct FenceEntry {
 };
 
 /** The entry that noise of this strength has to lie within, and does; nullptr where it does not. */
-__device__ __forceinline__ const FenceEntry *within(const Fence *fence, const FenceEntry *tables, double s1, double s2) {
+__device__ __forceinline__ const FenceEntry *within(const Fence *fence, const FenceEntry *tables, double s1,
+                                                    double s2) {
   if (!(s1 >= fence->leastPower && s1 <= fence->mostPower)) return nullptr;
   int at = (int)fence->firstEntry;
   // The octave and a 64th of it.
