@@ -5,12 +5,15 @@
  */
 import { prepareCeilings } from '../backend/cuda/ceilings.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
+import type { DeviceMemory } from '../backend/cuda/session.js';
 import type { CudaSpectraBlock } from '../backend/cuda/spectra.js';
 import { preparePlainCeilings } from '../backend/cuda/plain-ceilings.js';
 import { planChannelise } from '../channelise/index.js';
 import { prepareCudaChanneliser } from '../channelise/on-card.js';
-import { spectraSizeBytes, voltageSizeBytes, type SpectraType } from '../core/axes.js';
+import { spectraSizeBytes, voltagesAT, voltageSizeBytes, type SpectraType } from '../core/axes.js';
+import type { VoltageBlock } from '../core/blocks.js';
 import type { Closers } from '../core/closing.js';
+import { instant } from '../core/instant.js';
 import { KurtosisTally, planKurtosis, prepareFlagger } from '../kurtosis/index.js';
 import {
   leaving,
@@ -41,11 +44,15 @@ const inputType = 'ci8' as const;
 const BLOCKS = 3;
 /** Until the card is idle: waiting for it is a small part then. */
 const BLOCKS_A_RUN = 24;
+const SENT_A_RUN = 8;
 /** Waiting ends when the card is idle, and not up to a millisecond later. */
 const EAGER_POLLS = 20_000;
 
-/** The filter and the flagger in turn, side by side, and the flagger's kernels alone, on all of the card and on their part. */
-const PARTS = ['in turn', 'side by side', 'kernels', 'kernels on their part'] as const;
+/**
+ * Voltages that lie on the card, filtered and flagged in turn or side by side; voltages that come up the bus, as the chain has
+ * them; and the flagger's kernels alone, on all of the card and on their part.
+ */
+const PARTS = ['in turn', 'side by side', 'from the host', 'kernels', 'kernels on their part'] as const;
 type Part = (typeof PARTS)[number];
 
 const spectraOf = ({ channels }: Size): number => Math.floor(SAMPLES / INPUTS / channels / WINDOW) * WINDOW;
@@ -115,6 +122,40 @@ async function prepare(
     await idle.passed(EAGER_POLLS);
     return BLOCKS_A_RUN * work;
   };
+  if (part === 'from the host') {
+    const given = fromHost(backend, voltages, samples, closers);
+    const upTo = async (block: CudaSpectraBlock): Promise<void> => {
+      channeliser.room(session.streams.upload);
+      await channeliser.send(given.block);
+      channeliser.make(block);
+    };
+    return {
+      ours: {
+        run: async () => {
+          for (let n = 0; n < SENT_A_RUN; n++) {
+            await upTo(blocks[n % BLOCKS]);
+            flagger.begin(blocks[n % BLOCKS]);
+            if (n > 0) tally.add(await flagger.finish(), 0);
+          }
+          tally.add(await flagger.finish(), 0);
+          await untilIdle();
+          return SENT_A_RUN * INPUTS * samples;
+        },
+      },
+      ceiling: {
+        title: 'the bus alone',
+        ...cardContestant(session, given.copy, INPUTS * samples),
+      },
+      peer: {
+        name: 'the filter alone',
+        run: async () => {
+          for (let n = 0; n < SENT_A_RUN; n++) await upTo(blocks[n % BLOCKS]);
+          await untilIdle();
+          return SENT_A_RUN * INPUTS * samples;
+        },
+      },
+    };
+  }
   const bytesPerSample = voltageSizeBytes(inputType) + spectraSizeBytes(outputType);
   return {
     ours: {
@@ -139,6 +180,27 @@ async function prepare(
         for (let n = 0; n < BLOCKS_A_RUN; n++) filter(blocks[n % BLOCKS]);
         return untilIdle();
       },
+    },
+  };
+}
+
+/** The voltages in locked memory of the host, as a recorder's ring would have them. */
+function fromHost(
+  { session }: CudaBackend,
+  voltages: DeviceMemory,
+  samples: number,
+  closers: Closers,
+): { readonly block: VoltageBlock; readonly copy: () => void } {
+  const bytes = INPUTS * samples * voltageSizeBytes(inputType);
+  const onHost = closers.keep(session.allocatePinned('voltages', bytes));
+  const { handle } = session.streams.compute;
+  session.call('cuMemcpyDtoHAsync', onHost.pointer, voltages.pointer, bytes, handle);
+  session.call('cuStreamSynchronize', handle);
+  const made = voltagesAT(new Int8Array(onHost.buffer, 0, bytes), inputType, INPUTS, samples);
+  return {
+    block: { type: inputType, inputs: INPUTS, samples, voltages: made, gaps: [], start: instant(0) },
+    copy: () => {
+      session.call('cuMemcpyHtoDAsync', voltages.pointer, onHost.pointer, bytes, handle);
     },
   };
 }
