@@ -5,7 +5,7 @@ import { refuse } from '../core/errors.js';
 import type { SpectraGap } from '../core/gaps.js';
 import { takenBoxes } from './boxes.js';
 import type { Fencing } from './fences.js';
-import { Judge, type Judgement } from './judge.js';
+import { Judge, Judgement } from './judge.js';
 import { windowEdges, type KurtosisPlan } from './plan.js';
 import { presentIn } from './present.js';
 import type { Screened } from './screen.js';
@@ -44,8 +44,12 @@ export interface PowerEngine extends Closable {
    */
   begin?(block: SpectraBlock, edges: Int32Array, fencing: Fencing | undefined): () => Promise<Powers>;
   readonly mostBegun?: number;
-  /** Zeros what the mask names, [w][c][a], and tells the block of its gaps. */
-  take(block: SpectraBlock, edges: Int32Array, mask: Uint8Array, gaps: readonly SpectraGap[]): Promise<void>;
+  /** Zeros what is taken, which the gaps cover too, and tells the block of them. */
+  take(
+    block: SpectraBlock,
+    judgement: Pick<Judgement, 'edges' | 'mask'>,
+    gaps: readonly SpectraGap[],
+  ): Promise<void>;
 }
 
 /** A block that is being summed. */
@@ -89,11 +93,11 @@ export function flaggerOn(plan: KurtosisPlan, engine: PowerEngine): Flagger {
     const first = begun.shift();
     if (!first) return refuse('kurtosis', 'no block was begun', 'begin one first');
     const { block, edges, coming } = first;
-    if (!coming) return nothing(plan, edges);
+    if (!coming) return Judgement.nothing(plan, edges);
     const { sums, screened } = await coming();
     const judgement = judge.judge(edges, sums, presentIn(plan, edges, block.gaps), screened);
     const gaps = takenBoxes(judgement, plan);
-    if (gaps.length > 0) await engine.take(block, edges, judgement.mask, gaps);
+    if (gaps.length > 0) await engine.take(block, judgement, gaps);
     return judgement;
   };
 
@@ -110,14 +114,3 @@ export function flaggerOn(plan: KurtosisPlan, engine: PowerEngine): Flagger {
     close: () => engine.close(),
   };
 }
-
-/** Of a block too short to be judged. */
-const nothing = ({ channels, inputs }: KurtosisPlan, edges: Int32Array): Judgement => ({
-  edges,
-  mask: new Uint8Array(0),
-  offenders: new Uint8Array(0),
-  present: undefined,
-  everywhere: [],
-  common: new Uint8Array(0),
-  unjudged: channels * inputs,
-});

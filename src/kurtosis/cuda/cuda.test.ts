@@ -93,7 +93,7 @@ function onCard(): void {
         const wanted = [];
         for (const block of blocks)
           wanted.push({
-            judgement: structuredClone(await flagger.run(block)),
+            judgement: await flagger.run(block),
             gaps: block.gaps,
             spectra: await block.read(),
           });
@@ -101,15 +101,15 @@ function onCard(): void {
         const judgements = [];
         for (const [n, block] of blocks.entries()) {
           flagger.begin(block);
-          if (n >= 2) judgements.push(structuredClone(await flagger.finish()));
+          if (n >= 2) judgements.push(await flagger.finish());
         }
-        for (let n = 0; n < 2; n++) judgements.push(structuredClone(await flagger.finish()));
+        for (let n = 0; n < 2; n++) judgements.push(await flagger.finish());
         for (const [n, block] of blocks.entries()) {
           assert.deepEqual(judgements[n], wanted[n].judgement, `block ${n}`);
           assert.deepEqual(block.gaps, wanted[n].gaps);
           assert.deepEqual(await block.read(), wanted[n].spectra);
         }
-        assert.ok(judgements[0].mask.includes(1));
+        assert.ok(judgements[0].taken.length > 0);
         await flagger.close();
         for (const block of blocks) await block.close();
       });

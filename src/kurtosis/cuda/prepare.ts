@@ -68,7 +68,7 @@ export const cudaPowers = (
         const coming = begin(given, edges, fencing);
         return coming();
       },
-      take: async (given, _edges, _mask, gaps) => {
+      take: async (given, _judgement, gaps) => {
         const block = cudaSpectra('kurtosis', given);
         block.writing(compute);
         await zeros.write(block, gaps);
