@@ -44,12 +44,8 @@ export interface PowerEngine extends Closable {
    */
   begin?(block: SpectraBlock, edges: Int32Array, fencing: Fencing | undefined): () => Promise<Powers>;
   readonly mostBegun?: number;
-  /** Zeros what is taken, which the gaps cover too, and tells the block of them. */
-  take(
-    block: SpectraBlock,
-    judgement: Pick<Judgement, 'edges' | 'mask'>,
-    gaps: readonly SpectraGap[],
-  ): Promise<void>;
+  /** Zeros what was taken, by its mask or by the gaps that it makes, and tells the block of them. */
+  take(block: SpectraBlock, judgement: Judgement, gaps: readonly SpectraGap[]): Promise<void>;
 }
 
 /** A block that is being summed. */
