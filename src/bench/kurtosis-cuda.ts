@@ -15,12 +15,7 @@ import type { VoltageBlock } from '../core/blocks.js';
 import type { Closers } from '../core/closing.js';
 import { instant } from '../core/instant.js';
 import { KurtosisTally, planKurtosis, prepareFlagger } from '../kurtosis/index.js';
-import {
-  leaving,
-  multiprocessorsBeside,
-  prepareCardSums,
-  prepareFlaggerBeside,
-} from '../kurtosis/on-card.js';
+import { prepareCardSums } from '../kurtosis/on-card.js';
 import type { BenchCase, PreparedCase } from './bench.js';
 import { cardContestant, SECONDS_PER_TURN } from './correlate-cuda.js';
 
@@ -49,10 +44,10 @@ const SENT_A_RUN = 8;
 const EAGER_POLLS = 20_000;
 
 /**
- * Voltages that lie on the card, filtered and flagged in turn or side by side; voltages that come up the bus, as the chain has
- * them; and the flagger's kernels alone, on all of the card and on their part.
+ * Voltages that lie on the card; voltages that come up the bus, as the chain has them; and the flagger's kernels alone, timed by
+ * the card.
  */
-const PARTS = ['in turn', 'side by side', 'from the host', 'kernels', 'kernels on their part'] as const;
+const PARTS = ['on the card', 'from the host', 'kernels'] as const;
 type Part = (typeof PARTS)[number];
 
 const spectraOf = ({ channels }: Size): number => Math.floor(SAMPLES / INPUTS / channels / WINDOW) * WINDOW;
@@ -91,17 +86,15 @@ async function prepare(
   const judging = planKurtosis({
     ...{ type: outputType, channels, inputs: INPUTS, polarisations: 2, spectraPerWindow: WINDOW },
   });
-  const beside = multiprocessorsBeside(judging, session.device);
   const channeliser = closers.keep(await prepareCudaChanneliser(plan, backend));
   const ceilings = closers.keep(await preparePlainCeilings(backend));
   const work = INPUTS * spectra * channels;
-  const filter = (block: CudaSpectraBlock, by = channeliser): void => {
-    by.filter({ pointer: voltages.pointer, pitchBytes }, spectra, block);
+  const filter = (block: CudaSpectraBlock): void => {
+    channeliser.filter({ pointer: voltages.pointer, pitchBytes }, spectra, block);
   };
-  if (part === 'kernels' || part === 'kernels on their part') {
+  if (part === 'kernels') {
     filter(blocks[0]);
-    const on = part === 'kernels' ? undefined : beside;
-    const sums = closers.keep(await prepareCardSums(judging, backend, blocks[0], on));
+    const sums = closers.keep(await prepareCardSums(judging, backend, blocks[0]));
     return {
       ours: cardContestant(session, sums.launch, work),
       ceiling: {
@@ -110,11 +103,7 @@ async function prepare(
       },
     };
   }
-  const isBeside = part === 'side by side';
-  const smaller = isBeside
-    ? closers.keep(await prepareCudaChanneliser(plan, leaving(backend, beside)))
-    : channeliser;
-  const flagger = closers.keep(await (isBeside ? prepareFlaggerBeside : prepareFlagger)(judging, backend));
+  const flagger = closers.keep(await prepareFlagger(judging, backend));
   const tally = new KurtosisTally(judging);
   const idle = closers.keep(session.createEvent());
   const untilIdle = async (): Promise<number> => {
@@ -162,7 +151,7 @@ async function prepare(
       run: async () => {
         for (let n = 0; n < BLOCKS_A_RUN; n++) {
           const block = blocks[n % BLOCKS];
-          filter(block, smaller);
+          filter(block);
           flagger.begin(block);
           if (n + 1 >= BLOCKS) tally.add(await flagger.finish(), 0);
         }
