@@ -93,9 +93,10 @@ export function planKurtosis(options: KurtosisOptions): KurtosisPlan {
 export function windowEdges({ spectraPerWindow }: KurtosisPlan, samples: number): Int32Array {
   if (samples < LEAST_SPECTRA) return Int32Array.of(0);
   const windows = Math.max(1, Math.round(samples / spectraPerWindow));
-  return Int32Array.from({ length: windows + 1 }, (_, n) =>
-    n === windows ? samples : 4 * Math.round((n * samples) / (4 * windows)),
-  );
+  const edges = new Int32Array(windows + 1);
+  for (let n = 0; n < windows; n++) edges[n] = 4 * Math.round((n * samples) / (4 * windows));
+  edges[windows] = samples;
+  return edges;
 }
 
 /** Limits by the number of spectra, and of inputs whose mean is taken, made when first asked for. */

@@ -5,7 +5,7 @@
 import { tail } from '../core/rounded-noise.js';
 import { countOf } from './judging/bits.js';
 import { Cells, type JudgedBlock } from './judging/cells.js';
-import { Middle } from './judging/middle.js';
+import { Middle, nowhere } from './judging/middle.js';
 import { Runs } from './judging/runs.js';
 import { kurtosisMoments, type Limits } from './limits.js';
 import type { Offences } from './offences.js';
@@ -46,9 +46,9 @@ export class Together {
   private readonly roots: Float64Array;
   private readonly cells: Cells;
   private means = new Float64Array(0);
-  private readonly middle = { mean: new Middle(), spread: new Middle() };
+  private readonly middle = new Middle();
+  private readonly near = { mean: nowhere(), spread: nowhere() };
   private readonly runs: Runs;
-  private spreads = new Float64Array(0);
 
   constructor(
     private readonly plan: KurtosisPlan,
@@ -100,26 +100,23 @@ export class Together {
   private usualOf(rows: number): Usual | undefined {
     const { totals, counts } = this.cells;
     const { roots } = this;
-    if (this.means.length < rows) {
-      this.means = new Float64Array(rows);
-      this.spreads = new Float64Array(rows);
-    }
-    const { means, spreads } = this;
+    if (this.means.length < rows) this.means = new Float64Array(rows);
+    const { means } = this;
     let heard = 0;
     for (let row = 0; row < rows; row++) {
       const count = counts[row];
       if (count > 0) means[heard++] = totals[row] / count;
     }
     if (heard < LEAST_CELLS) return undefined;
-    const bias = this.middle.mean.of(means, heard);
+    const bias = this.middle.of(means, heard, this.near.mean);
     // Skies that all inputs hear make their kurtoses alike, and means over inputs less certain than their number says.
     for (let row = 0, n = 0; row < rows; row++) {
       const count = counts[row];
       if (count === 0) continue;
-      spreads[n] = Math.abs(means[n] - bias) * roots[count];
+      means[n] = Math.abs(means[n] - bias) * roots[count];
       n++;
     }
-    const spread = 1.4826 * this.middle.spread.of(spreads, heard);
+    const spread = 1.4826 * this.middle.of(means, heard, this.near.spread);
     return { bias, inflation: Math.max(1, spread ** 2) };
   }
 

@@ -9,28 +9,32 @@ const NEAR = 8;
 /** So much further where the middle is not among them, and once more. */
 const WIDER = 8;
 
+/** Where the last one was, and how far from it is near. */
+export interface Near {
+  last: number;
+  near: number;
+}
+export const nowhere = (): Near => ({ last: NaN, near: 0 });
+
 export class Middle {
   private found = new Float64Array(0);
-  /** Where the last one was, and how far from it is near. */
-  private last = NaN;
-  private near = 0;
 
   /** Of the first `count` values, all of them numbers; the upper of two, and NaN of none. Their order is kept. */
-  of(values: Float64Array, count: number): number {
+  of(values: Float64Array, count: number, where: Near): number {
     if (count === 0) return NaN;
     if (this.found.length < count) this.found = new Float64Array(values.length);
-    if (Number.isNaN(this.last)) return this.amongAll(values, count);
-    return this.isNear(values, count) || this.isNear(values, count)
-      ? this.last
-      : this.amongAll(values, count);
+    const isFound =
+      !Number.isNaN(where.last) && (this.isNear(values, count, where) || this.isNear(values, count, where));
+    if (!isFound) this.amongAll(values, count, where);
+    return where.last;
   }
 
   /** Whether it is near the last one; then that is it, and what is near is told anew. */
-  private isNear(values: Float64Array, count: number): boolean {
+  private isNear(values: Float64Array, count: number, where: Near): boolean {
     const { found } = this;
     const wanted = count >> 1;
-    const low = this.last - this.near;
-    const high = this.last + this.near;
+    const low = where.last - where.near;
+    const high = where.last + where.near;
     let below = 0;
     let many = 0;
     // Comparisons are added up instead of branched upon: nobody foresees them.
@@ -42,17 +46,16 @@ export class Middle {
       many += +(value <= high) - isBelow;
     }
     const isFound = below <= wanted && wanted < below + many;
-    if (isFound) this.last = placedAt(found, many, wanted - below);
-    this.near *= isFound ? Math.min(2, Math.max(0.5, (NEAR * Math.sqrt(count)) / many)) : WIDER;
+    if (isFound) where.last = placedAt(found, many, wanted - below);
+    where.near *= isFound ? Math.min(2, Math.max(0.5, (NEAR * Math.sqrt(count)) / many)) : WIDER;
     return isFound;
   }
 
-  private amongAll(values: Float64Array, count: number): number {
+  private amongAll(values: Float64Array, count: number, where: Near): void {
     const { found } = this;
     for (let n = 0; n < count; n++) found[n] = values[n];
-    this.last = placedAt(found, count, count >> 1);
-    const quarter = placedAt(found, count, (3 * count) >> 2) - this.last;
-    this.near = (2 * NEAR * quarter) / Math.sqrt(count);
-    return this.last;
+    where.last = placedAt(found, count, count >> 1);
+    const quarter = placedAt(found, count, (3 * count) >> 2) - where.last;
+    where.near = (2 * NEAR * quarter) / Math.sqrt(count);
   }
 }
