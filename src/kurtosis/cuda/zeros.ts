@@ -4,7 +4,7 @@ import type { CudaEvent, CudaSession, PinnedMemory, Stream } from '../../backend
 import type { CudaSpectraBlock } from '../../backend/cuda/spectra.js';
 import type { Closers } from '../../core/closing.js';
 import type { SpectraGap } from '../../core/gaps.js';
-import { PIECE_NUMBERS, pieceOf, zerosLaunch } from './plan.js';
+import { EAGER_POLLS, PIECE_NUMBERS, pieceOf, zerosLaunch } from './plan.js';
 
 /** Pieces that go up at once. */
 const MOST_PIECES = 2 ** 15;
@@ -44,7 +44,7 @@ export class Zeros {
     const at: Place = { box: 0, piece: 0 };
     while (at.box < boxes.length) {
       const list = this.lists[this.next++ % LISTS];
-      await list.read.passed();
+      await list.read.passed(EAGER_POLLS);
       this.launch(block, list, fill(list.numbers, boxes, at));
     }
   }
