@@ -93,7 +93,7 @@ export function powersLayout(plan: KurtosisPlan, windows: number): PowersLayout 
 }
 
 /** The card waits for what is judged, so for some milliseconds nobody sleeps. */
-export const EAGER_POLLS = 5000;
+export const EAGER_POLLS = 2000;
 
 /** Blocks that may be begun before the first is finished: one summed, one coming down, one judged. */
 export const ROOMS = 3;
