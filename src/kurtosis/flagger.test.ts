@@ -29,7 +29,11 @@ describe('the two halves of a flagger', () => {
       flagger.begin(block);
     }, /1 blocks were begun and not finished/);
     await assert.rejects(flagger.run(block), /another block was begun/);
+    await flagger.summed();
+    await flagger.summed();
+    assert.deepEqual(await block.read(), spectra);
     assert.deepEqual(await flagger.finish(), wanted);
+    await flagger.summed();
     assert.deepEqual(await block.read(), zeroed);
     await assert.rejects(flagger.finish(), /no block was begun/);
     await flagger.close();

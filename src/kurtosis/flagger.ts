@@ -20,6 +20,8 @@ export interface Flagger extends Closable {
    */
   begin(block: SpectraBlock): void;
   finish(): Promise<Judgement>;
+  /** The sums of the block that was begun first are there: `finish` waits for nothing but itself. */
+  summed(): Promise<void>;
   /** Blocks that may be begun before the first of them is finished. */
   readonly mostBegun: number;
 }
@@ -52,7 +54,7 @@ export interface PowerEngine extends Closable {
 interface Begun {
   readonly block: SpectraBlock;
   readonly edges: Int32Array;
-  /** Undefined where the block is too short. */
+  /** Once however often it is asked for; undefined where the block is too short. */
   readonly coming: (() => Promise<Powers>) | undefined;
 }
 
@@ -75,14 +77,13 @@ export function flaggerOn(plan: KurtosisPlan, engine: PowerEngine): Flagger {
       refuse('kurtosis', `${begun.length} blocks were begun and not finished`, 'finish the first');
     const edges = windowEdges(plan, samples);
     const fencing = edges.length < 2 ? undefined : judge.fencing(edges);
-    begun.push({
-      block,
-      edges,
-      coming:
-        edges.length < 2
-          ? undefined
-          : (engine.begin?.(block, edges, fencing) ?? (() => engine.sums(block, edges, fencing))),
-    });
+    if (edges.length < 2) {
+      begun.push({ block, edges, coming: undefined });
+      return;
+    }
+    const wait = engine.begin?.(block, edges, fencing) ?? (() => engine.sums(block, edges, fencing));
+    let coming: Promise<Powers> | undefined;
+    begun.push({ block, edges, coming: () => (coming ??= wait()) });
   };
 
   const finish = async (): Promise<Judgement> => {
@@ -102,6 +103,9 @@ export function flaggerOn(plan: KurtosisPlan, engine: PowerEngine): Flagger {
     mostBegun,
     begin,
     finish,
+    summed: async () => {
+      await begun.at(0)?.coming?.();
+    },
     run: async (block) => {
       if (begun.length > 0) refuse('kurtosis', 'another block was begun', 'finish it first');
       begin(block);

@@ -272,7 +272,7 @@ function allocateCudaSpectra(
       filled.record(stream);
     },
     addGaps: (stream, more) => {
-      gaps = [...gaps, ...more];
+      gaps = gaps.length === 0 ? more : [...gaps, ...more];
       filled.record(stream);
     },
     close: () => closers.close(),

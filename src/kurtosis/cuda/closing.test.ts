@@ -1,13 +1,17 @@
 /** Memory on a card of paper: all of it is closed, and blocks after the first ask for none. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Kernel } from '../../backend/cuda/kernels.js';
+import type { CudaSession } from '../../backend/cuda/session.js';
 import { assertClosesAll, openPaper } from '../../backend/cuda/testing.js';
+import { Closers } from '../../core/closing.js';
 import type { SpectraGap } from '../../core/gaps.js';
 import { prepareFlagger } from '../index.js';
 import { flaggerBytes } from '../on-card.js';
 import { planKurtosis, windowEdges } from '../plan.js';
 import { pieceOf, powersLayout, ROOMS, sumsLaunch } from './plan.js';
 import { cudaPowers } from './prepare.js';
+import { Zeros } from './zeros.js';
 
 const shape = { type: 'ci8', channels: 3, inputs: 34, polarisations: 2 } as const;
 const plan = planKurtosis({ ...shape, spectraPerWindow: 64 });
@@ -38,8 +42,78 @@ describe('the flagger on a card of paper', () => {
     // 10 windows × 3 channels: 34 inputs of 16 bytes and a mark, 3 groups of 8 bytes and a mark.
     assert.equal(powersLayout(plan, 10).bytes, 10 * 3 * (34 * 17 + 3 * 9));
     assert.equal(flaggerBytes(plan, { capacity: 640 }), ROOMS * 10 * 3 * (34 * 17 + 3 * 9));
-    // 102 rows by eight warps, 10 windows by fours.
-    assert.deepEqual(sumsLaunch(plan, 10).grid, [13 * 3, 1]);
+    // 102 rows: 10 windows by 32 of them, 12 windows by fours of 8.
+    assert.deepEqual(sumsLaunch(plan, 10), { windowBits: 0, shape: { grid: [4 * 10, 1], threads: 256 } });
+    assert.deepEqual(sumsLaunch(plan, 12), { windowBits: 2, shape: { grid: [13 * 3, 1], threads: 256 } });
+  });
+
+  it('zeros all of its boxes and nothing else, in as many lists as it takes', async () => {
+    const box = (c: number, endC: number, a: number, endA: number, t: number): SpectraGap => ({
+      ...{
+        firstChannel: c,
+        endChannel: endC,
+        firstInput: a,
+        endInput: endA,
+        firstSample: t,
+        endSample: t + 64,
+      },
+    });
+    const boxes = [box(0, 1, 3, 4, 0), box(1, 5, 0, 70, 64), box(7, 8, 69, 70, 0), box(0, 130, 5, 6, 128)];
+    const covered = (all: readonly SpectraGap[]): Map<string, number> => {
+      const cells = new Map<string, number>();
+      for (const one of all)
+        for (let c = one.firstChannel; c < one.endChannel; c++)
+          for (let a = one.firstInput; a < one.endInput; a++) {
+            const key = `${c} ${a} ${one.firstSample} ${one.endSample}`;
+            cells.set(key, (cells.get(key) ?? 0) + 1);
+          }
+      return cells;
+    };
+    for (const [most, launches] of [
+      [2, 7],
+      [13, 1],
+      [1, 13],
+      [100, 1],
+    ]) {
+      const { backend } = await openPaper('hopper');
+      const { session } = backend;
+      const closers = new Closers();
+      const pieces: SpectraGap[] = [];
+      let launched = 0;
+      let given: readonly (number | bigint | null)[] = [];
+      const lists = new Map<bigint, ArrayBuffer>();
+      const watched: CudaSession = {
+        ...session,
+        allocatePinned: (what, bytes) => {
+          const memory = session.allocatePinned(what, bytes);
+          lists.set(memory.pointer, memory.buffer);
+          return memory;
+        },
+      };
+      const kernel: Kernel = {
+        name: 'zeroPieces',
+        argument: () => assert.fail('no structures'),
+        set: (values) => {
+          given = values;
+        },
+        launch: () => {
+          launched++;
+          const numbers = new Int32Array(lists.get(given[3] as bigint) ?? new ArrayBuffer(0));
+          for (let n = 0; n < Number(given[4]); n++) {
+            const [c, endC, a, endA, t, end] = numbers.subarray(6 * n, 6 * n + 6);
+            assert.ok((endC - c) * (endA - a) <= 64 && end === t + 64);
+            pieces.push(box(c, endC, a, endA, t));
+          }
+        },
+      };
+      const block = backend.allocateSpectra({ type: 'ci8', channels: 130, inputs: 70, capacity: 192 });
+      await new Zeros(kernel, watched, session.streams.compute, closers, most).write(block, boxes);
+      assert.deepEqual(covered(pieces), covered(boxes));
+      assert.equal(launched, launches);
+      await closers.close();
+      await block.close();
+      await backend.close();
+    }
   });
 
   it('zeros boxes in pieces of 64 rows at the most', () => {

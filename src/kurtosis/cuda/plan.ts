@@ -7,7 +7,7 @@ import { windowEdges, type KurtosisPlan } from '../plan.js';
 import { groupsOf } from '../screen.js';
 
 const entries = {
-  sumPowers: ['pointer', 'i64', 'pointer', 'i32', 'i32', 'pointer'],
+  sumPowers: ['pointer', 'i64', 'pointer', 'i32', 'i32', 'i32', 'pointer'],
   screenSums: [
     ...(['pointer', 'i32', 'i32', 'i32', 'i32', 'pointer'] as const),
     ...(['pointer', 'pointer', 'pointer', 'pointer', 'pointer', 'pointer'] as const),
@@ -36,16 +36,24 @@ export const planPowerSums = ({ type }: Pick<KurtosisPlan, 'type'>) =>
   }) satisfies KernelRequest;
 
 const THREADS = 256;
-/** What a warp of `sumPowers` takes: so many windows of a row. */
-const WINDOWS_AT_ONCE = 4;
-const WARP = 32;
+/** Windows of rows that a block of `sumPowers` takes. */
+const SUMS_AT_ONCE = 32;
 const GROUPS_AT_ONCE = 16;
 const PIECES_AT_ONCE = 8;
 
 const blocksFor = (blocks: number): LaunchShape => ({ grid: [Math.max(1, blocks), 1], threads: THREADS });
 
-export const sumsLaunch = ({ channels, inputs }: KurtosisPlan, windows: number): LaunchShape =>
-  blocksFor(Math.ceil(windows / WINDOWS_AT_ONCE) * Math.ceil((channels * inputs) / (THREADS / WARP)));
+/** Rows are read four windows at a time where that leaves none over, and else window by window: 2^windowBits. */
+export function sumsLaunch(
+  { channels, inputs }: KurtosisPlan,
+  windows: number,
+): { readonly windowBits: number; readonly shape: LaunchShape } {
+  const windowBits = windows % 4 === 0 ? 2 : 0;
+  const windowsAtOnce = 2 ** windowBits;
+  const rowsAtOnce = SUMS_AT_ONCE / windowsAtOnce;
+  const blocks = Math.ceil(windows / windowsAtOnce) * Math.ceil((channels * inputs) / rowsAtOnce);
+  return { windowBits, shape: blocksFor(blocks) };
+}
 
 export const screenLaunch = (plan: KurtosisPlan, windows: number): LaunchShape =>
   blocksFor(Math.ceil((windows * plan.channels * groupsOf(plan)) / GROUPS_AT_ONCE));
@@ -83,6 +91,9 @@ export function powersLayout(plan: KurtosisPlan, windows: number): PowersLayout 
     bytes: groupMarks + groups,
   };
 }
+
+/** The card waits for what is judged, so for some milliseconds nobody sleeps. */
+export const EAGER_POLLS = 2000;
 
 /** Blocks that may be begun before the first is finished: one summed, one coming down, one judged. */
 export const ROOMS = 3;

@@ -9,13 +9,10 @@ import type { Fencing } from '../fences.js';
 import type { PowerEngine, Powers } from '../flagger.js';
 import { windowEdges, type KurtosisPlan } from '../plan.js';
 import type { SpectraBlock } from '../../core/blocks.js';
-import { planPowerSums, ROOMS } from './plan.js';
+import { EAGER_POLLS, planPowerSums, ROOMS } from './plan.js';
 import { Room } from './rooms.js';
 import { prepareKernels } from './sums.js';
 import { Zeros } from './zeros.js';
-
-/** The card waits for what is judged, so for some milliseconds nobody sleeps. */
-const EAGER_POLLS = 5000;
 
 export const cudaPowers = (plan: KurtosisPlan, backend: CudaBackend): Promise<PowerEngine> =>
   preparing(async (closers) => {

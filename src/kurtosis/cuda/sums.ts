@@ -46,8 +46,11 @@ export async function prepareKernels(
       const layout = room.layoutFor(windows);
       const on = room.send(edges, fencing, stream);
       block.reading(stream);
-      sumPowers.set([block.pointer, block.pitchBytes, on.edges, windows, rows, room.pointer()]);
-      sumPowers.launch(sumsLaunch(plan, windows), stream);
+      const { windowBits, shape } = sumsLaunch(plan, windows);
+      sumPowers.set([
+        ...[block.pointer, block.pitchBytes, on.edges, windows, rows, windowBits, room.pointer()],
+      ]);
+      sumPowers.launch(shape, stream);
       block.doneReading(stream);
       if (!fencing) return;
       screenSums.set([

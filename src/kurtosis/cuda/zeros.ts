@@ -4,7 +4,7 @@ import type { CudaEvent, CudaSession, PinnedMemory, Stream } from '../../backend
 import type { CudaSpectraBlock } from '../../backend/cuda/spectra.js';
 import type { Closers } from '../../core/closing.js';
 import type { SpectraGap } from '../../core/gaps.js';
-import { PIECE_NUMBERS, pieceOf, zerosLaunch } from './plan.js';
+import { EAGER_POLLS, PIECE_NUMBERS, pieceOf, zerosLaunch } from './plan.js';
 
 /** Pieces that go up at once. */
 const MOST_PIECES = 2 ** 15;
@@ -27,7 +27,7 @@ export class Zeros {
     session: CudaSession,
     private readonly stream: Stream,
     closers: Closers,
-    private readonly most = MOST_PIECES,
+    most = MOST_PIECES,
   ) {
     this.lists = Array.from({ length: LISTS }, () => {
       const memory = closers.keep(session.allocatePinned('what is taken', 4 * PIECE_NUMBERS * most));
@@ -41,44 +41,12 @@ export class Zeros {
 
   /** Queued behind whatever is in the stream. */
   async write(block: CudaSpectraBlock, boxes: readonly SpectraGap[]): Promise<void> {
-    let list = await this.free();
-    let count = 0;
-    const put = (
-      c: number,
-      endC: number,
-      a: number,
-      endA: number,
-      { firstSample, endSample }: SpectraGap,
-    ): void => {
-      const { numbers } = list;
-      const at = PIECE_NUMBERS * count++;
-      numbers[at] = c;
-      numbers[at + 1] = endC;
-      numbers[at + 2] = a;
-      numbers[at + 3] = endA;
-      numbers[at + 4] = firstSample;
-      numbers[at + 5] = endSample;
-    };
-    for (const box of boxes) {
-      const { firstChannel, endChannel, firstInput, endInput } = box;
-      const size = pieceOf(box);
-      for (let c = firstChannel; c < endChannel; c += size.channels)
-        for (let a = firstInput; a < endInput; a += size.inputs) {
-          if (count === this.most) {
-            this.launch(block, list, count);
-            list = await this.free();
-            count = 0;
-          }
-          put(c, Math.min(endChannel, c + size.channels), a, Math.min(endInput, a + size.inputs), box);
-        }
+    const at: Place = { box: 0, piece: 0 };
+    while (at.box < boxes.length) {
+      const list = this.lists[this.next++ % LISTS];
+      await list.read.passed(EAGER_POLLS);
+      this.launch(block, list, fill(list.numbers, boxes, at));
     }
-    if (count > 0) this.launch(block, list, count);
-  }
-
-  private async free(): Promise<List> {
-    const list = this.lists[this.next++ % LISTS];
-    await list.read.passed();
-    return list;
   }
 
   private launch(block: CudaSpectraBlock, { memory, read }: List, count: number): void {
@@ -87,4 +55,36 @@ export class Zeros {
     this.kernel.launch(zerosLaunch(count), this.stream);
     read.record(this.stream);
   }
+}
+
+/** The next piece to be written: which box, and how many of its pieces were. */
+interface Place {
+  box: number;
+  piece: number;
+}
+
+/** Pieces from a place on, as many as there is room for; how many, and the place behind them. */
+function fill(numbers: Int32Array, boxes: readonly SpectraGap[], at: Place): number {
+  let to = 0;
+  for (; at.box < boxes.length && to < numbers.length; at.box++) {
+    const box = boxes[at.box];
+    const { firstChannel, endChannel, firstInput, endInput, firstSample, endSample } = box;
+    const size = pieceOf(box);
+    const across = Math.ceil((endInput - firstInput) / size.inputs);
+    const pieces = across * Math.ceil((endChannel - firstChannel) / size.channels);
+    for (; at.piece < pieces; at.piece++) {
+      if (to === numbers.length) return to / PIECE_NUMBERS;
+      const c = firstChannel + Math.floor(at.piece / across) * size.channels;
+      const a = firstInput + (at.piece % across) * size.inputs;
+      numbers[to] = c;
+      numbers[to + 1] = Math.min(endChannel, c + size.channels);
+      numbers[to + 2] = a;
+      numbers[to + 3] = Math.min(endInput, a + size.inputs);
+      numbers[to + 4] = firstSample;
+      numbers[to + 5] = endSample;
+      to += PIECE_NUMBERS;
+    }
+    at.piece = 0;
+  }
+  return to / PIECE_NUMBERS;
 }

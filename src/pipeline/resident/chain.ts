@@ -148,9 +148,13 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
   /** What was asked for meanwhile, from the next block on. */
   const later: (() => Promise<void> | void)[] = [];
 
-  /** Up, through the filter, and its powers summed. */
-  async function feed(given: HostBlock): Promise<Arrived> {
+  /** Resolves when it has arrived. */
+  async function sendUp(given: HostBlock): Promise<void> {
     uploadedBytes += await front.send(given, clock);
+  }
+
+  /** The block that arrived last through the filter, and its powers summed. */
+  async function makeSpectra(): Promise<Arrived> {
     if (plan.input.kind === 'voltages') {
       await timed('channelise', () => {
         front.make();
@@ -169,13 +173,11 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
 
   /** What is made of a block. What is taken of it must be known before it is counted. */
   async function use({ block, first }: Arrived): Promise<void> {
-    if (flagger && tally)
-      await timed('flag', async () => {
-        tally.add(await flagger.finish(), first);
-      });
+    if (flagger && tally) tally.add(await flagger.finish(), first);
     for (const step of stepsOf(plan, blocks)) if (!FRONT_STEPS.has(step)) await queue(step, block);
     blocks++;
     last = block;
+    judged = undefined;
   }
 
   /** Gains cannot change in the middle of an image: what was asked for meanwhile comes behind the one that a block completes. */
@@ -286,18 +288,29 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
   const push = (block: HostBlock, give: Give): Promise<void> =>
     guarded(async () => {
       const before = judged;
-      const arrived = await feed(block);
-      judged = flagger ? arrived : undefined;
-      if (!flagger) await complete(arrived, give);
-      else if (before) await complete(before, give);
+      const arrived = sendUp(block);
+      try {
+        // Whichever comes first: the host judges while the block goes up, or the card filters it while the host judges.
+        const isSummed =
+          before &&
+          flagger &&
+          (await Promise.race([flagger.summed().then(() => true), arrived.then(() => false)]));
+        if (before && isSummed) await complete(before, give);
+        await arrived;
+        const made = await makeSpectra();
+        if (!flagger) await complete(made, give);
+        else if (before && !isSummed) await complete(before, give);
+        judged = flagger ? made : undefined;
+      } finally {
+        // Nobody reads the block's memory any more.
+        await arrived.catch(() => undefined);
+      }
     });
 
   const flush = (give: Give): Promise<void> =>
     guarded(async () => {
-      const before = judged;
-      judged = undefined;
-      if (before) {
-        await use(before);
+      if (judged) {
+        await use(judged);
         inHand++;
       }
       if (inHand > 0) flying.push(await finish(inHand));

@@ -6,8 +6,8 @@
  *   compute   ▓▓▓▓▓ n    channelise ─┬─► correlate ─► (calibrate) ─► image               visibilities
  *   download  ▒ n−1                  └─► (correlate ─► calibrate) ─► direct image ─► finish    direct
  *
- * Where interference is looked for, block n + 1 is channelised and its powers summed while the host judges block n, of which
- * all the rest is made afterwards: one block later than otherwise.
+ * Where interference is looked for, block n + 1 goes up, is channelised and its powers summed while the host judges block n, of
+ * which all the rest is made afterwards: one block later than otherwise.
  *
  * An image is made of one block or several. Gains are solved from an image's own data before it is made: on the direct
  * road, which needs them first, from its first block.
@@ -173,8 +173,8 @@ export const solvesIn = ({ calibration }: Pick<Shape, 'calibration'>, image: num
   calibration !== undefined && image % calibration.everyImages === 0;
 
 /**
- * What block `block` goes through, in order, before anything of the image it may complete. Where it is judged by the host, what
- * follows is queued only behind the next block's `flag`: the card sums that one's powers meanwhile.
+ * What block `block` goes through, in order, before anything of the image it may complete. Where it is judged by the host, the
+ * next one goes through these steps as far as `flag` meanwhile.
  */
 export function stepsOf(plan: Shape, block: number): readonly ResidentStep[] {
   const { road, blocksPerImage } = plan;
