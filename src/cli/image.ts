@@ -11,7 +11,7 @@ import {
   type VisibilityFile,
   type VisibilityHeader,
 } from '../formats/index.js';
-import { averageChannels, stokesI, type ImageField, type KernelSize } from '../image/index.js';
+import type { ImageField, KernelSize } from '../image/index.js';
 import { correctedSky } from '../pipeline/brightness.js';
 import { imageOnCards } from '../pipeline/cards/image.js';
 import { imageIntegration } from '../pipeline/image.js';
@@ -35,6 +35,7 @@ import { addBeamCorrectedOption, addElementOption, correctionOf } from './option
 import { addEopOption } from './options/eop-option.js';
 import { tellingFlags } from './report/flag-lines.js';
 import { history } from './report/history.js';
+import { loneHandNote, seenIn } from './report/image-notes.js';
 import { addIntegrationOption, choiceLines } from './options/integration-options.js';
 import { addOpenOptions, openOptions } from './options/open-options.js';
 import { addPartOptions, flaggingOptionNames, partOf, type PartOptions } from './options/part-options.js';
@@ -279,20 +280,20 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
       ],
       sources: sourcesAt(made.sky.frame),
     };
+    const { pixels } = sky.plan;
+    const { peak, hand } = seenIn(sky);
     const stage = terminal.stage('write');
     await writeSky(outputs, sky, products, stage.step);
     await part?.finish();
     stage.done();
-    const { image, plan, weights } = sky;
-    const { pixels } = plan;
-    const plane = stokesI(averageChannels(image, plan, weights), plan, 0);
-    const peak = plane.reduce((most, value) => (value > most ? value : most), -Infinity);
     terminal.result(
       { paths: written, pixels, peak, unit: products.unit, ...made.json, seconds: made.seconds },
       [
         `${written.join(', ')}: ${pixels} × ${pixels} pixels, peak ${Number(peak.toPrecision(4))} ${products.unit}, ${formatSeconds(made.seconds)}`,
         ...made.notes,
-        ...crossHandNotes(crossHandsOf(made), telescope, feeds),
+        ...(hand === undefined
+          ? crossHandNotes(crossHandsOf(made), telescope, feeds)
+          : [loneHandNote(hand, feeds)]),
       ],
     );
   } finally {

@@ -12,7 +12,15 @@ import {
   writeFitsImage,
 } from '../formats/index.js';
 import { renderPng, skyPicture, type SkyPicture } from '../draw/index.js';
-import { averageChannels, fitBeam, stationBeam, stokesI, type FittedBeam } from '../image/index.js';
+import {
+  averageChannels,
+  fitBeam,
+  loneHand,
+  productAlone,
+  stationBeam,
+  stokesI,
+  type FittedBeam,
+} from '../image/index.js';
 import { CorellaError } from '../core/errors.js';
 import { sourcesUp } from '../sky/above.js';
 import type { Source } from '../sky/source.js';
@@ -92,11 +100,15 @@ function fitsOf(sky: Beamed, options: ProductOptions): FitsImage {
   const { plan, frame } = sky;
   const beam = beamOf(sky);
   const keep = options.channels === 'keep';
+  const image = keep ? sky.image : averageChannels(sky.image, plan, sky.weights);
+  const hand = loneHand(image, plan);
   return {
-    image: keep ? sky.image : averageChannels(sky.image, plan, sky.weights),
+    // Of a lone hand there is no Stokes parameter.
+    ...(hand === undefined
+      ? { image, polarisations: plan.polarisations }
+      : { image: productAlone(image, plan, hand), polarisations: 1, hand }),
     pixels: plan.pixels,
     pixelSize: plan.pixelSize,
-    polarisations: plan.polarisations,
     ...(options.feeds === undefined ? {} : { feeds: options.feeds }),
     frequenciesHz: keep ? plan.frequenciesHz : Float64Array.of(middle(plan.frequenciesHz)),
     channelWidthHz: keep ? options.channelWidthHz : options.channelWidthHz * plan.channels,
@@ -169,14 +181,20 @@ export async function writeSky(
   }
 }
 
+/** Of the product of a hand with itself. */
+export const handName = (feeds: 'linear' | 'circular', hand: 0 | 1): 'XX' | 'YY' | 'RR' | 'LL' =>
+  feeds === 'circular' ? (['RR', 'LL'] as const)[hand] : (['XX', 'YY'] as const)[hand];
+
 /** What a picture's labels are made of, whoever draws it. */
 export interface PictureFacts extends Pick<SkyImage, 'frame' | 'start' | 'durationS'> {
   readonly polarisations: 1 | 2;
+  /** Which of two polarisations is all there is. */
+  readonly hand?: 0 | 1;
   readonly frequenciesHz: Float64Array;
 }
 
 export function pictureParts(
-  { frame, start, durationS, polarisations, frequenciesHz }: PictureFacts,
+  { frame, start, durationS, polarisations, hand, frequenciesHz }: PictureFacts,
   options: Omit<PictureOptions, 'channels' | 'history' | 'width'>,
 ): Omit<SkyPicture, 'plane' | 'plan'> {
   const { telescope } = options;
@@ -190,7 +208,7 @@ export function pictureParts(
       options.road,
     ],
     unit: options.unit,
-    stokes: polarisations === 2 ? 'I' : options.feeds === 'circular' ? 'RR' : 'XX',
+    stokes: polarisations === 2 && hand === undefined ? 'I' : handName(options.feeds ?? 'linear', hand ?? 0),
     // Nothing but gains turns counts into janskys.
     calibration: options.unit === 'counts' ? 'uncalibrated' : 'calibrated',
     integrationS: durationS,
@@ -206,9 +224,11 @@ export function pictureParts(
 async function pngOf(sky: Beamed, options: PictureOptions): Promise<Uint8Array> {
   const { plan } = sky;
   const beam = beamOf(sky);
+  const image = averageChannels(sky.image, plan, sky.weights);
+  const hand = loneHand(image, plan);
   const picture = skyPicture({
-    ...pictureParts({ ...plan, ...sky }, options),
-    plane: stokesI(averageChannels(sky.image, plan, sky.weights), plan, 0),
+    ...pictureParts({ ...plan, ...sky, ...(hand !== undefined && { hand }) }, options),
+    plane: stokesI(image, plan, 0),
     plan,
     ...(beam && { beam }),
   });

@@ -73,7 +73,8 @@ function gainsOf(file: Hdf5File): GainsFile {
     // X is east in the house; right and left are the same whichever way it lies.
     return northern && code <= -5 ? { p: 1 - term.p, q: 1 - term.q } : term;
   });
-  const polarisations = codes.length === 1 ? 1 : 2;
+  // Y alone is the second of two, as in visibilities.
+  const polarisations = places.length === 1 && places[0].p === 0 ? 1 : 2;
   const inputs = names.length * polarisations;
   const gains = new Float64Array(2 * frequenciesHz.length * inputs).fill(Number.NaN);
   const leakage = isFull ? gains.slice() : undefined;
@@ -99,7 +100,7 @@ function gainsOf(file: Hdf5File): GainsFile {
         const [re, im] = values.subarray(2 * from, 2 * from + 2);
         const size = re * re + im * im;
         if (flagged[from] !== 0 || !(size > 0) || !Number.isFinite(size)) return;
-        const at = c * inputs + station * polarisations + (polarisations === 1 ? 0 : p);
+        const at = c * inputs + station * polarisations + p;
         solved[at] = 1;
         // The file keeps conj(g), or the conjugate of its inverse: conj(1/γ) = γ/|γ|².
         gains.set(convention === 'divide' ? [re, 0 - im] : [re / size, im / size], 2 * at);

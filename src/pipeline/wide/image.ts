@@ -33,16 +33,16 @@ import type { Calibrated, CalibratedAt } from '../sky-image.js';
 import { hiddenPixels } from './horizon.js';
 import { channelOf, readRows, type Integrations, type RowReader } from './rows.js';
 import { choosePixels, longestWavelengths, type WidePixels, type WideSettings } from './settings.js';
+import { productsOf, type Held } from './choose-products.js';
 import { smearingOf, type Smearing } from './smearing.js';
 
 const WHERE = 'image';
 
-export interface WideRoad {
+export interface WideRoad extends Held {
   readonly backend: Backend;
   readonly telescope: Telescope;
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
-  readonly polarisations: 1 | 2;
   readonly calibrated?: Calibrated | CalibratedAt;
   /** While the correlator integrated; `running` unless told. */
   readonly fringes?: 'stopped' | 'running';
@@ -122,14 +122,6 @@ export async function imageWide(
   } finally {
     await imager.close();
   }
-}
-
-function productsOf({ polarisations }: WideRoad, { stokes, clean }: WideSettings): readonly WideProduct[] {
-  if (stokes === 'IQUV' && polarisations === 1)
-    refuse(WHERE, 'one polarisation has no Stokes parameters', 'leave out --stokes');
-  if (stokes === 'IQUV' && clean) refuse(WHERE, 'CLEAN is of Stokes I alone', 'leave out --stokes');
-  if (polarisations === 1) return ['XX'];
-  return stokes === 'I' ? ['I'] : ['XX', 'YY', 'Re XY', 'Im XY'];
 }
 
 /** Reads everything once: times, the range of w, smearing; rows stay in memory where they are few enough. */

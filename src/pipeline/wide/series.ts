@@ -7,6 +7,7 @@ import { skyFrame } from '../../sky/frame.js';
 import type { Series, SeriesImage } from './film.js';
 import { hiddenPixels } from './horizon.js';
 import { blank, planFor, prepareWeighed, surveyRows, tryFit, type WideRoad } from './image.js';
+import { loneProduct } from './choose-products.js';
 import { rowsOf, type Integrations } from './rows.js';
 import type { WideSettings } from './settings.js';
 
@@ -18,7 +19,7 @@ export async function imageWideSeries(
   everyS: number,
 ): Promise<Series> {
   const { telescope, frequenciesHz, backend } = road;
-  const product = road.polarisations === 1 ? 'XX' : 'I';
+  const product = loneProduct(road) ?? 'I';
   const { survey } = await surveyRows(integrations, road, settings, product);
   const plan = planFor(survey, road, settings);
   const imager = await prepareWideImager(plan, backend, road);

@@ -198,15 +198,11 @@ function productsOf(
     }
     return turnedToEast(product, orientation);
   });
-  const alone = products.every(({ p1, p2 }) => p1 === products[0].p1 && p2 === products[0].p2);
+  // X alone (or R) is one polarisation; Y alone is the second of two, of which the first is missing: its beam is another.
+  const alone = products.every(({ p1, p2 }) => p1 === 0 && p2 === 0);
   const codesHere = codesOf(products);
-  // A lone product of two hands has no place among those of one: its conjugate is another.
-  return alone && products[0].p1 === products[0].p2
-    ? {
-        products: products.map((product) => ({ ...product, p1: 0, p2: 0 })),
-        polarisations: 1,
-        codes: codesHere,
-      }
+  return alone
+    ? { products, polarisations: 1, codes: codesHere }
     : { products, polarisations: 2, codes: codesHere };
 }
 
