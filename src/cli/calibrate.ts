@@ -151,7 +151,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
     const { sources, odd } = solved;
     const converged = leaveOutUnconverged(solved.calibration);
     refuseNoneConverged(converged, options.iterations ?? options.mostIterations);
-    const check = checkModel(integration, converged, solved.plan);
+    const check = checkModel(integration, converged, solved.plan, channelWidthHz);
     refuseWrongModel(check, options.acceptModel === true);
     if (converged.leakage) refuseOpenFrame(options.crossHand, converged);
     else refuseNoCrossHand(options.crossHand, converged, sources);
