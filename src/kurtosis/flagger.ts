@@ -5,7 +5,7 @@ import { refuse } from '../core/errors.js';
 import type { SpectraGap } from '../core/gaps.js';
 import { takenBoxes } from './boxes.js';
 import type { Fencing } from './fences.js';
-import { Judge, type Judgement } from './judge.js';
+import { Judge, Judgement } from './judge.js';
 import { windowEdges, type KurtosisPlan } from './plan.js';
 import { presentIn } from './present.js';
 import type { Screened } from './screen.js';
@@ -49,7 +49,7 @@ export function flaggerOn(plan: KurtosisPlan, engine: PowerEngine): Flagger {
         );
       }
       const edges = windowEdges(plan, samples);
-      if (edges.length < 2) return nothing(plan, edges);
+      if (edges.length < 2) return Judgement.nothing(plan, edges);
       const { sums, screened } = await engine.sums(block, edges, judge.fencing(edges));
       const judgement = judge.judge(edges, sums, presentIn(plan, edges, block.gaps), screened);
       const gaps = takenBoxes(judgement, plan);
@@ -59,14 +59,3 @@ export function flaggerOn(plan: KurtosisPlan, engine: PowerEngine): Flagger {
     close: () => engine.close(),
   };
 }
-
-/** Of a block too short to be judged. */
-const nothing = ({ channels, inputs }: KurtosisPlan, edges: Int32Array): Judgement => ({
-  edges,
-  mask: new Uint8Array(0),
-  offenders: new Uint8Array(0),
-  present: undefined,
-  everywhere: [],
-  common: new Uint8Array(0),
-  unjudged: channels * inputs,
-});
