@@ -18,6 +18,7 @@ import { withoutLeakage } from '../pipeline/gains/apply-visibilities.js';
 import { leaveOutOddGains, oddGains, type OddGains } from '../pipeline/gains/odd-channels.js';
 import { oddByGain, oddByPower, type OddInput } from '../pipeline/gains/odd-inputs.js';
 import type { Integration } from '../core/blocks.js';
+import { beamOfTelescope } from '../sky/beams/registry.js';
 import { inputName } from '../telescope/telescope.js';
 import { refuseUnplaced } from '../telescope/unplaced.js';
 import { frameAtMiddle, stationPositions } from '../pipeline/geometry.js';
@@ -182,6 +183,8 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
         frequenciesHz,
         ...series[0],
         ...(series.length > 1 && { later: series.slice(1) }),
+        dataUnits: file.header.units === 'Jy' ? 'Jy' : 'uncalibrated',
+        element: (element ?? beamOfTelescope(telescope))?.name ?? 'none',
         sources: sources.map(({ source }) => source.name),
         history: history({ from: file, telescope }),
       },

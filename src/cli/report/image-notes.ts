@@ -1,8 +1,11 @@
-/** What image says of a plane round the zenith. */
+/** What image says of images round the zenith. */
 import { refuse } from '../../core/errors.js';
-import { averageChannels, loneHand, stokesI } from '../../image/index.js';
+import { DEGREES_PER_RADIAN } from '../../core/units.js';
+import type { VisibilityHeader } from '../../formats/index.js';
+import { averageChannels, loneHand, stokesI, type ImageField } from '../../image/index.js';
 import { handName } from '../../pipeline/products.js';
 import type { SkyImage } from '../../pipeline/sky-image.js';
+import type { SkyFrame } from '../../sky/frame.js';
 
 /** Its brightest pixel, and which hand it is of where the other has nothing; an image of nothing is refused. */
 export function seenIn({ image, plan, weights }: SkyImage): {
@@ -22,3 +25,18 @@ export function seenIn({ image, plan, weights }: SkyImage): {
 
 export const loneHandNote = (hand: 0 | 1, feeds: 'linear' | 'circular' = 'linear'): string =>
   `the plane is ${handName(feeds, hand)}: of the other hand nothing is left, and Stokes I takes both`;
+
+/** Fields lie round the zenith: what a telescope followed elsewhere may not be in them. */
+export function outsideLines(
+  { object, phaseCentre }: Pick<VisibilityHeader, 'object' | 'phaseCentre'>,
+  frame: SkyFrame,
+  field: ImageField,
+): string[] {
+  const { x, y, z } = frame.directionEnu(phaseCentre);
+  const fromZenithDeg = Math.atan2(Math.hypot(x, y), z) * DEGREES_PER_RADIAN;
+  if (fromZenithDeg <= (field.kind === 'field' ? field.widthDeg / 2 : 90)) return [];
+  return [
+    `the file's phase centre, ${object}, is ${fromZenithDeg.toFixed(1)}° from the zenith, ` +
+      (fromZenithDeg > 90 ? 'below the horizon' : 'outside this field round the zenith'),
+  ];
+}

@@ -4,8 +4,8 @@ import { closingAfter } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { fromJulianDate } from '../../core/instant.js';
 import { inverseMatrix } from '../../core/jones.js';
-import { CROSS_HAND } from './calh5.js';
-import { crossHandHows, type GainsFile } from './gains.js';
+import { CROSS_HAND, DATA_UNITS, ELEMENT } from './calh5.js';
+import { allDataUnits, crossHandHows, type GainsFile } from './gains.js';
 import { openHdf5, type Hdf5File } from '../hdf5/read.js';
 
 /** In AIPS's manner: X or R with itself, Y or L with itself; then what X (R) hears of Y (L), and the other way. */
@@ -121,6 +121,7 @@ function gainsOf(file: Hdf5File): GainsFile {
     ...(leakage && { leakage: gainsCA(leakage, frequenciesHz.length, inputs) }),
     solved,
     solutions: [],
+    ...factsOf(file),
     // The angle itself is in the gains of Y.
     ...(how &&
       polarisations === 2 && {
@@ -129,6 +130,14 @@ function gainsOf(file: Hdf5File): GainsFile {
     sources: wordOf(file, 'sky_catalog', '').split(/, */).filter(Boolean),
     history: wordOf(file, 'history', '').split('\n').filter(Boolean),
   };
+}
+
+/** What calibrate says of itself, where it was ours. */
+function factsOf(file: Hdf5File): Pick<GainsFile, 'dataUnits' | 'element'> {
+  const units = wordOf(file, `extra_keywords/${DATA_UNITS}`, '');
+  const dataUnits = allDataUnits.find((one) => one === units);
+  const element = wordOf(file, `extra_keywords/${ELEMENT}`, '');
+  return { ...(dataUnits && { dataUnits }), ...(element !== '' && { element }) };
 }
 
 /** A station's matrix, rows recorded; nothing where a term is flagged, or it cannot be undone. */
