@@ -250,9 +250,10 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
 }
 
 /** JSON has no NaN. */
-const orNull = ({ unexplained, noiseResidual }: ModelCheck) => ({
+const orNull = ({ unexplained, noiseResidual, left }: ModelCheck) => ({
   unexplained: Number.isNaN(unexplained) ? null : unexplained,
   noiseResidual: Number.isNaN(noiseResidual) ? null : noiseResidual,
+  left,
 });
 
 const baselineLine = (minimumM: number, asked: BaselineLength | undefined): string =>

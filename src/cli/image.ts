@@ -29,7 +29,7 @@ import { addBeamCorrectedOption, addElementOption, correctionOf } from './option
 import { addEopOption } from './options/eop-option.js';
 import { tellingFlags } from './report/flag-lines.js';
 import { history } from './report/history.js';
-import { loneHandNote, outsideLines, seenIn } from './report/image-notes.js';
+import { betweenPixels, coarseLines, loneHandNote, outsideLines, seenIn } from './report/image-notes.js';
 import { addIntegrationOption, choiceLines } from './options/integration-options.js';
 import { addOpenOptions, openOptions } from './options/open-options.js';
 import { addPartOptions, flaggingOptionNames, partOf, type PartOptions } from './options/part-options.js';
@@ -292,15 +292,25 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
     };
     const { pixels } = sky.plan;
     const { peak, hand } = seenIn(sky);
+    const loss = betweenPixels(sky);
     const stage = terminal.stage('write');
     await writeSky(outputs, sky, products, stage.step);
     await part?.finish();
     stage.done();
     terminal.result(
-      { paths: written, pixels, peak, unit: products.unit, ...made.json, seconds: made.seconds },
+      {
+        paths: written,
+        pixels,
+        peak,
+        unit: products.unit,
+        betweenPixels: loss,
+        ...made.json,
+        seconds: made.seconds,
+      },
       [
         `${written.join(', ')}: ${pixels} × ${pixels} pixels, peak ${Number(peak.toPrecision(4))} ${products.unit}, ${formatSeconds(made.seconds)}`,
         ...made.notes,
+        ...coarseLines(sky, loss),
         ...(hand === undefined
           ? crossHandNotes(crossHandsOf(made), telescope, feeds)
           : [loneHandNote(hand, feeds)]),

@@ -73,3 +73,4 @@ export function prepareVisibilityImager(plan: ImagePlan, backend: Backend): Prom
       return prepareCudaVisibilityImager(plan, backend);
   }
 }
+export { usedBand, type UsedBand } from './used-band.js';

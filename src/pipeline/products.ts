@@ -16,10 +16,13 @@ import {
   averageChannels,
   fitBeam,
   loneHand,
+  planeOf,
   productAlone,
   stationBeam,
   stokesI,
+  usedBand,
   type FittedBeam,
+  type UsedBand,
 } from '../image/index.js';
 import { CorellaError } from '../core/errors.js';
 import { sourcesUp } from '../sky/above.js';
@@ -43,7 +46,21 @@ export interface ProductOptions {
   readonly history: readonly string[];
 }
 
-const middle = (values: Float64Array): number => (values[0] + values[values.length - 1]) / 2;
+/** Of the channels that an average is made of. */
+const bandOf = ({ image, weights, plan }: SkyImage, channelWidthHz: number): UsedBand =>
+  usedBand(
+    plan.frequenciesHz,
+    channelWidthHz,
+    Array.from({ length: plan.channels }, (_, c) =>
+      [0, ...(plan.polarisations === 2 ? [1] : [])].reduce(
+        (sum, p) =>
+          planeOf(image, plan, c, p).every(Number.isNaN)
+            ? sum
+            : sum + (weights?.[c * plan.products + p] ?? 1),
+        0,
+      ),
+    ),
+  );
 
 /** Writes an image as FITS. */
 export const writeSkyFits = (path: string, sky: SkyImage, options: ProductOptions): Promise<void> =>
@@ -102,6 +119,7 @@ function fitsOf(sky: Beamed, options: ProductOptions): FitsImage {
   const keep = options.channels === 'keep';
   const image = keep ? sky.image : averageChannels(sky.image, plan, sky.weights);
   const hand = loneHand(image, plan);
+  const band = bandOf(sky, options.channelWidthHz);
   return {
     // Of a lone hand there is no Stokes parameter.
     ...(hand === undefined
@@ -110,8 +128,8 @@ function fitsOf(sky: Beamed, options: ProductOptions): FitsImage {
     pixels: plan.pixels,
     pixelSize: plan.pixelSize,
     ...(options.feeds === undefined ? {} : { feeds: options.feeds }),
-    frequenciesHz: keep ? plan.frequenciesHz : Float64Array.of(middle(plan.frequenciesHz)),
-    channelWidthHz: keep ? options.channelWidthHz : options.channelWidthHz * plan.channels,
+    frequenciesHz: keep ? plan.frequenciesHz : Float64Array.of(band.frequencyHz),
+    channelWidthHz: keep ? options.channelWidthHz : band.widthHz,
     ...(beam && { beam }),
     ...(keep && plan.channels > 1 && { beams: beamsOf(sky) }),
     centre: frame.zenith,
@@ -191,19 +209,22 @@ export interface PictureFacts extends Pick<SkyImage, 'frame' | 'start' | 'durati
   /** Which of two polarisations is all there is. */
   readonly hand?: 0 | 1;
   readonly frequenciesHz: Float64Array;
+  /** Where not all channels have data. */
+  readonly band?: UsedBand;
 }
 
 export function pictureParts(
-  { frame, start, durationS, polarisations, hand, frequenciesHz }: PictureFacts,
+  { frame, start, durationS, polarisations, hand, frequenciesHz, band }: PictureFacts,
   options: Omit<PictureOptions, 'channels' | 'history' | 'width'>,
 ): Omit<SkyPicture, 'plane' | 'plan'> {
-  const { telescope } = options;
-  const centreHz = middle(frequenciesHz);
+  const { telescope, channelWidthHz } = options;
+  const { frequencyHz: centreHz, widthHz } =
+    band ?? usedBand(frequenciesHz, channelWidthHz, new Uint8Array(frequenciesHz.length).fill(1));
   return {
     frame,
     title: [
       telescope.title,
-      `${formatInstant(addSeconds(start, durationS / 2), 0)} · ${formatHz(centreHz)}, ${formatHz(options.channelWidthHz * frequenciesHz.length)} wide · ` +
+      `${formatInstant(addSeconds(start, durationS / 2), 0)} · ${formatHz(centreHz)}, ${formatHz(widthHz)} wide · ` +
         `${telescope.stations.length} stations`,
       options.road,
     ],
@@ -227,7 +248,10 @@ async function pngOf(sky: Beamed, options: PictureOptions): Promise<Uint8Array> 
   const image = averageChannels(sky.image, plan, sky.weights);
   const hand = loneHand(image, plan);
   const picture = skyPicture({
-    ...pictureParts({ ...plan, ...sky, ...(hand !== undefined && { hand }) }, options),
+    ...pictureParts(
+      { ...plan, ...sky, band: bandOf(sky, options.channelWidthHz), ...(hand !== undefined && { hand }) },
+      options,
+    ),
     plane: stokesI(image, plan, 0),
     plan,
     ...(beam && { beam }),

@@ -24,6 +24,7 @@ import {
   type WidePlan,
   type WideProduct,
   type WideRows,
+  usedBand,
 } from '../../image/index.js';
 import { altitudeDeg, skyFrame, type SkyFrame, type SkyPosition, type TangentAxes } from '../../sky/frame.js';
 import { fixedCentre, type PhaseCentre } from '../../sky/phase-centre.js';
@@ -105,6 +106,8 @@ export interface WideSurvey extends WideSpan {
   readonly hands: HandTally;
   readonly frame: SkyFrame;
   readonly pixels: WidePixels;
+  /** channelWeights : [c], 0 where a channel has no data. */
+  readonly channelWeights: Float64Array;
 }
 
 /** An image anywhere on the sky by u, v and w, CLEANed where that is asked for. */
@@ -168,7 +171,11 @@ export async function surveyRows(
     look,
   );
   const seen: WideBounds[] = [];
-  for await (const rows of reader.blocks()) seen.push(boundsOf([rows satisfies WideGeometry]));
+  const channelWeights = new Float64Array(frequenciesHz.length);
+  for await (const rows of reader.blocks()) {
+    seen.push(boundsOf([rows satisfies WideGeometry]));
+    rows.weights.forEach((weight, at) => (channelWeights[at % channelWeights.length] += weight));
+  }
   if (!start || !end || seen.length === 0) {
     refuse(
       WHERE,
@@ -188,7 +195,7 @@ export async function surveyRows(
     reader,
     survey: {
       ...{ start, durationS, integrations: count, visibilities: bounds.visibilities },
-      ...{ centre, bounds, smearing, hands, frame, pixels },
+      ...{ centre, bounds, smearing, hands, frame, pixels, channelWeights },
     },
   };
 }
@@ -295,6 +302,7 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
   };
   const cleaned = planes.flatMap((plane) => (plane.cleaned ? [plane.cleaned] : []));
   const centre = survey.centre.position(survey.frame);
+  const band = usedBand(road.frequenciesHz, road.channelWidthHz, survey.channelWeights);
   return {
     ...{ start: survey.start, durationS: survey.durationS, integrations: survey.integrations },
     visibilities: survey.visibilities,
@@ -315,11 +323,8 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
       },
     }),
     ...{ plan, method: making.imager.method, pixels: survey.pixels },
-    frequenciesHz:
-      channels > 1
-        ? road.frequenciesHz
-        : Float64Array.of((road.frequenciesHz[0] + (road.frequenciesHz.at(-1) ?? 0)) / 2),
-    bandHz: road.channelWidthHz * road.frequenciesHz.length,
+    frequenciesHz: channels > 1 ? road.frequenciesHz : Float64Array.of(band.frequencyHz),
+    bandHz: channels > 1 ? road.channelWidthHz * channels : band.widthHz,
     ...{ centre, centreName: survey.centre.name, frame: survey.frame },
     ...{ smearing: survey.smearing, hands: survey.hands },
     axes: survey.frame.tangentAxes(centre),

@@ -2,7 +2,7 @@
 import { planeML } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { addSeconds, secondsBetween } from '../../core/instant.js';
-import { joinRows, prepareWideImager, type WideRows } from '../../image/index.js';
+import { joinRows, prepareWideImager, type WideRows, usedBand } from '../../image/index.js';
 import { skyFrame } from '../../sky/frame.js';
 import type { Series, SeriesImage } from './film.js';
 import { hiddenPixels } from './horizon.js';
@@ -76,6 +76,7 @@ export async function imageWideSeries(
   } finally {
     await imager.close();
   }
+  const band = usedBand(frequenciesHz, road.channelWidthHz, survey.channelWeights);
   return {
     ...{ images, everyS, centreName: survey.centre.name, ...(beam && { beam }) },
     made: { method: imager.method, accuracy: plan.accuracy },
@@ -85,8 +86,8 @@ export async function imageWideSeries(
       field: survey.pixels.field,
       axes: survey.frame.tangentAxes(survey.centre.position(survey.frame)),
     },
-    frequencyHz: (frequenciesHz[0] + frequenciesHz[frequenciesHz.length - 1]) / 2,
-    bandHz: road.channelWidthHz * frequenciesHz.length,
+    frequencyHz: band.frequencyHz,
+    bandHz: band.widthHz,
   };
 }
 

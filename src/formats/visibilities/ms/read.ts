@@ -108,9 +108,13 @@ function opened(
   const observer = casacore.text(path, handle, 'observer').trim();
   const own = readOwnWords(casacore.text(path, handle, 'own'), seen);
   const telescope: Telescope = { ...(own?.telescope ?? seen), polarisations: isAlone ? 1 : 2 };
+  // Tables list fields that the rows may have none of.
+  const field = rows.fields[0];
+  if (!(field >= 0 && field < fieldCount))
+    refuse(path, `row 0 is of field ${field}, which its FIELD table lacks`, 'it is damaged');
   const phaseCentre: SkyPosition = {
-    raDeg: turnedRaDeg(directions[0] * DEGREES_PER_RADIAN),
-    decDeg: directions[1] * DEGREES_PER_RADIAN,
+    raDeg: turnedRaDeg(directions[2 * field] * DEGREES_PER_RADIAN),
+    decDeg: directions[2 * field + 1] * DEGREES_PER_RADIAN,
   };
   const slots = slotsOf(path, rows);
   const counts = slots.map((slot) => slot.rows.length);
@@ -134,7 +138,7 @@ function opened(
     frequenciesHz: Float64Array.from(order, ({ frequencyHz }) => frequencyHz),
     channelWidthHz: own?.channelWidthHz ?? Math.abs(widths[0]),
     phaseCentre,
-    object: lines('fields')[0] ?? 'unknown',
+    object: lines('fields')[field] ?? 'unknown',
     history: own?.history ?? [],
     xOrientation: own ? (own.xOrientation ?? 'east') : 'unknown',
     ...(own?.units !== undefined && { units: own.units }),
