@@ -4,7 +4,7 @@ import { addSeconds } from '../core/instant.js';
 import { formatSeconds } from '../core/units.js';
 import { readGainFile, visibilityFormatFor } from '../formats/index.js';
 import { applyGains } from '../pipeline/gains/apply-visibilities.js';
-import { channelsWithoutGains, crossHandsKnown, matchGains } from '../pipeline/gains/apply.js';
+import { channelsWithoutGains, crossHandsKnown, fitsData, matchGains } from '../pipeline/gains/apply.js';
 import { written } from '../pipeline/write.js';
 import { parseKnown } from './image-gains.js';
 import { openVisibilities, telescopeFor } from './open.js';
@@ -60,7 +60,8 @@ async function run(from: string, gainsPath: string, to: string, options: ApplyOp
     const terminal = tellingFlags(screen, toldOf, options);
     const stage = terminal.stage('apply');
     const telescope = await telescopeFor(file, options);
-    const { frequenciesHz, polarisations, feeds } = file.header;
+    const { frequenciesHz, polarisations, feeds, units } = file.header;
+    const others = fitsData(gains, gainsPath, { telescope, frequenciesHz, ...(units && { units }) });
     const header = {
       ...file.header,
       units: 'Jy' as const,
@@ -94,6 +95,7 @@ async function run(from: string, gainsPath: string, to: string, options: ApplyOp
       { from, gains: gainsPath, to, unit: 'Jy', ...told, ...(crossHands && { crossHands }), seconds },
       [
         `${to}: ${told.integrations} integration${told.integrations === 1 ? '' : 's'} in Jy, ${formatSeconds(seconds)}`,
+        ...others,
         ...(told.flagged > 0
           ? [
               `${((100 * told.flagged) / told.values).toFixed(1)} % of the values are flagged for want of a gain`,

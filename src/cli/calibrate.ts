@@ -18,6 +18,7 @@ import { withoutLeakage } from '../pipeline/gains/apply-visibilities.js';
 import { leaveOutOddGains, oddGains, type OddGains } from '../pipeline/gains/odd-channels.js';
 import { oddByGain, oddByPower, type OddInput } from '../pipeline/gains/odd-inputs.js';
 import type { Integration } from '../core/blocks.js';
+import { beamOfTelescope } from '../sky/beams/registry.js';
 import { inputName } from '../telescope/telescope.js';
 import { refuseUnplaced } from '../telescope/unplaced.js';
 import { frameAtMiddle, stationPositions } from '../pipeline/geometry.js';
@@ -143,7 +144,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
     const { sources, odd } = solved;
     const converged = leaveOutUnconverged(solved.calibration);
     refuseNoneConverged(converged, options.iterations ?? options.mostIterations);
-    const check = checkModel(integration, converged, solved.plan);
+    const check = checkModel(integration, converged, solved.plan, channelWidthHz);
     refuseWrongModel(check, options.acceptModel === true);
     if (converged.leakage) refuseOpenFrame(options.crossHand, converged);
     else refuseNoCrossHand(options.crossHand, converged, sources);
@@ -182,6 +183,8 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
         frequenciesHz,
         ...series[0],
         ...(series.length > 1 && { later: series.slice(1) }),
+        dataUnits: file.header.units === 'Jy' ? 'Jy' : 'uncalibrated',
+        element: (element ?? beamOfTelescope(telescope))?.name ?? 'none',
         sources: sources.map(({ source }) => source.name),
         history: history({ from: file, telescope }),
       },
@@ -247,9 +250,10 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
 }
 
 /** JSON has no NaN. */
-const orNull = ({ unexplained, noiseResidual }: ModelCheck) => ({
+const orNull = ({ unexplained, noiseResidual, left }: ModelCheck) => ({
   unexplained: Number.isNaN(unexplained) ? null : unexplained,
   noiseResidual: Number.isNaN(noiseResidual) ? null : noiseResidual,
+  left,
 });
 
 const baselineLine = (minimumM: number, asked: BaselineLength | undefined): string =>

@@ -13,6 +13,7 @@ import type { Calibrated, ImageSettings, SkyImage } from '../pipeline/sky-image.
 import type { DirectSkyImage } from '../pipeline/stages/direct-image.js';
 import { mostDelaySamples, type RequestedDelays } from '../pipeline/tracking.js';
 import type { Telescope } from '../telescope/telescope.js';
+import type { DataFacts } from '../pipeline/gains/apply.js';
 import { gainsFor, gainsOver, type GainsOver } from './image-gains.js';
 import { runDirectSeries } from './image-series.js';
 import type { WideCommandOptions } from './image-wide.js';
@@ -128,7 +129,7 @@ export async function imageDirect(
   recording: Recording,
   telescope: Telescope,
   options: ImageOptions,
-  settings: ImageSettings,
+  { facts, ...settings }: ImageSettings & { readonly facts: DataFacts },
   terminal: Terminal,
 ): Promise<Made> {
   const { plan, frequenciesHz, channelWidthHz, delays, level, kurtosis, spectrumRateHz } = await channelsFor(
@@ -138,7 +139,8 @@ export async function imageDirect(
   );
   const inFileS = recording.samples / sampleRateOf(recording);
   const lastsS = Math.min(options.duration ?? Infinity, inFileS);
-  const gains = await gainsFor(options, telescope, frequenciesHz, addSeconds(recording.start, lastsS / 2));
+  const middle = addSeconds(recording.start, lastsS / 2);
+  const gains = await gainsFor(options, telescope, frequenciesHz, middle, facts);
   applicable(options, { ...(gains.calibrated && { first: gains.calibrated }) });
   const stage = terminal.stage('image directly');
   const { sky, account, roadError } = await withBackend(options, async (backend) => {

@@ -2,7 +2,13 @@
 import { refuse } from '../core/errors.js';
 import type { Instant } from '../core/instant.js';
 import { readGainFile, type CrossHandLack, type GainsFile, type OpenedFile } from '../formats/index.js';
-import { channelsWithoutGains, crossHandsKnown, matchGains } from '../pipeline/gains/apply.js';
+import {
+  channelsWithoutGains,
+  crossHandsKnown,
+  fitsData,
+  matchGains,
+  type DataFacts,
+} from '../pipeline/gains/apply.js';
 import type { Calibrated, CalibratedAt, CalibratedFully } from '../pipeline/sky-image.js';
 import type { Telescope } from '../telescope/telescope.js';
 import type { CommonOptions } from './options/command.js';
@@ -52,9 +58,10 @@ export async function gainsFor(
   telescope: Telescope,
   frequenciesHz: Float64Array,
   moment: Instant,
+  facts: DataFacts = {},
 ): Promise<{ calibrated?: CalibratedFully }> {
   if (options.gains === undefined) return {};
-  const file = await readGainFile(options.gains);
+  const file = await fittingFile(options, options.gains, { telescope, frequenciesHz, ...facts });
   return { calibrated: matched(file, options, options.gains, telescope, frequenciesHz, moment) };
 }
 
@@ -70,10 +77,11 @@ export async function gainsOver(
   options: GainsOptions,
   telescope: Telescope,
   frequenciesHz: Float64Array,
+  facts: DataFacts = {},
 ): Promise<GainsOver> {
   const path = options.gains;
   if (path === undefined) return {};
-  const file = await readGainFile(path);
+  const file = await fittingFile(options, path, { telescope, frequenciesHz, ...facts });
   const first = matched(file, options, path, telescope, frequenciesHz, file.time);
   if (!file.later) return { calibrated: first, first };
   const known = options.crossHand === 'known';
@@ -85,6 +93,17 @@ export async function gainsOver(
   for (const { time } of file.later)
     at(time).crossHands.forEach((isKnown, c) => (first.crossHands[c] &= isKnown));
   return { calibrated: at, first };
+}
+
+/** Read, and what about it is not of these data said or refused. */
+async function fittingFile(
+  options: GainsOptions,
+  path: string,
+  data: Parameters<typeof fitsData>[2],
+): Promise<GainsFile> {
+  const file = await readGainFile(path);
+  for (const line of fitsData(file, path, data)) openTerminal(options).say(line);
+  return file;
 }
 
 function matched(
@@ -104,6 +123,12 @@ function matched(
   if (options.crossHand === 'known') calibrated.crossHands.fill(1);
   return calibrated;
 }
+
+/** What gains must be for. */
+export const dataFacts = (file: OpenedFile, dividedBy: { readonly name: string } | undefined): DataFacts => ({
+  ...(file.kind === 'visibilities' && file.header.units !== undefined && { units: file.header.units }),
+  ...(dividedBy && { dividedBy: dividedBy.name }),
+});
 
 /** Gains bring janskys; a file that is in Jy already stays so. Anything else is counts. */
 export const imageUnit = (file: OpenedFile, { gains }: Pick<GainsOptions, 'gains'>): 'Jy/beam' | 'counts' =>

@@ -55,6 +55,7 @@ export async function runWideSeries(
       () => integrationsOf(file, options.integration),
       {
         ...{ backend, telescope, ...gains, polarisations: header.polarisations },
+        ...(header.products && { codes: header.products }),
         ...{ frequenciesHz: header.frequenciesHz, channelWidthHz: header.channelWidthHz },
         onStep: (step) => {
           stage.at(0, step);

@@ -151,6 +151,7 @@ export async function runWide(
       () => integrationsOf(file, options.integration),
       {
         ...{ backend, telescope, ...gains, polarisations: header.polarisations },
+        ...(header.products && { codes: header.products }),
         ...{ frequenciesHz: header.frequenciesHz, channelWidthHz: header.channelWidthHz },
         fringes: /^zenith$/i.test(header.object) ? 'running' : 'stopped',
         onStep: (step) => {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { parseInstant } from '../core/instant.js';
 import { skyFrame } from '../sky/frame.js';
 import { smearLine } from './image-wide.js';
-import { outsideLines } from './image.js';
+import { outsideLines } from './report/image-notes.js';
 
 describe('smearing', () => {
   it('is told above one per cent', () => {

@@ -3,23 +3,17 @@ import { Option, type Command } from 'commander';
 import { parse as splitPath, join } from 'node:path';
 import { refuse } from '../core/errors.js';
 import { addSeconds } from '../core/instant.js';
-import { DEGREES_PER_RADIAN, formatSeconds } from '../core/units.js';
-import {
-  type OpenedFile,
-  type Recording,
-  openFile,
-  type VisibilityFile,
-  type VisibilityHeader,
-} from '../formats/index.js';
-import { averageChannels, stokesI, type ImageField, type KernelSize } from '../image/index.js';
+import { formatSeconds } from '../core/units.js';
+import { type OpenedFile, type Recording, openFile, type VisibilityFile } from '../formats/index.js';
+import type { ImageField, KernelSize } from '../image/index.js';
 import { correctedSky } from '../pipeline/brightness.js';
 import { imageOnCards } from '../pipeline/cards/image.js';
 import { imageIntegration } from '../pipeline/image.js';
 import type { ImageSettings } from '../pipeline/sky-image.js';
+import type { DataFacts } from '../pipeline/gains/apply.js';
 import { writeSky, type PictureOptions } from '../pipeline/products.js';
 import { chooseIntegration } from '../pipeline/select.js';
 import type { ElementBeam } from '../sky/beams/element-beam.js';
-import type { SkyFrame } from '../sky/frame.js';
 import type { Telescope } from '../telescope/telescope.js';
 import { refuseUnplaced } from '../telescope/unplaced.js';
 import { addChannelOptions, channelOptionNames } from './options/channel-options.js';
@@ -35,6 +29,7 @@ import { addBeamCorrectedOption, addElementOption, correctionOf } from './option
 import { addEopOption } from './options/eop-option.js';
 import { tellingFlags } from './report/flag-lines.js';
 import { history } from './report/history.js';
+import { betweenPixels, coarseLines, loneHandNote, outsideLines, seenIn } from './report/image-notes.js';
 import { addIntegrationOption, choiceLines } from './options/integration-options.js';
 import { addOpenOptions, openOptions } from './options/open-options.js';
 import { addPartOptions, flaggingOptionNames, partOf, type PartOptions } from './options/part-options.js';
@@ -48,7 +43,15 @@ import { openTerminal, type Terminal } from './report/terminal.js';
 import { runWideSeries } from './image-series.js';
 import { localCentre } from '../sky/phase-centre.js';
 import { autosOf, directSeries, imageDirect, type ImageOptions, type Made } from './image-direct.js';
-import { crossHandNotes, crossHandsOf, gainsFor, gainsOver, imageUnit, parseKnown } from './image-gains.js';
+import {
+  crossHandNotes,
+  crossHandsOf,
+  dataFacts,
+  gainsFor,
+  gainsOver,
+  imageUnit,
+  parseKnown,
+} from './image-gains.js';
 import { chooseWide, runWide } from './image-wide.js';
 
 export function registerImage(program: Command): void {
@@ -220,10 +223,12 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
     const beam = await correctionOf(options, telescope);
     if (beam && options.every !== undefined)
       refuse('--beam-corrected', 'is for one image, not for a series', 'leave out --every');
+    const facts = dataFacts(file, beam);
     if (options.direct !== true) {
       if (telescope.stations.length === 1 && options.autos !== true)
         refuse('image', 'one station has no baselines', 'keep its own power with --autos, or image --direct');
       const visibilities = visibilitiesOf(file);
+      const { frequenciesHz } = visibilities.header;
       const wide = await chooseWide(command, options, visibilities, telescope, settings);
       if (options.every !== undefined) {
         refuseGiven(
@@ -240,14 +245,14 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
           'is not for a series',
         );
         const choice = wide ?? { centre: localCentre('zenith', { x: 0, y: 0, z: 1 }), field: {} };
-        const gains = await gainsOver(options, telescope, visibilities.header.frequenciesHz);
+        const gains = await gainsOver(options, telescope, frequenciesHz, facts);
         await runWideSeries(visibilities, telescope, options, choice, options.every, gains, terminal);
         await part?.finish();
         return;
       }
       if (wide) {
         refuseGiven(command, ['cards'], 'is for images round the zenith');
-        const gains = await gainsOver(options, telescope, visibilities.header.frequenciesHz);
+        const gains = await gainsOver(options, telescope, frequenciesHz, facts);
         await runWide(visibilities, telescope, options, { ...wide, ...(beam && { beam }) }, gains, terminal);
         await part?.finish();
         return;
@@ -259,8 +264,14 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
     }
     const made =
       options.direct === true
-        ? await imageDirect(recordingOf(file), telescope, options, withApertures(settings, beam), terminal)
-        : await fromVisibilities(visibilitiesOf(file), telescope, options, settings, terminal);
+        ? await imageDirect(
+            recordingOf(file),
+            telescope,
+            options,
+            { ...withApertures(settings, beam), facts },
+            terminal,
+          )
+        : await fromVisibilities(visibilitiesOf(file), telescope, options, { ...settings, facts }, terminal);
     const sky = beam ? corrected(made, beam, file, options) : made.sky;
     const feeds = file.kind === 'visibilities' ? file.header.feeds : undefined;
     const products: PictureOptions = {
@@ -279,20 +290,30 @@ async function run(path: string, given: GivenOptions, command: Command): Promise
       ],
       sources: sourcesAt(made.sky.frame),
     };
+    const { pixels } = sky.plan;
+    const { peak, hand } = seenIn(sky);
+    const loss = betweenPixels(sky);
     const stage = terminal.stage('write');
     await writeSky(outputs, sky, products, stage.step);
     await part?.finish();
     stage.done();
-    const { image, plan, weights } = sky;
-    const { pixels } = plan;
-    const plane = stokesI(averageChannels(image, plan, weights), plan, 0);
-    const peak = plane.reduce((most, value) => (value > most ? value : most), -Infinity);
     terminal.result(
-      { paths: written, pixels, peak, unit: products.unit, ...made.json, seconds: made.seconds },
+      {
+        paths: written,
+        pixels,
+        peak,
+        unit: products.unit,
+        betweenPixels: loss,
+        ...made.json,
+        seconds: made.seconds,
+      },
       [
         `${written.join(', ')}: ${pixels} × ${pixels} pixels, peak ${Number(peak.toPrecision(4))} ${products.unit}, ${formatSeconds(made.seconds)}`,
         ...made.notes,
-        ...crossHandNotes(crossHandsOf(made), telescope, feeds),
+        ...coarseLines(sky, loss),
+        ...(hand === undefined
+          ? crossHandNotes(crossHandsOf(made), telescope, feeds)
+          : [loneHandNote(hand, feeds)]),
       ],
     );
   } finally {
@@ -316,7 +337,7 @@ async function fromVisibilities(
   file: VisibilityFile,
   telescope: Telescope,
   options: ImageOptions,
-  settings: ImageSettings,
+  { facts, ...settings }: ImageSettings & { readonly facts: DataFacts },
   terminal: Terminal,
 ): Promise<Made> {
   const reading = terminal.stage('read');
@@ -324,7 +345,7 @@ async function fromVisibilities(
   reading.done();
   const { frequenciesHz, channelWidthHz } = file.header;
   const { start, durationS } = choice.integration;
-  const gains = await gainsFor(options, telescope, frequenciesHz, addSeconds(start, durationS / 2));
+  const gains = await gainsFor(options, telescope, frequenciesHz, addSeconds(start, durationS / 2), facts);
   const stage = terminal.stage('image');
   const road = {
     ...{ telescope, frequenciesHz, onStep: stage.step, ...gains },
@@ -347,21 +368,6 @@ async function fromVisibilities(
     ],
     json: { firstIntegration: choice.first, integrations: choice.used, integrationsInFile: choice.inFile },
   };
-}
-
-/** Fields lie round the zenith: what a telescope followed elsewhere may not be in them. */
-export function outsideLines(
-  { object, phaseCentre }: Pick<VisibilityHeader, 'object' | 'phaseCentre'>,
-  frame: SkyFrame,
-  field: ImageField,
-): string[] {
-  const { x, y, z } = frame.directionEnu(phaseCentre);
-  const fromZenithDeg = Math.atan2(Math.hypot(x, y), z) * DEGREES_PER_RADIAN;
-  if (fromZenithDeg <= (field.kind === 'field' ? field.widthDeg / 2 : 90)) return [];
-  return [
-    `the file's phase centre, ${object}, is ${fromZenithDeg.toFixed(1)}° from the zenith, ` +
-      (fromZenithDeg > 90 ? 'below the horizon' : 'outside this field round the zenith'),
-  ];
 }
 
 const recordingOf = (file: OpenedFile): Recording =>

@@ -20,6 +20,7 @@ export {
   readGains,
   writeGains,
   type CrossHandFacts,
+  type DataUnits,
   type GainsAt,
   type GainsFile,
 } from './gains/gains.js';

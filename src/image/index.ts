@@ -28,7 +28,15 @@ export { MARGIN } from './kernels.js';
 export type { StationPatterns } from './station-patterns.js';
 export { directRoadError } from './direct/holds.js';
 export { exactBrightness, type ExactOptions } from './direct/exact.js';
-export { averageChannels, measureSource, placeOf, planeOf, stokesI } from './planes.js';
+export {
+  averageChannels,
+  loneHand,
+  measureSource,
+  placeOf,
+  planeOf,
+  productAlone,
+  stokesI,
+} from './planes.js';
 export type { ImageShape, MeasuredSource } from './planes.js';
 export { stationBeam } from './station-beam.js';
 export * from './wide/index.js';
@@ -65,3 +73,4 @@ export function prepareVisibilityImager(plan: ImagePlan, backend: Backend): Prom
       return prepareCudaVisibilityImager(plan, backend);
   }
 }
+export { usedBand, type UsedBand } from './used-band.js';

@@ -45,15 +45,37 @@ export function planeOf(image: ImageCPML, plan: ImageAxes, channel: number, prod
   return planeML(image.subarray(first, first + size), pixels);
 }
 
-/** Stokes I = (XX + YY)/2 of one channel; with one polarisation XX stands for it. */
+/** Stokes I = (XX + YY)/2 of one channel; with one polarisation XX stands for it, and a hand that is alone for both. */
 export function stokesI(image: ImageCPML, plan: ImageAxes, channel: number): PlaneML {
   const x = planeOf(image, plan, channel, 0);
   if (plan.polarisations === 1) return planeML(x.slice(), plan.pixels);
   const y = planeOf(image, plan, channel, 1);
+  if (isEmpty(x) !== isEmpty(y)) return planeML((isEmpty(x) ? y : x).slice(), plan.pixels);
   return planeML(
     x.map((value, at) => (value + y[at]) / 2),
     plan.pixels,
   );
+}
+
+const isEmpty = (plane: PlaneML): boolean => plane.every(Number.isNaN);
+
+/** Of two polarisations the one that has all there is: the other was lost in every channel. */
+export function loneHand(image: ImageCPML, plan: ImageAxes): 0 | 1 | undefined {
+  if (plan.polarisations === 1) return undefined;
+  const channels = image.length / (plan.products * plan.pixels ** 2);
+  const [x, y] = [0, 1].map((hand) =>
+    Array.from({ length: channels }, (_, c) => planeOf(image, plan, c, hand)).every(isEmpty),
+  );
+  return x === y ? undefined : x ? 1 : 0;
+}
+
+/** An image of one product alone, of every channel. */
+export function productAlone(image: ImageCPML, plan: ImageAxes, product: number): ImageCPML {
+  const size = plan.pixels ** 2;
+  const channels = image.length / (plan.products * size);
+  const alone = new Float64Array(channels * size);
+  for (let c = 0; c < channels; c++) alone.set(planeOf(image, plan, c, product), c * size);
+  return imageCPML(alone, channels, 1, plan.pixels);
 }
 
 /** Where in the image a direction falls, in direction cosines; undefined behind the tangent plane. */

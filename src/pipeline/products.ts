@@ -12,7 +12,18 @@ import {
   writeFitsImage,
 } from '../formats/index.js';
 import { renderPng, skyPicture, type SkyPicture } from '../draw/index.js';
-import { averageChannels, fitBeam, stationBeam, stokesI, type FittedBeam } from '../image/index.js';
+import {
+  averageChannels,
+  fitBeam,
+  loneHand,
+  planeOf,
+  productAlone,
+  stationBeam,
+  stokesI,
+  usedBand,
+  type FittedBeam,
+  type UsedBand,
+} from '../image/index.js';
 import { CorellaError } from '../core/errors.js';
 import { sourcesUp } from '../sky/above.js';
 import type { Source } from '../sky/source.js';
@@ -35,7 +46,21 @@ export interface ProductOptions {
   readonly history: readonly string[];
 }
 
-const middle = (values: Float64Array): number => (values[0] + values[values.length - 1]) / 2;
+/** Of the channels that an average is made of. */
+const bandOf = ({ image, weights, plan }: SkyImage, channelWidthHz: number): UsedBand =>
+  usedBand(
+    plan.frequenciesHz,
+    channelWidthHz,
+    Array.from({ length: plan.channels }, (_, c) =>
+      [0, ...(plan.polarisations === 2 ? [1] : [])].reduce(
+        (sum, p) =>
+          planeOf(image, plan, c, p).every(Number.isNaN)
+            ? sum
+            : sum + (weights?.[c * plan.products + p] ?? 1),
+        0,
+      ),
+    ),
+  );
 
 /** Writes an image as FITS. */
 export const writeSkyFits = (path: string, sky: SkyImage, options: ProductOptions): Promise<void> =>
@@ -92,14 +117,19 @@ function fitsOf(sky: Beamed, options: ProductOptions): FitsImage {
   const { plan, frame } = sky;
   const beam = beamOf(sky);
   const keep = options.channels === 'keep';
+  const image = keep ? sky.image : averageChannels(sky.image, plan, sky.weights);
+  const hand = loneHand(image, plan);
+  const band = bandOf(sky, options.channelWidthHz);
   return {
-    image: keep ? sky.image : averageChannels(sky.image, plan, sky.weights),
+    // Of a lone hand there is no Stokes parameter.
+    ...(hand === undefined
+      ? { image, polarisations: plan.polarisations }
+      : { image: productAlone(image, plan, hand), polarisations: 1, hand }),
     pixels: plan.pixels,
     pixelSize: plan.pixelSize,
-    polarisations: plan.polarisations,
     ...(options.feeds === undefined ? {} : { feeds: options.feeds }),
-    frequenciesHz: keep ? plan.frequenciesHz : Float64Array.of(middle(plan.frequenciesHz)),
-    channelWidthHz: keep ? options.channelWidthHz : options.channelWidthHz * plan.channels,
+    frequenciesHz: keep ? plan.frequenciesHz : Float64Array.of(band.frequencyHz),
+    channelWidthHz: keep ? options.channelWidthHz : band.widthHz,
     ...(beam && { beam }),
     ...(keep && plan.channels > 1 && { beams: beamsOf(sky) }),
     centre: frame.zenith,
@@ -169,28 +199,37 @@ export async function writeSky(
   }
 }
 
+/** Of the product of a hand with itself. */
+export const handName = (feeds: 'linear' | 'circular', hand: 0 | 1): 'XX' | 'YY' | 'RR' | 'LL' =>
+  feeds === 'circular' ? (['RR', 'LL'] as const)[hand] : (['XX', 'YY'] as const)[hand];
+
 /** What a picture's labels are made of, whoever draws it. */
 export interface PictureFacts extends Pick<SkyImage, 'frame' | 'start' | 'durationS'> {
   readonly polarisations: 1 | 2;
+  /** Which of two polarisations is all there is. */
+  readonly hand?: 0 | 1;
   readonly frequenciesHz: Float64Array;
+  /** Where not all channels have data. */
+  readonly band?: UsedBand;
 }
 
 export function pictureParts(
-  { frame, start, durationS, polarisations, frequenciesHz }: PictureFacts,
+  { frame, start, durationS, polarisations, hand, frequenciesHz, band }: PictureFacts,
   options: Omit<PictureOptions, 'channels' | 'history' | 'width'>,
 ): Omit<SkyPicture, 'plane' | 'plan'> {
-  const { telescope } = options;
-  const centreHz = middle(frequenciesHz);
+  const { telescope, channelWidthHz } = options;
+  const { frequencyHz: centreHz, widthHz } =
+    band ?? usedBand(frequenciesHz, channelWidthHz, new Uint8Array(frequenciesHz.length).fill(1));
   return {
     frame,
     title: [
       telescope.title,
-      `${formatInstant(addSeconds(start, durationS / 2), 0)} · ${formatHz(centreHz)}, ${formatHz(options.channelWidthHz * frequenciesHz.length)} wide · ` +
+      `${formatInstant(addSeconds(start, durationS / 2), 0)} · ${formatHz(centreHz)}, ${formatHz(widthHz)} wide · ` +
         `${telescope.stations.length} stations`,
       options.road,
     ],
     unit: options.unit,
-    stokes: polarisations === 2 ? 'I' : options.feeds === 'circular' ? 'RR' : 'XX',
+    stokes: polarisations === 2 && hand === undefined ? 'I' : handName(options.feeds ?? 'linear', hand ?? 0),
     // Nothing but gains turns counts into janskys.
     calibration: options.unit === 'counts' ? 'uncalibrated' : 'calibrated',
     integrationS: durationS,
@@ -206,9 +245,14 @@ export function pictureParts(
 async function pngOf(sky: Beamed, options: PictureOptions): Promise<Uint8Array> {
   const { plan } = sky;
   const beam = beamOf(sky);
+  const image = averageChannels(sky.image, plan, sky.weights);
+  const hand = loneHand(image, plan);
   const picture = skyPicture({
-    ...pictureParts({ ...plan, ...sky }, options),
-    plane: stokesI(averageChannels(sky.image, plan, sky.weights), plan, 0),
+    ...pictureParts(
+      { ...plan, ...sky, band: bandOf(sky, options.channelWidthHz), ...(hand !== undefined && { hand }) },
+      options,
+    ),
+    plane: stokesI(image, plan, 0),
     plan,
     ...(beam && { beam }),
   });

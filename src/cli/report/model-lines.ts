@@ -27,7 +27,7 @@ export function refuseWrongModel({ unexplained }: ModelCheck, accept: boolean): 
 }
 
 export function modelLines(
-  { unexplained, noiseResidual }: ModelCheck,
+  { unexplained, noiseResidual, left }: ModelCheck,
   outside: readonly OutsideSource[],
 ): string[] {
   return [
@@ -39,7 +39,15 @@ export function modelLines(
         ? [
             `the model leaves ${(100 * unexplained).toFixed(0)} % of the sky's power unexplained (noise alone would leave a residual of ${(100 * noiseResidual).toPrecision(2)} %): part of the sky is not in it`,
           ]
-        : []),
+        : Number.isNaN(unexplained) && left > SOME_UNEXPLAINED
+          ? [
+              `the model leaves ${(100 * left).toFixed(0)} % of the data's power, and ${
+                Number.isNaN(noiseResidual)
+                  ? 'without autocorrelations nothing tells how much of that is noise'
+                  : 'noise may be all of it or little'
+              }: whether it is the right sky is not known`,
+            ]
+          : []),
     ...outside.map((one) =>
       isMisplaced(one) && one.overFlux < 0.2
         ? `check: ${one.name}, not in the model, is not seen at its place, where it should be bright`

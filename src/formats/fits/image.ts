@@ -30,6 +30,8 @@ export interface FitsImage {
   /** Direction cosine from one pixel to the next. */
   readonly pixelSize: number;
   readonly polarisations: 1 | 2;
+  /** Which of two a lone one is, where that is not the first. */
+  readonly hand?: 0 | 1;
   /** What polarisations 0 and 1 are: X and Y unless said, or R and L. */
   readonly feeds?: 'linear' | 'circular';
   /** One for each channel of the image; the middle of the band where channels were averaged. */
@@ -99,9 +101,9 @@ function crossHandHistory({ polarisations, crossHands, feeds = 'linear' }: FitsI
   ];
 }
 
-/** FITS Stokes codes: I, Q, U, V are 1 to 4; a lone XX is −5, a lone RR −1. */
-const firstStokes = ({ polarisations, stokes, feeds = 'linear' }: FitsImage): number =>
-  polarisations === 2 || stokes === 'I' ? 1 : firstCode[feeds];
+/** FITS Stokes codes: I, Q, U, V are 1 to 4; a lone XX is −5, YY −6, RR −1, LL −2. */
+const firstStokes = ({ polarisations, stokes, hand = 0, feeds = 'linear' }: FitsImage): number =>
+  polarisations === 2 || stokes === 'I' ? 1 : firstCode[feeds] - hand;
 
 /** Into a file that is open: whoever opened it finishes it. */
 export async function encodeFitsImage(

@@ -4,8 +4,8 @@ import { closingAfter } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { fromJulianDate } from '../../core/instant.js';
 import { inverseMatrix } from '../../core/jones.js';
-import { CROSS_HAND } from './calh5.js';
-import { crossHandHows, type GainsFile } from './gains.js';
+import { CROSS_HAND, DATA_UNITS, ELEMENT } from './calh5.js';
+import { allDataUnits, crossHandHows, type GainsFile } from './gains.js';
 import { openHdf5, type Hdf5File } from '../hdf5/read.js';
 
 /** In AIPS's manner: X or R with itself, Y or L with itself; then what X (R) hears of Y (L), and the other way. */
@@ -73,7 +73,8 @@ function gainsOf(file: Hdf5File): GainsFile {
     // X is east in the house; right and left are the same whichever way it lies.
     return northern && code <= -5 ? { p: 1 - term.p, q: 1 - term.q } : term;
   });
-  const polarisations = codes.length === 1 ? 1 : 2;
+  // Y alone is the second of two, as in visibilities.
+  const polarisations = places.length === 1 && places[0].p === 0 ? 1 : 2;
   const inputs = names.length * polarisations;
   const gains = new Float64Array(2 * frequenciesHz.length * inputs).fill(Number.NaN);
   const leakage = isFull ? gains.slice() : undefined;
@@ -99,7 +100,7 @@ function gainsOf(file: Hdf5File): GainsFile {
         const [re, im] = values.subarray(2 * from, 2 * from + 2);
         const size = re * re + im * im;
         if (flagged[from] !== 0 || !(size > 0) || !Number.isFinite(size)) return;
-        const at = c * inputs + station * polarisations + (polarisations === 1 ? 0 : p);
+        const at = c * inputs + station * polarisations + p;
         solved[at] = 1;
         // The file keeps conj(g), or the conjugate of its inverse: conj(1/γ) = γ/|γ|².
         gains.set(convention === 'divide' ? [re, 0 - im] : [re / size, im / size], 2 * at);
@@ -120,6 +121,7 @@ function gainsOf(file: Hdf5File): GainsFile {
     ...(leakage && { leakage: gainsCA(leakage, frequenciesHz.length, inputs) }),
     solved,
     solutions: [],
+    ...factsOf(file),
     // The angle itself is in the gains of Y.
     ...(how &&
       polarisations === 2 && {
@@ -128,6 +130,14 @@ function gainsOf(file: Hdf5File): GainsFile {
     sources: wordOf(file, 'sky_catalog', '').split(/, */).filter(Boolean),
     history: wordOf(file, 'history', '').split('\n').filter(Boolean),
   };
+}
+
+/** What calibrate says of itself, where it was ours. */
+function factsOf(file: Hdf5File): Pick<GainsFile, 'dataUnits' | 'element'> {
+  const units = wordOf(file, `extra_keywords/${DATA_UNITS}`, '');
+  const dataUnits = allDataUnits.find((one) => one === units);
+  const element = wordOf(file, `extra_keywords/${ELEMENT}`, '');
+  return { ...(dataUnits && { dataUnits }), ...(element !== '' && { element }) };
 }
 
 /** A station's matrix, rows recorded; nothing where a term is flagged, or it cannot be undone. */

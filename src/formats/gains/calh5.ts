@@ -28,6 +28,8 @@ export interface CalH5Facts {
 
 /** The name of the extra keyword that says whether X and Y have one phase reference. */
 export const CROSS_HAND = 'cross_hand_phase';
+export const DATA_UNITS = 'data_units';
+export const ELEMENT = 'model_element';
 
 /** 'unknown', or how it was found; 'partly' where some solved channel or time lacks it. */
 function crossHandWord(gains: GainsFile): string {
@@ -131,9 +133,14 @@ export async function encodeCalH5(output: OutputFile, gains: GainsFile, facts: C
           Nsources: whole(gains.sources.length),
           sky_catalog: text(gains.sources.join(', ')),
           ref_antenna_name: text(gains.stations[gains.referenceStation]),
-          ...(polarisations === 2 && {
-            extra_keywords: { kind: 'group', items: { [CROSS_HAND]: text(crossHandWord(gains)) } },
-          }),
+          extra_keywords: {
+            kind: 'group',
+            items: {
+              ...(polarisations === 2 && { [CROSS_HAND]: text(crossHandWord(gains)) }),
+              ...(gains.dataUnits && { [DATA_UNITS]: text(gains.dataUnits) }),
+              ...(gains.element !== undefined && { [ELEMENT]: text(gains.element) }),
+            },
+          },
         },
       },
       Data: { kind: 'group', items: { gains: data('complex128', values), flags: data('boolean', flags) } },

@@ -43,11 +43,18 @@ export interface GainsFile extends GainsAt {
   readonly polarisations: 1 | 2;
   readonly frequenciesHz: Float64Array;
   readonly referenceStation: number;
+  /** What the data were in that they were solved from: they bring such data to Jy, and no others. */
+  readonly dataUnits?: DataUnits;
+  /** The name of the beam that the model was heard through. */
+  readonly element?: string;
   /** Further ones, in the order of time; between two they are drawn straight in size and phase. */
   readonly later?: readonly GainsAt[];
   readonly sources: readonly string[];
   readonly history: readonly string[];
 }
+
+export const allDataUnits = ['Jy', 'uncalibrated'] as const;
+export type DataUnits = (typeof allDataUnits)[number];
 
 export interface SolutionFacts {
   readonly channel: number;
@@ -83,6 +90,8 @@ const schema = z.object({
   frequenciesHz: z.array(z.number().positive()).min(1),
   time: z.string(),
   referenceStation: z.number().int().nonnegative(),
+  dataUnits: z.enum(allDataUnits).exactOptional(),
+  element: z.string().exactOptional(),
   sources: z.array(z.string()),
   gains: gainTable,
   /** Of the other polarisation; null where the gain is. */
@@ -154,6 +163,8 @@ export function encodeGains(file: GainsFile): Uint8Array {
     frequenciesHz: Array.from(file.frequenciesHz),
     time: formatInstant(file.time, 9),
     referenceStation: file.referenceStation,
+    ...(file.dataUnits && { dataUnits: file.dataUnits }),
+    ...(file.element !== undefined && { element: file.element }),
     sources: [...file.sources],
     solutions,
     ...(crossHand && { crossHand }),
@@ -244,6 +255,8 @@ export async function readGains(path: string): Promise<GainsFile> {
     stations: json.stations,
     polarisations: json.polarisations,
     referenceStation: json.referenceStation,
+    ...(json.dataUnits && { dataUnits: json.dataUnits }),
+    ...(json.element !== undefined && { element: json.element }),
     sources: json.sources,
     history: json.history,
     frequenciesHz: Float64Array.from(json.frequenciesHz),

@@ -2,8 +2,8 @@
 import { gainsCA } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
 import type { Instant } from '../../core/instant.js';
-import { formatHz } from '../../core/units.js';
-import type { GainsFile } from '../../formats/index.js';
+import { formatHz, SPEED_OF_LIGHT_M_PER_S } from '../../core/units.js';
+import type { DataUnits, GainsFile } from '../../formats/index.js';
 import type { Telescope } from '../../telescope/telescope.js';
 import type { Calibrated, CalibratedFully } from '../sky-image.js';
 import { gainsAtMoment } from './over-time.js';
@@ -26,8 +26,8 @@ export function crossHandsKnown({ solved, crossHands }: Calibrated): boolean {
 }
 
 /**
- * Gains of the nearest channel, for each of ours; refused when the nearest is farther than a channel of theirs. Where the
- * file has several times, those at `moment`.
+ * Gains of the nearest channel, for each of ours; refused where ours lies in none of theirs, half a channel to either side.
+ * Where the file has several times, those at `moment`.
  */
 export function matchGains(
   file: GainsFile,
@@ -54,18 +54,15 @@ export function matchGains(
   }
   const theirs = file.frequenciesHz;
   // One channel does not say how wide it is; within a hundredth of its frequency it may still hold.
-  const stepHz = theirs.length > 1 ? Math.abs(theirs[1] - theirs[0]) : 0.01 * theirs[0];
+  const farthestHz = theirs.length > 1 ? 0.5001 * leastStepHz(theirs) : 0.01 * theirs[0];
   const inputs = names.length * file.polarisations;
   const gains = new Float64Array(2 * frequenciesHz.length * inputs);
   const leakage = at.leakage && new Float64Array(gains.length);
   const solved = new Uint8Array(frequenciesHz.length * inputs);
   const crossHands = new Uint8Array(frequenciesHz.length);
   frequenciesHz.forEach((frequencyHz, c) => {
-    const nearest = theirs.reduce(
-      (best, other, k) => (Math.abs(other - frequencyHz) < Math.abs(theirs[best] - frequencyHz) ? k : best),
-      0,
-    );
-    if (Math.abs(theirs[nearest] - frequencyHz) > stepHz) {
+    const nearest = nearestTo(theirs, frequencyHz);
+    if (Math.abs(theirs[nearest] - frequencyHz) > farthestHz) {
       refuse(
         path,
         `has no gains near ${formatHz(frequencyHz)}; they span ${formatHz(theirs[0])} to ${formatHz(theirs[theirs.length - 1])}`,
@@ -83,6 +80,73 @@ export function matchGains(
     ...(leakage && { leakage: gainsCA(leakage, frequenciesHz.length, inputs) }),
   };
 }
+
+const nearestTo = (theirs: Float64Array, frequencyHz: number): number =>
+  theirs.reduce(
+    (best, other, k) => (Math.abs(other - frequencyHz) < Math.abs(theirs[best] - frequencyHz) ? k : best),
+    0,
+  );
+
+const leastStepHz = (frequenciesHz: Float64Array): number =>
+  frequenciesHz
+    .subarray(1)
+    .reduce((least, one, k) => Math.min(least, Math.abs(one - frequenciesHz[k])), Infinity);
+
+/** What gains are for, of the data at hand. */
+export interface DataFacts {
+  readonly units?: string;
+  /** The name of the beam that an image of them is divided by. */
+  readonly dividedBy?: string;
+}
+
+/**
+ * Gains bring the data they were solved from to Jy: of others they make numbers that are in no unit, and of data that had
+ * them already nonsense. Says what else about them is not of these data.
+ */
+export function fitsData(
+  file: GainsFile,
+  path: string,
+  data: DataFacts & { readonly telescope: Telescope; readonly frequenciesHz: Float64Array },
+): string[] {
+  const units: DataUnits = data.units === 'Jy' ? 'Jy' : 'uncalibrated';
+  if (file.dataUnits && file.dataUnits !== units)
+    refuse(
+      path,
+      units === 'Jy'
+        ? 'was solved from data that nobody had calibrated, and these are in Jy: gains would be applied twice'
+        : 'was solved from data in Jy, and these are not: what gains of theirs make of them is not in Jy',
+      units === 'Jy' ? 'take these data without gains, or calibrate them again' : 'calibrate these data',
+    );
+  const offHz = data.frequenciesHz.reduce(
+    (most, one) => Math.max(most, Math.abs(file.frequenciesHz[nearestTo(file.frequenciesHz, one)] - one)),
+    0,
+  );
+  const turnDeg = (360 * offHz * LONG_CABLE_M) / SPEED_OF_LIGHT_M_PER_S;
+  return [
+    ...(units === 'Jy' && !file.dataUnits
+      ? [`${path}: does not say what it was solved from, and the data are in Jy already`]
+      : []),
+    ...(file.telescope === data.telescope.name
+      ? []
+      : [
+          `${path}: is of ${file.telescope}, the data of ${data.telescope.name}; their stations have the same names`,
+        ]),
+    ...(file.element !== undefined && data.dividedBy !== undefined && file.element !== data.dividedBy
+      ? [
+          `${path}: its model was heard through the beam ${file.element}, and the image is divided by ${data.dividedBy}: fluxes are off by as much as these differ`,
+        ]
+      : []),
+    ...(turnDeg > LEAST_TURN_DEG
+      ? [
+          `${path}: its channels lie up to ${formatHz(offHz)} off the data's: behind cables that differ by ${LONG_CABLE_M} m phases are ${turnDeg.toPrecision(2)}° off`,
+        ]
+      : []),
+  ];
+}
+
+/** What phases between channels are judged by. */
+const LONG_CABLE_M = 100;
+const LEAST_TURN_DEG = 1;
 
 /** For those who take one gain an input: what a station hears across would stay in the data, and nobody would know. */
 export function refuseLeakage({ leakage }: Calibrated, path: string, who: string): void {

@@ -10,6 +10,8 @@ export interface ModelCheck {
   readonly unexplained: number;
   /** The residual that noise alone would leave, as a fraction of the data's amplitude; NaN where nothing tells the noise. */
   readonly noiseResidual: number;
+  /** What the model leaves of the data's power, noise and all. */
+  readonly left: number;
 }
 
 /** Above it gains follow something else than the model says, and would put the sky where it is not. */
@@ -19,70 +21,103 @@ export const SOME_UNEXPLAINED = 0.1;
 /** The sky's power over the error of the noise's, before anything is said. */
 const LEAST_SKY = 5;
 
+/**
+ * The sky's power over the least noise, where weights do not tell it: such noise may be a few times larger in truth, and a
+ * right model would be refused where there is little else.
+ */
+const LEAST_OVER_FLOOR = 10;
+
 interface Sums {
   total: number;
+  /** By the weights, as numbers of samples. */
   noise: number;
+  /** The least there can be: every sample that bandwidth and time allow. */
+  floor: number;
   pairs: number;
   inputs: number;
 }
 
-/** The middle over channels and polarisations. */
+/** The middle over channels and polarisations. Weights are taken to be numbers of samples where no width is given. */
 export function checkModel(
   integration: Integration,
   calibration: Calibration,
   plan: CalibrationPlan,
+  channelWidthHz = Infinity,
 ): ModelCheck {
+  const most = channelWidthHz * integration.durationS;
   const found = calibration.solutions
     .filter(({ residual, converged }) => converged && !Number.isNaN(residual))
     .map(({ channel, polarisation, residual }) => {
-      const { total, noise, pairs, inputs } = sumsOf(integration, calibration, plan, channel, polarisation);
+      const sums = sumsOf(integration, calibration, plan, { c: channel, p: polarisation, most });
       // Gains take their share of the noise with them: two numbers an input, of two a pair.
-      const left = noise * Math.max(0, 1 - inputs / pairs);
-      const sky = total - noise;
-      const isSeen = sky > (LEAST_SKY * noise) / Math.sqrt(pairs);
-      return {
-        unexplained: isSeen ? Math.max(0, residual ** 2 * total - left) / sky : Number.NaN,
-        noiseResidual: Math.sqrt(left / total),
-      };
+      const share = Math.max(0, 1 - sums.inputs / sums.pairs);
+      return { ...sums, share, residual };
     });
-  const middle = (values: readonly number[]): number =>
-    values.some(Number.isNaN) || values.length === 0 ? Number.NaN : median([...values]);
+  // Files of others weigh by anything. Where less is left than weights say noise leaves, they count no samples.
+  const isCounted = !(
+    most < Infinity &&
+    middle(found.map(({ residual, total, noise, share }) => (residual ** 2 * total) / (noise * share))) <
+      1 - LEAST_SKY / Math.sqrt(middle(found.map(({ pairs }) => pairs)))
+  );
+  const judged = found.map(({ residual, total, noise: counted, floor, share, pairs }) => {
+    const noise = isCounted ? counted : floor;
+    const sky = total - noise;
+    const isSeen = isCounted ? sky > (LEAST_SKY * noise) / Math.sqrt(pairs) : sky > LEAST_OVER_FLOOR * noise;
+    return {
+      unexplained: isSeen ? Math.max(0, residual ** 2 * total - share * noise) / sky : Number.NaN,
+      noiseResidual: Math.sqrt((share * noise) / total),
+    };
+  });
   return {
-    unexplained: middle(found.map(({ unexplained }) => unexplained)),
-    noiseResidual: middle(found.map(({ noiseResidual }) => noiseResidual)),
+    unexplained: middle(judged.map(({ unexplained }) => unexplained)),
+    noiseResidual: middle(judged.map(({ noiseResidual }) => noiseResidual)),
+    left: middle(found.map(({ residual }) => residual ** 2)),
   };
 }
 
-/** Σ w|V|², and Σ w·P_i·P_j/N that noise puts there, by the powers of the autocorrelations; NaN where there are none. */
+/** Of what is known, where that is at least half. */
+function middle(values: readonly number[]): number {
+  const known = values.filter((value) => !Number.isNaN(value));
+  return known.length > 0 && 2 * known.length >= values.length ? median(known) : Number.NaN;
+}
+
+/**
+ * Σ w|V|², and Σ w·P_i·P_j/N that noise puts there, by the powers of the autocorrelations; NaN where fewer than half have one.
+ * N is the weight, or at most bandwidth × time.
+ */
 function sumsOf(
   integration: Integration,
   { solved }: Calibration,
   { usedBaselines, baselines }: CalibrationPlan,
-  c: number,
-  p: number,
+  { c, p, most }: { readonly c: number; readonly p: number; readonly most: number },
 ): Sums {
   const { visibilities, stations, polarisations } = integration;
   const inputs = stations * polarisations;
   const valueAt = (b: number): number => 2 * (((c * baselines + b) * polarisations + p) * polarisations + p);
-  const powers = Array.from({ length: stations }, (_, s) => {
+  const isUsed = (s: number): boolean => solved[c * inputs + s * polarisations + p] === 1;
+  const own = Array.from({ length: stations }, (_, s) => {
     const b = baselineIndex(s, s);
     const count = productCount(integration, c * baselines + b, p, p);
     return count > 0 ? visibilities[valueAt(b)] / count : Number.NaN;
   });
-  const sums: Sums = { total: 0, noise: 0, pairs: 0, inputs: 0 };
+  const usual = middle(own.filter((_, s) => isUsed(s)));
+  const powers = own.map((power) => (Number.isNaN(power) ? usual : power));
+  const sums: Sums = { total: 0, noise: 0, floor: 0, pairs: 0, inputs: 0 };
   const seen = new Set<number>();
+  let largest = 0;
   for (let i = 0; i < stations; i++) {
     for (let j = 0; j < i; j++) {
       const b = baselineIndex(i, j);
       const count = productCount(integration, c * baselines + b, p, p);
-      const at = (s: number): number => c * inputs + s * polarisations + p;
-      if (usedBaselines[b] === 0 || !(count > 0) || solved[at(i)] * solved[at(j)] === 0) continue;
+      if (usedBaselines[b] === 0 || !(count > 0) || !isUsed(i) || !isUsed(j)) continue;
       const value = valueAt(b);
       sums.total += (visibilities[value] ** 2 + visibilities[value + 1] ** 2) / count;
-      sums.noise += powers[i] * powers[j];
+      sums.noise += powers[i] * powers[j] * Math.max(1, count / most);
+      sums.floor += powers[i] * powers[j];
+      largest = Math.max(largest, count);
       sums.pairs++;
       seen.add(i).add(j);
     }
   }
-  return { ...sums, inputs: seen.size };
+  return { ...sums, floor: (sums.floor * largest) / most, inputs: seen.size };
 }

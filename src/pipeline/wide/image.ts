@@ -24,6 +24,7 @@ import {
   type WidePlan,
   type WideProduct,
   type WideRows,
+  usedBand,
 } from '../../image/index.js';
 import { altitudeDeg, skyFrame, type SkyFrame, type SkyPosition, type TangentAxes } from '../../sky/frame.js';
 import { fixedCentre, type PhaseCentre } from '../../sky/phase-centre.js';
@@ -33,16 +34,16 @@ import type { Calibrated, CalibratedAt } from '../sky-image.js';
 import { hiddenPixels } from './horizon.js';
 import { channelOf, readRows, type Integrations, type RowReader } from './rows.js';
 import { choosePixels, longestWavelengths, type WidePixels, type WideSettings } from './settings.js';
+import { productsOf, type Held } from './choose-products.js';
 import { smearingOf, type Smearing } from './smearing.js';
 
 const WHERE = 'image';
 
-export interface WideRoad {
+export interface WideRoad extends Held {
   readonly backend: Backend;
   readonly telescope: Telescope;
   readonly frequenciesHz: Float64Array;
   readonly channelWidthHz: number;
-  readonly polarisations: 1 | 2;
   readonly calibrated?: Calibrated | CalibratedAt;
   /** While the correlator integrated; `running` unless told. */
   readonly fringes?: 'stopped' | 'running';
@@ -105,6 +106,8 @@ export interface WideSurvey extends WideSpan {
   readonly hands: HandTally;
   readonly frame: SkyFrame;
   readonly pixels: WidePixels;
+  /** channelWeights : [c], 0 where a channel has no data. */
+  readonly channelWeights: Float64Array;
 }
 
 /** An image anywhere on the sky by u, v and w, CLEANed where that is asked for. */
@@ -122,14 +125,6 @@ export async function imageWide(
   } finally {
     await imager.close();
   }
-}
-
-function productsOf({ polarisations }: WideRoad, { stokes, clean }: WideSettings): readonly WideProduct[] {
-  if (stokes === 'IQUV' && polarisations === 1)
-    refuse(WHERE, 'one polarisation has no Stokes parameters', 'leave out --stokes');
-  if (stokes === 'IQUV' && clean) refuse(WHERE, 'CLEAN is of Stokes I alone', 'leave out --stokes');
-  if (polarisations === 1) return ['XX'];
-  return stokes === 'I' ? ['I'] : ['XX', 'YY', 'Re XY', 'Im XY'];
 }
 
 /** Reads everything once: times, the range of w, smearing; rows stay in memory where they are few enough. */
@@ -176,7 +171,11 @@ export async function surveyRows(
     look,
   );
   const seen: WideBounds[] = [];
-  for await (const rows of reader.blocks()) seen.push(boundsOf([rows satisfies WideGeometry]));
+  const channelWeights = new Float64Array(frequenciesHz.length);
+  for await (const rows of reader.blocks()) {
+    seen.push(boundsOf([rows satisfies WideGeometry]));
+    rows.weights.forEach((weight, at) => (channelWeights[at % channelWeights.length] += weight));
+  }
   if (!start || !end || seen.length === 0) {
     refuse(
       WHERE,
@@ -196,7 +195,7 @@ export async function surveyRows(
     reader,
     survey: {
       ...{ start, durationS, integrations: count, visibilities: bounds.visibilities },
-      ...{ centre, bounds, smearing, hands, frame, pixels },
+      ...{ centre, bounds, smearing, hands, frame, pixels, channelWeights },
     },
   };
 }
@@ -303,6 +302,7 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
   };
   const cleaned = planes.flatMap((plane) => (plane.cleaned ? [plane.cleaned] : []));
   const centre = survey.centre.position(survey.frame);
+  const band = usedBand(road.frequenciesHz, road.channelWidthHz, survey.channelWeights);
   return {
     ...{ start: survey.start, durationS: survey.durationS, integrations: survey.integrations },
     visibilities: survey.visibilities,
@@ -323,11 +323,8 @@ async function makeImages(making: Making): Promise<WideSkyImage> {
       },
     }),
     ...{ plan, method: making.imager.method, pixels: survey.pixels },
-    frequenciesHz:
-      channels > 1
-        ? road.frequenciesHz
-        : Float64Array.of((road.frequenciesHz[0] + (road.frequenciesHz.at(-1) ?? 0)) / 2),
-    bandHz: road.channelWidthHz * road.frequenciesHz.length,
+    frequenciesHz: channels > 1 ? road.frequenciesHz : Float64Array.of(band.frequencyHz),
+    bandHz: channels > 1 ? road.channelWidthHz * channels : band.widthHz,
     ...{ centre, centreName: survey.centre.name, frame: survey.frame },
     ...{ smearing: survey.smearing, hands: survey.hands },
     axes: survey.frame.tangentAxes(centre),

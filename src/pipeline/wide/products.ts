@@ -8,7 +8,7 @@ import { renderPng, skyPicture } from '../../draw/index.js';
 import { encodeFitsImage, openOutputSet, type FitsImage } from '../../formats/index.js';
 import { sourcesUp } from '../../sky/above.js';
 import { apparent } from '../brightness.js';
-import { brightnessFacts, type PictureOptions } from '../products.js';
+import { brightnessFacts, handName, type PictureOptions } from '../products.js';
 import type { WideSkyImage } from './image.js';
 
 /** `model`, `residual` and `dirty` are of CLEANed images alone. */
@@ -72,6 +72,7 @@ function fitsOf(sky: WideSkyImage, image: ImageCPML, options: WideProductOptions
     pixelSize: pixels.pixelCosine,
     polarisations: products.length === 4 ? 2 : 1,
     ...(products[0] === 'I' && { stokes: 'I' as const }),
+    ...(products[0] === 'YY' && { hand: 1 as const }),
     ...(options.feeds === undefined ? {} : { feeds: options.feeds }),
     frequenciesHz,
     channelWidthHz: sky.bandHz / frequenciesHz.length,
@@ -146,10 +147,8 @@ export function widePng(sky: WideSkyImage, options: WideProductOptions): Promise
     ],
     unit: options.unit,
     stokes:
-      sky.products[0] === 'XX' && sky.products.length === 1
-        ? options.feeds === 'circular'
-          ? 'RR'
-          : 'XX'
+      sky.products.length === 1 && sky.products[0] !== 'I'
+        ? handName(options.feeds ?? 'linear', sky.products[0] === 'YY' ? 1 : 0)
         : 'I',
     calibration: options.unit === 'counts' ? 'uncalibrated' : 'calibrated',
     integrationS: sky.durationS,

@@ -2,11 +2,12 @@
 import { planeML } from '../../core/axes.js';
 import type { Integration } from '../../core/blocks.js';
 import { addSeconds, secondsBetween } from '../../core/instant.js';
-import { joinRows, prepareWideImager, type WideRows } from '../../image/index.js';
+import { joinRows, prepareWideImager, type WideRows, usedBand } from '../../image/index.js';
 import { skyFrame } from '../../sky/frame.js';
 import type { Series, SeriesImage } from './film.js';
 import { hiddenPixels } from './horizon.js';
 import { blank, planFor, prepareWeighed, surveyRows, tryFit, type WideRoad } from './image.js';
+import { loneProduct } from './choose-products.js';
 import { rowsOf, type Integrations } from './rows.js';
 import type { WideSettings } from './settings.js';
 
@@ -18,7 +19,7 @@ export async function imageWideSeries(
   everyS: number,
 ): Promise<Series> {
   const { telescope, frequenciesHz, backend } = road;
-  const product = road.polarisations === 1 ? 'XX' : 'I';
+  const product = loneProduct(road) ?? 'I';
   const { survey } = await surveyRows(integrations, road, settings, product);
   const plan = planFor(survey, road, settings);
   const imager = await prepareWideImager(plan, backend, road);
@@ -75,6 +76,7 @@ export async function imageWideSeries(
   } finally {
     await imager.close();
   }
+  const band = usedBand(frequenciesHz, road.channelWidthHz, survey.channelWeights);
   return {
     ...{ images, everyS, centreName: survey.centre.name, ...(beam && { beam }) },
     made: { method: imager.method, accuracy: plan.accuracy },
@@ -84,8 +86,8 @@ export async function imageWideSeries(
       field: survey.pixels.field,
       axes: survey.frame.tangentAxes(survey.centre.position(survey.frame)),
     },
-    frequencyHz: (frequenciesHz[0] + frequenciesHz[frequenciesHz.length - 1]) / 2,
-    bandHz: road.channelWidthHz * frequenciesHz.length,
+    frequencyHz: band.frequencyHz,
+    bandHz: band.widthHz,
   };
 }
 

@@ -103,13 +103,18 @@ function opened(
     name: casacore.text(path, handle, 'telescope'),
     ...{ channels: order, channelWidthHz: Math.abs(widths[0]), polarisations: 2 },
   });
-  const isAlone = products.length === 1 && products[0].p1 === products[0].p2;
+  // X alone; Y alone is the second of two polarisations, of which the first is missing: its beam is another.
+  const isAlone = products.length === 1 && products[0].p1 + products[0].p2 === 0;
   const observer = casacore.text(path, handle, 'observer').trim();
   const own = readOwnWords(casacore.text(path, handle, 'own'), seen);
   const telescope: Telescope = { ...(own?.telescope ?? seen), polarisations: isAlone ? 1 : 2 };
+  // Tables list fields that the rows may have none of.
+  const field = rows.fields[0];
+  if (!(field >= 0 && field < fieldCount))
+    refuse(path, `row 0 is of field ${field}, which its FIELD table lacks`, 'it is damaged');
   const phaseCentre: SkyPosition = {
-    raDeg: turnedRaDeg(directions[0] * DEGREES_PER_RADIAN),
-    decDeg: directions[1] * DEGREES_PER_RADIAN,
+    raDeg: turnedRaDeg(directions[2 * field] * DEGREES_PER_RADIAN),
+    decDeg: directions[2 * field + 1] * DEGREES_PER_RADIAN,
   };
   const slots = slotsOf(path, rows);
   const counts = slots.map((slot) => slot.rows.length);
@@ -133,7 +138,7 @@ function opened(
     frequenciesHz: Float64Array.from(order, ({ frequencyHz }) => frequencyHz),
     channelWidthHz: own?.channelWidthHz ?? Math.abs(widths[0]),
     phaseCentre,
-    object: lines('fields')[0] ?? 'unknown',
+    object: lines('fields')[field] ?? 'unknown',
     history: own?.history ?? [],
     xOrientation: own ? (own.xOrientation ?? 'east') : 'unknown',
     ...(own?.units !== undefined && { units: own.units }),
@@ -150,9 +155,6 @@ function opened(
     ...(!isAll && { rows: { most, times } }),
   };
   const assumed = weighs ? [] : ['its weights are all 0: every unflagged value counts 1'];
-  const inHouse = isAlone
-    ? products.map((product) => ({ ...product, p1: 0 as const, p2: 0 as const }))
-    : products;
   const fields = new Set(rows.fields);
   const faults: ValueFaults = { notNumbers: 0 };
   return {
@@ -175,7 +177,7 @@ function opened(
         await Promise.resolve();
         const gathering = gather({
           ...{ channels, stations: telescope.stations.length, polarisations: header.polarisations },
-          ...{ products: inHouse, values: 'mean', faults },
+          ...{ products, values: 'mean', faults },
           ...(fields.size === 1 && { stoppedAt: phaseCentre }),
         });
         for (const row of slot.rows) {
@@ -186,7 +188,7 @@ function opened(
           order.forEach(({ frequencyHz, place }, c) => {
             const phase = (2 * Math.PI * frequencyHz * w) / SPEED_OF_LIGHT_M_PER_S;
             const [cos, sin] = [Math.cos(phase), Math.sin(phase)];
-            inHouse.forEach((product, q) => {
+            products.forEach((product, q) => {
               const at = place * productCount + q;
               const [re, im] = [data[2 * at], data[2 * at + 1]];
               const stored = weights[at];

@@ -268,6 +268,34 @@ describe('UVFITS of other programs', () => {
     assert.equal(file.header.object, '3C84');
   });
 
+  it('takes the direction of the source that its groups are of, wherever the SU table has it', async () => {
+    const of = (id: number, equinox = 2000): Foreign => ({
+      ...least,
+      axes: [...least.axes.slice(0, 3), axis('RA', 1, 0), axis('DEC', 1, 0)],
+      parameters: [...least.parameters, ['SOURCE', 1, 0]],
+      groups: least.groups.map((group) => group.toSpliced(least.parameters.length, 0, id)),
+      tables: [
+        tableBytes(
+          'AIPS SU',
+          [
+            { name: 'ID. NO.', form: '1J', rows: [[3], [7]] },
+            { name: 'SOURCE', form: '8A', rows: ['3C84', '3C286'] },
+            { name: 'RAEPO', form: '1D', rows: [[49.95], [202.78]] },
+            { name: 'DECEPO', form: '1D', rows: [[41.5], [30.5]] },
+            { name: 'EPOCH', form: '1D', rows: [[equinox], [equinox]] },
+          ],
+          [],
+        ),
+      ],
+    });
+    const { file, integrations } = await read(of(7));
+    assert.deepEqual(file.header.phaseCentre, { raDeg: 202.78, decDeg: 30.5 });
+    assert.equal(file.header.object, '3C286');
+    assert.deepEqual(integrations[0].asStored?.stopped?.phaseCentre, { raDeg: 202.78, decDeg: 30.5 });
+    await assert.rejects(read(of(5)), /group 0 is of source 5, which its AIPS SU table lacks/);
+    await assert.rejects(read(of(7, 1950)), /its AIPS SU table gives places for the equinox 1950/);
+  });
+
   it('refuses damage in one clear line', async () => {
     const [group] = least.groups;
     const changed = (k: number, value: number): Foreign => ({ ...least, groups: [group.with(k, value)] });

@@ -24,7 +24,7 @@ import {
 } from '../../io/gather.js';
 import { openInput, withinMemory, type InputFile } from '../../io/input.js';
 import type { Antennas } from './antennas.js';
-import type { UvfitsLayout } from './layout.js';
+import { polarisationsOf, type UvfitsLayout } from './layout.js';
 import { readGroups, type GroupIndex, type GroupReader, type GroupValues, type TimeSlot } from './rows.js';
 
 /** Opens a file for `read`, which takes it over. */
@@ -68,13 +68,9 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
   const { file, reader, index, phaseCentre } = of;
   const { antennas, unused } = usedAntennas(of.antennas, index, file.path);
   const { xOrientation } = of.facts;
-  const layout = {
-    ...of.layout,
-    products:
-      of.layout.polarisations === 2
-        ? of.layout.products.map((product) => turnedToEast(product, xOrientation))
-        : of.layout.products,
-  };
+  // X that lies north is our Y, a lone one too.
+  const products = of.layout.products.map((product) => turnedToEast(product, xOrientation));
+  const layout = { ...of.layout, products, polarisations: polarisationsOf(products) };
   const allRows = (antennas.stations.length * (antennas.stations.length + 1)) / 2;
   const header: VisibilityHeader = {
     telescope: telescopeOf(antennas, layout, of.telescopeName),
@@ -83,11 +79,7 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
     ...(unused.length > 0 && { unusedAntennas: unused }),
     ...((index.rows.most !== allRows || index.rows.times !== 'alike') && { rows: index.rows }),
     polarisations: layout.polarisations,
-    ...codesFor(
-      of,
-      antennas,
-      layout.stored.map((product) => turnedToEast(product, xOrientation)),
-    ),
+    ...codesFor(of, antennas, products),
     feeds: feedsOf(layout.products),
     frequenciesHz: Float64Array.from(layout.channels, ({ frequencyHz }) => frequencyHz),
     channelWidthHz: layout.channelWidthHz,

@@ -40,8 +40,6 @@ export interface MatrixLayout {
   readonly channels: readonly FileChannel[];
   readonly channelWidthHz: number;
   readonly products: readonly FileProduct[];
-  /** The same with the hands they have, where one lone hand became our only polarisation. */
-  readonly stored: readonly FileProduct[];
   readonly polarisations: 1 | 2;
   /** Of the RA and DEC axes. */
   readonly centre: { readonly raDeg: number | undefined; readonly decDeg: number | undefined };
@@ -130,25 +128,23 @@ export function planMatrix(
   if (odd)
     refuse(where, `its axis ${odd.name} has length ${odd.length}`, 'export it with that axis of length 1');
   const products = readProducts(axes, where);
-  // A lone product of two hands has no place among those of one: its conjugate is another.
-  const bothHands = products.some(({ label, p1, p2 }) => label !== products[0].label || p1 !== p2);
   return {
     elements: axes.reduce((product, axis) => product * axis.length, 1),
     weighted: complex.length === 3,
     partStride: complex.stride,
     ...readChannels(header, axes, bandOffsetsHz),
-    // One lone hand, whichever it is, becomes our only polarisation.
-    products: bothHands
-      ? products
-      : products.map((product) => ({ ...product, p1: 0 as const, p2: 0 as const })),
-    polarisations: bothHands ? 2 : 1,
-    stored: products,
+    products,
+    polarisations: polarisationsOf(products),
     centre: {
       raDeg: axes.find((axis) => axis.name === 'RA')?.at(0),
       decDeg: axes.find((axis) => axis.name === 'DEC')?.at(0),
     },
   };
 }
+
+/** X alone (or R) is one polarisation; Y alone is the second of two, of which the first is missing: its beam is another. */
+export const polarisationsOf = (products: readonly Pick<FileProduct, 'p1' | 'p2'>[]): 1 | 2 =>
+  products.every(({ p1, p2 }) => p1 === 0 && p2 === 0) ? 1 : 2;
 
 function readAxes(header: FitsHeader, lengths: 'NAXIS' | 'MAXIS'): Axis[] {
   const axes: Axis[] = [];

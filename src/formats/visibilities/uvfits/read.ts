@@ -42,7 +42,7 @@ async function openGroups(file: InputFile): Promise<VisibilityFile> {
   }
   const reader = groupReader(layout, path);
   const index = await indexGroups(file, layout, reader);
-  const source = await sourceOf(file, tables.get('AIPS SU')?.[0], layout);
+  const source = await sourceOf(file, tables.get('AIPS SU')?.[0], layout, index.sources[0]);
   return visibilitiesOf({
     file,
     format: 'uvfits',
@@ -111,13 +111,26 @@ async function ifOffsets(file: InputFile, unit: FitsUnit | undefined): Promise<n
 }
 
 /** Multi-source files keep directions in a table of their own and leave the RA and DEC axes at zero. */
-async function sourceOf(file: InputFile, unit: FitsUnit | undefined, { phaseCentre }: UvfitsLayout) {
+async function sourceOf(
+  file: InputFile,
+  unit: FitsUnit | undefined,
+  { phaseCentre }: UvfitsLayout,
+  id: number,
+): Promise<{ readonly name: string; readonly position: SkyPosition } | undefined> {
   if (!unit || phaseCentre.raDeg !== 0 || phaseCentre.decDeg !== 0) return undefined;
   const table = await readTable(file, unit);
   if (table.rowCount === 0 || !table.has('RAEPO') || !table.has('DECEPO')) return undefined;
+  const first = (name: string, row: number): number => table.numbers(name, 1)[row][0];
+  // Tables list sources that the groups may have none of.
+  const row = table.has('ID. NO.') ? table.numbers('ID. NO.', 1).findIndex(([one]) => one === id) : 0;
+  if (row < 0)
+    refuse(file.path, `group 0 is of source ${id}, which its AIPS SU table lacks`, 'correct either');
+  const equinox = table.has('EPOCH') ? first('EPOCH', row) : 2000;
+  if (equinox !== 2000 && equinox !== 0)
+    refuse(file.path, `its AIPS SU table gives places for the equinox ${equinox}`, 'export it in J2000');
   return {
-    name: table.has('SOURCE') ? table.texts('SOURCE')[0] : 'unknown',
-    position: { raDeg: table.numbers('RAEPO', 1)[0][0], decDeg: table.numbers('DECEPO', 1)[0][0] },
+    name: table.has('SOURCE') ? table.texts('SOURCE')[row] : 'unknown',
+    position: { raDeg: first('RAEPO', row), decDeg: first('DECEPO', row) },
   };
 }
 

@@ -164,7 +164,7 @@ export async function indexGroups(
   const sources = new Set<number>();
   const antennas = new Set<number>();
   const pairs = new Map<string, readonly [number, number]>();
-  const isOrderTold = hasOneCrossHand(layout.stored);
+  const isOrderTold = hasOneCrossHand(layout.products);
   let longestDelayS = 0;
   let lastTick = Number.NaN;
   let origin = Number.NaN;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { texts } from '../../hdf5/items.js';
+import { real, text, texts } from '../../hdf5/items.js';
 import { createHdf5, type GroupPlan } from '../../hdf5/write.js';
 import { openOutput } from '../../io/output.js';
 import { openUvh5 } from './read.js';
@@ -248,5 +248,25 @@ describe('UVH5 that others have made or changed', () => {
     await refuses((items) => {
       items.latitude = reals([Number.NaN]);
     }, /latitude holds NaN/);
+  });
+
+  it('refuses phase centres of other frames, whose degrees are another place', async () => {
+    const centred = (frame: string, epoch: number): Promise<string> =>
+      altered((items) => {
+        const own = (items.phase_center_catalog as GroupPlan).items[0] as GroupPlan;
+        const changed = { ...own.items, cat_frame: text(frame), cat_epoch: real(epoch) };
+        items.phase_center_catalog = { kind: 'group', items: { 0: { kind: 'group', items: changed } } };
+      });
+    for (const [frame, epoch] of [
+      ['fk4', 1950],
+      ['fk5', 1975],
+      ['galactic', 2000],
+    ] as const)
+      // prettier-ignore
+      await assert.rejects(openUvh5(await centred(frame, epoch)), {
+        name: 'CorellaError',
+        message: new RegExp(`gives its phase centre in ${frame} of ${epoch}; phase it to a place in ICRS`),
+      });
+    for (const frame of ['icrs', 'fk5']) await (await openUvh5(await centred(frame, 2000))).close();
   });
 });

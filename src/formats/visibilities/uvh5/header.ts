@@ -198,15 +198,11 @@ function productsOf(
     }
     return turnedToEast(product, orientation);
   });
-  const alone = products.every(({ p1, p2 }) => p1 === products[0].p1 && p2 === products[0].p2);
+  // X alone (or R) is one polarisation; Y alone is the second of two, of which the first is missing: its beam is another.
+  const alone = products.every(({ p1, p2 }) => p1 === 0 && p2 === 0);
   const codesHere = codesOf(products);
-  // A lone product of two hands has no place among those of one: its conjugate is another.
-  return alone && products[0].p1 === products[0].p2
-    ? {
-        products: products.map((product) => ({ ...product, p1: 0, p2: 0 })),
-        polarisations: 1,
-        codes: codesHere,
-      }
+  return alone
+    ? { products, polarisations: 1, codes: codesHere }
     : { products, polarisations: 2, codes: codesHere };
 }
 
@@ -348,6 +344,14 @@ interface Centre {
   readonly object: string;
 }
 
+/** Places are ICRS in the house, FK5 of J2000 to 0.03″: degrees of other frames would be another place. */
+function refuseOtherFrame(file: Hdf5File, entry: string): void {
+  const frame = file.has(`${entry}/cat_frame`) ? file.text(`${entry}/cat_frame`).toLowerCase() : 'icrs';
+  const epoch = file.has(`${entry}/cat_epoch`) ? file.numbers(`${entry}/cat_epoch`)[0] : 2000;
+  if (['icrs', 'gcrs'].includes(frame) || (frame === 'fk5' && epoch === 2000)) return;
+  refuse(file.path, `gives its phase centre in ${frame} of ${epoch}`, 'phase it to a place in ICRS');
+}
+
 /** From the catalogue of memo 1.1, or the single centre of older files; the zenith where fringes run. */
 function centreOf(file: Hdf5File, site: Site, middle: Instant, rows: number): Centre {
   const zenith = skyFrame(site, middle).zenith;
@@ -368,6 +372,7 @@ function centreOf(file: Hdf5File, site: Site, middle: Instant, rows: number): Ce
     if (!file.has(first))
       refuse(file.path, `row 0 names phase centre ${ids[0]}, which its catalogue lacks`, 'it is damaged');
     const type = file.text(`${first}/cat_type`);
+    if (type === 'sidereal') refuseOtherFrame(file, first);
     return {
       phased: (row) => !running.has(ids[row]),
       atPhaseCentre: (row) => type === 'sidereal' && ids[row] === ids[0],

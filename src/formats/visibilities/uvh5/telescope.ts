@@ -24,7 +24,7 @@ export function telescopeOf(of: {
     ...recordingSeen(channels, channelWidthHz),
   };
   const own = ownTelescope(optionalText(file, 'extra_keywords/corella_telescope'));
-  return own && standAlike(own.stations, stations) ? own : seen;
+  return own && standAlike(own.stations, stations) ? { ...own, polarisations } : seen;
 }
 
 /** Other programs leave our words in a file whose antennas they chose, reordered or moved: then the arrays hold. */

@@ -1,0 +1,92 @@
+/** Gains are for the data they were solved from: of others they are refused, or what differs is told. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { temporaryFolder } from '../core/testing/temporary-folder.js';
+import { corellaHere } from './corella.js';
+import { randomGains, writeKnownSky, type KnownSky } from './known-sky.js';
+
+const STATIONS = 8;
+const band = (firstHz: number): number[] => [0, 1, 2, 3].map((c) => firstHz + 1e5 * c);
+const sky = (changed: Partial<KnownSky> = {}): KnownSky => ({
+  ...{ stations: STATIONS, radiusM: 40, frequenciesHz: band(150e6), jones: randomGains(7, STATIONS, 4) },
+  sources: [
+    { altDeg: 70, azDeg: 50, stokes: [100, 0, 0, 0] },
+    { altDeg: 50, azDeg: 200, stokes: [60, 0, 0, 0] },
+  ],
+  ...changed,
+});
+
+void describe('gains for these data', () => {
+  const folder = temporaryFolder('gains-for');
+  const run = (line: string) => corellaHere(folder, ...line.split(' '));
+  const done = async (line: string): Promise<string> => {
+    const { code, stdout, stderr } = await run(line);
+    assert.equal(code, 0, stderr);
+    return stdout + stderr;
+  };
+  const refused = async (line: string, what: RegExp): Promise<void> => {
+    const { code, stdout, stderr } = await run(line);
+    assert.equal(code, 1, stdout);
+    assert.match(stderr, what);
+  };
+  const model = 'a@70:50:100,b@50:200:60';
+  before(async () => {
+    await writeKnownSky(join(folder, 'raw.uvh5'), sky());
+    await done(`calibrate raw.uvh5 --sources ${model} --element cosine:1 -o gains.json --accept-model`);
+    await done('apply raw.uvh5 gains.json once.uvh5');
+  });
+
+  for (const gains of ['gains.json', 'gains.calh5']) {
+    void it(`${gains} are not applied twice`, async () => {
+      const twice =
+        /nobody had calibrated, and these are in Jy: gains would be applied twice; take these data without gains/;
+      await refused(`apply once.uvh5 ${gains} twice.uvh5`, twice);
+      await refused(`image once.uvh5 --gains ${gains} -o twice.fits --no-picture`, twice);
+      await refused(
+        `image once.uvh5 --gains ${gains} -o twice.fits --no-picture --centre zenith --field 30`,
+        twice,
+      );
+    });
+  }
+
+  void it('those of data in Jy go onto them again, and onto no others', async () => {
+    await done(`calibrate once.uvh5 --sources ${model} -o again.json --accept-model`);
+    await done('apply once.uvh5 again.json better.uvh5');
+    await refused('apply raw.uvh5 again.json no.uvh5', /was solved from data in Jy, and these are not/);
+  });
+
+  void it('of other frequencies are told, or refused outside their channels', async () => {
+    await writeKnownSky(join(folder, 'near.uvh5'), sky({ frequenciesHz: band(150.04e6) }));
+    await writeKnownSky(join(folder, 'far.uvh5'), sky({ frequenciesHz: band(150.07e6) }));
+    assert.match(
+      await done('apply near.uvh5 gains.json near-by.uvh5'),
+      /channels lie up to 40 kHz off the data's: behind cables that differ by 100 m phases are 4.8° off/,
+    );
+    await refused('apply far.uvh5 gains.json far-off.uvh5', /has no gains near 150.37 MHz/);
+  });
+
+  void it('of another telescope with stations of the same names are told', async () => {
+    await writeKnownSky(join(folder, 'other.uvh5'), sky({ telescope: { name: 'elsewhere' } }));
+    assert.match(
+      await done('apply other.uvh5 gains.json others.uvh5'),
+      /is of known, the data of elsewhere; their stations have the same names/,
+    );
+    assert.doesNotMatch(
+      await done('apply raw.uvh5 gains.json once.uvh5 --overwrite'),
+      /same names|off the data/,
+    );
+  });
+
+  void it('by a model through another beam than the image is divided by are told', async () => {
+    const image = (element: string): Promise<string> =>
+      done(
+        `image raw.uvh5 --gains gains.json --beam-corrected --element ${element} -o beam.fits --no-picture --overwrite`,
+      );
+    assert.match(
+      await image('mwa-dipole'),
+      /heard through the beam cosine:1, and the image is divided by mwa-dipole/,
+    );
+    assert.doesNotMatch(await image('cosine:1'), /heard through/);
+  });
+});
