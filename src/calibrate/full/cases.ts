@@ -145,7 +145,7 @@ const copyOf = (batch: FullBatch): FullBatch => ({
 });
 
 /** G_i M_ij G_jᴴ of every pair that has a weight. */
-function seenOf({ solves, stations, model, weights, gains }: FullBatch): Float64Array {
+export function seenOf({ solves, stations, model, weights, gains }: FullBatch): Float64Array {
   const seen: number[] = [];
   for (let k = 0, b = 0; k < solves; k++)
     for (let i = 0; i < stations; i++)
