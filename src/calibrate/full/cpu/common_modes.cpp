@@ -34,7 +34,7 @@ void eigenSymmetric(double (&a)[U][U], double (&v)[U][U]) {
     if (!(off > 1e-30 * whole)) return;
     for (int p = 0; p < U; p++)
       for (int q = p + 1; q < U; q++) {
-        if (a[p][q] == 0) continue;
+        if (!(a[p][q] * a[p][q] > 1e-33 * whole)) continue;  // 56 of them are still nothing
         const double theta = (a[q][q] - a[p][p]) / (2 * a[p][q]);
         const double tangent = (theta < 0 ? -1 : 1) / (std::abs(theta) + std::sqrt(theta * theta + 1));
         const double cosine = 1 / std::sqrt(tangent * tangent + 1), sine = tangent * cosine;

@@ -272,24 +272,24 @@ CORELLA_INLINE void addTwoGeneralPowers(const Part<Real, Vector> &part, int64_t 
   for (int64_t v = part.first; v < part.end; v++) {
     const float *from = part.panel + place.power(row, v - part.first) * COLUMNS;
     Real *const to = part.sums.first + v * COLUMNS + part.lane;
-    Vector h[2][4], columns[2][4];
-    loadFour(h[0], part, 0, v);
-    loadFour(h[1], part, 4, v);
-#pragma GCC unroll 8
-    for (int n = 0; n < 8; n++) columns[n / 4][n % 4] = loadVector<Vector>(to + n * stride);
+    const Real *const in = part.in.first + v * COLUMNS + part.lane;
 #pragma GCC unroll 4
-    for (int a = 0; a < 4; a++)
+    for (int b = 0; b < 4; b++) {
+      const Vector h[2] = {loadVector<Vector>(in + b * part.in.stride),
+                           loadVector<Vector>(in + (4 + b) * part.in.stride)};
+      Vector columns[2] = {loadVector<Vector>(to + b * stride), loadVector<Vector>(to + (4 + b) * stride)};
 #pragma GCC unroll 4
-      for (int b = 0; b < 4; b++) {
+      for (int a = 0; a < 4; a++) {
         const Vector l = loadPairs<Vector>(from + (4 * a + b) * COLUMNS);
 #pragma GCC unroll 2
         for (int one = 0; one < 2; one++) {
-          rows[one][a] += l * h[one][b];
-          addBy(columns[one][b], l, own[one], a);
+          rows[one][a] += l * h[one];
+          addBy(columns[one], l, own[one], a);
         }
       }
-#pragma GCC unroll 8
-    for (int n = 0; n < 8; n++) storeVector(to + n * stride, columns[n / 4][n % 4]);
+      storeVector(to + b * stride, columns[0]);
+      storeVector(to + (4 + b) * stride, columns[1]);
+    }
   }
 #pragma GCC unroll 8
   for (int n = 0; n < 8; n++) part.rows[n][row] = rows[n / 4][n % 4];

@@ -27,7 +27,7 @@ constexpr int FORMS = 3;
 constexpr int64_t PAIR_FLOATS[FORMS] = {9, 20, 32};
 
 /** Columns are taken in parts that stay in the first cache while each loop goes over them. */
-constexpr int64_t VECTORS_AT_ONCE = 16;
+constexpr int64_t VECTORS_AT_ONCE = 32;
 
 /** Where the numbers of a form lie in a part of `vectors` vectors of columns, in vectors from its beginning. */
 template <ModelForm FORM>
