@@ -3,6 +3,8 @@ import { baselineIndex, countsCB, countsCBPP, modelCBP, visibilitiesCBPP } from 
 import type { CountsCB, CountsCBPP, ModelCBP, VisibilitiesCBPP } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
 import { productCount } from '../core/product-counts.js';
+import { refuseOpen } from './groups.js';
+import { dropStations, openLeftOut, type Dropped, type LeftOut, type LeftOutReason } from './left-out.js';
 import type { CalibrationPlan, SolveBatch } from './plan.js';
 
 /** An Integration (core/blocks) and the model at its middle. */
@@ -16,12 +18,6 @@ export interface CalibrationInput {
   /** flaggedInputs : [a], 1 for an input to leave out. */
   readonly flaggedInputs: Uint8Array;
   readonly model: ModelCBP;
-}
-
-export type LeftOutReason = 'flagged' | 'no baselines' | 'no model' | 'no signal';
-export interface LeftOut {
-  readonly station: number;
-  readonly reason: LeftOutReason;
 }
 
 const polarisationName = (p: number): string => (p === 0 ? 'X' : 'Y');
@@ -64,12 +60,18 @@ export function fillBatch(plan: CalibrationPlan, input: CalibrationInput): Fille
     iterationsRun: new Int32Array(solves),
     lastChange: new Float64Array(solves).fill(Infinity),
   };
-  const leftOut = Array.from({ length: plan.solves }, (_, solve) => allLeftOut(plan, input, solve));
+  const leftOut: (readonly LeftOut[])[] = Array.from({ length: plan.solves }, (_, solve) =>
+    allLeftOut(plan, input, solve),
+  );
   const filled = fillSolvable(batch, withData, (solve, at) => {
     fillSolve(plan, input, batch, { solve, at });
-    const dropped = dropUnsolvable(plan, input, batch, { solve, at });
+    const { dropped, isOpen } = dropUnsolvable(plan, input, batch, { solve, at });
     const good = stations - dropped.length;
     if (good < LEAST_STATIONS) return () => refuseTooFew(solveName(plan, solve), good, stations);
+    if (isOpen) {
+      leftOut[solve] = openLeftOut(stations, dropped);
+      return () => refuseOpen(solveName(plan, solve), good);
+    }
     leftOut[solve] = dropped;
     firstGuess(batch, at);
     return undefined;
@@ -228,7 +230,7 @@ function dropUnsolvable(
   input: CalibrationInput,
   batch: SolveBatch,
   { solve, at }: PlacedSolve,
-): LeftOut[] {
+): Dropped {
   const { stations, polarisations, baselines } = plan;
   const where = solveName(plan, solve);
   const weights = batch.weights.subarray(at * baselines, (at + 1) * baselines);
@@ -238,7 +240,6 @@ function dropUnsolvable(
   if (weights.some((w) => w > 0) && weights.every((w, b) => w === 0 || isZero(model, b))) {
     refuseDarkModel(where);
   }
-  const leftOut = new Map<number, LeftOutReason>();
   const reasonAgainst = (i: number): LeftOutReason | undefined => {
     if (input.flaggedInputs[i * polarisations + (solve % polarisations)] > 0) return 'flagged';
     let used = 0;
@@ -255,17 +256,11 @@ function dropUnsolvable(
     if (modelled === 0) return 'no model';
     return signals === 0 ? 'no signal' : undefined;
   };
-  for (let changed = true; changed;) {
-    changed = false;
-    for (let i = 0; i < stations; i++) {
-      const reason = leftOut.has(i) ? undefined : reasonAgainst(i);
-      if (reason === undefined) continue;
-      leftOut.set(i, reason);
-      for (let j = 0; j < stations; j++) weights[i >= j ? baselineIndex(i, j) : baselineIndex(j, i)] = 0;
-      changed = true;
-    }
-  }
-  return [...leftOut].map(([station, reason]) => ({ station, reason })).sort((a, b) => a.station - b.station);
+  const isPair = (i: number, j: number): boolean => {
+    const b = i >= j ? baselineIndex(i, j) : baselineIndex(j, i);
+    return weights[b] > 0 && !isZero(model, b);
+  };
+  return dropStations(stations, weights, reasonAgainst, isPair);
 }
 
 /** All good stations start alike, real, at the size that the data's and the model's brightness suggest. */

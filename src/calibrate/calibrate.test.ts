@@ -246,6 +246,33 @@ describe('calibration', () => {
     assert.deepEqual([...solved.subarray(0, 4)], [1, 0, 1, 0]);
     assert.ok(solutions[1].leftOut.every(({ reason }) => reason === 'flagged'));
   });
+  it('gains of any size fit where pairs leave them open: such channels are left unsolved', async () => {
+    const { input: data, truth } = calibrationSample({ seed: 10, ...shape });
+    // Channel 1 keeps the pairs of 0 … 5 with 6 … 11 alone.
+    for (let i = 0; i < 12; i++)
+      for (let j = 0; j < i; j++)
+        if (i < 6 || j >= 6) data.counts[baselineCount(12) + baselineIndex(i, j)] = 0;
+    const plan = planCalibration(shape);
+    const { solutions, solved } = await (await prepareCalibrator(plan, openReference())).solve(data);
+    assert.deepEqual(
+      solutions.map(({ converged }) => converged),
+      [true, true, false, false, true, true],
+    );
+    assert.ok(solutions[2].leftOut.every(({ reason }) => reason === 'open'));
+    assert.ok(!solved.subarray(24, 48).includes(1));
+    // Ten times one side's gains and a tenth of the other's make the same pairs.
+    const product = (i: number, j: number, sizes: readonly [number, number]): number =>
+      Math.hypot(truth[48 + 4 * i], truth[49 + 4 * i]) * (i < 6 ? sizes[0] : sizes[1]) *
+      (Math.hypot(truth[48 + 4 * j], truth[49 + 4 * j]) * (j < 6 ? sizes[0] : sizes[1])); // prettier-ignore
+    for (let i = 6; i < 12; i++)
+      for (let j = 0; j < 6; j++)
+        assert.ok(Math.abs(product(i, j, [10, 0.1]) / product(i, j, [1, 1]) - 1) < 1e-12);
+    // Its own power fixes a station's size, and with it everyone's.
+    const autos = planCalibration({ ...shape, autos: 'include' });
+    const fixed = await (await prepareCalibrator(autos, openReference())).solve(data);
+    assert.ok(!fixed.solved.includes(0));
+    assert.ok(compareGains(fixed, truth, autos).rmsRelativeError < 1e-5);
+  });
   it('leaves short baselines out when asked', () => {
     const at = (x: number) => ({ x, y: 0, z: 0 });
     const plan = planCalibration({

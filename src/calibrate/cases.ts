@@ -186,6 +186,35 @@ export function calibrateCases(
           input.counts[2 * baselines + baselineIndex(Math.max(9, j), Math.min(9, j))] = 0;
         }
       }));
+    it('stations that no pair leads to from the others', () =>
+      both({ seed: 6, stations: 19, polarisations: 2, channels: 2, noiseJy: 0.1 }, until, (input) => {
+        // In channel 1 a triangle, a pair, and one whose only neighbour is flagged, apart from fourteen others.
+        const groupOf = (s: number): number => (s < 3 ? 0 : s === 17 || s === 4 ? 1 : s === 18 ? 2 : 3);
+        input.flaggedInputs.set([1, 1], 2 * 10);
+        for (let i = 0; i < 19; i++)
+          for (let j = 0; j < i; j++) {
+            const isKept = groupOf(i) === groupOf(j) || (i === 18 && j === 10);
+            if (!isKept) input.counts[baselineCount(19) + baselineIndex(i, j)] = 0;
+          }
+      }));
+    it('pairs that leave gains open are refused by name', async () => {
+      const sample = { seed: 7, stations: 18, polarisations: 1, channels: 2 } as const;
+      const made = calibrationSample(sample);
+      // Two clusters with the pairs between them alone, in all channels.
+      for (let c = 0; c < 2; c++)
+        for (let i = 0; i < 18; i++)
+          for (let j = 0; j < i; j++)
+            if (i < 9 || j >= 9) made.input.counts[c * baselineCount(18) + baselineIndex(i, j)] = 0;
+      const plan = planCalibration({ ...sample, iterations: until });
+      const backend = await open();
+      const calibrator = await prepare(plan, backend, made);
+      await assert.rejects(
+        calibrator.solve(made.input),
+        /channel 0, polarisation X: the pairs of 18 stations leave their gains open/,
+      );
+      await calibrator.close();
+      await backend.close();
+    });
     it('a channel and a feed without data', { skip: refusesEmptyChannels ?? false }, () =>
       both({ seed: 5, stations: 6, polarisations: 2, channels: 3 }, until, (input) => {
         input.counts.fill(0, baselineCount(6), 2 * baselineCount(6));

@@ -10,7 +10,8 @@ import { solveCalibration, type Calibration } from './solve.js';
 
 export { planCalibration } from './plan.js';
 export type { CalibrationOptions, CalibrationPlan, IterationRule, SolveBatch, SolveKernel } from './plan.js';
-export type { CalibrationInput, LeftOut, LeftOutReason } from './batch.js';
+export type { CalibrationInput } from './batch.js';
+export type { LeftOut, LeftOutReason } from './left-out.js';
 export type { Calibration, Solution } from './solve.js';
 export { leaveOutUnconverged, unconverged } from './converged.js';
 export {

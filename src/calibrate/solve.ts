@@ -1,7 +1,8 @@
 /** Around the kernel: lets a backend iterate on what there is, then fixes the phase and says how well it went. */
 import { baselineIndex, gainsCA, type GainsCA } from '../core/axes.js';
 import { refuse } from '../core/errors.js';
-import { fillBatch, solveName, type CalibrationInput, type LeftOut } from './batch.js';
+import { fillBatch, solveName, type CalibrationInput } from './batch.js';
+import type { LeftOut } from './left-out.js';
 import { DEFAULT_TOLERANCE, type CalibrationPlan, type SolveBatch, type SolveKernel } from './plan.js';
 
 export interface Solution {

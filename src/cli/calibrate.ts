@@ -23,26 +23,22 @@ import { refuseUnplaced } from '../telescope/unplaced.js';
 import { frameAtMiddle, stationPositions } from '../pipeline/geometry.js';
 import { checkModel, type ModelCheck } from '../pipeline/gains/model-check.js';
 import { outsideModel } from '../pipeline/gains/outside-model.js';
-import { shortestBaselineM } from '../pipeline/gains/shortest.js';
 import { fitDelays, oneGain, type OverBand } from '../pipeline/gains/over-band.js';
 import { chooseIntegration, integrationsEvery } from '../pipeline/select.js';
 import { refuseGiven } from './options/command.js';
-import {
-  addCalibrateOptions,
-  findStation,
-  type BaselineLength,
-  type CalibrateOptions,
-} from './options/calibrate-options.js';
+import { addCalibrateOptions, findStation, type CalibrateOptions } from './options/calibrate-options.js';
 import { crossHandAfter, type CrossHandChoice } from './options/cross-hand-option.js';
 import { checkFull } from './options/polarisation-option.js';
-import { modelElementOf } from './options/element-option.js';
+import { modelOf, type BaselineLength } from './options/model-options.js';
 import {
   convergenceLines,
   crossHandLines,
   MOST_LINES,
   refuseNoCrossHand,
   refuseNoneConverged,
+  reasonText,
   summarise,
+  unsolvedLines,
   unconvergedLine,
 } from './report/calibration-report.js';
 import { fullFacts, fullLines, refuseOpenFrame } from './report/full-lines.js';
@@ -100,10 +96,8 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
     const stage = terminal.stage('calibrate');
     const integration = without(asked, oddPowers);
     const { frequenciesHz, channelWidthHz, feeds } = file.header;
-    const element = await modelElementOf(options, telescope);
-    const stationsM = stationPositions(telescope);
-    const sees = telescope.beamExponent > 0 && element === undefined ? 'all the sky' : 'a part';
-    const minimumBaselineM = shortestBaselineM(options.minBaseline, stationsM, frequenciesHz, sees);
+    const model = await modelOf(options, telescope, frequenciesHz);
+    const { element, minimumBaselineM } = model;
     const solved = await withBackend(options, async (backend) => {
       const solver = await prepareCalibrate({
         backend,
@@ -119,11 +113,9 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
         crossHand: ruleOf(options.crossHand),
         polarisation: options.polarisation,
         followed: file.header.phaseCentre,
-        ...(element && { element }),
-        ...(options.diffuse && { diffuse: options.diffuse }),
+        ...model,
         onStep: stage.step,
         ...(referenceStation === undefined ? {} : { referenceStation }),
-        ...(minimumBaselineM > 0 && { minimumBaselineM }),
       });
       try {
         const first = await through(solver, integration);
@@ -164,7 +156,8 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
     // One gain an input is what the search takes.
     const plain = withoutLeakage(integration, calibration);
     const outside = outsideModel(sources, frameAtMiddle(telescope, integration), {
-      ...{ telescope, stationsM, frequenciesHz, integration: plain.integration, plan: solved.plan },
+      ...{ telescope, frequenciesHz, integration: plain.integration, plan: solved.plan },
+      stationsM: stationPositions(telescope),
       calibration: { ...calibration, ...plain.calibrated },
       ...(solved.diffuse && { diffuse: solved.diffuse }),
     });
@@ -202,7 +195,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
       ...oddInputs.map(({ name, level, by }) => `${name} (${by} ${level.toPrecision(2)} times the middle)`),
       ...summary.leftOut
         .filter(({ reason }) => reason !== 'flagged')
-        .map(({ station, reason }) => `${telescope.stations[station].name} (${reason})`),
+        .map(({ station, reason }) => `${telescope.stations[station].name} (${reasonText(reason)})`),
     ];
     terminal.result(
       {
@@ -242,11 +235,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
           ? crossHandLines(calibration, feeds)
           : fullLines(calibration)),
         ...choiceLines(choice, options.integration),
-        ...(summary.solvesWithoutData > 0
-          ? [
-              `${summary.solvesWithoutData} more have no data and no gains: all of a channel or a feed is flagged or missing`,
-            ]
-          : []),
+        ...unsolvedLines(summary),
         ...left.slice(0, MOST_LINES).map((one) => `left out: ${one}`),
         ...(left.length > MOST_LINES ? [`left out: ${left.length - MOST_LINES} more; --json lists all`] : []),
       ],

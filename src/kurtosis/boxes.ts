@@ -2,48 +2,54 @@
 import type { SpectraGap } from '../core/gaps.js';
 import type { Judgement } from './judge.js';
 
+type Box = { -readonly [key in keyof SpectraGap]: SpectraGap[key] };
+
 /** Neighbouring inputs, and the same inputs in neighbouring channels, make one box. */
 export function takenBoxes(
-  { edges, mask }: Pick<Judgement, 'edges' | 'mask'>,
+  { edges, taken }: Pick<Judgement, 'edges' | 'taken'>,
   { channels, inputs }: { readonly channels: number; readonly inputs: number },
 ): SpectraGap[] {
-  const boxes: SpectraGap[] = [];
-  /** By their first and last input: boxes that end at the row at hand, [w][c]. */
-  let open = new Map<number, number>();
+  const boxes: Box[] = [];
+  /** Of the row before, [w][c], and of this one, by their first input; so many of each. */
+  let open: Box[] = [];
+  let here: Box[] = [];
+  let opened = 0;
+  let found = 0;
   let lastRow = -1;
-  // From one row with something taken to the next: most have nothing.
-  for (let found = mask.indexOf(1); found >= 0; found = mask.indexOf(1, (lastRow + 1) * inputs)) {
-    const row = Math.floor(found / inputs);
-    const c = row % channels;
-    const w = (row - c) / channels;
-    if (c === 0 || row !== lastRow + 1) open.clear();
+  for (let n = 0; n < taken.length;) {
+    const row = (taken[n] / inputs) | 0;
+    const w = (row / channels) | 0;
+    const c = row - w * channels;
+    if (c === 0 || row !== lastRow + 1) opened = 0;
     lastRow = row;
-    const next = new Map<number, number>();
-    for (let a = found - row * inputs; a < inputs; a++) {
-      if (mask[row * inputs + a] === 0) continue;
-      let end = a + 1;
-      while (end < inputs && mask[row * inputs + end] === 1) end++;
-      const key = a * (inputs + 1) + end;
-      const before = open.get(key);
-      if (before === undefined) {
-        next.set(
-          key,
-          boxes.push({
-            firstChannel: c,
-            endChannel: c + 1,
-            firstInput: a,
-            endInput: end,
-            firstSample: edges[w],
-            endSample: edges[w + 1],
-          }) - 1,
-        );
-      } else {
-        boxes[before] = { ...boxes[before], endChannel: c + 1 };
-        next.set(key, before);
+    found = 0;
+    const rowEnd = (row + 1) * inputs;
+    let before = 0;
+    while (n < taken.length && taken[n] < rowEnd) {
+      const firstInput = taken[n] - row * inputs;
+      let end = taken[n] + 1;
+      while (++n < taken.length && taken[n] === end && end < rowEnd) end++;
+      const endInput = end - row * inputs;
+      while (before < opened && open[before].firstInput < firstInput) before++;
+      let box = before < opened ? open[before] : undefined;
+      if (box?.firstInput === firstInput && box.endInput === endInput) box.endChannel = c + 1;
+      else {
+        box = {
+          firstChannel: c,
+          endChannel: c + 1,
+          firstInput,
+          endInput,
+          firstSample: edges[w],
+          endSample: edges[w + 1],
+        };
+        boxes.push(box);
       }
-      a = end;
+      here[found++] = box;
     }
-    open = next;
+    const last = open;
+    open = here;
+    opened = found;
+    here = last;
   }
   return boxes;
 }

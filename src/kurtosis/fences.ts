@@ -62,9 +62,11 @@ export function firstOf(key: number): number {
 /** Limits and fences by the number of spectra, made when first asked for. */
 export class FenceBook {
   private readonly books: Readonly<Record<Span, LimitBook>>;
-  private readonly limits = new Map<number, Limits | undefined>();
+  private readonly limits = new Map<number, Limits>();
   private readonly fences = new Map<number, Fence>();
   private last: Fencing | undefined;
+  /** What was asked for last: most ask for the same again. */
+  private lastLimits: { readonly key: number; readonly limits: Limits } | undefined;
 
   constructor(private readonly plan: KurtosisPlan) {
     this.books = { window: new LimitBook(plan.sigmas), pair: new LimitBook(plan.sigmas + 1) };
@@ -74,12 +76,14 @@ export class FenceBook {
   limitsOf(spectra: number, shape: PowerShape, span: Span): Limits | undefined {
     if (spectra < LEAST_SPECTRA) return undefined;
     const key = keyOfSpan(spectra, shape, span);
-    let found = this.limits.get(key);
-    if (!found) {
-      found = this.books[span].of(spectra, shape);
-      this.limits.set(key, found);
+    if (this.lastLimits?.key === key) return this.lastLimits.limits;
+    let limits = this.limits.get(key);
+    if (!limits) {
+      limits = this.books[span].of(spectra, shape);
+      this.limits.set(key, limits);
     }
-    return found;
+    this.lastLimits = { key, limits };
+    return limits;
   }
 
   /** Of blocks that are divided alike it is the same. */
@@ -122,8 +126,11 @@ export class FenceBook {
 const keyOfSpan = (spectra: number, shape: PowerShape, span: Span): number =>
   4 * spectra + (shape === 1 ? 1 : 0) + (span === 'pair' ? 2 : 0);
 
-const areSame = (x: Int32Array, y: Int32Array): boolean =>
-  x.length === y.length && x.every((one, n) => one === y[n]);
+function areSame(x: Int32Array, y: Int32Array): boolean {
+  if (x.length !== y.length) return false;
+  for (let n = 0; n < x.length; n++) if (x[n] !== y[n]) return false;
+  return true;
+}
 
 function packed(fences: readonly Fence[]): Pick<Fencing, 'heads' | 'tables'> {
   const heads = new Float64Array(HEAD * fences.length);

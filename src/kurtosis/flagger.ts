@@ -5,7 +5,7 @@ import { refuse } from '../core/errors.js';
 import type { SpectraGap } from '../core/gaps.js';
 import { takenBoxes } from './boxes.js';
 import type { Fencing } from './fences.js';
-import { Judge, type Judgement } from './judge.js';
+import { Judge, Judgement } from './judge.js';
 import { windowEdges, type KurtosisPlan } from './plan.js';
 import { presentIn } from './present.js';
 import type { Screened } from './screen.js';
@@ -14,6 +14,14 @@ export interface Flagger extends Closable {
   readonly plan: KurtosisPlan;
   /** Judges a block, writes zeros where it takes something, and adds that to the block's gaps. */
   run(block: SpectraBlock): Promise<Judgement>;
+  /**
+   * The two halves of `run`, so that a card need not wait for the host: `begin` queues a block's sums, and `finish` judges the
+   * block that was begun first. Until then nobody else writes to it.
+   */
+  begin(block: SpectraBlock): void;
+  finish(): Promise<Judgement>;
+  /** Blocks that may be begun before the first of them is finished. */
+  readonly mostBegun: number;
 }
 
 export interface Powers {
@@ -30,43 +38,75 @@ export interface PowerEngine extends Closable {
    * is the caller's until the next call.
    */
   sums(block: SpectraBlock, edges: Int32Array, fencing: Fencing | undefined): Promise<Powers>;
-  /** Zeros what the mask names, [w][c][a], and tells the block of its gaps. */
-  take(block: SpectraBlock, edges: Int32Array, mask: Uint8Array, gaps: readonly SpectraGap[]): Promise<void>;
+  /**
+   * Where a backend works by itself: queues the same, and gives what waits for it. So many may be under way, and each's sums are
+   * the caller's until so many more were begun.
+   */
+  begin?(block: SpectraBlock, edges: Int32Array, fencing: Fencing | undefined): () => Promise<Powers>;
+  readonly mostBegun?: number;
+  /** Zeros what was taken, by its mask or by the gaps that it makes, and tells the block of them. */
+  take(block: SpectraBlock, judgement: Judgement, gaps: readonly SpectraGap[]): Promise<void>;
+}
+
+/** A block that is being summed. */
+interface Begun {
+  readonly block: SpectraBlock;
+  readonly edges: Int32Array;
+  /** Undefined where the block is too short. */
+  readonly coming: (() => Promise<Powers>) | undefined;
 }
 
 export function flaggerOn(plan: KurtosisPlan, engine: PowerEngine): Flagger {
   const judge = new Judge(plan);
+  const mostBegun = engine.mostBegun ?? 1;
+  const begun: Begun[] = [];
+
+  const begin = (block: SpectraBlock): void => {
+    const { shape, samples } = block;
+    if (shape.type !== plan.type || shape.channels !== plan.channels || shape.inputs !== plan.inputs) {
+      refuse(
+        'kurtosis',
+        `the block holds ${shape.channels} channels of ${shape.inputs} inputs as ${shape.type}, ` +
+          `the plan judges ${plan.channels} of ${plan.inputs} as ${plan.type}`,
+        'plan for the spectra at hand',
+      );
+    }
+    if (begun.length >= mostBegun)
+      refuse('kurtosis', `${begun.length} blocks were begun and not finished`, 'finish the first');
+    const edges = windowEdges(plan, samples);
+    const fencing = edges.length < 2 ? undefined : judge.fencing(edges);
+    begun.push({
+      block,
+      edges,
+      coming:
+        edges.length < 2
+          ? undefined
+          : (engine.begin?.(block, edges, fencing) ?? (() => engine.sums(block, edges, fencing))),
+    });
+  };
+
+  const finish = async (): Promise<Judgement> => {
+    const first = begun.shift();
+    if (!first) return refuse('kurtosis', 'no block was begun', 'begin one first');
+    const { block, edges, coming } = first;
+    if (!coming) return Judgement.nothing(plan, edges);
+    const { sums, screened } = await coming();
+    const judgement = judge.judge(edges, sums, presentIn(plan, edges, block.gaps), screened);
+    const gaps = takenBoxes(judgement, plan);
+    if (gaps.length > 0) await engine.take(block, judgement, gaps);
+    return judgement;
+  };
+
   return {
     plan,
+    mostBegun,
+    begin,
+    finish,
     run: async (block) => {
-      const { shape, samples } = block;
-      if (shape.type !== plan.type || shape.channels !== plan.channels || shape.inputs !== plan.inputs) {
-        refuse(
-          'kurtosis',
-          `the block holds ${shape.channels} channels of ${shape.inputs} inputs as ${shape.type}, ` +
-            `the plan judges ${plan.channels} of ${plan.inputs} as ${plan.type}`,
-          'plan for the spectra at hand',
-        );
-      }
-      const edges = windowEdges(plan, samples);
-      if (edges.length < 2) return nothing(plan, edges);
-      const { sums, screened } = await engine.sums(block, edges, judge.fencing(edges));
-      const judgement = judge.judge(edges, sums, presentIn(plan, edges, block.gaps), screened);
-      const gaps = takenBoxes(judgement, plan);
-      if (gaps.length > 0) await engine.take(block, edges, judgement.mask, gaps);
-      return judgement;
+      if (begun.length > 0) refuse('kurtosis', 'another block was begun', 'finish it first');
+      begin(block);
+      return finish();
     },
     close: () => engine.close(),
   };
 }
-
-/** Of a block too short to be judged. */
-const nothing = ({ channels, inputs }: KurtosisPlan, edges: Int32Array): Judgement => ({
-  edges,
-  mask: new Uint8Array(0),
-  offenders: new Uint8Array(0),
-  present: undefined,
-  everywhere: [],
-  common: new Uint8Array(0),
-  unjudged: channels * inputs,
-});

@@ -39,11 +39,12 @@ describe('judgement', () => {
   it('takes one polarisation and leaves the other, or both where stations are counted', () => {
     const loud = sums((c, a) => (c === 3 && a === 3 ? 2 : 1));
     const plan = planKurtosis({ ...asked, polarisations: 2 });
-    const { mask, offenders } = new Judge(plan).judge(edges, loud, undefined);
+    const judgement = new Judge(plan).judge(edges, loud, undefined);
+    const { mask, offenders } = judgement;
     assert.deepEqual([...mask.subarray(12)], [0, 0, 0, 1]);
     assert.equal(mask.indexOf(1), 15);
     assert.deepEqual([...offenders.subarray(12)], [0, 0, 0, 1]);
-    assert.deepEqual(takenBoxes({ edges, mask }, plan), [
+    assert.deepEqual(takenBoxes(judgement, plan), [
       { firstChannel: 3, endChannel: 4, firstInput: 3, endInput: 4, firstSample: 0, endSample: 256 },
     ]);
     const whole = new Judge(planKurtosis({ ...asked, polarisations: 2, takes: 'stations' }));

@@ -37,7 +37,7 @@ export function referencePowers({ type, channels, inputs }: KurtosisPlan): Power
     return { sums: made };
   };
   // eslint-disable-next-line @typescript-eslint/require-await -- as above
-  const take: PowerEngine['take'] = async (given, edges, mask, gaps) => {
+  const take: PowerEngine['take'] = async (given, { edges, mask }, gaps) => {
     const block = hostSpectra('kurtosis', given);
     const spectra = block.view();
     for (let w = 0; w + 1 < edges.length; w++) {

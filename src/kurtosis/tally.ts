@@ -66,10 +66,10 @@ export class KurtosisTally {
   /** A block whose first spectrum has this number in the stream. */
   add(judgement: Judgement, firstSpectrum: number): void {
     const { channels, inputs, bursts } = this.plan;
-    const { edges, mask, present, offenders, everywhere, common } = judgement;
+    const { edges, taken, offending, codes, present, everywhere, common } = judgement;
     this.unjudged += judgement.unjudged;
-    // From one that was taken to the next: most were not.
-    let next = mask.indexOf(1);
+    // All lists ascend: places in them move on with the windows.
+    let [next, offence, row] = [0, 0, 0];
     for (let w = 0; w + 1 < edges.length; w++) {
       const length = edges[w + 1] - edges[w];
       this.windows++;
@@ -77,32 +77,34 @@ export class KurtosisTally {
       if (present) for (let at = first; at < end; at++) this.samples += present[at];
       else this.samples += length * channels * inputs;
       let takenHere = 0;
-      while (next >= 0 && next < end) {
-        const count = present ? present[next] : length;
-        const c = Math.floor((next - first) / inputs);
+      for (; next < taken.length && taken[next] < end; next++) {
+        const at = taken[next];
+        const count = present ? present[at] : length;
+        const c = Math.floor((at - first) / inputs);
         takenHere += count;
         this.byChannel[c] += count;
-        const offence = offenders[next];
-        if (offence !== 0) {
-          this.byInput[(next - first) % inputs] += count;
-          if (sideOf(offence) === ABOVE) this.above++;
-          else this.below++;
-        }
-        next = mask[next + 1] === 1 ? next + 1 : mask.indexOf(1, next + 1);
+        while (offence < offending.length && offending[offence] < at) offence++;
+        if (offending[offence] !== at) continue;
+        this.byInput[at - first - c * inputs] += count;
+        if (sideOf(codes[offence]) === ABOVE) this.above++;
+        else this.below++;
       }
       this.taken += takenHere;
       this.addTime(firstSpectrum + edges[w], takenHere);
-      const isEverywhere = everywhere.includes(w);
+      const heardFrom = row;
+      while (row < common.length && common[row] < (w + 1) * channels) row++;
       const range = { firstSpectrum: firstSpectrum + edges[w], endSpectrum: firstSpectrum + edges[w + 1] };
-      const heard = common.subarray(w * channels, (w + 1) * channels);
+      const heard = heardFrom === row ? NOTHING : common.subarray(heardFrom, row);
+      const isEverywhere = everywhere.includes(w);
       if (isEverywhere) {
+        const channelOf = (n: number): number => (heard.at(n) ?? w * channels - 1) - w * channels;
         this.tell({
-          ...{ kind: 'everywhere', ...range, channels: heard.reduce((sum, one) => sum + one, 0) },
-          ...{ fromChannel: heard.indexOf(1), toChannel: heard.lastIndexOf(1) },
+          ...{ kind: 'everywhere', ...range, channels: heard.length },
+          ...{ fromChannel: channelOf(0), toChannel: channelOf(-1) },
           fate: bursts === 'keep' ? 'kept' : 'taken',
         });
-      }
-      this.sweep.window(range, isEverywhere ? NOTHING : heard);
+        this.sweep.everywhere(range);
+      } else this.sweep.window(range, heard, w * channels);
     }
   }
 
@@ -137,7 +139,7 @@ export class KurtosisTally {
   }
 }
 
-const NOTHING = new Uint8Array(0);
+const NOTHING = new Int32Array(0);
 
 /** Windows of quiet that end a sweep, and how long one may last. */
 const QUIET_WINDOWS = 4;
@@ -149,6 +151,13 @@ const LEAST_CORRELATION = 0.8;
 /** A channel heard in more than this part of so many windows keeps no sweep alive. */
 const CHRONIC = 0.5;
 const MEMORY_WINDOWS = 8;
+/** So little is lost when anything is added: 0 is the same. */
+const FORGOTTEN = 1e-18;
+
+interface Range {
+  readonly firstSpectrum: number;
+  readonly endSpectrum: number;
+}
 
 /**
  * A dispersed pulse is heard by most inputs in one channel after the other, and so is a drifting carrier: both are told.
@@ -157,8 +166,10 @@ const MEMORY_WINDOWS = 8;
 class SweepWatch {
   private readonly hits: Float64Array;
   private readonly times: Float64Array;
-  /** How often each channel was heard of late. */
+  /** How often each channel was heard of late, and those of which it is not 0. */
   private readonly habit: Float64Array;
+  private habitual: number[] = [];
+  private readonly heard: Uint8Array;
   private windows = 0;
   private quiet = 0;
   private firstSpectrum = 0;
@@ -171,25 +182,52 @@ class SweepWatch {
     this.hits = new Float64Array(plan.channels);
     this.times = new Float64Array(plan.channels);
     this.habit = new Float64Array(plan.channels);
+    this.heard = new Uint8Array(plan.channels);
   }
 
-  window(range: { readonly firstSpectrum: number; readonly endSpectrum: number }, heard: Uint8Array): void {
+  /** rows : those channels that heard something, ascending, as rows from `firstRow` on. */
+  window(range: Range, rows: Int32Array, firstRow: number): void {
     let any = false;
-    for (let c = 0; c < heard.length; c++) {
-      any ||= heard[c] === 1 && this.habit[c] < CHRONIC;
-      this.habit[c] += (heard[c] - this.habit[c]) / MEMORY_WINDOWS;
+    for (const row of rows) {
+      const c = row - firstRow;
+      any ||= this.habit[c] < CHRONIC;
+      this.heard[c] = 1;
+      if (this.habit[c] === 0) this.habitual.push(c);
     }
+    this.learn();
+    if (this.windows > 0 || any)
+      for (const row of rows) {
+        this.hits[row - firstRow]++;
+        this.times[row - firstRow] += this.windows;
+      }
+    for (const row of rows) this.heard[row - firstRow] = 0;
+    this.pass(range, any);
+  }
+
+  /** A window of which nothing is said of single channels, and nothing learnt. */
+  everywhere(range: Range): void {
+    this.pass(range, false);
+  }
+
+  private pass(range: Range, any: boolean): void {
     if (this.windows === 0 && !any) return;
     if (this.windows === 0) this.firstSpectrum = range.firstSpectrum;
-    for (let c = 0; c < heard.length; c++) {
-      if (heard[c] === 0) continue;
-      this.hits[c]++;
-      this.times[c] += this.windows;
-    }
     this.windows++;
     if (any) this.endSpectrum = range.endSpectrum;
     this.quiet = any ? 0 : this.quiet + 1;
     if (this.quiet >= QUIET_WINDOWS || this.windows >= LONGEST_WINDOWS) this.end();
+  }
+
+  private learn(): void {
+    const { habit, heard, habitual } = this;
+    let forgotten = 0;
+    for (const c of habitual) {
+      habit[c] += (heard[c] - habit[c]) / MEMORY_WINDOWS;
+      if (habit[c] >= FORGOTTEN) continue;
+      habit[c] = 0;
+      forgotten++;
+    }
+    if (forgotten > 0) this.habitual = habitual.filter((c) => habit[c] !== 0);
   }
 
   end(): void {

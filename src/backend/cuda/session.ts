@@ -56,8 +56,11 @@ export interface CudaEvent extends Closable {
   record(stream: Stream): void;
   /** Later work in `stream` waits until the event has passed; the host goes on. */
   holdBack(stream: Stream): void;
-  /** Resolves when the event has passed; the event loop goes on meanwhile. */
-  passed(): Promise<void>;
+  /**
+   * Resolves when the event has passed; the event loop goes on meanwhile. Whom the card waits for asks more often before the
+   * first rest of a millisecond.
+   */
+  passed(eagerPolls?: number): Promise<void>;
 }
 
 export type Streams = Readonly<Record<'upload' | 'prepare' | 'compute' | 'download', Stream>>;
@@ -233,10 +236,10 @@ export function openSession(driver: Driver, device: DeviceFacts): CudaSession {
       holdBack: (stream) => {
         call('cuStreamWaitEvent', stream.handle, handle, 0);
       },
-      passed: async () => {
+      passed: async (eagerPolls = EAGER_POLLS) => {
         for (let polls = 0; !isPassed(); polls++) {
           await new Promise<void>((resolve) => {
-            if (polls < EAGER_POLLS) setImmediate(resolve);
+            if (polls < eagerPolls) setImmediate(resolve);
             else setTimeout(resolve, 1);
           });
         }

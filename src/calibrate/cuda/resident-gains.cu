@@ -1,58 +1,148 @@
 // What comes before and after StEFCal's iterations where gains stay on the card, in float64: the steps of solve.ts.
 #include "resident.cuh"
 
+// Stations as bits, 16 a word, of a warp's solve.
+struct Sets {
+  uint16_t stays[TILES];
+  uint16_t reached[2][TILES];  // by a way of an even number of pairs, and of an odd one
+  uint16_t asked[2][TILES];    // whose pairs were followed
+  uint16_t seen[TILES], main[TILES];
+};
+
+// All that pairs join to a station that stays, into `reached` (groups.ts); bits : [s][tile]. A warp.
+__device__ __forceinline__ void reachFrom(int seed, const Bits *bits, Sets &sets) {
+  const int lane = threadIdx.x % 32;
+  for (int t = lane; t < TILES; t += 32)
+    for (int way = 0; way < 2; ++way)
+      sets.asked[way][t] = 0, sets.reached[way][t] = way == 0 && t == seed / TILE ? 1 << seed % TILE : 0;
+  __syncwarp();
+  for (bool any = true; any;) {
+    any = false;
+    for (int n = 0; n < 2 * TILES; ++n) {
+      const int way = n / TILES, tile = n % TILES;
+      for (;;) {
+        const int next = __ffs(sets.reached[way][tile] & ~sets.asked[way][tile]) - 1;
+        if (next < 0) break;
+        any = true;
+        __syncwarp();
+        if (lane == 0) sets.asked[way][tile] |= 1 << next;
+        bool isAll = true;
+        for (int t = lane; t < TILES; t += 32) {
+          const Bits b = bits[((int64_t)tile * TILE + next) * TILES + t];
+          sets.reached[1 - way][t] |= (b.modelled | b.own) & sets.stays[t];
+          isAll &= sets.reached[0][t] == sets.stays[t] && sets.reached[1][t] == sets.stays[t];
+        }
+        __syncwarp();
+        // Where most pairs are there all are reached after a few stations.
+        if (__all_sync(0xFFFFFFFFu, isAll)) return;
+      }
+    }
+  }
+}
+
+// The largest group that determines itself, else the largest, into `main`; the first of equals. How many stations it has, less
+// than 0 where it does not determine itself. A warp.
+__device__ __forceinline__ int mainGroup(const Bits *bits, Sets &sets) {
+  const int lane = threadIdx.x % 32;
+  int most = 0;
+  bool isHeld = false;
+  for (int t = lane; t < TILES; t += 32) sets.seen[t] = 0;
+  __syncwarp();
+  for (int tile = 0; tile < TILES; ++tile)
+    for (;;) {
+      const int next = __ffs(sets.stays[tile] & ~sets.seen[tile]) - 1;
+      if (next < 0) break;
+      __syncwarp();
+      reachFrom(tile * TILE + next, bits, sets);
+      int count = 0;
+      bool isOdd = false;
+      for (int t = lane; t < TILES; t += 32) {
+        const uint16_t all = sets.reached[0][t] | sets.reached[1][t];
+        count += __popc(all), isOdd |= (sets.reached[0][t] & sets.reached[1][t]) != 0;
+        sets.seen[t] |= all;
+      }
+      count = (int)__reduce_add_sync(0xFFFFFFFFu, count), isOdd = __any_sync(0xFFFFFFFFu, isOdd);
+      if (isOdd == isHeld ? count > most : isOdd) {
+        most = count, isHeld = isOdd;
+        for (int t = lane; t < TILES; t += 32) sets.main[t] = sets.reached[0][t] | sets.reached[1][t];
+      }
+      __syncwarp();
+    }
+  return isHeld ? most : -most;
+}
+
 // Takes out stations that nothing determines, one after the other as solve.ts does, until those that stay determine each
-// other. reasons : [k][s] and good : [k], how many stay; of all solves. A warp for each solve, four to a block.
+// other; then all that no pair leads to from the main group. reasons : [k][s] and good : [k], how many stay; of all solves. A warp for each solve, four to a block.
 extern "C" __global__ void __launch_bounds__(128)
     dropStations(const Bits *bits, const uint8_t *flags, const unsigned long long *faults, uint8_t *reasons, int *good,
                  int firstSolve, int solves) {
   constexpr int AHEAD = 4;  // rows read at a time
-  __shared__ uint16_t staying[4][TILES];
+  __shared__ Sets all[4];
   const int lane = threadIdx.x % 32, k = blockIdx.x * 4 + threadIdx.x / 32, p = (firstSolve + k) % POLARISATIONS;
   if (k >= solves) return;
-  uint16_t *stays = staying[threadIdx.x / 32];
+  Sets &sets = all[threadIdx.x / 32];
+  uint16_t *stays = sets.stays;
+  const Bits *own = bits + (int64_t)k * STATIONS * TILES;
   uint8_t *why = reasons + (int64_t)(firstSolve + k) * STATIONS;
   for (int t = lane; t < TILES; t += 32)
     stays[t] = (uint16_t)(STATIONS - t * TILE >= TILE ? 0xFFFF : (1 << STATIONS % TILE) - 1);
   for (int s = lane; s < STATIONS; s += 32) why[s] = KEPT;
   __syncwarp();
   int left = STATIONS;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (int i = 0; i < STATIONS;) {
-      uint8_t reason[AHEAD];
+  for (;;) {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (int i = 0; i < STATIONS;) {
+        uint8_t reason[AHEAD];
 #pragma unroll
-      for (int n = 0; n < AHEAD; ++n) {
-        const int row = min(i + n, STATIONS - 1);
-        bool used = false, modelled = false, signals = false;
-        for (int t = lane; t < TILES; t += 32) {
-          const Bits b = bits[((int64_t)k * STATIONS + row) * TILES + t];
-          used |= (b.used & stays[t]) != 0, modelled |= (b.modelled & stays[t]) != 0,
-              signals |= (b.signals & stays[t]) != 0;
+        for (int n = 0; n < AHEAD; ++n) {
+          const int row = min(i + n, STATIONS - 1);
+          bool used = false, modelled = false, signals = false;
+          for (int t = lane; t < TILES; t += 32) {
+            const Bits b = own[(int64_t)row * TILES + t];
+            used |= (b.used & stays[t]) != 0, modelled |= (b.modelled & stays[t]) != 0,
+                signals |= (b.signals & stays[t]) != 0;
+          }
+          const bool isOut = !(stays[row / TILE] >> row % TILE & 1);
+          reason[n] = isOut                                ? KEPT
+                      : flags[row * POLARISATIONS + p]     ? FLAGGED
+                      : !__any_sync(0xFFFFFFFFu, used)     ? NO_BASELINES
+                      : !__any_sync(0xFFFFFFFFu, modelled) ? NO_MODEL
+                      : !__any_sync(0xFFFFFFFFu, signals)  ? NO_SIGNAL
+                                                           : KEPT;
         }
-        const bool isOut = !(stays[row / TILE] >> row % TILE & 1);
-        reason[n] = isOut                                ? KEPT
-                    : flags[row * POLARISATIONS + p]     ? FLAGGED
-                    : !__any_sync(0xFFFFFFFFu, used)     ? NO_BASELINES
-                    : !__any_sync(0xFFFFFFFFu, modelled) ? NO_MODEL
-                    : !__any_sync(0xFFFFFFFFu, signals)  ? NO_SIGNAL
-                                                         : KEPT;
-      }
-      // The first to go changes what holds for those after it: they are looked at again.
-      int gone = -1;
-      uint8_t itsReason = KEPT;
+        // The first to go changes what holds for those after it: they are looked at again.
+        int gone = -1;
+        uint8_t itsReason = KEPT;
 #pragma unroll
-      for (int n = AHEAD - 1; n >= 0; --n)
-        if (i + n < STATIONS && reason[n] != KEPT) gone = i + n, itsReason = reason[n];
-      if (gone >= 0) {
-        __syncwarp();
-        if (lane == 0) why[gone] = itsReason, stays[gone / TILE] &= ~(1 << gone % TILE);
-        __syncwarp();
-        --left;
-        changed = true;
+        for (int n = AHEAD - 1; n >= 0; --n)
+          if (i + n < STATIONS && reason[n] != KEPT) gone = i + n, itsReason = reason[n];
+        if (gone >= 0) {
+          __syncwarp();
+          if (lane == 0) why[gone] = itsReason, stays[gone / TILE] &= ~(1 << gone % TILE);
+          __syncwarp();
+          --left;
+          changed = true;
+        }
+        i = gone >= 0 ? gone + 1 : i + AHEAD;
       }
-      i = gone >= 0 ? gone + 1 : i + AHEAD;
     }
+    const int kept = mainGroup(own, sets);
+    if (abs(kept) < left) {
+      for (int s = lane; s < STATIONS; s += 32)
+        if (stays[s / TILE] >> s % TILE & 1 & ~(sets.main[s / TILE] >> s % TILE)) why[s] = APART;
+      __syncwarp();
+      for (int t = lane; t < TILES; t += 32) stays[t] = sets.main[t];
+      __syncwarp();
+      left = abs(kept);
+      continue;
+    }
+    if (kept < 0 && left >= 3) {
+      for (int s = lane; s < STATIONS; s += 32)
+        if (stays[s / TILE] >> s % TILE & 1) why[s] = OPEN;
+      left = 0;
+    }
+    break;
   }
   if (lane == 0) good[firstSolve + k] = faults[firstSolve + k] == NO_FAULT ? left : 0;
 }

@@ -33,8 +33,9 @@ struct Pairs {
 // R = V / count, M = sum of the sources, w = count; all 0 where a pair takes no part. A block makes 16 x 16 pairs.
 // Grid: (TILES (TILES + 1) / 2, channels of the group).
 extern "C" __global__ void __launch_bounds__(THREADS) fillPairs(const __grid_constant__ Pairs to) {
+  constexpr int KINDS = 4;  // of Bits
   __shared__ double2 rows[TILE][TILE], columns[TILE][TILE];  // [q][station]
-  __shared__ uint16_t rowBits[POLARISATIONS][3][TILE];
+  __shared__ uint16_t rowBits[POLARISATIONS][KINDS][TILE];
   int64_t ti, tj;
   stationsOf(blockIdx.x, ti, tj);
   const int y = threadIdx.x / TILE, x = threadIdx.x % TILE;
@@ -60,7 +61,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) fillPairs(const __grid_con
   const double count = isPair ? to.counts[c * BASELINES + b] : 0;
   const bool isCount = count >= 0 && isfinite(count);
   for (int p = 0; p < POLARISATIONS; ++p) {
-    bool is[3] = {false, false, false};  // used, modelled, heard
+    bool is[KINDS] = {false, false, false, false};  // used, modelled, heard, own
     if (isPair) {
       const int64_t solve = (int64_t)c * POLARISATIONS + p, k = (int64_t)blockIdx.y * POLARISATIONS + p;
       const double2 sum = to.visibilities[((c * BASELINES + b) * POLARISATIONS + p) * POLARISATIONS + p];
@@ -80,8 +81,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) fillPairs(const __grid_con
       to.weights[k * BASELINES + b] = good ? count : 0;
       is[0] = good && i != j;
       is[1] = is[0] && (m.x != 0 || m.y != 0), is[2] = is[0] && (mean.x != 0 || mean.y != 0);
+      is[3] = good && i == j && (m.x != 0 || m.y != 0);
     }
-    for (int n = 0; n < 3; ++n) {
+    for (int n = 0; n < KINDS; ++n) {
       const unsigned two = __ballot_sync(0xFFFFFFFFu, is[n]);  // a warp has two rows
       if (x == 0) rowBits[p][n][y] = (uint16_t)(two >> TILE * (y % 2));
     }
@@ -92,14 +94,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) fillPairs(const __grid_con
     const int station = n % TILE, isColumn = n / TILE % 2, p = n / TILE / 2;
     const int64_t s = (isColumn ? tj : ti) * TILE + station;
     if (s >= STATIONS || (isColumn && ti == tj)) continue;
-    uint16_t found[3];
-    for (int kind = 0; kind < 3; ++kind) {
+    uint16_t found[KINDS];
+    for (int kind = 0; kind < KINDS; ++kind) {
       unsigned column = 0;
       for (int row = 0; row < TILE; ++row) column |= (rowBits[p][kind][row] >> station & 1u) << row;
       const unsigned row = rowBits[p][kind][station];
       found[kind] = (uint16_t)(ti == tj ? row | column : isColumn ? column : row);
     }
     to.bits[(((int64_t)blockIdx.y * POLARISATIONS + p) * STATIONS + s) * TILES + (isColumn ? ti : tj)] =
-        Bits{found[0], found[1], found[2], 0};
+        Bits{found[0], found[1], found[2], found[3]};
   }
 }

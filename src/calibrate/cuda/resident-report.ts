@@ -2,14 +2,9 @@
 import type { CudaSession, DeviceMemory } from '../../backend/cuda/session.js';
 import { downloadInto } from '../../backend/cuda/transfer.js';
 import { gainsCA } from '../../core/axes.js';
-import {
-  refuseCount,
-  refusePair,
-  refuseTooFew,
-  solveName,
-  type LeftOut,
-  type LeftOutReason,
-} from '../batch.js';
+import { refuseCount, refusePair, refuseTooFew, solveName } from '../batch.js';
+import { refuseOpen } from '../groups.js';
+import type { LeftOut, LeftOutReason } from '../left-out.js';
 import type { CalibrationPlan } from '../plan.js';
 import { chooseReference, describeSolve, type Calibration } from '../solve.js';
 
@@ -27,6 +22,8 @@ const reasonNames = [
   'no baselines',
   'no model',
   'no signal',
+  'apart',
+  'open',
 ] as const satisfies readonly (LeftOutReason | undefined)[];
 const NO_FAULT = 2n ** 64n - 1n;
 
@@ -49,6 +46,10 @@ export async function readResident(
   const reasons = await read(found.reasons, new Uint8Array(solves * stations));
   for (let solve = 0; solve < solves; solve++) {
     refuseFault(solveName(plan, solve), faults[solve]);
+    const open = reasons
+      .subarray(solve * stations, (solve + 1) * stations)
+      .filter((code) => reasonNames[code] === 'open').length;
+    if (open > 0) refuseOpen(solveName(plan, solve), open);
     if (good[solve] < 3) refuseTooFew(solveName(plan, solve), good[solve], stations);
   }
   const leftOut = Array.from({ length: solves }, (_, solve) =>

@@ -11,11 +11,12 @@ constexpr int INPUTS = STATIONS * POLARISATIONS;
 constexpr int TILE = 16, TILES = (STATIONS + TILE - 1) / TILE;
 constexpr int THREADS = 256;
 
-// What a pair is good for: a bit for each of 16 neighbours.
+// What a pair is good for: a bit for each of 16 neighbours; `own`: the station itself, where its own power takes part.
 struct __align__(8) Bits {
-  uint16_t used, modelled, signals, unused;
+  uint16_t used, modelled, signals, own;
 };
 // Why a station is left out (LeftOutReason).
-constexpr uint8_t KEPT = 0, FLAGGED = 1, NO_BASELINES = 2, NO_MODEL = 3, NO_SIGNAL = 4;
+constexpr uint8_t KEPT = 0, FLAGGED = 1, NO_BASELINES = 2, NO_MODEL = 3, NO_SIGNAL = 4, APART = 5,
+                  OPEN = 6;
 // What is wrong with a pair: the lowest 4 b + fault of a solve is kept, all ones where nothing is.
 constexpr uint64_t BAD_COUNT = 0, BAD_VISIBILITY = 1, BAD_MODEL = 2, NO_FAULT = ~0ull;

@@ -147,13 +147,23 @@ describe('what pairs determine', () => {
       solve(6, 1, 2, (counts) => {
         for (let i = 3; i < 6; i++) for (let j = 0; j < 3; j++) counts[baselineIndex(i, j)] = 0;
       }),
-      /channel 0: the stations fall into 2 groups without a pair between them/,
+      /channel 0: 3 stations with 3 pairs leave their matrices open/,
     );
+    // A triangle apart from four that hold together: its stations go.
+    const four = await solve(7, 1, 2, (counts) => {
+      for (let i = 4; i < 7; i++) for (let j = 0; j < 4; j++) counts[baselineIndex(i, j)] = 0;
+    });
+    assert.deepEqual(
+      four.solutions[0].leftOut.map(({ station, reason }) => [station, reason]),
+      [4, 5, 6].map((station) => [station, 'apart']),
+    );
+    assert.deepEqual([...four.solved], [...Array<number>(8).fill(1), ...Array<number>(6).fill(0)]);
     // The second channel has three stations left.
     const some = await solve(6, 2, 2, (counts) => {
       for (let i = 3; i < 6; i++) for (let j = 0; j <= i; j++) counts[baselineCount(6) + baselineIndex(i, j)] = 0;
     }); // prettier-ignore
     assert.deepEqual(some.solutions.map(({ converged }) => converged), [true, true, false, false]); // prettier-ignore
     assert.ok(some.gains.subarray(24).every((value) => Number.isNaN(value)));
+    assert.ok(some.solutions[3].leftOut.some(({ reason }) => reason === 'open'));
   });
 });

@@ -12,6 +12,7 @@
  */
 import { baselineIndex } from '../../core/axes.js';
 import { refuse } from '../../core/errors.js';
+import { groupsOf } from '../groups.js';
 import type { ModelForm } from './plan.js';
 
 export interface Loops {
@@ -27,57 +28,31 @@ export interface Loops {
 
 /** Of the stations that have a pair; autocorrelations are none. */
 export function loopsOf(stations: number, isPair: (b: number) => boolean): Loops {
-  const neighbours: number[][] = Array.from({ length: stations }, () => []);
+  const paired = new Set<number>();
   let pairs = 0;
   for (let i = 0; i < stations; i++)
     for (let j = 0; j < i; j++) {
       if (!isPair(baselineIndex(i, j))) continue;
-      neighbours[i].push(j);
-      neighbours[j].push(i);
+      paired.add(i).add(j);
       pairs++;
     }
-  /** Parity of the way from the group's first station. */
-  const parity = new Map<number, number>();
-  let groups = 0;
-  let oddGroups = 0;
-  for (let first = 0; first < stations; first++) {
-    if (parity.has(first) || neighbours[first].length === 0) continue;
-    groups++;
-    parity.set(first, 0);
-    const queue = [first];
-    let isOdd = false;
-    for (let s = queue.pop(); s !== undefined; s = queue.pop()) {
-      const own = parity.get(s) ?? 0;
-      for (const other of neighbours[s]) {
-        const known = parity.get(other);
-        if (known === own) isOdd = true;
-        if (known !== undefined) continue;
-        parity.set(other, 1 - own);
-        queue.push(other);
-      }
-    }
-    if (isOdd) oddGroups++;
-  }
+  const groups = groupsOf(
+    [...paired].sort((a, b) => a - b),
+    (i, j) => i !== j && isPair(i > j ? baselineIndex(i, j) : baselineIndex(j, i)),
+  );
   return {
-    ...{ stations: parity.size, pairs, groups },
-    loops: pairs - parity.size + groups,
-    isOdd: oddGroups === groups,
+    ...{ stations: paired.size, pairs, groups: groups.length },
+    loops: pairs - paired.size + groups.length,
+    isOdd: groups.every(({ isOdd }) => isOdd),
   };
 }
 
 /** The refusal where pairs leave more open than what all stations share. */
 export function undetermined(where: string, form: ModelForm, loops: Loops): (() => never) | undefined {
   const { stations, pairs, groups, isOdd } = loops;
-  if (groups > 1)
-    return () =>
-      refuse(
-        where,
-        `the stations fall into ${groups} groups without a pair between them, so that nothing relates their matrices`,
-        'leave out fewer baselines (--min-baseline), or flag the stations of all groups but one',
-      );
   // The model's part in X: of m·1 one odd loop suffices.
   const needed = form === 0 ? 1 : 2;
-  if (isOdd && loops.loops >= needed) return undefined;
+  if (groups === 1 && isOdd && loops.loops >= needed) return undefined;
   return () =>
     refuse(
       where,

@@ -17,10 +17,9 @@ import {
   refusePair,
   refuseTooFew,
   type CalibrationInput,
-  type LeftOut,
-  type LeftOutReason,
 } from '../batch.js';
 import type { CrossHanded, PolarisationFrame } from '../cross-hand.js';
+import { dropStations, openLeftOut, type Dropped, type LeftOut, type LeftOutReason } from '../left-out.js';
 import type { CalibrationPlan } from '../plan.js';
 import { chooseReference, describeSolve, type Solution } from '../solve.js';
 import { commonModes } from './common.js';
@@ -169,12 +168,15 @@ function fillFull(plan: CalibrationPlan, input: FullInput): FilledFull {
         batch.weights[to] = count;
       }
     }
-    const dropped = dropUnsolvable(batch, at, where, isFlagged);
+    const { dropped } = dropUnsolvable(batch, at, where, isFlagged);
     const good = stations - dropped.length;
     if (good < LEAST_STATIONS) return () => refuseTooFew(where, good, stations);
     refuseOnePolarisation(batch, at, where);
     const open = undetermined(where, formOf(batch, at), usedLoops(batch, at));
-    if (open) return open;
+    if (open) {
+      leftOut[c] = openLeftOut(stations, dropped);
+      return open;
+    }
     leftOut[c] = dropped;
     firstGuess(batch, at);
     return undefined;
@@ -188,14 +190,13 @@ function dropUnsolvable(
   at: number,
   where: string,
   isFlagged: (s: number) => boolean,
-): LeftOut[] {
+): Dropped {
   const baselines = all.length / solves;
   const weights = all.subarray(at * baselines, (at + 1) * baselines);
   const isZero = (values: Float64Array, b: number): boolean =>
     values.subarray(8 * (at * baselines + b), 8 * (at * baselines + b + 1)).every((value) => value === 0);
   const pair = (i: number, j: number): number => (i >= j ? baselineIndex(i, j) : baselineIndex(j, i));
   if (weights.every((weight, b) => weight === 0 || isZero(model, b))) refuseDarkModel(where);
-  const leftOut = new Map<number, LeftOutReason>();
   const reasonAgainst = (i: number): LeftOutReason | undefined => {
     if (isFlagged(i)) return 'flagged';
     const used = Array.from({ length: stations }, (_, j) => j).filter((j) => j !== i && weights[pair(i, j)] > 0); // prettier-ignore
@@ -203,17 +204,12 @@ function dropUnsolvable(
     if (used.every((j) => isZero(model, pair(i, j)))) return 'no model';
     return used.every((j) => isZero(data, pair(i, j))) ? 'no signal' : undefined;
   };
-  for (let changed = true; changed;) {
-    changed = false;
-    for (let i = 0; i < stations; i++) {
-      const reason = leftOut.has(i) ? undefined : reasonAgainst(i);
-      if (reason === undefined) continue;
-      leftOut.set(i, reason);
-      for (let j = 0; j < stations; j++) weights[pair(i, j)] = 0;
-      changed = true;
-    }
-  }
-  return [...leftOut].map(([station, reason]) => ({ station, reason })).sort((a, b) => a.station - b.station);
+  return dropStations(
+    stations,
+    weights,
+    reasonAgainst,
+    (i, j) => i !== j && weights[pair(i, j)] > 0 && !isZero(model, pair(i, j)),
+  );
 }
 
 /** Of pairs that have data and a model. */

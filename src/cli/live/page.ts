@@ -22,11 +22,12 @@ import { openCapture, openPage, partOf, tokenOf, watchInput, type CheckView } fr
 import type { SkyImage } from '../../pipeline/sky-image.js';
 import { parseSource } from '../../sky/source.js';
 import { findSources } from '../../sky/sources.js';
+import { addModelOptions, modelOf, type ModelOptions } from '../options/model-options.js';
 import { version } from '../report/version.js';
 import type { OpenedInput, Say } from './input.js';
 import type { Steerable } from './machines.js';
 
-export interface PageOptions {
+export interface PageOptions extends ModelOptions {
   /** HOST:PORT or PORT; nothing where nobody said, false for none. */
   readonly page?: string | false;
   readonly pageName?: readonly string[];
@@ -36,7 +37,7 @@ export interface PageOptions {
 const HOST = '127.0.0.1';
 const PORT = 8080;
 
-export const addPageOptions = (command: Command): Command =>
+export function addPageOptions(command: Command): void {
   command
     .optionsGroup('Page:')
     .option(
@@ -49,6 +50,8 @@ export const addPageOptions = (command: Command): Command =>
       '--token-file <path>',
       'the token that lets one steer; made where there is none (default: printed)',
     );
+  addModelOptions(command.optionsGroup('Gains solved on the page:'));
+}
 
 export function pageAddress(page: string | undefined): { host: string; port: number; orAny: boolean } {
   if (page === undefined) return { host: HOST, port: PORT, orAny: true };
@@ -224,6 +227,7 @@ export async function openNightPage(input: OpenedInput, settings: Settings): Pro
             ...{ backend, telescope, frequenciesHz, sources: named },
             polarisations: source.polarisations,
             minimumAltitudeDeg: MINIMUM_ALTITUDE_DEG,
+            model: () => modelOf(options, telescope, frequenciesHz),
           },
           steering,
           page.gainsEvents,

@@ -2,13 +2,11 @@
 import type { Command } from 'commander';
 import { refuse } from '../../core/errors.js';
 import type { OverBand } from '../../pipeline/gains/over-band.js';
-import type { DiffuseSky } from '../../sky/diffuse/diffuse.js';
 import { addBackendOptions, addExamples, parseCount, type BackendOptions } from './command.js';
 import { CROSS_HAND_WORDS, parseCrossHand, type CrossHandChoice } from './cross-hand-option.js';
-import { addDiffuseOption } from './diffuse-option.js';
-import { addElementOption } from './element-option.js';
 import { addEopOption } from './eop-option.js';
 import { addIntegrationOption, type IntegrationOptions } from './integration-options.js';
+import { addModelOptions, type ModelOptions } from './model-options.js';
 import { addOpenOptions, type OpenFlags } from './open-options.js';
 import { addOverwriteOption, parseOutput, type OutputOptions } from './outputs.js';
 import { addPartOptions, type PartOptions } from './part-options.js';
@@ -18,7 +16,7 @@ import { duration, plainNumber } from './quantity.js';
 import { addSourceOption } from './sky-options.js';
 
 export interface CalibrateOptions
-  extends BackendOptions, OutputOptions, PartOptions, IntegrationOptions, OpenFlags {
+  extends BackendOptions, OutputOptions, PartOptions, IntegrationOptions, OpenFlags, ModelOptions {
   readonly out: string;
   readonly sources: string;
   readonly minAltitude: number;
@@ -26,7 +24,6 @@ export interface CalibrateOptions
   readonly tolerance: number;
   readonly mostIterations: number;
   readonly reference?: string;
-  readonly minBaseline?: BaselineLength;
   readonly acceptModel?: true;
   readonly odd: number;
   readonly every?: number;
@@ -35,8 +32,6 @@ export interface CalibrateOptions
   readonly polarise: readonly string[];
   readonly crossHand?: CrossHandChoice;
   readonly polarisation: Polarisation;
-  readonly element?: string;
-  readonly diffuse?: DiffuseSky;
 }
 
 /** Everything but its name and what it does. */
@@ -68,12 +63,6 @@ export function addCalibrateOptions(command: Command): void {
     )
     .option('--iterations <number>', 'exactly so many instead', parseCount)
     .option('--reference <station>', 'whose phase is zero, by number or name (default: the first good one)')
-    .option(
-      '--min-baseline <length>',
-      'leave shorter baselines out, in metres or wavelengths (12m, 5wl): they see a diffuse sky that a model of points ' +
-        'lacks (default: 2wl for 32 stations or more that see all the sky, where that leaves most baselines; else none)',
-      parseBaseline,
-    )
     .option('--accept-model', 'write the gains although the model explains little of the sky')
     .option(
       '--odd <factor>',
@@ -99,8 +88,7 @@ export function addCalibrateOptions(command: Command): void {
     .option('--cross-hand <how>', CROSS_HAND_WORDS, parseCrossHand);
   addPolarisationOption(command);
   addPolariseOption(command);
-  addElementOption(command);
-  addDiffuseOption(command);
+  addModelOptions(command);
   addIntegrationOption(command);
   addPartOptions(command);
   addOverwriteOption(command);
@@ -142,20 +130,6 @@ export function addCalibrateOptions(command: Command): void {
     ],
     ['calibrate visibilities.uvfits --iterations 300 --json', 'a fixed amount of work, numbers for machines'],
   ]);
-}
-
-/** Of the band's middle, where it is in wavelengths. */
-export interface BaselineLength {
-  readonly value: number;
-  readonly unit: 'm' | 'wl';
-}
-
-export function parseBaseline(text: string): BaselineLength {
-  const match = /^((?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*(m|wl|λ)?$/i.exec(text.trim());
-  if (!match)
-    refuse('--min-baseline', `'${text}' is not understood`, 'write metres or wavelengths, like 12m or 5wl');
-  const unit = (match.at(2) ?? 'm').toLowerCase() === 'm' ? 'm' : 'wl';
-  return { value: Number(match[1]), unit };
 }
 
 export function parseOver(text: string): OverBand {

@@ -1,5 +1,11 @@
 /** What calibrate says of what it found. */
-import { isBelievable, unconverged, type Calibration, type CrossHanded } from '../../calibrate/index.js';
+import {
+  isBelievable,
+  unconverged,
+  type Calibration,
+  type CrossHanded,
+  type LeftOutReason,
+} from '../../calibrate/index.js';
 import { refuse } from '../../core/errors.js';
 import { median } from '../../core/median.js';
 import { DEGREES_PER_RADIAN, formatHz, withMinus } from '../../core/units.js';
@@ -46,9 +52,11 @@ export function summarise(calibration: Calibration) {
   const leftOut = new Map(
     withData.flatMap((solution) => solution.leftOut.map((out) => [out.station, out] as const)),
   );
+  const open = solutions.filter((solution) => solution.leftOut.some(({ reason }) => reason === 'open'));
   return {
     solves: withData.length,
-    solvesWithoutData: solutions.length - withData.length,
+    solvesWithoutData: solutions.length - withData.length - open.length,
+    solvesWithOpenGains: open.length,
     inputs,
     solvedInputs,
     referenceStation,
@@ -66,6 +74,24 @@ export function summarise(calibration: Calibration) {
 }
 
 export type CalibrationSummary = ReturnType<typeof summarise>;
+
+/** Of solves that have no gains though others do. */
+export const unsolvedLines = ({ solvesWithoutData, solvesWithOpenGains }: CalibrationSummary): string[] => [
+  ...(solvesWithoutData > 0
+    ? [
+        `${solvesWithoutData} more have no gains: all of a channel or a feed is flagged or missing, but for two stations at the most`,
+      ]
+    : []),
+  ...(solvesWithOpenGains > 0
+    ? [
+        `${solvesWithOpenGains} more have no gains: the pairs they have leave them open, and others would fit as well`,
+      ]
+    : []),
+];
+
+/** Why a station has no gain, for people. */
+export const reasonText = (reason: LeftOutReason): string =>
+  reason === 'apart' ? 'apart: no baseline leads to the others' : reason;
 
 /** "3, 4, 5 (57.2 MHz …)": the channels, and where the first lies. */
 function channelList(channels: readonly number[], frequenciesHz: Float64Array): string {

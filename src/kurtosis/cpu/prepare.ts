@@ -93,7 +93,7 @@ export function cpuPowers(plan: KurtosisPlan, { native }: CpuBackend): PowerEngi
       );
       return { sums, screened: fencing === NO_FENCES ? undefined : screened };
     },
-    take: async (given, edges, mask, gaps) => {
+    take: async (given, { edges, mask }, gaps) => {
       const block = cpuSpectra('kurtosis', given);
       await zero(
         ...([type, channels, inputs, block.shape.capacity] as const),

@@ -1,65 +1,78 @@
-/** Sums of powers on a card (kurtosis.cu). Only sums come down, and the mask goes up where it takes something. */
+/**
+ * Sums of powers on a card (kurtosis.cu), and the first look at them. They come down by themselves, into locked memory, while
+ * the card goes on; what is taken goes up as boxes.
+ */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
-import type { DeviceMemory } from '../../backend/cuda/session.js';
 import { cudaSpectra } from '../../backend/cuda/spectra.js';
-import { downloadInto, uploadInto } from '../../backend/cuda/transfer.js';
 import { preparing } from '../../core/closing.js';
-import type { PowerEngine } from '../flagger.js';
+import type { Fencing } from '../fences.js';
+import type { PowerEngine, Powers } from '../flagger.js';
 import { windowEdges, type KurtosisPlan } from '../plan.js';
-import { planPowerSums, warpsFor } from './plan.js';
+import type { SpectraBlock } from '../../core/blocks.js';
+import { planPowerSums, ROOMS } from './plan.js';
+import { Room } from './rooms.js';
+import { prepareKernels } from './sums.js';
+import { Zeros } from './zeros.js';
 
-export const cudaPowers = (plan: KurtosisPlan, { session, shop }: CudaBackend): Promise<PowerEngine> =>
+/** The card waits for what is judged, so for some milliseconds nobody sleeps. */
+const EAGER_POLLS = 5000;
+
+export interface CudaPowersOptions {
+  /** Multiprocessors that others leave free (beside.ts), where sums run beside them; otherwise they run in turn, on all. */
+  readonly beside?: number;
+}
+
+export const cudaPowers = (
+  plan: KurtosisPlan,
+  backend: CudaBackend,
+  options: CudaPowersOptions = {},
+): Promise<PowerEngine> =>
   preparing(async (closers) => {
-    const { channels, inputs } = plan;
-    const stream = session.streams.compute;
-    const rows = channels * inputs;
-    const { sumPowers, zeroTaken } = await shop.prepare(planPowerSums(plan));
-    interface Room {
-      readonly windows: number;
-      readonly edges: DeviceMemory;
-      readonly sums: DeviceMemory;
-      readonly mask: DeviceMemory;
-      readonly onHost: Float64Array;
-    }
-    let room: Room | undefined;
-    /** Made for the first block; later ones are of the same capacity. */
-    const roomFor = (windows: number, capacity: number): Room => {
-      if (room && room.windows >= windows) return room;
-      const most = Math.max(windows, windowEdges(plan, capacity).length - 1);
-      room = {
-        windows: most,
-        edges: closers.keep(session.allocate('edges of windows', 4 * (most + 1))),
-        sums: closers.keep(session.allocate('sums of powers', 16 * most * rows)),
-        mask: closers.keep(session.allocate('a mask', Math.max(8, most * rows))),
-        onHost: new Float64Array(2 * most * rows),
+    const { session, shop } = backend;
+    const { compute, download } = session.streams;
+    const beside =
+      options.beside === undefined ? undefined : { ...session.device, multiprocessors: options.beside };
+    // What is short and waited for goes first where the card has room.
+    const summing = beside ? session.streams.prepare : compute;
+    const kernels = await prepareKernels(plan, backend, closers);
+    const { zeroPieces } = await shop.prepare(planPowerSums(plan));
+    const computed = closers.keep(session.createEvent());
+    const rooms = Array.from({ length: ROOMS }, () => new Room(plan, session, closers));
+    const zeros = new Zeros(zeroPieces, session, compute, closers);
+    let begun = 0;
+
+    const begin = (
+      given: SpectraBlock,
+      edges: Int32Array,
+      fencing: Fencing | undefined,
+    ): (() => Promise<Powers>) => {
+      // All with the first block: later ones of its capacity make nothing.
+      if (begun === 0) {
+        const windows = windowEdges(plan, given.shape.capacity).length - 1;
+        for (const one of rooms) one.reserve(windows);
+      }
+      const room = rooms[begun++ % ROOMS];
+      kernels.queue(cudaSpectra('kurtosis', given), edges, fencing, room, summing, beside);
+      computed.record(summing);
+      computed.holdBack(download);
+      room.bringDown(fencing ? 'all' : 'sums', download);
+      return async () => {
+        await room.landed.passed(EAGER_POLLS);
+        return room.powers(fencing !== undefined);
       };
-      return room;
     };
     return {
-      sums: async (given, edges) => {
-        const block = cudaSpectra('kurtosis', given);
-        const windows = edges.length - 1;
-        const { sums, edges: edgesOnCard, onHost } = roomFor(windows, block.shape.capacity);
-        await uploadInto(session, edgesOnCard, edges);
-        block.reading(stream);
-        sumPowers.set([block.pointer, block.pitchBytes, edgesOnCard.pointer, windows, rows, sums.pointer]);
-        sumPowers.launch(warpsFor(rows * windows), stream);
-        block.doneReading(stream);
-        const made = onHost.subarray(0, 2 * windows * rows);
-        await downloadInto(session, sums, made);
-        return { sums: made };
+      begin,
+      mostBegun: ROOMS,
+      sums: async (given, edges, fencing) => {
+        const coming = begin(given, edges, fencing);
+        return coming();
       },
-      take: async (given, edges, mask, gaps) => {
+      take: async (given, _judgement, gaps) => {
         const block = cudaSpectra('kurtosis', given);
-        const windows = edges.length - 1;
-        const { mask: onCard, edges: edgesOnCard } = roomFor(windows, block.shape.capacity);
-        await uploadInto(session, onCard, mask);
-        block.writing(stream);
-        zeroTaken.set([
-          ...[block.pointer, block.pitchBytes, edgesOnCard.pointer, windows, rows, onCard.pointer],
-        ]);
-        zeroTaken.launch(warpsFor(rows * windows), stream);
-        block.addGaps(stream, gaps);
+        block.writing(compute);
+        await zeros.write(block, gaps);
+        block.addGaps(compute, gaps);
       },
       close: () => closers.close(),
     };

@@ -8,7 +8,7 @@ import type { Telescope } from '../../telescope/telescope.js';
 import { checkModel, MOST_UNEXPLAINED, type ModelCheck } from '../gains/model-check.js';
 import { through } from '../run.js';
 import type { Calibrated } from '../sky-image.js';
-import { prepareCalibrate, type CalibratedIntegration } from '../stages/calibrate.js';
+import { prepareCalibrate, type CalibratedIntegration, type CalibrateSettings } from '../stages/calibrate.js';
 import type { Stage } from '../stages/stage.js';
 import type { From, Steering } from './steering.js';
 
@@ -19,6 +19,8 @@ export interface LiveGainsSettings {
   readonly polarisations: 1 | 2;
   readonly sources: readonly Source[];
   readonly minimumAltitudeDeg: number;
+  /** Asked for when gains are solved first: what else they are solved by, as corella calibrate has it. */
+  readonly model?: () => Promise<Pick<CalibrateSettings, 'element' | 'diffuse' | 'minimumBaselineM'>>;
 }
 
 export interface Solved {
@@ -76,7 +78,10 @@ export class LiveGains {
     if (!this.dueAt || secondsBetween(this.dueAt, integration.start) < -1e-9) return;
     this.dueAt = this.everyS === undefined ? undefined : addSeconds(integration.start, this.everyS);
     try {
-      this.stage ??= await prepareCalibrate(this.settings);
+      if (!this.stage) {
+        const { model, ...settings } = this.settings;
+        this.stage = await prepareCalibrate({ ...settings, ...(await model?.()) });
+      }
       const { calibration, plan, sources } = await through(this.stage, integration);
       const residuals = calibration.solutions.map(({ residual }) => residual).filter(Number.isFinite);
       const inputs = integration.flaggedInputs.length;

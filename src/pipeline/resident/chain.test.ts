@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { describeCuda, openCuda, type CudaBackend } from '../../backend/cuda/cuda.js';
+import { openReference } from '../../backend/reference.js';
 import type { CudaSession } from '../../backend/cuda/session.js';
 import { planCalibration } from '../../calibrate/index.js';
 import {
@@ -19,8 +20,11 @@ import {
 import type { SpectraGap } from '../../core/gaps.js';
 import type { Closable } from '../../core/closing.js';
 import { instant } from '../../core/instant.js';
+import { randomStream } from '../../core/random.js';
 import { randomSpectra, randomStations, zenithAxes } from '../../image/cases.js';
 import { planImage, type ImagePlan } from '../../image/index.js';
+import { KurtosisTally, planKurtosis, prepareFlagger } from '../../kurtosis/index.js';
+import { noisySpectra } from '../../kurtosis/samples.testing.js';
 import { skyFrame } from '../../sky/frame.js';
 import { sourceAt } from '../../sky/source.js';
 import type { Telescope } from '../../telescope/telescope.js';
@@ -163,6 +167,94 @@ function onCard(): void {
       });
     }
   }
+
+  for (const road of roadNames)
+    it(`${road}: interference is taken from the block it was heard in, and what is asked for holds from the next on`, async () => {
+      const image = makeImage(4);
+      const [type, inputs] = ['ci8', 22] as const;
+      const kurtosis = planKurtosis({
+        ...{
+          type,
+          channels: 4,
+          inputs,
+          polarisations: 2,
+          spectraPerWindow: 64,
+          sigmas: 4,
+          takes: 'stations',
+        },
+      });
+      const input = { kind: 'spectra', type, spectraPerBlock: 200 } as const;
+      const plan = planResident({ road, input, image, blocksPerImage: 2, kurtosis });
+      const chain = await prepareResidentChain(plan, backend);
+      const reference = openReference();
+      const flagger = await prepareFlagger(kurtosis, reference);
+      const judged = reference.allocateSpectra(plan.spectra);
+      const tally = new KurtosisTally(kurtosis);
+      let first = 0;
+      // Twice, to see that nothing is left behind; some too short to be judged.
+      for (const sizes of [[200, 130, 20, 200, 77], [64]]) {
+        const blocks = sizes.map((samples, n): HostSpectra => {
+          const shape = { type, channels: 4, inputs, samples } as const;
+          const spectra = noisySpectra(shape, randomStream(n, `${road} ${samples}`), (c, a, t) => ({
+            noise: c === n % 4 && a % 5 === n && t % 40 < 4 ? 4 : 1,
+            carrier: 0,
+          }));
+          return { spectra, samples, gaps: [] };
+        });
+        const found = await collect(plan, chain.images(blocks));
+        const flagged: HostSpectra[] = [];
+        for (const { spectra, samples } of blocks) {
+          await judged.write(spectra, samples);
+          tally.add(await flagger.run(judged), first);
+          first += samples;
+          flagged.push({ spectra: await judged.read(), samples, gaps: judged.gaps });
+        }
+        const wanted = await referenceImages(plan, flagged);
+        assert.equal(found.length, wanted.length);
+        for (const [n, one] of wanted.entries()) {
+          assert.equal(found[n].samples, one.samples);
+          assert.deepEqual(found[n].weights, one.weights);
+          assertClose(found[n].image, one.image, plan, tolerances[road]);
+        }
+      }
+      assert.deepEqual(chain.kurtosis?.account(), tally.account());
+      assert.ok(tally.account().taken > 0);
+      await chain.close();
+    });
+
+  it('gains that are set between two blocks are those of the second', async () => {
+    const image = makeImage(4);
+    const kurtosis = planKurtosis({
+      ...{ type: 'ci8', channels: 4, inputs: 22, polarisations: 2, sigmas: 6, takes: 'stations' },
+    });
+    const input = { kind: 'spectra', type: 'ci8', spectraPerBlock: 70 } as const;
+    const options = { road: 'direct', input, image, blocksPerImage: 1 } as const;
+    const [first, second] = noiseBlocks(image, 'ci8', [70, 70]);
+    const gains = gainsCA(
+      Float64Array.from({ length: 2 * 88 }, (_, n) => (n % 2 === 0 ? 2 : 0)),
+      4,
+      22,
+    );
+    const made = [];
+    for (const plan of [planResident(options), planResident({ ...options, kurtosis })]) {
+      const chain = await prepareResidentChain(plan, backend);
+      const images: Float64Array[] = [];
+      const keep = (one: ResidentImage): Promise<void> => {
+        images.push(Float64Array.from(one.image));
+        return Promise.resolve();
+      };
+      await chain.push(first, keep);
+      const given = gainsCA(gains.slice(), 4, 22);
+      chain.setGains(given, new Uint8Array(88).fill(1));
+      given.fill(0);
+      await chain.push(second, keep);
+      await chain.flush(keep);
+      made.push(images);
+      await chain.close();
+    }
+    assert.deepEqual(made[1], made[0]);
+    assert.notDeepEqual(made[0][0], made[0][1]);
+  });
 
   const frame = skyFrame({ latitudeDeg: 34, longitudeDeg: -107, heightM: 1500 }, instant(1.78e9));
   const sources = [

@@ -4,19 +4,14 @@
  * of its own.
  */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
-import {
-  offsetBy,
-  type CudaEvent,
-  type DeviceMemory,
-  type PinnedMemory,
-} from '../../backend/cuda/session.js';
+import { offsetBy, type DeviceMemory, type PinnedMemory } from '../../backend/cuda/session.js';
+import type { CudaSpectraBlock } from '../../backend/cuda/spectra.js';
 import type { ModelComponent } from '../../calibrate/index.js';
 import {
   gainsCA,
   imageCPML,
   imageF32CPML,
   visibilitiesCBPP,
-  weightsCP,
   type GainsCA,
   type ImageCPML,
   type ImageF32CPML,
@@ -33,11 +28,11 @@ import {
   closingStepsOf,
   solvesIn,
   stepsOf,
-  type ResidentExtra,
   type ResidentPlan,
   type ResidentStep,
 } from './plan.js';
 import { prepareRoad } from './roads.js';
+import { doubles, prepareSlot, weightsOf, type Slot } from './slots.js';
 
 export type { HostBlock, HostSpectra } from './front.js';
 
@@ -87,20 +82,13 @@ export interface ResidentChain extends Closable {
   images(blocks: AsyncIterable<HostBlock> | Iterable<HostBlock>): AsyncGenerator<ResidentImage>;
   /** Real and imaginary parts that hit the rails on requantising, so far. Asking waits for the card. */
   saturated(): number;
-  /** What was taken as interference so far, where the plan looks for it. */
+  /** What was taken as interference so far, where the plan looks for it; of the block pushed last once the next is, or a flush. */
   readonly kurtosis: KurtosisTally | undefined;
   /** Since the start or the last reset, of images that were handed out. */
   readonly times: ResidentTimes;
   resetTimes(): void;
 }
 
-/** One image on its way: on the card, then in pinned memory. */
-interface Slot {
-  readonly onCard: DeviceMemory;
-  readonly onHost: PinnedMemory;
-  readonly extras: Readonly<Partial<Record<ResidentExtra, PinnedMemory>>>;
-  readonly landed: CudaEvent;
-}
 interface Flight {
   readonly slot: Slot;
   readonly index: number;
@@ -108,6 +96,9 @@ interface Flight {
   readonly laps: number;
   readonly blocks: number;
 }
+
+/** Before anything is made of a block. */
+const FRONT_STEPS: ReadonlySet<ResidentStep> = new Set(['upload', 'channelise', 'flag']);
 
 /** Compiles and allocates the whole chain on a card; close it afterwards. */
 export const prepareResidentChain = (plan: ResidentPlan, backend: CudaBackend): Promise<ResidentChain> =>
@@ -125,46 +116,74 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
   const computed = closers.keep(session.createEvent());
   const slots = Array.from({ length: IN_FLIGHT }, () => prepareSlot(plan, backend, closers));
   let blocks = 0;
+  /** That the image in the making ends with. */
+  let last: CudaSpectraBlock | undefined;
   let index = 0;
   let uploadedBytes = 0;
   const landed = { blocks: 0, images: 0, downloadedBytes: 0 };
   let state: 'ready' | 'running' | 'spoiled' | 'closed' = 'ready';
 
-  /** Queues a step of the road on the compute stream, between two events. */
-  async function queue(step: ResidentStep): Promise<void> {
-    const action = step === 'upload' || step === 'flag' || step === 'download' ? undefined : road.steps[step];
+  /** Queues something on the compute stream, between two events. */
+  async function timed(step: ResidentStep, action: () => Promise<void> | void): Promise<void> {
     const begun = clock.begin(compute);
-    if (step === 'channelise') front.make();
-    else if (step === 'flag') await flag();
-    else {
-      const to = slots[index % IN_FLIGHT].onCard.pointer;
-      await action?.({ block: front.block(), to, weightsTo: offsetBy(to, plan.imageBytes) });
-    }
+    await action();
     clock.end(step, begun, compute);
   }
 
-  /** What it takes must be known before it is counted: the host waits for the sums of this block. */
-  async function flag(): Promise<void> {
-    if (!flagger || !tally) return;
+  /** Queues a step of the road; what closes an image reads no block. */
+  async function queue(step: ResidentStep, block: CudaSpectraBlock): Promise<void> {
+    const action = step === 'upload' || step === 'flag' || step === 'download' ? undefined : road.steps[step];
+    if (!action) return;
+    const to = slots[index % IN_FLIGHT].onCard.pointer;
+    await timed(step, () => action({ block, to, weightsTo: offsetBy(to, plan.imageBytes) }));
+  }
+
+  /** A block on the card, and the number of its first spectrum. */
+  interface Arrived {
+    readonly block: CudaSpectraBlock;
+    readonly first: number;
+  }
+  /** The one that is being judged: what is made of it waits for the next. */
+  let judged: Arrived | undefined;
+  /** What was asked for meanwhile, from the next block on. */
+  const later: (() => Promise<void> | void)[] = [];
+
+  /** Up, through the filter, and its powers summed. */
+  async function feed(given: HostBlock): Promise<Arrived> {
+    uploadedBytes += await front.send(given, clock);
+    if (plan.input.kind === 'voltages') {
+      await timed('channelise', () => {
+        front.make();
+      });
+    }
     const block = front.block();
     const first = spectraSeen;
     spectraSeen += block.samples;
-    tally.add(await flagger.run(block), first);
+    if (flagger) {
+      await timed('flag', () => {
+        flagger.begin(block);
+      });
+    }
+    return { block, first };
   }
 
-  async function feed(block: HostBlock): Promise<void> {
-    for (const step of stepsOf(plan, blocks)) {
-      if (step === 'upload') uploadedBytes += await front.send(block, clock);
-      else await queue(step);
-    }
+  /** What is made of a block. What is taken of it must be known before it is counted. */
+  async function use({ block, first }: Arrived): Promise<void> {
+    if (flagger && tally)
+      await timed('flag', async () => {
+        tally.add(await flagger.finish(), first);
+      });
+    for (const step of stepsOf(plan, blocks)) if (!FRONT_STEPS.has(step)) await queue(step, block);
     blocks++;
+    last = block;
+    for (let change = later.shift(); change; change = later.shift()) await change();
   }
 
   async function finish(ofBlocks: number): Promise<Flight> {
     const slot = slots[index % IN_FLIGHT];
     for (const step of closingStepsOf(plan, index)) {
       if (step === 'download') send(slot);
-      else await queue(step);
+      else await queue(step, last ?? front.block());
     }
     return { slot, index: index++, samples: road.samples(), laps: clock.count, blocks: ofBlocks };
   }
@@ -247,19 +266,31 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
     }
   }
 
+  /** Makes what a block is for, and hands over the image that makes room for the one it may complete. */
+  async function complete(arrived: Arrived, give: Give): Promise<void> {
+    await use(arrived);
+    inHand++;
+    if (inHand < plan.blocksPerImage) return;
+    flying.push(await finish(inHand));
+    inHand = 0;
+    const first = flying.length === IN_FLIGHT ? flying.shift() : undefined;
+    if (first) await give(await land(first));
+  }
+
   const push = (block: HostBlock, give: Give): Promise<void> =>
     guarded(async () => {
-      await feed(block);
-      inHand++;
-      if (inHand < plan.blocksPerImage) return;
-      flying.push(await finish(inHand));
-      inHand = 0;
-      const first = flying.length === IN_FLIGHT ? flying.shift() : undefined;
-      if (first) await give(await land(first));
+      const before = judged;
+      const arrived = await feed(block);
+      judged = flagger ? arrived : undefined;
+      if (!flagger) await complete(arrived, give);
+      else if (before) await complete(before, give);
     });
 
   const flush = (give: Give): Promise<void> =>
     guarded(async () => {
+      const before = judged;
+      judged = undefined;
+      if (before) await complete(before, give);
       if (inHand > 0) flying.push(await finish(inHand));
       inHand = 0;
       for (let first = flying.shift(); first; first = flying.shift()) await give(await land(first));
@@ -295,17 +326,29 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
       .filter((part) => part !== undefined)
       .join('; '),
     setSky: async (components) => {
-      if (!road.calibrator) return refuse('resident chain', 'it solves no gains', 'give it a calibration');
-      await road.calibrator.setSky(components);
+      const { calibrator } = road;
+      if (!calibrator) return refuse('resident chain', 'it solves no gains', 'give it a calibration');
+      if (judged) later.push(() => calibrator.setSky(components));
+      else await calibrator.setSky(components);
     },
     setGains: (gains, solved) => {
-      if (!road.setGains || road.calibrator)
-        refuse(
+      const { setGains, calibrator } = road;
+      if (!setGains || calibrator)
+        return refuse(
           'resident chain',
           'it takes no gains from outside',
           'take the direct road without a calibration',
         );
-      road.setGains(gains, solved);
+      if (!judged) {
+        setGains(gains, solved);
+        return;
+      }
+      const { channels, stations, polarisations } = plan.image;
+      const kept = gainsCA(gains.slice(), channels, stations * polarisations);
+      const keptSolved = solved.slice();
+      later.push(() => {
+        setGains(kept, keptSolved);
+      });
     },
     push,
     flush,
@@ -326,36 +369,5 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
       for (const stream of Object.values(session.streams)) session.call('cuStreamSynchronize', stream.handle);
       await closers.close();
     },
-  };
-}
-
-const doubles = (memory: PinnedMemory): Float64Array =>
-  new Float64Array(memory.buffer, 0, memory.sizeBytes / 8);
-
-/** They lie behind the image; Re XY and Im XY weigh the same. */
-function weightsOf(
-  { image: { channels, products }, imageBytes }: ResidentPlan,
-  memory: PinnedMemory,
-): WeightsCP {
-  const weights = new Float64Array(memory.buffer, imageBytes, channels * products).slice();
-  if (products === 4) for (let at = 3; at < weights.length; at += 4) weights[at] = weights[at - 1];
-  return weightsCP(weights, channels, products);
-}
-
-function prepareSlot(plan: ResidentPlan, { session }: CudaBackend, closers: Closers): Slot {
-  const pin = (what: string, sizeBytes: number): PinnedMemory =>
-    closers.keep(session.allocatePinned(what, sizeBytes));
-  const { image, correlation, deliver } = plan;
-  const gainBytes = 16 * image.channels * image.stations * image.polarisations;
-  const visibilityBytes = 16 * image.channels * (correlation?.baselines ?? 0) * image.polarisations ** 2;
-  const slotBytes = plan.imageBytes + 8 * image.channels * image.products;
-  return {
-    onCard: closers.keep(session.allocate('an image', slotBytes)),
-    onHost: pin('an image', slotBytes),
-    extras: {
-      ...(deliver.includes('gains') ? { gains: pin('gains', gainBytes) } : {}),
-      ...(deliver.includes('visibilities') ? { visibilities: pin('visibilities', visibilityBytes) } : {}),
-    },
-    landed: closers.keep(session.createEvent()),
   };
 }

@@ -5,6 +5,7 @@ import { planCalibration } from '../../calibrate/index.js';
 import { planChannelise } from '../../channelise/index.js';
 import { randomStations, zenithAxes } from '../../image/cases.js';
 import { planImage } from '../../image/index.js';
+import { planKurtosis } from '../../kurtosis/index.js';
 import { prepareResidentChain } from './chain.js';
 import { planResident } from './plan.js';
 
@@ -38,4 +39,26 @@ it('a resident chain closes all it opened, also where it cannot be prepared', as
     const plan = planResident({ road, input, image, calibration, blocksPerImage: 1, deliver: ['gains'] });
     assert.ok((await assertClosesAll((backend) => prepareResidentChain(plan, backend))) > 50);
   }
+});
+
+it('a chain that judges interference closes all it opened, its second block of spectra too', async () => {
+  const kurtosis = planKurtosis({
+    type: 'ci8',
+    channels: 2,
+    inputs: 10,
+    polarisations: 2,
+    takes: 'stations',
+  });
+  const options = {
+    road: 'direct',
+    input: { kind: 'voltages', plan: channelise },
+    image,
+    blocksPerImage: 1,
+  } as const;
+  assert.equal(planResident(options).spectraBlocks, 1);
+  const plan = planResident({ ...options, kurtosis });
+  assert.equal(plan.spectraBlocks, 2);
+  // Blocks of 40 spectra are one window; three of them are kept.
+  assert.equal(plan.powerBytes, 3 * 2 * (10 * 17 + 9));
+  assert.ok((await assertClosesAll((backend) => prepareResidentChain(plan, backend))) > 50);
 });

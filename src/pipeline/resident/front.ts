@@ -10,7 +10,7 @@ import { refuse } from '../../core/errors.js';
 import type { SpectraGap } from '../../core/gaps.js';
 import type { RunDelays } from '../../delay/index.js';
 import type { ResidentClock } from './clock.js';
-import { IN_FLIGHT, type ResidentPlan } from './plan.js';
+import type { ResidentPlan } from './plan.js';
 
 /** Spectra as they arrive; from pinned memory (`backend.allocatePinned`) they go up without a copy on the host. */
 export interface HostSpectra {
@@ -54,8 +54,11 @@ async function voltageFront(
   const { session } = backend;
   const { upload, compute } = session.streams;
   const channeliser = closers.keep(await prepareCudaChanneliser(channelise, backend));
-  // Written and read on the compute stream alone: one is enough.
-  const spectra = closers.keep(backend.allocateSpectra(plan.spectra));
+  // Written and read on the compute stream alone: one is enough where nobody judges it meanwhile.
+  const ring = Array.from({ length: plan.spectraBlocks }, () =>
+    closers.keep(backend.allocateSpectra(plan.spectra)),
+  );
+  let made = 0;
   return {
     description: `channeliser: ${channeliser.description}`,
     send: async (given, clock) => {
@@ -69,11 +72,12 @@ async function voltageFront(
       return given.inputs * given.samples * voltageSizeBytes(given.type);
     },
     make: () => {
-      channeliser.make(spectra);
+      channeliser.make(ring[made++ % ring.length]);
     },
     block: () => {
-      spectra.reading(compute);
-      return spectra;
+      const latest = ring[(made - 1) % ring.length];
+      latest.reading(compute);
+      return latest;
     },
     saturated: () => channeliser.saturated,
   };
@@ -83,15 +87,17 @@ function spectraFront(plan: ResidentPlan, backend: CudaBackend, closers: Closers
   const { session } = backend;
   const { upload, compute } = session.streams;
   const { type, channels, inputs } = plan.spectra;
-  const ring = Array.from({ length: IN_FLIGHT }, () => closers.keep(backend.allocateSpectra(plan.spectra)));
+  const ring = Array.from({ length: plan.spectraBlocks }, () =>
+    closers.keep(backend.allocateSpectra(plan.spectra)),
+  );
   let sent = 0;
-  const latest = (): CudaSpectraBlock => ring[(sent - 1) % IN_FLIGHT];
+  const latest = (): CudaSpectraBlock => ring[(sent - 1) % ring.length];
   return {
     description: 'spectra as they come',
     send: async (given, clock) => {
       if ('voltages' in given)
         return refuse('resident chain', 'voltages came where spectra go', 'plan for voltages');
-      const block = ring[sent++ % IN_FLIGHT];
+      const block = ring[sent++ % ring.length];
       block.writing(upload);
       const begun = clock.begin(upload);
       const arrived = block.write(given.spectra, given.samples, given.gaps);

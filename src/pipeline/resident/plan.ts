@@ -6,6 +6,9 @@
  *   compute   ▓▓▓▓▓ n    channelise ─┬─► correlate ─► (calibrate) ─► image               visibilities
  *   download  ▒ n−1                  └─► (correlate ─► calibrate) ─► direct image ─► finish    direct
  *
+ * Where interference is looked for, block n + 1 is channelised and its powers summed while the host judges block n, of which
+ * all the rest is made afterwards: one block later than otherwise.
+ *
  * An image is made of one block or several. Gains are solved from an image's own data before it is made: on the direct
  * road, which needs them first, from its first block.
  */
@@ -18,6 +21,7 @@ import type { Vector3 } from '../../core/vector.js';
 import { planCorrelation, type CorrelatePlan } from '../../correlate/index.js';
 import type { ImagePlan } from '../../image/index.js';
 import type { KurtosisPlan } from '../../kurtosis/index.js';
+import { flaggerBytes } from '../../kurtosis/on-card.js';
 import type { CardPixels } from '../../image/on-card.js';
 import type { KernelName, RoadName } from './road-names.js';
 
@@ -58,6 +62,8 @@ export interface ResidentPlan {
   readonly input: ResidentInput;
   readonly image: ImagePlan;
   readonly spectra: SpectraShape;
+  /** Blocks of spectra on the card at once. */
+  readonly spectraBlocks: number;
   readonly blocksPerImage: number;
   readonly flaggedInputs: Uint8Array;
   readonly calibration: ResidentCalibration | undefined;
@@ -68,10 +74,14 @@ export interface ResidentPlan {
   readonly kurtosis: KurtosisPlan | undefined;
   /** Bytes of one image of all channels and products. */
   readonly imageBytes: number;
+  /** Of sums of powers, where interference is looked for. */
+  readonly powerBytes: number;
 }
 
 /** Blocks and images at once: being downloaded, being computed, being uploaded. */
 export const IN_FLIGHT = 3;
+/** Channelised on the card: one is written and read there in turn; two where one is judged while the next is filtered. */
+const CHANNELISED_BLOCKS = { plain: 1, judged: 2 } as const;
 
 export type ResidentStep = 'upload' | KernelName | 'flag' | 'download';
 
@@ -121,6 +131,7 @@ export function planResident(options: ResidentOptions): ResidentPlan {
     input,
     image,
     spectra,
+    spectraBlocks: input.kind === 'spectra' ? IN_FLIGHT : CHANNELISED_BLOCKS[kurtosis ? 'judged' : 'plain'],
     blocksPerImage: wholeNumber(WHERE, 'blocks in an image', options.blocksPerImage, 1, 2 ** 20),
     flaggedInputs,
     calibration,
@@ -130,6 +141,7 @@ export function planResident(options: ResidentOptions): ResidentPlan {
     deliver,
     pixels,
     kurtosis,
+    powerBytes: kurtosis ? flaggerBytes(kurtosis, spectra) : 0,
     imageBytes: (pixels === 'f64' ? 8 : 4) * channels * image.products * image.pixels ** 2,
   };
 }
@@ -160,7 +172,10 @@ type Shape = Pick<ResidentPlan, 'road' | 'blocksPerImage'> & {
 export const solvesIn = ({ calibration }: Pick<Shape, 'calibration'>, image: number): boolean =>
   calibration !== undefined && image % calibration.everyImages === 0;
 
-/** What block `block` goes through, in order, before anything of the image it may complete. */
+/**
+ * What block `block` goes through, in order, before anything of the image it may complete. Where it is judged by the host, what
+ * follows is queued only behind the next block's `flag`: the card sums that one's powers meanwhile.
+ */
 export function stepsOf(plan: Shape, block: number): readonly ResidentStep[] {
   const { road, blocksPerImage } = plan;
   const isFirst = block % blocksPerImage === 0;

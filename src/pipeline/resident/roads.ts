@@ -31,7 +31,7 @@ export interface ResidentRoad {
   samples(): number;
   readonly calibrator: ResidentCalibrator | undefined;
   /** Gains for all images from now on, where none are solved on the card; the direct road alone takes them. */
-  setGains?(gains: GainsCA, solved: Uint8Array): void;
+  readonly setGains?: (gains: GainsCA, solved: Uint8Array) => void;
   /** visibilities : [c][b][p_i][p_j] complex float64 of the image that was finished last. */
   readonly visibilities: DeviceMemory | undefined;
   readonly description: string;

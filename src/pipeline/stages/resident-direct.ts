@@ -38,10 +38,10 @@ const MOST_OF_FREE = 0.9;
 /** What the chain keeps on the card, at the most. */
 function residentBytes(plan: ResidentPlan, channelise: ChannelisePlan): number {
   const { channels, inputs, capacity } = plan.spectra;
-  const spectraBytes = channels * inputs * capacity * 8;
+  const spectraBytes = plan.spectraBlocks * channels * inputs * capacity * 8;
   const voltageBytes =
     2 * inputs * (channelise.blockSamples + channelise.taps * channelise.samplesPerSpectrum) * 8;
-  return GRID_BYTES + 4 * plan.imageBytes + spectraBytes + voltageBytes;
+  return GRID_BYTES + 4 * plan.imageBytes + spectraBytes + plan.powerBytes + voltageBytes;
 }
 
 /** Whether a card has room for all of it at once; elsewhere the stages are run one after the other. */

@@ -4,7 +4,8 @@ import { baselineCount, spectraSizeBytes } from '../../../core/axes.js';
 import { refuse } from '../../../core/errors.js';
 import { formatBytes } from '../../../core/units.js';
 import type { ImagePlan } from '../../../image/index.js';
-import { windowEdges, type KurtosisPlan } from '../../../kurtosis/index.js';
+import type { KurtosisPlan } from '../../../kurtosis/index.js';
+import { flaggerBytes } from '../../../kurtosis/on-card.js';
 import type { RingPlan } from '../../../receive/index.js';
 import { CELL_BLOCKS, shapeOf, SPECTRA_BLOCKS } from '../../../receive/on-card.js';
 import { IN_FLIGHT } from '../plan.js';
@@ -49,10 +50,7 @@ export function liveCardParts(plan: LiveCardPlan): CardPart[] {
     { what: 'packets', bytes: CELL_BLOCKS * cellBytes },
     { what: 'spectra', bytes: SPECTRA_BLOCKS * spectraBytes },
   ];
-  if (plan.kurtosis) {
-    const windows = Math.max(0, windowEdges(plan.kurtosis, capacity).length - 1);
-    parts.push({ what: 'powers of windows', bytes: windows * rows * (2 * DOUBLE + 1) });
-  }
+  if (plan.kurtosis) parts.push({ what: 'powers of windows', bytes: flaggerBytes(plan.kurtosis, shape) });
   if (correlates(plan)) {
     parts.push({
       what: 'sums and counts of baselines',

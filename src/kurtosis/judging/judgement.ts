@@ -1,0 +1,79 @@
+/** What was decided of a block: lists of the few cells that offend, made anew for each block and so the caller's for good. */
+
+interface Cells {
+  readonly channels: number;
+  readonly inputs: number;
+}
+
+interface Decided {
+  /** Windows are [edges[w], edges[w + 1]). */
+  readonly edges: Int32Array;
+  /** Places in [w][c][a], ascending, of inputs' windows whose samples are taken. */
+  readonly taken: Int32Array;
+  /** The same of those that offend, kept ones too, whoever is taken with them not. */
+  readonly offending: Int32Array;
+  /**
+   * codes : [n] of those that offend: 1 where an input's own kurtosis lies above its limits, 2 below; 4 more of a pair of windows,
+   * 8 more of inputs or windows together.
+   */
+  readonly codes: Uint8Array;
+  /** present : [w][c][a], spectra that came; undefined where all did. */
+  readonly present: Uint32Array | undefined;
+  /** Windows in which most inputs and channels would have gone at once. */
+  readonly everywhere: readonly number[];
+  /** Places in [w][c], ascending, where more than half of the stations offended. */
+  readonly common: Int32Array;
+  /** Inputs' windows that were too short, too weak or silent, and so not judged. */
+  readonly unjudged: number;
+}
+
+export class Judgement implements Decided {
+  readonly edges: Int32Array;
+  readonly taken: Int32Array;
+  readonly offending: Int32Array;
+  readonly codes: Uint8Array;
+  readonly present: Uint32Array | undefined;
+  readonly everywhere: readonly number[];
+  readonly common: Int32Array;
+  readonly unjudged: number;
+  readonly #cells: number;
+  #mask: Uint8Array | undefined;
+
+  constructor({ channels, inputs }: Cells, decided: Decided) {
+    this.edges = decided.edges;
+    this.taken = decided.taken;
+    this.offending = decided.offending;
+    this.codes = decided.codes;
+    this.present = decided.present;
+    this.everywhere = decided.everywhere;
+    this.common = decided.common;
+    this.unjudged = decided.unjudged;
+    this.#cells = (decided.edges.length - 1) * channels * inputs;
+  }
+
+  /** Of a block too short to be judged. */
+  static nothing(plan: Cells, edges: Int32Array): Judgement {
+    const none = new Int32Array(0);
+    return new Judgement(plan, {
+      ...{ edges, taken: none, offending: none, codes: new Uint8Array(0), present: undefined },
+      ...{ everywhere: [], common: none, unjudged: plan.channels * plan.inputs },
+    });
+  }
+
+  /** mask : [w][c][a], 1 where an input's samples are taken; made when first asked for. */
+  get mask(): Uint8Array {
+    if (!this.#mask) {
+      const mask = new Uint8Array(this.#cells);
+      for (const at of this.taken) mask[at] = 1;
+      this.#mask = mask;
+    }
+    return this.#mask;
+  }
+
+  /** offenders : [w][c][a], the codes, 0 of who does not offend; made whenever asked for. */
+  get offenders(): Uint8Array {
+    const offenders = new Uint8Array(this.#cells);
+    for (const [n, at] of this.offending.entries()) offenders[at] = this.codes[n];
+    return offenders;
+  }
+}
