@@ -66,7 +66,7 @@ class FullNewton : protected FullShared {
         amending = true;
         late = single < LATE_TOGETHER;
       }
-      const double left = std::max(std::min(MOST_LEFT, std::max(single, LEFT_OF_RATE * rate)),
+      const double left = std::max(std::min(MOST_LEFT, std::max(3 * single, LEFT_OF_RATE * rate)),
                                    std::max(LEAST_LEFT, 0.1 * batch.tolerance / single));
       at.iteration += stepTogether(batch, solve, thread, amending, left, batch.most - at.iteration);
       at.change = changeNow();

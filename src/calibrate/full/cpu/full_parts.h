@@ -35,6 +35,12 @@ struct Part {
   Vector (*rows)[PANEL_ROWS];
 };
 
+/** Asks for a general model's numbers of eight vectors of columns later: what processors guess ends at each page. */
+CORELLA_INLINE void askAhead(const float *from) {
+#pragma GCC unroll 16
+  for (int64_t n = 0; n < 16 * COLUMNS; n += 16) __builtin_prefetch(from + 8 * 16 * COLUMNS + n);
+}
+
 /** Rows' sums of four planes in registers, over all columns of a part; `use` adds one vector of columns. */
 template <int ROWS, Side SIDE, class Real, class Vector, class Use>
 CORELLA_INLINE void eachColumn(const Part<Real, Vector> &part, int64_t plane, int64_t row, const Use &use) {
@@ -272,6 +278,7 @@ CORELLA_INLINE void addTwoGeneralPowers(const Part<Real, Vector> &part, int64_t 
   for (int64_t v = part.first; v < part.end; v++) {
     const float *from = part.panel + place.power(row, v - part.first) * COLUMNS;
     Real *const to = part.sums.first + v * COLUMNS + part.lane;
+    askAhead(from);
     const Real *const in = part.in.first + v * COLUMNS + part.lane;
 #pragma GCC unroll 4
     for (int b = 0; b < 4; b++) {
