@@ -21,9 +21,14 @@ constexpr int64_t SHARED_STATIONS = 128;
 /** From here on a core is solved first; whole vectors of any machine. Of 12 stations none in two hundred end elsewhere. */
 constexpr int64_t CORE_FROM = 48;
 constexpr int64_t coreOf(int64_t stations) { return stations < SHARED_STATIONS ? 16 : 32; }
-/** A core is solved to this, or given up after so many iterations; where its gains may be wrong by more, it is no help. */
-constexpr double CORE_TOLERANCE = 1e-2, MOST_CORE_ERROR = 0.3;
+/** A core is solved to this, or given up after so many iterations. */
+constexpr double CORE_TOLERANCE = 1e-2;
 constexpr int64_t MOST_CORE = 60;
+/** Where noise leaves its gains more uncertain it is no beginning; all gains more than that, and steps together are slow. */
+constexpr double MOST_CORE_ERROR = 0.3, MOST_ERROR = 0.1;
+
+/** What became of it: nothing to solve; noise; a beginning; one from which steps together lead on. */
+enum class Core { empty, noisy, rough, good };
 
 /** One solve and the team of threads at work on it. */
 class FullSolve : FullNewton {
@@ -39,29 +44,22 @@ class FullSolve : FullNewton {
   void run(const FullBatch &batch, int64_t solve, int thread) {
     load(batch, solve, thread);
     Progress at;
-    if (batch.tolerance < 0 || !core) {
-      if (threads == 1 && batch.tolerance >= 0 && form != GENERAL && stations >= IN_TURN_STATIONS)
-        runInTurn(batch, solve, at);
-      else
-        runAtOnce(batch, solve, thread, 0, at);
-    } else {
-      if (!beginWithCore(batch, solve, thread)) runAtOnce(batch, solve, thread, TOGETHER_BELOW, at);
-      if (!at.ended) runTogether(batch, solve, thread, at);
-      if (!at.ended) runAtOnce(batch, solve, thread, 0, at);
-    }
+    const Core begun = batch.tolerance < 0 || !core ? Core::noisy : beginWithCore(batch, solve, thread);
+    if (begun == Core::empty) runAtOnce(batch, solve, thread, TOGETHER_BELOW, at);
+    if (!at.ended && (begun == Core::empty || begun == Core::good)) runTogether(batch, solve, thread, at);
+    if (!at.ended && threads == 1 && batch.tolerance >= 0 && form != GENERAL && stations >= IN_TURN_STATIONS)
+      runInTurn(batch, solve, at);
+    if (!at.ended) runAtOnce(batch, solve, thread, 0, at);
     finish(batch, solve, thread, at);
   }
 
  private:
-  /**
-   * The first stations by themselves, and from them the others: a hundredth of the pairs brings all gains to a few per cent. False
-   * where it does not, with the gains as they were.
-   */
-  bool beginWithCore(const FullBatch &batch, int64_t solve, int thread) {
+  /** The first stations by themselves, and from them the others: a hundredth of the pairs brings all gains to a few per cent. */
+  Core beginWithCore(const FullBatch &batch, int64_t solve, int thread) {
     const int64_t columns = core->stations;
-    if (thread == 0) coreKnown = solveCore(batch, solve);
+    if (thread == 0) coreFound = solveCore(batch, solve);
     barrier.wait();
-    if (!coreKnown) return false;
+    if (coreFound == Core::empty || coreFound == Core::noisy) return coreFound;
     const int64_t begin = firstStation(thread), end = firstStation(thread + 1);
     for (int64_t s = begin; s < std::min(end, columns); s++)
       for (int64_t n = 0; n < GAIN_PLANES; n++)
@@ -78,11 +76,11 @@ class FullSolve : FullNewton {
     copyNext(thread);
     keepDistance(thread);
     barrier.wait();
-    return true;
+    return coreFound;
   }
 
-  /** Into coreGains; whether they are any good. */
-  bool solveCore(const FullBatch &batch, int64_t solve) {
+  /** Into coreGains. */
+  Core solveCore(const FullBatch &batch, int64_t solve) {
     const int64_t first = solve * rowStart(stations), columns = core->stations;
     std::copy_n(batch.gains + GAIN_PLANES * solve * stations, GAIN_PLANES * columns, coreGains.data());
     int32_t passes;
@@ -104,9 +102,13 @@ class FullSolve : FullNewton {
     try {
       core->runAsCore(part);
     } catch (const std::bad_alloc &) {
-      return false;  // the others wait
+      return Core::empty;  // the others wait
     }
-    return change < part.tolerance && core->errorOfGains() < MOST_CORE_ERROR;
+    const double error = core->errorOfGains();
+    if (std::isnan(error)) return Core::empty;
+    if (!(change < part.tolerance && error < MOST_CORE_ERROR)) return Core::noisy;
+    const double ofAll = error * std::sqrt(static_cast<double>(columns) / static_cast<double>(stations));
+    return ofAll < MOST_ERROR ? Core::good : Core::rough;
   }
 
   void runAsCore(const FullBatch &batch) {
@@ -117,7 +119,7 @@ class FullSolve : FullNewton {
     finish(batch, 0, 0, at);
   }
 
-  /** Of gains that are solved: what noise, and what the model misses, make of them, over their size. */
+  /** Of gains that are solved: what noise, and what the model misses, make of them, over their size; not a number of none. */
   double errorOfGains() const {
     double inverse = 0, size = 0;
     for (int64_t s = 0; s < stations; s++) {
@@ -261,7 +263,7 @@ class FullSolve : FullNewton {
   /** For many stations: a solve of the first few, and their gains. */
   std::unique_ptr<FullSolve> core;
   std::vector<double> coreGains;
-  bool coreKnown = false;
+  Core coreFound = Core::empty;
 };
 
 using FullCalibrator = Calibrator<FullSolve, FullKernels, SHARED_STATIONS>;
