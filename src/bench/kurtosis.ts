@@ -67,7 +67,8 @@ async function prepare(size: Size, backend: HostBackend, closers: Closers): Prom
   for (let n = 0; n < voltages.length; n++)
     voltages[n] = n < SEEDED ? 20 * random.gaussian() : voltages[n - SEEDED];
   const block = { type: 'ci8', inputs: INPUTS, samples, voltages, gaps: [], start: instant(0) } as const;
-  const out = closers.keep(backend.allocateSpectra(plan.output));
+  const out = closers.keep(backend.allocateSpectra({ ...plan.output, powers: true }));
+  const alone = closers.keep(backend.allocateSpectra(plan.output));
   const channeliser = closers.keep(await prepareChanneliser(plan, backend));
   const judging = planKurtosis({
     type: outputType,
@@ -99,7 +100,7 @@ async function prepare(size: Size, backend: HostBackend, closers: Closers): Prom
     peer: {
       name: `the channeliser alone, on ${threadsOf(backend)} thread${threadsOf(backend) === 1 ? '' : 's'}`,
       run: async () => {
-        await channeliser.run(block, out);
+        await channeliser.run(block, alone);
         return INPUTS * samples;
       },
     },

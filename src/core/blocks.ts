@@ -48,6 +48,8 @@ export interface SpectraShape {
   readonly inputs: number;
   /** The most spectra the block can hold. */
   readonly capacity: number;
+  /** Room for sums of powers too, which `cpu`'s channeliser makes on its way for a flagger behind it. Others need none. */
+  readonly powers?: boolean;
 }
 
 /**

@@ -78,7 +78,10 @@ export async function channeliseToFile(
       recording.blocks(plan.blockSamples),
       chain(
         inOrder(
-          await prepareChannelise({ backend, plan, source: recording, clock: oneIntegration }),
+          await prepareChannelise({
+            ...{ backend, plan, source: recording, clock: oneIntegration },
+            powers: kurtosis !== undefined && finer === undefined,
+          }),
           ...([backend, plan.output, finer] as const),
         ),
         await flagging(

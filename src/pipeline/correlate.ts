@@ -46,7 +46,7 @@ export function prepareVoltageCorrelation(
   plan: ChannelisePlan,
   settings: CorrelationSettings,
 ): Promise<Stage<VoltageBlock, Integration>> {
-  const { backend, flaggedInputs, delays, finer } = settings;
+  const { backend, flaggedInputs, delays, finer, kurtosis } = settings;
   const spectra = spectraBehind(plan.output, finer);
   const grid = spectrumGrid(source, plan);
   const clock = integrationClock(settings, grid);
@@ -56,6 +56,7 @@ export function prepareVoltageCorrelation(
       prepareChannelise({
         ...{ backend, plan, source, clock },
         ...(delays && { delays: delaysOfPlan(delays, source, plan) }),
+        powers: kurtosis !== undefined && finer === undefined,
       }),
       prepareCorrelate({
         backend,

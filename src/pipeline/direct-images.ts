@@ -80,6 +80,7 @@ export async function imagesDirectly(
       source: recording,
       clock: integrationClock(clockSettings, grid),
       ...(delays && { delays: delaysOfPlan(delays, recording, plan) }),
+      powers: road.kurtosis !== undefined,
     }),
     await flagging(
       {

@@ -151,6 +151,7 @@ async function prepareDirect(
   const channelise = await prepareChannelise({
     ...{ backend, plan, source, clock: oneIntegration },
     ...(delays && { delays }),
+    powers: kurtosis !== undefined,
   });
   const image = prepareDirectImage({ ...imaging, backend, grid: spectrumGrid(source, plan) });
   return chain(

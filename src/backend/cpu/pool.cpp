@@ -44,7 +44,12 @@ void Pool::runErased(int64_t newCount, Erased newCall, void *newBody, Sharing ne
   std::unique_lock<std::mutex> lock(guard);
   current = run;
   round++;
-  wake.notify_all();
+  // No more than have something to do: waking one costs as much as a small piece of work.
+  if (newCount < threads()) {
+    for (int64_t n = 0; n < newCount; n++) wake.notify_one();
+  } else {
+    wake.notify_all();
+  }
   finished.wait(lock, [&] { return run->done == run->count; });
   if (run->thrown) std::rethrow_exception(run->thrown);
 }

@@ -27,8 +27,16 @@ export interface CpuSpectraBlock extends SpectraBlock {
   readonly memory: NativeMemory;
   /** Rows given to write that hold what no spectrum may; flagged inputs may have some. */
   readonly offences: readonly SpectraOffence[];
+  /** Room for sums of powers (spectra_powers.h), where it was asked for. */
+  readonly powersRoom: NativeMemory | undefined;
+  /** The same while they are those of what the block holds: until anything else is written there. */
+  readonly powers: NativeMemory | undefined;
   /** For a kernel that writes in place: says how many spectra, which of them are missing, and what is no number. */
-  fill(samples: number, gaps: readonly SpectraGap[], offences?: readonly SpectraOffence[]): void;
+  fill(
+    samples: number,
+    gaps: readonly SpectraGap[],
+    more?: { readonly offences?: readonly SpectraOffence[]; readonly hasPowers?: boolean },
+  ): void;
   /** For a kernel that zeroed more of what the block holds. */
   addGaps(more: readonly SpectraGap[]): void;
 }
@@ -56,20 +64,27 @@ export function spectraAllocator(context: NativeContext): (shape: SpectraShape) 
   return (shape) => {
     const { type, channels, inputs, capacity } = shape;
     const memory = context.allocate(spectraSizeOf(shape));
+    const powersRoom = shape.powers ? context.allocate(powersSizeOf(shape)) : undefined;
     const sizes = [typeNumbers[type], channels, inputs, capacity] as const;
     const anyBroken = new Int32Array(1);
     let samples = 0;
     let gaps: readonly SpectraGap[] = [];
     let offences: readonly SpectraOffence[] = [];
-    const fill: CpuSpectraBlock['fill'] = (newSamples, newGaps, newOffences = []) => {
+    let powers: NativeMemory | undefined;
+    const fill: CpuSpectraBlock['fill'] = (newSamples, newGaps, more = {}) => {
       samples = wholeNumber('spectra block', 'samples', newSamples, 0, capacity);
       gaps = newGaps;
-      offences = newOffences;
+      offences = more.offences ?? [];
+      powers = more.hasPowers ? powersRoom : undefined;
     };
     return {
       home: 'cpu',
       shape,
       memory,
+      powersRoom,
+      get powers() {
+        return powers;
+      },
       get samples() {
         return samples;
       },
@@ -82,6 +97,7 @@ export function spectraAllocator(context: NativeContext): (shape: SpectraShape) 
       fill,
       addGaps: (more) => {
         gaps = [...gaps, ...more];
+        powers = undefined;
       },
       write: async (spectra, newSamples, newGaps = []) => {
         fill(newSamples, newGaps);
@@ -94,7 +110,10 @@ export function spectraAllocator(context: NativeContext): (shape: SpectraShape) 
         await read(...sizes, samples, memory.address, canonical);
         return canonical;
       },
-      close: () => memory.close(),
+      close: async () => {
+        await memory.close();
+        await powersRoom?.close();
+      },
     };
   };
 }
@@ -104,6 +123,10 @@ export function spectraSizeOf({ type, channels, inputs, capacity }: SpectraShape
   const rows = channels * Math.ceil(inputs / 16) * 16;
   return type === 'cf32' ? rows * capacity * 8 : rows * Math.ceil(capacity / 64) * 64 * 2;
 }
+
+/** PowersLayout of spectra_powers.h: cells of 4 channels × 16 inputs × 16 spectra, two words each. */
+const powersSizeOf = ({ channels, inputs, capacity }: SpectraShape): number =>
+  Math.ceil(inputs / 16) * Math.ceil(channels / 4) * (4 * Math.ceil(capacity / 64) + 1) * 512;
 
 function findOffences(spectra: SpectraCAT, shape: SpectraShape, samples: number): SpectraOffence[] {
   const { type, channels, inputs } = shape;

@@ -33,7 +33,7 @@ struct Pairs {
 // R = V / count, M = sum of the sources, w = count; all 0 where a pair takes no part. A block makes 16 x 16 pairs.
 // Grid: (TILES (TILES + 1) / 2, channels of the group).
 extern "C" __global__ void __launch_bounds__(THREADS) fillPairs(const __grid_constant__ Pairs to) {
-  constexpr int KINDS = 4;  // of Bits
+  constexpr int KINDS = 4;                                   // of Bits
   __shared__ double2 rows[TILE][TILE], columns[TILE][TILE];  // [q][station]
   __shared__ uint16_t rowBits[POLARISATIONS][KINDS][TILE];
   int64_t ti, tj;

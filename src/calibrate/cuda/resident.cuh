@@ -16,7 +16,6 @@ struct __align__(8) Bits {
   uint16_t used, modelled, signals, own;
 };
 // Why a station is left out (LeftOutReason).
-constexpr uint8_t KEPT = 0, FLAGGED = 1, NO_BASELINES = 2, NO_MODEL = 3, NO_SIGNAL = 4, APART = 5,
-                  OPEN = 6;
+constexpr uint8_t KEPT = 0, FLAGGED = 1, NO_BASELINES = 2, NO_MODEL = 3, NO_SIGNAL = 4, APART = 5, OPEN = 6;
 // What is wrong with a pair: the lowest 4 b + fault of a solve is kept, all ones where nothing is.
 constexpr uint64_t BAD_COUNT = 0, BAD_VISIBILITY = 1, BAD_MODEL = 2, NO_FAULT = ~0ull;

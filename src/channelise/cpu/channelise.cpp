@@ -3,6 +3,7 @@
 #include <atomic>
 #include <memory>
 
+#include "backend/cpu/spectra_powers.h"
 #include "channelise/cpu/channelise_sharing.h"
 #include "channelise/cpu/channelise_tables.h"
 
@@ -12,6 +13,11 @@ namespace {
 using Memory = std::unique_ptr<void, void (*)(void *)>;
 
 int64_t roundUp(int64_t value, int64_t step) { return (value + step - 1) / step * step; }
+
+/** Fewer units than this for each thread, and each is made in parts: one late thread holds up less. */
+constexpr int64_t LEAST_UNITS = 4;
+constexpr int64_t PARTS = 4;
+constexpr int64_t PART_INPUTS = TILE_INPUTS / PARTS;
 
 struct Gap {
   int64_t firstInput, endInput, firstSpectrum, endSpectrum;
@@ -32,7 +38,13 @@ class Channeliser {
     const double *turns;
     char *block;
     SpectraLayout layout;
+    uint32_t *powers;  // as in spectra_powers.h; null where nobody wants them
   };
+  /** Whether a step of so many spectra makes powers too: sixteen spectra are one thread's, and there must be enough for all. */
+  bool makesPowers(Context &context, int64_t spectra) const {
+    if (shape.output != SpectraType::cf32 && !kernel.sumsIntegers) return false;
+    return kernel.lanes == POWER_SPECTRA || groupsOf(spectra) >= LEAST_UNITS * context.pool.threads();
+  }
   /** Returns how many parts passed the rails. */
   int64_t run(Context &context, const Step &step);
   bool allFinite(Context &context, const float *voltages, int64_t samples) const;
@@ -46,6 +58,11 @@ class Channeliser {
   }
   void appendToHistory(const Step &step, int64_t input);
   void keepHistory(const Step &step, int64_t input);
+  /** Sixteen spectra of an input block each; integers end with whole tiles: zeros follow the last sample. */
+  int64_t groupsOf(int64_t spectra) const {
+    const int64_t whole = shape.output == SpectraType::cf32 ? POWER_SPECTRA : TILE_SAMPLES;
+    return roundUp(spectra, whole) / POWER_SPECTRA * ((shape.inputs + TILE_INPUTS - 1) / TILE_INPUTS);
+  }
   float *workOf(int worker) const {
     return reinterpret_cast<float *>(static_cast<char *>(scratch.get()) + worker * scratchBytes);
   }
@@ -60,6 +77,7 @@ class Channeliser {
   void findRows(const Step &step, int64_t input, int64_t first, const char **rows) const;
   int64_t transformInput(const Step &step, const Unit &unit, int64_t slot, int worker, char *stages);
   void makeUnit(const Step &step, int64_t number, int worker);
+  void makeGroup(const Step &step, int64_t number, int64_t units, int worker);
   void makePart(const Step &step, int64_t number, int64_t part, int worker);
   Unit unitOf(const Step &step, int64_t number) const;
   void carryAway(const Step &step, const Unit &unit, const char *stages) const;
@@ -78,11 +96,6 @@ class Channeliser {
   SharedUnits shared;
   std::atomic<int64_t> passed{0};
 };
-
-/** Fewer units than this for each thread, and each is made in parts: one late thread holds up less. */
-constexpr int64_t LEAST_UNITS = 4;
-constexpr int64_t PARTS = 4;
-constexpr int64_t PART_INPUTS = TILE_INPUTS / PARTS;
 
 Channeliser::Channeliser(Context &context, const ChanneliseShape &wanted, const void *taps, const double *factors,
                          int64_t factorCount)
@@ -173,8 +186,10 @@ Channeliser::Unit Channeliser::unitOf(const Step &step, int64_t number) const {
 }
 
 void Channeliser::carryAway(const Step &step, const Unit &unit, const char *stages) const {
+  const int64_t inputBlock = unit.firstInput / TILE_INPUTS;
   kernel.turn(job, stages, static_cast<int32_t>(unit.inputs), step.layout,
-              step.block + unit.firstInput / TILE_INPUTS * step.layout.inputBlockBytes(), unit.first, step.spectra);
+              step.block + inputBlock * step.layout.inputBlockBytes(), unit.first, step.spectra,
+              step.powers ? step.powers + inputBlock * PowersLayout(step.layout).inputBlockWords() : nullptr);
 }
 
 void Channeliser::makeUnit(const Step &step, int64_t number, int worker) {
@@ -184,6 +199,14 @@ void Channeliser::makeUnit(const Step &step, int64_t number, int worker) {
   for (int64_t slot = 0; slot < unit.inputs; slot++) here += transformInput(step, unit, slot, worker, stages);
   passed += here;
   carryAway(step, unit, stages);
+}
+
+/** As many units as sixteen spectra of an input block are, one after the other: their powers are added up. */
+void Channeliser::makeGroup(const Step &step, int64_t number, int64_t units, int worker) {
+  const int64_t inputBlocks = step.layout.inputBlocks(), perGroup = POWER_SPECTRA / kernel.lanes;
+  const int64_t first = number / inputBlocks * perGroup * inputBlocks + number % inputBlocks;
+  for (int64_t n = 0; n < perGroup && first + n * inputBlocks < units; n++)
+    makeUnit(step, first + n * inputBlocks, worker);
 }
 
 /** Some inputs of a unit. */
@@ -210,9 +233,10 @@ int64_t Channeliser::run(Context &context, const Step &step) {
   if (step.spectra > 0 && (shape.tracked() || step.waiting % samplesPerSpectrum != 0)) {
     context.pool.run(shape.inputs, [&](int64_t input, int) { appendToHistory(step, input); });
   }
-  const bool together = units < LEAST_UNITS * context.pool.threads();
+  const bool grouped = step.powers != nullptr && kernel.lanes < POWER_SPECTRA;
+  const bool together = !grouped && units < LEAST_UNITS * context.pool.threads();
   if (together) shared.begin(units, PARTS);
-  const int64_t made = together ? units * PARTS : units;
+  const int64_t made = together ? units * PARTS : grouped ? groupsOf(step.spectra) : units;
   passed = 0;
   // One run for all: what the next block begins with is kept elsewhere than what this one reads.
   context.pool.run(made + inputBlocks, [&](int64_t index, int worker) {
@@ -221,6 +245,8 @@ int64_t Channeliser::run(Context &context, const Step &step) {
       for (int64_t input = first; input < end; input++) keepHistory(step, input);
     } else if (together) {
       makePart(step, index / PARTS, index % PARTS, worker);
+    } else if (grouped) {
+      makeGroup(step, index, units, worker);
     } else {
       makeUnit(step, index, worker);
     }
@@ -272,10 +298,12 @@ CORELLA_EXPORT int32_t corella_channeliser_open(char *error, void *context, int3
 // voltages : [a][t]; gaps : [gap][first input, end input, first spectrum, end spectrum]; block as in spectra.h.
 // shifts : [a] and turns : [a][4], where delays were planned; else they are not looked at.
 // `waiting` samples are in the history; *finite becomes 0, and nothing is done, where a float is not.
+// powers as in spectra_powers.h, or null; *powersMade becomes 0 where they were not made after all.
 CORELLA_EXPORT int32_t corella_channeliser_run(char *error, void *context, void *channeliser, const void *voltages,
                                                int64_t samples, int64_t waiting, int64_t spectra, const int64_t *gaps,
                                                int64_t gapCount, const int32_t *shifts, const double *turns,
-                                               void *block, int64_t capacity, int64_t *passed, int32_t *finite) {
+                                               void *block, int64_t capacity, void *powers, int64_t *passed,
+                                               int32_t *finite, int32_t *powersMade) {
   return withContext(error, context, [&](Context &open) {
     auto &engine = *static_cast<Channeliser *>(channeliser);
     const ChanneliseShape &shape = engine.shape;
@@ -289,6 +317,7 @@ CORELLA_EXPORT int32_t corella_channeliser_run(char *error, void *context, void 
     require(spectra == std::max<int64_t>(0, whole - shape.taps + 1), "these samples do not make so many spectra");
     require(spectra <= capacity, "more spectra than the block holds");
     *passed = 0;
+    *powersMade = powers != nullptr && engine.makesPowers(open, spectra);
     *finite = shape.scalar != Scalar::f32 || engine.allFinite(open, static_cast<const float *>(voltages), samples);
     if (*finite == 0) return;
     const Channeliser::Step step{static_cast<const char *>(voltages),
@@ -300,7 +329,8 @@ CORELLA_EXPORT int32_t corella_channeliser_run(char *error, void *context, void 
                                  shape.tracked() ? shifts : nullptr,
                                  shape.tracked() ? turns : nullptr,
                                  static_cast<char *>(block),
-                                 {shape.output, shape.channels, shape.inputs, capacity}};
+                                 {shape.output, shape.channels, shape.inputs, capacity},
+                                 *powersMade ? static_cast<uint32_t *>(powers) : nullptr};
     *passed = engine.run(open, step);
   });
 }

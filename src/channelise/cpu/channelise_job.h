@@ -104,6 +104,8 @@ struct ChanneliseRows {
 
 struct ChanneliseKernel {
   int32_t lanes;
+  /** Whether a turn sums powers of integers; of floats it does. */
+  bool sumsIntegers;
   /** Bytes of a line's table of 16-bit taps, and how they are laid out there: tap : [τ][scalar of the line]; or null. */
   int64_t (*byteTableBytes)(int32_t taps, bool real);
   void (*layOutByteTable)(const int16_t *tap, int32_t taps, bool real, void *table);
@@ -113,10 +115,11 @@ struct ChanneliseKernel {
   int64_t (*transform)(const ChanneliseJob &job, const ChanneliseRows &rows);
   /**
    * Corner turn: from the stages of up to sixteen inputs to one input block, LANES samples from `first` on, of which
-   * `samples` exist. With no inputs it writes zeros.
+   * `samples` exist. With no inputs it writes zeros. Their powers are added to the input block's cells (spectra_powers.h),
+   * or written there first, unless that is null; whoever makes the first LANES of sixteen samples makes the others next.
    */
   void (*turn)(const ChanneliseJob &job, const char *stages, int32_t inputs, const SpectraLayout &layout, char *block,
-               int64_t first, int64_t samples);
+               int64_t first, int64_t samples, uint32_t *powers);
 };
 
 CORELLA_DECLARE_BYTES(const ChanneliseKernel, channeliseKernel)

@@ -3,6 +3,7 @@
 #if defined(__ARM_FEATURE_DOTPROD)
 #include "channelise/cpu/channelise_dots.h"
 #endif
+#include "channelise/cpu/channelise_corner.h"
 #include "channelise/cpu/channelise_filter.h"
 #include "channelise/cpu/channelise_last.h"
 
@@ -62,18 +63,22 @@ int32_t scalarOf(bool bytes, int32_t vector, int32_t lane) {
 }
 
 void turnStages(const ChanneliseJob &job, const char *stages, int32_t inputs, const SpectraLayout &layout, char *block,
-                int64_t first, int64_t samples) {
-  const auto turn = layout.sizeBytes() > PAST_CACHES_BYTES ? turnPlaces<true> : turnPlaces<false>;
-  turn(job, stages, inputs, layout, block, first, samples);
+                int64_t first, int64_t samples, uint32_t *powers) {
+  const bool past = layout.sizeBytes() > PAST_CACHES_BYTES;
+  const auto turn = powers ? past ? turnPlaces<true, true> : turnPlaces<false, true>
+                    : past ? turnPlaces<true, false>
+                           : turnPlaces<false, false>;
+  turn(job, stages, inputs, layout, block, first, samples, {powers, PowersLayout(layout), first});
 }
 
 }  // namespace
 
 #if defined(__ARM_FEATURE_DOTPROD)
-extern const ChanneliseKernel channeliseKernel = {LANES,    DotFilter::tableBytes, DotFilter::layOut,
-                                                  scalarOf, transformRows,         turnStages};
+extern const ChanneliseKernel channeliseKernel = {
+    LANES, SUMS_INTEGERS, DotFilter::tableBytes, DotFilter::layOut, scalarOf, transformRows, turnStages};
 #else
-extern const ChanneliseKernel channeliseKernel = {LANES, nullptr, nullptr, scalarOf, transformRows, turnStages};
+extern const ChanneliseKernel channeliseKernel = {LANES,    SUMS_INTEGERS, nullptr,   nullptr,
+                                                  scalarOf, transformRows, turnStages};
 #endif
 
 }  // namespace CORELLA_LEVEL

@@ -28,8 +28,10 @@ type Run = NativeCall<
     turns: Float64Array,
     block: bigint,
     capacity: number,
+    powers: bigint,
     passed: BigInt64Array,
     finite: Int32Array,
+    powersMade: Int32Array,
   ]
 >;
 
@@ -51,11 +53,13 @@ export function prepareCpuChanneliser(plan: ChannelisePlan, { native }: CpuBacke
     'channelise',
     'int32_t corella_channeliser_run(char *error, void *context, void *channeliser, const void *voltages, ' +
       'int64_t samples, int64_t waiting, int64_t spectra, const int64_t *gaps, int64_t gapCount, ' +
-      'const int32_t *shifts, const double *turns, void *block, int64_t capacity, int64_t *passed, int32_t *finite)',
+      'const int32_t *shifts, const double *turns, void *block, int64_t capacity, void *powers, int64_t *passed, ' +
+      'int32_t *finite, int32_t *powersMade)',
   );
   const stream = openStream(plan);
   const passed = new BigInt64Array(1);
   const finite = new Int32Array(1);
+  const powersMade = new Int32Array(1);
   let saturated = 0;
   return {
     plan,
@@ -75,11 +79,13 @@ export function prepareCpuChanneliser(plan: ChannelisePlan, { native }: CpuBacke
         delays?.turns ?? noTurns,
         block.memory.address,
         block.shape.capacity,
+        block.powersRoom?.address ?? 0n,
         passed,
         finite,
+        powersMade,
       );
       if (finite[0] === 0) checkFinite(voltages);
-      block.fill(step.spectra, step.gaps);
+      block.fill(step.spectra, step.gaps, { hasPowers: powersMade[0] === 1 });
       saturated += Number(passed[0]);
       stream.advance(voltages, step);
     },

@@ -3,11 +3,13 @@ import { describe, it } from 'node:test';
 import { openCpu } from '../../backend/cpu/cpu.js';
 import { levelsUpTo } from '../../backend/cpu/levels.js';
 import { loadNative } from '../../backend/cpu/library.js';
+import { writePowers } from '../../backend/cpu/powers.testing.js';
 import { allocateSpectra } from '../../core/axes.js';
 import { randomStream } from '../../core/random.js';
 import { kurtosisCases } from '../cases.js';
 import { Judge } from '../judge.js';
-import { planKurtosis, windowEdges } from '../plan.js';
+import { Judgement } from '../judging/judgement.js';
+import { planKurtosis, windowEdges, type KurtosisPlan } from '../plan.js';
 import { noisySpectra } from '../samples.testing.js';
 import { allocateScreened, screen } from '../screen.js';
 import { cpuPowers } from './prepare.js';
@@ -76,4 +78,68 @@ describe('cpu flagger', { skip: 'what' in library ? library.what : false }, () =
       }
       await cpu.close();
     });
+
+  for (const type of ['ci8', 'ci4', 'cf32'] as const)
+    it(`${type}: sums from powers beside the block are those of the block itself, and screened alike`, async () => {
+      const shape = { type, channels: 7, inputs: 38, polarisations: 2 } as const;
+      const random = randomStream(13, type);
+      for (const isa of levelsUpTo('best' in library ? library.best : 'portable'))
+        for (const threads of [1, 3])
+          for (const spectraPerWindow of [24, 60, 256]) {
+            const plan = planKurtosis({ ...shape, spectraPerWindow });
+            const cpu = await openCpu({ isa, threads });
+            const judge = new Judge(plan);
+            const engines = [cpuPowers(plan, cpu), cpuPowers(plan, cpu)];
+            for (const samples of [512, 403, 61, 25]) {
+              const spectra = noisySpectra({ ...shape, samples }, random, (c, a) => ({
+                // A dead input, weak and loud ones, and of floats some that float32 cannot square.
+                noise: a === 5 ? 0 : type === 'cf32' && c === 3 ? 1e-14 * (a + 1) : 0.02 + 0.2 * a,
+                carrier: c === 4 && a > 30 ? 0.5 : 0,
+              }));
+              const plain = cpu.allocateSpectra({ ...shape, capacity: samples + 3 });
+              const beside = cpu.allocateSpectra({ ...shape, capacity: samples + 3, powers: true });
+              await plain.write(spectra, samples);
+              await beside.write(spectra, samples);
+              await writePowers(beside);
+              const edges = windowEdges(plan, samples);
+              const fencing = judge.fencing(edges);
+              const wanted = await engines[0].sums(plain, edges, fencing);
+              const made = await engines[1].sums(beside, edges, fencing);
+              const length = (edges.length - 1) * shape.channels * shape.inputs * 2;
+              if (type === 'cf32') {
+                for (let n = 0; n < length; n++)
+                  assert.ok(Math.abs(made.sums[n] - wanted.sums[n]) <= 2e-6 * wanted.sums[n], `sum ${n}`);
+              } else {
+                assert.deepEqual(made.sums.subarray(0, length), wanted.sums.subarray(0, length));
+                assert.deepEqual(made.screened, wanted.screened);
+              }
+              // What is zeroed leaves the powers behind: an input alone, two neighbours, two in different tiles, and a last one.
+              const cells = length / 2;
+              const taken = Int32Array.of(39, 41, 42, 53, 54, cells - 1);
+              for (const [n, block] of [plain, beside].entries())
+                await engines[n].take(block, judgementOf(plan, edges, taken), []);
+              for (const at of taken) {
+                const w = Math.floor(at / shape.inputs / shape.channels);
+                const row = (at % (shape.inputs * shape.channels)) * samples;
+                const width = type === 'ci4' ? 1 : 2;
+                spectra.fill(0, (row + edges[w]) * width, (row + edges[w + 1]) * width);
+              }
+              assert.deepEqual(await plain.read(), spectra);
+              assert.equal(beside.powers, undefined);
+              const again = await engines[1].sums(beside, edges, undefined);
+              assert.deepEqual([...again.sums.subarray(78, 80)], [0, 0]);
+              assert.deepEqual(await beside.read(), await plain.read());
+              await plain.close();
+              await beside.close();
+            }
+            await cpu.close();
+          }
+    });
 });
+
+/** Only what a backend looks at. */
+const judgementOf = (plan: KurtosisPlan, edges: Int32Array, taken: Int32Array): Judgement =>
+  new Judgement(plan, {
+    ...{ edges, taken, offending: new Int32Array(0), codes: new Uint8Array(0), presence: undefined },
+    ...{ everywhere: [], common: new Int32Array(0), unjudged: 0 },
+  });

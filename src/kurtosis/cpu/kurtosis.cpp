@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "backend/cpu/context.h"
+#include "backend/cpu/spectra_powers.h"
 #include "kurtosis/cpu/kurtosis_kernel.h"
 #include "kurtosis/cpu/kurtosis_screen.h"
 
@@ -23,83 +24,159 @@ void check(const SpectraLayout &layout, const Windows &windows) {
   require(windows.edges[windows.count] <= layout.capacity, "a window lies beyond the block");
 }
 
-void sumWindow(const KurtosisKernel &kernel, SpectraType type, const char *at, int64_t first, int64_t end,
-               double *sums) {
-  switch (type) {
+/** A block, and the powers that lie beside it (spectra_powers.h), or null. */
+struct Source {
+  const SpectraLayout &layout;
+  const char *block;
+  const uint32_t *powers;
+};
+
+/** Up to four channels of an input block. */
+struct Rows {
+  int64_t firstChannel, channels, inputBlock;
+};
+
+constexpr int64_t SUMS = 2 * TILE_INPUTS;
+
+/** One channel, from the block itself. */
+void sumSpectra(const KurtosisKernel &kernel, const Source &source, const Rows &rows, int64_t c, int64_t first,
+                int64_t end, double *sums) {
+  const SpectraLayout &layout = source.layout;
+  const char *at =
+      source.block + (rows.firstChannel + c) * layout.channelBytes() + rows.inputBlock * layout.inputBlockBytes();
+  switch (layout.type) {
     case SpectraType::cf32: return kernel.sumFloats(reinterpret_cast<const float *>(at), first, end, sums);
     case SpectraType::ci4: return kernel.sumNibbles(reinterpret_cast<const int8_t *>(at), first, end, sums);
     case SpectraType::ci8: return kernel.sumIntegers(reinterpret_cast<const int8_t *>(at), first, end, sums);
   }
 }
 
-void sumPowers(Context &context, const SpectraLayout &layout, const char *block, const Windows &windows,
-               const Screen &screen, double *sums) {
+/** Whole groups of sixteen spectra from their powers, and what windows cut off at either end from the block. */
+void sumGroups(const KurtosisKernel &kernel, const Source &source, const Rows &rows, int64_t first, int64_t end,
+               bool isLast, double *sums) {
+  const PowersLayout powers(source.layout);
+  const int64_t firstGroup = (first + POWER_SPECTRA - 1) / POWER_SPECTRA;
+  // Behind the block's last spectrum there are zeros.
+  const int64_t endGroup = isLast ? (end + POWER_SPECTRA - 1) / POWER_SPECTRA : end / POWER_SPECTRA;
+  const int64_t groups = endGroup - firstGroup;
+  if (groups < 1) {
+    for (int64_t c = 0; c < rows.channels; c++) sumSpectra(kernel, source, rows, c, first, end, sums + c * SUMS);
+    return;
+  }
+  const uint32_t *cells = source.powers + rows.inputBlock * powers.inputBlockWords() +
+                          rows.firstChannel / POWER_CHANNELS * powers.quadWords() + firstGroup * POWER_CELL_WORDS;
+  const bool isFloat = source.layout.type == SpectraType::cf32;
+  if (isFloat)
+    kernel.sumFloatGroups(reinterpret_cast<const float *>(cells), groups, rows.channels, sums);
+  else
+    kernel.sumIntegerGroups(cells, groups, rows.channels, sums);
+  for (int64_t c = 0; c < rows.channels; c++) {
+    const auto add = [&](int64_t from, int64_t to) {
+      if (from >= to) return;
+      double more[SUMS];
+      sumSpectra(kernel, source, rows, c, from, to, more);
+      for (int64_t n = 0; n < SUMS; n++) sums[c * SUMS + n] += more[n];
+    };
+    add(first, firstGroup * POWER_SPECTRA);
+    add(endGroup * POWER_SPECTRA, end);
+    if (isFloat && !kernel.isWithin(sums + c * SUMS, end - first))
+      sumSpectra(kernel, source, rows, c, first, end, sums + c * SUMS);
+  }
+}
+
+void sumPowers(Context &context, const Source &source, const Windows &windows, const Screen &screen, double *sums) {
   const KurtosisKernel &kernel = CORELLA_PICK_BYTES(context.level, kurtosisKernel);
+  const SpectraLayout &layout = source.layout;
   const int64_t inputBlocks = layout.inputBlocks();
-  context.pool.run(layout.channels * inputBlocks, [&](int64_t item, int) {
-    const int64_t channel = item / inputBlocks, group = item % inputBlocks, firstInput = group * TILE_INPUTS;
-    const char *at = block + item * layout.inputBlockBytes();
-    const int64_t inputs = std::min(TILE_INPUTS, layout.inputs - firstInput);
+  const int64_t atOnce = source.powers ? POWER_CHANNELS : 1;
+  const int64_t quads = (layout.channels + atOnce - 1) / atOnce;
+  context.pool.run(quads * inputBlocks, [&](int64_t item, int) {
+    const int64_t group = item % inputBlocks, firstChannel = item / inputBlocks * atOnce;
+    const Rows rows{firstChannel, std::min(atOnce, layout.channels - firstChannel), group};
+    const int64_t firstInput = group * TILE_INPUTS, inputs = std::min(TILE_INPUTS, layout.inputs - firstInput);
     // Of a window, and of the one before it.
-    double made[2][2 * TILE_INPUTS];
-    uint8_t marks[2][TILE_INPUTS];
+    double made[2][POWER_CHANNELS][SUMS];
+    uint8_t marks[2][POWER_CHANNELS][TILE_INPUTS];
     const uint8_t *flags = screen.flaggedInputs + firstInput;
-    const auto keepMarks = [&](int64_t w) {
-      const int64_t row = w * layout.channels + channel;
-      std::memcpy(screen.marks + row * layout.inputs + firstInput, marks[w % 2], static_cast<size_t>(inputs));
-      screen.groupMarks[row * inputBlocks + group] = allOf(marks[w % 2], inputs);
+    const auto keepMarks = [&](int64_t w, int64_t c) {
+      const int64_t row = w * layout.channels + firstChannel + c;
+      std::memcpy(screen.marks + row * layout.inputs + firstInput, marks[w % 2][c], static_cast<size_t>(inputs));
+      screen.groupMarks[row * inputBlocks + group] = allOf(marks[w % 2][c], inputs);
     };
     for (int64_t w = 0; w < windows.count; w++) {
-      double *here = made[w % 2];
-      sumWindow(kernel, layout.type, at, windows.edges[w], windows.edges[w + 1], here);
-      const int64_t row = w * layout.channels + channel;
-      std::memcpy(sums + 2 * (row * layout.inputs + firstInput), here,
-                  static_cast<size_t>(2 * inputs) * sizeof(double));
-      if (screen.heads == nullptr) continue;
-      const int64_t shape = channel < screen.realChannels ? 2 : 0;
-      screenWindow(screen, screen.heads[screen.places[4 * w + shape]], here, flags, inputs, marks[w % 2],
-                   screen.totals + row * inputBlocks + group);
-      if (w > 0) {
-        const Fence &pair = screen.heads[screen.places[4 * (w - 1) + shape + 1]];
-        screenPair(screen, pair, made[(w - 1) % 2], here, flags, inputs, marks[(w - 1) % 2]);
-        keepMarks(w - 1);
+      if (source.powers)
+        sumGroups(kernel, source, rows, windows.edges[w], windows.edges[w + 1], w + 1 == windows.count, made[w % 2][0]);
+      else
+        sumSpectra(kernel, source, rows, 0, windows.edges[w], windows.edges[w + 1], made[w % 2][0]);
+      for (int64_t c = 0; c < rows.channels; c++) {
+        const int64_t channel = firstChannel + c, row = w * layout.channels + channel;
+        const double *here = made[w % 2][c], *before = made[(w + 1) % 2][c];
+        std::memcpy(sums + 2 * (row * layout.inputs + firstInput), here,
+                    static_cast<size_t>(2 * inputs) * sizeof(double));
+        if (screen.heads == nullptr) continue;
+        const int64_t shape = channel < screen.realChannels ? 2 : 0;
+        screenWindow(screen, screen.heads[screen.places[4 * w + shape]], here, flags, inputs, marks[w % 2][c],
+                     screen.totals + row * inputBlocks + group);
+        if (w > 0) {
+          const Fence &pair = screen.heads[screen.places[4 * (w - 1) + shape + 1]];
+          screenPair(screen, pair, before, here, flags, inputs, marks[(w + 1) % 2][c]);
+          keepMarks(w - 1, c);
+        }
       }
     }
-    if (screen.heads != nullptr) keepMarks(windows.count - 1);
+    for (int64_t c = 0; screen.heads != nullptr && c < rows.channels; c++) keepMarks(windows.count - 1, c);
   });
 }
 
-void zeroIntegers(char *tiles, int64_t input, int64_t first, int64_t end) {
-  for (int64_t t = first; t < end; t += 4) {
-    char *line = tiles + t / TILE_SAMPLES * TILE_BYTES + withinPlane(input, t % TILE_SAMPLES);
-    std::memset(line, 0, 4);
-    std::memset(line + PLANE_BYTES, 0, 4);
+/** Inputs of one channel's block of sixteen that follow on each other, over a window. */
+struct Box {
+  int64_t input, inputs, first, end;
+};
+
+void zeroIntegers(char *tiles, const Box &box) {
+  const size_t bytes = static_cast<size_t>(4 * box.inputs);
+  for (int64_t t = box.first; t < box.end; t += 4) {
+    char *line = tiles + t / TILE_SAMPLES * TILE_BYTES + withinPlane(box.input, t % TILE_SAMPLES);
+    if (bytes == 4) {
+      // Most are taken alone.
+      std::memset(line, 0, 4);
+      std::memset(line + PLANE_BYTES, 0, 4);
+    } else {
+      std::memset(line, 0, bytes);
+      std::memset(line + PLANE_BYTES, 0, bytes);
+    }
   }
 }
 
-void zeroFloats(float *vectors, int64_t input, int64_t first, int64_t end) {
-  for (int64_t t = first; t < end; t++) {
-    vectors[t * FLOATS_PER_SAMPLE + input] = 0;
-    vectors[t * FLOATS_PER_SAMPLE + TILE_INPUTS + input] = 0;
+void zeroFloats(float *vectors, const Box &box) {
+  const size_t bytes = static_cast<size_t>(4 * box.inputs);
+  for (int64_t t = box.first; t < box.end; t++) {
+    std::memset(vectors + t * FLOATS_PER_SAMPLE + box.input, 0, bytes);
+    std::memset(vectors + t * FLOATS_PER_SAMPLE + TILE_INPUTS + box.input, 0, bytes);
   }
 }
 
-void zeroTaken(Context &context, const SpectraLayout &layout, char *block, const Windows &windows,
-               const uint8_t *mask) {
-  const int64_t inputBlocks = layout.inputBlocks();
-  context.pool.run(layout.channels * inputBlocks, [&](int64_t item, int) {
-    const int64_t channel = item / inputBlocks, firstInput = item % inputBlocks * TILE_INPUTS;
-    char *at = block + item * layout.inputBlockBytes();
-    const int64_t inputs = std::min(TILE_INPUTS, layout.inputs - firstInput);
-    for (int64_t w = 0; w < windows.count; w++) {
-      const uint8_t *row = mask + (w * layout.channels + channel) * layout.inputs + firstInput;
-      for (int64_t input = 0; input < inputs; input++) {
-        if (row[input] == 0) continue;
-        if (layout.type == SpectraType::cf32)
-          zeroFloats(reinterpret_cast<float *>(at), input, windows.edges[w], windows.edges[w + 1]);
-        else
-          zeroIntegers(at, input, windows.edges[w], windows.edges[w + 1]);
-      }
+/** Cells that a thread zeroes at a time: some ten microseconds. */
+constexpr int64_t CELLS_AT_ONCE = 8;
+
+/** taken : cells [w][c][a], in their order. */
+void zeroTaken(Context &context, const SpectraLayout &layout, char *block, const Windows &windows, const int32_t *taken,
+               int64_t count) {
+  context.pool.run((count + CELLS_AT_ONCE - 1) / CELLS_AT_ONCE, [&](int64_t item, int) {
+    const int64_t last = std::min(count, (item + 1) * CELLS_AT_ONCE);
+    for (int64_t n = item * CELLS_AT_ONCE; n < last;) {
+      const int64_t row = taken[n] / layout.inputs, input = taken[n] % layout.inputs;
+      const int64_t most = std::min(layout.inputs, input / TILE_INPUTS * TILE_INPUTS + TILE_INPUTS) - input;
+      int64_t inputs = 1;
+      while (inputs < most && n + inputs < last && taken[n + inputs] == taken[n] + inputs) inputs++;
+      n += inputs;
+      const int64_t window = row / layout.channels, channel = row % layout.channels;
+      char *at = block + channel * layout.channelBytes() + input / TILE_INPUTS * layout.inputBlockBytes();
+      const Box box{input % TILE_INPUTS, inputs, windows.edges[window], windows.edges[window + 1]};
+      if (layout.type == SpectraType::cf32)
+        zeroFloats(reinterpret_cast<float *>(at), box);
+      else
+        zeroIntegers(at, box);
     }
   });
 }
@@ -109,13 +186,15 @@ void zeroTaken(Context &context, const SpectraLayout &layout, char *block, const
 
 using namespace corella;
 
-// block as in spectra.h; edges : [w + 1]; sums : [w][c][a][S1, S2]. The rest as in kurtosis_screen.h, and nothing of it is
+// block as in spectra.h; powers of the same as in spectra_powers.h, or null; edges : [w + 1], the last the block's own end
+// where there are powers; sums : [w][c][a][S1, S2]. The rest as in kurtosis_screen.h, and nothing of it is
 // read or written where there are no fences.
 CORELLA_EXPORT int32_t corella_kurtosis_sums(char *error, void *context, int32_t type, int64_t channels, int64_t inputs,
-                                             int64_t capacity, const void *block, const int32_t *edges, int64_t windows,
-                                             double *sums, int64_t fences, const double *heads, const double *tables,
-                                             const int32_t *places, int64_t realChannels, const uint8_t *flaggedInputs,
-                                             uint8_t *marks, uint8_t *groupMarks, double *totals) {
+                                             int64_t capacity, const void *block, const void *powers,
+                                             const int32_t *edges, int64_t windows, double *sums, int64_t fences,
+                                             const double *heads, const double *tables, const int32_t *places,
+                                             int64_t realChannels, const uint8_t *flaggedInputs, uint8_t *marks,
+                                             uint8_t *groupMarks, double *totals) {
   return withContext(error, context, [&](Context &open) {
     const SpectraLayout layout{static_cast<SpectraType>(type), channels, inputs, capacity};
     check(layout, {edges, windows});
@@ -125,17 +204,20 @@ CORELLA_EXPORT int32_t corella_kurtosis_sums(char *error, void *context, int32_t
     const Screen screen{
         all,   reinterpret_cast<const FenceEntry *>(tables), places, flaggedInputs, realChannels, marks, groupMarks,
         totals};
-    sumPowers(open, layout, static_cast<const char *>(block), {edges, windows}, screen, sums);
+    const Source source{layout, static_cast<const char *>(block), static_cast<const uint32_t *>(powers)};
+    sumPowers(open, source, {edges, windows}, screen, sums);
   });
 }
 
-// mask : [w][c][a], 1 where an input's samples become zeros.
+// taken : cells [w][c][a] whose samples become zeros, in their order.
 CORELLA_EXPORT int32_t corella_kurtosis_zero(char *error, void *context, int32_t type, int64_t channels, int64_t inputs,
                                              int64_t capacity, void *block, const int32_t *edges, int64_t windows,
-                                             const uint8_t *mask) {
+                                             const int32_t *taken, int64_t count) {
   return withContext(error, context, [&](Context &open) {
     const SpectraLayout layout{static_cast<SpectraType>(type), channels, inputs, capacity};
     check(layout, {edges, windows});
-    zeroTaken(open, layout, static_cast<char *>(block), {edges, windows}, mask);
+    for (int64_t n = 0; n < count; n++)
+      require(taken[n] >= 0 && taken[n] < windows * channels * inputs, "what was taken lies beyond the windows");
+    zeroTaken(open, layout, static_cast<char *>(block), {edges, windows}, taken, count);
   });
 }

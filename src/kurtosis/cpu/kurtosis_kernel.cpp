@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backend/cpu/vector.h"
+#include "kurtosis/cpu/kurtosis_groups.h"
 #include "kurtosis/cpu/kurtosis_lines.h"
 
 #if defined(__aarch64__)
@@ -219,6 +220,16 @@ constexpr int64_t SPECTRA_AT_ONCE = 16;
 /** Of the mean power: within it no square is lost to float32's range but those that add nothing. */
 constexpr double LEAST_MEAN = 1e-12, MOST_MEAN = 1e12;
 
+/** Silence is silence; what is neither within nor silent, not a number too, is summed again. */
+bool isWithin(const double *sums, int64_t spectra) {
+  bool all = true;
+  for (int64_t input = 0; input < TILE_INPUTS; input++) {
+    const double mean = sums[2 * input] / static_cast<double>(spectra);
+    all = all && (mean == 0 || (mean > LEAST_MEAN && mean < MOST_MEAN));
+  }
+  return all;
+}
+
 void sumFloats(const float *vectors, int64_t first, int64_t end, double *sums) {
   constexpr int VECTORS = TILE_INPUTS / LANES<float>;
   double s1[TILE_INPUTS] = {}, s2[TILE_INPUTS] = {};
@@ -242,21 +253,17 @@ void sumFloats(const float *vectors, int64_t first, int64_t end, double *sums) {
       s2[input] += q[input];
     }
   }
-  bool isWithin = true;
-  const double spectra = static_cast<double>(end - first);
   for (int64_t input = 0; input < TILE_INPUTS; input++) {
-    const double mean = s1[input] / spectra;
-    // Silence is silence; what is neither within nor silent, not a number too, is summed again.
-    isWithin = isWithin && (mean == 0 || (mean > LEAST_MEAN && mean < MOST_MEAN));
     sums[2 * input] = s1[input];
     sums[2 * input + 1] = s2[input];
   }
-  if (!isWithin) sumWideFloats(vectors, first, end, sums);
+  if (!isWithin(sums, end - first)) sumWideFloats(vectors, first, end, sums);
 }
 
 }  // namespace
 
-extern const KurtosisKernel kurtosisKernel = {sumIntegers, sumNibbles, sumFloats};
+extern const KurtosisKernel kurtosisKernel = {sumIntegers,      sumNibbles,     sumFloats,
+                                              sumIntegerGroups, sumFloatGroups, isWithin};
 
 }  // namespace CORELLA_LEVEL
 }  // namespace corella

@@ -12,6 +12,14 @@ struct KurtosisKernel {
   void (*sumNibbles)(const int8_t *tiles, int64_t first, int64_t end, double *sums);
   /** To a millionth; powers below 1e-38, whose float32 is 0, count as silence. */
   void (*sumFloats)(const float *vectors, int64_t first, int64_t end, double *sums);
+  /**
+   * The same of up to four channels, from sums over sixteen spectra (spectra_powers.h) that follow on each other.
+   * sums : [channel][sixteen inputs][S1, S2]
+   */
+  void (*sumIntegerGroups)(const uint32_t *cells, int64_t groups, int64_t channels, double *sums);
+  void (*sumFloatGroups)(const float *cells, int64_t groups, int64_t channels, double *sums);
+  /** Whether float32 held all powers of floats that have these sums; if not, they have to be summed one by one. */
+  bool (*isWithin)(const double *sums, int64_t spectra);
 };
 
 CORELLA_DECLARE_BYTES(const KurtosisKernel, kurtosisKernel)

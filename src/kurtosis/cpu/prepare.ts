@@ -1,4 +1,4 @@
-/** Sums of powers in C++ (kurtosis.cpp), over the block where it lies. */
+/** Sums of powers in C++ (kurtosis.cpp), over the block where it lies, or from those that lie beside it already. */
 import type { NativeCall } from '../../backend/cpu/context.js';
 import type { CpuBackend } from '../../backend/cpu/cpu.js';
 import { cpuSpectra, spectraTypeNumber } from '../../backend/cpu/spectra.js';
@@ -15,6 +15,7 @@ type Sums = NativeCall<
     inputs: number,
     capacity: number,
     block: bigint,
+    powers: bigint,
     edges: Int32Array,
     windows: number,
     sums: Float64Array,
@@ -38,7 +39,8 @@ type Zero = NativeCall<
     block: bigint,
     edges: Int32Array,
     windows: number,
-    mask: Uint8Array,
+    taken: Int32Array,
+    count: number,
   ]
 >;
 
@@ -54,14 +56,14 @@ export function cpuPowers(plan: KurtosisPlan, { native }: CpuBackend): PowerEngi
   const sum: Sums = native.bind(
     'kurtosis',
     'int32_t corella_kurtosis_sums(char *error, void *context, int32_t type, int64_t channels, int64_t inputs, ' +
-      'int64_t capacity, const void *block, const int32_t *edges, int64_t windows, double *sums, int64_t fences, ' +
-      'const double *heads, const double *tables, const int32_t *places, int64_t realChannels, ' +
+      'int64_t capacity, const void *block, const void *powers, const int32_t *edges, int64_t windows, ' +
+      'double *sums, int64_t fences, const double *heads, const double *tables, const int32_t *places, int64_t realChannels, ' +
       'const uint8_t *flaggedInputs, uint8_t *marks, uint8_t *groupMarks, double *totals)',
   );
   const zero: Zero = native.bind(
     'kurtosis',
     'int32_t corella_kurtosis_zero(char *error, void *context, int32_t type, int64_t channels, int64_t inputs, ' +
-      'int64_t capacity, void *block, const int32_t *edges, int64_t windows, const uint8_t *mask)',
+      'int64_t capacity, void *block, const int32_t *edges, int64_t windows, const int32_t *taken, int64_t count)',
   );
   const { realChannels, flaggedInputs } = plan;
   let sums = new Float64Array(0);
@@ -84,6 +86,8 @@ export function cpuPowers(plan: KurtosisPlan, { native }: CpuBackend): PowerEngi
           inputs,
           block.shape.capacity,
           block.memory.address,
+          // Those that the channeliser made on its way, where there are any; they reach to the block's end.
+          (edges[windows] === block.samples ? block.powers?.address : undefined) ?? 0n,
           edges,
           windows,
           sums,
@@ -93,11 +97,11 @@ export function cpuPowers(plan: KurtosisPlan, { native }: CpuBackend): PowerEngi
       );
       return { sums, screened: fencing === NO_FENCES ? undefined : screened };
     },
-    take: async (given, { edges, mask }, gaps) => {
+    take: async (given, { edges, taken }, gaps) => {
       const block = cpuSpectra('kurtosis', given);
       await zero(
         ...([type, channels, inputs, block.shape.capacity] as const),
-        ...([block.memory.address, edges, edges.length - 1, mask] as const),
+        ...([block.memory.address, edges, edges.length - 1, taken, taken.length] as const),
       );
       block.addGaps(gaps);
     },

@@ -83,7 +83,10 @@ export async function runSession(
   const shape = { ...plan.output, polarisations: source.polarisations };
   const stage = await preparing(async (closers) => {
     const channelise = closers.keep(
-      await prepareChannelise({ backend: settings.backend, plan, source, clock: cuts }),
+      await prepareChannelise({
+        ...{ backend: settings.backend, plan, source, clock: cuts },
+        powers: settings.kurtosis !== undefined,
+      }),
     );
     const products = await prepareProducts(shape, grid, files, settings, sinks);
     return chain(

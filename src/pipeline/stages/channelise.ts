@@ -24,6 +24,8 @@ export interface ChanneliseSettings {
   readonly firstSpectrum?: number;
   /** Where the plan has `mostDelaySamples`; spectra are cut where they change, too. */
   readonly delays?: SpectrumDelays;
+  /** A flagger comes next: powers are summed on the way, where the backend can. */
+  readonly powers?: boolean;
 }
 
 /** Where a plan's spectra of a source lie in time. */
@@ -43,12 +45,12 @@ async function makeStage(
   settings: ChanneliseSettings,
   closers: Closers,
 ): Promise<Stage<VoltageBlock, TimedSpectra>> {
-  const { backend, plan, source, clock, delays, firstSpectrum = 0 } = settings;
+  const { backend, plan, source, clock, delays, firstSpectrum = 0, powers = false } = settings;
   const { samplesPerSpectrum: perSpectrum, taps, mostDelaySamples: most = 0 } = plan;
   const { sampleRateHz } = source;
   const grid = spectrumGrid(source, plan);
   const channeliser = closers.keep(await prepareChanneliser(plan, backend));
-  const spectra = closers.keep(backend.allocateSpectra(plan.output));
+  const spectra = closers.keep(backend.allocateSpectra({ ...plan.output, powers }));
   const account = emptyAccount();
   const slicer = new BlockSlicer(sampleRateHz);
   /** Of the source's first sample on; what the next block should begin with. */

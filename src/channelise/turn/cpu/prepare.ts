@@ -46,7 +46,7 @@ export function cpuTurner(plan: TurningPlan, { native }: CpuBackend): Turner {
         );
       }
       // Whole numbers are good floats whatever they were; what was no number is none now.
-      out.fill(block.samples, block.gaps, plan.type === 'cf32' ? block.offences : []);
+      out.fill(block.samples, block.gaps, { offences: plan.type === 'cf32' ? block.offences : [] });
     },
     close: nothingToClose,
   };

@@ -1,0 +1,96 @@
+// Sums of powers of what the corner turn has in its registers (spectra_powers.h).
+#pragma once
+#include "backend/cpu/spectra_powers.h"
+#include "channelise/cpu/channelise_lanes.h"
+
+namespace corella {
+namespace CORELLA_LEVEL {
+namespace {
+
+/** Where the cells of an input block begin; nowhere if nobody wants them. */
+struct PowerCells {
+  uint32_t *cells;
+  PowersLayout layout;
+  int64_t first;  // spectrum of the block
+
+  /** [S1, S2][a mod 16] of a channel. */
+  CORELLA_INLINE uint32_t *of(int64_t channel) const {
+    return cells + channel / POWER_CHANNELS * layout.quadWords() + first / POWER_SPECTRA * POWER_CELL_WORDS +
+           channel % POWER_CHANNELS * POWER_WORDS;
+  }
+  /** Whether these are the first of their sixteen spectra. */
+  CORELLA_INLINE bool isFresh() const { return LANES == POWER_SPECTRA || first % POWER_SPECTRA == 0; }
+};
+
+/** Where powers of integers cost more here than in a walk over the block afterwards they are left to that. */
+#if defined(__AVX2__)
+constexpr bool SUMS_INTEGERS = true;
+#else
+constexpr bool SUMS_INTEGERS = false;
+#endif
+
+#if defined(__AVX2__)
+typedef uint32_t WordVec __attribute__((vector_size(4 * LANES)));
+
+#if defined(__AVX512BW__)
+typedef __m512i ByteVec;
+CORELLA_INLINE ByteVec magnitudes(Vec x) { return _mm512_abs_epi8((__m512i)x); }
+CORELLA_INLINE ByteVec lowPairs(ByteVec x, ByteVec y) { return _mm512_unpacklo_epi8(x, y); }
+CORELLA_INLINE ByteVec highPairs(ByteVec x, ByteVec y) { return _mm512_unpackhi_epi8(x, y); }
+CORELLA_INLINE ByteVec pairPowers(ByteVec x) { return _mm512_maddubs_epi16(x, x); }
+CORELLA_INLINE ByteVec addBytePowers(ByteVec sum, ByteVec x) { return _mm512_dpbusd_epi32(sum, x, x); }
+CORELLA_INLINE ByteVec addSquares(ByteVec sum, ByteVec x) { return _mm512_dpwssd_epi32(sum, x, x); }
+CORELLA_INLINE WordVec addNeighbours(ByteVec x, ByteVec y) {
+  const __m512 a = _mm512_castsi512_ps(x), b = _mm512_castsi512_ps(y);
+  return (WordVec)_mm512_shuffle_ps(a, b, 0x88) + (WordVec)_mm512_shuffle_ps(a, b, 0xdd);
+}
+#else
+typedef __m256i ByteVec;
+CORELLA_INLINE ByteVec magnitudes(Vec x) { return _mm256_abs_epi8((__m256i)x); }
+CORELLA_INLINE ByteVec lowPairs(ByteVec x, ByteVec y) { return _mm256_unpacklo_epi8(x, y); }
+CORELLA_INLINE ByteVec highPairs(ByteVec x, ByteVec y) { return _mm256_unpackhi_epi8(x, y); }
+CORELLA_INLINE ByteVec pairPowers(ByteVec x) { return _mm256_maddubs_epi16(x, x); }
+CORELLA_INLINE ByteVec addBytePowers(ByteVec sum, ByteVec x) {
+  return _mm256_add_epi32(sum, _mm256_madd_epi16(pairPowers(x), _mm256_set1_epi16(1)));
+}
+CORELLA_INLINE ByteVec addSquares(ByteVec sum, ByteVec x) { return _mm256_add_epi32(sum, _mm256_madd_epi16(x, x)); }
+CORELLA_INLINE WordVec addNeighbours(ByteVec x, ByteVec y) {
+  const __m256 a = _mm256_castsi256_ps(x), b = _mm256_castsi256_ps(y);
+  return (WordVec)_mm256_shuffle_ps(a, b, 0x88) + (WordVec)_mm256_shuffle_ps(a, b, 0xdd);
+}
+#endif
+
+/** Lines of four samples of LANES inputs, PIECES of them from `place` on, every fourth. No byte is −128. */
+CORELLA_INLINE void addLinePowers(const Vec (&re)[LANES], const Vec (&im)[LANES], int place, uint32_t *to,
+                                  bool isFresh) {
+  ByteVec s1 = {}, low = {}, high = {};
+  each<PIECES>(CORELLA_EACH {
+    const ByteVec x = magnitudes(re[4 * i + place]), y = magnitudes(im[4 * i + place]);
+    s1 = addBytePowers(addBytePowers(s1, x), y);
+    // A power of at most 2 · 127² fits 16 bits with a sign.
+    low = addSquares(low, pairPowers(lowPairs(x, y)));
+    high = addSquares(high, pairPowers(highPairs(x, y)));
+  });
+  auto *sums = reinterpret_cast<WordVec *>(to), *squares = reinterpret_cast<WordVec *>(to + TILE_INPUTS);
+  *sums = isFresh ? (WordVec)s1 : *sums + (WordVec)s1;
+  *squares = isFresh ? addNeighbours(low, high) : *squares + addNeighbours(low, high);
+}
+
+#endif
+
+/** LANES spectra of LANES inputs. */
+CORELLA_INLINE void addFloatPowers(const Vec (&re)[LANES], const Vec (&im)[LANES], uint32_t *to, bool isFresh) {
+  float *sums = reinterpret_cast<float *>(to);
+  Vec s1 = isFresh ? Vec{} : load(sums), s2 = isFresh ? Vec{} : load(sums + TILE_INPUTS);
+  each<LANES>(CORELLA_EACH {
+    const Vec power = re[i] * re[i] + im[i] * im[i];
+    s1 += power;
+    s2 += power * power;
+  });
+  store(sums, s1);
+  store(sums + TILE_INPUTS, s2);
+}
+
+}  // namespace
+}  // namespace CORELLA_LEVEL
+}  // namespace corella
