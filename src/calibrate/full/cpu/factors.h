@@ -104,7 +104,7 @@ CORELLA_INLINE void storeNarrowed(float *to, const Doubles &values) {
 /** Pairs' numbers, as many as a register holds of this kind. */
 template <class Vector>
 CORELLA_INLINE Vector loadPairs(const float *from) {
-  if constexpr (sizeof(from[0]) * COLUMNS == sizeof(Vector) && LANES<float> == sizeof(Vector) / sizeof(Vector{}[0]))
+  if constexpr (sizeof(Vector{}[0]) == sizeof(float))
     return loadVector<Vector>(from);
   else
     return loadWidened(from);
