@@ -32,6 +32,7 @@ const sizes = {
     ...overSkies(256, 4, 50),
     ...overSkies(256, 4, 'until 1e-8'),
     ...overSkies(500, 2, 50),
+    ...overSkies(500, 2, 'until 1e-8'),
     ...overSkies(1000, 1, 'until 1e-8'),
   ],
   cuda: [

@@ -145,7 +145,7 @@ const copyOf = (batch: FullBatch): FullBatch => ({
 });
 
 /** G_i M_ij G_jᴴ of every pair that has a weight. */
-function seenOf({ solves, stations, model, weights, gains }: FullBatch): Float64Array {
+export function seenOf({ solves, stations, model, weights, gains }: FullBatch): Float64Array {
   const seen: number[] = [];
   for (let k = 0, b = 0; k < solves; k++)
     for (let i = 0; i < stations; i++)
@@ -232,14 +232,22 @@ export function fullCases(
   };
   describe('full polarisation cases', () => {
     const until: IterationRule = { kind: 'until', tolerance: 1e-6, most: 400 };
-    for (const stations of [5, 8, 19, 33])
+    for (const [stations, channels] of [
+      [5, 2],
+      [8, 2],
+      [19, 2],
+      [33, 2],
+      [48, 1],
+    ] as const)
+      // prettier-ignore
       it(`${stations} stations until nothing moves`, async () => {
-        await both({ seed: 1, stations, channels: 2 }, until);
+        await both({ seed: 1, stations, channels }, until);
       });
     for (const [name, polarised] of SIMPLER)
       for (const [stations, rule] of [
         [19, until],
         [33, until],
+        [48, until],
         [18, { kind: 'fixed', count: 5 }],
       ] as const)
         it(`${name}, ${stations} stations, ${rule.kind}`, async () => {

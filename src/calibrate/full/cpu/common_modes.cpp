@@ -34,10 +34,10 @@ void eigenSymmetric(double (&a)[U][U], double (&v)[U][U]) {
     if (!(off > 1e-30 * whole)) return;
     for (int p = 0; p < U; p++)
       for (int q = p + 1; q < U; q++) {
-        if (a[p][q] == 0) continue;
+        if (!(a[p][q] * a[p][q] > 1e-33 * whole)) continue;  // 56 of them are still nothing
         const double theta = (a[q][q] - a[p][p]) / (2 * a[p][q]);
-        const double tangent = (theta < 0 ? -1 : 1) / (std::abs(theta) + std::hypot(theta, 1));
-        const double cosine = 1 / std::hypot(tangent, 1), sine = tangent * cosine;
+        const double tangent = (theta < 0 ? -1 : 1) / (std::abs(theta) + std::sqrt(theta * theta + 1));
+        const double cosine = 1 / std::sqrt(tangent * tangent + 1), sine = tangent * cosine;
         const auto turn = [cosine, sine](double &x, double &y) {
           const double before = x;
           x = cosine * before - sine * y;
@@ -71,41 +71,6 @@ void CommonSums::addRow(const Matrix2 &gain, const Matrix2 &h, const Matrix2 &n,
   // Re tr Gᴴ N holds every pair twice, as does tr H D.
   squares += -(seen.x[0] + seen.x[6]) + (made.x[0] + made.x[6]) / 2;
   if (d.x[0] + d.x[6] > 0) stations++;
-}
-
-void CommonSums::addPairs(int64_t i, const double *models, const double *weights, const Matrix2 *hs) {
-  // [ab][ec] of (M H_j)_ab conj(M_ec), real parts apart from imaginary ones
-  typedef double Two __attribute__((vector_size(16)));
-  Two sumRe[4][2] = {}, sumIm[4][2] = {};
-  for (int64_t j = 0; j < i; j++) {
-    const double weight = weights[j];
-    if (weight == 0) continue;
-    const double *m = models + 8 * j, *h = hs[j].x;
-    const Two re[2] = {{m[0], m[2]}, {m[4], m[6]}}, im[2] = {{m[1], m[3]}, {m[5], m[7]}};
-#pragma GCC unroll 2
-    for (int a = 0; a < 2; a++) {
-      const double *row = m + 4 * a;
-#pragma GCC unroll 2
-      for (int b = 0; b < 2; b++) {
-        const double *up = h + 2 * b, *down = h + 4 + 2 * b;
-        const double x = weight * (row[0] * up[0] - row[1] * up[1] + row[2] * down[0] - row[3] * down[1]);
-        const double y = weight * (row[0] * up[1] + row[1] * up[0] + row[2] * down[1] + row[3] * down[0]);
-#pragma GCC unroll 2
-        for (int e = 0; e < 2; e++) {
-          sumRe[2 * a + b][e] += x * re[e] + y * im[e];
-          sumIm[2 * a + b][e] += y * re[e] - x * im[e];
-        }
-      }
-    }
-  }
-  double sum[32];
-  for (int ab = 0; ab < 4; ab++)
-    for (int e = 0; e < 2; e++)
-      for (int c = 0; c < 2; c++) {
-        sum[8 * ab + 4 * e + 2 * c] = sumRe[ab][e][c];
-        sum[8 * ab + 4 * e + 2 * c + 1] = sumIm[ab][e][c];
-      }
-  addOwn(sum, 1, hs[i]);
 }
 
 void CommonSums::addOwn(const double (&sum)[32], double factor, const Matrix2 &own) {
@@ -146,7 +111,7 @@ CommonFit fitCommon(const CommonSums &sums) {
                 element(sums.pairs, 2 * column + otherRow, 2 * otherColumn + row, turns + otherTurns);
       fit.normal[U * m + k] = a[m][k];
     }
-  fit.variance = std::max(0.0, sums.squares) / std::max(1.0, sums.numbers - 8 * sums.stations + 1);
+  fit.variance = sums.variance();
   // Every mode's vector times itself, over its value and what noise adds to it.
   const auto addInverse = [&fit, &v](const double(&matrix)[U][U], double factor, double noise) {
     double stiffest = matrix[0][0];

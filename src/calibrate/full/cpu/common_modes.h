@@ -49,12 +49,12 @@ struct CommonSums {
   /** Σ w ‖V − G M Gᴴ‖², how many numbers that is of, and stations that take part. */
   double squares = 0, numbers = 0, stations = 0;
 
+  /** Of one number of the data, at unit weight. */
+  double variance() const { return std::max(0.0, squares) / std::max(1.0, numbers - 8 * stations + 1); }
   void add(const CommonSums &other);
   /** A station's H and the N, D of its row. */
   void addRow(const Matrix2 &gain, const Matrix2 &h, const Matrix2 &n, const Matrix2 &d);
-  /** The pairs of station i with those before it; models : [j] of 8, weights : [j], hs : [station]. */
-  void addPairs(int64_t i, const double *models, const double *weights, const Matrix2 *hs);
-  /** What those pairs sum to, [ab][ec] of (M H_j)_ab conj(M_ec), times a factor, with the station's own H. */
+  /** What a station's pairs with those before it sum to, [ab][ec] of (M H_j)_ab conj(M_ec), times a factor, with the station's own H. */
   void addOwn(const double (&sum)[32], double factor, const Matrix2 &own);
   /** A station with itself, which its row holds once, as if from both sides with half its weight. */
   void addSelf(double weight, const double *data, const Matrix2 &model, const Matrix2 &h);

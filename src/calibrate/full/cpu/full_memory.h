@@ -9,7 +9,7 @@
 #include "calibrate/cpu/panels.h"
 #include "calibrate/full/cpu/common_modes.h"
 #include "calibrate/full/cpu/mixing.h"
-#include "calibrate/full/cpu/pair_numbers.h"
+#include "calibrate/full/cpu/load_kernels.h"
 
 namespace corella {
 
@@ -21,22 +21,16 @@ struct FullBatch : SolveBatch {
   double *commonNormal, *commonVariance;
 };
 
-/** Two numbers at a time, on every machine. */
-typedef double Two __attribute__((vector_size(16)));
-inline Two larger(const Two &a, const Two &b) { return a > b ? a : b; }
-
 /** What one thread finds over its own stations or rows. */
 struct alignas(64) FullFindings {
   FullMovement movement = {0, 0};
   double distance = 0;
   MixProducts products;
   // while loading
-  double largestData = 0, largestModel = 0, power = 0;
-  int64_t pairs = 0;
-  int form = UNPOLARISED;
-  bool withSelf = false;
+  PairSizes pairs, selves;
   CommonSums common;
   Matrix2 right;
+  double product = 0;
 };
 
 /** The memory of one solve, for a team of threads. */
@@ -137,46 +131,29 @@ class FullMemory {
     FullFindings &mine = findings[static_cast<size_t>(thread)];
     mine = {};
     const int64_t begin = layout.firstRow(thread), end = layout.firstRow(thread + 1);
-    for (int64_t i = begin; i < end; i++)
-      for (int64_t j = 0; j <= i; j++) {
-        const int64_t at = rowStart(i) + j;
-        if (weights[at] == 0) continue;
-        Two squares = {}, ofData = {}, ofModel = {};
-        for (int64_t n = 8 * at; n < 8 * at + 8; n += 2) {
-          const Two v = {data[n], data[n + 1]}, m = {model[n], model[n + 1]};
-          squares += v * v;
-          ofData = larger(ofData, larger(v, -v));
-          ofModel = larger(ofModel, larger(m, -m));
-        }
-        const double power = squares[0] + squares[1];
-        const double largestData = std::max(ofData[0], ofData[1]), largestModel = std::max(ofModel[0], ofModel[1]);
-        const double root = std::sqrt(weights[at]);
-        mine.largestData = std::max(mine.largestData, root * largestData);
-        mine.largestModel = std::max(mine.largestModel, root * largestModel);
-        mine.form = std::max(mine.form, static_cast<int>(formOf(model + 8 * at)));
-        if (i == j) {
-          mine.withSelf = true;
-        } else {
-          mine.power += weights[at] * power;
-          mine.pairs++;
-        }
-      }
+    for (int64_t i = begin; i < end; i++) {
+      const int64_t row = rowStart(i), self = row + i;
+      kernels.load->measure(data + 8 * row, model + 8 * row, weights + row, i, mine.pairs);
+      kernels.load->measure(data + 8 * self, model + 8 * self, weights + self, 1, mine.selves);
+    }
     const double *guess = batch.gains + GAIN_PLANES * solve * stations;
     double largestGain = 0;
     for (int64_t n = 0; n < GAIN_PLANES * stations; n++) largestGain = std::max(largestGain, std::abs(guess[n]));
     barrier.wait();
     if (thread == 0) {
-      FullFindings all;
+      PairSizes all;
+      withSelf = false;
       for (const FullFindings &one : findings) {
-        all.largestData = std::max(all.largestData, one.largestData);
-        all.largestModel = std::max(all.largestModel, one.largestModel);
-        all.form = std::max(all.form, one.form);
-        all.withSelf = all.withSelf || one.withSelf;
+        withSelf = withSelf || one.selves.pairs > 0;
+        for (const PairSizes &some : {one.pairs, one.selves}) {
+          all.largestData = std::max(all.largestData, some.largestData);
+          all.largestModel = std::max(all.largestModel, some.largestModel);
+          all.form = std::max(all.form, some.form);
+        }
       }
       form = all.form;
-      withSelf = all.withSelf;
-      scaleData = 1 / powerOfTwo(all.largestData);
-      scaleModel = 1 / powerOfTwo(all.largestModel);
+      scaleData = 1 / powerOfTwo(std::sqrt(all.largestData));
+      scaleModel = 1 / powerOfTwo(std::sqrt(all.largestModel));
       unit = powerOfTwo(largestGain);
       // G/unit = N′ D′⁻¹ · scaleModel / (scaleData unit²) of scaled sums N′ and D′
       ratio = scaleModel / scaleData / (unit * unit);
@@ -187,11 +164,11 @@ class FullMemory {
     if (length < layout.length()) throw std::bad_alloc();
     auto *to = static_cast<float *>(panels.get());
     std::fill(to + layout.begin(thread), to + layout.begin(thread + 1), 0.0f);
-    for (int64_t i = begin; i < end; i++) switch (form) {
-        case UNPOLARISED: loadRow<UNPOLARISED>(data, model, weights, i); break;
-        case DIAGONAL: loadRow<DIAGONAL>(data, model, weights, i); break;
-        default: loadRow<GENERAL>(data, model, weights, i);
-      }
+    for (int64_t i = begin; i < end; i++) {
+      const int64_t row = rowStart(i);
+      kernels.load->load[form]({i, data + 8 * row, model + 8 * row, weights + row, scaleData, scaleModel,
+                                to + layout.at(i), layout.columns(i) / kernels.lanes});
+    }
     for (int64_t plane = 0; plane < ALL_PLANES; plane++) {
       std::fill(anchor + plane * stride + firstStation(thread), anchor + plane * stride + firstStation(thread + 1),
                 0.0);
@@ -213,33 +190,6 @@ class FullMemory {
       length = layout.length();
     } catch (const std::bad_alloc &) {
       panels.reset();
-    }
-  }
-
-  template <ModelForm FORM>
-  void loadRow(const double *data, const double *model, const double *weights, int64_t i) {
-    constexpr int64_t FLOATS = PAIR_FLOATS[FORM], PRODUCTS = PairPlace<FORM>::PRODUCTS, BLOCK = PairPlace<FORM>::BLOCK;
-    const int64_t lanes = kernels.lanes, row = i % PANEL_ROWS, vectors = layout.columns(i) / lanes;
-    float *panel = static_cast<float *>(panels.get()) + layout.at(i);
-    // Places once for each vector of columns: they take divisions.
-    for (int64_t vector = 0; vector * lanes < i; vector++) {
-      const int64_t first = vector / VECTORS_AT_ONCE * VECTORS_AT_ONCE;
-      const PairPlace<FORM> place = {std::min(VECTORS_AT_ONCE, vectors - first),
-                                     FORM == GENERAL ? 1 : kernels.together};
-      float *const part = panel + first * PANEL_ROWS * FLOATS * lanes;
-      float *blocks[PRODUCTS / BLOCK], *const powers = part + place.power(row, vector - first) * lanes;
-      for (int64_t block = 0; block < PRODUCTS / BLOCK; block++)
-        blocks[block] = part + place.product(row, block, vector - first) * lanes;
-      for (int64_t j = vector * lanes, lane = 0; j < i && lane < lanes; j++, lane++) {
-        const int64_t at = rowStart(i) + j;
-        if (weights[at] == 0) continue;
-        double numbers[FLOATS];
-        pairNumbers<FORM>(data + 8 * at, model + 8 * at, {scaleData, scaleModel, weights[at]}, numbers);
-        for (int64_t n = 0; n < PRODUCTS; n++)
-          blocks[n / BLOCK][n % BLOCK * lanes + lane] = static_cast<float>(numbers[n]);
-        for (int64_t n = PRODUCTS; n < FLOATS; n++)
-          powers[(n - PRODUCTS) * lanes + lane] = static_cast<float>(numbers[n]);
-      }
     }
   }
 

@@ -2,6 +2,9 @@
 #include "calibrate/full/cpu/stefcal_full_kernels.h"
 
 #include "calibrate/full/cpu/full_parts.h"
+#include "calibrate/full/cpu/common_sums.h"
+#include "calibrate/full/cpu/load_kernels.h"
+#include "calibrate/full/cpu/newton_kernels.h"
 
 namespace corella {
 namespace CORELLA_LEVEL {
@@ -10,6 +13,10 @@ namespace {
 /** Below this part of d₀₀·d₁₁ the determinant of D is rounding (LEAST_DETERMINANT of full/plan.ts). */
 constexpr double LEAST_DETERMINANT = 1e-12;
 
+CORELLA_INLINE void addTotals(const Doubles *rows, double *sums) {
+  for (int64_t row = 0; row < PANEL_ROWS; row++) sums[row] += total<double>(rows[row]);
+}
+
 template <ModelForm FORM, class Real, class Vector>
 void addPanels(const PanelRange &range, StationPlanes<const Real> in, StationPlanes<Real> sums) {
   for (int64_t n = 0; n < range.end - range.first; n++) {
@@ -17,7 +24,24 @@ void addPanels(const PanelRange &range, StationPlanes<const Real> in, StationPla
     const int64_t vectors = vectorsOf<FORM>(range, at);
     Vector rows[ALL_PLANES][PANEL_ROWS] = {};
     for (int64_t first = 0; first < vectors; first += VECTORS_AT_ONCE)
-      addPart<FORM, Side::both>(partAt<FORM>(range, at, first, vectors, in, sums, rows));
+      for (int64_t lane = 0; lane < COLUMNS; lane += LANES<Real>)
+        addPart<FORM, Side::both>(partAt<FORM>(range, at, first, vectors, in, sums, rows, lane));
+    for (int64_t plane = 0; plane < ALL_PLANES; plane++)
+      addTotals(rows[plane], sums.first + plane * sums.stride + at * PANEL_ROWS);
+  }
+}
+
+template <ModelForm FORM>
+void addExtension(const PanelRange &range, int64_t columns, StationPlanes<const float> in, StationPlanes<float> sums) {
+  const int64_t wanted = columns / COLUMNS, begin = columns / PANEL_ROWS;
+  for (int64_t at = range.first > begin ? range.first : begin; at < range.end; at++) {
+    const int64_t vectors = vectorsOf<FORM>(range, at);
+    Floats rows[ALL_PLANES][PANEL_ROWS] = {};
+    for (int64_t first = 0; first < wanted; first += VECTORS_AT_ONCE) {
+      Part<float, Floats> part = partAt<FORM>(range, at, first, vectors, in, sums, rows);
+      if (part.upTo > wanted) part.upTo = wanted;
+      addPart<FORM, Side::rows>(part);
+    }
     for (int64_t plane = 0; plane < ALL_PLANES; plane++)
       addTotals(rows[plane], sums.first + plane * sums.stride + at * PANEL_ROWS);
   }
@@ -102,46 +126,6 @@ FullMovement addInTurn(const PanelRange &range, const FullTurn &turn) {
   return {change[0] + change[1] + change[2] + change[3], size[0] + size[1] + size[2] + size[3]};
 }
 
-/** Of a panel's rows, a general model's: [row][ab][ec] of (M H_j)_ab conj(M_ec) over all columns, re and im. */
-void sumCommon(const PanelRange &range, int64_t at, StationPlanes<const float> hs, double (*out)[PANEL_ROWS][32]) {
-  const int64_t vectors = vectorsOf<GENERAL>(range, at);
-  for (int64_t row = 0; row < PANEL_ROWS; row++)
-    for (int64_t n = 0; n < 32; n++) (*out)[row][n] = 0;
-  for (int64_t first = 0; first < vectors; first += VECTORS_AT_ONCE) {
-    const int64_t end = first + VECTORS_AT_ONCE < vectors ? first + VECTORS_AT_ONCE : vectors;
-    const PairPlace<GENERAL> place = {end - first, 1};
-    const float *part = range.panels + range.offsets[at] + first * PANEL_ROWS * PAIR_FLOATS[GENERAL] * COLUMNS;
-    for (int64_t row = 0; row < PANEL_ROWS; row++)
-      for (int64_t ab = 0; ab < 4; ab++) {
-        // Float32 over a part alone: its rounding is another in each, and small beside what counts as none (common_modes.cpp).
-        Floats sums[8] = {};
-        for (int64_t v = first; v < end; v++) {
-          const float *m = part + (place.product(row, 0, v - first) + 8) * COLUMNS, *h = hs.first + v * COLUMNS;
-          const float *left = m + 4 * (ab / 2) * COLUMNS;
-          const Floats a = loadVector<Floats>(left), b = loadVector<Floats>(left + COLUMNS),
-                       c = loadVector<Floats>(left + 2 * COLUMNS), d = loadVector<Floats>(left + 3 * COLUMNS);
-          const Floats re = loadVector<Floats>(h + 2 * hs.stride), im = loadVector<Floats>(h + 3 * hs.stride);
-          Floats x, y;
-          if (ab % 2 == 0) {  // M_a0 H_00 + M_a1 conj(H_01)
-            const Floats power = loadVector<Floats>(h);
-            x = a * power + c * re + d * im, y = b * power + d * re - c * im;
-          } else {  // M_a0 H_01 + M_a1 H_11
-            const Floats power = loadVector<Floats>(h + hs.stride);
-            x = a * re - b * im + c * power, y = a * im + b * re + d * power;
-          }
-#pragma GCC unroll 4
-          for (int ec = 0; ec < 4; ec++) {
-            const Floats p = loadVector<Floats>(m + 2 * ec * COLUMNS),
-                         q = loadVector<Floats>(m + (2 * ec + 1) * COLUMNS);
-            sums[2 * ec] += x * p + y * q;
-            sums[2 * ec + 1] += y * p - x * q;
-          }
-        }
-        for (int64_t n = 0; n < 8; n++) (*out)[row][8 * ab + n] += static_cast<double>(total<float>(sums[n]));
-      }
-  }
-}
-
 FullStep step(const FullStations &stations, int64_t first, int64_t end) {
   const int64_t stride = stations.stride;
   Doubles change = {}, size = {}, right[GAIN_PLANES] = {};
@@ -151,7 +135,7 @@ FullStep step(const FullStations &stations, int64_t first, int64_t end) {
     for (int64_t plane = 0; plane < ALL_PLANES; plane++) {
       sums[plane] = loadVector<Doubles>(stations.anchorSums + plane * stride + s);
       for (int64_t part = 0; part < stations.parts; part++)
-        sums[plane] += loadNarrow(stations.partial + (part * ALL_PLANES + plane) * stride + s);
+        sums[plane] += loadWidened(stations.partial + (part * ALL_PLANES + plane) * stride + s);
       if (stations.own) sums[plane] += loadVector<Doubles>(stations.own + plane * stride + s);
     }
 #pragma GCC unroll 8
@@ -177,6 +161,14 @@ FullStep step(const FullStations &stations, int64_t first, int64_t end) {
         storeVector(stations.next + plane * stride + s, now);
       }
     }
+    if (stations.powers) {
+      const Doubles d[4] = {d00, d11, re, im}, i[4] = {d11, d00, -re, -im};
+#pragma GCC unroll 4
+      for (int64_t n = 0; n < 4; n++) {
+        storeVector(stations.powers + n * stride + s, known ? d[n] : Doubles{});
+        storeVector(stations.inverses + n * stride + s, known ? i[n] / determinant : Doubles{});
+      }
+    }
     // Gᴴ times what N has beyond G D, row q of both at a time
 #pragma GCC unroll 2
     for (int64_t q = 0; q < 4; q += 2) {
@@ -185,6 +177,11 @@ FullStep step(const FullStations &stations, int64_t first, int64_t end) {
                                sums[q + 1] * stations.ratio - (gIm * d00 + fIm * re - fRe * im),
                                sums[4 + q] * stations.ratio - (fRe * d11 + gRe * re - gIm * im),
                                sums[5 + q] * stations.ratio - (fIm * d11 + gRe * im + gIm * re)};
+      if (stations.rest) {
+#pragma GCC unroll 4
+        for (int64_t n = 0; n < 4; n++)
+          storeVector(stations.rest + (4 * (n / 2) + q + n % 2) * stride + s, known ? rest[n] : Doubles{});
+      }
 #pragma GCC unroll 2
       for (int64_t c = 0; c < 4; c += 2) {
         right[2 * c] += gRe * rest[c] + gIm * rest[c + 1];
@@ -236,7 +233,7 @@ double keepDistance(int64_t stride, const double *gains, const double *anchor, f
       g[plane] = loadVector<Doubles>(gains + plane * stride + s);
       const Doubles away = g[plane] - loadVector<Doubles>(anchor + plane * stride + s);
       squares += away * away;
-      storeNarrow(distance + plane * stride + s, away);
+      storeNarrowed(distance + plane * stride + s, away);
     }
     const Doubles h[4] = {g[0] * g[0] + g[1] * g[1] + g[2] * g[2] + g[3] * g[3],
                           g[4] * g[4] + g[5] * g[5] + g[6] * g[6] + g[7] * g[7],
@@ -244,8 +241,8 @@ double keepDistance(int64_t stride, const double *gains, const double *anchor, f
                           (g[0] * g[5] - g[1] * g[4] + g[2] * g[7] - g[3] * g[6]) * 1.41421356237309505};
 #pragma GCC unroll 4
     for (int64_t n = 0; n < 4; n++)
-      storeNarrow(distance + (GAIN_PLANES + n) * stride + s,
-                  h[n] - loadVector<Doubles>(anchor + (GAIN_PLANES + n) * stride + s));
+      storeNarrowed(distance + (GAIN_PLANES + n) * stride + s,
+                    h[n] - loadVector<Doubles>(anchor + (GAIN_PLANES + n) * stride + s));
   }
   return total<double>(squares);
 }
@@ -254,15 +251,18 @@ double keepDistance(int64_t stride, const double *gains, const double *anchor, f
 
 extern const FullKernels fullKernels = {
     COLUMNS,
-    TOGETHER,
+    PRODUCT_ROWS,
     {addPanels<UNPOLARISED, float, Floats>, addPanels<DIAGONAL, float, Floats>, addPanels<GENERAL, float, Floats>},
-    {addPanels<UNPOLARISED, double, WideDoubles>, addPanels<DIAGONAL, double, WideDoubles>,
-     addPanels<GENERAL, double, WideDoubles>},
+    {addPanels<UNPOLARISED, double, Doubles>, addPanels<DIAGONAL, double, Doubles>,
+     addPanels<GENERAL, double, Doubles>},
+    {addExtension<UNPOLARISED>, addExtension<DIAGONAL>, addExtension<GENERAL>},
     {addInTurn<UNPOLARISED>, addInTurn<DIAGONAL>},
-    sumCommon,
+    {nullptr, sumDiagonal, sumGeneral},
     step,
     amend,
-    keepDistance};
+    keepDistance,
+    &newtonKernels,
+    &loadKernels};
 
 }  // namespace CORELLA_LEVEL
 }  // namespace corella

@@ -27,7 +27,7 @@ constexpr int FORMS = 3;
 constexpr int64_t PAIR_FLOATS[FORMS] = {9, 20, 32};
 
 /** Columns are taken in parts that stay in the first cache while each loop goes over them. */
-constexpr int64_t VECTORS_AT_ONCE = 16;
+constexpr int64_t VECTORS_AT_ONCE = 32;
 
 /** Where the numbers of a form lie in a part of `vectors` vectors of columns, in vectors from its beginning. */
 template <ModelForm FORM>
@@ -60,6 +60,8 @@ struct FullStations {
   double ratio;
   /** Out: N D⁻¹, or the gains as they are where D has no inverse. */
   double *next;
+  /** Out, or nothing: N − G D in 8 planes; D and its inverse as 00, 11, 01 re, 01 im, 4 planes each; zeros where it has none. */
+  double *rest, *powers, *inverses;
 };
 
 /** Squares, summed over stations: of the step, of the gains after it. */
@@ -82,6 +84,9 @@ struct FullTurn {
   float *distance, *sums;
 };
 
+struct NewtonKernels;
+struct LoadKernels;
+
 struct FullKernels {
   /** Floats in a vector; rows whose products are made together, of a general model one. */
   int64_t lanes, together;
@@ -89,10 +94,14 @@ struct FullKernels {
   void (*sweep[FORMS])(const PanelRange &range, StationPlanes<const float> in, StationPlanes<float> sums);
   /** The same with factors and sums in float64. */
   void (*sweepExactly[FORMS])(const PanelRange &range, StationPlanes<const double> in, StationPlanes<double> sums);
+  /** The range's rows from `columns` on alone, a multiple of 16, from the columns before that. */
+  void (*extend[FORMS])(const PanelRange &range, int64_t columns, StationPlanes<const float> in,
+                        StationPlanes<float> sums);
   /** Panel after panel, last first, each from the gains of those before it as they are by then; unpolarised and diagonal. */
   FullMovement (*sweepInTurn[GENERAL])(const PanelRange &range, const FullTurn &turn);
-  /** Of panel `at` of a general model, for what stations share: hs : planes 00, 11, 01 re, 01 im of H. */
-  void (*sumCommon)(const PanelRange &range, int64_t at, StationPlanes<const float> hs, double (*out)[PANEL_ROWS][32]);
+  /** Of panel `at`, for what stations share: hs : planes 00, 11, 01 re, 01 im of H. Of an unpolarised model nothing. */
+  void (*sumCommon[FORMS])(const PanelRange &range, int64_t at, StationPlanes<const float> hs,
+                           double (*out)[PANEL_ROWS][32]);
   /** Of stations first … end − 1, both multiples of 16. */
   FullStep (*step)(const FullStations &stations, int64_t first, int64_t end);
   /** next + G u, u as 00, 10, 01, 11. */
@@ -100,6 +109,8 @@ struct FullKernels {
   /** Gains, and H of them, less the anchor; the sum of squares of the former. */
   double (*keepDistance)(int64_t stride, const double *gains, const double *anchor, float *distance, int64_t first,
                          int64_t end);
+  const NewtonKernels *newton;
+  const LoadKernels *load;
 };
 
 CORELLA_DECLARE(const FullKernels, fullKernels)
