@@ -115,11 +115,11 @@ void sumPowers(Context &context, const Source &source, const Windows &windows, c
                     static_cast<size_t>(2 * inputs) * sizeof(double));
         if (screen.heads == nullptr) continue;
         const int64_t shape = channel < screen.realChannels ? 2 : 0;
-        screenWindow(screen, screen.heads[screen.places[4 * w + shape]], here, flags, inputs, marks[w % 2][c],
-                     screen.totals + row * inputBlocks + group);
+        kernel.screenWindow(screen, screen.heads[screen.places[4 * w + shape]], here, flags, inputs, marks[w % 2][c],
+                            screen.totals + row * inputBlocks + group);
         if (w > 0) {
           const Fence &pair = screen.heads[screen.places[4 * (w - 1) + shape + 1]];
-          screenPair(screen, pair, before, here, flags, inputs, marks[(w + 1) % 2][c]);
+          kernel.screenPair(screen, pair, before, here, flags, inputs, marks[(w + 1) % 2][c]);
           keepMarks(w - 1, c);
         }
       }
