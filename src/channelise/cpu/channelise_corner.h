@@ -113,7 +113,7 @@ void turnIntegers(const ChanneliseJob &job, const char *stages, int inputs, cons
         Vec im[LANES];
         carry(1, im);
         each<4>(CORELLA_EACH {
-          if (channel[i] >= 0) addLinePowers(re, im, i, powers.of(channel[i]) + sixteenth, powers.isFresh());
+          if (channel[i] >= 0) addLinePowers(re, im, i, powers.of(channel[i]) + sixteenth, powers.isFresh);
         });
         continue;
       }
@@ -130,7 +130,6 @@ template <bool Past, bool Powers>
 void turnFloats(const ChanneliseJob &job, const char *stages, int inputs, const SpectraLayout &layout, char *block,
                 int64_t first, int64_t samples, const PowerCells &powers) {
   const int64_t here = samples - first < LANES ? samples - first : LANES;
-  const bool isFresh = powers.isFresh();
   for (int64_t place = 0; place < job.places; place++) {
     if (job.channel[place] < 0) continue;
     float *channel = reinterpret_cast<float *>(block + job.channel[place] * layout.channelBytes());
@@ -145,7 +144,7 @@ void turnFloats(const ChanneliseJob &job, const char *stages, int inputs, const 
       if constexpr (Powers) {
         Vec im[LANES];
         carry(1, im);
-        addFloatPowers(re, im, powers.of(job.channel[place]) + sixteenth, isFresh);
+        addFloatPowers(re, im, powers.of(job.channel[place]) + sixteenth, powers.isFresh);
       } else {
         carry(1, re);
       }
