@@ -5,19 +5,17 @@
  */
 import { prepareCeilings } from '../backend/cuda/ceilings.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
+import type { DeviceMemory } from '../backend/cuda/session.js';
 import type { CudaSpectraBlock } from '../backend/cuda/spectra.js';
 import { preparePlainCeilings } from '../backend/cuda/plain-ceilings.js';
 import { planChannelise } from '../channelise/index.js';
 import { prepareCudaChanneliser } from '../channelise/on-card.js';
-import { spectraSizeBytes, voltageSizeBytes, type SpectraType } from '../core/axes.js';
+import { spectraSizeBytes, voltagesAT, voltageSizeBytes, type SpectraType } from '../core/axes.js';
+import type { VoltageBlock } from '../core/blocks.js';
 import type { Closers } from '../core/closing.js';
+import { instant } from '../core/instant.js';
 import { KurtosisTally, planKurtosis, prepareFlagger } from '../kurtosis/index.js';
-import {
-  leaving,
-  multiprocessorsBeside,
-  prepareCardSums,
-  prepareFlaggerBeside,
-} from '../kurtosis/on-card.js';
+import { prepareCardSums } from '../kurtosis/on-card.js';
 import type { BenchCase, PreparedCase } from './bench.js';
 import { cardContestant, SECONDS_PER_TURN } from './correlate-cuda.js';
 
@@ -41,11 +39,15 @@ const inputType = 'ci8' as const;
 const BLOCKS = 3;
 /** Until the card is idle: waiting for it is a small part then. */
 const BLOCKS_A_RUN = 24;
+const SENT_A_RUN = 8;
 /** Waiting ends when the card is idle, and not up to a millisecond later. */
 const EAGER_POLLS = 20_000;
 
-/** The filter and the flagger in turn, side by side, and the flagger's kernels alone, on all of the card and on their part. */
-const PARTS = ['in turn', 'side by side', 'kernels', 'kernels on their part'] as const;
+/**
+ * Voltages that lie on the card; voltages that come up the bus, as the chain has them; and the flagger's kernels alone, timed by
+ * the card.
+ */
+const PARTS = ['on the card', 'from the host', 'kernels'] as const;
 type Part = (typeof PARTS)[number];
 
 const spectraOf = ({ channels }: Size): number => Math.floor(SAMPLES / INPUTS / channels / WINDOW) * WINDOW;
@@ -84,17 +86,15 @@ async function prepare(
   const judging = planKurtosis({
     ...{ type: outputType, channels, inputs: INPUTS, polarisations: 2, spectraPerWindow: WINDOW },
   });
-  const beside = multiprocessorsBeside(judging, session.device);
   const channeliser = closers.keep(await prepareCudaChanneliser(plan, backend));
   const ceilings = closers.keep(await preparePlainCeilings(backend));
   const work = INPUTS * spectra * channels;
-  const filter = (block: CudaSpectraBlock, by = channeliser): void => {
-    by.filter({ pointer: voltages.pointer, pitchBytes }, spectra, block);
+  const filter = (block: CudaSpectraBlock): void => {
+    channeliser.filter({ pointer: voltages.pointer, pitchBytes }, spectra, block);
   };
-  if (part === 'kernels' || part === 'kernels on their part') {
+  if (part === 'kernels') {
     filter(blocks[0]);
-    const on = part === 'kernels' ? undefined : beside;
-    const sums = closers.keep(await prepareCardSums(judging, backend, blocks[0], on));
+    const sums = closers.keep(await prepareCardSums(judging, backend, blocks[0]));
     return {
       ours: cardContestant(session, sums.launch, work),
       ceiling: {
@@ -103,11 +103,7 @@ async function prepare(
       },
     };
   }
-  const isBeside = part === 'side by side';
-  const smaller = isBeside
-    ? closers.keep(await prepareCudaChanneliser(plan, leaving(backend, beside)))
-    : channeliser;
-  const flagger = closers.keep(await (isBeside ? prepareFlaggerBeside : prepareFlagger)(judging, backend));
+  const flagger = closers.keep(await prepareFlagger(judging, backend));
   const tally = new KurtosisTally(judging);
   const idle = closers.keep(session.createEvent());
   const untilIdle = async (): Promise<number> => {
@@ -115,13 +111,47 @@ async function prepare(
     await idle.passed(EAGER_POLLS);
     return BLOCKS_A_RUN * work;
   };
+  if (part === 'from the host') {
+    const given = fromHost(backend, voltages, samples, closers);
+    const upTo = async (block: CudaSpectraBlock): Promise<void> => {
+      channeliser.room(session.streams.upload);
+      await channeliser.send(given.block);
+      channeliser.make(block);
+    };
+    return {
+      ours: {
+        run: async () => {
+          for (let n = 0; n < SENT_A_RUN; n++) {
+            await upTo(blocks[n % BLOCKS]);
+            flagger.begin(blocks[n % BLOCKS]);
+            if (n > 0) tally.add(await flagger.finish(), 0);
+          }
+          tally.add(await flagger.finish(), 0);
+          await untilIdle();
+          return SENT_A_RUN * INPUTS * samples;
+        },
+      },
+      ceiling: {
+        title: 'the bus alone',
+        ...cardContestant(session, given.copy, INPUTS * samples),
+      },
+      peer: {
+        name: 'the filter alone',
+        run: async () => {
+          for (let n = 0; n < SENT_A_RUN; n++) await upTo(blocks[n % BLOCKS]);
+          await untilIdle();
+          return SENT_A_RUN * INPUTS * samples;
+        },
+      },
+    };
+  }
   const bytesPerSample = voltageSizeBytes(inputType) + spectraSizeBytes(outputType);
   return {
     ours: {
       run: async () => {
         for (let n = 0; n < BLOCKS_A_RUN; n++) {
           const block = blocks[n % BLOCKS];
-          filter(block, smaller);
+          filter(block);
           flagger.begin(block);
           if (n + 1 >= BLOCKS) tally.add(await flagger.finish(), 0);
         }
@@ -139,6 +169,27 @@ async function prepare(
         for (let n = 0; n < BLOCKS_A_RUN; n++) filter(blocks[n % BLOCKS]);
         return untilIdle();
       },
+    },
+  };
+}
+
+/** The voltages in locked memory of the host, as a recorder's ring would have them. */
+function fromHost(
+  { session }: CudaBackend,
+  voltages: DeviceMemory,
+  samples: number,
+  closers: Closers,
+): { readonly block: VoltageBlock; readonly copy: () => void } {
+  const bytes = INPUTS * samples * voltageSizeBytes(inputType);
+  const onHost = closers.keep(session.allocatePinned('voltages', bytes));
+  const { handle } = session.streams.compute;
+  session.call('cuMemcpyDtoHAsync', onHost.pointer, voltages.pointer, bytes, handle);
+  session.call('cuStreamSynchronize', handle);
+  const made = voltagesAT(new Int8Array(onHost.buffer, 0, bytes), inputType, INPUTS, samples);
+  return {
+    block: { type: inputType, inputs: INPUTS, samples, voltages: made, gaps: [], start: instant(0) },
+    copy: () => {
+      session.call('cuMemcpyHtoDAsync', voltages.pointer, onHost.pointer, bytes, handle);
     },
   };
 }

@@ -13,10 +13,12 @@ export function median(values: ArrayLike<number>): number {
   return middleOf(kept, count);
 }
 
-/** The same of the first `count` numbers, all of them numbers; their order is lost. Hoare's selection: sorting would cost more. */
-export function middleOf(values: Float64Array, count: number): number {
-  if (count === 0) return NaN;
-  const wanted = count >> 1;
+/** The same of the first `count` numbers, all of them numbers; their order is lost. */
+export const middleOf = (values: Float64Array, count: number): number =>
+  count === 0 ? NaN : placedAt(values, count, count >> 1);
+
+/** The one that would be at a place if they were sorted. Hoare's selection: sorting would cost more. */
+export function placedAt(values: Float64Array, count: number, wanted: number): number {
   let [first, last] = [0, count - 1];
   while (first < last) {
     const pivot = values[(first + last) >> 1];

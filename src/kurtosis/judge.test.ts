@@ -5,6 +5,8 @@ import { takenBoxes } from './boxes.js';
 import { extendRuns } from './extend.js';
 import { Judge } from './judge.js';
 import { planKurtosis, windowEdges } from './plan.js';
+import { presentIn } from './present.js';
+import { allocateScreened, screen } from './screen.js';
 import { KurtosisTally } from './tally.js';
 
 const asked = { type: 'cf32', channels: 4, inputs: 4, polarisations: 1 } as const;
@@ -238,6 +240,53 @@ describe('judgement', () => {
     };
     assert.deepEqual(many([1, 1, 0.5, 1, 2, 1, 1]), [0, 9, 2, 6, 1, 9, 0]);
     assert.deepEqual(many([1, 2, 1, 1]), [5, 1, 0, 0]);
+  });
+
+  it('reads sums and marks of marked groups alone, of the windows beside them, and of those that lack samples', () => {
+    const flaggedInputs = new Uint8Array(38);
+    flaggedInputs[3] = 1;
+    const plan = planKurtosis({
+      ...{ ...asked, channels: 12, inputs: 38, polarisations: 2, realChannels: 1, flaggedInputs },
+    });
+    const groups = 3;
+    const random = randomStream(8, 'poison');
+    const judge = new Judge(plan);
+    for (const windows of [1, 2, 9]) {
+      const cuts = Int32Array.from({ length: windows + 1 }, (_, n) => 256 * n);
+      const cells = windows * 12 * 38;
+      const isLoud = Uint8Array.from({ length: cells }, () => (random.uniform() < 0.004 ? 1 : 0));
+      const all = Float64Array.from(
+        [...isLoud].flatMap((loud) => sumsOf(loud === 1 ? 2.5 : 1 + 0.1 * random.gaussian())),
+      );
+      const gap = { firstInput: 20, endInput: 21, firstChannel: 2, endChannel: 4 };
+      const gaps = windows === 9 ? [{ ...gap, firstSample: 1000, endSample: 1100 }] : [];
+      const presence = presentIn(plan, cuts, gaps);
+      const fencing = judge.fencing(cuts);
+      assert.ok(fencing);
+      const screened = allocateScreened(plan, windows);
+      screen(plan, fencing, all, screened);
+      // What the host marks itself: the window that lacks something, and the one before.
+      const isMarked = Uint8Array.from(screened.groupMarks, (marks) => (marks === 0 ? 0 : 1));
+      for (const place of presence?.places ?? []) {
+        const row = Math.floor(place / 38);
+        for (const at of [row, row - 12]) isMarked[at * groups + Math.floor((place % 38) / 16)] = 1;
+      }
+      const poisoned = all.slice();
+      let left = 0;
+      for (let at = 0; at < isMarked.length; at++) {
+        // [w][c][a / 16]: a window before or after is all channels' groups away.
+        if ([at, at - 12 * groups, at + 12 * groups].some((one) => isMarked[one] === 1)) continue;
+        const [row, first] = [Math.floor(at / groups), 16 * (at % groups)];
+        const [from, to] = [row * 38 + first, row * 38 + Math.min(38, first + 16)];
+        poisoned.fill(NaN, 2 * from, 2 * to);
+        screened.marks.fill(255, from, to);
+        left += to - from;
+      }
+      assert.ok(left > cells / 10 && left < cells);
+      const expected = new Judge(plan).judge(cuts, all, presence);
+      assert.ok(expected.taken.length > 0);
+      assert.deepEqual(judge.judge(cuts, poisoned, presence, screened), expected);
+    }
   });
 
   it('tells what sweeps through the band, and nothing of a carrier that stands still', () => {

@@ -8,13 +8,16 @@ import { FenceBook, type Fencing } from './fences.js';
 import { countOf, eitherOf, lowest } from './judging/bits.js';
 import type { JudgedBlock } from './judging/cells.js';
 import { Judgement } from './judging/judgement.js';
+import { CellList, wholeStations, withoutWindows } from './judging/lists.js';
+import { Lost } from './judging/lost.js';
 import { Marked } from './judging/marked.js';
 import { JudgedStations } from './judging/stations.js';
 import type { PowerShape } from './limits.js';
 import { Offences } from './offences.js';
 import { LEAST_SPECTRA, LimitBook, type KurtosisPlan } from './plan.js';
+import type { Presence } from './present.js';
 import type { RoundedCurve } from './rounded.js';
-import { allocateScreened, GROUP, OUTSIDE, PAIR_OUTSIDE, screen, type Screened } from './screen.js';
+import { allocateScreened, GROUP, screen, type Screened } from './screen.js';
 import { Together } from './together.js';
 import { ABOVE, BELOW, isAlone, offsetOf, PAIRED, TOGETHER, UNJUDGED, verdictOf } from './verdicts.js';
 
@@ -24,7 +27,7 @@ export { Judgement } from './judging/judgement.js';
 const LEAST_CELLS = 8;
 
 /** A block's sums, and what is known of them. */
-type Sums = Pick<JudgedBlock, 'edges' | 'sums' | 'present'>;
+type Sums = Pick<JudgedBlock, 'edges' | 'sums' | 'lost'>;
 
 /** Its rooms are kept from block to block; what it hands out is the caller's. */
 export class Judge {
@@ -36,7 +39,8 @@ export class Judge {
   private readonly stations: JudgedStations;
   private screened: Screened | undefined;
   private unjudged = 0;
-  private lists = { taken: new Int32Array(0), offending: new Int32Array(0), codes: new Uint8Array(0) };
+  private readonly lists = new CellList();
+  private readonly lost = new Lost();
 
   constructor(private readonly plan: KurtosisPlan) {
     this.book = new LimitBook(plan.sigmas);
@@ -59,25 +63,31 @@ export class Judge {
   judge(
     edges: Int32Array,
     sums: Float64Array,
-    present: Uint32Array | undefined,
+    presence: Presence | undefined,
     screened?: Screened,
   ): Judgement {
-    const { channels, over, bursts } = this.plan;
+    const { channels, inputs, over, bursts } = this.plan;
     const { offences } = this;
     const windows = edges.length - 1;
     offences.clear(windows);
     this.stations.clear(windows);
+    const lost = this.lost.of(presence, windows * channels * inputs);
     this.unjudged = 0;
     let weakBursts: readonly number[] = [];
-    if (over === 'inputs') this.judgeMeans({ edges, sums, present });
+    if (over === 'inputs') this.judgeMeans({ edges, sums, lost });
     else {
       const fencing = this.fences.fencing(edges);
       const seen = screened ?? this.screen(fencing, sums);
-      if (present) this.marked.addMissing(edges, seen, present);
+      if (presence) this.marked.addMissing(seen, presence);
       const marked = this.marked.find(seen, windows);
-      const block = {
-        ...{ edges, sums, present, fencing, screened: seen },
-        ...{ marked, outside: this.marked.outside, offences },
+      const block: JudgedBlock = {
+        edges,
+        sums,
+        lost,
+        fencing,
+        screened: seen,
+        marked,
+        offences,
       };
       this.judgeWindows(block);
       this.judgePairs(block);
@@ -88,53 +98,48 @@ export class Judge {
         for (const w of weakBursts)
           for (let c = 0; c < channels; c++) offences.setOthers(w * channels + c, TOGETHER + ABOVE);
     }
-    return this.decide(edges, present, weakBursts);
+    return this.decide(edges, presence, weakBursts);
   }
 
   /** From offences to what is taken. */
   private decide(
     edges: Int32Array,
-    present: Uint32Array | undefined,
+    presence: Presence | undefined,
     weakBursts: readonly number[],
   ): Judgement {
-    const { channels, inputs, bursts } = this.plan;
+    const { channels, inputs, bursts, takes, polarisations } = this.plan;
     const { counts } = this.offences;
     const windows = edges.length - 1;
-    if (this.lists.taken.length < windows * channels * inputs)
-      this.lists = {
-        taken: new Int32Array(windows * channels * inputs),
-        offending: new Int32Array(windows * channels * inputs),
-        codes: new Uint8Array(windows * channels * inputs),
-      };
-    const { taken, offending, codes } = this.lists;
-    const ends = { taken: 0, offending: 0 };
+    this.lists.clear(windows * channels * inputs);
+    const kept: number[] = [];
     const common: number[] = [];
     const everywhere: number[] = [];
     for (let w = 0; w < windows; w++) {
-      const before = { taken: ends.taken, common: common.length };
+      const before = common.length;
       let stations = 0;
       for (let row = w * channels; row < (w + 1) * channels; row++) {
         if (counts[row] === 0) continue;
-        const many = this.takeInputs(row, ends);
+        const many = this.listInputs(row);
         stations += many;
         if (2 * many > this.stations.judged[row]) common.push(row);
       }
       const cells = this.stations.cellsOf(w);
       if (cells >= LEAST_CELLS && 2 * stations > cells) {
         everywhere.push(w);
-        if (bursts === 'keep') ends.taken = before.taken;
+        if (bursts === 'keep') kept.push(w);
       } else if (weakBursts.includes(w)) {
         // Kept as it is: what single channels lose, they lose for themselves.
         everywhere.push(w);
-        common.length = before.common;
+        common.length = before;
         for (let row = w * channels; row < (w + 1) * channels; row++) common.push(row);
       }
     }
+    const { places, codes } = this.lists.copy();
+    const isWhole = takes === 'stations' && polarisations === 2;
+    const going = kept.length === 0 ? places : withoutWindows(places, channels * inputs, kept);
     return new Judgement(this.plan, {
-      ...{ edges, present, everywhere, unjudged: this.unjudged, common: Int32Array.from(common) },
-      taken: taken.slice(0, ends.taken),
-      offending: offending.slice(0, ends.offending),
-      codes: codes.slice(0, ends.offending),
+      ...{ edges, presence, everywhere, unjudged: this.unjudged, common: new Int32Array(common) },
+      ...{ offending: places, codes, taken: isWhole ? wholeStations(going) : going },
     });
   }
 
@@ -151,17 +156,17 @@ export class Judge {
   private judgeWindows(block: JudgedBlock): void {
     const { channels } = this.plan;
     const { groups } = this.offences;
-    const { marked, outside, screened } = block;
-    for (const at of marked) {
-      if ((screened.groupMarks[at] & OUTSIDE) === 0) continue;
-      const row = (at / groups) | 0;
-      this.judgeInputs(block, (row / channels) | 0, row, at - row * groups, outside[at]);
+    const { count, places, outside } = block.marked;
+    for (let n = 0; n < count; n++) {
+      if (outside[n] === 0) continue;
+      const row = (places[n] / groups) | 0;
+      this.judgeInputs(block, (row / channels) | 0, row, places[n] - row * groups, outside[n]);
     }
   }
 
   /** Those inputs of a group of a window's channel that the bits name. */
   private judgeInputs(
-    { edges, sums, present }: Sums,
+    { edges, sums, lost }: Sums,
     window: number,
     row: number,
     group: number,
@@ -174,7 +179,7 @@ export class Judge {
     for (let left = bits; left !== 0; left &= left - 1) {
       const a = group * GROUP + lowest(left);
       const at = row * inputs + a;
-      const spectra = present ? present[at] : length;
+      const spectra = lost ? length - lost[at] : length;
       const verdict = this.verdict(sums[2 * at], sums[2 * at + 1], spectra, channel, 'window');
       if (verdict === UNJUDGED) {
         this.unjudged++;
@@ -182,7 +187,7 @@ export class Judge {
         const isAlone = polarisations === 1 || flaggedInputs[a ^ 1] === 1;
         if (isAlone || (a % 2 === 1 && lastSilent === a - 1)) this.stations.drop(window, row);
         lastSilent = a;
-      } else if (verdict !== 0) this.offences.set(row, a, verdict);
+      } else if (verdict !== 0) this.offences.set(row, group, left & -left, verdict);
     }
   }
 
@@ -190,29 +195,31 @@ export class Judge {
    * Something loud that is on for half of a window looks like noise there: 1/½ − 1 = 1. With the window before or after
    * it does not. So windows that nobody took are judged in pairs too, by one standard deviation more, and both go.
    */
-  private judgePairs({ edges, sums, present, screened, marked }: JudgedBlock): void {
+  private judgePairs({ edges, sums, lost, marked }: JudgedBlock): void {
     const { channels, inputs } = this.plan;
-    const { marks, groupMarks } = screened;
     const { offences } = this;
-    const { codes, groups } = offences;
-    for (const place of marked) {
-      if ((groupMarks[place] & PAIR_OUTSIDE) === 0) continue;
-      const row = (place / groups) | 0;
+    const { groups } = offences;
+    const { places, paired, count } = marked;
+    for (let n = 0; n < count; n++) {
+      if (paired[n] === 0) continue;
+      const at = places[n];
+      const row = (at / groups) | 0;
       const w = (row / channels) | 0;
       if (w + 2 >= edges.length) break;
+      const group = at - row * groups;
       const length = edges[w + 2] - edges[w];
-      const first = (place - row * groups) * GROUP;
-      for (let a = first; a < Math.min(inputs, first + GROUP); a++) {
-        const x = row * inputs + a;
+      // Only what neither was taken for alone; a pair's own verdict is told apart.
+      const alone = offences.aloneIn(at) | offences.aloneIn(at + channels * groups);
+      for (let left = paired[n] & ~alone; left !== 0; left &= left - 1) {
+        const x = row * inputs + group * GROUP + lowest(left);
         const y = x + channels * inputs;
-        // Only what neither was taken for alone; a pair's own verdict is told apart.
-        if ((marks[x] & PAIR_OUTSIDE) === 0 || isAlone(codes[x]) || isAlone(codes[y])) continue;
-        const spectra = present ? present[x] + present[y] : length;
-        const [s1, s2] = [sums[2 * x] + sums[2 * y], sums[2 * x + 1] + sums[2 * y + 1]];
+        const spectra = lost ? length - lost[x] - lost[y] : length;
+        const s1 = sums[2 * x] + sums[2 * y];
+        const s2 = sums[2 * x + 1] + sums[2 * y + 1];
         const verdict = this.verdict(s1, s2, spectra, row - w * channels, 'pair');
         if (!isAlone(verdict)) continue;
-        offences.set(row, a, PAIRED + verdict);
-        offences.set(row + channels, a, PAIRED + verdict);
+        offences.set(row, group, left & -left, PAIRED + verdict);
+        offences.set(row + channels, group, left & -left, PAIRED + verdict);
       }
     }
   }
@@ -239,18 +246,16 @@ export class Judge {
   }
 
   private takeBetweenRows(before: number, row: number, after: number): void {
-    const { inputs } = this.plan;
-    const { bits, codes, asked, groups } = this.offences;
+    const { offences } = this;
+    const { asked, groups } = offences;
     for (let group = 0; group < groups; group++) {
-      let left = asked[group] & ~bits[row * groups + group];
-      if (before !== EDGE) left &= bits[before * groups + group];
-      if (after !== EDGE) left &= bits[after * groups + group];
-      for (; left !== 0; left &= left - 1) {
-        const a = group * GROUP + lowest(left);
-        if (before !== EDGE && !isAlone(codes[before * inputs + a])) continue;
-        if (after !== EDGE && !isAlone(codes[after * inputs + a])) continue;
-        this.offences.set(row, a, PAIRED + codes[(before === EDGE ? after : before) * inputs + a]);
-      }
+      let bits = asked[group] & ~offences.bitsOf(row * groups + group);
+      if (before !== EDGE) bits &= offences.aloneIn(before * groups + group);
+      if (after !== EDGE) bits &= offences.aloneIn(after * groups + group);
+      if (bits === 0) continue;
+      const below = offences.belowIn((before === EDGE ? after : before) * groups + group);
+      if ((bits & ~below) !== 0) offences.set(row, group, bits & ~below, PAIRED + ABOVE);
+      if ((bits & below) !== 0) offences.set(row, group, bits & below, PAIRED + BELOW);
     }
   }
 
@@ -281,35 +286,32 @@ export class Judge {
   }
 
   private offendingStations(row: number): number {
-    const { bits, groups } = this.offences;
+    const { groups } = this.offences;
     const isDual = this.plan.polarisations === 2;
     let offending = 0;
     for (let at = row * groups; at < (row + 1) * groups; at++)
-      offending += countOf(isDual ? eitherOf(bits[at]) : bits[at]);
+      offending += countOf(isDual ? eitherOf(this.offences.bitsOf(at)) : this.offences.bitsOf(at));
     return offending;
   }
 
-  /** A row's offending inputs into the lists; how many stations have one. */
-  private takeInputs(row: number, ends: { taken: number; offending: number }): number {
-    const { inputs, polarisations, takes } = this.plan;
-    const { bits, codes, groups } = this.offences;
-    const { lists } = this;
-    let offending = 0;
+  /** A row's offending inputs into the list; how many stations have one. */
+  private listInputs(row: number): number {
+    const { inputs, polarisations } = this.plan;
+    const { offences, lists } = this;
+    const { groups } = offences;
+    let stations = 0;
     for (let group = 0; group < groups; group++) {
-      const mine = bits[row * groups + group];
-      if (mine === 0) continue;
+      const at = row * groups + group;
+      const bits = offences.bitsOf(at);
+      if (bits === 0) continue;
+      stations += countOf(polarisations === 2 ? eitherOf(bits) : bits);
       const first = row * inputs + group * GROUP;
-      for (let left = mine; left !== 0; left &= left - 1) {
-        const at = first + lowest(left);
-        lists.codes[ends.offending] = codes[at];
-        lists.offending[ends.offending++] = at;
+      for (let left = bits; left !== 0; left &= left - 1) {
+        const bit = lowest(left);
+        lists.add(first + bit, offences.codeOf(at, bit));
       }
-      const stations = polarisations === 2 ? eitherOf(mine) : mine;
-      offending += countOf(stations);
-      const going = takes === 'stations' && polarisations === 2 ? stations * 3 : mine;
-      for (let left = going; left !== 0; left &= left - 1) lists.taken[ends.taken++] = first + lowest(left);
     }
-    return offending;
+    return stations;
   }
 
   /** The mean over inputs, each in units of its own spread; single ones where fewer than two can be judged. */
@@ -321,7 +323,7 @@ export class Judge {
 
   private judgeMean(block: Sums, window: number, channel: number): void {
     const { channels, inputs, flaggedInputs } = this.plan;
-    const { edges, sums, present } = block;
+    const { edges, sums, lost } = block;
     const length = edges[window + 1] - edges[window];
     const row = window * channels + channel;
     const shape = this.shapeOf(channel);
@@ -330,7 +332,7 @@ export class Judge {
     for (let a = 0; a < inputs; a++) {
       if (flaggedInputs[a] === 1) continue;
       const at = row * inputs + a;
-      const isWhole = length >= LEAST_SPECTRA && (!present || present[at] === length);
+      const isWhole = length >= LEAST_SPECTRA && (!lost || lost[at] === 0);
       const off = isWhole ? offsetOf(sums[2 * at], sums[2 * at + 1], length, shape, curve) : NaN;
       if (Number.isNaN(off)) unjudged++;
       else {

@@ -66,20 +66,22 @@ export class KurtosisTally {
   /** A block whose first spectrum has this number in the stream. */
   add(judgement: Judgement, firstSpectrum: number): void {
     const { channels, inputs, bursts } = this.plan;
-    const { edges, taken, offending, codes, present, everywhere, common } = judgement;
+    const { edges, taken, offending, codes, everywhere, common } = judgement;
+    const { places: short, lost } = judgement.presence ?? WHOLE;
     this.unjudged += judgement.unjudged;
     // All lists ascend: places in them move on with the windows.
-    let [next, offence, row] = [0, 0, 0];
+    let [next, offence, row, gone, shorter] = [0, 0, 0, 0, 0];
     for (let w = 0; w + 1 < edges.length; w++) {
       const length = edges[w + 1] - edges[w];
       this.windows++;
       const [first, end] = [w * channels * inputs, (w + 1) * channels * inputs];
-      if (present) for (let at = first; at < end; at++) this.samples += present[at];
-      else this.samples += length * channels * inputs;
+      this.samples += length * channels * inputs;
+      for (; gone < short.length && short[gone] < end; gone++) this.samples -= lost[gone];
       let takenHere = 0;
       for (; next < taken.length && taken[next] < end; next++) {
         const at = taken[next];
-        const count = present ? present[at] : length;
+        while (shorter < short.length && short[shorter] < at) shorter++;
+        const count = short[shorter] === at ? length - lost[shorter] : length;
         const c = Math.floor((at - first) / inputs);
         takenHere += count;
         this.byChannel[c] += count;
@@ -140,6 +142,7 @@ export class KurtosisTally {
 }
 
 const NOTHING = new Int32Array(0);
+const WHOLE = { places: NOTHING, lost: new Uint32Array(0) };
 
 /** Windows of quiet that end a sweep, and how long one may last. */
 const QUIET_WINDOWS = 4;

@@ -3,13 +3,14 @@
  * kurtoses of noise have a mean of 1, the closer the more of them there are. Only windows that nobody took are looked at.
  */
 import { tail } from '../core/rounded-noise.js';
+import { countOf } from './judging/bits.js';
 import { Cells, type JudgedBlock } from './judging/cells.js';
 import { Middle } from './judging/middle.js';
 import { Runs } from './judging/runs.js';
 import { kurtosisMoments, type Limits } from './limits.js';
 import type { Offences } from './offences.js';
 import { LimitBook, type KurtosisPlan } from './plan.js';
-import { ABOVE, BELOW, isAlone, sideOf, TOGETHER } from './verdicts.js';
+import { ABOVE, BELOW, TOGETHER } from './verdicts.js';
 
 /** Many runs of many lengths are asked, and what is found takes all of one: so by so many sigmas more. */
 const MORE_SIGMAS = 1.5;
@@ -40,12 +41,12 @@ export class Together {
   private readonly crowds: (number | undefined)[] = [];
   private length = 0;
   /** Of one input's kurtosis. */
-  private sigma = 0;
+  private variance = 0;
   /** roots : [count], √count/σ. */
   private readonly roots: Float64Array;
   private readonly cells: Cells;
   private means = new Float64Array(0);
-  private readonly middle = new Middle();
+  private readonly middle = { mean: new Middle(), spread: new Middle() };
   private readonly runs: Runs;
   private spreads = new Float64Array(0);
 
@@ -90,8 +91,9 @@ export class Together {
   private setLength(length: number): void {
     this.length = length;
     this.limits = [];
-    this.sigma = Math.sqrt(kurtosisMoments(length, 1).variance);
-    for (let count = 0; count < this.roots.length; count++) this.roots[count] = Math.sqrt(count) / this.sigma;
+    this.variance = kurtosisMoments(length, 1).variance;
+    const sigma = Math.sqrt(this.variance);
+    for (let count = 0; count < this.roots.length; count++) this.roots[count] = Math.sqrt(count) / sigma;
   }
 
   /** By medians, which a few channels or windows of interference leave as they are. */
@@ -105,16 +107,19 @@ export class Together {
     const { means, spreads } = this;
     let heard = 0;
     for (let row = 0; row < rows; row++) {
-      if (counts[row] === 0) continue;
-      means[heard] = totals[row] / counts[row];
-      spreads[heard] = roots[counts[row]];
-      heard++;
+      const count = counts[row];
+      if (count > 0) means[heard++] = totals[row] / count;
     }
     if (heard < LEAST_CELLS) return undefined;
-    const bias = this.middle.of(means, heard);
+    const bias = this.middle.mean.of(means, heard);
     // Skies that all inputs hear make their kurtoses alike, and means over inputs less certain than their number says.
-    for (let n = 0; n < heard; n++) spreads[n] *= Math.abs(means[n] - bias);
-    const spread = 1.4826 * this.middle.of(spreads, heard);
+    for (let row = 0, n = 0; row < rows; row++) {
+      const count = counts[row];
+      if (count === 0) continue;
+      spreads[n] = Math.abs(means[n] - bias) * roots[count];
+      n++;
+    }
+    const spread = 1.4826 * this.middle.spread.of(spreads, heard);
     return { bias, inflation: Math.max(1, spread ** 2) };
   }
 
@@ -142,20 +147,24 @@ export class Together {
 
   /** Where more inputs offend, each for itself, than noise would have it by one sigma more, the others go with them. */
   private takeCrowds({ inflation }: Usual): void {
-    const { inputs } = this.plan;
-    const { rows, rowCount, counts: offending, codes } = this.offences;
+    const { offences } = this;
+    const { rows, rowCount, counts: offending, groups } = offences;
     const { counts } = this.cells;
-    const sides = [0, 0, 0];
     for (let n = 0; n < rowCount; n++) {
       const cell = rows[n];
       // One alone is no crowd.
       if (offending[cell] < 2 || counts[cell] === 0) continue;
-      sides[ABOVE] = sides[BELOW] = 0;
-      for (let at = cell * inputs; at < (cell + 1) * inputs; at++) if (isAlone(codes[at])) sides[codes[at]]++;
+      let [above, below] = [0, 0];
+      for (let at = cell * groups; at < (cell + 1) * groups; at++) {
+        const alone = offences.aloneIn(at);
+        if (alone === 0) continue;
+        above += countOf(alone & ~offences.belowIn(at));
+        below += countOf(alone & offences.belowIn(at));
+      }
       // Inputs that hear the same noise are no crowd.
-      const asked = Math.round((counts[cell] + sides[ABOVE] + sides[BELOW]) / inflation);
-      for (const side of [ABOVE, BELOW])
-        if (Math.round(sides[side] / inflation) >= this.crowdOf(asked)) this.takeCell(cell, side);
+      const crowd = this.crowdOf(Math.round((counts[cell] + above + below) / inflation));
+      if (Math.round(above / inflation) >= crowd) this.takeCell(cell, ABOVE);
+      if (Math.round(below / inflation) >= crowd) this.takeCell(cell, BELOW);
     }
   }
 
@@ -166,8 +175,7 @@ export class Together {
   private takeAround(windows: number, { bias, inflation }: Usual): void {
     const { channels, realChannels } = this.plan;
     const { totals, counts } = this.cells;
-    const variance = kurtosisMoments(this.length, 1).variance;
-    const sigmas = (this.plan.sigmas - 1) * Math.sqrt(variance * inflation);
+    const sigmas = (this.plan.sigmas - 1) * Math.sqrt(this.variance * inflation);
     const { rows, rowCount } = this.offences;
     const here = new Uint32Array(windows);
     const found: number[] = [];
@@ -177,6 +185,7 @@ export class Together {
       here[Math.floor(rows[n] / channels)]++;
     }
     // What is in most channels is a burst, over as suddenly as it came.
+    if (found.length === 0) return;
     const heard = [...Int32Array.from(found).sort()].filter(
       (cell) => 2 * here[Math.floor(cell / channels)] <= channels,
     );
@@ -205,11 +214,11 @@ export class Together {
 
   /** On which side most of them do. */
   private sideOf(cell: number): number {
-    const { inputs } = this.plan;
-    const { codes, counts } = this.offences;
+    const { offences } = this;
+    const { groups, counts } = offences;
     let above = 0;
-    for (let at = cell * inputs; at < (cell + 1) * inputs; at++)
-      if (codes[at] !== 0 && sideOf(codes[at]) === ABOVE) above++;
+    for (let at = cell * groups; at < (cell + 1) * groups; at++)
+      above += countOf(offences.bitsOf(at) & ~offences.belowIn(at));
     return 2 * above > counts[cell] ? ABOVE : BELOW;
   }
 

@@ -140,6 +140,6 @@ describe('cpu flagger', { skip: 'what' in library ? library.what : false }, () =
 /** Only what a backend looks at. */
 const judgementOf = (plan: KurtosisPlan, edges: Int32Array, taken: Int32Array): Judgement =>
   new Judgement(plan, {
-    ...{ edges, taken, offending: new Int32Array(0), codes: new Uint8Array(0), present: undefined },
+    ...{ edges, taken, offending: new Int32Array(0), codes: new Uint8Array(0), presence: undefined },
     ...{ everywhere: [], common: new Int32Array(0), unjudged: 0 },
   });

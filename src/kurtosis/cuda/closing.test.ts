@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { assertClosesAll, openPaper } from '../../backend/cuda/testing.js';
 import type { SpectraGap } from '../../core/gaps.js';
 import { prepareFlagger } from '../index.js';
-import { flaggerBytes, leaving } from '../on-card.js';
+import { flaggerBytes } from '../on-card.js';
 import { planKurtosis, windowEdges } from '../plan.js';
 import { pieceOf, powersLayout, ROOMS, sumsLaunch } from './plan.js';
 import { cudaPowers } from './prepare.js';
@@ -38,20 +38,8 @@ describe('the flagger on a card of paper', () => {
     // 10 windows × 3 channels: 34 inputs of 16 bytes and a mark, 3 groups of 8 bytes and a mark.
     assert.equal(powersLayout(plan, 10).bytes, 10 * 3 * (34 * 17 + 3 * 9));
     assert.equal(flaggerBytes(plan, { capacity: 640 }), ROOMS * 10 * 3 * (34 * 17 + 3 * 9));
-    // Whole multiprocessors: one block each, which asks for all of their shared memory.
-    const beside = { multiprocessors: 4, sharedBytesPerBlock: 99_000 };
-    assert.deepEqual(sumsLaunch(plan, 10, beside), { grid: [4, 1], threads: 1024, sharedBytes: 99_000 });
     // 102 rows by eight warps, 10 windows by fours.
     assert.deepEqual(sumsLaunch(plan, 10).grid, [13 * 3, 1]);
-  });
-
-  it('leaves multiprocessors to others, and the card as it is', async () => {
-    const { backend } = await openPaper('hopper');
-    const smaller = leaving(backend, 3);
-    assert.equal(smaller.session.device.multiprocessors, 1);
-    assert.equal(backend.session.device.multiprocessors, 4);
-    assert.equal(smaller.session.streams, backend.session.streams);
-    await backend.close();
   });
 
   it('zeros boxes in pieces of 64 rows at the most', () => {

@@ -12,9 +12,9 @@ constexpr int PER_WORD = FLOATS ? 1 : 4;
 constexpr unsigned ALL = 0xFFFFFFFFu;
 
 // Rows are read once, from one end to the other, and the sums are few: the card's memory is the limit. Eight lanes take a
-// window, 128 bytes at a time and four times that ahead; a warp takes four windows that follow on each other, and the warps of
-// a block the same four of as many rows, whose sums are neighbours.
-constexpr int LANES = 8, AHEAD = 4, WINDOWS_AT_ONCE = WARP / LANES;
+// window, 128 bytes at a time and four times that ahead; a warp takes four windows that follow on each other, and a block of
+// eight warps the same four of eight rows, whose sums are neighbours.
+constexpr int LANES = 8, AHEAD = 4, WINDOWS_AT_ONCE = WARP / LANES, ROWS_AT_ONCE = 8;
 
 #if FLOATS
 typedef double Sum1;
@@ -48,14 +48,13 @@ __device__ __forceinline__ void add(const uint4 in, Sum1 &s1, Sum2 &s2) {
 }
 #endif
 
-extern "C" __global__ void __launch_bounds__(1024)
+extern "C" __global__ void __launch_bounds__(WARP *ROWS_AT_ONCE)
     sumPowers(const int8_t *spectra, int64_t pitch, const int *edges, int windows, int rows, double2 *sums) {
   const int lane = threadIdx.x % LANES;
-  const int rowsAtOnce = (int)blockDim.x / WARP;
   const uint32_t across = (windows + WINDOWS_AT_ONCE - 1) / WINDOWS_AT_ONCE;
-  const uint32_t tiles = across * ((rows + rowsAtOnce - 1) / rowsAtOnce);
+  const uint32_t tiles = across * ((rows + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE);
   for (uint32_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-    const int row = (int)(tile / across) * rowsAtOnce + (int)threadIdx.x / WARP;
+    const int row = (int)(tile / across) * ROWS_AT_ONCE + (int)threadIdx.x / WARP;
     const int window = (int)(tile % across) * WINDOWS_AT_ONCE + (int)threadIdx.x % WARP / LANES;
     const bool isThere = row < rows && window < windows;
     // In words of eight bytes: a window may begin or end in the middle of sixteen.

@@ -44,31 +44,11 @@ const PIECES_AT_ONCE = 8;
 
 const blocksFor = (blocks: number): LaunchShape => ({ grid: [Math.max(1, blocks), 1], threads: THREADS });
 
-/** Where kernels run: all over the card, or on a few multiprocessors that they have for themselves. */
-export interface Beside {
-  readonly multiprocessors: number;
-  readonly sharedBytesPerBlock: number;
-}
-const THREADS_BESIDE = 1024;
-const SCREEN_BLOCKS_BESIDE = 8;
+export const sumsLaunch = ({ channels, inputs }: KurtosisPlan, windows: number): LaunchShape =>
+  blocksFor(Math.ceil(windows / WINDOWS_AT_ONCE) * Math.ceil((channels * inputs) / (THREADS / WARP)));
 
-export function sumsLaunch(
-  { channels, inputs }: KurtosisPlan,
-  windows: number,
-  beside?: Beside,
-): LaunchShape {
-  const threads = beside ? THREADS_BESIDE : THREADS;
-  const tiles = Math.ceil(windows / WINDOWS_AT_ONCE) * Math.ceil((channels * inputs) / (threads / WARP));
-  // A block that asks for all of a multiprocessor's shared memory has it alone.
-  return beside
-    ? { grid: [Math.min(tiles, beside.multiprocessors), 1], threads, sharedBytes: beside.sharedBytesPerBlock }
-    : { grid: [Math.max(1, tiles), 1], threads };
-}
-
-export function screenLaunch(plan: KurtosisPlan, windows: number, beside?: Beside): LaunchShape {
-  const blocks = Math.ceil((windows * plan.channels * groupsOf(plan)) / GROUPS_AT_ONCE);
-  return blocksFor(beside ? Math.min(blocks, SCREEN_BLOCKS_BESIDE * beside.multiprocessors) : blocks);
-}
+export const screenLaunch = (plan: KurtosisPlan, windows: number): LaunchShape =>
+  blocksFor(Math.ceil((windows * plan.channels * groupsOf(plan)) / GROUPS_AT_ONCE));
 
 export const zerosLaunch = (pieces: number): LaunchShape => blocksFor(Math.ceil(pieces / PIECES_AT_ONCE));
 

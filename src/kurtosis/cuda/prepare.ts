@@ -17,23 +17,10 @@ import { Zeros } from './zeros.js';
 /** The card waits for what is judged, so for some milliseconds nobody sleeps. */
 const EAGER_POLLS = 5000;
 
-export interface CudaPowersOptions {
-  /** Multiprocessors that others leave free (beside.ts), where sums run beside them; otherwise they run in turn, on all. */
-  readonly beside?: number;
-}
-
-export const cudaPowers = (
-  plan: KurtosisPlan,
-  backend: CudaBackend,
-  options: CudaPowersOptions = {},
-): Promise<PowerEngine> =>
+export const cudaPowers = (plan: KurtosisPlan, backend: CudaBackend): Promise<PowerEngine> =>
   preparing(async (closers) => {
     const { session, shop } = backend;
     const { compute, download } = session.streams;
-    const beside =
-      options.beside === undefined ? undefined : { ...session.device, multiprocessors: options.beside };
-    // What is short and waited for goes first where the card has room.
-    const summing = beside ? session.streams.prepare : compute;
     const kernels = await prepareKernels(plan, backend, closers);
     const { zeroPieces } = await shop.prepare(planPowerSums(plan));
     const computed = closers.keep(session.createEvent());
@@ -52,8 +39,8 @@ export const cudaPowers = (
         for (const one of rooms) one.reserve(windows);
       }
       const room = rooms[begun++ % ROOMS];
-      kernels.queue(cudaSpectra('kurtosis', given), edges, fencing, room, summing, beside);
-      computed.record(summing);
+      kernels.queue(cudaSpectra('kurtosis', given), edges, fencing, room, compute);
+      computed.record(compute);
       computed.holdBack(download);
       room.bringDown(fencing ? 'all' : 'sums', download);
       return async () => {

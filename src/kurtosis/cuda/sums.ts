@@ -7,7 +7,7 @@ import { preparing, type Closable, type Closers } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { FenceBook, type Fencing } from '../fences.js';
 import { windowEdges, type KurtosisPlan } from '../plan.js';
-import { type Beside, planPowerSums, screenLaunch, sumsLaunch } from './plan.js';
+import { planPowerSums, screenLaunch, sumsLaunch } from './plan.js';
 import { Room } from './rooms.js';
 
 /** Kernels count windows of inputs and channels by 32 bits. */
@@ -21,7 +21,6 @@ export interface CardKernels {
     fencing: Fencing | undefined,
     room: Room,
     stream: Stream,
-    beside?: Beside,
   ): void;
 }
 
@@ -35,7 +34,7 @@ export async function prepareKernels(
   const { sumPowers, screenSums } = await shop.prepare(planPowerSums(plan));
   const flags = closers.keep(await uploadArray(session, 'input flags', plan.flaggedInputs));
   return {
-    queue: (block, edges, fencing, room, stream, beside) => {
+    queue: (block, edges, fencing, room, stream) => {
       const windows = edges.length - 1;
       if (windows * rows >= MOST_CELLS) {
         refuse(
@@ -48,7 +47,7 @@ export async function prepareKernels(
       const on = room.send(edges, fencing, stream);
       block.reading(stream);
       sumPowers.set([block.pointer, block.pitchBytes, on.edges, windows, rows, room.pointer()]);
-      sumPowers.launch(sumsLaunch(plan, windows, beside), stream);
+      sumPowers.launch(sumsLaunch(plan, windows), stream);
       block.doneReading(stream);
       if (!fencing) return;
       screenSums.set([
@@ -56,7 +55,7 @@ export async function prepareKernels(
         ...[on.heads, on.tables, on.places],
         ...[room.pointer(layout.marks), room.pointer(layout.groupMarks), room.pointer(layout.totals)],
       ]);
-      screenSums.launch(screenLaunch(plan, windows, beside), stream);
+      screenSums.launch(screenLaunch(plan, windows), stream);
     },
   };
 }
@@ -66,18 +65,16 @@ export const prepareCardSums = (
   plan: KurtosisPlan,
   backend: CudaBackend,
   block: CudaSpectraBlock,
-  beside?: number,
 ): Promise<Closable & { readonly launch: () => void }> =>
   preparing(async (closers) => {
     const kernels = await prepareKernels(plan, backend, closers);
     const { session } = backend;
     const room = new Room(plan, session, closers);
-    const on = beside === undefined ? undefined : { ...session.device, multiprocessors: beside };
     const edges = windowEdges(plan, block.samples);
     const fencing = new FenceBook(plan).fencing(edges);
     return {
       launch: () => {
-        kernels.queue(block, edges, fencing, room, session.streams.compute, on);
+        kernels.queue(block, edges, fencing, room, session.streams.compute);
       },
       close: () => closers.close(),
     };

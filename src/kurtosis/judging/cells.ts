@@ -1,22 +1,20 @@
 /** Kurtoses of windows' channels, added up over those inputs that came whole and do not offend. */
-import type { Fence, Fencing } from '../fences.js';
+import type { Fencing } from '../fences.js';
 import type { Offences } from '../offences.js';
 import type { KurtosisPlan } from '../plan.js';
-import { GROUP, offsetByFence, OUTSIDE, type Screened } from '../screen.js';
+import { GROUP, offsetByFence, type Screened } from '../screen.js';
 import { countOf, lowest } from './bits.js';
+import type { MarkedGroups } from './marked.js';
 
 export interface JudgedBlock {
   readonly edges: Int32Array;
   /** sums : [w][c][a][S1, S2] */
   readonly sums: Float64Array;
-  /** present : [w][c][a] */
-  readonly present: Uint32Array | undefined;
+  /** lost : [w][c][a], spectra that did not come; undefined where all did. */
+  readonly lost: Uint32Array | undefined;
   readonly fencing: Fencing;
   readonly screened: Screened;
-  /** outside : [w][c][a / 16], inputs marked as OUTSIDE; only of groups with such a mark. */
-  readonly outside: Uint16Array;
-  /** Groups that have any mark, [w][c][a / 16], ascending. */
-  readonly marked: Int32Array;
+  readonly marked: MarkedGroups;
   /** What is found is added. */
   readonly offences: Offences;
 }
@@ -30,6 +28,8 @@ export class Cells {
   private readonly asked: Uint8Array;
   /** Inputs that are. */
   readonly inputsAsked: number;
+  private total = 0;
+  private count = 0;
 
   constructor(
     private readonly plan: KurtosisPlan,
@@ -53,7 +53,10 @@ export class Cells {
     const screened = block.screened.totals;
     for (let row = 0, at = 0; row < rows; row++) {
       let total = 0;
-      for (let group = 0; group < groups; group++) total += screened[at++];
+      const end = at + groups;
+      for (; at + 4 <= end; at += 4)
+        total = total + screened[at] + screened[at + 1] + screened[at + 2] + screened[at + 3];
+      for (; at < end; at++) total += screened[at];
       totals[row] = total;
     }
     counts.fill(inputsAsked, 0, rows);
@@ -68,90 +71,82 @@ export class Cells {
     this.counts.fill(0, first, end);
   }
 
-  /** Those outside their fences are in no total: where they are all that offend or cannot be counted, only the count is less. */
+  /** Those outside their fences are in no total: where they are all that offend, only the count is less. */
   private leaveOutMarked(block: JudgedBlock): void {
-    const { marked, outside, offences, screened } = block;
+    const { marked, offences, lost } = block;
+    const { places, outside } = marked;
     const { counts, inputsAsked } = this;
-    const { groupMarks } = screened;
     const groups = this.asked.length;
-    for (let n = 0; n < marked.length;) {
-      const row = (marked[n] / groups) | 0;
+    for (let n = 0; n < marked.count;) {
+      const first = n;
+      const row = (places[n] / groups) | 0;
+      const end = (row + 1) * groups;
       let out = 0;
-      let offending = 0;
-      let isSame = true;
-      for (; n < marked.length && marked[n] < (row + 1) * groups; n++) {
-        const at = marked[n];
-        if ((groupMarks[at] & OUTSIDE) === 0) continue;
-        out += countOf(outside[at]);
-        offending += countOf(offences.bits[at]);
-        isSame &&= this.areLeftOut(block, row, at - row * groups);
+      let isSame = !lost;
+      for (; n < marked.count && places[n] < end; n++) {
+        isSame &&= outside[n] === offences.bitsOf(places[n]);
+        out += countOf(outside[n]);
       }
-      if (isSame && offending === offences.counts[row]) counts[row] = inputsAsked - out;
-      else this.addRow(block, row);
+      if (isSame && out === offences.counts[row]) counts[row] = inputsAsked - out;
+      else this.addRow(block, row, first);
     }
-    // Those of pairs are marked in another window, or not at all.
+    // Those of pairs offend in windows that are not marked, too.
     for (let n = 0; n < offences.rowCount; n++)
-      if (counts[offences.rows[n]] === inputsAsked) this.addRow(block, offences.rows[n]);
+      if (counts[offences.rows[n]] === inputsAsked) this.addRow(block, offences.rows[n], marked.count);
   }
 
-  /** Whether those outside are all of a group that offend, did not come whole or are too weak, and in no total. */
-  private areLeftOut(block: JudgedBlock, row: number, group: number): boolean {
-    const { outside, offences, present, edges, sums } = block;
-    const at = row * this.asked.length + group;
-    const out = outside[at];
-    const offending = offences.bits[at];
-    if (offending === out && !present) return true;
-    if ((offending & ~out) !== 0) return false;
-    const w = Math.floor(row / this.plan.channels);
-    for (let left = out; left !== 0; left &= left - 1) {
-      const input = row * this.plan.inputs + group * GROUP + lowest(left);
-      // What did not come whole may be in the total.
-      if (present && present[input] !== edges[w + 1] - edges[w]) return false;
-      if ((offending & left & -left) !== 0) continue;
-      if (!Number.isNaN(offsetByFence(fenceOf(block, w), sums[2 * input], sums[2 * input + 1]))) return false;
+  /** A row in which something is marked, from one of the marked groups on, or offends. */
+  private addRow(block: JudgedBlock, row: number, firstMarked: number): void {
+    const { screened, offences, marked } = block;
+    const groups = this.asked.length;
+    const window = (row / this.plan.channels) | 0;
+    let next = firstMarked;
+    this.total = 0;
+    this.count = 0;
+    for (let group = 0; group < groups; group++) {
+      const at = row * groups + group;
+      const offending = offences.bitsOf(at);
+      const out = next < marked.count && marked.places[next] === at ? marked.outside[next++] : 0;
+      if (out !== 0 && !this.areWhole(block, row, group, out)) {
+        this.addInputs(block, row, window, group, offences.asked[group] & ~offending, 1);
+        continue;
+      }
+      // All within their fences, less those of them that offend, and any outside that do not.
+      this.total += screened.totals[at];
+      this.count += this.asked[group] - countOf(out);
+      if (offending === out) continue;
+      this.addInputs(block, row, window, group, offending & ~out, -1);
+      this.addInputs(block, row, window, group, out & ~offending, 1);
     }
+    this.totals[row] = this.total;
+    this.counts[row] = this.count;
+  }
+
+  /** Whether these came whole. Only those outside are asked: whoever did not is marked so. */
+  private areWhole({ lost }: JudgedBlock, row: number, group: number, bits: number): boolean {
+    if (!lost) return true;
+    const first = row * this.plan.inputs + group * GROUP;
+    for (let left = bits; left !== 0; left &= left - 1) if (lost[first + lowest(left)] !== 0) return false;
     return true;
   }
 
-  /** A row in which something is marked or offends. */
-  private addRow(block: JudgedBlock, row: number): void {
-    const { inputs, channels } = this.plan;
-    const { screened, offences, outside, edges, present, sums } = block;
-    const groups = this.asked.length;
-    const w = Math.floor(row / channels);
-    const length = edges[w + 1] - edges[w];
-    const fence = fenceOf(block, w);
-    let [total, count] = [0, 0];
-    for (let group = 0; group < groups; group++) {
-      const at = row * groups + group;
-      const first = row * inputs + group * GROUP;
-      const offending = offences.bits[at];
-      const out = (screened.groupMarks[at] & OUTSIDE) === 0 ? 0 : outside[at];
-      // What was screened holds all within their fences: the same where those came whole, and none of them offends.
-      let isScreened = (offending & ~out) === 0;
-      if (present)
-        for (let left = out; left !== 0; left &= left - 1)
-          isScreened &&= present[first + lowest(left)] === length;
-      let asked = offences.asked[group] & ~offending;
-      if (isScreened) {
-        total += screened.totals[at];
-        count += this.asked[group] - countOf(out);
-        asked &= out;
-      }
-      for (let left = asked; left !== 0; left &= left - 1) {
-        const input = first + lowest(left);
-        if (present && present[input] !== length) continue;
-        const off = offsetByFence(fence, sums[2 * input], sums[2 * input + 1]);
-        if (Number.isNaN(off)) continue;
-        total += off;
-        count++;
-      }
+  /** To the row's total, or away from it. */
+  private addInputs(
+    { lost, sums, fencing }: JudgedBlock,
+    row: number,
+    window: number,
+    group: number,
+    bits: number,
+    sign: 1 | -1,
+  ): void {
+    const fence = fencing.fences[fencing.places[4 * window]];
+    for (let left = bits; left !== 0; left &= left - 1) {
+      const at = row * this.plan.inputs + group * GROUP + lowest(left);
+      if (lost && lost[at] !== 0) continue;
+      const off = offsetByFence(fence, sums[2 * at], sums[2 * at + 1]);
+      if (Number.isNaN(off)) continue;
+      this.total += sign * off;
+      this.count += sign;
     }
-    this.totals[row] = total;
-    this.counts[row] = count;
   }
 }
-
-/** Of a window's complex channels. */
-const fenceOf = ({ fencing }: JudgedBlock, window: number): Fence =>
-  fencing.fences[fencing.places[4 * window]];

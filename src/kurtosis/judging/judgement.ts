@@ -1,4 +1,5 @@
 /** What was decided of a block: lists of the few cells that offend, made anew for each block and so the caller's for good. */
+import type { Presence } from '../present.js';
 
 interface Cells {
   readonly channels: number;
@@ -17,8 +18,8 @@ interface Decided {
    * 8 more of inputs or windows together.
    */
   readonly codes: Uint8Array;
-  /** present : [w][c][a], spectra that came; undefined where all did. */
-  readonly present: Uint32Array | undefined;
+  /** Who did not come whole; undefined where all did. */
+  readonly presence: Presence | undefined;
   /** Windows in which most inputs and channels would have gone at once. */
   readonly everywhere: readonly number[];
   /** Places in [w][c], ascending, where more than half of the stations offended. */
@@ -32,7 +33,7 @@ export class Judgement implements Decided {
   readonly taken: Int32Array;
   readonly offending: Int32Array;
   readonly codes: Uint8Array;
-  readonly present: Uint32Array | undefined;
+  readonly presence: Presence | undefined;
   readonly everywhere: readonly number[];
   readonly common: Int32Array;
   readonly unjudged: number;
@@ -44,7 +45,7 @@ export class Judgement implements Decided {
     this.taken = decided.taken;
     this.offending = decided.offending;
     this.codes = decided.codes;
-    this.present = decided.present;
+    this.presence = decided.presence;
     this.everywhere = decided.everywhere;
     this.common = decided.common;
     this.unjudged = decided.unjudged;
@@ -55,7 +56,7 @@ export class Judgement implements Decided {
   static nothing(plan: Cells, edges: Int32Array): Judgement {
     const none = new Int32Array(0);
     return new Judgement(plan, {
-      ...{ edges, taken: none, offending: none, codes: new Uint8Array(0), present: undefined },
+      ...{ edges, taken: none, offending: none, codes: new Uint8Array(0), presence: undefined },
       ...{ everywhere: [], common: none, unjudged: plan.channels * plan.inputs },
     });
   }
@@ -75,5 +76,18 @@ export class Judgement implements Decided {
     const offenders = new Uint8Array(this.#cells);
     for (const [n, at] of this.offending.entries()) offenders[at] = this.codes[n];
     return offenders;
+  }
+
+  /** present : [w][c][a], spectra that came; undefined where all did. Made whenever asked for. */
+  get present(): Uint32Array | undefined {
+    if (!this.presence) return undefined;
+    const { edges } = this;
+    const windows = edges.length - 1;
+    const present = new Uint32Array(this.#cells);
+    for (let w = 0; w < windows; w++)
+      present.fill(edges[w + 1] - edges[w], (w * this.#cells) / windows, ((w + 1) * this.#cells) / windows);
+    const { places, lost } = this.presence;
+    for (const [n, place] of places.entries()) present[place] -= lost[n];
+    return present;
   }
 }

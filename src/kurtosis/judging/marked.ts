@@ -1,11 +1,22 @@
 /** Groups of inputs that were marked: few are, and only those are looked at further. */
 import type { KurtosisPlan } from '../plan.js';
+import type { Presence } from '../present.js';
 import { GROUP, groupsOf, OUTSIDE, PAIR_OUTSIDE, type Screened } from '../screen.js';
 
+/** Groups that have a mark, `count` of them, ascending; the first numbers of each array are theirs. */
+export interface MarkedGroups {
+  readonly count: number;
+  /** places : [n], where they are in [w][c][a / 16]. */
+  readonly places: Int32Array;
+  /** outside, paired : [n], bits of inputs marked as OUTSIDE and as PAIR_OUTSIDE. */
+  readonly outside: Uint16Array;
+  readonly paired: Uint16Array;
+}
+
 export class Marked {
-  /** outside : [w][c][a / 16], inputs marked as OUTSIDE; only of groups with such a mark. */
-  outside = new Uint16Array(0);
   private places = new Int32Array(0);
+  private outside = new Uint16Array(0);
+  private paired = new Uint16Array(0);
   private readonly groups: number;
 
   constructor(private readonly plan: KurtosisPlan) {
@@ -13,33 +24,52 @@ export class Marked {
   }
 
   /** Windows of which a part never came have limits of their own: they are looked at one by one, and so are their pairs. */
-  addMissing(edges: Int32Array, { marks, groupMarks }: Screened, present: Uint32Array): void {
+  addMissing({ marks, groupMarks }: Screened, { places }: Presence): void {
     const { channels, inputs, flaggedInputs } = this.plan;
     const mark = (row: number, input: number, what: number): void => {
       marks[row * inputs + input] |= what;
-      groupMarks[row * this.groups + Math.floor(input / GROUP)] |= what;
+      groupMarks[row * this.groups + (input >> 4)] |= what;
     };
-    for (let w = 0; w + 1 < edges.length; w++) {
-      const length = edges[w + 1] - edges[w];
-      for (let row = w * channels; row < (w + 1) * channels; row++)
-        for (let a = 0; a < inputs; a++) {
-          if (present[row * inputs + a] === length || flaggedInputs[a] === 1) continue;
-          mark(row, a, OUTSIDE | PAIR_OUTSIDE);
-          if (w > 0) mark(row - channels, a, PAIR_OUTSIDE);
-        }
+    for (const place of places) {
+      const row = (place / inputs) | 0;
+      const input = place - row * inputs;
+      if (flaggedInputs[input] === 1) continue;
+      mark(row, input, OUTSIDE | PAIR_OUTSIDE);
+      if (row >= channels) mark(row - channels, input, PAIR_OUTSIDE);
     }
   }
 
-  /** Those with any mark, [w][c][a / 16], ascending; valid until the next call, as `outside` is. */
-  find({ marks, groupMarks }: Screened, windows: number): Int32Array {
+  /** Valid until the next call. */
+  find({ marks, groupMarks }: Screened, windows: number): MarkedGroups {
     const { inputs } = this.plan;
     const { groups } = this;
-    const all = windows * this.plan.channels * groups;
+    const count = this.findGroups(groupMarks, windows * this.plan.channels * groups);
+    const { places, outside, paired } = this;
+    for (let n = 0; n < count; n++) {
+      const row = (places[n] / groups) | 0;
+      const first = row * inputs + (places[n] - row * groups) * GROUP;
+      const end = Math.min(first + GROUP, (row + 1) * inputs);
+      let out = 0;
+      let pair = 0;
+      for (let cell = first; cell < end; cell++) {
+        const mark = marks[cell];
+        if (mark === 0) continue;
+        if ((mark & OUTSIDE) !== 0) out |= 1 << (cell - first);
+        if ((mark & PAIR_OUTSIDE) !== 0) pair |= 1 << (cell - first);
+      }
+      outside[n] = out;
+      paired[n] = pair;
+    }
+    return { count, places, outside, paired };
+  }
+
+  private findGroups(groupMarks: Uint8Array, all: number): number {
     if (this.places.length < all) {
       this.places = new Int32Array(all);
       this.outside = new Uint16Array(all);
+      this.paired = new Uint16Array(all);
     }
-    const { places, outside } = this;
+    const { places } = this;
     let found = 0;
     // Four groups at a time, where they lie so.
     const isAligned = groupMarks.byteOffset % 4 === 0;
@@ -49,17 +79,7 @@ export class Marked {
       for (let at = 4 * word; at < 4 * word + 4; at++) if (groupMarks[at] !== 0) places[found++] = at;
     }
     for (let at = 4 * words.length; at < all; at++) if (groupMarks[at] !== 0) places[found++] = at;
-    for (let n = 0; n < found; n++) {
-      const at = places[n];
-      if ((groupMarks[at] & OUTSIDE) === 0) continue;
-      const row = (at / groups) | 0;
-      const first = (at - row * groups) * GROUP;
-      const many = Math.min(GROUP, inputs - first);
-      let bits = 0;
-      for (let n = 0, at = row * inputs + first; n < many; n++, at++) bits |= (marks[at] & OUTSIDE) << n;
-      outside[at] = bits;
-    }
-    return places.subarray(0, found);
+    return found;
   }
 }
 

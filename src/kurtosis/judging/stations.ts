@@ -22,8 +22,9 @@ export class JudgedStations {
     const rows = windows * this.plan.channels;
     if (this.judged.length < rows) this.judged = new Uint32Array(rows).fill(this.asked);
     else for (const row of this.dropped) this.judged[row] = this.asked;
-    this.dropped.length = 0;
-    this.droppedIn = new Uint32Array(windows);
+    if (this.dropped.length > 0) this.dropped = [];
+    if (this.droppedIn.length < windows) this.droppedIn = new Uint32Array(windows);
+    else this.droppedIn.fill(0);
   }
 
   drop(window: number, row: number): void {

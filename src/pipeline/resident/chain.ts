@@ -176,7 +176,11 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
     for (const step of stepsOf(plan, blocks)) if (!FRONT_STEPS.has(step)) await queue(step, block);
     blocks++;
     last = block;
-    for (let change = later.shift(); change; change = later.shift()) await change();
+  }
+
+  /** Gains cannot change in the middle of an image: what was asked for meanwhile comes behind the one that a block completes. */
+  async function change(): Promise<void> {
+    for (let next = later.shift(); next; next = later.shift()) await next();
   }
 
   async function finish(ofBlocks: number): Promise<Flight> {
@@ -270,9 +274,11 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
   async function complete(arrived: Arrived, give: Give): Promise<void> {
     await use(arrived);
     inHand++;
-    if (inHand < plan.blocksPerImage) return;
-    flying.push(await finish(inHand));
-    inHand = 0;
+    if (inHand === plan.blocksPerImage) {
+      flying.push(await finish(inHand));
+      inHand = 0;
+    }
+    await change();
     const first = flying.length === IN_FLIGHT ? flying.shift() : undefined;
     if (first) await give(await land(first));
   }
@@ -290,9 +296,13 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
     guarded(async () => {
       const before = judged;
       judged = undefined;
-      if (before) await complete(before, give);
+      if (before) {
+        await use(before);
+        inHand++;
+      }
       if (inHand > 0) flying.push(await finish(inHand));
       inHand = 0;
+      await change();
       for (let first = flying.shift(); first; first = flying.shift()) await give(await land(first));
       // Blocks are counted in whole images: an image cut short ends the count.
       blocks = index * plan.blocksPerImage;
@@ -343,6 +353,8 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
         setGains(gains, solved);
         return;
       }
+      if ((inHand + 1) % plan.blocksPerImage !== 0)
+        refuse('resident chain', 'new gains in the middle of an image', 'finish it first');
       const { channels, stations, polarisations } = plan.image;
       const kept = gainsCA(gains.slice(), channels, stations * polarisations);
       const keptSolved = solved.slice();

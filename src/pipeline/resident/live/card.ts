@@ -147,7 +147,7 @@ async function prepare(settings: LiveCardSettings, closers: Closers): Promise<Ca
     }),
   };
   say(
-    `the chain stays on the card: packets turned there${flagger ? ', interference judged by sums that come down, and whole stations taken' : ''}${first ? `, ${first.imager.description}` : ''}; ` +
+    `the chain stays on the card: packets turned there${flagger ? ', interference looked for there and judged by the host, and whole stations taken' : ''}${first ? `, ${first.imager.description}` : ''}; ` +
       `${ring.blocks} blocks of the ring`,
   );
   return {
