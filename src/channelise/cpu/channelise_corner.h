@@ -137,7 +137,10 @@ void turnFloats(const ChanneliseJob &job, const char *stages, int inputs, const 
       const auto carry = [&](int part, Vec(&rows)[LANES]) __attribute__((always_inline)) {
         gather(stages + (place * POINT + part * LANES) * 4, job.stageBytes, sixteenth, inputs, rows);
         float *to = channel + first * FLOATS_PER_SAMPLE + part * TILE_INPUTS + sixteenth;
-        for (int64_t t = 0; t < here; t++) storeLine<Past>(to + t * FLOATS_PER_SAMPLE, rows[t]);
+        // A loop over rows would carry them through memory.
+        each<LANES>(CORELLA_EACH {
+          if (i < here) storeLine<Past>(to + i * FLOATS_PER_SAMPLE, rows[i]);
+        });
       };
       Vec re[LANES];
       carry(0, re);
