@@ -3,7 +3,7 @@
 //   [a / 16][c / 4][t / 16][c mod 4][S1, S2][a mod 16]   32 bits
 //
 // S1 and S2 are sums of |x|² and |x|⁴ over the block's spectra 16 g … 16 g + 15, of which those past the last are zeros. Of
-// floats they are floats, added one spectrum after the other. Of integers they are whole numbers modulo 2³², which lose
+// floats they are floats. Of integers they are whole numbers modulo 2³², which lose
 // nothing: no part passes ±127, so that |x|² lies within 127² of 127², and the squares of what it is off by sum to less
 // than 2³² (squaresOf).
 #pragma once

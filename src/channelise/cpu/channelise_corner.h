@@ -113,7 +113,7 @@ void turnIntegers(const ChanneliseJob &job, const char *stages, int inputs, cons
         Vec im[LANES];
         carry(1, im);
         each<4>(CORELLA_EACH {
-          if (channel[i] >= 0) addLinePowers(re, im, i, powers.of(channel[i]) + sixteenth, powers.isFresh());
+          if (channel[i] >= 0) addLinePowers(re, im, i, powers.of(channel[i]) + sixteenth, powers.isFresh);
         });
         continue;
       }
@@ -130,7 +130,6 @@ template <bool Past, bool Powers>
 void turnFloats(const ChanneliseJob &job, const char *stages, int inputs, const SpectraLayout &layout, char *block,
                 int64_t first, int64_t samples, const PowerCells &powers) {
   const int64_t here = samples - first < LANES ? samples - first : LANES;
-  const bool isFresh = powers.isFresh();
   for (int64_t place = 0; place < job.places; place++) {
     if (job.channel[place] < 0) continue;
     float *channel = reinterpret_cast<float *>(block + job.channel[place] * layout.channelBytes());
@@ -138,14 +137,17 @@ void turnFloats(const ChanneliseJob &job, const char *stages, int inputs, const 
       const auto carry = [&](int part, Vec(&rows)[LANES]) __attribute__((always_inline)) {
         gather(stages + (place * POINT + part * LANES) * 4, job.stageBytes, sixteenth, inputs, rows);
         float *to = channel + first * FLOATS_PER_SAMPLE + part * TILE_INPUTS + sixteenth;
-        for (int64_t t = 0; t < here; t++) storeLine<Past>(to + t * FLOATS_PER_SAMPLE, rows[t]);
+        // A loop over rows would carry them through memory.
+        each<LANES>(CORELLA_EACH {
+          if (i < here) storeLine<Past>(to + i * FLOATS_PER_SAMPLE, rows[i]);
+        });
       };
       Vec re[LANES];
       carry(0, re);
       if constexpr (Powers) {
         Vec im[LANES];
         carry(1, im);
-        addFloatPowers(re, im, powers.of(job.channel[place]) + sixteenth, isFresh);
+        addFloatPowers(re, im, powers.of(job.channel[place]) + sixteenth, powers.isFresh);
       } else {
         carry(1, re);
       }

@@ -68,7 +68,7 @@ void turnStages(const ChanneliseJob &job, const char *stages, int32_t inputs, co
   const auto turn = powers ? past ? turnPlaces<true, true> : turnPlaces<false, true>
                     : past ? turnPlaces<true, false>
                            : turnPlaces<false, false>;
-  turn(job, stages, inputs, layout, block, first, samples, {powers, PowersLayout(layout), first});
+  turn(job, stages, inputs, layout, block, first, samples, powerCells(powers, layout, first));
 }
 
 }  // namespace

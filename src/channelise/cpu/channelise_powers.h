@@ -7,20 +7,25 @@ namespace corella {
 namespace CORELLA_LEVEL {
 namespace {
 
-/** Where the cells of an input block begin; nowhere if nobody wants them. */
+/** The cells that LANES spectra of an input block are added to. */
 struct PowerCells {
-  uint32_t *cells;
-  PowersLayout layout;
-  int64_t first;  // spectrum of the block
+  uint32_t *at;
+  int64_t quadWords;
+  bool isFresh;  // the first of their sixteen spectra
 
   /** [S1, S2][a mod 16] of a channel. */
-  CORELLA_INLINE uint32_t *of(int64_t channel) const {
-    return cells + channel / POWER_CHANNELS * layout.quadWords() + first / POWER_SPECTRA * POWER_CELL_WORDS +
-           channel % POWER_CHANNELS * POWER_WORDS;
+  CORELLA_INLINE uint32_t *of(int32_t channel) const {
+    const uint32_t c = static_cast<uint32_t>(channel);
+    return at + c / POWER_CHANNELS * quadWords + c % POWER_CHANNELS * POWER_WORDS;
   }
-  /** Whether these are the first of their sixteen spectra. */
-  CORELLA_INLINE bool isFresh() const { return LANES == POWER_SPECTRA || first % POWER_SPECTRA == 0; }
 };
+
+/** From spectrum `first` on; nowhere where there are no cells. */
+inline PowerCells powerCells(uint32_t *cells, const SpectraLayout &layout, int64_t first) {
+  if (cells == nullptr) return {nullptr, 0, false};
+  return {cells + first / POWER_SPECTRA * POWER_CELL_WORDS, PowersLayout(layout).quadWords(),
+          LANES == POWER_SPECTRA || first % POWER_SPECTRA == 0};
+}
 
 /** Where powers of integers cost more here than in a walk over the block afterwards they are left to that. */
 #if defined(__AVX2__)
@@ -78,17 +83,23 @@ CORELLA_INLINE void addLinePowers(const Vec (&re)[LANES], const Vec (&im)[LANES]
 
 #endif
 
-/** LANES spectra of LANES inputs. */
+/** LANES spectra of LANES inputs; every fourth is added to the same sum, lest each addition wait for the one before. */
 CORELLA_INLINE void addFloatPowers(const Vec (&re)[LANES], const Vec (&im)[LANES], uint32_t *to, bool isFresh) {
   float *sums = reinterpret_cast<float *>(to);
-  Vec s1 = isFresh ? Vec{} : load(sums), s2 = isFresh ? Vec{} : load(sums + TILE_INPUTS);
-  each<LANES>(CORELLA_EACH {
+  Vec s1[4], s2[4];
+  each<4>(CORELLA_EACH {
     const Vec power = re[i] * re[i] + im[i] * im[i];
-    s1 += power;
-    s2 += power * power;
+    s1[i] = power;
+    s2[i] = power * power;
   });
-  store(sums, s1);
-  store(sums + TILE_INPUTS, s2);
+  each<LANES - 4>(CORELLA_EACH {
+    const Vec power = re[i + 4] * re[i + 4] + im[i + 4] * im[i + 4];
+    s1[i % 4] += power;
+    s2[i % 4] += power * power;
+  });
+  const Vec sum = (s1[0] + s1[1]) + (s1[2] + s1[3]), squares = (s2[0] + s2[1]) + (s2[2] + s2[3]);
+  store(sums, isFresh ? sum : load(sums) + sum);
+  store(sums + TILE_INPUTS, isFresh ? squares : load(sums + TILE_INPUTS) + squares);
 }
 
 }  // namespace

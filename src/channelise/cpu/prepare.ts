@@ -30,8 +30,7 @@ type Run = NativeCall<
     capacity: number,
     powers: bigint,
     passed: BigInt64Array,
-    finite: Int32Array,
-    powersMade: Int32Array,
+    told: Int32Array,
   ]
 >;
 
@@ -54,12 +53,11 @@ export function prepareCpuChanneliser(plan: ChannelisePlan, { native }: CpuBacke
     'int32_t corella_channeliser_run(char *error, void *context, void *channeliser, const void *voltages, ' +
       'int64_t samples, int64_t waiting, int64_t spectra, const int64_t *gaps, int64_t gapCount, ' +
       'const int32_t *shifts, const double *turns, void *block, int64_t capacity, void *powers, int64_t *passed, ' +
-      'int32_t *finite, int32_t *powersMade)',
+      'int32_t *told)',
   );
   const stream = openStream(plan);
   const passed = new BigInt64Array(1);
-  const finite = new Int32Array(1);
-  const powersMade = new Int32Array(1);
+  const told = new Int32Array(2);
   let saturated = 0;
   return {
     plan,
@@ -81,11 +79,11 @@ export function prepareCpuChanneliser(plan: ChannelisePlan, { native }: CpuBacke
         block.shape.capacity,
         block.powersRoom?.address ?? 0n,
         passed,
-        finite,
-        powersMade,
+        told,
       );
-      if (finite[0] === 0) checkFinite(voltages);
-      block.fill(step.spectra, step.gaps, { hasPowers: powersMade[0] === 1 });
+      const [allFinite, powersMade] = told;
+      if (allFinite === 0) checkFinite(voltages);
+      block.fill(step.spectra, step.gaps, { hasPowers: powersMade === 1 });
       saturated += Number(passed[0]);
       stream.advance(voltages, step);
     },

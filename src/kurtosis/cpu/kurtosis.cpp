@@ -115,11 +115,11 @@ void sumPowers(Context &context, const Source &source, const Windows &windows, c
                     static_cast<size_t>(2 * inputs) * sizeof(double));
         if (screen.heads == nullptr) continue;
         const int64_t shape = channel < screen.realChannels ? 2 : 0;
-        screenWindow(screen, screen.heads[screen.places[4 * w + shape]], here, flags, inputs, marks[w % 2][c],
-                     screen.totals + row * inputBlocks + group);
+        kernel.screenWindow(screen, screen.heads[screen.places[4 * w + shape]], here, flags, inputs, marks[w % 2][c],
+                            screen.totals + row * inputBlocks + group);
         if (w > 0) {
           const Fence &pair = screen.heads[screen.places[4 * (w - 1) + shape + 1]];
-          screenPair(screen, pair, before, here, flags, inputs, marks[(w + 1) % 2][c]);
+          kernel.screenPair(screen, pair, before, here, flags, inputs, marks[(w + 1) % 2][c]);
           keepMarks(w - 1, c);
         }
       }
@@ -130,29 +130,60 @@ void sumPowers(Context &context, const Source &source, const Windows &windows, c
 
 /** Inputs of one channel's block of sixteen that follow on each other, over a window. */
 struct Box {
-  int64_t input, inputs, first, end;
+  char *at;  // of the first input at the block's first spectrum
+  int64_t inputs, first, end;
 };
 
-void zeroIntegers(char *tiles, const Box &box) {
-  const size_t bytes = static_cast<size_t>(4 * box.inputs);
-  for (int64_t t = box.first; t < box.end; t += 4) {
-    char *line = tiles + t / TILE_SAMPLES * TILE_BYTES + withinPlane(box.input, t % TILE_SAMPLES);
-    if (bytes == 4) {
+/** Where the parts of a box lie: four samples of an input in a line, or one in a vector, and imaginary ones further on. */
+struct IntegerLines {
+  static constexpr int64_t STEP = 4, IMAGINARY = PLANE_BYTES;
+  static int64_t bytesTo(int64_t t) { return t / TILE_SAMPLES * TILE_BYTES + withinPlane(0, t % TILE_SAMPLES); }
+};
+struct FloatLines {
+  static constexpr int64_t STEP = 1, IMAGINARY = 4 * TILE_INPUTS;
+  static int64_t bytesTo(int64_t t) { return t * FLOATS_PER_SAMPLE * 4; }
+};
+
+/** Walks through the lines of boxes. */
+template <class Lines>
+struct Walk {
+  const Box *box, *end;
+  int64_t t;
+
+  Walk(const Box *boxes, int64_t count) : box(boxes), end(boxes + count), t(boxes->first) {}
+  bool hasEnded() const { return box == end; }
+  char *line() const { return box->at + Lines::bytesTo(t); }
+  void step() {
+    t += Lines::STEP;
+    if (t >= box->end && ++box < end) t = box->first;
+  }
+};
+
+/** Lines on their way from memory while others are zeroed. */
+constexpr int LINES_AHEAD = 24;
+
+template <class Lines>
+void zeroBoxes(const Box *boxes, int64_t count) {
+  Walk<Lines> ahead(boxes, count);
+  const auto fetch = [&] {
+    if (ahead.hasEnded()) return;
+    __builtin_prefetch(ahead.line(), 1);
+    __builtin_prefetch(ahead.line() + Lines::IMAGINARY, 1);
+    ahead.step();
+  };
+  for (int n = 0; n < LINES_AHEAD; n++) fetch();
+  for (Walk<Lines> here(boxes, count); !here.hasEnded(); here.step()) {
+    fetch();
+    char *line = here.line();
+    if (here.box->inputs == 1) {
       // Most are taken alone.
       std::memset(line, 0, 4);
-      std::memset(line + PLANE_BYTES, 0, 4);
+      std::memset(line + Lines::IMAGINARY, 0, 4);
     } else {
+      const size_t bytes = static_cast<size_t>(4 * here.box->inputs);
       std::memset(line, 0, bytes);
-      std::memset(line + PLANE_BYTES, 0, bytes);
+      std::memset(line + Lines::IMAGINARY, 0, bytes);
     }
-  }
-}
-
-void zeroFloats(float *vectors, const Box &box) {
-  const size_t bytes = static_cast<size_t>(4 * box.inputs);
-  for (int64_t t = box.first; t < box.end; t++) {
-    std::memset(vectors + t * FLOATS_PER_SAMPLE + box.input, 0, bytes);
-    std::memset(vectors + t * FLOATS_PER_SAMPLE + TILE_INPUTS + box.input, 0, bytes);
   }
 }
 
@@ -164,6 +195,8 @@ void zeroTaken(Context &context, const SpectraLayout &layout, char *block, const
                int64_t count) {
   context.pool.run((count + CELLS_AT_ONCE - 1) / CELLS_AT_ONCE, [&](int64_t item, int) {
     const int64_t last = std::min(count, (item + 1) * CELLS_AT_ONCE);
+    Box boxes[CELLS_AT_ONCE];
+    int64_t found = 0;
     for (int64_t n = item * CELLS_AT_ONCE; n < last;) {
       const int64_t row = taken[n] / layout.inputs, input = taken[n] % layout.inputs;
       const int64_t most = std::min(layout.inputs, input / TILE_INPUTS * TILE_INPUTS + TILE_INPUTS) - input;
@@ -171,13 +204,11 @@ void zeroTaken(Context &context, const SpectraLayout &layout, char *block, const
       while (inputs < most && n + inputs < last && taken[n + inputs] == taken[n] + inputs) inputs++;
       n += inputs;
       const int64_t window = row / layout.channels, channel = row % layout.channels;
-      char *at = block + channel * layout.channelBytes() + input / TILE_INPUTS * layout.inputBlockBytes();
-      const Box box{input % TILE_INPUTS, inputs, windows.edges[window], windows.edges[window + 1]};
-      if (layout.type == SpectraType::cf32)
-        zeroFloats(reinterpret_cast<float *>(at), box);
-      else
-        zeroIntegers(at, box);
+      char *at = block + channel * layout.channelBytes() + input / TILE_INPUTS * layout.inputBlockBytes() +
+                 4 * (input % TILE_INPUTS);
+      boxes[found++] = {at, inputs, windows.edges[window], windows.edges[window + 1]};
     }
+    layout.type == SpectraType::cf32 ? zeroBoxes<FloatLines>(boxes, found) : zeroBoxes<IntegerLines>(boxes, found);
   });
 }
 

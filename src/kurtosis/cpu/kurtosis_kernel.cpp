@@ -6,6 +6,7 @@
 #include "backend/cpu/vector.h"
 #include "kurtosis/cpu/kurtosis_groups.h"
 #include "kurtosis/cpu/kurtosis_lines.h"
+#include "kurtosis/cpu/kurtosis_look.h"
 
 #if defined(__aarch64__)
 #include <arm_neon.h>
@@ -262,8 +263,8 @@ void sumFloats(const float *vectors, int64_t first, int64_t end, double *sums) {
 
 }  // namespace
 
-extern const KurtosisKernel kurtosisKernel = {sumIntegers,      sumNibbles,     sumFloats,
-                                              sumIntegerGroups, sumFloatGroups, isWithin};
+extern const KurtosisKernel kurtosisKernel = {sumIntegers,    sumNibbles, sumFloats,    sumIntegerGroups,
+                                              sumFloatGroups, isWithin,   screenWindow, screenPair};
 
 }  // namespace CORELLA_LEVEL
 }  // namespace corella

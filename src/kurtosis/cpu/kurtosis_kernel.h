@@ -1,6 +1,7 @@
 // Powers of one channel's block of sixteen inputs (spectra.h), summed over a window of spectra.
 #pragma once
 #include "backend/cpu/spectra.h"
+#include "kurtosis/cpu/kurtosis_screen.h"
 
 namespace corella {
 
@@ -20,6 +21,12 @@ struct KurtosisKernel {
   void (*sumFloatGroups)(const float *cells, int64_t groups, int64_t channels, double *sums);
   /** Whether float32 held all powers of floats that have these sums; if not, they have to be summed one by one. */
   bool (*isWithin)(const double *sums, int64_t spectra);
+  /** Of a group of at most sixteen inputs in one channel's window; sums : [sixteen inputs][S1, S2], flags : [a]. */
+  void (*screenWindow)(const Screen &screen, const Fence &fence, const double *sums, const uint8_t *flags,
+                       int64_t inputs, uint8_t *marks, double *total);
+  /** The same of a window and the next, added to its marks. */
+  void (*screenPair)(const Screen &screen, const Fence &fence, const double *sums, const double *next,
+                     const uint8_t *flags, int64_t inputs, uint8_t *marks);
 };
 
 CORELLA_DECLARE_BYTES(const KurtosisKernel, kurtosisKernel)

@@ -1,9 +1,5 @@
-// The first look at sums of powers, while they are at hand: which windows and pairs of windows lie outside their fences, and
-// the kurtoses of the others added up. screen.ts does the same, bit for bit: no product here is added to anything, so that
-// nothing can be fused.
+// What the first look at sums of powers (kurtosis_look.h) goes by, and what it finds.
 #pragma once
-#include <cstring>
-
 #include "backend/cpu/spectra.h"
 
 namespace corella {
@@ -31,47 +27,6 @@ struct Screen {
 };
 
 enum : uint8_t { OUTSIDE = 1, PAIR_OUTSIDE = 2 };
-
-/** The entry that noise of this strength has to lie within, and does; nullptr where it does not. */
-inline const FenceEntry *within(const Fence &fence, const FenceEntry *tables, double s1, double s2) {
-  if (!(s1 >= fence.leastPower && s1 <= fence.mostPower)) return nullptr;
-  int64_t at = static_cast<int64_t>(fence.firstEntry);
-  if (fence.entries > 1) {
-    uint64_t bits;
-    std::memcpy(&bits, &s1, sizeof bits);
-    // The octave and a 64th of it.
-    at += static_cast<int64_t>(bits >> 46) - static_cast<int64_t>(fence.firstKey);
-  }
-  const FenceEntry *entry = tables + at;
-  const double square = s1 * s1;
-  return s2 >= entry->low * square && s2 <= entry->high * square ? entry : nullptr;
-}
-
-/** A group of at most sixteen inputs in one channel's window; sums : [a][S1, S2], flags : [a]. */
-inline void screenWindow(const Screen &screen, const Fence &fence, const double *sums, const uint8_t *flags,
-                         int64_t inputs, uint8_t *marks, double *total) {
-  double sum = 0;
-  for (int64_t a = 0; a < inputs; a++) {
-    marks[a] = 0;
-    if (flags[a] != 0) continue;
-    const double s1 = sums[2 * a], s2 = sums[2 * a + 1];
-    const FenceEntry *entry = within(fence, screen.tables, s1, s2);
-    if (entry == nullptr)
-      marks[a] = OUTSIDE;
-    else
-      sum += ((fence.scale * s2) / (s1 * s1) - entry->offset) / entry->spread;
-  }
-  *total = sum;
-}
-
-/** The same of a window and the next. */
-inline void screenPair(const Screen &screen, const Fence &fence, const double *sums, const double *next,
-                       const uint8_t *flags, int64_t inputs, uint8_t *marks) {
-  for (int64_t a = 0; a < inputs; a++)
-    if (flags[a] == 0 &&
-        within(fence, screen.tables, sums[2 * a] + next[2 * a], sums[2 * a + 1] + next[2 * a + 1]) == nullptr)
-      marks[a] |= PAIR_OUTSIDE;
-}
 
 inline uint8_t allOf(const uint8_t *marks, int64_t inputs) {
   uint8_t all = 0;

@@ -4,14 +4,18 @@ import { describe, it } from 'node:test';
 import type { Backend } from '../../backend/backend.js';
 import { openCpu } from '../../backend/cpu/cpu.js';
 import { loadNative } from '../../backend/cpu/library.js';
+import { cpuSpectra } from '../../backend/cpu/spectra.js';
 import { openReference } from '../../backend/reference.js';
-import { allocateVoltages, baselineIndex } from '../../core/axes.js';
+import { allocateVoltages, baselineIndex, type SpectraCAT } from '../../core/axes.js';
 import type { Integration, VoltageBlock } from '../../core/blocks.js';
+import type { SpectraGap } from '../../core/gaps.js';
 import { instant } from '../../core/instant.js';
 import { randomStream } from '../../core/random.js';
 import { planChannelise, prepareChanneliser } from '../../channelise/index.js';
 import { planKurtosis, prepareFlagger, type KurtosisTally } from '../../kurtosis/index.js';
 import { prepareVoltageCorrelation } from '../correlate.js';
+import { prepareChannelise } from './channelise.js';
+import { prepareKurtosis } from './kurtosis.js';
 
 const INPUTS = 6;
 const RATE_HZ = 1e6;
@@ -136,6 +140,42 @@ describe('spectral kurtosis before the correlator', () => {
   it('cpu: the same counts', { skip: 'what' in library ? library.what : false }, async () => {
     const cpu = await openCpu({ threads: 2 });
     await check(cpu);
+    await cpu.close();
+  });
+
+  it('cpu: floats are summed on their way, and judged as by a walk over the block', async (t) => {
+    if ('what' in library) {
+      t.skip(library.what);
+      return;
+    }
+    const cpu = await openCpu({ threads: 2 });
+    const block = voltages();
+    const plan = planChannelise({
+      ...{ channels, taps: 4, inputs: INPUTS, polarisations: 2, inputType: 'ci8', outputType: 'cf32' },
+      blockSamples: block.samples,
+    });
+    const source = { start: instant(0), sampleRateHz: RATE_HZ, polarisations: 2 } as const;
+    const made: [gaps: readonly SpectraGap[], spectra: SpectraCAT][] = [];
+    for (const powers of [false, true]) {
+      const channelise = await prepareChannelise({
+        ...{ backend: cpu, plan, source, clock: { cutAfter: () => Infinity } },
+        powers,
+      });
+      const flagger = await prepareKurtosis(
+        { ...plan.output, polarisations: 2 },
+        { backend: cpu, kurtosis: { spectraPerWindow: 60 }, flaggedInputs: undefined },
+      );
+      await channelise.push(block, async (timed) => {
+        assert.equal(cpuSpectra('test', timed.block).powers !== undefined, powers);
+        await flagger.push(timed, async ({ block: flagged }) => {
+          made.push([flagged.gaps, await flagged.read()]);
+        });
+      });
+      await flagger.close();
+      await channelise.close();
+    }
+    assert.ok(made[0][0].length > 1);
+    assert.deepEqual(made[1], made[0]);
     await cpu.close();
   });
 });
