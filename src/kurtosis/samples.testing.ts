@@ -20,6 +20,12 @@ export type Strength = (
   t: number,
 ) => { readonly noise: number; readonly carrier: number };
 
+/** From silence to beyond the rail, pulses in one channel, carriers in another and a dead input. */
+export const allKinds: Strength = (c, a, t) => ({
+  noise: a === 5 ? 0 : (0.02 + 0.2 * a) * (c === 3 && t % 20 < 2 ? 3 : 1),
+  carrier: c === 4 && a > 30 ? 0.5 : 0,
+});
+
 /** spectra : [c][a][t] of noise, with what `strength` says. */
 export function noisySpectra(
   { type, channels, inputs, samples }: NoiseShape,

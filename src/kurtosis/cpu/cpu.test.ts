@@ -10,7 +10,7 @@ import { kurtosisCases } from '../cases.js';
 import { Judge } from '../judge.js';
 import { Judgement } from '../judging/judgement.js';
 import { planKurtosis, windowEdges, type KurtosisPlan } from '../plan.js';
-import { noisySpectra } from '../samples.testing.js';
+import { allKinds, noisySpectra } from '../samples.testing.js';
 import { allocateScreened, screen } from '../screen.js';
 import { cpuPowers } from './prepare.js';
 
@@ -57,12 +57,7 @@ describe('cpu flagger', { skip: 'what' in library ? library.what : false }, () =
       const engine = cpuPowers(plan, cpu);
       for (const samples of [403, 64]) {
         const block = cpu.allocateSpectra({ ...shape, capacity: samples });
-        // From silence to beyond the rail, pulses in one channel and a dead input.
-        const spectra = noisySpectra({ ...shape, samples }, random, (c, a, t) => ({
-          noise: a === 5 ? 0 : (0.02 + 0.2 * a) * (c === 3 && t % 20 < 2 ? 3 : 1),
-          carrier: c === 4 && a > 30 ? 0.5 : 0,
-        }));
-        await block.write(spectra, samples);
+        await block.write(noisySpectra({ ...shape, samples }, random, allKinds), samples);
         const edges = windowEdges(plan, samples);
         const fencing = judge.fencing(edges);
         assert.ok(fencing);

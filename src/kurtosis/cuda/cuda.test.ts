@@ -9,7 +9,7 @@ import { kurtosisCases } from '../cases.js';
 import { prepareFlagger } from '../index.js';
 import { Judge } from '../judge.js';
 import { planKurtosis, windowEdges } from '../plan.js';
-import { noisySpectra, without } from '../samples.testing.js';
+import { allKinds, noisySpectra, without } from '../samples.testing.js';
 import { allocateScreened, screen } from '../screen.js';
 import { cudaPowers } from './prepare.js';
 
@@ -45,12 +45,7 @@ function onCard(): void {
       for (const samples of [403, 64, 403, 257, 64]) {
         const block = cuda.allocateSpectra({ ...shape, capacity: 450 });
         await block.write(allocateSpectra(type, 5, 38, 450).fill(85), 450);
-        // From silence to beyond the rail, pulses in one channel and a dead input.
-        const spectra = noisySpectra({ ...shape, samples }, random, (c, a, t) => ({
-          noise: a === 5 ? 0 : (0.02 + 0.2 * a) * (c === 3 && t % 20 < 2 ? 3 : 1),
-          carrier: c === 4 && a > 30 ? 0.5 : 0,
-        }));
-        await block.write(spectra, samples);
+        await block.write(noisySpectra({ ...shape, samples }, random, allKinds), samples);
         const edges = windowEdges(plan, samples);
         const fencing = judge.fencing(edges);
         assert.ok(fencing);
