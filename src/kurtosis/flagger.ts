@@ -76,11 +76,11 @@ export function flaggerOn(plan: KurtosisPlan, engine: PowerEngine): Flagger {
     if (begun.length >= mostBegun)
       refuse('kurtosis', `${begun.length} blocks were begun and not finished`, 'finish the first');
     const edges = windowEdges(plan, samples);
-    const fencing = edges.length < 2 ? undefined : judge.fencing(edges);
     if (edges.length < 2) {
       begun.push({ block, edges, coming: undefined });
       return;
     }
+    const fencing = judge.fencing(edges);
     const wait = engine.begin?.(block, edges, fencing) ?? (() => engine.sums(block, edges, fencing));
     let coming: Promise<Powers> | undefined;
     begun.push({ block, edges, coming: () => (coming ??= wait()) });

@@ -59,8 +59,8 @@ export async function modelOf(
 ): Promise<
   Pick<CalibrateSettings, 'element' | 'diffuse'> & Required<Pick<CalibrateSettings, 'minimumBaselineM'>>
 > {
-  const { element: named, diffuse, minBaseline } = options;
-  const element = await modelElementOf(named === undefined ? {} : { element: named }, telescope);
+  const { diffuse, minBaseline } = options;
+  const element = await modelElementOf(options, telescope);
   const sees = telescope.beamExponent > 0 && element === undefined ? 'all the sky' : 'a part';
   return {
     minimumBaselineM: shortestBaselineM(minBaseline, stationPositions(telescope), frequenciesHz, sees),

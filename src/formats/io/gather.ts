@@ -19,6 +19,10 @@ export interface StoredProduct {
   readonly label: string;
 }
 
+/** X alone (or R) is one polarisation; Y alone is the second of two, of which the first is missing: its beam is another. */
+export const polarisationsOf = (products: readonly Pick<StoredProduct, 'p1' | 'p2'>[]): 1 | 2 =>
+  products.every(({ p1, p2 }) => p1 === 0 && p2 === 0) ? 1 : 2;
+
 /** AIPS codes of correlation products. */
 export const storedProducts: Readonly<Partial<Record<number, StoredProduct>>> = {
   [-1]: { p1: 0, p2: 0, label: 'RR' },

@@ -18,6 +18,7 @@ import {
   codesOf,
   feedsOf,
   gather,
+  polarisationsOf,
   storedProducts,
   type StoredProduct,
   type ValueFaults,
@@ -103,11 +104,10 @@ function opened(
     name: casacore.text(path, handle, 'telescope'),
     ...{ channels: order, channelWidthHz: Math.abs(widths[0]), polarisations: 2 },
   });
-  // X alone; Y alone is the second of two polarisations, of which the first is missing: its beam is another.
-  const isAlone = products.length === 1 && products[0].p1 + products[0].p2 === 0;
+  const polarisations = polarisationsOf(products);
   const observer = casacore.text(path, handle, 'observer').trim();
   const own = readOwnWords(casacore.text(path, handle, 'own'), seen);
-  const telescope: Telescope = { ...(own?.telescope ?? seen), polarisations: isAlone ? 1 : 2 };
+  const telescope: Telescope = { ...(own?.telescope ?? seen), polarisations };
   // Tables list fields that the rows may have none of.
   const field = rows.fields[0];
   if (!(field >= 0 && field < fieldCount))
@@ -122,18 +122,19 @@ function opened(
   const times = counts.every((count) => count === most) ? 'alike' : 'different';
   const isAll =
     most === (telescope.stations.length * (telescope.stations.length + 1)) / 2 && times === 'alike';
-  const codes = isAlone
-    ? codesOf(products)
-    : codesInOurOrder(
-        path,
-        products,
-        Array.from(rows.antenna1, (one, row) => [stationOf[one], stationOf[rows.antenna2[row]]] as const),
-      );
+  const codes =
+    polarisations === 1
+      ? codesOf(products)
+      : codesInOurOrder(
+          path,
+          products,
+          Array.from(rows.antenna1, (one, row) => [stationOf[one], stationOf[rows.antenna2[row]]] as const),
+        );
   const sign = uvwSign(telescope, rows, stationOf, slots[0], phaseCentre);
   const weighs = isWeighted(casacore, handle, path, { rowCount, channels, productCount });
   const header: VisibilityHeader = {
     telescope,
-    polarisations: isAlone ? 1 : 2,
+    polarisations,
     feeds: feedsOf(products),
     frequenciesHz: Float64Array.from(order, ({ frequencyHz }) => frequencyHz),
     channelWidthHz: own?.channelWidthHz ?? Math.abs(widths[0]),

@@ -18,13 +18,14 @@ import {
   codesInOurOrder,
   feedsOf,
   gather,
+  polarisationsOf,
   type Gathering,
   type StoredProduct,
   type ValueFaults,
 } from '../../io/gather.js';
 import { openInput, withinMemory, type InputFile } from '../../io/input.js';
 import type { Antennas } from './antennas.js';
-import { polarisationsOf, type UvfitsLayout } from './layout.js';
+import type { UvfitsLayout } from './layout.js';
 import { readGroups, type GroupIndex, type GroupReader, type GroupValues, type TimeSlot } from './rows.js';
 
 /** Opens a file for `read`, which takes it over. */

@@ -5,6 +5,7 @@
 import { refuse } from '../../../core/errors.js';
 import type { SkyPosition } from '../../../sky/frame.js';
 import type { FitsHeader, FitsUnit } from '../../fits/fits.js';
+import { polarisationsOf } from '../../io/gather.js';
 
 export interface Parameter {
   readonly name: string;
@@ -141,10 +142,6 @@ export function planMatrix(
     },
   };
 }
-
-/** X alone (or R) is one polarisation; Y alone is the second of two, of which the first is missing: its beam is another. */
-export const polarisationsOf = (products: readonly Pick<FileProduct, 'p1' | 'p2'>[]): 1 | 2 =>
-  products.every(({ p1, p2 }) => p1 === 0 && p2 === 0) ? 1 : 2;
 
 function readAxes(header: FitsHeader, lengths: 'NAXIS' | 'MAXIS'): Axis[] {
   const axes: Axis[] = [];

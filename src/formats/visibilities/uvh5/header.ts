@@ -17,7 +17,13 @@ import {
   unitsOf,
 } from '../header-facts.js';
 import { orientationOfFeeds } from './feeds.js';
-import { codesInOurOrder, codesOf, storedProducts, type StoredProduct } from '../../io/gather.js';
+import {
+  codesInOurOrder,
+  codesOf,
+  polarisationsOf,
+  storedProducts,
+  type StoredProduct,
+} from '../../io/gather.js';
 import type { Hdf5File } from '../../hdf5/read.js';
 import { keywordsIn } from './keywords.js';
 import { optionalText } from './optional-text.js';
@@ -198,12 +204,7 @@ function productsOf(
     }
     return turnedToEast(product, orientation);
   });
-  // X alone (or R) is one polarisation; Y alone is the second of two, of which the first is missing: its beam is another.
-  const alone = products.every(({ p1, p2 }) => p1 === 0 && p2 === 0);
-  const codesHere = codesOf(products);
-  return alone
-    ? { products, polarisations: 1, codes: codesHere }
-    : { products, polarisations: 2, codes: codesHere };
+  return { products, polarisations: polarisationsOf(products), codes: codesOf(products) };
 }
 
 /**
