@@ -7,6 +7,13 @@
 #include <casacore/casa/Arrays/Array.h>
 #include <casacore/casa/Arrays/Matrix.h>
 #include <casacore/casa/Arrays/Vector.h>
+#include <casacore/casa/Logging/LogSink.h>
+#include <casacore/casa/Logging/NullLogSink.h>
+#include <casacore/measures/Measures/MCDirection.h>
+#include <casacore/measures/Measures/MDirection.h>
+#include <casacore/measures/Measures/MEpoch.h>
+#include <casacore/measures/Measures/MeasConvert.h>
+#include <casacore/measures/Measures/MeasFrame.h>
 #include <casacore/ms/MeasurementSets/MSColumns.h>
 #include <casacore/ms/MeasurementSets/MeasurementSet.h>
 #include <casacore/tables/DataMan/IncrementalStMan.h>
@@ -28,10 +35,11 @@ namespace {
 
 std::string problem;
 
-template <typename Work> auto guarded(Work work, decltype(work()) failed) -> decltype(work()) {
+template <typename Work>
+auto guarded(Work work, decltype(work()) failed) -> decltype(work()) {
   try {
     return work();
-  } catch (const std::exception& error) {
+  } catch (const std::exception &error) {
     problem = error.what();
   } catch (...) {
     problem = "an unknown failure";
@@ -47,32 +55,65 @@ struct Set {
   std::string text;
 };
 
-Set* of(void* handle) { return static_cast<Set*>(handle); }
+Set *of(void *handle) { return static_cast<Set *>(handle); }
 
-} // namespace
+/** What it says of its values' units: pyuvdata's word, or that of casacore's reader of UVFITS. */
+std::string unitsOf(const Set &set) {
+  const auto &keywords = TableColumn(*set.ms, set.dataColumn).keywordSet();
+  for (const char *name : {"QuantumUnits", "UNIT"}) {
+    if (!keywords.isDefined(name)) continue;
+    if (keywords.dataType(name) == TpString) return keywords.asString(name);
+    if (keywords.dataType(name) == TpArrayString) {
+      const Array<String> all(keywords.asArrayString(name));
+      return all.empty() ? "" : std::string(all.data()[0]);
+    }
+  }
+  return "";
+}
+
+/** Of a field, in its own frame. */
+MDirection phaseDirection(const Set &set, rownr_t field) {
+  return set.columns->field().phaseDirMeasCol()(field).data()[0];
+}
+
+/** The frame that a field's place is given in; what moves is followed by "moving". */
+std::string frameOf(const Set &set, rownr_t field) {
+  const Matrix<Double> direction(set.columns->field().phaseDir()(field));
+  const auto &ephemeris = set.columns->field().ephemerisId();
+  bool moves = !ephemeris.isNull() && ephemeris(field) >= 0;
+  for (size_t term = 1; term < direction.ncolumn(); term++)
+    moves = moves || direction(0, term) != 0 || direction(1, term) != 0;
+  return phaseDirection(set, field).getRefString() + (moves ? " moving" : "");
+}
+
+/** Frames that stand still against J2000's axes, so that places in them are places there. */
+bool standsStill(const std::string &frame) { return frame == "B1950" || frame == "B1950_VLA"; }
+
+}  // namespace
 
 extern "C" {
 
-const char* ms_problem() { return problem.c_str(); }
+const char *ms_problem() { return problem.c_str(); }
 
-void* ms_open(const char* path, const char* column) {
+void *ms_open(const char *path, const char *column) {
   return guarded(
-      [&]() -> void* {
+      [&]() -> void * {
+        // It grumbles about tables of the Earth's axis, which no place here needs; what matters it throws.
+        LogSinkInterface *silence = new NullLogSink;
+        LogSink::globalSink(silence);
         auto set = std::make_unique<Set>();
         set->ms = std::make_unique<MeasurementSet>(String(path), Table::Old);
         set->columns = std::make_unique<MSColumns>(*set->ms);
         set->dataColumn = column;
-        if (!set->ms->tableDesc().isColumn(set->dataColumn))
-          throw std::runtime_error("it has no column " + set->dataColumn);
         return set.release();
       },
       nullptr);
 }
 
-int ms_close(void* handle) {
+int ms_close(void *handle) {
   return guarded(
       [&]() {
-        Set* set = of(handle);
+        Set *set = of(handle);
         if (set->ms->isWritable()) set->ms->flush();
         delete set;
         return 0;
@@ -81,10 +122,10 @@ int ms_close(void* handle) {
 }
 
 // shape : rows, antennas, channels, correlations, data descriptions, fields
-int ms_shape(void* handle, double* shape) {
+int ms_shape(void *handle, double *shape) {
   return guarded(
       [&]() {
-        Set& set = *of(handle);
+        Set &set = *of(handle);
         shape[0] = static_cast<double>(set.ms->nrow());
         shape[1] = static_cast<double>(set.ms->antenna().nrow());
         const auto windows = set.ms->spectralWindow().nrow();
@@ -102,10 +143,10 @@ int ms_shape(void* handle, double* shape) {
 }
 
 // Names of antennas, of fields, of the telescope, and the words of our own, each a line.
-const char* ms_text(void* handle, const char* what) {
+const char *ms_text(void *handle, const char *what) {
   return guarded(
-      [&]() -> const char* {
-        Set& set = *of(handle);
+      [&]() -> const char * {
+        Set &set = *of(handle);
         const std::string word(what);
         set.text.clear();
         if (word == "antennas")
@@ -118,6 +159,23 @@ const char* ms_text(void* handle, const char* what) {
           set.text = set.ms->observation().nrow() > 0 ? set.columns->observation().telescopeName()(0) : String("");
         else if (word == "observer")
           set.text = set.ms->observation().nrow() > 0 ? set.columns->observation().observer()(0) : String("");
+        else if (word == "columns") {
+          const TableDesc description(set.ms->tableDesc());
+          for (uInt k = 0; k < description.ncolumn(); k++)
+            if (description[k].isArray() && description[k].dataType() == TpComplex)
+              set.text += description[k].name() + "\n";
+        } else if (word == "units")
+          set.text = unitsOf(set);
+        else if (word == "fieldFrames")
+          for (rownr_t row = 0; row < set.ms->field().nrow(); row++) set.text += frameOf(set, row) + "\n";
+        else if (word == "timeFrame")
+          set.text = set.ms->nrow() > 0 ? set.columns->timeMeas()(0).getRefString() : String("");
+        else if (word == "antennaFrame")
+          set.text =
+              set.ms->antenna().nrow() > 0 ? set.columns->antenna().positionMeas()(0).getRefString() : String("");
+        else if (word == "frequencyFrame")
+          set.text = MFrequency::showType(static_cast<uInt>(
+              set.columns->spectralWindow().measFreqRef()(set.columns->dataDescription().spectralWindowId()(0))));
         else if (word == "own" && set.ms->keywordSet().isDefined("CORELLA"))
           set.text = set.ms->keywordSet().asString("CORELLA");
         return set.text.c_str();
@@ -126,12 +184,12 @@ const char* ms_text(void* handle, const char* what) {
 }
 
 // positions : [antenna][3], diameters : [antenna], frequencies and widths : [channel], correlations : [product],
-// directions : [field][2], radians
-int ms_tables(void* handle, double* positions, double* diameters, double* frequencies, double* widths,
-              int32_t* correlations, double* directions) {
+// directions : [field][2], radians, in J2000 where their own frame stands still against it
+int ms_tables(void *handle, double *positions, double *diameters, double *frequencies, double *widths,
+              int32_t *correlations, double *directions) {
   return guarded(
       [&]() {
-        Set& set = *of(handle);
+        Set &set = *of(handle);
         for (rownr_t row = 0; row < set.ms->antenna().nrow(); row++) {
           const Vector<Double> place(set.columns->antenna().position()(row));
           for (int k = 0; k < 3; k++) positions[3 * row + k] = place(k);
@@ -151,6 +209,14 @@ int ms_tables(void* handle, double* positions, double* diameters, double* freque
           const Matrix<Double> direction(set.columns->field().phaseDir()(row));
           directions[2 * row] = direction(0, 0);
           directions[2 * row + 1] = direction(1, 0);
+          if (!standsStill(frameOf(set, row)) || set.ms->nrow() == 0) continue;
+          // FK4's axes turn slowly: the day counts, and no more of when and where.
+          const MEpoch day(MVEpoch(std::floor(set.columns->time()(0) / 86400)), MEpoch::TDB);
+          const MDirection::Ref wanted(MDirection::J2000, MeasFrame(day));
+          const auto there = MDirection::Convert(phaseDirection(set, row), wanted)();
+          const Vector<Double> angles(there.getAngle("rad").getValue());
+          directions[2 * row] = angles(0);
+          directions[2 * row + 1] = angles(1);
         }
         return 0;
       },
@@ -158,11 +224,11 @@ int ms_tables(void* handle, double* positions, double* diameters, double* freque
 }
 
 // times and intervals in seconds, uvw : [row][3] in metres
-int ms_rows(void* handle, double from, double count, double* times, double* intervals, int32_t* antenna1,
-            int32_t* antenna2, int32_t* fields, int32_t* descriptions, double* uvw) {
+int ms_rows(void *handle, double from, double count, double *times, double *intervals, int32_t *antenna1,
+            int32_t *antenna2, int32_t *fields, int32_t *descriptions, double *uvw) {
   return guarded(
       [&]() {
-        Set& set = *of(handle);
+        Set &set = *of(handle);
         const auto first = static_cast<rownr_t>(from);
         for (rownr_t k = 0; k < static_cast<rownr_t>(count); k++) {
           const rownr_t row = first + k;
@@ -182,15 +248,14 @@ int ms_rows(void* handle, double from, double count, double* times, double* inte
 }
 
 // data : [row][channel][product][re, im], weights alike without the parts; zero or less is flagged
-int ms_values(void* handle, double from, double count, double channels, double products, float* data,
-              float* weights) {
+int ms_values(void *handle, double from, double count, double channels, double products, float *data, float *weights) {
   return guarded(
       [&]() {
-        Set& set = *of(handle);
+        Set &set = *of(handle);
         const auto first = static_cast<rownr_t>(from);
         const auto perRow = static_cast<size_t>(channels * products);
         const ArrayColumn<Complex> values(*set.ms, set.dataColumn);
-        const auto& spectrum = set.columns->weightSpectrum();
+        const auto &spectrum = set.columns->weightSpectrum();
         for (rownr_t k = 0; k < static_cast<rownr_t>(count); k++) {
           const rownr_t row = first + k;
           const Array<Complex> cell(values(row));
@@ -198,7 +263,7 @@ int ms_values(void* handle, double from, double count, double channels, double p
           if (cell.size() != perRow || flags.size() != perRow) throw std::runtime_error("its rows differ in shape");
           // Products run fastest in both.
           std::memcpy(data + 2 * perRow * k, cell.data(), perRow * sizeof(Complex));
-          float* weight = weights + perRow * k;
+          float *weight = weights + perRow * k;
           if (!spectrum.isNull() && spectrum.isDefined(row) && spectrum(row).size() == perRow) {
             const Array<Float> each(spectrum(row));
             std::memcpy(weight, each.data(), perRow * sizeof(float));
@@ -207,7 +272,7 @@ int ms_values(void* handle, double from, double count, double channels, double p
             for (size_t at = 0; at < perRow; at++) weight[at] = each(at % static_cast<size_t>(products));
           }
           const bool dropped = set.columns->flagRow()(row);
-          const Bool* flag = flags.data();
+          const Bool *flag = flags.data();
           for (size_t at = 0; at < perRow; at++)
             if (dropped || flag[at]) weight[at] = -std::fabs(weight[at]);
         }
@@ -217,12 +282,12 @@ int ms_values(void* handle, double from, double count, double channels, double p
 }
 
 // names : antennas, each a line. directions are the one field's, radians.
-void* ms_create(const char* path, const char* telescope, const char* names, double antennas, const double* positions,
-                const double* diameters, double channels, const double* frequencies, double channelWidth,
-                double products, const int32_t* correlations, const char* field, double longitude, double latitude,
-                const char* own, const char* history) {
+void *ms_create(const char *path, const char *telescope, const char *names, double antennas, const double *positions,
+                const double *diameters, double channels, const double *frequencies, double channelWidth,
+                double products, const int32_t *correlations, const char *field, double longitude, double latitude,
+                const char *own, const char *history, const char *units) {
   return guarded(
-      [&]() -> void* {
+      [&]() -> void * {
         TableDesc description(MS::requiredTableDesc());
         MS::addColumnToDesc(description, MS::DATA, 2);
         MS::addColumnToDesc(description, MS::WEIGHT_SPECTRUM, 2);
@@ -230,7 +295,7 @@ void* ms_create(const char* path, const char* telescope, const char* names, doub
         IncrementalStMan slow("slow");
         StandardStMan rows("rows", 32768);
         fresh.bindAll(slow);
-        for (const char* name : {"ANTENNA1", "ANTENNA2", "UVW", "WEIGHT", "SIGMA"}) fresh.bindColumn(name, rows);
+        for (const char *name : {"ANTENNA1", "ANTENNA2", "UVW", "WEIGHT", "SIGMA"}) fresh.bindColumn(name, rows);
         const auto tile = IPosition(3, static_cast<ssize_t>(products), static_cast<ssize_t>(channels),
                                     std::max<ssize_t>(1, 131072 / static_cast<ssize_t>(products * channels)));
         TiledShapeStMan data("data", tile), flag("flag", tile), spectrum("spectrum", tile);
@@ -241,14 +306,14 @@ void* ms_create(const char* path, const char* telescope, const char* names, doub
         set->ms = std::make_unique<MeasurementSet>(fresh);
         set->ms->createDefaultSubtables(Table::New);
         set->columns = std::make_unique<MSColumns>(*set->ms);
-        MSColumns& columns = *set->columns;
+        MSColumns &columns = *set->columns;
         const auto count = static_cast<rownr_t>(antennas);
         set->ms->antenna().addRow(count);
         set->ms->feed().addRow(count);
-        const char* rest = names;
+        const char *rest = names;
         const bool circular = correlations[0] < 9;
         for (rownr_t row = 0; row < count; row++) {
-          const char* end = std::strchr(rest, '\n');
+          const char *end = std::strchr(rest, '\n');
           const String name(rest, static_cast<size_t>((end ? end : rest + std::strlen(rest)) - rest));
           rest = end ? end + 1 : rest;
           columns.antenna().name().put(row, name);
@@ -283,7 +348,7 @@ void* ms_create(const char* path, const char* telescope, const char* names, doub
         Vector<Double> hz(bands), width(bands, channelWidth);
         for (ssize_t c = 0; c < bands; c++) hz(c) = frequencies[c];
         set->ms->spectralWindow().addRow(1);
-        auto& window = columns.spectralWindow();
+        auto &window = columns.spectralWindow();
         window.numChan().put(0, static_cast<Int>(bands));
         window.name().put(0, "");
         window.refFrequency().put(0, hz(bands / 2));
@@ -351,19 +416,21 @@ void* ms_create(const char* path, const char* telescope, const char* names, doub
         columns.history().cliCommand().put(0, Vector<String>(1, ""));
         columns.history().appParams().put(0, Vector<String>(1, ""));
         set->ms->rwKeywordSet().define("CORELLA", String(own));
+        // A plain word, as pyuvdata writes and reads it.
+        if (*units != 0) columns.data().rwKeywordSet().define("QuantumUnits", String(units));
         return set.release();
       },
       nullptr);
 }
 
 // One time's rows: data and weights as ms_values gives them, uvw : [row][3]
-int ms_append(void* handle, double rows, double time, const double* intervals, const int32_t* antenna1,
-              const int32_t* antenna2, const double* uvw, double channels, double products, const float* data,
-              const float* weights, double scan) {
+int ms_append(void *handle, double rows, double time, const double *intervals, const int32_t *antenna1,
+              const int32_t *antenna2, const double *uvw, double channels, double products, const float *data,
+              const float *weights, double scan) {
   return guarded(
       [&]() {
-        Set& set = *of(handle);
-        MSColumns& columns = *set.columns;
+        Set &set = *of(handle);
+        MSColumns &columns = *set.columns;
         const auto count = static_cast<rownr_t>(rows);
         const rownr_t first = set.ms->nrow();
         const auto bands = static_cast<ssize_t>(channels);
@@ -419,7 +486,7 @@ int ms_append(void* handle, double rows, double time, const double* intervals, c
 }
 
 // From the first to the last moment.
-int ms_span(void* handle, double from, double to) {
+int ms_span(void *handle, double from, double to) {
   return guarded(
       [&]() {
         Vector<Double> span(2);

@@ -1,7 +1,8 @@
 // Builds the native library of the cpu backend: every .cpp under src/, once, or once for each instruction-set
 // level that its first line names, into dist/native/. Objects are kept by the hash of all that made them, so a
-// second build costs nothing. Where there is no compiler the install still succeeds: dist/native/build.json
-// says why the library is absent, and `corella devices` repeats it.
+// second build costs nothing. A first line `// rounding: every step` keeps products and sums from being fused.
+// Where there is no compiler the install still succeeds: dist/native/build.json says why the library is absent, and
+// `corella devices` repeats it.
 //
 //   node scripts/build-native.js             the library
 //   node scripts/build-native.js --lenient   the same; a failure is told and recorded, yet the install goes on
@@ -17,6 +18,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, w
 import { arch, availableParallelism, platform } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { exportedBy, nameOf } from './prototypes.js';
 import { levelsOf, targets } from './targets.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -178,8 +180,9 @@ function planObjects(compiler) {
         throw new Error(`${relative(root, source)} names the unknown level '${level}'`);
     }
     const here = wanted ? wanted.filter((level) => level in levels) : [undefined];
+    const rounding = text.startsWith('// rounding: every step\n') ? ['-ffp-contract=off'] : [];
     return here.map((level) => {
-      const own = level === undefined ? [] : [`-DCORELLA_LEVEL=${level}`, ...levels[level]];
+      const own = level === undefined ? rounding : [`-DCORELLA_LEVEL=${level}`, ...levels[level]];
       const all = [...compiler.extra, ...flags, ...own];
       const hash = hashOf(
         compiler.title,
@@ -250,6 +253,15 @@ function refuseWarnings(units) {
   process.exit(1);
 }
 
+/** Whoever binds a function compares its prototype with these (src/backend/prototype.ts). */
+function exportedFunctions() {
+  const prototypes = sourcesWith(/\.cpp$/).flatMap((source) => exportedBy(readFileSync(source, 'utf8')));
+  /** @type {Record<string, string>} */
+  const byName = {};
+  for (const prototype of prototypes) byName[nameOf(prototype) ?? prototype] = prototype;
+  return byName;
+}
+
 /** @param {object} entry */
 function record(entry) {
   mkdirSync(target, { recursive: true });
@@ -281,7 +293,8 @@ async function main() {
   mkdirSync(target, { recursive: true });
   const units = planObjects(compiler);
   const objects = units.map((unit) => unit.object);
-  const hash = hashOf(...objects);
+  const functions = exportedFunctions();
+  const hash = hashOf(...objects, JSON.stringify(functions));
   if (recordedHash() === hash && existsSync(library)) {
     if (strict) refuseWarnings(units);
     return;
@@ -292,7 +305,7 @@ async function main() {
   const link = ['-shared', '-pthread', ...sanitizers, ...objects, '-o', half];
   await run(compiler.program, [...compiler.extra, ...link]);
   renameSync(half, library);
-  record({ library: libraryName, compiler: compiler.title, levels: Object.keys(levels), hash });
+  record({ library: libraryName, compiler: compiler.title, levels: Object.keys(levels), hash, functions });
   const kept = new Set(objects.flatMap((object) => [basename(object), basename(warningsOf(object))]));
   for (const name of readdirSync(objectFolder)) if (!kept.has(name)) rmSync(join(objectFolder, name));
   if (strict) refuseWarnings(units);

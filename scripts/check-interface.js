@@ -14,6 +14,7 @@ import { scalarNumbers } from '../dist/channelise/cpu/prepare.js';
 import { packetFormats } from '../dist/packets/registry.js';
 import { verdictCodes } from '../dist/packets/verdict.js';
 import { outcomes } from '../dist/receive/ring.js';
+import { exportedBy, nameOf, normal } from './prototypes.js';
 import { levelsOf as builtLevels } from './targets.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -30,17 +31,6 @@ const filesBelow = (folder, ending) =>
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
 
-/**
- * A prototype as it is compared: koffi's notes on direction are not C's.
- * @param {string} text
- */
-const normal = (text) =>
-  text
-    .replace(/\b_(?:Out|Inout)_ /g, '')
-    .replace(/\s+/g, ' ')
-    .replace(/ ?\* ?/g, ' *')
-    .trim();
-
 /** Name and prototype of each function, and where it stands: { name: [{ prototype, place }] } */
 class Prototypes {
   /** @type {Map<string, { prototype: string, place: string }[]>} */
@@ -52,7 +42,7 @@ class Prototypes {
    */
   add(text, path) {
     const prototype = normal(text);
-    const name = /(\w+)\(/.exec(prototype)?.[1];
+    const name = nameOf(prototype);
     if (name === undefined) throw new Error(`${relative(root, path)}: not a prototype: ${text}`);
     this.byName.set(name, [...(this.byName.get(name) ?? []), { prototype, place: relative(root, path) }]);
   }
@@ -60,16 +50,19 @@ class Prototypes {
 
 function checkPrototypes() {
   const exported = new Prototypes();
-  for (const path of [...filesBelow('src', /\.cpp$/), ...filesBelow('bench', /\.cpp$/)]) {
-    const code = readFileSync(path, 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, ' ');
-    for (const [, text] of code.matchAll(/(?:\bCORELLA_EXPORT|\bextern "C")\s+([^{};]*\))\s*\{/g))
+  for (const path of [...filesBelow('src', /\.cpp$/), ...filesBelow('bench', /\.cpp$/)])
+    for (const prototype of exportedBy(readFileSync(path, 'utf8'))) exported.add(prototype, path);
+  // casacore's wrapper exports all that stands in one block.
+  for (const path of filesBelow('casacore', /\.cpp$/)) {
+    const [, block = ''] = readFileSync(path, 'utf8').split('extern "C" {');
+    for (const [, text] of block.matchAll(/^((?:int|void|const char) ?\*? ?ms_\w+\([^{};]*\)) \{/gm))
       exported.add(text, path);
   }
   const bound = new Prototypes();
   for (const path of filesBelow('src', /(?<!\.test)\.ts$/)) {
     // Literals, and those joined by +, that read like a prototype.
     for (const [, first, more] of readFileSync(path, 'utf8').matchAll(
-      /'([\w* ]+\b(?:corella|peer)_\w+\([^']*)'((?:\s*\+\s*'[^']*')*)/g,
+      /'([\w* ]+\b(?:corella|peer|ms)_\w+\([^']*)'((?:\s*\+\s*'[^']*')*)/g,
     ))
       bound.add(first + [...more.matchAll(/'([^']*)'/g)].map(([, part]) => part).join(''), path);
   }

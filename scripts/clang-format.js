@@ -21,7 +21,7 @@ if (program === undefined) {
   process.exit(process.argv.includes('--require') ? 1 : 0);
 }
 
-const sources = ['src', 'bench', 'scripts'].flatMap((folder) =>
+const sources = ['src', 'bench', 'scripts', 'casacore'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && /\.(?:cpp|h|cu|cuh)$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name)),

@@ -9,6 +9,7 @@ import koffi from 'koffi';
 import { z } from 'zod';
 import { CorellaError, refuse } from '../../core/errors.js';
 import { levelsOf, type Isa } from './levels.js';
+import { refuseOtherPrototype, type Built } from '../prototype.js';
 
 /** Addresses are bigints; arrays are passed in place, never copied. */
 export type NativeArgument = number | bigint | ArrayBufferView;
@@ -37,7 +38,12 @@ const ERROR_BYTES = 512;
 export const errorBuffer = (): Uint8Array => new Uint8Array(ERROR_BYTES);
 
 const buildRecord = z.union([
-  z.object({ library: z.string(), compiler: z.string() }),
+  z.object({
+    library: z.string(),
+    compiler: z.string(),
+    /** Libraries of before this was recorded have none. */
+    functions: z.record(z.string(), z.string()).exactOptional(),
+  }),
   z.object({ problem: z.string(), fix: z.string() }),
 ]);
 
@@ -62,7 +68,7 @@ export function loadNative(): NativeLibrary | Absence {
   if ('problem' in record) return { what: record.problem, fix: record.fix };
   const path = join(nativeFolder(), record.library);
   try {
-    loaded = bindLibrary(path, record.compiler);
+    loaded = bindLibrary({ path, functions: record.functions, command: buildCommand() }, record.compiler);
   } catch (error) {
     if (error instanceof CorellaError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
@@ -71,9 +77,13 @@ export function loadNative(): NativeLibrary | Absence {
   return loaded;
 }
 
-function bindLibrary(path: string, compiler: string): NativeLibrary {
+function bindLibrary(built: Built, compiler: string): NativeLibrary {
+  const { path } = built;
   const library = koffi.load(path);
-  const bind = (prototype: string): NativeFunction => library.func(prototype);
+  const bind = (prototype: string): NativeFunction => {
+    refuseOtherPrototype(built, prototype);
+    return library.func(prototype);
+  };
   const machine = bind('int32_t corella_machine(char *error, _Out_ int32_t *level, _Out_ int32_t *cores)');
   const level = [0];
   const cores = [0];

@@ -22,8 +22,22 @@ export interface Casacore {
   /** Of a set that was tried in a process of its own. */
   open(path: string, column: string): Promise<unknown>;
   create(path: string, ...args: readonly unknown[]): unknown;
-  text(path: string, handle: unknown, what: 'antennas' | 'fields' | 'telescope' | 'observer' | 'own'): string;
+  text(path: string, handle: unknown, what: Text): string;
 }
+
+/** What ms_text answers to. */
+export type Text =
+  | 'antennas'
+  | 'fields'
+  | 'telescope'
+  | 'observer'
+  | 'own'
+  | 'columns'
+  | 'units'
+  | 'fieldFrames'
+  | 'timeFrame'
+  | 'antennaFrame'
+  | 'frequencyFrame';
 
 const prototypes = {
   ms_close: 'int ms_close(void* handle)',
@@ -42,7 +56,7 @@ type Name = keyof typeof prototypes;
 const openers = {
   ms_open: 'void* ms_open(const char* path, const char* column)',
   ms_create:
-    'void* ms_create(const char* path, const char* telescope, const char* names, double antennas, const double* positions, const double* diameters, double channels, const double* frequencies, double channelWidth, double products, const int32_t* correlations, const char* field, double longitude, double latitude, const char* own, const char* history)',
+    'void* ms_create(const char* path, const char* telescope, const char* names, double antennas, const double* positions, const double* diameters, double channels, const double* frequencies, double channelWidth, double products, const int32_t* correlations, const char* field, double longitude, double latitude, const char* own, const char* history, const char* units)',
 } as const;
 
 let loaded: Casacore | undefined;
