@@ -1,5 +1,6 @@
 /** Gains are for the data they were solved from: of others they are refused, or what differs is told. */
 import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { temporaryFolder } from '../core/testing/temporary-folder.js';
@@ -88,5 +89,43 @@ void describe('gains for these data', () => {
       /heard through the beam cosine:1, and the image is divided by mwa-dipole/,
     );
     assert.doesNotMatch(await image('cosine:1'), /heard through/);
+  });
+
+  void it('of other stations, channels or polarisations are refused by direct images too', async () => {
+    const time = '--time 2026-03-01T12:00:00Z';
+    const recording = (words: string, out: string): Promise<string> =>
+      done(
+        `simulate --sources spot@60:90:5000 ${time} --rate 100kHz --duration 20ms ${words} -o ${out}.sigmf-meta`,
+      );
+    await recording('--telescope eda2 --stations 6', 'here');
+    await recording('--telescope eda2 --stations 5', 'fewer');
+    await recording('--telescope lwa1 --stations 6 --frequency 60MHz', 'elsewhere');
+    await recording('--telescope eda2 --stations 6 --frequency 120MHz', 'lower');
+    await done('correlate here.sigmf-meta --channels 4 -o here.uvh5');
+    await done('calibrate here.uvh5 --sources spot@60:90:5000 --accept-model -o here.json');
+    const both = JSON.parse(await readFile(join(folder, 'here.json'), 'utf8')) as {
+      readonly gains: readonly (readonly unknown[])[];
+      readonly solutions: readonly { readonly polarisation: number }[];
+      readonly crossHand: unknown;
+    };
+    const { crossHand, ...x } = {
+      ...both,
+      polarisations: 1,
+      gains: both.gains.map((channel) => channel.filter((_, a) => a % 2 === 0)),
+      solutions: both.solutions.filter(({ polarisation }) => polarisation === 0),
+    };
+    assert.ok(crossHand);
+    await writeFile(join(folder, 'x.json'), JSON.stringify(x));
+    const image = (name: string, gains: string, words: string): string =>
+      `image ${name}.sigmf-meta --direct ${words} --gains ${gains} --channels 4 --pixels 32 -o x.fits`;
+    await done(image('here', 'here.json', '--no-picture'));
+    for (const [name, gains, why] of [
+      ['fewer', 'here.json', /is for 6 stations of eda2, not these 5 of eda2; calibrate this data/],
+      ['elsewhere', 'here.json', /is for 6 stations of eda2, not these 6 of lwa1/],
+      ['lower', 'here.json', /has no gains near 119\.\d+ MHz; they span/],
+      ['here', 'x.json', /is for 1 polarisations, the data have 2/],
+    ] as const)
+      for (const words of ['--no-picture', '--every 5ms'])
+        await refused(`${image(name, gains, words)} --overwrite`, why);
   });
 });

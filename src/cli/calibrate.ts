@@ -50,7 +50,7 @@ import { choiceLines } from './options/integration-options.js';
 import { openOptions } from './options/open-options.js';
 import { partOf } from './options/part-options.js';
 import { tellingFlags } from './report/flag-lines.js';
-import { openVisibilities, telescopeFor, withBackend } from './open.js';
+import { openVisibilities, refuseUnknown, telescopeFor, withBackend } from './open.js';
 import { checkOutputs } from './options/outputs.js';
 import { polarise } from './options/polarise-option.js';
 import { chooseSources } from './options/sky-options.js';
@@ -74,6 +74,7 @@ async function run(path: string, options: CalibrateOptions, command: Command): P
     refuseGiven(command, ['integration'], 'chooses one part of the file, and --every takes all of it');
   const opened = await openVisibilities(path, await openOptions(options));
   try {
+    refuseUnknown(opened);
     const beside = options.flagsOut === undefined ? [] : [options.flagsOut];
     await checkOutputs({ ...options, paths: [...paths, ...beside], from: path });
     const { file, told, finish: finishPart } = await partOf(opened, options);

@@ -161,8 +161,7 @@ async function run(
       };
     }
     const seconds = stage.done();
-    const assumed = file.kind === 'visibilities' && file.assumed ? { assumed: file.assumed } : {};
-    terminal.result({ from, to, kind: file.kind, written: made.text, ...made.json, ...assumed, seconds }, [
+    terminal.result({ from, to, kind: file.kind, written: made.text, ...made.json, seconds }, [
       `${to}: ${made.text}, ${formatSeconds(seconds)}`,
       ...unknownFactLines(file),
       ...made.notes,

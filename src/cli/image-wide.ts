@@ -260,12 +260,12 @@ export const methodWords = (method: WideMethod, accuracy: number): string =>
     ? `gridded in u, v and w to ${accuracy} of the peak`
     : 'every pixel summed over every visibility, exact';
 
-/** What is made of X or Y alone has Q in it. */
+/** What is made of X or Y alone has Q in it, and that hand's own beam and scale. */
 const handLines = ({ both, one }: WideSkyImage['hands']): string[] =>
   one > 0
     ? [
         `${((100 * one) / (both + one)).toFixed(1)} % of the visibilities of I are of one hand alone, the other being flagged or missing: ` +
-          'right for what is not polarised',
+          'right for what is not polarised and both hands hear alike; where their beams or gains differ it is that hand’s',
       ]
     : [];
 

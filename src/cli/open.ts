@@ -6,6 +6,7 @@ import {
   type OpenedFile,
   openFile,
   type OpenFileOptions,
+  refuseSeveralTargets,
   type UnknownFact,
   type VisibilityFile,
   type VoltageRecording,
@@ -84,22 +85,21 @@ const unknownFactWords = {
   start: ['when it was recorded', 'give the time with --start'],
 } as const satisfies Record<UnknownFact, readonly [what: string, fix: string]>;
 
-/** Where the result would be wrong: fringes turn with frequency, and the sky with time. */
+/** Where the result would be wrong: fringes turn with frequency, and the sky with time; of several targets which is meant? */
 export function refuseUnknown(file: OpenedFile): void {
+  if (file.kind === 'visibilities') refuseSeveralTargets(file);
   for (const one of unknownIn(file)) {
     const [what, fix] = unknownFactWords[one];
     refuse(file.path, `does not say ${what}`, fix);
   }
 }
 
-/** Where it would only be incomplete, or rests on what was taken to be so. */
-export const unknownFactLines = (file: OpenedFile): string[] => [
-  ...unknownIn(file).map((one) => {
+/** Where it would only be incomplete. What was taken to be so of visibilities the commands' terminal tells (flag-lines.ts). */
+export const unknownFactLines = (file: OpenedFile): string[] =>
+  unknownIn(file).map((one) => {
     const [what, fix] = unknownFactWords[one];
     return `nothing says ${what}; ${fix}`;
-  }),
-  ...(file.kind === 'visibilities' ? (file.assumed ?? []) : []),
-];
+  });
 
 const unknownIn = (file: OpenedFile): readonly UnknownFact[] =>
   file.kind === 'visibilities' ? [] : (file.unknownFacts ?? []);

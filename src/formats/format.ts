@@ -59,6 +59,10 @@ export interface OpenOptions {
   readonly cables?: 'keep' | 'remove';
   /** Which product a SKA-Low station's dump holds for its pair (1, 2): its file does not say. */
   readonly storedPair?: 'V12' | 'V21';
+  /** Which of its columns of visibilities (Measurement Sets): DATA unless said. */
+  readonly column?: string;
+  /** Which of a file's targets, by name or number, where it holds several; 'all' of them. */
+  readonly target?: string;
   /** The thread whose seconds hold for all threads (VDIF): some recorders write others wrongly. */
   readonly secondsOfThread?: number;
 }
@@ -153,6 +157,8 @@ export interface VisibilityFile extends FileFacts, Closable {
   readonly integrationCount: number;
   /** What the file does not say and was taken to be so, each in a line for people. */
   readonly assumed?: readonly string[];
+  /** The names of its targets, where they are several that nobody chose among. */
+  readonly targets?: string;
   /** Counted anew while integrations are read; complete at their end. */
   readonly faults?: ValueFaults;
   /**

@@ -4,6 +4,7 @@ export { sampleRateOf } from './format.js';
 export { formats, openFile, visibilityFormatFor, type OpenFileOptions } from './registry.js';
 export { kindsOf, readersOf, readingFlags, readingOptions } from './reading-options.js';
 export { isUnknown } from './unknown-facts.js';
+export { refuseSeveralTargets } from './visibilities/targets.js';
 export { holdsFitsImage } from './fits/holds-image.js';
 export {
   encodeFitsImage,

@@ -21,6 +21,8 @@ export const readingFlags = {
   cables: '--remove-cables',
   storedPair: '--stored-pair',
   secondsOfThread: '--seconds-of',
+  column: '--column',
+  target: '--target',
 } as const satisfies Record<ReadingOption, string>;
 
 export const readingOptions = Object.keys(readingFlags) as readonly ReadingOption[];

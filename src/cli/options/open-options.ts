@@ -63,6 +63,8 @@ export interface OpenFlags {
   readonly removeCables?: true;
   readonly storedPair?: 'V12' | 'V21';
   readonly secondsOf?: number;
+  readonly column?: string;
+  readonly target?: string;
 }
 
 /** What a command reads; options that no such file takes are not offered. */
@@ -104,6 +106,11 @@ const offers = {
     what: "the thread whose seconds hold for all, where others' are wrong",
     preset: 'each its own',
     parse: parseWhole,
+  },
+  column: { value: 'name', what: 'which column, like CORRECTED_DATA', preset: 'DATA' },
+  target: {
+    value: 'name',
+    what: 'which of several targets (fields, sources, phase centres), by name or number, or all',
   },
 } as const satisfies Record<ReadingOption, Offer>;
 
@@ -156,6 +163,8 @@ export async function openOptions(flags: OpenFlags): Promise<OpenFileOptions> {
     ...(flags.removeCables === undefined ? {} : { cables: 'remove' }),
     ...(flags.storedPair === undefined ? {} : { storedPair: flags.storedPair }),
     ...(flags.secondsOf === undefined ? {} : { secondsOfThread: flags.secondsOf }),
+    ...(flags.column === undefined ? {} : { column: flags.column }),
+    ...(flags.target === undefined ? {} : { target: flags.target }),
   };
 }
 

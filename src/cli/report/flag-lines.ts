@@ -101,7 +101,10 @@ export const faultFacts = ({
 }): { readonly notNumbers?: number } =>
   faults && faults.notNumbers > 0 ? { notNumbers: faults.notNumbers } : {};
 
-/** A terminal whose results also say what was flagged on the way to them, and what was no number. */
+const assumedFacts = ({ assumed }: VisibilityFile): { readonly assumed?: readonly string[] } =>
+  assumed && assumed.length > 0 ? { assumed } : {};
+
+/** A terminal whose results also say what was flagged on the way to them, what was no number, and what was taken to be so. */
 export const tellingFlags = (
   terminal: Terminal,
   part: { readonly file: VisibilityFile; readonly account?: FlagAccount },
@@ -110,8 +113,9 @@ export const tellingFlags = (
   ...terminal,
   result: (json, lines) => {
     const { file, account } = part;
-    terminal.result({ ...json, ...flagFacts(account), ...faultFacts(file) }, [
+    terminal.result({ ...json, ...flagFacts(account), ...faultFacts(file), ...assumedFacts(file) }, [
       ...lines,
+      ...(file.assumed ?? []),
       ...flagLines(account, file.header, keepBursts === true),
       ...faultLines(file),
     ]);

@@ -68,6 +68,7 @@ export async function inspectCapture(
 const meaningless = [
   ...(['spectrum', 'picture', 'telescope', 'frequency', 'inputs', 'polarisations', 'sampleBits'] as const),
   ...(['sampleType', 'skip', 'start', 'near', 'tuning', 'metafits', 'removeCables', 'storedPair'] as const),
+  ...(['column', 'target'] as const),
 ];
 
 function refuseOthers(path: string, flags: CaptureFlags): void {

@@ -129,6 +129,29 @@ describe('CalH5', () => {
     );
     // One term of antenna 5 is flagged: the station has no matrix.
     assert.deepEqual([...matrices.solved], [0, 0, 0, 0, 1, 1]);
+    // One term alone, of antennas 7 and 5 (flagged): Y is the second of two, and so is X that lies north; X alone is alone.
+    for (const [code, orientation, inputs, place] of [
+      [-6, 'east', 6, 5],
+      [-5, 'north', 6, 5],
+      [-5, 'east', 3, 2],
+      [-6, 'north', 3, 2],
+      [-2, 'north', 6, 5],
+      [-1, 'north', 3, 2],
+    ] as const) {
+      const lone = await readGainFile(
+        await write(
+          `lone${code}${orientation}.calh5`,
+          { jones_array: wholes([code]), x_orientation: text(orientation) },
+          [0, 2, 1, 0],
+        ),
+      );
+      assert.deepEqual([lone.polarisations, lone.solved.length], [inputs / 3, inputs]);
+      assert.deepEqual(
+        [...lone.solved].flatMap((mark, a) => (mark === 1 ? [a] : [])),
+        [place],
+      );
+      assert.deepEqual([...lone.gains.subarray(2 * place, 2 * place + 2)], [0, 0.5]);
+    }
     for (const [changed, words] of [
       [{ cal_type: text('delay') }, /holds delays/],
       [{ wide_band: truth('yes') }, /gains of whole bands/],

@@ -10,29 +10,23 @@ import type { InputFile } from '../io/input.js';
 import { readAntennas } from './uvfits/antennas.js';
 import { openTaken, readTables, visibilitiesOf } from './uvfits/groups.js';
 import { planMatrix, type MatrixLayout, type UvfitsLayout } from './uvfits/layout.js';
-import {
-  antennasOf,
-  indexGroups,
-  readGroups,
-  sumDays,
-  type GroupReader,
-  type GroupValues,
-} from './uvfits/rows.js';
+import { antennasOf, readGroups, sumDays, type GroupReader, type GroupValues } from './uvfits/rows.js';
+import { indexTarget } from './uvfits/target.js';
 
 export const fitsidi: Format = {
   name: 'fitsidi',
   title: 'FITS-IDI',
   extensions: ['.idifits', '.fitsidi'],
-  kinds: [{ title: 'FITS-IDI', holds: 'visibilities', reads: [] }],
+  kinds: [{ title: 'FITS-IDI', holds: 'visibilities', reads: ['target'] }],
   // Random groups by its header, yet no axes of them: the visibilities are in a table.
   recognise: (_path, head) => {
     const text = new TextDecoder('latin1').decode(head.subarray(0, 2880));
     return /^SIMPLE {2}= +T.*NAXIS {3}= +[01] .*GROUPS {2}= +T/s.test(text);
   },
-  open: (path) => openTaken(path, openIdi),
+  open: (path, options = {}) => openTaken(path, (file) => openIdi(file, options.target)),
 };
 
-async function openIdi(file: InputFile): Promise<VisibilityFile> {
+async function openIdi(file: InputFile, target: string | undefined): Promise<VisibilityFile> {
   const { path } = file;
   const primary = (await readUnit(file, 0)) ?? refuse(path, 'the file is empty', 'copy it again');
   const tables = await readTables(file, primary);
@@ -50,7 +44,11 @@ async function openIdi(file: InputFile): Promise<VisibilityFile> {
   const sources = await readSources(file, table('SOURCE'));
   const layout = planRows(unit, columns, matrix);
   const reader = rowReader(columns, unit.header.where);
-  const index = await indexGroups(file, layout, reader);
+  const { index, several } = await indexTarget(
+    file,
+    { layout, reader, target },
+    (id) => sources.get(id)?.name,
+  );
   const [first] = index.sources;
   const source =
     sources.get(first) ?? refuse(path, `row 0 is of source ${first}, which its SOURCE table lacks`);
@@ -65,6 +63,7 @@ async function openIdi(file: InputFile): Promise<VisibilityFile> {
     antennas,
     reader,
     index,
+    targets: several,
     phaseCentre: source.position,
     object: source.name,
     history: primary.header.remarks,

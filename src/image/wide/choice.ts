@@ -53,6 +53,8 @@ const MOST_SUPPORT = { float32: 8, float64: 11 } satisfies Record<WidePrecision,
  * worst pixel of images of noise.
  */
 const ROUNDING = { float32: 6e-8, float64: 1e-16 } satisfies Record<WidePrecision, number>;
+/** What some kernel keeps at any size and range of w. */
+const LEAST_ACCURACY = { float32: 3e-5, float64: 1e-7 } satisfies Record<WidePrecision, number>;
 /** There are no kernels for less; beyond the most the grid grows faster than kernels shrink. */
 const LEAST_OVERSAMPLING = 1.25;
 const MOST_OVERSAMPLING = 2.6;
@@ -84,7 +86,14 @@ export function chooseKernels(options: ChoiceOptions): Choice {
       }
     }
   }
-  return best ?? refuse('image', `no kernel keeps an accuracy of ${accuracy} in ${precision}`);
+  return (
+    best ??
+    refuse(
+      'image',
+      `no kernel keeps an accuracy of ${accuracy} in ${precision}`,
+      `ask for less: --accuracy from ${LEAST_ACCURACY[precision]} is kept`,
+    )
+  );
 }
 
 /** Of each support the kernel that was made for an oversampling as near below this one as there is. */

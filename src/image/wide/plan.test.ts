@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { gridSides, radicesOf } from './grid-size.js';
 import { prepareTransform } from './kernel.js';
 import { kernelTable } from './kernel-table.js';
+import { chooseKernels } from './choice.js';
 import { planWide, type WideOptions } from './plan.js';
 
 const bounds = { leastWLambda: 0, mostWLambda: 600, visibilities: 3e6 };
@@ -110,5 +111,23 @@ describe('sides of grids', () => {
       assert.ok(radices[0] === 4 || radices[0] === 8);
     }
     assert.equal(radicesOf(352), undefined);
+  });
+
+  it('says which accuracy would do where no kernel keeps one', () => {
+    const costs = { visibility: 1, cell: 1, transform: 1, pixel: 1, planeCell: 1 };
+    const asked = { pixels: 64, halfRange: 0.1, rangeLambda: 100, visibilities: 1000, costs };
+    for (const [precision, accuracy, least] of [
+      ['float32', 1e-8, '0.00003'],
+      ['float64', 1e-15, '1e-7'],
+    ] as const) {
+      assert.throws(
+        () => chooseKernels({ ...asked, precision, accuracy }),
+        new RegExp(
+          `no kernel keeps an accuracy of ${accuracy} in ${precision}; ask for less: --accuracy from ${least} is kept`,
+        ),
+      );
+      // And does.
+      chooseKernels({ ...asked, precision, accuracy: Number(least) });
+    }
   });
 });

@@ -13,9 +13,9 @@ export const ms: Format = {
   name: 'ms',
   title: 'Measurement Set',
   extensions: ['.ms'],
-  kinds: [{ title: 'Measurement Sets', holds: 'visibilities', reads: [] }],
+  kinds: [{ title: 'Measurement Sets', holds: 'visibilities', reads: ['column', 'target'] }],
   recognise: () => false,
-  open: (path) => openMs(path),
+  open: (path, options) => openMs(path, options),
   createVisibilities: (path, header, { values = 'means', appears = 'finished' } = {}) => {
     if (values === 'sums') refuse(path, 'a Measurement Set holds means, no whole sums', 'write UVH5');
     if (appears !== 'finished')

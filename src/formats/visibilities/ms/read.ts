@@ -6,13 +6,12 @@
 import type { Integration } from '../../../core/blocks.js';
 import { closes, preparing } from '../../../core/closing.js';
 import { refuse } from '../../../core/errors.js';
-import { addSeconds, instant, type Instant } from '../../../core/instant.js';
 import { DEGREES_PER_RADIAN, SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
 import { dot, type Vector3 } from '../../../core/vector.js';
 import { skyFrame, type SkyPosition } from '../../../sky/frame.js';
 import { ecefToEnu, ecefToSite, siteToEcef } from '../../../telescope/earth.js';
 import type { Station, Telescope } from '../../../telescope/telescope.js';
-import type { VisibilityFile, VisibilityHeader } from '../../format.js';
+import type { OpenOptions, VisibilityFile, VisibilityHeader } from '../../format.js';
 import {
   codesInOurOrder,
   codesOf,
@@ -24,40 +23,37 @@ import {
   type ValueFaults,
 } from '../../io/gather.js';
 import { recordingSeen } from '../as-stored.js';
-import { splitTable, turnedRaDeg } from '../header-facts.js';
+import { splitTable, turnedRaDeg, unitsOf } from '../header-facts.js';
+import { chooseTarget, severalTargetsLine, type Target } from '../targets.js';
+import { checkFrames, frameOfField } from './frames.js';
 import { openCasacore, type Casacore } from './library.js';
-import { readOwnWords } from './own-words.js';
+import { readOwnWords, type OwnWords } from './own-words.js';
+import { readRows, rowsOfField, slotsOf, startOf, type Rows, type Slot } from './rows.js';
 
-/** Seconds from MJD 0 to 1970. */
-export const MJD_TO_UNIX_S = 3_506_716_800;
 /** casacore's codes of products: RR, RL, LR, LL from 5 and XX, XY, YX, YY from 9. */
 export const casacoreCodes = { 5: -1, 6: -3, 7: -4, 8: -2, 9: -5, 10: -7, 11: -8, 12: -6 } as const;
 
-interface Rows {
-  readonly times: Float64Array;
-  readonly intervals: Float64Array;
-  readonly antenna1: Int32Array;
-  readonly antenna2: Int32Array;
-  readonly uvw: Float64Array;
-}
-
 const MOST_ROWS = 2 ** 31;
 
-export const openMs = (path: string): Promise<VisibilityFile> =>
+/** What a set's visibilities lie in unless another column is asked for. */
+const DATA = 'DATA';
+
+export const openMs = (path: string, options: OpenOptions = {}): Promise<VisibilityFile> =>
   preparing(async (closers) => {
     const casacore = await openCasacore(path);
-    const handle = await casacore.open(path, 'DATA');
+    const handle = await casacore.open(path, options.column ?? DATA);
     const close = closes(() => {
       casacore.call('ms_close', path, handle);
     });
     closers.keep({ close });
-    return opened(casacore, handle, path, close);
+    return opened(casacore, handle, path, options, close);
   });
 
 function opened(
   casacore: Casacore,
   handle: unknown,
   path: string,
+  options: OpenOptions,
   close: () => Promise<void>,
 ): VisibilityFile {
   const shape = new Float64Array(6);
@@ -65,7 +61,7 @@ function opened(
   const [rowCount, antennaCount, channels, productCount, , fieldCount] = shape;
   if (!(rowCount > 0 && rowCount < MOST_ROWS))
     refuse(path, `holds ${rowCount} rows`, 'it is empty or damaged');
-  const rows = readRows(casacore, handle, path, { rowCount });
+  const every = readRows(casacore, handle, path, { rowCount });
   const positions = new Float64Array(3 * antennaCount);
   const diameters = new Float64Array(antennaCount);
   const frequencies = new Float64Array(channels);
@@ -83,8 +79,23 @@ function opened(
     correlations,
     directions,
   );
-  const lines = (what: 'antennas' | 'fields'): string[] =>
+  const lines = (what: 'antennas' | 'fields' | 'fieldFrames' | 'columns'): string[] =>
     casacore.text(path, handle, what).split('\n').slice(0, -1);
+  // Tables list fields that the rows may have none of.
+  const names = lines('fields');
+  const present = [...new Set(every.fields)].map((id): Target => {
+    if (!(id >= 0 && id < fieldCount))
+      refuse(
+        path,
+        `row ${every.fields.indexOf(id)} is of field ${id}, which its FIELD table lacks`,
+        'it is damaged',
+      );
+    return { id, name: names[id] };
+  });
+  const { only, several } = chooseTarget(path, present, options.target);
+  const rows = only ? rowsOfField(every, only.id) : every;
+  const { id: field, name: object } = only ?? present[0];
+  const fieldFrame = frameOfField(path, { name: object, frame: lines('fieldFrames')[field] });
   const products = Array.from(correlations, (type): StoredProduct => {
     const product =
       type in casacoreCodes ? storedProducts[casacoreCodes[type as keyof typeof casacoreCodes]] : undefined;
@@ -107,11 +118,9 @@ function opened(
   const polarisations = polarisationsOf(products);
   const observer = casacore.text(path, handle, 'observer').trim();
   const own = readOwnWords(casacore.text(path, handle, 'own'), seen);
+  const column = options.column ?? DATA;
+  const units = unitsIn(column, casacore.text(path, handle, 'units'), own);
   const telescope: Telescope = { ...(own?.telescope ?? seen), polarisations };
-  // Tables list fields that the rows may have none of.
-  const field = rows.fields[0];
-  if (!(field >= 0 && field < fieldCount))
-    refuse(path, `row 0 is of field ${field}, which its FIELD table lacks`, 'it is damaged');
   const phaseCentre: SkyPosition = {
     raDeg: turnedRaDeg(directions[2 * field] * DEGREES_PER_RADIAN),
     decDeg: directions[2 * field + 1] * DEGREES_PER_RADIAN,
@@ -131,7 +140,7 @@ function opened(
           Array.from(rows.antenna1, (one, row) => [stationOf[one], stationOf[rows.antenna2[row]]] as const),
         );
   const sign = uvwSign(telescope, rows, stationOf, slots[0], phaseCentre);
-  const weighs = isWeighted(casacore, handle, path, { rowCount, channels, productCount });
+  const weighs = isWeighted(casacore, handle, path, { places: rows.places, channels, productCount });
   const header: VisibilityHeader = {
     telescope,
     polarisations,
@@ -139,10 +148,10 @@ function opened(
     frequenciesHz: Float64Array.from(order, ({ frequencyHz }) => frequencyHz),
     channelWidthHz: own?.channelWidthHz ?? Math.abs(widths[0]),
     phaseCentre,
-    object: lines('fields')[field] ?? 'unknown',
+    object,
     history: own?.history ?? [],
     xOrientation: own ? (own.xOrientation ?? 'east') : 'unknown',
-    ...(own?.units !== undefined && { units: own.units }),
+    ...(units.units !== undefined && { units: units.units }),
     ...(own?.instrument !== undefined && { instrument: own.instrument }),
     ...(own?.extraKeywords && { extraKeywords: own.extraKeywords }),
     ...(!own && observer !== '' && { extraKeywords: { OBSERVER: observer } }),
@@ -155,16 +164,25 @@ function opened(
     ...(codes && { products: codes }),
     ...(!isAll && { rows: { most, times } }),
   };
-  const assumed = weighs ? [] : ['its weights are all 0: every unflagged value counts 1'];
-  const fields = new Set(rows.fields);
+  const assumed = [
+    ...checkFrames(casacore, path, handle),
+    ...fieldFrame.assumed,
+    ...(several === undefined ? [] : [severalTargetsLine(several)]),
+    ...(options.column === undefined ? otherColumns(lines('columns')) : []),
+    ...units.assumed,
+    ...(weighs ? [] : ['its weights are all 0: every unflagged value counts 1']),
+  ];
+  const isStopped = (only !== undefined || present.length === 1) && fieldFrame.place === 'as stored';
   const faults: ValueFaults = { notNumbers: 0 };
   return {
     ...{ kind: 'visibilities', path, format: 'ms', header, telescope, integrationCount: slots.length },
     ...(assumed.length > 0 && { assumed }),
+    ...(several !== undefined && { targets: several }),
     details: {
+      column,
       rows: rowCount,
       antennas: antennaCount,
-      fields: lines('fields'),
+      fields: names,
       products: products.map(({ label }) => label),
       uvw: sign === 1 ? 'r1 - r2' : 'r2 - r1',
       firstTimeMjdS: rows.times[0],
@@ -179,10 +197,13 @@ function opened(
         const gathering = gather({
           ...{ channels, stations: telescope.stations.length, polarisations: header.polarisations },
           ...{ products, values: 'mean', faults },
-          ...(fields.size === 1 && { stoppedAt: phaseCentre }),
+          ...(isStopped && { stoppedAt: phaseCentre }),
         });
         for (const row of slot.rows) {
-          casacore.call('ms_values', path, handle, row, 1, channels, productCount, data, weights);
+          casacore.call(
+            ...(['ms_values', path, handle, rows.places[row], 1] as const),
+            ...[channels, productCount, data, weights],
+          );
           const [s1, s2] = [stationOf[rows.antenna1[row]], stationOf[rows.antenna2[row]]];
           const [u, v, w] = rows.uvw.subarray(3 * row, 3 * row + 3);
           gathering.row(s1, s2, { uvwM: [sign * u, sign * v, sign * w], integrationS: rows.intervals[row] });
@@ -198,53 +219,40 @@ function opened(
             });
           });
         }
-        yield gathering.finish({
-          start: addSeconds(slot.middle, -slot.durationS / 2),
-          durationS: slot.durationS,
-        });
+        yield gathering.finish({ start: startOf(slot), durationS: slot.durationS });
       }
     },
     close,
   };
 }
 
-function readRows(
-  casacore: Casacore,
-  handle: unknown,
-  path: string,
-  { rowCount }: { readonly rowCount: number },
-): Rows & { readonly fields: Int32Array } {
-  const rows = {
-    times: new Float64Array(rowCount),
-    intervals: new Float64Array(rowCount),
-    antenna1: new Int32Array(rowCount),
-    antenna2: new Int32Array(rowCount),
-    fields: new Int32Array(rowCount),
-    uvw: new Float64Array(3 * rowCount),
-  };
-  const descriptions = new Int32Array(rowCount);
-  const { times, intervals, antenna1, antenna2, fields, uvw } = rows;
-  casacore.call(
-    'ms_rows',
-    path,
-    handle,
-    0,
-    rowCount,
-    times,
-    intervals,
-    antenna1,
-    antenna2,
-    fields,
-    descriptions,
-    uvw,
-  );
-  if (descriptions.some((one) => one !== 0))
-    refuse(
-      path,
-      'holds several spectral windows',
-      'split them first (CASA: split, one spw each), then join the files',
-    );
-  return rows;
+/** Calibration programs leave what they made beside what came, and a reader may want either. */
+function otherColumns(columns: readonly string[]): readonly string[] {
+  const others = columns.filter((name) => name !== DATA);
+  return others.length === 0
+    ? []
+    : [`it has ${others.join(' and ')} beside ${DATA}, which is read; --column takes another`];
+}
+
+/**
+ * Our own words are of DATA, and believed. Others mark DATA as Jy that nobody calibrated, so that Jy is believed of what
+ * calibration made alone; any other unit someone has chosen.
+ */
+function unitsIn(
+  column: string,
+  said: string,
+  own: OwnWords | undefined,
+): { readonly units?: string; readonly assumed: readonly string[] } {
+  if (column === DATA && own) return { ...(own.units !== undefined && { units: own.units }), assumed: [] };
+  const units = unitsOf(said);
+  if (units === undefined) return { assumed: [] };
+  return column === DATA && units === 'Jy'
+    ? {
+        assumed: [
+          `its ${DATA} is marked Jy, as some programs mark what nobody calibrated: taken as not said`,
+        ],
+      }
+    : { units, assumed: [] };
 }
 
 /** casacore knows no weight of −0: where all are zero they were never set. */
@@ -252,12 +260,12 @@ function isWeighted(
   casacore: Casacore,
   handle: unknown,
   path: string,
-  of: { readonly rowCount: number; readonly channels: number; readonly productCount: number },
+  of: { readonly places: Int32Array; readonly channels: number; readonly productCount: number },
 ): boolean {
-  const { rowCount, channels, productCount } = of;
+  const { places, channels, productCount } = of;
   const data = new Float32Array(2 * channels * productCount);
   const weights = new Float32Array(channels * productCount);
-  for (let row = 0; row < Math.min(rowCount, 64); row++) {
+  for (const row of places.subarray(0, 64)) {
     casacore.call('ms_values', path, handle, row, 1, channels, productCount, data, weights);
     if (weights.some((weight) => weight !== 0)) return true;
   }
@@ -317,30 +325,6 @@ function antennasOf(
     ...recordingSeen(of.channels, of.channelWidthHz),
   };
   return { telescope, unused, stationOf };
-}
-
-interface Slot {
-  readonly middle: Instant;
-  durationS: number;
-  readonly rows: number[];
-}
-
-function slotsOf(path: string, { times, intervals }: Rows): readonly Slot[] {
-  const slots = new Map<number, Slot>();
-  times.forEach((timeS, row) => {
-    if (!(timeS > 0 && timeS < 1e10 && intervals[row] > 0))
-      refuse(path, `row ${row} is at ${timeS} s for ${intervals[row]} s`, 'it is damaged');
-    const unix = timeS - MJD_TO_UNIX_S;
-    const slot = slots.get(timeS);
-    if (slot) {
-      slot.rows.push(row);
-      slot.durationS = Math.max(slot.durationS, intervals[row]);
-    } else {
-      const whole = Math.floor(unix);
-      slots.set(timeS, { middle: instant(whole, unix - whole), durationS: intervals[row], rows: [row] });
-    }
-  });
-  return [...slots].sort(([x], [y]) => x - y).map(([, slot]) => slot);
 }
 
 /** 1 where uvw runs as r₁ − r₂ in the pairs of a time, −1 where it runs as r₂ − r₁. */

@@ -17,7 +17,8 @@ import { antennaTableOf } from '../header-facts.js';
 import { fillGroup, stationUvwS } from '../uvfits/groups-out.js';
 import { openCasacore } from './library.js';
 import { ownWordsOf } from './own-words.js';
-import { casacoreCodes, MJD_TO_UNIX_S } from './read.js';
+import { casacoreCodes } from './read.js';
+import { MJD_TO_UNIX_S } from './rows.js';
 
 const isSet = (path: string): boolean => existsSync(join(path, 'table.dat'));
 
@@ -57,6 +58,8 @@ export async function createMs(path: string, header: VisibilityHeader): Promise<
       header.phaseCentre.decDeg * RADIANS_PER_DEGREE,
     ],
     ...[ownWordsOf(header), header.history.join('\n')],
+    // Where nothing is said others take DATA for uncalibrated; of values that are nobody says more.
+    header.units === 'uncalib' ? '' : (header.units ?? ''),
   );
   const channels = frequenciesHz.length;
   const perRow = channels * codes.length;

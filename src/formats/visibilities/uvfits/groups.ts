@@ -12,6 +12,7 @@ import type { SkyPosition } from '../../../sky/frame.js';
 import type { Telescope } from '../../../telescope/telescope.js';
 import { recordingSeen } from '../as-stored.js';
 import { orientationHere, splitTable, turnedToEast } from '../header-facts.js';
+import { severalTargetsLine } from '../targets.js';
 import { readUnit, type FitsUnit } from '../../fits/fits.js';
 import type { UnusedAntenna, VisibilityFile, VisibilityHeader } from '../../format.js';
 import {
@@ -56,6 +57,8 @@ export interface OpenedGroups {
   readonly antennas: Antennas;
   readonly reader: GroupReader;
   readonly index: GroupIndex;
+  /** Several that nobody chose among. */
+  readonly targets?: string | undefined;
   /** Where the fringes of the first source are stopped. */
   readonly phaseCentre: SkyPosition;
   readonly object: string;
@@ -100,6 +103,7 @@ export function visibilitiesOf(of: OpenedGroups): VisibilityFile {
     telescope: header.telescope,
     integrationCount: index.slots.length,
     ...assumptionsOf(of),
+    ...(of.targets !== undefined && { targets: of.targets }),
     details: of.details,
     faults,
     integrations: async function* () {
@@ -155,7 +159,7 @@ function usedAntennas(
 }
 
 /** What nobody said, and what it was taken for. */
-function assumptionsOf({ antennas, index, layout }: OpenedGroups): Pick<VisibilityFile, 'assumed'> {
+function assumptionsOf({ antennas, index, layout, targets }: OpenedGroups): Pick<VisibilityFile, 'assumed'> {
   const { slots } = index;
   const assumed = [
     ...(slots.some(({ integrationS }) => !(integrationS !== undefined && integrationS > 0))
@@ -171,6 +175,7 @@ function assumptionsOf({ antennas, index, layout }: OpenedGroups): Pick<Visibili
       ? ['nothing says by which clock its times go (no TIMSYS): taken as UTC']
       : []),
     ...(layout.weighted ? [] : ['it has no weights: every value counts 1']),
+    ...(targets === undefined ? [] : [severalTargetsLine(targets)]),
   ];
   return assumed.length > 0 ? { assumed } : {};
 }

@@ -2,18 +2,20 @@
 import { refuse } from '../../../core/errors.js';
 import { readUnit, type FitsHeader, type FitsUnit } from '../../fits/fits.js';
 import { readTable } from '../../fits/table.js';
-import type { KeywordValue, VisibilityFile } from '../../format.js';
+import type { KeywordValue, OpenOptions, VisibilityFile } from '../../format.js';
 import type { InputFile } from '../../io/input.js';
 import type { SkyPosition } from '../../../sky/frame.js';
 import { readAntennas, type Antennas } from './antennas.js';
 import { keywordsOf, orientationOf, unitsOf } from '../header-facts.js';
 import { openTaken, readTables, visibilitiesOf, type OpenedGroups } from './groups.js';
 import { planUvfits, type UvfitsLayout } from './layout.js';
-import { groupReader, indexGroups, readGroups, type GroupIndex, type GroupReader } from './rows.js';
+import { groupReader, readGroups, type GroupIndex, type GroupReader } from './rows.js';
+import { indexTarget } from './target.js';
 
-export const openUvfits = (path: string): Promise<VisibilityFile> => openTaken(path, openGroups);
+export const openUvfits = (path: string, { target }: OpenOptions = {}): Promise<VisibilityFile> =>
+  openTaken(path, (file) => openGroups(file, target));
 
-async function openGroups(file: InputFile): Promise<VisibilityFile> {
+async function openGroups(file: InputFile, target: string | undefined): Promise<VisibilityFile> {
   const { path } = file;
   const primary = (await readUnit(file, 0)) ?? refuse(path, 'the file is empty', 'copy it again');
   const { header } = primary;
@@ -41,7 +43,8 @@ async function openGroups(file: InputFile): Promise<VisibilityFile> {
     refuse(path, `gives its phase centre for the equinox ${equinox}`, 'export it in J2000');
   }
   const reader = groupReader(layout, path);
-  const index = await indexGroups(file, layout, reader);
+  const names = await sourceNames(file, tables.get('AIPS SU')?.[0]);
+  const { index, several } = await indexTarget(file, { layout, reader, target }, (id) => names.get(id));
   const source = await sourceOf(file, tables.get('AIPS SU')?.[0], layout, index.sources[0]);
   return visibilitiesOf({
     file,
@@ -51,6 +54,7 @@ async function openGroups(file: InputFile): Promise<VisibilityFile> {
     antennas,
     reader,
     index,
+    targets: several,
     phaseCentre: source?.position ?? layout.phaseCentre,
     object: source?.name ?? header.text('OBJECT', 'unknown'),
     history: header.remarks,
@@ -108,6 +112,17 @@ async function ifOffsets(file: InputFile, unit: FitsUnit | undefined): Promise<n
   if (!unit) return undefined;
   const table = await readTable(file, unit);
   return table.rowCount > 0 && table.has('IF FREQ') ? table.numbers('IF FREQ', 1)[0] : undefined;
+}
+
+async function sourceNames(
+  file: InputFile,
+  unit: FitsUnit | undefined,
+): Promise<ReadonlyMap<number, string>> {
+  if (!unit) return new Map();
+  const table = await readTable(file, unit);
+  if (!table.has('ID. NO.') || !table.has('SOURCE')) return new Map();
+  const names = table.texts('SOURCE');
+  return new Map(table.numbers('ID. NO.', 1).map(([id], row) => [id, names[row]]));
 }
 
 /** Multi-source files keep directions in a table of their own and leave the RA and DEC axes at zero. */

@@ -156,6 +156,8 @@ export async function indexGroups(
   file: InputFile,
   layout: UvfitsLayout,
   reader: GroupReader,
+  /** Groups of other sources are passed over. */
+  onlySource?: number,
 ): Promise<GroupIndex> {
   const slots = new Map<
     number,
@@ -177,6 +179,10 @@ export async function indexGroups(
       const row = firstGroup + k;
       const [days, fraction] = reader.julian(group);
       checkGroup(file.path, row, { days, reader, group });
+      if (onlySource !== undefined && reader.source(group) !== onlySource) {
+        lastTick = Number.NaN;
+        continue;
+      }
       if (Number.isNaN(origin)) origin = days;
       // Microseconds since the first day: rows of one integration agree to better than that.
       const tick = Math.round((days - origin + fraction) * 86_400e6);

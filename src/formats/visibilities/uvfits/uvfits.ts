@@ -12,11 +12,11 @@ export const uvfits: Format = {
   name: 'uvfits',
   title: 'UVFITS',
   extensions: ['.uvfits'],
-  kinds: [{ title: 'UVFITS', holds: 'visibilities', reads: [] }],
+  kinds: [{ title: 'UVFITS', holds: 'visibilities', reads: ['target'] }],
   // Random groups alone have a first axis of no length.
   recognise: (_path, head) =>
     /^SIMPLE {2}= +T.*NAXIS1 {2}= +0 /s.test(new TextDecoder('latin1').decode(head.subarray(0, 2880))),
-  open: openUvfits,
+  open: (path, options) => openUvfits(path, options),
   createVisibilities: (path, header, { values = 'means', appears = 'finished' } = {}) =>
     values === 'means'
       ? createUvfits(path, header, appears)

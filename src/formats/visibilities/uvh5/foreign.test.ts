@@ -269,4 +269,71 @@ describe('UVH5 that others have made or changed', () => {
       });
     for (const frame of ['icrs', 'fk5']) await (await openUvh5(await centred(frame, 2000))).close();
   });
+
+  it('knows the frames of files before the catalogue, and refuses what lies elsewhere', async () => {
+    const old = (frame: string | undefined, epoch = 2000): Promise<string> =>
+      altered((items) => {
+        for (const item of ['phase_center_catalog', 'phase_center_id_array', 'phase_center_frame'])
+          Reflect.deleteProperty(items, item);
+        items.phase_type = text('phased');
+        items.phase_center_ra = real(1);
+        items.phase_center_dec = real(-0.5);
+        items.phase_center_epoch = real(epoch);
+        if (frame !== undefined) items.phase_center_frame = text(frame);
+      });
+    for (const frame of [undefined, 'icrs', 'fk5', 'gcrs']) {
+      const { file, all } = await readAll(await old(frame));
+      assert.ok(Math.abs(file.header.phaseCentre.raDeg - 180 / Math.PI) < 1e-9);
+      // Apparent axes are 20″ from ICRS: uvw of theirs is not taken for uvw of that place.
+      assert.equal(all[0].asStored?.stopped === undefined, frame === 'gcrs', frame);
+    }
+    for (const [frame, epoch] of [
+      ['fk5', 1975],
+      ['fk4', 1950],
+      ['altaz', 2000],
+      ['unprojected', 2000],
+      ['galactic', 2000],
+    ] as const)
+      // prettier-ignore
+      await assert.rejects(openUvh5(await old(frame, epoch)), {
+        name: 'CorellaError',
+        message: new RegExp(`gives its phase centre in ${frame} of ${epoch}; phase it to a place in ICRS`),
+      });
+  });
+
+  it('reads one of several phase centres, by name or number, or tells of all', async () => {
+    const path = await altered((items) => {
+      const own = (items.phase_center_catalog as GroupPlan).items[0] as GroupPlan;
+      const other = { ...own.items, cat_name: text('other'), cat_lon: real(1), cat_lat: real(0.5) };
+      items.phase_center_catalog = {
+        kind: 'group',
+        items: { 0: own, 4: { kind: 'group', items: other } },
+      };
+      items.phase_center_id_array = reals(Array.from({ length: 12 }, (_, row) => (row < 6 ? 0 : 4)));
+    });
+    const both = await openUvh5(path);
+    assert.equal(both.targets, 'a place (0), other (4)');
+    assert.match(
+      String(both.assumed),
+      /several targets, a place \(0\), other \(4\), and all of them are read/,
+    );
+    await both.close();
+    const middles = async (target: string): Promise<readonly [number, string, string | undefined]> => {
+      const file = await openUvh5(path, { target });
+      const starts: number[] = [];
+      for await (const one of file.integrations()) starts.push(one.start.unixSeconds);
+      await file.close();
+      assert.equal(starts.length, file.integrationCount);
+      return [starts.length, file.header.object, file.targets];
+    };
+    assert.deepEqual(await middles('other'), [1, 'other', undefined]);
+    assert.deepEqual(await middles('4'), [1, 'other', undefined]);
+    assert.deepEqual(await middles('A Place'), [1, 'a place', undefined]);
+    assert.deepEqual(await middles('all'), [2, 'a place', undefined]);
+    await assert.rejects(
+      openUvh5(path, { target: '1' }),
+      /holds no target '1'; it holds a place \(0\), other/,
+    );
+    await assert.rejects(openUvh5(await altered(() => undefined), { target: 'x' }), /no target 'x'/);
+  });
 });

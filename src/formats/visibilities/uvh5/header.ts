@@ -2,20 +2,13 @@
 import { baselineCount } from '../../../core/axes.js';
 import { refuse } from '../../../core/errors.js';
 import { fromJulianDate, secondsBetween, type Instant } from '../../../core/instant.js';
-import { DEGREES_PER_RADIAN } from '../../../core/units.js';
-import { skyFrame, type SkyPosition } from '../../../sky/frame.js';
 import type { Site, Station, Telescope } from '../../../telescope/telescope.js';
 import { ecefToEnu } from '../../../telescope/earth.js';
 import { checkedSite } from '../../../telescope/site.js';
 import type { UnusedAntenna, VisibilityHeader } from '../../format.js';
-import {
-  orientationHere,
-  orientationOf,
-  splitTable,
-  turnedRaDeg,
-  turnedToEast,
-  unitsOf,
-} from '../header-facts.js';
+import { orientationHere, orientationOf, splitTable, turnedToEast, unitsOf } from '../header-facts.js';
+import { severalTargetsLine } from '../targets.js';
+import { centreOf, targetsOf, type Centre } from './centre.js';
 import { orientationOfFeeds } from './feeds.js';
 import {
   codesInOurOrder,
@@ -38,7 +31,7 @@ export interface TimeSlot {
   readonly runs: { first: number; end: number }[];
 }
 
-export interface Uvh5Header {
+export interface Uvh5Header extends Centre {
   readonly version: string;
   readonly rows: number;
   readonly telescope: Telescope;
@@ -50,17 +43,13 @@ export interface Uvh5Header {
   /** Of every row. */
   readonly integrationS: Float64Array;
   readonly assumed: readonly string[];
+  /** Several that nobody chose among. */
+  readonly targets?: string;
   /** Rising; `place` is where the file keeps each. */
   readonly channels: readonly { readonly frequencyHz: number; readonly place: number }[];
   readonly channelWidthHz: number;
   readonly products: readonly StoredProduct[];
   readonly polarisations: 1 | 2;
-  /** Whether fringes were stopped, row by row where the file has several phase centres. */
-  readonly phased: (row: number) => boolean;
-  /** Whether they were stopped at `phaseCentre` itself. */
-  readonly atPhaseCentre: (row: number) => boolean;
-  readonly phaseCentre: SkyPosition;
-  readonly object: string;
   readonly facts: Pick<
     VisibilityHeader,
     | 'units'
@@ -101,7 +90,7 @@ function column(file: Hdf5File, name: string, length: number): Float64Array {
   return values;
 }
 
-export function readUvh5Header(file: Hdf5File): Uvh5Header {
+export function readUvh5Header(file: Hdf5File, target?: string): Uvh5Header {
   const { path } = file;
   if (!file.has('Header') || !file.has('Data'))
     refuse(path, 'is HDF5 but has no Header and Data', 'it is not UVH5');
@@ -131,7 +120,8 @@ export function readUvh5Header(file: Hdf5File): Uvh5Header {
     ? orientationOf(optionalText(file, 'x_orientation'))
     : orientationOfFeeds(file);
   const { products, polarisations, codes: alone } = productsOf(file, orientation);
-  const { slots, integrationS, overlap } = slotsOf(file, ant1, ant2);
+  const targets = targetsOf(file, rows, target);
+  const { slots, integrationS, overlap } = slotsOf(file, ant1, ant2, targets.isRead);
   const { stationOf, stations, unused, antennaCount } = antennasOf(file, site, ant1, ant2);
   const codes =
     polarisations === 1
@@ -141,7 +131,7 @@ export function readUvh5Header(file: Hdf5File): Uvh5Header {
           products,
           Array.from(ant1, (one, row) => [stationOf.get(one) ?? 0, stationOf.get(ant2[row]) ?? 0] as const),
         );
-  const centre = centreOf(file, site, slots[0].middle, rows);
+  const centre = centreOf(file, site, slots[0].middle, targets);
   const telescope = telescopeOf({ file, site, stations, polarisations, channels, channelWidthHz });
   return {
     version,
@@ -152,11 +142,15 @@ export function readUvh5Header(file: Hdf5File): Uvh5Header {
     ant2,
     slots,
     integrationS,
-    assumed: overlap
-      ? [
-          'by its integration_time pairs overlap with times that they are missing at: each time is read by itself',
-        ]
-      : [],
+    assumed: [
+      ...(overlap
+        ? [
+            'by its integration_time pairs overlap with times that they are missing at: each time is read by itself',
+          ]
+        : []),
+      ...(targets.several === undefined ? [] : [severalTargetsLine(targets.several)]),
+    ],
+    ...(targets.several !== undefined && { targets: targets.several }),
     channels,
     channelWidthHz,
     products,
@@ -164,7 +158,7 @@ export function readUvh5Header(file: Hdf5File): Uvh5Header {
     ...centre,
     facts: {
       ...factsOf(file, telescope, { orientation, unused, slots, codes }),
-      ...(ant1.every((_, row) => !centre.phased(row)) && { fringes: 'running' }),
+      ...(ant1.every((_, row) => !targets.isRead(row) || !centre.phased(row)) && { fringes: 'running' }),
     },
     history: (optionalText(file, 'history') ?? '').split('\n').filter((line) => line.trim() !== ''),
     values: optionalText(file, 'extra_keywords/corella_values') === 'sum' ? 'sum' : 'mean',
@@ -216,6 +210,7 @@ function slotsOf(
   file: Hdf5File,
   ant1: Float64Array,
   ant2: Float64Array,
+  isRead: (row: number) => boolean,
 ): { readonly slots: readonly TimeSlot[]; readonly integrationS: Float64Array; readonly overlap: boolean } {
   const { path } = file;
   const rows = ant1.length;
@@ -234,6 +229,7 @@ function slotsOf(
     const durationS = integrationS[row];
     if (!(durationS > 0 && durationS < 1e6))
       refuse(path, `row ${row} lasts ${durationS} s`, 'it is damaged: copy it again');
+    if (!isRead(row)) continue;
     let slot = slots.get(days);
     if (!slot) {
       const midnight = Math.floor(days - 0.5) + 0.5;
@@ -335,63 +331,5 @@ function factsOf(
     ...((most !== baselineCount(telescope.stations.length) || times !== 'alike') && {
       rows: { most, times },
     }),
-  };
-}
-
-interface Centre {
-  readonly phased: (row: number) => boolean;
-  readonly atPhaseCentre: (row: number) => boolean;
-  readonly phaseCentre: SkyPosition;
-  readonly object: string;
-}
-
-/** Places are ICRS in the house, FK5 of J2000 to 0.03″: degrees of other frames would be another place. */
-function refuseOtherFrame(file: Hdf5File, entry: string): void {
-  const frame = file.has(`${entry}/cat_frame`) ? file.text(`${entry}/cat_frame`).toLowerCase() : 'icrs';
-  const epoch = file.has(`${entry}/cat_epoch`) ? file.numbers(`${entry}/cat_epoch`)[0] : 2000;
-  if (['icrs', 'gcrs'].includes(frame) || (frame === 'fk5' && epoch === 2000)) return;
-  refuse(file.path, `gives its phase centre in ${frame} of ${epoch}`, 'phase it to a place in ICRS');
-}
-
-/** From the catalogue of memo 1.1, or the single centre of older files; the zenith where fringes run. */
-function centreOf(file: Hdf5File, site: Site, middle: Instant, rows: number): Centre {
-  const zenith = skyFrame(site, middle).zenith;
-  const position = (lonRad: number, latRad: number): SkyPosition => ({
-    raDeg: turnedRaDeg(lonRad * DEGREES_PER_RADIAN),
-    decDeg: latRad * DEGREES_PER_RADIAN,
-  });
-  const catalogue = 'Header/phase_center_catalog';
-  if (file.has(catalogue) && file.has('Header/phase_center_id_array')) {
-    const ids = column(file, 'phase_center_id_array', rows);
-    const running = new Set(
-      file
-        .keys(catalogue)
-        .filter((key) => file.text(`${catalogue}/${key}/cat_type`) === 'unprojected')
-        .map(Number),
-    );
-    const first = `${catalogue}/${ids[0]}`;
-    if (!file.has(first))
-      refuse(file.path, `row 0 names phase centre ${ids[0]}, which its catalogue lacks`, 'it is damaged');
-    const type = file.text(`${first}/cat_type`);
-    if (type === 'sidereal') refuseOtherFrame(file, first);
-    return {
-      phased: (row) => !running.has(ids[row]),
-      atPhaseCentre: (row) => type === 'sidereal' && ids[row] === ids[0],
-      phaseCentre:
-        type === 'sidereal'
-          ? position(file.numbers(`${first}/cat_lon`)[0], file.numbers(`${first}/cat_lat`)[0])
-          : zenith,
-      object: file.text(`${first}/cat_name`),
-    };
-  }
-  const phased = optionalText(file, 'phase_type') === 'phased';
-  const known = phased && file.has('Header/phase_center_ra');
-  return {
-    phased: () => phased,
-    atPhaseCentre: () => known,
-    phaseCentre: known
-      ? position(file.number('Header/phase_center_ra'), file.number('Header/phase_center_dec'))
-      : zenith,
-    object: optionalText(file, 'object_name') ?? 'unknown',
   };
 }

@@ -7,7 +7,7 @@ import { preparing } from '../../../core/closing.js';
 import { refuse } from '../../../core/errors.js';
 import { addSeconds } from '../../../core/instant.js';
 import { SPEED_OF_LIGHT_M_PER_S } from '../../../core/units.js';
-import type { VisibilityFile } from '../../format.js';
+import type { OpenOptions, VisibilityFile } from '../../format.js';
 import { feedsOf, gather, type ValueFaults } from '../../io/gather.js';
 import { openHdf5, type Hdf5Dataset, type Hdf5File } from '../../hdf5/read.js';
 import { readUvh5Header, type TimeSlot, type Uvh5Header } from './header.js';
@@ -15,8 +15,8 @@ import { readUvh5Header, type TimeSlot, type Uvh5Header } from './header.js';
 /** Rows are read a few megabytes at a time. */
 const CHUNK_VALUES = 2 ** 19;
 
-export const openUvh5 = (path: string): Promise<VisibilityFile> =>
-  preparing(async (closers) => opened(closers.keep(await openHdf5(path))));
+export const openUvh5 = (path: string, { target }: OpenOptions = {}): Promise<VisibilityFile> =>
+  preparing(async (closers) => opened(closers.keep(await openHdf5(path)), target));
 
 interface Data {
   readonly visibilities: Hdf5Dataset;
@@ -46,9 +46,9 @@ function dataOf(file: Hdf5File, header: Uvh5Header): Data {
   return { visibilities: one('visdata', 2), flags: one('flags', 1), samples: one('nsamples', 1), uvw };
 }
 
-function opened(file: Hdf5File): VisibilityFile {
+function opened(file: Hdf5File, target: string | undefined): VisibilityFile {
   const { path } = file;
-  const facts = readUvh5Header(file);
+  const facts = readUvh5Header(file, target);
   const data = dataOf(file, facts);
   const faults: ValueFaults = { notNumbers: 0 };
   const header: Weighed = { ...facts, weights: weightsOf(data, facts) };
@@ -80,6 +80,7 @@ function opened(file: Hdf5File): VisibilityFile {
       ...header.assumed,
       ...(header.weights === 'counted' ? [] : ['its nsamples are not set: every unflagged value counts 1']),
     ]),
+    ...(header.targets !== undefined && { targets: header.targets }),
     faults,
     integrations: async function* (): AsyncGenerator<Integration> {
       faults.notNumbers = 0;

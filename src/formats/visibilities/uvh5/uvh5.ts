@@ -10,14 +10,14 @@ export const uvh5: Format = {
   name: 'uvh5',
   title: 'UVH5',
   extensions: ['.uvh5'],
-  kinds: [{ title: 'UVH5', holds: 'visibilities', reads: [] }],
+  kinds: [{ title: 'UVH5', holds: 'visibilities', reads: ['target'] }],
   // A file of ours that was cut off still has its temporary name.
   recognise: (path, head, names) =>
     names === undefined || names === 'damaged'
       ? namesInHead(head, 'Data', 'Header') ||
         (isHdf5(head) && /\.uvh5(?:\.(?:\d+-)?[0-9a-f]+\.part)?$/i.test(path))
       : names.has('Header') && names.has('Data') && !names.has('Header/cal_type'),
-  open: (path) => openUvh5(path),
+  open: (path, options) => openUvh5(path, options),
   createVisibilities: (path, header, { values = 'means', appears = 'finished', largestSum = 0 } = {}) => {
     const sums = largestSum > MOST_INT32 ? 'whole128' : 'int32';
     return createUvh5(path, header, { values: values === 'sums' ? sums : 'complex64' }, appears);

@@ -1,0 +1,122 @@
+/** Measurement Sets as others leave them: columns beside DATA, units, frames, several fields. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { temporaryFolder } from '../../../core/testing/temporary-folder.js';
+import type { OpenOptions, VisibilityFile } from '../../format.js';
+import { openFile } from '../../registry.js';
+import { alteredSet, CORRECTED, noAlteredSets, SECOND_FIELD } from '../../testing/altered-sets.js';
+import { writeVisibilities } from '../../testing/visibility-files.js';
+import { header, integration } from '../uvh5/testing.js';
+
+describe("others' Measurement Sets", { skip: noAlteredSets }, () => {
+  const folder = temporaryFolder('ms-others');
+  let sets = 0;
+  const changed = (...changes: readonly string[]): Promise<string> =>
+    alteredSet(folder, `${sets++}.ms`, changes);
+  const facts = async (path: string, options: OpenOptions = {}): Promise<VisibilityFile> => {
+    const file = await openFile(path, options);
+    assert.ok(file.kind === 'visibilities');
+    await file.close();
+    return file;
+  };
+  /** The first value of each integration. */
+  const firsts = async (path: string, options: OpenOptions = {}): Promise<number[]> => {
+    const file = await openFile(path, options);
+    assert.ok(file.kind === 'visibilities');
+    const values: number[] = [];
+    for await (const one of file.integrations()) values.push(one.asStored?.means[0] ?? Number.NaN);
+    await file.close();
+    return values;
+  };
+
+  /** Our own words are not there: nobody but ourselves writes them. */
+  const FOREIGN = 'alter table SET drop keyword CORELLA';
+
+  it('with CORRECTED_DATA beside DATA are told of, and read from the column asked for', async () => {
+    const path = await changed(...CORRECTED);
+    const plain = await firsts(path);
+    assert.deepEqual((await facts(path)).assumed, [
+      'it has CORRECTED_DATA beside DATA, which is read; --column takes another',
+    ]);
+    assert.deepEqual(
+      await firsts(path, { column: 'CORRECTED_DATA' }),
+      plain.map((value) => Math.fround(2 * value)),
+    );
+    assert.equal((await facts(path, { column: 'DATA' })).assumed, undefined);
+    await assert.rejects(
+      facts(path, { column: 'MODEL_DATA' }),
+      /has no column MODEL_DATA of visibilities; choose --column DATA or CORRECTED_DATA$/,
+    );
+  });
+
+  it('say units, which of DATA alone are not believed where they are Jy', async () => {
+    const unit = (word: string): string => `alter table SET set keyword DATA::QuantumUnits='${word}'`;
+    const raw = await facts(await changed(FOREIGN, unit('Jy')));
+    assert.equal(raw.header.units, undefined);
+    assert.match(raw.assumed?.join() ?? '', /marked Jy, as some programs mark what nobody calibrated/);
+    assert.equal((await facts(await changed(FOREIGN, unit('uncalib')))).header.units, 'uncalib');
+    assert.equal((await facts(await changed(FOREIGN, unit('K str')))).header.units, 'K str');
+    const corrected = await changed(
+      ...CORRECTED,
+      "alter table SET set keyword CORRECTED_DATA::UNIT='Jy', DATA::QuantumUnits='uncalib'",
+    );
+    assert.equal((await facts(corrected, { column: 'CORRECTED_DATA' })).header.units, 'Jy');
+  });
+
+  it('get the units that we know, as pyuvdata reads them', async () => {
+    const path = join(folder, 'calibrated.ms');
+    await writeVisibilities(path, { ...header, units: 'Jy' }, [integration(0)]);
+    const said = execFileSync('taql', ['show table calibrated.ms'], { cwd: folder, encoding: 'utf8' });
+    assert.match(said, /^ DATA .*unit=Jy|DATA .*\bJy\b/m);
+    assert.equal((await facts(path)).header.units, 'Jy');
+  });
+
+  it('with places in B1950 are read in J2000, in other frames they are refused', async () => {
+    const frame = (word: string): string =>
+      `alter table SET::FIELD set keyword PHASE_DIR::MEASINFO.Ref='${word}'`;
+    // astropy: SkyCoord(250, -30, frame='fk4', obstime='J2021.94').icrs
+    for (const [word, raDeg, decDeg] of [
+      ['J2000', 250, -30],
+      ['ICRS', 250, -30],
+      ['B1950', 250.79246047, -30.09340102],
+    ] as const) {
+      const { header: told } = await facts(await changed(frame(word)));
+      const { phaseCentre } = told;
+      assert.ok(Math.abs(phaseCentre.raDeg - raDeg) < 1e-4, `${word}: ${phaseCentre.raDeg}`);
+      assert.ok(Math.abs(phaseCentre.decDeg - decDeg) < 1e-4, `${word}: ${phaseCentre.decDeg}`);
+    }
+    for (const word of ['AZEL', 'APP', 'HADEC', 'SUN', 'GALACTIC'])
+      await assert.rejects(
+        facts(await changed(frame(word))),
+        new RegExp(`gives the place of its field a place in ${word}, which is not read; phase it`),
+      );
+    await assert.rejects(
+      facts(await changed("alter table SET set keyword TIME::MEASINFO.Ref='TAI'")),
+      /counts its times in TAI; write it with times in UTC/,
+    );
+    const lsrk = await facts(await changed('update SET::SPECTRAL_WINDOW set MEAS_FREQ_REF=1'));
+    assert.match(lsrk.assumed?.join() ?? '', /frequencies are said to be in LSRK/);
+  });
+
+  it('with several fields are read whole, or of one field by its name or number', async () => {
+    const path = await changed(...SECOND_FIELD);
+    const both = await facts(path);
+    assert.equal(both.integrationCount, 2);
+    assert.equal(both.targets, 'a place (0), other (1)');
+    assert.match(both.assumed?.join() ?? '', /several targets, a place \(0\), other \(1\)/);
+    const [first, second] = await firsts(path);
+    assert.deepEqual(await firsts(path, { target: 'A place' }), [first]);
+    for (const target of ['other', '1']) {
+      assert.deepEqual(await firsts(path, { target }), [second]);
+      const { header: told, targets, assumed } = await facts(path, { target });
+      assert.deepEqual([told.object, targets, assumed], ['other', undefined, undefined]);
+      // Both angles went on by 0.1 rad.
+      assert.ok(Math.abs(told.phaseCentre.raDeg - 250 - 18 / Math.PI) < 1e-9);
+      assert.ok(Math.abs(told.phaseCentre.decDeg + 30 - 18 / Math.PI) < 1e-9);
+    }
+    assert.deepEqual(await firsts(path, { target: 'all' }), [first, second]);
+    await assert.rejects(facts(path, { target: 'third' }), /holds no target 'third'; it holds a place \(0\)/);
+  });
+});

@@ -1,0 +1,64 @@
+/** UVFITS of several sources. */
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { temporaryFolder } from '../../../core/testing/temporary-folder.js';
+import { tableBytes } from '../../fits/table.js';
+import { axis, foreignBytes, least } from '../../testing/foreign-uvfits.js';
+import { openUvfits } from './uvfits.js';
+
+describe('UVFITS of several sources', () => {
+  const path = join(temporaryFolder('target'), 'several.uvfits');
+
+  it('reads one of several sources, by name or number, or tells of all', async () => {
+    const [group] = least.groups;
+    const at = least.parameters.length;
+    /** Sources 3, 7, 3 at one time and 7 later: rows of one lie among those of the other. */
+    const groups = [3, 7, 3, 7].map((id, k) =>
+      group
+        .map((value, n) => (n === 3 && k === 3 ? 0.25 + 1 / 8192 : value))
+        .map((value, n) => (n === at ? 10 * k + 1 : value))
+        .toSpliced(at, 0, id),
+    );
+    await writeFile(
+      path,
+      foreignBytes({
+        ...least,
+        axes: [...least.axes.slice(0, 3), axis('RA', 1, 0), axis('DEC', 1, 0)],
+        parameters: [...least.parameters, ['SOURCE', 1, 0]],
+        groups,
+        tables: [
+          tableBytes(
+            'AIPS SU',
+            [
+              { name: 'ID. NO.', form: '1J', rows: [[3], [7]] },
+              { name: 'SOURCE', form: '8A', rows: ['3C84', '3C286'] },
+              { name: 'RAEPO', form: '1D', rows: [[49.95], [202.78]] },
+              { name: 'DECEPO', form: '1D', rows: [[41.5], [30.5]] },
+            ],
+            [],
+          ),
+        ],
+      }),
+    );
+    const of = async (target?: string) => {
+      const file = await openUvfits(path, target === undefined ? {} : { target });
+      const sums: number[] = [];
+      for await (const one of file.integrations()) sums.push(one.visibilities[2] / 3);
+      await file.close();
+      return { file, sums };
+    };
+    const all = await of();
+    assert.equal(all.file.targets, '3C84 (3), 3C286 (7)');
+    assert.match(String(all.file.assumed), /several targets, 3C84 \(3\), 3C286 \(7\)/);
+    // Real parts 1, 11, 21 at the first time, 31 at the second.
+    assert.deepEqual(all.sums, [33, 31]);
+    assert.deepEqual((await of('3C84')).sums, [22]);
+    const { file, sums } = await of('7');
+    assert.deepEqual(sums, [11, 31]);
+    assert.deepEqual([file.header.object, file.header.phaseCentre.raDeg], ['3C286', 202.78]);
+    assert.equal(file.targets, undefined);
+    await assert.rejects(of('3C273'), /holds no target '3C273'; it holds 3C84 \(3\), 3C286 \(7\)/);
+  });
+});

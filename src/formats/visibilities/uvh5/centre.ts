@@ -1,0 +1,116 @@
+/** Where a UVH5 file's fringes are stopped: the catalogue of memo 1.1, or the single centre of older files. */
+import { refuse } from '../../../core/errors.js';
+import type { Instant } from '../../../core/instant.js';
+import { DEGREES_PER_RADIAN } from '../../../core/units.js';
+import { skyFrame, type SkyPosition } from '../../../sky/frame.js';
+import type { Site } from '../../../telescope/telescope.js';
+import type { Hdf5File } from '../../hdf5/read.js';
+import { turnedRaDeg } from '../header-facts.js';
+import { chooseTarget, type ChosenTarget, type Target } from '../targets.js';
+import { optionalText } from './optional-text.js';
+
+export interface Centre {
+  /** Whether fringes were stopped, row by row where the file has several phase centres. */
+  readonly phased: (row: number) => boolean;
+  /** Whether they were stopped at `phaseCentre` itself. */
+  readonly atPhaseCentre: (row: number) => boolean;
+  readonly phaseCentre: SkyPosition;
+  readonly object: string;
+}
+
+export interface Targets extends ChosenTarget {
+  /** Of each row its centre in the catalogue; undefined of older files. */
+  readonly ids?: Float64Array;
+  readonly isRead: (row: number) => boolean;
+}
+
+const CATALOGUE = 'Header/phase_center_catalog';
+
+export function targetsOf(file: Hdf5File, rows: number, asked: string | undefined): Targets {
+  const { path } = file;
+  if (!file.has(CATALOGUE) || !file.has('Header/phase_center_id_array')) {
+    const alone = { id: 0, name: optionalText(file, 'object_name') ?? 'unknown' };
+    chooseTarget(path, [alone], asked);
+    return { isRead: () => true };
+  }
+  const ids = file.numbers('Header/phase_center_id_array');
+  if (ids.length !== rows)
+    refuse(path, `phase_center_id_array holds ${ids.length} values where ${rows} belong`, 'it is damaged');
+  const present = [...new Set(ids)].map((id): Target => {
+    if (!file.has(`${CATALOGUE}/${id}`))
+      refuse(
+        path,
+        `row ${ids.indexOf(id)} names phase centre ${id}, which its catalogue lacks`,
+        'it is damaged',
+      );
+    return { id, name: file.text(`${CATALOGUE}/${id}/cat_name`) };
+  });
+  const chosen = chooseTarget(path, present, asked);
+  const { only } = chosen;
+  return { ...chosen, ids, isRead: only ? (row) => ids[row] === only.id : () => true };
+}
+
+/**
+ * Places are ICRS in the house, FK5 of J2000 to 0.03″: degrees of other frames would be another place. GCRS lies up to 20″
+ * beside it: our own geometry then says where rows were measured, not the file's.
+ */
+function frameOf(path: string, named: string | undefined, epoch: number): 'as stored' | 'beside' {
+  const frame = named?.trim().toLowerCase() ?? 'icrs';
+  if (frame === 'icrs' || (frame === 'fk5' && epoch === 2000)) return 'as stored';
+  if (frame === 'gcrs') return 'beside';
+  return refuse(path, `gives its phase centre in ${frame} of ${epoch}`, 'phase it to a place in ICRS');
+}
+
+const position = (lonRad: number, latRad: number): SkyPosition => ({
+  raDeg: turnedRaDeg(lonRad * DEGREES_PER_RADIAN),
+  decDeg: latRad * DEGREES_PER_RADIAN,
+});
+
+/** The zenith where fringes run, or stop at something that moves. */
+export function centreOf(file: Hdf5File, site: Site, middle: Instant, targets: Targets): Centre {
+  const { zenith } = skyFrame(site, middle);
+  const { ids } = targets;
+  if (!ids) return loneCentre(file, zenith);
+  const running = new Set(
+    file
+      .keys(CATALOGUE)
+      .filter((key) => file.text(`${CATALOGUE}/${key}/cat_type`) === 'unprojected')
+      .map(Number),
+  );
+  const id = targets.only?.id ?? ids[0];
+  const entry = `${CATALOGUE}/${id}`;
+  const type = file.text(`${entry}/cat_type`);
+  const frame =
+    type === 'sidereal'
+      ? frameOf(
+          file.path,
+          file.has(`${entry}/cat_frame`) ? file.text(`${entry}/cat_frame`) : undefined,
+          file.has(`${entry}/cat_epoch`) ? file.numbers(`${entry}/cat_epoch`)[0] : 2000,
+        )
+      : 'beside';
+  return {
+    phased: (row) => !running.has(ids[row]),
+    atPhaseCentre: (row) => frame === 'as stored' && ids[row] === id,
+    phaseCentre:
+      type === 'sidereal'
+        ? position(file.numbers(`${entry}/cat_lon`)[0], file.numbers(`${entry}/cat_lat`)[0])
+        : zenith,
+    object: file.text(`${entry}/cat_name`),
+  };
+}
+
+/** Of files before the catalogue; frame and epoch where it is said. */
+function loneCentre(file: Hdf5File, zenith: SkyPosition): Centre {
+  const phased = optionalText(file, 'phase_type') === 'phased';
+  const known = phased && file.has('Header/phase_center_ra');
+  const epoch = file.has('Header/phase_center_epoch') ? file.number('Header/phase_center_epoch') : 2000;
+  const frame = known ? frameOf(file.path, optionalText(file, 'phase_center_frame'), epoch) : 'beside';
+  return {
+    phased: () => phased,
+    atPhaseCentre: () => frame === 'as stored',
+    phaseCentre: known
+      ? position(file.number('Header/phase_center_ra'), file.number('Header/phase_center_dec'))
+      : zenith,
+    object: optionalText(file, 'object_name') ?? 'unknown',
+  };
+}
