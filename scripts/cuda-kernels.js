@@ -202,6 +202,9 @@ function channelisers() {
     [102, 3, 'i8', 'ci8'],
     [2 ** 20, 4, 'ci8', 'ci8'],
   ];
+  /** @param {(what: { gaps: boolean, powers: boolean }) => KernelRequest} request */
+  const everyKind = (request) =>
+    [false, true].flatMap((powers) => [false, true].map((gaps) => request({ gaps, powers })));
   const delayed = { mostDelaySamples: 100 };
   const card = /** @type {const} */ ({ capability: 90, sharedBytesPerBlock: 232_448, path: 'hopper' });
   return [
@@ -221,13 +224,13 @@ function channelisers() {
     ...[8, 16].flatMap((taps) => {
       const tensor = planTensor(plan(1024, taps, 'ci8', 'ci8', delayed), card);
       if (!tensor) throw new Error(`tensor cores no longer take ${taps} taps with delays`);
-      return jobs(hopper, ...Object.values(tensor.requests));
+      return jobs(hopper, ...everyKind(tensor.request));
     }),
     ...[1, 8, 13, 17].flatMap((taps) => {
       const tensor = planTensor(plan(1024, taps, 'ci8', 'ci8'), card);
       const long = planLong(plan(4096, taps, 'ci8', 'ci8'), card);
       if (!tensor || !long) throw new Error(`tensor cores no longer take ${taps} taps`);
-      return jobs(hopper, ...Object.values(tensor.requests), long.request);
+      return jobs(hopper, ...everyKind(tensor.request), long.request(false), long.request(true));
     }),
   ];
 }

@@ -1,7 +1,7 @@
 /**
  * Spectral kurtosis on a card: sums, the first look at them and zeros there, what stands out judged by the host meanwhile. So it
- * is timed by the wall, a run of blocks from the first launch until the card is idle; the peer is the filter alone, the same
- * blocks in the same memory, timed alike. The card's own part is timed by the card beside it, for whoever asks where time goes.
+ * is timed by the wall, a run of blocks from the first launch until the card is idle; the peer is the filter alone, as many
+ * blocks without room for powers, timed alike. The card's own part is timed by the card beside it, for whoever asks where time goes.
  */
 import { prepareCeilings } from '../backend/cuda/ceilings.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
@@ -78,7 +78,11 @@ async function prepare(
   const usual = planChannelise({ ...options, blockSamples: samples }).gains;
   const gains = typeof usual === 'number' ? usual / 4 : usual;
   const plan = planChannelise({ ...options, gains, blockSamples: samples });
-  const blocks = Array.from({ length: BLOCKS }, () => closers.keep(backend.allocateSpectra(plan.output)));
+  const blocksOf = (powers: boolean): CudaSpectraBlock[] =>
+    Array.from({ length: BLOCKS }, () => closers.keep(backend.allocateSpectra({ ...plan.output, powers })));
+  const blocks = blocksOf(true);
+  // The filter alone sums no powers.
+  const plain = part === 'kernels' ? [] : blocksOf(false);
   const pitchBytes = Math.ceil((samples * voltageSizeBytes(inputType) + 16) / 128) * 128;
   const voltages = closers.keep(session.allocate('voltages', INPUTS * pitchBytes));
   const random = closers.keep(await prepareCeilings(backend));
@@ -86,7 +90,7 @@ async function prepare(
   const judging = planKurtosis({
     ...{ type: outputType, channels, inputs: INPUTS, polarisations: 2, spectraPerWindow: WINDOW },
   });
-  const channeliser = closers.keep(await prepareCudaChanneliser(plan, backend));
+  const channeliser = closers.keep(await prepareCudaChanneliser(plan, backend, { powers: true }));
   const ceilings = closers.keep(await preparePlainCeilings(backend));
   const work = INPUTS * spectra * channels;
   const filter = (block: CudaSpectraBlock): void => {
@@ -142,7 +146,7 @@ async function prepare(
       peer: {
         name: 'the filter alone',
         run: async () => {
-          for (let n = 0; n < SENT_A_RUN; n++) await upTo(blocks[n % BLOCKS]);
+          for (let n = 0; n < SENT_A_RUN; n++) await upTo(plain[n % BLOCKS]);
           await untilIdle();
           return SENT_A_RUN * INPUTS * samples;
         },
@@ -170,7 +174,7 @@ async function prepare(
     peer: {
       name: 'the filter alone',
       run: () => {
-        for (let n = 0; n < BLOCKS_A_RUN; n++) filter(blocks[n % BLOCKS]);
+        for (let n = 0; n < BLOCKS_A_RUN; n++) filter(plain[n % BLOCKS]);
         return untilIdle();
       },
     },

@@ -13,6 +13,8 @@ export interface Channeliser extends Closable {
    * `mostDelaySamples` needs `delays`, which hold for all the spectra that this run completes.
    */
   run(voltages: VoltageBlock, out: SpectraBlock, delays?: RunDelays): Promise<void>;
+  /** Blocks with room for powers (core/blocks.ts) find them there. */
+  readonly sumsPowers: boolean;
   /** Real and imaginary parts that would have passed the rails, since the start or the last reset. */
   readonly saturated: number;
   /** Spectra made since the start or the last reset. */

@@ -28,14 +28,18 @@ export {
   type TurningPlan,
 } from './turn/index.js';
 
-/** Compiles and allocates a channeliser on a backend; close it afterwards. */
-export function prepareChanneliser(plan: ChannelisePlan, backend: Backend): Promise<Channeliser> {
+/** Compiles and allocates a channeliser on a backend; close it afterwards. `powers`: its blocks have room for them (core/blocks.ts). */
+export function prepareChanneliser(
+  plan: ChannelisePlan,
+  backend: Backend,
+  { powers = false }: { readonly powers?: boolean } = {},
+): Promise<Channeliser> {
   switch (backend.kind) {
     case 'reference':
       return Promise.resolve(prepareReferenceChanneliser(plan));
     case 'cpu':
       return Promise.resolve(prepareCpuChanneliser(plan, backend));
     case 'cuda':
-      return prepareCudaChanneliser(plan, backend);
+      return prepareCudaChanneliser(plan, backend, { powers });
   }
 }

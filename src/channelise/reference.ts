@@ -122,6 +122,7 @@ export function prepareReferenceChanneliser(plan: ChannelisePlan): Channeliser {
       forget(step.consumed, step.waiting + voltages.samples);
       stream.advance(voltages, step);
     },
+    sumsPowers: false,
     get saturated() {
       return saturated;
     },

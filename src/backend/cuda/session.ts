@@ -63,7 +63,7 @@ export interface CudaEvent extends Closable {
   passed(eagerPolls?: number): Promise<void>;
 }
 
-export type Streams = Readonly<Record<'upload' | 'prepare' | 'compute' | 'download', Stream>>;
+export type Streams = Readonly<Record<'upload' | 'prepare' | 'compute' | 'beside' | 'download', Stream>>;
 
 export interface CudaSession extends Closable {
   readonly device: DeviceFacts;
@@ -265,11 +265,13 @@ export function openSession(driver: Driver, device: DeviceFacts): CudaSession {
     return { ...memory, close };
   };
 
-  // Preparing a block is short and the next long kernel waits for it: it goes first when the card has room.
+  // Preparing a block is short and the next long kernel waits for it: it goes first when the card has room. What runs beside
+  // the long kernels takes the room that they leave.
   const streams: Streams = {
     upload: createStream(0),
-    prepare: createStream(-1),
-    compute: createStream(0),
+    prepare: createStream(-2),
+    compute: createStream(-1),
+    beside: createStream(0),
     download: createStream(0),
   };
   const rowCopy = holdNative(MEMCPY_2D_BYTES);

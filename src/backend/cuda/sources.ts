@@ -9,6 +9,7 @@ export const readSource = (besideUrl: string, name: string): string =>
 const common = {
   'integers.cuh': () => readSource(import.meta.url, 'integers.cuh'),
   'baselines.cuh': () => readSource(import.meta.url, 'baselines.cuh'),
+  'powers.cuh': () => readSource(import.meta.url, 'powers.cuh'),
   'hopper.cuh': () => readSource(import.meta.url, 'hopper.cuh'),
   'shared.cuh': () => readSource(import.meta.url, 'shared.cuh'),
   'wgmma.cuh': () => wgmmaHeader(),

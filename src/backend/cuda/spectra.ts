@@ -18,11 +18,28 @@ import { refuse, wholeNumber } from '../../core/errors.js';
 import { roundUp } from '../../core/round-up.js';
 import type { SpectraGap } from '../../core/gaps.js';
 import type { Kernel, KernelRequest, KernelShop } from './kernels.js';
-import type { CudaSession, DevicePointer, PinnedMemory, Stream } from './session.js';
+import type { CudaSession, DeviceMemory, DevicePointer, PinnedMemory, Stream } from './session.js';
 import { commonHeaders, readSource } from './sources.js';
+
+/** Sums of powers beside a block (powers.cuh), [t / 16][a][k low][k high], channel = k low + `low` · k high. */
+export interface PowerCells {
+  readonly low: number;
+}
+
+/** What whoever filled a block tells besides. */
+export interface Written {
+  /** It made something of what was no number; false unless told. */
+  readonly faulty?: boolean;
+  /** Powers of what it wrote lie in the block's room for them. */
+  readonly powers?: PowerCells | undefined;
+}
 
 export interface CudaSpectraBlock extends SpectraBlock {
   readonly home: 'cuda';
+  /** Room for sums of powers, where it was asked for and they are whole numbers. */
+  readonly powersRoom: DeviceMemory | undefined;
+  /** What lies there, as long as the block holds what they are the powers of. */
+  readonly powers: PowerCells | undefined;
   readonly pointer: DevicePointer;
   readonly pitchBytes: number;
   /** What was written breaks the contract somewhere (docs/conventions.md, Numbers). Known once write() has resolved. */
@@ -32,13 +49,17 @@ export interface CudaSpectraBlock extends SpectraBlock {
   doneReading(stream: Stream): void;
   /** Before a kernel in `stream` fills the block: whoever reads it comes first. Afterwards, `doneWriting`. */
   writing(stream: Stream): void;
-  /** `faulty`: whether it made something of what was no number; false unless told. */
-  doneWriting(stream: Stream, samples: number, gaps: readonly SpectraGap[], faulty?: boolean): void;
+  doneWriting(stream: Stream, samples: number, gaps: readonly SpectraGap[], more?: Written): void;
   /** After a kernel in `stream`, between `writing` and this, zeroed more of what the block holds. */
   addGaps(stream: Stream, more: readonly SpectraGap[]): void;
 }
 
 export const SPAN_BYTES = 128;
+/** Of powers.cuh. */
+export const CELL_SPECTRA = 16;
+const CELL_BYTES = 8;
+export const powersBytesOf = ({ type, channels, inputs, capacity, powers }: SpectraShape): number =>
+  powers && type !== 'cf32' ? Math.ceil(capacity / CELL_SPECTRA) * channels * inputs * CELL_BYTES : 0;
 /** ci4 is kept unpacked. */
 const deviceSampleBytes = { ci8: 2, ci4: 2, cf32: 8 } satisfies Record<SpectraType, number>;
 
@@ -96,6 +117,10 @@ function allocateParts(session: CudaSession, shape: SpectraShape) {
       filled: closers.keep(session.createEvent()),
       read: closers.keep(session.createEvent()),
       uploaded: closers.keep(session.createEvent()),
+      powersRoom:
+        powersBytesOf(shape) > 0
+          ? closers.keep(session.allocate(`${title}, powers`, powersBytesOf(shape)))
+          : undefined,
       packed:
         type === 'ci4'
           ? closers.keep(session.allocate(`${title}, packed`, rows * packedPitchFor(capacity)))
@@ -118,13 +143,14 @@ function allocateCudaSpectra(
   const pitchBytes = pitchBytesFor(type, capacity);
   const packedPitch = packedPitchFor(capacity);
   const parts = allocateParts(session, shape);
-  const { closers, memory, faultWord, faultOnHost, filled, read, uploaded, packed } = parts;
+  const { closers, memory, faultWord, faultOnHost, filled, read, uploaded, packed, powersRoom } = parts;
   const faultView = new Int32Array(faultOnHost.buffer);
   /** Pinned copy of pageable data on its way; made when first needed. */
   let staging: PinnedMemory | undefined;
   let samples = 0;
   let gaps: readonly SpectraGap[] = [];
   let faulty = false;
+  let powers: PowerCells | undefined;
 
   const rowBytes = (count: number): number => count * spectraSizeBytes(type);
   const stage = (): PinnedMemory =>
@@ -188,6 +214,7 @@ function allocateCudaSpectra(
     }
     samples = count;
     gaps = newGaps;
+    powers = undefined;
     read.holdBack(upload);
     // A packed copy is read by the unpacking of the block's former contents.
     filled.holdBack(upload);
@@ -244,6 +271,10 @@ function allocateCudaSpectra(
     shape,
     pointer: memory.pointer,
     pitchBytes,
+    powersRoom,
+    get powers() {
+      return powers;
+    },
     get samples() {
       return samples;
     },
@@ -265,14 +296,16 @@ function allocateCudaSpectra(
       read.holdBack(stream);
       filled.holdBack(stream);
     },
-    doneWriting: (stream, newSamples, newGaps, newFaulty = false) => {
+    doneWriting: (stream, newSamples, newGaps, more = {}) => {
       samples = wholeNumber('spectra block', 'samples', newSamples, 0, capacity);
       gaps = newGaps;
-      faulty = newFaulty;
+      faulty = more.faulty ?? false;
+      powers = more.powers;
       filled.record(stream);
     },
     addGaps: (stream, more) => {
       gaps = gaps.length === 0 ? more : [...gaps, ...more];
+      powers = undefined;
       filled.record(stream);
     },
     close: () => closers.close(),

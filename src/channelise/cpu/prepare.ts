@@ -87,6 +87,7 @@ export function prepareCpuChanneliser(plan: ChannelisePlan, { native }: CpuBacke
       saturated += Number(passed[0]);
       stream.advance(voltages, step);
     },
+    sumsPowers: true,
     get saturated() {
       return saturated;
     },

@@ -20,7 +20,8 @@
 //
 // Blocks work side by side on neighbouring units: a line of the output is written by four of them at about the same time.
 //
-// Set by the plan besides shape.cuh and rounding.cuh: ONE_FACTOR (1: the same for all channels and inputs), KEPT (of the
+// Set by the plan besides shape.cuh and rounding.cuh: ONE_FACTOR (1: the same for all channels and inputs), POWERS (1: they are
+// summed on the way, powers.cuh), KEPT (of the
 // 16 columns whose taps a thread needs, those in shared memory; the others come from L2 for every tile), AHEAD (columns
 // whose taps are on their way).
 #include "butterflies.cuh"
@@ -132,12 +133,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
   };
   auto write = [&](const uint4(&held)[4], int side, int input, int first, int quarter) {
     const uint32_t to = stage + STAGE_BYTES / 2 + (hidden(tid) & 31) * 16;
+    [[maybe_unused]] PowerCell halves[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const uint32_t even0 = part(held[0], i), odd0 = part(held[1], i), even1 = part(held[2], i),
                      odd1 = part(held[3], i);
-      store16(to + i * 512, make_uint4(__byte_perm(even0, odd0, 0x5410), __byte_perm(even0, odd0, 0x7632),
-                                       __byte_perm(even1, odd1, 0x5410), __byte_perm(even1, odd1, 0x7632)));
+      const uint4 eight = make_uint4(__byte_perm(even0, odd0, 0x5410), __byte_perm(even0, odd0, 0x7632),
+                                     __byte_perm(even1, odd1, 0x5410), __byte_perm(even1, odd1, 0x7632));
+      store16(to + i * 512, eight);
+      if (POWERS) halves[i] = powersOf(eight);
     }
     ptx::showToCopies();
     __syncwarp();
@@ -148,6 +152,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     // Channels rise from the middle of the transform: the upper half comes first.
     if (ptx::elected())
       ptx::storeBox(&map, stage + STAGE_BYTES / 2, first, input, warp, 16 * (4 * quarter ^ 8), ptx::evictFirst());
+    if (POWERS) storePowers(halves, hidden(tid) & 31, cellsOf(work, input, first, warp, quarter), asTheyLie);
   };
 
   auto giveUp = [&] {  // once the copy engine has read the stage

@@ -137,6 +137,21 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
       ptx::showToCopies();
       __syncwarp();
       if (ptx::elected()) ptx::storeBox(&map, stage, (firstTile + tile) * TILE, input, 2 * warp, 0);
+#if POWERS
+      uint4 eights[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) eights[i] = load16(stage + i * 512 + lane * 16);
+      const int left = work.spectra - (firstTile + tile) * TILE;
+      if (left < TILE)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) eights[i] = firstSamples(eights[i], left - 8 * (lane & 1));
+      PowerCell halves[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) halves[i] = powersOf(eights[i]);
+      storePowers(halves, lane,
+                  work.powers + ((int64_t)(firstTile + tile) * work.inputs + input) * CHANNELS + warp * 64,
+                  [](int row) { return (row & 1) * 32 + (row >> 1); });
+#endif
       phase ^= 1;
     }
     ptx::barrierWait(ringReady, phase ^ 1);

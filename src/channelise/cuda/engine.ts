@@ -1,8 +1,8 @@
 /** One prepared kernel, or two: spectra of voltages that lie on the card. */
 import type { CudaBackend } from '../../backend/cuda/cuda.js';
-import type { Kernel, KernelRequest } from '../../backend/cuda/kernels.js';
+import type { Kernel } from '../../backend/cuda/kernels.js';
 import type { DeviceMemory, DevicePointer, Stream } from '../../backend/cuda/session.js';
-import type { CudaSpectraBlock } from '../../backend/cuda/spectra.js';
+import type { CudaSpectraBlock, PowerCells } from '../../backend/cuda/spectra.js';
 import { uploadArray } from '../../backend/cuda/transfer.js';
 import type { Closers } from '../../core/closing.js';
 import { writer } from './arguments.js';
@@ -26,7 +26,8 @@ export interface DeviceVoltages {
 export interface ChanneliseEngine {
   /**
    * Spectra 0 … `spectra` − 1 into the block; missing : [a][t], 1 where one is to be left zero; delays : [a], as
-   * `writeDelays` writes them, where the plan has them.
+   * `writeDelays` writes them, where the plan has them. Says whether powers were summed on the way, which takes a block with
+   * room for them and kernels that can.
    */
   launch(
     from: DeviceVoltages,
@@ -35,9 +36,18 @@ export interface ChanneliseEngine {
     delays: DeviceMemory | undefined,
     out: CudaSpectraBlock,
     stream: Stream,
-  ): void;
+  ): PowerCells | undefined;
+  /** Where powers were asked for and these kernels sum them. */
+  readonly sumsPowers: boolean;
   /** For people: which kernels, how many passes. */
   readonly description: string;
+}
+
+export interface EngineOptions {
+  /** `general` leaves the tensor cores alone, to compare with. */
+  readonly kernels?: 'best' | 'general';
+  /** A flagger comes next: powers are summed on the way, where the kernels can. */
+  readonly powers?: boolean;
 }
 
 /** Between two passes no more than this lies on the card at a time. */
@@ -48,15 +58,15 @@ export async function prepareEngine(
   backend: CudaBackend,
   saturated: DeviceMemory,
   closers: Closers,
-  kind: 'best' | 'general' = 'best',
+  { kernels: kind = 'best', powers = false }: EngineOptions = {},
 ): Promise<ChanneliseEngine> {
   const { device } = backend.session;
   const card = { ...device, path: backend.path };
   const tensor = kind === 'best' ? planTensor(plan, card) : undefined;
-  if (tensor) return prepareTensor(plan, tensor, backend, saturated, closers);
+  if (tensor) return prepareTensor(plan, tensor, backend, saturated, closers, powers);
   const long = kind === 'best' ? planLong(plan, card) : undefined;
   return long
-    ? prepareLong(plan, long, backend, saturated, closers)
+    ? prepareLong(plan, long, backend, saturated, closers, powers)
     : prepareGeneral(plan, backend, saturated, closers);
 }
 
@@ -110,6 +120,7 @@ async function prepareGeneral(
     kernels.push({ pass, kernel, put, blocks });
   }
   return {
+    sumsPowers: false,
     description: passes.length === 1 ? 'one pass' : 'two passes',
     launch: (from, spectra, missing, delays, out, stream) => {
       const items = plan.inputs * Math.ceil(spectra / span);
@@ -129,6 +140,7 @@ async function prepareGeneral(
           kernel.launch({ grid: [Math.min(blocks, count * pass.groups), 1], threads, sharedBytes }, stream);
         }
       }
+      return undefined;
     },
   };
 }
@@ -139,14 +151,15 @@ async function prepareTensor(
   backend: CudaBackend,
   saturated: DeviceMemory,
   closers: Closers,
+  powers: boolean,
 ): Promise<ChanneliseEngine> {
   const { session, shop } = backend;
-  const { requests, entry, threads, sharedBytes, tile, box } = tensor;
+  const { entry, threads, sharedBytes, tile, box } = tensor;
   const tables = tensorTables(plan, tensor.sign);
   const names = ['taps', 'moreTaps', 'entries', 'twiddles', 'factors'] as const;
   const memories = await closers.keepAll(names.map((name) => uploadArray(session, name, tables[name])));
-  const prepare = async (request: KernelRequest) => {
-    const kernel = (await shop.prepare(request))[entry];
+  const prepare = async (what: Parameters<TensorPlan['request']>[0]) => {
+    const kernel = (await shop.prepare(tensor.request(what)))[entry];
     const put = writer(kernel, 1);
     names.forEach((name, n) => {
       put.pointer(TENSOR_WORK[name], memories[n].pointer);
@@ -157,12 +170,22 @@ async function prepareTensor(
     put.int(TENSOR_WORK.factorStep, tables.factors.length > 1 ? 1 : 0);
     return { kernel, put };
   };
-  const [whole, withGaps] = await Promise.all([prepare(requests.whole), prepare(requests.gaps)]);
-  const map = outputMap(session, { ...plan, low: 32 }, box);
+  const both = async (powers: boolean) => ({
+    whole: await prepare({ gaps: false, powers }),
+    withGaps: await prepare({ gaps: true, powers }),
+  });
+  const plain = await both(false);
+  const summing = powers ? await both(true) : undefined;
+  const low = 32;
+  const map = outputMap(session, { ...plan, low }, box);
   return {
+    sumsPowers: powers,
     description: 'tensor cores, one pass',
     launch: (from, spectra, missing, delays, out, stream) => {
+      const cells = summing && out.powersRoom;
+      const { whole, withGaps } = cells ? summing : plain;
       const { kernel, put } = missing ? withGaps : whole;
+      if (cells) put.pointer(TENSOR_WORK.powers, cells.pointer);
       put.pointer(TENSOR_WORK.voltages, from.pointer);
       put.long(TENSOR_WORK.pitchBytes, from.pitchBytes);
       put.pointer(TENSOR_WORK.missing, missing?.pointer ?? 0n);
@@ -171,6 +194,7 @@ async function prepareTensor(
       map.describe(kernel, out, spectra);
       const blocks = Math.min(session.device.multiprocessors, plan.inputs * Math.ceil(spectra / tile));
       kernel.launch({ grid: [blocks, 1], threads, sharedBytes }, stream);
+      return cells && { low };
     },
   };
 }
@@ -181,6 +205,7 @@ async function prepareLong(
   backend: CudaBackend,
   saturated: DeviceMemory,
   closers: Closers,
+  powers: boolean,
 ): Promise<ChanneliseEngine> {
   const { session, shop } = backend;
   const { threads, sharedBytes, unit } = long;
@@ -192,19 +217,29 @@ async function prepareLong(
   const scratch = closers.keep(
     session.allocate('results on their way', blocksFor(plan.capacity) * long.scratchBytesPerBlock),
   );
-  const kernel = (await shop.prepare(long.request))[long.entry];
-  const put = writer(kernel, 1);
-  names.forEach((name, n) => {
-    put.pointer(LONG_WORK[name], memories[n].pointer);
-  });
-  put.pointer(LONG_WORK.scratch, scratch.pointer);
-  put.pointer(LONG_WORK.saturated, saturated.pointer);
-  put.int(LONG_WORK.inputs, plan.inputs);
-  put.float(LONG_WORK.factor, tables.factors[0]);
-  const map = outputMap(session, { ...plan, low: 16 }, long.box);
+  const prepare = async (powers: boolean) => {
+    const kernel = (await shop.prepare(long.request(powers)))[long.entry];
+    const put = writer(kernel, 1);
+    names.forEach((name, n) => {
+      put.pointer(LONG_WORK[name], memories[n].pointer);
+    });
+    put.pointer(LONG_WORK.scratch, scratch.pointer);
+    put.pointer(LONG_WORK.saturated, saturated.pointer);
+    put.int(LONG_WORK.inputs, plan.inputs);
+    put.float(LONG_WORK.factor, tables.factors[0]);
+    return { kernel, put };
+  };
+  const plain = await prepare(false);
+  const summing = powers ? await prepare(true) : undefined;
+  const low = 16;
+  const map = outputMap(session, { ...plan, low }, long.box);
   return {
+    sumsPowers: powers,
     description: 'one pass, a block to a spectrum',
     launch: (from, spectra, missing, delays, out, stream) => {
+      const cells = summing && out.powersRoom;
+      const { kernel, put } = cells ? summing : plain;
+      if (cells) put.pointer(LONG_WORK.powers, cells.pointer);
       put.pointer(LONG_WORK.delays, delays?.pointer ?? 0n);
       put.pointer(LONG_WORK.voltages, from.pointer);
       put.long(LONG_WORK.pitchBytes, from.pitchBytes);
@@ -212,6 +247,7 @@ async function prepareLong(
       put.int(LONG_WORK.spectra, spectra);
       map.describe(kernel, out, spectra);
       kernel.launch({ grid: [blocksFor(spectra), 1], threads, sharedBytes }, stream);
+      return cells && { low };
     },
   };
 }

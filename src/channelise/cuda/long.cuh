@@ -3,6 +3,7 @@
 #pragma once
 #include "delays.cuh"
 #include "integers.cuh"
+#include "powers.cuh"
 #include "shape.cuh"
 #include "shared.cuh"
 
@@ -33,7 +34,14 @@ struct LongWork {
   int inputs, spectra;
   const InputDelay *delays;  // DELAYED: [a]
   float factor;              // ONE_FACTOR: of all
+  PowerCell *powers;         // POWERS: powers.cuh, LOW = 16
 };
+
+// Of a unit's 64 channels, k1 = warp, a quarter of all k2 + 16 k3.
+__device__ __forceinline__ PowerCell *cellsOf(const LongWork &work, int input, int first, int warp, int quarter) {
+  return work.powers + ((int64_t)(first / UNIT) * work.inputs + input) * CHANNELS + warp * 256 + 16 * (4 * quarter ^ 8);
+}
+__device__ __forceinline__ int asTheyLie(int row) { return row; }
 
 __device__ __forceinline__ uint4 loadTaps(const unsigned char *p) {  // volatile: stays where it is asked for
   uint4 v;

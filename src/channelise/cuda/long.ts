@@ -15,7 +15,8 @@ export interface LongCard extends CardLimits {
 }
 
 export interface LongPlan {
-  readonly request: KernelRequest;
+  /** With powers summed on the way, or without. */
+  readonly request: (powers: boolean) => KernelRequest;
   readonly entry: 'channeliseLong';
   readonly threads: 512;
   readonly sharedBytes: number;
@@ -42,7 +43,8 @@ export const LONG_WORK = {
   spectra: 76,
   delays: 80,
   factor: 88,
-  bytes: 96,
+  powers: 96,
+  bytes: 104,
 } as const;
 
 /** The copy engine takes so many bytes, from multiples of them. */
@@ -84,11 +86,11 @@ export function planLong(plan: ChannelisePlan, card: LongCard): LongPlan | undef
   const columnBytes = Math.ceil(taps / EIGHT) * COLUMNS * EIGHT_BYTES;
   const kept = Math.min(POINTS, Math.floor(room / columnBytes));
   return {
-    request: {
+    request: (powers) => ({
       name: 'channelise-long.cu',
       source: readSource(import.meta.url, 'channelise-long.cu'),
       headers: {
-        ...commonHeaders('integers.cuh', 'hopper.cuh', 'shared.cuh'),
+        ...commonHeaders('integers.cuh', 'hopper.cuh', 'powers.cuh', 'shared.cuh'),
         ...Object.fromEntries(
           ['shape.cuh', 'butterflies.cuh', 'delays.cuh', 'rounding.cuh', 'long.cuh'].map((name) => [
             name,
@@ -103,11 +105,12 @@ export function planLong(plan: ChannelisePlan, card: LongCard): LongPlan | undef
         OPENS_AT: COPY_BYTES,
         KEPT: kept,
         AHEAD: kept === POINTS ? 1 : 3,
+        POWERS: powers ? 1 : 0,
       },
       entries: {
         channeliseLong: [mapArgument, structure('LongWork', LONG_WORK)],
       },
-    },
+    }),
     entry: 'channeliseLong',
     threads: THREADS,
     sharedBytes: fixedBytes + kept * columnBytes,

@@ -267,7 +267,7 @@ describe('tensor cores', () => {
       const one = plan({ channels: 1024, taps, mostDelaySamples: 100 });
       const tensor = planTensor(one, hopper);
       assert.ok(tensor);
-      assert.equal(tensor.requests.whole.defines.TAPS, taps + 1);
+      assert.equal(tensor.request({ gaps: false, powers: false }).defines.TAPS, taps + 1);
       const all = tensorTables(one, tensor.sign);
       const x = [0, 1].map(() => Int8Array.from({ length: 36 }, () => random.below(256) - 128));
       for (const rotation of [0, 1, 4, 7]) {
@@ -326,8 +326,10 @@ describe('tensor cores', () => {
 
   it('clamp on the way only where a gain could carry values past 16 bits', () => {
     const clamp = (gains?: number) =>
-      planTensor(plan({ channels: 1024, taps: 8, ...(gains === undefined ? {} : { gains }) }), hopper)
-        ?.requests.whole.defines.CLAMP;
+      planTensor(
+        plan({ channels: 1024, taps: 8, ...(gains === undefined ? {} : { gains }) }),
+        hopper,
+      )?.request({ gaps: false, powers: false }).defines.CLAMP;
     assert.equal(clamp(), 0);
     const { gains } = plan({ channels: 1024, taps: 8 });
     assert.ok(typeof gains === 'number');
@@ -338,7 +340,7 @@ describe('tensor cores', () => {
     const defines = (options: Partial<ChanneliseOptions>) => {
       const tensor = planTensor(plan({ channels: 1024, ...options }), hopper);
       assert.ok(tensor && tensor.sharedBytes <= hopper.sharedBytesPerBlock);
-      return tensor.requests.whole.defines;
+      return tensor.request({ gaps: false, powers: false }).defines;
     };
     assert.ok(defines({ taps: 8 }).KEPT >= 6);
     assert.equal(defines({ taps: 8 }).KEPT_2, 0);

@@ -10,7 +10,12 @@ import {
   type PinnedMemory,
   type Stream,
 } from '../../backend/cuda/session.js';
-import { cudaSpectra, SPAN_BYTES, type CudaSpectraBlock } from '../../backend/cuda/spectra.js';
+import {
+  cudaSpectra,
+  SPAN_BYTES,
+  type CudaSpectraBlock,
+  type PowerCells,
+} from '../../backend/cuda/spectra.js';
 import { voltageSizeBytes } from '../../core/axes.js';
 import type { VoltageBlock } from '../../core/blocks.js';
 import { preparing, type Closers } from '../../core/closing.js';
@@ -18,7 +23,7 @@ import { refuse } from '../../core/errors.js';
 import type { RunDelays } from '../../delay/index.js';
 import { roundUp } from '../../core/round-up.js';
 import type { Channeliser } from '../channeliser.js';
-import { prepareEngine, type DeviceVoltages } from './engine.js';
+import { prepareEngine, type DeviceVoltages, type EngineOptions } from './engine.js';
 import { planStream } from './plan.js';
 import { INPUT_DELAY, writeDelays } from './tables.js';
 import { mostWaiting, type ChannelisePlan } from '../plan.js';
@@ -46,10 +51,7 @@ export interface CudaChanneliser extends Channeliser {
   filter(voltages: DeviceVoltages, spectra: number, out: CudaSpectraBlock, delays?: DeviceMemory): void;
 }
 
-export interface CudaChanneliserOptions {
-  /** `general` leaves the tensor cores alone, to compare with. */
-  readonly kernels?: 'best' | 'general';
-}
+export type CudaChanneliserOptions = EngineOptions;
 
 const INTEGER_BYTES = 2;
 
@@ -77,7 +79,7 @@ async function makeChanneliser(
   const createEvent = (): CudaEvent => closers.keep(session.createEvent());
   const counter = allocate('the count of saturated samples', 8);
   const counterOnHost = pin('the count of saturated samples', 8);
-  const engine = await prepareEngine(plan, backend, counter, closers, options.kernels);
+  const engine = await prepareEngine(plan, backend, counter, closers, options);
   const { moveWaiting } = await shop.prepare(planStream());
   const buffers = [0, 1].map(() => ({
     memory: allocate(`voltages of ${inputs} inputs`, inputs * pitchBytes),
@@ -188,18 +190,19 @@ async function makeChanneliser(
     absent: DeviceMemory | undefined,
     out: CudaSpectraBlock,
     delays: DeviceMemory | undefined,
-  ): void {
+  ): PowerCells | undefined {
     if (delays === undefined && plan.mostDelaySamples !== undefined)
       refuse('channelise', 'no delays were given to a plan with delays', 'give them');
-    engine.launch(from, spectra, absent, delays, out, compute);
+    const powers = engine.launch(from, spectra, absent, delays, out, compute);
     saturated = undefined;
-    if (plan.outputType === 'cf32') return;
+    if (plan.outputType === 'cf32') return powers;
     const dataBytes = spectra * INTEGER_BYTES;
     const tailBytes = roundUp(dataBytes, SPAN_BYTES) - dataBytes;
-    if (tailBytes === 0) return;
+    if (tailBytes === 0) return powers;
     const rows = plan.channels * inputs;
     const tail = offsetBy(out.pointer, dataBytes);
     session.call('cuMemsetD2D8Async', tail, out.pitchBytes, 0, tailBytes, rows, compute.handle);
+    return powers;
   }
 
   /** What the next window needs goes to the front of the other buffer. */
@@ -240,17 +243,16 @@ async function makeChanneliser(
     sent = undefined;
     uploaded.holdBack(compute);
     out.writing(compute);
-    if (step.spectra > 0) {
-      const rows = { pointer: buffers[which].memory.pointer, pitchBytes };
-      produce(rows, step.spectra, absent, out, delayed?.table);
-    }
-    out.doneWriting(compute, step.spectra, step.gaps);
+    const rows = { pointer: buffers[which].memory.pointer, pitchBytes };
+    const powers = step.spectra > 0 ? produce(rows, step.spectra, absent, out, delayed?.table) : undefined;
+    out.doneWriting(compute, step.spectra, step.gaps, { powers });
     moveOn(step, step.waiting + voltages.samples);
     stream.advance(voltages, step);
   }
 
   return {
     plan,
+    sumsPowers: engine.sumsPowers,
     description: engine.description,
     room: (waiting) => {
       buffers[which].done.holdBack(waiting);
@@ -265,8 +267,8 @@ async function makeChanneliser(
     },
     filter: (voltages, spectra, out, delays) => {
       out.writing(compute);
-      produce(voltages, spectra, undefined, out, delays);
-      out.doneWriting(compute, spectra, []);
+      const powers = produce(voltages, spectra, undefined, out, delays);
+      out.doneWriting(compute, spectra, [], { powers });
     },
     get saturated() {
       if (saturated === undefined) {

@@ -8,7 +8,8 @@
 // Where DELAYED the taps are moved by `rotation` samples (delays.cuh), which makes them one more a channel; there are
 // tables for each of ROTATIONS.
 //
-// Set by the plan besides shape.cuh and rounding.cuh: GAPS (1: some spectra are missing), ONE_FACTOR (1: the same for all channels and
+// Set by the plan besides shape.cuh and rounding.cuh: GAPS (1: some spectra are missing), POWERS (1: they are summed
+// on the way, powers.cuh), ONE_FACTOR (1: the same for all channels and
 // inputs), WARPS (of a block), WINDOWS (1 up to 13 taps, 2 up to 17), ENTRIES and ENTRIES_2 (fragments of taps, each
 // of them once), KEPT and KEPT_2 (of 16 groups of fragments, those in shared memory; the others come from L2 for every
 // tile).
@@ -16,6 +17,7 @@
 #include "butterflies.cuh"
 #include "delays.cuh"
 #include "hopper.cuh"
+#include "powers.cuh"
 #include "rounding.cuh"
 #include "shape.cuh"
 #include "shared.cuh"
@@ -41,6 +43,7 @@ struct TensorWork {
   float factor;  // ONE_FACTOR: of all
   int factorStep;
   const InputDelay *delays;  // delays.cuh, where DELAYED
+  PowerCell *powers;         // POWERS: powers.cuh, LOW = 32
 };
 
 #if __CUDACC_VER_MAJOR__ > 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 5)

@@ -16,8 +16,8 @@ export interface TensorCard {
 }
 
 export interface TensorPlan {
-  /** With no word of missing spectra, which costs registers, and with them. */
-  readonly requests: Readonly<Record<'whole' | 'gaps', KernelRequest>>;
+  /** With no word of missing spectra, which costs registers, and with them; and where powers are summed on the way. */
+  readonly request: (what: { readonly gaps: boolean; readonly powers: boolean }) => KernelRequest;
   readonly entry: 'channeliseTensor';
   readonly threads: number;
   readonly sharedBytes: number;
@@ -45,7 +45,8 @@ export const TENSOR_WORK = {
   factor: 80,
   factorStep: 84,
   delays: 88,
-  bytes: 96,
+  powers: 96,
+  bytes: 104,
 } as const;
 
 const CHANNELS = 1024;
@@ -91,11 +92,11 @@ export function planTensor(plan: ChannelisePlan, card: TensorCard): TensorPlan |
     KEPT: kept,
     KEPT_2: keptMore,
   };
-  const request = (gaps: 0 | 1): KernelRequest => ({
+  const request: TensorPlan['request'] = ({ gaps, powers }) => ({
     name: 'channelise-tensor.cu',
     source: readSource(import.meta.url, 'channelise-tensor.cu'),
     headers: {
-      ...commonHeaders('integers.cuh', 'hopper.cuh', 'shared.cuh'),
+      ...commonHeaders('integers.cuh', 'hopper.cuh', 'powers.cuh', 'shared.cuh'),
       ...Object.fromEntries(
         ['shape.cuh', 'delays.cuh', 'butterflies.cuh', 'rounding.cuh', 'tensor.cuh'].map((name) => [
           name,
@@ -103,13 +104,13 @@ export function planTensor(plan: ChannelisePlan, card: TensorCard): TensorPlan |
         ]),
       ),
     },
-    defines: { ...defines, GAPS: gaps },
+    defines: { ...defines, GAPS: gaps ? 1 : 0, POWERS: powers ? 1 : 0 },
     entries: {
       channeliseTensor: [mapArgument, structure('TensorWork', TENSOR_WORK)],
     },
   });
   return {
-    requests: { whole: request(0), gaps: request(1) },
+    request,
     entry: 'channeliseTensor',
     threads: 32 * WARPS,
     sharedBytes: fixedBytes + kept * groupBytes(first) + keptMore * groupBytes(second),

@@ -2,8 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { describeCuda, openCuda, type CudaBackend } from '../../backend/cuda/cuda.js';
-import { allocateSpectra } from '../../core/axes.js';
+import { CELL_SPECTRA } from '../../backend/cuda/spectra.js';
+import { uploadInto } from '../../backend/cuda/transfer.js';
+import { allocateSpectra, type SpectraCAT } from '../../core/axes.js';
+import type { SpectraShape } from '../../core/blocks.js';
 import type { SpectraGap } from '../../core/gaps.js';
+import { highNibble, lowNibble } from '../../core/nibbles.js';
 import { randomStream } from '../../core/random.js';
 import { kurtosisCases } from '../cases.js';
 import { prepareFlagger } from '../index.js';
@@ -11,6 +15,7 @@ import { Judge } from '../judge.js';
 import { planKurtosis, windowEdges } from '../plan.js';
 import { allKinds, noisySpectra, without } from '../samples.testing.js';
 import { allocateScreened, screen } from '../screen.js';
+import { areWholeCells } from './plan.js';
 import { cudaPowers } from './prepare.js';
 
 const presence = describeCuda();
@@ -22,6 +27,36 @@ if (!presence.present) {
     kurtosisCases(() => openCuda());
   });
   describe('the first look at sums on a card', onCard);
+}
+
+/** cells : [t / 16][a][k low][k high] as powers.cuh packs them, of spectra : [c][a][t]. */
+function powerCells(
+  spectra: SpectraCAT,
+  {
+    type,
+    channels,
+    inputs,
+    samples,
+  }: Pick<SpectraShape, 'type' | 'channels' | 'inputs'> & { samples: number },
+  low: number,
+): BigUint64Array {
+  const cells = new BigUint64Array(Math.ceil(samples / CELL_SPECTRA) * inputs * channels);
+  for (let c = 0; c < channels; c++) {
+    for (let a = 0; a < inputs; a++) {
+      for (let t = 0; t < samples; t++) {
+        const at = (c * inputs + a) * samples + t;
+        const [re, im] =
+          type === 'ci4'
+            ? [highNibble(spectra[at]), lowNibble(spectra[at])]
+            : [spectra[2 * at], spectra[2 * at + 1]];
+        const power = BigInt(re * re + im * im);
+        const place = (c % low) * (channels / low) + Math.floor(c / low);
+        cells[(Math.floor(t / CELL_SPECTRA) * inputs + a) * channels + place] +=
+          ((power * power) << 20n) + power;
+      }
+    }
+  }
+  return cells;
 }
 
 function onCard(): void {
@@ -60,6 +95,45 @@ function onCard(): void {
       }
       await engine.close();
     });
+
+    if (type !== 'cf32')
+      it(`${type}: from powers beside the block as from the block`, async () => {
+        const random = randomStream(14, type);
+        const wide = { ...shape, channels: 64 };
+        const widePlan = planKurtosis({ ...wide, spectraPerWindow: 64 });
+        const engine = await cudaPowers(widePlan, cuda);
+        const judge = new Judge(widePlan);
+        // Windows of whole cells, the last one's not; then of parts of them, which the block alone has.
+        for (const [samples, low] of [
+          [256, 16],
+          [255, 32],
+          [250, 16],
+          [180, 32],
+        ]) {
+          const block = cuda.allocateSpectra({ ...wide, capacity: 260, powers: true });
+          await block.write(noisySpectra({ ...wide, samples }, random, allKinds), samples);
+          const edges = windowEdges(widePlan, samples);
+          const fencing = judge.fencing(edges);
+          const wanted = (await engine.sums(block, edges, fencing)).sums.slice();
+          const cells = powerCells(await block.read(), { ...wide, samples }, low);
+          assert.ok(block.powersRoom);
+          await uploadInto(cuda.session, block.powersRoom, cells);
+          block.doneWriting(cuda.session.streams.compute, samples, [], { powers: { low } });
+          assert.deepEqual((await engine.sums(block, edges, fencing)).sums, wanted, `${samples} spectra`);
+          // What was looked at is the cells: of other ones come other sums.
+          const isWhole = areWholeCells(edges, samples);
+          await uploadInto(cuda.session, block.powersRoom, cells.fill(0n));
+          const { sums } = await engine.sums(block, edges, fencing);
+          if (isWhole) assert.ok(sums.every((sum) => sum === 0));
+          else assert.deepEqual(sums, wanted);
+          assert.equal(isWhole, samples === 256 || samples === 255);
+          // Zeros written over the block since: its cells are no longer its own.
+          block.addGaps(cuda.session.streams.compute, []);
+          assert.deepEqual((await engine.sums(block, edges, fencing)).sums, wanted);
+          await block.close();
+        }
+        await engine.close();
+      });
 
     it(`${type}: three blocks begun at once are judged as one after the other`, async () => {
       const random = randomStream(13, type);

@@ -5,6 +5,7 @@
 // edges   : [w + 1], windows [edges[w], edges[w + 1]); all but the last edge are multiples of 4
 // sums    : [w][c][a][S1, S2] float64, of |x|^2 and |x|^4: whole numbers of integers, and exact
 #include "integers.cuh"
+#include "powers.cuh"
 
 constexpr int WARP = 32;
 /** Samples in eight bytes. */
@@ -85,6 +86,40 @@ extern "C" __global__ void __launch_bounds__(LANES *AT_ONCE)
       s2 += __shfl_down_sync(ALL, s2, step, LANES);
     }
     if (lane == 0 && isThere) sums[(int64_t)window * rows + row] = make_double2((double)s1, (double)s2);
+  }
+}
+
+// The same from what the channeliser summed on its way (powers.cuh), where all windows but the last begin and end with a cell. A
+// block takes a window's 32 places of 32 inputs, and turns them over: `low` * `high` channels.
+extern "C" __global__ void __launch_bounds__(8 * WARP)
+    sumCells(const PowerCell *cells, const int *edges, int windows, int low, int high, int inputs, double2 *sums) {
+  __shared__ double2 turned[WARP][WARP + 1];
+  const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+  const int channels = low * high, across = channels / WARP;
+  const int firstPlace = (int)(blockIdx.x % across) * WARP, firstInput = (int)(blockIdx.x / across) * WARP;
+  const int64_t cellStep = (int64_t)inputs * channels;
+  for (int window = blockIdx.y; window < windows; window += gridDim.y) {
+    const int first = edges[window] / CELL_SPECTRA, end = (edges[window + 1] + CELL_SPECTRA - 1) / CELL_SPECTRA;
+    for (int i = warp; i < WARP; i += 8) {
+      unsigned long long s1 = 0, s2 = 0;
+      if (firstInput + i < inputs) {
+        const PowerCell *from = cells + first * cellStep + (int64_t)(firstInput + i) * channels + firstPlace + lane;
+#pragma unroll 8
+        for (int cell = first; cell < end; ++cell, from += cellStep) {
+          const PowerCell sum = __ldcs(from);
+          s1 += sum & ((1 << CELL_S1_BITS) - 1);
+          s2 += sum >> CELL_S1_BITS;
+        }
+      }
+      turned[i][lane] = make_double2((double)s1, (double)s2);
+    }
+    __syncthreads();
+    const int input = firstInput + lane;
+    for (int i = warp; input < inputs && i < WARP; i += 8) {
+      const int place = firstPlace + i, channel = place / high + low * (place % high);
+      sums[((int64_t)window * channels + channel) * inputs + input] = turned[lane][i];
+    }
+    __syncthreads();
   }
 }
 

@@ -1,6 +1,7 @@
 /** Which kernels judge spectra on a card, with which numbers compiled in, and what they keep in memory. Pure. */
 import type { KernelRequest, LaunchShape } from '../../backend/cuda/kernels.js';
 import { commonHeaders, readSource } from '../../backend/cuda/sources.js';
+import { CELL_SPECTRA } from '../../backend/cuda/spectra.js';
 import type { SpectraShape } from '../../core/blocks.js';
 import type { SpectraGap } from '../../core/gaps.js';
 import { windowEdges, type KurtosisPlan } from '../plan.js';
@@ -8,6 +9,7 @@ import { groupsOf } from '../screen.js';
 
 const entries = {
   sumPowers: ['pointer', 'i64', 'pointer', 'i32', 'i32', 'i32', 'pointer'],
+  sumCells: ['pointer', 'pointer', 'i32', 'i32', 'i32', 'i32', 'pointer'],
   screenSums: [
     ...(['pointer', 'i32', 'i32', 'i32', 'i32', 'pointer'] as const),
     ...(['pointer', 'pointer', 'pointer', 'pointer', 'pointer', 'pointer'] as const),
@@ -19,7 +21,7 @@ export const planPowerSums = ({ type }: Pick<KurtosisPlan, 'type'>) =>
   ({
     name: 'kurtosis.cu',
     source: readSource(import.meta.url, 'kurtosis.cu'),
-    headers: commonHeaders('integers.cuh'),
+    headers: commonHeaders('integers.cuh', 'powers.cuh'),
     defines: { FLOATS: type === 'cf32' ? 1 : 0 },
     entries,
     tables: {
@@ -54,6 +56,22 @@ export function sumsLaunch(
   const blocks = Math.ceil(windows / windowsAtOnce) * Math.ceil((channels * inputs) / rowsAtOnce);
   return { windowBits, shape: blocksFor(blocks) };
 }
+
+/** Places and inputs that a block of `sumCells` turns over. */
+const PLACES_AT_ONCE = 32;
+const MOST_ROWS_OF_GRID = 65_535;
+
+export const cellsLaunch = ({ channels, inputs }: KurtosisPlan, windows: number): LaunchShape => ({
+  grid: [
+    (channels / PLACES_AT_ONCE) * Math.ceil(inputs / PLACES_AT_ONCE),
+    Math.min(windows, MOST_ROWS_OF_GRID),
+  ],
+  threads: THREADS,
+});
+
+/** Whether windows are whole cells of powers; the last one ends where the block does. */
+export const areWholeCells = (edges: Int32Array, samples: number): boolean =>
+  edges.at(-1) === samples && edges.subarray(0, -1).every((edge) => edge % CELL_SPECTRA === 0);
 
 export const screenLaunch = (plan: KurtosisPlan, windows: number): LaunchShape =>
   blocksFor(Math.ceil((windows * plan.channels * groupsOf(plan)) / GROUPS_AT_ONCE));

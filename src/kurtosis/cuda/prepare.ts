@@ -17,7 +17,7 @@ import { Zeros } from './zeros.js';
 export const cudaPowers = (plan: KurtosisPlan, backend: CudaBackend): Promise<PowerEngine> =>
   preparing(async (closers) => {
     const { session, shop } = backend;
-    const { compute, download } = session.streams;
+    const { compute, beside, download } = session.streams;
     const kernels = await prepareKernels(plan, backend, closers);
     const { zeroPieces } = await shop.prepare(planPowerSums(plan));
     const computed = closers.keep(session.createEvent());
@@ -36,8 +36,8 @@ export const cudaPowers = (plan: KurtosisPlan, backend: CudaBackend): Promise<Po
         for (const one of rooms) one.reserve(windows);
       }
       const room = rooms[begun++ % ROOMS];
-      kernels.queue(cudaSpectra('kurtosis', given), edges, fencing, room, compute);
-      computed.record(compute);
+      kernels.queue(cudaSpectra('kurtosis', given), edges, fencing, room, beside);
+      computed.record(beside);
       computed.holdBack(download);
       room.bringDown(fencing ? 'all' : 'sums', download);
       return async () => {

@@ -7,7 +7,7 @@ import { preparing, type Closable, type Closers } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { FenceBook, type Fencing } from '../fences.js';
 import { windowEdges, type KurtosisPlan } from '../plan.js';
-import { planPowerSums, screenLaunch, sumsLaunch } from './plan.js';
+import { areWholeCells, cellsLaunch, planPowerSums, screenLaunch, sumsLaunch } from './plan.js';
 import { Room } from './rooms.js';
 
 /** Kernels count windows of inputs and channels by 32 bits. */
@@ -31,7 +31,7 @@ export async function prepareKernels(
 ): Promise<CardKernels> {
   const { channels, inputs, realChannels } = plan;
   const rows = channels * inputs;
-  const { sumPowers, screenSums } = await shop.prepare(planPowerSums(plan));
+  const { sumPowers, sumCells, screenSums } = await shop.prepare(planPowerSums(plan));
   const flags = closers.keep(await uploadArray(session, 'input flags', plan.flaggedInputs));
   return {
     queue: (block, edges, fencing, room, stream) => {
@@ -46,11 +46,19 @@ export async function prepareKernels(
       const layout = room.layoutFor(windows);
       const on = room.send(edges, fencing, stream);
       block.reading(stream);
-      const { windowBits, shape } = sumsLaunch(plan, windows);
-      sumPowers.set([
-        ...[block.pointer, block.pitchBytes, on.edges, windows, rows, windowBits, room.pointer()],
-      ]);
-      sumPowers.launch(shape, stream);
+      if (block.powers && block.powersRoom && areWholeCells(edges, block.samples)) {
+        const { low } = block.powers;
+        sumCells.set([
+          ...[block.powersRoom.pointer, on.edges, windows, low, channels / low, inputs, room.pointer()],
+        ]);
+        sumCells.launch(cellsLaunch(plan, windows), stream);
+      } else {
+        const { windowBits, shape } = sumsLaunch(plan, windows);
+        sumPowers.set([
+          ...[block.pointer, block.pitchBytes, on.edges, windows, rows, windowBits, room.pointer()],
+        ]);
+        sumPowers.launch(shape, stream);
+      }
       block.doneReading(stream);
       if (!fencing) return;
       screenSums.set([

@@ -21,7 +21,7 @@ import {
 import { preparing, type Closable, type Closers } from '../../core/closing.js';
 import { refuse } from '../../core/errors.js';
 import { KurtosisTally, prepareFlagger } from '../../kurtosis/index.js';
-import { ResidentClock } from './clock.js';
+import { ResidentClock, type Marks } from './clock.js';
 import { prepareFront, type HostBlock } from './front.js';
 import {
   IN_FLIGHT,
@@ -106,7 +106,7 @@ export const prepareResidentChain = (plan: ResidentPlan, backend: CudaBackend): 
 
 async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closers): Promise<ResidentChain> {
   const { session } = backend;
-  const { compute, download } = session.streams;
+  const { compute, beside, download } = session.streams;
   const front = await prepareFront(plan, backend, closers);
   const road = await prepareRoad(plan, backend, closers);
   const flagger = plan.kurtosis && closers.keep(await prepareFlagger(plan.kurtosis, backend));
@@ -138,10 +138,11 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
     await timed(step, () => action({ block, to, weightsTo: offsetBy(to, plan.imageBytes) }));
   }
 
-  /** A block on the card, and the number of its first spectrum. */
+  /** A block on the card, the number of its first spectrum, and marks around the sums of its powers. */
   interface Arrived {
     readonly block: CudaSpectraBlock;
     readonly first: number;
+    readonly summed?: Marks;
   }
   /** The one that is being judged: what is made of it waits for the next. */
   let judged: Arrived | undefined;
@@ -163,17 +164,18 @@ async function prepare(plan: ResidentPlan, backend: CudaBackend, closers: Closer
     const block = front.block();
     const first = spectraSeen;
     spectraSeen += block.samples;
-    if (flagger) {
-      await timed('flag', () => {
-        flagger.begin(block);
-      });
-    }
-    return { block, first };
+    if (!flagger) return { block, first };
+    // Beside whatever the card computes, from when the block is there.
+    block.reading(beside);
+    const begun = clock.begin(beside);
+    flagger.begin(block);
+    return { block, first, summed: [begun, clock.begin(beside)] };
   }
 
   /** What is made of a block. What is taken of it must be known before it is counted. */
-  async function use({ block, first }: Arrived): Promise<void> {
+  async function use({ block, first, summed }: Arrived): Promise<void> {
     if (flagger && tally) tally.add(await flagger.finish(), first);
+    if (summed) clock.lap('flag', summed);
     for (const step of stepsOf(plan, blocks)) if (!FRONT_STEPS.has(step)) await queue(step, block);
     blocks++;
     last = block;

@@ -8,6 +8,8 @@ interface Lap<Step> {
   readonly ended: CudaEvent;
 }
 
+export type Marks = readonly [begun: CudaEvent, ended: CudaEvent];
+
 export class ResidentClock<Step extends string = ResidentStep> {
   private readonly seconds = new Map<Step, number>();
   private readonly least = new Map<Step, number>();
@@ -20,6 +22,7 @@ export class ResidentClock<Step extends string = ResidentStep> {
 
   constructor(private readonly session: CudaSession) {}
 
+  /** A mark in the stream. */
   begin(stream: Stream): CudaEvent {
     let event = this.spare.pop();
     if (event === undefined) {
@@ -31,7 +34,12 @@ export class ResidentClock<Step extends string = ResidentStep> {
   }
 
   end(step: Step, begun: CudaEvent, stream: Stream): void {
-    this.laps.push({ step, begun, ended: this.begin(stream) });
+    this.lap(step, [begun, this.begin(stream)]);
+  }
+
+  /** Of marks set before, whose stream is another than that of the laps behind it. */
+  lap(step: Step, [begun, ended]: Marks): void {
+    this.laps.push({ step, begun, ended });
   }
 
   /** How many laps were begun and ended so far: what `collect` takes once the last of them has passed. */

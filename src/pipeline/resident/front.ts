@@ -53,10 +53,12 @@ async function voltageFront(
 ): Promise<ResidentFront> {
   const { session } = backend;
   const { upload, compute } = session.streams;
-  const channeliser = closers.keep(await prepareCudaChanneliser(channelise, backend));
+  const channeliser = closers.keep(
+    await prepareCudaChanneliser(channelise, backend, { powers: plan.kurtosis !== undefined }),
+  );
   // Written and read on the compute stream alone: one is enough where nobody judges it meanwhile.
   const ring = Array.from({ length: plan.spectraBlocks }, () =>
-    closers.keep(backend.allocateSpectra(plan.spectra)),
+    closers.keep(backend.allocateSpectra({ ...plan.spectra, powers: channeliser.sumsPowers })),
   );
   let made = 0;
   return {

@@ -21,6 +21,7 @@ import type { Vector3 } from '../../core/vector.js';
 import { planCorrelation, type CorrelatePlan } from '../../correlate/index.js';
 import type { ImagePlan } from '../../image/index.js';
 import type { KurtosisPlan } from '../../kurtosis/index.js';
+import { powersBytesOf } from '../../backend/cuda/spectra.js';
 import { flaggerBytes } from '../../kurtosis/on-card.js';
 import type { CardPixels } from '../../image/on-card.js';
 import type { KernelName, RoadName } from './road-names.js';
@@ -74,7 +75,7 @@ export interface ResidentPlan {
   readonly kurtosis: KurtosisPlan | undefined;
   /** Bytes of one image of all channels and products. */
   readonly imageBytes: number;
-  /** Of sums of powers, where interference is looked for. */
+  /** Of sums of powers, at the most, where interference is looked for. */
   readonly powerBytes: number;
 }
 
@@ -92,7 +93,8 @@ export function planResident(options: ResidentOptions): ResidentPlan {
   const { road, input, image, calibration, deliver = [], pixels = 'f32' } = options;
   const { channels, stations, polarisations } = image;
   const inputs = stations * polarisations;
-  const spectra =
+  const { kurtosis } = options;
+  const spectra: SpectraShape =
     input.kind === 'voltages'
       ? input.plan.output
       : {
@@ -109,7 +111,6 @@ export function planResident(options: ResidentOptions): ResidentPlan {
     );
   }
   if (calibration) checkCalibration(calibration, image);
-  const { kurtosis } = options;
   if (
     kurtosis &&
     (kurtosis.type !== spectra.type || kurtosis.channels !== channels || kurtosis.inputs !== inputs)
@@ -126,12 +127,14 @@ export function planResident(options: ResidentOptions): ResidentPlan {
   if (deliver.includes('visibilities') && road === 'direct') {
     refuse(WHERE, 'visibilities were asked for by the direct road', 'take the road by visibilities');
   }
+  const spectraBlocks =
+    input.kind === 'spectra' ? IN_FLIGHT : CHANNELISED_BLOCKS[kurtosis ? 'judged' : 'plain'];
   return {
     road,
     input,
     image,
     spectra,
-    spectraBlocks: input.kind === 'spectra' ? IN_FLIGHT : CHANNELISED_BLOCKS[kurtosis ? 'judged' : 'plain'],
+    spectraBlocks,
     blocksPerImage: wholeNumber(WHERE, 'blocks in an image', options.blocksPerImage, 1, 2 ** 20),
     flaggedInputs,
     calibration,
@@ -141,7 +144,9 @@ export function planResident(options: ResidentOptions): ResidentPlan {
     deliver,
     pixels,
     kurtosis,
-    powerBytes: kurtosis ? flaggerBytes(kurtosis, spectra) : 0,
+    powerBytes: kurtosis
+      ? flaggerBytes(kurtosis, spectra) + spectraBlocks * powersBytesOf({ ...spectra, powers: true })
+      : 0,
     imageBytes: (pixels === 'f64' ? 8 : 4) * channels * image.products * image.pixels ** 2,
   };
 }

@@ -47,7 +47,7 @@ export const cudaTurner = (plan: TurningPlan, { session, shop }: CudaBackend): P
         }
         block.doneReading(stream);
         // Whole numbers are good floats whatever they were; what was no number is none now.
-        out.doneWriting(stream, samples, block.gaps, plan.type === 'cf32' && block.faulty);
+        out.doneWriting(stream, samples, block.gaps, { faulty: plan.type === 'cf32' && block.faulty });
       },
       close: () => closers.close(),
     };
