@@ -4,11 +4,15 @@ import type { Judgement } from './judge.js';
 
 type Box = { -readonly [key in keyof SpectraGap]: SpectraGap[key] };
 
+/** Numbers of a box that native code packed, in the order of its names here. */
+export const BOX_NUMBERS = 6;
+
 /** Neighbouring inputs, and the same inputs in neighbouring channels, make one box. */
 export function takenBoxes(
-  { edges, taken }: Pick<Judgement, 'edges' | 'taken'>,
+  { edges, taken, packedBoxes }: Pick<Judgement, 'edges' | 'taken'> & Partial<Pick<Judgement, 'packedBoxes'>>,
   { channels, inputs }: { readonly channels: number; readonly inputs: number },
 ): SpectraGap[] {
+  if (packedBoxes) return unpacked(packedBoxes);
   const boxes: Box[] = [];
   /** Of the row before, [w][c], and of this one, by their first input; so many of each. */
   let open: Box[] = [];
@@ -51,5 +55,19 @@ export function takenBoxes(
     opened = found;
     here = last;
   }
+  return boxes;
+}
+
+function unpacked(numbers: Int32Array): SpectraGap[] {
+  const boxes: SpectraGap[] = new Array<SpectraGap>(numbers.length / BOX_NUMBERS);
+  for (let n = 0, at = 0; n < boxes.length; n++, at += BOX_NUMBERS)
+    boxes[n] = {
+      firstChannel: numbers[at],
+      endChannel: numbers[at + 1],
+      firstInput: numbers[at + 2],
+      endInput: numbers[at + 3],
+      firstSample: numbers[at + 4],
+      endSample: numbers[at + 5],
+    };
   return boxes;
 }

@@ -15,8 +15,8 @@ export interface Flagger extends Closable {
   /** Judges a block, writes zeros where it takes something, and adds that to the block's gaps. */
   run(block: SpectraBlock): Promise<Judgement>;
   /**
-   * The two halves of `run`, so that a card need not wait for the host: `begin` queues a block's sums, and `finish` judges the
-   * block that was begun first. Until then nobody else writes to it.
+   * The two halves of `run`, so that a card, or native threads, need not wait for the event loop: `begin` queues a block's sums,
+   * and `finish` judges the block that was begun first. Until then nobody else writes to it.
    */
   begin(block: SpectraBlock): void;
   finish(): Promise<Judgement>;
@@ -50,6 +50,9 @@ export interface PowerEngine extends Closable {
   take(block: SpectraBlock, judgement: Judgement, gaps: readonly SpectraGap[]): Promise<void>;
 }
 
+/** From sums of powers to what is taken: in TypeScript, or in C++, bit for bit the same. */
+export type BlockJudge = Pick<Judge, 'fencing' | 'judge'>;
+
 /** A block that is being summed. */
 interface Begun {
   readonly block: SpectraBlock;
@@ -58,10 +61,15 @@ interface Begun {
   readonly coming: (() => Promise<Powers>) | undefined;
 }
 
-export function flaggerOn(plan: KurtosisPlan, engine: PowerEngine): Flagger {
-  const judge = new Judge(plan);
+export function flaggerOn(
+  plan: KurtosisPlan,
+  engine: PowerEngine,
+  judge: BlockJudge = new Judge(plan),
+): Flagger {
   const mostBegun = engine.mostBegun ?? 1;
   const begun: Begun[] = [];
+  /** Of which sums are still read. */
+  let judging = 0;
 
   const begin = (block: SpectraBlock): void => {
     const { shape, samples } = block;
@@ -73,8 +81,8 @@ export function flaggerOn(plan: KurtosisPlan, engine: PowerEngine): Flagger {
         'plan for the spectra at hand',
       );
     }
-    if (begun.length >= mostBegun)
-      refuse('kurtosis', `${begun.length} blocks were begun and not finished`, 'finish the first');
+    if (begun.length + judging >= mostBegun)
+      refuse('kurtosis', `${begun.length + judging} blocks were begun and not finished`, 'finish the first');
     const edges = windowEdges(plan, samples);
     if (edges.length < 2) {
       begun.push({ block, edges, coming: undefined });
@@ -91,8 +99,11 @@ export function flaggerOn(plan: KurtosisPlan, engine: PowerEngine): Flagger {
     if (!first) return refuse('kurtosis', 'no block was begun', 'begin one first');
     const { block, edges, coming } = first;
     if (!coming) return Judgement.nothing(plan, edges);
-    const { sums, screened } = await coming();
-    const judgement = judge.judge(edges, sums, presentIn(plan, edges, block.gaps), screened);
+    judging++;
+    const judgement = await (async () => {
+      const { sums, screened } = await coming();
+      return judge.judge(edges, sums, presentIn(plan, edges, block.gaps), screened);
+    })().finally(() => judging--);
     const gaps = takenBoxes(judgement, plan);
     if (gaps.length > 0) await engine.take(block, judgement, gaps);
     return judgement;

@@ -1,8 +1,10 @@
 /** Interference in channelised voltages, found by spectral kurtosis and taken out before anything is summed. */
 import type { Backend } from '../backend/backend.js';
+import { closeTogether, preparing, type Closable } from '../core/closing.js';
+import { openHostJudge, openNativeJudge } from './cpu/judging/native-judge.js';
 import { cpuPowers } from './cpu/prepare.js';
 import { cudaPowers } from './cuda/prepare.js';
-import { flaggerOn, type Flagger } from './flagger.js';
+import { flaggerOn, type BlockJudge, type Flagger, type PowerEngine } from './flagger.js';
 import type { KurtosisPlan } from './plan.js';
 import { referencePowers } from './reference.js';
 
@@ -26,8 +28,25 @@ export async function prepareFlagger(plan: KurtosisPlan, backend: Backend): Prom
     case 'reference':
       return flaggerOn(plan, referencePowers(plan));
     case 'cpu':
-      return flaggerOn(plan, cpuPowers(plan, backend));
+      // Its threads make spectra while a block is judged.
+      return judged(plan, cpuPowers(plan, backend), () =>
+        openNativeJudge(plan, backend.native, { shares: false }),
+      );
     case 'cuda':
-      return flaggerOn(plan, await cudaPowers(plan, backend));
+      return preparing(async (closers) =>
+        judged(plan, closers.keep(await cudaPowers(plan, backend)), () => openHostJudge(plan)),
+      );
   }
+}
+
+/** Natively where that can be; means over inputs are always judged in TypeScript. */
+function judged(
+  plan: KurtosisPlan,
+  engine: PowerEngine,
+  open: () => (BlockJudge & Closable) | undefined,
+): Flagger {
+  const judge = plan.over === 'each' ? open() : undefined;
+  return judge
+    ? flaggerOn(plan, { ...engine, close: closeTogether(engine, judge) }, judge)
+    : flaggerOn(plan, engine);
 }

@@ -312,12 +312,15 @@ describe('judgement', () => {
     assert.ok(channels >= 11);
   });
 
-  it('windows are alike, begin at multiples of four, and leave nothing out', () => {
+  it('windows are alike, begin at multiples of four or sixteen, and leave nothing out', () => {
     const plan = planKurtosis({ ...asked, spectraPerWindow: 100 });
     assert.deepEqual([...windowEdges(plan, 23)], [0]);
     assert.deepEqual([...windowEdges(plan, 24)], [0, 24]);
     assert.deepEqual([...windowEdges(plan, 149)], [0, 149]);
     assert.deepEqual([...windowEdges(plan, 250)], [0, 84, 168, 250]);
+    const longer = planKurtosis({ ...asked, spectraPerWindow: 128 });
+    assert.deepEqual([...windowEdges(longer, 250)], [0, 128, 250]);
+    assert.deepEqual([...windowEdges(longer, 403)], [0, 128, 272, 403]);
   });
 
   it('refuses what it cannot do', () => {

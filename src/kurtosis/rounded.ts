@@ -4,6 +4,7 @@
  */
 import type { SpectraType } from '../core/axes.js';
 import { evenMoment } from '../core/rounded-noise.js';
+import { octavesOf } from './judging/octaves.js';
 import type { PowerShape } from './limits.js';
 
 /** By the mean power of a window: what SK is on average, and its spread over that of unrounded noise. */
@@ -71,10 +72,11 @@ export function roundedAt(
   { firstOctave, means, spreads }: RoundedCurve,
   power: number,
 ): readonly [mean: number, spread: number] {
-  const place = (Math.log2(power) - firstOctave) * STEPS_PER_OCTAVE;
+  const place = (octavesOf(power) - firstOctave) * STEPS_PER_OCTAVE;
   const last = means.length - 1;
   if (place >= last) return [means[last], spreads[last]];
-  const n = Math.floor(place);
+  // The weakest may lie before it by a rounding.
+  const n = Math.max(0, Math.floor(place));
   const part = place - n;
   return [means[n] + part * (means[n + 1] - means[n]), spreads[n] + part * (spreads[n + 1] - spreads[n])];
 }

@@ -1,6 +1,6 @@
 /** What a flagger took, by input, channel and time, and what it should not take unseen: bursts and sweeps. */
 import type { Judgement } from './judge.js';
-import { ABOVE, sideOf } from './verdicts.js';
+import { summedOf } from './judging/summed.js';
 import type { KurtosisPlan } from './plan.js';
 
 /** Something that most inputs heard: in most channels at once, or in one channel after the other. */
@@ -66,40 +66,20 @@ export class KurtosisTally {
   /** A block whose first spectrum has this number in the stream. */
   add(judgement: Judgement, firstSpectrum: number): void {
     const { channels, inputs, bursts } = this.plan;
-    const { edges, taken, offending, codes, everywhere, common } = judgement;
-    const { places: short, lost } = judgement.presence ?? WHOLE;
+    const { edges, everywhere, common } = judgement;
+    const { byWindow, byChannel, byInput, above, below } = judgement.summed ?? summedOf(this.plan, judgement);
     this.unjudged += judgement.unjudged;
-    const { byChannel, byInput } = this;
-    let [above, below] = [0, 0];
-    // All lists ascend: places in them move on with the windows.
-    let [next, offence, row, gone, shorter] = [0, 0, 0, 0, 0];
+    this.above += above;
+    this.below += below;
+    for (let c = 0; c < channels; c++) this.byChannel[c] += byChannel[c];
+    for (let a = 0; a < inputs; a++) this.byInput[a] += byInput[a];
+    this.samples += (edges[edges.length - 1] - edges[0]) * channels * inputs;
+    for (const lost of judgement.presence?.lost ?? []) this.samples -= lost;
+    let row = 0;
     for (let w = 0; w + 1 < edges.length; w++) {
-      const length = edges[w + 1] - edges[w];
       this.windows++;
-      const [first, end] = [w * channels * inputs, (w + 1) * channels * inputs];
-      this.samples += length * channels * inputs;
-      for (; gone < short.length && short[gone] < end; gone++) this.samples -= lost[gone];
-      let takenHere = 0;
-      let [c, rowEnd] = [0, first];
-      for (; next < taken.length && taken[next] < end; next++) {
-        const at = taken[next];
-        if (at >= rowEnd) {
-          c = ((at - first) / inputs) | 0;
-          rowEnd = first + (c + 1) * inputs;
-        }
-        while (shorter < short.length && short[shorter] < at) shorter++;
-        const isShort = shorter < short.length && short[shorter] === at;
-        const count = isShort ? length - lost[shorter] : length;
-        takenHere += count;
-        byChannel[c] += count;
-        while (offence < offending.length && offending[offence] < at) offence++;
-        if (offence === offending.length || offending[offence] !== at) continue;
-        byInput[at - rowEnd + inputs] += count;
-        if (sideOf(codes[offence]) === ABOVE) above++;
-        else below++;
-      }
-      this.taken += takenHere;
-      this.addTime(firstSpectrum + edges[w], takenHere);
+      this.taken += byWindow[w];
+      this.addTime(firstSpectrum + edges[w], byWindow[w]);
       const heardFrom = row;
       while (row < common.length && common[row] < (w + 1) * channels) row++;
       const range = { firstSpectrum: firstSpectrum + edges[w], endSpectrum: firstSpectrum + edges[w + 1] };
@@ -115,8 +95,6 @@ export class KurtosisTally {
         this.sweep.everywhere(range);
       } else this.sweep.window(range, heard, w * channels);
     }
-    this.above += above;
-    this.below += below;
   }
 
   account(): KurtosisAccount {
@@ -151,7 +129,6 @@ export class KurtosisTally {
 }
 
 const NOTHING = new Int32Array(0);
-const WHOLE = { places: NOTHING, lost: new Uint32Array(0) };
 
 /** Windows of quiet that end a sweep, and how long one may last. */
 const QUIET_WINDOWS = 4;

@@ -2,18 +2,17 @@
  * What is too weak to show in one window of one input, and is heard by many inputs, stays for long, or is in all channels:
  * kurtoses of noise have a mean of 1, the closer the more of them there are. Only windows that nobody took are looked at.
  */
-import { tail } from '../core/rounded-noise.js';
 import { countOf } from './judging/bits.js';
 import { Cells, type JudgedBlock } from './judging/cells.js';
+import { bookOfMeans, crowdOf, inputsOfStep } from './judging/crowds.js';
 import { Middle, nowhere } from './judging/middle.js';
+import { octavesOf } from './judging/octaves.js';
 import { Runs } from './judging/runs.js';
 import { kurtosisMoments, type Limits } from './limits.js';
 import type { Offences } from './offences.js';
-import { LimitBook, type KurtosisPlan } from './plan.js';
+import type { KurtosisPlan, LimitBook } from './plan.js';
 import { ABOVE, BELOW, TOGETHER } from './verdicts.js';
 
-/** Many runs of many lengths are asked, and what is found takes all of one: so by so many sigmas more. */
-const MORE_SIGMAS = 1.5;
 /**
  * However many they are, noise that is not quite Gaussian (few bits, a receiver's own compression) must not be taken: a mean
  * nearer to 1 than this stays. A carrier of −6 dB has 0.96.
@@ -57,7 +56,7 @@ export class Together {
     this.cells = new Cells(plan, offences);
     this.runs = new Runs(plan.channels, this.cells);
     this.roots = new Float64Array(this.cells.inputsAsked + 1);
-    this.book = new LimitBook(plan.sigmas + MORE_SIGMAS);
+    this.book = bookOfMeans(plan.sigmas);
   }
 
   /** Windows that are louder in all channels together; channels that are not noise go into the offences. */
@@ -117,7 +116,7 @@ export class Together {
       n++;
     }
     const spread = 1.4826 * this.middle.of(means, heard, this.near.spread);
-    return { bias, inflation: Math.max(1, spread ** 2) };
+    return { bias, inflation: Math.max(1, spread * spread) };
   }
 
   private burstsIn(windows: number, { bias, inflation }: Usual): readonly number[] {
@@ -219,20 +218,8 @@ export class Together {
     return 2 * above > counts[cell] ? ABOVE : BELOW;
   }
 
-  /** How many of so many inputs pass a limit by chance more rarely than a Gaussian passes one sigma more. */
   private crowdOf(inputs: number): number {
-    const found = this.crowds[inputs];
-    if (found !== undefined) return found;
-    const [part, rare] = [tail(this.plan.sigmas), tail(this.plan.sigmas + 1)];
-    // From none on: how likely exactly so many are, and any more.
-    let exactly = (1 - part) ** inputs;
-    let more = 1 - exactly;
-    let crowd = 1;
-    for (; crowd < inputs && more > rare; crowd++) {
-      exactly *= ((inputs - crowd + 1) / crowd) * (part / (1 - part));
-      more -= exactly;
-    }
-    return (this.crowds[inputs] = Math.max(2, crowd));
+    return (this.crowds[inputs] ??= crowdOf(this.plan.sigmas, inputs));
   }
 
   private takeCell(cell: number, side: number): void {
@@ -243,7 +230,7 @@ export class Together {
 
   /** Of means of so many; few numbers are kept, each of a few less than asked for. */
   private limitsOf(count: number): Limits {
-    const step = Math.floor(4 * Math.log2(Math.max(1, count)));
-    return (this.limits[step] ??= this.book.of(this.length, 1, 2 ** (step / 4)));
+    const step = Math.floor(4 * octavesOf(Math.max(1, count)));
+    return (this.limits[step] ??= this.book.of(this.length, 1, inputsOfStep(step)));
   }
 }

@@ -190,14 +190,22 @@ void zeroBoxes(const Box *boxes, int64_t count) {
 /** Cells that a thread zeroes at a time: some ten microseconds. */
 constexpr int64_t CELLS_AT_ONCE = 8;
 
+/** From the nth cell on, the first that shares no lines with the one before it: two threads never write to one line. */
+int64_t ownLines(const SpectraLayout &layout, const int32_t *taken, int64_t count, int64_t n) {
+  const auto rowOf = [&](int64_t cell) { return taken[cell] / layout.inputs; };
+  const auto blockOf = [&](int64_t cell) { return taken[cell] % layout.inputs / TILE_INPUTS; };
+  while (n > 0 && n < count && rowOf(n) == rowOf(n - 1) && blockOf(n) == blockOf(n - 1)) n++;
+  return std::min(n, count);
+}
+
 /** taken : cells [w][c][a], in their order. */
 void zeroTaken(Context &context, const SpectraLayout &layout, char *block, const Windows &windows, const int32_t *taken,
                int64_t count) {
   context.pool.run((count + CELLS_AT_ONCE - 1) / CELLS_AT_ONCE, [&](int64_t item, int) {
-    const int64_t last = std::min(count, (item + 1) * CELLS_AT_ONCE);
-    Box boxes[CELLS_AT_ONCE];
+    const int64_t last = ownLines(layout, taken, count, (item + 1) * CELLS_AT_ONCE);
+    Box boxes[CELLS_AT_ONCE + TILE_INPUTS];
     int64_t found = 0;
-    for (int64_t n = item * CELLS_AT_ONCE; n < last;) {
+    for (int64_t n = ownLines(layout, taken, count, item * CELLS_AT_ONCE); n < last;) {
       const int64_t row = taken[n] / layout.inputs, input = taken[n] % layout.inputs;
       const int64_t most = std::min(layout.inputs, input / TILE_INPUTS * TILE_INPUTS + TILE_INPUTS) - input;
       int64_t inputs = 1;
@@ -208,6 +216,7 @@ void zeroTaken(Context &context, const SpectraLayout &layout, char *block, const
                  4 * (input % TILE_INPUTS);
       boxes[found++] = {at, inputs, windows.edges[window], windows.edges[window + 1]};
     }
+    if (found == 0) return;
     layout.type == SpectraType::cf32 ? zeroBoxes<FloatLines>(boxes, found) : zeroBoxes<IntegerLines>(boxes, found);
   });
 }

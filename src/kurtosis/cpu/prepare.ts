@@ -2,9 +2,10 @@
 import type { NativeCall } from '../../backend/cpu/context.js';
 import type { CpuBackend } from '../../backend/cpu/cpu.js';
 import { cpuSpectra, spectraTypeNumber } from '../../backend/cpu/spectra.js';
+import type { SpectraBlock } from '../../core/blocks.js';
 import { nothingToClose } from '../../core/closing.js';
 import type { Fencing } from '../fences.js';
-import type { PowerEngine } from '../flagger.js';
+import type { PowerEngine, Powers } from '../flagger.js';
 import type { KurtosisPlan } from '../plan.js';
 import { allocateScreened } from '../screen.js';
 
@@ -50,6 +51,9 @@ const NO_FENCES: Fencing = {
   ...{ heads: new Float64Array(0), tables: new Float64Array(0) },
 };
 
+/** Blocks whose sums may be there at once: two that are to be judged, and one that is made meanwhile. */
+const ROOMS = 3;
+
 export function cpuPowers(plan: KurtosisPlan, { native }: CpuBackend): PowerEngine {
   const { channels, inputs } = plan;
   const type = spectraTypeNumber(plan.type);
@@ -66,37 +70,54 @@ export function cpuPowers(plan: KurtosisPlan, { native }: CpuBackend): PowerEngi
       'int64_t capacity, void *block, const int32_t *edges, int64_t windows, const int32_t *taken, int64_t count)',
   );
   const { realChannels, flaggedInputs } = plan;
-  let sums = new Float64Array(0);
-  let screened = allocateScreened(plan, 0);
-  return {
-    sums: async (given, edges, fencing = NO_FENCES) => {
-      const block = cpuSpectra('kurtosis', given);
-      const windows = edges.length - 1;
-      const length = windows * channels * inputs * 2;
-      if (sums.length < length) {
-        sums = new Float64Array(length);
-        screened = allocateScreened(plan, windows);
-      }
-      const { marks, groupMarks, totals } = screened;
-      const { fences, heads, tables, places } = fencing;
-      await sum(
-        ...([
-          type,
-          channels,
-          inputs,
-          block.shape.capacity,
-          block.memory.address,
-          // Those that the channeliser made on its way, where there are any; they reach to the block's end.
-          (edges[windows] === block.samples ? block.powers?.address : undefined) ?? 0n,
-          edges,
-          windows,
-          sums,
-        ] as const),
-        ...([fences.length, heads, tables, places, realChannels, flaggedInputs] as const),
-        ...([marks, groupMarks, totals] as const),
-      );
+  const rooms = Array.from({ length: ROOMS }, () => ({
+    sums: new Float64Array(0),
+    screened: allocateScreened(plan, 0),
+  }));
+  let begun = 0;
+  const begin = (
+    given: SpectraBlock,
+    edges: Int32Array,
+    fencing: Fencing = NO_FENCES,
+  ): (() => Promise<Powers>) => {
+    const block = cpuSpectra('kurtosis', given);
+    const room = rooms[begun++ % ROOMS];
+    const windows = edges.length - 1;
+    const length = windows * channels * inputs * 2;
+    if (room.sums.length < length) {
+      room.sums = new Float64Array(length);
+      room.screened = allocateScreened(plan, windows);
+    }
+    const { sums, screened } = room;
+    const { marks, groupMarks, totals } = screened;
+    const { fences, heads, tables, places } = fencing;
+    const summed = sum(
+      ...([
+        type,
+        channels,
+        inputs,
+        block.shape.capacity,
+        block.memory.address,
+        // Those that the channeliser made on its way, where there are any; they reach to the block's end.
+        (edges[windows] === block.samples ? block.powers?.address : undefined) ?? 0n,
+        edges,
+        windows,
+        sums,
+      ] as const),
+      ...([fences.length, heads, tables, places, realChannels, flaggedInputs] as const),
+      ...([marks, groupMarks, totals] as const),
+    );
+    // Whoever waits for it is told; a block that was begun and given up is nobody's.
+    summed.catch(() => undefined);
+    return async () => {
+      await summed;
       return { sums, screened: fencing === NO_FENCES ? undefined : screened };
-    },
+    };
+  };
+  return {
+    begin,
+    mostBegun: ROOMS,
+    sums: (given, edges, fencing) => begin(given, edges, fencing)(),
     take: async (given, { edges, taken }, gaps) => {
       const block = cpuSpectra('kurtosis', given);
       await zero(

@@ -1,5 +1,6 @@
 /** What was decided of a block: lists of the few cells that offend, made anew for each block and so the caller's for good. */
 import type { Presence } from '../present.js';
+import type { Summed } from './summed.js';
 
 interface Cells {
   readonly channels: number;
@@ -26,6 +27,9 @@ interface Decided {
   readonly common: Int32Array;
   /** Inputs' windows that were too short, too weak or silent, and so not judged. */
   readonly unjudged: number;
+  /** Where whoever judged found them already: boxes of what is taken (boxes.ts), six numbers each, and how much that is. */
+  readonly packedBoxes?: Int32Array | undefined;
+  readonly summed?: Summed | undefined;
 }
 
 export class Judgement implements Decided {
@@ -37,6 +41,8 @@ export class Judgement implements Decided {
   readonly everywhere: readonly number[];
   readonly common: Int32Array;
   readonly unjudged: number;
+  readonly #packedBoxes: Int32Array | undefined;
+  readonly #summed: Summed | undefined;
   readonly #cells: number;
   #mask: Uint8Array | undefined;
 
@@ -49,6 +55,8 @@ export class Judgement implements Decided {
     this.everywhere = decided.everywhere;
     this.common = decided.common;
     this.unjudged = decided.unjudged;
+    this.#packedBoxes = decided.packedBoxes;
+    this.#summed = decided.summed;
     this.#cells = (decided.edges.length - 1) * channels * inputs;
   }
 
@@ -59,6 +67,14 @@ export class Judgement implements Decided {
       ...{ edges, taken: none, offending: none, codes: new Uint8Array(0), presence: undefined },
       ...{ everywhere: [], common: none, unjudged: plan.channels * plan.inputs },
     });
+  }
+
+  get packedBoxes(): Int32Array | undefined {
+    return this.#packedBoxes;
+  }
+
+  get summed(): Summed | undefined {
+    return this.#summed;
   }
 
   /** mask : [w][c][a], 1 where an input's samples are taken; made when first asked for. */
