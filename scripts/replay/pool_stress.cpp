@@ -64,6 +64,25 @@ void meet(Pool &pool) {
   });
 }
 
+/** A run that comes while another is under way begins when nothing of that is left to begin, on threads that are free by then. */
+void keepOrder(Pool &pool) {
+  const int64_t count = 4 * pool.threads();
+  std::atomic<int64_t> begun{0};
+  std::atomic<bool> isFirstHere{false}, isSecondDone{false};
+  std::thread first([&] {
+    pool.run(count, [&](int64_t index, int) {
+      begun++;
+      isFirstHere = true;
+      // The last index is held until the other run is over, where another thread can do that one.
+      while (index == count - 1 && pool.threads() > 1 && !isSecondDone) std::this_thread::yield();
+    });
+  });
+  while (!isFirstHere) std::this_thread::yield();
+  pool.run(count, [&](int64_t, int) { expect(begun == count, "a run began before the one that came first"); });
+  isSecondDone = true;
+  first.join();
+}
+
 }  // namespace
 
 int main() {
@@ -77,10 +96,15 @@ int main() {
     std::vector<std::thread> callers;
     for (int caller = 0; caller < 3; caller++) {
       callers.emplace_back([&] {
-        for (int round = 0; round < 200; round++) countAll(pool, 1 + round % 9);
+        for (int round = 0; round < 200; round++) {
+          countAll(pool, 1 + round % 9);
+          if (round % 7 == 0) throwSometimes(pool, 1 + round % 23, round % 29);
+          if (round % 50 == 0) meet(pool);
+        }
       });
     }
     for (auto &caller : callers) caller.join();
+    keepOrder(pool);
   }
   for (int round = 0; round < 200; round++) {
     Pool pool(3);

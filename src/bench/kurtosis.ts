@@ -2,12 +2,16 @@
 import type { Backend } from '../backend/backend.js';
 import { cpuCeilings } from '../backend/cpu/ceilings.js';
 import type { CudaBackend } from '../backend/cuda/cuda.js';
-import { planChannelise, prepareChanneliser } from '../channelise/index.js';
+import { planChannelise } from '../channelise/index.js';
 import { allocateVoltages, type SpectraType } from '../core/axes.js';
+import type { VoltageBlock } from '../core/blocks.js';
 import type { Closers } from '../core/closing.js';
 import { instant } from '../core/instant.js';
 import { randomStream } from '../core/random.js';
-import { KurtosisTally, planKurtosis, prepareFlagger } from '../kurtosis/index.js';
+import { prepareChannelise } from '../pipeline/stages/channelise.js';
+import { prepareKurtosis } from '../pipeline/stages/kurtosis.js';
+import type { TimedSpectra } from '../pipeline/stages/spectra.js';
+import { chain, type Stage } from '../pipeline/stages/stage.js';
 import { threadsOf, type BenchCase, type KernelBench, type PreparedCase } from './bench.js';
 import { scriptCeiling } from './ceiling.js';
 import { cudaKurtosisCases } from './kurtosis-cuda.js';
@@ -58,6 +62,7 @@ const hostCases = (backend: HostBackend): BenchCase[] =>
 async function prepare(size: Size, backend: HostBackend, closers: Closers): Promise<PreparedCase> {
   const { channels, outputType } = size;
   const samples = WINDOW * windowsOf(size, backend) * channels;
+  const blocksARun = backend.kind === 'reference' ? 1 : Math.max(LEAST_BLOCKS, 4 * threadsOf(backend));
   const polarisations = 2;
   const plan = planChannelise({
     ...{ ...size, inputs: INPUTS, polarisations, inputType: 'ci8', blockSamples: samples },
@@ -67,28 +72,32 @@ async function prepare(size: Size, backend: HostBackend, closers: Closers): Prom
   for (let n = 0; n < voltages.length; n++)
     voltages[n] = n < SEEDED ? 20 * random.gaussian() : voltages[n - SEEDED];
   const block = { type: 'ci8', inputs: INPUTS, samples, voltages, gaps: [], start: instant(0) } as const;
-  const out = closers.keep(backend.allocateSpectra({ ...plan.output, powers: true }));
-  const alone = closers.keep(backend.allocateSpectra(plan.output));
-  const channeliser = closers.keep(await prepareChanneliser(plan, backend));
-  const judging = planKurtosis({
-    type: outputType,
-    channels,
-    inputs: INPUTS,
-    polarisations,
-    spectraPerWindow: WINDOW,
-  });
-  const flagger = closers.keep(await prepareFlagger(judging, backend));
-  const tally = new KurtosisTally(judging);
+  const source = { start: instant(0), sampleRateHz: samples, polarisations } as const;
+  const channelising = { backend, plan, source, clock: { cutAfter: () => Infinity } };
+  // As the commands have them, one for each contestant.
+  const flagged = closers.keep(
+    chain(
+      await prepareChannelise({ ...channelising, powers: true }),
+      await prepareKurtosis(
+        { type: outputType, channels, inputs: INPUTS, polarisations },
+        { backend, kurtosis: { spectraPerWindow: WINDOW }, flaggedInputs: undefined },
+      ),
+    ),
+  );
+  const alone = closers.keep(await prepareChannelise(channelising));
+  const through = (stage: Stage<VoltageBlock, TimedSpectra>): (() => Promise<number>) => {
+    // A block lasts a second, so that the next begins with one.
+    let second = 0;
+    return async () => {
+      for (let n = 0; n < blocksARun; n++) await stage.push({ ...block, start: instant(second++) }, nobody);
+      await stage.flush(nobody);
+      return blocksARun * INPUTS * samples;
+    };
+  };
   const ceiling: Contestant & { readonly title: string } =
     backend.kind === 'cpu' ? cpuCeilings(backend).floats() : scriptCeiling();
   return {
-    ours: {
-      run: async () => {
-        await channeliser.run(block, out);
-        tally.add(await flagger.run(out), 0);
-        return INPUTS * samples;
-      },
-    },
+    ours: { run: through(flagged) },
     ceiling: {
       title: ceiling.title,
       run: async () => {
@@ -99,13 +108,14 @@ async function prepare(size: Size, backend: HostBackend, closers: Closers): Prom
     },
     peer: {
       name: `the channeliser alone, on ${threadsOf(backend)} thread${threadsOf(backend) === 1 ? '' : 's'}`,
-      run: async () => {
-        await channeliser.run(block, alone);
-        return INPUTS * samples;
-      },
+      run: through(alone),
     },
   };
 }
+
+/** The last of a run is judged while nothing is filtered: so many that it does not count. */
+const LEAST_BLOCKS = 16;
+const nobody = (): Promise<void> => Promise.resolve();
 
 /** Numbers before noise begins again: a prime, so that inputs differ. */
 const SEEDED = 1_000_003;

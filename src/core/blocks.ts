@@ -48,7 +48,7 @@ export interface SpectraShape {
   readonly inputs: number;
   /** The most spectra the block can hold. */
   readonly capacity: number;
-  /** Room for sums of powers too, which `cpu`'s channeliser makes on its way for a flagger behind it. Others need none. */
+  /** Room for sums of powers too, which channelisers make on their way for a flagger behind them, where they can. */
   readonly powers?: boolean;
 }
 

@@ -120,6 +120,7 @@ export function prepareSpectraCorrelation(
       await prepareTakeSpectra({
         ...{ backend, source, clock, ...(delays && { delays }) },
         ...leastSpectraOf(settings.kurtosis, source),
+        flagged: settings.kurtosis !== undefined,
       }),
     );
     const correlate = await prepareCorrelate({

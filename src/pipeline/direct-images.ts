@@ -51,7 +51,7 @@ export async function imagesDirectly(
       await prepareTakeSpectra({
         ...{ backend, source: recording, clock, gapsCover: 'stations' },
         ...(delays && { delays }),
-        ...least,
+        ...{ ...least, flagged: road.kurtosis !== undefined },
       }),
       await flagging(
         { ...recording, type: delays ? 'cf32' : recording.type, gapsCover: 'stations' },

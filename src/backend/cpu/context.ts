@@ -19,6 +19,11 @@ export type NativeCall<Args extends readonly NativeArgument[] = NativeArgument[]
   ...args: Args
 ) => Promise<void>;
 
+/** The same here and now, of what takes microseconds: the event loop waits. */
+export type NativeCallHere<Args extends readonly NativeArgument[] = NativeArgument[]> = (
+  ...args: Args
+) => void;
+
 export interface NativeContext extends Closable {
   /**
    * Binds an exported function by its C prototype, which starts `int32_t name(char *error, void *context`; both
@@ -26,6 +31,7 @@ export interface NativeContext extends Closable {
    * alone until it has settled. `where` names the caller in refusals.
    */
   bind(where: string, prototype: string): NativeCall;
+  bindHere(where: string, prototype: string): NativeCallHere;
   /** Calls, here and now, a function whose last argument is `void **` and receives a new object's address. */
   open(where: string, prototype: string, ...args: readonly NativeArgument[]): NativeHandle;
   allocate(sizeBytes: number): NativeMemory;
@@ -96,6 +102,12 @@ export function openContext(library: NativeLibrary, { isa, threads }: ContextOpt
           underWay.delete(all);
           spare.push(error);
         }
+      };
+    },
+    bindHere: (where, prototype) => {
+      const native = library.function(prototype);
+      return (...args) => {
+        withError(where, (error) => native(error, opened(where), ...args));
       };
     },
     open: openHandle,

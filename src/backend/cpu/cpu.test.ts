@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { allocateSpectra, spectraCAT, type SpectraCAT, type SpectraType } from '../../core/axes.js';
 import type { SpectraShape } from '../../core/blocks.js';
+import { temporaryFolder } from '../../core/testing/temporary-folder.js';
 import { openCpu } from './cpu.js';
 import { chooseIsa, isaNumber, levelsOf, levelsUpTo, type Isa } from './levels.js';
 import { loadNative } from './library.js';
@@ -135,5 +139,39 @@ describe('instruction-set levels', () => {
       /'dotprod' is an instruction set of arm64/,
     );
     assert.throws(() => chooseIsa('amx', 'i8mm', '', 'x64'), /cpu: this processor has no NEON/);
+  });
+
+  it('refuses a library that was built from other sources', () => {
+    if ('what' in library) return;
+    const folder = temporaryFolder('other-library');
+    const recorded = readFileSync(join(dirname(library.path), 'build.json'), 'utf8');
+    /** What opening it says, with another record beside the same library. */
+    const opened = (name: string, record: string): string => {
+      const place = join(folder, name);
+      mkdirSync(place);
+      copyFileSync(library.path, join(place, basename(library.path)));
+      writeFileSync(join(place, 'build.json'), record);
+      const cpu = new URL('cpu.js', import.meta.url).href;
+      const words = `import('${cpu}').then((m) => m.openCpu()).then(() => 'opened', (e) => e.message).then(console.log)`;
+      const env = { ...process.env, CORELLA_NATIVE: place };
+      return execFileSync(process.execPath, ['-e', words], { env, encoding: 'utf8' });
+    };
+    assert.match(opened('same', recorded), /^opened/);
+    const another = recorded.replace(
+      'corella_open(char *error, ',
+      'corella_open(char *error, int32_t more, ',
+    );
+    assert.notEqual(another, recorded);
+    assert.match(
+      opened('other', another),
+      /was built from other sources than this program: its corella_open takes other arguments; run npm run build/,
+    );
+    assert.match(
+      opened('less', recorded.replaceAll('corella_open', 'corella_was')),
+      /it has no corella_open;/,
+    );
+    const { functions, ...old } = JSON.parse(recorded) as Record<string, unknown>;
+    assert.ok(functions);
+    assert.match(opened('old', JSON.stringify(old)), /nothing says what it offers; run npm run build/);
   });
 });

@@ -35,33 +35,39 @@ Pool::~Pool() {
 
 void Pool::runErased(int64_t newCount, Erased newCall, void *newBody, Sharing newSharing) {
   if (newCount <= 0) return;
-  std::lock_guard<std::mutex> mine(running);
   const auto run = std::make_shared<Run>();
   run->call = newCall;
   run->body = newBody;
   run->count = newCount;
   run->sharing = newSharing;
   std::unique_lock<std::mutex> lock(guard);
-  current = run;
-  round++;
+  run->number = ++last;
+  queue.push_back(run);
   // No more than have something to do: waking one costs as much as a small piece of work.
   if (newCount < threads()) {
     for (int64_t n = 0; n < newCount; n++) wake.notify_one();
   } else {
     wake.notify_all();
   }
-  finished.wait(lock, [&] { return run->done == run->count; });
+  run->finished.wait(lock, [&] { return run->done == run->count; });
+  queue.erase(std::find(queue.begin(), queue.end(), run));
   if (run->thrown) std::rethrow_exception(run->thrown);
+}
+
+std::shared_ptr<Pool::Run> Pool::after(uint64_t number) const {
+  for (const auto &run : queue)
+    if (run->number > number && (run->sharing == Sharing::oneEach || run->next < run->count)) return run;
+  return nullptr;
 }
 
 void Pool::work(int worker) {
   uint64_t seen = 0;
   std::unique_lock<std::mutex> lock(guard);
   for (;;) {
-    wake.wait(lock, [&] { return closing || round != seen; });
+    std::shared_ptr<Run> run;
+    wake.wait(lock, [&] { return closing || (run = after(seen)) != nullptr; });
     if (closing) return;
-    seen = round;
-    const std::shared_ptr<Run> run = current;
+    seen = run->number;
     lock.unlock();
     share(*run, worker);
     lock.lock();
@@ -71,7 +77,7 @@ void Pool::work(int worker) {
 void Pool::finish(Run &run, int64_t indices) {
   if (run.done.fetch_add(indices, std::memory_order_acq_rel) + indices < run.count) return;
   std::lock_guard<std::mutex> lock(guard);  // whoever waits has either not looked yet or sleeps already
-  finished.notify_one();
+  run.finished.notify_one();
 }
 
 void Pool::share(Run &run, int worker) {

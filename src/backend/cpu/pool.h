@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -26,8 +27,10 @@ class Pool {
   /**
    * Calls body(index, worker) once for every index below count, on the pool's threads, lowest indices first,
    * and returns when all are done, whether or not every thread has come. `worker` is below threads(): no two calls
-   * with the same one overlap, so it can choose a scratch buffer. The caller only waits: its stack may be small. Calls from several threads are
-   * run one after another. The first exception thrown by a body ends the run and is thrown again here.
+   * with the same one overlap, so it can choose a scratch buffer. The caller only waits: its stack may be small. Runs of several
+   * callers are begun in the order in which they came, each when nothing of those before is left to begin: no thread sleeps in
+   * between, and whoever shares memory with another caller's run waits for it first. The first exception thrown by a body ends the
+   * run and is thrown again here.
    */
   template <class Body>
   void run(int64_t count, Body &&body) {
@@ -52,26 +55,30 @@ class Pool {
  private:
   using Erased = void (*)(void *body, int64_t index, int worker);
   enum class Sharing { indices, oneEach };
-  /** A thread that comes late finds nothing left in the run it was called for, and never looks at its body. */
+  /** A thread that comes late finds nothing left in it, and never looks at its body. */
   struct Run {
     Erased call;
     void *body;
     int64_t count;
     Sharing sharing;
+    uint64_t number;
     std::atomic<int64_t> next{0}, done{0};
     std::exception_ptr thrown;
+    std::condition_variable finished;
   };
   void runErased(int64_t count, Erased call, void *body, Sharing sharing);
   void work(int worker);
   void share(Run &run, int worker);
   void finish(Run &run, int64_t indices);
 
-  std::mutex running;  // one run at a time
+  /** The first in the queue that came after the one with this number, and has something left to begin; or none. */
+  std::shared_ptr<Run> after(uint64_t number) const;
+
   std::mutex guard;
-  std::condition_variable wake, finished;
-  uint64_t round = 0;
+  std::condition_variable wake;
+  uint64_t last = 0;  // number of the run that came last; the first has 1
   bool closing = false;
-  std::shared_ptr<Run> current;
+  std::deque<std::shared_ptr<Run>> queue;  // in the order of their numbers, until all of each is done
   std::vector<std::thread> workers;
 };
 

@@ -35,7 +35,8 @@ export function prepareFold(
         samples,
         foldedGaps(gaps, { coarse, inputs, first, kept }),
       );
-      await emit({ ...timed, block });
+      const { index, start, cutAt } = timed;
+      await emit({ block, index, start, cutAt });
     },
     flush: () => Promise.resolve(),
     account: () => ({}),

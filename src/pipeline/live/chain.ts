@@ -70,7 +70,10 @@ export async function runSession(
     }
     const stage = await preparing(async (closers) => {
       const take = closers.keep(
-        await prepareTakeSpectra({ backend: settings.backend, source, clock: cuts, gapsCover }),
+        await prepareTakeSpectra({
+          ...{ backend: settings.backend, source, clock: cuts, gapsCover },
+          flagged: settings.kurtosis !== undefined,
+        }),
       );
       const products = await prepareProducts(source, source, files, settings, sinks);
       return chain(take, await flagging({ ...source, gapsCover }, settings, products));

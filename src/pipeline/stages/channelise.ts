@@ -12,7 +12,7 @@ import type { SpectrumDelays } from '../../delay/index.js';
 import { firstSpectrumStart } from '../channels.js';
 import { BlockSlicer } from '../slices.js';
 import { spectrumStart, type IntegrationClock, type SpectrumGrid } from './clock.js';
-import type { TimedSpectra } from './spectra.js';
+import { blocksInTurn, type TimedSpectra } from './spectra.js';
 import { emptyAccount, type Emit, type Stage } from './stage.js';
 
 export interface ChanneliseSettings {
@@ -24,7 +24,7 @@ export interface ChanneliseSettings {
   readonly firstSpectrum?: number;
   /** Where the plan has `mostDelaySamples`; spectra are cut where they change, too. */
   readonly delays?: SpectrumDelays;
-  /** A flagger comes next: powers are summed on the way, where the backend can. */
+  /** A flagger comes next: powers are summed on the way, where the backend can, and blocks are filled in turn. */
   readonly powers?: boolean;
 }
 
@@ -49,8 +49,13 @@ async function makeStage(
   const { samplesPerSpectrum: perSpectrum, taps, mostDelaySamples: most = 0 } = plan;
   const { sampleRateHz } = source;
   const grid = spectrumGrid(source, plan);
-  const channeliser = closers.keep(await prepareChanneliser(plan, backend));
-  const spectra = closers.keep(backend.allocateSpectra({ ...plan.output, powers }));
+  const channeliser = closers.keep(await prepareChanneliser(plan, backend, { powers }));
+  const shape = { ...plan.output, powers: powers && channeliser.sumsPowers };
+  const room = Array.from({ length: blocksInTurn(backend, powers) }, () =>
+    closers.keep(backend.allocateSpectra(shape)),
+  );
+  /** Of them, which is filled next. */
+  let turn = 0;
   const account = emptyAccount();
   const slicer = new BlockSlicer(sampleRateHz);
   /** Of the source's first sample on; what the next block should begin with. */
@@ -71,6 +76,7 @@ async function makeStage(
       const cutSample = (Math.min(cutAt, delayed?.until ?? Infinity) + taps - 1) * perSpectrum + most;
       const take = Math.min(block.samples - at, cutSample - nextSample);
       const piece = slicer.slice(block, at, at + take);
+      const spectra = room[turn];
       await channeliser.run(piece, spectra, ...(delayed ? [delayed.delays] : []));
       at += take;
       nextSample += take;
@@ -80,7 +86,9 @@ async function makeStage(
         const index = nextSpectrum;
         nextSpectrum += spectra.samples;
         account.spectra += spectra.samples;
-        await emit({ block: spectra, index, start: spectrumStart(grid, index), cutAt });
+        turn = (turn + 1) % room.length;
+        const start = spectrumStart(grid, index);
+        await emit({ block: spectra, index, start, cutAt, stays: room.length - 1 });
       }
     }
   }

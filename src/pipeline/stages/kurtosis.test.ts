@@ -16,6 +16,7 @@ import { planKurtosis, prepareFlagger, type KurtosisTally } from '../../kurtosis
 import { prepareVoltageCorrelation } from '../correlate.js';
 import { prepareChannelise } from './channelise.js';
 import { prepareKurtosis } from './kurtosis.js';
+import type { TimedSpectra } from './spectra.js';
 
 const INPUTS = 6;
 const RATE_HZ = 1e6;
@@ -165,12 +166,14 @@ describe('spectral kurtosis before the correlator', () => {
         { ...plan.output, polarisations: 2 },
         { backend: cpu, kurtosis: { spectraPerWindow: 60 }, flaggedInputs: undefined },
       );
+      const keep = async ({ block: flagged }: TimedSpectra): Promise<void> => {
+        made.push([flagged.gaps, await flagged.read()]);
+      };
       await channelise.push(block, async (timed) => {
         assert.equal(cpuSpectra('test', timed.block).powers !== undefined, powers);
-        await flagger.push(timed, async ({ block: flagged }) => {
-          made.push([flagged.gaps, await flagged.read()]);
-        });
+        await flagger.push(timed, keep);
       });
+      await flagger.flush(keep);
       await flagger.close();
       await channelise.close();
     }

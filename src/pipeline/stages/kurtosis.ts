@@ -1,4 +1,5 @@
 /** Interference out of spectra before anything is made of them. What is taken counts like what never came. */
+import { setImmediate } from 'node:timers/promises';
 import type { Backend } from '../../backend/backend.js';
 import type { SpectraShape } from '../../core/blocks.js';
 import { preparing } from '../../core/closing.js';
@@ -8,11 +9,13 @@ import {
   planKurtosis,
   prepareFlagger,
   USUAL_SPECTRA,
+  type Flagger,
+  type Judgement,
   type KurtosisOptions,
   type KurtosisPlan,
 } from '../../kurtosis/index.js';
 import type { TimedSpectra } from './spectra.js';
-import { chain, type Stage } from './stage.js';
+import { chain, type Emit, type Stage } from './stage.js';
 
 export interface RequestedKurtosis extends Pick<
   KurtosisOptions,
@@ -96,13 +99,59 @@ export const prepareKurtosis = (
     const flagger = closers.keep(await prepareFlagger(plan, backend));
     const tally = new KurtosisTally(plan);
     kurtosis.onPlan?.(plan, tally);
+    const handOn = async ({ timed, judged }: Begun, emit: Emit<TimedSpectra>): Promise<void> => {
+      tally.add(await judged, timed.index);
+      await emit(timed);
+    };
+    /** The last that was begun; and those that are not handed on yet, in their order. */
+    let latest: Begun | undefined;
+    const held: Begun[] = [];
+    /** All but so many. */
+    const handOnBut = async (most: number, emit: Emit<TimedSpectra>): Promise<void> => {
+      while (held.length > most) {
+        const [one] = held.splice(0, 1);
+        await handOn(one, emit);
+      }
+    };
     return {
       push: async (timed, emit) => {
-        tally.add(await flagger.run(timed.block), timed.index);
-        await emit(timed);
+        flagger.begin(timed.block);
+        latest = { timed, judged: judgeAfter(latest, flagger) };
+        held.push(latest);
+        await handOnBut(mostHeld(timed, flagger), emit);
       },
-      flush: () => Promise.resolve(),
+      flush: (emit) => handOnBut(0, emit),
       account: () => ({}),
-      close: () => closers.close(),
+      close: async () => {
+        await latest?.judged.catch(() => undefined);
+        await closers.close();
+      },
     };
   });
+
+/** A block whose sums are on their way. */
+interface Begun {
+  readonly timed: TimedSpectra;
+  readonly judged: Promise<Judgement>;
+}
+
+/**
+ * Blocks that are held while the next one is made, so that threads filter that one while these are judged; the flagger begins one
+ * more. What an integration or an image ends with is not held: nobody waits longer for them.
+ */
+const mostHeld = ({ block, index, cutAt, stays = 0 }: TimedSpectra, { mostBegun }: Flagger): number =>
+  index + block.samples < cutAt ? Math.min(stays, mostBegun - 1) : 0;
+
+/** One after the other, and only when whoever made the block has set threads to work on the next: judging takes the event loop. */
+function judgeAfter(before: Begun | undefined, flagger: Flagger): Promise<Judgement> {
+  const judging = async (): Promise<Judgement> => {
+    await before?.judged;
+    await flagger.summed();
+    await setImmediate();
+    return flagger.finish();
+  };
+  const judged = judging();
+  // Told to whoever hands the block on; one that nobody hands on any more is no failure.
+  judged.catch(() => undefined);
+  return judged;
+}

@@ -29,7 +29,7 @@ export function prepareSelectChannels(
   const channels = range.end - range.first;
   const part = backend.allocateSpectra({ ...shape, channels });
   return {
-    push: async ({ block, ...timed }, emit) => {
+    push: async ({ block, index, start, cutAt }, emit) => {
       const row = shape.inputs * block.samples * elementsPerSpectra(shape.type);
       const all = await block.read();
       const some = all.subarray(range.first * row, range.end * row);
@@ -38,7 +38,7 @@ export function prepareSelectChannels(
         block.samples,
         gapsWithin(block.gaps, range),
       );
-      await emit({ ...timed, block: part });
+      await emit({ block: part, index, start, cutAt });
     },
     flush: () => Promise.resolve(),
     account: () => ({}),

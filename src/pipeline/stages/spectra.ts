@@ -1,10 +1,13 @@
 /** Spectra on their way through the chain: where a backend keeps them, and where they lie in time. */
+import type { Backend } from '../../backend/backend.js';
 import type { SpectraBlock } from '../../core/blocks.js';
 import type { Instant } from '../../core/instant.js';
 
-/** Never straddles a cut. The block's memory is filled anew by the next push. */
+/** Never straddles a cut. */
 export interface TimedSpectra {
   readonly block: SpectraBlock;
+  /** Pushes after this one during which the block is left alone; none unless given: it may be filled anew by the next. */
+  readonly stays?: number;
   /** Number of the first spectrum in the stream, lost ones counted. */
   readonly index: number;
   /** When it begins. */
@@ -12,6 +15,14 @@ export interface TimedSpectra {
   /** The first spectrum that no longer belongs to the integration this block is in; Infinity where none comes. */
   readonly cutAt: number;
 }
+
+/**
+ * Blocks that a stage fills in turn where a flagger comes next: threads make one while the event loop judges the one before. Where
+ * there are many threads a block takes no longer than it takes to wake the event loop, so there one more may be on its way.
+ */
+export const blocksInTurn = (backend: Backend, isFlagged: boolean): number =>
+  !isFlagged || backend.kind !== 'cpu' ? 1 : backend.threads > FEW_THREADS ? 3 : 2;
+const FEW_THREADS = 4;
 
 /** A stretch of spectra that belong together: an integration, or the time an image is made of. */
 export interface Stretch {

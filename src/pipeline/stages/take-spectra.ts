@@ -11,7 +11,7 @@ import { BLOCK_BYTES } from '../channels.js';
 import { sliceSpectra } from '../spectra-slices.js';
 import type { RequestedDelays } from '../tracking.js';
 import type { IntegrationClock } from './clock.js';
-import type { TimedSpectra } from './spectra.js';
+import { blocksInTurn, type TimedSpectra } from './spectra.js';
 import { emptyAccount, type Stage } from './stage.js';
 
 export interface TakeSpectraSettings {
@@ -26,6 +26,8 @@ export interface TakeSpectraSettings {
   readonly leastSpectra?: number;
   /** What a lost polarisation takes with it: nothing, unless given, or its station. */
   readonly gapsCover?: GapsCover;
+  /** A flagger comes next: blocks are filled in turn. */
+  readonly flagged?: boolean;
 }
 
 /** Spectra at a time: a few megabytes for any telescope, but at least as many as are judged together. */
@@ -49,19 +51,23 @@ async function makeTakeSpectra(
     firstSpectrum = 0,
     leastSpectra,
     gapsCover = 'inputs',
+    flagged = false,
   }: TakeSpectraSettings,
   closers: Closers,
 ): Promise<Stage<CanonicalSpectra, TimedSpectra>> {
   const { type, channels, inputs, polarisations, spectrumRateHz } = source;
   const shape = { type, channels, inputs, capacity: spectraPerBlock(source, leastSpectra) };
-  /** As they arrive. */
-  const taken = closers.keep(backend.allocateSpectra(shape));
   const turning = delays && {
     law: delays.law,
     turner: closers.keep(await prepareTurner(planTurning(source), backend)),
-    block: closers.keep(backend.allocateSpectra({ ...shape, type: 'cf32' })),
+    /** As they arrive. */
+    before: closers.keep(backend.allocateSpectra(shape)),
   };
-  const block = turning?.block ?? taken;
+  const room = Array.from({ length: blocksInTurn(backend, flagged) }, () =>
+    closers.keep(backend.allocateSpectra(turning ? { ...shape, type: 'cf32' } : shape)),
+  );
+  /** Of them, which is filled next. */
+  let turn = 0;
   const account = emptyAccount();
   /** Number of the spectrum that should come next. */
   let next = firstSpectrum;
@@ -82,18 +88,21 @@ async function makeTakeSpectra(
       account.missingSamples += lost * channels * inputs + channelSamplesIn(stretch.gaps);
       for (let at = 0; at < stretch.samples;) {
         const cutAt = clock.cutAfter(next);
-        const take = Math.min(stretch.samples - at, cutAt - next, block.shape.capacity);
+        const take = Math.min(stretch.samples - at, cutAt - next, shape.capacity);
         const part = sliceSpectra(stretch, source, { first: at, end: at + take });
         const gaps = wholeStations(part.gaps, gapsCover === 'stations' ? polarisations : 1);
         zeroGaps(part.spectra, { type, inputs, samples: part.samples }, gaps);
-        await taken.write(part.spectra, part.samples, gaps);
-        if (turning) await turning.turner.run(taken, turning.block, turning.law, next);
+        const block = room[turn];
+        turn = (turn + 1) % room.length;
+        await (turning?.before ?? block).write(part.spectra, part.samples, gaps);
+        if (turning) await turning.turner.run(turning.before, block, turning.law, next);
         const index = next;
         at += take;
         next += take;
         account.samplesIn += take;
         account.spectra += take;
-        await emit({ block, index, start: addSamples(source.start, index, spectrumRateHz), cutAt });
+        const start = addSamples(source.start, index, spectrumRateHz);
+        await emit({ block, index, start, cutAt, stays: room.length - 1 });
       }
     },
     flush: () => Promise.resolve(),
