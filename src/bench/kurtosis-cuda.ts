@@ -14,7 +14,7 @@ import { spectraSizeBytes, voltagesAT, voltageSizeBytes, type SpectraType } from
 import type { VoltageBlock } from '../core/blocks.js';
 import type { Closers } from '../core/closing.js';
 import { instant } from '../core/instant.js';
-import { KurtosisTally, planKurtosis, prepareFlagger } from '../kurtosis/index.js';
+import { KurtosisTally, planKurtosis, prepareFlagger, type Judgement } from '../kurtosis/index.js';
 import { prepareCardSums } from '../kurtosis/on-card.js';
 import type { BenchCase, PreparedCase } from './bench.js';
 import { cardContestant, SECONDS_PER_TURN } from './correlate-cuda.js';
@@ -35,8 +35,8 @@ const SAMPLES = 2 ** 28;
 const WINDOW = 256;
 const inputType = 'ci8' as const;
 
-/** In memory at once: one filtered, one coming down, one judged. */
-const BLOCKS = 3;
+/** In memory at once: one filtered, one coming down, two judged. */
+const BLOCKS = 4;
 /** Until the card is idle: waiting for it is a small part then. */
 const BLOCKS_A_RUN = 24;
 const SENT_A_RUN = 8;
@@ -157,13 +157,15 @@ async function prepare(
   return {
     ours: {
       run: async () => {
+        const judged: Promise<Judgement>[] = [];
         for (let n = 0; n < BLOCKS_A_RUN; n++) {
           const block = blocks[n % BLOCKS];
+          if (n >= BLOCKS) tally.add(await judged[n - BLOCKS], 0);
           filter(block);
           flagger.begin(block);
-          if (n + 1 >= BLOCKS) tally.add(await flagger.finish(), 0);
+          judged.push(flagger.finish());
         }
-        for (let n = 1; n < BLOCKS; n++) tally.add(await flagger.finish(), 0);
+        for (const last of judged.slice(-BLOCKS)) tally.add(await last, 0);
         return untilIdle();
       },
     },

@@ -83,6 +83,12 @@ describe('the two halves of a flagger', () => {
     flagger.begin(d);
     for (const n of [1, 2, 3]) assert.deepEqual(await flagger.finish(), wanted[n]);
     assert.deepEqual(await read(), zeroed);
+    // All asked for at once.
+    await fill();
+    for (const block of [a, b, c]) flagger.begin(block);
+    const three = await Promise.all([flagger.finish(), flagger.finish(), flagger.finish()]);
+    assert.deepEqual(three, wanted.slice(0, 3));
+    assert.deepEqual((await read()).slice(0, 3), zeroed.slice(0, 3));
     await flagger.close();
     for (const block of blocks) await block.close();
     await cpu.close();

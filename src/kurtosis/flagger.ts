@@ -16,7 +16,8 @@ export interface Flagger extends Closable {
   run(block: SpectraBlock): Promise<Judgement>;
   /**
    * The two halves of `run`, so that a card, or native threads, need not wait for the event loop: `begin` queues a block's sums,
-   * and `finish` judges the block that was begun first. Until then nobody else writes to it.
+   * and `finish` judges the block that was begun first. Until then nobody else writes to it. One may be asked for before the one
+   * before it is done: zeros are written in the order of blocks.
    */
   begin(block: SpectraBlock): void;
   finish(): Promise<Judgement>;
@@ -50,8 +51,10 @@ export interface PowerEngine extends Closable {
   take(block: SpectraBlock, judgement: Judgement, gaps: readonly SpectraGap[]): Promise<void>;
 }
 
-/** From sums of powers to what is taken: in TypeScript, or in C++, bit for bit the same. */
-export type BlockJudge = Pick<Judge, 'fencing' | 'judge'>;
+/** From sums of powers to what is taken: in TypeScript, or in C++, bit for bit the same, and there perhaps on other threads. */
+export interface BlockJudge extends Pick<Judge, 'fencing'> {
+  judge(...given: Parameters<Judge['judge']>): Judgement | Promise<Judgement>;
+}
 
 /** A block that is being summed. */
 interface Begun {
@@ -70,6 +73,8 @@ export function flaggerOn(
   const begun: Begun[] = [];
   /** Of which sums are still read. */
   let judging = 0;
+  /** The zeros of the last that was finished. */
+  let taking: Promise<unknown> = Promise.resolve();
 
   const begin = (block: SpectraBlock): void => {
     const { shape, samples } = block;
@@ -94,19 +99,29 @@ export function flaggerOn(
     begun.push({ block, edges, coming: () => (coming ??= wait()) });
   };
 
+  const judged = async ({ block, edges, coming }: Begun): Promise<Judgement> => {
+    if (!coming) return Judgement.nothing(plan, edges);
+    judging++;
+    try {
+      const { sums, screened } = await coming();
+      return await judge.judge(edges, sums, presentIn(plan, edges, block.gaps), screened);
+    } finally {
+      judging--;
+    }
+  };
+  const take = async (first: Begun, before: Promise<unknown>): Promise<Judgement> => {
+    const judgement = await judged(first);
+    const gaps = takenBoxes(judgement, plan);
+    await before;
+    if (gaps.length > 0) await engine.take(first.block, judgement, gaps);
+    return judgement;
+  };
   const finish = async (): Promise<Judgement> => {
     const first = begun.shift();
     if (!first) return refuse('kurtosis', 'no block was begun', 'begin one first');
-    const { block, edges, coming } = first;
-    if (!coming) return Judgement.nothing(plan, edges);
-    judging++;
-    const judgement = await (async () => {
-      const { sums, screened } = await coming();
-      return judge.judge(edges, sums, presentIn(plan, edges, block.gaps), screened);
-    })().finally(() => judging--);
-    const gaps = takenBoxes(judgement, plan);
-    if (gaps.length > 0) await engine.take(block, judgement, gaps);
-    return judgement;
+    const taken = take(first, taking);
+    taking = taken.catch(() => undefined);
+    return taken;
   };
 
   return {

@@ -1,7 +1,8 @@
 /** Interference in channelised voltages, found by spectral kurtosis and taken out before anything is summed. */
 import type { Backend } from '../backend/backend.js';
 import { closeTogether, preparing, type Closable } from '../core/closing.js';
-import { openHostJudge, openNativeJudge } from './cpu/judging/native-judge.js';
+import { openHostJudge } from './cpu/judging/host-judge.js';
+import { openNativeJudge } from './cpu/judging/native-judge.js';
 import { cpuPowers } from './cpu/prepare.js';
 import { cudaPowers } from './cuda/prepare.js';
 import { flaggerOn, type BlockJudge, type Flagger, type PowerEngine } from './flagger.js';

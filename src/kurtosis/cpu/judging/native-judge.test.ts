@@ -10,7 +10,8 @@ import type { KurtosisPlan } from '../../plan.js';
 import { allocateScreened, GROUP, groupsOf, screen, type Screened } from '../../screen.js';
 import { KurtosisTally } from '../../tally.js';
 import { randomBlocks, type SummedBlock } from './blocks.testing.js';
-import { openHostJudge, openNativeJudge } from './native-judge.js';
+import { openHostJudge } from './host-judge.js';
+import { openNativeJudge } from './native-judge.js';
 
 const library = loadNative();
 
@@ -120,19 +121,25 @@ describe('native judge', { skip: 'what' in library ? library.what : false }, () 
       await compare(1000, await open(threads), { channels: 64, inputs: 38, windows: 40 });
   });
 
-  it('judges beside a card with threads of its own', async () => {
+  it('judges blocks beside a card several at a time, with threads of its own', async () => {
     const { plan, blocks } = randomBlocks(7);
     const native = openHostJudge(plan);
     assert.ok(native);
     const reference = new Judge(plan);
-    for (const { edges, sums, presence } of blocks) {
+    const all = [...blocks, ...blocks, ...blocks];
+    const judgements = all.map(({ edges, sums, presence }) => {
       const fencing = native.fencing(edges);
       assert.ok(fencing);
       const screened = allocateScreened(plan, edges.length - 1);
       screen(plan, fencing, sums, screened);
-      const judgement = native.judge(edges, sums, presence, screened);
-      assert.deepEqual(toldBy(plan, judgement), saidBy(plan, reference.judge(edges, sums, presence)));
-    }
+      return native.judge(edges, sums, presence, screened);
+    });
+    for (const [n, { edges, sums, presence }] of all.entries())
+      assert.deepEqual(
+        toldBy(plan, await judgements[n]),
+        saidBy(plan, reference.judge(edges, sums, presence)),
+        `block ${n}`,
+      );
     await native.close();
   });
 

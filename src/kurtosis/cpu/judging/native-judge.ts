@@ -1,7 +1,6 @@
 /** The judge in C++ (judge.cpp), bit for bit as judge.ts: fences and limits are worked out here, and handed over when asked for. */
-import { openContext, type NativeCallHere, type NativeContext } from '../../../backend/cpu/context.js';
-import { loadNative } from '../../../backend/cpu/library.js';
-import { Closers, type Closable } from '../../../core/closing.js';
+import type { NativeCall, NativeCallHere, NativeContext } from '../../../backend/cpu/context.js';
+import type { Closable } from '../../../core/closing.js';
 import { BOX_NUMBERS } from '../../boxes.js';
 import { FenceBook } from '../../fences.js';
 import type { BlockJudge } from '../../flagger.js';
@@ -12,26 +11,24 @@ import type { KurtosisPlan, LimitBook } from '../../plan.js';
 import type { Presence } from '../../present.js';
 import type { RoundedCurve } from '../../rounded.js';
 
-type Run = NativeCallHere<
-  [
-    judge: bigint,
-    edges: Int32Array,
-    windows: number,
-    variance: number,
-    sums: Float64Array,
-    missing: Int32Array,
-    lost: Uint32Array,
-    missingCount: number,
-    fences: number,
-    heads: Float64Array,
-    tables: Float64Array,
-    places: Int32Array,
-    marks: Uint8Array,
-    groupMarks: Uint8Array,
-    totals: Float64Array,
-    counts: Int32Array,
-  ]
->;
+type RunArguments = [
+  judge: bigint,
+  edges: Int32Array,
+  windows: number,
+  variance: number,
+  sums: Float64Array,
+  missing: Int32Array,
+  lost: Uint32Array,
+  missingCount: number,
+  fences: number,
+  heads: Float64Array,
+  tables: Float64Array,
+  places: Int32Array,
+  marks: Uint8Array,
+  groupMarks: Uint8Array,
+  totals: Float64Array,
+  counts: Int32Array,
+];
 type Wanted = NativeCallHere<[judge: bigint, places: Int32Array]>;
 type Known = NativeCallHere<[judge: bigint, count: number, places: Int32Array, limits: Float64Array]>;
 type Lists = NativeCallHere<[judge: bigint, lists: Uint8Array]>;
@@ -47,12 +44,41 @@ interface NativeJudgeOptions {
   readonly shares: boolean;
 }
 
+/** What a judge is given of a block. */
+type Given = Parameters<BlockJudge['judge']>;
+
+/** A judge of native code, here and now or on another thread, one block at a time; close it. */
+export interface NativeJudge extends Closable {
+  readonly here: (...given: Given) => Judgement;
+  readonly aside: (...given: Given) => Promise<Judgement>;
+}
+
+/** Judges before it returns. */
+export interface JudgeHere extends BlockJudge, Closable {
+  readonly judge: (...given: Given) => Judgement;
+}
+
 /** A judge on a context's library; close it. For plans that judge each input. */
 export function openNativeJudge(
   plan: KurtosisPlan,
   native: NativeContext,
+  options: NativeJudgeOptions,
+): JudgeHere {
+  const limits = new LimitsOnDemand(plan);
+  const judge = bindNativeJudge(plan, limits, native, options);
+  return {
+    fencing: (edges) => limits.fences.fencing(edges),
+    judge: judge.here,
+    close: () => judge.close(),
+  };
+}
+
+export function bindNativeJudge(
+  plan: KurtosisPlan,
+  book: LimitsOnDemand,
+  native: NativeContext,
   { shares }: NativeJudgeOptions,
-): BlockJudge & Closable {
+): NativeJudge {
   const where = 'kurtosis';
   const handle = native.open(
     where,
@@ -63,13 +89,13 @@ export function openNativeJudge(
     ...([plan.bursts === 'keep' ? 1 : 0, plan.takes === 'stations' ? 1 : 0, plan.sigmas] as const),
     ...([plan.flaggedInputs, crowdsOf(plan), packedCurves(plan), shares ? 1 : 0] as const),
   );
-  const run: Run = native.bindHere(
-    where,
+  const running =
     'int32_t corella_judging_run(char *error, void *context, void *judge, const int32_t *edges, int64_t windows, ' +
-      'double variance, const double *sums, const int32_t *missing, const uint32_t *lost, int64_t missingCount, ' +
-      'int64_t fences, const double *heads, const double *tables, const int32_t *places, uint8_t *marks, ' +
-      'uint8_t *groupMarks, double *totals, int32_t *counts)',
-  );
+    'double variance, const double *sums, const int32_t *missing, const uint32_t *lost, int64_t missingCount, ' +
+    'int64_t fences, const double *heads, const double *tables, const int32_t *places, uint8_t *marks, ' +
+    'uint8_t *groupMarks, double *totals, int32_t *counts)';
+  const runHere: NativeCallHere<RunArguments> = native.bindHere(where, running);
+  const runAside: NativeCall<RunArguments> = native.bind(where, running);
   const wanted: Wanted = native.bindHere(
     where,
     'int32_t corella_judging_wanted(char *error, void *context, void *judge, int32_t *places)',
@@ -84,10 +110,24 @@ export function openNativeJudge(
     'int32_t corella_judging_lists(char *error, void *context, void *judge, uint8_t *lists)',
   );
   const { address } = handle;
-  const book = new LimitsOnDemand(plan);
   const counts = new Int32Array(COUNTS);
 
-  const handOver = (many: number): void => {
+  const argumentsOf = ([edges, sums, presence, screened]: Given): RunArguments => {
+    if (!screened) throw new Error('sums that nobody screened');
+    const missing = presence ?? NOTHING;
+    const { fences, heads, tables, places } = book.fences.fencing(edges);
+    return [
+      ...([address, edges, edges.length - 1, book.varianceOf(edges), sums] as const),
+      ...([missing.places, missing.lost, missing.places.length] as const),
+      ...([fences.length, heads, tables, places] as const),
+      ...([screened.marks, screened.groupMarks, screened.totals, counts] as const),
+    ];
+  };
+  /** Whether nothing was judged for want of limits, which are handed over then. */
+  const lacksLimits = (asked: number): boolean => {
+    const many = counts[0];
+    if (many === 0) return false;
+    if (asked === MOST_ASKED) throw new Error('limits are asked for again and again');
     const places = new Int32Array(2 * many);
     wanted(address, places);
     const limits = new Float64Array(2 * many);
@@ -96,29 +136,25 @@ export function openNativeJudge(
       limits.set([low, high], 2 * n);
     }
     known(address, many, places, limits);
+    return true;
   };
+  const decided = ([edges, , presence]: Given): Judgement =>
+    read(plan, edges, presence, counts, (to) => {
+      lists(address, to);
+    });
 
   return {
-    fencing: (edges) => book.fences.fencing(edges),
-    judge: (edges, sums, presence, screened) => {
-      if (!screened) throw new Error('sums that nobody screened');
-      const windows = edges.length - 1;
-      const missing = presence ?? NOTHING;
-      const { fences, heads, tables, places } = book.fences.fencing(edges);
-      for (let asked = 0; ; asked++) {
-        run(
-          ...([address, edges, windows, book.varianceOf(edges), sums] as const),
-          ...([missing.places, missing.lost, missing.places.length] as const),
-          ...([fences.length, heads, tables, places] as const),
-          ...([screened.marks, screened.groupMarks, screened.totals, counts] as const),
-        );
-        if (counts[0] === 0) break;
-        if (asked === MOST_ASKED) throw new Error('limits are asked for again and again');
-        handOver(counts[0]);
-      }
-      return read(plan, edges, presence, counts, (to) => {
-        lists(address, to);
-      });
+    here: (...given) => {
+      let asked = 0;
+      do runHere(...argumentsOf(given));
+      while (lacksLimits(asked++));
+      return decided(given);
+    },
+    aside: async (...given) => {
+      let asked = 0;
+      do await runAside(...argumentsOf(given));
+      while (lacksLimits(asked++));
+      return decided(given);
     },
     close: () => handle.close(),
   };
@@ -174,25 +210,10 @@ function read(
   });
 }
 
-/** Threads that judge beside a card: more find too little each. */
-const MOST_THREADS = 4;
-
-/** The same with threads of its own, for a backend that has none on the host; undefined where there is no native library. */
-export function openHostJudge(plan: KurtosisPlan): (BlockJudge & Closable) | undefined {
-  const library = loadNative();
-  if ('what' in library) return undefined;
-  const closers = new Closers();
-  const native = closers.keep(
-    openContext(library, { isa: library.best, threads: Math.min(MOST_THREADS, library.cores) }),
-  );
-  const judge = closers.keep(openNativeJudge(plan, native, { shares: true }));
-  return { ...judge, close: () => closers.close() };
-}
-
 const NOTHING: Presence = { places: new Int32Array(0), lost: new Uint32Array(0) };
 
 /** Limits by what native code calls them. */
-class LimitsOnDemand {
+export class LimitsOnDemand {
   readonly fences: FenceBook;
   private readonly means: LimitBook;
   private length = 0;
